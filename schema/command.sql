@@ -9,12 +9,14 @@ CREATE TABLE command (
                                             -- stop: the reason, for the requests that it answers;
                                             -- session-start and session-restart: see the view
                                             -- start_order; run: see the view run_order; run-stop:
-                                            -- alias_run.seq
+                                            -- alias_run.seq; session-checkpoint:
+                                            -- the label, or JSON with label and workspace, which
+                                            -- no session needs
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')), -- later, once:
-                                            -- NULL: the applier is working on it (undo)
+                                            -- NULL: a worker is at it (undo, session-checkpoint)
   reply       TEXT,                         -- later, until outcome: JSON where outcome is done
   why         TEXT                          -- later, until outcome: in words, if it was not done
 ) STRICT;
@@ -30,6 +32,7 @@ CREATE TABLE command_verb (
     'start',                                -- begins a session and starts its agent
     'clean',                                -- ends sessions whose agent is gone
     'undo',                                 -- the applier takes back a write
+    'checkpoint',                           -- the archivist takes a checkpoint
     'run',                                  -- a command of [commands], or the end of one
     'read',                                 -- none: whoever gives it shows the rows
     'later'))                               -- none yet
@@ -40,5 +43,6 @@ INSERT INTO command_verb VALUES
   ('undo', 'undo'),
   ('help', 'read'), ('sessions', 'read'), ('file', 'read'), ('runs', 'read'),
   ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
-  ('session-checkpoint', 'later'), ('session-restore', 'later'), ('session-checkpoints', 'later'),
+  ('session-checkpoint', 'checkpoint'), ('session-checkpoints', 'read'),
+  ('session-restore', 'later'),
   ('list-files', 'later'), ('show-file', 'later'), ('run', 'run'), ('run-stop', 'run');

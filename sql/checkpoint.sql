@@ -1,10 +1,106 @@
--- Every statement on `checkpoint`.
+-- Every statement on `checkpoint`, in the order of its life.
+
+-- name: checkpoint_order :exec
+-- One that nobody ordered, or that is needed before a restore.
+-- type: :id text
+-- type: :kind text
+-- type: :label text
+-- type: :machine text
+-- type: :workspace_root text
+INSERT INTO checkpoint_wanted (id, kind, session_id, label, machine, workspace_root, at)
+VALUES (:id, :kind, :session_id, :label, :machine, :workspace_root, :now);
+
+-- name: checkpoint_next :one
+-- The oldest after :after that is queued, or that another archivist, which has died, had in hand.
+SELECT seq, workspace_root, state, attempts FROM checkpoint
+ WHERE machine = :machine AND state IN ('queued', 'claimed') AND seq > :after
+   AND (state = 'queued' OR worker_id IS NOT :worker)
+ ORDER BY seq LIMIT 1;
+
+-- name: checkpoint_claim :rows
+-- All of a workspace: what is read from now on is true for each of them.
+UPDATE checkpoint
+   SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
+       updated_at = :now
+ WHERE machine = :machine AND state IN ('queued', 'claimed') AND workspace_root = :workspace_root
+   AND (state = 'queued' OR worker_id IS NOT :worker);
+
+-- name: checkpoint_settle :rows
+-- What was read, for those that this archivist has in hand.
+UPDATE checkpoint
+   SET state = 'done', manifest = :manifest, file_hashes = :file_hashes, files = :files,
+       links = :links, folders = :folders, left_out = :left_out, bytes = :bytes,
+       added_bytes = :added_bytes, updated_at = :now
+ WHERE machine = :machine AND state IN ('queued', 'claimed') AND workspace_root = :workspace_root
+   AND state = 'claimed' AND worker_id = :worker;
+
+-- name: checkpoint_refuse :rows
+UPDATE checkpoint SET state = 'refused', why = :why, updated_at = :now
+ WHERE machine = :machine AND state IN ('queued', 'claimed') AND workspace_root = :workspace_root
+   AND state = 'claimed' AND worker_id = :worker AND attempts >= :attempts;
+
+-- name: checkpoint_put_back :rows
+UPDATE checkpoint SET state = 'queued', updated_at = :now
+ WHERE machine = :machine AND state IN ('queued', 'claimed') AND workspace_root = :workspace_root
+   AND state = 'claimed' AND worker_id = :worker;
+
+-- name: checkpoint_orders :one
+-- The orders for what this archivist has in hand of a workspace, as a JSON list.
+-- type: seqs text
+SELECT json_group_array(command_seq) AS seqs FROM checkpoint
+ WHERE machine = :machine AND state IN ('queued', 'claimed') AND workspace_root = :workspace_root
+   AND state = 'claimed' AND worker_id = :worker AND command_seq IS NOT NULL;
+
+-- name: checkpoint_answer :rows
+-- Those whose checkpoint is settled have their outcome, too. :seqs: a JSON list.
+-- type: :seqs text
+UPDATE command
+   SET (outcome, why, reply) = (
+         SELECT CASE c.state WHEN 'done' THEN 'done' ELSE 'refused' END, c.why,
+                CASE c.state WHEN 'done' THEN
+                  json_object('checkpoint_id', c.id, 'session_id', c.session_id, 'label', c.label,
+                              'workspace_root', c.workspace_root, 'files', c.files,
+                              'bytes', c.bytes, 'added_bytes', c.added_bytes,
+                              'left_out', c.left_out, 'created_at', c.created_at) END
+           FROM checkpoint AS c WHERE c.command_seq = command.seq)
+ WHERE seq IN (SELECT value FROM json_each(:seqs)) AND outcome IS NULL
+   AND EXISTS (SELECT 1 FROM checkpoint AS c
+                WHERE c.command_seq = command.seq AND c.state IN ('done', 'refused'));
+
+-- name: checkpoint_manifests :many
+-- What must stay on disk.
+SELECT manifest FROM checkpoint WHERE state = 'done';
+
+-- name: checkpoint_lose :rows
+-- Objects of these are missing or damaged.
+UPDATE checkpoint SET state = 'lost', why = :why, updated_at = :now
+ WHERE state = 'done' AND manifest = :manifest;
 
 -- name: checkpoint_last :one
 SELECT id, label, created_at FROM checkpoint
- WHERE session_id = :session_id ORDER BY created_at DESC LIMIT 1;
+ WHERE session_id = :session_id AND state = 'done' ORDER BY seq DESC LIMIT 1;
+
+-- name: checkpoint_by_prefix :many
+-- row: checkpoint
+-- scan ok: a person asks for one
+-- type: :prefix text
+SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files, left_out, bytes,
+       added_bytes, why, created_at
+  FROM checkpoint WHERE id GLOB :prefix || '*' ORDER BY seq DESC LIMIT 2;
+
+-- name: checkpoint_list :many
+-- Newest first. :session: NULL: of all sessions; :root likewise.
+-- row: checkpoint
+-- type: :session text
+-- type: :root text
+-- scan ok: a person asks for the newest
+SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files, left_out, bytes,
+       added_bytes, why, created_at
+  FROM checkpoint
+ WHERE (:session IS NULL OR session_id = :session) AND (:root IS NULL OR workspace_root = :root)
+ ORDER BY seq DESC LIMIT :limit;
 
 -- name: checkpoint_delete :rows
-DELETE FROM checkpoint WHERE id IN (
-  SELECT c.id FROM json_each(:sessions) AS g CROSS JOIN session AS s ON s.seq = g.value
+DELETE FROM checkpoint WHERE seq IN (
+  SELECT c.seq FROM json_each(:sessions) AS g CROSS JOIN session AS s ON s.seq = g.value
     JOIN checkpoint AS c ON c.session_id = s.id LIMIT :limit);

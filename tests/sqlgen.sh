@@ -169,23 +169,23 @@ is_refused "moves without their table are refused" 'worker: there is no table wo
 # ---- steps ----
 
 given_tree
-edit schema/checkpoint.sql 's/^  label .*/&\n  colour            TEXT,/'
+edit schema/time_gap.sql 's/^  kind .*/&\n  colour     TEXT,/'
 is_refused "until the release a change without a new base is refused, with the command" \
   'base.sql is not the schema as it is; .*--target schema'
 passes "until the release one command writes the base anew" --write
 grep -q colour "$scratch/tree/schema/steps/base.sql" || failed "the base has the new column" colour
 passes "then all is well"
-echo 'ALTER TABLE checkpoint ADD COLUMN colour TEXT;' > "$scratch/tree/schema/steps/101_colour.sql"
+echo 'ALTER TABLE time_gap ADD COLUMN colour TEXT;' > "$scratch/tree/schema/steps/101_colour.sql"
 is_refused "until the release there are no steps" 'release 0.2.0 is not made yet: change the noun'
 
 given_tree
 edit schema/steps/base.sql 's/^-- frozen: no/-- frozen: 0.2.0/'
 passes "a frozen base without a change passes"
-edit schema/checkpoint.sql "s/^  created_at .*/  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),\\n  colour            TEXT DEFAULT 'red' -- of the label/"
+edit schema/time_gap.sql "s/^  ended_at .*/  ended_at   TEXT NOT NULL CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),\\n  colour     TEXT DEFAULT 'red' -- of the gap/"
 is_refused "after the release a change without a step is refused" 'write a step, 101_what.sql'
 run --write
-is_refused "a frozen base is not written" 'table checkpoint differs'
-echo "ALTER TABLE checkpoint ADD COLUMN colour TEXT DEFAULT 'red';" > "$scratch/tree/schema/steps/101_colour.sql"
+is_refused "a frozen base is not written" 'table time_gap differs'
+echo "ALTER TABLE time_gap ADD COLUMN colour TEXT DEFAULT 'red';" > "$scratch/tree/schema/steps/101_colour.sql"
 passes "a step that leads to the schema passes"
 grep -q 'SQL_SCHEMA_VERSION = 101' "$scratch/out/sql.h" || failed "the step is a version" 101
 edit schema/worker.sql "s/('ready', 'stopped')/('ready', 'starting'), &/"

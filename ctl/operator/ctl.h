@@ -68,6 +68,7 @@ extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_contin
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_transcript, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
+extern const struct command_spec cmd_checkpoint;
 extern const struct command_spec cmd_run, cmd_run_stop, cmd_runs;
 
 /* ---- finding (find.c) ---- */
@@ -93,6 +94,9 @@ char *join_arguments(const struct ctl *c, int first);
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e);
 /* Prints the answer in the requested form; takes over its JSON. */
 void print_said(const struct ctl *c, struct said *s);
+/* Waits up to ms for a worker to carry out an order: result->is.outcome is NULL if time ran out. 0;
+ * -1: it was refused, and e says why. */
+int ctl_await(struct ctl *c, struct command_result *result, int ms, struct err *e);
 /* mode MODE [--session ID], stall on|off SESSION. */
 int say_mode(struct ctl *c, struct err *e);
 int say_stall(struct ctl *c, struct err *e);

@@ -19,11 +19,11 @@
 static const char PROGRAM[] = "agent-intercom-ctl";
 
 static const struct command_spec *const COMMANDS[] = {
-	&cmd_inbox,    &cmd_show,       &cmd_approve, &cmd_reject, &cmd_choose,
-	&cmd_continue, &cmd_refine,     &cmd_resume,  &cmd_stop,   &cmd_undo,
-	&cmd_steer,    &cmd_task,       &cmd_session, &cmd_stall,  &cmd_nudge,
-	&cmd_watch,    &cmd_transcript, &cmd_list,    &cmd_mode,   &cmd_run,
-	&cmd_runs,     &cmd_run_stop,   &cmd_log,     &cmd_health, &cmd_sql,
+	&cmd_inbox,      &cmd_show,   &cmd_approve, &cmd_reject, &cmd_choose,     &cmd_continue,
+	&cmd_refine,     &cmd_resume, &cmd_stop,    &cmd_undo,   &cmd_steer,      &cmd_task,
+	&cmd_session,    &cmd_stall,  &cmd_nudge,   &cmd_watch,  &cmd_transcript, &cmd_list,
+	&cmd_checkpoint, &cmd_mode,   &cmd_run,     &cmd_runs,   &cmd_run_stop,   &cmd_log,
+	&cmd_health,     &cmd_sql,
 };
 
 /* ---- help ---- */

@@ -1,6 +1,7 @@
 /* Turns arguments into words for the operator's desk, and prints the answer. */
 #include "ctl.h"
 
+#include "clock.h"
 #include "seen.h"
 
 #include <poll.h>
@@ -46,6 +47,21 @@ int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *
 	if (store_commit(&c->store, e))
 		return -1;
 	return out->outcome == SAID_DONE ? 0 : err_set(e, ERR_INPUT, "%s", str_text(&out->text));
+}
+
+int ctl_await(struct ctl *c, struct command_result *result, int ms, struct err *e)
+{
+	enum { LOOK_MS = 30 };
+	int64_t until_ms = clock_monotonic_ms() + ms;
+	int64_t seq = result->seq;
+
+	while (!result->is.outcome && clock_monotonic_ms() < until_ms) {
+		(void)poll(NULL, 0, LOOK_MS);
+		command_result_clear(result);
+		if (command_read(&c->store, seq, result, e))
+			return -1;
+	}
+	return command_check(result, e);
 }
 
 void print_said(const struct ctl *c, struct said *s)

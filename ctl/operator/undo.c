@@ -2,28 +2,11 @@
  * this program waits a while for the outcome. */
 #include "ctl.h"
 
-#include "clock.h"
 #include "command.h"
 
-#include <poll.h>
 #include <stdio.h>
 
-enum { WAIT_MS = 15000, LOOK_MS = 30 };
-
-/* Waits for the applier; no outcome on return means that time ran out. */
-static int await(struct ctl *c, struct command_result *result, struct err *e)
-{
-	int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-	int64_t seq = result->seq;
-
-	while (!result->is.outcome && clock_monotonic_ms() < until_ms) {
-		(void)poll(NULL, 0, LOOK_MS);
-		command_result_clear(result);
-		if (command_read(&c->store, seq, result, e))
-			return -1;
-	}
-	return command_check(result, e);
-}
+enum { WAIT_MS = 15000 };
 
 static int tell(struct ctl *c, const char *reply, struct err *e)
 {
@@ -54,7 +37,7 @@ static int run_undo(struct ctl *c, struct err *e)
 	if (ctl_say(c, &w, &said, e))
 		return -1;
 	result.seq = said.seq;
-	if (await(c, &result, e))
+	if (ctl_await(c, &result, WAIT_MS, e))
 		return -1;
 	if (!result.is.outcome)
 		return err_set(e, ERR_AGAIN,

@@ -3,6 +3,25 @@
 -- runner will start; `run` inserts the run of a command, for commander. `undo` is a job for the
 -- applier, whose end is the outcome: until then there is none.
 
+-- What an order for a checkpoint asks for.
+CREATE VIEW checkpoint_order AS
+SELECT c.seq, c.session_id, c.is_text,
+       CASE WHEN c.parts IS NULL THEN c.argument ELSE json_extract(c.parts, '$.label') END AS label,
+       CASE WHEN c.session_id IS NULL AND json_extract(c.parts, '$.workspace') GLOB '/*'
+            THEN json_extract(c.parts, '$.workspace') END AS workspace_root,
+       CASE WHEN c.session_id IS NULL
+            THEN (SELECT value FROM setting WHERE name = 'system.machine') END AS machine
+  FROM (SELECT seq, session_id, argument, parts,
+               CASE WHEN parts IS NULL THEN typeof(argument) IN ('text', 'null')
+                    ELSE coalesce(json_type(parts, '$.label'), 'null') IN ('text', 'null')
+                     AND coalesce(json_type(parts, '$.workspace'), 'null') IN ('text', 'null')
+                    END AS is_text
+          FROM (SELECT seq, session_id, argument,
+                       CASE WHEN typeof(argument) = 'text' AND json_valid(argument)
+                            THEN CASE WHEN json_type(argument) = 'object' THEN argument END END
+                         AS parts
+                  FROM command WHERE verb = 'session-checkpoint')) AS c;
+
 CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   UPDATE command
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
@@ -46,6 +65,16 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM start_order AS o
               WHERE o.seq = NEW.seq AND length(o.prompt) > 65536
                 AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
+             SELECT 4, 'malformed',
+                    CASE WHEN o.is_text = 0 THEN 'label and workspace must be text'
+                         WHEN length(o.label) > 200 THEN 'a label may have 200 characters'
+                         ELSE 'session-checkpoint needs a session, or the absolute path of a workspace' END,
+                    NULL
+               FROM checkpoint_order AS o
+              WHERE o.seq = NEW.seq
+                AND (o.is_text = 0 OR length(o.label) > 200
+                     OR (NEW.session_id IS NULL AND o.workspace_root IS NULL))
              UNION ALL
              SELECT 4, 'malformed', 'run needs the alias of a command of [commands]', NULL
                FROM run_order AS o
@@ -265,7 +294,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
                              WHERE r.id = NEW.argument AND a.state IN ('queued', 'claimed'))
              UNION ALL
-             SELECT 15, NULL, NULL, NULL WHERE NEW.verb = 'undo'
+             SELECT 15, NULL, NULL, NULL
+              WHERE NEW.verb = 'undo'
+                 OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'checkpoint')
              UNION ALL
              SELECT 16, 'done', NULL,
                     json_object('previous_mode',
@@ -400,4 +431,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN request AS r ON r.id = c.argument
     JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
    WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
+  INSERT INTO checkpoint_wanted (kind, session_id, label, machine, workspace_root, command_seq, at)
+  SELECT 'ordered', o.session_id, o.label, o.machine, o.workspace_root, NEW.seq, NEW.created_at
+    FROM command AS c JOIN checkpoint_order AS o ON o.seq = c.seq
+   WHERE c.seq = NEW.seq AND c.outcome IS NULL;
 END;

@@ -272,16 +272,46 @@ CREATE TABLE broadcast_wait (
   refused  INTEGER NOT NULL DEFAULT 0 CHECK (refused IN (0, 1))
 ) STRICT;
 CREATE TABLE checkpoint (
-  id                TEXT NOT NULL PRIMARY KEY,
-  session_id        TEXT NOT NULL REFERENCES session (id),
+  seq               INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  id                TEXT NOT NULL UNIQUE,
+  session_id        TEXT REFERENCES session (id),
   label             TEXT,
   session_state     TEXT NOT NULL CHECK (json_valid(session_state)),
-  file_hashes       TEXT NOT NULL CHECK (json_valid(file_hashes)),
+  file_hashes       TEXT CHECK (file_hashes IS NULL OR json_valid(file_hashes)),
   workspace_root    TEXT NOT NULL,
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
-  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore')),
+  machine           TEXT NOT NULL,
+  command_seq       INTEGER REFERENCES command (seq),
+  apply_seq         INTEGER REFERENCES apply (seq),
+  state             TEXT NOT NULL,
+  claim             INTEGER NOT NULL DEFAULT 0,
+  attempts          INTEGER NOT NULL DEFAULT 0,
+  worker_id         TEXT,
+  manifest          TEXT CHECK (length(manifest) = 64),
+  files             INTEGER,
+  links             INTEGER,
+  folders           INTEGER,
+  left_out          INTEGER,
+  bytes             INTEGER,
+  added_bytes       INTEGER,
+  why               TEXT,
+  updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (state NOT IN ('done', 'lost') OR (manifest IS NOT NULL AND files IS NOT NULL)),
+  CHECK (state NOT IN ('refused', 'lost') OR why IS NOT NULL)
 ) STRICT;
-CREATE INDEX checkpoint_session ON checkpoint (session_id, created_at);
+CREATE INDEX checkpoint_session ON checkpoint (session_id, seq);
+CREATE INDEX checkpoint_queue ON checkpoint (machine, seq) WHERE state IN ('queued', 'claimed');
+CREATE INDEX checkpoint_held ON checkpoint (seq) WHERE state = 'done';
+CREATE INDEX checkpoint_old ON checkpoint (created_at);
+CREATE INDEX checkpoint_command ON checkpoint (command_seq) WHERE command_seq IS NOT NULL;
+CREATE INDEX checkpoint_apply ON checkpoint (apply_seq) WHERE apply_seq IS NOT NULL;
+CREATE TABLE checkpoint_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE command (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   verb        ANY,
@@ -302,6 +332,7 @@ CREATE TABLE command_verb (
     'start',
     'clean',
     'undo',
+    'checkpoint',
     'run',
     'read',
     'later'))
@@ -1036,6 +1067,13 @@ INSERT INTO apply_move (src, dst) VALUES ('claimed', 'queued');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'refused');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'undone');
 INSERT INTO apply_move (src, dst) VALUES ('queued', 'claimed');
+INSERT INTO checkpoint_move (src, dst) VALUES ('', 'queued');
+INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'claimed');
+INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'done');
+INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'queued');
+INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'refused');
+INSERT INTO checkpoint_move (src, dst) VALUES ('done', 'lost');
+INSERT INTO checkpoint_move (src, dst) VALUES ('queued', 'claimed');
 INSERT INTO command_verb (verb, does) VALUES ('file', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('help', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('list-files', 'later');
@@ -1045,8 +1083,8 @@ INSERT INTO command_verb (verb, does) VALUES ('resume', 'session');
 INSERT INTO command_verb (verb, does) VALUES ('run', 'run');
 INSERT INTO command_verb (verb, does) VALUES ('run-stop', 'run');
 INSERT INTO command_verb (verb, does) VALUES ('runs', 'read');
-INSERT INTO command_verb (verb, does) VALUES ('session-checkpoint', 'later');
-INSERT INTO command_verb (verb, does) VALUES ('session-checkpoints', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-checkpoint', 'checkpoint');
+INSERT INTO command_verb (verb, does) VALUES ('session-checkpoints', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('session-cleanup', 'clean');
 INSERT INTO command_verb (verb, does) VALUES ('session-restart', 'start');
 INSERT INTO command_verb (verb, does) VALUES ('session-restore', 'later');

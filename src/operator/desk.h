@@ -62,6 +62,9 @@ int desk_start(struct desk *d, struct err *e);
 int desk_restart(struct desk *d, struct err *e);
 int desk_clean_up(struct desk *d, struct err *e);
 
+/* session-checkpoint, session-checkpoints. */
+int desk_checkpoint(struct desk *d, struct err *e);
+int desk_list_checkpoints(struct desk *d, struct err *e);
 /* run, run-stop, runs: commands of [commands]. */
 int desk_run(struct desk *d, struct err *e);
 int desk_run_stop(struct desk *d, struct err *e);

@@ -211,10 +211,6 @@ static int help(struct desk *d)
 	for (size_t i = 0; category && i < COUNT(NAMES); i++)
 		if (strcmp(category, NAMES[i][0]) == 0)
 			category = NAMES[i][1];
-	if (category && strcmp(category, "checkpoint") == 0) {
-		str_add(out, "this version has no checkpoints");
-		return 0;
-	}
 	if (category && strcmp(category, "custom") == 0) {
 		size_t verbs = verb_help(out, category) ? out->length : 0;
 
@@ -245,6 +241,8 @@ int desk_read(struct desk *d, struct err *e)
 	d->out->outcome = SAID_DONE;
 	if (strcmp(word, "help") == 0)
 		return help(d);
+	if (strcmp(word, "session-checkpoints") == 0)
+		return desk_list_checkpoints(d, e);
 	d->out->json = cJSON_CreateObject();
 	if (strcmp(word, "inbox") == 0)
 		return inbox(d, e);

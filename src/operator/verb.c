@@ -12,7 +12,7 @@ enum {
 };
 
 static const char ANSWERS[] = "answers", SESSION[] = "session", FILES[] = "files",
-                  CUSTOM[] = "custom";
+                  CUSTOM[] = "custom", CHECKPOINT[] = "checkpoint";
 
 static const struct verb VERBS[] = {
 	{ .word = "approve",
@@ -171,6 +171,22 @@ static const struct verb VERBS[] = {
 	  .category = SESSION,
 	  .syntax = "session-cleanup",
 	  .help = "end interrupted sessions whose agent we started" },
+	{ .word = "session-checkpoint",
+	  .row = VERB_COMMAND,
+	  .means = { "session-checkpoint" },
+	  .about = ABOUT_SESSION,
+	  .text = TEXT_MAY,
+	  .category = CHECKPOINT,
+	  .syntax = "session-checkpoint [session] [label]",
+	  .help = "keep what the workspace holds now" },
+	{ .word = "session-checkpoints",
+	  .row = VERB_READING,
+	  .means = { "session-checkpoints" },
+	  .about = ABOUT_SESSION,
+	  .text = TEXT_MAY,
+	  .category = CHECKPOINT,
+	  .syntax = "session-checkpoints [session]",
+	  .help = "which checkpoints there are, the newest first" },
 	{ .word = "mode",
 	  .row = VERB_COMMAND,
 	  .means = { "mode" },
@@ -231,9 +247,7 @@ static const struct verb VERBS[] = {
 		.word = (name), .row = VERB_COMMAND, .means = { name }, .text = TEXT_MAY,          \
 		.is_later = true                                                                   \
 	}
-	LATER("session-checkpoint"),
 	LATER("session-restore"),
-	LATER("session-checkpoints"),
 	LATER("list-files"),
 	LATER("show-file"),
 #undef LATER
@@ -372,10 +386,8 @@ bool verb_help(struct str *out, const char *category)
 	static const struct {
 		const char *name, *title;
 	} CATEGORIES[] = {
-		{ ANSWERS, "Answers" },
-		{ SESSION, "Sessions" },
-		{ FILES, "Files" },
-		{ CUSTOM, "Commands" },
+		{ ANSWERS, "Answers" }, { SESSION, "Sessions" }, { CHECKPOINT, "Checkpoints" },
+		{ FILES, "Files" },     { CUSTOM, "Commands" },
 	};
 	bool all = !category || !*category, found = false;
 

@@ -105,6 +105,7 @@ struct config {
 	int64_t retention_days;
 	int64_t audit_retention_days;
 	char *retention_export_dir; /* absolute; "": nothing is exported */
+	int64_t checkpoint_retention_days;
 	int64_t undo_limit_bytes;
 	int64_t command_timeout_seconds;
 	int64_t command_output_limit_bytes;
@@ -116,6 +117,13 @@ struct config {
 		bool keep_attributes;
 		int force; /* enum config_force */
 	} apply;
+	struct {
+		bool automatic;
+		bool ignored; /* holds what .gitignore ignores, too */
+		int64_t keep;
+		int64_t max_files, max_bytes;
+		int64_t timeout_seconds;
+	} checkpoint;
 	struct {
 		char *channel_id;
 		struct config_texts channels;

@@ -144,6 +144,9 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .rule = &CONFIG_NOT_EMPTY, .example = "/home/me/intercom-archive",
 	  .comment = "an existing folder: the timeline and what undo needs are exported there "
 	             "before deletion" },
+	{ "checkpoint_retention_days", KIND_NUMBER, AT(checkpoint_retention_days), .preset = "30",
+	  RANGE(1, 36500),
+	  .comment = "days until a checkpoint is deleted; the last one of a session stays" },
 	{ "undo_limit_bytes", KIND_NUMBER, AT(undo_limit_bytes), .preset = "10485760",
 	  RANGE(0, 1024 * 1024 * 1024),
 	  .comment = "content that a write replaces is kept for undo up to this size" },
@@ -164,6 +167,22 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "apply.force", KIND_CHOICE, AT(apply.force), .preset = "allow", .choices = FORCES,
 	  .comment = "whether an approved change may overwrite a file that has changed since: "
 	             "allow, ask (you are asked again), never" },
+
+	{ "checkpoint.auto", KIND_BOOLEAN, AT(checkpoint.automatic), .preset = "true",
+	  .comment = "whether a checkpoint is taken when a session starts, and before a change of "
+	             "risk `critical` is written" },
+	{ "checkpoint.ignored", KIND_BOOLEAN, AT(checkpoint.ignored), .preset = "false",
+	  .comment = "whether checkpoints hold what .gitignore ignores, too" },
+	{ "checkpoint.keep", KIND_NUMBER, AT(checkpoint.keep), .preset = "20", RANGE(1, 10000),
+	  .comment = "how many checkpoints that nobody ordered are kept for each session" },
+	{ "checkpoint.max_files", KIND_NUMBER, AT(checkpoint.max_files), .preset = "500000",
+	  RANGE(1, 100000000),
+	  .comment = "a workspace with more files and folders gets no checkpoint" },
+	{ "checkpoint.max_bytes", KIND_NUMBER, AT(checkpoint.max_bytes), .preset = "10737418240",
+	  RANGE(1, 1LL << 50), .comment = "the same for the bytes of its files" },
+	{ "checkpoint.timeout_seconds", KIND_NUMBER, AT(checkpoint.timeout_seconds),
+	  .preset = "600", RANGE(1, 86400),
+	  .comment = "a checkpoint that takes longer is given up" },
 
 	{ "slack.channel_id", KIND_TEXT, AT(slack.channel_id), .preset = "",
 	  .rule = &CONFIG_CHANNEL, .example = "C0123456789",
@@ -229,10 +248,11 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .preset = "30", RANGE(1, 3600),
 	  .comment = "an agent that has not said hello by then is stopped" },
 	{ "acp.max_msg_rate", KIND_NUMBER, AT(acp.max_msg_rate), .preset = "10", RANGE(1, 100000),
-	  .comment = "has no effect: an agent may say as much as it likes, nothing is dropped" },
+	  .comment = "how often in a second what an agent says over ACP is written down and shown; "
+	             "nothing is dropped, and questions and ends of turns never wait" },
 	{ "acp.http_port", KIND_NUMBER, AT(acp.http_port), .preset = "3001", RANGE(0, 65535),
-	  .comment = "has no effect: we speak ACP on pipes, and these agents find our tools on "
-	             "the other http_port" },
+	  .comment = "has no effect: an agent speaks ACP on its stdin and stdout, which no other "
+	             "process can reach, and finds our tools on the other http_port" },
 
 	{ "mcp.wait_cap", KIND_NUMBER, AT(mcp.wait_cap), .preset = "240", RANGE(1, SECONDS_MAX),
 	  .comment = "seconds until a waiting tool call returns \"pending\"" },

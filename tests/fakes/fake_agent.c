@@ -22,6 +22,7 @@
  *   fail:TEXT       the turn ends with an error
  *   usage:USED      says that so many of 1000 tokens are in the context, and a cost of USED cents
  *   tokens:N        the turn ends, and its answer says that N tokens were used
+ *   pause:MS        does nothing for so long
  *   hang            does nothing more, whatever it is told
  *   stubborn        ignores SIGTERM
  *   exit:N          ends with this status
@@ -367,6 +368,8 @@ static void misbehave(const char *step)
 		exit(atoi(of_what));
 	else if ((of_what = of(step, "leave")) && strstr(prompt, of_what))
 		exit(0);
+	else if ((of_what = of(step, "pause")))
+		(void)poll(NULL, 0, atoi(of_what));
 	else if ((of_what = of(step, "stderr")))
 		write_much(stderr, atol(of_what));
 	else if ((of_what = of(step, "stdout")))

@@ -143,9 +143,12 @@ static void all_states_over(bool crash)
 	a = an_agent_in_hybrid_mode();
 	free(agent_call(&a, "ping",
 	                "{\"progress_snapshot\":[{\"label\":\"one\",\"status\":\"done\"}]}"));
-	given("INSERT INTO checkpoint (id, session_id, label, session_state, file_hashes,"
-	      " workspace_root, created_at) SELECT 'c1', id, 'before', '{}', '{}', '/w',"
-	      " created_at FROM session");
+	given("INSERT INTO checkpoint (id, session_id, label, session_state, workspace_root, kind,"
+	      " machine, state, created_at, updated_at) SELECT 'c1', id, 'before', '{}', '/w',"
+	      " 'ordered', 'elsewhere', 'queued', created_at, created_at FROM session;"
+	      "UPDATE checkpoint SET state = 'claimed' WHERE id = 'c1';"
+	      "UPDATE checkpoint SET state = 'done', manifest = printf('%064d', 1), files = 0"
+	      " WHERE id = 'c1'");
 	agent_begin(&a, &w[0], "check_clearance", asked, NULL);
 	expect_soon(OPEN, "1\n");
 	agent_begin(&a, &w[1], "transmit", PROMPT, NULL);

@@ -141,11 +141,15 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "max_concurrent_sessions|3|default\nhttp_port|3000|default\n"
 	    "ipc_name|agent-intercom|default\nretention_days|30|default\n"
 	    "audit_retention_days|365|default\nretention_export_dir||default\n"
+	    "checkpoint_retention_days|30|default\n"
 	    "undo_limit_bytes|10485760|default\n"
 	    "command_timeout_seconds|60|default\ncommand_output_limit_bytes|65536|default\n"
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
 	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\napply.force|allow|"
 	    "default\n"
+	    "checkpoint.auto|true|default\ncheckpoint.ignored|false|default\n"
+	    "checkpoint.keep|20|default\ncheckpoint.max_files|500000|default\n"
+	    "checkpoint.max_bytes|10737418240|default\ncheckpoint.timeout_seconds|600|default\n"
 	    "slack.channel_id||default\nslack.channels|[]|default\nslack.questions|thread|default\n"
 	    "slack.reconnect_backoff_max_seconds|300|default\n"
 	    "timeouts.approval_seconds|3600|default\ntimeouts.prompt_seconds|1800|default\n"
@@ -184,9 +188,12 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "host_cli_args = [\"--stdio\", \"-x\"]\nmax_concurrent_sessions = 4\n"
 	    "http_port = 0\nipc_name = \"other.one\"\nretention_days = 7\n"
 	    "audit_retention_days = 8\nretention_export_dir = \".\"\nundo_limit_bytes = 0\n"
+	    "checkpoint_retention_days = 9\n"
 	    "command_timeout_seconds = 61\ncommand_output_limit_bytes = 1000\n"
 	    "[database]\npath = \"data/x.db\"\n"
 	    "[apply]\nfuzz_lines = 2\nkeep_attributes = false\nforce = \"ask\"\n"
+	    "[checkpoint]\nauto = false\nignored = true\nkeep = 22\nmax_files = 23\n"
+	    "max_bytes = 24\ntimeout_seconds = 25\n"
 	    "[slack]\nchannel_id = \"C0AFXFQP1TJ\"\nchannels = [\"C1\", \"G2\"]\nquestions = "
 	    "\"channel\"\n"
 	    "reconnect_backoff_max_seconds = 11\n"
@@ -217,6 +224,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.retention_days, 7);
 	ck_assert_int_eq(c.audit_retention_days, 8);
 	ck_assert_int_eq(c.retention_export_dir[0], '/');
+	ck_assert_int_eq(c.checkpoint_retention_days, 9);
 	ck_assert_int_eq(c.undo_limit_bytes, 0);
 	ck_assert_int_eq(c.command_timeout_seconds, 61);
 	ck_assert_int_eq(c.command_output_limit_bytes, 1000);
@@ -224,6 +232,12 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.apply.fuzz_lines, 2);
 	ck_assert(!c.apply.keep_attributes);
 	ck_assert_int_eq(c.apply.force, FORCE_ASK);
+	ck_assert(!c.checkpoint.automatic);
+	ck_assert(c.checkpoint.ignored);
+	ck_assert_int_eq(c.checkpoint.keep, 22);
+	ck_assert_int_eq(c.checkpoint.max_files, 23);
+	ck_assert_int_eq(c.checkpoint.max_bytes, 24);
+	ck_assert_int_eq(c.checkpoint.timeout_seconds, 25);
 	ck_assert_str_eq(c.slack.channel_id, "C0AFXFQP1TJ");
 	ck_assert_uint_eq(c.slack.channels.count, 2);
 	ck_assert_str_eq(c.slack.channels.items[1], "G2");

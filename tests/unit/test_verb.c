@@ -109,7 +109,7 @@ START_TEST(help_is_by_category_and_names_no_verb_of_later)
 	ck_assert_ptr_nonnull(strstr(all.bytes, "`approve [id]`"));
 	ck_assert_ptr_nonnull(strstr(all.bytes, "`file [id]`"));
 	ck_assert_ptr_nonnull(strstr(all.bytes, "`session-start [--agent NAME]"));
-	ck_assert_ptr_null(strstr(all.bytes, "session-checkpoint"));
+	ck_assert_ptr_null(strstr(all.bytes, "session-restore"));
 	ck_assert(verb_help(&part, "files"));
 	ck_assert_ptr_nonnull(strstr(part.bytes, "`file [id]`"));
 	ck_assert_ptr_null(strstr(part.bytes, "approve"));

@@ -28,8 +28,9 @@ void given_whole_session(int n, struct instant at)
 	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	    " identity, created_at) VALUES (%2$d, 'k%2$d', 'h', 'stdio', '2025-06-18', %2$d, '{}',"
 	    " '%1$s');"
-	    "INSERT INTO checkpoint (id, session_id, session_state, file_hashes, workspace_root,"
-	    " created_at) VALUES ('c%2$d', 's%2$d', '{}', '{}', '/w', '%1$s');"
+	    "INSERT INTO checkpoint (id, session_id, session_state, workspace_root, kind, machine,"
+	    " state, created_at, updated_at) VALUES ('c%2$d', 's%2$d', '{}', '/w', 'ordered', 'h',"
+	    " 'queued', '%1$s', '%1$s');"
 	    "INSERT INTO content (seq, hash, size, bytes) VALUES (%2$d, printf('%%064d', %2$d), 1,"
 	    " x'61')",
 	    at, n);

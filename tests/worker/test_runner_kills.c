@@ -247,6 +247,84 @@ START_TEST(a_supervisor_that_is_killed_as_it_starts_any_process_starts_nothing_t
 }
 END_TEST
 
+/* ---- a supervisor that adopts ---- */
+
+static const char STAYS[] = "echo started >> \"$here/started\"\n"
+                            "while [ ! -e \"$here/go\" ]; do sleep 0.1; done";
+
+static void kill_all_but_runners(void)
+{
+	(void)kill(site.pid, SIGKILL);
+	ck_assert_int_eq(end_of(site.pid), 128 + SIGKILL);
+	site.pid = 0;
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready' AND name NOT LIKE 'runner%'",
+	            "0\n");
+}
+
+/* The next one adopts, settles and starts until it has done all, and is killed on the way, or
+ * then. */
+static bool is_killed_on_the_way(pid_t tracer)
+{
+	bool done = false;
+	int status;
+
+	for (int64_t end = agent_ms() + 2 * AGENT_PATIENCE_MS;
+	     waitpid(tracer, &status, WNOHANG) == 0; (void)poll(NULL, 0, LOOK_MS)) {
+		pid_t supervisor = site_traced(tracer);
+
+		ck_assert_msg(agent_ms() < end, "the supervisor does not adopt: %s %s %s",
+		              of_run(1, "state"), of_run(2, "state"), of_run(3, "state"));
+		if (!done && strcmp(of_run(3, "state"), "running") == 0 &&
+		    strcmp(of_run(2, "state"), "ended") == 0 && supervisor > 1)
+			done = kill(supervisor, SIGKILL) == 0;
+	}
+	return !done;
+}
+
+/* Of three runs one goes on, one has lost its runner, and one is wanted. */
+static bool survives_adoption(const char *call, int n)
+{
+	setup();
+	int stays = given_run(STAYS), lost = given_run(STAYS);
+	run_becomes(stays, "running||||active");
+	run_becomes(lost, "running||||active");
+	free(file_with_lines("started", 2));
+	OWNED(char_ptr) char *pid = xstrdup(of_run(stays, "pid"));
+	pid_t runner = runner_of(stays), gone = runner_of(lost);
+	kill_all_but_runners();
+	(void)kill(gone, SIGKILL);
+	int wanted = given_run(STAYS);
+
+	bool killed = is_killed_on_the_way(site_start_killed_at(&site, call, n));
+	site_start(&site);
+	run_becomes(lost, "ended|interrupted|||interrupted");
+	run_becomes(wanted, "running||||active");
+	run_becomes(stays, "running||||active");
+	ck_assert_msg(strcmp(of_run(stays, "pid"), pid) == 0 && runner_of(stays) == runner,
+	              "%s %d: the agent that goes on is another one", call, n);
+	free(file_with_lines("started", 3));
+	processes_become(lost, 0);
+	put_file(site.workspace, "go", "");
+	run_becomes(stays, "ended|exited|0||terminated");
+	run_becomes(wanted, "ended|exited|0||terminated");
+	ck_assert_msg(lines_of("started") == 3, "%s %d: started twice", call, n);
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT count(*) FROM worker WHERE state IN ('starting', 'ready')", "0\n");
+	return killed;
+}
+
+START_TEST(a_supervisor_that_is_killed_before_any_flush_while_it_adopts_loses_no_agent)
+{
+	kill_at_each("fdatasync", 1, survives_adoption);
+}
+END_TEST
+
+START_TEST(a_supervisor_that_is_killed_at_any_lock_while_it_adopts_loses_no_agent)
+{
+	kill_at_each("flock", step_of(6), survives_adoption);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runner_kills");
@@ -262,5 +340,9 @@ int main(void)
 	    a_supervisor_that_is_killed_before_any_flush_starts_nothing_twice_and_leaves_nothing);
 	tcase_add_test(c,
 	               a_supervisor_that_is_killed_as_it_starts_any_process_starts_nothing_twice);
+	c = store_case(s, "adoption", 3600);
+	tcase_add_test(c,
+	               a_supervisor_that_is_killed_before_any_flush_while_it_adopts_loses_no_agent);
+	tcase_add_test(c, a_supervisor_that_is_killed_at_any_lock_while_it_adopts_loses_no_agent);
 	return run_suite(s);
 }

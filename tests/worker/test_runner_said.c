@@ -37,6 +37,34 @@ START_TEST(what_an_agent_says_and_does_is_rows_without_slack)
 }
 END_TEST
 
+#define STEP(n) "tool:" n, "pause:60"
+
+/* Lines of one transaction have the same time. */
+static int transactions(const char *rate)
+{
+	OWNED(str) struct str sql = { 0 };
+	OWNED(char_ptr) char *count = NULL;
+
+	setup();
+	str_addf(&sql, "UPDATE setting SET value = '%s' WHERE name = 'acp.max_msg_rate'", rate);
+	given(sql.bytes);
+	(void)given_talk("v1", STEPS(STEP("1"), STEP("2"), STEP("3"), STEP("4"), STEP("5"),
+	                             STEP("6"), STEP("7"), STEP("8"), "ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	expect("SELECT group_concat(text, ' ') FROM agent_line WHERE kind = 'tool'",
+	       "1 2 3 4 5 6 7 8\n");
+	count = rows("SELECT count(DISTINCT at) FROM agent_line WHERE kind = 'tool'");
+	ck_assert_int_eq(site_stop(&site), 0);
+	return atoi(count);
+}
+
+START_TEST(what_an_agent_says_is_written_at_the_pace_that_is_set)
+{
+	ck_assert_int_ge(transactions("1000"), 6);
+	ck_assert_int_le(transactions("1"), 3);
+}
+END_TEST
+
 /* All that it said, joined, is the numbers from 1 to CHUNKS. */
 static void counts_without_a_gap(void)
 {
@@ -130,6 +158,7 @@ int main(void)
 	TCase *c = store_case(s, "said", 60);
 
 	tcase_add_test(c, what_an_agent_says_and_does_is_rows_without_slack);
+	tcase_add_test(c, what_an_agent_says_is_written_at_the_pace_that_is_set);
 	tcase_add_test(c, nothing_of_five_thousand_pieces_is_lost_or_doubled);
 	tcase_add_test(c, what_was_said_before_a_runner_is_killed_stays_and_its_turn_is_over);
 	tcase_add_test(c, a_turn_that_follows_another_one_names_the_words_that_began_it);

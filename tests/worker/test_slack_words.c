@@ -552,7 +552,7 @@ START_TEST(help_has_categories_and_what_is_configured)
 	says(command("help files"), "*Files*\n`file [id]`");
 	ck_assert_ptr_null(strstr(command("help files"), "approve [id]"));
 	says(command("help session"), "`mode remote|local|hybrid [session]`");
-	says(command("help checkpoint"), "this version has no checkpoints");
+	says(command("help checkpoint"), "*Checkpoints*\n`session-checkpoint [session] [label]`");
 	says(command("help cooking"), "there is no help on 'cooking'; categories: answers");
 	slack_stop();
 }

@@ -29,9 +29,9 @@ START_TEST(it_says_once_that_it_is_ready_and_where)
 	ck_assert_int_gt(port, 0);
 	(void)snprintf(expected, sizeof(expected), "/mcp, database %s, mode local\n", test_db());
 	ck_assert_msg(strstr(line, expected) != NULL, "%s", line);
-	expect(
-	    "SELECT name, state FROM worker ORDER BY name",
-	    "applier|ready\ncommander|ready\nmcp-front|ready\nretention|ready\nwatchdog|ready\n");
+	expect("SELECT name, state FROM worker ORDER BY name",
+	       "applier|ready\narchivist|ready\ncommander|ready\nmcp-front|ready\nretention|"
+	       "ready\nwatchdog|ready\n");
 	stop();
 	ck_assert_int_eq(read(out_fd, expected, 1), 0);
 }
@@ -270,8 +270,8 @@ END_TEST
 
 START_TEST(tokens_reach_no_worker)
 {
-	static const char *const NAMES[] = { "watchdog", "applier", "retention", "mcp-front",
-		                             "commander" };
+	static const char *const NAMES[] = { "watchdog",  "applier",   "retention",
+		                             "mcp-front", "commander", "archivist" };
 	char path[64];
 
 	(void)setenv("SLACK_APP_TOKEN", "xapp-secret", 1);
@@ -302,8 +302,8 @@ END_TEST
 
 START_TEST(no_process_can_gain_privileges)
 {
-	static const char *const NAMES[] = { "mcp-front", "applier", "watchdog", "retention",
-		                             "commander" };
+	static const char *const NAMES[] = { "mcp-front", "applier",   "watchdog",
+		                             "retention", "commander", "archivist" };
 
 	start_ready();
 	for (size_t i = 0; i <= COUNT(NAMES); i++) {

@@ -55,6 +55,7 @@ static const char *text_member(const struct verb *v)
 		                                  { "no", "reason" },
 		                                  { "mode", "mode" },
 		                                  { "stall", "switch" },
+		                                  { "session-checkpoint", "label" },
 		                                  { "run", "alias" },
 		                                  { "session-start", "prompt" },
 		                                  { "session-restart", "prompt" } };

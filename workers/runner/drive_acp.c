@@ -13,12 +13,14 @@
 
 #include "clock.h"
 #include "log.h"
+#include "setting.h"
 #include "tools.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+	MSG_RATE = 10, /* a second, where the setting is not there */
 	GOODBYE_MS = 2000, /* to end its turn and close its session, */
 	CLOSE_MS = 3000, /* and then to end by itself, its stdin being closed */
 	SILENT_MS = 2000, /* from the end of its stdout to its own */
@@ -88,6 +90,7 @@ static int open_talk(struct runner *r, struct err *e)
 
 	r->driving = t; /* also where this is tried again */
 	t->heard.said.run = r->w.row;
+	t->heard.gap_ms = 1000 / setting_int(&r->w.store, "acp.max_msg_rate", MSG_RATE);
 	got = sql_agent_talk(&r->w.store, r->w.row, &t->row, e);
 	if (got <= 0)
 		return got < 0 ? -1
@@ -169,6 +172,13 @@ static void drop_refused(struct talk *t)
 	heard_clear(&t->heard);
 }
 
+/* Whether something waits for what it said to be in rows: bytes for it, or its end. */
+static bool is_pressed(const struct runner *r, const struct talk *t)
+{
+	return t->acp.out.length || t->acp.step == ACP_STEP_OVER || t->closed_ms ||
+	       r->phase != ENDING_NOT || r->has_ended;
+}
+
 /* 1 wrote, 0 nothing to write, -1 error. */
 static int write_heard(struct runner *r, struct talk *t, struct err *e)
 {
@@ -176,7 +186,7 @@ static int write_heard(struct runner *r, struct talk *t, struct err *e)
 
 	asks_judge(&t->asks, r, &t->row, &t->acp);
 	working = works(t);
-	if (!heard_is_due(&t->heard, working, clock_monotonic_ms()))
+	if (!heard_is_due(&t->heard, working, is_pressed(r, t), clock_monotonic_ms()))
 		return 0;
 	if (heard_write(&t->heard, &t->asks, r, &t->row, &t->acp, working, e) == 0)
 		return 1;

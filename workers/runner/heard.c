@@ -4,9 +4,12 @@
 #include "prompts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	TOUCH_MS = 5000, /* between two writes that say no more than that it lives */
+	WAITING_BYTES = 256 << 10, /* more is written at once, whatever the pace */
+	LINE_BYTES = 256, /* of a line, besides its text */
 };
 
 static char *copy_of(const char *text)
@@ -20,6 +23,8 @@ static struct heard *append(struct heard_list *h, enum acp_event_kind kind, cons
 	struct heard *one = xcalloc(1, sizeof(*one)), **end = &h->first;
 
 	*one = (struct heard){ .kind = kind, .id = copy_of(id), .text = copy_of(text) };
+	h->is_urgent = h->is_urgent || kind == ACP_OPENED || kind == ACP_ASKED ||
+	               kind == ACP_WITHDRAWN || kind == ACP_TURN_STARTED || kind == ACP_TURN_ENDED;
 	while (*end)
 		end = &(*end)->next;
 	*end = one;
@@ -42,6 +47,7 @@ static bool append_line(struct heard_list *h, const struct acp_event *event)
 	if (!said_read(event, &line))
 		return false;
 	append(h, event->kind, NULL, NULL)->line = line;
+	h->waiting += LINE_BYTES + (line.text ? strlen(line.text) : 0);
 	return true;
 }
 
@@ -99,13 +105,16 @@ int64_t heard_due_ms(const struct heard_list *h)
 {
 	int64_t touch = h->is_alive ? h->touched_ms + TOUCH_MS : INT64_MAX;
 	int64_t show = said_due_ms(&h->said);
+	int64_t next = h->first ? h->touched_ms + h->gap_ms : INT64_MAX;
 
-	return touch < show ? touch : show;
+	next = next < touch ? next : touch;
+	return next < show ? next : show;
 }
 
-bool heard_is_due(const struct heard_list *h, bool works, int64_t now_ms)
+bool heard_is_due(const struct heard_list *h, bool works, bool pressed, int64_t now_ms)
 {
-	return h->first || h->works != works || now_ms >= heard_due_ms(h) ||
+	return (h->first && (pressed || h->is_urgent || h->waiting >= WAITING_BYTES)) ||
+	       h->works != works || now_ms >= heard_due_ms(h) ||
 	       (h->is_alive && h->touched_ms == 0);
 }
 
@@ -203,5 +212,7 @@ void heard_clear(struct heard_list *h)
 	free(h->tool);
 	free(h->progress);
 	h->tool = h->progress = NULL;
+	h->waiting = 0;
+	h->is_urgent = false;
 	h->is_alive = false;
 }

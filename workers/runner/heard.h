@@ -23,6 +23,9 @@ struct heard_list {
 	bool is_alive; /* it said something since its session was touched */
 	bool works; /* as the session's row has it */
 	int64_t touched_ms; /* monotonic; 0: never */
+	int64_t gap_ms; /* between two transactions with nothing but what it says and does */
+	size_t waiting; /* bytes in the list that can wait for that */
+	bool is_urgent; /* something in the list cannot */
 };
 
 /* Takes an event over. */
@@ -31,8 +34,9 @@ void heard_add(struct heard_list *h, const struct acp_event *event);
 void heard_add_line(struct heard_list *h, const char *text);
 
 /* Whether there is something to be written now, and when there is if nothing more comes (monotonic
- * ms, INT64_MAX: never). works: it is the agent's turn. */
-bool heard_is_due(const struct heard_list *h, bool works, int64_t now_ms);
+ * ms, INT64_MAX: never). works: it is the agent's turn; pressed: something waits for it to be in
+ * rows. */
+bool heard_is_due(const struct heard_list *h, bool works, bool pressed, int64_t now_ms);
 int64_t heard_due_ms(const struct heard_list *h);
 
 /* Writes all of it; a: where its questions are found. 0; -1: nothing was written. */

@@ -26,6 +26,7 @@ enum {
 	CHILD_WATCHDOG,
 	CHILD_APPLIER,
 	CHILD_RETENTION,
+	CHILD_ARCHIVIST,
 	CHILD_FRONT,
 	CHILD_COMMANDER,
 	CHILD_SLACK_POSTER, /* these two only where Slack is configured */

@@ -340,6 +340,7 @@ void uses_print(const struct schema *s, const struct statements *list, struct st
 		{ "slack_listener", "slack-listener" },
 		{ "slack_poster", "slack-poster" },
 		{ "retention", "retention" },
+		{ "archivist", "archivist" },
 		{ "runner", "runner" },
 		{ "commander", "commander" },
 	};

@@ -1,0 +1,183 @@
+/* checkpoint: what a workspace holds, kept: taken, listed and shown. */
+#include "ctl.h"
+
+#include "manifest.h"
+#include "sql/checkpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAIT_MS = 600000 /* the default of checkpoint.timeout_seconds */ };
+
+/* ---- create, list ---- */
+
+static int tell_created(struct ctl *c, const char *reply, struct err *e)
+{
+	cJSON *o = cJSON_Parse(reply ? reply : "");
+	const cJSON *label = cJSON_GetObjectItem(o, "label");
+
+	if (!o)
+		return err_set(e, ERR_BUG, "the reply to the order is not JSON");
+	if (c->json) {
+		json_print(c, o);
+		return 0;
+	}
+	printf("checkpoint %s", cJSON_GetStringValue(cJSON_GetObjectItem(o, "checkpoint_id")));
+	if (cJSON_IsString(label)) {
+		(void)fputs(": ", stdout);
+		print_visible(label->valuestring);
+	}
+	printf("\n%.0f files, %.0f bytes, %.0f of them new, %.0f paths left out\n",
+	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "files")),
+	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "bytes")),
+	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "added_bytes")),
+	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "left_out")));
+	cJSON_Delete(o);
+	return 0;
+}
+
+static int create(struct ctl *c, const char *root, struct err *e)
+{
+	OWNED(char_ptr) char *label = join_arguments(c, 1);
+	const struct words w = { .verb = verb_find("session-checkpoint"),
+		                 .id = c->session,
+		                 .text = label,
+		                 .workspace = root };
+	OWNED(said) struct said said = { 0 };
+	OWNED(command_result) struct command_result result = { 0 };
+
+	if (ctl_say(c, &w, &said, e))
+		return -1;
+	result.seq = said.seq;
+	if (ctl_await(c, &result, WAIT_MS, e))
+		return -1;
+	if (!result.is.outcome)
+		return err_set(e, ERR_AGAIN,
+		               "ordered, but not taken yet: the archivist does it when it runs; "
+		               "see `checkpoint list`");
+	return tell_created(c, result.is.reply, e);
+}
+
+static int list(struct ctl *c, const char *root, struct err *e)
+{
+	const struct words w = { .verb = verb_find("session-checkpoints"),
+		                 .id = c->session,
+		                 .workspace = root };
+	OWNED(said) struct said said = { 0 };
+
+	if (ctl_say(c, &w, &said, e))
+		return -1;
+	print_said(c, &said);
+	return 0;
+}
+
+/* ---- show ---- */
+
+static void print_entry(const struct entry *entry)
+{
+	OWNED(str) struct str line = { 0 };
+
+	add_visible(&line, entry->path, strlen(entry->path), false);
+	if (entry->kind == ENTRY_LINK)
+		str_add(&line, " -> ");
+	else if (entry->kind == ENTRY_LEFT_OUT)
+		str_add(&line, "  left out: ");
+	add_visible(&line, entry->text, strlen(entry->text), false);
+	printf("%c %04o %12llu  %s\n", (char)entry->kind, (unsigned)entry->mode,
+	       (unsigned long long)entry->size, str_text(&line));
+}
+
+static cJSON *entry_json(const struct entry *entry)
+{
+	cJSON *o = cJSON_CreateObject();
+	const char kind[] = { (char)entry->kind, '\0' };
+
+	json_add_text(o, "path", entry->path);
+	json_add_text(o, "kind", kind);
+	(void)cJSON_AddNumberToObject(o, "mode", (double)entry->mode);
+	(void)cJSON_AddNumberToObject(o, "size", (double)entry->size);
+	json_add_text(o, "hash", entry->hash.text[0] ? entry->hash.text : NULL);
+	json_add_text(o, "text", *entry->text ? entry->text : NULL);
+	return o;
+}
+
+static int show_manifest(struct ctl *c, const char *hash, struct err *e)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(manifest) struct manifest m = { 0 };
+	OWNED(str) struct str path = { 0 };
+	struct entry entry;
+	int got;
+
+	objects_path(c->paths.database, &path);
+	if (objects_open(str_text(&path), false, &o, e) || manifest_open(&o, hash, &m, e))
+		return -1;
+	while ((got = manifest_next(&m, &entry, e)) > 0)
+		if (c->json)
+			json_print_line(entry_json(&entry));
+		else
+			print_entry(&entry);
+	return got;
+}
+
+static int show(struct ctl *c, struct err *e)
+{
+	OWNED(checkpoint_row) struct checkpoint_row row = { 0 };
+	OWNED(char_ptr) char *manifest = NULL;
+	int got;
+
+	if (c->argc != 2)
+		return err_set(e, ERR_INPUT, "checkpoint show needs an id");
+	sql_checkpoint_by_prefix(&c->store, c->argv[1], &row);
+	got = row_next(&row.row, e);
+	if (got == 0)
+		return err_set(e, ERR_INPUT,
+		               "not found: no checkpoint has an id that begins with '%.40s'; see "
+		               "`agent-intercom-ctl checkpoint list`",
+		               c->argv[1]);
+	if (got > 0 && !row.manifest)
+		return err_set(e, ERR_INPUT, "checkpoint %s is %s%s%s", row.id,
+		               checkpoint_state_name(row.state), row.why ? ": " : "",
+		               row.why ? row.why : "");
+	manifest = got > 0 ? xstrdup(row.manifest) : NULL;
+	if (got < 0 || (got = row_next(&row.row, e)) < 0)
+		return -1;
+	if (got > 0)
+		return err_set(e, ERR_INPUT,
+		               "several checkpoints have an id that begins with '%.40s'",
+		               c->argv[1]);
+	return show_manifest(c, manifest, e);
+}
+
+static int run_checkpoint(struct ctl *c, struct err *e)
+{
+	OWNED(char_ptr) char *root = c->workspace ? realpath(c->workspace, NULL) : NULL;
+	const char *word = c->argv[0];
+
+	if (c->workspace && !root)
+		return err_errno(e, ERR_INPUT, "%.200s", c->workspace);
+	if (strcmp(word, "create") == 0)
+		return create(c, root, e);
+	if (strcmp(word, "list") == 0 && c->argc == 1)
+		return list(c, root, e);
+	if (strcmp(word, "show") == 0)
+		return show(c, e);
+	return err_set(e, ERR_INPUT, "write checkpoint create [LABEL], list, or show ID");
+}
+
+const struct command_spec cmd_checkpoint = {
+	"checkpoint",
+	"create [LABEL...] | list | show ID",
+	"keeps what a workspace holds",
+	"  create [LABEL...]   every file, without .git and what .gitignore ignores (setting\n"
+	"                      checkpoint.ignored); content that is kept already costs nothing\n"
+	"  list                the newest first\n"
+	"  show ID             its files, links and folders, and what could not be kept\n"
+	"--session ID: of which session, if there are several. --workspace DIR: of a folder,\n"
+	"without any session.\n",
+	1,
+	-1,
+	TAKES_SESSION | TAKES_WORKSPACE,
+	run_checkpoint
+};

@@ -1,0 +1,184 @@
+/* Checkpoints: session-checkpoint, session-checkpoints. */
+#include "desk.h"
+
+#include "err.h"
+#include "json.h"
+#include "sql/checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LISTED = 20, /* in words */
+	ROWS_MOST = 1000, /* in JSON */
+	SURE_ID = 13, /* from this length on a word is an id, even of no session */
+	LABEL_SHOWN = 100
+};
+
+/* The word at the beginning of a line if it is the id of a session, live or ended: otherwise it is
+ * the label's. 1, 0, -1. */
+static int take_id(struct desk *d, const char **line, char id[ID_BYTES], struct err *e)
+{
+	OWNED(found) struct found f = { 0 };
+	size_t n = verb_id_length(*line);
+	int count;
+
+	id[0] = '\0';
+	if (!n)
+		return 0;
+	(void)snprintf(id, ID_BYTES, "%.*s", (int)n, *line);
+	count = find_any_sessions(d->st, id, &f, e);
+	if (count < 0)
+		return -1;
+	if (count == 0 && n < SURE_ID) {
+		id[0] = '\0';
+		return 0;
+	}
+	*line = verb_skip_blanks(*line + n);
+	return 1;
+}
+
+/* Of a folder: no session is needed. */
+static int of_workspace(struct desk *d, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
+	char *text;
+	int got;
+
+	(void)cJSON_AddStringToObject(argument, "workspace", d->w->workspace);
+	if (d->w->text && *d->w->text)
+		(void)cJSON_AddStringToObject(argument, "label", d->w->text);
+	text = cJSON_PrintUnformatted(argument);
+	got = desk_give(d, "session-checkpoint", NULL, text, e);
+	cJSON_free(text);
+	if (got <= 0)
+		return got;
+	desk_add(d, "status", "ordered");
+	return desk_tell(d, SAID_DONE, "Taking a checkpoint of %s.", d->w->workspace);
+}
+
+int desk_checkpoint(struct desk *d, struct err *e)
+{
+	const struct words *w = d->w;
+	const char *label = w->line ? verb_skip_blanks(w->line) : w->text;
+	OWNED(found) struct found f = { 0 };
+	char id[ID_BYTES];
+	int got;
+
+	if (w->workspace && *w->workspace)
+		return of_workspace(d, e);
+	(void)snprintf(id, sizeof(id), "%s", w->id ? w->id : "");
+	if (w->line && take_id(d, &label, id, e) < 0)
+		return -1;
+	got = desk_find_session(d, id, label, &f, e);
+	if (got <= 0)
+		return got;
+	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
+	got = desk_give(d, "session-checkpoint", f.session_id, label && *label ? label : NULL, e);
+	if (got <= 0)
+		return got;
+	desk_add(d, "session_id", f.session_id);
+	desk_add(d, "status", "ordered");
+	return desk_tell(d, SAID_DONE, "Taking a checkpoint of session %s.", str_text(&f.name));
+}
+
+/* ---- the list ---- */
+
+static void add_words(struct str *out, const struct checkpoint_row *c)
+{
+	str_addf(out, "%.*s  %.16sZ  %s", FIND_SHORT, c->id, c->created_at,
+	         checkpoint_kind_name(c->kind));
+	if (c->label) {
+		str_add(out, "  *");
+		str_add_shown(out, c->label, strlen(c->label), LABEL_SHOWN);
+		str_add_char(out, '*');
+	}
+	if (c->state == CHECKPOINT_STATE_DONE)
+		str_addf(out, "  %lld files, %lld bytes, %lld new", (long long)c->files,
+		         (long long)c->bytes, (long long)c->added_bytes);
+	else
+		str_addf(out, "  %s", checkpoint_state_name(c->state));
+	if (c->why) {
+		str_add(out, ": ");
+		str_add_shown(out, c->why, strlen(c->why), LABEL_SHOWN);
+	}
+	str_add_char(out, '\n');
+}
+
+static void add_text(cJSON *o, const char *name, const char *text)
+{
+	if (text)
+		(void)cJSON_AddStringToObject(o, name, text);
+	else
+		(void)cJSON_AddNullToObject(o, name);
+}
+
+static cJSON *json_of(const struct checkpoint_row *c)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add_text(o, "checkpoint_id", c->id);
+	add_text(o, "session_id", c->session_id);
+	add_text(o, "label", c->label);
+	add_text(o, "kind", checkpoint_kind_name(c->kind));
+	add_text(o, "state", checkpoint_state_name(c->state));
+	add_text(o, "workspace_root", c->workspace_root);
+	add_text(o, "created_at", c->created_at);
+	add_text(o, "why", c->why);
+	if (c->has_files) {
+		(void)cJSON_AddNumberToObject(o, "files", (double)c->files);
+		(void)cJSON_AddNumberToObject(o, "bytes", (double)c->bytes);
+		(void)cJSON_AddNumberToObject(o, "added_bytes", (double)c->added_bytes);
+		(void)cJSON_AddNumberToObject(o, "left_out", (double)c->left_out);
+	}
+	return o;
+}
+
+/* The session that is meant, "": all of them. 1, 0 the person has been told, -1. */
+static int find_whose(struct desk *d, char session[ID_BYTES], struct err *e)
+{
+	const char *line = d->w->line ? verb_skip_blanks(d->w->line) : d->w->id;
+	OWNED(found) struct found f = { 0 };
+	const char *own = d->who->place.session_id;
+	int count;
+
+	(void)snprintf(session, ID_BYTES, "%s", own ? own : "");
+	if (!line || !*line)
+		return 1;
+	count = find_any_sessions(d->st, line, &f, e);
+	if (count < 0)
+		return -1;
+	(void)snprintf(session, ID_BYTES, "%s", f.session_id);
+	if (count == 1)
+		return 1;
+	return desk_tell(d, SAID_UNCLEAR, "%s an id that begins with '%.40s'%s%s",
+	                 count ? "several sessions have" : "no session has", line, count ? ":" : "",
+	                 str_text(&f.list));
+}
+
+int desk_list_checkpoints(struct desk *d, struct err *e)
+{
+	OWNED(checkpoint_row) struct checkpoint_row c = { 0 };
+	char session[ID_BYTES];
+	int got = find_whose(d, session, e), count = 0;
+	cJSON *list;
+
+	if (got <= 0)
+		return got;
+	d->out->json = cJSON_CreateObject();
+	list = cJSON_AddArrayToObject(d->out->json, "checkpoints");
+	sql_checkpoint_list(d->st, session[0] ? session : NULL,
+	                    d->w->workspace && *d->w->workspace ? d->w->workspace : NULL, ROWS_MOST,
+	                    &c);
+	while ((got = row_next(&c.row, e)) > 0) {
+		(void)cJSON_AddItemToArray(list, json_of(&c));
+		if (count++ < LISTED)
+			add_words(&d->out->text, &c);
+	}
+	if (count == 0)
+		str_add(&d->out->text, "there are no checkpoints");
+	else if (count > LISTED)
+		str_addf(&d->out->text, "... and %d more; see `agent-intercom-ctl checkpoint list`",
+		         count - LISTED);
+	return got < 0 ? -1 : 0;
+}

@@ -1,0 +1,464 @@
+#include "walk.h"
+
+#include "hash_cache.h"
+#include "ignore.h"
+#include "io.h"
+#include "pulse.h"
+#include "safe_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	SHOWN_BYTES = 200, /* of a path in a refusal */
+	IGNORE_BYTES_MAX = 1 << 20, /* of a file of patterns; a longer one says nothing */
+	OPEN_TRIES = 100, /* openat2 fails with EAGAIN while directories are being renamed */
+	PERMISSIONS = 07777
+};
+
+#define GITIGNORE ".gitignore"
+#define EXCLUDE ".git/info/exclude"
+
+struct place_id {
+	dev_t dev;
+	ino_t ino;
+};
+
+struct walk {
+	const struct walk_options *options;
+	struct objects *objects;
+	struct walk_result *result;
+	struct manifest_writer writer;
+	struct hash_cache cache;
+	struct str path; /* of what is being looked at */
+	struct ignore ignores[WALK_DEPTH + 2]; /* that of the repository, then one per directory */
+	int depth;
+	struct place_id *ours;
+	size_t ours_count;
+};
+
+/* The names of a directory, sorted. */
+struct names {
+	struct str bytes; /* each with its NUL */
+	char **list;
+	size_t count;
+};
+
+static void names_clear(struct names *n)
+{
+	str_clear(&n->bytes);
+	free((void *)n->list);
+	*n = (struct names){ 0 };
+}
+
+/* ---- what is not held ---- */
+
+static bool is_protected(const char *name)
+{
+	return strcasecmp(name, ".git") == 0 || strcasecmp(name, ".intercom") == 0;
+}
+
+static bool is_ours(const struct walk *w, const struct stat *st)
+{
+	for (size_t i = 0; i < w->ours_count; i++)
+		if (w->ours[i].dev == st->st_dev && w->ours[i].ino == st->st_ino)
+			return true;
+	return false;
+}
+
+static void find_ours(struct walk *w)
+{
+	const char *const *ours = w->options->ours;
+
+	for (; ours && *ours; ours++) {
+		struct stat st;
+
+		if (lstat(*ours, &st) != 0)
+			continue;
+		w->ours = xrealloc(w->ours, (w->ours_count + 1) * sizeof(*w->ours));
+		w->ours[w->ours_count++] = (struct place_id){ .dev = st.st_dev, .ino = st.st_ino };
+	}
+}
+
+static bool is_ignored(const struct walk *w, bool is_dir)
+{
+	if (w->options->ignored)
+		return false;
+	for (int i = w->depth; i >= 0; i--) {
+		enum ignore_says says = IGNORE_NOTHING;
+
+		if (w->ignores[i].count > 0)
+			says = ignore_judge(&w->ignores[i], str_text(&w->path), is_dir);
+		if (says != IGNORE_NOTHING)
+			return says == IGNORE_IT;
+	}
+	return false;
+}
+
+/* Reads a file of patterns; what cannot be read says nothing. */
+static void read_ignore(int dir, const char *name, const char *below, struct ignore *i)
+{
+	OWNED(str) struct str bytes = { 0 };
+	struct err e = { 0 };
+
+	if (safe_path_read(dir, name, IGNORE_BYTES_MAX, &bytes, NULL, &e) > 0)
+		ignore_read(i, below, str_text(&bytes), bytes.length);
+}
+
+/* safe_path reads nothing below .git, whatever the descriptor. */
+static void read_exclude(int root, struct ignore *i)
+{
+	OWNED(char_ptr) char *bytes = xmalloc(IGNORE_BYTES_MAX);
+	int fd = openat(root, EXCLUDE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, bytes, IGNORE_BYTES_MAX);
+
+	if (n > 0)
+		ignore_read(i, "", bytes, (size_t)n);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+/* ---- entries ---- */
+
+static int refuse_count(const struct walk *w, struct err *e)
+{
+	return err_set(e, ERR_INPUT,
+	               "the workspace has more than %" PRIu64
+	               " files and folders (setting checkpoint.max_files)",
+	               w->options->most_files);
+}
+
+static int refuse_bytes(const struct walk *w, struct err *e)
+{
+	OWNED(str) struct str shown = { 0 };
+
+	str_add_shown(&shown, str_text(&w->path), w->path.length, SHOWN_BYTES);
+	return err_set(e, ERR_INPUT,
+	               "the files of the workspace have more than %" PRIu64
+	               " bytes, counted up to %s (setting checkpoint.max_bytes)",
+	               w->options->most_bytes, str_text(&shown));
+}
+
+static int add_entry(struct walk *w, struct entry *entry, struct err *e)
+{
+	const struct manifest_sum *sum = &w->writer.sum;
+
+	entry->path = str_text(&w->path);
+	if (sum->files + sum->links + sum->dirs + sum->left_out >= w->options->most_files)
+		return refuse_count(w, e);
+	return manifest_add(&w->writer, entry, e);
+}
+
+static int leave_out(struct walk *w, const char *why, struct err *e)
+{
+	struct entry entry = { .kind = ENTRY_LEFT_OUT, .text = why };
+
+	return add_entry(w, &entry, e);
+}
+
+/* What failed to open or read: gone is as if it had never been there. */
+static int leave_out_errno(struct walk *w, struct err *e)
+{
+	OWNED(str) struct str why = { 0 };
+
+	if (errno == ENOENT)
+		return 0;
+	if (errno == EXDEV)
+		return leave_out(w, "is a mount point", e);
+	if (errno == ELOOP)
+		return leave_out(w, "keeps changing while it is read", e);
+	str_addf(&why, "cannot be read: %s", strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
+	return leave_out(w, str_text(&why), e);
+}
+
+static const char *kind_name(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFIFO:
+		return "is a FIFO";
+	case S_IFSOCK:
+		return "is a socket";
+	case S_IFCHR:
+	case S_IFBLK:
+		return "is a device";
+	default:
+		return "is neither a file nor a folder";
+	}
+}
+
+/* ---- files and links ---- */
+
+/* Opens a name in a directory for reading: no link, no other mount. -1 with errno. */
+static int open_below(int dir, const char *name, uint64_t flags)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV
+	};
+	long fd = -1;
+
+	for (int try = 0; try < OPEN_TRIES; try++) {
+		fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
+		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return (int)fd;
+}
+
+static bool is_as_before(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* One attempt to read an open file. 1 read, 0 it changed meanwhile, -1 it cannot be read (errno),
+ * -2 it cannot be stored. */
+static int read_once(struct walk *w, int fd, struct stat *st, struct entry *entry, struct err *e)
+{
+	struct timespec now;
+	struct stat after;
+	enum object_put did;
+
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	if (fstat(fd, st) != 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return -1;
+	did = object_put(w->objects, fd, (uint64_t)st->st_size, &entry->hash, &entry->size, e);
+	if (did == OBJECT_FAILED)
+		return -2;
+	if (did == OBJECT_UNREADABLE || fstat(fd, &after) != 0)
+		return -1;
+	if (did != OBJECT_STORED || !is_as_before(st, &after) ||
+	    entry->size != (uint64_t)st->st_size)
+		return 0;
+	hash_cache_add(&w->cache, str_text(&w->path), st, &entry->hash, &now);
+	return 1;
+}
+
+/* Reads an open file until it does not change meanwhile, and closes it. As read_once; never 0. */
+static int read_open_file(struct walk *w, int fd, struct stat *st, struct entry *entry,
+                          struct err *e)
+{
+	int did = 0, error;
+
+	for (int try = 0; try < WALK_TRIES && did == 0; try++)
+		did = read_once(w, fd, st, entry, e);
+	if (did == 0)
+		errno = ELOOP;
+	error = errno;
+	(void)close(fd);
+	errno = error;
+	w->result->read += did > 0;
+	return did == 0 ? -1 : did;
+}
+
+static int add_file(struct walk *w, int dir, const char *name, struct stat *st, struct err *e)
+{
+	struct entry entry = { .kind = ENTRY_FILE, .size = (uint64_t)st->st_size, .text = "" };
+	struct timespec now;
+	int fd, did;
+
+	if (entry.size > w->options->most_bytes ||
+	    w->writer.sum.bytes > w->options->most_bytes - entry.size)
+		return refuse_bytes(w, e);
+	entry.mode = st->st_mode & PERMISSIONS;
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	if (hash_cache_find(&w->cache, str_text(&w->path), st, &entry.hash) &&
+	    object_exists(w->objects, entry.hash.text)) {
+		hash_cache_add(&w->cache, str_text(&w->path), st, &entry.hash, &now);
+		return add_entry(w, &entry, e);
+	}
+	fd = open_below(dir, name, 0);
+	if (fd < 0)
+		return leave_out_errno(w, e);
+	if (fstat(fd, st) != 0 || !S_ISREG(st->st_mode)) {
+		(void)close(fd);
+		return leave_out(w, kind_name(st->st_mode), e);
+	}
+	did = read_open_file(w, fd, st, &entry, e);
+	if (did < 0)
+		return did < -1 ? -1 : leave_out_errno(w, e);
+	entry.mode = st->st_mode & PERMISSIONS;
+	if (entry.size > w->options->most_bytes - w->writer.sum.bytes)
+		return refuse_bytes(w, e);
+	return add_entry(w, &entry, e);
+}
+
+static int add_link(struct walk *w, int dir, const char *name, struct err *e)
+{
+	char target[PATH_MAX];
+	struct entry entry = { .kind = ENTRY_LINK, .text = target };
+	ssize_t length = readlinkat(dir, name, target, sizeof(target) - 1);
+
+	if (length < 0)
+		return leave_out_errno(w, e);
+	target[length] = '\0';
+	return add_entry(w, &entry, e);
+}
+
+/* ---- directories ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of an open directory. 0, or -1 with errno. */
+static int list_names(int dir, struct names *n)
+{
+	DIR *d = open_listing(dir);
+	struct dirent *entry;
+	size_t at = 0;
+	int error;
+
+	if (!d)
+		return -1;
+	while (errno = 0, (entry = readdir(d)) != NULL) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    is_protected(entry->d_name))
+			continue;
+		str_add_bytes(&n->bytes, entry->d_name, strlen(entry->d_name) + 1);
+		n->count++;
+	}
+	error = errno;
+	(void)closedir(d);
+	n->list = xcalloc(n->count + 1, sizeof(*n->list));
+	for (size_t i = 0; i < n->count; i++) {
+		n->list[i] = n->bytes.bytes + at;
+		at += strlen(n->list[i]) + 1;
+	}
+	qsort((void *)n->list, n->count, sizeof(*n->list), by_name);
+	errno = error;
+	return error ? -1 : 0;
+}
+
+static int walk_names(struct walk *w, int dir, const struct names *n, struct err *e);
+
+/* What is in an open directory; its entry comes first. */
+static int walk_dir(struct walk *w, int dir, struct err *e)
+{
+	OWNED(names) struct names n = { 0 };
+	struct entry entry = { .kind = ENTRY_DIR, .text = "" };
+	struct stat st;
+	int failed;
+
+	if (fstat(dir, &st) != 0 || list_names(dir, &n) != 0)
+		return leave_out_errno(w, e);
+	entry.mode = st.st_mode & PERMISSIONS;
+	if (w->path.length > 0 && add_entry(w, &entry, e))
+		return -1;
+	w->depth++;
+	if (!w->options->ignored)
+		read_ignore(dir, GITIGNORE, str_text(&w->path), &w->ignores[w->depth]);
+	failed = walk_names(w, dir, &n, e);
+	ignore_clear(&w->ignores[w->depth]);
+	w->depth--;
+	return failed;
+}
+
+static int add_dir(struct walk *w, int dir, const char *name, struct err *e)
+{
+	int fd, failed;
+
+	if (w->depth >= WALK_DEPTH)
+		return leave_out(w, "is too many folders deep", e);
+	if (w->path.length > PATH_MAX - NAME_MAX - 2)
+		return leave_out(w, "has too long a path", e);
+	fd = open_below(dir, name, O_DIRECTORY);
+	if (fd < 0)
+		return leave_out_errno(w, e);
+	failed = walk_dir(w, fd, e);
+	(void)close(fd);
+	return failed;
+}
+
+/* What a name stands for; w->path is its path. */
+static int add_name(struct walk *w, int dir, const char *name, struct err *e)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return leave_out_errno(w, e);
+	if (is_ignored(w, S_ISDIR(st.st_mode)))
+		return 0;
+	if (is_ours(w, &st))
+		return leave_out(w, "belongs to agent-intercom", e);
+	if (S_ISDIR(st.st_mode))
+		return add_dir(w, dir, name, e);
+	if (S_ISREG(st.st_mode))
+		return add_file(w, dir, name, &st, e);
+	if (S_ISLNK(st.st_mode))
+		return add_link(w, dir, name, e);
+	return leave_out(w, kind_name(st.st_mode), e);
+}
+
+static int walk_names(struct walk *w, int dir, const struct names *n, struct err *e)
+{
+	size_t length = w->path.length;
+	int failed = 0;
+
+	for (size_t i = 0; i < n->count && !failed; i++) {
+		pulse();
+		if (length > 0)
+			str_add_char(&w->path, '/');
+		str_add(&w->path, n->list[i]);
+		failed = add_name(w, dir, n->list[i], e);
+		w->path.length = length;
+		if (w->path.bytes)
+			w->path.bytes[length] = '\0';
+	}
+	return failed;
+}
+
+/* ---- the workspace ---- */
+
+static int walk_root(struct walk *w, const char *root, struct err *e)
+{
+	int dir = -1, failed;
+
+	if (safe_path_open(root, &dir, e))
+		return -1;
+	find_ours(w);
+	if (!w->options->ignored)
+		read_exclude(dir, &w->ignores[0]);
+	hash_cache_open(&w->cache, w->objects, root);
+	failed = walk_dir(w, dir, e) || manifest_finish(&w->writer, &w->result->manifest, e);
+	(void)close(dir);
+	if (failed)
+		return -1;
+	hash_cache_finish(&w->cache);
+	w->result->sum = w->writer.sum;
+	return 0;
+}
+
+int walk_workspace(const char *root, struct objects *o, const struct walk_options *options,
+                   struct walk_result *result, struct err *e)
+{
+	struct walk *w = xcalloc(1, sizeof(*w));
+	uint64_t before = o->added;
+	int failed;
+
+	*result = (struct walk_result){ .read = 0 };
+	w->options = options;
+	w->objects = o;
+	w->result = result;
+	w->writer.objects = o;
+	failed = walk_root(w, root, e);
+	result->added = o->added - before;
+	hash_cache_clear(&w->cache);
+	manifest_writer_clear(&w->writer);
+	for (int i = 0; i < WALK_DEPTH + 2; i++)
+		ignore_clear(&w->ignores[i]);
+	str_clear(&w->path);
+	free(w->ours);
+	free(w);
+	return failed;
+}

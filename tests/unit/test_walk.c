@@ -1,0 +1,382 @@
+/* A workspace becomes objects and a manifest. */
+#include "harness.h"
+#include "suite.h"
+#include "walk.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static char ws[1000], folder[1000];
+static struct err e;
+static struct walk_options options;
+
+static void fresh_workspace(struct objects *o)
+{
+	OWNED(char_ptr) char *real = realpath(scratch(), NULL);
+
+	(void)snprintf(ws, sizeof(ws), "%.900s/ws", real);
+	(void)snprintf(folder, sizeof(folder), "%.900s/db-objects", real);
+	ck_assert_int_eq(mkdir(ws, 0755), 0);
+	MUST(objects_open(folder, true, o, &e) == 0, "%s", e.text);
+	options = (struct walk_options){ .most_files = 1000, .most_bytes = 1 << 30 };
+}
+
+/* Runs a line of shell in the workspace. */
+static void sh(const char *line)
+{
+	char command[4000];
+
+	(void)snprintf(command, sizeof(command), "umask 022; cd '%s' && { %s\n}", ws, line);
+	MUST(system(command) == 0, "%s", line); /* NOLINT(cert-env33-c) */
+}
+
+static struct walk_result take(struct objects *o)
+{
+	struct walk_result r;
+
+	MUST(walk_workspace(ws, o, &options, &r, &e) == 0, "%s", e.text);
+	return r;
+}
+
+/* A line for each entry: "f 644 5 a/b", "l a -> b", "d 755 a", "x a: why". */
+static void list(const struct objects *o, const struct walk_result *r, struct str *out)
+{
+	OWNED(manifest) struct manifest m = { 0 };
+	struct entry one;
+
+	MUST(manifest_open(o, r->manifest.text, &m, &e) == 0, "%s", e.text);
+	while (manifest_next(&m, &one, &e) > 0)
+		if (one.kind == ENTRY_FILE)
+			str_addf(out, "f %o %llu %s\n", one.mode, (unsigned long long)one.size,
+			         one.path);
+		else if (one.kind == ENTRY_DIR)
+			str_addf(out, "d %o %s\n", one.mode, one.path);
+		else
+			str_addf(out, "%c %s%s%s\n", one.kind, one.path,
+			         one.kind == ENTRY_LINK ? " -> " : ": ", one.text);
+}
+
+static void expect_list(const struct objects *o, const struct walk_result *r, const char *expected)
+{
+	OWNED(str) struct str found = { 0 };
+
+	list(o, r, &found);
+	ck_assert_str_eq(str_text(&found), expected);
+}
+
+START_TEST(files_links_and_folders_are_held_with_their_modes)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(str) struct str bytes = { 0 };
+	OWNED(manifest) struct manifest m = { 0 };
+	struct walk_result r;
+	struct entry one;
+
+	fresh_workspace(&o);
+	sh("mkdir -p a/b empty .git .intercom a/.GIT; echo hello >a/b/c; echo x >.git/config;"
+	   "echo y >a/.GIT/x; echo z >.intercom/settings.json; echo '#!' >a-run; chmod 755 a-run;"
+	   "ln -s ../../nowhere a/link; chmod 700 empty; : >nothing; chmod 4750 a/b/c");
+	r = take(&o);
+	expect_list(&o, &r,
+	            "d 755 a\nd 755 a/b\nf 4750 6 a/b/c\nl a/link -> ../../nowhere\n"
+	            "f 755 3 a-run\nd 700 empty\nf 644 0 nothing\n");
+	ck_assert_uint_eq(r.sum.files, 3);
+	ck_assert_uint_eq(r.sum.bytes, 9);
+	ck_assert_int_eq(manifest_open(&o, r.manifest.text, &m, &e), 0);
+	ck_assert_int_eq(manifest_find(&m, "a/b/c", &one, &e), 1);
+	ck_assert_int_eq(object_read(&o, one.hash.text, 6, &bytes, &e), 0);
+	ck_assert_str_eq(str_text(&bytes), "hello\n");
+}
+END_TEST
+
+START_TEST(what_has_not_changed_is_neither_read_nor_stored_again)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result first, second, third;
+
+	fresh_workspace(&o);
+	sh("mkdir d; for i in $(seq 300); do echo $i >d/$i; touch -d '1 hour ago' d/$i; done");
+	first = take(&o);
+	ck_assert_uint_eq(first.read, 300);
+	sh("sleep 4"); /* until their ctime is settled: no clock of ours moves it */
+	(void)take(&o);
+	second = take(&o);
+	ck_assert_uint_eq(second.read, 0);
+	ck_assert_uint_eq(second.added, 0);
+	ck_assert_str_eq(second.manifest.text, first.manifest.text);
+	sh("echo X >d/7; rm d/8; echo new >d/n");
+	third = take(&o);
+	ck_assert_uint_eq(third.read, 2);
+	ck_assert_uint_gt(third.added, 0);
+	ck_assert_str_ne(third.manifest.text, first.manifest.text);
+}
+END_TEST
+
+START_TEST(a_change_that_keeps_size_and_mtime_is_noticed)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result first, second;
+
+	fresh_workspace(&o);
+	sh("echo one >f; touch -d '1 hour ago' f; sleep 4");
+	first = take(&o);
+	sh("echo two >f; touch -d '1 hour ago' f");
+	second = take(&o);
+	ck_assert_str_ne(first.manifest.text, second.manifest.text);
+}
+END_TEST
+
+START_TEST(content_that_was_lost_is_stored_again)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+
+	fresh_workspace(&o);
+	sh("echo one >f; sleep 4");
+	(void)take(&o);
+	ck_assert_int_eq(object_delete(&o, sha256_of("one\n", 4).text, &e), 0);
+	r = take(&o);
+	ck_assert_uint_eq(r.read, 1);
+	ck_assert_int_eq(object_check(&o, sha256_of("one\n", 4).text, &e), 1);
+}
+END_TEST
+
+START_TEST(what_git_ignores_is_held_only_on_request)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+
+	fresh_workspace(&o);
+	sh("mkdir -p build/x d/out .git/info; echo private >.git/info/exclude; : >private;"
+	   "printf '%s\\n' build/ '*.o' >.gitignore; printf '%s\\n' '!keep.o' out >d/.gitignore;"
+	   ": >build/x/y; : >a.o; : >d/keep.o; : >d/b.o; : >d/out/z; mkdir e; : >e/build");
+	r = take(&o);
+	expect_list(&o, &r,
+	            "f 644 11 .gitignore\nd 755 d\nf 644 12 d/.gitignore\nf 644 0 d/keep.o\n"
+	            "d 755 e\nf 644 0 e/build\n");
+	options.ignored = true;
+	r = take(&o);
+	expect_list(&o, &r,
+	            "f 644 11 .gitignore\nf 644 0 a.o\nd 755 build\nd 755 build/x\n"
+	            "f 644 0 build/x/y\nd 755 d\nf 644 12 d/.gitignore\nf 644 0 d/b.o\n"
+	            "f 644 0 d/keep.o\nd 755 d/out\nf 644 0 d/out/z\nd 755 e\nf 644 0 e/build\n"
+	            "f 644 0 private\n");
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_named_and_not_followed)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	const char *ours[] = { folder, ws, NULL };
+	struct walk_result r;
+
+	fresh_workspace(&o);
+	(void)snprintf(folder, sizeof(folder), "%.900s/ours", ws);
+	options.ours = ours;
+	sh("mkfifo pipe; mkdir ours; : >ours/secret; ln -s /etc out; python3 -c '\n"
+	   "import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")'");
+	r = take(&o);
+	expect_list(&o, &r,
+	            "x ours: belongs to agent-intercom\nl out -> /etc\nx pipe: is a FIFO\n"
+	            "x sock: is a socket\n");
+	ck_assert_uint_eq(r.sum.left_out, 3);
+}
+END_TEST
+
+START_TEST(what_cannot_be_read_is_named)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+
+	SKIP_UNLESS(geteuid() == 0, "root");
+	fresh_workspace(&o);
+	sh("mkdir closed; : >closed/x; : >secret; chmod 0 closed secret; : >open;"
+	   "chown -R 65534 ../db-objects .; chmod 755 ..");
+	SKIP_UNLESS(become_nobody(), "root");
+	sh("chmod 0 closed secret");
+	(void)chmod(ws, 0755);
+	r = take(&o);
+	expect_list(&o, &r,
+	            "x closed: cannot be read: Permission denied\nf 644 0 open\n"
+	            "x secret: cannot be read: Permission denied\n");
+	sh("chmod 755 closed; chmod 644 secret");
+}
+END_TEST
+
+START_TEST(a_mount_point_is_named_and_not_entered)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+	char at[1100];
+
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	fresh_workspace(&o);
+	sh("mkdir mnt same; : >f; : >bound");
+	(void)snprintf(at, sizeof(at), "%s/mnt", ws);
+	ck_assert_int_eq(mount("none", at, "tmpfs", 0, NULL), 0);
+	(void)snprintf(at, sizeof(at), "%s/same", ws); /* the same file system */
+	ck_assert_int_eq(mount(folder, at, NULL, MS_BIND, NULL), 0);
+	(void)snprintf(at, sizeof(at), "%s/bound", ws);
+	ck_assert_int_eq(mount("/etc/passwd", at, NULL, MS_BIND, NULL), 0);
+	r = take(&o);
+	expect_list(&o, &r,
+	            "x bound: is a mount point\nf 644 0 f\nx mnt: is a mount point\n"
+	            "x same: is a mount point\n");
+	(void)umount2(at, MNT_DETACH);
+	sh("umount -l mnt same");
+}
+END_TEST
+
+START_TEST(more_than_the_limits_is_refused_as_a_whole)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+
+	fresh_workspace(&o);
+	sh("echo 12345 >a; echo 12345 >b; mkdir c");
+	options.most_files = 3;
+	options.most_bytes = 12;
+	(void)take(&o);
+	options.most_bytes = 11;
+	ck_assert_int_eq(walk_workspace(ws, &o, &options, &r, &e), -1);
+	ck_assert_int_eq(e.kind, ERR_INPUT);
+	ck_assert_str_eq(e.text,
+	                 "the files of the workspace have more than 11 bytes, counted up to b "
+	                 "(setting checkpoint.max_bytes)");
+	options.most_bytes = 12;
+	options.most_files = 2;
+	ck_assert_int_eq(walk_workspace(ws, &o, &options, &r, &e), -1);
+	ck_assert_str_eq(e.text, "the workspace has more than 2 files and folders (setting "
+	                         "checkpoint.max_files)");
+	sh("truncate -s 1T huge");
+	ck_assert_int_eq(walk_workspace(ws, &o, &options, &r, &e), -1);
+}
+END_TEST
+
+START_TEST(a_folder_of_two_hundred_and_more_levels_is_named_where_it_is_cut)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+
+	fresh_workspace(&o);
+	sh("p=.; for i in $(seq 300); do p=$p/d; done; mkdir -p $p");
+	r = take(&o);
+	ck_assert_uint_eq(r.sum.left_out, 1);
+	ck_assert_uint_eq(r.sum.dirs, WALK_DEPTH - 1);
+}
+END_TEST
+
+/* ---- races ---- */
+
+static atomic_bool over;
+
+/* Rewrites a file as often as it can; each state of it is "AAAA…" or "BBBB…". */
+static void *rewrite(void *arg)
+{
+	static char bytes[2 << 20];
+	char path[1100];
+
+	(void)arg;
+	(void)snprintf(path, sizeof(path), "%s/busy", ws);
+	for (int i = 0; !over; i++) {
+		int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+		memset(bytes, 'A' + i % 2, sizeof(bytes));
+		(void)!pwrite(fd, bytes, sizeof(bytes), 0);
+		(void)close(fd);
+	}
+	return NULL;
+}
+
+/* Puts folders and links in place of each other. */
+static void *swap(void *arg)
+{
+	(void)arg;
+	while (!over) {
+		char dir[1100], link[1100];
+
+		(void)snprintf(dir, sizeof(dir), "%s/dir", ws);
+		(void)snprintf(link, sizeof(link), "%s/link", ws);
+		(void)renameat2(AT_FDCWD, dir, AT_FDCWD, link, RENAME_EXCHANGE);
+	}
+	return NULL;
+}
+
+START_TEST(a_file_that_changes_while_it_is_read_is_whole_or_named)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(str) struct str bytes = { 0 };
+	pthread_t thread;
+	int named = 0;
+
+	fresh_workspace(&o);
+	over = false;
+	ck_assert_int_eq(pthread_create(&thread, NULL, rewrite, NULL), 0);
+	for (int i = 0; i < 30; i++) {
+		OWNED(manifest) struct manifest m = { 0 };
+		struct walk_result r = take(&o);
+		struct entry one;
+
+		ck_assert_int_eq(manifest_open(&o, r.manifest.text, &m, &e), 0);
+		if (manifest_next(&m, &one, &e) <= 0 || one.kind == ENTRY_LEFT_OUT) {
+			named++;
+			continue;
+		}
+		str_reset(&bytes);
+		ck_assert_int_eq(object_read(&o, one.hash.text, 2 << 20, &bytes, &e), 0);
+		for (size_t k = 1; k < bytes.length; k++)
+			MUST(bytes.bytes[k] == bytes.bytes[0], "a mixture at byte %zu", k);
+	}
+	over = true;
+	(void)pthread_join(thread, NULL);
+	ck_assert_int_gt(named, 0);
+}
+END_TEST
+
+START_TEST(a_link_that_takes_the_place_of_a_folder_is_not_followed)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	pthread_t thread;
+
+	fresh_workspace(&o);
+	sh("mkdir dir ../out; echo inside >dir/f; echo secret >../out/f; ln -s ../out link");
+	over = false;
+	ck_assert_int_eq(pthread_create(&thread, NULL, swap, NULL), 0);
+	for (int i = 0; i < 200; i++)
+		(void)take(&o);
+	over = true;
+	(void)pthread_join(thread, NULL);
+	ck_assert(!object_exists(&o, sha256_of("secret\n", 7).text));
+	ck_assert(object_exists(&o, sha256_of("inside\n", 7).text));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("walk");
+	TCase *t = tcase_create("walk");
+
+	tcase_add_test(t, files_links_and_folders_are_held_with_their_modes);
+	tcase_add_test(t, what_has_not_changed_is_neither_read_nor_stored_again);
+	tcase_add_test(t, a_change_that_keeps_size_and_mtime_is_noticed);
+	tcase_add_test(t, content_that_was_lost_is_stored_again);
+	tcase_add_test(t, what_git_ignores_is_held_only_on_request);
+	tcase_add_test(t, what_is_no_file_is_named_and_not_followed);
+	tcase_add_test(t, what_cannot_be_read_is_named);
+	tcase_add_test(t, a_mount_point_is_named_and_not_entered);
+	tcase_add_test(t, more_than_the_limits_is_refused_as_a_whole);
+	tcase_add_test(t, a_folder_of_two_hundred_and_more_levels_is_named_where_it_is_cut);
+	tcase_add_test(t, a_file_that_changes_while_it_is_read_is_whole_or_named);
+	tcase_add_test(t, a_link_that_takes_the_place_of_a_folder_is_not_followed);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}

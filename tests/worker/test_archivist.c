@@ -1,0 +1,277 @@
+/* archivist: checkpoints become rows and objects. */
+#include "clock.h"
+#include "harness.h"
+#include "manifest.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char ws[1000];
+static struct err e;
+
+/* A session in a workspace of two files. */
+static void fresh_workspace(void)
+{
+	OWNED(char_ptr) char *real = NULL;
+	OWNED(str) struct str sql = { 0 };
+
+	fresh_store();
+	real = realpath(test_db(), NULL);
+	ck_assert_ptr_nonnull(real);
+	*strrchr(real, '/') = '\0';
+	(void)snprintf(ws, sizeof(ws), "%.900s/ws", real);
+	ck_assert_int_eq(mkdir(ws, 0755), 0);
+	str_addf(
+	    &sql,
+	    "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	    " ('system.machine', 'h', 'system', '2026-01-01T00:00:00.000Z')"
+	    " ON CONFLICT DO UPDATE SET value = 'h';"
+	    "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
+	    " prompt, created_at, updated_at) VALUES ('s-1', 'h', 'local:tester', '%s', 'active',"
+	    " 'local', 'fix it', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z');",
+	    ws);
+	given(str_text(&sql));
+}
+
+static void sh(const char *line)
+{
+	char command[4000];
+
+	(void)snprintf(command, sizeof(command), "umask 022; cd '%s' && { %s\n}", ws, line);
+	MUST(system(command) == 0, "%s", line); /* NOLINT(cert-env33-c) */
+}
+
+static void order(const char *label)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO command (verb, session_id, argument) VALUES"
+	               " ('session-checkpoint', 's-1', '%s')",
+	               label);
+	given(sql);
+}
+
+static void open_objects(struct objects *o)
+{
+	OWNED(str) struct str path = { 0 };
+
+	objects_path(test_db(), &path);
+	MUST(objects_open(str_text(&path), false, o, &e) == 0, "%s", e.text);
+}
+
+static void set(const char *name, const char *value)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO setting (name, value, source, updated_at) VALUES ('%s', '%s', "
+	               "'file', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = '%s'",
+	               name, value, value);
+	given(sql);
+}
+
+START_TEST(an_order_is_carried_out_and_answered)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	char hash[SHA256_BYTES + 10];
+	char *text;
+
+	fresh_workspace();
+	sh("echo one >a; mkdir d; echo two >d/b; ln -s a l; mkfifo p");
+	order("before");
+	expect("SELECT kind, state, label, json_extract(session_state, '$.prompt') FROM checkpoint",
+	       "ordered|queued|before|fix it\n");
+	expect("SELECT outcome FROM command", "\n");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state, files, links, folders, left_out, bytes FROM checkpoint",
+	            "done|2|1|1|1|8\n");
+	expect("SELECT outcome, json_extract(reply, '$.label'), json_extract(reply, '$.files'),"
+	       " json_extract(reply, '$.checkpoint_id') = (SELECT id FROM checkpoint) FROM command",
+	       "done|before|2|1\n");
+	expect("SELECT key, value = (SELECT CASE key WHEN 'a' THEN"
+	       " '2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806' ELSE"
+	       " '27dd8ed44a83ff94d557f9fd0412ed5a8cbca69ea04922d88c01184a07300a5a' END)"
+	       " FROM checkpoint, json_each(file_hashes)",
+	       "a|1\nd/b|1\n");
+	expect("SELECT kind FROM event WHERE kind GLOB 'checkpoint.*'", "checkpoint.created\n");
+	open_objects(&o);
+	text = rows("SELECT manifest FROM checkpoint");
+	(void)snprintf(hash, sizeof(hash), "%.64s", text);
+	free(text);
+	ck_assert_int_eq(object_check(&o, hash, &e), 1);
+}
+END_TEST
+
+START_TEST(a_second_one_adds_only_what_has_changed)
+{
+	fresh_workspace();
+	sh("head -c 3000000 /dev/urandom >big; echo one >a");
+	order("one");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state, added_bytes > 3000000 FROM checkpoint", "done|1\n");
+	sh("echo other >a");
+	order("two");
+	expect_soon("SELECT label, state, added_bytes < 1000, bytes FROM checkpoint ORDER BY seq",
+	            "one|done|0|3000004\ntwo|done|1|3000006\n");
+}
+END_TEST
+
+START_TEST(one_reading_settles_all_that_were_queued_for_a_workspace)
+{
+	fresh_workspace();
+	sh("echo one >a");
+	order("x");
+	order("y");
+	order("z");
+	(void)start_worker("archivist");
+	expect_soon("SELECT count(DISTINCT manifest), count(*), count(worker_id) FROM checkpoint"
+	            " WHERE state = 'done'",
+	            "1|3|3\n");
+	expect("SELECT group_concat(outcome) FROM command", "done,done,done\n");
+}
+END_TEST
+
+START_TEST(what_is_too_large_is_refused_with_the_setting)
+{
+	fresh_workspace();
+	set("checkpoint.max_files", "2");
+	sh(": >a; : >b; : >c");
+	order("");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state, why, manifest FROM checkpoint",
+	            "refused|the workspace has more than 2 files and folders (setting "
+	            "checkpoint.max_files)|\n");
+	expect("SELECT outcome, why FROM command",
+	       "refused|the workspace has more than 2 files and folders (setting "
+	       "checkpoint.max_files)\n");
+}
+END_TEST
+
+START_TEST(a_folder_that_is_gone_is_refused)
+{
+	fresh_workspace();
+	sh("rmdir ../ws");
+	order("");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state, why GLOB 'cannot open the workspace*' FROM checkpoint",
+	            "refused|1\n");
+}
+END_TEST
+
+START_TEST(a_workspace_without_a_session_has_checkpoints_too)
+{
+	char sql[1400];
+
+	fresh_workspace();
+	sh("echo one >a");
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO command (verb, argument) VALUES ('session-checkpoint',"
+	               " json_object('workspace', '%s', 'label', 'mine'))",
+	               ws);
+	given(sql);
+	(void)start_worker("archivist");
+	expect_soon("SELECT state, session_id IS NULL, label, files FROM checkpoint",
+	            "done|1|mine|1\n");
+}
+END_TEST
+
+/* The process that reads for an archivist. */
+static pid_t reader_of(pid_t archivist)
+{
+	char path[80];
+	int pid = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", archivist, archivist);
+	for (int i = 0; i < 1000 && !pid; i++) { /* the rows are claimed first */
+		FILE *f = fopen(path, "r");
+
+		ck_assert_ptr_nonnull(f);
+		if (fscanf(f, "%d", &pid) != 1) /* NOLINT(cert-err34-c) */
+			(void)usleep(1000);
+		(void)fclose(f);
+	}
+	ck_assert_int_gt(pid, 0);
+	return pid;
+}
+
+START_TEST(a_workspace_that_hangs_is_given_up_and_holds_up_no_other)
+{
+	char sql[2000];
+	pid_t pid;
+
+	fresh_workspace();
+	set("checkpoint.timeout_seconds", "30");
+	sh("mkdir ../other; echo x >../other/f; truncate -s 2G huge");
+	pid = start_worker("archivist");
+	order("slow");
+	expect_soon("SELECT state FROM checkpoint", "claimed\n");
+	ck_assert_int_eq(kill(reader_of(pid), SIGSTOP), 0); /* as a hung disk stops it */
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO command (verb, argument) VALUES ('session-checkpoint',"
+	               " json_object('workspace', '%.*sother'))",
+	               (int)(strlen(ws) - 2), ws);
+	given(sql);
+	expect_soon("SELECT state FROM checkpoint ORDER BY seq", "claimed\ndone\n");
+	advance(31 * 1000);
+	expect_soon("SELECT state, why FROM checkpoint ORDER BY seq LIMIT 1",
+	            "refused|the workspace could not be read in time (setting "
+	            "checkpoint.timeout_seconds)\n");
+}
+END_TEST
+
+/* Kills it at another moment each time; in the end each order has exactly one checkpoint. */
+START_TEST(killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(str) struct str left = { 0 };
+	char command[5000];
+
+	fresh_workspace();
+	sh("for i in $(seq 400); do head -c 20000 /dev/urandom >f$i; done");
+	for (int i = 0; i < 12; i++) {
+		pid_t pid;
+
+		if (i % 3 == 0)
+			order("kill");
+		pid = start_worker("archivist");
+		(void)usleep((useconds_t)(i * 4000));
+		kill_worker(pid);
+		sh("date +%N >f7");
+		expect("SELECT count(*) FROM checkpoint WHERE state = 'done' AND manifest IS NULL",
+		       "0\n");
+	}
+	(void)start_worker("archivist");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state IN ('queued', 'claimed')", "0\n");
+	expect("SELECT count(*), count(outcome) FROM command", "4|4\n");
+	expect("SELECT count(*) FROM checkpoint", "4\n");
+	expect("SELECT count(*) FROM checkpoint WHERE state <> 'done'"
+	       " AND (state <> 'refused' OR why <> 'the archivist died 3 times while it was read')",
+	       "0\n");
+	open_objects(&o);
+	(void)snprintf(command, sizeof(command), "ls -A '%s-objects/new' | wc -l | grep -qx 0",
+	               test_db());
+	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("archivist");
+	TCase *t = store_case(s, "archivist", 60);
+
+	tcase_add_test(t, an_order_is_carried_out_and_answered);
+	tcase_add_test(t, a_second_one_adds_only_what_has_changed);
+	tcase_add_test(t, one_reading_settles_all_that_were_queued_for_a_workspace);
+	tcase_add_test(t, what_is_too_large_is_refused_with_the_setting);
+	tcase_add_test(t, a_folder_that_is_gone_is_refused);
+	tcase_add_test(t, a_workspace_without_a_session_has_checkpoints_too);
+	tcase_add_test(t, a_workspace_that_hangs_is_given_up_and_holds_up_no_other);
+	tcase_add_test(t, killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left);
+	return run_suite(s);
+}

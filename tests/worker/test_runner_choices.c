@@ -1,0 +1,270 @@
+/* The answers that an agent offers of its own, and forms: the runner tells it what was chosen. The
+ * agent is tests/fakes/fake_agent.c. */
+#include "runner_case.h"
+
+#include "agent.h"
+#include "err.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUN(id, command)                                                                           \
+	"permit:{\"toolCallId\":\"" id "\",\"kind\":\"execute\",\"title\":\"git status\","         \
+	"\"rawInput\":{\"command\":" command "}}"
+
+/* ---- options ---- */
+
+#define OPTION(id, name, kind)                                                                     \
+	"{\"optionId\":\"" id "\",\"name\":\"" name "\",\"kind\":\"" kind "\"}"
+#define MANY                                                                                                       \
+	"options:[" OPTION("always", "Always", "allow_always") "," OPTION("a", "Once", "allow_once") "," OPTION(   \
+	    "b", "In a sandbox",                                                                                   \
+	    "allow_once") "," OPTION("", "Nameless",                                                               \
+	                             "allow_once") "," OPTION("b", "Again",                                        \
+	                                                      "allow_once") "," OPTION("n", "No",                  \
+	                                                                               "reject_"                   \
+	                                                                               "once") "," OPTION("never", \
+	                                                                                                  "Never", \
+	                                                                                                  "reject_always") "]"
+
+START_TEST(the_answer_is_the_option_that_was_chosen)
+{
+	static const struct {
+		const char *verdict, *choice, *told;
+	} CASES[] = {
+		{ "approve", "'b'", "\"optionId\":\"b\"" },
+		{ "approve", "'a'", "\"optionId\":\"a\"" },
+		{ "reject", "'never'", "\"optionId\":\"never\"" },
+		{ "reject", "NULL", "\"optionId\":\"n\"" },
+	};
+
+	setup();
+	(void)given_talk("v1", STEPS(MANY, RUN("o1", "\"make\""), RUN("o2", "\"make\""),
+	                             RUN("o3", "\"make\""), RUN("o4", "\"make\"")));
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		str_addf(&sql, "SELECT state FROM request WHERE seq = %zu", i + 1);
+		expect_soon(sql.bytes, "pending\n");
+		str_reset(&sql);
+		str_addf(&sql,
+		         "INSERT INTO decision (request_id, verdict, choice)"
+		         " SELECT id, '%s', %s FROM request WHERE state = 'pending'",
+		         CASES[i].verdict, CASES[i].choice);
+		given(sql.bytes);
+		was_told(CASES[i].told, 1);
+	}
+	was_told("always", 0);
+	expect("SELECT options FROM agent_question WHERE seq = 1",
+	       "[{\"id\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
+	       "{\"id\":\"b\",\"name\":\"In a sandbox\",\"kind\":\"allow_once\"},"
+	       "{\"id\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"},"
+	       "{\"id\":\"never\",\"name\":\"Never\",\"kind\":\"reject_always\"}]\n");
+	expect("SELECT description FROM request WHERE seq = 1",
+	       "Risk: high\n\n\nAnswers:\n1. Once\n2. In a sandbox\n3. No\n4. Never\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_approval_that_names_none_of_several_options_is_refused)
+{
+	setup();
+	(void)given_talk("v1", STEPS(MANY, RUN("o1", "\"make\"")));
+	expect_soon("SELECT state FROM request", "pending\n");
+	decide("approve", "NULL, NULL");
+	expect("SELECT outcome, why FROM decision",
+	       "wrong_verb|the agent offers several answers, choose one of: Once, In a sandbox\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(options_that_cannot_be_told_apart_are_no_question)
+{
+	setup();
+	(void)given_talk("v1", STEPS("options:[]", RUN("o1", "\"make\""),
+	                             "options:[{\"name\":\"Yes\",\"kind\":\"allow_once\"}]",
+	                             RUN("o2", "\"make\"")));
+	was_told("\"code\":-32602,\"message\":\"no options to choose from\"", 2);
+	expect("SELECT count(*) FROM request", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- forms ---- */
+
+START_TEST(a_form_is_a_prompt_and_what_is_filled_in_is_told)
+{
+	static const struct {
+		const char *verdict, *more, *told;
+	} CASES[] = {
+		{ "refine", "'Blue', '{\"colour\":\"b\"}'",
+		  "{\"action\":\"accept\",\"content\":{\"colour\":\"b\"}}" },
+		{ "stop", "NULL, NULL", "{\"action\":\"decline\"}" },
+		{ "timeout", NULL, "{\"action\":\"cancel\"}" },
+	};
+
+	setup();
+	(void)given_talk("v1", STEPS("form", "form", "form"));
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		str_addf(&sql, "SELECT kind, prompt_type, state FROM request WHERE seq = %zu",
+		         i + 1);
+		expect_soon(sql.bytes, "prompt|clarification|pending\n");
+		str_reset(&sql);
+		if (CASES[i].more)
+			str_addf(&sql,
+			         "INSERT INTO decision (request_id, verdict, instruction, choice)"
+			         " SELECT id, '%s', %s FROM request WHERE state = 'pending'",
+			         CASES[i].verdict, CASES[i].more);
+		else
+			str_add(&sql, "UPDATE request SET deadline_at ="
+			              " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+			              " WHERE state = 'pending'");
+		given(sql.bytes);
+		if (!CASES[i].more)
+			advance(61000); /* after a start nothing expires for a minute */
+		was_told(CASES[i].told, 1);
+	}
+	expect("SELECT form FROM agent_question WHERE seq = 1",
+	       "[{\"name\":\"colour\",\"title\":\"colour\",\"kind\":\"one\",\"required\":true,"
+	       "\"choices\":[{\"id\":\"b\",\"name\":\"Blue\"},{\"id\":\"r\",\"name\":"
+	       "\"Red\"}]}]\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* Says this at the terminal, of the request that waits; the exit status. */
+static int types(struct str *said, int request, const char *verb, const char *words)
+{
+	const int64_t end = agent_ms() + AGENT_PATIENCE_MS;
+	OWNED(str) struct str sql = { 0 };
+	OWNED(char_ptr) char *id = xstrdup("");
+
+	str_addf(&sql, "SELECT id FROM request WHERE state = 'pending' AND seq = %d", request);
+	while (!*id && agent_ms() < end) {
+		free(id);
+		id = rows(sql.bytes);
+	}
+	str_reset(said);
+	return ctl(said, "%s %.*s %s", verb, (int)strcspn(id, "\n"), id, words);
+}
+
+START_TEST(what_is_typed_chooses_an_option_or_fills_in_a_form)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1",
+	                 STEPS(MANY, RUN("y1", "\"make\""), RUN("y2", "\"make\""), "form", "form"));
+	ck_assert_int_ne(types(&said, 1, "choose", "7"), 0);
+	ck_assert_int_eq(types(&said, 1, "choose", "2"), 0);
+	was_told("\"optionId\":\"b\"", 1);
+	ck_assert_int_ne(types(&said, 2, "approve", ""), 0);
+	ck_assert_int_ne(types(&said, 2, "approve", "--option No"), 0);
+	ck_assert_int_eq(types(&said, 2, "approve", "--option once"), 0);
+	was_told("\"optionId\":\"a\"", 1);
+	ck_assert_int_ne(types(&said, 3, "choose", "Green"), 0);
+	ck_assert_int_ne(types(&said, 3, "continue", ""), 0);
+	ck_assert_int_eq(types(&said, 3, "choose", "2"), 0);
+	was_told("\"content\":{\"colour\":\"r\"}", 1);
+	ck_assert_int_eq(types(&said, 4, "refine", "blue"), 0);
+	was_told("\"content\":{\"colour\":\"b\"}", 1);
+	expect("SELECT count(*) FROM decision WHERE outcome = 'applied'", "4\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_reject_without_words_tells_the_agent_no_and_nothing_else)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("ask:a.c", "ask:b.c"));
+	ck_assert_int_eq(types(&said, 1, "reject", ""), 0);
+	ck_assert_int_eq(types(&said, 2, "reject", "--reason 'not this'"), 0);
+	was_told("and said: not this", 1);
+	expect("SELECT seq, reason FROM request WHERE seq < 3", "1|\n2|not this\n");
+	expect("SELECT count(*) FROM agent_input WHERE kind = 'words'", "1\n");
+	was_told("and said:", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_option_of_no_kind_is_a_choice_and_neither_a_yes_nor_a_no)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("options:[{\"optionId\":\"y\",\"name\":\"Yes\"},"
+	                             "{\"optionId\":\"n\",\"name\":\"No\"}]",
+	                             RUN("k1", "\"make\"")));
+	ck_assert_int_eq(types(&said, 1, "choose", "2"), 0);
+	ck_assert_msg(strstr(str_text(&said), "\"chosen\":\"No\"") != NULL, "%s", said.bytes);
+	was_told("\"optionId\":\"n\"", 1);
+	OWNED(char_ptr) char *id = rows("SELECT id FROM request");
+	id[strcspn(id, "\n")] = '\0';
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "show %s", id), 0);
+	ck_assert_msg(strstr(str_text(&said), "\"chosen\":\"No\"") != NULL, "%s", said.bytes);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(of_what_may_only_be_allowed_for_ever_a_person_is_told_what_can_be_done)
+{
+	static const char *const TRIES[] = { "", "--option 1" };
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("options:[" OPTION("always", "Always", "allow_always") "]",
+	                             RUN("w1", "\"make\"")));
+	for (size_t i = 0; i < COUNT(TRIES); i++) {
+		ck_assert_int_ne(types(&said, 1, "approve", TRIES[i]), 0);
+		ck_assert_msg(strstr(str_text(&said), "no answer that allows this once: ") &&
+		                  strstr(said.bytes, "allow it where the agent is set up") &&
+		                  !strstr(said.bytes, "`approve`"),
+		              "%s", said.bytes);
+	}
+	ck_assert_int_eq(types(&said, 1, "reject", ""), 0);
+	was_told("\"outcome\":\"cancelled\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- its end ---- */
+
+START_TEST(what_an_agent_withdraws_is_over_at_once_and_says_so)
+{
+	setup();
+	(void)given_talk("v1", STEPS("withdraw"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	put_file(site.workspace, "go", "");
+	expect_soon("SELECT r.state, r.decided_by, q.why FROM request AS r"
+	            " JOIN agent_question AS q ON q.request_seq = r.seq",
+	            "expired|system:clock|the agent withdrew the question\n");
+	was_told("\"outcome\":\"cancelled\"", 1);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	expect("SELECT outcome, why FROM decision WHERE source = 'sql'",
+	       "too_late|no answer is needed any longer: the agent withdrew the question\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("runner_choices");
+	TCase *c = store_case(s, "choices", 60);
+
+	tcase_add_test(c, the_answer_is_the_option_that_was_chosen);
+	tcase_add_test(c, an_approval_that_names_none_of_several_options_is_refused);
+	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
+	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
+	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
+	tcase_add_test(c, a_reject_without_words_tells_the_agent_no_and_nothing_else);
+	tcase_add_test(c, an_option_of_no_kind_is_a_choice_and_neither_a_yes_nor_a_no);
+	tcase_add_test(c, of_what_may_only_be_allowed_for_ever_a_person_is_told_what_can_be_done);
+	tcase_add_test(c, what_an_agent_withdraws_is_over_at_once_and_says_so);
+	return run_suite(s);
+}

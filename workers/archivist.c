@@ -1,0 +1,495 @@
+/* archivist: takes checkpoints of workspaces, and keeps their objects.
+ *
+ * A workspace is read in a process of its own (walk.h), because its disk may hang: up to READERS at
+ * once, one per workspace, each killed after checkpoint.timeout_seconds. It writes objects, and
+ * reports through a pipe; the rows are settled here, when the objects are on disk. One reading
+ * settles all rows of the workspace that were queued before it began.
+ *
+ * A reader dies with its archivist. What a kill leaves: claimed rows, which the next incarnation
+ * takes over, and objects that no row names, which it sweeps (keep.h). After ATTEMPTS deaths or
+ * failures a row is refused.
+ *
+ * Reads checkpoint, setting; writes checkpoint, command (the outcome of the order), and objects. */
+#include "clock.h"
+#include "io.h"
+#include "json.h"
+#include "json_writer.h"
+#include "log.h"
+#include "pulse.h"
+#include "setting.h"
+#include "sql/checkpoint.h"
+#include "walk.h"
+#include "worker.h"
+#include "workspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	READERS = 3, /* workspaces read at once: more would only compete for the disk */
+	ATTEMPTS = 3, /* of a row, before it is refused */
+	AGAIN_MS = 2000, /* after a failure that may pass */
+	HASHES_BYTES = 64 << 10, /* of file_hashes in a row; beyond, the manifest alone has them */
+	ANSWER_BYTES = 1 << 20, /* of a reader */
+	READER_MEMORY = 1 << 30, /* names of a directory, patterns, parts of a manifest */
+	READER_NICE = 5, /* agents go first */
+	DEFAULT_SECONDS = 600,
+	DEFAULT_FILES = 500000,
+	DEFAULT_DAYS = 90, /* a cache of hashes that nobody used */
+};
+static const int64_t DEFAULT_BYTES = 10LL << 30;
+
+/* A process that reads a workspace. */
+struct reader {
+	pid_t pid; /* 0: free */
+	int out; /* what it reports */
+	char *root;
+	int64_t end_ms; /* monotonic: killed at */
+	bool late; /* it was */
+	struct str answer;
+};
+
+struct archive {
+	struct worker *w;
+	struct str folder; /* of the objects */
+	char **ours; /* files of agent-intercom, also below a workspace */
+	bool swept;
+	struct reader readers[READERS];
+	struct walk_options options;
+	int64_t seconds;
+	int64_t again_ms; /* monotonic: not before */
+};
+
+/* ---- the reader ---- */
+
+static void limit(int which, rlim_t most)
+{
+	struct rlimit now;
+
+	if (getrlimit(which, &now) == 0 && now.rlim_max < most)
+		most = now.rlim_max;
+	(void)setrlimit(which, &(struct rlimit){ .rlim_cur = most, .rlim_max = most });
+}
+
+/* It has no database, and nothing of ours but its end of the pipe. */
+static void confine(const struct archive *a, int out)
+{
+	sigset_t none;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)signal(SIGINT, SIG_DFL);
+	pulse_show(-1);
+	if (out > 0)
+		(void)close_range(0, (unsigned)out - 1, 0);
+	(void)close_range((unsigned)out + 1, ~0U, 0);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + READER_NICE);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_CPU, (rlim_t)a->seconds);
+#ifndef __SANITIZE_ADDRESS__
+	limit(RLIMIT_AS, READER_MEMORY);
+#endif
+}
+
+/* path -> SHA-256 of all files; nothing if it is too long for a row, or a name is no text. */
+static int add_hashes(const struct objects *o, const struct walk_result *r, struct str *json,
+                      struct err *e)
+{
+	OWNED(manifest) struct manifest m = { 0 };
+	OWNED(str) struct str hashes = { 0 };
+	struct entry entry;
+	int got = 0;
+
+	if (manifest_open(o, r->manifest.text, &m, e))
+		return -1;
+	json_object(&hashes);
+	while (hashes.length < HASHES_BYTES && (got = manifest_next(&m, &entry, e)) > 0) {
+		if (entry.kind != ENTRY_FILE)
+			continue;
+		if (!utf8_valid(entry.path, strlen(entry.path)))
+			return 0;
+		json_member(&hashes, entry.path, entry.hash.text);
+	}
+	json_object_end(&hashes);
+	if (got == 0)
+		json_member_raw(json, "hashes", str_text(&hashes));
+	return got < 0 ? -1 : 0;
+}
+
+static void add_result(const struct walk_result *r, struct str *json)
+{
+	json_member(json, "manifest", r->manifest.text);
+	json_member_int(json, "files", (int64_t)r->sum.files);
+	json_member_int(json, "links", (int64_t)r->sum.links);
+	json_member_int(json, "folders", (int64_t)r->sum.dirs);
+	json_member_int(json, "left_out", (int64_t)r->sum.left_out);
+	json_member_int(json, "bytes", (int64_t)r->sum.bytes);
+	json_member_int(json, "added", (int64_t)r->added);
+}
+
+static int read_root(const struct archive *a, const char *root, struct str *json, struct err *e)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+	const char *unfit = workspace_unfit(root);
+
+	if (unfit)
+		return err_set(e, ERR_INPUT, "%.200s is %s", root, unfit);
+	if (objects_open(str_text(&a->folder), true, &o, e) ||
+	    walk_workspace(root, &o, &a->options, &r, e))
+		return -1;
+	add_result(&r, json);
+	return add_hashes(&o, &r, json, e);
+}
+
+static void read_workspace(const struct archive *a, const char *root, int out)
+{
+	OWNED(str) struct str json = { 0 };
+	struct err e = { 0 };
+
+	confine(a, out);
+	if (getppid() == 1)
+		return; /* it died before we asked to die with it */
+	json_object(&json);
+	if (read_root(a, root, &json, &e)) {
+		str_reset(&json);
+		json_object(&json);
+		json_member(&json, "why", e.text);
+		json_member_bool(&json, "again", e.kind == ERR_AGAIN);
+	}
+	json_object_end(&json);
+	(void)io_write_all(out, str_text(&json), json.length);
+}
+
+/* ---- starting and ending readers ---- */
+
+static int begin_reader(struct archive *a, struct reader *r, const char *root, struct err *e)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return err_errno(e, ERR_AGAIN, "cannot read a workspace");
+	r->pid = fork();
+	if (r->pid == 0) {
+		read_workspace(a, root, ends[1]);
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	if (r->pid < 0 || epoll_ctl(a->w->extra_fd, EPOLL_CTL_ADD, ends[0], &event) != 0) {
+		(void)close(ends[0]);
+		r->pid = 0;
+		return err_errno(e, ERR_AGAIN, "cannot read a workspace");
+	}
+	r->out = ends[0];
+	r->root = xstrdup(root);
+	r->late = false;
+	r->end_ms = clock_monotonic_ms() + a->seconds * 1000;
+	return 0;
+}
+
+/* A reader that is stuck in the kernel is not waited for: it dies when the disk answers. */
+static void end_reader(struct reader *r)
+{
+	(void)kill(r->pid, SIGKILL);
+	(void)waitpid(r->pid, NULL, WNOHANG);
+	(void)close(r->out);
+	free(r->root);
+	str_clear(&r->answer);
+	*r = (struct reader){ .pid = 0 };
+}
+
+static bool is_busy(const struct archive *a, const char *root)
+{
+	for (int i = 0; i < READERS; i++)
+		if (a->readers[i].pid && strcmp(a->readers[i].root, root) == 0)
+			return true;
+	return false;
+}
+
+static struct reader *free_reader(struct archive *a)
+{
+	for (int i = 0; i < READERS; i++)
+		if (!a->readers[i].pid)
+			return &a->readers[i];
+	return NULL;
+}
+
+/* ---- settling ---- */
+
+static int64_t number_of(const cJSON *json, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
+
+	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
+}
+
+static int settle_done(struct archive *a, const char *root, const cJSON *json, struct err *e)
+{
+	const cJSON *hashes = cJSON_GetObjectItemCaseSensitive(json, "hashes");
+	char *text = hashes ? cJSON_PrintUnformatted(hashes) : NULL;
+	int64_t files = number_of(json, "files"), links = number_of(json, "links");
+	int64_t folders = number_of(json, "folders"), left_out = number_of(json, "left_out");
+	int64_t bytes = number_of(json, "bytes"), added = number_of(json, "added");
+	const struct checkpoint_settle_args args = {
+		.manifest = json_text(json, "manifest"),
+		.file_hashes = text,
+		.files = &files,
+		.links = &links,
+		.folders = &folders,
+		.left_out = &left_out,
+		.bytes = &bytes,
+		.added_bytes = &added,
+		.machine = a->w->machine,
+		.workspace_root = root,
+		.worker = a->w->id.text,
+	};
+	int count = sql_checkpoint_settle(&a->w->store, &args, e);
+
+	cJSON_free(text);
+	if (count > 0)
+		log_info("%s: %d checkpoint%s, %" PRId64 " files, %" PRId64 " bytes added", root,
+		         count, count == 1 ? "" : "s", files, added);
+	return count;
+}
+
+/* Rows that have been tried often enough are refused, the others wait. */
+static int settle_failed(struct archive *a, const char *root, const char *why, bool again,
+                         struct err *e)
+{
+	int count = sql_checkpoint_refuse(
+	    &a->w->store,
+	    &(struct checkpoint_refuse_args){ .why = why,
+	                                      .machine = a->w->machine,
+	                                      .workspace_root = root,
+	                                      .worker = a->w->id.text,
+	                                      .attempts = again ? ATTEMPTS : 0 },
+	    e);
+
+	log_warn("no checkpoint of %s: %s", root, why);
+	if (count < 0 || !again)
+		return count;
+	a->again_ms = clock_monotonic_ms() + AGAIN_MS;
+	return sql_checkpoint_put_back(&a->w->store, a->w->machine, root, a->w->id.text, e);
+}
+
+/* What the reader has reported, or that it did not. */
+static int settle_rows(struct archive *a, const struct reader *r, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *json = cJSON_Parse(str_text(&r->answer));
+	const char *why = json_text(json, "why");
+
+	if (json_text(json, "manifest"))
+		return settle_done(a, r->root, json, e);
+	if (r->late)
+		return settle_failed(a, r->root,
+		                     "the workspace could not be read in time (setting "
+		                     "checkpoint.timeout_seconds)",
+		                     false, e);
+	return settle_failed(a, r->root, why ? why : "its reader was killed",
+	                     !why || cJSON_IsTrue(cJSON_GetObjectItem(json, "again")), e);
+}
+
+static int settle(struct archive *a, const struct reader *r, struct err *e)
+{
+	struct store *st = &a->w->store;
+	OWNED(checkpoint_orders_row) struct checkpoint_orders_row orders = { 0 };
+
+	if (store_begin(st, e))
+		return -1;
+	if (sql_checkpoint_orders(st, a->w->machine, r->root, a->w->id.text, &orders, e) < 0 ||
+	    settle_rows(a, r, e) < 0 ||
+	    sql_checkpoint_answer(st, orders.seqs ? orders.seqs : "[]", e) < 0) {
+		store_rollback(st);
+		return -1;
+	}
+	return store_commit(st, e);
+}
+
+static int give_up(struct archive *a, const char *root, struct err *e)
+{
+	OWNED(str) struct str answer = { 0 };
+	OWNED(char_ptr) char *copy = xstrdup(root);
+	struct reader r = { .root = copy };
+
+	json_object(&answer);
+	json_member(&answer, "why", "the archivist died 3 times while it was read");
+	json_object_end(&answer);
+	r.answer = answer;
+	return settle(a, &r, e);
+}
+
+/* Takes what a reader has written. Whether it has ended. */
+static bool hear(struct reader *r)
+{
+	char bytes[4096];
+	struct pollfd p = { .fd = r->out, .events = POLLIN };
+	ssize_t n = 0;
+
+	while (poll(&p, 1, 0) > 0 && (n = read(r->out, bytes, sizeof(bytes))) > 0)
+		if (r->answer.length < ANSWER_BYTES)
+			str_add_bytes(&r->answer, bytes, (size_t)n);
+	return p.revents && n == 0;
+}
+
+/* 1 settled one, 0 none has ended, -1. */
+static int look_at_readers(struct archive *a, struct err *e)
+{
+	for (int i = 0; i < READERS; i++) {
+		struct reader *r = &a->readers[i];
+		int failed;
+
+		if (!r->pid)
+			continue;
+		r->late = clock_monotonic_ms() >= r->end_ms;
+		if (!hear(r) && !r->late)
+			continue;
+		failed = settle(a, r, e);
+		end_reader(r);
+		return failed ? -1 : 1;
+	}
+	return 0;
+}
+
+/* ---- starting a checkpoint ---- */
+
+static int read_settings(struct archive *a, struct err *e)
+{
+	struct store *st = &a->w->store;
+	OWNED(str) struct str ignored = { 0 };
+
+	if (setting_get(st, "checkpoint.ignored", &ignored, e) < 0)
+		return -1;
+	a->options.ignored = strcmp(str_text(&ignored), "true") == 0;
+	a->options.ours = (const char *const *)a->ours;
+	a->options.most_files = (uint64_t)setting_int(st, "checkpoint.max_files", DEFAULT_FILES);
+	a->options.most_bytes = (uint64_t)setting_int(st, "checkpoint.max_bytes", DEFAULT_BYTES);
+	a->seconds = setting_int(st, "checkpoint.timeout_seconds", DEFAULT_SECONDS);
+	return 0;
+}
+
+/* The next workspace that nobody reads. 1, 0 none, -1. */
+static int next_root(struct archive *a, struct checkpoint_next_row *row, struct err *e)
+{
+	int64_t after = 0;
+	int got;
+
+	while ((got = sql_checkpoint_next(&a->w->store, a->w->machine, after, a->w->id.text, row,
+	                                  e)) > 0 &&
+	       is_busy(a, row->workspace_root)) {
+		after = row->seq;
+		checkpoint_next_row_clear(row);
+	}
+	return got;
+}
+
+/* How many rows of the workspace are ours now, -1. */
+static int claim(struct archive *a, const char *root, struct err *e)
+{
+	struct store *st = &a->w->store;
+	int count;
+
+	if (store_begin(st, e))
+		return -1;
+	count = sql_checkpoint_claim(st, a->w->id.text, a->w->machine, root, e);
+	if (count < 0) {
+		store_rollback(st);
+		return -1;
+	}
+	return store_commit(st, e) ? -1 : count;
+}
+
+static int begin(struct archive *a, struct err *e)
+{
+	OWNED(checkpoint_next_row) struct checkpoint_next_row row = { 0 };
+	struct reader *r = free_reader(a);
+	int got, claimed;
+
+	if (!r || clock_monotonic_ms() < a->again_ms)
+		return 0;
+	got = next_root(a, &row, e);
+	if (got <= 0)
+		return got;
+	if (read_settings(a, e))
+		return -1;
+	claimed = claim(a, row.workspace_root, e);
+	if (claimed <= 0)
+		return claimed;
+	/* What killed its predecessors may be in the workspace. */
+	if (row.attempts >= ATTEMPTS && row.state == CHECKPOINT_STATE_CLAIMED)
+		return give_up(a, row.workspace_root, e) ? -1 : 1;
+	return begin_reader(a, r, row.workspace_root, e) ? -1 : 1;
+}
+
+/* ---- the worker ---- */
+
+/* Where objects are, and what of ours no checkpoint holds. */
+static int prepare(struct archive *a, struct worker *w, struct err *e)
+{
+	OWNED(char_ptr) char *database = realpath(w->db_path, NULL);
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+
+	if (!database)
+		return err_errno(e, ERR_INPUT, "cannot find %s", w->db_path);
+	a->w = w;
+	w->extra_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->extra_fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot wait for readers");
+	objects_path(database, &a->folder);
+	a->ours = workspace_ours(w->run_dir);
+	/* Only we put: what a predecessor had begun is nobody's. It may have died making the
+	 * folder. */
+	if (access(str_text(&a->folder), F_OK) == 0)
+		return objects_open(str_text(&a->folder), true, &o, e) || objects_sweep(&o, e) ? -1
+		                                                                               : 0;
+	return 0;
+}
+
+/* When a reader is late, or a failure is over. */
+static void set_due(struct archive *a)
+{
+	int64_t now = clock_monotonic_ms(), due = INT64_MAX;
+
+	for (int i = 0; i < READERS; i++)
+		if (a->readers[i].pid && a->readers[i].end_ms < due)
+			due = a->readers[i].end_ms;
+	if (a->again_ms > now && a->again_ms < due)
+		due = a->again_ms;
+	if (due != INT64_MAX)
+		a->w->due_ms = clock_now_ms() + due - now;
+}
+
+static int step(struct worker *w, struct err *e)
+{
+	static struct archive a;
+	int did;
+
+	if (!a.w && prepare(&a, w, e))
+		return -1;
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		continue;
+	did = look_at_readers(&a, e);
+	if (did == 0)
+		did = begin(&a, e);
+	set_due(&a);
+	return did;
+}
+
+int main(int argc, char **argv)
+{
+	return worker_main("archivist", "Takes checkpoints of workspaces.", step, argc, argv);
+}
