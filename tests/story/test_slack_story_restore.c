@@ -14,7 +14,8 @@ static struct agent an_agent_has_changed_files(void)
 	says(member(slack_acked("{'slash':{'text':'session-checkpoint before lunch'}}"),
 	            "payload.text"),
 	     "Taking a checkpoint");
-	expect_soon("SELECT state, label FROM checkpoint", "done|before lunch\n");
+	expect_soon("SELECT state, label FROM checkpoint WHERE kind = 'ordered'",
+	            "done|before lunch\n");
 	put_file(site.workspace, "notes.txt", "bad\n");
 	put_file(site.workspace, "more.txt", "more\n");
 	return a;
