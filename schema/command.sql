@@ -8,7 +8,8 @@ CREATE TABLE command (
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
                                             -- stop: the reason, for the requests that it answers;
                                             -- session-start and session-restart: see the view
-                                            -- start_order; run: see the view run_order; run-stop:
+                                            -- start_order; list-files and show-file: see
+                                            -- the view look_order; run: see the view run_order; run-stop:
                                             -- alias_run.seq; session-checkpoint:
                                             -- the label, or JSON with label and workspace, which
                                             -- no session needs
@@ -16,7 +17,8 @@ CREATE TABLE command (
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')), -- later, once:
-                                            -- NULL: a worker is at it (undo, session-checkpoint)
+                                            -- NULL: a worker is at it (undo, session-checkpoint,
+                                            -- list-files, show-file)
   reply       TEXT,                         -- later, until outcome: JSON where outcome is done
   why         TEXT                          -- later, until outcome: in words, if it was not done
 ) STRICT;
@@ -32,6 +34,7 @@ CREATE TABLE command_verb (
     'start',                                -- begins a session and starts its agent
     'clean',                                -- ends sessions whose agent is gone
     'undo',                                 -- the applier takes back a write
+    'look',                                 -- reader looks at files of a workspace
     'checkpoint',                           -- the archivist takes a checkpoint
     'run',                                  -- a command of [commands], or the end of one
     'read',                                 -- none: whoever gives it shows the rows
@@ -45,4 +48,4 @@ INSERT INTO command_verb VALUES
   ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
   ('session-checkpoint', 'checkpoint'), ('session-checkpoints', 'read'),
   ('session-restore', 'later'),
-  ('list-files', 'later'), ('show-file', 'later'), ('run', 'run'), ('run-stop', 'run');
+  ('list-files', 'look'), ('show-file', 'look'), ('run', 'run'), ('run-stop', 'run');

@@ -32,6 +32,7 @@ INSERT INTO slack_part VALUES
   ('alias', 'post', 3, 5, 1),   -- a command of [commands] that an operator runs, with its output
   ('output', 'file', 5, 6, 1),  -- its whole output, if that does not fit in 'alias'
   ('file', 'file', 5, 6, 1),    -- a whole file, on request: content_seq, file_name
+  ('look', 'post', 5, 6, 1),    -- a folder or a file, or why it is not shown; detail: look
   ('reply', 'post', 5, 6, 1),   -- text for an operator, in a thread
   ('server', 'post', 5, 6, 1);  -- text about agent-intercom itself, in the default channel
 

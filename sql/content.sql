@@ -25,6 +25,7 @@ DELETE FROM content
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE arguments_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE result_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM slack_message WHERE content_seq = content.seq)
+   AND NOT EXISTS (SELECT 1 FROM file_look WHERE content_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM alias_run WHERE content_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM policy WHERE content_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM policy_trust WHERE content_seq = content.seq)

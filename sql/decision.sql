@@ -69,6 +69,7 @@ DELETE FROM command
  WHERE seq > :after AND seq <= :upto
    AND NOT EXISTS (SELECT 1 FROM apply WHERE command_seq = command.seq)
    AND NOT EXISTS (SELECT 1 FROM agent_run WHERE command_seq = command.seq)
+   AND NOT EXISTS (SELECT 1 FROM file_look WHERE command_seq = command.seq)
    AND NOT EXISTS (SELECT 1 FROM alias_run WHERE command_seq = command.seq)
    AND CASE WHEN typeof(created_at) = 'text' AND created_at GLOB '????-??-??T??:??:??.???Z'
             THEN created_at < :cutoff

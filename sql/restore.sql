@@ -23,6 +23,24 @@ UPDATE apply SET state = 'dead', error_code = 'restored', updated_at = :now,
     || 'may have been written; look at the file, and call check_diff again if it is not there'
  WHERE state IN ('queued', 'claimed');
 
+-- name: restore_take_file_look :exec
+UPDATE file_look SET state = 'claimed', claim = claim + 1, worker_id = NULL
+ WHERE state IN ('queued', 'claimed');
+
+-- name: restore_end_file_look :exec
+-- They may have been answered since the backup.
+UPDATE file_look
+   SET state = 'refused', settled_at = :now,
+       why = 'restored: the database is that of an earlier time; ask again'
+ WHERE state = 'claimed' AND state IN ('queued', 'claimed');
+
+-- name: restore_end_look_order :exec
+-- scan ok: nobody else has this database open
+UPDATE command
+   SET outcome = 'refused', why = 'restored: the database is that of an earlier time; ask again'
+ WHERE outcome IS NULL
+   AND EXISTS (SELECT 1 FROM file_look AS l WHERE l.command_seq = command.seq);
+
 -- name: restore_end_agent_run :exec
 -- The processes of agents are not those of that time.
 UPDATE agent_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,

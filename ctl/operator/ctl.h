@@ -22,6 +22,7 @@ struct ctl {
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
 	const char *session, *reason, *note, *option, *digest, *agent, *workspace;
+	const char *depth, *lines;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
 	bool html; /* print a page for a browser */
@@ -50,6 +51,8 @@ enum ctl_option {
 	TAKES_HTML = 256,
 	TAKES_OPTION = 512,
 	TAKES_WORKSPACE = 1024, /* --workspace alone */
+	TAKES_DEPTH = 2048,
+	TAKES_LINES = 4096,
 };
 
 struct command_spec {
@@ -68,6 +71,7 @@ extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_contin
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_transcript, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
+extern const struct command_spec cmd_files, cmd_file;
 extern const struct command_spec cmd_checkpoint;
 extern const struct command_spec cmd_run, cmd_run_stop, cmd_runs;
 

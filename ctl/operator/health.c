@@ -10,7 +10,7 @@
 
 enum { HEALTH_SILENT_MS = 120000 }; /* heartbeats are 30 s apart */
 
-static const char *const EXPECTED[] = { "mcp-front", "applier", "watchdog", "retention" };
+static const char *const EXPECTED[] = { "mcp-front", "applier", "reader", "watchdog", "retention" };
 static const char PREFIX[] = "worker ";
 
 struct findings {
@@ -145,7 +145,8 @@ const struct command_spec cmd_health = {
 	"health",
 	"",
 	"what runs, and what is queued",
-	"Exit status 1 if one of mcp-front, applier, watchdog and retention does not serve: its "
+	"Exit status 1 if one of mcp-front, applier, reader, watchdog and retention does not "
+	"serve: its "
 	"row\n"
 	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "
 	"not\n"

@@ -23,7 +23,7 @@ static const struct command_spec *const COMMANDS[] = {
 	&cmd_refine,     &cmd_resume, &cmd_stop,    &cmd_undo,   &cmd_steer,      &cmd_task,
 	&cmd_session,    &cmd_stall,  &cmd_nudge,   &cmd_watch,  &cmd_transcript, &cmd_list,
 	&cmd_checkpoint, &cmd_mode,   &cmd_run,     &cmd_runs,   &cmd_run_stop,   &cmd_log,
-	&cmd_health,     &cmd_sql,
+	&cmd_files,      &cmd_file,   &cmd_health,  &cmd_sql,
 };
 
 /* ---- help ---- */
@@ -177,6 +177,12 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'k':
 		c->workspace = optarg;
 		return 0;
+	case 'e':
+		c->depth = optarg;
+		return 0;
+	case 'l':
+		c->lines = optarg;
+		return 0;
 	case 'n':
 		return parse_count(optarg, &c->count, e);
 	case 'f':
@@ -216,6 +222,8 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "digest", required_argument, NULL, 'g' },
 		{ "agent", required_argument, NULL, 'a' },
 		{ "workspace", required_argument, NULL, 'k' },
+		{ "depth", required_argument, NULL, 'e' },
+		{ "lines", required_argument, NULL, 'l' },
 		{ "follow", no_argument, NULL, 'f' },
 		{ "sent", no_argument, NULL, 'o' },
 		{ "html", no_argument, NULL, 'm' },
@@ -264,6 +272,8 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
 		{ c->agent != NULL, TAKES_AGENT, "--agent" },
 		{ c->workspace != NULL, TAKES_AGENT | TAKES_WORKSPACE, "--workspace" },
+		{ c->depth != NULL, TAKES_DEPTH, "--depth" },
+		{ c->lines != NULL, TAKES_LINES, "--lines" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
 		{ c->follow, TAKES_FOLLOW, "--follow" },
 		{ c->sent, TAKES_SENT, "--sent" },

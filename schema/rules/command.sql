@@ -1,7 +1,7 @@
 -- What an order does. `mode` switches sessions; `pause`, `resume` and `stop` affect one. They are
 -- carried out here, in the same transaction. `session-start` inserts a session and the run that a
 -- runner will start; `run` inserts the run of a command, for commander. `undo` is a job for the
--- applier, whose end is the outcome: until then there is none.
+-- applier, a look one for reader; its end is the outcome: until then there is none.
 
 -- What an order for a checkpoint asks for.
 CREATE VIEW checkpoint_order AS
@@ -66,6 +66,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE o.seq = NEW.seq AND length(o.prompt) > 65536
                 AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
              UNION ALL
+             SELECT 4, 'malformed', o.wrong, NULL
+               FROM look_order AS o WHERE o.seq = NEW.seq AND o.wrong IS NOT NULL
+             UNION ALL
              SELECT 4, 'malformed',
                     CASE WHEN o.is_text = 0 THEN 'label and workspace must be text'
                          WHEN length(o.label) > 200 THEN 'a label may have 200 characters'
@@ -85,7 +88,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                      OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session'))
                 AND NOT EXISTS (SELECT 1 FROM session
                                  WHERE id = NEW.session_id
-                                   AND (status <> 'terminated' OR NEW.verb = 'session-restart'))
+                                   AND (status <> 'terminated' OR NEW.verb = 'session-restart'
+                                        OR NEW.verb IN (SELECT verb FROM command_verb
+                                                         WHERE does = 'look')))
              UNION ALL
              SELECT 5, 'unauthorized',
                     'this session belongs to ' || s.owner_user_id || ', who alone may '
@@ -173,6 +178,28 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM start_order AS o
               WHERE o.seq = NEW.seq AND o.workspace_root IS NULL
                 AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
+             -- Reading at the machine needs no permission of ours.
+             SELECT 8, 'refused',
+                    CASE WHEN o.session_seq IS NULL THEN 'new sessions are' ELSE 'the session is' END
+                    || ' in local mode: Slack is shown no files', NULL
+               FROM look_order AS o
+              WHERE o.seq = NEW.seq AND o.operator_kind = 'slack' AND o.mode = 'local'
+             UNION ALL
+             SELECT 9, 'refused',
+                    CASE WHEN o.wanted_workspace IS NULL
+                         THEN 'there is no workspace: set default_workspace_root'
+                         ELSE 'there is no workspace ''' || substr(o.wanted_workspace, 1, 200)
+                              || ''' with a path' END
+                    || coalesce('; there are: ' || (
+                         SELECT group_concat(json_extract(w.value, '$.id'), ', ')
+                           FROM setting AS s, json_each(s.value) AS w
+                          WHERE s.name = 'workspace' AND json_valid(s.value)
+                            AND json_extract(w.value, '$.path') <> ''), ''), NULL
+               FROM look_order AS o WHERE o.seq = NEW.seq AND o.workspace_root IS NULL
+             UNION ALL
+             SELECT 9, 'refused', 'agent-intercom does not run here yet', NULL
+               FROM look_order AS o WHERE o.seq = NEW.seq AND o.machine IS NULL
              UNION ALL
              SELECT 9, 'refused', 'agent-intercom does not run here yet', NULL
                FROM start_order AS o
@@ -297,6 +324,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 15, NULL, NULL, NULL
               WHERE NEW.verb = 'undo'
                  OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'checkpoint')
+             UNION ALL
+             SELECT 15, NULL, NULL, NULL
+              WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'look')
              UNION ALL
              SELECT 16, 'done', NULL,
                     json_object('previous_mode',
@@ -434,5 +464,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   INSERT INTO checkpoint_wanted (kind, session_id, label, machine, workspace_root, command_seq, at)
   SELECT 'ordered', o.session_id, o.label, o.machine, o.workspace_root, NEW.seq, NEW.created_at
     FROM command AS c JOIN checkpoint_order AS o ON o.seq = c.seq
+   WHERE c.seq = NEW.seq AND c.outcome IS NULL;
+  INSERT INTO file_look (command_seq, what, machine, workspace_root, session_seq, path, depth,
+                         first_line, last_line, channel_id, thread_ts, created_at)
+  SELECT NEW.seq, o.what, o.machine, o.workspace_root, o.session_seq, o.path, o.depth, o.first_line,
+         o.last_line, o.channel_id, o.thread_ts, NEW.created_at
+    FROM command AS c JOIN look_order AS o ON o.seq = c.seq
    WHERE c.seq = NEW.seq AND c.outcome IS NULL;
 END;

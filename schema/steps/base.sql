@@ -332,6 +332,7 @@ CREATE TABLE command_verb (
     'start',
     'clean',
     'undo',
+    'look',
     'checkpoint',
     'run',
     'read',
@@ -426,6 +427,43 @@ CREATE INDEX file_change_apply ON file_change (apply_seq, seq);
 CREATE INDEX file_change_image ON file_change (updated_at) WHERE before_seq IS NOT NULL;
 CREATE INDEX file_change_before ON file_change (before_seq) WHERE before_seq IS NOT NULL;
 CREATE TABLE file_change_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE file_look (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  command_seq    INTEGER NOT NULL REFERENCES command (seq),
+  what           TEXT NOT NULL CHECK (what IN ('folder', 'file')),
+  machine        TEXT NOT NULL,
+  workspace_root TEXT NOT NULL,
+  session_seq    INTEGER REFERENCES session (seq),
+  path           TEXT NOT NULL,
+  depth          INTEGER CHECK (depth BETWEEN 1 AND 10),
+  first_line     INTEGER CHECK (first_line > 0),
+  last_line      INTEGER CHECK (last_line >= first_line),
+  channel_id     TEXT,
+  thread_ts      TEXT,
+  state          TEXT NOT NULL DEFAULT 'queued',
+  claim          INTEGER NOT NULL DEFAULT 0,
+  worker_id      TEXT,
+  attempts       INTEGER NOT NULL DEFAULT 0,
+  content_seq    INTEGER REFERENCES content (seq),
+  is_long        INTEGER NOT NULL DEFAULT 0 CHECK (is_long IN (0, 1)),
+  detail         TEXT CHECK (detail IS NULL OR json_valid(detail)),
+  why            TEXT,
+  created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  settled_at     TEXT CHECK (settled_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((state IN ('done', 'refused')) = (settled_at IS NOT NULL)),
+  CHECK ((state = 'done') = (content_seq IS NOT NULL)),
+  CHECK ((state = 'done') = (detail IS NOT NULL)),
+  CHECK ((state = 'refused') = (why IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX file_look_command ON file_look (command_seq);
+CREATE INDEX file_look_queue ON file_look (machine, seq) WHERE state IN ('queued', 'claimed');
+CREATE INDEX file_look_session ON file_look (session_seq) WHERE session_seq IS NOT NULL;
+CREATE INDEX file_look_content ON file_look (content_seq) WHERE content_seq IS NOT NULL;
+CREATE TABLE file_look_move (
   src TEXT NOT NULL,
   dst TEXT NOT NULL,
   PRIMARY KEY (src, dst)
@@ -1076,7 +1114,7 @@ INSERT INTO checkpoint_move (src, dst) VALUES ('done', 'lost');
 INSERT INTO checkpoint_move (src, dst) VALUES ('queued', 'claimed');
 INSERT INTO command_verb (verb, does) VALUES ('file', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('help', 'read');
-INSERT INTO command_verb (verb, does) VALUES ('list-files', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('list-files', 'look');
 INSERT INTO command_verb (verb, does) VALUES ('mode', 'switch');
 INSERT INTO command_verb (verb, does) VALUES ('pause', 'session');
 INSERT INTO command_verb (verb, does) VALUES ('resume', 'session');
@@ -1090,7 +1128,7 @@ INSERT INTO command_verb (verb, does) VALUES ('session-restart', 'start');
 INSERT INTO command_verb (verb, does) VALUES ('session-restore', 'later');
 INSERT INTO command_verb (verb, does) VALUES ('session-start', 'start');
 INSERT INTO command_verb (verb, does) VALUES ('sessions', 'read');
-INSERT INTO command_verb (verb, does) VALUES ('show-file', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('show-file', 'look');
 INSERT INTO command_verb (verb, does) VALUES ('stall', 'switch');
 INSERT INTO command_verb (verb, does) VALUES ('stop', 'session');
 INSERT INTO command_verb (verb, does) VALUES ('undo', 'undo');
@@ -1106,6 +1144,11 @@ INSERT INTO file_change_move (src, dst) VALUES ('planned', 'staged');
 INSERT INTO file_change_move (src, dst) VALUES ('planned', 'undone');
 INSERT INTO file_change_move (src, dst) VALUES ('staged', 'done');
 INSERT INTO file_change_move (src, dst) VALUES ('staged', 'undone');
+INSERT INTO file_look_move (src, dst) VALUES ('', 'queued');
+INSERT INTO file_look_move (src, dst) VALUES ('claimed', 'claimed');
+INSERT INTO file_look_move (src, dst) VALUES ('claimed', 'done');
+INSERT INTO file_look_move (src, dst) VALUES ('claimed', 'refused');
+INSERT INTO file_look_move (src, dst) VALUES ('queued', 'claimed');
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:applier', 'system', NULL, 'applier', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);
@@ -1199,6 +1242,7 @@ INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('escalated', 'post', 3, 2, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('expired', 'post', 5, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('file', 'file', 5, 6, 1);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('look', 'post', 5, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('mode', 'post', 6, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('nudged', 'post', 5, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('output', 'file', 5, 6, 1);

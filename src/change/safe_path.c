@@ -227,6 +227,43 @@ int safe_path_clean(const char *root, const char *given, size_t length, struct s
 	return 0;
 }
 
+/* Judges the name of something in that directory, whatever the directory's own name ends in. */
+static const char *judge_dir(const char *root, const char *given, struct str *relative)
+{
+	static const char INSIDE[] = "/x";
+	OWNED(str) struct str text = { 0 };
+	const char *why;
+
+	str_addf(&text, "%s%s", given, INSIDE);
+	why = judge(root, text.bytes, relative);
+	if (why)
+		return why;
+	relative->length -= relative->length < strlen(INSIDE) ? 1 : strlen(INSIDE);
+	relative->bytes[relative->length] = '\0';
+	return NULL;
+}
+
+int safe_path_clean_dir(const char *root, const char *given, size_t length, struct str *relative,
+                        struct err *e)
+{
+	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str result = { 0 };
+	const char *why;
+
+	while (length > 1 && given[length - 1] == '/')
+		length--;
+	str_add_bytes(&text, given, length);
+	why = bad_bytes(length == 1 && *given == '/' ? "." : given, length);
+	if (!why)
+		why = judge_dir(root, text.bytes, &result);
+	if (why)
+		return violation(e, given, length, why);
+	str_clear(relative);
+	*relative = result;
+	result = (struct str){ 0 };
+	return 0;
+}
+
 /* ---- opening ---- */
 
 enum links { LINKS_FOLLOWED, LINKS_REFUSED };
@@ -449,6 +486,28 @@ static int open_dir(int root_fd, const char *relative, struct fd *dir, struct er
 	fd_clear(dir);
 	dir->number = reopen(path.number, O_DIRECTORY);
 	return dir->number < 0 ? failed(e, "open the directory", relative) : 0;
+}
+
+int safe_path_open_file(int root_fd, const char *relative, int *ret_fd, struct stat *st,
+                        struct err *e)
+{
+	OWNED(fd) struct fd file = { -1 };
+	int found = open_file(root_fd, relative, &file, st, e);
+
+	if (found > 0)
+		*ret_fd = fd_take(&file);
+	return found;
+}
+
+int safe_path_open_dir(int root_fd, const char *relative, int *ret_fd, struct err *e)
+{
+	OWNED(fd) struct fd dir = { -1 };
+	int missing = open_dir(root_fd, relative, &dir, e);
+
+	if (missing)
+		return missing < 0 ? -1 : 0;
+	*ret_fd = fd_take(&dir);
+	return 1;
 }
 
 /* Opens path, whose last component `name` is made in dir if it is missing; dir moves to it. */

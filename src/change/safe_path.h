@@ -40,6 +40,17 @@ int safe_path_open(const char *root, int *ret_fd, struct err *e);
 int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
                     struct err *e);
 
+/* The same of a directory, which may be the workspace itself (relative is then ""), end in a slash
+ * or in dots. */
+int safe_path_clean_dir(const char *root, const char *given, size_t length, struct str *relative,
+                        struct err *e);
+
+/* Open for reading; the caller closes *ret_fd. Of a file, as below, its state in *st. 1 opened, 0
+ * it (or a directory on the way) does not exist, -1. relative of a directory may be "". */
+int safe_path_open_file(int root_fd, const char *relative, int *ret_fd, struct stat *st,
+                        struct err *e);
+int safe_path_open_dir(int root_fd, const char *relative, int *ret_fd, struct err *e);
+
 /* Whether a path is or lies in a protected place, by its text. */
 bool safe_path_is_protected(const char *path);
 

@@ -154,6 +154,8 @@ int desk_command(struct desk *d, struct err *e)
 		return desk_restart(d, e);
 	if (strcmp(v->word, "session-cleanup") == 0)
 		return desk_clean_up(d, e);
+	if (v->about == ABOUT_FILES)
+		return desk_browse(d, e);
 	if (strcmp(v->word, "session-checkpoint") == 0)
 		return desk_checkpoint(d, e);
 	if (strcmp(v->word, "run") == 0)

@@ -57,6 +57,8 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
                       struct err *e);
 /* Tells that an order to a session is done, and if that has ended, what its agent is never told. */
 int desk_tell_done(struct desk *d, const char *session_id, const struct str *done, struct err *e);
+/* list-files, show-file. */
+int desk_browse(struct desk *d, struct err *e);
 /* session-start, session-restart, session-cleanup. */
 int desk_start(struct desk *d, struct err *e);
 int desk_restart(struct desk *d, struct err *e);

@@ -24,6 +24,8 @@ struct speaker {
 	const char *no_reason; /* the reason of a reject without words, for a caller of our tools;
 	                          NULL: none */
 	struct place place;
+	const char *answer_channel, *answer_thread; /* where in Slack a worker answers; NULL:
+	                                               nowhere, or in the channel */
 };
 
 /* What is said. Texts are borrowed; NULL: none. */
@@ -35,7 +37,8 @@ struct words {
 	const char *option; /* approve, reject: which of the agent's own answers, as for choose */
 	const cJSON *form; /* refine: a value for each field of a form, by its number from 0, as for
 	                      field_fit: {"0": "a text", "1": 2, "2": [1, 3]}; NULL: text says it */
-	const char *agent, *workspace; /* of an agent to be started */
+	const char *agent, *workspace; /* of an agent to be started; of files: also a folder */
+	const char *depth, *lines; /* of files: a number; 10:50 */
 	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
 	                       as it stands */
 	bool certain; /* an approval with words: they know that the words are told, not done */

@@ -203,6 +203,22 @@ static const struct verb VERBS[] = {
 	  .category = SESSION,
 	  .syntax = "stall on|off [session]",
 	  .help = "whether a silent agent raises an alert" },
+	{ .word = "list-files",
+	  .row = VERB_COMMAND,
+	  .means = { "list-files" },
+	  .about = ABOUT_FILES,
+	  .text = TEXT_MAY,
+	  .category = FILES,
+	  .syntax = "list-files [path] [--depth N]",
+	  .help = "the folders and files of a workspace, as a tree" },
+	{ .word = "show-file",
+	  .row = VERB_COMMAND,
+	  .means = { "show-file" },
+	  .about = ABOUT_FILES,
+	  .text = TEXT_MUST,
+	  .category = FILES,
+	  .syntax = "show-file <path> [--lines A:B]",
+	  .help = "a file of a workspace, or some of its lines" },
 	{ .word = "file",
 	  .row = VERB_COMMAND,
 	  .means = { "file" },
@@ -248,8 +264,6 @@ static const struct verb VERBS[] = {
 		.is_later = true                                                                   \
 	}
 	LATER("session-restore"),
-	LATER("list-files"),
-	LATER("show-file"),
 #undef LATER
 };
 

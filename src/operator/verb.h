@@ -23,6 +23,7 @@ enum verb_about {
 	ABOUT_WRITE,
 	ABOUT_SESSION,
 	ABOUT_SESSIONS,
+	ABOUT_FILES,
 	ABOUT_RUN
 };
 

@@ -12,6 +12,7 @@
 #include "sql/checkpoint.h"
 #include "sql/content.h"
 #include "sql/decision.h"
+#include "sql/file_look.h"
 #include "sql/policy.h"
 #include "sql/request.h"
 #include "sql/session.h"
@@ -49,6 +50,7 @@ enum phase {
 	PHASE_IMAGES,
 	PHASE_SESSIONS,
 	PHASE_SLACK,
+	PHASE_LOOKS,
 	PHASE_TEXTS,
 	PHASE_ANSWERS,
 	PHASE_CONNECTIONS,
@@ -83,6 +85,7 @@ static const struct walk {
 } WALKS[PURGE_TABLES] = {
 	[PURGE_WORKERS] = { sql_worker_after, sql_worker_delete_old, BATCH, "worker" },
 	[PURGE_TIME_GAPS] = { sql_time_gap_after, sql_time_gap_delete_old, BATCH, "time_gap" },
+	[PURGE_LOOKS] = { sql_file_look_after, sql_file_look_delete_old, BATCH, "file_look" },
 	[PURGE_ALIAS_RUNS] = { sql_alias_run_after, sql_alias_run_delete_old, BATCH, "alias_run" },
 	[PURGE_COMMANDS] = { sql_command_after, sql_command_delete_old, BATCH, "command" },
 	[PURGE_DECISIONS] = { sql_decision_after, sql_decision_delete_old, BATCH, "decision" },
@@ -118,6 +121,7 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_decision_delete,        sql_request_file_delete,  sql_workspace_restore_delete,
 		sql_request_delete,         sql_checkpoint_delete,    sql_agent_usage_delete,
 		sql_agent_run_delete,       sql_connection_delete_of, sql_alias_run_delete,
+		sql_file_look_delete,
 	};
 	int done = 0;
 
@@ -392,6 +396,8 @@ static int work(struct purge *p, struct err *e)
 		return purge_abandoned(p, e);
 	case PHASE_SESSIONS:
 		return purge_sessions(p, e);
+	case PHASE_LOOKS:
+		return walk(p, PURGE_LOOKS, e);
 	case PHASE_TEXTS:
 		return walk(p, PURGE_TEXTS, e);
 	case PHASE_ANSWERS:

@@ -37,13 +37,13 @@ static bool is_id_or_nothing(const char *rest)
 
 /* Whether a line in a conversation is an order: a verb and at most an id ("stop using tabs" is a
  * sentence), plus the new value for verbs that switch something. Nobody begins a sentence with
- * "session-start". */
+ * "session-start" or "show-file". */
 static bool is_order(const struct verb_line *l)
 {
 	static const char *const SWITCHES[] = { "remote", "local", "hybrid", "on", "off" };
 	const char *rest = l->rest;
 
-	if (strncmp(l->word, "session-", strlen("session-")) == 0)
+	if (strncmp(l->word, "session-", strlen("session-")) == 0 || l->verb->about == ABOUT_FILES)
 		return true;
 	if (strcmp(l->verb->word, "help") == 0)
 		return strcspn(rest, " \t\r\n") == strlen(rest);
@@ -63,7 +63,8 @@ static bool is_order(const struct verb_line *l)
 /* In such a line, what follows the verb is an id, whatever it looks like. */
 static int say_order(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
-	size_t n = l->verb->text == TEXT_MUST ? 0 : verb_id_length(l->rest);
+	bool has_id = l->verb->text != TEXT_MUST && l->verb->about != ABOUT_FILES;
+	size_t n = has_id ? verb_id_length(l->rest) : 0;
 	char id[ID_BYTES];
 
 	if (!n || *verb_skip_blanks(l->rest + n))

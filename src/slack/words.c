@@ -98,10 +98,24 @@ static int show_file(struct slack_talk *t, struct said *said, struct err *e)
 	           : 0;
 }
 
+/* What reader finds goes where it was asked. A command in a direct message is answered in the
+ * channel that it means. */
+static void set_answer_place(const struct slack_talk *t, struct speaker *who)
+{
+	const struct slack_intent *a = t->intent;
+	bool direct = !a->channel || *a->channel == 'D';
+
+	who->answer_channel = direct ? t->channel : a->channel;
+	if (a->meaning != INTENT_COMMAND && !direct)
+		who->answer_thread = a->thread_ts ? a->thread_ts : a->message_ts;
+}
+
 int slack_say(struct slack_talk *t, const struct words *w, struct err *e)
 {
-	const struct speaker who = slack_speaker(t);
+	struct speaker who = slack_speaker(t);
 	OWNED(said) struct said s = { 0 };
+
+	set_answer_place(t, &who);
 
 	if (operator_say(t->st, &who, w, &s, e))
 		return -1;
@@ -109,6 +123,9 @@ int slack_say(struct slack_talk *t, const struct words *w, struct err *e)
 		return -1;
 	if (s.outcome == SAID_DONE && strcmp(w->verb->word, "file") == 0)
 		return show_file(t, &s, e);
+	if (s.outcome == SAID_DONE && w->verb->about == ABOUT_FILES &&
+	    t->intent->meaning != INTENT_COMMAND)
+		return 0; /* the answer itself follows */
 	return slack_tell_said(t, &s, e);
 }
 

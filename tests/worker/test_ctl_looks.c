@@ -370,7 +370,7 @@ static void given_workers(void)
 	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " SELECT value, value, 'h', 7, 'x', 'starting', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
 	    " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
-	    " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]');"
+	    " FROM json_each('[\"mcp-front\",\"applier\",\"reader\",\"watchdog\",\"retention\"]');"
 	    "UPDATE worker SET state = 'ready'");
 }
 
@@ -396,7 +396,8 @@ START_TEST(health_misses_who_does_not_serve)
 	given_questions();
 	ctl("health");
 	ck_assert_int_eq(status, 1);
-	says("{\"ok\":false,\"missing\":[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]");
+	says("{\"ok\":false,\"missing\":[\"mcp-front\",\"applier\",\"reader\",\"watchdog\","
+	     "\"retention\"]");
 	given_workers();
 	ctl("health --text");
 	ck_assert_int_eq(status, 0);

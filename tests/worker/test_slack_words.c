@@ -549,7 +549,7 @@ START_TEST(help_has_categories_and_what_is_configured)
 	      " VALUES ('commands', '{\"status\":\"git status\"}', 'file', '" T "')");
 	says(command("help"), "*Answers*\n`approve [id]`");
 	says(command("help"), "*Custom commands*\n`status` — git status");
-	says(command("help files"), "*Files*\n`file [id]`");
+	says(command("help files"), "*Files*\n`list-files [path] [--depth N]`");
 	ck_assert_ptr_null(strstr(command("help files"), "approve [id]"));
 	says(command("help session"), "`mode remote|local|hybrid [session]`");
 	says(command("help checkpoint"), "*Checkpoints*\n`session-checkpoint [session] [label]`");

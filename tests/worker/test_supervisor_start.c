@@ -30,7 +30,8 @@ START_TEST(it_says_once_that_it_is_ready_and_where)
 	(void)snprintf(expected, sizeof(expected), "/mcp, database %s, mode local\n", test_db());
 	ck_assert_msg(strstr(line, expected) != NULL, "%s", line);
 	expect("SELECT name, state FROM worker ORDER BY name",
-	       "applier|ready\narchivist|ready\ncommander|ready\nmcp-front|ready\nretention|"
+	       "applier|ready\narchivist|ready\ncommander|ready\nmcp-front|ready\nreader|"
+	       "ready\nretention|"
 	       "ready\nwatchdog|ready\n");
 	stop();
 	ck_assert_int_eq(read(out_fd, expected, 1), 0);
@@ -270,8 +271,8 @@ END_TEST
 
 START_TEST(tokens_reach_no_worker)
 {
-	static const char *const NAMES[] = { "watchdog",  "applier",   "retention",
-		                             "mcp-front", "commander", "archivist" };
+	static const char *const NAMES[] = { "watchdog",  "applier",   "retention", "mcp-front",
+		                             "commander", "archivist", "reader" };
 	char path[64];
 
 	(void)setenv("SLACK_APP_TOKEN", "xapp-secret", 1);
@@ -302,8 +303,8 @@ END_TEST
 
 START_TEST(no_process_can_gain_privileges)
 {
-	static const char *const NAMES[] = { "mcp-front", "applier",   "watchdog",
-		                             "retention", "commander", "archivist" };
+	static const char *const NAMES[] = { "mcp-front", "applier",   "watchdog", "retention",
+		                             "commander", "archivist", "reader" };
 
 	start_ready();
 	for (size_t i = 0; i <= COUNT(NAMES); i++) {

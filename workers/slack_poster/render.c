@@ -3,12 +3,14 @@
 #include "content.h"
 #include "diff.h"
 #include "json.h"
+#include "look.h"
 #include "modal.h"
 #include "notice.h"
 #include "poster.h"
 #include "question.h"
 #include "sql/apply.h"
 #include "sql/auto_approval.h"
+#include "sql/file_look.h"
 #include "turn.h"
 
 #include <stdio.h>
@@ -406,6 +408,25 @@ static int render_turn(struct poster *p, const struct slack_intent_row *i, struc
 	return 0;
 }
 
+/* ---- files of a workspace ---- */
+
+static int render_look(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                       struct err *e)
+{
+	OWNED(file_look_read_row) struct file_look_read_row look = { 0 };
+	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
+	OWNED(str) struct str text = { 0 };
+	int64_t seq = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "look"));
+
+	if (there(sql_file_look_read(&p->w.store, seq, &look, e), "what was found", e) < 0)
+		return -1;
+	if (look.content_seq && !look.is_long &&
+	    content_get(&p->w.store, look.content_seq, &text, e))
+		return -1;
+	slack_look_say(&look, &text, i->form == SLACK_OUTBOX_FORM_BLOCKS, out);
+	return 0;
+}
+
 /* ---- commands of [commands] ---- */
 
 static int render_alias(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
@@ -483,6 +504,8 @@ static int render_part(struct poster *p, const struct slack_intent_row *i, struc
 		return render_activity(p, i, out, e);
 	case SLACK_PART_KIND_TURN:
 		return render_turn(p, i, out, e);
+	case SLACK_PART_KIND_LOOK:
+		return render_look(p, i, out, e);
 	case SLACK_PART_KIND_ALIAS:
 		return render_alias(p, i, out, e);
 	case SLACK_PART_KIND_DIFF:
@@ -568,6 +591,7 @@ int poster_file(struct poster *p, const struct slack_intent_row *i, struct str *
 		got = diff_file(p, i, bytes, name, ret_type, e);
 	} else {
 		slack_file_name(i->file_name ? i->file_name : "file", name);
+		*ret_type = slack_file_type(i->file_name ? i->file_name : "file");
 		got = content_get(&p->w.store, i->content_seq, bytes, e) ? -1 : 1;
 		if (got > 0 && bytes->length == 0)
 			str_add(bytes, "(empty file)\n");

@@ -24,10 +24,15 @@
 #include <unistd.h>
 
 const char *const CHILD_NAMES[CHILD_COUNT] = {
-	[CHILD_WATCHDOG] = "watchdog",         [CHILD_APPLIER] = "applier",
-	[CHILD_RETENTION] = "retention",       [CHILD_ARCHIVIST] = "archivist",
-	[CHILD_FRONT] = "mcp-front",           [CHILD_COMMANDER] = "commander",
-	[CHILD_SLACK_POSTER] = "slack-poster", [CHILD_SLACK_LISTENER] = "slack-listener",
+	[CHILD_WATCHDOG] = "watchdog",
+	[CHILD_APPLIER] = "applier",
+	[CHILD_READER] = "reader",
+	[CHILD_RETENTION] = "retention",
+	[CHILD_ARCHIVIST] = "archivist",
+	[CHILD_FRONT] = "mcp-front",
+	[CHILD_COMMANDER] = "commander",
+	[CHILD_SLACK_POSTER] = "slack-poster",
+	[CHILD_SLACK_LISTENER] = "slack-listener",
 };
 
 enum { TELL_MS = 100 }; /* so long a stop waits for its turn to write that it is one */
@@ -357,7 +362,8 @@ static int park(struct store *st, struct rows_restored *r, struct err *e)
 {
 	if (sql_restore_doubt_slack(st, e) || sql_restore_take_apply(st, e) ||
 	    sql_restore_park_file_change(st, e) || sql_restore_end_agent_run(st, e) ||
-	    sql_restore_end_alias_run(st, e))
+	    sql_restore_take_file_look(st, e) || sql_restore_end_file_look(st, e) ||
+	    sql_restore_end_look_order(st, e) || sql_restore_end_alias_run(st, e))
 		return -1;
 	r->writes = sql_restore_park_apply(st, e);
 	return r->writes < 0 ? -1 : 0;

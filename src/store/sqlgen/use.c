@@ -333,15 +333,11 @@ static void print_worker(struct code *code, const struct schema *s, const struct
 void uses_print(const struct schema *s, const struct statements *list, struct str *out)
 {
 	static const char *const WORKERS[][2] = {
-		{ "supervisor", "agent-intercom" },
-		{ "mcp_front", "mcp-front" },
-		{ "applier", "applier" },
-		{ "watchdog", "watchdog" },
-		{ "slack_listener", "slack-listener" },
-		{ "slack_poster", "slack-poster" },
-		{ "retention", "retention" },
-		{ "archivist", "archivist" },
-		{ "runner", "runner" },
+		{ "supervisor", "agent-intercom" }, { "mcp_front", "mcp-front" },
+		{ "applier", "applier" },           { "reader", "reader" },
+		{ "watchdog", "watchdog" },         { "slack_listener", "slack-listener" },
+		{ "slack_poster", "slack-poster" }, { "retention", "retention" },
+		{ "archivist", "archivist" },       { "runner", "runner" },
 		{ "commander", "commander" },
 	};
 	struct bells *bells = xcalloc(1, sizeof(*bells));

@@ -1,0 +1,175 @@
+/* files, file: what is in a workspace. The order is a row; reader answers it, and this program
+ * waits for that. */
+#include "ctl.h"
+
+#include "clock.h"
+#include "content.h"
+#include "json.h"
+#include "setting.h"
+#include "sql/file_look.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+enum { WAIT_MS = 15000, LOOK_MS = 20 }; /* longer than reader takes for a look */
+
+/* ---- the order ---- */
+
+/* Whether [[workspace]] has this id. */
+static bool is_configured(struct ctl *c, const char *id)
+{
+	OWNED(str) struct str text = { 0 };
+	OWNED(cJSON_ptr) cJSON *list = NULL;
+	const cJSON *one;
+
+	if (setting_get(&c->store, "workspace", &text, NULL) <= 0)
+		return false;
+	list = cJSON_Parse(text.bytes);
+	cJSON_ArrayForEach (one, list)
+		if (json_text(one, "id") && strcmp(json_text(one, "id"), id) == 0)
+			return true;
+	return false;
+}
+
+/* The real path of a folder that is named here; an id stays as it is. NULL: e says why not. */
+static char *find_folder(struct ctl *c, struct err *e)
+{
+	char *real;
+
+	if (is_configured(c, c->workspace))
+		return xstrdup(c->workspace);
+	real = realpath(c->workspace, NULL);
+	if (!real)
+		(void)err_errno(e, ERR_INPUT, "there is no workspace %.200s", c->workspace);
+	return real;
+}
+
+/* Waits for its outcome; none on return means that time ran out. */
+static int await(struct ctl *c, int64_t seq, struct command_result *result, struct err *e)
+{
+	int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+
+	for (;;) {
+		if (command_read(&c->store, seq, result, e))
+			return -1;
+		if (result->is.outcome || clock_monotonic_ms() >= until_ms)
+			return command_check(result, e);
+		command_result_clear(result);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+/* ---- the answer ---- */
+
+static void print_facts(const cJSON *detail)
+{
+	const cJSON *cut = cJSON_GetObjectItem(detail, "cut");
+
+	(void)printf("\n%.0f directories, %.0f files, %.0f others; depth %.0f (--depth N)%s\n",
+	             cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "directories")),
+	             cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "files")),
+	             cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "others")),
+	             cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "depth")),
+	             cJSON_IsTrue(cut) ? "; not all is listed" : "");
+}
+
+static void print_text(const cJSON *detail, const struct str *text, bool is_tree)
+{
+	OWNED(str) struct str shown = { 0 };
+
+	add_visible(&shown, str_text(text), text->length, true);
+	(void)fwrite(str_text(&shown), 1, shown.length, stdout);
+	if (shown.length && shown.bytes[shown.length - 1] != '\n')
+		(void)putchar('\n');
+	if (is_tree)
+		print_facts(detail);
+}
+
+static int print(struct ctl *c, int64_t command, const char *reply, struct err *e)
+{
+	OWNED(file_look_of_command_row) struct file_look_of_command_row look = { 0 };
+	OWNED(str) struct str text = { 0 };
+	cJSON *detail;
+
+	if (sql_file_look_of_command(&c->store, command, &look, e) < 0 ||
+	    content_get(&c->store, look.content_seq, &text, e))
+		return -1;
+	detail = cJSON_Parse(reply ? reply : "{}");
+	if (c->json) {
+		json_add_bytes(detail, "text", str_text(&text), text.length);
+		json_print(c, detail);
+		return EX_OK;
+	}
+	print_text(detail, &text, look.what == FILE_LOOK_WHAT_FOLDER);
+	cJSON_Delete(detail);
+	return EX_OK;
+}
+
+static int look(struct ctl *c, const char *word, const char *depth, const char *lines,
+                struct err *e)
+{
+	OWNED(char_ptr) char *folder = NULL;
+	OWNED(said) struct said said = { 0 };
+	OWNED(command_result) struct command_result result = { 0 };
+	struct words w = { .verb = verb_find(word),
+		           .id = c->session,
+		           .text = c->argc ? c->argv[0] : NULL,
+		           .depth = depth,
+		           .lines = lines };
+
+	if (c->session && c->workspace)
+		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
+	if (c->workspace) {
+		folder = find_folder(c, e);
+		if (!folder)
+			return -1;
+		w.workspace = folder;
+	}
+	if (ctl_say(c, &w, &said, e) || await(c, said.seq, &result, e))
+		return -1;
+	if (!result.is.outcome)
+		return err_set(e, ERR_AGAIN,
+		               "ordered, but not answered within %d s: reader does it when it "
+		               "runs; see `health`",
+		               WAIT_MS / 1000);
+	return print(c, said.seq, result.is.reply, e);
+}
+
+static int run_files(struct ctl *c, struct err *e)
+{
+	return look(c, "list-files", c->depth, NULL, e);
+}
+
+static int run_file(struct ctl *c, struct err *e)
+{
+	return look(c, "show-file", NULL, c->lines, e);
+}
+
+static const char WHERE[] =
+    "Without --session or --workspace it is the workspace in which agents work, if there is only\n"
+    "one, otherwise default_workspace_root. DIR is a folder, or the id of a [[workspace]].\n";
+
+const struct command_spec cmd_files = {
+	"files",
+	"[PATH] [--depth N] [--session ID|--workspace DIR]",
+	"the folders and files of a workspace",
+	"N is 3 unless given, and at most 10. Hidden folders, node_modules and target are left "
+	"out\n"
+	"unless PATH names them. Links, mount points and huge folders are named, not followed.\n",
+	0,
+	1,
+	TAKES_SESSION | TAKES_WORKSPACE | TAKES_DEPTH,
+	run_files
+};
+const struct command_spec cmd_file = { "file",
+	                               "PATH [--lines A:B] [--session ID|--workspace DIR]",
+	                               "a file of a workspace, or some of its lines",
+	                               WHERE,
+	                               1,
+	                               1,
+	                               TAKES_SESSION | TAKES_WORKSPACE | TAKES_LINES,
+	                               run_file };

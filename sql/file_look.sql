@@ -1,0 +1,69 @@
+-- Every statement on looks into a workspace.
+
+-- name: file_look_next :one
+-- The oldest look after :after that is queued, or that a dead reader left.
+SELECT seq, claim, workspace_root
+  FROM file_look
+ WHERE machine = :machine AND state IN ('queued', 'claimed') AND seq > :after
+   AND (state = 'queued' OR worker_id IS NOT :worker)
+ ORDER BY seq LIMIT 1;
+
+-- name: file_look_claim :one
+-- :claim is the number that was seen: no row if somebody has claimed it since.
+UPDATE file_look
+   SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker
+ WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'claimed')
+RETURNING seq, what, workspace_root, session_seq, path, depth, first_line, last_line, claim, attempts;
+
+-- name: file_look_settle :rows
+-- 0 rows: somebody else has claimed it since. :why, or the rest.
+-- type: :content seq
+-- type: :is_long bool
+UPDATE file_look
+   SET state = CASE WHEN :why IS NULL THEN 'done' ELSE 'refused' END, content_seq = :content,
+       is_long = :is_long, detail = :detail, why = :why, settled_at = :now
+ WHERE seq = :seq AND claim = :claim AND state = 'claimed';
+
+-- name: file_look_answer :exec
+-- The end of a look is the end of its order. (Not done by a trigger: orders create looks, and rules
+-- must not form a cycle.)
+UPDATE command
+   SET (outcome, why, reply) = (
+     SELECT CASE l.state WHEN 'done' THEN 'done' ELSE 'refused' END, l.why, l.detail
+       FROM file_look AS l WHERE l.seq = :seq)
+ WHERE seq = (SELECT command_seq FROM file_look WHERE seq = :seq) AND outcome IS NULL;
+
+-- name: file_look_places :many
+-- The workspaces in which agents work, everywhere or in one Slack channel that Slack may act on,
+-- each with its newest session.
+-- scan ok: only those that live
+-- type: newest seq
+SELECT s.workspace_root, max(s.seq) AS newest, s.id AS id
+  FROM session AS s
+ WHERE s.status <> 'terminated'
+   AND (:channel IS NULL
+        OR (s.mode <> 'local'
+            AND coalesce(nullif(s.channel_id, ''),
+                         (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
+ GROUP BY s.workspace_root ORDER BY newest DESC LIMIT 6;
+
+-- name: file_look_of_command :one
+SELECT seq, what, state, content_seq FROM file_look WHERE command_seq = :command;
+
+-- name: file_look_read :one
+SELECT what, state, path, depth, first_line, content_seq, is_long, detail, why
+  FROM file_look WHERE seq = :seq;
+
+-- name: file_look_delete :rows
+-- Retention. :sessions: a JSON list of the seq of sessions that are purged together.
+DELETE FROM file_look WHERE seq IN (
+  SELECT l.seq FROM json_each(:sessions) AS g CROSS JOIN file_look AS l ON l.session_seq = g.value
+   LIMIT :limit);
+
+-- name: file_look_after :number
+-- The end of the next stretch of rows to examine.
+SELECT max(seq) AS seq FROM (SELECT seq FROM file_look WHERE seq > :after ORDER BY seq LIMIT :limit);
+
+-- name: file_look_delete_old :rows
+DELETE FROM file_look
+ WHERE seq > :after AND seq <= :upto AND settled_at < :cutoff;

@@ -1,0 +1,289 @@
+#include "listing.h"
+
+#include "safe_path.h"
+#include "visible.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct entry {
+	char *name;
+	mode_t mode;
+	bool is_mount;
+	bool is_hidden; /* a folder that is only shown when it is asked for */
+};
+
+struct entries {
+	struct entry *items;
+	size_t count, room;
+	size_t more; /* not kept: the folder is too big */
+};
+
+/* A walk down: the prefix of lines, and where we are. */
+struct walk {
+	int root_fd;
+	int depth;
+	struct listing *out;
+	struct str path, prefix;
+};
+
+void listing_clear(struct listing *l)
+{
+	str_clear(&l->text);
+	*l = (struct listing){ 0 };
+}
+
+static void entries_clear(struct entries *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i].name);
+	free(list->items);
+	*list = (struct entries){ 0 };
+}
+
+static void walk_clear(struct walk *w)
+{
+	str_clear(&w->path);
+	str_clear(&w->prefix);
+}
+
+/* ---- reading a folder ---- */
+
+/* Hidden ones, and those that package managers and compilers fill. */
+static bool is_left_out(const char *name)
+{
+	return name[0] == '.' || strcmp(name, "node_modules") == 0 || strcmp(name, "target") == 0;
+}
+
+/* Does not follow, mount or wake anything. False: it is gone already. */
+static bool look_at(int dir_fd, const char *name, struct entry *entry)
+{
+	struct statx about;
+
+	*entry = (struct entry){ 0 };
+	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+	          STATX_TYPE, &about))
+		return errno != ENOENT; /* of a type that is not known */
+	entry->mode = about.stx_mode;
+	entry->is_mount = (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+	entry->is_hidden = S_ISDIR(entry->mode) && is_left_out(name);
+	return true;
+}
+
+static void add_entry(struct entries *list, const struct entry *entry, const char *name)
+{
+	if (list->count == list->room) {
+		list->room = list->room ? 2 * list->room : 64;
+		list->items = xrealloc(list->items, list->room * sizeof(*list->items));
+	}
+	list->items[list->count] = *entry;
+	list->items[list->count++].name = xstrdup(name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static void read_entries(DIR *dir, struct entries *list)
+{
+	const struct dirent *found;
+
+	while ((found = readdir(dir)) && list->count + list->more < LISTING_SEEN_MAX) {
+		struct entry entry;
+
+		if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0)
+			continue;
+		if (list->count >= LISTING_LINES_MAX)
+			list->more++;
+		else if (look_at(dirfd(dir), found->d_name, &entry) && !entry.is_hidden)
+			add_entry(list, &entry, found->d_name);
+	}
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), by_name);
+}
+
+/* 1 read, 0 there is none, -1. */
+static int read_folder(const struct walk *w, struct entries *list, struct err *e)
+{
+	int fd = -1, got = safe_path_open_dir(w->root_fd, str_text(&w->path), &fd, e);
+	DIR *dir;
+
+	if (got <= 0)
+		return got;
+	dir = fdopendir(fd);
+	if (!dir) {
+		(void)close(fd);
+		return err_errno(e, ERR_AGAIN, "cannot read the directory %s", str_text(&w->path));
+	}
+	read_entries(dir, list);
+	(void)closedir(dir);
+	return 1;
+}
+
+/* ---- lines ---- */
+
+static void begin_line(struct walk *w, bool is_last)
+{
+	str_add(&w->out->text, str_text(&w->prefix));
+	str_add(&w->out->text, is_last ? "└── " : "├── ");
+	w->out->lines++;
+}
+
+static void add_name(struct str *out, const char *name)
+{
+	visible_add(out, name, strlen(name), false);
+}
+
+/* "notes -> ../secret": where it leads is shown, whatever that is. */
+static void add_link(struct walk *w, const char *name)
+{
+	char target[PATH_MAX];
+	OWNED(str) struct str base = { 0 };
+	int dir = -1;
+	ssize_t n = -1;
+	OWNED(str) struct str link = { 0 };
+
+	str_addf(&link, "%s%s%s", str_text(&w->path), w->path.length ? "/" : "", name);
+	if (safe_path_parent(w->root_fd, link.bytes, false, &base, &dir, NULL) == 0) {
+		n = readlinkat(dir, base.bytes, target, sizeof(target));
+		(void)close(dir);
+	}
+	str_add(&w->out->text, " -> ");
+	if (n > 0)
+		visible_add(&w->out->text, target, (size_t)n, false);
+	else
+		str_add_char(&w->out->text, '?');
+}
+
+/* What is no file, folder or link: only named. */
+static const char *type_name(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFIFO:
+		return " (FIFO)";
+	case S_IFSOCK:
+		return " (socket)";
+	case S_IFCHR:
+	case S_IFBLK:
+		return " (device)";
+	default:
+		return " (unknown)";
+	}
+}
+
+static void add_other(struct walk *w, const struct entry *entry)
+{
+	w->out->others++;
+	if (S_ISLNK(entry->mode))
+		add_link(w, entry->name);
+	else
+		str_add(&w->out->text, type_name(entry->mode));
+	str_add_char(&w->out->text, '\n');
+}
+
+static void note(struct walk *w, const char *why)
+{
+	str_addf(&w->out->text, "/ (%s)\n", why);
+}
+
+/* ---- the tree ---- */
+
+static void add_entries(struct walk *w, const struct entries *list, int level);
+
+/* What is in a folder, or why that is not shown. */
+static void add_inside(struct walk *w, const struct entry *entry, int level)
+{
+	OWNED(entries) struct entries list = { 0 };
+	OWNED(str) struct str why = { 0 };
+	struct err e = { 0 };
+	int got;
+
+	if (entry->is_mount || level == w->depth) {
+		str_add(&w->out->text, entry->is_mount ? "/ (mount point)\n" : "/\n");
+		return;
+	}
+	got = read_folder(w, &list, &e);
+	if (got <= 0) {
+		note(w, got ? "cannot be read" : "gone");
+		return;
+	}
+	if (list.count + list.more > LISTING_FOLDER_MAX) {
+		str_addf(&why, "%zu entries, not listed", list.count + list.more);
+		note(w, why.bytes);
+		w->out->is_cut = true;
+		return;
+	}
+	str_add(&w->out->text, "/\n");
+	add_entries(w, &list, level + 1);
+}
+
+static void add_folder(struct walk *w, const struct entry *entry, int level, bool is_last)
+{
+	size_t path = w->path.length, prefix = w->prefix.length;
+
+	w->out->folders++;
+	str_addf(&w->path, "%s%s", path ? "/" : "", entry->name);
+	str_add(&w->prefix, is_last ? "    " : "│   ");
+	add_inside(w, entry, level);
+	w->path.length = path;
+	w->path.bytes[path] = '\0';
+	w->prefix.length = prefix;
+	w->prefix.bytes[prefix] = '\0';
+}
+
+static void add_entry_lines(struct walk *w, const struct entry *entry, int level, bool is_last)
+{
+	begin_line(w, is_last);
+	add_name(&w->out->text, entry->name);
+	if (S_ISDIR(entry->mode)) {
+		add_folder(w, entry, level, is_last);
+	} else if (S_ISREG(entry->mode)) {
+		w->out->files++;
+		str_add_char(&w->out->text, '\n');
+	} else {
+		add_other(w, entry);
+	}
+}
+
+static void add_entries(struct walk *w, const struct entries *list, int level)
+{
+	size_t more = list->more;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (w->out->lines >= LISTING_LINES_MAX) {
+			more += list->count - i;
+			break;
+		}
+		add_entry_lines(w, &list->items[i], level, !more && i + 1 == list->count);
+	}
+	if (!more)
+		return;
+	begin_line(w, true);
+	str_addf(&w->out->text, "... and %zu more\n", more);
+	w->out->is_cut = true;
+}
+
+int listing_read(int root_fd, const char *relative, const char *name, int depth, struct listing *l,
+                 struct err *e)
+{
+	OWNED(walk) struct walk w = { .root_fd = root_fd, .depth = depth, .out = l };
+	OWNED(entries) struct entries list = { 0 };
+	int got;
+
+	str_add(&w.path, relative);
+	got = read_folder(&w, &list, e);
+	if (got <= 0)
+		return got;
+	add_name(&l->text, name);
+	str_add(&l->text, "/\n");
+	l->lines++;
+	add_entries(&w, &list, 1);
+	return 1;
+}

@@ -1,0 +1,286 @@
+#include "look.h"
+
+#include "clock.h"
+#include "excerpt.h"
+#include "io.h"
+#include "json_writer.h"
+#include "listing.h"
+#include "pack.h"
+#include "pulse.h"
+#include "safe_path.h"
+#include "visible.h"
+#include "workspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum {
+	MEMORY_BYTES = 512 << 20, /* of address space */
+	FDS_MAX = 64,
+	GRACE_S = 5, /* after the deadline it ends itself, if we do not */
+	WHY_BYTES = 4000,
+	DETAIL_BYTES = 64 << 10,
+};
+
+/* ---- in the other process: where ---- */
+
+static int tell_missing(struct err *e, const char *path)
+{
+	OWNED(str) struct str shown = { 0 };
+
+	str_add_shown(&shown, path, strlen(path), 200);
+	return err_set(e, ERR_INPUT, "%s does not exist", str_text(&shown));
+}
+
+static int open_workspace(const struct file_look_claim_row *l, int *ret_fd, struct err *e)
+{
+	const char *unfit = l->session_seq ? NULL : workspace_unfit(l->workspace_root);
+
+	if (unfit)
+		return err_set(e, ERR_INPUT, "permission denied: %s is %s, which is no workspace",
+		               l->workspace_root, unfit);
+	return safe_path_open(l->workspace_root, ret_fd, e);
+}
+
+/* The path as it is named, and what it stands for. */
+static int resolve(const struct file_look_claim_row *l, int root, struct str *path,
+                   struct str *target, struct err *e)
+{
+	size_t n = strlen(l->path);
+	bool is_folder = l->what == FILE_LOOK_WHAT_FOLDER;
+	int failed;
+
+	if (is_folder && n == 0)
+		return 0;
+	failed = is_folder ? safe_path_clean_dir(l->workspace_root, l->path, n, path, e)
+	                   : safe_path_clean(l->workspace_root, l->path, n, path, e);
+	if (failed || !path->length)
+		return failed;
+	return safe_path_resolve(root, path->bytes, target, e) ? -1 : 0;
+}
+
+/* ---- in the other process: what ---- */
+
+static void add_int(struct str *out, const char *name, int64_t number)
+{
+	json_member_name(out, name);
+	str_addf(out, "%lld", (long long)number);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static size_t characters(const struct str *text)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < text->length; i++)
+		count += ((unsigned char)text->bytes[i] & 0xC0) != 0x80;
+	return count;
+}
+
+/* Begins what is said beside the text. */
+static void begin_detail(const struct file_look_claim_row *l, const char *path, const char *target,
+                         struct str *out)
+{
+	json_object(out);
+	json_member(out, "workspace_root", l->workspace_root);
+	json_member(out, "path", *path ? path : ".");
+	if (strcmp(path, target) != 0)
+		json_member(out, "target", target);
+}
+
+static int list(const struct file_look_claim_row *l, int root, const char *path, const char *target,
+                struct str *detail, struct look_found *found, struct err *e)
+{
+	OWNED(listing) struct listing tree = { 0 };
+	OWNED(str) struct str file = { 0 };
+	const char *name = *path ? path : base_name(l->workspace_root);
+	int got = listing_read(root, target, name, (int)l->depth, &tree, e);
+
+	if (got <= 0)
+		return got ? -1 : tell_missing(e, path);
+	begin_detail(l, path, target, detail);
+	add_int(detail, "depth", l->depth);
+	add_int(detail, "directories", (int64_t)tree.folders);
+	add_int(detail, "files", (int64_t)tree.files);
+	add_int(detail, "others", (int64_t)tree.others);
+	add_int(detail, "lines", (int64_t)tree.lines);
+	json_member_raw(detail, "cut", tree.is_cut ? "true" : "false");
+	str_addf(&file, "%s.txt", base_name(name));
+	json_member(detail, "file_name", file.bytes);
+	json_object_end(detail);
+	found->is_long =
+	    tree.lines > LOOK_INLINE_LINES || characters(&tree.text) > LOOK_INLINE_CHARACTERS;
+	found->text = tree.text;
+	tree.text = (struct str){ 0 };
+	return 0;
+}
+
+static int show(const struct file_look_claim_row *l, int root, const char *path, const char *target,
+                struct str *detail, struct look_found *found, struct err *e)
+{
+	OWNED(excerpt) struct excerpt x = { 0 };
+	int got = excerpt_read(root, target, (size_t)l->first_line, (size_t)l->last_line, &x, e);
+
+	if (got <= 0)
+		return got ? -1 : tell_missing(e, path);
+	begin_detail(l, path, target, detail);
+	add_int(detail, "lines", (int64_t)x.lines);
+	add_int(detail, "first", (int64_t)x.first);
+	add_int(detail, "last", (int64_t)x.last);
+	add_int(detail, "bytes", x.bytes);
+	json_member(detail, "modified_at", clock_instant(x.modified_ms).text);
+	json_member(detail, "file_name", base_name(target));
+	json_object_end(detail);
+	found->is_long = characters(&x.text) > LOOK_INLINE_CHARACTERS;
+	found->text = x.text;
+	x.text = (struct str){ 0 };
+	return 0;
+}
+
+static int work(const struct file_look_claim_row *l, struct str *detail, struct look_found *found,
+                struct err *e)
+{
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str target = { 0 };
+	int root = -1;
+
+	if (open_workspace(l, &root, e) || resolve(l, root, &path, &target, e))
+		return -1;
+	return (l->what == FILE_LOOK_WHAT_FOLDER ? list : show)(
+	    l, root, str_text(&path), str_text(&target), detail, found, e);
+}
+
+/* ---- in the other process: the answer ---- */
+
+/* What lies outside is none of the operator's business here. */
+static void add_why(struct str *out, const struct err *e)
+{
+	static const char VIOLATION[] = "path violation: ";
+	bool denied = strncmp(e->text, VIOLATION, strlen(VIOLATION)) == 0;
+
+	str_addf(out, "%s%s", denied ? "permission denied: " : "",
+	         e->text + (denied ? strlen(VIOLATION) : 0));
+}
+
+static int answer(const struct file_look_claim_row *l, int out)
+{
+	OWNED(look_found) struct look_found found = { 0 };
+	OWNED(str) struct str message = { 0 };
+	OWNED(str) struct str detail = { 0 };
+	OWNED(str) struct str why = { 0 };
+	struct err e = { 0 };
+	bool refused = work(l, &detail, &found, &e) != 0;
+
+	if (refused)
+		add_why(&why, &e);
+	pack_begin(&message);
+	pack_add_text(&message, refused ? why.bytes : NULL);
+	pack_add_text(&message, refused ? NULL : detail.bytes);
+	pack_add_bytes(&message, str_text(&found.text), refused ? 0 : found.text.length);
+	pack_add_int(&message, found.is_long);
+	pack_end(&message);
+	return io_write_all(out, message.bytes, message.length) ? EX_IOERR : EX_OK;
+}
+
+static void limit(int which, rlim_t most)
+{
+	struct rlimit now;
+
+	if (getrlimit(which, &now) == 0 && now.rlim_max < most)
+		most = now.rlim_max;
+	(void)setrlimit(which, &(struct rlimit){ .rlim_cur = most, .rlim_max = most });
+}
+
+/* It can write no file, gain no privilege, and has nothing of ours but the pipe. */
+static void confine(pid_t parent, int out)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EX_OK);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	pulse_show(-1);
+	if (out > 3)
+		(void)close_range(3, (unsigned)out - 1, 0);
+	(void)close_range((unsigned)out + 1, ~0U, 0);
+	(void)alarm(LOOK_DEADLINE_MS / 1000 + GRACE_S);
+	limit(RLIMIT_CPU, LOOK_DEADLINE_MS / 1000);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_NOFILE, FDS_MAX);
+#ifndef __SANITIZE_ADDRESS__ /* that reserves more address space than any limit */
+	limit(RLIMIT_AS, MEMORY_BYTES);
+#endif
+}
+
+pid_t look_start(const struct file_look_claim_row *l, int *ret_fd)
+{
+	pid_t self = getpid(), pid;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		confine(self, ends[1]);
+		_exit(answer(l, ends[1]));
+	}
+	(void)close(ends[1]);
+	if (pid < 0) {
+		(void)close(ends[0]);
+		return -1;
+	}
+	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	*ret_fd = ends[0];
+	return pid;
+}
+
+/* ---- in ours ---- */
+
+void look_found_clear(struct look_found *found)
+{
+	free(found->why);
+	free(found->detail);
+	str_clear(&found->text);
+	*found = (struct look_found){ 0 };
+}
+
+/* One of the two is there, and is what it should be. */
+static bool is_sound(const struct look_found *found)
+{
+	if (found->why)
+		return *found->why && !found->detail && utf8_valid(found->why, strlen(found->why));
+	return found->detail && utf8_valid(found->detail, strlen(found->detail)) &&
+	       utf8_valid(str_text(&found->text), found->text.length);
+}
+
+int look_read(const struct str *answer, struct look_found *found)
+{
+	struct pack p = { .at = answer->bytes + PACK_HEAD_BYTES };
+	size_t length = 0;
+	const char *bytes;
+
+	if (answer->length < PACK_HEAD_BYTES ||
+	    pack_length(answer->bytes) != answer->length - PACK_HEAD_BYTES)
+		return -1;
+	p.left = answer->length - PACK_HEAD_BYTES;
+	found->why = pack_text(&p, WHY_BYTES);
+	found->detail = pack_text(&p, DETAIL_BYTES);
+	bytes = pack_bytes(&p, LOOK_FOUND_BYTES, &length);
+	if (bytes)
+		str_add_bytes(&found->text, bytes, length);
+	found->is_long = pack_int_in(&p, 0, 1);
+	return pack_is_whole(&p) && is_sound(found) ? 0 : -1;
+}

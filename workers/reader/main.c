@@ -1,0 +1,355 @@
+/* reader: lists folders and shows files of workspaces, as operators order it.
+ *
+ * Reads:   file_look, session, setting
+ * Writes:  file_look (whose triggers answer in Slack and add to the timeline), content, command
+ * Outside: files below workspaces, which it only reads
+ *
+ * Each look is done in a process of its own (look.h), several at once, with a deadline: neither a
+ * disk that hangs nor a huge folder delays the others. A workspace whose processes cannot even be
+ * killed is refused until its disk answers. If reader is killed, its processes end with it, and the
+ * next reader does the looks again. */
+#include "clock.h"
+#include "file_look.h"
+#include "log.h"
+#include "look.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	LOOKS_MAX = 8, /* at once */
+	LOOKS_OF_WORKSPACE = 2, /* of these; also counts those that cannot be killed */
+};
+
+/* A look in hand, or a process that is left of one. */
+struct slot {
+	bool used;
+	struct file_look_claim_row look; /* empty once it is settled */
+	pid_t pid;
+	int pidfd, fd; /* fd: of the answer; -1: it has ended */
+	char *root;
+	struct str answer;
+	int64_t end_ms; /* monotonic: the deadline */
+};
+
+struct reader {
+	struct slot slots[LOOKS_MAX];
+};
+
+/* ---- slots ---- */
+
+static struct slot *free_slot(struct reader *r)
+{
+	for (size_t i = 0; i < LOOKS_MAX; i++)
+		if (!r->slots[i].used)
+			return &r->slots[i];
+	return NULL;
+}
+
+/* Processes in a workspace; stuck: only those of looks that are settled. */
+static int count_in(const struct reader *r, const char *root, bool stuck)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < LOOKS_MAX; i++) {
+		const struct slot *s = &r->slots[i];
+
+		count += s->used && strcmp(s->root, root) == 0 && (!stuck || s->fd < 0);
+	}
+	return count;
+}
+
+static void stop_listening(struct slot *s)
+{
+	if (s->fd >= 0)
+		(void)close(s->fd); /* which takes it out of the epoll set */
+	s->fd = -1;
+	str_clear(&s->answer);
+	file_look_claim_row_clear(&s->look);
+}
+
+/* Once the process has ended. */
+static bool free_if_ended(struct slot *s)
+{
+	if (!s->used || s->fd >= 0 || waitpid(s->pid, NULL, WNOHANG) == 0)
+		return false;
+	if (s->pidfd >= 0)
+		(void)close(s->pidfd);
+	free(s->root);
+	*s = (struct slot){ .fd = -1 };
+	return true;
+}
+
+static void listen_to(struct worker *w, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (fd >= 0)
+		(void)epoll_ctl(w->extra_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* ---- ending ---- */
+
+static int settle(struct worker *w, const struct file_look_claim_row *l,
+                  const struct look_found *found, struct err *e)
+{
+	const struct file_look_found f = { .text = str_text(&found->text),
+		                           .length = found->text.length,
+		                           .detail = found->detail,
+		                           .is_long = found->is_long,
+		                           .why = found->why };
+	int did = file_look_settle(&w->store, l, &f, e);
+
+	if (did > 0 && found->why)
+		log_info("look %lld refused: %s", (long long)l->seq, found->why);
+	else if (did == 0)
+		log_warn("look %lld was claimed by another reader", (long long)l->seq);
+	return did < 0 ? -1 : 0;
+}
+
+static int refuse(struct worker *w, const struct file_look_claim_row *l, const char *why,
+                  struct err *e)
+{
+	OWNED(look_found) struct look_found found = { .why = xstrdup(why) };
+
+	return settle(w, l, &found, e);
+}
+
+static int end_in_time(struct worker *w, struct slot *s, struct err *e)
+{
+	OWNED(look_found) struct look_found found = { 0 };
+	int failed = look_read(&s->answer, &found)
+	                 ? refuse(w, &s->look, "the look ended without an answer", e)
+	                 : settle(w, &s->look, &found, e);
+
+	/* A row that the rules refuse is not settled by trying again. */
+	if (!failed || e->kind == ERR_REFUSED)
+		stop_listening(s);
+	return failed;
+}
+
+static int end_late(struct worker *w, struct slot *s, struct err *e)
+{
+	OWNED(str) struct str why = { 0 };
+
+	(void)kill(s->pid, SIGKILL);
+	str_addf(&why,
+	         "not done within %d s: the disk of %s does not answer, or there is too much in "
+	         "it; name a folder further down",
+	         LOOK_DEADLINE_MS / 1000, s->look.workspace_root);
+	if (refuse(w, &s->look, why.bytes, e))
+		return -1;
+	stop_listening(s);
+	return 0;
+}
+
+/* Reads what is there. 1 that was all, 0 more will come. */
+static int take(struct slot *s)
+{
+	char bytes[65536];
+
+	for (;;) {
+		ssize_t n = read(s->fd, bytes, sizeof(bytes));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno != EAGAIN;
+		if (n == 0 || s->answer.length > LOOK_FOUND_BYTES + sizeof(bytes))
+			return 1;
+		str_add_bytes(&s->answer, bytes, (size_t)n);
+	}
+}
+
+/* Ends what has ended, or is late. How many; -1. */
+static int look_after(struct worker *w, struct reader *r, struct err *e)
+{
+	int64_t now = clock_monotonic_ms();
+	int done = 0;
+
+	for (size_t i = 0; i < LOOKS_MAX; i++) {
+		struct slot *s = &r->slots[i];
+		bool ended = s->used && s->fd >= 0 && take(s);
+		bool late = s->used && s->fd >= 0 && !ended && now >= s->end_ms;
+
+		if (ended || late) {
+			if ((ended ? end_in_time : end_late)(w, s, e))
+				return -1;
+			done++;
+		}
+		done += free_if_ended(s);
+	}
+	return done;
+}
+
+/* ---- beginning ---- */
+
+static int begin(struct worker *w, struct slot *s, struct file_look_claim_row *l, struct err *e)
+{
+	*s = (struct slot){ .pidfd = -1, .fd = -1 };
+	s->pid = look_start(l, &s->fd);
+	if (s->pid < 0) {
+		s->fd = -1;
+		return refuse(w, l, "the machine is short of processes or descriptors; try again",
+		              e);
+	}
+	s->used = true;
+	s->root = xstrdup(l->workspace_root);
+	s->look = *l;
+	*l = (struct file_look_claim_row){ 0 };
+	s->end_ms = clock_monotonic_ms() + LOOK_DEADLINE_MS;
+	s->pidfd = pidfd_open(s->pid, 0);
+	listen_to(w, s->fd);
+	listen_to(w, s->pidfd);
+	return 0;
+}
+
+/* 1 it was claimed, and is begun or refused; 0 somebody was faster; -1. */
+static int do_one(struct worker *w, struct reader *r, const struct file_look_next_row *next,
+                  struct slot *s, struct err *e)
+{
+	OWNED(file_look_claim_row) struct file_look_claim_row l = { 0 };
+	OWNED(str) struct str why = { 0 };
+	int got = file_look_claim(&w->store, next, w->id.text, &l, e);
+
+	if (got <= 0)
+		return got;
+	if (l.attempts > FILE_LOOK_ATTEMPTS)
+		str_addf(&why, "crashed worker: reader died %d times over this look",
+		         FILE_LOOK_ATTEMPTS);
+	else if (count_in(r, l.workspace_root, true) >= LOOKS_OF_WORKSPACE)
+		str_addf(&why, "the disk of %s does not answer", l.workspace_root);
+	if (why.length)
+		return refuse(w, &l, why.bytes, e) ? -1 : 1;
+	return begin(w, s, &l, e) ? -1 : 1;
+}
+
+/* Begins what there is room for, oldest first; a workspace that has its share waits. */
+static int begin_some(struct worker *w, struct reader *r, struct err *e)
+{
+	int64_t after = 0;
+	int did = 0;
+
+	for (;;) {
+		OWNED(file_look_next_row) struct file_look_next_row next = { 0 };
+		struct slot *s = free_slot(r);
+		int got =
+		    s ? sql_file_look_next(&w->store, w->machine, after, w->id.text, &next, e) : 0;
+		bool waits;
+
+		if (got <= 0)
+			return got < 0 ? -1 : did;
+		after = next.seq;
+		waits = count_in(r, next.workspace_root, false) >= LOOKS_OF_WORKSPACE &&
+		        count_in(r, next.workspace_root, true) < LOOKS_OF_WORKSPACE;
+		if (waits)
+			continue;
+		got = do_one(w, r, &next, s, e);
+		if (got < 0)
+			return -1;
+		did += got;
+	}
+}
+
+/* When the next deadline is due. */
+static void set_due(struct worker *w, const struct reader *r)
+{
+	for (size_t i = 0; i < LOOKS_MAX; i++) {
+		int64_t left_ms = r->slots[i].end_ms - clock_monotonic_ms();
+
+		if (r->slots[i].used && r->slots[i].fd >= 0 && clock_now_ms() + left_ms < w->due_ms)
+			w->due_ms = clock_now_ms() + left_ms;
+	}
+}
+
+static bool is_busy(const struct reader *r)
+{
+	for (size_t i = 0; i < LOOKS_MAX; i++)
+		if (r->slots[i].used && r->slots[i].fd >= 0)
+			return true;
+	return false;
+}
+
+static int step(struct worker *w, struct reader *r, struct err *e)
+{
+	int did = look_after(w, r, e), begun;
+
+	if (did < 0)
+		return -1;
+	begun = begin_some(w, r, e);
+	if (begun < 0)
+		return -1;
+	set_due(w, r);
+	return did + begun;
+}
+
+/* ---- its life ---- */
+
+static void end_all(struct reader *r)
+{
+	for (size_t i = 0; i < LOOKS_MAX; i++) {
+		if (r->slots[i].used)
+			(void)kill(r->slots[i].pid, SIGKILL);
+		stop_listening(&r->slots[i]);
+		free(r->slots[i].root);
+	}
+}
+
+/* While a look is in hand, reader is not idle: $INTERCOM_DRAIN must not end it. */
+static void await(const struct worker *w)
+{
+	struct pollfd fds[] = { { .fd = w->extra_fd, .events = POLLIN },
+		                { .fd = w->bell.fd, .events = POLLIN },
+		                { .fd = w->signal_fd, .events = POLLIN } };
+
+	(void)poll(fds, COUNT(fds), worker_patience_ms(w));
+}
+
+static int serve(struct worker *w, struct reader *r, struct err *e)
+{
+	for (;;) {
+		int did;
+
+		w->due_ms = INT64_MAX;
+		did = step(w, r, e);
+		if (did >= 0 && worker_heartbeat(w, e))
+			did = -1;
+		if (did < 0 && !worker_forgives(w, e))
+			return -1;
+		if (did <= 0 && is_busy(r))
+			await(w);
+		if (worker_wait(w, did > 0 || is_busy(r)))
+			return 0;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct reader r = { 0 };
+	struct worker w;
+	struct err e = { 0 };
+	int failed = worker_open(&w, "reader", "Lists folders and shows files of workspaces.", argc,
+	                         argv, &e);
+
+	for (size_t i = 0; i < LOOKS_MAX; i++)
+		r.slots[i].fd = -1;
+	if (!failed)
+		w.extra_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!failed && w.extra_fd < 0)
+		failed = err_errno(&e, ERR_AGAIN, "cannot wait for looks");
+	if (!failed)
+		failed = worker_ready(&w, NULL, &e);
+	if (!failed)
+		failed = serve(&w, &r, &e);
+	end_all(&r);
+	worker_close(&w, &e);
+	return worker_exit(&w, &e);
+}
