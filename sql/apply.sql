@@ -51,7 +51,8 @@ DELETE FROM apply WHERE seq IN (
 -- name: apply_next :one
 -- The oldest job after :after that is queued, or that a dead applier left unfinished. :left: 0 for
 -- workspaces without an unfinished job, 1 for the others: what killed its applier may do so again.
--- A job about which the operator was asked waits for the answer.
+-- A job about which the operator was asked waits for the answer; one with a checkpoint before it,
+-- for that, unless it was ordered before :patience.
 -- type: :left bool
 SELECT a.seq, a.state, a.claim, s.workspace_root
   FROM apply AS a
@@ -60,6 +61,9 @@ SELECT a.seq, a.state, a.claim, s.workspace_root
  WHERE a.machine = :machine AND a.state IN ('queued', 'claimed') AND a.seq > :after
    AND NOT EXISTS (SELECT 1 FROM request AS q
                     WHERE q.seq = a.question_seq AND q.state IN ('pending', 'interrupted'))
+   AND NOT EXISTS (SELECT 1 FROM checkpoint AS k
+                    WHERE k.apply_seq = a.seq AND k.created_at > :patience
+                      AND k.state IN ('queued', 'claimed'))
    AND :left = EXISTS (SELECT 1 FROM apply AS l
                          JOIN request AS lr ON lr.seq = l.request_seq
                          JOIN session AS ls ON ls.seq = lr.session_seq

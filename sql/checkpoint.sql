@@ -69,7 +69,8 @@ UPDATE command
 
 -- name: checkpoint_manifests :many
 -- What must stay on disk.
-SELECT manifest FROM checkpoint WHERE state = 'done';
+-- scan ok: once an hour
+SELECT DISTINCT manifest FROM checkpoint WHERE state = 'done' ORDER BY manifest;
 
 -- name: checkpoint_lose :rows
 -- Objects of these are missing or damaged.
@@ -99,6 +100,26 @@ SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files,
   FROM checkpoint
  WHERE (:session IS NULL OR session_id = :session) AND (:root IS NULL OR workspace_root = :root)
  ORDER BY seq DESC LIMIT :limit;
+
+-- name: checkpoint_expire :rows
+-- Those before :cutoff, and all but the last :keep of a session that nobody ordered. The last one of
+-- a session stays, and so does what is being put back.
+-- scan ok: once an hour
+-- type: :keep integer
+-- type: :cutoff text
+DELETE FROM checkpoint WHERE seq IN (
+  SELECT c.seq FROM checkpoint AS c
+   WHERE c.state IN ('done', 'refused', 'lost')
+     AND EXISTS (SELECT 1 FROM checkpoint AS n
+                  WHERE n.session_id IS c.session_id AND n.seq > c.seq AND n.state = 'done')
+     AND NOT EXISTS (SELECT 1 FROM workspace_restore AS w
+                      WHERE c.id IN (w.checkpoint_id, w.before_id)
+                        AND w.state NOT IN ('same', 'refused', 'cancelled', 'done'))
+     AND (c.created_at < :cutoff
+          OR (c.kind <> 'ordered'
+              AND (SELECT count(*) FROM checkpoint AS n
+                    WHERE n.session_id IS c.session_id AND n.seq > c.seq
+                      AND n.kind <> 'ordered') >= :keep)) LIMIT :limit);
 
 -- name: checkpoint_delete :rows
 DELETE FROM checkpoint WHERE seq IN (

@@ -71,6 +71,7 @@ DELETE FROM command
    AND NOT EXISTS (SELECT 1 FROM agent_run WHERE command_seq = command.seq)
    AND NOT EXISTS (SELECT 1 FROM file_look WHERE command_seq = command.seq)
    AND NOT EXISTS (SELECT 1 FROM alias_run WHERE command_seq = command.seq)
+   AND NOT EXISTS (SELECT 1 FROM checkpoint WHERE command_seq = command.seq)
    AND CASE WHEN typeof(created_at) = 'text' AND created_at GLOB '????-??-??T??:??:??.???Z'
             THEN created_at < :cutoff
             ELSE EXISTS (SELECT 1 FROM command AS n

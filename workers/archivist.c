@@ -11,9 +11,11 @@
  *
  * Reads checkpoint, setting; writes checkpoint, command (the outcome of the order), and objects. */
 #include "clock.h"
+#include "hash_cache.h"
 #include "io.h"
 #include "json.h"
 #include "json_writer.h"
+#include "keep.h"
 #include "log.h"
 #include "pulse.h"
 #include "setting.h"
@@ -46,7 +48,13 @@ enum {
 	READER_NICE = 5, /* agents go first */
 	DEFAULT_SECONDS = 600,
 	DEFAULT_FILES = 500000,
-	DEFAULT_DAYS = 90, /* a cache of hashes that nobody used */
+	DEFAULT_DAYS = 30,
+	DEFAULT_KEEP = 20,
+	CACHE_DAYS = 90, /* a cache of hashes that nobody used */
+	KEEP_FIRST_MS = 10 * 60 * 1000, /* after the start, then ... */
+	KEEP_MS = 60 * 60 * 1000, /* ... between two: what nobody needs is deleted */
+	EXPIRED = 200, /* rows in a transaction */
+	DAY_MS = 24 * 3600 * 1000,
 };
 static const int64_t DEFAULT_BYTES = 10LL << 30;
 
@@ -54,7 +62,7 @@ static const int64_t DEFAULT_BYTES = 10LL << 30;
 struct reader {
 	pid_t pid; /* 0: free */
 	int out; /* what it reports */
-	char *root;
+	char *root; /* KEEPER: it deletes objects */
 	int64_t end_ms; /* monotonic: killed at */
 	bool late; /* it was */
 	struct str answer;
@@ -69,7 +77,11 @@ struct archive {
 	struct walk_options options;
 	int64_t seconds;
 	int64_t again_ms; /* monotonic: not before */
+	int64_t keep_ms; /* monotonic: when objects are deleted next */
+	struct str manifests; /* what the keeper keeps */
 };
+
+static const char KEEPER[] = "";
 
 /* ---- the reader ---- */
 
@@ -156,6 +168,26 @@ static int read_root(const struct archive *a, const char *root, struct str *json
 	return add_hashes(&o, &r, json, e);
 }
 
+/* Deletes what no row names. Nobody reads a workspace meanwhile. */
+static int keep(const struct archive *a, struct str *json, struct err *e)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	char damaged[SHA256_BYTES];
+	uint64_t deleted = 0;
+
+	if (objects_open(str_text(&a->folder), true, &o, e) || objects_sweep(&o, e))
+		return -1;
+	hash_cache_expire(&o, CACHE_DAYS);
+	if (keep_objects(&o, str_text(&a->manifests), &deleted, damaged, e)) {
+		if (!damaged[0])
+			return -1;
+		json_member(json, "damaged", damaged);
+		json_member(json, "how", e->text);
+	}
+	json_member_int(json, "deleted", (int64_t)deleted);
+	return 0;
+}
+
 static void read_workspace(const struct archive *a, const char *root, int out)
 {
 	OWNED(str) struct str json = { 0 };
@@ -165,7 +197,7 @@ static void read_workspace(const struct archive *a, const char *root, int out)
 	if (getppid() == 1)
 		return; /* it died before we asked to die with it */
 	json_object(&json);
-	if (read_root(a, root, &json, &e)) {
+	if (strcmp(root, KEEPER) == 0 ? keep(a, &json, &e) : read_root(a, root, &json, &e)) {
 		str_reset(&json);
 		json_object(&json);
 		json_member(&json, "why", e.text);
@@ -304,6 +336,30 @@ static int settle_rows(struct archive *a, const struct reader *r, struct err *e)
 	                     !why || cJSON_IsTrue(cJSON_GetObjectItem(json, "again")), e);
 }
 
+/* What the keeper reports: a checkpoint whose objects are gone is lost. */
+static int settle_kept(struct archive *a, const struct reader *r, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *json = cJSON_Parse(str_text(&r->answer));
+	const char *damaged = json_text(json, "damaged"), *how = json_text(json, "how");
+	int64_t deleted = number_of(json, "deleted");
+
+	if (json_text(json, "why"))
+		log_warn("objects: %s", json_text(json, "why"));
+	if (deleted > 0)
+		log_info("deleted %" PRId64 " objects that no checkpoint needs", deleted);
+	if (!damaged || !how)
+		return 0;
+	log_error("the checkpoints with manifest %s are lost: %s", damaged, how);
+	a->keep_ms = 0; /* nothing was deleted: once more, without it */
+	if (store_begin(&a->w->store, e))
+		return -1;
+	if (sql_checkpoint_lose(&a->w->store, how, damaged, e) < 0) {
+		store_rollback(&a->w->store);
+		return -1;
+	}
+	return store_commit(&a->w->store, e);
+}
+
 static int settle(struct archive *a, const struct reader *r, struct err *e)
 {
 	struct store *st = &a->w->store;
@@ -358,7 +414,7 @@ static int look_at_readers(struct archive *a, struct err *e)
 		r->late = clock_monotonic_ms() >= r->end_ms;
 		if (!hear(r) && !r->late)
 			continue;
-		failed = settle(a, r, e);
+		failed = strcmp(r->root, KEEPER) == 0 ? settle_kept(a, r, e) : settle(a, r, e);
 		end_reader(r);
 		return failed ? -1 : 1;
 	}
@@ -419,7 +475,7 @@ static int begin(struct archive *a, struct err *e)
 	struct reader *r = free_reader(a);
 	int got, claimed;
 
-	if (!r || clock_monotonic_ms() < a->again_ms)
+	if (!r || clock_monotonic_ms() < a->again_ms || is_busy(a, KEEPER))
 		return 0;
 	got = next_root(a, &row, e);
 	if (got <= 0)
@@ -435,6 +491,65 @@ static int begin(struct archive *a, struct err *e)
 	return begin_reader(a, r, row.workspace_root, e) ? -1 : 1;
 }
 
+/* ---- what is not needed any longer ---- */
+
+/* 1 rows were deleted, 0 none is left to delete, -1. */
+static int expire(struct archive *a, struct err *e)
+{
+	struct store *st = &a->w->store;
+	int64_t days = setting_int(st, "checkpoint_retention_days", DEFAULT_DAYS);
+	struct instant cutoff = clock_instant(clock_now_ms() - days * DAY_MS);
+	int count;
+
+	if (store_begin(st, e))
+		return -1;
+	count = sql_checkpoint_expire(st, cutoff.text,
+	                              setting_int(st, "checkpoint.keep", DEFAULT_KEEP), EXPIRED, e);
+	if (count < 0) {
+		store_rollback(st);
+		return -1;
+	}
+	return store_commit(st, e) ? -1 : count > 0;
+}
+
+static int list_manifests(struct archive *a, struct err *e)
+{
+	OWNED(checkpoint_manifests_row) struct checkpoint_manifests_row row = { 0 };
+	int got;
+
+	str_reset(&a->manifests);
+	sql_checkpoint_manifests(&a->w->store, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		str_addf(&a->manifests, "%s\n", row.manifest);
+	return got;
+}
+
+static bool is_idle(const struct archive *a)
+{
+	for (int i = 0; i < READERS; i++)
+		if (a->readers[i].pid)
+			return false;
+	return true;
+}
+
+/* Rows first, then the objects that no row names. As step. */
+static int tidy(struct archive *a, struct err *e)
+{
+	int did;
+
+	if (clock_monotonic_ms() < a->keep_ms || !is_idle(a))
+		return 0;
+	did = expire(a, e);
+	if (did != 0)
+		return did;
+	a->keep_ms = clock_monotonic_ms() + KEEP_MS;
+	if (access(str_text(&a->folder), F_OK) != 0)
+		return 0;
+	if (read_settings(a, e) || list_manifests(a, e) < 0)
+		return -1;
+	return begin_reader(a, &a->readers[0], KEEPER, e) ? -1 : 1;
+}
+
 /* ---- the worker ---- */
 
 /* Where objects are, and what of ours no checkpoint holds. */
@@ -446,6 +561,7 @@ static int prepare(struct archive *a, struct worker *w, struct err *e)
 	if (!database)
 		return err_errno(e, ERR_INPUT, "cannot find %s", w->db_path);
 	a->w = w;
+	a->keep_ms = clock_monotonic_ms() + KEEP_FIRST_MS;
 	w->extra_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->extra_fd < 0)
 		return err_errno(e, ERR_AGAIN, "cannot wait for readers");
@@ -462,7 +578,7 @@ static int prepare(struct archive *a, struct worker *w, struct err *e)
 /* When a reader is late, or a failure is over. */
 static void set_due(struct archive *a)
 {
-	int64_t now = clock_monotonic_ms(), due = INT64_MAX;
+	int64_t now = clock_monotonic_ms(), due = is_idle(a) ? a->keep_ms : INT64_MAX;
 
 	for (int i = 0; i < READERS; i++)
 		if (a->readers[i].pid && a->readers[i].end_ms < due)
@@ -483,6 +599,8 @@ static int step(struct worker *w, struct err *e)
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		continue;
 	did = look_at_readers(&a, e);
+	if (did == 0)
+		did = tidy(&a, e);
 	if (did == 0)
 		did = begin(&a, e);
 	set_due(&a);

@@ -3,12 +3,16 @@
 
 #include "manifest.h"
 #include "sql/checkpoint.h"
+#include "tree_diff.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAIT_MS = 600000 /* the default of checkpoint.timeout_seconds */ };
+enum {
+	WAIT_MS = 600000, /* the default of checkpoint.timeout_seconds */
+	DIFF_BYTES = 16 << 20, /* nobody reads more */
+};
 
 /* ---- create, list ---- */
 
@@ -121,33 +125,111 @@ static int show_manifest(struct ctl *c, const char *hash, struct err *e)
 	return got;
 }
 
-static int show(struct ctl *c, struct err *e)
+/* The manifest of the checkpoint whose id begins with text; the caller frees both. root may be
+ * NULL. */
+static int find_checkpoint(struct ctl *c, const char *text, char **ret_manifest, char **ret_root,
+                           struct err *e)
 {
 	OWNED(checkpoint_row) struct checkpoint_row row = { 0 };
-	OWNED(char_ptr) char *manifest = NULL;
 	int got;
 
-	if (c->argc != 2)
-		return err_set(e, ERR_INPUT, "checkpoint show needs an id");
-	sql_checkpoint_by_prefix(&c->store, c->argv[1], &row);
+	sql_checkpoint_by_prefix(&c->store, text, &row);
 	got = row_next(&row.row, e);
 	if (got == 0)
 		return err_set(e, ERR_INPUT,
 		               "not found: no checkpoint has an id that begins with '%.40s'; see "
 		               "`agent-intercom-ctl checkpoint list`",
-		               c->argv[1]);
-	if (got > 0 && !row.manifest)
+		               text);
+	if (got < 0)
+		return -1;
+	if (!row.manifest)
 		return err_set(e, ERR_INPUT, "checkpoint %s is %s%s%s", row.id,
 		               checkpoint_state_name(row.state), row.why ? ": " : "",
 		               row.why ? row.why : "");
-	manifest = got > 0 ? xstrdup(row.manifest) : NULL;
-	if (got < 0 || (got = row_next(&row.row, e)) < 0)
-		return -1;
+	*ret_manifest = xstrdup(row.manifest);
+	if (ret_root)
+		*ret_root = xstrdup(row.workspace_root);
+	got = row_next(&row.row, e);
 	if (got > 0)
 		return err_set(e, ERR_INPUT,
-		               "several checkpoints have an id that begins with '%.40s'",
-		               c->argv[1]);
+		               "several checkpoints have an id that begins with '%.40s'", text);
+	return got;
+}
+
+static int show(struct ctl *c, struct err *e)
+{
+	OWNED(char_ptr) char *manifest = NULL;
+
+	if (c->argc != 2)
+		return err_set(e, ERR_INPUT, "checkpoint show needs an id");
+	if (find_checkpoint(c, c->argv[1], &manifest, NULL, e))
+		return -1;
 	return show_manifest(c, manifest, e);
+}
+
+/* ---- diff ---- */
+
+/* What the workspace holds now: another checkpoint of it. */
+static int take_now(struct ctl *c, const char *root, char **ret_manifest, struct err *e)
+{
+	const struct words w = { .verb = verb_find("session-checkpoint"),
+		                 .text = "for a diff",
+		                 .workspace = root };
+	OWNED(said) struct said said = { 0 };
+	OWNED(command_result) struct command_result result = { 0 };
+	const char *id;
+	cJSON *reply;
+	int failed;
+
+	if (ctl_say(c, &w, &said, e))
+		return -1;
+	result.seq = said.seq;
+	if (ctl_await(c, &result, WAIT_MS, e))
+		return -1;
+	if (!result.is.outcome)
+		return err_set(e, ERR_AGAIN, "the archivist has not read %s yet", root);
+	reply = cJSON_Parse(result.is.reply ? result.is.reply : "");
+	id = cJSON_GetStringValue(cJSON_GetObjectItem(reply, "checkpoint_id"));
+	failed = find_checkpoint(c, id ? id : "", ret_manifest, NULL, e);
+	cJSON_Delete(reply);
+	return failed;
+}
+
+static int diff(struct ctl *c, struct err *e)
+{
+	OWNED(char_ptr) char *before = NULL;
+	OWNED(char_ptr) char *after = NULL;
+	OWNED(char_ptr) char *root = NULL;
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(manifest) struct manifest a = { 0 };
+	OWNED(manifest) struct manifest b = { 0 };
+	OWNED(str) struct str text = { 0 };
+
+	if (c->argc < 2 || c->argc > 3)
+		return err_set(e, ERR_INPUT, "write checkpoint diff ID [ID]");
+	if (find_checkpoint(c, c->argv[1], &before, &root, e) ||
+	    (c->argc == 3 ? find_checkpoint(c, c->argv[2], &after, NULL, e)
+	                  : take_now(c, root, &after, e)))
+		return -1;
+	objects_path(c->paths.database, &text);
+	if (objects_open(str_text(&text), false, &o, e) || manifest_open(&o, before, &a, e) ||
+	    manifest_open(&o, after, &b, e))
+		return -1;
+	str_reset(&text);
+	if (tree_diff(&a, &b, DIFF_BYTES, &text, e))
+		return -1;
+	if (c->json) {
+		cJSON *json = cJSON_CreateObject();
+
+		json_add_bytes(json, "diff", str_text(&text), text.length);
+		json_print(c, json);
+	} else {
+		OWNED(str) struct str shown = { 0 };
+
+		add_visible(&shown, str_text(&text), text.length, true);
+		(void)fputs(str_text(&shown), stdout);
+	}
+	return 0;
 }
 
 static int run_checkpoint(struct ctl *c, struct err *e)
@@ -163,17 +245,22 @@ static int run_checkpoint(struct ctl *c, struct err *e)
 		return list(c, root, e);
 	if (strcmp(word, "show") == 0)
 		return show(c, e);
-	return err_set(e, ERR_INPUT, "write checkpoint create [LABEL], list, or show ID");
+	if (strcmp(word, "diff") == 0)
+		return diff(c, e);
+	return err_set(e, ERR_INPUT, "write checkpoint create [LABEL], list, show ID or diff ID");
 }
 
 const struct command_spec cmd_checkpoint = {
 	"checkpoint",
-	"create [LABEL...] | list | show ID",
+	"create [LABEL...] | list | show ID | diff ID [ID]",
 	"keeps what a workspace holds",
 	"  create [LABEL...]   every file, without .git and what .gitignore ignores (setting\n"
 	"                      checkpoint.ignored); content that is kept already costs nothing\n"
 	"  list                the newest first\n"
 	"  show ID             its files, links and folders, and what could not be kept\n"
+	"  diff ID [ID]        what has changed since it, or between two; binary files by size. "
+	"For\n"
+	"                      the first, another checkpoint is taken\n"
 	"--session ID: of which session, if there are several. --workspace DIR: of a folder,\n"
 	"without any session.\n",
 	1,

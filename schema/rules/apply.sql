@@ -12,6 +12,14 @@ CREATE TRIGGER apply_is_allowed BEFORE INSERT ON apply BEGIN
           OR EXISTS (SELECT 1 FROM apply WHERE request_seq = NEW.request_seq AND state = 'undone'));
 END;
 
+-- What is overwritten can be put back, even if it is not what undo keeps.
+CREATE TRIGGER apply_ordered AFTER INSERT ON apply BEGIN
+  INSERT INTO checkpoint_wanted (kind, session_id, apply_seq, at)
+  SELECT 'apply', s.id, NEW.seq, NEW.created_at
+    FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+   WHERE r.seq = NEW.request_seq AND r.risk_level = 'critical' AND NEW.kind = 'write';
+END;
+
 CREATE TRIGGER apply_ends BEFORE UPDATE OF state ON apply
 WHEN NEW.state IN ('applied', 'undone') BEGIN
   SELECT RAISE(ABORT, 'apply: kind: a write ends as applied, an undo as undone')

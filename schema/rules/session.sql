@@ -12,6 +12,7 @@ CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
           json_object('workspace', NEW.workspace_root, 'client', NEW.client_name,
                       'mode', NEW.mode));
   INSERT INTO slack_notice (kind, session_seq, at) VALUES ('session', NEW.seq, NEW.created_at);
+  INSERT INTO checkpoint_wanted (kind, session_id, at) VALUES ('start', NEW.id, NEW.created_at);
   -- A restarted session continues in the thread of its predecessor.
   INSERT INTO slack_notice (kind, session_seq, at)
   SELECT 'restarted', NEW.seq, NEW.created_at WHERE NEW.restart_of IS NOT NULL AND NEW.thread_ts IS NOT NULL;

@@ -14,6 +14,8 @@
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this time */
 	LOCK_NAME_BYTES = 32,
+	CHECKPOINT_PATIENCE_MS = 30000, /* for the checkpoint before a critical write; undo keeps
+	                                   what the write replaces anyway */
 };
 
 void apply_report_clear(struct apply_report *r)
@@ -212,7 +214,8 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 static int look(struct apply_job *j, bool left, struct err *e)
 {
 	OWNED(apply_next_row) struct apply_next_row row = { 0 };
-	int got = sql_apply_next(j->a->store, j->a->machine, j->seq, left, &row, e);
+	struct instant patience = clock_instant(clock_now_ms() - CHECKPOINT_PATIENCE_MS);
+	int got = sql_apply_next(j->a->store, j->a->machine, j->seq, patience.text, left, &row, e);
 
 	if (got <= 0)
 		return got;

@@ -21,6 +21,7 @@ enum {
 	REST_SHOWN = 80,
 	LISTED = 20, /* runs, the newest */
 	TEXT_MOST = 3800, /* characters, in words */
+	SWAPPED = 2, /* edits: two letters in the wrong order, in a short word */
 };
 
 /* What was said. */
@@ -78,7 +79,8 @@ int operator_unknown(struct store *st, const char *word, struct str *out, struct
 	cJSON_ArrayForEach (one, map)
 		config_guess_try(&near, word, one->string, strlen(one->string));
 	str_addf(out, "command not found: %.40s; ", *word ? word : "that word");
-	if (*word && config_guess_is_near(&near, word))
+	if (config_guess_is_near(&near, word) ||
+	    (near.distance <= SWAPPED && near.distance < strlen(word)))
 		str_addf(out, "did you mean `%s`?", near.name);
 	else
 		str_add(out, "`help` lists the commands");

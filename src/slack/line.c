@@ -43,7 +43,8 @@ static bool is_order(const struct verb_line *l)
 	static const char *const SWITCHES[] = { "remote", "local", "hybrid", "on", "off" };
 	const char *rest = l->rest;
 
-	if (strncmp(l->word, "session-", strlen("session-")) == 0 || l->verb->about == ABOUT_FILES)
+	if (strncmp(l->word, "session-", strlen("session-")) == 0 ||
+	    strcmp(l->word, "run-stop") == 0 || l->verb->about == ABOUT_FILES)
 		return true;
 	if (strcmp(l->verb->word, "help") == 0)
 		return strcspn(rest, " \t\r\n") == strlen(rest);
@@ -109,6 +110,17 @@ static int unknown(struct slack_talk *t, const struct verb_line *l, struct err *
 	return slack_tell(t, str_text(&text), e);
 }
 
+/* "run test" in a conversation is an order if `test` is an alias, and nothing but an id follows. */
+static bool is_run(struct slack_talk *t, const struct verb_line *l)
+{
+	OWNED(char_ptr) char *alias = NULL;
+
+	if (strcmp(l->word, "run") != 0)
+		return false;
+	alias = find_alias(t, l->rest);
+	return alias && is_id_or_nothing(verb_skip_blanks(l->rest + strcspn(l->rest, " \t\r\n")));
+}
+
 int slack_line_of_command(struct slack_talk *t, struct err *e)
 {
 	struct verb_line l = verb_read(t->intent->text);
@@ -124,7 +136,8 @@ int slack_line_of_mention(struct slack_talk *t, struct err *e)
 
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
-	return l.verb && is_order(&l) ? say_order(t, &l, e) : say_to_agent(t, t->intent->text, e);
+	return l.verb && (is_order(&l) || is_run(t, &l)) ? say_order(t, &l, e)
+	                                                 : say_to_agent(t, t->intent->text, e);
 }
 
 /* ---- threads ---- */
@@ -189,7 +202,7 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 {
 	const char *text = t->intent->text;
 	const struct verb_line l = verb_read(text);
-	bool order = l.verb && is_order(&l);
+	bool order = l.verb && (is_order(&l) || is_run(t, &l));
 	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
 	int missed = slack_form_missed(t, &form, e), answers;
 	const char *view = slack_outbox_view_name(form.view);

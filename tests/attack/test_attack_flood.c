@@ -96,7 +96,7 @@ START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
 		says(message, "could not be read within 20 s");
 	}
 	an_honest_agent_is_served("after.txt");
-	expect("SELECT count(*) FROM worker", "5\n"); /* nobody died */
+	expect("SELECT count(*) FROM worker", SITE_WORKERS "\n"); /* nobody died */
 	hung_unmount();
 	for (int i = 0; i < HUNG; i++)
 		wire_close(&wires[i]);

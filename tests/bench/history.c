@@ -364,7 +364,8 @@ static void do_claim(struct history *h, struct err *e)
 	OWNED(apply_next_row) struct apply_next_row next = { 0 };
 	struct apply_claim_row claim = { 0 };
 
-	must(sql_apply_next(&h->store, "h", 0, false, &next, e) == 1, e);
+	must(sql_apply_next(&h->store, "h", 0, "9999-12-31T23:59:59.999Z", false, &next, e) == 1,
+	     e);
 	apply = next.seq;
 	must(sql_apply_claim(&h->store, "w", apply, 0, &claim, e) == 1, e);
 	commit(h, HISTORY_CLAIM, start, began, e);

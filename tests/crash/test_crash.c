@@ -296,7 +296,7 @@ START_TEST(a_second_instance_names_the_first)
 	first = site;
 	(void)snprintf(part, sizeof(part), "already running (pid %d)", (int)first.pid);
 	cannot_start(EX_TEMPFAIL, part);
-	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "4\n");
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", SITE_WORKERS "\n");
 	ck_assert_int_eq(site_stop(&first), 0);
 }
 END_TEST

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* How many workers a system without Slack has. */
+#define SITE_WORKERS "7"
+
 /* A new empty directory, removed at the end. Valid until the next scratch or fresh_store. */
 const char *scratch(void);
 /* The same with a name so short that run directories with sockets fit below it, whatever $TMPDIR

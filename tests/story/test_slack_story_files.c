@@ -134,14 +134,135 @@ START_TEST(of_a_new_file_there_is_nothing_to_show)
 }
 END_TEST
 
+/* ---- files of the workspace, which no question is about ---- */
+
+/* The newest message of this kind, as Slack shows it. */
+static char *newest(const char *kind)
+{
+	OWNED(str) struct str sql = { 0 };
+	OWNED(char_ptr) char *ts = NULL;
+
+	str_addf(&sql, "SELECT ts FROM slack_message WHERE kind = '%s' ORDER BY seq DESC LIMIT 1",
+	         kind);
+	ts = rows(str_text(&sql));
+	ts[strcspn(ts, "\n")] = '\0';
+	return shown(ts);
+}
+
+static void looks_are_sent(int count)
+{
+	char expected[20];
+
+	(void)snprintf(expected, sizeof(expected), "%d\n", count);
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'look' AND state = 'sent'",
+	                expected);
+}
+
+static void make(const char *command)
+{
+	ck_assert_int_eq(shell(NULL, "cd '%s' && %s", site.workspace, command), 0);
+}
+
+START_TEST(a_tree_and_a_file_come_where_they_were_asked)
+{
+	OWNED(char_ptr) char *tree = NULL;
+	OWNED(char_ptr) char *file = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
+	ts = ask_ts();
+	make("mkdir -p src/mcp .hidden && printf 'fn main() {}\\n' > src/main.rs"
+	     " && touch src/mcp/mod.rs .hidden/x");
+	says(member(slack_acked("{'slash':{'text':'list-files src --depth 2'}}"), "payload.text"),
+	     "Looking at src");
+	looks_are_sent(1);
+	tree = newest("look");
+	says(tree, "📁 Directory: src/");
+	says(tree, "src/\\n├── main.rs\\n└── mcp/\\n    └── mod.rs");
+	says(tree, "📊 1 directory, 2 files | Depth: 2 | 💡 Use `--depth N` to adjust");
+	expect("SELECT channel_id, thread_ts, root_seq FROM slack_message WHERE kind = 'look'",
+	       "C01AGENTS||\n");
+
+	say_in_thread("U01OP", "show-file src/main.rs \xE2\x80\x94lines 1:1");
+	looks_are_sent(2);
+	file = newest("look");
+	says(file, "📄 src/main.rs");
+	says(file, "fn main() {}");
+	says(file, "\"language\":\"rust\"");
+	says(file, "📊 Lines 1–1 of 1 line | 13 bytes | Last modified: ");
+	expect("SELECT m.thread_ts = s.thread_ts FROM slack_message AS m JOIN session AS s"
+	       " ON s.seq = m.session_seq WHERE m.kind = 'look'",
+	       "1\n");
+	expect("SELECT verb, outcome, operator_id FROM command ORDER BY seq",
+	       "list-files|done|slack:T01TEAM:U01OP\nshow-file|done|slack:T01TEAM:U01OP\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(what_is_too_long_for_a_message_comes_as_a_snippet)
+{
+	OWNED(char_ptr) char *message = NULL;
+	const char *files;
+
+	(void)an_agent_with_slack();
+	make("seq 1 1000 | sed 's/$/ \303\251/' > long.py && mkdir d && cd d && seq 1 41 | xargs "
+	     "touch");
+	(void)slack_acked("{'slash':{'text':'show-file long.py'}}");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "1\n");
+	message = newest("look");
+	says(message, "The file is too long for a message: see the attached file.");
+	says(message, "📊 1,000 lines | 6,893 bytes | Last modified: ");
+	says(message, "💡 Use `--lines 10:50` to view a range");
+	files = slack_ask("files");
+	has(files, "files.0.name", "long.py");
+	has(files, "files.0.snippet_type", "python");
+	(void)slack_acked("{'slash':{'text':'list-files d'}}");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "2\n");
+	files = slack_ask("files");
+	has(files, "files.1.name", "d.txt");
+	says(member(files, "files.1.content"), "d/\n├── 1\n├── 10\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(what_is_refused_is_told_by_name_and_a_stranger_is_told_nothing)
+{
+	OWNED(char_ptr) char *message = NULL;
+
+	(void)an_agent_with_slack();
+	make("printf 'a\\0b' > data.bin");
+	(void)slack_acked("{'slash':{'text':'show-file ../../etc/passwd','user':'U03GUEST'}}");
+	(void)slack_acked("{'slash':{'text':'show-file ../../etc/passwd'}}");
+	looks_are_sent(1);
+	message = newest("look");
+	says(message, "permission denied: \\\"../../etc/passwd\\\" leads outside the workspace");
+	(void)slack_acked("{'slash':{'text':'show-file data.bin'}}");
+	looks_are_sent(2);
+	expect("SELECT why FROM file_look WHERE state = 'refused' AND path = 'data.bin'",
+	       "data.bin is a binary file, which is not shown\n");
+	says(member(slack_acked("{'slash':{'text':'list-files --depth 99'}}"), "payload.text"),
+	     "the depth must be a number from 1 to 10");
+	expect("SELECT count(*) FROM file_look", "2\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'security.stranger'", "1\n");
+	end_system();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_story_files");
+	TCase *looks = store_case(s, "slack_looks", 60);
 	TCase *whole_files = store_case(s, "slack_files", 60);
 
 	tcase_add_test(whole_files, the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on);
 	tcase_add_test(whole_files, a_stranger_is_shown_no_file);
 	tcase_add_test(whole_files, a_file_that_cannot_be_shown_is_told_with_its_reason);
 	tcase_add_test(whole_files, of_a_new_file_there_is_nothing_to_show);
+	tcase_add_test(looks, a_tree_and_a_file_come_where_they_were_asked);
+	tcase_add_test(looks, what_is_too_long_for_a_message_comes_as_a_snippet);
+	tcase_add_test(looks, what_is_refused_is_told_by_name_and_a_stranger_is_told_nothing);
 	return run_suite(s);
 }

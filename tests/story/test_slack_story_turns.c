@@ -216,19 +216,18 @@ END_TEST
 START_TEST(a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again)
 {
 	OWNED(char_ptr) char *ts = NULL;
-	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *message = NULL;
 
 	a_system_with_an_agent("\"ask:a.c\", \"text:Done with it.\"");
 	pass_time_until("SELECT state FROM request", "pending\n");
-	id = rows("SELECT id FROM session");
-	id[strcspn(id, "\n")] = '\0';
 	ck_assert_int_eq(ctl(NULL, "mode local"), 0);
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
 	pass_time_until("SELECT stop FROM agent_turn", "end_turn\n");
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'turn'", "0\n");
 	ck_assert_int_eq(ctl(NULL, "mode remote"), 0);
 	ts = ts_of("turn");
-	says(turn_shown(ts), "turn_resume");
+	message = turn_shown(ts);
+	says(message, "turn_resume");
 	pass_time_until("SELECT count(*) FROM slack_message AS m JOIN agent_line AS l"
 	                " ON l.seq = json_extract(m.detail, '$.line') WHERE m.kind = 'agent'"
 	                " AND l.text LIKE '%Done with it.' AND m.ts IS NOT NULL",
@@ -245,6 +244,7 @@ END_TEST
 START_TEST(a_budget_that_is_used_up_is_resumed_by_a_button)
 {
 	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
 
 	a_system_with_an_agent("\"ask:a.c\", \"usage:600\"");
 	ts = ts_of("ask");
@@ -259,7 +259,8 @@ START_TEST(a_budget_that_is_used_up_is_resumed_by_a_button)
 	ts = rows("SELECT m.ts FROM slack_message AS m JOIN agent_line AS l"
 	          " ON l.seq = json_extract(m.detail, '$.line') WHERE l.kind = 'note'");
 	ts[strcspn(ts, "\n")] = '\0';
-	says(shown(ts), "is used up");
+	message = shown(ts);
+	says(message, "is used up");
 	press_and_wait(ts, "session_resume");
 	expect("SELECT status FROM session", "active\n");
 	end_system();

@@ -225,6 +225,52 @@ START_TEST(a_workspace_that_hangs_is_given_up_and_holds_up_no_other)
 }
 END_TEST
 
+START_TEST(what_no_checkpoint_needs_is_deleted_and_what_one_needs_stays)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+
+	fresh_workspace();
+	set("checkpoint.auto", "true");
+	set("checkpoint.keep", "1");
+	(void)start_worker("archivist");
+	sh("echo one >a; echo same >b");
+	given("INSERT INTO checkpoint_wanted (kind, session_id) VALUES ('start', 's-1')");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	sh("echo two >a");
+	given("INSERT INTO checkpoint_wanted (kind, session_id) VALUES ('apply', 's-1')");
+	expect_soon("SELECT state FROM checkpoint ORDER BY seq", "done\ndone\n");
+	open_objects(&o);
+	ck_assert_int_eq(object_check(&o, sha256_of("one\n", 4).text, &e), 1);
+	advance(11 * 60 * 1000);
+	expect_soon("SELECT kind, state FROM checkpoint", "apply|done\n");
+	for (int i = 0; i < 1000 && object_exists(&o, sha256_of("one\n", 4).text); i++)
+		(void)usleep(10000);
+	ck_assert(!object_exists(&o, sha256_of("one\n", 4).text));
+	ck_assert_int_eq(object_check(&o, sha256_of("two\n", 4).text, &e), 1);
+	ck_assert_int_eq(object_check(&o, sha256_of("same\n", 5).text, &e), 1);
+}
+END_TEST
+
+START_TEST(a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(char_ptr) char *hash = NULL;
+
+	fresh_workspace();
+	sh("echo one >a");
+	order("x");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	open_objects(&o);
+	hash = rows("SELECT manifest FROM checkpoint");
+	hash[SHA256_BYTES - 1] = '\0';
+	ck_assert_int_eq(object_delete(&o, hash, &e), 0);
+	advance(11 * 60 * 1000);
+	expect_soon("SELECT state, why GLOB 'object * is missing' FROM checkpoint", "lost|1\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'checkpoint.lost'", "1\n");
+}
+END_TEST
+
 /* Kills it at another moment each time; in the end each order has exactly one checkpoint. */
 START_TEST(killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left)
 {
@@ -272,6 +318,8 @@ int main(void)
 	tcase_add_test(t, a_folder_that_is_gone_is_refused);
 	tcase_add_test(t, a_workspace_without_a_session_has_checkpoints_too);
 	tcase_add_test(t, a_workspace_that_hangs_is_given_up_and_holds_up_no_other);
+	tcase_add_test(t, what_no_checkpoint_needs_is_deleted_and_what_one_needs_stays);
+	tcase_add_test(t, a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be);
 	tcase_add_test(t, killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left);
 	return run_suite(s);
 }

@@ -716,7 +716,7 @@ START_TEST(an_old_question_can_be_answered_and_nothing_is_written_twice)
 	    "dead|restored\napproved|\ninterrupted|1\ninterrupted\nanswered\nrestore\n");
 
 	site_start(&site);
-	has_rows_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "5\n");
+	has_rows_soon("SELECT count(*) FROM worker WHERE state = 'ready'", SITE_WORKERS "\n");
 	r = given_relay(&site);
 	begin_writing(&r, id);
 	again = relay_end(&r);

@@ -1,6 +1,7 @@
 /* The IPC socket of mcp-front: each command becomes its row. */
 #include "ipc_case.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 START_TEST(each_answer_is_a_decision_from_the_socket)
@@ -41,6 +42,41 @@ START_TEST(each_answer_is_a_decision_from_the_socket)
 	       "stop|applied|socket|local:tester|\n"
 	       "resume|applied|socket|local:tester|next\n"
 	       "resume|applied|socket|local:tester|\n");
+	stop_worker(front);
+}
+END_TEST
+
+/* A look into a folder, with further members. */
+static const char *look(const char *command, const char *folder, const char *more)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line, "{\"command\":\"%s\",\"workspace\":\"%s\"%s}", command, folder, more);
+	return says_back(line.bytes);
+}
+
+START_TEST(a_look_is_answered_when_reader_has_settled_it)
+{
+	const char *reply, *folder;
+
+	given_front();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
+	      " 'system', '2026-01-01T08:00:00.000Z') ON CONFLICT (name) DO NOTHING");
+	folder = scratch();
+	put_file(folder, "a.txt", "one\ntwo\n");
+	(void)start_worker("reader");
+	reply = look("show-file", folder, ",\"path\":\"a.txt\",\"lines\":\"2:2\"");
+	has(reply, "ok", "true");
+	has(reply, "data.text", "two\n");
+	has(reply, "data.lines", "2");
+	reply = look("list-files", folder, ",\"depth\":1");
+	has(reply, "data.directories", "0");
+	says(member(reply, "data.text"), "── a.txt\n");
+	is_refused(look("list-files", folder, ",\"depth\":11"), "from 1 to 10");
+	is_refused(look("show-file", folder, ",\"path\":\"../x\""),
+	           "permission denied: \"../x\" leads outside the workspace");
+	is_refused(look("show-file", folder, ""), "path is missing");
+	expect("SELECT DISTINCT source FROM command", "socket\n");
 	stop_worker(front);
 }
 END_TEST
@@ -222,6 +258,7 @@ int main(void)
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, each_answer_is_a_decision_from_the_socket);
 	tcase_add_test(c, each_order_is_a_command_and_each_word_to_an_agent_a_steering);
+	tcase_add_test(c, a_look_is_answered_when_reader_has_settled_it);
 	tcase_add_test(
 	    c, the_inbox_says_what_an_approval_lets_happen_and_a_long_command_needs_its_digest);
 	tcase_add_test(c, sessions_and_questions_are_listed);

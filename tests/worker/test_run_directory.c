@@ -36,7 +36,7 @@ static void given_system(void)
 		(void)execl(program, program, "--config", site.config, (char *)NULL);
 		_exit(127);
 	}
-	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "5\n");
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", SITE_WORKERS "\n");
 }
 
 static void no_worker_ended(void)
@@ -47,7 +47,7 @@ static void no_worker_ended(void)
 	OWNED(char_ptr) char *log = get_file(site.home, "log");
 
 	ck_assert_msg(ended[0] == '\0', "ended: %s\nlog:\n%s", ended, log ? log : "");
-	expect("SELECT count(*) FROM worker", "5\n");
+	expect("SELECT count(*) FROM worker", SITE_WORKERS "\n");
 }
 
 static void log_says(const char *part)

@@ -176,7 +176,7 @@ START_TEST(it_is_found_without_the_runtime_directory_that_it_was_started_with)
 	                       "%s </dev/null >%s/out 2>&1 &",
 	                       runtime, site.config, site.home),
 	                 0);
-	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "5\n");
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", SITE_WORKERS "\n");
 	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom-ctl health --json"), 0);
 	ck_assert_int_eq(intercom(&said, "where --json"), 0);
 	says(member(str_text(&said), "run_directory"), runtime);

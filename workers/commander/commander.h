@@ -46,6 +46,7 @@ struct job {
 	struct keeper keeper;
 	struct launch process;
 	struct capture output;
+	bool has_begun; /* its process became the command */
 	bool is_told; /* its row says that it runs */
 	bool has_status; /* status is valid */
 	int status; /* as waitpid(2) says */

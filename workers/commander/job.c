@@ -61,6 +61,7 @@ static int start(struct commander *c, struct job *j, struct err *e)
 	if (keeper_hold(&j->keeper, &j->process, &plan, e) || rows_process(c, j, e) ||
 	    launch_go(&j->process, &plan, e))
 		return -1;
+	j->has_begun = true;
 	watch(c, j->process.out);
 	watch(c, j->process.err);
 	watch(c, j->keeper.line);

@@ -47,7 +47,7 @@ static int write_row(struct commander *c, struct job *j, struct err *e)
 	if (now < j->try_ms)
 		return 0;
 	j->try_ms = now + COMMANDER_BUSY_MS; /* should this fail */
-	if (!j->is_told && j->phase < JOB_RELEASED) {
+	if (j->has_begun && !j->is_told) { /* however soon it was over */
 		if (rows_running(c, j, e))
 			return -1;
 		j->is_told = true;

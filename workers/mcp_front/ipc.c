@@ -9,11 +9,15 @@
  * auth_token, the token in <run>/ipc.token (0600), which changes at every start. */
 #include "ipc.h"
 
+#include "clock.h"
+#include "command.h"
+#include "content.h"
 #include "front.h"
 #include "log.h"
 #include "say.h"
 #include "seen.h"
 #include "socket.h"
+#include "sql/file_look.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -32,6 +36,7 @@ enum {
 	IPC_IDLE_SECONDS = 600,
 	IPC_WRITE_SECONDS = 30, /* within which a caller must read some of its answers */
 	IPC_MAX_CALLERS = 64,
+	IPC_LOOK_MS = 20000, /* longer than reader takes for a look */
 };
 
 static const char SOCKET_NAME[] = "ipc.sock", TOKEN_NAME[] = "ipc.token";
@@ -42,6 +47,8 @@ struct ipc_caller {
 	struct bufferevent *pipe;
 	bool skips; /* skipping the rest of a line that is too long */
 	bool ended; /* it has stopped sending, but may still read */
+	int64_t look; /* command.seq of a look whose answer it waits for; 0: none */
+	int64_t look_until_ms; /* monotonic */
 };
 
 /* ---- commands ---- */
@@ -57,6 +64,8 @@ static const char *text_member(const struct verb *v)
 		                                  { "stall", "switch" },
 		                                  { "session-checkpoint", "label" },
 		                                  { "run", "alias" },
+		                                  { "list-files", "path" },
+		                                  { "show-file", "path" },
 		                                  { "session-start", "prompt" },
 		                                  { "session-restart", "prompt" } };
 
@@ -96,7 +105,8 @@ static int check_members(const struct words *w, struct err *e)
 {
 	const struct verb *v = w->verb;
 	bool optional = v->about == ABOUT_NOTHING || v->about == ABOUT_SESSIONS ||
-	                v->about == ABOUT_RUN || strcmp(v->word, "resume") == 0;
+	                v->about == ABOUT_RUN || v->about == ABOUT_FILES ||
+	                strcmp(v->word, "resume") == 0;
 
 	if (!w->id && !optional)
 		return err_set(e, ERR_INPUT, "ipc: id is missing (the %s's id)",
@@ -104,6 +114,17 @@ static int check_members(const struct words *w, struct err *e)
 	if (!w->text && v->text == TEXT_MUST && v->row != VERB_DECISION)
 		return err_set(e, ERR_INPUT, "ipc: %s is missing", text_member(v));
 	return 0;
+}
+
+/* A member that may be a number. */
+static const char *text_of(const cJSON *line, const char *name, char *buffer, size_t size)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, name);
+
+	if (!cJSON_IsNumber(item))
+		return json_text(line, name);
+	(void)snprintf(buffer, size, "%.10g", item->valuedouble);
+	return buffer;
 }
 
 /* A refused answer is kept as a row too, so the transaction commits in either case. */
@@ -117,6 +138,7 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 		           .certain = true };
 	struct store *st = &f->worker.store;
 	struct err commit = { 0 };
+	char depth[24];
 	int failed;
 
 	if (!w.verb)
@@ -125,6 +147,8 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 	w.digest = json_text(line, "digest");
 	w.agent = json_text(line, "agent");
 	w.workspace = json_text(line, "workspace");
+	w.depth = text_of(line, "depth", depth, sizeof(depth));
+	w.lines = json_text(line, "lines");
 	if (check_members(&w, e))
 		return -1;
 	if (w.verb->row == VERB_READING)
@@ -173,6 +197,64 @@ static void reply(struct ipc_caller *c, struct said *said, const struct err *e)
 	cJSON_free(printed);
 }
 
+static bool is_look(const char *command)
+{
+	const struct verb *v = verb_find(command);
+
+	return v && v->about == ABOUT_FILES;
+}
+
+/* ---- looks, which reader answers ---- */
+
+static void serve(struct ipc_caller *c);
+
+/* What was found: its facts, and the text. */
+static int read_look(struct front *f, int64_t command, const char *detail, struct said *out,
+                     struct err *e)
+{
+	OWNED(file_look_of_command_row) struct file_look_of_command_row look = { 0 };
+	OWNED(str) struct str text = { 0 };
+
+	if (sql_file_look_of_command(&f->worker.store, command, &look, e) < 0 ||
+	    content_get(&f->worker.store, look.content_seq, &text, e))
+		return -1;
+	out->json = cJSON_Parse(detail ? detail : "{}");
+	(void)cJSON_AddStringToObject(out->json, "text", str_text(&text));
+	return 0;
+}
+
+/* Whether its caller has been answered: with what was found, or why not. */
+static bool answer_look(struct ipc_caller *c)
+{
+	OWNED(command_result) struct command_result result = { 0 };
+	OWNED(said) struct said said = { 0 };
+	struct err e = { 0 };
+	int failed = command_read(&c->front->worker.store, c->look, &result, &e);
+
+	if (!failed && !result.is.outcome && clock_monotonic_ms() < c->look_until_ms)
+		return false;
+	if (!failed && !result.is.outcome)
+		failed = err_set(&e, ERR_AGAIN, "ipc: ordered, but not answered within %d s",
+		                 IPC_LOOK_MS / 1000);
+	if (!failed)
+		failed = command_check(&result, &e) ||
+		         read_look(c->front, c->look, result.is.reply, &said, &e);
+	c->look = 0;
+	reply(c, failed ? NULL : &said, &e);
+	return true;
+}
+
+void ipc_look(struct front *f)
+{
+	for (struct ipc_caller *c = LIST_FIRST(&f->ipc_pipes), *after; c; c = after) {
+		after = LIST_NEXT(c, next);
+		if (c->look && answer_look(c))
+			serve(c);
+	}
+}
+
+/* ---- a line ---- */
+
 static void take_line(struct ipc_caller *c, const char *text, size_t length)
 {
 	bool is_text = utf8_valid(text, length) && !memchr(text, '\0', length);
@@ -185,6 +267,11 @@ static void take_line(struct ipc_caller *c, const char *text, size_t length)
 		failed = err_set(&e, ERR_INPUT, "ipc: the line is not a JSON object");
 	else
 		failed = check_token(c->front, line, &e) || run(c->front, line, &said, &e);
+	if (!failed && said.row == VERB_COMMAND && is_look(json_text(line, "command"))) {
+		c->look = said.seq;
+		c->look_until_ms = clock_monotonic_ms() + IPC_LOOK_MS;
+		return;
+	}
 	reply(c, failed ? NULL : &said, &e);
 }
 
@@ -253,7 +340,7 @@ static void serve(struct ipc_caller *c)
 	const struct evbuffer *out = bufferevent_get_output(c->pipe);
 
 	for (int i = 0; i < IPC_LINES_A_TURN; i++) {
-		if (evbuffer_get_length(out) > IPC_MAX_UNREAD)
+		if (evbuffer_get_length(out) > IPC_MAX_UNREAD || c->look)
 			return;
 		if (take_next(c))
 			continue;

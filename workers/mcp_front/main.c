@@ -246,6 +246,7 @@ static void look(struct front *f)
 	await_slack_look(f);
 	hands_look(f);
 	show_files_look(f);
+	ipc_look(f);
 }
 
 static void on_more(evutil_socket_t fd, short what, void *arg)

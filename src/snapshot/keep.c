@@ -1,0 +1,99 @@
+#include "keep.h"
+
+#include "manifest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST = 4096 /* hashes */ };
+
+/* Hashes, sorted up to the last gathering. */
+struct hashes {
+	struct sha256 *items;
+	size_t count, capacity;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct sha256 *)a)->text, ((const struct sha256 *)b)->text);
+}
+
+/* Sorts them, each once. */
+static void gather(struct hashes *h)
+{
+	size_t kept = 0;
+
+	if (h->count > 0)
+		qsort(h->items, h->count, sizeof(*h->items), by_text);
+	for (size_t i = 0; i < h->count; i++)
+		if (kept == 0 || by_text(&h->items[kept - 1], &h->items[i]) != 0)
+			h->items[kept++] = h->items[i];
+	h->count = kept;
+}
+
+/* Most are in many checkpoints: room is made by leaving out repetitions first. */
+static int add(const char *hash, void *arg)
+{
+	struct hashes *h = arg;
+
+	if (h->count == h->capacity)
+		gather(h);
+	if (h->count >= h->capacity / 2) {
+		h->capacity = h->capacity ? 2 * h->capacity : FIRST;
+		h->items = xrealloc(h->items, h->capacity * sizeof(*h->items));
+	}
+	(void)snprintf(h->items[h->count++].text, sizeof(h->items->text), "%.64s", hash);
+	return 0;
+}
+
+struct sweep {
+	struct objects *objects;
+	const struct hashes *needed;
+	uint64_t deleted;
+	struct err *e;
+};
+
+static int sweep(const char *hash, uint64_t size, void *arg)
+{
+	struct sweep *s = arg;
+	struct sha256 key;
+
+	(void)size;
+	(void)snprintf(key.text, sizeof(key.text), "%.64s", hash);
+	if (s->needed->count > 0 &&
+	    bsearch(&key, s->needed->items, s->needed->count, sizeof(key), by_text))
+		return 0;
+	s->deleted++;
+	return object_delete(s->objects, hash, s->e);
+}
+
+static int need(struct objects *o, const char *manifests, struct hashes *h,
+                char damaged[SHA256_BYTES], struct err *e)
+{
+	for (const char *at = manifests; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		char hash[SHA256_BYTES];
+
+		(void)snprintf(hash, sizeof(hash), "%.64s", at);
+		if (manifest_objects(o, hash, add, h, e) == 0)
+			continue;
+		(void)snprintf(damaged, SHA256_BYTES, "%s", e->kind == ERR_INPUT ? hash : "");
+		return -1;
+	}
+	gather(h);
+	return 0;
+}
+
+int keep_objects(struct objects *o, const char *manifests, uint64_t *deleted,
+                 char damaged[SHA256_BYTES], struct err *e)
+{
+	struct hashes h = { .items = NULL };
+	struct sweep s = { .objects = o, .needed = &h, .e = e };
+	int failed;
+
+	damaged[0] = '\0';
+	failed = need(o, manifests, &h, damaged, e) || objects_each(o, sweep, &s, e);
+	*deleted = s.deleted;
+	free(h.items);
+	return failed ? -1 : 0;
+}

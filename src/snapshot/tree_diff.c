@@ -1,0 +1,99 @@
+#include "tree_diff.h"
+
+#include "diff.h"
+
+#include <string.h>
+
+enum { NAME_BYTES = 300 /* of a path in a line */ };
+
+struct tree {
+	const struct objects *objects;
+	struct str *out;
+	size_t most;
+	struct err *e;
+};
+
+static void add_path(struct str *out, const char *path)
+{
+	str_add_shown(out, path, strlen(path), NAME_BYTES);
+}
+
+static bool is_file(const struct entry *entry)
+{
+	return entry && entry->kind == ENTRY_FILE;
+}
+
+/* What an entry is, in words. */
+static void add_what(struct str *out, const struct entry *entry)
+{
+	if (!entry)
+		str_add(out, "nothing");
+	else if (entry->kind == ENTRY_FILE)
+		str_addf(out, "a file of %llu bytes, mode %o", (unsigned long long)entry->size,
+		         (unsigned)entry->mode);
+	else if (entry->kind == ENTRY_DIR)
+		str_addf(out, "a folder, mode %o", (unsigned)entry->mode);
+	else
+		str_add(out, "a link to ");
+	if (entry && entry->kind == ENTRY_LINK)
+		add_path(out, entry->text);
+}
+
+static void add_line(const struct tree *t, const struct manifest_change *c, const char *why)
+{
+	add_path(t->out, c->before ? c->before->path : c->after->path);
+	str_addf(t->out, "%s: ", why);
+	add_what(t->out, c->before);
+	str_add(t->out, " -> ");
+	add_what(t->out, c->after);
+	str_add_char(t->out, '\n');
+}
+
+/* Reads a side of a file that may be shown. 1 it is text, 0 it is not, -1. */
+static int read_text(const struct tree *t, const struct entry *entry, struct str *bytes)
+{
+	if (!entry)
+		return 1;
+	if (entry->size > TREE_DIFF_FILE_BYTES)
+		return 0;
+	if (object_read(t->objects, entry->hash.text, TREE_DIFF_FILE_BYTES, bytes, t->e))
+		return -1;
+	return !bytes->length || !memchr(bytes->bytes, '\0', bytes->length);
+}
+
+static int add_change(const struct manifest_change *c, void *arg)
+{
+	struct tree *t = arg;
+	OWNED(str) struct str before = { 0 };
+	OWNED(str) struct str after = { 0 };
+	int text;
+
+	if (t->out->length >= t->most) {
+		str_add(t->out, "... and more\n");
+		return 1;
+	}
+	if (c->kind == CHANGE_MODE || (c->before && !is_file(c->before)) ||
+	    (c->after && !is_file(c->after))) {
+		add_line(t, c, "");
+		return 0;
+	}
+	text = read_text(t, c->before, &before);
+	if (text > 0)
+		text = read_text(t, c->after, &after);
+	if (text < 0)
+		return -1;
+	if (text == 0)
+		add_line(t, c, " (binary or long)");
+	else
+		diff_compute(c->before ? c->before->path : c->after->path,
+		             c->before ? str_text(&before) : NULL, before.length,
+		             c->after ? str_text(&after) : NULL, after.length, t->out);
+	return 0;
+}
+
+int tree_diff(struct manifest *a, struct manifest *b, size_t most, struct str *out, struct err *e)
+{
+	struct tree t = { .objects = a->objects, .out = out, .most = most, .e = e };
+
+	return manifest_compare(a, b, add_change, &t, e) < 0 ? -1 : 0;
+}
