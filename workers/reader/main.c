@@ -348,7 +348,7 @@ int main(int argc, char **argv)
 	if (!failed)
 		failed = worker_ready(&w, NULL, &e);
 	if (!failed)
-		failed = serve(&w, &r, &e);
+		(void)serve(&w, &r, &e); /* e says why it ended */
 	end_all(&r);
 	worker_close(&w, &e);
 	return worker_exit(&w, &e);
