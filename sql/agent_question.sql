@@ -91,13 +91,16 @@ SELECT q.seq, q.request_seq, r.kind, r.title, r.state, r.decision, r.reason, r.i
 UPDATE agent_question SET told_seq = :input WHERE seq = :seq AND told_seq IS NULL;
 
 -- name: agent_question_decided :one
--- The next one of a run that has been answered.
+-- The next one of a run that has been answered. is_told: a prompt tells the decision, with its
+-- words.
 -- type: decision request_verdict
 -- type: choice text
 -- type: chosen text
 SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
-       (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice
+       (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
+       EXISTS (SELECT 1 FROM agent_question AS o
+                WHERE o.request_seq = q.request_seq AND o.told_seq IS NOT NULL) AS is_told
   FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
  WHERE q.run_seq = :run AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
    AND r.state NOT IN ('pending', 'interrupted')

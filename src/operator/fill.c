@@ -1,6 +1,7 @@
 /* Forms that an agent asks to have filled in: words become their content, a JSON object. One field
- * takes all the words; of several each line is "name: value" or "name=value". Or each field has a
- * value of its own (words.form). */
+ * takes all the words. Of several, "name: value" or "name=value" begins one, at the beginning of a
+ * line or behind ';', and it goes on to the next such name: no word is left out. Or each field has
+ * a value of its own (words.form). */
 #include "desk.h"
 
 #include "err.h"
@@ -28,23 +29,6 @@ static char *trimmed(const char *text, size_t length)
 	return str_take(&out);
 }
 
-/* What the words say of a field, or NULL; the caller frees it. */
-static char *said_of(const cJSON *field, const char *text)
-{
-	const char *const names[] = { json_text(field, "name"), json_text(field, "title") };
-
-	while (*text) {
-		size_t line = strcspn(text, "\n;"), n = strcspn(text, ":=\n;");
-		OWNED(char_ptr) char *name = trimmed(text, n);
-
-		for (size_t i = 0; n < line && name && i < COUNT(names); i++)
-			if (names[i] && strcasecmp(names[i], name) == 0)
-				return trimmed(text + n + 1, line - n - 1);
-		text += line + (text[line] != '\0');
-	}
-	return NULL;
-}
-
 /* ---- all fields ---- */
 
 struct filling {
@@ -52,10 +36,94 @@ struct filling {
 	const char *text;
 	int number; /* of the field, from 0 */
 	bool is_only;
+	char **values; /* of each field, from the text; NULL: not said */
 	struct str *content, *said;
 	struct str problems; /* a line for each field that does not fit */
 	cJSON *errors; /* {"0": "must be ..."} */
 };
+
+static bool is_called(const cJSON *field, const char *name)
+{
+	const char *const names[] = { json_text(field, "name"), json_text(field, "title") };
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (names[i] && strcasecmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Number of the field that is named at text, before ':' or '='; -1: none. *ret_value: what
+ * follows. */
+static int named_at(const cJSON *fields, const char *text, const char **ret_value)
+{
+	size_t n = strcspn(text, ":=\n;");
+	OWNED(char_ptr) char *name = trimmed(text, n);
+	const cJSON *field;
+	int number = 0;
+
+	*ret_value = text + n + (text[n] != '\0');
+	if (text[n] != ':' && text[n] != '=')
+		return -1;
+	cJSON_ArrayForEach (field, fields) {
+		if (is_called(field, name))
+			return number;
+		number++;
+	}
+	return -1;
+}
+
+static void add_unnamed(struct filling *f, const cJSON *fields, const char *words)
+{
+	const cJSON *field;
+
+	str_addf(&f->problems,
+	         "'%.80s' names no field; begin each with its name, as in `%s: ...`:", words,
+	         json_text(cJSON_GetArrayItem(fields, 0), "name"));
+	cJSON_ArrayForEach (field, fields)
+		str_addf(&f->problems, "%s %s", field != fields->child ? "," : "",
+		         json_text(field, "name"));
+}
+
+/* The words of a field; number -1: those before the first name. */
+static void give(struct filling *f, const cJSON *fields, int number, const char *text,
+                 size_t length)
+{
+	OWNED(char_ptr) char *words = trimmed(text, length);
+
+	if (number < 0 && words && *words)
+		add_unnamed(f, fields, words);
+	if (number < 0)
+		return;
+	if (f->values[number])
+		str_addf(&f->problems, "%s'%.80s' is given twice", f->problems.length ? "\n" : "",
+		         json_text(cJSON_GetArrayItem(fields, number), "title"));
+	free(f->values[number]);
+	f->values[number] = words;
+	words = NULL;
+}
+
+/* Gives each field the words from its name to the next name. */
+static void divide(struct filling *f, const cJSON *fields)
+{
+	const char *begin = f->text, *at = f->text, *value;
+	int current = -1;
+
+	for (;;) {
+		int number = named_at(fields, at, &value);
+
+		if (number >= 0) {
+			give(f, fields, current, begin,
+			     (size_t)(at - begin) - (at > begin && at[-1] == ';'));
+			current = number;
+			begin = at = value;
+		}
+		at += strcspn(at, "\n;");
+		if (!*at)
+			break;
+		at++;
+	}
+	give(f, fields, current, begin, (size_t)(at - begin));
+}
 
 /* What is given of a field; a default counts where nobody could clear it. The caller deletes it. */
 static cJSON *given_of(const struct filling *f, const cJSON *field)
@@ -67,7 +135,8 @@ static cJSON *given_of(const struct filling *f, const cJSON *field)
 		(void)snprintf(number, sizeof(number), "%d", f->number);
 		return cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(f->w->form, number), 1);
 	}
-	said = f->is_only ? trimmed(f->text, strlen(f->text)) : said_of(field, f->text);
+	said = f->is_only ? trimmed(f->text, strlen(f->text))
+	                  : xstrdup(f->values[f->number] ? f->values[f->number] : "");
 	return said && *said ? cJSON_CreateString(said) : field_default(field);
 }
 
@@ -109,6 +178,8 @@ static int fill_all(struct desk *d, struct filling *f, const cJSON *fields)
 {
 	const cJSON *field;
 
+	if (!f->w->form && !f->is_only)
+		divide(f, fields);
 	json_object(f->content);
 	cJSON_ArrayForEach (field, fields) {
 		fill_field(f, field);
@@ -141,9 +212,15 @@ int desk_fill(struct desk *d, const struct found *f, const char *text, struct st
 	if (!r.row.form)
 		return 1;
 	fields = cJSON_Parse(r.row.form);
-	all.is_only = cJSON_GetArraySize(fields) == 1;
+	int count = cJSON_GetArraySize(fields);
+
+	all.is_only = count == 1;
 	all.errors = cJSON_CreateObject();
+	all.values = xcalloc((size_t)count + 1, sizeof(*all.values));
 	got = fill_all(d, &all, fields);
+	for (int i = 0; i < count; i++)
+		free(all.values[i]);
+	free(all.values);
 	cJSON_Delete(all.errors);
 	str_clear(&all.problems);
 	return got;

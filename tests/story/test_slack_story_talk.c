@@ -215,6 +215,34 @@ START_TEST(a_form_is_filled_in_in_words_too_with_its_defaults)
 }
 END_TEST
 
+START_TEST(of_the_words_that_fill_in_a_form_none_is_left_out)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = NULL;
+
+	a_system_with_an_agent("'form:{\"type\":\"object\",\"properties\":{"
+	                       "\"title\":{\"type\":\"string\"},"
+	                       "\"notes\":{\"type\":\"string\"}}}'");
+	given_mode("hybrid");
+	pass_time_until("SELECT state FROM request", "pending\n");
+	id = rows("SELECT id FROM request");
+	id[strcspn(id, "\n")] = '\0';
+	ck_assert_int_ne(ctl(&said, "refine %s 'hello; notes: b'", id), 0);
+	says(said.bytes, "'hello' names no field; begin each with its name, as in `title: ...`: "
+	                 "title, notes");
+	ck_assert_int_ne(ctl(&said, "refine %s 'notes: a; title: b; notes: c'", id), 0);
+	says(said.bytes, "'notes' is given twice");
+	ck_assert_int_eq(ctl(&said,
+	                     "refine %s 'title: A; still the title\nnotes: use tabs; never "
+	                     "spaces\nsecond: with colon\n\nextra: third'",
+	                     id),
+	                 0);
+	it_says("answered: {\"action\":\"accept\",\"content\":{\"title\":\"A; still the title\","
+	        "\"notes\":\"use tabs; never spaces\\nsecond: with colon\\n\\nextra: third\"}}");
+	end_system();
+}
+END_TEST
+
 START_TEST(words_that_come_in_five_hundred_pieces_are_one_message)
 {
 	a_system_with_an_agent("\"chunks:500\"");
@@ -270,6 +298,7 @@ int main(void)
 	tcase_add_test(c, a_choice_of_a_form_is_pressed_and_a_second_press_says_which_it_was);
 	tcase_add_test(c, a_form_of_several_fields_has_an_input_for_each);
 	tcase_add_test(c, a_form_is_filled_in_in_words_too_with_its_defaults);
+	tcase_add_test(c, of_the_words_that_fill_in_a_form_none_is_left_out);
 	tcase_add_test(c, words_that_come_in_five_hundred_pieces_are_one_message);
 	tcase_add_test(c, what_an_agent_says_calls_nobody);
 	tcase_add_test(c, the_stop_button_cancels_the_turn_and_ends_the_agent);

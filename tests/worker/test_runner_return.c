@@ -94,6 +94,26 @@ START_TEST(a_question_can_be_answered_while_its_agent_is_away)
 }
 END_TEST
 
+START_TEST(the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_once)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	kill_runner(run);
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'not this file' FROM request");
+	resume(run);
+	was_told("not this file", 1);
+	was_told("\"optionId\":\"no\"", 1);
+	/* A turn that follows would be behind it. */
+	given("INSERT INTO steering (session_id, text) SELECT id, 'and now' FROM session");
+	was_told("and now", 1);
+	was_told("not this file", 1);
+	expect("SELECT count(*) FROM agent_input WHERE kind = 'words'", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 #define RUNS(input)                                                                                \
 	"permit:{\"toolCallId\":\"c\",\"kind\":\"execute\",\"title\":\"git\",\"rawInput\":{"       \
 	"\"command\":\"git\",\"args\":[" input "]}}"
@@ -238,6 +258,8 @@ int main(void)
 	tcase_add_test(c, an_agent_that_remembers_nothing_is_told_what_is_known);
 	tcase_add_test(c, words_beside_an_answer_survive_the_runner);
 	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
+	tcase_add_test(c,
+	               the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_once);
 	tcase_add_test(c, an_approval_is_not_for_another_command_that_is_asked_later);
 	tcase_add_test(c, a_question_that_is_open_is_told_as_open_and_asked_once);
 	tcase_add_test(c, a_decision_that_comes_after_the_return_is_told_once);

@@ -36,7 +36,8 @@ int prompts_add_words(struct runner *r, const struct agent_talk_row *row,
 	const char *words = q->state == REQUEST_STATE_APPROVED ? q->instruction : q->reason;
 	OWNED(str) struct str text = { 0 };
 
-	if (row->protocol != AGENT_RUN_PROTOCOL_ACP || q->kind != REQUEST_KIND_PERMISSION)
+	if (row->protocol != AGENT_RUN_PROTOCOL_ACP || q->kind != REQUEST_KIND_PERMISSION ||
+	    q->is_told)
 		return 0;
 	if (q->state == REQUEST_STATE_EXPIRED)
 		str_addf(&text, "Nobody answered \"%s\" in time; that was no approval.", q->title);
