@@ -321,7 +321,7 @@ START_TEST(a_file_that_changes_while_it_is_read_is_whole_or_named)
 	fresh_workspace(&o);
 	over = false;
 	ck_assert_int_eq(pthread_create(&thread, NULL, rewrite, NULL), 0);
-	for (int i = 0; i < 30; i++) {
+	for (int i = 0; i < 30 || named == 0; i++) { /* or the time is up */
 		OWNED(manifest) struct manifest m = { 0 };
 		struct walk_result r = take(&o);
 		struct entry one;
@@ -338,7 +338,6 @@ START_TEST(a_file_that_changes_while_it_is_read_is_whole_or_named)
 	}
 	over = true;
 	(void)pthread_join(thread, NULL);
-	ck_assert_int_gt(named, 0);
 }
 END_TEST
 
