@@ -477,6 +477,7 @@ int main(int argc, char **argv)
 	status = parse_options(&c, argc, argv, &e);
 	look_at_terminal(&c);
 	status = status ? wrong_usage(&c, NULL, &e) : dispatch(&c);
+	str_clear(&c.files);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		(void)fprintf(stderr, "Error: cannot write the output: %s\n", strerror(errno));
 		return status ? status : EXIT_FAILURE;

@@ -4,6 +4,8 @@
 
 #include "str.h"
 
+#include <string.h>
+
 /* An agent works in a workspace of which there is a checkpoint, and has changed it since. */
 static struct agent an_agent_has_changed_files(void)
 {
@@ -74,6 +76,10 @@ START_TEST(a_checkpoint_is_restored_with_a_button_and_the_agent_is_told)
 	file_says("notes.txt", "good");
 	told = call_for_message(&a, "ping", "{}");
 	says(told, "put the workspace back to a checkpoint (before lunch)");
+	all_is_said();
+	char_ptr_clear(&message);
+	message = shown(ts);
+	ck_assert_ptr_null(strstr(message, "restore_proceed"));
 	end_system();
 }
 END_TEST
@@ -81,14 +87,42 @@ END_TEST
 START_TEST(cancel_leaves_everything_as_it_is)
 {
 	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
 
 	(void)an_agent_has_changed_files();
 	(void)order();
 	ts = question();
 	press_and_wait(ts, "restore_cancel");
 	expect("SELECT state FROM workspace_restore", "cancelled\n");
+	all_is_said();
+	message = shown(ts);
+	ck_assert_ptr_null(strstr(message, "restore_proceed"));
 	file_says("notes.txt", "bad");
 	expect("SELECT count(*) FROM apply", "0\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_workspace_that_has_changed_since_the_question_is_asked_about_again)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	OWNED(char_ptr) char *message = NULL;
+
+	(void)an_agent_has_changed_files();
+	(void)order();
+	first = question();
+	put_file(site.workspace, "notes.txt", "newer\n");
+	press_and_wait(first, "restore_proceed");
+	expect_soon("SELECT count(*) FROM request WHERE kind = 'restore'", "2\n");
+	second = question();
+	ck_assert_str_ne(first, second);
+	message = shown(first);
+	ck_assert_ptr_null(strstr(message, "restore_proceed"));
+	file_says("notes.txt", "newer");
+	press_and_wait(second, "restore_proceed");
+	expect_soon("SELECT state FROM workspace_restore ORDER BY seq DESC LIMIT 1", "done\n");
+	file_says("notes.txt", "good");
 	end_system();
 }
 END_TEST
@@ -113,6 +147,7 @@ int main(void)
 
 	tcase_add_test(c, a_checkpoint_is_restored_with_a_button_and_the_agent_is_told);
 	tcase_add_test(c, cancel_leaves_everything_as_it_is);
+	tcase_add_test(c, a_workspace_that_has_changed_since_the_question_is_asked_about_again);
 	tcase_add_test(c, a_checkpoint_that_is_not_there_is_named);
 	return run_suite(s);
 }

@@ -42,20 +42,19 @@ static void ask_restore(const char *paths)
 
 	list(&before);
 	asked++;
-	str_addf(
-	    &sql,
-	    "INSERT INTO request (id, session_seq, kind, state, digest, title, created_at,"
-	    " updated_at) VALUES ('restore-%d', %d, 'restore', 'pending', '%s',"
-	    " 'restore', '%s', '%s');"
-	    "INSERT INTO workspace_restore (session_seq, checkpoint_id, paths, to_hash, state,"
-	    " created_at, updated_at) VALUES (%d, 'cp-1', %s%s%s, '%s', 'wanted', '%s', '%s');"
-	    "UPDATE workspace_restore SET state = 'asked', from_hash = '%s',"
-	    " modified = 1, deleted = 2, added = 3, named = 'a, b',"
-	    " request_seq = (SELECT seq FROM request WHERE id = 'restore-%d')"
-	    " WHERE state = 'wanted'",
-	    asked, session, restore_digest(&order).text, clock_now().text, clock_now().text,
-	    session, paths ? "'" : "", paths ? paths : "NULL", paths ? "'" : "", target.text,
-	    clock_now().text, clock_now().text, now.text, asked);
+	str_addf(&sql,
+	         "INSERT INTO request (id, session_seq, kind, state, digest, title, created_at,"
+	         " updated_at) VALUES ('restore-%d', %d, 'restore', 'pending', '%s',"
+	         " 'restore', '%s', '%s');"
+	         "INSERT INTO workspace_restore (session_seq, checkpoint_id, paths, to_hash, state,"
+	         " created_at, updated_at) VALUES (%d, 'cp-1', %s%s%s, '%s', 'wanted', '%s', '%s');"
+	         "UPDATE workspace_restore SET state = 'asked', from_hash = '%s',"
+	         " modified = 1, deleted = 2, added = 3, named = 'a, b',"
+	         " request_seq = (SELECT seq FROM request WHERE id = 'restore-%d')"
+	         " WHERE state = 'wanted'",
+	         asked, session, restore_digest(&order).text, clock_now().text, clock_now().text,
+	         session, paths ? "'" : "", paths ? paths : "NULL", paths ? "'" : "", target.text,
+	         clock_now().text, clock_now().text, now.text, asked);
 	given(sql.bytes);
 }
 
