@@ -9,7 +9,7 @@ SELECT :run, 1 + coalesce((SELECT max(number) FROM agent_turn WHERE run_seq = :r
 
 -- name: agent_turn_end :exec
 -- What comes next is decided already if the operator has said something, or the agent is to end
--- (over: it has).
+-- (over: it has), which is then not told what was said.
 -- type: :stop agent_turn_stop
 -- type: :over bool
 UPDATE agent_turn
@@ -19,7 +19,7 @@ UPDATE agent_turn
            FROM agent_run AS r
            JOIN (SELECT (SELECT min(u.seq) FROM agent_run AS o JOIN steering_untold AS u
                             ON u.session_seq = o.session_seq
-                          WHERE o.seq = agent_turn.run_seq) AS seq) AS n
+                          WHERE o.seq = agent_turn.run_seq AND o.stop_wanted_at IS NULL AND NOT :over) AS seq) AS n
           WHERE r.seq = agent_turn.run_seq)
  WHERE seq = :turn AND ended_at IS NULL;
 
@@ -27,14 +27,22 @@ UPDATE agent_turn
 UPDATE agent_turn SET shown_at = :now WHERE seq = :turn;
 
 -- name: slack_turn_read :one
--- A turn as Slack shows it. said: the operator's words that came next.
+-- A turn as Slack shows it. said: the operator's words that came, or can still come, next.
+-- is_last: no turn of its run came after it. is_kept: its run was interrupted, or is to be.
 -- row: slack_turn
+-- type: is_last bool
+-- type: is_kept bool
 SELECT t.seq, t.stop, t.why, t.ended_at, t.followed_at, r.ended_at AS run_ended_at, r.stop_wanted_at,
+       NOT EXISTS (SELECT 1 FROM agent_turn AS n
+                    WHERE n.run_seq = t.run_seq AND n.number = t.number + 1) AS is_last,
+       coalesce(r.outcome = 'interrupted', r.stop_keeps) AS is_kept,
        x.seq AS session_seq, x.id AS session_id, x.status, s.text AS said, s.operator_id AS said_by,
        (SELECT i.text FROM agent_turn AS n JOIN agent_input AS i ON i.seq = n.input_seq
          WHERE n.run_seq = t.run_seq AND n.number = t.number + 1) AS next_prompt
   FROM agent_turn AS t JOIN agent_run AS r ON r.seq = t.run_seq JOIN session AS x ON x.seq = r.session_seq
-  LEFT JOIN steering AS s ON s.seq = t.followed_by
+  LEFT JOIN steering AS s
+    ON s.seq = t.followed_by AND s.session_seq = r.session_seq
+   AND (s.delivered_at IS NOT NULL OR (r.ended_at IS NULL AND r.stop_wanted_at IS NULL))
  WHERE t.seq = :turn;
 
 -- name: agent_line_text :one

@@ -93,7 +93,17 @@ static void add_quoted(struct str *out, const char *text)
 	str_add(out, "”");
 }
 
-/* What came next. */
+static void add_end(struct str *out, const struct slack_turn_row *turn)
+{
+	if (!turn->is_kept || turn->status == SESSION_STATUS_TERMINATED)
+		str_add(out, "Its session has ended.");
+	else if (turn->status == SESSION_STATUS_INTERRUPTED)
+		str_add(out, "⚠️ Its session was interrupted: `session-resume` continues it.");
+	else
+		str_add(out, "⚠️ Its session was interrupted.");
+}
+
+/* What came next. A turn that has another after it was not the last, whatever happened later. */
 static void add_next(struct str *out, const struct slack_turn_row *turn)
 {
 	if (turn->said) {
@@ -104,8 +114,8 @@ static void add_next(struct str *out, const struct slack_turn_row *turn)
 	} else if (turn->next_prompt) {
 		str_add(out, "▶️ Next: ");
 		add_quoted(out, turn->next_prompt);
-	} else if (has_ended(turn)) {
-		str_add(out, "Its session has ended.");
+	} else if (turn->is_last) {
+		add_end(out, turn);
 	} else {
 		str_add(out, "▶️ It went on by itself.");
 	}

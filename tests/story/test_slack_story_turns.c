@@ -2,6 +2,8 @@
  * the end of a turn asks what comes next, once. */
 #include "slack_story_case.h"
 
+#include <signal.h>
+
 static void a_system_with_an_agent(const char *steps)
 {
 	OWNED(str) struct str more = { 0 };
@@ -129,6 +131,65 @@ START_TEST(stop_ends_the_session_and_a_click_after_that_does_nothing)
 	after = turn_shown(ts);
 	is_not_in(after, "turn_resume");
 	says(after, "Its session has ended.");
+	end_system();
+}
+END_TEST
+
+START_TEST(words_that_a_restart_leaves_untold_are_not_what_came_next)
+{
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *turn = NULL;
+
+	a_system_with_an_agent("\"ask:a.c\"");
+	head = ts_of("session");
+	pass_time_until("SELECT state FROM request", "pending\n");
+	(void)slack_acked("{'message':{'text':'steer use tabs','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT count(*) FROM steering", "1\n");
+	(void)slack_acked("{'message':{'text':'session-restart','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT outcome FROM agent_run WHERE seq = 1", "stopped\n");
+	ts = ts_of("turn");
+	turn = turn_shown(ts);
+	says(turn, "Its session has ended.");
+	is_not_in(turn, "use tabs");
+	end_system();
+}
+END_TEST
+
+START_TEST(an_agent_that_is_killed_in_a_turn_did_not_go_on_by_itself)
+{
+	OWNED(char_ptr) char *pid = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *turn = NULL;
+
+	a_system_with_an_agent("\"ask:a.c\"");
+	pass_time_until("SELECT state FROM request", "pending\n");
+	pid = rows("SELECT pid FROM agent_run");
+	ck_assert_int_eq(kill((pid_t)atoi(pid), SIGKILL), 0);
+	ts = ts_of("turn");
+	pass_time_until("SELECT outcome FROM agent_run", "exited\n");
+	turn = turn_shown(ts);
+	says(turn, "Its session has ended.");
+	is_not_in(turn, "by itself");
+	end_system();
+}
+END_TEST
+
+START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *turn = NULL;
+
+	a_system_with_an_agent("\"text:%p\"");
+	ts = ts_of("turn");
+	all_is_said();
+	edits_wait(30);
+	ck_assert_int_eq(kill(worker_pid("runner-1"), SIGKILL), 0);
+	pass_time_until("SELECT status FROM session", "interrupted\n");
+	turn = turn_shown(ts);
+	says(turn, "Its session was interrupted: `session-resume` continues it.");
+	is_not_in(turn, "has ended.\"");
+	is_not_in(turn, "turn_resume");
 	end_system();
 }
 END_TEST
@@ -275,6 +336,9 @@ int main(void)
 	tcase_add_test(c, resume_prompts_the_agent_once_however_often_it_is_pressed);
 	tcase_add_test(c, instruct_takes_words_in_a_form_and_they_are_the_next_prompt);
 	tcase_add_test(c, stop_ends_the_session_and_a_click_after_that_does_nothing);
+	tcase_add_test(c, words_that_a_restart_leaves_untold_are_not_what_came_next);
+	tcase_add_test(c, an_agent_that_is_killed_in_a_turn_did_not_go_on_by_itself);
+	tcase_add_test(c, the_turn_of_an_interrupted_session_says_that_it_can_be_resumed);
 	tcase_add_test(c, activity_is_one_message_with_few_edits);
 	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
 	tcase_add_test(c, words_after_a_turn_are_told_now);
