@@ -83,7 +83,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM run_order AS o
               WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND coalesce(o.alias, '') = ''
              UNION ALL
-             SELECT 5, 'not_found', 'there is no such session', NULL
+             SELECT 5, 'not_found',
+                    coalesce((SELECT why FROM session_over WHERE id = NEW.session_id),
+                             'there is no such session'), NULL
               WHERE (NEW.session_id IS NOT NULL OR NEW.verb IN ('stall', 'session-restart')
                      OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session'))
                 AND NOT EXISTS (SELECT 1 FROM session

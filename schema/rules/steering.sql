@@ -16,6 +16,13 @@ SELECT seq, kind, text, source, operator_id, created_at, session_id, session_seq
  WHERE NOT (is_usual = 1 AND stall_seq IS NOT NULL
             AND EXISTS (SELECT 1 FROM stall AS l WHERE l.seq = stall_seq AND l.status = 'dismissed'));
 
+-- What is said of an order, or words, for a session that has ended.
+CREATE VIEW session_over AS
+SELECT id, 'session ' || substr(id, 1, 13) || ' has ended'
+           || CASE origin WHEN 'started' THEN '; `session-restart ' || id || '` begins it afresh'
+                   ELSE '' END AS why
+  FROM session WHERE status = 'terminated';
+
 -- What people said to a session that then ended: its agent is never told.
 CREATE VIEW steering_lost AS
 SELECT t.seq, t.session_seq, t.text, t.operator_id, t.created_at
@@ -71,7 +78,9 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
                    WHERE w.state = 'done' AND w.updated_at = NEW.created_at
                      AND s.machine = h.machine AND s.workspace_root = h.workspace_root)
              UNION ALL
-             SELECT 6, 'not_found', 'there is no such session'
+             SELECT 6, 'not_found',
+                    coalesce((SELECT why FROM session_over WHERE id = NEW.session_id),
+                             'there is no such session')
               WHERE NEW.kind IN ('steer', 'nudge')
                 AND NOT EXISTS (SELECT 1 FROM session
                                  WHERE id = NEW.session_id AND status <> 'terminated')

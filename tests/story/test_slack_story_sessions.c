@@ -229,6 +229,31 @@ START_TEST(in_a_thread_the_words_are_about_its_session_and_after_a_restart_about
 }
 END_TEST
 
+START_TEST(in_the_thread_of_an_ended_session_one_is_told_how_to_begin_it_afresh)
+{
+	static const char *const WORDS[] = { "use tabs", "session-resume", "session-clear" };
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(str) struct str told = { 0 };
+
+	a_system_that_starts_agents();
+	(void)ordered("session-start --agent claude fix it");
+	the_agent_runs();
+	head = newest("session");
+	the_agent_ends("outcome = 'exited', exit_code = 0");
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		(void)slack_acked("{'message':{'text':'%s','thread_ts':'%s'}}", WORDS[i], head);
+		str_reset(&told);
+		str_addf(&told, "%zu\n", i + 1);
+		pass_time_until(
+		    "SELECT count(*) FROM slack_message AS m, session AS s"
+		    " WHERE m.kind = 'reply' AND m.text LIKE '%session %'"
+		    " || ' has ended; `session-restart ' || s.id || '` begins it afresh%'",
+		    told.bytes);
+	}
+	end_system();
+}
+END_TEST
+
 START_TEST(interrupted_sessions_are_ended_in_one_go)
 {
 	a_system_that_starts_agents();
@@ -270,6 +295,7 @@ int main(void)
 	tcase_add_test(c, what_cannot_be_started_is_refused_with_what_there_is);
 	tcase_add_test(
 	    c, in_a_thread_the_words_are_about_its_session_and_after_a_restart_about_the_new_one);
+	tcase_add_test(c, in_the_thread_of_an_ended_session_one_is_told_how_to_begin_it_afresh);
 	tcase_add_test(c, interrupted_sessions_are_ended_in_one_go);
 	tcase_add_test(c, the_list_says_whose_sessions_they_are_and_what_they_are_to_do);
 	return run_suite(s);
