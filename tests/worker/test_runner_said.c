@@ -39,8 +39,8 @@ END_TEST
 
 #define STEP(n) "tool:" n, "pause:60"
 
-/* How many transactions came within a second of the one before; those of one have the same time,
- * and the last one could not wait. */
+/* How many transactions came within half a second of the one before; those of one have the same
+ * time, and the last one could not wait. */
 static int quick_ones(const char *rate)
 {
 	OWNED(str) struct str sql = { 0 };
@@ -57,7 +57,7 @@ static int quick_ones(const char *rate)
 	count = rows("WITH t AS (SELECT DISTINCT at FROM agent_line WHERE kind = 'tool'"
 	             " AND at < (SELECT max(at) FROM agent_line))"
 	             " SELECT count(*) FROM (SELECT 86400 * (julianday(at)"
-	             " - julianday(lag(at) OVER (ORDER BY at))) AS gap FROM t) WHERE gap < 0.95");
+	             " - julianday(lag(at) OVER (ORDER BY at))) AS gap FROM t) WHERE gap < 0.5");
 	ck_assert_int_eq(site_stop(&site), 0);
 	return atoi(count);
 }
