@@ -13,8 +13,9 @@ CREATE TABLE workspace_restore (
   paths         TEXT CHECK (paths IS NULL OR json_valid(paths)), -- fixed: a list: only these; NULL: all
   to_hash       TEXT NOT NULL CHECK (length(to_hash) = 64), -- fixed: the manifest of checkpoint_id
   before_id     TEXT NOT NULL DEFAULT (      -- fixed: the checkpoint that is taken just before; UUID
-    printf('%s-%s-7%s-9%s-%s', substr(printf('%012x', strftime('%s', 'now') * 1000), 1, 8),
-           substr(printf('%012x', strftime('%s', 'now') * 1000), 9),
+    printf('%s-%s-7%s-9%s-%s',
+           substr(printf('%012x', CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)), 1, 8),
+           substr(printf('%012x', CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)), 9),
            substr(lower(hex(randomblob(2))), 2), substr(lower(hex(randomblob(2))), 2),
            lower(hex(randomblob(6))))),
   from_hash     TEXT CHECK (length(from_hash) = 64), -- later, once: its manifest: what the workspace has

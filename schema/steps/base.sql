@@ -1046,8 +1046,9 @@ CREATE TABLE workspace_restore (
   paths         TEXT CHECK (paths IS NULL OR json_valid(paths)),
   to_hash       TEXT NOT NULL CHECK (length(to_hash) = 64),
   before_id     TEXT NOT NULL DEFAULT (
-    printf('%s-%s-7%s-9%s-%s', substr(printf('%012x', strftime('%s', 'now') * 1000), 1, 8),
-           substr(printf('%012x', strftime('%s', 'now') * 1000), 9),
+    printf('%s-%s-7%s-9%s-%s',
+           substr(printf('%012x', CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)), 1, 8),
+           substr(printf('%012x', CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)), 9),
            substr(lower(hex(randomblob(2))), 2), substr(lower(hex(randomblob(2))), 2),
            lower(hex(randomblob(6))))),
   from_hash     TEXT CHECK (length(from_hash) = 64),

@@ -64,8 +64,10 @@ static int quick_ones(const char *rate)
 
 START_TEST(what_an_agent_says_is_written_at_the_pace_that_is_set)
 {
-	ck_assert_int_ge(quick_ones("1000"), 1);
-	ck_assert_int_eq(quick_ones("1"), 0);
+	int fast = quick_ones("1000");
+
+	ck_assert_int_lt(quick_ones("1"),
+	                 fast); /* (a tool that begins to work is not waited for) */
 }
 END_TEST
 
