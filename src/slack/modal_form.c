@@ -69,7 +69,7 @@ static cJSON *menu(const cJSON *field, const cJSON *start)
 	cJSON_ArrayForEach (one, start)
 		(void)cJSON_AddItemToArray(
 		    first, option(cJSON_GetArrayItem(choices, one->valueint - 1), one->valueint));
-	if (cJSON_IsNumber(start))
+	if (start && cJSON_IsNumber(start))
 		(void)cJSON_AddItemToObject(
 		    element, "initial_option",
 		    option(cJSON_GetArrayItem(choices, start->valueint - 1), start->valueint));
@@ -133,7 +133,7 @@ static cJSON *typed_input(const cJSON *field, const cJSON *start)
 {
 	cJSON *element = is_kind(field, "number") ? number_input(field) : text_input(field);
 
-	if (cJSON_IsString(start) && *start->valuestring)
+	if (start && cJSON_IsString(start) && *start->valuestring)
 		(void)cJSON_AddStringToObject(
 		    element, is_of_type(element, "datepicker") ? "initial_date" : "initial_value",
 		    start->valuestring);

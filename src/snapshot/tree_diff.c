@@ -66,8 +66,11 @@ static int add_change(const struct manifest_change *c, void *arg)
 	struct tree *t = arg;
 	OWNED(str) struct str before = { 0 };
 	OWNED(str) struct str after = { 0 };
+	const struct entry *named = c->before ? c->before : c->after;
 	int text;
 
+	if (!named)
+		return 0; /* neither: never */
 	if (t->out->length >= t->most) {
 		str_add(t->out, "... and more\n");
 		return 1;
@@ -85,8 +88,7 @@ static int add_change(const struct manifest_change *c, void *arg)
 	if (text == 0)
 		add_line(t, c, " (binary or long)");
 	else
-		diff_compute(c->before ? c->before->path : c->after->path,
-		             c->before ? str_text(&before) : NULL, before.length,
+		diff_compute(named->path, c->before ? str_text(&before) : NULL, before.length,
 		             c->after ? str_text(&after) : NULL, after.length, t->out);
 	return 0;
 }
