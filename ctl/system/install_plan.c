@@ -340,10 +340,11 @@ int plan_host(struct plan *p, const struct wish *w, struct err *e)
 		return -1;
 	if (!c->file.exists && !w->project)
 		c->file.mode &= 0700; /* hosts keep keys in the same file */
-	if (w->host->setting[0].value && (host_path(&w->host->settings, w->project, &settings, e) ||
-	                                  plan_settings(p, w, str_text(&settings), e)))
+	if (!w->host->setting[0].value)
+		return 0;
+	if (host_path(&w->host->settings, w->project, &settings, e))
 		return -1;
-	return w->gate || w->remove ? plan_gate(p, w, e) : 0;
+	return plan_settings(p, w, str_text(&settings), e);
 }
 
 /* ---- instructions ---- */
