@@ -14,6 +14,7 @@
 #include "locate.h"
 #include "log.h"
 #include "paths.h"
+#include "reach.h"
 #include "rpc.h"
 #include "workspace.h"
 
@@ -29,9 +30,7 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -200,23 +199,6 @@ static int pump(struct relay *r, int fd, struct lines *lines, lines_take *take)
 
 /* ---- the system ---- */
 
-static int connect_front(struct relay *r)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int run = open(r->system.paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int failed = -1;
-
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", run);
-	if (run >= 0 && fd >= 0)
-		failed = connect(fd, (const struct sockaddr *)&a, sizeof(a));
-	if (run >= 0)
-		(void)close(run);
-	if (failed && fd >= 0)
-		(void)close(fd);
-	return failed ? -1 : fd;
-}
-
 /* Whether a system other than the one we would start is running by now. After the first connection
  * we stay with our system: it knows what we asked. */
 static bool find_running(struct relay *r)
@@ -308,7 +290,7 @@ static bool reach(struct relay *r)
 	struct request *q;
 
 	look_up(r);
-	r->front = connect_front(r);
+	r->front = reach_front(r->system.paths.run);
 	if (r->front < 0)
 		return false;
 	if (greet(r, r->front)) {

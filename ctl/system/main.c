@@ -136,6 +136,7 @@ static int help(const struct arguments *a);
 static const struct subcommand SUBCOMMANDS[] = {
 	{ "", "", "runs the system in the foreground", 0, run },
 	{ "mcp", "[ARGUMENTS]", "serves MCP to one agent on stdin and stdout", -1, NULL },
+	{ "hook", "HOST EVENT", "answers a hook of an agent's host; see --help", -1, NULL },
 	{ "install", "HOST ...", "connects a host (claude, codex, ...); see --help", -1, install },
 	{ "uninstall", "HOST ...", "removes what install has added", -1, uninstall },
 	{ "agents", "[NAME ...]", "lists the agents that sessions can start; see --help", -1,
@@ -293,6 +294,8 @@ int main(int argc, char **argv)
 			              PROGRAM, argv[optind], PROGRAM);
 			return EX_USAGE;
 		}
+		if (strcmp(c->name, "hook") == 0)
+			return intercom_hook(&a.source, argc - optind, argv + optind);
 		if (!c->run)
 			return exec_mcp(argc, argv, optind);
 		optind += c->count >= 0;

@@ -9,6 +9,7 @@
  * backup.c     backup and restore
  * retention.c  a purge now
  * audit.c      the sealed timeline: export and verify
+ * hook.c       finds the system for the program hook
  * install.c    entries in the configuration of agents' hosts (see install.h)
  * cli.c        what subcommands share of the command line and the terminal */
 #ifndef SYSTEM_H
@@ -23,6 +24,8 @@
 int intercom_doctor(const struct config_source *source);
 /* argv[0] is the word where. */
 int intercom_where(const struct config_source *source, int argc, char **argv);
+/* Becomes the program hook; argv[0] is the word hook. Returns only if that fails. */
+int intercom_hook(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word agents. */
 int intercom_agents(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word install or uninstall. */
