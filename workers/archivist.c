@@ -16,6 +16,7 @@
 #include "json.h"
 #include "json_writer.h"
 #include "keep.h"
+#include "limit.h"
 #include "log.h"
 #include "pulse.h"
 #include "setting.h"
@@ -85,15 +86,6 @@ static const char KEEPER[] = "";
 
 /* ---- the reader ---- */
 
-static void limit(int which, rlim_t most)
-{
-	struct rlimit now;
-
-	if (getrlimit(which, &now) == 0 && now.rlim_max < most)
-		most = now.rlim_max;
-	(void)setrlimit(which, &(struct rlimit){ .rlim_cur = most, .rlim_max = most });
-}
-
 /* It has no database, and nothing of ours but its end of the pipe. */
 static void confine(const struct archive *a, int out)
 {
@@ -110,11 +102,9 @@ static void confine(const struct archive *a, int out)
 	(void)close_range((unsigned)out + 1, ~0U, 0);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + READER_NICE);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, (rlim_t)a->seconds);
-#ifndef __SANITIZE_ADDRESS__
-	limit(RLIMIT_AS, READER_MEMORY);
-#endif
+	limit_to(RLIMIT_CORE, 0);
+	limit_to(RLIMIT_CPU, (rlim_t)a->seconds);
+	limit_memory(READER_MEMORY);
 }
 
 /* path -> SHA-256 of all files; nothing if it is too long for a row, or a name is no text. */

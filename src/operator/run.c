@@ -7,6 +7,7 @@
 #include "content.h"
 #include "err.h"
 #include "json.h"
+#include "path.h"
 #include "setting.h"
 #include "sql/alias_run.h"
 
@@ -130,13 +131,6 @@ static int give(struct desk *d, const struct wish *w, const struct found *f, str
 	return desk_give_json(d, "run", *f->session_id ? f->session_id : NULL, argument, e);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* What the order has become. */
 static int tell_ordered(struct desk *d, struct err *e)
 {
@@ -155,7 +149,7 @@ static int tell_ordered(struct desk *d, struct err *e)
 		str_addf(&text, "waits for %" PRId64 " other command%s here, ", run.ahead,
 		         run.ahead == 1 ? "" : "s");
 	str_add(&text, run.ahead ? "then runs in " : "runs in ");
-	str_add_shown(&text, base_name(run.workspace_root), strlen(base_name(run.workspace_root)),
+	str_add_shown(&text, path_name(run.workspace_root), strlen(path_name(run.workspace_root)),
 	              40);
 	str_add(&text, ": ");
 	str_add_shown(&text, run.command, strlen(run.command), COMMAND_SHOWN);
@@ -212,7 +206,7 @@ int desk_run(struct desk *d, struct err *e)
 static void add_name(struct str *out, const struct alias_run_row *run)
 {
 	str_addf(out, "%" PRId64 ": %s in ", run->seq, run->alias);
-	str_add_shown(out, base_name(run->workspace_root), strlen(base_name(run->workspace_root)),
+	str_add_shown(out, path_name(run->workspace_root), strlen(path_name(run->workspace_root)),
 	              40);
 }
 

@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "path.h"
 #include "usage.h"
 
 #include <stdio.h>
@@ -93,19 +94,12 @@ static int give(struct desk *d, const char *verb, const char *session_id, const 
 	return got;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "01a2052f-b931: claude in web", for the session that the order started. */
 static void add_began(const struct desk *d, struct str *out)
 {
 	const char *id = json_text(d->out->json, "session_id");
 	const char *agent = json_text(d->out->json, "agent");
-	const char *root = base_name(json_text(d->out->json, "workspace_root"));
+	const char *root = path_name(json_text(d->out->json, "workspace_root"));
 
 	str_addf(out, "%.*s: ", FIND_SHORT, id ? id : "?");
 	str_add_shown(out, agent ? agent : "?", strlen(agent ? agent : "?"), 40);
