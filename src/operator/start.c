@@ -4,7 +4,6 @@
 #include "err.h"
 #include "json.h"
 #include "path.h"
-#include "usage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,15 +73,7 @@ static int give(struct desk *d, const char *verb, const char *session_id, const 
                 struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
-	OWNED(str) struct str why = { 0 };
-	int got = usage_day_is_spent(d->st, &why, e);
-
-	if (got)
-		return got < 0 ? -1
-		               : desk_tell(d, SAID_REFUSED,
-		                           "%s. Tomorrow, or with a higher budget.day in the "
-		                           "configuration, a session can be started",
-		                           str_text(&why));
+	int got;
 
 	json_put_text(argument, "prompt", s->prompt && *s->prompt ? s->prompt : NULL);
 	json_put_given(argument, "agent", s->agent);
