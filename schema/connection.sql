@@ -1,16 +1,19 @@
--- One transport attachment of a session: a stdio process, an Mcp-Session-Id, or one stateless caller.
+-- One transport attachment of a session: a stdio process, an Mcp-Session-Id, one stateless caller, or
+-- the hooks of one session of an agent's own program.
 -- moves: state
 -- fixed: a connection does not become another one
 CREATE TABLE connection (
   seq              INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed
   key              TEXT NOT NULL UNIQUE,    -- fixed: unguessable; Mcp-Session-Id, or a relay's key to resume
   machine          TEXT NOT NULL,           -- fixed
-  transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless')), -- fixed
+  transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless', 'hook')), -- fixed
   protocol_version TEXT NOT NULL,           -- fixed: negotiated MCP revision
   client_name      TEXT,                    -- fixed
   client_version   TEXT,                    -- fixed
   process          TEXT,                    -- fixed: for HTTP, if known: its process (pid, start,
                                             -- boot)
+  host_process     TEXT,                    -- fixed: if known, the agent's program, which started
+                                            -- the relay or the hook, or speaks HTTP itself
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)), -- fixed: the client can show its
                                             -- user a form (MCP's elicitation), as declared at the
                                             -- start
@@ -23,6 +26,7 @@ CREATE TABLE connection (
 ) STRICT;
 CREATE INDEX connection_session ON connection (session_seq) WHERE state = 'open';
 CREATE INDEX connection_of ON connection (session_seq, created_at);
+CREATE INDEX connection_host ON connection (host_process) WHERE state = 'open' AND host_process IS NOT NULL;
 CREATE INDEX connection_stdio ON connection (machine) WHERE state = 'open' AND transport = 'stdio';
 
 -- small

@@ -74,17 +74,18 @@ CREATE TABLE request_kind (
   kind         TEXT NOT NULL PRIMARY KEY,
   is_kept      INTEGER NOT NULL,            -- an approval stays until used; otherwise it is repeated until told
   is_written   INTEGER NOT NULL,            -- an approval may be written to files
+  has_paths    INTEGER NOT NULL,            -- it may name the files that it touches
   on_timeout   TEXT NOT NULL,               -- request.decision if nobody answered
   stop_verdict TEXT NOT NULL,               -- how the stop of its session answers it
   stop_reason  TEXT                         -- and the reason, for the agent
 ) STRICT, WITHOUT ROWID;
 INSERT INTO request_kind VALUES
-  ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped'),
-  ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped'),
-  ('prompt', 0, 0, 'continue', 'stop', NULL),
-  ('restore', 1, 1, 'timeout', 'reject', 'the session was stopped'),
-  ('standby', 0, 0, 'timeout', 'stop', NULL),
-  ('trust', 1, 0, 'timeout', 'reject', 'the session was stopped');
+  ('clearance', 1, 1, 1, 'timeout', 'reject', 'the session was stopped'),
+  ('permission', 0, 0, 1, 'timeout', 'reject', 'the session was stopped'),
+  ('prompt', 0, 0, 0, 'continue', 'stop', NULL),
+  ('restore', 1, 1, 1, 'timeout', 'reject', 'the session was stopped'),
+  ('standby', 0, 0, 0, 'timeout', 'stop', NULL),
+  ('trust', 1, 0, 0, 'timeout', 'reject', 'the session was stopped');
 
 -- small
 -- closed

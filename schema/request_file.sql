@@ -1,4 +1,4 @@
--- A path of a clearance at the time of the request, and its intended result. Part of the digest.
+-- A path of a clearance, or of an agent's own edit, at the time of the request, and its intended result. Part of the digest.
 -- fixed: what was asked does not change
 CREATE TABLE request_file (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0), -- the order in the diff

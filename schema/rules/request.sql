@@ -113,7 +113,7 @@ END;
 CREATE TRIGGER request_file_is_asked BEFORE INSERT ON request_file BEGIN
   SELECT RAISE(ABORT, 'request_file: asked: a question gets its paths before it is answered')
    WHERE NOT EXISTS (SELECT 1 FROM request AS r JOIN request_kind AS k ON k.kind = r.kind
-                      WHERE r.seq = NEW.request_seq AND k.is_written = 1
+                      WHERE r.seq = NEW.request_seq AND k.has_paths = 1
                         AND r.state IN ('pending', 'interrupted'));
 END;
 
@@ -121,8 +121,10 @@ END;
 -- sees the result, decides.
 CREATE VIEW request_long AS
 SELECT seq FROM request
- WHERE kind = 'clearance' OR body_seq IS NOT NULL OR length(body) > 250
-    OR length(body) - length(replace(body, char(10), '')) > 19;
+ WHERE kind = 'clearance' OR body_seq IS NOT NULL OR effect_seq IS NOT NULL
+    OR max(length(body), length(coalesce(effect, ''))) > 250
+    OR length(body) - length(replace(body, char(10), '')) > 19
+    OR length(effect) - length(replace(effect, char(10), '')) > 19;
 
 -- Who gets the answer to a request as soon as it is given: a caller that waits or polls, or the
 -- process that asked on its stdout.

@@ -31,6 +31,9 @@ SELECT 'silent agents', count(*) || ' stalled',
        count(CASE WHEN status = 'escalated' THEN 1 END) || ' do not respond to nudges', min(created_at)
   FROM stall WHERE ended_at IS NULL HAVING count(*) > 0
 UNION ALL
+SELECT * FROM (SELECT 'gate ' || host, state, coalesce(tool || ': ', '') || why, at
+                 FROM gate_amiss ORDER BY seq DESC LIMIT 3)
+UNION ALL
 SELECT 'slack', count(*) || ' queued',
        (SELECT count(*) FROM slack_outbox WHERE state = 'dead') || ' dead, see outbox_stuck' ||
        coalesce(', ' || (SELECT group_concat(why, '; ') FROM slack_gate WHERE why IS NOT NULL), ''),

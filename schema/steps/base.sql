@@ -343,11 +343,12 @@ CREATE TABLE connection (
   seq              INTEGER PRIMARY KEY CHECK (seq > 0),
   key              TEXT NOT NULL UNIQUE,
   machine          TEXT NOT NULL,
-  transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless')),
+  transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless', 'hook')),
   protocol_version TEXT NOT NULL,
   client_name      TEXT,
   client_version   TEXT,
   process          TEXT,
+  host_process     TEXT,
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)),
   session_seq      INTEGER REFERENCES session (seq),
   identity         TEXT NOT NULL,
@@ -357,6 +358,7 @@ CREATE TABLE connection (
 ) STRICT;
 CREATE INDEX connection_session ON connection (session_seq) WHERE state = 'open';
 CREATE INDEX connection_of ON connection (session_seq, created_at);
+CREATE INDEX connection_host ON connection (host_process) WHERE state = 'open' AND host_process IS NOT NULL;
 CREATE INDEX connection_stdio ON connection (machine) WHERE state = 'open' AND transport = 'stdio';
 CREATE TABLE connection_move (
   src TEXT NOT NULL,
@@ -476,6 +478,63 @@ CREATE TABLE file_view (
   thread_ts   TEXT,
   created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
+CREATE TABLE gate_call (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  call_seq     INTEGER NOT NULL REFERENCES tool_call (seq),
+  session_seq  INTEGER NOT NULL REFERENCES session (seq),
+  host         TEXT NOT NULL,
+  helper       TEXT NOT NULL,
+  host_session TEXT,
+  event        TEXT NOT NULL,
+  moment       TEXT NOT NULL CHECK (moment IN ('pre_tool', 'post_tool', 'permission', 'prompt',
+                 'notification', 'stop', 'stop_failure', 'session_start', 'session_end')),
+  tool         TEXT,
+  class        TEXT CHECK (class IN ('read', 'edit', 'execute', 'network', 'mcp', 'agent', 'question',
+                 'plan', 'other')),
+  tool_use_id  TEXT,
+  cwd          TEXT,
+  digest       TEXT NOT NULL CHECK (length(digest) = 64),
+  pre_seq      INTEGER REFERENCES gate_call (seq),
+  request_seq  INTEGER REFERENCES request (seq),
+  detail       TEXT CHECK (detail IS NULL OR json_valid(detail)),
+  decision     TEXT NOT NULL DEFAULT 'open',
+  reason       TEXT,
+  created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  decided_at   TEXT CHECK (decided_at GLOB '????-??-??T??:??:??.???Z'),
+  took_ms      INTEGER CHECK (took_ms >= 0),
+  seen         TEXT CHECK (seen IN ('same', 'differs', 'failed', 'unknown')),
+  seen_at      TEXT CHECK (seen_at GLOB '????-??-??T??:??:??.???Z'),
+  seen_why     TEXT,
+  CHECK ((decision = 'open') = (decided_at IS NULL)),
+  CHECK ((seen IS NULL) = (seen_at IS NULL)),
+  CHECK (decision <> 'open' OR request_seq IS NOT NULL)
+) STRICT;
+CREATE UNIQUE INDEX gate_call_call ON gate_call (call_seq);
+CREATE UNIQUE INDEX gate_call_used ON gate_call (request_seq)
+  WHERE decision = 'allow' AND request_seq IS NOT NULL;
+CREATE INDEX gate_call_session ON gate_call (session_seq, seq);
+CREATE INDEX gate_call_allowed ON gate_call (session_seq, digest, seq)
+  WHERE moment = 'pre_tool' AND decision = 'allow' AND seen IS NULL;
+CREATE INDEX gate_call_request ON gate_call (request_seq) WHERE request_seq IS NOT NULL;
+CREATE INDEX gate_call_pre ON gate_call (pre_seq) WHERE pre_seq IS NOT NULL;
+CREATE INDEX gate_call_amiss ON gate_call (seq) WHERE seen = 'differs';
+CREATE INDEX gate_call_unasked ON gate_call (seq)
+  WHERE moment = 'post_tool' AND pre_seq IS NULL AND class <> 'read';
+CREATE TABLE gate_call_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE gate_file (
+  seq           INTEGER PRIMARY KEY CHECK (seq > 0),
+  gate_seq      INTEGER NOT NULL REFERENCES gate_call (seq),
+  path          TEXT NOT NULL,
+  target        TEXT NOT NULL,
+  original_hash TEXT NOT NULL,
+  result_hash   TEXT NOT NULL,
+  seen_hash     TEXT
+) STRICT;
+CREATE UNIQUE INDEX gate_file_path ON gate_file (gate_seq, path);
 CREATE TABLE operator (
   id         TEXT NOT NULL PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('local', 'slack', 'system')),
@@ -583,6 +642,7 @@ CREATE TABLE request_kind (
   kind         TEXT NOT NULL PRIMARY KEY,
   is_kept      INTEGER NOT NULL,
   is_written   INTEGER NOT NULL,
+  has_paths    INTEGER NOT NULL,
   on_timeout   TEXT NOT NULL,
   stop_verdict TEXT NOT NULL,
   stop_reason  TEXT
@@ -1155,15 +1215,22 @@ INSERT INTO file_look_move (src, dst) VALUES ('claimed', 'claimed');
 INSERT INTO file_look_move (src, dst) VALUES ('claimed', 'done');
 INSERT INTO file_look_move (src, dst) VALUES ('claimed', 'refused');
 INSERT INTO file_look_move (src, dst) VALUES ('queued', 'claimed');
+INSERT INTO gate_call_move (src, dst) VALUES ('', 'allow');
+INSERT INTO gate_call_move (src, dst) VALUES ('', 'deny');
+INSERT INTO gate_call_move (src, dst) VALUES ('', 'noted');
+INSERT INTO gate_call_move (src, dst) VALUES ('', 'open');
+INSERT INTO gate_call_move (src, dst) VALUES ('open', 'allow');
+INSERT INTO gate_call_move (src, dst) VALUES ('open', 'deny');
+INSERT INTO gate_call_move (src, dst) VALUES ('open', 'noted');
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:applier', 'system', NULL, 'applier', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);
-INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped');
-INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped');
-INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('prompt', 0, 0, 'continue', 'stop', NULL);
-INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('restore', 1, 1, 'timeout', 'reject', 'the session was stopped');
-INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('standby', 0, 0, 'timeout', 'stop', NULL);
-INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('trust', 1, 0, 'timeout', 'reject', 'the session was stopped');
+INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('clearance', 1, 1, 1, 'timeout', 'reject', 'the session was stopped');
+INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('permission', 0, 0, 1, 'timeout', 'reject', 'the session was stopped');
+INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('prompt', 0, 0, 0, 'continue', 'stop', NULL);
+INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('restore', 1, 1, 1, 'timeout', 'reject', 'the session was stopped');
+INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('standby', 0, 0, 0, 'timeout', 'stop', NULL);
+INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('trust', 1, 0, 0, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', '', 'pending');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'approved', 'consumed');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'approved');
@@ -1248,6 +1315,7 @@ INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('escalated', 'post', 3, 2, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('expired', 'post', 5, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('file', 'file', 5, 6, 1);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('gate', 'post', 3, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('look', 'post', 5, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('mode', 'post', 6, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('nudged', 'post', 5, 6, 0);

@@ -13,6 +13,7 @@
 #include "sql/content.h"
 #include "sql/decision.h"
 #include "sql/file_look.h"
+#include "sql/gate_call.h"
 #include "sql/policy.h"
 #include "sql/request.h"
 #include "sql/session.h"
@@ -125,6 +126,8 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_stall_delete,
 		sql_pause_delete,
 		sql_answer_delete_of,
+		sql_gate_file_delete,
+		sql_gate_call_delete,
 		sql_tool_call_delete,
 		sql_file_change_delete,
 		sql_checkpoint_delete,

@@ -511,6 +511,7 @@ static int render_part(struct poster *p, const struct slack_intent_row *i, struc
 	case SLACK_PART_KIND_DIFF:
 	case SLACK_PART_KIND_FILE:
 	case SLACK_PART_KIND_OUTPUT:
+	case SLACK_PART_KIND_GATE:
 	case SLACK_PART_KIND_REPLY:
 	case SLACK_PART_KIND_SERVER:
 	case SLACK_PART_KIND_NONE:

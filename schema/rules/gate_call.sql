@@ -1,0 +1,63 @@
+-- What a hook may be answered, and who is told when an agent did something else.
+
+CREATE TRIGGER gate_call_is_of_its_call BEFORE INSERT ON gate_call BEGIN
+  SELECT RAISE(ABORT, 'gate_call: call: session and request are those of its call')
+   WHERE NOT EXISTS (SELECT 1 FROM tool_call AS t
+                      WHERE t.seq = NEW.call_seq AND t.session_seq = NEW.session_seq
+                        AND t.request_seq IS NEW.request_seq);
+  SELECT RAISE(ABORT, 'gate_call: pre: what was allowed is a tool of the same session')
+   WHERE NEW.pre_seq IS NOT NULL
+     AND (NEW.moment <> 'post_tool'
+          OR NOT EXISTS (SELECT 1 FROM gate_call AS g
+                          WHERE g.seq = NEW.pre_seq AND g.session_seq = NEW.session_seq
+                            AND g.moment = 'pre_tool' AND g.decision = 'allow'));
+  SELECT RAISE(ABORT, 'gate_call: unapproved: nobody has approved this')
+   WHERE NEW.decision = 'allow' AND NEW.request_seq IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM request
+                      WHERE seq = NEW.request_seq AND state IN ('approved', 'answered'));
+END;
+
+CREATE TRIGGER gate_call_is_approved BEFORE UPDATE OF decision ON gate_call
+WHEN OLD.decision <> 'allow' AND NEW.decision = 'allow' AND NEW.request_seq IS NOT NULL BEGIN
+  SELECT RAISE(ABORT, 'gate_call: unapproved: nobody has approved this')
+   WHERE NOT EXISTS (SELECT 1 FROM request
+                      WHERE seq = NEW.request_seq AND state IN ('approved', 'answered'));
+END;
+
+-- Only what is allowed is compared with what was done.
+CREATE TRIGGER gate_call_is_compared BEFORE UPDATE OF seen ON gate_call
+WHEN OLD.seen IS NULL AND NEW.seen IS NOT NULL BEGIN
+  SELECT RAISE(ABORT, 'gate_call: seen: only what was allowed before is compared')
+   WHERE OLD.moment <> 'pre_tool' OR OLD.decision <> 'allow';
+END;
+
+-- A tool ended of which no hook had told us before it ran.
+CREATE TRIGGER gate_call_came AFTER INSERT ON gate_call
+WHEN NEW.moment = 'post_tool' AND NEW.pre_seq IS NULL AND NEW.class <> 'read' BEGIN
+  INSERT INTO event (at, kind, session_seq, call_seq, actor, detail)
+  VALUES (NEW.created_at, 'gate.unasked', NEW.session_seq, NEW.call_seq, NEW.host,
+          json_object('tool', NEW.tool, 'digest', NEW.digest));
+  INSERT INTO slack_notice (kind, session_seq, text, at)
+  VALUES ('gate', NEW.session_seq,
+          NEW.host || ' has used ' || coalesce(NEW.tool, 'a tool') ||
+          ' without asking: no hook told us before it ran', NEW.created_at);
+END;
+
+CREATE TRIGGER gate_call_seen AFTER UPDATE OF seen ON gate_call
+WHEN OLD.seen IS NULL AND NEW.seen = 'differs' BEGIN
+  INSERT INTO event (at, kind, session_seq, request_seq, call_seq, actor, detail)
+  VALUES (NEW.seen_at, 'gate.differs', NEW.session_seq, NEW.request_seq, NEW.call_seq, NEW.host,
+          json_object('tool', NEW.tool, 'digest', NEW.digest));
+  INSERT INTO slack_notice (kind, session_seq, text, at)
+  VALUES ('gate', NEW.session_seq,
+          NEW.host || ' did not do what was allowed: ' || coalesce(NEW.tool, 'a tool') || ': ' ||
+          coalesce(NEW.seen_why, 'it differs'), NEW.seen_at);
+END;
+
+-- What agents did that was not allowed so.
+CREATE VIEW gate_amiss AS
+SELECT seq, session_seq, host, tool, 'differs' AS state, seen_why AS why, seen_at AS at
+  FROM gate_call WHERE seen = 'differs'
+UNION ALL
+SELECT seq, session_seq, host, tool, 'unasked', 'no hook told us before it ran', created_at
+  FROM gate_call WHERE moment = 'post_tool' AND pre_seq IS NULL AND class <> 'read';

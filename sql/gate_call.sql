@@ -1,0 +1,58 @@
+-- Every statement on `gate_call` and `gate_file`.
+
+-- name: gate_call_insert :insert
+INSERT INTO gate_call (call_seq, session_seq, host, helper, host_session, event, moment, tool, class,
+  tool_use_id, cwd, digest, pre_seq, request_seq, detail, decision, reason, created_at, decided_at,
+  took_ms)
+VALUES (:call, :session, :host, :helper, :host_session, :event, :moment, :tool, :class,
+  :tool_use_id, :cwd, :digest, :pre, :request, :detail, :decision, :reason, :now, :decided_at,
+  :took_ms);
+
+-- name: gate_call_decide :rows
+-- The hook of a call is about to be told.
+-- type: :reason text
+UPDATE gate_call
+   SET decision = :decision, reason = :reason, decided_at = :now, took_ms = :took_ms
+ WHERE call_seq = :call AND decision = 'open';
+
+-- name: gate_call_of_call :one
+SELECT seq, host, moment, tool, class, request_seq, decision, created_at
+  FROM gate_call WHERE call_seq = :call;
+
+-- name: gate_call_allowed :one
+-- What a tool that has ended was allowed to do: by the host's own id of this use, else the oldest
+-- with the same arguments that has not ended.
+-- type: :digest text
+-- type: :tool_use_id text
+SELECT seq, digest, host FROM gate_call
+ WHERE session_seq = :session AND moment = 'pre_tool' AND decision = 'allow' AND seen IS NULL
+   AND CASE WHEN :tool_use_id IS NULL OR tool_use_id IS NULL THEN digest = :digest
+            ELSE tool_use_id = :tool_use_id END
+ ORDER BY seq LIMIT 1;
+
+-- name: gate_call_see :exec
+-- type: :why text
+UPDATE gate_call SET seen = :seen, seen_at = :now, seen_why = :why
+ WHERE seq = :seq AND seen IS NULL;
+
+-- name: gate_file_insert :exec
+INSERT INTO gate_file (gate_seq, path, target, original_hash, result_hash)
+VALUES (:gate, :path, :target, :original_hash, :result_hash);
+
+-- name: gate_file_list :many
+SELECT seq, path, target, original_hash, result_hash FROM gate_file
+ WHERE gate_seq = :gate ORDER BY seq;
+
+-- name: gate_file_see :exec
+UPDATE gate_file SET seen_hash = :seen_hash WHERE seq = :seq AND seen_hash IS NULL;
+
+-- name: gate_file_delete :rows
+DELETE FROM gate_file WHERE seq IN (
+  SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN gate_call AS c ON c.session_seq = g.value
+   CROSS JOIN gate_file AS f ON f.gate_seq = c.seq LIMIT :limit);
+
+-- name: gate_call_delete :rows
+-- Newest first: the end of a tool refers to its beginning.
+DELETE FROM gate_call WHERE seq IN (
+  SELECT c.seq FROM json_each(:sessions) AS g CROSS JOIN gate_call AS c ON c.session_seq = g.value
+   ORDER BY c.seq DESC LIMIT :limit);
