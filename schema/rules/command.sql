@@ -209,6 +209,16 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
              UNION ALL
              SELECT 10, 'refused',
+                    'the budget of the day (' || d.value || ') is used up: '
+                    || CASE d.unit WHEN 'tokens' THEN d.used || ' tokens'
+                                   ELSE printf('%.2f %s', d.used / 1000000.0, d.unit) END
+                    || '. Tomorrow, or with a higher budget.day in the configuration, a session can be '
+                    || 'started', NULL
+               FROM day_used AS d
+              WHERE d.day = date(NEW.created_at, 'localtime') AND d.used >= d.amount
+                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
+             SELECT 10, 'refused',
                     'the limit is exceeded: ' || n.live || ' sessions that agent-intercom started run'
                     || ' (setting ' || n.name || ' is ' || n.value || ')', NULL
                FROM (SELECT l.name, l.value,
@@ -467,6 +477,14 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   SELECT s.seq, c.operator_id, NEW.created_at
     FROM command AS c JOIN session AS s ON s.id = +c.session_id
    WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'pause';
+  -- Where a budget is used up, the person who started it is asked.
+  INSERT INTO agent_line (run_seq, turn_seq, kind, text, detail, at, over_at)
+  SELECT r.seq, (SELECT max(seq) FROM agent_turn WHERE run_seq = r.seq), 'note',
+         c.argument || '. The session is paused; `session-resume` goes on until as much is used again.',
+         '{"paused":true}', NEW.created_at, NEW.created_at
+    FROM command AS c JOIN session AS s ON s.id = +c.session_id
+    JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL
+   WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'pause' AND c.source = 'budget';
   UPDATE session
      SET status = CASE NEW.verb WHEN 'pause' THEN 'paused' ELSE 'active' END,
          connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'

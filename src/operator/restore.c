@@ -104,7 +104,6 @@ int desk_restore(struct desk *d, struct err *e)
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
 	cJSON *paths = cJSON_CreateArray();
 	int got = find_checkpoint(d, line, strcspn(line, BLANKS), &c, e);
-	char *text;
 
 	(void)cJSON_AddItemToObject(argument, "paths", paths);
 	if (got <= 0)
@@ -114,9 +113,7 @@ int desk_restore(struct desk *d, struct err *e)
 	if (cJSON_GetArraySize(paths) == 0)
 		cJSON_DeleteItemFromObject(argument, "paths");
 	(void)cJSON_AddStringToObject(argument, "checkpoint", c.id);
-	text = cJSON_PrintUnformatted(argument);
-	got = desk_give(d, "session-restore", c.session_id, text, e);
-	cJSON_free(text);
+	got = desk_give_json(d, "session-restore", c.session_id, argument, e);
 	if (got <= 0)
 		return got;
 	return tell_ordered(d, &c);

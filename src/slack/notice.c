@@ -2,6 +2,7 @@
 
 #include "blocks.h"
 #include "clock.h"
+#include "path.h"
 #include "shown.h"
 #include "text.h"
 
@@ -94,7 +95,7 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&out->text));
 	str_addf(&out->text, " in ");
-	blocks_add_escaped(&out->text, blocks_base_name(s->workspace_root), BLOCKS_NAME);
+	blocks_add_escaped(&out->text, path_name(s->workspace_root), BLOCKS_NAME);
 	if (ours && prompted)
 		add_processing(s, &out->text);
 	if (prompted)

@@ -14,13 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
 	SHOWN_BYTES = 200, /* of a path in a refusal */
 	IGNORE_BYTES_MAX = 1 << 20, /* of a file of patterns; a longer one says nothing */
-	OPEN_TRIES = 100, /* openat2 fails with EAGAIN while directories are being renamed */
 	PERMISSIONS = 07777
 };
 
@@ -234,19 +232,13 @@ static int leave_out_errno(struct walk *w, struct err *e)
 	return leave_out(w, str_text(&why), e);
 }
 
-static const char *kind_name(mode_t mode)
+static int leave_out_special(struct walk *w, mode_t mode, struct err *e)
 {
-	switch (mode & S_IFMT) {
-	case S_IFIFO:
-		return "is a FIFO";
-	case S_IFSOCK:
-		return "is a socket";
-	case S_IFCHR:
-	case S_IFBLK:
-		return "is a device";
-	default:
-		return "is neither a file nor a folder";
-	}
+	const char *what = io_special(mode);
+	OWNED(str) struct str why = { 0 };
+
+	str_addf(&why, "is %s", what ? what : "neither a file nor a folder");
+	return leave_out(w, str_text(&why), e);
 }
 
 /* ---- files and links ---- */
@@ -254,18 +246,8 @@ static const char *kind_name(mode_t mode)
 /* Opens a name in a directory for reading: no link, no other mount. -1 with errno. */
 static int open_below(int dir, const char *name, uint64_t flags)
 {
-	struct open_how how = {
-		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV
-	};
-	long fd = -1;
-
-	for (int try = 0; try < OPEN_TRIES; try++) {
-		fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-	}
-	return (int)fd;
+	return io_open_beneath(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | flags,
+	                       RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
 }
 
 static bool is_as_before(const struct stat *a, const struct stat *b)
@@ -336,7 +318,7 @@ static int add_file(struct walk *w, int dir, const char *name, struct stat *st, 
 		return leave_out_errno(w, e);
 	if (fstat(fd, st) != 0 || !S_ISREG(st->st_mode)) {
 		(void)close(fd);
-		return leave_out(w, kind_name(st->st_mode), e);
+		return leave_out_special(w, st->st_mode, e);
 	}
 	did = read_open_file(w, fd, st, &entry, e);
 	if (did < 0)
@@ -448,7 +430,7 @@ static int add_found(struct walk *w, int dir, const char *name, struct stat *st,
 		return add_file(w, dir, name, st, e);
 	if (S_ISLNK(st->st_mode))
 		return add_link(w, dir, name, e);
-	return leave_out(w, kind_name(st->st_mode), e);
+	return leave_out_special(w, st->st_mode, e);
 }
 
 /* What a name stands for; w->path is its path. */
