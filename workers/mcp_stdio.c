@@ -15,6 +15,7 @@
 #include "log.h"
 #include "paths.h"
 #include "rpc.h"
+#include "start.h"
 #include "workspace.h"
 
 #include <errno.h>
@@ -23,7 +24,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -321,101 +320,15 @@ static bool reach(struct relay *r)
 	return r->front >= 0;
 }
 
-/* ---- starting the system ---- */
+/* ---- the loop ---- */
 
-static int program(char out[PATH_MAX])
+static void start_system(const struct located *system)
 {
-	OWNED(str) struct str path = { 0 };
 	struct err e = { 0 };
 
-	if (paths_bin(&path, &e))
-		return -1;
-	str_add(&path, "/agent-intercom");
-	return realpath(str_text(&path), out) ? 0 : -1;
+	if (start_detached(system->paths.database, system->config, &e))
+		log_error("%s", e.text);
 }
-
-/* Which of the agent's variables the system may see: locations, and its own settings. */
-static bool is_kept(const char *variable)
-{
-	static const char *const KEPT[] = {
-		"HOME=",         "PATH=",         "USER=",  "LOGNAME=",
-		"SHELL=",        "LANG=",         "LC_",    "TZ=",
-		"XDG_",          "INTERCOM_",     "SLACK_", "DBUS_SESSION_BUS_ADDRESS=",
-		"ASAN_OPTIONS=", "UBSAN_OPTIONS="
-	};
-
-	for (size_t i = 0; i < COUNT(KEPT); i++)
-		if (strncmp(variable, KEPT[i], strlen(KEPT[i])) == 0)
-			return strncmp(variable, "INTERCOM_SESSION_ID=", 20) != 0;
-	return false;
-}
-
-static char **clean_environment(void)
-{
-	char **kept;
-	size_t count = 0, n = 0;
-
-	while (environ[count])
-		count++;
-	kept = xcalloc(count + 1, sizeof(*kept));
-	for (size_t i = 0; i < count; i++)
-		if (is_kept(environ[i]))
-			kept[n++] = environ[i];
-	return kept;
-}
-
-/* The grandchild: in a session of its own, at /, with none of the agent's descriptors. */
-static _Noreturn void become_system(const struct relay *r, const char *binary)
-{
-	char database[PATH_MAX], binary_copy[PATH_MAX];
-	char *argv[] = { binary_copy, database, NULL, NULL };
-	OWNED(str) struct str log = { 0 };
-	OWNED(str) struct str config = { 0 };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int out;
-
-	(void)snprintf(binary_copy, sizeof(binary_copy), "%s", binary);
-	(void)snprintf(database, sizeof(database), "--db=%.4000s", r->system.paths.database);
-	if (*r->system.config) {
-		str_addf(&config, "--config=%s", r->system.config);
-		argv[2] = config.bytes;
-	}
-	str_addf(&log, "%s-log", r->system.paths.database);
-	out = open(log.bytes, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	(void)setsid();
-	(void)dup2(null, STDIN_FILENO);
-	(void)dup2(out >= 0 ? out : null, STDOUT_FILENO);
-	(void)dup2(out >= 0 ? out : null, STDERR_FILENO);
-	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
-	if (chdir("/") == 0 && fork() == 0)
-		(void)execve(binary, argv, clean_environment());
-	_exit(0);
-}
-
-/* Starts agent-intercom so that it outlives us and the agent. Two relays may do this at once: the
- * instance lock keeps one of the two systems, and both relays wait for that one. */
-static void start_system(const struct relay *r)
-{
-	char binary[PATH_MAX];
-	sigset_t none;
-	pid_t child;
-
-	if (program(binary)) {
-		log_error("cannot find the program agent-intercom beside this one");
-		return;
-	}
-	log_info("starting %s", binary);
-	child = fork();
-	if (child == 0) {
-		(void)sigemptyset(&none);
-		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		become_system(r, binary);
-	}
-	if (child > 0)
-		(void)waitpid(child, NULL, 0);
-}
-
-/* ---- the loop ---- */
 
 /* Waits for one of the descriptors, or timeout_ms. Handles lines from the agent and the front. */
 static void wait_once(struct relay *r, int timeout_ms)
@@ -459,7 +372,7 @@ static void serve(struct relay *r)
 		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
 		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
 		    (r->key[0] == '\0' || !instance_is_stopped(r->system.paths.run))) {
-			start_system(r);
+			start_system(&r->system);
 			started_ms = clock_monotonic_ms();
 			try_ms = TRY_MS;
 		}
