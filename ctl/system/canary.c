@@ -53,12 +53,14 @@ struct look {
 	"apply_patch <<'EOF'\\n*** Begin Patch\\n*** Add File: $file\\n+canary\\n*** End "         \
 	"Patch\\nEOF"
 
+/* What goes before the user's own settings. */
+#define CLAUDE_SETTINGS                                                                            \
+	"{\"env\":{\"ANTHROPIC_BASE_URL\":\"$base\",\"ANTHROPIC_AUTH_TOKEN\":\"canary\"}}"
+
 static const struct look LOOKS[] = {
 	{ .host = "claude",
 	  .program = "claude",
-	  .words = { "-p", PROMPT, "--strict-mcp-config", "--settings",
-	             "{\"env\":{\"ANTHROPIC_BASE_URL\":\"$base\",\"ANTHROPIC_AUTH_TOKEN\":"
-	             "\"canary\"}}",
+	  .words = { "-p", PROMPT, "--strict-mcp-config", "--settings", CLAUDE_SETTINGS,
 	             "--allowedTools", "Write", "Bash" },
 	  .variables = { "ANTHROPIC_BASE_URL=$base", "ANTHROPIC_AUTH_TOKEN=canary",
 	                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1" },
@@ -70,9 +72,11 @@ static const struct look LOOKS[] = {
 	  .program = "codex",
 	  .words = { "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
 	             "-c", "model=\"canary\"", "-c", "model_provider=\"canary\"", "-c",
-	             "model_providers.canary={name=\"canary\",base_url=\"$base/v1\",env_key="
-	             "\"CANARY_KEY\",wire_api=\"responses\"}",
-	             "-c", "check_for_update_on_startup=false", PROMPT },
+	             "model_providers.canary.name=\"canary\"", "-c",
+	             "model_providers.canary.base_url=\"$base/v1\"", "-c",
+	             "model_providers.canary.env_key=\"CANARY_KEY\"", "-c",
+	             "model_providers.canary.wire_api=\"responses\"", "-c",
+	             "check_for_update_on_startup=false", PROMPT },
 	  .variables = { "CANARY_KEY=canary" },
 	  .write_tool = "exec_command",
 	  .write_args = "{\"cmd\":\"" PATCH "\"}",
@@ -220,7 +224,9 @@ static void set_environment(const struct trial *t, struct environment *e)
 		char *equals;
 
 		fill(&whole, t->look->variables[i], t);
-		equals = strchr(whole.bytes, '=');
+		equals = whole.bytes ? strchr(whole.bytes, '=') : NULL;
+		if (!equals)
+			continue;
 		*equals = '\0';
 		environment_set(e, whole.bytes, equals + 1);
 	}
@@ -322,34 +328,49 @@ static void add_last_words(const struct trial *t, struct str *out)
 	str_add_shown(out, line, strlen(line), DETAIL_BYTES);
 }
 
+/* The first call that the host told the model no result of, and the first whose result does not
+ * come from our hook; NULL: there is none. */
+static void sort_calls(const struct trial *t, const struct canary_call **untold,
+                       const struct canary_call **other)
+{
+	*untold = *other = NULL;
+	for (int i = CANARY_CALLS - 1; i >= 0; i--) {
+		const struct canary_call *call = &t->model.calls[i];
+
+		if (!call->told.length)
+			*untold = call;
+		else if (!strstr(call->told.bytes, t->word.text))
+			*other = call;
+	}
+}
+
+static void say_open(struct trial *t, bool wrote, bool ran)
+{
+	struct canary *c = t->canary;
+
+	c->state = GATE_CANARY_STATE_OPEN;
+	str_addf(&c->detail, "it %s%s%s unasked", wrote ? "wrote a file" : "",
+	         wrote && ran ? " and " : "", ran ? "ran a command" : "");
+	if (t->look->trust)
+		str_addf(&c->detail, "; %s", t->look->trust);
+}
+
 static void judge(struct trial *t)
 {
 	struct canary *c = t->canary;
 	bool wrote = exists(t, "canary-write"), ran = exists(t, "canary-command");
-	const struct canary_call *missing = NULL, *other = NULL;
+	const struct canary_call *untold, *other;
 
-	for (int i = 0; i < CANARY_CALLS; i++) {
-		const struct canary_call *call = &t->model.calls[i];
-
-		if (!call->told.length)
-			missing = missing ? missing : call;
-		else if (!strstr(call->told.bytes, t->word.text))
-			other = other ? other : call;
-	}
+	sort_calls(t, &untold, &other);
 	c->state = GATE_CANARY_STATE_UNKNOWN;
 	if (wrote || ran) {
-		c->state = GATE_CANARY_STATE_OPEN;
-		str_addf(&c->detail, "it %s unasked%s%s",
-		         !ran    ? "wrote a file"
-		         : wrote ? "wrote a file and ran a command"
-		                 : "ran a command",
-		         t->look->trust ? "; " : "", t->look->trust ? t->look->trust : "");
+		say_open(t, wrote, ran);
 	} else if (!t->model.requests) {
 		str_add(&c->detail, "it never asked the model that it was given");
 		add_last_words(t, &c->detail);
-	} else if (missing) {
+	} else if (untold) {
 		str_addf(&c->detail, "%s `%s`",
-		         missing->offered ? "it made no end of" : "it has no tool", missing->tool);
+		         untold->offered ? "it made no end of" : "it has no tool", untold->tool);
 		add_last_words(t, &c->detail);
 	} else if (other) {
 		str_addf(&c->detail,

@@ -162,7 +162,7 @@ static bool check_plugin(struct look *l, const struct textfile *file)
 		return false;
 	at = strstr(file->bytes.bytes, LINE);
 	path = at ? cJSON_ParseWithOpts(at + strlen(LINE), NULL, 0) : NULL;
-	if (cJSON_IsString(path))
+	if (path && cJSON_IsString(path))
 		check_program(l, path->valuestring);
 	else
 		doctor_tell(l->d, FAIL, l->what, "%s: was changed; install the gate again",
