@@ -3,7 +3,8 @@
  *
  * main.c       the table of subcommands
  * where.c      where the files of the system are
- * doctor.c     what is in order and what is not (for Slack: doctor_slack.c)
+ * doctor.c     what is in order and what is not (for Slack: doctor_slack.c; for the hooks of
+ *              agents' hosts: doctor_gate.c, which starts them with canary.c)
  * agents.c     the profiles of agents (agents_probe.c: whether one can be talked to)
  * policy.c     what a workspace's policy file allows (policy_trust_command.c: consent to it)
  * backup.c     backup and restore
@@ -22,6 +23,8 @@
 /* ---- subcommands; they return the exit status ---- */
 
 int intercom_doctor(const struct config_source *source);
+/* Looks at the gate of a host, or of each that has one, and tries it. */
+int intercom_doctor_gate(const struct config_source *source, const char *host);
 /* argv[0] is the word where. */
 int intercom_where(const struct config_source *source, int argc, char **argv);
 /* Becomes the program hook; argv[0] is the word hook. Returns only if that fails. */
