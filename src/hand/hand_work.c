@@ -16,6 +16,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+void hand_names_free(struct hand_name *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(names[i].path);
+		free(names[i].target);
+		free(names[i].leads);
+	}
+	free(names);
+}
+
 void hand_found_clear(struct hand_found *found)
 {
 	free(found->root);
@@ -23,9 +33,7 @@ void hand_found_clear(struct hand_found *found)
 	policy_look_clear(&found->policy);
 	plan_clear(&found->plan);
 	str_clear(&found->effect);
-	free(found->named_path);
-	free(found->named_target);
-	free(found->named_leads);
+	hand_names_free(found->names, found->name_count);
 	for (size_t i = 0; i < found->shown_count; i++) {
 		str_clear(&found->shown[i].bytes);
 		free(found->shown[i].why);
@@ -204,13 +212,13 @@ static void follow(const char *path, struct str *out)
 }
 
 /* Where the name leads as it was given; a link before ".." leads elsewhere than the text says. */
-static void follow_named(const struct hand_ask *ask, struct hand_found *found, struct str *out)
+static void follow_named(const char *root, const char *named, struct str *out)
 {
 	OWNED(str) struct str path = { 0 };
 
-	if (ask->named[0] != '/')
-		str_addf(&path, "%s/", found->root);
-	str_add(&path, ask->named);
+	if (named[0] != '/')
+		str_addf(&path, "%s/", root);
+	str_add(&path, named);
 	follow(path.bytes, out);
 }
 
@@ -222,7 +230,19 @@ static bool is_at(const char *root, const struct str *relative, const struct str
 	return strcmp(path.bytes, str_text(name)) == 0;
 }
 
-static void find_named(const struct hand_ask *ask, struct hand_found *found)
+static bool is_in_workspace(const char *root, const char *folder)
+{
+	char *real = folder[0] == '/' ? realpath(folder, NULL) : NULL;
+	size_t length = strlen(root);
+	bool is_in = real && strncmp(real, root, length) == 0 &&
+	             (real[length] == '\0' ||
+	              (real[length] == '/' && !safe_path_is_protected(real + length + 1)));
+
+	free(real);
+	return is_in;
+}
+
+static void find_name(const char *root_name, const char *named, struct hand_name *name)
 {
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str target = { 0 };
@@ -230,22 +250,34 @@ static void find_named(const struct hand_ask *ask, struct hand_found *found)
 	struct err e = { 0 };
 	int root = -1;
 
-	found->names_other = true;
-	if (safe_path_clean(found->root, ask->named, strlen(ask->named), &path, &e) ||
-	    safe_path_open(found->root, &root, &e))
+	name->is_other = true;
+	name->is_outside = safe_path_clean(root_name, named, strlen(named), &path, &e) != 0;
+	if (name->is_outside)
+		follow_named(root_name, named, &leads);
+	if (name->is_outside || safe_path_open(root_name, &root, &e)) {
+		name->leads = leads.length ? str_take(&leads) : NULL;
 		return;
+	}
 	if (safe_path_resolve(root, str_text(&path), &target, &e))
 		str_reset(&target);
-	if (!target.length || strstr(ask->named, ".."))
-		follow_named(ask, found, &leads);
-	if (target.length && (!leads.length || is_at(found->root, &target, &leads))) {
-		found->names_other = false;
-		found->named_path = str_take(&path);
-		found->named_target = str_take(&target);
-	} else {
-		found->named_leads = str_take(&leads);
+	if (!target.length || strstr(named, ".."))
+		follow_named(root_name, named, &leads);
+	if (target.length && (!leads.length || is_at(root_name, &target, &leads))) {
+		name->is_other = false;
+		name->path = str_take(&path);
+		name->target = str_take(&target);
+	} else if (leads.length) {
+		name->leads = str_take(&leads);
 	}
 	(void)close(root);
+}
+
+static void find_names(const struct hand_ask *ask, struct hand_found *found)
+{
+	found->names = xcalloc(ask->named_count + 1, sizeof(*found->names));
+	for (; found->name_count < ask->named_count; found->name_count++)
+		find_name(found->root, ask->named[found->name_count],
+		          &found->names[found->name_count]);
 }
 
 static void read_shown(int root, const char *path, struct hand_file *file)
@@ -297,8 +329,9 @@ void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *foun
 		found->has_policy = true;
 		policy_look(found->root, &ask->known, watch_fd, &found->policy);
 	}
-	if (ask->named)
-		find_named(ask, found);
+	found->has_folder = ask->folder && is_in_workspace(found->root, ask->folder);
+	if (ask->named_count)
+		find_names(ask, found);
 	if (ask->shown_count)
 		show_files(ask, found);
 }

@@ -4,7 +4,6 @@
 #include "id.h"
 #include "inherit.h"
 #include "json_writer.h"
-#include "policy_gate.h"
 #include "request.h"
 #include "result.h"
 #include "rpc.h"
@@ -75,10 +74,8 @@ void call_clear(struct call *c)
 	free(c->files);
 	plan_clear(&c->plan);
 	str_clear(&c->effect);
-	str_clear(&c->named_path);
-	str_clear(&c->named_target);
-	policy_answer_clear(&c->policy);
-	str_clear(&c->policy_reason);
+	hand_names_free(c->names, c->name_count);
+	policy_verdict_clear(&c->policy);
 	str_clear(&c->result);
 	str_clear(&c->elicitation);
 	steering_clear(&c->steering);
@@ -121,22 +118,18 @@ static void ask_policy(struct call *c, struct policy_file *policy,
 	struct policy_question q = { .tool = c->tool->name,
 		                     .known = settings->commands,
 		                     .always_ask = settings->always_ask };
-	const char **paths = xcalloc(2 * c->plan.count + 2, sizeof(*paths));
+	const char **paths = xcalloc(2 * (c->plan.count + c->name_count) + 1, sizeof(*paths));
 
 	for (size_t i = 0; c->files && i < c->plan.count; i++)
 		add_path(&q, paths, c->files[i].path, c->files[i].target);
-	if (c->named_target.length)
-		add_path(&q, paths, c->named_path.bytes, c->named_target.bytes);
+	for (size_t i = 0; i < c->name_count; i++)
+		if (!c->names[i].is_other)
+			add_path(&q, paths, c->names[i].path, c->names[i].target);
 	q.paths = paths;
-	if (c->tool->policy(c, &q) && policy_gate_judge(policy, &q, &c->policy))
-		c->untrusted = policy;
+	c->policy_file = policy;
+	if (c->tool->policy(c, &q))
+		policy_gate_judge(policy, &q, &c->policy);
 	free(paths);
-	if (!c->policy.approved)
-		return;
-	policy_gate_add_reason(&c->policy_reason, policy, &c->policy);
-	memcpy(c->policy_hash, policy->hash, sizeof(c->policy_hash));
-	c->logs_policy = policy_logs(policy->policy, &c->summary_ms);
-	c->summary_ms *= 1000;
 }
 
 bool call_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
@@ -144,7 +137,7 @@ bool call_look(struct call *c, const struct call_settings *settings, struct hand
 	if (!c->is_error && c->tool->look)
 		c->tool->look(c, settings, ask);
 	ask->policy = call_asks_policy(c);
-	return ask->policy || ask->file_path || ask->named;
+	return ask->policy || ask->file_path || ask->named_count;
 }
 
 void call_refuse(struct call *c, const struct refusal *why)
@@ -269,8 +262,8 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 		return -1;
 	if (!c->is_error && c->tool->run(st, c, p, settings, e))
 		return -1;
-	if (c->untrusted &&
-	    policy_trust_ask(st, settings->workspaces.machine, p->session_seq, c->untrusted, e))
+	if (c->policy.is_untrusted &&
+	    policy_trust_ask(st, settings->workspaces.machine, p->session_seq, c->policy_file, e))
 		return -1;
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;

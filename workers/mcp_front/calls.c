@@ -235,8 +235,9 @@ void calls_prepare(struct front *f, struct job *job)
 	if (found && found->has_policy)
 		policy = policies_take(f, p->workspace_root, found);
 	call_prepare(c, found, policy, &f->settings);
-	if (c->untrusted && policy_trust_look(&f->worker.store, f->worker.machine, c->untrusted,
-	                                      f->settings.commands, f->settings.always_ask, &e))
+	if (c->policy.is_untrusted &&
+	    policy_trust_look(&f->worker.store, f->worker.machine, c->policy_file,
+	                      f->settings.commands, f->settings.always_ask, &e))
 		log_warn("what the policy of %s newly allows: %s", p->workspace_root, e.text);
 }
 
