@@ -58,15 +58,15 @@ START_TEST(a_command_gets_the_variables_of_the_list_and_none_of_slack)
 	given_commander();
 	int run =
 	    run_line("tr '\\0' '\\n' < /proc/$$/environ | sed 's/=.*//' | sort | tr '\\n' ' '; "
-	             "echo; ls /proc/$$/fd | tr '\\n' ' '; readlink /proc/$$/fd/0; "
-	             "grep -E '^Sig(Blk|Ign)' /proc/$$/status | tr -s '\\t\\n' ' '");
+	             "echo; ls -m /proc/$$/fd; readlink /proc/$$/fd/0; "
+	             "grep -E '^Sig(Blk|Ign)' /proc/self/status");
 	run_becomes(run, "ended|done|0|");
 	const char *said = output_of(run);
 	ck_assert_msg(strstr(said, "SLACK") == NULL && strstr(said, "OUR_KEY") == NULL, "%s", said);
 	ck_assert_msg(strstr(said, "INTERCOM_PARENT") == NULL, "%s", said);
 	ck_assert_msg(strstr(said, " INTERCOM_WORKSPACE_ROOT ") != NULL, "%s", said);
-	ck_assert_msg(strstr(said, "\n0 1 2 /dev/null\n") != NULL, "%s", said);
-	ck_assert_msg(strstr(said, "SigBlk: 0000000000000000 SigIgn: 0000000000000000") != NULL,
+	ck_assert_msg(strstr(said, "\n0, 1, 2\n/dev/null\n") != NULL, "%s", said);
+	ck_assert_msg(strstr(said, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000") != NULL,
 	              "%s", said);
 }
 END_TEST

@@ -1,0 +1,518 @@
+#include "gate_host.h"
+
+#include "err.h"
+
+#include <string.h>
+
+enum {
+	WAIT_SECONDS = 3540, /* for a person; the timeout that install writes is 3600 s */
+	STOP_SECONDS = 1740, /* for the next instruction; 1800 s */
+	NOTE_SECONDS = 4, /* an event that is only noted; 5 s */
+	QWEN_SECONDS = 55, /* it stops waiting for any hook after 60 s, whatever its settings say */
+};
+
+/* ---- names of arguments ---- */
+
+static const struct gate_keys FILE_PATH = { .path = "file_path",
+	                                    .content = "content",
+	                                    .old_text = "old_string",
+	                                    .new_text = "new_string",
+	                                    .all = "replace_all",
+	                                    .edits = "edits" };
+static const struct gate_keys NOTEBOOK = { .path = "notebook_path" };
+static const struct gate_keys PATH = { .path = "path" };
+static const struct gate_keys PATCH_IN_COMMAND = { .content = "command" };
+static const struct gate_keys PATCH_IN_INPUT = { .content = "input" };
+static const struct gate_keys GEMINI_FILE = { .path = "file_path",
+	                                      .content = "content",
+	                                      .old_text = "old_string",
+	                                      .new_text = "new_string",
+	                                      .all = "allow_multiple" };
+static const struct gate_keys GEMINI_DIRECTORY = { .path = "dir_path" };
+static const struct gate_keys QWEN_READ = { .path = "absolute_path" };
+static const struct gate_keys COPILOT_FILE = {
+	.path = "path", .content = "file_text", .old_text = "old_str", .new_text = "new_str"
+};
+static const struct gate_keys COPILOT_INSERT = { .path = "path", .new_text = "new_str" };
+static const struct gate_keys CAMEL_FILE = { .path = "filePath",
+	                                     .content = "content",
+	                                     .old_text = "oldString",
+	                                     .new_text = "newString",
+	                                     .all = "replaceAll",
+	                                     .edits = "replacements" };
+static const struct gate_keys OPENCODE_PATCH = { .content = "patchText" };
+static const struct gate_keys VSCODE_FILES = { .edits = "files" };
+
+/* ---- tools ---- */
+
+#define END                                                                                        \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+static const struct gate_tool CLAUDE_TOOLS[] = {
+	{ "Write", GATE_EDIT, GATE_FORM_WRITE, &FILE_PATH },
+	{ "Edit", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
+	{ "MultiEdit", GATE_EDIT, GATE_FORM_REPLACE_MANY, &FILE_PATH },
+	{ "NotebookEdit", GATE_EDIT, GATE_FORM_NOTEBOOK, &NOTEBOOK },
+	{ "Bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "PowerShell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "Monitor", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "Read", GATE_READ, GATE_FORM_NONE, &FILE_PATH },
+	{ "NotebookRead", GATE_READ, GATE_FORM_NONE, &NOTEBOOK },
+	{ "Glob", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "Grep", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "LS", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "LSP", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "TodoWrite", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "TodoRead", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "TaskCreate", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "TaskUpdate", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "TaskGet", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "TaskList", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "TaskOutput", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "BashOutput", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "ToolSearch", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "ListMcpResourcesTool", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "EnterPlanMode", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "WebFetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "WebSearch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "ReadMcpResourceTool", GATE_MCP, GATE_FORM_NONE, NULL },
+	{ "Task", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "Agent", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "AskUserQuestion", GATE_QUESTION, GATE_FORM_NONE, NULL },
+	{ "ExitPlanMode", GATE_PLAN, GATE_FORM_NONE, NULL },
+	END,
+};
+
+static const struct gate_tool CODEX_TOOLS[] = {
+	{ "Bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &PATCH_IN_COMMAND },
+	{ "update_plan", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "view_image", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "web_search", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "spawn_agent", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "request_user_input", GATE_QUESTION, GATE_FORM_NONE, NULL },
+	END,
+};
+
+static const struct gate_tool GEMINI_TOOLS[] = {
+	{ "write_file", GATE_EDIT, GATE_FORM_WRITE, &GEMINI_FILE },
+	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &GEMINI_FILE },
+	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "read_file", GATE_READ, GATE_FORM_NONE, &GEMINI_FILE },
+	{ "read_many_files", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "list_directory", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
+	{ "glob", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
+	{ "grep_search", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
+	{ "search_file_content", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
+	{ "write_todos", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "get_internal_docs", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "activate_skill", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "enter_plan_mode", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "web_fetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "google_web_search", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "codebase_investigator", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "ask_user", GATE_QUESTION, GATE_FORM_NONE, NULL },
+	{ "exit_plan_mode", GATE_PLAN, GATE_FORM_NONE, NULL },
+	END,
+};
+
+static const struct gate_tool QWEN_TOOLS[] = {
+	{ "write_file", GATE_EDIT, GATE_FORM_WRITE, &FILE_PATH },
+	{ "edit", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
+	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
+	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "read_file", GATE_READ, GATE_FORM_NONE, &QWEN_READ },
+	{ "read_many_files", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "list_directory", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "grep_search", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "todo_write", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "web_fetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "web_search", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "task", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "agent", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "ask_user_question", GATE_QUESTION, GATE_FORM_NONE, NULL },
+	{ "exit_plan_mode", GATE_PLAN, GATE_FORM_NONE, NULL },
+	END,
+};
+
+static const struct gate_tool COPILOT_TOOLS[] = {
+	{ "create", GATE_EDIT, GATE_FORM_WRITE, &COPILOT_FILE },
+	{ "edit", GATE_EDIT, GATE_FORM_REPLACE, &COPILOT_FILE },
+	{ "str_replace", GATE_EDIT, GATE_FORM_REPLACE, &COPILOT_FILE },
+	{ "insert", GATE_EDIT, GATE_FORM_INSERT, &COPILOT_INSERT },
+	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &PATCH_IN_INPUT },
+	{ "bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "powershell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "write_bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "view", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "grep", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "rg", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "read_bash", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "list_bash", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "report_intent", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "update_todo", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "web_fetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "web_search", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "task", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "ask_user", GATE_QUESTION, GATE_FORM_NONE, NULL },
+	{ "exit_plan_mode", GATE_PLAN, GATE_FORM_NONE, NULL },
+	END,
+};
+
+static const struct gate_tool CURSOR_TOOLS[] = {
+	{ "Write", GATE_EDIT, GATE_FORM_WRITE, &FILE_PATH },
+	{ "StrReplace", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
+	{ "Edit", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
+	{ "Delete", GATE_EDIT, GATE_FORM_DELETE, &FILE_PATH },
+	{ "Shell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "Read", GATE_READ, GATE_FORM_NONE, &FILE_PATH },
+	{ "Grep", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "Glob", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "Task", GATE_AGENT, GATE_FORM_NONE, NULL },
+	END,
+};
+
+static const struct gate_tool VSCODE_TOOLS[] = {
+	{ "editFiles", GATE_EDIT, GATE_FORM_NONE, &VSCODE_FILES },
+	{ "create_file", GATE_EDIT, GATE_FORM_WRITE, &CAMEL_FILE },
+	{ "replace_string_in_file", GATE_EDIT, GATE_FORM_REPLACE, &CAMEL_FILE },
+	{ "multi_replace_string_in_file", GATE_EDIT, GATE_FORM_REPLACE_EACH, &CAMEL_FILE },
+	{ "insert_edit_into_file", GATE_EDIT, GATE_FORM_NONE, &CAMEL_FILE },
+	{ "edit_notebook_file", GATE_EDIT, GATE_FORM_NOTEBOOK, &CAMEL_FILE },
+	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &PATCH_IN_INPUT },
+	{ "runTerminalCommand", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "run_in_terminal", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "read_file", GATE_READ, GATE_FORM_NONE, &CAMEL_FILE },
+	{ "list_dir", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "file_search", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "grep_search", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "semantic_search", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "get_errors", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "manage_todo_list", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "fetch_webpage", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "runSubagent", GATE_AGENT, GATE_FORM_NONE, NULL },
+	END,
+};
+
+static const struct gate_tool OPENCODE_TOOLS[] = {
+	{ "write", GATE_EDIT, GATE_FORM_WRITE, &CAMEL_FILE },
+	{ "edit", GATE_EDIT, GATE_FORM_REPLACE, &CAMEL_FILE },
+	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &OPENCODE_PATCH },
+	{ "patch", GATE_EDIT, GATE_FORM_PATCH, &OPENCODE_PATCH },
+	{ "bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "read", GATE_READ, GATE_FORM_NONE, &CAMEL_FILE },
+	{ "list", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "grep", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "lsp", GATE_READ, GATE_FORM_NONE, &CAMEL_FILE },
+	{ "skill", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "todowrite", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "todoread", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "invalid", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "webfetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "websearch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "codesearch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	{ "task", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "question", GATE_QUESTION, GATE_FORM_NONE, NULL },
+	{ "plan_exit", GATE_PLAN, GATE_FORM_NONE, NULL },
+	END,
+};
+
+/* ---- events ---- */
+
+/* Claude Code's, and Qwen Code's after it. */
+static const struct gate_event_name CLAUDE_EVENTS[] = {
+	{ "PreToolUse", GATE_PRE_TOOL },
+	{ "PostToolUse", GATE_POST_TOOL },
+	{ "PostToolUseFailure", GATE_POST_TOOL },
+	{ "PermissionRequest", GATE_PERMISSION },
+	{ "UserPromptSubmit", GATE_PROMPT },
+	{ "Notification", GATE_NOTIFICATION },
+	{ "Stop", GATE_STOP },
+	{ "StopFailure", GATE_STOP_FAILURE },
+	{ "SessionStart", GATE_SESSION_START },
+	{ "SessionEnd", GATE_SESSION_END },
+	END,
+};
+
+static const struct gate_event_name CODEX_EVENTS[] = {
+	{ "PreToolUse", GATE_PRE_TOOL },
+	{ "PostToolUse", GATE_POST_TOOL },
+	{ "PermissionRequest", GATE_PERMISSION },
+	{ "UserPromptSubmit", GATE_PROMPT },
+	{ "Stop", GATE_STOP },
+	{ "SessionStart", GATE_SESSION_START },
+	{ "SessionEnd", GATE_SESSION_END },
+	END,
+};
+
+static const struct gate_event_name GEMINI_EVENTS[] = {
+	{ "BeforeTool", GATE_PRE_TOOL },    { "AfterTool", GATE_POST_TOOL },
+	{ "BeforeAgent", GATE_PROMPT },     { "Notification", GATE_NOTIFICATION },
+	{ "AfterAgent", GATE_STOP },        { "SessionStart", GATE_SESSION_START },
+	{ "SessionEnd", GATE_SESSION_END }, END,
+};
+
+static const struct gate_event_name COPILOT_EVENTS[] = {
+	{ "preToolUse", GATE_PRE_TOOL },
+	{ "postToolUse", GATE_POST_TOOL },
+	{ "postToolUseFailure", GATE_POST_TOOL },
+	{ "permissionRequest", GATE_PERMISSION },
+	{ "userPromptSubmitted", GATE_PROMPT },
+	{ "notification", GATE_NOTIFICATION },
+	{ "agentStop", GATE_STOP },
+	{ "errorOccurred", GATE_STOP_FAILURE },
+	{ "sessionStart", GATE_SESSION_START },
+	{ "sessionEnd", GATE_SESSION_END },
+	END,
+};
+
+static const struct gate_event_name CURSOR_EVENTS[] = {
+	{ "preToolUse", GATE_PRE_TOOL },
+	{ "beforeShellExecution", GATE_PRE_TOOL },
+	{ "beforeMCPExecution", GATE_PRE_TOOL },
+	{ "postToolUse", GATE_POST_TOOL },
+	{ "postToolUseFailure", GATE_POST_TOOL },
+	{ "beforeSubmitPrompt", GATE_PROMPT },
+	{ "stop", GATE_STOP },
+	{ "sessionStart", GATE_SESSION_START },
+	{ "sessionEnd", GATE_SESSION_END },
+	END,
+};
+
+static const struct gate_event_name VSCODE_EVENTS[] = {
+	{ "PreToolUse", GATE_PRE_TOOL },        { "PostToolUse", GATE_POST_TOOL },
+	{ "UserPromptSubmit", GATE_PROMPT },    { "Stop", GATE_STOP },
+	{ "SessionStart", GATE_SESSION_START }, END,
+};
+
+static const struct gate_event_name OPENCODE_EVENTS[] = {
+	{ "tool.execute.before", GATE_PRE_TOOL }, { "tool.execute.after", GATE_POST_TOOL },
+	{ "chat.message", GATE_PROMPT },          { "session.idle", GATE_STOP },
+	{ "session.error", GATE_STOP_FAILURE },   { "session.created", GATE_SESSION_START },
+	{ "session.deleted", GATE_SESSION_END },  END,
+};
+
+/* ---- environment ---- */
+
+#define OURS "INTERCOM_SESSION_ID", "INTERCOM_WORKSPACE_ID", "INTERCOM_CHANNEL_ID", "INTERCOM_AGENT"
+
+static const char *const CLAUDE_VARIABLES[] = { OURS,
+	                                        "CLAUDE_CODE_SESSION_ID",
+	                                        "CLAUDE_CODE_SESSION_ATTENDED",
+	                                        "CLAUDE_PROJECT_DIR",
+	                                        "CLAUDE_PID",
+	                                        NULL };
+static const char *const GEMINI_VARIABLES[] = { OURS, "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR",
+	                                        "GEMINI_CWD", NULL };
+static const char *const COPILOT_VARIABLES[] = { OURS, "COPILOT_PROJECT_DIR", NULL };
+static const char *const QWEN_VARIABLES[] = { OURS, "QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR",
+	                                      NULL };
+static const char *const CURSOR_VARIABLES[] = { OURS, "CURSOR_PROJECT_DIR", NULL };
+static const char *const OUR_VARIABLES[] = { OURS, NULL };
+
+/* ---- hosts ---- */
+
+const struct gate_host GATE_HOSTS[] = {
+	{ .name = "claude",
+	  .title = "Claude Code",
+	  .dialect = GATE_DIALECT_CLAUDE,
+	  .mcp_name = GATE_MCP_DOUBLE,
+	  .rewrites = true,
+	  .grants = true,
+	  .defers = true,
+	  .events = CLAUDE_EVENTS,
+	  .tools = CLAUDE_TOOLS,
+	  .variables = CLAUDE_VARIABLES },
+	{ .name = "codex",
+	  .title = "Codex CLI",
+	  .dialect = GATE_DIALECT_CODEX,
+	  .mcp_name = GATE_MCP_DOUBLE,
+	  .rewrites = true,
+	  .events = CODEX_EVENTS,
+	  .tools = CODEX_TOOLS,
+	  .variables = OUR_VARIABLES },
+	{ .name = "gemini",
+	  .title = "Gemini CLI",
+	  .dialect = GATE_DIALECT_GEMINI,
+	  .mcp_name = GATE_MCP_SINGLE,
+	  .rewrites = true,
+	  .events = GEMINI_EVENTS,
+	  .tools = GEMINI_TOOLS,
+	  .variables = GEMINI_VARIABLES },
+	{ .name = "copilot",
+	  .title = "GitHub Copilot CLI",
+	  .dialect = GATE_DIALECT_COPILOT,
+	  .mcp_name = GATE_MCP_DASH,
+	  .rewrites = true,
+	  .grants = true,
+	  .takes_progress = true,
+	  .events = COPILOT_EVENTS,
+	  .tools = COPILOT_TOOLS,
+	  .variables = COPILOT_VARIABLES },
+	{ .name = "cursor",
+	  .title = "Cursor",
+	  .dialect = GATE_DIALECT_CURSOR,
+	  .mcp_name = GATE_MCP_COLON,
+	  .rewrites = true,
+	  .events = CURSOR_EVENTS,
+	  .tools = CURSOR_TOOLS,
+	  .variables = CURSOR_VARIABLES },
+	{ .name = "vscode",
+	  .title = "VS Code",
+	  .dialect = GATE_DIALECT_VSCODE,
+	  .mcp_name = GATE_MCP_SINGLE,
+	  .rewrites = true,
+	  .grants = true,
+	  .events = VSCODE_EVENTS,
+	  .tools = VSCODE_TOOLS,
+	  .variables = OUR_VARIABLES },
+	{ .name = "opencode",
+	  .title = "opencode",
+	  .dialect = GATE_DIALECT_OPENCODE,
+	  .mcp_name = GATE_MCP_BARE,
+	  .rewrites = true,
+	  .events = OPENCODE_EVENTS,
+	  .tools = OPENCODE_TOOLS,
+	  .variables = OUR_VARIABLES },
+	{ .name = "qwen",
+	  .title = "Qwen Code",
+	  .dialect = GATE_DIALECT_CLAUDE,
+	  .mcp_name = GATE_MCP_DOUBLE,
+	  .wait_seconds_max = QWEN_SECONDS,
+	  .events = CLAUDE_EVENTS,
+	  .tools = QWEN_TOOLS,
+	  .variables = QWEN_VARIABLES },
+};
+
+const size_t GATE_HOST_COUNT = COUNT(GATE_HOSTS);
+
+const struct gate_host *gate_host_named(const char *name)
+{
+	for (size_t i = 0; i < COUNT(GATE_HOSTS); i++)
+		if (strcmp(GATE_HOSTS[i].name, name) == 0)
+			return &GATE_HOSTS[i];
+	return NULL;
+}
+
+const struct gate_event_name *gate_host_event(const struct gate_host *host, const char *name)
+{
+	for (const struct gate_event_name *n = host->events; n->name; n++)
+		if (strcmp(n->name, name) == 0)
+			return n;
+	return NULL;
+}
+
+const char *gate_host_event_name(const struct gate_host *host, enum gate_event event)
+{
+	for (const struct gate_event_name *n = host->events; n->name; n++)
+		if (n->event == event)
+			return n->name;
+	return NULL;
+}
+
+const char *gate_event_word(enum gate_event event)
+{
+	static const char *const WORDS[] = {
+		[GATE_PRE_TOOL] = "pre_tool",         [GATE_POST_TOOL] = "post_tool",
+		[GATE_PERMISSION] = "permission",     [GATE_PROMPT] = "prompt",
+		[GATE_NOTIFICATION] = "notification", [GATE_STOP] = "stop",
+		[GATE_STOP_FAILURE] = "stop_failure", [GATE_SESSION_START] = "session_start",
+		[GATE_SESSION_END] = "session_end",
+	};
+
+	_Static_assert(COUNT(WORDS) == GATE_EVENTS, "each event has a word");
+	return WORDS[event];
+}
+
+const struct gate_tool *gate_host_tool(const struct gate_host *host, const char *name)
+{
+	for (const struct gate_tool *t = host->tools; t->name; t++)
+		if (strcmp(t->name, name) == 0)
+			return t;
+	return NULL;
+}
+
+/* "server<separator>tool" after a prefix. A server's name may contain the separator: the first one
+ * is taken, and the server is shorter than it is. */
+static bool split(const char *name, const char *prefix, const char *separator,
+                  const char **ret_server, size_t *ret_length, const char **ret_tool)
+{
+	size_t skip = strlen(prefix);
+	const char *end;
+
+	if (strncmp(name, prefix, skip) != 0)
+		return false;
+	end = strstr(name + skip, separator);
+	if (!end || end == name + skip || !end[strlen(separator)])
+		return false;
+	*ret_server = name + skip;
+	*ret_length = (size_t)(end - *ret_server);
+	*ret_tool = end + strlen(separator);
+	return true;
+}
+
+bool gate_host_is_mcp(const struct gate_host *host, const char *name, const char **ret_server,
+                      size_t *ret_server_length, const char **ret_tool)
+{
+	*ret_server = NULL;
+	*ret_server_length = 0;
+	*ret_tool = NULL;
+	if (gate_host_tool(host, name))
+		return false;
+	switch (host->mcp_name) {
+	case GATE_MCP_DOUBLE:
+		return split(name, "mcp__", "__", ret_server, ret_server_length, ret_tool);
+	case GATE_MCP_SINGLE:
+		return split(name, "mcp_", "_", ret_server, ret_server_length, ret_tool);
+	case GATE_MCP_DASH:
+		return split(name, "", "-", ret_server, ret_server_length, ret_tool);
+	case GATE_MCP_BARE:
+		return split(name, "", "_", ret_server, ret_server_length, ret_tool);
+	case GATE_MCP_COLON:
+		if (strncmp(name, "MCP:", 4) != 0 || !name[4])
+			return false;
+		*ret_tool = name + 4;
+		return true;
+	case GATE_MCP_NONE:
+		break;
+	}
+	return false;
+}
+
+static const char *const CLASSES[] = {
+	[GATE_OTHER] = "other",     [GATE_READ] = "read",         [GATE_EDIT] = "edit",
+	[GATE_EXECUTE] = "execute", [GATE_NETWORK] = "network",   [GATE_MCP] = "mcp",
+	[GATE_AGENT] = "agent",     [GATE_QUESTION] = "question", [GATE_PLAN] = "plan",
+};
+
+const char *gate_class_name(enum gate_class class)
+{
+	_Static_assert(COUNT(CLASSES) == GATE_CLASSES, "each class has a name");
+	return CLASSES[class];
+}
+
+enum gate_class gate_class_of(const char *name)
+{
+	for (size_t i = 0; i < COUNT(CLASSES); i++)
+		if (strcmp(CLASSES[i], name) == 0)
+			return (enum gate_class)i;
+	return GATE_OTHER;
+}
+
+int gate_host_wait_seconds(const struct gate_host *host, enum gate_event event)
+{
+	int seconds = NOTE_SECONDS;
+
+	if (event == GATE_PRE_TOOL || event == GATE_PERMISSION)
+		seconds = WAIT_SECONDS;
+	else if (event == GATE_STOP)
+		seconds = STOP_SECONDS;
+	if (host->wait_seconds_max && seconds > host->wait_seconds_max)
+		seconds = host->wait_seconds_max;
+	return seconds;
+}

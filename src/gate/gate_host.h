@@ -1,0 +1,139 @@
+/* gate_host: the agent programs whose hooks we answer: their events and tools by their own names,
+ * and what each of them can take from a hook.
+ *
+ * A host runs a hook before and after a tool, when it would ask for permission, and around turns
+ * and sessions. Everything here was seen in the versions that tests/hosts/README.md names, but for
+ * Cursor and VS Code, which is as documented. */
+#ifndef GATE_HOST_H
+#define GATE_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum gate_event {
+	GATE_PRE_TOOL, /* before a tool: allow, deny, rewrite */
+	GATE_POST_TOOL, /* after it, whether it worked or failed */
+	GATE_PERMISSION, /* the host would ask for permission: allow or deny */
+	GATE_PROMPT, /* the user has submitted a prompt */
+	GATE_NOTIFICATION,
+	GATE_STOP, /* the turn ends: it may go on */
+	GATE_STOP_FAILURE, /* it ends by an error of the model's service */
+	GATE_SESSION_START,
+	GATE_SESSION_END,
+	GATE_EVENTS
+};
+
+enum gate_class {
+	GATE_OTHER, /* not known, so never harmless */
+	GATE_READ,
+	GATE_EDIT,
+	GATE_EXECUTE,
+	GATE_NETWORK,
+	GATE_MCP,
+	GATE_AGENT, /* starts another agent, whose tools have hooks of their own */
+	GATE_QUESTION, /* asks the user */
+	GATE_PLAN, /* submits a plan for approval */
+	GATE_CLASSES
+};
+
+/* How a tool's input says what becomes of a file (gate_edit.h). */
+enum gate_form {
+	GATE_FORM_NONE, /* it does not say */
+	GATE_FORM_WRITE, /* path, content */
+	GATE_FORM_REPLACE, /* path, old text, new text */
+	GATE_FORM_REPLACE_MANY, /* path, edits: [{ old text, new text }] */
+	GATE_FORM_REPLACE_EACH, /* replacements: [{ path, old text, new text }] */
+	GATE_FORM_INSERT, /* path, line, text */
+	GATE_FORM_NOTEBOOK, /* path, cell: not computed */
+	GATE_FORM_DELETE, /* path */
+	GATE_FORM_PATCH, /* a text "*** Begin Patch" */
+};
+
+/* The names of a tool's arguments; NULL: it has none of the kind. */
+struct gate_keys {
+	const char *path;
+	const char *content; /* the whole text, or the patch */
+	const char *old_text, *new_text;
+	const char *all; /* true: every occurrence is replaced */
+	const char *edits; /* the list of a form with many */
+};
+
+struct gate_tool {
+	const char *name;
+	enum gate_class class;
+	enum gate_form form;
+	const struct gate_keys *keys; /* NULL: no argument is a path or a text of a file */
+};
+
+struct gate_event_name {
+	const char *name; /* the host's own */
+	enum gate_event event;
+};
+
+/* How a host words its tools from MCP servers. */
+enum gate_mcp_name {
+	GATE_MCP_NONE,
+	GATE_MCP_DOUBLE, /* mcp__server__tool */
+	GATE_MCP_SINGLE, /* mcp_server_tool */
+	GATE_MCP_DASH, /* server-tool */
+	GATE_MCP_COLON, /* MCP:tool, without its server */
+	GATE_MCP_BARE, /* server_tool */
+};
+
+/* Which JSON a host reads and writes. */
+enum gate_dialect {
+	GATE_DIALECT_CLAUDE, /* hookSpecificOutput; snake_case */
+	GATE_DIALECT_CODEX, /* the same, but an allow is silence */
+	GATE_DIALECT_GEMINI, /* decision and reason */
+	GATE_DIALECT_COPILOT, /* flat camelCase */
+	GATE_DIALECT_CURSOR, /* flat snake_case */
+	GATE_DIALECT_VSCODE, /* hookSpecificOutput for every event */
+	GATE_DIALECT_OPENCODE, /* our own, between hook and the plugin that install writes */
+};
+
+struct gate_host {
+	const char *name; /* as in `agent-intercom hook NAME EVENT` */
+	const char *title;
+	enum gate_dialect dialect;
+	enum gate_mcp_name mcp_name;
+	bool rewrites; /* a tool's input can be replaced */
+	bool grants; /* an allow before a tool replaces the host's own dialog */
+	bool defers; /* a process without a terminal can end, and ask again when it is resumed */
+	bool takes_progress; /* lines about the wait may precede the answer */
+	int wait_seconds_max; /* no hook may wait longer, whatever is configured; 0: no limit */
+	const struct gate_event_name *events; /* the last has no name */
+	const struct gate_tool *tools; /* the last has no name */
+	const char *const
+	    *variables; /* of its environment, that the front is told; NULL at the end */
+};
+
+extern const struct gate_host GATE_HOSTS[];
+extern const size_t GATE_HOST_COUNT;
+
+/* The host with this name; NULL: none. */
+const struct gate_host *gate_host_named(const char *name);
+
+/* The event that the host calls so; NULL: none. */
+const struct gate_event_name *gate_host_event(const struct gate_host *host, const char *name);
+/* The host's first name for an event; NULL: it has no such event. */
+const char *gate_host_event_name(const struct gate_host *host, enum gate_event event);
+/* "pre_tool", ... */
+const char *gate_event_word(enum gate_event event);
+
+/* The tool of the host's own that it calls so; NULL: none that we know. */
+const struct gate_tool *gate_host_tool(const struct gate_host *host, const char *name);
+/* Whether the host's name of a tool says that it comes from an MCP server, and which parts of the
+ * name are server and tool. *ret_server is NULL where the name does not tell. A name of its own
+ * tools never does. */
+bool gate_host_is_mcp(const struct gate_host *host, const char *name, const char **ret_server,
+                      size_t *ret_server_length, const char **ret_tool);
+
+/* "read", "edit", ...; the class with this name, GATE_OTHER if there is none. */
+const char *gate_class_name(enum gate_class class);
+enum gate_class gate_class_of(const char *name);
+
+/* How long a hook waits for this event at most, in seconds, unless its --deadline says otherwise;
+ * never more than the host allows. The timeout that install writes is longer. */
+int gate_host_wait_seconds(const struct gate_host *host, enum gate_event event);
+
+#endif

@@ -1,0 +1,376 @@
+#include "gate_input.h"
+
+#include "gate_patch.h"
+#include "json_peek.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The hosts' names of one thing, the first that is there counts. */
+static const char *const SESSION[] = { "session_id", "sessionId", "conversation_id", NULL };
+static const char *const AGENT[] = { "agent_id", "agentId", NULL };
+static const char *const TRANSCRIPT[] = { "transcript_path", "transcriptPath", NULL };
+static const char *const MODE[] = { "permission_mode", "permissionMode", NULL };
+static const char *const EVENT[] = { "hook_event_name", "hookEventName", "hookName", NULL };
+static const char *const TOOL[] = { "tool_name", "toolName", NULL };
+static const char *const TOOL_INPUT[] = { "tool_input", "toolArgs", "toolInput", NULL };
+static const char *const TOOL_USE[] = { "tool_use_id", "toolUseId", "tool_call_id", NULL };
+static const char *const RESPONSE[] = { "tool_response", "toolResult",  "tool_output",
+	                                "result_json",   "tool_result", NULL };
+static const char *const DIRECTORY[] = { "dir_path",          "directory", "workdir",
+	                                 "working_directory", "cwd",       NULL };
+static const char *const MESSAGE[] = { "message",         "prompt",        "last_assistant_message",
+	                               "prompt_response", "error_details", NULL };
+static const char *const KIND[] = {
+	"notification_type", "notificationType", "error",  "source", "reason",
+	"stopReason",        "stop_reason",      "status", NULL
+};
+
+static const cJSON *member(const cJSON *object, const char *const *names)
+{
+	for (; *names; names++) {
+		const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, *names);
+
+		if (found && !cJSON_IsNull(found))
+			return found;
+	}
+	return NULL;
+}
+
+static const char *text_of(const cJSON *object, const char *const *names)
+{
+	const cJSON *found;
+
+	for (; *names; names++) {
+		found = cJSON_GetObjectItemCaseSensitive(object, *names);
+		if (cJSON_IsString(found) && *found->valuestring)
+			return found->valuestring;
+	}
+	return NULL;
+}
+
+/* ---- where ---- */
+
+static void read_common(struct gate_input *in)
+{
+	const cJSON *root = in->root;
+	const cJSON *roots = cJSON_GetObjectItemCaseSensitive(root, "workspace_roots");
+	const cJSON *first = cJSON_GetArrayItem(roots, 0);
+
+	in->session = text_of(root, SESSION);
+	in->agent = text_of(root, AGENT);
+	in->transcript = text_of(root, TRANSCRIPT);
+	in->permission_mode = text_of(root, MODE);
+	in->cwd = json_text(root, "cwd");
+	if ((!in->cwd || !*in->cwd) && cJSON_IsString(first))
+		in->cwd = first->valuestring;
+}
+
+int gate_input_absolute(const struct gate_input *in, const char *path, struct str *out,
+                        struct err *e)
+{
+	const char *dir = in->patch_dir;
+
+	str_reset(out);
+	if (*path != '/' && !(dir && *dir == '/')) {
+		if (!in->cwd || *in->cwd != '/')
+			return err_set(e, ERR_INPUT,
+			               "the path %.200s is relative, and %s named no folder", path,
+			               in->host->title);
+		str_addf(out, "%s/", in->cwd);
+	}
+	if (*path != '/' && dir)
+		str_addf(out, "%s/", dir);
+	str_add(out, path);
+	return 0;
+}
+
+/* ---- a tool and its arguments ---- */
+
+static void add_path(struct gate_input *in, const char *path)
+{
+	if (!*path)
+		return;
+	for (size_t i = 0; i < in->path_count; i++)
+		if (strcmp(in->paths[i], path) == 0)
+			return;
+	in->paths = xrealloc(in->paths, (in->path_count + 1) * sizeof(*in->paths));
+	in->paths[in->path_count++] = xstrdup(path);
+}
+
+/* The argument is a path, or a list of them. */
+static void add_paths_of(struct gate_input *in, const cJSON *object, const char *key)
+{
+	const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+	const cJSON *item;
+
+	if (cJSON_IsString(value))
+		add_path(in, value->valuestring);
+	cJSON_ArrayForEach (item, value)
+		if (cJSON_IsString(item) && in->path_count < GATE_PATHS_MAX)
+			add_path(in, item->valuestring);
+}
+
+static void clear_paths(struct gate_input *in)
+{
+	for (size_t i = 0; i < in->path_count; i++)
+		free(in->paths[i]);
+	free(in->paths);
+	in->paths = NULL;
+	in->path_count = 0;
+}
+
+/* The paths of a patch; none of a patch that cannot be read: then nothing is known of it. */
+static void read_patch(struct gate_input *in, const char *text)
+{
+	struct gate_patch patch = { 0 };
+
+	in->patch = text;
+	if (gate_patch_parse(text, strlen(text), &patch, NULL) == 0) {
+		for (size_t i = 0; i < patch.count; i++) {
+			add_path(in, patch.parts[i].path);
+			if (patch.parts[i].to)
+				add_path(in, patch.parts[i].to);
+		}
+	}
+	gate_patch_clear(&patch);
+}
+
+static void read_paths(struct gate_input *in)
+{
+	const struct gate_keys *keys = in->keys;
+	const char *text;
+	const cJSON *item;
+
+	if (!keys)
+		return;
+	if (in->form == GATE_FORM_PATCH) {
+		text = json_text(in->tool_input, keys->content);
+		if (text)
+			read_patch(in, text);
+		return;
+	}
+	if (in->form == GATE_FORM_REPLACE_EACH) {
+		cJSON_ArrayForEach (item,
+		                    cJSON_GetObjectItemCaseSensitive(in->tool_input, keys->edits))
+			if (in->path_count < GATE_PATHS_MAX)
+				add_paths_of(in, item, keys->path);
+		return;
+	}
+	if (keys->path)
+		add_paths_of(in, in->tool_input, keys->path);
+}
+
+/* A command; where the host itself takes a patch out of it, it is an edit. */
+static void read_command(struct gate_input *in)
+{
+	in->command = json_text(in->tool_input, "command");
+	in->command_dir = text_of(in->tool_input, DIRECTORY);
+	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX ||
+	    !gate_patch_in_command(in->command, &in->patch_text, &in->patch_dir))
+		return;
+	read_patch(in, in->patch_text);
+	if (in->path_count == 0) { /* not a patch after all */
+		in->patch = NULL;
+		return;
+	}
+	in->class = GATE_EDIT;
+	in->form = GATE_FORM_PATCH;
+}
+
+static void read_server(struct gate_input *in)
+{
+	static const char *const CONTEXTS[] = { "mcp_context", "mcp_server", NULL };
+	static const char *const NAMES[] = { "server_name", "name", NULL };
+	const cJSON *context = member(in->root, CONTEXTS);
+	const char *named = text_of(context, NAMES);
+	const char *server, *tool;
+	size_t length;
+	OWNED(str) struct str name = { 0 };
+
+	if (in->class == GATE_MCP) {
+		in->server_tool = xstrdup(in->tool);
+	} else if (gate_host_is_mcp(in->host, in->tool, &server, &length, &tool)) {
+		/* A server's name may contain the separator: the host knows better. */
+		if (server && named && strlen(named) > length &&
+		    strncmp(server, named, strlen(named)) == 0) {
+			tool += strlen(named) - length;
+			length = strlen(named);
+		}
+		in->class = GATE_MCP;
+		in->server_tool = xstrdup(tool);
+		if (server) {
+			str_add_bytes(&name, server, length);
+			in->server = str_take(&name);
+		}
+	} else if (named && !gate_host_tool(in->host, in->tool)) {
+		in->class = GATE_MCP;
+		in->server_tool = xstrdup(in->tool);
+	}
+	if (in->class == GATE_MCP && !in->server && named)
+		in->server = xstrdup(named);
+}
+
+static int unpack(struct gate_input *in, struct err *e)
+{
+	const cJSON *found = member(in->root, TOOL_INPUT);
+	const char *end = NULL;
+
+	if (!found) {
+		in->tool_input = in->unpacked = cJSON_CreateObject();
+		return 0;
+	}
+	if (cJSON_IsString(found)) {
+		in->unpacked = cJSON_ParseWithOpts(found->valuestring, &end, true);
+		found = in->unpacked;
+	}
+	if (!cJSON_IsObject(found))
+		return err_set(e, ERR_INPUT, "the arguments of %.60s are no JSON object", in->tool);
+	in->tool_input = found;
+	return 0;
+}
+
+static int read_tool(struct gate_input *in, struct err *e)
+{
+	const struct gate_tool *known;
+	bool is_cursor = in->host->dialect == GATE_DIALECT_CURSOR;
+
+	in->tool = text_of(in->root, TOOL);
+	if (is_cursor && strcmp(in->event_name, "beforeShellExecution") == 0)
+		in->tool = "Shell";
+	if (!in->tool)
+		return err_set(e, ERR_INPUT, "the hook's input names no tool");
+	in->tool_use_id = text_of(in->root, TOOL_USE);
+	if (is_cursor && strcmp(in->event_name, "beforeShellExecution") == 0)
+		in->tool_input = in->root;
+	else if (unpack(in, e))
+		return -1;
+	if (is_cursor && strcmp(in->event_name, "beforeMCPExecution") == 0)
+		in->class = GATE_MCP;
+	known = in->class == GATE_MCP ? NULL : gate_host_tool(in->host, in->tool);
+	if (known) {
+		in->class = known->class;
+		in->form = known->form;
+		in->keys = known->keys;
+	}
+	read_server(in);
+	if (in->class == GATE_EXECUTE)
+		read_command(in);
+	else if (in->class != GATE_MCP)
+		read_paths(in);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static void read_message(struct gate_input *in)
+{
+	const cJSON *error = cJSON_GetObjectItemCaseSensitive(in->root, "error");
+	static const char *const ACTIVE[] = { "stop_hook_active", "stopHookActive", NULL };
+
+	in->message = text_of(in->root, MESSAGE);
+	in->kind = text_of(in->root, KIND);
+	if (cJSON_IsObject(error)) {
+		if (!in->message)
+			in->message = json_text(error, "message");
+		if (!in->kind)
+			in->kind = json_text(error, "name");
+	}
+	in->goes_on = cJSON_IsTrue(member(in->root, ACTIVE));
+}
+
+static bool is_tool_event(enum gate_event event)
+{
+	return event == GATE_PRE_TOOL || event == GATE_POST_TOOL || event == GATE_PERMISSION;
+}
+
+static int read_root(struct gate_input *in, struct err *e)
+{
+	const struct gate_event_name *event = gate_host_event(in->host, in->event_name);
+	const char *named = text_of(in->root, EVENT);
+
+	if (!event)
+		return err_set(e, ERR_INPUT, "%s has no hook event '%.60s'", in->host->title,
+		               in->event_name);
+	if (!cJSON_IsObject(in->root))
+		return err_set(e, ERR_INPUT, "the hook's input is no JSON object");
+	/* Copilot names the event in some inputs; in all hosts it is spelled as in the settings. */
+	if (named && strcmp(named, in->event_name) != 0)
+		return err_set(e, ERR_INPUT,
+		               "the hook was called for %.60s but its input is of %.60s; run "
+		               "agent-intercom install again",
+		               in->event_name, named);
+	in->event = event->event;
+	in->event_name = event->name;
+	read_common(in);
+	if (!is_tool_event(in->event)) {
+		read_message(in);
+		return 0;
+	}
+	in->response = member(in->root, RESPONSE);
+	in->failed = strstr(in->event_name, "Failure") != NULL;
+	return read_tool(in, e);
+}
+
+int gate_input_from(const struct gate_host *host, const char *event, const cJSON *root,
+                    struct gate_input *in, struct err *e)
+{
+	cJSON *owned = in->owned;
+
+	*in =
+	    (struct gate_input){ .host = host, .event_name = event, .root = root, .owned = owned };
+	if (read_root(in, e)) {
+		gate_input_clear(in);
+		return -1;
+	}
+	return 0;
+}
+
+int gate_input_check(const char *bytes, size_t length, struct err *e)
+{
+	struct json_peek peek = { 0 };
+
+	if (length > GATE_INPUT_BYTES)
+		return err_set(e, ERR_INPUT, "the hook's input is longer than %d bytes",
+		               (int)GATE_INPUT_BYTES);
+	if (!utf8_valid(bytes, length))
+		return err_set(e, ERR_INPUT, "the hook's input is not valid UTF-8");
+	json_peek_feed(&peek, bytes, length);
+	if (peek.has_nul || memchr(bytes, '\0', length))
+		return err_set(e, ERR_INPUT,
+		               "the hook's input has a NUL character in a text, which cannot be "
+		               "shown to a person");
+	return 0;
+}
+
+int gate_input_read(const struct gate_host *host, const char *event, const char *bytes,
+                    size_t length, struct gate_input *in, struct err *e)
+{
+	const char *end = NULL;
+
+	if (gate_input_check(bytes, length, e))
+		return -1;
+	in->owned = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
+	if (!in->owned)
+		return err_set(e, ERR_INPUT, "the hook's input is not valid JSON");
+	for (; end < bytes + length; end++) {
+		if (!strchr(" \t\r\n", *end)) {
+			gate_input_clear(in);
+			return err_set(e, ERR_INPUT,
+			               "something follows the JSON of the hook's input");
+		}
+	}
+	return gate_input_from(host, event, in->owned, in, e);
+}
+
+void gate_input_clear(struct gate_input *in)
+{
+	clear_paths(in);
+	cJSON_Delete(in->owned);
+	cJSON_Delete(in->unpacked);
+	free(in->server);
+	free(in->server_tool);
+	free(in->patch_text);
+	free(in->patch_dir);
+	*in = (struct gate_input){ 0 };
+}

@@ -1,0 +1,73 @@
+/* gate_input: what a host tells its hook, in the host's own JSON, as one struct for all hosts. */
+#ifndef GATE_INPUT_H
+#define GATE_INPUT_H
+
+#include "err.h"
+#include "gate_host.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	GATE_INPUT_BYTES =
+	    (4 << 20) - (64 << 10), /* with its envelope it is a line of the front's */
+	GATE_PATHS_MAX = 500, /* as PROPOSAL_FILES */
+};
+
+/* Texts and JSON are borrowed from root unless said otherwise; NULL: the host did not say. */
+struct gate_input {
+	const struct gate_host *host;
+	enum gate_event event;
+	const char *event_name; /* the host's */
+	const cJSON *root;
+	cJSON *owned; /* root, if gate_input_read made it */
+	const char *session; /* the host's id of it */
+	const char *agent; /* of a subagent within the session */
+	const char *cwd;
+	const char *transcript; /* path */
+	const char *permission_mode;
+	/* Of a tool's events: */
+	const char *tool; /* the host's name */
+	enum gate_class class;
+	enum gate_form form;
+	const struct gate_keys *keys;
+	const char *tool_use_id;
+	const cJSON *tool_input; /* an object */
+	cJSON *unpacked; /* the same, owned, where the host sends it as a text */
+	char *server, *server_tool; /* of MCP; owned */
+	const char *command; /* of class execute, or an edit in a command; NULL: it is not a text */
+	const char *command_dir; /* where it runs, if not in cwd: relative or absolute */
+	const char *patch; /* of form patch: points into patch_text, or into tool_input */
+	char *patch_text, *patch_dir; /* owned; patch_dir: the patch's paths are relative to it */
+	char **paths; /* what is read or written, as the tool names it; owned */
+	size_t path_count;
+	const cJSON *response; /* after the tool */
+	bool failed; /* after the tool: it has */
+	/* Of the others: */
+	const char *message; /* notification, last message of a turn, prompt */
+	const char *kind; /* of a notification, a failure (rate_limit, ...), a start or an end */
+	bool goes_on; /* a turn that ends was continued by a hook already */
+};
+
+/* Refuses bytes that cannot become a gate_input, whatever they say: too long, not UTF-8, a text
+ * with \u0000. 0 or -1 (ERR_INPUT). */
+int gate_input_check(const char *bytes, size_t length, struct err *e);
+
+/* Reads what came on stdin of `hook HOST EVENT`; in must be zeroed. The event that the JSON names
+ * must be the one given. 0, or -1 (ERR_INPUT) with what is wrong: what gate_input_check refuses,
+ * not one JSON object, an event that the host does not have, no tool. After -1, in is empty. */
+int gate_input_read(const struct gate_host *host, const char *event, const char *bytes,
+                    size_t length, struct gate_input *in, struct err *e);
+/* The same from JSON that is read already and stays valid as long as in. */
+int gate_input_from(const struct gate_host *host, const char *event, const cJSON *root,
+                    struct gate_input *in, struct err *e);
+void gate_input_clear(struct gate_input *in);
+
+/* An absolute form of a path that a tool names: relative ones are below cwd (for a patch: below
+ * patch_dir). Resolves no links and removes no dots. -1: it is relative, and the host named no cwd.
+ */
+int gate_input_absolute(const struct gate_input *in, const char *path, struct str *out,
+                        struct err *e);
+
+#endif

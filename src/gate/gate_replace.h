@@ -1,0 +1,31 @@
+/* gate_replace: one text of a file replaced by another, as the hosts' edit tools do it. */
+#ifndef GATE_REPLACE_H
+#define GATE_REPLACE_H
+
+#include "err.h"
+#include "str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { GATE_REPLACE_BYTES_MAX = 100 << 20 }; /* of a result */
+
+struct gate_replace {
+	const char *old_text; /* "": the file is created */
+	const char *new_text;
+	bool all; /* otherwise the old text must be there once */
+	size_t expected; /* it must be there so often, and all are replaced; 0: not said */
+};
+
+/* Puts what becomes of file (NULL: there is none) into out, which is empty. In a file whose lines
+ * end in CRLF, the texts are taken to mean the same. 0, or -1 (ERR_INPUT): the old text is not
+ * there, is there more than once, or the result is too long. */
+int gate_replace(const struct gate_replace *r, const struct str *file, struct str *out,
+                 struct err *e);
+
+/* Puts text as lines of its own after line (0: before the first). 0, or -1: there is no such line.
+ */
+int gate_replace_insert(const struct str *file, size_t line, const char *text, struct str *out,
+                        struct err *e);
+
+#endif
