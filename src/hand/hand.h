@@ -41,6 +41,10 @@ struct hand_ask {
 	struct policy_known known; /* of the policy */
 	const char *file_path, *body; /* of a proposal */
 	size_t body_length;
+	const char *edit_host,
+	    *edit_event; /* or of a host's own edit tool: the input of its hook, */
+	const char *edit; /* JSON (gate_edit.h); NULL: none */
+	size_t edit_length;
 	bool is_big; /* may need a lot of time and memory */
 	const char *database; /* as in struct proposal, */
 	char *const *ours; /* too */
@@ -48,6 +52,7 @@ struct hand_ask {
 	const char *folder; /* absolute: where something is to run */
 	const char *const *named; /* files that are only named, at most HAND_NAMES */
 	size_t named_count;
+	bool hashes; /* of what they contain */
 	const char *shown[HAND_SHOWN_FILES]; /* files to read whole */
 	size_t shown_count;
 };
@@ -57,8 +62,8 @@ struct hand_name {
 	bool is_other; /* it is not in the workspace, */
 	bool is_outside; /* by its text alone; else: */
 	char *path, *target; /* relative to the workspace, and what it stands for */
-	char
-	    *leads; /* absolute: where it leads instead; NULL: that is not known, or nowhere else */
+	char *leads; /* absolute: where it leads instead; NULL: not known, or nowhere else */
+	char hash[SHA256_BYTES]; /* if asked: of the file, or NO_FILE; "": it cannot be read */
 };
 
 struct hand_file {

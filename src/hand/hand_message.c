@@ -51,12 +51,16 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	add_known(out, &ask->known);
 	pack_add_text(out, ask->file_path);
 	pack_add_bytes(out, ask->body, ask->body_length);
+	pack_add_text(out, ask->edit_host);
+	pack_add_text(out, ask->edit_event);
+	pack_add_text(out, ask->edit);
 	pack_add_int(out, ask->is_big);
 	pack_add_text(out, ask->database);
 	add_list(out, (const char *const *)ask->ours, count_of(ask->ours));
 	pack_add_int(out, (int64_t)ask->fuzz);
 	pack_add_text(out, ask->folder);
 	add_list(out, ask->named, ask->named_count);
+	pack_add_int(out, ask->hashes);
 	add_list(out, ask->shown, ask->shown_count);
 	pack_end(out);
 }
@@ -101,12 +105,17 @@ int hand_ask_read(const struct str *message, struct hand_ask *ask)
 	take_known(&w, &ask->known);
 	ask->file_path = pack_text(&w, MESSAGE_BYTES);
 	ask->body = pack_bytes(&w, MESSAGE_BYTES, &ask->body_length);
+	ask->edit_host = pack_text(&w, MESSAGE_BYTES);
+	ask->edit_event = pack_text(&w, MESSAGE_BYTES);
+	ask->edit = pack_text(&w, MESSAGE_BYTES);
+	ask->edit_length = ask->edit ? strlen(ask->edit) : 0;
 	ask->is_big = pack_int_in(&w, 0, 1) != 0;
 	ask->database = pack_text(&w, MESSAGE_BYTES);
 	ask->ours = take_list(&w, MANY, &ours);
 	ask->fuzz = (size_t)pack_int_in(&w, 0, MESSAGE_BYTES);
 	ask->folder = pack_text(&w, MESSAGE_BYTES);
 	ask->named = (const char *const *)take_list(&w, HAND_NAMES, &ask->named_count);
+	ask->hashes = pack_int_in(&w, 0, 1) != 0;
 	texts = take_list(&w, HAND_SHOWN_FILES, &shown);
 	for (ask->shown_count = 0; ask->shown_count < shown; ask->shown_count++)
 		ask->shown[ask->shown_count] = texts[ask->shown_count];
@@ -122,6 +131,9 @@ void hand_ask_release(struct hand_ask *ask)
 		free((char *)ask->listed[i]);
 	free((void *)ask->listed);
 	free((char *)ask->file_path);
+	free((char *)ask->edit_host);
+	free((char *)ask->edit_event);
+	free((char *)ask->edit);
 	free((char *)ask->database);
 	for (char *const *one = ask->ours; one && *one; one++)
 		free(*one);
@@ -182,6 +194,7 @@ static void add_names(struct str *out, const struct hand_found *found)
 		pack_add_text(out, found->names[i].path);
 		pack_add_text(out, found->names[i].target);
 		pack_add_text(out, found->names[i].leads);
+		pack_add_text(out, found->names[i].hash);
 	}
 }
 
@@ -206,7 +219,7 @@ void hand_found_write(const struct hand_ask *ask, const struct hand_found *found
 			pack_add_text(out, f->why);
 			pack_add_bytes(out, str_text(&f->bytes), f->bytes.length);
 		}
-		if (ask->file_path)
+		if (ask->file_path || ask->edit)
 			add_proposal(out, found);
 		pack_add_bytes(out, str_text(&found->effect), found->effect.length);
 	}
@@ -307,11 +320,18 @@ static void take_plan(struct pack *w, const char *root, struct plan *plan)
 
 static void take_proposal(struct pack *w, struct hand_found *found)
 {
-	static const char *const CODES[] = {
-		"path_violation", "patch_conflict", "invalid_diff",        "too_large",
-		"no_space",       "quota",          "read_only",           "permission",
-		"io_error",       "busy",           "workspace_unreadable"
-	};
+	static const char *const CODES[] = { "path_violation",
+		                             "patch_conflict",
+		                             "invalid_diff",
+		                             "too_large",
+		                             "no_space",
+		                             "quota",
+		                             "read_only",
+		                             "permission",
+		                             "io_error",
+		                             "busy",
+		                             "workspace_unreadable",
+		                             "not_computed" };
 	OWNED(char_ptr) char *code = NULL;
 
 	found->plan.is_diff = pack_int_in(w, 0, 1) != 0;
@@ -342,10 +362,17 @@ static void take_policy(struct pack *w, struct policy_look *look)
 
 static void take_name(struct pack *w, const char *root, struct hand_name *name)
 {
+	OWNED(char_ptr) char *hash = NULL;
+
 	name->is_outside = pack_int_in(w, 0, 1) != 0;
 	name->path = pack_text(w, PATH_MAX);
 	name->target = pack_text(w, PATH_MAX);
 	name->leads = pack_text(w, 2 * PATH_MAX);
+	hash = pack_some_text(w, SHA256_BYTES - 1);
+	if (*hash && !is_hash(hash))
+		w->bad = true;
+	else
+		(void)snprintf(name->hash, sizeof(name->hash), "%s", hash);
 	name->is_other = !name->path;
 	if (!name->path != !name->target || (name->path && name->is_outside) ||
 	    (name->path && (!is_clean(root, name->path) || !is_clean(root, name->target))) ||
@@ -396,7 +423,7 @@ static void take_all(struct pack *w, const struct hand_ask *ask, struct hand_fou
 	found->shown_count = ask->shown_count;
 	for (size_t i = 0; i < ask->shown_count; i++)
 		take_shown(w, &found->shown[i]);
-	if (ask->file_path)
+	if (ask->file_path || ask->edit)
 		take_proposal(w, found);
 }
 
@@ -409,7 +436,7 @@ int hand_found_read(const struct hand_ask *ask, struct str *message, struct hand
 	found->is_given = pack_int_in(&w, 0, ask->given != NULL) != 0;
 	found->is_listed = pack_int_in(&w, 0, ask->listed_count > 0) != 0;
 	found->silent = (int)pack_int_in(&w, -1, (int64_t)ask->listed_count - 1);
-	found->is_too_big = pack_int_in(&w, 0, ask->file_path && !ask->is_big) != 0;
+	found->is_too_big = pack_int_in(&w, 0, (ask->file_path || ask->edit) && !ask->is_big) != 0;
 	if (!w.bad && !found->unfit && !found->is_too_big) {
 		take_all(&w, ask, found);
 		take_effect(&w, message, found);

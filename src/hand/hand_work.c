@@ -1,7 +1,8 @@
 /* The work of a hand: everything that touches an agent's files for a request. */
 #include "hand.h"
 
-#include "effect.h"
+#include "hand_edit.h"
+#include "hand_effect.h"
 #include "safe_path.h"
 #include "workspace.h"
 
@@ -10,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -128,38 +130,6 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 
 /* ---- a proposal ---- */
 
-/* Nobody reads a diff of this size: it is not computed. Each byte by which a file grows or shrinks
- * is one of its bytes. */
-static bool is_unseen(const struct plan *plan)
-{
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct planned *f = &plan->files[i];
-		size_t old = f->old.length, new = f->new.length;
-
-		if (strcmp(f->is.action, "modify") == 0 &&
-		    (old > new ? old - new : new - old) > HAND_EFFECT_BYTES)
-			return true;
-	}
-	return false;
-}
-
-static int compute_effect(struct hand_found *found)
-{
-	bool unseen = is_unseen(&found->plan);
-
-	if (!unseen)
-		effect_of(&found->plan, &found->effect);
-	if (!unseen && found->effect.length <= HAND_EFFECT_BYTES)
-		return 0;
-	str_clear(&found->effect);
-	return refusal_set(
-	    &found->why, "too_large",
-	    "what this does to the files is a diff of more than %d MiB, which nobody "
-	    "can look at; propose it in parts, or have a command do it "
-	    "(auto_check, kind terminal_command)",
-	    HAND_EFFECT_BYTES >> 20);
-}
-
 static void look_at_proposal(const struct hand_ask *ask, struct hand_found *found)
 {
 	const struct proposal p = { .workspace_root = found->root,
@@ -178,7 +148,7 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 		return;
 	}
 	failed = proposal_look(root, &p, &found->plan, &found->why) ||
-	         proposal_work(&p, &found->plan, &found->why) || compute_effect(found);
+	         proposal_work(&p, &found->plan, &found->why) || hand_effect_compute(found);
 	(void)close(root);
 	found->is_too_big = failed && !ask->is_big && strcmp(found->why.code, "too_large") == 0;
 }
@@ -242,7 +212,17 @@ static bool is_in_workspace(const char *root, const char *folder)
 	return is_in;
 }
 
-static void find_name(const char *root_name, const char *named, struct hand_name *name)
+static void hash_name(int root, struct hand_name *name)
+{
+	struct sha256 hash;
+	struct err e = { 0 };
+	int got = safe_path_hash(root, name->target, &hash, &e);
+
+	if (got >= 0)
+		(void)snprintf(name->hash, sizeof(name->hash), "%s", got ? hash.text : NO_FILE);
+}
+
+static void find_name(const char *root_name, const char *named, bool hashes, struct hand_name *name)
 {
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str target = { 0 };
@@ -266,6 +246,8 @@ static void find_name(const char *root_name, const char *named, struct hand_name
 		name->is_other = false;
 		name->path = str_take(&path);
 		name->target = str_take(&target);
+		if (hashes)
+			hash_name(root, name);
 	} else if (leads.length) {
 		name->leads = str_take(&leads);
 	}
@@ -276,7 +258,7 @@ static void find_names(const struct hand_ask *ask, struct hand_found *found)
 {
 	found->names = xcalloc(ask->named_count + 1, sizeof(*found->names));
 	for (; found->name_count < ask->named_count; found->name_count++)
-		find_name(found->root, ask->named[found->name_count],
+		find_name(found->root, ask->named[found->name_count], ask->hashes,
 		          &found->names[found->name_count]);
 }
 
@@ -323,6 +305,8 @@ void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *foun
 		return;
 	if (ask->file_path)
 		look_at_proposal(ask, found);
+	if (ask->edit)
+		hand_edit_look(ask, found);
 	if (found->is_too_big)
 		return;
 	if (ask->policy) {

@@ -35,7 +35,7 @@ static void make_question(const struct call *c, const struct call_settings *sett
 		                .actions_taken = -1 };
 	c->tool->question(c, settings, q);
 	q->body_length = strlen(q->body);
-	if (q->kind == REQUEST_KIND_PERMISSION)
+	if (q->kind == REQUEST_KIND_PERMISSION && !q->effect)
 		mark_blanks(shown, q);
 	if (!q->title) {
 		visible_add_first_line(title, q->effect ? q->effect : q->body, ASK_TITLE_BYTES);

@@ -52,6 +52,7 @@ struct call_settings {
 
 struct call {
 	const struct tool *tool;
+	struct hook *hook; /* of a hook (hook.h); NULL: a tool of ours was called */
 	cJSON *arguments; /* nulls dropped, defaults filled in */
 	struct str canonical; /* the same as canonical JSON */
 	char *rpc_id; /* JSON token, see rpc_id_canonical */
@@ -90,6 +91,9 @@ void call_clear(struct call *c);
 
 /* Whether an opened call has to be judged by a policy. */
 bool call_asks_policy(const struct call *c);
+
+/* Whether it waits while an operator has paused its session. */
+bool call_is_parked(const struct call *c);
 
 /* Fills ask with what an opened call has to know about files. Returns whether there is anything.
  * What it points to belongs to the call. */
