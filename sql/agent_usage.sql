@@ -25,28 +25,6 @@ UPDATE agent_usage
        context_size = coalesce(nullif(:context_size, 0), context_size), updated_at = :now
  WHERE run_seq = :run AND day = :day;
 
--- name: agent_usage_of_session :one
--- row: agent_usage_sum
--- type: total_tokens integer
--- type: cost_micros integer
-SELECT coalesce(sum(u.total_tokens), 0) AS total_tokens,
-       coalesce(sum(CASE WHEN u.currency = :currency THEN u.cost_micros END), 0) AS cost_micros
-  FROM agent_run AS r CROSS JOIN agent_usage AS u ON u.run_seq = r.seq WHERE r.session_seq = :session;
-
--- name: agent_usage_of_day :one
--- row: agent_usage_sum
--- type: total_tokens integer
--- type: cost_micros integer
-SELECT coalesce(sum(total_tokens), 0) AS total_tokens,
-       coalesce(sum(CASE WHEN currency = :currency THEN cost_micros END), 0) AS cost_micros
-  FROM agent_usage WHERE day = :day;
-
--- name: agent_usage_pause :insert
--- A budget is used up: the operator is asked.
--- type: :why text
-INSERT INTO command (verb, session_id, argument, operator_id, source, created_at)
-SELECT 'pause', id, :why, 'system:clock', 'budget', :now FROM session WHERE seq = :session AND status = 'active';
-
 -- name: agent_usage_delete :rows
 DELETE FROM agent_usage WHERE seq IN (
   SELECT u.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value

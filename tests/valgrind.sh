@@ -1,11 +1,13 @@
 #!/bin/sh
 # One conversation with every process under valgrind: sh tests/valgrind.sh BUILD_DIR. Fails when
-# valgrind finds an error or lost memory in any of them. ("Possibly lost" are pages of SQLite's cache,
-# to whose end it points, in a child that was forked beside an open database.)
+# valgrind finds an error or memory that is lost, or possibly lost (but for valgrind.supp), in any of
+# them.
 #
 # Debian 12's valgrind does not know openat2(2), so nothing here reads or writes a workspace's files;
 # the tests of those run under the sanitizers (ctest --preset asan).
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+check="valgrind -q --error-exitcode=99 --leak-check=full --suppressions=$here/valgrind.supp"
 build=$(cd "${1:-build/dev}" && pwd)
 scratch=$(mktemp -d)
 system=""
@@ -24,19 +26,15 @@ cp "$build/agent-intercom" "$build/runner" "$scratch/bin/"
 for worker in mcp-front commander archivist reader applier watchdog retention; do
   cat > "$scratch/bin/$worker" <<EOF
 #!/bin/sh
-exec valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite \\
-  --errors-for-leak-kinds=definite \\
-  --log-file="$scratch/log/$worker" "$build/$worker" "\$@"
+exec $check --log-file="$scratch/log/$worker" "$build/$worker" "\$@"
 EOF
   chmod +x "$scratch/bin/$worker"
 done
 ctl() {
-  valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
-    --log-file="$scratch/log/ctl.%p" "$build/agent-intercom-ctl" --db "$db" "$@"
+  $check --log-file="$scratch/log/ctl.%p" "$build/agent-intercom-ctl" --db "$db" "$@"
 }
 
-valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
-  --log-file="$scratch/log/agent-intercom" "$scratch/bin/agent-intercom" --db "$db" \
+$check --log-file="$scratch/log/agent-intercom" "$scratch/bin/agent-intercom" --db "$db" \
   --workspace "$scratch/workspace" > "$scratch/out" 2> "$scratch/err" &
 system=$!
 tries=0

@@ -16,6 +16,7 @@
 #include "json.h"
 #include "json_writer.h"
 #include "keep.h"
+#include "limit.h"
 #include "log.h"
 #include "pulse.h"
 #include "setting.h"
@@ -79,20 +80,13 @@ struct archive {
 	int64_t again_ms; /* monotonic: not before */
 	int64_t keep_ms; /* monotonic: when objects are deleted next */
 	struct str manifests; /* what the keeper keeps */
+	char compared[SHA256_BYTES]; /* the manifest that the next workspace is compared with, or ""
+	                              */
 };
 
 static const char KEEPER[] = "";
 
 /* ---- the reader ---- */
-
-static void limit(int which, rlim_t most)
-{
-	struct rlimit now;
-
-	if (getrlimit(which, &now) == 0 && now.rlim_max < most)
-		most = now.rlim_max;
-	(void)setrlimit(which, &(struct rlimit){ .rlim_cur = most, .rlim_max = most });
-}
 
 /* It has no database, and nothing of ours but its end of the pipe. */
 static void confine(const struct archive *a, int out)
@@ -110,11 +104,9 @@ static void confine(const struct archive *a, int out)
 	(void)close_range((unsigned)out + 1, ~0U, 0);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + READER_NICE);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, (rlim_t)a->seconds);
-#ifndef __SANITIZE_ADDRESS__
-	limit(RLIMIT_AS, READER_MEMORY);
-#endif
+	limit_to(RLIMIT_CORE, 0);
+	limit_to(RLIMIT_CPU, (rlim_t)a->seconds);
+	limit_memory(READER_MEMORY);
 }
 
 /* path -> SHA-256 of all files; nothing if it is too long for a row, or a name is no text. */
@@ -319,29 +311,13 @@ static int settle_failed(struct archive *a, const char *root, const char *why, b
 	return sql_checkpoint_put_back(&a->w->store, a->w->machine, root, a->w->id.text, e);
 }
 
-/* What the reader has reported, or that it did not. */
-static int settle_rows(struct archive *a, const struct reader *r, struct err *e)
-{
-	OWNED(cJSON_ptr) cJSON *json = cJSON_Parse(str_text(&r->answer));
-	const char *why = json_text(json, "why");
-
-	if (json_text(json, "manifest"))
-		return settle_done(a, r->root, json, e);
-	if (r->late)
-		return settle_failed(a, r->root,
-		                     "the workspace could not be read in time (setting "
-		                     "checkpoint.timeout_seconds)",
-		                     false, e);
-	return settle_failed(a, r->root, why ? why : "its reader was killed",
-	                     !why || cJSON_IsTrue(cJSON_GetObjectItem(json, "again")), e);
-}
-
 /* What the keeper reports: a checkpoint whose objects are gone is lost. */
 static int settle_kept(struct archive *a, const struct reader *r, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *json = cJSON_Parse(str_text(&r->answer));
 	const char *damaged = json_text(json, "damaged"), *how = json_text(json, "how");
 	int64_t deleted = number_of(json, "deleted");
+	int lost;
 
 	if (json_text(json, "why"))
 		log_warn("objects: %s", json_text(json, "why"));
@@ -350,25 +326,29 @@ static int settle_kept(struct archive *a, const struct reader *r, struct err *e)
 	if (!damaged || !how)
 		return 0;
 	log_error("the checkpoints with manifest %s are lost: %s", damaged, how);
-	a->keep_ms = 0; /* nothing was deleted: once more, without it */
 	if (store_begin(&a->w->store, e))
 		return -1;
-	if (sql_checkpoint_lose(&a->w->store, how, damaged, e) < 0) {
+	lost = sql_checkpoint_lose(&a->w->store, how, damaged, e);
+	if (lost < 0) {
 		store_rollback(&a->w->store);
 		return -1;
 	}
+	if (lost > 0)
+		a->keep_ms = 0; /* nothing was deleted: once more, without it */
 	return store_commit(&a->w->store, e);
 }
 
-static int settle(struct archive *a, const struct reader *r, struct err *e)
+/* All rows of a workspace: json is what its reader has reported; NULL: why not. */
+static int settle(struct archive *a, const char *root, const cJSON *json, const char *why,
+                  bool again, struct err *e)
 {
 	struct store *st = &a->w->store;
 	OWNED(checkpoint_orders_row) struct checkpoint_orders_row orders = { 0 };
 
 	if (store_begin(st, e))
 		return -1;
-	if (sql_checkpoint_orders(st, a->w->machine, r->root, a->w->id.text, &orders, e) < 0 ||
-	    settle_rows(a, r, e) < 0 ||
+	if (sql_checkpoint_orders(st, a->w->machine, root, a->w->id.text, &orders, e) < 0 ||
+	    (json ? settle_done(a, root, json, e) : settle_failed(a, root, why, again, e)) < 0 ||
 	    sql_checkpoint_answer(st, orders.seqs ? orders.seqs : "[]", e) < 0) {
 		store_rollback(st);
 		return -1;
@@ -376,17 +356,29 @@ static int settle(struct archive *a, const struct reader *r, struct err *e)
 	return store_commit(st, e);
 }
 
+/* What a reader has reported, or that it did not. */
+static int settle_read(struct archive *a, const struct reader *r, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *json = cJSON_Parse(str_text(&r->answer));
+	const char *why = json_text(json, "why");
+
+	if (json_text(json, "manifest"))
+		return settle(a, r->root, json, NULL, false, e);
+	if (r->late)
+		return settle(a, r->root, NULL,
+		              "the workspace could not be read in time (setting "
+		              "checkpoint.timeout_seconds)",
+		              false, e);
+	return settle(a, r->root, NULL, why ? why : "its reader was killed",
+	              !why || cJSON_IsTrue(cJSON_GetObjectItem(json, "again")), e);
+}
+
 static int give_up(struct archive *a, const char *root, struct err *e)
 {
-	OWNED(str) struct str answer = { 0 };
-	OWNED(char_ptr) char *copy = xstrdup(root);
-	struct reader r = { .root = copy };
+	OWNED(str) struct str why = { 0 };
 
-	json_object(&answer);
-	json_member(&answer, "why", "the archivist died 3 times while it was read");
-	json_object_end(&answer);
-	r.answer = answer;
-	return settle(a, &r, e);
+	str_addf(&why, "the archivist died %d times while it was read", ATTEMPTS);
+	return settle(a, root, NULL, str_text(&why), false, e);
 }
 
 /* Takes what a reader has written. Whether it has ended. */
@@ -414,7 +406,7 @@ static int look_at_readers(struct archive *a, struct err *e)
 		r->late = clock_monotonic_ms() >= r->end_ms;
 		if (!hear(r) && !r->late)
 			continue;
-		failed = strcmp(r->root, KEEPER) == 0 ? settle_kept(a, r, e) : settle(a, r, e);
+		failed = strcmp(r->root, KEEPER) == 0 ? settle_kept(a, r, e) : settle_read(a, r, e);
 		end_reader(r);
 		return failed ? -1 : 1;
 	}
@@ -453,6 +445,17 @@ static int next_root(struct archive *a, struct checkpoint_next_row *row, struct 
 	return got;
 }
 
+/* What is to be put back there: whatever it holds is looked at. 0 or -1. */
+static int find_compared(struct archive *a, const char *root, struct err *e)
+{
+	OWNED(checkpoint_compared_row) struct checkpoint_compared_row row = { 0 };
+	int got = sql_checkpoint_compared(&a->w->store, a->w->machine, root, &row, e);
+
+	(void)snprintf(a->compared, sizeof(a->compared), "%s", got > 0 ? row.to_hash : "");
+	a->options.also = a->compared[0] ? a->compared : NULL;
+	return got < 0 ? -1 : 0;
+}
+
 /* How many rows of the workspace are ours now, -1. */
 static int claim(struct archive *a, const char *root, struct err *e)
 {
@@ -480,7 +483,7 @@ static int begin(struct archive *a, struct err *e)
 	got = next_root(a, &row, e);
 	if (got <= 0)
 		return got;
-	if (read_settings(a, e))
+	if (read_settings(a, e) || find_compared(a, row.workspace_root, e))
 		return -1;
 	claimed = claim(a, row.workspace_root, e);
 	if (claimed <= 0)

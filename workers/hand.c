@@ -13,6 +13,7 @@
 #include "hand.h"
 
 #include "io.h"
+#include "limit.h"
 #include "pack.h"
 #include "sha256.h"
 #include "workspace.h"
@@ -40,32 +41,13 @@ enum {
 
 /* ---- a job ---- */
 
-static void limit(int which, rlim_t most)
-{
-	struct rlimit now;
-
-	if (getrlimit(which, &now) == 0 && now.rlim_max < most)
-		most = now.rlim_max;
-	(void)setrlimit(which, &(struct rlimit){ .rlim_cur = most, .rlim_max = most });
-}
-
-/* Not with sanitizers: they reserve more address space than any limit. */
-static void limit_memory(size_t most)
-{
-#ifndef __SANITIZE_ADDRESS__
-	limit(RLIMIT_AS, most);
-#else
-	(void)most;
-#endif
-}
-
 static void confine(void)
 {
 	(void)alarm(HAND_DEADLINE_MS / 1000 + HAND_GRACE_S);
-	limit(RLIMIT_CPU, HAND_DEADLINE_MS / 1000);
-	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_NOFILE, FDS_MAX);
+	limit_to(RLIMIT_CPU, HAND_DEADLINE_MS / 1000);
+	limit_to(RLIMIT_FSIZE, 0);
+	limit_to(RLIMIT_CORE, 0);
+	limit_to(RLIMIT_NOFILE, FDS_MAX);
 	limit_memory(HAND_BIG_MEMORY);
 }
 

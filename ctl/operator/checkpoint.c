@@ -1,6 +1,7 @@
 /* checkpoint: what a workspace holds, kept: taken, listed and shown. */
 #include "ctl.h"
 
+#include "json.h"
 #include "manifest.h"
 #include "sql/checkpoint.h"
 #include "tree_diff.h"
@@ -14,19 +15,15 @@ enum {
 	DIFF_BYTES = 16 << 20, /* nobody reads more */
 };
 
+static const char LATE[] = "ordered, but not taken yet: the archivist does it when it runs; see "
+                           "`checkpoint list`";
+
 /* ---- create, list ---- */
 
-static int tell_created(struct ctl *c, const char *reply, struct err *e)
+static void tell_created(const cJSON *o)
 {
-	cJSON *o = cJSON_Parse(reply ? reply : "");
 	const cJSON *label = cJSON_GetObjectItem(o, "label");
 
-	if (!o)
-		return err_set(e, ERR_BUG, "the reply to the order is not JSON");
-	if (c->json) {
-		json_print(c, o);
-		return 0;
-	}
 	printf("checkpoint %s", cJSON_GetStringValue(cJSON_GetObjectItem(o, "checkpoint_id")));
 	if (cJSON_IsString(label)) {
 		(void)fputs(": ", stdout);
@@ -37,8 +34,6 @@ static int tell_created(struct ctl *c, const char *reply, struct err *e)
 	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "bytes")),
 	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "added_bytes")),
 	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "left_out")));
-	cJSON_Delete(o);
-	return 0;
 }
 
 static int create(struct ctl *c, const char *root, struct err *e)
@@ -48,19 +43,15 @@ static int create(struct ctl *c, const char *root, struct err *e)
 		                 .id = c->session,
 		                 .text = label,
 		                 .workspace = root };
-	OWNED(said) struct said said = { 0 };
-	OWNED(command_result) struct command_result result = { 0 };
+	OWNED(ctl_reply) struct ctl_reply reply = { 0 };
 
-	if (ctl_say(c, &w, &said, e))
+	if (ctl_order(c, &w, WAIT_MS, LATE, &reply, e))
 		return -1;
-	result.seq = said.seq;
-	if (ctl_await(c, &result, WAIT_MS, e))
-		return -1;
-	if (!result.is.outcome)
-		return err_set(e, ERR_AGAIN,
-		               "ordered, but not taken yet: the archivist does it when it runs; "
-		               "see `checkpoint list`");
-	return tell_created(c, result.is.reply, e);
+	if (c->json)
+		ctl_print_reply(c, &reply);
+	else
+		tell_created(reply.json);
+	return 0;
 }
 
 static int list(struct ctl *c, const char *root, struct err *e)
@@ -175,24 +166,13 @@ static int take_now(struct ctl *c, const char *root, char **ret_manifest, struct
 	const struct words w = { .verb = verb_find("session-checkpoint"),
 		                 .text = "for a diff",
 		                 .workspace = root };
-	OWNED(said) struct said said = { 0 };
-	OWNED(command_result) struct command_result result = { 0 };
+	OWNED(ctl_reply) struct ctl_reply reply = { 0 };
 	const char *id;
-	cJSON *reply;
-	int failed;
 
-	if (ctl_say(c, &w, &said, e))
+	if (ctl_order(c, &w, WAIT_MS, LATE, &reply, e))
 		return -1;
-	result.seq = said.seq;
-	if (ctl_await(c, &result, WAIT_MS, e))
-		return -1;
-	if (!result.is.outcome)
-		return err_set(e, ERR_AGAIN, "the archivist has not read %s yet", root);
-	reply = cJSON_Parse(result.is.reply ? result.is.reply : "");
-	id = cJSON_GetStringValue(cJSON_GetObjectItem(reply, "checkpoint_id"));
-	failed = find_checkpoint(c, id ? id : "", ret_manifest, NULL, e);
-	cJSON_Delete(reply);
-	return failed;
+	id = json_text(reply.json, "checkpoint_id");
+	return find_checkpoint(c, id ? id : "", ret_manifest, NULL, e);
 }
 
 static int diff(struct ctl *c, struct err *e)

@@ -101,9 +101,18 @@ char *join_arguments(const struct ctl *c, int first);
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e);
 /* Prints the answer in the requested form; takes over its JSON. */
 void print_said(const struct ctl *c, struct said *s);
-/* Waits up to ms for a worker to carry out an order: result->is.outcome is NULL if time ran out. 0;
- * -1: it was refused, and e says why. */
-int ctl_await(struct ctl *c, struct command_result *result, int ms, struct err *e);
+/* What a worker answers to an order. */
+struct ctl_reply {
+	int64_t seq; /* of the order */
+	cJSON *json;
+};
+void ctl_reply_clear(struct ctl_reply *r);
+/* Gives an order to a worker and waits up to ms for it to carry it out. 0; -1: it was refused, or
+ * is not done by then, and e says why (late: in the second case). */
+int ctl_order(struct ctl *c, const struct words *w, int ms, const char *late,
+              struct ctl_reply *reply, struct err *e);
+/* Prints its JSON, which is then gone. */
+void ctl_print_reply(const struct ctl *c, struct ctl_reply *r);
 /* mode MODE [--session ID], stall on|off SESSION. */
 int say_mode(struct ctl *c, struct err *e);
 int say_stall(struct ctl *c, struct err *e);

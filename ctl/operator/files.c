@@ -2,20 +2,18 @@
  * waits for that. */
 #include "ctl.h"
 
-#include "clock.h"
 #include "content.h"
 #include "json.h"
 #include "setting.h"
 #include "sql/file_look.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
-enum { WAIT_MS = 15000, LOOK_MS = 20 }; /* longer than reader takes for a look */
+enum { WAIT_MS = 15000 }; /* longer than reader takes for a look */
 
 /* ---- the order ---- */
 
@@ -48,21 +46,6 @@ static char *find_folder(struct ctl *c, struct err *e)
 	return real;
 }
 
-/* Waits for its outcome; none on return means that time ran out. */
-static int await(struct ctl *c, int64_t seq, struct command_result *result, struct err *e)
-{
-	int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-
-	for (;;) {
-		if (command_read(&c->store, seq, result, e))
-			return -1;
-		if (result->is.outcome || clock_monotonic_ms() >= until_ms)
-			return command_check(result, e);
-		command_result_clear(result);
-		(void)poll(NULL, 0, LOOK_MS);
-	}
-}
-
 /* ---- the answer ---- */
 
 static void print_facts(const cJSON *detail)
@@ -89,23 +72,20 @@ static void print_text(const cJSON *detail, const struct str *text, bool is_tree
 		print_facts(detail);
 }
 
-static int print(struct ctl *c, int64_t command, const char *reply, struct err *e)
+static int print(struct ctl *c, struct ctl_reply *reply, struct err *e)
 {
 	OWNED(file_look_of_command_row) struct file_look_of_command_row look = { 0 };
 	OWNED(str) struct str text = { 0 };
-	cJSON *detail;
 
-	if (sql_file_look_of_command(&c->store, command, &look, e) < 0 ||
+	if (sql_file_look_of_command(&c->store, reply->seq, &look, e) < 0 ||
 	    content_get(&c->store, look.content_seq, &text, e))
 		return -1;
-	detail = cJSON_Parse(reply ? reply : "{}");
 	if (c->json) {
-		json_add_bytes(detail, "text", str_text(&text), text.length);
-		json_print(c, detail);
-		return EX_OK;
+		json_add_bytes(reply->json, "text", str_text(&text), text.length);
+		ctl_print_reply(c, reply);
+	} else {
+		print_text(reply->json, &text, look.what == FILE_LOOK_WHAT_FOLDER);
 	}
-	print_text(detail, &text, look.what == FILE_LOOK_WHAT_FOLDER);
-	cJSON_Delete(detail);
 	return EX_OK;
 }
 
@@ -113,8 +93,7 @@ static int look(struct ctl *c, const char *word, const char *depth, const char *
                 struct err *e)
 {
 	OWNED(char_ptr) char *folder = NULL;
-	OWNED(said) struct said said = { 0 };
-	OWNED(command_result) struct command_result result = { 0 };
+	OWNED(ctl_reply) struct ctl_reply reply = { 0 };
 	struct words w = { .verb = verb_find(word),
 		           .id = c->session,
 		           .text = c->argc ? c->argv[0] : NULL,
@@ -129,14 +108,11 @@ static int look(struct ctl *c, const char *word, const char *depth, const char *
 			return -1;
 		w.workspace = folder;
 	}
-	if (ctl_say(c, &w, &said, e) || await(c, said.seq, &result, e))
-		return -1;
-	if (!result.is.outcome)
-		return err_set(e, ERR_AGAIN,
-		               "ordered, but not answered within %d s: reader does it when it "
-		               "runs; see `health`",
-		               WAIT_MS / 1000);
-	return print(c, said.seq, result.is.reply, e);
+	return ctl_order(c, &w, WAIT_MS,
+	                 "ordered, but not answered yet: reader does it when it runs; see `health`",
+	                 &reply, e)
+	           ? -1
+	           : print(c, &reply, e);
 }
 
 static int run_files(struct ctl *c, struct err *e)

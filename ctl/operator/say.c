@@ -14,6 +14,7 @@ enum {
 	BUSY_TRY_MS = 2000, /* then the person is told that we wait */
 	BUSY_TRIES = 30, /* a minute in all */
 	BUSY_PAUSE_MS = 50,
+	LOOK_MS = 30,
 };
 
 /* What a person orders is not lost because others write: we wait, and say so. */
@@ -49,19 +50,46 @@ int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *
 	return out->outcome == SAID_DONE ? 0 : err_set(e, ERR_INPUT, "%s", str_text(&out->text));
 }
 
-int ctl_await(struct ctl *c, struct command_result *result, int ms, struct err *e)
+void ctl_reply_clear(struct ctl_reply *r)
 {
-	enum { LOOK_MS = 30 };
-	int64_t until_ms = clock_monotonic_ms() + ms;
-	int64_t seq = result->seq;
+	cJSON_Delete(r->json);
+	*r = (struct ctl_reply){ 0 };
+}
 
-	while (!result->is.outcome && clock_monotonic_ms() < until_ms) {
-		(void)poll(NULL, 0, LOOK_MS);
-		command_result_clear(result);
+void ctl_print_reply(const struct ctl *c, struct ctl_reply *r)
+{
+	json_print(c, r->json);
+	r->json = NULL;
+}
+
+/* Until it has an outcome; none on return means that time ran out. */
+static int await(struct ctl *c, int64_t seq, int ms, struct command_result *result, struct err *e)
+{
+	int64_t until_ms = clock_monotonic_ms() + ms;
+
+	for (;;) {
 		if (command_read(&c->store, seq, result, e))
 			return -1;
+		if (result->is.outcome || clock_monotonic_ms() >= until_ms)
+			return command_check(result, e);
+		command_result_clear(result);
+		(void)poll(NULL, 0, LOOK_MS);
 	}
-	return command_check(result, e);
+}
+
+int ctl_order(struct ctl *c, const struct words *w, int ms, const char *late,
+              struct ctl_reply *reply, struct err *e)
+{
+	OWNED(said) struct said said = { 0 };
+	OWNED(command_result) struct command_result result = { 0 };
+
+	if (ctl_say(c, w, &said, e) || await(c, said.seq, ms, &result, e))
+		return -1;
+	if (!result.is.outcome)
+		return err_set(e, ERR_AGAIN, "%s", late);
+	reply->seq = said.seq;
+	reply->json = cJSON_Parse(result.is.reply ? result.is.reply : "");
+	return reply->json ? 0 : err_set(e, ERR_BUG, "the reply to the order is not JSON");
 }
 
 void print_said(const struct ctl *c, struct said *s)

@@ -25,13 +25,16 @@ static const char PROGRAM[] = "agent-intercom";
 struct request {
 	struct wish wish;
 	struct config_source source;
-	struct str command, url, file, instructions;
+	struct str command, hook, url, file, instructions;
+	const char *when_down; /* NULL: as configured */
 };
 
 static void request_clear(struct request *r)
 {
 	cJSON_Delete(r->wish.args);
+	cJSON_Delete(r->wish.hook_args);
 	str_clear(&r->command);
+	str_clear(&r->hook);
 	str_clear(&r->url);
 	str_clear(&r->file);
 	str_clear(&r->instructions);
@@ -53,26 +56,48 @@ static int help(bool remove)
 		    "  --print              only prints the entry\n"
 		    "  --http               reach a running agent-intercom over HTTP instead "
 		    "of starting it\n"
+		    "  --gate               also the hooks by which the host asks before each of "
+		    "its own tools\n"
+		    "  --managed            only the hooks, for all users of this machine (as "
+		    "root)\n"
+		    "  --when-down deny|allow\n"
+		    "                       what hooks answer while agent-intercom cannot be "
+		    "reached "
+		    "(deny)\n"
 		    "  --wait SECONDS       how long a call may wait (3600)\n"
 		    "  --config FILE, --db PATH, --workspace DIR\n"
 		    "                       handed on to agent-intercom");
 	else
-		(void)puts("Removes what install has added, and nothing else.\n");
-	(void)puts("  --project            the file of the project in the working directory "
-	           "(vscode: the default)\n"
-	           "  --user               the file of this user\n"
-	           "  --file FILE          another file of the same form\n"
-	           "  --name NAME          of the server, as the host shows it (intercom)\n"
-	           "  --instructions FILE  also the lines for the agent, in CLAUDE.md, AGENTS.md, "
-	           "...\n"
-	           "  --yes                do not ask\n"
-	           "  --help\n\n"
-	           "Exit status: 0 done, or nothing to do; 1 nothing written; 64 wrong usage; 75 "
-	           "try\nagain; 78 a file that cannot be changed: none is.");
+		(void)puts("Removes what install has added, and nothing else.\n\n"
+		           "  --managed            the hooks for all users of this machine");
+	(void)puts(
+	    "  --project            the file of the project in the working directory "
+	    "(vscode: the default)\n"
+	    "  --user               the file of this user\n"
+	    "  --root DIR           with --managed: a folder to take for the root of the file "
+	    "system\n"
+	    "  --file FILE          another file of the same form\n"
+	    "  --name NAME          of the server, as the host shows it (intercom)\n"
+	    "  --instructions FILE  also the lines for the agent, in CLAUDE.md, AGENTS.md, "
+	    "...\n"
+	    "  --yes                do not ask\n"
+	    "  --help\n\n"
+	    "Exit status: 0 done, or nothing to do; 1 nothing written; 64 wrong usage; 75 "
+	    "try\nagain; 78 a file that cannot be changed: none is.");
 	return EX_OK;
 }
 
-enum { OPT_CONFIG = 256, OPT_DB, OPT_WORKSPACE, OPT_FILE, OPT_NAME, OPT_INSTRUCTIONS, OPT_WAIT };
+enum {
+	OPT_CONFIG = 256,
+	OPT_DB,
+	OPT_WORKSPACE,
+	OPT_FILE,
+	OPT_NAME,
+	OPT_INSTRUCTIONS,
+	OPT_WAIT,
+	OPT_WHEN_DOWN,
+	OPT_ROOT,
+};
 
 static int take_wait(struct wish *w, const char *text)
 {
@@ -101,6 +126,15 @@ static int take_name(struct wish *w, const char *text)
 	return -1;
 }
 
+static int take_when_down(struct request *r, const char *text)
+{
+	r->when_down = text;
+	if (strcmp(text, "deny") == 0 || strcmp(text, "allow") == 0)
+		return 0;
+	(void)fprintf(stderr, "%s: --when-down takes deny or allow, not '%.40s'\n", PROGRAM, text);
+	return -1;
+}
+
 /* Takes an option with a text. */
 static int take(struct request *r, int option, const char *text)
 {
@@ -124,21 +158,63 @@ static int take(struct request *r, int option, const char *text)
 		return take_name(&r->wish, text);
 	case OPT_WAIT:
 		return take_wait(&r->wish, text);
+	case OPT_WHEN_DOWN:
+		return take_when_down(r, text);
+	case OPT_ROOT:
+		r->wish.root = text;
+		return 0;
 	default: /* getopt_long has printed why */
 		return -1;
 	}
 }
 
+/* Whether the options go together; says why not. */
+static int check_gate(const struct request *r)
+{
+	const char *why = NULL;
+
+	if (r->wish.managed && r->wish.gate)
+		why = "--managed and --gate are two places for the same hooks; choose one";
+	else if (r->wish.root[0] && !r->wish.managed)
+		why = "--root goes with --managed";
+	else if (r->wish.print && (r->wish.gate || r->wish.managed))
+		why = "hooks are shown before they are written; --print is for the entry";
+	else if (r->when_down && !r->wish.gate && !r->wish.managed)
+		why = "--when-down goes with --gate or --managed";
+	else if (r->wish.gate && r->wish.remove)
+		why = "uninstall removes the gate of this user, too; it needs no --gate";
+	if (why)
+		(void)fprintf(stderr, "%s: %s\n", PROGRAM, why);
+	return why ? -1 : 0;
+}
+
+static int find_host(struct request *r, int argc, char **argv)
+{
+	OWNED(str) struct str names = { 0 };
+
+	r->wish.host = optind + 1 == argc ? host_find(argv[optind]) : NULL;
+	if (r->wish.host)
+		return 0;
+	host_names(&names);
+	(void)fprintf(stderr, "%s: write %s and one of %s\n", PROGRAM, argv[0], str_text(&names));
+	return -1;
+}
+
 /* Returns 0, 1 after --help, -1. */
 static int parse(struct request *r, int argc, char **argv)
 {
-	int project = -1, asks_help = 0, yes = 0, print = 0, http = 0, option;
+	int project = -1, asks_help = 0, yes = 0, print = 0, http = 0, gate = 0, managed = 0,
+	    option;
 	const struct option options[] = {
 		{ "project", no_argument, &project, 1 },
 		{ "user", no_argument, &project, 0 },
 		{ "yes", no_argument, &yes, 1 },
 		{ "print", no_argument, &print, 1 },
 		{ "http", no_argument, &http, 1 },
+		{ "gate", no_argument, &gate, 1 },
+		{ "managed", no_argument, &managed, 1 },
+		{ "when-down", required_argument, NULL, OPT_WHEN_DOWN },
+		{ "root", required_argument, NULL, OPT_ROOT },
 		{ "help", no_argument, &asks_help, 1 },
 		{ "config", required_argument, NULL, OPT_CONFIG },
 		{ "db", required_argument, NULL, OPT_DB },
@@ -157,24 +233,21 @@ static int parse(struct request *r, int argc, char **argv)
 			return -1;
 	if (asks_help)
 		return 1;
+	r->wish.print = print;
+	r->wish.gate = gate;
+	r->wish.managed = managed;
 	if (print && r->wish.remove) {
 		(void)fprintf(stderr,
 		              "%s: uninstall prints nothing; it shows the change and asks\n",
 		              PROGRAM);
 		return -1;
 	}
-	r->wish.host = optind + 1 == argc ? host_find(argv[optind]) : NULL;
-	if (!r->wish.host) {
-		OWNED(str) struct str names = { 0 };
-
-		host_names(&names);
-		(void)fprintf(stderr, "%s: write %s and one of %s\n", PROGRAM, argv[0],
-		              str_text(&names));
+	if (check_gate(r))
 		return -1;
-	}
+	if (find_host(r, argc, argv))
+		return -1;
 	r->wish.project = project < 0 ? r->wish.host->in_project : project;
 	r->wish.yes = yes;
-	r->wish.print = print;
 	r->wish.http = http;
 	if (r->wish.wait < 0)
 		r->wish.wait = r->wish.host->waits_long ? WAIT_SECONDS : 0;
@@ -257,6 +330,28 @@ static int find_args(struct request *r, struct err *e)
 	return 0;
 }
 
+/* Hooks start the small program itself: `agent-intercom hook` would take a second process. */
+static int find_hook(struct request *r, struct err *e)
+{
+	cJSON *args = r->wish.hook_args = cJSON_CreateArray();
+
+	if (paths_libexec(&r->hook, e))
+		return -1;
+	str_add(&r->hook, "/hook");
+	r->wish.hook = str_text(&r->hook);
+	if (access(r->wish.hook, X_OK) != 0)
+		return err_errno(e, ERR_INPUT, "%s cannot be run; install agent-intercom again",
+		                 r->wish.hook);
+	if (r->when_down && strcmp(r->when_down, "allow") == 0) {
+		add_arg(args, "--when-down");
+		add_arg(args, "allow");
+	}
+	return add_path(args, "--config", r->source.config, e) ||
+	               add_path(args, "--db", r->source.database, e)
+	           ? -1
+	           : 0;
+}
+
 static int find_url(struct request *r, struct err *e)
 {
 	struct config config = { 0 };
@@ -280,6 +375,8 @@ static int find_url(struct request *r, struct err *e)
 static int complete(struct request *r, struct err *e)
 {
 	if (find_command(r, e) || find_args(r, e) || (r->wish.http && find_url(r, e)))
+		return -1;
+	if ((r->wish.gate || r->wish.managed) && !r->wish.remove && find_hook(r, e))
 		return -1;
 	if (r->wish.file) {
 		if (paths_absolute(NULL, r->wish.file, &r->file, e))
@@ -463,9 +560,11 @@ static int change_host(const struct wish *w, struct err *e)
 {
 	struct plan p = { 0 };
 	OWNED(str) struct str question = { 0 };
-	int result = plan_host(&p, w, e);
+	int result = w->managed ? 0 : plan_host(&p, w, e);
 
 	str_addf(&question, "Change %s's configuration so?", w->host->title);
+	if (result == 0 && (w->gate || w->managed || w->remove))
+		result = plan_gate(&p, w, e);
 	if (result == 0 && w->instructions) /* checked before anything is written */
 		result = plan_instructions(&p, w, w->instructions, e);
 	if (result == 0)
@@ -504,7 +603,14 @@ static int change_usual_instructions(const struct wish *w, struct err *e)
 
 static void tell_hints(const struct wish *w)
 {
+	const struct gate *g = gate_find(w->host->name);
+	const char *hint = !g ? NULL : w->managed ? g->system.hint : w->gate ? g->user.hint : NULL;
+
 	if (w->remove)
+		return;
+	if (hint)
+		(void)puts(hint);
+	if (w->managed)
 		return;
 	if (w->host->hint)
 		(void)puts(w->host->hint);
@@ -532,14 +638,15 @@ static int carry_out_request(struct request *r, struct err *e)
 	result = change_host(&r->wish, e);
 	if (result == 0)
 		tell_hints(&r->wish);
-	if (result == 0 && !r->wish.instructions)
+	if (result == 0 && !r->wish.instructions && !r->wish.managed)
 		result = change_usual_instructions(&r->wish, e);
 	return result;
 }
 
 int intercom_install(bool remove, const struct config_source *source, int argc, char **argv)
 {
-	struct request r = { .wish = { .name = "intercom", .remove = remove }, .source = *source };
+	struct request r = { .wish = { .name = "intercom", .remove = remove, .root = "" },
+		             .source = *source };
 	struct err e = { 0 };
 	int result = parse(&r, argc, argv);
 

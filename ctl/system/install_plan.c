@@ -40,12 +40,15 @@ bool plan_changes(const struct plan *p)
 	return false;
 }
 
-/* Starts a change of the file at path that changes nothing yet. */
-static struct change *begin(struct plan *p, const char *path, struct err *e)
+struct change *plan_file(struct plan *p, const char *path, struct err *e)
 {
 	OWNED(str) struct str kept = { 0 };
-	struct change *c = &p->changes[p->count++];
+	struct change *c;
 
+	for (int i = 0; i < p->count; i++)
+		if (strcmp(p->changes[i].file.path, path) == 0)
+			return &p->changes[i];
+	c = &p->changes[p->count++];
 	*c = (struct change){ .remove = false };
 	if (textfile_read(path, &c->file, e))
 		return NULL;
@@ -65,14 +68,24 @@ static size_t without_newlines(const struct str *text)
 	return length;
 }
 
-/* Our part has been removed: restores the old final newlines, and removes a file that did not exist
- * before. */
-static void give_back(struct change *c)
+/* Whether both are JSON objects that say the same. */
+static bool means_the_same(const struct change *c)
+{
+	OWNED(cJSON_ptr) cJSON *after = NULL;
+	OWNED(cJSON_ptr) cJSON *before = NULL;
+
+	return json_edit_parse(&c->after, c->file.path, &after, NULL) >= 0 && after &&
+	       json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL) >= 0 &&
+	       cJSON_Compare(after, before, 1);
+}
+
+void plan_give_back(struct change *c)
 {
 	size_t length = without_newlines(&c->after);
+	bool same = length == without_newlines(&c->kept.bytes) &&
+	            memcmp(str_text(&c->after), str_text(&c->kept.bytes), length) == 0;
 
-	if (c->kept.exists && length == without_newlines(&c->kept.bytes) &&
-	    memcmp(str_text(&c->after), str_text(&c->kept.bytes), length) == 0) {
+	if (c->kept.exists && (same || means_the_same(c))) {
 		str_reset(&c->after);
 		str_add_bytes(&c->after, str_text(&c->kept.bytes), c->kept.bytes.length);
 	}
@@ -149,8 +162,7 @@ static void leave_to_hand(struct change *c, bool remove, json_place place, bool 
 	cJSON_free(text);
 }
 
-/* Removes place, and the objects around it that are empty and did not exist before us. */
-static int take_out(struct change *c, json_place place, struct err *e)
+int plan_take_out(struct change *c, json_place place, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	OWNED(cJSON_ptr) cJSON *before = NULL;
@@ -179,7 +191,7 @@ static int take_out(struct change *c, json_place place, struct err *e)
 		return -1;
 	if (!c->kept.exists && c->file.exists && root && !root->child)
 		c->remove = true;
-	give_back(c);
+	plan_give_back(c);
 	return 0;
 }
 
@@ -201,7 +213,7 @@ static int plan_json(struct change *c, const struct wish *w, struct err *e)
 		leave_to_hand(c, w->remove, place, false, entry);
 		return 0;
 	}
-	return w->remove ? take_out(c, place, e)
+	return w->remove ? plan_take_out(c, place, e)
 	                 : json_edit_set(&c->after, c->file.path, place, entry, e);
 }
 
@@ -239,9 +251,9 @@ static cJSON *wanted_value(const cJSON *there, const cJSON *value, const cJSON *
 	return NULL;
 }
 
-/* Plans a setting outside the entry. Uninstall restores what was there before. */
-static int plan_setting(struct change *c, const struct host_setting *s, const struct wish *w,
-                        struct err *e)
+/* Uninstall restores what was there before. */
+int plan_setting(struct change *c, const struct host_setting *s, const struct wish *w,
+                 struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	OWNED(cJSON_ptr) cJSON *before = NULL;
@@ -271,9 +283,9 @@ static int plan_setting(struct change *c, const struct host_setting *s, const st
 		else if (wanted)
 			failed = json_edit_set(&c->after, c->file.path, place, wanted, e);
 		else
-			failed = take_out(c, place, e);
+			failed = plan_take_out(c, place, e);
 		if (!failed && w->remove && kind == 0)
-			give_back(c);
+			plan_give_back(c);
 	}
 	for (int i = 0; i <= PLACE_MAX; i++)
 		str_clear(&filled[i]);
@@ -297,7 +309,7 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 		return toml_edit_set(&c->after, c->file.path, w->host->servers, w->name, entry, e);
 	if (toml_edit_remove(&c->after, c->file.path, w->host->servers, w->name, e))
 		return -1;
-	give_back(c);
+	plan_give_back(c);
 	return 0;
 }
 
@@ -305,7 +317,7 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 
 int plan_settings(struct plan *p, const struct wish *w, const char *path, struct err *e)
 {
-	struct change *c = begin(p, path, e);
+	struct change *c = plan_file(p, path, e);
 
 	for (int i = 0; c && i < SETTINGS_MAX && w->host->setting[i].value; i++)
 		if (plan_setting(c, &w->host->setting[i], w, e))
@@ -323,7 +335,7 @@ int plan_host(struct plan *p, const struct wish *w, struct err *e)
 		str_add(&path, w->file);
 	else if (host_path(&w->host->file, w->project, &path, e))
 		return -1;
-	c = begin(p, str_text(&path), e);
+	c = plan_file(p, str_text(&path), e);
 	if (!c || (w->host->toml ? plan_toml(c, w, e) : plan_json(c, w, e)))
 		return -1;
 	if (!c->file.exists && !w->project)
@@ -358,7 +370,7 @@ void plan_lines(struct str *out, const char *server)
 int plan_instructions(struct plan *p, const struct wish *w, const char *path, struct err *e)
 {
 	OWNED(str) struct str lines = { 0 };
-	struct change *c = begin(p, path, e);
+	struct change *c = plan_file(p, path, e);
 	const char *begin_mark, *end_mark;
 	size_t start, end;
 
@@ -386,7 +398,7 @@ int plan_instructions(struct plan *p, const struct wish *w, const char *path, st
 		end++;
 	if (w->remove) {
 		textfile_cut_block(&c->after, start, end);
-		give_back(c);
+		plan_give_back(c);
 		return 0;
 	}
 	str_reset(&c->after);

@@ -535,6 +535,15 @@ CREATE TABLE gate_file (
   seen_hash     TEXT
 ) STRICT;
 CREATE UNIQUE INDEX gate_file_path ON gate_file (gate_seq, path);
+CREATE TABLE gate_canary (
+  host    TEXT NOT NULL,
+  version TEXT NOT NULL,
+  state   TEXT NOT NULL CHECK (state IN ('closed', 'open', 'unknown')),
+  detail  TEXT NOT NULL,
+  helper  TEXT NOT NULL,
+  at      TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
+  PRIMARY KEY (host, version)
+) STRICT;
 CREATE TABLE operator (
   id         TEXT NOT NULL PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('local', 'slack', 'system')),
@@ -697,7 +706,7 @@ CREATE TABLE session (
   prompt              TEXT,
   mode                TEXT NOT NULL CHECK (mode IN ('remote', 'local', 'hybrid')),
   protocol_mode       TEXT NOT NULL DEFAULT 'mcp' CHECK (protocol_mode IN ('mcp', 'acp')),
-  origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started')),
+  origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started', 'folder')),
   channel_id          TEXT,
   thread_ts           TEXT,
   connectivity_status TEXT NOT NULL DEFAULT 'online'
@@ -714,7 +723,8 @@ CREATE TABLE session (
   created_at          TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at          TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
-  terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z')
+  terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (origin <> 'folder' OR status = 'terminated')
 ) STRICT;
 CREATE INDEX session_live ON session (workspace_root, machine) WHERE status <> 'terminated';
 CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
@@ -1117,6 +1127,8 @@ CREATE TABLE workspace_restore (
   deleted       INTEGER,
   added         INTEGER,
   named         TEXT,
+  left_out      INTEGER,
+  left_named    TEXT,
   stage_name    TEXT,
   state         TEXT NOT NULL,
   error_code    TEXT,
@@ -1294,6 +1306,7 @@ INSERT INTO request_verdict (kind, verdict, state) VALUES ('trust', 'approve', '
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('trust', 'reject', 'rejected');
 INSERT INTO session_move (src, dst) VALUES ('', 'active');
 INSERT INTO session_move (src, dst) VALUES ('', 'created');
+INSERT INTO session_move (src, dst) VALUES ('', 'terminated');
 INSERT INTO session_move (src, dst) VALUES ('active', 'interrupted');
 INSERT INTO session_move (src, dst) VALUES ('active', 'paused');
 INSERT INTO session_move (src, dst) VALUES ('active', 'terminated');

@@ -15,7 +15,7 @@ enum {
 
 static size_t half(const struct capture *x)
 {
-	return x->limit / 2;
+	return x->limit / 2 > 0 ? x->limit / 2 : 1;
 }
 
 static size_t least(size_t a, size_t b)

@@ -15,7 +15,8 @@ enum {
 };
 
 struct capture {
-	size_t limit; /* bytes kept: half of them of the beginning. Set before the first byte */
+	size_t
+	    limit; /* bytes kept, at least 2: half of them of the beginning. Set before the first */
 	char *head, *ring; /* NULL until the first byte */
 	int64_t total; /* bytes added */
 	int64_t lines; /* line ends among them */

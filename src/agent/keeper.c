@@ -1,6 +1,7 @@
 #include "keeper.h"
 
 #include "group.h"
+#include "io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,13 +28,6 @@ struct hello {
 	int64_t started;
 	struct err why;
 };
-
-static void shut(int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-	*fd = -1;
-}
 
 /* ---- in the keeper ---- */
 
@@ -191,7 +185,7 @@ bool keeper_has_status(struct keeper *k, int *ret_status)
 
 void keeper_release(struct keeper *k)
 {
-	shut(&k->line);
+	io_shut(&k->line);
 }
 
 bool keeper_reap(struct keeper *k)
@@ -203,6 +197,6 @@ bool keeper_reap(struct keeper *k)
 
 void keeper_clear(struct keeper *k)
 {
-	shut(&k->line);
-	shut(&k->ended);
+	io_shut(&k->line);
+	io_shut(&k->ended);
 }

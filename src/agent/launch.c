@@ -1,6 +1,7 @@
 #include "launch.h"
 
 #include "group.h"
+#include "io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,21 +30,14 @@ struct ends {
 		}                                                                                  \
 	}
 
-static void shut(int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-	*fd = -1;
-}
-
 static void ends_clear(struct ends *p)
 {
 	for (int i = 0; i < 2; i++) {
-		shut(&p->in[i]);
-		shut(&p->out[i]);
-		shut(&p->err[i]);
-		shut(&p->go[i]);
-		shut(&p->failed[i]);
+		io_shut(&p->in[i]);
+		io_shut(&p->out[i]);
+		io_shut(&p->err[i]);
+		io_shut(&p->go[i]);
+		io_shut(&p->failed[i]);
 	}
 }
 
@@ -189,11 +183,11 @@ int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e)
 	ssize_t n;
 
 	(void)!write(l->go, "g", 1);
-	shut(&l->go);
+	io_shut(&l->go);
 	do /* the pipe closes once the agent runs */
 		n = read(l->failed, &f, sizeof(f));
 	while (n < 0 && errno == EINTR);
-	shut(&l->failed);
+	io_shut(&l->failed);
 	if (n != sizeof(f))
 		return 0;
 	end(l);
@@ -202,10 +196,10 @@ int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e)
 
 void launch_clear(struct launch *l)
 {
-	shut(&l->in);
-	shut(&l->out);
-	shut(&l->err);
-	shut(&l->ended);
-	shut(&l->go);
-	shut(&l->failed);
+	io_shut(&l->in);
+	io_shut(&l->out);
+	io_shut(&l->err);
+	io_shut(&l->ended);
+	io_shut(&l->go);
+	io_shut(&l->failed);
 }

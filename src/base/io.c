@@ -6,12 +6,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FLUSH_BYTES = 4 << 20 };
+enum {
+	FLUSH_BYTES = 4 << 20,
+	OPEN_TRIES = 100, /* openat2 fails with EAGAIN while directories are being renamed */
+	DRAIN_BYTES = 64 << 10, /* of a piece */
+};
 
 int io_write_all(int fd, const void *bytes, size_t length)
 {
@@ -54,11 +60,17 @@ int io_flush_name(const char *path)
 {
 	OWNED(char_ptr) char *dir = xstrdup(path);
 	char *slash = strrchr(dir, '/');
-	int fd, failed, error;
 
 	if (slash)
 		slash[slash == dir] = '\0';
-	fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return io_flush_at(AT_FDCWD, slash ? dir : ".", O_DIRECTORY);
+}
+
+int io_flush_at(int dir, const char *name, int flags)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | flags);
+	int failed, error;
+
 	if (fd < 0)
 		return -1;
 	failed = fsync(fd);
@@ -91,4 +103,60 @@ DIR *open_listing(int dir)
 	if (!d && copy >= 0)
 		(void)close(copy);
 	return d;
+}
+
+int io_open_beneath(int dir, const char *path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH | resolve };
+	long fd = -1;
+
+	for (int try = 0; try < OPEN_TRIES; try++) {
+		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return (int)fd;
+}
+
+const char *io_special(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	case S_IFCHR:
+	case S_IFBLK:
+		return "a device";
+	default:
+		return NULL;
+	}
+}
+
+void io_shut(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+int io_drain(int *fd, int reads,
+             int (*each)(void *arg, const char *bytes, size_t length, struct err *e), void *arg,
+             struct err *e)
+{
+	static char buffer[DRAIN_BYTES];
+
+	for (int i = 0; *fd >= 0 && i < reads; i++) {
+		ssize_t n = read(*fd, buffer, sizeof(buffer));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0)
+			io_shut(fd);
+		if (each(arg, buffer, n > 0 ? (size_t)n : 0, e))
+			return -1;
+	}
+	return *fd >= 0;
 }

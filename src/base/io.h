@@ -2,8 +2,12 @@
 #ifndef IO_H
 #define IO_H
 
+#include "err.h"
+
 #include <dirent.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* Writes all bytes, in as many calls as it takes. 0, or -1 with errno. */
 int io_write_all(int fd, const void *bytes, size_t length);
@@ -15,11 +19,33 @@ int io_rename_new(int from_dir, const char *from, int to_dir, const char *to);
  * failure. 0, or -1 with errno. */
 int io_flush_name(const char *path);
 
+/* Flushes what name stands for in dir (AT_FDCWD: in the working directory); flags are those of
+ * openat(2) in addition to O_RDONLY. 0, or -1 with errno. */
+int io_flush_at(int dir, const char *name, int flags);
+
 /* Writes a file to disk in pieces, then flushes it: one fsync(2) of a lot of data stalls everybody
  * else's. 0, or -1 with errno. */
 int io_flush_gently(int fd);
 
 /* A listing of an open directory with its own position; dir stays open. NULL with errno. */
 DIR *open_listing(int dir);
+
+/* Opens with openat2(2) what path stands for below dir: flags O_..., resolve RESOLVE_... Again
+ * while directories on the way are being renamed. -1 with errno. */
+int io_open_beneath(int dir, const char *path, uint64_t flags, uint64_t resolve);
+
+/* What a file is if it has no content of its own, with its article: "a FIFO", "a socket",
+ * "a device"; NULL: nothing of these. */
+const char *io_special(mode_t mode);
+
+/* Closes what *fd is (-1: nothing), which also takes it out of epoll; *fd is then -1. */
+void io_shut(int *fd);
+
+/* Reads what a descriptor that does not block has, up to `reads` pieces. each gets every piece, and
+ * length 0 once at the end, when *fd has been shut. 1 there may be more, 0 not now, -1 each failed.
+ */
+int io_drain(int *fd, int reads,
+             int (*each)(void *arg, const char *bytes, size_t length, struct err *e), void *arg,
+             struct err *e);
 
 #endif

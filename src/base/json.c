@@ -102,3 +102,17 @@ const char *json_text(const cJSON *object, const char *name)
 
 	return cJSON_IsString(member) ? member->valuestring : NULL;
 }
+
+void json_put_text(cJSON *object, const char *name, const char *text)
+{
+	if (text)
+		(void)cJSON_AddStringToObject(object, name, text);
+	else
+		(void)cJSON_AddNullToObject(object, name);
+}
+
+void json_put_given(cJSON *object, const char *name, const char *text)
+{
+	if (text && *text)
+		(void)cJSON_AddStringToObject(object, name, text);
+}

@@ -19,4 +19,9 @@ void cJSON_ptr_clear(cJSON **value);
 /* The text of a string member; NULL if it is missing or not a string. */
 const char *json_text(const cJSON *object, const char *name);
 
+/* Adds a string member; NULL becomes null. */
+void json_put_text(cJSON *object, const char *name, const char *text);
+/* The same, but adds nothing if text is NULL or empty. */
+void json_put_given(cJSON *object, const char *name, const char *text);
+
 #endif

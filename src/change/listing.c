@@ -1,5 +1,6 @@
 #include "listing.h"
 
+#include "io.h"
 #include "safe_path.h"
 #include "visible.h"
 
@@ -165,17 +166,9 @@ static void add_link(struct walk *w, const char *name)
 /* What is no file, folder or link: only named. */
 static const char *type_name(mode_t mode)
 {
-	switch (mode & S_IFMT) {
-	case S_IFIFO:
-		return " (FIFO)";
-	case S_IFSOCK:
-		return " (socket)";
-	case S_IFCHR:
-	case S_IFBLK:
-		return " (device)";
-	default:
-		return " (unknown)";
-	}
+	const char *what = io_special(mode);
+
+	return what ? what + strlen("a ") : "unknown";
 }
 
 static void add_other(struct walk *w, const struct entry *entry)
@@ -184,7 +177,7 @@ static void add_other(struct walk *w, const struct entry *entry)
 	if (S_ISLNK(entry->mode))
 		add_link(w, entry->name);
 	else
-		str_add(&w->out->text, type_name(entry->mode));
+		str_addf(&w->out->text, " (%s)", type_name(entry->mode));
 	str_add_char(&w->out->text, '\n');
 }
 

@@ -3,6 +3,7 @@
  * a directory for reading, through that descriptor, so that it is the same file. */
 #include "safe_path.h"
 
+#include "io.h"
 #include "pulse.h"
 
 #include <errno.h>
@@ -14,12 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
 	SHOWN_BYTES = 200, /* of a path in an error text */
-	OPEN_TRIES = 100, /* openat2 fails with EAGAIN while directories are being renamed */
 	CHUNK_BYTES = 65536, /* read at a time */
 	PROC_LINK_BYTES = 64
 };
@@ -271,15 +270,7 @@ enum links { LINKS_FOLLOWED, LINKS_REFUSED };
 static int open_beneath(int dir_fd, const char *path, uint64_t flags, enum links links)
 {
 	uint64_t walk = links == LINKS_REFUSED ? RESOLVE_NO_SYMLINKS : RESOLVE_NO_MAGICLINKS;
-	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH | walk };
-	long fd = -1;
-
-	for (int try = 0; try < OPEN_TRIES; try++) {
-		fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-	}
-	return (int)fd;
+	return io_open_beneath(dir_fd, path, flags, walk);
 }
 
 /* The absolute name that the kernel now has for fd. 0, or -1 with errno. */
@@ -352,21 +343,13 @@ int safe_path_open(const char *root, int *ret_fd, struct err *e)
 	return 0;
 }
 
-static const char *type_name(mode_t mode)
+static int bad_type(struct err *e, const char *path, mode_t mode)
 {
-	switch (mode & S_IFMT) {
-	case S_IFDIR:
-		return "is a directory";
-	case S_IFIFO:
-		return "is a FIFO";
-	case S_IFSOCK:
-		return "is a socket";
-	case S_IFCHR:
-	case S_IFBLK:
-		return "is a device";
-	default:
-		return "is not a regular file";
-	}
+	const char *what = S_ISDIR(mode) ? "a directory" : io_special(mode);
+	OWNED(str) struct str why = { 0 };
+
+	str_addf(&why, "is %s", what ? what : "not a regular file");
+	return bad_file(e, path, str_text(&why));
 }
 
 /* Opens what an O_PATH descriptor stands for again, for reading. */
@@ -392,7 +375,7 @@ static int open_file(int root_fd, const char *relative, struct fd *file, struct 
 	if (fstat(path.number, st))
 		return failed(e, "look at", relative);
 	if (!S_ISREG(st->st_mode))
-		return bad_file(e, relative, type_name(st->st_mode));
+		return bad_type(e, relative, st->st_mode);
 	file->number = reopen(path.number, 0);
 	return file->number < 0 ? failed(e, "open", relative) : 1;
 }

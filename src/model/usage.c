@@ -1,11 +1,7 @@
 #include "usage.h"
 
-#include "budget.h"
 #include "clock.h"
-#include "err.h"
 #include "json_writer.h"
-#include "setting.h"
-#include "sql/agent_usage.h"
 
 #include <time.h>
 
@@ -86,31 +82,4 @@ void usage_today(char day[USAGE_DAY_BYTES])
 
 	(void)localtime_r(&now, &parts);
 	(void)strftime(day, USAGE_DAY_BYTES, "%Y-%m-%d", &parts);
-}
-
-int usage_day_is_spent(struct store *st, struct str *why, struct err *e)
-{
-	OWNED(str) struct str text = { 0 };
-	OWNED(str) struct str used = { 0 };
-	OWNED(agent_usage_sum_row) struct agent_usage_sum_row sum = { 0 };
-	struct budget budget;
-	char day[USAGE_DAY_BYTES];
-	int got = setting_get(st, "budget.day", &text, e);
-
-	if (got <= 0 || !budget_read(str_text(&text), &budget))
-		return got < 0 ? -1 : 0;
-	usage_today(day);
-	if (sql_agent_usage_of_day(st, budget.currency, day, &sum, e) < 0)
-		return -1;
-	if (budget_times(&budget, sum.total_tokens, sum.cost_micros) < 1)
-		return 0;
-	const struct usage_told told = {
-		.total_tokens = budget.tokens ? sum.total_tokens : 0,
-		.cost_micros = budget.micros ? sum.cost_micros : 0,
-		.currency = budget.currency,
-	};
-	usage_add(&used, &told);
-	str_addf(why, "the budget of the day (%s) is used up: %s", str_text(&text),
-	         str_text(&used));
-	return 1;
 }

@@ -11,8 +11,6 @@ enum { USAGE_DAY_BYTES = 11 }; /* "2026-02-08" and its NUL */
 
 /* The day of agent_usage.day: that of the machine's time zone. */
 void usage_today(char day[USAGE_DAY_BYTES]);
-/* Whether the budget of all sessions for today is used up: 1, and why says so; 0; -1. */
-int usage_day_is_spent(struct store *st, struct str *why, struct err *e);
 
 /* 0 and NULL: not said. */
 struct usage_told {

@@ -25,17 +25,6 @@ static void browse_clear(struct browse *b)
 
 /* ---- words ---- */
 
-/* The bytes of the dashes before an option at text; phones turn two into one. 0: none. */
-static size_t dashes(const char *text)
-{
-	static const char *const DASHES[] = { "--", "\xE2\x80\x94", "\xE2\x80\x93" };
-
-	for (size_t i = 0; i < COUNT(DASHES); i++)
-		if (strncmp(text, DASHES[i], strlen(DASHES[i])) == 0)
-			return strlen(DASHES[i]);
-	return 0;
-}
-
 /* Takes an option and its value from the line. 1; 0 it is none; -1 the person has been told. */
 static int take_option(struct desk *d, const char **line, struct browse *b)
 {
@@ -46,7 +35,7 @@ static int take_option(struct desk *d, const char **line, struct browse *b)
 		              { "lines", b->lines },
 		              { "session", b->session },
 		              { "workspace", b->workspace } };
-	const char *word = *line + dashes(*line);
+	const char *word = *line + verb_dashes(*line);
 
 	for (size_t i = 0; word > *line && i < COUNT(OPTIONS); i++) {
 		size_t n = strlen(OPTIONS[i].name), length;
@@ -202,31 +191,21 @@ static void add_lines(cJSON *o, const char *lines)
 	           strlen(lines + first + (lines[first] != '\0')));
 }
 
-static void add_text(cJSON *o, const char *name, const char *text)
-{
-	if (text && *text)
-		(void)cJSON_AddStringToObject(o, name, text);
-}
-
 static int give(struct desk *d, const struct browse *b, const char *session_id, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
-	char *text;
-	int got;
 
-	add_text(argument, "path", str_text(&b->path));
+	json_put_given(argument, "path", str_text(&b->path));
 	if (*b->depth)
 		add_number(argument, "depth", b->depth, strlen(b->depth));
 	if (*b->lines)
 		add_lines(argument, b->lines);
 	if (!*session_id)
-		add_text(argument, "workspace", b->workspace);
-	add_text(argument, "channel", d->who->answer_channel);
-	add_text(argument, "thread", d->who->answer_thread);
-	text = cJSON_PrintUnformatted(argument);
-	got = desk_give(d, d->w->verb->means[0], *session_id ? session_id : NULL, text, e);
-	cJSON_free(text);
-	return got;
+		json_put_given(argument, "workspace", b->workspace);
+	json_put_given(argument, "channel", d->who->answer_channel);
+	json_put_given(argument, "thread", d->who->answer_thread);
+	return desk_give_json(d, d->w->verb->means[0], *session_id ? session_id : NULL, argument,
+	                      e);
 }
 
 int desk_browse(struct desk *d, struct err *e)

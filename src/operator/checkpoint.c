@@ -42,15 +42,11 @@ static int take_id(struct desk *d, const char **line, char id[ID_BYTES], struct 
 static int of_workspace(struct desk *d, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
-	char *text;
 	int got;
 
 	(void)cJSON_AddStringToObject(argument, "workspace", d->w->workspace);
-	if (d->w->text && *d->w->text)
-		(void)cJSON_AddStringToObject(argument, "label", d->w->text);
-	text = cJSON_PrintUnformatted(argument);
-	got = desk_give(d, "session-checkpoint", NULL, text, e);
-	cJSON_free(text);
+	json_put_given(argument, "label", d->w->text);
+	got = desk_give_json(d, "session-checkpoint", NULL, argument, e);
 	if (got <= 0)
 		return got;
 	desk_add(d, "status", "ordered");
@@ -105,26 +101,18 @@ static void add_words(struct str *out, const struct checkpoint_row *c)
 	str_add_char(out, '\n');
 }
 
-static void add_text(cJSON *o, const char *name, const char *text)
-{
-	if (text)
-		(void)cJSON_AddStringToObject(o, name, text);
-	else
-		(void)cJSON_AddNullToObject(o, name);
-}
-
 static cJSON *json_of(const struct checkpoint_row *c)
 {
 	cJSON *o = cJSON_CreateObject();
 
-	add_text(o, "checkpoint_id", c->id);
-	add_text(o, "session_id", c->session_id);
-	add_text(o, "label", c->label);
-	add_text(o, "kind", checkpoint_kind_name(c->kind));
-	add_text(o, "state", checkpoint_state_name(c->state));
-	add_text(o, "workspace_root", c->workspace_root);
-	add_text(o, "created_at", c->created_at);
-	add_text(o, "why", c->why);
+	json_put_text(o, "checkpoint_id", c->id);
+	json_put_text(o, "session_id", c->session_id);
+	json_put_text(o, "label", c->label);
+	json_put_text(o, "kind", checkpoint_kind_name(c->kind));
+	json_put_text(o, "state", checkpoint_state_name(c->state));
+	json_put_text(o, "workspace_root", c->workspace_root);
+	json_put_text(o, "created_at", c->created_at);
+	json_put_text(o, "why", c->why);
 	if (c->has_files) {
 		(void)cJSON_AddNumberToObject(o, "files", (double)c->files);
 		(void)cJSON_AddNumberToObject(o, "bytes", (double)c->bytes);

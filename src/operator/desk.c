@@ -1,6 +1,7 @@
 #include "desk.h"
 
 #include "err.h"
+#include "json.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,8 +49,5 @@ void desk_add(struct desk *d, const char *name, const char *text)
 	if (!d->out->json)
 		d->out->json = cJSON_CreateObject();
 	cJSON_DeleteItemFromObjectCaseSensitive(d->out->json, name);
-	if (text)
-		(void)cJSON_AddStringToObject(d->out->json, name, text);
-	else
-		(void)cJSON_AddNullToObject(d->out->json, name);
+	json_put_text(d->out->json, name, text);
 }

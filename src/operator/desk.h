@@ -50,6 +50,9 @@ int desk_fill(struct desk *d, const struct found *f, const char *text, struct st
  * the person has been told; -1. */
 int desk_give(struct desk *d, const char *verb, const char *session_id, const char *argument,
               struct err *e);
+/* The same with an argument that is JSON. */
+int desk_give_json(struct desk *d, const char *verb, const char *session_id, const cJSON *argument,
+                   struct err *e);
 /* The session that an order is for. id: the word in the place of an id, or ""; argument: of the
  * order, which is kept even if there is no such session. 1 found; 0 the person has been told that
  * there is none, or several; -1. */

@@ -19,13 +19,13 @@ struct fitting {
 	struct str *content, *said, *why;
 };
 
-static const cJSON *limit(const cJSON *field, const char *name)
+const cJSON *field_limit(const cJSON *field, const char *name)
 {
 	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(field, "limits"),
 	                                        name);
 }
 
-static bool is_kind(const cJSON *field, const char *kind)
+bool field_is(const cJSON *field, const char *kind)
 {
 	const char *has = json_text(field, "kind");
 
@@ -137,7 +137,8 @@ static const struct format {
 
 static enum field_fit fit_text(const struct fitting *f, const char *text)
 {
-	const cJSON *least = limit(f->field, "minLength"), *most = limit(f->field, "maxLength");
+	const cJSON *least = field_limit(f->field, "minLength"),
+	            *most = field_limit(f->field, "maxLength");
 	const char *format =
 	    json_text(cJSON_GetObjectItemCaseSensitive(f->field, "limits"), "format");
 	OWNED(str) struct str range = { 0 };
@@ -158,8 +159,9 @@ static enum field_fit fit_text(const struct fitting *f, const char *text)
 
 static enum field_fit fit_number(const struct fitting *f, const char *text)
 {
-	const cJSON *least = limit(f->field, "minimum"), *most = limit(f->field, "maximum");
-	bool is_whole = cJSON_IsTrue(limit(f->field, "integer"));
+	const cJSON *least = field_limit(f->field, "minimum"),
+	            *most = field_limit(f->field, "maximum");
+	bool is_whole = cJSON_IsTrue(field_limit(f->field, "integer"));
 	OWNED(str) struct str range = { 0 };
 	char *end;
 	double number = strtod(text, &end);
@@ -233,7 +235,7 @@ static enum field_fit fit_one(const struct fitting *f)
 
 	if (!id)
 		return name_choices(f, "one of: ");
-	if (is_kind(f->field, "boolean"))
+	if (field_is(f->field, "boolean"))
 		json_member_raw(f->content, json_text(f->field, "name"), id);
 	else
 		json_member(f->content, json_text(f->field, "name"), id);
@@ -273,7 +275,8 @@ static bool is_again(const cJSON *field, const cJSON *first, const cJSON *given)
 
 static enum field_fit fit_many(const struct fitting *f)
 {
-	const cJSON *least = limit(f->field, "minItems"), *most = limit(f->field, "maxItems");
+	const cJSON *least = field_limit(f->field, "minItems"),
+	            *most = field_limit(f->field, "maxItems");
 	OWNED(cJSON_ptr)
 	cJSON *texts = cJSON_IsString(f->given) ? split(f->given->valuestring) : NULL;
 	OWNED(str) struct str list = { 0 };
@@ -320,14 +323,14 @@ enum field_fit field_fit(const cJSON *field, const cJSON *given, struct str *con
 		str_add(why, "is missing");
 		return FIELD_WRONG;
 	}
-	if (is_kind(field, "many"))
+	if (field_is(field, "many"))
 		return fit_many(&f);
-	if (is_kind(field, "one") || is_kind(field, "boolean"))
+	if (field_is(field, "one") || field_is(field, "boolean"))
 		return fit_one(&f);
 	if (!cJSON_IsString(given))
 		return wrong(&f, "text", "");
-	return is_kind(field, "number") ? fit_number(&f, given->valuestring)
-	                                : fit_text(&f, given->valuestring);
+	return field_is(field, "number") ? fit_number(&f, given->valuestring)
+	                                 : fit_text(&f, given->valuestring);
 }
 
 /* The position of the choice with that id, from 1; 0: none. */
@@ -371,18 +374,18 @@ static cJSON *default_one(const cJSON *field, const cJSON *start)
 
 cJSON *field_default(const cJSON *field)
 {
-	const cJSON *start = limit(field, "default");
+	const cJSON *start = field_limit(field, "default");
 	char text[32];
 
-	if (is_kind(field, "many"))
+	if (field_is(field, "many"))
 		return cJSON_IsArray(start) ? default_many(field, start) : NULL;
-	if (is_kind(field, "one") || is_kind(field, "boolean"))
+	if (field_is(field, "one") || field_is(field, "boolean"))
 		return default_one(field, start);
-	if (is_kind(field, "number") && cJSON_IsNumber(start)) {
+	if (field_is(field, "number") && cJSON_IsNumber(start)) {
 		(void)snprintf(text, sizeof(text), "%.15g", start->valuedouble);
 		return cJSON_CreateString(text);
 	}
-	return is_kind(field, "text") && cJSON_IsString(start)
+	return field_is(field, "text") && cJSON_IsString(start)
 	           ? cJSON_CreateString(start->valuestring)
 	           : NULL;
 }

@@ -8,6 +8,11 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
+/* A member of the field's limits; NULL: it has none. */
+const cJSON *field_limit(const cJSON *field, const char *name);
+/* Whether it is of this kind: "text", "number", ... */
+bool field_is(const cJSON *field, const char *kind);
+
 enum field_fit {
 	FIELD_FITS,
 	FIELD_EMPTY, /* nothing was said, and nothing need be */

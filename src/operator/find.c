@@ -1,6 +1,7 @@
 #include "find.h"
 
 #include "err.h"
+#include "path.h"
 #include "sql/operator.h"
 #include "sql/request.h"
 
@@ -53,19 +54,12 @@ static void set(char *to, size_t size, const char *text)
 	(void)snprintf(to, size, "%s", text ? text : "");
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "claude-code in web" */
 static void add_whose(struct str *out, const char *client, const char *root)
 {
 	str_add_shown(out, client ? client : "agent", strlen(client ? client : "agent"), 40);
 	str_add(out, " in ");
-	str_add_shown(out, base_name(root), strlen(base_name(root)), 40);
+	str_add_shown(out, path_name(root), strlen(path_name(root)), 40);
 }
 
 static void add_line(struct found *f, const char *name, const char *client, const char *root)

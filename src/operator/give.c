@@ -31,6 +31,14 @@ int desk_give(struct desk *d, const char *verb, const char *session_id, const ch
 	return 1;
 }
 
+int desk_give_json(struct desk *d, const char *verb, const char *session_id, const cJSON *argument,
+                   struct err *e)
+{
+	OWNED(char_ptr) char *text = cJSON_PrintUnformatted(argument);
+
+	return desk_give(d, verb, session_id, text, e);
+}
+
 int desk_tell_done(struct desk *d, const char *session_id, const struct str *done, struct err *e)
 {
 	OWNED(steering_lost_row) struct steering_lost_row lost = { 0 };

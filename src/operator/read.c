@@ -21,14 +21,6 @@ enum {
 
 /* ---- listings ---- */
 
-static void add_member(cJSON *object, const char *name, const char *text)
-{
-	if (text)
-		(void)cJSON_AddStringToObject(object, name, text);
-	else
-		(void)cJSON_AddNullToObject(object, name);
-}
-
 /* Adds a row to a listing; false: the listing is full. */
 static bool add_row(struct desk *d, cJSON *list, cJSON *one)
 {
@@ -69,16 +61,16 @@ static int list_json(struct desk *d, struct err *e)
 	while ((got = row_next(&s.row, e)) > 0 && room) {
 		cJSON *one = cJSON_CreateObject();
 
-		add_member(one, "session_id", s.id);
-		add_member(one, "status", session_status_name(s.status));
-		add_member(one, "mode", session_mode_name(s.mode));
-		add_member(one, "workspace_root", s.workspace_root);
-		add_member(one, "last_tool", s.last_tool);
-		add_member(one, "updated_at", s.updated_at);
-		add_member(one, "last_activity_at", s.last_activity_at);
-		add_member(one, "owner", s.owner_user_id);
-		add_member(one, "agent", s.client_name);
-		add_member(one, "prompt", s.prompt);
+		json_put_text(one, "session_id", s.id);
+		json_put_text(one, "status", session_status_name(s.status));
+		json_put_text(one, "mode", session_mode_name(s.mode));
+		json_put_text(one, "workspace_root", s.workspace_root);
+		json_put_text(one, "last_tool", s.last_tool);
+		json_put_text(one, "updated_at", s.updated_at);
+		json_put_text(one, "last_activity_at", s.last_activity_at);
+		json_put_text(one, "owner", s.owner_user_id);
+		json_put_text(one, "agent", s.client_name);
+		json_put_text(one, "prompt", s.prompt);
 		add_usage(one, &USAGE_OF(s));
 		room = add_row(d, sessions, one);
 	}
@@ -106,16 +98,16 @@ static int inbox(struct desk *d, struct err *e)
 	while ((got = row_next(&q.row, e)) > 0 && room) {
 		cJSON *one = cJSON_CreateObject();
 
-		add_member(one, "request_id", q.id);
-		add_member(one, "kind", request_kind_name(q.kind));
-		add_member(one, "title", q.title);
-		add_member(one, "file_path", q.file_path);
-		add_member(one, "risk_level", request_risk_level_name(q.risk_level));
-		add_member(one, "session_id", q.session_id);
-		add_member(one, "workspace_root", q.workspace_root);
-		add_member(one, "state", request_state_name(q.state));
-		add_member(one, "created_at", q.created_at);
-		add_member(one, "deadline_at", q.deadline_at);
+		json_put_text(one, "request_id", q.id);
+		json_put_text(one, "kind", request_kind_name(q.kind));
+		json_put_text(one, "title", q.title);
+		json_put_text(one, "file_path", q.file_path);
+		json_put_text(one, "risk_level", request_risk_level_name(q.risk_level));
+		json_put_text(one, "session_id", q.session_id);
+		json_put_text(one, "workspace_root", q.workspace_root);
+		json_put_text(one, "state", request_state_name(q.state));
+		json_put_text(one, "created_at", q.created_at);
+		json_put_text(one, "deadline_at", q.deadline_at);
 		room = add_row(d, questions, one);
 		if (room && add_shown(d, one, q.seq, e))
 			return -1;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ROOT_SHOWN = 300 };
+
 /* The checkpoint that text names or begins to name. 1, 0 the person has been told, -1. */
 static int find_checkpoint(struct desk *d, const char *text, size_t length,
                            struct checkpoint_named_row *row, struct err *e)
@@ -71,6 +73,27 @@ static int add_paths(struct desk *d, const char *root, const char *rest, const c
 	return got;
 }
 
+/* The question may stand in another session than that of the checkpoint: restore_order. */
+static int tell_ordered(struct desk *d, const struct checkpoint_named_row *c)
+{
+	const char *asked = json_text(d->out->json, "asked_in");
+	OWNED(str) struct str where = { 0 };
+
+	(void)snprintf(d->out->session_id, ID_BYTES, "%s", asked ? asked : "");
+	if (!c->session_id)
+		str_add(&where, " of ");
+	if (!c->session_id)
+		str_add_shown(&where, c->workspace_root, strlen(c->workspace_root), ROOT_SHOWN);
+	else if (asked && strcmp(asked, c->session_id) != 0)
+		str_addf(&where, "; it is asked in session %.*s, which works there now", FIND_SHORT,
+		         asked);
+	desk_add(d, "status", "ordered");
+	return desk_tell(d, SAID_DONE,
+	                 "Comparing the workspace with checkpoint %s%s; what would change is asked "
+	                 "before anything is written.",
+	                 c->label ? c->label : c->id, str_text(&where));
+}
+
 int desk_restore(struct desk *d, struct err *e)
 {
 	static const char BLANKS[] = " \t\r\n";
@@ -81,7 +104,6 @@ int desk_restore(struct desk *d, struct err *e)
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
 	cJSON *paths = cJSON_CreateArray();
 	int got = find_checkpoint(d, line, strcspn(line, BLANKS), &c, e);
-	char *text;
 
 	(void)cJSON_AddItemToObject(argument, "paths", paths);
 	if (got <= 0)
@@ -91,16 +113,8 @@ int desk_restore(struct desk *d, struct err *e)
 	if (cJSON_GetArraySize(paths) == 0)
 		cJSON_DeleteItemFromObject(argument, "paths");
 	(void)cJSON_AddStringToObject(argument, "checkpoint", c.id);
-	(void)snprintf(d->out->session_id, ID_BYTES, "%s", c.session_id ? c.session_id : "");
-	text = cJSON_PrintUnformatted(argument);
-	got = desk_give(d, "session-restore", c.session_id, text, e);
-	cJSON_free(text);
+	got = desk_give_json(d, "session-restore", c.session_id, argument, e);
 	if (got <= 0)
 		return got;
-	desk_add(d, "checkpoint_id", c.id);
-	desk_add(d, "status", "ordered");
-	return desk_tell(d, SAID_DONE,
-	                 "Comparing the workspace with checkpoint %s; what would change is asked "
-	                 "before anything is written.",
-	                 c.label ? c.label : c.id);
+	return tell_ordered(d, &c);
 }

@@ -7,6 +7,7 @@
 #include "content.h"
 #include "err.h"
 #include "json.h"
+#include "path.h"
 #include "setting.h"
 #include "sql/alias_run.h"
 
@@ -117,7 +118,8 @@ static int find_session(struct desk *d, const struct wish *w, struct found *f, s
 	return count > 1 ? tell_several(d, w, f) : 1;
 }
 
-static char *argument_of(const struct desk *d, const struct wish *w)
+/* As desk_give. */
+static int give(struct desk *d, const struct wish *w, const struct found *f, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
 
@@ -126,14 +128,7 @@ static char *argument_of(const struct desk *d, const struct wish *w)
 		(void)cJSON_AddStringToObject(argument, "workspace", d->w->workspace);
 	if (d->who->place.channel)
 		(void)cJSON_AddStringToObject(argument, "channel", d->who->place.channel);
-	return cJSON_PrintUnformatted(argument);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
+	return desk_give_json(d, "run", *f->session_id ? f->session_id : NULL, argument, e);
 }
 
 /* What the order has become. */
@@ -154,7 +149,7 @@ static int tell_ordered(struct desk *d, struct err *e)
 		str_addf(&text, "waits for %" PRId64 " other command%s here, ", run.ahead,
 		         run.ahead == 1 ? "" : "s");
 	str_add(&text, run.ahead ? "then runs in " : "runs in ");
-	str_add_shown(&text, base_name(run.workspace_root), strlen(base_name(run.workspace_root)),
+	str_add_shown(&text, path_name(run.workspace_root), strlen(path_name(run.workspace_root)),
 	              40);
 	str_add(&text, ": ");
 	str_add_shown(&text, run.command, strlen(run.command), COMMAND_SHOWN);
@@ -189,7 +184,6 @@ int desk_run(struct desk *d, struct err *e)
 	OWNED(found) struct found f = { 0 };
 	struct wish w = { .alias = "" };
 	const char *line = d->w->line ? verb_skip_blanks(d->w->line) : d->w->text;
-	char *argument;
 	int got = read_line(d, line ? line : "", &w);
 
 	if (got <= 0)
@@ -203,9 +197,7 @@ int desk_run(struct desk *d, struct err *e)
 	if (got <= 0)
 		return got;
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
-	argument = argument_of(d, &w);
-	got = desk_give(d, "run", *f.session_id ? f.session_id : NULL, argument, e);
-	cJSON_free(argument);
+	got = give(d, &w, &f, e);
 	return got <= 0 ? got : tell_ordered(d, e);
 }
 
@@ -214,7 +206,7 @@ int desk_run(struct desk *d, struct err *e)
 static void add_name(struct str *out, const struct alias_run_row *run)
 {
 	str_addf(out, "%" PRId64 ": %s in ", run->seq, run->alias);
-	str_add_shown(out, base_name(run->workspace_root), strlen(base_name(run->workspace_root)),
+	str_add_shown(out, path_name(run->workspace_root), strlen(path_name(run->workspace_root)),
 	              40);
 }
 
@@ -300,33 +292,26 @@ static void add_number(cJSON *o, const char *name, bool has, int64_t value)
 		(void)cJSON_AddNullToObject(o, name);
 }
 
-static void add_text(cJSON *o, const char *name, const char *text)
-{
-	if (text)
-		(void)cJSON_AddStringToObject(o, name, text);
-	else
-		(void)cJSON_AddNullToObject(o, name);
-}
-
 static void add_members(cJSON *o, const struct alias_run_row *run)
 {
 	add_number(o, "run", true, run->seq);
-	add_text(o, "alias", run->alias);
-	add_text(o, "command", run->command);
-	add_text(o, "workspace_root", run->workspace_root);
-	add_text(o, "session_id", run->session_id);
-	add_text(o, "by", run->operator_id);
-	add_text(o, "state",
-	         run->outcome == ALIAS_RUN_OUTCOME_NONE ? alias_run_state_name(run->state)
-	                                                : alias_run_outcome_name(run->outcome));
+	json_put_text(o, "alias", run->alias);
+	json_put_text(o, "command", run->command);
+	json_put_text(o, "workspace_root", run->workspace_root);
+	json_put_text(o, "session_id", run->session_id);
+	json_put_text(o, "by", run->operator_id);
+	json_put_text(o, "state",
+	              run->outcome == ALIAS_RUN_OUTCOME_NONE
+	                  ? alias_run_state_name(run->state)
+	                  : alias_run_outcome_name(run->outcome));
 	add_number(o, "exit_code", run->has_exit_code, run->exit_code);
 	add_number(o, "exit_signal", run->has_exit_signal, run->exit_signal);
-	add_text(o, "why", run->why);
+	json_put_text(o, "why", run->why);
 	add_number(o, "output_bytes", true, run->bytes);
 	add_number(o, "cut_bytes", true, run->cut_bytes);
-	add_text(o, "created_at", run->created_at);
-	add_text(o, "started_at", run->started_at);
-	add_text(o, "ended_at", run->ended_at);
+	json_put_text(o, "created_at", run->created_at);
+	json_put_text(o, "started_at", run->started_at);
+	json_put_text(o, "ended_at", run->ended_at);
 }
 
 static int show_one(struct desk *d, int64_t seq, struct err *e)
@@ -343,7 +328,7 @@ static int show_one(struct desk *d, int64_t seq, struct err *e)
 	if (!run.content_seq && run.shown)
 		str_add(&output, run.shown);
 	add_members(d->out->json, &run);
-	add_text(d->out->json, "output", str_text(&output));
+	json_put_text(d->out->json, "output", str_text(&output));
 	add_name(text, &run);
 	str_add(text, ", ");
 	add_state(text, &run);

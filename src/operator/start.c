@@ -3,7 +3,7 @@
 
 #include "err.h"
 #include "json.h"
-#include "usage.h"
+#include "path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,22 +31,15 @@ static int take_value(struct desk *d, const char *option, const char **line, cha
 	return 1;
 }
 
-/* Phones turn two dashes into one. */
 static bool takes_option(const char **line, const char *name)
 {
-	static const char *const DASHES[] = { "--", "\xE2\x80\x94", "\xE2\x80\x93" };
+	size_t dash = verb_dashes(*line), n = strlen(name);
+	const char *word = *line + dash;
 
-	for (size_t i = 0; i < COUNT(DASHES); i++) {
-		size_t dash = strlen(DASHES[i]), n = strlen(name);
-		const char *word = *line + dash;
-
-		if (strncmp(*line, DASHES[i], dash) != 0 || strncmp(word, name, n) != 0 ||
-		    (word[n] && !strchr(" =\t\r\n", word[n])))
-			continue;
-		*line = verb_skip_blanks(word + n + (word[n] == '='));
-		return true;
-	}
-	return false;
+	if (!dash || strncmp(word, name, n) != 0 || (word[n] && !strchr(" =\t\r\n", word[n])))
+		return false;
+	*line = verb_skip_blanks(word + n + (word[n] == '='));
+	return true;
 }
 
 /* Options before the prompt, in any order. 1, or 0 the person has been told. */
@@ -75,48 +68,21 @@ static void read_members(const struct words *w, struct start *s)
 
 /* ---- orders ---- */
 
-static void add_member(cJSON *object, const char *name, const char *text)
-{
-	if (text && *text)
-		(void)cJSON_AddStringToObject(object, name, text);
-}
-
 /* Gives the order with the request as its argument. As desk_give. */
 static int give(struct desk *d, const char *verb, const char *session_id, const struct start *s,
                 struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
-	OWNED(str) struct str why = { 0 };
-	char *text;
-	int got = usage_day_is_spent(d->st, &why, e);
+	int got;
 
-	if (got)
-		return got < 0 ? -1
-		               : desk_tell(d, SAID_REFUSED,
-		                           "%s. Tomorrow, or with a higher budget.day in the "
-		                           "configuration, a session can be started",
-		                           str_text(&why));
-
-	if (s->prompt && *s->prompt)
-		(void)cJSON_AddStringToObject(argument, "prompt", s->prompt);
-	else
-		(void)cJSON_AddNullToObject(argument, "prompt");
-	add_member(argument, "agent", s->agent);
-	add_member(argument, "workspace", s->workspace);
-	add_member(argument, "channel", d->who->place.channel);
-	text = cJSON_PrintUnformatted(argument);
-	got = desk_give(d, verb, session_id, text, e);
-	cJSON_free(text);
+	json_put_text(argument, "prompt", s->prompt && *s->prompt ? s->prompt : NULL);
+	json_put_given(argument, "agent", s->agent);
+	json_put_given(argument, "workspace", s->workspace);
+	json_put_given(argument, "channel", d->who->place.channel);
+	got = desk_give_json(d, verb, session_id, argument, e);
 	if (got > 0)
 		desk_add(d, "status", "ordered");
 	return got;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* "01a2052f-b931: claude in web", for the session that the order started. */
@@ -124,7 +90,7 @@ static void add_began(const struct desk *d, struct str *out)
 {
 	const char *id = json_text(d->out->json, "session_id");
 	const char *agent = json_text(d->out->json, "agent");
-	const char *root = base_name(json_text(d->out->json, "workspace_root"));
+	const char *root = path_name(json_text(d->out->json, "workspace_root"));
 
 	str_addf(out, "%.*s: ", FIND_SHORT, id ? id : "?");
 	str_add_shown(out, agent ? agent : "?", strlen(agent ? agent : "?"), 40);

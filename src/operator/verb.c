@@ -341,6 +341,16 @@ const char *verb_skip_blanks(const char *text)
 	}
 }
 
+size_t verb_dashes(const char *text)
+{
+	static const char *const DASHES[] = { "--", "\xE2\x80\x94", "\xE2\x80\x93" };
+
+	for (size_t i = 0; i < COUNT(DASHES); i++)
+		if (strncmp(text, DASHES[i], strlen(DASHES[i])) == 0)
+			return strlen(DASHES[i]);
+	return 0;
+}
+
 static size_t word_length(const char *text)
 {
 	size_t n = 0;

@@ -9,9 +9,33 @@
 #include <string.h>
 
 static const char *const ENTRIES[] = {
-	".git",   ".intercom", ".github",   ".gitlab-ci.yml", ".claude",
-	".codex", ".gemini",   ".cursor",   ".vscode",        ".mcp.json",
-	".husky", ".envrc",    "AGENTS.md", "CLAUDE.md",      "GEMINI.md",
+	".git",
+	".intercom",
+	".github",
+	".gitlab-ci.yml",
+	".husky",
+	".envrc",
+	/* where agents' programs read what they may do, their hooks above all */
+	".claude",
+	".claude.json",
+	".codex",
+	".gemini",
+	".qwen",
+	".copilot",
+	".cursor",
+	".vscode",
+	".opencode",
+	"opencode.json",
+	"opencode.jsonc",
+	".config/opencode",
+	".config/Code",
+	".config/agent-intercom",
+	".mcp.json",
+	/* what they are told */
+	"AGENTS.md",
+	"CLAUDE.md",
+	"GEMINI.md",
+	"QWEN.md",
 };
 
 static int count_names(const char *text)

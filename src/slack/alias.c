@@ -1,6 +1,7 @@
 #include "alias.h"
 
 #include "clock.h"
+#include "path.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -60,7 +61,7 @@ static void add_title(struct str *out, const struct alias_run_row *run)
 	str_addf(out, "%s: `", words_of(run));
 	blocks_add_escaped(out, run->alias, ALIAS_MAX);
 	str_add(out, "` in ");
-	blocks_add_escaped(out, blocks_base_name(run->workspace_root), ALIAS_MAX);
+	blocks_add_escaped(out, path_name(run->workspace_root), ALIAS_MAX);
 	add_end(out, run);
 	if (run->why) {
 		str_add(out, ": ");

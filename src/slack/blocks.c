@@ -1,6 +1,7 @@
 #include "blocks.h"
 
 #include "clock.h"
+#include "path.h"
 #include "shown.h"
 #include "text.h"
 
@@ -174,19 +175,12 @@ void blocks_add_span(struct str *out, int64_t seconds)
 		str_addf(out, "%lld s", (long long)seconds);
 }
 
-const char *blocks_base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* " in web (claude)": notifications only show words. */
 void blocks_add_whose(struct str *out, const char *root, const char *client)
 {
 	if (root) {
 		str_add(out, " in ");
-		blocks_add_escaped(out, blocks_base_name(root), BLOCKS_NAME);
+		blocks_add_escaped(out, path_name(root), BLOCKS_NAME);
 	}
 	if (client) {
 		str_add(out, " (");

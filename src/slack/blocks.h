@@ -64,7 +64,6 @@ void blocks_add_time(struct str *out, const char *instant);
 void blocks_add_person(struct str *out, const char *operator_id);
 /* "1 h 2 min", "3 min", "4 s" */
 void blocks_add_span(struct str *out, int64_t seconds);
-const char *blocks_base_name(const char *path);
 /* " in web (claude)": notifications only show words. */
 void blocks_add_whose(struct str *out, const char *root, const char *client);
 /* mentions: ids of Slack users, NULL at the end. */

@@ -21,19 +21,6 @@ enum {
 	TEXT_MAX = 3000,
 };
 
-static const cJSON *limit(const cJSON *field, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(field, "limits"),
-	                                        name);
-}
-
-static bool is_kind(const cJSON *field, const char *kind)
-{
-	const char *has = json_text(field, "kind");
-
-	return has && strcmp(has, kind) == 0;
-}
-
 static cJSON *cut(const char *text, size_t most)
 {
 	OWNED(str) struct str out = { 0 };
@@ -59,7 +46,7 @@ static cJSON *option(const cJSON *choice, int number)
 
 static cJSON *menu(const cJSON *field, const cJSON *start)
 {
-	bool many = is_kind(field, "many");
+	bool many = field_is(field, "many");
 	cJSON *element = blocks_object(many ? "multi_static_select" : "static_select");
 	cJSON *options = cJSON_AddArrayToObject(element, "options"), *first = cJSON_CreateArray();
 	const cJSON *choices = cJSON_GetObjectItemCaseSensitive(field, "choices"), *one;
@@ -97,15 +84,16 @@ static cJSON *number_input(const cJSON *field)
 	cJSON *element = blocks_object("number_input");
 
 	(void)cJSON_AddBoolToObject(element, "is_decimal_allowed",
-	                            !cJSON_IsTrue(limit(field, "integer")));
-	add_number(element, "min_value", limit(field, "minimum"));
-	add_number(element, "max_value", limit(field, "maximum"));
+	                            !cJSON_IsTrue(field_limit(field, "integer")));
+	add_number(element, "min_value", field_limit(field, "minimum"));
+	add_number(element, "max_value", field_limit(field, "maximum"));
 	return element;
 }
 
 static cJSON *text_input(const cJSON *field)
 {
-	const cJSON *least = limit(field, "minLength"), *most = limit(field, "maxLength");
+	const cJSON *least = field_limit(field, "minLength"),
+	            *most = field_limit(field, "maxLength");
 	const char *format = json_text(cJSON_GetObjectItemCaseSensitive(field, "limits"), "format");
 	bool is_date = format && strcmp(format, "date") == 0;
 	const char *type = is_date                                  ? "datepicker"
@@ -131,7 +119,7 @@ static bool is_of_type(const cJSON *element, const char *type)
 
 static cJSON *typed_input(const cJSON *field, const cJSON *start)
 {
-	cJSON *element = is_kind(field, "number") ? number_input(field) : text_input(field);
+	cJSON *element = field_is(field, "number") ? number_input(field) : text_input(field);
 
 	if (start && cJSON_IsString(start) && *start->valuestring)
 		(void)cJSON_AddStringToObject(
@@ -162,7 +150,7 @@ static cJSON *input(const cJSON *field, int number)
 	    json_text(cJSON_GetObjectItemCaseSensitive(field, "limits"), "description");
 	const cJSON *first = is_taken(field, start) ? start : NULL;
 	char id[40];
-	cJSON *element = is_kind(field, "text") || is_kind(field, "number")
+	cJSON *element = field_is(field, "text") || field_is(field, "number")
 	                     ? typed_input(field, first)
 	                     : menu(field, first);
 
@@ -186,7 +174,7 @@ static bool fits(const cJSON *fields)
 	cJSON_ArrayForEach (field, fields) {
 		int choices =
 		    cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(field, "choices"));
-		bool chooses = !is_kind(field, "text") && !is_kind(field, "number");
+		bool chooses = !field_is(field, "text") && !field_is(field, "number");
 
 		if (choices > CHOICES_MOST || (chooses && choices == 0))
 			return false;

@@ -2,6 +2,7 @@
 
 #include "blocks.h"
 #include "clock.h"
+#include "path.h"
 #include "shown.h"
 #include "text.h"
 
@@ -61,7 +62,10 @@ static void add_begun(const struct slack_session_row *s, struct str *out)
 {
 	bool acp = s->protocol_mode == SESSION_PROTOCOL_MODE_ACP;
 
-	if (s->restart_of) {
+	if (s->origin == SESSION_ORIGIN_FOLDER) {
+		str_add(out, "📁 *No agent works here* ");
+		blocks_add_short_id(out, s->id);
+	} else if (s->restart_of) {
 		str_add(out, "🔄 *Session restarted* ");
 		blocks_add_short_id(out, s->id);
 		str_add(out, " (before: ");
@@ -91,14 +95,17 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&out->text));
 	str_addf(&out->text, " in ");
-	blocks_add_escaped(&out->text, blocks_base_name(s->workspace_root), BLOCKS_NAME);
+	blocks_add_escaped(&out->text, path_name(s->workspace_root), BLOCKS_NAME);
 	if (ours && prompted)
 		add_processing(s, &out->text);
 	if (prompted)
 		blocks_add_text(out->blocks, NULL, s->prompt, strlen(s->prompt),
 		                SLACK_DESCRIPTION_UNITS);
-	str_addf(&line, "%s · %s", status_words(s->status),
-	         s->protocol_mode == SESSION_PROTOCOL_MODE_ACP ? "ACP" : "MCP");
+	if (s->origin == SESSION_ORIGIN_FOLDER)
+		str_add(&line, "what is asked about a folder");
+	else
+		str_addf(&line, "%s · %s", status_words(s->status),
+		         s->protocol_mode == SESSION_PROTOCOL_MODE_ACP ? "ACP" : "MCP");
 	if (s->client_name) {
 		str_add(&line, " · ");
 		blocks_add_escaped(&line, s->client_name, BLOCKS_NAME);

@@ -2,6 +2,7 @@
 
 #include "blocks.h"
 #include "json.h"
+#include "path.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -297,7 +298,7 @@ static void add_where(cJSON *blocks, const struct request *r)
 	}
 	if (r->row.workspace_root) {
 		str_add(&text, " · ");
-		blocks_add_escaped(&text, blocks_base_name(r->row.workspace_root), BLOCKS_NAME);
+		blocks_add_escaped(&text, path_name(r->row.workspace_root), BLOCKS_NAME);
 	}
 	if (r->row.has_elapsed_seconds) {
 		str_add(&text, " · elapsed ");

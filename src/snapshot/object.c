@@ -308,20 +308,6 @@ enum object_put object_put(struct objects *o, int fd, uint64_t most, struct sha2
 
 /* ---- flushing ---- */
 
-static int flush_path(int dir, const char *name, int flags)
-{
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
-	int failed, error;
-
-	if (fd < 0)
-		return -1;
-	failed = fsync(fd);
-	error = errno;
-	(void)close(fd);
-	errno = error;
-	return failed;
-}
-
 /* A few bytes by themselves; many with one flush of the file system, which costs less than a flush
  * of each. */
 static int flush_bytes(struct objects *o)
@@ -332,7 +318,7 @@ static int flush_bytes(struct objects *o)
 		char name[PATH_BYTES];
 
 		new_name(o, i, name);
-		if (flush_path(o->dir, name, 0))
+		if (io_flush_at(o->dir, name, O_NOFOLLOW))
 			return -1;
 	}
 	return 0;
@@ -358,7 +344,7 @@ static int flush_names(struct objects *o)
 		char fan[FAN_DIGITS + 1];
 
 		(void)snprintf(fan, sizeof(fan), "%.2s", o->pending[i].text);
-		if (flush_path(o->dir, fan, O_DIRECTORY))
+		if (io_flush_at(o->dir, fan, O_NOFOLLOW | O_DIRECTORY))
 			return -1;
 	}
 	return 0;

@@ -1,20 +1,11 @@
-/* budget: what agents may use until a person is asked, as it is configured. */
+/* budget: what agents may use until a person is asked, as it is configured. The rules keep it
+ * (schema/rules/agent_usage.sql). */
 #ifndef BUDGET_H
 #define BUDGET_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-/* A budget: so many tokens, or so much money. */
-struct budget {
-	int64_t tokens;
-	int64_t micros; /* millionths */
-	char currency[4]; /* "": it is in tokens */
-};
-
-/* Reads "2000000 tokens" or "5.00 USD". false: it is neither. */
-bool budget_read(const char *text, struct budget *ret);
-/* How often it is used up. */
-int64_t budget_times(const struct budget *b, int64_t tokens, int64_t micros);
+/* Whether text is one, of tokens or of money: "2000000 tokens", "5.00 USD". */
+bool budget_is_valid(const char *text);
 
 #endif

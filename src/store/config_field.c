@@ -52,15 +52,8 @@ static bool file_name(const char *text)
 	return *text && *text != '/' && text[strlen(text) - 1] != '/' && !strstr(text, "//");
 }
 
-static bool is_budget(const char *text)
-{
-	struct budget b;
-
-	return budget_read(text, &b);
-}
-
 const struct config_rule CONFIG_NOT_EMPTY = { not_empty, "a text that is not empty" };
-static const struct config_rule BUDGET = { is_budget, "\"5.00 USD\" or \"2000000 tokens\"" };
+static const struct config_rule BUDGET = { budget_is_valid, "\"5.00 USD\" or \"2000000 tokens\"" };
 static const struct config_rule IPC_NAME = {
 	paths_name_fits, "1 to 64 characters of A-Z a-z 0-9 . _ -, not '.' or '..'"
 };

@@ -17,10 +17,44 @@ void a_system_with_slack(void)
 	(void)slack_wait_for("hello");
 }
 
+void a_system_with_an_agent(const char *prompt, const char *steps)
+{
+	OWNED(str) struct str more = { 0 };
+
+	str_addf(&more,
+	         "[slack]\nchannel_id = \"C01AGENTS\"\n"
+	         "[[agent]]\nname = \"fake\"\nprotocol = \"acp\"\n"
+	         "command = \"%s/tests/fake-agent\"\nargs = [\"v1\", \"--log\", \"heard\", %s]\n",
+	         getenv("INTERCOM_BUILD"), steps);
+	slack_with(more.bytes);
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	says(member(slack_acked("{'slash':{'text':'session-start --agent fake %s'}}", prompt),
+	            "payload.text"),
+	     "Starting session ");
+}
+
 void end_system(void)
 {
 	ck_assert_int_eq(site_stop(&site), 0);
 	slack_stop();
+}
+
+char *ts_of(const char *kind)
+{
+	OWNED(str) struct str sql = { 0 };
+	char *ts;
+
+	str_addf(&sql,
+	         "SELECT count(*) FROM (SELECT 1 FROM slack_message WHERE kind = '%s'"
+	         " AND ts IS NOT NULL ORDER BY seq LIMIT 1)",
+	         kind);
+	pass_time_until(sql.bytes, "1\n");
+	str_reset(&sql);
+	str_addf(&sql, "SELECT ts FROM slack_message WHERE kind = '%s' ORDER BY seq LIMIT 1", kind);
+	ts = rows(sql.bytes);
+	ts[strcspn(ts, "\n")] = '\0';
+	return ts;
 }
 
 char *ask_ts(void)
@@ -95,6 +129,17 @@ char *shown(const char *ts)
 			return cJSON_PrintUnformatted(message);
 	}
 	ck_abort_msg("Slack shows no message %s:\n%s", ts, all);
+}
+
+char *shown_now(const char *ts)
+{
+	all_is_said();
+	return shown(ts);
+}
+
+void is_not_in(const char *text, const char *part)
+{
+	ck_assert_msg(!strstr(text, part), "'%s' is in %s", part, text);
 }
 
 void whispered(const char *text)

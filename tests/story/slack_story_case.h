@@ -23,7 +23,14 @@ void a_system_with_slack(void);
 /* The same, and an agent that has said hello. */
 struct agent an_agent_with_slack(void);
 
+/* The same, and the profile `fake` of an agent with these steps (texts of TOML), started from Slack
+ * with this prompt. */
+void a_system_with_an_agent(const char *prompt, const char *steps);
+
 void end_system(void);
+
+/* Time passes until Slack has a message of this kind: the ts of the first one. */
+char *ts_of(const char *kind);
 
 /* The message with the buttons of the question that waits. */
 char *ask_ts(void);
@@ -46,6 +53,11 @@ void all_is_said(void);
 
 /* The message as Slack shows it. */
 char *shown(const char *ts);
+
+/* The same, once Slack shows what the rows say. */
+char *shown_now(const char *ts);
+
+void is_not_in(const char *text, const char *part);
 
 /* The text that only the one who pressed sees. */
 void whispered(const char *text);

@@ -20,27 +20,11 @@ static const char *command(const char *text)
 	return member(slack_acked("{'slash':{'text':'%s'}}", text), "payload.text");
 }
 
-static char *alias_ts(void)
-{
-	pass_time_until(
-	    "SELECT count(*) FROM slack_message WHERE kind = 'alias' AND ts IS NOT NULL", "1\n");
-	char *ts = rows("SELECT ts FROM slack_message WHERE kind = 'alias'");
-
-	ts[strcspn(ts, "\n")] = '\0';
-	return ts;
-}
-
 /* What Slack shows once the row says this. */
 static char *shown_at(const char *ts, const char *state)
 {
 	pass_time_until("SELECT coalesce(outcome, state) FROM alias_run", state);
-	all_is_said();
-	return shown(ts);
-}
-
-static void is_not_in(const char *text, const char *part)
-{
-	ck_assert_msg(!strstr(text, part), "'%s' is in %s", part, text);
+	return shown_now(ts);
 }
 
 START_TEST(an_alias_runs_and_its_message_is_edited_to_its_end)
@@ -52,7 +36,7 @@ START_TEST(an_alias_runs_and_its_message_is_edited_to_its_end)
 	a_system_with_commands("test = \"echo one; while [ ! -e go ]; do sleep 0.05; done; echo "
 	                       "two '<@U01OP>'; exit 3\"\n");
 	says(command("test"), "Run 1: `test` runs in ");
-	ts = alias_ts();
+	ts = ts_of("alias");
 	pass_time_until("SELECT shown FROM alias_run", "one\n\n");
 	during = shown_at(ts, "running\n");
 	says(during, "*Running*: `test` in ");
@@ -77,7 +61,7 @@ START_TEST(the_button_stops_it_once)
 
 	a_system_with_commands("serve = \"echo ready; sleep 1000 & wait\"\n");
 	(void)command("run serve");
-	ts = alias_ts();
+	ts = ts_of("alias");
 	pass_time_until("SELECT state FROM alias_run", "running\n");
 	all_is_said();
 	OWNED(char_ptr)
@@ -105,7 +89,7 @@ START_TEST(a_long_output_follows_whole_as_a_file)
 
 	a_system_with_commands("count = \"seq 1 100000\"\n");
 	(void)command("count");
-	ts = alias_ts();
+	ts = ts_of("alias");
 	after = shown_at(ts, "done\n");
 	says(after, "*Done*: `count` in ");
 	says(after, "exit status 0");
@@ -135,8 +119,7 @@ START_TEST(in_a_sessions_thread_it_runs_for_that_session)
 	                " JOIN session AS s ON s.seq = r.session_seq",
 	                "done|sent|session\n");
 	all_is_said();
-	head = rows("SELECT ts FROM slack_message WHERE kind = 'session'");
-	head[strcspn(head, "\n")] = '\0';
+	head = ts_of("session");
 	(void)slack_acked("{'message':{'text':'run test','thread_ts':'%s'}}", head);
 	pass_time_until("SELECT count(*) FROM alias_run WHERE outcome = 'done'"
 	                " AND session_seq IS NOT NULL",
@@ -172,7 +155,7 @@ START_TEST(a_killed_commander_is_told_once_in_the_same_message)
 
 	a_system_with_commands("serve = \"echo x >> began; sleep 1000 & wait\"\n");
 	(void)command("serve");
-	ts = alias_ts();
+	ts = ts_of("alias");
 	pass_time_until("SELECT state FROM alias_run", "running\n");
 	kill_and_await("commander");
 	after = shown_at(ts, "interrupted\n");

@@ -71,8 +71,7 @@ START_TEST(what_is_said_in_the_thread_reaches_the_agent_once_and_in_order)
 	free(agent_call(&a, "ping", "{}"));
 	expect_soon("SELECT count(*) FROM slack_message WHERE kind = 'session' AND ts IS NOT NULL",
 	            "1\n");
-	thread = rows("SELECT ts FROM slack_message WHERE kind = 'session'");
-	thread[strcspn(thread, "\n")] = '\0';
+	thread = ts_of("session");
 	(void)slack_deliver("{'message':{'text':'leave the tests alone','thread_ts':'%s'}}",
 	                    thread);
 	(void)slack_deliver("{'message':{'text':'and hurry','user':'U02OP','thread_ts':'%s'}}",

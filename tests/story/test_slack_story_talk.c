@@ -2,24 +2,6 @@
  * the operator says to it are in one thread. */
 #include "slack_story_case.h"
 
-/* The fake agent is the profile `fake`, with these steps: texts of TOML. */
-static void a_system_with_an_agent(const char *steps)
-{
-	OWNED(str) struct str more = { 0 };
-
-	str_addf(&more,
-	         "[slack]\nchannel_id = \"C01AGENTS\"\n"
-	         "[[agent]]\nname = \"fake\"\nprotocol = \"acp\"\n"
-	         "command = \"%s/tests/fake-agent\"\nargs = [\"v1\", \"--log\", \"heard\", %s]\n",
-	         getenv("INTERCOM_BUILD"), steps);
-	slack_with(more.bytes);
-	site_start(&site);
-	(void)slack_wait_for("hello");
-	says(member(slack_acked("{'slash':{'text':'session-start --agent fake mend <it>'}}"),
-	            "payload.text"),
-	     "Starting session ");
-}
-
 /* The agent says this, and Slack shows it, below the head of its session. */
 static void it_says(const char *text)
 {
@@ -41,7 +23,8 @@ START_TEST(an_agent_asks_and_is_answered_and_spoken_to_in_its_thread)
 	OWNED(char_ptr) char *message = NULL;
 	OWNED(char_ptr) char *thread = NULL;
 
-	a_system_with_an_agent("\"text:I begin with %p.\", \"ask:a.c\", \"text: So be it.\"");
+	a_system_with_an_agent("mend <it>",
+	                       "\"text:I begin with %p.\", \"ask:a.c\", \"text: So be it.\"");
 	it_says("I begin with mend <it>.");
 	all_is_said();
 	ask = ask_ts();
@@ -56,8 +39,7 @@ START_TEST(an_agent_asks_and_is_answered_and_spoken_to_in_its_thread)
 	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'turn' AND ts IS NOT NULL",
 	                "1\n");
 
-	thread = rows("SELECT ts FROM slack_message WHERE kind = 'session'");
-	thread[strcspn(thread, "\n")] = '\0';
+	thread = ts_of("session");
 	(void)slack_acked("{'message':{'text':'the tests','thread_ts':'%s'}}", thread);
 	it_says("I begin with the tests.");
 	expect("SELECT text, run_seq, delivered_at IS NOT NULL FROM steering", "the tests|1|1\n");
@@ -82,11 +64,11 @@ START_TEST(an_option_is_pressed_and_a_second_press_says_which_it_was)
 	OWNED(char_ptr) char *after = NULL;
 
 	a_system_with_an_agent(
-	    "'options:[{\"optionId\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
-	    "{\"optionId\":\"b\",\"name\":\"In a sandbox\",\"kind\":\"allow_once\"},"
-	    "{\"optionId\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"}]', "
-	    "'permit:{\"toolCallId\":\"t\",\"kind\":\"execute\",\"title\":\"make\","
-	    "\"rawInput\":{\"command\":\"make\"}}'");
+	    "mend <it>", "'options:[{\"optionId\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
+	                 "{\"optionId\":\"b\",\"name\":\"In a sandbox\",\"kind\":\"allow_once\"},"
+	                 "{\"optionId\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"}]', "
+	                 "'permit:{\"toolCallId\":\"t\",\"kind\":\"execute\",\"title\":\"make\","
+	                 "\"rawInput\":{\"command\":\"make\"}}'");
 	all_is_said();
 	ask = ask_ts();
 	after = shown(ask);
@@ -113,7 +95,7 @@ START_TEST(a_choice_of_a_form_is_pressed_and_a_second_press_says_which_it_was)
 {
 	OWNED(char_ptr) char *ask = NULL;
 
-	a_system_with_an_agent("\"form\"");
+	a_system_with_an_agent("mend <it>", "\"form\"");
 	all_is_said();
 	ask = ask_ts();
 	edits_wait(30);
@@ -153,7 +135,7 @@ START_TEST(a_form_of_several_fields_has_an_input_for_each)
 	OWNED(char_ptr) char *ask = NULL;
 	OWNED(char_ptr) char *views = NULL;
 
-	a_system_with_an_agent(FIELDS);
+	a_system_with_an_agent("mend <it>", FIELDS);
 	all_is_said();
 	ask = open_form();
 	views = xstrdup(slack_ask("views"));
@@ -199,7 +181,7 @@ START_TEST(a_form_is_filled_in_in_words_too_with_its_defaults)
 	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *id = NULL;
 
-	a_system_with_an_agent(FIELDS);
+	a_system_with_an_agent("mend <it>", FIELDS);
 	given_mode("hybrid");
 	pass_time_until("SELECT state FROM request", "pending\n");
 	id = rows("SELECT id FROM request");
@@ -220,9 +202,9 @@ START_TEST(of_the_words_that_fill_in_a_form_none_is_left_out)
 	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *id = NULL;
 
-	a_system_with_an_agent("'form:{\"type\":\"object\",\"properties\":{"
-	                       "\"title\":{\"type\":\"string\"},"
-	                       "\"notes\":{\"type\":\"string\"}}}'");
+	a_system_with_an_agent("mend <it>", "'form:{\"type\":\"object\",\"properties\":{"
+	                                    "\"title\":{\"type\":\"string\"},"
+	                                    "\"notes\":{\"type\":\"string\"}}}'");
 	given_mode("hybrid");
 	pass_time_until("SELECT state FROM request", "pending\n");
 	id = rows("SELECT id FROM request");
@@ -245,7 +227,7 @@ END_TEST
 
 START_TEST(words_that_come_in_five_hundred_pieces_are_one_message)
 {
-	a_system_with_an_agent("\"chunks:500\"");
+	a_system_with_an_agent("mend <it>", "\"chunks:500\"");
 	it_says("1 2 3 4 % 499 500 ");
 	expect("SELECT length(text) FROM agent_line WHERE kind = 'text' ORDER BY seq LIMIT 1",
 	       "1892\n");
@@ -258,7 +240,8 @@ START_TEST(what_an_agent_says_calls_nobody)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *message = NULL;
 
-	a_system_with_an_agent("\"text:<!channel> <@U01OP> slack:T01TEAM:U01OP *bold*\"");
+	a_system_with_an_agent("mend <it>",
+	                       "\"text:<!channel> <@U01OP> slack:T01TEAM:U01OP *bold*\"");
 	it_says("<!channel> <@U01OP>%");
 	ts = rows("SELECT ts FROM slack_message WHERE kind = 'agent' ORDER BY seq LIMIT 1");
 	ts[strcspn(ts, "\n")] = '\0';
@@ -274,10 +257,9 @@ START_TEST(the_stop_button_cancels_the_turn_and_ends_the_agent)
 	OWNED(char_ptr) char *head = NULL;
 	OWNED(char_ptr) char *heard = NULL;
 
-	a_system_with_an_agent("\"ask:a.c\"");
+	a_system_with_an_agent("mend <it>", "\"ask:a.c\"");
 	all_is_said();
-	head = rows("SELECT ts FROM slack_message WHERE kind = 'session'");
-	head[strcspn(head, "\n")] = '\0';
+	head = ts_of("session");
 	pass_time_until("SELECT state FROM request", "pending\n");
 	press_and_wait(head, "session_clear");
 	pass_time_until("SELECT state, outcome FROM agent_run", "ended|stopped\n");

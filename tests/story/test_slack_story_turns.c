@@ -4,52 +4,6 @@
 
 #include <signal.h>
 
-static void a_system_with_an_agent(const char *steps)
-{
-	OWNED(str) struct str more = { 0 };
-
-	str_addf(&more,
-	         "[slack]\nchannel_id = \"C01AGENTS\"\n"
-	         "[[agent]]\nname = \"fake\"\nprotocol = \"acp\"\n"
-	         "command = \"%s/tests/fake-agent\"\nargs = [\"v1\", \"--log\", \"heard\", %s]\n",
-	         getenv("INTERCOM_BUILD"), steps);
-	slack_with(more.bytes);
-	site_start(&site);
-	(void)slack_wait_for("hello");
-	says(member(slack_acked("{'slash':{'text':'session-start --agent fake mend it'}}"),
-	            "payload.text"),
-	     "Starting session ");
-}
-
-/* Waits until Slack has the message, and returns its ts. */
-static char *ts_of(const char *kind)
-{
-	OWNED(str) struct str sql = { 0 };
-	char *ts;
-
-	str_addf(&sql,
-	         "SELECT count(*) FROM (SELECT 1 FROM slack_message WHERE kind = '%s'"
-	         " AND ts IS NOT NULL ORDER BY seq LIMIT 1)",
-	         kind);
-	pass_time_until(sql.bytes, "1\n");
-	str_reset(&sql);
-	str_addf(&sql, "SELECT ts FROM slack_message WHERE kind = '%s' ORDER BY seq LIMIT 1", kind);
-	ts = rows(sql.bytes);
-	ts[strcspn(ts, "\n")] = '\0';
-	return ts;
-}
-
-static char *turn_shown(const char *ts)
-{
-	all_is_said();
-	return shown(ts);
-}
-
-static void is_not_in(const char *text, const char *part)
-{
-	ck_assert_msg(!strstr(text, part), "'%s' is in %s", part, text);
-}
-
 START_TEST(resume_prompts_the_agent_once_however_often_it_is_pressed)
 {
 	OWNED(char_ptr) char *ts = NULL;
@@ -57,9 +11,9 @@ START_TEST(resume_prompts_the_agent_once_however_often_it_is_pressed)
 	OWNED(char_ptr) char *before = NULL;
 	OWNED(char_ptr) char *after = NULL;
 
-	a_system_with_an_agent("\"text:%p\"");
+	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
-	before = turn_shown(ts);
+	before = shown_now(ts);
 	says(before, "The agent has ended its turn.");
 	says(before, "turn_resume");
 	says(before, "turn_instruct");
@@ -82,7 +36,7 @@ START_TEST(resume_prompts_the_agent_once_however_often_it_is_pressed)
 	       " AND text LIKE 'too late: %answered this turn already%'",
 	       "2\n");
 	expect("SELECT status FROM session", "active\n");
-	after = turn_shown(ts);
+	after = shown_now(ts);
 	says(after, "Next, from <@U01OP>: “Continue.”");
 	is_not_in(after, "turn_resume");
 	end_system();
@@ -94,7 +48,7 @@ START_TEST(instruct_takes_words_in_a_form_and_they_are_the_next_prompt)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *after = NULL;
 
-	a_system_with_an_agent("\"text:%p\"");
+	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
 	press_and_wait(ts, "turn_instruct");
 	pass_time_until(
@@ -105,7 +59,7 @@ START_TEST(instruct_takes_words_in_a_form_and_they_are_the_next_prompt)
 	                "1|end_turn\n2|end_turn\n");
 	expect("SELECT text FROM steering", "now the docs\n");
 	expect("SELECT text FROM agent_line WHERE kind = 'text'", "mend it\nnow the docs\n");
-	after = turn_shown(ts);
+	after = shown_now(ts);
 	says(after, "“now the docs”");
 	is_not_in(after, "turn_resume");
 	end_system();
@@ -117,7 +71,7 @@ START_TEST(stop_ends_the_session_and_a_click_after_that_does_nothing)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *after = NULL;
 
-	a_system_with_an_agent("\"text:%p\"");
+	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
 	all_is_said();
 	edits_wait(300);
@@ -128,7 +82,7 @@ START_TEST(stop_ends_the_session_and_a_click_after_that_does_nothing)
 	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'"
 	       " AND text = 'too late: the session has ended'",
 	       "1\n");
-	after = turn_shown(ts);
+	after = shown_now(ts);
 	is_not_in(after, "turn_resume");
 	says(after, "Its session has ended.");
 	end_system();
@@ -141,7 +95,7 @@ START_TEST(words_that_a_restart_leaves_untold_are_not_what_came_next)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *turn = NULL;
 
-	a_system_with_an_agent("\"ask:a.c\"");
+	a_system_with_an_agent("mend it", "\"ask:a.c\"");
 	head = ts_of("session");
 	pass_time_until("SELECT state FROM request", "pending\n");
 	(void)slack_acked("{'message':{'text':'steer use tabs','thread_ts':'%s'}}", head);
@@ -149,7 +103,7 @@ START_TEST(words_that_a_restart_leaves_untold_are_not_what_came_next)
 	(void)slack_acked("{'message':{'text':'session-restart','thread_ts':'%s'}}", head);
 	pass_time_until("SELECT outcome FROM agent_run WHERE seq = 1", "stopped\n");
 	ts = ts_of("turn");
-	turn = turn_shown(ts);
+	turn = shown_now(ts);
 	says(turn, "Its session has ended.");
 	is_not_in(turn, "use tabs");
 	end_system();
@@ -162,13 +116,13 @@ START_TEST(an_agent_that_is_killed_in_a_turn_did_not_go_on_by_itself)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *turn = NULL;
 
-	a_system_with_an_agent("\"ask:a.c\"");
+	a_system_with_an_agent("mend it", "\"ask:a.c\"");
 	pass_time_until("SELECT state FROM request", "pending\n");
 	pid = rows("SELECT pid FROM agent_run");
 	ck_assert_int_eq(kill((pid_t)atoi(pid), SIGKILL), 0);
 	ts = ts_of("turn");
 	pass_time_until("SELECT outcome FROM agent_run", "exited\n");
-	turn = turn_shown(ts);
+	turn = shown_now(ts);
 	says(turn, "Its session has ended.");
 	is_not_in(turn, "by itself");
 	end_system();
@@ -180,13 +134,13 @@ START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *turn = NULL;
 
-	a_system_with_an_agent("\"text:%p\"");
+	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
 	all_is_said();
 	edits_wait(30);
 	ck_assert_int_eq(kill(worker_pid("runner-1"), SIGKILL), 0);
 	pass_time_until("SELECT status FROM session", "interrupted\n");
-	turn = turn_shown(ts);
+	turn = shown_now(ts);
 	says(turn, "Its session was interrupted: `session-resume` continues it.");
 	is_not_in(turn, "has ended.\"");
 	is_not_in(turn, "turn_resume");
@@ -203,10 +157,10 @@ START_TEST(activity_is_one_message_with_few_edits)
 	for (int i = 1; i <= 60; i++)
 		str_addf(&steps, "\"tool:step %d\", ", i);
 	str_add(&steps, "\"plan:mend <it>\", \"tool:git <diff>\", \"text:Done.\"");
-	a_system_with_an_agent(steps.bytes);
+	a_system_with_an_agent("mend it", steps.bytes);
 	ts = ts_of("activity");
 	pass_time_until("SELECT stop FROM agent_turn", "end_turn\n");
-	message = turn_shown(ts);
+	message = shown_now(ts);
 	says(message, "*Worked*: 61 calls of tools");
 	says(message, "… 51 before\\n✅ step 52\\n");
 	says(message, "✅ step 60\\n✅ git &lt;diff&gt;");
@@ -224,7 +178,7 @@ START_TEST(words_in_the_thread_say_when_they_are_told)
 {
 	OWNED(char_ptr) char *head = NULL;
 
-	a_system_with_an_agent("\"ask:a.c\"");
+	a_system_with_an_agent("mend it", "\"ask:a.c\"");
 	head = ts_of("session");
 	pass_time_until("SELECT state FROM request", "pending\n");
 	(void)slack_acked("{'message':{'text':'steer use tabs','thread_ts':'%s'}}", head);
@@ -244,14 +198,14 @@ START_TEST(words_after_a_turn_are_told_now)
 	OWNED(char_ptr) char *head = NULL;
 	OWNED(char_ptr) char *after = NULL;
 
-	a_system_with_an_agent("\"text:%p\"");
+	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
 	head = ts_of("session");
 	(void)slack_acked("{'message':{'text':'now the docs','thread_ts':'%s'}}", head);
 	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply'",
 	                "Noted: the agent is told now; it is its next prompt.\n");
 	pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'", "2\n");
-	after = turn_shown(ts);
+	after = shown_now(ts);
 	says(after, "Next, from <@U01OP>: “now the docs”");
 	end_system();
 }
@@ -262,7 +216,7 @@ START_TEST(continue_after_a_turn_is_the_next_prompt)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *head = NULL;
 
-	a_system_with_an_agent("\"text:%p\"");
+	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
 	head = ts_of("session");
 	(void)slack_acked("{'message':{'text':'continue','thread_ts':'%s'}}", head);
@@ -279,7 +233,7 @@ START_TEST(a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *message = NULL;
 
-	a_system_with_an_agent("\"ask:a.c\", \"text:Done with it.\"");
+	a_system_with_an_agent("mend it", "\"ask:a.c\", \"text:Done with it.\"");
 	pass_time_until("SELECT state FROM request", "pending\n");
 	ck_assert_int_eq(ctl(NULL, "mode local"), 0);
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
@@ -287,7 +241,7 @@ START_TEST(a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again)
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'turn'", "0\n");
 	ck_assert_int_eq(ctl(NULL, "mode remote"), 0);
 	ts = ts_of("turn");
-	message = turn_shown(ts);
+	message = shown_now(ts);
 	says(message, "turn_resume");
 	pass_time_until("SELECT count(*) FROM slack_message AS m JOIN agent_line AS l"
 	                " ON l.seq = json_extract(m.detail, '$.line') WHERE m.kind = 'agent'"
@@ -307,7 +261,7 @@ START_TEST(a_budget_that_is_used_up_is_resumed_by_a_button)
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *message = NULL;
 
-	a_system_with_an_agent("\"ask:a.c\", \"usage:600\"");
+	a_system_with_an_agent("mend it", "\"ask:a.c\", \"usage:600\"");
 	ts = ts_of("ask");
 	given("UPDATE setting SET value = '5.00 USD' WHERE name = 'budget.session'");
 	press_and_wait(ts, "approve_accept");

@@ -4,7 +4,7 @@
 
 #include "acp.h"
 
-#define ACP_CASE_ROOT "/work/project"
+#define ACP_CASE_ROOT "/srv/project"
 
 struct acp_case {
 	struct acp acp;

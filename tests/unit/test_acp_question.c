@@ -58,9 +58,9 @@ START_TEST(an_edit_is_shown_as_the_diff_of_what_it_changes)
 	acp_case_open_session(&c);
 	asks(&c, "0",
 	     "\"toolCall\":{\"toolCallId\":\"c9\",\"kind\":\"edit\",\"title\":\"Write notes.md\","
-	     "\"content\":[{\"type\":\"diff\",\"path\":\"/work/project/docs/notes.md\",\"oldText\":"
+	     "\"content\":[{\"type\":\"diff\",\"path\":\"/srv/project/docs/notes.md\",\"oldText\":"
 	     "\"a\\nb\\n\",\"newText\":\"a\\nc\\n\"},{\"type\":\"diff\",\"path\":"
-	     "\"/work/project/"
+	     "\"/srv/project/"
 	     "new.md\",\"oldText\":null,\"newText\":\"hi\\n\"},{\"type\":\"content\","
 	     "\"content\":{\"type\":\"text\",\"text\":\"As you wished.\"}}]}," OPTIONS);
 
@@ -83,14 +83,14 @@ START_TEST(a_question_with_an_id_alone_is_about_the_call_that_was_told)
 	acp_case_updates(
 	    &c, "{\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"t\",\"title\":\"rm -r x\","
 	        "\"kind\":\"execute\",\"rawInput\":{\"command\":[\"rm\",\"-r\",\"x\"],"
-	        "\"cwd\":\"/work/project\"}}");
+	        "\"cwd\":\"/srv/project\"}}");
 	acp_case_skip(&c);
 	asks(&c, "\"q\"", "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS);
 
 	acp_case_told(&c, "asked \"q\" permission high -: rm -r x\n");
 	ck_assert_str_eq(acp_find(&c.acp, "\"q\"")->diff.bytes, "rm -r x");
 	ck_assert(!acp_find(&c.acp, "\"q\"")->is_diff);
-	ck_assert_str_eq(acp_find(&c.acp, "\"q\"")->description.bytes, "in /work/project");
+	ck_assert_str_eq(acp_find(&c.acp, "\"q\"")->description.bytes, "in /srv/project");
 }
 END_TEST
 
@@ -99,15 +99,15 @@ START_TEST(the_risk_is_that_of_the_kind_and_of_the_place)
 	static const struct {
 		const char *kind, *path, *told;
 	} CASES[] = {
-		{ "read", "/work/project/a", "low a" },
-		{ "search", "/work/project", "low /work/project" },
-		{ "think", "/work/project/a", "low a" },
+		{ "read", "/srv/project/a", "low a" },
+		{ "search", "/srv/project", "low /srv/project" },
+		{ "think", "/srv/project/a", "low a" },
 		{ "read", "/etc/passwd", "critical /etc/passwd" },
-		{ "read", "/work/project/../x", "critical /work/project/../x" },
-		{ "read", "/work/project/.git/config", "critical /work/project/.git/config" },
-		{ "delete", "/work/project/a", "high a" },
-		{ "switch_mode", "/work/project/a", "high a" },
-		{ "from_the_future", "/work/project/a", "high a" },
+		{ "read", "/srv/project/../x", "critical /srv/project/../x" },
+		{ "read", "/srv/project/.git/config", "critical /srv/project/.git/config" },
+		{ "delete", "/srv/project/a", "high a" },
+		{ "switch_mode", "/srv/project/a", "high a" },
+		{ "from_the_future", "/srv/project/a", "high a" },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
@@ -132,7 +132,7 @@ START_TEST(a_second_file_outside_makes_all_of_it_critical)
 	acp_case_open_session(&c);
 	asks(&c, "0",
 	     "\"toolCall\":{\"toolCallId\":\"t\",\"kind\":\"move\",\"locations\":[{\"path\":"
-	     "\"/work/project/a\"},{\"path\":\"/root/.bashrc\"}]}," OPTIONS);
+	     "\"/srv/project/a\"},{\"path\":\"/root/.bashrc\"}]}," OPTIONS);
 
 	acp_case_told(&c, "asked 0 permission critical a: Permission requested\n");
 	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes, "/root/.bashrc");
@@ -146,7 +146,7 @@ START_TEST(an_edit_of_which_nothing_is_shown_is_critical_and_says_so)
 	acp_case_open_session(&c);
 	asks(&c, "0",
 	     "\"toolCall\":{\"toolCallId\":\"t\",\"kind\":\"edit\",\"title\":\"Edit files\","
-	     "\"locations\":[{\"path\":\"/work/project/big.txt\"}]}," OPTIONS);
+	     "\"locations\":[{\"path\":\"/srv/project/big.txt\"}]}," OPTIONS);
 
 	acp_case_told(&c, "asked 0 permission critical big.txt: Edit files\n");
 	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes,
@@ -185,7 +185,7 @@ static const struct acp_inquiry *given(struct acp_case *c, const char *kind, con
 }
 
 #define WRITES_B                                                                                   \
-	"{\"type\":\"diff\",\"path\":\"/work/project/x\",\"oldText\":\"a\",\"newText\":\"b\"}"
+	"{\"type\":\"diff\",\"path\":\"/srv/project/x\",\"oldText\":\"a\",\"newText\":\"b\"}"
 
 START_TEST(all_that_a_command_is_given_is_shown)
 {
@@ -203,8 +203,8 @@ START_TEST(all_that_a_command_is_given_is_shown)
 		  "Also given: {\"timeout\":5,\"description\":\"List\"}", false },
 		{ "{\"command\":\"make\",\"script\":\"rm -r x\",\"workdir\":\"/tmp\"}", "make",
 		  "in /tmp\n\nAlso given: {\"script\":\"rm -r x\"}", true },
-		{ "{\"command\":\"make\",\"cwd\":\"/work/project\",\"workdir\":\"/tmp\"}", "make",
-		  "in /work/project\n\nAlso given: {\"workdir\":\"/tmp\"}", true },
+		{ "{\"command\":\"make\",\"cwd\":\"/srv/project\",\"workdir\":\"/tmp\"}", "make",
+		  "in /srv/project\n\nAlso given: {\"workdir\":\"/tmp\"}", true },
 		{ "{\"command\":\"ls\",\"args\":\"-l\"}", "ls", "Also given: {\"args\":\"-l\"}",
 		  true },
 		{ "{\"command\":\"ls\",\"command\":\"rm\"}", "ls",
@@ -236,8 +236,8 @@ START_TEST(what_is_given_beside_a_diff_is_shown_unless_the_diff_shows_it)
 		const char *input, *described;
 		bool is_unclear;
 	} CASES[] = {
-		{ "{\"file_path\":\"/work/project/x\",\"content\":\"b\"}", "", false },
-		{ "{\"file_path\":\"/work/project/x\",\"old_string\":\"a\",\"new_string\":\"b\","
+		{ "{\"file_path\":\"/srv/project/x\",\"content\":\"b\"}", "", false },
+		{ "{\"file_path\":\"/srv/project/x\",\"old_string\":\"a\",\"new_string\":\"b\","
 		  "\"replace_all\":false}",
 		  "Also given: {\"replace_all\":false}", false },
 		{ "{\"content\":\"c\"}", "Also given: {\"content\":\"c\"}", true },
@@ -265,7 +265,7 @@ START_TEST(what_is_carried_weighs_more_than_the_kind_that_is_said)
 		const char *content, *input;
 		enum acp_risk risk;
 	} CASES[] = {
-		{ "", "{\"file_path\":\"/work/project/x\",\"limit\":5}", ACP_RISK_LOW },
+		{ "", "{\"file_path\":\"/srv/project/x\",\"limit\":5}", ACP_RISK_LOW },
 		{ "", "{\"path\":\".\",\"pattern\":\"main\"}", ACP_RISK_LOW },
 		{ "", "{\"command\":\"rm -rf /\"}", ACP_RISK_HIGH },
 		{ "", "{\"script\":\"rm -rf /\"}", ACP_RISK_HIGH },
@@ -296,20 +296,20 @@ START_TEST(in_version_2_a_subject_is_a_tool_call_or_a_command)
 	asks(&c, "0",
 	     "\"title\":\"Run tests\",\"description\":\"All of "
 	     "them.\",\"subject\":{\"type\":\"command\","
-	     "\"command\":\"make test\",\"cwd\":\"/work/project\",\"toolCallId\":\"t\"}," OPTIONS);
+	     "\"command\":\"make test\",\"cwd\":\"/srv/project\",\"toolCallId\":\"t\"}," OPTIONS);
 	asks(&c, "1",
 	     "\"title\":\"Edit\",\"subject\":{\"type\":\"tool_call\",\"toolCall\":{\"toolCallId\":"
 	     "\"u\","
 	     "\"kind\":\"edit\",\"content\":[{\"type\":\"diff\",\"changes\":[{\"operation\":"
 	     "\"move\","
-	     "\"path\":\"/work/project/b\",\"oldPath\":\"/work/project/a\"}],\"patch\":{\"format\":"
+	     "\"path\":\"/srv/project/b\",\"oldPath\":\"/srv/project/a\"}],\"patch\":{\"format\":"
 	     "\"git_patch\",\"text\":\"diff --git a/a b/b\\n\"}}]}}," OPTIONS);
 
 	acp_case_told(&c,
 	              "asked 0 permission high -: Run tests\nasked 1 permission high b: Edit\n");
 	ck_assert_str_eq(acp_find(&c.acp, "0")->diff.bytes, "make test");
 	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes,
-	                 "All of them.\n\nin /work/project");
+	                 "All of them.\n\nin /srv/project");
 	ck_assert_str_eq(acp_find(&c.acp, "1")->diff.bytes, "diff --git a/a b/b\n");
 	ck_assert_str_eq(acp_find(&c.acp, "1")->description.bytes, "a");
 }

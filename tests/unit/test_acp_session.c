@@ -21,7 +21,7 @@
 #define OFFERED "{\"elicitation\":{\"form\":{}},\"session\":{\"notices\":{}}}"
 #define NEW(id)                                                                                    \
 	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"session/new\",\"params\":{\"cwd\":"       \
-	"\"/work/project\",\"mcpServers\":[]}}\n"
+	"\"/srv/project\",\"mcpServers\":[]}}\n"
 
 /* ---- opening ---- */
 
@@ -127,7 +127,7 @@ START_TEST(our_server_is_given_to_an_agent_that_takes_it)
 	acp_case_hears(&c, CAPABLE);
 	acp_case_sent(
 	    &c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/new\",\"params\":{\"cwd\":"
-	        "\"/work/project\",\"mcpServers\":[{\"type\":\"http\",\"name\":\"intercom\","
+	        "\"/srv/project\",\"mcpServers\":[{\"type\":\"http\",\"name\":\"intercom\","
 	        "\"url\":\"http://127.0.0.1:3000/mcp?session_id=1\",\"headers\":[]}]}}\n");
 }
 END_TEST
@@ -144,7 +144,7 @@ START_TEST(a_server_over_http_is_given_with_what_it_is_to_be_shown)
 	acp_case_hears(&c, CAPABLE);
 	acp_case_sent(
 	    &c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/new\",\"params\":{\"cwd\":"
-	        "\"/work/project\",\"mcpServers\":[{\"type\":\"http\",\"name\":\"intercom\","
+	        "\"/srv/project\",\"mcpServers\":[{\"type\":\"http\",\"name\":\"intercom\","
 	        "\"url\":\"http://127.0.0.1:3000/mcp\",\"headers\":[{\"name\":"
 	        "\"Authorization\",\"value\":\"Bearer ict_1\"}]}]}}\n");
 }
@@ -180,7 +180,7 @@ START_TEST(an_agent_without_http_is_given_a_program_if_it_can_start_one)
 		acp_case_hears(&c, hello.bytes);
 		str_addf(&sent,
 		         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/new\",\"params\":{"
-		         "\"cwd\":\"/work/project\",\"mcpServers\":[%s]}}\n",
+		         "\"cwd\":\"/srv/project\",\"mcpServers\":[%s]}}\n",
 		         CASES[i].servers);
 		acp_case_sent(&c, sent.bytes);
 	}
@@ -197,7 +197,7 @@ START_TEST(a_session_goes_on_by_resume_and_what_fails_begins_anew)
 	acp_case_skip(&c);
 	acp_case_hears(&c, CAPABLE);
 	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/resume\",\"params\":"
-	                  "{\"sessionId\":\"old\",\"cwd\":\"/work/project\",\"mcpServers\":[]}}\n");
+	                  "{\"sessionId\":\"old\",\"cwd\":\"/srv/project\",\"mcpServers\":[]}}\n");
 	acp_case_hears(&c, "{\"id\":2,\"error\":{\"code\":-32603,\"message\":\"no\"}}");
 	acp_case_sent(&c, NEW("3"));
 	acp_case_hears(&c, "{\"id\":3,\"result\":{\"sessionId\":\"S\"}}");

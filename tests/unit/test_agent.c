@@ -1,5 +1,6 @@
 /* src/agent: what an agent's process gets, how it is found again, what is kept of its words. */
 #include "agent.h"
+#include "capture.h"
 #include "environment.h"
 #include "group.h"
 #include "harness.h"
@@ -121,6 +122,19 @@ START_TEST(the_last_lines_are_kept_of_any_amount)
 	tail_text(&t, &out);
 	ck_assert_int_eq(strncmp(str_text(&out), "line 19980\n", 11), 0);
 	says(str_text(&out), "line 19999");
+}
+END_TEST
+
+START_TEST(of_an_output_the_first_and_the_last_byte_are_kept_at_least)
+{
+	struct capture x = { .limit = 1 };
+	OWNED(str) struct str text = { 0 };
+
+	capture_add(&x, "abc", 3);
+	capture_add(&x, "d", 1);
+	capture_text(&x, &text);
+	ck_assert_str_eq(str_text(&text), "a\n… 2 bytes are missing here …\nd");
+	capture_clear(&x);
 }
 END_TEST
 
@@ -317,6 +331,7 @@ int main(void)
 	tcase_add_test(c, terminal_sequences_and_what_is_not_seen_are_taken_out);
 	tcase_add_test(c, words_that_look_like_secrets_are_taken_out);
 	tcase_add_test(c, the_last_lines_are_kept_of_any_amount);
+	tcase_add_test(c, of_an_output_the_first_and_the_last_byte_are_kept_at_least);
 	tcase_add_test(c, a_line_without_an_end_is_cut);
 	suite_add_tcase(s, c);
 	c = tcase_create("process");

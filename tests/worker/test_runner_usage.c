@@ -70,7 +70,7 @@ START_TEST(a_budget_that_is_used_up_pauses_the_session_until_it_is_resumed)
 		  "The budget of this session (5.00 USD) is used up: 6.00 USD" },
 		{ "budget.day", "4 USD", "The budget of the day (4 USD) is used up: 6.00 USD" },
 		{ "budget.session", "4000 tokens",
-		  "The budget of this session (4000 tokens) is used up: 5.0k tokens" },
+		  "The budget of this session (4000 tokens) is used up: 5000 tokens" },
 	};
 
 	for (size_t i = 0; i < COUNT(BUDGETS); i++) {
@@ -109,6 +109,24 @@ START_TEST(a_budget_that_is_used_up_pauses_the_session_until_it_is_resumed)
 }
 END_TEST
 
+START_TEST(the_budget_of_a_day_pauses_the_sessions_that_used_nothing_too)
+{
+	setup();
+	given("UPDATE setting SET value = '4 USD' WHERE name = 'budget.day'");
+	(void)given_talk("v1", STEPS("ask:a.c", "usage:600"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	(void)given_run("sleep 1000");
+	run_becomes(2, "running||||active");
+	decide("approve", "NULL, NULL");
+	run_becomes(1, "running||||paused");
+	run_becomes(2, "running||||paused");
+	expect("SELECT run_seq, kind, substr(text, 1, 52) FROM agent_line WHERE kind = 'note'",
+	       "1|note|The budget of the day (4 USD) is used up: 6.00 USD. \n"
+	       "2|note|The budget of the day (4 USD) is used up: 6.00 USD. \n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runner_usage");
@@ -118,5 +136,6 @@ int main(void)
 	tcase_add_test(c, of_an_agent_that_says_nothing_nothing_is_known);
 	tcase_add_test(c, a_context_that_is_nearly_full_is_told_once);
 	tcase_add_test(c, a_budget_that_is_used_up_pauses_the_session_until_it_is_resumed);
+	tcase_add_test(c, the_budget_of_a_day_pauses_the_sessions_that_used_nothing_too);
 	return run_suite(s);
 }

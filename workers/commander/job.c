@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "environment.h"
 #include "group.h"
+#include "io.h"
 #include "log.h"
 #include "setting.h"
 
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 enum {
-	READ_BYTES = 64 << 10,
 	READS = 8, /* of one pipe in one turn: then the others */
 	DRAIN_MS = 1000, /* what it has started may hold its pipes */
 	RELEASE_MS = GROUP_END_MS + 1000, /* a keeper that takes longer is killed */
@@ -102,30 +102,13 @@ int job_begin(struct commander *c, struct job *j, struct err *e)
 
 /* ---- reading ---- */
 
-static void hang_up(int *fd)
+static int keep(void *job, const char *bytes, size_t length, struct err *e)
 {
-	if (*fd >= 0)
-		(void)close(*fd); /* which takes it out of epoll */
-	*fd = -1;
-}
+	struct job *j = job;
 
-static int drain(struct job *j, int *fd)
-{
-	static char buffer[READ_BYTES];
-
-	for (int i = 0; *fd >= 0 && i < READS; i++) {
-		ssize_t n = read(*fd, buffer, sizeof(buffer));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return 0;
-		if (n <= 0)
-			hang_up(fd);
-		else
-			capture_add(&j->output, buffer, (size_t)n);
-	}
-	return *fd >= 0;
+	(void)e;
+	capture_add(&j->output, bytes, length);
+	return 0;
 }
 
 /* ---- ending ---- */
@@ -185,8 +168,8 @@ static void tell_timeout(const struct commander *c, struct job *j)
 
 static void release(struct job *j)
 {
-	hang_up(&j->process.out);
-	hang_up(&j->process.err);
+	io_shut(&j->process.out);
+	io_shut(&j->process.err);
 	keeper_release(&j->keeper);
 	enter(j, JOB_RELEASED, RELEASE_MS);
 }
@@ -228,9 +211,9 @@ static void step(struct commander *c, struct job *j)
 
 int job_turn(struct commander *c, struct job *j)
 {
-	int more = drain(j, &j->process.out);
+	int more = io_drain(&j->process.out, READS, keep, j, NULL);
 
-	more |= drain(j, &j->process.err);
+	more |= io_drain(&j->process.err, READS, keep, j, NULL);
 	if (j->phase < JOB_RELEASED)
 		look_at_keeper(c, j);
 	step(c, j);

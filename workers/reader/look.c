@@ -4,8 +4,10 @@
 #include "excerpt.h"
 #include "io.h"
 #include "json_writer.h"
+#include "limit.h"
 #include "listing.h"
 #include "pack.h"
+#include "path.h"
 #include "pulse.h"
 #include "safe_path.h"
 #include "visible.h"
@@ -74,13 +76,6 @@ static void add_int(struct str *out, const char *name, int64_t number)
 	str_addf(out, "%lld", (long long)number);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static size_t characters(const struct str *text)
 {
 	size_t count = 0;
@@ -106,7 +101,7 @@ static int list(const struct file_look_claim_row *l, int root, const char *path,
 {
 	OWNED(listing) struct listing tree = { 0 };
 	OWNED(str) struct str file = { 0 };
-	const char *name = *path ? path : base_name(l->workspace_root);
+	const char *name = *path ? path : path_name(l->workspace_root);
 	int got = listing_read(root, target, name, (int)l->depth, &tree, e);
 
 	if (got <= 0)
@@ -118,7 +113,7 @@ static int list(const struct file_look_claim_row *l, int root, const char *path,
 	add_int(detail, "others", (int64_t)tree.others);
 	add_int(detail, "lines", (int64_t)tree.lines);
 	json_member_raw(detail, "cut", tree.is_cut ? "true" : "false");
-	str_addf(&file, "%s.txt", base_name(name));
+	str_addf(&file, "%s.txt", path_name(name));
 	json_member(detail, "file_name", file.bytes);
 	json_object_end(detail);
 	found->is_long =
@@ -142,7 +137,7 @@ static int show(const struct file_look_claim_row *l, int root, const char *path,
 	add_int(detail, "last", (int64_t)x.last);
 	add_int(detail, "bytes", x.bytes);
 	json_member(detail, "modified_at", clock_instant(x.modified_ms).text);
-	json_member(detail, "file_name", base_name(target));
+	json_member(detail, "file_name", path_name(target));
 	json_object_end(detail);
 	found->is_long = characters(&x.text) > LOOK_INLINE_CHARACTERS;
 	found->text = x.text;
@@ -195,15 +190,6 @@ static int answer(const struct file_look_claim_row *l, int out)
 	return io_write_all(out, message.bytes, message.length) ? EX_IOERR : EX_OK;
 }
 
-static void limit(int which, rlim_t most)
-{
-	struct rlimit now;
-
-	if (getrlimit(which, &now) == 0 && now.rlim_max < most)
-		most = now.rlim_max;
-	(void)setrlimit(which, &(struct rlimit){ .rlim_cur = most, .rlim_max = most });
-}
-
 /* It can write no file, gain no privilege, and has nothing of ours but the pipe. */
 static void confine(pid_t parent, int out)
 {
@@ -216,13 +202,11 @@ static void confine(pid_t parent, int out)
 		(void)close_range(3, (unsigned)out - 1, 0);
 	(void)close_range((unsigned)out + 1, ~0U, 0);
 	(void)alarm(LOOK_DEADLINE_MS / 1000 + GRACE_S);
-	limit(RLIMIT_CPU, LOOK_DEADLINE_MS / 1000);
-	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_NOFILE, FDS_MAX);
-#ifndef __SANITIZE_ADDRESS__ /* that reserves more address space than any limit */
-	limit(RLIMIT_AS, MEMORY_BYTES);
-#endif
+	limit_to(RLIMIT_CPU, LOOK_DEADLINE_MS / 1000);
+	limit_to(RLIMIT_FSIZE, 0);
+	limit_to(RLIMIT_CORE, 0);
+	limit_to(RLIMIT_NOFILE, FDS_MAX);
+	limit_memory(MEMORY_BYTES);
 }
 
 pid_t look_start(const struct file_look_claim_row *l, int *ret_fd)

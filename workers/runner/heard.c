@@ -144,23 +144,6 @@ static int write_one(struct heard_list *h, const struct heard *one, const struct
 	return 0;
 }
 
-/* What was used, and what a person has to know of that. */
-static int write_usage(struct heard_list *h, struct runner *r, const struct agent_talk_row *row,
-                       bool is_over, struct err *e)
-{
-	OWNED(str) struct str text = { 0 };
-	OWNED(said_line) struct said_line line = { 0 };
-
-	int paused = usage_rows_write(&h->usage, r, row, &text, e);
-
-	if (paused < 0 || !text.length)
-		return paused < 0 ? -1 : 0;
-	said_note(text.bytes, &line);
-	if (paused)
-		line.detail = xstrdup("{\"paused\":true}"); /* Slack shows buttons */
-	return said_write(&h->said, &r->w.store, &line, is_over, e);
-}
-
 static int write_all(struct heard_list *h, const struct asks *asks, struct runner *r,
                      const struct agent_talk_row *row, const struct acp *a, bool works,
                      struct err *e)
@@ -168,7 +151,7 @@ static int write_all(struct heard_list *h, const struct asks *asks, struct runne
 	for (const struct heard *one = h->first; one; one = one->next)
 		if (write_one(h, one, asks, r, row, a, e))
 			return -1;
-	if (write_usage(h, r, row, a->step == ACP_STEP_OVER, e) ||
+	if (usage_rows_write(&h->usage, r, e) ||
 	    said_show(&h->said, &r->w.store, clock_monotonic_ms(), e))
 		return -1;
 	return sql_agent_talk_heard(&r->w.store, works, h->tool, h->progress, row->session_seq, e);

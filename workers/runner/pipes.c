@@ -3,6 +3,7 @@
 #include "runner.h"
 
 #include "clock.h"
+#include "io.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 enum {
-	READ_BYTES = 64 << 10,
 	READS = 4, /* of one pipe in one turn: then the others */
 };
 
@@ -34,44 +34,18 @@ int pipes_open(struct runner *r, struct err *e)
 	           : 0;
 }
 
-static void hang_up(int *fd)
+static int hear(void *runner, const char *bytes, size_t length, struct err *e)
 {
-	if (*fd >= 0)
-		(void)close(*fd); /* which takes it out of epoll */
-	*fd = -1;
-}
+	struct runner *r = runner;
 
-/* One pipe of the agent; each: gets what it said, length 0 at the end. 1 there may be more, 0 not
- * now, -1 error. */
-static int drain(struct runner *r, int *fd,
-                 int (*each)(struct runner *r, const char *bytes, size_t length, struct err *e),
-                 struct err *e)
-{
-	static char buffer[READ_BYTES];
-
-	for (int i = 0; *fd >= 0 && i < READS; i++) {
-		ssize_t n = read(*fd, buffer, sizeof(buffer));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return 0;
-		if (n <= 0)
-			hang_up(fd);
-		if (each(r, buffer, n > 0 ? (size_t)n : 0, e))
-			return -1;
-	}
-	return *fd >= 0;
-}
-
-static int hear(struct runner *r, const char *bytes, size_t length, struct err *e)
-{
 	r->heard = r->driver->hear != NULL;
 	return r->heard ? r->driver->hear(r, bytes, length, e) : 0;
 }
 
-static int remember(struct runner *r, const char *bytes, size_t length, struct err *e)
+static int remember(void *runner, const char *bytes, size_t length, struct err *e)
 {
+	struct runner *r = runner;
+
 	(void)e;
 	tail_add(&r->tail, bytes, length);
 	return 0;
@@ -89,7 +63,7 @@ static void expect_room(struct runner *r, bool wanted)
 
 void pipes_hang_up(struct runner *r)
 {
-	hang_up(&r->agent.in);
+	io_shut(&r->agent.in);
 	str_clear(&r->queue);
 	r->written = 0;
 	r->stuck_ms = 0;
@@ -137,8 +111,8 @@ void pipes_say(struct runner *r, const char *bytes, size_t length)
 
 int pipes_turn(struct runner *r, struct err *e)
 {
-	int out = drain(r, &r->agent.out, hear, e);
-	int err = out < 0 ? 0 : drain(r, &r->agent.err, remember, e);
+	int out = io_drain(&r->agent.out, READS, hear, r, e);
+	int err = out < 0 ? 0 : io_drain(&r->agent.err, READS, remember, r, e);
 	struct epoll_event events[4];
 
 	flush(r);
@@ -147,7 +121,7 @@ int pipes_turn(struct runner *r, struct err *e)
 		if (events[i].data.fd == r->agent.ended)
 			r->has_ended = true;
 	if (r->has_ended)
-		hang_up(&r->agent.ended); /* which is readable from now on, and would wake us */
+		io_shut(&r->agent.ended); /* which is readable from now on, and would wake us */
 	return out < 0 || err < 0 ? -1 : out > 0 || err > 0;
 }
 

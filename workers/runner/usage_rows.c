@@ -1,9 +1,6 @@
 #include "usage_rows.h"
 
-#include "budget.h"
-#include "clock.h"
 #include "json.h"
-#include "setting.h"
 #include "sql/agent_usage.h"
 #include "usage.h"
 
@@ -84,96 +81,9 @@ static int64_t more(int64_t now, int64_t before)
 	return now > before ? now - before : 0;
 }
 
-/* ---- budgets ---- */
-
-/* One of them, and what of it is used by now. */
-struct kept {
-	const char *of; /* in words */
-	struct str text; /* as it is configured */
-	struct budget budget;
-	struct agent_usage_sum_row sum;
-};
-
-static void kept_clear(struct kept *k)
-{
-	str_clear(&k->text);
-}
-
-static int64_t times(const struct kept *k, const struct usage_count *without)
-{
-	return budget_times(&k->budget, k->sum.total_tokens - without->total,
-	                    k->sum.cost_micros - without->micros);
-}
-
-/* The session is paused: resumed, it goes on until as much is used again. 1, or -1 error; so do
- * those that call it, and 0 where there is no need. */
-static int pause_session(const struct kept *k, struct runner *r, const struct agent_talk_row *row,
-                         struct str *line, struct err *e)
-{
-	const struct usage_told told = {
-		.total_tokens = k->budget.tokens ? k->sum.total_tokens : 0,
-		.cost_micros = k->budget.micros ? k->sum.cost_micros : 0,
-		.currency = k->budget.currency,
-	};
-	OWNED(str) struct str why = { 0 };
-
-	str_addf(&why, "The budget of %s (%s) is used up: ", k->of, str_text(&k->text));
-	usage_add(&why, &told);
-	str_addf(line,
-	         "%s%s. The session is paused; `session-resume` goes on until as much is used "
-	         "again.",
-	         line->length ? "\n" : "", why.bytes);
-	return sql_agent_usage_pause(&r->w.store, why.bytes, row->session_seq, e) < 0 ? -1 : 1;
-}
-
-/* 1 there is such a budget, 0 there is none, -1 error. */
-static int read_budget(struct kept *k, struct runner *r, const char *setting, struct err *e)
-{
-	int got = setting_get(&r->w.store, setting, &k->text, e);
-
-	return got <= 0 ? got : budget_read(str_text(&k->text), &k->budget);
-}
-
-static int keep_session(struct runner *r, const struct agent_talk_row *row,
-                        const struct usage_count *added, struct str *line, struct err *e)
-{
-	static const struct usage_count NONE = { 0 };
-	OWNED(kept) struct kept k = { .of = "this session" };
-	int got = read_budget(&k, r, "budget.session", e);
-
-	if (got <= 0)
-		return got;
-	if (sql_agent_usage_of_session(&r->w.store, k.budget.currency, row->session_seq, &k.sum,
-	                               e) < 0)
-		return -1;
-	return times(&k, &NONE) > times(&k, added) ? pause_session(&k, r, row, line, e) : 0;
-}
-
-/* That of a day is common to all sessions: each is paused when it sees that it is used up. */
-static int keep_day(struct usage_rows *u, struct runner *r, const struct agent_talk_row *row,
-                    const char *day, const struct usage_count *added, struct str *line,
-                    struct err *e)
-{
-	static const struct usage_count NONE = { 0 };
-	OWNED(kept) struct kept k = { .of = "the day" };
-	int got = read_budget(&k, r, "budget.day", e);
-	int64_t before, now;
-
-	if (got <= 0)
-		return got;
-	if (sql_agent_usage_of_day(&r->w.store, k.budget.currency, day, &k.sum, e) < 0)
-		return -1;
-	before = strcmp(u->day, day) == 0 ? u->day_times : times(&k, added);
-	now = times(&k, &NONE);
-	(void)snprintf(u->day, sizeof(u->day), "%s", day);
-	u->day_times = now;
-	return now > before ? pause_session(&k, r, row, line, e) : 0;
-}
-
 /* ---- rows ---- */
 
-int usage_rows_write(struct usage_rows *u, struct runner *r, const struct agent_talk_row *row,
-                     struct str *line, struct err *e)
+int usage_rows_write(struct usage_rows *u, struct runner *r, struct err *e)
 {
 	const struct usage_count now = count_of(u);
 	const struct usage_count added = { .input = more(now.input, u->written.input),
@@ -194,13 +104,10 @@ int usage_rows_write(struct usage_rows *u, struct runner *r, const struct agent_
 		                                   .context_size = u->size,
 		                                   .run = r->w.row,
 		                                   .day = day };
-	if (sql_agent_usage_begin(&r->w.store, r->w.row, day, e) ||
-	    sql_agent_usage_add(&r->w.store, &args, e))
-		return -1;
-	int session = keep_session(r, row, &added, line, e);
-	int all = session < 0 ? -1 : keep_day(u, r, row, day, &added, line, e);
-
-	return all < 0 ? -1 : session || all;
+	return sql_agent_usage_begin(&r->w.store, r->w.row, day, e) ||
+	               sql_agent_usage_add(&r->w.store, &args, e)
+	           ? -1
+	           : 0;
 }
 
 void usage_rows_written(struct usage_rows *u)

@@ -1,4 +1,4 @@
-#include "hook_client.h"
+#include "gate_client.h"
 
 #include "agent.h"
 #include "json.h"
@@ -12,24 +12,24 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void hook_connect(struct hook_client *h)
+void gate_connect(struct gate_client *h)
 {
 	static const char HELLO[] = "{\"agent-intercom\":1}\n";
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int run = open(test_run(), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char *key;
 
-	*h = (struct hook_client){ .fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+	*h = (struct gate_client){ .fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) };
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", run);
 	ck_assert_int_eq(connect(h->fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	(void)close(run);
 	ck_assert_int_eq(send(h->fd, HELLO, sizeof(HELLO) - 1, MSG_NOSIGNAL), sizeof(HELLO) - 1);
-	key = hook_line(h);
+	key = gate_line(h);
 	ck_assert_ptr_nonnull(key);
 	free(key);
 }
 
-void hook_send(struct hook_client *h, const char *host, const char *event, const char *input,
+void gate_send(struct gate_client *h, const char *host, const char *event, const char *input,
                int deadline_ms, const char *env)
 {
 	OWNED(str) struct str line = { 0 };
@@ -50,7 +50,7 @@ void hook_send(struct hook_client *h, const char *host, const char *event, const
 	}
 }
 
-char *hook_line(struct hook_client *h)
+char *gate_line(struct gate_client *h)
 {
 	struct pollfd p = { .fd = h->fd, .events = POLLIN };
 	char *end, *line;
@@ -70,9 +70,9 @@ char *hook_line(struct hook_client *h)
 	return line;
 }
 
-char *hook_answer(struct hook_client *h)
+char *gate_reply(struct gate_client *h)
 {
-	OWNED(char_ptr) char *line = hook_line(h);
+	OWNED(char_ptr) char *line = gate_line(h);
 	OWNED(cJSON_ptr) cJSON *all = NULL;
 	const cJSON *result;
 
@@ -83,35 +83,35 @@ char *hook_answer(struct hook_client *h)
 	                                     : cJSON_GetObjectItemCaseSensitive(all, "error"));
 }
 
-void hook_close(struct hook_client *h)
+void gate_close(struct gate_client *h)
 {
 	(void)close(h->fd);
 	str_clear(&h->bytes);
 	h->fd = -1;
 }
 
-struct hook_client hook_begin(const char *event, const char *input)
+struct gate_client gate_begin(const char *event, const char *input)
 {
-	struct hook_client h;
+	struct gate_client h;
 
-	hook_connect(&h);
-	hook_send(&h, "claude", event, input, HOOK_PATIENCE_MS, NULL);
+	gate_connect(&h);
+	gate_send(&h, "claude", event, input, GATE_PATIENCE_MS, NULL);
 	return h;
 }
 
-char *hook_end(struct hook_client *h)
+char *gate_end(struct gate_client *h)
 {
-	char *answer = hook_answer(h);
+	char *answer = gate_reply(h);
 
-	hook_close(h);
+	gate_close(h);
 	return answer;
 }
 
-char *hook_ask(const char *event, const char *input)
+char *gate_ask(const char *event, const char *input)
 {
-	struct hook_client h = hook_begin(event, input);
+	struct gate_client h = gate_begin(event, input);
 
-	return hook_end(&h);
+	return gate_end(&h);
 }
 
 const char *tool_of(const char *session, const char *cwd, const char *tool, const char *arguments)

@@ -1,5 +1,5 @@
 /* A tool that an agent's own program is about to use: what is allowed, asked and denied. */
-#include "hook_case.h"
+#include "tool_use_case.h"
 
 static const char POLICY[] =
     "{\"enabled\":true,\"commands\":[\"make *\"],\"tools\":[\"mcp__github__list\"],"
@@ -10,7 +10,7 @@ START_TEST(reading_is_allowed_in_one_commit)
 	OWNED(char_ptr) char *answer = NULL;
 
 	given_hooks();
-	answer = hook_ask("PreToolUse",
+	answer = gate_ask("PreToolUse",
 	                  tool_of("s1", workspace, "Read", "{\"file_path\":\"/etc/hostname\"}"));
 	decides(answer, "allow", NULL);
 	expect("SELECT host, event, moment, tool, class, decision, request_seq FROM gate_call",
@@ -24,11 +24,11 @@ END_TEST
 START_TEST(an_edit_is_asked_with_the_change_that_we_compute_and_told_when_it_is_approved)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
 	put_file(workspace, "a.txt", "one\ntwo\nthree\n");
-	h = hook_begin("PreToolUse", writing("a.txt", "one\\nTWO\\nthree\\n"));
+	h = gate_begin("PreToolUse", writing("a.txt", "one\\nTWO\\nthree\\n"));
 	asked(1);
 	expect("SELECT kind, title, file_path, risk_level, replaces_file FROM request",
 	       "permission|Write a.txt|a.txt|low|1\n");
@@ -40,7 +40,7 @@ START_TEST(an_edit_is_asked_with_the_change_that_we_compute_and_told_when_it_is_
 		says(effect, "-two\n+TWO\n");
 	}
 	approve_all();
-	answer = hook_end(&h);
+	answer = gate_end(&h);
 	decides(answer, "allow", NULL);
 	expect("SELECT g.decision, g.request_seq = r.seq, r.delivered_at IS NOT NULL"
 	       "  FROM gate_call AS g, request AS r",
@@ -56,16 +56,16 @@ START_TEST(a_rejection_comes_with_its_reason_and_is_repeated)
 {
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *again = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
-	h = hook_begin("PreToolUse", bash("rm -rf build"));
+	h = gate_begin("PreToolUse", bash("rm -rf build"));
 	asked(1);
 	given("INSERT INTO decision (request_id, verdict, reason) SELECT id, 'reject', 'keep it' "
 	      "FROM request");
-	answer = hook_end(&h);
+	answer = gate_end(&h);
 	decides(answer, "deny", "rejected by the operator: keep it");
-	again = hook_ask("PreToolUse", bash("rm -rf build"));
+	again = gate_ask("PreToolUse", bash("rm -rf build"));
 	decides(again, "deny", "keep it");
 	expect("SELECT count(*) FROM request", "1\n");
 }
@@ -74,35 +74,35 @@ END_TEST
 START_TEST(an_approval_is_for_one_use)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
-	h = hook_begin("PreToolUse", bash("make install"));
+	h = gate_begin("PreToolUse", bash("make install"));
 	asked(1);
 	approve_all();
-	answer = hook_end(&h);
+	answer = gate_end(&h);
 	decides(answer, "allow", NULL);
-	h = hook_begin("PreToolUse", bash("make install"));
+	h = gate_begin("PreToolUse", bash("make install"));
 	asked(1);
 	expect("SELECT count(*) FROM request", "2\n");
-	hook_close(&h);
+	gate_close(&h);
 }
 END_TEST
 
 START_TEST(of_two_that_are_the_same_one_uses_the_approval)
 {
-	struct hook_client a, b;
+	struct gate_client a, b;
 	OWNED(char_ptr) char *first = NULL;
 	OWNED(char_ptr) char *second = NULL;
 
 	given_hooks();
-	a = hook_begin("PreToolUse", bash("make install"));
-	b = hook_begin("PreToolUse", bash("make install"));
+	a = gate_begin("PreToolUse", bash("make install"));
+	b = gate_begin("PreToolUse", bash("make install"));
 	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "2\n");
 	expect("SELECT count(*) FROM request", "1\n");
 	approve_all();
-	first = hook_end(&a);
-	second = hook_end(&b);
+	first = gate_end(&a);
+	second = gate_end(&b);
 	ck_assert_str_ne(member(first, "decision"), member(second, "decision"));
 	expect("SELECT count(*) FROM gate_call WHERE decision = 'allow'", "1\n");
 }
@@ -110,20 +110,20 @@ END_TEST
 
 START_TEST(two_tools_at_once_are_two_questions)
 {
-	struct hook_client a, b;
+	struct gate_client a, b;
 	OWNED(char_ptr) char *first = NULL;
 	OWNED(char_ptr) char *second = NULL;
 
 	given_hooks();
-	a = hook_begin("PreToolUse", bash("make install"));
-	b = hook_begin("PreToolUse", writing("b.txt", "hello"));
+	a = gate_begin("PreToolUse", bash("make install"));
+	b = gate_begin("PreToolUse", writing("b.txt", "hello"));
 	asked(2);
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
 	      " WHERE file_path IS NOT NULL");
-	second = hook_end(&b);
+	second = gate_end(&b);
 	decides(second, "allow", NULL);
 	decide_all("reject");
-	first = hook_end(&a);
+	first = gate_end(&a);
 	decides(first, "deny", "rejected");
 	expect("SELECT count(*) FROM session", "1\n");
 }
@@ -134,19 +134,19 @@ START_TEST(at_the_deadline_it_is_parked_and_the_next_attempt_finds_the_answer)
 	OWNED(char_ptr) char *parked = NULL;
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *id = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
-	hook_connect(&h);
-	hook_send(&h, "claude", "PreToolUse", bash("make install"), 2000, NULL);
-	parked = hook_end(&h);
+	gate_connect(&h);
+	gate_send(&h, "claude", "PreToolUse", bash("make install"), 2000, NULL);
+	parked = gate_end(&h);
 	id = rows("SELECT id FROM request");
 	*strchr(id, '\n') = '\0';
 	decides(parked, "deny", "parked as question");
 	says(member(parked, "reason"), id);
 	expect("SELECT decision FROM gate_call", "deny\n");
 	approve_all();
-	answer = hook_ask("PreToolUse", bash("make install"));
+	answer = gate_ask("PreToolUse", bash("make install"));
 	decides(answer, "allow", NULL);
 	expect("SELECT count(*) FROM request", "1\n");
 }
@@ -155,20 +155,20 @@ END_TEST
 START_TEST(a_file_that_changed_since_the_approval_is_asked_about_again)
 {
 	OWNED(char_ptr) char *parked = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
 	put_file(workspace, "a.txt", "one\n");
-	hook_connect(&h);
-	hook_send(&h, "claude", "PreToolUse", writing("a.txt", "two\\n"), 2000, NULL);
-	parked = hook_end(&h);
+	gate_connect(&h);
+	gate_send(&h, "claude", "PreToolUse", writing("a.txt", "two\\n"), 2000, NULL);
+	parked = gate_end(&h);
 	decides(parked, "deny", "parked");
 	approve_all();
 	put_file(workspace, "a.txt", "other\n");
-	h = hook_begin("PreToolUse", writing("a.txt", "two\\n"));
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
 	asked(1);
 	expect("SELECT count(*) FROM request", "2\n");
-	hook_close(&h);
+	gate_close(&h);
 }
 END_TEST
 
@@ -188,12 +188,12 @@ START_TEST(what_the_policy_allows_is_not_asked)
 	(void)mkdir(below(workspace, "src"), 0755);
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		OWNED(char_ptr)
-		char *answer = hook_ask(
+		char *answer = gate_ask(
 		    "PreToolUse", tool_of("s1", workspace, CASES[i].tool, CASES[i].arguments));
 
 		decides(answer, "allow", NULL);
 	}
-	edit = hook_ask("PreToolUse", writing("src/new.c", "int x;"));
+	edit = gate_ask("PreToolUse", writing("src/new.c", "int x;"));
 	decides(edit, "allow", NULL);
 	expect("SELECT count(*) FROM request WHERE kind <> 'trust'", "0\n");
 	expect("SELECT path, original_hash FROM gate_file", "src/new.c|new_file\n");
@@ -222,7 +222,7 @@ START_TEST(what_the_policy_does_not_allow_is_asked)
 	given_hooks();
 	given_policy(POLICY);
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct hook_client h = hook_begin(
+		struct gate_client h = gate_begin(
 		    "PreToolUse", tool_of("s1", workspace, CASES[i].tool, CASES[i].arguments));
 		OWNED(char_ptr) char *answer = NULL;
 		OWNED(char_ptr) char *said = NULL;
@@ -233,7 +233,7 @@ START_TEST(what_the_policy_does_not_allow_is_asked)
 		str_addf(&expected, "%s|%s\n", CASES[i].title, CASES[i].risk);
 		ck_assert_str_eq(said, expected.bytes);
 		decide_all("reject");
-		answer = hook_end(&h);
+		answer = gate_end(&h);
 		decides(answer, "deny", "rejected");
 	}
 }
@@ -246,7 +246,7 @@ START_TEST(nothing_is_written_where_no_agent_writes)
 
 	given_hooks();
 	for (size_t i = 0; i < COUNT(PATHS); i++) {
-		OWNED(char_ptr) char *answer = hook_ask("PreToolUse", writing(PATHS[i], "x"));
+		OWNED(char_ptr) char *answer = gate_ask("PreToolUse", writing(PATHS[i], "x"));
 
 		decides(answer, "deny", "protected");
 	}
@@ -264,7 +264,7 @@ START_TEST(an_input_that_makes_no_sense_is_an_error)
 
 	given_hooks();
 	for (size_t i = 0; i < COUNT(INPUTS); i++) {
-		OWNED(char_ptr) char *answer = hook_ask("PreToolUse", INPUTS[i]);
+		OWNED(char_ptr) char *answer = gate_ask("PreToolUse", INPUTS[i]);
 
 		ck_assert_str_ne(member(answer, "message"), "");
 	}
@@ -288,8 +288,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("hook_calls");
-	TCase *c = store_case(s, "hook_calls", 60);
+	Suite *s = suite_create("tool_use_calls");
+	TCase *c = store_case(s, "tool_use_calls", 60);
 
 	tcase_add_test(c, reading_is_allowed_in_one_commit);
 	tcase_add_test(

@@ -1,10 +1,10 @@
 /* One run of an agent's own program is one session, and outlives everything of ours. */
-#include "hook_case.h"
+#include "tool_use_case.h"
 
 static const char READ[] = "{\"file_path\":\"/etc/hostname\"}";
 
 /* An MCP client of the same program on the agents' socket. */
-static void greet_mcp(struct hook_client *c)
+static void greet_mcp(struct gate_client *c)
 {
 	static const char HELLO[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
@@ -12,25 +12,25 @@ static void greet_mcp(struct hook_client *c)
 	    "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}\n";
 	OWNED(char_ptr) char *answer = NULL;
 
-	hook_connect(c);
+	gate_connect(c);
 	ck_assert_int_gt(send(c->fd, HELLO, sizeof(HELLO) - 1, MSG_NOSIGNAL), 0);
-	answer = hook_answer(c);
+	answer = gate_reply(c);
 }
 
-static void ping(struct hook_client *c)
+static void ping(struct gate_client *c)
 {
 	static const char PING[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
 	                           "\"params\":{\"name\":\"ping\",\"arguments\":{}}}\n";
 	OWNED(char_ptr) char *answer = NULL;
 
 	ck_assert_int_gt(send(c->fd, PING, sizeof(PING) - 1, MSG_NOSIGNAL), 0);
-	answer = hook_answer(c);
+	answer = gate_reply(c);
 }
 
 static void read_file(const char *session)
 {
 	OWNED(char_ptr)
-	char *answer = hook_ask("PreToolUse", tool_of(session, workspace, "Read", READ));
+	char *answer = gate_ask("PreToolUse", tool_of(session, workspace, "Read", READ));
 
 	decides(answer, "allow", NULL);
 }
@@ -48,7 +48,7 @@ END_TEST
 
 START_TEST(hook_and_mcp_of_one_program_are_one_session_when_the_hook_comes_first)
 {
-	struct hook_client mcp;
+	struct gate_client mcp;
 
 	given_hooks();
 	read_file("s1");
@@ -57,13 +57,13 @@ START_TEST(hook_and_mcp_of_one_program_are_one_session_when_the_hook_comes_first
 	expect("SELECT count(*) FROM session", "1\n");
 	expect("SELECT transport FROM connection WHERE session_seq = 1 ORDER BY seq",
 	       "hook\nstdio\n");
-	hook_close(&mcp);
+	gate_close(&mcp);
 }
 END_TEST
 
 START_TEST(hook_and_mcp_of_one_program_are_one_session_when_mcp_comes_first)
 {
-	struct hook_client mcp;
+	struct gate_client mcp;
 
 	given_hooks();
 	greet_mcp(&mcp);
@@ -72,14 +72,14 @@ START_TEST(hook_and_mcp_of_one_program_are_one_session_when_mcp_comes_first)
 	expect("SELECT count(*) FROM session", "1\n");
 	read_file("s2"); /* another session of the same program, as after /clear without an end */
 	expect("SELECT count(*) FROM session", "2\n");
-	hook_close(&mcp);
+	gate_close(&mcp);
 }
 END_TEST
 
 START_TEST(a_session_that_the_environment_names_is_that_one)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	struct hook_client h;
+	struct gate_client h;
 	char sql[1000], env[200];
 
 	given_hooks();
@@ -90,9 +90,9 @@ START_TEST(a_session_that_the_environment_names_is_that_one)
 	               workspace, clock_now().text, clock_now().text);
 	given(sql);
 	(void)snprintf(env, sizeof(env), "{\"INTERCOM_SESSION_ID\":\"mine\"}");
-	hook_connect(&h);
-	hook_send(&h, "claude", "PreToolUse", tool_of("s1", workspace, "Read", READ), 5000, env);
-	answer = hook_end(&h);
+	gate_connect(&h);
+	gate_send(&h, "claude", "PreToolUse", tool_of("s1", workspace, "Read", READ), 5000, env);
+	answer = gate_end(&h);
 	decides(answer, "allow", NULL);
 	expect("SELECT s.id FROM gate_call AS g JOIN session AS s ON s.seq = g.session_seq",
 	       "mine\n");
@@ -105,10 +105,10 @@ START_TEST(a_session_ends_with_its_host_and_begins_again)
 	OWNED(char_ptr) char *end = NULL;
 
 	given_hooks();
-	start = hook_ask("SessionStart", "{\"session_id\":\"s1\",\"source\":\"startup\"}");
+	start = gate_ask("SessionStart", "{\"session_id\":\"s1\",\"source\":\"startup\"}");
 	decides(start, "none", NULL);
 	expect("SELECT status FROM session", "active\n");
-	end = hook_ask("SessionEnd", "{\"session_id\":\"s1\",\"reason\":\"exit\"}");
+	end = gate_ask("SessionEnd", "{\"session_id\":\"s1\",\"reason\":\"exit\"}");
 	decides(end, "none", NULL);
 	expect("SELECT status, terminated_at IS NOT NULL FROM session", "terminated|1\n");
 	expect("SELECT state FROM connection", "closed\n");
@@ -120,13 +120,13 @@ END_TEST
 START_TEST(a_session_with_an_open_question_does_not_end)
 {
 	OWNED(char_ptr) char *end = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
-	h = hook_begin("PreToolUse", bash("make install"));
+	h = gate_begin("PreToolUse", bash("make install"));
 	asked(1);
-	hook_close(&h);
-	end = hook_ask("SessionEnd", "{\"session_id\":\"s1\",\"reason\":\"exit\"}");
+	gate_close(&h);
+	end = gate_ask("SessionEnd", "{\"session_id\":\"s1\",\"reason\":\"exit\"}");
 	decides(end, "none", NULL);
 	expect("SELECT status, connectivity_status FROM session", "active|offline\n");
 }
@@ -140,9 +140,9 @@ START_TEST(a_stop_of_the_operator_holds_until_the_agent_is_started_again)
 	given_hooks();
 	read_file("s1");
 	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
-	stopped = hook_ask("PreToolUse", bash("ls"));
+	stopped = gate_ask("PreToolUse", bash("ls"));
 	says(member(stopped, "message"), "terminated");
-	start = hook_ask("SessionStart", "{\"session_id\":\"s1\",\"source\":\"resume\"}");
+	start = gate_ask("SessionStart", "{\"session_id\":\"s1\",\"source\":\"resume\"}");
 	decides(start, "none", NULL);
 	read_file("s1");
 }
@@ -153,20 +153,20 @@ START_TEST(while_a_session_is_paused_its_tools_wait)
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *note = NULL;
 	OWNED(char_ptr) char *late = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
 	read_file("s1");
 	given("INSERT INTO command (verb, session_id) SELECT 'pause', id FROM session");
-	hook_connect(&h);
-	hook_send(&h, "claude", "PreToolUse", tool_of("s1", workspace, "Read", READ), 2000, NULL);
-	late = hook_end(&h);
+	gate_connect(&h);
+	gate_send(&h, "claude", "PreToolUse", tool_of("s1", workspace, "Read", READ), 2000, NULL);
+	late = gate_end(&h);
 	decides(late, "deny", "paused");
-	h = hook_begin("PreToolUse", tool_of("s1", workspace, "Read", READ));
-	note = hook_ask("Notification", "{\"session_id\":\"s1\",\"message\":\"waiting\"}");
+	h = gate_begin("PreToolUse", tool_of("s1", workspace, "Read", READ));
+	note = gate_ask("Notification", "{\"session_id\":\"s1\",\"message\":\"waiting\"}");
 	decides(note, "none", NULL);
 	given("INSERT INTO command (verb, session_id) SELECT 'resume', id FROM session");
-	answer = hook_end(&h);
+	answer = gate_end(&h);
 	decides(answer, "allow", NULL);
 }
 END_TEST
@@ -180,22 +180,22 @@ START_TEST(words_of_the_operator_come_with_the_next_tool)
 	read_file("s1");
 	given("INSERT INTO steering (session_id, text) SELECT id, 'leave the tests alone' "
 	      "FROM session");
-	answer = hook_ask("PreToolUse", tool_of("s1", workspace, "Read", READ));
+	answer = gate_ask("PreToolUse", tool_of("s1", workspace, "Read", READ));
 	says(member(answer, "context"), "leave the tests alone");
 	expect("SELECT delivered_at IS NOT NULL FROM steering", "1\n");
-	again = hook_ask("PreToolUse", tool_of("s1", workspace, "Read", READ));
+	again = gate_ask("PreToolUse", tool_of("s1", workspace, "Read", READ));
 	ck_assert_str_eq(member(again, "context"), "");
 }
 END_TEST
 
 static char *gemini(const char *tool, const char *arguments)
 {
-	struct hook_client h;
+	struct gate_client h;
 
-	hook_connect(&h);
-	hook_send(&h, "gemini", "BeforeTool", tool_of("g1", workspace, tool, arguments), 5000,
+	gate_connect(&h);
+	gate_send(&h, "gemini", "BeforeTool", tool_of("g1", workspace, tool, arguments), 5000,
 	          NULL);
-	return hook_end(&h);
+	return gate_end(&h);
 }
 
 START_TEST(to_a_host_that_shows_only_reasons_they_come_with_the_next_denial)
@@ -222,20 +222,20 @@ START_TEST(a_front_that_is_killed_while_a_hook_waits_loses_nothing)
 {
 	OWNED(char_ptr) char *nothing = NULL;
 	OWNED(char_ptr) char *answer = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
-	h = hook_begin("PreToolUse", bash("make install"));
+	h = gate_begin("PreToolUse", bash("make install"));
 	asked(1);
 	restart_front();
-	nothing = hook_line(&h);
+	nothing = gate_line(&h);
 	ck_assert_ptr_null(nothing);
-	hook_close(&h);
-	h = hook_begin("PreToolUse", bash("make install"));
+	gate_close(&h);
+	h = gate_begin("PreToolUse", bash("make install"));
 	asked(2); /* calls, of one question */
 	expect("SELECT count(*) FROM request", "1\n");
 	approve_all();
-	answer = hook_end(&h);
+	answer = gate_end(&h);
 	decides(answer, "allow", NULL);
 	expect("SELECT count(*) FROM session", "1\n");
 	expect("SELECT count(*) FROM gate_call WHERE decision = 'allow'", "1\n");
@@ -245,40 +245,40 @@ END_TEST
 START_TEST(an_answer_given_while_no_front_runs_is_found_once)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
-	h = hook_begin("PreToolUse", bash("make install"));
+	h = gate_begin("PreToolUse", bash("make install"));
 	asked(1);
 	kill_worker(front);
-	hook_close(&h);
+	gate_close(&h);
 	approve_all();
 	front = start_worker("mcp-front");
-	answer = hook_ask("PreToolUse", bash("make install"));
+	answer = gate_ask("PreToolUse", bash("make install"));
 	decides(answer, "allow", NULL);
-	h = hook_begin("PreToolUse", bash("make install"));
+	h = gate_begin("PreToolUse", bash("make install"));
 	expect_soon("SELECT count(*) FROM request", "2\n");
-	hook_close(&h);
+	gate_close(&h);
 }
 END_TEST
 
 START_TEST(a_hundred_hooks_at_once_are_answered)
 {
 	enum { MANY = 100 };
-	struct hook_client all[MANY];
+	struct gate_client all[MANY];
 
 	given_hooks();
 	for (int i = 0; i < MANY; i++) {
 		char command[40];
 
 		(void)snprintf(command, sizeof(command), "echo %d", i);
-		all[i] = hook_begin("PreToolUse",
+		all[i] = gate_begin("PreToolUse",
 		                    i % 2 ? bash(command) : tool_of("s1", workspace, "Read", READ));
 	}
 	asked(MANY / 2);
 	approve_all();
 	for (int i = 0; i < MANY; i++) {
-		OWNED(char_ptr) char *answer = hook_end(&all[i]);
+		OWNED(char_ptr) char *answer = gate_end(&all[i]);
 
 		decides(answer, "allow", NULL);
 	}
@@ -290,25 +290,25 @@ END_TEST
 START_TEST(a_hook_that_is_killed_while_it_waits_leaves_the_question)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	struct hook_client h;
+	struct gate_client h;
 
 	given_hooks();
-	h = hook_begin("PreToolUse", bash("make install"));
+	h = gate_begin("PreToolUse", bash("make install"));
 	asked(1);
-	hook_close(&h);
+	gate_close(&h);
 	expect_soon("SELECT decision FROM gate_call", "deny\n");
 	expect("SELECT state FROM tool_call", "cancelled\n");
 	expect("SELECT state FROM request", "pending\n");
 	approve_all();
-	answer = hook_ask("PreToolUse", bash("make install"));
+	answer = gate_ask("PreToolUse", bash("make install"));
 	decides(answer, "allow", NULL);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("hook_sessions");
-	TCase *c = store_case(s, "hook_sessions", 60);
+	Suite *s = suite_create("tool_use_sessions");
+	TCase *c = store_case(s, "tool_use_sessions", 60);
 
 	tcase_add_test(c, hooks_of_one_host_session_are_one_session);
 	tcase_add_test(c, hook_and_mcp_of_one_program_are_one_session_when_the_hook_comes_first);

@@ -1,0 +1,270 @@
+/* What the files that hold hooks will contain. What others put there stays: an event's list loses
+ * and gets nothing but our own handlers. */
+#include "install.h"
+
+#include "json.h"
+
+#include <string.h>
+
+enum { FOR_READING = 0644 }; /* of a file for all users */
+
+/* ---- JSON ---- */
+
+static bool is_ours(const struct gate *g, const cJSON *handler)
+{
+	const char *command =
+	    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(handler, g->command));
+
+	return command && gate_command_is_ours(g, command);
+}
+
+/* Takes our handlers out of a list of them. */
+static void clean_handlers(const struct gate *g, cJSON *list)
+{
+	cJSON *one = list ? list->child : NULL;
+
+	while (one) {
+		cJSON *next = one->next;
+
+		if (is_ours(g, one))
+			cJSON_Delete(cJSON_DetachItemViaPointer(list, one));
+		one = next;
+	}
+}
+
+/* Takes our handlers out of the list of an event, and the groups that then hold none. */
+static void clean_event(const struct gate *g, enum gate_shape shape, cJSON *list)
+{
+	cJSON *group = list ? list->child : NULL;
+
+	if (shape != GATE_GROUPS) {
+		clean_handlers(g, list);
+		return;
+	}
+	while (group) {
+		cJSON *next = group->next,
+		      *handlers = cJSON_GetObjectItemCaseSensitive(group, "hooks");
+		bool had_any = handlers && handlers->child;
+
+		clean_handlers(g, handlers);
+		if (had_any && !handlers->child)
+			cJSON_Delete(cJSON_DetachItemViaPointer(list, group));
+		group = next;
+	}
+}
+
+/* The number of our hook for an event, -1: we have none. */
+static int hook_for(const struct gate *g, const char *event)
+{
+	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++)
+		if (strcmp(g->hooks[i].event, event) == 0)
+			return i;
+	return -1;
+}
+
+/* Makes the list of an event what it shall be. */
+static int plan_event(struct change *c, const struct gate *g, const struct gate_place *place,
+                      const struct wish *w, const char *event, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	OWNED(cJSON_ptr) cJSON *wanted = NULL;
+	const char *const at[] = { "hooks", event, NULL };
+	int i = w->remove ? -1 : hook_for(g, event);
+	const cJSON *there;
+
+	if (json_edit_parse(&c->after, c->file.path, &root, e) < 0)
+		return -1;
+	there = json_edit_find(root, at);
+	if (there && !cJSON_IsArray(there))
+		return err_set(e, ERR_INPUT,
+		               "%s: \"hooks\", \"%s\" is not a list; correct it first",
+		               c->file.path, event);
+	wanted = there ? cJSON_Duplicate(there, 1) : cJSON_CreateArray();
+	clean_event(g, place->shape, wanted);
+	if (i >= 0)
+		(void)cJSON_AddItemToArray(wanted, gate_item(g, place->shape, w, i));
+	if (there ? cJSON_Compare(there, wanted, 1) : !wanted->child)
+		return 0;
+	return wanted->child ? json_edit_set(&c->after, c->file.path, at, wanted, e)
+	                     : plan_take_out(c, at, e);
+}
+
+/* Sets the constant members of a file, or removes those that it did not have before us. */
+static int plan_root(struct change *c, const struct gate_place *place, bool remove, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *members = place->root ? cJSON_Parse(place->root) : NULL;
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, members) {
+		OWNED(cJSON_ptr) cJSON *root = NULL;
+		OWNED(cJSON_ptr) cJSON *before = NULL;
+		const char *const at[] = { one->string, NULL };
+
+		if (json_edit_parse(&c->after, c->file.path, &root, e) < 0)
+			return -1;
+		(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
+		if (remove && json_edit_find(root, at) && !json_edit_find(before, at) &&
+		    !cJSON_GetObjectItemCaseSensitive(root, "hooks")) {
+			if (plan_take_out(c, at, e))
+				return -1;
+		} else if (!remove && !json_edit_find(root, at) &&
+		           json_edit_set(&c->after, c->file.path, at, one, e)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* The names of the events in the file and in our table, each once. */
+static cJSON *all_events(const struct gate *g, const cJSON *root)
+{
+	cJSON *names = cJSON_CreateObject();
+	const cJSON *one;
+
+	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++)
+		(void)cJSON_AddNullToObject(names, g->hooks[i].event);
+	cJSON_ArrayForEach (one, cJSON_GetObjectItemCaseSensitive(root, "hooks"))
+		if (!cJSON_HasObjectItem(names, one->string) && cJSON_IsArray(one))
+			(void)cJSON_AddNullToObject(names, one->string);
+	return names;
+}
+
+/* Whether any handler of ours is in the file. */
+static bool has_any(const struct gate *g, enum gate_shape shape, const cJSON *root)
+{
+	OWNED(cJSON_ptr)
+	cJSON *hooks = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(root, "hooks"), 1);
+	const cJSON *there = cJSON_GetObjectItemCaseSensitive(root, "hooks");
+	cJSON *one;
+
+	cJSON_ArrayForEach (one, hooks)
+		clean_event(g, shape, one);
+	return there && !cJSON_Compare(there, hooks, 1);
+}
+
+/* A file with comments stays as it is; says what to do. */
+static void leave_to_hand(struct change *c, const struct gate *g, const struct gate_place *place,
+                          const struct wish *w)
+{
+	OWNED(cJSON_ptr) cJSON *hooks = cJSON_CreateObject();
+	char *text;
+
+	str_addf(&c->by_hand, "%s has comments or trailing commas, so I do not change it. ",
+	         c->file.path);
+	if (w->remove) {
+		str_addf(&c->by_hand, "Take out of \"hooks\" there what calls `hook %s`.\n",
+		         g->host);
+		return;
+	}
+	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++) {
+		cJSON *list = cJSON_AddArrayToObject(hooks, g->hooks[i].event);
+
+		(void)cJSON_AddItemToArray(list, gate_item(g, place->shape, w, i));
+	}
+	text = cJSON_Print(hooks);
+	str_addf(&c->by_hand, "Put this there:\n\n\"hooks\": %s\n", text ? text : "");
+	cJSON_free(text);
+}
+
+static int plan_json(struct change *c, const struct gate *g, const struct gate_place *place,
+                     const struct wish *w, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	OWNED(cJSON_ptr) cJSON *events = NULL;
+	int kind = json_edit_parse(&c->after, c->file.path, &root, e);
+	const cJSON *one;
+
+	if (kind < 0)
+		return -1;
+	if (w->remove && !has_any(g, place->shape, root))
+		return 0;
+	if (kind > 0) {
+		leave_to_hand(c, g, place, w);
+		return 0;
+	}
+	if (!w->remove && plan_root(c, place, false, e))
+		return -1;
+	events = all_events(g, root);
+	cJSON_ArrayForEach (one, events)
+		if (plan_event(c, g, place, w, one->string, e))
+			return -1;
+	if (!w->remove)
+		return 0;
+	if (plan_root(c, place, true, e))
+		return -1;
+	plan_give_back(c);
+	return 0;
+}
+
+/* ---- files of our own ---- */
+
+static int plan_own(struct change *c, const struct gate *g, const struct gate_place *place,
+                    const struct wish *w, struct err *e)
+{
+	const char *mark = gate_mark(place->shape);
+	bool ours = strncmp(str_text(&c->file.bytes), mark, strlen(mark)) == 0;
+
+	if (c->file.exists && c->file.bytes.length > 0 && !ours) {
+		if (w->remove)
+			return 0;
+		return err_set(e, ERR_INPUT,
+		               "%s is not ours; move it away, install again, and put into our file "
+		               "what you need of it",
+		               c->file.path);
+	}
+	c->remove = w->remove && c->file.exists;
+	if (w->remove)
+		return 0;
+	str_reset(&c->after);
+	gate_text(g, place, w, &c->after);
+	return 0;
+}
+
+/* ---- a gate ---- */
+
+static int plan_beside(struct plan *p, const struct gate_place *place, const struct wish *w,
+                       const char *path, struct err *e)
+{
+	OWNED(str) struct str other = { 0 };
+	struct change *c;
+
+	if (!place->setting[0].value)
+		return 0;
+	if (place->settings.name) {
+		if (host_path(&place->settings, false, &other, e))
+			return -1;
+		path = str_text(&other);
+	}
+	c = plan_file(p, path, e);
+	for (int i = 0; c && i < SETTINGS_MAX && place->setting[i].value; i++)
+		if (plan_setting(c, &place->setting[i], w, e))
+			return -1;
+	return c ? 0 : -1;
+}
+
+int plan_gate(struct plan *p, const struct wish *w, struct err *e)
+{
+	const struct gate *g = gate_find(w->host->name);
+	const struct gate_place *place;
+	OWNED(str) struct str path = { 0 };
+	struct change *c;
+
+	if (!g)
+		return 0;
+	place = w->managed ? &g->system : &g->user;
+	if (!place->file.name)
+		return err_set(e, ERR_INPUT,
+		               "%s reads no hooks from a path of the system; install them for each "
+		               "user with --gate",
+		               w->host->title);
+	if (gate_path(place, w, &path, e))
+		return -1;
+	c = plan_file(p, str_text(&path), e);
+	if (!c || (place->shape == GATE_GROUPS || place->shape == GATE_FLAT
+	               ? plan_json(c, g, place, w, e)
+	               : plan_own(c, g, place, w, e)))
+		return -1;
+	if (!c->file.exists)
+		c->file.mode = w->managed ? FOR_READING : c->file.mode & 0700;
+	return plan_beside(p, place, w, str_text(&path), e);
+}

@@ -1,0 +1,423 @@
+/* The gates that install knows: where each host reads its hooks, and in which form.
+ *
+ * Seen in November 2026 in Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, Copilot CLI
+ * 1.0.102, opencode 1.18.33 and Qwen Code 0.24.4 (tests/hosts runs them); from the vendors' pages
+ * for Cursor ("Hooks") and VS Code ("Agent hooks").
+ *
+ * The command line always goes through the host's shell: a version that does not know the form
+ * without one would start the program without its arguments, or not at all, and run the tool. */
+#include "install.h"
+
+#include "json.h"
+#include "paths.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	MS_PER_S = 1000,
+	TELL_SECONDS = 10, /* for a hook that nobody waits for */
+	END_SECONDS = 3, /* the longest that Codex allows at its end */
+	MARGIN_SECONDS = 5, /* between our answer and the host's limit, where that is fixed */
+	SHORT_MARGIN_SECONDS = 1,
+};
+
+#define EVERY_CLAUDE_EVENT                                                                         \
+	{ "PreToolUse", GATE_ASKS, true }, { "PermissionRequest", GATE_ASKS, true },               \
+	    { "PostToolUse", GATE_TELLS, true }, { "PostToolUseFailure", GATE_TELLS, true },       \
+	    { "UserPromptSubmit", GATE_TELLS, false }, { "Notification", GATE_TELLS, false },      \
+	    { "Stop", GATE_STOPS, false }, { "StopFailure", GATE_TELLS, false },                   \
+	    { "SessionStart", GATE_TELLS, false },                                                 \
+	{                                                                                          \
+		"SessionEnd", GATE_ENDS, false                                                     \
+	}
+
+static const struct gate GATES[] = {
+	{ .host = "claude",
+	  .user = { .file = { NULL, "CLAUDE_CONFIG_DIR", ".claude/", "settings.json" },
+	            .shape = GATE_GROUPS },
+	  .system = { .file = { .name = "/etc/claude-code/managed-settings.d/agent-intercom.json" },
+	              .shape = GATE_GROUPS,
+	              .setting = { { { "allowManagedHooksOnly" }, "true", false },
+	                           { { "permissions", "disableBypassPermissionsMode" },
+	                             "\"disable\"",
+	                             false },
+	                           { { "permissions", "disableAutoMode" }, "\"disable\"", false } },
+	              .hint = "Claude Code then runs no other hooks than those in its managed "
+	                      "settings, and neither bypasses permissions nor decides by itself." },
+	  .command = "command",
+	  .matches = true,
+	  .timeout = { "timeout", 1, 0 },
+	  .hooks = { EVERY_CLAUDE_EVENT } },
+	{ .host = "codex",
+	  .user = { .file = { NULL, "CODEX_HOME", ".codex/", "hooks.json" },
+	            .shape = GATE_GROUPS,
+	            .hint =
+	                "Codex runs these hooks only after you have trusted them, and skips them "
+	                "without a word until then: start codex, type /hooks, look at them and "
+	                "trust them. It writes their hashes into its own config.toml; do the "
+	                "same after each change. Then run agent-intercom doctor --gate codex." },
+	  .system = { .file = { .name = "/etc/codex/requirements.toml" },
+	              .shape = GATE_TABLES,
+	              .hint =
+	                  "Codex trusts these hooks without asking, runs no others, and does not "
+	                  "start without its sandbox." },
+	  .command = "command",
+	  .timeout = { "timeout", 1, 0 },
+	  .hooks = { { "PreToolUse", GATE_ASKS, true },
+	             { "PermissionRequest", GATE_ASKS, true },
+	             { "PostToolUse", GATE_TELLS, true },
+	             { "UserPromptSubmit", GATE_TELLS, false },
+	             { "Stop", GATE_STOPS, false },
+	             { "SessionStart", GATE_TELLS, false },
+	             { "SessionEnd", GATE_ENDS, false } } },
+	{ .host = "gemini",
+	  .user = { .file = { NULL, NULL, "", ".gemini/settings.json" },
+	            .shape = GATE_GROUPS,
+	            .hint =
+	                "Gemini CLI runs hooks only in folders that it trusts. Its hooks cannot "
+	                "grant anything: its own dialogs stay, and without a terminal it has no "
+	                "tools that write unless it is started with --yolo." },
+	  .system = { .file = { .name = "/etc/gemini-cli/settings.json" },
+	              .shape = GATE_GROUPS,
+	              .setting = { { { "security", "disableYoloMode" }, "true", false } },
+	              .hint = "Gemini CLI refuses --yolo then. Its hooks cannot grant anything, so "
+	                      "its own dialogs stay." },
+	  .command = "command",
+	  .matches = true,
+	  .timeout = { "timeout", MS_PER_S, 0 },
+	  .hooks = { { "BeforeTool", GATE_ASKS, true },
+	             { "AfterTool", GATE_TELLS, true },
+	             { "BeforeAgent", GATE_TELLS, false },
+	             { "AfterAgent", GATE_STOPS, false },
+	             { "Notification", GATE_TELLS, false },
+	             { "SessionStart", GATE_TELLS, false },
+	             { "SessionEnd", GATE_ENDS, false } } },
+	{ .host = "copilot",
+	  .user = { .file = { NULL, "COPILOT_HOME", ".copilot/", "hooks/agent-intercom.json" },
+	            .shape = GATE_FLAT,
+	            .root = "{\"version\":1}" },
+	  .system = { .file = { .name = "/etc/github-copilot/policy.d/agent-intercom.json" },
+	              .shape = GATE_FLAT,
+	              .root = "{\"version\":1}",
+	              .hint =
+	                  "Copilot CLI has no setting that forbids --allow-all-tools; its hooks "
+	                  "are asked before that counts." },
+	  .command = "bash",
+	  .members = "{\"type\":\"command\"}",
+	  .timeout = { "timeoutSec", 1, 0 },
+	  .hooks = { { "preToolUse", GATE_ASKS, true },
+	             { "permissionRequest", GATE_ASKS, true },
+	             { "postToolUse", GATE_TELLS, true },
+	             { "postToolUseFailure", GATE_TELLS, true },
+	             { "userPromptSubmitted", GATE_TELLS, false },
+	             { "notification", GATE_TELLS, false },
+	             { "agentStop", GATE_STOPS, false },
+	             { "errorOccurred", GATE_TELLS, false },
+	             { "sessionStart", GATE_TELLS, false },
+	             { "sessionEnd", GATE_ENDS, false } } },
+	{ .host = "cursor",
+	  .user = { .file = { NULL, NULL, "", ".cursor/hooks.json" },
+	            .shape = GATE_FLAT,
+	            .root = "{\"version\":1}" },
+	  .system = { .file = { .name = "/etc/cursor/hooks.json" },
+	              .shape = GATE_FLAT,
+	              .root = "{\"version\":1}",
+	              .hint =
+	                  "Cursor has no setting in a file that forbids running everything; its "
+	                  "hooks are asked all the same." },
+	  .command = "command",
+	  .members = "{\"failClosed\":true}",
+	  .timeout = { "timeout", 1, 0 },
+	  .hooks = { { "preToolUse", GATE_ASKS, true },
+	             { "postToolUse", GATE_TELLS, true },
+	             { "postToolUseFailure", GATE_TELLS, true },
+	             { "beforeSubmitPrompt", GATE_TELLS, false },
+	             { "stop", GATE_STOPS, false },
+	             { "sessionStart", GATE_TELLS, false },
+	             { "sessionEnd", GATE_ENDS, false } } },
+	{ .host = "vscode",
+	  .user = { .file = { NULL, NULL, "", ".config/agent-intercom/vscode-hooks/gate.json" },
+	            .shape = GATE_FLAT,
+	            .settings = { NULL, "XDG_CONFIG_HOME", ".config/", "Code/User/settings.json" },
+	            .setting = { { { "chat.hookFilesLocations",
+	                             "~/.config/agent-intercom/vscode-hooks" },
+	                           "true",
+	                           false } },
+	            .hint =
+	                "VS Code also runs the hooks of Claude Code and Copilot CLI: with a gate "
+	                "there, set ~/.claude/settings.json and ~/.copilot/hooks to false in "
+	                "chat.hookFilesLocations, else each call is judged twice." },
+	  .command = "command",
+	  .members = "{\"type\":\"command\"}",
+	  .timeout = { "timeout", 1, 0 },
+	  .hooks = { { "PreToolUse", GATE_ASKS, true },
+	             { "PostToolUse", GATE_TELLS, true },
+	             { "UserPromptSubmit", GATE_TELLS, false },
+	             { "Stop", GATE_STOPS, false },
+	             { "SessionStart", GATE_TELLS, false } } },
+	{ .host = "opencode",
+	  .user = { .file = { NULL, "XDG_CONFIG_HOME", ".config/",
+	                      "opencode/plugins/agent-intercom.js" },
+	            .shape = GATE_PLUGIN,
+	            .hint =
+	                "opencode fetches its package @opencode-ai/plugin at its next start, and "
+	                "hangs then if it cannot. It skips a plugin that it cannot load without "
+	                "a word: run agent-intercom doctor --gate opencode after each update." },
+	  .hooks = { { "tool.execute.before", GATE_ASKS, true },
+	             { "tool.execute.after", GATE_TELLS, true },
+	             { "chat.message", GATE_TELLS, false },
+	             { "session.created", GATE_TELLS, false },
+	             { "session.error", GATE_TELLS, false },
+	             { "session.idle", GATE_TELLS, false },
+	             { "session.deleted", GATE_ENDS, false } } },
+	{ .host = "qwen",
+	  .user = { .file = { NULL, NULL, "", ".qwen/settings.json" },
+	            .shape = GATE_GROUPS,
+	            .hint =
+	                "Qwen Code waits for a hook for 60 seconds at most, so a question that "
+	                "takes longer is denied after 55 and found again when the agent repeats "
+	                "the call." },
+	  .system = { .file = { .name = "/etc/qwen-code/settings.json" },
+	              .shape = GATE_GROUPS,
+	              .hint =
+	                  "Qwen Code has no setting that forbids --yolo; its hooks are asked all "
+	                  "the same." },
+	  .command = "command",
+	  .matches = true,
+	  .timeout = { "timeout", 1, 60 },
+	  .hooks = { EVERY_CLAUDE_EVENT } },
+};
+
+/* ---- what the table says ---- */
+
+const struct gate *gate_find(const char *host)
+{
+	for (size_t i = 0; i < COUNT(GATES); i++)
+		if (strcmp(GATES[i].host, host) == 0)
+			return &GATES[i];
+	return NULL;
+}
+
+int gate_path(const struct gate_place *place, const struct wish *w, struct str *out, struct err *e)
+{
+	if (!w->managed)
+		return host_path(&place->file, false, out, e);
+	str_addf(out, "%s%s", w->root, place->file.name);
+	return 0;
+}
+
+long gate_timeout(const struct gate *g, const struct wish *w, int i)
+{
+	long wait = w->wait > 0 ? w->wait : WAIT_SECONDS;
+
+	switch (g->hooks[i].patience) {
+	case GATE_ASKS:
+	case GATE_STOPS:
+		wait += SLACK_SECONDS;
+		return g->timeout.most > 0 && wait > g->timeout.most ? g->timeout.most : wait;
+	case GATE_TELLS:
+		return TELL_SECONDS;
+	case GATE_ENDS:
+		break;
+	}
+	return END_SECONDS;
+}
+
+long gate_deadline(const struct gate *g, const struct wish *w, int i)
+{
+	long wait = w->wait > 0 ? w->wait : WAIT_SECONDS;
+
+	switch (g->hooks[i].patience) {
+	case GATE_ASKS:
+	case GATE_STOPS:
+		if (g->timeout.most > 0 && wait > g->timeout.most - MARGIN_SECONDS)
+			wait = g->timeout.most - MARGIN_SECONDS;
+		return wait;
+	case GATE_TELLS:
+		return TELL_SECONDS - SHORT_MARGIN_SECONDS;
+	case GATE_ENDS:
+		break;
+	}
+	return END_SECONDS - SHORT_MARGIN_SECONDS;
+}
+
+/* ---- command lines ---- */
+
+static void add_word(struct str *out, const char *word)
+{
+	static const char PLAIN[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                            "0123456789_-./+=:,@%";
+
+	if (*word && !word[strspn(word, PLAIN)]) {
+		str_add(out, word);
+		return;
+	}
+	str_add_char(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			str_add(out, "'\\''");
+		else
+			str_add_char(out, *word);
+	str_add_char(out, '\'');
+}
+
+void gate_command(const struct gate *g, const struct wish *w, int i, struct str *out)
+{
+	const cJSON *one;
+
+	add_word(out, w->hook);
+	str_addf(out, " %s %s --deadline %ld", g->host, g->hooks[i].event, gate_deadline(g, w, i));
+	cJSON_ArrayForEach (one, w->hook_args) {
+		str_add_char(out, ' ');
+		add_word(out, one->valuestring);
+	}
+}
+
+/* The program may have moved since, so only its name counts, and whom it is told that it serves. */
+bool gate_command_is_ours(const struct gate *g, const char *command)
+{
+	OWNED(str) struct str plain = { 0 };
+	OWNED(str) struct str quoted = { 0 };
+
+	str_addf(&plain, "/hook %s ", g->host);
+	str_addf(&quoted, "/hook' %s ", g->host);
+	return strstr(command, str_text(&plain)) || strstr(command, str_text(&quoted));
+}
+
+/* ---- what is written ---- */
+
+cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish *w, int i)
+{
+	OWNED(str) struct str line = { 0 };
+	cJSON *handler = g->members ? cJSON_Parse(g->members) : cJSON_CreateObject();
+	cJSON *group, *handlers;
+
+	gate_command(g, w, i, &line);
+	if (shape == GATE_GROUPS)
+		(void)cJSON_AddStringToObject(handler, "type", "command");
+	(void)cJSON_AddStringToObject(handler, g->command, str_text(&line));
+	(void)cJSON_AddNumberToObject(handler, g->timeout.name,
+	                              (double)gate_timeout(g, w, i) * g->timeout.unit);
+	if (shape != GATE_GROUPS)
+		return handler;
+	group = cJSON_CreateObject();
+	if (g->matches && g->hooks[i].is_tool)
+		(void)cJSON_AddStringToObject(group, "matcher", ".*");
+	handlers = cJSON_AddArrayToObject(group, "hooks");
+	(void)cJSON_AddItemToArray(handlers, handler);
+	return group;
+}
+
+const char *gate_mark(enum gate_shape shape)
+{
+	return shape == GATE_TABLES ? "# agent-intercom " : "// agent-intercom ";
+}
+
+static void add_quoted(struct str *out, const char *text)
+{
+	OWNED(cJSON_ptr) cJSON *value = cJSON_CreateString(text);
+	char *quoted = cJSON_PrintUnformatted(value);
+
+	str_add(out, quoted ? quoted : "\"\"");
+	cJSON_free(quoted);
+}
+
+/* TOML. Its basic strings take what JSON's do, but for the escape of a slash, which is not used. */
+static void add_tables(const struct gate *g, const struct wish *w, struct str *out)
+{
+	OWNED(str) struct str folder = { 0 };
+
+	str_add(&folder, w->hook);
+	*strrchr(folder.bytes, '/') = '\0';
+	str_addf(out,
+	         "%swrote this file: install %s --managed. Uninstall it the same way.\n"
+	         "allow_managed_hooks_only = true\n"
+	         "allowed_sandbox_modes = [\"read-only\", \"workspace-write\"]\n\n"
+	         "[features]\nhooks = true\n\n[hooks]\nmanaged_dir = ",
+	         gate_mark(GATE_TABLES), g->host);
+	add_quoted(out, folder.bytes);
+	str_add_char(out, '\n');
+	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++) {
+		OWNED(str) struct str line = { 0 };
+
+		gate_command(g, w, i, &line);
+		str_addf(out, "\n[[hooks.%s]]\n[[hooks.%s.hooks]]\ntype = \"command\"\ncommand = ",
+		         g->hooks[i].event, g->hooks[i].event);
+		add_quoted(out, str_text(&line));
+		str_addf(out, "\ntimeout = %ld\n", gate_timeout(g, w, i));
+	}
+}
+
+/* opencode's plugin: it starts the hook as the other hosts do. Whatever goes wrong before a tool
+ * throws, which keeps the tool closed. */
+static const char PLUGIN[] =
+    "import { spawn } from \"node:child_process\";\n"
+    "\n"
+    "// Resolves to what the hook printed; rejects with its reason, or with what went wrong.\n"
+    "function ask(event, input) {\n"
+    "  return new Promise((resolve, reject) => {\n"
+    "    const args = [\"opencode\", event, \"--deadline\", String(EVENTS[event]), ...OPTIONS];\n"
+    "    const child = spawn(HOOK, args);\n"
+    "    let out = \"\";\n"
+    "    let why = \"\";\n"
+    "    child.stdout.on(\"data\", (bytes) => (out += bytes));\n"
+    "    child.stderr.on(\"data\", (bytes) => (why += bytes));\n"
+    "    child.stdin.on(\"error\", () => {}); // it has ended; its exit says why\n"
+    "    child.once(\"error\", (error) => reject(new Error(`agent-intercom: ${error.message}`)));\n"
+    "    child.once(\"close\", (code, signal) => {\n"
+    "      if (code === 0) resolve(out);\n"
+    "      else reject(new Error(why.trim() || `agent-intercom: the hook ended by ${signal ?? "
+    "code}`));\n"
+    "    });\n"
+    "    child.stdin.end(JSON.stringify(input));\n"
+    "  });\n"
+    "}\n"
+    "\n"
+    "export const AgentIntercom = async ({ directory: cwd }) => ({\n"
+    "  \"tool.execute.before\": async (input, output) => {\n"
+    "    const answer = await ask(\"tool.execute.before\", { ...input, cwd, args: output.args });\n"
+    "    const args = answer.trim() === \"\" ? undefined : JSON.parse(answer).input;\n"
+    "    if (!args) return;\n"
+    "    for (const name of Object.keys(output.args)) delete output.args[name];\n"
+    "    Object.assign(output.args, args);\n"
+    "  },\n"
+    "  \"tool.execute.after\": async (input, output) => {\n"
+    "    await ask(\"tool.execute.after\", { ...input, cwd, output }).catch(() => {});\n"
+    "  },\n"
+    "  \"chat.message\": async ({ sessionID }, { parts }) => {\n"
+    "    const message = parts.map((part) => part.text ?? \"\").join(\"\");\n"
+    "    await ask(\"chat.message\", { sessionID, cwd, message }).catch(() => {});\n"
+    "  },\n"
+    "  event: async ({ event: { type, properties } }) => {\n"
+    "    if (!type.startsWith(\"session.\") || !(type in EVENTS)) return;\n"
+    "    const sessionID = properties.sessionID ?? properties.info?.id;\n"
+    "    ask(type, { sessionID, cwd, error: properties.error }).catch(() => {});\n"
+    "  },\n"
+    "});\n";
+
+static void add_plugin(const struct gate *g, const struct wish *w, struct str *out)
+{
+	char *options = cJSON_PrintUnformatted(w->hook_args);
+
+	str_addf(out,
+	         "%swrote this file: install %s --gate. Uninstall it the same way.\nconst HOOK = ",
+	         gate_mark(GATE_PLUGIN), g->host);
+	add_quoted(out, w->hook);
+	str_addf(out, ";\nconst OPTIONS = %s;\nconst EVENTS = {", options);
+	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++)
+		str_addf(out, "%s \"%s\": %ld", i ? "," : "", g->hooks[i].event,
+		         gate_deadline(g, w, i));
+	str_add(out, " }; // and the seconds that each may take\n\n");
+	str_add(out, PLUGIN);
+	cJSON_free(options);
+}
+
+void gate_text(const struct gate *g, const struct gate_place *place, const struct wish *w,
+               struct str *out)
+{
+	if (place->shape == GATE_TABLES)
+		add_tables(g, w, out);
+	else
+		add_plugin(g, w, out);
+}
