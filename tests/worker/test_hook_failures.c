@@ -371,6 +371,21 @@ START_TEST(a_system_that_only_a_configuration_names_is_found_or_denied)
 }
 END_TEST
 
+START_TEST(a_canary_is_denied_without_a_question)
+{
+	struct hook h;
+
+	(void)setenv("INTERCOM_CANARY", "tweet", 1);
+	h = given_hook("claude PreToolUse", WRITE);
+	is_denied(&h, "nothing is let through to a canary: tweet");
+	h = given_hook("claude PreToolUse --when-down allow", WRITE);
+	is_denied(&h, "tweet");
+	h = given_hook("claude Stop", "{\"session_id\":\"s\",\"hook_event_name\":\"Stop\"}");
+	is_said(&h, "");
+	(void)unsetenv("INTERCOM_CANARY");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("hook_failures");
@@ -395,6 +410,7 @@ int main(void)
 	tcase_add_test(c, a_host_that_is_not_known_is_told_without_json);
 	tcase_add_test(c, other_events_never_fail_the_host);
 	tcase_add_test(c, a_database_leads_to_its_system);
+	tcase_add_test(c, a_canary_is_denied_without_a_question);
 	tcase_add_test(c, a_system_that_only_a_configuration_names_is_found_or_denied);
 	suite_add_tcase(s, c);
 	return run_suite(s);

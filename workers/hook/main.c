@@ -9,6 +9,7 @@
  * Reads and writes no table. Outside: stdin, stdout, stderr, <run>/mcp.sock. */
 #include "clock.h"
 #include "gate_answer.h"
+#include "gate_canary.h"
 #include "gate_input.h"
 #include "io.h"
 #include "last_word.h"
@@ -339,6 +340,18 @@ static _Noreturn void answer(const struct hook *h, const struct gate_verdict *v)
 	finish(&words);
 }
 
+/* The host runs as a canary: what it does is denied, and nobody is asked or told. */
+static _Noreturn void refuse_canary(const struct hook *h, const char *word)
+{
+	const struct gate_verdict none = { .decision = GATE_NONE };
+	struct err e = { 0 };
+
+	if (!h->gates)
+		answer(h, &none);
+	err_tell(&e, ERR_INPUT, "nothing is let through to a canary: %.80s", word);
+	fail(h, &e);
+}
+
 static _Noreturn void run(const struct hook *h)
 {
 	OWNED(cJSON_ptr) cJSON *result = NULL;
@@ -348,11 +361,14 @@ static _Noreturn void run(const struct hook *h)
 		              .waits = h->gates,
 		              .deadline_ms = h->deadline_ms };
 	const struct gate_verdict none = { .decision = GATE_NONE };
+	const char *canary = getenv(GATE_CANARY_VARIABLE);
 	struct gate_verdict v;
 	struct err e = { 0 };
 
 	if (take_input(h, &q.bytes, &e))
 		fail(h, &e);
+	if (canary)
+		refuse_canary(h, canary);
 	if (h->unknown || question_ask(&q, &result, &e)) {
 		if (may_open(h, &q))
 			answer(h, &none);
