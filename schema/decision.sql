@@ -14,6 +14,9 @@ CREATE TABLE decision (
                                             -- a note with an approval
   choice      ANY,                          -- fixed: id of the agent's own option that it is, or the
                                             -- content of its form (JSON object); NULL: neither
+  edited      ANY,                          -- fixed: approve: what is done instead of what was asked: the
+                                            -- command, or the file's new content; NULL: nothing else
+  edited_seq  INTEGER REFERENCES content (seq), -- fixed: the same as a content, as programs store it
   digest      ANY,                          -- until outcome: of what the operator saw; NULL: current
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
@@ -26,3 +29,5 @@ CREATE TABLE decision (
 -- refuses: applied: the request has its answer
 CREATE UNIQUE INDEX decision_first ON decision (request_id) WHERE outcome = 'applied';
 CREATE INDEX decision_request ON decision (request_id);
+-- For retention: references to a text.
+CREATE INDEX decision_edited ON decision (edited_seq) WHERE edited_seq IS NOT NULL;

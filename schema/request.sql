@@ -24,6 +24,8 @@ CREATE TABLE request (
                                             -- trust: of the policy file
   prompt_type     TEXT CHECK (prompt_type IN -- fixed
                   ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
+  editable        TEXT CHECK (editable IN ('command', 'content')), -- fixed: what an approval may replace by
+                                            -- another text (decision.edited); NULL: nothing
   elapsed_seconds INTEGER,                  -- fixed
   actions_taken   INTEGER,                  -- fixed
   timeout_ms      INTEGER,                  -- free: running time it may wait in all; NULL: no limit
@@ -44,6 +46,7 @@ CREATE TABLE request (
   CHECK (kind <> 'clearance' OR
          (file_path IS NOT NULL AND risk_level IS NOT NULL AND original_hash IS NOT NULL)),
   CHECK (kind <> 'prompt' OR prompt_type IS NOT NULL),
+  CHECK (kind = 'permission' OR editable IS NULL),
   CHECK (state = 'pending' OR deadline_at IS NULL),
   CHECK (state = 'interrupted' OR remaining_ms IS NULL),
   CHECK ((state IN ('pending', 'interrupted')) = (decision_seq IS NULL)),

@@ -29,7 +29,7 @@ CREATE TABLE slack_outbox (
   message_seq  INTEGER REFERENCES slack_message (seq), -- fixed: post, file, update, delete
   request_seq  INTEGER,                     -- fixed: view_open: the modal's request
   session_seq  INTEGER,                     -- fixed: view_open: or its session
-  view         TEXT CHECK (view IN ('reject', 'refine', 'nudge', 'resume', 'instruct')), -- fixed
+  view         TEXT CHECK (view IN ('reject', 'refine', 'nudge', 'resume', 'instruct', 'edit')), -- fixed
   channel_id   TEXT,                        -- fixed: ephemeral; view_open: where to say that it was too late
   thread_ts    TEXT,                        -- fixed: ephemeral
   user_id      TEXT,                        -- fixed: ephemeral, view_open: the person

@@ -22,6 +22,7 @@ DELETE FROM content
    AND NOT EXISTS (SELECT 1 FROM request WHERE description_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM request WHERE body_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM request WHERE effect_seq = content.seq)
+   AND NOT EXISTS (SELECT 1 FROM decision WHERE edited_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE arguments_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE result_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM slack_message WHERE content_seq = content.seq)

@@ -1,10 +1,10 @@
 -- Every statement on `decision` and `command`. Their effects are in schema/rules/.
 
 -- name: decision_insert :insert
-INSERT INTO decision (request_id, verdict, reason, instruction, choice, digest, operator_id, source,
-  proof, created_at)
-VALUES (:request_id, :verdict, :reason, :instruction, :choice, :digest, :operator_id, :source, :proof,
-  :now);
+INSERT INTO decision (request_id, verdict, reason, instruction, choice, edited_seq, digest, operator_id,
+  source, proof, created_at)
+VALUES (:request_id, :verdict, :reason, :instruction, :choice, :edited, :digest, :operator_id,
+  :source, :proof, :now);
 
 -- name: decision_outcome :one
 SELECT outcome, why FROM decision WHERE seq = :seq;

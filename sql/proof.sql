@@ -2,8 +2,10 @@
 
 -- name: proof_answers :many
 -- type: choice text
+-- type: edited text
 -- Of (:after, :upto]. What a stop answers has no proof, and allows nothing.
-SELECT d.seq, d.request_id, d.verdict, d.reason, d.instruction, d.choice, d.operator_id, d.proof
+SELECT d.seq, d.request_id, d.verdict, d.reason, d.instruction, d.choice, d.operator_id, d.proof,
+       d.edited, (SELECT hash FROM content WHERE seq = d.edited_seq) AS edited_hash
   FROM decision AS d JOIN request AS r ON r.id = d.request_id JOIN request_kind AS k ON k.kind = r.kind
  WHERE d.seq > :after AND d.seq <= :upto AND d.source = 'slack' AND d.outcome = 'applied'
    AND NOT (d.proof IS NULL AND d.verdict = k.stop_verdict);

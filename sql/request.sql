@@ -58,11 +58,11 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
 -- name: request_insert :insert
 INSERT INTO request (id, session_seq, kind, state, digest, title, description, description_seq,
   body, body_seq, effect, effect_seq, replaces_file, file_path, risk_level, original_hash,
-  prompt_type, elapsed_seconds, actions_taken, timeout_ms, deadline_at, previous_seq,
+  prompt_type, editable, elapsed_seconds, actions_taken, timeout_ms, deadline_at, previous_seq,
   created_at, updated_at)
 VALUES (:id, :session, :kind, 'pending', :digest, :title, :description, :description_seq,
   :body, :body_seq, :effect, :effect_seq, :replaces_file, :file_path, :risk_level, :original_hash,
-  :prompt_type, :elapsed_seconds, :actions_taken, :timeout_ms, :deadline_at, :previous,
+  :prompt_type, :editable, :elapsed_seconds, :actions_taken, :timeout_ms, :deadline_at, :previous,
   :now, :now);
 
 -- name: request_revive :exec
@@ -102,17 +102,20 @@ UPDATE request SET delivered_at = NULL
 -- name: request_read :one
 -- row: request
 -- type: choice text
+-- type: edited text
 -- type: chosen text
 -- type: gate_class text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
-       r.risk_level, r.original_hash, r.prompt_type, r.elapsed_seconds, r.actions_taken,
+       r.risk_level, r.original_hash, r.prompt_type, r.editable, r.elapsed_seconds, r.actions_taken,
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
        s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
        s.client_name, q.options, q.form, q.why AS withdrawn,
        (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
+       (SELECT edited FROM decision WHERE seq = r.decision_seq) AS edited,
+       (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT class FROM gate_call WHERE request_seq = r.seq ORDER BY seq LIMIT 1) AS gate_class,
        NOT EXISTS (SELECT 1 FROM workspace AS w

@@ -141,7 +141,29 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
               WHERE r.id = NEW.request_id AND q.form IS NOT NULL
                 AND (NEW.verdict = 'continue' OR (NEW.verdict = 'refine' AND NEW.choice IS NULL))
              UNION ALL
-             SELECT 18, 'applied', NULL
+             SELECT 18, 'malformed', 'edited must be a text of 1 to 65536 characters, and not blank'
+              WHERE NEW.edited IS NOT NULL
+                AND (typeof(NEW.edited) <> 'text' OR length(NEW.edited) > 65536
+                     OR instr(CAST(NEW.edited AS BLOB), x'00') > 0
+                     OR trim(NEW.edited, char(9, 10, 13, 32)) = '')
+             UNION ALL
+             SELECT 19, 'malformed', 'edited_seq must be a content of 1 to 1048576 bytes, without edited'
+              WHERE NEW.edited_seq IS NOT NULL
+                AND (NEW.edited IS NOT NULL
+                     OR NOT EXISTS (SELECT 1 FROM content
+                                     WHERE seq = NEW.edited_seq AND size BETWEEN 1 AND 1048576))
+             UNION ALL
+             SELECT 20, 'wrong_verb', 'only an approval can say what is done instead'
+              WHERE (NEW.edited IS NOT NULL OR NEW.edited_seq IS NOT NULL)
+                AND NEW.verdict <> 'approve'
+             UNION ALL
+             SELECT 21, 'wrong_verb',
+                    'this cannot be approved with another text; reject it, and say what to do instead'
+               FROM request AS r
+              WHERE r.id = NEW.request_id AND r.editable IS NULL
+                AND (NEW.edited IS NOT NULL OR NEW.edited_seq IS NOT NULL)
+             UNION ALL
+             SELECT 22, 'applied', NULL
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
   UPDATE request
@@ -167,4 +189,19 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                      'why', d.why)
     FROM decision AS d LEFT JOIN request AS r ON r.id = d.request_id
    WHERE d.seq = NEW.seq AND d.outcome <> 'applied';
+  INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
+  SELECT d.created_at, 'decision.edited', r.session_seq, r.seq, d.operator_id,
+         json_object('decision', d.seq, 'part', r.editable,
+                     'hash', (SELECT hash FROM content WHERE seq = d.edited_seq),
+                     'bytes', coalesce(length(CAST(d.edited AS BLOB)),
+                                       (SELECT size FROM content WHERE seq = d.edited_seq)))
+    FROM decision AS d JOIN request AS r ON r.id = d.request_id
+   WHERE d.seq = NEW.seq AND d.outcome = 'applied'
+     AND (d.edited IS NOT NULL OR d.edited_seq IS NOT NULL);
 END;
+
+-- What operators approved instead of what was asked.
+CREATE VIEW decision_edit AS
+SELECT d.seq, d.request_id, d.operator_id, d.outcome,
+       coalesce(d.edited, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = d.edited_seq)) AS text
+  FROM decision AS d WHERE d.edited IS NOT NULL OR d.edited_seq IS NOT NULL;

@@ -378,6 +378,8 @@ CREATE TABLE decision (
   reason      ANY,
   instruction ANY,
   choice      ANY,
+  edited      ANY,
+  edited_seq  INTEGER REFERENCES content (seq),
   digest      ANY,
   operator_id ANY,
   source      ANY DEFAULT 'sql',
@@ -389,6 +391,7 @@ CREATE TABLE decision (
 ) STRICT;
 CREATE UNIQUE INDEX decision_first ON decision (request_id) WHERE outcome = 'applied';
 CREATE INDEX decision_request ON decision (request_id);
+CREATE INDEX decision_edited ON decision (edited_seq) WHERE edited_seq IS NOT NULL;
 CREATE TABLE ended_call (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   call_seq   INTEGER NOT NULL REFERENCES tool_call (seq),
@@ -544,6 +547,19 @@ CREATE TABLE gate_canary (
   at      TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
   PRIMARY KEY (host, version)
 ) STRICT;
+CREATE TABLE gate_rewrite (
+  seq         INTEGER PRIMARY KEY CHECK (seq > 0),
+  gate_seq    INTEGER NOT NULL REFERENCES gate_call (seq),
+  session_seq INTEGER NOT NULL REFERENCES session (seq),
+  request_seq INTEGER NOT NULL REFERENCES request (seq),
+  is_told     INTEGER NOT NULL CHECK (is_told IN (0, 1)),
+  digest      TEXT NOT NULL CHECK (length(digest) = 64),
+  text_hash   TEXT NOT NULL CHECK (length(text_hash) = 64),
+  created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE UNIQUE INDEX gate_rewrite_gate ON gate_rewrite (gate_seq);
+CREATE INDEX gate_rewrite_digest ON gate_rewrite (session_seq, digest, seq);
+CREATE INDEX gate_rewrite_request ON gate_rewrite (request_seq);
 CREATE TABLE operator (
   id         TEXT NOT NULL PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('local', 'slack', 'system')),
@@ -610,6 +626,7 @@ CREATE TABLE request (
   original_hash   TEXT,
   prompt_type     TEXT CHECK (prompt_type IN
                   ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
+  editable        TEXT CHECK (editable IN ('command', 'content')),
   elapsed_seconds INTEGER,
   actions_taken   INTEGER,
   timeout_ms      INTEGER,
@@ -630,6 +647,7 @@ CREATE TABLE request (
   CHECK (kind <> 'clearance' OR
          (file_path IS NOT NULL AND risk_level IS NOT NULL AND original_hash IS NOT NULL)),
   CHECK (kind <> 'prompt' OR prompt_type IS NOT NULL),
+  CHECK (kind = 'permission' OR editable IS NULL),
   CHECK (state = 'pending' OR deadline_at IS NULL),
   CHECK (state = 'interrupted' OR remaining_ms IS NULL),
   CHECK ((state IN ('pending', 'interrupted')) = (decision_seq IS NULL)),
@@ -870,7 +888,7 @@ CREATE TABLE slack_outbox (
   message_seq  INTEGER REFERENCES slack_message (seq),
   request_seq  INTEGER,
   session_seq  INTEGER,
-  view         TEXT CHECK (view IN ('reject', 'refine', 'nudge', 'resume', 'instruct')),
+  view         TEXT CHECK (view IN ('reject', 'refine', 'nudge', 'resume', 'instruct', 'edit')),
   channel_id   TEXT,
   thread_ts    TEXT,
   user_id      TEXT,

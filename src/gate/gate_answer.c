@@ -248,11 +248,17 @@ static void word_stop(const struct wording *w)
 
 /* ---- all ---- */
 
-static bool can_rewrite(const struct wording *w)
+/* Cursor takes another input before a tool in general, not before a command or a call of MCP. */
+bool gate_answer_rewrites(const struct gate_host *host, const char *event_name)
 {
-	if (w->event == GATE_PERMISSION)
-		return w->host->rewrites && w->host->dialect == GATE_DIALECT_CLAUDE;
-	return w->host->rewrites;
+	const struct gate_event_name *known = gate_host_event(host, event_name);
+
+	if (!known || !host->rewrites)
+		return false;
+	if (known->event == GATE_PERMISSION)
+		return host->dialect == GATE_DIALECT_CLAUDE;
+	return known->event == GATE_PRE_TOOL &&
+	       (host->dialect != GATE_DIALECT_CURSOR || strcmp(event_name, "preToolUse") == 0);
 }
 
 /* Replaces what the host cannot do by a deny; text holds its reason. */
@@ -262,7 +268,7 @@ static void fit(struct wording *w, struct str *text)
 
 	if (v->decision != GATE_ALLOW)
 		w->input = NULL;
-	if (w->input && !can_rewrite(w)) {
+	if (w->input && !gate_answer_rewrites(w->host, w->event_name)) {
 		v->decision = GATE_DENY;
 		str_addf(text,
 		         "approved with a change: call the same tool with this input instead: %s",

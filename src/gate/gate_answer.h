@@ -37,6 +37,9 @@ void gate_answer_write(const struct gate_host *host, const char *event_name,
                        const struct gate_verdict *verdict, struct gate_answer *answer);
 void gate_answer_clear(struct gate_answer *answer);
 
+/* Whether an allow for this event may carry another input for the tool. */
+bool gate_answer_rewrites(const struct gate_host *host, const char *event_name);
+
 /* A line about the wait, for a host that takes them; otherwise appends nothing. */
 void gate_answer_progress(const struct gate_host *host, const char *message, struct str *out);
 

@@ -417,6 +417,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .dialect = GATE_DIALECT_OPENCODE,
 	  .mcp_name = GATE_MCP_NONE,
 	  .grants = true,
+	  .relays = true,
 	  .events = ACP_EVENTS,
 	  .tools = ACP_TOOLS,
 	  .variables = OUR_VARIABLES },

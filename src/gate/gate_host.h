@@ -100,6 +100,7 @@ struct gate_host {
 	bool grants; /* an allow before a tool replaces the host's own dialog */
 	bool defers; /* a process without a terminal can end, and ask again when it is resumed */
 	bool takes_progress; /* lines about the wait may precede the answer */
+	bool relays; /* it passes on what other agents ask: a reason reaches no model */
 	int wait_seconds_max; /* no hook may wait longer, whatever is configured; 0: no limit */
 	const struct gate_event_name *events; /* the last has no name */
 	const struct gate_tool *tools; /* the last has no name */

@@ -334,8 +334,11 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
 	if (read_call(st, call_seq, &row, &tool, e))
 		return -1;
 	t->session_seq = row.session_seq;
-	if (row.state != TOOL_CALL_STATE_DONE)
-		return tool->result(st, row.apply_seq ? row.apply_seq : row.request_seq, t, e);
+	if (row.state != TOOL_CALL_STATE_DONE) {
+		if (tool->result(st, row.apply_seq ? row.apply_seq : row.request_seq, t, e))
+			return -1;
+		return tool->amend && t->is_answer ? tool->amend(st, call_seq, t, e) : 0;
+	}
 	t->is_error = row.is_error;
 	if (row.result)
 		str_add(&t->result, row.result);

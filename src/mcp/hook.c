@@ -117,6 +117,12 @@ static void compute_digest(struct hook *h)
 	h->digest = sha256_end(state);
 }
 
+void hook_identify(struct hook *h)
+{
+	find_folder(h);
+	compute_digest(h);
+}
+
 /* What is kept of the input: not the transcript, nor what a tool returned. */
 static cJSON *kept(const struct gate_input *in)
 {
@@ -173,8 +179,7 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	c->rpc_id = str_take(&token);
 	c->arguments = kept(&h->in);
 	json_canonical(&c->canonical, c->arguments);
-	find_folder(h);
-	compute_digest(h);
+	hook_identify(h);
 	c->digest = h->digest;
 	if (has_nul)
 		result_refuse(c, "invalid_arguments", "the input holds a NUL byte (\\u0000)");

@@ -55,6 +55,9 @@ struct hook {
 int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e);
 void hook_free(struct hook *h);
 
+/* Sets folder and digest from in. */
+void hook_identify(struct hook *h);
+
 /* Whether it must be answered with allow or deny. */
 bool hook_decides(const struct hook *h);
 

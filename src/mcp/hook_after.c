@@ -1,8 +1,10 @@
 /* After a tool: whether it did what was allowed. */
 #include "hook.h"
 
+#include "sql/gate_rewrite.h"
 #include "visible.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { WHY_BYTES = 500 };
@@ -10,6 +12,9 @@ enum { WHY_BYTES = 500 };
 /* What was found. */
 struct comparison {
 	const struct call *c;
+	/* What was handed over instead of what was asked; empty: nothing else. */
+	struct gate_rewrite_of_row instead;
+	struct sha256 asked; /* gate_call.digest */
 	struct str why; /* what differs */
 	bool has_files, misses_file;
 };
@@ -17,6 +22,7 @@ struct comparison {
 static void comparison_clear(struct comparison *d)
 {
 	str_clear(&d->why);
+	gate_rewrite_of_row_clear(&d->instead);
 }
 
 /* The hash of a path as it is now; NULL: it was not looked at. */
@@ -47,7 +53,7 @@ static int compare_file(struct store *st, struct comparison *d, const struct gat
 		d->misses_file = true;
 		return 0;
 	}
-	if (strcmp(hash, f->result_hash) != 0)
+	if (strcmp(hash, d->instead.text_hash ? d->instead.text_hash : f->result_hash) != 0)
 		note_difference(&d->why, f->path,
 		                strcmp(hash, f->original_hash) == 0 ? "is as it was before"
 		                                                    : "is not what was allowed");
@@ -78,25 +84,48 @@ static enum gate_call_seen verdict_of(const struct hook *h, const struct compari
 	                                                    : GATE_CALL_SEEN_SAME;
 }
 
-int hook_compare(struct store *st, struct call *c, const struct peer *p, struct err *e)
+/* The use of a tool that was handed these arguments. 1 found, 0, -1. */
+static int take_handed(struct store *st, struct hook *h, const struct peer *p, struct err *e)
 {
-	struct hook *h = c->hook;
-	OWNED(comparison) struct comparison d = { .c = c };
+	h->pre_seq = sql_gate_rewrite_handed(st, p->session_seq, h->digest.text, e);
+	return h->pre_seq < 0 ? -1 : h->pre_seq > 0;
+}
+
+/* What this tool was allowed to do. 1 found, 0 nothing, -1. */
+static int find_allowed(struct store *st, struct comparison *d, const struct peer *p, struct err *e)
+{
+	struct hook *h = d->c->hook;
 	OWNED(gate_call_allowed_row) struct gate_call_allowed_row row = { 0 };
 	int got =
 	    sql_gate_call_allowed(st, p->session_seq, h->in.tool_use_id, h->digest.text, &row, e);
 
+	h->pre_seq = row.seq;
+	if (got == 0)
+		got = take_handed(st, h, p, e);
 	if (got <= 0)
 		return got;
-	h->pre_seq = row.seq;
+	(void)snprintf(d->asked.text, sizeof(d->asked.text), "%s", row.digest ? row.digest : "");
+	return sql_gate_rewrite_of(st, h->pre_seq, &d->instead, e) < 0 ? -1 : 1;
+}
+
+int hook_compare(struct store *st, struct call *c, const struct peer *p, struct err *e)
+{
+	struct hook *h = c->hook;
+	OWNED(comparison) struct comparison d = { .c = c };
+	const char *allowed;
+	int got = find_allowed(st, &d, p, e);
+
+	if (got <= 0)
+		return got;
 	if (h->in.failed)
-		return sql_gate_call_see(st, GATE_CALL_SEEN_FAILED, NULL, row.seq, e);
+		return sql_gate_call_see(st, GATE_CALL_SEEN_FAILED, NULL, h->pre_seq, e);
+	allowed = d.instead.digest ? d.instead.digest : d.asked.text;
 	/* What we have written into its input ourselves need not be what we were asked about. */
-	if (strcmp(row.digest, h->digest.text) != 0 && h->in.class != GATE_QUESTION &&
+	if (strcmp(allowed, h->digest.text) != 0 && h->in.class != GATE_QUESTION &&
 	    h->in.class != GATE_PLAN)
 		str_add(&d.why, "it was called with other arguments");
-	if (!d.why.length && compare_files(st, row.seq, &d, e))
+	if (!d.why.length && compare_files(st, h->pre_seq, &d, e))
 		return -1;
-	return sql_gate_call_see(st, verdict_of(h, &d), d.why.length ? d.why.bytes : NULL, row.seq,
-	                         e);
+	return sql_gate_call_see(st, verdict_of(h, &d), d.why.length ? d.why.bytes : NULL,
+	                         h->pre_seq, e);
 }

@@ -1,6 +1,7 @@
 /* What hooks are told. */
 #include "hook.h"
 
+#include "hook_rewrite.h"
 #include "json_writer.h"
 #include "request.h"
 
@@ -173,6 +174,7 @@ void hook_add_reply(struct str *out, enum gate_event event, const char *result, 
 		all = cJSON_Parse(out->bytes);
 		str_reset(out);
 	}
+	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_REWRITE);
 	if (words && *words)
 		add_to(all,
 		       is_deny              ? "reason"

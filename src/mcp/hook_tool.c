@@ -3,6 +3,7 @@
 
 #include "ask.h"
 #include "clock.h"
+#include "hook_rewrite.h"
 #include "result.h"
 #include "sql/session.h"
 
@@ -68,6 +69,7 @@ static void question(const struct call *c, const struct call_settings *settings,
 	q->description = str_text(h->why.length ? &h->why : &c->policy.why);
 	q->risk_level = h->risk;
 	q->timeout_ms = settings->approval_ms;
+	q->editable = hook_editable(c);
 	if (h->is_computed)
 		add_files(c, q);
 }
@@ -85,9 +87,27 @@ static int was_allowed(struct store *st, const struct call *c, const struct peer
 {
 	OWNED(gate_call_allowed_row) struct gate_call_allowed_row row = { 0 };
 
-	return c->hook->in.event != GATE_PERMISSION
+	int got =
+	    c->hook->in.event != GATE_PERMISSION
+	        ? 0
+	        : sql_gate_call_allowed(st, p->session_seq, NULL, c->hook->digest.text, &row, e);
+
+	return got || c->hook->in.event != GATE_PERMISSION ? got : hook_was_handed(st, c, p, e);
+}
+
+/* A person is asked, and may have answered already. */
+static int ask(struct store *st, struct call *c, const struct peer *p,
+               const struct call_settings *settings, struct err *e)
+{
+	int told = hook_was_told(st, c, p, e);
+
+	if (told)
+		return told < 0 ? -1 : allow(c);
+	if (ask_run(st, c, p, settings, e))
+		return -1;
+	return c->waiting || !c->is_answer
 	           ? 0
-	           : sql_gate_call_allowed(st, p->session_seq, NULL, c->hook->digest.text, &row, e);
+	           : hook_rewrite(st, c->request_seq, c->arguments, &c->result, e);
 }
 
 static int decide(struct store *st, struct call *c, const struct peer *p,
@@ -105,7 +125,7 @@ static int decide(struct store *st, struct call *c, const struct peer *p,
 	if (h->verdict == HOOK_ALLOW)
 		return allow(c);
 	if (!c->policy.allowed)
-		return ask_run(st, c, p, settings, e);
+		return ask(st, c, p, settings, e);
 	if (policy_gate_note(st, &c->policy, p->session_seq, 0,
 	                     h->title.length ? h->title.bytes : str_text(&h->subject), e))
 		return -1;
@@ -212,7 +232,9 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		args.took_ms = &took_ms;
 	}
 	seq = sql_gate_call_insert(st, &args, e);
-	return seq < 0 ? -1 : insert_files(st, seq, c, e);
+	if (seq < 0 || insert_files(st, seq, c, e))
+		return -1;
+	return c->waiting ? 0 : hook_rewrite_note(st, c->seq, str_text(&c->result), e);
 }
 
 /* Its result was made, and is about to be told. */
@@ -229,10 +251,24 @@ static int finish(struct store *st, int64_t call_seq, const struct telling *t, s
 	if (took_ms < 0)
 		took_ms = 0;
 	decision = hook_decision(str_text(&t->result), &reason);
-	return sql_gate_call_decide(st, decision, reason.length ? reason.bytes : NULL, &took_ms,
-	                            call_seq, e) < 0
-	           ? -1
-	           : 0;
+	if (sql_gate_call_decide(st, decision, reason.length ? reason.bytes : NULL, &took_ms,
+	                         call_seq, e) < 0)
+		return -1;
+	return hook_rewrite_note(st, call_seq, str_text(&t->result), e);
+}
+
+/* An approval may carry another text than what was asked. */
+static int amend(struct store *st, int64_t call_seq, struct telling *t, struct err *e)
+{
+	OWNED(gate_call_of_call_row) struct gate_call_of_call_row row = { 0 };
+	OWNED(cJSON_ptr) cJSON *kept = NULL;
+
+	if (sql_gate_call_of_call(st, call_seq, &row, e) <= 0)
+		return -1;
+	if (!row.request_seq)
+		return 0;
+	kept = hook_kept(st, call_seq, e);
+	return kept ? hook_rewrite(st, row.request_seq, kept, &t->result, e) : -1;
 }
 
 const struct tool TOOL_HOOK = {
@@ -243,6 +279,7 @@ const struct tool TOOL_HOOK = {
 	.run = run,
 	.question = question,
 	.result = result,
+	.amend = amend,
 	.note = note,
 	.finish = finish,
 };

@@ -48,6 +48,8 @@ struct tool {
 	/* Builds the result of a call that waits, or has waited, for the request or the apply with
 	 * this seq. NULL: it never waits. */
 	int (*result)(struct store *st, int64_t subject_seq, struct telling *t, struct err *e);
+	/* Changes that result by what the call itself has said. NULL: nothing to change. */
+	int (*amend)(struct store *st, int64_t call_seq, struct telling *t, struct err *e);
 	/* Writes what else belongs to a call whose row is there. Inside the transaction. NULL:
 	 * nothing. */
 	int (*note)(struct store *st, const struct call *c, const struct peer *p, struct err *e);

@@ -1,19 +1,25 @@
 #include "decision.h"
 
+#include "content.h"
+
+#include <string.h>
+
 int decision_insert(struct store *st, const struct decision *d, struct decision_result *result,
                     struct err *e)
 {
+	int64_t edited = d->edited ? content_put(st, d->edited, strlen(d->edited), e) : 0;
 	const struct proof proof = d->key ? proof_of(d->key, d) : (struct proof){ 0 };
 	const struct decision_insert_args args = { .request_id = d->request_id,
 		                                   .verdict = d->verdict,
 		                                   .reason = d->reason,
 		                                   .instruction = d->instruction,
 		                                   .choice = d->choice,
+		                                   .edited = edited,
 		                                   .digest = d->digest,
 		                                   .operator_id = d->operator_id,
 		                                   .source = d->source,
 		                                   .proof = d->key ? proof.text : NULL };
-	int64_t seq = sql_decision_insert(st, &args, e);
+	int64_t seq = edited < 0 ? -1 : sql_decision_insert(st, &args, e);
 
 	if (seq < 0 || sql_decision_outcome(st, seq, &result->is, e) < 0)
 		return -1;

@@ -12,6 +12,9 @@ struct decision {
 	const char *request_id, *verdict;
 	const char *reason, *instruction;
 	const char *choice; /* the agent's own option that it is (agent_question.options) */
+	const char *edited; /* approve: the command or content that is done instead of what was
+	                       asked */
+	const char *edited_hash; /* proof_of only: SHA-256 of edited, if that is not at hand */
 	const char *digest; /* of what the person saw; NULL: the current one */
 	const char *operator_id; /* NULL: the default operator */
 	const char *source; /* ctl, socket, elicitation, slack, timeout, policy */

@@ -27,6 +27,12 @@ static void add(struct str *out, const char *text)
 		str_add(out, "~,");
 }
 
+static void add_edited(struct str *out, const char *hash)
+{
+	str_add(out, "edited:");
+	add(out, hash);
+}
+
 struct proof proof_of(const struct proof_key *key, const struct decision *d)
 {
 	OWNED(str) struct str all = { 0 };
@@ -40,6 +46,10 @@ struct proof proof_of(const struct proof_key *key, const struct decision *d)
 	add(&all, d->operator_id);
 	if (d->choice)
 		add(&all, d->choice);
+	if (d->edited)
+		add_edited(&all, sha256_of(d->edited, strlen(d->edited)).text);
+	else if (d->edited_hash)
+		add_edited(&all, d->edited_hash);
 	hash = sha256_keyed(key->secret.text, all.bytes, all.length);
 	(void)snprintf(p.text, sizeof(p.text), "%s.%s", key->name, hash.text);
 	return p;
@@ -65,6 +75,8 @@ static bool is_proved(const struct proof_answers_row *row, const struct proof_ke
 		                    .reason = row->reason,
 		                    .instruction = row->instruction,
 		                    .choice = row->choice,
+		                    .edited = row->edited,
+		                    .edited_hash = row->edited_hash,
 		                    .operator_id = row->operator_id };
 	const char *has = row->proof;
 	struct proof ours = proof_of(key, &d);

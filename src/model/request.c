@@ -49,6 +49,7 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 	if (request_read_files(st, seq, r, e) ||
 	    read_text(st, row->body, row->body_seq, &r->body, e) ||
 	    read_text(st, row->effect, row->effect_seq, &r->effect, e) ||
+	    read_text(st, row->edited, row->edited_seq, &r->edited, e) ||
 	    read_text(st, NULL, row->description_seq, &r->big_description, e))
 		return -1;
 	r->description = row->description_seq ? str_text(&r->big_description) : row->description;
@@ -66,6 +67,7 @@ void request_clear(struct request *r)
 	str_clear(&r->big_description);
 	str_clear(&r->body);
 	str_clear(&r->effect);
+	str_clear(&r->edited);
 	for (size_t i = 0; i < r->file_count; i++)
 		touched_clear(&r->files[i]);
 	free(r->files);
@@ -211,6 +213,7 @@ static int64_t insert(struct store *st, const struct asker *who, const struct qu
 	        .risk_level = request_risk_level_of(q->risk_level),
 	        .original_hash = q->original_hash,
 	        .prompt_type = request_prompt_type_of(q->prompt_type),
+	        .editable = q->editable,
 	        .elapsed_seconds = q->elapsed_seconds >= 0 ? &q->elapsed_seconds : NULL,
 	        .actions_taken = q->actions_taken >= 0 ? &q->actions_taken : NULL,
 	        .timeout_ms = q->timeout_ms ? &q->timeout_ms : NULL,

@@ -13,6 +13,7 @@ struct request {
 	const char *description; /* the row's, or of what it refers to */
 	struct str body; /* the diff or content, the prompt, the standby message */
 	struct str effect; /* what a person is shown instead of body; empty: body itself */
+	struct str edited; /* what its approval says is done instead; empty: what was asked */
 	struct touched *files; /* a clearance: every path it touches */
 	size_t file_count;
 	struct str big_description;
@@ -46,6 +47,7 @@ struct question {
 	size_t effect_length;
 	bool replaces_file;
 	const char *file_path, *risk_level, *original_hash, *prompt_type;
+	enum request_editable editable; /* what an approval may replace */
 	int64_t elapsed_seconds, actions_taken; /* -1: not given */
 	const struct touched *files;
 	size_t file_count;

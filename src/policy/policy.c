@@ -712,6 +712,17 @@ static bool judge_denied(const struct policy *p, const struct policy_question *q
 	return d.found || read < 0;
 }
 
+bool policy_denies(const struct policy *p, const char *command, struct str *why)
+{
+	const struct policy_question q = { .tool = command, .is_command = true };
+	struct policy_answer a = { 0 };
+	bool denies = p && judge_denied(p, &q, &a);
+
+	str_add(why, str_text(&a.why));
+	policy_answer_clear(&a);
+	return denies;
+}
+
 /* Returns whether that is decisive. */
 static bool judge_command(const struct policy *p, const struct policy_question *q,
                           struct policy_answer *a)

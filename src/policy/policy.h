@@ -63,6 +63,11 @@ void policy_free(struct policy *p);
 void policy_judge(const struct policy *p, const struct policy_question *q, struct policy_answer *a);
 void policy_answer_clear(struct policy_answer *a);
 
+/* Whether a rule denies a command line, anywhere in it; then why gets it. p NULL: nothing is
+ * denied.
+ */
+bool policy_denies(const struct policy *p, const char *command, struct str *why);
+
 /* Whether what was allowed is reported in Slack, and how often in a summary (0: each one
  * separately). */
 bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds);

@@ -14,6 +14,7 @@
 #include "sql/decision.h"
 #include "sql/file_look.h"
 #include "sql/gate_call.h"
+#include "sql/gate_rewrite.h"
 #include "sql/policy.h"
 #include "sql/request.h"
 #include "sql/session.h"
@@ -126,6 +127,7 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_stall_delete,
 		sql_pause_delete,
 		sql_answer_delete_of,
+		sql_gate_rewrite_delete,
 		sql_gate_file_delete,
 		sql_gate_call_delete,
 		sql_tool_call_delete,

@@ -11,6 +11,9 @@ enum {
 	INPUT_MAX = 3000,
 };
 
+_Static_assert((int)SLACK_EDIT_MAX < (int)PRESET_MAX,
+               "a command that is edited is in the form whole");
+
 struct modal {
 	const char *callback, *title, *label;
 	bool optional;
@@ -26,6 +29,8 @@ cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *abou
 		[SLACK_OUTBOX_VIEW_NUDGE] = { "stall_nudge:", "Nudge", "Instructions", false },
 		[SLACK_OUTBOX_VIEW_INSTRUCT] = { "turn_instruct:", "Instruct", "Its next prompt",
 		                                 false },
+		[SLACK_OUTBOX_VIEW_EDIT] = { "approval_edit:", "Approve With Edit",
+		                             "What is run instead", false },
 		[SLACK_OUTBOX_VIEW_RESUME] = { "wait_instruct:", "Instructions", "Instructions",
 		                               false },
 	};
@@ -78,6 +83,11 @@ void slack_modal_instead(enum slack_outbox_view view, struct str *out)
 		break;
 	case SLACK_OUTBOX_VIEW_INSTRUCT:
 		str_add(out, "whatever you write in this thread is the agent's next prompt");
+		break;
+	case SLACK_OUTBOX_VIEW_EDIT: /* what is written in a message is changed by Slack on its way
+	                              */
+		str_add(out,
+		        "`agent-intercom-ctl approve --edit <id>` on the machine does the same");
 		break;
 	case SLACK_OUTBOX_VIEW_NUDGE:
 	case SLACK_OUTBOX_VIEW_NONE:

@@ -10,6 +10,9 @@
 /* The block of an input is called so, followed by the number of its field, from 0. */
 #define SLACK_FIELD "field_"
 
+/* The longest command that the form to edit it holds whole, in bytes. */
+enum { SLACK_EDIT_MAX = 2800 };
+
 /* id: goes into callback_id and private_metadata; about: what is answered and whose it is, as
  * mrkdwn; preset: initial text of the input, NULL: none. The caller deletes it. */
 cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *about,

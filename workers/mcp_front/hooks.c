@@ -1,8 +1,8 @@
 #include "hooks.h"
 
-#include "content.h"
 #include "front.h"
 #include "hook.h"
+#include "hook_rewrite.h"
 #include "peer_process.h"
 #include "sql/gate_call.h"
 #include "sql/tool_call.h"
@@ -111,17 +111,10 @@ int hooks_hang_up(struct front *f, struct job *job, struct err *e)
 /* Claude Code lets a plan pass only if its input is given back. */
 static int read_input(struct store *st, struct job_hook *told, int64_t call_seq, struct err *e)
 {
-	OWNED(gate_call_arguments_row) struct gate_call_arguments_row row = { 0 };
-	OWNED(str) struct str text = { 0 };
-	OWNED(cJSON_ptr) cJSON *all = NULL;
+	OWNED(cJSON_ptr) cJSON *all = hook_kept(st, call_seq, e);
 
-	if (sql_gate_call_arguments(st, call_seq, &row, e) <= 0)
+	if (!all)
 		return -1;
-	if (row.arguments)
-		str_add(&text, row.arguments);
-	if (row.arguments_seq && content_get(st, row.arguments_seq, &text, e))
-		return -1;
-	all = cJSON_Parse(str_text(&text));
 	told->input = cJSON_DetachItemFromObjectCaseSensitive(all, "input");
 	return 0;
 }
