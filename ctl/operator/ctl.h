@@ -24,6 +24,8 @@ struct ctl {
 	const char *session, *reason, *note, *option, *digest, *agent, *workspace;
 	struct str files; /* of --file, a line each */
 	bool yes;
+	bool edit; /* approve another text, from an editor, */
+	const char *with; /* or from this file; "-": stdin */
 	const char *depth, *lines;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
@@ -56,6 +58,7 @@ enum ctl_option {
 	TAKES_DEPTH = 2048,
 	TAKES_LINES = 4096,
 	TAKES_YES = 8192, /* --yes and --file */
+	TAKES_EDIT = 16384, /* --edit and --with */
 };
 
 struct command_spec {
@@ -116,6 +119,11 @@ void ctl_print_reply(const struct ctl *c, struct ctl_reply *r);
 /* mode MODE [--session ID], stall on|off SESSION. */
 int say_mode(struct ctl *c, struct err *e);
 int say_stall(struct ctl *c, struct err *e);
+
+/* ---- approving something else than was asked (edit.c) ---- */
+
+/* approve ID --edit, approve ID --with FILE */
+int approve_edited(struct ctl *c, struct err *e);
 
 /* ---- putting a checkpoint back (restore.c) ---- */
 

@@ -180,6 +180,12 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'y':
 		c->yes = true;
 		return 0;
+	case 'E':
+		c->edit = true;
+		return 0;
+	case 'W':
+		c->with = optarg;
+		return 0;
 	case 'F':
 		str_addf(&c->files, "%s\n", optarg);
 		return 0;
@@ -229,6 +235,8 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "agent", required_argument, NULL, 'a' },
 		{ "workspace", required_argument, NULL, 'k' },
 		{ "yes", no_argument, NULL, 'y' },
+		{ "edit", no_argument, NULL, 'E' },
+		{ "with", required_argument, NULL, 'W' },
 		{ "file", required_argument, NULL, 'F' },
 		{ "depth", required_argument, NULL, 'e' },
 		{ "lines", required_argument, NULL, 'l' },
@@ -281,6 +289,8 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->agent != NULL, TAKES_AGENT, "--agent" },
 		{ c->workspace != NULL, TAKES_AGENT | TAKES_WORKSPACE, "--workspace" },
 		{ c->yes, TAKES_YES, "--yes" },
+		{ c->edit, TAKES_EDIT, "--edit" },
+		{ c->with != NULL, TAKES_EDIT, "--with" },
 		{ c->files.length > 0, TAKES_YES, "--file" },
 		{ c->depth != NULL, TAKES_DEPTH, "--depth" },
 		{ c->lines != NULL, TAKES_LINES, "--lines" },

@@ -121,6 +121,10 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 	other_paths(r, add_path, cJSON_AddArrayToObject(o, "also_touches"));
 	json_add_bytes(o, "body", r->body.bytes, r->body.length);
 	json_add_bytes(o, "effect", r->effect.bytes, r->effect.length);
+	if (r->row.editable)
+		json_add_text(o, "editable", request_editable_name(r->row.editable));
+	if (r->edited.length)
+		json_add_bytes(o, "edited", r->edited.bytes, r->edited.length);
 	return o;
 }
 
@@ -309,6 +313,12 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 	if (text->length) {
 		(void)putchar('\n');
 		print_block(c, text->bytes, text->length, diff && r->row.file_path);
+	}
+	if (r->edited.length) {
+		(void)printf("\napproved with a change; what was approved instead:\n");
+		print_block(c, r->edited.bytes, r->edited.length, false);
+	} else if (r->row.editable && !r->row.decided_at) {
+		(void)printf("\nto change it: approve %s --edit\n", r->row.id);
 	}
 	if (r->effect.length && !c->sent)
 		(void)printf("\n%s; what the agent sent: show --sent %s\n",

@@ -5,6 +5,7 @@
 #include "decision.h"
 #include "err.h"
 #include "seen.h"
+#include "sha256.h"
 #include "sql/steering.h"
 
 #include <stdio.h>
@@ -321,12 +322,44 @@ static int look(struct desk *d, struct request *r, struct found *f, const char *
 	if (given && strlen(given) >= DIGEST_LEAST &&
 	    strncmp(given, r->row.digest, strlen(given)) == 0)
 		*ret_digest = r->row.digest;
-	if (given || !d->who->has_seen || f->story.length)
+	if (given || d->w->edited || !d->who->has_seen || f->story.length)
 		return 1;
 	got = d->who->has_seen(d->st, r, &why, e);
 	if (got == 0)
 		(void)desk_tell(d, SAID_REFUSED, "not approved: %s", str_text(&why));
 	return got;
+}
+
+/* Whether what is to be approved instead is what was asked. */
+static bool is_as_asked(const struct request *r, const char *edited)
+{
+	size_t length = strlen(edited);
+
+	if (r->row.editable == REQUEST_EDITABLE_CONTENT)
+		return r->file_count == 1 &&
+		       strcmp(r->files[0].result_hash, sha256_of(edited, length).text) == 0;
+	return r->body.length == length && memcmp(str_text(&r->body), edited, length) == 0;
+}
+
+/* What is approved instead of what was asked; *ret NULL: nothing else. 1; 0 the person has been
+ * told that it cannot be; -1. */
+static int read_edited(struct desk *d, const struct request *r, const char **ret)
+{
+	const char *edited = d->w->edited;
+
+	*ret = edited;
+	if (!edited)
+		return 1;
+	if (!*verb_skip_blanks(edited))
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "nothing was approved: the text is empty; `reject` refuses it");
+	if (strlen(edited) > OPERATOR_EDITED_BYTES || !utf8_valid(edited, strlen(edited)))
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "nothing was approved: the text must be UTF-8 of %d bytes at most",
+		                 OPERATOR_EDITED_BYTES);
+	if (is_as_asked(r, edited))
+		*ret = NULL;
+	return 1;
 }
 
 /* What comes of an answer that no caller is waiting for. */
@@ -350,9 +383,11 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 {
 	OWNED(request) struct request shown = { 0 };
 	OWNED(str) struct str did = { 0 };
-	const char *digest = d->w->digest;
+	const char *digest = d->w->digest, *edited = d->w->edited;
 	int may = verdict == REQUEST_VERDICT_APPROVE ? look(d, &shown, f, &digest, e) : 1;
 
+	if (may > 0 && verdict == REQUEST_VERDICT_APPROVE)
+		may = read_edited(d, &shown, &edited);
 	bool why = verdict == REQUEST_VERDICT_REJECT || verdict == REQUEST_VERDICT_STOP;
 	bool rejects = verdict == REQUEST_VERDICT_REJECT;
 	/* A driven agent is told what the operator says as its next prompt. */
@@ -363,6 +398,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		                      .reason = why ? said : NULL,
 		                      .instruction = why ? NULL : said,
 		                      .choice = choice,
+		                      .edited = edited,
 		                      .digest = digest,
 		                      .operator_id = d->who->operator_id,
 		                      .source = d->who->source,
@@ -379,8 +415,12 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	if (verdict == REQUEST_VERDICT_APPROVE && said && tell_note(d, f, said, e))
 		return -1;
 	add_members(d, verdict, f, r.request.state);
+	if (edited)
+		desk_add(d, "edited_hash", sha256_of(edited, strlen(edited)).text);
 	if (f->chosen.length)
 		str_addf(&did, "Chosen: %s, for", f->chosen.bytes);
+	else if (edited)
+		str_add(&did, "Approved with a change:");
 	else
 		str_add(&did, past(verdict));
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),

@@ -28,6 +28,8 @@ struct speaker {
 	                                               nowhere, or in the channel */
 };
 
+enum { OPERATOR_EDITED_BYTES = 1 << 20 }; /* of words.edited; schema/rules/decision.sql, too */
+
 /* What is said. Texts are borrowed; NULL: none. */
 struct words {
 	const struct verb *verb;
@@ -39,6 +41,8 @@ struct words {
 	                      field_fit: {"0": "a text", "1": 2, "2": [1, 3]}; NULL: text says it */
 	const char *agent, *workspace; /* of an agent to be started; of files: also a folder */
 	const char *depth, *lines; /* of files: a number; 10:50 */
+	const char *edited; /* approve: the command or the file's content that is approved instead
+	                       of what was asked; the same text is a plain approval */
 	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
 	                       as it stands */
 	bool certain; /* an approval with words: they know that the words are told, not done */

@@ -128,6 +128,16 @@ int slack_form_fill(struct slack_talk *t, struct err *e)
 	return 0;
 }
 
+int slack_form_edited(struct slack_talk *t, struct err *e)
+{
+	const struct words w = { .verb = verb_find(t->intent->verdict),
+		                 .id = t->intent->request,
+		                 .edited = t->intent->text,
+		                 .certain = true };
+
+	return slack_say(t, &w, e);
+}
+
 int slack_form_closed(struct slack_talk *t, struct err *e)
 {
 	return sql_slack_form_closed(t->st, t->intent->request, t->intent->user, e);

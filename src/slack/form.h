@@ -11,6 +11,8 @@ struct slack_form_missed_row; /* sql/slack_envelope.h */
 int slack_form_open(struct slack_talk *t, struct err *e);
 /* What was entered in the form of an agent: what does not fit is said at its field. */
 int slack_form_fill(struct slack_talk *t, struct err *e);
+/* A command is approved as it stands in the form. */
+int slack_form_edited(struct slack_talk *t, struct err *e);
 /* What this person writes next is no longer meant for the form. */
 int slack_form_closed(struct slack_talk *t, struct err *e);
 /* The request whose form this person, as far as we know, did not see: what they write next is what

@@ -104,6 +104,8 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 		return slack_form_open(&t, e);
 	case INTENT_FORM:
 		return slack_form_fill(&t, e);
+	case INTENT_EDIT:
+		return slack_form_edited(&t, e);
 	case INTENT_EMPTY:
 		return slack_tell(&t, "Please write something.", e);
 	case INTENT_CLOSE:

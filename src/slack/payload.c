@@ -294,6 +294,7 @@ static const struct button {
 	{ "approve_accept", INTENT_DECIDE, "approve" },
 	{ "approve_reject", INTENT_OPEN, "reject" },
 	{ "approve_file", INTENT_ORDER, "file" },
+	{ "approve_edit", INTENT_OPEN, "edit" },
 	{ "approve_option_", INTENT_DECIDE, "choose" }, /* and the option's number */
 	{ "write_undo", INTENT_ORDER, "undo" },
 	{ "tell_approve", INTENT_ASKED, "approve" },
@@ -434,9 +435,10 @@ static const struct form {
 	const char *callback, *verdict;
 	bool needs_text;
 	enum slack_meaning
-	    meaning; /* NOTHING, FORM: a decision on a request; else it is about a session */
+	    meaning; /* NOTHING, FORM, EDIT: a decision on a request; else it is about a session */
 } FORMS[] = {
 	{ "approval_reject", "reject", false, INTENT_NOTHING },
+	{ "approval_edit", "approve", true, INTENT_EDIT },
 	{ "reject", "reject", false, INTENT_NOTHING },
 	{ "prompt_refine", "refine", true, INTENT_NOTHING },
 	{ "prompt_form", "refine", false, INTENT_FORM },
@@ -553,11 +555,14 @@ static int read_submission(struct slack_intent *a, const cJSON *payload)
 	if (!id || !*id || strlen(id) > ID_MOST)
 		return unknown(a, "a form that does not say what it is about");
 	a->verdict = xstrdup(form->verdict);
-	if (form->meaning && form->meaning != INTENT_FORM)
+	if (form->meaning && form->meaning != INTENT_FORM && form->meaning != INTENT_EDIT)
 		a->session = xstrdup(id);
 	else
 		a->request = xstrdup(id);
-	a->text = form->meaning == INTENT_FORM ? fields_of(view) : typed_text(text);
+	/* A command is run as it was written: what looks like an entity is none. */
+	a->text = form->meaning == INTENT_FORM   ? fields_of(view)
+	          : form->meaning == INTENT_EDIT ? copy(text)
+	                                         : typed_text(text);
 	a->meaning = form->meaning ? form->meaning : INTENT_DECIDE;
 	if (form->needs_text && !*verb_skip_blanks(or_empty(a->text)))
 		a->meaning = INTENT_EMPTY;

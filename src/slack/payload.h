@@ -43,6 +43,7 @@ enum slack_meaning {
 	INTENT_OPEN, /* open the form view for request (or session) */
 	INTENT_FORM, /* the fields of a form that an agent asks to have filled in: text is JSON, as
 	                words.form */
+	INTENT_EDIT, /* the form to edit a command: text is what is run instead */
 	INTENT_EMPTY, /* a form was sent without a required text */
 	INTENT_ORDER, /* verdict is a verb about request: file, undo */
 	INTENT_ASKED, /* buttons of what was asked back: verdict; request: the message's seq */

@@ -2,8 +2,10 @@
 
 #include "blocks.h"
 #include "json.h"
+#include "modal.h"
 #include "path.h"
 #include "text.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +96,8 @@ static const char *verdict_words(const struct request *r)
 		           : "⏰ *Expired*: nobody answered in time";
 	if (r->row.chosen)
 		return "☑️ *Chosen*";
+	if (r->edited.length)
+		return "✏️ *Approved with a change*";
 	switch (r->row.decision) {
 	case REQUEST_VERDICT_APPROVE:
 		return "✅ *Approved*";
@@ -258,6 +262,34 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 		add_file_note(blocks, a, lines);
 }
 
+/* What was approved instead of it. */
+static void add_edited(cJSON *blocks, const struct request *r)
+{
+	OWNED(str) struct str marked = { 0 };
+	OWNED(str) struct str note = { 0 };
+	size_t lines = slack_lines(str_text(&r->edited), r->edited.length);
+
+	if (!r->edited.length)
+		return;
+	if (r->row.editable == REQUEST_EDITABLE_COMMAND)
+		visible_add_command(&marked, r->edited.bytes, r->edited.length);
+	else
+		str_addf(&note, "✏️ Approved with another content: %zu lines", lines);
+	if (marked.length) {
+		blocks_add_context(blocks, "✏️ Approved with a change; what is run instead:");
+		blocks_add_foreign(blocks_add_rich(blocks, "rich_text_preformatted"), marked.bytes,
+		                   marked.length, SLACK_INLINE_UNITS, NULL);
+		if (slack_units(marked.bytes) > SLACK_INLINE_UNITS)
+			str_add(&note, "📎 the beginning of it");
+	}
+	if (!note.length)
+		return;
+	str_add(&note, "; all of it: `agent-intercom-ctl show ");
+	blocks_add_escaped(&note, r->row.id, BLOCKS_NAME);
+	str_add_char(&note, '`');
+	blocks_add_context(blocks, str_text(&note));
+}
+
 /* A prompt or a standby: there is nothing to approve. */
 static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 {
@@ -325,6 +357,18 @@ static bool has_file(const struct request *r)
 		if (strcmp(r->files[i].hash, NO_FILE) != 0)
 			return true;
 	return false;
+}
+
+/* Whether the form to edit a command holds it whole. */
+static bool is_edited_here(const struct request *r)
+{
+	OWNED(str) struct str shown = { 0 };
+
+	if (r->row.editable != REQUEST_EDITABLE_COMMAND || r->body.length > SLACK_EDIT_MAX)
+		return false;
+	(void)slack_add(&shown, str_text(&r->body), r->body.length, SLACK_EDIT_MAX, SLACK_RAW);
+	return shown.length == r->body.length &&
+	       memcmp(str_text(&shown), str_text(&r->body), shown.length) == 0;
 }
 
 /* A button in the agent's words, cut to what Slack takes. */
@@ -400,6 +444,8 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 			blocks_add_button(buttons, "approve_accept", "Accept", r->row.id,
 			                  "primary");
 		blocks_add_button(buttons, "approve_reject", "Reject", r->row.id, "danger");
+		if (is_edited_here(r))
+			blocks_add_button(buttons, "approve_edit", "Edit…", r->row.id, NULL);
 		if (has_file(r))
 			blocks_add_button(buttons, "approve_file", "Show file", r->row.id, NULL);
 	} else if (r->row.form) {
@@ -483,6 +529,7 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 	} else {
 		add_prompt(out->blocks, a);
 	}
+	add_edited(out->blocks, r);
 	add_new_workspace(out->blocks, r);
 	add_where(out->blocks, r);
 	if (r->row.state == REQUEST_STATE_INTERRUPTED)

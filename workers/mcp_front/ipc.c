@@ -145,6 +145,7 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 		return -1;
 	w.text = json_text(line, text_member(w.verb));
 	w.digest = json_text(line, "digest");
+	w.edited = json_text(line, "edited");
 	w.agent = json_text(line, "agent");
 	w.workspace = json_text(line, "workspace");
 	w.depth = text_of(line, "depth", depth, sizeof(depth));
