@@ -635,6 +635,8 @@ cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct e
 		return NULL;
 	if (i->view == SLACK_OUTBOX_VIEW_REFINE)
 		preset = t.prompt && *t.prompt ? t.prompt : str_text(&r.body);
+	if (i->view == SLACK_OUTBOX_VIEW_EDIT)
+		preset = str_text(&r.body);
 	if (!i->request_seq)
 		blocks_add_short_id(&about, t.id);
 	blocks_add_whose(&about, t.workspace_root, t.client_name);
