@@ -539,6 +539,15 @@ CREATE TABLE gate_file (
   seen_hash     TEXT
 ) STRICT;
 CREATE UNIQUE INDEX gate_file_path ON gate_file (gate_seq, path);
+CREATE TABLE gate_canary (
+  host    TEXT NOT NULL,
+  version TEXT NOT NULL,
+  state   TEXT NOT NULL CHECK (state IN ('closed', 'open', 'unknown')),
+  detail  TEXT NOT NULL,
+  helper  TEXT NOT NULL,
+  at      TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
+  PRIMARY KEY (host, version)
+) STRICT;
 CREATE TABLE operator (
   id         TEXT NOT NULL PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('local', 'slack', 'system')),

@@ -153,6 +153,12 @@ START_TEST(each_input_is_understood_and_each_answer_is_in_the_hosts_words)
 }
 END_TEST
 
+START_TEST(what_an_editor_is_asked_for_is_understood)
+{
+	run_file("acp");
+}
+END_TEST
+
 START_TEST(what_cannot_become_an_input_is_refused_with_a_reason)
 {
 	static const struct {
@@ -193,6 +199,7 @@ int main(void)
 
 	tcase_add_loop_test(c, each_input_is_understood_and_each_answer_is_in_the_hosts_words, 0,
 	                    1);
+	tcase_add_test(c, what_an_editor_is_asked_for_is_understood);
 	tcase_add_test(c, what_cannot_become_an_input_is_refused_with_a_reason);
 	suite_add_tcase(s, c);
 	return run_suite(s);
