@@ -371,6 +371,21 @@ START_TEST(a_system_that_only_a_configuration_names_is_found_or_denied)
 }
 END_TEST
 
+START_TEST(an_agent_intercom_that_cannot_start_is_a_deny)
+{
+	static const char *const SCRIPTS[] = { "exit 127", "exit 64", "exit 1", "kill -9 $$" };
+
+	for (size_t i = 0; i < COUNT(SCRIPTS); i++) {
+		struct hook h =
+		    given_hook_beside(SCRIPTS[i], "claude PreToolUse --config x", WRITE);
+
+		is_denied(&h, "did not say which system is meant");
+		h = given_hook_beside(SCRIPTS[i], "claude Stop --config x", "{}");
+		is_said(&h, "");
+	}
+}
+END_TEST
+
 START_TEST(a_canary_is_denied_without_a_question)
 {
 	struct hook h;
@@ -410,6 +425,7 @@ int main(void)
 	tcase_add_test(c, a_host_that_is_not_known_is_told_without_json);
 	tcase_add_test(c, other_events_never_fail_the_host);
 	tcase_add_test(c, a_database_leads_to_its_system);
+	tcase_add_test(c, an_agent_intercom_that_cannot_start_is_a_deny);
 	tcase_add_test(c, a_canary_is_denied_without_a_question);
 	tcase_add_test(c, a_system_that_only_a_configuration_names_is_found_or_denied);
 	suite_add_tcase(s, c);
