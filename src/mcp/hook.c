@@ -22,7 +22,8 @@ bool hook_decides(const struct hook *h)
 	return h->in.event == GATE_PRE_TOOL || h->in.event == GATE_PERMISSION;
 }
 
-int64_t hook_patience_ms(const cJSON *params)
+/* A while before its own deadline. */
+static int64_t patience_ms(const cJSON *params)
 {
 	const cJSON *deadline = cJSON_GetObjectItemCaseSensitive(params, "deadline_ms");
 	double ms = cJSON_IsNumber(deadline) ? deadline->valuedouble : 0;
@@ -110,6 +111,8 @@ static void compute_digest(struct hook *h)
 		add_text(state, in->patch_dir);
 	} else {
 		add_text(state, in->tool ? in->tool : in->event_name);
+		if (!in->tool)
+			add_text(state, in->session);
 		if (in->tool_input)
 			add_arguments(state, in);
 	}
@@ -167,6 +170,7 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	c->hook = h;
 	h->began_ms = clock_monotonic_ms();
 	h->risk = "low";
+	h->patience_ms = patience_ms(params);
 	if (read_input(h, params, e))
 		return -1;
 	rpc_token_canonical(&token, rpc_id);
@@ -225,6 +229,44 @@ static void make_title(struct hook *h, const char *about)
 	visible_add_first_line(&h->title, about, TITLE_BYTES);
 }
 
+static void add_question(struct str *out, const cJSON *question)
+{
+	const cJSON *option;
+	int number = 0;
+
+	str_addf(out, "%s%s", out->length ? "\n\n" : "", json_text(question, "question"));
+	cJSON_ArrayForEach (option, cJSON_GetObjectItemCaseSensitive(question, "options")) {
+		const char *label =
+		    cJSON_IsString(option) ? option->valuestring : json_text(option, "label");
+		const char *about = json_text(option, "description");
+
+		str_addf(out, "\n%d. %s", ++number, label ? label : "?");
+		if (about)
+			str_addf(out, ": %s", about);
+	}
+}
+
+/* What the agent asks its user, or the plan that it submits. False: it is worded in another way. */
+static bool describe_prompt(struct hook *h)
+{
+	const cJSON *input = h->in.tool_input, *one;
+	const char *plan = json_text(input, "plan");
+
+	if (h->in.class == GATE_PLAN && plan && *plan) {
+		str_addf(&h->subject, "%s", plan);
+		str_add(&h->title, "Plan to be approved");
+		return true;
+	}
+	if (h->in.class != GATE_QUESTION)
+		return false;
+	if (json_text(input, "question"))
+		add_question(&h->subject, input);
+	cJSON_ArrayForEach (one, cJSON_GetObjectItemCaseSensitive(input, "questions"))
+		if (json_text(one, "question"))
+			add_question(&h->subject, one);
+	return h->subject.length > 0;
+}
+
 /* The texts for a person. The title of a command is its first line (ask.c). */
 static void describe(struct hook *h)
 {
@@ -235,6 +277,8 @@ static void describe(struct hook *h)
 		str_add(&h->subject, in->command);
 		return;
 	}
+	if (describe_prompt(h))
+		return;
 	print_input(&h->subject, in);
 	if (in->path_count)
 		make_title(h, in->paths[0]);
@@ -281,8 +325,10 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 /* Reading is allowed, but for what the configuration always asks about. */
 static void look_at_read(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
 {
-	h->verdict = HOOK_ALLOW;
-	if (cJSON_GetArraySize(settings->always_ask) > 0 && h->in.path_count)
+	h->verdict = settings->gate_reads_by_policy && h->in.path_count ? HOOK_POLICY : HOOK_ALLOW;
+	if (h->verdict == HOOK_POLICY)
+		name_paths(h, ask);
+	else if (cJSON_GetArraySize(settings->always_ask) > 0 && h->in.path_count)
 		name_paths(h, ask);
 }
 
@@ -474,7 +520,7 @@ static void seen_read(struct call *c)
 {
 	struct hook *h = c->hook;
 
-	for (size_t i = 0; i < c->name_count && h->verdict == HOOK_ALLOW; i++) {
+	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_ASK; i++) {
 		const struct hand_name *n = &c->names[i];
 		const char *first = n->is_other ? real_name(h, c, i) : n->path;
 		const char *second = n->is_other ? h->named[i] : n->target;
@@ -482,6 +528,8 @@ static void seen_read(struct call *c)
 		if (always_ask_is_added(first, h->settings->always_ask) ||
 		    always_ask_is_added(second, h->settings->always_ask))
 			ask_about(h, "high", "policy.always_ask names this file");
+		else if (n->is_other && h->verdict == HOOK_POLICY)
+			ask_about(h, "high", "it is not in the workspace");
 	}
 }
 
