@@ -4,10 +4,10 @@
 #include "clock.h"
 #include "gate_edit.h"
 #include "json_writer.h"
+#include "policy_tool.h"
 #include "result.h"
 #include "rpc.h"
 #include "safe_path.h"
-#include "tool_name.h"
 #include "visible.h"
 
 #include <stdlib.h>
@@ -33,33 +33,6 @@ static int64_t patience_ms(const cJSON *params)
 	return (int64_t)(ms > 4 * HOOK_MARGIN_MS ? ms - HOOK_MARGIN_MS : ms * 3 / 4);
 }
 
-/* What arguments of a shell tool change nothing about what it does. */
-static bool is_harmless(const char *name)
-{
-	static const char *const NAMES[] = { "command",           "description",
-		                             "timeout",           "timeout_ms",
-		                             "run_in_background", "is_background",
-		                             "max_output_tokens", "yield_time_ms",
-		                             "initial_wait",      "explanation" };
-
-	for (size_t i = 0; i < COUNT(NAMES); i++)
-		if (strcmp(NAMES[i], name) == 0)
-			return true;
-	return false;
-}
-
-/* The name of the argument that says where a command runs. */
-static bool is_folder(const char *name)
-{
-	static const char *const NAMES[] = { "workdir", "directory", "cwd", "working_directory",
-		                             "dir_path" };
-
-	for (size_t i = 0; i < COUNT(NAMES); i++)
-		if (strcmp(NAMES[i], name) == 0)
-			return true;
-	return false;
-}
-
 static void find_folder(struct hook *h)
 {
 	const struct gate_input *in = &h->in;
@@ -71,7 +44,7 @@ static void find_folder(struct hook *h)
 	if (in->class != GATE_EXECUTE)
 		return;
 	cJSON_ArrayForEach (one, in->tool_input) {
-		if (!one->string || !is_folder(one->string) || !cJSON_IsString(one) ||
+		if (!one->string || !policy_tool_is_folder(one->string) || !cJSON_IsString(one) ||
 		    !*one->valuestring)
 			continue;
 		str_reset(&h->folder);
@@ -205,13 +178,6 @@ void hook_free(struct hook *h)
 
 /* ---- what it is about ---- */
 
-/* Our own tools ask by themselves. */
-static bool is_ours(const struct gate_input *in)
-{
-	return in->class == GATE_MCP && in->server && strcmp(in->server, "intercom") == 0 &&
-	       in->server_tool && tool_name_is_ours(in->server_tool);
-}
-
 static void print_input(struct str *out, const struct gate_input *in)
 {
 	char *text = cJSON_Print(in->tool_input);
@@ -311,7 +277,6 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 
 	str_add(&h->input, all ? all : "{}");
 	cJSON_free(all);
-	h->verdict = HOOK_POLICY;
 	name_paths(h, ask);
 	ask->edit = str_text(&h->input);
 	ask->edit_length = h->input.length;
@@ -325,31 +290,16 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 /* Reading is allowed, but for what the configuration always asks about. */
 static void look_at_read(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
 {
-	h->verdict = settings->gate_reads_by_policy && h->in.path_count ? HOOK_POLICY : HOOK_ALLOW;
-	if (h->verdict == HOOK_POLICY)
+	if (h->in.path_count &&
+	    (h->verdict == HOOK_POLICY || cJSON_GetArraySize(settings->always_ask) > 0))
 		name_paths(h, ask);
-	else if (cJSON_GetArraySize(settings->always_ask) > 0 && h->in.path_count)
-		name_paths(h, ask);
-}
-
-static void look_at_command(struct hook *h, struct hand_ask *ask)
-{
-	const cJSON *one;
-
-	h->verdict = h->in.command ? HOOK_POLICY : HOOK_ASK;
-	ask->folder = h->folder.length ? h->folder.bytes : NULL;
-	cJSON_ArrayForEach (one, h->in.tool_input) {
-		if (is_harmless(one->string) || is_folder(one->string) || cJSON_IsNull(one) ||
-		    cJSON_IsFalse(one))
-			continue;
-		h->verdict = HOOK_ASK;
-		str_addf(&h->why, "%s%.60s", h->why.length ? ", " : "with its argument ",
-		         one->string);
-	}
 }
 
 static void look_at_tool(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
 {
+	static const enum hook_verdict VERDICTS[] = { [POLICY_TOOL_ALLOWED] = HOOK_ALLOW,
+		                                      [POLICY_TOOL_JUDGED] = HOOK_POLICY,
+		                                      [POLICY_TOOL_ASKED] = HOOK_ASK };
 	struct hook *h = c->hook;
 
 	describe(h);
@@ -359,30 +309,14 @@ static void look_at_tool(struct call *c, const struct call_settings *settings, s
 		              (int)HOOK_BODY_BYTES);
 		return;
 	}
-	switch (h->in.class) {
-	case GATE_READ:
-		look_at_read(h, settings, ask);
-		return;
-	case GATE_EDIT:
+	h->verdict = VERDICTS[policy_tool_take(&h->in, settings->gate_reads_by_policy, &h->question,
+	                                       &h->why)];
+	if (h->in.class == GATE_EDIT)
 		look_at_edit(h, settings, ask);
-		return;
-	case GATE_EXECUTE:
-		look_at_command(h, ask);
-		return;
-	case GATE_QUESTION:
-	case GATE_PLAN:
-		h->verdict = HOOK_ASK;
-		return;
-	case GATE_MCP:
-		h->verdict = is_ours(&h->in) ? HOOK_ALLOW : HOOK_POLICY;
-		return;
-	case GATE_NETWORK:
-	case GATE_AGENT:
-	case GATE_OTHER:
-	case GATE_CLASSES:
-		break;
-	}
-	h->verdict = HOOK_POLICY;
+	else if (h->in.class == GATE_READ)
+		look_at_read(h, settings, ask);
+	else if (h->in.class == GATE_EXECUTE)
+		ask->folder = h->folder.length ? h->folder.bytes : NULL;
 }
 
 void hook_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)

@@ -38,6 +38,7 @@ struct hook {
 	int64_t patience_ms; /* how long it waits; 0: it does not say */
 	const struct call_settings *settings; /* set by look */
 	enum hook_verdict verdict;
+	struct policy_question question; /* without its paths */
 	struct str why; /* it is denied, or asked about */
 	const char *risk;
 	struct sha256 digest; /* of tool, arguments and folder */

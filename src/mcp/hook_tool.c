@@ -17,12 +17,10 @@ static bool policy(const struct call *c, struct policy_question *q)
 
 	if (!hook_decides(h) || h->verdict != HOOK_POLICY)
 		return false;
+	q->tool = h->question.tool;
+	q->is_command = h->question.is_command;
+	q->reads = h->question.reads;
 	q->risk_level = h->risk;
-	q->is_command = h->in.class == GATE_EXECUTE;
-	q->reads = h->in.class == GATE_READ;
-	q->tool = q->is_command              ? h->in.command
-	          : h->in.class == GATE_EDIT ? "check_clearance"
-	                                     : h->in.tool;
 	return true;
 }
 
