@@ -1076,13 +1076,13 @@ CREATE TABLE tool_call_move (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE upkeep (
   seq        INTEGER PRIMARY KEY CHECK (seq > 0),
-  kind       TEXT NOT NULL CHECK (kind IN ('optimize', 'check')),
+  kind       TEXT NOT NULL CHECK (kind IN ('optimize', 'check', 'objects')),
   outcome    TEXT NOT NULL CHECK (outcome IN ('ok', 'damaged')),
   why        TEXT,
   started_at TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at   TEXT NOT NULL CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((outcome = 'damaged') = (why IS NOT NULL)),
-  CHECK (kind = 'check' OR outcome = 'ok')
+  CHECK (kind <> 'optimize' OR outcome = 'ok')
 ) STRICT;
 CREATE INDEX upkeep_newest ON upkeep (kind, seq);
 CREATE TABLE worker (
