@@ -129,15 +129,6 @@ static int say_of(struct ctl *c, const char *word, const char *text, struct err 
 	return say(c, &w, e);
 }
 
-static int run_approve(struct ctl *c, struct err *e)
-{
-	if (!c->edit && !c->with)
-		return say_of(c, "approve", c->note, e);
-	if (c->option || (c->edit && c->with))
-		return err_set(e, ERR_INPUT, "--edit, --with and --option exclude each other");
-	return approve_edited(c, e);
-}
-
 static int run_reject(struct ctl *c, struct err *e)
 {
 	return say_of(c, "reject", c->reason, e);
@@ -266,22 +257,6 @@ int say_mode(struct ctl *c, struct err *e)
 	return say(c, &w, e);
 }
 
-const struct command_spec cmd_approve = {
-	"approve",
-	"ID [--edit|--with FILE|--option OPTION] [--note TEXT] [--digest HEX]",
-	"approve a proposed change, with a note to the agent",
-	"A command that the inbox does not show whole is approved "
-	"with the digest that `show` prints,\n"
-	"or its first 8 digits; with a digest nothing else is "
-	"approved.\n"
-	"OPTION is one of the agent's own answers, by its number or name.\n"
-	"--edit opens $VISUAL or $EDITOR on the command, or on the file's new content: what you\n"
-	"save is approved instead. --with takes it from a file, or from stdin (-).\n",
-	1,
-	1,
-	TAKES_NOTE | TAKES_DIGEST | TAKES_OPTION | TAKES_EDIT,
-	run_approve
-};
 const struct command_spec cmd_reject = { "reject",
 	                                 "ID [--option OPTION] [--reason TEXT]",
 	                                 "reject a proposed change",

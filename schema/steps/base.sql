@@ -281,7 +281,7 @@ CREATE TABLE checkpoint (
   workspace_root    TEXT NOT NULL,
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
-  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore')),
+  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore', 'diff')),
   machine           TEXT NOT NULL,
   command_seq       INTEGER REFERENCES command (seq),
   apply_seq         INTEGER REFERENCES apply (seq),
@@ -440,7 +440,7 @@ CREATE TABLE file_change_move (
 CREATE TABLE file_look (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   command_seq    INTEGER NOT NULL REFERENCES command (seq),
-  what           TEXT NOT NULL CHECK (what IN ('folder', 'file')),
+  what           TEXT NOT NULL CHECK (what IN ('folder', 'file', 'diff')),
   machine        TEXT NOT NULL,
   workspace_root TEXT NOT NULL,
   session_seq    INTEGER REFERENCES session (seq),
@@ -448,6 +448,8 @@ CREATE TABLE file_look (
   depth          INTEGER CHECK (depth BETWEEN 1 AND 10),
   first_line     INTEGER CHECK (first_line > 0),
   last_line      INTEGER CHECK (last_line >= first_line),
+  checkpoint_id  TEXT,
+  now_id         TEXT,
   channel_id     TEXT,
   thread_ts      TEXT,
   state          TEXT NOT NULL DEFAULT 'queued',
@@ -463,7 +465,9 @@ CREATE TABLE file_look (
   CHECK ((state IN ('done', 'refused')) = (settled_at IS NOT NULL)),
   CHECK ((state = 'done') = (content_seq IS NOT NULL)),
   CHECK ((state = 'done') = (detail IS NOT NULL)),
-  CHECK ((state = 'refused') = (why IS NOT NULL))
+  CHECK ((state = 'refused') = (why IS NOT NULL)),
+  CHECK ((what = 'diff') = (checkpoint_id IS NOT NULL)),
+  CHECK ((what = 'diff') = (now_id IS NOT NULL))
 ) STRICT;
 CREATE UNIQUE INDEX file_look_command ON file_look (command_seq);
 CREATE INDEX file_look_queue ON file_look (machine, seq) WHERE state IN ('queued', 'claimed');
@@ -979,6 +983,7 @@ CREATE TABLE stall (
   last_tool         TEXT,
   last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
   idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0),
+  cause             TEXT,
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   nudge_count       INTEGER NOT NULL DEFAULT 0,
   auto_count        INTEGER NOT NULL DEFAULT 0,
@@ -1089,13 +1094,13 @@ CREATE TABLE tool_call_move (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE upkeep (
   seq        INTEGER PRIMARY KEY CHECK (seq > 0),
-  kind       TEXT NOT NULL CHECK (kind IN ('optimize', 'check')),
+  kind       TEXT NOT NULL CHECK (kind IN ('optimize', 'check', 'objects')),
   outcome    TEXT NOT NULL CHECK (outcome IN ('ok', 'damaged')),
   why        TEXT,
   started_at TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at   TEXT NOT NULL CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((outcome = 'damaged') = (why IS NOT NULL)),
-  CHECK (kind = 'check' OR outcome = 'ok')
+  CHECK (kind <> 'optimize' OR outcome = 'ok')
 ) STRICT;
 CREATE INDEX upkeep_newest ON upkeep (kind, seq);
 CREATE TABLE worker (
@@ -1208,6 +1213,7 @@ INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'queued');
 INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'refused');
 INSERT INTO checkpoint_move (src, dst) VALUES ('done', 'lost');
 INSERT INTO checkpoint_move (src, dst) VALUES ('queued', 'claimed');
+INSERT INTO command_verb (verb, does) VALUES ('diff', 'look');
 INSERT INTO command_verb (verb, does) VALUES ('file', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('help', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('list-files', 'look');

@@ -43,6 +43,7 @@ struct words {
 	const char *depth, *lines; /* of files: a number; 10:50 */
 	const char *edited; /* approve: the command or the file's content that is approved instead
 	                       of what was asked; the same text is a plain approval */
+	int64_t most; /* of a list, in words; 0: as many as one likes to read */
 	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
 	                       as it stands */
 	bool certain; /* an approval with words: they know that the words are told, not done */

@@ -19,8 +19,13 @@ static void given_permission_of(int session, const char *id, int seq, const char
 	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, risk_level,"
 	    " created_at, updated_at, %s) VALUES (%d, '%s', %d, 'permission', 'pending',"
 	    " printf('%%064d', %d), 'x', 'low', '" T "', '" T "', %s)",
-	    columns, seq, id, seq, values);
+	    columns, seq, id, session, seq, values);
 	given(sql.bytes);
+}
+
+static void given_permission(const char *id, int seq, const char *columns, const char *values)
+{
+	given_permission_of(1, id, seq, columns, values);
 }
 
 static void given_command(void)

@@ -1,5 +1,5 @@
-/* approve --edit, approve --with: approves another command, or another content of the file, than
- * was asked. What is sent is shown first as a diff. */
+/* approve: with --edit or --with another command, or another content of the file, than was asked;
+ * what is sent is shown first as a diff. */
 #include "ctl.h"
 
 #include "diff.h"
@@ -245,7 +245,7 @@ static int check_request(const struct request *r, struct err *e)
 	return 0;
 }
 
-int approve_edited(struct ctl *c, struct err *e)
+static int approve_edited(struct ctl *c, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(str) struct str asked = { 0 };
@@ -279,3 +279,42 @@ int approve_edited(struct ctl *c, struct err *e)
 	print_said(c, &said);
 	return 0;
 }
+
+/* ---- the command ---- */
+
+static int run_approve(struct ctl *c, struct err *e)
+{
+	const struct words w = { .verb = verb_find("approve"),
+		                 .id = c->argv[0],
+		                 .text = c->note,
+		                 .option = c->option,
+		                 .digest = c->digest,
+		                 .certain = true };
+	OWNED(said) struct said said = { 0 };
+
+	if (!!c->edit + !!c->with + !!c->option > 1)
+		return err_set(e, ERR_INPUT, "--edit, --with and --option exclude each other");
+	if (c->edit || c->with)
+		return approve_edited(c, e);
+	if (ctl_say(c, &w, &said, e))
+		return -1;
+	print_said(c, &said);
+	return 0;
+}
+
+const struct command_spec cmd_approve = {
+	"approve",
+	"ID [--edit|--with FILE|--option OPTION] [--note TEXT] [--digest HEX]",
+	"approve a proposed change, with a note to the agent",
+	"A command that the inbox does not show whole is approved "
+	"with the digest that `show` prints,\n"
+	"or its first 8 digits; with a digest nothing else is "
+	"approved.\n"
+	"OPTION is one of the agent's own answers, by its number or name.\n"
+	"--edit opens $VISUAL or $EDITOR on the command, or on the file's new content: what you\n"
+	"save is approved instead. --with takes it from a file, or from stdin (-).\n",
+	1,
+	1,
+	TAKES_NOTE | TAKES_DIGEST | TAKES_OPTION | TAKES_EDIT,
+	run_approve
+};
