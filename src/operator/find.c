@@ -283,6 +283,7 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 	if (f->count++ == 0) {
 		set(f->id, sizeof(f->id), s->id);
 		set(f->session_id, sizeof(f->session_id), s->id);
+		f->seq = s->seq;
 		f->status = s->status;
 		f->started = s->origin == SESSION_ORIGIN_STARTED;
 		str_addf(&f->name, "%.*s (", FIND_SHORT, s->id);

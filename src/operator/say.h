@@ -64,6 +64,9 @@ struct said {
 
 void said_clear(struct said *s);
 
+/* What an agent is prompted with that is to go on after a turn, without words of the person's. */
+#define OPERATOR_CONTINUE "Continue."
+
 /* Does it, in a transaction that must be committed whatever the outcome: refused orders are part of
  * the audit. out is empty. 0, or -1 if the database failed. */
 int operator_say(struct store *st, const struct speaker *who, const struct words *w,

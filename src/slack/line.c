@@ -4,7 +4,6 @@
 #include "form.h"
 #include "json.h"
 #include "setting.h"
-#include "sql/agent_turn.h"
 #include "sql/slack_envelope.h"
 #include "words.h"
 
@@ -185,19 +184,6 @@ static bool is_other_verdict(const struct verb_line *l, const char *view)
 	return (is_verb(l, "approve") || is_verb(l, "reject")) && !is_verb(l, view);
 }
 
-/* "continue" where a turn has ended and nothing asks: the next prompt. 1, 0, -1. */
-static int is_next_prompt(struct slack_talk *t, const struct verb_line *l, struct err *e)
-{
-	const struct speaker who = slack_speaker(t);
-	OWNED(found) struct found f = { 0 };
-	int waits;
-
-	if (!t->thread->seq || !is_verb(l, "continue") || *l->rest)
-		return 0;
-	waits = find_questions(t->st, &who.place, l->verb, NULL, &f, e);
-	return waits ? (waits < 0 ? -1 : 0) : sql_agent_turn_waits(t->st, t->thread->seq, e);
-}
-
 int slack_line_of_thread(struct slack_talk *t, struct err *e)
 {
 	const char *text = t->intent->text;
@@ -214,9 +200,6 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 		return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
 	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->intent->mentioned)
 		return free_text(t, text, e);
-	answers = order ? is_next_prompt(t, &l, e) : 0;
-	if (answers)
-		return answers < 0 ? -1 : say_to_agent(t, text, e);
 	if (order)
 		return say_order(t, &l, e);
 	if (is_verb(&l, "steer") || is_verb(&l, "task"))

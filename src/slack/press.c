@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char CONTINUE[] = "Continue.";
-
 /* What has been decided in the meantime. */
 static int tell_late(struct slack_talk *t, const struct slack_turn_row *turn, struct err *e)
 {
@@ -62,6 +60,6 @@ int slack_turn_press(struct slack_talk *t, struct err *e)
 	if (strcmp(a->verdict, "stop") == 0)
 		return slack_say_of(t, "session-stop", turn.session_id, NULL, e);
 	if (strcmp(a->verdict, "resume") == 0)
-		return slack_say_of(t, "steer", turn.session_id, CONTINUE, e);
+		return slack_say_of(t, "steer", turn.session_id, OPERATOR_CONTINUE, e);
 	return open_form(t, &turn, e);
 }

@@ -211,19 +211,55 @@ START_TEST(words_after_a_turn_are_told_now)
 }
 END_TEST
 
-START_TEST(continue_after_a_turn_is_the_next_prompt)
+START_TEST(a_verdict_after_a_turn_is_the_next_prompt)
 {
+	static const char *const SAID[] = { "continue", "resume", "yes" };
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *head = NULL;
 
 	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
 	head = ts_of("session");
-	(void)slack_acked("{'message':{'text':'continue','thread_ts':'%s'}}", head);
-	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply'",
-	                "Noted: the agent is told now; it is its next prompt.\n");
-	pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'", "2\n");
-	expect("SELECT text FROM agent_line WHERE kind = 'text'", "mend it\ncontinue\n");
+	for (size_t i = 0; i < COUNT(SAID); i++) {
+		OWNED(str) struct str ended = { 0 };
+
+		(void)slack_acked("{'message':{'text':'%s','thread_ts':'%s'}}", SAID[i], head);
+		str_addf(&ended, "%zu\n", i + 2);
+		pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'",
+		                ended.bytes);
+	}
+	expect("SELECT DISTINCT text FROM slack_message WHERE kind = 'reply'",
+	       "Noted: the agent is told now; it is its next prompt.\n");
+	expect("SELECT text FROM agent_line WHERE kind = 'text'",
+	       "mend it\nContinue.\nContinue.\nyes\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_session_whose_turn_has_ended_is_resumed_by_its_id_with_words)
+{
+	static const char *const WORDS[][2] = { { "resume", "" },
+		                                { "resume", "now the docs" },
+		                                { "refine", "and the tests" } };
+	OWNED(char_ptr) char *id = NULL;
+
+	a_system_with_an_agent("mend it", "\"text:%p\"");
+	free(ts_of("turn"));
+	id = rows("SELECT id FROM session");
+	id[strcspn(id, "\n")] = '\0';
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		OWNED(str) struct str ended = { 0 };
+
+		says(member(
+		         slack_acked("{'slash':{'text':'%s %s %s'}}", WORDS[i][0], id, WORDS[i][1]),
+		         "payload.text"),
+		     "Noted: the agent is told now; it is its next prompt.");
+		str_addf(&ended, "%zu\n", i + 2);
+		pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'",
+		                ended.bytes);
+	}
+	expect("SELECT text FROM agent_line WHERE kind = 'text'",
+	       "mend it\nContinue.\nnow the docs\nand the tests\n");
 	end_system();
 }
 END_TEST
@@ -296,7 +332,8 @@ int main(void)
 	tcase_add_test(c, activity_is_one_message_with_few_edits);
 	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
 	tcase_add_test(c, words_after_a_turn_are_told_now);
-	tcase_add_test(c, continue_after_a_turn_is_the_next_prompt);
+	tcase_add_test(c, a_verdict_after_a_turn_is_the_next_prompt);
+	tcase_add_test(c, a_session_whose_turn_has_ended_is_resumed_by_its_id_with_words);
 	tcase_add_test(c, a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again);
 	tcase_add_test(c, a_budget_that_is_used_up_is_resumed_by_a_button);
 	return run_suite(s);
