@@ -29,6 +29,11 @@ START_TEST(an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again)
 	was_told("\"text\":\"mend it\"", 1);
 	expect("SELECT kind, run_seq, told_in FROM agent_input ORDER BY seq",
 	       "task|1|2\nreturn|2|\n");
+	kill_runner(run + 1);
+	resume(run + 1);
+	was_told("\"method\":\"session/prompt\"", 3);
+	was_told("Continue where you left off.", 2);
+	was_told("may not have arrived. Unless you have acted on it, do so now:\\nmend it", 2);
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -49,6 +54,30 @@ START_TEST(an_agent_that_remembers_nothing_is_told_what_is_known)
 	was_told("Its agent said last:\\nDone\\n", 1);
 	was_told("session/resume", 0);
 	was_told("\"text\":\"mend it\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(what_several_interruptions_left_is_told_once_each_time)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	start_again("v1", STEPS("wait", "resumable"));
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'too risky' FROM request");
+	resume(run);
+	was_told("too risky", 1);
+	for (int i = 1; i <= 2; i++) {
+		kill_runner(run + i);
+		resume(run + i);
+		was_told("\"method\":\"session/prompt\"", i + 2);
+		was_told("Your work was interrupted", i + 1);
+		was_told("too risky", i + 1);
+	}
+	expect("SELECT kind, told_in FROM agent_input ORDER BY seq",
+	       "task|\nreturn|3\nreturn|4\nreturn|\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -256,6 +285,7 @@ int main(void)
 
 	tcase_add_test(c, an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again);
 	tcase_add_test(c, an_agent_that_remembers_nothing_is_told_what_is_known);
+	tcase_add_test(c, what_several_interruptions_left_is_told_once_each_time);
 	tcase_add_test(c, words_beside_an_answer_survive_the_runner);
 	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
 	tcase_add_test(c,
