@@ -17,6 +17,9 @@ static int tell_late(struct slack_talk *t, const struct slack_turn_row *turn, st
 	if (turn->said)
 		str_addf(&why, "too late: %.100s answered this turn already, at %s",
 		         turn->said_by ? turn->said_by : "somebody", turn->followed_at);
+	else if (turn->status == SESSION_STATUS_INTERRUPTED || turn->is_kept)
+		str_add(&why,
+		        "too late: the session was interrupted; `session-resume` continues it");
 	else if (turn->run_ended_at || turn->stop_wanted_at ||
 	         turn->status == SESSION_STATUS_TERMINATED)
 		str_add(&why, "too late: the session has ended");

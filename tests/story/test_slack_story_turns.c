@@ -140,10 +140,36 @@ START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
 	edits_wait(30);
 	ck_assert_int_eq(kill(worker_pid("runner-1"), SIGKILL), 0);
 	pass_time_until("SELECT status FROM session", "interrupted\n");
+	press_and_wait(ts, "turn_resume");
+	whispered("too late: the session was interrupted; `session-resume` continues it");
 	turn = shown_now(ts);
 	says(turn, "Its session was interrupted: `session-resume` continues it.");
 	is_not_in(turn, "has ended.\"");
 	is_not_in(turn, "turn_resume");
+	end_system();
+}
+END_TEST
+
+START_TEST(words_to_an_interrupted_session_wait_for_its_own_agent)
+{
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(char_ptr) char *said = NULL;
+	struct agent other;
+
+	a_system_with_an_agent("mend it", "\"text:%p\"");
+	free(ts_of("turn"));
+	head = ts_of("session");
+	ck_assert_int_eq(kill(worker_pid("runner-1"), SIGKILL), 0);
+	pass_time_until("SELECT status FROM session", "interrupted\n");
+	(void)slack_acked("{'message':{'text':'the docs, too','thread_ts':'%s'}}", head);
+	pass_time_until(
+	    "SELECT text FROM slack_message WHERE kind = 'reply'",
+	    "Noted: the agent is told when its session is resumed (`session-resume`).\n");
+	other = agent_hello(front_port(), "", "2025-11-25");
+	said = call_for_message(&other, "ping", "{}");
+	is_not_in(said, "the docs, too");
+	(void)slack_acked("{'message':{'text':'resume','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT delivered_at IS NOT NULL FROM steering", "1\n");
 	end_system();
 }
 END_TEST
@@ -329,6 +355,7 @@ int main(void)
 	tcase_add_test(c, words_that_a_restart_leaves_untold_are_not_what_came_next);
 	tcase_add_test(c, an_agent_that_is_killed_in_a_turn_did_not_go_on_by_itself);
 	tcase_add_test(c, the_turn_of_an_interrupted_session_says_that_it_can_be_resumed);
+	tcase_add_test(c, words_to_an_interrupted_session_wait_for_its_own_agent);
 	tcase_add_test(c, activity_is_one_message_with_few_edits);
 	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
 	tcase_add_test(c, words_after_a_turn_are_told_now);
