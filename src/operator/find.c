@@ -171,7 +171,8 @@ static void add_story(struct str *out, const struct question_row *q)
 	if (!q->decided_at)
 		return;
 	if (q->state == REQUEST_STATE_EXPIRED) {
-		str_addf(out, "expired at %s", q->decided_at);
+		str_addf(out, "%s at %s", q->withdrawn ? "was withdrawn by its agent" : "expired",
+		         q->decided_at);
 		return;
 	}
 	if (q->chosen) {
