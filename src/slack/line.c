@@ -129,22 +129,24 @@ int slack_line_of_command(struct slack_talk *t, struct err *e)
 	return l.verb ? say_line(t, &l, e) : unknown(t, &l, e);
 }
 
+static bool is_verb(const struct verb_line *l, const char *word)
+{
+	return l->verb && strcmp(l->verb->word, word) == 0;
+}
+
 int slack_line_of_mention(struct slack_talk *t, struct err *e)
 {
 	struct verb_line l = verb_read(t->intent->text);
 
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
+	if (is_verb(&l, "steer") && verb_is_only_an_id(l.rest)) /* it names the session */
+		return say_line(t, &l, e);
 	return l.verb && (is_order(&l) || is_run(t, &l)) ? say_order(t, &l, e)
 	                                                 : say_to_agent(t, t->intent->text, e);
 }
 
 /* ---- threads ---- */
-
-static bool is_verb(const struct verb_line *l, const char *word)
-{
-	return l->verb && strcmp(l->verb->word, word) == 0;
-}
 
 /* Whether a line with words is an answer here, or about an earlier answer: 1, 0, -1. */
 static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err *e)
