@@ -14,7 +14,9 @@ CREATE TABLE session (
   prompt              TEXT,                 -- free: initial task, if one was given
   mode                TEXT NOT NULL CHECK (mode IN ('remote', 'local', 'hybrid')), -- free
   protocol_mode       TEXT NOT NULL DEFAULT 'mcp' CHECK (protocol_mode IN ('mcp', 'acp')), -- fixed
-  origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started')), -- fixed
+  origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started', 'folder')), -- fixed:
+                                            -- folder: no agent: a folder in which a checkpoint is put
+                                            -- back, so that there is a session to ask in
   channel_id          TEXT,                 -- free: Slack channel
   thread_ts           TEXT,                 -- once: Slack thread
   connectivity_status TEXT NOT NULL DEFAULT 'online' -- free
@@ -35,7 +37,8 @@ CREATE TABLE session (
   created_at          TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   updated_at          TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'), -- free
   last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'), -- free
-  terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z') -- once
+  terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z'), -- once
+  CHECK (origin <> 'folder' OR status = 'terminated')
 ) STRICT;
 CREATE INDEX session_live ON session (workspace_root, machine) WHERE status <> 'terminated';
 CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
@@ -56,7 +59,7 @@ CREATE TABLE session_move (
   PRIMARY KEY (src, dst)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO session_move VALUES
-  ('', 'created'), ('', 'active'),
+  ('', 'created'), ('', 'active'), ('', 'terminated'),
   ('created', 'active'), ('created', 'interrupted'), ('created', 'terminated'),
   ('active', 'paused'), ('active', 'terminated'), ('active', 'interrupted'),
   ('paused', 'active'), ('paused', 'terminated'), ('paused', 'interrupted'),

@@ -24,6 +24,8 @@ CREATE TABLE workspace_restore (
   deleted       INTEGER,                    -- later, once
   added         INTEGER,                    -- later, once
   named         TEXT,                       -- later, once: the first of them, in words
+  left_out      INTEGER,                    -- later, once: paths that could not be compared, and stay
+  left_named    TEXT,                       -- later, once: the first of them, with the reason
   stage_name    TEXT,                       -- later, free: the hidden directory of the write
   state         TEXT NOT NULL,              -- free: see workspace_restore_move
   error_code    TEXT,                       -- later, once

@@ -17,6 +17,14 @@ SELECT seq, workspace_root, state, attempts FROM checkpoint
    AND (state = 'queued' OR worker_id IS NOT :worker)
  ORDER BY seq LIMIT 1;
 
+-- name: checkpoint_compared :one
+-- What is put back in a workspace, if one of those that wait is taken to be compared with it.
+SELECT w.to_hash
+  FROM workspace_restore AS w
+  JOIN checkpoint AS b ON b.id = w.before_id AND b.machine = :machine
+   AND b.workspace_root = :workspace_root
+ WHERE w.state = 'wanted' ORDER BY w.seq LIMIT 1;
+
 -- name: checkpoint_claim :rows
 -- All of a workspace: what is read from now on is true for each of them.
 UPDATE checkpoint
@@ -68,9 +76,14 @@ UPDATE command
                 WHERE c.command_seq = command.seq AND c.state IN ('done', 'refused'));
 
 -- name: checkpoint_manifests :many
--- What must stay on disk.
+-- What must stay on disk: also what is being put back, even if its checkpoint is deleted meanwhile.
 -- scan ok: once an hour
-SELECT DISTINCT manifest FROM checkpoint WHERE state = 'done' ORDER BY manifest;
+-- type: manifest text
+SELECT manifest FROM checkpoint WHERE state = 'done'
+UNION SELECT w.to_hash FROM restore_open AS o JOIN workspace_restore AS w USING (seq)
+UNION SELECT w.from_hash FROM restore_open AS o JOIN workspace_restore AS w USING (seq)
+       WHERE w.from_hash IS NOT NULL
+ ORDER BY 1;
 
 -- name: checkpoint_lose :rows
 -- Objects of these are missing or damaged.
@@ -80,6 +93,23 @@ UPDATE checkpoint SET state = 'lost', why = :why, updated_at = :now
 -- name: checkpoint_last :one
 SELECT id, label, created_at FROM checkpoint
  WHERE session_id = :session_id AND state = 'done' ORDER BY seq DESC LIMIT 1;
+
+-- name: checkpoint_labelled :many
+-- Those that are called :label, newest first, of a session (NULL: of any).
+-- row: held
+-- type: :session text
+-- type: :label text
+-- scan ok: a person names one
+SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
+ WHERE label = :label COLLATE NOCASE AND state = 'done' AND kind <> 'diff'
+   AND (:session IS NULL OR session_id = :session)
+ ORDER BY seq DESC LIMIT 6;
+
+-- name: checkpoint_begun :one
+-- How a session began.
+-- row: held
+SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
+ WHERE session_id = :session AND kind = 'start' AND state = 'done' ORDER BY seq LIMIT 1;
 
 -- name: checkpoint_by_prefix :many
 -- row: checkpoint
@@ -98,28 +128,36 @@ SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files,
 SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files, left_out, bytes,
        added_bytes, why, created_at
   FROM checkpoint
- WHERE (:session IS NULL OR session_id = :session) AND (:root IS NULL OR workspace_root = :root)
+ WHERE kind <> 'diff' AND (:session IS NULL OR session_id = :session) AND (:root IS NULL OR workspace_root = :root)
  ORDER BY seq DESC LIMIT :limit;
 
 -- name: checkpoint_expire :rows
--- Those before :cutoff, and all but the last :keep of a session that nobody ordered. The last one of
--- a session stays, and so does what is being put back.
+-- Those before :cutoff, and all but the last :keep of a session, or of a folder without one, that
+-- nobody ordered, and those that were compared. The last one of each stays, and so do what is being put back and how a session
+-- that lives began.
 -- scan ok: once an hour
 -- type: :keep integer
 -- type: :cutoff text
 DELETE FROM checkpoint WHERE seq IN (
   SELECT c.seq FROM checkpoint AS c
    WHERE c.state IN ('done', 'refused', 'lost')
-     AND EXISTS (SELECT 1 FROM checkpoint AS n
-                  WHERE n.session_id IS c.session_id AND n.seq > c.seq AND n.state = 'done')
+     AND NOT EXISTS (SELECT 1 FROM file_look AS l
+                      WHERE c.id IN (l.checkpoint_id, l.now_id) AND l.state IN ('queued', 'claimed'))
+     AND (c.kind = 'diff' OR EXISTS (SELECT 1 FROM checkpoint AS n
+                  WHERE n.session_id IS c.session_id AND n.workspace_root = c.workspace_root
+                    AND n.seq > c.seq AND n.state = 'done' AND n.kind <> 'diff'))
+     AND NOT (c.kind = 'start'
+              AND EXISTS (SELECT 1 FROM session
+                           WHERE id = c.session_id AND status <> 'terminated'))
      AND NOT EXISTS (SELECT 1 FROM workspace_restore AS w
                       WHERE c.id IN (w.checkpoint_id, w.before_id)
                         AND w.state NOT IN ('same', 'refused', 'cancelled', 'done'))
-     AND (c.created_at < :cutoff
+     AND (c.created_at < :cutoff OR c.kind = 'diff'
           OR (c.kind <> 'ordered'
               AND (SELECT count(*) FROM checkpoint AS n
-                    WHERE n.session_id IS c.session_id AND n.seq > c.seq
-                      AND n.kind <> 'ordered') >= :keep)) LIMIT :limit);
+                    WHERE n.session_id IS c.session_id AND n.workspace_root = c.workspace_root
+                      AND n.seq > c.seq
+                      AND n.kind NOT IN ('ordered', 'diff')) >= :keep)) LIMIT :limit);
 
 -- name: checkpoint_delete :rows
 DELETE FROM checkpoint WHERE seq IN (

@@ -2,16 +2,17 @@
 
 -- name: checkpoint_named :one
 -- The first checkpoint whose id begins with :prefix, and comes after :after.
+-- row: held
 -- type: :prefix text
 -- type: :after text
-SELECT id, label, session_id, workspace_root FROM checkpoint
+SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
  WHERE id >= :prefix AND id < :prefix || 'g' AND id > :after
  ORDER BY id LIMIT 1;
 
 -- name: workspace_restore_ordered :one
 -- What has become of an order: after a refusal because the workspace had changed, the newest.
 SELECT w.seq, w.state, w.error_code, w.why, w.checkpoint_id, w.before_id, w.request_seq,
-       w.modified, w.deleted, w.added, r.id AS request_id
+       w.modified, w.deleted, w.added, w.left_out, w.left_named, r.id AS request_id
   FROM workspace_restore AS w LEFT JOIN request AS r ON r.seq = w.request_seq
  WHERE w.command_seq = :command ORDER BY w.seq DESC LIMIT 1;
 
@@ -28,11 +29,13 @@ SELECT w.seq, w.session_seq, w.previous_seq, w.checkpoint_id, w.paths, w.to_hash
 -- name: workspace_restore_asked :rows
 UPDATE workspace_restore
    SET state = 'asked', from_hash = :from_hash, request_seq = :request, modified = :modified,
-       deleted = :deleted, added = :added, named = :named, updated_at = :now
+       deleted = :deleted, added = :added, named = :named, left_out = :left_out,
+       left_named = :left_named, updated_at = :now
  WHERE seq = :seq AND state = 'wanted';
 
 -- name: workspace_restore_same :rows
-UPDATE workspace_restore SET state = 'same', why = :why, updated_at = :now
+UPDATE workspace_restore
+   SET state = 'same', why = :why, left_out = :left_out, left_named = :left_named, updated_at = :now
  WHERE seq = :seq AND state = 'wanted';
 
 -- name: workspace_restore_refused :rows
@@ -40,41 +43,41 @@ UPDATE workspace_restore SET state = 'refused', error_code = :code, why = :why, 
  WHERE seq = :seq AND state = 'wanted';
 
 -- name: workspace_restore_stop_agent :rows
--- The agent that we started there ends first; its session can be resumed, and what it asked stays.
+-- type: :machine text
+-- The agents that we started there end first; their sessions can be resumed, and what they asked
+-- stays.
 UPDATE agent_run
    SET stop_wanted_at = :now, stop_why = 'a checkpoint is put back', stop_keeps = 1,
        outcome = CASE state WHEN 'wanted' THEN 'interrupted' END,
        ended_at = CASE state WHEN 'wanted' THEN :now END,
        state = CASE state WHEN 'wanted' THEN 'ended' ELSE state END
- WHERE seq IN (SELECT r.seq FROM workspace_restore AS w CROSS JOIN agent_run AS r
-                WHERE w.state = 'approved' AND r.session_seq = w.session_seq
-                  AND r.ended_at IS NULL AND r.machine = :machine)
+ WHERE seq IN (SELECT a.run_seq FROM workspace_restore AS w CROSS JOIN restore_agent AS a
+                WHERE w.state = 'approved' AND a.restore_seq = w.seq AND a.machine = :machine)
    AND stop_wanted_at IS NULL;
 
 -- name: workspace_restore_agent :number
+-- type: :machine text
 -- An agent that must end first, and has not been told.
-SELECT r.seq FROM workspace_restore AS w CROSS JOIN agent_run AS r
- WHERE w.state = 'approved' AND r.session_seq = w.session_seq AND r.ended_at IS NULL
-   AND r.machine = :machine AND r.stop_wanted_at IS NULL
+SELECT a.run_seq FROM workspace_restore AS w CROSS JOIN restore_agent AS a
+ WHERE w.state = 'approved' AND a.restore_seq = w.seq AND a.machine = :machine
+   AND a.stop_wanted_at IS NULL
  LIMIT 1;
 
 -- name: workspace_restore_apply :rows
--- What was approved becomes a job, once the agent that we started there has ended.
+-- What was approved becomes a job, once the agents that we started there have ended.
 INSERT INTO apply (request_seq, kind, machine, state, created_at, updated_at)
 SELECT w.request_seq, 'restore', s.machine, 'queued', :now, :now
   FROM workspace_restore AS w JOIN session AS s ON s.seq = w.session_seq
  WHERE w.state = 'approved' AND s.machine = :machine
    AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = w.request_seq)
-   AND NOT EXISTS (SELECT 1 FROM agent_run
-                    WHERE session_seq = w.session_seq AND ended_at IS NULL);
+   AND NOT EXISTS (SELECT 1 FROM restore_agent WHERE restore_seq = w.seq);
 
 -- name: workspace_restore_ready :number
 -- The oldest that may become a job.
 SELECT w.seq FROM workspace_restore AS w JOIN session AS s ON s.seq = w.session_seq
  WHERE w.state = 'approved' AND s.machine = :machine
    AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = w.request_seq)
-   AND NOT EXISTS (SELECT 1 FROM agent_run
-                    WHERE session_seq = w.session_seq AND ended_at IS NULL)
+   AND NOT EXISTS (SELECT 1 FROM restore_agent WHERE restore_seq = w.seq)
  ORDER BY w.seq LIMIT 1;
 
 -- name: workspace_restore_of_request :one

@@ -80,6 +80,8 @@ struct archive {
 	int64_t again_ms; /* monotonic: not before */
 	int64_t keep_ms; /* monotonic: when objects are deleted next */
 	struct str manifests; /* what the keeper keeps */
+	char compared[SHA256_BYTES]; /* the manifest that the next workspace is compared with, or ""
+	                              */
 };
 
 static const char KEEPER[] = "";
@@ -315,6 +317,7 @@ static int settle_kept(struct archive *a, const struct reader *r, struct err *e)
 	OWNED(cJSON_ptr) cJSON *json = cJSON_Parse(str_text(&r->answer));
 	const char *damaged = json_text(json, "damaged"), *how = json_text(json, "how");
 	int64_t deleted = number_of(json, "deleted");
+	int lost;
 
 	if (json_text(json, "why"))
 		log_warn("objects: %s", json_text(json, "why"));
@@ -323,13 +326,15 @@ static int settle_kept(struct archive *a, const struct reader *r, struct err *e)
 	if (!damaged || !how)
 		return 0;
 	log_error("the checkpoints with manifest %s are lost: %s", damaged, how);
-	a->keep_ms = 0; /* nothing was deleted: once more, without it */
 	if (store_begin(&a->w->store, e))
 		return -1;
-	if (sql_checkpoint_lose(&a->w->store, how, damaged, e) < 0) {
+	lost = sql_checkpoint_lose(&a->w->store, how, damaged, e);
+	if (lost < 0) {
 		store_rollback(&a->w->store);
 		return -1;
 	}
+	if (lost > 0)
+		a->keep_ms = 0; /* nothing was deleted: once more, without it */
 	return store_commit(&a->w->store, e);
 }
 
@@ -440,6 +445,17 @@ static int next_root(struct archive *a, struct checkpoint_next_row *row, struct 
 	return got;
 }
 
+/* What is to be put back there: whatever it holds is looked at. 0 or -1. */
+static int find_compared(struct archive *a, const char *root, struct err *e)
+{
+	OWNED(checkpoint_compared_row) struct checkpoint_compared_row row = { 0 };
+	int got = sql_checkpoint_compared(&a->w->store, a->w->machine, root, &row, e);
+
+	(void)snprintf(a->compared, sizeof(a->compared), "%s", got > 0 ? row.to_hash : "");
+	a->options.also = a->compared[0] ? a->compared : NULL;
+	return got < 0 ? -1 : 0;
+}
+
 /* How many rows of the workspace are ours now, -1. */
 static int claim(struct archive *a, const char *root, struct err *e)
 {
@@ -467,7 +483,7 @@ static int begin(struct archive *a, struct err *e)
 	got = next_root(a, &row, e);
 	if (got <= 0)
 		return got;
-	if (read_settings(a, e))
+	if (read_settings(a, e) || find_compared(a, row.workspace_root, e))
 		return -1;
 	claimed = claim(a, row.workspace_root, e);
 	if (claimed <= 0)

@@ -14,7 +14,9 @@
 #include "locate.h"
 #include "log.h"
 #include "paths.h"
+#include "reach.h"
 #include "rpc.h"
+#include "start.h"
 #include "workspace.h"
 
 #include <errno.h>
@@ -23,16 +25,12 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -200,23 +198,6 @@ static int pump(struct relay *r, int fd, struct lines *lines, lines_take *take)
 
 /* ---- the system ---- */
 
-static int connect_front(struct relay *r)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int run = open(r->system.paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int failed = -1;
-
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", run);
-	if (run >= 0 && fd >= 0)
-		failed = connect(fd, (const struct sockaddr *)&a, sizeof(a));
-	if (run >= 0)
-		(void)close(run);
-	if (failed && fd >= 0)
-		(void)close(fd);
-	return failed ? -1 : fd;
-}
-
 /* Whether a system other than the one we would start is running by now. After the first connection
  * we stay with our system: it knows what we asked. */
 static bool find_running(struct relay *r)
@@ -308,7 +289,7 @@ static bool reach(struct relay *r)
 	struct request *q;
 
 	look_up(r);
-	r->front = connect_front(r);
+	r->front = reach_front(r->system.paths.run);
 	if (r->front < 0)
 		return false;
 	if (greet(r, r->front)) {
@@ -321,101 +302,15 @@ static bool reach(struct relay *r)
 	return r->front >= 0;
 }
 
-/* ---- starting the system ---- */
+/* ---- the loop ---- */
 
-static int program(char out[PATH_MAX])
+static void start_system(const struct located *system)
 {
-	OWNED(str) struct str path = { 0 };
 	struct err e = { 0 };
 
-	if (paths_bin(&path, &e))
-		return -1;
-	str_add(&path, "/agent-intercom");
-	return realpath(str_text(&path), out) ? 0 : -1;
+	if (start_detached(system->paths.database, system->config, &e))
+		log_error("%s", e.text);
 }
-
-/* Which of the agent's variables the system may see: locations, and its own settings. */
-static bool is_kept(const char *variable)
-{
-	static const char *const KEPT[] = {
-		"HOME=",         "PATH=",         "USER=",  "LOGNAME=",
-		"SHELL=",        "LANG=",         "LC_",    "TZ=",
-		"XDG_",          "INTERCOM_",     "SLACK_", "DBUS_SESSION_BUS_ADDRESS=",
-		"ASAN_OPTIONS=", "UBSAN_OPTIONS="
-	};
-
-	for (size_t i = 0; i < COUNT(KEPT); i++)
-		if (strncmp(variable, KEPT[i], strlen(KEPT[i])) == 0)
-			return strncmp(variable, "INTERCOM_SESSION_ID=", 20) != 0;
-	return false;
-}
-
-static char **clean_environment(void)
-{
-	char **kept;
-	size_t count = 0, n = 0;
-
-	while (environ[count])
-		count++;
-	kept = xcalloc(count + 1, sizeof(*kept));
-	for (size_t i = 0; i < count; i++)
-		if (is_kept(environ[i]))
-			kept[n++] = environ[i];
-	return kept;
-}
-
-/* The grandchild: in a session of its own, at /, with none of the agent's descriptors. */
-static _Noreturn void become_system(const struct relay *r, const char *binary)
-{
-	char database[PATH_MAX], binary_copy[PATH_MAX];
-	char *argv[] = { binary_copy, database, NULL, NULL };
-	OWNED(str) struct str log = { 0 };
-	OWNED(str) struct str config = { 0 };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int out;
-
-	(void)snprintf(binary_copy, sizeof(binary_copy), "%s", binary);
-	(void)snprintf(database, sizeof(database), "--db=%.4000s", r->system.paths.database);
-	if (*r->system.config) {
-		str_addf(&config, "--config=%s", r->system.config);
-		argv[2] = config.bytes;
-	}
-	str_addf(&log, "%s-log", r->system.paths.database);
-	out = open(log.bytes, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	(void)setsid();
-	(void)dup2(null, STDIN_FILENO);
-	(void)dup2(out >= 0 ? out : null, STDOUT_FILENO);
-	(void)dup2(out >= 0 ? out : null, STDERR_FILENO);
-	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
-	if (chdir("/") == 0 && fork() == 0)
-		(void)execve(binary, argv, clean_environment());
-	_exit(0);
-}
-
-/* Starts agent-intercom so that it outlives us and the agent. Two relays may do this at once: the
- * instance lock keeps one of the two systems, and both relays wait for that one. */
-static void start_system(const struct relay *r)
-{
-	char binary[PATH_MAX];
-	sigset_t none;
-	pid_t child;
-
-	if (program(binary)) {
-		log_error("cannot find the program agent-intercom beside this one");
-		return;
-	}
-	log_info("starting %s", binary);
-	child = fork();
-	if (child == 0) {
-		(void)sigemptyset(&none);
-		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		become_system(r, binary);
-	}
-	if (child > 0)
-		(void)waitpid(child, NULL, 0);
-}
-
-/* ---- the loop ---- */
 
 /* Waits for one of the descriptors, or timeout_ms. Handles lines from the agent and the front. */
 static void wait_once(struct relay *r, int timeout_ms)
@@ -459,7 +354,7 @@ static void serve(struct relay *r)
 		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
 		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
 		    (r->key[0] == '\0' || !instance_is_stopped(r->system.paths.run))) {
-			start_system(r);
+			start_system(&r->system);
 			started_ms = clock_monotonic_ms();
 			try_ms = TRY_MS;
 		}

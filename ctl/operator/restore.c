@@ -65,7 +65,19 @@ static void print_json(const struct ctl *c, const struct workspace_restore_order
 	(void)cJSON_AddNumberToObject(o, "modified", (double)row->modified);
 	(void)cJSON_AddNumberToObject(o, "deleted", (double)row->deleted);
 	(void)cJSON_AddNumberToObject(o, "added", (double)row->added);
+	(void)cJSON_AddNumberToObject(o, "not_compared", (double)row->left_out);
+	json_add_text(o, "not_compared_named", row->left_out > 0 ? row->left_named : NULL);
 	json_print(c, o);
+}
+
+static void print_left(const struct workspace_restore_ordered_row *row)
+{
+	if (row->left_out <= 0)
+		return;
+	(void)printf("not compared, and left as %s (%lld): ",
+	             row->left_out == 1 ? "it is" : "they are", (long long)row->left_out);
+	print_visible(row->left_named ? row->left_named : "");
+	(void)putchar('\n');
 }
 
 /* How it ended. */
@@ -76,12 +88,15 @@ static int tell(struct ctl *c, const struct workspace_restore_ordered_row *row, 
 	if (c->json)
 		print_json(c, row);
 	else if (row->state == WORKSPACE_RESTORE_STATE_SAME)
-		(void)printf("nothing to restore: %s\n", row->why ? row->why : "");
+		(void)printf("nothing to restore: %s%s\n", row->why ? row->why : "",
+		             row->left_out > 0 ? ", as far as it could be compared" : "");
 	else if (row->state == WORKSPACE_RESTORE_STATE_CANCELLED)
 		(void)puts("cancelled; nothing was changed");
 	else
 		(void)printf("restored; to take it back: checkpoint restore %.13s\n",
 		             row->before_id);
+	if (!c->json && row->state != WORKSPACE_RESTORE_STATE_CANCELLED)
+		print_left(row);
 	return 0;
 }
 

@@ -33,15 +33,6 @@
 
 enum { SILENT_MS = 90000 /* three heartbeats */ };
 
-static void doctor_clear(struct doctor *d)
-{
-	store_clear(&d->store);
-	paths_clear(&d->paths);
-	config_clear(&d->config);
-	free(d->dir);
-	free(d->address);
-}
-
 /* ---- environment ---- */
 
 static void check_home(struct doctor *d)

@@ -17,6 +17,9 @@ struct doctor {
 
 enum verdict { OK, WARN, FAIL };
 
+/* Frees what it owns. */
+void doctor_clear(struct doctor *d);
+
 /* ---- doctor_tell.c ---- */
 
 /* Prints a line, and counts failures. */

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void doctor_tell(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
 {
@@ -14,4 +15,13 @@ void doctor_tell(struct doctor *d, enum verdict verdict, const char *what, const
 	va_end(args);
 	(void)putchar('\n');
 	d->failures += verdict == FAIL;
+}
+
+void doctor_clear(struct doctor *d)
+{
+	store_clear(&d->store);
+	paths_clear(&d->paths);
+	config_clear(&d->config);
+	free(d->dir);
+	free(d->address);
 }

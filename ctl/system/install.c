@@ -188,6 +188,18 @@ static int check_gate(const struct request *r)
 	return why ? -1 : 0;
 }
 
+static int find_host(struct request *r, int argc, char **argv)
+{
+	OWNED(str) struct str names = { 0 };
+
+	r->wish.host = optind + 1 == argc ? host_find(argv[optind]) : NULL;
+	if (r->wish.host)
+		return 0;
+	host_names(&names);
+	(void)fprintf(stderr, "%s: write %s and one of %s\n", PROGRAM, argv[0], str_text(&names));
+	return -1;
+}
+
 /* Returns 0, 1 after --help, -1. */
 static int parse(struct request *r, int argc, char **argv)
 {
@@ -232,15 +244,8 @@ static int parse(struct request *r, int argc, char **argv)
 	}
 	if (check_gate(r))
 		return -1;
-	r->wish.host = optind + 1 == argc ? host_find(argv[optind]) : NULL;
-	if (!r->wish.host) {
-		OWNED(str) struct str names = { 0 };
-
-		host_names(&names);
-		(void)fprintf(stderr, "%s: write %s and one of %s\n", PROGRAM, argv[0],
-		              str_text(&names));
+	if (find_host(r, argc, argv))
 		return -1;
-	}
 	r->wish.project = project < 0 ? r->wish.host->in_project : project;
 	r->wish.yes = yes;
 	r->wish.http = http;

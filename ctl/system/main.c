@@ -32,6 +32,8 @@ struct subcommand {
 	int (*run)(const struct arguments *a); /* returns the exit status */
 };
 
+static int help(const struct arguments *a);
+
 /* ---- subcommands ---- */
 
 /* A host that starts `agent-intercom` as its MCP server would wait for ever for an answer. */
@@ -57,9 +59,21 @@ static int run(const struct arguments *a)
 
 static int doctor(const struct arguments *a)
 {
-	struct config_source source = a->source;
+	struct cli_arguments args = { .source = a->source };
+	int parsed = cli_parse(&args, "gate", a->argc, a->argv);
 
-	return cli_find(&source) ? EX_CONFIG : intercom_doctor(&source);
+	if (parsed > 0)
+		return help(a);
+	if (parsed < 0)
+		return EX_USAGE;
+	if (args.flag)
+		return intercom_doctor_gate(&args.source, args.operand);
+	if (args.operand) {
+		(void)fprintf(stderr, "%s: doctor takes no '%.40s'; see doctor --gate HOST\n",
+		              PROGRAM, args.operand);
+		return EX_USAGE;
+	}
+	return intercom_doctor(&args.source);
 }
 
 static int where(const struct arguments *a)
@@ -131,11 +145,10 @@ static int audit(const struct arguments *a)
 	return intercom_audit(&a->source, a->argc, a->argv);
 }
 
-static int help(const struct arguments *a);
-
 static const struct subcommand SUBCOMMANDS[] = {
 	{ "", "", "runs the system in the foreground", 0, run },
 	{ "mcp", "[ARGUMENTS]", "serves MCP to one agent on stdin and stdout", -1, NULL },
+	{ "hook", "HOST EVENT", "answers a hook of an agent's host; see --help", -1, NULL },
 	{ "install", "HOST ...", "connects a host (claude, codex, ...); see --help", -1, install },
 	{ "uninstall", "HOST ...", "removes what install has added", -1, uninstall },
 	{ "agents", "[NAME ...]", "lists the agents that sessions can start; see --help", -1,
@@ -149,7 +162,8 @@ static const struct subcommand SUBCOMMANDS[] = {
 	  audit },
 	{ "where", "[NAME]", "prints the paths of database, sockets, log and configuration", -1,
 	  where },
-	{ "doctor", "", "checks the installation, and says what to fix", 0, doctor },
+	{ "doctor", "[--gate [HOST]]", "checks the installation, or tries the hosts' gates", -1,
+	  doctor },
 	{ "slack-manifest", "", "prints the manifest of the Slack app", 0, slack_manifest },
 	{ "config", "sample", "prints a config.toml with every setting", 1, config },
 	{ "help", "", "this text", 0, help },
@@ -160,7 +174,7 @@ static int help(const struct arguments *a)
 	(void)a;
 	(void)printf("usage: %s [OPTIONS] [COMMAND]\n\n", PROGRAM);
 	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
-		(void)printf("  %-15s%-12s %s\n",
+		(void)printf("  %-15s%-16s %s\n",
 		             *SUBCOMMANDS[i].name ? SUBCOMMANDS[i].name : "(none)",
 		             SUBCOMMANDS[i].arguments, SUBCOMMANDS[i].help);
 	(void)printf(
@@ -293,6 +307,8 @@ int main(int argc, char **argv)
 			              PROGRAM, argv[optind], PROGRAM);
 			return EX_USAGE;
 		}
+		if (strcmp(c->name, "hook") == 0)
+			return intercom_hook(&a.source, argc - optind, argv + optind);
 		if (!c->run)
 			return exec_mcp(argc, argv, optind);
 		optind += c->count >= 0;

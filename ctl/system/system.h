@@ -3,12 +3,14 @@
  *
  * main.c       the table of subcommands
  * where.c      where the files of the system are
- * doctor.c     what is in order and what is not (for Slack: doctor_slack.c)
+ * doctor.c     what is in order and what is not (for Slack: doctor_slack.c; for the hooks of
+ *              agents' hosts: doctor_gate.c, which starts them with canary.c)
  * agents.c     the profiles of agents (agents_probe.c: whether one can be talked to)
  * policy.c     what a workspace's policy file allows (policy_trust_command.c: consent to it)
  * backup.c     backup and restore
  * retention.c  a purge now
  * audit.c      the sealed timeline: export and verify
+ * hook.c       finds the system for the program hook
  * install.c    entries in the configuration of agents' hosts (see install.h)
  * cli.c        what subcommands share of the command line and the terminal */
 #ifndef SYSTEM_H
@@ -21,8 +23,12 @@
 /* ---- subcommands; they return the exit status ---- */
 
 int intercom_doctor(const struct config_source *source);
+/* Looks at the gate of a host, or of each that has one, and tries it. */
+int intercom_doctor_gate(const struct config_source *source, const char *host);
 /* argv[0] is the word where. */
 int intercom_where(const struct config_source *source, int argc, char **argv);
+/* Becomes the program hook; argv[0] is the word hook. Returns only if that fails. */
+int intercom_hook(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word agents. */
 int intercom_agents(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word install or uninstall. */

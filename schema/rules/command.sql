@@ -92,7 +92,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                  WHERE id = NEW.session_id
                                    AND (status <> 'terminated' OR NEW.verb = 'session-restart'
                                         OR NEW.verb IN (SELECT verb FROM command_verb
-                                                         WHERE does = 'look')))
+                                                         WHERE does IN ('look', 'restore'))))
              UNION ALL
              SELECT 5, 'unauthorized',
                     'this session belongs to ' || s.owner_user_id || ', who alone may '
@@ -187,6 +187,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                     || ' in local mode: Slack is shown no files', NULL
                FROM look_order AS o
               WHERE o.seq = NEW.seq AND o.operator_kind = 'slack' AND o.mode = 'local'
+             UNION ALL
+             SELECT 8, 'not_found', 'there is no such checkpoint', NULL
+               FROM look_order AS o WHERE o.seq = NEW.seq AND o.is_unknown = 1
+             UNION ALL
+             SELECT 8, 'refused', 'this checkpoint is ' || o.state || coalesce(': ' || o.why, ''), NULL
+               FROM look_order AS o WHERE o.seq = NEW.seq AND o.state <> 'done'
              UNION ALL
              SELECT 9, 'refused',
                     CASE WHEN o.wanted_workspace IS NULL
@@ -320,6 +326,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE NEW.verb = 'undo' AND NOT EXISTS (SELECT 1 FROM request
                                                        WHERE id = NEW.argument)
              UNION ALL
+             SELECT 12, 'refused',
+                    'this put a checkpoint back; `session-restore ' || substr(done.before_id, 1, 13)
+                    || '` takes it back', NULL
+               FROM request AS r JOIN workspace_restore AS done ON done.request_seq = r.seq
+              WHERE NEW.verb = 'undo' AND r.id = NEW.argument AND done.state = 'done'
+             UNION ALL
              SELECT 13, 'refused', coalesce('this was undone already, at ' || w.undone_at,
                                             'nothing was written for this request'), NULL
                FROM (SELECT EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
@@ -342,7 +354,18 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 13, 'unauthorized',
                     'this checkpoint is of a session of ' || s.owner_user_id
                     || ', who alone may restore it', NULL
-               FROM restore_order AS o JOIN session AS s ON s.seq = o.session_seq
+               FROM restore_order AS o JOIN session AS s ON s.seq = o.own_seq
+               JOIN stranger AS t ON t.session_seq = s.seq
+              WHERE o.seq = NEW.seq
+                AND t.operator_id = coalesce(NEW.operator_id,
+                                             (SELECT id FROM operator WHERE is_default = 1))
+             UNION ALL
+             SELECT 13, 'unauthorized',
+                    'an agent of ' || s.owner_user_id || ' works in ' || o.workspace_root
+                    || ': ' || s.owner_user_id || ' alone may put something back there', NULL
+               FROM restore_order AS o JOIN session AS s
+                 ON s.workspace_root = o.workspace_root AND s.machine = o.machine
+                AND s.status <> 'terminated'
                JOIN stranger AS t ON t.session_seq = s.seq
               WHERE o.seq = NEW.seq
                 AND t.operator_id = coalesce(NEW.operator_id,
@@ -353,25 +376,30 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM restore_order AS o WHERE o.seq = NEW.seq AND o.state <> 'done'
              UNION ALL
              SELECT 13, 'refused',
-                    'this checkpoint was taken without a session, and nobody can be asked: restore one '
-                    || 'of a session in this workspace', NULL
-               FROM restore_order AS o WHERE o.seq = NEW.seq AND o.session_seq IS NULL
-             UNION ALL
-             SELECT 13, 'refused', 'the session is in ' || o.mode || ' mode', NULL
+                    CASE WHEN o.asked_seq IS NULL THEN 'what belongs to no session is'
+                         ELSE 'the session is' END || ' in ' || o.mode || ' mode', NULL
                FROM restore_order AS o
               WHERE o.seq = NEW.seq
                 AND o.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
              SELECT 14, 'refused',
                     'a checkpoint is being put back already; answer its question first', NULL
-               FROM restore_order AS o JOIN workspace_restore AS held ON held.session_seq = o.session_seq
+               FROM restore_order AS o JOIN restore_open AS held
+                 ON held.workspace_root = o.workspace_root AND held.machine = o.machine
               WHERE o.seq = NEW.seq
-                AND held.state IN ('wanted', 'asked', 'approved', 'planned', 'staged', 'placed')
              UNION ALL
              SELECT 15, 'done', NULL,
                     json_object('checkpoint_id', o.checkpoint_id, 'label', o.label,
-                                'session_id', o.session_id)
-               FROM restore_order AS o WHERE o.seq = NEW.seq
+                                'session_id', o.session_id, 'asked_in', coalesce(o.asked_id, u.id),
+                                'workspace_root', o.workspace_root)
+               FROM restore_order AS o
+               JOIN (SELECT printf('%s-%s-7%s-9%s-%s', substr(t.ms, 1, 8), substr(t.ms, 9),
+                                   substr(t.random, 1, 3), substr(t.random, 4, 3),
+                                   substr(t.random, 7, 12)) AS id
+                       FROM (SELECT printf('%012x', strftime('%s', NEW.created_at) * 1000
+                                                    + substr(NEW.created_at, 21, 3)) AS ms,
+                                    lower(hex(randomblob(9))) AS random) AS t) AS u
+              WHERE o.seq = NEW.seq
              UNION ALL
              SELECT 15, NULL, NULL, NULL
               WHERE NEW.verb = 'undo'
@@ -521,20 +549,44 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN request AS r ON r.id = c.argument
     JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
    WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
+  -- A folder where no session is: the question needs one, and it has ended before it began.
+  INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode, origin, channel_id,
+                       created_at, updated_at, terminated_at)
+  SELECT json_extract(c.reply, '$.asked_in'), o.machine, c.operator_id, o.workspace_root,
+         'terminated', o.mode, 'folder',
+         (SELECT nullif(json_extract(w.value, '$.channel_id'), '')
+            FROM setting AS s, json_each(s.value) AS w
+           WHERE s.name = 'workspace' AND json_valid(s.value)
+             AND json_extract(w.value, '$.path') = o.workspace_root LIMIT 1),
+         NEW.created_at, NEW.created_at, NEW.created_at
+    FROM command AS c JOIN restore_order AS o ON o.seq = c.seq
+   WHERE c.seq = NEW.seq AND c.outcome = 'done' AND o.asked_seq IS NULL;
   INSERT INTO workspace_restore (session_seq, command_seq, checkpoint_id, paths, to_hash, state,
                                  created_at, updated_at)
-  SELECT o.session_seq, NEW.seq, o.checkpoint_id, o.paths, o.manifest, 'wanted', NEW.created_at,
+  SELECT s.seq, NEW.seq, o.checkpoint_id, o.paths, o.manifest, 'wanted', NEW.created_at,
          NEW.created_at
     FROM command AS c JOIN restore_order AS o ON o.seq = c.seq
+    JOIN session AS s ON s.id = json_extract(c.reply, '$.asked_in')
    WHERE c.seq = NEW.seq AND c.outcome = 'done';
   INSERT INTO checkpoint_wanted (kind, session_id, label, machine, workspace_root, command_seq, at)
   SELECT 'ordered', o.session_id, o.label, o.machine, o.workspace_root, NEW.seq, NEW.created_at
     FROM command AS c JOIN checkpoint_order AS o ON o.seq = c.seq
    WHERE c.seq = NEW.seq AND c.outcome IS NULL;
   INSERT INTO file_look (command_seq, what, machine, workspace_root, session_seq, path, depth,
-                         first_line, last_line, channel_id, thread_ts, created_at)
+                         first_line, last_line, checkpoint_id, now_id, channel_id, thread_ts,
+                         created_at)
   SELECT NEW.seq, o.what, o.machine, o.workspace_root, o.session_seq, o.path, o.depth, o.first_line,
-         o.last_line, o.channel_id, o.thread_ts, NEW.created_at
+         o.last_line, o.checkpoint_id,
+         CASE o.what WHEN 'diff' THEN
+           printf('%s-%s-7%s-9%s-%s', substr(t.ms, 1, 8), substr(t.ms, 9), substr(t.random, 1, 3),
+                  substr(t.random, 4, 3), substr(t.random, 7, 12)) END,
+         o.channel_id, o.thread_ts, NEW.created_at
     FROM command AS c JOIN look_order AS o ON o.seq = c.seq
+    JOIN (SELECT printf('%012x', strftime('%s', NEW.created_at) * 1000
+                                 + substr(NEW.created_at, 21, 3)) AS ms,
+                 lower(hex(randomblob(9))) AS random) AS t
    WHERE c.seq = NEW.seq AND c.outcome IS NULL;
+  INSERT INTO checkpoint_wanted (id, kind, machine, workspace_root, at)
+  SELECT now_id, 'diff', machine, workspace_root, NEW.created_at FROM file_look
+   WHERE command_seq = NEW.seq AND what = 'diff';
 END;

@@ -1,7 +1,13 @@
 -- What follows when a session begins and changes.
 
+-- Only a folder is born ended: there is no agent in it.
+CREATE TRIGGER session_begins BEFORE INSERT ON session
+WHEN NEW.status = 'terminated' AND NEW.origin <> 'folder' BEGIN
+  SELECT RAISE(ABORT, 'session: move: a session is born created or active');
+END;
+
 -- What was left for the next session is for this one.
-CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
+CREATE TRIGGER session_started AFTER INSERT ON session WHEN NEW.origin <> 'folder' BEGIN
   UPDATE steering SET session_seq = NEW.seq
    WHERE outcome = 'accepted' AND session_seq IS NULL AND kind = 'task'
      AND (channel_id IS NULL OR channel_id = NEW.channel_id

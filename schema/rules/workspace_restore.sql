@@ -1,20 +1,54 @@
 -- What follows when a checkpoint is to be put back, and is.
 
--- What an order to restore asks for.
+-- What an order to restore asks for, and the session that is asked about it (asked_seq): that of the
+-- checkpoint while it lives; else the one that works in its folder, because the files of its agent
+-- change; else that of the checkpoint, in whose thread its story is. A folder where no session
+-- is asks in a session of its own, which the order makes (NULL); so does that of an ended session
+-- that only Slack may answer, where there is no Slack any longer.
 CREATE VIEW restore_order AS
-SELECT c.seq, p.id AS checkpoint_id, p.session_id, s.seq AS session_seq, s.mode, p.label, p.state,
-       p.why, p.manifest,
-       CASE WHEN json_array_length(c.parts, '$.paths') > 0 THEN json_extract(c.parts, '$.paths') END
+WITH said AS (
+  SELECT seq, argument,
+         CASE WHEN typeof(argument) = 'text' AND json_valid(argument)
+              THEN CASE WHEN json_type(argument) = 'object' THEN argument END END AS parts
+    FROM command WHERE verb = 'session-restore'),
+asked AS (
+  SELECT c.seq, c.parts, p.id AS checkpoint_id, p.session_id, p.label, p.state, p.why, p.manifest,
+         p.machine, p.workspace_root, own.seq AS own_seq,
+         coalesce(CASE WHEN own.status <> 'terminated' THEN own.seq END,
+                  (SELECT l.seq FROM session AS l
+                    WHERE l.workspace_root = p.workspace_root AND l.machine = p.machine
+                      AND l.status <> 'terminated'
+                    ORDER BY l.last_activity_at DESC, l.seq DESC LIMIT 1),
+                  CASE WHEN own.mode <> 'remote'
+                         OR (SELECT value FROM setting WHERE name = 'slack.configured') = 'true'
+                       THEN own.seq END) AS asked_seq
+    FROM said AS c
+    LEFT JOIN checkpoint AS p
+      ON p.id = CASE WHEN c.parts IS NULL THEN c.argument
+                     ELSE json_extract(c.parts, '$.checkpoint') END
+    LEFT JOIN session AS own ON own.id = p.session_id)
+SELECT a.seq, a.checkpoint_id, a.session_id, a.own_seq, a.asked_seq, s.id AS asked_id,
+       coalesce(s.mode, (SELECT value FROM setting WHERE name = 'mode'), 'local') AS mode,
+       a.label, a.state, a.why, a.manifest, a.machine, a.workspace_root,
+       CASE WHEN json_array_length(a.parts, '$.paths') > 0 THEN json_extract(a.parts, '$.paths') END
          AS paths,
-       coalesce(json_type(c.parts, '$.paths'), 'array') = 'array'
-         AND NOT EXISTS (SELECT 1 FROM json_each(c.parts, '$.paths') WHERE type <> 'text') AS is_text
-  FROM (SELECT seq, argument,
-               CASE WHEN typeof(argument) = 'text' AND json_valid(argument)
-                    THEN CASE WHEN json_type(argument) = 'object' THEN argument END END AS parts
-          FROM command WHERE verb = 'session-restore') AS c
-  LEFT JOIN checkpoint AS p
-    ON p.id = CASE WHEN c.parts IS NULL THEN c.argument ELSE json_extract(c.parts, '$.checkpoint') END
-  LEFT JOIN session AS s ON s.id = p.session_id;
+       coalesce(json_type(a.parts, '$.paths'), 'array') = 'array'
+         AND NOT EXISTS (SELECT 1 FROM json_each(a.parts, '$.paths') WHERE type <> 'text') AS is_text
+  FROM asked AS a LEFT JOIN session AS s ON s.seq = a.asked_seq;
+
+-- What is being put back, and where.
+CREATE VIEW restore_open AS
+SELECT w.seq, s.machine, s.workspace_root
+  FROM workspace_restore AS w JOIN session AS s ON s.seq = w.session_seq
+ WHERE w.state IN ('wanted', 'asked', 'approved', 'planned', 'staged', 'placed');
+
+-- The agents that we started in the folder of a restore, and that run there.
+CREATE VIEW restore_agent AS
+SELECT w.seq AS restore_seq, r.seq AS run_seq, r.machine, r.stop_wanted_at
+  FROM workspace_restore AS w JOIN session AS o ON o.seq = w.session_seq
+  JOIN session AS s ON s.workspace_root = o.workspace_root AND s.machine = o.machine
+   AND s.status <> 'terminated'
+  JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL;
 
 -- What there is now is kept first: it is what the checkpoint is compared with, and what takes the
 -- restore back.
@@ -30,13 +64,33 @@ WHEN OLD.state <> NEW.state BEGIN
   SELECT 'reply', s.seq,
          CASE NEW.state
            WHEN 'done' THEN
-             '♻️ *Session restored* from checkpoint *'
+             CASE s.origin WHEN 'folder' THEN '♻️ *Folder restored*' ELSE '♻️ *Session restored*' END
+             || ' from checkpoint *'
              || coalesce(p.label, substr(NEW.checkpoint_id, 1, 13)) || '*.'
-             || CASE WHEN s.origin = 'started' AND s.status = 'interrupted'
-                     THEN ' Its agent was stopped: `session-resume ' || substr(s.id, 1, 13)
-                          || '` starts it again from there.' ELSE '' END
+             || CASE WHEN NEW.left_out > 0
+                     THEN ' Not compared, and as before (' || NEW.left_out || '): ' || NEW.left_named || '.'
+                     ELSE '' END
+             || coalesce((SELECT ' The agent of session `' || substr(n.id, 1, 13)
+                                 || '` was stopped: `session-resume ' || substr(n.id, 1, 13)
+                                 || '` starts it again from there.'
+                            FROM session AS n JOIN agent_run AS r ON r.session_seq = n.seq
+                           WHERE n.workspace_root = s.workspace_root AND n.machine = s.machine
+                             AND n.status <> 'terminated' AND n.status = 'interrupted'
+                             AND n.origin = 'started'
+                             AND r.generation = (SELECT max(generation) FROM agent_run
+                                                  WHERE session_seq = n.seq)
+                             AND r.stop_keeps = 1 AND r.stop_wanted_at >= NEW.created_at
+                           ORDER BY n.seq DESC LIMIT 1),
+                         CASE WHEN s.origin = 'started' AND s.status = 'terminated'
+                              THEN ' Session `' || substr(s.id, 1, 13) || '` has ended: '
+                                   || '`session-restart ' || substr(s.id, 1, 13)
+                                   || '` begins it afresh, from there.' END, '')
              || ' To take this back: `session-restore ' || substr(NEW.before_id, 1, 13) || '`.'
-           WHEN 'same' THEN 'Nothing to restore: ' || NEW.why || '.'
+           WHEN 'same' THEN
+             'Nothing to restore: ' || NEW.why
+             || CASE WHEN NEW.left_out > 0
+                     THEN ', as far as it could be compared. Not compared (' || NEW.left_out || '): '
+                          || NEW.left_named ELSE '' END || '.'
            ELSE '⚠️ Checkpoint *' || coalesce(p.label, substr(NEW.checkpoint_id, 1, 13))
              || '* was not put back: ' || NEW.why
              || CASE NEW.error_code WHEN 'workspace_changed' THEN '. It is compared again.'

@@ -281,7 +281,7 @@ CREATE TABLE checkpoint (
   workspace_root    TEXT NOT NULL,
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
-  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore')),
+  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore', 'diff')),
   machine           TEXT NOT NULL,
   command_seq       INTEGER REFERENCES command (seq),
   apply_seq         INTEGER REFERENCES apply (seq),
@@ -437,7 +437,7 @@ CREATE TABLE file_change_move (
 CREATE TABLE file_look (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   command_seq    INTEGER NOT NULL REFERENCES command (seq),
-  what           TEXT NOT NULL CHECK (what IN ('folder', 'file')),
+  what           TEXT NOT NULL CHECK (what IN ('folder', 'file', 'diff')),
   machine        TEXT NOT NULL,
   workspace_root TEXT NOT NULL,
   session_seq    INTEGER REFERENCES session (seq),
@@ -445,6 +445,8 @@ CREATE TABLE file_look (
   depth          INTEGER CHECK (depth BETWEEN 1 AND 10),
   first_line     INTEGER CHECK (first_line > 0),
   last_line      INTEGER CHECK (last_line >= first_line),
+  checkpoint_id  TEXT,
+  now_id         TEXT,
   channel_id     TEXT,
   thread_ts      TEXT,
   state          TEXT NOT NULL DEFAULT 'queued',
@@ -460,7 +462,9 @@ CREATE TABLE file_look (
   CHECK ((state IN ('done', 'refused')) = (settled_at IS NOT NULL)),
   CHECK ((state = 'done') = (content_seq IS NOT NULL)),
   CHECK ((state = 'done') = (detail IS NOT NULL)),
-  CHECK ((state = 'refused') = (why IS NOT NULL))
+  CHECK ((state = 'refused') = (why IS NOT NULL)),
+  CHECK ((what = 'diff') = (checkpoint_id IS NOT NULL)),
+  CHECK ((what = 'diff') = (now_id IS NOT NULL))
 ) STRICT;
 CREATE UNIQUE INDEX file_look_command ON file_look (command_seq);
 CREATE INDEX file_look_queue ON file_look (machine, seq) WHERE state IN ('queued', 'claimed');
@@ -535,6 +539,15 @@ CREATE TABLE gate_file (
   seen_hash     TEXT
 ) STRICT;
 CREATE UNIQUE INDEX gate_file_path ON gate_file (gate_seq, path);
+CREATE TABLE gate_canary (
+  host    TEXT NOT NULL,
+  version TEXT NOT NULL,
+  state   TEXT NOT NULL CHECK (state IN ('closed', 'open', 'unknown')),
+  detail  TEXT NOT NULL,
+  helper  TEXT NOT NULL,
+  at      TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
+  PRIMARY KEY (host, version)
+) STRICT;
 CREATE TABLE operator (
   id         TEXT NOT NULL PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('local', 'slack', 'system')),
@@ -697,7 +710,7 @@ CREATE TABLE session (
   prompt              TEXT,
   mode                TEXT NOT NULL CHECK (mode IN ('remote', 'local', 'hybrid')),
   protocol_mode       TEXT NOT NULL DEFAULT 'mcp' CHECK (protocol_mode IN ('mcp', 'acp')),
-  origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started')),
+  origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started', 'folder')),
   channel_id          TEXT,
   thread_ts           TEXT,
   connectivity_status TEXT NOT NULL DEFAULT 'online'
@@ -714,7 +727,8 @@ CREATE TABLE session (
   created_at          TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at          TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
-  terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z')
+  terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (origin <> 'folder' OR status = 'terminated')
 ) STRICT;
 CREATE INDEX session_live ON session (workspace_root, machine) WHERE status <> 'terminated';
 CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
@@ -1117,6 +1131,8 @@ CREATE TABLE workspace_restore (
   deleted       INTEGER,
   added         INTEGER,
   named         TEXT,
+  left_out      INTEGER,
+  left_named    TEXT,
   stage_name    TEXT,
   state         TEXT NOT NULL,
   error_code    TEXT,
@@ -1178,6 +1194,7 @@ INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'queued');
 INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'refused');
 INSERT INTO checkpoint_move (src, dst) VALUES ('done', 'lost');
 INSERT INTO checkpoint_move (src, dst) VALUES ('queued', 'claimed');
+INSERT INTO command_verb (verb, does) VALUES ('diff', 'look');
 INSERT INTO command_verb (verb, does) VALUES ('file', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('help', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('list-files', 'look');
@@ -1294,6 +1311,7 @@ INSERT INTO request_verdict (kind, verdict, state) VALUES ('trust', 'approve', '
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('trust', 'reject', 'rejected');
 INSERT INTO session_move (src, dst) VALUES ('', 'active');
 INSERT INTO session_move (src, dst) VALUES ('', 'created');
+INSERT INTO session_move (src, dst) VALUES ('', 'terminated');
 INSERT INTO session_move (src, dst) VALUES ('active', 'interrupted');
 INSERT INTO session_move (src, dst) VALUES ('active', 'paused');
 INSERT INTO session_move (src, dst) VALUES ('active', 'terminated');

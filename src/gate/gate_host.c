@@ -41,7 +41,13 @@ static const struct gate_keys CAMEL_FILE = { .path = "filePath",
 	                                     .all = "replaceAll",
 	                                     .edits = "replacements" };
 static const struct gate_keys OPENCODE_PATCH = { .content = "patchText" };
-static const struct gate_keys VSCODE_FILES = { .edits = "files" };
+static const struct gate_keys VSCODE_FILES = { .path = "files" };
+static const struct gate_keys GEMINI_MANY = { .path = "include" };
+static const struct gate_keys QWEN_MANY = { .path = "paths" };
+static const struct gate_keys ACP_FILE = { .path = "path", .content = "content" };
+static const struct gate_keys ACP_DIFFS = {
+	.path = "path", .old_text = "oldText", .new_text = "newText", .edits = "diffs"
+};
 
 /* ---- tools ---- */
 
@@ -101,7 +107,7 @@ static const struct gate_tool GEMINI_TOOLS[] = {
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &GEMINI_FILE },
 	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "read_file", GATE_READ, GATE_FORM_NONE, &GEMINI_FILE },
-	{ "read_many_files", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &GEMINI_MANY },
 	{ "list_directory", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
 	{ "glob", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
 	{ "grep_search", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
@@ -124,7 +130,7 @@ static const struct gate_tool QWEN_TOOLS[] = {
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "read_file", GATE_READ, GATE_FORM_NONE, &QWEN_READ },
-	{ "read_many_files", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &QWEN_MANY },
 	{ "list_directory", GATE_READ, GATE_FORM_NONE, &PATH },
 	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
 	{ "grep_search", GATE_READ, GATE_FORM_NONE, &PATH },
@@ -222,6 +228,17 @@ static const struct gate_tool OPENCODE_TOOLS[] = {
 	END,
 };
 
+/* What an agent asks its editor for; of a permission, what workers/acp_proxy makes of it. A kind
+ * that only looks is what the agent says of a tool of its own: it is judged as any other. */
+static const struct gate_tool ACP_TOOLS[] = {
+	{ "fs/write_text_file", GATE_EDIT, GATE_FORM_WRITE, &ACP_FILE },
+	{ "terminal/create", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "edit", GATE_EDIT, GATE_FORM_REPLACE_EACH, &ACP_DIFFS },
+	{ "execute", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "fetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
+	END,
+};
+
 /* ---- events ---- */
 
 /* Claude Code's, and Qwen Code's after it. */
@@ -295,6 +312,13 @@ static const struct gate_event_name OPENCODE_EVENTS[] = {
 	{ "chat.message", GATE_PROMPT },          { "session.idle", GATE_STOP },
 	{ "session.error", GATE_STOP_FAILURE },   { "session.created", GATE_SESSION_START },
 	{ "session.deleted", GATE_SESSION_END },  END,
+};
+
+static const struct gate_event_name ACP_EVENTS[] = {
+	{ "session/request_permission", GATE_PERMISSION },
+	{ "fs/write_text_file", GATE_PRE_TOOL },
+	{ "terminal/create", GATE_PRE_TOOL },
+	END,
 };
 
 /* ---- environment ---- */
@@ -387,6 +411,15 @@ const struct gate_host GATE_HOSTS[] = {
 	  .events = CLAUDE_EVENTS,
 	  .tools = QWEN_TOOLS,
 	  .variables = QWEN_VARIABLES },
+	/* No program with hooks, but all agents behind an editor, told by agent-intercom acp. */
+	{ .name = "acp",
+	  .title = "the agent behind an editor",
+	  .dialect = GATE_DIALECT_OPENCODE,
+	  .mcp_name = GATE_MCP_NONE,
+	  .grants = true,
+	  .events = ACP_EVENTS,
+	  .tools = ACP_TOOLS,
+	  .variables = OUR_VARIABLES },
 };
 
 const size_t GATE_HOST_COUNT = COUNT(GATE_HOSTS);

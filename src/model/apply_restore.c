@@ -28,7 +28,7 @@ static int make_steps(struct apply_job *j, const struct workspace_restore_of_req
 	}
 	objects_path(j->a->database ? j->a->database : "", &path);
 	if (objects_open(str_text(&path), false, &j->objects, &wrong) == 0 &&
-	    restore_plan(&j->objects, &order, &j->tree, &wrong) == 0)
+	    restore_plan(&j->objects, &order, &j->tree, NULL, &wrong) == 0)
 		return 0;
 	(void)refusal_set(why, "content_missing", "%s", wrong.text);
 	why->again = wrong.kind == ERR_AGAIN || j->progress != WORKSPACE_RESTORE_STATE_APPROVED;

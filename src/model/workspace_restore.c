@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMED = 20, LABEL_BYTES = 200 };
+enum { LABEL_BYTES = 200 };
 
 /* An order, and what it comes to. */
 struct restoring {
@@ -19,6 +19,7 @@ struct restoring {
 	struct tree_change tree;
 	struct sha256 digest;
 	struct str label, named, list, diff;
+	struct restore_left left;
 };
 
 static void restoring_clear(struct restoring *r)
@@ -29,6 +30,7 @@ static void restoring_clear(struct restoring *r)
 	str_clear(&r->named);
 	str_clear(&r->list);
 	str_clear(&r->diff);
+	restore_left_clear(&r->left);
 }
 
 /* ---- comparing ---- */
@@ -50,11 +52,12 @@ static int compare(struct restoring *r, const char *database, struct err *e)
 
 	objects_path(database, &path);
 	if (objects_open(str_text(&path), false, &r->objects, e) ||
-	    restore_plan(&r->objects, &order, &r->tree, e) || restore_list(&r->tree, &r->list, e) ||
+	    restore_plan(&r->objects, &order, &r->tree, &r->left, e) ||
+	    restore_list(&r->tree, &r->left, &r->list, e) ||
 	    restore_diff(&r->objects, &r->tree, &r->diff, e))
 		return -1;
 	r->digest = restore_digest(&order);
-	restore_name(&r->tree, NAMED, &r->named);
+	restore_name(&r->tree, RESTORE_NAMED, &r->named);
 	add_label(r);
 	return 0;
 }
@@ -77,6 +80,10 @@ static int64_t ask(struct restoring *r, struct err *e)
 	    "The following files have changed since checkpoint %s: %s. Proceeding will override "
 	    "local state.",
 	    str_text(&r->label), str_text(&r->named));
+	if (r->left.count > 0)
+		str_addf(&text, " %zu could not be compared and stay%s as %s: %s.", r->left.count,
+		         r->left.count == 1 ? "s" : "", r->left.count == 1 ? "it is" : "they are",
+		         str_text(&r->left.named));
 	if (r->row->previous_seq)
 		str_add(&text, " (Asked again: the workspace has changed since the last answer.)");
 	str_add(&r->list, r->diff.length > 0 ? "\n" : "");
@@ -90,16 +97,30 @@ static int64_t ask(struct restoring *r, struct err *e)
 
 static int settle_asked(struct restoring *r, struct err *e)
 {
+	int64_t left = (int64_t)r->left.count;
 	struct restore_count n = restore_count(&r->tree);
 	struct workspace_restore_asked_args args = { .seq = r->row->seq,
 		                                     .from_hash = r->row->from_hash,
 		                                     .modified = &n.modified,
 		                                     .deleted = &n.deleted,
 		                                     .added = &n.added,
-		                                     .named = str_text(&r->named) };
+		                                     .named = str_text(&r->named),
+		                                     .left_out = &left,
+		                                     .left_named = str_text(&r->left.named) };
 
 	args.request = ask(r, e);
 	return args.request < 0 ? -1 : sql_workspace_restore_asked(r->store, &args, e);
+}
+
+static int settle_same(struct restoring *r, struct err *e)
+{
+	int64_t left = (int64_t)r->left.count;
+
+	return sql_workspace_restore_same(r->store,
+	                                  r->row->paths
+	                                      ? "nothing differs at the chosen paths"
+	                                      : "the workspace is as the checkpoint has it",
+	                                  &left, str_text(&r->left.named), r->row->seq, e);
 }
 
 static int settle(struct restoring *r, const char *code, const char *why, struct err *e)
@@ -111,11 +132,7 @@ static int settle(struct restoring *r, const char *code, const char *why, struct
 	if (code)
 		changed = sql_workspace_restore_refused(r->store, code, why, r->row->seq, e);
 	else if (r->tree.count == 0)
-		changed = sql_workspace_restore_same(
-		    r->store,
-		    r->row->paths ? "nothing differs at the chosen paths"
-		                  : "the workspace is as the checkpoint has it",
-		    r->row->seq, e);
+		changed = settle_same(r, e);
 	else
 		changed = settle_asked(r, e);
 	if (changed < 0) {

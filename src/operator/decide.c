@@ -363,6 +363,21 @@ static int look(struct desk *d, struct request *r, struct found *f, const char *
 	return got;
 }
 
+/* What comes of an answer that no caller is waiting for. */
+static const char *what_follows(const struct found *f, enum request_verdict verdict)
+{
+	bool yes = verdict == REQUEST_VERDICT_APPROVE;
+
+	if (f->kind == REQUEST_KIND_RESTORE)
+		return yes ? ". It is put back now; an agent that was started there is stopped "
+		             "first, and every agent there is told"
+		           : ". Nothing was changed";
+	if (f->kind == REQUEST_KIND_TRUST)
+		return yes ? ". It applies from now on" : "";
+	return f->listening ? ""
+	                    : "\nNobody listens at the moment; the agent gets it when it is back.";
+}
+
 /* choice: as in struct decision. */
 static int insert(struct desk *d, enum request_verdict verdict, const char *text,
                   const char *choice, struct found *f, struct err *e)
@@ -404,9 +419,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		str_add(&did, past(verdict));
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),
 	                 verdict == REQUEST_VERDICT_APPROVE && said ? ", and told the agent" : "",
-	                 f->listening ? ""
-	                              : "\nNobody listens at the moment; the agent gets it when "
-	                                "it is back.");
+	                 what_follows(f, verdict));
 }
 
 /* "approve but rename it" does not approve the proposal as it is: asks back. */

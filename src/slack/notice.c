@@ -62,7 +62,10 @@ static void add_begun(const struct slack_session_row *s, struct str *out)
 {
 	bool acp = s->protocol_mode == SESSION_PROTOCOL_MODE_ACP;
 
-	if (s->restart_of) {
+	if (s->origin == SESSION_ORIGIN_FOLDER) {
+		str_add(out, "📁 *No agent works here* ");
+		blocks_add_short_id(out, s->id);
+	} else if (s->restart_of) {
 		str_add(out, "🔄 *Session restarted* ");
 		blocks_add_short_id(out, s->id);
 		str_add(out, " (before: ");
@@ -98,8 +101,11 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 	if (prompted)
 		blocks_add_text(out->blocks, NULL, s->prompt, strlen(s->prompt),
 		                SLACK_DESCRIPTION_UNITS);
-	str_addf(&line, "%s · %s", status_words(s->status),
-	         s->protocol_mode == SESSION_PROTOCOL_MODE_ACP ? "ACP" : "MCP");
+	if (s->origin == SESSION_ORIGIN_FOLDER)
+		str_add(&line, "what is asked about a folder");
+	else
+		str_addf(&line, "%s · %s", status_words(s->status),
+		         s->protocol_mode == SESSION_PROTOCOL_MODE_ACP ? "ACP" : "MCP");
 	if (s->client_name) {
 		str_add(&line, " · ");
 		blocks_add_escaped(&line, s->client_name, BLOCKS_NAME);

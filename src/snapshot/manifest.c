@@ -136,9 +136,10 @@ int manifest_finish(struct manifest_writer *w, struct sha256 *hash, struct err *
 
 	if (end_part(w, e))
 		return -1;
-	str_addf(&root, "manifest 1 %llu %llu %llu %llu %llu", (unsigned long long)w->sum.files,
+	str_addf(&root, "manifest 1 %llu %llu %llu %llu %llu %d", (unsigned long long)w->sum.files,
 	         (unsigned long long)w->sum.links, (unsigned long long)w->sum.dirs,
-	         (unsigned long long)w->sum.left_out, (unsigned long long)w->sum.bytes);
+	         (unsigned long long)w->sum.left_out, (unsigned long long)w->sum.bytes,
+	         w->sum.ignored);
 	str_add_char(&root, '\0');
 	str_add_bytes(&root, str_text(&w->parts), w->parts.length);
 	if (object_put_bytes(w->objects, root.bytes, root.length, hash, e))
@@ -185,6 +186,7 @@ static bool take_number(const char **text, int base, uint64_t *number)
 	return *end == ' ' || *end == '\0';
 }
 
+/* The first ones did not say whether they hold what is ignored. */
 static bool read_head(const char *head, struct manifest_sum *sum)
 {
 	static const char BEGIN[] = "manifest 1 ";
@@ -192,9 +194,12 @@ static bool read_head(const char *head, struct manifest_sum *sum)
 	if (!head || strncmp(head, BEGIN, sizeof(BEGIN) - 1) != 0)
 		return false;
 	head += sizeof(BEGIN) - 1;
-	return take_number(&head, 10, &sum->files) && take_number(&head, 10, &sum->links) &&
-	       take_number(&head, 10, &sum->dirs) && take_number(&head, 10, &sum->left_out) &&
-	       take_number(&head, 10, &sum->bytes);
+	if (!take_number(&head, 10, &sum->files) || !take_number(&head, 10, &sum->links) ||
+	    !take_number(&head, 10, &sum->dirs) || !take_number(&head, 10, &sum->left_out) ||
+	    !take_number(&head, 10, &sum->bytes))
+		return false;
+	sum->ignored = *head == '1';
+	return true;
 }
 
 int manifest_open(const struct objects *o, const char *hash, struct manifest *m, struct err *e)

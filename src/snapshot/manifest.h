@@ -1,8 +1,8 @@
 /* manifest: what a checkpoint holds: one entry for each path of a workspace, sorted. It is stored
  * as objects (object.h), and named by the hash of its root:
  *
- *   root   "manifest 1 <files> <links> <dirs> <left out> <bytes>\0", then for each part, in order:
- *          "<hash> <path of its first entry>\0"
+ *   root   "manifest 1 <files> <links> <dirs> <left out> <bytes> <1: with what .gitignore ignores,
+ *          or 0>\0", then for each part, in order: "<hash> <path of its first entry>\0"
  *   part   for each entry: "<kind> <mode, octal> <size> <hash or ->\0<path>\0<text>\0"
  *
  * Where a part ends depends on the path of its last entry alone, so that manifests of almost the
@@ -38,6 +38,7 @@ struct entry {
 struct manifest_sum {
 	uint64_t files, links, dirs, left_out;
 	uint64_t bytes; /* of all files */
+	bool ignored; /* it holds what .gitignore ignores, too */
 };
 
 /* Below 0, 0, above 0: the order of two paths: as strcmp, but with "/" below all other bytes. */

@@ -1,11 +1,14 @@
 #include "restore_plan.h"
 
+#include "ignored.h"
 #include "json.h"
 #include "manifest.h"
 #include "safe_path.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { PATH_SHOWN = 300, LEFT_BYTES = 64 << 10 };
 
 /* ---- what an order is ---- */
 
@@ -25,8 +28,6 @@ struct sha256 restore_digest(const struct restore_order *order)
 	add_part(&text, order->paths);
 	return sha256_of(str_text(&text), text.length);
 }
-
-/* ---- steps ---- */
 
 static struct thing thing_of(const struct entry *entry)
 {
@@ -48,8 +49,110 @@ static struct thing thing_of(const struct entry *entry)
 
 struct gathering {
 	struct tree_change *t;
+	struct ignored ignored; /* when the checkpoint was taken */
+	struct str passed; /* the last path that was: what is below it is, too */
+	const cJSON *paths; /* the choice; NULL: all */
+	struct restore_left *left;
 	struct err *e;
 };
+
+/* ---- a choice of paths ---- */
+
+/* Whether a path is one of the list, or below it. */
+static bool is_chosen(const cJSON *paths, const char *path)
+{
+	for (const cJSON *one = paths ? paths->child : NULL; one; one = one->next)
+		if (cJSON_IsString(one) && manifest_is_within(path, one->valuestring))
+			return true;
+	return false;
+}
+
+/* Whether it concerns the choice: or above something of it. */
+static bool concerns(const cJSON *paths, const char *path)
+{
+	if (!paths || is_chosen(paths, path))
+		return true;
+	for (const cJSON *one = paths->child; one; one = one->next)
+		if (cJSON_IsString(one) && manifest_is_within(one->valuestring, path))
+			return true;
+	return false;
+}
+
+/* ---- what is left as it is ---- */
+
+void restore_left_clear(struct restore_left *left)
+{
+	str_clear(&left->list);
+	str_clear(&left->named);
+	left->count = 0;
+}
+
+static void leave(struct gathering *g, const char *path, const char *when, const char *why)
+{
+	OWNED(str) struct str shown = { 0 };
+	struct restore_left *left = g->left;
+
+	if (!left || !concerns(g->paths, path))
+		return;
+	str_add_shown(&shown, path, strlen(path), PATH_SHOWN);
+	if (left->list.length < LEFT_BYTES)
+		str_addf(&left->list, "  %s: %s%s\n", str_text(&shown), when, why);
+	if (left->count++ < RESTORE_NAMED)
+		str_addf(&left->named, "%s%s (%s%s)", left->count > 1 ? ", " : "", str_text(&shown),
+		         when, why);
+}
+
+/* What was not ignored when the workspace was read, but when the checkpoint was taken: it may have
+ * been there. 1, 0, -1. */
+static int is_left(struct gathering *g, const struct entry *entry)
+{
+	int was;
+
+	if (g->passed.length > 0 && manifest_is_within(entry->path, g->passed.bytes))
+		return 1;
+	was = ignored_judge(&g->ignored, entry->path, entry->kind == ENTRY_DIR, g->e);
+	if (was <= 0)
+		return was;
+	str_reset(&g->passed);
+	str_add(&g->passed, entry->path);
+	leave(g, entry->path, "", "was ignored when the checkpoint was taken");
+	return 1;
+}
+
+/* All that a manifest left out; what both did, once. 0 or -1. */
+static int add_left_out(struct gathering *g, const struct objects *o, const char *hash,
+                        const char *other, struct err *e)
+{
+	OWNED(manifest) struct manifest m = { 0 };
+	OWNED(manifest) struct manifest first = { 0 };
+	struct entry entry, same;
+	int got = 0;
+
+	if (manifest_open(o, hash, &m, e) || (other && manifest_open(o, other, &first, e)))
+		return -1;
+	while (m.sum.left_out > 0 && (got = manifest_next(&m, &entry, e)) > 0) {
+		int known = 0;
+
+		if (entry.kind != ENTRY_LEFT_OUT)
+			continue;
+		if (other)
+			known = manifest_find(&first, entry.path, &same, e);
+		if (known < 0)
+			return -1;
+		if (!known || same.kind != ENTRY_LEFT_OUT)
+			leave(g, entry.path, other ? "left out of the checkpoint: it " : "now it ",
+			      entry.text);
+	}
+	return got;
+}
+
+static int add_both(struct gathering *g, const struct objects *o, const char *from, const char *to,
+                    struct err *e)
+{
+	return add_left_out(g, o, from, NULL, e) || add_left_out(g, o, to, from, e) ? -1 : 0;
+}
+
+/* ---- the steps ---- */
 
 static int add_change(const struct manifest_change *change, void *arg)
 {
@@ -60,6 +163,12 @@ static int add_change(const struct manifest_change *change, void *arg)
 
 	if (safe_path_is_protected(path) || thing_is_same(&before, &after))
 		return 0;
+	if (!change->after) {
+		int was = is_left(g, change->before);
+
+		if (was)
+			return was < 0 ? -1 : 0;
+	}
 	if (g->t->count >= RESTORE_STEPS_MAX)
 		return err_set(g->e, ERR_INPUT,
 		               "more than %d paths differ: restore some of them at a time",
@@ -77,15 +186,7 @@ static int copy_object(void *context, const char *hash, int fd, struct err *e)
 	return object_copy(context, hash, fd, e);
 }
 
-/* ---- a choice of paths ---- */
-
-static bool is_chosen(const cJSON *paths, const char *path)
-{
-	for (const cJSON *one = paths ? paths->child : NULL; one; one = one->next)
-		if (cJSON_IsString(one) && manifest_is_within(path, one->valuestring))
-			return true;
-	return false;
-}
+/* ---- those that were chosen ---- */
 
 /* The directories above a path that something new gets. */
 static void choose_above(const struct tree_change *t, const char *path, bool *chosen)
@@ -104,9 +205,8 @@ static void choose_above(const struct tree_change *t, const char *path, bool *ch
 	}
 }
 
-static int keep_chosen(struct tree_change *t, const char *list, struct err *e)
+static void keep_chosen(struct tree_change *t, const cJSON *paths)
 {
-	OWNED(cJSON_ptr) cJSON *paths = cJSON_Parse(list);
 	bool *chosen = xcalloc(t->count + 1, sizeof(*chosen));
 	size_t kept = 0;
 
@@ -127,23 +227,47 @@ static int keep_chosen(struct tree_change *t, const char *list, struct err *e)
 	}
 	t->count = kept;
 	free(chosen);
-	return cJSON_IsArray(paths) ? 0
-	                            : err_set(e, ERR_INPUT, "the chosen paths are no JSON list");
 }
 
-int restore_plan(const struct objects *objects, const struct restore_order *order,
-                 struct tree_change *t, struct err *e)
+static int compare(struct gathering *g, const struct objects *objects,
+                   const struct restore_order *order)
 {
 	OWNED(manifest) struct manifest from = { 0 };
 	OWNED(manifest) struct manifest to = { 0 };
-	struct gathering g = { .t = t, .e = e };
+	struct err *e = g->e;
 
-	t->source = (struct tree_source){ .copy = copy_object, .context = (void *)objects };
 	if (manifest_open(objects, order->from_hash, &from, e) ||
 	    manifest_open(objects, order->to_hash, &to, e) ||
-	    manifest_compare(&from, &to, add_change, &g, e))
+	    ignored_open(&g->ignored, objects, order->to_hash, e) ||
+	    manifest_compare(&from, &to, add_change, g, e))
 		return -1;
-	return order->paths ? keep_chosen(t, order->paths, e) : 0;
+	return g->left ? add_both(g, objects, order->from_hash, order->to_hash, e) : 0;
+}
+
+int restore_left_out(const struct objects *objects, const char *from_hash, const char *to_hash,
+                     struct restore_left *left, struct err *e)
+{
+	struct gathering g = { .left = left, .e = e };
+
+	return add_both(&g, objects, from_hash, to_hash, e);
+}
+
+int restore_plan(const struct objects *objects, const struct restore_order *order,
+                 struct tree_change *t, struct restore_left *left, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *paths = order->paths ? cJSON_Parse(order->paths) : NULL;
+	struct gathering g = { .t = t, .paths = paths, .left = left, .e = e };
+	int failed;
+
+	if (order->paths && !cJSON_IsArray(paths))
+		return err_set(e, ERR_INPUT, "the chosen paths are no JSON list");
+	t->source = (struct tree_source){ .copy = copy_object, .context = (void *)objects };
+	failed = compare(&g, objects, order);
+	if (!failed && paths)
+		keep_chosen(t, paths);
+	ignored_clear(&g.ignored);
+	str_clear(&g.passed);
+	return failed;
 }
 
 struct restore_count restore_count(const struct tree_change *t)

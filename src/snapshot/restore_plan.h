@@ -19,12 +19,28 @@ struct restore_order {
 /* Names an order: SHA-256 of its parts. */
 struct sha256 restore_digest(const struct restore_order *order);
 
+/* What is left as it is, because nothing is known about it on one side: what could not be read, and
+ * what was ignored when the checkpoint was taken. */
+struct restore_left {
+	size_t count; /* paths; what is below them does not count */
+	struct str list; /* lines, "  <path>: <why>" */
+	struct str named; /* the first RESTORE_NAMED: "<path> (<why>), ..." */
+};
+
+enum { RESTORE_NAMED = 20 };
+
+void restore_left_clear(struct restore_left *left);
+
+/* What could not be read on one side at least, of two manifests. left is fresh. 0 or -1. */
+int restore_left_out(const struct objects *objects, const char *from_hash, const char *to_hash,
+                     struct restore_left *left, struct err *e);
+
 /* Adds the steps of an order to t, which is fresh; its content comes from objects, which must stay
- * as long as t. Protected places are left as they are; what either manifest left out, too. With a
- * path come the directories above it that are missing. 0 or -1: an object is missing or damaged,
- * or there are too many steps (ERR_INPUT). */
+ * as long as t. Protected places are left as they are, and what left says (NULL: it is not said).
+ * With a path come the directories above it that are missing. 0 or -1: an object is missing or
+ * damaged, or there are too many steps (ERR_INPUT). */
 int restore_plan(const struct objects *objects, const struct restore_order *order,
-                 struct tree_change *t, struct err *e);
+                 struct tree_change *t, struct restore_left *left, struct err *e);
 
 /* Counts the steps by what has happened to their paths since the checkpoint. */
 struct restore_count {

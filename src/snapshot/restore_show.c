@@ -38,6 +38,8 @@ static void add_how(const struct tree_step *s, struct str *out)
 	else if (is_modified(s) && s->before.mode != s->after.mode)
 		str_addf(out, " (permissions %04o, become %04o)", (unsigned)s->before.mode,
 		         (unsigned)s->after.mode);
+	else if (is_added(s) && s->before.kind == THING_DIRECTORY)
+		str_add(out, "/ (unless something else is in it)");
 	else if (s->after.kind == THING_DIRECTORY || s->before.kind == THING_DIRECTORY)
 		str_add(out, "/");
 	if (s->after.kind == THING_LINK) {
@@ -66,11 +68,34 @@ static void add_class(const struct tree_change *t, const char *title, const char
 	}
 }
 
-int restore_list(const struct tree_change *t, struct str *out, struct err *e)
+static bool is_ignore_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strcmp(slash ? slash + 1 : path, ".gitignore") == 0;
+}
+
+static void add_left(const struct tree_change *t, const struct restore_left *left, struct str *out)
+{
+	bool changed = false;
+
+	if (left->count > 0)
+		str_addf(out, "Not compared (%zu), left as now:\n%s", left->count,
+		         str_text(&left->list));
+	for (size_t i = 0; i < t->count && !changed; i++)
+		changed = is_ignore_file(t->steps[i].path);
+	if (changed)
+		str_add(out, "A .gitignore differs: what the checkpoint holds is put back even if "
+		             "it is ignored\nnow; what was ignored then is left as it is.\n");
+}
+
+int restore_list(const struct tree_change *t, const struct restore_left *left, struct str *out,
+                 struct err *e)
 {
 	add_class(t, "Modified", "", is_modified, out);
 	add_class(t, "Deleted", ", will be back", is_deleted, out);
 	add_class(t, "Added", ", will be removed", is_added, out);
+	add_left(t, left, out);
 	if (out->length > RESTORE_LIST_BYTES)
 		return err_set(e, ERR_INPUT,
 		               "%zu paths differ, too many to be shown: choose some of them",

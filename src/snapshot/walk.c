@@ -39,6 +39,12 @@ struct walk {
 	struct str path; /* of what is being looked at */
 	struct ignore ignores[WALK_DEPTH + 2]; /* that of the repository, then one per directory */
 	int depth;
+	mode_t modes[WALK_DEPTH + 1]; /* of the directories on the way, by their depth */
+	int named; /* of them have their entry */
+	bool hidden; /* below something ignored */
+	struct manifest also;
+	struct entry known; /* of it: the next one */
+	bool has_known;
 	struct place_id *ours;
 	size_t ours_count;
 };
@@ -86,10 +92,20 @@ static void find_ours(struct walk *w)
 	}
 }
 
-static bool is_ignored(const struct walk *w, bool is_dir)
+/* Reads ahead to the first path of options->also that is not before the current one. What is
+ * damaged holds nothing. Whether it holds the current path. */
+static bool is_known(struct walk *w)
 {
-	if (w->options->ignored)
-		return false;
+	struct err e = { 0 };
+	int order = -1;
+
+	while (w->has_known && (order = manifest_order(w->known.path, str_text(&w->path))) < 0)
+		w->has_known = manifest_next(&w->also, &w->known, &e) > 0;
+	return w->has_known && order == 0 && w->known.kind != ENTRY_LEFT_OUT;
+}
+
+static bool fits_a_pattern(const struct walk *w, bool is_dir)
+{
 	for (int i = w->depth; i >= 0; i--) {
 		enum ignore_says says = IGNORE_NOTHING;
 
@@ -98,6 +114,17 @@ static bool is_ignored(const struct walk *w, bool is_dir)
 		if (says != IGNORE_NOTHING)
 			return says == IGNORE_IT;
 	}
+	return false;
+}
+
+/* Whether the current path is passed over. What is below something ignored is ignored. */
+static bool is_ignored(struct walk *w, bool is_dir)
+{
+	if (w->options->ignored || (!w->hidden && !fits_a_pattern(w, is_dir)))
+		return false;
+	if (!is_known(w))
+		return true;
+	w->hidden = true;
 	return false;
 }
 
@@ -145,14 +172,42 @@ static int refuse_bytes(const struct walk *w, struct err *e)
 	               w->options->most_bytes, str_text(&shown));
 }
 
-static int add_entry(struct walk *w, struct entry *entry, struct err *e)
+static int add_path(struct walk *w, struct entry *entry, struct err *e)
 {
 	const struct manifest_sum *sum = &w->writer.sum;
 
-	entry->path = str_text(&w->path);
 	if (sum->files + sum->links + sum->dirs + sum->left_out >= w->options->most_files)
 		return refuse_count(w, e);
 	return manifest_add(&w->writer, entry, e);
+}
+
+/* The entries of the directories on the way, down to the depth-th. */
+static int name_dirs(struct walk *w, int depth, struct err *e)
+{
+	OWNED(str) struct str path = { 0 };
+
+	for (; w->named < depth; w->named++) {
+		struct entry entry = { .kind = ENTRY_DIR, .text = "" };
+		const char *at = str_text(&w->path);
+
+		for (int i = 0; i < w->named; i++)
+			at += strcspn(at, "/") + 1;
+		str_reset(&path);
+		str_add_bytes(&path, str_text(&w->path),
+		              (size_t)(at - str_text(&w->path)) + strcspn(at, "/"));
+		entry.path = str_text(&path);
+		entry.mode = w->modes[w->named + 1];
+		if (add_path(w, &entry, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Of the current path; its directories come first. */
+static int add_entry(struct walk *w, struct entry *entry, struct err *e)
+{
+	entry->path = str_text(&w->path);
+	return name_dirs(w, w->depth - 1, e) || add_path(w, entry, e) ? -1 : 0;
 }
 
 static int leave_out(struct walk *w, const char *why, struct err *e)
@@ -324,18 +379,19 @@ static int list_names(int dir, struct names *n)
 
 static int walk_names(struct walk *w, int dir, const struct names *n, struct err *e);
 
-/* What is in an open directory; its entry comes first. */
+/* What is in an open directory. Its entry comes with the first of it, so that one with nothing but
+ * what is ignored has none, unless it is known. */
 static int walk_dir(struct walk *w, int dir, struct err *e)
 {
 	OWNED(names) struct names n = { 0 };
-	struct entry entry = { .kind = ENTRY_DIR, .text = "" };
+	bool known = w->path.length > 0 && is_known(w);
 	struct stat st;
 	int failed;
 
 	if (fstat(dir, &st) != 0 || list_names(dir, &n) != 0)
 		return leave_out_errno(w, e);
-	entry.mode = st.st_mode & PERMISSIONS;
-	if (w->path.length > 0 && add_entry(w, &entry, e))
+	w->modes[w->depth] = st.st_mode & PERMISSIONS;
+	if (w->path.length > 0 && (n.count == 0 || known) && name_dirs(w, w->depth, e))
 		return -1;
 	w->depth++;
 	if (!w->options->ignored)
@@ -343,6 +399,8 @@ static int walk_dir(struct walk *w, int dir, struct err *e)
 	failed = walk_names(w, dir, &n, e);
 	ignore_clear(&w->ignores[w->depth]);
 	w->depth--;
+	if (w->named >= w->depth)
+		w->named = w->depth > 0 ? w->depth - 1 : 0;
 	return failed;
 }
 
@@ -362,24 +420,32 @@ static int add_dir(struct walk *w, int dir, const char *name, struct err *e)
 	return failed;
 }
 
+static int add_found(struct walk *w, int dir, const char *name, struct stat *st, struct err *e)
+{
+	if (is_ours(w, st))
+		return leave_out(w, "belongs to agent-intercom", e);
+	if (S_ISDIR(st->st_mode))
+		return add_dir(w, dir, name, e);
+	if (S_ISREG(st->st_mode))
+		return add_file(w, dir, name, st, e);
+	if (S_ISLNK(st->st_mode))
+		return add_link(w, dir, name, e);
+	return leave_out_special(w, st->st_mode, e);
+}
+
 /* What a name stands for; w->path is its path. */
 static int add_name(struct walk *w, int dir, const char *name, struct err *e)
 {
+	int failed = 0;
+	bool above = w->hidden;
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return leave_out_errno(w, e);
-	if (is_ignored(w, S_ISDIR(st.st_mode)))
-		return 0;
-	if (is_ours(w, &st))
-		return leave_out(w, "belongs to agent-intercom", e);
-	if (S_ISDIR(st.st_mode))
-		return add_dir(w, dir, name, e);
-	if (S_ISREG(st.st_mode))
-		return add_file(w, dir, name, &st, e);
-	if (S_ISLNK(st.st_mode))
-		return add_link(w, dir, name, e);
-	return leave_out_special(w, st.st_mode, e);
+	if (!is_ignored(w, S_ISDIR(st.st_mode)))
+		failed = add_found(w, dir, name, &st, e);
+	w->hidden = above;
+	return failed;
 }
 
 static int walk_names(struct walk *w, int dir, const struct names *n, struct err *e)
@@ -402,6 +468,16 @@ static int walk_names(struct walk *w, int dir, const struct names *n, struct err
 
 /* ---- the workspace ---- */
 
+static void open_known(struct walk *w)
+{
+	struct err e = { 0 };
+
+	w->writer.sum.ignored = w->options->ignored;
+	w->has_known = w->options->also && !w->options->ignored &&
+	               manifest_open(w->objects, w->options->also, &w->also, &e) == 0 &&
+	               manifest_next(&w->also, &w->known, &e) > 0;
+}
+
 static int walk_root(struct walk *w, const char *root, struct err *e)
 {
 	int dir = -1, failed;
@@ -411,6 +487,7 @@ static int walk_root(struct walk *w, const char *root, struct err *e)
 	find_ours(w);
 	if (!w->options->ignored)
 		read_exclude(dir, &w->ignores[0]);
+	open_known(w);
 	hash_cache_open(&w->cache, w->objects, root);
 	failed = walk_dir(w, dir, e) || manifest_finish(&w->writer, &w->result->manifest, e);
 	(void)close(dir);
@@ -437,6 +514,7 @@ int walk_workspace(const char *root, struct objects *o, const struct walk_option
 	result->added = o->added - before;
 	hash_cache_clear(&w->cache);
 	manifest_writer_clear(&w->writer);
+	manifest_clear(&w->also);
 	for (int i = 0; i < WALK_DEPTH + 2; i++)
 		ignore_clear(&w->ignores[i]);
 	str_clear(&w->path);

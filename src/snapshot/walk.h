@@ -2,7 +2,8 @@
  *
  * Every regular file, tracked by git or not, every symbolic link (as a link) and every directory,
  * except `.git` and `.intercom` in any case, and what .gitignore files (and .git/info/exclude)
- * ignore, unless it is asked for. What cannot be held is named in the manifest with the reason
+ * ignore, unless it is asked for. A directory that has nothing but what is ignored is ignored, too.
+ * What cannot be held is named in the manifest with the reason
  * (ENTRY_LEFT_OUT) and not followed: FIFOs, sockets, devices, mount points, what cannot be read,
  * what belongs to agent-intercom, what keeps changing while it is read. Owners, times, extended
  * attributes and hard links are not kept.
@@ -23,6 +24,8 @@ enum {
 
 struct walk_options {
 	bool ignored; /* hold what .gitignore ignores, too */
+	const char *also; /* a manifest in the same objects: what it holds is held, too, ignored or
+	                     not; or NULL */
 	uint64_t most_files; /* entries of any kind */
 	uint64_t most_bytes; /* of all files */
 	const char *const

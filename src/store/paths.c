@@ -1,6 +1,5 @@
 #include "paths.h"
 
-#include "install_dirs.h"
 #include "io.h"
 #include "sha256.h"
 
@@ -17,82 +16,13 @@
 
 enum { HASH_DIGITS = 8, NOT_FOR_OTHERS = 077, NOT_WRITTEN_BY_OTHERS = 022 };
 
-static const char PROGRAM[] = "agent-intercom";
 static const char DATABASE_FILE[] = "database";
 static const char NAME_FILE[] = "name";
 static const char CONFIG_FILE[] = "config";
-static const char RUN_LINK[] = "-run"; /* next to the database */
 
 static int open_dir(const char *path)
 {
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-const char *paths_from_env(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	return value && value[0] == '/' ? value : NULL;
-}
-
-static int home(const char *variable, const char *below, struct str *out, struct err *e)
-{
-	const char *value = paths_from_env(variable);
-	const char *user = paths_from_env("HOME");
-
-	if (!value && !user)
-		return err_set(e, ERR_INPUT,
-		               "neither $%s nor $HOME is set to an absolute path; set $HOME",
-		               variable);
-	if (value)
-		str_add(out, value);
-	else
-		str_addf(out, "%s/%s", user, below);
-	return 0;
-}
-
-int paths_config_home(struct str *out, struct err *e)
-{
-	return home("XDG_CONFIG_HOME", ".config", out, e);
-}
-
-int paths_state_home(struct str *out, struct err *e)
-{
-	return home("XDG_STATE_HOME", ".local/state", out, e);
-}
-
-int paths_runtime_home(struct str *out, struct err *e)
-{
-	const char *dir = paths_from_env("XDG_RUNTIME_DIR");
-
-	if (!dir)
-		return err_set(e, ERR_INPUT, "$XDG_RUNTIME_DIR is not set to an absolute path");
-	str_add(out, dir);
-	return 0;
-}
-
-int paths_absolute(const char *base, const char *path, struct str *out, struct err *e)
-{
-	bool below_home = strncmp(path, "~/", 2) == 0;
-	const char *user = paths_from_env("HOME");
-	char here[PATH_MAX];
-
-	if (path[0] == '/') {
-		str_add(out, path);
-		return 0;
-	}
-	if (below_home && !user)
-		return err_set(e, ERR_INPUT, "%s: $HOME is not set to an absolute path", path);
-	if (below_home) {
-		str_addf(out, "%s%s", user, path + 1);
-		return 0;
-	}
-	if (!base)
-		base = getcwd(here, sizeof(here));
-	if (!base)
-		return err_errno(e, ERR_INPUT, "the working directory has no path");
-	str_addf(out, "%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
-	return 0;
 }
 
 bool paths_name_fits(const char *ipc_name)
@@ -126,58 +56,16 @@ static int make_dirs(const char *dir, struct err *e)
 	return 0;
 }
 
-/* Refuses a directory that is not ours or that gives others any of the permissions denied. */
-static int check_ours(const char *dir, mode_t denied, struct err *e)
-{
-	struct stat about;
-
-	if (lstat(dir, &about) != 0)
-		return err_errno(e, ERR_INPUT, "%s", dir);
-	if (!S_ISDIR(about.st_mode))
-		return err_set(e, ERR_INPUT, "%s: is not a directory; remove it", dir);
-	if (about.st_uid != geteuid())
-		return err_set(
-		    e, ERR_INPUT,
-		    "%s: belongs to uid %u, not to us (uid %u); remove it or run as its owner", dir,
-		    (unsigned)about.st_uid, (unsigned)geteuid());
-	if (about.st_mode & denied)
-		return err_set(e, ERR_INPUT,
-		               "%s: has mode %04o and is open to others; run chmod 700 on it", dir,
-		               (unsigned)(about.st_mode & 07777));
-	return 0;
-}
-
 static int make_ours(const char *dir, mode_t denied, struct err *e)
 {
 	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
 		return err_errno(e, ERR_INPUT, "%s: cannot be created", dir);
-	return check_ours(dir, denied, e);
-}
-
-/* Appends the base below $XDG_RUNTIME_DIR; false if that directory cannot be used. */
-static bool runtime_base(struct str *base)
-{
-	const char *dir = paths_from_env("XDG_RUNTIME_DIR");
-	struct stat about;
-
-	if (!dir || stat(dir, &about) != 0 || !S_ISDIR(about.st_mode) ||
-	    about.st_uid != geteuid() || (about.st_mode & NOT_WRITTEN_BY_OTHERS))
-		return false;
-	str_addf(base, "%s/%s", dir, PROGRAM);
-	return true;
-}
-
-static int state_base(struct str *base, struct err *e)
-{
-	if (paths_state_home(base, e))
-		return -1;
-	str_addf(base, "/%s/run", PROGRAM);
-	return 0;
+	return paths_check_ours(dir, denied, e);
 }
 
 static int add_base(struct str *base, struct err *e)
 {
-	return runtime_base(base) ? 0 : state_base(base, e);
+	return paths_runtime_base(base) ? 0 : paths_state_base(base, e);
 }
 
 /* The directory part of an absolute path; "/" for an entry of the root. */
@@ -198,7 +86,7 @@ static int make_base(const char *base, struct err *e)
 
 	add_parent(&parent, base);
 	if (make_dirs(str_text(&parent), e) ||
-	    check_ours(str_text(&parent), NOT_WRITTEN_BY_OTHERS, e))
+	    paths_check_ours(str_text(&parent), NOT_WRITTEN_BY_OTHERS, e))
 		return -1;
 	return make_ours(base, NOT_FOR_OTHERS, e);
 }
@@ -312,8 +200,10 @@ static int settle_run(const struct paths *p, bool create, struct err *e)
 	}
 	if ((lstat(p->run, &about) != 0 && errno == ENOENT) || is_state_link(p->run))
 		return 0;
-	return check_ours(p->base, NOT_FOR_OTHERS, e) || check_ours(p->run, NOT_FOR_OTHERS, e) ? -1
-	                                                                                       : 0;
+	return paths_check_ours(p->base, NOT_FOR_OTHERS, e) ||
+	               paths_check_ours(p->run, NOT_FOR_OTHERS, e)
+	           ? -1
+	           : 0;
 }
 
 /* The run directory that the running (or last) system of this database published next to it. This
@@ -321,23 +211,14 @@ static int settle_run(const struct paths *p, bool create, struct err *e)
  * it. */
 static void follow_published(struct paths *p)
 {
-	OWNED(str) struct str link = { 0 };
-	char target[PATH_MAX];
-	struct stat st;
-	ssize_t length;
+	OWNED(str) struct str run = { 0 };
 
-	str_addf(&link, "%s%s", p->database, RUN_LINK);
-	length = readlink(str_text(&link), target, sizeof(target) - 1);
-	if (length <= 0)
-		return;
-	target[length] = '\0';
-	if (target[0] != '/' || lstat(target, &st) != 0 || !S_ISDIR(st.st_mode) ||
-	    st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+	if (!paths_published_run(p->database, &run))
 		return;
 	free(p->run);
-	p->run = xstrdup(target);
+	p->run = xstrdup(str_text(&run));
 	free(p->base);
-	p->base = xstrdup(target);
+	p->base = str_take(&run);
 	*strrchr(p->base, '/') = '\0';
 }
 
@@ -347,7 +228,7 @@ static int link_run(const struct paths *p, struct err *e)
 	OWNED(str) struct str draft = { 0 };
 	OWNED(str) struct str link = { 0 };
 
-	str_addf(&link, "%s%s", p->database, RUN_LINK);
+	str_addf(&link, "%s%s", p->database, PATHS_RUN_LINK);
 	str_addf(&draft, "%s.%d", str_text(&link), (int)getpid());
 	(void)unlink(str_text(&draft));
 	if (symlink(p->run, str_text(&draft)) != 0 ||
@@ -452,7 +333,7 @@ static void link_state(const struct paths *p)
 	OWNED(str) struct str link = { 0 };
 	OWNED(str) struct str draft = { 0 };
 
-	if (state_base(&base, NULL) || strcmp(str_text(&base), p->base) == 0 ||
+	if (paths_state_base(&base, NULL) || strcmp(str_text(&base), p->base) == 0 ||
 	    make_base(str_text(&base), NULL))
 		return;
 	str_addf(&link, "%s/%s", str_text(&base), strrchr(p->run, '/') + 1);
@@ -531,7 +412,8 @@ static int open_run(const char *base, const char *hash, struct paths *out, struc
 	char real[HASH_DIGITS + 1];
 
 	str_addf(&run, "%s/%s", base, hash);
-	if (check_ours(base, NOT_FOR_OTHERS, e) || check_ours(str_text(&run), NOT_FOR_OTHERS, e) ||
+	if (paths_check_ours(base, NOT_FOR_OTHERS, e) ||
+	    paths_check_ours(str_text(&run), NOT_FOR_OTHERS, e) ||
 	    read_database_file(str_text(&run), &p.database, e))
 		return -1;
 	hash8(p.database, real);
@@ -588,9 +470,9 @@ void paths_each(void (*each)(const struct paths *p, void *arg), void *arg)
 	OWNED(str) struct str runtime = { 0 };
 	OWNED(str) struct str state = { 0 };
 
-	if (runtime_base(&runtime))
+	if (paths_runtime_base(&runtime))
 		each_in(str_text(&runtime), each, arg);
-	if (state_base(&state, NULL) == 0)
+	if (paths_state_base(&state, NULL) == 0)
 		each_in(str_text(&state), each, arg);
 }
 
@@ -612,9 +494,9 @@ int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
 
 	if (check_name(ipc_name, e))
 		return -1;
-	if (runtime_base(&runtime) && read_link(str_text(&runtime), ipc_name, hash))
+	if (paths_runtime_base(&runtime) && read_link(str_text(&runtime), ipc_name, hash))
 		return open_run(str_text(&runtime), hash, out, e);
-	if (!state_base(&state, NULL) && read_link(str_text(&state), ipc_name, hash))
+	if (!paths_state_base(&state, NULL) && read_link(str_text(&state), ipc_name, hash))
 		return open_run(str_text(&state), hash, out, e);
 	return err_set(
 	    e, ERR_INPUT,
@@ -668,37 +550,4 @@ int paths_check_filesystem(const char *dir, struct err *e)
 			    "local disk with --db PATH or database.path in the config",
 			    dir, REFUSED[i].name);
 	return 0;
-}
-
-/* Appends the directory that has the program `name`: that of the running program (build tree), or
- * else the path `installed` relative to it. */
-static int find_program(const char *name, const char *installed, struct str *out, struct err *e)
-{
-	char here[PATH_MAX], there[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", here, sizeof(here) - 1);
-	OWNED(str) struct str path = { 0 };
-
-	if (length <= 0)
-		return err_errno(e, ERR_AGAIN, "/proc/self/exe: cannot be read; mount /proc");
-	here[length] = '\0';
-	*strrchr(here, '/') = '\0';
-	str_addf(&path, "%s/%s", here, name);
-	if (access(str_text(&path), X_OK) == 0) {
-		str_add(out, here[0] ? here : "/");
-		return 0;
-	}
-	str_reset(&path);
-	str_addf(&path, "%s/%s", here, installed);
-	str_add(out, realpath(str_text(&path), there) ? there : str_text(&path));
-	return 0;
-}
-
-int paths_libexec(struct str *out, struct err *e)
-{
-	return find_program("mcp-front", LIBEXEC_FROM_BIN, out, e);
-}
-
-int paths_bin(struct str *out, struct err *e)
-{
-	return find_program(PROGRAM, BIN_FROM_LIBEXEC, out, e);
 }

@@ -19,6 +19,7 @@
 #include "str.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum {
 	PATHS_NAME_BYTES_MAX = 64,
@@ -30,6 +31,8 @@ struct paths {
 	char *base; /* the directory that holds run directories and name links */
 	char *run; /* the run directory of this database */
 };
+
+extern const char PATHS_RUN_LINK[]; /* what the link beside the database adds to its name */
 
 /* Fills out from the path of a database, which need not exist. create: makes the missing parents of
  * the database and the run directory (0700); otherwise nothing is changed, the database's directory
@@ -49,6 +52,18 @@ void paths_each(void (*each)(const struct paths *p, void *arg), void *arg);
 int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e);
 /* 1 to 64 characters of A-Z a-z 0-9 . _ - and neither "." nor "..". */
 bool paths_name_fits(const char *ipc_name);
+
+/* Appends the run directory that the running (or last) system of this database published next to
+ * it. This is how a process with another $XDG_RUNTIME_DIR, or with none, such as a child of an
+ * agent, finds it. False: none that is a directory of ours alone. */
+bool paths_published_run(const char *database, struct str *run);
+
+/* Append the directories that hold run directories: the one below $XDG_RUNTIME_DIR (false: that
+ * cannot be used), and the one in the state directory. */
+bool paths_runtime_base(struct str *base);
+int paths_state_base(struct str *base, struct err *e);
+/* Refuses a directory that is not ours or that gives others any of the permissions denied. */
+int paths_check_ours(const char *dir, mode_t denied, struct err *e);
 
 /* Refuses a database that has another name (a hard link): a process that opens it under the other
  * name uses another log, and the two destroy the database. A missing one is fine. */

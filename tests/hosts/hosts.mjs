@@ -5,6 +5,10 @@ import { dirname, join } from "node:path";
 
 const MODEL = "scripted";
 
+/** A patch that adds a file of one line, as Codex takes it from its shell. */
+const patch = (file, line) =>
+  `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${file}\n+${line}\n*** End Patch\nEOF`;
+
 async function put(file, content) {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, null, 2));
@@ -15,6 +19,10 @@ async function put(file, content) {
  * workspace is trusted. env(base): variables. headless, interactive: its command line. form: it
  * shows forms; approve: keys up to the last Return, and what the screen then says; close: the key that closes one which
  * was answered elsewhere. required: it ends without our server; entries: where that is named.
+ *
+ * gate: {free: options with which nothing but the gate keeps it from acting; write, run: how the model
+ * calls its own tools; hooks: the file that names our hook; lost: whether it is "open" or "closed" when
+ * the hook is killed, and missing: when there is none; seconds: the longest that it waits for one}.
  */
 export const HOSTS = {
   claude: {
@@ -34,6 +42,14 @@ export const HOSTS = {
     }),
     headless: (prompt) => ["claude", "-p", prompt],
     interactive: (prompt) => ["claude", prompt],
+    gate: {
+      free: ["--allowedTools", "Write", "Bash"],
+      write: (file, line) => ({ tool: "Write", args: { file_path: file, content: `${line}\n` } }),
+      run: (command) => ({ tool: "Bash", args: { command, description: "as asked" } }),
+      hooks: ".claude/settings.json",
+      lost: "open",
+      missing: "open",
+    },
     form: {
       approve: [
         ["\x1b[C", /❯ ◯ approve/], // right
@@ -68,6 +84,14 @@ trust_level = "trusted"
     env: () => ({ SCRIPTED_KEY: "none" }),
     headless: (prompt) => ["codex", "exec", "--skip-git-repo-check", prompt],
     interactive: (prompt) => ["codex", prompt],
+    gate: {
+      free: ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"],
+      write: (file, line) => ({ tool: "exec_command", args: { cmd: patch(file, line) } }),
+      run: (command) => ({ tool: "exec_command", args: { cmd: command } }),
+      hooks: ".codex/hooks.json",
+      lost: "open",
+      missing: "open",
+    },
     form: { approve: [] },
     required: true,
     entries: ".codex/config.toml",
@@ -92,6 +116,17 @@ trust_level = "trusted"
     }),
     headless: (prompt) => ["gemini", "-p", prompt],
     interactive: (prompt) => ["gemini", "-i", prompt],
+    gate: {
+      free: ["--yolo"],
+      write: (file, line) => ({
+        tool: "write_file",
+        args: { file_path: file, content: `${line}\n` },
+      }),
+      run: (command) => ({ tool: "run_shell_command", args: { command } }),
+      hooks: ".gemini/settings.json",
+      lost: "open",
+      missing: "closed",
+    },
   },
   copilot: {
     title: "GitHub Copilot CLI",
@@ -114,6 +149,14 @@ trust_level = "trusted"
       "-i",
       prompt,
     ],
+    gate: {
+      free: ["--allow-all-tools", "--allow-all-paths"],
+      write: (file, line) => ({ tool: "create", args: { path: file, file_text: `${line}\n` } }),
+      run: (command) => ({ tool: "bash", args: { command, description: "as asked" } }),
+      hooks: ".copilot/hooks/agent-intercom.json",
+      lost: "closed",
+      missing: "closed",
+    },
     form: {
       approve: [
         ["\r", /\[reason\]/],
@@ -124,8 +167,14 @@ trust_level = "trusted"
   opencode: {
     title: "opencode",
     package: "opencode-ai",
-    configure: (home, workspace, base) =>
-      put(join(home, ".config/opencode/opencode.json"), {
+    configure: async (home, workspace, base) => {
+      // With plugins it fetches this package, and hangs at its start where it cannot.
+      const config = join(home, ".config/opencode");
+      const dependencies = { "@opencode-ai/plugin": "1.18.33" };
+      await mkdir(join(config, "node_modules"), { recursive: true, mode: 0o700 });
+      await put(join(config, "package.json"), { dependencies });
+      await put(join(config, "package-lock.json"), { packages: { "": { dependencies } } });
+      await put(join(home, ".config/opencode/opencode.json"), {
         $schema: "https://opencode.ai/config.json",
         model: `scripted/${MODEL}`,
         autoupdate: false,
@@ -138,10 +187,19 @@ trust_level = "trusted"
             models: { [MODEL]: { name: MODEL, tool_call: true } },
           },
         },
-      }),
+      });
+    },
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" }),
     headless: (prompt) => ["opencode", "run", prompt],
     interactive: (prompt) => ["opencode", "--prompt", prompt],
+    gate: {
+      free: [],
+      write: (file, line) => ({ tool: "write", args: { filePath: file, content: `${line}\n` } }),
+      run: (command) => ({ tool: "bash", args: { command, description: "as asked" } }),
+      hooks: ".config/opencode/plugins/agent-intercom.js",
+      lost: "closed",
+      missing: "closed",
+    },
   },
   qwen: {
     title: "Qwen Code",
@@ -162,5 +220,17 @@ trust_level = "trusted"
     }),
     headless: (prompt) => ["qwen", "-p", prompt],
     interactive: (prompt) => ["qwen", "-i", prompt],
+    gate: {
+      free: ["--yolo"],
+      write: (file, line) => ({
+        tool: "write_file",
+        args: { file_path: file, content: `${line}\n` },
+      }),
+      run: (command) => ({ tool: "run_shell_command", args: { command } }),
+      hooks: ".qwen/settings.json",
+      lost: "open",
+      missing: "open",
+      seconds: 60,
+    },
   },
 };

@@ -4,9 +4,9 @@
 //
 // A script is a function of the results of all calls so far, as they stand in the request, and of
 // all {said} by the user and {result}s in order, to {tool, args}, which calls a tool, or {say},
-// which ends the turn, or {hang}, which never answers. So a host may repeat a request, and ask for
-// titles and summaries meanwhile, without the script going out of step. A tool that takes one text
-// is called by {tool, input}.
+// which ends the turn, or {hang}, which never answers; {calls: [{tool, args}, ...]} calls several at
+// once. So a host may repeat a request, and ask for titles and summaries meanwhile, without the script
+// going out of step. A tool that takes one text is called by {tool, input}.
 import { createServer } from "node:http";
 
 export const NOT_OFFERED = "I am not offered this tool";
@@ -38,9 +38,12 @@ const saidIn = (content) =>
 
 const event = (name, data) => `${name ? `event: ${name}\n` : ""}data: ${JSON.stringify(data)}\n\n`;
 
+/** The calls of an answer: one, several, or none. */
+const callsOf = (answer) => answer.calls ?? (answer.name ? [answer] : []);
+
 /*
  * One dialect: which requests are in it, what a request says, and how an answer looks. An answer is
- * {name, namespace, args, id} for a call, or {say}.
+ * {name, namespace, args, id} for a call, {calls} for several, or {say}.
  */
 const DIALECTS = [
   {
@@ -67,28 +70,41 @@ const DIALECTS = [
         stop_sequence: null,
         usage: { input_tokens: 1, output_tokens: 1 },
       };
-      const block = answer.name
-        ? { type: "tool_use", id: answer.id, name: answer.name, input: {} }
-        : { type: "text", text: "" };
-      const delta = answer.name
-        ? { type: "input_json_delta", partial_json: JSON.stringify(answer.args) }
-        : { type: "text_delta", text: answer.say };
-      const stop_reason = answer.name ? "tool_use" : "end_turn";
+      const calls = callsOf(answer);
+      const blocks = calls.length
+        ? calls.map((call) => ({
+            block: { type: "tool_use", id: call.id, name: call.name, input: {} },
+            whole: { input: call.args },
+            delta: { type: "input_json_delta", partial_json: JSON.stringify(call.args) },
+          }))
+        : [
+            {
+              block: { type: "text", text: "" },
+              whole: { text: answer.say },
+              delta: { type: "text_delta", text: answer.say },
+            },
+          ];
+      const stop_reason = calls.length ? "tool_use" : "end_turn";
       if (!body.stream)
         return {
           ...message,
-          content: [answer.name ? { ...block, input: answer.args } : { ...block, ...answer }],
+          content: blocks.map(({ block, whole }) => ({ ...block, ...whole })),
           stop_reason,
         };
       return (
         event("message_start", { type: "message_start", message }) +
-        event("content_block_start", {
-          type: "content_block_start",
-          index: 0,
-          content_block: block,
-        }) +
-        event("content_block_delta", { type: "content_block_delta", index: 0, delta }) +
-        event("content_block_stop", { type: "content_block_stop", index: 0 }) +
+        blocks
+          .map(
+            ({ block, delta }, index) =>
+              event("content_block_start", {
+                type: "content_block_start",
+                index,
+                content_block: block,
+              }) +
+              event("content_block_delta", { type: "content_block_delta", index, delta }) +
+              event("content_block_stop", { type: "content_block_stop", index }),
+          )
+          .join("") +
         event("message_delta", {
           type: "message_delta",
           delta: { stop_reason, stop_sequence: null },
@@ -108,21 +124,20 @@ const DIALECTS = [
         return message.role === "user" ? saidIn(message.content) : [];
       }),
     answer(answer, body) {
-      const content = answer.name
+      const calls = callsOf(answer);
+      const content = calls.length
         ? {
             role: "assistant",
             content: null,
-            tool_calls: [
-              {
-                index: 0,
-                id: answer.id,
-                type: "function",
-                function: { name: answer.name, arguments: JSON.stringify(answer.args) },
-              },
-            ],
+            tool_calls: calls.map((call, index) => ({
+              index,
+              id: call.id,
+              type: "function",
+              function: { name: call.name, arguments: JSON.stringify(call.args) },
+            })),
           }
         : { role: "assistant", content: answer.say };
-      const finish_reason = answer.name ? "tool_calls" : "stop";
+      const finish_reason = calls.length ? "tool_calls" : "stop";
       const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
       const common = { id: answer.id, created: 1, model: body.model };
       if (!body.stream)
@@ -155,55 +170,65 @@ const DIALECTS = [
         },
       ),
     answer(answer, body) {
-      const item = answer.input
-        ? {
-            type: "custom_tool_call",
-            id: `ctc_${answer.id}`,
-            call_id: answer.id,
-            name: answer.name,
-            input: answer.input,
-            status: "completed",
-          }
-        : answer.name
+      const itemOf = (call) =>
+        call.input
           ? {
-              type: "function_call",
-              id: `fc_${answer.id}`,
-              call_id: answer.id,
-              name: answer.name,
-              namespace: answer.namespace,
-              arguments: JSON.stringify(answer.args),
+              type: "custom_tool_call",
+              id: `ctc_${call.id}`,
+              call_id: call.id,
+              name: call.name,
+              input: call.input,
               status: "completed",
             }
           : {
+              type: "function_call",
+              id: `fc_${call.id}`,
+              call_id: call.id,
+              name: call.name,
+              namespace: call.namespace,
+              arguments: JSON.stringify(call.args),
+              status: "completed",
+            };
+      const calls = callsOf(answer);
+      const output = calls.length
+        ? calls.map(itemOf)
+        : [
+            {
               type: "message",
               id: `msg_${answer.id}`,
               role: "assistant",
               status: "completed",
               content: [{ type: "output_text", text: answer.say, annotations: [] }],
-            };
+            },
+          ];
       const response = {
         id: `resp_${answer.id}`,
         object: "response",
         created_at: 1,
         model: body.model,
         status: "completed",
-        output: [item],
+        output,
         usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
       };
       if (!body.stream) return response;
       const started = { ...response, status: "in_progress", output: [] };
       return (
         event("response.created", { type: "response.created", response: started }) +
-        event("response.output_item.added", {
-          type: "response.output_item.added",
-          output_index: 0,
-          item,
-        }) +
-        event("response.output_item.done", {
-          type: "response.output_item.done",
-          output_index: 0,
-          item,
-        }) +
+        output
+          .map(
+            (item, output_index) =>
+              event("response.output_item.added", {
+                type: "response.output_item.added",
+                output_index,
+                item,
+              }) +
+              event("response.output_item.done", {
+                type: "response.output_item.done",
+                output_index,
+                item,
+              }),
+          )
+          .join("") +
         event("response.completed", { type: "response.completed", response })
       );
     },
@@ -225,11 +250,14 @@ const DIALECTS = [
             : saidIn([part]),
         ),
     answer(answer, body, url) {
-      const part = answer.name
-        ? { functionCall: { id: answer.id, name: answer.name, args: answer.args } }
-        : { text: answer.say };
+      const calls = callsOf(answer);
+      const parts = calls.length
+        ? calls.map((call) => ({
+            functionCall: { id: call.id, name: call.name, args: call.args },
+          }))
+        : [{ text: answer.say }];
       const response = {
-        candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
+        candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }],
         usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
         modelVersion: "scripted",
       };
@@ -250,15 +278,15 @@ async function next(dialect, body, script) {
   const step = await script(results, items);
   if (step.hang) return step;
   if (step.say) return { id, say: step.say };
-  const name = named(offered, step.tool);
-  if (!name) return { id, say: `${NOT_OFFERED}: ${step.tool}` };
-  return {
-    id,
-    name,
-    namespace: dialect.namespace?.(body, name),
-    args: step.args,
-    input: step.input,
-  };
+  const steps = step.calls ?? [step];
+  const calls = steps.map(({ tool, args, input }, index) => {
+    const name = named(offered, tool);
+    const namespace = name && dialect.namespace?.(body, name);
+    return { id: index ? `${id}_${index}` : id, tool, name, namespace, args, input };
+  });
+  const missing = calls.find((call) => !call.name);
+  if (missing) return { id, say: `${NOT_OFFERED}: ${missing.tool}` };
+  return step.calls ? { id, name: calls[0].name, calls } : calls[0];
 }
 
 async function read(request) {

@@ -108,12 +108,17 @@ export class Place {
     return appendFile(join(this.home, ".config/agent-intercom/config.toml"), FORMS);
   }
 
+  /** Replaces a text in a file of the home, which has it. */
+  async edit(file, from, to) {
+    const path = join(this.home, file);
+    const text = readFileSync(path, "utf8");
+    assert.ok(text.includes(from), text);
+    writeFileSync(path, text.replaceAll(from, to));
+  }
+
   /** Makes the host start a program that is not there. */
-  async break() {
-    const file = join(this.home, this.host.entries);
-    const text = readFileSync(file, "utf8");
-    assert.ok(text.includes(build), text);
-    writeFileSync(file, text.replaceAll(build, "/nonexistent"));
+  break() {
+    return this.edit(this.host.entries, build, "/nonexistent");
   }
 
   intercom(...args) {
@@ -193,8 +198,9 @@ export class Place {
   }
 
   /** Runs the host without a terminal. {said, over, exitCode, ended()} */
-  headless(prompt, env = {}) {
-    const child = this.#spawn(this.host.headless(prompt), `headless-${this.#children.length}.log`, env);
+  headless(prompt, env = {}, options = []) {
+    const command = [...this.host.headless(prompt), ...options];
+    const child = this.#spawn(command, `headless-${this.#children.length}.log`, env);
     child.ended = () =>
       until(`${this.host.title} has ended`, () => child.over).catch((error) => {
         throw new Error(`${error.message}; it said:\n${child.said}`);
@@ -211,6 +217,22 @@ export class Place {
     });
     this.#children.push(terminal.child);
     return terminal;
+  }
+
+  /** The ids of the processes of this place whose program has that name. */
+  processes(name) {
+    return readdirSync("/proc")
+      .filter((one) => /^\d+$/.test(one))
+      .filter((pid) => {
+        try {
+          const [program] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+          const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(this.dir);
+          return ours && program.split("/").at(-1) === name && alive(pid);
+        } catch {
+          return false; // gone, or somebody else's
+        }
+      })
+      .map(Number);
   }
 
   /** Every file and folder of the home and the workspace, with what it holds. */

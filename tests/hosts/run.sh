@@ -234,5 +234,7 @@ for host in "$@"; do
 done
 [ "$failures" -eq 0 ] || echo "$failures failed" >&2
 
-ground_test "$build" "$here/conversation.test.mjs" "$@" || failures=$((failures + 1))
+for file in conversation gate; do
+    ground_test "$build" "$here/$file.test.mjs" "$@" || failures=$((failures + 1))
+done
 [ "$failures" -eq 0 ]

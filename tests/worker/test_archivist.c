@@ -241,7 +241,15 @@ START_TEST(what_no_checkpoint_needs_is_deleted_and_what_one_needs_stays)
 	expect_soon("SELECT state FROM checkpoint ORDER BY seq", "done\ndone\n");
 	open_objects(&o);
 	ck_assert_int_eq(object_check(&o, sha256_of("one\n", 4).text, &e), 1);
+	given("INSERT INTO checkpoint_wanted (kind, session_id) VALUES ('apply', 's-1')");
+	expect_soon("SELECT state FROM checkpoint ORDER BY seq", "done\ndone\ndone\n");
 	advance(11 * 60 * 1000);
+	/* How a session that lives began stays. */
+	expect_soon("SELECT kind, state FROM checkpoint ORDER BY seq", "start|done\napply|done\n");
+	ck_assert_int_eq(object_check(&o, sha256_of("one\n", 4).text, &e), 1);
+	given("UPDATE session SET status = 'terminated', terminated_at = updated_at"
+	      " WHERE id = 's-1'");
+	advance(61 * 60 * 1000);
 	expect_soon("SELECT kind, state FROM checkpoint", "apply|done\n");
 	for (int i = 0; i < 1000 && object_exists(&o, sha256_of("one\n", 4).text); i++)
 		(void)usleep(10000);

@@ -91,9 +91,9 @@ START_TEST(only_post_delete_and_resuming_get_are_served)
 	a = newcomer();
 	ck_assert_int_eq(agent_exchange(&a, "GET", "", NULL, NULL), 405);
 	ck_assert_int_eq(agent_exchange(&a, "PUT", "", PING, NULL), 405);
-	ck_assert_int_eq(agent_exchange(&a, "GET", "Last-Event-ID: 77.0\r\n", NULL, NULL), 404);
-	ck_assert_int_eq(agent_exchange(&a, "GET", "Last-Event-ID: x\r\n", NULL, NULL), 404);
-	ck_assert_int_eq(agent_exchange(&a, "GET", "Last-Event-ID: \r\n", NULL, NULL), 404);
+	ck_assert_int_eq(agent_exchange(&a, "GET", "Last-Event-ID: 77.0\r\n", NULL, NULL), 405);
+	ck_assert_int_eq(agent_exchange(&a, "GET", "Last-Event-ID: x\r\n", NULL, NULL), 405);
+	ck_assert_int_eq(agent_exchange(&a, "GET", "Last-Event-ID: \r\n", NULL, NULL), 405);
 	ck_assert_int_eq(raw("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", NULL), 200);
 	ck_assert_int_eq(raw("GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", NULL), 404);
 }

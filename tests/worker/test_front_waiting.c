@@ -116,7 +116,8 @@ START_TEST(a_stream_belongs_to_its_session)
 	{
 		OWNED(str) struct str body = { 0 };
 
-		(void)agent_exchange(&b, "GET", "Last-Event-ID: 1.0\r\n", NULL, &body);
+		ck_assert_int_eq(agent_exchange(&b, "GET", "Last-Event-ID: 1.0\r\n", NULL, &body),
+		                 405);
 		says(body.bytes, "there is no stream with this Last-Event-ID");
 		(void)agent_exchange(&nobody, "GET", "Last-Event-ID: 1.0\r\n", NULL, &body);
 		says(body.bytes, "there is no stream with this Last-Event-ID");

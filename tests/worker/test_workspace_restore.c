@@ -181,6 +181,165 @@ START_TEST(a_changed_workspace_is_compared_and_asked_again)
 }
 END_TEST
 
+/* Answered in the same way as all others. */
+static void is_put_back(void)
+{
+	order(NULL);
+	expect("SELECT outcome, why FROM command WHERE verb = 'session-restore'", "done|\n");
+	compare();
+	expect(STATE, "asked|\n");
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("changed.txt", "one\n");
+	file_is("gone.txt", "gone\n");
+	file_is("new.txt", "(none)");
+}
+
+START_TEST(a_checkpoint_outlives_its_session)
+{
+	OWNED(str) struct str line = { 0 };
+	pid_t applier;
+
+	given_changes();
+	given("INSERT INTO command (verb, session_id) VALUES ('stop', 's')");
+	expect("SELECT status FROM session WHERE id = 's'", "terminated\n");
+	applier = start_worker("applier");
+	str_addf(&line, "checkpoint restore %s --yes", id);
+	says(line.bytes, 0, "restored; to take it back: checkpoint restore ");
+	stop_worker(applier);
+	file_is("changed.txt", "one\n");
+	file_is("gone.txt", "gone\n");
+	file_is("new.txt", "(none)");
+	expect("SELECT s.id FROM workspace_restore AS w JOIN session AS s ON s.seq ="
+	       " w.session_seq",
+	       "s\n");
+}
+END_TEST
+
+START_TEST(what_an_ended_session_kept_is_asked_about_in_the_one_that_works_there_now)
+{
+	given_changes();
+	given("INSERT INTO command (verb, session_id) VALUES ('stop', 's');"
+	      "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
+	      " created_at, updated_at) SELECT 'next', machine, owner_user_id, workspace_root,"
+	      " 'active', mode, created_at, updated_at FROM session WHERE id = 's'");
+	is_put_back();
+	expect("SELECT s.id FROM workspace_restore AS w JOIN session AS s ON s.seq ="
+	       " w.session_seq",
+	       "next\n");
+	expect("SELECT session_id FROM steering WHERE outcome = 'accepted'", "next\n");
+}
+END_TEST
+
+START_TEST(a_checkpoint_of_a_folder_is_put_back_by_ctl)
+{
+	OWNED(str) struct str line = { 0 };
+	OWNED(char_ptr) char *text = NULL;
+	pid_t applier;
+
+	given_changes();
+	given("INSERT INTO command (verb, session_id) VALUES ('stop', 's')");
+	str_addf(&line, "checkpoint create --workspace '%s'", in(""));
+	says(line.bytes, 0, "files");
+	text = rows("SELECT id FROM checkpoint WHERE session_id IS NULL");
+	(void)snprintf(id, sizeof(id), "%.36s", text);
+	file("changed.txt", "three\n");
+	file("new.txt", "newer\n");
+	applier = start_worker("applier");
+
+	str_reset(&line);
+	str_addf(&line, "checkpoint restore %s", id);
+	says(line.bytes, 0, "to proceed: approve ");
+	expect("SELECT origin, status, s.workspace_root = c.workspace_root FROM session AS s,"
+	       " checkpoint AS c WHERE s.origin = 'folder' AND c.session_id IS NULL",
+	       "folder|terminated|1\n");
+	answer("reject");
+	expect(STATE, "cancelled|\n");
+	str_add(&line, " --yes --file new.txt");
+	says(line.bytes, 0, "restored; to take it back: checkpoint restore ");
+	file_is("new.txt", "new\n");
+	file_is("changed.txt", "three\n");
+	stop_worker(applier);
+}
+END_TEST
+
+START_TEST(what_could_not_be_compared_is_named_and_nothing_more_is_claimed)
+{
+	OWNED(str) struct str line = { 0 };
+	pid_t applier;
+
+	given_changes();
+	ck_assert_int_eq(unlink(in("kept.txt")), 0);
+	ck_assert_int_eq(mkfifo(in("kept.txt"), 0600), 0);
+	applier = start_worker("applier");
+	str_addf(&line, "checkpoint restore %s", id);
+	says(line.bytes, 0, "Not compared (1), left as now:\n  |   kept.txt: now it is a FIFO\n");
+	answer("approve");
+	expect_soon(STATE, "done|\n");
+	expect("SELECT left_out, left_named FROM workspace_restore",
+	       "1|kept.txt (now it is a FIFO)\n");
+	expect("SELECT count(*) FROM request WHERE description LIKE"
+	       " '%1 could not be compared and stays as it is: kept.txt (now it is a FIFO).'",
+	       "1\n");
+	file_is("changed.txt", "one\n");
+
+	str_add(&line, " --yes");
+	says(line.bytes, 0,
+	     "nothing to restore: the workspace is as the checkpoint has it, as far"
+	     " as it could be compared\nnot compared, and left as it is (1): "
+	     "kept.txt (now it is a FIFO)\n");
+	str_add(&line, " --file changed.txt");
+	says(line.bytes, 0, "nothing to restore: nothing differs at the chosen paths\n");
+	stop_worker(applier);
+}
+END_TEST
+
+START_TEST(a_new_folder_with_nothing_but_ignored_files_is_left_alone)
+{
+	given_changes();
+	file(".gitignore", "*.o\n");
+	order(NULL);
+	ck_assert_int_eq(mkdir(in("build"), 0755), 0);
+	file("build/a.o", "object\n");
+	compare();
+	expect("SELECT modified, deleted, added, named FROM workspace_restore",
+	       "1|1|2|.gitignore, changed.txt, gone.txt, new.txt\n");
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("build/a.o", "object\n");
+}
+END_TEST
+
+/* What is ignored now, and what was ignored then. */
+START_TEST(a_gitignore_that_changes_hides_nothing_and_removes_nothing)
+{
+	given_changes();
+	file(".gitignore", "notes/\n");
+	ck_assert_int_eq(mkdir(in("notes"), 0755), 0);
+	file("notes/a.txt", "mine\n");
+	given("INSERT INTO command (verb, session_id, argument) VALUES ('session-checkpoint', 's',"
+	      " 'second')");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state = 'done'", "2\n");
+	(void)snprintf(id, sizeof(id), "%.36s",
+	               rows("SELECT id FROM checkpoint WHERE label = 'second'"));
+	file(".gitignore", "changed.txt\n");
+	file("changed.txt", "three\n");
+	order(NULL);
+	compare();
+	expect("SELECT modified, deleted, added, named, left_named FROM workspace_restore",
+	       "2|0|0|.gitignore, changed.txt|notes (was ignored when the checkpoint was taken)\n");
+	expect("SELECT count(*) FROM request WHERE body LIKE '%A .gitignore differs:%'", "1\n");
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("changed.txt", "two\n");
+	file_is("notes/a.txt", "mine\n");
+	file_is(".gitignore", "notes/\n");
+}
+END_TEST
+
 START_TEST(orders_that_make_no_sense_are_refused_with_their_reason)
 {
 	given_changes();
@@ -226,6 +385,33 @@ START_TEST(ctl_shows_asks_and_restores)
 }
 END_TEST
 
+START_TEST(ctl_shows_what_has_changed_by_id_label_and_session)
+{
+	pid_t reader;
+	OWNED(str) struct str line = { 0 };
+
+	given_changes();
+	given("INSERT INTO checkpoint_wanted (kind, session_id, label) SELECT 'ordered', 's', "
+	      "'other'");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state = 'done'", "2\n");
+	reader = start_worker("reader");
+	str_addf(&line, "diff %.13s", id);
+	says(line.bytes, 0, "-one\n+two\n--- a/gone.txt\n+++ /dev/null\n");
+	says("diff BEFORE the storm", 0, "+++ b/new.txt");
+	says("diff other", 0, "nothing has changed");
+	says("diff", 1, "no checkpoint was taken when session");
+	given("INSERT INTO checkpoint_wanted (kind, session_id, label) SELECT 'ordered', 's', "
+	      "'other'");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state = 'done' AND kind = 'ordered'",
+	            "3\n");
+	says("diff other", 1, "several checkpoints are called 'other'; take the id:\n  ");
+	says("checkpoint list", 0, "other");
+	says("checkpoint list -n 1", 0, "... and 2 more: `checkpoint list -n 0` lists all");
+	expect("SELECT count(*) FROM event WHERE kind = 'diff.shown'", "3\n");
+	stop_worker(reader);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("workspace_restore");
@@ -235,7 +421,15 @@ int main(void)
 	tcase_add_test(c, a_yes_puts_it_back_and_the_checkpoint_before_undoes_that);
 	tcase_add_test(c, nothing_is_asked_where_nothing_differs);
 	tcase_add_test(c, a_changed_workspace_is_compared_and_asked_again);
+	tcase_add_test(c, what_could_not_be_compared_is_named_and_nothing_more_is_claimed);
+	tcase_add_test(c, a_new_folder_with_nothing_but_ignored_files_is_left_alone);
+	tcase_add_test(c, a_gitignore_that_changes_hides_nothing_and_removes_nothing);
+	tcase_add_test(c, a_checkpoint_outlives_its_session);
+	tcase_add_test(c,
+	               what_an_ended_session_kept_is_asked_about_in_the_one_that_works_there_now);
+	tcase_add_test(c, a_checkpoint_of_a_folder_is_put_back_by_ctl);
 	tcase_add_test(c, orders_that_make_no_sense_are_refused_with_their_reason);
 	tcase_add_test(c, ctl_shows_asks_and_restores);
+	tcase_add_test(c, ctl_shows_what_has_changed_by_id_label_and_session);
 	return run_suite(s);
 }

@@ -193,7 +193,8 @@ static void on_get(struct sink *s)
 	if (!http_callers_identify(s, NULL))
 		return;
 	if (call_seq == 0) {
-		http_reply_error(s, 404, NULL, RPC_INVALID_REQUEST,
+		http_reply_header(s, "Allow", "POST, DELETE");
+		http_reply_error(s, 405, NULL, RPC_INVALID_REQUEST,
 		                 "there is no stream with this Last-Event-ID");
 		return;
 	}

@@ -111,8 +111,9 @@ static bool reply(struct front *f, struct job *job)
 {
 	if (!job->refused)
 		return !JOBS[job->kind].reply || JOBS[job->kind].reply(f, job);
-	if (job->kind == JOB_RESUME) /* replies not to a request, but on a stream */
-		job->fault.status = job->fault.code == RPC_INVALID_REQUEST ? 404 : 503;
+	/* Nothing to resume: 405, since 404 would tell the client that its session has ended. */
+	if (job->kind == JOB_RESUME)
+		job->fault.status = job->fault.code == RPC_INVALID_REQUEST ? 405 : 503;
 	job->sink->by->refuse(job->sink, job->message.id, &job->fault);
 	return true;
 }

@@ -1,0 +1,26 @@
+/* canary: starts a host for a moment in an empty folder, with a model of ours that has it write a
+ * file and run a command, and looks whether its gate kept it from both. Nothing reaches a model of
+ * the user's, and the hook, which is told by a variable that this is a canary, asks nobody. */
+#ifndef CANARY_H
+#define CANARY_H
+
+#include "sql/sets.h"
+#include "str.h"
+
+#include <stdbool.h>
+
+struct canary {
+	const char *host; /* as install knows it */
+	enum gate_canary_state state; /* closed: our hook kept it from both; unknown: it could not
+	                               * be tried, or something else kept it */
+	bool missing; /* its program is not installed */
+	struct str version; /* as it says itself; empty: unknown */
+	struct str detail; /* what was seen, or why nothing was */
+	struct str by_hand; /* what to type instead; empty: nothing */
+};
+
+/* Looks at c->host; fills the rest. The caller clears it. */
+void canary_look(struct canary *c);
+void canary_clear(struct canary *c);
+
+#endif

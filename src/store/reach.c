@@ -1,0 +1,106 @@
+#include "reach.h"
+
+#include "paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { NOT_FOR_OTHERS = 077, CONFIG_BYTES_MAX = 256 << 10 };
+
+static const char USUAL_NAME[] = "agent-intercom";
+
+static bool is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid())
+		return true;
+	errno = EPERM;
+	return false;
+}
+
+int reach_front(const char *run)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int dir = open(run, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int failed = -1, why;
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", dir);
+	if (dir >= 0 && fd >= 0)
+		failed = connect(fd, (const struct sockaddr *)&a, sizeof(a));
+	if (!failed && !is_ours(fd))
+		failed = -1;
+	why = errno;
+	if (dir >= 0)
+		(void)close(dir);
+	if (failed && fd >= 0)
+		(void)close(fd);
+	errno = why;
+	return failed ? -1 : fd;
+}
+
+/* Whether the usual configuration may name its system: then it has to be read. */
+static bool names_a_system(void)
+{
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str text = { 0 };
+	char piece[4096];
+	ssize_t n;
+	int fd;
+
+	if (paths_config_home(&path, NULL))
+		return true;
+	str_addf(&path, "/%s/config.toml", USUAL_NAME);
+	fd = open(str_text(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return errno != ENOENT && errno != ENOTDIR;
+	while ((n = read(fd, piece, sizeof(piece))) > 0 && text.length < CONFIG_BYTES_MAX)
+		str_add_bytes(&text, piece, (size_t)n);
+	(void)close(fd);
+	/* A key may be written with escapes, too. */
+	return n != 0 || memmem(str_text(&text), text.length, "ipc_name", 8) ||
+	       memchr(str_text(&text), '\\', text.length);
+}
+
+static bool find_named(const char *base, struct str *run)
+{
+	OWNED(str) struct str link = { 0 };
+	char target[16];
+	ssize_t length;
+
+	str_addf(&link, "%s/%s", base, USUAL_NAME);
+	length = readlink(str_text(&link), target, sizeof(target) - 1);
+	if (length <= 0)
+		return false;
+	target[length] = '\0';
+	if (strchr(target, '/') || target[0] == '.')
+		return false;
+	str_reset(&link);
+	str_addf(&link, "%s/%s", base, target);
+	if (paths_check_ours(base, NOT_FOR_OTHERS, NULL) ||
+	    paths_check_ours(str_text(&link), NOT_FOR_OTHERS, NULL))
+		return false;
+	str_add(run, str_text(&link));
+	return true;
+}
+
+bool reach_usual(struct str *run)
+{
+	OWNED(str) struct str base = { 0 };
+	const char *env = getenv("INTERCOM_CONFIG");
+
+	if ((env && *env) || names_a_system())
+		return false;
+	if (paths_runtime_base(&base) && find_named(str_text(&base), run))
+		return true;
+	str_reset(&base);
+	return paths_state_base(&base, NULL) == 0 && find_named(str_text(&base), run);
+}

@@ -1,0 +1,215 @@
+// The gate in the real hosts, as `agent-intercom install HOST --gate` makes it: what they do with their
+// own tools, each started so that nothing but the gate keeps it from acting.
+//
+// HOSTS_LONG: the seconds of the long wait (8); 660 is longer than every host waits by itself.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { HOSTS } from "./hosts.mjs";
+import { Model } from "./model.mjs";
+import { Place, until } from "./place.mjs";
+
+const NAMES = process.env.HOSTS_ONLY.split(" ");
+const LONG = Number(process.env.HOSTS_LONG ?? 8);
+const TIMEOUT = { timeout: 300_000 + 2000 * LONG };
+const DONE = "All of it is done.";
+const DEADLINE = 3;
+const MS = 1000;
+
+/** A model that makes its call again while the answer is that it is parked. */
+const patient = (step) => (results) =>
+  results.length === 0 || /same (call )?again/.test(results.at(-1)) ? step : { say: DONE };
+
+/** A model that makes one call, once. */
+const once = (step) => (results) => (results.length === 0 ? step : { say: DONE });
+
+for (const name of NAMES) {
+  const host = HOSTS[name];
+  const { gate } = host;
+
+  describe(`${host.title}, gated`, () => {
+    let model;
+
+    before(async () => {
+      model = await Model.start();
+    });
+    after(() => model.stop());
+
+    const test_ = (sentence, body) =>
+      test(sentence, TIMEOUT, async (t) => {
+        const place = await Place.create(name);
+        t.after(() => place.end());
+        place.file = join(place.workspace, "hello.txt");
+        place.write = gate.write(place.file, "hello");
+        place.command = gate.run(`touch ${place.file}`);
+        await body(place, t);
+      });
+
+    /** Runs the host with a script until it has asked. */
+    async function asks(place, script, ...options) {
+      const run = model.run(script);
+      await place.configure(run, "--gate", ...options);
+      const agent = place.headless("Do it.", {}, gate.free);
+      return { run, agent, question: await place.question(agent) };
+    }
+
+    test_("a write of its own waits, is shown as a diff, and is done after approval", async (place) => {
+      const { run, agent, question } = await asks(place, patient(place.write));
+
+      assert.ok(!place.has("hello.txt"), "it waits");
+      assert.match(await place.ctl("show", question), /^\s*\+hello$/m);
+      await place.ctl("approve", question);
+      await agent.ended();
+
+      assert.equal(agent.exitCode, 0, agent.said);
+      assert.equal(place.read("hello.txt"), "hello\n", agent.said);
+      assert.match(agent.said, new RegExp(DONE));
+      assert.equal(run.requests.at(-1).results.length, 1, "one call");
+      const [{ count }] = await place.sql("SELECT count(*) AS count FROM request");
+      assert.equal(count, 1, "one question");
+    });
+
+    test_("a command of its own that is rejected does not run, and the model hears why", async (place) => {
+      const { run, agent, question } = await asks(place, patient(place.command));
+
+      await place.ctl("reject", question, "--reason", "not today");
+      await agent.ended();
+
+      assert.ok(!place.has("hello.txt"), agent.said);
+      assert.match(run.requests.at(-1).results[0], /not today/);
+    });
+
+    test_("at its deadline a call is denied as parked, and its repetition is approved once", async (place) => {
+      let wake;
+      const awake = new Promise((resolve) => (wake = resolve));
+      const script = async (results) => {
+        if (results.length === 1) await awake;
+        return results.length < 3 ? place.command : { say: DONE };
+      };
+      const run = model.run(script);
+      await place.configure(run, "--gate", "--wait", `${DEADLINE}`);
+      const agent = place.headless("Do it.", {}, gate.free);
+      const question = await place.question(agent);
+      const told = await until("the model is told", () =>
+        run.requests.find((one) => one.results.length === 1),
+      );
+
+      assert.ok(!place.has("hello.txt"), "it is denied");
+      assert.ok(told.results[0].includes(question), told.results[0]);
+      await place.ctl("approve", question);
+      wake();
+      assert.notEqual(await place.question(agent, [question]), question, "a third one is asked again");
+      assert.ok(place.has("hello.txt"), "the second one was done");
+      await agent.ended();
+      const [{ count }] = await place.sql("SELECT count(*) AS count FROM request");
+      assert.equal(count, 2, "two questions");
+    });
+
+    test_(`a hook that is killed leaves it ${gate.lost}`, async (place) => {
+      const { agent } = await asks(place, once(place.command));
+      const hooks = place.processes("hook");
+
+      assert.ok(hooks.length > 0, "the hook runs");
+      for (const pid of hooks) process.kill(pid, "SIGKILL");
+      await agent.ended();
+      assert.equal(place.has("hello.txt"), gate.lost === "open", agent.said);
+    });
+
+    test_(`a hook that is missing leaves it ${gate.missing}`, async (place) => {
+      await place.configure(model.run(once(place.command)), "--gate");
+      await place.edit(gate.hooks, process.env.HOSTS_BUILD, "/nonexistent");
+      const agent = place.headless("Do it.", {}, gate.free);
+
+      await agent.ended();
+      assert.equal(place.has("hello.txt"), gate.missing === "open", agent.said);
+    });
+
+    test_("nothing runs while the system does not, and the model hears why", async (place) => {
+      const run = model.run(once(place.command));
+      await place.configure(run, "--gate", "--http"); // over stdio the host would start it
+      if (host.required) await place.edit(host.entries, "required = true", "required = false");
+      const agent = place.headless("Do it.", {}, gate.free);
+
+      await agent.ended();
+      assert.ok(!place.has("hello.txt"), agent.said);
+      assert.match(run.requests.at(-1).results[0], /agent-intercom/);
+    });
+
+    test_("it runs while the system does not, if install was told so", async (place) => {
+      await place.configure(model.run(once(place.command)), "--gate", "--http", "--when-down", "allow");
+      if (host.required) await place.edit(host.entries, "required = true", "required = false");
+      const agent = place.headless("Do it.", {}, gate.free);
+
+      await agent.ended();
+      assert.ok(place.has("hello.txt"), agent.said);
+    });
+
+    test_("a front that is killed while a call waits lets nothing run unasked", async (place) => {
+      const { agent, question } = await asks(place, patient(place.command));
+
+      for (const pid of place.processes("mcp-front")) process.kill(pid, "SIGKILL");
+      await until(
+        "there is another front, or the host has ended",
+        () => agent.over || place.processes("mcp-front").length > 0,
+      );
+      assert.ok(!place.has("hello.txt"), agent.said);
+      await place.ctl("reject", question, "--reason", "no");
+      await agent.ended();
+      assert.ok(!place.has("hello.txt"), agent.said);
+    });
+
+    test_("a login shell that prints something neither opens nor closes it", async (place) => {
+      const noise = "echo hello from the profile\n";
+      const write = patient(place.write);
+      const script = (results) => {
+        if (results.length === 0) return place.command;
+        return results.length === 1 ? place.write : write(results);
+      };
+      place.env.SHELL = "/bin/bash";
+      place.env.BASH_ENV = join(place.home, ".bashrc");
+      for (const file of [".profile", ".bash_profile", ".bashrc"])
+        await appendFile(join(place.home, file), noise);
+      const { agent, question } = await asks(place, script);
+
+      await place.ctl("reject", question, "--reason", "not today");
+      const next = await place.question(agent, [question]);
+      assert.ok(!place.has("hello.txt"), "the command did not run");
+      await place.ctl("approve", next);
+      await agent.ended();
+      assert.equal(place.has("hello.txt") && place.read("hello.txt"), "hello\n", agent.said);
+    });
+
+    for (const verdict of ["approve", "reject"])
+      test_(`after ${LONG} s of waiting, ${verdict} counts`, async (place) => {
+        const { agent, question } = await asks(place, patient(place.command));
+
+        await delay(LONG * MS);
+        assert.ok(!place.has("hello.txt"), "it waits");
+        if (verdict === "approve") await place.ctl("approve", question);
+        else await place.ctl("reject", question, "--reason", "not today");
+        await agent.ended();
+        assert.equal(place.has("hello.txt"), verdict === "approve", agent.said);
+      });
+
+    test_("of two calls at once each has its own answer", async (place) => {
+      const calls = ["one", "two"].map((file) => gate.run(`touch ${join(place.workspace, file)}`));
+      const script = (results) => {
+        if (results.length === 0) return { calls };
+        return /same (call )?again/.test(results.at(-1)) ? calls[1] : { say: DONE };
+      };
+      const { agent, question } = await asks(place, script);
+      const answer = async (id) =>
+        /touch \S*one/.test(await place.ctl("show", id))
+          ? place.ctl("approve", id)
+          : place.ctl("reject", id, "--reason", "not two");
+
+      await answer(question);
+      await answer(await place.question(agent, [question]));
+      await agent.ended();
+      assert.ok(place.has("one"), agent.said);
+      assert.ok(!place.has("two"), agent.said);
+    });
+  });
+}

@@ -1,0 +1,170 @@
+/* agent-intercom doctor --gate: the real program, with a script in the place of a host. */
+#include "install_case.h"
+
+/* A host that asks its model with both tools offered, and in between does what is said by `first`
+ * and `second`: it sets $told, the result of the call. */
+#define HOST(first, second)                                                                        \
+	"#!/bin/sh\n"                                                                              \
+	"[ \"$1\" = --version ] && { echo 'Fake Host'; echo '9.9 (fake)'; exit; }\n"               \
+	"pwd >\"$HOME/was-in\"\n"                                                                  \
+	"tools='\"tools\":[{\"name\":\"Write\"},{\"name\":\"Bash\"}]'\n"                           \
+	"ask() { said=$(curl -s --noproxy '*' -d \"{$tools,\\\"messages\\\":[$1]}\" "              \
+	"$ANTHROPIC_BASE_URL/v1/messages) || exit 9; }\n"                                          \
+	"result() { echo \"{\\\"content\\\":[{\\\"type\\\":\\\"tool_result\\\",\\\"content\\\":"   \
+	"\\\"$1\\\"}]}\"; }\n"                                                                     \
+	"ask ''\n"                                                                                 \
+	"case $said in *'\"name\":\"Write\"'*canary-write*) ;; *) exit 8 ;; esac\n" first          \
+	"one=$(result \"$told\")\n"                                                                \
+	"ask \"$one\"\n"                                                                           \
+	"case $said in *'\"name\":\"Bash\"'*canary-command*) ;; *) exit 7 ;; esac\n" second        \
+	"ask \"$one,$(result \"$told\")\"\n"                                                       \
+	"case $said in *end_turn*) ;; *) exit 6 ;; esac\n"
+
+#define DENIED "told=\"denied: $INTERCOM_CANARY\"\n"
+
+static void setup_doctor(void)
+{
+	static char path[2 * PATH_MAX];
+
+	setup();
+	ck_assert(shell("mkdir '%s' '%s' && cp '%s' '%s' && cd '%s' && touch hook mcp-front && "
+	                "chmod +x hook mcp-front",
+	                in("bin"), in("hosts"), binary, in("bin"), in("bin")));
+	(void)snprintf(binary, sizeof(binary), "%s", in("bin/agent-intercom"));
+	(void)snprintf(path, sizeof(path), "%s:/usr/bin:/bin", in("hosts"));
+	(void)setenv("PATH", path, 1);
+}
+
+static void given_host(const char *script)
+{
+	given("hosts/claude", script);
+	ck_assert(shell("chmod +x '%s'", in("hosts/claude")));
+}
+
+static void doctor_says(const char *arguments, int expected, const char *text)
+{
+	char command[128];
+
+	(void)snprintf(command, sizeof(command), "doctor --gate %s", arguments);
+	run(command);
+	says(text);
+	ck_assert_msg(status == expected, "exit %d:\n%s%s", status, str_text(&out),
+	              str_text(&err_out));
+}
+
+/* ---- the canary ---- */
+
+START_TEST(a_host_that_heeds_the_hook_is_closed)
+{
+	given_host(HOST(DENIED, DENIED));
+	does("install claude --gate --yes");
+	doctor_says("claude", 0, "ok   gate claude: closed (9.9 (fake)): our hook kept it from");
+	doctor_says("", 0, "ok   gate claude: closed");
+	says("ok   gate codex: there is none");
+	ck_assert(shell("! test -e \"$(cat '%s')\"", in("was-in")));
+}
+END_TEST
+
+START_TEST(a_host_that_writes_or_runs_is_open)
+{
+	given_host(HOST("touch canary-write; told=done\n", DENIED));
+	does("install claude --gate --yes");
+	doctor_says("claude", 1, "FAIL gate claude: OPEN (9.9 (fake)): it wrote a file unasked");
+	given_host(HOST(DENIED, "touch canary-command; told=done\n"));
+	doctor_says("claude", 1, "it ran a command unasked");
+	given_host(HOST("touch canary-write\n", "touch canary-command\n"));
+	doctor_says("claude", 1, "it wrote a file and ran a command unasked");
+}
+END_TEST
+
+START_TEST(what_something_else_denied_proves_nothing)
+{
+	given_host(HOST("told='not permitted here'\n", DENIED));
+	does("install claude --gate --yes");
+	doctor_says("claude", 0,
+	            "warn gate claude: not tried (9.9 (fake)): not our hook, but something else "
+	            "kept it from `Write`: not permitted here");
+}
+END_TEST
+
+START_TEST(a_host_that_cannot_be_tried_is_not_called_closed)
+{
+	does("install claude --gate --yes");
+	given_host("#!/bin/sh\necho 'log in first' >&2\nexit 1\n");
+	doctor_says("claude", 0,
+	            "it never asked the model that it was given; its last words: log in "
+	            "first");
+	does("install vscode --gate --yes");
+	doctor_says("vscode", 0, "warn gate vscode: not tried: it takes no model of ours");
+	says("If a file exists before that, the gate is OPEN.");
+	ck_assert(shell("rm '%s'", in("hosts/claude")));
+	doctor_says("claude", 0, "claude is not installed");
+}
+END_TEST
+
+/* ---- the files ---- */
+
+START_TEST(hooks_that_would_let_a_tool_run_are_found)
+{
+	static const char FILE_NAME[] = ".claude/settings.json";
+
+	given_host(HOST(DENIED, DENIED));
+	does("install claude --gate --yes");
+	ck_assert(shell("sed -i 's/\"timeout\": 3700/\"timeout\": 3600/' '%s'", in(FILE_NAME)));
+	doctor_says("claude", 1,
+	            "PreToolUse is given up before it answers (timeout 3600, deadline "
+	            "3600 s)");
+	ck_assert(shell("sed -i 's/\"timeout\": 3600/\"x\": 1/' '%s'", in(FILE_NAME)));
+	doctor_says("claude", 1, "PreToolUse has no timeout; install the gate again");
+	does("install claude --gate --yes");
+	ck_assert(shell("sed -i 's/\"PreToolUse\"/\"PreToolUsed\"/' '%s'", in(FILE_NAME)));
+	doctor_says("claude", 1, "PreToolUse is gone; install the gate again");
+	does("install claude --gate --yes");
+	ck_assert(shell("rm '%s'", in("bin/hook")));
+	doctor_says("claude", 1, "/bin/hook: No such file or directory; install the gate again");
+}
+END_TEST
+
+START_TEST(a_gate_that_codex_does_not_trust_is_found)
+{
+	char key[PATH_MAX];
+
+	does("install codex --gate --yes");
+	doctor_says("codex", 1, "you have not trusted it, so Codex skips it");
+	(void)snprintf(key, sizeof(key),
+	               "[hooks.state.\"%.200s/.codex/hooks.json:pre_tool_use:0:0\"]\n"
+	               "trusted_hash = \"sha256:0\"\n",
+	               folder);
+	given(".codex/config.toml", key);
+	doctor_says("codex", 0, "ok   gate codex: hooks are in ");
+}
+END_TEST
+
+START_TEST(a_gate_that_is_not_there_is_missed_by_whoever_asks_for_it)
+{
+	doctor_says("gemini", 1, "FAIL gate gemini: there is none");
+	doctor_says("", 0, "ok   gate gemini: there is none");
+	run("doctor --gate emacs");
+	ck_assert_int_eq(status, 64);
+	run("doctor emacs");
+	ck_assert_int_eq(status, 64);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("install_canary");
+	TCase *c = tcase_create("gate");
+
+	tcase_add_checked_fixture(c, setup_doctor, teardown);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, a_host_that_heeds_the_hook_is_closed);
+	tcase_add_test(c, a_host_that_writes_or_runs_is_open);
+	tcase_add_test(c, what_something_else_denied_proves_nothing);
+	tcase_add_test(c, a_host_that_cannot_be_tried_is_not_called_closed);
+	tcase_add_test(c, hooks_that_would_let_a_tool_run_are_found);
+	tcase_add_test(c, a_gate_that_codex_does_not_trust_is_found);
+	tcase_add_test(c, a_gate_that_is_not_there_is_missed_by_whoever_asks_for_it);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

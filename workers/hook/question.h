@@ -1,0 +1,38 @@
+/* question: one question to mcp-front, over as many connections as it takes.
+ *
+ * The question is one JSON-RPC request, "intercom/hook"; lines about the wait may come before its
+ * answer. If the front goes away while it waits, the same question is asked again of the next
+ * one. */
+#ifndef QUESTION_H
+#define QUESTION_H
+
+#include "err.h"
+#include "gate_input.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How the system is found: one of both, or neither for the usual one. Borrowed. */
+struct question_system {
+	const char *run; /* its run directory */
+	const char *database;
+};
+
+struct question {
+	const struct question_system *system;
+	const struct gate_host *host;
+	const char *event; /* the host's name */
+	bool waits; /* for a person: through a restart of the front; otherwise only once */
+	int64_t deadline_ms; /* clock_monotonic_ms */
+	struct str bytes; /* the host's JSON on one line */
+	/* Results: */
+	bool reached; /* a front has heard the question */
+	bool abandoned; /* nobody reads our stdout any more */
+};
+
+/* Asks, and waits for the answer. *ret: its result, an object that the caller deletes. 0, or -1
+ * with e: no front, no answer by the deadline, or one that makes no sense. */
+int question_ask(struct question *q, cJSON **ret, struct err *e);
+
+#endif
