@@ -224,6 +224,24 @@ START_TEST(a_stop_of_the_system_leaves_questions_that_can_be_answered)
 }
 END_TEST
 
+START_TEST(a_sigterm_to_every_process_is_a_stop_of_the_system_in_any_order)
+{
+	setup();
+	for (int runner_first = 0; runner_first <= 1; runner_first++) {
+		int run = given_run("sleep 1000");
+
+		run_becomes(run, "running||||active");
+		pid_t agent = (pid_t)atoi(of_run(run, "pid")), runner = runner_of(run);
+
+		ck_assert_int_eq(kill(runner_first ? runner : agent, SIGTERM), 0);
+		ck_assert_int_eq(kill(runner_first ? agent : runner, SIGTERM), 0);
+		run_becomes(run, "ended|interrupted||15|interrupted");
+		ck_assert_str_eq(of_run(run, "why"), "the system stopped");
+	}
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(what_everything_was_killed_in_can_be_answered_and_goes_on)
 {
 	setup();
@@ -294,6 +312,7 @@ int main(void)
 	tcase_add_test(c, a_question_that_is_open_is_told_as_open_and_asked_once);
 	tcase_add_test(c, a_decision_that_comes_after_the_return_is_told_once);
 	tcase_add_test(c, a_stop_of_the_system_leaves_questions_that_can_be_answered);
+	tcase_add_test(c, a_sigterm_to_every_process_is_a_stop_of_the_system_in_any_order);
 	tcase_add_test(c, what_everything_was_killed_in_can_be_answered_and_goes_on);
 	tcase_add_test(c, after_a_reboot_another_process_with_the_same_number_is_left_alone);
 	return run_suite(s);
