@@ -106,6 +106,8 @@ START_TEST(words_that_a_restart_leaves_untold_are_not_what_came_next)
 	turn = shown_now(ts);
 	says(turn, "Its session has ended.");
 	is_not_in(turn, "use tabs");
+	expect("SELECT kind FROM slack_message WHERE kind IN ('ended', 'restarted') ORDER BY seq",
+	       "ended\nrestarted\n");
 	end_system();
 }
 END_TEST
@@ -133,6 +135,8 @@ START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
 {
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *turn = NULL;
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(char_ptr) char *after = NULL;
 
 	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
@@ -146,6 +150,12 @@ START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
 	says(turn, "Its session was interrupted: `session-resume` continues it.");
 	is_not_in(turn, "has ended.\"");
 	is_not_in(turn, "turn_resume");
+	head = ts_of("session");
+	(void)slack_acked("{'message':{'text':'resume','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT status FROM session", "active\n");
+	after = shown_now(ts);
+	says(after, "Its session was interrupted, and has been resumed.");
+	is_not_in(after, "session-resume");
 	end_system();
 }
 END_TEST
