@@ -7,9 +7,18 @@
 #include <string.h>
 #include <sysexits.h>
 
+static void (*end_otherwise)(void);
+
+void str_on_exhaustion(void (*end)(void))
+{
+	end_otherwise = end;
+}
+
 static void *or_die(void *memory)
 {
 	if (!memory) {
+		if (end_otherwise)
+			end_otherwise();
 		(void)fputs("out of memory\n", stderr);
 		_Exit(EX_TEMPFAIL);
 	}
