@@ -73,8 +73,8 @@ void said_clear(struct said *s);
 int operator_say(struct store *st, const struct speaker *who, const struct words *w,
                  struct said *out, struct err *e);
 
-/* Free text to the agent of the place (of several, the person is asked which): its instruction if it
- * is only standing by; otherwise it reads the text with its next step. As above. */
+/* Free text to the agent of the place (of several, the person is asked which): its instruction if
+ * it is only standing by; otherwise it reads the text with its next step. As above. */
 int operator_tell(struct store *st, const struct speaker *who, const char *text, struct said *out,
                   struct err *e);
 
