@@ -81,6 +81,13 @@ static void delete (struct gate_edit_file *f)
 
 /* ---- forms ---- */
 
+static bool is_markdown(const char *path)
+{
+	const char *dot = path ? strrchr(path, '.') : NULL;
+
+	return dot && (strcasecmp(dot, ".md") == 0 || strcasecmp(dot, ".mdx") == 0);
+}
+
 static int write_all(const struct work *w)
 {
 	const struct gate_keys *keys = w->in->keys;
@@ -92,6 +99,8 @@ static int write_all(const struct work *w)
 
 	if (!path || !content)
 		return cannot(w, "the path or the content is not given");
+	if (w->in->host->trims_lines && !is_markdown(path) && gate_replace_has_loose_end(content))
+		return cannot(w, "the host may trim the ends of the lines");
 	f = look(w, path);
 	if (!f)
 		return -1;
@@ -110,13 +119,6 @@ static int create_new(const struct work *w)
 	if (got == 1 && w->edit->files[0].existed)
 		return cannot(w, "the file exists, and the tool creates files only");
 	return got;
-}
-
-static bool is_markdown(const char *path)
-{
-	const char *dot = path ? strrchr(path, '.') : NULL;
-
-	return dot && (strcasecmp(dot, ".md") == 0 || strcasecmp(dot, ".mdx") == 0);
 }
 
 /* One replacement in one file; object holds its texts. */

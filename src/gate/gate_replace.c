@@ -81,8 +81,7 @@ int gate_replace_check_whole(const struct str *file, const char *content, struct
 	return 0;
 }
 
-/* Whether a line of text ends with a blank. */
-static bool has_loose_end(const char *text)
+bool gate_replace_has_loose_end(const char *text)
 {
 	for (const char *at = text; (at = strpbrk(at, " \t")); at++)
 		if (strchr("\r\n", at[1])) /* or the end */
@@ -94,7 +93,7 @@ static int check_new_text(const struct gate_replace *r, const struct str *file, 
 {
 	if (strcmp(r->old_text, r->new_text) == 0)
 		return err_set(e, ERR_INPUT, "the old text is the new one");
-	if (r->trims_lines && has_loose_end(r->new_text))
+	if (r->trims_lines && gate_replace_has_loose_end(r->new_text))
 		return err_set(e, ERR_INPUT, "the host may trim the ends of the new lines");
 	if (strchr(r->new_text, '\r') && !is_crlf(str_text(file), file->length))
 		return err_set(e, ERR_INPUT, "the new text brings another line ending");

@@ -32,6 +32,9 @@ int gate_replace_check(const struct str *file, struct err *e);
 /* The same where new content replaces the file. */
 int gate_replace_check_whole(const struct str *file, const char *content, struct err *e);
 
+/* Whether a line of text ends with a blank. */
+bool gate_replace_has_loose_end(const char *text);
+
 /* Puts text as lines of its own after line (0: before the first). 0, or -1: there is no such line.
  */
 int gate_replace_insert(const struct str *file, size_t line, const char *text, struct str *out,

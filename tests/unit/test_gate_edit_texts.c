@@ -150,6 +150,8 @@ START_TEST(what_hosts_do_differently_is_not_computed)
 		                       "new_string", CASES[i].new_text, NULL),
 		                CASES[i].why);
 	}
+	is_not_computed("claude", "Write", object("file_path", "c", "content", "x \n", NULL),
+	                "may trim");
 	given_file("a.md", "1\n");
 	carry_out("claude", "Edit",
 	          object("file_path", "a.md", "old_string", "1", "new_string", "x  ", NULL));
