@@ -126,7 +126,7 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 	bool stands_by;
 
 	if (session && (find_last_question(d->st, session, d->w->verb, &last, e) < 0 ||
-	                operator_hint(d->st, session, &hint, &stands_by, e) < 0))
+	                operator_hint(d->st, d->who, session, &hint, &stands_by, e) < 0))
 		return TARGET_FAILED;
 	str_addf(&text, "nothing waits for `%s`", d->w->verb->word);
 	if (last.story.length)
