@@ -1,7 +1,7 @@
 -- Checkpoints: what a workspace held at an instant. A row is an order to the archivist, and then
 -- what it found; the content is in objects next to the database (src/snapshot/object.h), under the
 -- hash of its manifest. To take one: INSERT INTO checkpoint_wanted. `reboot` returns the last one.
--- rings: archivist, applier
+-- rings: archivist, applier, reader
 -- moves: state
 -- fixed: a snapshot does not change
 CREATE TABLE checkpoint (
@@ -16,8 +16,9 @@ CREATE TABLE checkpoint (
   workspace_root    TEXT NOT NULL,          -- fixed: absolute path
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)), -- fixed
   created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
-  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore')), -- fixed: by
-                                            -- an operator; before an agent, a write or a restore
+  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore', 'diff')), -- fixed:
+                                            -- by an operator; before an agent, a write or a
+                                            -- restore; to be compared once
   machine           TEXT NOT NULL,          -- fixed: whose archivist takes it
   command_seq       INTEGER REFERENCES command (seq), -- fixed: the order
   apply_seq         INTEGER REFERENCES apply (seq), -- fixed: the write that comes after it

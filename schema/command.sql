@@ -8,8 +8,8 @@ CREATE TABLE command (
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
                                             -- stop: the reason, for the requests that it answers;
                                             -- session-start and session-restart: see the view
-                                            -- start_order; list-files and show-file: see
-                                            -- the view look_order; run: see the view run_order; run-stop:
+                                            -- start_order; list-files, show-file and diff:
+                                            -- see the view look_order; run: see the view run_order; run-stop:
                                             -- alias_run.seq; session-checkpoint:
                                             -- the label, or JSON with label and workspace, which
                                             -- no session needs;
@@ -20,7 +20,7 @@ CREATE TABLE command (
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')), -- later, once:
                                             -- NULL: a worker is at it (undo, session-checkpoint,
-                                            -- list-files, show-file)
+                                            -- list-files, show-file, diff)
   reply       TEXT,                         -- later, until outcome: JSON where outcome is done
   why         TEXT                          -- later, until outcome: in words, if it was not done
 ) STRICT;
@@ -51,4 +51,4 @@ INSERT INTO command_verb VALUES
   ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
   ('session-checkpoint', 'checkpoint'), ('session-checkpoints', 'read'),
   ('session-restore', 'restore'),
-  ('list-files', 'look'), ('show-file', 'look'), ('run', 'run'), ('run-stop', 'run');
+  ('list-files', 'look'), ('show-file', 'look'), ('diff', 'look'), ('run', 'run'), ('run-stop', 'run');

@@ -1,12 +1,13 @@
 -- Looks into a workspace that an operator orders: a folder as a tree, or a file. The rules insert
--- one with its order; reader does it and settles it.
+-- one with its order; reader does it and settles it. Also what has changed since a checkpoint: then
+-- the workspace is read for another one first.
 -- rings: reader, mcp-front
 -- moves: state
 -- fixed: what was ordered does not change
 CREATE TABLE file_look (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: messages name it
   command_seq    INTEGER NOT NULL REFERENCES command (seq), -- fixed: the order
-  what           TEXT NOT NULL CHECK (what IN ('folder', 'file')), -- fixed
+  what           TEXT NOT NULL CHECK (what IN ('folder', 'file', 'diff')), -- fixed
   machine        TEXT NOT NULL,             -- fixed: the machine whose reader does it
   workspace_root TEXT NOT NULL,             -- fixed
   session_seq    INTEGER REFERENCES session (seq), -- fixed: whose workspace it is; NULL: of none
@@ -14,6 +15,8 @@ CREATE TABLE file_look (
   depth          INTEGER CHECK (depth BETWEEN 1 AND 10), -- fixed: of a folder
   first_line     INTEGER CHECK (first_line > 0), -- fixed: of a file; NULL: all of it
   last_line      INTEGER CHECK (last_line >= first_line), -- fixed
+  checkpoint_id  TEXT,                      -- fixed: diff: what is compared
+  now_id         TEXT,                      -- fixed: diff: with this checkpoint, which is taken for it
   channel_id     TEXT,                      -- fixed: where in Slack to answer; NULL: nowhere
   thread_ts      TEXT,                      -- fixed: NULL: in the channel
   state          TEXT NOT NULL DEFAULT 'queued', -- free: see file_look_move
@@ -29,7 +32,9 @@ CREATE TABLE file_look (
   CHECK ((state IN ('done', 'refused')) = (settled_at IS NOT NULL)),
   CHECK ((state = 'done') = (content_seq IS NOT NULL)),
   CHECK ((state = 'done') = (detail IS NOT NULL)),
-  CHECK ((state = 'refused') = (why IS NOT NULL))
+  CHECK ((state = 'refused') = (why IS NOT NULL)),
+  CHECK ((what = 'diff') = (checkpoint_id IS NOT NULL)),
+  CHECK ((what = 'diff') = (now_id IS NOT NULL))
 ) STRICT;
 -- refuses: once: an order is one look
 CREATE UNIQUE INDEX file_look_command ON file_look (command_seq);

@@ -23,7 +23,7 @@ CREATE TABLE gate_call (
   request_seq  INTEGER REFERENCES request (seq), -- fixed: what a person is asked; NULL: nobody
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)), -- fixed: what else the event said: {"type": ..}
   decision     TEXT NOT NULL DEFAULT 'open', -- free: see gate_call_move
-  reason       TEXT,                        -- later, once: told to the agent
+  reason       TEXT,                        -- once: told to the agent
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   decided_at   TEXT CHECK (decided_at GLOB '????-??-??T??:??:??.???Z'), -- once
   took_ms      INTEGER CHECK (took_ms >= 0), -- once: from its arrival to the decision

@@ -94,6 +94,23 @@ UPDATE checkpoint SET state = 'lost', why = :why, updated_at = :now
 SELECT id, label, created_at FROM checkpoint
  WHERE session_id = :session_id AND state = 'done' ORDER BY seq DESC LIMIT 1;
 
+-- name: checkpoint_labelled :many
+-- Those that are called :label, newest first, of a session (NULL: of any).
+-- row: held
+-- type: :session text
+-- type: :label text
+-- scan ok: a person names one
+SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
+ WHERE label = :label COLLATE NOCASE AND state = 'done' AND kind <> 'diff'
+   AND (:session IS NULL OR session_id = :session)
+ ORDER BY seq DESC LIMIT 6;
+
+-- name: checkpoint_begun :one
+-- How a session began.
+-- row: held
+SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
+ WHERE session_id = :session AND kind = 'start' AND state = 'done' ORDER BY seq LIMIT 1;
+
 -- name: checkpoint_by_prefix :many
 -- row: checkpoint
 -- scan ok: a person asks for one
@@ -111,12 +128,12 @@ SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files,
 SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files, left_out, bytes,
        added_bytes, why, created_at
   FROM checkpoint
- WHERE (:session IS NULL OR session_id = :session) AND (:root IS NULL OR workspace_root = :root)
+ WHERE kind <> 'diff' AND (:session IS NULL OR session_id = :session) AND (:root IS NULL OR workspace_root = :root)
  ORDER BY seq DESC LIMIT :limit;
 
 -- name: checkpoint_expire :rows
 -- Those before :cutoff, and all but the last :keep of a session, or of a folder without one, that
--- nobody ordered. The last one of each stays, and so do what is being put back and how a session
+-- nobody ordered, and those that were compared. The last one of each stays, and so do what is being put back and how a session
 -- that lives began.
 -- scan ok: once an hour
 -- type: :keep integer
@@ -124,21 +141,23 @@ SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files,
 DELETE FROM checkpoint WHERE seq IN (
   SELECT c.seq FROM checkpoint AS c
    WHERE c.state IN ('done', 'refused', 'lost')
-     AND EXISTS (SELECT 1 FROM checkpoint AS n
+     AND NOT EXISTS (SELECT 1 FROM file_look AS l
+                      WHERE c.id IN (l.checkpoint_id, l.now_id) AND l.state IN ('queued', 'claimed'))
+     AND (c.kind = 'diff' OR EXISTS (SELECT 1 FROM checkpoint AS n
                   WHERE n.session_id IS c.session_id AND n.workspace_root = c.workspace_root
-                    AND n.seq > c.seq AND n.state = 'done')
+                    AND n.seq > c.seq AND n.state = 'done' AND n.kind <> 'diff'))
      AND NOT (c.kind = 'start'
               AND EXISTS (SELECT 1 FROM session
                            WHERE id = c.session_id AND status <> 'terminated'))
      AND NOT EXISTS (SELECT 1 FROM workspace_restore AS w
                       WHERE c.id IN (w.checkpoint_id, w.before_id)
                         AND w.state NOT IN ('same', 'refused', 'cancelled', 'done'))
-     AND (c.created_at < :cutoff
+     AND (c.created_at < :cutoff OR c.kind = 'diff'
           OR (c.kind <> 'ordered'
               AND (SELECT count(*) FROM checkpoint AS n
                     WHERE n.session_id IS c.session_id AND n.workspace_root = c.workspace_root
                       AND n.seq > c.seq
-                      AND n.kind <> 'ordered') >= :keep)) LIMIT :limit);
+                      AND n.kind NOT IN ('ordered', 'diff')) >= :keep)) LIMIT :limit);
 
 -- name: checkpoint_delete :rows
 DELETE FROM checkpoint WHERE seq IN (

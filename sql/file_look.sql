@@ -1,11 +1,14 @@
 -- Every statement on looks into a workspace.
 
 -- name: file_look_next :one
--- The oldest look after :after that is queued, or that a dead reader left.
+-- The oldest look after :after that is queued, or that a dead reader left. The workspace of a diff
+-- has been read, or could not be read.
 SELECT seq, claim, workspace_root
   FROM file_look
  WHERE machine = :machine AND state IN ('queued', 'claimed') AND seq > :after
    AND (state = 'queued' OR worker_id IS NOT :worker)
+   AND (now_id IS NULL OR EXISTS (SELECT 1 FROM checkpoint WHERE id = now_id
+                                     AND state IN ('done', 'refused', 'lost')))
  ORDER BY seq LIMIT 1;
 
 -- name: file_look_claim :one
@@ -14,6 +17,13 @@ UPDATE file_look
    SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'claimed')
 RETURNING seq, what, workspace_root, session_seq, path, depth, first_line, last_line, claim, attempts;
+
+-- name: file_look_sides :one
+-- What a diff compares.
+SELECT p.id, p.label, p.created_at, p.manifest AS before, n.manifest AS after, n.why
+  FROM file_look AS l LEFT JOIN checkpoint AS p ON p.id = l.checkpoint_id
+  LEFT JOIN checkpoint AS n ON n.id = l.now_id
+ WHERE l.seq = :seq;
 
 -- name: file_look_settle :rows
 -- 0 rows: somebody else has claimed it since. :why, or the rest.

@@ -16,8 +16,17 @@ UPDATE gate_call
  WHERE call_seq = :call AND decision = 'open';
 
 -- name: gate_call_of_call :one
-SELECT seq, host, moment, tool, class, request_seq, decision, created_at
-  FROM gate_call WHERE call_seq = :call;
+SELECT g.seq, g.host, g.event, g.class, g.request_seq, r.id AS request_id, g.created_at
+  FROM gate_call AS g LEFT JOIN request AS r ON r.seq = g.request_seq
+ WHERE g.call_seq = :call;
+
+-- name: gate_call_arguments :one
+-- What its hook said.
+SELECT arguments, arguments_seq FROM tool_call WHERE seq = :call;
+
+-- name: gate_call_used :any
+-- Whether an approval has been used.
+SELECT 1 FROM gate_call WHERE request_seq = :request AND decision = 'allow';
 
 -- name: gate_call_allowed :one
 -- What a tool that has ended was allowed to do: by the host's own id of this use, else the oldest

@@ -103,6 +103,7 @@ UPDATE request SET delivered_at = NULL
 -- row: request
 -- type: choice text
 -- type: chosen text
+-- type: gate_class text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
@@ -113,6 +114,7 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        s.client_name, q.options, q.form, q.why AS withdrawn,
        (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
+       (SELECT class FROM gate_call WHERE request_seq = r.seq ORDER BY seq LIMIT 1) AS gate_class,
        NOT EXISTS (SELECT 1 FROM workspace AS w
                     WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r
@@ -136,7 +138,7 @@ SELECT path, target, action, other_path, mode, original_hash, result_hash
 -- What the caller is told; not what was asked, which may be large.
 -- row: request
 -- type: decision request_verdict
-SELECT id, state, decision, reason, instruction FROM request WHERE seq = :seq;
+SELECT id, kind, state, prompt_type, decision, reason, instruction FROM request WHERE seq = :seq;
 
 -- name: request_by_id :one
 SELECT seq, session_seq, kind, state FROM request WHERE id = :id;

@@ -19,6 +19,31 @@ SELECT seq, id, machine, workspace_root, status, mode, channel_id, last_tool, st
        wait_limit_ms
   FROM session WHERE seq = :seq;
 
+-- name: session_of_client :one
+-- For a hook: the session of the MCP client in the same program, unless it has the hooks of another
+-- session of that program.
+-- row: session
+SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id, s.last_tool,
+       s.stall_paused, s.wait_limit_ms
+  FROM connection AS c JOIN session AS s ON s.seq = c.session_seq
+ WHERE c.host_process = :program AND c.state = 'open' AND c.transport <> 'hook'
+   AND s.status <> 'terminated'
+   AND NOT EXISTS (SELECT 1 FROM connection AS o
+                    WHERE o.session_seq = s.seq AND o.state = 'open' AND o.transport = 'hook')
+ ORDER BY c.seq DESC LIMIT 1;
+
+-- name: session_of_hook :one
+-- The other way round.
+-- row: session
+SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id, s.last_tool,
+       s.stall_paused, s.wait_limit_ms
+  FROM connection AS c JOIN session AS s ON s.seq = c.session_seq
+ WHERE c.host_process = :program AND c.state = 'open' AND c.transport = 'hook'
+   AND s.status <> 'terminated'
+   AND NOT EXISTS (SELECT 1 FROM connection AS o
+                    WHERE o.session_seq = s.seq AND o.state = 'open' AND o.transport <> 'hook')
+ ORDER BY c.seq DESC LIMIT 1;
+
 -- name: session_touch :exec
 -- Its agent called a tool; an interrupted session is active again.
 UPDATE session
@@ -38,6 +63,16 @@ UPDATE session SET progress_snapshot = :progress WHERE seq = :seq;
 UPDATE session SET connectivity_status = 'offline', updated_at = :now
  WHERE seq = :seq AND connectivity_status <> 'offline'
    AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open');
+
+-- name: session_end :exec
+-- Its agent says that it has ended: nobody is connected, nothing waits for an answer, and it was not
+-- started here.
+UPDATE session SET status = 'terminated', terminated_at = :now, updated_at = :now
+ WHERE seq = :seq AND status <> 'terminated' AND origin = 'direct'
+   AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open')
+   AND NOT EXISTS (SELECT 1 FROM request AS r
+                    WHERE r.session_seq = :seq AND r.state IN ('pending', 'interrupted')
+                      AND r.kind NOT IN ('trust', 'restore'));
 
 -- name: session_interrupt_all :rows
 -- A graceful stop on :machine, or a restore (NULL): nobody serves these sessions. A session that an
@@ -128,9 +163,9 @@ SELECT progress_snapshot FROM session WHERE seq = :seq;
 
 -- name: connection_insert :insert
 INSERT INTO connection (key, machine, transport, protocol_version, client_name, client_version,
-  process, identity, elicits, created_at)
-VALUES (:key, :machine, :transport, :version, :client, :client_version, :process, :identity, :elicits,
-  :now);
+  process, host_process, identity, elicits, created_at)
+VALUES (:key, :machine, :transport, :version, :client, :client_version, :process, :host_process,
+  :identity, :elicits, :now);
 
 -- name: connection_by_key :one
 SELECT seq, transport, protocol_version, client_name, process, session_seq, identity, elicits, state

@@ -37,7 +37,8 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
                      WHERE r.session_seq = s.seq AND r.ended_at IS NULL) AS is_there,
        s.status <> 'interrupted'
          AND EXISTS (SELECT 1 FROM connection AS c
-                      WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'http')
+                      WHERE c.session_seq = s.seq AND c.state = 'open'
+                        AND c.transport IN ('http', 'hook'))
          AND NOT EXISTS (SELECT 1 FROM request AS r
                           WHERE r.session_seq = s.seq AND r.delivered_at IS NULL
                             AND r.state IN ('approved', 'rejected', 'answered')

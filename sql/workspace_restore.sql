@@ -2,9 +2,10 @@
 
 -- name: checkpoint_named :one
 -- The first checkpoint whose id begins with :prefix, and comes after :after.
+-- row: held
 -- type: :prefix text
 -- type: :after text
-SELECT id, label, session_id, workspace_root FROM checkpoint
+SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
  WHERE id >= :prefix AND id < :prefix || 'g' AND id > :after
  ORDER BY id LIMIT 1;
 

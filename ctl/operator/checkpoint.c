@@ -6,6 +6,7 @@
 #include "sql/checkpoint.h"
 #include "tree_diff.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,10 @@ static int list(struct ctl *c, const char *root, struct err *e)
 {
 	const struct words w = { .verb = verb_find("session-checkpoints"),
 		                 .id = c->session,
-		                 .workspace = root };
+		                 .workspace = root,
+		                 .most = c->count == 0  ? INT_MAX
+		                         : c->count < 0 ? 0
+		                                        : c->count };
 	OWNED(said) struct said said = { 0 };
 
 	if (ctl_say(c, &w, &said, e))
@@ -116,10 +120,8 @@ static int show_manifest(struct ctl *c, const char *hash, struct err *e)
 	return got;
 }
 
-/* The manifest of the checkpoint whose id begins with text; the caller frees both. root may be
- * NULL. */
-static int find_checkpoint(struct ctl *c, const char *text, char **ret_manifest, char **ret_root,
-                           struct err *e)
+/* The manifest of the checkpoint whose id begins with text; the caller frees it. */
+static int find_checkpoint(struct ctl *c, const char *text, char **ret_manifest, struct err *e)
 {
 	OWNED(checkpoint_row) struct checkpoint_row row = { 0 };
 	int got;
@@ -138,8 +140,6 @@ static int find_checkpoint(struct ctl *c, const char *text, char **ret_manifest,
 		               checkpoint_state_name(row.state), row.why ? ": " : "",
 		               row.why ? row.why : "");
 	*ret_manifest = xstrdup(row.manifest);
-	if (ret_root)
-		*ret_root = xstrdup(row.workspace_root);
 	got = row_next(&row.row, e);
 	if (got > 0)
 		return err_set(e, ERR_INPUT,
@@ -153,33 +153,17 @@ static int show(struct ctl *c, struct err *e)
 
 	if (c->argc != 2)
 		return err_set(e, ERR_INPUT, "checkpoint show needs an id");
-	if (find_checkpoint(c, c->argv[1], &manifest, NULL, e))
+	if (find_checkpoint(c, c->argv[1], &manifest, e))
 		return -1;
 	return show_manifest(c, manifest, e);
 }
 
 /* ---- diff ---- */
 
-/* What the workspace holds now: another checkpoint of it. */
-static int take_now(struct ctl *c, const char *root, char **ret_manifest, struct err *e)
-{
-	const struct words w = { .verb = verb_find("session-checkpoint"),
-		                 .text = "for a diff",
-		                 .workspace = root };
-	OWNED(ctl_reply) struct ctl_reply reply = { 0 };
-	const char *id;
-
-	if (ctl_order(c, &w, WAIT_MS, LATE, &reply, e))
-		return -1;
-	id = json_text(reply.json, "checkpoint_id");
-	return find_checkpoint(c, id ? id : "", ret_manifest, NULL, e);
-}
-
 static int diff(struct ctl *c, struct err *e)
 {
 	OWNED(char_ptr) char *before = NULL;
 	OWNED(char_ptr) char *after = NULL;
-	OWNED(char_ptr) char *root = NULL;
 	OWNED(objects) struct objects o = OBJECTS_INIT;
 	OWNED(manifest) struct manifest a = { 0 };
 	OWNED(manifest) struct manifest b = { 0 };
@@ -187,9 +171,9 @@ static int diff(struct ctl *c, struct err *e)
 
 	if (c->argc < 2 || c->argc > 3)
 		return err_set(e, ERR_INPUT, "write checkpoint diff ID [ID]");
-	if (find_checkpoint(c, c->argv[1], &before, &root, e) ||
-	    (c->argc == 3 ? find_checkpoint(c, c->argv[2], &after, NULL, e)
-	                  : take_now(c, root, &after, e)))
+	if (c->argc == 2)
+		return diff_since(c, c->argv[1], e);
+	if (find_checkpoint(c, c->argv[1], &before, e) || find_checkpoint(c, c->argv[2], &after, e))
 		return -1;
 	objects_path(c->paths.database, &text);
 	if (objects_open(str_text(&text), false, &o, e) || manifest_open(&o, before, &a, e) ||
@@ -235,15 +219,15 @@ static int run_checkpoint(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_checkpoint = {
 	"checkpoint",
-	"create [LABEL...] | list | show ID | diff ID [ID] | restore ID",
+	"create [LABEL...] | list [-n N] | show ID | diff ID [ID] | restore ID",
 	"keeps what a workspace holds",
 	"  create [LABEL...]   every file, without .git and what .gitignore ignores (setting\n"
 	"                      checkpoint.ignored); content that is kept already costs nothing\n"
-	"  list                the newest first\n"
+	"  list [-n N]         the newest 20, or N; -n 0: all\n"
 	"  show ID             its files, links and folders, and what could not be kept\n"
 	"  diff ID [ID]        what has changed since it, or between two; binary files by size. "
-	"For\n"
-	"                      the first, another checkpoint is taken\n"
+	"As\n"
+	"                      `diff`, also by label, by session, or `start`\n"
 	"  restore ID          puts the workspace back: shows what would change, and asks (--yes: "
 	"does\n"
 	"                      not); --file PATH: only this, and what is below it; may be "
@@ -252,6 +236,6 @@ const struct command_spec cmd_checkpoint = {
 	"without any session.\n",
 	1,
 	-1,
-	TAKES_SESSION | TAKES_WORKSPACE | TAKES_YES,
+	TAKES_SESSION | TAKES_WORKSPACE | TAKES_YES | TAKES_COUNT,
 	run_checkpoint
 };

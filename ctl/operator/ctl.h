@@ -74,7 +74,7 @@ extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_contin
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_transcript, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
-extern const struct command_spec cmd_files, cmd_file;
+extern const struct command_spec cmd_files, cmd_file, cmd_diff;
 extern const struct command_spec cmd_checkpoint;
 extern const struct command_spec cmd_run, cmd_run_stop, cmd_runs;
 
@@ -113,6 +113,9 @@ int ctl_order(struct ctl *c, const struct words *w, int ms, const char *late,
               struct ctl_reply *reply, struct err *e);
 /* Prints its JSON, which is then gone. */
 void ctl_print_reply(const struct ctl *c, struct ctl_reply *r);
+/* Orders what has changed since the checkpoint that what means (NULL: since the session began),
+ * waits for it and prints it. Exit status, or -1. */
+int diff_since(struct ctl *c, const char *what, struct err *e);
 /* mode MODE [--session ID], stall on|off SESSION. */
 int say_mode(struct ctl *c, struct err *e);
 int say_stall(struct ctl *c, struct err *e);

@@ -13,7 +13,10 @@
 #include <string.h>
 #include <sysexits.h>
 
-enum { WAIT_MS = 15000 }; /* longer than reader takes for a look */
+enum {
+	WAIT_MS = 15000, /* longer than reader takes for a look */
+	DIFF_MS = 620000, /* the default of checkpoint.timeout_seconds, and the look */
+};
 
 /* ---- the order ---- */
 
@@ -72,6 +75,16 @@ static void print_text(const cJSON *detail, const struct str *text, bool is_tree
 		print_facts(detail);
 }
 
+static void print_found(const cJSON *detail, const struct str *text, enum file_look_what what)
+{
+	if (what != FILE_LOOK_WHAT_DIFF)
+		print_text(detail, text, what == FILE_LOOK_WHAT_FOLDER);
+	else if (text->length)
+		print_text(detail, text, false);
+	else
+		(void)puts("nothing has changed");
+}
+
 static int print(struct ctl *c, struct ctl_reply *reply, struct err *e)
 {
 	OWNED(file_look_of_command_row) struct file_look_of_command_row look = { 0 };
@@ -84,7 +97,7 @@ static int print(struct ctl *c, struct ctl_reply *reply, struct err *e)
 		json_add_bytes(reply->json, "text", str_text(&text), text.length);
 		ctl_print_reply(c, reply);
 	} else {
-		print_text(reply->json, &text, look.what == FILE_LOOK_WHAT_FOLDER);
+		print_found(reply->json, &text, look.what);
 	}
 	return EX_OK;
 }
@@ -108,7 +121,7 @@ static int look(struct ctl *c, const char *word, const char *depth, const char *
 			return -1;
 		w.workspace = folder;
 	}
-	return ctl_order(c, &w, WAIT_MS,
+	return ctl_order(c, &w, strcmp(word, "diff") == 0 ? DIFF_MS : WAIT_MS,
 	                 "ordered, but not answered yet: reader does it when it runs; see `health`",
 	                 &reply, e)
 	           ? -1
@@ -149,3 +162,31 @@ const struct command_spec cmd_file = { "file",
 	                               1,
 	                               TAKES_SESSION | TAKES_WORKSPACE | TAKES_LINES,
 	                               run_file };
+
+int diff_since(struct ctl *c, const char *what, struct err *e)
+{
+	char *arguments[] = { (char *)what, NULL };
+
+	c->argv = arguments;
+	c->argc = what ? 1 : 0;
+	return look(c, "diff", NULL, NULL, e);
+}
+
+static int run_diff(struct ctl *c, struct err *e)
+{
+	OWNED(char_ptr) char *what = c->argc ? join_arguments(c, 0) : NULL;
+
+	return diff_since(c, what, e);
+}
+
+const struct command_spec cmd_diff = {
+	"diff",
+	"[CHECKPOINT|LABEL|SESSION] [--session ID]",
+	"what has changed in a workspace since then",
+	"Alone: since the session began. Text as a diff; binary and long files by size. Two\n"
+	"checkpoints: checkpoint diff ID ID.\n",
+	0,
+	-1,
+	TAKES_SESSION,
+	run_diff
+};

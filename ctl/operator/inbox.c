@@ -87,7 +87,8 @@ static int print_command(struct ctl *c, int64_t seq, const char *id, struct err 
 
 	if (request_read(&c->store, seq, &r, e) < 0 || short_request_id(c, id, &short_id, e))
 		return -1;
-	if (r.row.kind != REQUEST_KIND_PERMISSION && r.row.kind != REQUEST_KIND_TRUST)
+	if (request_is_change(&r) ||
+	    (r.row.kind != REQUEST_KIND_PERMISSION && r.row.kind != REQUEST_KIND_TRUST))
 		return 0;
 	seen_add(&text, &r);
 	(void)printf("\n%s\n", str_text(&short_id));

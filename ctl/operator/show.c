@@ -312,7 +312,7 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 	}
 	if (r->effect.length && !c->sent)
 		(void)printf("\n%s; what the agent sent: show --sent %s\n",
-		             r->row.kind == REQUEST_KIND_PERMISSION
+		             !request_is_change(r)
 		                 ? "blanks that look like others, or like nothing, are marked"
 		                 : "this is what it does to the files as they are",
 		             r->row.id);

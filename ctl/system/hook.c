@@ -18,7 +18,7 @@ static const char *option(int argc, char **argv, int i, const char *name)
 {
 	size_t length = strlen(name);
 
-	if (strncmp(argv[i], name, length) != 0)
+	if (!argv[i] || strncmp(argv[i], name, length) != 0)
 		return NULL;
 	if (argv[i][length] == '=')
 		return argv[i] + length + 1;

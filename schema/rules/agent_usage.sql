@@ -41,7 +41,7 @@ CREATE TRIGGER agent_usage_keeps_budgets AFTER UPDATE OF total_tokens, cost_micr
                    WHERE o.session_seq = r.session_seq) AS used
             FROM budget AS b JOIN agent_run AS r ON r.seq = NEW.run_seq
            WHERE b.name = 'budget.session') AS k
-    JOIN session AS s ON s.seq = k.session_seq
+    CROSS JOIN session AS s ON s.seq = k.session_seq
    WHERE k.used / k.amount > (k.used - k.added) / k.amount AND s.status = 'active';
   INSERT INTO command (verb, session_id, argument, operator_id, source, created_at)
   SELECT 'pause', s.id,
@@ -53,7 +53,7 @@ CREATE TRIGGER agent_usage_keeps_budgets AFTER UPDATE OF total_tokens, cost_micr
                  CASE d.unit WHEN 'tokens' THEN NEW.total_tokens - OLD.total_tokens
                              WHEN NEW.currency THEN NEW.cost_micros - OLD.cost_micros ELSE 0 END AS added
             FROM day_used AS d WHERE d.day = NEW.day) AS k
-    CROSS JOIN started_session AS t JOIN session AS s ON s.seq = t.seq
+    CROSS JOIN started_session AS t CROSS JOIN session AS s ON s.seq = t.seq
    WHERE k.used / k.amount > (k.used - k.added) / k.amount AND s.status = 'active'
    ORDER BY s.seq;
 END;

@@ -188,6 +188,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM look_order AS o
               WHERE o.seq = NEW.seq AND o.operator_kind = 'slack' AND o.mode = 'local'
              UNION ALL
+             SELECT 8, 'not_found', 'there is no such checkpoint', NULL
+               FROM look_order AS o WHERE o.seq = NEW.seq AND o.is_unknown = 1
+             UNION ALL
+             SELECT 8, 'refused', 'this checkpoint is ' || o.state || coalesce(': ' || o.why, ''), NULL
+               FROM look_order AS o WHERE o.seq = NEW.seq AND o.state <> 'done'
+             UNION ALL
              SELECT 9, 'refused',
                     CASE WHEN o.wanted_workspace IS NULL
                          THEN 'there is no workspace: set default_workspace_root'
@@ -319,6 +325,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 12, 'not_found', 'there is no such request', NULL
               WHERE NEW.verb = 'undo' AND NOT EXISTS (SELECT 1 FROM request
                                                        WHERE id = NEW.argument)
+             UNION ALL
+             SELECT 12, 'refused',
+                    'this put a checkpoint back; `session-restore ' || substr(done.before_id, 1, 13)
+                    || '` takes it back', NULL
+               FROM request AS r JOIN workspace_restore AS done ON done.request_seq = r.seq
+              WHERE NEW.verb = 'undo' AND r.id = NEW.argument AND done.state = 'done'
              UNION ALL
              SELECT 13, 'refused', coalesce('this was undone already, at ' || w.undone_at,
                                             'nothing was written for this request'), NULL
@@ -561,9 +573,20 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN checkpoint_order AS o ON o.seq = c.seq
    WHERE c.seq = NEW.seq AND c.outcome IS NULL;
   INSERT INTO file_look (command_seq, what, machine, workspace_root, session_seq, path, depth,
-                         first_line, last_line, channel_id, thread_ts, created_at)
+                         first_line, last_line, checkpoint_id, now_id, channel_id, thread_ts,
+                         created_at)
   SELECT NEW.seq, o.what, o.machine, o.workspace_root, o.session_seq, o.path, o.depth, o.first_line,
-         o.last_line, o.channel_id, o.thread_ts, NEW.created_at
+         o.last_line, o.checkpoint_id,
+         CASE o.what WHEN 'diff' THEN
+           printf('%s-%s-7%s-9%s-%s', substr(t.ms, 1, 8), substr(t.ms, 9), substr(t.random, 1, 3),
+                  substr(t.random, 4, 3), substr(t.random, 7, 12)) END,
+         o.channel_id, o.thread_ts, NEW.created_at
     FROM command AS c JOIN look_order AS o ON o.seq = c.seq
+    JOIN (SELECT printf('%012x', strftime('%s', NEW.created_at) * 1000
+                                 + substr(NEW.created_at, 21, 3)) AS ms,
+                 lower(hex(randomblob(9))) AS random) AS t
    WHERE c.seq = NEW.seq AND c.outcome IS NULL;
+  INSERT INTO checkpoint_wanted (id, kind, machine, workspace_root, at)
+  SELECT now_id, 'diff', machine, workspace_root, NEW.created_at FROM file_look
+   WHERE command_seq = NEW.seq AND what = 'diff';
 END;

@@ -281,7 +281,7 @@ CREATE TABLE checkpoint (
   workspace_root    TEXT NOT NULL,
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
-  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore')),
+  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore', 'diff')),
   machine           TEXT NOT NULL,
   command_seq       INTEGER REFERENCES command (seq),
   apply_seq         INTEGER REFERENCES apply (seq),
@@ -437,7 +437,7 @@ CREATE TABLE file_change_move (
 CREATE TABLE file_look (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   command_seq    INTEGER NOT NULL REFERENCES command (seq),
-  what           TEXT NOT NULL CHECK (what IN ('folder', 'file')),
+  what           TEXT NOT NULL CHECK (what IN ('folder', 'file', 'diff')),
   machine        TEXT NOT NULL,
   workspace_root TEXT NOT NULL,
   session_seq    INTEGER REFERENCES session (seq),
@@ -445,6 +445,8 @@ CREATE TABLE file_look (
   depth          INTEGER CHECK (depth BETWEEN 1 AND 10),
   first_line     INTEGER CHECK (first_line > 0),
   last_line      INTEGER CHECK (last_line >= first_line),
+  checkpoint_id  TEXT,
+  now_id         TEXT,
   channel_id     TEXT,
   thread_ts      TEXT,
   state          TEXT NOT NULL DEFAULT 'queued',
@@ -460,7 +462,9 @@ CREATE TABLE file_look (
   CHECK ((state IN ('done', 'refused')) = (settled_at IS NOT NULL)),
   CHECK ((state = 'done') = (content_seq IS NOT NULL)),
   CHECK ((state = 'done') = (detail IS NOT NULL)),
-  CHECK ((state = 'refused') = (why IS NOT NULL))
+  CHECK ((state = 'refused') = (why IS NOT NULL)),
+  CHECK ((what = 'diff') = (checkpoint_id IS NOT NULL)),
+  CHECK ((what = 'diff') = (now_id IS NOT NULL))
 ) STRICT;
 CREATE UNIQUE INDEX file_look_command ON file_look (command_seq);
 CREATE INDEX file_look_queue ON file_look (machine, seq) WHERE state IN ('queued', 'claimed');
@@ -1190,6 +1194,7 @@ INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'queued');
 INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'refused');
 INSERT INTO checkpoint_move (src, dst) VALUES ('done', 'lost');
 INSERT INTO checkpoint_move (src, dst) VALUES ('queued', 'claimed');
+INSERT INTO command_verb (verb, does) VALUES ('diff', 'look');
 INSERT INTO command_verb (verb, does) VALUES ('file', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('help', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('list-files', 'look');

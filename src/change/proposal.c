@@ -233,8 +233,8 @@ static int read_file(int root_fd, const struct proposal *p, struct planned *f, s
 }
 
 /* The number of a path in the plan; a new path is read. 0 or -1. */
-static int touch(int root_fd, const struct proposal *p, struct plan *plan, const char *given,
-                 size_t *ret, struct refusal *why)
+int proposal_touch(int root_fd, const struct proposal *p, struct plan *plan, const char *given,
+                   size_t *ret, struct refusal *why)
 {
 	OWNED(str) struct str path = { 0 };
 	struct err e = { 0 };
@@ -282,7 +282,7 @@ static int take_source(int root_fd, const struct proposal *p, struct plan *plan,
 	bool goes = d->is_rename || d->is_delete || !d->new_path;
 	struct planned *f;
 
-	if (touch(root_fd, p, plan, d->old_path, ret, why))
+	if (proposal_touch(root_fd, p, plan, d->old_path, ret, why))
 		return -1;
 	f = &plan->files[*ret];
 	if (!goes)
@@ -304,7 +304,7 @@ static int take_part(int root_fd, const struct proposal *p, struct plan *plan,
 		return -1;
 	if (!d->new_path)
 		return 0;
-	if (touch(root_fd, p, plan, d->new_path, &at, why))
+	if (proposal_touch(root_fd, p, plan, d->new_path, &at, why))
 		return -1;
 	if (plan->files[at].by)
 		return refuse_paths(why, "invalid_diff",
@@ -407,7 +407,7 @@ int proposal_look(int root_fd, const struct proposal *p, struct plan *plan, stru
 	plan->is_diff = diff_looks_like(p->body, p->body_length);
 	if (plan->is_diff)
 		return look_at_diff(root_fd, p, plan, why);
-	if (touch(root_fd, p, plan, p->file_path, &plan->primary, why))
+	if (proposal_touch(root_fd, p, plan, p->file_path, &plan->primary, why))
 		return -1;
 	plan->replaces_file = plan->files[0].exists;
 	plan->files[0].is.action = plan->files[0].exists ? MODIFY : CREATE;
@@ -501,6 +501,15 @@ static void set_result(struct planned *f)
 	                       : sha256_of(str_text(&f->new), f->new.length).text);
 }
 
+static int check_size(const struct proposal *p, const struct plan *plan, const struct planned *f,
+                      struct refusal *why)
+{
+	if (f->new.length > PROPOSAL_FILE_BYTES)
+		return refusal_set(why, "too_large", "%.300s would be larger than %d bytes",
+		                   f->is.path, (int)PROPOSAL_FILE_BYTES);
+	return has_too_much(p, plan) ? too_much(why) : 0;
+}
+
 int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *why)
 {
 	for (size_t i = 0; i < plan->count; i++) {
@@ -515,13 +524,39 @@ int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *w
 		}
 		set_result(f);
 		plan->bytes += f->new.length;
-		if (f->new.length > PROPOSAL_FILE_BYTES)
-			return refusal_set(why, "too_large", "%.300s would be larger than %d bytes",
-			                   f->is.path, (int)PROPOSAL_FILE_BYTES);
-		if (has_too_much(p, plan))
-			return too_much(why);
+		if (check_size(p, plan, f, why))
+			return -1;
 	}
 	return 0;
+}
+
+/* ---- results that somebody else computes ---- */
+
+int proposal_set_result(const struct proposal *p, struct plan *plan, size_t at,
+                        const struct str *bytes, struct refusal *why)
+{
+	struct planned *f = &plan->files[at];
+
+	f->is.action = !bytes ? DELETE : f->exists ? MODIFY : CREATE;
+	f->new_mode = f->exists ? f->st.st_mode & 07777 : 0666;
+	if (bytes)
+		str_add_bytes(&f->new, str_text(bytes), bytes->length);
+	plan->bytes += f->new.length;
+	set_result(f);
+	return check_size(p, plan, f, why);
+}
+
+int proposal_check_results(struct plan *plan, struct refusal *why)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct planned *f = &plan->files[i];
+
+		if (f->is.action)
+			continue;
+		f->is.action = READ;
+		set_result(f);
+	}
+	return check_apart(plan, why);
 }
 
 /* ---- the digest ---- */

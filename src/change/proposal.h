@@ -97,6 +97,18 @@ struct plan {
  * clears it, even after a failure. Changes nothing. 0, or -1 with a refusal. */
 int proposal_look(int root_fd, const struct proposal *p, struct plan *plan, struct refusal *why);
 
+/* The parts of a proposal that is neither: files whose results somebody else computes. The path is
+ * as an agent gives it; *ret is its number in the plan, where the file is read on first use. 0, or
+ * -1 with a refusal. */
+int proposal_touch(int root_fd, const struct proposal *p, struct plan *plan, const char *path,
+                   size_t *ret, struct refusal *why);
+/* What becomes of file number at; bytes NULL: there is none afterwards. 0, or -1 with a refusal. */
+int proposal_set_result(const struct proposal *p, struct plan *plan, size_t at,
+                        const struct str *bytes, struct refusal *why);
+/* The same as after proposal_look: no file is another one's folder. Files without a result are
+ * only read. */
+int proposal_check_results(struct plan *plan, struct refusal *why);
+
 /* Computes the new contents. 0, or -1 with a refusal: patch_conflict, too_large. */
 int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *why);
 

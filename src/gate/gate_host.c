@@ -41,7 +41,9 @@ static const struct gate_keys CAMEL_FILE = { .path = "filePath",
 	                                     .all = "replaceAll",
 	                                     .edits = "replacements" };
 static const struct gate_keys OPENCODE_PATCH = { .content = "patchText" };
-static const struct gate_keys VSCODE_FILES = { .edits = "files" };
+static const struct gate_keys VSCODE_FILES = { .path = "files" };
+static const struct gate_keys GEMINI_MANY = { .path = "include" };
+static const struct gate_keys QWEN_MANY = { .path = "paths" };
 static const struct gate_keys ACP_FILE = { .path = "path", .content = "content" };
 static const struct gate_keys ACP_DIFFS = {
 	.path = "path", .old_text = "oldText", .new_text = "newText", .edits = "diffs"
@@ -105,7 +107,7 @@ static const struct gate_tool GEMINI_TOOLS[] = {
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &GEMINI_FILE },
 	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "read_file", GATE_READ, GATE_FORM_NONE, &GEMINI_FILE },
-	{ "read_many_files", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &GEMINI_MANY },
 	{ "list_directory", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
 	{ "glob", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
 	{ "grep_search", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
@@ -128,7 +130,7 @@ static const struct gate_tool QWEN_TOOLS[] = {
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "read_file", GATE_READ, GATE_FORM_NONE, &QWEN_READ },
-	{ "read_many_files", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &QWEN_MANY },
 	{ "list_directory", GATE_READ, GATE_FORM_NONE, &PATH },
 	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
 	{ "grep_search", GATE_READ, GATE_FORM_NONE, &PATH },

@@ -7,20 +7,22 @@
 #include <string.h>
 
 /* The hosts' names of one thing, the first that is there counts. */
-static const char *const SESSION[] = { "session_id", "sessionId", "conversation_id", NULL };
+static const char *const SESSION[] = { "session_id", "sessionId", "sessionID", "conversation_id",
+	                               NULL };
 static const char *const AGENT[] = { "agent_id", "agentId", NULL };
 static const char *const TRANSCRIPT[] = { "transcript_path", "transcriptPath", NULL };
 static const char *const MODE[] = { "permission_mode", "permissionMode", NULL };
 static const char *const EVENT[] = { "hook_event_name", "hookEventName", "hookName", NULL };
-static const char *const TOOL[] = { "tool_name", "toolName", NULL };
-static const char *const TOOL_INPUT[] = { "tool_input", "toolArgs", "toolInput", NULL };
-static const char *const TOOL_USE[] = { "tool_use_id", "toolUseId", "tool_call_id", NULL };
-static const char *const RESPONSE[] = { "tool_response", "toolResult",  "tool_output",
-	                                "result_json",   "tool_result", NULL };
+static const char *const TOOL[] = { "tool_name", "toolName", "tool", NULL };
+static const char *const TOOL_INPUT[] = { "tool_input", "toolArgs", "toolInput", "args", NULL };
+static const char *const TOOL_USE[] = { "tool_use_id", "toolUseId", "tool_call_id", "callID",
+	                                NULL };
+static const char *const RESPONSE[] = { "tool_response", "toolResult", "tool_output", "result_json",
+	                                "tool_result",   "output",     NULL };
 static const char *const DIRECTORY[] = { "dir_path",          "directory", "workdir",
 	                                 "working_directory", "cwd",       NULL };
-static const char *const MESSAGE[] = { "message",         "prompt",        "last_assistant_message",
-	                               "prompt_response", "error_details", NULL };
+static const char *const MESSAGE[] = { "message", "last_assistant_message", "prompt_response",
+	                               "prompt",  "error_details",          NULL };
 static const char *const KIND[] = {
 	"notification_type", "notificationType", "error",  "source", "reason",
 	"stopReason",        "stop_reason",      "status", NULL
@@ -159,6 +161,9 @@ static void read_paths(struct gate_input *in)
 	}
 	if (keys->path)
 		add_paths_of(in, in->tool_input, keys->path);
+	/* Copilot asks for permission in other words than before the tool. */
+	if (keys->path && in->path_count == 0)
+		add_paths_of(in, in->tool_input, "file_path");
 }
 
 /* A command; where the host itself takes a patch out of it, it is an edit. */
@@ -273,6 +278,9 @@ static void read_message(struct gate_input *in)
 	if (cJSON_IsObject(error)) {
 		if (!in->message)
 			in->message = json_text(error, "message");
+		if (!in->message)
+			in->message =
+			    json_text(cJSON_GetObjectItemCaseSensitive(error, "data"), "message");
 		if (!in->kind)
 			in->kind = json_text(error, "name");
 	}

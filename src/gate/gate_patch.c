@@ -172,9 +172,7 @@ static int begin_hunk(struct reader *r, struct gate_patch_line line,
 
 	if (part->hunk_count == GATE_PATCH_HUNKS_MAX)
 		return refuse(r, line, "too many hunks", e);
-	if ((part->hunk_count & (part->hunk_count - 1)) == 0) /* room doubles */
-		part->hunks = xrealloc(part->hunks, (part->hunk_count ? part->hunk_count * 2 : 1) *
-		                                        sizeof(*part->hunks));
+	part->hunks = xrealloc(part->hunks, (part->hunk_count + 1) * sizeof(*part->hunks));
 	hunk = &part->hunks[part->hunk_count++];
 	*hunk = (struct gate_patch_hunk){ .at = r->at, .has_context = context != NULL };
 	if (context)
@@ -474,7 +472,7 @@ static int by_place(const void *a, const void *b)
 static void put_lines(struct gate_patch_lines *out, const struct gate_patch_line *lines,
                       size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; lines && i < count; i++)
 		add_line(out, lines[i].text, lines[i].length);
 }
 

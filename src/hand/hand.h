@@ -21,6 +21,7 @@ enum {
 	    9 << 20, /* of the diff that is shown: a message of empty lines doubles */
 	HAND_SHOWN_BYTES = 1000000, /* of a file that is shown: Slack accepts no larger snippet */
 	HAND_SHOWN_FILES = 10,
+	HAND_NAMES = PROPOSAL_FILES,
 	HAND_LISTED = 1000, /* folders */
 	HAND_SILENT_MS = 1000, /* how long another folder's disk is waited for */
 	HAND_WORD_BYTES = 200, /* of why a folder cannot be a workspace */
@@ -40,13 +41,29 @@ struct hand_ask {
 	struct policy_known known; /* of the policy */
 	const char *file_path, *body; /* of a proposal */
 	size_t body_length;
+	const char *edit_host,
+	    *edit_event; /* or of a host's own edit tool: the input of its hook, */
+	const char *edit; /* JSON (gate_edit.h); NULL: none */
+	size_t edit_length;
 	bool is_big; /* may need a lot of time and memory */
 	const char *database; /* as in struct proposal, */
 	char *const *ours; /* too */
 	size_t fuzz;
-	const char *named; /* a file of the workspace that is only named */
+	const char *folder; /* absolute: where something is to run */
+	const char *const *named; /* files that are only named, at most HAND_NAMES */
+	size_t named_count;
+	bool hashes; /* of what they contain */
 	const char *shown[HAND_SHOWN_FILES]; /* files to read whole */
 	size_t shown_count;
+};
+
+/* A file that was only named. */
+struct hand_name {
+	bool is_other; /* it is not in the workspace, */
+	bool is_outside; /* by its text alone; else: */
+	char *path, *target; /* relative to the workspace, and what it stands for */
+	char *leads; /* absolute: where it leads instead; NULL: not known, or nowhere else */
+	char hash[SHA256_BYTES]; /* if asked: of the file, or NO_FILE; "": it cannot be read */
 };
 
 struct hand_file {
@@ -68,9 +85,9 @@ struct hand_found {
 	struct refusal why; /* of the proposal; code NULL: none */
 	struct plan plan; /* of the proposal: for each file what is stored (struct touched) */
 	struct str effect;
-	bool names_other; /* ask.named is not in the workspace */
-	char *named_path, *named_target;
-	char *named_leads; /* where it leads instead; NULL: that is not known, or nowhere else */
+	bool has_folder; /* ask.folder is really in the workspace, and in no protected place */
+	struct hand_name *names; /* in the order of ask.named */
+	size_t name_count;
 	struct hand_file shown[HAND_SHOWN_FILES];
 	size_t shown_count;
 };
@@ -81,6 +98,7 @@ struct hand_found {
 	}
 
 void hand_found_clear(struct hand_found *found);
+void hand_names_free(struct hand_name *names, size_t count);
 
 /* Does the work. Failures are reported in found, which must be fresh. watch_fd: as for
  * policy_look. */

@@ -51,11 +51,16 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	add_known(out, &ask->known);
 	pack_add_text(out, ask->file_path);
 	pack_add_bytes(out, ask->body, ask->body_length);
+	pack_add_text(out, ask->edit_host);
+	pack_add_text(out, ask->edit_event);
+	pack_add_text(out, ask->edit);
 	pack_add_int(out, ask->is_big);
 	pack_add_text(out, ask->database);
 	add_list(out, (const char *const *)ask->ours, count_of(ask->ours));
 	pack_add_int(out, (int64_t)ask->fuzz);
-	pack_add_text(out, ask->named);
+	pack_add_text(out, ask->folder);
+	add_list(out, ask->named, ask->named_count);
+	pack_add_int(out, ask->hashes);
 	add_list(out, ask->shown, ask->shown_count);
 	pack_end(out);
 }
@@ -100,11 +105,17 @@ int hand_ask_read(const struct str *message, struct hand_ask *ask)
 	take_known(&w, &ask->known);
 	ask->file_path = pack_text(&w, MESSAGE_BYTES);
 	ask->body = pack_bytes(&w, MESSAGE_BYTES, &ask->body_length);
+	ask->edit_host = pack_text(&w, MESSAGE_BYTES);
+	ask->edit_event = pack_text(&w, MESSAGE_BYTES);
+	ask->edit = pack_text(&w, MESSAGE_BYTES);
+	ask->edit_length = ask->edit ? strlen(ask->edit) : 0;
 	ask->is_big = pack_int_in(&w, 0, 1) != 0;
 	ask->database = pack_text(&w, MESSAGE_BYTES);
 	ask->ours = take_list(&w, MANY, &ours);
 	ask->fuzz = (size_t)pack_int_in(&w, 0, MESSAGE_BYTES);
-	ask->named = pack_text(&w, MESSAGE_BYTES);
+	ask->folder = pack_text(&w, MESSAGE_BYTES);
+	ask->named = (const char *const *)take_list(&w, HAND_NAMES, &ask->named_count);
+	ask->hashes = pack_int_in(&w, 0, 1) != 0;
 	texts = take_list(&w, HAND_SHOWN_FILES, &shown);
 	for (ask->shown_count = 0; ask->shown_count < shown; ask->shown_count++)
 		ask->shown[ask->shown_count] = texts[ask->shown_count];
@@ -120,11 +131,17 @@ void hand_ask_release(struct hand_ask *ask)
 		free((char *)ask->listed[i]);
 	free((void *)ask->listed);
 	free((char *)ask->file_path);
+	free((char *)ask->edit_host);
+	free((char *)ask->edit_event);
+	free((char *)ask->edit);
 	free((char *)ask->database);
 	for (char *const *one = ask->ours; one && *one; one++)
 		free(*one);
 	free((void *)ask->ours);
-	free((char *)ask->named);
+	free((char *)ask->folder);
+	for (size_t i = 0; i < ask->named_count; i++)
+		free((char *)ask->named[i]);
+	free((void *)ask->named);
 	for (size_t i = 0; i < ask->shown_count; i++)
 		free((char *)ask->shown[i]);
 	*ask = (struct hand_ask){ .given = NULL };
@@ -170,6 +187,17 @@ static void add_proposal(struct str *out, const struct hand_found *found)
 		add_plan(out, &found->plan);
 }
 
+static void add_names(struct str *out, const struct hand_found *found)
+{
+	for (size_t i = 0; i < found->name_count; i++) {
+		pack_add_int(out, found->names[i].is_outside);
+		pack_add_text(out, found->names[i].path);
+		pack_add_text(out, found->names[i].target);
+		pack_add_text(out, found->names[i].leads);
+		pack_add_text(out, found->names[i].hash);
+	}
+}
+
 /* The effect comes last: it is large, and taken out of the message without a copy. */
 void hand_found_write(const struct hand_ask *ask, const struct hand_found *found, struct str *out)
 {
@@ -183,18 +211,15 @@ void hand_found_write(const struct hand_ask *ask, const struct hand_found *found
 	if (!found->unfit && !found->is_too_big) {
 		if (ask->policy)
 			add_policy(out, &found->policy);
-		if (ask->named) {
-			pack_add_text(out, found->named_path);
-			pack_add_text(out, found->named_target);
-			pack_add_text(out, found->named_leads);
-		}
+		pack_add_int(out, found->has_folder);
+		add_names(out, found);
 		for (size_t i = 0; i < ask->shown_count; i++) {
 			const struct hand_file *f = &found->shown[i];
 
 			pack_add_text(out, f->why);
 			pack_add_bytes(out, str_text(&f->bytes), f->bytes.length);
 		}
-		if (ask->file_path)
+		if (ask->file_path || ask->edit)
 			add_proposal(out, found);
 		pack_add_bytes(out, str_text(&found->effect), found->effect.length);
 	}
@@ -295,11 +320,18 @@ static void take_plan(struct pack *w, const char *root, struct plan *plan)
 
 static void take_proposal(struct pack *w, struct hand_found *found)
 {
-	static const char *const CODES[] = {
-		"path_violation", "patch_conflict", "invalid_diff",        "too_large",
-		"no_space",       "quota",          "read_only",           "permission",
-		"io_error",       "busy",           "workspace_unreadable"
-	};
+	static const char *const CODES[] = { "path_violation",
+		                             "patch_conflict",
+		                             "invalid_diff",
+		                             "too_large",
+		                             "no_space",
+		                             "quota",
+		                             "read_only",
+		                             "permission",
+		                             "io_error",
+		                             "busy",
+		                             "workspace_unreadable",
+		                             "not_computed" };
 	OWNED(char_ptr) char *code = NULL;
 
 	found->plan.is_diff = pack_int_in(w, 0, 1) != 0;
@@ -328,17 +360,31 @@ static void take_policy(struct pack *w, struct policy_look *look)
 	look->folder_watch = (int)pack_int_in(w, -1, WATCHES);
 }
 
-static void take_named(struct pack *w, struct hand_found *found)
+static void take_name(struct pack *w, const char *root, struct hand_name *name)
 {
-	found->named_path = pack_text(w, PATH_MAX);
-	found->named_target = pack_text(w, PATH_MAX);
-	found->named_leads = pack_text(w, 2 * PATH_MAX);
-	found->names_other = !found->named_path;
-	if (!found->named_path != !found->named_target ||
-	    (found->named_path && (!is_clean(found->root, found->named_path) ||
-	                           !is_clean(found->root, found->named_target))) ||
-	    (found->named_leads && found->named_leads[0] != '/'))
+	OWNED(char_ptr) char *hash = NULL;
+
+	name->is_outside = pack_int_in(w, 0, 1) != 0;
+	name->path = pack_text(w, PATH_MAX);
+	name->target = pack_text(w, PATH_MAX);
+	name->leads = pack_text(w, 2 * PATH_MAX);
+	hash = pack_some_text(w, SHA256_BYTES - 1);
+	if (*hash && !is_hash(hash))
 		w->bad = true;
+	else
+		(void)snprintf(name->hash, sizeof(name->hash), "%s", hash);
+	name->is_other = !name->path;
+	if (!name->path != !name->target || (name->path && name->is_outside) ||
+	    (name->path && (!is_clean(root, name->path) || !is_clean(root, name->target))) ||
+	    (name->leads && name->leads[0] != '/'))
+		w->bad = true;
+}
+
+static void take_names(struct pack *w, size_t count, struct hand_found *found)
+{
+	found->names = xcalloc(count + 1, sizeof(*found->names));
+	for (; found->name_count < count && !w->bad; found->name_count++)
+		take_name(w, found->root, &found->names[found->name_count]);
 }
 
 static void take_shown(struct pack *w, struct hand_file *f)
@@ -372,12 +418,12 @@ static void take_all(struct pack *w, const struct hand_ask *ask, struct hand_fou
 	found->has_policy = ask->policy;
 	if (ask->policy)
 		take_policy(w, &found->policy);
-	if (ask->named)
-		take_named(w, found);
+	found->has_folder = pack_int_in(w, 0, ask->folder != NULL) != 0;
+	take_names(w, ask->named_count, found);
 	found->shown_count = ask->shown_count;
 	for (size_t i = 0; i < ask->shown_count; i++)
 		take_shown(w, &found->shown[i]);
-	if (ask->file_path)
+	if (ask->file_path || ask->edit)
 		take_proposal(w, found);
 }
 
@@ -390,7 +436,7 @@ int hand_found_read(const struct hand_ask *ask, struct str *message, struct hand
 	found->is_given = pack_int_in(&w, 0, ask->given != NULL) != 0;
 	found->is_listed = pack_int_in(&w, 0, ask->listed_count > 0) != 0;
 	found->silent = (int)pack_int_in(&w, -1, (int64_t)ask->listed_count - 1);
-	found->is_too_big = pack_int_in(&w, 0, ask->file_path && !ask->is_big) != 0;
+	found->is_too_big = pack_int_in(&w, 0, (ask->file_path || ask->edit) && !ask->is_big) != 0;
 	if (!w.bad && !found->unfit && !found->is_too_big) {
 		take_all(&w, ask, found);
 		take_effect(&w, message, found);

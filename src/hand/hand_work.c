@@ -1,7 +1,8 @@
 /* The work of a hand: everything that touches an agent's files for a request. */
 #include "hand.h"
 
-#include "effect.h"
+#include "hand_edit.h"
+#include "hand_effect.h"
 #include "safe_path.h"
 #include "workspace.h"
 
@@ -10,11 +11,22 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+void hand_names_free(struct hand_name *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(names[i].path);
+		free(names[i].target);
+		free(names[i].leads);
+	}
+	free(names);
+}
 
 void hand_found_clear(struct hand_found *found)
 {
@@ -23,9 +35,7 @@ void hand_found_clear(struct hand_found *found)
 	policy_look_clear(&found->policy);
 	plan_clear(&found->plan);
 	str_clear(&found->effect);
-	free(found->named_path);
-	free(found->named_target);
-	free(found->named_leads);
+	hand_names_free(found->names, found->name_count);
 	for (size_t i = 0; i < found->shown_count; i++) {
 		str_clear(&found->shown[i].bytes);
 		free(found->shown[i].why);
@@ -120,38 +130,6 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 
 /* ---- a proposal ---- */
 
-/* Nobody reads a diff of this size: it is not computed. Each byte by which a file grows or shrinks
- * is one of its bytes. */
-static bool is_unseen(const struct plan *plan)
-{
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct planned *f = &plan->files[i];
-		size_t old = f->old.length, new = f->new.length;
-
-		if (strcmp(f->is.action, "modify") == 0 &&
-		    (old > new ? old - new : new - old) > HAND_EFFECT_BYTES)
-			return true;
-	}
-	return false;
-}
-
-static int compute_effect(struct hand_found *found)
-{
-	bool unseen = is_unseen(&found->plan);
-
-	if (!unseen)
-		effect_of(&found->plan, &found->effect);
-	if (!unseen && found->effect.length <= HAND_EFFECT_BYTES)
-		return 0;
-	str_clear(&found->effect);
-	return refusal_set(
-	    &found->why, "too_large",
-	    "what this does to the files is a diff of more than %d MiB, which nobody "
-	    "can look at; propose it in parts, or have a command do it "
-	    "(auto_check, kind terminal_command)",
-	    HAND_EFFECT_BYTES >> 20);
-}
-
 static void look_at_proposal(const struct hand_ask *ask, struct hand_found *found)
 {
 	const struct proposal p = { .workspace_root = found->root,
@@ -170,7 +148,7 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 		return;
 	}
 	failed = proposal_look(root, &p, &found->plan, &found->why) ||
-	         proposal_work(&p, &found->plan, &found->why) || compute_effect(found);
+	         proposal_work(&p, &found->plan, &found->why) || hand_effect_compute(found);
 	(void)close(root);
 	found->is_too_big = failed && !ask->is_big && strcmp(found->why.code, "too_large") == 0;
 }
@@ -204,13 +182,13 @@ static void follow(const char *path, struct str *out)
 }
 
 /* Where the name leads as it was given; a link before ".." leads elsewhere than the text says. */
-static void follow_named(const struct hand_ask *ask, struct hand_found *found, struct str *out)
+static void follow_named(const char *root, const char *named, struct str *out)
 {
 	OWNED(str) struct str path = { 0 };
 
-	if (ask->named[0] != '/')
-		str_addf(&path, "%s/", found->root);
-	str_add(&path, ask->named);
+	if (named[0] != '/')
+		str_addf(&path, "%s/", root);
+	str_add(&path, named);
 	follow(path.bytes, out);
 }
 
@@ -222,7 +200,29 @@ static bool is_at(const char *root, const struct str *relative, const struct str
 	return strcmp(path.bytes, str_text(name)) == 0;
 }
 
-static void find_named(const struct hand_ask *ask, struct hand_found *found)
+static bool is_in_workspace(const char *root, const char *folder)
+{
+	char *real = folder[0] == '/' ? realpath(folder, NULL) : NULL;
+	size_t length = strlen(root);
+	bool is_in = real && strncmp(real, root, length) == 0 &&
+	             (real[length] == '\0' ||
+	              (real[length] == '/' && !safe_path_is_protected(real + length + 1)));
+
+	free(real);
+	return is_in;
+}
+
+static void hash_name(int root, struct hand_name *name)
+{
+	struct sha256 hash;
+	struct err e = { 0 };
+	int got = safe_path_hash(root, name->target, &hash, &e);
+
+	if (got >= 0)
+		(void)snprintf(name->hash, sizeof(name->hash), "%s", got ? hash.text : NO_FILE);
+}
+
+static void find_name(const char *root_name, const char *named, bool hashes, struct hand_name *name)
 {
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str target = { 0 };
@@ -230,22 +230,36 @@ static void find_named(const struct hand_ask *ask, struct hand_found *found)
 	struct err e = { 0 };
 	int root = -1;
 
-	found->names_other = true;
-	if (safe_path_clean(found->root, ask->named, strlen(ask->named), &path, &e) ||
-	    safe_path_open(found->root, &root, &e))
+	name->is_other = true;
+	name->is_outside = safe_path_clean(root_name, named, strlen(named), &path, &e) != 0;
+	if (name->is_outside)
+		follow_named(root_name, named, &leads);
+	if (name->is_outside || safe_path_open(root_name, &root, &e)) {
+		name->leads = leads.length ? str_take(&leads) : NULL;
 		return;
+	}
 	if (safe_path_resolve(root, str_text(&path), &target, &e))
 		str_reset(&target);
-	if (!target.length || strstr(ask->named, ".."))
-		follow_named(ask, found, &leads);
-	if (target.length && (!leads.length || is_at(found->root, &target, &leads))) {
-		found->names_other = false;
-		found->named_path = str_take(&path);
-		found->named_target = str_take(&target);
-	} else {
-		found->named_leads = str_take(&leads);
+	if (!target.length || strstr(named, ".."))
+		follow_named(root_name, named, &leads);
+	if (target.length && (!leads.length || is_at(root_name, &target, &leads))) {
+		name->is_other = false;
+		name->path = str_take(&path);
+		name->target = str_take(&target);
+		if (hashes)
+			hash_name(root, name);
+	} else if (leads.length) {
+		name->leads = str_take(&leads);
 	}
 	(void)close(root);
+}
+
+static void find_names(const struct hand_ask *ask, struct hand_found *found)
+{
+	found->names = xcalloc(ask->named_count + 1, sizeof(*found->names));
+	for (; found->name_count < ask->named_count; found->name_count++)
+		find_name(found->root, ask->named[found->name_count], ask->hashes,
+		          &found->names[found->name_count]);
 }
 
 static void read_shown(int root, const char *path, struct hand_file *file)
@@ -291,14 +305,17 @@ void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *foun
 		return;
 	if (ask->file_path)
 		look_at_proposal(ask, found);
+	if (ask->edit)
+		hand_edit_look(ask, found);
 	if (found->is_too_big)
 		return;
 	if (ask->policy) {
 		found->has_policy = true;
 		policy_look(found->root, &ask->known, watch_fd, &found->policy);
 	}
-	if (ask->named)
-		find_named(ask, found);
+	found->has_folder = ask->folder && is_in_workspace(found->root, ask->folder);
+	if (ask->named_count)
+		find_names(ask, found);
 	if (ask->shown_count)
 		show_files(ask, found);
 }

@@ -5,7 +5,6 @@
 #include "elicit.h"
 #include "json_writer.h"
 #include "result.h"
-#include "sql/auto_approval.h"
 #include "sql/slack_outbox.h"
 #include "visible.h"
 
@@ -36,7 +35,7 @@ static void make_question(const struct call *c, const struct call_settings *sett
 		                .actions_taken = -1 };
 	c->tool->question(c, settings, q);
 	q->body_length = strlen(q->body);
-	if (q->kind == REQUEST_KIND_PERMISSION)
+	if (q->kind == REQUEST_KIND_PERMISSION && !q->effect)
 		mark_blanks(shown, q);
 	if (!q->title) {
 		visible_add_first_line(title, q->effect ? q->effect : q->body, ASK_TITLE_BYTES);
@@ -46,47 +45,17 @@ static void make_question(const struct call *c, const struct call_settings *sett
 
 /* ---- immediate answers ---- */
 
-int ask_note_approval(struct store *st, const struct call *c, const struct peer *p,
-                      const char *subject, int64_t request_seq, struct err *e)
-{
-	struct instant due = clock_instant(clock_now_ms() + c->summary_ms);
-	OWNED(str) struct str line = { 0 };
-
-	if (!c->logs_policy)
-		return 0;
-	visible_add_first_line(&line, subject, ASK_TITLE_BYTES);
-	return sql_auto_approval_insert(
-	    st,
-	    &(struct auto_approval_insert_args){ .session = p->session_seq,
-	                                         .request = request_seq,
-	                                         .subject = str_text(&line),
-	                                         .rule = c->policy.rule.bytes,
-	                                         .hash = c->policy_hash,
-	                                         .due_at = due.text },
-	    e);
-}
-
 /* The workspace's policy allows it: that is the decision. */
 static int decide_by_policy(struct store *st, struct call *c, const struct peer *p,
                             const struct question *q, struct err *e)
 {
-	OWNED(request) struct request r = { 0 };
-	OWNED(decision_result) struct decision_result result = { 0 };
-	struct decision d = { .verdict = q->kind == REQUEST_KIND_PROMPT ? "continue" : "approve",
-		              .reason = c->policy_reason.bytes,
-		              .digest = c->digest.text,
-		              .operator_id = "system:policy",
-		              .source = "policy" };
+	int approved =
+	    policy_gate_approve(st, &c->policy, p->session_seq, c->request_seq,
+	                        q->kind == REQUEST_KIND_PROMPT ? "continue" : "approve",
+	                        c->digest.text, q->file_path ? q->file_path : q->body, e);
 
-	if (request_read_answer(st, c->request_seq, &r, e) <= 0)
-		return -1;
-	d.request_id = r.row.id;
-	if (decision_insert(st, &d, &result, e))
-		return -1;
-	c->waiting = result.is.outcome != DECISION_OUTCOME_APPLIED;
-	return c->waiting ? 0
-	                  : ask_note_approval(st, c, p, q->file_path ? q->file_path : q->body,
-	                                      c->request_seq, e);
+	c->waiting = approved == 0;
+	return approved < 0 ? -1 : 0;
 }
 
 static void show_to_client(struct call *c, const struct request *r)
@@ -167,7 +136,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 		    "taken; free some space and ask again");
 		return 0;
 	}
-	if (c->waiting && c->policy.approved && decide_by_policy(st, c, p, &q, e))
+	if (c->waiting && c->policy.allowed && decide_by_policy(st, c, p, &q, e))
 		return -1;
 	if (c->waiting && c->elicits && elicit(st, c, c->request_seq, e))
 		return -1;

@@ -21,8 +21,4 @@ int ask_result(struct store *st, int64_t request_seq,
                void (*add_members)(struct str *out, const struct request *r), struct telling *t,
                struct err *e);
 
-/* Has an approval by policy reported, if the policy file asks for that. request_seq: 0 for none. */
-int ask_note_approval(struct store *st, const struct call *c, const struct peer *p,
-                      const char *subject, int64_t request_seq, struct err *e);
-
 #endif

@@ -1,10 +1,10 @@
 #include "call.h"
 
 #include "content.h"
+#include "hook.h"
 #include "id.h"
 #include "inherit.h"
 #include "json_writer.h"
-#include "policy_gate.h"
 #include "request.h"
 #include "result.h"
 #include "rpc.h"
@@ -73,12 +73,11 @@ void call_clear(struct call *c)
 	free(c->rpc_id);
 	free(c->progress_token);
 	free(c->files);
+	hook_free(c->hook);
 	plan_clear(&c->plan);
 	str_clear(&c->effect);
-	str_clear(&c->named_path);
-	str_clear(&c->named_target);
-	policy_answer_clear(&c->policy);
-	str_clear(&c->policy_reason);
+	hand_names_free(c->names, c->name_count);
+	policy_verdict_clear(&c->policy);
 	str_clear(&c->result);
 	str_clear(&c->elicitation);
 	steering_clear(&c->steering);
@@ -106,6 +105,11 @@ bool call_asks_policy(const struct call *c)
 	return !c->is_error && c->tool->policy && c->tool->policy(c, &q);
 }
 
+bool call_is_parked(const struct call *c)
+{
+	return !c->hook || hook_decides(c->hook);
+}
+
 /* Adds a path, and the file that it stands for if that is another one: both must be allowed. */
 static void add_path(struct policy_question *q, const char **paths, const char *path,
                      const char *target)
@@ -121,22 +125,18 @@ static void ask_policy(struct call *c, struct policy_file *policy,
 	struct policy_question q = { .tool = c->tool->name,
 		                     .known = settings->commands,
 		                     .always_ask = settings->always_ask };
-	const char **paths = xcalloc(2 * c->plan.count + 2, sizeof(*paths));
+	const char **paths = xcalloc(2 * (c->plan.count + c->name_count) + 1, sizeof(*paths));
 
 	for (size_t i = 0; c->files && i < c->plan.count; i++)
 		add_path(&q, paths, c->files[i].path, c->files[i].target);
-	if (c->named_target.length)
-		add_path(&q, paths, c->named_path.bytes, c->named_target.bytes);
+	for (size_t i = 0; i < c->name_count; i++)
+		if (!c->names[i].is_other)
+			add_path(&q, paths, c->names[i].path, c->names[i].target);
 	q.paths = paths;
-	if (c->tool->policy(c, &q) && policy_gate_judge(policy, &q, &c->policy))
-		c->untrusted = policy;
+	c->policy_file = policy;
+	if (c->tool->policy(c, &q))
+		policy_gate_judge(policy, &q, &c->policy);
 	free(paths);
-	if (!c->policy.approved)
-		return;
-	policy_gate_add_reason(&c->policy_reason, policy, &c->policy);
-	memcpy(c->policy_hash, policy->hash, sizeof(c->policy_hash));
-	c->logs_policy = policy_logs(policy->policy, &c->summary_ms);
-	c->summary_ms *= 1000;
 }
 
 bool call_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
@@ -144,7 +144,7 @@ bool call_look(struct call *c, const struct call_settings *settings, struct hand
 	if (!c->is_error && c->tool->look)
 		c->tool->look(c, settings, ask);
 	ask->policy = call_asks_policy(c);
-	return ask->policy || ask->file_path || ask->named;
+	return ask->policy || ask->file_path || ask->edit || ask->folder || ask->named_count;
 }
 
 void call_refuse(struct call *c, const struct refusal *why)
@@ -170,6 +170,8 @@ void call_prepare(struct call *c, struct hand_found *found, struct policy_file *
  * client. */
 int64_t call_patience_ms(const struct peer *p, const struct call_settings *settings)
 {
+	if (p->patience_ms)
+		return p->patience_ms;
 	if (p->identity.wait_s)
 		return p->identity.wait_s * 1000;
 	if (p->wait_limit_ms && p->wait_limit_ms < settings->wait_cap_ms)
@@ -253,11 +255,23 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p,
 	                  : insert_done(st, c, p, &arguments, e);
 }
 
-static int touch_session(struct store *st, const struct tool *tool, int64_t session, struct err *e)
+static int touch_session(struct store *st, const char *tool, int64_t session, struct err *e)
 {
 	struct instant recently = clock_instant(clock_now_ms() - TOUCH_MS);
 
-	return sql_session_touch(st, tool->name, session, recently.text, e);
+	return sql_session_touch(st, tool, session, recently.text, e);
+}
+
+/* Whether the agent is shown the operator's words with this result. */
+static bool is_telling(const struct call *c)
+{
+	return !c->hook || hook_tells(c->hook->in.host, c->hook->in.event, str_text(&c->result));
+}
+
+static bool is_activity(const struct call *c)
+{
+	return !c->hook ||
+	       (c->hook->in.event != GATE_NOTIFICATION && c->hook->in.event != GATE_SESSION_END);
 }
 
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
@@ -269,15 +283,17 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 		return -1;
 	if (!c->is_error && c->tool->run(st, c, p, settings, e))
 		return -1;
-	if (c->untrusted &&
-	    policy_trust_ask(st, settings->workspaces.machine, p->session_seq, c->untrusted, e))
+	if (c->policy.is_untrusted &&
+	    policy_trust_ask(st, settings->workspaces.machine, p->session_seq, c->policy_file, e))
 		return -1;
-	if (touch_session(st, c->tool, p->session_seq, e))
+	if (is_activity(c) &&
+	    touch_session(st, c->hook && c->hook->in.tool ? c->hook->in.tool : c->tool->name,
+	                  p->session_seq, e))
 		return -1;
-	if (insert_call(st, c, p, settings, e) ||
+	if (insert_call(st, c, p, settings, e) || (c->tool->note && c->tool->note(st, c, p, e)) ||
 	    (c->is_said && sql_broadcast_wait_insert(st, c->seq, e)))
 		return -1;
-	if (c->waiting || c->elicitation.length) /* it goes with the answer */
+	if (c->waiting || c->elicitation.length || !is_telling(c)) /* it goes with the answer */
 		steering_clear(&c->steering);
 	if (steering_deliver(st, &c->steering, c->seq, e))
 		return -1;
@@ -290,7 +306,7 @@ static int read_call(struct store *st, int64_t call_seq, struct tool_call_read_r
 {
 	int got = sql_tool_call_read(st, call_seq, row, e);
 
-	*ret_tool = got > 0 ? tool_find(row->tool) : NULL;
+	*ret_tool = got > 0 ? tool_of_row(row->tool) : NULL;
 	if (got < 0)
 		return -1;
 	return *ret_tool ? 0 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
@@ -305,7 +321,7 @@ int call_attach(struct store *st, int64_t call_seq, const char *listener, struct
 	    (listener && sql_tool_call_listen(st, listener, call_seq, e)) ||
 	    request_attach(st, row.session_seq, row.digest, e))
 		return -1;
-	return touch_session(st, tool, row.session_seq, e);
+	return touch_session(st, tool->name, row.session_seq, e);
 }
 
 /* ---- the results of waits ---- */
@@ -333,6 +349,17 @@ int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e
 	return steering_read(st, t->session_seq, after, &t->steering, e);
 }
 
+static int finish_row(struct store *st, const struct tool_call_finish_args *args,
+                      const struct telling *t, struct err *e)
+{
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
+	const struct tool *tool;
+
+	if (sql_tool_call_finish(st, args, e) || read_call(st, args->seq, &row, &tool, e))
+		return -1;
+	return tool->finish ? tool->finish(st, args->seq, t, e) : 0;
+}
+
 int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e)
 {
 	struct placed result;
@@ -344,7 +371,7 @@ int call_finish(struct store *st, int64_t call_seq, const struct telling *t, str
 		                                    .is_error = t->is_error,
 		                                    .told_answer = t->is_answer,
 		                                    .seq = call_seq };
-	if (sql_tool_call_finish(st, &args, e) || steering_deliver(st, &t->steering, call_seq, e))
+	if (finish_row(st, &args, t, e) || steering_deliver(st, &t->steering, call_seq, e))
 		return -1;
 	return t->is_answer ? sql_request_handed_over(st, call_seq, e) : 0;
 }

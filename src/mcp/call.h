@@ -11,7 +11,7 @@
 #include "hand.h"
 #include "json.h"
 #include "peer.h"
-#include "policy_trust.h"
+#include "policy_gate.h"
 #include "proposal.h"
 #include "sha256.h"
 #include "steering.h"
@@ -52,6 +52,7 @@ struct call_settings {
 
 struct call {
 	const struct tool *tool;
+	struct hook *hook; /* of a hook (hook.h); NULL: a tool of ours was called */
 	cJSON *arguments; /* nulls dropped, defaults filled in */
 	struct str canonical; /* the same as canonical JSON */
 	char *rpc_id; /* JSON token, see rpc_id_canonical */
@@ -64,16 +65,11 @@ struct call {
 	struct str effect; /* check_clearance: its effect on the files, as we compute it */
 	struct plan plan; /* check_clearance: every path, in its current state */
 	struct touched *files; /* its paths; what they point to belongs to the plan */
-	struct str named_path; /* auto_check: the file that it names, relative to the workspace */
-	struct str named_target; /* and the file that this stands for */
-	bool names_other_file; /* auto_check: it names one outside the workspace */
-	struct policy_answer policy; /* the verdict of the workspace's policy */
-	struct policy_file
-	    *untrusted; /* allows it, but nobody has trusted this version; borrowed */
-	struct str policy_reason; /* why it was allowed, for the audit */
-	char policy_hash[SHA256_BYTES]; /* of the version that was asked */
-	bool logs_policy; /* what is allowed is reported, */
-	int64_t summary_ms; /* at most this much later */
+	const char *named; /* auto_check: the file of its context; borrowed */
+	struct hand_name *names; /* files that it only names: owned */
+	size_t name_count;
+	struct policy_verdict policy; /* of the workspace's policy */
+	struct policy_file *policy_file; /* that gave it; borrowed */
 
 	int64_t seq; /* of its tool_call row */
 	int64_t request_seq, apply_seq; /* its subject; 0: none */
@@ -95,6 +91,9 @@ void call_clear(struct call *c);
 
 /* Whether an opened call has to be judged by a policy. */
 bool call_asks_policy(const struct call *c);
+
+/* Whether it waits while an operator has paused its session. */
+bool call_is_parked(const struct call *c);
 
 /* Fills ask with what an opened call has to know about files. Returns whether there is anything.
  * What it points to belongs to the call. */

@@ -3,6 +3,7 @@
 #include "id.h"
 #include "mcp.h"
 #include "rpc.h"
+#include "sha256.h"
 #include "sql/session.h"
 #include "workspace.h"
 
@@ -98,6 +99,7 @@ void peer_free(struct peer *p)
 	free(p->client_name);
 	free(p->client_version);
 	free(p->process);
+	free(p->host_process);
 	free(p->session_id);
 	free(p->token_session);
 	free(p->workspace_root);
@@ -127,7 +129,12 @@ void peer_take_client(struct peer *p, const cJSON *params)
  * return as somebody else, because its identity stays the same, so it gets a new session. */
 static int ended(struct peer *p, struct err *e)
 {
-	if (p->transport != CONNECTION_TRANSPORT_STATELESS || p->identity.session_id)
+	bool is_hook = p->transport == CONNECTION_TRANSPORT_HOOK;
+
+	/* A hook says when a person starts the agent again: until then a stop is a stop. */
+	if ((p->transport != CONNECTION_TRANSPORT_STATELESS &&
+	     !(is_hook && (p->lost || p->closed || p->begins))) ||
+	    p->identity.session_id)
 		return err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
 		               p->session_id);
 	p->session_seq = 0;
@@ -206,10 +213,16 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 	return 1; /* the next call reports a terminated session, not this one */
 }
 
+static const char *host_process(const struct peer *p)
+{
+	return p->host_process ? p->host_process : p->process;
+}
+
 int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e)
 {
 	OWNED(char_ptr) char *identity = identity_text(&p->identity);
+	bool is_hook = p->transport == CONNECTION_TRANSPORT_HOOK;
 
 	p->seq = sql_connection_insert(
 	    st,
@@ -219,11 +232,48 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 	                                      .version = peer_version(p),
 	                                      .client = p->client_name,
 	                                      .client_version = p->client_version,
-	                                      .process = p->process,
+	                                      .process = is_hook ? p->host_process : p->process,
+	                                      .host_process = host_process(p),
 	                                      .identity = identity,
 	                                      .elicits = p->elicits },
 	    e);
 	return p->seq < 0 ? -1 : 0;
+}
+
+int peer_of_hook(struct store *st, struct peer *p, const char *host, const char *host_session,
+                 const char *workspace, struct err *e)
+{
+	OWNED(str) struct str who = { 0 };
+
+	if (!host_session && !p->host_process)
+		return err_set(e, ERR_INPUT, "the host names no session, and its process is gone");
+	str_addf(&who, "%s %s", host, host_session ? host_session : p->host_process);
+	const struct sha256 digest = sha256_of(who.bytes, who.length);
+	(void)snprintf(p->key, sizeof(p->key), "hook %.64s", digest.text);
+	if (peer_load(st, p, e) < 0)
+		return -1;
+	p->transport = CONNECTION_TRANSPORT_HOOK;
+	p->lost |= p->closed;
+	p->closed = false;
+	take(&p->client_name, host);
+	take(&p->identity.workspace, workspace);
+	return 0;
+}
+
+/* The session of another connection of the same program: a hook finds that of its MCP client, and
+ * the other way round. 1 found: it is p's, 0, -1. */
+static int session_of_program(struct store *st, struct peer *p, struct err *e)
+{
+	OWNED(session_row) struct session_row row = { 0 };
+	const char *program = host_process(p);
+	bool is_hook = p->transport == CONNECTION_TRANSPORT_HOOK;
+
+	if (!program)
+		return 0;
+	return take_session(p,
+	                    is_hook ? sql_session_of_client(st, program, &row, e)
+	                            : sql_session_of_hook(st, program, &row, e),
+	                    &row, e);
 }
 
 static const cJSON *workspace_entry(const struct workspaces *workspaces, const char *id)
@@ -380,7 +430,11 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 		p->unplaced = true;
 		return 0;
 	}
-	if (p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
+	got = session_of_program(st, p, e);
+	p->session_seq = 0; /* joined by peer_join */
+	if (got < 0)
+		return -1;
+	if (!got && p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
 		return -1;
 	p->unplaced = true;
 	if (p->workspace_root || p->identity.workspace || usual_workspace(workspaces))
@@ -417,8 +471,10 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
 static int catch_up(struct store *st, struct peer *p, struct err *e)
 {
 	struct peer *now = peer_new(p->transport, p->key);
-	int got = peer_load(st, now, e);
+	int got;
 
+	now->begins = p->begins;
+	got = peer_load(st, now, e);
 	if (got > 0) {
 		p->seq = now->seq;
 		p->stall_paused = now->stall_paused;
@@ -433,6 +489,33 @@ static int catch_up(struct store *st, struct peer *p, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
+/* In the same program's session, if it has one by now: both may have come in the same turn. */
+static int join_program(struct store *st, struct peer *p, struct err *e)
+{
+	OWNED(char_ptr) char *settled = xstrdup(p->workspace_root);
+	int got = session_of_program(st, p, e);
+
+	if (got > 0 && strcmp(p->workspace_root, settled) == 0)
+		return 1;
+	p->session_seq = 0;
+	take(&p->session_id, NULL);
+	take(&p->workspace_root, settled);
+	return got < 0 ? -1 : 0;
+}
+
+static int join_session(struct store *st, const struct workspaces *workspaces, struct peer *p,
+                        struct err *e)
+{
+	int got;
+
+	if (p->identity.session_id)
+		return named_session(st, p, e);
+	got = join_program(st, p, e);
+	if (got != 0)
+		return got < 0 ? -1 : 0;
+	return insert_session(st, workspaces, p, e);
+}
+
 int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
 	if (p->transport != CONNECTION_TRANSPORT_STDIO && !p->session_seq && catch_up(st, p, e))
@@ -444,7 +527,7 @@ int peer_join(struct store *st, const struct workspaces *workspaces, struct peer
 	p->lost = false;
 	if (p->session_seq)
 		return 0;
-	if (p->identity.session_id ? named_session(st, p, e) : insert_session(st, workspaces, p, e))
+	if (join_session(st, workspaces, p, e))
 		return -1;
 	return sql_connection_set_session(st, p->session_seq, p->seq, e);
 }

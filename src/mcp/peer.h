@@ -33,6 +33,8 @@ struct peer {
 	char *client_name;
 	char *client_version;
 	char *process; /* for HTTP: its process (peer_process.h), NULL: unknown */
+	char
+	    *host_process; /* the agent's program, if known: of the relay or the hook, its parent */
 	int64_t seq; /* of its connection row; 0: not yet */
 	int64_t session_seq; /* 0: not yet */
 	char *session_id;
@@ -42,6 +44,8 @@ struct peer {
 	bool stall_paused;
 	int log_level; /* its client wants no log messages below this */
 	bool paused; /* an operator has paused its session */
+	bool begins; /* a hook that says that a session begins */
+	int64_t patience_ms; /* a hook: how long it waits; 0: see call_patience_ms */
 	int64_t wait_limit_ms; /* how long its client is known to wait; 0: unknown */
 	char *token_session; /* the session whose agent's token it showed; NULL: it showed none */
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */
@@ -86,6 +90,12 @@ int peer_load(struct store *st, struct peer *p, struct err *e);
 /* Writes the connection row. Inside a transaction. */
 int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e);
+
+/* Makes p the peer of a hook of the host's session (NULL: the host does not say; then its program
+ * counts): of the row that is there, or of a new one. workspace: where the host says that it works.
+ * 0 or -1. */
+int peer_of_hook(struct store *st, struct peer *p, const char *host, const char *host_session,
+                 const char *workspace, struct err *e);
 
 /* Decides where p works, without writing: 0, or -1 with a text that names the wrong parameter. Does
  * not touch the file system: if p->unplaced, the caller does that (hand.h) with what peer_ask_place

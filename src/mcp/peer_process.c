@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
 	LINKS = 50000, /* descriptors examined for one answer */
+	SHELLS_MAX = 4, /* between a program and what it has started */
 	NEAR = 16, /* the next connection of a process has a nearby descriptor */
 };
 
@@ -25,30 +27,41 @@ struct search {
 
 /* ---- names ---- */
 
-/* When a process started, in ticks since boot; 0: it is gone. */
-static unsigned long long began(pid_t pid)
+struct life {
+	char command[32];
+	pid_t parent;
+	unsigned long long began; /* in ticks since boot; 0: it is gone */
+};
+
+static struct life life_of(pid_t pid)
 {
+	struct life life = { .parent = 0 };
 	char path[40], stat[1024];
-	unsigned long long ticks = 0;
+	const char *name, *end;
 	FILE *file;
 	size_t n;
-	const char *end;
+	int parent;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
-		return 0;
+		return life;
 	n = fread(stat, 1, sizeof(stat) - 1, file);
 	(void)fclose(file);
 	stat[n] = '\0';
+	name = strchr(stat, '(');
 	end = strrchr(stat, ')'); /* the name before it may contain anything */
-	/* 20 fields after the name: state is the first, starttime the 20th. */
-	if (!end || sscanf(end + 1,
-	                   " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-	                   "%*s %*s %llu",
-	                   &ticks) != 1)
-		return 0;
-	return ticks;
+	/* 20 fields after the name: state is the first, the parent the second, starttime the
+	 * 20th. */
+	if (!name || !end ||
+	    sscanf(end + 1,
+	           " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	           "%*s %llu",
+	           &parent, &life.began) != 2)
+		return (struct life){ .parent = 0 };
+	life.parent = (pid_t)parent;
+	(void)snprintf(life.command, sizeof(life.command), "%.*s", (int)(end - name - 1), name + 1);
+	return life;
 }
 
 static const char *boot(void)
@@ -66,10 +79,40 @@ static const char *boot(void)
 
 static bool name(pid_t pid, char ret[PEER_PROCESS_BYTES])
 {
-	unsigned long long ticks = began(pid);
+	unsigned long long ticks = life_of(pid).began;
 
 	(void)snprintf(ret, PEER_PROCESS_BYTES, "%d.%llu.%s", (int)pid, ticks, boot());
 	return ticks != 0;
+}
+
+static bool is_shell(const char *command)
+{
+	static const char *const SHELLS[] = { "sh",  "bash", "dash", "zsh",    "ksh",
+		                              "ash", "fish", "tcsh", "busybox" };
+
+	for (size_t i = 0; i < COUNT(SHELLS); i++)
+		if (strcmp(SHELLS[i], command) == 0)
+			return true;
+	return false;
+}
+
+bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES])
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+	struct life life;
+	pid_t pid;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || who.pid <= 0)
+		return false;
+	pid = life_of(who.pid).parent;
+	for (int i = 0; i < SHELLS_MAX && pid > 1; i++) {
+		life = life_of(pid);
+		if (!is_shell(life.command))
+			return name(pid, ret);
+		pid = life.parent;
+	}
+	return false;
 }
 
 bool peer_process_runs(const char *wanted)

@@ -20,6 +20,10 @@ struct peer_process_hint {
  * not help. */
 bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES]);
 
+/* The same of the agent's program that has started the process at the other end of fd, a Unix
+ * socket: its parent, or, if that is a shell, the parent of the shell. */
+bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES]);
+
 /* Whether the process with that name is still running. */
 bool peer_process_runs(const char *name);
 

@@ -1,5 +1,6 @@
 #include "tool.h"
 
+#include "hook.h"
 #include "json_writer.h"
 #include "tool_name.h"
 
@@ -15,6 +16,11 @@ const struct tool *tool_find(const char *name)
 		if (strcmp(TOOLS[i]->name, real) == 0)
 			return TOOLS[i];
 	return NULL;
+}
+
+const struct tool *tool_of_row(const char *name)
+{
+	return strcmp(name, TOOL_HOOK.name) == 0 ? &TOOL_HOOK : tool_find(name);
 }
 
 void tool_describe(struct str *out, const struct tool *tool, bool with_output)

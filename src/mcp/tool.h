@@ -48,6 +48,11 @@ struct tool {
 	/* Builds the result of a call that waits, or has waited, for the request or the apply with
 	 * this seq. NULL: it never waits. */
 	int (*result)(struct store *st, int64_t subject_seq, struct telling *t, struct err *e);
+	/* Writes what else belongs to a call whose row is there. Inside the transaction. NULL:
+	 * nothing. */
+	int (*note)(struct store *st, const struct call *c, const struct peer *p, struct err *e);
+	/* The same once its wait is over and the result is recorded. NULL: nothing. */
+	int (*finish)(struct store *st, int64_t call_seq, const struct telling *t, struct err *e);
 };
 
 enum { TOOL_MAX = 32 }; /* more than there are */
@@ -69,6 +74,9 @@ extern const int TOOL_COUNT;
 /* The tool with this name, or with this name in the first generation (tool_name.h); NULL if there
  * is none. */
 const struct tool *tool_find(const char *name);
+/* The tool of a row of tool_call: one of these, or that of hooks (hook.h), which nobody may name.
+ */
+const struct tool *tool_of_row(const char *name);
 
 /* Appends the entry of tools/list. with_output: the revision has outputSchema and title (2025-06-18
  * and later). */

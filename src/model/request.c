@@ -72,6 +72,12 @@ void request_clear(struct request *r)
 	*r = (struct request){ 0 };
 }
 
+bool request_is_change(const struct request *r)
+{
+	return r->row.kind == REQUEST_KIND_CLEARANCE ||
+	       (r->row.kind == REQUEST_KIND_PERMISSION && r->file_count);
+}
+
 void request_add_name(struct str *out, const struct request *r)
 {
 	for (size_t i = 0; i < r->file_count; i++)

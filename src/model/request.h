@@ -26,6 +26,10 @@ int request_read_answer(struct store *st, int64_t seq, struct request *r, struct
 int request_read_files(struct store *st, int64_t seq, struct request *r, struct err *e);
 void request_clear(struct request *r);
 
+/* Whether it is about files that are named and shown as a diff: a clearance, or what an agent is
+ * about to do with a tool of its own. */
+bool request_is_change(const struct request *r);
+
 /* The file that a clearance is about, as proposal_touched_add_name; nothing for other kinds. */
 void request_add_name(struct str *out, const struct request *r);
 

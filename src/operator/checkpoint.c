@@ -149,6 +149,9 @@ int desk_list_checkpoints(struct desk *d, struct err *e)
 	OWNED(checkpoint_row) struct checkpoint_row c = { 0 };
 	char session[ID_BYTES];
 	int got = find_whose(d, session, e), count = 0;
+	int most = d->w->most > 0 && d->w->most < ROWS_MOST ? (int)d->w->most
+	           : d->w->most > 0                         ? ROWS_MOST
+	                                                    : LISTED;
 	cJSON *list;
 
 	if (got <= 0)
@@ -160,13 +163,18 @@ int desk_list_checkpoints(struct desk *d, struct err *e)
 	                    &c);
 	while ((got = row_next(&c.row, e)) > 0) {
 		(void)cJSON_AddItemToArray(list, json_of(&c));
-		if (count++ < LISTED)
+		if (count++ < most)
 			add_words(&d->out->text, &c);
 	}
 	if (count == 0)
 		str_add(&d->out->text, "there are no checkpoints");
-	else if (count > LISTED)
-		str_addf(&d->out->text, "... and %d more; see `agent-intercom-ctl checkpoint list`",
-		         count - LISTED);
+	else if (count > most)
+		str_addf(
+		    &d->out->text, "... and %s%d more: %s", count == ROWS_MOST ? "at least " : "",
+		    count - most,
+		    d->who->place.channel
+		        ? "`session-checkpoints <session>` lists those of one session; all: "
+		          "`agent-intercom-ctl checkpoint list -n 0`"
+		        : "`checkpoint list -n 0` lists all, --session ID those of one session");
 	return got < 0 ? -1 : 0;
 }

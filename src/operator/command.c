@@ -156,6 +156,8 @@ int desk_command(struct desk *d, struct err *e)
 		return desk_clean_up(d, e);
 	if (strcmp(v->word, "session-restore") == 0)
 		return desk_restore(d, e);
+	if (strcmp(v->word, "diff") == 0)
+		return desk_diff(d, e);
 	if (v->about == ABOUT_FILES)
 		return desk_browse(d, e);
 	if (strcmp(v->word, "session-checkpoint") == 0)

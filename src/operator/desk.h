@@ -3,6 +3,7 @@
 #define DESK_H
 
 #include "say.h"
+#include "sql/checkpoint.h"
 
 struct desk {
 	struct store *st;
@@ -67,10 +68,17 @@ int desk_start(struct desk *d, struct err *e);
 int desk_restart(struct desk *d, struct err *e);
 int desk_clean_up(struct desk *d, struct err *e);
 
-/* session-checkpoint, session-checkpoints, session-restore. */
+/* The checkpoint that is meant: by the beginning of its id, its label (of several words: line), the
+ * session that began with it, or "start" or "" for that of this place; id: of that session, or "".
+ * *ret_whole: line was the label. c must be fresh. 1; 0 the person has been told; -1. */
+int desk_find_held(struct desk *d, const char *word, const char *line, const char *id,
+                   struct held_row *c, bool *ret_whole, struct err *e);
+
+/* session-checkpoint, session-checkpoints, session-restore, diff. */
 int desk_checkpoint(struct desk *d, struct err *e);
 int desk_list_checkpoints(struct desk *d, struct err *e);
 int desk_restore(struct desk *d, struct err *e);
+int desk_diff(struct desk *d, struct err *e);
 
 /* run, run-stop, runs: commands of [commands]. */
 int desk_run(struct desk *d, struct err *e);

@@ -12,38 +12,6 @@
 
 enum { ROOT_SHOWN = 300 };
 
-/* The checkpoint that text names or begins to name. 1, 0 the person has been told, -1. */
-static int find_checkpoint(struct desk *d, const char *text, size_t length,
-                           struct checkpoint_named_row *row, struct err *e)
-{
-	OWNED(checkpoint_named_row) struct checkpoint_named_row other = { 0 };
-	OWNED(str) struct str id = { 0 };
-	int got, more;
-
-	str_add_bytes(&id, text, length);
-	if (id.length == 0)
-		return desk_tell(d, SAID_UNCLEAR,
-		                 "which checkpoint? `session-checkpoints` lists them");
-	got = sql_checkpoint_named(d->st, str_text(&id), "", row, e);
-	if (got < 0)
-		return -1;
-	if (got == 0)
-		return desk_give(d, "session-restore", NULL, str_text(&id), e) < 0
-		           ? -1
-		           : desk_tell(
-		                 d, SAID_REFUSED,
-		                 "not found: no checkpoint has an id that begins with '%.40s'",
-		                 str_text(&id));
-	more = sql_checkpoint_named(d->st, str_text(&id), row->id, &other, e);
-	if (more > 0)
-		return desk_tell(
-		    d, SAID_UNCLEAR,
-		    "several checkpoints have an id that begins with '%.40s'; give more "
-		    "of it",
-		    str_text(&id));
-	return more < 0 ? -1 : 1;
-}
-
 /* Adds a path in its canonical form. 1, 0 the person has been told. */
 static int add_path(struct desk *d, const char *root, const char *path, size_t length, cJSON *paths)
 {
@@ -58,14 +26,28 @@ static int add_path(struct desk *d, const char *root, const char *path, size_t l
 	return 1;
 }
 
-/* Splits the rest at these bytes. 1, 0 the person has been told. */
-static int add_paths(struct desk *d, const char *root, const char *rest, const char *at,
-                     cJSON *paths)
+/* The words of a line; with blanks inside, in quotes. 1, 0 the person has been told. */
+static int add_words(struct desk *d, const char *root, const char *rest, cJSON *paths)
 {
 	int got = 1;
 
-	while (got > 0 && *(rest += strspn(rest, at))) {
-		size_t n = strcspn(rest, at);
+	while (got > 0) {
+		OWNED(str) struct str word = { 0 };
+
+		if (!verb_take(&rest, &word))
+			break;
+		got = add_path(d, root, str_text(&word), word.length, paths);
+	}
+	return got;
+}
+
+/* One path a line, as programs say them. 1, 0 the person has been told. */
+static int add_lines(struct desk *d, const char *root, const char *rest, cJSON *paths)
+{
+	int got = 1;
+
+	while (got > 0 && *(rest += strspn(rest, "\n"))) {
+		size_t n = strcspn(rest, "\n");
 
 		got = add_path(d, root, rest, n, paths);
 		rest += n;
@@ -74,7 +56,7 @@ static int add_paths(struct desk *d, const char *root, const char *rest, const c
 }
 
 /* The question may stand in another session than that of the checkpoint: restore_order. */
-static int tell_ordered(struct desk *d, const struct checkpoint_named_row *c)
+static int tell_ordered(struct desk *d, const struct held_row *c)
 {
 	const char *asked = json_text(d->out->json, "asked_in");
 	OWNED(str) struct str where = { 0 };
@@ -94,22 +76,41 @@ static int tell_ordered(struct desk *d, const struct checkpoint_named_row *c)
 	                 c->label ? c->label : c->id, str_text(&where));
 }
 
-int desk_restore(struct desk *d, struct err *e)
+/* The checkpoint, and the paths that are chosen. 1, 0 the person has been told, -1. */
+static int read_order(struct desk *d, struct held_row *c, cJSON *paths, struct err *e)
 {
-	static const char BLANKS[] = " \t\r\n";
 	const struct words *w = d->w;
 	const char *line = verb_skip_blanks(w->line ? w->line : w->id ? w->id : "");
-	const char *rest = w->line ? line + strcspn(line, BLANKS) : w->text ? w->text : "";
-	OWNED(checkpoint_named_row) struct checkpoint_named_row c = { 0 };
+	const char *rest = line;
+	OWNED(str) struct str word = { 0 };
+	bool whole;
+	int got;
+
+	if (w->line)
+		(void)verb_take(&rest, &word);
+	else
+		str_add(&word, line);
+	if (word.length == 0)
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "which checkpoint? `session-checkpoints` lists them");
+	got = desk_find_held(d, str_text(&word), line, "", c, &whole, e);
+	if (got <= 0 || (w->line && whole))
+		return got;
+	return w->line ? add_words(d, c->workspace_root, rest, paths)
+	               : add_lines(d, c->workspace_root, w->text ? w->text : "", paths);
+}
+
+int desk_restore(struct desk *d, struct err *e)
+{
+	OWNED(held_row) struct held_row c = { 0 };
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
 	cJSON *paths = cJSON_CreateArray();
-	int got = find_checkpoint(d, line, strcspn(line, BLANKS), &c, e);
+	int got;
 
 	(void)cJSON_AddItemToObject(argument, "paths", paths);
+	got = read_order(d, &c, paths, e);
 	if (got <= 0)
 		return got;
-	if (!add_paths(d, c.workspace_root, rest, w->line ? BLANKS : "\n", paths))
-		return 0;
 	if (cJSON_GetArraySize(paths) == 0)
 		cJSON_DeleteItemFromObject(argument, "paths");
 	(void)cJSON_AddStringToObject(argument, "checkpoint", c.id);

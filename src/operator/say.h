@@ -39,6 +39,7 @@ struct words {
 	                      field_fit: {"0": "a text", "1": 2, "2": [1, 3]}; NULL: text says it */
 	const char *agent, *workspace; /* of an agent to be started; of files: also a folder */
 	const char *depth, *lines; /* of files: a number; 10:50 */
+	int64_t most; /* of a list, in words; 0: as many as one likes to read */
 	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
 	                       as it stands */
 	bool certain; /* an approval with words: they know that the words are told, not done */

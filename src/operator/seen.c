@@ -9,7 +9,8 @@ enum { FILES_MOST = 20 };
 
 static bool is_command(const struct request *r)
 {
-	return r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST;
+	return !request_is_change(r) &&
+	       (r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST);
 }
 
 /* A command as shown, and how many bytes of that the inbox shows. */
@@ -43,9 +44,9 @@ void seen_add(struct str *out, const struct request *r)
 	OWNED(str) struct str text = { 0 };
 	size_t length;
 
-	if (r->row.kind == REQUEST_KIND_CLEARANCE && summary_is_needed(r->files, r->file_count))
+	if (request_is_change(r) && summary_is_needed(r->files, r->file_count))
 		summary_add(out, r->files, r->file_count, "; ", FILES_MOST);
-	else if (r->row.kind == REQUEST_KIND_CLEARANCE)
+	else if (request_is_change(r))
 		request_add_name(out, r);
 	if (!is_command(r))
 		return;

@@ -193,8 +193,16 @@ static const struct verb VERBS[] = {
 	  .about = ABOUT_NOTHING,
 	  .text = TEXT_MAY,
 	  .category = CHECKPOINT,
-	  .syntax = "session-restore <checkpoint> [path...]",
+	  .syntax = "session-restore <checkpoint|label|start> [path...]",
 	  .help = "put the workspace back; what would change is asked first" },
+	{ .word = "diff",
+	  .row = VERB_COMMAND,
+	  .means = { "diff" },
+	  .about = ABOUT_FILES,
+	  .text = TEXT_MAY,
+	  .category = CHECKPOINT,
+	  .syntax = "diff [checkpoint|label|session]",
+	  .help = "what has changed since then; alone: since the session began" },
 	{ .word = "mode",
 	  .row = VERB_COMMAND,
 	  .means = { "mode" },
@@ -358,6 +366,33 @@ static size_t word_length(const char *text)
 	while (text[n] && !blank(text + n))
 		n++;
 	return n;
+}
+
+bool verb_take(const char **line, struct str *word)
+{
+	static const char *const QUOTES[][2] = { { "\"", "\"" },
+		                                 { "'", "'" },
+		                                 { "`", "`" },
+		                                 { "\xE2\x80\x9C", "\xE2\x80\x9D" },
+		                                 { "\xE2\x80\x98", "\xE2\x80\x99" } };
+	const char *at = verb_skip_blanks(*line);
+
+	if (!*at)
+		return false;
+	for (size_t i = 0; i < COUNT(QUOTES); i++) {
+		size_t open = strlen(QUOTES[i][0]);
+		const char *end =
+		    strncmp(at, QUOTES[i][0], open) == 0 ? strstr(at + open, QUOTES[i][1]) : NULL;
+
+		if (!end)
+			continue;
+		str_add_bytes(word, at + open, (size_t)(end - at) - open);
+		*line = verb_skip_blanks(end + strlen(QUOTES[i][1]));
+		return true;
+	}
+	str_add_bytes(word, at, word_length(at));
+	*line = verb_skip_blanks(at + word_length(at));
+	return true;
 }
 
 struct verb_line verb_read(const char *line)

@@ -64,6 +64,9 @@ struct verb_line verb_read(const char *line);
 const char *verb_skip_blanks(const char *text);
 /* The bytes of the dashes before an option at text; phones turn two into one. 0: none. */
 size_t verb_dashes(const char *text);
+/* Appends the next word of *line, or what stands in quotes there (those of phones, too), and moves
+ * *line behind it and the blanks that follow. False: there is none. */
+bool verb_take(const char **line, struct str *word);
 /* The length of the first word of text if it may be a prefix of an id, otherwise 0. */
 size_t verb_id_length(const char *text);
 /* Whether that word can hardly be anything else: it has a digit, and is long or alone. */

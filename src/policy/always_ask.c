@@ -81,13 +81,10 @@ static bool covers(const char *entry, const char *path)
 	return false;
 }
 
-const char *always_ask_entry(const char *path, const cJSON *more)
+static const char *added_entry(const char *path, const cJSON *more)
 {
 	const cJSON *one;
 
-	for (size_t i = 0; i < COUNT(ENTRIES); i++)
-		if (covers(ENTRIES[i], path))
-			return ENTRIES[i];
 	cJSON_ArrayForEach (one, more) {
 		const char *entry = cJSON_GetStringValue(one);
 
@@ -95,4 +92,17 @@ const char *always_ask_entry(const char *path, const cJSON *more)
 			return entry;
 	}
 	return NULL;
+}
+
+bool always_ask_is_added(const char *path, const cJSON *more)
+{
+	return added_entry(path, more) != NULL;
+}
+
+const char *always_ask_entry(const char *path, const cJSON *more)
+{
+	for (size_t i = 0; i < COUNT(ENTRIES); i++)
+		if (covers(ENTRIES[i], path))
+			return ENTRIES[i];
+	return added_entry(path, more);
 }

@@ -4,11 +4,15 @@
 #define ALWAYS_ASK_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 /* The entry that covers a path (relative to its workspace), NULL if there is none. An entry matches
  * its name at any depth, in upper or lower case, and everything beneath it; with slashes, that
  * sequence of names; * ? and [..] match within a name. more: additional entries (setting
  * policy.always_ask), or NULL. */
 const char *always_ask_entry(const char *path, const cJSON *more);
+
+/* Whether one of the additional entries covers a path, which may be absolute. */
+bool always_ask_is_added(const char *path, const cJSON *more);
 
 #endif

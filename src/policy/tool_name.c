@@ -28,6 +28,14 @@ const char *tool_name(const char *name)
 	return name;
 }
 
+bool tool_name_is_ours(const char *name)
+{
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i].name, name) == 0 || strcmp(NAMES[i].old, name) == 0)
+			return true;
+	return false;
+}
+
 bool tool_name_is_title(const char *title)
 {
 	static const char *const SHAPES[][2] = { { "mcp__intercom__", "" },

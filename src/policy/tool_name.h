@@ -13,4 +13,7 @@ const char *tool_name(const char *name);
  * likely to have a tool of that name. */
 bool tool_name_is_title(const char *title);
 
+/* Whether it is the name of one of our tools, of either generation. */
+bool tool_name_is_ours(const char *name);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static int say_line(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
@@ -44,8 +45,12 @@ static bool is_order(const struct verb_line *l)
 	const char *rest = l->rest;
 
 	if (strncmp(l->word, "session-", strlen("session-")) == 0 ||
-	    strcmp(l->word, "run-stop") == 0 || l->verb->about == ABOUT_FILES)
+	    strcmp(l->word, "run-stop") == 0 ||
+	    (l->verb->about == ABOUT_FILES && strcmp(l->word, "diff") != 0))
 		return true;
+	if (strcmp(l->word, "diff") == 0)
+		return is_id_or_nothing(rest) || strcasecmp(rest, "start") == 0 ||
+		       strspn(rest, "\"'`\xE2") > 0;
 	if (strcmp(l->verb->word, "help") == 0)
 		return strcspn(rest, " \t\r\n") == strlen(rest);
 	if (l->verb->row == VERB_STEERING && l->verb->text == TEXT_MUST)

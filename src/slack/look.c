@@ -187,12 +187,12 @@ static void add_header(cJSON *blocks, const struct str *title)
 	(void)cJSON_AddItemToArray(blocks, header);
 }
 
-static void add_text(cJSON *blocks, const struct str *text, const char *type)
+static void add_text(cJSON *blocks, const struct str *text, const char *empty, const char *type)
 {
 	cJSON *elements;
 
 	if (!text->length) {
-		blocks_add_section(blocks, "_The file is empty._");
+		blocks_add_section(blocks, empty);
 		return;
 	}
 	elements = blocks_add_rich(blocks, "rich_text_preformatted");
@@ -221,6 +221,59 @@ static void say_refused(const struct file_look_read_row *l, struct slack_said *o
 	blocks_add_section(out->blocks, str_text(&out->text));
 }
 
+static void add_diff_title(struct str *out, const cJSON *detail)
+{
+	const char *label = json_text(detail, "label"), *id = json_text(detail, "checkpoint_id");
+
+	str_add(out, "🔀 Changes since checkpoint ");
+	if (label)
+		str_add(out, label);
+	else
+		str_addf(out, "%.13s", id ? id : "?");
+}
+
+static void add_diff_facts(struct str *out, const cJSON *detail)
+{
+	const char *at = json_text(detail, "taken_at"), *id = json_text(detail, "checkpoint_id");
+
+	str_addf(out, "📊 %lld modified, %lld added, %lld deleted",
+	         (long long)number(detail, "modified"), (long long)number(detail, "added"),
+	         (long long)number(detail, "deleted"));
+	if (at && strlen(at) > 16)
+		str_addf(out, " since %.10s %.5s UTC", at, at + 11);
+	str_addf(out, " | 💡 `session-restore %.13s` puts it back", id ? id : "?");
+}
+
+/* "📁 Directory: src/", "📄 a.c", "🔀 Changes since ..." */
+static void add_title(struct str *out, const struct file_look_read_row *l, const cJSON *detail)
+{
+	if (l->what == FILE_LOOK_WHAT_DIFF) {
+		add_diff_title(out, detail);
+		return;
+	}
+	str_add(out, l->what == FILE_LOOK_WHAT_FOLDER ? "📁 Directory: " : "📄 ");
+	add_name(out, detail, l->what == FILE_LOOK_WHAT_FOLDER);
+}
+
+static void add_facts(struct str *out, const struct file_look_read_row *l, const cJSON *detail)
+{
+	if (l->what == FILE_LOOK_WHAT_DIFF)
+		add_diff_facts(out, detail);
+	else if (l->what == FILE_LOOK_WHAT_FOLDER)
+		add_folder_facts(out, detail);
+	else
+		add_file_facts(out, l, detail);
+}
+
+static const char *too_long(const struct file_look_read_row *l)
+{
+	if (l->what == FILE_LOOK_WHAT_DIFF)
+		return "The diff is too long for a message: see the attached file.";
+	return l->what == FILE_LOOK_WHAT_FOLDER
+	           ? "The tree is too long for a message: see the attached file."
+	           : "The file is too long for a message: see the attached file.";
+}
+
 void slack_look_say(const struct file_look_read_row *l, const struct str *text, bool with_blocks,
                     struct slack_said *out)
 {
@@ -234,23 +287,18 @@ void slack_look_say(const struct file_look_read_row *l, const struct str *text, 
 		say_refused(l, out);
 		return;
 	}
-	str_add(&title, is_folder ? "📁 Directory: " : "📄 ");
-	add_name(&title, detail, is_folder);
-	if (is_folder)
-		add_folder_facts(&facts, detail);
-	else
-		add_file_facts(&facts, l, detail);
+	add_title(&title, l, detail);
+	add_facts(&facts, l, detail);
 	blocks_add_escaped(&out->text, title.bytes, BLOCKS_PATH);
 	out->blocks = cJSON_CreateArray();
 	add_header(out->blocks, &title);
 	if (l->is_long)
-		blocks_add_section(out->blocks, is_folder
-		                                    ? "The tree is too long for a message: see the "
-		                                      "attached file."
-		                                    : "The file is too long for a message: see the "
-		                                      "attached file.");
+		blocks_add_section(out->blocks, too_long(l));
 	else
-		add_text(out->blocks, text, is_folder || !name ? "text" : slack_file_type(name));
+		add_text(out->blocks, text,
+		         l->what == FILE_LOOK_WHAT_DIFF ? "_Nothing has changed._"
+		                                        : "_The file is empty._",
+		         is_folder || !name ? "text" : slack_file_type(name));
 	blocks_add_context(out->blocks, facts.bytes);
 	if (!with_blocks && !l->is_long)
 		add_fenced(&out->text, text, &facts);

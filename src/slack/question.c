@@ -46,6 +46,12 @@ static bool is_change(const struct request *r)
 	return r->row.kind == REQUEST_KIND_PERMISSION && r->row.file_path;
 }
 
+/* The use of a tool that is no command. */
+static bool is_tool(const struct request *r)
+{
+	return r->row.gate_class && strcmp(r->row.gate_class, "execute") != 0;
+}
+
 /* Its title, unless that is only the beginning of what is shown anyway. */
 static const char *title_of(const struct request *r)
 {
@@ -163,12 +169,12 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 		add_verdict(&text, r);
 		str_add_char(&text, '\n');
 	}
-	if (r->row.kind == REQUEST_KIND_CLEARANCE || is_change(r))
+	if (request_is_change(r) || is_change(r))
 		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->row.risk_level),
 		         is_open(r) ? " needed" : "", risk_name(r));
 	else if (r->row.kind == REQUEST_KIND_PERMISSION)
-		str_addf(&text, "🔒 *Command approval%s* · %s risk", is_open(r) ? " needed" : "",
-		         risk_name(r));
+		str_addf(&text, "🔒 *%s approval%s* · %s risk", is_tool(r) ? "Tool" : "Command",
+		         is_open(r) ? " needed" : "", risk_name(r));
 	else if (r->row.kind == REQUEST_KIND_TRUST)
 		str_addf(&text, "🛂 *Trust this policy%s*", is_open(r) ? "?" : "");
 	else if (r->row.kind == REQUEST_KIND_RESTORE)
@@ -224,7 +230,7 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 		str_add_char(&note, '`');
 	} else if (slack_is_inline(r)) {
 		str_addf(&note, "📎 all of the description is in the file %s", where);
-	} else if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+	} else if (request_is_change(r)) {
 		str_addf(&note, "📎 %zu lines, see the file %s", lines, where);
 	} else {
 		str_addf(&note, "📎 %zu of %zu lines shown; the rest is in the file %s", shown,
@@ -240,11 +246,11 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 	const struct str *text = slack_proposal(r);
 	size_t lines = 0;
 
-	if (text->length == 0 && r->row.kind != REQUEST_KIND_CLEARANCE)
+	if (text->length == 0 && !request_is_change(r))
 		return;
 	if (text->length == 0)
 		blocks_add_context(blocks, "the file will be empty");
-	else if (slack_is_inline(r) || r->row.kind != REQUEST_KIND_CLEARANCE)
+	else if (slack_is_inline(r) || !request_is_change(r))
 		blocks_add_foreign(blocks_add_rich(blocks, "rich_text_preformatted"),
 		                   str_text(text), slack_beginning(r, &lines), SLACK_INLINE_UNITS,
 		                   NULL);
@@ -419,10 +425,10 @@ static void add_fallback(struct str *out, const struct request *r)
 	if (!is_open(r)) {
 		add_verdict(out, r);
 		str_add(out, " ·");
-	} else if (r->row.kind == REQUEST_KIND_CLEARANCE || is_change(r)) {
+	} else if (request_is_change(r) || is_change(r)) {
 		str_add(out, "Approval needed");
 	} else if (r->row.kind == REQUEST_KIND_PERMISSION) {
-		str_add(out, "Command approval needed");
+		str_addf(out, "%s approval needed", is_tool(r) ? "Tool" : "Command");
 	} else if (r->row.kind == REQUEST_KIND_TRUST) {
 		str_add(out, "A policy is to be trusted");
 	} else if (r->row.kind == REQUEST_KIND_RESTORE) {
@@ -435,7 +441,7 @@ static void add_fallback(struct str *out, const struct request *r)
 	blocks_add_whose(out, r->row.workspace_root, r->row.client_name);
 	str_add(out, ": ");
 	blocks_add_escaped(out, r->row.title ? r->row.title : "", TITLE_MAX);
-	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+	if (request_is_change(r)) {
 		OWNED(slack_gist) struct slack_gist g = { .added = 0 };
 		OWNED(str) struct str names = { 0 };
 
@@ -461,7 +467,7 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 	out->blocks = cJSON_CreateArray();
 	add_fallback(&out->text, r);
 	add_heading(out->blocks, a);
-	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+	if (request_is_change(r)) {
 		blocks_add_text(out->blocks, r->row.title, body, strlen(body),
 		                SLACK_DESCRIPTION_UNITS);
 		add_paths(out->blocks, r);

@@ -47,8 +47,7 @@ bool slack_is_inline(const struct request *r)
 
 bool slack_is_whole(const struct request *r)
 {
-	bool has_title =
-	    r->row.kind == REQUEST_KIND_CLEARANCE; /* others show the text's first line */
+	bool has_title = request_is_change(r); /* others show the text's first line */
 
 	return slack_is_inline(r) && text_fits(r->description, SLACK_DESCRIPTION_UNITS) &&
 	       (!has_title || text_fits(r->row.title, SLACK_TITLE_UNITS));
@@ -81,9 +80,8 @@ static void add_all(struct str *out, const char *bytes, size_t length)
 void slack_add_file(struct str *out, const struct request *r)
 {
 	const struct str *text = slack_proposal(r);
-	bool all =
-	    !text_fits(r->description, SLACK_DESCRIPTION_UNITS) ||
-	    (r->row.kind == REQUEST_KIND_CLEARANCE && !text_fits(r->row.title, SLACK_TITLE_UNITS));
+	bool all = !text_fits(r->description, SLACK_DESCRIPTION_UNITS) ||
+	           (request_is_change(r) && !text_fits(r->row.title, SLACK_TITLE_UNITS));
 
 	if (all) {
 		add_all(out, r->row.title, strlen(r->row.title));

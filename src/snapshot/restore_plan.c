@@ -146,6 +146,12 @@ static int add_left_out(struct gathering *g, const struct objects *o, const char
 	return got;
 }
 
+static int add_both(struct gathering *g, const struct objects *o, const char *from, const char *to,
+                    struct err *e)
+{
+	return add_left_out(g, o, from, NULL, e) || add_left_out(g, o, to, from, e) ? -1 : 0;
+}
+
 /* ---- the steps ---- */
 
 static int add_change(const struct manifest_change *change, void *arg)
@@ -235,12 +241,15 @@ static int compare(struct gathering *g, const struct objects *objects,
 	    ignored_open(&g->ignored, objects, order->to_hash, e) ||
 	    manifest_compare(&from, &to, add_change, g, e))
 		return -1;
-	if (!g->left)
-		return 0;
-	return add_left_out(g, objects, order->from_hash, NULL, e) ||
-	               add_left_out(g, objects, order->to_hash, order->from_hash, e)
-	           ? -1
-	           : 0;
+	return g->left ? add_both(g, objects, order->from_hash, order->to_hash, e) : 0;
+}
+
+int restore_left_out(const struct objects *objects, const char *from_hash, const char *to_hash,
+                     struct restore_left *left, struct err *e)
+{
+	struct gathering g = { .left = left, .e = e };
+
+	return add_both(&g, objects, from_hash, to_hash, e);
 }
 
 int restore_plan(const struct objects *objects, const struct restore_order *order,

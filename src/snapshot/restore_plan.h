@@ -31,6 +31,10 @@ enum { RESTORE_NAMED = 20 };
 
 void restore_left_clear(struct restore_left *left);
 
+/* What could not be read on one side at least, of two manifests. left is fresh. 0 or -1. */
+int restore_left_out(const struct objects *objects, const char *from_hash, const char *to_hash,
+                     struct restore_left *left, struct err *e);
+
 /* Adds the steps of an order to t, which is fresh; its content comes from objects, which must stay
  * as long as t. Protected places are left as they are, and what left says (NULL: it is not said).
  * With a path come the directories above it that are missing. 0 or -1: an object is missing or

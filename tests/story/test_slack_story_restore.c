@@ -12,6 +12,7 @@ static struct agent an_agent_has_changed_files(void)
 	struct agent a = an_agent_with_slack();
 	OWNED(char_ptr) char *first = call_for_message(&a, "ping", "{}");
 
+	expect_soon("SELECT state FROM checkpoint WHERE kind = 'start'", "done\n");
 	put_file(site.workspace, "notes.txt", "good\n");
 	says(member(slack_acked("{'slash':{'text':'session-checkpoint before lunch'}}"),
 	            "payload.text"),
@@ -140,6 +141,112 @@ START_TEST(a_checkpoint_that_is_not_there_is_named)
 }
 END_TEST
 
+/* A line of the session's owner in its thread. */
+static void say_in_thread(const char *text)
+{
+	OWNED(char_ptr)
+	char *thread = rows("SELECT thread_ts FROM session WHERE thread_ts IS NOT NULL"
+	                    " ORDER BY seq LIMIT 1");
+
+	thread[strcspn(thread, "\n")] = '\0';
+	(void)slack_acked("{'message':{'text':'%s','user':'U01OP','thread_ts':'%s'}}", text,
+	                  thread);
+}
+
+static const char *slash(const char *text)
+{
+	return member(slack_acked("{'slash':{'text':'%s'}}", text), "payload.text");
+}
+
+/* The text of the last answer to a look. */
+static char *last_look(const char *count)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'look' AND state = 'sent'",
+	                count);
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'look' ORDER BY seq DESC LIMIT 1");
+	ts[strcspn(ts, "\n")] = '\0';
+	return shown(ts);
+}
+
+START_TEST(what_has_changed_is_shown_in_the_thread)
+{
+	OWNED(char_ptr) char *since = NULL;
+	OWNED(char_ptr) char *begun = NULL;
+
+	(void)an_agent_has_changed_files();
+	says(slash("diff before lunch"), "Comparing");
+	since = last_look("1\n");
+	says(since, "🔀 Changes since checkpoint before lunch");
+	says(since, "-good");
+	says(since, "+bad");
+	says(since, "📊 1 modified, 1 added, 0 deleted");
+	expect("SELECT m.thread_ts = s.thread_ts FROM slack_message AS m, session AS s"
+	       " WHERE m.kind = 'look'",
+	       "1\n");
+	say_in_thread("diff");
+	begun = last_look("2\n");
+	says(begun, "+++ b/notes.txt");
+	says(begun, "0 modified, 2 added, 0 deleted");
+	says(slash("session-checkpoints"), "before lunch");
+	is_not_in(slash("session-checkpoints"), " diff ");
+	says(slash("diff nothing like it"), "none is called that");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_checkpoint_is_restored_by_its_label_after_its_session_has_ended)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	(void)an_agent_has_changed_files();
+	put_file(site.workspace, "my notes.txt", "mine\n");
+	says(slash("session-clear"), "is stopped");
+	expect("SELECT status FROM session", "terminated\n");
+	says(slash("session-restore before lunch"), "Comparing the workspace with");
+	ts = question();
+	expect("SELECT m.thread_ts = s.thread_ts OR m.root_seq IS NOT NULL FROM slack_message AS m,"
+	       " session AS s WHERE m.kind = 'ask'",
+	       "1\n");
+	says(shown(ts), "Added (2), will be removed");
+	press_and_wait(ts, "restore_cancel");
+	expect("SELECT state FROM workspace_restore", "cancelled\n");
+
+	says(slash("session-restore “before lunch” “my notes.txt” notes.txt"), "Comparing");
+	char_ptr_clear(&ts);
+	ts = question();
+	press_and_wait(ts, "restore_proceed");
+	expect_soon("SELECT state FROM workspace_restore ORDER BY seq DESC LIMIT 1", "done\n");
+	file_says("notes.txt", "good");
+	file_says("more.txt", "more");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply'"
+	       " AND text LIKE '%Session restored%before lunch%To take this back%'",
+	       "1\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(undo_of_a_restore_names_the_checkpoint_before_it)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(str) struct str line = { 0 };
+
+	(void)an_agent_has_changed_files();
+	(void)order();
+	ts = question();
+	press_and_wait(ts, "restore_proceed");
+	expect_soon("SELECT state FROM workspace_restore", "done\n");
+	id = rows("SELECT id FROM request WHERE kind = 'restore'");
+	id[strcspn(id, "\n")] = '\0';
+	str_addf(&line, "undo %s", id);
+	says(slash(line.bytes), "this put a checkpoint back; `session-restore ");
+	expect("SELECT count(*) FROM apply", "1\n");
+	end_system();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_story_restore");
@@ -149,5 +256,8 @@ int main(void)
 	tcase_add_test(c, cancel_leaves_everything_as_it_is);
 	tcase_add_test(c, a_workspace_that_has_changed_since_the_question_is_asked_about_again);
 	tcase_add_test(c, a_checkpoint_that_is_not_there_is_named);
+	tcase_add_test(c, what_has_changed_is_shown_in_the_thread);
+	tcase_add_test(c, a_checkpoint_is_restored_by_its_label_after_its_session_has_ended);
+	tcase_add_test(c, undo_of_a_restore_names_the_checkpoint_before_it);
 	return run_suite(s);
 }

@@ -22,6 +22,8 @@ static void put(const char *name, const char *text)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
+static const char *const NAMED[] = { "b.txt" };
+
 /* A question with all that can be asked, whose answer is there. */
 static void given_question(void)
 {
@@ -39,7 +41,8 @@ static void given_question(void)
 		                 .file_path = "a.txt",
 		                 .body = DIFF,
 		                 .body_length = sizeof(DIFF) - 1,
-		                 .named = "b.txt",
+		                 .named = NAMED,
+		                 .named_count = 1,
 		                 .shown = { "b.txt", "missing.txt" },
 		                 .shown_count = 2 };
 }
@@ -100,7 +103,7 @@ START_TEST(an_answer_comes_back_as_it_was_found)
 	ck_assert_str_eq(found.plan.files[0].is.path, "a.txt");
 	ck_assert_str_eq(found.plan.files[0].is.action, "modify");
 	ck_assert_ptr_nonnull(strstr(str_text(&found.effect), "-one\n+ONE\n"));
-	ck_assert_str_eq(found.named_path, "b.txt");
+	ck_assert_str_eq(found.names[0].path, "b.txt");
 	ck_assert_str_eq(str_text(&found.shown[0].bytes), "shown\n");
 	ck_assert_ptr_nonnull(strstr(found.shown[1].why, "missing.txt"));
 	ck_assert_str_eq(str_text(&found.policy.bytes), "{\"enabled\":true}");
@@ -174,7 +177,6 @@ START_TEST(names_outside_the_workspace_and_unknown_words_are_refused)
 	for (size_t i = 0; i < COUNT(FORGERIES); i++) {
 		OWNED(str) struct str message = { 0 };
 
-		ask.named = "b.txt";
 		answer(&message);
 		forge(&message, FORGERIES[i].said, FORGERIES[i].forged);
 		ck_assert_msg(is_refused(&message), "%s as %s", FORGERIES[i].said,

@@ -109,7 +109,8 @@ START_TEST(help_is_by_category)
 	ck_assert_ptr_nonnull(strstr(all.bytes, "`approve [id]`"));
 	ck_assert_ptr_nonnull(strstr(all.bytes, "`file [id]`"));
 	ck_assert_ptr_nonnull(strstr(all.bytes, "`session-start [--agent NAME]"));
-	ck_assert_ptr_nonnull(strstr(all.bytes, "`session-restore <checkpoint> [path...]`"));
+	ck_assert_ptr_nonnull(
+	    strstr(all.bytes, "`session-restore <checkpoint|label|start> [path...]`"));
 	ck_assert(verb_help(&part, "files"));
 	ck_assert_ptr_nonnull(strstr(part.bytes, "`file [id]`"));
 	ck_assert_ptr_null(strstr(part.bytes, "approve"));

@@ -25,6 +25,7 @@ const char WRITE[] = "{\"session_id\":\"s1\",\"cwd\":\"/w\",\"hook_event_name\":
 
 char run_directory[200];
 static char folder[120];
+static char program[PROGRAM_BYTES]; /* instead of the built one, or "" */
 
 static void remove_run_directory(void)
 {
@@ -35,8 +36,7 @@ void given_run_directory(void)
 {
 	const char *base = getenv("TMPDIR");
 
-	(void)snprintf(folder, sizeof(folder), "%.80s/hook-XXXXXX",
-	               base && *base ? base : "/tmp");
+	(void)snprintf(folder, sizeof(folder), "%.80s/hook-XXXXXX", base && *base ? base : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	(void)snprintf(run_directory, sizeof(run_directory), "%s/run", folder);
 	ck_assert_int_eq(mkdir(run_directory, 0700), 0);
@@ -53,7 +53,10 @@ static _Noreturn void become_hook(const char *arguments, const int in[2], const 
 	char run[] = "--run", *argv[ARGUMENTS_MAX] = { path }, *rest = words, *word;
 	int n = 1;
 
-	test_program("hook", path);
+	if (program[0])
+		(void)snprintf(path, sizeof(path), "%s", program);
+	else
+		test_program("hook", path);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)snprintf(words, sizeof(words), "%s", arguments);
@@ -156,6 +159,23 @@ struct hook given_hook(const char *arguments, const char *input)
 
 	hook_feed(&h, input);
 	hook_feed_end(&h);
+	return h;
+}
+
+struct hook given_hook_beside(const char *script, const char *arguments, const char *input)
+{
+	char built[PROGRAM_BYTES], command[3 * PROGRAM_BYTES];
+	struct hook h;
+
+	test_program("hook", built);
+	(void)snprintf(command, sizeof(command),
+	               "cp -f '%s' '%s/hook' && cd '%s' && printf '#!/bin/sh\\n%%s\\n' '%s' "
+	               ">agent-intercom && chmod +x agent-intercom",
+	               built, folder, folder, script);
+	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+	(void)snprintf(program, sizeof(program), "%s/hook", folder);
+	h = given_hook(arguments, input);
+	program[0] = '\0';
 	return h;
 }
 

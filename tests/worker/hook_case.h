@@ -33,6 +33,9 @@ void hook_clear(struct hook *h);
 /* A hook that has been given its input. */
 struct hook given_hook(const char *arguments, const char *input);
 
+/* The same with a hook beside which `agent-intercom` is this shell script. */
+struct hook given_hook_beside(const char *script, const char *arguments, const char *input);
+
 /* It ended as a deny of Claude Code's does, with part in its reason. */
 void is_denied(struct hook *h, const char *part);
 /* It ended with 0 and said this, without the line's end; "": nothing at all. */

@@ -371,6 +371,36 @@ START_TEST(a_system_that_only_a_configuration_names_is_found_or_denied)
 }
 END_TEST
 
+START_TEST(an_agent_intercom_that_cannot_start_is_a_deny)
+{
+	static const char *const SCRIPTS[] = { "exit 127", "exit 64", "exit 1", "kill -9 $$" };
+
+	for (size_t i = 0; i < COUNT(SCRIPTS); i++) {
+		struct hook h =
+		    given_hook_beside(SCRIPTS[i], "claude PreToolUse --config x", WRITE);
+
+		is_denied(&h, "did not say which system is meant");
+		h = given_hook_beside(SCRIPTS[i], "claude Stop --config x", "{}");
+		is_said(&h, "");
+	}
+}
+END_TEST
+
+START_TEST(a_canary_is_denied_without_a_question)
+{
+	struct hook h;
+
+	(void)setenv("INTERCOM_CANARY", "tweet", 1);
+	h = given_hook("claude PreToolUse", WRITE);
+	is_denied(&h, "nothing is let through to a canary: tweet");
+	h = given_hook("claude PreToolUse --when-down allow", WRITE);
+	is_denied(&h, "tweet");
+	h = given_hook("claude Stop", "{\"session_id\":\"s\",\"hook_event_name\":\"Stop\"}");
+	is_said(&h, "");
+	(void)unsetenv("INTERCOM_CANARY");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("hook_failures");
@@ -395,6 +425,8 @@ int main(void)
 	tcase_add_test(c, a_host_that_is_not_known_is_told_without_json);
 	tcase_add_test(c, other_events_never_fail_the_host);
 	tcase_add_test(c, a_database_leads_to_its_system);
+	tcase_add_test(c, an_agent_intercom_that_cannot_start_is_a_deny);
+	tcase_add_test(c, a_canary_is_denied_without_a_question);
 	tcase_add_test(c, a_system_that_only_a_configuration_names_is_found_or_denied);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -3,6 +3,7 @@
  * these are the files as their vendors document them. */
 #include "install_case.h"
 
+#include "gate_host.h"
 #include "json.h"
 #include "json_edit.h"
 
@@ -203,6 +204,46 @@ START_TEST(opencode_gets_a_plugin_that_starts_the_hook)
 }
 END_TEST
 
+START_TEST(the_hook_knows_each_event_and_no_hook_before_a_tool_is_short_of_time)
+{
+	static const char *const FILES[] = {
+		"claude",  ".claude/settings.json",
+		"codex",   ".codex/hooks.json",
+		"gemini",  ".gemini/settings.json",
+		"copilot", ".copilot/hooks/agent-intercom.json",
+		"cursor",  ".cursor/hooks.json",
+		"vscode",  ".config/agent-intercom/vscode-hooks/gate.json",
+		"qwen",    ".qwen/settings.json"
+	};
+	char command[64];
+
+	for (size_t i = 0; i < COUNT(FILES); i += 2) {
+		const struct gate_host *host = gate_host_named(FILES[i]);
+		OWNED(cJSON_ptr) cJSON *root = NULL;
+		const cJSON *one;
+		bool asks = false;
+
+		(void)snprintf(command, sizeof(command), "install %s --gate --yes", FILES[i]);
+		does(command);
+		root = json_of(FILES[i + 1]);
+		cJSON_ArrayForEach (one, cJSON_GetObjectItemCaseSensitive(root, "hooks")) {
+			const struct gate_event_name *event = gate_host_event(host, one->string);
+			char *text = cJSON_PrintUnformatted(one);
+
+			ck_assert_msg(event != NULL, "%s: %s", FILES[i], one->string);
+			asks |= event->event == GATE_PRE_TOOL;
+			if (event->event == GATE_PRE_TOOL || event->event == GATE_PERMISSION)
+				ck_assert_msg(strstr(text, host->wait_seconds_max
+				                               ? "--deadline 55"
+				                               : "--deadline 3600"),
+				              "%s", text);
+			cJSON_free(text);
+		}
+		ck_assert(asks);
+	}
+}
+END_TEST
+
 /* ---- what else is in the file ---- */
 
 START_TEST(hooks_of_others_stay_and_the_file_comes_back_to_the_byte)
@@ -383,6 +424,7 @@ int main(void)
 	tcase_add_test(c, cursor_gets_the_file_that_its_vendor_documents);
 	tcase_add_test(c, vscode_gets_the_file_that_its_vendor_documents_and_is_told_where_it_is);
 	tcase_add_test(c, opencode_gets_a_plugin_that_starts_the_hook);
+	tcase_add_test(c, the_hook_knows_each_event_and_no_hook_before_a_tool_is_short_of_time);
 	tcase_add_test(c, hooks_of_others_stay_and_the_file_comes_back_to_the_byte);
 	tcase_add_test(c, an_older_gate_is_replaced_also_where_somebody_put_a_hook_into_its_group);
 	tcase_add_test(c, a_file_with_comments_is_left_and_its_hooks_are_printed);

@@ -81,6 +81,46 @@ START_TEST(a_look_is_answered_when_reader_has_settled_it)
 }
 END_TEST
 
+START_TEST(programs_take_compare_and_restore_checkpoints)
+{
+	OWNED(str) struct str line = { 0 };
+	const char *reply, *folder;
+
+	given_front();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
+	      " 'system', '2026-01-01T08:00:00.000Z') ON CONFLICT (name) DO NOTHING");
+	folder = scratch();
+	put_file(folder, "my notes.txt", "one\n");
+	(void)start_worker("archivist");
+	(void)start_worker("reader");
+	(void)start_worker("applier");
+	is_done(look("session-checkpoint", folder, ",\"label\":\"first\""), "ordered");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	has(look("session-checkpoints", folder, ""), "data.checkpoints.0.label", "first");
+	has(says_back("{\"command\":\"session-checkpoints\"}"), "data.checkpoints.0.kind",
+	    "ordered");
+	put_file(folder, "my notes.txt", "two\n");
+	put_file(folder, "more.txt", "more\n");
+	reply = says_back("{\"command\":\"diff\",\"checkpoint\":\"first\"}");
+	has(reply, "data.modified", "1");
+	has(reply, "data.added", "1");
+	says(member(reply, "data.text"), "-one\n+two\n");
+	is_refused(says_back("{\"command\":\"diff\",\"checkpoint\":\"second\"}"),
+	           "none is called that");
+	is_refused(says_back("{\"command\":\"session-restore\"}"), "which checkpoint?");
+	is_done(says_back("{\"command\":\"session-restore\",\"id\":\"first\","
+	                  "\"paths\":[\"my notes.txt\"]}"),
+	        "ordered");
+	expect_soon("SELECT state, added FROM workspace_restore", "asked|0\n");
+	is_done(order("approve", value("SELECT id FROM request WHERE kind = 'restore'"), ""),
+	        "approved");
+	expect_soon("SELECT state FROM workspace_restore", "done\n");
+	str_addf(&line, "[ \"$(cat '%s/my notes.txt')\" = one ]", folder);
+	ck_assert_int_eq(system(line.bytes), 0);
+	stop_worker(front);
+}
+END_TEST
+
 START_TEST(each_order_is_a_command_and_each_word_to_an_agent_a_steering)
 {
 	const char *session;
@@ -259,6 +299,7 @@ int main(void)
 	tcase_add_test(c, each_answer_is_a_decision_from_the_socket);
 	tcase_add_test(c, each_order_is_a_command_and_each_word_to_an_agent_a_steering);
 	tcase_add_test(c, a_look_is_answered_when_reader_has_settled_it);
+	tcase_add_test(c, programs_take_compare_and_restore_checkpoints);
 	tcase_add_test(
 	    c, the_inbox_says_what_an_approval_lets_happen_and_a_long_command_needs_its_digest);
 	tcase_add_test(c, sessions_and_questions_are_listed);

@@ -385,6 +385,33 @@ START_TEST(ctl_shows_asks_and_restores)
 }
 END_TEST
 
+START_TEST(ctl_shows_what_has_changed_by_id_label_and_session)
+{
+	pid_t reader;
+	OWNED(str) struct str line = { 0 };
+
+	given_changes();
+	given("INSERT INTO checkpoint_wanted (kind, session_id, label) SELECT 'ordered', 's', "
+	      "'other'");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state = 'done'", "2\n");
+	reader = start_worker("reader");
+	str_addf(&line, "diff %.13s", id);
+	says(line.bytes, 0, "-one\n+two\n--- a/gone.txt\n+++ /dev/null\n");
+	says("diff BEFORE the storm", 0, "+++ b/new.txt");
+	says("diff other", 0, "nothing has changed");
+	says("diff", 1, "no checkpoint was taken when session");
+	given("INSERT INTO checkpoint_wanted (kind, session_id, label) SELECT 'ordered', 's', "
+	      "'other'");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state = 'done' AND kind = 'ordered'",
+	            "3\n");
+	says("diff other", 1, "several checkpoints are called 'other'; take the id:\n  ");
+	says("checkpoint list", 0, "other");
+	says("checkpoint list -n 1", 0, "... and 2 more: `checkpoint list -n 0` lists all");
+	expect("SELECT count(*) FROM event WHERE kind = 'diff.shown'", "3\n");
+	stop_worker(reader);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("workspace_restore");
@@ -403,5 +430,6 @@ int main(void)
 	tcase_add_test(c, a_checkpoint_of_a_folder_is_put_back_by_ctl);
 	tcase_add_test(c, orders_that_make_no_sense_are_refused_with_their_reason);
 	tcase_add_test(c, ctl_shows_asks_and_restores);
+	tcase_add_test(c, ctl_shows_what_has_changed_by_id_label_and_session);
 	return run_suite(s);
 }

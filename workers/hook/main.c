@@ -9,6 +9,7 @@
  * Reads and writes no table. Outside: stdin, stdout, stderr, <run>/mcp.sock. */
 #include "clock.h"
 #include "gate_answer.h"
+#include "gate_canary.h"
 #include "gate_input.h"
 #include "io.h"
 #include "last_word.h"
@@ -20,9 +21,12 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -274,26 +278,50 @@ static int take_input(const struct hook *h, struct str *bytes, struct err *e)
 
 /* ---- the system ---- */
 
-/* Only a configuration tells which system is meant. agent-intercom reads it, and calls us again
- * with --run or, if there is none, with --unknown; it gets our arguments and stdin as they are. */
-static void ask_for_system(char **argv)
+/* Runs agent-intercom instead of us; it gets our arguments and stdin as they are. */
+static _Noreturn void become(char *path, char **argv)
 {
-	OWNED(str) struct str path = { 0 };
 	static char command[] = "hook";
 	char **longer;
 	size_t count = 0;
 
-	if (paths_bin(&path, NULL))
-		return;
-	str_add(&path, "/agent-intercom");
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (argv[count])
 		count++;
 	longer = xcalloc(count + 2, sizeof(*longer));
-	longer[0] = path.bytes;
+	longer[0] = path;
 	longer[1] = command;
 	memcpy(longer + 2, argv + 1, count * sizeof(*longer));
-	(void)execv(path.bytes, longer);
-	free(longer);
+	(void)execv(path, longer);
+	_exit(EX_OSFILE);
+}
+
+/* Only a configuration tells which system is meant. agent-intercom reads it, and calls the hook
+ * again with --run or, if there is none, with --unknown. It is a process of its own, so that a
+ * program that cannot start, or dies, denies as well. */
+static _Noreturn void ask_for_system(const struct hook *h, char **argv)
+{
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
+	int status = 0;
+	pid_t pid;
+
+	if (paths_bin(&path, &e))
+		fail(h, &e);
+	str_add(&path, "/agent-intercom");
+	pid = fork();
+	if (pid == 0)
+		become(path.bytes, argv);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid > 0 && WIFEXITED(status) &&
+	    (WEXITSTATUS(status) == EX_OK || WEXITSTATUS(status) == STATUS_DENY)) {
+		last_word_withhold();
+		exit(WEXITSTATUS(status)); /* it has said the rest */
+	}
+	err_tell(&e, ERR_INPUT, "%s did not say which system is meant; install it again",
+	         str_text(&path));
+	fail(h, &e);
 }
 
 static void find_system(const struct hook *h, char **argv)
@@ -303,7 +331,7 @@ static void find_system(const struct hook *h, char **argv)
 	if (h->system.run || h->system.database || h->unknown)
 		return;
 	if (h->by_config || !reach_usual(&run))
-		ask_for_system(argv);
+		ask_for_system(h, argv);
 }
 
 /* ---- the question ---- */
@@ -339,6 +367,18 @@ static _Noreturn void answer(const struct hook *h, const struct gate_verdict *v)
 	finish(&words);
 }
 
+/* The host runs as a canary: what it does is denied, and nobody is asked or told. */
+static _Noreturn void refuse_canary(const struct hook *h, const char *word)
+{
+	const struct gate_verdict none = { .decision = GATE_NONE };
+	struct err e = { 0 };
+
+	if (!h->gates)
+		answer(h, &none);
+	err_tell(&e, ERR_INPUT, "nothing is let through to a canary: %.80s", word);
+	fail(h, &e);
+}
+
 static _Noreturn void run(const struct hook *h)
 {
 	OWNED(cJSON_ptr) cJSON *result = NULL;
@@ -348,11 +388,14 @@ static _Noreturn void run(const struct hook *h)
 		              .waits = h->gates,
 		              .deadline_ms = h->deadline_ms };
 	const struct gate_verdict none = { .decision = GATE_NONE };
+	const char *canary = getenv(GATE_CANARY_VARIABLE);
 	struct gate_verdict v;
 	struct err e = { 0 };
 
 	if (take_input(h, &q.bytes, &e))
 		fail(h, &e);
+	if (canary)
+		refuse_canary(h, canary);
 	if (h->unknown || question_ask(&q, &result, &e)) {
 		if (may_open(h, &q))
 			answer(h, &none);

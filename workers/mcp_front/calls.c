@@ -5,6 +5,8 @@
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
+#include "hook.h"
+#include "hooks.h"
 #include "log.h"
 #include "park.h"
 #include "policies.h"
@@ -159,6 +161,10 @@ static int open_call(struct job *job, struct err *e)
 	    cJSON_GetObjectItemCaseSensitive(job->message.params, "inputResponses");
 	struct call *c = &job->as.call.call;
 
+	if (strcmp(job->message.method, HOOK_METHOD) == 0) {
+		c->tool = &TOOL_HOOK;
+		return hook_open(c, job->message.params, job->message.id, job->message.has_nul, e);
+	}
 	if (responses && !cJSON_IsObject(responses))
 		return err_set(e, ERR_INPUT, "params.inputResponses must be an object");
 	if (call_open(c, job->message.params, job->message.id, job->message.has_nul, e)) {
@@ -185,7 +191,7 @@ bool calls_look(struct front *f, struct job *job)
 	if (jc->looked)
 		return false;
 	jc->looked = true;
-	if (open_call(job, &e) || settle(f, p, &e)) {
+	if (open_call(job, &e) || hooks_introduce(f, job, &e) || settle(f, p, &e)) {
 		job_refuse(job, job_fault_code(&e), e.text);
 		return false;
 	}
@@ -235,8 +241,9 @@ void calls_prepare(struct front *f, struct job *job)
 	if (found && found->has_policy)
 		policy = policies_take(f, p->workspace_root, found);
 	call_prepare(c, found, policy, &f->settings);
-	if (c->untrusted && policy_trust_look(&f->worker.store, f->worker.machine, c->untrusted,
-	                                      f->settings.commands, f->settings.always_ask, &e))
+	if (c->policy.is_untrusted &&
+	    policy_trust_look(&f->worker.store, f->worker.machine, c->policy_file,
+	                      f->settings.commands, f->settings.always_ask, &e))
 		log_warn("what the policy of %s newly allows: %s", p->workspace_root, e.text);
 }
 
@@ -313,7 +320,7 @@ int calls_run(struct front *f, struct job *job, struct err *e)
 		return may_wait(job, e) ? attach(f, job, e) : -1;
 	if (again)
 		return tell(f, job, e);
-	job->as.call.parked = p->paused;
+	job->as.call.parked = p->paused && call_is_parked(&job->as.call.call);
 	if (job->as.call.parked)
 		return 0;
 	if (peer_join(st, &f->settings.workspaces, p, e) ||
@@ -381,6 +388,8 @@ int calls_run_hang_up(struct front *f, struct job *job, struct err *e)
 {
 	if (hold_find(f, job->call_seq))
 		return 0;
+	if (job->sink->peer->transport == CONNECTION_TRANSPORT_HOOK)
+		return hooks_hang_up(f, job, e);
 	if (!f->worker.stopping && job->sink->peer->transport != CONNECTION_TRANSPORT_STDIO &&
 	    call_given_up(&f->worker.store, job->call_seq, e))
 		return -1;
@@ -398,7 +407,7 @@ int calls_run_untold(struct front *f, struct job *job, struct err *e)
 static void reply_held(struct front *f, struct job *job)
 {
 	struct job_call *call = &job->as.call;
-	bool modern = job->version == MCP_MODERN;
+	bool modern = job->version == MCP_MODERN || call->call.hook; /* gone, it is cancelled */
 	char event_id[40];
 
 	(void)snprintf(event_id, sizeof(event_id), "%lld.0", (long long)job->call_seq);

@@ -37,6 +37,7 @@ enum {
 	IPC_WRITE_SECONDS = 30, /* within which a caller must read some of its answers */
 	IPC_MAX_CALLERS = 64,
 	IPC_LOOK_MS = 20000, /* longer than reader takes for a look */
+	IPC_DIFF_MS = 620000, /* and than archivist takes, by default, to read a workspace */
 };
 
 static const char SOCKET_NAME[] = "ipc.sock", TOKEN_NAME[] = "ipc.token";
@@ -48,6 +49,7 @@ struct ipc_caller {
 	bool skips; /* skipping the rest of a line that is too long */
 	bool ended; /* it has stopped sending, but may still read */
 	int64_t look; /* command.seq of a look whose answer it waits for; 0: none */
+	int look_ms; /* how long it waits */
 	int64_t look_until_ms; /* monotonic */
 };
 
@@ -63,6 +65,7 @@ static const char *text_member(const struct verb *v)
 		                                  { "mode", "mode" },
 		                                  { "stall", "switch" },
 		                                  { "session-checkpoint", "label" },
+		                                  { "diff", "checkpoint" },
 		                                  { "run", "alias" },
 		                                  { "list-files", "path" },
 		                                  { "show-file", "path" },
@@ -106,7 +109,7 @@ static int check_members(const struct words *w, struct err *e)
 	const struct verb *v = w->verb;
 	bool optional = v->about == ABOUT_NOTHING || v->about == ABOUT_SESSIONS ||
 	                v->about == ABOUT_RUN || v->about == ABOUT_FILES ||
-	                strcmp(v->word, "resume") == 0;
+	                v->row == VERB_READING || w->workspace || strcmp(v->word, "resume") == 0;
 
 	if (!w->id && !optional)
 		return err_set(e, ERR_INPUT, "ipc: id is missing (the %s's id)",
@@ -127,6 +130,16 @@ static const char *text_of(const cJSON *line, const char *name, char *buffer, si
 	return buffer;
 }
 
+/* The paths of a restore: a text with one a line, or a list. NULL: none. */
+static const char *paths_of(const cJSON *line, struct str *lines)
+{
+	const cJSON *paths = cJSON_GetObjectItemCaseSensitive(line, "paths"), *one;
+
+	cJSON_ArrayForEach (one, paths)
+		str_addf(lines, "%s\n", cJSON_IsString(one) ? one->valuestring : "");
+	return cJSON_IsArray(paths) ? str_text(lines) : json_text(line, "paths");
+}
+
 /* A refused answer is kept as a row too, so the transaction commits in either case. */
 static int run(struct front *f, const cJSON *line, struct said *out, struct err *e)
 {
@@ -138,12 +151,15 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 		           .certain = true };
 	struct store *st = &f->worker.store;
 	struct err commit = { 0 };
+	OWNED(str) struct str paths = { 0 };
 	char depth[24];
 	int failed;
 
 	if (!w.verb)
 		return -1;
-	w.text = json_text(line, text_member(w.verb));
+	w.text = strcmp(w.verb->word, "session-restore") == 0
+	             ? paths_of(line, &paths)
+	             : json_text(line, text_member(w.verb));
 	w.digest = json_text(line, "digest");
 	w.agent = json_text(line, "agent");
 	w.workspace = json_text(line, "workspace");
@@ -235,7 +251,7 @@ static bool answer_look(struct ipc_caller *c)
 		return false;
 	if (!failed && !result.is.outcome)
 		failed = err_set(&e, ERR_AGAIN, "ipc: ordered, but not answered within %d s",
-		                 IPC_LOOK_MS / 1000);
+		                 c->look_ms / 1000);
 	if (!failed)
 		failed = command_check(&result, &e) ||
 		         read_look(c->front, c->look, result.is.reply, &said, &e);
@@ -269,7 +285,9 @@ static void take_line(struct ipc_caller *c, const char *text, size_t length)
 		failed = check_token(c->front, line, &e) || run(c->front, line, &said, &e);
 	if (!failed && said.row == VERB_COMMAND && is_look(json_text(line, "command"))) {
 		c->look = said.seq;
-		c->look_until_ms = clock_monotonic_ms() + IPC_LOOK_MS;
+		c->look_ms =
+		    strcmp(json_text(line, "command"), "diff") == 0 ? IPC_DIFF_MS : IPC_LOOK_MS;
+		c->look_until_ms = clock_monotonic_ms() + c->look_ms;
 		return;
 	}
 	reply(c, failed ? NULL : &said, &e);

@@ -1,6 +1,7 @@
 #include "job.h"
 
 #include "front.h"
+#include "hook.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,10 @@ void job_free(struct job *job)
 	str_clear(&job->result);
 	if (job->kind == JOB_CALL || job->kind == JOB_RESUME)
 		job_forget_call(job);
+	if (job->kind == JOB_HOOK) {
+		telling_clear(&job->as.hook.telling);
+		cJSON_Delete(job->as.hook.input);
+	}
 	free(job);
 }
 
@@ -111,6 +116,17 @@ void job_reply(struct job *job)
 	sink_reply(job->sink, job->message.id, &job->result);
 }
 
+static void reply_hook(struct job *job)
+{
+	const struct call *call = &job->as.call.call;
+	const struct gate_input *in = &call->hook->in;
+	OWNED(str) struct str result = { 0 };
+
+	hook_add_reply(&result, in->event, str_text(&job->result), str_text(&call->steering.text),
+	               in->class == GATE_PLAN ? in->tool_input : NULL);
+	sink_reply(job->sink, job->message.id, &result);
+}
+
 void job_reply_tool(struct job *job)
 {
 	const struct call *call = &job->as.call.call;
@@ -118,6 +134,10 @@ void job_reply_tool(struct job *job)
 	OWNED(str) struct str message = { 0 };
 	char event_id[40];
 
+	if (call->hook) {
+		reply_hook(job);
+		return;
+	}
 	mcp_tool_result(&result, job->version, str_text(&job->result),
 	                telling_said(&call->steering), call->is_error);
 	rpc_result(&message, job->message.id, result.bytes);

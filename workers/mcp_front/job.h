@@ -4,6 +4,7 @@
 #define JOB_H
 
 #include "call.h"
+#include "gate_host.h"
 #include "hands.h"
 #include "sink.h"
 
@@ -20,6 +21,7 @@ enum job_kind {
 	JOB_END, /* DELETE, or a relay is gone */
 	JOB_UNTOLD, /* the result of a call did not arrive: the caller had closed */
 	JOB_HANG_UP, /* a caller that may reconnect is gone */
+	JOB_HOOK, /* the wait of a hook's call has ended */
 	JOB_DROP, /* a modern caller is gone, which cancels its call */
 };
 
@@ -44,6 +46,15 @@ struct job_read {
 	char why[300];
 };
 
+/* HOOK: what it is told. */
+struct job_hook {
+	struct telling telling;
+	const struct gate_host *host;
+	enum gate_event event;
+	cJSON *input; /* to be given back; or NULL */
+	bool is_recorded;
+};
+
 struct awaited;
 
 struct job {
@@ -64,6 +75,7 @@ struct job {
 	union {
 		struct job_call call;
 		struct job_read read;
+		struct job_hook hook;
 	} as;
 };
 

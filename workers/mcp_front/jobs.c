@@ -5,6 +5,7 @@
 #include "calls.h"
 #include "connections.h"
 #include "elicitation.h"
+#include "hooks.h"
 #include "resources.h"
 #include "tasks.h"
 
@@ -26,6 +27,7 @@ const struct job_row JOBS[] = {
 	[JOB_RESUME] = { .run = calls_run_resume, .reply = calls_reply_resumed, .has_reply = true },
 	[JOB_REOPEN] = { .run = connections_run_reopen },
 	[JOB_END] = { .run = connections_run_end, .reply = connections_reply_end },
+	[JOB_HOOK] = { .run = hooks_run, .reply = hooks_reply },
 	[JOB_UNTOLD] = { .run = calls_run_untold },
 	[JOB_HANG_UP] = { .run = calls_run_hang_up },
 	[JOB_DROP] = { .run = calls_run_hang_up },

@@ -3,6 +3,8 @@
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
+#include "hook.h"
+#include "peer_process.h"
 #include "resources.h"
 #include "tasks.h"
 
@@ -60,17 +62,33 @@ static void set_level(struct sink *sink, const struct rpc_message *m, const char
 	reply_now(sink, m->id, version, mcp_empty_result);
 }
 
+/* For sessions: which program has started this relay. */
+static void learn_program(struct sink *sink)
+{
+	char name[PEER_PROCESS_BYTES];
+	struct peer *p = sink->peer;
+
+	if (sink->pipe && !p->host_process && !p->seq &&
+	    peer_process_of_host(bufferevent_getfd(sink->pipe), name))
+		p->host_process = xstrdup(name);
+}
+
 static void take_request(struct front *f, struct sink *sink, struct rpc_message *m)
 {
 	struct mcp_fault fault;
 	bool modern = mcp_is_modern(m->params);
 	const char *version = modern ? MCP_MODERN : peer_version(sink->peer);
 
+	if (sink->pipe && strcmp(m->method, HOOK_METHOD) == 0) {
+		job_queue(f, JOB_CALL, sink, m)->version = version;
+		return;
+	}
 	if (modern)
 		peer_take_client(sink->peer, m->params);
 	switch (mcp_method_of(m->method, modern)) {
 	case MCP_INITIALIZE:
 		introduce(sink->peer, m->params);
+		learn_program(sink);
 		(void)job_queue(f, JOB_INITIALIZE, sink, m);
 		return;
 	case MCP_TOOLS_CALL:
@@ -81,6 +99,7 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 			            "_meta io.modelcontextprotocol/protocolVersion to 2026-07-28");
 			return;
 		}
+		learn_program(sink);
 		job_queue(f, JOB_CALL, sink, m)->version = version;
 		return;
 	case MCP_PING:

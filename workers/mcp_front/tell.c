@@ -2,6 +2,7 @@
 
 #include "elicitation.h"
 #include "front.h"
+#include "hooks.h"
 #include "log.h"
 #include "sql/tool_call.h"
 #include "task.h"
@@ -185,6 +186,10 @@ int tell_call(struct front *f, int64_t call_seq)
 
 	if (!held || is_deserted(held))
 		return 0; /* not held here: told when its caller comes back */
+	if (hooks_holds(held)) {
+		hooks_tell(f, held);
+		return 0;
+	}
 	t = xcalloc(1, sizeof(*t));
 	t->call_seq = call_seq;
 	if (call_result(&f->worker.store, call_seq, &t->telling, &e) ||

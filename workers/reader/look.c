@@ -1,5 +1,6 @@
 #include "look.h"
 
+#include "changes.h"
 #include "clock.h"
 #include "excerpt.h"
 #include "io.h"
@@ -145,13 +146,21 @@ static int show(const struct file_look_claim_row *l, int root, const char *path,
 	return 0;
 }
 
-static int work(const struct file_look_claim_row *l, struct str *detail, struct look_found *found,
+static int work(const struct look_order *o, struct str *detail, struct look_found *found,
                 struct err *e)
 {
+	const struct file_look_claim_row *l = o->row;
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str target = { 0 };
 	int root = -1;
 
+	if (l->what == FILE_LOOK_WHAT_DIFF) {
+		int failed =
+		    changes_show(o->sides, o->objects, l->workspace_root, detail, found, e);
+
+		found->is_long = characters(&found->text) > LOOK_INLINE_CHARACTERS;
+		return failed;
+	}
 	if (open_workspace(l, &root, e) || resolve(l, root, &path, &target, e))
 		return -1;
 	return (l->what == FILE_LOOK_WHAT_FOLDER ? list : show)(
@@ -170,14 +179,14 @@ static void add_why(struct str *out, const struct err *e)
 	         e->text + (denied ? strlen(VIOLATION) : 0));
 }
 
-static int answer(const struct file_look_claim_row *l, int out)
+static int answer(const struct look_order *o, int out)
 {
 	OWNED(look_found) struct look_found found = { 0 };
 	OWNED(str) struct str message = { 0 };
 	OWNED(str) struct str detail = { 0 };
 	OWNED(str) struct str why = { 0 };
 	struct err e = { 0 };
-	bool refused = work(l, &detail, &found, &e) != 0;
+	bool refused = work(o, &detail, &found, &e) != 0;
 
 	if (refused)
 		add_why(&why, &e);
@@ -209,7 +218,7 @@ static void confine(pid_t parent, int out)
 	limit_memory(MEMORY_BYTES);
 }
 
-pid_t look_start(const struct file_look_claim_row *l, int *ret_fd)
+pid_t look_start(const struct look_order *o, int *ret_fd)
 {
 	pid_t self = getpid(), pid;
 	int ends[2];
@@ -219,7 +228,7 @@ pid_t look_start(const struct file_look_claim_row *l, int *ret_fd)
 	pid = fork();
 	if (pid == 0) {
 		confine(self, ends[1]);
-		_exit(answer(l, ends[1]));
+		_exit(answer(o, ends[1]));
 	}
 	(void)close(ends[1]);
 	if (pid < 0) {

@@ -24,9 +24,16 @@ struct look_found {
 	bool is_long;
 };
 
+/* What is looked at. Texts are borrowed. */
+struct look_order {
+	const struct file_look_claim_row *row;
+	const struct file_look_sides_row *sides; /* of a diff */
+	const char *objects; /* the folder of their content */
+};
+
 /* Starts the process, which reads and does nothing else; it ends with us. Returns its pid, and the
  * end of the pipe to read from in *ret_fd; -1, with errno. */
-pid_t look_start(const struct file_look_claim_row *l, int *ret_fd);
+pid_t look_start(const struct look_order *o, int *ret_fd);
 
 /* Parses what came through the pipe. found must be fresh. 0, or -1: it is no answer. */
 int look_read(const struct str *answer, struct look_found *found);

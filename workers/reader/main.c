@@ -1,6 +1,7 @@
-/* reader: lists folders and shows files of workspaces, as operators order it.
+/* reader: lists folders, shows files of workspaces and what has changed there, as operators order
+ * it.
  *
- * Reads:   file_look, session, setting
+ * Reads:   file_look, session, setting, checkpoint and its objects (a diff)
  * Writes:  file_look (whose triggers answer in Slack and add to the timeline), content, command
  * Outside: files below workspaces, which it only reads
  *
@@ -12,6 +13,7 @@
 #include "file_look.h"
 #include "log.h"
 #include "look.h"
+#include "object.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -42,6 +44,7 @@ struct slot {
 
 struct reader {
 	struct slot slots[LOOKS_MAX];
+	struct str objects; /* the folder of what checkpoints hold */
 };
 
 /* ---- slots ---- */
@@ -192,10 +195,18 @@ static int look_after(struct worker *w, struct reader *r, struct err *e)
 
 /* ---- beginning ---- */
 
-static int begin(struct worker *w, struct slot *s, struct file_look_claim_row *l, struct err *e)
+static int begin(struct worker *w, const struct reader *r, struct slot *s,
+                 struct file_look_claim_row *l, struct err *e)
 {
+	OWNED(file_look_sides_row) struct file_look_sides_row sides = { 0 };
+	const struct look_order order = { .row = l,
+		                          .sides = &sides,
+		                          .objects = str_text(&r->objects) };
+
 	*s = (struct slot){ .pidfd = -1, .fd = -1 };
-	s->pid = look_start(l, &s->fd);
+	if (l->what == FILE_LOOK_WHAT_DIFF && sql_file_look_sides(&w->store, l->seq, &sides, e) < 0)
+		return -1;
+	s->pid = look_start(&order, &s->fd);
 	if (s->pid < 0) {
 		s->fd = -1;
 		return refuse(w, l, "the machine is short of processes or descriptors; try again",
@@ -229,7 +240,7 @@ static int do_one(struct worker *w, struct reader *r, const struct file_look_nex
 		str_addf(&why, "the disk of %s does not answer", l.workspace_root);
 	if (why.length)
 		return refuse(w, &l, why.bytes, e) ? -1 : 1;
-	return begin(w, s, &l, e) ? -1 : 1;
+	return begin(w, r, s, &l, e) ? -1 : 1;
 }
 
 /* Begins what there is room for, oldest first; a workspace that has its share waits. */
@@ -331,6 +342,16 @@ static int serve(struct worker *w, struct reader *r, struct err *e)
 	}
 }
 
+static int find_objects(const struct worker *w, struct reader *r, struct err *e)
+{
+	OWNED(char_ptr) char *database = realpath(w->db_path, NULL);
+
+	if (!database)
+		return err_errno(e, ERR_INPUT, "cannot find %s", w->db_path);
+	objects_path(database, &r->objects);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct reader r = { 0 };
@@ -346,10 +367,13 @@ int main(int argc, char **argv)
 	if (!failed && w.extra_fd < 0)
 		failed = err_errno(&e, ERR_AGAIN, "cannot wait for looks");
 	if (!failed)
+		failed = find_objects(&w, &r, &e);
+	if (!failed)
 		failed = worker_ready(&w, NULL, &e);
 	if (!failed)
 		(void)serve(&w, &r, &e); /* e says why it ended */
 	end_all(&r);
+	str_clear(&r.objects);
 	worker_close(&w, &e);
 	return worker_exit(&w, &e);
 }

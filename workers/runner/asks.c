@@ -8,7 +8,6 @@
 #include "returning.h"
 #include "setting.h"
 #include "sha256.h"
-#include "sql/auto_approval.h"
 #include "tool_name.h"
 
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 
 enum {
 	TITLE_BYTES = 500,
-	SUBJECT_BYTES = 200,
 	OPTION_BYTES = 200,
 	APPROVAL_SECONDS = 3600, /* settings that are missing */
 	PROMPT_SECONDS = 1800,
@@ -61,8 +59,8 @@ static void describe_trust(struct asks *s, struct runner *r, const char *root, s
 {
 	struct err e = { 0 };
 
-	if (v->is_untrusted && policy_trust_look(&r->w.store, r->w.machine, v->file, s->judge.known,
-	                                         s->judge.always_ask, &e))
+	if (v->is.is_untrusted && policy_trust_look(&r->w.store, r->w.machine, v->file,
+	                                            s->judge.known, s->judge.always_ask, &e))
 		log_warn("what the policy of %s newly allows: %s", root, e.text);
 }
 
@@ -185,48 +183,6 @@ static int64_t ask(struct runner *r, const struct agent_talk_row *row, const str
 
 /* ---- what the policy decided ---- */
 
-static int note_approval(struct store *st, int64_t session, int64_t request,
-                         const struct verdict *v, struct err *e)
-{
-	const struct instant due = clock_instant(clock_now_ms() + v->summary_ms);
-	OWNED(str) struct str line = { 0 };
-
-	if (!v->logs)
-		return 0;
-	str_add_shown(&line, str_text(&v->subject), strcspn(str_text(&v->subject), "\n"),
-	              SUBJECT_BYTES);
-	return sql_auto_approval_insert(
-	    st,
-	    &(struct auto_approval_insert_args){ .session = session,
-	                                         .request = request,
-	                                         .subject = str_text(&line),
-	                                         .rule = str_text(&v->rule),
-	                                         .hash = v->hash,
-	                                         .due_at = due.text },
-	    e);
-}
-
-/* If it is not applied, a person is asked. */
-static int decide(struct store *st, const struct agent_talk_row *row, int64_t seq,
-                  const struct verdict *v, struct err *e)
-{
-	OWNED(request) struct request request = { 0 };
-	OWNED(decision_result) struct decision_result result = { 0 };
-	struct decision d = { .verdict = "approve",
-		              .reason = str_text(&v->reason),
-		              .operator_id = "system:policy",
-		              .source = "policy" };
-
-	if (request_read_answer(st, seq, &request, e) <= 0)
-		return -1;
-	d.request_id = request.row.id;
-	if (decision_insert(st, &d, &result, e))
-		return -1;
-	return result.is.outcome == DECISION_OUTCOME_APPLIED
-	           ? note_approval(st, row->session_seq, seq, v, e)
-	           : 0;
-}
-
 /* The version on which it rests comes first. */
 static int write_policy(struct runner *r, const struct agent_talk_row *row, const struct verdict *v,
                         struct err *e)
@@ -235,8 +191,8 @@ static int write_policy(struct runner *r, const struct agent_talk_row *row, cons
 
 	if (v->file->changed && policy_gate_record(st, r->w.machine, v->file, e))
 		return -1;
-	return v->is_untrusted ? policy_trust_ask(st, r->w.machine, row->session_seq, v->file, e)
-	                       : 0;
+	return v->is.is_untrusted ? policy_trust_ask(st, r->w.machine, row->session_seq, v->file, e)
+	                          : 0;
 }
 
 int asks_write(const struct asks *s, struct runner *r, const struct agent_talk_row *row,
@@ -258,7 +214,13 @@ int asks_write(const struct asks *s, struct runner *r, const struct agent_talk_r
 	seq = ask(r, row, q, str_text(&description), e);
 	if (seq < 0 || returning_put_question(r, seq, q, digest.text, e))
 		return -1;
-	return v && v->allowed ? decide(&r->w.store, row, seq, v, e) : 0;
+	if (!v || !v->is.allowed)
+		return 0;
+	/* If it is not applied, a person is asked. */
+	return policy_gate_approve(&r->w.store, &v->is, row->session_seq, seq, "approve", NULL,
+	                           str_text(&v->subject), e) < 0
+	           ? -1
+	           : 0;
 }
 
 /* Whether the agent ends without its session, whose questions can then be answered later. */

@@ -2,7 +2,6 @@
 
 #include "hand.h"
 #include "log.h"
-#include "pack.h"
 #include "runner.h"
 #include "safe_path.h"
 #include "setting.h"
@@ -124,24 +123,6 @@ static void open_judge(struct judge *j, struct store *st)
 			j->listed[j->listed_count++] = json_text(one, "path");
 }
 
-/* The next of the findings; *at goes on behind it. */
-static bool take(const struct hand_ask *ask, const struct str *all, size_t *at,
-                 struct hand_found *found)
-{
-	OWNED(str) struct str message = { 0 };
-	size_t length;
-
-	if (all->length - *at < PACK_HEAD_BYTES)
-		return false;
-	length = pack_length(all->bytes + *at);
-	*at += PACK_HEAD_BYTES;
-	if (all->length - *at < length)
-		return false;
-	str_add_bytes(&message, all->bytes + *at, length);
-	*at += length;
-	return hand_found_read(ask, &message, found) == 0;
-}
-
 /* Adopts the policy as it was found. */
 static void take_policy(struct judge *j, struct runner *r, const struct hand_ask *ask,
                         struct hand_found *found, struct verdict *v)
@@ -170,92 +151,60 @@ static void scope_clear(struct scope *t)
 	paths_clear(&t->names);
 }
 
-static void take_path(struct acp_inquiry *q, struct scope *t, const char *path,
-                      const struct hand_found *found)
+static void take_name(struct acp_inquiry *q, struct scope *t, const char *path,
+                      const struct hand_found *found, const struct hand_name *name)
 {
-	if (found->named_leads)
-		acp_inquiry_leads(q, found->root, path, found->named_leads);
+	if (name->leads && !name->is_outside)
+		acp_inquiry_leads(q, found->root, path, name->leads);
 	if (t->subject == SUBJECT_COMMAND)
 		return; /* the line alone is judged */
-	if (found->names_other) {
+	if (name->is_other) {
 		t->is_known = false;
 		return;
 	}
-	paths_add(&t->names, found->named_path);
-	paths_add(&t->names, found->named_target);
+	paths_add(&t->names, name->path);
+	paths_add(&t->names, name->target);
 }
 
-/* False: something of that is not as it has to be. */
-static bool take_all(struct judge *j, struct runner *r, const struct hand_ask *asks, size_t count,
-                     const struct str *all, struct acp_inquiry *q, struct scope *t,
-                     struct verdict *v)
+static void ask_policy(struct judge *j, const char *root, struct hand_ask *ask)
 {
-	size_t at = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
-
-		if (!take(&asks[i], all, &at, &found))
-			return false;
-		if (asks[i].policy && found.has_policy)
-			take_policy(j, r, &asks[i], &found, v);
-		if (asks[i].named)
-			take_path(q, t, asks[i].named, &found);
-	}
-	return t->is_known && v->file != NULL;
-}
-
-static struct hand_ask policy_ask(struct judge *j, const char *root)
-{
-	struct hand_ask ask = { .root = root,
-		                .policy = true,
-		                .listed = j->listed,
-		                .listed_count = j->listed_count,
-		                .known = policy_file_known(&j->policies, root)->known };
-
-	ask.known.look = ++j->policies.looks;
-	return ask;
+	ask->policy = true;
+	ask->listed = j->listed;
+	ask->listed_count = j->listed_count;
+	ask->known = policy_file_known(&j->policies, root)->known;
+	ask->known.look = ++j->policies.looks;
 }
 
 /* Looks at all paths and, if it is to be judged, at the policy. True: it can be. */
 static bool look_at(struct judge *j, struct runner *r, const char *root, struct acp_inquiry *q,
                     struct scope *t, struct verdict *v)
 {
-	struct hand_ask *asks = xcalloc(t->paths.count + 1, sizeof(*asks));
-	OWNED(str) struct str all = { 0 };
-	size_t count = 0;
-	bool found;
+	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
+	struct hand_ask ask = { .root = root,
+		                .named = (const char *const *)t->paths.items,
+		                .named_count =
+		                    t->paths.count < PATHS_MAX ? t->paths.count : PATHS_MAX };
 
 	if (t->subject != SUBJECT_UNKNOWN)
-		asks[count++] = policy_ask(j, root);
-	for (size_t i = 0; i < t->paths.count && i < PATHS_MAX; i++)
-		asks[count++] = (struct hand_ask){ .root = root, .named = t->paths.items[i] };
-	found = !count || looker_ask(&j->looker, asks, count, &all);
-	if (!found)
+		ask_policy(j, root, &ask);
+	if (!ask.policy && !ask.named_count)
+		return false;
+	if (!looker_ask(&j->looker, &ask, &found)) {
 		log_warn("the policy and files of %s could not be looked at in time", root);
-	found = found && count && take_all(j, r, asks, count, &all, q, t, v);
-	free(asks);
-	return found;
+		return false;
+	}
+	if (ask.policy && found.has_policy)
+		take_policy(j, r, &ask, &found, v);
+	for (size_t i = 0; i < found.name_count; i++)
+		take_name(q, t, ask.named[i], &found, &found.names[i]);
+	return ask.policy && t->is_known && v->file != NULL;
 }
 
 /* ---- judging ---- */
 
-static void note(struct verdict *v, const struct policy_answer *a)
-{
-	v->allowed = a->approved;
-	if (!v->allowed)
-		return;
-	policy_gate_add_reason(&v->reason, v->file, a);
-	str_add(&v->rule, str_text(&a->rule));
-	memcpy(v->hash, v->file->hash, sizeof(v->hash));
-	v->logs = policy_logs(v->file->policy, &v->summary_ms);
-	v->summary_ms *= 1000;
-}
-
 static void judge(struct judge *j, const struct acp_inquiry *q, enum subject subject,
                   const struct paths *names, struct verdict *v)
 {
-	OWNED(policy_answer) struct policy_answer a = { 0 };
 	const struct policy_question question = {
 		.tool = subject == SUBJECT_COMMAND ? q->command.bytes
 		        : subject == SUBJECT_WRITE ? "check_clearance"
@@ -270,8 +219,7 @@ static void judge(struct judge *j, const struct acp_inquiry *q, enum subject sub
 	};
 
 	str_add(&v->subject, subject == SUBJECT_COMMAND ? q->command.bytes : str_text(&q->path));
-	v->is_untrusted = policy_gate_judge(v->file, &question, &a);
-	note(v, &a);
+	policy_gate_judge(v->file, &question, &v->is);
 }
 
 void judge_ask(struct judge *j, struct runner *r, const char *root, struct acp_inquiry *q,
@@ -291,8 +239,7 @@ void judge_ask(struct judge *j, struct runner *r, const char *root, struct acp_i
 
 void verdict_clear(struct verdict *v)
 {
-	str_clear(&v->reason);
-	str_clear(&v->rule);
+	policy_verdict_clear(&v->is);
 	str_clear(&v->subject);
 	*v = (struct verdict){ 0 };
 }

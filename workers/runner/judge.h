@@ -28,15 +28,9 @@ struct judge {
 
 /* What was said about one question. */
 struct verdict {
-	bool allowed;
-	struct str reason; /* of an approval, for the audit */
-	struct str rule;
+	struct policy_verdict is;
 	struct str subject; /* the command, or the file */
-	char hash[SHA256_BYTES]; /* of the policy's version */
-	bool logs; /* it is reported, */
-	int64_t summary_ms; /* at most this much later */
 	struct policy_file *file; /* NULL: it was not looked at. Of the judge */
-	bool is_untrusted; /* only a person's trust in this version is missing */
 };
 
 /* Judges q, if there is one way to say yes to it. A path of it that leads outside of root makes it

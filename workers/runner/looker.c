@@ -14,8 +14,6 @@
 
 enum {
 	LOOK_MS = 3000, /* how long a disk is waited for */
-	AHEAD = 10, /* questions that are sent before the first is answered: */
-	SHORT_BYTES = 4096, /* each about so long; a socket takes 200 KiB */
 };
 
 /* ---- bytes ---- */
@@ -48,7 +46,7 @@ static bool transfer_all(int fd, char *bytes, size_t length, bool out)
 	return true;
 }
 
-/* Appends a message, with its length. */
+/* Takes a message, without its length. */
 static bool receive(int fd, struct str *out)
 {
 	char bytes[8192];
@@ -56,7 +54,6 @@ static bool receive(int fd, struct str *out)
 
 	if (!transfer_all(fd, bytes, PACK_HEAD_BYTES, false))
 		return false;
-	str_add_bytes(out, bytes, PACK_HEAD_BYTES);
 	left = pack_length(bytes);
 	if (left > HAND_FOUND_BYTES)
 		return false;
@@ -159,43 +156,25 @@ void looker_rest(struct looker *l)
 		give_up(l);
 }
 
-static bool is_short(const struct hand_ask *ask)
-{
-	return !ask->policy && strlen(ask->root) + strlen(ask->named) < SHORT_BYTES;
-}
-
-static bool send_one(struct looker *l, const struct hand_ask *ask)
+/* Sends the question and takes the findings. */
+static bool ask(struct looker *l, const struct hand_ask *ask, struct hand_found *found)
 {
 	OWNED(str) struct str question = { 0 };
+	OWNED(str) struct str answer = { 0 };
 
 	hand_ask_write(ask, &question);
-	return transfer_all(l->fd, question.bytes, question.length, true);
+	return transfer_all(l->fd, question.bytes, question.length, true) &&
+	       receive(l->fd, &answer) && hand_found_read(ask, &answer, found) == 0;
 }
 
-/* Some are sent ahead: few enough that neither side has to wait until the other reads. */
-static bool ask(struct looker *l, const struct hand_ask *asks, size_t count, struct str *out)
-{
-	size_t sent = 0;
-
-	for (size_t got = 0; got < count; got++) {
-		while (sent < count && sent <= got + AHEAD &&
-		       (sent == got || is_short(&asks[sent])))
-			if (!send_one(l, &asks[sent++]))
-				return false;
-		if (!receive(l->fd, out))
-			return false;
-	}
-	return true;
-}
-
-bool looker_ask(struct looker *l, const struct hand_ask *asks, size_t count, struct str *out)
+bool looker_ask(struct looker *l, const struct hand_ask *question, struct hand_found *found)
 {
 	if (is_there(l->stuck))
 		return false;
 	l->stuck = 0;
 	if (l->pid && !is_there(l->pid))
 		give_up(l);
-	if ((l->pid || start(l)) && ask(l, asks, count, out))
+	if ((l->pid || start(l)) && ask(l, question, found))
 		return true;
 	looker_rest(l);
 	return false;

@@ -17,9 +17,9 @@ struct looker {
 	pid_t stuck; /* one that did not answer and does not end; 0: none */
 };
 
-/* Appends the findings (hand_found_write), in the order of the questions. False: the answers did
- * not come in time, or an earlier look still hangs. */
-bool looker_ask(struct looker *l, const struct hand_ask *asks, size_t count, struct str *out);
+/* found is fresh; the caller clears it. False: the answer did not come in time, or an earlier look
+ * still hangs. */
+bool looker_ask(struct looker *l, const struct hand_ask *ask, struct hand_found *found);
 /* It ends; the next question starts another. */
 void looker_rest(struct looker *l);
 

@@ -40,24 +40,26 @@ static bool is_reading(const char *tool)
 static void look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
 {
 	(void)settings;
-	if (strlen(json_text(c->arguments, "tool_name")) > COMMAND_BYTES_MAX)
+	if (strlen(json_text(c->arguments, "tool_name")) > COMMAND_BYTES_MAX) {
 		result_refuse(
 		    c, "too_large",
 		    "the command has more than %d bytes: nobody would see it whole; write "
 		    "it into a file and ask for that",
 		    (int)COMMAND_BYTES_MAX);
-	else
-		ask->named = json_text(context(c), "file_path");
+	} else if (json_text(context(c), "file_path")) {
+		c->named = json_text(context(c), "file_path");
+		ask->named = &c->named;
+		ask->named_count = 1;
+	}
 }
 
 /* The file in the context, and the one that it stands for; or it is outside this workspace. */
 static void seen(struct call *c, struct hand_found *found)
 {
-	c->names_other_file = found->names_other;
-	if (!found->named_path)
-		return;
-	str_add(&c->named_path, found->named_path);
-	str_add(&c->named_target, found->named_target);
+	c->names = found->names;
+	c->name_count = found->name_count;
+	found->names = NULL;
+	found->name_count = 0;
 }
 
 static bool policy(const struct call *c, struct policy_question *q)
@@ -66,7 +68,7 @@ static bool policy(const struct call *c, struct policy_question *q)
 	q->risk_level = json_text(context(c), "risk_level");
 	q->reads = is_reading(q->tool);
 	q->is_command = is_command(c);
-	return !c->names_other_file;
+	return !c->name_count || !c->names[0].is_other;
 }
 
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)
@@ -75,7 +77,7 @@ static void question(const struct call *c, const struct call_settings *settings,
 
 	q->kind = REQUEST_KIND_PERMISSION;
 	q->body = json_text(c->arguments, "tool_name");
-	q->description = c->policy.why.bytes;
+	q->description = str_text(&c->policy.why);
 	q->risk_level = risk ? risk : "low";
 	q->timeout_ms = settings->approval_ms;
 }
@@ -93,16 +95,17 @@ static void add_verdict(struct str *out, bool approved, const char *rule)
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {
-	bool approved = c->policy.approved;
+	bool approved = c->policy.allowed;
 
 	if (!approved && is_command(c))
 		return ask_run(st, c, p, settings, e);
 	json_object(&c->result);
-	add_verdict(&c->result, approved, c->policy.rule.bytes);
+	add_verdict(&c->result, approved, str_text(&c->policy.rule));
 	if (!approved && command_line_is(json_text(c->arguments, "tool_name")))
 		json_member(&c->result, "reason", str_text(&c->policy.why));
 	json_object_end(&c->result);
-	return approved ? ask_note_approval(st, c, p, json_text(c->arguments, "tool_name"), 0, e)
+	return approved ? policy_gate_note(st, &c->policy, p->session_seq, 0,
+	                                   json_text(c->arguments, "tool_name"), e)
 	                : 0;
 }
 

@@ -1,0 +1,515 @@
+#include "hook.h"
+
+#include "always_ask.h"
+#include "clock.h"
+#include "gate_edit.h"
+#include "json_writer.h"
+#include "result.h"
+#include "rpc.h"
+#include "safe_path.h"
+#include "tool_name.h"
+#include "visible.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TITLE_BYTES = 200, MESSAGE_BYTES = 2000 };
+
+/* ---- opening ---- */
+
+bool hook_decides(const struct hook *h)
+{
+	return h->in.event == GATE_PRE_TOOL || h->in.event == GATE_PERMISSION;
+}
+
+int64_t hook_patience_ms(const cJSON *params)
+{
+	const cJSON *deadline = cJSON_GetObjectItemCaseSensitive(params, "deadline_ms");
+	double ms = cJSON_IsNumber(deadline) ? deadline->valuedouble : 0;
+
+	if (ms <= 0 || ms > 1e9)
+		return 0;
+	return (int64_t)(ms > 4 * HOOK_MARGIN_MS ? ms - HOOK_MARGIN_MS : ms * 3 / 4);
+}
+
+/* What arguments of a shell tool change nothing about what it does. */
+static bool is_harmless(const char *name)
+{
+	static const char *const NAMES[] = { "command",           "description",
+		                             "timeout",           "timeout_ms",
+		                             "run_in_background", "is_background",
+		                             "max_output_tokens", "yield_time_ms",
+		                             "initial_wait",      "explanation" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The name of the argument that says where a command runs. */
+static bool is_folder(const char *name)
+{
+	static const char *const NAMES[] = { "workdir", "directory", "cwd", "working_directory",
+		                             "dir_path" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void find_folder(struct hook *h)
+{
+	const struct gate_input *in = &h->in;
+	const cJSON *one;
+	struct err e = { 0 };
+
+	if (in->cwd)
+		str_add(&h->folder, in->cwd);
+	if (in->class != GATE_EXECUTE)
+		return;
+	cJSON_ArrayForEach (one, in->tool_input) {
+		if (!one->string || !is_folder(one->string) || !cJSON_IsString(one) ||
+		    !*one->valuestring)
+			continue;
+		str_reset(&h->folder);
+		if (gate_input_absolute(in, one->valuestring, &h->folder, &e))
+			str_reset(&h->folder);
+	}
+}
+
+static void add_text(struct sha256_state *h, const char *text)
+{
+	sha256_add(h, text ? text : "", text ? strlen(text) : 0);
+	sha256_add(h, "", 1);
+}
+
+/* What an agent says about a command is not what it does, and may be worded anew. */
+static void add_arguments(struct sha256_state *h, const struct gate_input *in)
+{
+	OWNED(cJSON_ptr) cJSON *arguments = cJSON_Duplicate(in->tool_input, true);
+	OWNED(str) struct str text = { 0 };
+
+	if (in->class == GATE_EXECUTE)
+		cJSON_DeleteItemFromObjectCaseSensitive(arguments, "description");
+	json_canonical(&text, arguments);
+	add_text(h, str_text(&text));
+}
+
+/* The same patch may come as a command, and as a tool of its own. */
+static void compute_digest(struct hook *h)
+{
+	struct sha256_state *state = sha256_begin();
+	const struct gate_input *in = &h->in;
+
+	add_text(state, HOOK_METHOD);
+	if (in->patch) {
+		add_text(state, "patch");
+		add_text(state, in->patch);
+		add_text(state, in->patch_dir);
+	} else {
+		add_text(state, in->tool ? in->tool : in->event_name);
+		if (in->tool_input)
+			add_arguments(state, in);
+	}
+	add_text(state, str_text(&h->folder));
+	h->digest = sha256_end(state);
+}
+
+/* What is kept of the input: not the transcript, nor what a tool returned. */
+static cJSON *kept(const struct gate_input *in)
+{
+	cJSON *all = cJSON_CreateObject();
+	OWNED(str) struct str message = { 0 };
+
+	(void)cJSON_AddStringToObject(all, "host", in->host->name);
+	(void)cJSON_AddStringToObject(all, "event", in->event_name);
+	if (in->tool)
+		(void)cJSON_AddStringToObject(all, "tool", in->tool);
+	if (in->cwd)
+		(void)cJSON_AddStringToObject(all, "cwd", in->cwd);
+	if (in->kind)
+		(void)cJSON_AddStringToObject(all, "kind", in->kind);
+	if (in->message) {
+		str_add_shown(&message, in->message, strlen(in->message), MESSAGE_BYTES);
+		(void)cJSON_AddStringToObject(all, "message", str_text(&message));
+	}
+	if (in->tool_input)
+		cJSON_AddItemToObject(all, "input", cJSON_Duplicate(in->tool_input, true));
+	return all;
+}
+
+static int read_input(struct hook *h, const cJSON *params, struct err *e)
+{
+	const char *name = json_text(params, "host");
+	const char *event = json_text(params, "event");
+	const char *helper = json_text(params, "helper");
+	const cJSON *input = cJSON_GetObjectItemCaseSensitive(params, "input");
+	const struct gate_host *host = name ? gate_host_named(name) : NULL;
+
+	if (!host)
+		return err_set(e, ERR_INPUT, "params.host must be the name of a known host");
+	if (!event || !helper || !cJSON_IsObject(input))
+		return err_set(
+		    e, ERR_INPUT,
+		    "params.event and params.helper must be strings, and params.input an "
+		    "object");
+	h->helper = xstrdup(helper);
+	return gate_input_from(host, event, input, &h->in, e);
+}
+
+int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e)
+{
+	struct hook *h = xcalloc(1, sizeof(*h));
+	OWNED(str) struct str token = { 0 };
+
+	c->hook = h;
+	h->began_ms = clock_monotonic_ms();
+	h->risk = "low";
+	if (read_input(h, params, e))
+		return -1;
+	rpc_token_canonical(&token, rpc_id);
+	c->rpc_id = str_take(&token);
+	c->arguments = kept(&h->in);
+	json_canonical(&c->canonical, c->arguments);
+	find_folder(h);
+	compute_digest(h);
+	c->digest = h->digest;
+	if (has_nul)
+		result_refuse(c, "invalid_arguments", "the input holds a NUL byte (\\u0000)");
+	return 0;
+}
+
+void hook_free(struct hook *h)
+{
+	if (!h)
+		return;
+	gate_input_clear(&h->in);
+	free(h->helper);
+	str_clear(&h->why);
+	str_clear(&h->folder);
+	str_clear(&h->subject);
+	str_clear(&h->title);
+	str_clear(&h->body);
+	str_clear(&h->input);
+	for (size_t i = 0; i < h->named_count; i++)
+		free(h->named[i]);
+	free(h->named);
+	free(h);
+}
+
+/* ---- what it is about ---- */
+
+/* Our own tools ask by themselves. */
+static bool is_ours(const struct gate_input *in)
+{
+	return in->class == GATE_MCP && in->server && strcmp(in->server, "intercom") == 0 &&
+	       in->server_tool && tool_name_is_ours(in->server_tool);
+}
+
+static void print_input(struct str *out, const struct gate_input *in)
+{
+	char *text = cJSON_Print(in->tool_input);
+
+	str_add(out, text ? text : "{}");
+	cJSON_free(text);
+}
+
+static void make_title(struct hook *h, const char *about)
+{
+	str_add_shown(&h->title, h->in.tool, strlen(h->in.tool), TITLE_BYTES);
+	if (!about || !*about)
+		return;
+	str_add(&h->title, " ");
+	visible_add_first_line(&h->title, about, TITLE_BYTES);
+}
+
+/* The texts for a person. The title of a command is its first line (ask.c). */
+static void describe(struct hook *h)
+{
+	const struct gate_input *in = &h->in;
+	const cJSON *first = in->tool_input ? in->tool_input->child : NULL;
+
+	if (in->class == GATE_EXECUTE && in->command) {
+		str_add(&h->subject, in->command);
+		return;
+	}
+	print_input(&h->subject, in);
+	if (in->path_count)
+		make_title(h, in->paths[0]);
+	else
+		make_title(h, cJSON_IsString(first) ? first->valuestring : NULL);
+}
+
+static void add_named(struct hook *h, const char *path)
+{
+	OWNED(str) struct str absolute = { 0 };
+	struct err e = { 0 };
+
+	if (gate_input_absolute(&h->in, path, &absolute, &e))
+		str_add(&absolute, path); /* below the workspace, as far as we know */
+	h->named[h->named_count++] = str_take(&absolute);
+}
+
+static void name_paths(struct hook *h, struct hand_ask *ask)
+{
+	h->named = xcalloc(h->in.path_count + 1, sizeof(*h->named));
+	for (size_t i = 0; i < h->in.path_count && i < HAND_NAMES; i++)
+		add_named(h, h->in.paths[i]);
+	ask->named = (const char *const *)h->named;
+	ask->named_count = h->named_count;
+}
+
+static void look_at_edit(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
+{
+	char *all = cJSON_PrintUnformatted(h->in.root);
+
+	str_add(&h->input, all ? all : "{}");
+	cJSON_free(all);
+	h->verdict = HOOK_POLICY;
+	name_paths(h, ask);
+	ask->edit = str_text(&h->input);
+	ask->edit_length = h->input.length;
+	ask->edit_host = h->in.host->name;
+	ask->edit_event = h->in.event_name;
+	ask->database = settings->database;
+	ask->ours = settings->ours;
+	ask->fuzz = settings->fuzz;
+}
+
+/* Reading is allowed, but for what the configuration always asks about. */
+static void look_at_read(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
+{
+	h->verdict = HOOK_ALLOW;
+	if (cJSON_GetArraySize(settings->always_ask) > 0 && h->in.path_count)
+		name_paths(h, ask);
+}
+
+static void look_at_command(struct hook *h, struct hand_ask *ask)
+{
+	const cJSON *one;
+
+	h->verdict = h->in.command ? HOOK_POLICY : HOOK_ASK;
+	ask->folder = h->folder.length ? h->folder.bytes : NULL;
+	cJSON_ArrayForEach (one, h->in.tool_input) {
+		if (is_harmless(one->string) || is_folder(one->string) || cJSON_IsNull(one) ||
+		    cJSON_IsFalse(one))
+			continue;
+		h->verdict = HOOK_ASK;
+		str_addf(&h->why, "%s%.60s", h->why.length ? ", " : "with its argument ",
+		         one->string);
+	}
+}
+
+static void look_at_tool(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
+{
+	struct hook *h = c->hook;
+
+	describe(h);
+	if (h->subject.length > HOOK_BODY_BYTES && h->in.class != GATE_EDIT) {
+		result_refuse(c, "too_large",
+		              "its input has more than %d bytes: nobody would see it whole",
+		              (int)HOOK_BODY_BYTES);
+		return;
+	}
+	switch (h->in.class) {
+	case GATE_READ:
+		look_at_read(h, settings, ask);
+		return;
+	case GATE_EDIT:
+		look_at_edit(h, settings, ask);
+		return;
+	case GATE_EXECUTE:
+		look_at_command(h, ask);
+		return;
+	case GATE_QUESTION:
+	case GATE_PLAN:
+		h->verdict = HOOK_ASK;
+		return;
+	case GATE_MCP:
+		h->verdict = is_ours(&h->in) ? HOOK_ALLOW : HOOK_POLICY;
+		return;
+	case GATE_NETWORK:
+	case GATE_AGENT:
+	case GATE_OTHER:
+	case GATE_CLASSES:
+		break;
+	}
+	h->verdict = HOOK_POLICY;
+}
+
+void hook_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
+{
+	struct hook *h = c->hook;
+
+	h->settings = settings;
+	if (hook_decides(h))
+		look_at_tool(c, settings, ask);
+	else if (h->in.event == GATE_POST_TOOL && h->in.class == GATE_EDIT)
+		name_paths(h, ask);
+	ask->hashes = h->in.event == GATE_POST_TOOL;
+}
+
+/* ---- what was found ---- */
+
+static bool is_beneath(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/');
+}
+
+/* Our own files and folders, and what decides about a repository. */
+static bool is_closed(const struct hook *h, const char *path)
+{
+	for (char *const *one = h->settings->ours; one && *one; one++)
+		if (is_beneath(path, *one))
+			return true;
+	if (h->settings->database &&
+	    strncmp(path, h->settings->database, strlen(h->settings->database)) == 0)
+		return true;
+	return safe_path_is_protected(path);
+}
+
+/* A file that is not in the workspace: its real name, as far as it is known. */
+static const char *real_name(const struct hook *h, const struct call *c, size_t i)
+{
+	return c->names[i].leads ? c->names[i].leads : h->named[i];
+}
+
+static void deny(struct hook *h, const char *before, const char *what, const char *after)
+{
+	str_reset(&h->why);
+	str_add(&h->why, before);
+	str_add_shown(&h->why, what, strlen(what), ERR_TEXT_BYTES / 2);
+	str_add(&h->why, after);
+	h->verdict = HOOK_DENY;
+}
+
+static void ask_about(struct hook *h, const char *risk, const char *why)
+{
+	if (h->why.length)
+		str_add(&h->why, "; ");
+	str_add_shown(&h->why, why, strlen(why), ERR_TEXT_BYTES);
+	h->risk = risk;
+	h->verdict = HOOK_ASK;
+}
+
+/* Whether a file is not in the workspace: then nothing is computed. */
+static bool leads_out(struct call *c)
+{
+	struct hook *h = c->hook;
+	bool is_out = false;
+
+	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_DENY; i++) {
+		OWNED(str) struct str why = { 0 };
+
+		if (!c->names[i].is_other)
+			continue;
+		is_out = true;
+		if (is_closed(h, real_name(h, c, i))) {
+			deny(h, "path violation: ", real_name(h, c, i),
+			     " is protected: no agent writes there");
+			return true;
+		}
+		str_addf(&why, "outside of the workspace: %s", real_name(h, c, i));
+		ask_about(h, "critical", str_text(&why));
+	}
+	return is_out;
+}
+
+static struct sha256 digest_of_files(const struct call *c)
+{
+	struct sha256_state *state = sha256_begin();
+
+	add_text(state, c->hook->digest.text);
+	for (size_t i = 0; c->files && i < c->plan.count; i++) {
+		add_text(state, c->files[i].path);
+		add_text(state, c->files[i].target);
+		add_text(state, c->files[i].hash);
+		add_text(state, c->files[i].result_hash);
+	}
+	return sha256_end(state);
+}
+
+static void take_plan(struct call *c, struct hand_found *found)
+{
+	struct hook *h = c->hook;
+
+	c->plan = found->plan;
+	found->plan = (struct plan){ 0 };
+	c->effect = found->effect;
+	found->effect = (struct str){ 0 };
+	c->files = xcalloc(c->plan.count + 1, sizeof(*c->files));
+	for (size_t i = 0; i < c->plan.count; i++) {
+		c->files[i] = c->plan.files[i].is;
+		if (strcmp(c->files[i].action, "read") != 0 &&
+		    (always_ask_entry(c->files[i].path, h->settings->always_ask) ||
+		     always_ask_entry(c->files[i].target, h->settings->always_ask)))
+			h->risk = "high";
+	}
+	h->is_computed = true;
+	c->digest = digest_of_files(c);
+	str_reset(&h->title);
+	make_title(h, c->files[c->plan.primary].path);
+}
+
+static void seen_edit(struct call *c, struct hand_found *found)
+{
+	struct hook *h = c->hook;
+	const struct refusal *why = &found->why;
+
+	if (leads_out(c))
+		return;
+	if (!why->code)
+		take_plan(c, found);
+	else if (strcmp(why->code, "not_computed") == 0)
+		ask_about(h, "high", why->text);
+	else
+		deny(h, "", why->text, "");
+}
+
+static void seen_read(struct call *c)
+{
+	struct hook *h = c->hook;
+
+	for (size_t i = 0; i < c->name_count && h->verdict == HOOK_ALLOW; i++) {
+		const struct hand_name *n = &c->names[i];
+		const char *first = n->is_other ? real_name(h, c, i) : n->path;
+		const char *second = n->is_other ? h->named[i] : n->target;
+
+		if (always_ask_is_added(first, h->settings->always_ask) ||
+		    always_ask_is_added(second, h->settings->always_ask))
+			ask_about(h, "high", "policy.always_ask names this file");
+	}
+}
+
+static void seen_command(struct hook *h, const struct hand_found *found)
+{
+	OWNED(str) struct str why = { 0 };
+
+	if (found->has_folder)
+		return;
+	if (h->folder.length)
+		str_addf(&why, "runs in %s, outside of the workspace", h->folder.bytes);
+	ask_about(h, "high", why.length ? why.bytes : "where it runs is not known");
+}
+
+void hook_seen(struct call *c, struct hand_found *found)
+{
+	struct hook *h = c->hook;
+
+	c->names = found->names;
+	c->name_count = found->name_count;
+	found->names = NULL;
+	found->name_count = 0;
+	if (!hook_decides(h))
+		return;
+	if (h->in.class == GATE_EDIT)
+		seen_edit(c, found);
+	else if (h->in.class == GATE_READ)
+		seen_read(c);
+	else if (h->in.class == GATE_EXECUTE)
+		seen_command(h, found);
+}

@@ -1,0 +1,87 @@
+/* hook: a call of the hook of an agent's own program (gate/): what it is about, and what it is
+ * answered. It is a call like those of the tools (call.h), of a tool that is in no list: so it
+ * waits, is told and survives a restart as they do; its row of gate_call is written with it.
+ *
+ * Its result is {"decision": allow, deny or none, "reason", "request_id", "input", "context",
+ * "continue"}. */
+#ifndef HOOK_H
+#define HOOK_H
+
+#include "call.h"
+#include "gate_answer.h"
+#include "gate_input.h"
+#include "request.h"
+#include "sql/gate_call.h"
+
+enum {
+	HOOK_BODY_BYTES = 1 << 20, /* of a command or an input: nobody would read more */
+	HOOK_REASON_BYTES = 4000, /* of what is kept of a reason or a message */
+	HOOK_MARGIN_MS = 1500, /* before its own deadline a hook gets our answer */
+};
+
+#define HOOK_METHOD "intercom/hook"
+
+/* What was found out before the transaction. */
+enum hook_verdict {
+	HOOK_NOTE, /* the event needs no decision */
+	HOOK_ALLOW,
+	HOOK_POLICY, /* what the policy allows is allowed; about everything else a person is asked
+	              */
+	HOOK_ASK, /* whatever the policy says */
+	HOOK_DENY,
+};
+
+struct hook {
+	struct gate_input in;
+	char *helper; /* version of the program */
+	int64_t began_ms; /* monotonic */
+	const struct call_settings *settings; /* set by look */
+	enum hook_verdict verdict;
+	struct str why; /* it is denied, or asked about */
+	const char *risk;
+	struct sha256 digest; /* of tool, arguments and folder */
+	struct str folder; /* where the tool works: absolute; empty: unknown */
+	struct str subject; /* its command, or its input as JSON: what a person is shown */
+	struct str title;
+	struct str body; /* of an edit: its input as JSON */
+	struct str input; /* of an edit: the whole input of the hook as JSON, for the hand */
+	char **named; /* absolute paths; owned */
+	size_t named_count;
+	bool is_computed; /* the call's plan says what becomes of the files */
+	int64_t pre_seq; /* after a tool: its gate_call before */
+};
+
+/* Opens a call from the params of HOOK_METHOD. 0, or -1 with what is wrong. */
+int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e);
+void hook_free(struct hook *h);
+
+/* Whether it must be answered with allow or deny. */
+bool hook_decides(const struct hook *h);
+
+/* How long it may wait, from the params. */
+int64_t hook_patience_ms(const cJSON *params);
+
+/* The functions of struct tool. */
+void hook_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask);
+void hook_seen(struct call *c, struct hand_found *found);
+
+/* After a tool: finds what was allowed, and compares. Inside the transaction. */
+int hook_compare(struct store *st, struct call *c, const struct peer *p, struct err *e);
+
+/* Makes out a result of only this; reason may be NULL. */
+void hook_set_result(struct str *out, enum gate_decision decision, const char *reason);
+/* Adds the members of the answer to a question. */
+void hook_add_answer(struct str *out, const struct request *r);
+/* What a result (also one of result_error) decides, and why. */
+enum gate_call_decision hook_decision(const char *result, struct str *reason);
+
+/* Appends the reply: the result with the operator's words, and with the tool's input if that has to
+ * be repeated (both may be NULL). */
+void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
+                    const cJSON *input);
+/* Whether the host shows the model words that come with this result. */
+bool hook_tells(const struct gate_host *host, enum gate_event event, const char *result);
+
+extern const struct tool TOOL_HOOK;
+
+#endif

@@ -1,0 +1,203 @@
+/* What hooks are told. */
+#include "hook.h"
+
+#include "json_writer.h"
+#include "request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void hook_set_result(struct str *out, enum gate_decision decision, const char *reason)
+{
+	str_reset(out);
+	json_object(out);
+	json_member(out, "decision", gate_decision_name(decision));
+	json_member(out, "reason", reason);
+	json_object_end(out);
+}
+
+/* ---- answers ---- */
+
+__attribute__((format(printf, 2, 3))) static void add_deny(struct str *out, const char *format, ...)
+{
+	char text[2 * ERR_TEXT_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	json_member(out, "decision", "deny");
+	json_member(out, "reason", text);
+}
+
+static void add_parked(struct str *out, const struct request *r)
+{
+	add_deny(out,
+	         "parked as question %s: it is not decided yet, so do not go on with it; call the "
+	         "same again to get the answer",
+	         r->row.id);
+}
+
+/* The words of an operator may be long. */
+static void add_words(struct str *out, const char *before, const char *words, const char *after)
+{
+	OWNED(str) struct str text = { 0 };
+
+	str_addf(&text, "%s%s%s", before, words, after);
+	json_member(out, "decision", "deny");
+	json_member(out, "reason", str_text(&text));
+}
+
+static void add_permission(struct str *out, const struct request *r)
+{
+	switch (r->row.state) {
+	case REQUEST_STATE_APPROVED:
+	case REQUEST_STATE_CONSUMED:
+		json_member(out, "decision", "allow");
+		json_member(out, "context", r->row.instruction);
+		return;
+	case REQUEST_STATE_REJECTED:
+		add_words(out, "rejected by the operator", r->row.reason ? ": " : "",
+		          r->row.reason ? r->row.reason : "");
+		return;
+	case REQUEST_STATE_EXPIRED:
+		add_deny(out, "nobody has answered question %s in time", r->row.id);
+		return;
+	case REQUEST_STATE_ANSWERED:
+	case REQUEST_STATE_PENDING:
+	case REQUEST_STATE_INTERRUPTED:
+	case REQUEST_STATE_NONE:
+		break;
+	}
+	add_parked(out, r);
+}
+
+/* The answer to a question of the agent is told as the reason not to show its own dialog. */
+static void add_answer(struct str *out, const struct request *r)
+{
+	static const char ANSWERED[] = "the user was asked elsewhere and has answered: ";
+	static const char GO_ON[] = "\nTake that as the answer, and do not ask it again.";
+
+	if (!r->row.decision)
+		add_parked(out, r);
+	else if (r->row.decision == REQUEST_VERDICT_REFINE)
+		add_words(out, ANSWERED, r->row.instruction, GO_ON);
+	else if (r->row.decision == REQUEST_VERDICT_STOP)
+		add_words(out, "the user declines to answer", r->row.reason ? ": " : "",
+		          r->row.reason ? r->row.reason : "");
+	else
+		add_words(out, ANSWERED, "continue as you think best", GO_ON);
+}
+
+static void add_plan(struct str *out, const struct request *r)
+{
+	if (!r->row.decision || r->row.state == REQUEST_STATE_EXPIRED)
+		add_parked(out, r);
+	else if (r->row.decision == REQUEST_VERDICT_REFINE)
+		add_words(out, "the user does not approve this plan yet: ", r->row.instruction,
+		          "\nChange the plan and submit it again.");
+	else if (r->row.decision == REQUEST_VERDICT_STOP)
+		add_words(out, "the user rejects this plan", r->row.reason ? ": " : "",
+		          r->row.reason ? r->row.reason : "");
+	else
+		json_member(out, "decision", "allow");
+}
+
+/* At the end of a turn. */
+static void add_next(struct str *out, const struct request *r)
+{
+	json_member(out, "decision", "none");
+	if (r->row.state == REQUEST_STATE_ANSWERED && r->row.decision != REQUEST_VERDICT_STOP)
+		json_member(out, "continue", r->row.instruction ? r->row.instruction : "continue");
+}
+
+void hook_add_answer(struct str *out, const struct request *r)
+{
+	if (r->row.kind == REQUEST_KIND_STANDBY)
+		add_next(out, r);
+	else if (r->row.kind != REQUEST_KIND_PROMPT)
+		add_permission(out, r);
+	else if (r->row.prompt_type == REQUEST_PROMPT_TYPE_CLARIFICATION)
+		add_answer(out, r);
+	else
+		add_plan(out, r);
+	json_member(out, "request_id", r->row.id);
+}
+
+/* ---- replies ---- */
+
+static const char *decision_in(const cJSON *result)
+{
+	const char *decision = json_text(result, "decision");
+
+	return decision ? decision : "deny"; /* of a result that is an error */
+}
+
+enum gate_call_decision hook_decision(const char *result, struct str *reason)
+{
+	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
+	const char *decision = decision_in(all), *text = json_text(all, "reason");
+
+	if (!text)
+		text = json_text(all, "error_message");
+	if (text)
+		str_add_shown(reason, text, strlen(text), HOOK_REASON_BYTES);
+	return strcmp(decision, "allow") == 0  ? GATE_CALL_DECISION_ALLOW
+	       : strcmp(decision, "none") == 0 ? GATE_CALL_DECISION_NOTED
+	                                       : GATE_CALL_DECISION_DENY;
+}
+
+static void add_to(cJSON *all, const char *name, const char *words)
+{
+	const char *text = json_text(all, name);
+	OWNED(str) struct str both = { 0 };
+
+	if (text)
+		str_addf(&both, "%s\n\n", text);
+	str_add(&both, words);
+	cJSON_DeleteItemFromObjectCaseSensitive(all, name);
+	(void)cJSON_AddStringToObject(all, name, str_text(&both));
+}
+
+void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
+                    const cJSON *input)
+{
+	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
+	const char *why = json_text(all, "error_message");
+	bool is_deny = strcmp(decision_in(all), "deny") == 0;
+
+	if (why) {
+		hook_set_result(out, GATE_DENY, why);
+		cJSON_Delete(all);
+		all = cJSON_Parse(out->bytes);
+		str_reset(out);
+	}
+	if (words && *words)
+		add_to(all,
+		       is_deny              ? "reason"
+		       : event == GATE_STOP ? "continue"
+		                            : "context",
+		       words);
+	if (input && !is_deny)
+		cJSON_AddItemToObject(all, "input", cJSON_Duplicate(input, true));
+	json_canonical(out, all);
+}
+
+/* Seen: a reason, in every host; other words where their vendors say so. */
+bool hook_tells(const struct gate_host *host, enum gate_event event, const char *result)
+{
+	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
+	bool decides = event == GATE_PRE_TOOL || event == GATE_PERMISSION;
+
+	if (!host)
+		return false;
+	if (decides && strcmp(decision_in(all), "deny") == 0)
+		return true;
+	if (event == GATE_STOP)
+		return host->dialect != GATE_DIALECT_OPENCODE;
+	if (event != GATE_PRE_TOOL && event != GATE_POST_TOOL && event != GATE_PROMPT)
+		return false;
+	return (host->dialect == GATE_DIALECT_CLAUDE && !host->wait_seconds_max) ||
+	       host->dialect == GATE_DIALECT_CODEX || host->dialect == GATE_DIALECT_VSCODE;
+}

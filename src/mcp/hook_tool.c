@@ -1,0 +1,248 @@
+/* The tool behind the calls of hooks: what they do, and their rows. */
+#include "hook.h"
+
+#include "ask.h"
+#include "clock.h"
+#include "result.h"
+#include "sql/session.h"
+
+#include <string.h>
+
+/* ---- what is asked ---- */
+
+static bool policy(const struct call *c, struct policy_question *q)
+{
+	const struct hook *h = c->hook;
+
+	if (!hook_decides(h) || h->verdict != HOOK_POLICY)
+		return false;
+	q->risk_level = h->risk;
+	q->is_command = h->in.class == GATE_EXECUTE;
+	q->tool = q->is_command              ? h->in.command
+	          : h->in.class == GATE_EDIT ? "check_clearance"
+	                                     : h->in.tool;
+	return true;
+}
+
+static bool is_prompt(const struct hook *h)
+{
+	return h->in.class == GATE_QUESTION || h->in.class == GATE_PLAN;
+}
+
+static void question_of_agent(const struct hook *h, const struct call_settings *settings,
+                              struct question *q)
+{
+	bool is_plan = h->in.class == GATE_PLAN;
+
+	q->kind = REQUEST_KIND_PROMPT;
+	q->title = h->title.length ? h->title.bytes : NULL;
+	q->body = str_text(&h->subject);
+	q->prompt_type = is_plan ? "continuation" : "clarification";
+	q->timeout_ms = settings->prompt_ms[is_plan ? 0 : 1];
+}
+
+static void add_files(const struct call *c, struct question *q)
+{
+	const struct touched *first = &c->files[c->plan.primary];
+
+	q->files = c->files;
+	q->file_count = c->plan.count;
+	q->file_path = first->path;
+	q->original_hash = first->hash;
+	q->replaces_file = c->plan.replaces_file;
+	q->effect = str_text(&c->effect);
+	q->effect_length = c->effect.length;
+}
+
+static void question(const struct call *c, const struct call_settings *settings, struct question *q)
+{
+	const struct hook *h = c->hook;
+
+	if (is_prompt(h)) {
+		question_of_agent(h, settings, q);
+		return;
+	}
+	q->kind = REQUEST_KIND_PERMISSION;
+	q->title = h->title.length ? h->title.bytes : NULL;
+	q->body = str_text(&h->subject);
+	q->description = str_text(h->why.length ? &h->why : &c->policy.why);
+	q->risk_level = h->risk;
+	q->timeout_ms = settings->approval_ms;
+	if (h->is_computed)
+		add_files(c, q);
+}
+
+/* ---- what is decided ---- */
+
+static int allow(struct call *c)
+{
+	hook_set_result(&c->result, GATE_ALLOW, NULL);
+	return 0;
+}
+
+/* What was allowed before the tool needs no second answer when the host asks for permission. */
+static int was_allowed(struct store *st, const struct call *c, const struct peer *p, struct err *e)
+{
+	OWNED(gate_call_allowed_row) struct gate_call_allowed_row row = { 0 };
+
+	return c->hook->in.event != GATE_PERMISSION
+	           ? 0
+	           : sql_gate_call_allowed(st, p->session_seq, NULL, c->hook->digest.text, &row, e);
+}
+
+static int decide(struct store *st, struct call *c, const struct peer *p,
+                  const struct call_settings *settings, struct err *e)
+{
+	struct hook *h = c->hook;
+	int before = was_allowed(st, c, p, e);
+
+	if (before)
+		return before < 0 ? -1 : allow(c);
+	if (h->verdict == HOOK_DENY) {
+		hook_set_result(&c->result, GATE_DENY, str_text(&h->why));
+		return 0;
+	}
+	if (h->verdict == HOOK_ALLOW)
+		return allow(c);
+	if (!c->policy.allowed)
+		return ask_run(st, c, p, settings, e);
+	if (policy_gate_note(st, &c->policy, p->session_seq, 0,
+	                     h->title.length ? h->title.bytes : str_text(&h->subject), e))
+		return -1;
+	return allow(c);
+}
+
+/* The host's session has ended: ours, too, unless something of it is left. */
+static int end_session(struct store *st, const struct peer *p, struct err *e)
+{
+	return sql_connection_close(st, p->seq, e) || sql_session_end(st, p->session_seq, e) ||
+	               sql_session_offline(st, p->session_seq, e)
+	           ? -1
+	           : 0;
+}
+
+static int run(struct store *st, struct call *c, const struct peer *p,
+               const struct call_settings *settings, struct err *e)
+{
+	if (hook_decides(c->hook))
+		return decide(st, c, p, settings, e);
+	hook_set_result(&c->result, GATE_NONE, NULL);
+	if (c->hook->in.event == GATE_SESSION_END)
+		return end_session(st, p, e);
+	return c->hook->in.event == GATE_POST_TOOL ? hook_compare(st, c, p, e) : 0;
+}
+
+static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
+{
+	return ask_result(st, request, hook_add_answer, t, e);
+}
+
+/* ---- rows ---- */
+
+static int insert_files(struct store *st, int64_t gate, const struct call *c, struct err *e)
+{
+	for (size_t i = 0; c->hook->is_computed && i < c->plan.count; i++) {
+		const struct touched *f = &c->files[i];
+
+		if (strcmp(f->action, "read") != 0 &&
+		    sql_gate_file_insert(
+		        st,
+		        &(struct gate_file_insert_args){ .gate = gate,
+		                                         .path = f->path,
+		                                         .target = f->target,
+		                                         .original_hash = f->hash,
+		                                         .result_hash = f->result_hash },
+		        e))
+			return -1;
+	}
+	return 0;
+}
+
+/* What else an event says: {"kind", "message"}. */
+static char *detail_of(const struct hook *h)
+{
+	OWNED(cJSON_ptr) cJSON *all = cJSON_CreateObject();
+	OWNED(str) struct str text = { 0 };
+
+	if (h->in.tool || (!h->in.kind && !h->in.message))
+		return NULL;
+	if (h->in.kind)
+		(void)cJSON_AddStringToObject(all, "kind", h->in.kind);
+	if (h->in.message) {
+		str_add_shown(&text, h->in.message, strlen(h->in.message), HOOK_REASON_BYTES);
+		(void)cJSON_AddStringToObject(all, "message", str_text(&text));
+		str_reset(&text);
+	}
+	json_canonical(&text, all);
+	return str_take(&text);
+}
+
+static int note(struct store *st, const struct call *c, const struct peer *p, struct err *e)
+{
+	const struct hook *h = c->hook;
+	OWNED(char_ptr) char *detail = detail_of(h);
+	OWNED(str) struct str reason = { 0 };
+	const int64_t took_ms = clock_monotonic_ms() - h->began_ms;
+	const struct instant now = clock_instant(clock_now_ms());
+	struct gate_call_insert_args args = {
+		.call = c->seq,
+		.session = p->session_seq,
+		.host = h->in.host->name,
+		.helper = h->helper,
+		.host_session = h->in.session,
+		.event = h->in.event_name,
+		.moment = gate_call_moment_of(gate_event_word(h->in.event)),
+		.tool = h->in.tool,
+		.class = h->in.tool ? gate_call_class_of(gate_class_name(h->in.class))
+		                    : GATE_CALL_CLASS_NONE,
+		.tool_use_id = h->in.tool_use_id,
+		.cwd = h->folder.length ? h->folder.bytes : NULL,
+		.digest = h->digest.text,
+		.pre = h->pre_seq,
+		.request = c->request_seq,
+		.detail = detail,
+		.decision = GATE_CALL_DECISION_OPEN,
+	};
+	int64_t seq;
+
+	if (!c->waiting) {
+		args.decision = hook_decision(str_text(&c->result), &reason);
+		args.reason = reason.length ? reason.bytes : NULL;
+		args.decided_at = now.text;
+		args.took_ms = &took_ms;
+	}
+	seq = sql_gate_call_insert(st, &args, e);
+	return seq < 0 ? -1 : insert_files(st, seq, c, e);
+}
+
+/* Its result was made, and is about to be told. */
+static int finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e)
+{
+	OWNED(gate_call_of_call_row) struct gate_call_of_call_row row = { 0 };
+	OWNED(str) struct str reason = { 0 };
+	enum gate_call_decision decision;
+	int64_t took_ms;
+
+	if (sql_gate_call_of_call(st, call_seq, &row, e) <= 0)
+		return -1;
+	took_ms = clock_now_ms() - clock_parse(row.created_at);
+	if (took_ms < 0)
+		took_ms = 0;
+	decision = hook_decision(str_text(&t->result), &reason);
+	return sql_gate_call_decide(st, decision, reason.length ? reason.bytes : NULL, &took_ms,
+	                            call_seq, e) < 0
+	           ? -1
+	           : 0;
+}
+
+const struct tool TOOL_HOOK = {
+	.name = HOOK_METHOD,
+	.look = hook_look,
+	.seen = hook_seen,
+	.policy = policy,
+	.run = run,
+	.question = question,
+	.result = result,
+	.note = note,
+	.finish = finish,
+};

@@ -1,0 +1,328 @@
+/* One run of an agent's own program is one session, and outlives everything of ours. */
+#include "tool_use_case.h"
+
+static const char READ[] = "{\"file_path\":\"/etc/hostname\"}";
+
+/* An MCP client of the same program on the agents' socket. */
+static void greet_mcp(struct gate_client *c)
+{
+	static const char HELLO[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+	    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+	    "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}\n";
+	OWNED(char_ptr) char *answer = NULL;
+
+	gate_connect(c);
+	ck_assert_int_gt(send(c->fd, HELLO, sizeof(HELLO) - 1, MSG_NOSIGNAL), 0);
+	answer = gate_reply(c);
+}
+
+static void ping(struct gate_client *c)
+{
+	static const char PING[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+	                           "\"params\":{\"name\":\"ping\",\"arguments\":{}}}\n";
+	OWNED(char_ptr) char *answer = NULL;
+
+	ck_assert_int_gt(send(c->fd, PING, sizeof(PING) - 1, MSG_NOSIGNAL), 0);
+	answer = gate_reply(c);
+}
+
+static void read_file(const char *session)
+{
+	OWNED(char_ptr)
+	char *answer = gate_ask("PreToolUse", tool_of(session, workspace, "Read", READ));
+
+	decides(answer, "allow", NULL);
+}
+
+START_TEST(hooks_of_one_host_session_are_one_session)
+{
+	given_hooks();
+	read_file("s1");
+	read_file("s1");
+	read_file("s2");
+	expect("SELECT session_seq, count(*) FROM gate_call GROUP BY 1", "1|2\n2|1\n");
+	expect("SELECT count(*) FROM session WHERE status = 'active'", "2\n");
+}
+END_TEST
+
+START_TEST(hook_and_mcp_of_one_program_are_one_session_when_the_hook_comes_first)
+{
+	struct gate_client mcp;
+
+	given_hooks();
+	read_file("s1");
+	greet_mcp(&mcp);
+	ping(&mcp);
+	expect("SELECT count(*) FROM session", "1\n");
+	expect("SELECT transport FROM connection WHERE session_seq = 1 ORDER BY seq",
+	       "hook\nstdio\n");
+	gate_close(&mcp);
+}
+END_TEST
+
+START_TEST(hook_and_mcp_of_one_program_are_one_session_when_mcp_comes_first)
+{
+	struct gate_client mcp;
+
+	given_hooks();
+	greet_mcp(&mcp);
+	ping(&mcp);
+	read_file("s1");
+	expect("SELECT count(*) FROM session", "1\n");
+	read_file("s2"); /* another session of the same program, as after /clear without an end */
+	expect("SELECT count(*) FROM session", "2\n");
+	gate_close(&mcp);
+}
+END_TEST
+
+START_TEST(a_session_that_the_environment_names_is_that_one)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+	char sql[1000], env[200];
+
+	given_hooks();
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, "
+	               "mode, created_at, updated_at) VALUES ('mine', 'h', 'local:tester', '%s', "
+	               "'active', 'local', '%s', '%s')",
+	               workspace, clock_now().text, clock_now().text);
+	given(sql);
+	(void)snprintf(env, sizeof(env), "{\"INTERCOM_SESSION_ID\":\"mine\"}");
+	gate_connect(&h);
+	gate_send(&h, "claude", "PreToolUse", tool_of("s1", workspace, "Read", READ), 5000, env);
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+	expect("SELECT s.id FROM gate_call AS g JOIN session AS s ON s.seq = g.session_seq",
+	       "mine\n");
+}
+END_TEST
+
+START_TEST(a_session_ends_with_its_host_and_begins_again)
+{
+	OWNED(char_ptr) char *start = NULL;
+	OWNED(char_ptr) char *end = NULL;
+
+	given_hooks();
+	start = gate_ask("SessionStart", "{\"session_id\":\"s1\",\"source\":\"startup\"}");
+	decides(start, "none", NULL);
+	expect("SELECT status FROM session", "active\n");
+	end = gate_ask("SessionEnd", "{\"session_id\":\"s1\",\"reason\":\"exit\"}");
+	decides(end, "none", NULL);
+	expect("SELECT status, terminated_at IS NOT NULL FROM session", "terminated|1\n");
+	expect("SELECT state FROM connection", "closed\n");
+	read_file("s1");
+	expect("SELECT status FROM session ORDER BY seq", "terminated\nactive\n");
+}
+END_TEST
+
+START_TEST(a_session_with_an_open_question_does_not_end)
+{
+	OWNED(char_ptr) char *end = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse", bash("make install"));
+	asked(1);
+	gate_close(&h);
+	end = gate_ask("SessionEnd", "{\"session_id\":\"s1\",\"reason\":\"exit\"}");
+	decides(end, "none", NULL);
+	expect("SELECT status, connectivity_status FROM session", "active|offline\n");
+}
+END_TEST
+
+START_TEST(a_stop_of_the_operator_holds_until_the_agent_is_started_again)
+{
+	OWNED(char_ptr) char *stopped = NULL;
+	OWNED(char_ptr) char *start = NULL;
+
+	given_hooks();
+	read_file("s1");
+	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
+	stopped = gate_ask("PreToolUse", bash("ls"));
+	says(member(stopped, "message"), "terminated");
+	start = gate_ask("SessionStart", "{\"session_id\":\"s1\",\"source\":\"resume\"}");
+	decides(start, "none", NULL);
+	read_file("s1");
+}
+END_TEST
+
+START_TEST(while_a_session_is_paused_its_tools_wait)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *note = NULL;
+	OWNED(char_ptr) char *late = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	read_file("s1");
+	given("INSERT INTO command (verb, session_id) SELECT 'pause', id FROM session");
+	gate_connect(&h);
+	gate_send(&h, "claude", "PreToolUse", tool_of("s1", workspace, "Read", READ), 2000, NULL);
+	late = gate_end(&h);
+	decides(late, "deny", "paused");
+	h = gate_begin("PreToolUse", tool_of("s1", workspace, "Read", READ));
+	note = gate_ask("Notification", "{\"session_id\":\"s1\",\"message\":\"waiting\"}");
+	decides(note, "none", NULL);
+	given("INSERT INTO command (verb, session_id) SELECT 'resume', id FROM session");
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+}
+END_TEST
+
+START_TEST(words_of_the_operator_come_with_the_next_tool)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *again = NULL;
+
+	given_hooks();
+	read_file("s1");
+	given("INSERT INTO steering (session_id, text) SELECT id, 'leave the tests alone' "
+	      "FROM session");
+	answer = gate_ask("PreToolUse", tool_of("s1", workspace, "Read", READ));
+	says(member(answer, "context"), "leave the tests alone");
+	expect("SELECT delivered_at IS NOT NULL FROM steering", "1\n");
+	again = gate_ask("PreToolUse", tool_of("s1", workspace, "Read", READ));
+	ck_assert_str_eq(member(again, "context"), "");
+}
+END_TEST
+
+static char *gemini(const char *tool, const char *arguments)
+{
+	struct gate_client h;
+
+	gate_connect(&h);
+	gate_send(&h, "gemini", "BeforeTool", tool_of("g1", workspace, tool, arguments), 5000,
+	          NULL);
+	return gate_end(&h);
+}
+
+START_TEST(to_a_host_that_shows_only_reasons_they_come_with_the_next_denial)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *allowed = NULL;
+	OWNED(char_ptr) char *denied = NULL;
+
+	given_hooks();
+	first = gemini("read_file", "{\"file_path\":\"a\"}");
+	decides(first, "allow", NULL);
+	given("INSERT INTO steering (session_id, text) SELECT id, 'leave the tests alone' "
+	      "FROM session");
+	allowed = gemini("read_file", "{\"file_path\":\"a\"}");
+	ck_assert_str_eq(member(allowed, "context"), "");
+	expect("SELECT delivered_at IS NULL FROM steering", "1\n");
+	denied = gemini("write_file", "{\"file_path\":\".git/config\",\"content\":\"x\"}");
+	decides(denied, "deny", "protected");
+	says(member(denied, "reason"), "leave the tests alone");
+}
+END_TEST
+
+START_TEST(a_front_that_is_killed_while_a_hook_waits_loses_nothing)
+{
+	OWNED(char_ptr) char *nothing = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse", bash("make install"));
+	asked(1);
+	restart_front();
+	nothing = gate_line(&h);
+	ck_assert_ptr_null(nothing);
+	gate_close(&h);
+	h = gate_begin("PreToolUse", bash("make install"));
+	asked(2); /* calls, of one question */
+	expect("SELECT count(*) FROM request", "1\n");
+	approve_all();
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+	expect("SELECT count(*) FROM session", "1\n");
+	expect("SELECT count(*) FROM gate_call WHERE decision = 'allow'", "1\n");
+}
+END_TEST
+
+START_TEST(an_answer_given_while_no_front_runs_is_found_once)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse", bash("make install"));
+	asked(1);
+	kill_worker(front);
+	gate_close(&h);
+	approve_all();
+	front = start_worker("mcp-front");
+	answer = gate_ask("PreToolUse", bash("make install"));
+	decides(answer, "allow", NULL);
+	h = gate_begin("PreToolUse", bash("make install"));
+	expect_soon("SELECT count(*) FROM request", "2\n");
+	gate_close(&h);
+}
+END_TEST
+
+START_TEST(a_hundred_hooks_at_once_are_answered)
+{
+	enum { MANY = 100 };
+	struct gate_client all[MANY];
+
+	given_hooks();
+	for (int i = 0; i < MANY; i++) {
+		char command[40];
+
+		(void)snprintf(command, sizeof(command), "echo %d", i);
+		all[i] = gate_begin("PreToolUse",
+		                    i % 2 ? bash(command) : tool_of("s1", workspace, "Read", READ));
+	}
+	asked(MANY / 2);
+	approve_all();
+	for (int i = 0; i < MANY; i++) {
+		OWNED(char_ptr) char *answer = gate_end(&all[i]);
+
+		decides(answer, "allow", NULL);
+	}
+	expect("SELECT count(*), sum(decision = 'allow') FROM gate_call", "100|100\n");
+	expect("SELECT count(*) FROM session", "1\n");
+}
+END_TEST
+
+START_TEST(a_hook_that_is_killed_while_it_waits_leaves_the_question)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse", bash("make install"));
+	asked(1);
+	gate_close(&h);
+	expect_soon("SELECT decision FROM gate_call", "deny\n");
+	expect("SELECT state FROM tool_call", "cancelled\n");
+	expect("SELECT state FROM request", "pending\n");
+	approve_all();
+	answer = gate_ask("PreToolUse", bash("make install"));
+	decides(answer, "allow", NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tool_use_sessions");
+	TCase *c = store_case(s, "tool_use_sessions", 60);
+
+	tcase_add_test(c, hooks_of_one_host_session_are_one_session);
+	tcase_add_test(c, hook_and_mcp_of_one_program_are_one_session_when_the_hook_comes_first);
+	tcase_add_test(c, hook_and_mcp_of_one_program_are_one_session_when_mcp_comes_first);
+	tcase_add_test(c, a_session_that_the_environment_names_is_that_one);
+	tcase_add_test(c, a_session_ends_with_its_host_and_begins_again);
+	tcase_add_test(c, a_session_with_an_open_question_does_not_end);
+	tcase_add_test(c, a_stop_of_the_operator_holds_until_the_agent_is_started_again);
+	tcase_add_test(c, while_a_session_is_paused_its_tools_wait);
+	tcase_add_test(c, words_of_the_operator_come_with_the_next_tool);
+	tcase_add_test(c, to_a_host_that_shows_only_reasons_they_come_with_the_next_denial);
+	tcase_add_test(c, a_front_that_is_killed_while_a_hook_waits_loses_nothing);
+	tcase_add_test(c, an_answer_given_while_no_front_runs_is_found_once);
+	tcase_add_test(c, a_hundred_hooks_at_once_are_answered);
+	tcase_add_test(c, a_hook_that_is_killed_while_it_waits_leaves_the_question);
+	return run_suite(s);
+}

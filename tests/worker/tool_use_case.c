@@ -1,0 +1,58 @@
+#include "tool_use_case.h"
+
+char workspace[600];
+pid_t front;
+
+void given_hooks(void)
+{
+	fresh_store();
+	given_front_settings(workspace);
+	front = start_worker("mcp-front");
+	(void)start_worker("watchdog");
+}
+
+void restart_front(void)
+{
+	kill_worker(front);
+	front = start_worker("mcp-front");
+}
+
+void given_policy(const char *json)
+{
+	(void)mkdir(below(workspace, ".intercom"), 0755);
+	put_file(workspace, ".intercom/settings.json", json);
+}
+
+const char *bash(const char *command)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	str_addf(&arguments, "{\"command\":\"%s\"}", command);
+	return tool_of("s1", workspace, "Bash", arguments.bytes);
+}
+
+const char *writing(const char *path, const char *content)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	str_addf(&arguments, "{\"file_path\":\"%s%s%s\",\"content\":\"%s\"}",
+	         path[0] == '/' ? "" : workspace, path[0] == '/' ? "" : "/", path, content);
+	return tool_of("s1", workspace, "Write", arguments.bytes);
+}
+
+void decides(const char *answer, const char *decision, const char *part)
+{
+	ck_assert_msg(strcmp(member(answer, "decision"), decision) == 0, "%s", answer);
+	if (part)
+		says(member(answer, "reason"), part);
+}
+
+void asked(int count)
+{
+	char text[20];
+
+	(void)snprintf(text, sizeof(text), "%d\n", count);
+	expect_soon("SELECT count(*) FROM request AS r JOIN tool_call AS t ON t.request_seq = r.seq"
+	            " WHERE r.state = 'pending' AND t.state = 'waiting'",
+	            text);
+}

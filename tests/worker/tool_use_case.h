@@ -1,0 +1,33 @@
+/* tool_use_case: what the programs test_tool_use_*.c share. */
+#ifndef TOOL_USE_CASE_H
+#define TOOL_USE_CASE_H
+
+#include "agent.h"
+#include "gate_client.h"
+#include "relay.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char workspace[600];
+extern pid_t front;
+
+/* A front with a workspace, and the watchdog. */
+void given_hooks(void);
+void restart_front(void);
+/* Writes the policy of the workspace. */
+void given_policy(const char *json);
+/* "Bash" with this command (no quotes in it), "Write" with this content, in the workspace. */
+const char *bash(const char *command);
+const char *writing(const char *path, const char *content);
+/* The decision of an answer must be this; its reason must contain part (NULL: any). */
+void decides(const char *answer, const char *decision, const char *part);
+/* Waits until so many questions are open. */
+void asked(int count);
+
+#endif

@@ -1,0 +1,96 @@
+#include "changes.h"
+
+#include "json_writer.h"
+#include "restore_plan.h"
+#include "tree_diff.h"
+
+#include <string.h>
+
+enum { DIFF_BYTES = 4 << 20 /* nobody reads more */ };
+
+struct counts {
+	int64_t modified, added, deleted;
+};
+
+static int count(const struct manifest_change *change, void *arg)
+{
+	struct counts *n = arg;
+
+	n->modified += change->before && change->after;
+	n->added += !change->before;
+	n->deleted += !change->after;
+	return 0;
+}
+
+/* Both sides, before their first entries. 0 or -1. */
+static int open_sides(const struct objects *o, const struct file_look_sides_row *s,
+                      struct manifest *before, struct manifest *after, struct err *e)
+{
+	return manifest_open(o, s->before, before, e) || manifest_open(o, s->after, after, e) ? -1
+	                                                                                      : 0;
+}
+
+static int count_changes(const struct objects *o, const struct file_look_sides_row *s,
+                         struct counts *n, struct err *e)
+{
+	OWNED(manifest) struct manifest before = { 0 };
+	OWNED(manifest) struct manifest after = { 0 };
+
+	return open_sides(o, s, &before, &after, e) ||
+	               manifest_compare(&before, &after, count, n, e)
+	           ? -1
+	           : 0;
+}
+
+static int add_diff(const struct objects *o, const struct file_look_sides_row *s, struct str *text,
+                    struct err *e)
+{
+	OWNED(manifest) struct manifest before = { 0 };
+	OWNED(manifest) struct manifest after = { 0 };
+
+	return open_sides(o, s, &before, &after, e) ||
+	               tree_diff(&before, &after, DIFF_BYTES, text, e)
+	           ? -1
+	           : 0;
+}
+
+static int add_left_out(const struct objects *o, const struct file_look_sides_row *s,
+                        struct str *text, struct err *e)
+{
+	struct restore_left left = { 0 };
+	int failed = restore_left_out(o, s->after, s->before, &left, e);
+
+	if (!failed && left.count > 0)
+		str_addf(text, "%sNot compared (%zu):\n%s", text->length ? "\n" : "", left.count,
+		         str_text(&left.list));
+	restore_left_clear(&left);
+	return failed;
+}
+
+int changes_show(const struct file_look_sides_row *s, const char *folder, const char *root,
+                 struct str *detail, struct look_found *found, struct err *e)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct counts n = { 0 };
+
+	if (!s->before || !s->after)
+		return err_set(e, ERR_INPUT, "%s",
+		               !s->before ? "the checkpoint is gone"
+		               : s->why   ? s->why
+		                          : "the workspace could not be read");
+	if (objects_open(folder, false, &o, e) || count_changes(&o, s, &n, e) ||
+	    add_diff(&o, s, &found->text, e) || add_left_out(&o, s, &found->text, e))
+		return -1;
+	json_object(detail);
+	json_member(detail, "workspace_root", root);
+	json_member(detail, "checkpoint_id", s->id);
+	if (s->label)
+		json_member(detail, "label", s->label);
+	json_member(detail, "taken_at", s->created_at);
+	json_member_int(detail, "modified", n.modified);
+	json_member_int(detail, "added", n.added);
+	json_member_int(detail, "deleted", n.deleted);
+	json_member(detail, "file_name", "changes.diff");
+	json_object_end(detail);
+	return 0;
+}
