@@ -37,6 +37,7 @@ static void add_parked(struct str *out, const struct request *r)
 	         "parked as question %s: it is not decided yet, so do not go on with it; call the "
 	         "same again to get the answer",
 	         r->row.id);
+	json_member_bool(out, "again", true);
 }
 
 /* The words of an operator may be long. */

@@ -85,29 +85,20 @@ static void run_proxy(const struct trio *a, const int in[2], const int out[2], c
 	_exit(127);
 }
 
-struct trio given_trio(const char *option)
+struct trio trio_start(const char *folder, const char *database, const char *option)
 {
 	struct trio a = { .listener = -1 };
-	const char *home = short_scratch();
+	const char *fifos = short_scratch();
 	OWNED(str) struct str to = { 0 };
 	OWNED(str) struct str from = { 0 };
-	struct paths paths = { 0 };
-	struct err e = { 0 };
 	int in[2], out[2], err[2];
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)snprintf(a.folder, sizeof(a.folder), "%s/w", home);
-	(void)snprintf(a.database, sizeof(a.database), "%s/s/t.db", home);
-	str_addf(&to, "%s/to", home);
-	str_addf(&from, "%s/from", home);
-	ck_assert(mkdir(a.folder, 0755) == 0 && mkfifo(to.bytes, 0600) == 0 &&
-	          mkfifo(from.bytes, 0600) == 0);
-	ck_assert(setenv("XDG_RUNTIME_DIR", below(home, "r"), 1) == 0);
-	ck_assert_int_eq(mkdir(below(home, "r"), 0700), 0);
-	ck_assert_msg(paths_open(a.database, true, &paths, &e) == 0, "%s", e.text);
-	(void)snprintf(a.run, sizeof(a.run), "%s", paths.run);
-	paths_clear(&paths);
-	front_returns(&a);
+	(void)snprintf(a.folder, sizeof(a.folder), "%s", folder);
+	(void)snprintf(a.database, sizeof(a.database), "%s", database);
+	str_addf(&to, "%s/to", fifos);
+	str_addf(&from, "%s/from", fifos);
+	ck_assert(mkfifo(to.bytes, 0600) == 0 && mkfifo(from.bytes, 0600) == 0);
 	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 &&
 	          pipe2(err, O_CLOEXEC) == 0);
 	a.pid = fork();
@@ -122,6 +113,36 @@ struct trio given_trio(const char *option)
 	a.agent.out = open(to.bytes, O_RDONLY | O_CLOEXEC);
 	a.agent.in = open(from.bytes, O_WRONLY | O_CLOEXEC);
 	ck_assert(a.agent.out >= 0 && a.agent.in >= 0);
+	return a;
+}
+
+/* The run directory of a database that nobody serves yet: there the test is the front. */
+static void open_run(struct trio *a, const char *database)
+{
+	struct paths paths = { 0 };
+	struct err e = { 0 };
+
+	ck_assert_msg(paths_open(database, true, &paths, &e) == 0, "%s", e.text);
+	(void)snprintf(a->run, sizeof(a->run), "%s", paths.run);
+	paths_clear(&paths);
+	front_returns(a);
+}
+
+struct trio given_trio(const char *option)
+{
+	OWNED(str) struct str home = { 0 };
+	OWNED(str) struct str database = { 0 };
+	struct trio front = { .listener = -1 }, a;
+
+	str_add(&home, short_scratch());
+	str_addf(&database, "%s/s/t.db", home.bytes);
+	ck_assert_int_eq(mkdir(below(home.bytes, "w"), 0755), 0);
+	ck_assert_int_eq(mkdir(below(home.bytes, "r"), 0700), 0);
+	ck_assert(setenv("XDG_RUNTIME_DIR", below(home.bytes, "r"), 1) == 0);
+	open_run(&front, database.bytes);
+	a = trio_start(below(home.bytes, "w"), database.bytes, option);
+	memcpy(a.run, front.run, sizeof(a.run));
+	a.listener = front.listener;
 	return a;
 }
 
@@ -355,7 +376,8 @@ void trio_ends(struct trio *a, int status)
 	(void)close(a->editor.out);
 	(void)close(a->agent.out);
 	(void)close(a->err);
-	(void)close(a->listener);
+	if (a->listener >= 0)
+		(void)close(a->listener);
 	str_clear(&a->editor.bytes);
 	str_clear(&a->agent.bytes);
 }

@@ -24,6 +24,8 @@ struct trio {
 	int listener; /* of the front; -1: it is away */
 };
 
+/* Starts the proxy in a folder, on the front of a database; option: as below. */
+struct trio trio_start(const char *folder, const char *database, const char *option);
 /* Starts the proxy; option: one more argument with its value ("--when-down=deny"), or NULL. */
 struct trio given_trio(const char *option);
 /* The same where no front listens and none is started. */

@@ -373,7 +373,7 @@ static int open_run(struct run *r, const struct options *o, char folder[PATH_MAX
 	r->proxy.when_down = o->when_down;
 	(void)session_of(&r->proxy, NULL);
 	if (find_profile(o, &config, &profile, e) || hear_signals(r, e) ||
-	    link_system_find(&r->proxy.system, o->config, o->database, e) ||
+	    uplink_system_find(&r->proxy.system, o->config, o->database, e) ||
 	    child_start(&r->child, o->command, profile, folder, e))
 		return -1;
 	r->proxy.to_agent.to = r->child.process.in;
@@ -408,7 +408,7 @@ static void close_run(struct run *r)
 	(void)fcntl(STDOUT_FILENO, F_SETFL, r->stdout_flags);
 	question_clear_all(&r->proxy);
 	session_clear_all(&r->proxy);
-	link_system_clear(&r->proxy.system);
+	uplink_system_clear(&r->proxy.system);
 	channel_clear(&r->proxy.to_agent);
 	channel_clear(&r->proxy.to_editor);
 	close_fd(&r->signals);

@@ -4,7 +4,7 @@
  *   envelope   what kind of message a line is, and a message that is held, read strictly
  *   grant      what a person has approved and the editor has not been asked for yet
  *   subject    what a message that is held asks for, in the words of the gate (gate_host.h)
- *   link       connections to mcp-front, one for each question
+ *   uplink     connections to mcp-front, one for each question
  *   session    the agent's sessions, and where they work
  *   question   messages that are held, from the question to the one answer
  *   traffic    what happens to each line
@@ -15,8 +15,8 @@
 
 #include "channel.h"
 #include "grant.h"
-#include "link.h"
 #include "tool_call.h"
+#include "uplink.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,7 +66,7 @@ enum when_down {
 struct proxy {
 	struct channel to_editor, to_agent;
 	const char *folder; /* where we were started */
-	struct link_system system;
+	struct uplink_system system;
 	enum when_down when_down;
 	TAILQ_HEAD(sessions, session) sessions; /* the newest first */
 	int session_count;

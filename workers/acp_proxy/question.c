@@ -31,7 +31,7 @@ struct question {
 	struct subject subject;
 	struct grants grants; /* what a yes approves */
 	char base[GRANT_HASH_BYTES]; /* of a write: the file when it was asked about */
-	struct link link;
+	struct uplink link;
 	bool is_asked; /* the front has a person asked */
 	bool in_editor; /* the editor shows it */
 	bool editor_may_not; /* the session is answered elsewhere only */
@@ -55,7 +55,7 @@ static void discard(struct proxy *p, struct question *q)
 	p->question_count--;
 	p->held_bytes -= q->line.length;
 	q->session->questions--;
-	link_close(&q->link, &p->system);
+	uplink_close(&q->link, &p->system);
 	subject_clear(&q->subject);
 	grants_clear(&q->grants);
 	str_clear(&q->line);
@@ -202,7 +202,7 @@ static void ask_front(struct question *q)
 	add_variables(&json);
 	json_object_end(&json);
 	json_object_end(&json);
-	link_send(&q->link, json.bytes, json.length);
+	uplink_send(&q->link, json.bytes, json.length);
 	q->is_asked = q->is_told = false;
 }
 
@@ -222,7 +222,7 @@ static void tell_answer(struct question *q)
 	json_member(&json, "verdict", VERDICTS[q->answer]);
 	json_object_end(&json);
 	json_object_end(&json);
-	link_send(&q->link, json.bytes, json.length);
+	uplink_send(&q->link, json.bytes, json.length);
 	q->is_told = true;
 }
 
@@ -260,7 +260,7 @@ static bool has_changed(struct proxy *p, struct question *q)
 		return false;
 	log_info("%s has changed since it was asked about: asking again", q->subject.path);
 	memcpy(q->base, now, sizeof(now));
-	link_close(&q->link, &p->system);
+	uplink_close(&q->link, &p->system);
 	return true;
 }
 
@@ -314,7 +314,7 @@ static void leave_to_editor(struct proxy *p, struct question *q, const char *why
 
 static void ask_again(struct proxy *p, struct question *q)
 {
-	link_close(&q->link, &p->system);
+	uplink_close(&q->link, &p->system);
 }
 
 /* ---- what the front says ---- */
@@ -420,7 +420,7 @@ static struct question *create(struct proxy *p, enum envelope_kind kind, const c
 	*q = (struct question){ .kind = kind,
 		                .token = xstrdup(peek->id),
 		                .id = str_take(&id),
-		                .link = LINK_INIT,
+		                .link = UPLINK_INIT,
 		                .show_ms = clock_monotonic_ms() + PROXY_EDITOR_MS };
 	grants_init(&q->grants);
 	str_add_bytes(&q->line, line, length);
@@ -657,12 +657,12 @@ static void serve(struct proxy *p, struct question *q, short revents)
 	bool lost = false;
 
 	if (revents & POLLOUT)
-		lost = link_write(&q->link) != 0;
+		lost = uplink_write(&q->link) != 0;
 	if (!lost && (revents & (POLLIN | POLLHUP | POLLERR)))
-		lost = q->link.fd >= 0 && link_read(&q->link, &p->system, take_line, &h) != 0;
+		lost = q->link.fd >= 0 && uplink_read(&q->link, &p->system, take_line, &h) != 0;
 	if (!lost)
 		return;
-	link_close(&q->link, &p->system);
+	uplink_close(&q->link, &p->system);
 	q->is_asked = q->is_told = false;
 	if (q->is_over)
 		q->end_ms = 0;
@@ -681,7 +681,7 @@ void question_serve(struct proxy *p, const struct pollfd *fds, size_t count)
 /* The editor's answer stands where nobody says which was the first. */
 static bool is_unconfirmed(const struct question *q, int64_t now)
 {
-	return q->answer != ANSWER_NONE && now - q->answered_ms >= LINK_DOWN_MS;
+	return q->answer != ANSWER_NONE && now - q->answered_ms >= UPLINK_DOWN_MS;
 }
 
 static void tick_down(struct proxy *p, struct question *q, int64_t now)
@@ -691,13 +691,13 @@ static void tick_down(struct proxy *p, struct question *q, int64_t now)
 	             q->answer == ANSWER_NONE;
 
 	if (is_unconfirmed(q, now) ||
-	    (!waits && !q->is_alone && q->link.fd < 0 && link_system_is_down(&p->system, now)))
+	    (!waits && !q->is_alone && q->link.fd < 0 && uplink_system_is_down(&p->system, now)))
 		leave_to_editor(p, q, WHY);
 }
 
 static void tick(struct proxy *p, struct question *q, int64_t now)
 {
-	if (!q->is_alone && q->link.fd < 0 && link_open(&q->link, &p->system, now))
+	if (!q->is_alone && q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
 		ask_front(q);
 	if (now >= q->show_ms && p->when_down == WHEN_DOWN_EDITOR)
 		show(p, q);
@@ -716,8 +716,8 @@ static int64_t due_of(const struct proxy *p, const struct question *q)
 		due = q->show_ms;
 	if (q->link.fd < 0 && !q->is_alone && p->system.try_ms < due)
 		due = p->system.try_ms;
-	if (q->answer != ANSWER_NONE && q->answered_ms + LINK_DOWN_MS < due)
-		due = q->answered_ms + LINK_DOWN_MS;
+	if (q->answer != ANSWER_NONE && q->answered_ms + UPLINK_DOWN_MS < due)
+		due = q->answered_ms + UPLINK_DOWN_MS;
 	if (q->answer != ANSWER_NONE && !q->is_told && q->is_asked && q->decide_ms < due)
 		due = q->decide_ms;
 	return due;

@@ -1,4 +1,4 @@
-#include "link.h"
+#include "uplink.h"
 
 #include "clock.h"
 #include "config.h"
@@ -25,8 +25,8 @@ static const char GREETING[] = "{\"agent-intercom\":1,\"hook\":\"acp\"}\n";
 
 /* ---- the system ---- */
 
-int link_system_find(struct link_system *s, const char *config_path, const char *database,
-                     struct err *e)
+int uplink_system_find(struct uplink_system *s, const char *config_path, const char *database,
+                       struct err *e)
 {
 	const struct config_source source = { .config = config_path, .database = database };
 	OWNED(config) struct config config = { 0 };
@@ -48,19 +48,19 @@ int link_system_find(struct link_system *s, const char *config_path, const char 
 	return paths_open(config.database.path, true, &s->is.paths, e);
 }
 
-void link_system_clear(struct link_system *s)
+void uplink_system_clear(struct uplink_system *s)
 {
 	located_clear(&s->is);
 }
 
-bool link_system_is_down(const struct link_system *s, int64_t now_ms)
+bool uplink_system_is_down(const struct uplink_system *s, int64_t now_ms)
 {
-	return s->lost_ms && now_ms - s->lost_ms >= LINK_DOWN_MS;
+	return s->lost_ms && now_ms - s->lost_ms >= UPLINK_DOWN_MS;
 }
 
 /* It may have been started from another environment, or have a new run directory. After the first
  * connection we stay with it: it knows what we asked. */
-static void look_up(struct link_system *s)
+static void look_up(struct uplink_system *s)
 {
 	const struct config_source source = { .config = NULL };
 	struct located found = { 0 };
@@ -76,7 +76,7 @@ static void look_up(struct link_system *s)
 	}
 }
 
-static void start(struct link_system *s, int64_t now)
+static void start(struct uplink_system *s, int64_t now)
 {
 	struct err e = { 0 };
 
@@ -91,7 +91,7 @@ static void start(struct link_system *s, int64_t now)
 		log_error("%s", e.text);
 }
 
-static void note_lost(struct link_system *s, int64_t now)
+static void note_lost(struct uplink_system *s, int64_t now)
 {
 	if (!s->lost_ms) {
 		s->lost_ms = now;
@@ -105,11 +105,11 @@ static void note_lost(struct link_system *s, int64_t now)
 
 /* ---- a connection ---- */
 
-bool link_open(struct link *l, struct link_system *s, int64_t now)
+bool uplink_open(struct uplink *l, struct uplink_system *s, int64_t now)
 {
 	if (l->fd >= 0)
 		return true;
-	if (now < s->try_ms || s->opening >= LINK_OPENING)
+	if (now < s->try_ms || s->opening >= UPLINK_OPENING)
 		return false;
 	l->fd = reach_front(s->is.paths.run);
 	if (l->fd < 0) {
@@ -127,7 +127,7 @@ bool link_open(struct link *l, struct link_system *s, int64_t now)
 	return true;
 }
 
-static void note_greeted(struct link *l, struct link_system *s)
+static void note_greeted(struct uplink *l, struct uplink_system *s)
 {
 	if (l->greeted)
 		return;
@@ -138,7 +138,7 @@ static void note_greeted(struct link *l, struct link_system *s)
 	s->try_ms = 0;
 }
 
-void link_close(struct link *l, struct link_system *s)
+void uplink_close(struct uplink *l, struct uplink_system *s)
 {
 	if (l->fd >= 0) {
 		(void)close(l->fd);
@@ -151,13 +151,13 @@ void link_close(struct link *l, struct link_system *s)
 	str_clear(&l->out);
 }
 
-void link_send(struct link *l, const char *line, size_t length)
+void uplink_send(struct uplink *l, const char *line, size_t length)
 {
 	str_add_bytes(&l->out, line, length);
 	str_add_char(&l->out, '\n');
 }
 
-int link_read(struct link *l, struct link_system *s, lines_take *take, void *arg)
+int uplink_read(struct uplink *l, struct uplink_system *s, lines_take *take, void *arg)
 {
 	char bytes[READ_BYTES];
 	ssize_t n = read(l->fd, bytes, sizeof(bytes));
@@ -174,7 +174,7 @@ int link_read(struct link *l, struct link_system *s, lines_take *take, void *arg
 	return 0;
 }
 
-int link_write(struct link *l)
+int uplink_write(struct uplink *l)
 {
 	size_t sent = 0;
 

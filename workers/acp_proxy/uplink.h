@@ -1,8 +1,8 @@
-/* link: a connection to mcp-front for one question, and the system that it leads to. The front
+/* uplink: a connection to mcp-front for one question, and the system that it leads to. The front
  * takes it as it takes a hook (workers/hook): a greeting and one request; then, of ours, the
  * editor's answer. When it closes, the question is given up. */
-#ifndef LINK_H
-#define LINK_H
+#ifndef UPLINK_H
+#define UPLINK_H
 
 #include "err.h"
 #include "lines.h"
@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 enum {
-	LINK_LINE = 8 << 20, /* bytes of a line of the front's */
-	LINK_DOWN_MS = 15000, /* a system that cannot be reached for so long is down */
-	LINK_OPENING = 64, /* connections at once that the front has not greeted */
+	UPLINK_LINE = 8 << 20, /* bytes of a line of the front's */
+	UPLINK_DOWN_MS = 15000, /* a system that cannot be reached for so long is down */
+	UPLINK_OPENING = 64, /* connections at once that the front has not greeted */
 };
 
-struct link_system {
+struct uplink_system {
 	struct located is; /* the system that we ask, or would start */
 	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other one will do */
 	bool reached; /* once, at least */
@@ -29,36 +29,36 @@ struct link_system {
 };
 
 /* All zero but fd: not connected. */
-struct link {
+struct uplink {
 	int fd; /* -1: none */
 	bool greeted;
 	struct lines in;
 	struct str out;
 };
 
-#define LINK_INIT                                                                                  \
+#define UPLINK_INIT                                                                                \
 	{                                                                                          \
-		.fd = -1, .in = LINES_INIT(LINK_LINE)                                              \
+		.fd = -1, .in = LINES_INIT(UPLINK_LINE)                                            \
 	}
 
 /* Finds the running system, else the one to be started. config, database: as given by options, or
  * NULL. 0 or -1. */
-int link_system_find(struct link_system *s, const char *config, const char *database,
-                     struct err *e);
-void link_system_clear(struct link_system *s);
-/* Whether it could not be reached for LINK_DOWN_MS. */
-bool link_system_is_down(const struct link_system *s, int64_t now_ms);
+int uplink_system_find(struct uplink_system *s, const char *config, const char *database,
+                       struct err *e);
+void uplink_system_clear(struct uplink_system *s);
+/* Whether it could not be reached for UPLINK_DOWN_MS. */
+bool uplink_system_is_down(const struct uplink_system *s, int64_t now_ms);
 
 /* Connects and greets, if it is time to try; starts the system if it does not run. Whether it is
  * connected. */
-bool link_open(struct link *l, struct link_system *s, int64_t now_ms);
-void link_close(struct link *l, struct link_system *s);
+bool uplink_open(struct uplink *l, struct uplink_system *s, int64_t now_ms);
+void uplink_close(struct uplink *l, struct uplink_system *s);
 
 /* Sends a line, which has no newline. */
-void link_send(struct link *l, const char *line, size_t length);
+void uplink_send(struct uplink *l, const char *line, size_t length);
 /* Hands each line of the front to take; 0, or -1: it is gone. */
-int link_read(struct link *l, struct link_system *s, lines_take *take, void *arg);
+int uplink_read(struct uplink *l, struct uplink_system *s, lines_take *take, void *arg);
 /* Writes what the front takes; 0 or -1. */
-int link_write(struct link *l);
+int uplink_write(struct uplink *l);
 
 #endif
