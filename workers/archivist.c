@@ -9,7 +9,10 @@
  * takes over, and objects that no row names, which it sweeps (keep.h). After ATTEMPTS deaths or
  * failures a row is refused.
  *
- * Reads checkpoint, setting; writes checkpoint, command (the outcome of the order), and objects. */
+ * Weekly, all objects that are needed are looked through, some at a time.
+ *
+ * Reads checkpoint, workspace_restore, setting; writes checkpoint, command (the outcome of the
+ * order), upkeep, and objects. */
 #include "clock.h"
 #include "hash_cache.h"
 #include "io.h"
@@ -21,6 +24,7 @@
 #include "pulse.h"
 #include "setting.h"
 #include "sql/checkpoint.h"
+#include "sql/upkeep.h"
 #include "walk.h"
 #include "worker.h"
 #include "workspace.h"
@@ -56,6 +60,9 @@ enum {
 	KEEP_MS = 60 * 60 * 1000, /* ... between two: what nobody needs is deleted */
 	EXPIRED = 200, /* rows in a transaction */
 	DAY_MS = 24 * 3600 * 1000,
+	LOOK_MS = 5000, /* objects are looked through for so long, then whoever waits has a turn */
+	FOUND_BYTES = 4000, /* of what a look says is damaged */
+	LOOK_DAYS = 7, /* from one look through all to the next */
 };
 static const int64_t DEFAULT_BYTES = 10LL << 30;
 
@@ -80,6 +87,11 @@ struct archive {
 	int64_t again_ms; /* monotonic: not before */
 	int64_t keep_ms; /* monotonic: when objects are deleted next */
 	struct str manifests; /* what the keeper keeps */
+	bool looks; /* the keeper looks through objects */
+	int64_t look_ms; /* monotonic: when it does next */
+	char looked_at[SHA256_BYTES]; /* the last object that it read, or "" */
+	struct instant look_began;
+	struct str found; /* what it found so far */
 	char compared[SHA256_BYTES]; /* the manifest that the next workspace is compared with, or ""
 	                              */
 };
@@ -180,6 +192,38 @@ static int keep(const struct archive *a, struct str *json, struct err *e)
 	return 0;
 }
 
+/* Looks through some of the objects that are needed. */
+static int look(const struct archive *a, struct str *json, struct err *e)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct keep_look l = { .done = false };
+	char damaged[SHA256_BYTES];
+	int failed;
+
+	(void)snprintf(l.after, sizeof(l.after), "%s", a->looked_at);
+	if (objects_open(str_text(&a->folder), true, &o, e))
+		return -1;
+	failed = keep_look(&o, str_text(&a->manifests), LOOK_MS, &l, damaged, e);
+	if (failed && damaged[0]) { /* found by the keeper, which says so */
+		json_member(json, "damaged", damaged);
+		json_member(json, "how", e->text);
+		failed = 0;
+	}
+	json_member(json, "after", l.after);
+	json_member_bool(json, "done", l.done);
+	json_member(json, "bad", str_text(&l.bad));
+	json_member(json, "lost", str_text(&l.lost));
+	keep_look_clear(&l);
+	return failed;
+}
+
+static int do_read(const struct archive *a, const char *root, struct str *json, struct err *e)
+{
+	if (strcmp(root, KEEPER) != 0)
+		return read_root(a, root, json, e);
+	return a->looks ? look(a, json, e) : keep(a, json, e);
+}
+
 static void read_workspace(const struct archive *a, const char *root, int out)
 {
 	OWNED(str) struct str json = { 0 };
@@ -189,7 +233,7 @@ static void read_workspace(const struct archive *a, const char *root, int out)
 	if (getppid() == 1)
 		return; /* it died before we asked to die with it */
 	json_object(&json);
-	if (strcmp(root, KEEPER) == 0 ? keep(a, &json, &e) : read_root(a, root, &json, &e)) {
+	if (do_read(a, root, &json, &e)) {
 		str_reset(&json);
 		json_object(&json);
 		json_member(&json, "why", e.text);
@@ -338,6 +382,70 @@ static int settle_kept(struct archive *a, const struct reader *r, struct err *e)
 	return store_commit(&a->w->store, e);
 }
 
+/* Checkpoints that need what is missing or damaged are lost. 0 or -1. */
+static int lose(struct archive *a, const char *lost, struct err *e)
+{
+	for (const char *at = lost; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		char manifest[SHA256_BYTES];
+
+		(void)snprintf(manifest, sizeof(manifest), "%.64s", at);
+		log_error("the checkpoints with manifest %s are lost: what they hold is damaged",
+		          manifest);
+		if (sql_checkpoint_lose(&a->w->store, "content of it is missing or damaged",
+		                        manifest, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All have been looked through. 0 or -1. */
+static int end_look(struct archive *a, struct err *e)
+{
+	bool bad = a->found.length > 0;
+
+	a->looked_at[0] = '\0';
+	a->look_ms = clock_monotonic_ms() + KEEP_MS;
+	if (sql_upkeep_insert(&a->w->store, UPKEEP_KIND_OBJECTS,
+	                      bad ? UPKEEP_OUTCOME_DAMAGED : UPKEEP_OUTCOME_OK,
+	                      bad ? str_text(&a->found) : NULL, a->look_began.text, e))
+		return -1;
+	str_reset(&a->found);
+	return 0;
+}
+
+static void add_found(struct archive *a, const char *bad)
+{
+	for (const char *at = bad; *at; at += strcspn(at, "\n"), at += *at == '\n')
+		if (a->found.length < FOUND_BYTES)
+			str_addf(&a->found, "%sobject %.64s is missing or damaged",
+			         a->found.length ? ", " : "", at);
+}
+
+/* What a look through some objects has found. 0 or -1. */
+static int settle_look(struct archive *a, const struct reader *r, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *json = cJSON_Parse(str_text(&r->answer));
+	const char *after = json_text(json, "after"), *bad = json_text(json, "bad");
+	bool done = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "done"));
+
+	if (!after || json_text(json, "damaged")) { /* again in an hour; the keeper is due before */
+		log_warn("objects: the look through them is put off: %s",
+		         json_text(json, "why") ? json_text(json, "why") : "it was killed");
+		a->look_ms = clock_monotonic_ms() + KEEP_MS;
+		return 0;
+	}
+	(void)snprintf(a->looked_at, sizeof(a->looked_at), "%s", after);
+	add_found(a, bad ? bad : "");
+	if (store_begin(&a->w->store, e))
+		return -1;
+	if (lose(a, json_text(json, "lost") ? json_text(json, "lost") : "", e) ||
+	    (done && end_look(a, e))) {
+		store_rollback(&a->w->store);
+		return -1;
+	}
+	return store_commit(&a->w->store, e);
+}
+
 /* All rows of a workspace: json is what its reader has reported; NULL: why not. */
 static int settle(struct archive *a, const char *root, const cJSON *json, const char *why,
                   bool again, struct err *e)
@@ -406,7 +514,9 @@ static int look_at_readers(struct archive *a, struct err *e)
 		r->late = clock_monotonic_ms() >= r->end_ms;
 		if (!hear(r) && !r->late)
 			continue;
-		failed = strcmp(r->root, KEEPER) == 0 ? settle_kept(a, r, e) : settle_read(a, r, e);
+		failed = strcmp(r->root, KEEPER) != 0 ? settle_read(a, r, e)
+		         : a->looks                   ? settle_look(a, r, e)
+		                                      : settle_kept(a, r, e);
 		end_reader(r);
 		return failed ? -1 : 1;
 	}
@@ -550,6 +660,39 @@ static int tidy(struct archive *a, struct err *e)
 		return 0;
 	if (read_settings(a, e) || list_manifests(a, e) < 0)
 		return -1;
+	a->looks = false;
+	return begin_reader(a, &a->readers[0], KEEPER, e) ? -1 : 1;
+}
+
+/* Whether all objects are to be looked through: 1, 0, -1. */
+static int look_is_due(struct archive *a, struct err *e)
+{
+	OWNED(upkeep_last_row) struct upkeep_last_row row = { 0 };
+	int got = sql_upkeep_last(&a->w->store, UPKEEP_KIND_OBJECTS, &row, e);
+	int64_t age_ms = got > 0 ? clock_now_ms() - clock_parse(row.at) : -1;
+
+	if (got < 0)
+		return -1;
+	return age_ms < 0 || age_ms >= (int64_t)LOOK_DAYS * DAY_MS;
+}
+
+/* Weekly, while nothing else is to be done. As step. */
+static int look_through(struct archive *a, struct err *e)
+{
+	int due;
+
+	if (clock_monotonic_ms() < a->look_ms || !is_idle(a))
+		return 0;
+	due = a->looked_at[0] ? 1 : look_is_due(a, e);
+	if (due <= 0 || access(str_text(&a->folder), F_OK) != 0) {
+		a->look_ms = clock_monotonic_ms() + KEEP_MS;
+		return due;
+	}
+	if (!a->looked_at[0])
+		a->look_began = clock_now();
+	if (read_settings(a, e) || list_manifests(a, e) < 0)
+		return -1;
+	a->looks = true;
 	return begin_reader(a, &a->readers[0], KEEPER, e) ? -1 : 1;
 }
 
@@ -565,6 +708,7 @@ static int prepare(struct archive *a, struct worker *w, struct err *e)
 		return err_errno(e, ERR_INPUT, "cannot find %s", w->db_path);
 	a->w = w;
 	a->keep_ms = clock_monotonic_ms() + KEEP_FIRST_MS;
+	a->look_ms = a->keep_ms + KEEP_FIRST_MS;
 	w->extra_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->extra_fd < 0)
 		return err_errno(e, ERR_AGAIN, "cannot wait for readers");
@@ -581,7 +725,10 @@ static int prepare(struct archive *a, struct worker *w, struct err *e)
 /* When a reader is late, or a failure is over. */
 static void set_due(struct archive *a)
 {
-	int64_t now = clock_monotonic_ms(), due = is_idle(a) ? a->keep_ms : INT64_MAX;
+	int64_t now = clock_monotonic_ms(), due = INT64_MAX;
+
+	if (is_idle(a))
+		due = a->keep_ms < a->look_ms ? a->keep_ms : a->look_ms;
 
 	for (int i = 0; i < READERS; i++)
 		if (a->readers[i].pid && a->readers[i].end_ms < due)
@@ -606,6 +753,8 @@ static int step(struct worker *w, struct err *e)
 		did = tidy(&a, e);
 	if (did == 0)
 		did = begin(&a, e);
+	if (did == 0)
+		did = look_through(&a, e);
 	set_due(&a);
 	return did;
 }

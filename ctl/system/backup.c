@@ -8,6 +8,7 @@
 
 #include "backup.h"
 #include "clock.h"
+#include "collect.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,56 @@ static const char PROGRAM[] = "agent-intercom";
 
 /* ---- backup ---- */
 
+/* What checkpoints hold, from next to one database to next to another. 1 there is something, 0
+ * nothing, -1. */
+static int bring_objects(const char *from, const char *to, struct collected *ret, struct err *e)
+{
+	OWNED(objects) struct objects source = OBJECTS_INIT;
+	OWNED(objects) struct objects target = OBJECTS_INIT;
+	OWNED(str) struct str folder = { 0 };
+	OWNED(str) struct str other = { 0 };
+
+	objects_path(from, &folder);
+	objects_path(to, &other);
+	if (access(str_text(&folder), F_OK) != 0)
+		return 0;
+	if (objects_open(str_text(&folder), false, &source, e) ||
+	    objects_open(str_text(&other), true, &target, e) ||
+	    collect_objects(&source, &target, ret, e))
+		return -1;
+	return 1;
+}
+
+static void tell_objects(const char *file, const struct collected *c)
+{
+	(void)printf(
+	    "%s-objects holds what its checkpoints hold: %llu objects, %llu bytes new in it\n",
+	    file, (unsigned long long)c->count, (unsigned long long)c->bytes);
+	if (c->damaged > 0)
+		(void)printf("%llu objects are damaged, and left out\n",
+		             (unsigned long long)c->damaged);
+}
+
+/* Objects first, because there may be many, and once more: those that the rows name that were
+ * written meanwhile. */
+static int write_both(const char *database, const char *file, struct err *e)
+{
+	struct collected c = { 0 };
+	uint64_t first;
+	int got;
+
+	if (access(file, F_OK) == 0)
+		return backup_write(database, file, e);
+	if (bring_objects(database, file, &c, e) < 0 || backup_write(database, file, e))
+		return -1;
+	first = c.bytes;
+	got = bring_objects(database, file, &c, e);
+	c.bytes += first;
+	if (got > 0)
+		tell_objects(file, &c);
+	return got < 0 ? -1 : 0;
+}
+
 static int write_backup(const struct config *config, const char *file, struct err *e)
 {
 	OWNED(paths) struct paths places = { 0 };
@@ -30,7 +81,7 @@ static int write_backup(const struct config *config, const char *file, struct er
 		return -1;
 	if (access(places.database, F_OK) != 0)
 		return err_errno(e, ERR_INPUT, "there is no database at %s", places.database);
-	if (backup_write(places.database, file, e))
+	if (write_both(places.database, file, e))
 		return -1;
 	(void)stat(file, &about);
 	(void)printf("%s is a backup of %s, %lld bytes\n", file, places.database,
@@ -59,7 +110,8 @@ static int help(void)
 	    "Replaces the database by the backup FILE; the system must be stopped. The previous\n"
 	    "database is kept next to it, under a name with the time. Sessions and questions of\n"
 	    "the backup become interrupted: questions can be answered and asked again. Writes in\n"
-	    "progress are not repeated. A backup of an older program is brought up to date.\n\n"
+	    "progress are not repeated. A backup of an older program is brought up to date.\n"
+	    "What checkpoints hold is taken from FILE-objects, if that is there.\n\n"
 	    "  --yes              do not ask\n"
 	    "  --config FILE, --db PATH\n\n"
 	    "Exit status: 0 restored; 1 you said no; 64 wrong usage; 75 the system runs, or\n"
@@ -120,6 +172,8 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	OWNED(str) struct str kept = { 0 };
 	const char *database = s->paths.database;
 	struct rows_restored rows;
+	struct collected c;
+	int brought;
 	int version;
 
 	if (is_same_file(a->operand, database))
@@ -132,6 +186,11 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 		return DECLINED;
 	}
 	name_kept(database, &kept);
+	brought = bring_objects(a->operand, database, &c, e);
+	if (brought < 0)
+		return -1;
+	if (brought > 0)
+		tell_objects(database, &c);
 	bool had_one = access(database, F_OK) == 0;
 	if (had_one)
 		runners_kill_left(s);

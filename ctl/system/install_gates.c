@@ -103,11 +103,11 @@ static const struct gate GATES[] = {
 	              .hint =
 	                  "Copilot CLI has no setting that forbids --allow-all-tools; its hooks "
 	                  "are asked before that counts." },
+	  /* Not permissionRequest: it comes after an allow of preToolUse, too, in other words. */
 	  .command = "bash",
 	  .members = "{\"type\":\"command\"}",
 	  .timeout = { "timeoutSec", 1, 0 },
 	  .hooks = { { "preToolUse", GATE_ASKS, true },
-	             { "permissionRequest", GATE_ASKS, true },
 	             { "postToolUse", GATE_TELLS, true },
 	             { "postToolUseFailure", GATE_TELLS, true },
 	             { "userPromptSubmitted", GATE_TELLS, false },

@@ -156,7 +156,7 @@ static const struct subcommand SUBCOMMANDS[] = {
 	  agents },
 	{ "policy", "check|trust|schema ...", "what a workspace's policy file allows; see --help",
 	  -1, policy },
-	{ "backup", "FILE", "copies the database to a new file, even while in use", 1, backup },
+	{ "backup", "FILE", "copies the database, and what checkpoints hold, even while in use", 1, backup },
 	{ "restore", "FILE ...", "replaces the database by a backup; see --help", -1, restore },
 	{ "retention", "--once", "deletes what is due now, and lists it", -1, retention },
 	{ "audit", "export|verify ...", "exports or checks the sealed timeline; see --help", -1,

@@ -23,6 +23,9 @@ UNION ALL
 SELECT * FROM (SELECT 'database', outcome, coalesce(why, 'looked through'), ended_at
                  FROM upkeep WHERE kind = 'check' ORDER BY seq DESC LIMIT 1)
 UNION ALL
+SELECT * FROM (SELECT 'checkpoints', outcome, coalesce(why, 'looked through'), ended_at
+                 FROM upkeep WHERE kind = 'objects' ORDER BY seq DESC LIMIT 1)
+UNION ALL
 SELECT 'sessions', count(*) || ' live',
        count(CASE WHEN status = 'interrupted' THEN 1 END) || ' interrupted', max(last_activity_at)
   FROM session WHERE status <> 'terminated'

@@ -966,6 +966,7 @@ CREATE TABLE stall (
   last_tool         TEXT,
   last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
   idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0),
+  cause             TEXT,
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   nudge_count       INTEGER NOT NULL DEFAULT 0,
   auto_count        INTEGER NOT NULL DEFAULT 0,
@@ -1076,13 +1077,13 @@ CREATE TABLE tool_call_move (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE upkeep (
   seq        INTEGER PRIMARY KEY CHECK (seq > 0),
-  kind       TEXT NOT NULL CHECK (kind IN ('optimize', 'check')),
+  kind       TEXT NOT NULL CHECK (kind IN ('optimize', 'check', 'objects')),
   outcome    TEXT NOT NULL CHECK (outcome IN ('ok', 'damaged')),
   why        TEXT,
   started_at TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at   TEXT NOT NULL CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((outcome = 'damaged') = (why IS NOT NULL)),
-  CHECK (kind = 'check' OR outcome = 'ok')
+  CHECK (kind <> 'optimize' OR outcome = 'ok')
 ) STRICT;
 CREATE INDEX upkeep_newest ON upkeep (kind, seq);
 CREATE TABLE worker (

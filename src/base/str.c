@@ -7,9 +7,18 @@
 #include <string.h>
 #include <sysexits.h>
 
+static void (*end_otherwise)(void);
+
+void str_on_exhaustion(void (*end)(void))
+{
+	end_otherwise = end;
+}
+
 static void *or_die(void *memory)
 {
 	if (!memory) {
+		if (end_otherwise)
+			end_otherwise();
 		(void)fputs("out of memory\n", stderr);
 		_Exit(EX_TEMPFAIL);
 	}
@@ -34,6 +43,11 @@ void *xrealloc(void *old, size_t size)
 char *xstrdup(const char *text)
 {
 	return or_die(strdup(text));
+}
+
+char *xstrdup_if(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
 }
 
 const char *str_text(const struct str *s)

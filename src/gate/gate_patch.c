@@ -470,9 +470,9 @@ static int by_place(const void *a, const void *b)
 }
 
 static void put_lines(struct gate_patch_lines *out, const struct gate_patch_line *lines,
-                      size_t count)
+                      size_t from, size_t to)
 {
-	for (size_t i = 0; lines && i < count; i++)
+	for (size_t i = from; lines && i < to; i++)
 		add_line(out, lines[i].text, lines[i].length);
 }
 
@@ -486,11 +486,11 @@ static int merge(const struct gate_patch_lines *file, const struct change *chang
 		if (changes[i].at < at)
 			return err_set(e, ERR_INPUT,
 			               "two hunks of the patch change the same lines");
-		put_lines(out, file->lines + at, changes[i].at - at);
-		put_lines(out, changes[i].lines, changes[i].line_count);
+		put_lines(out, file->lines, at, changes[i].at);
+		put_lines(out, changes[i].lines, 0, changes[i].line_count);
 		at = changes[i].at + changes[i].count;
 	}
-	put_lines(out, file->lines + at, file->count - at);
+	put_lines(out, file->lines, at, file->count);
 	return 0;
 }
 

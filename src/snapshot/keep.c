@@ -1,5 +1,6 @@
 #include "keep.h"
 
+#include "clock.h"
 #include "manifest.h"
 
 #include <stdio.h>
@@ -96,4 +97,69 @@ int keep_objects(struct objects *o, const char *manifests, uint64_t *deleted,
 	*deleted = s.deleted;
 	free(h.items);
 	return failed ? -1 : 0;
+}
+
+/* ---- the look through all of them ---- */
+
+void keep_look_clear(struct keep_look *l)
+{
+	str_clear(&l->bad);
+	str_clear(&l->lost);
+}
+
+/* One object: 0, or -1 it could not be read now. */
+static int look_at(struct objects *o, const char *hash, struct keep_look *l, struct err *e)
+{
+	struct err why = { 0 };
+	int got = object_check(o, hash, &why);
+
+	if (got < 0) {
+		*e = why;
+		return -1;
+	}
+	(void)snprintf(l->after, sizeof(l->after), "%s", hash);
+	l->read++;
+	if (got > 0)
+		return 0;
+	str_addf(&l->bad, "%s\n", hash);
+	return object_delete(o, hash, e);
+}
+
+static int is_bad(const char *hash, void *arg)
+{
+	return strstr(str_text(arg), hash) != NULL;
+}
+
+/* The manifests that need a bad one. */
+static void find_lost(const struct objects *o, const char *manifests, struct keep_look *l)
+{
+	for (const char *at = manifests; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		char hash[SHA256_BYTES];
+		struct err e = { 0 };
+
+		(void)snprintf(hash, sizeof(hash), "%.64s", at);
+		if (manifest_objects(o, hash, is_bad, &l->bad, &e) != 0)
+			str_addf(&l->lost, "%s\n", hash);
+	}
+}
+
+int keep_look(struct objects *o, const char *manifests, int ms, struct keep_look *l,
+              char damaged[SHA256_BYTES], struct err *e)
+{
+	int64_t until_ms = clock_monotonic_ms() + ms;
+	struct hashes h = { .items = NULL };
+	size_t i = 0;
+	int failed;
+
+	damaged[0] = '\0';
+	failed = need(o, manifests, &h, damaged, e);
+	while (i < h.count && strcmp(h.items[i].text, l->after) <= 0)
+		i++;
+	while (!failed && i < h.count && clock_monotonic_ms() < until_ms)
+		failed = look_at(o, h.items[i++].text, l, e);
+	l->done = !failed && i == h.count;
+	if (!failed && l->bad.length > 0)
+		find_lost(o, manifests, l);
+	free(h.items);
+	return failed;
 }

@@ -31,10 +31,12 @@ if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
     settle_ms=500 idle_ms=2000 parked_ms=0 starts=1 relays=3 clicks=10
     histories=10000 turns=50 old_calls=3000 alone_ms=500 crowd=20 big_mib=8
+    hooks=3 hooks_held=10
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
     compared=1000 settle_ms=6000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
     clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000 crowd=200 big_mib=99
+    hooks=400 hooks_held=1000
 fi
 
 # A short path: unix sockets live below it. On the disk of the databases, not in memory.
@@ -76,6 +78,7 @@ compile() { # NAME SOURCE... -- FLAGS...
 cd "$here"
 compile rate rate.c bench.c
 compile relay relay.c bench.c
+compile hook hook.c bench.c
 compile hold hold.c bench.c
 compile crowd crowd.c bench.c
 compile start start.c bench.c
@@ -334,6 +337,29 @@ measure_relay() {
     stop
 }
 
+# A hook for a file that is read (allowed without a question), in turn with programs that do nothing;
+# then hooks for files that are written, each with a question that nobody answers.
+measure_hook() {
+    echo 'int main(void) { return 0; }' >"$scratch/empty.c"
+    "${CC:-cc}" -O2 -o "$bin/empty" "$scratch/empty.c"
+    start_ours
+    asks="{\"session_id\":\"s\",\"cwd\":\"$scratch/ws\",\"hook_event_name\":\"PreToolUse\",\"tool_use_id\":\"t@\""
+    set -- hook "$build/hook" claude PreToolUse --db "$folder/db" -- empty "$bin/empty"
+    python=$(command -v python3) && set -- "$@" -- python "$python" -c 0
+    some_node=${node:-$(command -v node || :)}
+    [ -z "$some_node" ] || set -- "$@" -- node "$some_node" -e 0
+    "$bin/hook" time "$hooks" "$asks,\"tool_name\":\"Read\",\"tool_input\":{\"file_path\":\"$scratch/ws/a\"}}" \
+        "$@" >"$scratch/line"
+    sed -n 's/^hook_//p' "$scratch/line" | note hook ours
+    for one in empty python node; do
+        sed -n "s/^${one}_//p" "$scratch/line" | note "hook_$one" yard
+    done
+    # shellcheck disable=SC2086 # pids
+    "$bin/hook" hold "$hooks_held" "$asks,\"tool_name\":\"Write\",\"tool_input\":{\"file_path\":\"$scratch/ws/f@\",\"content\":\"new\"}}" \
+        "$settle_ms" "$build/hook" claude PreToolUse --db "$folder/db" -- $all | note hook ours
+    stop
+}
+
 # The tokens are those that the fake takes.
 start_ours_with_slack() {
     start slack "$bin/fake_slack"
@@ -457,6 +483,8 @@ if [ -z "$only_history" ]; then
     say "start"
     measure_start
     measure_relay
+    say "hooks"
+    measure_hook
     say "a crowd"
     measure_crowd
 fi
@@ -548,7 +576,15 @@ wake-ups of all processes, idle | per second | idle.wakeups_s | - | - | -
 start to ready, new database | ms | start.new_ms | - | - | <= 300
 start to ready, existing database | ms | start.again_ms | - | - | <= 300
 start of a relay to its first answer | ms | relay.first_ms | - | - | <= 10
+hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | - | - | <= 2000
+hook of a tool that is allowed, start to end, p99 | us | hook.p99_us | - | - | <= 5000
+hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | hook_empty.p50_us | an empty C program | -
+memory per hook that waits, both sides, $hooks_held waiting | bytes | hook.each_bytes | - | - | <= 3145728
 END
+    for other in python node; do
+        grep -q "^hook_$other.p50_us " "$results" || continue
+        echo "hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | hook_$other.p50_us | $other that does nothing | <= 1"
+    done
 } | awk -v short="$short" -v partly="$only_history" -f "$here/table.awk" "$results" -
 
 [ -z "$only_history" ] || exit 0

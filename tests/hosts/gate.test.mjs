@@ -48,10 +48,10 @@ for (const name of NAMES) {
       });
 
     /** Runs the host with a script until it has asked. */
-    async function asks(place, script, ...options) {
+    async function asks(place, script, options = [], free = gate.free) {
       const run = model.run(script);
       await place.configure(run, "--gate", ...options);
-      const agent = place.headless("Do it.", {}, gate.free);
+      const agent = place.headless("Do it.", {}, free);
       return { run, agent, question: await place.question(agent) };
     }
 
@@ -59,7 +59,8 @@ for (const name of NAMES) {
       const { run, agent, question } = await asks(place, patient(place.write));
 
       assert.ok(!place.has("hello.txt"), "it waits");
-      assert.match(await place.ctl("show", question), /^\s*\+hello$/m);
+      const shown = JSON.parse(await place.ctl("show", question));
+      assert.match(shown.effect, /^\+hello$/m, JSON.stringify(shown));
       await place.ctl("approve", question);
       await agent.ended();
 
@@ -69,7 +70,20 @@ for (const name of NAMES) {
       assert.equal(run.requests.at(-1).results.length, 1, "one call");
       const [{ count }] = await place.sql("SELECT count(*) AS count FROM request");
       assert.equal(count, 1, "one question");
+      const [{ seen }] = await place.sql(
+        "SELECT seen FROM gate_call WHERE decision = 'allow' AND request_seq IS NOT NULL",
+      );
+      assert.equal(seen, gate.seen, "what was done is what was allowed");
     });
+
+    if (gate.grants)
+      test_("our approval is enough: its own permissions are not asked", async (place) => {
+        const { agent, question } = await asks(place, patient(place.write), [], []);
+
+        await place.ctl("approve", question);
+        await agent.ended();
+        assert.equal(place.has("hello.txt") && place.read("hello.txt"), "hello\n", agent.said);
+      });
 
     test_("a command of its own that is rejected does not run, and the model hears why", async (place) => {
       const { run, agent, question } = await asks(place, patient(place.command));

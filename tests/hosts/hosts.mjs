@@ -20,9 +20,10 @@ async function put(file, content) {
  * shows forms; approve: keys up to the last Return, and what the screen then says; close: the key that closes one which
  * was answered elsewhere. required: it ends without our server; entries: where that is named.
  *
- * gate: {free: options with which nothing but the gate keeps it from acting; write, run: how the model
- * calls its own tools; hooks: the file that names our hook; lost: whether it is "open" or "closed" when
- * the hook is killed, and missing: when there is none; seconds: the longest that it waits for one}.
+ * gate: {free: options with which nothing but the gate keeps it from acting; grants: our approval is
+ * enough without them; write, run: how the model calls its own tools; hooks: the file that names our
+ * hook; lost: whether it is "open" or "closed" when the hook is killed, and missing: when there is none;
+ * seen: what we saw of a write afterwards, null where the host does not tell us}.
  */
 export const HOSTS = {
   claude: {
@@ -44,11 +45,13 @@ export const HOSTS = {
     interactive: (prompt) => ["claude", prompt],
     gate: {
       free: ["--allowedTools", "Write", "Bash"],
+      grants: true,
       write: (file, line) => ({ tool: "Write", args: { file_path: file, content: `${line}\n` } }),
       run: (command) => ({ tool: "Bash", args: { command, description: "as asked" } }),
       hooks: ".claude/settings.json",
       lost: "open",
       missing: "open",
+      seen: "same",
     },
     form: {
       approve: [
@@ -91,6 +94,7 @@ trust_level = "trusted"
       hooks: ".codex/hooks.json",
       lost: "open",
       missing: "open",
+      seen: null,
     },
     form: { approve: [] },
     required: true,
@@ -126,6 +130,7 @@ trust_level = "trusted"
       hooks: ".gemini/settings.json",
       lost: "open",
       missing: "closed",
+      seen: "same",
     },
   },
   copilot: {
@@ -151,11 +156,13 @@ trust_level = "trusted"
     ],
     gate: {
       free: ["--allow-all-tools", "--allow-all-paths"],
+      grants: true,
       write: (file, line) => ({ tool: "create", args: { path: file, file_text: `${line}\n` } }),
       run: (command) => ({ tool: "bash", args: { command, description: "as asked" } }),
       hooks: ".copilot/hooks/agent-intercom.json",
       lost: "closed",
       missing: "closed",
+      seen: "same",
     },
     form: {
       approve: [
@@ -199,6 +206,7 @@ trust_level = "trusted"
       hooks: ".config/opencode/plugins/agent-intercom.js",
       lost: "closed",
       missing: "closed",
+      seen: "same",
     },
   },
   qwen: {
@@ -230,7 +238,7 @@ trust_level = "trusted"
       hooks: ".qwen/settings.json",
       lost: "open",
       missing: "open",
-      seconds: 60,
+      seen: "same",
     },
   },
 };

@@ -279,6 +279,61 @@ START_TEST(a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be)
 }
 END_TEST
 
+START_TEST(damage_to_what_checkpoints_hold_is_found_within_a_week_and_does_not_spread)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct sha256 hash = sha256_of("one\n", 4);
+	char line[5000];
+
+	fresh_workspace();
+	sh("echo one >a; echo two >b");
+	order("x");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	open_objects(&o);
+	objects_path(test_db(), &path);
+	(void)snprintf(line, sizeof(line), "chmod 600 '%s/%.2s/%s'; echo ONE >'%s/%.2s/%s'",
+	               str_text(&path), hash.text, hash.text + 2, str_text(&path), hash.text,
+	               hash.text + 2);
+	sh(line);
+	advance(21 * 60 * 1000);
+	expect_soon("SELECT kind, outcome, why GLOB 'object * is missing or damaged' FROM upkeep",
+	            "objects|damaged|1\n");
+	expect("SELECT state FROM checkpoint", "lost\n");
+	expect("SELECT kind, actor FROM event WHERE kind GLOB 'objects.*'",
+	       "objects.damaged|archivist\n");
+	expect("SELECT state FROM health WHERE what = 'checkpoints'", "damaged\n");
+
+	order("again");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state = 'done'", "1\n");
+	ck_assert_int_eq(object_check(&o, hash.text, &e), 1);
+	advance(8 * 24 * 3600 * (int64_t)1000);
+	expect_soon("SELECT outcome FROM upkeep ORDER BY seq", "damaged\nok\n");
+	expect("SELECT state FROM checkpoint ORDER BY seq", "lost\ndone\n");
+}
+END_TEST
+
+START_TEST(a_backup_holds_what_checkpoints_hold_and_brings_it_back)
+{
+	char line[8000];
+	struct sha256 hash = sha256_of("one\n", 4);
+
+	fresh_workspace();
+	sh("echo one >a");
+	order("x");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	(void)snprintf(
+	    line, sizeof(line),
+	    "\"$INTERCOM_BUILD/agent-intercom\" --db '%s' backup ../copy.db && "
+	    "\"$INTERCOM_BUILD/agent-intercom\" --db ../other.db restore ../copy.db --yes"
+	    " && test \"$(cat ../other.db-objects/%.2s/%s)\" = one",
+	    test_db(), hash.text, hash.text + 2);
+	sh(line);
+}
+END_TEST
+
 /* Kills it at another moment each time; in the end each order has exactly one checkpoint. */
 START_TEST(killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left)
 {
@@ -328,6 +383,9 @@ int main(void)
 	tcase_add_test(t, a_workspace_that_hangs_is_given_up_and_holds_up_no_other);
 	tcase_add_test(t, what_no_checkpoint_needs_is_deleted_and_what_one_needs_stays);
 	tcase_add_test(t, a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be);
+	tcase_add_test(t,
+	               damage_to_what_checkpoints_hold_is_found_within_a_week_and_does_not_spread);
+	tcase_add_test(t, a_backup_holds_what_checkpoints_hold_and_brings_it_back);
 	tcase_add_test(t, killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left);
 	return run_suite(s);
 }

@@ -109,9 +109,6 @@ START_TEST(each_host_asks_before_each_tool_with_a_limit_in_its_own_unit)
 		{ "copilot", ".copilot/hooks/agent-intercom.json", "preToolUse",
 		  "[{\"type\": \"command\", \"bash\": \"'@' copilot preToolUse --deadline 3600\", "
 		  "\"timeoutSec\": 3700}]" },
-		{ "copilot", ".copilot/hooks/agent-intercom.json", "permissionRequest",
-		  "[{\"type\": \"command\", \"bash\": \"'@' copilot permissionRequest --deadline "
-		  "3600\", \"timeoutSec\": 3700}]" },
 		{ "qwen", ".qwen/settings.json", "PreToolUse",
 		  "[{\"matcher\": \".*\", \"hooks\": [{\"type\": \"command\", \"command\": \"'@' "
 		  "qwen PreToolUse --deadline 55\", \"timeout\": 60}]}]" },

@@ -56,11 +56,18 @@ static void on_broken(int signal)
 	_exit(word.status);
 }
 
-/* Running out of memory exits (str.h). */
-static void on_exit_early(void)
+/* No memory, or an exit that nobody expects. While the answer is written, it is finished by nobody
+ * else. */
+static void on_end(void)
 {
 	if (!word.withheld)
 		end();
+}
+
+static void on_exhaustion(void)
+{
+	on_end();
+	_exit(word.status);
 }
 
 static bool is_ignored(int signal)
@@ -115,7 +122,8 @@ void last_word_prepare(const struct str *out, const struct str *why, int status)
 	/* A host may start us with signals blocked. */
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)atexit(on_exit_early);
+	str_on_exhaustion(on_exhaustion);
+	(void)atexit(on_end);
 }
 
 void last_word_at(int64_t ms)
