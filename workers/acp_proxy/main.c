@@ -45,7 +45,7 @@ enum { FD_EDITOR_IN, FD_EDITOR_OUT, FD_AGENT_OUT, FD_AGENT_IN, FD_AGENT_ERR, FD_
 
 struct options {
 	const char *config, *database, *folder;
-	enum when_down when_down;
+	enum if_down when_down;
 	char *const *command; /* NULL-terminated */
 };
 
@@ -278,7 +278,7 @@ static int take_when_down(struct options *o, const char *text, struct err *e)
 {
 	if (strcmp(text, "editor") != 0 && strcmp(text, "deny") != 0)
 		return err_set(e, ERR_INPUT, "--when-down takes editor or deny, not '%.40s'", text);
-	o->when_down = strcmp(text, "deny") == 0 ? WHEN_DOWN_DENY : WHEN_DOWN_EDITOR;
+	o->when_down = strcmp(text, "deny") == 0 ? IF_DOWN_DENY : IF_DOWN_EDITOR;
 	return 0;
 }
 
@@ -416,7 +416,7 @@ static void close_run(struct run *r)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .when_down = WHEN_DOWN_EDITOR };
+	struct options o = { .when_down = IF_DOWN_EDITOR };
 	struct run r = { .end_ms = 0 };
 	char folder[PATH_MAX];
 	struct err e = { 0 };

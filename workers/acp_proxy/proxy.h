@@ -57,17 +57,17 @@ struct late {
 	char *id; /* canonical token */
 };
 
-enum when_down {
-	WHEN_DOWN_EDITOR, /* permissions are the editor's alone; nothing is written or run unasked
-	                   */
-	WHEN_DOWN_DENY,
+enum if_down {
+	IF_DOWN_EDITOR, /* permissions are the editor's alone; nothing is written or run unasked
+	                 */
+	IF_DOWN_DENY,
 };
 
 struct proxy {
 	struct channel to_editor, to_agent;
 	const char *folder; /* where we were started */
 	struct uplink_system system;
-	enum when_down when_down;
+	enum if_down when_down;
 	TAILQ_HEAD(sessions, session) sessions; /* the newest first */
 	int session_count;
 	TAILQ_HEAD(questions, question) questions; /* in the order of asking */

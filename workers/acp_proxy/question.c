@@ -298,7 +298,7 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 /* The front cannot say what is to happen. The editor can, of what it shows. */
 static void leave_to_editor(struct proxy *p, struct question *q, const char *why)
 {
-	if (q->kind != ENVELOPE_PERMISSION || p->when_down == WHEN_DOWN_DENY) {
+	if (q->kind != ENVELOPE_PERMISSION || p->when_down == IF_DOWN_DENY) {
 		deny(p, q, why);
 		return;
 	}
@@ -687,7 +687,7 @@ static bool is_unconfirmed(const struct question *q, int64_t now)
 static void tick_down(struct proxy *p, struct question *q, int64_t now)
 {
 	static const char WHY[] = "agent-intercom cannot be reached";
-	bool waits = q->kind == ENVELOPE_PERMISSION && p->when_down == WHEN_DOWN_EDITOR &&
+	bool waits = q->kind == ENVELOPE_PERMISSION && p->when_down == IF_DOWN_EDITOR &&
 	             q->answer == ANSWER_NONE;
 
 	if (is_unconfirmed(q, now) ||
@@ -699,7 +699,7 @@ static void tick(struct proxy *p, struct question *q, int64_t now)
 {
 	if (!q->is_alone && q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
 		ask_front(q);
-	if (now >= q->show_ms && p->when_down == WHEN_DOWN_EDITOR)
+	if (now >= q->show_ms && p->when_down == IF_DOWN_EDITOR)
 		show(p, q);
 	if (q->answer != ANSWER_NONE && q->is_asked && !q->is_told && now >= q->decide_ms)
 		tell_answer(q);
