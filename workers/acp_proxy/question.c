@@ -758,8 +758,15 @@ bool question_is_quiet(const struct proxy *p)
 
 void question_clear_all(struct proxy *p)
 {
-	while (!TAILQ_EMPTY(&p->questions))
-		discard(p, TAILQ_FIRST(&p->questions));
-	while (!TAILQ_EMPTY(&p->lates))
-		forget_late(p, TAILQ_FIRST(&p->lates));
+	struct question *q, *next;
+	struct late *l, *after;
+
+	for (q = TAILQ_FIRST(&p->questions); q; q = next) {
+		next = TAILQ_NEXT(q, next);
+		discard(p, q);
+	}
+	for (l = TAILQ_FIRST(&p->lates); l; l = after) {
+		after = TAILQ_NEXT(l, next);
+		forget_late(p, l);
+	}
 }

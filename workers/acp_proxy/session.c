@@ -175,8 +175,15 @@ void session_note_agent(struct proxy *p, const char *line, size_t length,
 
 void session_clear_all(struct proxy *p)
 {
-	while (!TAILQ_EMPTY(&p->sessions))
-		discard(p, TAILQ_FIRST(&p->sessions));
-	while (!TAILQ_EMPTY(&p->openings))
-		forget(p, TAILQ_FIRST(&p->openings));
+	struct session *s, *next;
+	struct opening *o, *after;
+
+	for (s = TAILQ_FIRST(&p->sessions); s; s = next) {
+		next = TAILQ_NEXT(s, next);
+		discard(p, s);
+	}
+	for (o = TAILQ_FIRST(&p->openings); o; o = after) {
+		after = TAILQ_NEXT(o, next);
+		forget(p, o);
+	}
 }
