@@ -17,7 +17,7 @@ struct decision {
 	const char *edited_hash; /* proof_of only: SHA-256 of edited, if that is not at hand */
 	const char *digest; /* of what the person saw; NULL: the current one */
 	const char *operator_id; /* NULL: the default operator */
-	const char *source; /* ctl, socket, elicitation, slack, timeout, policy */
+	const char *source; /* ctl, socket, elicitation, editor, slack, timeout, policy */
 	const struct proof_key *key; /* proves the answer; NULL: no proof */
 };
 
