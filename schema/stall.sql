@@ -14,6 +14,7 @@ CREATE TABLE stall (
   last_tool         TEXT,                   -- fixed: the agent's last call before the alert
   last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0), -- fixed: of its own turn, at the alert
+  cause             TEXT,                   -- fixed: why, as far as its hook has said
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)), -- fixed
   nudge_count       INTEGER NOT NULL DEFAULT 0, -- grows: nudges, including those of stalls right before it
   auto_count        INTEGER NOT NULL DEFAULT 0, -- grows: of these, the watchdog's

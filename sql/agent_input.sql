@@ -32,13 +32,22 @@ SELECT seq, text FROM (
    ORDER BY i.seq DESC LIMIT :limit) ORDER BY seq;
 
 -- name: agent_input_left :many
--- What earlier runs left unsent, or in doubt.
+-- What earlier runs left unsent, or in doubt. A return that was left is not repeated, but what it
+-- repeated is. is_known: it was sent by itself, and is part of the history.
 -- type: text text
-SELECT i.seq, i.sent_at IS NOT NULL AS is_sent, coalesce(i.text, t.text) AS text
-  FROM agent_input AS i LEFT JOIN steering AS t ON t.seq = i.steering_seq
- WHERE i.session_seq = :session AND i.ended_at IS NULL AND i.told_in IS NULL AND i.run_seq IS NOT :run
-   AND NOT (i.sent_at IS NULL AND i.kind = 'task')
- ORDER BY i.seq;
+-- type: is_sent bool
+-- type: is_known bool
+WITH RECURSIVE lost (seq, is_sent) AS (
+  SELECT seq, sent_at IS NOT NULL FROM agent_input
+   WHERE session_seq = :session AND ended_at IS NULL AND told_in IS NULL AND run_seq IS NOT :run
+     AND NOT (sent_at IS NULL AND kind = 'task')
+   UNION ALL
+  SELECT i.seq, l.is_sent OR i.sent_at IS NOT NULL
+    FROM lost AS l CROSS JOIN agent_input AS i ON i.told_in = l.seq)
+SELECT i.seq, l.is_sent, i.sent_at IS NOT NULL AS is_known, coalesce(i.text, t.text) AS text
+  FROM lost AS l CROSS JOIN agent_input AS i ON i.seq = l.seq
+  LEFT JOIN steering AS t ON t.seq = i.steering_seq
+ WHERE i.kind <> 'return' ORDER BY i.seq;
 
 -- name: agent_input_repeat :exec
 -- They are told in :input.

@@ -58,16 +58,26 @@ UPDATE agent_question SET withdrawn_at = :now, why = 'asked again' WHERE seq = :
 
 -- name: agent_question_missed :many
 -- What earlier runs asked, as far as their agent may not know the answer: it has none yet, came
--- after their end, or was sent in a turn that did not end.
+-- after their end, was sent in a turn that did not end, or is told in a return that was left.
 -- type: decision request_verdict
 -- type: chosen text
+-- type: is_sent bool
+WITH RECURSIVE lost (seq, is_sent) AS (
+  SELECT i.seq, i.sent_at IS NOT NULL FROM agent_run AS n CROSS JOIN agent_input AS i
+      ON i.session_seq = n.session_seq
+   WHERE n.seq = :run AND i.ended_at IS NULL AND i.told_in IS NULL AND i.kind = 'return'
+     AND i.run_seq IS NOT n.seq
+   UNION ALL
+  SELECT i.seq, l.is_sent OR i.sent_at IS NOT NULL
+    FROM lost AS l CROSS JOIN agent_input AS i ON i.told_in = l.seq WHERE i.kind = 'return')
 SELECT q.seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
-       q.answered_at IS NOT NULL AS is_sent
+       q.answered_at IS NOT NULL OR coalesce(l.is_sent, 0) AS is_sent
   FROM agent_run AS n CROSS JOIN agent_run AS p ON p.session_seq = n.session_seq AND p.seq < n.seq
  CROSS JOIN agent_question AS q ON q.run_seq = p.seq
   JOIN request AS r ON r.seq = q.request_seq
- WHERE n.seq = :run AND q.withdrawn_at IS NULL AND q.told_seq IS NULL
+  LEFT JOIN lost AS l ON l.seq = q.told_seq
+ WHERE n.seq = :run AND q.withdrawn_at IS NULL AND (q.told_seq IS NULL OR l.seq IS NOT NULL)
    AND (q.answered_at IS NULL
         OR NOT EXISTS (SELECT 1 FROM agent_input AS i
                         WHERE i.run_seq = q.run_seq AND i.ended_at >= q.answered_at))

@@ -16,7 +16,7 @@ UPDATE gate_call
  WHERE call_seq = :call AND decision = 'open';
 
 -- name: gate_call_of_call :one
-SELECT g.seq, g.host, g.event, g.class, g.request_seq, r.id AS request_id, g.created_at
+SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.request_seq, r.id AS request_id, g.created_at
   FROM gate_call AS g LEFT JOIN request AS r ON r.seq = g.request_seq
  WHERE g.call_seq = :call;
 

@@ -26,8 +26,11 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
 -- row: question
 -- type: decision request_verdict
 -- type: chosen text
+-- type: withdrawn text
 SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
        s.client_name, r.decision, r.decided_by, r.decided_at, r.consumed_at,
+       (SELECT why FROM agent_question
+         WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)) AS withdrawn,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT verdict FROM request_verdict
          WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,

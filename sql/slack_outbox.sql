@@ -268,12 +268,14 @@ SELECT (SELECT count(*) FROM session
  WHERE r.state = 'pending' AND s.machine = :machine AND s.mode <> 'local';
 
 -- name: slack_desk_at_start :one
--- What has been waiting for an answer in Slack since the last stop, or crash.
+-- What has been waiting for an answer in Slack since the last stop, or crash. started: sessions whose
+-- agent was started here.
 -- type: clearances integer
 -- type: prompts integer
 -- type: standbys integer
 -- row: slack_desk
 SELECT count(DISTINCT s.seq) AS sessions,
+       count(DISTINCT CASE s.origin WHEN 'started' THEN s.seq END) AS started,
        coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
        coalesce(sum(r.kind = 'standby'), 0) AS standbys

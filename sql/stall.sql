@@ -87,9 +87,10 @@ SELECT status, nudge_count, auto_count, ended_at FROM stall
 
 -- name: stall_insert :exec
 -- It has no further steps if the client may have ended.
-INSERT INTO stall (id, session_seq, is_there, last_tool, last_activity_at, idle_seconds,
+INSERT INTO stall (id, session_seq, is_there, last_tool, last_activity_at, idle_seconds, cause,
   progress_snapshot, nudge_count, auto_count, told_count, waits_since, created_at, updated_at)
 SELECT :id, s.seq, :is_there, s.last_tool, coalesce(s.last_activity_at, s.created_at), :idle_seconds,
+       (SELECT c.cause FROM gate_cause AS c WHERE c.session_seq = s.seq ORDER BY c.seq DESC LIMIT 1),
        s.progress_snapshot, :nudge_count, :auto_count, :nudge_count,
        CASE WHEN :is_there THEN :now END, :now, :now
   FROM session AS s WHERE s.seq = :session;
@@ -148,7 +149,7 @@ UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
 
 -- name: stall_by_id :one
 -- The subject of an alert's buttons and messages.
-SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idle_seconds, t.progress_snapshot,
+SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idle_seconds, t.cause, t.progress_snapshot,
        t.nudge_count, t.auto_count, t.nudged_by, t.nudge_message, t.created_at, t.ended_at,
        s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.protocol_mode,
        (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at
@@ -156,7 +157,7 @@ SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idl
 
 -- name: stall_list :many
 -- scan ok: those that are open, for a person
-SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_count,
+SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.cause, t.nudge_count,
        t.progress_snapshot, t.created_at, s.id AS session_id, s.workspace_root, s.client_name,
        s.prompt
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq

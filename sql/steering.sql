@@ -5,11 +5,15 @@ INSERT INTO steering (kind, session_id, channel_id, text, operator_id, source, c
 VALUES (:kind, :session_id, :channel_id, :text, :operator_id, :source, :now);
 
 -- name: steering_outcome :one
--- is_inherited: another agent is told if this one does not come back. prompts: it is a prompt, told
+-- is_inherited: another agent is told if this one does not come back. is_kept: it waits until its
+-- session is resumed, or begun afresh. prompts: it is a prompt, told
 -- now, when the agent's turn ends, or after what was said before.
 -- type: prompts text
+-- type: is_kept bool
 SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status,
-       EXISTS (SELECT 1 FROM steering_untold AS u WHERE u.seq = t.seq AND u.is_usual = 0) AS is_inherited,
+       EXISTS (SELECT 1 FROM steering_untold AS u WHERE u.seq = t.seq AND u.is_usual = 0)
+       AND s.origin <> 'started' AS is_inherited,
+       coalesce(s.origin = 'started' AND s.status = 'interrupted', 0) AS is_kept,
        CASE r.protocol
          WHEN 'acp-stream' THEN 'now'
          WHEN 'acp' THEN
@@ -38,12 +42,12 @@ SELECT t.seq, t.kind, t.text, t.source, t.created_at,
 -- type: :after integer
 -- The next session after :after that was not told everything and may be the predecessor of
 -- :session: in the same workspace with the same label; without a label, one that has made no call
--- since :session began.
+-- since :session began. What was said to a session that was started here waits for its own agent.
 SELECT t.session_seq AS seq FROM steering_untold AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  CROSS JOIN session AS n ON n.seq = :session
  WHERE t.session_seq > :after AND t.session_seq < :session AND t.source <> 'clock' AND t.is_usual = 0
    AND s.workspace_root = n.workspace_root AND s.machine = n.machine AND s.status <> 'terminated'
-   AND s.label IS n.label
+   AND s.origin <> 'started' AND s.label IS n.label
    AND (s.label IS NOT NULL OR coalesce(s.last_activity_at, s.created_at) <= n.created_at)
  ORDER BY t.session_seq LIMIT 1;
 

@@ -13,6 +13,7 @@ static cJSON *alert_json(const void *row)
 	json_add_text(o, "alert_id", a->id);
 	json_add_text(o, "session_id", a->session_id);
 	json_add_text(o, "status", stall_status_name(a->status));
+	json_add_text(o, "cause", a->cause);
 	json_add_text(o, "last_tool", a->last_tool);
 	json_add_text(o, "last_activity_at", a->last_activity_at);
 	(void)cJSON_AddNumberToObject(o, "idle_seconds", (double)a->idle_seconds);

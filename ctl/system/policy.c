@@ -6,6 +6,7 @@
 #include "json.h"
 #include "policy_file.h"
 #include "policy_history.h"
+#include "policy_hook.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -27,6 +28,7 @@ struct check {
 	char workspace[PATH_MAX];
 	struct policy_question question; /* tool NULL: no question was given */
 	const char *paths[MAX_PATHS];
+	const char *host; /* of a hook's JSON; NULL: the usual one */
 	struct policy_files files;
 	struct policy *policy;
 	cJSON *commands; /* map: only these may be allowed; NULL: any */
@@ -53,7 +55,9 @@ static int help(void)
 	    "       %s policy schema        prints the JSON Schema of the file\n\n"
 	    "Reads " POLICY_FILE " of the workspace, or FILE, and says what is wrong with it.\n"
 	    "Without --explain it is tried on what people decided in this workspace so far.\n\n"
-	    "  --explain TOOL     what it says of a tool or a command line, and why\n"
+	    "  --explain TOOL     what it says of a tool or a command line, or of the JSON that a\n"
+	    "                     hook before a tool gets (it begins with {), and why\n"
+	    "  --host HOST        whose hook that is: claude (default), codex, gemini, ...\n"
 	    "  --path PATH        a file that is touched; again for each further one\n"
 	    "  --read             the files are read, not written\n"
 	    "  --risk LEVEL       low (default), high, critical\n"
@@ -71,6 +75,7 @@ static int help(void)
 
 enum {
 	OPT_EXPLAIN = 256,
+	OPT_HOST,
 	OPT_PATH,
 	OPT_READ,
 	OPT_RISK,
@@ -85,6 +90,9 @@ static int take(struct check *c, int option, const char *text)
 	switch (option) {
 	case OPT_EXPLAIN:
 		c->question.tool = text;
+		return 0;
+	case OPT_HOST:
+		c->host = text;
 		return 0;
 	case OPT_PATH:
 		if (c->question.path_count == MAX_PATHS)
@@ -116,6 +124,7 @@ static int parse(struct check *c, int argc, char **argv)
 {
 	static const struct option OPTIONS[] = {
 		{ "explain", required_argument, NULL, OPT_EXPLAIN },
+		{ "host", required_argument, NULL, OPT_HOST },
 		{ "path", required_argument, NULL, OPT_PATH },
 		{ "read", no_argument, NULL, OPT_READ },
 		{ "risk", required_argument, NULL, OPT_RISK },
@@ -240,13 +249,38 @@ static void judge(const struct check *c, const struct policy_question *asked,
 	policy_judge(c->policy, &q, a);
 }
 
+static int say(bool allowed, const char *why)
+{
+	(void)printf("%s: %s\n", allowed ? "allowed" : "asked", why);
+	return allowed ? EX_OK : SAYS_NO;
+}
+
+static int explain_hook(struct check *c)
+{
+	OWNED(policy_answer) struct policy_answer a = { 0 };
+	OWNED(policy_hook) struct policy_hook h = { .as = POLICY_TOOL_ASKED };
+	struct err e = { 0 };
+
+	if (policy_hook_read(&h, c->host, c->question.tool, c->workspace,
+	                     c->config.gate.reads == READS_POLICY, &e))
+		return cli_say(&e);
+	h.question.risk_level = c->question.risk_level;
+	if (h.as == POLICY_TOOL_ALLOWED)
+		return say(true, h.question.reads ? "it only reads" : "it is a tool of ours");
+	if (h.as == POLICY_TOOL_ASKED)
+		return say(false, h.why.length ? h.why.bytes : "it is for a person to answer");
+	judge(c, &h.question, &a);
+	return say(a.approved, str_text(&a.why));
+}
+
 static int explain(struct check *c)
 {
 	OWNED(policy_answer) struct policy_answer a = { 0 };
 
+	if (c->question.tool[0] == '{')
+		return explain_hook(c);
 	judge(c, &c->question, &a);
-	(void)printf("%s: %s\n", a.approved ? "allowed" : "asked", str_text(&a.why));
-	return a.approved ? EX_OK : SAYS_NO;
+	return say(a.approved, str_text(&a.why));
 }
 
 /* ---- history ---- */

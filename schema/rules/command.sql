@@ -445,6 +445,14 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
    WHERE session_seq IN (SELECT session_seq FROM ended_by_command WHERE command_seq = NEW.seq)
      AND ended_at IS NULL AND stop_wanted_at IS NULL
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
+  -- Before another one begins in its thread.
+  UPDATE session
+     SET status = 'terminated', terminated_at = NEW.created_at, idle_since = NULL,
+         connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'
+                               ELSE connectivity_status END,
+         updated_at = NEW.created_at
+   WHERE seq IN (SELECT session_seq FROM ended_by_command WHERE command_seq = NEW.seq)
+     AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   INSERT INTO session (id, machine, owner_user_id, workspace_root, status, prompt, mode, protocol_mode,
                        origin, channel_id, thread_ts, client_name, restart_of, created_at, updated_at)
   SELECT json_extract(c.reply, '$.session_id'), o.machine, c.operator_id, o.workspace_root, 'created',
@@ -504,13 +512,6 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
          idle_since = CASE WHEN NEW.verb = 'resume' THEN NEW.created_at END,
          updated_at = NEW.created_at
    WHERE id = NEW.session_id AND NEW.verb IN ('pause', 'resume') AND status <> 'interrupted'
-     AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
-  UPDATE session
-     SET status = 'terminated', terminated_at = NEW.created_at, idle_since = NULL,
-         connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'
-                               ELSE connectivity_status END,
-         updated_at = NEW.created_at
-   WHERE seq IN (SELECT session_seq FROM ended_by_command WHERE command_seq = NEW.seq)
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   UPDATE session
      SET stall_paused = NEW.argument = 'off',

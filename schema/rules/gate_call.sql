@@ -61,3 +61,18 @@ SELECT seq, session_seq, host, tool, 'differs' AS state, seen_why AS why, seen_a
 UNION ALL
 SELECT seq, session_seq, host, tool, 'unasked', 'no hook told us before it ran', created_at
   FROM gate_call WHERE moment = 'post_tool' AND pre_seq IS NULL AND class <> 'read';
+
+-- Why an agent may be silent, as the last call of its hooks says: NULL: that says nothing about it.
+CREATE VIEW gate_cause AS
+SELECT seq, session_seq,
+       CASE moment
+         WHEN 'stop' THEN 'its turn has ended; it waits for its next prompt'
+         WHEN 'stop_failure' THEN 'its turn has failed: ' ||
+           coalesce(json_extract(detail, '$.kind'), json_extract(detail, '$.message'), 'it does not say why')
+         WHEN 'notification' THEN CASE json_extract(detail, '$.kind')
+           WHEN 'idle_prompt' THEN 'it waits for its next prompt'
+           WHEN 'agent_idle' THEN 'it waits for its next prompt'
+           ELSE 'it waits in its own program: ' ||
+             coalesce(json_extract(detail, '$.message'), json_extract(detail, '$.kind'), 'it does not say what for') END
+       END AS cause
+  FROM gate_call;

@@ -114,4 +114,10 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE session_seq = NEW.seq AND kind IN ('session', 'restarted') AND state IN ('queued', 'sent')
      AND OLD.status <> NEW.status;
+  -- Below its last turn it says how the session can go on.
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
+   WHERE turn_seq = (SELECT max(t.seq) FROM agent_run AS r CROSS JOIN agent_turn AS t ON t.run_seq = r.seq
+                      WHERE r.session_seq = NEW.seq)
+     AND kind = 'turn' AND state IN ('queued', 'sent')
+     AND OLD.status = 'interrupted' AND NEW.status <> 'interrupted';
 END;

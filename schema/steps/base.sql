@@ -965,6 +965,7 @@ CREATE TABLE stall (
   last_tool         TEXT,
   last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
   idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0),
+  cause             TEXT,
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   nudge_count       INTEGER NOT NULL DEFAULT 0,
   auto_count        INTEGER NOT NULL DEFAULT 0,

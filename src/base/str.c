@@ -45,6 +45,11 @@ char *xstrdup(const char *text)
 	return or_die(strdup(text));
 }
 
+char *xstrdup_if(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
 const char *str_text(const struct str *s)
 {
 	return s->bytes ? s->bytes : "";

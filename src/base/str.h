@@ -17,6 +17,8 @@ void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
+/* The same; NULL of NULL. */
+char *xstrdup_if(const char *text);
 /* From here on, end is called instead of the message; it must not return. */
 void str_on_exhaustion(void (*end)(void));
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct work {
 	const struct gate_input *in;
@@ -80,6 +81,13 @@ static void delete (struct gate_edit_file *f)
 
 /* ---- forms ---- */
 
+static bool is_markdown(const char *path)
+{
+	const char *dot = path ? strrchr(path, '.') : NULL;
+
+	return dot && (strcasecmp(dot, ".md") == 0 || strcasecmp(dot, ".mdx") == 0);
+}
+
 static int write_all(const struct work *w)
 {
 	const struct gate_keys *keys = w->in->keys;
@@ -87,12 +95,17 @@ static int write_all(const struct work *w)
 	const char *content = argument(w->in->tool_input, keys->content);
 	struct gate_edit_file *f;
 	struct str bytes = { 0 };
+	struct err why = { 0 };
 
 	if (!path || !content)
 		return cannot(w, "the path or the content is not given");
+	if (w->in->host->trims_lines && !is_markdown(path) && gate_replace_has_loose_end(content))
+		return cannot(w, "the host may trim the ends of the lines");
 	f = look(w, path);
 	if (!f)
 		return -1;
+	if (gate_replace_check_whole(&f->after, content, &why))
+		return cannot_err(w, &why);
 	str_add(&bytes, content);
 	put(f, &bytes);
 	return 1;
@@ -112,8 +125,12 @@ static int create_new(const struct work *w)
 static int replace_in(const struct work *w, const char *path, const cJSON *object)
 {
 	const struct gate_keys *keys = w->in->keys;
+	const struct gate_host *host = w->in->host;
 	struct gate_replace r = { .old_text = argument(object, keys->old_text),
-		                  .new_text = argument(object, keys->new_text) };
+		                  .new_text = argument(object, keys->new_text),
+		                  .deletes_line_ends = host->deletes_line_ends,
+		                  .keeps_last_end = host->keeps_last_end,
+		                  .trims_lines = host->trims_lines && !is_markdown(path) };
 	const cJSON *all = keys->all ? cJSON_GetObjectItemCaseSensitive(object, keys->all) : NULL;
 	const cJSON *expected = cJSON_GetObjectItemCaseSensitive(object, "expected_replacements");
 	struct gate_edit_file *f;

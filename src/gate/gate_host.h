@@ -100,6 +100,10 @@ struct gate_host {
 	bool grants; /* an allow before a tool replaces the host's own dialog */
 	bool defers; /* a process without a terminal can end, and ask again when it is resumed */
 	bool takes_progress; /* lines about the wait may precede the answer */
+	/* Its tool that replaces a text: */
+	bool deletes_line_ends; /* a text that is replaced by nothing takes the line's end along */
+	bool keeps_last_end; /* whether the last line ends in LF stays as it was */
+	bool trims_lines; /* may remove blanks at the ends of new lines, but in Markdown */
 	int wait_seconds_max; /* no hook may wait longer, whatever is configured; 0: no limit */
 	const struct gate_event_name *events; /* the last has no name */
 	const struct gate_tool *tools; /* the last has no name */

@@ -51,6 +51,48 @@ static const char *text_of(const cJSON *object, const char *const *names)
 	return NULL;
 }
 
+/* ---- one meaning ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	const cJSON *const *x = a, *const *y = b;
+
+	return strcmp((*x)->string, (*y)->string);
+}
+
+static bool names_twice(const cJSON *object)
+{
+	size_t count = (size_t)cJSON_GetArraySize(object), n = 0;
+	const cJSON **members;
+	const cJSON *item;
+	bool twice = false;
+
+	if (count < 2)
+		return false;
+	members = xcalloc(count, sizeof(*members));
+	cJSON_ArrayForEach (item, object)
+		members[n++] = item;
+	qsort(members, count, sizeof(*members), by_name);
+	for (size_t i = 1; i < count && !twice; i++)
+		twice = strcmp(members[i - 1]->string, members[i]->string) == 0;
+	free(members);
+	return twice;
+}
+
+/* Of a member that is there twice, we would judge one and the host might run the other. The depth
+ * is limited by the parser. */
+static bool is_ambiguous(const cJSON *value) /* NOLINT(misc-no-recursion) */
+{
+	const cJSON *item;
+
+	if (cJSON_IsObject(value) && names_twice(value))
+		return true;
+	cJSON_ArrayForEach (item, value)
+		if ((cJSON_IsObject(item) || cJSON_IsArray(item)) && is_ambiguous(item))
+			return true;
+	return false;
+}
+
 /* ---- where ---- */
 
 static void read_common(struct gate_input *in)
@@ -226,11 +268,20 @@ static int unpack(struct gate_input *in, struct err *e)
 		return 0;
 	}
 	if (cJSON_IsString(found)) {
+		struct json_peek peek = { 0 };
+
+		json_peek_feed(&peek, found->valuestring, strlen(found->valuestring));
+		if (peek.has_nul)
+			return err_set(e, ERR_INPUT, "the arguments of %.60s have a NUL character",
+			               in->tool);
 		in->unpacked = cJSON_ParseWithOpts(found->valuestring, &end, true);
 		found = in->unpacked;
 	}
 	if (!cJSON_IsObject(found))
 		return err_set(e, ERR_INPUT, "the arguments of %.60s are no JSON object", in->tool);
+	if (is_ambiguous(found))
+		return err_set(e, ERR_INPUT, "the arguments of %.60s name something twice",
+		               in->tool);
 	in->tool_input = found;
 	return 0;
 }
@@ -367,6 +418,10 @@ int gate_input_read(const struct gate_host *host, const char *event, const char 
 			return err_set(e, ERR_INPUT,
 			               "something follows the JSON of the hook's input");
 		}
+	}
+	if (names_twice(in->owned)) {
+		gate_input_clear(in);
+		return err_set(e, ERR_INPUT, "the hook's input names something twice");
 	}
 	return gate_input_from(host, event, in->owned, in, e);
 }

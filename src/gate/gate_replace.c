@@ -19,11 +19,6 @@ static bool is_crlf(const char *text, size_t length)
 	return any;
 }
 
-static bool has_cr(const char *text)
-{
-	return strchr(text, '\r') != NULL;
-}
-
 /* Appends text with CRLF for LF; a CRLF stays. */
 static void add_crlf(struct str *out, const char *text)
 {
@@ -60,6 +55,66 @@ static void substitute(const struct str *file, const char *old_text, const char 
 	str_add_bytes(out, at, (size_t)(end - at));
 }
 
+int gate_replace_check(const struct str *file, struct err *e)
+{
+	static const char MARK[] = "\xef\xbb\xbf";
+
+	if (!utf8_valid(str_text(file), file->length))
+		return err_set(e, ERR_INPUT, "the file is not UTF-8");
+	if (strncmp(str_text(file), MARK, strlen(MARK)) == 0)
+		return err_set(e, ERR_INPUT, "the file begins with a byte-order mark");
+	if (file->length && memchr(str_text(file), '\r', file->length) &&
+	    !is_crlf(str_text(file), file->length))
+		return err_set(e, ERR_INPUT, "the file has line endings of several kinds");
+	return 0;
+}
+
+int gate_replace_check_whole(const struct str *file, const char *content, struct err *e)
+{
+	if (file->length == 0)
+		return 0;
+	if (gate_replace_check(file, e))
+		return -1;
+	if (is_crlf(str_text(file), file->length) && strchr(content, '\n'))
+		return err_set(e, ERR_INPUT,
+		               "the lines of the file end in CRLF, and the host may keep that");
+	return 0;
+}
+
+bool gate_replace_has_loose_end(const char *text)
+{
+	for (const char *at = text; (at = strpbrk(at, " \t")); at++)
+		if (strchr("\r\n", at[1])) /* or the end */
+			return true;
+	return false;
+}
+
+static int check_new_text(const struct gate_replace *r, const struct str *file, struct err *e)
+{
+	if (strcmp(r->old_text, r->new_text) == 0)
+		return err_set(e, ERR_INPUT, "the old text is the new one");
+	if (r->trims_lines && gate_replace_has_loose_end(r->new_text))
+		return err_set(e, ERR_INPUT, "the host may trim the ends of the new lines");
+	if (strchr(r->new_text, '\r') && !is_crlf(str_text(file), file->length))
+		return err_set(e, ERR_INPUT, "the new text brings another line ending");
+	return 0;
+}
+
+/* A file that ended in LF does so again, and one that did not does not. */
+static void keep_last_end(const struct str *file, struct str *out)
+{
+	bool had = file->length && file->bytes[file->length - 1] == '\n';
+	bool has = out->length && out->bytes[out->length - 1] == '\n';
+
+	if (had && !has)
+		str_add(out, is_crlf(str_text(file), file->length) ? "\r\n" : "\n");
+	if (had || !has)
+		return;
+	out->bytes[--out->length] = '\0';
+	if (out->length && out->bytes[out->length - 1] == '\r')
+		out->bytes[--out->length] = '\0';
+}
+
 static int check_count(const struct gate_replace *r, size_t count, struct err *e)
 {
 	if (count == 0)
@@ -84,31 +139,35 @@ static int create(const struct gate_replace *r, const struct str *file, struct s
 int gate_replace(const struct gate_replace *r, const struct str *file, struct str *out,
                  struct err *e)
 {
-	OWNED(str) struct str old_crlf = { 0 };
-	OWNED(str) struct str new_crlf = { 0 };
-	const char *old_text = r->old_text, *new_text = r->new_text;
+	OWNED(str) struct str old_text = { 0 };
+	OWNED(str) struct str new_text = { 0 };
+	OWNED(str) struct str line = { 0 };
+	bool crlf;
 	size_t count;
 
-	if (!*old_text)
+	if (!*r->old_text)
 		return create(r, file, out, e);
 	if (!file)
 		return err_set(e, ERR_INPUT, "the file does not exist");
-	if (is_crlf(str_text(file), file->length)) {
-		add_crlf(&old_crlf, old_text);
-		add_crlf(&new_crlf, new_text);
-		old_text = str_text(&old_crlf);
-		new_text = str_text(&new_crlf);
-	} else if (memchr(str_text(file), '\r', file->length) && !has_cr(old_text) &&
-	           strchr(old_text, '\n')) {
-		return err_set(e, ERR_INPUT, "the file has line endings of several kinds");
-	}
-	count = occurrences(file, old_text);
+	if (gate_replace_check(file, e) || check_new_text(r, file, e))
+		return -1;
+	crlf = is_crlf(str_text(file), file->length);
+	(crlf ? add_crlf : str_add)(&old_text, r->old_text);
+	(crlf ? add_crlf : str_add)(&new_text, r->new_text);
+	count = occurrences(file, str_text(&old_text));
 	if (check_count(r, count, e))
 		return -1;
-	if (count > GATE_REPLACE_BYTES_MAX / (strlen(new_text) + 1))
+	if (count > GATE_REPLACE_BYTES_MAX / (new_text.length + 1))
 		return err_set(e, ERR_INPUT, "the result is longer than %d MiB",
 		               GATE_REPLACE_BYTES_MAX >> 20);
-	substitute(file, old_text, new_text, out);
+	str_addf(&line, "%s%s", str_text(&old_text), crlf ? "\r\n" : "\n");
+	if (r->deletes_line_ends && new_text.length == 0 &&
+	    old_text.bytes[old_text.length - 1] != '\n' && occurrences(file, str_text(&line)))
+		substitute(file, str_text(&line), "", out);
+	else
+		substitute(file, str_text(&old_text), str_text(&new_text), out);
+	if (r->keeps_last_end)
+		keep_last_end(file, out);
 	return 0;
 }
 

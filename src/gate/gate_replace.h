@@ -15,13 +15,25 @@ struct gate_replace {
 	const char *new_text;
 	bool all; /* otherwise the old text must be there once */
 	size_t expected; /* it must be there so often, and all are replaced; 0: not said */
+	/* As in struct gate_host: */
+	bool deletes_line_ends, keeps_last_end, trims_lines;
 };
 
 /* Puts what becomes of file (NULL: there is none) into out, which is empty. In a file whose lines
  * end in CRLF, the texts are taken to mean the same. 0, or -1 (ERR_INPUT): the old text is not
- * there, is there more than once, or the result is too long. */
+ * there, is there more than once, or is the new one; the result is too long; or hosts differ about
+ * such files. */
 int gate_replace(const struct gate_replace *r, const struct str *file, struct str *out,
                  struct err *e);
+
+/* Whether hosts write such a file as it was read: it is UTF-8 without a byte-order mark, and its
+ * lines end alike. 0 or -1 (ERR_INPUT). */
+int gate_replace_check(const struct str *file, struct err *e);
+/* The same where new content replaces the file. */
+int gate_replace_check_whole(const struct str *file, const char *content, struct err *e);
+
+/* Whether a line of text ends with a blank. */
+bool gate_replace_has_loose_end(const char *text);
 
 /* Puts text as lines of its own after line (0: before the first). 0, or -1: there is no such line.
  */

@@ -4,10 +4,10 @@
 #include "clock.h"
 #include "gate_edit.h"
 #include "json_writer.h"
+#include "policy_tool.h"
 #include "result.h"
 #include "rpc.h"
 #include "safe_path.h"
-#include "tool_name.h"
 #include "visible.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ bool hook_decides(const struct hook *h)
 	return h->in.event == GATE_PRE_TOOL || h->in.event == GATE_PERMISSION;
 }
 
-int64_t hook_patience_ms(const cJSON *params)
+/* A while before its own deadline. */
+static int64_t patience_ms(const cJSON *params)
 {
 	const cJSON *deadline = cJSON_GetObjectItemCaseSensitive(params, "deadline_ms");
 	double ms = cJSON_IsNumber(deadline) ? deadline->valuedouble : 0;
@@ -30,33 +31,6 @@ int64_t hook_patience_ms(const cJSON *params)
 	if (ms <= 0 || ms > 1e9)
 		return 0;
 	return (int64_t)(ms > 4 * HOOK_MARGIN_MS ? ms - HOOK_MARGIN_MS : ms * 3 / 4);
-}
-
-/* What arguments of a shell tool change nothing about what it does. */
-static bool is_harmless(const char *name)
-{
-	static const char *const NAMES[] = { "command",           "description",
-		                             "timeout",           "timeout_ms",
-		                             "run_in_background", "is_background",
-		                             "max_output_tokens", "yield_time_ms",
-		                             "initial_wait",      "explanation" };
-
-	for (size_t i = 0; i < COUNT(NAMES); i++)
-		if (strcmp(NAMES[i], name) == 0)
-			return true;
-	return false;
-}
-
-/* The name of the argument that says where a command runs. */
-static bool is_folder(const char *name)
-{
-	static const char *const NAMES[] = { "workdir", "directory", "cwd", "working_directory",
-		                             "dir_path" };
-
-	for (size_t i = 0; i < COUNT(NAMES); i++)
-		if (strcmp(NAMES[i], name) == 0)
-			return true;
-	return false;
 }
 
 static void find_folder(struct hook *h)
@@ -70,7 +44,7 @@ static void find_folder(struct hook *h)
 	if (in->class != GATE_EXECUTE)
 		return;
 	cJSON_ArrayForEach (one, in->tool_input) {
-		if (!one->string || !is_folder(one->string) || !cJSON_IsString(one) ||
+		if (!one->string || !policy_tool_is_folder(one->string) || !cJSON_IsString(one) ||
 		    !*one->valuestring)
 			continue;
 		str_reset(&h->folder);
@@ -110,6 +84,8 @@ static void compute_digest(struct hook *h)
 		add_text(state, in->patch_dir);
 	} else {
 		add_text(state, in->tool ? in->tool : in->event_name);
+		if (!in->tool)
+			add_text(state, in->session);
 		if (in->tool_input)
 			add_arguments(state, in);
 	}
@@ -167,6 +143,7 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	c->hook = h;
 	h->began_ms = clock_monotonic_ms();
 	h->risk = "low";
+	h->patience_ms = patience_ms(params);
 	if (read_input(h, params, e))
 		return -1;
 	rpc_token_canonical(&token, rpc_id);
@@ -201,13 +178,6 @@ void hook_free(struct hook *h)
 
 /* ---- what it is about ---- */
 
-/* Our own tools ask by themselves. */
-static bool is_ours(const struct gate_input *in)
-{
-	return in->class == GATE_MCP && in->server && strcmp(in->server, "intercom") == 0 &&
-	       in->server_tool && tool_name_is_ours(in->server_tool);
-}
-
 static void print_input(struct str *out, const struct gate_input *in)
 {
 	char *text = cJSON_Print(in->tool_input);
@@ -225,6 +195,44 @@ static void make_title(struct hook *h, const char *about)
 	visible_add_first_line(&h->title, about, TITLE_BYTES);
 }
 
+static void add_question(struct str *out, const cJSON *question)
+{
+	const cJSON *option;
+	int number = 0;
+
+	str_addf(out, "%s%s", out->length ? "\n\n" : "", json_text(question, "question"));
+	cJSON_ArrayForEach (option, cJSON_GetObjectItemCaseSensitive(question, "options")) {
+		const char *label =
+		    cJSON_IsString(option) ? option->valuestring : json_text(option, "label");
+		const char *about = json_text(option, "description");
+
+		str_addf(out, "\n%d. %s", ++number, label ? label : "?");
+		if (about)
+			str_addf(out, ": %s", about);
+	}
+}
+
+/* What the agent asks its user, or the plan that it submits. False: it is worded in another way. */
+static bool describe_prompt(struct hook *h)
+{
+	const cJSON *input = h->in.tool_input, *one;
+	const char *plan = json_text(input, "plan");
+
+	if (h->in.class == GATE_PLAN && plan && *plan) {
+		str_addf(&h->subject, "%s", plan);
+		str_add(&h->title, "Plan to be approved");
+		return true;
+	}
+	if (h->in.class != GATE_QUESTION)
+		return false;
+	if (json_text(input, "question"))
+		add_question(&h->subject, input);
+	cJSON_ArrayForEach (one, cJSON_GetObjectItemCaseSensitive(input, "questions"))
+		if (json_text(one, "question"))
+			add_question(&h->subject, one);
+	return h->subject.length > 0;
+}
+
 /* The texts for a person. The title of a command is its first line (ask.c). */
 static void describe(struct hook *h)
 {
@@ -235,6 +243,8 @@ static void describe(struct hook *h)
 		str_add(&h->subject, in->command);
 		return;
 	}
+	if (describe_prompt(h))
+		return;
 	print_input(&h->subject, in);
 	if (in->path_count)
 		make_title(h, in->paths[0]);
@@ -267,7 +277,6 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 
 	str_add(&h->input, all ? all : "{}");
 	cJSON_free(all);
-	h->verdict = HOOK_POLICY;
 	name_paths(h, ask);
 	ask->edit = str_text(&h->input);
 	ask->edit_length = h->input.length;
@@ -281,29 +290,16 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 /* Reading is allowed, but for what the configuration always asks about. */
 static void look_at_read(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
 {
-	h->verdict = HOOK_ALLOW;
-	if (cJSON_GetArraySize(settings->always_ask) > 0 && h->in.path_count)
+	if (h->in.path_count &&
+	    (h->verdict == HOOK_POLICY || cJSON_GetArraySize(settings->always_ask) > 0))
 		name_paths(h, ask);
-}
-
-static void look_at_command(struct hook *h, struct hand_ask *ask)
-{
-	const cJSON *one;
-
-	h->verdict = h->in.command ? HOOK_POLICY : HOOK_ASK;
-	ask->folder = h->folder.length ? h->folder.bytes : NULL;
-	cJSON_ArrayForEach (one, h->in.tool_input) {
-		if (is_harmless(one->string) || is_folder(one->string) || cJSON_IsNull(one) ||
-		    cJSON_IsFalse(one))
-			continue;
-		h->verdict = HOOK_ASK;
-		str_addf(&h->why, "%s%.60s", h->why.length ? ", " : "with its argument ",
-		         one->string);
-	}
 }
 
 static void look_at_tool(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
 {
+	static const enum hook_verdict VERDICTS[] = { [POLICY_TOOL_ALLOWED] = HOOK_ALLOW,
+		                                      [POLICY_TOOL_JUDGED] = HOOK_POLICY,
+		                                      [POLICY_TOOL_ASKED] = HOOK_ASK };
 	struct hook *h = c->hook;
 
 	describe(h);
@@ -313,30 +309,14 @@ static void look_at_tool(struct call *c, const struct call_settings *settings, s
 		              (int)HOOK_BODY_BYTES);
 		return;
 	}
-	switch (h->in.class) {
-	case GATE_READ:
-		look_at_read(h, settings, ask);
-		return;
-	case GATE_EDIT:
+	h->verdict = VERDICTS[policy_tool_take(&h->in, settings->gate_reads_by_policy, &h->question,
+	                                       &h->why)];
+	if (h->in.class == GATE_EDIT)
 		look_at_edit(h, settings, ask);
-		return;
-	case GATE_EXECUTE:
-		look_at_command(h, ask);
-		return;
-	case GATE_QUESTION:
-	case GATE_PLAN:
-		h->verdict = HOOK_ASK;
-		return;
-	case GATE_MCP:
-		h->verdict = is_ours(&h->in) ? HOOK_ALLOW : HOOK_POLICY;
-		return;
-	case GATE_NETWORK:
-	case GATE_AGENT:
-	case GATE_OTHER:
-	case GATE_CLASSES:
-		break;
-	}
-	h->verdict = HOOK_POLICY;
+	else if (h->in.class == GATE_READ)
+		look_at_read(h, settings, ask);
+	else if (h->in.class == GATE_EXECUTE)
+		ask->folder = h->folder.length ? h->folder.bytes : NULL;
 }
 
 void hook_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
@@ -474,7 +454,7 @@ static void seen_read(struct call *c)
 {
 	struct hook *h = c->hook;
 
-	for (size_t i = 0; i < c->name_count && h->verdict == HOOK_ALLOW; i++) {
+	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_ASK; i++) {
 		const struct hand_name *n = &c->names[i];
 		const char *first = n->is_other ? real_name(h, c, i) : n->path;
 		const char *second = n->is_other ? h->named[i] : n->target;
@@ -482,6 +462,8 @@ static void seen_read(struct call *c)
 		if (always_ask_is_added(first, h->settings->always_ask) ||
 		    always_ask_is_added(second, h->settings->always_ask))
 			ask_about(h, "high", "policy.always_ask names this file");
+		else if (n->is_other && h->verdict == HOOK_POLICY)
+			ask_about(h, "high", "it is not in the workspace");
 	}
 }
 

@@ -35,8 +35,10 @@ struct hook {
 	struct gate_input in;
 	char *helper; /* version of the program */
 	int64_t began_ms; /* monotonic */
+	int64_t patience_ms; /* how long it waits; 0: it does not say */
 	const struct call_settings *settings; /* set by look */
 	enum hook_verdict verdict;
+	struct policy_question question; /* without its paths */
 	struct str why; /* it is denied, or asked about */
 	const char *risk;
 	struct sha256 digest; /* of tool, arguments and folder */
@@ -57,9 +59,6 @@ void hook_free(struct hook *h);
 
 /* Whether it must be answered with allow or deny. */
 bool hook_decides(const struct hook *h);
-
-/* How long it may wait, from the params. */
-int64_t hook_patience_ms(const cJSON *params);
 
 /* The functions of struct tool. */
 void hook_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask);

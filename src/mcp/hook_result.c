@@ -77,10 +77,17 @@ static void add_permission(struct str *out, const struct request *r)
 static void add_answer(struct str *out, const struct request *r)
 {
 	static const char ANSWERED[] = "the user was asked elsewhere and has answered: ";
-	static const char GO_ON[] = "\nTake that as the answer, and do not ask it again.";
+	static const char GO_ON[] =
+	    "\nTake that as the answer (a number is that of an option), and "
+	    "do not ask it again.";
 
 	if (!r->row.decision)
 		add_parked(out, r);
+	else if (r->row.state == REQUEST_STATE_EXPIRED)
+		add_deny(out,
+		         "the user was asked elsewhere and has not answered in time (question %s); "
+		         "continue as you think best, and say what you have assumed",
+		         r->row.id);
 	else if (r->row.decision == REQUEST_VERDICT_REFINE)
 		add_words(out, ANSWERED, r->row.instruction, GO_ON);
 	else if (r->row.decision == REQUEST_VERDICT_STOP)
@@ -92,8 +99,10 @@ static void add_answer(struct str *out, const struct request *r)
 
 static void add_plan(struct str *out, const struct request *r)
 {
-	if (!r->row.decision || r->row.state == REQUEST_STATE_EXPIRED)
+	if (!r->row.decision)
 		add_parked(out, r);
+	else if (r->row.state == REQUEST_STATE_EXPIRED)
+		add_deny(out, "nobody has approved the plan in time (question %s)", r->row.id);
 	else if (r->row.decision == REQUEST_VERDICT_REFINE)
 		add_words(out, "the user does not approve this plan yet: ", r->row.instruction,
 		          "\nChange the plan and submit it again.");

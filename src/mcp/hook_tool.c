@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "result.h"
 #include "sql/session.h"
+#include "sql/stall.h"
 
 #include <string.h>
 
@@ -16,11 +17,10 @@ static bool policy(const struct call *c, struct policy_question *q)
 
 	if (!hook_decides(h) || h->verdict != HOOK_POLICY)
 		return false;
+	q->tool = h->question.tool;
+	q->is_command = h->question.is_command;
+	q->reads = h->question.reads;
 	q->risk_level = h->risk;
-	q->is_command = h->in.class == GATE_EXECUTE;
-	q->tool = q->is_command              ? h->in.command
-	          : h->in.class == GATE_EDIT ? "check_clearance"
-	                                     : h->in.tool;
 	return true;
 }
 
@@ -41,6 +41,17 @@ static void question_of_agent(const struct hook *h, const struct call_settings *
 	q->timeout_ms = settings->prompt_ms[is_plan ? 0 : 1];
 }
 
+/* The host would not wait for longer. */
+static void question_at_end(const struct hook *h, const struct call_settings *settings,
+                            struct question *q)
+{
+	q->kind = REQUEST_KIND_STANDBY;
+	q->body = h->in.message && *h->in.message ? h->in.message : "The agent has ended its turn.";
+	q->timeout_ms = settings->gate_wait_ms && settings->gate_wait_ms < h->patience_ms
+	                    ? settings->gate_wait_ms
+	                    : h->patience_ms;
+}
+
 static void add_files(const struct call *c, struct question *q)
 {
 	const struct touched *first = &c->files[c->plan.primary];
@@ -58,6 +69,10 @@ static void question(const struct call *c, const struct call_settings *settings,
 {
 	const struct hook *h = c->hook;
 
+	if (h->in.event == GATE_STOP) {
+		question_at_end(h, settings, q);
+		return;
+	}
 	if (is_prompt(h)) {
 		question_of_agent(h, settings, q);
 		return;
@@ -121,11 +136,20 @@ static int end_session(struct store *st, const struct peer *p, struct err *e)
 	           : 0;
 }
 
+/* Whether the end of a turn is a question: not if the operator has said already what comes next. */
+static bool asks_at_end(const struct call *c, const struct call_settings *settings)
+{
+	return c->hook->in.event == GATE_STOP && settings->gate_standby && !c->steering.count &&
+	       c->hook->patience_ms > 0;
+}
+
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {
 	if (hook_decides(c->hook))
 		return decide(st, c, p, settings, e);
+	if (asks_at_end(c, settings))
+		return ask_run(st, c, p, settings, e);
 	hook_set_result(&c->result, GATE_NONE, NULL);
 	if (c->hook->in.event == GATE_SESSION_END)
 		return end_session(st, p, e);
@@ -212,7 +236,12 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		args.took_ms = &took_ms;
 	}
 	seq = sql_gate_call_insert(st, &args, e);
-	return seq < 0 ? -1 : insert_files(st, seq, c, e);
+	if (seq < 0 || insert_files(st, seq, c, e))
+		return -1;
+	/* The turn has ended, and it is nobody's silence. */
+	return h->in.event == GATE_STOP && !c->waiting && !c->steering.count
+	           ? sql_stall_stop_clock(st, p->session_seq, e)
+	           : 0;
 }
 
 /* Its result was made, and is about to be told. */
@@ -229,6 +258,9 @@ static int finish(struct store *st, int64_t call_seq, const struct telling *t, s
 	if (took_ms < 0)
 		took_ms = 0;
 	decision = hook_decision(str_text(&t->result), &reason);
+	if (row.moment == GATE_CALL_MOMENT_STOP && !strstr(str_text(&t->result), "\"continue\"") &&
+	    !t->steering.count && sql_stall_stop_clock(st, row.session_seq, e))
+		return -1;
 	return sql_gate_call_decide(st, decision, reason.length ? reason.bytes : NULL, &took_ms,
 	                            call_seq, e) < 0
 	           ? -1

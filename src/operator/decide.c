@@ -5,6 +5,7 @@
 #include "decision.h"
 #include "err.h"
 #include "seen.h"
+#include "sql/agent_turn.h"
 #include "sql/steering.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ enum target {
 	TARGET_TOLD, /* the person has been told why nothing is done */
 	TARGET_QUESTION,
 	TARGET_SESSION, /* of `stop` and `resume`: no request accepts it */
+	TARGET_TURN, /* an agent has ended its turn: the words are its next prompt */
 	TARGET_NOTHING, /* it is not an id */
 };
 
@@ -49,6 +51,42 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 	return TARGET_TOLD;
 }
 
+/* Whether what the verb says to this session is its next prompt: its agent has ended a turn, and
+ * asks nothing. TARGET_TURN, TARGET_NOTHING, TARGET_FAILED. */
+static int ended_turn(struct desk *d, const struct found *f, struct err *e)
+{
+	static const char *const PROMPTS[] = { "continue", "resume", "refine", "yes", "no" };
+	const char *word = d->w->verb->word;
+	bool prompts = false;
+	int waits;
+
+	for (size_t i = 0; i < COUNT(PROMPTS); i++)
+		prompts = prompts || strcmp(word, PROMPTS[i]) == 0;
+	if (!prompts || f->count != 1 || !f->started || f->status != SESSION_STATUS_ACTIVE)
+		return TARGET_NOTHING;
+	waits = sql_agent_turn_waits(d->st, f->seq, e);
+	return waits < 0 ? TARGET_FAILED : waits ? TARGET_TURN : TARGET_NOTHING;
+}
+
+/* The session with this id: TARGET_TURN; with a verb that may be about a session, TARGET_SESSION.
+ */
+static int session_by_id(struct desk *d, const char *id, struct found *f, struct err *e)
+{
+	OWNED(found) struct found s = { 0 };
+	int count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, &s, e), target;
+
+	if (count > 1 && d->w->verb->or_session)
+		return several(d, "sessions have an id that begins with this", &s);
+	target = count < 0 ? TARGET_FAILED : ended_turn(d, &s, e);
+	if (target == TARGET_NOTHING && count == 1 && d->w->verb->or_session)
+		target = TARGET_SESSION;
+	if (target == TARGET_SESSION || target == TARGET_TURN) {
+		*f = s;
+		s = (struct found){ 0 };
+	}
+	return target;
+}
+
 /* certain: the word can only be an id. */
 static int by_id(struct desk *d, const char *id, bool certain, struct found *f, struct err *e)
 {
@@ -61,20 +99,13 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 		return TARGET_TOLD;
 	}
 	count = find_questions(d->st, &d->who->place, v, id, f, e);
-	if (count == 0 && v->or_session) {
-		OWNED(found) struct found s = { 0 };
+	if (count == 0) {
+		int target = session_by_id(d, id, f, e);
 
-		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, &s, e);
-		if (count > 1)
-			return several(d, "sessions have an id that begins with this", &s);
-		if (count == 1) {
-			*f = s;
-			s = (struct found){ 0 };
-			return TARGET_SESSION;
-		}
-	}
-	if (count == 0)
+		if (target != TARGET_NOTHING)
+			return target;
 		count = find_question(d->st, v, id, f, e);
+	}
 	if (count < 0)
 		return TARGET_FAILED;
 	if (count > 1)
@@ -146,17 +177,22 @@ static int paused_session(struct desk *d, struct found *f, struct err *e)
 	return count < 0 ? TARGET_FAILED : TARGET_NOTHING;
 }
 
-/* A bare "resume" in the thread of a session whose agent was interrupted. */
-static int interrupted_session(struct desk *d, struct found *f, struct err *e)
+/* The session of a thread where no request waits: its agent has ended a turn; resumes: a bare
+ * "resume" of one that was interrupted. */
+static int session_of_thread(struct desk *d, bool resumes, struct found *f, struct err *e)
 {
+	int target;
+
 	if (!d->who->place.session_id)
 		return TARGET_NOTHING;
 	if (find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e) < 0)
 		return TARGET_FAILED;
-	if (f->count == 1 && f->started && f->status == SESSION_STATUS_INTERRUPTED)
+	if (resumes && f->count == 1 && f->started && f->status == SESSION_STATUS_INTERRUPTED)
 		return TARGET_SESSION;
-	found_clear(f);
-	return TARGET_NOTHING;
+	target = ended_turn(d, f, e);
+	if (target != TARGET_TURN)
+		found_clear(f);
+	return target;
 }
 
 static int session_to_stop(struct desk *d, const char *text, struct found *f, struct err *e)
@@ -196,11 +232,9 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 		return several(d, "questions wait for this", f);
 	if (count == 1)
 		return TARGET_QUESTION;
-	if (resumes) {
-		target = interrupted_session(d, f, e);
-		if (target != TARGET_NOTHING)
-			return target;
-	}
+	target = session_of_thread(d, resumes, f, e);
+	if (target != TARGET_NOTHING)
+		return target;
 	return strcmp(v->word, "stop") == 0 ? session_to_stop(d, text, f, e)
 	                                    : nothing_waits(d, *text != '\0', e);
 }
@@ -455,6 +489,20 @@ static int decide_prompt(struct desk *d, enum request_verdict verdict, const cha
 	return insert(d, verdict, content.length ? str_text(&said) : text, content.bytes, f, e);
 }
 
+/* As the button *Resume* does where there are no words. */
+static int prompt(struct desk *d, const struct found *f, const char *text, struct err *e)
+{
+	const char *word = d->w->verb->word;
+	bool says_it = strcmp(word, "yes") == 0 || strcmp(word, "no") == 0;
+
+	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f->session_id);
+	return desk_put(d, "steer", f->session_id,
+	                *text     ? text
+	                : says_it ? word
+	                          : OPERATOR_CONTINUE,
+	                NULL, e);
+}
+
 int desk_decide(struct desk *d, struct err *e)
 {
 	OWNED(found) struct found f = { 0 };
@@ -466,6 +514,8 @@ int desk_decide(struct desk *d, struct err *e)
 		return target;
 	if (target == TARGET_SESSION)
 		return order_session(d, &f, text, e);
+	if (target == TARGET_TURN)
+		return prompt(d, &f, text, e);
 	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
 	verdict = verdict_of(d->w->verb, &f, text);

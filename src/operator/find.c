@@ -171,7 +171,8 @@ static void add_story(struct str *out, const struct question_row *q)
 	if (!q->decided_at)
 		return;
 	if (q->state == REQUEST_STATE_EXPIRED) {
-		str_addf(out, "expired at %s", q->decided_at);
+		str_addf(out, "%s at %s", q->withdrawn ? "was withdrawn by its agent" : "expired",
+		         q->decided_at);
 		return;
 	}
 	if (q->chosen) {
@@ -283,6 +284,7 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 	if (f->count++ == 0) {
 		set(f->id, sizeof(f->id), s->id);
 		set(f->session_id, sizeof(f->session_id), s->id);
+		f->seq = s->seq;
 		f->status = s->status;
 		f->started = s->origin == SESSION_ORIGIN_STARTED;
 		str_addf(&f->name, "%.*s (", FIND_SHORT, s->id);

@@ -41,6 +41,11 @@ int operator_tell(struct store *st, const struct speaker *who, const char *text,
 		return count < 0
 		           ? -1
 		           : desk_tell(&d, SAID_UNCLEAR, "no session is live in this channel");
+	if (count > 1)
+		return desk_tell(&d, SAID_UNCLEAR,
+		                 "which session is that for? Reply in its thread, or say "
+		                 "`steer <session> <text>`:%s",
+		                 str_text(&f.list));
 	(void)snprintf(out->session_id, ID_BYTES, "%s", f.session_id);
 	if (sql_operator_session(st, f.session_id, &session, e) < 0 ||
 	    desk_look(st, session.seq, &w, e) < 0)
@@ -52,5 +57,5 @@ int operator_tell(struct store *st, const struct speaker *who, const char *text,
 
 		return operator_say(st, who, &resume, out, e);
 	}
-	return desk_put(&d, "steer", f.session_id, text, count > 1 ? str_text(&f.name) : NULL, e);
+	return desk_put(&d, "steer", f.session_id, text, NULL, e);
 }

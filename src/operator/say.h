@@ -65,13 +65,16 @@ struct said {
 
 void said_clear(struct said *s);
 
+/* What an agent is prompted with that is to go on after a turn, without words of the person's. */
+#define OPERATOR_CONTINUE "Continue."
+
 /* Does it, in a transaction that must be committed whatever the outcome: refused orders are part of
  * the audit. out is empty. 0, or -1 if the database failed. */
 int operator_say(struct store *st, const struct speaker *who, const struct words *w,
                  struct said *out, struct err *e);
 
-/* Free text to the agent of the place (of several, the most recently active): its instruction if it
- * is only standing by; otherwise it reads the text with its next step. As above. */
+/* Free text to the agent of the place (of several, the person is asked which): its instruction if
+ * it is only standing by; otherwise it reads the text with its next step. As above. */
 int operator_tell(struct store *st, const struct speaker *who, const char *text, struct said *out,
                   struct err *e);
 

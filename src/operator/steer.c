@@ -34,8 +34,8 @@ static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e
 		return got;
 	if (row.why)
 		return desk_tell(d, SAID_REFUSED, "%s", row.why);
-	if (row.status == SESSION_STATUS_PAUSED)
-		when = "when its session is resumed";
+	if (row.status == SESSION_STATUS_PAUSED || row.is_kept)
+		when = "when its session is resumed (`session-resume`)";
 	else if (row.prompts)
 		when = when_prompted(row.prompts);
 	else if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE)

@@ -4,7 +4,6 @@
 #include "form.h"
 #include "json.h"
 #include "setting.h"
-#include "sql/agent_turn.h"
 #include "sql/slack_envelope.h"
 #include "words.h"
 
@@ -135,22 +134,24 @@ int slack_line_of_command(struct slack_talk *t, struct err *e)
 	return l.verb ? say_line(t, &l, e) : unknown(t, &l, e);
 }
 
+static bool is_verb(const struct verb_line *l, const char *word)
+{
+	return l->verb && strcmp(l->verb->word, word) == 0;
+}
+
 int slack_line_of_mention(struct slack_talk *t, struct err *e)
 {
 	struct verb_line l = verb_read(t->intent->text);
 
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
+	if (is_verb(&l, "steer") && verb_is_only_an_id(l.rest)) /* it names the session */
+		return say_line(t, &l, e);
 	return l.verb && (is_order(&l) || is_run(t, &l)) ? say_order(t, &l, e)
 	                                                 : say_to_agent(t, t->intent->text, e);
 }
 
 /* ---- threads ---- */
-
-static bool is_verb(const struct verb_line *l, const char *word)
-{
-	return l->verb && strcmp(l->verb->word, word) == 0;
-}
 
 /* Whether a line with words is an answer here, or about an earlier answer: 1, 0, -1. */
 static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err *e)
@@ -190,19 +191,6 @@ static bool is_other_verdict(const struct verb_line *l, const char *view)
 	return (is_verb(l, "approve") || is_verb(l, "reject")) && !is_verb(l, view);
 }
 
-/* "continue" where a turn has ended and nothing asks: the next prompt. 1, 0, -1. */
-static int is_next_prompt(struct slack_talk *t, const struct verb_line *l, struct err *e)
-{
-	const struct speaker who = slack_speaker(t);
-	OWNED(found) struct found f = { 0 };
-	int waits;
-
-	if (!t->thread->seq || !is_verb(l, "continue") || *l->rest)
-		return 0;
-	waits = find_questions(t->st, &who.place, l->verb, NULL, &f, e);
-	return waits ? (waits < 0 ? -1 : 0) : sql_agent_turn_waits(t->st, t->thread->seq, e);
-}
-
 int slack_line_of_thread(struct slack_talk *t, struct err *e)
 {
 	const char *text = t->intent->text;
@@ -219,9 +207,6 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 		return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
 	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->intent->mentioned)
 		return free_text(t, text, e);
-	answers = order ? is_next_prompt(t, &l, e) : 0;
-	if (answers)
-		return answers < 0 ? -1 : say_to_agent(t, text, e);
 	if (order)
 		return say_order(t, &l, e);
 	if (is_verb(&l, "steer") || is_verb(&l, "task"))

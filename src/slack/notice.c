@@ -638,6 +638,17 @@ static void add_work(cJSON *blocks, const struct slack_stall *s)
 	slack_notice_add_progress(blocks, s->progress);
 }
 
+static void add_cause(cJSON *blocks, const struct slack_stall *s)
+{
+	OWNED(str) struct str text = { 0 };
+
+	if (!s->row->cause)
+		return;
+	str_add(&text, "*Why*: ");
+	blocks_add_escaped(&text, s->row->cause, BLOCKS_REASON);
+	blocks_add_section(blocks, str_text(&text));
+}
+
 /* What a nudge can achieve, in plain words. */
 static void add_prospect(cJSON *blocks, const struct slack_stall *s)
 {
@@ -686,6 +697,7 @@ void slack_notice_stall(const struct slack_stall *s, const char *const *mentions
 	blocks_add_section(out->blocks, str_text(&heading));
 	if (s->row->ended_at)
 		return;
+	add_cause(out->blocks, s);
 	add_work(out->blocks, s);
 	add_prospect(out->blocks, s);
 	if (!takes_clicks(s))

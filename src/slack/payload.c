@@ -17,11 +17,6 @@ enum {
 	ACTION_MOST = 80,
 };
 
-static char *copy(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 static const cJSON *member(const cJSON *object, const char *name)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, name);
@@ -360,9 +355,9 @@ static void read_user(struct slack_intent *a, const cJSON *payload)
 {
 	const char *team = text_in(payload, "user", "team_id");
 
-	a->user = copy(text_in(payload, "user", "id"));
+	a->user = xstrdup_if(text_in(payload, "user", "id"));
 	/* In shared channels people of other teams can press buttons, too: their team counts. */
-	a->team = copy(team ? team : text_in(payload, "team", "id"));
+	a->team = xstrdup_if(team ? team : text_in(payload, "team", "id"));
 }
 
 static void click_key(struct slack_intent *a, const cJSON *payload, const cJSON *action)
@@ -387,15 +382,15 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 	const cJSON *actions = member(payload, "actions"), *action, *of_ours = NULL;
 	const struct button *b = NULL;
 
-	a->channel = copy(text_in(payload, "channel", "id"));
+	a->channel = xstrdup_if(text_in(payload, "channel", "id"));
 	if (!a->channel)
-		a->channel = copy(text_in(payload, "container", "channel_id"));
-	a->message_ts = copy(text_in(payload, "container", "message_ts"));
-	a->thread_ts = copy(text_in(payload, "container", "thread_ts"));
+		a->channel = xstrdup_if(text_in(payload, "container", "channel_id"));
+	a->message_ts = xstrdup_if(text_in(payload, "container", "message_ts"));
+	a->thread_ts = xstrdup_if(text_in(payload, "container", "thread_ts"));
 	if (!a->thread_ts)
-		a->thread_ts = copy(text_in(payload, "message", "thread_ts"));
-	a->trigger_id = copy(json_text(payload, "trigger_id"));
-	a->response_url = copy(json_text(payload, "response_url"));
+		a->thread_ts = xstrdup_if(text_in(payload, "message", "thread_ts"));
+	a->trigger_id = xstrdup_if(json_text(payload, "trigger_id"));
+	a->response_url = xstrdup_if(json_text(payload, "response_url"));
 	cJSON_ArrayForEach (action, actions) {
 		const char *id = json_text(action, "action_id");
 
@@ -419,7 +414,7 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 	if (b->meaning == INTENT_OPEN)
 		a->view = xstrdup(b->verdict);
 	else
-		a->verdict = copy(b->verdict);
+		a->verdict = xstrdup_if(b->verdict);
 	if (names_session(b))
 		a->session = xstrdup(id_in(json_text(of_ours, "value")));
 	else
@@ -561,7 +556,7 @@ static int read_submission(struct slack_intent *a, const cJSON *payload)
 	a->meaning = form->meaning ? form->meaning : INTENT_DECIDE;
 	if (form->needs_text && !*verb_skip_blanks(or_empty(a->text)))
 		a->meaning = INTENT_EMPTY;
-	a->field = copy(block);
+	a->field = xstrdup_if(block);
 	return 0;
 }
 
@@ -599,11 +594,11 @@ static int read_command(struct slack_intent *a, const cJSON *payload)
 	const char *text = json_text(payload, "text");
 
 	a->kind = xstrdup("command");
-	a->user = copy(json_text(payload, "user_id"));
-	a->team = copy(json_text(payload, "team_id"));
-	a->channel = copy(json_text(payload, "channel_id"));
-	a->trigger_id = copy(json_text(payload, "trigger_id"));
-	a->response_url = copy(json_text(payload, "response_url"));
+	a->user = xstrdup_if(json_text(payload, "user_id"));
+	a->team = xstrdup_if(json_text(payload, "team_id"));
+	a->channel = xstrdup_if(json_text(payload, "channel_id"));
+	a->trigger_id = xstrdup_if(json_text(payload, "trigger_id"));
+	a->response_url = xstrdup_if(json_text(payload, "response_url"));
 	a->event_key = hash_key("command", a->trigger_id);
 	a->text = typed_text(or_empty(text));
 	set_action(a, or_empty(json_text(payload, "command")), a->text);
@@ -680,13 +675,13 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 		return 0;
 	thread = json_text(event, "thread_ts");
 	text = or_empty(json_text(event, "text"));
-	a->user = copy(json_text(event, "user"));
-	a->team = copy(team_of(payload, event));
-	a->channel = copy(json_text(event, "channel"));
-	a->message_ts = copy(json_text(event, "ts"));
+	a->user = xstrdup_if(json_text(event, "user"));
+	a->team = xstrdup_if(team_of(payload, event));
+	a->channel = xstrdup_if(json_text(event, "channel"));
+	a->message_ts = xstrdup_if(json_text(event, "ts"));
 	a->thread_ts = thread && strcmp(thread, a->message_ts) != 0 ? xstrdup(thread) : NULL;
 	a->message_key = join_key(a->channel, a->message_ts);
-	a->client_key = copy(json_text(event, "client_msg_id"));
+	a->client_key = xstrdup_if(json_text(event, "client_msg_id"));
 	a->text = plain(text, bot);
 	named = strcmp(type, "app_mention") == 0 || mentions(text, bot) ||
 	        or_empty(json_text(event, "channel_type"))[0] == 'i'; /* im: only we are there */

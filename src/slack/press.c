@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char CONTINUE[] = "Continue.";
-
 /* What has been decided in the meantime. */
 static int tell_late(struct slack_talk *t, const struct slack_turn_row *turn, struct err *e)
 {
@@ -19,6 +17,9 @@ static int tell_late(struct slack_talk *t, const struct slack_turn_row *turn, st
 	if (turn->said)
 		str_addf(&why, "too late: %.100s answered this turn already, at %s",
 		         turn->said_by ? turn->said_by : "somebody", turn->followed_at);
+	else if (turn->status == SESSION_STATUS_INTERRUPTED || turn->is_kept)
+		str_add(&why,
+		        "too late: the session was interrupted; `session-resume` continues it");
 	else if (turn->run_ended_at || turn->stop_wanted_at ||
 	         turn->status == SESSION_STATUS_TERMINATED)
 		str_add(&why, "too late: the session has ended");
@@ -62,6 +63,6 @@ int slack_turn_press(struct slack_talk *t, struct err *e)
 	if (strcmp(a->verdict, "stop") == 0)
 		return slack_say_of(t, "session-stop", turn.session_id, NULL, e);
 	if (strcmp(a->verdict, "resume") == 0)
-		return slack_say_of(t, "steer", turn.session_id, CONTINUE, e);
+		return slack_say_of(t, "steer", turn.session_id, OPERATOR_CONTINUE, e);
 	return open_form(t, &turn, e);
 }

@@ -99,6 +99,8 @@ static void add_end(struct str *out, const struct slack_turn_row *turn)
 		str_add(out, "Its session has ended.");
 	else if (turn->status == SESSION_STATUS_INTERRUPTED)
 		str_add(out, "⚠️ Its session was interrupted: `session-resume` continues it.");
+	else if (turn->run_ended_at)
+		str_add(out, "⚠️ Its session was interrupted, and has been resumed.");
 	else
 		str_add(out, "⚠️ Its session was interrupted.");
 }

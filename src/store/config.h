@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CONFIG_FIELDS_MAX = 64 };
+enum { CONFIG_FIELDS_MAX = 80 };
 
 /* Where a setting's value comes from. */
 enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
@@ -22,6 +22,8 @@ enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
 enum config_force { FORCE_ALLOW, FORCE_ASK, FORCE_NEVER };
 enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
 enum config_trust { TRUST_LISTED, TRUST_ASK, TRUST_OFF };
+enum config_when_down { WHEN_DOWN_DENY, WHEN_DOWN_ALLOW };
+enum config_reads { READS_ALLOW, READS_POLICY };
 enum config_allow { ALLOW_ANY, ALLOW_LISTED };
 enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 enum config_protocol { PROTOCOL_MCP, PROTOCOL_ACP, PROTOCOL_ACP_STREAM };
@@ -170,6 +172,12 @@ struct config {
 		struct config_texts always_ask;
 		int trust; /* enum config_trust */
 	} policy;
+	struct {
+		int when_down; /* enum config_when_down */
+		int reads; /* enum config_reads */
+		int64_t wait_seconds; /* 0: as long as the host lets a hook wait */
+		bool standby_at_end;
+	} gate;
 	struct {
 		bool agent_may_loosen;
 	} modes;

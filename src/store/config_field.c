@@ -76,6 +76,16 @@ static const char *const TRUST[] = {
 	[TRUST_OFF] = "off",
 	NULL,
 };
+static const char *const WHEN_DOWN[] = {
+	[WHEN_DOWN_DENY] = "deny",
+	[WHEN_DOWN_ALLOW] = "allow",
+	NULL,
+};
+static const char *const READS[] = {
+	[READS_ALLOW] = "allow",
+	[READS_POLICY] = "policy",
+	NULL,
+};
 static const char *const FORCES[] = {
 	[FORCE_ALLOW] = "allow",
 	[FORCE_ASK] = "ask",
@@ -271,6 +281,22 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "policy.always_ask", KIND_TEXTS, AT(policy.always_ask), .preset = "", .rule = &FILE_NAME,
 	  .example = "[\"*.tf\", \"deploy/keys\"]",
 	  .comment = "files and folders that no policy lets anybody write unasked, at any depth" },
+
+	{ "gate.when_down", KIND_CHOICE, AT(gate.when_down), .preset = "deny", .choices = WHEN_DOWN,
+	  .comment =
+	      "what hooks of agents' own tools answer while agent-intercom cannot be reached; "
+	      "`agent-intercom install HOST --gate` writes it into the host's files" },
+	{ "gate.reads", KIND_CHOICE, AT(gate.reads), .preset = "allow", .choices = READS,
+	  .comment =
+	      "whether tools that only read are allowed (but for policy.always_ask), or need a "
+	      "policy or a person as others do" },
+	{ "gate.wait_seconds", KIND_NUMBER, AT(gate.wait_seconds), .preset = "0",
+	  RANGE(0, SECONDS_MAX),
+	  .comment =
+	      "how long a hook waits for an answer until its tool is denied and the question "
+	      "is parked; 0: as long as the host lets it" },
+	{ "gate.standby_at_end", KIND_BOOLEAN, AT(gate.standby_at_end), .preset = "false",
+	  .comment = "whether an agent that ends its turn asks for the next instruction first" },
 
 	{ "modes.agent_may_loosen", KIND_BOOLEAN, AT(modes.agent_may_loosen), .preset = "true",
 	  .comment =

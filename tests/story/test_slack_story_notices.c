@@ -75,7 +75,7 @@ static const char STOPPED[] =
 
 static const char STARTED[] =
     "🔄 Server restarted. Found 1 interrupted session(s) with 1 pending approval(s) and 0 pending "
-    "prompt(s). Answers count; agents can use `reboot` to resume.";
+    "prompt(s). Answers count; an agent that connects again finds them with `reboot`.";
 
 /* How many messages of the channel say so. */
 static int times_shown(const char *text)

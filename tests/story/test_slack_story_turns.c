@@ -106,6 +106,8 @@ START_TEST(words_that_a_restart_leaves_untold_are_not_what_came_next)
 	turn = shown_now(ts);
 	says(turn, "Its session has ended.");
 	is_not_in(turn, "use tabs");
+	expect("SELECT kind FROM slack_message WHERE kind IN ('ended', 'restarted') ORDER BY seq",
+	       "ended\nrestarted\n");
 	end_system();
 }
 END_TEST
@@ -133,6 +135,8 @@ START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
 {
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *turn = NULL;
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(char_ptr) char *after = NULL;
 
 	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
@@ -140,10 +144,42 @@ START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
 	edits_wait(30);
 	ck_assert_int_eq(kill(worker_pid("runner-1"), SIGKILL), 0);
 	pass_time_until("SELECT status FROM session", "interrupted\n");
+	press_and_wait(ts, "turn_resume");
+	whispered("too late: the session was interrupted; `session-resume` continues it");
 	turn = shown_now(ts);
 	says(turn, "Its session was interrupted: `session-resume` continues it.");
 	is_not_in(turn, "has ended.\"");
 	is_not_in(turn, "turn_resume");
+	head = ts_of("session");
+	(void)slack_acked("{'message':{'text':'resume','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT status FROM session", "active\n");
+	after = shown_now(ts);
+	says(after, "Its session was interrupted, and has been resumed.");
+	is_not_in(after, "session-resume");
+	end_system();
+}
+END_TEST
+
+START_TEST(words_to_an_interrupted_session_wait_for_its_own_agent)
+{
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(char_ptr) char *said = NULL;
+	struct agent other;
+
+	a_system_with_an_agent("mend it", "\"text:%p\"");
+	free(ts_of("turn"));
+	head = ts_of("session");
+	ck_assert_int_eq(kill(worker_pid("runner-1"), SIGKILL), 0);
+	pass_time_until("SELECT status FROM session", "interrupted\n");
+	(void)slack_acked("{'message':{'text':'the docs, too','thread_ts':'%s'}}", head);
+	pass_time_until(
+	    "SELECT text FROM slack_message WHERE kind = 'reply'",
+	    "Noted: the agent is told when its session is resumed (`session-resume`).\n");
+	other = agent_hello(front_port(), "", "2025-11-25");
+	said = call_for_message(&other, "ping", "{}");
+	is_not_in(said, "the docs, too");
+	(void)slack_acked("{'message':{'text':'resume','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT delivered_at IS NOT NULL FROM steering", "1\n");
 	end_system();
 }
 END_TEST
@@ -211,19 +247,55 @@ START_TEST(words_after_a_turn_are_told_now)
 }
 END_TEST
 
-START_TEST(continue_after_a_turn_is_the_next_prompt)
+START_TEST(a_verdict_after_a_turn_is_the_next_prompt)
 {
+	static const char *const SAID[] = { "continue", "resume", "yes" };
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *head = NULL;
 
 	a_system_with_an_agent("mend it", "\"text:%p\"");
 	ts = ts_of("turn");
 	head = ts_of("session");
-	(void)slack_acked("{'message':{'text':'continue','thread_ts':'%s'}}", head);
-	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply'",
-	                "Noted: the agent is told now; it is its next prompt.\n");
-	pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'", "2\n");
-	expect("SELECT text FROM agent_line WHERE kind = 'text'", "mend it\ncontinue\n");
+	for (size_t i = 0; i < COUNT(SAID); i++) {
+		OWNED(str) struct str ended = { 0 };
+
+		(void)slack_acked("{'message':{'text':'%s','thread_ts':'%s'}}", SAID[i], head);
+		str_addf(&ended, "%zu\n", i + 2);
+		pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'",
+		                ended.bytes);
+	}
+	expect("SELECT DISTINCT text FROM slack_message WHERE kind = 'reply'",
+	       "Noted: the agent is told now; it is its next prompt.\n");
+	expect("SELECT text FROM agent_line WHERE kind = 'text'",
+	       "mend it\nContinue.\nContinue.\nyes\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_session_whose_turn_has_ended_is_resumed_by_its_id_with_words)
+{
+	static const char *const WORDS[][2] = { { "resume", "" },
+		                                { "resume", "now the docs" },
+		                                { "refine", "and the tests" } };
+	OWNED(char_ptr) char *id = NULL;
+
+	a_system_with_an_agent("mend it", "\"text:%p\"");
+	free(ts_of("turn"));
+	id = rows("SELECT id FROM session");
+	id[strcspn(id, "\n")] = '\0';
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		OWNED(str) struct str ended = { 0 };
+
+		says(member(
+		         slack_acked("{'slash':{'text':'%s %s %s'}}", WORDS[i][0], id, WORDS[i][1]),
+		         "payload.text"),
+		     "Noted: the agent is told now; it is its next prompt.");
+		str_addf(&ended, "%zu\n", i + 2);
+		pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'",
+		                ended.bytes);
+	}
+	expect("SELECT text FROM agent_line WHERE kind = 'text'",
+	       "mend it\nContinue.\nnow the docs\nand the tests\n");
 	end_system();
 }
 END_TEST
@@ -293,10 +365,12 @@ int main(void)
 	tcase_add_test(c, words_that_a_restart_leaves_untold_are_not_what_came_next);
 	tcase_add_test(c, an_agent_that_is_killed_in_a_turn_did_not_go_on_by_itself);
 	tcase_add_test(c, the_turn_of_an_interrupted_session_says_that_it_can_be_resumed);
+	tcase_add_test(c, words_to_an_interrupted_session_wait_for_its_own_agent);
 	tcase_add_test(c, activity_is_one_message_with_few_edits);
 	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
 	tcase_add_test(c, words_after_a_turn_are_told_now);
-	tcase_add_test(c, continue_after_a_turn_is_the_next_prompt);
+	tcase_add_test(c, a_verdict_after_a_turn_is_the_next_prompt);
+	tcase_add_test(c, a_session_whose_turn_has_ended_is_resumed_by_its_id_with_words);
 	tcase_add_test(c, a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again);
 	tcase_add_test(c, a_budget_that_is_used_up_is_resumed_by_a_button);
 	return run_suite(s);

@@ -170,6 +170,8 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "default\npolicy.require_global_"
 	    "allowlist|false|default\npolicy.trust|listed|default\n"
 	    "policy.always_ask|[]|default\n"
+	    "gate.when_down|deny|default\ngate.reads|allow|default\n"
+	    "gate.wait_seconds|0|default\ngate.standby_at_end|false|default\n"
 	    "modes.agent_may_loosen|true|default\n"
 	    "log.format|text|default\nlog.level|info|default\nworkspaces.allow|any|"
 	    "default\ncommands|{}|default\n"
@@ -207,6 +209,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "4294967294]\n"
 	    "[ipc]\nrequire_token = true\n[policy]\nrequire_global_allowlist = true\n"
 	    "trust = \"ask\"\nalways_ask = [\"*.tf\", \"deploy/keys\"]\n"
+	    "[gate]\nwhen_down = \"allow\"\nreads = \"policy\"\nwait_seconds = 26\n"
+	    "standby_at_end = true\n"
 	    "[log]\nformat = \"json\"\nlevel = \"debug\"\n"
 	    "[modes]\nagent_may_loosen = false\n"
 	    "[workspaces]\nallow = \"listed\"\n"
@@ -264,6 +268,10 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.policy.trust, TRUST_ASK);
 	ck_assert_uint_eq(c.policy.always_ask.count, 2);
 	ck_assert_str_eq(c.policy.always_ask.items[1], "deploy/keys");
+	ck_assert_int_eq(c.gate.when_down, WHEN_DOWN_ALLOW);
+	ck_assert_int_eq(c.gate.reads, READS_POLICY);
+	ck_assert_int_eq(c.gate.wait_seconds, 26);
+	ck_assert(c.gate.standby_at_end);
 	ck_assert_int_eq(c.log.format, LOG_FORMAT_JSON);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_DEBUG);
 	ck_assert(!c.modes.agent_may_loosen);

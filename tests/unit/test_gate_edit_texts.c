@@ -119,10 +119,74 @@ START_TEST(lines_that_end_in_crlf_keep_their_ends)
 	    "claude", "Edit",
 	    object("file_path", "a", "old_string", "1\n2\n", "new_string", "1\nx\n2\n", NULL));
 	file_is("a", "1\r\nx\r\n2\r\n3\r\n");
-	given_file("a", "1\r\n2\n3\r\n");
-	is_not_computed("claude", "Edit",
-	                object("file_path", "a", "old_string", "1\n2", "new_string", "x", NULL),
-	                "several kinds");
+	carry_out(
+	    "gemini", "replace",
+	    object("file_path", "a", "old_string", "1\r\nx\r\n", "new_string", "y\nz\r\n", NULL));
+	file_is("a", "y\r\nz\r\n2\r\n3\r\n");
+}
+END_TEST
+
+START_TEST(what_hosts_do_differently_is_not_computed)
+{
+	static const struct {
+		const char *file, *old_text, *new_text, *why;
+	} CASES[] = {
+		{ "1\r\n2\n3\r\n", "3", "x", "several kinds" },
+		{ "1\n2\n", "1", "1\r\n", "another line ending" },
+		{ "\xef\xbb\xbf"
+		  "1\n",
+		  "1", "2", "byte-order mark" },
+		{ "\xff 1\n", "1", "2", "not UTF-8" },
+		{ "1\n", "1", "1", "is the new one" },
+		{ "1\n", "1", "x \ny", "may trim" },
+		{ "1\n", "1", "x\t", "may trim" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		no_files();
+		given_file("a.c", CASES[i].file);
+		is_not_computed("claude", "Edit",
+		                object("file_path", "a.c", "old_string", CASES[i].old_text,
+		                       "new_string", CASES[i].new_text, NULL),
+		                CASES[i].why);
+	}
+	is_not_computed("claude", "Write", object("file_path", "c", "content", "x \n", NULL),
+	                "may trim");
+	given_file("a.md", "1\n");
+	carry_out("claude", "Edit",
+	          object("file_path", "a.md", "old_string", "1", "new_string", "x  ", NULL));
+	file_is("a.md", "x  \n");
+	given_file("b", "1\r\n");
+	is_not_computed("gemini", "write_file", object("file_path", "b", "content", "x\n", NULL),
+	                "may keep that");
+}
+END_TEST
+
+/* Seen in the programs of Claude Code 2.1.330 and Gemini CLI 0.61.0. */
+START_TEST(hosts_treat_ends_of_lines_in_their_own_ways)
+{
+	static const struct {
+		const char *host, *tool, *file, *old_text, *new_text, *after;
+	} CASES[] = {
+		{ "claude", "Edit", "1\n2\n3\n", "2", "", "1\n3\n" },
+		{ "claude", "Edit", "1\n2\n3\n", "2\n", "", "1\n3\n" },
+		{ "claude", "Edit", "1\n2x\n3\n", "2", "", "1\nx\n3\n" },
+		{ "claude", "Edit", "1\r\n2\r\n", "1", "", "2\r\n" },
+		{ "qwen", "edit", "1\n2\n3\n", "2", "", "1\n\n3\n" },
+		{ "gemini", "replace", "1\n2\n", "2\n", "3", "1\n3\n" },
+		{ "gemini", "replace", "1\n2", "2", "3\n", "1\n3" },
+		{ "gemini", "replace", "1\r\n2\r\n", "2\n", "3", "1\r\n3\r\n" },
+		{ "qwen", "edit", "1\n2\n", "2\n", "3", "1\n3" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		no_files();
+		given_file("a", CASES[i].file);
+		carry_out(CASES[i].host, CASES[i].tool,
+		          object("file_path", "a", "old_string", CASES[i].old_text, "new_string",
+		                 CASES[i].new_text, NULL));
+		file_is("a", CASES[i].after);
+	}
 }
 END_TEST
 
@@ -241,8 +305,10 @@ START_TEST(replacing_is_what_a_simple_program_does)
 		json_member(&input, "new_string", to);
 		json_member_bool(&input, "replace_all", all);
 		json_object_end(&input);
+		if (strcmp(from, to) == 0)
+			continue;
 		wanted = simple_replace(text, from, to, all, expected);
-		got = compute("claude", "Edit", str_text(&input), &edit, &e);
+		got = compute("qwen", "edit", str_text(&input), &edit, &e);
 		MUST(got == (wanted == 0), "%s: %s", e.text, str_text(&input));
 		MUST(wanted || strcmp(str_text(&edit.files[0].after), expected) == 0,
 		     "%s of '%s': '%s', not '%s'", str_text(&input), text,
@@ -263,6 +329,8 @@ int main(void)
 	tcase_add_test(c, edits_of_one_call_follow_each_other);
 	tcase_add_test(c, gemini_says_how_often_a_text_is_there);
 	tcase_add_test(c, lines_that_end_in_crlf_keep_their_ends);
+	tcase_add_test(c, what_hosts_do_differently_is_not_computed);
+	tcase_add_test(c, hosts_treat_ends_of_lines_in_their_own_ways);
 	tcase_add_test(c, a_line_is_inserted_after_another);
 	tcase_add_test(c, a_file_is_deleted_and_one_that_cannot_be_read_is_an_error);
 	tcase_add_test(c, replacing_is_what_a_simple_program_does);

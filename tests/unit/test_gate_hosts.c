@@ -175,6 +175,23 @@ START_TEST(what_cannot_become_an_input_is_refused_with_a_reason)
 		{ "PreToolUse",
 		  "{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"a\\u0000b\"}}", "NUL" },
 		{ "PreToolUse", "{\"tool_name\":\"\xff\"}", "UTF-8" },
+		{ "PreToolUse", "{\"tool_name\":\"Read\",\"tool_name\":\"Bash\"}", "twice" },
+		{ "PreToolUse",
+		  "{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\",\"command\":"
+		  "\"rm x\"}}",
+		  "twice" },
+		{ "PreToolUse",
+		  "{\"tool_name\":\"Bash\",\"tool_input\":\"{\\\"command\\\":\\\"ls\\\","
+		  "\\\"command\\\":\\\"rm x\\\"}\"}",
+		  "twice" },
+		{ "PreToolUse",
+		  "{\"tool_name\":\"MultiEdit\",\"tool_input\":{\"file_path\":\"a\",\"edits\":"
+		  "[{\"old_string\":\"a\",\"old_string\":\"b\"}]}}",
+		  "twice" },
+		{ "PreToolUse",
+		  "{\"tool_name\":\"Bash\",\"tool_input\":\"{\\\"command\\\":\\\"ls\\\\u0000"
+		  "\\\"}\"}",
+		  "NUL" },
 		{ "PreToolUse", "{\"hook_event_name\":\"Stop\",\"tool_name\":\"Bash\"}",
 		  "was called for PreToolUse but its input is of Stop" },
 		{ "BeforeTool", "{\"tool_name\":\"Bash\"}", "no hook event" },

@@ -611,6 +611,42 @@ START_TEST(policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do)
 }
 END_TEST
 
+/* --explain with the JSON of a hook: a file tool, or a command in the workspace. */
+static int explain_hook(struct str *said, const char *tool, const char *key, const char *value)
+{
+	OWNED(str) struct str options = { 0 };
+
+	str_addf(&options,
+	         "--explain '{\"session_id\":\"s\",\"cwd\":\"%s\",\"tool_name\":\"%s\","
+	         "\"tool_input\":{\"%s\":\"%s\"}}'",
+	         site.workspace, tool, key, value);
+	return check(said, options.bytes);
+}
+
+START_TEST(policy_check_explains_what_a_hook_would_be_told)
+{
+	OWNED(str) struct str said = { 0 };
+
+	given_all("{\"enabled\":true,\"commands\":[\"make\"],"
+	          "\"file_patterns\":{\"write\":[\"docs/**\"]}}");
+	ck_assert_int_eq(explain_hook(&said, "Bash", "command", "make"), 0);
+	says(said.bytes, "allowed: allowed by command:make");
+	ck_assert_int_eq(explain_hook(&said, "Bash", "command", "make;id"), 1);
+	says(said.bytes, "asked: ");
+	ck_assert_int_eq(explain_hook(&said, "Read", "file_path", "/etc/hostname"), 0);
+	says(said.bytes, "it only reads");
+	ck_assert_int_eq(explain_hook(&said, "Write", "file_path", "docs/new"), 0);
+	ck_assert_int_eq(explain_hook(&said, "Write", "file_path", "src/new"), 1);
+	says(said.bytes, "no rule allows to write src/new");
+	ck_assert_int_eq(explain_hook(&said, "Write", "file_path", "/etc/passwd"), 1);
+	says(said.bytes, "path violation");
+	ck_assert_int_eq(explain_hook(&said, "mcp__intercom__ping", "a", "b"), 0);
+	says(said.bytes, "a tool of ours");
+	ck_assert_int_eq(check(&said, "--host nobody --explain {}"), 78);
+	says(said.bytes, "there is no host 'nobody'");
+}
+END_TEST
+
 START_TEST(policy_check_tries_a_file_on_what_people_decided)
 {
 	OWNED(str) struct str said = { 0 };
@@ -677,6 +713,7 @@ int main(void)
 	tcase_add_test(c, a_file_that_every_user_may_write_allows_nothing);
 	tcase_add_test(c, an_approved_change_cannot_be_one_of_the_policy);
 	tcase_add_test(c, policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do);
+	tcase_add_test(c, policy_check_explains_what_a_hook_would_be_told);
 	tcase_add_test(c, policy_check_tries_a_file_on_what_people_decided);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -392,7 +392,7 @@ static const char *const NOT_PURGED[] = {
 	"operator",      "rule_set",        "setting",      "slack_gate", "command_verb",
 	"slack_lane",    "audit_cut",       "slack_part",   "slack_kind", "slack_history",
 	"source",        "request_kind",    "policy_trust", "workspace",  "slack_check",
-	"slack_checked", "agent_line_kind",
+	"slack_checked", "agent_line_kind", "gate_canary",
 };
 
 START_TEST(no_table_is_forgotten)

@@ -29,6 +29,11 @@ START_TEST(an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again)
 	was_told("\"text\":\"mend it\"", 1);
 	expect("SELECT kind, run_seq, told_in FROM agent_input ORDER BY seq",
 	       "task|1|2\nreturn|2|\n");
+	kill_runner(run + 1);
+	resume(run + 1);
+	was_told("\"method\":\"session/prompt\"", 3);
+	was_told("Continue where you left off.", 2);
+	was_told("may not have arrived. Unless you have acted on it, do so now:\\nmend it", 2);
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -49,6 +54,30 @@ START_TEST(an_agent_that_remembers_nothing_is_told_what_is_known)
 	was_told("Its agent said last:\\nDone\\n", 1);
 	was_told("session/resume", 0);
 	was_told("\"text\":\"mend it\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(what_several_interruptions_left_is_told_once_each_time)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	start_again("v1", STEPS("wait", "resumable"));
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'too risky' FROM request");
+	resume(run);
+	was_told("too risky", 1);
+	for (int i = 1; i <= 2; i++) {
+		kill_runner(run + i);
+		resume(run + i);
+		was_told("\"method\":\"session/prompt\"", i + 2);
+		was_told("Your work was interrupted", i + 1);
+		was_told("too risky", i + 1);
+	}
+	expect("SELECT kind, told_in FROM agent_input ORDER BY seq",
+	       "task|\nreturn|3\nreturn|4\nreturn|\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -195,6 +224,24 @@ START_TEST(a_stop_of_the_system_leaves_questions_that_can_be_answered)
 }
 END_TEST
 
+START_TEST(a_sigterm_to_every_process_is_a_stop_of_the_system_in_any_order)
+{
+	setup();
+	for (int runner_first = 0; runner_first <= 1; runner_first++) {
+		int run = given_run("sleep 1000");
+
+		run_becomes(run, "running||||active");
+		pid_t agent = (pid_t)atoi(of_run(run, "pid")), runner = runner_of(run);
+
+		ck_assert_int_eq(kill(runner_first ? runner : agent, SIGTERM), 0);
+		ck_assert_int_eq(kill(runner_first ? agent : runner, SIGTERM), 0);
+		run_becomes(run, "ended|interrupted||15|interrupted");
+		ck_assert_str_eq(of_run(run, "why"), "the system stopped");
+	}
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(what_everything_was_killed_in_can_be_answered_and_goes_on)
 {
 	setup();
@@ -256,6 +303,7 @@ int main(void)
 
 	tcase_add_test(c, an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again);
 	tcase_add_test(c, an_agent_that_remembers_nothing_is_told_what_is_known);
+	tcase_add_test(c, what_several_interruptions_left_is_told_once_each_time);
 	tcase_add_test(c, words_beside_an_answer_survive_the_runner);
 	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
 	tcase_add_test(c,
@@ -264,6 +312,7 @@ int main(void)
 	tcase_add_test(c, a_question_that_is_open_is_told_as_open_and_asked_once);
 	tcase_add_test(c, a_decision_that_comes_after_the_return_is_told_once);
 	tcase_add_test(c, a_stop_of_the_system_leaves_questions_that_can_be_answered);
+	tcase_add_test(c, a_sigterm_to_every_process_is_a_stop_of_the_system_in_any_order);
 	tcase_add_test(c, what_everything_was_killed_in_can_be_answered_and_goes_on);
 	tcase_add_test(c, after_a_reboot_another_process_with_the_same_number_is_left_alone);
 	return run_suite(s);

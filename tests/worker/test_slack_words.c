@@ -291,15 +291,28 @@ END_TEST
 START_TEST(a_mention_that_is_a_sentence_is_told_to_the_agent)
 {
 	slack();
-	a_session(2, "01900000-0000-7000-8000-000000000002", "/ws/api");
 	in_mention("stop using tabs, please");
 	in_mention("mode local variables are fine");
 	in_mention("approve of this approach in the docs");
-	expect("SELECT session_seq, text, outcome FROM steering ORDER BY seq",
-	       "2|stop using tabs, please|accepted\n2|mode local variables are fine|accepted\n"
-	       "2|approve of this approach in the docs|accepted\n");
-	expect("SELECT status, mode FROM session", "active|hybrid\nactive|hybrid\n");
-	replies("Noted: the agent of session 01900000-0000 (claude in api) is told");
+	expect("SELECT text, outcome FROM steering ORDER BY seq",
+	       "stop using tabs, please|accepted\nmode local variables are fine|accepted\n"
+	       "approve of this approach in the docs|accepted\n");
+	expect("SELECT status, mode FROM session", "active|hybrid\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(of_several_sessions_a_mention_asks_which_is_meant)
+{
+	slack();
+	a_session(2, "01900000-0000-7000-8000-000000000002", "/ws/api");
+	in_mention("stop using tabs, please");
+	replies("which session is that for? Reply in its thread, or say `steer <session> <text>`:\n"
+	        "  01900000-0000-7000");
+	expect("SELECT count(*) FROM steering", "0\n");
+	in_mention("steer 01900000-0000-7000-8000-000000000002 stop using tabs, please");
+	expect("SELECT session_seq, text, outcome FROM steering",
+	       "2|stop using tabs, please|accepted\n");
 	slack_stop();
 }
 END_TEST
@@ -674,6 +687,7 @@ int main(void)
 	tcase_add_test(c,
 	               sentences_that_begin_with_a_verb_are_told_to_the_agent_where_nothing_waits);
 	tcase_add_test(c, a_mention_that_is_a_sentence_is_told_to_the_agent);
+	tcase_add_test(c, of_several_sessions_a_mention_asks_which_is_meant);
 	tcase_add_test(c, a_mention_that_is_a_verb_alone_or_a_verb_and_an_id_is_an_order);
 	tcase_add_test(c, an_id_that_fits_nothing_does_nothing_and_is_told_what_there_is);
 	tcase_add_test(c, four_characters_of_an_id_are_enough_where_one_begins_so);

@@ -3,12 +3,26 @@
 char workspace[600];
 pid_t front;
 
-void given_hooks(void)
+void given_hooks_with(const char *setting, const char *value)
 {
+	char sql[300];
+
 	fresh_store();
 	given_front_settings(workspace);
+	if (setting) {
+		(void)snprintf(sql, sizeof(sql),
+		               "INSERT OR REPLACE INTO setting (name, value, source, updated_at) "
+		               "VALUES ('%s', '%s', 'file', '%s')",
+		               setting, value, clock_now().text);
+		given(sql);
+	}
 	front = start_worker("mcp-front");
 	(void)start_worker("watchdog");
+}
+
+void given_hooks(void)
+{
+	given_hooks_with(NULL, NULL);
 }
 
 void restart_front(void)

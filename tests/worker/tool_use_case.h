@@ -19,6 +19,8 @@ extern pid_t front;
 
 /* A front with a workspace, and the watchdog. */
 void given_hooks(void);
+/* The same with a setting. */
+void given_hooks_with(const char *setting, const char *value);
 void restart_front(void);
 /* Writes the policy of the workspace. */
 void given_policy(const char *json);

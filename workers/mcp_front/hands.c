@@ -742,11 +742,6 @@ void hands_each(struct front *f, void (*visit)(struct front *f, struct hand_task
 				visit(f, t, arg);
 }
 
-static char *copy(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 bool hands_have_room(struct front *f, const struct hand_task *t)
 {
 	return hand_queue_has_room(&f->hands->queue, t);
@@ -754,8 +749,8 @@ bool hands_have_room(struct front *f, const struct hand_task *t)
 
 void hands_ask(struct front *f, struct hand_task *t)
 {
-	t->ask.given = copy(t->ask.given);
-	t->ask.root = copy(t->ask.root);
+	t->ask.given = xstrdup_if(t->ask.given);
+	t->ask.root = xstrdup_if(t->ask.root);
 	t->ask.is_big = false;
 	t->asked_ms = clock_monotonic_ms();
 	t->told_slow = t->tried = false;

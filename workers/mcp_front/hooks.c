@@ -69,7 +69,10 @@ int hooks_introduce(struct front *f, struct job *job, struct err *e)
 
 	if (!h)
 		return 0;
-	p->patience_ms = hook_patience_ms(params);
+	p->patience_ms = h->patience_ms;
+	if (f->settings.gate_wait_ms &&
+	    (!p->patience_ms || p->patience_ms > f->settings.gate_wait_ms))
+		p->patience_ms = f->settings.gate_wait_ms;
 	p->begins = h->in.event == GATE_SESSION_START;
 	if (!h->in.session)
 		learn_program(job->sink);

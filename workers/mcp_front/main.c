@@ -116,6 +116,9 @@ static void read_settings(struct front *f)
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
+	s->gate_reads_by_policy = setting_is(st, "gate.reads", "policy");
+	s->gate_standby = setting_is(st, "gate.standby_at_end", "true");
+	s->gate_wait_ms = setting_int(st, "gate.wait_seconds", 0) * 1000;
 	s->commands = policy_gate_commands(st);
 	s->trust = policy_trust_read(st);
 	s->always_ask = setting_json(st, "policy.always_ask");

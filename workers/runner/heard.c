@@ -12,17 +12,12 @@ enum {
 	LINE_BYTES = 256, /* of a line, besides its text */
 };
 
-static char *copy_of(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 static struct heard *append(struct heard_list *h, enum acp_event_kind kind, const char *id,
                             const char *text)
 {
 	struct heard *one = xcalloc(1, sizeof(*one)), **end = &h->first;
 
-	*one = (struct heard){ .kind = kind, .id = copy_of(id), .text = copy_of(text) };
+	*one = (struct heard){ .kind = kind, .id = xstrdup_if(id), .text = xstrdup_if(text) };
 	h->is_urgent = h->is_urgent || kind == ACP_OPENED || kind == ACP_ASKED ||
 	               kind == ACP_WITHDRAWN || kind == ACP_TURN_STARTED || kind == ACP_TURN_ENDED;
 	while (*end)

@@ -13,13 +13,19 @@
 #include "pulse.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
 	REST_MS = 10000, /* who had nothing to do for so long closes the database, */
 	REST_LOOK_MS = 30000, /* and opens it so often, which takes milliseconds */
+	TOGETHER_MS = 1000, /* between two signals that were sent together */
+	SHELL_SIGNAL = 128, /* the exit status of a program that a signal has ended begins here */
 };
+
+static const char STOPPED[] = "the system stopped";
 
 #define RUNNER_INIT                                                                                \
 	{                                                                                          \
@@ -134,6 +140,18 @@ static bool is_asked_to_leave(struct runner *r, bool busy)
 	return true;
 }
 
+/* Whether the agent was ended by a SIGTERM that we get, too: systemd may send one to every process
+ * of a service, in any order. */
+static bool was_stopped_with_us(const struct runner *r)
+{
+	struct pollfd signal = { .fd = r->w.signal_fd, .events = POLLIN };
+	bool terminated = WIFSIGNALED(r->status) ? WTERMSIG(r->status) == SIGTERM
+	                                         : WEXITSTATUS(r->status) == SHELL_SIGNAL + SIGTERM;
+
+	return r->outcome == AGENT_RUN_OUTCOME_EXITED && terminated &&
+	       poll(&signal, 1, TOGETHER_MS) > 0;
+}
+
 /* Until the agent is over, and what it said is in rows. */
 static void run(struct runner *r)
 {
@@ -147,7 +165,11 @@ static void run(struct runner *r)
 		e = (struct err){ 0 };
 		set_alarm(r, did < 0);
 		if (is_asked_to_leave(r, did > 0))
-			ending_begin(r, AGENT_RUN_OUTCOME_INTERRUPTED, "the system stopped");
+			ending_begin(r, AGENT_RUN_OUTCOME_INTERRUPTED, STOPPED);
+	}
+	if (was_stopped_with_us(r)) {
+		r->outcome = AGENT_RUN_OUTCOME_INTERRUPTED;
+		str_add(&r->why, STOPPED);
 	}
 	while (r->heard && look_now(r, &e) < 0 && e.kind == ERR_AGAIN && is_passing(r, &e)) {
 		e = (struct err){ 0 };

@@ -110,7 +110,7 @@ static int add_left(struct runner *r, const struct agent_talk_row *row, bool is_
 
 	sql_agent_input_left(&r->w.store, row->session_seq, r->w.row, &left);
 	while ((got = row_next(&left.row, e)) > 0) {
-		if (left.is_sent && is_new)
+		if (left.is_known && is_new)
 			continue; /* it is part of the history */
 		str_add(out, left.is_sent
 		                 ? "\nThis was sent to you last, and may not have arrived. "

@@ -9,11 +9,6 @@
 
 enum { SHOW_MS = 3000 /* between two edits of the message that shows what it does */ };
 
-static char *copy_of(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 /* ---- events ---- */
 
 /* The first path that a call names. */
@@ -38,14 +33,14 @@ static void read_tool(const struct acp_tool_call *call, struct said_line *out)
 	*out = (struct said_line){ .what = SAID_ONGOING,
 		                   .kind = AGENT_LINE_KIND_TOOL,
 		                   .key = xstrdup(call->id),
-		                   .text = copy_of(title),
+		                   .text = xstrdup_if(title),
 		                   .detail = str_take(&json),
 		                   .is_over = acp_tool_call_is_over(call) };
 }
 
 static void read_words(enum agent_line_kind kind, const char *text, struct said_line *out)
 {
-	*out = (struct said_line){ .what = SAID_LINE, .kind = kind, .text = copy_of(text) };
+	*out = (struct said_line){ .what = SAID_LINE, .kind = kind, .text = xstrdup_if(text) };
 }
 
 bool said_read(const struct acp_event *event, struct said_line *out)
@@ -65,14 +60,14 @@ bool said_read(const struct acp_event *event, struct said_line *out)
 		*out = (struct said_line){ .what = SAID_ONGOING,
 			                   .kind = AGENT_LINE_KIND_PLAN,
 			                   .key = xstrdup(""),
-			                   .detail = copy_of(event->json) };
+			                   .detail = xstrdup_if(event->json) };
 		break;
 	case ACP_TURN_STARTED:
 		out->what = SAID_TURN_BEGAN;
 		break;
 	case ACP_TURN_ENDED:
 		*out = (struct said_line){ .what = SAID_TURN_ENDED,
-			                   .text = copy_of(event->text),
+			                   .text = xstrdup_if(event->text),
 			                   .stop = event->stop };
 		break;
 	case ACP_OPENED:

@@ -40,12 +40,13 @@ enum { TELL_MS = 100 }; /* so long a stop waits for its turn to write that it is
 /* ---- told in Slack ---- */
 
 struct tally {
-	int sessions, clearances, prompts, standbys;
+	int sessions, started, clearances, prompts, standbys;
 };
 
 static struct tally tally_of(const struct slack_desk_row *desk)
 {
 	return (struct tally){ .sessions = (int)desk->sessions,
+		               .started = (int)desk->started,
 		               .clearances = (int)desk->clearances,
 		               .prompts = (int)desk->prompts,
 		               .standbys = (int)desk->standbys };
@@ -94,7 +95,12 @@ static int say_start(struct supervisor *s, struct err *e)
 	         t.sessions, t.clearances, t.prompts);
 	if (t.standbys)
 		str_addf(&text, ", %d standby(s)", t.standbys);
-	str_add(&text, ". Answers count; agents can use `reboot` to resume.");
+	str_add(&text, ". Answers count");
+	if (t.sessions > t.started)
+		str_add(&text, "; an agent that connects again finds them with `reboot`");
+	if (t.started)
+		str_add(&text, "; `session-resume` brings back an agent that was started here");
+	str_add_char(&text, '.');
 	return sql_slack_say_server(&s->store, str_text(&text), "start", e);
 }
 

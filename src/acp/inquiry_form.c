@@ -1,0 +1,200 @@
+/* A form of an agent: its fields, as a person is asked for them. */
+#include "inquiry.h"
+
+#include "err.h"
+#include "json_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct acp_option choice_of(const cJSON *item)
+{
+	const cJSON *value =
+	    cJSON_IsObject(item) ? cJSON_GetObjectItemCaseSensitive(item, "const") : item;
+	const char *id = cJSON_IsString(value) ? value->valuestring : NULL;
+	const char *title = cJSON_IsObject(item) ? json_text(item, "title") : NULL;
+
+	return (struct acp_option){ .id = xstrdup_if(id),
+		                    .name = xstrdup_if(title ? title : id),
+		                    .kind = ACP_OPTION_OTHER };
+}
+
+static void add_choices(struct acp_field *field, const cJSON *list)
+{
+	const cJSON *item;
+
+	field->choices = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*field->choices));
+	cJSON_ArrayForEach (item, list) {
+		struct acp_option choice = choice_of(item);
+
+		if (choice.id)
+			field->choices[field->choice_count++] = choice;
+		else
+			free(choice.name);
+	}
+}
+
+/* The list of what may be chosen, however the schema spells it. */
+static const cJSON *choices_in(const cJSON *schema)
+{
+	static const char *const NAMES[] = { "oneOf", "anyOf", "enum" };
+	const cJSON *list = NULL;
+
+	for (size_t i = 0; !list && i < COUNT(NAMES); i++)
+		list = cJSON_GetObjectItemCaseSensitive(schema, NAMES[i]);
+	return cJSON_IsArray(list) ? list : NULL;
+}
+
+static void add_kind(struct acp_field *field, const cJSON *schema)
+{
+	const char *type = json_text(schema, "type");
+	const cJSON *items = cJSON_GetObjectItemCaseSensitive(schema, "items");
+
+	type = type ? type : "string";
+	if (choices_in(schema)) {
+		field->kind = ACP_FIELD_ONE;
+		add_choices(field, choices_in(schema));
+	} else if (strcmp(type, "array") == 0) {
+		field->kind = ACP_FIELD_MANY;
+		add_choices(field, choices_in(items));
+	} else if (strcmp(type, "boolean") == 0) {
+		field->kind = ACP_FIELD_BOOL;
+	} else if (strcmp(type, "number") == 0 || strcmp(type, "integer") == 0) {
+		field->kind = ACP_FIELD_NUMBER;
+	}
+}
+
+static bool holds_text(const cJSON *list, const char *text)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, list)
+		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
+			return true;
+	return false;
+}
+
+/* What the schema of a field says besides its kind; NULL: nothing. The caller frees it. */
+static char *limits_of(const cJSON *schema)
+{
+	static const char *const NUMBERS[] = { "minimum",   "maximum",  "minLength",
+		                               "maxLength", "minItems", "maxItems" };
+	static const char *const TEXTS[] = { "description", "format" };
+	const cJSON *start = cJSON_GetObjectItemCaseSensitive(schema, "default");
+	const char *type = json_text(schema, "type");
+	OWNED(cJSON_ptr) cJSON *limits = cJSON_CreateObject();
+	char *text, *copy;
+
+	for (size_t i = 0; i < COUNT(NUMBERS); i++) {
+		const cJSON *number = cJSON_GetObjectItemCaseSensitive(schema, NUMBERS[i]);
+
+		if (cJSON_IsNumber(number))
+			(void)cJSON_AddNumberToObject(limits, NUMBERS[i], number->valuedouble);
+	}
+	for (size_t i = 0; i < COUNT(TEXTS); i++)
+		if (json_text(schema, TEXTS[i]))
+			(void)cJSON_AddStringToObject(limits, TEXTS[i],
+			                              json_text(schema, TEXTS[i]));
+	if (type && strcmp(type, "integer") == 0)
+		(void)cJSON_AddBoolToObject(limits, "integer", 1);
+	if (start && !cJSON_IsNull(start))
+		(void)cJSON_AddItemToObject(limits, "default", cJSON_Duplicate(start, 1));
+	if (!limits->child)
+		return NULL;
+	text = cJSON_PrintUnformatted(limits);
+	copy = xstrdup(text);
+	cJSON_free(text);
+	return copy;
+}
+
+/* Of several fields each has its name above its choices. */
+static void describe_field(struct acp_inquiry *ask, const struct acp_field *field,
+                           const cJSON *schema, bool is_only)
+{
+	const char *more = json_text(schema, "description");
+
+	if (!is_only)
+		str_addf(&ask->description, "\n\n%s%s%s%s", field->title,
+		         field->is_required ? " (required)" : "", more ? ": " : "",
+		         more ? more : "");
+	for (size_t i = 0; i < field->choice_count; i++) {
+		str_add(&ask->description, i == 0 && is_only ? "\n\n" : "\n");
+		str_addf(&ask->description, "%zu. %s", i + 1, field->choices[i].name);
+	}
+}
+
+int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e)
+{
+	const char *mode = json_text(params, "mode"), *message = json_text(params, "message");
+	const cJSON *schema = cJSON_GetObjectItemCaseSensitive(params, "requestedSchema");
+	const cJSON *properties = cJSON_GetObjectItemCaseSensitive(schema, "properties");
+	const cJSON *required = cJSON_GetObjectItemCaseSensitive(schema, "required");
+	const cJSON *property;
+
+	ask->kind = ACP_INQUIRY_FORM;
+	ask->risk = ACP_RISK_LOW;
+	if (mode && strcmp(mode, "form") != 0)
+		return err_set(e, ERR_INPUT, "mode %s was not offered", mode);
+	if (!message || !cJSON_IsObject(schema))
+		return err_set(e, ERR_INPUT, "%s is missing",
+		               message ? "requestedSchema" : "message");
+	ask->session_id = xstrdup_if(json_text(params, "sessionId"));
+	ask->tool_call_id = xstrdup_if(json_text(params, "toolCallId"));
+	ask->prompt_type = xstrdup("clarification");
+	str_add(&ask->description, message);
+	ask->fields = xcalloc((size_t)cJSON_GetArraySize(properties) + 1, sizeof(*ask->fields));
+	cJSON_ArrayForEach (property, properties) {
+		struct acp_field *field = &ask->fields[ask->field_count++];
+		const char *title = json_text(property, "title");
+
+		field->name = xstrdup(property->string);
+		field->title = xstrdup(title ? title : property->string);
+		field->is_required = holds_text(required, property->string);
+		add_kind(field, property);
+		field->limits = limits_of(property);
+		describe_field(ask, field, property, cJSON_GetArraySize(properties) == 1);
+	}
+	return 0;
+}
+
+static void add_choice(struct str *out, const char *id, const char *name)
+{
+	json_object(out);
+	json_member(out, "id", id);
+	json_member(out, "name", name);
+	json_object_end(out);
+}
+
+static void add_shown_field(const struct acp_field *field, struct str *out)
+{
+	static const char *const KINDS[] = {
+		[ACP_FIELD_TEXT] = "text",    [ACP_FIELD_NUMBER] = "number",
+		[ACP_FIELD_BOOL] = "boolean", [ACP_FIELD_ONE] = "one",
+		[ACP_FIELD_MANY] = "many",
+	};
+
+	json_object(out);
+	json_member(out, "name", field->name);
+	json_member(out, "title", field->title);
+	json_member(out, "kind", KINDS[field->kind]);
+	json_member_bool(out, "required", field->is_required);
+	json_member_array(out, "choices");
+	for (size_t i = 0; i < field->choice_count; i++)
+		add_choice(out, field->choices[i].id, field->choices[i].name);
+	if (field->kind == ACP_FIELD_BOOL) {
+		add_choice(out, "true", "Yes");
+		add_choice(out, "false", "No");
+	}
+	json_array_end(out);
+	if (field->limits)
+		json_member_raw(out, "limits", field->limits);
+	json_object_end(out);
+}
+
+void acp_inquiry_add_form(const struct acp_inquiry *ask, struct str *out)
+{
+	json_array(out);
+	for (size_t i = 0; i < ask->field_count; i++)
+		add_shown_field(&ask->fields[i], out);
+	json_array_end(out);
+}

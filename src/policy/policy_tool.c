@@ -1,0 +1,85 @@
+#include "policy_tool.h"
+
+#include "tool_name.h"
+
+#include <string.h>
+
+/* Arguments of shell tools that change nothing about what a command does. */
+static bool is_harmless(const char *name)
+{
+	static const char *const NAMES[] = { "command",           "description",
+		                             "timeout",           "timeout_ms",
+		                             "is_background",     "run_in_background",
+		                             "max_output_tokens", "yield_time_ms",
+		                             "initial_wait",      "explanation" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool policy_tool_is_folder(const char *name)
+{
+	static const char *const NAMES[] = { "workdir", "directory", "cwd", "working_directory",
+		                             "dir_path" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Our own tools ask by themselves. */
+static bool is_ours(const struct gate_input *in)
+{
+	return in->class == GATE_MCP && in->server && strcmp(in->server, "intercom") == 0 &&
+	       in->server_tool && tool_name_is_ours(in->server_tool);
+}
+
+static enum policy_tool take_command(const struct gate_input *in, struct policy_question *q,
+                                     struct str *why)
+{
+	enum policy_tool as = in->command ? POLICY_TOOL_JUDGED : POLICY_TOOL_ASKED;
+	const cJSON *one;
+
+	q->tool = in->command;
+	q->is_command = true;
+	cJSON_ArrayForEach (one, in->tool_input) {
+		if (is_harmless(one->string) || policy_tool_is_folder(one->string) ||
+		    cJSON_IsNull(one) || cJSON_IsFalse(one))
+			continue;
+		str_addf(why, "%s%.60s",
+		         as == POLICY_TOOL_ASKED && why->length ? ", " : "with its argument ",
+		         one->string);
+		as = POLICY_TOOL_ASKED;
+	}
+	return as;
+}
+
+enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_policy,
+                                  struct policy_question *q, struct str *why)
+{
+	q->tool = in->tool;
+	switch (in->class) {
+	case GATE_READ:
+		q->reads = true;
+		return reads_by_policy && in->path_count ? POLICY_TOOL_JUDGED : POLICY_TOOL_ALLOWED;
+	case GATE_EDIT:
+		q->tool = "check_clearance";
+		return POLICY_TOOL_JUDGED;
+	case GATE_EXECUTE:
+		return take_command(in, q, why);
+	case GATE_QUESTION:
+	case GATE_PLAN:
+		return POLICY_TOOL_ASKED;
+	case GATE_MCP:
+		return is_ours(in) ? POLICY_TOOL_ALLOWED : POLICY_TOOL_JUDGED;
+	case GATE_NETWORK:
+	case GATE_AGENT:
+	case GATE_OTHER:
+	case GATE_CLASSES:
+		break;
+	}
+	return POLICY_TOOL_JUDGED;
+}

@@ -1,0 +1,201 @@
+/* After a tool of an agent's own program: whether it did what was allowed. */
+#include "tool_use_case.h"
+
+/* The same call as before the tool, with its id, and what came of it. */
+static char *used(const char *event, const char *id, const char *tool, const char *arguments)
+{
+	OWNED(str) struct str input = { 0 };
+
+	str_addf(
+	    &input,
+	    "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"tool_name\":\"%s\",\"tool_use_id\":\"%s\","
+	    "\"tool_response\":{},\"tool_input\":",
+	    workspace, tool, id);
+	str_add(&input, arguments);
+	str_add(&input, "}");
+	return gate_ask(event, input.bytes);
+}
+
+static void write_of(struct str *arguments, const char *content)
+{
+	str_addf(arguments, "{\"file_path\":\"%s/a.txt\",\"content\":\"%s\"}", workspace, content);
+}
+
+/* A workspace whose policy allows edits and commands. */
+static void given_allowing_hooks(void)
+{
+	given_hooks();
+	given_policy("{\"enabled\":true,\"commands\":[\"make *\"],"
+	             "\"file_patterns\":{\"write\":[\"**\"]}}");
+	put_file(workspace, "a.txt", "one\n");
+}
+
+static void allows(const char *id, const char *tool, const char *arguments)
+{
+	OWNED(char_ptr) char *answer = used("PreToolUse", id, tool, arguments);
+
+	decides(answer, "allow", NULL);
+}
+
+static void ends(const char *event, const char *id, const char *tool, const char *arguments)
+{
+	OWNED(char_ptr) char *answer = used(event, id, tool, arguments);
+
+	decides(answer, "none", NULL);
+}
+
+static const char SEEN[] = "SELECT seen, seen_why FROM gate_call WHERE moment = 'pre_tool'";
+
+START_TEST(a_file_that_is_as_it_was_shown_is_the_same)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	given_allowing_hooks();
+	write_of(&arguments, "two\\n");
+	allows("t1", "Write", arguments.bytes);
+	put_file(workspace, "a.txt", "two\n");
+	ends("PostToolUse", "t1", "Write", arguments.bytes);
+	expect(SEEN, "same|\n");
+	expect("SELECT seen_hash = result_hash FROM gate_file", "1\n");
+	expect("SELECT p.pre_seq = g.seq FROM gate_call AS g, gate_call AS p"
+	       " WHERE g.moment = 'pre_tool' AND p.moment = 'post_tool'",
+	       "1\n");
+	expect("SELECT count(*) FROM gate_amiss", "0\n");
+}
+END_TEST
+
+START_TEST(a_file_that_is_not_as_it_was_shown_is_told)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	given_allowing_hooks();
+	write_of(&arguments, "two\\n");
+	allows("t1", "Write", arguments.bytes);
+	put_file(workspace, "a.txt", "something else\n");
+	ends("PostToolUse", "t1", "Write", arguments.bytes);
+	expect(SEEN, "differs|a.txt is not what was allowed\n");
+	expect("SELECT kind FROM event WHERE kind LIKE 'gate.%'", "gate.differs\n");
+	expect("SELECT what, state FROM health WHERE what LIKE 'gate%'", "gate claude|differs\n");
+}
+END_TEST
+
+START_TEST(a_file_that_was_not_written_is_told)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	given_allowing_hooks();
+	write_of(&arguments, "two\\n");
+	allows("t1", "Write", arguments.bytes);
+	ends("PostToolUse", "t1", "Write", arguments.bytes);
+	expect(SEEN, "differs|a.txt is as it was before\n");
+}
+END_TEST
+
+START_TEST(a_tool_that_failed_is_not_compared)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	given_allowing_hooks();
+	write_of(&arguments, "two\\n");
+	allows("t1", "Write", arguments.bytes);
+	ends("PostToolUseFailure", "t1", "Write", arguments.bytes);
+	expect(SEEN, "failed|\n");
+	expect("SELECT count(*) FROM gate_amiss", "0\n");
+}
+END_TEST
+
+START_TEST(other_arguments_than_were_allowed_are_told)
+{
+	given_allowing_hooks();
+	allows("t1", "Bash", "{\"command\":\"make test\"}");
+	ends("PostToolUse", "t1", "Bash", "{\"command\":\"make install\"}");
+	expect(SEEN, "differs|it was called with other arguments\n");
+}
+END_TEST
+
+START_TEST(what_an_agent_says_of_a_command_may_differ)
+{
+	given_allowing_hooks();
+	allows("t1", "Bash", "{\"command\":\"make test\",\"description\":\"Test\"}");
+	ends("PostToolUse", "t1", "Bash", "{\"command\":\"make test\",\"description\":\"Tests\"}");
+	expect(SEEN, "same|\n");
+}
+END_TEST
+
+START_TEST(a_tool_without_a_hook_before_it_is_told)
+{
+	given_allowing_hooks();
+	ends("PostToolUse", "t1", "Bash", "{\"command\":\"make test\"}");
+	ends("PostToolUse", "t2", "Read", "{\"file_path\":\"/etc/hostname\"}");
+	expect("SELECT tool, state FROM gate_amiss", "Bash|unasked\n");
+	expect("SELECT kind FROM event WHERE kind LIKE 'gate.%'", "gate.unasked\n");
+}
+END_TEST
+
+START_TEST(a_tool_that_was_denied_and_ran_nevertheless_is_told)
+{
+	OWNED(char_ptr) char *denied = NULL;
+	OWNED(str) struct str arguments = { 0 };
+
+	given_allowing_hooks();
+	str_addf(&arguments, "{\"file_path\":\"%s/.git/config\",\"content\":\"x\"}", workspace);
+	denied = used("PreToolUse", "t1", "Write", arguments.bytes);
+	decides(denied, "deny", "protected");
+	ends("PostToolUse", "t1", "Write", arguments.bytes);
+	expect("SELECT tool, state FROM gate_amiss", "Write|unasked\n");
+}
+END_TEST
+
+START_TEST(without_ids_the_oldest_with_the_same_arguments_has_ended)
+{
+	given_allowing_hooks();
+	for (int i = 0; i < 2; i++) {
+		OWNED(char_ptr) char *answer = gate_ask("PreToolUse", bash("make test"));
+
+		decides(answer, "allow", NULL);
+	}
+	for (int i = 0; i < 2; i++) {
+		OWNED(char_ptr) char *answer = gate_ask("PostToolUse", bash("make test"));
+
+		decides(answer, "none", NULL);
+	}
+	expect("SELECT seen FROM gate_call WHERE moment = 'pre_tool'", "same\nsame\n");
+	expect("SELECT count(*) FROM gate_amiss", "0\n");
+}
+END_TEST
+
+START_TEST(what_was_allowed_before_the_tool_is_not_asked_again_when_the_host_asks)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *permission = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse", bash("make install"));
+	asked(1);
+	approve_all();
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+	permission = gate_ask("PermissionRequest", bash("make install"));
+	decides(permission, "allow", NULL);
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tool_use_after");
+	TCase *c = store_case(s, "tool_use_after", 60);
+
+	tcase_add_test(c, a_file_that_is_as_it_was_shown_is_the_same);
+	tcase_add_test(c, a_file_that_is_not_as_it_was_shown_is_told);
+	tcase_add_test(c, a_file_that_was_not_written_is_told);
+	tcase_add_test(c, a_tool_that_failed_is_not_compared);
+	tcase_add_test(c, other_arguments_than_were_allowed_are_told);
+	tcase_add_test(c, what_an_agent_says_of_a_command_may_differ);
+	tcase_add_test(c, a_tool_without_a_hook_before_it_is_told);
+	tcase_add_test(c, a_tool_that_was_denied_and_ran_nevertheless_is_told);
+	tcase_add_test(c, without_ids_the_oldest_with_the_same_arguments_has_ended);
+	tcase_add_test(c, what_was_allowed_before_the_tool_is_not_asked_again_when_the_host_asks);
+	return run_suite(s);
+}

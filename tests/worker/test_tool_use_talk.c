@@ -1,0 +1,244 @@
+/* More than yes and no: what an agent asks its user, its plans, the ends of its turns. */
+#include "tool_use_case.h"
+
+static const char QUESTIONS[] =
+    "{\"questions\":[{\"question\":\"Which database?\",\"header\":\"Storage\",\"options\":["
+    "{\"label\":\"SQLite\",\"description\":\"a file\"},{\"label\":\"PostgreSQL\"}]}]}";
+static const char PLAN[] = "{\"plan\":\"# Plan\\n1. Write it\\n2. Test it\"}";
+
+static void decide(const char *verdict, const char *column, const char *text)
+{
+	char sql[400];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO decision (request_id, verdict, %s) SELECT id, '%s', '%s' "
+	               "FROM request WHERE state = 'pending'",
+	               column, verdict, text);
+	given(sql);
+}
+
+static struct gate_client tool(const char *name, const char *arguments)
+{
+	struct gate_client h = gate_begin("PreToolUse", tool_of("s1", workspace, name, arguments));
+
+	asked(1);
+	return h;
+}
+
+START_TEST(a_question_of_the_agent_is_a_prompt_and_its_answer_the_reason)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = tool("AskUserQuestion", QUESTIONS);
+	expect(
+	    "SELECT kind, prompt_type, title, body FROM request",
+	    "prompt|clarification|Which database? (+2 lines)|Which database?\n1. SQLite: a file\n"
+	    "2. PostgreSQL\n");
+	decide("refine", "instruction", "PostgreSQL, please");
+	answer = gate_end(&h);
+	decides(answer, "deny", "PostgreSQL, please");
+	expect("SELECT decision FROM gate_call", "deny\n");
+}
+END_TEST
+
+START_TEST(a_plan_is_shown_and_approved_with_its_input)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = tool("ExitPlanMode", PLAN);
+	expect("SELECT kind, title, body FROM request",
+	       "prompt|Plan to be approved|# Plan\n1. Write it\n2. Test it\n");
+	decide("continue", "reason", "");
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+	says(member(answer, "input.plan"), "2. Test it");
+}
+END_TEST
+
+START_TEST(a_plan_that_is_refined_or_stopped_is_denied)
+{
+	OWNED(char_ptr) char *refined = NULL;
+	OWNED(char_ptr) char *stopped = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = tool("ExitPlanMode", PLAN);
+	decide("refine", "instruction", "test first");
+	refined = gate_end(&h);
+	decides(refined, "deny", "test first");
+	ck_assert_str_eq(member(refined, "input"), "");
+	h = tool("ExitPlanMode", PLAN);
+	decide("stop", "reason", "not now");
+	stopped = gate_end(&h);
+	decides(stopped, "deny", "rejects this plan: not now");
+}
+END_TEST
+
+/* The clock of silence, as the watchdog finds it. */
+static const char CLOCK[] = "SELECT idle_since IS NOT NULL FROM session";
+
+START_TEST(the_end_of_a_turn_is_nobodys_silence)
+{
+	OWNED(char_ptr) char *read = NULL;
+	OWNED(char_ptr) char *stop = NULL;
+	OWNED(char_ptr) char *prompt = NULL;
+
+	given_hooks();
+	read = gate_ask("PreToolUse",
+	                tool_of("s1", workspace, "Read", "{\"file_path\":\"/etc/hostname\"}"));
+	expect(CLOCK, "1\n");
+	stop = gate_ask("Stop", "{\"session_id\":\"s1\",\"stop_hook_active\":false}");
+	decides(stop, "none", NULL);
+	ck_assert_str_eq(member(stop, "continue"), "");
+	expect(CLOCK, "0\n");
+	prompt = gate_ask("UserPromptSubmit", "{\"session_id\":\"s1\",\"prompt\":\"go on\"}");
+	decides(prompt, "none", NULL);
+	expect(CLOCK, "1\n");
+}
+END_TEST
+
+START_TEST(words_of_the_operator_keep_an_agent_from_ending)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *stop = NULL;
+	OWNED(char_ptr) char *again = NULL;
+
+	given_hooks();
+	first = gate_ask("UserPromptSubmit", "{\"session_id\":\"s1\",\"prompt\":\"go\"}");
+	given("INSERT INTO steering (session_id, text) SELECT id, 'also the docs' FROM session");
+	stop = gate_ask("Stop", "{\"session_id\":\"s1\"}");
+	says(member(stop, "continue"), "also the docs");
+	expect(CLOCK, "1\n");
+	again = gate_ask("Stop", "{\"session_id\":\"s1\",\"stop_hook_active\":true}");
+	ck_assert_str_eq(member(again, "continue"), "");
+}
+END_TEST
+
+START_TEST(with_the_setting_an_agent_asks_for_the_next_instruction)
+{
+	OWNED(char_ptr) char *stop = NULL;
+	struct gate_client h;
+
+	given_hooks_with("gate.standby_at_end", "true");
+	h = gate_begin("Stop", "{\"session_id\":\"s1\",\"last_assistant_message\":\"All done.\"}");
+	asked(1);
+	expect("SELECT kind, body FROM request", "standby|All done.\n");
+	decide("resume", "instruction", "now the docs");
+	stop = gate_end(&h);
+	ck_assert_str_eq(member(stop, "continue"), "now the docs");
+	expect(CLOCK, "1\n");
+}
+END_TEST
+
+START_TEST(if_nobody_says_what_comes_next_the_turn_ends)
+{
+	OWNED(char_ptr) char *stop = NULL;
+	struct gate_client h;
+
+	given_hooks_with("gate.standby_at_end", "true");
+	gate_connect(&h);
+	gate_send(&h, "claude", "Stop", "{\"session_id\":\"s1\"}", 2000, NULL);
+	stop = gate_end(&h);
+	decides(stop, "none", NULL);
+	ck_assert_str_eq(member(stop, "continue"), "");
+	expect_soon(CLOCK, "0\n");
+}
+END_TEST
+
+/* A silence that begins with this event. */
+static void silent_after(const char *event, const char *input, const char *cause)
+{
+	OWNED(char_ptr) char *prompt = NULL;
+	OWNED(char_ptr) char *said = NULL;
+	OWNED(char_ptr) char *found = NULL;
+
+	given_hooks();
+	prompt = gate_ask("UserPromptSubmit", "{\"session_id\":\"s1\",\"prompt\":\"go\"}");
+	said = gate_ask(event, input);
+	advance(600000);
+	expect_soon("SELECT count(*) FROM stall", "1\n");
+	found = rows("SELECT cause FROM stall");
+	says(found, cause);
+}
+
+START_TEST(an_alert_says_why_an_agent_is_silent)
+{
+	silent_after("StopFailure", "{\"session_id\":\"s1\",\"error\":\"rate_limit\"}",
+	             "its turn has failed: rate_limit");
+	silent_after("Notification",
+	             "{\"session_id\":\"s1\",\"notification_type\":\"permission_prompt\","
+	             "\"message\":\"Claude needs your permission to use Bash\"}",
+	             "it waits in its own program: Claude needs your permission to use Bash");
+	silent_after("Notification",
+	             "{\"session_id\":\"s1\",\"notification_type\":\"idle_prompt\","
+	             "\"message\":\"Claude is waiting for your input\"}",
+	             "it waits for its next prompt");
+}
+END_TEST
+
+START_TEST(with_the_setting_reading_needs_a_policy_or_a_person)
+{
+	OWNED(char_ptr) char *allowed = NULL;
+	struct gate_client h;
+	char arguments[700];
+
+	given_hooks_with("gate.reads", "policy");
+	given_policy("{\"enabled\":true,\"file_patterns\":{\"read\":[\"docs/**\"]}}");
+	(void)snprintf(arguments, sizeof(arguments), "{\"file_path\":\"%s/docs/a\"}", workspace);
+	allowed = gate_ask("PreToolUse", tool_of("s1", workspace, "Read", arguments));
+	decides(allowed, "allow", NULL);
+	(void)snprintf(arguments, sizeof(arguments), "{\"file_path\":\"%s/src/a\"}", workspace);
+	h = tool("Read", arguments);
+	gate_close(&h);
+}
+END_TEST
+
+START_TEST(what_the_configuration_always_asks_about_is_not_read_unasked)
+{
+	struct gate_client h;
+	char arguments[700];
+
+	given_hooks_with("policy.always_ask", "[\"*.pem\"]");
+	put_file(workspace, "key.pem", "secret\n");
+	ck_assert_int_eq(symlink("key.pem", below(workspace, "notes.txt")), 0);
+	(void)snprintf(arguments, sizeof(arguments), "{\"file_path\":\"%s/notes.txt\"}", workspace);
+	h = tool("Read", arguments);
+	expect("SELECT risk_level FROM request", "high\n");
+	gate_close(&h);
+}
+END_TEST
+
+START_TEST(a_shorter_wait_may_be_configured)
+{
+	OWNED(char_ptr) char *parked = NULL;
+	struct gate_client h;
+
+	given_hooks_with("gate.wait_seconds", "1");
+	h = gate_begin("PreToolUse", bash("make install"));
+	parked = gate_end(&h);
+	decides(parked, "deny", "parked as question");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tool_use_talk");
+	TCase *c = store_case(s, "tool_use_talk", 60);
+
+	tcase_add_test(c, a_question_of_the_agent_is_a_prompt_and_its_answer_the_reason);
+	tcase_add_test(c, a_plan_is_shown_and_approved_with_its_input);
+	tcase_add_test(c, a_plan_that_is_refined_or_stopped_is_denied);
+	tcase_add_test(c, the_end_of_a_turn_is_nobodys_silence);
+	tcase_add_test(c, words_of_the_operator_keep_an_agent_from_ending);
+	tcase_add_test(c, with_the_setting_an_agent_asks_for_the_next_instruction);
+	tcase_add_test(c, if_nobody_says_what_comes_next_the_turn_ends);
+	tcase_add_test(c, an_alert_says_why_an_agent_is_silent);
+	tcase_add_test(c, with_the_setting_reading_needs_a_policy_or_a_person);
+	tcase_add_test(c, what_the_configuration_always_asks_about_is_not_read_unasked);
+	tcase_add_test(c, a_shorter_wait_may_be_configured);
+	return run_suite(s);
+}
