@@ -255,7 +255,7 @@ START_TEST(an_agent_that_we_started_is_stopped_first_and_started_again_from_ther
 	expect_soon("SELECT state FROM agent_run", "running\n");
 	expect_soon("SELECT state FROM checkpoint WHERE kind = 'start'", "done\n");
 	put_file(site.workspace, "notes.txt", "bad\n");
-	says(slash("session-restore start"), "Comparing the workspace");
+	says(slash("session-restore start notes.txt"), "Comparing the workspace");
 	ts = question();
 	says(shown(ts), "which runs there, is stopped first");
 	press_and_wait(ts, "restore_proceed");
