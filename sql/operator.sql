@@ -38,6 +38,12 @@ SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s
        EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
 
+-- name: operator_shut :one
+-- The mode of a session if that shuts out a source.
+-- type: :source text
+SELECT s.mode FROM session AS s JOIN source AS f ON f.name = :source AND f.shut_in_mode = s.mode
+ WHERE s.seq = :session;
+
 -- name: operator_last_question :one
 -- The last request of a session that one of three verdicts would have answered.
 SELECT r.id FROM request AS r

@@ -55,27 +55,27 @@ static const char *text_of(const cJSON *object, const char *const *names)
 
 static int by_name(const void *a, const void *b)
 {
-	const cJSON *const *x = a, *const *y = b;
+	const char *const *x = a, *const *y = b;
 
-	return strcmp((*x)->string, (*y)->string);
+	return strcmp(*x, *y);
 }
 
 static bool names_twice(const cJSON *object)
 {
 	size_t count = (size_t)cJSON_GetArraySize(object), n = 0;
-	const cJSON **members;
+	const char **names;
 	const cJSON *item;
 	bool twice = false;
 
 	if (count < 2)
 		return false;
-	members = xcalloc(count, sizeof(*members));
+	names = xcalloc(count, sizeof(*names));
 	cJSON_ArrayForEach (item, object)
-		members[n++] = item;
-	qsort(members, count, sizeof(*members), by_name);
+		names[n++] = item->string;
+	qsort(names, count, sizeof(*names), by_name);
 	for (size_t i = 1; i < count && !twice; i++)
-		twice = strcmp(members[i - 1]->string, members[i]->string) == 0;
-	free(members);
+		twice = strcmp(names[i - 1], names[i]) == 0;
+	free(names);
 	return twice;
 }
 

@@ -249,7 +249,7 @@ static void describe(struct hook *h)
 	if (in->path_count)
 		make_title(h, in->paths[0]);
 	else
-		make_title(h, cJSON_IsString(first) ? first->valuestring : NULL);
+		make_title(h, cJSON_GetStringValue(first));
 }
 
 static void add_named(struct hook *h, const char *path)

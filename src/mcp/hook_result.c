@@ -33,10 +33,12 @@ __attribute__((format(printf, 2, 3))) static void add_deny(struct str *out, cons
 
 static void add_parked(struct str *out, const struct request *r)
 {
-	add_deny(out,
-	         "parked as question %s: it is not decided yet, so do not go on with it; call the "
-	         "same again to get the answer",
-	         r->row.id);
+	add_deny(
+	    out,
+	    "parked as question %s: it is not decided yet, so do not go on with it; call the "
+	    "same again to get the answer. If your program ends turns that repeat a call, call "
+	    "`ping` in between",
+	    r->row.id);
 }
 
 /* The words of an operator may be long. */

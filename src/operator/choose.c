@@ -70,6 +70,29 @@ static int tell_none(struct desk *d, const struct found *f, bool has_options)
 	                             : "answers of its own: `approve` or `reject`");
 }
 
+int desk_must_choose(struct desk *d, const struct found *f, struct err *e)
+{
+	OWNED(request) struct request r = { 0 };
+	OWNED(cJSON_ptr) cJSON *options = NULL;
+	OWNED(str) struct str names = { 0 };
+	const cJSON *option;
+	int got = request_read(d->st, f->seq, &r, e), allow = 0;
+
+	if (got <= 0)
+		return got;
+	options = cJSON_Parse(r.row.options ? r.row.options : "");
+	cJSON_ArrayForEach (option, options)
+		allow += begins(json_text(option, "kind"), "allow_once");
+	if (!options || allow == 1)
+		return 0;
+	add_names(&names, options);
+	(void)desk_tell(d, SAID_UNCLEAR,
+	                "%s: the agent offers answers of its own; choose one by its number "
+	                "(`choose <number>`), and tell it more with `steer <text>`:%s",
+	                str_text(&f->name), str_text(&names));
+	return 1;
+}
+
 int desk_choose(struct desk *d, struct found *f, const char *text, enum request_verdict *verdict,
                 struct str *choice, struct err *e)
 {

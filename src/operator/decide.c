@@ -126,7 +126,7 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 	bool stands_by;
 
 	if (session && (find_last_question(d->st, session, d->w->verb, &last, e) < 0 ||
-	                operator_hint(d->st, session, &hint, &stands_by, e) < 0))
+	                operator_hint(d->st, d->who, session, &hint, &stands_by, e) < 0))
 		return TARGET_FAILED;
 	str_addf(&text, "nothing waits for `%s`", d->w->verb->word);
 	if (last.story.length)
@@ -423,8 +423,12 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 }
 
 /* "approve but rename it" does not approve the proposal as it is: asks back. */
-static int ask_back(struct desk *d, const struct found *f, const char *text)
+static int ask_back(struct desk *d, const struct found *f, const char *text, struct err *e)
 {
+	int must = desk_must_choose(d, f, e);
+
+	if (must)
+		return must < 0 ? -1 : 0;
 	str_add(&d->out->note, text);
 	return desk_tell(d, SAID_ASKED, "Approve %s as it is, and tell the agent: “%s”",
 	                 str_text(&f->name), text);
@@ -526,6 +530,6 @@ int desk_decide(struct desk *d, struct err *e)
 	if (strcmp(d->w->verb->word, "choose") == 0)
 		return decide_choice(d, text, "", &f, e);
 	if (*text && verdict == REQUEST_VERDICT_APPROVE && !d->w->certain && !f.story.length)
-		return ask_back(d, &f, text);
+		return ask_back(d, &f, text, e);
 	return insert(d, verdict, text, NULL, &f, e);
 }

@@ -42,6 +42,10 @@ int desk_read(struct desk *d, struct err *e); /* VERB_READING */
 int desk_choose(struct desk *d, struct found *f, const char *text, enum request_verdict *verdict,
                 struct str *choice, struct err *e);
 
+/* Whether an approval of it must name one of the answers that its agent offers: 1, and the person
+ * has been told which there are; 0; -1. */
+int desk_must_choose(struct desk *d, const struct found *f, struct err *e);
+
 /* The content of the form that a request is, from words, and what it says in words. 1 filled in, or
  * it is no form and content stays empty; 0 the person has been told what does not fit; -1. */
 int desk_fill(struct desk *d, const struct found *f, const char *text, struct str *content,

@@ -82,10 +82,10 @@ int operator_tell(struct store *st, const struct speaker *who, const char *text,
  */
 int operator_unknown(struct store *st, const char *word, struct str *out, struct err *e);
 
-/* Appends what may be said to what waits in a session: "`approve`, `reject [why]`, `file`". Nothing
- * if nothing waits. *ret_stands_by: all that waits is one agent on standby. Returns the number of
- * waiting requests, -1 on error. */
-int operator_hint(struct store *st, int64_t session_seq, struct str *out, bool *ret_stands_by,
-                  struct err *e);
+/* Appends what may be said to what waits in a session: "`approve`, `reject [why]`, `file`"; if its
+ * mode shuts out who speaks, where that may be said. Nothing if nothing waits. *ret_stands_by: all
+ * that waits is one agent on standby. Returns the number of waiting requests, -1 on error. */
+int operator_hint(struct store *st, const struct speaker *who, int64_t session_seq, struct str *out,
+                  bool *ret_stands_by, struct err *e);
 
 #endif

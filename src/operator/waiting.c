@@ -2,6 +2,7 @@
 #include "desk.h"
 
 #include "err.h"
+#include "sql/operator.h"
 #include "sql/request.h"
 
 #include <stdio.h>
@@ -23,15 +24,25 @@ int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct e
 	return got < 0 ? -1 : w->clearances + w->prompts + w->standbys;
 }
 
-int operator_hint(struct store *st, int64_t session_seq, struct str *out, bool *ret_stands_by,
-                  struct err *e)
+int operator_hint(struct store *st, const struct speaker *who, int64_t session_seq, struct str *out,
+                  bool *ret_stands_by, struct err *e)
 {
+	OWNED(operator_shut_row) struct operator_shut_row shut = { 0 };
 	struct waiting w = { .clearances = 0 };
-	int count = desk_look(st, session_seq, &w, e);
+	int count = desk_look(st, session_seq, &w, e), got;
 
 	*ret_stands_by = count == 1 && w.standbys == 1;
 	if (count <= 0)
 		return count;
+	got = sql_operator_shut(st, who->source, session_seq, &shut, e);
+	if (got < 0)
+		return -1;
+	if (got > 0) {
+		str_addf(out, "an answer %s: the session is in %s mode",
+		         shut.mode == SESSION_MODE_LOCAL ? "at its machine" : "in Slack",
+		         session_mode_name(shut.mode));
+		return count;
+	}
 	if (w.clearances)
 		str_add(out, "`approve`, `reject [why]`, `file`");
 	if (w.prompts)

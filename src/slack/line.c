@@ -171,8 +171,9 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 {
 	OWNED(str) struct str hint = { 0 };
 	OWNED(str) struct str told = { 0 };
+	const struct speaker who = slack_speaker(t);
 	bool stands_by;
-	int waiting = operator_hint(t->st, t->thread->seq, &hint, &stands_by, e);
+	int waiting = operator_hint(t->st, &who, t->thread->seq, &hint, &stands_by, e);
 
 	if (waiting < 0)
 		return -1;

@@ -29,4 +29,8 @@ if [ $# -eq 0 ]; then
         set -- "$@" opencode
     fi
 fi
-ground_test "$build" "$here/session.test.mjs" "$@"
+failures=0
+for file in session gate; do
+    ground_test "$build" "$here/$file.test.mjs" "$@" || failures=$((failures + 1))
+done
+[ "$failures" -eq 0 ]

@@ -4,7 +4,7 @@
 // HOSTS_LONG: the seconds of the long wait (8); 660 is longer than every host waits by itself.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { appendFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HOSTS } from "./hosts.mjs";
@@ -18,9 +18,14 @@ const DONE = "All of it is done.";
 const DEADLINE = 3;
 const MS = 1000;
 
-/** A model that makes its call again while the answer is that it is parked. */
-const patient = (step) => (results) =>
-  results.length === 0 || /same (call )?again/.test(results.at(-1)) ? step : { say: DONE };
+const isParked = (result) => /same again/.test(result ?? "");
+
+/** A model that makes its call again while the answer is that it is parked; pause: after this one. */
+const patient = (step, pause) => (results) => {
+  if (results.length === 0) return step;
+  if (isParked(results.at(-1))) return pause ?? step;
+  return pause && isParked(results.at(-2)) ? step : { say: DONE };
+};
 
 /** A model that makes one call, once. */
 const once = (step) => (results) => (results.length === 0 ? step : { say: DONE });
@@ -84,6 +89,40 @@ for (const name of NAMES) {
         await agent.ended();
         assert.equal(place.has("hello.txt") && place.read("hello.txt"), "hello\n", agent.said);
       });
+
+    if (gate.trust)
+      test_("its hooks run once its user has trusted them, and the doctor knows", async (place) => {
+        const run = model.run(once(place.command));
+        await place.configure(run, "--gate", "--wait", `${DEADLINE}`);
+        const before = await place.intercom("doctor", "--gate", name);
+        const agent = place.interactive("Do it.");
+        for (const [key, shown] of gate.trust.steps) {
+          await until(`it shows ${shown}`, () => shown.test(agent.said)).catch((error) =>
+            assert.fail(`${error.message}; the screen:\n${agent.said}`),
+          );
+          agent.type(key);
+        }
+        await until("it has noted that", async () =>
+          (await readFile(join(place.home, gate.trust.file), "utf8")).includes("trusted_hash"),
+        );
+        agent.child.kill();
+
+        const after = await place.intercom("doctor", "--gate", name);
+        assert.match(before.output, /not trusted it[^]*OPEN/);
+        assert.match(after.output, /: closed/);
+        assert.equal(after.code, 0, after.output);
+      });
+
+    test_("a canary tells whether it is closed, and its version is noted", async (place) => {
+      const state = gate.trust ? "open" : "closed";
+      await place.configure(model.run(once(place.command)), "--gate");
+      await place.start();
+      const { output } = await place.intercom("doctor", "--gate", name);
+
+      assert.match(output, new RegExp(`gate ${name}: ${state} `, "i"));
+      const [row] = await place.sql(`SELECT state FROM gate_canary WHERE host = '${name}'`);
+      assert.deepEqual(row, { state });
+    });
 
     test_("a command of its own that is rejected does not run, and the model hears why", async (place) => {
       const { run, agent, question } = await asks(place, patient(place.command));
@@ -197,7 +236,7 @@ for (const name of NAMES) {
 
     for (const verdict of ["approve", "reject"])
       test_(`after ${LONG} s of waiting, ${verdict} counts`, async (place) => {
-        const { agent, question } = await asks(place, patient(place.command));
+        const { agent, question } = await asks(place, patient(place.command, gate.pause));
 
         await delay(LONG * MS);
         assert.ok(!place.has("hello.txt"), "it waits");
@@ -211,7 +250,7 @@ for (const name of NAMES) {
       const calls = ["one", "two"].map((file) => gate.run(`touch ${join(place.workspace, file)}`));
       const script = (results) => {
         if (results.length === 0) return { calls };
-        return /same (call )?again/.test(results.at(-1)) ? calls[1] : { say: DONE };
+        return isParked(results.at(-1)) ? calls[1] : { say: DONE };
       };
       const { agent, question } = await asks(place, script);
       const answer = async (id) =>

@@ -23,7 +23,10 @@ async function put(file, content) {
  * gate: {free: options with which nothing but the gate keeps it from acting; grants: our approval is
  * enough without them; write, run: how the model calls its own tools; hooks: the file that names our
  * hook; lost: whether it is "open" or "closed" when the hook is killed, and missing: when there is none;
- * seen: what we saw of a write afterwards, null where the host does not tell us}.
+ * seen: what we saw of a write afterwards, null where the host does not tell us; question, plan: the
+ * calls by which it asks its user, and shows them a plan, which it does with the options planning;
+ * pause: what it is to call between two calls that are the same; trust: the keys by which
+ * its user trusts hooks, each with what the screen shows before, and the file that then says so}.
  */
 export const HOSTS = {
   claude: {
@@ -48,6 +51,29 @@ export const HOSTS = {
       grants: true,
       write: (file, line) => ({ tool: "Write", args: { file_path: file, content: `${line}\n` } }),
       run: (command) => ({ tool: "Bash", args: { command, description: "as asked" } }),
+      question: [
+        {
+          tool: "AskUserQuestion",
+          args: {
+            questions: [
+              {
+                question: "Tabs or spaces?",
+                header: "Indent",
+                multiSelect: false,
+                options: [
+                  { label: "Tabs", description: "one each" },
+                  { label: "Spaces", description: "two each" },
+                ],
+              },
+            ],
+          },
+        },
+      ],
+      plan: [
+        { tool: "ToolSearch", args: { query: "select:ExitPlanMode", max_results: 1 } },
+        { tool: "ExitPlanMode", args: { plan: "1. Write hello.txt" } },
+      ],
+      planning: ["--permission-mode", "plan"],
       hooks: ".claude/settings.json",
       lost: "open",
       missing: "open",
@@ -91,6 +117,13 @@ trust_level = "trusted"
       free: ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"],
       write: (file, line) => ({ tool: "exec_command", args: { cmd: patch(file, line) } }),
       run: (command) => ({ tool: "exec_command", args: { cmd: command } }),
+      trust: {
+        steps: [
+          ["\x1b[B", /Trust all and continue/],
+          ["\r", /› *2. Trust all and continue/],
+        ],
+        file: ".codex/config.toml",
+      },
       hooks: ".codex/hooks.json",
       lost: "open",
       missing: "open",
@@ -235,6 +268,7 @@ trust_level = "trusted"
         args: { file_path: file, content: `${line}\n` },
       }),
       run: (command) => ({ tool: "run_shell_command", args: { command } }),
+      pause: { tool: "ping", args: {} },
       hooks: ".qwen/settings.json",
       lost: "open",
       missing: "open",

@@ -209,8 +209,8 @@ export class Place {
   }
 
   /** Runs the host on a terminal. */
-  interactive(prompt) {
-    const terminal = new Terminal(this.host.interactive(prompt), {
+  interactive(prompt, options = []) {
+    const terminal = new Terminal([...this.host.interactive(prompt), ...options], {
       env: this.env,
       cwd: this.workspace,
       log: join(this.dir, "terminal.log"),

@@ -60,6 +60,7 @@ static void was_told_privately(const char *text)
 
 START_TEST(an_option_is_pressed_and_a_second_press_says_which_it_was)
 {
+	OWNED(char_ptr) char *thread = NULL;
 	OWNED(char_ptr) char *ask = NULL;
 	OWNED(char_ptr) char *after = NULL;
 
@@ -73,6 +74,12 @@ START_TEST(an_option_is_pressed_and_a_second_press_says_which_it_was)
 	ask = ask_ts();
 	after = shown(ask);
 	says(after, "\"In a sandbox\"");
+	thread = ts_of("session");
+	(void)slack_acked("{'message':{'text':'approve but quietly','thread_ts':'%s'}}", thread);
+	pass_time_until(
+	    "SELECT text LIKE '%: the agent offers answers of its own; choose one by its"
+	    " number (`choose <number>`)%' FROM slack_message WHERE kind = 'reply'",
+	    "1\n");
 	edits_wait(30); /* the buttons are still there */
 	press_and_wait(ask, "approve_option_2");
 	press_and_wait(ask, "approve_option_3");

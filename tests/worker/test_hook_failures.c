@@ -219,51 +219,6 @@ START_TEST(an_input_that_is_too_long_is_a_deny)
 }
 END_TEST
 
-#if defined(__SANITIZE_ADDRESS__)
-enum { HAS_OWN_MEMORY = 0 }; /* the sanitizer reserves more than any limit leaves */
-#else
-enum { HAS_OWN_MEMORY = 1 };
-#endif
-
-START_TEST(a_hook_without_memory_is_a_deny)
-{
-	enum {
-		FIRST_KIB = 2000,
-		LAST_KIB = 14000,
-		STEP_KIB = 250,
-		CONTENT = 3900000,
-		NO_START = 127
-	};
-	OWNED(str) struct str input = { 0 };
-	OWNED(char_ptr) char *content = xcalloc(CONTENT + 1, 1);
-	char hook[PROGRAM_BYTES];
-	int started = 0;
-
-	SKIP_UNLESS(HAS_OWN_MEMORY, "a build without sanitizers");
-	test_program("hook", hook);
-	front_ends(&front);
-	memset(content, 'a', CONTENT);
-	str_addf(&input, "{\"tool_name\":\"Write\",\"tool_input\":{\"content\":\"%s\"}}", content);
-	put_file(run_directory, "input", str_text(&input));
-	for (int kib = FIRST_KIB; kib <= LAST_KIB; kib += STEP_KIB) {
-		OWNED(str) struct str said = { 0 };
-		int status = shell(&said,
-		                   "ulimit -v %d; exec %s claude PreToolUse --run %s --deadline 1 "
-		                   "<%s/input 2>/dev/null",
-		                   kib, hook, run_directory, run_directory);
-
-		if (status == NO_START || status > 128) /* the loader's word, or the shell's */
-			continue;
-		ck_assert_msg(status == 2 && strstr(str_text(&said), "\"deny\""),
-		              "%d KiB: status %d: %s", kib, status, str_text(&said));
-		started++;
-		if (strstr(str_text(&said), "not running"))
-			break; /* there was memory enough */
-	}
-	ck_assert_int_gt(started, 3);
-}
-END_TEST
-
 START_TEST(a_host_that_is_gone_is_not_waited_for)
 {
 	struct hook h = given_hook("claude PreToolUse", WRITE);
@@ -464,7 +419,6 @@ int main(void)
 	tcase_add_test(c, an_input_that_never_ends_is_a_deny);
 	tcase_add_test(c, an_input_that_is_no_json_of_the_event_is_a_deny);
 	tcase_add_test(c, an_input_that_is_too_long_is_a_deny);
-	tcase_add_test(c, a_hook_without_memory_is_a_deny);
 	tcase_add_test(c, a_host_that_is_gone_is_not_waited_for);
 	tcase_add_test(c, an_allow_that_nobody_reads_is_none);
 	tcase_add_test(c, a_hook_that_is_called_wrongly_is_a_deny);

@@ -286,6 +286,18 @@ START_TEST(sentences_that_begin_with_a_verb_are_told_to_the_agent_where_nothing_
 }
 END_TEST
 
+START_TEST(a_question_that_slack_may_not_answer_is_said_to_wait_at_its_machine)
+{
+	slack();
+	a_change(CHANGE);
+	given("INSERT INTO command (verb, argument) VALUES ('mode', 'local')");
+	in_thread("use tabs");
+	replies("It takes an answer at its machine: the session is in local mode");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
 /* ---- mentions and ids ---- */
 
 START_TEST(a_mention_that_is_a_sentence_is_told_to_the_agent)
@@ -686,6 +698,7 @@ int main(void)
 	tcase_add_test(c, a_rejection_after_the_approval_is_told_how_it_stands);
 	tcase_add_test(c,
 	               sentences_that_begin_with_a_verb_are_told_to_the_agent_where_nothing_waits);
+	tcase_add_test(c, a_question_that_slack_may_not_answer_is_said_to_wait_at_its_machine);
 	tcase_add_test(c, a_mention_that_is_a_sentence_is_told_to_the_agent);
 	tcase_add_test(c, of_several_sessions_a_mention_asks_which_is_meant);
 	tcase_add_test(c, a_mention_that_is_a_verb_alone_or_a_verb_and_an_id_is_an_order);

@@ -283,6 +283,7 @@ START_TEST(no_client_may_call_it_as_a_tool)
 	agent_begin(&a, &w, "intercom/hook", "{}", NULL);
 	answer = agent_message(&w);
 	says(answer, "unknown tool");
+	wire_close(&w);
 }
 END_TEST
 

@@ -1,0 +1,129 @@
+/* The real program hook with the whole system: asked, approved, written by the agent itself,
+ * compared; and the same while mcp-front, or everything, dies. */
+#include "agent.h"
+#include "hook_case.h"
+#include "relay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct site site;
+
+/* A hook of Claude Code for a Write of a.txt in the workspace. */
+static struct hook writing(const char *event, const char *content)
+{
+	char arguments[600], input[1000];
+
+	(void)snprintf(arguments, sizeof(arguments), "claude %s --deadline 60 --db %s", event,
+	               site.database);
+	(void)snprintf(input, sizeof(input),
+	               "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"hook_event_name\":\"%s\","
+	               "\"tool_name\":\"Write\",\"tool_use_id\":\"t1\",\"tool_response\":{},"
+	               "\"tool_input\":{\"file_path\":\"%s/a.txt\",\"content\":\"%s\"}}",
+	               site.workspace, event, site.workspace, content);
+	return given_hook(arguments, input);
+}
+
+static void is_allowed(struct hook *h)
+{
+	int status = hook_end(h);
+
+	ck_assert_msg(status == 0, "%d: %s %s", status, str_text(&h->said), str_text(&h->why));
+	says(str_text(&h->said), "\"permissionDecision\":\"allow\"");
+	hook_clear(h);
+}
+
+static void is_asked(void)
+{
+	expect_soon("SELECT count(*) FROM request AS r JOIN tool_call AS t ON t.request_seq = r.seq"
+	            " WHERE r.state = 'pending' AND t.state = 'waiting'"
+	            "   AND t.listener = (SELECT id FROM worker WHERE name = 'mcp-front'"
+	            "                      AND state = 'ready')",
+	            "1\n");
+}
+
+static void finds_the_same(void)
+{
+	struct hook after;
+
+	put_file(site.workspace, "a.txt", "one\n");
+	after = writing("PostToolUse", "one\\n");
+	is_said(&after, "");
+	expect("SELECT seen FROM gate_call WHERE decision = 'allow'", "same\n");
+	expect("SELECT count(*) FROM gate_amiss", "0\n");
+	expect("SELECT count(*) FROM request", "1\n");
+	expect("SELECT count(*) FROM session", "1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+
+START_TEST(an_edit_is_asked_approved_written_and_compared)
+{
+	struct hook h;
+
+	site = given_running_site();
+	h = writing("PreToolUse", "one\\n");
+	is_asked();
+	approve_all();
+	is_allowed(&h);
+	finds_the_same();
+}
+END_TEST
+
+START_TEST(a_rejection_reaches_the_agent)
+{
+	struct hook h;
+
+	site = given_running_site();
+	h = writing("PreToolUse", "one\\n");
+	is_asked();
+	given("INSERT INTO decision (request_id, verdict, reason) SELECT id, 'reject', 'not here' "
+	      "FROM request");
+	is_denied(&h, "rejected by the operator: not here");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_hook_waits_on_when_the_front_is_killed)
+{
+	struct hook h;
+
+	site = given_running_site();
+	h = writing("PreToolUse", "one\\n");
+	is_asked();
+	kill_and_await("mcp-front");
+	is_asked();
+	approve_all();
+	is_allowed(&h);
+	finds_the_same();
+}
+END_TEST
+
+START_TEST(a_hook_waits_on_when_everything_is_killed_and_started_again)
+{
+	struct hook h;
+
+	site = given_running_site();
+	h = writing("PreToolUse", "one\\n");
+	is_asked();
+	site_kill(&site);
+	site_start(&site);
+	is_asked();
+	approve_all();
+	is_allowed(&h);
+	finds_the_same();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("hook_whole");
+	TCase *c = store_case(s, "hook_whole", 60);
+
+	tcase_add_test(c, an_edit_is_asked_approved_written_and_compared);
+	tcase_add_test(c, a_rejection_reaches_the_agent);
+	tcase_add_test(c, a_hook_waits_on_when_the_front_is_killed);
+	tcase_add_test(c, a_hook_waits_on_when_everything_is_killed_and_started_again);
+	return run_suite(s);
+}
