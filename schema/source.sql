@@ -12,13 +12,15 @@ CREATE TABLE source (
   rests_on      TEXT CHECK (rests_on IN (   -- what must exist for its decision; NULL: nothing
     'envelope',                             -- the last thing that Slack sent, accepted, of this operator
     'policy',                               -- a policy in force where the request is made
-    'call'))                                -- a call with it, from a client that shows forms
+    'call',                                 -- a call with it, from a client that shows forms
+    'editor'))                              -- a permission that an agent asks of its editor, which waits
 ) STRICT, WITHOUT ROWID;
 INSERT INTO source VALUES
   ('ctl', 'local', 'remote', '*', '*', '*', NULL),
   ('sql', 'local', 'remote', '*', '*', '*', NULL),
   ('socket', 'local', 'remote', '*', '*', '*', NULL),
   ('elicitation', 'local', 'remote', '*', NULL, NULL, 'call'),
+  ('editor', 'local', 'remote', '*', NULL, NULL, 'editor'),
   ('slack', 'slack', 'local', '*', '*', '*', 'envelope'),
   ('policy', 'system', NULL, '*', NULL, NULL, 'policy'),
   ('timeout', 'system', NULL, 'timeout', NULL, NULL, NULL),

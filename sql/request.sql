@@ -245,3 +245,15 @@ DELETE FROM request WHERE seq IN (
 -- name: inbox_of_workspace :many
 -- What waits for the operator, as far as agents of one workspace may see it.
 SELECT id, kind, title, file_path, state, created_at FROM inbox WHERE workspace_root = :workspace;
+
+-- name: request_expire :exec
+-- Nobody needs the answer any longer, unless another call waits for it.
+UPDATE request SET deadline_at = :now
+ WHERE seq = :seq AND state = 'pending'
+   AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                    WHERE t.request_seq = :seq AND t.state = 'waiting' AND t.seq <> :call);
+
+-- name: request_settle_expired :exec
+INSERT INTO decision (request_id, verdict, operator_id, source, created_at)
+SELECT id, 'timeout', 'system:clock', 'timeout', :now
+  FROM request WHERE seq = :seq AND state = 'pending' AND deadline_at <= :now;

@@ -148,6 +148,7 @@ static int audit(const struct arguments *a)
 static const struct subcommand SUBCOMMANDS[] = {
 	{ "", "", "runs the system in the foreground", 0, run },
 	{ "mcp", "[ARGUMENTS]", "serves MCP to one agent on stdin and stdout", -1, NULL },
+	{ "acp", "PROFILE|COMMAND", "stands between an editor and an agent; see --help", -1, NULL },
 	{ "hook", "HOST EVENT", "answers a hook of an agent's host; see --help", -1, NULL },
 	{ "install", "HOST ...", "connects a host (claude, codex, ...); see --help", -1, install },
 	{ "uninstall", "HOST ...", "removes what install has added", -1, uninstall },
@@ -193,16 +194,16 @@ static int help(const struct arguments *a)
 	return EX_OK;
 }
 
-/* An agent's server is a program of its own: it opens no database. It gets all our arguments except
- * the word mcp at place. */
-static int exec_mcp(int argc, char **argv, int place)
+/* What an agent or an editor starts is a program of its own: it opens no database. It gets all our
+ * arguments except the subcommand at place. */
+static int exec_beside(const char *program, int argc, char **argv, int place)
 {
 	OWNED(str) struct str path = { 0 };
 	struct err e = { 0 };
 
 	if (paths_libexec(&path, &e))
 		return cli_say(&e);
-	str_add(&path, "/mcp-stdio");
+	str_addf(&path, "/%s", program);
 	for (int i = place; i < argc; i++)
 		argv[i] = argv[i + 1];
 	argv[0] = path.bytes;
@@ -310,7 +311,8 @@ int main(int argc, char **argv)
 		if (strcmp(c->name, "hook") == 0)
 			return intercom_hook(&a.source, argc - optind, argv + optind);
 		if (!c->run)
-			return exec_mcp(argc, argv, optind);
+			return exec_beside(strcmp(c->name, "acp") == 0 ? "acp-proxy" : "mcp-stdio",
+			                   argc, argv, optind);
 		optind += c->count >= 0;
 		if (c->count >= 0 && parse(&a, argc, argv))
 			return EX_USAGE;

@@ -75,6 +75,7 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              SELECT 11, 'unauthorized', CASE f.rests_on
                     WHEN 'envelope' THEN 'Slack has sent nothing of this operator that says so'
                     WHEN 'policy' THEN 'there is no policy in force where this was asked'
+                    WHEN 'editor' THEN 'no editor shows this'
                     ELSE 'no client that shows forms has asked this' END
                FROM request AS r JOIN session AS s ON s.seq = r.session_seq
                JOIN source AS f ON f.name = NEW.source
@@ -91,6 +92,10 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                     WHEN 'call' THEN NOT EXISTS (
                       SELECT 1 FROM tool_call AS t JOIN connection AS c ON c.seq = t.connection_seq
                        WHERE t.request_seq = r.seq AND (c.elicits = 1 OR t.era = 'modern'))
+                    WHEN 'editor' THEN NOT EXISTS (
+                      SELECT 1 FROM gate_call AS g JOIN tool_call AS t ON t.seq = g.call_seq
+                       WHERE g.request_seq = r.seq AND g.host = 'acp' AND g.moment = 'permission'
+                         AND t.state = 'waiting')
                     ELSE 0 END
              UNION ALL
              SELECT 12, 'malformed', 'the digest is not that of what is asked'

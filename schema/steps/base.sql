@@ -954,7 +954,8 @@ CREATE TABLE source (
   rests_on      TEXT CHECK (rests_on IN (
     'envelope',
     'policy',
-    'call'))
+    'call',
+    'editor'))
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE stall (
   seq               INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
@@ -1378,6 +1379,7 @@ INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, 
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('budget', 'system', NULL, NULL, 'pause', NULL, NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('clock', 'system', NULL, NULL, NULL, 'nudge', NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('ctl', 'local', 'remote', '*', '*', '*', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('editor', 'local', 'remote', '*', NULL, NULL, 'editor');
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('elicitation', 'local', 'remote', '*', NULL, NULL, 'call');
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('policy', 'system', NULL, '*', NULL, NULL, 'policy');
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('slack', 'slack', 'local', '*', '*', '*', 'envelope');

@@ -35,6 +35,13 @@ static void end_name(struct json_peek *p)
 	p->name = strcmp(name, "id") == 0       ? JSON_PEEK_ID
 	          : strcmp(name, "method") == 0 ? JSON_PEEK_METHOD
 	                                        : JSON_PEEK_OTHER;
+	if (p->name == JSON_PEEK_ID) {
+		p->repeats = p->repeats || p->has_id;
+		p->has_id = true;
+	} else if (p->name == JSON_PEEK_METHOD) {
+		p->repeats = p->repeats || p->has_method;
+		p->has_method = true;
+	}
 }
 
 /* Whether the token can be copied into an answer: a string or a number of strict JSON. */

@@ -15,6 +15,8 @@ struct json_peek {
 	char id[JSON_TOKEN_BYTES]; /* the token as it came, "0" or "\"a\""; "": none */
 	char method[JSON_TOKEN_BYTES]; /* "": none */
 	bool has_nul; /* a string holds \u0000, which C texts cannot carry */
+	bool has_id, has_method; /* the members are there, whatever they hold */
+	bool repeats; /* one of them twice: readers differ in which counts */
 	/* Where the reader stands. */
 	int depth;
 	bool in_string, escaped, in_value;

@@ -3,7 +3,7 @@
  * waits, is told and survives a restart as they do; its row of gate_call is written with it.
  *
  * Its result is {"decision": allow, deny or none, "reason", "request_id", "input", "context",
- * "continue"}. */
+ * "continue", "again": call the same again for the answer}. */
 #ifndef HOOK_H
 #define HOOK_H
 

@@ -39,6 +39,7 @@ static void add_parked(struct str *out, const struct request *r)
 	    "same again to get the answer. If your program ends turns that repeat a call, call "
 	    "`ping` in between",
 	    r->row.id);
+	json_member_bool(out, "again", true);
 }
 
 /* The words of an operator may be long. */

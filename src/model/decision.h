@@ -14,7 +14,7 @@ struct decision {
 	const char *choice; /* the agent's own option that it is (agent_question.options) */
 	const char *digest; /* of what the person saw; NULL: the current one */
 	const char *operator_id; /* NULL: the default operator */
-	const char *source; /* ctl, socket, elicitation, slack, timeout, policy */
+	const char *source; /* ctl, socket, elicitation, editor, slack, timeout, policy */
 	const struct proof_key *key; /* proves the answer; NULL: no proof */
 };
 

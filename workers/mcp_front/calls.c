@@ -2,6 +2,7 @@
 
 #include "broadcasts.h"
 #include "channels.h"
+#include "editor.h"
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
@@ -420,6 +421,7 @@ static void reply_held(struct front *f, struct job *job)
 	hold_caller(f, job->sink, job->call_seq,
 	            call->started_ms > 0 ? call->started_ms : clock_now_ms(), job->message.id,
 	            call->call.progress_token, modern);
+	editor_begin(f, job);
 	if (!modern && call->call.waiting) /* not a repeated one: its question was already shown */
 		elicitation_begin(f, job->sink, job->call_seq, job->version);
 }

@@ -5,6 +5,7 @@
  *   job, hold          one thing to do in the next turn; callers whose answer comes later
  *   hands              file work, in separate processes
  *   elicitation        questions that a legacy client shows to its own user
+ *   editor             questions of hooks that an editor shows to its user
  *   tell               delivers answers to held callers
  *   await_slack, park  callers held for slack-poster; callers held because their session is paused
  *   tasks, resources, broadcasts, calls, connections, policies, nudges, show_files

@@ -3,6 +3,7 @@
 #include "content.h"
 #include "front.h"
 #include "hook.h"
+#include "json_writer.h"
 #include "peer_process.h"
 #include "sql/gate_call.h"
 #include "sql/tool_call.h"
@@ -137,7 +138,12 @@ static void use(struct telling *t, const char *request_id)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	str_addf(&text, USED, request_id);
 #pragma GCC diagnostic pop
-	hook_set_result(&t->result, GATE_DENY, str_text(&text));
+	str_reset(&t->result);
+	json_object(&t->result);
+	json_member(&t->result, "decision", gate_decision_name(GATE_DENY));
+	json_member(&t->result, "reason", str_text(&text));
+	json_member_bool(&t->result, "again", true);
+	json_object_end(&t->result);
 }
 
 int hooks_run(struct front *f, struct job *job, struct err *e)

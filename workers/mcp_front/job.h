@@ -21,6 +21,7 @@ enum job_kind {
 	JOB_END, /* DELETE, or a relay is gone */
 	JOB_UNTOLD, /* the result of a call did not arrive: the caller had closed */
 	JOB_HANG_UP, /* a caller that may reconnect is gone */
+	JOB_EDITOR, /* the answer of an editor's user to the question of a hook */
 	JOB_HOOK, /* the wait of a hook's call has ended */
 	JOB_DROP, /* a modern caller is gone, which cancels its call */
 };

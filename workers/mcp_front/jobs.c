@@ -4,6 +4,7 @@
 #include "broadcasts.h"
 #include "calls.h"
 #include "connections.h"
+#include "editor.h"
 #include "elicitation.h"
 #include "hooks.h"
 #include "resources.h"
@@ -27,6 +28,7 @@ const struct job_row JOBS[] = {
 	[JOB_RESUME] = { .run = calls_run_resume, .reply = calls_reply_resumed, .has_reply = true },
 	[JOB_REOPEN] = { .run = connections_run_reopen },
 	[JOB_END] = { .run = connections_run_end, .reply = connections_reply_end },
+	[JOB_EDITOR] = { .run = editor_run, .reply = editor_reply, .has_reply = true },
 	[JOB_HOOK] = { .run = hooks_run, .reply = hooks_reply },
 	[JOB_UNTOLD] = { .run = calls_run_untold },
 	[JOB_HANG_UP] = { .run = calls_run_hang_up },

@@ -1,5 +1,6 @@
 #include "take.h"
 
+#include "editor.h"
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
@@ -81,6 +82,10 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 
 	if (sink->pipe && strcmp(m->method, HOOK_METHOD) == 0) {
 		job_queue(f, JOB_CALL, sink, m)->version = version;
+		return;
+	}
+	if (sink->pipe && strcmp(m->method, EDITOR_METHOD) == 0) {
+		(void)job_queue(f, JOB_EDITOR, sink, m);
 		return;
 	}
 	if (modern)

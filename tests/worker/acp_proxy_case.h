@@ -1,0 +1,76 @@
+/* acp_proxy: `agent-intercom acp` between an editor, an agent and a front that are all the test:
+ * real pipes and sockets, every byte its own. */
+#ifndef ACP_PROXY_CASE_H
+#define ACP_PROXY_CASE_H
+
+#include "agent.h"
+#include "harness.h"
+#include "process.h"
+
+#include <sys/types.h>
+
+/* What one party writes and reads. */
+struct party {
+	int in, out; /* what it writes goes to in; -1: closed */
+	struct str bytes; /* read, and not yet taken */
+};
+
+struct trio {
+	pid_t pid; /* of the proxy */
+	char folder[200]; /* where the agent works */
+	char database[300], run[300];
+	struct party editor, agent;
+	int err; /* the proxy's stderr */
+	int listener; /* of the front; -1: it is away */
+};
+
+/* Starts the proxy in a folder, on the front of a database; option: as below. */
+struct trio trio_start(const char *folder, const char *database, const char *option);
+/* Starts the proxy; option: one more argument with its value ("--when-down=deny"), or NULL. */
+struct trio given_trio(const char *option);
+/* The same where no front listens and none is started. */
+void front_leaves(struct trio *a);
+void front_returns(struct trio *a);
+
+/* A line with its newline. */
+void party_say(struct party *p, const char *line);
+/* The next line, without its newline, NULL at the end; the caller frees it. */
+char *party_hear(struct party *p);
+/* Says all of it to one party and reads as much from the other: it must be the same. */
+void passes(struct party *from, const char *bytes, size_t length, struct party *to);
+/* The next line must be this. */
+void hears(struct party *p, const char *line);
+/* Nothing has come: what both sides are told next comes first. */
+void hears_nothing_but_marks(struct trio *a);
+void party_close(struct party *p);
+
+/* ---- the front ---- */
+
+/* A question as the front gets it. */
+struct asked {
+	int fd;
+	struct str bytes;
+	char *params; /* of intercom/hook */
+};
+
+struct asked front_hears(struct trio *a);
+/* A person is asked; editor: the editor may show it, too. */
+void front_asks(struct asked *q, bool editor);
+void front_decides(struct asked *q, const char *decision, const char *reason);
+/* The next verdict of the editor; answers it with this outcome. */
+void front_takes(struct asked *q, const char *verdict, const char *outcome);
+/* The proxy has given the question up. */
+void front_sees_it_closed(struct asked *q);
+void asked_clear(struct asked *q);
+
+/* ---- messages; valid until the eighth call after ---- */
+
+const char *permission(const char *id, const char *tool_call);
+const char *write_of(const struct trio *a, const char *id, const char *name, const char *content);
+const char *chosen(const char *id, const char *option);
+const char *path_in(const struct trio *a, const char *name);
+
+/* Ends it by closing the editor's side; it must exit with this status. */
+void trio_ends(struct trio *a, int status);
+
+#endif

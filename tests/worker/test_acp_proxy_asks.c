@@ -1,0 +1,725 @@
+/* What `agent-intercom acp` holds, who answers it, and who is told. */
+#include "acp_proxy_case.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char COMMAND[] =
+    "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{\"command\":"
+    "\"npm test\"}}";
+
+/* A permission that waits, shown by both. */
+static struct asked given_question(struct trio *a, const char *id)
+{
+	const char *line = permission(id, COMMAND);
+	struct asked q;
+
+	party_say(&a->agent, line);
+	q = front_hears(a);
+	front_asks(&q, true);
+	hears(&a->editor, line);
+	return q;
+}
+
+START_TEST(the_front_answers_first_and_the_dialog_is_closed)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "0");
+
+	has(q.params, "params.event", "session/request_permission");
+	has(q.params, "params.input.session_id", "s1");
+	has(q.params, "params.input.cwd", a.folder);
+	has(q.params, "params.input.tool_name", "execute");
+	has(q.params, "params.input.tool_input.command", "npm test");
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("0", "yes"));
+	hears(&a.editor, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":"
+	                 "{\"requestId\":0}}");
+	front_sees_it_closed(&q);
+	party_say(&a.editor, chosen("0", "no")); /* too late */
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_no_of_the_front_is_the_no_that_was_offered)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "\"p\\u0031\"");
+
+	front_decides(&q, "deny", "not now");
+	hears(&a.agent, chosen("\"p\\u0031\"", "no"));
+	hears(&a.editor, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":"
+	                 "{\"requestId\":\"p\\u0031\"}}");
+	party_say(&a.editor, chosen("\"p1\"", "yes")); /* the same id */
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(the_editor_answers_first_in_its_own_words)
+{
+	static const char ANSWER[] = "{ \"result\" : {\"outcome\":{\"outcome\":\"selected\","
+	                             "\"optionId\":\"always\"}},\"id\":3,\"jsonrpc\":\"2.0\"}";
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "3");
+
+	party_say(&a.editor, ANSWER);
+	front_takes(&q, "approve", "applied");
+	front_decides(&q, "allow", "");
+	hears(&a.agent, ANSWER);
+	front_sees_it_closed(&q);
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(an_answer_of_the_editor_that_comes_second_does_not_count)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "3");
+
+	party_say(&a.editor, chosen("3", "always"));
+	front_takes(&q, "approve", "duplicate");
+	hears_nothing_but_marks(&a);
+	front_decides(&q, "deny", "no");
+	hears(&a.agent, chosen("3", "no"));
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(an_editor_that_may_not_answer_is_not_asked_or_not_heard)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "1"), other;
+
+	party_say(&a.editor, chosen("1", "yes"));
+	front_takes(&q, "approve", "not_in_this_mode");
+	hears_nothing_but_marks(&a);
+	front_decides(&q, "deny", "no");
+	hears(&a.agent, chosen("1", "no"));
+	party_say(&a.agent, permission("2", COMMAND));
+	other = front_hears(&a);
+	front_asks(&other, false);
+	front_decides(&other, "allow", "");
+	hears(&a.agent, chosen("2", "yes"));
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	asked_clear(&other);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_the_policy_decides_is_shown_to_nobody)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, permission("5", COMMAND));
+	q = front_hears(&a);
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("5", "yes"));
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_write_is_held_and_passes_as_it_was)
+{
+	struct trio a = given_trio(NULL);
+	const char *line = write_of(&a, "8", "new.txt", "one\\u0041\\n");
+	struct asked q;
+
+	party_say(&a.agent, line);
+	q = front_hears(&a);
+	has(q.params, "params.event", "fs/write_text_file");
+	has(q.params, "params.input.tool_input.content", "oneA\n");
+	front_asks(&q, true);
+	hears_nothing_but_marks(&a);
+	front_decides(&q, "allow", "");
+	hears(&a.editor, line);
+	party_say(&a.editor, "{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":null}");
+	hears(&a.agent, "{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":null}");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_write_that_is_rejected_is_an_error_with_the_reason)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, write_of(&a, "\"8\"", "new.txt", "x"));
+	q = front_hears(&a);
+	front_decides(&q, "deny", "rejected by the operator: not there");
+	hears(&a.agent, "{\"jsonrpc\":\"2.0\",\"id\":\"8\",\"error\":{\"code\":-32001,\"message\":"
+	                "\"rejected by the operator: not there\"}}");
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_file_that_changes_meanwhile_is_asked_about_again)
+{
+	struct trio a = given_trio(NULL);
+	const char *line = write_of(&a, "8", "a.txt", "mine");
+	struct asked q, again;
+
+	put_file(a.folder, "a.txt", "one");
+	party_say(&a.agent, line);
+	q = front_hears(&a);
+	put_file(a.folder, "a.txt", "two");
+	front_decides(&q, "allow", "");
+	again = front_hears(&a);
+	hears_nothing_but_marks(&a);
+	front_decides(&again, "allow", "");
+	hears(&a.editor, line);
+	asked_clear(&q);
+	asked_clear(&again);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* Asks to change "one" to "two" in a.txt, and is approved. */
+static void given_approved_edit(struct trio *a, const char *answers)
+{
+	OWNED(str) struct str call = { 0 };
+	struct asked q;
+	const char *line;
+
+	put_file(a->folder, "a.txt", "one and one half\n");
+	str_addf(
+	    &call,
+	    "{\"toolCallId\":\"c2\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{\"type\":"
+	    "\"diff\",\"path\":\"%s/a.txt\",\"oldText\":\"one half\",\"newText\":\"two\"}]}",
+	    a->folder);
+	line = permission("1", call.bytes);
+	party_say(&a->agent, line);
+	q = front_hears(a);
+	has(q.params, "params.input.tool_name", "edit");
+	has(q.params, "params.input.tool_input.diffs.0.oldText", "one half");
+	front_asks(&q, true);
+	hears(&a->editor, line);
+	if (answers) {
+		party_say(&a->editor, chosen("1", answers));
+		front_takes(&q, "approve", "applied");
+	}
+	front_decides(&q, "allow", "");
+	hears(&a->agent, chosen("1", answers ? answers : "yes"));
+	asked_clear(&q);
+}
+
+START_TEST(what_was_approved_as_a_permission_is_written_unasked_once)
+{
+	struct trio a = given_trio(NULL);
+	const char *line = write_of(&a, "2", "a.txt", "one and two\\n");
+	struct asked q;
+
+	given_approved_edit(&a, "yes");
+	party_say(&a.agent, line);
+	hears(&a.editor, line);
+	party_say(&a.agent, line);
+	q = front_hears(&a);
+	front_decides(&q, "deny", "again?");
+	says(party_hear(&a.agent), "again?");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_is_not_what_was_approved_is_asked_about)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	given_approved_edit(&a, "yes");
+	party_say(&a.agent, write_of(&a, "2", "a.txt", "one and two \\n"));
+	q = front_hears(&a);
+	front_decides(&q, "deny", "other bytes");
+	says(party_hear(&a.agent), "other bytes");
+	asked_clear(&q);
+	put_file(a.folder, "a.txt", "changed, one half\n");
+	party_say(&a.agent, write_of(&a, "3", "a.txt", "one and two\\n"));
+	q = front_hears(&a);
+	front_decides(&q, "deny", "another file");
+	says(party_hear(&a.agent), "another file");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+static const char *terminal(const char *id, const char *rest)
+{
+	static char text[500];
+
+	(void)snprintf(text, sizeof(text),
+	               "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"terminal/create\",\"params\":{"
+	               "\"sessionId\":\"s1\",%s}}",
+	               id, rest);
+	return text;
+}
+
+START_TEST(a_command_for_the_editor_is_held_unless_it_was_approved)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "1");
+
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("1", "yes"));
+	free(party_hear(&a.editor));
+	asked_clear(&q);
+	party_say(&a.agent, terminal("2", "\"command\":\"npm\",\"args\":[\"test\"],\"env\":[]"));
+	hears(&a.editor, terminal("2", "\"command\":\"npm\",\"args\":[\"test\"],\"env\":[]"));
+	party_say(&a.agent, terminal("3", "\"command\":\"npm\",\"args\":[\"test\"]"));
+	q = front_hears(&a);
+	has(q.params, "params.event", "terminal/create");
+	has(q.params, "params.input.tool_name", "terminal/create");
+	has(q.params, "params.input.tool_input.command", "npm test");
+	front_decides(&q, "deny", "no");
+	says(party_hear(&a.agent), "-32001");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(all_that_a_command_runs_with_is_shown)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, terminal("1", "\"command\":\"bash\",\"args\":[\"-c\",\"rm -r x\"]"));
+	q = front_hears(&a);
+	has(q.params, "params.input.tool_input.command", "rm -r x");
+	front_decides(&q, "deny", "no");
+	free(party_hear(&a.agent));
+	asked_clear(&q);
+	party_say(&a.agent,
+	          terminal("2", "\"command\":\"ls\",\"env\":[{\"name\":\"LD_PRELOAD\",\"value\":"
+	                        "\"/x.so\"}]"));
+	q = front_hears(&a);
+	has(q.params, "params.input.tool_name", "terminal");
+	says(q.params, "LD_PRELOAD");
+	front_decides(&q, "deny", "no");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_hundred_questions_wait_at_once)
+{
+	enum { COUNT_OF = 100 };
+	struct trio a = given_trio(NULL);
+	struct asked q[COUNT_OF];
+
+	for (int i = 0; i < COUNT_OF; i++) {
+		char id[20];
+
+		(void)snprintf(id, sizeof(id), i % 2 ? "%d" : "\"%d\"", i);
+		q[i] = given_question(&a, id);
+	}
+	hears_nothing_but_marks(&a);
+	for (int i = COUNT_OF - 1; i >= 0; i--) {
+		char id[20];
+
+		(void)snprintf(id, sizeof(id), i % 2 ? "%d" : "\"%d\"", i);
+		front_decides(&q[i], i % 3 ? "allow" : "deny", "");
+		hears(&a.agent, chosen(id, i % 3 ? "yes" : "no"));
+		asked_clear(&q[i]);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart)
+{
+	static const char PROMPT[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"session/prompt\",\"params\":{}}";
+	static const char ENDED[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"stopReason\":\"end_turn\"}}";
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "0");
+
+	party_say(&a.editor, PROMPT);
+	hears(&a.agent, PROMPT);
+	party_say(&a.agent, ENDED);
+	hears(&a.editor, ENDED);
+	party_say(&a.editor, chosen("\"0\"", "yes")); /* to something else */
+	hears(&a.agent, chosen("\"0\"", "yes"));
+	party_say(&a.agent, permission("0", COMMAND)); /* twice: dropped */
+	hears_nothing_but_marks(&a);
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("0", "yes"));
+	free(party_hear(&a.editor));
+	party_say(&a.agent, permission("0", COMMAND)); /* its first answer is still to come */
+	says(party_hear(&a.agent), "used already");
+	party_say(&a.editor, chosen("0", "yes"));
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* Each is a write for some reader. */
+START_TEST(nothing_passes_in_disguise)
+{
+	static const char PARAMS[] =
+	    "\"params\":{\"sessionId\":\"s\",\"path\":\"/x\",\"content\":\"\"}";
+	static const char *const LINES[] = {
+		"{\"id\":1,\"method\":\"fs\\/write_text_file\",%s}",
+		"{\"id\":1,\"\\u006dethod\":\"fs/write_text_file\",%s}",
+		"{\"id\":1,\"method\":\"_x\",\"method\":\"fs/write_text_file\",%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"method\":\"_x\",%s}",
+		"{\"id\":1,\"method\":{},\"method\":\"fs/write_text_file\",%s}",
+		"{\"id\":1,\"id\":2,\"method\":\"fs/write_text_file\",%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"params\":{\"path\":\"/a\"},%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"_\":{\"a\":1,\"\\u0061\":2},%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",%s}}",
+		"{\"method\":\"fs/write_text_file\",%s}",
+		"{\"id\":null,\"method\":\"fs/write_text_file\",%s}",
+		"[{\"id\":1,\"method\":\"fs/write_text_file\",%s}]",
+		"[[{\"id\":1,\"method\":\"fs/write_text_file\",%s}]]",
+		"\xef\xbb\xbf{\"id\":1,\"method\":\"fs/write_text_file\",%s}",
+		"\xef\xbb\xbf[{\"id\":1,\"method\":\"fs/write_text_file\",%s}]",
+		"\"\r{\"id\":1,\"method\":\"fs/write_text_file\",%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",%s}\r\"",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":\"\\u0000\",%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":\"\xff\",%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":\"\\ud800\",%s}",
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(LINES); i++) {
+		const char *hole = strstr(LINES[i], "%s");
+		OWNED(str) struct str line = { 0 };
+		OWNED(char_ptr) char *got = NULL;
+
+		str_addf(&line, "%.*s%s%s", (int)(hole - LINES[i]), LINES[i], PARAMS, hole + 2);
+		party_say(&a.agent, line.bytes);
+		if (i < 2) { /* it is just a write */
+			struct asked q = front_hears(&a);
+
+			front_decides(&q, "deny", "error");
+			asked_clear(&q);
+		}
+		got = party_hear(&a.agent);
+		ck_assert_msg(got && strstr(got, "\"error\""), "%s: %s", LINES[i], got);
+		hears_nothing_but_marks(&a);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_message_that_is_too_long_to_be_shown_does_not_pass)
+{
+	static const char *const FORMS[][2] = {
+		{ "{\"id\":1,\"method\":\"fs/write_text_file\",\"params\":{\"content\":\"",
+		  "\"}}" },
+		{ "{\"id\":1,\"params\":{\"content\":\"",
+		  "\"},\"method\":\"fs/write_text_file\"}" },
+		{ "[{\"id\":1,\"params\":{\"content\":\"",
+		  "\"},\"method\":\"fs/write_text_file\"}]" },
+		{ "{\"method\":\"_x\",\"id\":1,\"x\":\"", "\",\"method\":\"fs/write_text_file\"}" },
+		{ "\"", "\r{\"id\":1,\"method\":\"fs/write_text_file\"}" },
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(FORMS); i++) {
+		OWNED(str) struct str line = { 0 };
+		OWNED(char_ptr) char *got = NULL, *passed = NULL;
+		pid_t writer;
+
+		str_add(&line, FORMS[i][0]);
+		for (int n = 0; n < 34 << 20; n += 16)
+			str_add(&line, "0123456789abcdef");
+		str_add(&line, FORMS[i][1]);
+		writer = fork();
+		if (writer == 0) {
+			party_say(&a.agent, line.bytes);
+			_exit(0);
+		}
+		if (i == 1 || i >= 3) { /* of what has passed, nothing can be read */
+			passed = party_hear(&a.editor);
+			ck_assert(passed && !strstr(passed, "fs/write_text_file"));
+		}
+		got = party_hear(&a.agent);
+		ck_assert_msg(got && strstr(got, "\"error\""), "%zu: %s", i, got);
+		ck_assert_int_eq(end_of(writer), 0);
+		hears_nothing_but_marks(&a);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_front_that_dies_is_asked_again)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "4");
+
+	asked_clear(&q);
+	q = front_hears(&a);
+	front_asks(&q, true);
+	hears_nothing_but_marks(&a); /* the dialog is there already */
+	asked_clear(&q);
+	party_say(&a.editor, chosen("4", "no"));
+	q = front_hears(&a);
+	front_asks(&q, true);
+	front_takes(&q, "reject", "applied");
+	front_decides(&q, "deny", "");
+	hears(&a.agent, chosen("4", "no"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_front_that_cannot_take_the_answer_yet_is_told_again)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "4");
+
+	party_say(&a.editor, chosen("4", "yes"));
+	front_takes(&q, "approve", "not_found");
+	front_takes(&q, "approve", "applied");
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("4", "yes"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(without_a_front_permissions_are_the_editors_and_nothing_is_written)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "1");
+	const char *line = permission("2", COMMAND);
+
+	front_leaves(&a);
+	asked_clear(&q);
+	party_say(&a.editor, chosen("1", "yes"));
+	party_say(&a.agent, line);
+	hears(&a.editor, line);
+	party_say(&a.editor, chosen("2", "no"));
+	party_say(&a.agent, write_of(&a, "3", "x", "x"));
+	hears(&a.agent, chosen("1", "yes"));
+	hears(&a.agent, chosen("2", "no"));
+	says(party_hear(&a.agent), "agent-intercom cannot be reached");
+	hears_nothing_but_marks(&a);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(without_a_front_all_is_refused_if_so_wanted)
+{
+	struct trio a = given_trio("--when-down=deny");
+	struct asked q = given_question(&a, "1");
+
+	front_leaves(&a);
+	asked_clear(&q);
+	party_say(&a.editor, chosen("1", "yes"));
+	party_say(&a.agent, permission("2", COMMAND));
+	hears(&a.agent, chosen("1", "no"));
+	hears(&a.agent, chosen("2", "no"));
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_front_that_returns_is_asked_what_waits)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "1");
+
+	front_leaves(&a);
+	asked_clear(&q);
+	hears_nothing_but_marks(&a);
+	front_returns(&a);
+	q = front_hears(&a);
+	front_asks(&q, true);
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("1", "yes"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_cancelled_turn_gives_up_its_questions)
+{
+	static const char CANCEL[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s1\"}}";
+	static const char CANCELLED[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"outcome\":{\"outcome\":\"cancelled\"}}}";
+	struct trio a = given_trio(NULL);
+	struct asked shown = given_question(&a, "1"), write;
+
+	party_say(&a.agent, write_of(&a, "2", "x", "x"));
+	write = front_hears(&a);
+	front_asks(&write, true);
+	hears_nothing_but_marks(&a);
+	party_say(&a.editor, CANCEL);
+	hears(&a.agent, CANCEL);
+	says(party_hear(&a.agent), "-32800");
+	party_say(&a.editor, CANCELLED);
+	hears(&a.agent, CANCELLED);
+	front_takes(&write, "withdraw", "applied");
+	front_takes(&shown, "withdraw", "applied");
+	front_sees_it_closed(&write);
+	front_sees_it_closed(&shown);
+	asked_clear(&write);
+	asked_clear(&shown);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_request_that_the_agent_cancels_is_given_up)
+{
+	static const char CANCEL[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}";
+	struct trio a = given_trio(NULL);
+	struct asked shown = given_question(&a, "1"), write;
+
+	party_say(&a.agent, CANCEL);
+	hears(&a.editor, CANCEL);
+	front_takes(&shown, "withdraw", "applied");
+	party_say(&a.editor, "{\"id\":1,\"error\":{\"code\":-32800,\"message\":\"cancelled\"}}");
+	hears(&a.agent, "{\"id\":1,\"error\":{\"code\":-32800,\"message\":\"cancelled\"}}");
+	party_say(&a.agent, write_of(&a, "1", "x", "x"));
+	write = front_hears(&a);
+	front_asks(&write, true);
+	hears_nothing_but_marks(&a);
+	party_say(&a.agent, CANCEL);
+	says(party_hear(&a.agent), "-32800");
+	front_takes(&write, "withdraw", "applied");
+	hears_nothing_but_marks(&a);
+	asked_clear(&write);
+	asked_clear(&shown);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_waits_is_given_up_when_editor_or_agent_are_gone)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "1");
+
+	party_close(&a.editor);
+	front_takes(&q, "withdraw", "applied");
+	front_sees_it_closed(&q);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+	a = given_trio(NULL);
+	q = given_question(&a, "1");
+	party_close(&a.agent);
+	front_takes(&q, "withdraw", "applied");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_permission_with_several_answers_is_the_editors)
+{
+	static const char LINE[] =
+	    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"s1\","
+	    "\"toolCall\":{\"toolCallId\":\"c\"},\"options\":[{\"optionId\":\"a\",\"name\":\"A\","
+	    "\"kind\":\"allow_once\"},{\"optionId\":\"b\",\"name\":\"B\",\"kind\":\"allow_once\"}]}"
+	    "}";
+	struct trio a = given_trio(NULL);
+
+	party_say(&a.agent, LINE);
+	hears(&a.editor, LINE);
+	party_say(&a.editor, chosen("1", "b"));
+	hears(&a.agent, chosen("1", "b"));
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_session_works_where_its_editor_opened_it)
+{
+	static const char NEW[] =
+	    "{\"id\":7,\"method\":\"session/new\",\"params\":{\"cwd\":\"/tmp\",\"mcpServers\":[]}}";
+	static const char OPENED[] = "{\"id\":7,\"result\":{\"sessionId\":\"s1\"}}";
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.editor, NEW);
+	hears(&a.agent, NEW);
+	party_say(&a.agent, OPENED);
+	hears(&a.editor, OPENED);
+	q = given_question(&a, "0");
+	has(q.params, "params.input.cwd", "/tmp");
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("0", "yes"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_was_told_of_a_call_belongs_to_its_permission)
+{
+	static const char UPDATE[] =
+	    "{\"method\":\"session/update\",\"params\":{\"sessionId\":\"s1\",\"update\":{"
+	    "\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"c7\",\"kind\":\"execute\",\"title\":"
+	    "\"T\","
+	    "\"rawInput\":{\"command\":\"make all\"}}}}";
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, UPDATE);
+	hears(&a.editor, UPDATE);
+	party_say(&a.agent, permission("0", "{\"toolCallId\":\"c7\"}"));
+	q = front_hears(&a);
+	has(q.params, "params.input.tool_input.command", "make all");
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("0", "yes"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("acp_proxy_asks");
+	TCase *c = tcase_create("acp_proxy_asks");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, the_front_answers_first_and_the_dialog_is_closed);
+	tcase_add_test(c, a_no_of_the_front_is_the_no_that_was_offered);
+	tcase_add_test(c, the_editor_answers_first_in_its_own_words);
+	tcase_add_test(c, an_answer_of_the_editor_that_comes_second_does_not_count);
+	tcase_add_test(c, an_editor_that_may_not_answer_is_not_asked_or_not_heard);
+	tcase_add_test(c, what_the_policy_decides_is_shown_to_nobody);
+	tcase_add_test(c, a_write_is_held_and_passes_as_it_was);
+	tcase_add_test(c, a_write_that_is_rejected_is_an_error_with_the_reason);
+	tcase_add_test(c, a_file_that_changes_meanwhile_is_asked_about_again);
+	tcase_add_test(c, what_was_approved_as_a_permission_is_written_unasked_once);
+	tcase_add_test(c, what_is_not_what_was_approved_is_asked_about);
+	tcase_add_test(c, a_command_for_the_editor_is_held_unless_it_was_approved);
+	tcase_add_test(c, all_that_a_command_runs_with_is_shown);
+	tcase_add_test(c, a_hundred_questions_wait_at_once);
+	tcase_add_test(c, ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart);
+	tcase_add_test(c, nothing_passes_in_disguise);
+	tcase_add_test(c, a_message_that_is_too_long_to_be_shown_does_not_pass);
+	tcase_add_test(c, a_front_that_dies_is_asked_again);
+	tcase_add_test(c, a_front_that_cannot_take_the_answer_yet_is_told_again);
+	tcase_add_test(c, without_a_front_permissions_are_the_editors_and_nothing_is_written);
+	tcase_add_test(c, without_a_front_all_is_refused_if_so_wanted);
+	tcase_add_test(c, a_front_that_returns_is_asked_what_waits);
+	tcase_add_test(c, a_cancelled_turn_gives_up_its_questions);
+	tcase_add_test(c, a_request_that_the_agent_cancels_is_given_up);
+	tcase_add_test(c, what_waits_is_given_up_when_editor_or_agent_are_gone);
+	tcase_add_test(c, a_permission_with_several_answers_is_the_editors);
+	tcase_add_test(c, a_session_works_where_its_editor_opened_it);
+	tcase_add_test(c, what_was_told_of_a_call_belongs_to_its_permission);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,234 @@
+/* What passes through `agent-intercom acp`, and how it ends. */
+#include "acp_proxy_case.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Bytes of lines as no agent writes them, and some as they do. */
+static void add_noise(struct str *out, unsigned *seed)
+{
+	static const char *const PIECES[] = {
+		"{\"jsonrpc\":\"2.0\",\"method\":\"session/"
+		"update\",\"params\":{\"sessionId\":\"s1\","
+		"\"update\":{\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"c\",\"title\":\"t\"}}"
+		"}",
+		"{\"id\":0,\"method\":\"fs/read_text_file\",\"params\":{}}",
+		"{\"result\":{\"x\":1e400,\"y\":12345678901234567890},\"id\":\"0\"}",
+		"{\"method\":\"_x\",\"params\":{\"method\":\"fs/write_text_file\",\"id\":1}}",
+		"{\"id\":null,\"error\":{\"code\":-32700}}",
+		"[1,2]",
+		"",
+		"\t ",
+		"{\"id\":7,\"method\":\"session/new\",\"params\":{\"cwd\":\"/"
+		"w\",\"mcpServers\":[]}}",
+		"{{{{",
+		"\"",
+	};
+	int kind = rand_r(seed) % (int)(COUNT(PIECES) + 4);
+
+	if (kind < (int)COUNT(PIECES)) {
+		str_add(out, PIECES[kind]);
+	} else {
+		for (int n = rand_r(seed) % 200; n > 0; n--) {
+			int c = rand_r(seed) % 256;
+
+			str_add_char(out, (char)(c == '\n' || c == '\r' || c == '[' ? ' ' : c));
+		}
+	}
+	str_add(out, rand_r(seed) % 3 == 0 ? "\r\n" : "\n");
+}
+
+START_TEST(everything_else_passes_byte_for_byte)
+{
+	struct trio a = given_trio(NULL);
+	OWNED(str) struct str noise = { 0 };
+	unsigned seed = 7;
+
+	for (int i = 0; i < 20000; i++)
+		add_noise(&noise, &seed);
+	passes(&a.agent, noise.bytes, noise.length, &a.editor);
+	passes(&a.editor, noise.bytes, noise.length, &a.agent);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+static long peak_kb(pid_t pid)
+{
+	char path[64], line[256];
+	long kb = 0;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %ld", &kb) == 1)
+			break;
+	(void)fclose(f);
+	return kb;
+}
+
+static void add_long(struct str *out, size_t length)
+{
+	str_add(out, "{\"method\":\"session/update\",\"params\":{\"text\":\"");
+	for (size_t i = 0; i < length; i++)
+		str_add_char(out, (char)('a' + i % 26));
+	str_add(out, "\"}}\n");
+}
+
+START_TEST(a_line_of_ten_megabytes_passes_and_one_of_eighty)
+{
+	struct trio a = given_trio(NULL);
+	OWNED(str) struct str line = { 0 };
+
+	add_long(&line, 10 << 20);
+	passes(&a.agent, line.bytes, line.length, &a.editor);
+	passes(&a.editor, line.bytes, line.length, &a.agent);
+	str_clear(&line);
+	add_long(&line, 80 << 20);
+	passes(&a.agent, line.bytes, line.length, &a.editor);
+	passes(&a.editor, line.bytes, line.length, &a.agent);
+	hears_nothing_but_marks(&a);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_half_line_waits_for_its_other_half_or_the_end)
+{
+	struct trio a = given_trio(NULL);
+	static const char HALF[] = "{\"method\":\"_x\",\"par", REST[] = "ams\":{}}\n";
+	OWNED(char_ptr) char *line = NULL;
+
+	ck_assert_int_eq(write(a.agent.in, HALF, sizeof(HALF) - 1), sizeof(HALF) - 1);
+	party_say(&a.editor, "{\"method\":\"_y\"}");
+	hears(&a.agent, "{\"method\":\"_y\"}");
+	ck_assert_int_eq(write(a.agent.in, REST, sizeof(REST) - 1), sizeof(REST) - 1);
+	hears(&a.editor, "{\"method\":\"_x\",\"params\":{}}");
+	ck_assert_int_eq(write(a.agent.in, HALF, sizeof(HALF) - 1), sizeof(HALF) - 1);
+	party_close(&a.agent);
+	line = party_hear(&a.editor);
+	ck_assert_ptr_null(line);
+	ck_assert_int_eq(a.editor.bytes.length, sizeof(HALF) - 1);
+	ck_assert_mem_eq(a.editor.bytes.bytes, HALF, sizeof(HALF) - 1);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* A reader that sleeps stops the writer; nothing is piled up. */
+START_TEST(who_is_not_read_has_to_wait)
+{
+	struct trio a = given_trio(NULL);
+	OWNED(str) struct str line = { 0 };
+	size_t sent = 0;
+	ssize_t n;
+	struct pollfd p = { .fd = a.agent.in, .events = POLLOUT };
+
+	add_long(&line, 100000);
+	(void)fcntl(a.agent.in, F_SETFL, O_NONBLOCK);
+	while (poll(&p, 1, 1000) == 1) {
+		n = write(a.agent.in, line.bytes + sent % line.length,
+		          line.length - sent % line.length);
+		ck_assert_int_gt(n, 0);
+		sent += (size_t)n;
+		ck_assert_uint_lt(sent, 16 << 20);
+	}
+	ck_assert_int_lt(peak_kb(a.pid), 64 << 10);
+	ck_assert_int_eq(kill(a.pid, SIGKILL), 0);
+	trio_ends(&a, 128 + SIGKILL);
+}
+END_TEST
+
+START_TEST(the_end_of_the_editor_is_the_end_of_the_agent)
+{
+	struct trio a = given_trio(NULL);
+	OWNED(char_ptr) char *line = NULL;
+
+	party_say(&a.editor, "{\"method\":\"_last\"}");
+	party_close(&a.editor);
+	hears(&a.agent, "{\"method\":\"_last\"}");
+	line = party_hear(&a.agent);
+	ck_assert_ptr_null(line);
+	party_say(&a.agent, "{\"method\":\"_words\"}");
+	hears(&a.editor, "{\"method\":\"_words\"}");
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(the_status_is_that_of_the_agent)
+{
+	static const struct {
+		const char *script;
+		int status;
+	} CASES[] = { { "exit 0", 0 }, { "exit 7", 7 }, { "kill -9 $$", 128 + SIGKILL } };
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(CASES); i++)
+		ck_assert_int_eq(shell(NULL,
+		                       "'%s/agent-intercom' acp --db='%s' sh -c '%s' </dev/null",
+		                       getenv("INTERCOM_BUILD"), a.database, CASES[i].script),
+		                 CASES[i].status);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be_started_is_said)
+{
+	static const struct {
+		const char *arguments, *why;
+		int status;
+	} CASES[] = {
+		{ "", "name a profile or a command", 64 },
+		{ "--when-down=maybe x", "takes editor or deny, not 'maybe'", 64 },
+		{ "no-such-agent-anywhere", "cannot find the program no-such-agent-anywhere", 78 },
+		{ "/no/such/program -x", "cannot start /no/such/program", 78 },
+		{ "--workspace=/no/such/folder true", "the workspace /no/such/folder", 78 },
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str said = { 0 };
+		int status = shell(&said, "'%s/agent-intercom' acp --db='%s' %s 2>&1 </dev/null",
+		                   getenv("INTERCOM_BUILD"), a.database, CASES[i].arguments);
+
+		says(str_text(&said), CASES[i].why);
+		ck_assert_int_eq(status, CASES[i].status);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_signal_ends_it_with_its_agent)
+{
+	struct trio a = given_trio(NULL);
+	OWNED(char_ptr) char *line = NULL;
+
+	hears_nothing_but_marks(&a);
+	ck_assert_int_eq(kill(a.pid, SIGTERM), 0);
+	line = party_hear(&a.agent);
+	ck_assert_ptr_null(line);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("acp_proxy_passes");
+	TCase *c = tcase_create("acp_proxy_passes");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, everything_else_passes_byte_for_byte);
+	tcase_add_test(c, a_line_of_ten_megabytes_passes_and_one_of_eighty);
+	tcase_add_test(c, a_half_line_waits_for_its_other_half_or_the_end);
+	tcase_add_test(c, who_is_not_read_has_to_wait);
+	tcase_add_test(c, the_end_of_the_editor_is_the_end_of_the_agent);
+	tcase_add_test(c, the_status_is_that_of_the_agent);
+	tcase_add_test(c, what_cannot_be_started_is_said);
+	tcase_add_test(c, a_signal_ends_it_with_its_agent);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,57 @@
+/* channel: one direction of the talk between editor and agent: lines in, the same bytes out.
+ *
+ * A line that may have to be held is kept until it is complete; one that grows over CHANNEL_LINE is
+ * passed on as it comes, and cut if it turns out to be one that is not to pass: half a line is no
+ * message to anybody. */
+#ifndef CHANNEL_H
+#define CHANNEL_H
+
+#include "json_peek.h"
+#include "str.h"
+
+#include <stdbool.h>
+
+enum {
+	CHANNEL_LINE = 32 << 20, /* bytes of a line that can be looked at; the SDK's own limit */
+	CHANNEL_HIGH = 1 << 20, /* waiting for the reader: then nothing more is read */
+};
+
+/* What is done with what comes. */
+struct channel_taker {
+	/* A line with its end ("\n"; the last may have none), and what is known of it. It is passed
+	 * on with channel_send, or not. */
+	void (*take)(void *arg, const char *line, size_t length, const struct json_peek *peek);
+	/* Whether a line must not pass unseen, of which this is the first or a later piece, and
+	 * this is known. NULL: any may. */
+	bool (*guards)(const char *piece, size_t length, bool is_first,
+	               const struct json_peek *peek);
+	/* Such a line was too long, and is gone. */
+	void (*refuse)(void *arg, const struct json_peek *peek);
+	void *arg;
+};
+
+struct channel {
+	int from, to; /* non-blocking; -1: closed. Of the caller */
+	const struct channel_taker *by;
+	struct str line; /* that has not ended */
+	struct json_peek peek;
+	bool passes; /* it is too long to be kept, and passed on as it comes */
+	bool skips; /* the rest of it is dropped */
+	struct str queue; /* for the reader; */
+	size_t sent; /* so much of it was written */
+	bool is_broken; /* the reader is gone */
+};
+
+/* Reads what is there, unless the reader is behind. 0, or -1: there will be nothing more, and a
+ * line without its end was taken. */
+int channel_read(struct channel *c);
+/* Whether more may be read now. */
+bool channel_is_open(const struct channel *c);
+/* Queues bytes for the reader, whole lines. */
+void channel_send(struct channel *c, const char *bytes, size_t length);
+/* Writes what the reader takes. */
+void channel_write(struct channel *c);
+bool channel_is_empty(const struct channel *c);
+void channel_clear(struct channel *c);
+
+#endif

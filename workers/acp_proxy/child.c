@@ -1,0 +1,133 @@
+#include "child.h"
+
+#include "config.h"
+#include "environment.h"
+#include "group.h"
+#include "program.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char EVERYTHING[] = "[\"*\"]";
+
+/* ---- what is started ---- */
+
+struct command {
+	char **argv; /* NULL-terminated; owned, as its texts */
+	size_t count;
+};
+
+static void command_add(struct command *c, const char *text)
+{
+	c->argv = xrealloc(c->argv, (c->count + 2) * sizeof(*c->argv));
+	c->argv[c->count++] = xstrdup(text);
+	c->argv[c->count] = NULL;
+}
+
+static void command_clear(struct command *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free(c->argv[i]);
+	free(c->argv);
+	*c = (struct command){ 0 };
+}
+
+static int add_program(struct command *c, const char *name, struct err *e)
+{
+	OWNED(str) struct str program = { 0 };
+
+	if (!program_find(name, &program) && !strchr(name, '/'))
+		return err_set(e, ERR_INPUT,
+		               "cannot find the program %s; install it, or give its path", name);
+	command_add(c, program.length ? program.bytes : name);
+	return 0;
+}
+
+static int make_command(struct command *c, char *const *argv, const struct config_agent *profile,
+                        struct err *e)
+{
+	if (add_program(c, profile ? profile->command : argv[0], e))
+		return -1;
+	for (size_t i = 0; profile && i < profile->args.count; i++)
+		command_add(c, profile->args.items[i]);
+	for (size_t i = 1; !profile && argv[i]; i++)
+		command_add(c, argv[i]);
+	return 0;
+}
+
+static void make_environment(struct environment *out, const char *program,
+                             const struct config_agent *profile)
+{
+	OWNED(str) struct str path = { 0 };
+
+	environment_pass(out, environ, EVERYTHING);
+	program_path(program, &path);
+	environment_set(out, "PATH", str_text(&path));
+	for (size_t i = 0; profile && i < profile->env_set.count; i++)
+		environment_set(out, profile->env_set.items[i].name,
+		                profile->env_set.items[i].value);
+}
+
+int child_start(struct child *c, char *const *argv, const struct config_agent *profile,
+                const char *folder, struct err *e)
+{
+	OWNED(command) struct command command = { 0 };
+	OWNED(environment) struct environment environment = { 0 };
+
+	if (make_command(&command, argv, profile, e))
+		return -1;
+	make_environment(&environment, command.argv[0], profile);
+	const struct launch_plan plan = { .argv = command.argv,
+		                          .environment = environment.variables,
+		                          .directory = folder,
+		                          .talks = true };
+	if (group_adopt())
+		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");
+	return launch_hold(&c->process, &plan, e) || launch_go(&c->process, &plan, e) ? -1 : 0;
+}
+
+/* ---- its end ---- */
+
+void child_reap(struct child *c)
+{
+	int status;
+
+	if (c->has_ended || waitpid(c->process.pid, &status, WNOHANG) != c->process.pid)
+		return;
+	c->has_ended = true;
+	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void child_end(struct child *c)
+{
+	if (!c->has_ended && c->process.pid && !c->was_told)
+		(void)kill(-c->process.pid, SIGTERM);
+	c->was_told = true;
+}
+
+void child_await(struct child *c, int ms)
+{
+	struct pollfd ended = { .fd = c->process.ended, .events = POLLIN };
+
+	if (!c->has_ended && c->process.pid && poll(&ended, 1, ms) > 0)
+		child_reap(c);
+}
+
+void child_clear(struct child *c)
+{
+	int status;
+
+	if (c->process.pid && !c->has_ended) {
+		(void)kill(-c->process.pid, SIGKILL);
+		if (waitpid(c->process.pid, &status, 0) == c->process.pid)
+			c->status =
+			    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		c->has_ended = true;
+	}
+	(void)group_end_adopted();
+	launch_clear(&c->process);
+}

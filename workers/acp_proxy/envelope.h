@@ -1,0 +1,36 @@
+/* envelope: what kind of message a line of the agent is. Nothing else is read of a line that
+ * passes. */
+#ifndef ENVELOPE_H
+#define ENVELOPE_H
+
+#include "err.h"
+#include "json.h"
+#include "json_peek.h"
+
+#include <stdbool.h>
+
+enum envelope_kind {
+	ENVELOPE_PASSES,
+	ENVELOPE_PERMISSION, /* session/request_permission */
+	ENVELOPE_WRITE, /* fs/write_text_file */
+	ENVELOPE_TERMINAL, /* terminal/create, which runs a command */
+	ENVELOPE_REFUSED, /* one of these in a form that readers may understand differently */
+};
+
+enum envelope_kind envelope_kind_of(const char *line, size_t length, const struct json_peek *peek);
+/* Whether that much of a line that is too long to be looked at shows that it must not pass: the
+ * guards of a channel. */
+bool envelope_is_guarded(const char *piece, size_t length, bool is_first,
+                         const struct json_peek *peek);
+/* The method of a kind that is held. */
+const char *envelope_method(enum envelope_kind kind);
+
+/* Reads a message that is held: JSON that every reader understands as we do. NULL, and why. The
+ * caller deletes it. */
+cJSON *envelope_read(const char *line, size_t length, const struct json_peek *peek, struct err *e);
+
+/* Appends an id's token so that equal ids give equal texts: 0 and "0" differ, "a" and "\u0061" do
+ * not. */
+void envelope_add_id(struct str *out, const char *token);
+
+#endif

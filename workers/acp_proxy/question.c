@@ -1,0 +1,772 @@
+#include "question.h"
+
+#include "clock.h"
+#include "gate_host.h"
+#include "json_writer.h"
+#include "log.h"
+#include "message.h"
+#include "session.h"
+#include "subject.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	PATIENCE_MS =
+	    24 * 3600 * 1000, /* an agent has no deadline: the question's own one counts */
+	RETRY_MS = 200, /* after a front that could not take the editor's answer */
+	ASKED_ID = 1, /* of our request, and */
+	DECIDE_ID, /* of the one with the editor's answer */
+};
+
+enum answer { ANSWER_NONE, ANSWER_YES, ANSWER_NO, ANSWER_WITHDRAWN };
+
+struct question {
+	TAILQ_ENTRY(question) next;
+	enum envelope_kind kind;
+	struct session *session;
+	char *token, *id; /* as it came; canonical */
+	struct str line; /* the message, with its end */
+	struct subject subject;
+	struct grants grants; /* what a yes approves */
+	char base[GRANT_HASH_BYTES]; /* of a write: the file when it was asked about */
+	struct uplink link;
+	bool is_asked; /* the front has a person asked */
+	bool in_editor; /* the editor shows it */
+	bool editor_may_not; /* the session is answered elsewhere only */
+	bool is_alone; /* the front is not asked: only the editor can answer */
+	int64_t show_ms; /* when the editor is shown it at the latest */
+	/* The editor's answer, and whether the front has been told: */
+	enum answer answer;
+	struct str answer_line;
+	int64_t answered_ms, decide_ms; /* decide_ms: not before */
+	bool is_told;
+	/* Of one that needs no answer any longer: */
+	bool is_over;
+	int64_t end_ms;
+};
+
+/* ---- a question's life ---- */
+
+static void discard(struct proxy *p, struct question *q)
+{
+	TAILQ_REMOVE(&p->questions, q, next);
+	p->question_count--;
+	p->held_bytes -= q->line.length;
+	q->session->questions--;
+	uplink_close(&q->link, &p->system);
+	subject_clear(&q->subject);
+	grants_clear(&q->grants);
+	str_clear(&q->line);
+	str_clear(&q->answer_line);
+	free(q->token);
+	free(q->id);
+	free(q);
+}
+
+static struct question *find(struct proxy *p, const char *token)
+{
+	OWNED(str) struct str id = { 0 };
+	struct question *q;
+
+	if (TAILQ_EMPTY(&p->questions))
+		return NULL;
+	envelope_add_id(&id, token);
+	TAILQ_FOREACH (q, &p->questions, next)
+		if (!q->is_over && strcmp(q->id, str_text(&id)) == 0)
+			return q;
+	return NULL;
+}
+
+/* ---- answers of the editor that come late ---- */
+
+static void forget_late(struct proxy *p, struct late *l)
+{
+	TAILQ_REMOVE(&p->lates, l, next);
+	p->late_count--;
+	free(l->id);
+	free(l);
+}
+
+static void expect_late(struct proxy *p, const char *id)
+{
+	struct late *l = xcalloc(1, sizeof(*l));
+
+	if (p->late_count == PROXY_LATE)
+		forget_late(p, TAILQ_FIRST(&p->lates));
+	l->id = xstrdup(id);
+	TAILQ_INSERT_TAIL(&p->lates, l, next);
+	p->late_count++;
+}
+
+static struct late *find_late(struct proxy *p, const char *token)
+{
+	OWNED(str) struct str id = { 0 };
+	struct late *l;
+
+	if (TAILQ_EMPTY(&p->lates))
+		return NULL;
+	envelope_add_id(&id, token);
+	TAILQ_FOREACH (l, &p->lates, next)
+		if (strcmp(l->id, str_text(&id)) == 0)
+			return l;
+	return NULL;
+}
+
+/* ---- what is said ---- */
+
+static void refuse(struct proxy *p, const char *token, int code, const char *text)
+{
+	OWNED(str) struct str json = { 0 };
+
+	acp_message_add_error(&json, token, code, text);
+	str_add_char(&json, '\n');
+	channel_send(&p->to_agent, json.bytes, json.length);
+}
+
+/* Chooses one of the options that the agent offers. */
+static void select_option(struct proxy *p, const struct question *q, bool yes)
+{
+	const struct acp_option *o =
+	    yes ? acp_inquiry_yes(&q->subject.ask) : acp_inquiry_no(&q->subject.ask);
+	OWNED(str) struct str outcome = { 0 };
+	OWNED(str) struct str json = { 0 };
+
+	json_object(&outcome);
+	json_member_object(&outcome, "outcome");
+	json_member(&outcome, "outcome", o ? "selected" : "cancelled");
+	json_member(&outcome, "optionId", o ? o->id : NULL);
+	json_object_end(&outcome);
+	json_object_end(&outcome);
+	acp_message_add_result(&json, q->token, outcome.bytes);
+	str_add_char(&json, '\n');
+	channel_send(&p->to_agent, json.bytes, json.length);
+}
+
+/* The editor closes its dialog, if it knows of that; what it still answers is dropped. */
+static void close_dialog(struct proxy *p, struct question *q)
+{
+	OWNED(str) struct str params = { 0 };
+	OWNED(str) struct str json = { 0 };
+
+	if (!q->in_editor || q->answer != ANSWER_NONE)
+		return;
+	json_object(&params);
+	json_member_raw(&params, "requestId", q->token);
+	json_object_end(&params);
+	acp_message_add_notification(&json, "$/cancel_request", params.bytes);
+	str_add_char(&json, '\n');
+	channel_send(&p->to_editor, json.bytes, json.length);
+	expect_late(p, q->id);
+}
+
+static void show(struct proxy *p, struct question *q)
+{
+	if (q->in_editor || q->editor_may_not || q->kind != ENVELOPE_PERMISSION)
+		return;
+	q->in_editor = true;
+	channel_send(&p->to_editor, q->line.bytes, q->line.length);
+}
+
+/* ---- the front ---- */
+
+static void add_variables(struct str *out)
+{
+	const struct gate_host *host = gate_host_named("acp");
+
+	json_member_object(out, "env");
+	for (const char *const *name = host->variables; *name; name++) {
+		const char *value = getenv(*name);
+
+		if (value && utf8_valid(value, strlen(value)))
+			json_member(out, *name, value);
+	}
+	json_object_end(out);
+}
+
+static void ask_front(struct question *q)
+{
+	OWNED(str) struct str json = { 0 };
+
+	json_object(&json);
+	json_member(&json, "jsonrpc", "2.0");
+	json_member_int(&json, "id", ASKED_ID);
+	json_member(&json, "method", "intercom/hook");
+	json_member_object(&json, "params");
+	json_member(&json, "host", "acp");
+	json_member(&json, "event", envelope_method(q->kind));
+	json_member(&json, "helper", INTERCOM_VERSION);
+	json_member_int(&json, "deadline_ms", PATIENCE_MS);
+	json_member_raw(&json, "input", str_text(&q->subject.input));
+	add_variables(&json);
+	json_object_end(&json);
+	json_object_end(&json);
+	uplink_send(&q->link, json.bytes, json.length);
+	q->is_asked = q->is_told = false;
+}
+
+/* The editor's answer goes where all answers are: there, the first one wins. */
+static void tell_answer(struct question *q)
+{
+	static const char *const VERDICTS[] = {
+		[ANSWER_YES] = "approve", [ANSWER_NO] = "reject", [ANSWER_WITHDRAWN] = "withdraw"
+	};
+	OWNED(str) struct str json = { 0 };
+
+	json_object(&json);
+	json_member(&json, "jsonrpc", "2.0");
+	json_member_int(&json, "id", DECIDE_ID);
+	json_member(&json, "method", "intercom/decide");
+	json_member_object(&json, "params");
+	json_member(&json, "verdict", VERDICTS[q->answer]);
+	json_object_end(&json);
+	json_object_end(&json);
+	uplink_send(&q->link, json.bytes, json.length);
+	q->is_told = true;
+}
+
+/* Nobody needs an answer any longer; the front is told if a person has been asked there. */
+static void finish(struct question *q, enum answer answer)
+{
+	int64_t now = clock_monotonic_ms();
+
+	q->is_over = true;
+	q->end_ms = now;
+	if (q->link.fd < 0 || !q->is_asked || answer == ANSWER_NONE)
+		return;
+	q->answer = answer;
+	if (!q->is_told)
+		tell_answer(q);
+	q->end_ms = now + PROXY_LINGER_MS;
+}
+
+/* ---- the one answer ---- */
+
+static void forward_answer(struct proxy *p, struct question *q)
+{
+	channel_send(&p->to_agent, q->answer_line.bytes, q->answer_line.length);
+}
+
+/* A file that has changed since it was shown is asked about again. */
+static bool has_changed(struct proxy *p, struct question *q)
+{
+	char now[GRANT_HASH_BYTES];
+
+	if (q->kind != ENVELOPE_WRITE)
+		return false;
+	grant_look(q->subject.path, now);
+	if (strcmp(now, q->base) == 0)
+		return false;
+	log_info("%s has changed since it was asked about: asking again", q->subject.path);
+	memcpy(q->base, now, sizeof(now));
+	uplink_close(&q->link, &p->system);
+	return true;
+}
+
+static void allow(struct proxy *p, struct question *q)
+{
+	if (has_changed(p, q))
+		return;
+	if (q->kind != ENVELOPE_PERMISSION) {
+		channel_send(&p->to_editor, q->line.bytes, q->line.length);
+	} else {
+		grants_move(&q->grants, &q->session->grants);
+		close_dialog(p, q);
+		if (q->answer == ANSWER_YES)
+			forward_answer(p, q);
+		else
+			select_option(p, q, true);
+	}
+	finish(q, ANSWER_NONE);
+}
+
+static void deny(struct proxy *p, struct question *q, const char *reason)
+{
+	if (q->kind != ENVELOPE_PERMISSION) {
+		refuse(p, q->token, PROXY_REJECTED, reason && *reason ? reason : "rejected");
+	} else {
+		close_dialog(p, q);
+		if (q->answer == ANSWER_NO)
+			forward_answer(p, q);
+		else
+			select_option(p, q, false);
+	}
+	finish(q, ANSWER_NONE);
+}
+
+/* The front cannot say what is to happen. The editor can, of what it shows. */
+static void leave_to_editor(struct proxy *p, struct question *q, const char *why)
+{
+	if (q->kind != ENVELOPE_PERMISSION || p->when_down == IF_DOWN_DENY) {
+		deny(p, q, why);
+		return;
+	}
+	log_warn("left to the editor alone: %s", why);
+	show(p, q);
+	if (q->answer == ANSWER_YES)
+		allow(p, q);
+	else if (q->answer == ANSWER_NO)
+		deny(p, q, NULL);
+	else
+		q->is_alone = true;
+}
+
+static void ask_again(struct proxy *p, struct question *q)
+{
+	uplink_close(&q->link, &p->system);
+}
+
+/* ---- what the front says ---- */
+
+static void take_decision(struct proxy *p, struct question *q, const cJSON *result)
+{
+	const char *decision = json_text(result, "decision"), *reason = json_text(result, "reason");
+
+	if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "again")))
+		ask_again(p, q);
+	else if (!decision)
+		leave_to_editor(p, q, "agent-intercom's answer has no decision");
+	else if (strcmp(decision, "deny") == 0)
+		deny(p, q, reason);
+	else if (strcmp(decision, "allow") != 0)
+		leave_to_editor(p, q, reason ? reason : "agent-intercom has no opinion");
+	else if (cJSON_HasObjectItem(result, "input"))
+		deny(p, q, "approved with another content: ask again with that");
+	else
+		allow(p, q);
+}
+
+/* The outcome of the editor's answer. If it counts, or came second, the decision follows. */
+static void take_outcome(struct question *q, const cJSON *message)
+{
+	const cJSON *result = cJSON_GetObjectItemCaseSensitive(message, "result");
+	const char *outcome = json_text(result, "outcome"), *why = json_text(result, "why");
+
+	if (q->is_over) {
+		q->end_ms = 0;
+		return;
+	}
+	if (!outcome || strcmp(outcome, "not_found") == 0) {
+		q->is_told = false;
+		q->decide_ms = clock_monotonic_ms() + RETRY_MS;
+	} else if (strcmp(outcome, "applied") != 0 && strcmp(outcome, "duplicate") != 0 &&
+	           strcmp(outcome, "too_late") != 0) {
+		log_warn("the editor's answer does not count: %s", why ? why : outcome);
+		q->answer = ANSWER_NONE;
+		q->in_editor = false;
+		q->editor_may_not = true;
+	}
+}
+
+static void take_error(struct proxy *p, struct question *q, const cJSON *error)
+{
+	const char *text = json_text(error, "message");
+	OWNED(str) struct str why = { 0 };
+
+	str_addf(&why, "agent-intercom could not ask: %s", text ? text : "no reason given");
+	leave_to_editor(p, q, str_text(&why));
+}
+
+static void take_message(struct proxy *p, struct question *q, const cJSON *message)
+{
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
+	const cJSON *error = cJSON_GetObjectItemCaseSensitive(message, "error");
+	const cJSON *params = cJSON_GetObjectItemCaseSensitive(message, "params");
+	const char *method = json_text(message, "method");
+
+	if (cJSON_IsNumber(id) && id->valueint == DECIDE_ID) {
+		take_outcome(q, message);
+	} else if (q->is_over) {
+		return;
+	} else if (method && strcmp(method, "intercom/asked") == 0) {
+		q->is_asked = true;
+		q->editor_may_not =
+		    cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(params, "editor"));
+		show(p, q);
+	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID && error) {
+		take_error(p, q, error);
+	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID) {
+		take_decision(p, q, cJSON_GetObjectItemCaseSensitive(message, "result"));
+	}
+}
+
+struct hearing {
+	struct proxy *proxy;
+	struct question *question;
+};
+
+static bool take_line(void *arg, const char *line, size_t length)
+{
+	const struct hearing *h = arg;
+	OWNED(cJSON_ptr) cJSON *message = line ? cJSON_ParseWithLength(line, length) : NULL;
+
+	if (cJSON_IsObject(message))
+		take_message(h->proxy, h->question, message);
+	else
+		log_warn("agent-intercom says something that is not understood");
+	return h->question->link.fd >= 0;
+}
+
+/* ---- beginning ---- */
+
+static struct question *create(struct proxy *p, enum envelope_kind kind, const char *line,
+                               size_t length, const struct json_peek *peek)
+{
+	struct question *q = xcalloc(1, sizeof(*q));
+	OWNED(str) struct str id = { 0 };
+
+	envelope_add_id(&id, peek->id);
+	*q = (struct question){ .kind = kind,
+		                .token = xstrdup(peek->id),
+		                .id = str_take(&id),
+		                .link = UPLINK_INIT,
+		                .show_ms = clock_monotonic_ms() + PROXY_EDITOR_MS };
+	grants_init(&q->grants);
+	str_add_bytes(&q->line, line, length);
+	if (line[length - 1] != '\n')
+		str_add_char(&q->line, '\n');
+	TAILQ_INSERT_TAIL(&p->questions, q, next);
+	p->question_count++;
+	p->held_bytes += q->line.length;
+	return q;
+}
+
+/* What a permission's call is, as far as the agent has told, and what the request adds to that. */
+static const struct acp_tool_call *call_of(struct session *s, const cJSON *params)
+{
+	const cJSON *call = cJSON_GetObjectItemCaseSensitive(params, "toolCall");
+	const cJSON *subject = cJSON_GetObjectItemCaseSensitive(params, "subject");
+	bool is_new;
+
+	if (!call)
+		call = cJSON_GetObjectItemCaseSensitive(subject, "toolCall");
+	return call ? acp_tool_call_merge(&s->calls, call, false, &is_new) : NULL;
+}
+
+/* What was approved when the agent asked for permission is not asked about again. */
+static bool is_granted(const struct question *q, const cJSON *params)
+{
+	struct grants *g = &q->session->grants;
+	const struct acp_inquiry *ask = &q->subject.ask;
+	const char *content = json_text(params, "content");
+
+	if (q->kind == ENVELOPE_WRITE)
+		return grant_take_write(g, q->subject.path, content, strlen(content));
+	return q->kind == ENVELOPE_TERMINAL && !ask->is_unclear && ask->command.length &&
+	       grant_take_command(g, ask->command.bytes, ask->cwd ? ask->cwd : q->session->folder);
+}
+
+/* Only the editor can answer what has not one yes, or several answers. */
+static bool is_editors(const struct question *q)
+{
+	return q->kind == ENVELOPE_PERMISSION && !acp_inquiry_yes(&q->subject.ask);
+}
+
+static void pass(struct proxy *p, struct question *q)
+{
+	channel_send(&p->to_editor, q->line.bytes, q->line.length);
+	discard(p, q);
+}
+
+static void prepare(struct proxy *p, struct question *q, const cJSON *params,
+                    const struct acp_tool_call *call)
+{
+	if (q->kind == ENVELOPE_PERMISSION)
+		grant_add(&q->grants, &q->subject.ask, call ? call->fields : NULL,
+		          q->session->folder);
+	else if (is_granted(q, params)) {
+		pass(p, q);
+		return;
+	}
+	if (q->kind == ENVELOPE_WRITE)
+		grant_look(q->subject.path, q->base);
+}
+
+static void begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,
+                  const struct json_peek *peek, const cJSON *root)
+{
+	const cJSON *params = cJSON_GetObjectItemCaseSensitive(root, "params");
+	struct session *s = session_of(p, json_text(params, "sessionId"));
+	const struct acp_tool_call *call = kind == ENVELOPE_PERMISSION ? call_of(s, params) : NULL;
+	struct question *q = create(p, kind, line, length, peek);
+	struct err e = { 0 };
+
+	q->session = s;
+	s->questions++;
+	if (subject_read(&q->subject, kind, params, call, s->id, s->folder, &e)) {
+		refuse(p, q->token, ACP_INVALID_PARAMS, e.text);
+		discard(p, q);
+	} else if (is_editors(q)) {
+		pass(p, q);
+	} else {
+		prepare(p, q, params, call);
+	}
+}
+
+void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,
+                    const struct json_peek *peek)
+{
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	struct err e = { 0 };
+
+	if (find(p, peek->id)) {
+		log_warn("the agent uses the id %s twice: its second request is dropped", peek->id);
+		return;
+	}
+	if (find_late(p, peek->id)) {
+		refuse(p, peek->id, ACP_INTERNAL_ERROR,
+		       "the id was used already, and the editor has not answered that yet");
+		return;
+	}
+	if (p->question_count >= PROXY_QUESTIONS) {
+		refuse(p, peek->id, ACP_INTERNAL_ERROR, "too many questions wait for an answer");
+		return;
+	}
+	root = envelope_read(line, length, peek, &e);
+	if (root)
+		begin(p, kind, line, length, peek, root);
+	else
+		refuse(p, peek->id, ACP_INVALID_PARAMS, e.text);
+}
+
+/* ---- the editor's answer ---- */
+
+/* What the editor's user chose. Whatever is none of the agent's options is no answer. */
+static enum answer answer_in(const struct question *q, const char *line, size_t length)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_ParseWithLength(line, length);
+	const cJSON *result = cJSON_GetObjectItemCaseSensitive(root, "result");
+	const cJSON *outcome = cJSON_GetObjectItemCaseSensitive(result, "outcome");
+	const char *word = json_text(outcome, "outcome"), *id = json_text(outcome, "optionId");
+	const struct acp_option *o = NULL;
+
+	if (word && strcmp(word, "selected") == 0 && id)
+		o = acp_inquiry_option(&q->subject.ask, id);
+	if (!o)
+		return ANSWER_WITHDRAWN;
+	switch (o->kind) {
+	case ACP_ALLOW_ONCE:
+	case ACP_ALLOW_ALWAYS:
+		return ANSWER_YES;
+	case ACP_REJECT_ONCE:
+	case ACP_REJECT_ALWAYS:
+		return ANSWER_NO;
+	case ACP_OPTION_OTHER:
+		break;
+	}
+	return ANSWER_WITHDRAWN;
+}
+
+static void take_answer(struct proxy *p, struct question *q, const char *line, size_t length)
+{
+	q->answer = answer_in(q, line, length);
+	str_add_bytes(&q->answer_line, line, length);
+	q->answered_ms = clock_monotonic_ms();
+	if (q->answer == ANSWER_WITHDRAWN) {
+		forward_answer(p, q);
+		finish(q, ANSWER_WITHDRAWN);
+	} else if (q->is_alone) {
+		leave_to_editor(p, q, "answered");
+	}
+}
+
+bool question_take_answer(struct proxy *p, const char *line, size_t length,
+                          const struct json_peek *peek)
+{
+	struct question *q = find(p, peek->id);
+	struct late *l;
+
+	if (q && q->in_editor && q->answer == ANSWER_NONE) {
+		take_answer(p, q, line, length);
+		return true;
+	}
+	if (q)
+		return true; /* twice, or unasked */
+	l = find_late(p, peek->id);
+	if (l)
+		forget_late(p, l);
+	return l != NULL;
+}
+
+/* ---- giving up ---- */
+
+/* The editor answers itself what it shows. */
+void question_cancel_session(struct proxy *p, const cJSON *params)
+{
+	const char *id = json_text(params, "sessionId");
+	struct question *q;
+
+	TAILQ_FOREACH (q, &p->questions, next) {
+		if (q->is_over || q->in_editor || !id || strcmp(q->session->id, id) != 0)
+			continue;
+		if (q->kind == ENVELOPE_PERMISSION) {
+			OWNED(str) struct str json = { 0 };
+
+			acp_message_add_result(&json, q->token,
+			                       "{\"outcome\":{\"outcome\":\"cancelled\"}}");
+			str_add_char(&json, '\n');
+			channel_send(&p->to_agent, json.bytes, json.length);
+		} else {
+			refuse(p, q->token, ACP_CANCELLED, "the turn was cancelled");
+		}
+		finish(q, ANSWER_WITHDRAWN);
+	}
+}
+
+bool question_cancel(struct proxy *p, const cJSON *params)
+{
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(params, "requestId");
+	OWNED(str) struct str token = { 0 };
+	struct question *q;
+
+	if (!id)
+		return false;
+	json_canonical(&token, id);
+	q = find(p, str_text(&token));
+	if (!q)
+		return false;
+	if (q->in_editor) { /* whose answer is the one */
+		finish(q, ANSWER_WITHDRAWN);
+		return false;
+	}
+	refuse(p, q->token, ACP_CANCELLED, "cancelled");
+	finish(q, ANSWER_WITHDRAWN);
+	return true;
+}
+
+/* ---- the loop's side ---- */
+
+size_t question_watch(struct proxy *p, struct pollfd *fds)
+{
+	struct question *q;
+	size_t n = 0;
+
+	TAILQ_FOREACH (q, &p->questions, next) {
+		fds[n].fd = q->link.fd;
+		fds[n].events = (short)(POLLIN | (q->link.out.length ? POLLOUT : 0));
+		fds[n].revents = 0;
+		n++;
+	}
+	return n;
+}
+
+static void serve(struct proxy *p, struct question *q, short revents)
+{
+	struct hearing h = { .proxy = p, .question = q };
+	bool lost = false;
+
+	if (revents & POLLOUT)
+		lost = uplink_write(&q->link) != 0;
+	if (!lost && (revents & (POLLIN | POLLHUP | POLLERR)))
+		lost = q->link.fd >= 0 && uplink_read(&q->link, &p->system, take_line, &h) != 0;
+	if (!lost)
+		return;
+	uplink_close(&q->link, &p->system);
+	q->is_asked = q->is_told = false;
+	if (q->is_over)
+		q->end_ms = 0;
+}
+
+/* fds are those of question_watch: questions that came since are behind them. */
+void question_serve(struct proxy *p, const struct pollfd *fds, size_t count)
+{
+	struct question *q = TAILQ_FIRST(&p->questions);
+
+	for (size_t i = 0; i < count && q; i++, q = TAILQ_NEXT(q, next))
+		if (fds[i].fd >= 0 && fds[i].fd == q->link.fd && fds[i].revents)
+			serve(p, q, fds[i].revents);
+}
+
+/* The editor's answer stands where nobody says which was the first. */
+static bool is_unconfirmed(const struct question *q, int64_t now)
+{
+	return q->answer != ANSWER_NONE && now - q->answered_ms >= UPLINK_DOWN_MS;
+}
+
+static void tick_down(struct proxy *p, struct question *q, int64_t now)
+{
+	static const char WHY[] = "agent-intercom cannot be reached";
+	bool waits = q->kind == ENVELOPE_PERMISSION && p->when_down == IF_DOWN_EDITOR &&
+	             q->answer == ANSWER_NONE;
+
+	if (is_unconfirmed(q, now) ||
+	    (!waits && !q->is_alone && q->link.fd < 0 && uplink_system_is_down(&p->system, now)))
+		leave_to_editor(p, q, WHY);
+}
+
+static void tick(struct proxy *p, struct question *q, int64_t now)
+{
+	if (!q->is_alone && q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
+		ask_front(q);
+	if (now >= q->show_ms && p->when_down == IF_DOWN_EDITOR)
+		show(p, q);
+	if (q->answer != ANSWER_NONE && q->is_asked && !q->is_told && now >= q->decide_ms)
+		tell_answer(q);
+	tick_down(p, q, now);
+}
+
+static int64_t due_of(const struct proxy *p, const struct question *q)
+{
+	int64_t due = INT64_MAX;
+
+	if (q->is_over)
+		return q->end_ms;
+	if (!q->in_editor && q->kind == ENVELOPE_PERMISSION && !q->editor_may_not)
+		due = q->show_ms;
+	if (q->link.fd < 0 && !q->is_alone && p->system.try_ms < due)
+		due = p->system.try_ms;
+	if (q->answer != ANSWER_NONE && q->answered_ms + UPLINK_DOWN_MS < due)
+		due = q->answered_ms + UPLINK_DOWN_MS;
+	if (q->answer != ANSWER_NONE && !q->is_told && q->is_asked && q->decide_ms < due)
+		due = q->decide_ms;
+	return due;
+}
+
+int64_t question_tick(struct proxy *p, int64_t now)
+{
+	struct question *q, *next;
+	int64_t due = INT64_MAX;
+
+	for (q = TAILQ_FIRST(&p->questions); q; q = next) {
+		next = TAILQ_NEXT(q, next);
+		if (!q->is_over)
+			tick(p, q, now);
+		if (q->is_over && now >= q->end_ms) {
+			discard(p, q);
+			continue;
+		}
+		if (due_of(p, q) < due)
+			due = due_of(p, q);
+	}
+	return due;
+}
+
+void question_end_all(struct proxy *p)
+{
+	struct question *q;
+
+	TAILQ_FOREACH (q, &p->questions, next)
+		if (!q->is_over)
+			finish(q, ANSWER_WITHDRAWN);
+}
+
+bool question_is_quiet(const struct proxy *p)
+{
+	return TAILQ_EMPTY(&p->questions);
+}
+
+void question_clear_all(struct proxy *p)
+{
+	struct question *q, *next;
+	struct late *l, *after;
+
+	for (q = TAILQ_FIRST(&p->questions); q; q = next) {
+		next = TAILQ_NEXT(q, next);
+		discard(p, q);
+	}
+	for (l = TAILQ_FIRST(&p->lates); l; l = after) {
+		after = TAILQ_NEXT(l, next);
+		forget_late(p, l);
+	}
+}

@@ -1,0 +1,226 @@
+#include "subject.h"
+
+#include "json_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void subject_clear(struct subject *s)
+{
+	acp_inquiry_clear(&s->ask);
+	free(s->path);
+	str_clear(&s->input);
+	*s = (struct subject){ 0 };
+}
+
+/* ---- the hook's input ---- */
+
+static void begin(struct subject *s, const char *session, const char *folder, const char *tool)
+{
+	json_object(&s->input);
+	json_member(&s->input, "session_id", *session ? session : NULL);
+	json_member(&s->input, "cwd", folder);
+	json_member(&s->input, "tool_name", tool);
+	json_member(&s->input, "tool_use_id", s->ask.tool_call_id);
+	json_member_object(&s->input, "tool_input");
+}
+
+static void end(struct subject *s)
+{
+	json_object_end(&s->input);
+	json_object_end(&s->input);
+}
+
+/* Of a tool that is not known, or not wholly: everything. */
+static void describe(struct subject *s, const char *session, const char *folder, const char *tool)
+{
+	const struct acp_inquiry *ask = &s->ask;
+
+	begin(s, session, folder, tool);
+	json_member(&s->input, "title", str_text(&ask->title));
+	json_member(&s->input, "risk", acp_risk_name(ask->risk));
+	if (ask->description.length)
+		json_member(&s->input, "description", str_text(&ask->description));
+	if (ask->diff.length)
+		json_member(&s->input, "content", str_text(&ask->diff));
+	if (ask->path_count) {
+		json_member_array(&s->input, "paths");
+		for (size_t i = 0; i < ask->path_count; i++)
+			json_item(&s->input, ask->paths[i]);
+		json_array_end(&s->input);
+	}
+	if (ask->input.length)
+		json_member_raw(&s->input, "input", str_text(&ask->input));
+	end(s);
+}
+
+static void describe_command(struct subject *s, const char *session, const char *folder,
+                             const char *tool)
+{
+	begin(s, session, folder, tool);
+	json_member(&s->input, "command", str_text(&s->ask.command));
+	json_member(&s->input, "cwd", s->ask.cwd);
+	end(s);
+}
+
+/* ---- permissions ---- */
+
+/* Whether the diffs of a call are all that it does; there is one at least. */
+static bool is_all_diffs(const struct acp_inquiry *ask, const cJSON *content)
+{
+	const cJSON *item;
+	bool found = false;
+
+	cJSON_ArrayForEach (item, content) {
+		const char *type = json_text(item, "type");
+
+		if (!type || strcmp(type, "diff") != 0)
+			continue;
+		if (!json_text(item, "path") || json_text(item, "path")[0] != '/' ||
+		    !json_text(item, "newText"))
+			return false;
+		found = true;
+	}
+	return found && !ask->is_unclear && !ask->command.length;
+}
+
+static void describe_diffs(struct subject *s, const cJSON *content, const char *session,
+                           const char *folder)
+{
+	const cJSON *item;
+
+	begin(s, session, folder, "edit");
+	json_member_array(&s->input, "diffs");
+	cJSON_ArrayForEach (item, content) {
+		const char *type = json_text(item, "type"), *old = json_text(item, "oldText");
+
+		if (!type || strcmp(type, "diff") != 0)
+			continue;
+		json_object(&s->input);
+		json_member(&s->input, "path", json_text(item, "path"));
+		json_member(&s->input, "oldText", old ? old : "");
+		json_member(&s->input, "newText", json_text(item, "newText"));
+		json_object_end(&s->input);
+	}
+	json_array_end(&s->input);
+	end(s);
+}
+
+static int read_permission(struct subject *s, const cJSON *params, const struct acp_tool_call *call,
+                           const char *session, const char *folder, struct err *e)
+{
+	const cJSON *content =
+	    call ? cJSON_GetObjectItemCaseSensitive(call->fields, "content") : NULL;
+	struct acp_inquiry *ask = &s->ask;
+
+	if (acp_inquiry_permission(ask, params, call, folder, e))
+		return -1;
+	if (is_all_diffs(ask, content))
+		describe_diffs(s, content, session, folder);
+	else if (ask->command.length && !ask->is_unclear && !ask->is_diff)
+		describe_command(s, session, folder, "execute");
+	else if (ask->tool_kind && strcmp(ask->tool_kind, "fetch") == 0)
+		describe(s, session, folder, "fetch");
+	else
+		describe(s, session, folder, "permission");
+	return 0;
+}
+
+/* ---- what the editor is to do ---- */
+
+static int read_write(struct subject *s, const cJSON *params, const char *session,
+                      const char *folder, struct err *e)
+{
+	const char *path = json_text(params, "path"), *content = json_text(params, "content");
+
+	if (!path || path[0] != '/' || !content)
+		return err_set(e, ERR_INPUT, "path must be absolute, and content a text");
+	s->path = xstrdup(path);
+	begin(s, session, folder, envelope_method(ENVELOPE_WRITE));
+	json_member(&s->input, "path", path);
+	json_member(&s->input, "content", content);
+	end(s);
+	return 0;
+}
+
+/* bash -c SCRIPT: one list, of which the script is taken; else the command, then its arguments: an
+ * editor may hand the command to a shell. */
+static cJSON *command_of(const cJSON *params)
+{
+	const cJSON *command = cJSON_GetObjectItemCaseSensitive(params, "command");
+	const cJSON *args = cJSON_GetObjectItemCaseSensitive(params, "args");
+	const char *first = cJSON_GetStringValue(cJSON_GetArrayItem(args, 0));
+	cJSON *list;
+
+	if (cJSON_GetArraySize(args) != 2 || !first ||
+	    (strcmp(first, "-c") != 0 && strcmp(first, "-lc") != 0))
+		return NULL;
+	list = cJSON_CreateArray();
+	cJSON_AddItemToArray(list, cJSON_Duplicate(command, true));
+	cJSON_AddItemToArray(list, cJSON_Duplicate(cJSON_GetArrayItem(args, 0), true));
+	cJSON_AddItemToArray(list, cJSON_Duplicate(cJSON_GetArrayItem(args, 1), true));
+	return list;
+}
+
+/* The params as the subject of a permission of type command. */
+static cJSON *as_permission(const cJSON *params)
+{
+	static const char *const DROPPED[] = { "sessionId", "outputByteLimit", "type", "_meta" };
+	cJSON *all = cJSON_CreateObject();
+	cJSON *options = cJSON_AddArrayToObject(all, "options");
+	cJSON *option = cJSON_CreateObject();
+	cJSON *subject = cJSON_Duplicate(params, true);
+	cJSON *list = command_of(params);
+
+	(void)cJSON_AddStringToObject(option, "optionId", "yes");
+	cJSON_AddItemToArray(options, option);
+	for (size_t i = 0; i < COUNT(DROPPED); i++)
+		cJSON_DeleteItemFromObjectCaseSensitive(subject, DROPPED[i]);
+	if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(subject, "env")) == 0)
+		cJSON_DeleteItemFromObjectCaseSensitive(subject, "env");
+	if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(subject, "cwd")))
+		cJSON_DeleteItemFromObjectCaseSensitive(subject, "cwd");
+	if (list) {
+		(void)cJSON_ReplaceItemInObjectCaseSensitive(subject, "command", list);
+		cJSON_DeleteItemFromObjectCaseSensitive(subject, "args");
+	}
+	(void)cJSON_AddStringToObject(subject, "type", "command");
+	cJSON_AddItemToObject(all, "subject", subject);
+	(void)cJSON_AddStringToObject(all, "title", "Run a command in the editor");
+	return all;
+}
+
+static int read_terminal(struct subject *s, const cJSON *params, const char *session,
+                         const char *folder, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *all = NULL;
+
+	if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(params, "command")))
+		return err_set(e, ERR_INPUT, "command must be a text");
+	all = as_permission(params);
+	if (acp_inquiry_permission(&s->ask, all, NULL, folder, e))
+		return -1;
+	if (s->ask.command.length && !s->ask.is_unclear)
+		describe_command(s, session, folder, envelope_method(ENVELOPE_TERMINAL));
+	else
+		describe(s, session, folder, "terminal");
+	return 0;
+}
+
+int subject_read(struct subject *s, enum envelope_kind kind, const cJSON *params,
+                 const struct acp_tool_call *call, const char *session, const char *folder,
+                 struct err *e)
+{
+	switch (kind) {
+	case ENVELOPE_PERMISSION:
+		return read_permission(s, params, call, session, folder, e);
+	case ENVELOPE_WRITE:
+		return read_write(s, params, session, folder, e);
+	case ENVELOPE_TERMINAL:
+		return read_terminal(s, params, session, folder, e);
+	case ENVELOPE_PASSES:
+	case ENVELOPE_REFUSED:
+		break;
+	}
+	return err_set(e, ERR_BUG, "a message of this kind is not held");
+}

@@ -1,0 +1,24 @@
+/* subject: what a message that is held asks for, in the words of the gate: a tool of the host "acp"
+ * (gate_host.c) and its input. What the front is not sure to show in full goes there as a tool that
+ * it does not know, with everything that the agent said. */
+#ifndef SUBJECT_H
+#define SUBJECT_H
+
+#include "envelope.h"
+#include "inquiry.h"
+
+struct subject {
+	struct acp_inquiry ask; /* of a permission or a command */
+	char *path; /* of a write; absolute */
+	struct str input; /* JSON: the hook's input */
+};
+
+/* kind: of a message that is held. params: its own. call: the tool call that a permission is about
+ * as far as it is known, or NULL. session: the agent's id, folder: where it works. 0, or -1: it
+ * asks for nothing that could be answered. subject is zeroed before. */
+int subject_read(struct subject *s, enum envelope_kind kind, const cJSON *params,
+                 const struct acp_tool_call *call, const char *session, const char *folder,
+                 struct err *e);
+void subject_clear(struct subject *s);
+
+#endif

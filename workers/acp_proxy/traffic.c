@@ -1,0 +1,76 @@
+#include "traffic.h"
+
+#include "envelope.h"
+#include "log.h"
+#include "message.h"
+#include "question.h"
+#include "session.h"
+
+#include <string.h>
+
+static void refuse(struct proxy *p, const struct json_peek *peek, const char *why)
+{
+	OWNED(str) struct str json = { 0 };
+
+	log_warn("a message of the agent is not passed on: %s", why);
+	acp_message_add_error(&json, peek->id[0] && !peek->repeats ? peek->id : "null",
+	                      ACP_INVALID_PARAMS, why);
+	str_add_char(&json, '\n');
+	channel_send(&p->to_agent, json.bytes, json.length);
+}
+
+void traffic_refuse_agent(void *arg, const struct json_peek *peek)
+{
+	refuse(arg, peek,
+	       "a message that an operator has to see is longer than 32 MiB, or it is one that "
+	       "readers may understand differently");
+}
+
+static bool takes_cancel(struct proxy *p, const char *line, size_t length)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_ParseWithLength(line, length);
+
+	return question_cancel(p, cJSON_GetObjectItemCaseSensitive(root, "params"));
+}
+
+void traffic_take_agent(void *arg, const char *line, size_t length, const struct json_peek *peek)
+{
+	enum envelope_kind kind = envelope_kind_of(line, length, peek);
+	struct proxy *p = arg;
+
+	switch (kind) {
+	case ENVELOPE_PERMISSION:
+	case ENVELOPE_WRITE:
+	case ENVELOPE_TERMINAL:
+		question_begin(p, kind, line, length, peek);
+		return;
+	case ENVELOPE_REFUSED:
+		refuse(p, peek, "readers may understand it differently");
+		return;
+	case ENVELOPE_PASSES:
+		break;
+	}
+	if (strcmp(peek->method, "$/cancel_request") == 0 && takes_cancel(p, line, length))
+		return;
+	session_note_agent(p, line, length, peek);
+	channel_send(&p->to_editor, line, length);
+}
+
+static void cancel_turn(struct proxy *p, const char *line, size_t length)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_ParseWithLength(line, length);
+
+	question_cancel_session(p, cJSON_GetObjectItemCaseSensitive(root, "params"));
+}
+
+void traffic_take_editor(void *arg, const char *line, size_t length, const struct json_peek *peek)
+{
+	struct proxy *p = arg;
+
+	if (!peek->method[0] && peek->id[0] && question_take_answer(p, line, length, peek))
+		return;
+	session_note_editor(p, line, length, peek);
+	channel_send(&p->to_agent, line, length);
+	if (strcmp(peek->method, "session/cancel") == 0)
+		cancel_turn(p, line, length);
+}

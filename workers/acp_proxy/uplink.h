@@ -1,0 +1,64 @@
+/* uplink: a connection to mcp-front for one question, and the system that it leads to. The front
+ * takes it as it takes a hook (workers/hook): a greeting and one request; then, of ours, the
+ * editor's answer. When it closes, the question is given up. */
+#ifndef UPLINK_H
+#define UPLINK_H
+
+#include "err.h"
+#include "lines.h"
+#include "locate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	UPLINK_LINE = 8 << 20, /* bytes of a line of the front's */
+	UPLINK_DOWN_MS = 15000, /* a system that cannot be reached for so long is down */
+	UPLINK_OPENING = 64, /* connections at once that the front has not greeted */
+};
+
+struct uplink_system {
+	struct located is; /* the system that we ask, or would start */
+	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other one will do */
+	bool reached; /* once, at least */
+	int64_t lost_ms; /* since when it cannot be reached, 0: it can, as far as is known */
+	int64_t try_ms; /* when to try again */
+	int64_t started_ms; /* when it was started by us */
+	int pause_ms; /* between two attempts */
+	int opening; /* links that are not greeted yet */
+};
+
+/* All zero but fd: not connected. */
+struct uplink {
+	int fd; /* -1: none */
+	bool greeted;
+	struct lines in;
+	struct str out;
+};
+
+#define UPLINK_INIT                                                                                \
+	{                                                                                          \
+		.fd = -1, .in = LINES_INIT(UPLINK_LINE)                                            \
+	}
+
+/* Finds the running system, else the one to be started. config, database: as given by options, or
+ * NULL. 0 or -1. */
+int uplink_system_find(struct uplink_system *s, const char *config, const char *database,
+                       struct err *e);
+void uplink_system_clear(struct uplink_system *s);
+/* Whether it could not be reached for UPLINK_DOWN_MS. */
+bool uplink_system_is_down(const struct uplink_system *s, int64_t now_ms);
+
+/* Connects and greets, if it is time to try; starts the system if it does not run. Whether it is
+ * connected. */
+bool uplink_open(struct uplink *l, struct uplink_system *s, int64_t now_ms);
+void uplink_close(struct uplink *l, struct uplink_system *s);
+
+/* Sends a line, which has no newline. */
+void uplink_send(struct uplink *l, const char *line, size_t length);
+/* Hands each line of the front to take; 0, or -1: it is gone. */
+int uplink_read(struct uplink *l, struct uplink_system *s, lines_take *take, void *arg);
+/* Writes what the front takes; 0 or -1. */
+int uplink_write(struct uplink *l);
+
+#endif

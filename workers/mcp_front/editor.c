@@ -1,0 +1,118 @@
+#include "editor.h"
+
+#include "decision.h"
+#include "front.h"
+#include "hook.h"
+#include "json_writer.h"
+#include "log.h"
+#include "sql/request.h"
+#include "sql/tool_call.h"
+
+#include <string.h>
+
+static const char HOST[] = "acp"; /* gate_host.c */
+
+/* Reads the question of a call that waits. 1 found, 0 not, -1. */
+static int read_question(struct front *f, int64_t call_seq, struct request *r, struct err *e)
+{
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
+	int got = sql_tool_call_read(&f->worker.store, call_seq, &row, e);
+
+	if (got <= 0 || row.state != TOOL_CALL_STATE_WAITING || !row.request_seq)
+		return got < 0 ? -1 : 0;
+	return request_read(&f->worker.store, row.request_seq, r, e);
+}
+
+void editor_begin(struct front *f, const struct job *job)
+{
+	const struct call *call = &job->as.call.call;
+	OWNED(request) struct request r = { 0 };
+	OWNED(str) struct str message = { 0 };
+	struct err e = { 0 };
+	int got;
+
+	if (!call->hook || strcmp(call->hook->in.host->name, HOST) != 0)
+		return;
+	got = read_question(f, job->call_seq, &r, &e);
+	if (got < 0)
+		log_warn("call %lld: %s", (long long)job->call_seq, e.text);
+	if (got <= 0)
+		return;
+	json_object(&message);
+	json_member(&message, "jsonrpc", "2.0");
+	json_member(&message, "method", "intercom/asked");
+	json_member_object(&message, "params");
+	json_member_bool(&message, "editor", r.row.session_mode != SESSION_MODE_REMOTE);
+	json_object_end(&message);
+	json_object_end(&message);
+	job->sink->by->notify(job->sink, &message, NULL);
+}
+
+/* ---- the answer ---- */
+
+static void set_outcome(struct job *job, const char *outcome, const char *why)
+{
+	str_reset(&job->result);
+	json_object(&job->result);
+	json_member(&job->result, "outcome", outcome);
+	json_member(&job->result, "why", why);
+	json_object_end(&job->result);
+}
+
+static int decide(struct front *f, struct job *job, const struct request *r, const char *verdict,
+                  struct err *e)
+{
+	OWNED(decision_result) struct decision_result result = { 0 };
+	const struct decision d = { .request_id = r->row.id,
+		                    .verdict = verdict,
+		                    .digest = r->row.digest,
+		                    .source = "editor" };
+
+	if (decision_insert(&f->worker.store, &d, &result, e))
+		return -1;
+	set_outcome(job, decision_outcome_name(result.is.outcome), result.is.why);
+	return 0;
+}
+
+/* Nobody needs the answer, unless another call waits for it, too: it expires now. */
+static int withdraw(struct front *f, struct job *job, const struct request *r, struct err *e)
+{
+	struct store *st = &f->worker.store;
+	int64_t seq = r->row.seq;
+
+	set_outcome(job, decision_outcome_name(DECISION_OUTCOME_APPLIED), NULL);
+	return sql_request_expire(st, seq, job->call_seq, e) ||
+	               sql_request_settle_expired(st, seq, e)
+	           ? -1
+	           : 0;
+}
+
+int editor_run(struct front *f, struct job *job, struct err *e)
+{
+	const char *verdict = json_text(job->message.params, "verdict");
+	const struct waiter *w = LIST_FIRST(&job->sink->waiters);
+	OWNED(request) struct request r = { 0 };
+	int got;
+
+	if (!verdict)
+		return err_set(e, ERR_INPUT, "params.verdict must be approve, reject or withdraw");
+	job->call_seq = w ? w->held->seq : 0;
+	got = job->call_seq > 0 ? read_question(f, job->call_seq, &r, e) : 0;
+	if (got < 0)
+		return -1;
+	if (got == 0)
+		set_outcome(job, decision_outcome_name(DECISION_OUTCOME_NOT_FOUND),
+		            "no question waits on this connection");
+	else if (strcmp(verdict, "withdraw") == 0)
+		return withdraw(f, job, &r, e);
+	else
+		return decide(f, job, &r, verdict, e);
+	return 0;
+}
+
+bool editor_reply(struct front *f, struct job *job)
+{
+	(void)f;
+	job_reply(job);
+	return true;
+}
