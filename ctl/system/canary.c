@@ -40,6 +40,8 @@ struct look {
 	const char *host, *program;
 	const char
 	    *words[WORDS_MAX]; /* after the program; nothing but the gate stands in their way */
+	/* $free: lets it do everything, or as much as what `install --managed` writes leaves. */
+	const char *free, *free_managed;
 	const char *variables[VARIABLES_MAX]; /* NAME=value */
 	const char *write_tool, *write_args, *run_tool, *run_args;
 	/* A file of the folder whose settings go before the user's own, so that its model is not
@@ -70,13 +72,14 @@ static const struct look LOOKS[] = {
 	  .run_args = "{\"command\":\"$command\",\"description\":\"canary\"}" },
 	{ .host = "codex",
 	  .program = "codex",
-	  .words = { "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
-	             "-c", "model=\"canary\"", "-c", "model_provider=\"canary\"", "-c",
-	             "model_providers.canary.name=\"canary\"", "-c",
-	             "model_providers.canary.base_url=\"$base/v1\"", "-c",
+	  .words = { "exec", "--skip-git-repo-check", "$free", "-c", "model=\"canary\"", "-c",
+	             "model_provider=\"canary\"", "-c", "model_providers.canary.name=\"canary\"",
+	             "-c", "model_providers.canary.base_url=\"$base/v1\"", "-c",
 	             "model_providers.canary.env_key=\"CANARY_KEY\"", "-c",
 	             "model_providers.canary.wire_api=\"responses\"", "-c",
 	             "check_for_update_on_startup=false", PROMPT },
+	  .free = "--dangerously-bypass-approvals-and-sandbox",
+	  .free_managed = "--sandbox=workspace-write",
 	  .variables = { "CANARY_KEY=canary" },
 	  .write_tool = "exec_command",
 	  .write_args = "{\"cmd\":\"" PATCH "\"}",
@@ -86,7 +89,10 @@ static const struct look LOOKS[] = {
 	      "it skips hooks that you have not trusted: start codex, type /hooks, trust them" },
 	{ .host = "gemini",
 	  .program = "gemini",
-	  .words = { "-p", PROMPT, "--yolo", "-m", "gemini-2.5-pro" },
+	  .words = { "-p", PROMPT, "$free", "--allowed-tools=run_shell_command", "-m",
+	             "gemini-2.5-pro" },
+	  .free = "--yolo",
+	  .free_managed = "--approval-mode=auto_edit",
 	  .variables = { "GEMINI_API_KEY=canary", "GOOGLE_GEMINI_BASE_URL=$base",
 	                 "GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_CLI_TRUST_WORKSPACE=true" },
 	  .settings = ".gemini/settings.json",
@@ -162,9 +168,11 @@ void canary_clear(struct canary *c)
 static void fill(struct str *out, const char *text, const struct trial *t)
 {
 	const struct {
-		const char *name;
-		const struct str *value;
-	} NAMES[] = { { "$base", &t->base }, { "$file", &t->file }, { "$command", &t->command } };
+		const char *name, *value;
+	} NAMES[] = { { "$base", str_text(&t->base) },
+		      { "$file", str_text(&t->file) },
+		      { "$command", str_text(&t->command) },
+		      { "$free", t->canary->managed ? t->look->free_managed : t->look->free } };
 
 	while (*text) {
 		size_t i = 0;
@@ -172,7 +180,7 @@ static void fill(struct str *out, const char *text, const struct trial *t)
 		while (i < COUNT(NAMES) && strncmp(text, NAMES[i].name, strlen(NAMES[i].name)) != 0)
 			i++;
 		if (i < COUNT(NAMES)) {
-			str_add(out, str_text(NAMES[i].value));
+			str_add(out, NAMES[i].value);
 			text += strlen(NAMES[i].name);
 		} else {
 			str_add_char(out, *text++);

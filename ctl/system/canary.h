@@ -11,6 +11,7 @@
 
 struct canary {
 	const char *host; /* as install knows it */
+	bool managed; /* its gate is that of all users, with what that forbids */
 	enum gate_canary_state state; /* closed: our hook kept it from both; unknown: it could not
 	                               * be tried, or something else kept it */
 	bool missing; /* its program is not installed */

@@ -238,7 +238,7 @@ static void record(struct doctor *d, const struct canary *c)
 	doctor_tell(d, WARN, "gate", "cannot note what was seen: %s", e.text);
 }
 
-static void try_canary(struct look *l)
+static void try_canary(struct look *l, bool managed)
 {
 	static const enum verdict VERDICTS[] = { [GATE_CANARY_STATE_CLOSED] = OK,
 		                                 [GATE_CANARY_STATE_OPEN] = FAIL,
@@ -246,7 +246,7 @@ static void try_canary(struct look *l)
 	static const char *const WORDS[] = { [GATE_CANARY_STATE_CLOSED] = "closed",
 		                             [GATE_CANARY_STATE_OPEN] = "OPEN",
 		                             [GATE_CANARY_STATE_UNKNOWN] = "not tried" };
-	OWNED(canary) struct canary c = { .host = l->gate->host };
+	OWNED(canary) struct canary c = { .host = l->gate->host, .managed = managed };
 
 	(void)fflush(stdout);
 	canary_look(&c);
@@ -265,14 +265,14 @@ static void check_gate(struct doctor *d, const char *host, bool asked)
 {
 	OWNED(str) struct str what = { 0 };
 	struct look l = { .d = d, .gate = gate_find(host), .failures_before = d->failures };
-	bool there;
+	bool there, managed;
 
 	str_addf(&what, "gate %s", host);
 	l.what = str_text(&what);
 	there = check_place(&l, &l.gate->user, false);
-	there |= check_place(&l, &l.gate->system, true);
-	if (there)
-		try_canary(&l);
+	managed = check_place(&l, &l.gate->system, true);
+	if (there || managed)
+		try_canary(&l, managed);
 	else if (d->failures == l.failures_before)
 		doctor_tell(d, asked ? FAIL : OK, l.what,
 		            "there is none: its agent is asked for nothing that it does not ask of "
