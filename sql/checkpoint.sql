@@ -100,7 +100,7 @@ SELECT id, label, created_at FROM checkpoint
 -- type: :session text
 -- type: :label text
 -- scan ok: a person names one
-SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
+SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
  WHERE label = :label COLLATE NOCASE AND state = 'done' AND kind <> 'diff'
    AND (:session IS NULL OR session_id = :session)
  ORDER BY seq DESC LIMIT 6;
@@ -108,7 +108,7 @@ SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
 -- name: checkpoint_begun :one
 -- How a session began.
 -- row: held
-SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
+SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
  WHERE session_id = :session AND kind = 'start' AND state = 'done' ORDER BY seq LIMIT 1;
 
 -- name: checkpoint_by_prefix :many

@@ -20,7 +20,7 @@ RETURNING seq, what, workspace_root, session_seq, path, depth, first_line, last_
 
 -- name: file_look_sides :one
 -- What a diff compares.
-SELECT p.id, p.label, p.created_at, p.manifest AS before, n.manifest AS after, n.why
+SELECT p.id, p.label, p.kind, p.created_at, p.manifest AS before, n.manifest AS after, n.why
   FROM file_look AS l LEFT JOIN checkpoint AS p ON p.id = l.checkpoint_id
   LEFT JOIN checkpoint AS n ON n.id = l.now_id
  WHERE l.seq = :seq;

@@ -5,7 +5,7 @@
 -- row: held
 -- type: :prefix text
 -- type: :after text
-SELECT id, label, session_id, workspace_root, created_at FROM checkpoint
+SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
  WHERE id >= :prefix AND id < :prefix || 'g' AND id > :after
  ORDER BY id LIMIT 1;
 
@@ -25,6 +25,13 @@ SELECT w.seq, w.session_seq, w.previous_seq, w.checkpoint_id, w.paths, w.to_hash
   LEFT JOIN checkpoint AS c ON c.id = w.checkpoint_id
  WHERE w.state = 'wanted' AND b.machine = :machine
  ORDER BY w.seq LIMIT 1;
+
+-- name: workspace_restore_running :one
+-- The newest of the agents that would have to end first.
+-- type: :restore seq
+SELECT s.id FROM restore_agent AS a JOIN agent_run AS r ON r.seq = a.run_seq
+  JOIN session AS s ON s.seq = r.session_seq
+ WHERE a.restore_seq = :restore ORDER BY r.seq DESC LIMIT 1;
 
 -- name: workspace_restore_asked :rows
 UPDATE workspace_restore

@@ -64,6 +64,20 @@ static int compare(struct restoring *r, const char *database, struct err *e)
 
 /* ---- asking ---- */
 
+/* What happens first. 0 or -1. */
+static int add_running(struct restoring *r, struct str *text, struct err *e)
+{
+	OWNED(workspace_restore_running_row) struct workspace_restore_running_row row = { 0 };
+	int got = sql_workspace_restore_running(r->store, r->row->seq, &row, e);
+
+	if (got > 0)
+		str_addf(text,
+		         " The agent of session %.13s, which runs there, is stopped first; "
+		         "session-resume starts it again.",
+		         row.id);
+	return got < 0 ? -1 : 0;
+}
+
 static int64_t ask(struct restoring *r, struct err *e)
 {
 	const struct asker who = { .session_seq = r->row->session_seq };
@@ -84,6 +98,8 @@ static int64_t ask(struct restoring *r, struct err *e)
 		str_addf(&text, " %zu could not be compared and stay%s as %s: %s.", r->left.count,
 		         r->left.count == 1 ? "s" : "", r->left.count == 1 ? "it is" : "they are",
 		         str_text(&r->left.named));
+	if (add_running(r, &text, e))
+		return -1;
 	if (r->row->previous_seq)
 		str_add(&text, " (Asked again: the workspace has changed since the last answer.)");
 	str_add(&r->list, r->diff.length > 0 ? "\n" : "");

@@ -77,7 +77,10 @@ static int nothing_to_undo(struct desk *d, struct err *e)
 	if (got < 0)
 		return -1;
 	if (got == 0)
-		return desk_tell(d, SAID_UNCLEAR, "nothing was written here that could be undone");
+		return desk_tell(
+		    d, SAID_UNCLEAR,
+		    "nothing was written here that could be undone; a restore is taken back with "
+		    "`session-restore` and the checkpoint before it");
 	return desk_tell(d, SAID_UNCLEAR, "nothing is left to be undone here: %s %s",
 	                 str_text(&last.name), str_text(&last.story));
 }

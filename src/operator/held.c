@@ -38,6 +38,10 @@ static int find_of_place(struct desk *d, const char *id, struct held_row *c, str
 	if (!*id && own)
 		return find_begun(d, own, c, e);
 	got = desk_find_session(d, id, NULL, &f, e);
+	if (got == 0 && !*id && d->out->outcome == SAID_UNCLEAR && f.count == 0)
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "no session is live here: name a checkpoint, its label or its "
+		                 "session; `session-checkpoints` lists them");
 	return got > 0 ? find_begun(d, f.session_id, c, e) : got;
 }
 
@@ -156,7 +160,7 @@ int desk_diff(struct desk *d, struct err *e)
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
 	OWNED(str) struct str name = { 0 };
 	const char *id = d->w->id ? d->w->id : "", *label;
-	bool whole;
+	bool whole, began;
 	int got;
 
 	read_name(d, &name);
@@ -174,9 +178,10 @@ int desk_diff(struct desk *d, struct err *e)
 		return got;
 	desk_add(d, "checkpoint_id", c.id);
 	desk_add(d, "status", "ordered");
-	label = c.label ? c.label : c.id;
-	return desk_tell(d, SAID_DONE, "Comparing %s with checkpoint %s: the answer comes %s.",
-	                 c.workspace_root, label,
+	began = !c.label && c.kind == CHECKPOINT_KIND_START;
+	label = began ? "it was when the session began" : c.label ? c.label : c.id;
+	return desk_tell(d, SAID_DONE, "Comparing %s with %s%s: the answer comes %s.",
+	                 c.workspace_root, began ? "what " : "checkpoint ", label,
 	                 d->who->answer_channel && c.session_id ? "in the thread of its session"
 	                                                        : "here in a moment");
 }

@@ -225,6 +225,12 @@ static void add_diff_title(struct str *out, const cJSON *detail)
 {
 	const char *label = json_text(detail, "label"), *id = json_text(detail, "checkpoint_id");
 
+	const char *kind = json_text(detail, "kind");
+
+	if (!label && kind && strcmp(kind, "start") == 0) {
+		str_add(out, "🔀 Changes since the session began");
+		return;
+	}
 	str_add(out, "🔀 Changes since checkpoint ");
 	if (label)
 		str_add(out, label);

@@ -29,5 +29,5 @@ export PATH HOME="$scratch/home" XDG_RUNTIME_DIR="$scratch/run" XDG_STATE_HOME="
 unset SLACK_APP_TOKEN SLACK_BOT_TOKEN SLACK_MEMBER_IDS INTERCOM_SESSION_ID INTERCOM_WORKSPACE_ROOT
 
 [ $# -gt 0 ] || set -- sdk1.test.mjs client2.test.mjs client2modern.test.mjs inspector.test.mjs \
-    elicitation.test.mjs tasks.test.mjs policy.test.mjs acp.test.mjs
+    elicitation.test.mjs tasks.test.mjs policy.test.mjs acp.test.mjs editor.test.mjs
 node --test --test-concurrency=3 --test-reporter=spec "$@"

@@ -247,6 +247,30 @@ START_TEST(undo_of_a_restore_names_the_checkpoint_before_it)
 }
 END_TEST
 
+START_TEST(an_agent_that_we_started_is_stopped_first_and_started_again_from_there)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	a_system_with_an_agent("tidy up", "\"text:working\", \"pause:300000\"");
+	expect_soon("SELECT state FROM agent_run", "running\n");
+	expect_soon("SELECT state FROM checkpoint WHERE kind = 'start'", "done\n");
+	put_file(site.workspace, "notes.txt", "bad\n");
+	says(slash("session-restore start notes.txt"), "Comparing the workspace");
+	ts = question();
+	says(shown(ts), "which runs there, is stopped first");
+	press_and_wait(ts, "restore_proceed");
+	expect_soon("SELECT state FROM workspace_restore", "done\n");
+	expect("SELECT s.status, r.state, r.stop_keeps FROM session AS s, agent_run AS r",
+	       "interrupted|ended|1\n");
+	expect("SELECT count(*) FROM slack_message WHERE text LIKE"
+	       " '%was stopped: `session-resume%starts it again from there%'",
+	       "1\n");
+	says(slash("session-resume"), "is being started again");
+	expect_soon("SELECT state FROM agent_run ORDER BY seq", "ended\nrunning\n");
+	end_system();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_story_restore");
@@ -258,6 +282,7 @@ int main(void)
 	tcase_add_test(c, a_checkpoint_that_is_not_there_is_named);
 	tcase_add_test(c, what_has_changed_is_shown_in_the_thread);
 	tcase_add_test(c, a_checkpoint_is_restored_by_its_label_after_its_session_has_ended);
+	tcase_add_test(c, an_agent_that_we_started_is_stopped_first_and_started_again_from_there);
 	tcase_add_test(c, undo_of_a_restore_names_the_checkpoint_before_it);
 	return run_suite(s);
 }

@@ -200,6 +200,14 @@ void hears(struct party *p, const char *line)
 	ck_assert_str_eq(got, line);
 }
 
+void hears_part(struct party *p, const char *part)
+{
+	OWNED(char_ptr) char *got = party_hear(p);
+
+	ck_assert_ptr_nonnull(got);
+	says(got, part);
+}
+
 void passes(struct party *from, const char *bytes, size_t length, struct party *to)
 {
 	int flags = fcntl(from->in, F_GETFL);

@@ -38,8 +38,9 @@ void party_say(struct party *p, const char *line);
 char *party_hear(struct party *p);
 /* Says all of it to one party and reads as much from the other: it must be the same. */
 void passes(struct party *from, const char *bytes, size_t length, struct party *to);
-/* The next line must be this. */
+/* The next line must be this, or contain it. */
 void hears(struct party *p, const char *line);
+void hears_part(struct party *p, const char *part);
 /* Nothing has come: what both sides are told next comes first. */
 void hears_nothing_but_marks(struct trio *a);
 void party_close(struct party *p);

@@ -234,7 +234,7 @@ START_TEST(what_was_approved_as_a_permission_is_written_unasked_once)
 	party_say(&a.agent, line);
 	q = front_hears(&a);
 	front_decides(&q, "deny", "again?");
-	says(party_hear(&a.agent), "again?");
+	hears_part(&a.agent, "again?");
 	asked_clear(&q);
 	trio_ends(&a, 0);
 }
@@ -249,13 +249,13 @@ START_TEST(what_is_not_what_was_approved_is_asked_about)
 	party_say(&a.agent, write_of(&a, "2", "a.txt", "one and two \\n"));
 	q = front_hears(&a);
 	front_decides(&q, "deny", "other bytes");
-	says(party_hear(&a.agent), "other bytes");
+	hears_part(&a.agent, "other bytes");
 	asked_clear(&q);
 	put_file(a.folder, "a.txt", "changed, one half\n");
 	party_say(&a.agent, write_of(&a, "3", "a.txt", "one and two\\n"));
 	q = front_hears(&a);
 	front_decides(&q, "deny", "another file");
-	says(party_hear(&a.agent), "another file");
+	hears_part(&a.agent, "another file");
 	asked_clear(&q);
 	trio_ends(&a, 0);
 }
@@ -289,7 +289,7 @@ START_TEST(a_command_for_the_editor_is_held_unless_it_was_approved)
 	has(q.params, "params.input.tool_name", "terminal/create");
 	has(q.params, "params.input.tool_input.command", "npm test");
 	front_decides(&q, "deny", "no");
-	says(party_hear(&a.agent), "-32001");
+	hears_part(&a.agent, "-32001");
 	asked_clear(&q);
 	trio_ends(&a, 0);
 }
@@ -364,7 +364,7 @@ START_TEST(ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart)
 	hears(&a.agent, chosen("0", "yes"));
 	free(party_hear(&a.editor));
 	party_say(&a.agent, permission("0", COMMAND)); /* its first answer is still to come */
-	says(party_hear(&a.agent), "used already");
+	hears_part(&a.agent, "used already");
 	party_say(&a.editor, chosen("0", "yes"));
 	hears_nothing_but_marks(&a);
 	asked_clear(&q);
@@ -514,7 +514,7 @@ START_TEST(without_a_front_permissions_are_the_editors_and_nothing_is_written)
 	party_say(&a.agent, write_of(&a, "3", "x", "x"));
 	hears(&a.agent, chosen("1", "yes"));
 	hears(&a.agent, chosen("2", "no"));
-	says(party_hear(&a.agent), "agent-intercom cannot be reached");
+	hears_part(&a.agent, "agent-intercom cannot be reached");
 	hears_nothing_but_marks(&a);
 	trio_ends(&a, 0);
 }
@@ -568,7 +568,7 @@ START_TEST(a_cancelled_turn_gives_up_its_questions)
 	hears_nothing_but_marks(&a);
 	party_say(&a.editor, CANCEL);
 	hears(&a.agent, CANCEL);
-	says(party_hear(&a.agent), "-32800");
+	hears_part(&a.agent, "-32800");
 	party_say(&a.editor, CANCELLED);
 	hears(&a.agent, CANCELLED);
 	front_takes(&write, "withdraw", "applied");
@@ -598,7 +598,7 @@ START_TEST(a_request_that_the_agent_cancels_is_given_up)
 	front_asks(&write, true);
 	hears_nothing_but_marks(&a);
 	party_say(&a.agent, CANCEL);
-	says(party_hear(&a.agent), "-32800");
+	hears_part(&a.agent, "-32800");
 	front_takes(&write, "withdraw", "applied");
 	hears_nothing_but_marks(&a);
 	asked_clear(&write);

@@ -41,7 +41,7 @@ START_TEST(an_operator_answers_and_the_editor_is_told)
 	expect("SELECT kind, title, body FROM request", "permission|npm test|npm test\n");
 	approve_all();
 	hears(&a.agent, chosen("0", "yes"));
-	says(party_hear(&a.editor), "$/cancel_request");
+	hears_part(&a.editor, "$/cancel_request");
 	expect_soon("SELECT host, event, decision FROM gate_call",
 	            "acp|session/request_permission|allow\n");
 	trio_ends(&a, 0);

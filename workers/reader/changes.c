@@ -86,6 +86,7 @@ int changes_show(const struct file_look_sides_row *s, const char *folder, const 
 	json_member(detail, "checkpoint_id", s->id);
 	if (s->label)
 		json_member(detail, "label", s->label);
+	json_member(detail, "kind", checkpoint_kind_name(s->kind));
 	json_member(detail, "taken_at", s->created_at);
 	json_member_int(detail, "modified", n.modified);
 	json_member_int(detail, "added", n.added);
