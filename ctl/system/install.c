@@ -330,10 +330,26 @@ static int find_args(struct request *r, struct err *e)
 	return 0;
 }
 
+/* Whether hooks let the host decide while we cannot be reached: as asked for, else as configured.
+ */
+static int find_when_down(const struct request *r, bool *ret_allow, struct err *e)
+{
+	OWNED(config) struct config config = { 0 };
+
+	*ret_allow = r->when_down && strcmp(r->when_down, "allow") == 0;
+	if (r->when_down)
+		return 0;
+	if (config_load(&r->source, &config, e))
+		return -1;
+	*ret_allow = config.gate.when_down == WHEN_DOWN_ALLOW;
+	return 0;
+}
+
 /* Hooks start the small program itself: `agent-intercom hook` would take a second process. */
 static int find_hook(struct request *r, struct err *e)
 {
 	cJSON *args = r->wish.hook_args = cJSON_CreateArray();
+	bool allow;
 
 	if (paths_libexec(&r->hook, e))
 		return -1;
@@ -342,7 +358,9 @@ static int find_hook(struct request *r, struct err *e)
 	if (access(r->wish.hook, X_OK) != 0)
 		return err_errno(e, ERR_INPUT, "%s cannot be run; install agent-intercom again",
 		                 r->wish.hook);
-	if (r->when_down && strcmp(r->when_down, "allow") == 0) {
+	if (find_when_down(r, &allow, e))
+		return -1;
+	if (allow) {
 		add_arg(args, "--when-down");
 		add_arg(args, "allow");
 	}

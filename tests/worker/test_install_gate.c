@@ -315,7 +315,8 @@ END_TEST
 
 START_TEST(hooks_are_told_of_the_configuration_and_what_to_answer_when_we_are_away)
 {
-	does("install claude --gate --yes --when-down allow --config 'my c.toml' --db x.db");
+	given("ws/my c.toml", "[gate]\nwhen_down = \"allow\"\n");
+	does("install claude --gate --yes --config 'my c.toml' --db x.db");
 	ck_assert(is_there(".claude/settings.json", "PreToolUse --deadline 3600 --when-down allow "
 	                                            "--config '/"));
 	ck_assert(is_there(".claude/settings.json", "/ws/my c.toml' --db /"));
