@@ -315,6 +315,8 @@ END_TEST
 /* What is ignored now, and what was ignored then. */
 START_TEST(a_gitignore_that_changes_hides_nothing_and_removes_nothing)
 {
+	OWNED(char_ptr) char *second = NULL;
+
 	given_changes();
 	file(".gitignore", "notes/\n");
 	ck_assert_int_eq(mkdir(in("notes"), 0755), 0);
@@ -322,8 +324,8 @@ START_TEST(a_gitignore_that_changes_hides_nothing_and_removes_nothing)
 	given("INSERT INTO command (verb, session_id, argument) VALUES ('session-checkpoint', 's',"
 	      " 'second')");
 	expect_soon("SELECT count(*) FROM checkpoint WHERE state = 'done'", "2\n");
-	(void)snprintf(id, sizeof(id), "%.36s",
-	               rows("SELECT id FROM checkpoint WHERE label = 'second'"));
+	second = rows("SELECT id FROM checkpoint WHERE label = 'second'");
+	(void)snprintf(id, sizeof(id), "%.36s", second);
 	file(".gitignore", "changed.txt\n");
 	file("changed.txt", "three\n");
 	order(NULL);
