@@ -20,8 +20,6 @@
 
 enum { ANSWER_BYTES = 64, PIECE_BYTES = 16 << 10, EXTENSION_MOST = 16 };
 
-extern char **environ;
-
 /* ---- what was asked ---- */
 
 /* The new content of the file, from the change that was asked and the file as it is. */
@@ -222,11 +220,11 @@ static bool is_meant(void)
 
 static int check(const struct request *r, const struct str *text, struct err *e)
 {
-	size_t blanks = strspn(str_text(text), " \t\r\n");
+	const char *bytes = str_text(text);
 
-	if (blanks == text->length)
+	if (strspn(bytes, " \t\r\n") == text->length)
 		return err_set(e, ERR_INPUT, "the text is empty; nothing was approved");
-	if (memchr(text->bytes, '\0', text->length) || !utf8_valid(text->bytes, text->length))
+	if (memchr(bytes, '\0', text->length) || !utf8_valid(bytes, text->length))
 		return err_set(e, ERR_INPUT, "the %s is not UTF-8 text; nothing was approved",
 		               request_editable_name(r->row.editable));
 	return 0;
@@ -265,8 +263,8 @@ static int approve_edited(struct ctl *c, struct err *e)
 		drop_newline(&asked, &text);
 	if (check(&r, &text, e))
 		return -1;
-	is_same =
-	    asked.length == text.length && memcmp(str_text(&asked), text.bytes, text.length) == 0;
+	is_same = asked.length == text.length &&
+	          memcmp(str_text(&asked), str_text(&text), text.length) == 0;
 	if (!is_same && !c->json)
 		show(c, &r, &asked, &text);
 	if (!is_same && asks && !c->json && !is_meant())

@@ -4,7 +4,7 @@
 // HOSTS_LONG: the seconds of the long wait (8); 660 is longer than every host waits by itself.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HOSTS } from "./hosts.mjs";
@@ -133,6 +133,47 @@ for (const name of NAMES) {
       assert.ok(!place.has("hello.txt"), agent.said);
       assert.match(run.requests.at(-1).results[0], /not today/);
     });
+
+    const isTold = (result) => /now with exactly this input/.test(result ?? "");
+
+    /** A model that makes one call, and does what it is told to call instead. */
+    const obedient = (step, instead) => (results) => {
+      if (results.length === 0) return step;
+      return isTold(results.at(-1)) ? instead : patient(step)(results);
+    };
+
+    /** Approves with this text; what was compared afterwards. */
+    async function changes(place, script, text) {
+      const { agent, question } = await asks(place, script);
+      const file = join(place.dir, "instead");
+
+      await writeFile(file, text);
+      await place.ctl("approve", question, "--with", file);
+      await agent.ended();
+      const [row] = await place.sql(
+        "SELECT seen, seen_why AS why FROM gate_call WHERE decision = 'allow' AND request_seq IS NOT NULL",
+      );
+      return { agent, row };
+    }
+
+    test_("a command that is approved with a change runs as the operator wrote it", async (place) => {
+      const command = `touch ${join(place.workspace, "changed.txt")}`;
+      const script = obedient(place.command, gate.run(command));
+      const { agent, row } = await changes(place, script, command);
+
+      assert.ok(place.has("changed.txt"), agent.said);
+      assert.ok(!place.has("hello.txt"), agent.said);
+      assert.deepEqual(row, { seen: "same", why: null });
+    });
+
+    if (gate.seen)
+      test_("a file that is approved with a change is written as the operator wrote it", async (place) => {
+        const script = obedient(place.write, gate.write(place.file, "changed"));
+        const { agent, row } = await changes(place, script, "changed\n");
+
+        assert.equal(place.has("hello.txt") && place.read("hello.txt"), "changed\n", agent.said);
+        assert.deepEqual(row, { seen: "same", why: null });
+      });
 
     test_("at its deadline a call is denied as parked, and its repetition is approved once", async (place) => {
       let wake;
