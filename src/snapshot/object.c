@@ -526,6 +526,8 @@ int objects_each(const struct objects *o, int (*each)(const char *hash, uint64_t
 		pulse();
 		(void)snprintf(fan, sizeof(fan), "%02x", i & (FANS - 1));
 		d = list(o->dir, fan);
+		if (!d && errno == ENOENT)
+			continue; /* whoever was making the folder has been killed */
 		if (!d)
 			return store_failed(e, "list");
 		did = each_of_fan(dirfd(d), d, fan, each, arg);

@@ -247,6 +247,19 @@ START_TEST(a_name_that_is_no_hash_leads_nowhere)
 }
 END_TEST
 
+START_TEST(a_folder_whose_maker_was_killed_holds_nothing)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	uint64_t bytes = 0;
+
+	fresh_folder();
+	ck_assert_int_eq(mkdir(folder, 0700), 0);
+	ck_assert_int_eq(objects_open(folder, false, &o, &e), 0);
+	ck_assert_int_eq(objects_each(&o, count_object, &bytes, &e), 0);
+	ck_assert_uint_eq(bytes, 0);
+}
+END_TEST
+
 START_TEST(a_reader_makes_no_folder)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
@@ -272,6 +285,7 @@ int main(void)
 	tcase_add_test(t, leftovers_of_a_kill_are_swept);
 	tcase_add_test(t, thousands_of_objects_are_flushed_in_batches_and_all_are_there);
 	tcase_add_test(t, a_name_that_is_no_hash_leads_nowhere);
+	tcase_add_test(t, a_folder_whose_maker_was_killed_holds_nothing);
 	tcase_add_test(t, a_reader_makes_no_folder);
 	suite_add_tcase(s, t);
 	return run_suite(s);
