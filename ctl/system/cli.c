@@ -9,7 +9,7 @@
 
 static const char PROGRAM[] = "agent-intercom";
 
-enum { OPT_FLAG = 256, OPT_CONFIG, OPT_DB, OPT_HELP };
+enum { OPT_FLAG = 256, OPT_CONFIG, OPT_DB, OPT_WORKSPACE, OPT_HELP };
 
 int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv)
 {
@@ -17,6 +17,7 @@ int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv)
 		{ flag, no_argument, NULL, OPT_FLAG },
 		{ "config", required_argument, NULL, OPT_CONFIG },
 		{ "db", required_argument, NULL, OPT_DB },
+		{ "workspace", required_argument, NULL, OPT_WORKSPACE },
 		{ "help", no_argument, NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -32,6 +33,8 @@ int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv)
 			a->source.config = optarg;
 		else if (option == OPT_DB)
 			a->source.database = optarg;
+		else if (option == OPT_WORKSPACE)
+			a->source.workspace = optarg;
 		else /* getopt_long has printed why */
 			return -1;
 	}
