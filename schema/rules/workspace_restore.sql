@@ -38,7 +38,7 @@ SELECT a.seq, a.checkpoint_id, a.session_id, a.own_seq, a.asked_seq, s.id AS ask
 
 -- What is being put back, and where.
 CREATE VIEW restore_open AS
-SELECT w.seq, s.machine, s.workspace_root
+SELECT w.seq, s.machine AS machine, s.workspace_root
   FROM workspace_restore AS w JOIN session AS s ON s.seq = w.session_seq
  WHERE w.state IN ('wanted', 'asked', 'approved', 'planned', 'staged', 'placed');
 
