@@ -199,6 +199,7 @@ END_TEST
 START_TEST(a_checkpoint_is_restored_by_its_label_after_its_session_has_ended)
 {
 	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
 
 	(void)an_agent_has_changed_files();
 	put_file(site.workspace, "my notes.txt", "mine\n");
@@ -209,7 +210,8 @@ START_TEST(a_checkpoint_is_restored_by_its_label_after_its_session_has_ended)
 	expect("SELECT m.thread_ts = s.thread_ts OR m.root_seq IS NOT NULL FROM slack_message AS m,"
 	       " session AS s WHERE m.kind = 'ask'",
 	       "1\n");
-	says(shown(ts), "Added (2), will be removed");
+	message = shown(ts);
+	says(message, "Added (2), will be removed");
 	press_and_wait(ts, "restore_cancel");
 	expect("SELECT state FROM workspace_restore", "cancelled\n");
 
@@ -250,6 +252,7 @@ END_TEST
 START_TEST(an_agent_that_we_started_is_stopped_first_and_started_again_from_there)
 {
 	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
 
 	a_system_with_an_agent("tidy up", "\"text:working\", \"pause:300000\"");
 	expect_soon("SELECT state FROM agent_run", "running\n");
@@ -257,7 +260,8 @@ START_TEST(an_agent_that_we_started_is_stopped_first_and_started_again_from_ther
 	put_file(site.workspace, "notes.txt", "bad\n");
 	says(slash("session-restore start notes.txt"), "Comparing the workspace");
 	ts = question();
-	says(shown(ts), "which runs there, is stopped first");
+	message = shown(ts);
+	says(message, "which runs there, is stopped first");
 	press_and_wait(ts, "restore_proceed");
 	expect_soon("SELECT state FROM workspace_restore", "done\n");
 	expect("SELECT s.status, r.state, r.stop_keeps FROM session AS s, agent_run AS r",
