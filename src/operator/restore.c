@@ -62,13 +62,15 @@ static int tell_ordered(struct desk *d, const struct held_row *c)
 	OWNED(str) struct str where = { 0 };
 
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", asked ? asked : "");
-	if (!c->session_id)
+	if (!c->session_id) {
+		const char *root = c->workspace_root ? c->workspace_root : "";
+
 		str_add(&where, " of ");
-	if (!c->session_id)
-		str_add_shown(&where, c->workspace_root, strlen(c->workspace_root), ROOT_SHOWN);
-	else if (asked && strcmp(asked, c->session_id) != 0)
+		str_add_shown(&where, root, strlen(root), ROOT_SHOWN);
+	} else if (*d->out->session_id && strcmp(d->out->session_id, c->session_id) != 0) {
 		str_addf(&where, "; it is asked in session %.*s, which works there now", FIND_SHORT,
-		         asked);
+		         d->out->session_id);
+	}
 	desk_add(d, "status", "ordered");
 	return desk_tell(d, SAID_DONE,
 	                 "Comparing the workspace with checkpoint %s%s; what would change is asked "
