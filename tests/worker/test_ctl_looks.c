@@ -474,7 +474,8 @@ START_TEST(wrong_usage_exits_64_with_a_hint)
 	ctl("re x");
 	failed(64, "'re' may be 'reject' or 'refine'");
 	ctl("approve");
-	failed(64, "'approve' needs ID [--edit|--with FILE|--option OPTION] [--note TEXT] [--digest HEX]\nusage: "
+	failed(64, "'approve' needs ID [--edit|--with FILE|--option OPTION] [--note TEXT] "
+	           "[--digest HEX]\nusage: "
 	           "agent-intercom-ctl "
 	           "[OPTIONS] approve ID");
 	ctl("approve a b");
