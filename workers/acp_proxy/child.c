@@ -4,6 +4,7 @@
 #include "environment.h"
 #include "group.h"
 #include "program.h"
+#include "texts.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -16,46 +17,26 @@ static const char EVERYTHING[] = "[\"*\"]";
 
 /* ---- what is started ---- */
 
-struct command {
-	char **argv; /* NULL-terminated; owned, as its texts */
-	size_t count;
-};
-
-static void command_add(struct command *c, const char *text)
-{
-	c->argv = xrealloc(c->argv, (c->count + 2) * sizeof(*c->argv));
-	c->argv[c->count++] = xstrdup(text);
-	c->argv[c->count] = NULL;
-}
-
-static void command_clear(struct command *c)
-{
-	for (size_t i = 0; i < c->count; i++)
-		free(c->argv[i]);
-	free(c->argv);
-	*c = (struct command){ 0 };
-}
-
-static int add_program(struct command *c, const char *name, struct err *e)
+static int add_program(struct texts *c, const char *name, struct err *e)
 {
 	OWNED(str) struct str program = { 0 };
 
 	if (!program_find(name, &program) && !strchr(name, '/'))
 		return err_set(e, ERR_INPUT,
 		               "cannot find the program %s; install it, or give its path", name);
-	command_add(c, program.length ? program.bytes : name);
+	texts_add(c, program.length ? program.bytes : name);
 	return 0;
 }
 
-static int make_command(struct command *c, char *const *argv, const struct config_agent *profile,
+static int make_command(struct texts *c, char *const *argv, const struct config_agent *profile,
                         struct err *e)
 {
 	if (add_program(c, profile ? profile->command : argv[0], e))
 		return -1;
 	for (size_t i = 0; profile && i < profile->args.count; i++)
-		command_add(c, profile->args.items[i]);
+		texts_add(c, profile->args.items[i]);
 	for (size_t i = 1; !profile && argv[i]; i++)
-		command_add(c, argv[i]);
+		texts_add(c, argv[i]);
 	return 0;
 }
 
@@ -75,13 +56,13 @@ static void make_environment(struct environment *out, const char *program,
 int child_start(struct child *c, char *const *argv, const struct config_agent *profile,
                 const char *folder, struct err *e)
 {
-	OWNED(command) struct command command = { 0 };
+	OWNED(texts) struct texts command = { 0 };
 	OWNED(environment) struct environment environment = { 0 };
 
 	if (make_command(&command, argv, profile, e))
 		return -1;
-	make_environment(&environment, command.argv[0], profile);
-	const struct launch_plan plan = { .argv = command.argv,
+	make_environment(&environment, command.items[0], profile);
+	const struct launch_plan plan = { .argv = command.items,
 		                          .environment = environment.variables,
 		                          .directory = folder,
 		                          .talks = true };

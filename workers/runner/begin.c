@@ -8,6 +8,7 @@
 #include "json.h"
 #include "log.h"
 #include "program.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,26 +25,6 @@ static const struct driver *driver_of(enum agent_run_protocol protocol)
 }
 
 /* ---- arguments ---- */
-
-struct texts {
-	char **items; /* NULL-terminated */
-	size_t count;
-};
-
-static void texts_add(struct texts *t, const char *text)
-{
-	t->items = xrealloc(t->items, (t->count + 2) * sizeof(*t->items));
-	t->items[t->count++] = xstrdup(text);
-	t->items[t->count] = NULL;
-}
-
-static void texts_clear(struct texts *t)
-{
-	for (size_t i = 0; i < t->count; i++)
-		free(t->items[i]);
-	free(t->items);
-	*t = (struct texts){ 0 };
-}
 
 /* Never an option of the agent: a list in Markdown begins with '-', too. */
 static void add_prompt(struct texts *out, const char *prompt)

@@ -5,31 +5,12 @@
 #include "runner.h"
 #include "safe_path.h"
 #include "setting.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PATHS_MAX = 100 }; /* a question that names more is not judged */
-
-/* Texts, some of them owned. */
-struct paths {
-	char **items;
-	size_t count;
-};
-
-static void paths_clear(struct paths *p)
-{
-	for (size_t i = 0; i < p->count; i++)
-		free(p->items[i]);
-	free(p->items);
-	*p = (struct paths){ 0 };
-}
-
-static void paths_add(struct paths *p, const char *path)
-{
-	p->items = xrealloc(p->items, (p->count + 1) * sizeof(*p->items));
-	p->items[p->count++] = xstrdup(path);
-}
 
 /* ---- what it is about ---- */
 
@@ -71,7 +52,7 @@ static bool is_inside(const char *root, const char *folder)
 
 /* The files that its diff names, which the agent may have written itself. False: it cannot be
  * read. */
-static bool add_diff_paths(const struct acp_inquiry *q, struct paths *paths)
+static bool add_diff_paths(const struct acp_inquiry *q, struct texts *paths)
 {
 	struct diff d = { 0 };
 	struct err e = { 0 };
@@ -82,19 +63,19 @@ static bool add_diff_paths(const struct acp_inquiry *q, struct paths *paths)
 		return false;
 	for (size_t i = 0; i < d.file_count; i++) {
 		if (d.files[i].old_path)
-			paths_add(paths, d.files[i].old_path);
+			texts_add(paths, d.files[i].old_path);
 		if (d.files[i].new_path)
-			paths_add(paths, d.files[i].new_path);
+			texts_add(paths, d.files[i].new_path);
 	}
 	diff_clear(&d);
 	return true;
 }
 
 /* All that it names. False: that is not known, or too much to judge. */
-static bool find_paths(const struct acp_inquiry *q, struct paths *paths)
+static bool find_paths(const struct acp_inquiry *q, struct texts *paths)
 {
 	for (size_t i = 0; i < q->path_count; i++)
-		paths_add(paths, q->paths[i]);
+		texts_add(paths, q->paths[i]);
 	return add_diff_paths(q, paths) && paths->count <= PATHS_MAX;
 }
 
@@ -140,15 +121,15 @@ static void take_policy(struct judge *j, struct runner *r, const struct hand_ask
 /* What one question touches. */
 struct scope {
 	enum subject subject; /* SUBJECT_UNKNOWN: it is not judged */
-	struct paths paths; /* of it all that are looked at */
-	struct paths names; /* each path and what it stands for, in the same order */
+	struct texts paths; /* of it all that are looked at */
+	struct texts names; /* each path and what it stands for, in the same order */
 	bool is_known; /* and none of them is elsewhere */
 };
 
 static void scope_clear(struct scope *t)
 {
-	paths_clear(&t->paths);
-	paths_clear(&t->names);
+	texts_clear(&t->paths);
+	texts_clear(&t->names);
 }
 
 static void take_name(struct acp_inquiry *q, struct scope *t, const char *path,
@@ -162,8 +143,8 @@ static void take_name(struct acp_inquiry *q, struct scope *t, const char *path,
 		t->is_known = false;
 		return;
 	}
-	paths_add(&t->names, name->path);
-	paths_add(&t->names, name->target);
+	texts_add(&t->names, name->path);
+	texts_add(&t->names, name->target);
 }
 
 static void ask_policy(struct judge *j, const char *root, struct hand_ask *ask)
@@ -203,7 +184,7 @@ static bool look_at(struct judge *j, struct runner *r, const char *root, struct 
 /* ---- judging ---- */
 
 static void judge(struct judge *j, const struct acp_inquiry *q, enum subject subject,
-                  const struct paths *names, struct verdict *v)
+                  const struct texts *names, struct verdict *v)
 {
 	const struct policy_question question = {
 		.tool = subject == SUBJECT_COMMAND ? q->command.bytes

@@ -1,0 +1,17 @@
+/* texts: a growing list of texts, such as a process's arguments. */
+#ifndef TEXTS_H
+#define TEXTS_H
+
+#include <stddef.h>
+
+struct texts {
+	char **items; /* owned, as the texts; NULL-terminated; NULL while empty */
+	size_t count;
+};
+
+/* Appends a copy. */
+void texts_add(struct texts *t, const char *text);
+/* Frees the texts; t is then empty and may be used again. */
+void texts_clear(struct texts *t);
+
+#endif
