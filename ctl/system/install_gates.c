@@ -244,33 +244,15 @@ long gate_deadline(const struct gate *g, const struct wish *w, int i)
 
 /* ---- command lines ---- */
 
-static void add_word(struct str *out, const char *word)
-{
-	static const char PLAIN[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	                            "0123456789_-./+=:,@%";
-
-	if (*word && !word[strspn(word, PLAIN)]) {
-		str_add(out, word);
-		return;
-	}
-	str_add_char(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			str_add(out, "'\\''");
-		else
-			str_add_char(out, *word);
-	str_add_char(out, '\'');
-}
-
 void gate_command(const struct gate *g, const struct wish *w, int i, struct str *out)
 {
 	const cJSON *one;
 
-	add_word(out, w->hook);
+	str_add_shell_word(out, w->hook);
 	str_addf(out, " %s %s --deadline %ld", g->host, g->hooks[i].event, gate_deadline(g, w, i));
 	cJSON_ArrayForEach (one, w->hook_args) {
 		str_add_char(out, ' ');
-		add_word(out, one->valuestring);
+		str_add_shell_word(out, one->valuestring);
 	}
 }
 

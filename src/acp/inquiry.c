@@ -157,24 +157,6 @@ static void add_content(struct acp_inquiry *ask, const char *root, const cJSON *
 	}
 }
 
-static void add_quoted(struct str *out, const char *word)
-{
-	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                            "0123456789_@%+=:,./-";
-
-	if (word[0] && strspn(word, PLAIN) == strlen(word)) {
-		str_add(out, word);
-		return;
-	}
-	str_add_char(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			str_add(out, "'\\''");
-		else
-			str_add_char(out, *word);
-	str_add_char(out, '\'');
-}
-
 /* [bash, -lc, SCRIPT]: the script, NULL: it is another command. */
 static const char *script_of(const cJSON *words)
 {
@@ -207,7 +189,7 @@ static void read_command(const cJSON *command, struct str *run, struct str *show
 			return;
 		if (shown->length)
 			str_add_char(shown, ' ');
-		add_quoted(shown, word->valuestring);
+		str_add_shell_word(shown, word->valuestring);
 	}
 	str_add(run, script ? script : str_text(shown));
 }
@@ -291,7 +273,7 @@ static void add_command(struct acp_inquiry *ask, struct input *in)
 		in->arguments = arguments;
 		cJSON_ArrayForEach (word, arguments) {
 			str_add_char(&shown, ' ');
-			add_quoted(&shown, word->valuestring);
+			str_add_shell_word(&shown, word->valuestring);
 		}
 		if (cJSON_GetArraySize(arguments) > 0) {
 			str_reset(&run);

@@ -212,3 +212,21 @@ void str_add_shown(struct str *s, const char *bytes, size_t length, size_t most)
 		at += n > 0 ? n : 1;
 	}
 }
+
+void str_add_shell_word(struct str *s, const char *word)
+{
+	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                            "0123456789_@%+=:,./-";
+
+	if (word[0] && strspn(word, PLAIN) == strlen(word)) {
+		str_add(s, word);
+		return;
+	}
+	str_add_char(s, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			str_add(s, "'\\''");
+		else
+			str_add_char(s, *word);
+	str_add_char(s, '\'');
+}

@@ -31,6 +31,8 @@ void str_addf(struct str *s, const char *format, ...) __attribute__((format(prin
 /* Appends untrusted bytes for a message to a person: on one line, valid UTF-8, with control bytes
  * and bytes that are not UTF-8 as \x1b, cut with "..." after about most bytes. */
 void str_add_shown(struct str *s, const char *bytes, size_t length, size_t most);
+/* Appends a word for a shell: as it is where no shell reads more into it, else in single quotes. */
+void str_add_shell_word(struct str *s, const char *word);
 /* Empties s but keeps its memory. */
 void str_reset(struct str *s);
 /* Frees the memory; s is then empty and may be used again. */
