@@ -502,21 +502,13 @@ static int hear_signals(struct relay *r, struct err *e)
 static int find_system(struct relay *r, struct err *e)
 {
 	const struct config_source source = { .config = r->config_path, .database = r->database };
-	OWNED(config) struct config config = { 0 };
 	OWNED(str) struct str note = { 0 };
-	int runs = locate_usual(&source, &r->system, &note, e);
+	int failed = locate_meant(&source, true, &r->system, &note, e);
 
 	r->named = locate_is_named(&source);
-	if (runs < 0)
-		return -1;
 	if (note.length)
 		log_warn("%s", str_text(&note));
-	if (runs > 0)
-		return 0;
-	if (config_load(&source, &config, e))
-		return -1;
-	r->system.config = xstrdup(config.file);
-	return paths_open(config.database.path, true, &r->system.paths, e);
+	return failed;
 }
 
 static int open_relay(struct relay *r, int argc, char **argv, struct err *e)

@@ -45,15 +45,10 @@ static bool read_source(int argc, char **argv, struct config_source *source)
 /* The run directory of the system that runs, else of the one that would be started. */
 static int find_run(const struct config_source *source, struct str *run, struct err *e)
 {
-	OWNED(config) struct config config = { 0 };
 	OWNED(located) struct located system = { 0 };
 	OWNED(str) struct str note = { 0 };
-	int runs = locate_usual(source, &system, &note, e);
 
-	if (runs < 0)
-		return -1;
-	if (runs == 0 && (config_load(source, &config, e) ||
-	                  paths_open(config.database.path, false, &system.paths, e)))
+	if (locate_meant(source, false, &system, &note, e))
 		return -1;
 	str_add(run, system.paths.run);
 	return 0;

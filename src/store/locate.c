@@ -127,3 +127,17 @@ int locate_usual(const struct config_source *source, struct located *out, struct
 	return locate_running(read ? config.ipc_name : USUAL_NAME,
 	                      read ? config.database.path : NULL, out, note, e);
 }
+
+int locate_meant(const struct config_source *source, bool create, struct located *out,
+                 struct str *note, struct err *e)
+{
+	OWNED(config) struct config config = { 0 };
+	int runs = locate_usual(source, out, note, e);
+
+	if (runs)
+		return runs < 0 ? -1 : 0;
+	if (config_load(source, &config, e))
+		return -1;
+	out->config = xstrdup(config.file);
+	return paths_open(config.database.path, create, &out->paths, e);
+}

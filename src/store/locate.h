@@ -32,4 +32,10 @@ int locate_running(const char *ipc_name, const char *database, struct located *o
 int locate_usual(const struct config_source *source, struct located *out, struct str *note,
                  struct err *e);
 
+/* That system or, if none is running, the one that would be started with source: its paths and
+ * configuration, and pid 0. create: its run directory is made, as paths_open does. note as above.
+ * 0 or -1. */
+int locate_meant(const struct config_source *source, bool create, struct located *out,
+                 struct str *note, struct err *e);
+
 #endif

@@ -29,23 +29,15 @@ int uplink_system_find(struct uplink_system *s, const char *config_path, const c
                        struct err *e)
 {
 	const struct config_source source = { .config = config_path, .database = database };
-	OWNED(config) struct config config = { 0 };
 	OWNED(str) struct str note = { 0 };
-	int runs = locate_usual(&source, &s->is, &note, e);
+	int failed = locate_meant(&source, true, &s->is, &note, e);
 
 	s->pause_ms = TRY_MS;
 	s->started_ms = INT64_MIN / 2;
 	s->named = locate_is_named(&source);
-	if (runs < 0)
-		return -1;
 	if (note.length)
 		log_warn("%s", str_text(&note));
-	if (runs > 0)
-		return 0;
-	if (config_load(&source, &config, e))
-		return -1;
-	s->is.config = xstrdup(config.file);
-	return paths_open(config.database.path, true, &s->is.paths, e);
+	return failed;
 }
 
 void uplink_system_clear(struct uplink_system *s)
