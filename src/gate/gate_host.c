@@ -1,7 +1,9 @@
 #include "gate_host.h"
 
 #include "err.h"
+#include "json_writer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -552,4 +554,16 @@ int gate_host_wait_seconds(const struct gate_host *host, enum gate_event event)
 	if (host->wait_seconds_max && seconds > host->wait_seconds_max)
 		seconds = host->wait_seconds_max;
 	return seconds;
+}
+
+void gate_host_add_variables(const struct gate_host *host, struct str *out)
+{
+	json_member_object(out, "env");
+	for (const char *const *name = host->variables; *name; name++) {
+		const char *value = getenv(*name);
+
+		if (value && utf8_valid(value, strlen(value)))
+			json_member(out, *name, value);
+	}
+	json_object_end(out);
 }

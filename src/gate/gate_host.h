@@ -7,6 +7,8 @@
 #ifndef GATE_HOST_H
 #define GATE_HOST_H
 
+#include "str.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -117,6 +119,10 @@ extern const size_t GATE_HOST_COUNT;
 
 /* The host with this name; NULL: none. */
 const struct gate_host *gate_host_named(const char *name);
+
+/* Appends the member "env" of a question to the front: those of the host's variables that are set,
+ * and are UTF-8. */
+void gate_host_add_variables(const struct gate_host *host, struct str *out);
 
 /* The event that the host calls so; NULL: none. */
 const struct gate_event_name *gate_host_event(const struct gate_host *host, const char *name);

@@ -171,20 +171,6 @@ static void show(struct proxy *p, struct question *q)
 
 /* ---- the front ---- */
 
-static void add_variables(struct str *out)
-{
-	const struct gate_host *host = gate_host_named("acp");
-
-	json_member_object(out, "env");
-	for (const char *const *name = host->variables; *name; name++) {
-		const char *value = getenv(*name);
-
-		if (value && utf8_valid(value, strlen(value)))
-			json_member(out, *name, value);
-	}
-	json_object_end(out);
-}
-
 static void ask_front(struct question *q)
 {
 	OWNED(str) struct str json = { 0 };
@@ -199,7 +185,7 @@ static void ask_front(struct question *q)
 	json_member(&json, "helper", INTERCOM_VERSION);
 	json_member_int(&json, "deadline_ms", PATIENCE_MS);
 	json_member_raw(&json, "input", str_text(&q->subject.input));
-	add_variables(&json);
+	gate_host_add_variables(gate_host_named("acp"), &json);
 	json_object_end(&json);
 	json_object_end(&json);
 	uplink_send(&q->link, json.bytes, json.length);

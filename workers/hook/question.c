@@ -61,18 +61,6 @@ static int connect_to(const struct question *q)
 
 /* ---- what we say ---- */
 
-static void add_variables(const struct gate_host *host, struct str *out)
-{
-	json_member_object(out, "env");
-	for (const char *const *name = host->variables; *name; name++) {
-		const char *value = getenv(*name);
-
-		if (value && utf8_valid(value, strlen(value)))
-			json_member(out, *name, value);
-	}
-	json_object_end(out);
-}
-
 /* The greeting and the question; no answer is awaited in between. */
 static void word(const struct question *q, struct str *out)
 {
@@ -91,7 +79,7 @@ static void word(const struct question *q, struct str *out)
 	json_member(out, "helper", INTERCOM_VERSION);
 	json_member_int(out, "deadline_ms", q->deadline_ms - clock_monotonic_ms());
 	json_member_raw(out, "input", str_text(&q->bytes));
-	add_variables(q->host, out);
+	gate_host_add_variables(q->host, out);
 	json_object_end(out);
 	json_object_end(out);
 	str_add_char(out, '\n');
