@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char USED[] = "the approval of question %s was used by another call that is the same; "
-                           "call it again to have this one asked, too";
 static const char FAILED[] = "the answer could not be recorded; call the same again";
 
 /* ---- who calls ---- */
@@ -123,14 +121,14 @@ static int read_input(struct store *st, struct job_hook *told, int64_t call_seq,
 	return 0;
 }
 
-static void use(struct telling *t, const char *request_id)
+static void tell_used(struct telling *t, const char *request_id)
 {
 	OWNED(str) struct str text = { 0 };
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	str_addf(&text, USED, request_id);
-#pragma GCC diagnostic pop
+	str_addf(&text,
+	         "the approval of question %s was used by another call that is the same; call it "
+	         "again to have this one asked, too",
+	         request_id);
 	str_reset(&t->result);
 	json_object(&t->result);
 	json_member(&t->result, "decision", gate_decision_name(GATE_DENY));
@@ -159,7 +157,7 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 	if (used < 0)
 		return -1;
 	if (used && t->is_answer)
-		use(t, row.request_id);
+		tell_used(t, row.request_id);
 	told->host = gate_host_named(row.host);
 	event = told->host ? gate_host_event(told->host, row.event) : NULL;
 	told->event = event ? event->event : GATE_PRE_TOOL;
