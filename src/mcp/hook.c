@@ -62,12 +62,14 @@ static void add_text(struct sha256_state *h, const char *text)
 /* What an agent says about a command is not what it does, and may be worded anew. */
 static void add_arguments(struct sha256_state *h, const struct gate_input *in)
 {
-	OWNED(cJSON_ptr) cJSON *arguments = cJSON_Duplicate(in->tool_input, true);
+	OWNED(cJSON_ptr) cJSON *bare = NULL;
 	OWNED(str) struct str text = { 0 };
 
-	if (in->class == GATE_EXECUTE)
-		cJSON_DeleteItemFromObjectCaseSensitive(arguments, "description");
-	json_canonical(&text, arguments);
+	if (in->class == GATE_EXECUTE) {
+		bare = cJSON_Duplicate(in->tool_input, true);
+		cJSON_DeleteItemFromObjectCaseSensitive(bare, "description");
+	}
+	json_canonical(&text, bare ? bare : in->tool_input);
 	add_text(h, str_text(&text));
 }
 
