@@ -20,14 +20,14 @@ ground_make managed "${HOSTS_KEEP:-}"
 export PATH
 
 [ $# -gt 0 ] || set -- claude codex gemini copilot qwen
-mkdir -p "$scratch/root/etc" "$scratch/work"
+mkdir -p "$scratch/system/etc" "$scratch/overlay"
 for host in "$@"; do
-    "$build/agent-intercom" install "$host" --managed --yes --root "$scratch/root" >"$scratch/out"
+    "$build/agent-intercom" install "$host" --managed --yes --root "$scratch/system" >"$scratch/out"
 done
 cd "$scratch/ws"
 # shellcheck disable=SC2016 # for the shell inside
 unshare --net --mount sh -euc '
-    mount -t overlay overlay -o "lowerdir=/etc,upperdir=$1/root/etc,workdir=$1/work" /etc
+    mount -t overlay overlay -o "lowerdir=/etc,upperdir=$1/system/etc,workdir=$1/overlay" /etc
     ip link set lo up
     scratch=$1 doctor=$2
     shift 2

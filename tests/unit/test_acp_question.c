@@ -132,10 +132,10 @@ START_TEST(a_second_file_outside_makes_all_of_it_critical)
 	acp_case_open_session(&c);
 	asks(&c, "0",
 	     "\"toolCall\":{\"toolCallId\":\"t\",\"kind\":\"move\",\"locations\":[{\"path\":"
-	     "\"/srv/project/a\"},{\"path\":\"/root/.bashrc\"}]}," OPTIONS);
+	     "\"/srv/project/a\"},{\"path\":\"/home/op/.bashrc\"}]}," OPTIONS);
 
 	acp_case_told(&c, "asked 0 permission critical a: Permission requested\n");
-	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes, "/root/.bashrc");
+	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes, "/home/op/.bashrc");
 }
 END_TEST
 
