@@ -22,6 +22,15 @@ SELECT c.seq, c.session_id, c.is_text,
                          AS parts
                   FROM command WHERE verb = 'session-checkpoint')) AS c;
 
+-- A new id for what an order makes, with the layout of a version-7 UUID: it sorts by time, and
+-- cannot be guessed.
+CREATE VIEW command_fresh_id AS
+SELECT t.seq, printf('%s-%s-7%s-9%s-%s', substr(t.ms, 1, 8), substr(t.ms, 9), substr(t.random, 1, 3),
+                     substr(t.random, 4, 3), substr(t.random, 7, 12)) AS id
+  FROM (SELECT seq, printf('%012x', strftime('%s', created_at) * 1000 + substr(created_at, 21, 3)) AS ms,
+               lower(hex(randomblob(9))) AS random
+          FROM command) AS t;
+
 CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   UPDATE command
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
@@ -303,17 +312,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                 json(CASE NEW.argument WHEN 'on' THEN 'true' ELSE 'false' END))
                FROM session AS s WHERE NEW.verb = 'stall' AND s.id = NEW.session_id
              UNION ALL
-             -- The id has the layout of a version-7 UUID: it sorts by time, and cannot be guessed.
              SELECT 11, 'done', NULL,
                     json_object('session_id', u.id, 'agent', o.agent, 'workspace_root', o.workspace_root,
                                 'mode', o.mode, 'restart_of', o.restart_of)
                FROM start_order AS o
-               JOIN (SELECT printf('%s-%s-7%s-9%s-%s', substr(t.ms, 1, 8), substr(t.ms, 9),
-                                   substr(t.random, 1, 3), substr(t.random, 4, 3),
-                                   substr(t.random, 7, 12)) AS id
-                       FROM (SELECT printf('%012x', strftime('%s', NEW.created_at) * 1000
-                                                    + substr(NEW.created_at, 21, 3)) AS ms,
-                                    lower(hex(randomblob(9))) AS random) AS t) AS u
+               JOIN command_fresh_id AS u ON u.seq = o.seq
               WHERE o.seq = NEW.seq
                 AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
              UNION ALL
@@ -393,12 +396,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                 'session_id', o.session_id, 'asked_in', coalesce(o.asked_id, u.id),
                                 'workspace_root', o.workspace_root)
                FROM restore_order AS o
-               JOIN (SELECT printf('%s-%s-7%s-9%s-%s', substr(t.ms, 1, 8), substr(t.ms, 9),
-                                   substr(t.random, 1, 3), substr(t.random, 4, 3),
-                                   substr(t.random, 7, 12)) AS id
-                       FROM (SELECT printf('%012x', strftime('%s', NEW.created_at) * 1000
-                                                    + substr(NEW.created_at, 21, 3)) AS ms,
-                                    lower(hex(randomblob(9))) AS random) AS t) AS u
+               JOIN command_fresh_id AS u ON u.seq = o.seq
               WHERE o.seq = NEW.seq
              UNION ALL
              SELECT 15, NULL, NULL, NULL
@@ -578,14 +576,10 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                          created_at)
   SELECT NEW.seq, o.what, o.machine, o.workspace_root, o.session_seq, o.path, o.depth, o.first_line,
          o.last_line, o.checkpoint_id,
-         CASE o.what WHEN 'diff' THEN
-           printf('%s-%s-7%s-9%s-%s', substr(t.ms, 1, 8), substr(t.ms, 9), substr(t.random, 1, 3),
-                  substr(t.random, 4, 3), substr(t.random, 7, 12)) END,
+         CASE o.what WHEN 'diff' THEN u.id END,
          o.channel_id, o.thread_ts, NEW.created_at
     FROM command AS c JOIN look_order AS o ON o.seq = c.seq
-    JOIN (SELECT printf('%012x', strftime('%s', NEW.created_at) * 1000
-                                 + substr(NEW.created_at, 21, 3)) AS ms,
-                 lower(hex(randomblob(9))) AS random) AS t
+    JOIN command_fresh_id AS u ON u.seq = c.seq
    WHERE c.seq = NEW.seq AND c.outcome IS NULL;
   INSERT INTO checkpoint_wanted (id, kind, machine, workspace_root, at)
   SELECT now_id, 'diff', machine, workspace_root, NEW.created_at FROM file_look
