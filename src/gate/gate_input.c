@@ -286,18 +286,39 @@ static int unpack(struct gate_input *in, struct err *e)
 	return 0;
 }
 
+/* Cursor tells of a command in members of its input, and not as a tool. */
+static bool is_bare_command(const struct gate_host *host, const char *event)
+{
+	return host->dialect == GATE_DIALECT_CURSOR && strcmp(event, "beforeShellExecution") == 0;
+}
+
+cJSON *gate_input_json(const struct gate_host *host, const char *event, const char *tool,
+                       const char *cwd, const cJSON *tool_input)
+{
+	cJSON *root;
+
+	if (is_bare_command(host, event))
+		return cJSON_Duplicate(tool_input, true);
+	root = cJSON_CreateObject();
+	(void)cJSON_AddStringToObject(root, "tool_name", tool);
+	if (cwd)
+		(void)cJSON_AddStringToObject(root, "cwd", cwd);
+	cJSON_AddItemToObject(root, "tool_input", cJSON_Duplicate(tool_input, true));
+	return root;
+}
+
 static int read_tool(struct gate_input *in, struct err *e)
 {
 	const struct gate_tool *known;
 	bool is_cursor = in->host->dialect == GATE_DIALECT_CURSOR;
 
 	in->tool = text_of(in->root, TOOL);
-	if (is_cursor && strcmp(in->event_name, "beforeShellExecution") == 0)
+	if (is_bare_command(in->host, in->event_name))
 		in->tool = "Shell";
 	if (!in->tool)
 		return err_set(e, ERR_INPUT, "the hook's input names no tool");
 	in->tool_use_id = text_of(in->root, TOOL_USE);
-	if (is_cursor && strcmp(in->event_name, "beforeShellExecution") == 0)
+	if (is_bare_command(in->host, in->event_name))
 		in->tool_input = in->root;
 	else if (unpack(in, e))
 		return -1;

@@ -144,7 +144,7 @@ bool call_look(struct call *c, const struct call_settings *settings, struct hand
 	if (!c->is_error && c->tool->look)
 		c->tool->look(c, settings, ask);
 	ask->policy = call_asks_policy(c);
-	return ask->policy || ask->file_path || ask->edit || ask->folder || ask->named_count;
+	return hand_asks(ask);
 }
 
 void call_refuse(struct call *c, const struct refusal *why)

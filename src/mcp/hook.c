@@ -3,6 +3,7 @@
 #include "always_ask.h"
 #include "clock.h"
 #include "gate_edit.h"
+#include "hook_kept.h"
 #include "json_writer.h"
 #include "policy_tool.h"
 #include "result.h"
@@ -10,10 +11,11 @@
 #include "safe_path.h"
 #include "visible.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLE_BYTES = 200, MESSAGE_BYTES = 2000 };
+enum { TITLE_BYTES = 200 };
 
 /* ---- opening ---- */
 
@@ -101,29 +103,6 @@ void hook_identify(struct hook *h)
 	compute_digest(h);
 }
 
-/* What is kept of the input: not the transcript, nor what a tool returned. */
-static cJSON *kept(const struct gate_input *in)
-{
-	cJSON *all = cJSON_CreateObject();
-	OWNED(str) struct str message = { 0 };
-
-	(void)cJSON_AddStringToObject(all, "host", in->host->name);
-	(void)cJSON_AddStringToObject(all, "event", in->event_name);
-	if (in->tool)
-		(void)cJSON_AddStringToObject(all, "tool", in->tool);
-	if (in->cwd)
-		(void)cJSON_AddStringToObject(all, "cwd", in->cwd);
-	if (in->kind)
-		(void)cJSON_AddStringToObject(all, "kind", in->kind);
-	if (in->message) {
-		str_add_shown(&message, in->message, strlen(in->message), MESSAGE_BYTES);
-		(void)cJSON_AddStringToObject(all, "message", str_text(&message));
-	}
-	if (in->tool_input)
-		cJSON_AddItemToObject(all, "input", cJSON_Duplicate(in->tool_input, true));
-	return all;
-}
-
 static int read_input(struct hook *h, const cJSON *params, struct err *e)
 {
 	const char *name = json_text(params, "host");
@@ -156,7 +135,7 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		return -1;
 	rpc_token_canonical(&token, rpc_id);
 	c->rpc_id = str_take(&token);
-	c->arguments = kept(&h->in);
+	c->arguments = hook_keep(&h->in);
 	json_canonical(&c->canonical, c->arguments);
 	hook_identify(h);
 	c->digest = h->digest;
@@ -173,6 +152,7 @@ void hook_free(struct hook *h)
 	free(h->helper);
 	str_clear(&h->why);
 	str_clear(&h->folder);
+	str_clear(&h->real_folder);
 	str_clear(&h->subject);
 	str_clear(&h->title);
 	str_clear(&h->body);
@@ -335,7 +315,7 @@ void hook_look(struct call *c, const struct call_settings *settings, struct hand
 		look_at_tool(c, settings, ask);
 	else if (h->in.event == GATE_POST_TOOL && h->in.class == GATE_EDIT)
 		name_paths(h, ask);
-	ask->hashes = h->in.event == GATE_POST_TOOL;
+	ask->hashes = h->in.class == GATE_EDIT;
 }
 
 /* ---- what was found ---- */
@@ -406,20 +386,6 @@ static bool leads_out(struct call *c)
 	return is_out;
 }
 
-static struct sha256 digest_of_files(const struct call *c)
-{
-	struct sha256_state *state = sha256_begin();
-
-	add_text(state, c->hook->digest.text);
-	for (size_t i = 0; c->files && i < c->plan.count; i++) {
-		add_text(state, c->files[i].path);
-		add_text(state, c->files[i].target);
-		add_text(state, c->files[i].hash);
-		add_text(state, c->files[i].result_hash);
-	}
-	return sha256_end(state);
-}
-
 static void take_plan(struct call *c, struct hand_found *found)
 {
 	struct hook *h = c->hook;
@@ -437,7 +403,6 @@ static void take_plan(struct call *c, struct hand_found *found)
 			h->risk = "high";
 	}
 	h->is_computed = true;
-	c->digest = digest_of_files(c);
 	str_reset(&h->title);
 	make_title(h, c->files[c->plan.primary].path);
 }
@@ -478,11 +443,41 @@ static void seen_command(struct hook *h, const struct hand_found *found)
 {
 	OWNED(str) struct str why = { 0 };
 
+	if (found->folder)
+		str_add(&h->real_folder, found->folder);
 	if (found->has_folder)
 		return;
 	if (h->folder.length)
-		str_addf(&why, "runs in %s, outside of the workspace", h->folder.bytes);
+		str_addf(&why, "runs in %s, outside of the workspace",
+		         found->folder ? found->folder : h->folder.bytes);
 	ask_about(h, "high", why.length ? why.bytes : "where it runs is not known");
+}
+
+struct sha256 hook_bind(const struct call *c, const char *digest)
+{
+	struct sha256_state *state;
+	struct sha256 same = { { 0 } };
+
+	if (!c->name_count && !c->files && !c->hook->real_folder.length) {
+		(void)snprintf(same.text, sizeof(same.text), "%s", digest);
+		return same;
+	}
+	state = sha256_begin();
+	add_text(state, digest);
+	add_text(state, str_text(&c->hook->real_folder));
+	for (size_t i = 0; i < c->name_count; i++) {
+		add_text(state, c->names[i].path);
+		add_text(state, c->names[i].target);
+		add_text(state, c->names[i].leads);
+		add_text(state, c->names[i].hash);
+	}
+	for (size_t i = 0; c->files && i < c->plan.count; i++) {
+		add_text(state, c->files[i].path);
+		add_text(state, c->files[i].target);
+		add_text(state, c->files[i].hash);
+		add_text(state, c->files[i].result_hash);
+	}
+	return sha256_end(state);
 }
 
 void hook_seen(struct call *c, struct hand_found *found)
@@ -501,4 +496,5 @@ void hook_seen(struct call *c, struct hand_found *found)
 		seen_read(c);
 	else if (h->in.class == GATE_EXECUTE)
 		seen_command(h, found);
+	c->digest = hook_bind(c, h->digest.text);
 }
