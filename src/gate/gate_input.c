@@ -261,7 +261,6 @@ static void read_server(struct gate_input *in)
 static int unpack(struct gate_input *in, struct err *e)
 {
 	const cJSON *found = member(in->root, TOOL_INPUT);
-	const char *end = NULL;
 
 	if (!found) {
 		in->tool_input = in->unpacked = cJSON_CreateObject();
@@ -274,7 +273,7 @@ static int unpack(struct gate_input *in, struct err *e)
 		if (peek.has_nul)
 			return err_set(e, ERR_INPUT, "the arguments of %.60s have a NUL character",
 			               in->tool);
-		in->unpacked = cJSON_ParseWithOpts(found->valuestring, &end, true);
+		in->unpacked = json_read(found->valuestring, strlen(found->valuestring), NULL);
 		found = in->unpacked;
 	}
 	if (!cJSON_IsObject(found))
@@ -430,7 +429,7 @@ int gate_input_read(const struct gate_host *host, const char *event, const char 
 
 	if (gate_input_check(bytes, length, e))
 		return -1;
-	in->owned = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
+	in->owned = json_read(bytes, length, &end);
 	if (!in->owned)
 		return err_set(e, ERR_INPUT, "the hook's input is not valid JSON");
 	for (; end < bytes + length; end++) {

@@ -23,7 +23,9 @@ enum { TOUCH_MS = 1000 }; /* a repetition of the same tool this soon says nothin
 
 static bool is_token(const cJSON *value)
 {
-	return cJSON_IsString(value) || cJSON_IsNumber(value);
+	double number;
+
+	return cJSON_IsString(value) || json_number(value, &number);
 }
 
 static char *progress_token(const cJSON *params)

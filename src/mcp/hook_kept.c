@@ -5,30 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 2000 };
-
-cJSON *hook_keep(const struct gate_input *in)
-{
-	cJSON *all = cJSON_CreateObject();
-	OWNED(str) struct str message = { 0 };
-
-	(void)cJSON_AddStringToObject(all, "host", in->host->name);
-	(void)cJSON_AddStringToObject(all, "event", in->event_name);
-	if (in->tool)
-		(void)cJSON_AddStringToObject(all, "tool", in->tool);
-	if (in->cwd)
-		(void)cJSON_AddStringToObject(all, "cwd", in->cwd);
-	if (in->kind)
-		(void)cJSON_AddStringToObject(all, "kind", in->kind);
-	if (in->message) {
-		str_add_shown(&message, in->message, strlen(in->message), MESSAGE_BYTES);
-		(void)cJSON_AddStringToObject(all, "message", str_text(&message));
-	}
-	if (in->tool_input)
-		cJSON_AddItemToObject(all, "input", cJSON_Duplicate(in->tool_input, true));
-	return all;
-}
-
 cJSON *hook_kept(struct store *st, int64_t call_seq, struct err *e)
 {
 	OWNED(gate_call_arguments_row) struct gate_call_arguments_row row = { 0 };
@@ -42,7 +18,7 @@ cJSON *hook_kept(struct store *st, int64_t call_seq, struct err *e)
 		str_add(&text, row.arguments);
 	if (row.arguments_seq && content_get(st, row.arguments_seq, &text, e))
 		return NULL;
-	all = cJSON_Parse(str_text(&text));
+	all = json_read(str_text(&text), text.length, NULL);
 	if (!all)
 		(void)err_set(e, ERR_BUG, "call %lld has no arguments", (long long)call_seq);
 	return all;
@@ -70,7 +46,6 @@ void hook_use_clear(struct hook *h)
 
 int hook_kept_open(struct store *st, int64_t call_seq, struct call *c, struct err *e)
 {
-	c->tool = &TOOL_HOOK;
 	c->hook = xcalloc(1, sizeof(*c->hook));
 	c->hook->risk = "low";
 	c->arguments = hook_kept(st, call_seq, e);

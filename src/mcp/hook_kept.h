@@ -5,8 +5,6 @@
 
 #include "hook.h"
 
-/* What is kept: not the transcript, nor what a tool returned. The caller deletes it. */
-cJSON *hook_keep(const struct gate_input *in);
 /* What was kept of a call. The caller deletes it; NULL: error. */
 cJSON *hook_kept(struct store *st, int64_t call_seq, struct err *e);
 

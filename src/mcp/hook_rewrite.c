@@ -181,7 +181,7 @@ static void add_record(cJSON *all, const struct instead *i)
 int hook_rewrite(struct store *st, int64_t request_seq, const cJSON *kept, struct str *result,
                  struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(str_text(result));
+	OWNED(cJSON_ptr) cJSON *all = json_read(str_text(result), result->length, NULL);
 	const char *decision = json_text(all, "decision");
 	OWNED(instead) struct instead i = { 0 };
 	OWNED(str) struct str why = { 0 };
