@@ -3,7 +3,6 @@
 #include "always_ask.h"
 #include "clock.h"
 #include "gate_edit.h"
-#include "hook_kept.h"
 #include "json_writer.h"
 #include "policy_tool.h"
 #include "result.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLE_BYTES = 200 };
+enum { TITLE_BYTES = 200, MESSAGE_BYTES = 2000 };
 
 /* ---- opening ---- */
 
@@ -103,6 +102,29 @@ void hook_identify(struct hook *h)
 	compute_digest(h);
 }
 
+/* What is kept of the input: not the transcript, nor what a tool returned. */
+static cJSON *kept(const struct gate_input *in)
+{
+	cJSON *all = cJSON_CreateObject();
+	OWNED(str) struct str message = { 0 };
+
+	(void)cJSON_AddStringToObject(all, "host", in->host->name);
+	(void)cJSON_AddStringToObject(all, "event", in->event_name);
+	if (in->tool)
+		(void)cJSON_AddStringToObject(all, "tool", in->tool);
+	if (in->cwd)
+		(void)cJSON_AddStringToObject(all, "cwd", in->cwd);
+	if (in->kind)
+		(void)cJSON_AddStringToObject(all, "kind", in->kind);
+	if (in->message) {
+		str_add_shown(&message, in->message, strlen(in->message), MESSAGE_BYTES);
+		(void)cJSON_AddStringToObject(all, "message", str_text(&message));
+	}
+	if (in->tool_input)
+		cJSON_AddItemToObject(all, "input", cJSON_Duplicate(in->tool_input, true));
+	return all;
+}
+
 static int read_input(struct hook *h, const cJSON *params, struct err *e)
 {
 	const char *name = json_text(params, "host");
@@ -135,7 +157,7 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		return -1;
 	rpc_token_canonical(&token, rpc_id);
 	c->rpc_id = str_take(&token);
-	c->arguments = hook_keep(&h->in);
+	c->arguments = kept(&h->in);
 	json_canonical(&c->canonical, c->arguments);
 	hook_identify(h);
 	c->digest = h->digest;

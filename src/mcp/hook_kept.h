@@ -14,8 +14,8 @@ int hook_use(struct hook *h, const cJSON *kept, const char *tool, const cJSON *i
              struct err *e);
 void hook_use_clear(struct hook *h);
 
-/* Makes out the call of a row anew, to be looked at as the first time (call_look); the caller
- * clears it. 0 or -1. */
+/* Fills hook and arguments of a call whose tool is TOOL_HOOK from its row, to be looked at as the
+ * first time (call_look); the caller clears it. 0 or -1. */
 int hook_kept_open(struct store *st, int64_t call_seq, struct call *c, struct err *e);
 
 #endif

@@ -232,6 +232,7 @@ static int look_again(struct front *f, struct job *job, struct err *e)
 	const struct peer *p = job->sink->peer;
 
 	told->task = (struct hand_task){ .by = &AGAIN };
+	told->call.tool = &TOOL_HOOK;
 	if (hook_kept_open(&f->worker.store, job->call_seq, &told->call, e))
 		return -1;
 	(void)call_look(&told->call, &f->settings, &told->task.ask);
