@@ -27,7 +27,7 @@ pairs() {
 }
 
 for target in intercom-base intercom-agent intercom-change intercom-gate intercom-acp intercom-store intercom-model intercom-retention \
-    intercom-policy intercom-hand intercom-mcp intercom-slack intercom-operator supervisor mcp-front hook runner commander archivist reader slack-poster \
+    intercom-policy intercom-hand intercom-mcp intercom-slack intercom-operator supervisor mcp-front hook runner commander sentry archivist reader slack-poster \
     slack-listener agent-intercom agent-intercom-ctl; do
     objects=$1/CMakeFiles/$target.dir
     [ -d "$objects" ] || continue

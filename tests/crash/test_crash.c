@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static const char *const WORKERS[] = { "watchdog",  "applier",   "retention",
-	                               "mcp-front", "archivist", "commander" };
+	                               "mcp-front", "archivist", "commander", "sentry" };
 
 static struct site site;
 

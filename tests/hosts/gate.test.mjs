@@ -111,6 +111,25 @@ for (const name of NAMES) {
         assert.match(before.output, /not trusted it[^]*OPEN/);
         assert.match(after.output, /: closed/);
         assert.equal(after.code, 0, after.output);
+        for (const [file, text] of gate.switches) {
+          place.put(file, text);
+          const { code, output } = await place.intercom("doctor", "--gate", name);
+          assert.match(output, /: closed[^]*OPEN in /);
+          assert.ok(code !== 0 && output.includes(file), output);
+        }
+      });
+
+    for (const [file, text] of gate.switches)
+      test_(`with ${file} a project opens it, and the doctor names that file`, async (place) => {
+        await place.configure(model.run(once(place.command)), "--gate", "--http");
+        if (host.required) await place.edit(host.entries, "required = true", "required = false");
+        place.put(file, text);
+        const agent = place.headless("Do it.", {}, gate.free);
+        await agent.ended();
+        const { code, output } = await place.intercom("doctor", "--gate", name);
+
+        assert.ok(place.has("hello.txt"), agent.said);
+        assert.ok(code !== 0 && output.includes(`OPEN in ${place.workspace}: ${file}: `), output);
       });
 
     test_("a canary tells whether it is closed, and its version is noted", async (place) => {
