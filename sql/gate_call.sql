@@ -39,6 +39,13 @@ SELECT seq, digest, host FROM gate_call
             ELSE tool_use_id = :tool_use_id END
  ORDER BY seq LIMIT 1;
 
+-- name: gate_call_granted :any
+-- Whether what a host asks for permission for was allowed before the tool, with its files and its
+-- folder as they are now.
+SELECT 1 FROM gate_call AS g JOIN tool_call AS t ON t.seq = g.call_seq
+ WHERE g.session_seq = :session AND g.digest = :digest AND g.moment = 'pre_tool'
+   AND g.decision = 'allow' AND g.seen IS NULL AND t.digest = :bound;
+
 -- name: gate_call_see :exec
 -- type: :why text
 UPDATE gate_call SET seen = :seen, seen_at = :now, seen_why = :why

@@ -14,16 +14,22 @@ SELECT g.seq, g.session_seq, g.request_seq, :is_told, :digest, :text_hash, :now
   FROM gate_call AS g WHERE g.call_seq = :call;
 
 -- name: gate_rewrite_told :one
--- What an agent was told to call, and has not called yet.
-SELECT w.gate_seq, w.request_seq, w.text_hash FROM gate_rewrite AS w
+-- What an agent was told to call, and has not called yet; and what was asked.
+-- row: gate_rewritten
+SELECT w.gate_seq, w.request_seq, w.text_hash, g.digest, t.digest AS bound
+  FROM gate_rewrite AS w JOIN gate_call AS g ON g.seq = w.gate_seq
+  JOIN tool_call AS t ON t.seq = g.call_seq
  WHERE w.session_seq = :session AND w.digest = :digest AND w.is_told = 1
-   AND NOT EXISTS (SELECT 1 FROM gate_call AS g
-                    WHERE g.request_seq = w.request_seq AND g.decision = 'allow')
+   AND NOT EXISTS (SELECT 1 FROM gate_call AS u
+                    WHERE u.request_seq = w.request_seq AND u.decision = 'allow')
  ORDER BY w.seq LIMIT 1;
 
--- name: gate_rewrite_handed :number
--- What a tool that has ended was handed to do, by its arguments.
-SELECT w.gate_seq FROM gate_rewrite AS w JOIN gate_call AS g ON g.seq = w.gate_seq
+-- name: gate_rewrite_handed :one
+-- What a tool that has not ended was handed to do, by its arguments.
+-- row: gate_rewritten
+SELECT w.gate_seq, w.request_seq, w.text_hash, g.digest, t.digest AS bound
+  FROM gate_rewrite AS w JOIN gate_call AS g ON g.seq = w.gate_seq
+  JOIN tool_call AS t ON t.seq = g.call_seq
  WHERE w.session_seq = :session AND w.digest = :digest AND w.is_told = 0 AND g.seen IS NULL
  ORDER BY w.seq LIMIT 1;
 

@@ -7,8 +7,9 @@
 
 static bool is_id(const cJSON *id)
 {
-	return cJSON_IsString(id) ||
-	       (cJSON_IsNumber(id) && floor(id->valuedouble) == id->valuedouble);
+	double number;
+
+	return cJSON_IsString(id) || (json_number(id, &number) && floor(number) == number);
 }
 
 static void read_error(struct acp_message *m, const cJSON *error)
@@ -60,7 +61,7 @@ int acp_message_read(const char *bytes, size_t length, struct acp_message *m, st
 	m->method = m->peek.method[0] ? m->peek.method : NULL;
 	if (!utf8_valid(bytes, length) || memchr(bytes, '\0', length))
 		return err_set(e, ERR_INPUT, "not valid UTF-8");
-	m->root = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
+	m->root = json_read(bytes, length, &end);
 	at = m->root && end ? (size_t)(end - bytes) : 0;
 	while (at < length && strchr(" \t\r\n", bytes[at]))
 		at++;

@@ -5,6 +5,203 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- numbers ---- */
+
+enum {
+	EXACT_DIGITS = 15, /* any whole number of so many is a double */
+	TOKEN_BYTES = 64, /* a number that cJSON accepts is shorter */
+	EXPONENT_MAX = 1 << 20,
+};
+
+/* A number as sign, digits without zeros at either end, and the power of ten of the last one. */
+struct decimal {
+	bool negative;
+	char digits[TOKEN_BYTES];
+	int count;
+	long exponent;
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Takes digits, and dots between them. Returns what follows. */
+static const char *take_digits(const char *at, struct decimal *d)
+{
+	bool in_fraction = false;
+
+	for (; is_digit(*at) || *at == '.'; at++) {
+		if (*at == '.') {
+			in_fraction = true;
+			continue;
+		}
+		if ((d->count || *at != '0') && d->count < TOKEN_BYTES)
+			d->digits[d->count++] = *at;
+		d->exponent -= in_fraction;
+	}
+	return at;
+}
+
+static struct decimal decimal_of(const char *text)
+{
+	struct decimal d = { .negative = *text == '-' };
+	const char *at = take_digits(text + d.negative, &d);
+	long exponent = *at == 'e' || *at == 'E' ? strtol(at + 1, NULL, 10) : 0;
+
+	if (exponent > EXPONENT_MAX || exponent < -EXPONENT_MAX)
+		exponent = exponent > 0 ? EXPONENT_MAX : -EXPONENT_MAX;
+	d.exponent += exponent;
+	for (; d.count && d.digits[d.count - 1] == '0'; d.count--)
+		d.exponent++;
+	if (!d.count)
+		d.exponent = 0;
+	return d;
+}
+
+static bool is_equal(const char *one, const char *other)
+{
+	const struct decimal a = decimal_of(one), b = decimal_of(other);
+
+	return a.negative == b.negative && a.count == b.count && a.exponent == b.exponent &&
+	       memcmp(a.digits, b.digits, (size_t)a.count) == 0;
+}
+
+/* Whether a token is a number of JSON: cJSON also takes 01, 1. and -.5. */
+static bool is_strict(const char *at)
+{
+	at += *at == '-';
+	if (*at == '0')
+		at++;
+	else if (is_digit(*at))
+		at += strspn(at, "0123456789");
+	else
+		return false;
+	if (*at == '.') {
+		if (!is_digit(at[1]))
+			return false;
+		at += 1 + strspn(at + 1, "0123456789");
+	}
+	return !*at || *at == 'e' || *at == 'E'; /* an exponent is well-formed: cJSON has read it */
+}
+
+static bool is_mark(char c)
+{
+	return c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+/* The numbers of a text, one after the other. */
+struct numbers {
+	const char *at, *end;
+	char token[TOKEN_BYTES];
+};
+
+static const char *after_string(const char *at, const char *end)
+{
+	for (at++; at < end && *at != '"'; at++)
+		at += *at == '\\';
+	return at + 1;
+}
+
+/* Puts the next number into n->token. False: there is none. */
+static bool next_number(struct numbers *n)
+{
+	size_t length = 0;
+
+	while (n->at < n->end && *n->at != '-' && !is_digit(*n->at))
+		n->at = *n->at == '"' ? after_string(n->at, n->end) : n->at + 1;
+	if (n->at >= n->end)
+		return false;
+	for (; n->at < n->end && (is_digit(*n->at) || is_mark(*n->at)); n->at++)
+		if (length < sizeof(n->token) - 1)
+			n->token[length++] = *n->at;
+	n->token[length] = '\0';
+	return true;
+}
+
+/* Nearly every number: whole, short and in its usual spelling. */
+static bool is_plain(const char *token)
+{
+	const char *digits = token + (*token == '-');
+	size_t length = strspn(digits, "0123456789");
+
+	return length <= EXACT_DIGITS && !digits[length] &&
+	       (*digits != '0' || (length == 1 && digits == token)); /* not 01, not -0 */
+}
+
+static bool are_plain(struct numbers n)
+{
+	while (next_number(&n))
+		if (!is_plain(n.token))
+			return false;
+	return true;
+}
+
+static bool keep_number(cJSON *value, const char *token)
+{
+	char *shown = cJSON_PrintUnformatted(value);
+	bool is_same = shown && is_equal(token, shown);
+
+	cJSON_free(shown);
+	if (is_same)
+		return true;
+	if (!is_strict(token))
+		return false;
+	value->valuestring = cJSON_malloc(strlen(token) + 1);
+	if (!value->valuestring)
+		return false;
+	memcpy(value->valuestring, token, strlen(token) + 1);
+	value->type = cJSON_Raw;
+	return true;
+}
+
+/* Numbers stand in the text in the order of the tree, which is at most CJSON_NESTING_LIMIT deep. */
+static bool keep_numbers(cJSON *value, struct numbers *n) /* NOLINT(misc-no-recursion) */
+{
+	cJSON *item;
+
+	if (cJSON_IsNumber(value))
+		return next_number(n) && keep_number(value, n->token);
+	cJSON_ArrayForEach (item, value)
+		if (!keep_numbers(item, n))
+			return false;
+	return true;
+}
+
+static bool is_blank(const char *at, const char *end)
+{
+	while (at < end && *at && strchr(" \t\r\n", *at))
+		at++;
+	return at >= end;
+}
+
+cJSON *json_read(const char *bytes, size_t length, const char **ret_end)
+{
+	const char *end = NULL;
+	cJSON *root = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
+	struct numbers n = { .at = bytes, .end = end };
+
+	if (ret_end)
+		*ret_end = end;
+	if (root && (ret_end || is_blank(end, bytes + length)) &&
+	    (are_plain(n) || keep_numbers(root, &n)))
+		return root;
+	cJSON_Delete(root);
+	return NULL;
+}
+
+bool json_number(const cJSON *value, double *ret)
+{
+	bool is_kept = cJSON_IsRaw(value);
+
+	if (!is_kept && !cJSON_IsNumber(value))
+		return false;
+	*ret = is_kept ? strtod(value->valuestring, NULL) : value->valuedouble;
+	return true;
+}
+
+/* ---- texts ---- */
+
 void json_quote(struct str *out, const char *text)
 {
 	size_t length = strlen(text);

@@ -5,6 +5,16 @@
 #include "str.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* Parses JSON that is shown, bound or passed on: a number that a double does not hold exactly
+ * (9007199254740993, 1e400) becomes a cJSON_Raw with its text, so that it is printed as it came;
+ * for cJSON it is then no number. NULL: it is not JSON; else the caller deletes it. *ret_end (or
+ * NULL) is where the value ends; without it, only blanks may follow. */
+cJSON *json_read(const char *bytes, size_t length, const char **ret_end);
+
+/* Whether value is a number, also one kept as text; *ret is the nearest double. */
+bool json_number(const cJSON *value, double *ret);
 
 /* Appends text as a quoted JSON string. Ill-formed UTF-8 becomes U+FFFD. */
 void json_quote(struct str *out, const char *text);

@@ -361,6 +361,18 @@ static int reopen(int path_fd, int flags)
 	return open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
 }
 
+/* Opens what an O_PATH descriptor stands for, if that is a file. 1 opened, -1. */
+static int open_regular(int path_fd, const char *path, struct fd *file, struct stat *st,
+                        struct err *e)
+{
+	if (fstat(path_fd, st))
+		return failed(e, "look at", path);
+	if (!S_ISREG(st->st_mode))
+		return bad_type(e, path, st->st_mode);
+	file->number = reopen(path_fd, 0);
+	return file->number < 0 ? failed(e, "open", path) : 1;
+}
+
 /* 1 opened, 0 does not exist, -1. */
 static int open_file(int root_fd, const char *relative, struct fd *file, struct stat *st,
                      struct err *e)
@@ -372,12 +384,7 @@ static int open_file(int root_fd, const char *relative, struct fd *file, struct 
 		return errno == ENOENT ? 0 : failed(e, "open", relative);
 	if (real_path(root_fd, path.number, relative, &real, e))
 		return -1;
-	if (fstat(path.number, st))
-		return failed(e, "look at", relative);
-	if (!S_ISREG(st->st_mode))
-		return bad_type(e, relative, st->st_mode);
-	file->number = reopen(path.number, 0);
-	return file->number < 0 ? failed(e, "open", relative) : 1;
+	return open_regular(path.number, relative, file, st, e);
 }
 
 /* One read: bytes, 0 at the end, -1. */
@@ -429,26 +436,43 @@ int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct s
 	return 1;
 }
 
-int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struct err *e)
+static int hash_open(const struct fd *file, const char *path, struct sha256 *hash, struct err *e)
 {
-	OWNED(fd) struct fd file = { -1 };
+	struct sha256_state *sum = sha256_begin();
 	char chunk[CHUNK_BYTES];
-	struct sha256_state *sum;
 	struct sha256 result;
-	struct stat state = { .st_size = 0 };
 	ssize_t n;
-	int found = open_file(root_fd, relative, &file, &state, e);
 
-	if (found <= 0)
-		return found;
-	sum = sha256_begin();
-	while ((n = read_chunk(file.number, chunk)) > 0)
+	while ((n = read_chunk(file->number, chunk)) > 0)
 		sha256_add(sum, chunk, (size_t)n);
 	result = sha256_end(sum);
 	if (n < 0)
-		return failed(e, "read", relative);
+		return failed(e, "read", path);
 	*hash = result;
 	return 1;
+}
+
+int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struct err *e)
+{
+	OWNED(fd) struct fd file = { -1 };
+	struct stat state = { .st_size = 0 };
+	int found = open_file(root_fd, relative, &file, &state, e);
+
+	return found > 0 ? hash_open(&file, relative, hash, e) : found;
+}
+
+int safe_path_hash_anywhere(const char *path, struct sha256 *hash, struct err *e)
+{
+	OWNED(fd) struct fd top = { open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	OWNED(fd) struct fd name = { open_beneath(top.number, path + 1, O_PATH, LINKS_REFUSED) };
+	OWNED(fd) struct fd file = { -1 };
+	struct stat state = { .st_size = 0 };
+	int found;
+
+	if (name.number < 0)
+		return errno == ENOENT ? 0 : failed(e, "open", path);
+	found = open_regular(name.number, path, &file, &state, e);
+	return found > 0 ? hash_open(&file, path, hash, e) : found;
 }
 
 /* ---- directories ---- */

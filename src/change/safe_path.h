@@ -62,6 +62,9 @@ int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct s
 
 /* The SHA-256 of a regular file of any size. 1 hashed, 0 does not exist, -1. */
 int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struct err *e);
+/* The same of a file anywhere, by its absolute name, in which no link is followed: for what is only
+ * compared, never shown or written. */
+int safe_path_hash_anywhere(const char *path, struct sha256 *hash, struct err *e);
 
 /* Opens the directory that contains relative, for *at() calls and fsync; the caller closes
  * *ret_dir_fd. basename gets the last component. With create, missing directories are made (0777

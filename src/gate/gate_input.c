@@ -261,7 +261,6 @@ static void read_server(struct gate_input *in)
 static int unpack(struct gate_input *in, struct err *e)
 {
 	const cJSON *found = member(in->root, TOOL_INPUT);
-	const char *end = NULL;
 
 	if (!found) {
 		in->tool_input = in->unpacked = cJSON_CreateObject();
@@ -274,7 +273,7 @@ static int unpack(struct gate_input *in, struct err *e)
 		if (peek.has_nul)
 			return err_set(e, ERR_INPUT, "the arguments of %.60s have a NUL character",
 			               in->tool);
-		in->unpacked = cJSON_ParseWithOpts(found->valuestring, &end, true);
+		in->unpacked = json_read(found->valuestring, strlen(found->valuestring), NULL);
 		found = in->unpacked;
 	}
 	if (!cJSON_IsObject(found))
@@ -286,18 +285,39 @@ static int unpack(struct gate_input *in, struct err *e)
 	return 0;
 }
 
+/* Cursor tells of a command in members of its input, and not as a tool. */
+static bool is_bare_command(const struct gate_host *host, const char *event)
+{
+	return host->dialect == GATE_DIALECT_CURSOR && strcmp(event, "beforeShellExecution") == 0;
+}
+
+cJSON *gate_input_json(const struct gate_host *host, const char *event, const char *tool,
+                       const char *cwd, const cJSON *tool_input)
+{
+	cJSON *root;
+
+	if (is_bare_command(host, event))
+		return cJSON_Duplicate(tool_input, true);
+	root = cJSON_CreateObject();
+	(void)cJSON_AddStringToObject(root, "tool_name", tool);
+	if (cwd)
+		(void)cJSON_AddStringToObject(root, "cwd", cwd);
+	cJSON_AddItemToObject(root, "tool_input", cJSON_Duplicate(tool_input, true));
+	return root;
+}
+
 static int read_tool(struct gate_input *in, struct err *e)
 {
 	const struct gate_tool *known;
 	bool is_cursor = in->host->dialect == GATE_DIALECT_CURSOR;
 
 	in->tool = text_of(in->root, TOOL);
-	if (is_cursor && strcmp(in->event_name, "beforeShellExecution") == 0)
+	if (is_bare_command(in->host, in->event_name))
 		in->tool = "Shell";
 	if (!in->tool)
 		return err_set(e, ERR_INPUT, "the hook's input names no tool");
 	in->tool_use_id = text_of(in->root, TOOL_USE);
-	if (is_cursor && strcmp(in->event_name, "beforeShellExecution") == 0)
+	if (is_bare_command(in->host, in->event_name))
 		in->tool_input = in->root;
 	else if (unpack(in, e))
 		return -1;
@@ -409,7 +429,7 @@ int gate_input_read(const struct gate_host *host, const char *event, const char 
 
 	if (gate_input_check(bytes, length, e))
 		return -1;
-	in->owned = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
+	in->owned = json_read(bytes, length, &end);
 	if (!in->owned)
 		return err_set(e, ERR_INPUT, "the hook's input is not valid JSON");
 	for (; end < bytes + length; end++) {

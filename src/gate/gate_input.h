@@ -64,6 +64,10 @@ int gate_input_from(const struct gate_host *host, const char *event, const cJSON
                     struct gate_input *in, struct err *e);
 void gate_input_clear(struct gate_input *in);
 
+/* What gate_input_from reads such a use of a tool from; cwd may be NULL. The caller deletes it. */
+cJSON *gate_input_json(const struct gate_host *host, const char *event, const char *tool,
+                       const char *cwd, const cJSON *tool_input);
+
 /* An absolute form of a path that a tool names: relative ones are below cwd (for a patch: below
  * patch_dir). Resolves no links and removes no dots. -1: it is relative, and the host named no cwd.
  */

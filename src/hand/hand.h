@@ -52,7 +52,7 @@ struct hand_ask {
 	const char *folder; /* absolute: where something is to run */
 	const char *const *named; /* files that are only named, at most HAND_NAMES */
 	size_t named_count;
-	bool hashes; /* of what they contain */
+	bool hashes; /* of what they contain, where that is not in the plan of edit */
 	const char *shown[HAND_SHOWN_FILES]; /* files to read whole */
 	size_t shown_count;
 };
@@ -61,7 +61,8 @@ struct hand_ask {
 struct hand_name {
 	bool is_other; /* it is not in the workspace, */
 	bool is_outside; /* by its text alone; else: */
-	char *path, *target; /* relative to the workspace, and what it stands for */
+	char *path; /* relative to the workspace; */
+	char *target; /* what it stands for there; NULL: is_other */
 	char *leads; /* absolute: where it leads instead; NULL: not known, or nowhere else */
 	char hash[SHA256_BYTES]; /* if asked: of the file, or NO_FILE; "": it cannot be read */
 };
@@ -85,7 +86,8 @@ struct hand_found {
 	struct refusal why; /* of the proposal; code NULL: none */
 	struct plan plan; /* of the proposal: for each file what is stored (struct touched) */
 	struct str effect;
-	bool has_folder; /* ask.folder is really in the workspace, and in no protected place */
+	char *folder; /* the real name of ask.folder, NULL: not known; */
+	bool has_folder; /* it is in the workspace, and in no protected place */
 	struct hand_name *names; /* in the order of ask.named */
 	size_t name_count;
 	struct hand_file shown[HAND_SHOWN_FILES];
@@ -99,6 +101,9 @@ struct hand_found {
 
 void hand_found_clear(struct hand_found *found);
 void hand_names_free(struct hand_name *names, size_t count);
+
+/* Whether there is anything to find out. */
+bool hand_asks(const struct hand_ask *ask);
 
 /* Does the work. Failures are reported in found, which must be fresh. watch_fd: as for
  * policy_look. */

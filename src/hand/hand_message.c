@@ -211,6 +211,7 @@ void hand_found_write(const struct hand_ask *ask, const struct hand_found *found
 	if (!found->unfit && !found->is_too_big) {
 		if (ask->policy)
 			add_policy(out, &found->policy);
+		pack_add_text(out, found->folder);
 		pack_add_int(out, found->has_folder);
 		add_names(out, found);
 		for (size_t i = 0; i < ask->shown_count; i++) {
@@ -373,9 +374,10 @@ static void take_name(struct pack *w, const char *root, struct hand_name *name)
 		w->bad = true;
 	else
 		(void)snprintf(name->hash, sizeof(name->hash), "%s", hash);
-	name->is_other = !name->path;
-	if (!name->path != !name->target || (name->path && name->is_outside) ||
-	    (name->path && (!is_clean(root, name->path) || !is_clean(root, name->target))) ||
+	name->is_other = !name->target;
+	if (!name->path != name->is_outside || (name->target && name->is_outside) ||
+	    (name->path && !is_clean(root, name->path)) ||
+	    (name->target && !is_clean(root, name->target)) ||
 	    (name->leads && name->leads[0] != '/'))
 		w->bad = true;
 }
@@ -418,7 +420,10 @@ static void take_all(struct pack *w, const struct hand_ask *ask, struct hand_fou
 	found->has_policy = ask->policy;
 	if (ask->policy)
 		take_policy(w, &found->policy);
-	found->has_folder = pack_int_in(w, 0, ask->folder != NULL) != 0;
+	found->folder = pack_text(w, PATH_MAX);
+	found->has_folder = pack_int_in(w, 0, found->folder != NULL) != 0;
+	if (found->folder && (!ask->folder || found->folder[0] != '/'))
+		w->bad = true;
 	take_names(w, ask->named_count, found);
 	found->shown_count = ask->shown_count;
 	for (size_t i = 0; i < ask->shown_count; i++)

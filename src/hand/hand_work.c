@@ -32,6 +32,7 @@ void hand_found_clear(struct hand_found *found)
 {
 	free(found->root);
 	free(found->unfit);
+	free(found->folder);
 	policy_look_clear(&found->policy);
 	plan_clear(&found->plan);
 	str_clear(&found->effect);
@@ -200,65 +201,78 @@ static bool is_at(const char *root, const struct str *relative, const struct str
 	return strcmp(path.bytes, str_text(name)) == 0;
 }
 
-static bool is_in_workspace(const char *root, const char *folder)
+static void find_folder(const char *folder, struct hand_found *found)
 {
+	size_t length = strlen(found->root);
 	char *real = folder[0] == '/' ? realpath(folder, NULL) : NULL;
-	size_t length = strlen(root);
-	bool is_in = real && strncmp(real, root, length) == 0 &&
-	             (real[length] == '\0' ||
-	              (real[length] == '/' && !safe_path_is_protected(real + length + 1)));
 
-	free(real);
-	return is_in;
+	found->folder = real;
+	found->has_folder = real && strncmp(real, found->root, length) == 0 &&
+	                    (real[length] == '\0' ||
+	                     (real[length] == '/' && !safe_path_is_protected(real + length + 1)));
 }
 
 static void hash_name(int root, struct hand_name *name)
 {
 	struct sha256 hash;
 	struct err e = { 0 };
-	int got = safe_path_hash(root, name->target, &hash, &e);
+	int got = name->target  ? safe_path_hash(root, name->target, &hash, &e)
+	          : name->leads ? safe_path_hash_anywhere(name->leads, &hash, &e)
+	                        : -1;
 
 	if (got >= 0)
 		(void)snprintf(name->hash, sizeof(name->hash), "%s", got ? hash.text : NO_FILE);
 }
 
+/* Where a name leads that safe_path_clean accepts. */
+static void resolve_name(const char *root_name, int root, const char *named, struct hand_name *name)
+{
+	OWNED(str) struct str target = { 0 };
+	OWNED(str) struct str leads = { 0 };
+	struct err e = { 0 };
+
+	if (safe_path_resolve(root, name->path, &target, &e))
+		str_reset(&target);
+	if (!target.length || strstr(named, ".."))
+		follow_named(root_name, named, &leads);
+	name->is_other = !target.length || (leads.length && !is_at(root_name, &target, &leads));
+	if (!name->is_other)
+		name->target = str_take(&target);
+	else if (leads.length)
+		name->leads = str_take(&leads);
+}
+
 static void find_name(const char *root_name, const char *named, bool hashes, struct hand_name *name)
 {
 	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str target = { 0 };
 	OWNED(str) struct str leads = { 0 };
 	struct err e = { 0 };
 	int root = -1;
 
 	name->is_other = true;
 	name->is_outside = safe_path_clean(root_name, named, strlen(named), &path, &e) != 0;
-	if (name->is_outside)
+	if (name->is_outside) {
 		follow_named(root_name, named, &leads);
-	if (name->is_outside || safe_path_open(root_name, &root, &e)) {
 		name->leads = leads.length ? str_take(&leads) : NULL;
-		return;
-	}
-	if (safe_path_resolve(root, str_text(&path), &target, &e))
-		str_reset(&target);
-	if (!target.length || strstr(named, ".."))
-		follow_named(root_name, named, &leads);
-	if (target.length && (!leads.length || is_at(root_name, &target, &leads))) {
-		name->is_other = false;
+	} else {
 		name->path = str_take(&path);
-		name->target = str_take(&target);
-		if (hashes)
-			hash_name(root, name);
-	} else if (leads.length) {
-		name->leads = str_take(&leads);
+		if (safe_path_open(root_name, &root, &e))
+			return;
+		resolve_name(root_name, root, named, name);
 	}
-	(void)close(root);
+	if (hashes)
+		hash_name(root, name);
+	if (root >= 0)
+		(void)close(root);
 }
 
 static void find_names(const struct hand_ask *ask, struct hand_found *found)
 {
+	bool hashes = ask->hashes && !(ask->edit && !found->why.code);
+
 	found->names = xcalloc(ask->named_count + 1, sizeof(*found->names));
 	for (; found->name_count < ask->named_count; found->name_count++)
-		find_name(found->root, ask->named[found->name_count], ask->hashes,
+		find_name(found->root, ask->named[found->name_count], hashes,
 		          &found->names[found->name_count]);
 }
 
@@ -298,6 +312,11 @@ static void show_files(const struct hand_ask *ask, struct hand_found *found)
 
 /* ---- all of it ---- */
 
+bool hand_asks(const struct hand_ask *ask)
+{
+	return ask->policy || ask->file_path || ask->edit || ask->folder || ask->named_count;
+}
+
 void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *found)
 {
 	find_place(ask, found);
@@ -313,7 +332,8 @@ void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *foun
 		found->has_policy = true;
 		policy_look(found->root, &ask->known, watch_fd, &found->policy);
 	}
-	found->has_folder = ask->folder && is_in_workspace(found->root, ask->folder);
+	if (ask->folder)
+		find_folder(ask->folder, found);
 	if (ask->named_count)
 		find_names(ask, found);
 	if (ask->shown_count)

@@ -23,7 +23,9 @@ enum { TOUCH_MS = 1000 }; /* a repetition of the same tool this soon says nothin
 
 static bool is_token(const cJSON *value)
 {
-	return cJSON_IsString(value) || cJSON_IsNumber(value);
+	double number;
+
+	return cJSON_IsString(value) || json_number(value, &number);
 }
 
 static char *progress_token(const cJSON *params)
@@ -144,7 +146,7 @@ bool call_look(struct call *c, const struct call_settings *settings, struct hand
 	if (!c->is_error && c->tool->look)
 		c->tool->look(c, settings, ask);
 	ask->policy = call_asks_policy(c);
-	return ask->policy || ask->file_path || ask->edit || ask->folder || ask->named_count;
+	return hand_asks(ask);
 }
 
 void call_refuse(struct call *c, const struct refusal *why)

@@ -10,6 +10,7 @@
 #include "safe_path.h"
 #include "visible.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,6 +174,7 @@ void hook_free(struct hook *h)
 	free(h->helper);
 	str_clear(&h->why);
 	str_clear(&h->folder);
+	str_clear(&h->real_folder);
 	str_clear(&h->subject);
 	str_clear(&h->title);
 	str_clear(&h->body);
@@ -335,7 +337,7 @@ void hook_look(struct call *c, const struct call_settings *settings, struct hand
 		look_at_tool(c, settings, ask);
 	else if (h->in.event == GATE_POST_TOOL && h->in.class == GATE_EDIT)
 		name_paths(h, ask);
-	ask->hashes = h->in.event == GATE_POST_TOOL;
+	ask->hashes = h->in.class == GATE_EDIT;
 }
 
 /* ---- what was found ---- */
@@ -406,20 +408,6 @@ static bool leads_out(struct call *c)
 	return is_out;
 }
 
-static struct sha256 digest_of_files(const struct call *c)
-{
-	struct sha256_state *state = sha256_begin();
-
-	add_text(state, c->hook->digest.text);
-	for (size_t i = 0; c->files && i < c->plan.count; i++) {
-		add_text(state, c->files[i].path);
-		add_text(state, c->files[i].target);
-		add_text(state, c->files[i].hash);
-		add_text(state, c->files[i].result_hash);
-	}
-	return sha256_end(state);
-}
-
 static void take_plan(struct call *c, struct hand_found *found)
 {
 	struct hook *h = c->hook;
@@ -437,7 +425,6 @@ static void take_plan(struct call *c, struct hand_found *found)
 			h->risk = "high";
 	}
 	h->is_computed = true;
-	c->digest = digest_of_files(c);
 	str_reset(&h->title);
 	make_title(h, c->files[c->plan.primary].path);
 }
@@ -478,11 +465,41 @@ static void seen_command(struct hook *h, const struct hand_found *found)
 {
 	OWNED(str) struct str why = { 0 };
 
+	if (found->folder)
+		str_add(&h->real_folder, found->folder);
 	if (found->has_folder)
 		return;
 	if (h->folder.length)
-		str_addf(&why, "runs in %s, outside of the workspace", h->folder.bytes);
+		str_addf(&why, "runs in %s, outside of the workspace",
+		         found->folder ? found->folder : h->folder.bytes);
 	ask_about(h, "high", why.length ? why.bytes : "where it runs is not known");
+}
+
+struct sha256 hook_bind(const struct call *c, const char *digest)
+{
+	struct sha256_state *state;
+	struct sha256 same = { { 0 } };
+
+	if (!c->name_count && !c->files && !c->hook->real_folder.length) {
+		(void)snprintf(same.text, sizeof(same.text), "%s", digest);
+		return same;
+	}
+	state = sha256_begin();
+	add_text(state, digest);
+	add_text(state, str_text(&c->hook->real_folder));
+	for (size_t i = 0; i < c->name_count; i++) {
+		add_text(state, c->names[i].path);
+		add_text(state, c->names[i].target);
+		add_text(state, c->names[i].leads);
+		add_text(state, c->names[i].hash);
+	}
+	for (size_t i = 0; c->files && i < c->plan.count; i++) {
+		add_text(state, c->files[i].path);
+		add_text(state, c->files[i].target);
+		add_text(state, c->files[i].hash);
+		add_text(state, c->files[i].result_hash);
+	}
+	return sha256_end(state);
 }
 
 void hook_seen(struct call *c, struct hand_found *found)
@@ -501,4 +518,5 @@ void hook_seen(struct call *c, struct hand_found *found)
 		seen_read(c);
 	else if (h->in.class == GATE_EXECUTE)
 		seen_command(h, found);
+	c->digest = hook_bind(c, h->digest.text);
 }

@@ -41,8 +41,9 @@ struct hook {
 	struct policy_question question; /* without its paths */
 	struct str why; /* it is denied, or asked about */
 	const char *risk;
-	struct sha256 digest; /* of tool, arguments and folder */
+	struct sha256 digest; /* of tool, arguments and folder, as they are named: see hook_bind */
 	struct str folder; /* where the tool works: absolute; empty: unknown */
+	struct str real_folder; /* of a command: what that is; empty: not known */
 	struct str subject; /* its command, or its input as JSON: what a person is shown */
 	struct str title;
 	struct str body; /* of an edit: its input as JSON */
@@ -59,6 +60,11 @@ void hook_free(struct hook *h);
 
 /* Sets folder and digest from in. */
 void hook_identify(struct hook *h);
+
+/* What an approval of a looked at call is bound to, as call.digest is: digest (of tool, arguments
+ * and folder: its own, or that of what it replaces), and where the names lead, and what is there.
+ */
+struct sha256 hook_bind(const struct call *c, const char *digest);
 
 /* Whether it must be answered with allow or deny. */
 bool hook_decides(const struct hook *h);

@@ -87,8 +87,11 @@ static enum gate_call_seen verdict_of(const struct hook *h, const struct compari
 /* The use of a tool that was handed these arguments. 1 found, 0, -1. */
 static int take_handed(struct store *st, struct hook *h, const struct peer *p, struct err *e)
 {
-	h->pre_seq = sql_gate_rewrite_handed(st, p->session_seq, h->digest.text, e);
-	return h->pre_seq < 0 ? -1 : h->pre_seq > 0;
+	OWNED(gate_rewritten_row) struct gate_rewritten_row row = { 0 };
+	int got = sql_gate_rewrite_handed(st, p->session_seq, h->digest.text, &row, e);
+
+	h->pre_seq = row.gate_seq;
+	return got;
 }
 
 /* What this tool was allowed to do. 1 found, 0 nothing, -1. */

@@ -176,7 +176,7 @@ static void add_to(cJSON *all, const char *name, const char *words)
 void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
                     const cJSON *input)
 {
-	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
+	OWNED(cJSON_ptr) cJSON *all = json_read(result, strlen(result), NULL);
 	const char *why = json_text(all, "error_message");
 	bool is_deny = strcmp(decision_in(all), "deny") == 0;
 

@@ -2,6 +2,7 @@
 
 #include "content.h"
 #include "gate_rewrite.h"
+#include "hook_kept.h"
 #include "sql/gate_rewrite.h"
 
 #include <string.h>
@@ -29,74 +30,20 @@ enum request_editable hook_editable(const struct call *c)
 	return REQUEST_EDITABLE_NONE;
 }
 
-/* ---- the call ---- */
-
-cJSON *hook_kept(struct store *st, int64_t call_seq, struct err *e)
-{
-	OWNED(gate_call_arguments_row) struct gate_call_arguments_row row = { 0 };
-	OWNED(str) struct str text = { 0 };
-	cJSON *all;
-	int got = sql_gate_call_arguments(st, call_seq, &row, e);
-
-	if (got < 0)
-		return NULL;
-	if (row.arguments)
-		str_add(&text, row.arguments);
-	if (row.arguments_seq && content_get(st, row.arguments_seq, &text, e))
-		return NULL;
-	all = cJSON_Parse(str_text(&text));
-	if (!all)
-		(void)err_set(e, ERR_BUG, "call %lld has no arguments", (long long)call_seq);
-	return all;
-}
-
-/* One use of a tool, as its hook would tell it. */
-struct use {
-	cJSON *root;
-	struct hook hook; /* only in, folder and digest */
-};
-
-static void use_clear(struct use *u)
-{
-	gate_input_clear(&u->hook.in);
-	str_clear(&u->hook.folder);
-	cJSON_Delete(u->root);
-}
-
-/* The tool and its input; where and for whom as in kept. */
-static int use_read(struct use *u, const cJSON *kept, const char *tool, const cJSON *input,
-                    struct err *e)
-{
-	const char *host = json_text(kept, "host"), *cwd = json_text(kept, "cwd");
-	const struct gate_host *known = host ? gate_host_named(host) : NULL;
-
-	if (!known || !tool || !input || !json_text(kept, "event"))
-		return err_set(e, ERR_INPUT, "what its hook said is not known any longer");
-	u->root = cJSON_CreateObject();
-	(void)cJSON_AddStringToObject(u->root, "tool_name", tool);
-	if (cwd)
-		(void)cJSON_AddStringToObject(u->root, "cwd", cwd);
-	cJSON_AddItemToObject(u->root, "tool_input", cJSON_Duplicate(input, true));
-	if (gate_input_from(known, json_text(kept, "event"), u->root, &u->hook.in, e))
-		return -1;
-	hook_identify(&u->hook);
-	return 0;
-}
-
 /* ---- what becomes of it ---- */
 
 /* What the operator wrote, and what that makes of the call. */
 struct instead {
 	struct str text;
-	struct use asked, made;
+	struct hook asked, made;
 	struct gate_rewrite as;
 };
 
 static void instead_clear(struct instead *i)
 {
 	gate_rewrite_clear(&i->as);
-	use_clear(&i->made);
-	use_clear(&i->asked);
+	hook_use_clear(&i->made);
+	hook_use_clear(&i->asked);
 	str_clear(&i->text);
 }
 
@@ -146,18 +93,18 @@ static int make(struct store *st, int64_t request_seq, const cJSON *kept, struct
 		str_add(why, "it is not a text");
 		return 0;
 	}
-	if (use_read(&i->asked, kept, json_text(kept, "tool"),
+	if (hook_use(&i->asked, kept, json_text(kept, "tool"),
 	             cJSON_GetObjectItemCaseSensitive(kept, "input"), &refused) ||
-	    gate_rewrite_make(&i->asked.hook.in, str_text(&i->text), &i->as, &refused) ||
-	    use_read(&i->made, kept, i->as.tool, i->as.input, &refused)) {
+	    gate_rewrite_make(&i->asked.in, str_text(&i->text), &i->as, &refused) ||
+	    hook_use(&i->made, kept, i->as.tool, i->as.input, &refused)) {
 		str_add(why, refused.text);
 		return 0;
 	}
-	if (i->made.hook.in.class != i->asked.hook.in.class) {
+	if (i->made.in.class != i->asked.in.class) {
 		str_add(why, "it is a patch, which the command before was not");
 		return 0;
 	}
-	if (i->made.hook.in.class != GATE_EXECUTE)
+	if (i->made.in.class != GATE_EXECUTE)
 		return 1;
 	denied = is_denied(st, request_seq, str_text(&i->text), why, e);
 	return denied < 0 ? -1 : !denied;
@@ -205,7 +152,7 @@ static void tell(cJSON *all, const struct instead *i)
 
 static void hand_over(cJSON *all, const struct instead *i)
 {
-	bool is_command = i->made.hook.in.class == GATE_EXECUTE;
+	bool is_command = i->made.in.class == GATE_EXECUTE;
 	const char *note = json_text(all, "context");
 	OWNED(str) struct str text = { 0 };
 
@@ -226,7 +173,7 @@ static void add_record(cJSON *all, const struct instead *i)
 	cJSON *record = cJSON_AddObjectToObject(all, HOOK_REWRITE);
 
 	(void)cJSON_AddBoolToObject(record, "told", i->as.is_told);
-	(void)cJSON_AddStringToObject(record, "digest", i->made.hook.digest.text);
+	(void)cJSON_AddStringToObject(record, "digest", i->made.digest.text);
 	(void)cJSON_AddStringToObject(record, "hash",
 	                              sha256_of(str_text(&i->text), i->text.length).text);
 }
@@ -234,7 +181,7 @@ static void add_record(cJSON *all, const struct instead *i)
 int hook_rewrite(struct store *st, int64_t request_seq, const cJSON *kept, struct str *result,
                  struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(str_text(result));
+	OWNED(cJSON_ptr) cJSON *all = json_read(str_text(result), result->length, NULL);
 	const char *decision = json_text(all, "decision");
 	OWNED(instead) struct instead i = { 0 };
 	OWNED(str) struct str why = { 0 };
@@ -276,16 +223,16 @@ int hook_rewrite_note(struct store *st, int64_t call_seq, const char *result, st
 
 /* ---- what was passed on before ---- */
 
-/* The told content goes into the file as it was when the operator saw it. */
+/* The operator's content goes into the file as it was when they saw it. */
 static int is_same_file(struct store *st, const struct call *c,
-                        const struct gate_rewrite_told_row *told, struct err *e)
+                        const struct gate_rewritten_row *before, struct err *e)
 {
 	OWNED(gate_file_list_row) struct gate_file_list_row row = { 0 };
 	int got;
 
-	if (!is_of_one_file(c) || strcmp(c->files[0].result_hash, told->text_hash) != 0)
+	if (!is_of_one_file(c) || strcmp(c->files[0].result_hash, before->text_hash) != 0)
 		return 0;
-	sql_gate_file_list(st, told->gate_seq, &row);
+	sql_gate_file_list(st, before->gate_seq, &row);
 	got = row_next(&row.row, e);
 	if (got <= 0)
 		return got;
@@ -293,13 +240,22 @@ static int is_same_file(struct store *st, const struct call *c,
 	       strcmp(row.original_hash, c->files[0].hash) == 0;
 }
 
+/* Whether the file, or the folder of the command, is still what the operator saw. 1, 0, -1. */
+static int is_same_place(struct store *st, const struct call *c,
+                         const struct gate_rewritten_row *before, struct err *e)
+{
+	if (c->hook->in.class == GATE_EDIT)
+		return is_same_file(st, c, before, e);
+	return strcmp(hook_bind(c, before->digest).text, before->bound) == 0;
+}
+
 int hook_was_told(struct store *st, struct call *c, const struct peer *p, struct err *e)
 {
-	OWNED(gate_rewrite_told_row) struct gate_rewrite_told_row told = { 0 };
+	OWNED(gate_rewritten_row) struct gate_rewritten_row told = { 0 };
 	int got = sql_gate_rewrite_told(st, p->session_seq, c->hook->digest.text, &told, e);
 
-	if (got > 0 && c->hook->in.class == GATE_EDIT)
-		got = is_same_file(st, c, &told, e);
+	if (got > 0)
+		got = is_same_place(st, c, &told, e);
 	if (got > 0)
 		c->request_seq = told.request_seq;
 	return got;
@@ -307,7 +263,8 @@ int hook_was_told(struct store *st, struct call *c, const struct peer *p, struct
 
 int hook_was_handed(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
-	int64_t seq = sql_gate_rewrite_handed(st, p->session_seq, c->hook->digest.text, e);
+	OWNED(gate_rewritten_row) struct gate_rewritten_row handed = { 0 };
+	int got = sql_gate_rewrite_handed(st, p->session_seq, c->hook->digest.text, &handed, e);
 
-	return seq < 0 ? -1 : seq > 0;
+	return got > 0 ? is_same_place(st, c, &handed, e) : got;
 }

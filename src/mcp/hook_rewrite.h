@@ -11,10 +11,6 @@
 /* What of a call an approval may replace. */
 enum request_editable hook_editable(const struct call *c);
 
-/* What is kept of the input of a hook's call (call.arguments): the caller deletes it. NULL: error.
- */
-cJSON *hook_kept(struct store *st, int64_t call_seq, struct err *e);
-
 /* Puts the operator's text into the result of a call, if the request was approved with one and the
  * result allows. What cannot be passed on, or is denied by the workspace's policy, becomes a deny.
  * Inside a transaction. */
@@ -25,11 +21,11 @@ int hook_rewrite(struct store *st, int64_t request_seq, const cJSON *kept, struc
  * is decided. Inside a transaction. */
 int hook_rewrite_note(struct store *st, int64_t call_seq, const char *result, struct err *e);
 
-/* Whether an agent was told to call this, for a host that takes no other input, and the file is
- * still as it was: then c->request_seq is the approval. 1, 0, -1. */
+/* Whether an agent was told to call this, for a host that takes no other input, and its file or
+ * folder is still as it was: then c->request_seq is the approval. 1, 0, -1. */
 int hook_was_told(struct store *st, struct call *c, const struct peer *p, struct err *e);
 
-/* Whether a host was handed this, and now asks for permission to do it. 1, 0, -1. */
+/* Whether a host was handed this, with the same, and now asks for permission to do it. 1, 0, -1. */
 int hook_was_handed(struct store *st, const struct call *c, const struct peer *p, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "ask.h"
 #include "clock.h"
+#include "hook_kept.h"
 #include "hook_rewrite.h"
 #include "result.h"
 #include "sql/session.h"
@@ -100,14 +101,12 @@ static int allow(struct call *c)
 /* What was allowed before the tool needs no second answer when the host asks for permission. */
 static int was_allowed(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
-	OWNED(gate_call_allowed_row) struct gate_call_allowed_row row = { 0 };
+	int got;
 
-	int got =
-	    c->hook->in.event != GATE_PERMISSION
-	        ? 0
-	        : sql_gate_call_allowed(st, p->session_seq, NULL, c->hook->digest.text, &row, e);
-
-	return got || c->hook->in.event != GATE_PERMISSION ? got : hook_was_handed(st, c, p, e);
+	if (c->hook->in.event != GATE_PERMISSION || c->hook->verdict == HOOK_DENY)
+		return 0;
+	got = sql_gate_call_granted(st, p->session_seq, c->hook->digest.text, c->digest.text, e);
+	return got ? got : hook_was_handed(st, c, p, e);
 }
 
 /* A person is asked, and may have answered already. */

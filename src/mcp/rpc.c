@@ -119,8 +119,9 @@ static bool look(struct scan *s)
 
 static bool is_integral(const cJSON *id)
 {
-	return cJSON_IsNumber(id) && floor(id->valuedouble) == id->valuedouble &&
-	       fabs(id->valuedouble) < 9.1e18;
+	double number;
+
+	return json_number(id, &number) && floor(number) == number && fabs(number) < 9.1e18;
 }
 
 static int classify(struct rpc_message *m, struct rpc_error *error)
@@ -168,7 +169,7 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 		return fail(error, RPC_PARSE_ERROR,
 		            "the message is not valid JSON: it holds a control character");
 	m->has_nul = s.has_nul;
-	m->root = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
+	m->root = json_read(bytes, length, &end);
 	s.at = m->root && end ? (size_t)(end - bytes) : 0;
 	skip_space(&s);
 	if (!m->root || s.at < length) {
@@ -240,8 +241,10 @@ void rpc_failure(struct str *out, const char *id, int code, const char *text, co
 
 void rpc_id_canonical(struct str *out, const cJSON *id)
 {
-	if (cJSON_IsNumber(id))
-		str_addf(out, "%.0f", id->valuedouble + 0.0); /* no -0 */
+	double number;
+
+	if (json_number(id, &number))
+		str_addf(out, "%.0f", number + 0.0); /* no -0 */
 	else
 		json_canonical(out, id);
 }

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 extern size_t fuzz; /* of `applied` */
-;
 
 /* Applies the only file of a diff to old; "" and the reason in e when it does not go. */
 char *applied(const char *old, const char *text, struct err *e);

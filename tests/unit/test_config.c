@@ -726,32 +726,6 @@ START_TEST(the_sample_loads_and_shows_the_defaults)
 }
 END_TEST
 
-START_TEST(toml_nodes_know_line_type_and_exact_value)
-{
-	static const char TEXT[] = "a = 9007199254740993\n[t]\nb = [1,\n  0x10]\n";
-	cJSON *root;
-	const cJSON *node;
-	int64_t number = 0;
-
-	write_file(file, TEXT, strlen(TEXT));
-	root = toml_read(file, &e);
-	ck_assert_msg(root != NULL, "%s", e.text);
-	ck_assert(toml_is(root, TOML_TABLE));
-	node = toml_value(root)->child;
-	ck_assert_str_eq(node->string, "a");
-	ck_assert(toml_int(node, &number));
-	ck_assert_int_eq(number, 9007199254740993);
-	node = toml_value(node->next)->child;
-	ck_assert_str_eq(toml_type(node), TOML_ARRAY);
-	ck_assert(!toml_int(node, &number));
-	node = toml_value(node)->child->next;
-	ck_assert_int_eq(toml_line(node), 4);
-	ck_assert(toml_int(node, &number));
-	ck_assert_int_eq(number, 16);
-	cJSON_Delete(root);
-}
-END_TEST
-
 START_TEST(clearing_leaves_a_config_that_can_be_filled_again)
 {
 	config_clear(&c);
@@ -770,7 +744,6 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_set_timeout(tests, 20);
-	tcase_add_test(tests, toml_nodes_know_line_type_and_exact_value);
 	tcase_add_test(tests, syntax_errors_have_line_and_reason);
 	tcase_add_test(tests, a_huge_or_deep_file_is_refused);
 	tcase_add_test(tests, without_a_file_every_setting_has_its_default);

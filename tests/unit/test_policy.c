@@ -1,18 +1,12 @@
-/* policy: what a workspace's settings.json allows, and the file as it changes. No process of ours.
- */
+/* policy: what a workspace's settings.json allows. No process of ours. */
 #include "json.h"
-#include "policy_file.h"
+#include "policy.h"
 #include "suite.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- given, then ---- */
 
@@ -303,31 +297,31 @@ START_TEST(a_line_of_too_many_commands_is_asked_where_something_is_denied)
 }
 END_TEST
 
+/* What this process has used of a processor, whoever else does. */
+static int64_t used_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 START_TEST(a_hostile_expression_ends_and_allows_nothing)
 {
-	struct timespec begin, end;
+	int64_t begin;
 	char line[2000];
 
 	memset(line, 'a', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\0';
 	given("{\"enabled\":true,\"commands\":[\"^(a+)+[bc]$\",\"^a*$\"]}");
-	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin = used_ms();
 	asks(line);
-	(void)clock_gettime(CLOCK_MONOTONIC, &end);
-	ck_assert_int_lt(end.tv_sec - begin.tv_sec, 2);
+	ck_assert_int_lt(used_ms() - begin, 2000);
 	given("{\"enabled\":true,\"commands\":[\"^a*$\"],"
 	      "\"chat.tools.terminal.autoApprove\":{\"^(a+)+[bc]$\":false}}");
 	asks(line);
 }
 END_TEST
-
-static int64_t elapsed_ms(const struct timespec *since)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (now.tv_sec - since->tv_sec) * 1000 + (now.tv_nsec - since->tv_nsec) / 1000000;
-}
 
 /* Each with a line that it takes for ever on; alone and all together, to allow and to deny. */
 START_TEST(no_hostile_expression_takes_long_or_allows_anything)
@@ -349,12 +343,12 @@ START_TEST(no_hostile_expression_takes_long_or_allows_anything)
 	};
 	OWNED(str) struct str all = { 0 };
 	char line[POLICY_MAX_LINE + 1], json[300];
-	struct timespec begin;
+	int64_t begin;
 
 	memset(line, 'a', sizeof(line) - 1);
 	line[sizeof(line) - 2] = '!';
 	line[sizeof(line) - 1] = '\0';
-	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin = used_ms();
 	str_add(&all, "{\"enabled\":true,\"commands\":[");
 	for (size_t i = 0; i < COUNT(HOSTILE); i++) {
 		(void)snprintf(json, sizeof(json), "{\"enabled\":true,\"commands\":[\"%s\"]}",
@@ -372,7 +366,7 @@ START_TEST(no_hostile_expression_takes_long_or_allows_anything)
 	str_add(&all, "]}");
 	given(all.bytes);
 	asks(line);
-	ck_assert_int_lt(elapsed_ms(&begin), 5000);
+	ck_assert_int_lt(used_ms() - begin, 5000);
 }
 END_TEST
 
@@ -381,7 +375,7 @@ START_TEST(the_most_and_slowest_rules_end_soon)
 {
 	OWNED(str) struct str all = { 0 };
 	char line[POLICY_MAX_LINE + 1];
-	struct timespec begin;
+	int64_t begin;
 
 	memset(line, 'a', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\0';
@@ -390,9 +384,9 @@ START_TEST(the_most_and_slowest_rules_end_soon)
 		str_addf(&all, "%s\"^.{0,15000}b%d\"", i ? "," : "", i);
 	str_add(&all, "]}");
 	given(all.bytes);
-	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin = used_ms();
 	asks(line);
-	ck_assert_int_lt(elapsed_ms(&begin), 5000);
+	ck_assert_int_lt(used_ms() - begin, 5000);
 }
 END_TEST
 
@@ -405,9 +399,9 @@ START_TEST(an_expression_that_would_be_huge_is_refused_or_small)
 		"^((((((((((((((((((((((((((((((a{9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){"
 		"9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9})",
 	};
-	struct timespec begin;
+	int64_t begin;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin = used_ms();
 	for (size_t i = 0; i < COUNT(HUGE_ONES); i++) {
 		struct policy *p = NULL;
 		struct err e = { 0 };
@@ -420,163 +414,7 @@ START_TEST(an_expression_that_would_be_huge_is_refused_or_small)
 			              e.text);
 		policy_free(p);
 	}
-	ck_assert_int_lt(elapsed_ms(&begin), 5000);
-}
-END_TEST
-
-/* ---- one file, while it changes ---- */
-
-enum { EVALUATIONS = 10000 }; /* a second */
-
-static char folder[200], file[300];
-
-static void put(const char *name, const char *text, bool whole)
-{
-	char path[320];
-	FILE *f;
-
-	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "we");
-	MUST(f, "%s: cannot be written", path);
-	if (whole) {
-		(void)fputs(text, f);
-	} else { /* as an editor does that writes in place, in pieces */
-		(void)fwrite(text, 1, strlen(text) / 2, f);
-		(void)fflush(f);
-		(void)fputs(text + strlen(text) / 2, f);
-	}
-	(void)fclose(f);
-}
-
-static void replace(const char *text)
-{
-	char path[320];
-
-	put("new.json", text, true);
-	(void)snprintf(path, sizeof(path), "%s/new.json", folder);
-	MUST(rename(path, file) == 0, "%s: cannot be renamed", path);
-}
-
-#define ONLY(glob) "{\"enabled\":true,\"file_patterns\":{\"write\":[\"" glob "\"]}}"
-
-/* Changes the file in every way there is until the parent ends it. */
-static void keep_changing(void)
-{
-	char away[320], link[320];
-
-	(void)snprintf(away, sizeof(away), "%s/away.json", folder);
-	(void)snprintf(link, sizeof(link), "%s/link.json", folder);
-	for (unsigned i = 0;; i++) {
-		switch (i % 7) {
-		case 0:
-			replace(ONLY("docs/**"));
-			break;
-		case 1:
-			replace(ONLY("notes/**"));
-			break;
-		case 2:
-			put("settings.json", ONLY("docs/**"), false);
-			break;
-		case 3:
-			replace("{\"enabled\": tru");
-			break;
-		case 4:
-			(void)unlink(file);
-			break;
-		case 5:
-			put("away.json", ONLY("notes/**"), true);
-			(void)unlink(link);
-			(void)symlink("away.json", link);
-			(void)rename(link, file);
-			break;
-		default:
-			(void)unlink(file);
-			put("settings.json", ONLY("notes/**"), false);
-		}
-	}
-}
-
-static bool may_write(const struct policy_file *f, const char *path)
-{
-	const struct policy_question q = { .tool = "check_diff", .paths = &path, .path_count = 1 };
-	struct policy_answer a = { 0 };
-	bool approved;
-
-	policy_judge(f->policy, &q, &a);
-	approved = a.approved;
-	policy_answer_clear(&a);
-	return approved;
-}
-
-/* What is answered is always that of one whole version, and of the one whose hash is told. */
-START_TEST(ten_thousand_evaluations_a_second_see_whole_versions_while_the_file_changes)
-{
-	char workspace[] = "/tmp/policy-XXXXXX";
-	struct sha256 docs = sha256_of(ONLY("docs/**"), strlen(ONLY("docs/**")));
-	struct sha256 notes = sha256_of(ONLY("notes/**"), strlen(ONLY("notes/**")));
-	struct policy_files files = { 0 };
-	struct timespec begin;
-	int seen_docs = 0, seen_notes = 0, seen_none = 0, count = 0;
-	pid_t child;
-
-	ck_assert_ptr_nonnull(mkdtemp(workspace));
-	(void)snprintf(folder, sizeof(folder), "%s/.intercom", workspace);
-	(void)snprintf(file, sizeof(file), "%s/settings.json", folder);
-	ck_assert_int_eq(mkdir(folder, 0755), 0);
-	child = fork();
-	if (child == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		keep_changing();
-	}
-	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
-	while (count < 3 * EVALUATIONS || !seen_docs || !seen_notes || !seen_none) {
-		const struct policy_file *f = policy_file_of(&files, workspace);
-		bool allows_docs = may_write(f, "docs/a"), allows_notes = may_write(f, "notes/a");
-
-		MUST(allows_docs == (strcmp(f->hash, docs.text) == 0), "docs: %s", f->hash);
-		MUST(allows_notes == (strcmp(f->hash, notes.text) == 0), "notes: %s", f->hash);
-		MUST(!(f->policy && f->why[0]), "a policy and a reason: %s", f->why);
-		seen_docs += allows_docs;
-		seen_notes += allows_notes;
-		seen_none += !allows_docs && !allows_notes;
-		count++;
-		MUST(elapsed_ms(&begin) < 60000, "%d looks in a minute", count);
-	}
-	(void)printf("%d looks, two evaluations each, in %lld ms: docs %d, notes %d, nothing %d\n",
-	             count, (long long)elapsed_ms(&begin), seen_docs, seen_notes, seen_none);
-	ck_assert_int_gt(2 * count * 1000 / (elapsed_ms(&begin) + 1), EVALUATIONS);
-	(void)kill(child, SIGKILL);
-	(void)waitpid(child, NULL, 0);
-	policy_files_clear(&files);
-	remove_tree(workspace);
-}
-END_TEST
-
-START_TEST(a_version_is_compiled_once_for_its_content)
-{
-	char workspace[] = "/tmp/policy-XXXXXX";
-	struct policy_files files = { 0 };
-	const struct policy *first;
-	struct policy_file *f;
-
-	ck_assert_ptr_nonnull(mkdtemp(workspace));
-	(void)snprintf(folder, sizeof(folder), "%s/.intercom", workspace);
-	(void)snprintf(file, sizeof(file), "%s/settings.json", folder);
-	ck_assert_int_eq(mkdir(folder, 0755), 0);
-	put("settings.json", ONLY("docs/**"), true);
-	f = policy_file_of(&files, workspace);
-	first = f->policy;
-	ck_assert_ptr_nonnull(first);
-	f->changed = false;
-	ck_assert_ptr_eq(policy_file_of(&files, workspace)->policy, first); /* still fresh */
-	replace(ONLY("docs/**"));
-	ck_assert_ptr_eq(policy_file_of(&files, workspace)->policy, first);
-	ck_assert(!f->changed);
-	replace(ONLY("notes/**"));
-	ck_assert(may_write(policy_file_of(&files, workspace), "notes/a"));
-	ck_assert(f->changed);
-	policy_files_clear(&files);
-	remove_tree(workspace);
+	ck_assert_int_lt(used_ms() - begin, 5000);
 }
 END_TEST
 
@@ -791,9 +629,6 @@ int main(void)
 	tcase_add_test(c, no_hostile_expression_takes_long_or_allows_anything);
 	tcase_add_test(c, the_most_and_slowest_rules_end_soon);
 	tcase_add_test(c, an_expression_that_would_be_huge_is_refused_or_small);
-	tcase_add_test(c,
-	               ten_thousand_evaluations_a_second_see_whole_versions_while_the_file_changes);
-	tcase_add_test(c, a_version_is_compiled_once_for_its_content);
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, where_the_configuration_decides_no_other_command_is_allowed);
 	tcase_add_test(c, a_tool_has_two_names);

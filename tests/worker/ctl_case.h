@@ -44,7 +44,6 @@ extern char database[96];
 extern char binary[512];
 
 extern struct str out, err_out; /* of the last run */
-;
 
 extern int status;
 

@@ -21,7 +21,6 @@ extern char folder[];
 extern char binary[PATH_MAX];
 
 extern struct str out, err_out; /* of the last run */
-;
 
 extern int status;
 

@@ -14,7 +14,6 @@ pid_t supervisor;
 
 int out_fd = -1;
 
-int64_t ended_after_ms; /* real time, of the last finish */
 
 int64_t real_ms(void)
 {
@@ -144,7 +143,6 @@ int finish(void)
 		              log_text());
 		(void)poll(NULL, 0, LOOK_MS);
 	}
-	ended_after_ms = real_ms() - begin;
 	supervisor = 0;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -28,26 +28,18 @@
 enum { SECOND = 1000, MINUTE = 60 * SECOND, LOOK_MS = 5, IMPATIENT_MS = 250, PATH_BYTES = 600 };
 
 extern char dir[PATH_BYTES]; /* of this test */
-;
 
 extern const char *runtime; /* $XDG_RUNTIME_DIR of the next start */
-;
 
 extern const char *bin; /* the folder of the binaries */
-;
 
 extern const char *database; /* of the next start; NULL: what the config says */
-;
 
 extern uid_t as_uid; /* of the next start; 0: ours */
-;
 
 extern pid_t supervisor;
 
 extern int out_fd;
-
-extern int64_t ended_after_ms; /* real time, of the last finish */
-;
 
 int64_t real_ms(void);
 

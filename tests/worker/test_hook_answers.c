@@ -54,6 +54,18 @@ START_TEST(a_deny_is_one_line_of_json_a_reason_and_status_2)
 }
 END_TEST
 
+START_TEST(an_input_is_passed_on_with_its_numbers_as_they_are_written)
+{
+	struct hook h = given_hook("claude PreToolUse", WRITE);
+
+	(void)front_hears(&front);
+	front_answers(&front, "{\"decision\":\"allow\",\"input\":{\"id\":9007199254740993}}");
+	is_said(&h, "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\","
+	            "\"permissionDecision\":\"allow\",\"updatedInput\":{\"id\":"
+	            "9007199254740993}}}");
+}
+END_TEST
+
 START_TEST(each_decision_is_passed_on)
 {
 	static const struct {
@@ -175,6 +187,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, the_front_gets_the_hosts_words_and_how_long_the_hook_waits);
 	tcase_add_test(c, a_deny_is_one_line_of_json_a_reason_and_status_2);
+	tcase_add_test(c, an_input_is_passed_on_with_its_numbers_as_they_are_written);
 	tcase_add_test(c, each_decision_is_passed_on);
 	tcase_add_test(c, line_breaks_between_parts_of_the_json_do_not_break_the_line);
 	tcase_add_test(c, progress_is_shown_by_a_host_that_takes_it_and_by_no_other);

@@ -287,6 +287,45 @@ START_TEST(no_client_may_call_it_as_a_tool)
 }
 END_TEST
 
+/* A double holds none of these. */
+START_TEST(a_number_is_shown_and_bound_as_it_is_written)
+{
+	static const struct {
+		const char *one, *other;
+	} CASES[] = { { "9007199254740993", "9007199254740992" },
+		      { "-9223372036854775807", "-9223372036854775808" },
+		      { "1e400", "2e400" },
+		      { "0.1000000000000000055", "0.1" } };
+
+	given_hooks();
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str one = { 0 }, other = { 0 };
+		OWNED(char_ptr) char *body = NULL;
+		OWNED(char_ptr) char *answer = NULL;
+		struct gate_client h;
+
+		str_addf(&one, "{\"in\":[{\"id\":%s}]}", CASES[i].one);
+		str_addf(&other, "{\"in\":[{\"id\":%s}]}", CASES[i].other);
+		h = gate_begin("PreToolUse",
+		               tool_of("s1", workspace, "mcp__tickets__close", one.bytes));
+		asked(1);
+		body = rows("SELECT body FROM request WHERE state = 'pending'");
+		says(body, CASES[i].one);
+		gate_close(&h);
+		expect_soon("SELECT count(*) FROM gate_call WHERE decision = 'open'", "0\n");
+		approve_all();
+		h = gate_begin("PreToolUse",
+		               tool_of("s1", workspace, "mcp__tickets__close", other.bytes));
+		asked(1);
+		decide_all("reject");
+		free(gate_end(&h));
+		answer = gate_ask("PreToolUse",
+		                  tool_of("s1", workspace, "mcp__tickets__close", one.bytes));
+		decides(answer, "allow", NULL);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_calls");
@@ -306,5 +345,6 @@ int main(void)
 	tcase_add_test(c, nothing_is_written_where_no_agent_writes);
 	tcase_add_test(c, an_input_that_makes_no_sense_is_an_error);
 	tcase_add_test(c, no_client_may_call_it_as_a_tool);
+	tcase_add_test(c, a_number_is_shown_and_bound_as_it_is_written);
 	return run_suite(s);
 }

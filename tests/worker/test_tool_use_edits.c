@@ -94,6 +94,23 @@ START_TEST(a_command_is_handed_over_as_the_operator_wrote_it)
 }
 END_TEST
 
+START_TEST(numbers_beside_what_the_operator_wrote_are_handed_over_as_they_came)
+{
+	OWNED(char_ptr) char *line = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse",
+	               tool_of("s1", workspace, "Bash",
+	                       "{\"command\":\"make install\",\"job\":9007199254740993}"));
+	asked(1);
+	approve_with("make test");
+	line = gate_line(&h);
+	says(line, "\"input\":{\"command\":\"make test\",\"job\":9007199254740993}");
+	gate_close(&h);
+}
+END_TEST
+
 START_TEST(a_host_that_runs_what_was_asked_instead_is_told)
 {
 	OWNED(char_ptr) char *answer = NULL;
@@ -372,6 +389,7 @@ int main(void)
 	TCase *c = store_case(s, "tool_use_edits", 60);
 
 	tcase_add_test(c, a_command_is_handed_over_as_the_operator_wrote_it);
+	tcase_add_test(c, numbers_beside_what_the_operator_wrote_are_handed_over_as_they_came);
 	tcase_add_test(c, a_host_that_runs_what_was_asked_instead_is_told);
 	tcase_add_test(c, a_new_content_is_handed_over_and_compared_with_the_file);
 	tcase_add_test(c, a_file_with_the_content_that_was_asked_differs_from_the_one_approved);

@@ -123,7 +123,7 @@ cJSON *envelope_read(const char *line, size_t length, const struct json_peek *pe
 		err_tell(e, ERR_INPUT, "it is not valid UTF-8, or holds a NUL character");
 		return NULL;
 	}
-	root = cJSON_ParseWithLengthOpts(line, length, &end, false);
+	root = json_read(line, length, &end);
 	while (root && end < line + length && strchr(" \t\r\n", *end))
 		end++;
 	if (!root || end != line + length || (unsigned char)line[0] >= 0x7f) {

@@ -142,7 +142,7 @@ static void note_opened(struct proxy *p, struct opening *o, const char *line, si
 
 static void note_tool(struct proxy *p, const char *line, size_t length)
 {
-	OWNED(cJSON_ptr) cJSON *root = cJSON_ParseWithLength(line, length);
+	OWNED(cJSON_ptr) cJSON *root = json_read(line, length, NULL);
 	const cJSON *params = cJSON_GetObjectItemCaseSensitive(root, "params");
 	const cJSON *update = cJSON_GetObjectItemCaseSensitive(params, "update");
 	const char *kind = json_text(update, "sessionUpdate");

@@ -106,6 +106,15 @@ static void hear_signals(void)
 	}
 }
 
+void last_word_begin(const char *why, int status)
+{
+	word.why_length = strlen(why);
+	assert(word.why_length <= sizeof(word.why));
+	memcpy(word.why, why, word.why_length);
+	word.status = status;
+	str_on_exhaustion(on_exhaustion);
+}
+
 void last_word_prepare(const struct str *out, const struct str *why, int status)
 {
 	const stack_t own = { .ss_sp = stack, .ss_size = sizeof(stack) };
@@ -122,7 +131,6 @@ void last_word_prepare(const struct str *out, const struct str *why, int status)
 	/* A host may start us with signals blocked. */
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	str_on_exhaustion(on_exhaustion);
 	(void)atexit(on_end);
 }
 

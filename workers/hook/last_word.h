@@ -10,6 +10,10 @@
 
 enum { LAST_WORD_BYTES = 4096 };
 
+/* From here on running out of memory ends us with why on stderr, which the caller keeps, and with
+ * status: the one no that needs no memory and no host's dialect. */
+void last_word_begin(const char *why, int status);
+
 /* From here on every signal that would end us, and an exit, writes out to stdout and why to stderr,
  * and ends us with status. Longer texts are refused by an assertion. */
 void last_word_prepare(const struct str *out, const struct str *why, int status);

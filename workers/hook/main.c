@@ -424,6 +424,7 @@ int main(int argc, char **argv)
 	int wrong;
 
 	fill_standard();
+	last_word_begin("agent-intercom: the hook has no memory\n", STATUS_DENY);
 	wrong = parse(&h, argc, argv, &e);
 	wrong |= identify(&h, &unknown);
 	wrong |= set_deadline(&h, start_ms, &late);

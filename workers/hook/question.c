@@ -117,7 +117,7 @@ static bool take_line(void *arg, const char *line, size_t length)
 		err_tell(&w->why, ERR_BUG, "its answer is longer than %d MiB", REPLY_BYTES >> 20);
 		return false;
 	}
-	message = cJSON_ParseWithLength(line, length);
+	message = json_read(line, length, NULL);
 	if (!cJSON_IsObject(message)) {
 		err_tell(&w->why, ERR_BUG, "its answer is not valid JSON");
 		return false;

@@ -2,12 +2,15 @@
 
 #include "front.h"
 #include "hook.h"
+#include "hook_kept.h"
 #include "hook_rewrite.h"
 #include "json_writer.h"
 #include "peer_process.h"
 #include "sql/gate_call.h"
 #include "sql/tool_call.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +124,17 @@ static int read_input(struct store *st, struct job_hook *told, int64_t call_seq,
 	return 0;
 }
 
+/* A deny after which the same call may be answered otherwise. */
+static void set_again(struct str *result, const char *reason)
+{
+	str_reset(result);
+	json_object(result);
+	json_member(result, "decision", gate_decision_name(GATE_DENY));
+	json_member(result, "reason", reason);
+	json_member_bool(result, "again", true);
+	json_object_end(result);
+}
+
 static void tell_used(struct telling *t, const char *request_id)
 {
 	OWNED(str) struct str text = { 0 };
@@ -129,12 +143,145 @@ static void tell_used(struct telling *t, const char *request_id)
 	         "the approval of question %s was used by another call that is the same; call it "
 	         "again to have this one asked, too",
 	         request_id);
-	str_reset(&t->result);
-	json_object(&t->result);
-	json_member(&t->result, "decision", gate_decision_name(GATE_DENY));
-	json_member(&t->result, "reason", str_text(&text));
-	json_member_bool(&t->result, "again", true);
-	json_object_end(&t->result);
+	set_again(&t->result, str_text(&text));
+}
+
+/* ---- whether it is still what was approved ---- */
+
+static struct job *job_of(struct hand_task *t)
+{
+	return (struct job *)((char *)t - offsetof(struct job, as.hook.task));
+}
+
+static void go_on(struct front *f, struct hand_task *t)
+{
+	job_of(t)->as.hook.looked = true;
+	job_requeue_first(f, job_of(t));
+}
+
+/* What a call was bound to when it was asked. */
+static int read_bound(struct front *f, const struct job *job, struct sha256 *bound, struct err *e)
+{
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
+
+	if (sql_tool_call_read(&f->worker.store, job->call_seq, &row, e) <= 0)
+		return err_set(e, ERR_AGAIN, "what was shown could not be read");
+	(void)snprintf(bound->text, sizeof(bound->text), "%s", row.digest);
+	return 0;
+}
+
+static void on_found(struct front *f, struct hand_task *t, struct hand_found *found)
+{
+	struct job_hook *told = &job_of(t)->as.hook;
+	struct call *c = &told->call;
+	struct sha256 bound;
+	struct err e = { 0 };
+
+	call_prepare(c, found, NULL, &f->settings);
+	if (c->hook->verdict == HOOK_DENY)
+		str_add(&told->changed, str_text(&c->hook->why));
+	else if (read_bound(f, job_of(t), &bound, &e))
+		str_add(&told->changed, e.text);
+	else if (strcmp(c->digest.text, bound.text) != 0)
+		str_add(&told->changed, "what it is about has changed since it was shown; call it "
+		                        "again to have it shown as it is now");
+	go_on(f, t);
+}
+
+static void on_failed(struct front *f, struct hand_task *t, const struct refusal *why)
+{
+	str_addf(&job_of(t)->as.hook.changed,
+	         "it was approved, but could not be looked at again: %s", why->text);
+	go_on(f, t);
+}
+
+static bool is_over(struct front *f, struct hand_task *t)
+{
+	return job_of(t)->sink->gone || !hold_find(f, job_of(t)->call_seq);
+}
+
+static void on_dropped(struct front *f, struct hand_task *t)
+{
+	(void)f;
+	job_free(job_of(t));
+}
+
+static const struct hand_asker AGAIN = {
+	.done = on_found, .failed = on_failed, .is_over = is_over, .dropped = on_dropped
+};
+
+static bool is_allow(const struct telling *t)
+{
+	OWNED(str) struct str reason = { 0 };
+
+	return hook_decision(str_text(&t->result), &reason) == GATE_CALL_DECISION_ALLOW;
+}
+
+/* Whether the answer to a call allows. 1, 0, -1. */
+static int is_approved(struct front *f, int64_t call_seq, struct err *e)
+{
+	OWNED(telling) struct telling t = { 0 };
+
+	return call_result(&f->worker.store, call_seq, &t, e) ? -1 : is_allow(&t);
+}
+
+/* Starts a look at the files of an approved call. 1 started, 0 there is nothing to look at, -1. */
+static int look_again(struct front *f, struct job *job, struct err *e)
+{
+	struct job_hook *told = &job->as.hook;
+	const struct peer *p = job->sink->peer;
+
+	told->task = (struct hand_task){ .by = &AGAIN };
+	told->call.tool = &TOOL_HOOK;
+	if (hook_kept_open(&f->worker.store, job->call_seq, &told->call, e))
+		return -1;
+	(void)call_look(&told->call, &f->settings, &told->task.ask);
+	told->task.ask.policy = false; /* a person has approved it */
+	if (!hand_asks(&told->task.ask))
+		return 0;
+	told->task.ask.root = p->workspace_root;
+	told->task.bytes = told->call.hook->input.length;
+	(void)snprintf(told->task.asker, sizeof(told->task.asker), "session %lld",
+	               (long long)p->session_seq);
+	if (!hands_have_room(f, &told->task))
+		return err_set(e, ERR_AGAIN, "too many others wait for their files to be read");
+	hands_ask(f, &told->task);
+	return 1;
+}
+
+bool hooks_look(struct front *f, struct job *job)
+{
+	struct job_hook *told = &job->as.hook;
+	struct err e = { 0 };
+	int got;
+
+	if (told->looked) { /* if it cannot be recorded now, it is looked at again */
+		told->looked = false;
+		return false;
+	}
+	call_clear(&told->call);
+	str_reset(&told->changed);
+	if (!hold_find(f, job->call_seq))
+		return false; /* its caller has left */
+	got = is_approved(f, job->call_seq, &e);
+	if (got == 0) /* it may be approved at this moment */
+		str_add(&told->changed, "it was answered too late to be looked at again; call it "
+		                        "again");
+	if (got > 0)
+		got = look_again(f, job, &e);
+	if (got < 0)
+		str_addf(&told->changed, "it was approved, but could not be looked at again: %s",
+		         e.text);
+	return got > 0;
+}
+
+/* ---- what it is told ---- */
+
+/* An approval that was not used is there for whoever calls it again as it was shown. */
+static void tell_changed(struct telling *t, const char *why)
+{
+	set_again(&t->result, why);
+	t->is_answer = false;
 }
 
 int hooks_run(struct front *f, struct job *job, struct err *e)
@@ -158,6 +305,8 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 		return -1;
 	if (used && t->is_answer)
 		tell_used(t, row.request_id);
+	else if (told->changed.length && is_allow(t))
+		tell_changed(t, str_text(&told->changed));
 	told->host = gate_host_named(row.host);
 	event = told->host ? gate_host_event(told->host, row.event) : NULL;
 	told->event = event ? event->event : GATE_PRE_TOOL;

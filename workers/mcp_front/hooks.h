@@ -17,7 +17,8 @@ void hooks_tell(struct front *f, const struct held_call *held);
 /* Its process has ended while it waited: it denied, or was killed. Inside the transaction. */
 int hooks_hang_up(struct front *f, struct job *job, struct err *e);
 
-/* JOB_HOOK */
+/* JOB_HOOK. What was approved is looked at again, as it may have changed while it waited. */
+bool hooks_look(struct front *f, struct job *job);
 int hooks_run(struct front *f, struct job *job, struct err *e);
 bool hooks_reply(struct front *f, struct job *job);
 

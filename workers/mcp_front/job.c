@@ -72,6 +72,8 @@ void job_free(struct job *job)
 	if (job->kind == JOB_CALL || job->kind == JOB_RESUME)
 		job_forget_call(job);
 	if (job->kind == JOB_HOOK) {
+		call_clear(&job->as.hook.call);
+		str_clear(&job->as.hook.changed);
 		telling_clear(&job->as.hook.telling);
 		cJSON_Delete(job->as.hook.input);
 	}

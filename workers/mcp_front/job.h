@@ -49,6 +49,10 @@ struct job_read {
 
 /* HOOK: what it is told. */
 struct job_hook {
+	struct hand_task task; /* looks again at what an approval is bound to */
+	struct call call; /* that it is of */
+	bool looked; /* since it was last tried to record an answer */
+	struct str changed; /* why it is not allowed although it was approved; empty: it is */
 	struct telling telling;
 	const struct gate_host *host;
 	enum gate_event event;

@@ -29,7 +29,7 @@ const struct job_row JOBS[] = {
 	[JOB_REOPEN] = { .run = connections_run_reopen },
 	[JOB_END] = { .run = connections_run_end, .reply = connections_reply_end },
 	[JOB_EDITOR] = { .run = editor_run, .reply = editor_reply, .has_reply = true },
-	[JOB_HOOK] = { .run = hooks_run, .reply = hooks_reply },
+	[JOB_HOOK] = { .look = hooks_look, .run = hooks_run, .reply = hooks_reply },
 	[JOB_UNTOLD] = { .run = calls_run_untold },
 	[JOB_HANG_UP] = { .run = calls_run_hang_up },
 	[JOB_DROP] = { .run = calls_run_hang_up },

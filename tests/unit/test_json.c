@@ -1,0 +1,98 @@
+/* JSON as it is read, shown and bound. */
+#include "harness.h"
+#include "json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a text becomes when it is read and printed, "": it is not JSON. */
+static void becomes(const char *text, const char *expected)
+{
+	OWNED(cJSON_ptr) cJSON *value = json_read(text, strlen(text), NULL);
+	OWNED(cJSON_ptr) cJSON *copy = cJSON_Duplicate(value, true);
+	OWNED(str) struct str canonical = { 0 };
+	char *printed = cJSON_PrintUnformatted(copy);
+
+	if (value)
+		json_canonical(&canonical, value);
+	ck_assert_msg(strcmp(str_text(&canonical), expected) == 0, "%s: %s", text,
+	              str_text(&canonical));
+	ck_assert_msg(!value || strcmp(printed, expected) == 0, "%s: %s", text, printed);
+	cJSON_free(printed);
+}
+
+START_TEST(a_number_that_a_double_does_not_hold_keeps_its_text)
+{
+	static const char *const TEXTS[] = {
+		"[9007199254740993]",
+		"[-9007199254740993]",
+		"[18446744073709551615]",
+		"[1e400,2E+400,1e-400]",
+		"[0.1000000000000000055]",
+		"[-0]",
+		"{\"a\":[{\"id\":9007199254740993},1],\"b\":\"9007199254740993\",\"c\":1e400}",
+		"{\"1e400\":\"\\\\\\\"1e400\",\"b\":1e400}",
+		"[99999999999999999999999999999999999999999999999999]",
+	};
+
+	for (size_t i = 0; i < COUNT(TEXTS); i++)
+		becomes(TEXTS[i], TEXTS[i]);
+}
+END_TEST
+
+START_TEST(a_number_that_a_double_holds_has_one_spelling)
+{
+	becomes("[1, 1.0, 1e0, 10e-1, 0.1e1]", "[1,1,1,1,1]");
+	becomes("[0.1,1.50,-2.5e3,1e20]", "[0.1,1.5,-2500,1e+20]");
+	becomes("[9007199254740992]", "[9007199254740992]");
+}
+END_TEST
+
+START_TEST(what_is_no_json_is_not_read)
+{
+	static const char *const TEXTS[] = { "",    "[1",  "[1]x", "[1e]", "[0009007199254740993]",
+		                             "[-]", "{}{}" };
+
+	for (size_t i = 0; i < COUNT(TEXTS); i++)
+		becomes(TEXTS[i], "");
+}
+END_TEST
+
+START_TEST(a_kept_number_is_a_number)
+{
+	static const char TEXT[] = "[9007199254740993,\"1\",2]";
+	OWNED(cJSON_ptr) cJSON *all = json_read(TEXT, strlen(TEXT), NULL);
+	double number = 0;
+
+	ck_assert(json_number(cJSON_GetArrayItem(all, 0), &number));
+	ck_assert(number == 9007199254740992.0);
+	ck_assert(!json_number(cJSON_GetArrayItem(all, 1), &number));
+	ck_assert(json_number(cJSON_GetArrayItem(all, 2), &number) && number == 2);
+	ck_assert(!json_number(NULL, &number));
+}
+END_TEST
+
+START_TEST(what_follows_a_value_is_left_to_the_caller)
+{
+	static const char TEXT[] = "{\"a\":1e400} 1e500";
+	const char *end = NULL;
+	OWNED(cJSON_ptr) cJSON *value = json_read(TEXT, strlen(TEXT), &end);
+
+	ck_assert_ptr_nonnull(value);
+	ck_assert_str_eq(end, " 1e500");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("json");
+	TCase *c = tcase_create("json");
+
+	suite_add_tcase(s, c);
+	tcase_add_test(c, a_number_that_a_double_does_not_hold_keeps_its_text);
+	tcase_add_test(c, a_number_that_a_double_holds_has_one_spelling);
+	tcase_add_test(c, what_is_no_json_is_not_read);
+	tcase_add_test(c, a_kept_number_is_a_number);
+	tcase_add_test(c, what_follows_a_value_is_left_to_the_caller);
+	return run_suite(s);
+}

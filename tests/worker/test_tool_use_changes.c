@@ -1,0 +1,375 @@
+/* An approval of a tool of an agent's own program is for what was shown: for these files, as they
+ * were, where they were. */
+#include "tool_use_case.h"
+
+#include "hung.h"
+
+static char outside[700]; /* a folder that is in no workspace */
+
+static void given_outside(void)
+{
+	given_hooks();
+	(void)snprintf(outside, sizeof(outside), "%s/../outside", workspace);
+	ck_assert_int_eq(mkdir(outside, 0755), 0);
+	put_file(outside, "a.txt", "one\n");
+	put_file(outside, "b.txt", "one\n");
+}
+
+/* Makes a link in the workspace lead there, in one step. */
+static void lead(const char *name, const char *target)
+{
+	char link[700], other[700];
+
+	(void)snprintf(link, sizeof(link), "%s/%s", workspace, name);
+	(void)snprintf(other, sizeof(other), "%s/%s.new", workspace, name);
+	ck_assert_int_eq(symlink(target, other), 0);
+	ck_assert_int_eq(rename(other, link), 0);
+}
+
+static const char *replacing_all(const char *path)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	str_addf(&arguments,
+	         "{\"file_path\":\"%s/%s\",\"old_string\":\"two\",\"new_string\":\"TWO\","
+	         "\"replace_all\":true}",
+	         workspace, path);
+	return tool_of("s1", workspace, "Edit", arguments.bytes);
+}
+
+static const char *running_in(const char *folder, const char *command)
+{
+	OWNED(str) struct str arguments = { 0 }, where = { 0 };
+
+	str_addf(&where, "%s/%s", workspace, folder);
+	str_addf(&arguments, "{\"command\":\"%s\"}", command);
+	return tool_of("s1", where.bytes, "Bash", arguments.bytes);
+}
+
+static void is_refused_as_changed(struct gate_client *h)
+{
+	OWNED(char_ptr) char *answer = NULL;
+
+	approve_all();
+	answer = gate_end(h);
+	decides(answer, "deny", "has changed since it was shown; call it again");
+	expect("SELECT decision, reason LIKE '%changed since it was shown%' FROM gate_call"
+	       " ORDER BY seq DESC LIMIT 1",
+	       "deny|1\n");
+	expect("SELECT count(*) FROM gate_call WHERE decision = 'allow'", "0\n");
+}
+
+/* It is asked about, although there is an approval of something that looks the same. */
+static void is_asked_anew(const char *input, const char *questions)
+{
+	struct gate_client h = gate_begin("PreToolUse", input);
+
+	asked(1);
+	expect("SELECT count(*) FROM request", questions);
+	gate_close(&h);
+}
+
+static void is_allowed(const char *input)
+{
+	OWNED(char_ptr) char *answer = gate_ask("PreToolUse", input);
+
+	decides(answer, "allow", NULL);
+}
+
+START_TEST(a_file_that_has_become_a_link_is_not_written_on_the_approval_of_the_file)
+{
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	put_file(workspace, "b.txt", "one\n");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	lead("a.txt", "b.txt");
+	is_refused_as_changed(&h);
+	is_asked_anew(writing("a.txt", "two\\n"), "2\n");
+}
+END_TEST
+
+START_TEST(an_approval_that_was_not_used_is_there_when_all_is_as_it_was_shown_again)
+{
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	put_file(workspace, "a.txt", "somebody else was here\n");
+	is_refused_as_changed(&h);
+	put_file(workspace, "a.txt", "one\n");
+	is_allowed(writing("a.txt", "two\\n"));
+	expect("SELECT count(*) FROM request", "1\n");
+	is_asked_anew(writing("a.txt", "two\\n"), "2\n");
+}
+END_TEST
+
+START_TEST(an_edit_that_would_replace_more_than_was_shown_is_not_made)
+{
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\ntwo\n");
+	h = gate_begin("PreToolUse", replacing_all("a.txt"));
+	asked(1);
+	put_file(workspace, "a.txt", "one\ntwo\ntwo\n");
+	is_refused_as_changed(&h);
+}
+END_TEST
+
+START_TEST(a_file_that_was_made_meanwhile_is_not_overwritten)
+{
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	put_file(workspace, "a.txt", "made meanwhile\n");
+	is_refused_as_changed(&h);
+}
+END_TEST
+
+START_TEST(a_command_does_not_run_in_a_folder_that_leads_elsewhere_by_now)
+{
+	struct gate_client h;
+
+	given_hooks();
+	(void)mkdir(below(workspace, "one"), 0755);
+	(void)mkdir(below(workspace, "two"), 0755);
+	lead("here", "one");
+	h = gate_begin("PreToolUse", running_in("here", "make install"));
+	asked(1);
+	lead("here", "two");
+	is_refused_as_changed(&h);
+	is_asked_anew(running_in("here", "make install"), "2\n");
+}
+END_TEST
+
+START_TEST(a_parked_command_does_not_run_in_a_folder_that_leads_elsewhere_by_now)
+{
+	struct gate_client h;
+
+	given_hooks();
+	(void)mkdir(below(workspace, "one"), 0755);
+	(void)mkdir(below(workspace, "two"), 0755);
+	lead("here", "one");
+	h = gate_begin("PreToolUse", running_in("here", "make install"));
+	asked(1);
+	gate_close(&h);
+	expect_soon("SELECT decision FROM gate_call", "deny\n");
+	approve_all();
+	lead("here", "two");
+	is_asked_anew(running_in("here", "make install"), "2\n");
+	lead("here", "one");
+	is_allowed(running_in("here", "make install"));
+}
+END_TEST
+
+START_TEST(an_approval_for_one_file_outside_is_not_for_another)
+{
+	struct gate_client h;
+
+	given_outside();
+	lead("link.txt", "../outside/a.txt");
+	h = gate_begin("PreToolUse", writing("link.txt", "two\\n"));
+	asked(1);
+	gate_close(&h);
+	expect_soon("SELECT decision FROM gate_call", "deny\n");
+	approve_all();
+	lead("link.txt", "../outside/b.txt");
+	is_asked_anew(writing("link.txt", "two\\n"), "2\n");
+	lead("link.txt", "../outside/a.txt");
+	is_allowed(writing("link.txt", "two\\n"));
+}
+END_TEST
+
+START_TEST(a_link_that_leads_to_another_file_outside_meanwhile_is_not_written_through)
+{
+	struct gate_client h;
+
+	given_outside();
+	lead("link.txt", "../outside/a.txt");
+	h = gate_begin("PreToolUse", writing("link.txt", "two\\n"));
+	asked(1);
+	lead("link.txt", "../outside/b.txt");
+	is_refused_as_changed(&h);
+}
+END_TEST
+
+START_TEST(a_file_outside_that_changed_meanwhile_is_not_written)
+{
+	struct gate_client h;
+
+	given_outside();
+	lead("link.txt", "../outside/a.txt");
+	h = gate_begin("PreToolUse", writing("link.txt", "two\\n"));
+	asked(1);
+	put_file(outside, "a.txt", "somebody else was here\n");
+	is_refused_as_changed(&h);
+}
+END_TEST
+
+START_TEST(an_edit_that_is_not_computed_is_bound_to_its_file_as_it_was)
+{
+	OWNED(str) struct str arguments = { 0 };
+	const char *input;
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.ipynb", "{}");
+	str_addf(&arguments, "{\"notebook_path\":\"%s/a.ipynb\",\"new_source\":\"x\"}", workspace);
+	input = tool_of("s1", workspace, "NotebookEdit", arguments.bytes);
+	h = gate_begin("PreToolUse", input);
+	asked(1);
+	put_file(workspace, "a.ipynb", "{\"cells\":[]}");
+	is_refused_as_changed(&h);
+}
+END_TEST
+
+START_TEST(what_has_become_protected_is_not_written)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	(void)mkdir(below(workspace, ".git"), 0755);
+	put_file(workspace, ".git/config", "one\n");
+	put_file(workspace, "a.txt", "one\n");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	lead("a.txt", ".git/config");
+	approve_all();
+	answer = gate_end(&h);
+	decides(answer, "deny", "protected");
+	expect("SELECT count(*) FROM gate_call WHERE decision = 'allow'", "0\n");
+}
+END_TEST
+
+START_TEST(what_is_as_it_was_shown_is_allowed)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_outside();
+	lead("link.txt", "../outside/a.txt");
+	h = gate_begin("PreToolUse", writing("link.txt", "two\\n"));
+	asked(1);
+	expect("SELECT description LIKE 'outside of the workspace: %/outside/a.txt', risk_level"
+	       " FROM request",
+	       "1|critical\n");
+	approve_all();
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+}
+END_TEST
+
+/* The host asks for permission in its own dialog after its hook was allowed. */
+START_TEST(a_permission_is_granted_only_for_the_file_that_was_allowed_before_the_tool)
+{
+	OWNED(char_ptr) char *allowed = NULL;
+	OWNED(char_ptr) char *granted = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	put_file(workspace, "b.txt", "one\n");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	approve_all();
+	allowed = gate_end(&h);
+	decides(allowed, "allow", NULL);
+	granted = gate_ask("PermissionRequest", writing("a.txt", "two\\n"));
+	decides(granted, "allow", NULL);
+	lead("a.txt", "b.txt");
+	h = gate_begin("PermissionRequest", writing("a.txt", "two\\n"));
+	asked(1);
+	expect("SELECT count(*) FROM request", "2\n");
+	gate_close(&h);
+}
+END_TEST
+
+/* A host that takes no other input is told what to call; the folder is that of the question. */
+START_TEST(a_command_that_was_told_is_for_the_folder_that_was_shown)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(str) struct str where = { 0 };
+	struct gate_client h;
+
+	given_hooks();
+	(void)mkdir(below(workspace, "one"), 0755);
+	(void)mkdir(below(workspace, "two"), 0755);
+	lead("here", "one");
+	str_addf(&where, "%s/here", workspace);
+	gate_connect(&h);
+	gate_send(&h, "qwen", "PreToolUse",
+	          tool_of("s1", where.bytes, "run_shell_command", "{\"command\":\"make install\"}"),
+	          GATE_PATIENCE_MS, NULL);
+	asked(1);
+	given("INSERT INTO decision (request_id, verdict, edited) SELECT id, 'approve', 'make test'"
+	      " FROM request WHERE state = 'pending'");
+	answer = gate_end(&h);
+	decides(answer, "deny", "Call run_shell_command now");
+	lead("here", "two");
+	gate_connect(&h);
+	gate_send(&h, "qwen", "PreToolUse",
+	          tool_of("s1", where.bytes, "run_shell_command", "{\"command\":\"make test\"}"),
+	          GATE_PATIENCE_MS, NULL);
+	asked(1);
+	gate_close(&h);
+}
+END_TEST
+
+START_TEST(a_look_that_hangs_keeps_nobody_else_waiting)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h, other;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	other = gate_begin("PreToolUse", tool_of("s2", workspace, "WebFetch", "{\"url\":\"u\"}"));
+	asked(2);
+	ck_assert_int_eq(kill(hand_of(front), SIGSTOP), 0);
+	approve_all();
+	/* Nothing is to be looked at for this one. */
+	answer = gate_end(&other);
+	decides(answer, "allow", NULL);
+	expect("SELECT decision FROM gate_call ORDER BY seq", "open\nallow\n");
+	/* The process that does not answer is replaced. */
+	{
+		OWNED(char_ptr) char *late = gate_end(&h);
+
+		decides(late, "allow", NULL);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tool_use_changes");
+	TCase *c = store_case(s, "tool_use_changes", 60);
+
+	tcase_add_test(c, a_file_that_has_become_a_link_is_not_written_on_the_approval_of_the_file);
+	tcase_add_test(c, an_approval_that_was_not_used_is_there_when_all_is_as_it_was_shown_again);
+	tcase_add_test(c, an_edit_that_would_replace_more_than_was_shown_is_not_made);
+	tcase_add_test(c, a_file_that_was_made_meanwhile_is_not_overwritten);
+	tcase_add_test(c, a_command_does_not_run_in_a_folder_that_leads_elsewhere_by_now);
+	tcase_add_test(c, a_parked_command_does_not_run_in_a_folder_that_leads_elsewhere_by_now);
+	tcase_add_test(c, an_approval_for_one_file_outside_is_not_for_another);
+	tcase_add_test(c,
+	               a_link_that_leads_to_another_file_outside_meanwhile_is_not_written_through);
+	tcase_add_test(c, a_file_outside_that_changed_meanwhile_is_not_written);
+	tcase_add_test(c, an_edit_that_is_not_computed_is_bound_to_its_file_as_it_was);
+	tcase_add_test(c, what_has_become_protected_is_not_written);
+	tcase_add_test(c, what_is_as_it_was_shown_is_allowed);
+	tcase_add_test(c,
+	               a_permission_is_granted_only_for_the_file_that_was_allowed_before_the_tool);
+	tcase_add_test(c, a_command_that_was_told_is_for_the_folder_that_was_shown);
+	tcase_add_test(c, a_look_that_hangs_keeps_nobody_else_waiting);
+	return run_suite(s);
+}
