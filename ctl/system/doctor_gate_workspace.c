@@ -24,10 +24,11 @@ struct search {
  * its version may not obey it, or the hooks of all users may go first. */
 static bool still_closed(const struct search *s, const struct gate_switch_found *found)
 {
-	OWNED(canary) struct canary c = { .host = s->host,
-		                          .managed = s->managed,
-		                          .file = found->file,
-		                          .text = str_text(&found->proof) };
+	OWNED(canary)
+	struct canary c = { .host = s->host,
+		            .managed = s->managed,
+		            .file = found->file,
+		            .text = str_text(&found->proof) };
 
 	if (!found->proof.length)
 		return false;

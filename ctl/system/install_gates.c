@@ -89,8 +89,7 @@ static const struct gate GATES[] = {
 	             { "SessionStart", GATE_TELLS, false },
 	             { "SessionEnd", GATE_ENDS, false } } },
 	{ .host = "copilot",
-	  .user = { .shape = GATE_FLAT,
-	            .root = "{\"version\":1}" },
+	  .user = { .shape = GATE_FLAT, .root = "{\"version\":1}" },
 	  .system = { .shape = GATE_FLAT,
 	              .root = "{\"version\":1}",
 	              .hint =
@@ -110,8 +109,7 @@ static const struct gate GATES[] = {
 	             { "sessionStart", GATE_TELLS, false },
 	             { "sessionEnd", GATE_ENDS, false } } },
 	{ .host = "cursor",
-	  .user = { .shape = GATE_FLAT,
-	            .root = "{\"version\":1}" },
+	  .user = { .shape = GATE_FLAT, .root = "{\"version\":1}" },
 	  .system = { .shape = GATE_FLAT,
 	              .root = "{\"version\":1}",
 	              .hint =

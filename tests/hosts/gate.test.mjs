@@ -143,6 +143,25 @@ for (const name of NAMES) {
       assert.deepEqual(row, { state });
     });
 
+    if (gate.switches.length)
+      test_("a project that opens it is noticed while its agent works, and that no hook calls", async (place) => {
+        const script = (results) => (results.length < 2 ? { tool: "ping", args: {} } : { hang: true });
+        await place.configure(model.run(script), "--gate");
+        place.put(...gate.switches[0]);
+        const agent = place.headless("Do it.", {}, gate.free);
+        const lapses = () =>
+          place.sql("SELECT kind, host FROM gate_lapse WHERE kind <> 'untried' ORDER BY kind");
+
+        await until("it is noticed", async () => agent.over || (await lapses()).length === 2);
+        assert.deepEqual(
+          await lapses(),
+          ["silent", "switched_off"].map((kind) => ({ kind, host: name })),
+          agent.said,
+        );
+        const health = await place.ctl("health");
+        assert.match(health, /disableAllHooks|hooks is false|enabled is false/);
+      });
+
     test_("a command of its own that is rejected does not run, and the model hears why", async (place) => {
       const { run, agent, question } = await asks(place, patient(place.command));
 

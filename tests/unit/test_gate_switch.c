@@ -77,7 +77,8 @@ START_TEST(what_leaves_hooks_on_is_no_finding)
 {
 	finds("claude", ".claude/settings.json", "{\"disableAllHooks\": false}", "");
 	finds("claude", ".claude/settings.json", "{\"disableAllHooks\": null}", "");
-	finds("claude", ".claude/settings.json", "{\"env\": {\"PATH\": \"/bin\"}, \"hooks\": {}}", "");
+	finds("claude", ".claude/settings.json", "{\"env\": {\"PATH\": \"/bin\"}, \"hooks\": {}}",
+	      "");
 	finds("codex", ".codex/config.toml", "[features]\nhooks = true\n", "");
 	finds("gemini", ".gemini/settings.json", "{\"hooksConfig\": {\"disabled\": []}}", "");
 	finds("gemini", ".env", "PATH=/bin\n# LD_PRELOAD=x\n", "");
@@ -94,9 +95,10 @@ END_TEST
 /* The proof is what a canary is started with: nothing that the workspace would have run. */
 START_TEST(a_proof_has_the_switch_and_nothing_else)
 {
-	finds("claude", ".claude/settings.json",
-	      "{\"disableAllHooks\": true, \"apiKeyHelper\": \"touch ran\", \"env\": {\"X\": \"1\"}}",
-	      "claude .claude/settings.json disableAllHooks is set\n");
+	finds(
+	    "claude", ".claude/settings.json",
+	    "{\"disableAllHooks\": true, \"apiKeyHelper\": \"touch ran\", \"env\": {\"X\": \"1\"}}",
+	    "claude .claude/settings.json disableAllHooks is set\n");
 	ck_assert_str_eq(str_text(&proofs), "{\"disableAllHooks\":true}\n");
 }
 END_TEST
@@ -106,7 +108,8 @@ START_TEST(variables_that_load_code_into_our_hook_are_found_and_never_tried)
 	finds("claude", ".claude/settings.json", "{\"env\": {\"LD_PRELOAD\": \"./x.so\"}}",
 	      "claude .claude/settings.json env has LD_PRELOAD\n");
 	ck_assert_str_eq(str_text(&proofs), "");
-	finds("gemini", ".gemini/.env", "A=b\n export LD_AUDIT = x.so\n", "gemini .gemini/.env LD_AUDIT\n");
+	finds("gemini", ".gemini/.env", "A=b\n export LD_AUDIT = x.so\n",
+	      "gemini .gemini/.env LD_AUDIT\n");
 	ck_assert_str_eq(str_text(&proofs), "");
 }
 END_TEST
@@ -114,18 +117,21 @@ END_TEST
 START_TEST(odd_files_hold_nobody_up)
 {
 	ck_assert_int_eq(
-	    shell(NULL,
-	          "cd '%s' && mkdir -p .claude .codex/config.toml && mkfifo .claude/settings.json && "
-	               "ln -s /dev/zero .claude/settings.local.json && ln -s nowhere .env && "
-	               "head -c 2000000 /dev/zero > big && mkdir .qwen && ln -s ../big .qwen/settings.json",
-	          ws),
+	    shell(
+	        NULL,
+	        "cd '%s' && mkdir -p .claude .codex/config.toml && mkfifo .claude/settings.json && "
+	        "ln -s /dev/zero .claude/settings.local.json && ln -s nowhere .env && "
+	        "head -c 2000000 /dev/zero > big && mkdir .qwen && ln -s ../big "
+	        ".qwen/settings.json",
+	        ws),
 	    0);
 	gate_switch_look("claude", ws, each, NULL);
 	gate_switch_look("codex", ws, each, NULL);
 	gate_switch_look("gemini", ws, each, NULL);
 	ck_assert_str_eq(str_text(&found), "");
 	gate_switch_look("qwen", ws, each, NULL);
-	ck_assert_str_eq(str_text(&found), "qwen .qwen/settings.json is too large to be looked at\n");
+	ck_assert_str_eq(str_text(&found),
+	                 "qwen .qwen/settings.json is too large to be looked at\n");
 }
 END_TEST
 

@@ -14,7 +14,6 @@ pid_t supervisor;
 
 int out_fd = -1;
 
-
 int64_t real_ms(void)
 {
 	struct timespec t;

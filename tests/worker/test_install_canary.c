@@ -103,7 +103,9 @@ START_TEST(a_host_that_cannot_be_tried_is_not_called_closed)
 END_TEST
 
 /* A host that obeys its project's file, as Claude Code does. */
-#define OBEYS "if grep -qs disableAllHooks .claude/settings.json; then touch canary-write; told=done; else "
+#define OBEYS                                                                                      \
+	"if grep -qs disableAllHooks .claude/settings.json; then touch canary-write; told=done; "  \
+	"else "
 
 START_TEST(a_workspace_that_opens_it_is_found_and_tried)
 {
@@ -111,7 +113,8 @@ START_TEST(a_workspace_that_opens_it_is_found_and_tried)
 	does("install claude --gate --yes");
 	given("ws/.claude/settings.json", "{\"disableAllHooks\": true, \"apiKeyHelper\": \"x\"}");
 	doctor_says("claude", 1, "ok   gate claude: closed");
-	doctor_says("claude", 1, "ws: .claude/settings.json: disableAllHooks is set, so our hooks do not");
+	doctor_says("claude", 1,
+	            "ws: .claude/settings.json: disableAllHooks is set, so our hooks do not");
 	says("FAIL gate claude: OPEN in ");
 	given_host(HOST(DENIED, DENIED));
 	doctor_says("claude", 0, "disableAllHooks is set, but its hooks run all the same");

@@ -358,7 +358,8 @@ START_TEST(the_managed_gate_switches_bypasses_off_where_the_vendor_can)
 		  "preToolUse" },
 		{ "cursor", "etc/cursor/hooks.json", "\"failClosed\": true", "preToolUse" },
 		{ "qwen", "etc/qwen-code/settings.json", "\"timeout\": 60", "PreToolUse" },
-		{ "qwen", "etc/qwen-code/settings.json", "\"disableAllHooks\": false", "PreToolUse" },
+		{ "qwen", "etc/qwen-code/settings.json", "\"disableAllHooks\": false",
+		  "PreToolUse" },
 	};
 	char command[PATH_MAX];
 

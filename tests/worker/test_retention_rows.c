@@ -389,12 +389,14 @@ END_TEST
 START_TEST(lapses_of_gates_go_after_their_end_and_those_that_stand_stay)
 {
 	begin();
-	given("INSERT INTO gate_lapse (seq, kind, machine, host, subject, detail, found_at, ended_at)"
-	      " VALUES (1, 'removed', 'h', 'claude', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL),"
-	      " (2, 'removed', 'h', 'codex', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL),"
-	      " (3, 'removed', 'h', 'qwen', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL)");
+	given(
+	    "INSERT INTO gate_lapse (seq, kind, machine, host, subject, detail, found_at, ended_at)"
+	    " VALUES (1, 'removed', 'h', 'claude', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL),"
+	    " (2, 'removed', 'h', 'codex', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL),"
+	    " (3, 'removed', 'h', 'qwen', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL)");
 	given("UPDATE gate_lapse SET ended_at = '2020-01-02T00:00:00.000Z' WHERE seq = 1");
-	given("UPDATE gate_lapse SET ended_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE seq = 3");
+	given(
+	    "UPDATE gate_lapse SET ended_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE seq = 3");
 	(void)start_worker("retention");
 
 	advance(HOUR + SECOND);
@@ -406,9 +408,9 @@ END_TEST
 /* Tables of which nothing is ever deleted, because they do not grow with use, or whose rows go by a
  * rule with those that they belong to. */
 static const char *const NOT_PURGED[] = {
-	"operator",      "rule_set",        "setting",      "slack_gate", "command_verb",
-	"slack_lane",    "audit_cut",       "slack_part",   "slack_kind", "slack_history",
-	"source",        "request_kind",    "policy_trust", "workspace",  "slack_check",
+	"operator",      "rule_set",        "setting",      "slack_gate",  "command_verb",
+	"slack_lane",    "audit_cut",       "slack_part",   "slack_kind",  "slack_history",
+	"source",        "request_kind",    "policy_trust", "workspace",   "slack_check",
 	"slack_checked", "agent_line_kind", "gate_canary",  "gate_client",
 };
 

@@ -38,10 +38,12 @@ static void given_session(int seq)
 	(void)snprintf(
 	    sql, sizeof(sql),
 	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
-	    " created_at, updated_at) VALUES (%d, 's%d', 'h', 'local:ann', '%s', 'active', 'remote',"
+	    " created_at, updated_at) VALUES (%d, 's%d', 'h', 'local:ann', '%s', 'active', "
+	    "'remote',"
 	    " '%s', '%s');"
 	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, client_name,"
-	    " client_version, host_process, session_seq, identity, created_at) VALUES (%d, 'k%d', 'h',"
+	    " client_version, host_process, session_seq, identity, created_at) VALUES (%d, 'k%d', "
+	    "'h',"
 	    " 'stdio', '2025-06-18', 'claude-code', '2.1.330', '%d.1.b', %d, '{}', '%s')",
 	    seq, seq, ws, now.text, now.text, seq, seq, seq, seq, now.text);
 	given(sql);
@@ -53,7 +55,8 @@ static void given_calls(int session)
 
 	(void)snprintf(
 	    sql, sizeof(sql),
-	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments, digest,"
+	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments, "
+	    "digest,"
 	    " state, created_at, finished_at) SELECT %d, %d, value, 'legacy', 'ping', '{}',"
 	    " printf('%%064d', 1), 'done', '%s', '%s' FROM json_each('[1, 2]')",
 	    session, session, clock_now().text, clock_now().text);
@@ -74,8 +77,9 @@ static void setup(void)
 	(void)setenv("HOME", home, 1);
 	(void)unsetenv("CLAUDE_CONFIG_DIR");
 	make(home, ".claude/settings.json", "{\"command\": \"/opt/hook claude PreToolUse\"}");
-	given("INSERT INTO gate_canary VALUES ('claude', '2.1.330 (Claude Code)', 'closed', '', '0',"
-	      " '2026-01-01T00:00:00.000Z')");
+	given(
+	    "INSERT INTO gate_canary VALUES ('claude', '2.1.330 (Claude Code)', 'closed', '', '0',"
+	    " '2026-01-01T00:00:00.000Z')");
 }
 
 START_TEST(a_workspace_that_switches_hooks_off_is_told_once_until_it_does_not)
@@ -88,8 +92,8 @@ START_TEST(a_workspace_that_switches_hooks_off_is_told_once_until_it_does_not)
 	make(ws, ".claude/settings.json", "{\"disableAllHooks\": true}");
 	run_worker("sentry");
 	run_worker("sentry");
-	(void)snprintf(expected, sizeof(expected), "switched_off|claude|%s/.claude/settings.json|1\n",
-	               ws);
+	(void)snprintf(expected, sizeof(expected),
+	               "switched_off|claude|%s/.claude/settings.json|1\n", ws);
 	expect(OPEN_LAPSES, expected);
 	expect("SELECT kind, session_seq FROM event WHERE kind LIKE 'gate.%'",
 	       "gate.switched_off|1\n");
@@ -134,10 +138,12 @@ START_TEST(hooks_that_are_gone_are_missed_until_they_are_back)
 	char expected[1000];
 
 	run_worker("sentry");
-	expect("SELECT host, path LIKE '%/home/.claude/settings.json' FROM gate_install", "claude|1\n");
+	expect("SELECT host, path LIKE '%/home/.claude/settings.json' FROM gate_install",
+	       "claude|1\n");
 	make(home, ".claude/settings.json", "{}");
 	run_worker("sentry");
-	(void)snprintf(expected, sizeof(expected), "removed|claude|%s/.claude/settings.json|\n", home);
+	(void)snprintf(expected, sizeof(expected), "removed|claude|%s/.claude/settings.json|\n",
+	               home);
 	expect(OPEN_LAPSES, expected);
 	make(home, ".claude/settings.json", "{\"command\": \"'/opt/x y/hook' claude PreToolUse\"}");
 	run_worker("sentry");
@@ -201,7 +207,8 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, a_workspace_that_switches_hooks_off_is_told_once_until_it_does_not);
-	tcase_add_test(c, hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business);
+	tcase_add_test(c,
+	               hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business);
 	tcase_add_test(c, a_file_that_is_left_behind_is_known_until_it_is_gone);
 	tcase_add_test(c, hooks_that_are_gone_are_missed_until_they_are_back);
 	tcase_add_test(c, what_was_uninstalled_is_not_missed);

@@ -272,7 +272,7 @@ END_TEST
 START_TEST(tokens_reach_no_worker)
 {
 	static const char *const NAMES[] = { "watchdog",  "applier",   "retention", "mcp-front",
-		                             "commander", "archivist", "reader",   "sentry" };
+		                             "commander", "archivist", "reader",    "sentry" };
 	char path[64];
 
 	(void)setenv("SLACK_APP_TOKEN", "xapp-secret", 1);

@@ -129,8 +129,7 @@ static void look_at_hooks(struct round *r, const char *host, bool managed)
 	OWNED(str) struct str text = { 0 };
 	struct err ignored = { 0 };
 
-	if (!gate_hooks_exist(host, managed) ||
-	    gate_hooks_path(host, managed, "", &path, &ignored))
+	if (!gate_hooks_exist(host, managed) || gate_hooks_path(host, managed, "", &path, &ignored))
 		return;
 	read_text(str_text(&path), &text);
 	if (gate_hooks_are_ours(host, str_text(&text)))
@@ -141,10 +140,11 @@ static int note_removed(struct round *r, const char *host, const char *path)
 {
 	OWNED(str) struct str detail = { 0 };
 
-	str_addf(&detail,
-	         "our hooks are no longer in %s: its agents are asked for nothing that they do not ask "
-	         "of themselves; agent-intercom install %s --gate",
-	         path, host);
+	str_addf(
+	    &detail,
+	    "our hooks are no longer in %s: its agents are asked for nothing that they do not ask "
+	    "of themselves; agent-intercom install %s --gate",
+	    path, host);
 	return gates_note(r->w,
 	                  &(struct lapse){ .kind = GATE_LAPSE_KIND_REMOVED,
 	                                   .host = host,
@@ -381,8 +381,9 @@ static int end_past(struct round *r)
 int gates_look(struct worker *w, const struct texts *roots, struct err *e)
 {
 	struct round r = { .w = w, .roots = roots, .e = e };
-	int failed = look_at_installs(&r) || look_at_workspaces(&r) || note_all(&r, note_silent) < 0 ||
-	             note_all(&r, note_untried) < 0 || note_all(&r, end_found) < 0 || note_all(&r, end_past) < 0;
+	int failed = look_at_installs(&r) || look_at_workspaces(&r) ||
+	             note_all(&r, note_silent) < 0 || note_all(&r, note_untried) < 0 ||
+	             note_all(&r, end_found) < 0 || note_all(&r, end_past) < 0;
 
 	texts_clear(&r.installs);
 	texts_clear(&r.known);

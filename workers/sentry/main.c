@@ -7,7 +7,8 @@
  * A lapse is a row: the rules tell it, once, and it ends when the gate holds again. A disk that
  * hangs stops this worker, and no other.
  *
- * Reads session, connection, tool_call, gate_canary; writes gate_install, gate_lapse. A kill leaves nothing half done: the next incarnation looks again. */
+ * Reads session, connection, tool_call, gate_canary; writes gate_install, gate_lapse. A kill leaves
+ * nothing half done: the next incarnation looks again. */
 #include "sentry.h"
 
 #include "clock.h"

@@ -33,9 +33,9 @@ enum {
 };
 
 /* First the door is closed, then what came in is finished. */
-static const int STOP_ORDER[] = { CHILD_SLACK_LISTENER, CHILD_FRONT,        CHILD_COMMANDER,
-	                          CHILD_READER,         CHILD_SENTRY,       CHILD_APPLIER,
-	                          CHILD_WATCHDOG,       CHILD_ARCHIVIST,    CHILD_SLACK_POSTER,
+static const int STOP_ORDER[] = { CHILD_SLACK_LISTENER, CHILD_FRONT,     CHILD_COMMANDER,
+	                          CHILD_READER,         CHILD_SENTRY,    CHILD_APPLIER,
+	                          CHILD_WATCHDOG,       CHILD_ARCHIVIST, CHILD_SLACK_POSTER,
 	                          CHILD_RETENTION };
 _Static_assert(COUNT(STOP_ORDER) == CHILD_COUNT, "each worker is asked to leave");
 
