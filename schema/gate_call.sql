@@ -19,7 +19,7 @@ CREATE TABLE gate_call (
   tool_use_id  TEXT,                        -- fixed: the host's own id of this use
   cwd          TEXT,                        -- fixed: where the tool works
   digest       TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of host, tool, arguments, cwd
-  pre_seq      INTEGER REFERENCES gate_call (seq), -- fixed: post_tool: the row of what was allowed
+  pre_seq      INTEGER REFERENCES gate_call (seq), -- fixed: post_tool, permission: the row of what was allowed
   request_seq  INTEGER REFERENCES request (seq), -- fixed: what a person is asked; NULL: nobody
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)), -- fixed: what else the event said: {"type": ..}
   decision     TEXT NOT NULL DEFAULT 'open', -- free: see gate_call_move

@@ -39,12 +39,17 @@ SELECT seq, digest, host FROM gate_call
             ELSE tool_use_id = :tool_use_id END
  ORDER BY seq LIMIT 1;
 
--- name: gate_call_granted :any
--- Whether what a host asks for permission for was allowed before the tool, with its files and its
--- folder as they are now.
-SELECT 1 FROM gate_call AS g JOIN tool_call AS t ON t.seq = g.call_seq
+-- name: gate_call_granted :one
+-- The use of a tool that what a host asks for permission for belongs to: it was allowed as it is,
+-- with its files and its folder as they are now.
+-- type: :tool_use_id text
+SELECT g.seq FROM gate_call AS g JOIN tool_call AS t ON t.seq = g.call_seq
  WHERE g.session_seq = :session AND g.digest = :digest AND g.moment = 'pre_tool'
-   AND g.decision = 'allow' AND g.seen IS NULL AND t.digest = :bound;
+   AND g.decision = 'allow' AND g.seen IS NULL AND t.digest = :bound
+   AND (:tool_use_id IS NULL OR g.tool_use_id IS NULL OR g.tool_use_id = :tool_use_id)
+   AND NOT EXISTS (SELECT 1 FROM gate_rewrite AS w WHERE w.gate_seq = g.seq)
+   AND NOT EXISTS (SELECT 1 FROM gate_spent AS s WHERE s.seq = g.seq)
+ ORDER BY g.seq LIMIT 1;
 
 -- name: gate_call_see :exec
 -- type: :why text

@@ -25,12 +25,16 @@ SELECT w.gate_seq, w.request_seq, w.text_hash, g.digest, t.digest AS bound
  ORDER BY w.seq LIMIT 1;
 
 -- name: gate_rewrite_handed :one
--- What a tool that has not ended was handed to do, by its arguments.
+-- What a tool that has not ended was handed to do, by its arguments. :grants: only what a
+-- permission that its host asks for may belong to.
+-- type: :grants integer
 -- row: gate_rewritten
 SELECT w.gate_seq, w.request_seq, w.text_hash, g.digest, t.digest AS bound
   FROM gate_rewrite AS w JOIN gate_call AS g ON g.seq = w.gate_seq
   JOIN tool_call AS t ON t.seq = g.call_seq
  WHERE w.session_seq = :session AND w.digest = :digest AND w.is_told = 0 AND g.seen IS NULL
+   AND (:grants = 0 OR (g.moment = 'pre_tool'
+        AND NOT EXISTS (SELECT 1 FROM gate_spent AS s WHERE s.seq = g.seq)))
  ORDER BY w.seq LIMIT 1;
 
 -- name: gate_rewrite_of :one

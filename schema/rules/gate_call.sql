@@ -7,10 +7,14 @@ CREATE TRIGGER gate_call_is_of_its_call BEFORE INSERT ON gate_call BEGIN
                         AND t.request_seq IS NEW.request_seq);
   SELECT RAISE(ABORT, 'gate_call: pre: what was allowed is a tool of the same session')
    WHERE NEW.pre_seq IS NOT NULL
-     AND (NEW.moment <> 'post_tool'
+     AND (NEW.moment NOT IN ('post_tool', 'permission')
           OR NOT EXISTS (SELECT 1 FROM gate_call AS g
                           WHERE g.seq = NEW.pre_seq AND g.session_seq = NEW.session_seq
                             AND g.moment = 'pre_tool' AND g.decision = 'allow'));
+  SELECT RAISE(ABORT, 'gate_call: granted: what was allowed grants one permission')
+   WHERE NEW.moment = 'permission' AND NEW.pre_seq IS NOT NULL
+     AND EXISTS (SELECT 1 FROM gate_call AS g
+                  WHERE g.pre_seq = NEW.pre_seq AND g.moment = 'permission');
   SELECT RAISE(ABORT, 'gate_call: unapproved: nobody has approved this')
    WHERE NEW.decision = 'allow' AND NEW.request_seq IS NOT NULL
      AND NOT EXISTS (SELECT 1 FROM request
@@ -53,6 +57,16 @@ WHEN OLD.seen IS NULL AND NEW.seen = 'differs' BEGIN
           NEW.host || ' did not do what was allowed: ' || coalesce(NEW.tool, 'a tool') || ': ' ||
           coalesce(NEW.seen_why, 'it differs'), NEW.seen_at);
 END;
+
+-- What was allowed before a tool and grants no permission any more: it has done so, or what was
+-- asked or passed on was denied later, or used by one that was not allowed.
+CREATE VIEW gate_spent AS
+SELECT g.seq
+  FROM gate_call AS g LEFT JOIN gate_rewrite AS w ON w.gate_seq = g.seq
+  JOIN gate_call AS n ON n.session_seq = g.session_seq AND n.seq > g.seq
+ WHERE (n.moment = 'permission' AND n.pre_seq = g.seq)
+    OR ((n.digest = g.digest OR n.digest = w.digest)
+        AND (n.decision = 'deny' OR (n.moment = 'post_tool' AND n.pre_seq IS NULL)));
 
 -- What agents did that was not allowed so.
 CREATE VIEW gate_amiss AS

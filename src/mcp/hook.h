@@ -51,7 +51,7 @@ struct hook {
 	char **named; /* absolute paths; owned */
 	size_t named_count;
 	bool is_computed; /* the call's plan says what becomes of the files */
-	int64_t pre_seq; /* after a tool: its gate_call before */
+	int64_t pre_seq; /* after a tool, or of a permission: its gate_call before */
 };
 
 /* Opens a call from the params of HOOK_METHOD. 0, or -1 with what is wrong. */

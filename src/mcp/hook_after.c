@@ -88,7 +88,7 @@ static enum gate_call_seen verdict_of(const struct hook *h, const struct compari
 static int take_handed(struct store *st, struct hook *h, const struct peer *p, struct err *e)
 {
 	OWNED(gate_rewritten_row) struct gate_rewritten_row row = { 0 };
-	int got = sql_gate_rewrite_handed(st, p->session_seq, h->digest.text, &row, e);
+	int got = sql_gate_rewrite_handed(st, p->session_seq, h->digest.text, false, &row, e);
 
 	h->pre_seq = row.gate_seq;
 	return got;

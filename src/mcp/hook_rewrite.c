@@ -264,7 +264,12 @@ int hook_was_told(struct store *st, struct call *c, const struct peer *p, struct
 int hook_was_handed(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
 	OWNED(gate_rewritten_row) struct gate_rewritten_row handed = { 0 };
-	int got = sql_gate_rewrite_handed(st, p->session_seq, c->hook->digest.text, &handed, e);
+	int got =
+	    sql_gate_rewrite_handed(st, p->session_seq, c->hook->digest.text, true, &handed, e);
 
-	return got > 0 ? is_same_place(st, c, &handed, e) : got;
+	if (got > 0)
+		got = is_same_place(st, c, &handed, e);
+	if (got > 0)
+		c->hook->pre_seq = handed.gate_seq;
+	return got;
 }

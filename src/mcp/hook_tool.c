@@ -101,11 +101,15 @@ static int allow(struct call *c)
 /* What was allowed before the tool needs no second answer when the host asks for permission. */
 static int was_allowed(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
+	struct hook *h = c->hook;
+	OWNED(gate_call_granted_row) struct gate_call_granted_row row = { 0 };
 	int got;
 
-	if (c->hook->in.event != GATE_PERMISSION || c->hook->verdict == HOOK_DENY)
+	if (h->in.event != GATE_PERMISSION || h->verdict == HOOK_DENY)
 		return 0;
-	got = sql_gate_call_granted(st, p->session_seq, c->hook->digest.text, c->digest.text, e);
+	got = sql_gate_call_granted(st, p->session_seq, h->digest.text, c->digest.text,
+	                            h->in.tool_use_id, &row, e);
+	h->pre_seq = row.seq;
 	return got ? got : hook_was_handed(st, c, p, e);
 }
 
