@@ -93,7 +93,6 @@ static void setup(void)
 	make("mkdir sub node_modules build && echo build/ >.gitignore");
 }
 
-/* Something that is noticed for sure, after what is not: when it is there, the other was judged. */
 static void nothing_is_noticed(void)
 {
 	expect_still(LAPSES, "", 6000);

@@ -187,8 +187,8 @@ static int tell(struct worker *w, const struct watched *one, struct err *e)
 	const struct instant upto = clock_instant(one->last_ms);
 	OWNED(gate_unexplained_row) struct gate_unexplained_row row = { 0 };
 	OWNED(str) struct str detail = { 0 };
-	int got = sql_gate_unexplained(&w->store, tree_root(one->tree), w->machine, from.text,
-	                               upto.text, &row, e);
+	int got = sql_gate_unexplained(&w->store, upto.text, tree_root(one->tree), w->machine,
+	                               from.text, &row, e);
 
 	if (got <= 0)
 		return got;
