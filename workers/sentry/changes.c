@@ -127,12 +127,17 @@ int changes_watch(struct changes *c, struct worker *w, struct err *e)
 
 static void note(struct watched *one, const char *path)
 {
+	OWNED(str) struct str shown = { 0 };
+
+	str_add_shown(&shown, path, strlen(path), SHOWN_BYTES);
 	one->last_ms = clock_now_ms();
+	if (one->count && strcmp(str_text(&shown), str_text(&one->path)) == 0)
+		return; /* it is made, then closed */
 	if (one->count++ > 0)
 		return;
 	one->first_ms = one->last_ms;
 	str_reset(&one->path);
-	str_add_shown(&one->path, path, strlen(path), SHOWN_BYTES);
+	str_add(&one->path, str_text(&shown));
 }
 
 /* More happened than the kernel kept: what was made meanwhile is not watched, so begin again. */
