@@ -76,15 +76,12 @@ int hooks_introduce(struct front *f, struct job *job, struct err *e)
 	    (!p->patience_ms || p->patience_ms > f->settings.gate_wait_ms))
 		p->patience_ms = f->settings.gate_wait_ms;
 	p->begins = h->in.event == GATE_SESSION_START;
-	if (!h->in.session)
-		learn_program(job->sink);
+	learn_program(job->sink);
 	if (peer_of_hook(&f->worker.store, p, h->in.host->name, h->in.session,
 	                 folder ? folder : h->in.cwd, e))
 		return -1;
-	if (!p->seq) {
+	if (!p->seq)
 		take_environment(p, env);
-		learn_program(job->sink);
-	}
 	return 0;
 }
 
