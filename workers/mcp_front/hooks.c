@@ -294,6 +294,8 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 	told->is_recorded = false;
 	if (!hold_find(f, job->call_seq))
 		return 0; /* its caller has left */
+	if (sink_has_hung_up(job->sink)) /* while the database was busy: it has denied by itself */
+		return hooks_hang_up(f, job, e);
 	if (call_result(st, job->call_seq, t, e) ||
 	    sql_gate_call_of_call(st, job->call_seq, &row, e) <= 0)
 		return -1;
