@@ -44,6 +44,10 @@ SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id,
                     WHERE o.session_seq = s.seq AND o.state = 'open' AND o.transport <> 'hook')
  ORDER BY c.seq DESC LIMIT 1;
 
+-- name: session_workspaces :many
+-- Where sessions of this machine work.
+SELECT DISTINCT workspace_root FROM session WHERE status <> 'terminated' AND machine = :machine;
+
 -- name: session_touch :exec
 -- Its agent called a tool; an interrupted session is active again.
 UPDATE session

@@ -31,7 +31,7 @@ echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":
 answers() { grep -q '"id":1,.*"serverInfo"' "$scratch/out"; }
 workers_run() {
   "$program-ctl" --text health >"$scratch/health" &&
-    [ "$(grep -Ec '^worker (applier|archivist|commander|mcp-front|reader|retention|watchdog) +ready ' "$scratch/health")" -eq 7 ]
+    [ "$(grep -Ec '^worker (applier|archivist|commander|mcp-front|reader|retention|sentry|watchdog) +ready ' "$scratch/health")" -eq 8 ]
 }
 # wait_until CONDITION WHAT: 30 seconds at most, as long as the relay runs.
 wait_until() {

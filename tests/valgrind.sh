@@ -23,7 +23,7 @@ db="$scratch/state/agent-intercom/intercom.db"
 
 # The supervisor looks for its workers beside itself: here each is a script that asks valgrind.
 cp "$build/agent-intercom" "$build/runner" "$scratch/bin/"
-for worker in mcp-front commander archivist reader applier watchdog retention; do
+for worker in mcp-front commander sentry archivist reader applier watchdog retention; do
   cat > "$scratch/bin/$worker" <<EOF
 #!/bin/sh
 exec $check --log-file="$scratch/log/$worker" "$build/$worker" "\$@"

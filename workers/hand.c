@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -88,7 +89,20 @@ static bool read_question(int fd, struct str *message)
 	return read_all(fd, message->bytes, message->length);
 }
 
-static int do_job(int fd)
+/* The text of a proposal that came in a file of its own. */
+static bool map_body(int fd, struct hand_ask *ask)
+{
+	void *bytes;
+
+	if (!ask->is_apart)
+		return true;
+	bytes = mmap(NULL, ask->body_length, PROT_READ, MAP_PRIVATE, fd, 0);
+	ask->body = bytes == MAP_FAILED ? NULL : bytes;
+	return ask->body;
+}
+
+/* fd: of the socket; apart: of the file that goes with the question, -1: none */
+static int do_job(int fd, int apart)
 {
 	OWNED(str) struct str question = { 0 };
 	OWNED(str) struct str answer = { 0 };
@@ -99,7 +113,7 @@ static int do_job(int fd)
 	confine();
 	if (!read_question(fd, &question))
 		return EX_OK; /* nobody waits for the answer */
-	if (hand_ask_read(&question, &ask) == 0) {
+	if (hand_ask_read(&question, &ask) == 0 && map_body(apart, &ask)) {
 		settle_down(ask.is_big);
 		hand_work(&ask, HAND_WATCH_FD, &found);
 		hand_found_write(&ask, &found, &answer);
@@ -111,10 +125,10 @@ static int do_job(int fd)
 
 /* ---- the parent ---- */
 
-/* The socket that comes with a job; -1: mcp-front is gone. */
-static int next_job(uint32_t *number)
+/* The socket that comes with a job, and perhaps a file; false: mcp-front is gone. */
+static bool next_job(uint32_t *number, int fds[HAND_JOB_FDS])
 {
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	char control[CMSG_SPACE(HAND_JOB_FDS * sizeof(int))] __attribute__((aligned(8)));
 	struct iovec bytes = { .iov_base = number, .iov_len = sizeof(*number) };
 	struct msghdr m = { .msg_iov = &bytes,
 		            .msg_iovlen = 1,
@@ -122,18 +136,19 @@ static int next_job(uint32_t *number)
 		            .msg_controllen = sizeof(control) };
 	ssize_t n = recvmsg(HAND_FRONT_FD, &m, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *c = n == sizeof(*number) ? CMSG_FIRSTHDR(&m) : NULL;
-	int fd = -1;
 
+	fds[0] = fds[1] = -1;
 	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
+		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	return fds[0] >= 0;
 }
 
 /* Tells mcp-front which process does the job. */
 static void tell(uint32_t number, pid_t pid)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
-	struct iovec bytes = { .iov_base = &number, .iov_len = sizeof(number) };
+	struct hand_told told = { .number = number, .pid = pid };
+	struct iovec bytes = { .iov_base = &told, .iov_len = sizeof(told) };
 	struct msghdr m = { .msg_iov = &bytes, .msg_iovlen = 1 };
 	int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
 
@@ -153,7 +168,7 @@ static void tell(uint32_t number, pid_t pid)
 		(void)close(pidfd);
 }
 
-static void begin(int fd, uint32_t number)
+static void begin(const int fds[HAND_JOB_FDS], uint32_t number)
 {
 	pid_t self = getpid(), pid = fork();
 
@@ -163,10 +178,12 @@ static void begin(int fd, uint32_t number)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != self)
 			_exit(EX_OK);
-		_exit(do_job(fd));
+		_exit(do_job(fds[0], fds[1]));
 	}
 	tell(number, pid); /* before the child is reaped, so that its pid cannot be reused */
-	(void)close(fd);
+	for (int i = 0; i < HAND_JOB_FDS; i++)
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
 }
 
 static void on_child(int signal)
@@ -224,7 +241,7 @@ static bool is_started_by_front(void)
 int main(int argc, char **argv)
 {
 	uint32_t number;
-	int fd;
+	int fds[HAND_JOB_FDS];
 
 	(void)argv;
 	if (argc > 1 || !is_started_by_front()) {
@@ -237,7 +254,7 @@ int main(int argc, char **argv)
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	warm_up();
 	hear_of_children();
-	while (wait_for_job() && (fd = next_job(&number)) >= 0)
-		begin(fd, number);
+	while (wait_for_job() && next_job(&number, fds))
+		begin(fds, number);
 	return EX_OK;
 }

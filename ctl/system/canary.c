@@ -5,6 +5,7 @@
 #include "environment.h"
 #include "gate_canary.h"
 #include "id.h"
+#include "json.h"
 #include "launch.h"
 #include "program.h"
 #include "tail.h"
@@ -35,7 +36,7 @@ enum {
 };
 
 /* How a host is started with our model. In all texts $base stands for the model's address, $file
- * and $command for what it is to write and to run. */
+ * and $command for what it is to write and to run, $folder for where it works. */
 struct look {
 	const char *host, *program;
 	const char
@@ -72,12 +73,26 @@ static const struct look LOOKS[] = {
 	  .run_args = "{\"command\":\"$command\",\"description\":\"canary\"}" },
 	{ .host = "codex",
 	  .program = "codex",
-	  .words = { "exec", "--skip-git-repo-check", "$free", "-c", "model=\"canary\"", "-c",
-	             "model_provider=\"canary\"", "-c", "model_providers.canary.name=\"canary\"",
-	             "-c", "model_providers.canary.base_url=\"$base/v1\"", "-c",
-	             "model_providers.canary.env_key=\"CANARY_KEY\"", "-c",
-	             "model_providers.canary.wire_api=\"responses\"", "-c",
-	             "check_for_update_on_startup=false", PROMPT },
+	  .words = { "exec",
+	             "--skip-git-repo-check",
+	             "$free",
+	             "-c",
+	             "model=\"canary\"",
+	             "-c",
+	             "model_provider=\"canary\"",
+	             "-c",
+	             "model_providers.canary.name=\"canary\"",
+	             "-c",
+	             "projects={\"$folder\"={trust_level=\"trusted\"}}",
+	             "-c",
+	             "model_providers.canary.base_url=\"$base/v1\"",
+	             "-c",
+	             "model_providers.canary.env_key=\"CANARY_KEY\"",
+	             "-c",
+	             "model_providers.canary.wire_api=\"responses\"",
+	             "-c",
+	             "check_for_update_on_startup=false",
+	             PROMPT },
 	  .free = "--dangerously-bypass-approvals-and-sandbox",
 	  .free_managed = "--sandbox=workspace-write",
 	  .variables = { "CANARY_KEY=canary" },
@@ -106,7 +121,7 @@ static const struct look LOOKS[] = {
 	  .words = { "--disable-builtin-mcps", "--no-auto-update", "--allow-all-tools",
 	             "--allow-all-paths", "-p", PROMPT },
 	  .variables = { "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=$base/v1",
-	                 "COPILOT_MODEL=canary" },
+	                 "COPILOT_MODEL=canary", "COPILOT_ALLOW_ALL=true" },
 	  .write_tool = "create",
 	  .write_args = "{\"path\":\"$file\",\"file_text\":\"canary\\n\"}",
 	  .run_tool = "bash",
@@ -172,6 +187,7 @@ static void fill(struct str *out, const char *text, const struct trial *t)
 	} NAMES[] = { { "$base", str_text(&t->base) },
 		      { "$file", str_text(&t->file) },
 		      { "$command", str_text(&t->command) },
+		      { "$folder", t->folder },
 		      { "$free", t->canary->managed ? t->look->free_managed : t->look->free } };
 
 	while (*text) {
@@ -200,18 +216,51 @@ static void hear(int fd, struct tail *tail)
 		tail_add(tail, chunk, (size_t)n);
 }
 
-static int make_settings(const struct trial *t, struct err *e)
+/* Appends the members of two objects as one. */
+static void add_merged(const char *first, const char *second, struct str *out)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(first);
+	OWNED(cJSON_ptr) cJSON *more = cJSON_Parse(second);
+	char *text;
+
+	while (more && more->child) {
+		cJSON *one = cJSON_DetachItemViaPointer(more, more->child);
+
+		(void)cJSON_AddItemToObject(root, one->string, one);
+	}
+	text = cJSON_PrintUnformatted(root);
+	str_add(out, text ? text : first);
+	cJSON_free(text);
+}
+
+static int make_file(const struct trial *t, const char *name, const struct str *text, struct err *e)
 {
 	OWNED(textfile) struct textfile file = { 0 };
 	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str text = { 0 };
 
-	if (!t->look->settings)
-		return 0;
-	str_addf(&path, "%s/%s", t->folder, t->look->settings);
-	str_add(&text, t->look->settings_text);
-	return textfile_read(str_text(&path), &file, e) || textfile_replace(&file, &text, e) ? -1
-	                                                                                     : 0;
+	str_addf(&path, "%s/%s", t->folder, name);
+	return textfile_read(str_text(&path), &file, e) || textfile_replace(&file, text, e) ? -1
+	                                                                                    : 0;
+}
+
+/* Makes the files that its folder has. */
+static int make_files(const struct trial *t, struct err *e)
+{
+	const char *settings = t->look->settings, *file = t->canary->file;
+	bool is_one = settings && file && strcmp(settings, file) == 0;
+	OWNED(str) struct str ours = { 0 };
+	OWNED(str) struct str theirs = { 0 };
+
+	if (settings)
+		str_add(&ours, t->look->settings_text);
+	if (is_one)
+		add_merged(t->canary->text, t->look->settings_text, &theirs);
+	else if (file)
+		str_add(&theirs, t->canary->text);
+	return (settings && !is_one && make_file(t, settings, &ours, e)) ||
+	               (file && make_file(t, file, &theirs, e))
+	           ? -1
+	           : 0;
 }
 
 static void set_environment(const struct trial *t, struct environment *e)
@@ -412,7 +461,7 @@ static void try(struct trial *t)
 	str_addf(&t->command, "touch %s/canary-command", t->folder);
 	fill(&t->model.calls[CALL_WRITE].args, t->look->write_args, t);
 	fill(&t->model.calls[CALL_RUN].args, t->look->run_args, t);
-	if (make_settings(t, &e) == 0 && canary_model_start(&t->model, &e) == 0) {
+	if (make_files(t, &e) == 0 && canary_model_start(&t->model, &e) == 0) {
 		str_addf(&t->base, "http://127.0.0.1:%d", t->model.port);
 		find_version(t);
 		if (start(t, &e) == 0)

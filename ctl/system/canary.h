@@ -1,5 +1,6 @@
-/* canary: starts a host for a moment in an empty folder, with a model of ours that has it write a
- * file and run a command, and looks whether its gate kept it from both. Nothing reaches a model of
+/* canary: starts a host for a moment in an empty folder, or in one with a settings file as a
+ * workspace has it, with a model of ours that has it write a file and run a command, and looks
+ * whether its gate kept it from both. Nothing reaches a model of
  * the user's, and the hook, which is told by a variable that this is a canary, asks nobody. */
 #ifndef CANARY_H
 #define CANARY_H
@@ -12,6 +13,7 @@
 struct canary {
 	const char *host; /* as install knows it */
 	bool managed; /* its gate is that of all users, with what that forbids */
+	const char *file, *text; /* a file of the folder, and what is in it; NULL: none */
 	enum gate_canary_state state; /* closed: our hook kept it from both; unknown: it could not
 	                               * be tried, or something else kept it */
 	bool missing; /* its program is not installed */

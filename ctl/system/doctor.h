@@ -26,6 +26,13 @@ void doctor_clear(struct doctor *d);
 void doctor_tell(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* ---- doctor_gate_workspace.c ---- */
+
+/* Looks where the user is, and in each workspace with an open session, for files that keep the
+ * host's hooks from running, and tries each with the host. managed: its gate is that of all users.
+ */
+void doctor_check_workspaces(struct doctor *d, const char *host, bool managed);
+
 /* ---- doctor_slack.c ---- */
 
 /* Checks what a start from this shell would find about Slack, and asks Slack itself. */

@@ -4,6 +4,7 @@
 #include "doctor.h"
 #include "install.h"
 
+#include "gate_hooks.h"
 #include "instance.h"
 #include "json.h"
 #include "sql/gate_canary.h"
@@ -81,12 +82,12 @@ static const cJSON *find_handler(const struct look *l, const cJSON *list, int *g
 		*handler = 0;
 		line =
 		    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(outer, l->gate->command));
-		if (line && gate_command_is_ours(l->gate, line))
+		if (line && gate_hooks_are_ours(l->gate->host, line))
 			return outer;
 		cJSON_ArrayForEach (inner, handlers) {
 			line = cJSON_GetStringValue(
 			    cJSON_GetObjectItemCaseSensitive(inner, l->gate->command));
-			if (line && gate_command_is_ours(l->gate, line))
+			if (line && gate_hooks_are_ours(l->gate->host, line))
 				return inner;
 			++*handler;
 		}
@@ -197,14 +198,13 @@ static bool check_file(struct look *l)
 /* Whether a gate is there; prints where. */
 static bool check_place(struct look *l, const struct gate_place *place, bool managed)
 {
-	const struct wish w = { .root = "", .managed = managed };
 	OWNED(str) struct str path = { 0 };
 	struct err e = { 0 };
 	bool there;
 
-	if (!place->file.name)
+	if (!gate_hooks_exist(l->gate->host, managed))
 		return false;
-	if (gate_path(place, &w, &path, &e)) {
+	if (gate_hooks_path(l->gate->host, managed, "", &path, &e)) {
 		doctor_tell(l->d, FAIL, l->what, "%s", e.text);
 		return false;
 	}
@@ -271,13 +271,15 @@ static void check_gate(struct doctor *d, const char *host, bool asked)
 	l.what = str_text(&what);
 	there = check_place(&l, &l.gate->user, false);
 	managed = check_place(&l, &l.gate->system, true);
-	if (there || managed)
+	if (there || managed) {
 		try_canary(&l, managed);
-	else if (d->failures == l.failures_before)
+		doctor_check_workspaces(d, host, managed);
+	} else if (d->failures == l.failures_before) {
 		doctor_tell(d, asked ? FAIL : OK, l.what,
 		            "there is none: its agent is asked for nothing that it does not ask of "
 		            "itself; agent-intercom install %s --gate",
 		            host);
+	}
 }
 
 static void open_store(struct doctor *d, const struct config_source *source)
@@ -294,9 +296,8 @@ static void open_store(struct doctor *d, const struct config_source *source)
 
 int intercom_doctor_gate(const struct config_source *source, const char *host)
 {
-	static const char *const HOSTS[] = { "claude", "codex",  "gemini",   "copilot",
-		                             "cursor", "vscode", "opencode", "qwen" };
 	OWNED(doctor) struct doctor d = { .store = STORE_INIT };
+	const char *one;
 
 	(void)umask(NOT_FOR_OTHERS);
 	if (host && !gate_find(host)) {
@@ -309,8 +310,8 @@ int intercom_doctor_gate(const struct config_source *source, const char *host)
 		return EX_USAGE;
 	}
 	open_store(&d, source);
-	for (size_t i = 0; i < COUNT(HOSTS); i++)
-		if (!host || strcmp(host, HOSTS[i]) == 0)
-			check_gate(&d, HOSTS[i], host != NULL);
+	for (size_t i = 0; (one = gate_hooks_host(i)) != NULL; i++)
+		if (!host || strcmp(host, one) == 0)
+			check_gate(&d, one, host != NULL);
 	return d.failures ? EXIT_FAILURE : EX_OK;
 }

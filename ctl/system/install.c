@@ -654,6 +654,8 @@ static int carry_out_request(struct request *r, struct err *e)
 	if (r->wish.print && !r->wish.remove)
 		return print(&r->wish, e);
 	result = change_host(&r->wish, e);
+	if (result == 0 && r->wish.remove && install_forget_gate(&r->source, &r->wish, e))
+		return -1;
 	if (result == 0)
 		tell_hints(&r->wish);
 	if (result == 0 && !r->wish.instructions && !r->wish.managed)

@@ -4,10 +4,12 @@
  * install_plan.c       what the files will contain
  * install_hosts.c      where each host reads its servers, and in which form
  * install_gates.c      where each host reads its hooks, and in which form
- * install_gate_plan.c  what the files with hooks will contain */
+ * install_gate_plan.c  what the files with hooks will contain
+ * install_forget.c     what the database no longer misses */
 #ifndef INSTALL_H
 #define INSTALL_H
 
+#include "config.h"
 #include "err.h"
 #include "json_edit.h"
 #include "str.h"
@@ -70,9 +72,8 @@ enum gate_patience {
 	GATE_ENDS, /* the host is about to end */
 };
 
-/* A file that holds hooks, and what else is set with it. */
+/* A file that holds hooks (gate_hooks.h says where it is), and what else is set with it. */
 struct gate_place {
-	struct host_file file; /* for all users: name is the absolute path */
 	enum gate_shape shape;
 	const char *root; /* JSON object: constant members of the file, or NULL */
 	/* Settings next to the hooks; in another file if that is named. */
@@ -84,7 +85,7 @@ struct gate_place {
 /* The gate of a host: the hooks by which it asks before each tool. */
 struct gate {
 	const char *host;
-	struct gate_place user, system; /* without a name: there is no such place */
+	struct gate_place user, system;
 	const char *command; /* the member that holds the command line */
 	const char *members; /* JSON object: further constant members of a handler */
 	bool matches; /* events of tools need a matcher */
@@ -142,8 +143,6 @@ bool host_entry_is_ours(const cJSON *entry);
 
 /* The gate of a host; NULL: we know none. */
 const struct gate *gate_find(const char *host);
-/* The file of a place: below the user's home, or below w->root. */
-int gate_path(const struct gate_place *place, const struct wish *w, struct str *out, struct err *e);
 /* Seconds after which hook number i denies by itself, and after which the host gives it up. */
 long gate_deadline(const struct gate *g, const struct wish *w, int i);
 long gate_timeout(const struct gate *g, const struct wish *w, int i);
@@ -156,8 +155,6 @@ cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish 
 void gate_text(const struct gate *g, const struct gate_place *place, const struct wish *w,
                struct str *out);
 const char *gate_mark(enum gate_shape shape);
-/* Whether a command line is one of ours for that host. */
-bool gate_command_is_ours(const struct gate *g, const char *command);
 
 /* ---- install_plan.c ---- */
 
@@ -200,6 +197,12 @@ void install_plan_clear(struct plan *p);
 
 /* Adds the change to the hooks: this user's, or with w->managed everybody's. */
 int plan_gate(struct plan *p, const struct wish *w, struct err *e);
+
+/* ---- install_forget.c ---- */
+
+/* Hooks that were uninstalled are not missed: the sentry forgets them. Without a database nobody
+ * has noticed them. 0 or -1. */
+int install_forget_gate(const struct config_source *source, const struct wish *w, struct err *e);
 
 /* ---- install_plan.c ---- */
 

@@ -2,6 +2,7 @@
  * and gets nothing but our own handlers. */
 #include "install.h"
 
+#include "gate_hooks.h"
 #include "json.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static bool is_ours(const struct gate *g, const cJSON *handler)
 	const char *command =
 	    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(handler, g->command));
 
-	return command && gate_command_is_ours(g, command);
+	return command && gate_hooks_are_ours(g->host, command);
 }
 
 /* Takes our handlers out of a list of them. */
@@ -252,12 +253,12 @@ int plan_gate(struct plan *p, const struct wish *w, struct err *e)
 	if (!g)
 		return 0;
 	place = w->managed ? &g->system : &g->user;
-	if (!place->file.name)
+	if (!gate_hooks_exist(g->host, w->managed))
 		return err_set(e, ERR_INPUT,
 		               "%s reads no hooks from a path of the system; install them for each "
 		               "user with --gate",
 		               w->host->title);
-	if (gate_path(place, w, &path, e))
+	if (gate_hooks_path(g->host, w->managed, w->root, &path, e))
 		return -1;
 	c = plan_file(p, str_text(&path), e);
 	if (!c || (place->shape == GATE_GROUPS || place->shape == GATE_FLAT

@@ -8,8 +8,8 @@
  * without one would start the program without its arguments, or not at all, and run the tool. */
 #include "install.h"
 
+#include "gate_hooks.h"
 #include "json.h"
-#include "paths.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,10 +34,8 @@ enum {
 
 static const struct gate GATES[] = {
 	{ .host = "claude",
-	  .user = { .file = { NULL, "CLAUDE_CONFIG_DIR", ".claude/", "settings.json" },
-	            .shape = GATE_GROUPS },
-	  .system = { .file = { .name = "/etc/claude-code/managed-settings.d/agent-intercom.json" },
-	              .shape = GATE_GROUPS,
+	  .user = { .shape = GATE_GROUPS },
+	  .system = { .shape = GATE_GROUPS,
 	              .setting = { { { "allowManagedHooksOnly" }, "true", false },
 	                           { { "permissions", "disableBypassPermissionsMode" },
 	                             "\"disable\"",
@@ -50,15 +48,13 @@ static const struct gate GATES[] = {
 	  .timeout = { "timeout", 1, 0 },
 	  .hooks = { EVERY_CLAUDE_EVENT } },
 	{ .host = "codex",
-	  .user = { .file = { NULL, "CODEX_HOME", ".codex/", "hooks.json" },
-	            .shape = GATE_GROUPS,
+	  .user = { .shape = GATE_GROUPS,
 	            .hint =
 	                "Codex runs these hooks only after you have trusted them, and skips them "
 	                "without a word until then: start codex, type /hooks, look at them and "
 	                "trust them. It writes their hashes into its own config.toml; do the "
 	                "same after each change. Then run agent-intercom doctor --gate codex." },
-	  .system = { .file = { .name = "/etc/codex/requirements.toml" },
-	              .shape = GATE_TABLES,
+	  .system = { .shape = GATE_TABLES,
 	              .hint =
 	                  "Codex trusts these hooks without asking, runs no others, and does not "
 	                  "start without its sandbox." },
@@ -72,15 +68,14 @@ static const struct gate GATES[] = {
 	             { "SessionStart", GATE_TELLS, false },
 	             { "SessionEnd", GATE_ENDS, false } } },
 	{ .host = "gemini",
-	  .user = { .file = { NULL, NULL, "", ".gemini/settings.json" },
-	            .shape = GATE_GROUPS,
+	  .user = { .shape = GATE_GROUPS,
 	            .hint =
 	                "Gemini CLI runs hooks only in folders that it trusts. Its hooks cannot "
 	                "grant anything: its own dialogs stay, and without a terminal it has no "
 	                "tools that write unless it is started with --yolo." },
-	  .system = { .file = { .name = "/etc/gemini-cli/settings.json" },
-	              .shape = GATE_GROUPS,
-	              .setting = { { { "security", "disableYoloMode" }, "true", false } },
+	  .system = { .shape = GATE_GROUPS,
+	              .setting = { { { "security", "disableYoloMode" }, "true", false },
+	                           { { "hooksConfig", "enabled" }, "true", false } },
 	              .hint = "Gemini CLI refuses --yolo then. Its hooks cannot grant anything, so "
 	                      "its own dialogs stay." },
 	  .command = "command",
@@ -94,11 +89,8 @@ static const struct gate GATES[] = {
 	             { "SessionStart", GATE_TELLS, false },
 	             { "SessionEnd", GATE_ENDS, false } } },
 	{ .host = "copilot",
-	  .user = { .file = { NULL, "COPILOT_HOME", ".copilot/", "hooks/agent-intercom.json" },
-	            .shape = GATE_FLAT,
-	            .root = "{\"version\":1}" },
-	  .system = { .file = { .name = "/etc/github-copilot/policy.d/agent-intercom.json" },
-	              .shape = GATE_FLAT,
+	  .user = { .shape = GATE_FLAT, .root = "{\"version\":1}" },
+	  .system = { .shape = GATE_FLAT,
 	              .root = "{\"version\":1}",
 	              .hint =
 	                  "Copilot CLI has no setting that forbids --allow-all-tools; its hooks "
@@ -117,11 +109,8 @@ static const struct gate GATES[] = {
 	             { "sessionStart", GATE_TELLS, false },
 	             { "sessionEnd", GATE_ENDS, false } } },
 	{ .host = "cursor",
-	  .user = { .file = { NULL, NULL, "", ".cursor/hooks.json" },
-	            .shape = GATE_FLAT,
-	            .root = "{\"version\":1}" },
-	  .system = { .file = { .name = "/etc/cursor/hooks.json" },
-	              .shape = GATE_FLAT,
+	  .user = { .shape = GATE_FLAT, .root = "{\"version\":1}" },
+	  .system = { .shape = GATE_FLAT,
 	              .root = "{\"version\":1}",
 	              .hint =
 	                  "Cursor has no setting in a file that forbids running everything; its "
@@ -137,8 +126,7 @@ static const struct gate GATES[] = {
 	             { "sessionStart", GATE_TELLS, false },
 	             { "sessionEnd", GATE_ENDS, false } } },
 	{ .host = "vscode",
-	  .user = { .file = { NULL, NULL, "", ".config/agent-intercom/vscode-hooks/gate.json" },
-	            .shape = GATE_FLAT,
+	  .user = { .shape = GATE_FLAT,
 	            .settings = { NULL, "XDG_CONFIG_HOME", ".config/", "Code/User/settings.json" },
 	            .setting = { { { "chat.hookFilesLocations",
 	                             "~/.config/agent-intercom/vscode-hooks" },
@@ -157,9 +145,7 @@ static const struct gate GATES[] = {
 	             { "Stop", GATE_STOPS, false },
 	             { "SessionStart", GATE_TELLS, false } } },
 	{ .host = "opencode",
-	  .user = { .file = { NULL, "XDG_CONFIG_HOME", ".config/",
-	                      "opencode/plugins/agent-intercom.js" },
-	            .shape = GATE_PLUGIN,
+	  .user = { .shape = GATE_PLUGIN,
 	            .hint =
 	                "opencode fetches its package @opencode-ai/plugin at its next start, and "
 	                "hangs then if it cannot. It skips a plugin that it cannot load without "
@@ -172,14 +158,13 @@ static const struct gate GATES[] = {
 	             { "session.idle", GATE_TELLS, false },
 	             { "session.deleted", GATE_ENDS, false } } },
 	{ .host = "qwen",
-	  .user = { .file = { NULL, NULL, "", ".qwen/settings.json" },
-	            .shape = GATE_GROUPS,
+	  .user = { .shape = GATE_GROUPS,
 	            .hint =
 	                "Qwen Code waits for a hook for 60 seconds at most, so a question that "
 	                "takes longer is denied after 55 and found again when the agent repeats "
 	                "the call." },
-	  .system = { .file = { .name = "/etc/qwen-code/settings.json" },
-	              .shape = GATE_GROUPS,
+	  .system = { .shape = GATE_GROUPS,
+	              .setting = { { { "disableAllHooks" }, "false", false } },
 	              .hint =
 	                  "Qwen Code has no setting that forbids --yolo; its hooks are asked all "
 	                  "the same." },
@@ -197,14 +182,6 @@ const struct gate *gate_find(const char *host)
 		if (strcmp(GATES[i].host, host) == 0)
 			return &GATES[i];
 	return NULL;
-}
-
-int gate_path(const struct gate_place *place, const struct wish *w, struct str *out, struct err *e)
-{
-	if (!w->managed)
-		return host_path(&place->file, false, out, e);
-	str_addf(out, "%s%s", w->root, place->file.name);
-	return 0;
 }
 
 long gate_timeout(const struct gate *g, const struct wish *w, int i)
@@ -256,17 +233,6 @@ void gate_command(const struct gate *g, const struct wish *w, int i, struct str 
 	}
 }
 
-/* The program may have moved since, so only its name counts, and whom it is told that it serves. */
-bool gate_command_is_ours(const struct gate *g, const char *command)
-{
-	OWNED(str) struct str plain = { 0 };
-	OWNED(str) struct str quoted = { 0 };
-
-	str_addf(&plain, "/hook %s ", g->host);
-	str_addf(&quoted, "/hook' %s ", g->host);
-	return strstr(command, str_text(&plain)) || strstr(command, str_text(&quoted));
-}
-
 /* ---- what is written ---- */
 
 cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish *w, int i)
@@ -293,7 +259,7 @@ cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish 
 
 const char *gate_mark(enum gate_shape shape)
 {
-	return shape == GATE_TABLES ? "# agent-intercom " : "// agent-intercom ";
+	return shape == GATE_TABLES ? GATE_HOOKS_TABLES_MARK : GATE_HOOKS_PLUGIN_MARK;
 }
 
 static void add_quoted(struct str *out, const char *text)

@@ -37,6 +37,11 @@ UNION ALL
 SELECT * FROM (SELECT 'gate ' || host, state, coalesce(tool || ': ', '') || why, at
                  FROM gate_amiss ORDER BY seq DESC LIMIT 3)
 UNION ALL
+SELECT 'gate ' || host, kind, detail, found_at FROM gate_lapse WHERE ended_at IS NULL
+UNION ALL
+SELECT 'gate ' || host, state, version || ': ' || detail, max(at) FROM gate_canary
+ GROUP BY host HAVING state <> 'closed'
+UNION ALL
 SELECT 'slack', count(*) || ' queued',
        (SELECT count(*) FROM slack_outbox WHERE state = 'dead') || ' dead, see outbox_stuck' ||
        coalesce(', ' || (SELECT group_concat(why, '; ') FROM slack_gate WHERE why IS NOT NULL), ''),

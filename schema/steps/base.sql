@@ -551,6 +551,36 @@ CREATE TABLE gate_canary (
   at      TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
   PRIMARY KEY (host, version)
 ) STRICT;
+CREATE TABLE gate_install (
+  machine TEXT NOT NULL,
+  host    TEXT NOT NULL,
+  path    TEXT NOT NULL,
+  at      TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
+  PRIMARY KEY (machine, host, path)
+) STRICT;
+CREATE TABLE gate_client (
+  client       TEXT PRIMARY KEY,
+  host         TEXT NOT NULL,
+  is_versioned INTEGER NOT NULL CHECK (is_versioned IN (0, 1))
+) STRICT, WITHOUT ROWID;
+CREATE TABLE gate_lapse (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  kind        TEXT NOT NULL CHECK (kind IN (
+    'switched_off',
+    'removed',
+    'silent',
+    'untried',
+    'unexplained')),
+  machine     TEXT NOT NULL,
+  host        TEXT NOT NULL,
+  subject     TEXT NOT NULL,
+  session_seq INTEGER REFERENCES session (seq),
+  detail      TEXT NOT NULL,
+  found_at    TEXT NOT NULL CHECK (found_at GLOB '????-??-??T??:??:??.???Z'),
+  ended_at    TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE UNIQUE INDEX gate_lapse_open ON gate_lapse (machine, kind, host, subject) WHERE ended_at IS NULL;
+CREATE INDEX gate_lapse_session ON gate_lapse (session_seq, seq) WHERE session_seq IS NOT NULL;
 CREATE TABLE gate_rewrite (
   seq         INTEGER PRIMARY KEY CHECK (seq > 0),
   gate_seq    INTEGER NOT NULL REFERENCES gate_call (seq),
@@ -1259,6 +1289,12 @@ INSERT INTO gate_call_move (src, dst) VALUES ('', 'open');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'allow');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'deny');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'noted');
+INSERT INTO gate_client (client, host, is_versioned) VALUES ('claude-code', 'claude', 1);
+INSERT INTO gate_client (client, host, is_versioned) VALUES ('codex-mcp-client', 'codex', 1);
+INSERT INTO gate_client (client, host, is_versioned) VALUES ('copilot-cli', 'copilot', 1);
+INSERT INTO gate_client (client, host, is_versioned) VALUES ('gemini-cli-mcp-client*', 'gemini', 1);
+INSERT INTO gate_client (client, host, is_versioned) VALUES ('opencode', 'opencode', 1);
+INSERT INTO gate_client (client, host, is_versioned) VALUES ('qwen-cli-mcp-client*', 'qwen', 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:applier', 'system', NULL, 'applier', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);

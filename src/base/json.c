@@ -202,6 +202,16 @@ bool json_number(const cJSON *value, double *ret)
 
 /* ---- texts ---- */
 
+/* How many bytes from here on need no escape and are ASCII. */
+static size_t plain_length(const char *text)
+{
+	const char *at = text;
+
+	while ((unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
+		at++;
+	return (size_t)(at - text);
+}
+
 void json_quote(struct str *out, const char *text)
 {
 	size_t length = strlen(text);
@@ -212,11 +222,16 @@ void json_quote(struct str *out, const char *text)
 		size_t n = 1;
 
 		if (c == '"' || c == '\\') {
-			str_addf(out, "\\%c", c);
-		} else if (c < 0x20) {
-			str_addf(out, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\u%04x", c);
-		} else if (c < 0x80) {
+			str_add_char(out, '\\');
 			str_add_char(out, (char)c);
+		} else if (c == '\n' || c == '\t') {
+			str_add_bytes(out, c == '\n' ? "\\n" : "\\t", 2);
+		} else if (c < 0x20) {
+			str_addf(out, "\\u%04x", c);
+		} else if (c < 0x80) {
+			n = plain_length(text + i);
+			str_add_bytes(out, text + i, n);
+			i += n - 1;
 		} else {
 			while (n < 4 && i + n <= length && !utf8_valid(text + i, n))
 				n++;

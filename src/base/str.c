@@ -158,12 +158,21 @@ static size_t sequence(const uint8_t *p, size_t left)
 	return more + 1;
 }
 
+/* Most texts are mostly ASCII: eight bytes at a time. */
+static bool is_ascii_8(const uint8_t *p)
+{
+	uint64_t all;
+
+	memcpy(&all, p, sizeof(all));
+	return !(all & 0x8080808080808080U);
+}
+
 bool utf8_valid(const void *bytes, size_t length)
 {
 	const uint8_t *p = bytes;
 
 	while (length > 0) {
-		size_t n = sequence(p, length);
+		size_t n = length >= 8 && is_ascii_8(p) ? 8 : sequence(p, length);
 
 		if (n == 0)
 			return false;

@@ -41,6 +41,7 @@ struct hand_ask {
 	struct policy_known known; /* of the policy */
 	const char *file_path, *body; /* of a proposal */
 	size_t body_length;
+	bool is_apart; /* body is not in the message, but in a file that goes with it */
 	const char *edit_host,
 	    *edit_event; /* or of a host's own edit tool: the input of its hook, */
 	const char *edit; /* JSON (gate_edit.h); NULL: none */

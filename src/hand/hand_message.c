@@ -50,7 +50,9 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	pack_add_int(out, ask->policy);
 	add_known(out, &ask->known);
 	pack_add_text(out, ask->file_path);
-	pack_add_bytes(out, ask->body, ask->body_length);
+	pack_add_int(out, ask->is_apart);
+	pack_add_int(out, (int64_t)ask->body_length);
+	pack_add_bytes(out, ask->body, ask->is_apart ? 0 : ask->body_length);
 	pack_add_text(out, ask->edit_host);
 	pack_add_text(out, ask->edit_event);
 	pack_add_text(out, ask->edit);
@@ -94,7 +96,7 @@ static void take_known(struct pack *w, struct policy_known *known)
 int hand_ask_read(const struct str *message, struct hand_ask *ask)
 {
 	struct pack w = { .at = str_text(message), .left = message->length };
-	size_t ours, shown;
+	size_t ours, shown, here;
 	char **texts;
 
 	ask->given = pack_text(&w, MESSAGE_BYTES);
@@ -104,7 +106,11 @@ int hand_ask_read(const struct str *message, struct hand_ask *ask)
 	ask->policy = pack_int_in(&w, 0, 1) != 0;
 	take_known(&w, &ask->known);
 	ask->file_path = pack_text(&w, MESSAGE_BYTES);
-	ask->body = pack_bytes(&w, MESSAGE_BYTES, &ask->body_length);
+	ask->is_apart = pack_int_in(&w, 0, 1) != 0;
+	ask->body_length = (size_t)pack_int_in(&w, 0, MESSAGE_BYTES);
+	ask->body = pack_bytes(&w, MESSAGE_BYTES, &here);
+	if (here != (ask->is_apart ? 0 : ask->body_length))
+		w.bad = true;
 	ask->edit_host = pack_text(&w, MESSAGE_BYTES);
 	ask->edit_event = pack_text(&w, MESSAGE_BYTES);
 	ask->edit = pack_text(&w, MESSAGE_BYTES);

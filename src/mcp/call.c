@@ -58,7 +58,6 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	c->rpc_id = str_take(&token);
 	c->progress_token = progress_token(params);
 	c->arguments = tool_arguments(c->tool, arguments);
-	json_canonical(&c->canonical, c->arguments);
 	if (has_nul)
 		result_refuse(c, "invalid_arguments",
 		              "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
@@ -158,6 +157,8 @@ void call_refuse(struct call *c, const struct refusal *why)
 void call_prepare(struct call *c, struct hand_found *found, struct policy_file *policy,
                   const struct call_settings *settings)
 {
+	if (!c->canonical.length)
+		json_canonical(&c->canonical, c->arguments);
 	if (!c->is_error && c->tool->seen && found)
 		c->tool->seen(c, found);
 	if (!c->digest.text[0])

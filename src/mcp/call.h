@@ -55,8 +55,8 @@ struct call_settings {
 struct call {
 	const struct tool *tool;
 	struct hook *hook; /* of a hook (hook.h); NULL: a tool of ours was called */
-	cJSON *arguments; /* nulls dropped, defaults filled in */
-	struct str canonical; /* the same as canonical JSON */
+	cJSON *arguments; /* nulls dropped, defaults filled in; what is long belongs to params */
+	struct str canonical; /* the same as canonical JSON; from call_prepare on */
 	char *rpc_id; /* JSON token, see rpc_id_canonical */
 	char *progress_token; /* JSON token or NULL */
 	bool modern; /* revision 2026-07-28 */
@@ -86,8 +86,9 @@ struct call {
 	struct steering steering; /* goes with it */
 };
 
-/* Takes the params of tools/call. 0; or -1 with a text for a JSON-RPC error -32602. Arguments that
- * do not fit the schema are not an error here: the call then has a result with is_error. */
+/* Takes the params of tools/call, which must outlive the call. 0; or -1 with a text for a JSON-RPC
+ * error -32602. Arguments that do not fit the schema are not an error here: the call then has a
+ * result with is_error. */
 int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e);
 void call_clear(struct call *c);
 

@@ -169,6 +169,7 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 		return fail(error, RPC_PARSE_ERROR,
 		            "the message is not valid JSON: it holds a control character");
 	m->has_nul = s.has_nul;
+	m->length = length;
 	m->root = json_read(bytes, length, &end);
 	s.at = m->root && end ? (size_t)(end - bytes) : 0;
 	skip_space(&s);

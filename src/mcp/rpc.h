@@ -28,6 +28,7 @@ struct rpc_message {
 	const char *method; /* into root; NULL for responses and batches */
 	const cJSON *params; /* into root; NULL: none */
 	char *id; /* owned: the JSON token as received ("7", "\"a\""); NULL for notifications */
+	size_t length; /* bytes */
 	bool has_nul; /* a string contains \u0000, which C texts cannot represent */
 };
 

@@ -206,8 +206,7 @@ cJSON *tool_arguments(const struct tool *tool, const cJSON *arguments)
 		if (!value || cJSON_IsNull(value))
 			value = cJSON_GetObjectItemCaseSensitive(property, "default");
 		if (value)
-			cJSON_AddItemToObject(filled, property->string,
-			                      cJSON_Duplicate(value, true));
+			cJSON_AddItemReferenceToObject(filled, property->string, (cJSON *)value);
 	}
 	return filled;
 }

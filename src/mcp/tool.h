@@ -87,8 +87,8 @@ void tool_describe(struct str *out, const struct tool *tool, bool with_output);
 /* Whether arguments fit the input schema; if not, -1 and a text that names the argument. */
 int tool_check(const struct tool *tool, const cJSON *arguments, struct err *e);
 
-/* The arguments that the schema names, without nulls and with defaults filled in; the caller
- * deletes the result. Others are ignored. */
+/* The arguments that the schema names, without nulls and with defaults filled in. Others are
+ * ignored. The caller deletes the result; the values belong to arguments, which must outlive it. */
 cJSON *tool_arguments(const struct tool *tool, const cJSON *arguments);
 
 #endif

@@ -15,6 +15,7 @@ static const char *const ENTRIES[] = {
 	".gitlab-ci.yml",
 	".husky",
 	".envrc",
+	".env", /* from it, Gemini CLI takes variables for the hooks that it starts, too */
 	/* where agents' programs read what they may do, their hooks above all */
 	".claude",
 	".claude.json",

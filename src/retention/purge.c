@@ -14,6 +14,7 @@
 #include "sql/decision.h"
 #include "sql/file_look.h"
 #include "sql/gate_call.h"
+#include "sql/gate_lapse.h"
 #include "sql/gate_rewrite.h"
 #include "sql/policy.h"
 #include "sql/request.h"
@@ -53,6 +54,7 @@ enum phase {
 	PHASE_SESSIONS,
 	PHASE_SLACK,
 	PHASE_LOOKS,
+	PHASE_LAPSES,
 	PHASE_TEXTS,
 	PHASE_ANSWERS,
 	PHASE_CONNECTIONS,
@@ -88,6 +90,7 @@ static const struct walk {
 	[PURGE_WORKERS] = { sql_worker_after, sql_worker_delete_old, BATCH, "worker" },
 	[PURGE_TIME_GAPS] = { sql_time_gap_after, sql_time_gap_delete_old, BATCH, "time_gap" },
 	[PURGE_LOOKS] = { sql_file_look_after, sql_file_look_delete_old, BATCH, "file_look" },
+	[PURGE_LAPSES] = { sql_gate_lapse_after, sql_gate_lapse_delete_old, BATCH, "gate_lapse" },
 	[PURGE_ALIAS_RUNS] = { sql_alias_run_after, sql_alias_run_delete_old, BATCH, "alias_run" },
 	[PURGE_COMMANDS] = { sql_command_after, sql_command_delete_old, BATCH, "command" },
 	[PURGE_DECISIONS] = { sql_decision_after, sql_decision_delete_old, BATCH, "decision" },
@@ -129,6 +132,7 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_request_delete,         sql_agent_usage_delete,
 		sql_agent_run_delete,       sql_connection_delete_of,
 		sql_alias_run_delete,       sql_file_look_delete,
+		sql_gate_lapse_delete,
 	};
 	int done = 0;
 
@@ -405,6 +409,8 @@ static int work(struct purge *p, struct err *e)
 		return purge_sessions(p, e);
 	case PHASE_LOOKS:
 		return walk(p, PURGE_LOOKS, e);
+	case PHASE_LAPSES:
+		return walk(p, PURGE_LAPSES, e);
 	case PHASE_TEXTS:
 		return walk(p, PURGE_TEXTS, e);
 	case PHASE_ANSWERS:

@@ -123,7 +123,11 @@ START_TEST(big_requests_that_wait_for_a_workspace_whose_disk_hangs_are_limited)
 		agent_send(&stuck, &wires[i], "POST", "", json);
 	}
 	OWNED(char_ptr) char *refused = agent_message(&wires[MANY - 1]);
-	says(refused, "too many requests wait for their workspace to be found; ask again");
+	ck_assert_msg(
+	    strstr(refused, "too many requests wait for their workspace to be found; ask again") ||
+	        strstr(refused,
+	               "this workspace's file system does not answer"), /* if it took 20 s */
+	    "%s", refused);
 	an_honest_agent_is_served("honest.txt");
 	hung_unmount();
 	for (int i = 0; i < MANY; i++)
@@ -132,18 +136,16 @@ START_TEST(big_requests_that_wait_for_a_workspace_whose_disk_hangs_are_limited)
 }
 END_TEST
 
-/* Twenty jobs that not even SIGKILL ends. */
-START_TEST(many_workspaces_whose_disk_hangs_stop_nobody_else)
+/* Jobs that not even SIGKILL ends, two for each of many workspaces. */
+enum { WORKSPACES = 40, JOBS = 2 * WORKSPACES };
+
+static bool given_hung_workspaces(void)
 {
-	enum { WORKSPACES = 10, JOBS = 2 * WORKSPACES };
-	static struct agent stuck[JOBS];
-	static struct wire wires[JOBS];
 	OWNED(str) struct str config = { 0 };
 	const char *folder = short_scratch();
-	OWNED(char_ptr) char *arguments = proposal("a.txt", "x\n");
 
-	SKIP_UNLESS(may_mount() && access("/dev/fuse", R_OK | W_OK) == 0,
-	            "/dev/fuse and the right to mount");
+	if (!may_mount() || access("/dev/fuse", R_OK | W_OK) != 0)
+		return false;
 	for (int i = 0; i < WORKSPACES; i++)
 		str_addf(&config,
 		         "[[workspace]]\nid = \"hung%d\"\nchannel_id = \"C0HUNG\"\n"
@@ -151,26 +153,59 @@ START_TEST(many_workspaces_whose_disk_hangs_stop_nobody_else)
 		         i, folder, i);
 	attack_begin(NULL, config.bytes);
 	ck_assert(hung_mount(folder));
-	for (int i = 0; i < JOBS; i++) {
-		char query[60];
+	return true;
+}
 
-		(void)snprintf(query, sizeof(query), "?wait=1&workspace_id=hung%d", i / 2);
-		stuck[i] = agent_hello(site.port, query, "2025-11-25");
-		agent_begin(&stuck[i], &wires[i], "check_clearance", arguments, NULL);
+static void ask_where_it_hangs(struct wire *wire, int workspace)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "x\n");
+	struct agent stuck;
+	char query[60];
+
+	(void)snprintf(query, sizeof(query), "?wait=1&workspace_id=hung%d", workspace);
+	stuck = agent_hello(site.port, query, "2025-11-25");
+	agent_begin(&stuck, wire, "check_clearance", arguments, NULL);
+}
+
+/* Until so many are at work. Time passes: a job that rests gives its place up. */
+static void wait_for_jobs(int count)
+{
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;
+	     hand_jobs_of(worker_pid("mcp-front")) < count; (void)poll(NULL, 0, 5)) {
+		ck_assert_msg(agent_ms() < end, "only %d of %d jobs are at work",
+		              hand_jobs_of(worker_pid("mcp-front")), count);
+		advance(10);
 	}
-	for (int begun = 8; begun < JOBS; begun += 8) { /* so many at once, until they are slow */
-		while (hand_jobs_of(worker_pid("mcp-front")) < begun)
-			(void)poll(NULL, 0, 5);
-		advance(1000);
-	}
-	while (hand_jobs_of(worker_pid("mcp-front")) < 16)
-		(void)poll(NULL, 0, 5);
-	advance(1000);
+}
+
+START_TEST(forty_workspaces_whose_disks_hang_stop_nobody_else)
+{
+	static struct wire wires[JOBS + 1];
+	int64_t begun;
+
+	SKIP_UNLESS(given_hung_workspaces(), "/dev/fuse and the right to mount");
+	begun = clock_monotonic_ms();
+	for (int i = 0; i < JOBS; i++)
+		ask_where_it_hangs(&wires[i], i / 2);
+	wait_for_jobs(JOBS);
+	ck_assert_int_lt(clock_monotonic_ms() - begun, 10000);
 	an_honest_agent_is_served("while.txt");
 	advance(20000);
+	for (int i = 0; i < JOBS; i++) {
+		OWNED(char_ptr) char *message = agent_message(&wires[i]);
+
+		says(message, "could not be read within 20 s");
+	}
+	ask_where_it_hangs(&wires[JOBS], 0);
+	{
+		OWNED(char_ptr) char *message = agent_message(&wires[JOBS]);
+
+		says(message, "this workspace's file system does not answer");
+	}
 	an_honest_agent_is_served("after.txt");
+	expect("SELECT count(*) FROM worker", SITE_WORKERS "\n"); /* nobody died */
 	hung_unmount();
-	for (int i = 0; i < JOBS; i++)
+	for (int i = 0; i <= JOBS; i++)
 		wire_close(&wires[i]);
 	attack_end();
 }
@@ -318,7 +353,7 @@ int main(void)
 	tcase_add_test(c, a_workspace_whose_disk_hangs_does_not_hold_up_the_start);
 	tcase_add_test(c, a_workspace_whose_disk_hangs_stops_nobody_else);
 	tcase_add_test(c, big_requests_that_wait_for_a_workspace_whose_disk_hangs_are_limited);
-	tcase_add_test(c, many_workspaces_whose_disk_hangs_stop_nobody_else);
+	tcase_add_test(c, forty_workspaces_whose_disks_hang_stop_nobody_else);
 	tcase_add_test(c, a_flood_of_connections_stops_nobody_else);
 	tcase_add_test(c, a_flood_of_calls_stops_nobody_else);
 	tcase_add_test(c, a_flood_of_bytes_stops_nobody_else_and_costs_little_memory);

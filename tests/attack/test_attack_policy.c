@@ -134,6 +134,12 @@ START_TEST(what_decides_what_is_run_or_told_is_asked_whatever_the_policy_says)
 		"docs/AGENTS.md",
 		".husky/pre-commit",
 		".envrc",
+		".env",
+		".claude/settings.local.json",
+		".codex/config.toml",
+		".gemini/settings.json",
+		".github/copilot/settings.json",
+		".qwen/settings.json",
 		"deploy/prod.tf",
 		"a/secrets/key",
 	};

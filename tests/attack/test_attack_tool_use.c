@@ -108,8 +108,16 @@ END_TEST
 
 START_TEST(what_decides_about_agents_is_never_written_unasked)
 {
-	static const char *const PATHS[] = { "docs/CLAUDE.md", "docs/.mcp.json",
-		                             "docs/.claude/settings.json", "docs/agents.md" };
+	static const char *const PATHS[] = { "docs/CLAUDE.md",
+		                             "docs/.mcp.json",
+		                             "docs/.claude/settings.json",
+		                             "docs/agents.md",
+		                             ".claude/settings.local.json",
+		                             ".codex/config.toml",
+		                             ".gemini/settings.json",
+		                             ".qwen/settings.json",
+		                             ".github/copilot/settings.json",
+		                             ".env" };
 
 	given_attack();
 	for (size_t i = 0; i < COUNT(PATHS); i++) {

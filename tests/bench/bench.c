@@ -181,23 +181,38 @@ void caller_close(struct caller *c)
 	*c = (struct caller){ .fd = -1 };
 }
 
+static void send_all(struct caller *c, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = send(c->fd, bytes, length, MSG_NOSIGNAL);
+
+		if (n < 0)
+			die("cannot send: %s", strerror(errno));
+		bytes += n;
+		length -= (size_t)n;
+	}
+}
+
 void caller_post(struct caller *c, const char *body)
 {
+	size_t length = strlen(body);
+	bool is_long = length > 2048;
 	char text[4096];
-	int length =
+	int head =
 	    snprintf(text, sizeof(text),
 	             "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 	             "Content-Type: application/json\r\n"
 	             "Accept: application/json, text/event-stream\r\n"
 	             "%s%s%sContent-Length: %zu\r\n\r\n%s",
 	             c->session[0] ? "MCP-Protocol-Version: 2025-06-18\r\nMcp-Session-Id: " : "",
-	             c->session, c->session[0] ? "\r\n" : "", strlen(body), body);
+	             c->session, c->session[0] ? "\r\n" : "", length, is_long ? "" : body);
 
-	if (length >= (int)sizeof(text))
-		die("a request is too long");
+	if (head >= (int)sizeof(text))
+		die("a request's headers are too long");
 	c->used = 0;
-	if (send(c->fd, text, (size_t)length, MSG_NOSIGNAL) != length)
-		die("cannot send: %s", strerror(errno));
+	send_all(c, text, (size_t)head);
+	if (is_long)
+		send_all(c, body, length);
 }
 
 static void receive(struct caller *c)

@@ -1,5 +1,5 @@
 /* What honest agents wait while others have very large files looked at, and one job hangs.
- * usage: crowd PORT FRONT_PID WORKSPACE AGENTS BIG BIG_MIB MOST_MS
+ * usage: crowd PORT FRONT_PID WORKSPACE AGENTS BIG BIG_MIB DIFF_BYTES MOST_MS
  * Each agent calls once a second, each at its own instant: check_clearance, which the workspace's
  * policy allows, and ping, in turn. First alone, then beside BIG proposals for a file of BIG_MIB
  * MiB and one more whose process is stopped. Prints: alone_p50_us, alone_p99_us, p50_us, p99_us,
@@ -34,10 +34,10 @@ struct agent {
 
 static struct agent *agents;
 static int agent_count;
-static struct caller *bigs;
 static int big_count, big_done, big_refused;
 static pid_t front;
 static int64_t idle_bytes, peak_bytes;
+static size_t diff_bytes;
 static int64_t *took;
 static size_t took_count;
 
@@ -70,26 +70,53 @@ static void make_files(const char *folder, size_t bytes)
 
 /* ---- calls ---- */
 
+/* The nth one replaces lines until its diff is nearly as long as wanted. */
 static char *big_call(int n)
 {
-	char arguments[500];
+	char *arguments = malloc(diff_bytes + 2000), *at = arguments, *text;
+	size_t each = strlen("-this is line 1000000 of a very large file\\n+changed\\n");
+	int first = n * 100, lines = (int)(diff_bytes / each) + 1;
 
-	(void)snprintf(arguments, sizeof(arguments),
-	               "{\"title\":\"t\",\"file_path\":\"big.txt\",\"diff\":\"--- a/big.txt\\n"
-	               "+++ b/big.txt\\n@@ -%d,1 +%d,1 @@\\n-this is line %d of a very large "
-	               "file\\n+changed\\n\"}",
-	               n + 1, n + 1, n);
-	return call_text(7, "check_clearance", arguments);
+	if (!arguments)
+		die("out of memory");
+	at += sprintf(at,
+	              "{\"title\":\"t\",\"file_path\":\"big.txt\",\"diff\":\"--- a/big.txt\\n"
+	              "+++ b/big.txt\\n@@ -%d,%d +%d,%d @@\\n",
+	              first + 1, lines, first + 1, lines);
+	for (int i = first; i < first + lines; i++)
+		at += sprintf(at, "-this is line %d of a very large file\\n", i);
+	for (int i = first; i < first + lines; i++)
+		at += sprintf(at, "+changed\\n");
+	(void)sprintf(at, "\"}");
+	text = call_text(7, "check_clearance", arguments);
+	free(arguments);
+	return text;
 }
 
-static void begin_big(struct caller *c, int port, int n)
+/* In a process of its own, since it sends for long. Returns a pipe with one byte for the answer. */
+static int begin_big(int port, int n)
 {
-	char *call = big_call(n);
+	struct caller c = { 0 };
+	int ends[2];
+	char *call;
 
-	caller_open(c, port);
-	caller_initialize(c);
-	caller_post(c, call);
-	free(call);
+	if (pipe(ends))
+		die("no pipe");
+	switch (fork()) {
+	case 0:
+		call = big_call(n);
+		caller_open(&c, port);
+		caller_initialize(&c);
+		caller_post(&c, call);
+		caller_finish(&c);
+		(void)!write(ends[1], strstr(c.in, "approved") ? "+" : "-", 1);
+		_exit(0);
+	case -1:
+		die("no process");
+	default:
+		(void)close(ends[1]);
+		return ends[0];
+	}
 }
 
 static void call(struct agent *a, int number)
@@ -122,10 +149,13 @@ static void take(struct agent *a)
 
 static void take_bigs(struct pollfd *fds)
 {
+	char answer;
+
 	for (int i = 0; i < big_count; i++)
-		if (fds[i].fd >= 0 && fds[i].revents && caller_read(&bigs[i]) == CALLER_DONE) {
-			if (!strstr(bigs[i].in, "approved"))
+		if (fds[i].fd >= 0 && fds[i].revents) {
+			if (read(fds[i].fd, &answer, 1) != 1 || answer != '+')
 				big_refused++; /* in time: it is told that it took too long */
+			(void)close(fds[i].fd);
 			fds[i].fd = -1;
 			big_done++;
 		}
@@ -226,25 +256,25 @@ static void print(const char *prefix)
 
 int main(int argc, char **argv)
 {
-	struct caller hung;
+	int hung;
 	struct pollfd *fds;
 	int64_t start;
 	pid_t stopped;
 	int port;
 
-	if (argc != 8)
-		die("usage: crowd PORT FRONT_PID WORKSPACE AGENTS BIG BIG_MIB MOST_MS");
+	if (argc != 9)
+		die("usage: crowd PORT FRONT_PID WORKSPACE AGENTS BIG BIG_MIB DIFF_BYTES MOST_MS");
 	port = atoi(argv[1]);
 	front = (pid_t)atoi(argv[2]);
 	agent_count = atoi(argv[4]);
 	big_count = atoi(argv[5]);
 	make_files(argv[3], (size_t)atoi(argv[6]) << 20);
+	diff_bytes = (size_t)atoll(argv[7]);
 	raise_files(agent_count + big_count + 100);
 	agents = calloc((size_t)agent_count, sizeof(*agents));
-	bigs = calloc((size_t)big_count, sizeof(*bigs));
 	fds = calloc((size_t)(agent_count + big_count), sizeof(*fds));
 	took = malloc(sizeof(*took) * MOST_CALLS);
-	if (!agents || !bigs || !fds || !took)
+	if (!agents || !fds || !took)
 		die("out of memory");
 	for (int i = 0; i < big_count; i++)
 		fds[i].fd = -1;
@@ -257,15 +287,14 @@ int main(int argc, char **argv)
 	print("alone_");
 	took_count = 0;
 	idle_bytes = pss_bytes(&front, 1);
-	begin_big(&hung, port, 0);
+	hung = begin_big(port, 0);
 	stopped = stop_a_big_job();
 	start = now_ns();
 	for (int i = 0; i < big_count; i++) {
-		begin_big(&bigs[i], port, i + 1);
-		fds[i] = (struct pollfd){ .fd = bigs[i].fd, .events = POLLIN };
+		fds[i] = (struct pollfd){ .fd = begin_big(port, i + 1), .events = POLLIN };
 	}
 	peak_bytes = 0;
-	run(fds, big_count, start + atoll(argv[7]) * 1000000);
+	run(fds, big_count, start + atoll(argv[8]) * 1000000);
 	if (big_done < big_count)
 		die("%d of %d big ones were answered", big_done, big_count);
 	printf("big_refused %d\n", big_refused);
@@ -275,5 +304,6 @@ int main(int argc, char **argv)
 	printf("longest_us %.1f\n", (double)took[took_count - 1] / 1000);
 	printf("peak_bytes %lld\n", (long long)peak_bytes);
 	(void)kill(stopped, SIGKILL);
+	(void)close(hung);
 	return 0;
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # What the system costs, as ratios taken in one run on this machine.
-#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history] [--ten-million]
+#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd] [--ten-million]
 # BUILD_DIR: build/release. --short: whether everything runs (30 s), no verdicts. --history: only what a
-# long history and its deletion cost. --ten-million: a history of that many calls too (9 GB of disk).
+# long history and its deletion cost. --crowd: only honest agents beside big proposals. --ten-million: a history of that many calls too (9 GB of disk).
 # INTERCOM_YARDSTICK: where the programs of ../shared/yardstick are; without them our own references
 # are used. See README.md.
 set -eu
@@ -10,13 +10,14 @@ set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 build=$root/build/release
-short='' only_history='' ten_million=''
+short='' only_history='' only_crowd='' ten_million=''
 for argument; do
     case $argument in
     --short) short=yes ;;
     --history) only_history=yes ;;
+    --crowd) only_crowd=yes ;;
     --ten-million) ten_million=10000000 ;;
-    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history] [--ten-million]" >&2 && exit 64 ;;
+    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd] [--ten-million]" >&2 && exit 64 ;;
     *) build=$(CDPATH='' cd -- "$argument" && pwd) ;;
     esac
 done
@@ -30,12 +31,12 @@ done
 if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
     settle_ms=500 idle_ms=2000 parked_ms=0 starts=1 relays=3 clicks=10
-    histories=10000 turns=50 old_calls=3000 alone_ms=500 crowd=20 big_mib=8
+    histories=10000 turns=50 old_calls=3000 alone_ms=500 crowd=20 big_mib=8 diff_bytes=400000
     hooks=3 hooks_held=10
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
     compared=1000 settle_ms=6000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
-    clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000 crowd=200 big_mib=99
+    clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000 crowd=200 big_mib=99 diff_bytes=4000000
     hooks=400 hooks_held=1000
 fi
 
@@ -325,7 +326,8 @@ measure_crowd() {
     start_ours
     # shellcheck disable=SC2086 # the first pid is the front's
     set -- $all
-    "$bin/crowd" "$port" "$1" "$scratch/ws" "$crowd" 10 "$big_mib" 300000 | note crowd ours
+    "$bin/crowd" "$port" "$1" "$scratch/ws" "$crowd" 10 "$big_mib" "$diff_bytes" \
+        300000 | note crowd ours
     stop
     rm -rf "$scratch/ws/.intercom" "$scratch/ws/big.txt"
 }
@@ -449,9 +451,13 @@ measure_retention() {
 
 # ---- the run ----
 
-say "cost against history"
-measure_history
+[ -n "$only_crowd" ] || { say "cost against history" && measure_history; }
 for round in $(seq "$rounds"); do
+    if [ -n "$only_crowd" ]; then
+        say "round $round: a crowd"
+        measure_crowd
+        continue
+    fi
     say "round $round: retention"
     measure_retention
     [ -z "$only_history" ] || continue
@@ -468,7 +474,7 @@ for round in $(seq "$rounds"); do
     say "round $round: memory"
     measure_memory "$held"
 done
-if [ -z "$only_history" ]; then
+if [ -z "$only_history$only_crowd" ]; then
     say "memory with $compared calls"
     measure_memory "$compared" "$parked_ms"
     [ -z "$node" ] || measure_sdk_memory
@@ -585,9 +591,9 @@ END
         grep -q "^hook_$other.p50_us " "$results" || continue
         echo "hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | hook_$other.p50_us | $other that does nothing | <= 1"
     done
-} | awk -v short="$short" -v partly="$only_history" -f "$here/table.awk" "$results" -
+} | awk -v short="$short" -v partly="$only_history$only_crowd" -f "$here/table.awk" "$results" -
 
-[ -z "$only_history" ] || exit 0
+[ -z "$only_history$only_crowd" ] || exit 0
 printf '\nOne file written by a diff: the applier'"'"'s work without its rows, beside git apply\n'
 mkdir "$scratch/applies"
 "$bin/apply" "$scratch/applies" "$rounds"

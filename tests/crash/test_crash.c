@@ -14,8 +14,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-static const char *const WORKERS[] = { "watchdog",  "applier",   "retention",
-	                               "mcp-front", "archivist", "commander" };
+static const char *const WORKERS[] = { "watchdog",  "applier",   "retention", "mcp-front",
+	                               "archivist", "commander", "sentry" };
 
 static struct site site;
 

@@ -111,6 +111,25 @@ for (const name of NAMES) {
         assert.match(before.output, /not trusted it[^]*OPEN/);
         assert.match(after.output, /: closed/);
         assert.equal(after.code, 0, after.output);
+        for (const [file, text] of gate.switches) {
+          place.put(file, text);
+          const { code, output } = await place.intercom("doctor", "--gate", name);
+          assert.match(output, /: closed[^]*OPEN in /);
+          assert.ok(code !== 0 && output.includes(file), output);
+        }
+      });
+
+    for (const [file, text] of gate.switches)
+      test_(`with ${file} a project opens it, and the doctor names that file`, async (place) => {
+        await place.configure(model.run(once(place.command)), "--gate", "--http");
+        if (host.required) await place.edit(host.entries, "required = true", "required = false");
+        place.put(file, text);
+        const agent = place.headless("Do it.", {}, gate.free);
+        await agent.ended();
+        const { code, output } = await place.intercom("doctor", "--gate", name);
+
+        assert.ok(place.has("hello.txt"), agent.said);
+        assert.ok(code !== 0 && output.includes(`OPEN in ${place.workspace}: ${file}: `), output);
       });
 
     test_("a canary tells whether it is closed, and its version is noted", async (place) => {
@@ -123,6 +142,25 @@ for (const name of NAMES) {
       const [row] = await place.sql(`SELECT state FROM gate_canary WHERE host = '${name}'`);
       assert.deepEqual(row, { state });
     });
+
+    if (gate.switches.length)
+      test_("a project that opens it is noticed while its agent works, and that no hook calls", async (place) => {
+        const script = (results) => (results.length < 2 ? { tool: "ping", args: {} } : { hang: true });
+        await place.configure(model.run(script), "--gate");
+        place.put(...gate.switches[0]);
+        const agent = place.headless("Do it.", {}, gate.free);
+        const lapses = () =>
+          place.sql("SELECT kind, host FROM gate_lapse WHERE kind <> 'untried' ORDER BY kind");
+
+        await until("it is noticed", async () => agent.over || (await lapses()).length === 2);
+        assert.deepEqual(
+          await lapses(),
+          ["silent", "switched_off"].map((kind) => ({ kind, host: name })),
+          agent.said,
+        );
+        const health = await place.ctl("health");
+        assert.match(health, /disableAllHooks|hooks is false|enabled is false/);
+      });
 
     test_("a command of its own that is rejected does not run, and the model hears why", async (place) => {
       const { run, agent, question } = await asks(place, patient(place.command));

@@ -25,6 +25,7 @@ async function put(file, content) {
  * hook; lost: whether it is "open" or "closed" when the hook is killed, and missing: when there is none;
  * seen: what we saw of a write afterwards, null where the host does not tell us; question, plan: the
  * calls by which it asks its user, and shows them a plan, which it does with the options planning;
+ * switches: files of a project that keep our hook from running, [name, text] each;
  * pause: what it is to call between two calls that are the same; trust: the keys by which
  * its user trusts hooks, each with what the screen shows before, and the file that then says so}.
  */
@@ -75,6 +76,10 @@ export const HOSTS = {
       ],
       planning: ["--permission-mode", "plan"],
       hooks: ".claude/settings.json",
+      switches: [
+        [".claude/settings.json", '{"disableAllHooks": true}'],
+        [".claude/settings.local.json", '{"disableAllHooks": true}'],
+      ],
       lost: "open",
       missing: "open",
       seen: "same",
@@ -125,6 +130,7 @@ trust_level = "trusted"
         file: ".codex/config.toml",
       },
       hooks: ".codex/hooks.json",
+      switches: [[".codex/config.toml", "[features]\nhooks = false\n"]],
       lost: "open",
       missing: "open",
       seen: null,
@@ -161,6 +167,7 @@ trust_level = "trusted"
       }),
       run: (command) => ({ tool: "run_shell_command", args: { command } }),
       hooks: ".gemini/settings.json",
+      switches: [[".gemini/settings.json", '{"hooksConfig": {"enabled": false}}']],
       lost: "open",
       missing: "closed",
       seen: "same",
@@ -193,6 +200,12 @@ trust_level = "trusted"
       write: (file, line) => ({ tool: "create", args: { path: file, file_text: `${line}\n` } }),
       run: (command) => ({ tool: "bash", args: { command, description: "as asked" } }),
       hooks: ".copilot/hooks/agent-intercom.json",
+      switches: [
+        [".github/copilot/settings.json", '{"disableAllHooks": true}'],
+        [".github/copilot/settings.local.json", '{"disableAllHooks": true}'],
+        [".claude/settings.json", '{"disableAllHooks": true}'],
+        [".claude/settings.local.json", '{"disableAllHooks": true}'],
+      ],
       lost: "closed",
       missing: "closed",
       seen: "same",
@@ -237,6 +250,7 @@ trust_level = "trusted"
       write: (file, line) => ({ tool: "write", args: { filePath: file, content: `${line}\n` } }),
       run: (command) => ({ tool: "bash", args: { command, description: "as asked" } }),
       hooks: ".config/opencode/plugins/agent-intercom.js",
+      switches: [],
       lost: "closed",
       missing: "closed",
       seen: "same",
@@ -270,6 +284,7 @@ trust_level = "trusted"
       run: (command) => ({ tool: "run_shell_command", args: { command } }),
       pause: { tool: "ping", args: {} },
       hooks: ".qwen/settings.json",
+      switches: [[".qwen/settings.json", '{"disableAllHooks": true}']],
       lost: "open",
       missing: "open",
       seen: "same",

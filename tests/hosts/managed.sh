@@ -1,6 +1,7 @@
 #!/bin/sh
 # Real agents with the gate that `agent-intercom install --managed` writes for all users: in a mount
-# namespace of its own it lies over /etc, and `doctor --gate` tries each host. As root:
+# namespace of its own it lies over /etc, and `doctor --gate` tries each host, also with files of a
+# project that switch hooks off. As root:
 # sh tests/hosts/managed.sh BUILD_DIR [HOST...]
 set -eu
 
@@ -25,6 +26,10 @@ for host in "$@"; do
     "$build/agent-intercom" install "$host" --managed --yes --root "$scratch/system" >"$scratch/out"
 done
 cd "$scratch/ws"
+mkdir .claude .codex .gemini .qwen
+echo '{"disableAllHooks": true}' | tee .claude/settings.json >.qwen/settings.json
+printf '[features]\nhooks = false\n' >.codex/config.toml
+echo '{"hooksConfig": {"enabled": false}}' >.gemini/settings.json
 # shellcheck disable=SC2016 # for the shell inside
 unshare --net --mount sh -euc '
     mount -t overlay overlay -o "lowerdir=/etc,upperdir=$1/system/etc,workdir=$1/overlay" /etc

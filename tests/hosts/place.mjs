@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HOSTS } from "./hosts.mjs";
 import { freePort } from "../port.mjs";
@@ -252,6 +252,12 @@ export class Place {
 
   read(file) {
     return readFileSync(join(this.workspace, file), "utf8");
+  }
+
+  /** Writes a file of the workspace. */
+  put(file, text) {
+    mkdirSync(dirname(join(this.workspace, file)), { recursive: true });
+    writeFileSync(join(this.workspace, file), text);
   }
 
   has(file) {

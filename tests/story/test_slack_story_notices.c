@@ -68,6 +68,37 @@ START_TEST(an_agent_whose_thread_slack_refuses_is_told_and_asks_again)
 }
 END_TEST
 
+/* ---- gates ---- */
+
+START_TEST(a_project_that_switches_its_gate_off_is_told_once_in_the_thread)
+{
+	static const char TOLD[] =
+	    "SELECT state, session_seq, text LIKE '%/.claude/settings.json keeps our hooks from "
+	    "running there (disableAllHooks is set)%' FROM slack_message WHERE kind = 'gate'";
+	OWNED(char_ptr) char *root = NULL;
+	struct agent a;
+
+	a = an_agent_with_slack();
+	free(agent_call(&a, "ping", "{}"));
+	root = rows("SELECT workspace_root FROM session");
+	root[strcspn(root, "\n")] = '\0';
+	ck_assert_int_eq(
+	    shell(NULL,
+	          "mkdir -p '%s/.claude' '%s/.claude' && "
+	          "echo '\"/opt/hook claude PreToolUse\"' >'%s/.claude/settings.json' && "
+	          "echo '{\"disableAllHooks\": true}' >'%s/.claude/settings.json'",
+	          site.home, root, site.home, root),
+	    0);
+	advance(6 * SECOND);
+	pass_time_until(TOLD, "sent|1|1\n");
+	advance(6 * SECOND);
+	expect_still(TOLD, "sent|1|1\n", 6000);
+	expect("SELECT what, state FROM health WHERE what LIKE 'gate%'",
+	       "gate claude|switched_off\n");
+	end_system();
+}
+END_TEST
+
 /* ---- stops and starts ---- */
 
 static const char STOPPED[] =
@@ -263,6 +294,7 @@ int main(void)
 
 	tcase_add_test(refusals, an_agent_whose_question_slack_refuses_is_told_and_asks_again);
 	tcase_add_test(refusals, an_agent_whose_thread_slack_refuses_is_told_and_asks_again);
+	tcase_add_test(notices, a_project_that_switches_its_gate_off_is_told_once_in_the_thread);
 	tcase_add_test(notices, a_stop_and_the_next_start_are_told_once_each);
 	tcase_add_test(notices, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
 	tcase_add_test(notices, a_start_after_a_crash_tells_what_waits);

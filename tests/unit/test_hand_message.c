@@ -130,6 +130,26 @@ START_TEST(a_question_arrives_as_it_was_asked)
 }
 END_TEST
 
+START_TEST(a_question_whose_text_goes_apart_names_its_length_only)
+{
+	OWNED(str) struct str whole = { 0 };
+	OWNED(str) struct str message = { 0 };
+	struct hand_ask got = { .given = NULL };
+
+	given_question();
+	ask.is_apart = true;
+	hand_ask_write(&ask, &whole);
+	ck_assert_ptr_null(memmem(whole.bytes, whole.length, ask.body, ask.body_length));
+	str_add_bytes(&message, whole.bytes + PACK_HEAD_BYTES, whole.length - PACK_HEAD_BYTES);
+	ck_assert_int_eq(hand_ask_read(&message, &got), 0);
+	ck_assert(got.is_apart);
+	ck_assert_uint_eq(got.body_length, ask.body_length);
+	hand_ask_release(&got);
+	ask.is_apart = false;
+	remove_folder();
+}
+END_TEST
+
 START_TEST(an_answer_that_ends_anywhere_else_is_refused)
 {
 	OWNED(str) struct str message = { 0 };
@@ -208,6 +228,7 @@ int main(void)
 
 	tcase_add_test(c, an_answer_comes_back_as_it_was_found);
 	tcase_add_test(c, a_question_arrives_as_it_was_asked);
+	tcase_add_test(c, a_question_whose_text_goes_apart_names_its_length_only);
 	tcase_add_test(c, an_answer_that_ends_anywhere_else_is_refused);
 	tcase_add_test(c, no_byte_of_an_answer_can_be_changed_into_a_crash);
 	tcase_add_test(c, names_outside_the_workspace_and_unknown_words_are_refused);

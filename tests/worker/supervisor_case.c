@@ -14,7 +14,6 @@ pid_t supervisor;
 
 int out_fd = -1;
 
-
 int64_t real_ms(void)
 {
 	struct timespec t;
@@ -248,7 +247,8 @@ void own_folder(void)
 	static const char *const COPIED[] = { "agent-intercom", "watchdog",  "applier",
 		                              "retention",      "mcp-front", "slack-poster",
 		                              "slack-listener", "hand",      "runner",
-		                              "commander",      "archivist", "reader" };
+		                              "commander",      "archivist", "reader",
+		                              "sentry" };
 	char command[3 * PATH_BYTES];
 
 	ck_assert_int_eq(mkdir(in("bin"), 0755), 0);

@@ -15,7 +15,7 @@ enum {
 	SECOND = 1000,
 	DEADLINE = 20 * SECOND,
 	MIB = 1 << 20,
-	BIG = 6 * MIB, /* of a file that is no quick job */
+	BIG = 16 * MIB, /* of a file that is no quick job, so that it is seen at work */
 	HONEST = 100,
 };
 
@@ -495,6 +495,60 @@ START_TEST(beside_ten_big_jobs_and_one_that_hangs_honest_agents_are_served_in_li
 }
 END_TEST
 
+/* A change of lines of the big file, nearly as long as a message may be. */
+static char *long_change_of_big(int n)
+{
+	OWNED(str) struct str diff = { 0 };
+	OWNED(str) struct str after = { 0 };
+	int first = n + 1, lines = 60000;
+
+	str_addf(&diff, "--- a/big.txt\n+++ b/big.txt\n@@ -%d,%d +%d,%d @@\n", first + 1, lines,
+	         first + 1, lines);
+	for (int i = first; i < first + lines; i++) {
+		str_addf(&diff, "-this is line %d of a file that takes its time\n", i);
+		str_add(&after, "+changed\n");
+	}
+	str_add(&diff, after.bytes);
+	return proposal("big.txt", diff.bytes);
+}
+
+START_TEST(ten_proposals_as_long_as_a_message_may_be_wait_in_little_memory)
+{
+	enum { TEN = 10, WAIT_MIB = 24 };
+	struct wire wires[TEN];
+	struct agent honest;
+	long idle;
+
+	given_front();
+	given_file_of(8 * MIB);
+	honest = agent_in_session();
+	is_asked(&honest, "before.txt");
+	(void)kill(hand_of(front), SIGSTOP);
+	idle = memory_of(front);
+	for (int i = 0; i < TEN; i++) {
+		struct agent a = agent_hello(port, "?wait=1", "2025-11-25");
+		OWNED(char_ptr) char *arguments = long_change_of_big(i);
+
+		agent_begin(&a, &wires[i], "check_clearance", arguments, NULL);
+		(void)agent_in_session(); /* its answer comes after the long one was read */
+	}
+	ck_assert_int_lt(memory_of(front) - idle, WAIT_MIB * MIB);
+	(void)kill(hand_of(front), SIGCONT);
+	for (int i = 0; i < TEN; i++) {
+		OWNED(char_ptr) char *message = agent_message(&wires[i]);
+
+		says(message, "pending");
+		wire_close(&wires[i]);
+	}
+	expect("SELECT count(*), count(DISTINCT body_seq) FROM request WHERE file_path = 'big.txt'",
+	       "10|10\n");
+	expect("SELECT count(*) FROM content, request ON content.seq = body_seq WHERE "
+	       "substr(CAST(bytes AS TEXT), 1, 9) <> '--- a/big' OR size < 3000000",
+	       "0\n");
+	stop_worker(front);
+}
+END_TEST
+
 /* ---- what is shown is bounded ---- */
 
 START_TEST(what_nobody_can_look_at_is_refused)
@@ -554,6 +608,7 @@ int main(void)
 	tcase_add_test(c, one_agent_with_many_jobs_keeps_no_other_one_waiting);
 	tcase_add_test(
 	    c, beside_ten_big_jobs_and_one_that_hangs_honest_agents_are_served_in_little_memory);
+	tcase_add_test(c, ten_proposals_as_long_as_a_message_may_be_wait_in_little_memory);
 	tcase_add_test(c, what_nobody_can_look_at_is_refused);
 	tcase_add_test(c, four_mebibytes_of_empty_lines_are_shown);
 	return run_suite(s);

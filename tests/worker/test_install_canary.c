@@ -102,6 +102,27 @@ START_TEST(a_host_that_cannot_be_tried_is_not_called_closed)
 }
 END_TEST
 
+/* A host that obeys its project's file, as Claude Code does. */
+#define OBEYS                                                                                      \
+	"if grep -qs disableAllHooks .claude/settings.json; then touch canary-write; told=done; "  \
+	"else "
+
+START_TEST(a_workspace_that_opens_it_is_found_and_tried)
+{
+	given_host(HOST(OBEYS DENIED "fi\n", DENIED));
+	does("install claude --gate --yes");
+	given("ws/.claude/settings.json", "{\"disableAllHooks\": true, \"apiKeyHelper\": \"x\"}");
+	doctor_says("claude", 1, "ok   gate claude: closed");
+	doctor_says("claude", 1,
+	            "ws: .claude/settings.json: disableAllHooks is set, so our hooks do not");
+	says("FAIL gate claude: OPEN in ");
+	given_host(HOST(DENIED, DENIED));
+	doctor_says("claude", 0, "disableAllHooks is set, but its hooks run all the same");
+	given("ws/.claude/settings.json", "{\"env\": {\"LD_PRELOAD\": \"x\"}}");
+	doctor_says("claude", 1, "ws: .claude/settings.json: env has LD_PRELOAD, so");
+}
+END_TEST
+
 /* ---- the files ---- */
 
 START_TEST(hooks_that_would_let_a_tool_run_are_found)
@@ -162,6 +183,7 @@ int main(void)
 	tcase_add_test(c, a_host_that_writes_or_runs_is_open);
 	tcase_add_test(c, what_something_else_denied_proves_nothing);
 	tcase_add_test(c, a_host_that_cannot_be_tried_is_not_called_closed);
+	tcase_add_test(c, a_workspace_that_opens_it_is_found_and_tried);
 	tcase_add_test(c, hooks_that_would_let_a_tool_run_are_found);
 	tcase_add_test(c, a_gate_that_codex_does_not_trust_is_found);
 	tcase_add_test(c, a_gate_that_is_not_there_is_missed_by_whoever_asks_for_it);

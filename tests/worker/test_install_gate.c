@@ -353,10 +353,13 @@ START_TEST(the_managed_gate_switches_bypasses_off_where_the_vendor_can)
 		  "\"allowManagedHooksOnly\": true", "SessionEnd" },
 		{ "gemini", "etc/gemini-cli/settings.json", "\"disableYoloMode\": true",
 		  "BeforeTool" },
+		{ "gemini", "etc/gemini-cli/settings.json", "\"hooksConfig\": {", "BeforeTool" },
 		{ "copilot", "etc/github-copilot/policy.d/agent-intercom.json", "\"version\": 1",
 		  "preToolUse" },
 		{ "cursor", "etc/cursor/hooks.json", "\"failClosed\": true", "preToolUse" },
 		{ "qwen", "etc/qwen-code/settings.json", "\"timeout\": 60", "PreToolUse" },
+		{ "qwen", "etc/qwen-code/settings.json", "\"disableAllHooks\": false",
+		  "PreToolUse" },
 	};
 	char command[PATH_MAX];
 

@@ -386,13 +386,32 @@ START_TEST(answers_to_nothing_and_words_to_nobody_go)
 }
 END_TEST
 
+START_TEST(lapses_of_gates_go_after_their_end_and_those_that_stand_stay)
+{
+	begin();
+	given(
+	    "INSERT INTO gate_lapse (seq, kind, machine, host, subject, detail, found_at, ended_at)"
+	    " VALUES (1, 'removed', 'h', 'claude', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL),"
+	    " (2, 'removed', 'h', 'codex', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL),"
+	    " (3, 'removed', 'h', 'qwen', '/a', 'x', '2020-01-01T00:00:00.000Z', NULL)");
+	given("UPDATE gate_lapse SET ended_at = '2020-01-02T00:00:00.000Z' WHERE seq = 1");
+	given(
+	    "UPDATE gate_lapse SET ended_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE seq = 3");
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT seq FROM gate_lapse", "2\n3\n");
+}
+END_TEST
+
 /* Tables of which nothing is ever deleted, because they do not grow with use, or whose rows go by a
  * rule with those that they belong to. */
 static const char *const NOT_PURGED[] = {
-	"operator",      "rule_set",        "setting",      "slack_gate", "command_verb",
-	"slack_lane",    "audit_cut",       "slack_part",   "slack_kind", "slack_history",
-	"source",        "request_kind",    "policy_trust", "workspace",  "slack_check",
-	"slack_checked", "agent_line_kind", "gate_canary",
+	"operator",      "rule_set",        "setting",      "slack_gate",  "command_verb",
+	"slack_lane",    "audit_cut",       "slack_part",   "slack_kind",  "slack_history",
+	"source",        "request_kind",    "policy_trust", "workspace",   "slack_check",
+	"slack_checked", "agent_line_kind", "gate_canary",  "gate_client",
 };
 
 START_TEST(no_table_is_forgotten)
@@ -471,6 +490,7 @@ int main(void)
 	tcase_add_test(c, sessions_that_hold_on_to_each_other_go_together);
 	tcase_add_test(c, old_rows_that_belong_to_nobody_go);
 	tcase_add_test(c, answers_to_nothing_and_words_to_nobody_go);
+	tcase_add_test(c, lapses_of_gates_go_after_their_end_and_those_that_stand_stay);
 	tcase_add_test(c, no_table_is_forgotten);
 	tcase_add_test(c, a_purge_can_be_had_now_and_says_what_it_did);
 	suite_add_tcase(s, c);

@@ -32,7 +32,7 @@ START_TEST(it_says_once_that_it_is_ready_and_where)
 	expect("SELECT name, state FROM worker ORDER BY name",
 	       "applier|ready\narchivist|ready\ncommander|ready\nmcp-front|ready\nreader|"
 	       "ready\nretention|"
-	       "ready\nwatchdog|ready\n");
+	       "ready\nsentry|ready\nwatchdog|ready\n");
 	stop();
 	ck_assert_int_eq(read(out_fd, expected, 1), 0);
 }
@@ -272,7 +272,7 @@ END_TEST
 START_TEST(tokens_reach_no_worker)
 {
 	static const char *const NAMES[] = { "watchdog",  "applier",   "retention", "mcp-front",
-		                             "commander", "archivist", "reader" };
+		                             "commander", "archivist", "reader",    "sentry" };
 	char path[64];
 
 	(void)setenv("SLACK_APP_TOKEN", "xapp-secret", 1);
@@ -304,7 +304,7 @@ END_TEST
 START_TEST(no_process_can_gain_privileges)
 {
 	static const char *const NAMES[] = { "mcp-front", "applier",   "watchdog", "retention",
-		                             "commander", "archivist", "reader" };
+		                             "commander", "archivist", "reader",   "sentry" };
 
 	start_ready();
 	for (size_t i = 0; i <= COUNT(NAMES); i++) {

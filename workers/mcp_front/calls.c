@@ -12,6 +12,7 @@
 #include "park.h"
 #include "policies.h"
 #include "policy_trust.h"
+#include "shelf.h"
 #include "sql/tool_call.h"
 #include "tasks.h"
 #include "tell.h"
@@ -132,12 +133,11 @@ static void refuse_hand(struct job *job, const char *text)
 
 static bool ask_hand(struct front *f, struct job *job)
 {
-	struct call *c = &job->as.call.call;
 	struct hand_task *t = &job->as.call.task;
 	const struct peer *p = job->sink->peer;
 
 	t->by = &IN_HAND;
-	t->bytes = c->canonical.length;
+	t->bytes = job->message.length;
 	name_asker(t, p);
 	if (f->worker.stopping && is_told(t)) {
 		refuse_hand(job, HANDS_STOPPING);
@@ -152,6 +152,7 @@ static bool ask_hand(struct front *f, struct job *job)
 	if (t->ask.policy && !p->unplaced)
 		t->ask.known = policy_file_known(&f->policies, p->workspace_root)->known;
 	t->ask.known.look = ++f->policies.looks;
+	shelf_put(f, job);
 	hands_ask(f, t);
 	return true;
 }
@@ -230,7 +231,8 @@ void calls_prepare(struct front *f, struct job *job)
 
 	if (job->refused)
 		return;
-	if (job->as.call.task.by && place(f, job, &e)) { /* the call may have waited for long */
+	if ((shelf_has(job) && shelf_take(job, &e)) ||
+	    (job->as.call.task.by && place(f, job, &e))) { /* the call may have waited for long */
 		job_refuse(job, job_fault_code(&e), e.text);
 		return;
 	}

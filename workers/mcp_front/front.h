@@ -2,8 +2,9 @@
  * Each file builds on those before it:
  *
  *   front, sink        state; where replies go, whatever the transport
- *   job, hold          one thing to do in the next turn; callers whose answer comes later
- *   hands              file work, in separate processes
+ *   job, shelf, hold   one thing to do in the next turn; callers whose answer comes later
+ *   hand_first, hand_queue, hands
+ *                      file work, in separate processes
  *   elicitation        questions that a legacy client shows to its own user
  *   editor             questions of hooks that an editor shows to its user
  *   tell               delivers answers to held callers

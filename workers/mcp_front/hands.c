@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "front.h"
-#include "hand_process.h"
+#include "hand_first.h"
 #include "hand_queue.h"
 #include "log.h"
 #include "pack.h"
@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +22,17 @@
 
 enum {
 	AT_ONCE = 8, /* default of the setting */
+	REST_MS = 50, /* a job that has used no processor time for so long waits for a disk */
 	QUICK_MS = 1000, /* a job that takes longer is slow */
-	SLOW_MAX = 64, /* slow or unkillable processes in total: one hanging disk may hold many
-	                * workspaces; */
+	SLOW_MAX = 512, /* slow or unkillable processes in total: one hanging disk may hold many
+	                 * workspaces; */
 	SLOW_OF_ONE = 2, /* per workspace */
 	START_MS = 5000, /* within which the process of a job must start */
 	RESTART_MS = 1000, /* between two starts of hand */
 	SILENT_MS = 60000,
 	PATIENCE_MS = 120000, /* how long a job waits for its turn */
-	LOOK_MS = 250, /* while there is anything to watch */
+	LOOK_MS = 250, /* while there is anything to watch; */
+	LOOK_SOON_MS = 25, /* while a job waits for a place */
 	READ_BYTES = 64 << 10,
 };
 
@@ -43,6 +44,9 @@ struct hand {
 	char *root; /* the workspace it works in */
 	bool is_big, is_killed;
 	int64_t began_ms; /* monotonic */
+	pid_t pid; /* 0: not yet known */
+	int64_t worked_ns; /* its processor time when last looked at */
+	int64_t moved_ms; /* monotonic: when that had last grown */
 	int fd;
 	struct event *io;
 	struct str out; /* the request, */
@@ -60,6 +64,7 @@ struct hands {
 	pid_t pid; /* of the first process, which forks the others; 0: none */
 	int control;
 	struct event *told, *clock;
+	bool is_soon; /* clock goes off within LOOK_SOON_MS */
 	int64_t start_ms; /* monotonic: when it may be restarted */
 	uint32_t number;
 	LIST_HEAD(, hand) all;
@@ -150,23 +155,6 @@ static struct hand_task *give_up(struct hand *h)
 
 /* ---- the first process ---- */
 
-static int with_socket(int fd, uint32_t number, int control)
-{
-	char bytes[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
-	struct iovec part = { .iov_base = &number, .iov_len = sizeof(number) };
-	struct msghdr m = { .msg_iov = &part,
-		            .msg_iovlen = 1,
-		            .msg_control = bytes,
-		            .msg_controllen = sizeof(bytes) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-		               .cmsg_type = SCM_RIGHTS,
-		               .cmsg_len = CMSG_LEN(sizeof(int)) };
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
-}
-
 /* The first process is gone, and all others with it: their jobs are repeated once. */
 static void lose_first(struct front *f)
 {
@@ -211,9 +199,9 @@ static struct hand *find_hand(struct hands *hands, uint32_t number)
 }
 
 /* Learns which process does a job; ends the process if its job was given up. */
-static void take_process(struct front *f, uint32_t number, int pidfd)
+static void take_process(struct front *f, const struct hand_told *told, int pidfd)
 {
-	struct hand *h = find_hand(f->hands, number);
+	struct hand *h = find_hand(f->hands, told->number);
 
 	if (pidfd < 0)
 		return;
@@ -223,90 +211,34 @@ static void take_process(struct front *f, uint32_t number, int pidfd)
 		return;
 	}
 	h->pidfd = pidfd;
+	h->pid = told->pid;
 	h->end = event_new(f->base, pidfd, EV_READ, on_end, h);
 	(void)event_add(h->end, NULL);
 }
 
 static void on_told(evutil_socket_t fd, short what, void *arg)
 {
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
 	struct front *f = arg;
+	struct hand_told told;
+	int got, pidfd;
 
 	(void)what;
-	for (;;) {
-		uint32_t number;
-		struct iovec bytes = { .iov_base = &number, .iov_len = sizeof(number) };
-		struct msghdr m = { .msg_iov = &bytes,
-			            .msg_iovlen = 1,
-			            .msg_control = control,
-			            .msg_controllen = sizeof(control) };
-		ssize_t n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-		struct cmsghdr *c = n == sizeof(number) ? CMSG_FIRSTHDR(&m) : NULL;
-		int pidfd = -1;
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		if (n <= 0) {
-			lose_first(f);
-			serve(f);
-			return;
-		}
-		if (c && c->cmsg_type == SCM_RIGHTS)
-			memcpy(&pidfd, CMSG_DATA(c), sizeof(pidfd));
-		take_process(f, number, pidfd);
-	}
-}
-
-static int spawn(struct hands *hands, int theirs, int watch, struct err *e)
-{
-	char *argv[] = { hands->path, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t none, all;
-	int failed;
-
-	(void)sigemptyset(&none);
-	(void)sigfillset(&all);
-	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawnattr_init(&attributes);
-	failed =
-	    posix_spawn_file_actions_adddup2(&files, theirs, HAND_FRONT_FD) ||
-	    posix_spawn_file_actions_adddup2(&files, watch, HAND_WATCH_FD) ||
-	    posix_spawn_file_actions_addclosefrom_np(&files, HAND_WATCH_FD + 1) ||
-	    posix_spawnattr_setsigmask(&attributes, &none) ||
-	    posix_spawnattr_setsigdefault(&attributes, &all) ||
-	    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	errno = failed ? ENOMEM
-	               : posix_spawn(&hands->pid, hands->path, &files, &attributes, argv, environ);
-	failed = errno;
-	(void)posix_spawn_file_actions_destroy(&files);
-	(void)posix_spawnattr_destroy(&attributes);
-	errno = failed;
-	return failed ? err_errno(e, ERR_AGAIN, "cannot start %s", hands->path) : 0;
+	while ((got = hand_first_told(fd, &told, &pidfd)) > 0)
+		take_process(f, &told, pidfd);
+	if (got == 0)
+		return;
+	lose_first(f);
+	serve(f);
 }
 
 static int start_first(struct front *f, struct err *e)
 {
-	enum { ABOVE = 10 }; /* above the descriptor numbers that hand uses */
 	struct hands *hands = f->hands;
-	int pair[2], theirs, watch, failed;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return err_errno(e, ERR_AGAIN, "socketpair");
-	theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, ABOVE);
-	watch = fcntl(f->policy_fd, F_DUPFD_CLOEXEC, ABOVE);
-	failed = spawn(hands, theirs, watch, e);
-	(void)close(pair[1]);
-	(void)close(theirs);
-	(void)close(watch);
 	hands->start_ms = clock_monotonic_ms() + RESTART_MS;
-	if (failed) {
-		(void)close(pair[0]);
-		hands->pid = 0;
+	if (hand_first_start(hands->path, f->policy_fd, &hands->pid, &hands->control, e))
 		return -1;
-	}
-	hands->control = pair[0];
-	hands->told = event_new(f->base, pair[0], EV_READ | EV_PERSIST, on_told, f);
+	hands->told = event_new(f->base, hands->control, EV_READ | EV_PERSIST, on_told, f);
 	(void)event_add(hands->told, NULL);
 	return 0;
 }
@@ -508,7 +440,8 @@ static bool begin(struct front *f, struct hand_task *t)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return false;
-	if (with_socket(pair[1], ++hands->number, hands->control)) {
+	if (hand_first_send(hands->control, ++hands->number, pair[1],
+	                    t->ask.is_apart ? t->apart : -1)) {
 		(void)close(pair[0]);
 		(void)close(pair[1]);
 		return false;
@@ -521,7 +454,7 @@ static bool begin(struct front *f, struct hand_task *t)
 	h->task = t;
 	h->root = xstrdup(root_of(t));
 	h->is_big = t->ask.is_big;
-	h->began_ms = clock_monotonic_ms();
+	h->began_ms = h->moved_ms = clock_monotonic_ms();
 	h->fd = pair[0];
 	h->pidfd = -1;
 	LIST_INSERT_HEAD(&hands->all, h, next);
@@ -543,29 +476,71 @@ static bool is_slow(const struct hand *h)
 	       (h->task && !h->is_big && clock_monotonic_ms() - h->began_ms >= QUICK_MS);
 }
 
+/* Whether its process has used processor time since this was asked last. */
+static bool has_worked(struct hand *h)
+{
+	struct timespec used = { .tv_sec = 0 };
+	int64_t before_ns = h->worked_ns;
+	clockid_t clock;
+
+	if (h->pid <= 0 || clock_getcpuclockid(h->pid, &clock) || clock_gettime(clock, &used))
+		return false;
+	h->worked_ns = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+	return h->worked_ns != before_ns;
+}
+
+/* Places are for those who use a processor: a job that waits for a disk gives its place up. A big
+ * one, which holds much memory, does so later. */
+static bool rests(struct hand *h)
+{
+	if (is_slow(h))
+		return true;
+	if (clock_monotonic_ms() - h->moved_ms < (h->is_big ? QUICK_MS : REST_MS))
+		return false;
+	if (!has_worked(h))
+		return true;
+	h->moved_ms = clock_monotonic_ms();
+	return false;
+}
+
 static bool has_room(const struct hands *hands, bool is_big)
 {
 	int used = 0, slow = 0, most = is_big ? (hands->at_once + 3) / 4 : hands->at_once;
-	const struct hand *h;
+	struct hand *h;
 
 	LIST_FOREACH (h, &hands->all, next) {
-		bool hangs = is_slow(h);
-
-		slow += hangs;
-		used += h->task && !hangs && h->is_big == is_big;
+		slow += is_slow(h);
+		used += h->task && h->is_big == is_big && !rests(h);
 	}
 	return used < most && slow < SLOW_MAX;
 }
 
-/* Whether a workspace has as many hanging jobs as allowed. */
-static bool hangs(const struct hands *hands, const char *root)
-{
-	const struct hand *h;
-	int slow = 0;
+/* The jobs of a workspace, by what they do. */
+struct jobs_of_one {
+	int all, slow, stuck; /* stuck: killed, and not ended */
+};
 
-	LIST_FOREACH (h, &hands->all, next)
-		slow += is_slow(h) && strcmp(h->root, root) == 0;
-	return slow >= SLOW_OF_ONE;
+static struct jobs_of_one count_jobs(const struct hands *hands, const char *root)
+{
+	struct jobs_of_one n = { 0 };
+	struct hand *h;
+
+	LIST_FOREACH (h, &hands->all, next) {
+		if (strcmp(h->root, root) != 0)
+			continue;
+		n.all += h->task || h->is_killed;
+		n.slow += is_slow(h) || (h->is_big && rests(h));
+		n.stuck += h->is_killed;
+	}
+	return n;
+}
+
+/* Whether a workspace has as many jobs as allowed: fewer if they hang. */
+static bool is_full(const struct hands *hands, const char *root)
+{
+	struct jobs_of_one n = count_jobs(hands, root);
+
+	return n.all >= hands->at_once + SLOW_OF_ONE || n.slow >= SLOW_OF_ONE;
 }
 
 /* Whether an asker has a job running that is not slow. Its next job then waits, so that its jobs
@@ -590,7 +565,7 @@ static struct hand_task *next_task(struct front *f, bool is_big)
 		if (is_served(f->hands, one->asker))
 			continue;
 		TAILQ_FOREACH (t, &one->tasks, next)
-			if (!hangs(f->hands, root_of(t))) {
+			if (!is_full(f->hands, root_of(t))) {
 				hand_queue_take(&f->hands->queue, one, t);
 				return t;
 			}
@@ -613,12 +588,16 @@ static void serve_kind(struct front *f, bool is_big)
 
 static void set_clock(struct front *f)
 {
-	static const struct timeval SOON = { .tv_usec = LOOK_MS * 1000 };
+	static const struct timeval SOON = { .tv_usec = LOOK_SOON_MS * 1000 },
+	                            LATER = { .tv_usec = LOOK_MS * 1000 };
 	struct hands *hands = f->hands;
-	bool idle = LIST_EMPTY(&hands->all) && hand_queue_is_empty(&hands->queue);
 
-	if (!idle && !evtimer_pending(hands->clock, NULL))
+	if (!hand_queue_is_empty(&hands->queue) && !hands->is_soon) {
+		hands->is_soon = true;
 		(void)evtimer_add(hands->clock, &SOON);
+	} else if (!LIST_EMPTY(&hands->all) && !evtimer_pending(hands->clock, NULL)) {
+		(void)evtimer_add(hands->clock, &LATER);
+	}
 }
 
 static void serve(struct front *f)
@@ -629,6 +608,15 @@ static void serve(struct front *f)
 }
 
 /* ---- the clock ---- */
+
+/* Whether a job need not wait longer: those that are tried in its workspace do not come back. */
+static bool is_hopeless(const struct front *f, const struct hand_task *t)
+{
+	struct jobs_of_one n = count_jobs(f->hands, root_of(t));
+
+	return n.stuck >= SLOW_OF_ONE ||
+	       (n.slow >= SLOW_OF_ONE && clock_monotonic_ms() - t->asked_ms >= HAND_DEADLINE_MS);
+}
 
 static void say_slow(struct front *f, struct hand_task *t)
 {
@@ -651,11 +639,16 @@ static void look_at_turn(struct front *f, struct hand_turn *one)
 		if (is_over(f, t)) {
 			hand_queue_take(&f->hands->queue, one, t);
 			drop(f, t);
+		} else if (is_hopeless(f, t)) {
+			hand_queue_take(&f->hands->queue, one, t);
+			fail(f, t, "workspace_unreadable",
+			     "this workspace's file system does not answer: other calls wait for "
+			     "it already; nothing was asked; call again");
 		} else if (clock_monotonic_ms() - t->asked_ms >= PATIENCE_MS) {
 			hand_queue_take(&f->hands->queue, one, t);
 			fail(f, t, "busy",
-			     "the files could not be looked at for %d s: other jobs come first, or "
-			     "the workspace's disk does not answer; nothing was asked; call again",
+			     "the files could not be looked at for %d s: other jobs come first; "
+			     "nothing was asked; call again",
 			     PATIENCE_MS / 1000);
 		} else {
 			continue;
@@ -717,9 +710,12 @@ void hands_look(struct front *f)
 
 static void on_clock(evutil_socket_t fd, short what, void *arg)
 {
+	struct front *f = arg;
+
 	(void)fd;
 	(void)what;
-	hands_look(arg);
+	f->hands->is_soon = false;
+	hands_look(f);
 }
 
 /* ---- for the other files ---- */

@@ -1,7 +1,7 @@
 /* hands: file work, done in separate processes (hand.h) so that the front keeps serving. The
- * setting mcp.hands limits how many run at once; big jobs have a quarter as many places of their
- * own. Askers take turns. A job that runs for over a second gives up its place; at most two such
- * jobs run per workspace, because its disk may hang. */
+ * setting mcp.hands limits how many work at once; big jobs have a quarter as many places of their
+ * own. Askers take turns. A job that uses no processor gives up its place, since its disk may hang;
+ * per workspace, at most two jobs may run for over a second. */
 #ifndef HANDS_H
 #define HANDS_H
 
@@ -41,6 +41,7 @@ struct hand_task {
 	const struct hand_asker *by;
 	struct hand_ask ask;
 	char asker[HANDS_ASKER_BYTES]; /* whom the task counts for in round robin */
+	int apart; /* the file for ask.is_apart; the asker's */
 	size_t bytes; /* memory that the task holds meanwhile, */
 	int64_t asked_ms; /* monotonic: since when it waits */
 	bool told_slow;

@@ -154,6 +154,17 @@ static bool is_json(struct sink *s)
 	return false;
 }
 
+/* evhttp would keep the body until the reply. */
+static int parse(struct evbuffer *in, struct rpc_message *m, struct rpc_error *wrong)
+{
+	size_t length = evbuffer_get_length(in);
+	int failed =
+	    rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, m, wrong);
+
+	(void)evbuffer_drain(in, length);
+	return failed;
+}
+
 static void on_post(struct sink *s)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
@@ -168,7 +179,7 @@ static void on_post(struct sink *s)
 		                 "the body is longer than 4 MiB; send a smaller message");
 		return;
 	}
-	if (rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, &m, &wrong)) {
+	if (parse(in, &m, &wrong)) {
 		http_reply_error(s, 400, m.id, wrong.code, wrong.text);
 	} else {
 		take_any(s, &m);
@@ -275,8 +286,7 @@ static void on_message(struct sink *s)
 	} else if (length > FRONT_MAX_MESSAGE) {
 		http_reply_error(s, 413, NULL, RPC_INVALID_REQUEST,
 		                 "the body is longer than 4 MiB; send a smaller message");
-	} else if (rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, &m,
-	                     &wrong)) {
+	} else if (parse(in, &m, &wrong)) {
 		http_reply_error(s, 400, m.id, wrong.code, wrong.text);
 	} else if (m.kind == RPC_BATCH) {
 		http_reply_error(s, 400, NULL, RPC_INVALID_REQUEST,

@@ -2,6 +2,7 @@
 
 #include "front.h"
 #include "hook.h"
+#include "shelf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ void job_forget_call(struct job *job)
 {
 	struct job_call *jc = &job->as.call;
 
+	shelf_clear(job);
 	if (jc->found)
 		hand_found_clear(jc->found);
 	free(jc->found);

@@ -415,6 +415,8 @@ int main(int argc, char **argv)
 	f.request_seconds = seconds("INTERCOM_REQUEST_SECONDS", FRONT_REQUEST_SECONDS);
 	if (worker_open(&f.worker, "mcp-front", PURPOSE, argc, argv, &e) == 0) {
 		raise_limits(&f);
+		/* What is long goes back to the system as soon as it is freed. */
+		(void)mallopt(M_MMAP_THRESHOLD, FRONT_BIG_CALL);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
 		    policies_start(&f, &e) == 0 && hands_start(&f, &e) == 0 &&

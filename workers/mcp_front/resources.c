@@ -135,14 +135,6 @@ static void on_dropped(struct front *f, struct hand_task *t)
 	unplaced_free((struct unplaced *)t);
 }
 
-/* What it costs while it waits. */
-static size_t size_of(const struct rpc_message *m)
-{
-	OWNED(char_ptr) char *text = cJSON_PrintUnformatted(m->root);
-
-	return text ? strlen(text) : 0;
-}
-
 static void place_first(struct front *f, struct sink *sink, struct rpc_message *m,
                         const char *version, enum mcp_method method)
 {
@@ -155,7 +147,7 @@ static void place_first(struct front *f, struct sink *sink, struct rpc_message *
 
 	*u = (struct unplaced){ .sink = sink, .version = version, .method = method };
 	u->task.by = &PLACE;
-	u->task.bytes = size_of(m);
+	u->task.bytes = m->length;
 	(void)snprintf(u->task.asker, sizeof(u->task.asker), "%s", sink->peer->key);
 	if (!hands_have_room(f, &u->task)) {
 		sink_refuse(sink, m->id, RPC_INTERNAL_ERROR,

@@ -3,8 +3,10 @@
 #include "front.h"
 #include "log.h"
 #include "policies.h"
+#include "shelf.h"
 #include "tell.h"
 
+#include <malloc.h>
 #include <string.h>
 
 static void run_part(struct front *f, struct job *job)
@@ -79,7 +81,7 @@ static bool is_big(const struct job *job)
 	const char *diff =
 	    json_text(cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"), "diff");
 
-	return diff && strlen(diff) > FRONT_BIG_CALL;
+	return (job->kind == JOB_CALL && shelf_has(job)) || (diff && strlen(diff) > FRONT_BIG_CALL);
 }
 
 /* True: the job must wait. */
@@ -88,22 +90,22 @@ static bool look(struct front *f, struct job *job)
 	return !job->refused && JOBS[job->kind].look && JOBS[job->kind].look(f, job);
 }
 
-/* Takes the next jobs to commit together; a big one commits alone. */
-static void take_batch(struct front *f, struct job_queue *batch)
+/* Takes the next jobs to commit together; a big one commits alone. Returns whether one was at
+ * work. */
+static bool take_batch(struct front *f, struct job_queue *batch)
 {
 	struct job *job;
-	bool alone = false;
+	bool big = false;
 
 	STAILQ_INIT(batch);
-	while (!alone && (job = STAILQ_FIRST(&f->jobs)) != NULL &&
+	while (!big && (job = STAILQ_FIRST(&f->jobs)) != NULL &&
 	       (STAILQ_EMPTY(batch) || !is_big(job))) {
-		alone = is_big(job);
+		big = is_big(job);
 		STAILQ_REMOVE_HEAD(&f->jobs, next);
-		if (look(f, job))
-			alone = false;
-		else
+		if (!look(f, job))
 			STAILQ_INSERT_TAIL(batch, job, next);
 	}
+	return big;
 }
 
 /* Returns whether the job is done. */
@@ -132,25 +134,34 @@ static void settle_batch(struct front *f, struct job_queue *batch, bool written)
 	}
 }
 
+static bool has_work(const struct front *f)
+{
+	return f->has_notes || !STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told);
+}
+
 void turn_run(evutil_socket_t fd, short what, void *arg)
 {
 	static const struct timeval LATER = { .tv_sec = FRONT_TRY_AGAIN_SECONDS };
 	struct front *f = arg;
 	struct job_queue batch;
-	bool written = true;
+	bool written = true, big = false;
 
 	(void)fd;
 	(void)what;
 	f->turned = true;
-	while (written && (f->has_notes || !STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told))) {
-		take_batch(f, &batch);
+	while (written && !big && has_work(f)) {
+		big = take_batch(f, &batch) && !f->worker.stopping;
 		if (STAILQ_EMPTY(&batch) && !f->has_notes && STAILQ_EMPTY(&f->told))
 			continue;
 		written = commit_batch(f, &batch);
 		settle_batch(f, &batch, written);
 	}
+	if (big)
+		(void)malloc_trim(0); /* what a long body has arrived in */
 	if (!written)
 		(void)event_add(f->turn, &LATER);
+	else if (has_work(f))
+		job_turn_soon(f); /* after a big one the others first */
 }
 
 void turn_clear(struct front *f)

@@ -31,6 +31,7 @@ const char *const CHILD_NAMES[CHILD_COUNT] = {
 	[CHILD_ARCHIVIST] = "archivist",
 	[CHILD_FRONT] = "mcp-front",
 	[CHILD_COMMANDER] = "commander",
+	[CHILD_SENTRY] = "sentry",
 	[CHILD_SLACK_POSTER] = "slack-poster",
 	[CHILD_SLACK_LISTENER] = "slack-listener",
 };

@@ -25,6 +25,9 @@ static const char *const PASSED[] = {
 	"TZ",
 	"XDG_*",
 	"TMPDIR",
+	"CLAUDE_CONFIG_DIR", /* these: where sentry looks for hooks */
+	"CODEX_HOME",
+	"COPILOT_HOME",
 	"INTERCOM_CLOCK_PAGE",
 	"INTERCOM_PROGRESS_SECONDS",
 	"INTERCOM_HOST",

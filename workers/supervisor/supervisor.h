@@ -30,6 +30,7 @@ enum {
 	CHILD_ARCHIVIST,
 	CHILD_FRONT,
 	CHILD_COMMANDER,
+	CHILD_SENTRY,
 	CHILD_SLACK_POSTER, /* these two only where Slack is configured */
 	CHILD_SLACK_LISTENER,
 	CHILD_COUNT

@@ -338,7 +338,7 @@ void uses_print(const struct schema *s, const struct statements *list, struct st
 		{ "watchdog", "watchdog" },         { "slack_listener", "slack-listener" },
 		{ "slack_poster", "slack-poster" }, { "retention", "retention" },
 		{ "archivist", "archivist" },       { "runner", "runner" },
-		{ "commander", "commander" },
+		{ "commander", "commander" },       { "sentry", "sentry" },
 	};
 	struct bells *bells = xcalloc(1, sizeof(*bells));
 	struct code *code = xcalloc(1, sizeof(*code));

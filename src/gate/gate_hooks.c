@@ -1,0 +1,81 @@
+#include "gate_hooks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* $variable/name, else ~/<home><name>. */
+struct hooks_file {
+	const char *host;
+	const char *variable, *home, *name;
+	const char *managed; /* for all users; NULL: no such file */
+};
+
+static const struct hooks_file FILES[] = {
+	{ "claude", "CLAUDE_CONFIG_DIR", ".claude/", "settings.json",
+	  "/etc/claude-code/managed-settings.d/agent-intercom.json" },
+	{ "codex", "CODEX_HOME", ".codex/", "hooks.json", "/etc/codex/requirements.toml" },
+	{ "gemini", NULL, "", ".gemini/settings.json", "/etc/gemini-cli/settings.json" },
+	{ "copilot", "COPILOT_HOME", ".copilot/", "hooks/agent-intercom.json",
+	  "/etc/github-copilot/policy.d/agent-intercom.json" },
+	{ "cursor", NULL, "", ".cursor/hooks.json", "/etc/cursor/hooks.json" },
+	{ "vscode", NULL, "", ".config/agent-intercom/vscode-hooks/gate.json", NULL },
+	{ "opencode", "XDG_CONFIG_HOME", ".config/", "opencode/plugins/agent-intercom.js", NULL },
+	{ "qwen", NULL, "", ".qwen/settings.json", "/etc/qwen-code/settings.json" },
+};
+
+const char *gate_hooks_host(size_t i)
+{
+	return i < COUNT(FILES) ? FILES[i].host : NULL;
+}
+
+static const struct hooks_file *find(const char *host)
+{
+	for (size_t i = 0; i < COUNT(FILES); i++)
+		if (strcmp(FILES[i].host, host) == 0)
+			return &FILES[i];
+	return NULL;
+}
+
+bool gate_hooks_exist(const char *host, bool managed)
+{
+	const struct hooks_file *f = find(host);
+
+	return f && (!managed || f->managed);
+}
+
+static const char *folder_of(const char *variable)
+{
+	const char *value = variable ? getenv(variable) : NULL;
+
+	return value && value[0] == '/' ? value : NULL;
+}
+
+int gate_hooks_path(const char *host, bool managed, const char *root, struct str *out,
+                    struct err *e)
+{
+	const struct hooks_file *f = find(host);
+	const char *folder = f ? folder_of(f->variable) : NULL, *home = folder_of("HOME");
+
+	if (!f || (managed && !f->managed))
+		return err_set(e, ERR_INPUT, "%s reads no hooks there", host);
+	if (managed)
+		str_addf(out, "%s%s", root, f->managed);
+	else if (folder)
+		str_addf(out, "%s/%s", folder, f->name);
+	else if (home)
+		str_addf(out, "%s/%s%s", home, f->home, f->name);
+	else
+		return err_set(e, ERR_INPUT, "$HOME is not an absolute path; set it");
+	return 0;
+}
+
+bool gate_hooks_are_ours(const char *host, const char *text)
+{
+	OWNED(str) struct str plain = { 0 };
+	OWNED(str) struct str quoted = { 0 };
+
+	str_addf(&plain, "/hook %s ", host);
+	str_addf(&quoted, "/hook' %s ", host);
+	return strstr(text, str_text(&plain)) || strstr(text, str_text(&quoted)) ||
+	       strncmp(text, GATE_HOOKS_PLUGIN_MARK, strlen(GATE_HOOKS_PLUGIN_MARK)) == 0;
+}

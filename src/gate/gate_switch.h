@@ -1,0 +1,27 @@
+/* gate_switch: the files of a workspace that keep the hooks of an agent's program from running,
+ * without a word to its user. Hosts let a project do that, so whoever can write there can open the
+ * gate.
+ *
+ * What is in the table was seen to open the versions that tests/hosts/README.md names. A project
+ * that has hooks, plugins or servers of its own runs programs as its user, and those can do
+ * anything: that is not looked at. */
+#ifndef GATE_SWITCH_H
+#define GATE_SWITCH_H
+
+#include "str.h"
+
+struct gate_switch_found {
+	const char *host; /* whose hooks it keeps from running */
+	const char *file; /* relative to the workspace */
+	struct str what; /* that is in it, in words */
+	/* A text of the file that has this and nothing else; empty: trying it would run what the
+	 * workspace brings along. */
+	struct str proof;
+};
+
+/* Looks at what a host reads in the workspace root, an absolute path, and calls each for what is
+ * found. Links are followed, as the host follows them; only regular files are read. */
+void gate_switch_look(const char *host, const char *root,
+                      void (*each)(void *arg, const struct gate_switch_found *found), void *arg);
+
+#endif

@@ -1,0 +1,98 @@
+#include "hand_first.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int spawn(const char *path, int theirs, int watch, pid_t *ret_pid, struct err *e)
+{
+	char *argv[] = { (char *)path, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none, all;
+	int failed;
+
+	(void)sigemptyset(&none);
+	(void)sigfillset(&all);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawnattr_init(&attributes);
+	failed =
+	    posix_spawn_file_actions_adddup2(&files, theirs, HAND_FRONT_FD) ||
+	    posix_spawn_file_actions_adddup2(&files, watch, HAND_WATCH_FD) ||
+	    posix_spawn_file_actions_addclosefrom_np(&files, HAND_WATCH_FD + 1) ||
+	    posix_spawnattr_setsigmask(&attributes, &none) ||
+	    posix_spawnattr_setsigdefault(&attributes, &all) ||
+	    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	errno = failed ? ENOMEM : posix_spawn(ret_pid, path, &files, &attributes, argv, environ);
+	failed = errno;
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attributes);
+	errno = failed;
+	return failed ? err_errno(e, ERR_AGAIN, "cannot start %s", path) : 0;
+}
+
+int hand_first_start(const char *path, int watch_fd, pid_t *ret_pid, int *ret_control,
+                     struct err *e)
+{
+	enum { ABOVE = 10 }; /* above the descriptor numbers that hand uses */
+	int pair[2], theirs, watch, failed;
+
+	*ret_pid = 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_errno(e, ERR_AGAIN, "socketpair");
+	theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, ABOVE);
+	watch = fcntl(watch_fd, F_DUPFD_CLOEXEC, ABOVE);
+	failed = spawn(path, theirs, watch, ret_pid, e);
+	(void)close(pair[1]);
+	(void)close(theirs);
+	(void)close(watch);
+	if (failed) {
+		(void)close(pair[0]);
+		*ret_pid = 0;
+		return -1;
+	}
+	*ret_control = pair[0];
+	return 0;
+}
+
+int hand_first_send(int control, uint32_t number, int fd, int apart)
+{
+	const int fds[HAND_JOB_FDS] = { fd, apart };
+	const size_t size = (apart < 0 ? 1 : 2) * sizeof(int);
+	char bytes[CMSG_SPACE(sizeof(fds))] __attribute__((aligned(8))) = { 0 };
+	struct iovec part = { .iov_base = &number, .iov_len = sizeof(number) };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = bytes,
+		            .msg_controllen = CMSG_SPACE(size) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+		               .cmsg_type = SCM_RIGHTS,
+		               .cmsg_len = CMSG_LEN(size) };
+	memcpy(CMSG_DATA(c), fds, size);
+	return sendmsg(control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+int hand_first_told(int control, struct hand_told *told, int *ret_pidfd)
+{
+	char bytes[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct iovec part = { .iov_base = told, .iov_len = sizeof(*told) };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = bytes,
+		            .msg_controllen = sizeof(bytes) };
+	ssize_t n = recvmsg(control, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	struct cmsghdr *c = n == sizeof(*told) ? CMSG_FIRSTHDR(&m) : NULL;
+
+	*ret_pidfd = -1;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_pidfd, CMSG_DATA(c), sizeof(*ret_pidfd));
+	return n > 0 ? 1 : -1;
+}

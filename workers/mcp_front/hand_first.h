@@ -1,0 +1,24 @@
+/* hand_first: the process hand that mcp-front starts, and which forks for each job; see
+ * workers/hand.c. */
+#ifndef HAND_FIRST_H
+#define HAND_FIRST_H
+
+#include "err.h"
+#include "hand_process.h"
+
+#include <sys/types.h>
+
+/* Starts it from path; it inherits watch_fd, an inotify. ret_control: the socket to it. On error
+ * *ret_pid is 0. */
+int hand_first_start(const char *path, int watch_fd, pid_t *ret_pid, int *ret_control,
+                     struct err *e);
+
+/* Has it begin a job, whose process talks over fd; apart: the file that goes with the question, -1:
+ * none. 0 or -1; both remain the caller's. */
+int hand_first_send(int control, uint32_t number, int fd, int apart);
+
+/* Reads which process does a job; ret_pidfd: -1 if none. Returns 1, 0 if nothing has arrived, -1 if
+ * the process is gone. */
+int hand_first_told(int control, struct hand_told *told, int *ret_pidfd);
+
+#endif
