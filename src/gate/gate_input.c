@@ -139,6 +139,10 @@ static void add_path(struct gate_input *in, const char *path)
 	for (size_t i = 0; i < in->path_count; i++)
 		if (strcmp(in->paths[i], path) == 0)
 			return;
+	if (in->path_count == GATE_PATHS_MAX) {
+		in->names_more = true;
+		return;
+	}
 	in->paths = xrealloc(in->paths, (in->path_count + 1) * sizeof(*in->paths));
 	in->paths[in->path_count++] = xstrdup(path);
 }
@@ -152,7 +156,7 @@ static void add_paths_of(struct gate_input *in, const cJSON *object, const char 
 	if (cJSON_IsString(value))
 		add_path(in, value->valuestring);
 	cJSON_ArrayForEach (item, value)
-		if (cJSON_IsString(item) && in->path_count < GATE_PATHS_MAX)
+		if (cJSON_IsString(item))
 			add_path(in, item->valuestring);
 }
 
@@ -198,8 +202,7 @@ static void read_paths(struct gate_input *in)
 	if (in->form == GATE_FORM_REPLACE_EACH) {
 		cJSON_ArrayForEach (item,
 		                    cJSON_GetObjectItemCaseSensitive(in->tool_input, keys->edits))
-			if (in->path_count < GATE_PATHS_MAX)
-				add_paths_of(in, item, keys->path);
+			add_paths_of(in, item, keys->path);
 		return;
 	}
 	if (keys->path)
@@ -346,6 +349,10 @@ static int read_tool(struct gate_input *in, struct err *e)
 		read_command(in);
 	else if (in->class != GATE_MCP)
 		read_paths(in);
+	if (in->names_more) /* what is not looked at is not let through */
+		return err_set(e, ERR_INPUT,
+		               "%.60s names more than %d files; name fewer in one call", in->tool,
+		               (int)GATE_PATHS_MAX);
 	return 0;
 }
 

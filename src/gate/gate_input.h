@@ -44,6 +44,7 @@ struct gate_input {
 	char *patch_text, *patch_dir; /* owned; patch_dir: the patch's paths are relative to it */
 	char **paths; /* what is read or written, as the tool names it; owned */
 	size_t path_count;
+	bool names_more; /* than GATE_PATHS_MAX: such an input is refused */
 	const cJSON *response; /* after the tool */
 	bool failed; /* after the tool: it has */
 	/* Of the others: */
