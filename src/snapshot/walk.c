@@ -1,5 +1,6 @@
 #include "walk.h"
 
+#include "file_change.h"
 #include "hash_cache.h"
 #include "ignore.h"
 #include "io.h"
@@ -67,7 +68,8 @@ static void names_clear(struct names *n)
 
 static bool is_protected(const char *name)
 {
-	return strcasecmp(name, ".git") == 0 || strcasecmp(name, ".intercom") == 0;
+	return strcasecmp(name, ".git") == 0 || strcasecmp(name, ".intercom") == 0 ||
+	       file_change_is_temp(name);
 }
 
 static bool is_ours(const struct walk *w, const struct stat *st)
