@@ -19,8 +19,9 @@ static const char *const TOOL_USE[] = { "tool_use_id", "toolUseId", "tool_call_i
 	                                NULL };
 static const char *const RESPONSE[] = { "tool_response", "toolResult", "tool_output", "result_json",
 	                                "tool_result",   "output",     NULL };
-static const char *const DIRECTORY[] = { "dir_path",          "directory", "workdir",
-	                                 "working_directory", "cwd",       NULL };
+/* Where a command runs, in any host. */
+static const char *const FOLDER[] = { "dir_path",          "directory", "workdir",
+	                              "working_directory", "cwd",       NULL };
 static const char *const MESSAGE[] = { "message", "last_assistant_message", "prompt_response",
 	                               "prompt",  "error_details",          NULL };
 static const char *const KIND[] = {
@@ -211,12 +212,17 @@ static void read_paths(struct gate_input *in)
 		add_paths_of(in, in->tool_input, "file_path");
 }
 
-/* A command; where the host itself takes a patch out of it, it is an edit. */
+/* A command; where the host itself takes a patch out of it, it is an edit, unless its paths may be
+ * relative to another folder. */
 static void read_command(struct gate_input *in)
 {
+	const char *folder = in->keys ? in->keys->folder : NULL;
+
 	in->command = json_text(in->tool_input, "command");
-	in->command_dir = text_of(in->tool_input, DIRECTORY);
+	if (folder && json_text(in->tool_input, folder) && *json_text(in->tool_input, folder))
+		in->command_dir = json_text(in->tool_input, folder);
 	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX ||
+	    member(in->tool_input, FOLDER) ||
 	    !gate_patch_in_command(in->command, &in->patch_text, &in->patch_dir))
 		return;
 	read_patch(in, in->patch_text);
@@ -257,8 +263,14 @@ static void read_server(struct gate_input *in)
 		in->class = GATE_MCP;
 		in->server_tool = xstrdup(in->tool);
 	}
-	if (in->class == GATE_MCP && !in->server && named)
+	if (in->class != GATE_MCP || !named)
+		return;
+	if (!in->server) {
 		in->server = xstrdup(named);
+	} else if (strcmp(in->server, named) != 0) { /* the two contradict each other */
+		free(in->server);
+		in->server = NULL;
+	}
 }
 
 static int unpack(struct gate_input *in, struct err *e)
