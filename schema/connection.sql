@@ -10,10 +10,11 @@ CREATE TABLE connection (
   protocol_version TEXT NOT NULL,           -- fixed: negotiated MCP revision
   client_name      TEXT,                    -- fixed
   client_version   TEXT,                    -- fixed
-  process          TEXT,                    -- fixed: for HTTP, if known: its process (pid, start,
-                                            -- boot)
-  host_process     TEXT,                    -- fixed: if known, the agent's program, which started
-                                            -- the relay or the hook, or speaks HTTP itself
+  process          TEXT,                    -- free: for HTTP, if known: its process (pid, start,
+                                            -- boot); for a hook, host_process
+  host_process     TEXT,                    -- free: if known, the agent's program, which started
+                                            -- the relay or the hook, or speaks HTTP itself; a
+                                            -- hook's session may be resumed in another process
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)), -- fixed: the client can show its
                                             -- user a form (MCP's elicitation), as declared at the
                                             -- start

@@ -29,7 +29,8 @@ CREATE TABLE workspace_restore (
   stage_name    TEXT,                       -- later, free: the hidden directory of the write
   state         TEXT NOT NULL,              -- free: see workspace_restore_move
   error_code    TEXT,                       -- later, once
-  why           TEXT,                       -- later, once
+  why           TEXT,                       -- later, free: of a refusal; while it is open: why it can
+                                            -- neither be done nor be taken back now
   created_at    TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   updated_at    TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'), -- free
   CHECK (state NOT IN ('asked', 'approved', 'planned', 'staged', 'placed', 'done')

@@ -111,6 +111,14 @@ SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
 SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
  WHERE session_id = :session AND kind = 'start' AND state = 'done' ORDER BY seq LIMIT 1;
 
+-- name: checkpoint_newest :one
+-- Of a folder: the last one that was ordered, or that a session began with.
+-- row: held
+-- scan ok: a person asks for one
+SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
+ WHERE workspace_root = :root AND kind IN ('ordered', 'start') AND state = 'done'
+ ORDER BY seq DESC LIMIT 1;
+
 -- name: checkpoint_by_prefix :many
 -- row: checkpoint
 -- scan ok: a person asks for one

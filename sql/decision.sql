@@ -10,11 +10,17 @@ VALUES (:request_id, :verdict, :reason, :instruction, :choice, :edited, :digest,
 SELECT outcome, why FROM decision WHERE seq = :seq;
 
 -- name: decision_state :one
--- The present state of the request of a decision, and which of the agent's own answers was given.
+-- The present state of the request of a decision, which of the agent's own answers was given, and
+-- where it was asked again, because the workspace had changed.
 -- type: decision request_verdict
 -- type: chosen text
+-- type: asked_again text
 SELECT r.state, r.decision, r.decided_by, r.decided_at,
-       (SELECT name FROM request_answer WHERE request_seq = r.seq) AS chosen
+       (SELECT name FROM request_answer WHERE request_seq = r.seq) AS chosen,
+       (SELECT n.id FROM workspace_restore AS w
+          JOIN workspace_restore AS again ON again.previous_seq = w.seq
+          JOIN request AS n ON n.seq = again.request_seq
+         WHERE w.request_seq = r.seq) AS asked_again
   FROM decision AS d JOIN request AS r ON r.id = d.request_id WHERE d.seq = :seq;
 
 -- name: command_insert :insert

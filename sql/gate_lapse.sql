@@ -74,3 +74,46 @@ SELECT max(seq) AS seq FROM (SELECT seq FROM gate_lapse WHERE seq > :after ORDER
 
 -- name: gate_lapse_delete_old :rows
 DELETE FROM gate_lapse WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
+
+-- name: gate_watched :many
+-- Workspaces whose files are watched: an agent whose hooks call works there, and gate.watch is for its
+-- session.
+SELECT DISTINCT s.workspace_root FROM session AS s
+ WHERE s.machine = :machine AND s.status <> 'terminated' AND s.status = 'active'
+   AND EXISTS (SELECT 1 FROM connection AS c
+                WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'hook')
+   AND CASE (SELECT value FROM setting WHERE name = 'gate.watch')
+         WHEN 'always' THEN 1 WHEN 'remote' THEN s.mode = 'remote' ELSE 0 END;
+
+-- name: gate_unexplained :one
+-- The agent in whose turn files of a workspace changed between two instants, although none of these
+-- explains it: a tool that a gate on this machine allowed, a write or a restore of ours, a command of
+-- an operator. Only the newest rows are looked at. Tools of which no end is told count as running until
+-- their turn ends.
+SELECT s.seq AS session_seq, s.id AS session_id, g.host
+  FROM session AS s JOIN gate_call AS g ON g.seq = (
+         SELECT n.seq FROM gate_call AS n WHERE n.session_seq = s.seq AND n.created_at <= :upto
+          ORDER BY n.seq DESC LIMIT 1)
+ WHERE s.workspace_root = :root AND s.machine = :machine AND s.status <> 'terminated'
+   AND s.status = 'active'
+   AND CASE (SELECT value FROM setting WHERE name = 'gate.watch')
+         WHEN 'always' THEN 1 WHEN 'remote' THEN s.mode = 'remote' ELSE 0 END
+   AND g.moment NOT IN ('stop', 'stop_failure', 'session_start', 'session_end')
+   AND NOT EXISTS (
+     SELECT 1 FROM gate_call AS r JOIN session AS o ON o.seq = r.session_seq
+      WHERE r.seq > (SELECT max(seq) - 500 FROM gate_call) AND o.machine = :machine
+        AND r.moment IN ('pre_tool', 'permission') AND r.decision = 'allow'
+        AND r.class NOT IN ('read', 'question', 'plan') AND r.decided_at <= :upto
+        AND coalesce(r.seen_at >= :from,
+                     NOT EXISTS (SELECT 1 FROM gate_call AS n
+                                  WHERE n.session_seq = r.session_seq AND n.seq > r.seq
+                                    AND n.moment IN ('stop', 'stop_failure', 'prompt', 'session_end')
+                                    AND n.created_at < :from)))
+   AND NOT EXISTS (SELECT 1 FROM event AS e
+                    WHERE e.seq > (SELECT max(seq) - 500 FROM event) AND e.at >= :from
+                      AND (e.kind GLOB 'apply.*' OR e.kind GLOB 'undo.*' OR e.kind GLOB 'restore.*'
+                           OR e.kind GLOB 'alias.*'))
+   AND NOT EXISTS (SELECT 1 FROM apply AS a
+                    WHERE a.machine = :machine AND a.state IN ('queued', 'claimed'))
+   AND NOT EXISTS (SELECT 1 FROM alias_run AS a WHERE a.machine = :machine AND a.ended_at IS NULL)
+ ORDER BY s.seq DESC LIMIT 1;

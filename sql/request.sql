@@ -17,6 +17,8 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
 -- anything about it for a while (an agent that polls has), unless its process has ended (then its
 -- connection is closed) or was an earlier run of ours.
 -- Nobody listens to a task: it is abandoned when its session has been silent for a while.
+-- A hook is there for a moment only, but its connection stands for the session of its host, and is
+-- open until the host says that this has ended, or its process has.
 -- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
   SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms,
@@ -51,7 +53,8 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
                                                   WHERE o.seq = :connection AND o.process = c.process
                                                     AND o.created_at > s.last_activity_at))))
      AND NOT EXISTS (SELECT 1 FROM connection AS c
-                      WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio'))
+                      WHERE c.session_seq = s.seq AND c.state = 'open'
+                        AND c.transport IN ('stdio', 'hook')))
  WHERE NOT is_other OR candidates = 1
  ORDER BY is_other, seq DESC LIMIT 1;
 

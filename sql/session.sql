@@ -133,7 +133,7 @@ SELECT s.seq, s.id FROM session AS s
    AND (s.seq = :session
         OR NOT EXISTS (SELECT 1 FROM connection AS c
                         WHERE c.session_seq = s.seq AND c.state = 'open'
-                          AND c.transport = 'stdio'))
+                          AND c.transport IN ('stdio', 'hook')))
    AND (EXISTS (
      SELECT 1 FROM request AS r
       WHERE r.session_seq = s.seq AND r.kind NOT IN ('trust', 'restore')
@@ -176,7 +176,7 @@ SELECT seq, transport, protocol_version, client_name, process, session_seq, iden
   FROM connection WHERE key = :key;
 
 -- name: connection_process_of_session :many
--- Open connections over HTTP, with their processes.
+-- Open connections over HTTP and of hooks, with their processes.
 -- row: connection_process
 SELECT seq, process, session_seq FROM connection
  WHERE session_seq = :session AND state = 'open' AND process IS NOT NULL LIMIT :limit;
@@ -210,6 +210,10 @@ UPDATE connection SET state = 'lost' WHERE seq = :seq AND state = 'open';
 -- name: connection_reopen :exec
 -- Its process came back after its front died, or another process continues.
 UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND state <> 'open';
+
+-- name: connection_move_process :exec
+-- The session of a host was resumed in another process.
+UPDATE connection SET process = :process, host_process = :process WHERE seq = :seq;
 
 -- name: session_client_is_back :exec
 -- So it is there, though silent: its silence counts again.

@@ -52,12 +52,13 @@ SELECT t.session_seq AS seq FROM steering_untold AS t CROSS JOIN session AS s ON
  ORDER BY t.session_seq LIMIT 1;
 
 -- name: steering_agent_is_there :any
--- Whether the agent of a session may still call: it listens; or it is on stdio, or over HTTP in a
+-- Whether the agent of a session may still call: it listens; or it is on stdio, or has hooks (the
+-- connection of a host that has ended is lost or closed by now); or it is over HTTP in a
 -- running process (the connection of one that has ended is lost by now) or, if that is unknown,
 -- called recently. Except agents with our label, and earlier runs of our own process.
 SELECT 1 AS yes FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
  WHERE s.seq = :session AND c.state = 'open'
-   AND (c.transport = 'stdio'
+   AND (c.transport IN ('stdio', 'hook')
         OR ((c.process IS NOT NULL OR s.last_activity_at > :live_after)
             AND s.label IS NULL
             AND NOT EXISTS (SELECT 1 FROM connection AS o

@@ -1,12 +1,13 @@
 -- Every statement on `workspace_restore`, in the order of a restore's life.
 
 -- name: checkpoint_named :one
--- The first checkpoint whose id begins with :prefix, and comes after :after.
+-- The first checkpoint whose id begins with :prefix, and comes after :after. Those of a diff are
+-- nobody's.
 -- row: held
 -- type: :prefix text
 -- type: :after text
 SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
- WHERE id >= :prefix AND id < :prefix || 'g' AND id > :after
+ WHERE id >= :prefix AND id < :prefix || 'g' AND id > :after AND kind <> 'diff'
  ORDER BY id LIMIT 1;
 
 -- name: workspace_restore_ordered :one
@@ -108,6 +109,18 @@ UPDATE workspace_restore SET state = 'staged', updated_at = :now
 UPDATE workspace_restore SET state = 'placed', updated_at = :now
  WHERE request_seq = (SELECT request_seq FROM apply
                        WHERE seq = :apply AND claim = :claim AND state = 'claimed');
+
+-- name: workspace_restore_half :one
+-- How far an open one got, once something of it may be in the workspace.
+SELECT state, stage_name FROM workspace_restore
+ WHERE request_seq = :request AND state IN ('planned', 'staged', 'placed');
+
+-- name: workspace_restore_unfinished :rows
+-- It can be neither done nor taken back now. The first reason stays.
+UPDATE workspace_restore SET why = coalesce(why, :why), updated_at = :now
+ WHERE request_seq = (SELECT request_seq FROM apply
+                       WHERE seq = :apply AND claim = :claim AND state = 'claimed')
+   AND state IN ('planned', 'staged', 'placed');
 
 -- name: workspace_restore_delete :rows
 -- Retention.

@@ -489,7 +489,7 @@ static int give_up(struct archive *a, const char *root, struct err *e)
 	return settle(a, root, NULL, str_text(&why), false, e);
 }
 
-/* Takes what a reader has written. Whether it has ended. */
+/* Takes what a reader has written. Whether it has ended, or cannot be heard any longer. */
 static bool hear(struct reader *r)
 {
 	char bytes[4096];
@@ -499,7 +499,7 @@ static bool hear(struct reader *r)
 	while (poll(&p, 1, 0) > 0 && (n = read(r->out, bytes, sizeof(bytes))) > 0)
 		if (r->answer.length < ANSWER_BYTES)
 			str_add_bytes(&r->answer, bytes, (size_t)n);
-	return p.revents && n == 0;
+	return p.revents && (n == 0 || (n < 0 && errno != EINTR));
 }
 
 /* 1 settled one, 0 none has ended, -1. */

@@ -30,11 +30,13 @@ static void tell_created(const cJSON *o)
 		(void)fputs(": ", stdout);
 		print_visible(label->valuestring);
 	}
-	printf("\n%.0f files, %.0f bytes, %.0f of them new, %.0f paths left out\n",
+	double left_out = cJSON_GetNumberValue(cJSON_GetObjectItem(o, "left_out"));
+
+	printf("\n%.0f files, %.0f bytes, %.0f of them new, %.0f path%s left out\n",
 	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "files")),
 	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "bytes")),
-	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "added_bytes")),
-	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "left_out")));
+	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "added_bytes")), left_out,
+	       left_out == 1 ? "" : "s");
 }
 
 static int create(struct ctl *c, const char *root, struct err *e)

@@ -115,6 +115,8 @@ static int look(struct ctl *c, const char *word, const char *depth, const char *
 
 	if (c->session && c->workspace)
 		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
+	if (c->workspace && c->argc && strcmp(word, "diff") == 0)
+		return err_set(e, ERR_INPUT, "a checkpoint and --workspace exclude each other");
 	if (c->workspace) {
 		folder = find_folder(c, e);
 		if (!folder)
@@ -181,12 +183,13 @@ static int run_diff(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_diff = {
 	"diff",
-	"[CHECKPOINT|LABEL|SESSION] [--session ID]",
+	"[CHECKPOINT|LABEL|SESSION] [--session ID|--workspace DIR]",
 	"what has changed in a workspace since then",
-	"Alone: since the session began. Text as a diff; binary and long files by size. Two\n"
-	"checkpoints: checkpoint diff ID ID.\n",
+	"Alone: since the session began; with --workspace: since the last checkpoint of that "
+	"folder.\n"
+	"Text as a diff; binary and long files by size. Two checkpoints: checkpoint diff ID ID.\n",
 	0,
 	-1,
-	TAKES_SESSION,
+	TAKES_SESSION | TAKES_WORKSPACE,
 	run_diff
 };

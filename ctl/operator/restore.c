@@ -47,6 +47,12 @@ static int await(struct ctl *c, struct order *o, struct err *e)
 		    (is_over(o->row.state) ||
 		     (o->row.state == WORKSPACE_RESTORE_STATE_ASKED && o->row.seq != o->answered)))
 			return 0;
+		if (got > 0 && o->row.why)
+			return err_set(e, ERR_AGAIN,
+			               "neither put back nor taken back yet: %.700s; it is tried "
+			               "again every minute until it is: `health` and `log` tell "
+			               "of it",
+			               o->row.why);
 		if (clock_monotonic_ms() > until_ms)
 			return err_set(e, ERR_AGAIN,
 			               "ordered, but not done yet: `inbox` and `log` tell of it");

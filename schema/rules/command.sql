@@ -386,9 +386,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND o.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
              SELECT 14, 'refused',
-                    'a checkpoint is being put back already; answer its question first', NULL
+                    coalesce('a checkpoint is being put back, and is not finished: ' || u.why,
+                             'a checkpoint is being put back already; answer its question first'),
+                    NULL
                FROM restore_order AS o JOIN restore_open AS held
                  ON held.workspace_root = o.workspace_root AND held.machine = o.machine
+               LEFT JOIN restore_unfinished AS u ON u.seq = held.seq
               WHERE o.seq = NEW.seq
              UNION ALL
              SELECT 15, 'done', NULL,

@@ -20,6 +20,8 @@ SELECT 'writes', count(*) || ' queued', count(nullif(state, 'queued')) || ' in h
        min(created_at)
   FROM apply WHERE state IN ('queued', 'claimed')
 UNION ALL
+SELECT 'restore of ' || workspace_root, 'unfinished', why, at FROM restore_unfinished
+UNION ALL
 SELECT * FROM (SELECT 'database', outcome, coalesce(why, 'looked through'), ended_at
                  FROM upkeep WHERE kind = 'check' ORDER BY seq DESC LIMIT 1)
 UNION ALL

@@ -58,8 +58,20 @@ CREATE TRIGGER workspace_restore_wanted AFTER INSERT ON workspace_restore BEGIN
     FROM session WHERE seq = NEW.session_seq;
 END;
 
-CREATE TRIGGER workspace_restore_changed AFTER UPDATE OF state ON workspace_restore
-WHEN OLD.state <> NEW.state BEGIN
+-- What can be neither done nor taken back now, with the files half moved: told once, and again when
+-- it has ended.
+CREATE VIEW restore_unfinished AS
+SELECT w.seq, w.session_seq, w.request_seq, w.command_seq, w.checkpoint_id, w.why, w.updated_at AS at,
+       s.workspace_root
+  FROM workspace_restore AS w JOIN session AS s ON s.seq = w.session_seq
+ WHERE w.state IN ('planned', 'staged', 'placed') AND w.why IS NOT NULL;
+
+CREATE TRIGGER workspace_restore_changed AFTER UPDATE OF state, why ON workspace_restore
+WHEN OLD.state <> NEW.state OR (OLD.why IS NULL AND NEW.why IS NOT NULL) BEGIN
+  INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
+  SELECT u.at, 'restore.unfinished', u.session_seq, u.request_seq, 'applier',
+         json_object('checkpoint', u.checkpoint_id, 'why', u.why)
+    FROM restore_unfinished AS u WHERE u.seq = NEW.seq AND OLD.why IS NULL;
   INSERT INTO slack_notice (kind, session_seq, text, at)
   SELECT 'reply', s.seq,
          CASE NEW.state
@@ -91,13 +103,19 @@ WHEN OLD.state <> NEW.state BEGIN
              || CASE WHEN NEW.left_out > 0
                      THEN ', as far as it could be compared. Not compared (' || NEW.left_out || '): '
                           || NEW.left_named ELSE '' END || '.'
-           ELSE '⚠️ Checkpoint *' || coalesce(p.label, substr(NEW.checkpoint_id, 1, 13))
+           WHEN 'refused' THEN
+             '⚠️ Checkpoint *' || coalesce(p.label, substr(NEW.checkpoint_id, 1, 13))
              || '* was not put back: ' || NEW.why
              || CASE NEW.error_code WHEN 'workspace_changed' THEN '. It is compared again.'
-                                    ELSE '' END END,
+                                    ELSE '' END
+           ELSE '⚠️ Checkpoint *' || coalesce(p.label, substr(NEW.checkpoint_id, 1, 13))
+             || '* is neither put back nor taken back yet: ' || NEW.why
+             || '. It is tried again every minute until it is one or the other.' END,
          NEW.updated_at
     FROM session AS s LEFT JOIN command AS c ON c.seq = NEW.command_seq
     LEFT JOIN checkpoint AS p ON p.id = NEW.checkpoint_id
-   WHERE s.seq = NEW.session_seq AND NEW.state IN ('done', 'same', 'refused')
+   WHERE s.seq = NEW.session_seq
+     AND (NEW.state IN ('done', 'same', 'refused')
+          OR (OLD.why IS NULL AND NEW.seq IN (SELECT seq FROM restore_unfinished)))
      AND (c.source = 'slack' OR s.mode <> 'local');
 END;

@@ -9,7 +9,7 @@
 
 enum {
 	EXACT_DIGITS = 15, /* any whole number of so many is a double */
-	TOKEN_BYTES = 64, /* a number that cJSON accepts is shorter */
+	TOKEN_BYTES = 64, /* cJSON prints shorter ones */
 	EXPONENT_MAX = 1 << 20,
 };
 
@@ -93,7 +93,9 @@ static bool is_mark(char c)
 /* The numbers of a text, one after the other. */
 struct numbers {
 	const char *at, *end;
-	char token[TOKEN_BYTES];
+	const char *start; /* of the last one */
+	size_t length;
+	char token[TOKEN_BYTES]; /* it, or as much of it as goes in: then it is kept as it is */
 };
 
 static const char *after_string(const char *at, const char *end)
@@ -103,18 +105,21 @@ static const char *after_string(const char *at, const char *end)
 	return at + 1;
 }
 
-/* Puts the next number into n->token. False: there is none. */
+/* Finds the next number. False: there is none. */
 static bool next_number(struct numbers *n)
 {
-	size_t length = 0;
+	size_t length;
 
 	while (n->at < n->end && *n->at != '-' && !is_digit(*n->at))
 		n->at = *n->at == '"' ? after_string(n->at, n->end) : n->at + 1;
 	if (n->at >= n->end)
 		return false;
-	for (; n->at < n->end && (is_digit(*n->at) || is_mark(*n->at)); n->at++)
-		if (length < sizeof(n->token) - 1)
-			n->token[length++] = *n->at;
+	n->start = n->at;
+	while (n->at < n->end && (is_digit(*n->at) || is_mark(*n->at)))
+		n->at++;
+	n->length = (size_t)(n->at - n->start);
+	length = n->length < sizeof(n->token) ? n->length : sizeof(n->token) - 1;
+	memcpy(n->token, n->start, length);
 	n->token[length] = '\0';
 	return true;
 }
@@ -137,22 +142,27 @@ static bool are_plain(struct numbers n)
 	return true;
 }
 
-static bool keep_number(cJSON *value, const char *token)
+/* Whether the value is printed as what the number is. */
+static bool is_exact(const cJSON *value, const struct numbers *n)
 {
-	char *shown = cJSON_PrintUnformatted(value);
-	bool is_same = shown && is_equal(token, shown);
+	char *shown = n->length < sizeof(n->token) ? cJSON_PrintUnformatted(value) : NULL;
+	bool is_same = shown && is_equal(n->token, shown);
 
 	cJSON_free(shown);
-	if (is_same)
+	return is_same;
+}
+
+static bool keep_number(cJSON *value, const struct numbers *n)
+{
+	if (is_exact(value, n))
 		return true;
-	if (!is_strict(token))
-		return false;
-	value->valuestring = cJSON_malloc(strlen(token) + 1);
+	value->valuestring = cJSON_malloc(n->length + 1);
 	if (!value->valuestring)
 		return false;
-	memcpy(value->valuestring, token, strlen(token) + 1);
+	memcpy(value->valuestring, n->start, n->length);
+	value->valuestring[n->length] = '\0';
 	value->type = cJSON_Raw;
-	return true;
+	return is_strict(value->valuestring);
 }
 
 /* Numbers stand in the text in the order of the tree, which is at most CJSON_NESTING_LIMIT deep. */
@@ -161,7 +171,7 @@ static bool keep_numbers(cJSON *value, struct numbers *n) /* NOLINT(misc-no-recu
 	cJSON *item;
 
 	if (cJSON_IsNumber(value))
-		return next_number(n) && keep_number(value, n->token);
+		return next_number(n) && keep_number(value, n);
 	cJSON_ArrayForEach (item, value)
 		if (!keep_numbers(item, n))
 			return false;

@@ -61,6 +61,10 @@ struct file_change {
 
 void file_change_clear(struct file_change *f);
 
+/* Whether a name is one that a write, or the restore of a checkpoint, has in hand:
+ * ".intercom-", 16 hex digits, ".tmp" or ".old". */
+bool file_change_is_temp(const char *name);
+
 /* The refusal of a file that has changed since the request; hashes, or NO_FILE. */
 int file_change_refuse(struct refusal *why, const char *path, const char *expected,
                        const char *found);

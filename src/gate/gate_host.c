@@ -50,6 +50,12 @@ static const struct gate_keys ACP_FILE = { .path = "path", .content = "content" 
 static const struct gate_keys ACP_DIFFS = {
 	.path = "path", .old_text = "oldText", .new_text = "newText", .edits = "diffs"
 };
+static const struct gate_keys CODEX_SHELL = { .folder = "workdir" };
+static const struct gate_keys GEMINI_SHELL = { .folder = "dir_path" };
+static const struct gate_keys QWEN_SHELL = { .folder = "directory" };
+static const struct gate_keys CURSOR_SHELL = { .folder = "working_directory" };
+static const struct gate_keys OPENCODE_SHELL = { .folder = "workdir" };
+static const struct gate_keys ACP_SHELL = { .folder = "cwd" };
 
 /* ---- tools ---- */
 
@@ -94,7 +100,7 @@ static const struct gate_tool CLAUDE_TOOLS[] = {
 };
 
 static const struct gate_tool CODEX_TOOLS[] = {
-	{ "Bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "Bash", GATE_EXECUTE, GATE_FORM_NONE, &CODEX_SHELL },
 	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &PATCH_IN_COMMAND },
 	{ "update_plan", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "view_image", GATE_READ, GATE_FORM_NONE, &PATH },
@@ -107,7 +113,7 @@ static const struct gate_tool CODEX_TOOLS[] = {
 static const struct gate_tool GEMINI_TOOLS[] = {
 	{ "write_file", GATE_EDIT, GATE_FORM_WRITE, &GEMINI_FILE },
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &GEMINI_FILE },
-	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, &GEMINI_SHELL },
 	{ "read_file", GATE_READ, GATE_FORM_NONE, &GEMINI_FILE },
 	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &GEMINI_MANY },
 	{ "list_directory", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
@@ -130,7 +136,7 @@ static const struct gate_tool QWEN_TOOLS[] = {
 	{ "write_file", GATE_EDIT, GATE_FORM_WRITE, &FILE_PATH },
 	{ "edit", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
-	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, &QWEN_SHELL },
 	{ "read_file", GATE_READ, GATE_FORM_NONE, &QWEN_READ },
 	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &QWEN_MANY },
 	{ "list_directory", GATE_READ, GATE_FORM_NONE, &PATH },
@@ -176,7 +182,7 @@ static const struct gate_tool CURSOR_TOOLS[] = {
 	{ "StrReplace", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "Edit", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "Delete", GATE_EDIT, GATE_FORM_DELETE, &FILE_PATH },
-	{ "Shell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "Shell", GATE_EXECUTE, GATE_FORM_NONE, &CURSOR_SHELL },
 	{ "Read", GATE_READ, GATE_FORM_NONE, &FILE_PATH },
 	{ "Grep", GATE_READ, GATE_FORM_NONE, &PATH },
 	{ "Glob", GATE_READ, GATE_FORM_NONE, &PATH },
@@ -211,7 +217,7 @@ static const struct gate_tool OPENCODE_TOOLS[] = {
 	{ "edit", GATE_EDIT, GATE_FORM_REPLACE, &CAMEL_FILE },
 	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &OPENCODE_PATCH },
 	{ "patch", GATE_EDIT, GATE_FORM_PATCH, &OPENCODE_PATCH },
-	{ "bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "bash", GATE_EXECUTE, GATE_FORM_NONE, &OPENCODE_SHELL },
 	{ "read", GATE_READ, GATE_FORM_NONE, &CAMEL_FILE },
 	{ "list", GATE_READ, GATE_FORM_NONE, &PATH },
 	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
@@ -234,9 +240,9 @@ static const struct gate_tool OPENCODE_TOOLS[] = {
  * that only looks is what the agent says of a tool of its own: it is judged as any other. */
 static const struct gate_tool ACP_TOOLS[] = {
 	{ "fs/write_text_file", GATE_EDIT, GATE_FORM_WRITE, &ACP_FILE },
-	{ "terminal/create", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "terminal/create", GATE_EXECUTE, GATE_FORM_NONE, &ACP_SHELL },
 	{ "edit", GATE_EDIT, GATE_FORM_REPLACE_EACH, &ACP_DIFFS },
-	{ "execute", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "execute", GATE_EXECUTE, GATE_FORM_NONE, &ACP_SHELL },
 	{ "fetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
 	END,
 };

@@ -58,6 +58,7 @@ struct gate_keys {
 	const char *old_text, *new_text;
 	const char *all; /* true: every occurrence is replaced */
 	const char *edits; /* the list of a form with many */
+	const char *folder; /* where a command runs */
 };
 
 struct gate_tool {

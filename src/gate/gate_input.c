@@ -19,8 +19,9 @@ static const char *const TOOL_USE[] = { "tool_use_id", "toolUseId", "tool_call_i
 	                                NULL };
 static const char *const RESPONSE[] = { "tool_response", "toolResult", "tool_output", "result_json",
 	                                "tool_result",   "output",     NULL };
-static const char *const DIRECTORY[] = { "dir_path",          "directory", "workdir",
-	                                 "working_directory", "cwd",       NULL };
+/* Where a command runs, in any host. */
+static const char *const FOLDER[] = { "dir_path",          "directory", "workdir",
+	                              "working_directory", "cwd",       NULL };
 static const char *const MESSAGE[] = { "message", "last_assistant_message", "prompt_response",
 	                               "prompt",  "error_details",          NULL };
 static const char *const KIND[] = {
@@ -138,6 +139,10 @@ static void add_path(struct gate_input *in, const char *path)
 	for (size_t i = 0; i < in->path_count; i++)
 		if (strcmp(in->paths[i], path) == 0)
 			return;
+	if (in->path_count == GATE_PATHS_MAX) {
+		in->names_more = true;
+		return;
+	}
 	in->paths = xrealloc(in->paths, (in->path_count + 1) * sizeof(*in->paths));
 	in->paths[in->path_count++] = xstrdup(path);
 }
@@ -151,7 +156,7 @@ static void add_paths_of(struct gate_input *in, const cJSON *object, const char 
 	if (cJSON_IsString(value))
 		add_path(in, value->valuestring);
 	cJSON_ArrayForEach (item, value)
-		if (cJSON_IsString(item) && in->path_count < GATE_PATHS_MAX)
+		if (cJSON_IsString(item))
 			add_path(in, item->valuestring);
 }
 
@@ -197,8 +202,7 @@ static void read_paths(struct gate_input *in)
 	if (in->form == GATE_FORM_REPLACE_EACH) {
 		cJSON_ArrayForEach (item,
 		                    cJSON_GetObjectItemCaseSensitive(in->tool_input, keys->edits))
-			if (in->path_count < GATE_PATHS_MAX)
-				add_paths_of(in, item, keys->path);
+			add_paths_of(in, item, keys->path);
 		return;
 	}
 	if (keys->path)
@@ -208,12 +212,17 @@ static void read_paths(struct gate_input *in)
 		add_paths_of(in, in->tool_input, "file_path");
 }
 
-/* A command; where the host itself takes a patch out of it, it is an edit. */
+/* A command; where the host itself takes a patch out of it, it is an edit, unless its paths may be
+ * relative to another folder. */
 static void read_command(struct gate_input *in)
 {
+	const char *folder = in->keys ? in->keys->folder : NULL;
+
 	in->command = json_text(in->tool_input, "command");
-	in->command_dir = text_of(in->tool_input, DIRECTORY);
+	if (folder && json_text(in->tool_input, folder) && *json_text(in->tool_input, folder))
+		in->command_dir = json_text(in->tool_input, folder);
 	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX ||
+	    member(in->tool_input, FOLDER) ||
 	    !gate_patch_in_command(in->command, &in->patch_text, &in->patch_dir))
 		return;
 	read_patch(in, in->patch_text);
@@ -254,8 +263,14 @@ static void read_server(struct gate_input *in)
 		in->class = GATE_MCP;
 		in->server_tool = xstrdup(in->tool);
 	}
-	if (in->class == GATE_MCP && !in->server && named)
+	if (in->class != GATE_MCP || !named)
+		return;
+	if (!in->server) {
 		in->server = xstrdup(named);
+	} else if (strcmp(in->server, named) != 0) { /* the two contradict each other */
+		free(in->server);
+		in->server = NULL;
+	}
 }
 
 static int unpack(struct gate_input *in, struct err *e)
@@ -334,6 +349,10 @@ static int read_tool(struct gate_input *in, struct err *e)
 		read_command(in);
 	else if (in->class != GATE_MCP)
 		read_paths(in);
+	if (in->names_more) /* what is not looked at is not let through */
+		return err_set(e, ERR_INPUT,
+		               "%.60s names more than %d files; name fewer in one call", in->tool,
+		               (int)GATE_PATHS_MAX);
 	return 0;
 }
 

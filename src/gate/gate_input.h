@@ -35,13 +35,16 @@ struct gate_input {
 	const char *tool_use_id;
 	const cJSON *tool_input; /* an object */
 	cJSON *unpacked; /* the same, owned, where the host sends it as a text */
-	char *server, *server_tool; /* of MCP; owned */
+	char *server, *server_tool; /* of MCP; owned. server: NULL also where the tool's name and
+	                               the host name two */
 	const char *command; /* of class execute, or an edit in a command; NULL: it is not a text */
-	const char *command_dir; /* where it runs, if not in cwd: relative or absolute */
+	const char *command_dir; /* where it runs, if not in cwd, by the host's own argument for
+	                            that: relative or absolute */
 	const char *patch; /* of form patch: points into patch_text, or into tool_input */
 	char *patch_text, *patch_dir; /* owned; patch_dir: the patch's paths are relative to it */
 	char **paths; /* what is read or written, as the tool names it; owned */
 	size_t path_count;
+	bool names_more; /* than GATE_PATHS_MAX: such an input is refused */
 	const cJSON *response; /* after the tool */
 	bool failed; /* after the tool: it has */
 	/* Of the others: */

@@ -37,21 +37,13 @@ static int64_t patience_ms(const cJSON *params)
 static void find_folder(struct hook *h)
 {
 	const struct gate_input *in = &h->in;
-	const cJSON *one;
 	struct err e = { 0 };
 
 	if (in->cwd)
 		str_add(&h->folder, in->cwd);
-	if (in->class != GATE_EXECUTE)
-		return;
-	cJSON_ArrayForEach (one, in->tool_input) {
-		if (!one->string || !policy_tool_is_folder(one->string) || !cJSON_IsString(one) ||
-		    !*one->valuestring)
-			continue;
+	if (in->class == GATE_EXECUTE && in->command_dir &&
+	    gate_input_absolute(in, in->command_dir, &h->folder, &e))
 		str_reset(&h->folder);
-		if (gate_input_absolute(in, one->valuestring, &h->folder, &e))
-			str_reset(&h->folder);
-	}
 }
 
 static void add_text(struct sha256_state *h, const char *text)
@@ -312,14 +304,14 @@ static void look_at_tool(struct call *c, const struct call_settings *settings, s
 	struct hook *h = c->hook;
 
 	describe(h);
-	if (h->subject.length > HOOK_BODY_BYTES && h->in.class != GATE_EDIT) {
+	h->verdict = VERDICTS[policy_tool_take(&h->in, settings->gate_reads_by_policy, &h->question,
+	                                       &h->why)];
+	if (h->subject.length + h->why.length > HOOK_BODY_BYTES && h->in.class != GATE_EDIT) {
 		result_refuse(c, "too_large",
 		              "its input has more than %d bytes: nobody would see it whole",
 		              (int)HOOK_BODY_BYTES);
 		return;
 	}
-	h->verdict = VERDICTS[policy_tool_take(&h->in, settings->gate_reads_by_policy, &h->question,
-	                                       &h->why)];
 	if (h->in.class == GATE_EDIT)
 		look_at_edit(h, settings, ask);
 	else if (h->in.class == GATE_READ)

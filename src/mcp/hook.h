@@ -82,6 +82,8 @@ void hook_set_result(struct str *out, enum gate_decision decision, const char *r
 void hook_add_answer(struct str *out, const struct request *r);
 /* What a result (also one of result_error) decides, and why. */
 enum gate_call_decision hook_decision(const char *result, struct str *reason);
+/* Whether it has a turn that ends go on. */
+bool hook_goes_on(const char *result);
 
 /* Appends the reply: the result with the operator's words, and with the tool's input if that has to
  * be repeated (both may be NULL). */

@@ -25,12 +25,12 @@ static void comparison_clear(struct comparison *d)
 	gate_rewrite_of_row_clear(&d->instead);
 }
 
-/* The hash of a path as it is now; NULL: it was not looked at. */
-static const char *hash_of(const struct call *c, const char *path)
+/* A path as it is now; NULL: it was not looked at. */
+static const struct hand_name *name_of(const struct call *c, const char *path)
 {
 	for (size_t i = 0; i < c->name_count; i++)
-		if (!c->names[i].is_other && strcmp(c->names[i].path, path) == 0)
-			return c->names[i].hash;
+		if (c->names[i].path && strcmp(c->names[i].path, path) == 0)
+			return &c->names[i];
 	return NULL;
 }
 
@@ -47,13 +47,22 @@ static void note_difference(struct str *why, const char *path, const char *what)
 static int compare_file(struct store *st, struct comparison *d, const struct gate_file_list_row *f,
                         struct err *e)
 {
-	const char *hash = hash_of(d->c, f->path);
+	const struct hand_name *now = name_of(d->c, f->path);
+	const char *hash = now ? now->hash : "";
 
-	if (!hash || !*hash) {
+	if (now && (now->is_other || strcmp(now->target, f->target) != 0)) {
+		note_difference(&d->why, f->path,
+		                "is not the file that was allowed, but leads to ");
+		visible_add_name(&d->why, now->target  ? now->target
+		                          : now->leads ? now->leads
+		                                       : "nowhere");
+	} else if (!*hash) {
 		d->misses_file = true;
-		return 0;
 	}
-	if (strcmp(hash, d->instead.text_hash ? d->instead.text_hash : f->result_hash) != 0)
+	if (!*hash)
+		return 0;
+	if (!d->why.length &&
+	    strcmp(hash, d->instead.text_hash ? d->instead.text_hash : f->result_hash) != 0)
 		note_difference(&d->why, f->path,
 		                strcmp(hash, f->original_hash) == 0 ? "is as it was before"
 		                                                    : "is not what was allowed");

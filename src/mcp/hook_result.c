@@ -161,6 +161,13 @@ enum gate_call_decision hook_decision(const char *result, struct str *reason)
 	                                       : GATE_CALL_DECISION_DENY;
 }
 
+bool hook_goes_on(const char *result)
+{
+	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
+
+	return json_text(all, "continue") != NULL;
+}
+
 static void add_to(cJSON *all, const char *name, const char *words)
 {
 	const char *text = json_text(all, name);

@@ -283,7 +283,7 @@ static int finish(struct store *st, int64_t call_seq, const struct telling *t, s
 	if (took_ms < 0)
 		took_ms = 0;
 	decision = hook_decision(str_text(&t->result), &reason);
-	if (row.moment == GATE_CALL_MOMENT_STOP && !strstr(str_text(&t->result), "\"continue\"") &&
+	if (row.moment == GATE_CALL_MOMENT_STOP && !hook_goes_on(str_text(&t->result)) &&
 	    !t->steering.count && sql_stall_stop_clock(st, row.session_seq, e))
 		return -1;
 	if (sql_gate_call_decide(st, decision, reason.length ? reason.bytes : NULL, &took_ms,

@@ -516,9 +516,19 @@ static int join_session(struct store *st, const struct workspaces *workspaces, s
 	return insert_session(st, workspaces, p, e);
 }
 
+/* Whether a hook comes from another process of its host than the one before it. */
+static bool is_elsewhere(const struct peer *p)
+{
+	return p->transport == CONNECTION_TRANSPORT_HOOK && p->host_process &&
+	       (!p->process || strcmp(p->process, p->host_process) != 0);
+}
+
 int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
 	if (p->transport != CONNECTION_TRANSPORT_STDIO && !p->session_seq && catch_up(st, p, e))
+		return -1;
+	if (p->seq && is_elsewhere(p) &&
+	    sql_connection_move_process(st, p->host_process, p->seq, e))
 		return -1;
 	if (!p->seq && peer_insert(st, workspaces, p, e))
 		return -1;

@@ -122,7 +122,8 @@ static enum step bury(struct apply_job *j, struct err *e)
 	enum step next = STEP_GO_ON;
 
 	j->gives_up = true;
-	if (j->report->attempts == APPLY_ATTEMPTS_MAX + 1) /* later, even that kills */
+	/* Later, even that kills. But a restore is never left half done. */
+	if (j->is_restore || j->report->attempts == APPLY_ATTEMPTS_MAX + 1)
 		next = read_order(j, e);
 	if (next == STEP_GO_ON && j->request.row.id)
 		next = open_workspace(j, e);

@@ -162,11 +162,57 @@ bool apply_job_may_try_again(const struct apply_job *j)
 	return j->report->attempts < APPLY_ATTEMPTS_MAX;
 }
 
+/* Why it is not settled, for whoever ordered it. */
+static void say_unfinished(const struct apply_job *j, const struct workspace_restore_half_row *row,
+                           struct str *why)
+{
+	const char *what = "nothing is in place, but this is left of it";
+
+	if (row->state == WORKSPACE_RESTORE_STATE_STAGED)
+		what = "some paths may be as in the checkpoint and some as before; what was "
+		       "replaced is in this folder";
+	else if (row->state == WORKSPACE_RESTORE_STATE_PLACED)
+		what = "all files are as in the checkpoint, but permissions of folders, emptied "
+		       "folders and this one may not be";
+	str_addf(why, "%s (%s: %s)", j->report->why.text, what, row->stage_name);
+}
+
+/* A restore that cannot go on, as report->why says: if something of it is in the workspace, it is
+ * not settled; its operator is told, and it rests for a minute. 1 so it is, 0 nothing of it is
+ * there, -1. */
+static int keep_unfinished(struct apply_job *j, struct err *e)
+{
+	OWNED(workspace_restore_half_row) struct workspace_restore_half_row row = { 0 };
+	OWNED(str) struct str why = { 0 };
+	int got = j->is_back ? 0 : sql_workspace_restore_half(j->a->store, j->request_seq, &row, e);
+
+	if (got <= 0)
+		return got;
+	say_unfinished(j, &row, &why);
+	if (store_begin(j->a->store, e))
+		return -1;
+	if (sql_workspace_restore_unfinished(j->a->store, str_text(&why), j->seq, j->claim, e) <
+	    0) {
+		store_rollback(j->a->store);
+		return -1;
+	}
+	apply_job_let_rest(j);
+	return apply_job_commit(j, sql_apply_put_back(j->a->store, j->seq, j->claim, e), "queued",
+	                        e)
+	           ? -1
+	           : 1;
+}
+
 /* Settles according to report->why: again later, or refused. */
 static int settle_refusal(struct apply_job *j, struct err *e)
 {
+	int kept;
+
 	if (j->report->why.again && apply_job_may_try_again(j))
 		return apply_job_put_back(j, e);
+	kept = j->is_restore ? keep_unfinished(j, e) : 0;
+	if (kept != 0)
+		return kept < 0 ? -1 : 0;
 	if (j->root_fd >= 0)
 		apply_job_undo(j);
 	return settle_failed(j, APPLY_STATE_REFUSED, e);

@@ -30,6 +30,8 @@ struct apply_job {
 	struct objects objects;
 	struct tree_change tree;
 	enum workspace_restore_state progress; /* how far a predecessor got */
+	bool is_back; /* what a predecessor or we had begun is taken back, and nothing is left of it
+	               */
 };
 
 #define APPLY_JOB_INIT                                                                             \
@@ -78,7 +80,8 @@ int apply_job_settle_dead(struct apply_job *j, struct err *e);
 /* Commits the change of so many rows, or rolls back if the job is no longer ours. 0 or -1. */
 int apply_job_commit(struct apply_job *j, int changed, const char *state, struct err *e);
 
-/* Settles according to report->why: again later, or refused. */
+/* Settles according to report->why: again later, or refused; but a restore of which something is in
+ * the workspace is not settled: its operator is told, and it is tried again every minute. */
 enum step apply_job_refused(struct apply_job *j, struct err *e);
 
 /* ---- apply_force.c ---- */

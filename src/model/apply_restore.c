@@ -31,7 +31,7 @@ static int make_steps(struct apply_job *j, const struct workspace_restore_of_req
 	    restore_plan(&j->objects, &order, &j->tree, NULL, &wrong) == 0)
 		return 0;
 	(void)refusal_set(why, "content_missing", "%s", wrong.text);
-	why->again = wrong.kind == ERR_AGAIN || j->progress != WORKSPACE_RESTORE_STATE_APPROVED;
+	why->again = wrong.kind == ERR_AGAIN;
 	return 1;
 }
 
@@ -102,6 +102,7 @@ static enum step journal_planned(struct apply_job *j, struct err *e)
 	struct store *st = j->a->store;
 
 	tree_change_name(&j->tree);
+	j->is_back = false;
 	if (store_begin(st, e))
 		return STEP_FAILED;
 	return commit_row(
@@ -128,17 +129,10 @@ static enum step journal_placed(struct apply_job *j, struct err *e)
 
 /* ---- the files ---- */
 
-/* Nothing is known of what is in place: the next claim looks again; the last one says so. */
-static enum step not_known(struct apply_job *j, struct err *e)
+/* What is in place is not known, or cannot be changed now: the next claim looks again. */
+static enum step try_later(struct apply_job *j, struct err *e)
 {
-	struct refusal last = j->report->why;
-
 	j->report->why.again = true;
-	if (!apply_job_may_try_again(j))
-		(void)refusal_set(&j->report->why, last.code,
-		                  "%.500s; how far it got is unknown: some paths may be as in the "
-		                  "checkpoint and some as before; what was replaced is in %s",
-		                  last.text, j->tree.stage_name);
 	return apply_job_refused(j, e);
 }
 
@@ -150,8 +144,9 @@ static enum step give_up(struct apply_job *j, struct err *e)
 	if (tree_change_remove_stage(&j->tree, &why)) {
 		(void)refusal_set(&j->report->why, first.code, "%.600s; %.300s", first.text,
 		                  why.text);
-		j->report->why.again = true;
+		return try_later(j, e);
 	}
+	j->is_back = true;
 	return apply_job_refused(j, e);
 }
 
@@ -164,7 +159,7 @@ static enum step put_back(struct apply_job *j, struct err *e)
 	if (tree_change_put_back(&j->tree, &kept, &why)) {
 		(void)refusal_set(&j->report->why, why.code, "%.400s; %.400s", first.text,
 		                  why.text);
-		return not_known(j, e);
+		return try_later(j, e);
 	}
 	if (kept.length > 0)
 		(void)refusal_set(&j->report->why, first.code,
@@ -176,8 +171,8 @@ static enum step put_back(struct apply_job *j, struct err *e)
 /* All is in place for good. */
 static enum step finish(struct apply_job *j, struct err *e)
 {
-	if (tree_change_finish(&j->tree, &j->report->why) && apply_job_may_try_again(j))
-		return apply_job_put_back(j, e) ? STEP_FAILED : STEP_SETTLED;
+	if (tree_change_finish(&j->tree, &j->report->why))
+		return try_later(j, e);
 	return apply_job_settle_applied(j, e) ? STEP_FAILED : STEP_SETTLED;
 }
 
@@ -208,26 +203,34 @@ enum step apply_restore_write(struct apply_job *j, struct err *e)
 
 /* ---- after a crash ---- */
 
+/* Nothing is in place. */
+static enum step remove_left(struct apply_job *j, struct err *e)
+{
+	if (tree_change_remove_stage(&j->tree, &j->report->why))
+		return try_later(j, e);
+	j->is_back = true;
+	return STEP_GO_ON;
+}
+
 static enum step recover_staged(struct apply_job *j, struct err *e)
 {
 	int found = tree_change_find(&j->tree, &j->report->why);
 
 	if (found < 0)
-		return not_known(j, e);
+		return try_later(j, e);
 	if (found > 0 && !j->gives_up) {
 		j->report->recovered = true;
 		return place(j, e);
 	}
 	if (found > 0 && tree_change_put_back(&j->tree, NULL, &j->report->why))
-		return not_known(j, e);
-	return tree_change_remove_stage(&j->tree, &j->report->why) ? not_known(j, e) : STEP_GO_ON;
+		return try_later(j, e);
+	return remove_left(j, e);
 }
 
 enum step apply_restore_recover(struct apply_job *j, struct err *e)
 {
 	if (j->progress == WORKSPACE_RESTORE_STATE_PLANNED)
-		return tree_change_remove_stage(&j->tree, &j->report->why) ? not_known(j, e)
-		                                                           : STEP_GO_ON;
+		return remove_left(j, e);
 	if (j->progress == WORKSPACE_RESTORE_STATE_STAGED)
 		return recover_staged(j, e);
 	if (j->progress != WORKSPACE_RESTORE_STATE_PLACED)

@@ -45,6 +45,12 @@ static int already(const struct decision_state_row *r, struct err *e)
 	if (r->chosen)
 		return err_set(e, ERR_INPUT, "already answered with '%.80s' by %s at %s", r->chosen,
 		               by, at);
+	if (r->asked_again)
+		return err_set(
+		    e, ERR_INPUT,
+		    "already approved by %s at %s; the workspace had changed by then, so "
+		    "it is asked again: %.13s",
+		    by, at, r->asked_again);
 	if (r->decision == REQUEST_VERDICT_APPROVE)
 		return err_set(e, ERR_INPUT, "already approved by %s at %s", by, at);
 	if (r->decision == REQUEST_VERDICT_REJECT)

@@ -3,17 +3,24 @@
 
 #include "err.h"
 #include "json.h"
+#include "sql/checkpoint.h"
 #include "sql/workspace_restore.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-enum { SHOWN = 100 /* bytes of a label */ };
+enum { SHOWN = 100 /* bytes of a label */, CANDIDATES = 5 };
 
 static const char START[] = "start";
 
 /* ---- which one ---- */
+
+/* How to list them, where the person is. */
+static const char *list_verb(const struct desk *d)
+{
+	return d->who->place.channel ? "session-checkpoints" : "checkpoint list";
+}
 
 /* That of the session began with. 1, 0 the person has been told, -1. */
 static int find_begun(struct desk *d, const char *session_id, struct held_row *c, struct err *e)
@@ -24,8 +31,8 @@ static int find_begun(struct desk *d, const char *session_id, struct held_row *c
 		return got;
 	return desk_tell(d, SAID_REFUSED,
 	                 "no checkpoint was taken when session %.*s began (setting "
-	                 "checkpoint.auto); `session-checkpoints` lists those that there are",
-	                 FIND_SHORT, session_id);
+	                 "checkpoint.auto); `%s` lists those that there are",
+	                 FIND_SHORT, session_id, list_verb(d));
 }
 
 /* The session of this place, or the one with this id. As above. */
@@ -41,43 +48,75 @@ static int find_of_place(struct desk *d, const char *id, struct held_row *c, str
 	if (got == 0 && !*id && d->out->outcome == SAID_UNCLEAR && f.count == 0)
 		return desk_tell(d, SAID_UNCLEAR,
 		                 "no session is live here: name a checkpoint, its label or its "
-		                 "session; `session-checkpoints` lists them");
+		                 "session; `%s` lists them",
+		                 list_verb(d));
 	return got > 0 ? find_begun(d, f.session_id, c, e) : got;
+}
+
+/* The last one of a folder. As above. */
+static int find_newest(struct desk *d, struct held_row *c, struct err *e)
+{
+	int got = sql_checkpoint_newest(d->st, d->w->workspace, c, e);
+
+	if (got != 0)
+		return got;
+	return desk_tell(d, SAID_REFUSED, "there is no checkpoint of %.300s; `%s` lists all",
+	                 d->w->workspace, list_verb(d));
+}
+
+static void add_place(struct str *list, const struct held_row *c)
+{
+	str_addf(list, "\n  %.*s of %.16sZ in ", FIND_SHORT, c->id, c->created_at);
+	str_add_shown(list, c->workspace_root, strlen(c->workspace_root), SHOWN);
+}
+
+/* c is the first of those whose id begins with word: tells of them if it is not the only one. As
+ * find_id, but 1: it is the only one. */
+static int find_others(struct desk *d, const char *word, const struct held_row *c, struct err *e)
+{
+	OWNED(str) struct str list = { 0 };
+	char after[ID_BYTES];
+	int got = 1, count = 0;
+
+	(void)snprintf(after, sizeof(after), "%s", c->id);
+	add_place(&list, c);
+	while (got > 0 && count <= CANDIDATES) {
+		OWNED(held_row) struct held_row other = { 0 };
+
+		got = sql_checkpoint_named(d->st, word, after, &other, e);
+		if (got <= 0)
+			break;
+		if (++count < CANDIDATES)
+			add_place(&list, &other);
+		(void)snprintf(after, sizeof(after), "%s", other.id);
+	}
+	if (got < 0 || count == 0)
+		return got < 0 ? -1 : 1;
+	(void)desk_tell(d, SAID_UNCLEAR,
+	                "several checkpoints have an id that begins with '%.40s':%s%s", word,
+	                str_text(&list), count < CANDIDATES ? "" : "\n  ...");
+	return -2;
 }
 
 /* By its id, or the one that a session with this id began with. 1, 0 none, -1; -2 the person has
  * been told. */
 static int find_id(struct desk *d, const char *word, struct held_row *c, struct err *e)
 {
-	OWNED(held_row) struct held_row other = { 0 };
 	OWNED(found) struct found f = { 0 };
-	int got, more;
+	int got;
 
 	if (verb_id_length(word) != strlen(word) || !*word)
 		return 0;
 	got = sql_checkpoint_named(d->st, word, "", c, e);
 	if (got < 0)
 		return -1;
-	if (got > 0) {
-		more = sql_checkpoint_named(d->st, word, c->id, &other, e);
-		if (more > 0)
-			(void)desk_tell(d, SAID_UNCLEAR,
-			                "several checkpoints have an id that begins with '%.40s'; "
-			                "give more of it",
-			                word);
-		return more < 0 ? -1 : more > 0 ? -2 : 1;
-	}
+	if (got > 0)
+		return find_others(d, word, c, e);
 	got = find_any_sessions(d->st, word, &f, e);
 	if (got != 1)
 		return got < 0 ? -1 : 0;
 	got = find_begun(d, f.session_id, c, e);
 	return got == 0 ? -2 : got;
-}
-
-static void add_label(struct str *list, const struct held_row *c)
-{
-	str_addf(list, "\n  %.*s of %.16sZ in ", FIND_SHORT, c->id, c->created_at);
-	str_add_shown(list, c->workspace_root, strlen(c->workspace_root), SHOWN);
 }
 
 /* As find_id. session: NULL: of any. */
@@ -93,7 +132,7 @@ static int find_label(struct desk *d, const char *label, const char *session, st
 	while ((got = row_next(&row.row, e)) > 0) {
 		if (count++ == 0)
 			first = xstrdup(row.id);
-		add_label(&list, &row);
+		add_place(&list, &row);
 	}
 	if (got < 0 || count == 0)
 		return got;
@@ -118,6 +157,8 @@ int desk_find_held(struct desk *d, const char *word, const char *line, const cha
 	int got;
 
 	*ret_whole = false;
+	if (!*word && d->w->workspace && *d->w->workspace)
+		return find_newest(d, c, e);
 	if (!*word || strcasecmp(word, START) == 0)
 		return find_of_place(d, id, c, e);
 	got = find_id(d, word, c, e);
@@ -134,8 +175,8 @@ int desk_find_held(struct desk *d, const char *word, const char *line, const cha
 		return -1;
 	return desk_tell(d, SAID_REFUSED,
 	                 "not found: no checkpoint has an id that begins with '%.40s', and none is "
-	                 "called that; `session-checkpoints` lists them",
-	                 word);
+	                 "called that; `%s` lists them",
+	                 word, list_verb(d));
 }
 
 /* ---- diff ---- */

@@ -93,8 +93,8 @@ static int read_order(struct desk *d, struct held_row *c, cJSON *paths, struct e
 	else
 		str_add(&word, line);
 	if (word.length == 0)
-		return desk_tell(d, SAID_UNCLEAR,
-		                 "which checkpoint? `session-checkpoints` lists them");
+		return desk_tell(d, SAID_UNCLEAR, "which checkpoint? `%s` lists them",
+		                 d->who->place.channel ? "session-checkpoints" : "checkpoint list");
 	got = desk_find_held(d, str_text(&word), line, "", c, &whole, e);
 	if (got <= 0 || (w->line && whole))
 		return got;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { ARGUMENT_BYTES = 1 << 20 }; /* no more is shown to a person: hook.h refuses it */
+
 /* Arguments of shell tools that change nothing about what a command does. */
 static bool is_harmless(const char *name)
 {
@@ -19,15 +21,25 @@ static bool is_harmless(const char *name)
 	return false;
 }
 
-bool policy_tool_is_folder(const char *name)
+/* The argument by which this tool of this host says where a command runs. What another host calls
+ * so, this one may ignore, or take for something else. */
+static bool is_own_folder(const struct gate_input *in, const cJSON *argument)
 {
-	static const char *const NAMES[] = { "workdir", "directory", "cwd", "working_directory",
-		                             "dir_path" };
+	return in->keys && in->keys->folder && cJSON_IsString(argument) &&
+	       strcmp(in->keys->folder, argument->string) == 0;
+}
 
-	for (size_t i = 0; i < COUNT(NAMES); i++)
-		if (strcmp(NAMES[i], name) == 0)
-			return true;
-	return false;
+/* A person is shown the command alone: so here what else there is. */
+static void add_argument(struct str *why, const cJSON *argument)
+{
+	char *value = cJSON_PrintUnformatted(argument);
+
+	str_add(why, why->length ? ", " : "with its argument ");
+	str_add_shown(why, argument->string, strlen(argument->string), ARGUMENT_BYTES);
+	str_add(why, " ");
+	if (value)
+		str_add_shown(why, value, strlen(value), ARGUMENT_BYTES);
+	cJSON_free(value);
 }
 
 /* Our own tools ask by themselves. */
@@ -46,12 +58,10 @@ static enum policy_tool take_command(const struct gate_input *in, struct policy_
 	q->tool = in->command;
 	q->is_command = true;
 	cJSON_ArrayForEach (one, in->tool_input) {
-		if (is_harmless(one->string) || policy_tool_is_folder(one->string) ||
-		    cJSON_IsNull(one) || cJSON_IsFalse(one))
+		if (is_harmless(one->string) || is_own_folder(in, one) || cJSON_IsNull(one) ||
+		    cJSON_IsFalse(one))
 			continue;
-		str_addf(why, "%s%.60s",
-		         as == POLICY_TOOL_ASKED && why->length ? ", " : "with its argument ",
-		         one->string);
+		add_argument(why, one);
 		as = POLICY_TOOL_ASKED;
 	}
 	return as;

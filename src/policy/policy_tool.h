@@ -17,7 +17,4 @@ enum policy_tool {
 enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_policy,
                                   struct policy_question *q, struct str *why);
 
-/* Whether an argument of a shell tool says where its command runs. */
-bool policy_tool_is_folder(const char *argument);
-
 #endif

@@ -1,13 +1,19 @@
 #include "keep.h"
 
 #include "clock.h"
+#include "io.h"
 #include "manifest.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { FIRST = 4096 /* hashes */ };
+
+#define LIST "look"
 
 /* Hashes, sorted up to the last gathering. */
 struct hashes {
@@ -141,25 +147,97 @@ static void find_lost(const struct objects *o, const char *manifests, struct kee
 		if (manifest_objects(o, hash, is_bad, &l->bad, &e) != 0)
 			str_addf(&l->lost, "%s\n", hash);
 	}
+	if (l->lost.length == 0) /* it was deleted since, because nobody needs it */
+		str_reset(&l->bad);
+}
+
+/* Opens the list of all that are to be read: what the manifests need, if it begins. -1: none. */
+static int open_list(struct objects *o, const char *manifests, const struct keep_look *l,
+                     char damaged[SHA256_BYTES], struct err *e)
+{
+	struct hashes h = { .items = NULL };
+	int fd = -1, failed;
+
+	damaged[0] = '\0';
+	if (l->after[0]) {
+		fd = openat(o->dir, LIST, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		return fd < 0 ? err_errno(e, ERR_AGAIN, "cannot open the list of objects") : fd;
+	}
+	failed = need(o, manifests, &h, damaged, e);
+	if (!failed) {
+		fd =
+		    openat(o->dir, LIST, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+		failed = fd < 0 || io_write_all(fd, h.items, h.count * sizeof(*h.items));
+		if (failed)
+			(void)err_errno(e, ERR_AGAIN, "cannot write the list of objects");
+	}
+	free(h.items);
+	if (failed && fd >= 0)
+		io_shut(&fd);
+	return fd;
+}
+
+/* Item i of the list. 1, 0 there is none, -1. */
+static int item(int list, size_t i, struct sha256 *hash, struct err *e)
+{
+	ssize_t n = pread(list, hash->text, sizeof(hash->text), (off_t)(i * sizeof(hash->text)));
+
+	if (n < 0)
+		return err_errno(e, ERR_AGAIN, "cannot read the list of objects");
+	return n == sizeof(hash->text) && hash->text[sizeof(hash->text) - 1] == '\0';
+}
+
+/* The first item behind after. -1. */
+static ssize_t first_after(int list, const char *after, struct err *e)
+{
+	struct stat st;
+	size_t low = 0, high;
+
+	if (fstat(list, &st) != 0)
+		return err_errno(e, ERR_AGAIN, "cannot read the list of objects");
+	high = (size_t)st.st_size / sizeof(struct sha256);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct sha256 hash;
+
+		if (item(list, middle, &hash, e) < 0)
+			return -1;
+		if (strcmp(hash.text, after) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (ssize_t)low;
+}
+
+static int look_from(struct objects *o, int list, int64_t until_ms, struct keep_look *l,
+                     struct err *e)
+{
+	ssize_t i = first_after(list, l->after, e);
+	struct sha256 hash;
+	int got = i < 0 ? -1 : 1;
+
+	while (got > 0 && (l->read == 0 || clock_monotonic_ms() < until_ms)) {
+		got = item(list, (size_t)i++, &hash, e);
+		if (got > 0 && look_at(o, hash.text, l, e))
+			got = -1;
+	}
+	l->done = got == 0;
+	if (l->done)
+		(void)unlinkat(o->dir, LIST, 0);
+	return got < 0 ? -1 : 0;
 }
 
 int keep_look(struct objects *o, const char *manifests, int ms, struct keep_look *l,
               char damaged[SHA256_BYTES], struct err *e)
 {
 	int64_t until_ms = clock_monotonic_ms() + ms;
-	struct hashes h = { .items = NULL };
-	size_t i = 0;
-	int failed;
+	int list = open_list(o, manifests, l, damaged, e);
+	int failed = list < 0 ? -1 : look_from(o, list, until_ms, l, e);
 
-	damaged[0] = '\0';
-	failed = need(o, manifests, &h, damaged, e);
-	while (i < h.count && strcmp(h.items[i].text, l->after) <= 0)
-		i++;
-	while (!failed && i < h.count && clock_monotonic_ms() < until_ms)
-		failed = look_at(o, h.items[i++].text, l, e);
-	l->done = !failed && i == h.count;
+	if (list >= 0)
+		io_shut(&list);
 	if (!failed && l->bad.length > 0)
 		find_lost(o, manifests, l);
-	free(h.items);
 	return failed;
 }

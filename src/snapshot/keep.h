@@ -14,7 +14,9 @@ struct keep_look {
 };
 void keep_look_clear(struct keep_look *l);
 
-/* Reads those that the manifests need and that come after l->after, for ms. A damaged one is
+/* Reads those that the manifests need and that come after l->after, for ms, but at
+ * least one. What they need is listed
+ * once, in a file, when it begins; what comes later has its turn next time. A damaged object is
  * deleted, so that its content can be put again. Nobody may put objects meanwhile. 0 or -1, as
  * keep_objects. */
 int keep_look(struct objects *o, const char *manifests, int ms, struct keep_look *l,

@@ -26,6 +26,7 @@ enum {
 };
 
 #define NEW "new"
+#define MARK "mark"
 
 void objects_path(const char *database, struct str *path)
 {
@@ -365,10 +366,46 @@ int objects_flush(struct objects *o, struct err *e)
 	return 0;
 }
 
-int object_delete(struct objects *o, const char *hash, struct err *e)
+/* ---- deleting ---- */
+
+/* On disk before anything is deleted. */
+static int renew_mark(struct objects *o, char mark[OBJECT_MARK_BYTES])
 {
 	char name[PATH_BYTES];
+	int fd;
 
+	(void)snprintf(mark, OBJECT_MARK_BYTES, "%s", id_new_secret().text);
+	(void)snprintf(name, sizeof(name), NEW "/%s-" MARK, o->prefix);
+	fd = openat(o->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	if (io_write_all(fd, mark, OBJECT_MARK_BYTES - 1) || fsync(fd) ||
+	    renameat(o->dir, name, o->dir, MARK))
+		return drop_new(o, fd, name);
+	(void)close(fd);
+	return fsync(o->dir);
+}
+
+void objects_mark(struct objects *o, char mark[OBJECT_MARK_BYTES])
+{
+	int fd = openat(o->dir, MARK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read_full(fd, mark, OBJECT_MARK_BYTES - 1);
+
+	if (fd >= 0)
+		(void)close(fd);
+	mark[n < 0 ? 0 : n] = '\0';
+	if (n != OBJECT_MARK_BYTES - 1 && renew_mark(o, mark))
+		mark[0] = '\0';
+	o->marked = false;
+}
+
+int object_delete(struct objects *o, const char *hash, struct err *e)
+{
+	char name[PATH_BYTES], mark[OBJECT_MARK_BYTES];
+
+	if (!o->marked && renew_mark(o, mark))
+		return store_failed(e, "mark");
+	o->marked = true;
 	if (object_name(hash, name) || (unlinkat(o->dir, name, 0) != 0 && errno != ENOENT))
 		return store_failed(e, "delete");
 	return 0;

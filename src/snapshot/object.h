@@ -3,6 +3,9 @@
  *
  *   ab/cdef…   an object: complete, on disk, never changed; its name is its hash
  *   new/…      what is being written; swept at the next start
+ *   mark       a random text, another one before anything is deleted
+ *   cache/…    hash_cache.h
+ *   look       keep.h
  *
  * Order: what is put is written below new/. objects_flush brings its bytes to disk, gives it its
  * name and brings that to disk. A row may name an object after objects_flush only, so that neither
@@ -21,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OBJECT_NAME_BYTES = 64 };
+enum { OBJECT_NAME_BYTES = 64, OBJECT_MARK_BYTES = 33 };
 
 struct objects {
 	int dir; /* the folder */
@@ -30,6 +33,7 @@ struct objects {
 	uint64_t pending_bytes;
 	uint64_t added; /* bytes that were new, since it was opened */
 	char prefix[OBJECT_NAME_BYTES];
+	bool marked; /* anew, because it deletes */
 };
 
 #define OBJECTS_INIT                                                                               \
@@ -66,7 +70,12 @@ int object_put_bytes(struct objects *o, const void *bytes, size_t length, struct
 /* Brings all that was put to disk, under its name. 0; or -1, and rows must not name it. */
 int objects_flush(struct objects *o, struct err *e);
 
-/* Deletes an object; one that is missing is fine. 0 or -1. */
+/* The mark of the folder, which it gets if it has none; "": it cannot have one. What was found
+ * under a mark is still there under the same: so it need not be looked for. */
+void objects_mark(struct objects *o, char mark[OBJECT_MARK_BYTES]);
+
+/* Deletes an object; one that is missing is fine. Before the first one the folder gets another
+ * mark. 0 or -1. */
 int object_delete(struct objects *o, const char *hash, struct err *e);
 
 /* Removes what a predecessor that was killed left below new/. 0 or -1. */

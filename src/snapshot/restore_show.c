@@ -144,7 +144,6 @@ static int add_file(const struct objects *objects, const struct tree_step *s, st
 {
 	OWNED(str) struct str old = { 0 };
 	OWNED(str) struct str new = { 0 };
-	OWNED(str) struct str name = { 0 };
 	bool was = s->before.kind == THING_FILE, is = s->after.kind == THING_FILE;
 	struct diff_heading h = { 0 };
 	int told = read_text(objects, &s->before, &old, e);
@@ -153,13 +152,13 @@ static int add_file(const struct objects *objects, const struct tree_step *s, st
 		told = read_text(objects, &s->after, &new, e);
 	if (told < 0)
 		return -1;
-	add_path(&name, s->path);
 	if (told == 0) {
-		str_addf(out, "%s: no diff, it is large or no text\n", str_text(&name));
+		add_path(out, s->path);
+		str_add(out, ": no diff, it is large or no text\n");
 		return 0;
 	}
-	h.old_path = was ? str_text(&name) : NULL;
-	h.new_path = is ? str_text(&name) : NULL;
+	h.old_path = was ? s->path : NULL; /* which the diff quotes itself */
+	h.new_path = is ? s->path : NULL;
 	if (was && is && git_mode(&s->before) != git_mode(&s->after)) {
 		h.old_mode = git_mode(&s->before);
 		h.new_mode = git_mode(&s->after);

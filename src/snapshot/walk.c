@@ -1,5 +1,6 @@
 #include "walk.h"
 
+#include "file_change.h"
 #include "hash_cache.h"
 #include "ignore.h"
 #include "io.h"
@@ -67,7 +68,8 @@ static void names_clear(struct names *n)
 
 static bool is_protected(const char *name)
 {
-	return strcasecmp(name, ".git") == 0 || strcasecmp(name, ".intercom") == 0;
+	return strcasecmp(name, ".git") == 0 || strcasecmp(name, ".intercom") == 0 ||
+	       file_change_is_temp(name);
 }
 
 static bool is_ours(const struct walk *w, const struct stat *st)
@@ -308,8 +310,7 @@ static int add_file(struct walk *w, int dir, const char *name, struct stat *st, 
 		return refuse_bytes(w, e);
 	entry.mode = st->st_mode & PERMISSIONS;
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	if (hash_cache_find(&w->cache, str_text(&w->path), st, &entry.hash) &&
-	    object_exists(w->objects, entry.hash.text)) {
+	if (hash_cache_find(&w->cache, str_text(&w->path), st, &entry.hash)) {
 		hash_cache_add(&w->cache, str_text(&w->path), st, &entry.hash, &now);
 		return add_entry(w, &entry, e);
 	}
@@ -377,6 +378,12 @@ static int list_names(int dir, struct names *n)
 	return error ? -1 : 0;
 }
 
+static bool has_name(const struct names *n, const char *name)
+{
+	return n->count > 0 && bsearch((const void *)&name, (const void *)n->list, n->count,
+	                               sizeof(*n->list), by_name);
+}
+
 static int walk_names(struct walk *w, int dir, const struct names *n, struct err *e);
 
 /* What is in an open directory. Its entry comes with the first of it, so that one with nothing but
@@ -394,7 +401,7 @@ static int walk_dir(struct walk *w, int dir, struct err *e)
 	if (w->path.length > 0 && (n.count == 0 || known) && name_dirs(w, w->depth, e))
 		return -1;
 	w->depth++;
-	if (!w->options->ignored)
+	if (!w->options->ignored && has_name(&n, GITIGNORE))
 		read_ignore(dir, GITIGNORE, str_text(&w->path), &w->ignores[w->depth]);
 	failed = walk_names(w, dir, &n, e);
 	ignore_clear(&w->ignores[w->depth]);

@@ -1,12 +1,12 @@
 /* walk: reads a workspace into objects and a manifest.
  *
  * Every regular file, tracked by git or not, every symbolic link (as a link) and every directory,
- * except `.git` and `.intercom` in any case, and what .gitignore files (and .git/info/exclude)
- * ignore, unless it is asked for. A directory that has nothing but what is ignored is ignored, too.
- * What cannot be held is named in the manifest with the reason
- * (ENTRY_LEFT_OUT) and not followed: FIFOs, sockets, devices, mount points, what cannot be read,
- * what belongs to agent-intercom, what keeps changing while it is read. Owners, times, extended
- * attributes and hard links are not kept.
+ * except `.git` and `.intercom` in any case, what a write has in hand (file_change_is_temp), and
+ * what .gitignore files (and .git/info/exclude) ignore, unless it is asked for. A directory that
+ * has nothing but what is ignored is ignored, too. What cannot be held is named in the manifest
+ * with the reason (ENTRY_LEFT_OUT) and not followed: FIFOs, sockets, devices, mount points, what
+ * cannot be read, what belongs to agent-intercom, what keeps changing while it is read. Owners,
+ * times, extended attributes and hard links are not kept.
  *
  * Everything is opened below the descriptor of its directory, without following links. A file that
  * changes while it is read is read again, up to WALK_TRIES times. Memory holds the names of the

@@ -24,6 +24,7 @@ enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
 enum config_trust { TRUST_LISTED, TRUST_ASK, TRUST_OFF };
 enum config_when_down { WHEN_DOWN_DENY, WHEN_DOWN_ALLOW };
 enum config_reads { READS_ALLOW, READS_POLICY };
+enum config_watch { WATCH_OFF, WATCH_REMOTE, WATCH_ALWAYS };
 enum config_allow { ALLOW_ANY, ALLOW_LISTED };
 enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 enum config_protocol { PROTOCOL_MCP, PROTOCOL_ACP, PROTOCOL_ACP_STREAM };
@@ -177,6 +178,8 @@ struct config {
 		int reads; /* enum config_reads */
 		int64_t wait_seconds; /* 0: as long as the host lets a hook wait */
 		bool standby_at_end;
+		int watch; /* enum config_watch */
+		int64_t watch_folders;
 	} gate;
 	struct {
 		bool agent_may_loosen;

@@ -86,6 +86,12 @@ static const char *const READS[] = {
 	[READS_POLICY] = "policy",
 	NULL,
 };
+static const char *const WATCHES[] = {
+	[WATCH_OFF] = "off",
+	[WATCH_REMOTE] = "remote",
+	[WATCH_ALWAYS] = "always",
+	NULL,
+};
 static const char *const FORCES[] = {
 	[FORCE_ALLOW] = "allow",
 	[FORCE_ASK] = "ask",
@@ -297,6 +303,17 @@ const struct config_field CONFIG_FIELDS[] = {
 	      "is parked; 0: as long as the host lets it" },
 	{ "gate.standby_at_end", KIND_BOOLEAN, AT(gate.standby_at_end), .preset = "false",
 	  .comment = "whether an agent that ends its turn asks for the next instruction first" },
+
+	{ "gate.watch", KIND_CHOICE, AT(gate.watch), .preset = "off", .choices = WATCHES,
+	  .comment =
+	      "whether you are told when files of a workspace change in an agent's turn although "
+	      "no "
+	      "tool runs that was allowed: never (off), in remote mode, where nobody else should "
+	      "work there (remote), in every mode (always)" },
+	{ "gate.watch_folders", KIND_NUMBER, AT(gate.watch_folders), .preset = "8192",
+	  RANGE(1, 1000000),
+	  .comment =
+	      "how many folders gate.watch watches at most; each takes about 1 kB of the kernel" },
 
 	{ "modes.agent_may_loosen", KIND_BOOLEAN, AT(modes.agent_may_loosen), .preset = "true",
 	  .comment =

@@ -29,7 +29,8 @@ static void given_attack(void)
 }
 
 /* What is decided about a call at once; "open": a person is asked. */
-static const char *verdict(const char *tool, const char *arguments, const char *cwd)
+static const char *verdict_of(const char *host, const char *tool, const char *arguments,
+                              const char *cwd)
 {
 	static char text[40];
 	static int count;
@@ -38,13 +39,18 @@ static const char *verdict(const char *tool, const char *arguments, const char *
 	char expected[20];
 
 	gate_connect(&h);
-	gate_send(&h, "claude", "PreToolUse", tool_of("s1", cwd, tool, arguments), 600000, NULL);
+	gate_send(&h, host, "PreToolUse", tool_of("s1", cwd, tool, arguments), 600000, NULL);
 	(void)snprintf(expected, sizeof(expected), "%d\n", ++count);
 	expect_soon("SELECT count(*) FROM gate_call", expected);
 	answer = rows("SELECT decision FROM gate_call ORDER BY seq DESC LIMIT 1");
 	(void)snprintf(text, sizeof(text), "%.*s", (int)strcspn(answer, "\n"), answer);
 	gate_close(&h);
 	return text;
+}
+
+static const char *verdict(const char *tool, const char *arguments, const char *cwd)
+{
+	return verdict_of("claude", tool, arguments, cwd);
 }
 
 static const char *writing(const char *path)
@@ -141,7 +147,6 @@ END_TEST
 START_TEST(an_allowed_command_in_another_folder_is_asked_about)
 {
 	OWNED(str) struct str link = { 0 };
-	OWNED(str) struct str arguments = { 0 };
 
 	given_attack();
 	ck_assert_int_eq(symlink("/tmp", below(workspace, "docs/tmp")), 0);
@@ -153,8 +158,37 @@ START_TEST(an_allowed_command_in_another_folder_is_asked_about)
 	                 "open");
 	ck_assert_str_eq(
 	    verdict("Bash", "{\"command\":\"make test\",\"workdir\":\"..\"}", workspace), "open");
-	str_addf(&arguments, "{\"command\":\"make test\",\"workdir\":\"%s/docs\"}", workspace);
-	ck_assert_str_eq(verdict("Bash", arguments.bytes, workspace), "allow");
+}
+END_TEST
+
+/* A host runs a command where its own argument says, and ignores what another host calls so. */
+START_TEST(only_a_hosts_own_argument_says_where_a_command_runs)
+{
+	OWNED(str) struct str own = { 0 }, both = { 0 }, other = { 0 }, list = { 0 };
+
+	given_attack();
+	str_addf(&own, "{\"command\":\"make test\",\"workdir\":\"%s/docs\"}", workspace);
+	str_addf(&both, "{\"command\":\"make test\",\"workdir\":\"/tmp\",\"cwd\":\"%s/docs\"}",
+	         workspace);
+	str_addf(&other, "{\"command\":\"make test\",\"dir_path\":\"%s/docs\"}", workspace);
+	str_addf(&list, "{\"command\":\"make test\",\"workdir\":[\"%s/docs\"]}", workspace);
+	ck_assert_str_eq(verdict_of("codex", "Bash", own.bytes, workspace), "allow");
+	ck_assert_str_eq(verdict_of("codex", "Bash", both.bytes, workspace), "open");
+	expect("SELECT count(*) FROM request WHERE description LIKE 'with its argument cwd "
+	       "\"%/docs\"; "
+	       "runs in /tmp, outside of the workspace'",
+	       "1\n");
+	ck_assert_str_eq(verdict_of("codex", "Bash", other.bytes, workspace), "open");
+	ck_assert_str_eq(verdict_of("codex", "Bash", list.bytes, workspace), "open");
+	ck_assert_str_eq(verdict_of("claude", "Bash", own.bytes, workspace), "open");
+	/* A patch whose paths may be relative to that folder is no patch that we can compute. */
+	str_reset(&own);
+	str_addf(&own,
+	         "{\"command\":\"apply_patch <<'E'\\n*** Begin Patch\\n*** Add File: n.md\\n+x\\n"
+	         "*** End Patch\\nE\",\"workdir\":\"%s/docs\"}",
+	         workspace);
+	ck_assert_str_eq(verdict_of("codex", "Bash", own.bytes, workspace), "open");
+	expect("SELECT class FROM gate_call ORDER BY seq DESC LIMIT 1", "execute\n");
 }
 END_TEST
 
@@ -182,6 +216,12 @@ START_TEST(servers_that_call_themselves_like_ours_are_asked_about)
 		ck_assert_msg(strcmp(verdict(TOOLS[i], "{}", workspace), "open") == 0, "%s",
 		              TOOLS[i]);
 	ck_assert_str_eq(verdict("mcp__intercom__ping", "{}", workspace), "allow");
+	ck_assert_str_eq(
+	    verdict("mcp__intercom__ping", "{},\"mcp_server\":{\"name\":\"evil\"}", workspace),
+	    "open");
+	ck_assert_str_eq(
+	    verdict("mcp__evil__ping", "{},\"mcp_server\":{\"name\":\"intercom\"}", workspace),
+	    "open");
 }
 END_TEST
 
@@ -195,6 +235,7 @@ int main(void)
 	tcase_add_test(c, what_decides_about_agents_is_never_written_unasked);
 	tcase_add_test(c, a_command_that_only_looks_allowed_is_asked_about);
 	tcase_add_test(c, an_allowed_command_in_another_folder_is_asked_about);
+	tcase_add_test(c, only_a_hosts_own_argument_says_where_a_command_runs);
 	tcase_add_test(c, an_argument_that_is_not_known_is_asked_about);
 	tcase_add_test(c, servers_that_call_themselves_like_ours_are_asked_about);
 	return run_suite(s);

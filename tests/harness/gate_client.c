@@ -14,7 +14,11 @@
 
 void gate_connect(struct gate_client *h)
 {
-	static const char HELLO[] = "{\"agent-intercom\":1}\n";
+	gate_greet(h, "{\"agent-intercom\":1}\n");
+}
+
+void gate_greet(struct gate_client *h, const char *greeting)
+{
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int run = open(test_run(), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char *key;
@@ -23,7 +27,8 @@ void gate_connect(struct gate_client *h)
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", run);
 	ck_assert_int_eq(connect(h->fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	(void)close(run);
-	ck_assert_int_eq(send(h->fd, HELLO, sizeof(HELLO) - 1, MSG_NOSIGNAL), sizeof(HELLO) - 1);
+	ck_assert_int_eq(send(h->fd, greeting, strlen(greeting), MSG_NOSIGNAL),
+	                 (int)strlen(greeting));
 	key = gate_line(h);
 	ck_assert_ptr_nonnull(key);
 	free(key);

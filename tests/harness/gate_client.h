@@ -14,6 +14,8 @@ struct gate_client {
 
 /* Connects to the socket in the run directory and greets. */
 void gate_connect(struct gate_client *h);
+/* The same with a greeting of the test's. */
+void gate_greet(struct gate_client *h, const char *greeting);
 /* Sends the event of a host with its input (JSON), for a hook that waits so long. */
 void gate_send(struct gate_client *h, const char *host, const char *event, const char *input,
                int deadline_ms, const char *env);

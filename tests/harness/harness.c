@@ -451,20 +451,25 @@ void stop_worker(pid_t pid)
 
 enum { KILLS_MAX = 200 };
 
-/* Becomes strace with the worker as its child, to which it sends a signal at its nth such call. */
-static void exec_strace(const char *name, const char *call, const char *signal, int n,
-                        const char *only, const char *log)
+/* Becomes strace with the worker as its child. calls: which it traces; how: what it injects into
+ * them, or NULL. */
+static void exec_strace(const char *name, const char *calls, const char *how, const char *only,
+                        const char *log)
 {
-	char inject[100], trace[60], path[PATH_BYTES];
+	char inject[200], trace[400], path[PATH_BYTES];
 	const char *const *row = row_arguments(name, path);
 	/* The agent of a runner is not a worker. */
 	const char *argv[24] = {
-		"strace", row[0] ? "-q" : "-f", "-qq", "-o", log, "-e", trace, "-e", inject
+		"strace", row[0] ? "-q" : "-f", "-qq", "-y", "-o", log, "-e", trace
 	};
-	int count = 9;
+	int count = 8;
 
-	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
-	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=%s:when=%d", call, signal, n);
+	(void)snprintf(trace, sizeof(trace), "trace=%s", calls);
+	(void)snprintf(inject, sizeof(inject), "inject=%s:%s", calls, how ? how : "");
+	if (how) {
+		argv[count++] = "-e";
+		argv[count++] = inject;
+	}
 	if (only) {
 		argv[count++] = "-P";
 		argv[count++] = only;
@@ -480,7 +485,7 @@ static void exec_strace(const char *name, const char *call, const char *signal, 
 	_exit(127);
 }
 
-pid_t start_killed_at(const char *name, const char *call, int n)
+pid_t start_traced(const char *name, const char *calls, const char *how, const char *log)
 {
 	pid_t pid = fork();
 
@@ -488,8 +493,16 @@ pid_t start_killed_at(const char *name, const char *call, int n)
 	if (pid)
 		return pid;
 	(void)setpgid(0, 0);
-	exec_strace(name, call, "SIGKILL", n, NULL, "/dev/null");
+	exec_strace(name, calls, how, NULL, log);
 	return -1;
+}
+
+pid_t start_killed_at(const char *name, const char *call, int n)
+{
+	char how[60];
+
+	(void)snprintf(how, sizeof(how), "signal=SIGKILL:when=%d", n);
+	return start_traced(name, call, how, "/dev/null");
 }
 
 /* The pid in a line "PID --- stopped by SIGSTOP ---" of strace's log, 0 if there is none yet. */
@@ -510,13 +523,14 @@ static pid_t stopped_in(const char *log)
 struct stopped start_stopped_at(const char *name, const char *call, int n, const char *path)
 {
 	struct stopped s = { .tracer = fork() };
-	char log[PATH_BYTES + 20];
+	char log[PATH_BYTES + 20], how[60];
 
 	ck_assert_int_ge(s.tracer, 0);
 	(void)snprintf(log, sizeof(log), "%s/strace", dir);
+	(void)snprintf(how, sizeof(how), "signal=SIGSTOP:when=%d", n);
 	if (s.tracer == 0) {
 		(void)setenv("INTERCOM_DRAIN", "1", 1);
-		exec_strace(name, call, "SIGSTOP", n, path, log);
+		exec_strace(name, call, how, path, log);
 	}
 	for (int64_t end = real_ms() + AGENT_PATIENCE_MS; s.pid == 0;
 	     (void)poll(NULL, 0, LOOK_MS)) {

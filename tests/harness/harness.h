@@ -62,8 +62,11 @@ void run_worker(const char *name);
 int try_worker(const char *name);
 /* Starts it and waits until its row is ready. */
 pid_t start_worker(const char *name);
-/* Starts it under strace, which kills it at its nth system call of that name. It has a process
- * group of its own; the caller waits for it. "runner-12": the runner of run 12. */
+/* Starts it under strace, which writes these system calls of it to log, with the paths of
+ * descriptors, and injects something into them: how is "error=EIO:when=3", for example, or NULL. It
+ * has a process group of its own; the caller waits for it. "runner-12": the runner of run 12. */
+pid_t start_traced(const char *name, const char *calls, const char *how, const char *log);
+/* The same; strace kills it at its nth system call of that name. */
 pid_t start_killed_at(const char *name, const char *call, int n);
 /* Starts it under strace, which stops it after its nth system call of that name, and waits until it
  * has stopped. path: only calls on that file count; NULL: all. */

@@ -210,6 +210,31 @@ START_TEST(what_cannot_become_an_input_is_refused_with_a_reason)
 }
 END_TEST
 
+/* One that is not looked at could be one that is protected. */
+START_TEST(a_tool_that_names_more_files_than_are_looked_at_is_refused)
+{
+	OWNED(str) struct str json = { 0 };
+	const struct gate_host *gemini = gate_host_named("gemini");
+
+	for (int count = GATE_PATHS_MAX; count <= GATE_PATHS_MAX + 1; count++) {
+		OWNED(gate_input) struct gate_input in = { 0 };
+		struct err e = { 0 };
+		int status;
+
+		str_reset(&json);
+		str_add(&json, "{\"tool_name\":\"read_many_files\",\"tool_input\":{\"include\":[");
+		for (int i = 0; i < count; i++)
+			str_addf(&json, "%s\"f%d\"", i ? "," : "", i);
+		str_add(&json, "]}}");
+		status =
+		    gate_input_read(gemini, "BeforeTool", str_text(&json), json.length, &in, &e);
+		ck_assert_int_eq(status, count > GATE_PATHS_MAX ? -1 : 0);
+		ck_assert_int_eq(strstr(e.text, "names more than 500 files") != NULL,
+		                 count > GATE_PATHS_MAX);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("gate_hosts");
@@ -218,6 +243,7 @@ int main(void)
 	tcase_add_loop_test(c, each_input_is_understood_and_each_answer_is_in_the_hosts_words, 0,
 	                    (int)GATE_HOST_COUNT);
 	tcase_add_test(c, what_cannot_become_an_input_is_refused_with_a_reason);
+	tcase_add_test(c, a_tool_that_names_more_files_than_are_looked_at_is_refused);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -1,5 +1,6 @@
 /* Lists of what a checkpoint holds. */
 #include "harness.h"
+#include "keep.h"
 #include "manifest.h"
 #include "suite.h"
 
@@ -290,6 +291,66 @@ static int check_object(const char *hash, void *arg)
 	return object_check(arg, hash, &e) == 1 ? 0 : 5;
 }
 
+START_TEST(a_look_through_all_objects_reads_the_manifests_once)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(keep_look) struct keep_look l = { .done = false };
+	char manifests[2 * SHA256_BYTES], damaged[SHA256_BYTES];
+	struct sha256 first, second, hash;
+	struct entry entries[] = { a_file("a", "one"), a_file("b", "two") };
+	uint64_t read = 0;
+
+	open_objects(&o);
+	ck_assert_int_eq(object_put_bytes(&o, "one", 3, &first, &e), 0);
+	ck_assert_int_eq(object_put_bytes(&o, "two", 3, &second, &e), 0);
+	hash = store(&o, entries, 2);
+	(void)snprintf(manifests, sizeof(manifests), "%s\n", hash.text);
+	for (int slices = 0; !l.done; slices++) {
+		ck_assert_int_eq(keep_look(&o, manifests, 0, &l, damaged, &e), 0);
+		ck_assert_int_lt(slices, 10);
+		read += l.read;
+		l.read = 0;
+		manifests[0] = '\0'; /* it does not need them again */
+	}
+	ck_assert_uint_eq(read, 4); /* the two, the part and the root */
+	ck_assert_uint_eq(l.bad.length, 0);
+}
+END_TEST
+
+/* A damaged one is told with the manifests that need it; one that nobody needs by now is not. */
+START_TEST(a_look_tells_of_what_is_needed_only)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(keep_look) struct keep_look l = { .done = false };
+	char manifests[2 * SHA256_BYTES], damaged[SHA256_BYTES];
+	struct sha256 content, hash;
+	const char *text = "70"; /* its hash comes last */
+	struct entry entry = a_file("a", text);
+	int told = 0;
+
+	open_objects(&o);
+	ck_assert_int_eq(object_put_bytes(&o, text, strlen(text), &content, &e), 0);
+	hash = store(&o, &entry, 1);
+	for (int needed = 1; needed >= 0; needed--) {
+		(void)snprintf(manifests, sizeof(manifests), "%s\n", hash.text);
+		ck_assert_int_eq(keep_look(&o, manifests, 0, &l, damaged, &e), 0);
+		ck_assert_int_eq(object_delete(&o, content.text, &e), 0);
+		manifests[0] = needed ? manifests[0] : '\0';
+		while (!l.done) {
+			l.read = 0;
+			ck_assert_int_eq(keep_look(&o, manifests, 0, &l, damaged, &e), 0);
+			told += l.lost.length > 0;
+			ck_assert_int_eq(l.lost.length > 0, l.bad.length > 0);
+			keep_look_clear(&l);
+		}
+		l = (struct keep_look){ .done = false };
+		ck_assert_int_eq(object_put_bytes(&o, text, strlen(text), &content, &e), 0);
+		ck_assert_int_eq(objects_flush(&o, &e), 0);
+	}
+	ck_assert_int_eq(told, 1);
+}
+END_TEST
+
 START_TEST(all_objects_of_a_manifest_are_named_and_a_missing_one_is_noticed)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
@@ -342,6 +403,8 @@ int main(void)
 	tcase_add_test(t, modes_kinds_and_targets_are_differences);
 	tcase_add_test(t, nothing_is_said_of_what_one_of_the_two_left_out);
 	tcase_add_test(t, random_pairs_differ_by_what_a_plain_comparison_finds);
+	tcase_add_test(t, a_look_through_all_objects_reads_the_manifests_once);
+	tcase_add_test(t, a_look_tells_of_what_is_needed_only);
 	tcase_add_test(t, all_objects_of_a_manifest_are_named_and_a_missing_one_is_noticed);
 	tcase_add_test(t, other_content_is_no_manifest);
 	suite_add_tcase(s, t);

@@ -98,6 +98,19 @@ START_TEST(files_links_and_folders_are_held_with_their_modes)
 }
 END_TEST
 
+START_TEST(what_a_write_has_in_hand_is_not_held)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+
+	fresh_workspace(&o);
+	sh("mkdir -p a .intercom-0123456789abcdef.tmp/old; : >.intercom-0123456789abcdef.tmp/old/0;"
+	   ": >a/.intercom-0123456789abcdef.old; : >a/.intercom-notes.tmp; : >.intercom-0.old");
+	r = take(&o);
+	expect_list(&o, &r, "f 644 0 .intercom-0.old\nd 755 a\nf 644 0 a/.intercom-notes.tmp\n");
+}
+END_TEST
+
 START_TEST(what_has_not_changed_is_neither_read_nor_stored_again)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
@@ -132,6 +145,46 @@ START_TEST(a_change_that_keeps_size_and_mtime_is_noticed)
 	sh("echo two >f; touch -d '1 hour ago' f");
 	second = take(&o);
 	ck_assert_str_ne(first.manifest.text, second.manifest.text);
+}
+END_TEST
+
+START_TEST(what_is_deleted_gives_the_folder_another_mark)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	char first[OBJECT_MARK_BYTES], second[OBJECT_MARK_BYTES];
+
+	fresh_workspace(&o);
+	objects_mark(&o, first);
+	objects_mark(&o, second);
+	ck_assert_uint_eq(strlen(first), OBJECT_MARK_BYTES - 1);
+	ck_assert_str_eq(first, second);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(object_delete(&o, sha256_of("one\n", 4).text, &e), 0);
+		objects_mark(&o, second);
+		ck_assert_str_ne(first, second);
+		(void)snprintf(first, sizeof(first), "%s", second);
+	}
+}
+END_TEST
+
+START_TEST(a_cache_that_knows_almost_everything_is_not_written_again)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+
+	fresh_workspace(&o);
+	sh("for i in $(seq 300); do echo $i >f$i; done; sleep 4");
+	(void)take(&o);
+	sh("ls -i ../db-objects/cache >../inode; echo other >f7; sleep 4");
+	r = take(&o);
+	ck_assert_uint_eq(r.read, 1);
+	sh("ls -i ../db-objects/cache | cmp - ../inode");
+	sh("for i in $(seq 300); do echo x$i >f$i; done; sleep 4");
+	r = take(&o);
+	ck_assert_uint_eq(r.read, 300);
+	sh("! ls -i ../db-objects/cache | cmp -s - ../inode");
+	r = take(&o);
+	ck_assert_uint_eq(r.read, 0);
 }
 END_TEST
 
@@ -365,8 +418,11 @@ int main(void)
 	TCase *t = tcase_create("walk");
 
 	tcase_add_test(t, files_links_and_folders_are_held_with_their_modes);
+	tcase_add_test(t, what_a_write_has_in_hand_is_not_held);
 	tcase_add_test(t, what_has_not_changed_is_neither_read_nor_stored_again);
 	tcase_add_test(t, a_change_that_keeps_size_and_mtime_is_noticed);
+	tcase_add_test(t, what_is_deleted_gives_the_folder_another_mark);
+	tcase_add_test(t, a_cache_that_knows_almost_everything_is_not_written_again);
 	tcase_add_test(t, content_that_was_lost_is_stored_again);
 	tcase_add_test(t, what_git_ignores_is_held_only_on_request);
 	tcase_add_test(t, what_is_no_file_is_named_and_not_followed);

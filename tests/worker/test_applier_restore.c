@@ -2,11 +2,19 @@
  * approved is what is done. */
 #include "applier_case.h"
 
+#include "fault.h"
 #include "restore_plan.h"
 #include "tree.h"
 #include "workspace.h"
 
-enum { HISTORIES = 20, HISTORIES_MAX = 100000, CHECKPOINTS = 4, KILLS_MAX = 300 };
+enum {
+	HISTORIES = 20,
+	HISTORIES_MAX = 100000,
+	CHECKPOINTS = 4,
+	KILLS_MAX = 300,
+	FAULTS = 40, /* a sample */
+	LIVES = APPLY_ATTEMPTS_MAX + 1, /* of appliers with the same fault */
+};
 
 static struct sha256 target; /* the manifest of the checkpoint */
 static struct str before, after; /* the listings of the workspace, and of the checkpoint */
@@ -326,6 +334,133 @@ START_TEST(an_applier_killed_at_any_call_leaves_the_rest_to_the_next)
 }
 END_TEST
 
+/* ---- calls that fail ---- */
+
+static void given_approved(void)
+{
+	given_checkpoint();
+	ask_restore(NULL);
+	answer("approve");
+	ck_assert_int_eq(setenv("INTERCOM_DRAIN", "1", 1), 0);
+}
+
+static const char *strace_log(void)
+{
+	return below(test_run(), "../strace");
+}
+
+static int ended(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFEXITED(status), "killed by signal %d", WTERMSIG(status));
+	return WEXITSTATUS(status);
+}
+
+/* What can fail in a restore, on paths that begin so. */
+static struct faults faults_on(const char *path)
+{
+	struct faults f = { .list = NULL };
+
+	given_approved();
+	ck_assert_int_eq(ended(start_traced("applier", FAULT_CALLS, NULL, strace_log())), 0);
+	expect(OUTCOME_OF_RESTORE, DONE);
+	faults_read(&f, strace_log(), path, FAULTS);
+	return f;
+}
+
+/* What is settled is true: all of it or nothing, and nothing is left behind. Whether it is. */
+static bool is_settled(const struct fault *f)
+{
+	OWNED(char_ptr) char *state = rows("SELECT state FROM workspace_restore ORDER BY seq");
+	char when[120];
+
+	(void)snprintf(when, sizeof(when), "%s, %.20s", fault_name(f), state);
+	if (strcmp(state, "done\n") == 0)
+		must_be(&after, when);
+	else if (strcmp(state, "refused\n") == 0)
+		must_be(&before, when);
+	else if (strstr("approved\nplanned\nstaged\nplaced\n", state))
+		return false;
+	else
+		ck_abort_msg("%s", when);
+	return true;
+}
+
+/* A fault that stays: who ordered it knows that it is neither done nor taken back. */
+static void is_told(const struct fault *f)
+{
+	OWNED(char_ptr)
+	char *told = rows("SELECT count(*) FROM event WHERE kind = 'restore.unfinished'");
+
+	ck_assert_msg(strcmp(told, "1\n") == 0, "%s: told %s", fault_name(f), told);
+}
+
+static void fails_at(const struct fault *f)
+{
+	bool of_database = false;
+
+	given_approved();
+	for (int i = 0; i < (f->stays ? LIVES : 1); i++) {
+		int status = ended(fault_start(f, "applier", strace_log()));
+
+		of_database |= fault_hit(strace_log(), test_db());
+		ck_assert_msg(status == 0 || of_database, "%s: status %d", fault_name(f), status);
+		if (is_settled(f))
+			return;
+	}
+	if (f->stays && !of_database)
+		is_told(f);
+	run_worker("applier");
+	ck_assert_msg(is_settled(f), "%s: not settled", fault_name(f));
+}
+
+static void fails_everywhere(const char *path)
+{
+	struct faults f = faults_on(path);
+
+	for (size_t i = 0; i < f.count; i++)
+		fails_at(&f.list[i]);
+	faults_clear(&f);
+}
+
+START_TEST(whichever_call_on_the_workspace_fails_all_of_it_is_put_back_or_nothing)
+{
+	fails_everywhere("/ws");
+}
+END_TEST
+
+/* Its objects, too. */
+START_TEST(whichever_call_on_the_database_fails_all_of_it_is_put_back_or_nothing)
+{
+	fails_everywhere("/intercom.db");
+}
+END_TEST
+
+START_TEST(a_write_that_takes_only_a_part_is_continued)
+{
+	begin();
+	file("long.txt", "");
+	for (int i = 0; i < 20; i++) {
+		OWNED(char_ptr) char *had = content("long.txt");
+		OWNED(str) struct str more = { 0 };
+
+		str_addf(&more, "%s%0999d\n", had, i);
+		file("long.txt", more.bytes);
+	}
+	checkpoint_it();
+	file("long.txt", "short\n");
+	ask_restore(NULL);
+	answer("approve");
+	writes_are_short(true);
+	run_worker("applier");
+	writes_are_short(false);
+	expect(OUTCOME_OF_RESTORE, DONE);
+	must_be(&after, "short writes");
+}
+END_TEST
+
 /* ---- histories ---- */
 
 static int histories(void)
@@ -381,8 +516,12 @@ int main(void)
 	tcase_add_test(c, only_the_chosen_paths_come_back);
 	tcase_add_test(c, a_second_restore_takes_the_first_one_back);
 	tcase_add_test(c, git_finds_its_head_and_index_untouched);
+	tcase_add_test(c, a_write_that_takes_only_a_part_is_continued);
 	c = store_case(s, "kills", 1200);
 	tcase_add_test(c, an_applier_killed_at_any_call_leaves_the_rest_to_the_next);
+	c = store_case(s, "faults", 4 * 3600);
+	tcase_add_test(c, whichever_call_on_the_workspace_fails_all_of_it_is_put_back_or_nothing);
+	tcase_add_test(c, whichever_call_on_the_database_fails_all_of_it_is_put_back_or_nothing);
 	c = store_case(s, "histories", 3600);
 	tcase_add_test(c, random_histories_come_back_as_a_plain_copy_says);
 	return run_suite(s);

@@ -1,15 +1,21 @@
 /* archivist: checkpoints become rows and objects. */
 #include "clock.h"
+#include "fault.h"
 #include "harness.h"
 #include "manifest.h"
+#include "tree.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+enum { FAULTS = 12 /* a sample */, TRY_MS = 120000 };
 
 static char ws[1000];
 static struct err e;
@@ -369,6 +375,114 @@ START_TEST(killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left)
 }
 END_TEST
 
+/* ---- calls that fail ---- */
+
+static void given_order(void)
+{
+	fresh_workspace();
+	sh("echo one >a; mkdir d; head -c 300000 /dev/zero >d/big; ln -s a l; mkdir empty;"
+	   "echo '*.o' >.gitignore; : >x.o; rm x.o");
+	order("x");
+}
+
+static const char *strace_log(void)
+{
+	return below(test_run(), "../strace");
+}
+
+/* Waits until an archivist under strace has tried once, and ends it. */
+static void try_once(pid_t tracer, const char *when)
+{
+	int64_t until_ms = clock_monotonic_ms() + TRY_MS;
+	OWNED(char_ptr) char *open = NULL;
+	bool over = false;
+
+	while (!over) {
+		char_ptr_clear(&open);
+		open = rows("SELECT count(*) FROM checkpoint WHERE state = 'claimed'"
+		            " OR (state = 'queued' AND attempts = 0)");
+		over = strcmp(open, "0\n") == 0 || waitpid(tracer, NULL, WNOHANG) == tracer;
+		MUST(clock_monotonic_ms() < until_ms, "%s: stands still", when);
+		(void)poll(NULL, 0, 10);
+	}
+	(void)kill(-tracer, SIGKILL);
+	(void)waitpid(tracer, NULL, 0);
+}
+
+static int exists(const char *hash, void *objects)
+{
+	return object_check(objects, hash, &e) == 1 ? 0 : 1;
+}
+
+/* What is counted as taken is there: all of it, or with the names of what is not. */
+static void is_true(const char *when)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(char_ptr)
+	char *hash = rows("SELECT manifest FROM checkpoint WHERE state = 'done' AND left_out = 0");
+	OWNED(char_ptr) char *any = rows("SELECT manifest FROM checkpoint WHERE state = 'done'");
+	struct sha256 wanted;
+
+	if (!*any)
+		return;
+	any[SHA256_BYTES - 1] = '\0';
+	open_objects(&o);
+	MUST(manifest_objects(&o, any, exists, &o, &e) == 0, "%s: %s", when, e.text);
+	if (!*hash)
+		return;
+	wanted = tree_store(below(test_run(), "../other"), ws);
+	MUST(strncmp(hash, wanted.text, SHA256_BYTES - 1) == 0, "%s: not what is there", when);
+}
+
+static void fails_at(const struct fault *f)
+{
+	given_order();
+	try_once(fault_start(f, "archivist", strace_log()), fault_name(f));
+	is_true(fault_name(f));
+	(void)start_worker("archivist");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state NOT IN ('done', 'refused')"
+	            " OR (state = 'refused' AND why IS NULL)",
+	            "0\n");
+	is_true(fault_name(f));
+	expect("SELECT count(*), count(outcome) FROM command", "1|1\n");
+}
+
+static void fails_everywhere(const char *path)
+{
+	struct faults f = { .list = NULL };
+
+	given_order();
+	try_once(start_traced("archivist", FAULT_CALLS, NULL, strace_log()), "without a fault");
+	expect("SELECT state, left_out FROM checkpoint", "done|0\n");
+	faults_read(&f, strace_log(), path, FAULTS);
+	for (size_t i = 0; i < f.count; i++)
+		fails_at(&f.list[i]);
+	faults_clear(&f);
+}
+
+START_TEST(whichever_call_on_the_workspace_fails_nothing_is_counted_that_is_not_there)
+{
+	fails_everywhere("/ws");
+}
+END_TEST
+
+START_TEST(whichever_call_on_the_objects_fails_nothing_is_counted_that_is_not_there)
+{
+	fails_everywhere("-objects");
+}
+END_TEST
+
+START_TEST(a_write_that_takes_only_a_part_is_continued)
+{
+	given_order();
+	writes_are_short(true);
+	(void)start_worker("archivist");
+	writes_are_short(false);
+	expect_soon("SELECT state, left_out FROM checkpoint", "done|0\n");
+	is_true("short writes");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("archivist");
@@ -387,5 +501,10 @@ int main(void)
 	               damage_to_what_checkpoints_hold_is_found_within_a_week_and_does_not_spread);
 	tcase_add_test(t, a_backup_holds_what_checkpoints_hold_and_brings_it_back);
 	tcase_add_test(t, killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left);
+	tcase_add_test(t, a_write_that_takes_only_a_part_is_continued);
+	t = store_case(s, "faults", 4 * 3600);
+	tcase_add_test(t,
+	               whichever_call_on_the_workspace_fails_nothing_is_counted_that_is_not_there);
+	tcase_add_test(t, whichever_call_on_the_objects_fails_nothing_is_counted_that_is_not_there);
 	return run_suite(s);
 }

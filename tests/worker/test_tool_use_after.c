@@ -91,6 +91,32 @@ START_TEST(a_file_that_was_not_written_is_told)
 }
 END_TEST
 
+/* It has the content that was allowed, in another place. */
+START_TEST(a_file_that_has_become_a_link_is_told)
+{
+	static const char *const LEADS[] = { "b.txt", "../outside.txt", "missing.txt" };
+
+	given_allowing_hooks();
+	put_file(workspace, "b.txt", "two\n");
+	put_file(workspace, "../outside.txt", "two\n");
+	for (size_t i = 0; i < COUNT(LEADS); i++) {
+		OWNED(str) struct str arguments = { 0 };
+
+		write_of(&arguments, "two\\n");
+		(void)unlink(below(workspace, "a.txt"));
+		put_file(workspace, "a.txt", "one\n");
+		allows("t1", "Write", arguments.bytes);
+		(void)unlink(below(workspace, "a.txt"));
+		ck_assert_int_eq(symlink(LEADS[i], below(workspace, "a.txt")), 0);
+		ends("PostToolUse", "t1", "Write", arguments.bytes);
+	}
+	expect("SELECT seen, seen_why LIKE 'a.txt is not the file that was allowed, but leads to %'"
+	       " FROM gate_call WHERE moment = 'pre_tool'",
+	       "differs|1\ndiffers|1\ndiffers|1\n");
+	expect("SELECT count(*) FROM gate_amiss", "3\n");
+}
+END_TEST
+
 START_TEST(a_tool_that_failed_is_not_compared)
 {
 	OWNED(str) struct str arguments = { 0 };
@@ -190,6 +216,7 @@ int main(void)
 	tcase_add_test(c, a_file_that_is_as_it_was_shown_is_the_same);
 	tcase_add_test(c, a_file_that_is_not_as_it_was_shown_is_told);
 	tcase_add_test(c, a_file_that_was_not_written_is_told);
+	tcase_add_test(c, a_file_that_has_become_a_link_is_told);
 	tcase_add_test(c, a_tool_that_failed_is_not_compared);
 	tcase_add_test(c, other_arguments_than_were_allowed_are_told);
 	tcase_add_test(c, what_an_agent_says_of_a_command_may_differ);

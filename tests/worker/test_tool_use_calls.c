@@ -89,6 +89,31 @@ START_TEST(an_approval_is_for_one_use)
 }
 END_TEST
 
+/* A relay that came back is told again what it was told. */
+START_TEST(an_approval_is_for_one_use_also_for_one_who_says_that_they_came_back)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *key = NULL;
+	OWNED(str) struct str greeting = { 0 };
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse", bash("make install"));
+	asked(1);
+	approve_all();
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+	key = rows("SELECT key FROM connection");
+	str_addf(&greeting, "{\"agent-intercom\":1,\"resume\":\"%.*s\"}\n",
+	         (int)strcspn(key, "\n"), key);
+	gate_greet(&h, greeting.bytes);
+	gate_send(&h, "claude", "PreToolUse", bash("make install"), GATE_PATIENCE_MS, NULL);
+	asked(1);
+	expect("SELECT count(*) FROM request", "2\n");
+	gate_close(&h);
+}
+END_TEST
+
 START_TEST(of_two_that_are_the_same_one_uses_the_approval)
 {
 	struct gate_client a, b;
@@ -336,6 +361,7 @@ int main(void)
 	    c, an_edit_is_asked_with_the_change_that_we_compute_and_told_when_it_is_approved);
 	tcase_add_test(c, a_rejection_comes_with_its_reason_and_is_repeated);
 	tcase_add_test(c, an_approval_is_for_one_use);
+	tcase_add_test(c, an_approval_is_for_one_use_also_for_one_who_says_that_they_came_back);
 	tcase_add_test(c, of_two_that_are_the_same_one_uses_the_approval);
 	tcase_add_test(c, two_tools_at_once_are_two_questions);
 	tcase_add_test(c, at_the_deadline_it_is_parked_and_the_next_attempt_finds_the_answer);

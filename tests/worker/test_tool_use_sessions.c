@@ -1,6 +1,8 @@
 /* One run of an agent's own program is one session, and outlives everything of ours. */
 #include "tool_use_case.h"
 
+#include <sys/wait.h>
+
 static const char READ[] = "{\"file_path\":\"/etc/hostname\"}";
 
 /* An MCP client of the same program on the agents' socket. */
@@ -305,6 +307,106 @@ START_TEST(a_hook_that_is_killed_while_it_waits_leaves_the_question)
 }
 END_TEST
 
+/* What a session of a host asked, which nobody waits for. */
+static void parks(const char *session)
+{
+	struct gate_client h = gate_begin(
+	    "PreToolUse", tool_of(session, workspace, "Bash", "{\"command\":\"make install\"}"));
+
+	asked(1);
+	gate_close(&h);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "0\n");
+}
+
+/* It has to be asked about, though another session has asked the same. */
+static void asks_anew(const char *session, const char *questions)
+{
+	struct gate_client h = gate_begin(
+	    "PreToolUse", tool_of(session, workspace, "Bash", "{\"command\":\"make install\"}"));
+
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	expect("SELECT count(*) FROM request", questions);
+	gate_close(&h);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "0\n");
+}
+
+static void finds_its_answer(const char *session)
+{
+	OWNED(char_ptr)
+	char *answer = gate_ask(
+	    "PreToolUse", tool_of(session, workspace, "Bash", "{\"command\":\"make install\"}"));
+
+	decides(answer, "allow", NULL);
+}
+
+/* Runs a part of a test as the hook of another host process, which then ends. */
+static void in_another_host(void (*part)(const char *session), const char *session)
+{
+	pid_t host = fork();
+	int status = 0;
+
+	ck_assert_int_ge(host, 0);
+	if (host == 0) {
+		pid_t hook = fork();
+
+		if (hook == 0) {
+			part(session);
+			_exit(0);
+		}
+		_exit(hook < 0 || waitpid(hook, &status, 0) != hook || status != 0);
+	}
+	ck_assert(waitpid(host, &status, 0) == host && status == 0);
+}
+
+START_TEST(an_answer_is_for_the_session_that_asked_while_that_may_be_alive)
+{
+	given_hooks();
+	parks("s1");
+	asks_anew("s2", "2\n");
+	approve_all();
+	asks_anew("s3", "3\n");
+	advance(600000);
+	asks_anew("s3", "3\n");
+	asks_anew("s4", "4\n");
+	finds_its_answer("s1");
+	finds_its_answer("s2");
+}
+END_TEST
+
+START_TEST(a_session_whose_host_says_that_it_has_ended_leaves_its_answer)
+{
+	OWNED(char_ptr) char *end = NULL;
+
+	given_hooks();
+	parks("s1");
+	end = gate_ask("SessionEnd", "{\"session_id\":\"s1\",\"reason\":\"clear\"}");
+	approve_all();
+	finds_its_answer("s2");
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+START_TEST(a_session_whose_host_was_killed_leaves_its_answer)
+{
+	given_hooks();
+	in_another_host(parks, "s1");
+	approve_all();
+	finds_its_answer("s2");
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+START_TEST(a_session_that_was_resumed_in_another_process_keeps_its_answer)
+{
+	given_hooks();
+	in_another_host(parks, "s1");
+	read_file("s1");
+	approve_all();
+	asks_anew("s2", "2\n");
+	finds_its_answer("s1");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_sessions");
@@ -324,5 +426,9 @@ int main(void)
 	tcase_add_test(c, an_answer_given_while_no_front_runs_is_found_once);
 	tcase_add_test(c, a_hundred_hooks_at_once_are_answered);
 	tcase_add_test(c, a_hook_that_is_killed_while_it_waits_leaves_the_question);
+	tcase_add_test(c, an_answer_is_for_the_session_that_asked_while_that_may_be_alive);
+	tcase_add_test(c, a_session_whose_host_says_that_it_has_ended_leaves_its_answer);
+	tcase_add_test(c, a_session_whose_host_was_killed_leaves_its_answer);
+	tcase_add_test(c, a_session_that_was_resumed_in_another_process_keeps_its_answer);
 	return run_suite(s);
 }

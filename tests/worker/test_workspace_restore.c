@@ -174,10 +174,30 @@ START_TEST(a_changed_workspace_is_compared_and_asked_again)
 	    "SELECT count(*) FROM request WHERE body LIKE '%-three%' AND description LIKE '%Asked"
 	    " again%'",
 	    "1\n");
+	{
+		OWNED(char_ptr)
+		char *first = rows("SELECT 'approve ' || id FROM request"
+		                   " WHERE kind = 'restore' ORDER BY seq LIMIT 1");
+
+		first[strcspn(first, "\n")] = '\0';
+		says(first, 1, "; the workspace had changed by then, so it is asked again: ");
+	}
 	answer("approve");
 	run_worker("applier");
 	expect(STATE, "done|\n");
 	file_is("changed.txt", "one\n");
+}
+END_TEST
+
+START_TEST(a_name_with_a_line_break_is_quoted_as_in_other_diffs)
+{
+	given_changes();
+	file("two\nlines", "x\n");
+	order(NULL);
+	compare();
+	expect("SELECT instr(body, char(10) || '--- \"a/two\\012lines\"' || char(10)) > 0 FROM"
+	       " request",
+	       "1\n");
 }
 END_TEST
 
@@ -402,6 +422,18 @@ START_TEST(ctl_shows_what_has_changed_by_id_label_and_session)
 	says("diff BEFORE the storm", 0, "+++ b/new.txt");
 	says("diff other", 0, "nothing has changed");
 	says("diff", 1, "no checkpoint was taken when session");
+	str_reset(&line);
+	str_addf(&line, "diff %.4s", id);
+	says(line.bytes, 1, "several checkpoints have an id that begins with '");
+	says(line.bytes, 1, "':\n  ");
+	str_reset(&line);
+	str_addf(&line, "diff --workspace '%s'", in(""));
+	file("new.txt", "newer\n");
+	says(line.bytes, 0, "-new\n+newer\n");
+	str_add(&line, " other");
+	says(line.bytes, 1, "a checkpoint and --workspace exclude each other");
+	says("diff --workspace /", 1, "there is no checkpoint of /; `checkpoint list` lists all");
+	says("diff nosuch", 1, "and none is called that; `checkpoint list` lists them");
 	given("INSERT INTO checkpoint_wanted (kind, session_id, label) SELECT 'ordered', 's', "
 	      "'other'");
 	expect_soon("SELECT count(*) FROM checkpoint WHERE state = 'done' AND kind = 'ordered'",
@@ -409,7 +441,7 @@ START_TEST(ctl_shows_what_has_changed_by_id_label_and_session)
 	says("diff other", 1, "several checkpoints are called 'other'; take the id:\n  ");
 	says("checkpoint list", 0, "other");
 	says("checkpoint list -n 1", 0, "... and 2 more: `checkpoint list -n 0` lists all");
-	expect("SELECT count(*) FROM event WHERE kind = 'diff.shown'", "3\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'diff.shown'", "4\n");
 	stop_worker(reader);
 }
 END_TEST
@@ -423,6 +455,7 @@ int main(void)
 	tcase_add_test(c, a_yes_puts_it_back_and_the_checkpoint_before_undoes_that);
 	tcase_add_test(c, nothing_is_asked_where_nothing_differs);
 	tcase_add_test(c, a_changed_workspace_is_compared_and_asked_again);
+	tcase_add_test(c, a_name_with_a_line_break_is_quoted_as_in_other_diffs);
 	tcase_add_test(c, what_could_not_be_compared_is_named_and_nothing_more_is_claimed);
 	tcase_add_test(c, a_new_folder_with_nothing_but_ignored_files_is_left_alone);
 	tcase_add_test(c, a_gitignore_that_changes_hides_nothing_and_removes_nothing);

@@ -253,14 +253,14 @@ void calls_prepare(struct front *f, struct job *job)
 /* ---- inside the transaction ---- */
 
 /* A relay that reconnected repeats its open requests: finds such a call instead of creating it
- * again. */
+ * again. Hooks do not: each of their questions is a use of its own. */
 static int find_again(struct front *f, struct job *job, struct err *e)
 {
 	struct peer *p = job->sink->peer;
 	OWNED(tool_call_by_rpc_row) struct tool_call_by_rpc_row row = { 0 };
 	const struct call *c = &job->as.call.call;
 
-	if (!p->resumed || !p->seq)
+	if (!p->resumed || !p->seq || c->hook)
 		return 0;
 	if (sql_tool_call_by_rpc(&f->worker.store, p->seq, c->rpc_id, &row, e) < 0)
 		return -1;

@@ -76,15 +76,12 @@ int hooks_introduce(struct front *f, struct job *job, struct err *e)
 	    (!p->patience_ms || p->patience_ms > f->settings.gate_wait_ms))
 		p->patience_ms = f->settings.gate_wait_ms;
 	p->begins = h->in.event == GATE_SESSION_START;
-	if (!h->in.session)
-		learn_program(job->sink);
+	learn_program(job->sink);
 	if (peer_of_hook(&f->worker.store, p, h->in.host->name, h->in.session,
 	                 folder ? folder : h->in.cwd, e))
 		return -1;
-	if (!p->seq) {
+	if (!p->seq)
 		take_environment(p, env);
-		learn_program(job->sink);
-	}
 	return 0;
 }
 
@@ -297,6 +294,8 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 	told->is_recorded = false;
 	if (!hold_find(f, job->call_seq))
 		return 0; /* its caller has left */
+	if (sink_has_hung_up(job->sink)) /* while the database was busy: it has denied by itself */
+		return hooks_hang_up(f, job, e);
 	if (call_result(st, job->call_seq, t, e) ||
 	    sql_gate_call_of_call(st, job->call_seq, &row, e) <= 0)
 		return -1;

@@ -16,6 +16,7 @@
 #include <arpa/inet.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
@@ -162,6 +163,8 @@ static int parse(struct evbuffer *in, struct rpc_message *m, struct rpc_error *w
 	    rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, m, wrong);
 
 	(void)evbuffer_drain(in, length);
+	if (length > FRONT_BIG_CALL)
+		(void)malloc_trim(0); /* the many small pieces in which it has arrived */
 	return failed;
 }
 

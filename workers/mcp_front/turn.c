@@ -6,7 +6,6 @@
 #include "shelf.h"
 #include "tell.h"
 
-#include <malloc.h>
 #include <string.h>
 
 static void run_part(struct front *f, struct job *job)
@@ -156,8 +155,6 @@ void turn_run(evutil_socket_t fd, short what, void *arg)
 		written = commit_batch(f, &batch);
 		settle_batch(f, &batch, written);
 	}
-	if (big)
-		(void)malloc_trim(0); /* what a long body has arrived in */
 	if (!written)
 		(void)event_add(f->turn, &LATER);
 	else if (has_work(f))

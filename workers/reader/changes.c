@@ -61,8 +61,10 @@ static int add_left_out(const struct objects *o, const struct file_look_sides_ro
 	int failed = restore_left_out(o, s->after, s->before, &left, e);
 
 	if (!failed && left.count > 0)
-		str_addf(text, "%sNot compared (%zu):\n%s", text->length ? "\n" : "", left.count,
-		         str_text(&left.list));
+		str_addf(text, "%s\nNot compared (%zu):\n%s",
+		         text->length ? ""
+		                      : "Nothing has changed, as far as it could be compared.\n",
+		         left.count, str_text(&left.list));
 	restore_left_clear(&left);
 	return failed;
 }

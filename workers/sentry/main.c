@@ -4,11 +4,15 @@
  * which a session works has a file that keeps them from running (gates.c). Agents whose hooks
  * never call, and versions that no canary has tried, it finds in the rows.
  *
+ * With gate.watch it has inotify on the workspaces of agents whose hooks call, and notices changes
+ * in their turns that no allowed tool, write, restore or operator's command explains (changes.c).
+ * It cannot know who made them.
+ *
  * A lapse is a row: the rules tell it, once, and it ends when the gate holds again. A disk that
  * hangs stops this worker, and no other.
  *
- * Reads session, connection, tool_call, gate_canary; writes gate_install, gate_lapse. A kill leaves
- * nothing half done: the next incarnation looks again. */
+ * Reads session, connection, tool_call, gate_call, gate_canary, event, apply, alias_run; writes
+ * gate_install, gate_lapse. A kill leaves nothing half done: the next incarnation looks again. */
 #include "sentry.h"
 
 #include "clock.h"
@@ -27,22 +31,51 @@ static int find_roots(struct worker *w, struct texts *roots, struct err *e)
 	return got;
 }
 
-static int step(struct worker *w, struct err *e)
+static int look(struct worker *w, struct changes *c, struct err *e)
 {
-	static int64_t look_ms; /* monotonic: when it looks next */
 	OWNED(texts) struct texts roots = { 0 };
+
+	return find_roots(w, &roots, e) || gates_look(w, &roots, e) || changes_watch(c, w, e) ? -1
+	                                                                                      : 0;
+}
+
+/* look_ms: monotonic: when it looks next. */
+static int step(struct worker *w, struct changes *c, int64_t *look_ms, struct err *e)
+{
 	int64_t now = clock_monotonic_ms();
 
-	if (now >= look_ms) {
-		look_ms = now + LOOK_MS;
-		if (find_roots(w, &roots, e) || gates_look(w, &roots, e))
+	if (changes_step(c, w, e))
+		return -1;
+	if (now >= *look_ms) {
+		*look_ms = now + LOOK_MS;
+		if (look(w, c, e))
 			return -1;
 	}
-	w->due_ms = clock_now_ms() + look_ms - now;
+	w->due_ms = clock_now_ms() + *look_ms - now;
+	changes_due(c, w);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	return worker_main("sentry", "Notices gates that do not hold.", step, argc, argv);
+	struct changes *c = NULL;
+	struct worker w;
+	struct err e = { 0 };
+	int64_t look_ms = 0;
+	int did = worker_open(&w, "sentry", "Notices gates that do not hold.", argc, argv, &e);
+
+	if (did == 0)
+		did = changes_open(&c, &w, &e) || worker_ready(&w, NULL, &e) ? -1 : 0;
+	while (did >= 0) {
+		did = step(&w, c, &look_ms, &e);
+		if (did >= 0 && worker_heartbeat(&w, &e))
+			did = -1;
+		if (did < 0 && worker_forgives(&w, &e))
+			did = 0;
+		if (did >= 0 && worker_wait(&w, false))
+			break;
+	}
+	changes_free(c);
+	worker_close(&w, &e);
+	return worker_exit(&w, &e);
 }

@@ -1,7 +1,9 @@
 /* sentry: what its parts share.
  *
- * main.c   the loop
- * gates.c  whether the hooks that hold gates are there and are called */
+ * main.c     the loop
+ * gates.c    whether the hooks that hold gates are there and are called
+ * changes.c  whether files change although no tool runs
+ * tree.c     the folders of a workspace under inotify */
 #ifndef SENTRY_H
 #define SENTRY_H
 
@@ -26,5 +28,19 @@ struct lapse {
 
 /* Notes a lapse, unless it is known. 1 it is new, 0, -1. */
 int gates_note(struct worker *w, const struct lapse *l, struct err *e);
+
+/* ---- changes.c ---- */
+
+struct changes;
+
+/* Makes w->extra_fd the descriptor of its events. 0 or -1; the caller frees it either way. */
+int changes_open(struct changes **ret, struct worker *w, struct err *e);
+void changes_free(struct changes *c);
+/* Watches the workspaces that the rows say, and no others. 0 or -1. */
+int changes_watch(struct changes *c, struct worker *w, struct err *e);
+/* Takes in what has changed; what changed a while ago and nothing explains is noted. 0 or -1. */
+int changes_step(struct changes *c, struct worker *w, struct err *e);
+/* Brings w->due_ms forward to when that is next to be judged. */
+void changes_due(const struct changes *c, struct worker *w);
 
 #endif
