@@ -165,6 +165,7 @@ void hook_free(struct hook *h)
 	gate_input_clear(&h->in);
 	free(h->helper);
 	str_clear(&h->why);
+	str_clear(&h->description);
 	str_clear(&h->folder);
 	str_clear(&h->real_folder);
 	str_clear(&h->subject);
@@ -219,7 +220,8 @@ static bool describe_prompt(struct hook *h)
 	const cJSON *input = h->in.tool_input, *one;
 	const char *plan = json_text(input, "plan");
 
-	if (h->in.class == GATE_PLAN && plan && *plan) {
+	/* What else is asked for with it belongs to the question: then all of it is shown. */
+	if (h->in.class == GATE_PLAN && plan && *plan && cJSON_GetArraySize(input) == 1) {
 		str_addf(&h->subject, "%s", plan);
 		str_add(&h->title, "Plan to be approved");
 		return true;
@@ -453,14 +455,26 @@ static void seen_read(struct call *c)
 	}
 }
 
+/* Where a command runs, if that is not the root of the workspace: it does something else there. */
+static void add_place(struct hook *h, const char *folder)
+{
+	str_add(&h->why, h->why.length ? "; runs in " : "runs in ");
+	str_add_shown(&h->why, folder, strlen(folder), ERR_TEXT_BYTES);
+}
+
 static void seen_command(struct hook *h, const struct hand_found *found)
 {
 	OWNED(str) struct str why = { 0 };
 
+	if (h->why.length) /* it has arguments that are not known */
+		h->risk = "high";
 	if (found->folder)
 		str_add(&h->real_folder, found->folder);
-	if (found->has_folder)
+	if (found->has_folder) {
+		if (strcmp(found->folder, found->root) != 0)
+			add_place(h, found->folder);
 		return;
+	}
 	if (h->folder.length)
 		str_addf(&why, "runs in %s, outside of the workspace",
 		         found->folder ? found->folder : h->folder.bytes);

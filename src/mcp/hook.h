@@ -40,6 +40,7 @@ struct hook {
 	enum hook_verdict verdict;
 	struct policy_question question; /* without its paths */
 	struct str why; /* it is denied, or asked about */
+	struct str description; /* of the question: that, and what the policy says */
 	const char *risk;
 	struct sha256 digest; /* of tool, arguments and folder, as they are named: see hook_bind */
 	struct str folder; /* where the tool works: absolute; empty: unknown */

@@ -67,6 +67,19 @@ static void add_files(const struct call *c, struct question *q)
 	q->effect_length = c->effect.length;
 }
 
+static const char *describe(const struct call *c)
+{
+	struct hook *h = c->hook;
+	const char *policy = h->verdict == HOOK_POLICY ? str_text(&c->policy.why) : "";
+
+	str_reset(&h->description);
+	str_add(&h->description, str_text(&h->why));
+	if (h->why.length && *policy)
+		str_add(&h->description, "; ");
+	str_add(&h->description, policy);
+	return str_text(&h->description);
+}
+
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)
 {
 	const struct hook *h = c->hook;
@@ -82,7 +95,7 @@ static void question(const struct call *c, const struct call_settings *settings,
 	q->kind = REQUEST_KIND_PERMISSION;
 	q->title = h->title.length ? h->title.bytes : NULL;
 	q->body = str_text(&h->subject);
-	q->description = str_text(h->why.length ? &h->why : &c->policy.why);
+	q->description = describe(c);
 	q->risk_level = h->risk;
 	q->timeout_ms = settings->approval_ms;
 	q->editable = hook_editable(c);

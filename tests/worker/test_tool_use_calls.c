@@ -233,7 +233,7 @@ START_TEST(what_the_policy_does_not_allow_is_asked)
 	} CASES[] = {
 		{ "Bash", "{\"command\":\"make test; id\"}", "make test; id", "low" },
 		{ "Bash", "{\"command\":\"make test\",\"dangerouslyDisableSandbox\":true}",
-		  "make test", "low" },
+		  "make test", "high" },
 		{ "WebFetch", "{\"url\":\"http://a.example/x\"}", "WebFetch http://a.example/x",
 		  "low" },
 		{ "mcp__github__delete", "{}", "mcp__github__delete", "low" },

@@ -153,6 +153,41 @@ START_TEST(a_use_of_another_id_that_was_never_allowed_ends_what_was)
 }
 END_TEST
 
+START_TEST(a_command_in_a_folder_of_the_workspace_is_shown_with_it)
+{
+	struct gate_client h;
+
+	given_hooks();
+	(void)mkdir(below(workspace, "sub"), 0755);
+	gate_connect(&h);
+	gate_send(&h, "codex", "PreToolUse",
+	          tool_of("s1", workspace, "Bash",
+	                  "{\"command\":\"make install\",\"workdir\":\"sub\",\"net\":[\"on\"]}"),
+	          GATE_PATIENCE_MS, NULL);
+	asked(1);
+	expect(
+	    "SELECT description LIKE 'with its argument net [\"on\"]; runs in /%/sub', risk_level"
+	    " FROM request",
+	    "1|high\n");
+	gate_close(&h);
+}
+END_TEST
+
+START_TEST(what_a_plan_asks_for_beside_is_shown_with_it)
+{
+	struct gate_client h;
+
+	given_hooks();
+	h = gate_begin("PreToolUse", tool_of("s1", workspace, "ExitPlanMode",
+	                                     "{\"plan\":\"Release.\",\"allowedPrompts\":[{"
+	                                     "\"tool\":\"Bash\",\"prompt\":\"push\"}]}"));
+	asked(1);
+	expect("SELECT body LIKE '%Release.%', body LIKE '%allowedPrompts%push%' FROM request",
+	       "1|1\n");
+	gate_close(&h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_permission");
@@ -165,5 +200,7 @@ int main(void)
 	tcase_add_test(c, a_permission_belongs_to_the_use_that_was_allowed);
 	tcase_add_test(c, a_use_that_ended_under_another_id_grants_nothing);
 	tcase_add_test(c, a_use_of_another_id_that_was_never_allowed_ends_what_was);
+	tcase_add_test(c, a_command_in_a_folder_of_the_workspace_is_shown_with_it);
+	tcase_add_test(c, what_a_plan_asks_for_beside_is_shown_with_it);
 	return run_suite(s);
 }
