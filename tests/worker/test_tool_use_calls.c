@@ -104,8 +104,8 @@ START_TEST(an_approval_is_for_one_use_also_for_one_who_says_that_they_came_back)
 	answer = gate_end(&h);
 	decides(answer, "allow", NULL);
 	key = rows("SELECT key FROM connection");
-	str_addf(&greeting, "{\"agent-intercom\":1,\"resume\":\"%.*s\"}\n",
-	         (int)strcspn(key, "\n"), key);
+	str_addf(&greeting, "{\"agent-intercom\":1,\"resume\":\"%.*s\"}\n", (int)strcspn(key, "\n"),
+	         key);
 	gate_greet(&h, greeting.bytes);
 	gate_send(&h, "claude", "PreToolUse", bash("make install"), GATE_PATIENCE_MS, NULL);
 	asked(1);
