@@ -29,6 +29,7 @@ CREATE TABLE agent (
   startup_timeout_ms INTEGER NOT NULL CHECK (startup_timeout_ms > 0), -- free: for its answer to initialize
   max_line_length    INTEGER NOT NULL CHECK (max_line_length > 0), -- free: bytes of one message of the agent
   framing            TEXT NOT NULL CHECK (framing IN ('ndjson', 'lsp')), -- free
+  park_after_ms      INTEGER CHECK (park_after_ms >= 0), -- free: as agent_run.park_after_ms
   is_default         INTEGER NOT NULL CHECK (is_default IN (0, 1)), -- free: where no profile is named
   is_builtin         INTEGER NOT NULL CHECK (is_builtin IN (0, 1)), -- free: the configuration does not name it
   updated_at         TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z') -- free

@@ -12,6 +12,11 @@ CREATE TABLE agent_run (
   protocol       TEXT NOT NULL CHECK (protocol IN ('mcp', 'acp', 'acp-stream')), -- fixed
   command_seq    INTEGER REFERENCES command (seq), -- fixed: the order
   prompt         TEXT,                      -- fixed: its task; NULL: continue
+  park_after_ms  INTEGER CHECK (park_after_ms >= 0), -- fixed: a question of its hook that waits for longer
+                                            -- ends its process, and the answer starts the next
+                                            -- run; NULL: never
+  resumes_seq    INTEGER REFERENCES gate_call (seq), -- fixed: the call that it makes again: its
+                                            -- session was parked with it
   state          TEXT NOT NULL,             -- free: see agent_run_move
   pid            INTEGER CHECK (pid > 1),   -- later, once: of the agent, and of its process group
   process_start  INTEGER,                   -- later, once: its start time in /proc, which identifies it
@@ -26,7 +31,9 @@ CREATE TABLE agent_run (
     'exited',                               -- by itself: exit_code or exit_signal says how
     'failed',                               -- it could not be started: why says what failed
     'stopped',                              -- because a stop was ordered
+    'parked',                               -- because its question waits: the answer starts the next one
     'interrupted')),                        -- with its runner, or because the system stopped
+  parked_seq     INTEGER REFERENCES gate_call (seq), -- later, once: the call that waits
   exit_code      INTEGER,                   -- later, once
   exit_signal    INTEGER,                   -- later, once
   why            TEXT,                      -- later, once: in words: why it did not start, or ended
@@ -36,6 +43,7 @@ CREATE TABLE agent_run (
   ended_at       TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'), -- later, once
   CHECK ((state = 'ended') = (ended_at IS NOT NULL)),
   CHECK ((state = 'ended') = (outcome IS NOT NULL)),
+  CHECK ((outcome IS 'parked') = (parked_seq IS NOT NULL)),
   CHECK (state <> 'running' OR (pid IS NOT NULL AND started_at IS NOT NULL))
 ) STRICT;
 -- refuses: open: the agent of this session runs already
@@ -46,6 +54,8 @@ CREATE UNIQUE INDEX agent_run_token ON agent_run (token_hash) WHERE token_hash I
 CREATE UNIQUE INDEX agent_run_session ON agent_run (session_seq, generation);
 CREATE INDEX agent_run_live ON agent_run (machine, seq) WHERE ended_at IS NULL;
 CREATE INDEX agent_run_command ON agent_run (command_seq) WHERE command_seq IS NOT NULL; -- for retention
+CREATE INDEX agent_run_resumes ON agent_run (resumes_seq) WHERE resumes_seq IS NOT NULL; -- for retention
+CREATE INDEX agent_run_parked ON agent_run (parked_seq) WHERE parked_seq IS NOT NULL;
 
 -- small
 -- closed

@@ -3,7 +3,7 @@
 -- An INSERT never fails because of its content: columns that people type have the type ANY, and
 -- nonsense is stored with the outcome 'malformed'. By hand, two columns are enough:
 --   INSERT INTO decision (request_id, verdict) VALUES ('0190…', 'approve');
--- rings: agent-intercom-ctl, applier
+-- rings: agent-intercom-ctl, applier, agent-intercom
 -- fixed: a decision is not rewritten; insert another one
 CREATE TABLE decision (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed

@@ -22,6 +22,8 @@ CREATE TABLE gate_call (
   pre_seq      INTEGER REFERENCES gate_call (seq), -- fixed: post_tool, permission: the row of what was allowed
   request_seq  INTEGER REFERENCES request (seq), -- fixed: what a person is asked; NULL: nobody
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)), -- fixed: what else the event said: {"type": ..}
+  parks        INTEGER NOT NULL DEFAULT 0 CHECK (parks IN (0, 1)), -- fixed: if nobody answers in time, its
+                                            -- program ends, and is started again for the answer
   decision     TEXT NOT NULL DEFAULT 'open', -- free: see gate_call_move
   reason       TEXT,                        -- once: told to the agent
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
@@ -33,7 +35,9 @@ CREATE TABLE gate_call (
   seen_why     TEXT,                        -- later, once: what differs, in words
   CHECK ((decision = 'open') = (decided_at IS NULL)),
   CHECK ((seen IS NULL) = (seen_at IS NULL)),
-  CHECK (decision <> 'open' OR request_seq IS NOT NULL)
+  CHECK (decision <> 'open' OR request_seq IS NOT NULL),
+  CHECK (parks = 0 OR (request_seq IS NOT NULL AND host_session IS NOT NULL AND moment = 'pre_tool')),
+  CHECK (decision <> 'defer' OR parks = 1)
 ) STRICT;
 -- refuses: call: this call has such a row already
 CREATE UNIQUE INDEX gate_call_call ON gate_call (call_seq);
@@ -61,7 +65,7 @@ CREATE TABLE gate_call_move (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO gate_call_move VALUES
   ('', 'open'), ('', 'allow'), ('', 'deny'), ('', 'noted'),
-  ('open', 'allow'), ('open', 'deny'), ('open', 'noted');
+  ('open', 'allow'), ('open', 'deny'), ('open', 'defer'), ('open', 'noted');
 
 -- A file that an allowed tool writes: what it was and what it is to become.
 -- fixed: what was allowed does not change

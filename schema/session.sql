@@ -63,4 +63,7 @@ INSERT INTO session_move VALUES
   ('created', 'active'), ('created', 'interrupted'), ('created', 'terminated'),
   ('active', 'paused'), ('active', 'terminated'), ('active', 'interrupted'),
   ('paused', 'active'), ('paused', 'terminated'), ('paused', 'interrupted'),
-  ('interrupted', 'active'), ('interrupted', 'terminated');
+  ('interrupted', 'active'), ('interrupted', 'terminated'),
+  -- Its process has ended while its question waits.
+  ('active', 'parked'), ('paused', 'parked'),
+  ('parked', 'active'), ('parked', 'paused'), ('parked', 'interrupted'), ('parked', 'terminated');

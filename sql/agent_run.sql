@@ -12,8 +12,10 @@ UPDATE agent_run SET state = 'starting' WHERE seq = :seq AND state = 'wanted';
 -- name: agent_run_read :one
 -- What to start, and for whom.
 SELECT r.agent, r.protocol, r.prompt, r.stop_wanted_at, r.stop_why, s.seq AS session_seq,
-       s.id AS session_id, s.workspace_root, a.command, a.args, a.env_pass, a.env_set
+       s.id AS session_id, s.workspace_root, a.command, a.args, a.env_pass, a.env_set,
+       r.resumes_seq, g.host AS resumes_host, g.host_session AS resumes_session
   FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq LEFT JOIN agent AS a ON a.name = r.agent
+  LEFT JOIN gate_call AS g ON g.seq = r.resumes_seq
  WHERE r.seq = :seq;
 
 -- name: agent_run_process :exec
@@ -37,16 +39,54 @@ SELECT s.id AS session_id FROM agent_run AS r JOIN session AS s ON s.seq = r.ses
 -- name: agent_run_stop_wanted :one
 SELECT stop_wanted_at, stop_why, stop_keeps FROM agent_run WHERE seq = :seq;
 
+-- name: agent_run_parks :one
+-- type: :pid integer
+-- For how long a question of the process that is a session's agent may wait before that ends.
+SELECT park_after_ms FROM agent_run
+ WHERE session_seq = :session AND ended_at IS NULL AND pid = :pid AND park_after_ms IS NOT NULL;
+
+-- name: agent_run_deferred :number
+-- The call with which it has ended its process, if it has.
+SELECT gate_seq FROM deferred_call WHERE run_seq = :seq;
+
+-- name: agent_run_is_back :any
+-- Whether an agent that was started to make its call again has done so.
+SELECT 1 AS one FROM agent_run AS r JOIN gate_call AS g ON g.session_seq = r.session_seq
+ WHERE r.seq = :seq AND g.seq > r.resumes_seq AND g.moment = 'pre_tool' LIMIT 1;
+
+-- name: agent_run_parked_due :number
+-- A parked session whose question is answered, and whose agent may run: neither the limit nor the
+-- budget of the day is reached.
+SELECT p.session_seq FROM parked_session AS p
+ WHERE p.status = 'parked' AND p.machine = :machine AND NOT p.is_open
+   AND NOT EXISTS (SELECT 1 FROM agent_run AS r
+                    WHERE r.session_seq = p.session_seq AND r.ended_at IS NULL)
+   AND NOT EXISTS (SELECT 1 FROM setting AS l
+                    WHERE l.name = 'max_concurrent_sessions'
+                      AND (SELECT count(*) FROM started_session) >= CAST(l.value AS INTEGER))
+   AND NOT EXISTS (SELECT 1 FROM day_used AS d
+                    WHERE d.day = date(:now, 'localtime') AND d.used >= d.amount)
+ ORDER BY p.decided_at LIMIT 1;
+
+-- name: agent_run_insert_next :exec
+INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, prompt, park_after_ms,
+                       resumes_seq, state, created_at)
+SELECT session_seq, generation, machine, agent, protocol, prompt, park_after_ms, resumes_seq, 'wanted',
+       :now
+  FROM next_run WHERE session_seq = :session;
+
 -- name: agent_run_end :rows
 -- type: :outcome agent_run_outcome
 UPDATE agent_run
-   SET state = 'ended', outcome = :outcome, exit_code = :exit_code, exit_signal = :exit_signal,
+   SET state = 'ended', outcome = :outcome, parked_seq = :parked, exit_code = :exit_code, exit_signal = :exit_signal,
        why = :why, stderr_tail = :stderr_tail, ended_at = :now
  WHERE seq = :seq AND ended_at IS NULL;
 
 -- name: agent_run_end_wanted :exec
--- The system stops: they do not start.
-UPDATE agent_run SET state = 'ended', outcome = 'interrupted', why = 'the system stopped', ended_at = :now
+-- The system stops: they do not start. A session that was parked still is.
+UPDATE agent_run
+   SET state = 'ended', outcome = CASE WHEN resumes_seq IS NULL THEN 'interrupted' ELSE 'parked' END,
+       parked_seq = resumes_seq, why = 'the system stopped', ended_at = :now
  WHERE machine = :machine AND ended_at IS NULL AND state = 'wanted';
 
 -- name: agent_run_in_hand :many

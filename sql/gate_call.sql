@@ -2,11 +2,11 @@
 
 -- name: gate_call_insert :insert
 INSERT INTO gate_call (call_seq, session_seq, host, helper, host_session, event, moment, tool, class,
-  tool_use_id, cwd, digest, pre_seq, request_seq, detail, decision, reason, created_at, decided_at,
-  took_ms)
+  tool_use_id, cwd, digest, pre_seq, request_seq, detail, parks, decision, reason, created_at,
+  decided_at, took_ms)
 VALUES (:call, :session, :host, :helper, :host_session, :event, :moment, :tool, :class,
-  :tool_use_id, :cwd, :digest, :pre, :request, :detail, :decision, :reason, :now, :decided_at,
-  :took_ms);
+  :tool_use_id, :cwd, :digest, :pre, :request, :detail, :parks, :decision, :reason, :now,
+  :decided_at, :took_ms);
 
 -- name: gate_call_decide :rows
 -- The hook of a call is about to be told.
@@ -16,7 +16,8 @@ UPDATE gate_call
  WHERE call_seq = :call AND decision = 'open';
 
 -- name: gate_call_of_call :one
-SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.request_seq, r.id AS request_id, g.created_at
+SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.request_seq, g.parks, r.id AS request_id,
+       g.created_at
   FROM gate_call AS g LEFT JOIN request AS r ON r.seq = g.request_seq
  WHERE g.call_seq = :call;
 

@@ -82,6 +82,8 @@ SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, 
 -- active first.
 -- scan ok: only those that live
 -- row: operator_session
+-- type: parked_with text
+-- type: parked_open bool
 -- type: input_tokens integer
 -- type: output_tokens integer
 -- type: total_tokens integer
@@ -91,6 +93,8 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connect
        s.last_tool, s.last_activity_at, s.owner_user_id, s.prompt, s.created_at, s.origin,
        (SELECT count(*) FROM request AS r
          WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions,
+       (SELECT request_id FROM parked_session WHERE session_seq = s.seq) AS parked_with,
+       (SELECT is_open FROM parked_session WHERE session_seq = s.seq) AS parked_open,
        (SELECT sum(u.input_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS input_tokens,
        (SELECT sum(u.output_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS output_tokens,
        (SELECT sum(u.total_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS total_tokens,

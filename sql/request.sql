@@ -28,7 +28,7 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
      AND (r.state IN ('pending', 'interrupted', 'approved')
           OR (r.state = 'rejected' AND r.delivered_at IS NULL)
           OR (r.state = 'answered' AND r.delivered_at IS NULL))
-     AND s.machine = :machine AND s.workspace_root = :workspace
+     AND s.machine = :machine AND s.workspace_root = :workspace AND s.status <> 'parked'
      AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                       WHERE t.request_seq = r.seq AND t.state IN ('waiting', 'answered')
                         AND t.listener IS NOT NULL)
@@ -205,9 +205,11 @@ UPDATE request SET deadline_at = :at
  WHERE seq = :seq AND state = 'pending';
 
 -- name: request_pending :many
--- Everything that a stop on :machine interrupts, or a restore (NULL) everywhere.
+-- Everything that a stop on :machine interrupts, or a restore (NULL) everywhere. A parked session
+-- needs nobody who listens.
 SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state = 'pending' AND (:machine IS NULL OR s.machine = :machine) AND r.seq > :after
+   AND r.seq NOT IN (SELECT request_seq FROM parked_session)
  ORDER BY r.seq LIMIT 500;
 
 -- name: request_of_run :many

@@ -94,10 +94,12 @@ UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrup
 -- scan ok: once, at the start
 UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
  WHERE machine = :machine AND origin = 'started' AND status IN ('created', 'active', 'paused')
+   AND seq NOT IN (SELECT session_seq FROM parked_session)
    AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = session.seq AND r.ended_at IS NULL);
 
 -- name: session_list :many
 -- scan ok: for a person
+-- type: parked_with text
 -- type: input_tokens integer
 -- type: output_tokens integer
 -- type: total_tokens integer
@@ -105,6 +107,7 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 -- type: currency text
 SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.client_name,
        s.connectivity_status, s.owner_user_id, s.prompt, s.last_activity_at, s.created_at,
+       (SELECT request_id FROM parked_session WHERE session_seq = s.seq) AS parked_with,
        (SELECT sum(u.input_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS input_tokens,
        (SELECT sum(u.output_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS output_tokens,
        (SELECT sum(u.total_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS total_tokens,
@@ -131,9 +134,10 @@ SELECT seq, id FROM session
 SELECT s.seq, s.id FROM session AS s
  WHERE s.workspace_root = :workspace AND s.machine = :machine AND s.status <> 'terminated'
    AND (s.seq = :session
-        OR NOT EXISTS (SELECT 1 FROM connection AS c
-                        WHERE c.session_seq = s.seq AND c.state = 'open'
-                          AND c.transport IN ('stdio', 'hook')))
+        OR (s.status <> 'parked'
+            AND NOT EXISTS (SELECT 1 FROM connection AS c
+                             WHERE c.session_seq = s.seq AND c.state = 'open'
+                               AND c.transport IN ('stdio', 'hook'))))
    AND (EXISTS (
      SELECT 1 FROM request AS r
       WHERE r.session_seq = s.seq AND r.kind NOT IN ('trust', 'restore')

@@ -13,7 +13,7 @@ VALUES (:kind, :session_id, :channel_id, :text, :operator_id, :source, :now);
 SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status,
        EXISTS (SELECT 1 FROM steering_untold AS u WHERE u.seq = t.seq AND u.is_usual = 0)
        AND s.origin <> 'started' AS is_inherited,
-       coalesce(s.origin = 'started' AND s.status = 'interrupted', 0) AS is_kept,
+       coalesce(s.origin = 'started' AND s.status IN ('interrupted', 'parked'), 0) AS is_kept,
        CASE r.protocol
          WHEN 'acp-stream' THEN 'now'
          WHEN 'acp' THEN

@@ -21,7 +21,7 @@ struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
-	const char *session, *reason, *note, *option, *digest, *agent, *workspace;
+	const char *session, *reason, *note, *option, *digest, *agent, *workspace, *park;
 	struct str files; /* of --file, a line each */
 	bool yes;
 	bool edit; /* approve another text, from an editor, */
@@ -51,7 +51,7 @@ enum ctl_option {
 	TAKES_NOTE = 16,
 	TAKES_SENT = 32,
 	TAKES_DIGEST = 64,
-	TAKES_AGENT = 128, /* --agent and --workspace */
+	TAKES_AGENT = 128, /* --agent, --workspace and --park */
 	TAKES_HTML = 256,
 	TAKES_OPTION = 512,
 	TAKES_WORKSPACE = 1024, /* --workspace alone */

@@ -177,6 +177,9 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'k':
 		c->workspace = optarg;
 		return 0;
+	case 'K':
+		c->park = optarg;
+		return 0;
 	case 'y':
 		c->yes = true;
 		return 0;
@@ -234,6 +237,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "digest", required_argument, NULL, 'g' },
 		{ "agent", required_argument, NULL, 'a' },
 		{ "workspace", required_argument, NULL, 'k' },
+		{ "park", required_argument, NULL, 'K' },
 		{ "yes", no_argument, NULL, 'y' },
 		{ "edit", no_argument, NULL, 'E' },
 		{ "with", required_argument, NULL, 'W' },
@@ -288,6 +292,7 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
 		{ c->agent != NULL, TAKES_AGENT, "--agent" },
 		{ c->workspace != NULL, TAKES_AGENT | TAKES_WORKSPACE, "--workspace" },
+		{ c->park != NULL, TAKES_AGENT, "--park" },
 		{ c->yes, TAKES_YES, "--yes" },
 		{ c->edit, TAKES_EDIT, "--edit" },
 		{ c->with != NULL, TAKES_EDIT, "--with" },

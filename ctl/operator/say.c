@@ -210,9 +210,9 @@ static int check_session(const struct ctl *c, const struct session_word *w, stru
 		               w->word, c->argv[used]);
 	if (c->argc == used && !w->takes_id && w->takes_text)
 		return err_set(e, ERR_INPUT, "session %s needs a prompt", w->word);
-	if ((c->agent || c->workspace) && !w->starts)
-		return err_set(e, ERR_INPUT, "session %s does not take --agent or --workspace",
-		               w->word);
+	if ((c->agent || c->workspace || c->park) && !w->starts)
+		return err_set(e, ERR_INPUT,
+		               "session %s does not take --agent, --workspace or --park", w->word);
 	if (c->workspace && w->takes_id)
 		return err_set(e, ERR_INPUT,
 		               "session %s does not take --workspace: the new "
@@ -226,7 +226,7 @@ static int run_session(struct ctl *c, struct err *e)
 	const struct session_word *known = find_session_word(c->argv[0]);
 	OWNED(str) struct str word = { 0 };
 	OWNED(char_ptr) char *text = NULL;
-	struct words w = { .agent = c->agent, .workspace = c->workspace };
+	struct words w = { .agent = c->agent, .workspace = c->workspace, .park = c->park };
 
 	if (!known)
 		return err_set(e, ERR_INPUT,
@@ -316,7 +316,8 @@ const struct command_spec cmd_session = {
 	"session",
 	"WORD [SESSION] [PROMPT...]",
 	"starts an agent; pauses, resumes or ends a session",
-	"  start [--agent NAME] [--workspace ID] PROMPT...   an agent starts, on this machine\n"
+	"  start [--agent NAME] [--workspace ID] [--park SECONDS] PROMPT...   an agent starts "
+	"here\n"
 	"  pause SESSION     its calls wait\n"
 	"  resume SESSION    it goes on; an agent that we started and lost is started again\n"
 	"  clear SESSION     what it asks is answered with stop or reject, its later calls get an\n"

@@ -262,6 +262,9 @@ static void print_end(const struct watch *w, const struct agent_run_since_row *r
 		(void)fputs(" was lost", stdout);
 		help = "resume";
 		break;
+	case AGENT_RUN_OUTCOME_PARKED:
+		(void)fputs(" is parked until its question is answered\n", stdout);
+		return;
 	case AGENT_RUN_OUTCOME_STOPPED:
 	case AGENT_RUN_OUTCOME_NONE:
 		(void)fputs(" was stopped\n", stdout);

@@ -2,7 +2,7 @@
 -- of an agent's process means for its session.
 
 -- What session-start and session-restart request. The argument is the prompt, or {"prompt",
--- "agent", "workspace", "channel"}. Whatever is omitted is as in the session that is restarted;
+-- "agent", "workspace", "channel", "park": seconds after which a question parks it, or "never"}. Whatever is omitted is as in the session that is restarted;
 -- otherwise the agent is the default one, and the workspace that of the agent, of the channel, or
 -- the default.
 CREATE VIEW start_order AS
@@ -27,6 +27,9 @@ asked AS (
            ORDER BY r.generation DESC LIMIT 1) AS old_agent,
          json_extract(c.parts, '$.workspace') AS named_workspace,
          json_extract(c.parts, '$.channel') AS channel,
+         json_extract(c.parts, '$.park') AS park,
+         (SELECT r.park_after_ms FROM agent_run AS r WHERE r.session_seq = o.seq
+           ORDER BY r.generation DESC LIMIT 1) AS old_park_ms,
          CASE WHEN c.parts IS NULL THEN typeof(c.argument) IN ('text', 'null')
               ELSE coalesce(json_type(c.parts, '$.prompt'), 'null') IN ('text', 'null')
                    AND coalesce(json_type(c.parts, '$.agent'), 'null') IN ('text', 'null')
@@ -35,6 +38,12 @@ asked AS (
               END AS is_text
     FROM said AS c LEFT JOIN session AS o ON o.id = +c.session_id AND c.verb = 'session-restart')
 SELECT q.seq, q.restart_of, q.thread_ts, q.prompt, q.is_text,
+       q.park IS NULL OR q.park = 'never'
+         OR (typeof(q.park) = 'integer' AND q.park BETWEEN 0 AND 2592000) AS is_park,
+       CASE WHEN q.park IS NOT NULL
+            THEN CASE WHEN typeof(q.park) = 'integer' THEN q.park * 1000 END
+            WHEN q.restart_of IS NOT NULL AND q.named_agent IS NULL THEN q.old_park_ms
+            ELSE a.park_after_ms END AS park_after_ms,
        coalesce(q.named_agent, q.old_agent) AS wanted_agent, a.name AS agent, a.protocol,
        coalesce(q.named_workspace, a.workspace) AS wanted_workspace,
        coalesce(q.old_root,
@@ -57,12 +66,48 @@ SELECT q.seq, q.restart_of, q.thread_ts, q.prompt, q.is_text,
                                             (SELECT name FROM agent WHERE is_default = 1))
   LEFT JOIN setting AS m ON m.name = 'mode';
 
+-- The sessions that are parked, also while they are paused, and the questions that they wait for. (+:
+-- there are few sessions, and many runs.)
+CREATE VIEW parked_session AS
+SELECT s.seq AS session_seq, s.id AS session_id, s.status, s.machine, r.seq AS run_seq, q.seq AS request_seq,
+       q.id AS request_id, q.title, q.state IN ('pending', 'interrupted') AS is_open, q.decided_at
+  FROM session AS s JOIN agent_run AS r ON r.session_seq = s.seq AND +r.outcome = 'parked'
+  JOIN gate_call AS g ON g.seq = r.parked_seq JOIN request AS q ON q.seq = g.request_seq
+ WHERE s.origin = 'started' AND s.status <> 'terminated' AND s.status IN ('parked', 'paused')
+   AND r.generation = (SELECT max(l.generation) FROM agent_run AS l WHERE l.session_seq = s.seq);
+
 -- The sessions that count against the limits: we started them, and their agent runs or is about to.
 CREATE VIEW started_session AS
 SELECT s.seq, s.protocol_mode FROM session AS s
  WHERE s.origin = 'started' AND s.status <> 'terminated'
-   AND (s.status <> 'interrupted'
+   AND ((s.status <> 'interrupted'
+         AND NOT EXISTS (SELECT 1 FROM parked_session AS p WHERE p.session_seq = s.seq))
         OR EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL));
+
+-- The run that follows the last one of a session: it makes the call again with which the session was
+-- parked, unless an earlier one did so or could not; otherwise it has the task.
+CREATE VIEW next_run AS
+SELECT n.session_seq, n.generation, n.machine, n.agent, n.protocol, n.park_after_ms, n.resumes_seq,
+       CASE WHEN n.resumes_seq IS NULL THEN n.task END AS prompt
+  FROM (SELECT s.seq AS session_seq, l.generation + 1 AS generation, s.machine AS machine, l.agent, l.protocol,
+               l.park_after_ms, s.prompt AS task,
+               CASE WHEN l.outcome = 'parked' THEN l.parked_seq
+                    WHEN l.outcome = 'interrupted' AND l.exit_code IS NULL
+                     AND NOT EXISTS (SELECT 1 FROM gate_call AS g
+                                      WHERE g.session_seq = s.seq AND g.seq > l.resumes_seq
+                                        AND g.moment = 'pre_tool')
+                    THEN l.resumes_seq END AS resumes_seq
+          FROM session AS s JOIN agent_run AS l ON l.session_seq = s.seq
+           AND l.generation = (SELECT max(generation) FROM agent_run WHERE session_seq = s.seq)) AS n;
+
+-- The call with which the agent of a run has ended its process: the last thing that its hooks asked.
+CREATE VIEW deferred_call AS
+SELECT r.seq AS run_seq, g.seq AS gate_seq
+  FROM agent_run AS r JOIN gate_call AS g
+    ON g.seq = (SELECT max(l.seq) FROM gate_call AS l
+                 WHERE l.session_seq = r.session_seq AND l.seq > coalesce(r.resumes_seq, 0)
+                   AND l.moment NOT IN ('session_start', 'session_end', 'notification'))
+ WHERE r.park_after_ms IS NOT NULL AND g.decision = 'defer' AND g.created_at >= r.created_at;
 
 -- Whose orders a session that we started obeys: its owner's. A person has one name in Slack and
 -- another on the machine, so only names of one kind are compared.
@@ -97,6 +142,15 @@ SELECT n.seq AS run_seq, q.request_seq
  WHERE n.state = 'ended'
    AND (n.outcome IN ('exited', 'stopped') OR (n.outcome = 'failed' AND n.generation = 1));
 
+-- A session is parked with a call that waits.
+CREATE TRIGGER agent_run_is_parked BEFORE UPDATE OF parked_seq ON agent_run
+WHEN NEW.parked_seq IS NOT OLD.parked_seq BEGIN
+  SELECT RAISE(ABORT, 'agent_run: parked: no call of this run waits')
+   WHERE NEW.parked_seq IS NOT NEW.resumes_seq
+     AND NOT EXISTS (SELECT 1 FROM deferred_call
+                      WHERE run_seq = NEW.seq AND gate_seq = NEW.parked_seq);
+END;
+
 -- A session follows its process: active while it runs; interrupted, so that it can be resumed, if
 -- it ended with the system or its runner; likewise if its agent did not start again.
 CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.state <> NEW.state BEGIN
@@ -110,11 +164,16 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
   UPDATE session
      SET status = 'active', connectivity_status = 'online', idle_since = NEW.started_at,
          last_activity_at = NEW.started_at, updated_at = NEW.started_at
-   WHERE seq = NEW.session_seq AND NEW.state = 'running' AND status IN ('created', 'interrupted');
+   WHERE seq = NEW.session_seq AND NEW.state = 'running' AND status IN ('created', 'interrupted', 'parked');
+  UPDATE session
+     SET status = CASE status WHEN 'paused' THEN status ELSE 'parked' END, connectivity_status = 'offline',
+         idle_since = NULL, updated_at = NEW.ended_at
+   WHERE seq = NEW.session_seq AND status IN ('active', 'parked', 'paused') AND NEW.outcome = 'parked';
   UPDATE session
      SET status = 'interrupted', connectivity_status = 'offline', updated_at = NEW.ended_at
-   WHERE seq = NEW.session_seq AND status IN ('created', 'active', 'paused')
-     AND NEW.outcome = 'interrupted';
+   WHERE seq = NEW.session_seq
+     AND CASE NEW.outcome WHEN 'interrupted' THEN status IN ('created', 'active', 'paused', 'parked')
+                          WHEN 'failed' THEN status = 'parked' AND NEW.generation > 1 END;
   UPDATE session
      SET status = 'terminated', terminated_at = NEW.ended_at, connectivity_status = 'offline',
          idle_since = NULL, updated_at = NEW.ended_at

@@ -70,6 +70,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE o.seq = NEW.seq AND o.is_text = 0
                 AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
              UNION ALL
+             SELECT 4, 'malformed', 'park takes seconds, 0 to 2592000, or never', NULL
+               FROM start_order AS o
+              WHERE o.seq = NEW.seq AND o.is_park = 0
+                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
              SELECT 4, 'malformed', 'a prompt may have 65536 characters', NULL
                FROM start_order AS o
               WHERE o.seq = NEW.seq AND length(o.prompt) > 65536
@@ -142,16 +147,23 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND s.id = NEW.session_id
                 AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
-             SELECT 9, 'refused', 'the session is ' || s.status, NULL
+             SELECT 9, 'refused',
+                    'the session is ' || s.status
+                    || coalesce(': the answer to question ' || substr(p.request_id, 1, 13)
+                                || ' resumes it', ''), NULL
                FROM session AS s
+               LEFT JOIN parked_session AS p
+                 ON p.session_seq = s.seq AND p.is_open AND NEW.verb = 'resume'
               WHERE s.id = NEW.session_id
                 AND s.status <> CASE NEW.verb WHEN 'pause' THEN 'active' WHEN 'resume' THEN 'paused'
                                 ELSE s.status END
                 AND NOT (NEW.verb = 'resume' AND s.status = 'interrupted' AND s.origin = 'started')
+                AND NOT (NEW.verb = 'resume' AND s.status = 'parked' AND p.is_open IS NULL)
+                AND NOT (NEW.verb = 'pause' AND s.status = 'parked')
              UNION ALL
              SELECT 9, 'refused', 'its agent is being started, or runs already', NULL
                FROM session AS s JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL
-              WHERE s.id = NEW.session_id AND NEW.verb = 'resume' AND s.status = 'interrupted'
+              WHERE s.id = NEW.session_id AND NEW.verb = 'resume' AND s.status IN ('interrupted', 'parked')
              UNION ALL
              SELECT 9, 'refused', 'its agent never ran', NULL
                FROM session AS s
@@ -251,7 +263,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
                      OR (NEW.verb = 'resume'
                          AND EXISTS (SELECT 1 FROM session
-                                      WHERE id = NEW.session_id AND status = 'interrupted')))
+                                      WHERE id = NEW.session_id
+                                        AND status IN ('interrupted', 'parked'))))
              UNION ALL
              SELECT 9, 'not_found', 'command not found: ' || substr(o.alias, 1, 40), NULL
                FROM run_order AS o
@@ -302,6 +315,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                 CASE WHEN NEW.verb = 'pause' THEN 'paused'
                                      WHEN NEW.verb = 'stop' THEN 'terminated'
                                      WHEN s.status = 'interrupted' THEN s.status
+                                     WHEN EXISTS (SELECT 1 FROM parked_session
+                                                   WHERE session_seq = s.seq) THEN 'parked'
                                      ELSE 'active' END)
                FROM session AS s
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
@@ -462,20 +477,21 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN start_order AS o ON o.seq = c.seq
    WHERE c.seq = NEW.seq AND c.outcome = 'done'
      AND c.verb IN (SELECT verb FROM command_verb WHERE does = 'start');
-  INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, command_seq, prompt, state,
-                         created_at)
-  SELECT s.seq, 1, s.machine, o.agent, o.protocol, c.seq, o.prompt, 'wanted', NEW.created_at
+  INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, command_seq, prompt,
+                         park_after_ms, resumes_seq, state, created_at)
+  SELECT s.seq, 1, s.machine, o.agent, o.protocol, c.seq, o.prompt, o.park_after_ms, NULL, 'wanted',
+         NEW.created_at
     FROM command AS c JOIN start_order AS o ON o.seq = c.seq
     JOIN session AS s ON s.id = json_extract(c.reply, '$.session_id')
    WHERE c.seq = NEW.seq AND c.outcome = 'done'
      AND c.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
    UNION ALL
-  SELECT s.seq, l.generation + 1, s.machine, l.agent, l.protocol, c.seq, s.prompt, 'wanted',
-         NEW.created_at
+  SELECT s.seq, n.generation, n.machine, n.agent, n.protocol, c.seq, n.prompt, n.park_after_ms,
+         n.resumes_seq, 'wanted', NEW.created_at
     FROM command AS c JOIN session AS s ON s.id = +c.session_id
-    JOIN agent_run AS l ON l.session_seq = s.seq
-     AND l.generation = (SELECT max(generation) FROM agent_run WHERE session_seq = s.seq)
-   WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'resume' AND s.status = 'interrupted';
+    JOIN next_run AS n ON n.session_seq = s.seq
+   WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'resume'
+     AND s.status IN ('interrupted', 'parked');
   INSERT INTO alias_run (command_seq, alias, command, session_seq, workspace_root, lane, machine,
                          operator_id, channel_id, created_at)
   SELECT c.seq, o.alias, o.command, o.session_seq, o.workspace_root,
@@ -507,12 +523,15 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL
    WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'pause' AND c.source = 'budget';
   UPDATE session
-     SET status = CASE NEW.verb WHEN 'pause' THEN 'paused' ELSE 'active' END,
+     SET status = CASE WHEN NEW.verb = 'pause' THEN 'paused'
+                       WHEN seq IN (SELECT session_seq FROM parked_session) THEN 'parked'
+                       ELSE 'active' END,
          connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'
                                ELSE connectivity_status END,
          idle_since = CASE WHEN NEW.verb = 'resume' THEN NEW.created_at END,
          updated_at = NEW.created_at
    WHERE id = NEW.session_id AND NEW.verb IN ('pause', 'resume') AND status <> 'interrupted'
+     AND NOT (NEW.verb = 'resume' AND status = 'parked')
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   UPDATE session
      SET stall_paused = NEW.argument = 'off',

@@ -16,6 +16,7 @@ CREATE TABLE agent (
   startup_timeout_ms INTEGER NOT NULL CHECK (startup_timeout_ms > 0),
   max_line_length    INTEGER NOT NULL CHECK (max_line_length > 0),
   framing            TEXT NOT NULL CHECK (framing IN ('ndjson', 'lsp')),
+  park_after_ms      INTEGER CHECK (park_after_ms >= 0),
   is_default         INTEGER NOT NULL CHECK (is_default IN (0, 1)),
   is_builtin         INTEGER NOT NULL CHECK (is_builtin IN (0, 1)),
   updated_at         TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
@@ -77,6 +78,8 @@ CREATE TABLE agent_run (
   protocol       TEXT NOT NULL CHECK (protocol IN ('mcp', 'acp', 'acp-stream')),
   command_seq    INTEGER REFERENCES command (seq),
   prompt         TEXT,
+  park_after_ms  INTEGER CHECK (park_after_ms >= 0),
+  resumes_seq    INTEGER REFERENCES gate_call (seq),
   state          TEXT NOT NULL,
   pid            INTEGER CHECK (pid > 1),
   process_start  INTEGER,
@@ -89,7 +92,9 @@ CREATE TABLE agent_run (
     'exited',
     'failed',
     'stopped',
+    'parked',
     'interrupted')),
+  parked_seq     INTEGER REFERENCES gate_call (seq),
   exit_code      INTEGER,
   exit_signal    INTEGER,
   why            TEXT,
@@ -99,6 +104,7 @@ CREATE TABLE agent_run (
   ended_at       TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((state = 'ended') = (ended_at IS NOT NULL)),
   CHECK ((state = 'ended') = (outcome IS NOT NULL)),
+  CHECK ((outcome IS 'parked') = (parked_seq IS NOT NULL)),
   CHECK (state <> 'running' OR (pid IS NOT NULL AND started_at IS NOT NULL))
 ) STRICT;
 CREATE UNIQUE INDEX agent_run_open ON agent_run (session_seq) WHERE ended_at IS NULL;
@@ -106,6 +112,8 @@ CREATE UNIQUE INDEX agent_run_token ON agent_run (token_hash) WHERE token_hash I
 CREATE UNIQUE INDEX agent_run_session ON agent_run (session_seq, generation);
 CREATE INDEX agent_run_live ON agent_run (machine, seq) WHERE ended_at IS NULL;
 CREATE INDEX agent_run_command ON agent_run (command_seq) WHERE command_seq IS NOT NULL;
+CREATE INDEX agent_run_resumes ON agent_run (resumes_seq) WHERE resumes_seq IS NOT NULL;
+CREATE INDEX agent_run_parked ON agent_run (parked_seq) WHERE parked_seq IS NOT NULL;
 CREATE TABLE agent_run_move (
   src TEXT NOT NULL,
   dst TEXT NOT NULL,
@@ -504,6 +512,7 @@ CREATE TABLE gate_call (
   pre_seq      INTEGER REFERENCES gate_call (seq),
   request_seq  INTEGER REFERENCES request (seq),
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)),
+  parks        INTEGER NOT NULL DEFAULT 0 CHECK (parks IN (0, 1)),
   decision     TEXT NOT NULL DEFAULT 'open',
   reason       TEXT,
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
@@ -514,7 +523,9 @@ CREATE TABLE gate_call (
   seen_why     TEXT,
   CHECK ((decision = 'open') = (decided_at IS NULL)),
   CHECK ((seen IS NULL) = (seen_at IS NULL)),
-  CHECK (decision <> 'open' OR request_seq IS NOT NULL)
+  CHECK (decision <> 'open' OR request_seq IS NOT NULL),
+  CHECK (parks = 0 OR (request_seq IS NOT NULL AND host_session IS NOT NULL AND moment = 'pre_tool')),
+  CHECK (decision <> 'defer' OR parks = 1)
 ) STRICT;
 CREATE UNIQUE INDEX gate_call_call ON gate_call (call_seq);
 CREATE UNIQUE INDEX gate_call_used ON gate_call (request_seq)
@@ -1287,6 +1298,7 @@ INSERT INTO gate_call_move (src, dst) VALUES ('', 'deny');
 INSERT INTO gate_call_move (src, dst) VALUES ('', 'noted');
 INSERT INTO gate_call_move (src, dst) VALUES ('', 'open');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'allow');
+INSERT INTO gate_call_move (src, dst) VALUES ('open', 'defer');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'deny');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'noted');
 INSERT INTO gate_client (client, host, is_versioned) VALUES ('claude-code', 'claude', 1);
@@ -1369,6 +1381,7 @@ INSERT INTO session_move (src, dst) VALUES ('', 'active');
 INSERT INTO session_move (src, dst) VALUES ('', 'created');
 INSERT INTO session_move (src, dst) VALUES ('', 'terminated');
 INSERT INTO session_move (src, dst) VALUES ('active', 'interrupted');
+INSERT INTO session_move (src, dst) VALUES ('active', 'parked');
 INSERT INTO session_move (src, dst) VALUES ('active', 'paused');
 INSERT INTO session_move (src, dst) VALUES ('active', 'terminated');
 INSERT INTO session_move (src, dst) VALUES ('created', 'active');
@@ -1376,8 +1389,13 @@ INSERT INTO session_move (src, dst) VALUES ('created', 'interrupted');
 INSERT INTO session_move (src, dst) VALUES ('created', 'terminated');
 INSERT INTO session_move (src, dst) VALUES ('interrupted', 'active');
 INSERT INTO session_move (src, dst) VALUES ('interrupted', 'terminated');
+INSERT INTO session_move (src, dst) VALUES ('parked', 'active');
+INSERT INTO session_move (src, dst) VALUES ('parked', 'interrupted');
+INSERT INTO session_move (src, dst) VALUES ('parked', 'paused');
+INSERT INTO session_move (src, dst) VALUES ('parked', 'terminated');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'active');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'interrupted');
+INSERT INTO session_move (src, dst) VALUES ('paused', 'parked');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'terminated');
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('activity', 'post', 6, 7, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('agent', 'post', 6, 6, 0);

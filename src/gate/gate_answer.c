@@ -276,7 +276,7 @@ static void fit(struct wording *w, struct str *text)
 		v->reason = str_text(text);
 		w->input = NULL;
 	}
-	if (v->decision == GATE_DEFER && !(w->event == GATE_PRE_TOOL && w->host->defers)) {
+	if (v->decision == GATE_DEFER && !(w->event == GATE_PRE_TOOL && w->host->defers_since)) {
 		v->decision = GATE_DENY;
 		if (!is_text(v->reason))
 			v->reason = "this host cannot wait for an answer here; call the same again";

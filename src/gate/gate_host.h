@@ -101,7 +101,10 @@ struct gate_host {
 	enum gate_mcp_name mcp_name;
 	bool rewrites; /* a tool's input can be replaced */
 	bool grants; /* an allow before a tool replaces the host's own dialog */
-	bool defers; /* a process without a terminal can end, and ask again when it is resumed */
+	/* The first version of which is known that a process without a terminal can end, and make
+	 * its call again when it is resumed; NULL: none. Then: the variable with the process, and
+	 * the option that resumes a session. */
+	const char *defers_since, *process_variable, *resume_option;
 	bool takes_progress; /* lines about the wait may precede the answer */
 	bool relays; /* it passes on what other agents ask: a reason reaches no model */
 	/* Its tool that replaces a text: */

@@ -182,11 +182,21 @@ int64_t call_patience_ms(const struct peer *p, const struct call_settings *setti
 	return settings->wait_cap_ms;
 }
 
+static int64_t wait_ms(const struct call *c, const struct peer *p,
+                       const struct call_settings *settings)
+{
+	int64_t patience = call_patience_ms(p, settings);
+
+	return c->hook && c->hook->parks && c->hook->park_after_ms < patience
+	           ? c->hook->park_after_ms
+	           : patience;
+}
+
 static int insert_waiting(struct store *st, struct call *c, const struct peer *p,
                           const struct placed *arguments, const struct call_settings *settings,
                           struct err *e)
 {
-	struct instant until = clock_instant(clock_now_ms() + call_patience_ms(p, settings));
+	struct instant until = clock_instant(clock_now_ms() + wait_ms(c, p, settings));
 	const int64_t kept_ms = c->timeout_ms + CALL_TASK_KEPT_MS;
 	struct secret task;
 	struct tool_call_insert_waiting_args args = {

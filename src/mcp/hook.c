@@ -117,6 +117,15 @@ static cJSON *kept(const struct gate_input *in)
 	return all;
 }
 
+static int64_t process_of(const cJSON *params)
+{
+	const cJSON *pid = cJSON_GetObjectItemCaseSensitive(params, "process");
+
+	return cJSON_IsNumber(pid) && pid->valuedouble > 1 && pid->valuedouble <= INT32_MAX
+	           ? (int64_t)pid->valuedouble
+	           : 0;
+}
+
 static int read_input(struct hook *h, const cJSON *params, struct err *e)
 {
 	const char *name = json_text(params, "host");
@@ -145,6 +154,7 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	h->began_ms = clock_monotonic_ms();
 	h->risk = "low";
 	h->patience_ms = patience_ms(params);
+	h->process = process_of(params);
 	if (read_input(h, params, e))
 		return -1;
 	rpc_token_canonical(&token, rpc_id);

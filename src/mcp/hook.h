@@ -2,8 +2,8 @@
  * answered. It is a call like those of the tools (call.h), of a tool that is in no list: so it
  * waits, is told and survives a restart as they do; its row of gate_call is written with it.
  *
- * Its result is {"decision": allow, deny or none, "reason", "request_id", "input", "context",
- * "continue", "again": call the same again for the answer}. */
+ * Its result is {"decision": allow, deny, defer or none, "reason", "request_id", "input",
+ * "context", "continue", "again": call the same again for the answer}. */
 #ifndef HOOK_H
 #define HOOK_H
 
@@ -36,6 +36,9 @@ struct hook {
 	char *helper; /* version of the program */
 	int64_t began_ms; /* monotonic */
 	int64_t patience_ms; /* how long it waits; 0: it does not say */
+	int64_t process; /* of its host: it can end instead of waiting; 0: it cannot */
+	bool parks; /* it will, */
+	int64_t park_after_ms; /* if the answer takes longer */
 	const struct call_settings *settings; /* set by look */
 	enum hook_verdict verdict;
 	struct policy_question question; /* without its paths */
@@ -77,6 +80,8 @@ void hook_seen(struct call *c, struct hand_found *found);
 /* After a tool: finds what was allowed, and compares. Inside the transaction. */
 int hook_compare(struct store *st, struct call *c, const struct peer *p, struct err *e);
 
+/* Makes a result that the question waits one that ends the host's process. */
+void hook_defer(struct str *result);
 /* Makes out a result of only this; reason may be NULL. */
 void hook_set_result(struct str *out, enum gate_decision decision, const char *reason);
 /* Adds the members of the answer to a question. */

@@ -18,6 +18,16 @@ void hook_set_result(struct str *out, enum gate_decision decision, const char *r
 	json_object_end(out);
 }
 
+void hook_defer(struct str *result)
+{
+	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(str_text(result));
+
+	(void)cJSON_ReplaceItemInObjectCaseSensitive(
+	    all, "decision", cJSON_CreateString(gate_decision_name(GATE_DEFER)));
+	str_reset(result);
+	json_canonical(result, all);
+}
+
 /* ---- answers ---- */
 
 __attribute__((format(printf, 2, 3))) static void add_deny(struct str *out, const char *format, ...)
@@ -156,9 +166,10 @@ enum gate_call_decision hook_decision(const char *result, struct str *reason)
 		text = json_text(all, "error_message");
 	if (text)
 		str_add_shown(reason, text, strlen(text), HOOK_REASON_BYTES);
-	return strcmp(decision, "allow") == 0  ? GATE_CALL_DECISION_ALLOW
-	       : strcmp(decision, "none") == 0 ? GATE_CALL_DECISION_NOTED
-	                                       : GATE_CALL_DECISION_DENY;
+	return strcmp(decision, "allow") == 0   ? GATE_CALL_DECISION_ALLOW
+	       : strcmp(decision, "none") == 0  ? GATE_CALL_DECISION_NOTED
+	       : strcmp(decision, "defer") == 0 ? GATE_CALL_DECISION_DEFER
+	                                        : GATE_CALL_DECISION_DENY;
 }
 
 bool hook_goes_on(const char *result)
@@ -215,6 +226,8 @@ bool hook_tells(const struct gate_host *host, enum gate_event event, const char 
 		return false;
 	if (decides && strcmp(decision_in(all), "deny") == 0)
 		return true;
+	if (strcmp(decision_in(all), "defer") == 0)
+		return false; /* its process ends */
 	if (event == GATE_STOP)
 		return host->dialect != GATE_DIALECT_OPENCODE;
 	if (event != GATE_PRE_TOOL && event != GATE_POST_TOOL && event != GATE_PROMPT)

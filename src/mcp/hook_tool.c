@@ -6,6 +6,7 @@
 #include "hook_kept.h"
 #include "hook_rewrite.h"
 #include "result.h"
+#include "sql/agent_run.h"
 #include "sql/session.h"
 #include "sql/stall.h"
 
@@ -126,6 +127,20 @@ static int was_allowed(struct store *st, const struct call *c, const struct peer
 	return got ? got : hook_was_handed(st, c, p, e);
 }
 
+/* Whether the host's process ends if the answer takes long: it is the agent that we have started,
+ * and its session says so. */
+static int look_for_parking(struct store *st, struct hook *h, const struct peer *p, struct err *e)
+{
+	OWNED(agent_run_parks_row) struct agent_run_parks_row row = { 0 };
+	int got = h->process && h->in.event == GATE_PRE_TOOL && h->in.session
+	              ? sql_agent_run_parks(st, p->session_seq, h->process, &row, e)
+	              : 0;
+
+	h->parks = got > 0;
+	h->park_after_ms = row.park_after_ms;
+	return got < 0 ? -1 : 0;
+}
+
 /* A person is asked, and may have answered already. */
 static int ask(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
@@ -134,7 +149,7 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 
 	if (told)
 		return told < 0 ? -1 : allow(c);
-	if (ask_run(st, c, p, settings, e))
+	if (ask_run(st, c, p, settings, e) || (c->waiting && look_for_parking(st, c->hook, p, e)))
 		return -1;
 	return c->waiting || !c->is_answer
 	           ? 0
@@ -261,6 +276,7 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		.pre = h->pre_seq,
 		.request = c->request_seq,
 		.detail = detail,
+		.parks = h->parks,
 		.decision = GATE_CALL_DECISION_OPEN,
 	};
 	int64_t seq;

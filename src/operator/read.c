@@ -71,6 +71,7 @@ static int list_json(struct desk *d, struct err *e)
 		json_put_text(one, "owner", s.owner_user_id);
 		json_put_text(one, "agent", s.client_name);
 		json_put_text(one, "prompt", s.prompt);
+		json_put_given(one, "parked_with", s.parked_with);
 		add_usage(one, &USAGE_OF(s));
 		room = add_row(d, sessions, one);
 	}
@@ -144,6 +145,9 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 		str_add(out, "  used: ");
 		usage_add(out, &USAGE_OF(*s));
 	}
+	if (s->parked_with)
+		str_addf(out, "  parked with question %.*s%s", FIND_SHORT, s->parked_with,
+		         s->parked_open ? "" : ", which is answered: it goes on when limits allow");
 	if (s->questions)
 		str_addf(out, "  %lld waiting for you", (long long)s->questions);
 	if (s->prompt) {

@@ -40,6 +40,7 @@ struct words {
 	const cJSON *form; /* refine: a value for each field of a form, by its number from 0, as for
 	                      field_fit: {"0": "a text", "1": 2, "2": [1, 3]}; NULL: text says it */
 	const char *agent, *workspace; /* of an agent to be started; of files: also a folder */
+	const char *park; /* of an agent to be started: seconds, or "never" */
 	const char *depth, *lines; /* of files: a number; 10:50 */
 	const char *edited; /* approve: the command or the file's content that is approved instead
 	                       of what was asked; the same text is a plain approval */

@@ -6,13 +6,14 @@
 #include "path.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_MOST = 128 }; /* of an agent or a workspace, with the NUL */
 
 /* What was requested; NULL: not given. */
 struct start {
-	char agent[NAME_MOST], workspace[NAME_MOST];
+	char agent[NAME_MOST], workspace[NAME_MOST], park[NAME_MOST];
 	const char *prompt;
 };
 
@@ -25,7 +26,7 @@ static int take_value(struct desk *d, const char *option, const char **line, cha
 	size_t n = strcspn(*line, " \t\r\n");
 
 	if (n == 0 || n >= NAME_MOST)
-		return desk_tell(d, SAID_UNCLEAR, "%s needs a name, then the prompt", option);
+		return desk_tell(d, SAID_UNCLEAR, "%s needs a value, then the prompt", option);
 	(void)snprintf(value, NAME_MOST, "%.*s", (int)n, *line);
 	*line = verb_skip_blanks(*line + n);
 	return 1;
@@ -52,6 +53,8 @@ static int read_line(struct desk *d, const char *line, struct start *s)
 			got = take_value(d, "--agent", &line, s->agent);
 		else if (takes_option(&line, "workspace"))
 			got = take_value(d, "--workspace", &line, s->workspace);
+		else if (takes_option(&line, "park"))
+			got = take_value(d, "--park", &line, s->park);
 		else
 			break;
 	}
@@ -63,10 +66,23 @@ static void read_members(const struct words *w, struct start *s)
 {
 	(void)snprintf(s->agent, sizeof(s->agent), "%s", w->agent ? w->agent : "");
 	(void)snprintf(s->workspace, sizeof(s->workspace), "%s", w->workspace ? w->workspace : "");
+	(void)snprintf(s->park, sizeof(s->park), "%s", w->park ? w->park : "");
 	s->prompt = w->text;
 }
 
 /* ---- orders ---- */
+
+/* A number as such; whatever else it is, the rules judge it. */
+static void put_park(cJSON *argument, const char *park)
+{
+	char *end;
+	long seconds = strtol(park, &end, 10);
+
+	if (*park && !*end)
+		(void)cJSON_AddNumberToObject(argument, "park", (double)seconds);
+	else
+		json_put_given(argument, "park", park);
+}
 
 /* Gives the order with the request as its argument. As desk_give. */
 static int give(struct desk *d, const char *verb, const char *session_id, const struct start *s,
@@ -79,6 +95,7 @@ static int give(struct desk *d, const char *verb, const char *session_id, const 
 	json_put_given(argument, "agent", s->agent);
 	json_put_given(argument, "workspace", s->workspace);
 	json_put_given(argument, "channel", d->who->place.channel);
+	put_park(argument, s->park);
 	got = desk_give_json(d, verb, session_id, argument, e);
 	if (got > 0)
 		desk_add(d, "status", "ordered");

@@ -118,21 +118,16 @@ static int delete_belongings(struct purge *p, struct err *e)
 {
 	static int (*const ORDER[])(struct store * st, const char *sessions, int64_t limit,
 	                            struct err *e) = {
-		sql_slack_outbox_delete_of, sql_slack_message_delete,
-		sql_auto_approval_delete,   sql_auto_notice_delete,
-		sql_agent_line_delete,      sql_agent_turn_delete,
-		sql_agent_question_delete,  sql_agent_input_delete,
-		sql_steering_delete,        sql_stall_delete,
-		sql_pause_delete,           sql_answer_delete_of,
-		sql_gate_rewrite_delete,    sql_gate_file_delete,
-		sql_gate_call_delete,       sql_tool_call_delete,
-		sql_file_change_delete,     sql_checkpoint_delete,
-		sql_apply_delete,           sql_decision_delete,
-		sql_request_file_delete,    sql_workspace_restore_delete,
-		sql_request_delete,         sql_agent_usage_delete,
-		sql_agent_run_delete,       sql_connection_delete_of,
-		sql_alias_run_delete,       sql_file_look_delete,
-		sql_gate_lapse_delete,
+		sql_slack_outbox_delete_of, sql_slack_message_delete, sql_auto_approval_delete,
+		sql_auto_notice_delete,     sql_agent_line_delete,    sql_agent_turn_delete,
+		sql_agent_question_delete,  sql_agent_input_delete,   sql_steering_delete,
+		sql_stall_delete,           sql_pause_delete,         sql_answer_delete_of,
+		sql_agent_usage_delete,     sql_agent_run_delete,     sql_gate_rewrite_delete,
+		sql_gate_file_delete,       sql_gate_call_delete,     sql_tool_call_delete,
+		sql_file_change_delete,     sql_checkpoint_delete,    sql_apply_delete,
+		sql_decision_delete,        sql_request_file_delete,  sql_workspace_restore_delete,
+		sql_request_delete,         sql_connection_delete_of, sql_alias_run_delete,
+		sql_file_look_delete,       sql_gate_lapse_delete,
 	};
 	int done = 0;
 

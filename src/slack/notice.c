@@ -37,6 +37,8 @@ static const char *status_words(enum session_status status)
 		return "⏸️ not connected";
 	case SESSION_STATUS_PAUSED:
 		return "⏸️ paused";
+	case SESSION_STATUS_PARKED:
+		return "🅿️ parked until its question is answered";
 	case SESSION_STATUS_CREATED:
 	case SESSION_STATUS_ACTIVE:
 	case SESSION_STATUS_NONE:

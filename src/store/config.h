@@ -65,6 +65,8 @@ struct config_workspaces {
 /* The name of the profile that host_cli defines. */
 #define CONFIG_HOST_CLI_AGENT "default"
 
+enum { CONFIG_NEVER = -1 };
+
 /* A profile: how to start an agent. schema/agent.sql describes each field. */
 struct config_agent {
 	char *name;
@@ -80,6 +82,7 @@ struct config_agent {
 	struct config_texts refused_modes;
 	int64_t startup_timeout_seconds;
 	int64_t max_line_length;
+	int64_t park_after_seconds; /* or CONFIG_NEVER */
 	int framing; /* enum config_framing */
 	bool is_default, is_builtin;
 	const char *package; /* the npm package with the command, NULL: not known */
@@ -177,6 +180,7 @@ struct config {
 		int when_down; /* enum config_when_down */
 		int reads; /* enum config_reads */
 		int64_t wait_seconds; /* 0: as long as the host lets a hook wait */
+		int64_t park_after_seconds; /* CONFIG_NEVER: never */
 		bool standby_at_end;
 		int watch; /* enum config_watch */
 		int64_t watch_folders;

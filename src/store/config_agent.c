@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGS_MAX = 3, REFUSED_MAX = 4 };
+enum { ARGS_MAX = 3, REFUSED_MAX = 4, AS_CONFIGURED = CONFIG_NEVER - 1 };
 enum { ACP_LINE_BYTES = 32 * 1024 * 1024 /* an edit of a file of 1.5 MB is a message of 3 MB */ };
 
 /* A variable or an option with its value; name NULL: none. */
@@ -99,6 +99,8 @@ const struct config_field CONFIG_AGENT_KEYS[] = {
 	  .example = "[\"yolo\"]", .comment = "modes in which it does not ask; they are put back" },
 	{ "agent.startup_timeout_seconds", KIND_NUMBER, AT(startup_timeout_seconds), .low = 1,
 	  .high = 3600, .example = "30", .comment = "instead of that of [acp]" },
+	{ "agent.park_after_seconds", KIND_NUMBER, AT(park_after_seconds), .low = CONFIG_NEVER,
+	  .high = 30 * 24 * 3600, .example = "60", .comment = "instead of that of [gate]" },
 	{ "agent.max_line_length", KIND_NUMBER, AT(max_line_length), .low = 1024,
 	  .high = 1024 * 1024 * 1024, .example = "33554432",
 	  .comment = "bytes of one message; default 33554432, for acp-stream that of [acp]" },
@@ -294,7 +296,9 @@ static struct config_agent *add_agent(struct config_agents *all, const char *nam
 
 	all->items = xrealloc(all->items, (all->count + 1) * sizeof(*all->items));
 	a = &all->items[all->count++];
-	*a = (struct config_agent){ .name = xstrdup(name), .framing = -1 };
+	*a = (struct config_agent){ .name = xstrdup(name),
+		                    .framing = -1,
+		                    .park_after_seconds = AS_CONFIGURED };
 	add_texts(&a->env_pass, NETWORK, COUNT(NETWORK));
 	return a;
 }
@@ -346,6 +350,8 @@ static void fill_in(const struct config *c, struct config_agent *a)
 		a->startup_timeout_seconds = c->acp.startup_timeout_seconds;
 	if (!a->max_line_length)
 		a->max_line_length = streams ? c->acp.max_line_length : ACP_LINE_BYTES;
+	if (a->park_after_seconds == AS_CONFIGURED)
+		a->park_after_seconds = c->gate.park_after_seconds;
 	if (a->framing < 0)
 		a->framing = streams ? c->acp.framing : FRAMING_NDJSON;
 }

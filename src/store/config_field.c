@@ -301,6 +301,11 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .comment =
 	      "how long a hook waits for an answer until its tool is denied and the question "
 	      "is parked; 0: as long as the host lets it" },
+	{ "gate.park_after_seconds", KIND_NUMBER, AT(gate.park_after_seconds), .preset = "-1",
+	  RANGE(CONFIG_NEVER, SECONDS_MAX),
+	  .comment =
+	      "a `claude -p` that agent-intercom has started, with hooks, ends when a question has "
+	      "waited so long, and the answer starts it again; 0: at once; -1: it waits" },
 	{ "gate.standby_at_end", KIND_BOOLEAN, AT(gate.standby_at_end), .preset = "false",
 	  .comment = "whether an agent that ends its turn asks for the next instruction first" },
 

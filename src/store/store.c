@@ -111,7 +111,7 @@ static void on_change(void *arg, int op, const char *database, const char *table
 	(void)rowid;
 	for (int i = 0; sql_bells[i].table; i++)
 		if (strcmp(sql_bells[i].table, table) == 0)
-			st->rings |= 1U << i;
+			st->rings |= UINT64_C(1) << i;
 }
 
 static int on_log(void *arg, struct sqlite3 *db, const char *name, int pages)
@@ -418,7 +418,7 @@ int store_begin_within(struct store *st, int ms, struct err *e)
 static bool is_rung(const struct store *st, int bell)
 {
 	for (int i = 0; i < bell; i++)
-		if (st->rings & (1U << i) &&
+		if (st->rings & (UINT64_C(1) << i) &&
 		    strcmp(sql_bells[i].worker, sql_bells[bell].worker) == 0)
 			return true;
 	return false;
@@ -428,7 +428,7 @@ static bool is_rung(const struct store *st, int bell)
 static void ring(struct store *st)
 {
 	for (int i = 0; sql_bells[i].table; i++)
-		if (st->rings & (1U << i) && !is_rung(st, i))
+		if (st->rings & (UINT64_C(1) << i) && !is_rung(st, i))
 			doorbell_ring(st->run_fd, sql_bells[i].worker);
 	if (st->wal_pages >= WAL_RING_PAGES)
 		doorbell_ring(st->run_fd, "retention");

@@ -26,7 +26,7 @@ struct store {
 	int lock_next; /* the two lock files of the writer queue */
 	int lock_now;
 	bool writing; /* between store_begin and store_commit or store_rollback */
-	unsigned rings; /* one bit per entry of sql_bells whose table this transaction changed */
+	uint64_t rings; /* one bit per entry of sql_bells whose table this transaction changed */
 	bool broken; /* a flush failed: the state on disk is unknown */
 	int64_t now_ms; /* of now */
 	struct instant now; /* the last value bound to :now */

@@ -7,8 +7,8 @@ import { HOSTS } from "../hosts/hosts.mjs";
 const host = (name, more) => ({ name, host: HOSTS[name], ...more });
 
 /*
- * command: the program of its profile. write(path, text): the step of the model that writes a new
- * file. prepare(home): what it needs beside what it is told of the model. hidesBig: its question
+ * profile: the profile, if it is not the name; lines: more of it, for config.toml. command: the
+ * program of its profile. write(path, text): the step of the model that writes a new file. prepare(home): what it needs beside what it is told of the model. hidesBig: its question
  * about a change of over 1 MiB does not show it. needsLogin: when it says that it needs a login,
  * undefined: at once. hidesTools: it hides tools of MCP servers behind a search,
  * true: it lists their names. asksForOurs: under which title it asks before it calls one of ours.

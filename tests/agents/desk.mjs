@@ -38,6 +38,7 @@ export class Desk extends Place {
     const desk = await this.create(agent.name);
     t.after(() => desk.end());
     desk.agent = agent;
+    desk.profile = agent.profile ?? agent.name;
     desk.run = run;
     desk.slack = await Fake.start(t);
     desk.slack.atEnd(() => desk.stop().catch(() => {}));
@@ -51,8 +52,8 @@ export class Desk extends Place {
 channel_id = "${CHANNEL}"
 
 [[agent]]
-name = "${agent.name}"
-${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).join(", ")}]
+name = "${desk.profile}"
+${agent.lines ?? ""}${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).join(", ")}]
 `,
     );
     Object.assign(desk.env, {
@@ -108,7 +109,7 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
 
   /** Starts the agent from Slack with this prompt. */
   async order(prompt) {
-    const answer = await this.types(`session-start --agent ${this.agent.name} ${prompt}`);
+    const answer = await this.types(`session-start --agent ${this.profile} ${prompt}`);
     assert.match(answer, /Starting session/, answer);
   }
 

@@ -74,12 +74,22 @@ for (const name of NAMES) {
 
     if (gate.plan)
       test_("a plan is shown, and approved on its card instead of in the terminal", async (t) => {
-        const desk = await open(t, () => gate.plan);
+        const desk = await open(t, ({ run }) => gate.plan(run.requests.at(-1).body));
         const host = desk.interactive("Do it.", gate.planning);
 
-        await desk.seesWords("ExitPlanMode");
+        await desk.seesWords("Write ");
+        await desk.clicks("approve_accept");
+        await desk.seesWords("Plan to be approved");
+        await desk.seesWords("1. Write hello.txt");
+        const [question] = await desk.sql("SELECT digest, body FROM request WHERE kind = 'prompt'");
+        assert.equal(question.body, "# Plan\n1. Write hello.txt\n");
         await desk.clicks("prompt_continue");
         await isDone(desk, host);
+        const [{ input }] = await desk.sql(
+          `SELECT t.arguments ->> 'input' AS input FROM tool_call AS t JOIN gate_call AS g
+              ON g.call_seq = t.seq WHERE g.class = 'plan' AND g.moment = 'pre_tool'`,
+        );
+        assert.equal(JSON.parse(input).plan, question.body, "what was shown is what is bound");
         assert.match(desk.run.requests.at(-1).results.at(-1), /approved/);
       });
 

@@ -30,7 +30,7 @@ if [ $# -eq 0 ]; then
     fi
 fi
 failures=0
-for file in session gate; do
+for file in session gate parked; do
     ground_test "$build" "$here/$file.test.mjs" "$@" || failures=$((failures + 1))
 done
 [ "$failures" -eq 0 ]

@@ -24,8 +24,8 @@ async function put(file, content) {
  * enough without them; write, run: how the model calls its own tools; hooks: the file that names our
  * hook; lost: whether it is "open" or "closed" when the hook is killed, and missing: when there is none;
  * seen: what we saw of a write afterwards, null where the host does not tell us; question, plan: the
- * calls by which it asks its user, and shows them a plan, which it does with the options planning;
- * switches: files of a project that keep our hook from running, [name, text] each;
+ * calls by which it asks its user, and, of what its model was told, shows them a plan, which it does
+ * with the options planning; switches: files of a project that keep our hook from running, [name, text] each;
  * pause: what it is to call between two calls that are the same; trust: the keys by which
  * its user trusts hooks, each with what the screen shows before, and the file that then says so}.
  */
@@ -70,9 +70,17 @@ export const HOSTS = {
           },
         },
       ],
-      plan: [
+      /* The plan is in the file that the model was told of; ExitPlanMode takes none. */
+      plan: (told) => [
         { tool: "ToolSearch", args: { query: "select:ExitPlanMode", max_results: 1 } },
-        { tool: "ExitPlanMode", args: { plan: "1. Write hello.txt" } },
+        {
+          tool: "Write",
+          args: {
+            file_path: /\/[^\s"'`\\]*\/plans\/[^\s"'`\\]+\.md/.exec(told)?.[0],
+            content: "# Plan\n1. Write hello.txt\n",
+          },
+        },
+        { tool: "ExitPlanMode", args: {} },
       ],
       planning: ["--permission-mode", "plan"],
       hooks: ".claude/settings.json",

@@ -171,7 +171,8 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "allowlist|false|default\npolicy.trust|listed|default\n"
 	    "policy.always_ask|[]|default\n"
 	    "gate.when_down|deny|default\ngate.reads|allow|default\n"
-	    "gate.wait_seconds|0|default\ngate.standby_at_end|false|default\n"
+	    "gate.wait_seconds|0|default\ngate.park_after_seconds|-1|default\n"
+	    "gate.standby_at_end|false|default\n"
 	    "gate.watch|off|default\ngate.watch_folders|8192|default\n"
 	    "modes.agent_may_loosen|true|default\n"
 	    "log.format|text|default\nlog.level|info|default\nworkspaces.allow|any|"
@@ -211,7 +212,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "[ipc]\nrequire_token = true\n[policy]\nrequire_global_allowlist = true\n"
 	    "trust = \"ask\"\nalways_ask = [\"*.tf\", \"deploy/keys\"]\n"
 	    "[gate]\nwhen_down = \"allow\"\nreads = \"policy\"\nwait_seconds = 26\n"
-	    "standby_at_end = true\nwatch = \"remote\"\nwatch_folders = 100\n"
+	    "park_after_seconds = 27\nstandby_at_end = true\nwatch = \"remote\"\n"
+	    "watch_folders = 100\n"
 	    "[log]\nformat = \"json\"\nlevel = \"debug\"\n"
 	    "[modes]\nagent_may_loosen = false\n"
 	    "[workspaces]\nallow = \"listed\"\n"
@@ -272,6 +274,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.gate.when_down, WHEN_DOWN_ALLOW);
 	ck_assert_int_eq(c.gate.reads, READS_POLICY);
 	ck_assert_int_eq(c.gate.wait_seconds, 26);
+	ck_assert_int_eq(c.gate.park_after_seconds, 27);
 	ck_assert(c.gate.standby_at_end);
 	ck_assert_int_eq(c.gate.watch, WATCH_REMOTE);
 	ck_assert_int_eq(c.gate.watch_folders, 100);

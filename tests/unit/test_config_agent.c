@@ -129,7 +129,7 @@ START_TEST(every_key_of_a_profile_is_read)
 	      "workspace = \"back\"\nacp_version = \"auto\"\nauth_method = \"key\"\nasking = { "
 	      "mode = \"ask\", yes = false }\n"
 	      "refused_modes = [\"yolo\"]\nstartup_timeout_seconds = 7\nmax_line_length = 4096\n"
-	      "framing = \"lsp\"\n");
+	      "framing = \"lsp\"\npark_after_seconds = 0\n");
 	ck_assert_uint_eq(c.warnings.count, 0);
 	a = agent("mine");
 	ck_assert_str_eq(a->command, "my-agent");
@@ -146,6 +146,7 @@ START_TEST(every_key_of_a_profile_is_read)
 	ck_assert_int_eq(a->startup_timeout_seconds, 7);
 	ck_assert_int_eq(a->max_line_length, 4096);
 	ck_assert_int_eq(a->framing, FRAMING_LSP);
+	ck_assert_int_eq(a->park_after_seconds, 0);
 	ck_assert(!a->is_builtin && !a->is_default);
 }
 END_TEST
@@ -153,6 +154,7 @@ END_TEST
 START_TEST(what_a_profile_leaves_out_is_as_acp_says)
 {
 	static const char TEXT[] =
+	    "[gate]\npark_after_seconds = 60\n"
 	    "[acp]\nframing = \"lsp\"\nmax_line_length = 2048\nstartup_timeout_seconds = 5\n"
 	    "[[agent]]\nname = \"m\"\ncommand = \"x\"\n"
 	    "[[agent]]\nname = \"a\"\ncommand = \"x\"\nprotocol = \"acp\"\nacp_version = 2\n"
@@ -164,6 +166,7 @@ START_TEST(what_a_profile_leaves_out_is_as_acp_says)
 	ck_assert_int_eq(a->protocol, PROTOCOL_MCP);
 	ck_assert_int_eq(a->acp_version, ACP_OFFER_1);
 	ck_assert_int_eq(a->startup_timeout_seconds, 5);
+	ck_assert_int_eq(a->park_after_seconds, 60);
 	ck_assert_ptr_null(a->workspace);
 	ck_assert(passes(a, "HTTPS_PROXY"));
 	a = agent("a");

@@ -546,7 +546,7 @@ START_TEST(session_says_what_it_needs)
 	ctl("session clear 0190 now");
 	failed(1, "too many arguments for 'session clear': 'now'");
 	ctl("session pause --agent claude 0190");
-	failed(1, "session pause does not take --agent or --workspace");
+	failed(1, "session pause does not take --agent, --workspace or --park");
 	ctl("session begin");
 	failed(1, "session takes start, pause, resume, clear, restart or cleanup, not 'begin'");
 	ctl("list --agent claude");

@@ -77,9 +77,6 @@ START_TEST(each_decision_is_passed_on)
 		  "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\","
 		  "\"permissionDecision\":\"allow\",\"updatedInput\":{\"command\":\"b\"}}}" },
 		{ "claude PreToolUse", "{\"tool_name\":\"Bash\"}", "{\"decision\":\"none\"}", "" },
-		{ "claude PreToolUse", "{\"tool_name\":\"Bash\"}", "{\"decision\":\"defer\"}",
-		  "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\","
-		  "\"permissionDecision\":\"defer\"}}" },
 		{ "codex PreToolUse", "{\"tool_name\":\"Bash\"}", "{\"decision\":\"allow\"}", "" },
 		{ "claude Stop", "{}", "{\"decision\":\"none\",\"continue\":\"now the tests\"}",
 		  "{\"decision\":\"block\",\"reason\":\"now the tests\"}" },
@@ -100,6 +97,16 @@ START_TEST(each_decision_is_passed_on)
 		is_said(&h, CASES[i].said);
 		front_hangs_up(&front);
 	}
+}
+END_TEST
+
+START_TEST(a_host_that_did_not_say_that_it_can_end_is_denied_instead)
+{
+	struct hook h = given_hook("claude PreToolUse", WRITE);
+
+	ck_assert_ptr_null(strstr(front_hears(&front), "\"process\""));
+	front_answers(&front, "{\"decision\":\"defer\",\"reason\":\"it waits\"}");
+	is_denied(&h, "it waits");
 }
 END_TEST
 
@@ -189,6 +196,7 @@ int main(void)
 	tcase_add_test(c, a_deny_is_one_line_of_json_a_reason_and_status_2);
 	tcase_add_test(c, an_input_is_passed_on_with_its_numbers_as_they_are_written);
 	tcase_add_test(c, each_decision_is_passed_on);
+	tcase_add_test(c, a_host_that_did_not_say_that_it_can_end_is_denied_instead);
 	tcase_add_test(c, line_breaks_between_parts_of_the_json_do_not_break_the_line);
 	tcase_add_test(c, progress_is_shown_by_a_host_that_takes_it_and_by_no_other);
 	tcase_add_test(c, an_answer_may_come_in_pieces_and_after_other_lines);

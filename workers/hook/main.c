@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "gate_answer.h"
 #include "gate_canary.h"
+#include "gate_defer.h"
 #include "gate_input.h"
 #include "io.h"
 #include "last_word.h"
@@ -265,15 +266,25 @@ static void make_one_line(struct str *json)
 			json->bytes[i] = ' ';
 }
 
-static int take_input(const struct hook *h, struct str *bytes, struct err *e)
+static int take_input(const struct hook *h, struct str *bytes, pid_t *ret_process, struct err *e)
 {
 	OWNED(gate_input) struct gate_input in = { 0 };
 
 	if (read_input(h, bytes, e) ||
 	    gate_input_read(h->host, h->event, str_text(bytes), bytes->length, &in, e))
 		return -1;
+	*ret_process = gate_defer_process(&in);
 	make_one_line(bytes);
 	return 0;
+}
+
+/* Whether the host's process can end with this call. */
+static bool can_defer(const struct hook *h, const struct str *bytes)
+{
+	OWNED(gate_input) struct gate_input in = { 0 };
+
+	return !gate_input_read(h->host, h->event, str_text(bytes), bytes->length, &in, NULL) &&
+	       gate_defer_may(&in);
 }
 
 /* ---- the system ---- */
@@ -354,6 +365,27 @@ static int read_verdict(const cJSON *result, struct gate_verdict *v, struct err 
 	return 0;
 }
 
+/* Asks; where the host's process cannot end with this call, it waits after all. */
+static int ask(const struct hook *h, struct question *q, cJSON **ret, struct gate_verdict *v,
+               struct err *e)
+{
+	for (;;) {
+		if (question_ask(q, ret, e))
+			return -1;
+		if (read_verdict(*ret, v, e))
+			fail(h, e);
+		if (v->decision != GATE_DEFER || (q->process && can_defer(h, &q->bytes)))
+			return 0;
+		if (!q->process)
+			break;
+		cJSON_Delete(*ret);
+		*ret = NULL;
+		q->process = 0;
+	}
+	v->decision = GATE_DENY; /* nobody said that it could end */
+	return 0;
+}
+
 static bool may_open(const struct hook *h, const struct question *q)
 {
 	return h->when_down_allow && h->host && !q->reached && !q->abandoned;
@@ -392,19 +424,17 @@ static _Noreturn void run(const struct hook *h)
 	struct gate_verdict v;
 	struct err e = { 0 };
 
-	if (take_input(h, &q.bytes, &e))
+	if (take_input(h, &q.bytes, &q.process, &e))
 		fail(h, &e);
 	if (canary)
 		refuse_canary(h, canary);
-	if (h->unknown || question_ask(&q, &result, &e)) {
+	if (h->unknown || ask(h, &q, &result, &v, &e)) {
 		if (may_open(h, &q))
 			answer(h, &none);
 		if (h->unknown)
 			err_tell(&e, ERR_INPUT, "%s", h->unknown);
 		fail(h, &e);
 	}
-	if (read_verdict(result, &v, &e))
-		fail(h, &e);
 	answer(h, &v);
 }
 

@@ -78,6 +78,8 @@ static void word(const struct question *q, struct str *out)
 	json_member(out, "event", q->event);
 	json_member(out, "helper", INTERCOM_VERSION);
 	json_member_int(out, "deadline_ms", q->deadline_ms - clock_monotonic_ms());
+	if (q->process)
+		json_member_int(out, "process", q->process);
 	json_member_raw(out, "input", str_text(&q->bytes));
 	gate_host_add_variables(q->host, out);
 	json_object_end(out);

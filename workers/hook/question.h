@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* How the system is found: one of both, or neither for the usual one. Borrowed. */
 struct question_system {
@@ -25,6 +26,7 @@ struct question {
 	const char *event; /* the host's name */
 	bool waits; /* for a person: through a restart of the front; otherwise only once */
 	int64_t deadline_ms; /* clock_monotonic_ms */
+	pid_t process; /* of the host: it can end instead of waiting; 0: it cannot */
 	struct str bytes; /* the host's JSON on one line */
 	/* Results: */
 	bool reached; /* a front has heard the question */

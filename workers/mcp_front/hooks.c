@@ -306,6 +306,8 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 		tell_used(t, row.request_id);
 	else if (told->changed.length && is_allow(t))
 		tell_changed(t, str_text(&told->changed));
+	else if (row.parks && !t->is_answer && !t->is_error)
+		hook_defer(&t->result);
 	told->host = gate_host_named(row.host);
 	event = told->host ? gate_host_event(told->host, row.event) : NULL;
 	told->event = event ? event->event : GATE_PRE_TOOL;

@@ -152,7 +152,7 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 	struct store *st = &f->worker.store;
 	struct err commit = { 0 };
 	OWNED(str) struct str paths = { 0 };
-	char depth[24];
+	char depth[24], park[24];
 	int failed;
 
 	if (!w.verb)
@@ -164,6 +164,7 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 	w.edited = json_text(line, "edited");
 	w.agent = json_text(line, "agent");
 	w.workspace = json_text(line, "workspace");
+	w.park = text_of(line, "park", park, sizeof(park));
 	w.depth = text_of(line, "depth", depth, sizeof(depth));
 	w.lines = json_text(line, "lines");
 	if (check_members(&w, e))

@@ -4,6 +4,7 @@
 #include "runner.h"
 
 #include "environment.h"
+#include "gate_host.h"
 #include "group.h"
 #include "json.h"
 #include "log.h"
@@ -35,8 +36,22 @@ static void add_prompt(struct texts *out, const char *prompt)
 	texts_add(out, str_text(&text));
 }
 
+/* A parked agent makes its call again: the host knows which. */
+static int add_resumption(const struct runner *r, struct texts *out, struct err *e)
+{
+	const struct gate_host *host = gate_host_named(r->row.resumes_host);
+
+	if (!host || !host->resume_option)
+		return err_set(e, ERR_INPUT, "it is not known how a session of %s is resumed",
+		               r->row.resumes_host);
+	texts_add(out, host->resume_option);
+	texts_add(out, r->row.resumes_session);
+	return 0;
+}
+
 /* Program, arguments of the profile and, where the agent is not told by its stdin, the prompt. */
-static void make_arguments(const struct runner *r, const char *program, struct texts *out)
+static int make_arguments(const struct runner *r, const char *program, struct texts *out,
+                          struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *list = cJSON_Parse(r->row.args);
 	const cJSON *one;
@@ -45,8 +60,11 @@ static void make_arguments(const struct runner *r, const char *program, struct t
 	cJSON_ArrayForEach (one, list)
 		if (cJSON_IsString(one))
 			texts_add(out, one->valuestring);
+	if (r->row.resumes_seq)
+		return add_resumption(r, out, e);
 	if (!r->driver->talks && r->row.prompt)
 		add_prompt(out, r->row.prompt);
+	return 0;
 }
 
 /* ---- environment ---- */
@@ -94,8 +112,8 @@ static int start(struct runner *r, struct err *e)
 		               r->row.command, r->row.agent);
 	if (!program.length)
 		str_add(&program, r->row.command);
-	make_arguments(r, str_text(&program), &arguments);
-	if (make_environment(r, str_text(&program), &environment, e))
+	if (make_arguments(r, str_text(&program), &arguments, e) ||
+	    make_environment(r, str_text(&program), &environment, e))
 		return -1;
 	const struct launch_plan plan = { .argv = arguments.items,
 		                          .environment = environment.variables,

@@ -11,6 +11,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
+static const char NOT_BACK[] =
+    "it was started to go on with a call that waited, and ended without it; "
+    "`session-resume` begins its task again";
+
 /* Ends the transaction in which something was written, or not. */
 static int end(struct runner *r, int failed, struct err *e)
 {
@@ -96,14 +100,42 @@ int run_stop_is_wanted(struct runner *r, struct str *why, bool *ret_keeps, struc
 	return 1;
 }
 
+static bool has_exited(const struct runner *r)
+{
+	return r->phase == ENDING_OVER && WIFEXITED(r->status) &&
+	       r->outcome != AGENT_RUN_OUTCOME_STOPPED;
+}
+
+/* What its end means for a call of its agent that waits: *ret_parked, 0: none. An agent that was
+ * started to make such a call again and has not is not done with its task. 0 or -1. */
+static int look_at_call(struct runner *r, int64_t *ret_parked, struct err *e)
+{
+	int is_back;
+
+	*ret_parked = has_exited(r) && WEXITSTATUS(r->status) == 0
+	                  ? sql_agent_run_deferred(&r->w.store, r->w.row, e)
+	                  : 0;
+	if (*ret_parked || !r->row.resumes_seq || r->outcome != AGENT_RUN_OUTCOME_EXITED)
+		return *ret_parked < 0 ? -1 : 0;
+	is_back = sql_agent_run_is_back(&r->w.store, r->w.row, e);
+	if (is_back)
+		return is_back < 0 ? -1 : 0;
+	r->outcome = AGENT_RUN_OUTCOME_INTERRUPTED;
+	str_add(&r->why, NOT_BACK);
+	return 0;
+}
+
 static int settle(struct runner *r, struct err *e)
 {
 	OWNED(str) struct str tail = { 0 };
-	int64_t code = WEXITSTATUS(r->status), number = WTERMSIG(r->status);
+	int64_t code = WEXITSTATUS(r->status), number = WTERMSIG(r->status), parked;
 
+	if (worker_wake(&r->w, e) || look_at_call(r, &parked, e))
+		return -1;
 	tail_text(&r->tail, &tail);
 	const struct agent_run_end_args args = {
-		.outcome = r->outcome,
+		.outcome = parked ? AGENT_RUN_OUTCOME_PARKED : r->outcome,
+		.parked = parked,
 		.exit_code = r->phase == ENDING_OVER && WIFEXITED(r->status) ? &code : NULL,
 		.exit_signal = r->phase == ENDING_OVER && WIFSIGNALED(r->status) ? &number : NULL,
 		.why = r->why.length ? str_text(&r->why) : NULL,
@@ -111,11 +143,11 @@ static int settle(struct runner *r, struct err *e)
 		.seq = r->w.row,
 	};
 
-	if (worker_wake(&r->w, e) || store_begin(&r->w.store, e))
+	if (store_begin(&r->w.store, e))
 		return -1;
 	return end(r,
 	           sql_agent_run_end(&r->w.store, &args, e) < 0 ||
-	               (r->outcome == AGENT_RUN_OUTCOME_INTERRUPTED &&
+	               (args.outcome == AGENT_RUN_OUTCOME_INTERRUPTED &&
 	                request_interrupt_run(&r->w.store, r->w.row, e)),
 	           e);
 }

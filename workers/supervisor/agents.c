@@ -17,6 +17,8 @@ static int put_one(struct store *st, const struct config_agent *a, struct err *e
 	config_add_texts(&pass, &a->env_pass);
 	config_add_map(&set, &a->env_set);
 	config_add_texts(&refused, &a->refused_modes);
+	const int64_t park_after_ms = a->park_after_seconds * MS_PER_S;
+
 	return sql_agent_insert(
 	    st,
 	    &(struct agent_insert_args){
@@ -34,6 +36,7 @@ static int put_one(struct store *st, const struct config_agent *a, struct err *e
 	        .startup_timeout_ms = a->startup_timeout_seconds * MS_PER_S,
 	        .max_line_length = a->max_line_length,
 	        .framing = agent_framing_of(config_framing_name(a->framing)),
+	        .park_after_ms = a->park_after_seconds == CONFIG_NEVER ? NULL : &park_after_ms,
 	        .is_default = a->is_default,
 	        .is_builtin = a->is_builtin },
 	    e);

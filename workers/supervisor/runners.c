@@ -199,6 +199,26 @@ static void restart_later(struct runner_child *c, const char *why)
 	         c->run, why, c->backoff_ms);
 }
 
+/* Parked sessions whose questions are answered get their next run, as far as limits allow. */
+static int resume_parked(struct supervisor *s, struct err *e)
+{
+	int64_t session;
+
+	while ((session = sql_agent_run_parked_due(&s->store, s->machine, e)) > 0) {
+		if (store_begin(&s->store, e))
+			return -1;
+		/* Somebody else may have started it in the meantime. */
+		if (sql_agent_run_parked_due(&s->store, s->machine, e) == session &&
+		    sql_agent_run_insert_next(&s->store, session, e)) {
+			store_rollback(&s->store);
+			return -1;
+		}
+		if (store_commit(&s->store, e))
+			return -1;
+	}
+	return session < 0 ? -1 : 0;
+}
+
 static int start_wanted(struct supervisor *s, struct err *e)
 {
 	OWNED(agent_run_wanted_row) struct agent_run_wanted_row row = { 0 };
@@ -349,7 +369,7 @@ void runners_look(struct supervisor *s, bool rung)
 	if (!s->announced || (!rung && clock_monotonic_ms() < s->runners.look_ms))
 		return;
 	s->runners.look_ms = clock_monotonic_ms() + LOOK_MS;
-	if (start_wanted(s, &e) < 0)
+	if (resume_parked(s, &e) || start_wanted(s, &e) < 0)
 		log_warn("cannot look which agents to start: %s", e.text);
 	for (size_t i = 0; i < s->runners.count; i++) {
 		const struct runner_child *c = &s->runners.items[i];

@@ -33,7 +33,7 @@ void bells_list(const struct schema *s, struct bells *out)
 				if (is_first != (first == 1))
 					continue;
 				if (out->count == MAX_BELLS)
-					die("more bells than store.c has bits");
+					die("more bells than struct store has bits");
 				out->bell[out->count].table = s->table[i].name;
 				(void)snprintf(out->bell[out->count++].worker, NAME_BYTES, "%s",
 				               worker);

@@ -36,7 +36,7 @@ enum {
 	MAX_WORDS = 24,
 	NAME_BYTES = 80,
 	TEXT_BYTES = 200,
-	MAX_BELLS = 32, /* a bit for each in struct store */
+	MAX_BELLS = 64, /* a bit for each in struct store */
 };
 
 /* ---- source ---- */
