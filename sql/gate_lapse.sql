@@ -100,7 +100,7 @@ SELECT s.seq AS session_seq, s.id AS session_id, g.host
          WHEN 'always' THEN 1 WHEN 'remote' THEN s.mode = 'remote' ELSE 0 END
    AND g.moment NOT IN ('stop', 'stop_failure', 'session_start', 'session_end')
    AND NOT EXISTS (
-     SELECT 1 FROM gate_call AS r JOIN session AS o ON o.seq = r.session_seq
+     SELECT 1 FROM gate_call AS r CROSS JOIN session AS o ON o.seq = r.session_seq
       WHERE r.seq > (SELECT max(seq) - 500 FROM gate_call) AND o.machine = :machine
         AND r.moment IN ('pre_tool', 'permission') AND r.decision = 'allow'
         AND r.class NOT IN ('read', 'question', 'plan') AND r.decided_at <= :upto
