@@ -481,7 +481,7 @@ static void seen_command(struct hook *h, const struct hand_found *found)
 	if (found->folder)
 		str_add(&h->real_folder, found->folder);
 	if (found->has_folder) {
-		if (strcmp(found->folder, found->root) != 0)
+		if (found->folder && found->root && strcmp(found->folder, found->root) != 0)
 			add_place(h, found->folder);
 		return;
 	}
