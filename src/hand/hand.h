@@ -53,6 +53,8 @@ struct hand_ask {
 	const char *folder; /* absolute: where something is to run */
 	const char *const *named; /* files that are only named, at most HAND_NAMES */
 	size_t named_count;
+	const char *always_ask; /* JSON list (always_ask.h): what of it lies beneath those that are
+	                           folders */
 	bool hashes; /* of what they contain, where that is not in the plan of edit */
 	const char *shown[HAND_SHOWN_FILES]; /* files to read whole */
 	size_t shown_count;
@@ -66,6 +68,8 @@ struct hand_name {
 	char *target; /* what it stands for there; NULL: is_other */
 	char *leads; /* absolute: where it leads instead; NULL: not known, or nowhere else */
 	char hash[SHA256_BYTES]; /* if asked: of the file, or NO_FILE; "": it cannot be read */
+	char *reaches; /* absolute: beneath it, covered by ask.always_ask; NULL: nothing is; or: */
+	bool is_vast; /* there is more beneath it than is looked through */
 };
 
 struct hand_file {

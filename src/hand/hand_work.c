@@ -3,6 +3,8 @@
 
 #include "hand_edit.h"
 #include "hand_effect.h"
+#include "hand_reach.h"
+#include "json.h"
 #include "safe_path.h"
 #include "workspace.h"
 
@@ -24,6 +26,7 @@ void hand_names_free(struct hand_name *names, size_t count)
 		free(names[i].path);
 		free(names[i].target);
 		free(names[i].leads);
+		free(names[i].reaches);
 	}
 	free(names);
 }
@@ -266,6 +269,30 @@ static void find_name(const char *root_name, const char *named, bool hashes, str
 		(void)close(root);
 }
 
+static void find_reach(const char *root, const cJSON *entries, struct hand_name *name)
+{
+	OWNED(str) struct str folder = { 0 };
+	OWNED(str) struct str reached = { 0 };
+
+	if (name->target)
+		str_addf(&folder, "%s/%s", root, name->target);
+	else if (name->leads)
+		str_add(&folder, name->leads);
+	if (!folder.length)
+		return;
+	name->is_vast = hand_reach(folder.bytes, entries, HAND_REACH_MOST, &reached) < 0;
+	if (reached.length)
+		name->reaches = str_take(&reached);
+}
+
+static void find_reaches(const struct hand_ask *ask, struct hand_found *found)
+{
+	OWNED(cJSON_ptr) cJSON *entries = cJSON_Parse(ask->always_ask);
+
+	for (size_t i = 0; i < found->name_count; i++)
+		find_reach(found->root, entries, &found->names[i]);
+}
+
 static void find_names(const struct hand_ask *ask, struct hand_found *found)
 {
 	bool hashes = ask->hashes && !(ask->edit && !found->why.code);
@@ -274,6 +301,8 @@ static void find_names(const struct hand_ask *ask, struct hand_found *found)
 	for (; found->name_count < ask->named_count; found->name_count++)
 		find_name(found->root, ask->named[found->name_count], hashes,
 		          &found->names[found->name_count]);
+	if (ask->always_ask)
+		find_reaches(ask, found);
 }
 
 static void read_shown(int root, const char *path, struct hand_file *file)

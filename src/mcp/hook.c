@@ -3,6 +3,7 @@
 #include "always_ask.h"
 #include "clock.h"
 #include "gate_edit.h"
+#include "hand_reach.h"
 #include "json_writer.h"
 #include "policy_tool.h"
 #include "result.h"
@@ -305,12 +306,18 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 	ask->fuzz = settings->fuzz;
 }
 
-/* Reading is allowed, but for what the configuration always asks about. */
+/* Reading is allowed, but for what the configuration always asks about, or has beneath it. */
 static void look_at_read(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
 {
-	if (h->in.path_count &&
-	    (h->verdict == HOOK_POLICY || cJSON_GetArraySize(settings->always_ask) > 0))
-		name_paths(h, ask);
+	bool always = cJSON_GetArraySize(settings->always_ask) > 0;
+
+	if (!h->in.path_count || (h->verdict != HOOK_POLICY && !always))
+		return;
+	name_paths(h, ask);
+	if (!always)
+		return;
+	json_canonical(&h->input, settings->always_ask);
+	ask->always_ask = h->input.bytes;
 }
 
 static void look_at_tool(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
@@ -455,18 +462,45 @@ static void seen_edit(struct call *c, struct hand_found *found)
 		deny(h, "", why->text, "");
 }
 
-static void seen_read(struct call *c)
+/* A search may be of the whole workspace: to the policy, that is ".". */
+static void take_root(struct hand_name *n, const char *root)
+{
+	if (!n->is_outside || !n->leads || strcmp(n->leads, root) != 0)
+		return;
+	n->is_other = n->is_outside = false;
+	n->path = xstrdup(".");
+	n->target = xstrdup(".");
+}
+
+static void ask_about_reach(struct hook *h, const struct hand_name *n)
+{
+	OWNED(str) struct str why = { 0 };
+
+	if (n->is_vast)
+		str_addf(&why,
+		         "it reaches more than %d files: policy.always_ask may name some of them",
+		         (int)HAND_REACH_MOST);
+	else
+		str_addf(&why, "it reaches what policy.always_ask names: %s", n->reaches);
+	ask_about(h, "high", why.bytes);
+}
+
+static void seen_read(struct call *c, const struct hand_found *found)
 {
 	struct hook *h = c->hook;
 
 	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_ASK; i++) {
-		const struct hand_name *n = &c->names[i];
-		const char *first = n->is_other ? real_name(h, c, i) : n->path;
-		const char *second = n->is_other ? h->named[i] : n->target;
+		struct hand_name *n = &c->names[i];
+		const char *first, *second;
 
+		take_root(n, found->root);
+		first = n->is_other ? real_name(h, c, i) : n->path;
+		second = n->is_other ? h->named[i] : n->target;
 		if (always_ask_is_added(first, h->settings->always_ask) ||
 		    always_ask_is_added(second, h->settings->always_ask))
 			ask_about(h, "high", "policy.always_ask names this file");
+		else if (n->reaches || n->is_vast)
+			ask_about_reach(h, n);
 		else if (n->is_other && h->verdict == HOOK_POLICY)
 			ask_about(h, "high", "it is not in the workspace");
 	}
@@ -538,7 +572,7 @@ void hook_seen(struct call *c, struct hand_found *found)
 	if (h->in.class == GATE_EDIT)
 		seen_edit(c, found);
 	else if (h->in.class == GATE_READ)
-		seen_read(c);
+		seen_read(c, found);
 	else if (h->in.class == GATE_EXECUTE)
 		seen_command(h, found);
 	c->digest = hook_bind(c, h->digest.text);
