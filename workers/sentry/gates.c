@@ -30,14 +30,6 @@ struct round {
 	bool failed;
 };
 
-static bool has(const struct texts *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i], text) == 0)
-			return true;
-	return false;
-}
-
 static void add_pair(struct texts *list, const char *host, const char *path)
 {
 	OWNED(str) struct str pair = { 0 };
@@ -51,7 +43,7 @@ static bool has_pair(const struct texts *list, const char *host, const char *pat
 	OWNED(str) struct str pair = { 0 };
 
 	str_addf(&pair, "%s %s", host, path);
-	return has(list, str_text(&pair));
+	return texts_has(list, str_text(&pair));
 }
 
 static bool has_host(const struct texts *list, const char *host)
@@ -167,7 +159,7 @@ static int note_installs(struct round *r)
 	for (size_t i = 0; i < r->known.count; i++) {
 		char *host = r->known.items[i], *path = strchr(host, ' ');
 
-		if (has(&r->installs, host))
+		if (texts_has(&r->installs, host))
 			continue;
 		*path = '\0';
 		got = note_removed(r, host, path + 1);
@@ -183,7 +175,7 @@ static int put_install(struct round *r, char *pair)
 	char *path = strchr(pair, ' ');
 	int failed;
 
-	if (has(&r->known, pair))
+	if (texts_has(&r->known, pair))
 		return 0;
 	if (store_begin(&r->w->store, r->e))
 		return -1;
