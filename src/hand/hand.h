@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
 	HAND_SMALL_BYTES = 4 << 20, /* of all files, before and after: above this it is a big job */
@@ -68,7 +69,10 @@ struct hand_name {
 	char *target; /* what it stands for there; NULL: is_other */
 	char *leads; /* absolute: where it leads instead; NULL: not known, or nowhere else */
 	char hash[SHA256_BYTES]; /* if asked: of the file, or NO_FILE; "": it cannot be read */
-	char *reaches; /* absolute: beneath it, covered by ask.always_ask; NULL: nothing is; or: */
+	int links; /* names of that file, if it has several (hard links): then which file it is */
+	int64_t device, inode;
+	char *reaches; /* absolute: beneath it, or another name of it, covered by ask.always_ask;
+	                  NULL: nothing is; or: */
 	bool is_vast; /* there is more beneath it than is looked through */
 };
 

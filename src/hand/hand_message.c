@@ -204,6 +204,9 @@ static void add_names(struct str *out, const struct hand_found *found)
 		pack_add_text(out, found->names[i].target);
 		pack_add_text(out, found->names[i].leads);
 		pack_add_text(out, found->names[i].hash);
+		pack_add_int(out, found->names[i].links);
+		pack_add_int(out, found->names[i].device);
+		pack_add_int(out, found->names[i].inode);
 		pack_add_text(out, found->names[i].reaches);
 		pack_add_int(out, found->names[i].is_vast);
 	}
@@ -385,6 +388,9 @@ static void take_name(struct pack *w, const char *root, struct hand_name *name)
 		w->bad = true;
 	else
 		(void)snprintf(name->hash, sizeof(name->hash), "%s", hash);
+	name->links = (int)pack_int_in(w, 0, INT_MAX);
+	name->device = pack_int(w);
+	name->inode = pack_int(w);
 	name->reaches = pack_text(w, 2 * PATH_MAX);
 	name->is_vast = pack_int_in(w, 0, 1) != 0;
 	name->is_other = !name->target;

@@ -215,6 +215,28 @@ static void find_folder(const char *folder, struct hand_found *found)
 	                     (real[length] == '/' && !safe_path_is_protected(real + length + 1)));
 }
 
+/* The absolute name of what a name stands for; empty: not known. */
+static void add_real(const char *root, const struct hand_name *name, struct str *out)
+{
+	if (name->target)
+		str_addf(out, "%s/%s", root, name->target);
+	else if (name->leads)
+		str_add(out, name->leads);
+}
+
+static void find_links(const char *root, struct hand_name *name)
+{
+	OWNED(str) struct str real = { 0 };
+	struct stat st;
+
+	add_real(root, name, &real);
+	if (!real.length || lstat(real.bytes, &st) || !S_ISREG(st.st_mode) || st.st_nlink < 2)
+		return;
+	name->links = st.st_nlink > INT_MAX ? INT_MAX : (int)st.st_nlink;
+	name->device = (int64_t)st.st_dev;
+	name->inode = (int64_t)st.st_ino;
+}
+
 static void hash_name(int root, struct hand_name *name)
 {
 	struct sha256 hash;
@@ -265,22 +287,28 @@ static void find_name(const char *root_name, const char *named, bool hashes, str
 	}
 	if (hashes)
 		hash_name(root, name);
+	find_links(root_name, name);
 	if (root >= 0)
 		(void)close(root);
 }
 
+/* Of a folder what lies beneath it; of a file with several names those in the workspace. */
 static void find_reach(const char *root, const cJSON *entries, struct hand_name *name)
 {
 	OWNED(str) struct str folder = { 0 };
 	OWNED(str) struct str reached = { 0 };
+	struct hand_reach_of of = { .most = HAND_REACH_MOST,
+		                    .is_file = name->links > 0,
+		                    .device = name->device,
+		                    .inode = name->inode };
 
-	if (name->target)
-		str_addf(&folder, "%s/%s", root, name->target);
-	else if (name->leads)
-		str_add(&folder, name->leads);
+	if (name->links)
+		str_add(&folder, root);
+	else
+		add_real(root, name, &folder);
 	if (!folder.length)
 		return;
-	name->is_vast = hand_reach(folder.bytes, entries, HAND_REACH_MOST, &reached) < 0;
+	name->is_vast = hand_reach(folder.bytes, &of, entries, &reached) < 0;
 	if (reached.length)
 		name->reaches = str_take(&reached);
 }

@@ -11,6 +11,7 @@
 #include "safe_path.h"
 #include "visible.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,6 +446,14 @@ static void take_plan(struct call *c, struct hand_found *found)
 	make_title(h, c->files[c->plan.primary].path);
 }
 
+static void ask_about_links(struct hook *h, const struct hand_name *n, const char *path)
+{
+	OWNED(str) struct str why = { 0 };
+
+	str_addf(&why, "%s has %d names (hard links)", path, n->links);
+	ask_about(h, "high", why.bytes);
+}
+
 static void seen_edit(struct call *c, struct hand_found *found)
 {
 	struct hook *h = c->hook;
@@ -452,6 +461,10 @@ static void seen_edit(struct call *c, struct hand_found *found)
 
 	if (h->why.length) /* it has arguments that are not known */
 		h->risk = "high";
+	/* A host may write in place: then the other names change as well. */
+	for (size_t i = 0; i < c->name_count; i++)
+		if (c->names[i].links)
+			ask_about_links(h, &c->names[i], real_name(h, c, i));
 	if (leads_out(c))
 		return;
 	if (!why->code)
@@ -501,6 +514,8 @@ static void seen_read(struct call *c, const struct hand_found *found)
 			ask_about(h, "high", "policy.always_ask names this file");
 		else if (n->reaches || n->is_vast)
 			ask_about_reach(h, n);
+		else if (n->links && h->verdict == HOOK_POLICY)
+			ask_about_links(h, n, real_name(h, c, i));
 		else if (n->is_other && h->verdict == HOOK_POLICY)
 			ask_about(h, "high", "it is not in the workspace");
 	}
@@ -532,6 +547,17 @@ static void seen_command(struct hook *h, const struct hand_found *found)
 	ask_about(h, "high", why.length ? why.bytes : "where it runs is not known");
 }
 
+/* Which file it is counts where it is also another name's. */
+static void add_links(struct sha256_state *h, const struct hand_name *n)
+{
+	char text[80] = "";
+
+	if (n->links)
+		(void)snprintf(text, sizeof(text), "%" PRId64 " %" PRId64 " %d", n->device,
+		               n->inode, n->links);
+	add_text(h, text);
+}
+
 struct sha256 hook_bind(const struct call *c, const char *digest)
 {
 	struct sha256_state *state;
@@ -549,6 +575,7 @@ struct sha256 hook_bind(const struct call *c, const char *digest)
 		add_text(state, c->names[i].target);
 		add_text(state, c->names[i].leads);
 		add_text(state, c->names[i].hash);
+		add_links(state, &c->names[i]);
 	}
 	for (size_t i = 0; c->files && i < c->plan.count; i++) {
 		add_text(state, c->files[i].path);

@@ -116,6 +116,49 @@ START_TEST(a_search_above_what_is_always_asked_is_asked)
 }
 END_TEST
 
+/* docs/NAME becomes another name of a file. */
+static void join(const char *name, const char *file)
+{
+	OWNED(str) struct str from = { 0 }, to = { 0 };
+
+	str_addf(&from, "%s/%s", workspace, file);
+	str_addf(&to, "%s/docs/%s", workspace, name);
+	ck_assert_int_eq(link(from.bytes, to.bytes), 0);
+}
+
+START_TEST(another_name_of_a_file_that_is_always_asked_is_asked)
+{
+	static const struct use ASKED = { "claude", "PreToolUse", "Read",
+		                          "{\"file_path\":\"docs/same.txt\"}" };
+	static const struct use ALLOWED = { "claude", "PreToolUse", "Read",
+		                            "{\"file_path\":\"docs/two.txt\"}" };
+
+	given_secrets();
+	join("same.txt", "secrets/a.txt");
+	join("two.txt", "docs/a.txt");
+	are_asked(&ASKED, 1, "/secrets/a.txt");
+	are_allowed(&ALLOWED, 1);
+}
+END_TEST
+
+START_TEST(by_the_policy_a_file_with_several_names_is_asked)
+{
+	static const struct use USE = { "claude", "PreToolUse", "Read",
+		                        "{\"file_path\":\"docs/two.txt\"}" };
+
+	given_hooks_with("gate.reads", "policy");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"file_patterns\":{\"read\":[\"docs/**\"]}}");
+	(void)mkdir(below(workspace, "docs"), 0755);
+	put_file(workspace, "a.txt", "text\n");
+	put_file(workspace, "docs/two.txt", "text\n");
+	are_allowed(&USE, 1);
+	(void)unlink(below(workspace, "docs/two.txt"));
+	join("two.txt", "a.txt");
+	are_asked(&USE, 1, "has 2 names (hard links)");
+}
+END_TEST
+
 START_TEST(what_reaches_nothing_of_it_is_read_unasked)
 {
 	static const struct use USES[] = {
@@ -169,6 +212,8 @@ int main(void)
 	tcase_add_test(c,
 	               whatever_argument_names_a_file_that_is_always_asked_it_is_not_read_unasked);
 	tcase_add_test(c, a_search_above_what_is_always_asked_is_asked);
+	tcase_add_test(c, another_name_of_a_file_that_is_always_asked_is_asked);
+	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
 	tcase_add_test(c, what_reaches_nothing_of_it_is_read_unasked);
 	tcase_add_test(c, by_the_policy_a_search_is_of_the_folder_in_which_it_begins);
 	return run_suite(s);
