@@ -7,6 +7,8 @@
 #include "tree.h"
 #include "workspace.h"
 
+#include <sysexits.h>
+
 enum {
 	HISTORIES = 20,
 	HISTORIES_MAX = 100000,
@@ -407,6 +409,8 @@ static void fails_at(const struct fault *f)
 
 		of_database |= fault_hit(strace_log(), test_db());
 		ck_assert_msg(status == 0 || of_database, "%s: status %d", fault_name(f), status);
+		ck_assert_msg(status != EX_CONFIG || strcmp(f->error, "EACCES") == 0,
+		              "%s is told as damage", fault_name(f));
 		if (is_settled(f))
 			return;
 	}
