@@ -106,10 +106,13 @@ START_TEST(what_has_changed_is_shown_and_asked)
 	expect("SELECT modified, deleted, added, named FROM workspace_restore",
 	       "1|1|1|changed.txt, gone.txt, new.txt\n");
 	expect(
-	    "SELECT kind, state, title, description, body FROM request",
+	    "SELECT r.kind, r.state, title, replace(description, substr(before_id, 1, 13), 'ID'), "
+	    "body"
+	    " FROM request AS r, workspace_restore AS w",
 	    "restore|pending|Restore checkpoint before the storm|The following files have changed "
 	    "since checkpoint before the storm: changed.txt, gone.txt, new.txt. Proceeding will "
-	    "override local state.|Modified (1):\n  changed.txt\nDeleted (1), will be back:\n  "
+	    "override local state. What is there now is kept as checkpoint ID.|Modified (1):\n  "
+	    "changed.txt\nDeleted (1), will be back:\n  "
 	    "gone.txt\nAdded (1), will be removed:\n  new.txt\n\n--- a/changed.txt\n+++ "
 	    "b/changed.txt\n@@ -1 +1 @@\n-two\n+one\n--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 "
 	    "@@\n+gone\n--- a/new.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n\n");
