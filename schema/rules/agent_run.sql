@@ -76,6 +76,10 @@ SELECT s.seq AS session_seq, s.id AS session_id, s.status, s.machine, r.seq AS r
  WHERE s.origin = 'started' AND s.status <> 'terminated' AND s.status IN ('parked', 'paused')
    AND r.generation = (SELECT max(l.generation) FROM agent_run AS l WHERE l.session_seq = s.seq);
 
+-- The sessions whose agent has not begun yet.
+CREATE VIEW session_ahead AS
+SELECT session_seq FROM agent_run WHERE ended_at IS NULL AND generation = 1 AND state IN ('wanted', 'starting');
+
 -- The sessions that count against the limits: we started them, and their agent runs or is about to.
 CREATE VIEW started_session AS
 SELECT s.seq, s.protocol_mode FROM session AS s
