@@ -198,7 +198,9 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
      SET ended_at = coalesce(ended_at, NEW.ended_at), followed_at = coalesce(followed_at, NEW.ended_at),
          shown_at = NEW.ended_at
    WHERE NEW.state = 'ended' AND run_seq = NEW.seq AND (ended_at IS NULL OR followed_at IS NULL);
+  -- A stop of the system is told once, in the channel; the head of the thread resumes the session.
   INSERT INTO slack_notice (kind, session_seq, detail, at)
   SELECT 'run', NEW.session_seq, json_object('run', NEW.seq), NEW.ended_at
-   WHERE NEW.outcome = 'interrupted' OR (NEW.outcome = 'failed' AND NEW.generation > 1);
+   WHERE (NEW.outcome = 'interrupted' AND NEW.why IS NOT 'the system stopped')
+      OR (NEW.outcome = 'failed' AND NEW.generation > 1);
 END;

@@ -160,6 +160,31 @@ START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
 }
 END_TEST
 
+START_TEST(a_stop_of_the_system_is_one_message_and_the_head_resumes)
+{
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(char_ptr) char *stopped = NULL;
+
+	a_system_with_an_agent("mend it", "\"text:I begin.\", \"wait\"");
+	free(ts_of("agent"));
+	head = ts_of("session");
+	all_is_said();
+	given("CREATE TEMP TABLE told AS SELECT max(seq) AS seq FROM slack_message");
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT status FROM session", "interrupted\n");
+	expect("SELECT kind, state FROM slack_message WHERE seq > (SELECT seq FROM told)",
+	       "server|sent\n");
+	site_start(&site);
+	stopped = shown_now(head);
+	says(stopped, "session_resume");
+	expect("SELECT kind FROM slack_message WHERE seq > (SELECT seq FROM told)", "server\n");
+	press_and_wait(head, "session_resume");
+	pass_time_until("SELECT status FROM session", "active\n");
+	is_not_in(shown_now(head), "session_resume");
+	end_system();
+}
+END_TEST
+
 START_TEST(words_to_an_interrupted_session_wait_for_its_own_agent)
 {
 	OWNED(char_ptr) char *head = NULL;
@@ -394,6 +419,7 @@ int main(void)
 	tcase_add_test(c, words_that_a_restart_leaves_untold_are_not_what_came_next);
 	tcase_add_test(c, an_agent_that_is_killed_in_a_turn_did_not_go_on_by_itself);
 	tcase_add_test(c, the_turn_of_an_interrupted_session_says_that_it_can_be_resumed);
+	tcase_add_test(c, a_stop_of_the_system_is_one_message_and_the_head_resumes);
 	tcase_add_test(c, words_to_an_interrupted_session_wait_for_its_own_agent);
 	tcase_add_test(c, activity_is_one_message_with_few_edits);
 	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
