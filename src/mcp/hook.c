@@ -237,8 +237,10 @@ static bool describe_prompt(struct hook *h)
 	const cJSON *input = h->in.tool_input, *one;
 	const char *plan = json_text(input, "plan");
 
-	/* What else is asked for with it belongs to the question: then all of it is shown. */
-	if (h->in.class == GATE_PLAN && plan && *plan && cJSON_GetArraySize(input) == 1) {
+	/* What else is asked for with it belongs to the question: then all of it is shown. Claude
+	 * Code also says in which file the plan is. */
+	if (h->in.class == GATE_PLAN && plan && *plan &&
+	    cJSON_GetArraySize(input) == 1 + (json_text(input, "planFilePath") != NULL)) {
 		str_addf(&h->subject, "%s", plan);
 		str_add(&h->title, "Plan to be approved");
 		return true;

@@ -4,7 +4,9 @@
 static const char QUESTIONS[] =
     "{\"questions\":[{\"question\":\"Which database?\",\"header\":\"Storage\",\"options\":["
     "{\"label\":\"SQLite\",\"description\":\"a file\"},{\"label\":\"PostgreSQL\"}]}]}";
-static const char PLAN[] = "{\"plan\":\"# Plan\\n1. Write it\\n2. Test it\"}";
+/* As Claude Code 2.1.330 sends it. */
+static const char PLAN[] = "{\"plan\":\"# Plan\\n1. Write it\\n2. Test it\","
+                           "\"planFilePath\":\"/home/a/.claude/plans/it.md\"}";
 
 static void decide(const char *verdict, const char *column, const char *text)
 {
