@@ -19,7 +19,7 @@ SELECT w.seq, w.state, w.error_code, w.why, w.checkpoint_id, w.before_id, w.requ
 
 -- name: workspace_restore_wanted :one
 -- The oldest order whose workspace has been read, or could not be read.
-SELECT w.seq, w.session_seq, w.previous_seq, w.checkpoint_id, w.paths, w.to_hash,
+SELECT w.seq, w.session_seq, w.previous_seq, w.checkpoint_id, w.paths, w.to_hash, w.before_id,
        b.manifest AS from_hash, b.why, c.label
   FROM workspace_restore AS w
   JOIN checkpoint AS b ON b.id = w.before_id AND b.state IN ('done', 'refused', 'lost')

@@ -151,6 +151,7 @@ family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=30 \
 family "valgrind" sh tests/valgrind.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
 family "build (release: warnings are errors)" build release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+family "hardening (release: the installed programs)" sh tests/hardening.sh build/release
 family "bench (short: does it run)" sh tests/bench/run.sh --short
 family "format (clang-format $STYLE_VERSION)" with_style_version cmake --build --preset dev --target format-check
 family "lint (clang-tidy $STYLE_VERSION)" with_style_version cmake --build --preset dev --target lint

@@ -50,14 +50,6 @@ static void tell(void *arg, const struct gate_switch_found *found)
 		            found->file, str_text(&found->what));
 }
 
-static bool has(const struct texts *roots, const char *root)
-{
-	for (size_t i = 0; i < roots->count; i++)
-		if (strcmp(roots->items[i], root) == 0)
-			return true;
-	return false;
-}
-
 /* Where the user is, and where sessions work. */
 static void find_roots(struct doctor *d, struct texts *roots)
 {
@@ -72,7 +64,7 @@ static void find_roots(struct doctor *d, struct texts *roots)
 	machine_name(machine);
 	sql_session_workspaces(&d->store, machine, &row);
 	while (row_next(&row.row, &e) > 0)
-		if (!has(roots, row.workspace_root))
+		if (!texts_has(roots, row.workspace_root))
 			texts_add(roots, row.workspace_root);
 	if (e.text[0])
 		doctor_tell(d, WARN, "gate", "cannot read which workspaces are open: %s", e.text);

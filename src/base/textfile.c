@@ -14,7 +14,8 @@ enum { READ_BYTES = 64 << 10, PERMISSIONS = 07777, FOR_ALL = 0666, DIRECTORY_FOR
 
 /* ---- reading ---- */
 
-static int read_all(int fd, const char *path, struct str *bytes, struct err *e)
+/* Appends at most so many bytes. 0 all, 1 there are more, -1 with errno. */
+static int read_all(int fd, size_t most, struct str *bytes)
 {
 	char piece[READ_BYTES];
 	ssize_t n;
@@ -23,24 +24,42 @@ static int read_all(int fd, const char *path, struct str *bytes, struct err *e)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(e, ERR_AGAIN, "%s: cannot be read", path);
-		if (bytes->length + (size_t)n > TEXTFILE_BYTES_MAX)
-			return err_set(e, ERR_INPUT, "%s: is larger than %d MB", path,
-			               TEXTFILE_BYTES_MAX >> 20);
+			return -1;
+		if ((size_t)n > most)
+			return 1;
 		str_add_bytes(bytes, piece, (size_t)n);
+		most -= (size_t)n;
 	}
 	return 0;
 }
 
 static int read_open(int fd, struct textfile *f, struct err *e)
 {
+	int more;
+
 	if (fstat(fd, &f->about) != 0)
 		return err_errno(e, ERR_AGAIN, "%s", f->path);
 	if (!S_ISREG(f->about.st_mode))
 		return err_set(e, ERR_INPUT, "%s: is not a regular file", f->path);
 	f->exists = true;
 	f->mode = f->about.st_mode & PERMISSIONS;
-	return read_all(fd, f->path, &f->bytes, e);
+	more = read_all(fd, TEXTFILE_BYTES_MAX, &f->bytes);
+	if (more < 0)
+		return err_errno(e, ERR_AGAIN, "%s: cannot be read", f->path);
+	return more ? err_set(e, ERR_INPUT, "%s: is larger than %d MB", f->path,
+	                      TEXTFILE_BYTES_MAX >> 20)
+	            : 0;
+}
+
+int textfile_look(const char *path, size_t most, struct str *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), more = -1;
+	struct stat about;
+
+	if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
+		more = read_all(fd, most, out);
+	io_shut(&fd);
+	return more < 0 ? 0 : more ? -1 : 1;
 }
 
 int textfile_read(const char *path, struct textfile *f, struct err *e)

@@ -28,6 +28,10 @@ struct textfile {
  * large, or is a link to nothing. */
 int textfile_read(const char *path, struct textfile *f, struct err *e);
 
+/* Appends what a file of others contains; links are followed, nothing is waited for. 1; 0: it is no
+ * regular file, or cannot be read; -1: it is larger than most bytes, and not all of it was read. */
+int textfile_look(const char *path, size_t most, struct str *out);
+
 /* Replaces what was read with bytes; creates missing directories. Refused with ERR_AGAIN if the
  * file has changed since. 0, or -1 with nothing changed. */
 int textfile_replace(const struct textfile *f, const struct str *bytes, struct err *e);

@@ -3,12 +3,21 @@
 #include "str.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void texts_add(struct texts *t, const char *text)
 {
 	t->items = xrealloc(t->items, (t->count + 2) * sizeof(*t->items));
 	t->items[t->count++] = xstrdup(text);
 	t->items[t->count] = NULL;
+}
+
+bool texts_has(const struct texts *t, const char *text)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (strcmp(t->items[i], text) == 0)
+			return true;
+	return false;
 }
 
 void texts_clear(struct texts *t)

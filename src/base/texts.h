@@ -2,6 +2,7 @@
 #ifndef TEXTS_H
 #define TEXTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct texts {
@@ -11,6 +12,9 @@ struct texts {
 
 /* Appends a copy. */
 void texts_add(struct texts *t, const char *text);
+/* Whether it has this text. */
+bool texts_has(const struct texts *t, const char *text);
+
 /* Frees the texts; t is then empty and may be used again. */
 void texts_clear(struct texts *t);
 

@@ -185,6 +185,11 @@ static void read_patch(struct gate_input *in, const char *text)
 	gate_patch_clear(&patch);
 }
 
+const char *gate_input_patch_argument(const struct gate_input *in)
+{
+	return in->command ? "command" : in->keys->content;
+}
+
 static void read_paths(struct gate_input *in)
 {
 	const struct gate_keys *keys = in->keys;

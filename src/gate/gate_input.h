@@ -71,6 +71,9 @@ void gate_input_clear(struct gate_input *in);
 cJSON *gate_input_json(const struct gate_host *host, const char *event, const char *tool,
                        const char *cwd, const cJSON *tool_input);
 
+/* Of an input with a patch: the name of the argument that holds it. */
+const char *gate_input_patch_argument(const struct gate_input *in);
+
 /* An absolute form of a path that a tool names: relative ones are below cwd (for a patch: below
  * patch_dir). Resolves no links and removes no dots. -1: it is relative, and the host named no cwd.
  */

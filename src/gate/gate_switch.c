@@ -3,14 +3,11 @@
 #include "err.h"
 #include "json.h"
 #include "json_edit.h"
+#include "textfile.h"
 #include "toml_edit.h"
 
-#include <ctype.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { FILE_BYTES_MAX = 1 << 20, PLACE_MAX = 3, WORDS_BYTES = 200 };
 
@@ -39,11 +36,12 @@ struct gate_switch {
 	}
 
 /* Not here, because it was seen not to matter: variables that Qwen Code takes from .env, and what
- * opencode.json says of plugins. */
+ * opencode.json says of plugins. What stands in one file of a host stands together: it is read
+ * once. */
 static const struct gate_switch SWITCHES[] = {
 	CLAUDE_FILE("claude", ".claude/settings.json"),
-	CLAUDE_FILE("claude", ".claude/settings.local.json"),
 	{ "claude", ".claude/settings.json", SAYS_LOADS, { "env" } },
+	CLAUDE_FILE("claude", ".claude/settings.local.json"),
 	{ "claude", ".claude/settings.local.json", SAYS_LOADS, { "env" } },
 	{ "codex", ".codex/config.toml", SAYS_FALSE, { "features", "hooks" } },
 	{ "codex", ".codex/config.toml", SAYS_FALSE, { "features", "codex_hooks" } },
@@ -60,28 +58,13 @@ static const struct gate_switch SWITCHES[] = {
 
 /* ---- the file ---- */
 
-/* 1 read, 0 there is none that a host would read, -1 it is too large to be looked at. */
+/* As textfile_look: a host reads no other files either. */
 static int read_file(const char *root, const char *name, struct str *out)
 {
 	OWNED(str) struct str path = { 0 };
-	char chunk[4096];
-	struct stat about;
-	ssize_t n = 0;
-	int fd;
 
 	str_addf(&path, "%s/%s", root, name);
-	fd = open(str_text(&path), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-		while (out->length <= FILE_BYTES_MAX && (n = read(fd, chunk, sizeof(chunk))) > 0)
-			str_add_bytes(out, chunk, (size_t)n);
-	else
-		n = -1;
-	(void)close(fd);
-	if (n < 0)
-		return 0;
-	return out->length > FILE_BYTES_MAX ? -1 : 1;
+	return textfile_look(str_text(&path), FILE_BYTES_MAX, out);
 }
 
 static cJSON *parse(const struct gate_switch *s, const struct str *text)
@@ -213,15 +196,21 @@ static bool judge(const struct gate_switch *s, const struct str *text,
 void gate_switch_look(const char *host, const char *root,
                       void (*each)(void *arg, const struct gate_switch_found *found), void *arg)
 {
+	OWNED(str) struct str text = { 0 };
+	const char *file = "";
+	int got = 0;
+
 	for (size_t i = 0; i < COUNT(SWITCHES); i++) {
 		const struct gate_switch *s = &SWITCHES[i];
 		struct gate_switch_found found = { .host = s->host, .file = s->file };
-		OWNED(str) struct str text = { 0 };
-		int got;
 
 		if (strcmp(s->host, host) != 0)
 			continue;
-		got = read_file(root, s->file, &text);
+		if (strcmp(s->file, file) != 0) {
+			str_reset(&text);
+			got = read_file(root, s->file, &text);
+			file = s->file;
+		}
 		if (got < 0)
 			str_add(&found.what, "is too large to be looked at");
 		if (got < 0 || (got > 0 && judge(s, &text, &found)))

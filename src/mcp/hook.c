@@ -52,21 +52,26 @@ static void add_text(struct sha256_state *h, const char *text)
 	sha256_add(h, "", 1);
 }
 
-/* What an agent says about a command is not what it does, and may be worded anew. */
+/* What an agent says about a command or a patch is not what it does, and may be worded anew. */
 static void add_arguments(struct sha256_state *h, const struct gate_input *in)
 {
 	OWNED(cJSON_ptr) cJSON *bare = NULL;
 	OWNED(str) struct str text = { 0 };
 
-	if (in->class == GATE_EXECUTE) {
+	if (in->class == GATE_EXECUTE || in->patch) {
 		bare = cJSON_Duplicate(in->tool_input, true);
 		cJSON_DeleteItemFromObjectCaseSensitive(bare, "description");
+	}
+	if (in->patch) {
+		cJSON_DeleteItemFromObjectCaseSensitive(bare, "explanation");
+		cJSON_DeleteItemFromObjectCaseSensitive(bare, gate_input_patch_argument(in));
 	}
 	json_canonical(&text, bare ? bare : in->tool_input);
 	add_text(h, str_text(&text));
 }
 
-/* The same patch may come as a command, and as a tool of its own. */
+/* The same patch may come as a command, and as a tool of its own: then its text counts, and what
+ * else there is in the call. */
 static void compute_digest(struct hook *h)
 {
 	struct sha256_state *state = sha256_begin();
@@ -81,9 +86,9 @@ static void compute_digest(struct hook *h)
 		add_text(state, in->tool ? in->tool : in->event_name);
 		if (!in->tool)
 			add_text(state, in->session);
-		if (in->tool_input)
-			add_arguments(state, in);
 	}
+	if (in->tool_input)
+		add_arguments(state, in);
 	add_text(state, str_text(&h->folder));
 	h->digest = sha256_end(state);
 }
@@ -438,6 +443,8 @@ static void seen_edit(struct call *c, struct hand_found *found)
 	struct hook *h = c->hook;
 	const struct refusal *why = &found->why;
 
+	if (h->why.length) /* it has arguments that are not known */
+		h->risk = "high";
 	if (leads_out(c))
 		return;
 	if (!why->code)

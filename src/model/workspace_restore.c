@@ -92,8 +92,8 @@ static int64_t ask(struct restoring *r, struct err *e)
 	str_addf(
 	    &text,
 	    "The following files have changed since checkpoint %s: %s. Proceeding will override "
-	    "local state.",
-	    str_text(&r->label), str_text(&r->named));
+	    "local state. What is there now is kept as checkpoint %.13s.",
+	    str_text(&r->label), str_text(&r->named), r->row->before_id);
 	if (r->left.count > 0)
 		str_addf(&text, " %zu could not be compared and stay%s as %s: %s.", r->left.count,
 		         r->left.count == 1 ? "s" : "", r->left.count == 1 ? "it is" : "they are",

@@ -80,20 +80,45 @@ int desk_checkpoint(struct desk *d, struct err *e)
 
 /* ---- the list ---- */
 
-static void add_words(struct str *out, const struct checkpoint_row *c)
+static const char *why_taken(enum checkpoint_kind kind)
 {
-	str_addf(out, "%.*s  %.16sZ  %s", FIND_SHORT, c->id, c->created_at,
-	         checkpoint_kind_name(c->kind));
-	if (c->label) {
-		str_add(out, "  *");
+	switch (kind) {
+	case CHECKPOINT_KIND_START:
+		return "as the session began";
+	case CHECKPOINT_KIND_APPLY:
+		return "before a critical change";
+	case CHECKPOINT_KIND_RESTORE:
+		return "before a restore";
+	case CHECKPOINT_KIND_ORDERED:
+	case CHECKPOINT_KIND_DIFF:
+	case CHECKPOINT_KIND_NONE:
+		break;
+	}
+	return "ordered";
+}
+
+/* A line of the list. In Slack, what it says beside is for a narrow screen: the time is shown as
+ * that of the reader. */
+static void add_words(struct str *out, const struct checkpoint_row *c, bool in_slack)
+{
+	if (in_slack)
+		str_addf(out, "`%.*s`  %s  ", FIND_SHORT, c->id, c->created_at);
+	else
+		str_addf(out, "%.*s  %.16sZ  ", FIND_SHORT, c->id, c->created_at);
+	if (c->label && c->kind == CHECKPOINT_KIND_ORDERED) {
+		str_add_char(out, '*');
 		str_add_shown(out, c->label, strlen(c->label), LABEL_SHOWN);
 		str_add_char(out, '*');
+	} else {
+		str_add(out, why_taken(c->kind));
 	}
 	if (c->state == CHECKPOINT_STATE_DONE)
-		str_addf(out, "  %lld files, %lld bytes, %lld new", (long long)c->files,
-		         (long long)c->bytes, (long long)c->added_bytes);
+		str_addf(out, "  %lld file%s, %lld bytes", (long long)c->files,
+		         c->files == 1 ? "" : "s", (long long)c->bytes);
 	else
 		str_addf(out, "  %s", checkpoint_state_name(c->state));
+	if (c->state == CHECKPOINT_STATE_DONE && !in_slack)
+		str_addf(out, ", %lld of them new", (long long)c->added_bytes);
 	if (c->why) {
 		str_add(out, ": ");
 		str_add_shown(out, c->why, strlen(c->why), LABEL_SHOWN);
@@ -149,6 +174,7 @@ int desk_list_checkpoints(struct desk *d, struct err *e)
 	OWNED(checkpoint_row) struct checkpoint_row c = { 0 };
 	char session[ID_BYTES];
 	int got = find_whose(d, session, e), count = 0;
+	bool in_slack = d->who->place.channel != NULL;
 	int most = d->w->most > 0 && d->w->most < ROWS_MOST ? (int)d->w->most
 	           : d->w->most > 0                         ? ROWS_MOST
 	                                                    : LISTED;
@@ -164,7 +190,7 @@ int desk_list_checkpoints(struct desk *d, struct err *e)
 	while ((got = row_next(&c.row, e)) > 0) {
 		(void)cJSON_AddItemToArray(list, json_of(&c));
 		if (count++ < most)
-			add_words(&d->out->text, &c);
+			add_words(&d->out->text, &c, in_slack);
 	}
 	if (count == 0)
 		str_add(&d->out->text, "there are no checkpoints");
@@ -172,9 +198,14 @@ int desk_list_checkpoints(struct desk *d, struct err *e)
 		str_addf(
 		    &d->out->text, "... and %s%d more: %s", count == ROWS_MOST ? "at least " : "",
 		    count - most,
-		    d->who->place.channel
+		    in_slack
 		        ? "`session-checkpoints <session>` lists those of one session; all: "
 		          "`agent-intercom-ctl checkpoint list -n 0`"
 		        : "`checkpoint list -n 0` lists all, --session ID those of one session");
+	if (count > 0 && in_slack)
+		str_addf(&d->out->text,
+		         "%s`diff <checkpoint>` shows what has changed since then, "
+		         "`session-restore <checkpoint>` puts it back after it has asked.",
+		         count > most ? "\n" : "");
 	return got < 0 ? -1 : 0;
 }

@@ -272,7 +272,7 @@ static const struct verb VERBS[] = {
 	  .text = TEXT_MAY,
 	  .only_talk = true,
 	  .category = SESSION,
-	  .syntax = "help [answers|session|files|custom]",
+	  .syntax = "help [answers|session|checkpoint|files|custom]",
 	  .help = "this list, or a part of it" },
 };
 

@@ -6,14 +6,14 @@
 
 enum { ARGUMENT_BYTES = 1 << 20 }; /* no more is shown to a person: hook.h refuses it */
 
-/* Arguments of shell tools that change nothing about what a command does. */
+/* Arguments of tools that change nothing about what a command or a patch does. */
 static bool is_harmless(const char *name)
 {
-	static const char *const NAMES[] = { "command",           "description",
-		                             "timeout",           "timeout_ms",
-		                             "is_background",     "run_in_background",
-		                             "max_output_tokens", "yield_time_ms",
-		                             "initial_wait",      "explanation" };
+	static const char *const NAMES[] = { "description",       "timeout",
+		                             "timeout_ms",        "is_background",
+		                             "run_in_background", "max_output_tokens",
+		                             "yield_time_ms",     "initial_wait",
+		                             "explanation" };
 
 	for (size_t i = 0; i < COUNT(NAMES); i++)
 		if (strcmp(NAMES[i], name) == 0)
@@ -49,22 +49,32 @@ static bool is_ours(const struct gate_input *in)
 	       in->server_tool && tool_name_is_ours(in->server_tool);
 }
 
-static enum policy_tool take_command(const struct gate_input *in, struct policy_question *q,
-                                     struct str *why)
+/* Of a command or a patch: a person is asked if it has arguments of which is not known what they
+ * change. */
+static enum policy_tool take_others(const struct gate_input *in, struct str *why)
 {
-	enum policy_tool as = in->command ? POLICY_TOOL_JUDGED : POLICY_TOOL_ASKED;
+	const char *patch = in->patch ? gate_input_patch_argument(in) : "command";
+	enum policy_tool as = POLICY_TOOL_JUDGED;
 	const cJSON *one;
 
-	q->tool = in->command;
-	q->is_command = true;
 	cJSON_ArrayForEach (one, in->tool_input) {
-		if (is_harmless(one->string) || is_own_folder(in, one) || cJSON_IsNull(one) ||
-		    cJSON_IsFalse(one))
+		if (is_harmless(one->string) || strcmp(one->string, patch) == 0 ||
+		    is_own_folder(in, one) || cJSON_IsNull(one) || cJSON_IsFalse(one))
 			continue;
 		add_argument(why, one);
 		as = POLICY_TOOL_ASKED;
 	}
 	return as;
+}
+
+static enum policy_tool take_command(const struct gate_input *in, struct policy_question *q,
+                                     struct str *why)
+{
+	enum policy_tool as = take_others(in, why);
+
+	q->tool = in->command;
+	q->is_command = true;
+	return in->command ? as : POLICY_TOOL_ASKED;
 }
 
 enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_policy,
@@ -77,7 +87,7 @@ enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_pol
 		return reads_by_policy && in->path_count ? POLICY_TOOL_JUDGED : POLICY_TOOL_ALLOWED;
 	case GATE_EDIT:
 		q->tool = "check_clearance";
-		return POLICY_TOOL_JUDGED;
+		return in->patch ? take_others(in, why) : POLICY_TOOL_JUDGED;
 	case GATE_EXECUTE:
 		return take_command(in, q, why);
 	case GATE_QUESTION:

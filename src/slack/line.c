@@ -192,6 +192,13 @@ static bool is_other_verdict(const struct verb_line *l, const char *view)
 	return (is_verb(l, "approve") || is_verb(l, "reject")) && !is_verb(l, view);
 }
 
+/* Words around a look, and a "list" alone, are for the agent. */
+static bool is_for_agent(const struct slack_talk *t, const struct verb_line *l, bool order)
+{
+	return l->verb && l->verb->row == VERB_READING && !is_verb(l, "help") &&
+	       !t->intent->mentioned && !(order && strcmp(l->word, "list") != 0);
+}
+
 int slack_line_of_thread(struct slack_talk *t, struct err *e)
 {
 	const char *text = t->intent->text;
@@ -206,7 +213,7 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task") &&
 	    !is_other_verdict(&l, view))
 		return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
-	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->intent->mentioned)
+	if (is_for_agent(t, &l, order))
 		return free_text(t, text, e);
 	if (order)
 		return say_order(t, &l, e);

@@ -43,7 +43,7 @@ int store_examine(const char *path, int *ret_version, struct err *e)
 	if (open_any(&st, path, SQLITE_OPEN_READONLY, e))
 		return -1;
 	id = store_pragma(&st, "application_id");
-	if (id == -1 && store_kind_of(sqlite3_errcode(st.db)) != ERR_INPUT)
+	if (id == -1 && store_kind_of(store_code(st.db, sqlite3_errcode(st.db))) != ERR_INPUT)
 		return store_failed(st.db, sqlite3_errcode(st.db), path, e);
 	if (id == -1)
 		return err_set(e, ERR_INPUT, "db: %s: %s", path, sqlite3_errmsg(st.db));

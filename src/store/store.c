@@ -68,6 +68,8 @@ static const char *advice(int rc)
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return "; restore it from a backup";
+	case SQLITE_IOERR:
+		return "; the disk or its file system fails: the kernel's log says more";
 	case SQLITE_BUSY:
 		return "; another process holds the write lock";
 	default:
@@ -75,10 +77,35 @@ static const char *advice(int rc)
 	}
 }
 
+/* Whether the last call that failed on a file of the database failed as SQLite takes for damage. */
+static bool is_unreadable(struct sqlite3 *db)
+{
+	struct sqlite3_file *log = NULL;
+	int of_file = 0, of_log = 0;
+
+	(void)sqlite3_file_control(db, NULL, SQLITE_FCNTL_LAST_ERRNO, &of_file);
+	(void)sqlite3_file_control(db, NULL, SQLITE_FCNTL_JOURNAL_POINTER, (void *)&log);
+	if (log && log->pMethods)
+		(void)log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &of_log);
+	return of_file == EIO || of_file == ENXIO || of_log == EIO || of_log == ENXIO;
+}
+
+int store_code(struct sqlite3 *db, int rc)
+{
+	return (rc & 0xFF) == SQLITE_CORRUPT && db && is_unreadable(db) ? SQLITE_IOERR : rc;
+}
+
+static const char *message(struct sqlite3 *db, int rc, int code)
+{
+	return db && code == rc ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+}
+
 int store_failed(struct sqlite3 *db, int rc, const char *what, struct err *e)
 {
-	return err_set(e, store_kind_of(rc), "db: %s: %s%s", what,
-	               db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), advice(rc));
+	int code = store_code(db, rc);
+
+	return err_set(e, store_kind_of(code), "db: %s: %s%s", what, message(db, rc, code),
+	               advice(code));
 }
 
 static void bug(const char *what, const char *detail)
@@ -166,6 +193,12 @@ int store_schema_version(void)
 	return SQL_SCHEMA_VERSION;
 }
 
+/* What a disk refuses may pass; what is missing or forbidden does not. */
+static enum err_kind kind_of_errno(void)
+{
+	return errno == EIO || errno == ENOSPC || errno == EDQUOT ? ERR_AGAIN : ERR_INPUT;
+}
+
 static int lock_file(const char *path, const char *suffix, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
@@ -173,7 +206,8 @@ static int lock_file(const char *path, const char *suffix, int *ret_fd, struct e
 	str_addf(&name, "%s%s", path, suffix);
 	*ret_fd = open(name.bytes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (*ret_fd < 0)
-		return err_errno(e, ERR_INPUT, "db: cannot open the lock file %s", name.bytes);
+		return err_errno(e, kind_of_errno(), "db: cannot open the lock file %s",
+		                 name.bytes);
 	return 0;
 }
 
@@ -183,8 +217,7 @@ int store_cannot_open(const char *path, int rc, struct err *e)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT, "db: cannot open %s",
-		                 path);
+		return err_errno(e, kind_of_errno(), "db: cannot open %s", path);
 	(void)close(fd); /* safe: this process has no connection to it */
 	return err_set(e, store_kind_of(rc), "db: cannot open %s: %s%s", path, sqlite3_errstr(rc),
 	               advice(rc));
@@ -525,14 +558,15 @@ sqlite3_stmt *store_stmt(struct store *st, int which)
 
 int store_step(sqlite3_stmt *s, struct err *e)
 {
-	int rc = sqlite3_step(s);
+	struct sqlite3 *db = sqlite3_db_handle(s);
+	int rc = sqlite3_step(s), code;
 
 	if (rc == SQLITE_ROW)
 		return 1;
 	if (rc == SQLITE_DONE)
 		return 0;
-	(void)err_set(e, store_kind_of(rc), "db: %s%s", sqlite3_errmsg(sqlite3_db_handle(s)),
-	              advice(rc));
+	code = store_code(db, rc);
+	(void)err_set(e, store_kind_of(code), "db: %s%s", message(db, rc, code), advice(code));
 	(void)sqlite3_reset(s);
 	return -1;
 }
@@ -612,10 +646,12 @@ int store_first_finding(struct store *st, const char *sql, struct str *out, stru
 	}
 	(void)sqlite3_finalize(s);
 	show_progress(st, false);
-	if (rc != SQLITE_OK && store_kind_of(rc) != ERR_INPUT)
+	if (rc != SQLITE_OK && store_kind_of(store_code(st->db, rc)) != ERR_INPUT)
 		return store_failed(st->db, rc, "cannot check the database", e);
 	if (rc != SQLITE_OK)
 		str_add(out, sqlite3_errmsg(st->db));
+	else if (strcmp(str_text(out), "ok") != 0 && is_unreadable(st->db))
+		str_addf(out, " (%s%s)", sqlite3_errstr(SQLITE_IOERR), advice(SQLITE_IOERR));
 	return 0;
 }
 

@@ -104,13 +104,24 @@ char *attack_approved(const char *path, const char *body)
 	return strdup(member(answer, "request_id"));
 }
 
-char *attack_write(const char *id, bool force)
+char *attack_write_once(const char *id, bool force)
 {
 	char arguments[200];
 
 	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\",\"force\":%s}", id,
 	               force ? "true" : "false");
 	return agent_call(&agent, "check_diff", arguments);
+}
+
+char *attack_write(const char *id, bool force)
+{
+	char *answer = attack_write_once(id, force);
+
+	while (strcmp(member(answer, "status"), "pending") == 0) {
+		free(answer);
+		answer = attack_write_once(id, force);
+	}
+	return answer;
 }
 
 void attack_refused(const char *id, bool force, const char *code, const char *part)

@@ -27,7 +27,9 @@ void attack_reads(const char *path, const char *text);
 char *attack_ask(const char *path, const char *body);
 /* Asks, the operator approves; the request's id. Caller frees. */
 char *attack_approved(const char *path, const char *body);
-/* check_diff; what the agent is told. Caller frees. */
+/* check_diff; what the agent is told, after a second at the latest. Caller frees. */
+char *attack_write_once(const char *id, bool force);
+/* The same, called again for as long as the answer is "pending". */
 char *attack_write(const char *id, bool force);
 /* check_diff is refused with this code, and each of the texts (NULL at the end) is in the message.
  */

@@ -197,15 +197,25 @@ static char *given_a_changed_file(void)
 	return id;
 }
 
+static void given_force_is_asked_about(const char *id)
+{
+	OWNED(char_ptr) char *first = attack_write_once(id, true);
+	OWNED(char_ptr) char *waiting = NULL;
+
+	has(first, "status", "pending");
+	expect_soon("SELECT count(*) FROM request", "2\n");
+	waiting = attack_write_once(id, true);
+	has(waiting, "status", "pending");
+	says(member(waiting, "message"), "the operator is asked");
+}
+
 START_TEST(an_operator_who_is_asked_about_force_sees_what_it_does_now)
 {
 	OWNED(char_ptr) char *id = given_a_changed_file();
-	OWNED(char_ptr) char *waiting = attack_write(id, true);
 	OWNED(char_ptr) char *shown = NULL;
 	OWNED(char_ptr) char *written = NULL;
 
-	has(waiting, "status", "pending");
-	says(member(waiting, "message"), "the operator is asked");
+	given_force_is_asked_about(id);
 	shown = attack_shown();
 	says(shown, "By force: ");
 	says(shown, "-a person's work");
@@ -222,9 +232,8 @@ END_TEST
 START_TEST(force_that_was_rejected_writes_nothing)
 {
 	OWNED(char_ptr) char *id = given_a_changed_file();
-	OWNED(char_ptr) char *waiting = attack_write(id, true);
 
-	has(waiting, "status", "pending");
+	given_force_is_asked_about(id);
 	decide_all("reject");
 	expect_soon("SELECT state FROM apply", "refused\n");
 	attack_refused(id, true, "not_approved", "force was rejected");
@@ -236,9 +245,8 @@ END_TEST
 START_TEST(a_file_that_changes_again_while_force_is_asked_about_is_not_written)
 {
 	OWNED(char_ptr) char *id = given_a_changed_file();
-	OWNED(char_ptr) char *waiting = attack_write(id, true);
 
-	has(waiting, "status", "pending");
+	given_force_is_asked_about(id);
 	attack_file("a.txt", "more of a person's work\n");
 	approve_all();
 	expect_soon("SELECT state, error_code FROM apply", "refused|patch_conflict\n");

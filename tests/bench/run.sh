@@ -1,8 +1,9 @@
 #!/bin/sh
 # What the system costs, as ratios taken in one run on this machine.
-#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd] [--ten-million]
+#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd | --checkpoint] [--ten-million]
 # BUILD_DIR: build/release. --short: whether everything runs (30 s), no verdicts. --history: only what a
-# long history and its deletion cost. --crowd: only honest agents beside big proposals. --ten-million: a history of that many calls too (9 GB of disk).
+# long history and its deletion cost. --crowd: only honest agents beside big proposals. --checkpoint:
+# only what checkpoints of a large tree cost, next to git. --ten-million: a history of that many calls too (9 GB of disk).
 # INTERCOM_YARDSTICK: where the programs of ../shared/yardstick are; without them our own references
 # are used. See README.md.
 set -eu
@@ -10,14 +11,15 @@ set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 build=$root/build/release
-short='' only_history='' only_crowd='' ten_million=''
+short='' only_history='' only_crowd='' only_checkpoint='' ten_million=''
 for argument; do
     case $argument in
     --short) short=yes ;;
     --history) only_history=yes ;;
     --crowd) only_crowd=yes ;;
+    --checkpoint) only_checkpoint=yes ;;
     --ten-million) ten_million=10000000 ;;
-    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd] [--ten-million]" >&2 && exit 64 ;;
+    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd | --checkpoint] [--ten-million]" >&2 && exit 64 ;;
     *) build=$(CDPATH='' cd -- "$argument" && pwd) ;;
     esac
 done
@@ -27,6 +29,7 @@ modules=$root/tests/interop/node_modules
 for file in agent-intercom mcp-front lib/libintercom-base.a generated/sql.h; do
     [ -e "$build/$file" ] || { echo "$0: $build/$file is not built" >&2; exit 66; }
 done
+[ -z "$only_checkpoint" ] || exec sh "$here/checkpoint.sh" "$build" ${short:+300 2}
 
 if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20

@@ -15,6 +15,7 @@
 
 char ws[WORKSPACE_BYTES];
 int asked;
+const char *risk = "low";
 int session;
 
 /* ---- files ---- */
@@ -129,7 +130,7 @@ static void insert_shown(const char *path, const char *body, const char *effect,
                          const struct touched *files, size_t count, size_t primary)
 {
 	const struct shown shown = { .title = "t",
-		                     .risk_level = "low",
+		                     .risk_level = risk,
 		                     .file_path = path,
 		                     .body = body,
 		                     .body_length = strlen(body),
@@ -152,7 +153,7 @@ static void insert_shown(const char *path, const char *body, const char *effect,
 	         " 'request-%d', %d, 'clearance', 'pending', '%s', 't', ",
 	         n, n, session, proposal_digest(&shown).text);
 	add_quoted(&sql, path);
-	str_addf(&sql, ", 'low', '%s', '%s', '%s', ", files[primary].hash, now.text, now.text);
+	str_addf(&sql, ", '%s', '%s', '%s', '%s', ", risk, files[primary].hash, now.text, now.text);
 	add_body(&sql, body);
 	str_add(&sql, ", ");
 	if (*effect)

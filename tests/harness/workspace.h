@@ -13,6 +13,7 @@ enum { WORKSPACE_BYTES = 700 };
 extern char ws[WORKSPACE_BYTES]; /* its path */
 extern int asked; /* number of the newest request, "request-<asked>" */
 extern int session; /* seq of the asking session */
+extern const char *risk; /* that the next request names; "low" */
 
 /* A fresh store with an empty workspace and a session in it. */
 void begin(void);

@@ -81,6 +81,19 @@ for (const name of NAMES) {
       assert.equal(seen, gate.seen, "what was done is what was allowed");
     });
 
+    if (gate.writeIn)
+      test_("a write in a folder of its own is shown where it goes", async (place) => {
+        const script = patient(gate.writeIn("sub", "hello.txt", "hello"));
+        place.put("sub/other.txt", "");
+        const { agent, question } = await asks(place, script);
+
+        const [{ file_path }] = await place.sql("SELECT file_path FROM request");
+        assert.equal(file_path, "sub/hello.txt");
+        await place.ctl("approve", question);
+        await agent.ended();
+        assert.equal(place.read("sub/hello.txt"), "hello\n", agent.said);
+      });
+
     if (gate.grants)
       test_("our approval is enough: its own permissions are not asked", async (place) => {
         const { agent, question } = await asks(place, patient(place.write), [], []);

@@ -21,7 +21,7 @@ async function put(file, content) {
  * was answered elsewhere. required: it ends without our server; entries: where that is named.
  *
  * gate: {free: options with which nothing but the gate keeps it from acting; grants: our approval is
- * enough without them; write, run: how the model calls its own tools; hooks: the file that names our
+ * enough without them; write, run: how the model calls its own tools; writeIn: the same in a folder, where its tool takes one; hooks: the file that names our
  * hook; lost: whether it is "open" or "closed" when the hook is killed, and missing: when there is none;
  * seen: what we saw of a write afterwards, null where the host does not tell us; question, plan: the
  * calls by which it asks its user, and, of what its model was told, shows them a plan, which it does
@@ -130,6 +130,10 @@ trust_level = "trusted"
       free: ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"],
       write: (file, line) => ({ tool: "exec_command", args: { cmd: patch(file, line) } }),
       run: (command) => ({ tool: "exec_command", args: { cmd: command } }),
+      writeIn: (folder, file, line) => ({
+        tool: "exec_command",
+        args: { cmd: patch(file, line), workdir: folder },
+      }),
       trust: {
         steps: [
           ["\x1b[B", /Trust all and continue/],

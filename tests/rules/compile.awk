@@ -1,7 +1,10 @@
 # Turns the cases of one file into a script for the sqlite3 shell (standard output) and what is
-# expected of it (the file `expected`). Both consist of blocks, one per case and form:
-#   @case NUMBER / @when HASH / (errors) / @after HASH / @then / (rows) / @end
-# A case begins with the database as it was made and is rolled back.
+# expected of it (the file `expected`). The script's output is, for each case,
+#   @given (errors) / @before (hash)
+# and then, for each statement under `each:` and each of its forms, a block:
+#   @case NUMBER / (errors) / @after (hash) / @then / (rows) / @end
+# A case begins with the database as it was made, each block with what was given; both are rolled
+# back. What is hashed is all that the tables hold: half of the time goes there.
 
 function form_of(line, form) {
 	if (form != "" && line ~ /^INSERT INTO /)
@@ -11,19 +14,15 @@ function form_of(line, form) {
 	return line
 }
 
-function block(form,    i, n, lines, hash) {
+function block(form,    i, n, lines) {
 	number++
 	print "@case " number "\t" FNR_of_title "\t" title (form == "" ? "" : " (OR " form ")") >expected
 	print "@refused " (form != "" && refused != "" ? "*" : refused) >expected
 	print rows >expected
 	print "@end" >expected
 
-	print "BEGIN;"
+	print "SAVEPOINT block;"
 	print ".print @case " number
-	printf "%s", given
-	print ".print @when"
-	if (refused != "")
-		print ".sha3sum"
 	n = split(wanted, lines, "\n")
 	for (i = 1; i < n; i++)
 		print form_of(lines[i], form)
@@ -34,7 +33,8 @@ function block(form,    i, n, lines, hash) {
 	print ".print @then"
 	printf "%s", queries
 	print ".print @end"
-	print "ROLLBACK;"
+	print "ROLLBACK TO block;"
+	print "RELEASE block;"
 }
 
 function forms() {
@@ -48,6 +48,13 @@ function forms() {
 
 function finish(    i, n, lines, sentence) {
 	if (title != "" && index(title, text)) {
+		print "BEGIN;"
+		print ".print @given"
+		printf "%s", given
+		print ";"
+		print ".print @before"
+		if (refused != "")
+			print ".sha3sum"
 		if (each == "")
 			forms()
 		sentence = title
@@ -57,6 +64,7 @@ function finish(    i, n, lines, sentence) {
 			title = sentence ": " lines[i]
 			forms()
 		}
+		print "ROLLBACK;"
 	}
 	given = wanted = each = refused = rows = queries = section = ""
 	plain = 0

@@ -46,13 +46,14 @@ BEGIN {
 	}
 }
 
-/^@case / { n = $2; where = "given"; trouble = error = before = after = actual = ""; next }
-/^@when$/ { where = "when"; next }
+/^@given$/ { where = "given"; trouble = before = ""; next }
+/^@before$/ { where = "before"; next }
+/^@case / { n = $2; where = "when"; error = after = actual = ""; next }
 /^@after$/ { where = "after"; next }
 /^@then$/ { where = "then"; next }
-/^@end$/ { judge(); judged++; where = ""; next }
+/^@end$/ { judge(); judged++; where = "given"; next }
 where == "given" { trouble = trouble message($0) " " }
-where == "when" && /^[0-9a-f]+$/ && length($0) > 50 && before == "" { before = $0; next }
+where == "before" { before = $0 }
 where == "when" && error == "" { error = message($0) }
 where == "after" { after = $0 }
 where == "then" { actual = actual message($0) "\n" }

@@ -65,7 +65,8 @@ START_TEST(a_checkpoint_is_restored_with_a_button_and_the_agent_is_told)
 	message = shown(ts);
 	says(message, "⚠️ *Restore a checkpoint?*");
 	says(message, "The following files have changed since checkpoint before lunch");
-	says(message, "Proceeding will override local state.");
+	says(message, "Proceeding will override local state. What is there now is kept as "
+	              "checkpoint ");
 	says(message, "Modified (1)");
 	says(message, "Added (1), will be removed");
 	says(message, "✅ Proceed");
@@ -196,6 +197,31 @@ START_TEST(what_has_changed_is_shown_in_the_thread)
 }
 END_TEST
 
+START_TEST(the_list_says_what_each_is_and_what_can_be_done_with_it_in_the_thread_too)
+{
+	OWNED(char_ptr) char *told = NULL;
+
+	(void)an_agent_has_changed_files();
+	told = xstrdup(slash("session-checkpoints"));
+	says(told, "*before lunch*  1 file, 5 bytes\n");
+	says(told, "as the session began  0 files, 0 bytes\n");
+	says(told, "`diff &lt;checkpoint&gt;` shows what has changed since then");
+	is_not_in(told, " new");
+	is_not_in(told, "ordered");
+	say_in_thread("session-checkpoints");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE text LIKE"
+	                " '%*before lunch*  1 file%' AND thread_ts IS NOT NULL",
+	                "1\n");
+	say_in_thread("session-checkpoints would be useful here");
+	pass_time_until(
+	    "SELECT count(*) FROM slack_message WHERE text LIKE '%no session has an id%'", "1\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	say_in_thread("list");
+	expect_soon("SELECT text FROM steering", "list\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(a_checkpoint_is_restored_by_its_label_after_its_session_has_ended)
 {
 	OWNED(char_ptr) char *ts = NULL;
@@ -285,6 +311,8 @@ int main(void)
 	tcase_add_test(c, a_workspace_that_has_changed_since_the_question_is_asked_about_again);
 	tcase_add_test(c, a_checkpoint_that_is_not_there_is_named);
 	tcase_add_test(c, what_has_changed_is_shown_in_the_thread);
+	tcase_add_test(c,
+	               the_list_says_what_each_is_and_what_can_be_done_with_it_in_the_thread_too);
 	tcase_add_test(c, a_checkpoint_is_restored_by_its_label_after_its_session_has_ended);
 	tcase_add_test(c, an_agent_that_we_started_is_stopped_first_and_started_again_from_there);
 	tcase_add_test(c, undo_of_a_restore_names_the_checkpoint_before_it);

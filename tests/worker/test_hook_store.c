@@ -169,18 +169,26 @@ START_TEST(an_approval_that_cannot_be_recorded_is_not_used)
 }
 END_TEST
 
+/* The arguments of a command; the text after before has so many bytes. */
+static void fill(struct str *arguments, const char *before, size_t bytes)
+{
+	OWNED(char_ptr) char *filling = xcalloc(bytes + 1, 1);
+
+	memset(filling, 'x', bytes);
+	str_reset(arguments);
+	str_addf(arguments, "{%s\"", before);
+	str_add(arguments, filling);
+	str_add(arguments, "\"}");
+}
+
 START_TEST(a_message_that_the_front_does_not_take_is_refused_with_the_reason)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	OWNED(char_ptr) char *filling = xcalloc(5 * MIB, 1);
 	OWNED(str) struct str arguments = { 0 };
 	struct gate_client h;
 
 	given_system();
-	memset(filling, 'x', 5 * MIB - 1);
-	str_add(&arguments, "{\"command\":\"");
-	str_add(&arguments, filling);
-	str_add(&arguments, "\"}");
+	fill(&arguments, "\"command\":", 5 * MIB);
 	h = gate_begin("PreToolUse", tool_of("s1", workspace, "Bash", arguments.bytes));
 	answer = gate_end(&h);
 	says(member(answer, "message"), "longer than 4 MiB");
@@ -190,21 +198,14 @@ END_TEST
 
 START_TEST(what_nobody_would_see_whole_is_a_deny)
 {
-	OWNED(char_ptr) char *filling = xcalloc(2 * MIB, 1);
 	OWNED(str) struct str arguments = { 0 };
 	struct hook h;
 
 	given_system();
-	memset(filling, 'x', 2 * MIB - 1);
-	str_add(&arguments, "{\"command\":\"");
-	str_add(&arguments, filling);
-	str_add(&arguments, "\"}");
+	fill(&arguments, "\"command\":", 2 * MIB);
 	h = using("Bash", arguments.bytes, "");
 	is_denied(&h, "nobody would see it whole");
-	str_reset(&arguments);
-	str_add(&arguments, "{\"command\":\"ls\",\"env\":\"");
-	str_add(&arguments, filling);
-	str_add(&arguments, "\"}");
+	fill(&arguments, "\"command\":\"ls\",\"env\":", 2 * MIB);
 	h = using("Bash", arguments.bytes, "");
 	is_denied(&h, "nobody would see it whole");
 	expect("SELECT count(*) FROM request", "0\n");

@@ -365,13 +365,12 @@ START_TEST(passing_failures_are_tried_again_after_a_pause)
 }
 END_TEST
 
-/* Pauses grow to minutes; slack-poster, which reaches Slack again, ends them. */
-START_TEST(a_success_of_the_poster_ends_a_pause)
+/* Slack is away until its listener's pauses are minutes long. */
+static void pauses_grow(void)
 {
 	enum { FAILURES = 8 };
 	char sql[300];
 
-	slack();
 	given(
 	    "INSERT INTO setting (name, value, source, updated_at) VALUES"
 	    " ('slack.reconnect_backoff_max_seconds', '300', 'file', '2026-01-01T08:00:00.000Z')");
@@ -386,6 +385,14 @@ START_TEST(a_success_of_the_poster_ends_a_pause)
 		if (i < FAILURES - 1)
 			advance(301 * SECOND);
 	}
+}
+
+START_TEST(a_success_of_the_poster_ends_a_pause)
+{
+	char sql[300];
+
+	slack();
+	pauses_grow();
 	slack_mark();
 	given("UPDATE session SET updated_at = updated_at"); /* a bell that means nothing */
 	slack_expect_calls("");
@@ -396,6 +403,29 @@ START_TEST(a_success_of_the_poster_ends_a_pause)
 	given(sql);
 	(void)slack_wait_for("hello");
 	expect_soon(DETAIL, "connected\n");
+	slack_stop();
+}
+END_TEST
+
+/* The answer of Slack comes long after the bell of the clock that was moved: what wakes the
+ * listener is the bell of the poster. */
+START_TEST(the_poster_rings_the_listener_when_it_reaches_slack_again)
+{
+	slack();
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	pauses_grow();
+	(void)start_worker("slack-poster");
+	expect_soon("SELECT count(*) FROM setting WHERE name = 'slack.bot_user_id'", "1\n");
+	slack_fault("{'name':'chat.postMessage','what':'error','error':'team_added_to_org'}");
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	expect_soon("SELECT attempts > 0, state FROM slack_outbox", "1|queued\n");
+	slack_fault("{'name':'chat.postMessage','what':'slow','delay_ms':700}");
+
+	advance(3 * SECOND); /* the poster's pause, and none of the listener's */
+
+	(void)slack_wait_for("hello");
+	expect_soon(DETAIL, "connected\n");
+	expect("SELECT count(*) FROM setting WHERE name = 'slack.reached_at'", "1\n");
 	slack_stop();
 }
 END_TEST
@@ -590,6 +620,7 @@ int main(void)
 	tcase_add_test(c, a_refused_token_is_told_and_tried_each_minute);
 	tcase_add_test(c, passing_failures_are_tried_again_after_a_pause);
 	tcase_add_test(c, a_success_of_the_poster_ends_a_pause);
+	tcase_add_test(c, the_poster_rings_the_listener_when_it_reaches_slack_again);
 	tcase_add_test(c, a_rate_limit_is_obeyed);
 	tcase_add_test(c, a_message_that_is_too_long_is_acknowledged_and_refused);
 	tcase_add_test(

@@ -192,16 +192,10 @@ END_TEST
 
 START_TEST(what_was_allowed_before_the_tool_is_not_asked_again_when_the_host_asks)
 {
-	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *permission = NULL;
-	struct gate_client h;
 
 	given_hooks();
-	h = gate_begin("PreToolUse", bash("make install"));
-	asked(1);
-	approve_all();
-	answer = gate_end(&h);
-	decides(answer, "allow", NULL);
+	is_approved(bash("make install"));
 	permission = gate_ask("PermissionRequest", bash("make install"));
 	decides(permission, "allow", NULL);
 	expect("SELECT count(*) FROM request", "1\n");

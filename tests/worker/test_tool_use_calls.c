@@ -73,15 +73,10 @@ END_TEST
 
 START_TEST(an_approval_is_for_one_use)
 {
-	OWNED(char_ptr) char *answer = NULL;
 	struct gate_client h;
 
 	given_hooks();
-	h = gate_begin("PreToolUse", bash("make install"));
-	asked(1);
-	approve_all();
-	answer = gate_end(&h);
-	decides(answer, "allow", NULL);
+	is_approved(bash("make install"));
 	h = gate_begin("PreToolUse", bash("make install"));
 	asked(1);
 	expect("SELECT count(*) FROM request", "2\n");
@@ -92,17 +87,12 @@ END_TEST
 /* A relay that came back is told again what it was told. */
 START_TEST(an_approval_is_for_one_use_also_for_one_who_says_that_they_came_back)
 {
-	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *key = NULL;
 	OWNED(str) struct str greeting = { 0 };
 	struct gate_client h;
 
 	given_hooks();
-	h = gate_begin("PreToolUse", bash("make install"));
-	asked(1);
-	approve_all();
-	answer = gate_end(&h);
-	decides(answer, "allow", NULL);
+	is_approved(bash("make install"));
 	key = rows("SELECT key FROM connection");
 	str_addf(&greeting, "{\"agent-intercom\":1,\"resume\":\"%.*s\"}\n", (int)strcspn(key, "\n"),
 	         key);
@@ -336,9 +326,7 @@ START_TEST(a_number_is_shown_and_bound_as_it_is_written)
 		asked(1);
 		body = rows("SELECT body FROM request WHERE state = 'pending'");
 		says(body, CASES[i].one);
-		gate_close(&h);
-		expect_soon("SELECT count(*) FROM gate_call WHERE decision = 'open'", "0\n");
-		approve_all();
+		approve_parked(&h);
 		h = gate_begin("PreToolUse",
 		               tool_of("s1", workspace, "mcp__tickets__close", other.bytes));
 		asked(1);

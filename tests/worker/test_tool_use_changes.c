@@ -26,6 +26,15 @@ static void lead(const char *name, const char *target)
 	ck_assert_int_eq(rename(other, link), 0);
 }
 
+/* Two folders, and a link that leads to the first. */
+static void given_folders(void)
+{
+	given_hooks();
+	(void)mkdir(below(workspace, "one"), 0755);
+	(void)mkdir(below(workspace, "two"), 0755);
+	lead("here", "one");
+}
+
 static const char *replacing_all(const char *path)
 {
 	OWNED(str) struct str arguments = { 0 };
@@ -137,10 +146,7 @@ START_TEST(a_command_does_not_run_in_a_folder_that_leads_elsewhere_by_now)
 {
 	struct gate_client h;
 
-	given_hooks();
-	(void)mkdir(below(workspace, "one"), 0755);
-	(void)mkdir(below(workspace, "two"), 0755);
-	lead("here", "one");
+	given_folders();
 	h = gate_begin("PreToolUse", running_in("here", "make install"));
 	asked(1);
 	lead("here", "two");
@@ -153,15 +159,9 @@ START_TEST(a_parked_command_does_not_run_in_a_folder_that_leads_elsewhere_by_now
 {
 	struct gate_client h;
 
-	given_hooks();
-	(void)mkdir(below(workspace, "one"), 0755);
-	(void)mkdir(below(workspace, "two"), 0755);
-	lead("here", "one");
+	given_folders();
 	h = gate_begin("PreToolUse", running_in("here", "make install"));
-	asked(1);
-	gate_close(&h);
-	expect_soon("SELECT decision FROM gate_call", "deny\n");
-	approve_all();
+	approve_parked(&h);
 	lead("here", "two");
 	is_asked_anew(running_in("here", "make install"), "2\n");
 	lead("here", "one");
@@ -176,10 +176,7 @@ START_TEST(an_approval_for_one_file_outside_is_not_for_another)
 	given_outside();
 	lead("link.txt", "../outside/a.txt");
 	h = gate_begin("PreToolUse", writing("link.txt", "two\\n"));
-	asked(1);
-	gate_close(&h);
-	expect_soon("SELECT decision FROM gate_call", "deny\n");
-	approve_all();
+	approve_parked(&h);
 	lead("link.txt", "../outside/b.txt");
 	is_asked_anew(writing("link.txt", "two\\n"), "2\n");
 	lead("link.txt", "../outside/a.txt");
@@ -251,37 +248,25 @@ END_TEST
 
 START_TEST(what_is_as_it_was_shown_is_allowed)
 {
-	OWNED(char_ptr) char *answer = NULL;
-	struct gate_client h;
-
 	given_outside();
 	lead("link.txt", "../outside/a.txt");
-	h = gate_begin("PreToolUse", writing("link.txt", "two\\n"));
-	asked(1);
+	is_approved(writing("link.txt", "two\\n"));
 	expect("SELECT description LIKE 'outside of the workspace: %/outside/a.txt', risk_level"
 	       " FROM request",
 	       "1|critical\n");
-	approve_all();
-	answer = gate_end(&h);
-	decides(answer, "allow", NULL);
 }
 END_TEST
 
 /* The host asks for permission in its own dialog after its hook was allowed. */
 START_TEST(a_permission_is_granted_only_for_the_file_that_was_allowed_before_the_tool)
 {
-	OWNED(char_ptr) char *allowed = NULL;
 	OWNED(char_ptr) char *granted = NULL;
 	struct gate_client h;
 
 	given_hooks();
 	put_file(workspace, "a.txt", "one\n");
 	put_file(workspace, "b.txt", "one\n");
-	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
-	asked(1);
-	approve_all();
-	allowed = gate_end(&h);
-	decides(allowed, "allow", NULL);
+	is_approved(writing("a.txt", "two\\n"));
 	granted = gate_ask("PermissionRequest", writing("a.txt", "two\\n"));
 	decides(granted, "allow", NULL);
 	lead("a.txt", "b.txt");
@@ -299,25 +284,20 @@ START_TEST(a_command_that_was_told_is_for_the_folder_that_was_shown)
 	OWNED(str) struct str where = { 0 };
 	struct gate_client h;
 
-	given_hooks();
-	(void)mkdir(below(workspace, "one"), 0755);
-	(void)mkdir(below(workspace, "two"), 0755);
-	lead("here", "one");
+	given_folders();
 	str_addf(&where, "%s/here", workspace);
-	gate_connect(&h);
-	gate_send(&h, "qwen", "PreToolUse",
-	          tool_of("s1", where.bytes, "run_shell_command", "{\"command\":\"make install\"}"),
-	          GATE_PATIENCE_MS, NULL);
+	h = begin_of(
+	    "qwen", "PreToolUse",
+	    tool_of("s1", where.bytes, "run_shell_command", "{\"command\":\"make install\"}"));
 	asked(1);
 	given("INSERT INTO decision (request_id, verdict, edited) SELECT id, 'approve', 'make test'"
 	      " FROM request WHERE state = 'pending'");
 	answer = gate_end(&h);
 	decides(answer, "deny", "Call run_shell_command now");
 	lead("here", "two");
-	gate_connect(&h);
-	gate_send(&h, "qwen", "PreToolUse",
-	          tool_of("s1", where.bytes, "run_shell_command", "{\"command\":\"make test\"}"),
-	          GATE_PATIENCE_MS, NULL);
+	h = begin_of(
+	    "qwen", "PreToolUse",
+	    tool_of("s1", where.bytes, "run_shell_command", "{\"command\":\"make test\"}"));
 	asked(1);
 	gate_close(&h);
 }
@@ -349,6 +329,51 @@ START_TEST(a_look_that_hangs_keeps_nobody_else_waiting)
 }
 END_TEST
 
+/* Codex takes a patch out of a command, and passes it on without the rest of the call. */
+START_TEST(a_patch_in_a_command_is_bound_to_what_else_is_in_the_call)
+{
+	static const char PATCH[] =
+	    "{\"command\":\"apply_patch <<'EOF'\\n*** Begin Patch\\n*** Add File: n\\n+x\\n"
+	    "*** End Patch\\nEOF\\n\"%s}";
+	static const char *const OTHERS[] = { "", ",\"workdir\":\"one\"", ",\"env\":{\"A\":\"1\"}",
+		                              ",\"env\":{\"A\":\"2\"}" };
+	struct gate_client all[COUNT(OTHERS)];
+
+	given_folders();
+	for (size_t i = 0; i < COUNT(OTHERS); i++) {
+		char arguments[300];
+
+		(void)snprintf(arguments, sizeof(arguments), PATCH, OTHERS[i]);
+		all[i] =
+		    begin_of("codex", "PreToolUse", tool_of("s1", workspace, "Bash", arguments));
+		asked((int)i + 1);
+	}
+	expect("SELECT description LIKE '%with its argument env {\"A\":\"_\"}%',"
+	       " description LIKE '%/one%', file_path, risk_level FROM request ORDER BY seq",
+	       "0|0|n|low\n0|1||low\n1|0|n|high\n1|0|n|high\n");
+	for (size_t i = 0; i < COUNT(OTHERS); i++)
+		gate_close(&all[i]);
+}
+END_TEST
+
+START_TEST(what_an_agent_says_of_a_patch_may_differ)
+{
+	static const char PATCH[] = "{\"input\":\"*** Begin Patch\\n*** Add File: n\\n+x\\n"
+	                            "*** End Patch\",\"explanation\":\"%s\"}";
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+	char arguments[200];
+
+	given_hooks();
+	(void)snprintf(arguments, sizeof(arguments), PATCH, "Add n");
+	h = begin_of("vscode", "PreToolUse", tool_of("s1", workspace, "apply_patch", arguments));
+	approve_parked(&h);
+	(void)snprintf(arguments, sizeof(arguments), PATCH, "Adds n");
+	answer = ask_of("vscode", "PreToolUse", tool_of("s1", workspace, "apply_patch", arguments));
+	decides(answer, "allow", NULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_changes");
@@ -370,6 +395,8 @@ int main(void)
 	tcase_add_test(c,
 	               a_permission_is_granted_only_for_the_file_that_was_allowed_before_the_tool);
 	tcase_add_test(c, a_command_that_was_told_is_for_the_folder_that_was_shown);
+	tcase_add_test(c, a_patch_in_a_command_is_bound_to_what_else_is_in_the_call);
+	tcase_add_test(c, what_an_agent_says_of_a_patch_may_differ);
 	tcase_add_test(c, a_look_that_hangs_keeps_nobody_else_waiting);
 	return run_suite(s);
 }

@@ -3,23 +3,6 @@
 
 #include "json.h"
 
-/* A use of a tool of this host, or its end if it has a response. */
-static struct gate_client begin_of(const char *host, const char *event, const char *input)
-{
-	struct gate_client h;
-
-	gate_connect(&h);
-	gate_send(&h, host, event, input, GATE_PATIENCE_MS, NULL);
-	return h;
-}
-
-static char *ask_of(const char *host, const char *event, const char *input)
-{
-	struct gate_client h = begin_of(host, event, input);
-
-	return gate_end(&h);
-}
-
 static const char *editing(const char *path, const char *old, const char *new)
 {
 	OWNED(str) struct str arguments = { 0 };

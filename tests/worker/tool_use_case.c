@@ -61,6 +61,41 @@ void decides(const char *answer, const char *decision, const char *part)
 		says(member(answer, "reason"), part);
 }
 
+struct gate_client begin_of(const char *host, const char *event, const char *input)
+{
+	struct gate_client h;
+
+	gate_connect(&h);
+	gate_send(&h, host, event, input, GATE_PATIENCE_MS, NULL);
+	return h;
+}
+
+char *ask_of(const char *host, const char *event, const char *input)
+{
+	struct gate_client h = begin_of(host, event, input);
+
+	return gate_end(&h);
+}
+
+void is_approved(const char *input)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h = gate_begin("PreToolUse", input);
+
+	asked(1);
+	approve_all();
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+}
+
+void approve_parked(struct gate_client *h)
+{
+	asked(1);
+	gate_close(h);
+	expect_soon("SELECT count(*) FROM gate_call WHERE decision = 'open'", "0\n");
+	approve_all();
+}
+
 void asked(int count)
 {
 	char text[20];

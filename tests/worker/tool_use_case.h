@@ -32,4 +32,13 @@ void decides(const char *answer, const char *decision, const char *part);
 /* Waits until so many questions are open. */
 void asked(int count);
 
+/* The hook of another host than Claude Code, as gate_begin and gate_ask. */
+struct gate_client begin_of(const char *host, const char *event, const char *input);
+char *ask_of(const char *host, const char *event, const char *input);
+
+/* A tool is about to be used: the only question is about that, is approved, and it is allowed. */
+void is_approved(const char *input);
+/* The hook of the only question has ended before the answer, which is an approval. */
+void approve_parked(struct gate_client *h);
+
 #endif

@@ -153,7 +153,7 @@ static void start_over(struct changes *c, struct worker *w)
 		if (one->tree)
 			note(one, "(too many to name)");
 		else
-			c->watched[i--] = c->watched[--c->count];
+			drop(c, i--);
 	}
 }
 

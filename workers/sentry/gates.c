@@ -5,12 +5,11 @@
 #include "gate_switch.h"
 #include "log.h"
 #include "sql/gate_lapse.h"
+#include "textfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -30,14 +29,6 @@ struct round {
 	bool failed;
 };
 
-static bool has(const struct texts *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i], text) == 0)
-			return true;
-	return false;
-}
-
 static void add_pair(struct texts *list, const char *host, const char *path)
 {
 	OWNED(str) struct str pair = { 0 };
@@ -51,7 +42,7 @@ static bool has_pair(const struct texts *list, const char *host, const char *pat
 	OWNED(str) struct str pair = { 0 };
 
 	str_addf(&pair, "%s %s", host, path);
-	return has(list, str_text(&pair));
+	return texts_has(list, str_text(&pair));
 }
 
 static bool has_host(const struct texts *list, const char *host)
@@ -107,22 +98,6 @@ static int end_lapse(struct worker *w, int64_t seq, struct err *e)
 
 /* ---- hooks in the hosts' files ---- */
 
-/* Appends the text of a file, which need not be there. */
-static void read_text(const char *path, struct str *out)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat about;
-	char chunk[4096];
-	ssize_t n;
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-		while (out->length < FILE_BYTES_MAX && (n = read(fd, chunk, sizeof(chunk))) > 0)
-			str_add_bytes(out, chunk, (size_t)n);
-	(void)close(fd);
-}
-
 static void look_at_hooks(struct round *r, const char *host, bool managed)
 {
 	OWNED(str) struct str path = { 0 };
@@ -131,7 +106,7 @@ static void look_at_hooks(struct round *r, const char *host, bool managed)
 
 	if (!gate_hooks_exist(host, managed) || gate_hooks_path(host, managed, "", &path, &ignored))
 		return;
-	read_text(str_text(&path), &text);
+	(void)textfile_look(str_text(&path), FILE_BYTES_MAX, &text);
 	if (gate_hooks_are_ours(host, str_text(&text)))
 		add_pair(&r->installs, host, str_text(&path));
 }
@@ -167,7 +142,7 @@ static int note_installs(struct round *r)
 	for (size_t i = 0; i < r->known.count; i++) {
 		char *host = r->known.items[i], *path = strchr(host, ' ');
 
-		if (has(&r->installs, host))
+		if (texts_has(&r->installs, host))
 			continue;
 		*path = '\0';
 		got = note_removed(r, host, path + 1);
@@ -183,7 +158,7 @@ static int put_install(struct round *r, char *pair)
 	char *path = strchr(pair, ' ');
 	int failed;
 
-	if (has(&r->known, pair))
+	if (texts_has(&r->known, pair))
 		return 0;
 	if (store_begin(&r->w->store, r->e))
 		return -1;

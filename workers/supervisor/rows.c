@@ -15,6 +15,7 @@
 #include "sql/slack_outbox.h"
 #include "sql/worker.h"
 #include "str.h"
+#include "texts.h"
 
 #include <inttypes.h>
 #include <pwd.h>
@@ -118,36 +119,9 @@ int rows_tell_stop(struct supervisor *s, struct err *e)
 
 /* ---- at the start ---- */
 
-struct names {
-	char **items;
-	size_t count;
-};
-
-static void names_add(struct names *n, const char *name)
-{
-	n->items = xrealloc(n->items, (n->count + 1) * sizeof(*n->items));
-	n->items[n->count++] = xstrdup(name);
-}
-
-static void names_clear(struct names *n)
-{
-	for (size_t i = 0; i < n->count; i++)
-		free(n->items[i]);
-	free(n->items);
-	*n = (struct names){ 0 };
-}
-
-static bool names_have(const struct names *n, const char *name)
-{
-	for (size_t i = 0; i < n->count; i++)
-		if (strcmp(n->items[i], name) == 0)
-			return true;
-	return false;
-}
-
 struct filling {
 	struct store *st;
-	struct names put; /* the settings of this program */
+	struct texts put; /* the settings of this program */
 	bool failed;
 	struct err *e;
 };
@@ -156,13 +130,13 @@ static void put_one(const char *name, const char *value, const char *source, voi
 {
 	struct filling *f = arg;
 
-	names_add(&f->put, name);
+	texts_add(&f->put, name);
 	f->failed = f->failed || setting_put(f->st, name, value, source, f->e) != 0;
 }
 
 /* What older programs took from a config file and this one does not know. Rows that say what the
  * system or an operator decided are not settings of a file and stay. */
-static int list_unknown(struct store *st, const struct names *known, struct names *unknown,
+static int list_unknown(struct store *st, const struct texts *known, struct texts *unknown,
                         struct err *e)
 {
 	OWNED(setting_list_row) struct setting_list_row row = { 0 };
@@ -171,14 +145,14 @@ static int list_unknown(struct store *st, const struct names *known, struct name
 	sql_setting_list(st, &row);
 	while ((got = row_next(&row.row, e)) > 0)
 		if (row.source != SETTING_SOURCE_SYSTEM && row.source != SETTING_SOURCE_CTL &&
-		    strcmp(row.name, "mode") != 0 && !names_have(known, row.name))
-			names_add(unknown, row.name);
+		    strcmp(row.name, "mode") != 0 && !texts_has(known, row.name))
+			texts_add(unknown, row.name);
 	return got;
 }
 
-static int forget_unknown(struct store *st, const struct names *known, struct err *e)
+static int forget_unknown(struct store *st, const struct texts *known, struct err *e)
 {
-	OWNED(names) struct names unknown = { 0 };
+	OWNED(texts) struct texts unknown = { 0 };
 
 	if (list_unknown(st, known, &unknown, e))
 		return -1;
@@ -195,7 +169,7 @@ static int put_settings(struct supervisor *s, struct err *e)
 
 	config_settings(&s->config, put_one, &f);
 	failed = f.failed || forget_unknown(&s->store, &f.put, e);
-	names_clear(&f.put);
+	texts_clear(&f.put);
 	return failed ? -1 : 0;
 }
 
