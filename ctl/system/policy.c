@@ -266,7 +266,10 @@ static int explain_hook(struct check *c)
 		return cli_say(&e);
 	h.question.risk_level = c->question.risk_level;
 	if (h.as == POLICY_TOOL_ALLOWED)
-		return say(true, h.question.reads ? "it only reads" : "it is a tool of ours");
+		return say(true, !h.question.reads ? "it is a tool of ours"
+		                 : cJSON_GetArraySize(c->always_ask) > 0
+		                     ? "it only reads; what policy.always_ask names is asked"
+		                     : "it only reads");
 	if (h.as == POLICY_TOOL_ASKED)
 		return say(false, h.why.length ? h.why.bytes : "it is for a person to answer");
 	judge(c, &h.question, &a);

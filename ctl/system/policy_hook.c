@@ -31,6 +31,13 @@ static void take_path(struct policy_hook *h, int root, const char *workspace, co
 
 	if (gate_input_absolute(&h->in, given, &absolute, &e))
 		str_add(&absolute, given);
+	if (h->in.class == GATE_READ &&
+	    safe_path_clean_dir(workspace, absolute.bytes, absolute.length, &path, &e) == 0 &&
+	    !path.length) { /* a search of the whole workspace */
+		str_add(&path, ".");
+		add_path(h, &path);
+		return;
+	}
 	if (safe_path_clean(workspace, absolute.bytes, absolute.length, &path, &e) ||
 	    safe_path_resolve(root, str_text(&path), &target, &e)) {
 		h->as = POLICY_TOOL_ASKED;

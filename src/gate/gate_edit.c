@@ -312,6 +312,7 @@ static int run(const struct work *w)
 	case GATE_FORM_NOTEBOOK:
 		return cannot(w, "it edits a cell of a notebook");
 	case GATE_FORM_NONE:
+	case GATE_FORM_SEARCH:
 		break;
 	}
 	return cannot(w, "the tool does not say what it writes");

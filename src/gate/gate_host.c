@@ -22,7 +22,6 @@ static const struct gate_keys FILE_PATH = { .path = "file_path",
 	                                    .all = "replace_all",
 	                                    .edits = "edits" };
 static const struct gate_keys NOTEBOOK = { .path = "notebook_path" };
-static const struct gate_keys PATH = { .path = "path" };
 static const struct gate_keys PATCH_IN_COMMAND = { .content = "command" };
 static const struct gate_keys PATCH_IN_INPUT = { .content = "input" };
 static const struct gate_keys GEMINI_FILE = { .path = "file_path",
@@ -30,8 +29,6 @@ static const struct gate_keys GEMINI_FILE = { .path = "file_path",
 	                                      .old_text = "old_string",
 	                                      .new_text = "new_string",
 	                                      .all = "allow_multiple" };
-static const struct gate_keys GEMINI_DIRECTORY = { .path = "dir_path" };
-static const struct gate_keys QWEN_READ = { .path = "absolute_path" };
 static const struct gate_keys COPILOT_FILE = {
 	.path = "path", .content = "file_text", .old_text = "old_str", .new_text = "new_str"
 };
@@ -44,8 +41,6 @@ static const struct gate_keys CAMEL_FILE = { .path = "filePath",
 	                                     .edits = "replacements" };
 static const struct gate_keys OPENCODE_PATCH = { .content = "patchText" };
 static const struct gate_keys VSCODE_FILES = { .path = "files" };
-static const struct gate_keys GEMINI_MANY = { .path = "include" };
-static const struct gate_keys QWEN_MANY = { .path = "paths" };
 static const struct gate_keys ACP_FILE = { .path = "path", .content = "content" };
 static const struct gate_keys ACP_DIFFS = {
 	.path = "path", .old_text = "oldText", .new_text = "newText", .edits = "diffs"
@@ -56,6 +51,28 @@ static const struct gate_keys QWEN_SHELL = { .folder = "directory" };
 static const struct gate_keys CURSOR_SHELL = { .folder = "working_directory" };
 static const struct gate_keys OPENCODE_SHELL = { .folder = "workdir" };
 static const struct gate_keys ACP_SHELL = { .folder = "cwd" };
+static const struct gate_keys PATTERN = { .pattern = "pattern" };
+static const struct gate_keys GLOB = { .pattern = "glob" };
+static const struct gate_keys GLOB_PATTERN = { .pattern = "glob_pattern" };
+static const struct gate_keys INCLUDE = { .pattern = "include" };
+static const struct gate_keys INCLUDE_PATTERN = { .pattern = "include_pattern" };
+static const struct gate_keys CAMEL_INCLUDE = { .pattern = "includePattern" };
+static const struct gate_keys QUERY = { .pattern = "query" };
+
+/* By which arguments a host's tools that read name a file or a folder, or a list of them: all of
+ * these count in each of them. Read in what the versions that tests/hosts/README.md names offer to
+ * a model, and older ones took. */
+static const char *const CLAUDE_READS[] = { "file_path", "filePath", "notebook_path", "path",
+	                                    NULL };
+static const char *const CODEX_READS[] = { "path", "file_path", "dir_path", NULL };
+static const char *const GEMINI_READS[] = { "file_path", "absolute_path", "dir_path",
+	                                    "path",      "paths",         NULL };
+static const char *const QWEN_READS[] = { "file_path", "absolute_path", "path", "paths", NULL };
+static const char *const COPILOT_READS[] = { "path", "paths", "file_path", NULL };
+static const char *const CURSOR_READS[] = { "file_path", "path", "target_file", "target_directory",
+	                                    NULL };
+static const char *const CAMEL_READS[] = { "filePath", "filePaths", "path", NULL };
+static const char *const NO_READS[] = { NULL };
 
 /* ---- tools ---- */
 
@@ -72,11 +89,11 @@ static const struct gate_tool CLAUDE_TOOLS[] = {
 	{ "Bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "PowerShell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "Monitor", GATE_EXECUTE, GATE_FORM_NONE, NULL },
-	{ "Read", GATE_READ, GATE_FORM_NONE, &FILE_PATH },
-	{ "NotebookRead", GATE_READ, GATE_FORM_NONE, &NOTEBOOK },
-	{ "Glob", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "Grep", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "LS", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "Read", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "NotebookRead", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "Glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "Grep", GATE_READ, GATE_FORM_SEARCH, &GLOB },
+	{ "LS", GATE_READ, GATE_FORM_SEARCH, NULL },
 	{ "LSP", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "TodoWrite", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "TodoRead", GATE_READ, GATE_FORM_NONE, NULL },
@@ -103,7 +120,7 @@ static const struct gate_tool CODEX_TOOLS[] = {
 	{ "Bash", GATE_EXECUTE, GATE_FORM_NONE, &CODEX_SHELL },
 	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &PATCH_IN_COMMAND },
 	{ "update_plan", GATE_READ, GATE_FORM_NONE, NULL },
-	{ "view_image", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "view_image", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "web_search", GATE_NETWORK, GATE_FORM_NONE, NULL },
 	{ "spawn_agent", GATE_AGENT, GATE_FORM_NONE, NULL },
 	{ "request_user_input", GATE_QUESTION, GATE_FORM_NONE, NULL },
@@ -114,12 +131,12 @@ static const struct gate_tool GEMINI_TOOLS[] = {
 	{ "write_file", GATE_EDIT, GATE_FORM_WRITE, &GEMINI_FILE },
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &GEMINI_FILE },
 	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, &GEMINI_SHELL },
-	{ "read_file", GATE_READ, GATE_FORM_NONE, &GEMINI_FILE },
-	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &GEMINI_MANY },
-	{ "list_directory", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
-	{ "glob", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
-	{ "grep_search", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
-	{ "search_file_content", GATE_READ, GATE_FORM_NONE, &GEMINI_DIRECTORY },
+	{ "read_file", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &INCLUDE },
+	{ "list_directory", GATE_READ, GATE_FORM_SEARCH, NULL },
+	{ "glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "grep_search", GATE_READ, GATE_FORM_SEARCH, &INCLUDE_PATTERN },
+	{ "search_file_content", GATE_READ, GATE_FORM_SEARCH, &INCLUDE },
 	{ "write_todos", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "get_internal_docs", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "activate_skill", GATE_READ, GATE_FORM_NONE, NULL },
@@ -137,11 +154,11 @@ static const struct gate_tool QWEN_TOOLS[] = {
 	{ "edit", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, &QWEN_SHELL },
-	{ "read_file", GATE_READ, GATE_FORM_NONE, &QWEN_READ },
-	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &QWEN_MANY },
-	{ "list_directory", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "grep_search", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "read_file", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &INCLUDE },
+	{ "list_directory", GATE_READ, GATE_FORM_SEARCH, NULL },
+	{ "glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "grep_search", GATE_READ, GATE_FORM_SEARCH, &GLOB },
 	{ "todo_write", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "web_fetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
 	{ "web_search", GATE_NETWORK, GATE_FORM_NONE, NULL },
@@ -161,10 +178,10 @@ static const struct gate_tool COPILOT_TOOLS[] = {
 	{ "bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "powershell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "write_bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
-	{ "view", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "grep", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "rg", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "view", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "grep", GATE_READ, GATE_FORM_SEARCH, &GLOB },
+	{ "rg", GATE_READ, GATE_FORM_SEARCH, &GLOB },
 	{ "read_bash", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "list_bash", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "report_intent", GATE_READ, GATE_FORM_NONE, NULL },
@@ -183,9 +200,9 @@ static const struct gate_tool CURSOR_TOOLS[] = {
 	{ "Edit", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "Delete", GATE_EDIT, GATE_FORM_DELETE, &FILE_PATH },
 	{ "Shell", GATE_EXECUTE, GATE_FORM_NONE, &CURSOR_SHELL },
-	{ "Read", GATE_READ, GATE_FORM_NONE, &FILE_PATH },
-	{ "Grep", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "Glob", GATE_READ, GATE_FORM_NONE, &PATH },
+	{ "Read", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "Grep", GATE_READ, GATE_FORM_SEARCH, &GLOB },
+	{ "Glob", GATE_READ, GATE_FORM_SEARCH, &GLOB_PATTERN },
 	{ "Task", GATE_AGENT, GATE_FORM_NONE, NULL },
 	END,
 };
@@ -200,11 +217,11 @@ static const struct gate_tool VSCODE_TOOLS[] = {
 	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &PATCH_IN_INPUT },
 	{ "runTerminalCommand", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "run_in_terminal", GATE_EXECUTE, GATE_FORM_NONE, NULL },
-	{ "read_file", GATE_READ, GATE_FORM_NONE, &CAMEL_FILE },
-	{ "list_dir", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "file_search", GATE_READ, GATE_FORM_NONE, NULL },
-	{ "grep_search", GATE_READ, GATE_FORM_NONE, NULL },
-	{ "semantic_search", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "read_file", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "list_dir", GATE_READ, GATE_FORM_SEARCH, NULL },
+	{ "file_search", GATE_READ, GATE_FORM_SEARCH, &QUERY },
+	{ "grep_search", GATE_READ, GATE_FORM_SEARCH, &CAMEL_INCLUDE },
+	{ "semantic_search", GATE_READ, GATE_FORM_SEARCH, NULL },
 	{ "get_errors", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "manage_todo_list", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "fetch_webpage", GATE_NETWORK, GATE_FORM_NONE, NULL },
@@ -218,11 +235,11 @@ static const struct gate_tool OPENCODE_TOOLS[] = {
 	{ "apply_patch", GATE_EDIT, GATE_FORM_PATCH, &OPENCODE_PATCH },
 	{ "patch", GATE_EDIT, GATE_FORM_PATCH, &OPENCODE_PATCH },
 	{ "bash", GATE_EXECUTE, GATE_FORM_NONE, &OPENCODE_SHELL },
-	{ "read", GATE_READ, GATE_FORM_NONE, &CAMEL_FILE },
-	{ "list", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "glob", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "grep", GATE_READ, GATE_FORM_NONE, &PATH },
-	{ "lsp", GATE_READ, GATE_FORM_NONE, &CAMEL_FILE },
+	{ "read", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "list", GATE_READ, GATE_FORM_SEARCH, NULL },
+	{ "glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "grep", GATE_READ, GATE_FORM_SEARCH, &INCLUDE },
+	{ "lsp", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "skill", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "todowrite", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "todoread", GATE_READ, GATE_FORM_NONE, NULL },
@@ -363,6 +380,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .trims_lines = true,
 	  .events = CLAUDE_EVENTS,
 	  .tools = CLAUDE_TOOLS,
+	  .reads = CLAUDE_READS,
 	  .variables = CLAUDE_VARIABLES },
 	{ .name = "codex",
 	  .title = "Codex CLI",
@@ -371,6 +389,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .rewrites = true,
 	  .events = CODEX_EVENTS,
 	  .tools = CODEX_TOOLS,
+	  .reads = CODEX_READS,
 	  .variables = OUR_VARIABLES },
 	{ .name = "gemini",
 	  .title = "Gemini CLI",
@@ -380,6 +399,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .keeps_last_end = true,
 	  .events = GEMINI_EVENTS,
 	  .tools = GEMINI_TOOLS,
+	  .reads = GEMINI_READS,
 	  .variables = GEMINI_VARIABLES },
 	{ .name = "copilot",
 	  .title = "GitHub Copilot CLI",
@@ -390,6 +410,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .takes_progress = true,
 	  .events = COPILOT_EVENTS,
 	  .tools = COPILOT_TOOLS,
+	  .reads = COPILOT_READS,
 	  .variables = COPILOT_VARIABLES },
 	{ .name = "cursor",
 	  .title = "Cursor",
@@ -398,6 +419,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .rewrites = true,
 	  .events = CURSOR_EVENTS,
 	  .tools = CURSOR_TOOLS,
+	  .reads = CURSOR_READS,
 	  .variables = CURSOR_VARIABLES },
 	{ .name = "vscode",
 	  .title = "VS Code",
@@ -407,6 +429,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .grants = true,
 	  .events = VSCODE_EVENTS,
 	  .tools = VSCODE_TOOLS,
+	  .reads = CAMEL_READS,
 	  .variables = OUR_VARIABLES },
 	{ .name = "opencode",
 	  .title = "opencode",
@@ -415,6 +438,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .rewrites = true,
 	  .events = OPENCODE_EVENTS,
 	  .tools = OPENCODE_TOOLS,
+	  .reads = CAMEL_READS,
 	  .variables = OUR_VARIABLES },
 	{ .name = "qwen",
 	  .title = "Qwen Code",
@@ -423,6 +447,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .wait_seconds_max = QWEN_SECONDS,
 	  .events = CLAUDE_EVENTS,
 	  .tools = QWEN_TOOLS,
+	  .reads = QWEN_READS,
 	  .variables = QWEN_VARIABLES },
 	/* No program with hooks, but all agents behind an editor, told by agent-intercom acp. */
 	{ .name = "acp",
@@ -433,6 +458,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .relays = true,
 	  .events = ACP_EVENTS,
 	  .tools = ACP_TOOLS,
+	  .reads = NO_READS,
 	  .variables = OUR_VARIABLES },
 };
 

@@ -49,6 +49,7 @@ enum gate_form {
 	GATE_FORM_NOTEBOOK, /* path, cell: not computed */
 	GATE_FORM_DELETE, /* path */
 	GATE_FORM_PATCH, /* a text "*** Begin Patch" */
+	GATE_FORM_SEARCH, /* it reads what lies beneath its paths, or beneath where it works */
 };
 
 /* The names of a tool's arguments; NULL: it has none of the kind. */
@@ -59,6 +60,7 @@ struct gate_keys {
 	const char *all; /* true: every occurrence is replaced */
 	const char *edits; /* the list of a form with many */
 	const char *folder; /* where a command runs */
+	const char *pattern; /* of names of files that are searched, below each of the paths */
 };
 
 struct gate_tool {
@@ -114,6 +116,7 @@ struct gate_host {
 	int wait_seconds_max; /* no hook may wait longer, whatever is configured; 0: no limit */
 	const struct gate_event_name *events; /* the last has no name */
 	const struct gate_tool *tools; /* the last has no name */
+	const char *const *reads; /* arguments of those that read: paths; NULL at the end */
 	const char *const
 	    *variables; /* of its environment, that the front is told; NULL at the end */
 };

@@ -190,6 +190,47 @@ const char *gate_input_patch_argument(const struct gate_input *in)
 	return in->command ? "command" : in->keys->content;
 }
 
+/* Of a pattern for names below a folder: what stands before the first name with a wildcard, else
+ * the folder. It may lead out of the folder. */
+static void add_pattern(struct gate_input *in, const char *folder, const char *pattern)
+{
+	OWNED(str) struct str path = { 0 };
+	size_t length = strcspn(pattern, "*?[{");
+
+	while (pattern[length] && length && pattern[length - 1] != '/')
+		length--;
+	while (length > 1 && pattern[length - 1] == '/')
+		length--;
+	if (pattern[0] != '/' && strcmp(folder, ".") != 0)
+		str_addf(&path, "%s/", folder);
+	str_add_bytes(&path, pattern, length);
+	add_path(in, length ? path.bytes : folder);
+}
+
+/* What a tool reads: where the host names no folder for a search, that is where it works. */
+static void read_reads(struct gate_input *in)
+{
+	const char *key = in->keys ? in->keys->pattern : NULL;
+	const cJSON *patterns = key ? cJSON_GetObjectItemCaseSensitive(in->tool_input, key) : NULL;
+	const cJSON *item;
+	size_t folders;
+
+	for (const char *const *name = in->host->reads; *name; name++)
+		add_paths_of(in, in->tool_input, *name);
+	if (in->form == GATE_FORM_SEARCH && in->path_count == 0)
+		add_path(in, ".");
+	folders = in->path_count;
+	for (size_t i = 0; i == 0 || i < folders; i++) {
+		const char *folder = folders ? in->paths[i] : ".";
+
+		if (cJSON_IsString(patterns))
+			add_pattern(in, folder, patterns->valuestring);
+		cJSON_ArrayForEach (item, patterns)
+			if (cJSON_IsString(item))
+				add_pattern(in, folder, item->valuestring);
+	}
+}
+
 static void read_paths(struct gate_input *in)
 {
 	const struct gate_keys *keys = in->keys;
@@ -352,6 +393,8 @@ static int read_tool(struct gate_input *in, struct err *e)
 	read_server(in);
 	if (in->class == GATE_EXECUTE)
 		read_command(in);
+	else if (in->class == GATE_READ)
+		read_reads(in);
 	else if (in->class != GATE_MCP)
 		read_paths(in);
 	if (in->names_more) /* what is not looked at is not let through */

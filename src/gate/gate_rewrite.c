@@ -38,6 +38,7 @@ static bool replaces_text(const struct gate_input *in)
 	case GATE_FORM_NOTEBOOK:
 	case GATE_FORM_DELETE:
 	case GATE_FORM_PATCH:
+	case GATE_FORM_SEARCH:
 		break;
 	}
 	return false;

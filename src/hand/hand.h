@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
 	HAND_SMALL_BYTES = 4 << 20, /* of all files, before and after: above this it is a big job */
@@ -53,6 +54,8 @@ struct hand_ask {
 	const char *folder; /* absolute: where something is to run */
 	const char *const *named; /* files that are only named, at most HAND_NAMES */
 	size_t named_count;
+	const char *always_ask; /* JSON list (always_ask.h): what of it lies beneath those that are
+	                           folders */
 	bool hashes; /* of what they contain, where that is not in the plan of edit */
 	const char *shown[HAND_SHOWN_FILES]; /* files to read whole */
 	size_t shown_count;
@@ -66,6 +69,11 @@ struct hand_name {
 	char *target; /* what it stands for there; NULL: is_other */
 	char *leads; /* absolute: where it leads instead; NULL: not known, or nowhere else */
 	char hash[SHA256_BYTES]; /* if asked: of the file, or NO_FILE; "": it cannot be read */
+	int links; /* names of that file, if it has several (hard links): then which file it is */
+	int64_t device, inode;
+	char *reaches; /* absolute: beneath it, or another name of it, covered by ask.always_ask;
+	                  NULL: nothing is; or: */
+	bool is_vast; /* there is more beneath it than is looked through */
 };
 
 struct hand_file {
@@ -107,7 +115,8 @@ void hand_names_free(struct hand_name *names, size_t count);
 bool hand_asks(const struct hand_ask *ask);
 
 /* Does what looks beyond the workspace, before a fence keeps the rest in it: finds found->root, or
- * unfit; the folder; where the names lead, and the hashes of files elsewhere. found must be fresh.
+ * unfit; the folder; where the names lead, what they reach, and the hashes of files elsewhere.
+ * found must be fresh.
  */
 void hand_look_around(const struct hand_ask *ask, struct hand_found *found);
 /* Does the rest, all of it in found->root. Failures are reported in found. watch_fd: as for

@@ -62,6 +62,7 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	pack_add_int(out, (int64_t)ask->fuzz);
 	pack_add_text(out, ask->folder);
 	add_list(out, ask->named, ask->named_count);
+	pack_add_text(out, ask->always_ask);
 	pack_add_int(out, ask->hashes);
 	add_list(out, ask->shown, ask->shown_count);
 	pack_end(out);
@@ -121,6 +122,7 @@ int hand_ask_read(const struct str *message, struct hand_ask *ask)
 	ask->fuzz = (size_t)pack_int_in(&w, 0, MESSAGE_BYTES);
 	ask->folder = pack_text(&w, MESSAGE_BYTES);
 	ask->named = (const char *const *)take_list(&w, HAND_NAMES, &ask->named_count);
+	ask->always_ask = pack_text(&w, MESSAGE_BYTES);
 	ask->hashes = pack_int_in(&w, 0, 1) != 0;
 	texts = take_list(&w, HAND_SHOWN_FILES, &shown);
 	for (ask->shown_count = 0; ask->shown_count < shown; ask->shown_count++)
@@ -148,6 +150,7 @@ void hand_ask_release(struct hand_ask *ask)
 	for (size_t i = 0; i < ask->named_count; i++)
 		free((char *)ask->named[i]);
 	free((void *)ask->named);
+	free((char *)ask->always_ask);
 	for (size_t i = 0; i < ask->shown_count; i++)
 		free((char *)ask->shown[i]);
 	*ask = (struct hand_ask){ .given = NULL };
@@ -201,6 +204,11 @@ static void add_names(struct str *out, const struct hand_found *found)
 		pack_add_text(out, found->names[i].target);
 		pack_add_text(out, found->names[i].leads);
 		pack_add_text(out, found->names[i].hash);
+		pack_add_int(out, found->names[i].links);
+		pack_add_int(out, found->names[i].device);
+		pack_add_int(out, found->names[i].inode);
+		pack_add_text(out, found->names[i].reaches);
+		pack_add_int(out, found->names[i].is_vast);
 	}
 }
 
@@ -380,11 +388,16 @@ static void take_name(struct pack *w, const char *root, struct hand_name *name)
 		w->bad = true;
 	else
 		(void)snprintf(name->hash, sizeof(name->hash), "%s", hash);
+	name->links = (int)pack_int_in(w, 0, INT_MAX);
+	name->device = pack_int(w);
+	name->inode = pack_int(w);
+	name->reaches = pack_text(w, 2 * PATH_MAX);
+	name->is_vast = pack_int_in(w, 0, 1) != 0;
 	name->is_other = !name->target;
 	if (!name->path != name->is_outside || (name->target && name->is_outside) ||
 	    (name->path && !is_clean(root, name->path)) ||
 	    (name->target && !is_clean(root, name->target)) ||
-	    (name->leads && name->leads[0] != '/'))
+	    (name->leads && name->leads[0] != '/') || (name->reaches && name->reaches[0] != '/'))
 		w->bad = true;
 }
 

@@ -3,6 +3,8 @@
 
 #include "hand_edit.h"
 #include "hand_effect.h"
+#include "hand_reach.h"
+#include "json.h"
 #include "safe_path.h"
 #include "workspace.h"
 
@@ -24,6 +26,7 @@ void hand_names_free(struct hand_name *names, size_t count)
 		free(names[i].path);
 		free(names[i].target);
 		free(names[i].leads);
+		free(names[i].reaches);
 	}
 	free(names);
 }
@@ -212,6 +215,28 @@ static void find_folder(const char *folder, struct hand_found *found)
 	                     (real[length] == '/' && !safe_path_is_protected(real + length + 1)));
 }
 
+/* The absolute name of what a name stands for; empty: not known. */
+static void add_real(const char *root, const struct hand_name *name, struct str *out)
+{
+	if (name->target)
+		str_addf(out, "%s/%s", root, name->target);
+	else if (name->leads)
+		str_add(out, name->leads);
+}
+
+static void find_links(const char *root, struct hand_name *name)
+{
+	OWNED(str) struct str real = { 0 };
+	struct stat st;
+
+	add_real(root, name, &real);
+	if (!real.length || lstat(real.bytes, &st) || !S_ISREG(st.st_mode) || st.st_nlink < 2)
+		return;
+	name->links = st.st_nlink > INT_MAX ? INT_MAX : (int)st.st_nlink;
+	name->device = (int64_t)st.st_dev;
+	name->inode = (int64_t)st.st_ino;
+}
+
 static void take_hash(struct hand_name *name, int got, const struct sha256 *hash)
 {
 	if (got >= 0)
@@ -248,13 +273,43 @@ static void find_name(const char *root_name, const char *named, struct hand_name
 	if (name->is_outside) {
 		follow_named(root_name, named, &leads);
 		name->leads = leads.length ? str_take(&leads) : NULL;
-		return;
+	} else {
+		name->path = str_take(&path);
+		if (safe_path_open(root_name, &root, &e))
+			return;
+		resolve_name(root_name, root, named, name);
+		(void)close(root);
 	}
-	name->path = str_take(&path);
-	if (safe_path_open(root_name, &root, &e))
+	find_links(root_name, name);
+}
+
+/* Of a folder what lies beneath it; of a file with several names those in the workspace. */
+static void find_reach(const char *root, const cJSON *entries, struct hand_name *name)
+{
+	OWNED(str) struct str folder = { 0 };
+	OWNED(str) struct str reached = { 0 };
+	struct hand_reach_of of = { .most = HAND_REACH_MOST,
+		                    .is_file = name->links > 0,
+		                    .device = name->device,
+		                    .inode = name->inode };
+
+	if (name->links)
+		str_add(&folder, root);
+	else
+		add_real(root, name, &folder);
+	if (!folder.length)
 		return;
-	resolve_name(root_name, root, named, name);
-	(void)close(root);
+	name->is_vast = hand_reach(folder.bytes, &of, entries, &reached) < 0;
+	if (reached.length)
+		name->reaches = str_take(&reached);
+}
+
+static void find_reaches(const struct hand_ask *ask, struct hand_found *found)
+{
+	OWNED(cJSON_ptr) cJSON *entries = cJSON_Parse(ask->always_ask);
+
+	for (size_t i = 0; i < found->name_count; i++)
+		find_reach(found->root, entries, &found->names[i]);
 }
 
 static void find_names(const struct hand_ask *ask, struct hand_found *found)
@@ -270,6 +325,8 @@ static void find_names(const struct hand_ask *ask, struct hand_found *found)
 		if (ask->hashes && name->leads)
 			take_hash(name, safe_path_hash_anywhere(name->leads, &hash, &e), &hash);
 	}
+	if (ask->always_ask)
+		find_reaches(ask, found);
 }
 
 static void hash_targets(struct hand_found *found)

@@ -3,6 +3,7 @@
 #include "always_ask.h"
 #include "clock.h"
 #include "gate_edit.h"
+#include "hand_reach.h"
 #include "json_writer.h"
 #include "policy_tool.h"
 #include "result.h"
@@ -10,6 +11,7 @@
 #include "safe_path.h"
 #include "visible.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,12 +307,18 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 	ask->fuzz = settings->fuzz;
 }
 
-/* Reading is allowed, but for what the configuration always asks about. */
+/* Reading is allowed, but for what the configuration always asks about, or has beneath it. */
 static void look_at_read(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
 {
-	if (h->in.path_count &&
-	    (h->verdict == HOOK_POLICY || cJSON_GetArraySize(settings->always_ask) > 0))
-		name_paths(h, ask);
+	bool always = cJSON_GetArraySize(settings->always_ask) > 0;
+
+	if (!h->in.path_count || (h->verdict != HOOK_POLICY && !always))
+		return;
+	name_paths(h, ask);
+	if (!always)
+		return;
+	json_canonical(&h->input, settings->always_ask);
+	ask->always_ask = h->input.bytes;
 }
 
 static void look_at_tool(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
@@ -438,6 +446,14 @@ static void take_plan(struct call *c, struct hand_found *found)
 	make_title(h, c->files[c->plan.primary].path);
 }
 
+static void ask_about_links(struct hook *h, const struct hand_name *n, const char *path)
+{
+	OWNED(str) struct str why = { 0 };
+
+	str_addf(&why, "%s has %d names (hard links)", path, n->links);
+	ask_about(h, "high", why.bytes);
+}
+
 static void seen_edit(struct call *c, struct hand_found *found)
 {
 	struct hook *h = c->hook;
@@ -445,6 +461,10 @@ static void seen_edit(struct call *c, struct hand_found *found)
 
 	if (h->why.length) /* it has arguments that are not known */
 		h->risk = "high";
+	/* A host may write in place: then the other names change as well. */
+	for (size_t i = 0; i < c->name_count; i++)
+		if (c->names[i].links)
+			ask_about_links(h, &c->names[i], real_name(h, c, i));
 	if (leads_out(c))
 		return;
 	if (!why->code)
@@ -455,18 +475,47 @@ static void seen_edit(struct call *c, struct hand_found *found)
 		deny(h, "", why->text, "");
 }
 
-static void seen_read(struct call *c)
+/* A search may be of the whole workspace: to the policy, that is ".". */
+static void take_root(struct hand_name *n, const char *root)
+{
+	if (!n->is_outside || !n->leads || strcmp(n->leads, root) != 0)
+		return;
+	n->is_other = n->is_outside = false;
+	n->path = xstrdup(".");
+	n->target = xstrdup(".");
+}
+
+static void ask_about_reach(struct hook *h, const struct hand_name *n)
+{
+	OWNED(str) struct str why = { 0 };
+
+	if (n->is_vast)
+		str_addf(&why,
+		         "it reaches more than %d files: policy.always_ask may name some of them",
+		         (int)HAND_REACH_MOST);
+	else
+		str_addf(&why, "it reaches what policy.always_ask names: %s", n->reaches);
+	ask_about(h, "high", why.bytes);
+}
+
+static void seen_read(struct call *c, const struct hand_found *found)
 {
 	struct hook *h = c->hook;
 
 	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_ASK; i++) {
-		const struct hand_name *n = &c->names[i];
-		const char *first = n->is_other ? real_name(h, c, i) : n->path;
-		const char *second = n->is_other ? h->named[i] : n->target;
+		struct hand_name *n = &c->names[i];
+		const char *first, *second;
 
+		take_root(n, found->root);
+		first = n->is_other ? real_name(h, c, i) : n->path;
+		second = n->is_other ? h->named[i] : n->target;
 		if (always_ask_is_added(first, h->settings->always_ask) ||
 		    always_ask_is_added(second, h->settings->always_ask))
 			ask_about(h, "high", "policy.always_ask names this file");
+		else if (n->reaches || n->is_vast)
+			ask_about_reach(h, n);
+		else if (n->links && h->verdict == HOOK_POLICY)
+			ask_about_links(h, n, real_name(h, c, i));
 		else if (n->is_other && h->verdict == HOOK_POLICY)
 			ask_about(h, "high", "it is not in the workspace");
 	}
@@ -498,6 +547,17 @@ static void seen_command(struct hook *h, const struct hand_found *found)
 	ask_about(h, "high", why.length ? why.bytes : "where it runs is not known");
 }
 
+/* Which file it is counts where it is also another name's. */
+static void add_links(struct sha256_state *h, const struct hand_name *n)
+{
+	char text[80] = "";
+
+	if (n->links)
+		(void)snprintf(text, sizeof(text), "%" PRId64 " %" PRId64 " %d", n->device,
+		               n->inode, n->links);
+	add_text(h, text);
+}
+
 struct sha256 hook_bind(const struct call *c, const char *digest)
 {
 	struct sha256_state *state;
@@ -515,6 +575,7 @@ struct sha256 hook_bind(const struct call *c, const char *digest)
 		add_text(state, c->names[i].target);
 		add_text(state, c->names[i].leads);
 		add_text(state, c->names[i].hash);
+		add_links(state, &c->names[i]);
 	}
 	for (size_t i = 0; c->files && i < c->plan.count; i++) {
 		add_text(state, c->files[i].path);
@@ -538,7 +599,7 @@ void hook_seen(struct call *c, struct hand_found *found)
 	if (h->in.class == GATE_EDIT)
 		seen_edit(c, found);
 	else if (h->in.class == GATE_READ)
-		seen_read(c);
+		seen_read(c, found);
 	else if (h->in.class == GATE_EXECUTE)
 		seen_command(h, found);
 	c->digest = hook_bind(c, h->digest.text);

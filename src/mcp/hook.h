@@ -51,7 +51,8 @@ struct hook {
 	struct str subject; /* its command, or its input as JSON: what a person is shown */
 	struct str title;
 	struct str body; /* of an edit: its input as JSON */
-	struct str input; /* of an edit: the whole input of the hook as JSON, for the hand */
+	struct str input; /* JSON for the hand: of an edit the whole input of the hook; of what
+	                     reads, what is always asked */
 	char **named; /* absolute paths; owned */
 	size_t named_count;
 	bool is_computed; /* the call's plan says what becomes of the files */

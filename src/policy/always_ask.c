@@ -100,6 +100,31 @@ bool always_ask_is_added(const char *path, const cJSON *more)
 	return added_entry(path, more) != NULL;
 }
 
+/* The last `names` names of path; all of them if it has fewer. */
+static const char *last_names(const char *path, int names)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path && (at[-1] != '/' || --names > 0))
+		at--;
+	return at;
+}
+
+bool always_ask_ends(const char *path, const cJSON *more)
+{
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, more) {
+		const char *entry = cJSON_GetStringValue(one);
+
+		if (entry && *entry &&
+		    fnmatch(entry, last_names(path, count_names(entry)),
+		            FNM_PATHNAME | FNM_CASEFOLD) == 0)
+			return true;
+	}
+	return false;
+}
+
 const char *always_ask_entry(const char *path, const cJSON *more)
 {
 	for (size_t i = 0; i < COUNT(ENTRIES); i++)

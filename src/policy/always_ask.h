@@ -14,5 +14,7 @@ const char *always_ask_entry(const char *path, const cJSON *more);
 
 /* Whether one of the additional entries covers a path, which may be absolute. */
 bool always_ask_is_added(const char *path, const cJSON *more);
+/* Whether one of them is of the path itself, and not only of a folder above it. */
+bool always_ask_ends(const char *path, const cJSON *more);
 
 #endif

@@ -22,7 +22,7 @@ static void put(const char *name, const char *text)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
-static const char *const NAMED[] = { "b.txt" };
+static const char *const NAMED[] = { "b.txt", "sub" };
 
 /* A question with all that can be asked, whose answer is there. */
 static void given_question(void)
@@ -34,6 +34,8 @@ static void given_question(void)
 	put("a.txt", "one\ntwo\n");
 	put("b.txt", "shown\n");
 	ck_assert_int_eq(mkdir(below(folder, ".intercom"), 0755), 0);
+	ck_assert_int_eq(mkdir(below(folder, "sub"), 0755), 0);
+	put("sub/key.pem", "secret\n");
 	put(".intercom/settings.json", "{\"enabled\":true}");
 	ask = (struct hand_ask){ .root = folder,
 		                 .judge = true,
@@ -42,7 +44,8 @@ static void given_question(void)
 		                 .body = DIFF,
 		                 .body_length = sizeof(DIFF) - 1,
 		                 .named = NAMED,
-		                 .named_count = 1,
+		                 .named_count = COUNT(NAMED),
+		                 .always_ask = "[\"*.pem\"]",
 		                 .shown = { "b.txt", "missing.txt" },
 		                 .shown_count = 2 };
 }

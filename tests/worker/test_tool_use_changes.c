@@ -329,6 +329,65 @@ START_TEST(a_look_that_hangs_keeps_nobody_else_waiting)
 }
 END_TEST
 
+/* Makes a file of the workspace another name of one that is there. */
+static void join(const char *name, const char *file)
+{
+	char from[700], to[700];
+
+	(void)snprintf(from, sizeof(from), "%s/%s", workspace, file);
+	(void)snprintf(to, sizeof(to), "%s/%s", workspace, name);
+	(void)unlink(to);
+	ck_assert_int_eq(link(from, to), 0);
+}
+
+START_TEST(a_file_with_several_names_is_asked_whatever_the_policy_says)
+{
+	struct gate_client h;
+
+	given_hooks();
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"file_patterns\":{\"write\":[\"*.txt\"]}}");
+	put_file(workspace, "a.txt", "one\n");
+	is_allowed(writing("a.txt", "two\\n"));
+	join("b.txt", "a.txt");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	expect(
+	    "SELECT description LIKE '%/a.txt has 2 names (hard links)%', risk_level FROM request",
+	    "1|high\n");
+	gate_close(&h);
+}
+END_TEST
+
+START_TEST(a_file_that_has_become_another_name_of_one_is_not_written)
+{
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	put_file(workspace, "b.txt", "one\n");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	join("a.txt", "b.txt");
+	is_refused_as_changed(&h);
+}
+END_TEST
+
+START_TEST(a_file_that_has_become_a_name_of_another_one_is_not_written)
+{
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	put_file(workspace, "b.txt", "one\n");
+	join("name.txt", "a.txt");
+	h = gate_begin("PreToolUse", writing("name.txt", "two\\n"));
+	asked(1);
+	join("name.txt", "b.txt");
+	is_refused_as_changed(&h);
+}
+END_TEST
+
 /* Codex takes a patch out of a command, and passes it on without the rest of the call. */
 START_TEST(a_patch_in_a_command_is_bound_to_what_else_is_in_the_call)
 {
@@ -395,6 +454,9 @@ int main(void)
 	tcase_add_test(c,
 	               a_permission_is_granted_only_for_the_file_that_was_allowed_before_the_tool);
 	tcase_add_test(c, a_command_that_was_told_is_for_the_folder_that_was_shown);
+	tcase_add_test(c, a_file_with_several_names_is_asked_whatever_the_policy_says);
+	tcase_add_test(c, a_file_that_has_become_another_name_of_one_is_not_written);
+	tcase_add_test(c, a_file_that_has_become_a_name_of_another_one_is_not_written);
 	tcase_add_test(c, a_patch_in_a_command_is_bound_to_what_else_is_in_the_call);
 	tcase_add_test(c, what_an_agent_says_of_a_patch_may_differ);
 	tcase_add_test(c, a_look_that_hangs_keeps_nobody_else_waiting);

@@ -1,0 +1,220 @@
+/* Tools of an agent's own program that read: what of it is asked about. */
+#include "tool_use_case.h"
+
+struct use {
+	const char *host, *event, *tool, *arguments; /* %s in them: the workspace */
+};
+
+/* A workspace with a folder of secrets, and one without. */
+static void given_secrets(void)
+{
+	given_hooks_with("policy.always_ask", "[\"secrets\",\"*.pem\"]");
+	(void)mkdir(below(workspace, "secrets"), 0755);
+	(void)mkdir(below(workspace, "src"), 0755);
+	(void)mkdir(below(workspace, "src/deep"), 0755);
+	(void)mkdir(below(workspace, "docs"), 0755);
+	put_file(workspace, "secrets/a.txt", "secret\n");
+	put_file(workspace, "src/deep/key.PEM", "secret\n");
+	put_file(workspace, "docs/a.txt", "text\n");
+}
+
+static struct gate_client begin(const struct use *u)
+{
+	OWNED(str) struct str arguments = { 0 };
+	const char *at = strstr(u->arguments, "%s");
+
+	if (at) {
+		str_add_bytes(&arguments, u->arguments, (size_t)(at - u->arguments));
+		str_addf(&arguments, "%s%s", workspace, at + 2);
+	} else {
+		str_add(&arguments, u->arguments);
+	}
+	return begin_of(u->host, u->event, tool_of("s1", workspace, u->tool, arguments.bytes));
+}
+
+/* Each is asked about, with this in the description. */
+static void are_asked(const struct use *uses, size_t count, const char *why)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct gate_client h = begin(&uses[i]);
+		OWNED(char_ptr) char *said = NULL;
+		OWNED(char_ptr) char *answer = NULL;
+
+		asked(1);
+		said =
+		    rows("SELECT description, risk_level FROM request ORDER BY seq DESC LIMIT 1");
+		says(said, why);
+		says(said, "|high");
+		decide_all("reject");
+		answer = gate_end(&h);
+		decides(answer, "deny", "rejected");
+	}
+}
+
+static void are_allowed(const struct use *uses, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct gate_client h = begin(&uses[i]);
+		OWNED(char_ptr) char *answer = gate_end(&h);
+
+		decides(answer, "allow", NULL);
+	}
+	expect("SELECT count(*) FROM request WHERE state = 'pending'", "0\n");
+}
+
+START_TEST(whatever_argument_names_a_file_that_is_always_asked_it_is_not_read_unasked)
+{
+	static const struct use USES[] = {
+		{ "claude", "PreToolUse", "LSP", "{\"filePath\":\"secrets/a.txt\"}" },
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"x\",\"path\":\"secrets\"}" },
+		{ "claude", "PreToolUse", "Glob",
+		  "{\"pattern\":\"../secrets/*.txt\",\"path\":\"%s/docs\"}" },
+		{ "gemini", "BeforeTool", "read_file", "{\"absolute_path\":\"%s/secrets/a.txt\"}" },
+		{ "gemini", "BeforeTool", "read_many_files", "{\"paths\":[\"docs\",\"secrets\"]}" },
+		{ "gemini", "BeforeTool", "grep_search",
+		  "{\"pattern\":\"x\",\"dir_path\":\"docs\",\"include_pattern\":\"../secrets/"
+		  "**\"}" },
+		{ "qwen", "PreToolUse", "read_file",
+		  "{\"absolute_path\":\"docs/a.txt\",\"file_path\":\"secrets/a.txt\"}" },
+		{ "copilot", "preToolUse", "grep",
+		  "{\"pattern\":\"x\",\"paths\":[\"docs\",\"secrets\"]}" },
+		{ "copilot", "preToolUse", "glob", "{\"pattern\":\"*\",\"paths\":\"secrets\"}" },
+		{ "vscode", "PreToolUse", "grep_search",
+		  "{\"query\":\"x\",\"includePattern\":\"secrets/**\"}" },
+		{ "vscode", "PreToolUse", "file_search", "{\"query\":\"%s/secrets/*\"}" },
+		{ "vscode", "PreToolUse", "get_errors", "{\"filePaths\":[\"src/deep/key.PEM\"]}" },
+		{ "cursor", "preToolUse", "Grep", "{\"pattern\":\"x\",\"path\":\"secrets\"}" },
+		{ "opencode", "tool.execute.before", "grep",
+		  "{\"pattern\":\"x\",\"path\":\"%s/secrets\"}" },
+		{ "codex", "PreToolUse", "view_image", "{\"path\":\"src/deep/key.PEM\"}" },
+	};
+
+	given_secrets();
+	are_asked(USES, COUNT(USES), "policy.always_ask names");
+}
+END_TEST
+
+START_TEST(a_search_above_what_is_always_asked_is_asked)
+{
+	static const struct use USES[] = {
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"x\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"**/*.c\"}" },
+		{ "claude", "PreToolUse", "LS", "{\"path\":\"%s\"}" },
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"x\",\"path\":\"%s/src\"}" },
+		{ "gemini", "BeforeTool", "grep_search", "{\"pattern\":\"x\"}" },
+		{ "gemini", "BeforeTool", "list_directory", "{\"dir_path\":\"src\"}" },
+		{ "qwen", "PreToolUse", "glob", "{\"pattern\":\"*\"}" },
+		{ "copilot", "preToolUse", "rg", "{\"pattern\":\"x\"}" },
+		{ "copilot", "preToolUse", "view", "{\"path\":\"src\"}" },
+		{ "vscode", "PreToolUse", "semantic_search", "{\"query\":\"x\"}" },
+		{ "opencode", "tool.execute.before", "list", "{}" },
+		{ "cursor", "preToolUse", "Glob", "{\"glob_pattern\":\"*\"}" },
+	};
+
+	given_secrets();
+	are_asked(USES, COUNT(USES), "it reaches what policy.always_ask names: /");
+}
+END_TEST
+
+/* docs/NAME becomes another name of a file. */
+static void join(const char *name, const char *file)
+{
+	OWNED(str) struct str from = { 0 }, to = { 0 };
+
+	str_addf(&from, "%s/%s", workspace, file);
+	str_addf(&to, "%s/docs/%s", workspace, name);
+	ck_assert_int_eq(link(from.bytes, to.bytes), 0);
+}
+
+START_TEST(another_name_of_a_file_that_is_always_asked_is_asked)
+{
+	static const struct use ASKED = { "claude", "PreToolUse", "Read",
+		                          "{\"file_path\":\"docs/same.txt\"}" };
+	static const struct use ALLOWED = { "claude", "PreToolUse", "Read",
+		                            "{\"file_path\":\"docs/two.txt\"}" };
+
+	given_secrets();
+	join("same.txt", "secrets/a.txt");
+	join("two.txt", "docs/a.txt");
+	are_asked(&ASKED, 1, "/secrets/a.txt");
+	are_allowed(&ALLOWED, 1);
+}
+END_TEST
+
+START_TEST(by_the_policy_a_file_with_several_names_is_asked)
+{
+	static const struct use USE = { "claude", "PreToolUse", "Read",
+		                        "{\"file_path\":\"docs/two.txt\"}" };
+
+	given_hooks_with("gate.reads", "policy");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"file_patterns\":{\"read\":[\"docs/**\"]}}");
+	(void)mkdir(below(workspace, "docs"), 0755);
+	put_file(workspace, "a.txt", "text\n");
+	put_file(workspace, "docs/two.txt", "text\n");
+	are_allowed(&USE, 1);
+	(void)unlink(below(workspace, "docs/two.txt"));
+	join("two.txt", "a.txt");
+	are_asked(&USE, 1, "has 2 names (hard links)");
+}
+END_TEST
+
+START_TEST(what_reaches_nothing_of_it_is_read_unasked)
+{
+	static const struct use USES[] = {
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"secrets\",\"path\":\"docs\"}" },
+		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"docs/a.txt\"}" },
+		{ "claude", "PreToolUse", "TodoWrite", "{\"todos\":[]}" },
+		{ "gemini", "BeforeTool", "glob", "{\"pattern\":\"*.pem\",\"dir_path\":\"docs\"}" },
+		{ "copilot", "preToolUse", "grep", "{\"pattern\":\"x\",\"paths\":[\"docs\"]}" },
+	};
+
+	given_secrets();
+	are_allowed(USES, COUNT(USES));
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(by_the_policy_a_search_is_of_the_folder_in_which_it_begins)
+{
+	static const struct use SEARCHES[] = {
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"x\"}" },
+		{ "gemini", "BeforeTool", "glob", "{\"pattern\":\"*.c\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"*\",\"path\":\"%s\"}" },
+	};
+	static const struct use OUTSIDE[] = {
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"/etc/*\"}" },
+		{ "vscode", "PreToolUse", "grep_search",
+		  "{\"query\":\"x\",\"includePattern\":\"../*\"}" },
+	};
+
+	given_hooks_with("gate.reads", "policy");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"file_patterns\":{\"read\":[\"**\"]}}");
+	are_allowed(SEARCHES, COUNT(SEARCHES));
+	are_asked(OUTSIDE, COUNT(OUTSIDE), "it is not in the workspace");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"file_patterns\":{\"read\":[\"docs/**\"]}}");
+	{
+		struct gate_client h = begin(&SEARCHES[0]);
+
+		asked(1);
+		gate_close(&h);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tool_use_reads");
+	TCase *c = store_case(s, "tool_use_reads", 60);
+
+	tcase_add_test(c,
+	               whatever_argument_names_a_file_that_is_always_asked_it_is_not_read_unasked);
+	tcase_add_test(c, a_search_above_what_is_always_asked_is_asked);
+	tcase_add_test(c, another_name_of_a_file_that_is_always_asked_is_asked);
+	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
+	tcase_add_test(c, what_reaches_nothing_of_it_is_read_unasked);
+	tcase_add_test(c, by_the_policy_a_search_is_of_the_folder_in_which_it_begins);
+	return run_suite(s);
+}
