@@ -37,7 +37,8 @@ CREATE TABLE agent_line_kind (
 INSERT INTO agent_line_kind VALUES
   ('text', 'agent'),     -- what the agent says, in whole paragraphs
   ('status', 'agent'),   -- what it says about what it does
-  ('note', 'agent'),     -- what its runner says about it; detail: {"paused": true} if it paused the session
+  ('note', 'agent'),     -- what its runner says about it; detail: {"paused": true}: it asks whether the session is
+                         -- to go on; {"waits": true}: an answered one waits for a place or a budget
   ('tool', 'activity'),  -- text: the title of a call of its own; detail: kind, status, path
   ('plan', 'activity'),  -- detail: its plan as it is now, [{"label", "status"}]
   ('turn', 'turn');      -- the end of a turn; detail: stop, as agent_turn has it; text: of an error

@@ -1,5 +1,5 @@
 -- While a session is paused, its agent's calls are held.
--- rings: mcp-front, runner
+-- rings: mcp-front, runner, agent-intercom
 -- fixed: a pause begins and ends once
 CREATE TABLE pause (
   seq         INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed

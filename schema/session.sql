@@ -61,6 +61,8 @@ CREATE TABLE session_move (
 INSERT INTO session_move VALUES
   ('', 'created'), ('', 'active'), ('', 'terminated'),
   ('created', 'active'), ('created', 'interrupted'), ('created', 'terminated'),
+  -- Paused before its agent has begun: that waits, too.
+  ('created', 'paused'), ('paused', 'created'),
   ('active', 'paused'), ('active', 'terminated'), ('active', 'interrupted'),
   ('paused', 'active'), ('paused', 'terminated'), ('paused', 'interrupted'),
   ('interrupted', 'active'), ('interrupted', 'terminated'),

@@ -1,13 +1,18 @@
 -- Every statement on `agent_run`.
 
 -- name: agent_run_wanted :many
--- Those of this machine that wait for a runner, with the variables that their agents get.
-SELECT r.seq, a.env_pass FROM agent_run AS r LEFT JOIN agent AS a ON a.name = r.agent
- WHERE r.state = 'wanted' AND r.machine = :machine AND r.ended_at IS NULL ORDER BY r.seq;
+-- Those of this machine that wait for a runner, with the variables that their agents get. Paused
+-- sessions do not begin.
+SELECT r.seq, a.env_pass FROM agent_run AS r CROSS JOIN session AS s ON s.seq = r.session_seq
+  LEFT JOIN agent AS a ON a.name = r.agent
+ WHERE r.state = 'wanted' AND r.machine = :machine AND r.ended_at IS NULL AND s.status <> 'paused'
+ ORDER BY r.seq;
 
 -- name: agent_run_claim :rows
 -- Only once: a second claimer finds another state.
-UPDATE agent_run SET state = 'starting' WHERE seq = :seq AND state = 'wanted';
+UPDATE agent_run SET state = 'starting'
+ WHERE seq = :seq AND state = 'wanted'
+   AND NOT EXISTS (SELECT 1 FROM session WHERE seq = session_seq AND status = 'paused');
 
 -- name: agent_run_read :one
 -- What to start, and for whom.
@@ -66,6 +71,22 @@ SELECT p.session_seq FROM parked_session AS p
                       AND (SELECT count(*) FROM started_session) >= CAST(l.value AS INTEGER))
    AND NOT EXISTS (SELECT 1 FROM day_used AS d
                     WHERE d.day = date(:now, 'localtime') AND d.used >= d.amount)
+ ORDER BY p.decided_at LIMIT 1;
+
+-- name: agent_run_parked_waits :one
+-- A parked session whose question is answered, which has been told nothing since, and why its agent does
+-- not run yet: the budget of the day, else the limit. To be asked when none is due.
+-- type: :run seq
+SELECT p.run_seq,
+       (SELECT d.value FROM day_used AS d
+         WHERE d.day = date(:now, 'localtime') AND d.used >= d.amount LIMIT 1) AS budget,
+       (SELECT l.value FROM setting AS l WHERE l.name = 'max_concurrent_sessions') AS most
+  FROM parked_session AS p
+ WHERE p.status = 'parked' AND p.machine = :machine AND NOT p.is_open
+   AND NOT EXISTS (SELECT 1 FROM agent_run AS r
+                    WHERE r.session_seq = p.session_seq AND r.ended_at IS NULL)
+   AND NOT EXISTS (SELECT 1 FROM agent_line AS l
+                    WHERE l.run_seq = p.run_seq AND json_extract(l.detail, '$.waits'))
  ORDER BY p.decided_at LIMIT 1;
 
 -- name: agent_run_insert_next :exec

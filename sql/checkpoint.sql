@@ -91,8 +91,9 @@ UPDATE checkpoint SET state = 'lost', why = :why, updated_at = :now
  WHERE state = 'done' AND manifest = :manifest;
 
 -- name: checkpoint_last :one
+-- Those of a diff are deleted soon.
 SELECT id, label, created_at FROM checkpoint
- WHERE session_id = :session_id AND state = 'done' ORDER BY seq DESC LIMIT 1;
+ WHERE session_id = :session_id AND state = 'done' AND kind <> 'diff' ORDER BY seq DESC LIMIT 1;
 
 -- name: checkpoint_labelled :many
 -- Those that are called :label, newest first, of a session (NULL: of any).

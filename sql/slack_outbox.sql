@@ -268,8 +268,9 @@ SELECT (SELECT count(*) FROM session
  WHERE r.state = 'pending' AND s.machine = :machine AND s.mode <> 'local';
 
 -- name: slack_desk_at_start :one
--- What has been waiting for an answer in Slack since the last stop, or crash. started: sessions whose
--- agent was started here.
+-- What has been waiting for an answer in Slack since the last stop, or crash, and the sessions to resume.
+-- started: sessions whose agent was started here.
+-- scan ok: once, at the start
 -- type: clearances integer
 -- type: prompts integer
 -- type: standbys integer
@@ -279,15 +280,16 @@ SELECT count(DISTINCT s.seq) AS sessions,
        coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
        coalesce(sum(r.kind = 'standby'), 0) AS standbys
-  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state IN ('pending', 'interrupted') AND s.machine = :machine AND s.mode <> 'local';
+  FROM session AS s LEFT JOIN request AS r ON r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')
+ WHERE s.machine = :machine AND s.mode <> 'local'
+   AND (r.seq IS NOT NULL OR (s.origin = 'started' AND s.status = 'interrupted'));
 
 -- name: slack_say_server :exec
 -- type: :about text
 INSERT INTO slack_notice (kind, text, detail, at)
 VALUES ('server', :text, json_object('about', :about), :now);
 
--- name: slack_drop_server :exec
+-- name: slack_drop_server :rows
 -- A stop or a start that was not announced in time is not announced later. What may have been sent
 -- stays.
 -- scan ok: once, at the start

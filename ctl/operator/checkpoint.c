@@ -122,42 +122,46 @@ static int show_manifest(struct ctl *c, const char *hash, struct err *e)
 	return got;
 }
 
-/* The manifest of the checkpoint whose id begins with text; the caller frees it. */
+/* The manifest of the checkpoint that text names; the caller frees it. */
 static int find_checkpoint(struct ctl *c, const char *text, char **ret_manifest, struct err *e)
 {
 	OWNED(checkpoint_row) struct checkpoint_row row = { 0 };
+	char id[ID_BYTES];
 	int got;
 
-	sql_checkpoint_by_prefix(&c->store, text, &row);
-	got = row_next(&row.row, e);
-	if (got == 0)
-		return err_set(e, ERR_INPUT,
-		               "not found: no checkpoint has an id that begins with '%.40s'; see "
-		               "`agent-intercom-ctl checkpoint list`",
-		               text);
-	if (got < 0)
+	if (ctl_find_checkpoint(c, text, id, e))
 		return -1;
+	sql_checkpoint_by_prefix(&c->store, id, &row);
+	got = row_next(&row.row, e);
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(e, ERR_INPUT, "checkpoint %s has just gone", id);
 	if (!row.manifest)
 		return err_set(e, ERR_INPUT, "checkpoint %s is %s%s%s", row.id,
 		               checkpoint_state_name(row.state), row.why ? ": " : "",
 		               row.why ? row.why : "");
 	*ret_manifest = xstrdup(row.manifest);
-	got = row_next(&row.row, e);
-	if (got > 0)
-		return err_set(e, ERR_INPUT,
-		               "several checkpoints have an id that begins with '%.40s'", text);
-	return got;
+	return 0;
 }
 
 static int show(struct ctl *c, struct err *e)
 {
+	OWNED(char_ptr) char *name = join_arguments(c, 1);
 	OWNED(char_ptr) char *manifest = NULL;
 
-	if (c->argc != 2)
-		return err_set(e, ERR_INPUT, "checkpoint show needs an id");
-	if (find_checkpoint(c, c->argv[1], &manifest, e))
+	if (c->argc < 2)
+		return err_set(e, ERR_INPUT, "checkpoint show needs an id or a label");
+	if (find_checkpoint(c, name, &manifest, e))
 		return -1;
 	return show_manifest(c, manifest, e);
+}
+
+static int restore(struct ctl *c, struct err *e)
+{
+	OWNED(char_ptr) char *name = join_arguments(c, 1);
+
+	if (c->argc < 2)
+		return err_set(e, ERR_INPUT, "checkpoint restore needs an id or a label");
+	return restore_checkpoint(c, name, e);
 }
 
 /* ---- diff ---- */
@@ -213,8 +217,8 @@ static int run_checkpoint(struct ctl *c, struct err *e)
 		return show(c, e);
 	if (strcmp(word, "diff") == 0)
 		return diff(c, e);
-	if (strcmp(word, "restore") == 0 && c->argc == 2)
-		return restore_checkpoint(c, c->argv[1], e);
+	if (strcmp(word, "restore") == 0)
+		return restore(c, e);
 	return err_set(e, ERR_INPUT,
 	               "write checkpoint create [LABEL], list, show ID, diff ID or restore ID");
 }
@@ -227,13 +231,12 @@ const struct command_spec cmd_checkpoint = {
 	"                      checkpoint.ignored); content that is kept already costs nothing\n"
 	"  list [-n N]         the newest 20, or N; -n 0: all\n"
 	"  show ID             its files, links and folders, and what could not be kept\n"
-	"  diff ID [ID]        what has changed since it, or between two; binary files by size. "
-	"As\n"
-	"                      `diff`, also by label, by session, or `start`\n"
+	"  diff ID [ID]        what has changed since it, or between two; binary files by size\n"
 	"  restore ID          puts the workspace back: shows what would change, and asks (--yes: "
 	"does\n"
 	"                      not); --file PATH: only this, and what is below it; may be "
 	"repeated\n"
+	"ID: the beginning of an id, a label, a session, or `start`: as the session began.\n"
 	"--session ID: of which session, if there are several. --workspace DIR: of a folder,\n"
 	"without any session.\n",
 	1,

@@ -102,6 +102,9 @@ char *join_arguments(const struct ctl *c, int first);
 /* Passes words to the operator's desk, and commits. Returns 0 if done; -1 if not: e says why
  * ("already approved by ..."). */
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e);
+/* The id of the checkpoint that name (its id, label, session, or "start") means. 0 or -1, as
+ * above. */
+int ctl_find_checkpoint(struct ctl *c, const char *name, char id[ID_BYTES], struct err *e);
 /* Prints the answer in the requested form; takes over its JSON. */
 void print_said(const struct ctl *c, struct said *s);
 /* What a worker answers to an order. */

@@ -33,21 +33,39 @@ static int begin(struct ctl *c, struct err *e)
 	}
 }
 
+static const struct speaker HERE = { .source = "ctl",
+	                             .has_seen = seen_in_inbox,
+	                             .no_reason = "rejected via local CLI" };
+
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e)
 {
-	const struct speaker who = { .source = "ctl",
-		                     .has_seen = seen_in_inbox,
-		                     .no_reason = "rejected via local CLI" };
-
 	if (begin(c, e))
 		return -1;
-	if (operator_say(&c->store, &who, w, out, e)) {
+	if (operator_say(&c->store, &HERE, w, out, e)) {
 		store_rollback(&c->store);
 		return -1;
 	}
 	if (store_commit(&c->store, e))
 		return -1;
 	return out->outcome == SAID_DONE ? 0 : err_set(e, ERR_INPUT, "%s", str_text(&out->text));
+}
+
+int ctl_find_checkpoint(struct ctl *c, const char *name, char id[ID_BYTES], struct err *e)
+{
+	const struct words w = { .verb = verb_find("diff"), .id = c->session, .text = name };
+	OWNED(said) struct said out = { 0 };
+	int got;
+
+	if (begin(c, e))
+		return -1;
+	got = operator_checkpoint(&c->store, &HERE, &w, &out, id, e);
+	if (got < 0) {
+		store_rollback(&c->store);
+		return -1;
+	}
+	if (store_commit(&c->store, e))
+		return -1;
+	return got > 0 ? 0 : err_set(e, ERR_INPUT, "%s", str_text(&out.text));
 }
 
 void ctl_reply_clear(struct ctl_reply *r)

@@ -76,6 +76,10 @@ SELECT s.seq AS session_seq, s.id AS session_id, s.status, s.machine, r.seq AS r
  WHERE s.origin = 'started' AND s.status <> 'terminated' AND s.status IN ('parked', 'paused')
    AND r.generation = (SELECT max(l.generation) FROM agent_run AS l WHERE l.session_seq = s.seq);
 
+-- The sessions whose agent has not begun yet.
+CREATE VIEW session_ahead AS
+SELECT session_seq FROM agent_run WHERE ended_at IS NULL AND generation = 1 AND state IN ('wanted', 'starting');
+
 -- The sessions that count against the limits: we started them, and their agent runs or is about to.
 CREATE VIEW started_session AS
 SELECT s.seq, s.protocol_mode FROM session AS s
@@ -194,7 +198,9 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
      SET ended_at = coalesce(ended_at, NEW.ended_at), followed_at = coalesce(followed_at, NEW.ended_at),
          shown_at = NEW.ended_at
    WHERE NEW.state = 'ended' AND run_seq = NEW.seq AND (ended_at IS NULL OR followed_at IS NULL);
+  -- A stop of the system is told once, in the channel; the head of the thread resumes the session.
   INSERT INTO slack_notice (kind, session_seq, detail, at)
   SELECT 'run', NEW.session_seq, json_object('run', NEW.seq), NEW.ended_at
-   WHERE NEW.outcome = 'interrupted' OR (NEW.outcome = 'failed' AND NEW.generation > 1);
+   WHERE (NEW.outcome = 'interrupted' AND NEW.why IS NOT 'the system stopped')
+      OR (NEW.outcome = 'failed' AND NEW.generation > 1);
 END;

@@ -29,13 +29,18 @@ CREATE TRIGGER agent_line_is_known BEFORE INSERT ON agent_line BEGIN
      AND NOT EXISTS (SELECT 1 FROM agent_turn WHERE seq = NEW.turn_seq AND run_seq = NEW.run_seq);
 END;
 
--- All activity of a turn is one message, which is edited.
+-- All activity of a turn is one message, which is edited. That a stop of the system ends a turn is told
+-- once for all sessions, not in each thread.
 CREATE TRIGGER agent_line_said AFTER INSERT ON agent_line BEGIN
   INSERT INTO slack_notice (kind, session_seq, turn_seq, detail, at)
   SELECT k.part, r.session_seq, NEW.turn_seq,
          CASE WHEN k.part <> 'activity' THEN json_object('line', NEW.seq) END, NEW.at
     FROM agent_line_kind AS k JOIN agent_run AS r ON r.seq = NEW.run_seq
    WHERE k.kind = NEW.kind AND k.part IS NOT NULL
+     AND NOT (NEW.kind = 'turn' AND r.stop_wanted_at IS NULL
+              AND EXISTS (SELECT 1 FROM agent_turn
+                           WHERE seq = NEW.turn_seq AND stop <> 'error'
+                             AND followed_at IS NOT NULL AND followed_by IS NULL))
      AND NOT (k.part = 'activity'
               AND (NEW.turn_seq IS NULL
                    OR EXISTS (SELECT 1 FROM slack_message

@@ -23,8 +23,8 @@ SELECT b.value, b.unit, b.amount, u.day,
   FROM budget AS b CROSS JOIN agent_usage AS u
  WHERE b.name = 'budget.day' GROUP BY u.day;
 
--- A budget that is used up once more pauses the session, or all of them: that of a day is common to
--- all. Resumed, they go on until as much is used again.
+-- A budget that is used up once more pauses the session, or all of them, those that have not begun too:
+-- that of a day is common to all. Resumed, they go on until as much is used again.
 CREATE TRIGGER agent_usage_keeps_budgets AFTER UPDATE OF total_tokens, cost_micros ON agent_usage BEGIN
   INSERT INTO command (verb, session_id, argument, operator_id, source, created_at)
   SELECT 'pause', s.id,
@@ -54,6 +54,6 @@ CREATE TRIGGER agent_usage_keeps_budgets AFTER UPDATE OF total_tokens, cost_micr
                              WHEN NEW.currency THEN NEW.cost_micros - OLD.cost_micros ELSE 0 END AS added
             FROM day_used AS d WHERE d.day = NEW.day) AS k
     CROSS JOIN started_session AS t CROSS JOIN session AS s ON s.seq = t.seq
-   WHERE k.used / k.amount > (k.used - k.added) / k.amount AND s.status = 'active'
+   WHERE k.used / k.amount > (k.used - k.added) / k.amount AND s.status IN ('active', 'created')
    ORDER BY s.seq;
 END;

@@ -160,6 +160,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND NOT (NEW.verb = 'resume' AND s.status = 'interrupted' AND s.origin = 'started')
                 AND NOT (NEW.verb = 'resume' AND s.status = 'parked' AND p.is_open IS NULL)
                 AND NOT (NEW.verb = 'pause' AND s.status = 'parked')
+                AND NOT (NEW.verb = 'pause' AND s.status = 'created' AND s.origin = 'started')
              UNION ALL
              SELECT 9, 'refused', 'its agent is being started, or runs already', NULL
                FROM session AS s JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL
@@ -317,6 +318,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                      WHEN s.status = 'interrupted' THEN s.status
                                      WHEN EXISTS (SELECT 1 FROM parked_session
                                                    WHERE session_seq = s.seq) THEN 'parked'
+                                     WHEN EXISTS (SELECT 1 FROM session_ahead
+                                                   WHERE session_seq = s.seq) THEN 'created'
                                      ELSE 'active' END)
                FROM session AS s
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
@@ -517,7 +520,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   -- Where a budget is used up, the person who started it is asked.
   INSERT INTO agent_line (run_seq, turn_seq, kind, text, detail, at, over_at)
   SELECT r.seq, (SELECT max(seq) FROM agent_turn WHERE run_seq = r.seq), 'note',
-         c.argument || '. The session is paused; `session-resume` goes on until as much is used again.',
+         c.argument || CASE s.status
+                         WHEN 'created' THEN '. The session has not begun; `session-resume` begins it all the same.'
+                         ELSE '. The session is paused; `session-resume` goes on until as much is used again.' END,
          '{"paused":true}', NEW.created_at, NEW.created_at
     FROM command AS c JOIN session AS s ON s.id = +c.session_id
     JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL
@@ -525,10 +530,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   UPDATE session
      SET status = CASE WHEN NEW.verb = 'pause' THEN 'paused'
                        WHEN seq IN (SELECT session_seq FROM parked_session) THEN 'parked'
+                       WHEN seq IN (SELECT session_seq FROM session_ahead) THEN 'created'
                        ELSE 'active' END,
          connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'
                                ELSE connectivity_status END,
-         idle_since = CASE WHEN NEW.verb = 'resume' THEN NEW.created_at END,
+         idle_since = CASE WHEN NEW.verb = 'resume' AND seq NOT IN (SELECT session_seq FROM session_ahead)
+                      THEN NEW.created_at END,
          updated_at = NEW.created_at
    WHERE id = NEW.session_id AND NEW.verb IN ('pause', 'resume') AND status <> 'interrupted'
      AND NOT (NEW.verb = 'resume' AND status = 'parked')

@@ -10,11 +10,22 @@
 /* The state of a session after an order; a lost agent does not come back at once. */
 static const char *done(const struct desk *d, const char *verb)
 {
+	static const char *const RESUMED[][3] = {
+		{ "interrupted", "interrupted", "being started again" },
+		{ "parked", "parked", "being started again" },
+		{ "paused", "parked",
+		  "no longer paused; the answer to its question starts its agent" },
+		{ "paused", "created", "no longer paused; its agent is being started" },
+	};
+	const char *before = json_text(d->out->json, "previous_status");
 	const char *now = json_text(d->out->json, "current_status");
 
 	if (strcmp(verb, "resume") != 0)
 		return strcmp(verb, "pause") == 0 ? "paused" : "stopped";
-	return now && strcmp(now, "interrupted") == 0 ? "being started again" : "active again";
+	for (size_t i = 0; before && now && i < COUNT(RESUMED); i++)
+		if (strcmp(before, RESUMED[i][0]) == 0 && strcmp(now, RESUMED[i][1]) == 0)
+			return RESUMED[i][2];
+	return "active again";
 }
 
 int desk_order_session(struct desk *d, const char *verb, const char *session_id, const char *name,

@@ -53,10 +53,11 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 }
 
 /* Whether what the verb says to this session is its next prompt: its agent has ended a turn, and
- * asks nothing. TARGET_TURN, TARGET_NOTHING, TARGET_FAILED. */
+ * asks nothing. A "yes" is not: it may be meant for a question that has gone. TARGET_TURN,
+ * TARGET_NOTHING, TARGET_FAILED. */
 static int ended_turn(struct desk *d, const struct found *f, struct err *e)
 {
-	static const char *const PROMPTS[] = { "continue", "resume", "refine", "yes", "no" };
+	static const char *const PROMPTS[] = { "continue", "resume", "refine" };
 	const char *word = d->w->verb->word;
 	bool prompts = false;
 	int waits;
@@ -125,16 +126,22 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 	OWNED(str) struct str text = { 0 };
 	OWNED(str) struct str hint = { 0 };
 	bool stands_by;
+	int turn;
 
 	if (session && (find_last_question(d->st, session, d->w->verb, &last, e) < 0 ||
 	                operator_hint(d->st, d->who, session, &hint, &stands_by, e) < 0))
+		return TARGET_FAILED;
+	turn = session ? sql_agent_turn_waits(d->st, session, e) : 0;
+	if (turn < 0)
 		return TARGET_FAILED;
 	str_addf(&text, "nothing waits for `%s`", d->w->verb->word);
 	if (last.story.length)
 		str_addf(&text, ": %s %s", str_text(&last.name), str_text(&last.story));
 	if (hint.length)
 		str_addf(&text, ". What waits here takes %s", str_text(&hint));
-	if (words)
+	if (turn)
+		str_add(&text, ". The agent has ended its turn: `continue` lets it go on");
+	if (words || turn)
 		str_add(&text, ". To tell the agent something: `steer <text>`");
 	(void)desk_tell(d, SAID_UNCLEAR, "%s", str_text(&text));
 	return TARGET_TOLD;
@@ -179,7 +186,7 @@ static int paused_session(struct desk *d, struct found *f, struct err *e)
 }
 
 /* The session of a thread where no request waits: its agent has ended a turn; resumes: a bare
- * "resume" of one that was interrupted. */
+ * "resume" of one that was interrupted, or is parked. */
 static int session_of_thread(struct desk *d, bool resumes, struct found *f, struct err *e)
 {
 	int target;
@@ -188,8 +195,9 @@ static int session_of_thread(struct desk *d, bool resumes, struct found *f, stru
 		return TARGET_NOTHING;
 	if (find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e) < 0)
 		return TARGET_FAILED;
-	if (resumes && f->count == 1 && f->started && f->status == SESSION_STATUS_INTERRUPTED)
-		return TARGET_SESSION;
+	if (resumes && f->count == 1 && f->started &&
+	    (f->status == SESSION_STATUS_INTERRUPTED || f->status == SESSION_STATUS_PARKED))
+		return TARGET_SESSION; /* of one whose question is open, the rules say so */
 	target = ended_turn(d, f, e);
 	if (target != TARGET_TURN)
 		found_clear(f);
@@ -536,15 +544,8 @@ static int decide_prompt(struct desk *d, enum request_verdict verdict, const cha
 /* As the button *Resume* does where there are no words. */
 static int prompt(struct desk *d, const struct found *f, const char *text, struct err *e)
 {
-	const char *word = d->w->verb->word;
-	bool says_it = strcmp(word, "yes") == 0 || strcmp(word, "no") == 0;
-
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f->session_id);
-	return desk_put(d, "steer", f->session_id,
-	                *text     ? text
-	                : says_it ? word
-	                          : OPERATOR_CONTINUE,
-	                NULL, e);
+	return desk_put(d, "steer", f->session_id, *text ? text : OPERATOR_CONTINUE, NULL, e);
 }
 
 int desk_decide(struct desk *d, struct err *e)

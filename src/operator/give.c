@@ -109,7 +109,11 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 		return desk_tell(d, SAID_UNCLEAR, "no session is live here");
 	if (count > 1)
 		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%s <id>`:%s",
-		                 *id ? " have an id that begins with this" : " are live here", word,
+		                 *id ? " have an id that begins with this" : " are live here",
+		                 !where->channel && d->w->verb->text == TEXT_MAY &&
+		                         strcmp(d->w->verb->category, "checkpoint") == 0
+		                     ? "--session"
+		                     : word,
 		                 str_text(&f->list));
 	if (*id && f->status == SESSION_STATUS_TERMINATED && strcmp(id, f->id) != 0 &&
 	    strcmp(d->w->verb->means[0], "session-restart") != 0)

@@ -179,6 +179,18 @@ int desk_find_held(struct desk *d, const char *word, const char *line, const cha
 	                 word, list_verb(d));
 }
 
+int operator_checkpoint(struct store *st, const struct speaker *who, const struct words *w,
+                        struct said *out, char id[ID_BYTES], struct err *e)
+{
+	struct desk d = { .st = st, .who = who, .w = w, .out = out };
+	OWNED(held_row) struct held_row c = { 0 };
+	bool whole;
+	int got = desk_find_held(&d, w->text, w->text, w->id ? w->id : "", &c, &whole, e);
+
+	(void)snprintf(id, ID_BYTES, "%s", got > 0 ? c.id : "");
+	return got;
+}
+
 /* ---- diff ---- */
 
 /* The name may have blanks, in quotes or not. */

@@ -83,6 +83,12 @@ int operator_say(struct store *st, const struct speaker *who, const struct words
 int operator_tell(struct store *st, const struct speaker *who, const char *text, struct said *out,
                   struct err *e);
 
+/* Finds the checkpoint that w->text names: by the beginning of its id, its label, the session that
+ * began with it, or as "start" of session w->id (NULL: the one that is live). 1; 0 out says why
+ * not; -1. As operator_say. */
+int operator_checkpoint(struct store *st, const struct speaker *who, const struct words *w,
+                        struct said *out, char id[ID_BYTES], struct err *e);
+
 /* Appends that there is no such word, with the alias of [commands] that was probably meant. 0, -1.
  */
 int operator_unknown(struct store *st, const char *word, struct str *out, struct err *e);

@@ -87,6 +87,15 @@ static void add_processing(const struct slack_session_row *s, struct str *out)
 	str_add_char(out, '*');
 }
 
+static void add_head_buttons(const struct slack_session_row *s, cJSON *blocks)
+{
+	cJSON *buttons = blocks_add_actions(blocks, "session_", s->id);
+
+	if (s->status == SESSION_STATUS_INTERRUPTED || s->status == SESSION_STATUS_PAUSED)
+		add_session_button(buttons, "resume", "▶️ Resume", s->id, "primary");
+	add_session_button(buttons, "clear", "🛑 Stop", s->id, "danger");
+}
+
 void slack_notice_session(const struct slack_session_row *s, struct slack_said *out)
 {
 	bool ours = s->origin == SESSION_ORIGIN_STARTED;
@@ -118,8 +127,7 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 	blocks_add_time(&line, s->created_at);
 	blocks_add_context(out->blocks, str_text(&line));
 	if (ours && s->status != SESSION_STATUS_TERMINATED)
-		add_session_button(blocks_add_actions(out->blocks, "session_", s->id), "clear",
-		                   "🛑 Stop", s->id, "danger");
+		add_head_buttons(s, out->blocks);
 }
 
 /* The last output of an agent. */

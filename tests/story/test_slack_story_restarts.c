@@ -146,9 +146,12 @@ static void all_states_over(bool crash)
 	given("INSERT INTO checkpoint (id, session_id, label, session_state, workspace_root, kind,"
 	      " machine, state, created_at, updated_at) SELECT 'c1', id, 'before', '{}', '/w',"
 	      " 'ordered', 'elsewhere', 'queued', created_at, created_at FROM session;"
-	      "UPDATE checkpoint SET state = 'claimed' WHERE id = 'c1';"
+	      "INSERT INTO checkpoint (id, session_id, session_state, workspace_root, kind,"
+	      " machine, state, created_at, updated_at) SELECT 'c2', id, '{}', '/w',"
+	      " 'diff', 'elsewhere', 'queued', created_at, created_at FROM session;"
+	      "UPDATE checkpoint SET state = 'claimed' WHERE id IN ('c1', 'c2');"
 	      "UPDATE checkpoint SET state = 'done', manifest = printf('%064d', 1), files = 0"
-	      " WHERE id = 'c1'");
+	      " WHERE id IN ('c1', 'c2')");
 	agent_begin(&a, &w[0], "check_clearance", asked, NULL);
 	expect_soon(OPEN, "1\n");
 	agent_begin(&a, &w[1], "transmit", PROMPT, NULL);

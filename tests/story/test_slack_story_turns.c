@@ -160,6 +160,31 @@ START_TEST(the_turn_of_an_interrupted_session_says_that_it_can_be_resumed)
 }
 END_TEST
 
+START_TEST(a_stop_of_the_system_is_one_message_and_the_head_resumes)
+{
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(char_ptr) char *stopped = NULL;
+
+	a_system_with_an_agent("mend it", "\"text:I begin.\", \"wait\"");
+	free(ts_of("agent"));
+	head = ts_of("session");
+	all_is_said();
+	given("CREATE TEMP TABLE told AS SELECT max(seq) AS seq FROM slack_message");
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT status FROM session", "interrupted\n");
+	expect("SELECT kind, state FROM slack_message WHERE seq > (SELECT seq FROM told)",
+	       "server|sent\n");
+	site_start(&site);
+	stopped = shown_now(head);
+	says(stopped, "session_resume");
+	expect("SELECT kind FROM slack_message WHERE seq > (SELECT seq FROM told)", "server\n");
+	press_and_wait(head, "session_resume");
+	pass_time_until("SELECT status FROM session", "active\n");
+	is_not_in(shown_now(head), "session_resume");
+	end_system();
+}
+END_TEST
+
 START_TEST(words_to_an_interrupted_session_wait_for_its_own_agent)
 {
 	OWNED(char_ptr) char *head = NULL;
@@ -247,9 +272,9 @@ START_TEST(words_after_a_turn_are_told_now)
 }
 END_TEST
 
-START_TEST(a_verdict_after_a_turn_is_the_next_prompt)
+START_TEST(continue_and_resume_after_a_turn_are_the_next_prompt)
 {
-	static const char *const SAID[] = { "continue", "resume", "yes" };
+	static const char *const SAID[] = { "continue", "resume" };
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *head = NULL;
 
@@ -267,7 +292,36 @@ START_TEST(a_verdict_after_a_turn_is_the_next_prompt)
 	expect("SELECT DISTINCT text FROM slack_message WHERE kind = 'reply'",
 	       "Noted: the agent is told now; it is its next prompt.\n");
 	expect("SELECT text FROM agent_line WHERE kind = 'text'",
-	       "mend it\nContinue.\nContinue.\nyes\n");
+	       "mend it\nContinue.\nContinue.\n");
+	end_system();
+}
+END_TEST
+
+/* It may be meant for a question that has gone. */
+START_TEST(a_lone_verdict_after_a_turn_tells_the_agent_nothing)
+{
+	static const char *const SAID[] = { "yes", "ok", "no", "approve", "reject" };
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *head = NULL;
+
+	a_system_with_an_agent("mend it", "\"text:%p\"");
+	ts = ts_of("turn");
+	head = ts_of("session");
+	for (size_t i = 0; i < COUNT(SAID); i++)
+		(void)slack_acked("{'message':{'text':'%s','thread_ts':'%s'}}", SAID[i], head);
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'reply'", "5\n");
+	expect("SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq LIMIT 1",
+	       "nothing waits for `yes`. The agent has ended its turn: `continue` lets it go on. "
+	       "To tell the agent something: `steer <text>`\n");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply'"
+	       " AND text LIKE 'nothing waits for %`continue` lets it go on%'",
+	       "5\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	(void)slack_acked("{'message':{'text':'yes, please','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC"
+	                " LIMIT 1",
+	                "Noted: the agent is told now; it is its next prompt.\n");
+	pass_time_until("SELECT text FROM steering", "yes, please\n");
 	end_system();
 }
 END_TEST
@@ -365,11 +419,13 @@ int main(void)
 	tcase_add_test(c, words_that_a_restart_leaves_untold_are_not_what_came_next);
 	tcase_add_test(c, an_agent_that_is_killed_in_a_turn_did_not_go_on_by_itself);
 	tcase_add_test(c, the_turn_of_an_interrupted_session_says_that_it_can_be_resumed);
+	tcase_add_test(c, a_stop_of_the_system_is_one_message_and_the_head_resumes);
 	tcase_add_test(c, words_to_an_interrupted_session_wait_for_its_own_agent);
 	tcase_add_test(c, activity_is_one_message_with_few_edits);
 	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
 	tcase_add_test(c, words_after_a_turn_are_told_now);
-	tcase_add_test(c, a_verdict_after_a_turn_is_the_next_prompt);
+	tcase_add_test(c, continue_and_resume_after_a_turn_are_the_next_prompt);
+	tcase_add_test(c, a_lone_verdict_after_a_turn_tells_the_agent_nothing);
 	tcase_add_test(c, a_session_whose_turn_has_ended_is_resumed_by_its_id_with_words);
 	tcase_add_test(c, a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again);
 	tcase_add_test(c, a_budget_that_is_used_up_is_resumed_by_a_button);

@@ -204,6 +204,17 @@ START_TEST(a_session_that_we_started_tells_its_prompt_and_can_be_stopped)
 	holds(json, "🛑 Stop");
 	holds(json, "\"session_clear\"");
 	holds(json, "\"session-clear:0190bbbb-0000-1\"");
+	lacks(json, "session_resume");
+	for (int i = 0; i < 2; i++) {
+		OWNED(slack_said) struct slack_said waits = { 0 };
+		OWNED(char_ptr) char *head = NULL;
+
+		session.status = i ? SESSION_STATUS_PAUSED : SESSION_STATUS_INTERRUPTED;
+		slack_notice_session(&session, &waits);
+		head = said(&waits);
+		holds(head, "\"session-resume:0190bbbb-0000-1\"");
+		holds(head, "session_clear");
+	}
 	slack_said_clear(&s);
 	session.status = SESSION_STATUS_TERMINATED;
 	session.restart_of = "0190aaaa-0000-1";

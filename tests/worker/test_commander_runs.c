@@ -148,6 +148,16 @@ START_TEST(what_forks_away_ends_with_its_command)
 }
 END_TEST
 
+START_TEST(a_command_that_reads_its_input_finds_none)
+{
+	given_commander();
+	int run = run_line("cat; echo over");
+
+	run_becomes(run, "ended|done|0|");
+	ck_assert_str_eq(output_of(run), "over\n");
+}
+END_TEST
+
 START_TEST(a_command_that_closes_its_output_runs_on)
 {
 	given_commander();
@@ -303,6 +313,7 @@ int main(void)
 	tcase_add_test(c, a_timeout_ends_all_that_the_command_started);
 	tcase_add_test(c, a_stop_ends_it_and_says_who_stopped_it);
 	tcase_add_test(c, what_forks_away_ends_with_its_command);
+	tcase_add_test(c, a_command_that_reads_its_input_finds_none);
 	tcase_add_test(c, a_command_that_closes_its_output_runs_on);
 	tcase_add_test(c, a_gigabyte_of_output_is_read_and_its_ends_are_kept);
 	tcase_add_test(c, a_long_output_is_kept_whole_and_shown_by_its_first_and_last_lines);

@@ -198,6 +198,9 @@ START_TEST(a_parked_session_leaves_its_place_to_another_and_waits_for_one)
 	expect("SELECT count(*), max(status) FROM agent_run AS r JOIN session AS s"
 	       " ON s.seq = r.session_seq WHERE session_seq = 1",
 	       "1|parked\n");
+	expect_soon("SELECT text FROM agent_line WHERE run_seq = 1 AND kind = 'note'",
+	            "The question is answered. The agent goes on as soon as another session ends: "
+	            "1 run already (max_concurrent_sessions).\n");
 	order("stop", 2);
 	run_becomes(3, "ended|exited|0||terminated");
 	ck_assert(is_there("done"));
@@ -213,8 +216,13 @@ START_TEST(a_session_waits_while_the_budget_of_the_day_is_used_up)
 	given("INSERT INTO agent_usage (run_seq, day, total_tokens, updated_at)"
 	      " VALUES (1, date('now', 'localtime'), 6, '2026-01-01T00:00:00.000Z')");
 	decide("approve", "NULL, NULL");
+	expect_soon("SELECT text, detail FROM agent_line WHERE run_seq = 1 AND kind = 'note'",
+	            "The question is answered. The budget of the day (5 tokens) is used up: the "
+	            "agent goes on tomorrow, or with `session-resume` now.|"
+	            "{\"waits\":true,\"paused\":true}\n");
 	kill_and_await("watchdog"); /* the supervisor has looked at rows since */
 	expect("SELECT count(*) FROM agent_run", "1\n");
+	expect("SELECT count(*) FROM agent_line WHERE kind = 'note'", "1\n");
 	order("resume", 1); /* its operator says so */
 	it_went_on(2);
 	ck_assert_int_eq(site_stop(&site), 0);

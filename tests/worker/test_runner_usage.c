@@ -127,6 +127,38 @@ START_TEST(the_budget_of_a_day_pauses_the_sessions_that_used_nothing_too)
 }
 END_TEST
 
+START_TEST(a_session_that_has_not_begun_waits_when_the_budget_of_the_day_is_used_up)
+{
+	setup();
+	(void)given_run("sleep 1000");
+	run_becomes(1, "running||||active");
+	given("UPDATE setting SET value = '5 tokens' WHERE name = 'budget.day';"
+	      "INSERT INTO agent_usage (run_seq, day, total_tokens, updated_at)"
+	      " VALUES (1, date('now', 'localtime'), 1, '2026-01-01T00:00:00.000Z')");
+	given(
+	    "BEGIN IMMEDIATE;"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	    " origin, created_at, updated_at) SELECT 2, 'ahead-' || id, machine, owner_user_id,"
+	    " workspace_root, 'created', mode, origin, created_at, updated_at FROM session;"
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol, state,"
+	    " created_at, prompt) SELECT 2, 2, 1, machine, agent, protocol, 'wanted', created_at,"
+	    " prompt FROM agent_run;"
+	    "UPDATE agent_usage SET total_tokens = 9;"
+	    "COMMIT");
+	expect("SELECT group_concat(status) FROM session", "paused,paused\n");
+	expect("SELECT text FROM agent_line WHERE run_seq = 2",
+	       "The budget of the day (5 tokens) is used up: 9 tokens. The session has not begun; "
+	       "`session-resume` begins it all the same.\n");
+	kill_and_await("watchdog"); /* the supervisor has looked at rows since */
+	expect("SELECT state FROM agent_run WHERE seq = 2", "wanted\n");
+	given("INSERT INTO command (verb, session_id, operator_id)"
+	      " SELECT 'resume', id, owner_user_id FROM session WHERE seq = 2");
+	expect("SELECT outcome, why FROM command WHERE verb = 'resume'", "done|\n");
+	run_becomes(2, "running||||active");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runner_usage");
@@ -137,5 +169,6 @@ int main(void)
 	tcase_add_test(c, a_context_that_is_nearly_full_is_told_once);
 	tcase_add_test(c, a_budget_that_is_used_up_pauses_the_session_until_it_is_resumed);
 	tcase_add_test(c, the_budget_of_a_day_pauses_the_sessions_that_used_nothing_too);
+	tcase_add_test(c, a_session_that_has_not_begun_waits_when_the_budget_of_the_day_is_used_up);
 	return run_suite(s);
 }

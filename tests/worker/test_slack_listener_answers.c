@@ -299,6 +299,63 @@ START_TEST(sessions_are_paused_resumed_and_stopped)
 }
 END_TEST
 
+/* A session in its thread whose agent has ended its process while its question waits. */
+static void a_parked_session(void)
+{
+	given(
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	    " origin, channel_id, created_at, updated_at)"
+	    " VALUES (1, '01900000-0000-7000-8000-000000000001', 'h', 'slack:T01TEAM:U01OP', '/w',"
+	    " 'created', 'remote', 'started', 'C01AGENTS', '2026-01-01T09:00:00.000Z',"
+	    " '2026-01-01T09:00:00.000Z');"
+	    "UPDATE session SET thread_ts = '1700000000.000100';"
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol,"
+	    " park_after_ms, state, created_at) VALUES (1, 1, 1, 'h', 'claude', 'mcp', 0, 'wanted',"
+	    " '2026-01-01T09:00:00.000Z');"
+	    "UPDATE agent_run SET state = 'starting', pid = 50, process_start = 7;"
+	    "UPDATE agent_run SET state = 'running', started_at = '2026-01-01T09:00:01.000Z';"
+	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, elicits,"
+	    " session_seq, identity, created_at) VALUES (1, 'k1', 'h', 'stdio', '2025-11-25', 0, 1,"
+	    " '{}', '2026-01-01T09:00:00.000Z');"
+	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body, "
+	    "risk_level,"
+	    " created_at, updated_at) VALUES (1, '01900000-0000-7000-8000-00000000000a', 1,"
+	    " 'permission', 'pending', printf('%064d', 30), 'Bash', 'make', 'low',"
+	    " '2026-01-01T09:00:02.000Z', '2026-01-01T09:00:02.000Z');"
+	    "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, arguments,"
+	    " digest, state, request_seq, created_at) VALUES (1, 1, 1, '1', 'legacy',"
+	    " 'intercom/hook', '{}', printf('%064d', 30), 'waiting', 1, "
+	    "'2026-01-01T09:00:02.000Z');"
+	    "INSERT INTO gate_call (seq, call_seq, session_seq, host, helper, host_session, event,"
+	    " moment, tool, class, digest, request_seq, parks, created_at) VALUES (1, 1, 1, "
+	    "'claude',"
+	    " '0.2', 'h7', 'PreToolUse', 'pre_tool', 'Bash', 'execute', printf('%064d', 30), 1, 1,"
+	    " '2026-01-01T09:00:02.000Z');"
+	    "UPDATE gate_call SET decision = 'defer', reason = 'parked',"
+	    " decided_at = '2026-01-01T09:00:03.000Z', took_ms = 60000;"
+	    "UPDATE agent_run SET state = 'ended', outcome = 'parked', parked_seq = 1, exit_code = "
+	    "0,"
+	    " ended_at = '2026-01-01T09:00:04.000Z'");
+}
+
+START_TEST(resume_in_the_thread_of_a_parked_session_says_what_resumes_it)
+{
+	slack();
+	a_parked_session();
+	expect("SELECT status FROM session", "parked\n");
+	(void)listener_starts();
+	(void)slack_acked("{'message':{'text':'resume','thread_ts':'1700000000.000100'}}");
+	expect("SELECT text FROM slack_message WHERE kind = 'reply'",
+	       "the session is parked: the answer to question 01900000-0000 resumes it\n");
+	has(slack_acked("{'slash':{'text':'session-pause'}}"), "payload.text",
+	    "Session 01900000-0000 (agent in w) is paused.");
+	has(slack_acked("{'slash':{'text':'resume'}}"), "payload.text",
+	    "Session 01900000-0000 (agent in w) is no longer paused; the answer to its question "
+	    "starts its agent.");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
 {
 	slack();
@@ -383,6 +440,7 @@ int main(void)
 	tcase_add_test(c, an_approval_with_words_is_no_reason_to_reject_although_that_form_is_open);
 	tcase_add_test(c, after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason);
 	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
+	tcase_add_test(c, resume_in_the_thread_of_a_parked_session_says_what_resumes_it);
 	tcase_add_test(c, what_cannot_be_done_yet_is_said_in_one_line);
 	tcase_add_test(c, a_direct_message_is_about_the_default_channel);
 	tcase_add_test(c, a_task_is_for_the_next_session);

@@ -455,6 +455,11 @@ START_TEST(ctl_shows_asks_and_restores)
 	file_is("new.txt", "new\n");
 
 	says(line.bytes, 0, "nothing to restore: nothing differs at the chosen paths");
+	says("checkpoint show before the storm", 0, "changed.txt");
+	says("checkpoint show nosuch", 1, "and none is called that; `checkpoint list` lists them");
+	says("checkpoint restore before the storm --file changed.txt", 0,
+	     "nothing to restore: nothing differs at the chosen paths");
+	says("checkpoint restore", 1, "checkpoint restore needs an id or a label");
 	says("checkpoint restore 00000000", 1,
 	     "no checkpoint has an id that begins with '00000000'");
 	str_reset(&line);

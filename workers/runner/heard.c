@@ -133,7 +133,7 @@ static int write_one(struct heard_list *h, const struct heard *one, const struct
 	if (one->line.what == SAID_TURN_ENDED && !is_over && prompts_ended(r, e))
 		return -1; /* (one that broke off with the agent has no end) */
 	if (one->line.what)
-		return said_write(&h->said, st, &one->line, is_over, e);
+		return said_write(&h->said, st, &one->line, is_over || r->phase != ENDING_NOT, e);
 	if (one->kind == ACP_WITHDRAWN)
 		return asks_withdraw(r, one->id, one->text, e);
 	return 0;

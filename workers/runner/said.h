@@ -45,7 +45,7 @@ void said_line_clear(struct said_line *line);
 /* The agent is told this, agent_input.seq. In the transaction after whose commit it is sent. */
 int said_begin(struct said *s, struct store *st, int64_t input, struct err *e);
 /* Writes a line, in a transaction; where that is rolled back, *s has to be as it was. gone: the
- * agent says nothing more. */
+ * agent says nothing more, or is being ended. */
 int said_write(struct said *s, struct store *st, const struct said_line *line, bool gone,
                struct err *e);
 /* Has the activity of the turn shown if that is due: not for each call of a tool. */

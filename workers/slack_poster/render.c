@@ -346,7 +346,8 @@ static int render_agent(struct poster *p, const struct slack_intent_row *i, stru
 	if (there(sql_agent_line_text(&p->w.store, seq, &line, e), "what the agent said", e) < 0)
 		return -1;
 	slack_notice_agent(line.text, out);
-	if (line.pauses && line.status == SESSION_STATUS_PAUSED)
+	if (line.pauses &&
+	    (line.status == SESSION_STATUS_PAUSED || line.status == SESSION_STATUS_PARKED))
 		slack_notice_paused(line.session_id, out);
 	return 0;
 }

@@ -83,13 +83,14 @@ static int say_start(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
 	struct slack_desk_row desk = { 0 };
+	int untold = sql_slack_drop_server(&s->store, e);
 	struct tally t;
 
-	if (sql_slack_drop_server(&s->store, e) || sql_slack_drop_server_messages(&s->store, e) ||
+	if (untold < 0 || sql_slack_drop_server_messages(&s->store, e) ||
 	    sql_slack_desk_at_start(&s->store, s->machine, &desk, e) < 0)
 		return -1;
 	t = tally_of(&desk);
-	if (!has_questions(&t))
+	if (!has_questions(&t) && !(untold && t.started))
 		return 0;
 	str_addf(&text,
 	         "🔄 Server restarted. Found %d interrupted session(s) with %d pending approval(s) "

@@ -12,6 +12,7 @@
 #include "machine.h"
 #include "request.h"
 #include "sql/agent_run.h"
+#include "sql/agent_turn.h"
 #include "str.h"
 
 #include <inttypes.h>
@@ -219,6 +220,44 @@ static int resume_parked(struct supervisor *s, struct err *e)
 	return session < 0 ? -1 : 0;
 }
 
+/* Those that limits hold back: their thread is told so, once. */
+static int tell_waiting(struct supervisor *s, struct err *e)
+{
+	for (;;) {
+		OWNED(agent_run_parked_waits_row) struct agent_run_parked_waits_row row = { 0 };
+		OWNED(str) struct str text = { 0 };
+		int got = sql_agent_run_parked_waits(&s->store, s->machine, &row, e);
+
+		if (got <= 0)
+			return got;
+		if (row.budget)
+			str_addf(&text,
+			         "The question is answered. The budget of the day (%s) is used up: "
+			         "the agent goes on tomorrow, or with `session-resume` now.",
+			         row.budget);
+		else
+			str_addf(&text,
+			         "The question is answered. The agent goes on as soon as another "
+			         "session ends: %s run already (max_concurrent_sessions).",
+			         row.most ? row.most : "too many");
+		const struct agent_line_insert_args line = {
+			.run = row.run_seq,
+			.kind = AGENT_LINE_KIND_NOTE,
+			.text = str_text(&text),
+			.detail =
+			    row.budget ? "{\"waits\":true,\"paused\":true}" : "{\"waits\":true}",
+		};
+		if (store_begin(&s->store, e))
+			return -1;
+		if (sql_agent_line_insert(&s->store, &line, e)) {
+			store_rollback(&s->store);
+			return -1;
+		}
+		if (store_commit(&s->store, e))
+			return -1;
+	}
+}
+
 static int start_wanted(struct supervisor *s, struct err *e)
 {
 	OWNED(agent_run_wanted_row) struct agent_run_wanted_row row = { 0 };
@@ -369,7 +408,7 @@ void runners_look(struct supervisor *s, bool rung)
 	if (!s->announced || (!rung && clock_monotonic_ms() < s->runners.look_ms))
 		return;
 	s->runners.look_ms = clock_monotonic_ms() + LOOK_MS;
-	if (resume_parked(s, &e) || start_wanted(s, &e) < 0)
+	if (resume_parked(s, &e) || tell_waiting(s, &e) || start_wanted(s, &e) < 0)
 		log_warn("cannot look which agents to start: %s", e.text);
 	for (size_t i = 0; i < s->runners.count; i++) {
 		const struct runner_child *c = &s->runners.items[i];
