@@ -100,6 +100,8 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 -- name: session_list :many
 -- scan ok: for a person
 -- type: parked_with text
+-- type: only_hooks bool
+-- type: hook_process text
 -- type: input_tokens integer
 -- type: output_tokens integer
 -- type: total_tokens integer
@@ -108,6 +110,11 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.client_name,
        s.connectivity_status, s.owner_user_id, s.prompt, s.last_activity_at, s.created_at,
        (SELECT request_id FROM parked_session WHERE session_seq = s.seq) AS parked_with,
+       (SELECT max(c.transport = 'hook') AND min(c.transport = 'hook') FROM connection AS c
+         WHERE c.session_seq = s.seq AND c.state = 'open') AS only_hooks,
+       (SELECT c.process FROM connection AS c
+         WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'hook'
+         ORDER BY c.seq DESC LIMIT 1) AS hook_process,
        (SELECT sum(u.input_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS input_tokens,
        (SELECT sum(u.output_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS output_tokens,
        (SELECT sum(u.total_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS total_tokens,

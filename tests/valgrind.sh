@@ -49,7 +49,7 @@ done
 url=$(sed 's/.*ready: \([^,]*\),.*/\1/' "$scratch/out")
 
 post() {
-  curl -s --max-time 60 -H 'Content-Type: application/json' -H "$1" -d "$2" "$url"
+  curl -sS --max-time 600 -H 'Content-Type: application/json' -H "$1" -d "$2" "$url"
   echo
 }
 call() {
@@ -64,7 +64,7 @@ wait_for() {
   done
 }
 
-curl -s -D "$scratch/head" -o /dev/null -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"valgrind","version":"1"}}}' "$url"
+curl -sS -D "$scratch/head" -o /dev/null -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"valgrind","version":"1"}}}' "$url"
 session=$(tr -d '\r' < "$scratch/head" | grep -i '^mcp-session-id:')
 {
   call 1 ping '{"status_message":"here","progress_snapshot":[{"label":"a","status":"done"}]}'

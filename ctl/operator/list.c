@@ -1,6 +1,7 @@
 /* list: the sessions. */
 #include "ctl.h"
 
+#include "process_name.h"
 #include "sql/session.h"
 #include "usage.h"
 
@@ -37,6 +38,16 @@ static cJSON *session_json(const void *row)
 	return o;
 }
 
+/* Nobody is connected between two hooks: then it is there if the process of its host is. */
+static const char *agent_word(const struct session_list_row *s)
+{
+	if (s->connectivity_status != SESSION_CONNECTIVITY_STATUS_ONLINE || !s->only_hooks)
+		return session_connectivity_status_name(s->connectivity_status);
+	if (!s->hook_process)
+		return "unknown";
+	return process_name_runs(s->hook_process) ? "online" : "gone";
+}
+
 static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
 	const struct session_list_row *s = row;
@@ -50,7 +61,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, str_text(&id));
 	table_add(t, session_status_name(s->status));
 	table_add(t, session_mode_name(s->mode));
-	table_add(t, session_connectivity_status_name(s->connectivity_status));
+	table_add(t, agent_word(s));
 	table_add(t, age.text);
 	table_add(t, s->last_tool);
 	table_add(t, s->client_name);

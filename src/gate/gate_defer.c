@@ -102,15 +102,21 @@ static int count_calls(const char *text, const char *message)
 	return count;
 }
 
-enum gate_defer_found gate_defer_find(const char *text, const char *tool_use_id,
-                                      const char *version)
+static bool is_known(const struct gate_host *host, const char *version)
+{
+	return version && is_at_least(version, host->defers_since) &&
+	       !is_at_least(version, host->defers_before);
+}
+
+enum gate_defer_found gate_defer_find(const struct gate_host *host, const char *text,
+                                      const char *tool_use_id)
 {
 	OWNED(cJSON_ptr) cJSON *line = find_line(text, tool_use_id);
 	struct said said;
 
 	if (!line || !read_line(line, tool_use_id, &said))
 		return GATE_DEFER_UNKNOWN;
-	return !said.is_aside && said.version && is_at_least(said.version, version) &&
+	return !said.is_aside && is_known(host, said.version) &&
 	               count_calls(text, said.message) == 1
 	           ? GATE_DEFER_ALONE
 	           : GATE_DEFER_WRONG;
@@ -170,7 +176,7 @@ static enum gate_defer_found look(const struct gate_input *in)
 
 	return read_tail(in->transcript, &text)
 	           ? GATE_DEFER_UNKNOWN
-	           : gate_defer_find(str_text(&text), in->tool_use_id, in->host->defers_since);
+	           : gate_defer_find(in->host, str_text(&text), in->tool_use_id);
 }
 
 bool gate_defer_may(const struct gate_input *in)

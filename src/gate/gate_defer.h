@@ -23,9 +23,8 @@ bool gate_defer_may(const struct gate_input *in);
 
 enum gate_defer_found { GATE_DEFER_UNKNOWN, GATE_DEFER_WRONG, GATE_DEFER_ALONE };
 
-/* What the transcript's text says of a call; it may begin within a line. version: the first one
- * that is known, as "2.1.330". */
-enum gate_defer_found gate_defer_find(const char *text, const char *tool_use_id,
-                                      const char *version);
+/* What the transcript's text says of a call of this host; it may begin within a line. */
+enum gate_defer_found gate_defer_find(const struct gate_host *host, const char *text,
+                                      const char *tool_use_id);
 
 #endif

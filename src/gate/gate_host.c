@@ -374,6 +374,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .rewrites = true,
 	  .grants = true,
 	  .defers_since = "2.1.330",
+	  .defers_before = "2.2",
 	  .process_variable = "CLAUDE_PID",
 	  .resume_option = "--resume",
 	  .deletes_line_ends = true,

@@ -104,9 +104,10 @@ struct gate_host {
 	bool rewrites; /* a tool's input can be replaced */
 	bool grants; /* an allow before a tool replaces the host's own dialog */
 	/* The first version of which is known that a process without a terminal can end, and make
-	 * its call again when it is resumed; NULL: none. Then: the variable with the process, and
-	 * the option that resumes a session. */
-	const char *defers_since, *process_variable, *resume_option;
+	 * its call again when it is resumed; NULL: none. Then: the first one of which nothing is
+	 * known any more: what a version makes of an answer that it does not know is to run the
+	 * tool; the variable with the process; and the option that resumes a session. */
+	const char *defers_since, *defers_before, *process_variable, *resume_option;
 	bool takes_progress; /* lines about the wait may precede the answer */
 	bool relays; /* it passes on what other agents ask: a reason reaches no model */
 	/* Its tool that replaces a text: */

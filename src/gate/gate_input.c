@@ -355,16 +355,34 @@ static bool is_bare_command(const struct gate_host *host, const char *event)
 cJSON *gate_input_json(const struct gate_host *host, const char *event, const char *tool,
                        const char *cwd, const cJSON *tool_input)
 {
-	cJSON *root;
+	bool is_bare = is_bare_command(host, event);
+	cJSON *root = is_bare ? cJSON_Duplicate(tool_input, true) : cJSON_CreateObject();
 
-	if (is_bare_command(host, event))
-		return cJSON_Duplicate(tool_input, true);
-	root = cJSON_CreateObject();
-	(void)cJSON_AddStringToObject(root, "tool_name", tool);
 	if (cwd)
 		(void)cJSON_AddStringToObject(root, "cwd", cwd);
+	if (is_bare)
+		return root;
+	(void)cJSON_AddStringToObject(root, "tool_name", tool);
 	cJSON_AddItemToObject(root, "tool_input", cJSON_Duplicate(tool_input, true));
 	return root;
+}
+
+/* What is told of a command, without what is told of every event, and without whether the host
+ * confines it, which nothing says of other hosts' commands either. */
+static void take_bare_command(struct gate_input *in)
+{
+	static const char *const OTHERS[] = { "conversation_id", "generation_id",
+		                              "session_id",      "model",
+		                              "hook_event_name", "cursor_version",
+		                              "workspace_roots", "transcript_path",
+		                              "user_email",      "cwd",
+		                              "sandbox" };
+
+	in->is_bare = true;
+	in->unpacked = cJSON_Duplicate(in->root, true);
+	for (size_t i = 0; i < COUNT(OTHERS); i++)
+		cJSON_DeleteItemFromObjectCaseSensitive(in->unpacked, OTHERS[i]);
+	in->tool_input = in->unpacked;
 }
 
 static int read_tool(struct gate_input *in, struct err *e)
@@ -379,7 +397,7 @@ static int read_tool(struct gate_input *in, struct err *e)
 		return err_set(e, ERR_INPUT, "the hook's input names no tool");
 	in->tool_use_id = text_of(in->root, TOOL_USE);
 	if (is_bare_command(in->host, in->event_name))
-		in->tool_input = in->root;
+		take_bare_command(in);
 	else if (unpack(in, e))
 		return -1;
 	if (is_cursor && strcmp(in->event_name, "beforeMCPExecution") == 0)

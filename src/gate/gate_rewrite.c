@@ -46,7 +46,7 @@ static bool replaces_text(const struct gate_input *in)
 
 enum gate_part gate_rewrite_part(const struct gate_input *in)
 {
-	if (in->host->relays || in->tool_input == in->root)
+	if (in->host->relays || in->is_bare)
 		return GATE_PART_NONE;
 	if (in->class == GATE_EXECUTE && in->command)
 		return GATE_PART_COMMAND;

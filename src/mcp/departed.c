@@ -1,6 +1,6 @@
 #include "departed.h"
 
-#include "peer_process.h"
+#include "process_name.h"
 
 #include "sql/session.h"
 
@@ -10,7 +10,7 @@ enum { MOST = 64 }; /* examined per call */
 
 struct one {
 	int64_t connection, session;
-	char process[PEER_PROCESS_BYTES];
+	char process[PROCESS_NAME_BYTES];
 };
 
 /* The rows of a statement that has been started. */
@@ -31,7 +31,7 @@ static int lose_those(struct store *st, struct connection_process_row *row, int6
 	if (n < MOST && got < 0)
 		return -1;
 	for (int i = 0; i < n; i++)
-		if (all[i].connection != own && !peer_process_runs(all[i].process) &&
+		if (all[i].connection != own && !process_name_runs(all[i].process) &&
 		    (sql_connection_lose(st, all[i].connection, e) < 0 ||
 		     sql_session_offline(st, all[i].session, e) < 0))
 			return -1;

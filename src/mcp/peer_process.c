@@ -3,6 +3,7 @@
 #include "err.h"
 #include "io.h"
 #include "peer_uid.h"
+#include "process_name.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,65 +26,7 @@ struct search {
 	struct peer_process_hint found;
 };
 
-/* ---- names ---- */
-
-struct life {
-	char command[32];
-	pid_t parent;
-	unsigned long long began; /* in ticks since boot; 0: it is gone */
-};
-
-static struct life life_of(pid_t pid)
-{
-	struct life life = { .parent = 0 };
-	char path[40], stat[1024];
-	const char *name, *end;
-	FILE *file;
-	size_t n;
-	int parent;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return life;
-	n = fread(stat, 1, sizeof(stat) - 1, file);
-	(void)fclose(file);
-	stat[n] = '\0';
-	name = strchr(stat, '(');
-	end = strrchr(stat, ')'); /* the name before it may contain anything */
-	/* 20 fields after the name: state is the first, the parent the second, starttime the
-	 * 20th. */
-	if (!name || !end ||
-	    sscanf(end + 1,
-	           " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-	           "%*s %llu",
-	           &parent, &life.began) != 2)
-		return (struct life){ .parent = 0 };
-	life.parent = (pid_t)parent;
-	(void)snprintf(life.command, sizeof(life.command), "%.*s", (int)(end - name - 1), name + 1);
-	return life;
-}
-
-static const char *boot(void)
-{
-	static char id[9];
-	FILE *file = *id ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	if (file) {
-		if (!fgets(id, sizeof(id), file))
-			id[0] = '\0';
-		(void)fclose(file);
-	}
-	return id;
-}
-
-static bool name(pid_t pid, char ret[PEER_PROCESS_BYTES])
-{
-	unsigned long long ticks = life_of(pid).began;
-
-	(void)snprintf(ret, PEER_PROCESS_BYTES, "%d.%llu.%s", (int)pid, ticks, boot());
-	return ticks != 0;
-}
+/* ---- the agent's program ---- */
 
 static bool is_shell(const char *command)
 {
@@ -100,26 +43,19 @@ bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES])
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
-	struct life life;
+	struct process_life life;
 	pid_t pid;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || who.pid <= 0)
 		return false;
-	pid = life_of(who.pid).parent;
+	pid = process_name_life(who.pid).parent;
 	for (int i = 0; i < SHELLS_MAX && pid > 1; i++) {
-		life = life_of(pid);
+		life = process_name_life(pid);
 		if (!is_shell(life.command))
-			return name(pid, ret);
+			return process_name_of(pid, ret);
 		pid = life.parent;
 	}
 	return false;
-}
-
-bool peer_process_runs(const char *wanted)
-{
-	char now[PEER_PROCESS_BYTES];
-
-	return name((pid_t)strtol(wanted, NULL, 10), now) && strcmp(now, wanted) == 0;
 }
 
 /* ---- the search ---- */
@@ -211,5 +147,5 @@ bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PRO
 	    !look_everywhere(&s))
 		return false;
 	*hint = s.found;
-	return name(s.found.pid, ret);
+	return process_name_of(s.found.pid, ret);
 }

@@ -3,10 +3,12 @@
 #ifndef PEER_PROCESS_H
 #define PEER_PROCESS_H
 
+#include "process_name.h"
+
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { PEER_PROCESS_BYTES = 64 };
+enum { PEER_PROCESS_BYTES = PROCESS_NAME_BYTES };
 
 /* Where the last one was found: its next connection is likely to be near. Initially zeroed. */
 struct peer_process_hint {
@@ -14,17 +16,13 @@ struct peer_process_hint {
 	int fd;
 };
 
-/* Writes a name for the process whose socket is the other end of fd, an IPv4 connection on this
- * machine: its pid, its start time, and this boot. False: unknown: it runs as another user, has
- * ended, or the other end is not on this machine. Reads /proc; takes milliseconds if the hint does
- * not help. */
+/* Writes the name (process.h) of the process whose socket is the other end of fd, an IPv4
+ * connection on this machine. False: unknown: it runs as another user, has ended, or the other end
+ * is not on this machine. Reads /proc; takes milliseconds if the hint does not help. */
 bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES]);
 
 /* The same of the agent's program that has started the process at the other end of fd, a Unix
  * socket: its parent, or, if that is a shell, the parent of the shell. */
 bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES]);
-
-/* Whether the process with that name is still running. */
-bool peer_process_runs(const char *name);
 
 #endif

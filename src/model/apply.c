@@ -178,7 +178,8 @@ static int claim(struct apply_job *j, struct err *e)
 	return store_commit(j->a->store, e) ? -1 : 1;
 }
 
-/* The workspace is ours until the job is cleared. 1 locked, 0 another process has it, -1. */
+/* The workspace is ours until the job is cleared. 1 locked; 0 another process has it, or the run
+ * directory has vanished: the worker is about to move to the new one; -1. */
 static int lock_workspace(struct apply_job *j, struct err *e)
 {
 	char name[LOCK_NAME_BYTES];
@@ -186,6 +187,8 @@ static int lock_workspace(struct apply_job *j, struct err *e)
 	(void)snprintf(name, sizeof(name), "ws-%.8s.lock",
 	               sha256_of(j->workspace_root, strlen(j->workspace_root)).text);
 	j->lock_fd = openat(j->a->run_fd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (j->lock_fd < 0 && errno == ENOENT)
+		return 0;
 	if (j->lock_fd < 0)
 		return err_errno(e, ERR_AGAIN, "cannot open the lock file %s", name);
 	if (flock(j->lock_fd, LOCK_EX | LOCK_NB) == 0)

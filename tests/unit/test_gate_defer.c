@@ -13,15 +13,17 @@ static const char ALONE[] = LINE("m1", "2.1.330", "", CALL("a"))
 
 START_TEST(a_call_that_is_alone_in_its_message_may_end_the_process)
 {
-	ck_assert_int_eq(gate_defer_find(ALONE, "b", "2.1.330"), GATE_DEFER_ALONE);
-	ck_assert_int_eq(gate_defer_find(ALONE, "a", "2.1.330"), GATE_DEFER_ALONE);
+	ck_assert_int_eq(gate_defer_find(gate_host_named("claude"), ALONE, "b"), GATE_DEFER_ALONE);
+	ck_assert_int_eq(gate_defer_find(gate_host_named("claude"), ALONE, "a"), GATE_DEFER_ALONE);
 }
 END_TEST
 
 START_TEST(the_text_may_begin_within_a_line)
 {
-	ck_assert_int_eq(gate_defer_find(ALONE + 20, "b", "2.1.330"), GATE_DEFER_ALONE);
-	ck_assert_int_eq(gate_defer_find(ALONE + 20, "a", "2.1.330"), GATE_DEFER_UNKNOWN);
+	ck_assert_int_eq(gate_defer_find(gate_host_named("claude"), ALONE + 20, "b"),
+	                 GATE_DEFER_ALONE);
+	ck_assert_int_eq(gate_defer_find(gate_host_named("claude"), ALONE + 20, "a"),
+	                 GATE_DEFER_UNKNOWN);
 }
 END_TEST
 
@@ -31,9 +33,10 @@ START_TEST(of_several_calls_of_a_message_none_may)
 	    LINE("m1", "2.1.330", "", CALL("a")) LINE("m1", "2.1.330", "", CALL("b"));
 	static const char TOGETHER[] = LINE("m1", "2.1.330", "", CALL("a") "," CALL("b"));
 
-	ck_assert_int_eq(gate_defer_find(LINES, "a", "2.1.330"), GATE_DEFER_WRONG);
-	ck_assert_int_eq(gate_defer_find(LINES, "b", "2.1.330"), GATE_DEFER_WRONG);
-	ck_assert_int_eq(gate_defer_find(TOGETHER, "b", "2.1.330"), GATE_DEFER_WRONG);
+	ck_assert_int_eq(gate_defer_find(gate_host_named("claude"), LINES, "a"), GATE_DEFER_WRONG);
+	ck_assert_int_eq(gate_defer_find(gate_host_named("claude"), LINES, "b"), GATE_DEFER_WRONG);
+	ck_assert_int_eq(gate_defer_find(gate_host_named("claude"), TOGETHER, "b"),
+	                 GATE_DEFER_WRONG);
 }
 END_TEST
 
@@ -41,20 +44,22 @@ START_TEST(a_call_of_a_subagent_may_not)
 {
 	static const char ASIDE[] = LINE("m1", "2.1.330", ",\"isSidechain\":true", CALL("a"));
 
-	ck_assert_int_eq(gate_defer_find(ASIDE, "a", "2.1.330"), GATE_DEFER_WRONG);
+	ck_assert_int_eq(gate_defer_find(gate_host_named("claude"), ASIDE, "a"), GATE_DEFER_WRONG);
 }
 END_TEST
 
-START_TEST(only_versions_from_a_known_one_on_may)
+START_TEST(only_versions_that_are_known_may)
 {
 	static const struct {
 		const char *text;
 		bool known;
 	} CASES[] = {
 		{ LINE("m", "2.1.331", "", CALL("a")), true },
-		{ LINE("m", "2.2", "", CALL("a")), true },
+		{ LINE("m", "2.1.1000", "", CALL("a")), true },
+		{ LINE("m", "2.2.0", "", CALL("a")), false },
+		{ LINE("m", "2.2", "", CALL("a")), false },
 		{ LINE("m", "2.1.330.1", "", CALL("a")), true },
-		{ LINE("m", "3.0.0", "", CALL("a")), true },
+		{ LINE("m", "3.0.0", "", CALL("a")), false },
 		{ LINE("m", "2.1.99", "", CALL("a")), false },
 		{ LINE("m", "2.1", "", CALL("a")), false },
 		{ LINE("m", "1.9.999", "", CALL("a")), false },
@@ -64,7 +69,7 @@ START_TEST(only_versions_from_a_known_one_on_may)
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++)
-		ck_assert_msg(gate_defer_find(CASES[i].text, "a", "2.1.330") ==
+		ck_assert_msg(gate_defer_find(gate_host_named("claude"), CASES[i].text, "a") ==
 		                  (CASES[i].known ? GATE_DEFER_ALONE : GATE_DEFER_WRONG),
 		              "%s", CASES[i].text);
 }
@@ -87,8 +92,9 @@ START_TEST(what_does_not_show_the_call_says_nothing)
 	};
 
 	for (size_t i = 0; i < COUNT(TEXTS); i++)
-		ck_assert_msg(gate_defer_find(TEXTS[i], "a", "2.1.330") == GATE_DEFER_UNKNOWN, "%s",
-		              TEXTS[i]);
+		ck_assert_msg(gate_defer_find(gate_host_named("claude"), TEXTS[i], "a") ==
+		                  GATE_DEFER_UNKNOWN,
+		              "%s", TEXTS[i]);
 }
 END_TEST
 
@@ -101,7 +107,7 @@ int main(void)
 	tcase_add_test(c, the_text_may_begin_within_a_line);
 	tcase_add_test(c, of_several_calls_of_a_message_none_may);
 	tcase_add_test(c, a_call_of_a_subagent_may_not);
-	tcase_add_test(c, only_versions_from_a_known_one_on_may);
+	tcase_add_test(c, only_versions_that_are_known_may);
 	tcase_add_test(c, what_does_not_show_the_call_says_nothing);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -118,10 +118,9 @@ START_TEST(what_has_not_changed_is_neither_read_nor_stored_again)
 
 	fresh_workspace(&o);
 	sh("mkdir d; for i in $(seq 300); do echo $i >d/$i; touch -d '1 hour ago' d/$i; done");
+	sh("sleep 4"); /* until their ctime is settled: no clock of ours moves it */
 	first = take(&o);
 	ck_assert_uint_eq(first.read, 300);
-	sh("sleep 4"); /* until their ctime is settled: no clock of ours moves it */
-	(void)take(&o);
 	second = take(&o);
 	ck_assert_uint_eq(second.read, 0);
 	ck_assert_uint_eq(second.added, 0);

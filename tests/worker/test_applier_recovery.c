@@ -204,12 +204,13 @@ END_TEST
 
 /* ---- two appliers ---- */
 
-/* What one more applier of this machine makes of the oldest job, in this process. */
-static int try_beside(struct apply_report *r, int64_t *ret_due_ms)
+/* What one more applier of this machine makes of the oldest job, in this process. run_fd: its run
+ * directory; closed. */
+static int try_beside(int run_fd, struct apply_report *r, int64_t *ret_due_ms)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	struct err e = { 0 };
-	int run_fd = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), did;
+	int did;
 	OWNED(applier)
 	struct applier second = {
 		.store = &st, .machine = "h", .worker_id = "second", .run_fd = run_fd
@@ -234,7 +235,8 @@ START_TEST(while_one_applier_is_in_a_workspace_another_one_stays_out)
 	call_check_diff(false);
 	first = start_stopped_at("applier", "renameat2", 1, NULL); /* in place, not settled */
 	file_is("a.txt", "new");
-	ck_assert_int_eq(try_beside(&r, &due_ms), 0);
+	ck_assert_int_eq(
+	    try_beside(open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r, &due_ms), 0);
 	ck_assert_int_lt(due_ms, INT64_MAX);
 	expect("SELECT state, claim FROM apply", "claimed|1\n");
 	go_on(first);
@@ -263,6 +265,29 @@ START_TEST(a_job_that_somebody_claimed_since_it_was_seen_is_left_alone)
 }
 END_TEST
 
+/* A worker moves to the new one between two looks; here it had already begun to look. */
+START_TEST(a_job_waits_when_the_run_directory_vanishes_before_its_lock)
+{
+	OWNED(apply_report) struct apply_report r = { 0 };
+	char gone[WORKSPACE_BYTES + 40];
+	int64_t due_ms;
+	int run_fd;
+
+	begin();
+	approve("a.txt", "new");
+	call_check_diff(false);
+	(void)snprintf(gone, sizeof(gone), "%s/gone", scratch());
+	ck_assert_int_eq(mkdir(gone, 0700), 0);
+	run_fd = open(gone, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_eq(rmdir(gone), 0);
+	ck_assert_int_eq(try_beside(run_fd, &r, &due_ms), 0);
+	ck_assert_int_lt(due_ms, INT64_MAX);
+	expect("SELECT state, claim FROM apply", "queued|0\n");
+	run_worker("applier");
+	file_is("a.txt", "new");
+}
+END_TEST
+
 /* Where somebody else claims a job that an applier has in hand, as SQL for a trigger. */
 static const char CLAIMED[] = "UPDATE OF state ON apply WHEN NEW.state = 'claimed'";
 
@@ -287,7 +312,8 @@ static void is_lost(int claim)
 	char claimed[60];
 	int64_t due_ms;
 
-	ck_assert_int_eq(try_beside(&r, &due_ms), 1);
+	ck_assert_int_eq(
+	    try_beside(open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r, &due_ms), 1);
 	ck_assert_str_eq(r.state, "lost");
 	(void)snprintf(claimed, sizeof(claimed), "claimed|%d||other|0\n", claim);
 	expect("SELECT state, claim, error_code, worker_id, (SELECT count(*) FROM ended_call)"
@@ -441,6 +467,7 @@ int main(void)
 	tcase_add_test(c, who_lost_its_claim_refuses_nothing);
 	tcase_add_test(c, who_lost_its_claim_puts_nothing_back_into_the_queue);
 	tcase_add_test(c, who_lost_its_claim_buries_nothing);
+	tcase_add_test(c, a_job_waits_when_the_run_directory_vanishes_before_its_lock);
 	tcase_add_test(c, a_locked_workspace_waits_and_others_do_not);
 	tcase_add_test(c, a_bell_wakes_it_and_an_idle_look_writes_nothing);
 	suite_add_tcase(s, c);

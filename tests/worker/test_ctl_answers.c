@@ -1,5 +1,6 @@
 /* agent-intercom-ctl: the real program on a real database, its output and the rows behind it. */
 #include "ctl_case.h"
+#include "process_name.h"
 
 #define STANDBY_B "01944444-1111-7000-8000-000000000005"
 
@@ -22,6 +23,41 @@ START_TEST(list_has_the_json_of_the_seeds)
 	says("ID          STATUS  MODE");
 	says("01900000-0  active  local  online");
 	says("claude  local:tester        /ws/a");
+}
+END_TEST
+
+/* The hooks of a session, whose host is this process, or NULL: not known. */
+static void given_hooks_of(int session, const char *process)
+{
+	char sql[500];
+
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO connection (key, machine, transport, protocol_version, identity,"
+	    " process, session_seq, created_at) VALUES ('k%d', 'h', 'hook', '', '{}',"
+	    " %s%s%s, %d, '" T "')",
+	    session, process ? "'" : "", process ? process : "NULL", process ? "'" : "", session);
+	given(sql);
+}
+
+START_TEST(list_says_of_a_session_of_hooks_what_is_known)
+{
+	char here[PROCESS_NAME_BYTES];
+
+	given_sessions();
+	ck_assert(process_name_of(getpid(), here));
+	given_hooks_of(1, here);
+	given_hooks_of(2, NULL);
+	ctl("--text list");
+	says("01900000-0  active  local  online");
+	says("01900000-1  active  local  unknown");
+	given("UPDATE connection SET process = '1.1.elsewhere' WHERE session_seq = 1");
+	ctl("--text list");
+	says("01900000-0  active  local  gone");
+	given("INSERT INTO connection (key, machine, transport, protocol_version, identity,"
+	      " session_seq, created_at) VALUES ('s', 'h', 'stdio', '', '{}', 1, '" T "')");
+	ctl("--text list");
+	says("01900000-0  active  local  online");
 }
 END_TEST
 
@@ -563,6 +599,7 @@ int main(void)
 	tcase_add_checked_fixture(lists, setup, teardown);
 	tcase_set_timeout(lists, 60);
 	tcase_add_test(lists, list_has_the_json_of_the_seeds);
+	tcase_add_test(lists, list_says_of_a_session_of_hooks_what_is_known);
 	tcase_add_test(lists, empty_lists_say_so);
 	tcase_add_test(lists, the_inbox_tells_who_listens);
 	tcase_add_test(lists, an_agent_that_asked_on_its_stdout_listens);

@@ -254,6 +254,40 @@ START_TEST(what_the_policy_does_not_allow_is_asked)
 }
 END_TEST
 
+/* Cursor's own words for a command: what it says of every event is no argument of it. */
+static const char *cursor_runs(const char *command, int generation)
+{
+	static char input[2000];
+
+	(void)snprintf(input, sizeof(input),
+	               "{\"conversation_id\":\"u1\",\"generation_id\":\"%d\",\"model\":\"m\","
+	               "\"hook_event_name\":\"beforeShellExecution\",\"cursor_version\":\"3.9.16\","
+	               "\"workspace_roots\":[\"%s\"],\"user_email\":null,\"transcript_path\":null,"
+	               "\"command\":\"%s\",\"cwd\":\"%s\",\"sandbox\":true}",
+	               generation, workspace, command, workspace);
+	return input;
+}
+
+START_TEST(a_command_of_cursor_is_judged_as_any_other)
+{
+	OWNED(char_ptr) char *allowed = NULL;
+	OWNED(char_ptr) char *approved = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	given_policy(POLICY);
+	allowed = ask_of("cursor", "beforeShellExecution", cursor_runs("make test", 1));
+	decides(allowed, "allow", NULL);
+	expect("SELECT count(*) FROM request WHERE kind <> 'trust'", "0\n");
+	h = begin_of("cursor", "beforeShellExecution", cursor_runs("id", 2));
+	approve_parked(&h);
+	expect("SELECT title, risk_level, editable FROM request WHERE kind = 'permission'",
+	       "id|low|\n");
+	approved = ask_of("cursor", "beforeShellExecution", cursor_runs("id", 3));
+	decides(approved, "allow", NULL);
+}
+END_TEST
+
 START_TEST(nothing_is_written_where_no_agent_writes)
 {
 	static const char *const PATHS[] = { ".git/hooks/pre-commit", ".intercom/settings.json",
@@ -356,6 +390,7 @@ int main(void)
 	tcase_add_test(c, a_file_that_changed_since_the_approval_is_asked_about_again);
 	tcase_add_test(c, what_the_policy_allows_is_not_asked);
 	tcase_add_test(c, what_the_policy_does_not_allow_is_asked);
+	tcase_add_test(c, a_command_of_cursor_is_judged_as_any_other);
 	tcase_add_test(c, nothing_is_written_where_no_agent_writes);
 	tcase_add_test(c, an_input_that_makes_no_sense_is_an_error);
 	tcase_add_test(c, no_client_may_call_it_as_a_tool);
