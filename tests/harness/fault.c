@@ -142,7 +142,7 @@ pid_t fault_start(const struct fault *f, const char *worker, const char *log)
 	return start_traced(worker, f->call, how, log);
 }
 
-bool fault_hit(const char *log, const char *path)
+bool fault_hit_outside(const char *log, const char *path)
 {
 	FILE *from = fopen(log, "re");
 	char line[LINE_BYTES];
@@ -150,7 +150,7 @@ bool fault_hit(const char *log, const char *path)
 
 	ck_assert_ptr_nonnull(from);
 	while (!hit && fgets(line, sizeof(line), from))
-		hit = strstr(line, "(INJECTED)") && strstr(line, path);
+		hit = strstr(line, "(INJECTED)") && !strstr(line, path);
 	(void)fclose(from);
 	return hit;
 }

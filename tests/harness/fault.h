@@ -32,8 +32,8 @@ void faults_read(struct faults *f, const char *log, const char *path, size_t sam
 /* Starts a worker whose call fails; the caller waits for it. */
 pid_t fault_start(const struct fault *f, const char *worker, const char *log);
 
-/* Whether a call that failed names a path that begins so. */
-bool fault_hit(const char *log, const char *path);
+/* Whether a call that failed names no path that begins so. */
+bool fault_hit_outside(const char *log, const char *path);
 
 /* "EIO at fsync 3, and from then on"; valid until the next call. */
 const char *fault_name(const struct fault *f);

@@ -409,7 +409,7 @@ static void is_told(const struct fault *f)
 
 static void fails_at(const struct fault *f)
 {
-	bool of_database = false, loads = true;
+	bool outside = false, loads = true;
 
 	given_approved();
 	for (int i = 0; i < (f->stays ? LIVES : 1); i++) {
@@ -418,14 +418,14 @@ static void fails_at(const struct fault *f)
 		loads = status != CANNOT_LOAD;
 		if (!loads)
 			break; /* the call was one of the loader's, too */
-		of_database |= fault_hit(strace_log(), test_db());
-		ck_assert_msg(status == 0 || of_database, "%s: status %d", fault_name(f), status);
-		ck_assert_msg(status != EX_CONFIG || strcmp(f->error, "EACCES") == 0,
-		              "%s is told as damage", fault_name(f));
+		outside |= fault_hit_outside(strace_log(), ws);
+		ck_assert_msg(status == 0 || outside, "%s: status %d", fault_name(f), status);
+		ck_assert_msg(status != EX_CONFIG || !f->stays || strcmp(f->error, "EACCES") == 0,
+		              "%s is told as wrong input", fault_name(f));
 		if (is_settled(f))
 			return;
 	}
-	if (f->stays && !of_database && loads)
+	if (f->stays && !outside && loads)
 		is_told(f);
 	run_worker("applier");
 	ck_assert_msg(is_settled(f), "%s: not settled", fault_name(f));
