@@ -172,12 +172,14 @@ START_TEST(a_stop_of_the_system_is_one_message_and_the_head_resumes)
 	given("CREATE TEMP TABLE told AS SELECT max(seq) AS seq FROM slack_message");
 	ck_assert_int_eq(site_stop(&site), 0);
 	expect("SELECT status FROM session", "interrupted\n");
-	expect("SELECT kind, state FROM slack_message WHERE seq > (SELECT seq FROM told)",
-	       "server|sent\n");
+	expect("SELECT kind FROM slack_message WHERE seq > (SELECT seq FROM told)", "server\n");
 	site_start(&site);
 	stopped = shown_now(head);
 	says(stopped, "session_resume");
-	expect("SELECT kind FROM slack_message WHERE seq > (SELECT seq FROM told)", "server\n");
+	/* On a machine too busy to tell the stop in time, the start tells it. */
+	expect("SELECT kind, state FROM slack_message WHERE seq > (SELECT seq FROM told)"
+	       " AND state <> 'dead'",
+	       "server|sent\n");
 	press_and_wait(head, "session_resume");
 	pass_time_until("SELECT status FROM session", "active\n");
 	is_not_in(shown_now(head), "session_resume");
@@ -382,6 +384,40 @@ START_TEST(a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again)
 }
 END_TEST
 
+/* The ts of the note of a runner, once Slack has it. */
+static char *ts_of_note(void)
+{
+	char *ts;
+
+	pass_time_until("SELECT count(*) FROM slack_message AS m JOIN agent_line AS l"
+	                " ON l.seq = json_extract(m.detail, '$.line')"
+	                " WHERE l.kind = 'note' AND m.ts IS NOT NULL",
+	                "1\n");
+	ts = rows("SELECT m.ts FROM slack_message AS m JOIN agent_line AS l"
+	          " ON l.seq = json_extract(m.detail, '$.line') WHERE l.kind = 'note'");
+	ts[strcspn(ts, "\n")] = '\0';
+	return ts;
+}
+
+START_TEST(a_parked_session_that_waits_for_a_budget_has_its_button)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
+
+	a_system_with_an_agent("mend it", "\"text:%p\"");
+	free(ts_of("turn"));
+	given("UPDATE session SET status = 'parked';"
+	      "INSERT INTO agent_line (run_seq, kind, text, detail, at, over_at)"
+	      " SELECT run_seq, 'note', 'The budget is used up.',"
+	      " '{\"waits\":true,\"paused\":true}', at, at FROM agent_line LIMIT 1");
+	ts = ts_of_note();
+	message = shown(ts);
+	says(message, "The budget is used up.");
+	says(message, "session_resume");
+	end_system();
+}
+END_TEST
+
 START_TEST(a_budget_that_is_used_up_is_resumed_by_a_button)
 {
 	OWNED(char_ptr) char *ts = NULL;
@@ -393,13 +429,7 @@ START_TEST(a_budget_that_is_used_up_is_resumed_by_a_button)
 	press_and_wait(ts, "approve_accept");
 	free(ts);
 	pass_time_until("SELECT status FROM session", "paused\n");
-	pass_time_until("SELECT count(*) FROM slack_message AS m JOIN agent_line AS l"
-	                " ON l.seq = json_extract(m.detail, '$.line')"
-	                " WHERE l.kind = 'note' AND m.ts IS NOT NULL",
-	                "1\n");
-	ts = rows("SELECT m.ts FROM slack_message AS m JOIN agent_line AS l"
-	          " ON l.seq = json_extract(m.detail, '$.line') WHERE l.kind = 'note'");
-	ts[strcspn(ts, "\n")] = '\0';
+	ts = ts_of_note();
 	message = shown(ts);
 	says(message, "is used up");
 	press_and_wait(ts, "session_resume");
@@ -428,6 +458,7 @@ int main(void)
 	tcase_add_test(c, a_lone_verdict_after_a_turn_tells_the_agent_nothing);
 	tcase_add_test(c, a_session_whose_turn_has_ended_is_resumed_by_its_id_with_words);
 	tcase_add_test(c, a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again);
+	tcase_add_test(c, a_parked_session_that_waits_for_a_budget_has_its_button);
 	tcase_add_test(c, a_budget_that_is_used_up_is_resumed_by_a_button);
 	return run_suite(s);
 }

@@ -1,6 +1,11 @@
 /* slack-listener against the fake Slack: connections, envelopes, what follows from them. */
 #include "slack_listener_case.h"
 
+#include "doorbell.h"
+
+#include <fcntl.h>
+#include <poll.h>
+
 static void a_prompt_in_slack(void)
 {
 	given(
@@ -356,6 +361,33 @@ START_TEST(resume_in_the_thread_of_a_parked_session_says_what_resumes_it)
 }
 END_TEST
 
+/* The supervisor starts the agent of a parked session whose question was answered during a pause.
+ */
+START_TEST(who_resumes_a_session_rings_the_supervisor)
+{
+	struct doorbell bell = DOORBELL_INIT;
+	struct err e = { 0 };
+	int run;
+
+	slack();
+	a_parked_session();
+	(void)listener_starts();
+	(void)slack_acked("{'slash':{'text':'session-pause'}}");
+	run = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_msg(!doorbell_open(&bell, run, "agent-intercom", &e), "%s", e.text);
+	doorbell_drain(&bell);
+	struct pollfd fd = { .fd = bell.fd, .events = POLLIN };
+
+	ck_assert_int_eq(poll(&fd, 1, 0), 0);
+	(void)slack_acked("{'slash':{'text':'resume'}}");
+
+	ck_assert_int_eq(poll(&fd, 1, 0), 1);
+	doorbell_clear(&bell);
+	(void)close(run);
+	slack_stop();
+}
+END_TEST
+
 START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
 {
 	slack();
@@ -441,6 +473,7 @@ int main(void)
 	tcase_add_test(c, after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason);
 	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
 	tcase_add_test(c, resume_in_the_thread_of_a_parked_session_says_what_resumes_it);
+	tcase_add_test(c, who_resumes_a_session_rings_the_supervisor);
 	tcase_add_test(c, what_cannot_be_done_yet_is_said_in_one_line);
 	tcase_add_test(c, a_direct_message_is_about_the_default_channel);
 	tcase_add_test(c, a_task_is_for_the_next_session);
