@@ -223,11 +223,11 @@ static void read_reads(struct gate_input *in)
 	for (size_t i = 0; i == 0 || i < folders; i++) {
 		const char *folder = folders ? in->paths[i] : ".";
 
-		if (cJSON_IsString(patterns))
-			add_pattern(in, folder, patterns->valuestring);
+		if (cJSON_GetStringValue(patterns))
+			add_pattern(in, folder, cJSON_GetStringValue(patterns));
 		cJSON_ArrayForEach (item, patterns)
-			if (cJSON_IsString(item))
-				add_pattern(in, folder, item->valuestring);
+			if (cJSON_GetStringValue(item))
+				add_pattern(in, folder, cJSON_GetStringValue(item));
 	}
 }
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # What the system costs, as ratios taken in one run on this machine.
-#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd | --checkpoint] [--ten-million]
+#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd | --hook | --checkpoint] [--ten-million]
 # BUILD_DIR: build/release. --short: whether everything runs (30 s), no verdicts. --history: only what a
-# long history and its deletion cost. --crowd: only honest agents beside big proposals. --checkpoint:
-# only what checkpoints of a large tree cost, next to git. --ten-million: a history of that many calls too (9 GB of disk).
+# long history and its deletion cost. --crowd: only honest agents beside big proposals. --hook: only the
+# hook of an agent's host. --checkpoint: only what checkpoints of a large tree cost, next to git. --ten-million: a history of that many calls too (9 GB of disk).
 # INTERCOM_YARDSTICK: where the programs of ../shared/yardstick are; without them our own references
 # are used. See README.md.
 set -eu
@@ -11,15 +11,16 @@ set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 build=$root/build/release
-short='' only_history='' only_crowd='' only_checkpoint='' ten_million=''
+short='' only_history='' only_crowd='' only_hook='' only_checkpoint='' ten_million=''
 for argument; do
     case $argument in
     --short) short=yes ;;
     --history) only_history=yes ;;
     --crowd) only_crowd=yes ;;
+    --hook) only_hook=yes ;;
     --checkpoint) only_checkpoint=yes ;;
     --ten-million) ten_million=10000000 ;;
-    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd | --checkpoint] [--ten-million]" >&2 && exit 64 ;;
+    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd | --hook | --checkpoint] [--ten-million]" >&2 && exit 64 ;;
     *) build=$(CDPATH='' cd -- "$argument" && pwd) ;;
     esac
 done
@@ -454,7 +455,8 @@ measure_retention() {
 
 # ---- the run ----
 
-[ -n "$only_crowd" ] || { say "cost against history" && measure_history; }
+[ -n "$only_crowd$only_hook" ] || { say "cost against history" && measure_history; }
+[ -z "$only_hook" ] || { say "hooks" && measure_hook && rounds=0; }
 for round in $(seq "$rounds"); do
     if [ -n "$only_crowd" ]; then
         say "round $round: a crowd"
@@ -477,7 +479,7 @@ for round in $(seq "$rounds"); do
     say "round $round: memory"
     measure_memory "$held"
 done
-if [ -z "$only_history$only_crowd" ]; then
+if [ -z "$only_history$only_crowd$only_hook" ]; then
     say "memory with $compared calls"
     measure_memory "$compared" "$parked_ms"
     [ -z "$node" ] || measure_sdk_memory
@@ -594,9 +596,9 @@ END
         grep -q "^hook_$other.p50_us " "$results" || continue
         echo "hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | hook_$other.p50_us | $other that does nothing | <= 1"
     done
-} | awk -v short="$short" -v partly="$only_history$only_crowd" -f "$here/table.awk" "$results" -
+} | awk -v short="$short" -v partly="$only_history$only_crowd$only_hook" -f "$here/table.awk" "$results" -
 
-[ -z "$only_history$only_crowd" ] || exit 0
+[ -z "$only_history$only_crowd$only_hook" ] || exit 0
 printf '\nOne file written by a diff: the applier'"'"'s work without its rows, beside git apply\n'
 mkdir "$scratch/applies"
 "$bin/apply" "$scratch/applies" "$rounds"
