@@ -11,6 +11,7 @@ CREATE TABLE worker (
   version      TEXT NOT NULL,               -- fixed: build, must equal the supervisor's
   state        TEXT NOT NULL CHECK (state IN ('starting', 'ready', 'stopped', 'died')), -- free
   detail       TEXT,                        -- free: what it serves: an address, a reason
+  fence        TEXT,                        -- once: what holds it: landlock 7 (the ABI), none, off, open
   started_at   TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   heartbeat_at TEXT NOT NULL CHECK (heartbeat_at GLOB '????-??-??T??:??:??.???Z'), -- free
   stopped_at   TEXT CHECK (stopped_at GLOB '????-??-??T??:??:??.???Z') -- once

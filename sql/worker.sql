@@ -10,7 +10,7 @@ UPDATE worker SET state = 'died', stopped_at = :now
  WHERE machine = :machine AND name = :name AND id <> :id AND state IN ('starting', 'ready');
 
 -- name: worker_ready :exec
-UPDATE worker SET state = 'ready', detail = :detail, heartbeat_at = :now
+UPDATE worker SET state = 'ready', detail = :detail, fence = coalesce(fence, :fence), heartbeat_at = :now
  WHERE id = :id AND state IN ('starting', 'ready');
 
 -- name: worker_heartbeat :exec
@@ -26,7 +26,7 @@ UPDATE worker SET state = 'died', stopped_at = :now, detail = :detail
  WHERE machine = :machine AND pid = :pid AND state IN ('starting', 'ready');
 
 -- name: worker_live :many
-SELECT id, name, pid, version, state, detail, started_at, heartbeat_at
+SELECT id, name, pid, version, state, detail, fence, started_at, heartbeat_at
   FROM worker WHERE machine = :machine AND state IN ('starting', 'ready') ORDER BY name;
 
 -- name: time_gap_insert :exec

@@ -14,6 +14,7 @@
  * Reads checkpoint, workspace_restore, setting; writes checkpoint, command (the outcome of the
  * order), upkeep, and objects. */
 #include "clock.h"
+#include "fences.h"
 #include "hash_cache.h"
 #include "io.h"
 #include "json.h"
@@ -226,6 +227,10 @@ static int do_read(const struct archive *a, const char *root, struct str *json, 
 
 static void read_workspace(const struct archive *a, const char *root, int out)
 {
+	const struct fence_view view = { .root = root,
+		                         .objects = str_text(&a->folder),
+		                         .is_kept = true };
+	OWNED(objects) struct objects made = OBJECTS_INIT; /* its fence would keep it from that */
 	OWNED(str) struct str json = { 0 };
 	struct err e = { 0 };
 
@@ -233,7 +238,8 @@ static void read_workspace(const struct archive *a, const char *root, int out)
 	if (getppid() == 1)
 		return; /* it died before we asked to die with it */
 	json_object(&json);
-	if (do_read(a, root, &json, &e)) {
+	if (objects_open(view.objects, true, &made, &e) ||
+	    fence_workspace(fence_mode_of_child(), &view, &e) || do_read(a, root, &json, &e)) {
 		str_reset(&json);
 		json_object(&json);
 		json_member(&json, "why", e.text);

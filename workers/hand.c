@@ -3,6 +3,7 @@
  * Reads:   an agent's files, and the policy of its workspace
  * Writes:  nothing
  * Outside: only the sockets that mcp-front gives it
+ * Argument: the setting `fence`
  *
  * mcp-front starts one hand and sends it a socket for each job. It forks: the child reads the
  * question, works (hand.h), writes what it found, and exits. So each job has a process of its own,
@@ -12,8 +13,10 @@
  * Descriptors: 3 mcp-front (SOCK_SEQPACKET), 4 its inotify. */
 #include "hand.h"
 
+#include "fences.h"
 #include "io.h"
 #include "limit.h"
+#include "log.h"
 #include "pack.h"
 #include "sha256.h"
 #include "workspace.h"
@@ -89,6 +92,18 @@ static bool read_question(int fd, struct str *message)
 	return read_all(fd, message->bytes, message->length);
 }
 
+/* From here on there is nothing but the workspace, which can only be read. */
+static bool raise_fence(const char *mode, const struct hand_found *found)
+{
+	const struct fence_view view = { .root = found->root };
+	struct err e = { 0 };
+
+	if (found->unfit || fence_workspace(mode, &view, &e) == 0)
+		return true;
+	log_error("%s", e.text);
+	return false;
+}
+
 /* The text of a proposal that came in a file of its own. */
 static bool map_body(int fd, struct hand_ask *ask)
 {
@@ -102,7 +117,7 @@ static bool map_body(int fd, struct hand_ask *ask)
 }
 
 /* fd: of the socket; apart: of the file that goes with the question, -1: none */
-static int do_job(int fd, int apart)
+static int do_job(int fd, int apart, const char *mode)
 {
 	OWNED(str) struct str question = { 0 };
 	OWNED(str) struct str answer = { 0 };
@@ -115,6 +130,9 @@ static int do_job(int fd, int apart)
 		return EX_OK; /* nobody waits for the answer */
 	if (hand_ask_read(&question, &ask) == 0 && map_body(apart, &ask)) {
 		settle_down(ask.is_big);
+		hand_look_around(&ask, &found);
+		if (!raise_fence(mode, &found))
+			return EX_CONFIG;
 		hand_work(&ask, HAND_WATCH_FD, &found);
 		hand_found_write(&ask, &found, &answer);
 		status = io_write_all(fd, answer.bytes, answer.length) ? EX_IOERR : EX_OK;
@@ -168,7 +186,7 @@ static void tell(uint32_t number, pid_t pid)
 		(void)close(pidfd);
 }
 
-static void begin(const int fds[HAND_JOB_FDS], uint32_t number)
+static void begin(const int fds[HAND_JOB_FDS], uint32_t number, const char *mode)
 {
 	pid_t self = getpid(), pid = fork();
 
@@ -178,7 +196,7 @@ static void begin(const int fds[HAND_JOB_FDS], uint32_t number)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != self)
 			_exit(EX_OK);
-		_exit(do_job(fds[0], fds[1]));
+		_exit(do_job(fds[0], fds[1], mode));
 	}
 	tell(number, pid); /* before the child is reaped, so that its pid cannot be reused */
 	for (int i = 0; i < HAND_JOB_FDS; i++)
@@ -243,18 +261,17 @@ int main(int argc, char **argv)
 	uint32_t number;
 	int fds[HAND_JOB_FDS];
 
-	(void)argv;
-	if (argc > 1 || !is_started_by_front()) {
-		(void)fputs("hand: does file work for mcp-front, which starts it; takes no "
-		            "arguments\n",
+	if (argc != 2 || !is_started_by_front()) {
+		(void)fputs("hand: does file work for mcp-front, which starts it\n",
 		            argc > 1 ? stdout : stderr);
 		return argc > 1 ? EX_OK : EX_USAGE;
 	}
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	log_open("hand", 0, LOG_LEVEL_INFO);
 	warm_up();
 	hear_of_children();
 	while (wait_for_job() && next_job(&number, fds))
-		begin(fds, number);
+		begin(fds, number, argv[1]);
 	return EX_OK;
 }

@@ -1,10 +1,13 @@
 #include "worker.h"
 
+#include "fences.h"
 #include "instance.h"
 #include "log.h"
 #include "paths.h"
+#include "probe.h"
 #include "pulse.h"
 #include "setting.h"
+#include "sha256.h"
 #include "sql/worker.h"
 
 #include <errno.h>
@@ -121,7 +124,11 @@ static int take_lock(struct worker *w, struct err *e)
 
 	w->lock_fd = open_lock(w, w->run_fd);
 	if (w->lock_fd < 0)
-		return err_errno(e, errno == ENOENT ? ERR_AGAIN : ERR_INPUT,
+		return err_errno(e,
+		                 errno == ENOENT || errno == EIO || errno == ENOSPC ||
+		                         errno == EDQUOT
+		                     ? ERR_AGAIN
+		                     : ERR_INPUT,
 		                 "cannot open %s/%s.lock", w->run_dir, w->name);
 	while (flock(w->lock_fd, LOCK_EX | LOCK_NB) != 0) {
 		if (clock_monotonic_ms() >= give_up)
@@ -236,10 +243,40 @@ static int end(struct worker *w, int failed, struct err *e)
 	return -1;
 }
 
+int worker_fence(struct worker *w, struct err *e)
+{
+	OWNED(str) struct str mode = { 0 };
+	OWNED(str) struct str exports = { 0 };
+	OWNED(str) struct str programs = { 0 };
+	OWNED(str) struct str runtime = { 0 };
+	OWNED(str) struct str state = { 0 };
+	struct fence_ground ground = { .database = w->db_path,
+		                       .run_dir = w->run_dir,
+		                       .any_port = w->any_port };
+
+	if (setting_get(&w->store, "fence", &mode, e) < 0 ||
+	    setting_get(&w->store, "retention_export_dir", &exports, e) < 0 ||
+	    paths_libexec(&programs, e))
+		return -1;
+	(void)paths_runtime_home(&runtime, NULL);
+	(void)paths_state_base(&state, NULL);
+	ground.exports = str_text(&exports);
+	ground.programs = programs.bytes;
+	ground.moves_to[0] = str_text(&runtime);
+	ground.moves_to[1] = str_text(&state);
+	(void)sha256_of("", 0); /* what the library reads when it is first used, it reads now */
+	if (fence_worker(w->name, mode.length ? mode.bytes : "auto", &ground, w->fence, e))
+		return -1;
+	probe_serve();
+	return 0;
+}
+
 int worker_ready(struct worker *w, const char *detail, struct err *e)
 {
+	if (!*w->fence && worker_fence(w, e))
+		return -1;
 	if (store_begin(&w->store, e) ||
-	    end(w, sql_worker_ready(&w->store, detail, w->id.text, e), e))
+	    end(w, sql_worker_ready(&w->store, detail, w->fence, w->id.text, e), e))
 		return -1;
 	w->ready = true;
 	return 0;
@@ -285,12 +322,23 @@ int worker_patience_ms(const struct worker *w)
 	return patience < 0 ? 0 : (int)patience;
 }
 
+/* The new run directory is out of the fence: a successor has it in its own. */
+static void leave_fenced_off(const struct worker *w)
+{
+	if (strncmp(w->fence, "landlock", strlen("landlock")) != 0)
+		return;
+	log_warn("the run directory has vanished; the fence keeps the new one out of reach");
+	exit(EX_TEMPFAIL);
+}
+
 /* Moves lock and bell to another run directory, or changes nothing. */
 static bool move_to(struct worker *w, int run_fd)
 {
 	struct doorbell bell = DOORBELL_INIT;
 	int lock_fd = open_lock(w, run_fd);
 
+	if (lock_fd < 0 && errno == EACCES)
+		leave_fenced_off(w);
 	if (lock_fd < 0 || flock(lock_fd, LOCK_EX | LOCK_NB) != 0 ||
 	    doorbell_open(&bell, run_fd, w->name, NULL)) {
 		if (lock_fd >= 0)
@@ -319,6 +367,8 @@ bool worker_move(struct worker *w)
 	if (paths_is_there(w->run_fd, w->run_dir) || paths_open(w->db_path, false, &found, NULL))
 		return false;
 	run_fd = open(found.run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (run_fd < 0 && errno == EACCES)
+		leave_fenced_off(w);
 	if (run_fd < 0)
 		return false;
 	if (!move_to(w, run_fd)) {
@@ -400,6 +450,7 @@ bool worker_wait(struct worker *w, bool busy)
 		return true;
 	/* After a move do not sleep: nobody could ring meanwhile. */
 	(void)poll(fds, COUNT(fds), busy || moved ? 0 : worker_patience_ms(w));
+	moved = worker_move(w) || moved; /* while it slept, too: what comes needs the new one */
 	w->rung = moved || fds[0].revents != 0;
 	if (fds[0].revents)
 		doorbell_drain(&w->bell);

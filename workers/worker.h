@@ -5,6 +5,7 @@
 
 #include "doorbell.h"
 #include "err.h"
+#include "fences.h"
 #include "id.h"
 #include "machine.h"
 #include "store.h"
@@ -40,6 +41,8 @@ struct worker {
 	bool rung; /* the last wait ended with its bell */
 	bool rests; /* its database is closed: worker_rest */
 	bool ready; /* its row says so */
+	bool any_port; /* set before it is ready: its server has another port than usual */
+	char fence[FENCE_STATE_BYTES]; /* what is in force; "": not yet put up */
 	struct err refused; /* the last refused row that was logged, */
 	int64_t refused_ms; /* monotonic: and when it may be logged again */
 	int64_t rest_ms; /* monotonic: after a refused row, do not look before this */
@@ -60,10 +63,17 @@ int worker_open_for_row(struct worker *w, const char *name, const char *purpose,
 
 /* Returns whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and
  * agent-intercom has made another: then lock and bell have moved there, bell.fd and run_fd are new,
- * and code that waits for the old ones must switch to them. A check costs two stat(2). */
+ * and code that waits for the old ones must switch to them. A check costs two stat(2). Exits with
+ * 75 if the fence keeps the other one out of reach. */
 bool worker_move(struct worker *w);
 
-/* Marks its row as ready. detail: what an operator wants to know, or NULL. */
+/* Puts up the fence of its row in the table of processes (src/fence/fences.c): what it needs beyond
+ * that, it has opened before. For a worker that starts others before it is ready, which are to have
+ * the same fence; for all others worker_ready does it. */
+int worker_fence(struct worker *w, struct err *e);
+
+/* Marks its row as ready, and puts up its fence, unless it stands. detail: what an operator wants
+ * to know, or NULL. */
 int worker_ready(struct worker *w, const char *detail, struct err *e);
 
 /* Shows that the worker is alive: touches the lock file (pulse.h) and, if due, updates the

@@ -7,6 +7,7 @@
 #include "doctor.h"
 
 #include "clock.h"
+#include "fence.h"
 #include "instance.h"
 #include "program.h"
 #include "proof.h"
@@ -126,6 +127,23 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 	                : "no default: agents on stdio work where they are started; for the others "
 	                  "set default_workspace_root");
 	return true;
+}
+
+static void check_fence(struct doctor *d)
+{
+	int abi = fence_abi(), mode = d->config.fence;
+
+	if (mode == CONFIG_FENCE_OFF)
+		doctor_tell(d, WARN, "fence",
+		            "off: our processes may reach whatever you may; remove fence from %s",
+		            d->config.file);
+	else if (abi == 0)
+		doctor_tell(d, mode == CONFIG_FENCE_REQUIRE ? FAIL : WARN, "fence",
+		            "this kernel offers no Landlock; it needs Linux 5.13 and landlock "
+		            "among its security modules (lsm=)");
+	else
+		doctor_tell(d, OK, "fence", "Landlock, ABI %d%s", abi,
+		            abi < 6 ? ": an older one, which holds less (src/fence/fence.h)" : "");
 }
 
 /* The profile for sessions that name no agent. */
@@ -391,12 +409,13 @@ static void check_worker(struct doctor *d, const struct worker_live_row *w, bool
 		seen[i] |= strcmp(name, CHILD_NAMES[i]) == 0;
 	if (front && !http_off && !d->address && detail)
 		d->address = xstrdup(detail);
-	doctor_tell(
-	    d, silent || cut_off || http_off || w->state != WORKER_STATE_READY ? WARN : OK,
-	    "worker", "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name,
-	    worker_state_name(w->state), (long long)w->pid, (long long)(age < 0 ? 0 : age / 1000),
-	    silent ? "; it may hang: kill it, and it is restarted" : "",
-	    (slack || http_off) && detail ? ": " : "", (slack || http_off) && detail ? detail : "");
+	doctor_tell(d, silent || cut_off || http_off || w->state != WORKER_STATE_READY ? WARN : OK,
+	            "worker", "%s is %s (pid %lld, last heartbeat %lld s ago, fence: %s)%s%s%s",
+	            name, worker_state_name(w->state), (long long)w->pid,
+	            (long long)(age < 0 ? 0 : age / 1000), w->fence ? w->fence : "not yet",
+	            silent ? "; it may hang: kill it, and it is restarted" : "",
+	            (slack || http_off) && detail ? ": " : "",
+	            (slack || http_off) && detail ? detail : "");
 }
 
 /* Whether the running system has its Slack workers. */
@@ -516,6 +535,7 @@ int intercom_doctor(const struct config_source *source)
 	check_kernel(&d);
 	check_workers(&d);
 	if (check_config(&d, source)) {
+		check_fence(&d);
 		check_agent(&d);
 		doctor_check_slack(&d);
 		check_system(&d);

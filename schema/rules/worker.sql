@@ -8,7 +8,7 @@ WHEN OLD.state <> NEW.state BEGIN
 END;
 
 CREATE VIEW health AS
-SELECT 'worker ' || name AS what, state, 'pid ' || pid || coalesce(', ' || detail, '') AS detail,
+SELECT 'worker ' || name AS what, state, 'pid ' || pid || coalesce(', fence ' || fence, '') || coalesce(', ' || detail, '') AS detail,
        heartbeat_at AS at
   FROM worker WHERE state IN ('starting', 'ready')
 UNION ALL

@@ -114,7 +114,12 @@ void hand_names_free(struct hand_name *names, size_t count);
 /* Whether there is anything to find out. */
 bool hand_asks(const struct hand_ask *ask);
 
-/* Does the work. Failures are reported in found, which must be fresh. watch_fd: as for
+/* Does what looks beyond the workspace, before a fence keeps the rest in it: finds found->root, or
+ * unfit; the folder; where the names lead, what they reach, and the hashes of files elsewhere.
+ * found must be fresh.
+ */
+void hand_look_around(const struct hand_ask *ask, struct hand_found *found);
+/* Does the rest, all of it in found->root. Failures are reported in found. watch_fd: as for
  * policy_look. */
 void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *found);
 

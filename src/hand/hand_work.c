@@ -237,16 +237,10 @@ static void find_links(const char *root, struct hand_name *name)
 	name->inode = (int64_t)st.st_ino;
 }
 
-static void hash_name(int root, struct hand_name *name)
+static void take_hash(struct hand_name *name, int got, const struct sha256 *hash)
 {
-	struct sha256 hash;
-	struct err e = { 0 };
-	int got = name->target  ? safe_path_hash(root, name->target, &hash, &e)
-	          : name->leads ? safe_path_hash_anywhere(name->leads, &hash, &e)
-	                        : -1;
-
 	if (got >= 0)
-		(void)snprintf(name->hash, sizeof(name->hash), "%s", got ? hash.text : NO_FILE);
+		(void)snprintf(name->hash, sizeof(name->hash), "%s", got ? hash->text : NO_FILE);
 }
 
 /* Where a name leads that safe_path_clean accepts. */
@@ -267,7 +261,7 @@ static void resolve_name(const char *root_name, int root, const char *named, str
 		name->leads = str_take(&leads);
 }
 
-static void find_name(const char *root_name, const char *named, bool hashes, struct hand_name *name)
+static void find_name(const char *root_name, const char *named, struct hand_name *name)
 {
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str leads = { 0 };
@@ -284,12 +278,9 @@ static void find_name(const char *root_name, const char *named, bool hashes, str
 		if (safe_path_open(root_name, &root, &e))
 			return;
 		resolve_name(root_name, root, named, name);
-	}
-	if (hashes)
-		hash_name(root, name);
-	find_links(root_name, name);
-	if (root >= 0)
 		(void)close(root);
+	}
+	find_links(root_name, name);
 }
 
 /* Of a folder what lies beneath it; of a file with several names those in the workspace. */
@@ -323,14 +314,36 @@ static void find_reaches(const struct hand_ask *ask, struct hand_found *found)
 
 static void find_names(const struct hand_ask *ask, struct hand_found *found)
 {
-	bool hashes = ask->hashes && !(ask->edit && !found->why.code);
+	struct sha256 hash;
+	struct err e = { 0 };
 
 	found->names = xcalloc(ask->named_count + 1, sizeof(*found->names));
-	for (; found->name_count < ask->named_count; found->name_count++)
-		find_name(found->root, ask->named[found->name_count], hashes,
-		          &found->names[found->name_count]);
+	for (; found->name_count < ask->named_count; found->name_count++) {
+		struct hand_name *name = &found->names[found->name_count];
+
+		find_name(found->root, ask->named[found->name_count], name);
+		if (ask->hashes && name->leads)
+			take_hash(name, safe_path_hash_anywhere(name->leads, &hash, &e), &hash);
+	}
 	if (ask->always_ask)
 		find_reaches(ask, found);
+}
+
+static void hash_targets(struct hand_found *found)
+{
+	struct sha256 hash;
+	struct err e = { 0 };
+	int root = -1;
+
+	if (safe_path_open(found->root, &root, &e))
+		return;
+	for (size_t i = 0; i < found->name_count; i++) {
+		struct hand_name *name = &found->names[i];
+
+		if (name->target)
+			take_hash(name, safe_path_hash(root, name->target, &hash, &e), &hash);
+	}
+	(void)close(root);
 }
 
 static void read_shown(int root, const char *path, struct hand_file *file)
@@ -374,9 +387,19 @@ bool hand_asks(const struct hand_ask *ask)
 	return ask->policy || ask->file_path || ask->edit || ask->folder || ask->named_count;
 }
 
-void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *found)
+void hand_look_around(const struct hand_ask *ask, struct hand_found *found)
 {
 	find_place(ask, found);
+	if (found->unfit)
+		return;
+	if (ask->folder)
+		find_folder(ask->folder, found);
+	if (ask->named_count)
+		find_names(ask, found);
+}
+
+void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *found)
+{
 	if (found->unfit)
 		return;
 	if (ask->file_path)
@@ -389,10 +412,8 @@ void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *foun
 		found->has_policy = true;
 		policy_look(found->root, &ask->known, watch_fd, &found->policy);
 	}
-	if (ask->folder)
-		find_folder(ask->folder, found);
-	if (ask->named_count)
-		find_names(ask, found);
+	if (ask->hashes && !(ask->edit && !found->why.code))
+		hash_targets(found);
 	if (ask->shown_count)
 		show_files(ask, found);
 }

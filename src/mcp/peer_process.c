@@ -7,9 +7,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,8 +25,15 @@ enum {
 struct search {
 	char wanted[40]; /* "socket:[4711]" */
 	int links; /* that may still be read */
-	struct peer_process_hint found;
+	struct peer_process_hint found; /* pid 0: it is not */
 };
+
+struct question {
+	unsigned inode; /* of the socket */
+	struct peer_process_hint hint;
+};
+
+static int searcher = -1; /* the socket of the process that searches; -1: we do it ourselves */
 
 /* ---- the agent's program ---- */
 
@@ -134,18 +143,78 @@ static bool look_everywhere(struct search *s)
 	return found;
 }
 
-bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES])
+static struct peer_process_hint search(const struct question *q)
 {
 	struct search s = { .links = LINKS };
-	unsigned inode;
+
+	(void)snprintf(s.wanted, sizeof(s.wanted), "socket:[%u]", q->inode);
+	if (!look_near(&s, &q->hint) && !(q->hint.pid && look_into(&s, q->hint.pid)))
+		(void)look_everywhere(&s);
+	return s.found;
+}
+
+/* ---- in a process of its own ---- */
+
+__attribute__((noreturn)) static void serve(int fd, pid_t parent)
+{
+	struct question q;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)prctl(PR_SET_NAME, "mcp-front-peer");
+	if (fd > 0)
+		(void)close_range(0, (unsigned)fd - 1, 0);
+	(void)close_range((unsigned)fd + 1, ~0U, 0);
+	while (getppid() == parent && recv(fd, &q, sizeof(q), 0) == (ssize_t)sizeof(q)) {
+		const struct peer_process_hint found = search(&q);
+
+		if (send(fd, &found, sizeof(found), MSG_NOSIGNAL) != (ssize_t)sizeof(found))
+			break;
+	}
+	_exit(0);
+}
+
+int peer_process_fork(struct err *e)
+{
+	pid_t us = getpid(), pid;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return err_errno(e, ERR_AGAIN, "cannot look for callers");
+	pid = fork();
+	if (pid == 0)
+		serve(ends[1], us);
+	(void)close(ends[1]);
+	if (pid > 0) {
+		searcher = ends[0];
+		return 0;
+	}
+	(void)close(ends[0]);
+	return err_errno(e, ERR_AGAIN, "cannot look for callers");
+}
+
+static struct peer_process_hint ask(const struct question *q)
+{
+	struct peer_process_hint found = { 0 };
+
+	if (searcher < 0)
+		return search(q);
+	if (send(searcher, q, sizeof(*q), MSG_NOSIGNAL) != (ssize_t)sizeof(*q) ||
+	    recv(searcher, &found, sizeof(found), 0) != (ssize_t)sizeof(found))
+		found.pid = 0;
+	return found;
+}
+
+bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES])
+{
+	struct question q = { .hint = *hint };
+	struct peer_process_hint found;
 	uid_t uid;
 
-	if (peer_uid_socket(fd, &uid, &inode, NULL))
+	if (peer_uid_socket(fd, &uid, &q.inode, NULL))
 		return false;
-	(void)snprintf(s.wanted, sizeof(s.wanted), "socket:[%u]", inode);
-	if (!look_near(&s, hint) && !(hint->pid && look_into(&s, hint->pid)) &&
-	    !look_everywhere(&s))
+	found = ask(&q);
+	if (found.pid <= 0)
 		return false;
-	*hint = s.found;
-	return process_name_of(s.found.pid, ret);
+	*hint = found;
+	return process_name_of(found.pid, ret);
 }

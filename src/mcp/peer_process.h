@@ -3,6 +3,7 @@
 #ifndef PEER_PROCESS_H
 #define PEER_PROCESS_H
 
+#include "err.h"
 #include "process_name.h"
 
 #include <stdbool.h>
@@ -15,6 +16,10 @@ struct peer_process_hint {
 	pid_t pid;
 	int fd;
 };
+
+/* From here on a process forked from this one searches, and ends with it: one that is fenced by
+ * Landlock may not look into processes that it did not start. 0, -1. */
+int peer_process_fork(struct err *e);
 
 /* Writes the name (process.h) of the process whose socket is the other end of fd, an IPv4
  * connection on this machine. False: unknown: it runs as another user, has ended, or the other end

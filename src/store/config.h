@@ -22,6 +22,7 @@ enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
 enum config_force { FORCE_ALLOW, FORCE_ASK, FORCE_NEVER };
 enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
 enum config_trust { TRUST_LISTED, TRUST_ASK, TRUST_OFF };
+enum config_fence { CONFIG_FENCE_AUTO, CONFIG_FENCE_OFF, CONFIG_FENCE_REQUIRE };
 enum config_when_down { WHEN_DOWN_DENY, WHEN_DOWN_ALLOW };
 enum config_reads { READS_ALLOW, READS_POLICY };
 enum config_watch { WATCH_OFF, WATCH_REMOTE, WATCH_ALWAYS };
@@ -115,6 +116,7 @@ struct config {
 	int64_t undo_limit_bytes;
 	int64_t command_timeout_seconds;
 	int64_t command_output_limit_bytes;
+	int fence; /* enum config_fence */
 	struct {
 		char *path; /* absolute */
 	} database;

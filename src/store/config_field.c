@@ -86,6 +86,12 @@ static const char *const READS[] = {
 	[READS_POLICY] = "policy",
 	NULL,
 };
+static const char *const FENCES[] = {
+	[CONFIG_FENCE_AUTO] = "auto",
+	[CONFIG_FENCE_OFF] = "off",
+	[CONFIG_FENCE_REQUIRE] = "require",
+	NULL,
+};
 static const char *const WATCHES[] = {
 	[WATCH_OFF] = "off",
 	[WATCH_REMOTE] = "remote",
@@ -164,6 +170,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "command_output_limit_bytes", KIND_NUMBER, AT(command_output_limit_bytes),
 	  .preset = "65536", RANGE(256, 64 * 1024 * 1024),
 	  .comment = "output of a command beyond this is cut off" },
+	{ "fence", KIND_CHOICE, AT(fence), .preset = "auto", .choices = FENCES,
+	  .comment = "what our processes may reach is limited by Landlock: as far as the kernel "
+	             "offers it, not at all (off), or, where it offers none, nothing is served "
+	             "(require)" },
 
 	{ "database.path", KIND_TEXT, AT(database.path), .preset = "", .rule = &CONFIG_NOT_EMPTY,
 	  FLAG(database, "--db"), .example = "~/.local/state/agent-intercom/intercom.db",

@@ -92,7 +92,15 @@ static bool is_unreadable(struct sqlite3 *db)
 
 int store_code(struct sqlite3 *db, int rc)
 {
-	return (rc & 0xFF) == SQLITE_CORRUPT && db && is_unreadable(db) ? SQLITE_IOERR : rc;
+	int error = db ? sqlite3_system_errno(db) : 0;
+
+	if ((rc & 0xFF) == SQLITE_CORRUPT && db && is_unreadable(db))
+		return SQLITE_IOERR;
+	if ((rc & 0xFF) == SQLITE_CANTOPEN && error == EIO)
+		return SQLITE_IOERR;
+	if ((rc & 0xFF) == SQLITE_CANTOPEN && (error == ENOSPC || error == EDQUOT))
+		return SQLITE_FULL;
+	return rc;
 }
 
 static const char *message(struct sqlite3 *db, int rc, int code)

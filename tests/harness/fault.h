@@ -25,14 +25,15 @@ void faults_clear(struct faults *f);
 
 /* What can fail according to a log of start_traced: each call that names a path that begins so,
  * with each error that it may have, once and for good. In a random order that is always the same,
- * so that the first ones are a sample: as many as sample says, or all with INTERCOM_FAULTS=all. */
+ * so that the first ones are a sample: as many as sample says, or all with INTERCOM_FAULTS=all, or
+ * with INTERCOM_FAULTS=2/8 the second eighth of all. */
 void faults_read(struct faults *f, const char *log, const char *path, size_t sample);
 
 /* Starts a worker whose call fails; the caller waits for it. */
 pid_t fault_start(const struct fault *f, const char *worker, const char *log);
 
-/* Whether a call that failed names a path that begins so. */
-bool fault_hit(const char *log, const char *path);
+/* Whether a call that failed names no path that begins so. */
+bool fault_hit_outside(const char *log, const char *path);
 
 /* "EIO at fsync 3, and from then on"; valid until the next call. */
 const char *fault_name(const struct fault *f);

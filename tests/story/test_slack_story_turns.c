@@ -164,6 +164,7 @@ START_TEST(a_stop_of_the_system_is_one_message_and_the_head_resumes)
 {
 	OWNED(char_ptr) char *head = NULL;
 	OWNED(char_ptr) char *stopped = NULL;
+	OWNED(char_ptr) char *resumed = NULL;
 
 	a_system_with_an_agent("mend it", "\"text:I begin.\", \"wait\"");
 	free(ts_of("agent"));
@@ -182,7 +183,8 @@ START_TEST(a_stop_of_the_system_is_one_message_and_the_head_resumes)
 	       "server|sent\n");
 	press_and_wait(head, "session_resume");
 	pass_time_until("SELECT status FROM session", "active\n");
-	is_not_in(shown_now(head), "session_resume");
+	resumed = shown_now(head);
+	is_not_in(resumed, "session_resume");
 	end_system();
 }
 END_TEST

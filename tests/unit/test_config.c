@@ -144,6 +144,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "checkpoint_retention_days|30|default\n"
 	    "undo_limit_bytes|10485760|default\n"
 	    "command_timeout_seconds|60|default\ncommand_output_limit_bytes|65536|default\n"
+	    "fence|auto|default\n"
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
 	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\napply.force|allow|"
 	    "default\n"
@@ -193,7 +194,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "http_port = 0\nipc_name = \"other.one\"\nretention_days = 7\n"
 	    "audit_retention_days = 8\nretention_export_dir = \".\"\nundo_limit_bytes = 0\n"
 	    "checkpoint_retention_days = 9\n"
-	    "command_timeout_seconds = 61\ncommand_output_limit_bytes = 1000\n"
+	    "command_timeout_seconds = 61\ncommand_output_limit_bytes = 1000\nfence = \"require\"\n"
 	    "[database]\npath = \"data/x.db\"\n"
 	    "[apply]\nfuzz_lines = 2\nkeep_attributes = false\nforce = \"ask\"\n"
 	    "[checkpoint]\nauto = false\nignored = true\nkeep = 22\nmax_files = 23\n"
@@ -235,6 +236,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.undo_limit_bytes, 0);
 	ck_assert_int_eq(c.command_timeout_seconds, 61);
 	ck_assert_int_eq(c.command_output_limit_bytes, 1000);
+	ck_assert_int_eq(c.fence, CONFIG_FENCE_REQUIRE);
 	ck_assert_str_eq(c.database.path, in("conf/data/x.db"));
 	ck_assert_int_eq(c.apply.fuzz_lines, 2);
 	ck_assert(!c.apply.keep_attributes);

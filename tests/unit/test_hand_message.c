@@ -61,6 +61,7 @@ static void answer(struct str *message)
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
 	OWNED(str) struct str whole = { 0 };
 
+	hand_look_around(&ask, &found);
 	hand_work(&ask, -1, &found);
 	hand_found_write(&ask, &found, &whole);
 	ck_assert_uint_eq(pack_length(whole.bytes), whole.length - PACK_HEAD_BYTES);

@@ -21,6 +21,18 @@ static ssize_t read_or_fail(int fd, void *bytes, size_t count, off_t at)
 	return -1;
 }
 
+static int open_log_error;
+
+static int open_or_fail(const char *path, int flags, int mode)
+{
+	size_t length = strlen(path);
+
+	if (length < 4 || strcmp(path + length - 4, "-wal") != 0)
+		return open(path, flags, mode);
+	errno = open_log_error;
+	return -1;
+}
+
 /* From here on, or no longer: SQLite cannot read. */
 static void disk_fails(bool fails)
 {
@@ -85,6 +97,31 @@ START_TEST(what_the_disk_cannot_read_is_read_later)
 }
 END_TEST
 
+START_TEST(a_log_that_the_disk_cannot_open_is_opened_later)
+{
+	static const struct {
+		int error;
+		const char *told;
+	} CASES[] = { { EIO, IO_ERROR },
+		      { ENOSPC, "disk is full; free space" },
+		      { EDQUOT, "disk is full; free space" } };
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	fresh_store();
+	(void)vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_or_fail);
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(store) struct store st = STORE_INIT;
+		struct err e = { 0 };
+
+		open_log_error = CASES[i].error;
+		ck_assert_int_eq(store_open(&st, test_db(), test_run(), &e), -1);
+		ck_assert_msg(strstr(e.text, CASES[i].told) != NULL, "%s", e.text);
+		ck_assert_int_eq(e.kind, ERR_AGAIN);
+	}
+	(void)vfs->xSetSystemCall(vfs, "open", NULL);
+}
+END_TEST
+
 START_TEST(a_check_that_finds_a_page_unreadable_says_that_it_is_the_disk)
 {
 	OWNED(store) struct store st = STORE_INIT;
@@ -131,6 +168,7 @@ int main(void)
 
 	tcase_add_test(c, a_database_that_the_disk_cannot_read_is_opened_later);
 	tcase_add_test(c, what_the_disk_cannot_read_is_read_later);
+	tcase_add_test(c, a_log_that_the_disk_cannot_open_is_opened_later);
 	tcase_add_test(c, a_check_that_finds_a_page_unreadable_says_that_it_is_the_disk);
 	tcase_add_test(c, pages_with_other_bytes_are_damage);
 	return run_suite(s);

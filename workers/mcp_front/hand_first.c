@@ -8,9 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int spawn(const char *path, int theirs, int watch, pid_t *ret_pid, struct err *e)
+static int spawn(const char *path, const char *fence, int theirs, int watch, pid_t *ret_pid,
+                 struct err *e)
 {
-	char *argv[] = { (char *)path, NULL };
+	char *argv[] = { (char *)path, (char *)fence, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t none, all;
@@ -35,8 +36,8 @@ static int spawn(const char *path, int theirs, int watch, pid_t *ret_pid, struct
 	return failed ? err_errno(e, ERR_AGAIN, "cannot start %s", path) : 0;
 }
 
-int hand_first_start(const char *path, int watch_fd, pid_t *ret_pid, int *ret_control,
-                     struct err *e)
+int hand_first_start(const char *path, const char *fence, int watch_fd, pid_t *ret_pid,
+                     int *ret_control, struct err *e)
 {
 	enum { ABOVE = 10 }; /* above the descriptor numbers that hand uses */
 	int pair[2], theirs, watch, failed;
@@ -46,7 +47,7 @@ int hand_first_start(const char *path, int watch_fd, pid_t *ret_pid, int *ret_co
 		return err_errno(e, ERR_AGAIN, "socketpair");
 	theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, ABOVE);
 	watch = fcntl(watch_fd, F_DUPFD_CLOEXEC, ABOVE);
-	failed = spawn(path, theirs, watch, ret_pid, e);
+	failed = spawn(path, fence, theirs, watch, ret_pid, e);
 	(void)close(pair[1]);
 	(void)close(theirs);
 	(void)close(watch);

@@ -8,10 +8,10 @@
 
 #include <sys/types.h>
 
-/* Starts it from path; it inherits watch_fd, an inotify. ret_control: the socket to it. On error
- * *ret_pid is 0. */
-int hand_first_start(const char *path, int watch_fd, pid_t *ret_pid, int *ret_control,
-                     struct err *e);
+/* Starts it from path, with the setting `fence`; it inherits watch_fd, an inotify. ret_control: the
+ * socket to it. On error *ret_pid is 0. */
+int hand_first_start(const char *path, const char *fence, int watch_fd, pid_t *ret_pid,
+                     int *ret_control, struct err *e);
 
 /* Has it begin a job, whose process talks over fd; apart: the file that goes with the question, -1:
  * none. 0 or -1; both remain the caller's. */

@@ -60,6 +60,7 @@ struct hand {
 
 struct hands {
 	char *path;
+	struct str fence; /* the setting: each job is fenced to its workspace */
 	int at_once;
 	pid_t pid; /* of the first process, which forks the others; 0: none */
 	int control;
@@ -236,7 +237,8 @@ static int start_first(struct front *f, struct err *e)
 	struct hands *hands = f->hands;
 
 	hands->start_ms = clock_monotonic_ms() + RESTART_MS;
-	if (hand_first_start(hands->path, f->policy_fd, &hands->pid, &hands->control, e))
+	if (hand_first_start(hands->path, hands->fence.bytes, f->policy_fd, &hands->pid,
+	                     &hands->control, e))
 		return -1;
 	hands->told = event_new(f->base, hands->control, EV_READ | EV_PERSIST, on_told, f);
 	(void)event_add(hands->told, NULL);
@@ -781,6 +783,10 @@ int hands_start(struct front *f, struct err *e)
 	hand_queue_init(&hands->queue);
 	hands->clock = evtimer_new(f->base, on_clock, f);
 	hands->at_once = (int)setting_int(&f->worker.store, "mcp.hands", AT_ONCE);
+	if (setting_get(&f->worker.store, "fence", &hands->fence, e) < 0)
+		return -1;
+	if (!hands->fence.length)
+		str_add(&hands->fence, "auto");
 	read_listed(f);
 	if (paths_libexec(&path, e))
 		return -1;
@@ -879,6 +885,7 @@ void hands_stop(struct front *f)
 		event_free(hands->clock);
 	free(hands->listed);
 	free(hands->path);
+	str_clear(&hands->fence);
 	free(hands);
 	f->hands = NULL;
 }

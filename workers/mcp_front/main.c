@@ -18,6 +18,7 @@
 #include "nudges.h"
 #include "park.h"
 #include "paths.h"
+#include "peer_process.h"
 #include "pipe.h"
 #include "policies.h"
 #include "policy_gate.h"
@@ -419,7 +420,8 @@ int main(int argc, char **argv)
 		(void)mallopt(M_MMAP_THRESHOLD, FRONT_BIG_CALL);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
-		    policies_start(&f, &e) == 0 && hands_start(&f, &e) == 0 &&
+		    policies_start(&f, &e) == 0 && peer_process_fork(&e) == 0 &&
+		    worker_fence(&f.worker, &e) == 0 && hands_start(&f, &e) == 0 &&
 		    pipe_listen(&f, &e) == 0 && ipc_start(&f, &e) == 0) {
 			listen_http(&f, &detail);
 			if (worker_ready(&f.worker, str_text(&detail), &e) == 0)

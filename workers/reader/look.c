@@ -3,6 +3,7 @@
 #include "changes.h"
 #include "clock.h"
 #include "excerpt.h"
+#include "fences.h"
 #include "io.h"
 #include "json_writer.h"
 #include "limit.h"
@@ -186,7 +187,9 @@ static int answer(const struct look_order *o, int out)
 	OWNED(str) struct str detail = { 0 };
 	OWNED(str) struct str why = { 0 };
 	struct err e = { 0 };
-	bool refused = work(o, &detail, &found, &e) != 0;
+	const struct fence_view view = { .root = o->row->workspace_root, .objects = o->objects };
+	bool refused = fence_workspace(fence_mode_of_child(), &view, &e) != 0 ||
+	               work(o, &detail, &found, &e) != 0;
 
 	if (refused)
 		add_why(&why, &e);

@@ -92,6 +92,7 @@ static bool look(int fd)
 	bool goes_on = next(fd, &question) && hand_ask_read(&question, &ask) == 0;
 
 	if (goes_on) {
+		hand_look_around(&ask, &found);
 		hand_work(&ask, -1, &found);
 		hand_found_write(&ask, &found, &answer);
 		goes_on = io_write_all(fd, answer.bytes, answer.length) == 0;

@@ -244,6 +244,7 @@ int main(int argc, char **argv)
 	base = slack_secret_take("SLACK_API_URL");
 	failed = worker_open(&l.worker, "slack-listener", PURPOSE, argc, argv, &e) ||
 	         open_web(&l, token, base, &e);
+	l.worker.any_port = base != NULL;
 	slack_secret_wipe(&token);
 	slack_secret_wipe(&base);
 	if (!failed && open_loop(&l, &e) == 0) {

@@ -150,6 +150,7 @@ int main(int argc, char **argv)
 	                     argc, argv, &e);
 	if (!failed)
 		failed = open_web(&p, token, base, &e);
+	p.w.any_port = base != NULL;
 	slack_secret_wipe(&token);
 	slack_secret_wipe(&base);
 	if (!failed && !slack_settle_left(&p.w.store, p.w.id.text, &e) &&

@@ -1,0 +1,231 @@
+#include "fences.h"
+
+#include "calls.h"
+#include "fence.h"
+#include "limit.h"
+#include "str.h"
+
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+enum {
+	DATABASE = 1, /* the folders of the database and of bells, locks and sockets */
+	LOOKS = 2, /* reads everywhere: its children look into workspaces */
+	WRITES = 4, /* writes everywhere, into workspaces that it does not know yet */
+	EXPORTS = 8, /* the folder of the exports */
+	SLACK = 16, /* connects to ports 443 and 53; reads certificates, and where names resolve */
+	MOVES = 32, /* renames from one folder to another */
+	ALONE = 64, /* starts no process */
+	HAND = 128, /* starts hand, and listens on TCP */
+	MOVING = 256, /* moves with the run directory, wherever the next one is made */
+	OPEN = 512, /* has no fence, because */
+};
+
+/* The table of processes. None of those that are fenced executes anything, makes a device, listens
+ * on TCP, or signals or traces a process that it did not start. */
+static const struct process {
+	const char *name;
+	unsigned reaches;
+} PROCESSES[] = {
+	{ "applier", DATABASE | WRITES | MOVES },
+	{ "archivist", DATABASE | LOOKS | MOVES },
+	{ "commander", OPEN }, /* the operator's commands would inherit it */
+	{ "mcp-front", DATABASE | LOOKS | HAND | MOVING },
+	{ "reader", DATABASE | LOOKS },
+	{ "retention", DATABASE | EXPORTS | ALONE },
+	{ "runner", OPEN }, /* its agent would inherit it */
+	{ "sentry", DATABASE | LOOKS },
+	{ "slack-listener", DATABASE | SLACK },
+	{ "slack-poster", DATABASE | SLACK },
+	{ "watchdog", DATABASE | ALONE },
+};
+
+enum { HTTPS = 443, DNS = 53 };
+
+static const char *for_children = "off"; /* the setting, once a fence stands */
+
+/* What the C library and libcrypto read on their own. */
+static void allow_system(struct fence *f)
+{
+	static const char *const READ[] = {
+		"/dev/urandom", "/etc/group",         "/etc/ld.so.cache",     "/etc/localtime",
+		"/etc/passwd",  "/etc/nsswitch.conf", "/etc/ssl/openssl.cnf", "/lib",
+		"/lib64",       "/usr/lib",           "/usr/lib64",           "/usr/share/zoneinfo",
+#ifdef __SANITIZE_ADDRESS__
+		"/proc",
+#endif
+	};
+
+	for (size_t i = 0; i < COUNT(READ); i++)
+		fence_allow(f, READ[i], FENCE_READ);
+	fence_allow(f, "/dev/null", FENCE_WRITE);
+}
+
+/* The folder that a file is really in, since an update puts another file there. */
+static void allow_folder_of(struct fence *f, const char *file, unsigned may, char folder[PATH_MAX])
+{
+	char *slash = realpath(file, folder) ? strrchr(folder, '/') : NULL;
+
+	if (!slash || slash == folder)
+		return;
+	*slash = '\0';
+	fence_allow(f, folder, may);
+}
+
+static void allow_slack(struct fence *f, bool any_port)
+{
+	static const char *const READ[] = { "/etc",
+		                            "/gnu/store",
+		                            "/nix/store",
+		                            "/run/NetworkManager",
+		                            "/run/resolvconf",
+		                            "/run/systemd/resolve",
+		                            "/usr" };
+	static const char *const FILES[] = { "/etc/resolv.conf", "/etc/hosts",
+		                             "/etc/ssl/certs/ca-certificates.crt",
+		                             "/etc/pki/tls/certs/ca-bundle.crt" };
+	static char folders[COUNT(FILES)][PATH_MAX];
+
+	for (size_t i = 0; i < COUNT(READ); i++)
+		fence_allow(f, READ[i], FENCE_READ);
+	for (size_t i = 0; i < COUNT(FILES); i++)
+		allow_folder_of(f, FILES[i], FENCE_READ, folders[i]);
+	f->any_port = any_port;
+	fence_allow_port(f, HTTPS);
+	fence_allow_port(f, DNS);
+}
+
+/* The sanitizers start a process of their own at the end. */
+static void limit(bool is_alone)
+{
+	limit_to(RLIMIT_CORE, 0);
+#ifndef __SANITIZE_ADDRESS__
+	if (is_alone)
+		limit_to(RLIMIT_NPROC, 0);
+#else
+	(void)is_alone;
+#endif
+}
+
+/* The ABI in force; 0: none, which only "require" refuses, and why. */
+static int raise_it(const struct fence *f, const char *mode, const char *name, struct err *why)
+{
+	int abi = fence_raise(f, why);
+
+	if (abi == 0)
+		(void)err_set(why, ERR_INPUT,
+		              "this kernel offers %s no Landlock; it needs Linux %s and landlock "
+		              "among its security modules (lsm=)",
+		              name, f->moves ? "5.19" : "5.13");
+	if (abi > 0)
+		return abi;
+	return strcmp(mode, "require") == 0 ? -1 : 0;
+}
+
+/* What the kernel needs for starting a program of ours that links dynamically, as this one does. */
+static const char *interpreter(void)
+{
+	static char path[PATH_MAX];
+	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR); /* NOLINT: an address */
+	const char *base = (const char *)headers;
+
+	for (size_t i = 0; headers && i < getauxval(AT_PHNUM); i++) {
+		if (headers[i].p_type == PT_PHDR)
+			base -= headers[i].p_vaddr;
+		if (headers[i].p_type == PT_INTERP)
+			(void)snprintf(path, sizeof(path), "%s", base + headers[i].p_vaddr);
+	}
+	return path;
+}
+
+static const struct process *find(const char *name)
+{
+	for (size_t i = 0; i < COUNT(PROCESSES); i++) {
+		size_t length = strlen(PROCESSES[i].name);
+
+		if (strncmp(PROCESSES[i].name, name, length) == 0 &&
+		    (!name[length] || name[length] == '-')) /* runner-12 */
+			return &PROCESSES[i];
+	}
+	return NULL;
+}
+
+/* folder: of the database. */
+static void allow_row(struct fence *f, unsigned reaches, const char *folder,
+                      const struct fence_ground *ground)
+{
+	static char loader[PATH_MAX];
+
+	*f = (struct fence){ .moves = reaches & MOVES, .listens = reaches & HAND };
+	allow_system(f);
+	fence_allow(f, *folder ? folder : "/", FENCE_WRITE);
+	fence_allow(f, ground->run_dir, FENCE_WRITE);
+	if (reaches & (LOOKS | WRITES))
+		fence_allow(f, "/", reaches & WRITES ? FENCE_WRITE : FENCE_READ);
+	if (reaches & EXPORTS)
+		fence_allow(f, ground->exports, FENCE_WRITE);
+	if (reaches & SLACK)
+		allow_slack(f, ground->any_port);
+	if (reaches & HAND) {
+		fence_allow(f, ground->programs, FENCE_RUN);
+		allow_folder_of(f, interpreter(), FENCE_RUN, loader);
+	}
+	for (size_t i = 0; reaches & MOVING && i < COUNT(ground->moves_to); i++)
+		fence_allow(f, ground->moves_to[i], FENCE_WRITE);
+}
+
+int fence_worker(const char *name, const char *mode, const struct fence_ground *ground,
+                 char state[FENCE_STATE_BYTES], struct err *e)
+{
+	const struct process *p = find(name);
+	OWNED(char_ptr) char *folder = realpath(ground->database, NULL);
+	bool is_off = strcmp(mode, "off") == 0;
+	struct err why = { 0 };
+	struct fence f;
+	int abi;
+
+	if (!p)
+		return err_set(e, ERR_BUG, "%s is not in the table of fences", name);
+	(void)snprintf(state, FENCE_STATE_BYTES, "%s", is_off ? "off" : "open");
+	if (is_off || p->reaches & OPEN)
+		return 0;
+	if (!folder)
+		return err_errno(e, ERR_INPUT, "cannot find %s", ground->database);
+	*strrchr(folder, '/') = '\0';
+	limit(p->reaches & ALONE);
+	allow_row(&f, p->reaches, folder, ground);
+	abi = raise_it(&f, mode, name, &why);
+	if (abi < 0)
+		return err_set(e, why.kind, "fence = \"require\", but %s", why.text);
+	if (abi > 0) {
+		for_children = strcmp(mode, "require") == 0 ? "require" : "auto";
+		(void)snprintf(state, FENCE_STATE_BYTES, "landlock %d", abi);
+	} else
+		(void)snprintf(state, FENCE_STATE_BYTES, "none: %.180s", why.text);
+	return 0;
+}
+
+int fence_workspace(const char *mode, const struct fence_view *view, struct err *e)
+{
+	struct fence f = { .moves = view->is_kept };
+	int abi;
+
+	if (strcmp(mode, "off") == 0)
+		return 0;
+	allow_system(&f);
+	fence_allow(&f, view->root, FENCE_READ);
+	fence_allow(&f, view->objects, view->is_kept ? FENCE_WRITE : FENCE_READ);
+	abi = raise_it(&f, mode, "the process that reads a workspace", e);
+	if (abi > 0 && calls_refuse(e) && strcmp(mode, "require") == 0)
+		return -1;
+	return abi < 0 ? -1 : 0;
+}
+
+const char *fence_mode_of_child(void)
+{
+	return for_children;
+}
