@@ -5,6 +5,7 @@
 #include "diff.h"
 #include "io.h"
 #include "safe_path.h"
+#include "yes_no.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES = 64, PIECE_BYTES = 16 << 10, EXTENSION_MOST = 16 };
+enum { PIECE_BYTES = 16 << 10, EXTENSION_MOST = 16 };
 
 /* ---- what was asked ---- */
 
@@ -208,16 +209,6 @@ static void show(const struct ctl *c, const struct request *r, const struct str 
 	print_block(c, str_text(&diff), diff.length, true);
 }
 
-/* Asks on the terminal. Whether the answer is yes. */
-static bool is_meant(void)
-{
-	char line[ANSWER_BYTES];
-
-	(void)fputs("Approve it with this change? [y/N] ", stdout);
-	(void)fflush(stdout);
-	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
-}
-
 static int check(const struct request *r, const struct str *text, struct err *e)
 {
 	const char *bytes = str_text(text);
@@ -267,7 +258,8 @@ static int approve_edited(struct ctl *c, struct err *e)
 	          memcmp(str_text(&asked), str_text(&text), text.length) == 0;
 	if (!is_same && !c->json)
 		show(c, &r, &asked, &text);
-	if (!is_same && asks && !c->json && !is_meant())
+	if (!is_same && asks && !c->json &&
+	    yes_no_ask("Approve it with this change?") != YES_NO_YES)
 		return err_set(e, ERR_INPUT, "nothing was approved");
 	w.id = r.row.id;
 	w.edited = str_text(&text);

@@ -4,12 +4,13 @@
 
 #include "clock.h"
 #include "sql/workspace_restore.h"
+#include "yes_no.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WAIT_MS = 600000, LOOK_MS = 50, ANSWER_BYTES = 64 };
+enum { WAIT_MS = 600000, LOOK_MS = 50 };
 
 /* An order, and what has become of it. */
 struct order {
@@ -106,16 +107,6 @@ static int tell(struct ctl *c, const struct workspace_restore_ordered_row *row, 
 	return 0;
 }
 
-/* Asks on the terminal. Whether the answer is yes. */
-static bool proceeds(void)
-{
-	char line[ANSWER_BYTES];
-
-	(void)fputs("Proceed? [y/N] ", stdout);
-	(void)fflush(stdout);
-	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
-}
-
 static int answer(struct ctl *c, const struct request *r, bool yes, struct err *e)
 {
 	const struct words w = { .verb = verb_find(yes ? "approve" : "reject"),
@@ -155,7 +146,7 @@ static int ask(struct ctl *c, struct order *o, struct err *e)
 	if (!c->yes && !c->terminal)
 		return leave_open(c, o);
 	o->answered = o->row.seq;
-	return answer(c, &r, c->yes || proceeds(), e) ? -1 : 1;
+	return answer(c, &r, c->yes || yes_no_ask("Proceed?") == YES_NO_YES, e) ? -1 : 1;
 }
 
 int restore_checkpoint(struct ctl *c, const char *id, struct err *e)

@@ -9,6 +9,7 @@
 #include "backup.h"
 #include "clock.h"
 #include "collect.h"
+#include "yes_no.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -181,7 +182,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	if (staging_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
 		return -1;
 	tell(a->operand, version, &rows);
-	if (!a->flag && !cli_ask("Replace the present database with it?")) {
+	if (!a->flag && yes_no_ask("Replace the present database with it?") != YES_NO_YES) {
 		(void)puts("Nothing is changed.");
 		return DECLINED;
 	}

@@ -80,33 +80,6 @@ bool cli_has_terminal(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-enum cli_answer cli_answer(const char *question)
-{
-	char answer[16];
-
-	(void)printf("%s [y/N] ", question);
-	(void)fflush(stdout);
-	if (!fgets(answer, sizeof(answer), stdin)) {
-		(void)putchar('\n');
-		return CLI_SILENT;
-	}
-	switch (answer[0]) {
-	case 'y':
-	case 'Y':
-		return CLI_YES;
-	case 'n':
-	case 'N':
-		return CLI_NO;
-	default:
-		return CLI_SILENT;
-	}
-}
-
-bool cli_ask(const char *question)
-{
-	return cli_answer(question) == CLI_YES;
-}
-
 int cli_say(const struct err *e)
 {
 	(void)fprintf(stderr, "%s: %s\n", PROGRAM, e->text);

@@ -7,6 +7,7 @@
 #include "diff.h"
 #include "json.h"
 #include "toml_edit.h"
+#include "yes_no.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -564,7 +565,7 @@ static int carry_out(const struct plan *p, const struct wish *w, const char *que
 		              PROGRAM);
 		return DECLINED;
 	}
-	if (!w->yes && !cli_ask(question)) {
+	if (!w->yes && yes_no_ask(question) != YES_NO_YES) {
 		(void)puts("Nothing is written.");
 		return DECLINED;
 	}

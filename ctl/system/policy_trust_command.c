@@ -6,6 +6,7 @@
 #include "machine.h"
 #include "policy_trust.h"
 #include "store.h"
+#include "yes_no.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -104,7 +105,7 @@ static int say_in_transaction(struct trust *t, bool trusted, struct err *e)
 static int run(struct trust *t, bool yes, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
-	enum cli_answer answer = CLI_YES;
+	enum yes_no answer = YES_NO_YES;
 	bool shown;
 
 	if (strcmp(t->file->hash, t->file->trusted_hash) == 0) {
@@ -118,15 +119,15 @@ static int run(struct trust *t, bool yes, struct err *e)
 		(void)putchar((unsigned char)*c < ' ' && *c != '\n' ? '?' : *c);
 	(void)putchar('\n');
 	if (!yes)
-		answer = cli_answer("May it?");
-	if (answer == CLI_SILENT) {
+		answer = yes_no_ask("May it?");
+	if (answer == YES_NO_NEITHER) {
 		(void)puts("Nothing is changed.");
 		return DECLINED;
 	}
-	if (say_in_transaction(t, answer == CLI_YES, e))
+	if (say_in_transaction(t, answer == YES_NO_YES, e))
 		return -1;
-	(void)puts(answer == CLI_YES ? "trusted" : "not trusted");
-	return answer == CLI_YES ? EX_OK : DECLINED;
+	(void)puts(answer == YES_NO_YES ? "trusted" : "not trusted");
+	return answer == YES_NO_YES ? EX_OK : DECLINED;
 }
 
 int intercom_policy_trust(const struct config_source *source, int argc, char **argv)

@@ -63,11 +63,6 @@ int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv);
  * Returns 0; -1 if several could be meant (and says so). */
 int cli_find(struct config_source *source);
 bool cli_has_terminal(void);
-/* The answer to a question; anything but yes or no counts as silence. */
-enum cli_answer { CLI_SILENT, CLI_NO, CLI_YES };
-enum cli_answer cli_answer(const char *question);
-/* Whether the answer is yes. */
-bool cli_ask(const char *question);
 /* Prints the error on stderr; returns the matching exit status. */
 int cli_say(const struct err *e);
 

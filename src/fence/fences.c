@@ -158,7 +158,7 @@ static const struct process *find(const char *name)
 static void allow_row(struct fence *f, unsigned reaches, const char *folder,
                       const struct fence_ground *ground)
 {
-	static char loader[PATH_MAX];
+	static char loader[PATH_MAX], hand[PATH_MAX], is_in[PATH_MAX];
 
 	*f = (struct fence){ .moves = reaches & MOVES, .listens = reaches & HAND };
 	allow_system(f);
@@ -171,7 +171,9 @@ static void allow_row(struct fence *f, unsigned reaches, const char *folder,
 	if (reaches & SLACK)
 		allow_slack(f, ground->any_port);
 	if (reaches & HAND) {
+		(void)snprintf(hand, sizeof(hand), "%s/hand", ground->programs);
 		fence_allow(f, ground->programs, FENCE_RUN);
+		allow_folder_of(f, hand, FENCE_RUN, is_in); /* it may be a link */
 		allow_folder_of(f, interpreter(), FENCE_RUN, loader);
 	}
 	for (size_t i = 0; reaches & MOVING && i < COUNT(ground->moves_to); i++)

@@ -228,21 +228,52 @@ const char *gate_input_patch_argument(const struct gate_input *in)
 	return in->command ? "command" : in->keys->content;
 }
 
+/* Whether the text has one of the first characters beside one of the second ones. */
+static bool has_pair(const char *text, const char *first, const char *second)
+{
+	for (const char *at = text; at[0] && at[1]; at++)
+		if (strchr(first, at[0]) && strchr(second, at[1]))
+			return true;
+	return false;
+}
+
+/* How many folders the rest of a pattern, from its first wildcard on, may lead up, at most. Signs
+ * of patterns may stand between two dots that become one "..": {.,x}. or [.][.] or \.. */
+static size_t ups_of(const char *rest)
+{
+	bool joins = has_pair(rest, "{(,|", "}),|.") || has_pair(rest, ".", "}),|");
+	size_t dots = 0, ups = 0;
+
+	for (const char *at = rest; *at; at++) {
+		if (*at == '.' && ++dots % 2 == 0)
+			ups++;
+		else if (*at != '.' && !joins && !strchr("[]\\", *at))
+			dots = 0;
+	}
+	return ups;
+}
+
 /* Of a pattern for names below a folder: what stands before the first name with a wildcard, else
- * the folder. It may lead out of the folder. */
+ * the folder. It may lead out of the folder, and what follows the wildcard may lead up from it. */
 static void add_pattern(struct gate_input *in, const char *folder, const char *pattern)
 {
 	OWNED(str) struct str path = { 0 };
-	size_t length = strcspn(pattern, "*?[{");
+	size_t length = strcspn(pattern, "*?[{(\\");
+	const char *rest;
 
 	while (pattern[length] && length && pattern[length - 1] != '/')
 		length--;
+	rest = pattern + length;
 	while (length > 1 && pattern[length - 1] == '/')
 		length--;
-	if (pattern[0] != '/' && strcmp(folder, ".") != 0)
-		str_addf(&path, "%s/", folder);
+	if (pattern[0] != '/' && (length == 0 || strcmp(folder, ".") != 0))
+		str_addf(&path, "%s%s", folder, length ? "/" : "");
 	str_add_bytes(&path, pattern, length);
-	add_path(in, length ? path.bytes : folder);
+	for (size_t ups = ups_of(rest); ups; ups--)
+		str_add(&path, "/..");
+	add_path(in, path.bytes);
+	if (length == 0 && has_pair(rest, "{(,|", "/"))
+		add_path(in, "/");
 }
 
 /* What a tool reads: where the host names no folder for a search, that is where it works. */

@@ -116,6 +116,30 @@ START_TEST(a_search_above_what_is_always_asked_is_asked)
 }
 END_TEST
 
+START_TEST(a_pattern_that_leads_up_behind_its_wildcard_is_asked)
+{
+	static const struct use USES[] = {
+		{ "gemini", "BeforeTool", "read_many_files",
+		  "{\"include\":[\"docs/{../secrets,.}/*\"]}" },
+		{ "gemini", "BeforeTool", "read_many_files",
+		  "{\"include\":[\"docs/*/../../secrets/*\"]}" },
+		{ "gemini", "BeforeTool", "glob",
+		  "{\"pattern\":\"{../secrets,.}/*\",\"dir_path\":\"docs\"}" },
+		{ "claude", "PreToolUse", "Glob",
+		  "{\"pattern\":\"{.,x}./secrets/*\",\"path\":\"docs\"}" },
+		{ "claude", "PreToolUse", "Glob",
+		  "{\"pattern\":\"[.][.]/secrets/*\",\"path\":\"docs\"}" },
+		{ "claude", "PreToolUse", "Glob",
+		  "{\"pattern\":\"\\\\.\\\\./secrets/*\",\"path\":\"docs\"}" },
+		{ "claude", "PreToolUse", "Glob",
+		  "{\"pattern\":\"{%s/secrets,x}/*\",\"path\":\"docs\"}" },
+	};
+
+	given_secrets();
+	are_asked(USES, COUNT(USES), "it reaches what policy.always_ask names: /");
+}
+END_TEST
+
 /* docs/NAME becomes another name of a file. */
 static void join(const char *name, const char *file)
 {
@@ -166,6 +190,8 @@ START_TEST(what_reaches_nothing_of_it_is_read_unasked)
 		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"docs/a.txt\"}" },
 		{ "claude", "PreToolUse", "TodoWrite", "{\"todos\":[]}" },
 		{ "gemini", "BeforeTool", "glob", "{\"pattern\":\"*.pem\",\"dir_path\":\"docs\"}" },
+		{ "gemini", "BeforeTool", "glob",
+		  "{\"pattern\":\"**/*.{test,spec}.{js,ts}\",\"dir_path\":\"docs\"}" },
 		{ "copilot", "preToolUse", "grep", "{\"pattern\":\"x\",\"paths\":[\"docs\"]}" },
 	};
 
@@ -212,6 +238,7 @@ int main(void)
 	tcase_add_test(c,
 	               whatever_argument_names_a_file_that_is_always_asked_it_is_not_read_unasked);
 	tcase_add_test(c, a_search_above_what_is_always_asked_is_asked);
+	tcase_add_test(c, a_pattern_that_leads_up_behind_its_wildcard_is_asked);
 	tcase_add_test(c, another_name_of_a_file_that_is_always_asked_is_asked);
 	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
 	tcase_add_test(c, what_reaches_nothing_of_it_is_read_unasked);
