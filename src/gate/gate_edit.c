@@ -280,7 +280,8 @@ static int run_patch(const struct work *w)
 	for (size_t i = 0; i < patch.count && got == 1; i++)
 		got = run_part(w, &patch.parts[i]);
 	gate_patch_clear(&patch);
-	return got;
+	/* A file that is protected is refused all the same. */
+	return got >= 0 && w->in->unplaced ? cannot(w, w->in->unplaced) : got;
 }
 
 /* ---- all ---- */

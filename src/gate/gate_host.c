@@ -22,7 +22,7 @@ static const struct gate_keys FILE_PATH = { .path = "file_path",
 	                                    .all = "replace_all",
 	                                    .edits = "edits" };
 static const struct gate_keys NOTEBOOK = { .path = "notebook_path" };
-static const struct gate_keys PATCH_IN_COMMAND = { .content = "command" };
+static const struct gate_keys PATCH_IN_COMMAND = { .content = "command", .folder = "workdir" };
 static const struct gate_keys PATCH_IN_INPUT = { .content = "input" };
 static const struct gate_keys GEMINI_FILE = { .path = "file_path",
 	                                      .content = "content",

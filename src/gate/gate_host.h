@@ -59,7 +59,7 @@ struct gate_keys {
 	const char *old_text, *new_text;
 	const char *all; /* true: every occurrence is replaced */
 	const char *edits; /* the list of a form with many */
-	const char *folder; /* where a command runs */
+	const char *folder; /* where a command runs, or where a patch's paths begin */
 	const char *pattern; /* of names of files that are searched, below each of the paths */
 };
 

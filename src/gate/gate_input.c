@@ -19,7 +19,7 @@ static const char *const TOOL_USE[] = { "tool_use_id", "toolUseId", "tool_call_i
 	                                NULL };
 static const char *const RESPONSE[] = { "tool_response", "toolResult", "tool_output", "result_json",
 	                                "tool_result",   "output",     NULL };
-/* Where a command runs, in any host. */
+/* Where a command runs, or a patch's paths begin, in any host. */
 static const char *const FOLDER[] = { "dir_path",          "directory", "workdir",
 	                              "working_directory", "cwd",       NULL };
 static const char *const MESSAGE[] = { "message", "last_assistant_message", "prompt_response",
@@ -185,6 +185,44 @@ static void read_patch(struct gate_input *in, const char *text)
 	gate_patch_clear(&patch);
 }
 
+static bool names_parent(const char *folder)
+{
+	for (const char *at = folder; (at = strstr(at, "..")); at += 2)
+		if ((at == folder || at[-1] == '/') && (!at[2] || at[2] == '/'))
+			return true;
+	return false;
+}
+
+/* The patch's paths begin in the folder that the host's own argument names, and there in the one
+ * that the command changes to. What another host calls so, this one may ignore or obey. */
+static void place_patch(struct gate_input *in)
+{
+	const char *own = in->keys ? in->keys->folder : NULL;
+	const char *folder = own ? json_text(in->tool_input, own) : NULL;
+	OWNED(str) struct str dir = { 0 };
+
+	for (const char *const *name = FOLDER; *name; name++) {
+		const cJSON *value = cJSON_GetObjectItemCaseSensitive(in->tool_input, *name);
+		const char *text = cJSON_GetStringValue(value);
+
+		if (!value || cJSON_IsNull(value) || (text && !*text))
+			continue;
+		if (!own || strcmp(*name, own) != 0)
+			in->unplaced = "a folder is named by an argument that is not the host's";
+		else if (!text)
+			in->unplaced = "the folder of the patch is not given as a text";
+		else if (names_parent(text)) /* behind a link, that is another folder */
+			in->unplaced = "the folder of the patch is named with \"..\"";
+	}
+	if (!folder || !*folder || (in->patch_dir && in->patch_dir[0] == '/'))
+		return;
+	str_add(&dir, folder);
+	if (in->patch_dir)
+		str_addf(&dir, "/%s", in->patch_dir);
+	free(in->patch_dir);
+	in->patch_dir = str_take(&dir);
+}
+
 const char *gate_input_patch_argument(const struct gate_input *in)
 {
 	return in->command ? "command" : in->keys->content;
@@ -272,8 +310,10 @@ static void read_paths(struct gate_input *in)
 		return;
 	if (in->form == GATE_FORM_PATCH) {
 		text = json_text(in->tool_input, keys->content);
-		if (text)
+		if (text) {
 			read_patch(in, text);
+			place_patch(in);
+		}
 		return;
 	}
 	if (in->form == GATE_FORM_REPLACE_EACH) {
@@ -289,8 +329,7 @@ static void read_paths(struct gate_input *in)
 		add_paths_of(in, in->tool_input, "file_path");
 }
 
-/* A command; where the host itself takes a patch out of it, it is an edit, unless its paths may be
- * relative to another folder. */
+/* A command; where the host itself takes a patch out of it, it is an edit. */
 static void read_command(struct gate_input *in)
 {
 	const char *folder = in->keys ? in->keys->folder : NULL;
@@ -299,14 +338,17 @@ static void read_command(struct gate_input *in)
 	if (folder && json_text(in->tool_input, folder) && *json_text(in->tool_input, folder))
 		in->command_dir = json_text(in->tool_input, folder);
 	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX ||
-	    member(in->tool_input, FOLDER) ||
 	    !gate_patch_in_command(in->command, &in->patch_text, &in->patch_dir))
 		return;
 	read_patch(in, in->patch_text);
 	if (in->path_count == 0) { /* not a patch after all */
 		in->patch = NULL;
+		free(in->patch_dir);
+		in->patch_dir = NULL;
 		return;
 	}
+	place_patch(in);
+	in->command_dir = NULL;
 	in->class = GATE_EDIT;
 	in->form = GATE_FORM_PATCH;
 }

@@ -42,7 +42,9 @@ struct gate_input {
 	const char *command_dir; /* where it runs, if not in cwd, by the host's own argument for
 	                            that: relative or absolute */
 	const char *patch; /* of form patch: points into patch_text, or into tool_input */
-	char *patch_text, *patch_dir; /* owned; patch_dir: the patch's paths are relative to it */
+	char *patch_text, *patch_dir; /* owned; patch_dir: the patch's paths are relative to it,
+	                                 and it to cwd; NULL: they are relative to cwd */
+	const char *unplaced; /* why it is not certain where the patch's paths begin; NULL: it is */
 	char **paths; /* what is read or written, as the tool names it; owned */
 	size_t path_count;
 	bool names_more; /* than GATE_PATHS_MAX: such an input is refused */

@@ -21,7 +21,7 @@ static bool is_harmless(const char *name)
 	return false;
 }
 
-/* The argument by which this tool of this host says where a command runs. What another host calls
+/* The argument by which this tool of this host says where it works. What another host calls
  * so, this one may ignore, or take for something else. */
 static bool is_own_folder(const struct gate_input *in, const cJSON *argument)
 {
@@ -54,7 +54,7 @@ static bool is_ours(const struct gate_input *in)
 static enum policy_tool take_others(const struct gate_input *in, struct str *why)
 {
 	const char *patch = in->patch ? gate_input_patch_argument(in) : "command";
-	enum policy_tool as = POLICY_TOOL_JUDGED;
+	enum policy_tool as = in->unplaced ? POLICY_TOOL_ASKED : POLICY_TOOL_JUDGED;
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, in->tool_input) {

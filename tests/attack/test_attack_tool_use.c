@@ -181,14 +181,14 @@ START_TEST(only_a_hosts_own_argument_says_where_a_command_runs)
 	ck_assert_str_eq(verdict_of("codex", "Bash", other.bytes, workspace), "open");
 	ck_assert_str_eq(verdict_of("codex", "Bash", list.bytes, workspace), "open");
 	ck_assert_str_eq(verdict_of("claude", "Bash", own.bytes, workspace), "open");
-	/* A patch whose paths may be relative to that folder is no patch that we can compute. */
+	/* There the paths of a patch begin as well. */
 	str_reset(&own);
 	str_addf(&own,
 	         "{\"command\":\"apply_patch <<'E'\\n*** Begin Patch\\n*** Add File: n.md\\n+x\\n"
 	         "*** End Patch\\nE\",\"workdir\":\"%s/docs\"}",
 	         workspace);
-	ck_assert_str_eq(verdict_of("codex", "Bash", own.bytes, workspace), "open");
-	expect("SELECT class FROM gate_call ORDER BY seq DESC LIMIT 1", "execute\n");
+	ck_assert_str_eq(verdict_of("codex", "Bash", own.bytes, workspace), "allow");
+	expect("SELECT class FROM gate_call ORDER BY seq DESC LIMIT 1", "edit\n");
 }
 END_TEST
 

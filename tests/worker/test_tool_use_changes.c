@@ -409,9 +409,109 @@ START_TEST(a_patch_in_a_command_is_bound_to_what_else_is_in_the_call)
 	}
 	expect("SELECT description LIKE '%with its argument env {\"A\":\"_\"}%',"
 	       " description LIKE '%/one%', file_path, risk_level FROM request ORDER BY seq",
-	       "0|0|n|low\n0|1||low\n1|0|n|high\n1|0|n|high\n");
+	       "0|0|n|low\n0|0|one/n|low\n1|0|n|high\n1|0|n|high\n");
 	for (size_t i = 0; i < COUNT(OTHERS); i++)
 		gate_close(&all[i]);
+}
+END_TEST
+
+/* A patch of one section, in a command or for the tool that applies it, with another argument. */
+static const char *patching(bool in_command, const char *section, const char *argument)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	str_addf(&arguments, "{\"command\":\"%s*** Begin Patch\\n%s\\n*** End Patch%s\",%s}",
+	         in_command ? "apply_patch <<'EOF'\\n" : "", section, in_command ? "\\nEOF" : "",
+	         argument);
+	return tool_of("s1", workspace, in_command ? "Bash" : "apply_patch", arguments.bytes);
+}
+
+START_TEST(a_patch_is_shown_and_bound_in_the_folder_that_its_call_names)
+{
+	static const char UPDATE[] = "*** Update File: f.txt\\n@@\\n-one\\n+two";
+	OWNED(str) struct str absolute = { 0 };
+	const char *const folders[] = { "\"workdir\":\"one\"", "\"workdir\":\"./one/\"",
+		                        "\"workdir\":\"here\"", NULL };
+	int count = 0;
+
+	given_folders();
+	str_addf(&absolute, "\"workdir\":\"%s/one\"", workspace);
+	put_file(workspace, "f.txt", "zero\none\n");
+	for (size_t i = 0; i < 2 * COUNT(folders); i++) {
+		const char *folder = folders[i / 2] ? folders[i / 2] : absolute.bytes;
+		struct gate_client h;
+		char all[20];
+
+		put_file(workspace, "one/f.txt", "one\n");
+		h = begin_of("codex", "PreToolUse", patching(i % 2, UPDATE, folder));
+		asked(1);
+		(void)snprintf(all, sizeof(all), "%d\n", ++count);
+		expect("SELECT count(*) FROM request WHERE risk_level = 'low'"
+		       " AND file_path IN ('one/f.txt', 'here/f.txt')"
+		       " AND body LIKE '%-one%+two%' AND body NOT LIKE '%zero%'",
+		       all);
+		put_file(workspace, "one/f.txt", "one\nother\n");
+		is_refused_as_changed(&h);
+	}
+}
+END_TEST
+
+START_TEST(a_patch_is_denied_where_the_folder_that_its_call_names_is_protected)
+{
+	static const struct {
+		bool in_command;
+		const char *section, *argument;
+	} CASES[] = {
+		{ true, "*** Add File: .git/x\\n+x", "\"workdir\":\".\"" },
+		{ false, "*** Add File: .git/x\\n+x", "\"workdir\":\".\"" },
+		{ true, "*** Add File: x\\n+x", "\"workdir\":\".git\"" },
+		{ false, "*** Add File: x\\n+x", "\"workdir\":\".git\"" },
+		{ true, "*** Add File: .git/x\\n+x", "\"workdir\":[\".\"]" },
+	};
+
+	given_folders();
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(char_ptr)
+		char *answer =
+		    ask_of("codex", "PreToolUse",
+		           patching(CASES[i].in_command, CASES[i].section, CASES[i].argument));
+
+		decides(answer, "deny", "path violation");
+	}
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(a_patch_is_not_computed_where_its_folder_is_not_certain)
+{
+	static const struct {
+		const char *argument, *risk, *why;
+	} CASES[] = {
+		{ "\"workdir\":[\"one\"]", "high", "not given as a text" },
+		{ "\"workdir\":false", "high", "not given as a text" },
+		{ "\"workdir\":\"here/..\"", "high", "is named with \"..\"" },
+		{ "\"workdir\":\"one\",\"cwd\":\"two\"", "high", "is not the host''s" },
+		{ "\"directory\":\"one\"", "high", "is not the host''s" },
+		{ "\"workdir\":\"..\"", "critical", "outside of the workspace" },
+		{ "\"workdir\":\"/tmp\"", "critical", "outside of the workspace" },
+	};
+
+	given_folders();
+	for (size_t i = 0; i < 2 * COUNT(CASES); i++) {
+		struct gate_client h =
+		    begin_of("codex", "PreToolUse",
+		             patching(i % 2, "*** Add File: n\\n+x", CASES[i / 2].argument));
+		OWNED(str) struct str query = { 0 };
+
+		asked(1);
+		str_addf(&query,
+		         "SELECT risk_level = '%s', description LIKE '%%%s%%', file_path"
+		         " FROM request ORDER BY seq DESC LIMIT 1",
+		         CASES[i / 2].risk, CASES[i / 2].why);
+		expect(query.bytes, "1|1|\n");
+		decide_all("reject");
+		free(gate_end(&h));
+	}
 }
 END_TEST
 
@@ -458,6 +558,9 @@ int main(void)
 	tcase_add_test(c, a_file_that_has_become_another_name_of_one_is_not_written);
 	tcase_add_test(c, a_file_that_has_become_a_name_of_another_one_is_not_written);
 	tcase_add_test(c, a_patch_in_a_command_is_bound_to_what_else_is_in_the_call);
+	tcase_add_test(c, a_patch_is_shown_and_bound_in_the_folder_that_its_call_names);
+	tcase_add_test(c, a_patch_is_denied_where_the_folder_that_its_call_names_is_protected);
+	tcase_add_test(c, a_patch_is_not_computed_where_its_folder_is_not_certain);
 	tcase_add_test(c, what_an_agent_says_of_a_patch_may_differ);
 	tcase_add_test(c, a_look_that_hangs_keeps_nobody_else_waiting);
 	return run_suite(s);
