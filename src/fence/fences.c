@@ -25,8 +25,8 @@ enum {
 	OPEN = 512, /* has no fence, because */
 };
 
-/* The table of processes. None of those that are fenced executes anything, makes a device, listens
- * on TCP, or signals or traces a process that it did not start. */
+/* The table of processes. None of those that are fenced makes a device, or signals or traces a
+ * process that it did not start; none but the one with HAND executes anything or listens on TCP. */
 static const struct process {
 	const char *name;
 	unsigned reaches;
@@ -76,6 +76,22 @@ static void allow_folder_of(struct fence *f, const char *file, unsigned may, cha
 	fence_allow(f, folder, may);
 }
 
+/* Whether libcurl or libwebsockets, which take them from the environment, go through a proxy: its
+ * port may be any. */
+static bool has_proxy(void)
+{
+	static const char *const NAMES[] = { "https_proxy", "HTTPS_PROXY", "http_proxy",
+		                             "all_proxy", "ALL_PROXY" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		const char *proxy = getenv(NAMES[i]);
+
+		if (proxy && *proxy)
+			return true;
+	}
+	return false;
+}
+
 static void allow_slack(struct fence *f, bool any_port)
 {
 	static const char *const READ[] = { "/etc",
@@ -94,7 +110,9 @@ static void allow_slack(struct fence *f, bool any_port)
 		fence_allow(f, READ[i], FENCE_READ);
 	for (size_t i = 0; i < COUNT(FILES); i++)
 		allow_folder_of(f, FILES[i], FENCE_READ, folders[i]);
-	f->any_port = any_port;
+	fence_allow(f, getenv("SSL_CERT_FILE"), FENCE_READ);
+	fence_allow(f, getenv("SSL_CERT_DIR"), FENCE_READ);
+	f->any_port = any_port || has_proxy();
 	fence_allow_port(f, HTTPS);
 	fence_allow_port(f, DNS);
 }

@@ -270,6 +270,24 @@ START_TEST(without_a_fence_each_of_these_is_possible)
 }
 END_TEST
 
+START_TEST(slack_is_reached_through_the_proxy_and_with_the_certificates_of_the_environment)
+{
+	char proxy[60], file[100];
+
+	NEEDS_ALL;
+	given_ground();
+	(void)snprintf(proxy, sizeof(proxy), "http://127.0.0.1:%d", port);
+	(void)snprintf(file, sizeof(file), "%s/secret", outside);
+	ck_assert_int_eq(setenv("https_proxy", proxy, 1), 0);
+	ck_assert_int_eq(setenv("SSL_CERT_FILE", file, 1), 0);
+	given_worker("slack-poster");
+	POSSIBLE("slack-poster", "connect %d", port);
+	POSSIBLE("slack-poster", "read %s/secret", outside);
+	nothing_outside_is_written("slack-poster");
+	leave();
+}
+END_TEST
+
 static const char *const ALONE[] = { "watchdog", "retention", "slack-poster", "slack-listener" };
 
 START_TEST(a_worker_that_needs_no_workspace_reaches_none)
@@ -469,6 +487,8 @@ int main(void)
 
 	tcase_add_checked_fixture(c, NULL, leave);
 	tcase_add_test(c, without_a_fence_each_of_these_is_possible);
+	tcase_add_test(
+	    c, slack_is_reached_through_the_proxy_and_with_the_certificates_of_the_environment);
 	tcase_add_loop_test(c, a_worker_that_needs_no_workspace_reaches_none, 0, COUNT(ALONE));
 	tcase_add_loop_test(c, a_worker_that_looks_into_workspaces_writes_into_none, 0,
 	                    COUNT(LOOKERS));
