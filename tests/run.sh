@@ -112,15 +112,23 @@ build() {
   cmake --preset "$preset" "$@" >/dev/null && cmake --build --preset "$preset"
 }
 
-# in_memory COMMAND...: with $TMPDIR in memory where that has room and keeps extended attributes, which
-# some tests need (Linux 6.6). Half of what a short test costs on a disk is flushes and directories.
+# Whether tests can have their files there: room, programs that start (not noexec), and extended
+# attributes (Linux 6.6), without which some would be skipped.
+serves_tests() {
+  [ "$(df -Pk "$1" 2>/dev/null | awk 'END { print int($4 / 1048576) }')" -ge 4 ] &&
+    probe=$(mktemp "$1/probe.XXXXXX") || return 1
+  cp /bin/true "$probe" && chmod 700 "$probe" && "$probe" &&
+    python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.intercom", b"1")' "$probe"
+  serves=$?
+  rm -f "$probe"
+  return "$serves"
+}
+
+# in_memory COMMAND...: with $TMPDIR in memory, if it can be: half of what a short test costs on a disk is
+# flushes and directories.
 in_memory() {
-  memory=/dev/shm
-  if [ "$(df -Pk "$memory" 2>/dev/null | awk 'END { print int($4 / 1048576) }')" -ge 4 ] &&
-    python3 -c 'import os, sys, tempfile
-with tempfile.NamedTemporaryFile(dir=sys.argv[1]) as file:
-    os.setxattr(file.name, "user.intercom", b"1")' "$memory" 2>/dev/null; then
-    TMPDIR=$memory "$@"
+  if serves_tests /dev/shm 2>/dev/null; then
+    TMPDIR=/dev/shm "$@"
   else
     "$@"
   fi
