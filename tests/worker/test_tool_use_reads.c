@@ -165,6 +165,22 @@ START_TEST(another_name_of_a_file_that_is_always_asked_is_asked)
 }
 END_TEST
 
+START_TEST(a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_asked)
+{
+	static const struct use ASKED[] = {
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"x\",\"path\":\"docs\"}" },
+		{ "claude", "PreToolUse", "LS", "{\"path\":\"%s/docs\"}" },
+		{ "gemini", "BeforeTool", "read_many_files", "{\"include\":[\"docs/**\"]}" },
+	};
+
+	given_secrets();
+	join("two.txt", "docs/a.txt");
+	are_allowed(ASKED, COUNT(ASKED));
+	join("same.txt", "secrets/a.txt");
+	are_asked(ASKED, COUNT(ASKED), "/secrets/a.txt");
+}
+END_TEST
+
 START_TEST(by_the_policy_a_file_with_several_names_is_asked)
 {
 	static const struct use USE = { "claude", "PreToolUse", "Read",
@@ -240,6 +256,7 @@ int main(void)
 	tcase_add_test(c, a_search_above_what_is_always_asked_is_asked);
 	tcase_add_test(c, a_pattern_that_leads_up_behind_its_wildcard_is_asked);
 	tcase_add_test(c, another_name_of_a_file_that_is_always_asked_is_asked);
+	tcase_add_test(c, a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
 	tcase_add_test(c, what_reaches_nothing_of_it_is_read_unasked);
 	tcase_add_test(c, by_the_policy_a_search_is_of_the_folder_in_which_it_begins);
