@@ -66,6 +66,10 @@ static void is_refused_as_changed(struct gate_client *h)
 	       " ORDER BY seq DESC LIMIT 1",
 	       "deny|1\n");
 	expect("SELECT count(*) FROM gate_call WHERE decision = 'allow'", "0\n");
+	expect("SELECT e.kind, e.request_seq = g.request_seq FROM gate_call AS g"
+	       " JOIN event AS e ON e.call_seq = g.call_seq"
+	       " WHERE g.withheld_at IS NOT NULL ORDER BY g.seq DESC LIMIT 1",
+	       "gate.withheld|1\n");
 }
 
 /* It is asked about, although there is an approval of something that looks the same. */
@@ -114,6 +118,38 @@ START_TEST(an_approval_that_was_not_used_is_there_when_all_is_as_it_was_shown_ag
 	is_allowed(writing("a.txt", "two\\n"));
 	expect("SELECT count(*) FROM request", "1\n");
 	is_asked_anew(writing("a.txt", "two\\n"), "2\n");
+}
+END_TEST
+
+static void shows(const char *command, const char *part, bool is_there)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = rows("SELECT id FROM request");
+
+	id[strlen(id) - 1] = '\0';
+	ck_assert_int_eq(ctl(&said, "%s %s", command, id), 0);
+	ck_assert_msg(!strstr(str_text(&said), part) == !is_there, "%s", str_text(&said));
+}
+
+START_TEST(who_approved_what_has_changed_is_told_that_it_is_not_done)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	put_file(workspace, "a.txt", "somebody else was here\n");
+	shows("--text approve", "not done: what it is about has changed since", true);
+	answer = gate_end(&h);
+	decides(answer, "deny", "has changed since it was shown");
+	ck_assert(!strstr(answer, "withheld"));
+	shows("--text show", "not done  what it is about has changed since", true);
+	shows("--json show", "\"withheld\":\"what it is about has changed", true);
+	put_file(workspace, "a.txt", "one\n");
+	is_allowed(writing("a.txt", "two\\n"));
+	shows("--text show", "not done", false);
 }
 END_TEST
 
@@ -540,6 +576,7 @@ int main(void)
 
 	tcase_add_test(c, a_file_that_has_become_a_link_is_not_written_on_the_approval_of_the_file);
 	tcase_add_test(c, an_approval_that_was_not_used_is_there_when_all_is_as_it_was_shown_again);
+	tcase_add_test(c, who_approved_what_has_changed_is_told_that_it_is_not_done);
 	tcase_add_test(c, an_edit_that_would_replace_more_than_was_shown_is_not_made);
 	tcase_add_test(c, a_file_that_was_made_meanwhile_is_not_overwritten);
 	tcase_add_test(c, a_command_does_not_run_in_a_folder_that_leads_elsewhere_by_now);
