@@ -337,8 +337,10 @@ static void read_command(struct gate_input *in)
 	in->command = json_text(in->tool_input, "command");
 	if (folder && json_text(in->tool_input, folder) && *json_text(in->tool_input, folder))
 		in->command_dir = json_text(in->tool_input, folder);
-	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX ||
-	    !gate_patch_in_command(in->command, &in->patch_text, &in->patch_dir))
+	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX)
+		return;
+	in->hides_patch = strstr(in->command, "*** Begin Patch") != NULL;
+	if (!gate_patch_in_command(in->command, &in->patch_text, &in->patch_dir))
 		return;
 	read_patch(in, in->patch_text);
 	if (in->path_count == 0) { /* not a patch after all */
@@ -385,6 +387,7 @@ static void read_server(struct gate_input *in)
 	if (in->class != GATE_MCP || !named)
 		return;
 	if (!in->server) {
+	in->hides_patch = false;
 		in->server = xstrdup(named);
 	} else if (strcmp(in->server, named) != 0) { /* the two contradict each other */
 		free(in->server);

@@ -534,7 +534,7 @@ static void seen_command(struct hook *h, const struct hand_found *found)
 {
 	OWNED(str) struct str why = { 0 };
 
-	if (h->why.length) /* it has arguments that are not known */
+	if (h->why.length) /* it has arguments that are not known, or a patch */
 		h->risk = "high";
 	if (found->folder)
 		str_add(&h->real_folder, found->folder);

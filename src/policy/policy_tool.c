@@ -72,6 +72,11 @@ static enum policy_tool take_command(const struct gate_input *in, struct policy_
 {
 	enum policy_tool as = take_others(in, why);
 
+	if (in->hides_patch) {
+		str_add(why, why->length ? "; " : "");
+		str_add(why, "what the patch in it makes of files is not computed");
+		as = POLICY_TOOL_ASKED;
+	}
 	q->tool = in->command;
 	q->is_command = true;
 	return in->command ? as : POLICY_TOOL_ASKED;

@@ -551,6 +551,32 @@ START_TEST(a_patch_is_not_computed_where_its_folder_is_not_certain)
 }
 END_TEST
 
+START_TEST(a_command_that_is_more_than_its_patch_is_of_high_risk)
+{
+	static const char *const MORE[] = { "\\nrm -rf x", "; rm -rf x", " && rm -rf x" };
+	static const char PATCH[] = "{\"command\":\"apply_patch <<'EOF'%s\\n*** Begin Patch\\n"
+	                            "*** Add File: n\\n+x\\n*** End Patch\\nEOF%s\"}";
+
+	given_hooks();
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"commands\":[\"*\"]}");
+	for (size_t i = 0; i < COUNT(MORE); i++) {
+		char arguments[300];
+		struct gate_client h;
+
+		(void)snprintf(arguments, sizeof(arguments), PATCH, i ? MORE[i] : "",
+		               i ? "" : MORE[i]);
+		h = begin_of("codex", "PreToolUse", tool_of("s1", workspace, "Bash", arguments));
+		asked(1);
+		expect("SELECT risk_level, description, file_path FROM request"
+		       " ORDER BY seq DESC LIMIT 1",
+		       "high|what the patch in it makes of files is not computed|\n");
+		decide_all("reject");
+		free(gate_end(&h));
+	}
+}
+END_TEST
+
 START_TEST(what_an_agent_says_of_a_patch_may_differ)
 {
 	static const char PATCH[] = "{\"input\":\"*** Begin Patch\\n*** Add File: n\\n+x\\n"
@@ -598,6 +624,7 @@ int main(void)
 	tcase_add_test(c, a_patch_is_shown_and_bound_in_the_folder_that_its_call_names);
 	tcase_add_test(c, a_patch_is_denied_where_the_folder_that_its_call_names_is_protected);
 	tcase_add_test(c, a_patch_is_not_computed_where_its_folder_is_not_certain);
+	tcase_add_test(c, a_command_that_is_more_than_its_patch_is_of_high_risk);
 	tcase_add_test(c, what_an_agent_says_of_a_patch_may_differ);
 	tcase_add_test(c, a_look_that_hangs_keeps_nobody_else_waiting);
 	return run_suite(s);
