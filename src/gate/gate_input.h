@@ -48,6 +48,8 @@ struct gate_input {
 	const char *unplaced; /* why it is not certain where the patch's paths begin; NULL: it is */
 	char **paths; /* what is read or written, as the tool names it; owned */
 	size_t path_count;
+	size_t known_count; /* of what reads: so many are in arguments that name what is read; the
+	                       others, of which that is not known, follow */
 	bool names_more; /* than GATE_PATHS_MAX: such an input is refused */
 	const cJSON *response; /* after the tool */
 	bool failed; /* after the tool: it has */

@@ -506,6 +506,8 @@ static void seen_read(struct call *c, const struct hand_found *found)
 
 	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_ASK; i++) {
 		struct hand_name *n = &c->names[i];
+		bool is_known = i < h->in.known_count;
+		bool by_policy = h->verdict == HOOK_POLICY && is_known;
 		const char *first, *second;
 
 		take_root(n, found->root);
@@ -516,10 +518,11 @@ static void seen_read(struct call *c, const struct hand_found *found)
 			ask_about(h, "high", "policy.always_ask names this file");
 		else if (n->reaches || n->is_vast)
 			ask_about_reach(h, n);
-		else if (n->links && h->verdict == HOOK_POLICY)
+		else if (n->links && by_policy)
 			ask_about_links(h, n, real_name(h, c, i));
-		else if (n->is_other && h->verdict == HOOK_POLICY)
+		else if (n->is_other && by_policy)
 			ask_about(h, "high", "it is not in the workspace");
+		n->is_other = n->is_other || !is_known; /* nor does the policy judge it */
 	}
 }
 
