@@ -76,11 +76,11 @@ static const char *const NO_READS[] = { NULL };
 
 /* Other texts that tools which read take: what is searched for, left out, or noted. What hosts call
  * so names no file that is read. */
-static const char *const TEXTS[] = { "pattern",     "query",       "output_mode", "type",
-	                             "description", "subject",     "activeForm",  "metadata",
-	                             "todos",       "todoList",    "plan",        "explanation",
-	                             "exclude",     "exclude_pattern", "ignore",  "filter",
-	                             "intent",      "reason",      "error",       NULL };
+static const char *const TEXTS[] = { "pattern",     "query",           "output_mode", "type",
+	                             "description", "subject",         "activeForm",  "metadata",
+	                             "todos",       "todoList",        "plan",        "explanation",
+	                             "exclude",     "exclude_pattern", "ignore",      "filter",
+	                             "intent",      "reason",          "error",       NULL };
 
 /* ---- tools ---- */
 

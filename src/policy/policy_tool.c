@@ -89,7 +89,8 @@ enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_pol
 	switch (in->class) {
 	case GATE_READ:
 		q->reads = true;
-		return reads_by_policy && in->known_count ? POLICY_TOOL_JUDGED : POLICY_TOOL_ALLOWED;
+		return reads_by_policy && in->known_count ? POLICY_TOOL_JUDGED
+		                                          : POLICY_TOOL_ALLOWED;
 	case GATE_EDIT:
 		q->tool = "check_clearance";
 		return in->patch ? take_others(in, why) : POLICY_TOOL_JUDGED;
