@@ -551,6 +551,36 @@ START_TEST(a_patch_is_not_computed_where_its_folder_is_not_certain)
 }
 END_TEST
 
+/* To the kernel that is a file beside what the link leads to. */
+START_TEST(a_path_up_from_a_link_is_not_taken_for_what_its_text_says)
+{
+	static const char *const SECTIONS[] = {
+		"*** Update File: deep/../f.txt\\n@@\\n-one\\n+two",
+		"*** Add File: deep/../f.new\\n+x",
+		"*** Delete File: deep/../f.txt",
+		"*** Update File: f.txt\\n*** Move to: deep/../f.old\\n@@\\n-one\\n+two",
+	};
+
+	given_folders();
+	(void)mkdir(below(workspace, "one/two"), 0755);
+	lead("deep", "one/two");
+	put_file(workspace, "f.txt", "one\n");
+	put_file(workspace, "one/f.txt", "one\n");
+	for (size_t i = 0; i < 2 * COUNT(SECTIONS); i++) {
+		struct gate_client h = begin_of(
+		    "codex", "PreToolUse", patching(i % 2, SECTIONS[i / 2], "\"workdir\":\"\""));
+
+		asked(1);
+		expect("SELECT risk_level, file_path, description LIKE"
+		       " 'leads elsewhere than its path says, behind a link: /%/one/f.___'"
+		       " FROM request ORDER BY seq DESC LIMIT 1",
+		       "high||1\n");
+		decide_all("reject");
+		free(gate_end(&h));
+	}
+}
+END_TEST
+
 START_TEST(a_command_that_is_more_than_its_patch_is_of_high_risk)
 {
 	static const char *const MORE[] = { "\\nrm -rf x", "; rm -rf x", " && rm -rf x" };
@@ -624,6 +654,7 @@ int main(void)
 	tcase_add_test(c, a_patch_is_shown_and_bound_in_the_folder_that_its_call_names);
 	tcase_add_test(c, a_patch_is_denied_where_the_folder_that_its_call_names_is_protected);
 	tcase_add_test(c, a_patch_is_not_computed_where_its_folder_is_not_certain);
+	tcase_add_test(c, a_path_up_from_a_link_is_not_taken_for_what_its_text_says);
 	tcase_add_test(c, a_command_that_is_more_than_its_patch_is_of_high_risk);
 	tcase_add_test(c, what_an_agent_says_of_a_patch_may_differ);
 	tcase_add_test(c, a_look_that_hangs_keeps_nobody_else_waiting);
