@@ -279,10 +279,11 @@ static void add_pattern(struct gate_input *in, const char *folder, const char *p
 		add_path(in, "/");
 }
 
-/* Whether a pattern begins with a folder, and so names nothing outside of that. */
-static bool begins_with_folder(const char *pattern)
+/* Whether it is one pattern that begins with a folder, and so names nothing outside of that. */
+static bool begins_with_folder(const cJSON *value)
 {
-	const char *slash = memchr(pattern, '/', strcspn(pattern, WILDCARDS));
+	const char *pattern = cJSON_GetStringValue(value);
+	const char *slash = pattern ? memchr(pattern, '/', strcspn(pattern, WILDCARDS)) : NULL;
 
 	return slash && *pattern != '!' && slash[strspn(slash, "/")];
 }
@@ -319,10 +320,8 @@ static void read_reads(struct gate_input *in)
 
 	for (const char *const *name = in->host->reads; *name; name++)
 		add_paths_of(in, in->tool_input, *name);
-	if (in->path_count == 0 &&
-	    (in->form == GATE_FORM_SEARCH ||
-	     (in->form == GATE_FORM_GLOB &&
-	      !(cJSON_IsString(patterns) && begins_with_folder(patterns->valuestring)))))
+	if (in->path_count == 0 && (in->form == GATE_FORM_SEARCH ||
+	                            (in->form == GATE_FORM_GLOB && !begins_with_folder(patterns))))
 		add_path(in, ".");
 	folders = in->path_count;
 	for (size_t i = 0; i == 0 || i < folders; i++) {
