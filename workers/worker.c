@@ -124,11 +124,7 @@ static int take_lock(struct worker *w, struct err *e)
 
 	w->lock_fd = open_lock(w, w->run_fd);
 	if (w->lock_fd < 0)
-		return err_errno(e,
-		                 errno == ENOENT || errno == EIO || errno == ENOSPC ||
-		                         errno == EDQUOT
-		                     ? ERR_AGAIN
-		                     : ERR_INPUT,
+		return err_errno(e, errno == ENOENT ? ERR_AGAIN : err_kind_of_file(errno),
 		                 "cannot open %s/%s.lock", w->run_dir, w->name);
 	while (flock(w->lock_fd, LOCK_EX | LOCK_NB) != 0) {
 		if (clock_monotonic_ms() >= give_up)

@@ -201,12 +201,6 @@ int store_schema_version(void)
 	return SQL_SCHEMA_VERSION;
 }
 
-/* What a disk refuses may pass; what is missing or forbidden does not. */
-static enum err_kind kind_of_errno(void)
-{
-	return errno == EIO || errno == ENOSPC || errno == EDQUOT ? ERR_AGAIN : ERR_INPUT;
-}
-
 static int lock_file(const char *path, const char *suffix, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
@@ -214,7 +208,7 @@ static int lock_file(const char *path, const char *suffix, int *ret_fd, struct e
 	str_addf(&name, "%s%s", path, suffix);
 	*ret_fd = open(name.bytes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (*ret_fd < 0)
-		return err_errno(e, kind_of_errno(), "db: cannot open the lock file %s",
+		return err_errno(e, err_kind_of_file(errno), "db: cannot open the lock file %s",
 		                 name.bytes);
 	return 0;
 }
@@ -225,7 +219,7 @@ int store_cannot_open(const char *path, int rc, struct err *e)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_errno(e, kind_of_errno(), "db: cannot open %s", path);
+		return err_errno(e, err_kind_of_file(errno), "db: cannot open %s", path);
 	(void)close(fd); /* safe: this process has no connection to it */
 	return err_set(e, store_kind_of(rc), "db: cannot open %s: %s%s", path, sqlite3_errstr(rc),
 	               advice(rc));
