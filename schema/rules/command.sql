@@ -398,7 +398,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 13, 'refused',
                     CASE WHEN o.asked_seq IS NULL THEN 'what belongs to no session is'
-                         ELSE 'the session is' END || ' in ' || o.mode || ' mode', NULL
+                         ELSE 'the session is' END || ' in ' || o.mode || ' mode: order it '
+                    || CASE o.mode WHEN 'remote' THEN 'in Slack' ELSE 'at its machine' END
+                    || ', or switch with `mode hybrid'
+                    || coalesce(CASE o.mode WHEN 'remote' THEN ' --session ' ELSE ' ' END
+                                || substr(o.asked_id, 1, 13), '') || '` first', NULL
                FROM restore_order AS o
               WHERE o.seq = NEW.seq
                 AND o.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)

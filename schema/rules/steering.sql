@@ -7,14 +7,21 @@ SELECT coalesce((SELECT value FROM setting WHERE name = 'stall.default_nudge_mes
                 'Please go on, or say what holds you up.') AS text;
 
 -- What waits to be told. A nudge with the default text ends with its silence: the next caller may
--- already be another run. Typed texts keep waiting.
+-- already be another run. Typed texts keep waiting. What the applier told several sessions at once is
+-- told once to the one that takes over from them.
 CREATE VIEW steering_untold AS
 SELECT seq, kind, text, source, operator_id, created_at, session_id, session_seq, is_usual
   FROM (SELECT t.*, t.kind = 'nudge' AND (t.source = 'clock'
                                           OR t.text IS (SELECT text FROM usual_nudge)) AS is_usual
-          FROM steering AS t WHERE t.outcome = 'accepted' AND t.delivered_at IS NULL)
+          FROM steering AS t WHERE t.outcome = 'accepted' AND t.delivered_at IS NULL) AS u
  WHERE NOT (is_usual = 1 AND stall_seq IS NOT NULL
-            AND EXISTS (SELECT 1 FROM stall AS l WHERE l.seq = stall_seq AND l.status = 'dismissed'));
+            AND EXISTS (SELECT 1 FROM stall AS l WHERE l.seq = stall_seq AND l.status = 'dismissed'))
+   AND NOT (source = 'applier'
+            AND EXISTS (SELECT 1 FROM steering AS o
+                         WHERE o.session_seq = u.session_seq AND o.source = u.source
+                           AND o.created_at = u.created_at AND o.text = u.text
+                           AND (o.seq < u.seq
+                                OR (o.seq > u.seq AND o.delivered_at IS NOT NULL))));
 
 -- What is said of an order, or words, for a session that has ended.
 CREATE VIEW session_over AS

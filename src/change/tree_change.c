@@ -276,6 +276,7 @@ static int check_above(struct tree_change *t, const char *path, struct refusal *
 	const struct tree_step *s;
 	char *slash;
 	struct stat st;
+	int failed;
 
 	str_add(&above, path);
 	slash = strrchr(above.bytes, '/');
@@ -286,9 +287,12 @@ static int check_above(struct tree_change *t, const char *path, struct refusal *
 	if (s)
 		return s->after.kind == THING_DIRECTORY ? 0
 		                                        : changed(why, above.bytes, "has changed");
-	if (fstatat(t->root_fd, above.bytes, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
-		return changed(why, above.bytes, "is no directory any more");
-	return 0;
+	failed = fstatat(t->root_fd, above.bytes, &st, AT_SYMLINK_NOFOLLOW);
+	if (failed && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		return refuse_errno(why, "look at", above.bytes);
+	return failed || !S_ISDIR(st.st_mode)
+	           ? changed(why, above.bytes, "is no directory any more")
+	           : 0;
 }
 
 /* Checks what was found at a name. */

@@ -51,11 +51,9 @@ static int move(int from_dir, const char *from, int to_dir, const char *to)
 	if (errno != EPERM || fstatat(from_dir, from, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISDIR(st.st_mode))
 		return -1;
-	if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+	if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		errno = EEXIST;
-		return -1;
-	}
-	return renameat(from_dir, from, to_dir, to);
+	return errno == ENOENT ? renameat(from_dir, from, to_dir, to) : -1;
 }
 
 static int not_a_directory(const char *path, void *context)
@@ -128,7 +126,7 @@ static int clear_way(struct tree_change *t, size_t index, struct refusal *why)
 {
 	OWNED(place) struct place p = { .dir = -1 };
 	const struct tree_step *s = &t->steps[index];
-	struct stat st;
+	struct stat st = { 0 };
 	int there;
 
 	if (s->placed && !s->taken)
@@ -136,10 +134,9 @@ static int clear_way(struct tree_change *t, size_t index, struct refusal *why)
 	there = place_of(t, s, &p, why);
 	if (there <= 0)
 		return there;
-	if (!s->taken &&
-	    (fstatat(p.dir, str_text(&p.name), &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode)))
-		return 0;
-	return take(t, index, &p, why);
+	if (!s->taken && fstatat(p.dir, str_text(&p.name), &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : refuse_errno(why, "look at", s->path);
+	return s->taken || S_ISDIR(st.st_mode) ? take(t, index, &p, why) : 0;
 }
 
 static int take_all(struct tree_change *t, struct refusal *why)

@@ -18,7 +18,7 @@ struct restoring {
 	struct objects objects;
 	struct tree_change tree;
 	struct sha256 digest;
-	struct str label, named, list, diff;
+	struct str label, named, list, diff, unknown;
 	struct restore_left left;
 };
 
@@ -30,6 +30,7 @@ static void restoring_clear(struct restoring *r)
 	str_clear(&r->named);
 	str_clear(&r->list);
 	str_clear(&r->diff);
+	str_clear(&r->unknown);
 	restore_left_clear(&r->left);
 }
 
@@ -43,16 +44,22 @@ static void add_label(struct restoring *r)
 		str_addf(&r->label, "%.13s", r->row->checkpoint_id);
 }
 
+/* 0; 1: a path was ordered that is nowhere; -1. */
 static int compare(struct restoring *r, const char *database, struct err *e)
 {
 	const struct restore_order order = { .from_hash = r->row->from_hash,
 		                             .to_hash = r->row->to_hash,
 		                             .paths = r->row->paths };
 	OWNED(str) struct str path = { 0 };
+	int unknown;
 
 	objects_path(database, &path);
-	if (objects_open(str_text(&path), false, &r->objects, e) ||
-	    restore_plan(&r->objects, &order, &r->tree, &r->left, e) ||
+	if (objects_open(str_text(&path), false, &r->objects, e))
+		return -1;
+	unknown = restore_unknown(&r->objects, &order, &r->unknown, e);
+	if (unknown)
+		return unknown;
+	if (restore_plan(&r->objects, &order, &r->tree, &r->left, e) ||
 	    restore_list(&r->tree, &r->left, &r->list, e) ||
 	    restore_diff(&r->objects, &r->tree, &r->diff, e))
 		return -1;
@@ -158,6 +165,15 @@ static int settle(struct restoring *r, const char *code, const char *why, struct
 	return store_commit(r->store, e) ? -1 : 1;
 }
 
+static int settle_unknown(struct restoring *r, struct err *e)
+{
+	OWNED(str) struct str why = { 0 };
+
+	str_add_shown(&why, str_text(&r->unknown), r->unknown.length, LABEL_BYTES);
+	str_add(&why, " is neither in the checkpoint nor in the workspace, unless it is ignored");
+	return settle(r, "no_such_path", str_text(&why), e);
+}
+
 int workspace_restore_next(struct store *st, const char *database, const char *machine,
                            int64_t *ret_seq, struct err *e)
 {
@@ -175,8 +191,11 @@ int workspace_restore_next(struct store *st, const char *database, const char *m
 	if (!row.from_hash)
 		return settle(&r, "no_checkpoint",
 		              row.why ? row.why : "the workspace could not be read", e);
-	if (compare(&r, database, &wrong) == 0)
+	got = compare(&r, database, &wrong);
+	if (got == 0)
 		return settle(&r, NULL, NULL, e);
+	if (got > 0)
+		return settle_unknown(&r, e);
 	if (wrong.kind == ERR_AGAIN) {
 		*e = wrong;
 		return -1;

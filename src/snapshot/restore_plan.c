@@ -270,6 +270,53 @@ int restore_plan(const struct objects *objects, const struct restore_order *orde
 	return failed;
 }
 
+/* Whether a manifest has a path, or has left out what it lies in. 1, 0, -1. */
+static int is_known(struct manifest *m, const char *path, struct err *e)
+{
+	OWNED(str) struct str at = { 0 };
+	struct entry entry;
+	int got;
+	char *slash;
+
+	str_add(&at, path);
+	got = manifest_find(m, at.bytes, &entry, e);
+	while (got == 0 && (slash = strrchr(at.bytes, '/'))) {
+		*slash = '\0';
+		got = manifest_find(m, at.bytes, &entry, e);
+		if (got > 0)
+			return entry.kind == ENTRY_LEFT_OUT;
+	}
+	return got;
+}
+
+int restore_unknown(const struct objects *objects, const struct restore_order *order,
+                    struct str *path, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *paths = order->paths ? cJSON_Parse(order->paths) : NULL;
+	OWNED(manifest) struct manifest from = { 0 };
+	OWNED(manifest) struct manifest to = { 0 };
+
+	if (!paths)
+		return 0;
+	if (manifest_open(objects, order->from_hash, &from, e) ||
+	    manifest_open(objects, order->to_hash, &to, e))
+		return -1;
+	for (const cJSON *one = paths->child; one; one = one->next) {
+		const char *text = cJSON_IsString(one) ? one->valuestring : "";
+		int known = is_known(&to, text, e);
+
+		if (known == 0)
+			known = is_known(&from, text, e);
+		if (known < 0)
+			return -1;
+		if (known == 0) {
+			str_add(path, text);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 struct restore_count restore_count(const struct tree_change *t)
 {
 	struct restore_count n = { 0 };

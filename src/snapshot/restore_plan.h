@@ -42,6 +42,11 @@ int restore_left_out(const struct objects *objects, const char *from_hash, const
 int restore_plan(const struct objects *objects, const struct restore_order *order,
                  struct tree_change *t, struct restore_left *left, struct err *e);
 
+/* The first path of an order that is nothing on either side, neither there nor left out. 1 found
+ * and put into path, 0, -1. */
+int restore_unknown(const struct objects *objects, const struct restore_order *order,
+                    struct str *path, struct err *e);
+
 /* Counts the steps by what has happened to their paths since the checkpoint. */
 struct restore_count {
 	int64_t modified, deleted, added;

@@ -99,7 +99,7 @@ static void choose(struct faults *f, size_t sample)
 	const char *wanted = getenv("INTERCOM_FAULTS");
 	unsigned piece, pieces;
 
-	if (wanted && strcmp(wanted, "all") == 0)
+	if (sample == 0 || (wanted && strcmp(wanted, "all") == 0))
 		return;
 	if (!wanted || sscanf(wanted, "%u/%u", &piece, &pieces) != 2) {
 		f->count = sample;

@@ -26,7 +26,7 @@ void faults_clear(struct faults *f);
 /* What can fail according to a log of start_traced: each call that names a path that begins so,
  * with each error that it may have, once and for good. In a random order that is always the same,
  * so that the first ones are a sample: as many as sample says, or all with INTERCOM_FAULTS=all, or
- * with INTERCOM_FAULTS=2/8 the second eighth of all. */
+ * with INTERCOM_FAULTS=2/8 the second eighth of all. sample 0: all, whatever it says. */
 void faults_read(struct faults *f, const char *log, const char *path, size_t sample);
 
 /* Starts a worker whose call fails; the caller waits for it. */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, TEXT_MAX = 1 << 20 };
+enum { PATH_BYTES = 4096, TEXT_MAX = 1 << 20, LONG_LINES = 2000 };
 
 /* ---- walking ---- */
 
@@ -172,13 +172,15 @@ static void random_path(unsigned *seed, char path[PATH_BYTES])
 static void put_file(int root, const char *path, unsigned *seed)
 {
 	static const mode_t MODES[] = { 0644, 0600, 0755, 0444, 0640 };
+	unsigned times = below_n(seed, 8) ? 1 : LONG_LINES;
 	char text[64];
 	int fd = openat(root, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return;
 	(void)snprintf(text, sizeof(text), "text %u", below_n(seed, 20));
-	MUST(io_write_all(fd, text, strlen(text)) == 0, "%s", path);
+	for (unsigned i = 0; i < times; i++)
+		MUST(io_write_all(fd, text, strlen(text)) == 0, "%s", path);
 	(void)fchmod(fd, MODES[below_n(seed, COUNT(MODES))]);
 	(void)close(fd);
 }

@@ -5,6 +5,7 @@
 #include "fault.h"
 #include "restore_plan.h"
 #include "tree.h"
+#include "walk.h"
 #include "workspace.h"
 
 #include <sysexits.h>
@@ -14,6 +15,7 @@ enum {
 	HISTORIES_MAX = 100000,
 	CHECKPOINTS = 4,
 	KILLS_MAX = 300,
+	FILES_MAX = 10000,
 	FAULTS = 40, /* a sample */
 	LIVES = APPLY_ATTEMPTS_MAX + 1, /* of appliers with the same fault */
 	CANNOT_LOAD = 127, /* a program without its libraries */
@@ -35,17 +37,35 @@ static void list(struct str *out)
 	tree_list(ws, out);
 }
 
+/* What a checkpoint of the workspace holds: the same as the harness finds there. */
+static struct sha256 held(void)
+{
+	const struct walk_options options = { .most_files = FILES_MAX, .most_bytes = 1 << 30 };
+	struct sha256 found = tree_store(test_db(), ws);
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct walk_result r;
+	struct err e = { 0 };
+
+	objects_path(test_db(), &path);
+	MUST(objects_open(str_text(&path), true, &o, &e) == 0 &&
+	         walk_workspace(ws, &o, &options, &r, &e) == 0,
+	     "%s", e.text);
+	ck_assert_str_eq(r.manifest.text, found.text);
+	return r.manifest;
+}
+
 /* The workspace as it is becomes the checkpoint. */
 static void checkpoint_it(void)
 {
-	target = tree_store(test_db(), ws);
+	target = held();
 	list(&after);
 }
 
 /* Asks whether to go from what the workspace is to the checkpoint; paths: a JSON list or NULL. */
 static void ask_restore(const char *paths)
 {
-	struct sha256 now = tree_store(test_db(), ws);
+	struct sha256 now = held();
 	const struct restore_order order = { .from_hash = now.text,
 		                             .to_hash = target.text,
 		                             .paths = paths };
@@ -96,7 +116,8 @@ static void must_be(const struct str *wanted, const char *when)
 	ck_assert_int_eq(hidden_entries(), 0);
 }
 
-/* One of each: changed, gone, new, a file that became a directory and back, links, permissions. */
+/* One of each: changed, also below a directory that stays, gone, new, a file that became a
+ * directory and back, links, permissions. */
 static void given_checkpoint(void)
 {
 	begin();
@@ -109,9 +130,12 @@ static void given_checkpoint(void)
 	ck_assert_int_eq(mkdir(in("empty"), 0700), 0);
 	file("run", "x\n");
 	ck_assert_int_eq(chmod(in("run"), 0755), 0);
+	ck_assert_int_eq(mkdir(in("kept"), 0755), 0);
+	file("kept/inner", "old\n");
 	checkpoint_it();
 
 	file("changed.txt", "new\n");
+	file("kept/inner", "new\n");
 	ck_assert_int_eq(unlink(in("gone.txt")), 0);
 	ck_assert_int_eq(unlink(in("was-file")), 0);
 	ck_assert_int_eq(mkdir(in("was-file"), 0755), 0);
@@ -368,15 +392,15 @@ static int ended(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
-/* What can fail in a restore, on paths that begin so. */
-static struct faults faults_on(const char *path)
+/* What can fail in a restore, on paths that begin so: a sample, or all (0). */
+static struct faults faults_on(const char *path, size_t sample)
 {
 	struct faults f = { .list = NULL };
 
 	given_approved();
 	ck_assert_int_eq(ended(start_traced("applier", FAULT_CALLS, NULL, strace_log())), 0);
 	expect(OUTCOME_OF_RESTORE, DONE);
-	faults_read(&f, strace_log(), path, FAULTS);
+	faults_read(&f, strace_log(), path, sample);
 	return f;
 }
 
@@ -434,12 +458,28 @@ static void fails_at(const struct fault *f)
 
 static void fails_everywhere(const char *path)
 {
-	struct faults f = faults_on(path);
+	struct faults f = faults_on(path, FAULTS);
 
 	for (size_t i = 0; i < f.count; i++)
 		fails_at(&f.list[i]);
 	faults_clear(&f);
 }
+
+/* Nobody has changed anything, so it is not asked again: is_settled. */
+START_TEST(what_cannot_be_looked_at_for_once_has_not_changed)
+{
+	static const char *const NAMES[] = { "\"was-file\"", "\"kept\"" };
+
+	for (size_t k = 0; k < COUNT(NAMES); k++) {
+		struct faults f = faults_on(NAMES[k], 0);
+
+		for (size_t i = 0; i < f.count; i++)
+			if (strcmp(f.list[i].call, "newfstatat") == 0 && !f.list[i].stays)
+				fails_at(&f.list[i]);
+		faults_clear(&f);
+	}
+}
+END_TEST
 
 START_TEST(whichever_call_on_the_workspace_fails_all_of_it_is_put_back_or_nothing)
 {
@@ -533,6 +573,7 @@ int main(void)
 	tcase_add_test(c, a_second_restore_takes_the_first_one_back);
 	tcase_add_test(c, git_finds_its_head_and_index_untouched);
 	tcase_add_test(c, a_write_that_takes_only_a_part_is_continued);
+	tcase_add_test(c, what_cannot_be_looked_at_for_once_has_not_changed);
 	c = store_case(s, "kills", 1200);
 	tcase_add_test(c, an_applier_killed_at_any_call_leaves_the_rest_to_the_next);
 	c = store_case(s, "faults", 4 * 3600);

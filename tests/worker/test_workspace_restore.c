@@ -372,6 +372,23 @@ START_TEST(what_could_not_be_compared_is_named_and_nothing_more_is_claimed)
 }
 END_TEST
 
+START_TEST(a_path_that_is_nowhere_is_named_and_nothing_is_put_back)
+{
+	OWNED(str) struct str line = { 0 };
+	pid_t applier;
+
+	given_changes();
+	applier = start_worker("applier");
+	str_addf(&line, "checkpoint restore %s --yes --file changed.txt --file no/such", id);
+	says(line.bytes, 1,
+	     "nothing was put back: no/such is neither in the checkpoint nor in the workspace,"
+	     " unless it is ignored");
+	stop_worker(applier);
+	expect("SELECT state, error_code FROM workspace_restore", "refused|no_such_path\n");
+	file_is("changed.txt", "two\n");
+}
+END_TEST
+
 START_TEST(a_new_folder_with_nothing_but_ignored_files_is_left_alone)
 {
 	given_changes();
@@ -519,6 +536,7 @@ int main(void)
 	tcase_add_test(c, a_changed_workspace_is_compared_and_asked_again);
 	tcase_add_test(c, a_name_with_a_line_break_is_quoted_as_in_other_diffs);
 	tcase_add_test(c, what_could_not_be_compared_is_named_and_nothing_more_is_claimed);
+	tcase_add_test(c, a_path_that_is_nowhere_is_named_and_nothing_is_put_back);
 	tcase_add_test(c, a_new_folder_with_nothing_but_ignored_files_is_left_alone);
 	tcase_add_test(c, a_gitignore_that_changes_hides_nothing_and_removes_nothing);
 	tcase_add_test(c, a_critical_change_waits_until_what_it_replaces_is_kept);
