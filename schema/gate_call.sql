@@ -29,6 +29,8 @@ CREATE TABLE gate_call (
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   decided_at   TEXT CHECK (decided_at GLOB '????-??-??T??:??:??.???Z'), -- once
   took_ms      INTEGER CHECK (took_ms >= 0), -- once: from its arrival to the decision
+  withheld_at  TEXT CHECK (withheld_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: denied although a
+                                            -- person had approved it; reason says why
   seen         TEXT CHECK (seen IN ('same', 'differs', 'failed', 'unknown')), -- later, once: what was done,
                                             -- compared with what was allowed
   seen_at      TEXT CHECK (seen_at GLOB '????-??-??T??:??:??.???Z'), -- later, once
@@ -37,7 +39,8 @@ CREATE TABLE gate_call (
   CHECK ((seen IS NULL) = (seen_at IS NULL)),
   CHECK (decision <> 'open' OR request_seq IS NOT NULL),
   CHECK (parks = 0 OR (request_seq IS NOT NULL AND host_session IS NOT NULL AND moment = 'pre_tool')),
-  CHECK (decision <> 'defer' OR parks = 1)
+  CHECK (decision <> 'defer' OR parks = 1),
+  CHECK (withheld_at IS NULL OR (decision = 'deny' AND request_seq IS NOT NULL))
 ) STRICT;
 -- refuses: call: this call has such a row already
 CREATE UNIQUE INDEX gate_call_call ON gate_call (call_seq);

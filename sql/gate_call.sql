@@ -15,6 +15,14 @@ UPDATE gate_call
    SET decision = :decision, reason = :reason, decided_at = :now, took_ms = :took_ms
  WHERE call_seq = :call AND decision = 'open';
 
+-- name: gate_call_withhold :exec
+-- It was denied although it was approved.
+UPDATE gate_call SET withheld_at = :now WHERE call_seq = :call AND withheld_at IS NULL;
+
+-- name: gate_call_awaits :any
+-- Whether a hook that waits has not been told the answer yet.
+SELECT 1 FROM gate_call WHERE request_seq = :request AND decision = 'open';
+
 -- name: gate_call_of_call :one
 SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.request_seq, g.parks, r.id AS request_id,
        g.created_at

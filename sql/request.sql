@@ -108,6 +108,7 @@ UPDATE request SET delivered_at = NULL
 -- type: edited text
 -- type: chosen text
 -- type: gate_class text
+-- type: withheld text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
@@ -121,6 +122,11 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT class FROM gate_call WHERE request_seq = r.seq ORDER BY seq LIMIT 1) AS gate_class,
+       (SELECT g.reason FROM gate_call AS g
+         WHERE g.request_seq = r.seq AND g.withheld_at IS NOT NULL
+           AND NOT EXISTS (SELECT 1 FROM gate_call AS u
+                            WHERE u.request_seq = r.seq AND u.decision = 'allow')
+         ORDER BY g.seq DESC LIMIT 1) AS withheld,
        NOT EXISTS (SELECT 1 FROM workspace AS w
                     WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r

@@ -234,6 +234,15 @@ static int check_request(const struct request *r, struct err *e)
 	return 0;
 }
 
+static int send(struct ctl *c, const struct words *w, struct said *said, struct err *e)
+{
+	if (ctl_say(c, w, said, e))
+		return -1;
+	ctl_add_withheld(c, said);
+	print_said(c, said);
+	return 0;
+}
+
 static int approve_edited(struct ctl *c, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
@@ -264,10 +273,7 @@ static int approve_edited(struct ctl *c, struct err *e)
 	w.id = r.row.id;
 	w.edited = str_text(&text);
 	w.digest = c->digest ? c->digest : r.row.digest;
-	if (ctl_say(c, &w, &said, e))
-		return -1;
-	print_said(c, &said);
-	return 0;
+	return send(c, &w, &said, e);
 }
 
 /* ---- the command ---- */
@@ -286,10 +292,7 @@ static int run_approve(struct ctl *c, struct err *e)
 		return err_set(e, ERR_INPUT, "--edit, --with and --option exclude each other");
 	if (c->edit || c->with)
 		return approve_edited(c, e);
-	if (ctl_say(c, &w, &said, e))
-		return -1;
-	print_said(c, &said);
-	return 0;
+	return send(c, &w, &said, e);
 }
 
 const struct command_spec cmd_approve = {

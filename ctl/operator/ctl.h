@@ -105,6 +105,9 @@ int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *
 /* The id of the checkpoint that name (its id, label, session, or "start") means. 0 or -1, as
  * above. */
 int ctl_find_checkpoint(struct ctl *c, const char *name, char id[ID_BYTES], struct err *e);
+/* Waits a moment for the hook that was approved, and adds to the answer why it was denied
+ * nonetheless, if it was. */
+void ctl_add_withheld(struct ctl *c, struct said *s);
 /* Prints the answer in the requested form; takes over its JSON. */
 void print_said(const struct ctl *c, struct said *s);
 /* What a worker answers to an order. */

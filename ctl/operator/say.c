@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "seen.h"
+#include "sql/gate_call.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ enum {
 	BUSY_TRIES = 30, /* a minute in all */
 	BUSY_PAUSE_MS = 50,
 	LOOK_MS = 30,
+	WITHHELD_MS = 2000, /* for the hook to be told */
 };
 
 /* What a person orders is not lost because others write: we wait, and say so. */
@@ -108,6 +110,24 @@ int ctl_order(struct ctl *c, const struct words *w, int ms, const char *late,
 	reply->seq = said.seq;
 	reply->json = cJSON_Parse(result.is.reply ? result.is.reply : "");
 	return reply->json ? 0 : err_set(e, ERR_BUG, "the reply to the order is not JSON");
+}
+
+void ctl_add_withheld(struct ctl *c, struct said *s)
+{
+	int64_t until_ms = clock_monotonic_ms() + WITHHELD_MS;
+	OWNED(request) struct request r = { 0 };
+	struct err unknown = { 0 }; /* it is approved all the same */
+
+	if (find_request(c, s->request_id, &r, &unknown))
+		return;
+	while (sql_gate_call_awaits(&c->store, r.row.seq, &unknown) > 0 &&
+	       clock_monotonic_ms() < until_ms)
+		(void)poll(NULL, 0, LOOK_MS);
+	request_clear(&r);
+	if (find_request(c, s->request_id, &r, &unknown) || !r.row.withheld)
+		return;
+	str_addf(&s->text, "\nbut not done: %s", r.row.withheld);
+	json_add_text(s->json, "withheld", r.row.withheld);
 }
 
 void print_said(const struct ctl *c, struct said *s)

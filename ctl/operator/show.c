@@ -108,6 +108,7 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 		{ "decided_by", r->row.decided_by },
 		{ "decided_at", r->row.decided_at },
 		{ "consumed_at", r->row.consumed_at },
+		{ "withheld", r->row.withheld },
 	};
 
 	for (size_t i = 0; i < COUNT(texts); i++)
@@ -285,6 +286,7 @@ static void print_decided(const struct ctl *c, const struct request *r)
 	field(c, "reason", r->row.reason);
 	field(c, "text", r->row.instruction);
 	instant_field(c, "written", r->row.consumed_at, true);
+	field(c, "not done", r->row.withheld);
 }
 
 static void warning(const struct ctl *c, const char *text, const char *at)

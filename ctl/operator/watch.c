@@ -478,8 +478,11 @@ static int look(struct watch *w, struct err *e)
 
 /* ---- answering ---- */
 
-static void tell_result(struct watch *w, const char *verdict, int status, const struct err *why)
+static void tell_result(struct watch *w, const char *verdict, int status, const struct err *why,
+                        const struct said *said)
 {
+	const char *withheld = json_text(said->json, "withheld");
+
 	if (w->c->json) {
 		cJSON *o = cJSON_CreateObject();
 
@@ -488,12 +491,18 @@ static void tell_result(struct watch *w, const char *verdict, int status, const 
 		(void)cJSON_AddBoolToObject(o, "applied", status == 0);
 		if (status)
 			json_add_text(o, "error", why->text);
+		if (withheld)
+			json_add_text(o, "withheld", withheld);
 		event("answer", o);
 		return;
 	}
 	if (status) {
 		(void)fputs("not taken: ", stdout);
 		print_visible(why->text);
+		(void)putchar('\n');
+	} else if (withheld) {
+		(void)printf("%s: not done: ", verdict);
+		print_visible(withheld);
 		(void)putchar('\n');
 	} else {
 		(void)printf("%s: done\n", verdict);
@@ -516,7 +525,9 @@ static int say(struct watch *w, const char *verdict, const char *text, struct er
 		*e = why;
 		return -1;
 	}
-	tell_result(w, verdict, status, &why);
+	if (status == 0)
+		ctl_add_withheld(w->c, &said);
+	tell_result(w, verdict, status, &why, &said);
 	if (status == 0)
 		request_clear(&w->shown);
 	else

@@ -28,6 +28,13 @@ WHEN OLD.decision <> 'allow' AND NEW.decision = 'allow' AND NEW.request_seq IS N
                       WHERE seq = NEW.request_seq AND state IN ('approved', 'answered'));
 END;
 
+CREATE TRIGGER gate_call_withholds BEFORE UPDATE OF withheld_at ON gate_call
+WHEN OLD.withheld_at IS NULL AND NEW.withheld_at IS NOT NULL BEGIN
+  SELECT RAISE(ABORT, 'gate_call: withheld: only what was approved is withheld')
+   WHERE NOT EXISTS (SELECT 1 FROM request
+                      WHERE seq = OLD.request_seq AND state IN ('approved', 'answered'));
+END;
+
 -- Only what is allowed is compared with what was done.
 CREATE TRIGGER gate_call_is_compared BEFORE UPDATE OF seen ON gate_call
 WHEN OLD.seen IS NULL AND NEW.seen IS NOT NULL BEGIN
@@ -47,15 +54,24 @@ WHEN NEW.moment = 'post_tool' AND NEW.pre_seq IS NULL AND NEW.class <> 'read' BE
           ' without asking: no hook told us before it ran', NEW.created_at);
 END;
 
-CREATE TRIGGER gate_call_seen AFTER UPDATE OF seen ON gate_call
-WHEN OLD.seen IS NULL AND NEW.seen = 'differs' BEGIN
+-- It was done otherwise than allowed, or not at all although it was approved.
+CREATE TRIGGER gate_call_told AFTER UPDATE OF seen, withheld_at ON gate_call
+WHEN (OLD.seen IS NULL AND NEW.seen = 'differs')
+  OR (OLD.withheld_at IS NULL AND NEW.withheld_at IS NOT NULL) BEGIN
   INSERT INTO event (at, kind, session_seq, request_seq, call_seq, actor, detail)
-  VALUES (NEW.seen_at, 'gate.differs', NEW.session_seq, NEW.request_seq, NEW.call_seq, NEW.host,
+  VALUES (coalesce(NEW.seen_at, NEW.withheld_at),
+          CASE WHEN NEW.seen_at IS NULL THEN 'gate.withheld' ELSE 'gate.differs' END,
+          NEW.session_seq, NEW.request_seq, NEW.call_seq, NEW.host,
           json_object('tool', NEW.tool, 'digest', NEW.digest));
   INSERT INTO slack_notice (kind, session_seq, text, at)
-  VALUES ('gate', NEW.session_seq,
-          NEW.host || ' did not do what was allowed: ' || coalesce(NEW.tool, 'a tool') || ': ' ||
-          coalesce(NEW.seen_why, 'it differs'), NEW.seen_at);
+  SELECT 'gate', NEW.session_seq,
+         CASE WHEN NEW.seen_at IS NULL
+              THEN 'Approved, but not done: ' || coalesce(title, NEW.tool, 'a tool') || '. ' || NEW.host ||
+                   ' was denied it: ' || coalesce(NEW.reason, 'it differs')
+              ELSE NEW.host || ' did not do what was allowed: ' || coalesce(NEW.tool, 'a tool') || ': ' ||
+                   coalesce(NEW.seen_why, 'it differs') END,
+         coalesce(NEW.seen_at, NEW.withheld_at)
+    FROM (SELECT (SELECT title FROM request WHERE seq = NEW.request_seq) AS title);
 END;
 
 -- What was allowed before a tool and grants no permission any more: it has done so, or what was

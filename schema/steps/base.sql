@@ -518,6 +518,7 @@ CREATE TABLE gate_call (
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   decided_at   TEXT CHECK (decided_at GLOB '????-??-??T??:??:??.???Z'),
   took_ms      INTEGER CHECK (took_ms >= 0),
+  withheld_at  TEXT CHECK (withheld_at GLOB '????-??-??T??:??:??.???Z'),
   seen         TEXT CHECK (seen IN ('same', 'differs', 'failed', 'unknown')),
   seen_at      TEXT CHECK (seen_at GLOB '????-??-??T??:??:??.???Z'),
   seen_why     TEXT,
@@ -525,7 +526,8 @@ CREATE TABLE gate_call (
   CHECK ((seen IS NULL) = (seen_at IS NULL)),
   CHECK (decision <> 'open' OR request_seq IS NOT NULL),
   CHECK (parks = 0 OR (request_seq IS NOT NULL AND host_session IS NOT NULL AND moment = 'pre_tool')),
-  CHECK (decision <> 'defer' OR parks = 1)
+  CHECK (decision <> 'defer' OR parks = 1),
+  CHECK (withheld_at IS NULL OR (decision = 'deny' AND request_seq IS NOT NULL))
 ) STRICT;
 CREATE UNIQUE INDEX gate_call_call ON gate_call (call_seq);
 CREATE UNIQUE INDEX gate_call_used ON gate_call (request_seq)

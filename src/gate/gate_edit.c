@@ -314,6 +314,7 @@ static int run(const struct work *w)
 		return cannot(w, "it edits a cell of a notebook");
 	case GATE_FORM_NONE:
 	case GATE_FORM_SEARCH:
+	case GATE_FORM_GLOB:
 		break;
 	}
 	return cannot(w, "the tool does not say what it writes");

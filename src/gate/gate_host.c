@@ -74,6 +74,14 @@ static const char *const CURSOR_READS[] = { "file_path", "path", "target_file", 
 static const char *const CAMEL_READS[] = { "filePath", "filePaths", "path", NULL };
 static const char *const NO_READS[] = { NULL };
 
+/* Other texts that tools which read take: what is searched for, left out, or noted. What hosts call
+ * so names no file that is read. */
+static const char *const TEXTS[] = { "pattern",     "query",           "output_mode", "type",
+	                             "description", "subject",         "activeForm",  "metadata",
+	                             "todos",       "todoList",        "plan",        "explanation",
+	                             "exclude",     "exclude_pattern", "ignore",      "filter",
+	                             "intent",      "reason",          "error",       NULL };
+
 /* ---- tools ---- */
 
 #define END                                                                                        \
@@ -91,7 +99,7 @@ static const struct gate_tool CLAUDE_TOOLS[] = {
 	{ "Monitor", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "Read", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "NotebookRead", GATE_READ, GATE_FORM_NONE, NULL },
-	{ "Glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "Glob", GATE_READ, GATE_FORM_GLOB, &PATTERN },
 	{ "Grep", GATE_READ, GATE_FORM_SEARCH, &GLOB },
 	{ "LS", GATE_READ, GATE_FORM_SEARCH, NULL },
 	{ "LSP", GATE_READ, GATE_FORM_NONE, NULL },
@@ -134,7 +142,7 @@ static const struct gate_tool GEMINI_TOOLS[] = {
 	{ "read_file", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &INCLUDE },
 	{ "list_directory", GATE_READ, GATE_FORM_SEARCH, NULL },
-	{ "glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "glob", GATE_READ, GATE_FORM_GLOB, &PATTERN },
 	{ "grep_search", GATE_READ, GATE_FORM_SEARCH, &INCLUDE_PATTERN },
 	{ "search_file_content", GATE_READ, GATE_FORM_SEARCH, &INCLUDE },
 	{ "write_todos", GATE_READ, GATE_FORM_NONE, NULL },
@@ -157,7 +165,7 @@ static const struct gate_tool QWEN_TOOLS[] = {
 	{ "read_file", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &INCLUDE },
 	{ "list_directory", GATE_READ, GATE_FORM_SEARCH, NULL },
-	{ "glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "glob", GATE_READ, GATE_FORM_GLOB, &PATTERN },
 	{ "grep_search", GATE_READ, GATE_FORM_SEARCH, &GLOB },
 	{ "todo_write", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "web_fetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
@@ -179,7 +187,7 @@ static const struct gate_tool COPILOT_TOOLS[] = {
 	{ "powershell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "write_bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "view", GATE_READ, GATE_FORM_NONE, NULL },
-	{ "glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "glob", GATE_READ, GATE_FORM_GLOB, &PATTERN },
 	{ "grep", GATE_READ, GATE_FORM_SEARCH, &GLOB },
 	{ "rg", GATE_READ, GATE_FORM_SEARCH, &GLOB },
 	{ "read_bash", GATE_READ, GATE_FORM_NONE, NULL },
@@ -202,7 +210,7 @@ static const struct gate_tool CURSOR_TOOLS[] = {
 	{ "Shell", GATE_EXECUTE, GATE_FORM_NONE, &CURSOR_SHELL },
 	{ "Read", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "Grep", GATE_READ, GATE_FORM_SEARCH, &GLOB },
-	{ "Glob", GATE_READ, GATE_FORM_SEARCH, &GLOB_PATTERN },
+	{ "Glob", GATE_READ, GATE_FORM_GLOB, &GLOB_PATTERN },
 	{ "Task", GATE_AGENT, GATE_FORM_NONE, NULL },
 	END,
 };
@@ -237,7 +245,7 @@ static const struct gate_tool OPENCODE_TOOLS[] = {
 	{ "bash", GATE_EXECUTE, GATE_FORM_NONE, &OPENCODE_SHELL },
 	{ "read", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "list", GATE_READ, GATE_FORM_SEARCH, NULL },
-	{ "glob", GATE_READ, GATE_FORM_SEARCH, &PATTERN },
+	{ "glob", GATE_READ, GATE_FORM_GLOB, &PATTERN },
 	{ "grep", GATE_READ, GATE_FORM_SEARCH, &INCLUDE },
 	{ "lsp", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "skill", GATE_READ, GATE_FORM_NONE, NULL },
@@ -509,6 +517,21 @@ const struct gate_tool *gate_host_tool(const struct gate_host *host, const char 
 		if (strcmp(t->name, name) == 0)
 			return t;
 	return NULL;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+bool gate_host_reads_by(const struct gate_host *host, const struct gate_keys *keys,
+                        const char *argument)
+{
+	return is_one_of(argument, host->reads) || is_one_of(argument, TEXTS) ||
+	       (keys && keys->pattern && strcmp(keys->pattern, argument) == 0);
 }
 
 /* "server<separator>tool" after a prefix. A server's name may contain the separator: the first one

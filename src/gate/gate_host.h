@@ -50,6 +50,7 @@ enum gate_form {
 	GATE_FORM_DELETE, /* path */
 	GATE_FORM_PATCH, /* a text "*** Begin Patch" */
 	GATE_FORM_SEARCH, /* it reads what lies beneath its paths, or beneath where it works */
+	GATE_FORM_GLOB, /* the same, but without paths only what its pattern names */
 };
 
 /* The names of a tool's arguments; NULL: it has none of the kind. */
@@ -141,6 +142,10 @@ const char *gate_event_word(enum gate_event event);
 
 /* The tool of the host's own that it calls so; NULL: none that we know. */
 const struct gate_tool *gate_host_tool(const struct gate_host *host, const char *name);
+/* Whether it is known what an argument of a tool that reads is for: a path, the pattern, or a text
+ * that names no file. */
+bool gate_host_reads_by(const struct gate_host *host, const struct gate_keys *keys,
+                        const char *argument);
 /* Whether the host's name of a tool says that it comes from an MCP server, and which parts of the
  * name are server and tool. *ret_server is NULL where the name does not tell. A name of its own
  * tools never does. */

@@ -3,6 +3,7 @@
 #include "gate_patch.h"
 #include "json_peek.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,6 +229,8 @@ const char *gate_input_patch_argument(const struct gate_input *in)
 	return in->command ? "command" : in->keys->content;
 }
 
+static const char WILDCARDS[] = "*?[{(\\";
+
 /* Whether the text has one of the first characters beside one of the second ones. */
 static bool has_pair(const char *text, const char *first, const char *second)
 {
@@ -258,7 +261,7 @@ static size_t ups_of(const char *rest)
 static void add_pattern(struct gate_input *in, const char *folder, const char *pattern)
 {
 	OWNED(str) struct str path = { 0 };
-	size_t length = strcspn(pattern, "*?[{(\\");
+	size_t length = strcspn(pattern, WILDCARDS);
 	const char *rest;
 
 	while (pattern[length] && length && pattern[length - 1] != '/')
@@ -276,6 +279,37 @@ static void add_pattern(struct gate_input *in, const char *folder, const char *p
 		add_path(in, "/");
 }
 
+/* Whether it is one pattern that begins with a folder, and so names nothing outside of that. */
+static bool begins_with_folder(const cJSON *value)
+{
+	const char *pattern = cJSON_GetStringValue(value);
+	const char *slash = pattern ? memchr(pattern, '/', strcspn(pattern, WILDCARDS)) : NULL;
+
+	return slash && *pattern != '!' && slash[strspn(slash, "/")];
+}
+
+/* Adds each text that may be a path. The depth is limited by the parser. */
+static void add_texts(struct gate_input *in, const cJSON *value) /* NOLINT(misc-no-recursion) */
+{
+	const cJSON *item;
+
+	if (cJSON_IsString(value) && strlen(value->valuestring) < PATH_MAX)
+		add_path(in, value->valuestring);
+	cJSON_ArrayForEach (item, value)
+		add_texts(in, item);
+}
+
+/* What an argument names that no host has, the host may read as well as ignore. */
+static void read_unknown(struct gate_input *in)
+{
+	const cJSON *one;
+
+	in->known_count = in->path_count;
+	cJSON_ArrayForEach (one, in->tool_input)
+		if (!gate_host_reads_by(in->host, in->keys, one->string))
+			add_texts(in, one);
+}
+
 /* What a tool reads: where the host names no folder for a search, that is where it works. */
 static void read_reads(struct gate_input *in)
 {
@@ -286,7 +320,8 @@ static void read_reads(struct gate_input *in)
 
 	for (const char *const *name = in->host->reads; *name; name++)
 		add_paths_of(in, in->tool_input, *name);
-	if (in->form == GATE_FORM_SEARCH && in->path_count == 0)
+	if (in->path_count == 0 && (in->form == GATE_FORM_SEARCH ||
+	                            (in->form == GATE_FORM_GLOB && !begins_with_folder(patterns))))
 		add_path(in, ".");
 	folders = in->path_count;
 	for (size_t i = 0; i == 0 || i < folders; i++) {
@@ -298,6 +333,7 @@ static void read_reads(struct gate_input *in)
 			if (cJSON_GetStringValue(item))
 				add_pattern(in, folder, cJSON_GetStringValue(item));
 	}
+	read_unknown(in);
 }
 
 static void read_paths(struct gate_input *in)
@@ -337,8 +373,10 @@ static void read_command(struct gate_input *in)
 	in->command = json_text(in->tool_input, "command");
 	if (folder && json_text(in->tool_input, folder) && *json_text(in->tool_input, folder))
 		in->command_dir = json_text(in->tool_input, folder);
-	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX ||
-	    !gate_patch_in_command(in->command, &in->patch_text, &in->patch_dir))
+	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX)
+		return;
+	in->hides_patch = strstr(in->command, "*** Begin Patch") != NULL;
+	if (!gate_patch_in_command(in->command, &in->patch_text, &in->patch_dir))
 		return;
 	read_patch(in, in->patch_text);
 	if (in->path_count == 0) { /* not a patch after all */
@@ -348,6 +386,7 @@ static void read_command(struct gate_input *in)
 		return;
 	}
 	place_patch(in);
+	in->hides_patch = false;
 	in->command_dir = NULL;
 	in->class = GATE_EDIT;
 	in->form = GATE_FORM_PATCH;

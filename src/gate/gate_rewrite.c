@@ -39,6 +39,7 @@ static bool replaces_text(const struct gate_input *in)
 	case GATE_FORM_DELETE:
 	case GATE_FORM_PATCH:
 	case GATE_FORM_SEARCH:
+	case GATE_FORM_GLOB:
 		break;
 	}
 	return false;

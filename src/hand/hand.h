@@ -54,8 +54,8 @@ struct hand_ask {
 	const char *folder; /* absolute: where something is to run */
 	const char *const *named; /* files that are only named, at most HAND_NAMES */
 	size_t named_count;
-	const char *always_ask; /* JSON list (always_ask.h): what of it lies beneath those that are
-	                           folders */
+	const char *always_ask; /* JSON list (always_ask.h): what of it is read with them
+	                           (hand_reach.h) */
 	bool hashes; /* of what they contain, where that is not in the plan of edit */
 	const char *shown[HAND_SHOWN_FILES]; /* files to read whole */
 	size_t shown_count;
@@ -71,8 +71,8 @@ struct hand_name {
 	char hash[SHA256_BYTES]; /* if asked: of the file, or NO_FILE; "": it cannot be read */
 	int links; /* names of that file, if it has several (hard links): then which file it is */
 	int64_t device, inode;
-	char *reaches; /* absolute: beneath it, or another name of it, covered by ask.always_ask;
-	                  NULL: nothing is; or: */
+	char *reaches; /* absolute: beneath it, or another name of what is read, covered by
+	                  ask.always_ask; NULL: nothing is; or: */
 	bool is_vast; /* there is more beneath it than is looked through */
 };
 

@@ -1,25 +1,19 @@
-/* hand_reach: what lies beneath a folder that a tool reads as a whole. */
+/* hand_reach: what a tool reads that is given a folder, or a file with several names. */
 #ifndef HAND_REACH_H
 #define HAND_REACH_H
 
 #include "str.h"
 
 #include <cjson/cJSON.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 enum { HAND_REACH_MOST = 200000 }; /* files and folders: half a second, if the kernel knows them */
 
-struct hand_reach_of {
-	int most; /* files and folders to look through */
-	bool is_file; /* only the names of one file: */
-	int64_t device, inode;
-};
-
-/* Looks for a file or folder beneath folder (absolute; no link is followed) that one of the entries
- * covers (always_ask.h). 1 found: *found is its absolute name; 0 none, or folder is no folder; -1
- * none among the first of->most, and there are more. What cannot be read is left out. */
-int hand_reach(const char *folder, const struct hand_reach_of *of, const cJSON *entries,
+/* Looks for what one of the entries covers (always_ask.h) beneath path (absolute; no link is
+ * followed), and in the workspace for another name, which one covers, of a file that is there, or
+ * is path itself. 1 found: *found is its absolute name; 0 none, or path is neither file nor folder;
+ * -1 none among the first `most` files and folders beneath path, or in the workspace, and there are
+ * more. What cannot be read is left out. */
+int hand_reach(const char *path, const char *workspace, int most, const cJSON *entries,
                struct str *found);
 
 #endif

@@ -283,23 +283,15 @@ static void find_name(const char *root_name, const char *named, struct hand_name
 	find_links(root_name, name);
 }
 
-/* Of a folder what lies beneath it; of a file with several names those in the workspace. */
 static void find_reach(const char *root, const cJSON *entries, struct hand_name *name)
 {
-	OWNED(str) struct str folder = { 0 };
+	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str reached = { 0 };
-	struct hand_reach_of of = { .most = HAND_REACH_MOST,
-		                    .is_file = name->links > 0,
-		                    .device = name->device,
-		                    .inode = name->inode };
 
-	if (name->links)
-		str_add(&folder, root);
-	else
-		add_real(root, name, &folder);
-	if (!folder.length)
+	add_real(root, name, &path);
+	if (!path.length)
 		return;
-	name->is_vast = hand_reach(folder.bytes, &of, entries, &reached) < 0;
+	name->is_vast = hand_reach(path.bytes, root, HAND_REACH_MOST, entries, &reached) < 0;
 	if (reached.length)
 		name->reaches = str_take(&reached);
 }

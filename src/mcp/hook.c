@@ -404,27 +404,32 @@ static void ask_about(struct hook *h, const char *risk, const char *why)
 	h->verdict = HOOK_ASK;
 }
 
-/* Whether a file is not in the workspace: then nothing is computed. */
-static bool leads_out(struct call *c)
+/* Whether a file is not in the workspace, or not where its path says: then nothing is computed. */
+static bool leads_elsewhere(struct call *c, const char *root)
 {
 	struct hook *h = c->hook;
-	bool is_out = false;
+	bool is_other = false, is_outside = false;
 
 	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_DENY; i++) {
 		OWNED(str) struct str why = { 0 };
+		const char *real = real_name(h, c, i);
+		bool is_inside = is_beneath(real, root);
 
 		if (!c->names[i].is_other)
 			continue;
-		is_out = true;
-		if (is_closed(h, real_name(h, c, i))) {
-			deny(h, "path violation: ", real_name(h, c, i),
-			     " is protected: no agent writes there");
+		is_other = true;
+		if (is_closed(h, real)) {
+			deny(h, "path violation: ", real, " is protected: no agent writes there");
 			return true;
 		}
-		str_addf(&why, "outside of the workspace: %s", real_name(h, c, i));
-		ask_about(h, "critical", str_text(&why));
+		str_addf(&why, "%s: %s",
+		         is_inside ? "leads elsewhere than its path says, behind a link"
+		                   : "outside of the workspace",
+		         real);
+		is_outside = is_outside || !is_inside;
+		ask_about(h, is_outside ? "critical" : "high", str_text(&why));
 	}
-	return is_out;
+	return is_other;
 }
 
 static void take_plan(struct call *c, struct hand_found *found)
@@ -467,7 +472,7 @@ static void seen_edit(struct call *c, struct hand_found *found)
 	for (size_t i = 0; i < c->name_count; i++)
 		if (c->names[i].links)
 			ask_about_links(h, &c->names[i], real_name(h, c, i));
-	if (leads_out(c))
+	if (leads_elsewhere(c, found->root))
 		return;
 	if (!why->code)
 		take_plan(c, found);
@@ -506,6 +511,8 @@ static void seen_read(struct call *c, const struct hand_found *found)
 
 	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_ASK; i++) {
 		struct hand_name *n = &c->names[i];
+		bool is_known = i < h->in.known_count;
+		bool by_policy = h->verdict == HOOK_POLICY && is_known;
 		const char *first, *second;
 
 		take_root(n, found->root);
@@ -516,10 +523,11 @@ static void seen_read(struct call *c, const struct hand_found *found)
 			ask_about(h, "high", "policy.always_ask names this file");
 		else if (n->reaches || n->is_vast)
 			ask_about_reach(h, n);
-		else if (n->links && h->verdict == HOOK_POLICY)
+		else if (n->links && by_policy)
 			ask_about_links(h, n, real_name(h, c, i));
-		else if (n->is_other && h->verdict == HOOK_POLICY)
+		else if (n->is_other && by_policy)
 			ask_about(h, "high", "it is not in the workspace");
+		n->is_other = n->is_other || !is_known; /* nor does the policy judge it */
 	}
 }
 
@@ -534,7 +542,7 @@ static void seen_command(struct hook *h, const struct hand_found *found)
 {
 	OWNED(str) struct str why = { 0 };
 
-	if (h->why.length) /* it has arguments that are not known */
+	if (h->why.length) /* it has arguments that are not known, or a patch */
 		h->risk = "high";
 	if (found->folder)
 		str_add(&h->real_folder, found->folder);

@@ -21,6 +21,9 @@ enum {
 
 #define HOOK_METHOD "intercom/hook"
 
+/* A member of a result: it denies what a person has approved. */
+#define HOOK_WITHHELD "withheld"
+
 /* What was found out before the transaction. */
 enum hook_verdict {
 	HOOK_NOTE, /* the event needs no decision */
@@ -89,6 +92,8 @@ void hook_set_result(struct str *out, enum gate_decision decision, const char *r
 void hook_add_answer(struct str *out, const struct request *r);
 /* What a result (also one of result_error) decides, and why. */
 enum gate_call_decision hook_decision(const char *result, struct str *reason);
+/* Whether it denies what a person has approved. */
+bool hook_withholds(const char *result);
 /* Whether it has a turn that ends go on. */
 bool hook_goes_on(const char *result);
 

@@ -172,6 +172,13 @@ enum gate_call_decision hook_decision(const char *result, struct str *reason)
 	                                        : GATE_CALL_DECISION_DENY;
 }
 
+bool hook_withholds(const char *result)
+{
+	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
+
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(all, HOOK_WITHHELD));
+}
+
 bool hook_goes_on(const char *result)
 {
 	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
@@ -205,6 +212,7 @@ void hook_add_reply(struct str *out, enum gate_event event, const char *result, 
 		str_reset(out);
 	}
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_REWRITE);
+	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_WITHHELD);
 	if (words && *words)
 		add_to(all,
 		       is_deny              ? "reason"

@@ -128,6 +128,7 @@ static void refuse(cJSON *all, const char *why)
 	         why);
 	set_text(all, "decision", "deny");
 	set_text(all, "reason", str_text(&text));
+	(void)cJSON_AddTrueToObject(all, HOOK_WITHHELD);
 	cJSON_DeleteItemFromObjectCaseSensitive(all, "context");
 }
 

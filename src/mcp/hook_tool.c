@@ -252,6 +252,14 @@ static char *detail_of(const struct hook *h)
 	return str_take(&text);
 }
 
+/* What becomes of an approval, if not what was asked. */
+static int note_approval(struct store *st, int64_t call_seq, const char *result, struct err *e)
+{
+	if (hook_withholds(result) && sql_gate_call_withhold(st, call_seq, e))
+		return -1;
+	return hook_rewrite_note(st, call_seq, result, e);
+}
+
 static int note(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
 	const struct hook *h = c->hook;
@@ -290,7 +298,7 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 	seq = sql_gate_call_insert(st, &args, e);
 	if (seq < 0 || insert_files(st, seq, c, e))
 		return -1;
-	if (!c->waiting && hook_rewrite_note(st, c->seq, str_text(&c->result), e))
+	if (!c->waiting && note_approval(st, c->seq, str_text(&c->result), e))
 		return -1;
 	/* The turn has ended, and it is nobody's silence. */
 	return h->in.event == GATE_STOP && !c->waiting && !c->steering.count
@@ -318,7 +326,7 @@ static int finish(struct store *st, int64_t call_seq, const struct telling *t, s
 	if (sql_gate_call_decide(st, decision, reason.length ? reason.bytes : NULL, &took_ms,
 	                         call_seq, e) < 0)
 		return -1;
-	return hook_rewrite_note(st, call_seq, str_text(&t->result), e);
+	return note_approval(st, call_seq, str_text(&t->result), e);
 }
 
 /* An approval may carry another text than what was asked. */

@@ -72,6 +72,11 @@ static enum policy_tool take_command(const struct gate_input *in, struct policy_
 {
 	enum policy_tool as = take_others(in, why);
 
+	if (in->hides_patch) {
+		str_add(why, why->length ? "; " : "");
+		str_add(why, "what the patch in it makes of files is not computed");
+		as = POLICY_TOOL_ASKED;
+	}
 	q->tool = in->command;
 	q->is_command = true;
 	return in->command ? as : POLICY_TOOL_ASKED;
@@ -84,7 +89,8 @@ enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_pol
 	switch (in->class) {
 	case GATE_READ:
 		q->reads = true;
-		return reads_by_policy && in->path_count ? POLICY_TOOL_JUDGED : POLICY_TOOL_ALLOWED;
+		return reads_by_policy && in->known_count ? POLICY_TOOL_JUDGED
+		                                          : POLICY_TOOL_ALLOWED;
 	case GATE_EDIT:
 		q->tool = "check_clearance";
 		return in->patch ? take_others(in, why) : POLICY_TOOL_JUDGED;

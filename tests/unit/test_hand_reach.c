@@ -21,9 +21,6 @@ static void put(const char *name)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
-static const struct hand_reach_of ALL = { .most = HAND_REACH_MOST }, SEVEN = { .most = 7 },
-                                  SIX = { .most = 6 };
-
 /* Seven files and folders. */
 static void given_folder(void)
 {
@@ -64,7 +61,7 @@ START_TEST(what_is_covered_is_found_at_any_depth_and_no_link_is_followed)
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		OWNED(cJSON_ptr) cJSON *entries = cJSON_Parse(CASES[i].entries);
 		OWNED(str) struct str found = { 0 };
-		int got = hand_reach(folder, &ALL, entries, &found);
+		int got = hand_reach(folder, folder, HAND_REACH_MOST, entries, &found);
 
 		ck_assert_msg(got == (CASES[i].found != NULL), "%s: %d %s", CASES[i].entries, got,
 		              str_text(&found));
@@ -74,23 +71,42 @@ START_TEST(what_is_covered_is_found_at_any_depth_and_no_link_is_followed)
 }
 END_TEST
 
-START_TEST(of_a_file_all_names_are_looked_at)
+static int reached(const char *path, int most, struct str *found)
 {
 	OWNED(cJSON_ptr) cJSON *entries = cJSON_Parse("[\"deploy\",\"*.h\"]");
-	struct hand_reach_of of = { .most = HAND_REACH_MOST, .is_file = true };
-	OWNED(str) struct str found = { 0 };
-	char one[100];
-	struct stat st;
+	OWNED(str) struct str whole = { 0 };
 
-	(void)snprintf(one, sizeof(one), "%s/a/deploy/Keys/one", folder);
-	ck_assert_int_eq(link(one, below(folder, "a/two")), 0);
-	ck_assert_int_eq(stat(below(folder, "a/two"), &st), 0);
-	of.device = (int64_t)st.st_dev;
-	of.inode = (int64_t)st.st_ino;
-	ck_assert_int_eq(hand_reach(folder, &of, entries, &found), 1);
-	ck_assert_str_eq(found.bytes, one);
-	of.inode++;
-	ck_assert_int_ne(hand_reach(below(folder, "a/deploy/Keys"), &of, entries, &found), 1);
+	str_addf(&whole, "%s/%s", folder, path);
+	str_reset(found);
+	return hand_reach(whole.bytes, folder, most, entries, found);
+}
+
+static void join(const char *file, const char *name)
+{
+	OWNED(str) struct str from = { 0 };
+
+	str_addf(&from, "%s/%s", folder, file);
+	ck_assert_int_eq(link(from.bytes, below(folder, name)), 0);
+}
+
+START_TEST(other_names_of_what_is_read_are_found_in_the_workspace)
+{
+	OWNED(str) struct str found = { 0 };
+
+	ck_assert_int_eq(mkdir(below(folder, "b"), 0755), 0);
+	put("b/alone.c");
+	join("b/alone.c", "b/again.c");
+	ck_assert_int_eq(reached("b", HAND_REACH_MOST, &found), 0);
+	ck_assert_int_eq(reached("b/alone.c", HAND_REACH_MOST, &found), 0);
+	join("a/deploy/Keys/one", "b/two");
+	ck_assert_int_eq(reached("b", HAND_REACH_MOST, &found), 1);
+	ck_assert_str_eq(found.bytes + strlen(folder), "/a/deploy/Keys/one");
+	ck_assert_int_eq(reached("b/two", HAND_REACH_MOST, &found), 1);
+	ck_assert_str_eq(found.bytes + strlen(folder), "/a/deploy/Keys/one");
+	ck_assert_int_eq(reached("b/alone.c", HAND_REACH_MOST, &found), 0);
+	/* Three lie beneath b, and more in the workspace. */
+	ck_assert_int_eq(reached("b", 2, &found), -1);
+	ck_assert_int_eq(reached("b/alone.c", 3, &found), -1);
 }
 END_TEST
 
@@ -99,10 +115,10 @@ START_TEST(more_than_is_looked_through_is_not_taken_for_nothing)
 	OWNED(cJSON_ptr) cJSON *entries = cJSON_Parse("[\"*.pem\"]");
 	OWNED(str) struct str found = { 0 };
 
-	ck_assert_int_eq(hand_reach(folder, &SEVEN, entries, &found), 0);
-	ck_assert_int_eq(hand_reach(folder, &SIX, entries, &found), -1);
-	ck_assert_int_eq(hand_reach(below(folder, "a/x.c"), &SIX, entries, &found), 0);
-	ck_assert_int_eq(hand_reach(below(folder, "missing"), &SIX, entries, &found), 0);
+	ck_assert_int_eq(hand_reach(folder, folder, 7, entries, &found), 0);
+	ck_assert_int_eq(hand_reach(folder, folder, 6, entries, &found), -1);
+	ck_assert_int_eq(hand_reach(below(folder, "a/x.c"), folder, 6, entries, &found), 0);
+	ck_assert_int_eq(hand_reach(below(folder, "missing"), folder, 6, entries, &found), 0);
 	ck_assert_uint_eq(found.length, 0);
 }
 END_TEST
@@ -114,7 +130,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, given_folder, remove_folder);
 	tcase_add_test(c, what_is_covered_is_found_at_any_depth_and_no_link_is_followed);
-	tcase_add_test(c, of_a_file_all_names_are_looked_at);
+	tcase_add_test(c, other_names_of_what_is_read_are_found_in_the_workspace);
 	tcase_add_test(c, more_than_is_looked_through_is_not_taken_for_nothing);
 	suite_add_tcase(s, c);
 	return run_suite(s);

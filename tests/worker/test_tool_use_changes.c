@@ -66,6 +66,10 @@ static void is_refused_as_changed(struct gate_client *h)
 	       " ORDER BY seq DESC LIMIT 1",
 	       "deny|1\n");
 	expect("SELECT count(*) FROM gate_call WHERE decision = 'allow'", "0\n");
+	expect("SELECT e.kind, e.request_seq = g.request_seq FROM gate_call AS g"
+	       " JOIN event AS e ON e.call_seq = g.call_seq"
+	       " WHERE g.withheld_at IS NOT NULL ORDER BY g.seq DESC LIMIT 1",
+	       "gate.withheld|1\n");
 }
 
 /* It is asked about, although there is an approval of something that looks the same. */
@@ -114,6 +118,38 @@ START_TEST(an_approval_that_was_not_used_is_there_when_all_is_as_it_was_shown_ag
 	is_allowed(writing("a.txt", "two\\n"));
 	expect("SELECT count(*) FROM request", "1\n");
 	is_asked_anew(writing("a.txt", "two\\n"), "2\n");
+}
+END_TEST
+
+static void shows(const char *command, const char *part, bool is_there)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = rows("SELECT id FROM request");
+
+	id[strlen(id) - 1] = '\0';
+	ck_assert_int_eq(ctl(&said, "%s %s", command, id), 0);
+	ck_assert_msg(!strstr(str_text(&said), part) == !is_there, "%s", str_text(&said));
+}
+
+START_TEST(who_approved_what_has_changed_is_told_that_it_is_not_done)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	h = gate_begin("PreToolUse", writing("a.txt", "two\\n"));
+	asked(1);
+	put_file(workspace, "a.txt", "somebody else was here\n");
+	shows("--text approve", "not done: what it is about has changed since", true);
+	answer = gate_end(&h);
+	decides(answer, "deny", "has changed since it was shown");
+	ck_assert(!strstr(answer, "withheld"));
+	shows("--text show", "not done  what it is about has changed since", true);
+	shows("--json show", "\"withheld\":\"what it is about has changed", true);
+	put_file(workspace, "a.txt", "one\n");
+	is_allowed(writing("a.txt", "two\\n"));
+	shows("--text show", "not done", false);
 }
 END_TEST
 
@@ -515,6 +551,62 @@ START_TEST(a_patch_is_not_computed_where_its_folder_is_not_certain)
 }
 END_TEST
 
+/* To the kernel that is a file beside what the link leads to. */
+START_TEST(a_path_up_from_a_link_is_not_taken_for_what_its_text_says)
+{
+	static const char *const SECTIONS[] = {
+		"*** Update File: deep/../f.txt\\n@@\\n-one\\n+two",
+		"*** Add File: deep/../f.new\\n+x",
+		"*** Delete File: deep/../f.txt",
+		"*** Update File: f.txt\\n*** Move to: deep/../f.old\\n@@\\n-one\\n+two",
+	};
+
+	given_folders();
+	(void)mkdir(below(workspace, "one/two"), 0755);
+	lead("deep", "one/two");
+	put_file(workspace, "f.txt", "one\n");
+	put_file(workspace, "one/f.txt", "one\n");
+	for (size_t i = 0; i < 2 * COUNT(SECTIONS); i++) {
+		struct gate_client h = begin_of(
+		    "codex", "PreToolUse", patching(i % 2, SECTIONS[i / 2], "\"workdir\":\"\""));
+
+		asked(1);
+		expect("SELECT risk_level, file_path, description LIKE"
+		       " 'leads elsewhere than its path says, behind a link: /%/one/f.___'"
+		       " FROM request ORDER BY seq DESC LIMIT 1",
+		       "high||1\n");
+		decide_all("reject");
+		free(gate_end(&h));
+	}
+}
+END_TEST
+
+START_TEST(a_command_that_is_more_than_its_patch_is_of_high_risk)
+{
+	static const char *const MORE[] = { "\\nrm -rf x", "; rm -rf x", " && rm -rf x" };
+	static const char PATCH[] = "{\"command\":\"apply_patch <<'EOF'%s\\n*** Begin Patch\\n"
+	                            "*** Add File: n\\n+x\\n*** End Patch\\nEOF%s\"}";
+
+	given_hooks();
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"commands\":[\"*\"]}");
+	for (size_t i = 0; i < COUNT(MORE); i++) {
+		char arguments[300];
+		struct gate_client h;
+
+		(void)snprintf(arguments, sizeof(arguments), PATCH, i ? MORE[i] : "",
+		               i ? "" : MORE[i]);
+		h = begin_of("codex", "PreToolUse", tool_of("s1", workspace, "Bash", arguments));
+		asked(1);
+		expect("SELECT risk_level, description, file_path FROM request"
+		       " ORDER BY seq DESC LIMIT 1",
+		       "high|what the patch in it makes of files is not computed|\n");
+		decide_all("reject");
+		free(gate_end(&h));
+	}
+}
+END_TEST
+
 START_TEST(what_an_agent_says_of_a_patch_may_differ)
 {
 	static const char PATCH[] = "{\"input\":\"*** Begin Patch\\n*** Add File: n\\n+x\\n"
@@ -540,6 +632,7 @@ int main(void)
 
 	tcase_add_test(c, a_file_that_has_become_a_link_is_not_written_on_the_approval_of_the_file);
 	tcase_add_test(c, an_approval_that_was_not_used_is_there_when_all_is_as_it_was_shown_again);
+	tcase_add_test(c, who_approved_what_has_changed_is_told_that_it_is_not_done);
 	tcase_add_test(c, an_edit_that_would_replace_more_than_was_shown_is_not_made);
 	tcase_add_test(c, a_file_that_was_made_meanwhile_is_not_overwritten);
 	tcase_add_test(c, a_command_does_not_run_in_a_folder_that_leads_elsewhere_by_now);
@@ -561,6 +654,8 @@ int main(void)
 	tcase_add_test(c, a_patch_is_shown_and_bound_in_the_folder_that_its_call_names);
 	tcase_add_test(c, a_patch_is_denied_where_the_folder_that_its_call_names_is_protected);
 	tcase_add_test(c, a_patch_is_not_computed_where_its_folder_is_not_certain);
+	tcase_add_test(c, a_path_up_from_a_link_is_not_taken_for_what_its_text_says);
+	tcase_add_test(c, a_command_that_is_more_than_its_patch_is_of_high_risk);
 	tcase_add_test(c, what_an_agent_says_of_a_patch_may_differ);
 	tcase_add_test(c, a_look_that_hangs_keeps_nobody_else_waiting);
 	return run_suite(s);

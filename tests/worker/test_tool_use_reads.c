@@ -150,6 +150,67 @@ static void join(const char *name, const char *file)
 	ck_assert_int_eq(link(from.bytes, to.bytes), 0);
 }
 
+START_TEST(a_glob_is_of_the_folder_that_its_pattern_begins_with)
+{
+	static const struct use ALLOWED[] = {
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"docs/*\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"docs/a.txt\"}" },
+		{ "gemini", "BeforeTool", "glob", "{\"pattern\":\"docs/**/*.txt\"}" },
+		{ "cursor", "preToolUse", "Glob", "{\"glob_pattern\":\"./docs/*\"}" },
+		{ "opencode", "tool.execute.before", "glob", "{\"pattern\":\"%s/docs/*\"}" },
+	};
+	/* Names at any depth, what is left out, and filters of what a search reads. */
+	static const struct use ASKED[] = {
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"src/*\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"a.txt\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"docs/\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"!docs/*\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"{docs,secrets}/*\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":[\"docs/*\",\"*\"]}" },
+		{ "claude", "PreToolUse", "Grep",
+		  "{\"pattern\":\"x\",\"glob\":\"docs/* secrets/*\"}" },
+	};
+
+	given_secrets();
+	are_allowed(ALLOWED, COUNT(ALLOWED));
+	are_asked(ASKED, COUNT(ASKED), "it reaches what policy.always_ask names: /");
+}
+END_TEST
+
+START_TEST(an_argument_that_no_host_has_may_name_what_is_read)
+{
+	static const struct use ASKED[] = {
+		{ "claude", "PreToolUse", "Read",
+		  "{\"file_path\":\"docs/a.txt\",\"paths2\":\"secrets/a.txt\"}" },
+		{ "claude", "PreToolUse", "Read",
+		  "{\"file_path\":\"docs/a.txt\",\"path\":\"secrets/a.txt\"}" },
+		{ "claude", "PreToolUse", "Read",
+		  "{\"file_path\":\"docs/a.txt\",\"absolute_path\":\"%s/docs/link/a.txt\"}" },
+		{ "claude", "PreToolUse", "Grep",
+		  "{\"pattern\":\"x\",\"path\":\"src/deep/none\","
+		  "\"also\":[{\"path\":\"docs/same.txt\"}]}" },
+		{ "claude", "PreToolUse", "TodoWrite", "{\"todos\":[],\"file\":\"x.pem\"}" },
+		{ "gemini", "BeforeTool", "read_file",
+		  "{\"file_path\":\"docs/a.txt\",\"target_directory\":\"src\"}" },
+	};
+	static const struct use ALLOWED[] = {
+		{ "claude", "PreToolUse", "Read",
+		  "{\"file_path\":\"docs/a.txt\",\"paths2\":\"docs/b.txt\",\"limit\":7}" },
+		{ "claude", "PreToolUse", "Grep",
+		  "{\"pattern\":\"secrets/a.txt\",\"path\":\"docs/a.txt\","
+		  "\"output_mode\":\"content\"}" },
+		{ "claude", "PreToolUse", "TodoWrite",
+		  "{\"todos\":[{\"content\":\"/secrets/a.txt\"}]}" },
+	};
+
+	given_secrets();
+	ck_assert_int_eq(symlink("../secrets", below(workspace, "docs/link")), 0);
+	are_allowed(ALLOWED, COUNT(ALLOWED));
+	join("same.txt", "secrets/a.txt");
+	are_asked(ASKED, COUNT(ASKED), "policy.always_ask names");
+}
+END_TEST
+
 START_TEST(another_name_of_a_file_that_is_always_asked_is_asked)
 {
 	static const struct use ASKED = { "claude", "PreToolUse", "Read",
@@ -162,6 +223,22 @@ START_TEST(another_name_of_a_file_that_is_always_asked_is_asked)
 	join("two.txt", "docs/a.txt");
 	are_asked(&ASKED, 1, "/secrets/a.txt");
 	are_allowed(&ALLOWED, 1);
+}
+END_TEST
+
+START_TEST(a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_asked)
+{
+	static const struct use ASKED[] = {
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"x\",\"path\":\"docs\"}" },
+		{ "claude", "PreToolUse", "LS", "{\"path\":\"%s/docs\"}" },
+		{ "gemini", "BeforeTool", "read_many_files", "{\"include\":[\"docs/**\"]}" },
+	};
+
+	given_secrets();
+	join("two.txt", "docs/a.txt");
+	are_allowed(ASKED, COUNT(ASKED));
+	join("same.txt", "secrets/a.txt");
+	are_asked(ASKED, COUNT(ASKED), "/secrets/a.txt");
 }
 END_TEST
 
@@ -239,7 +316,10 @@ int main(void)
 	               whatever_argument_names_a_file_that_is_always_asked_it_is_not_read_unasked);
 	tcase_add_test(c, a_search_above_what_is_always_asked_is_asked);
 	tcase_add_test(c, a_pattern_that_leads_up_behind_its_wildcard_is_asked);
+	tcase_add_test(c, a_glob_is_of_the_folder_that_its_pattern_begins_with);
+	tcase_add_test(c, an_argument_that_no_host_has_may_name_what_is_read);
 	tcase_add_test(c, another_name_of_a_file_that_is_always_asked_is_asked);
+	tcase_add_test(c, a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
 	tcase_add_test(c, what_reaches_nothing_of_it_is_read_unasked);
 	tcase_add_test(c, by_the_policy_a_search_is_of_the_folder_in_which_it_begins);

@@ -122,13 +122,15 @@ static int read_input(struct store *st, struct job_hook *told, int64_t call_seq,
 }
 
 /* A deny after which the same call may be answered otherwise. */
-static void set_again(struct str *result, const char *reason)
+static void set_again(struct str *result, const char *reason, bool is_withheld)
 {
 	str_reset(result);
 	json_object(result);
 	json_member(result, "decision", gate_decision_name(GATE_DENY));
 	json_member(result, "reason", reason);
 	json_member_bool(result, "again", true);
+	if (is_withheld)
+		json_member_bool(result, HOOK_WITHHELD, true);
 	json_object_end(result);
 }
 
@@ -140,7 +142,7 @@ static void tell_used(struct telling *t, const char *request_id)
 	         "the approval of question %s was used by another call that is the same; call it "
 	         "again to have this one asked, too",
 	         request_id);
-	set_again(&t->result, str_text(&text));
+	set_again(&t->result, str_text(&text), false);
 }
 
 /* ---- whether it is still what was approved ---- */
@@ -277,7 +279,7 @@ bool hooks_look(struct front *f, struct job *job)
 /* An approval that was not used is there for whoever calls it again as it was shown. */
 static void tell_changed(struct telling *t, const char *why)
 {
-	set_again(&t->result, why);
+	set_again(&t->result, why, true);
 	t->is_answer = false;
 }
 
