@@ -355,6 +355,15 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 13, 'refused', coalesce('this was undone already, at ' || w.undone_at,
                                             'nothing was written for this request'), NULL
+             SELECT 12, 'refused',
+                    'the agent''s own program does what it was allowed here, and agent-intercom cannot undo '
+                    || 'that; a checkpoint can be restored: `'
+                    || CASE NEW.source WHEN 'slack' THEN 'session-checkpoints' ELSE 'checkpoint list' END
+                    || '` lists them', NULL
+               FROM request AS r
+              WHERE NEW.verb = 'undo' AND r.id = NEW.argument AND r.kind = 'permission'
+                AND r.state = 'approved'
+             UNION ALL
                FROM (SELECT EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
                                      WHERE r.id = NEW.argument AND a.state = 'applied') AS written,
                             (SELECT a.updated_at FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
