@@ -86,11 +86,13 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 4, 'malformed',
                     CASE WHEN o.is_text = 0 THEN 'label and workspace must be text'
                          WHEN length(o.label) > 200 THEN 'a label may have 200 characters'
+                         WHEN lower(trim(o.label)) = 'start'
+                         THEN '`start` names the checkpoint with which a session began; another label, please'
                          ELSE 'session-checkpoint needs a session, or the absolute path of a workspace' END,
                     NULL
                FROM checkpoint_order AS o
               WHERE o.seq = NEW.seq
-                AND (o.is_text = 0 OR length(o.label) > 200
+                AND (o.is_text = 0 OR length(o.label) > 200 OR lower(trim(o.label)) = 'start'
                      OR (NEW.session_id IS NULL AND o.workspace_root IS NULL))
              UNION ALL
              SELECT 4, 'malformed', 'run needs the alias of a command of [commands]', NULL
