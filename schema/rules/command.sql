@@ -355,8 +355,6 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM request AS r JOIN workspace_restore AS done ON done.request_seq = r.seq
               WHERE NEW.verb = 'undo' AND r.id = NEW.argument AND done.state = 'done'
              UNION ALL
-             SELECT 13, 'refused', coalesce('this was undone already, at ' || w.undone_at,
-                                            'nothing was written for this request'), NULL
              SELECT 12, 'refused',
                     'the agent''s own program does what it was allowed here, and agent-intercom cannot undo '
                     || 'that; a checkpoint can be restored: `'
@@ -366,6 +364,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE NEW.verb = 'undo' AND r.id = NEW.argument AND r.kind = 'permission'
                 AND r.state = 'approved'
              UNION ALL
+             SELECT 13, 'refused', coalesce('this was undone already, at ' || w.undone_at,
+                                            'nothing was written for this request'), NULL
                FROM (SELECT EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
                                      WHERE r.id = NEW.argument AND a.state = 'applied') AS written,
                             (SELECT a.updated_at FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
@@ -420,8 +420,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 14, 'refused',
                     coalesce('a checkpoint is being put back, and is not finished: ' || u.why,
-                             'a checkpoint is being put back already; answer its question first'),
-                    NULL
+                             'a checkpoint is being put back already; answer its question first, '
+                             || held.question,
+                             'a checkpoint is being put back already'), NULL
                FROM restore_order AS o JOIN restore_open AS held
                  ON held.workspace_root = o.workspace_root AND held.machine = o.machine
                LEFT JOIN restore_unfinished AS u ON u.seq = held.seq
