@@ -539,7 +539,7 @@ START_TEST(a_session_that_lost_its_agent_is_resumed_or_cleaned_up)
 	ctl("session start fix it");
 	ck_assert_int_eq(status, 0);
 	given("UPDATE agent_run SET state = 'ended', outcome = 'interrupted', ended_at = '" T "'");
-	shell("ctl $DB --text session resume $(sqlite3 $HOME/state/intercom.db"
+	shell("ctl $DB --text session-resume $(sqlite3 $HOME/state/intercom.db"
 	      " 'SELECT id FROM session')");
 	ck_assert_int_eq(status, 0);
 	says(" is being started again.\n");
