@@ -196,6 +196,15 @@ START_TEST(a_second_answer_fails_and_says_who_was_first)
 }
 END_TEST
 
+START_TEST(who_rejects_without_a_reason_says_none)
+{
+	given_questions();
+	ctl("reject " CHANGE " --reason ''");
+	done("{\"request_id\":\"" CHANGE "\",\"status\":\"rejected\"}\n");
+	expect("SELECT reason IS NULL FROM request WHERE state = 'rejected'", "1\n");
+}
+END_TEST
+
 START_TEST(prompts_take_continue_refine_and_stop)
 {
 	given_questions();
@@ -638,5 +647,6 @@ int main(void)
 	tcase_add_test(answers, an_order_waits_for_a_busy_database_and_says_so);
 	tcase_add_test(answers, mode_switches_and_tells);
 	suite_add_tcase(s, answers);
+	tcase_add_test(answers, who_rejects_without_a_reason_says_none);
 	return run_suite(s);
 }
