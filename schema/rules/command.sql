@@ -529,8 +529,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
          state = CASE state WHEN 'queued' THEN 'ended' ELSE state END
    WHERE seq = CAST(NEW.argument AS INTEGER) AND NEW.verb = 'run-stop' AND stop_wanted_at IS NULL
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
-  INSERT INTO pause (session_seq, operator_id, paused_at)
-  SELECT s.seq, c.operator_id, NEW.created_at
+  INSERT INTO pause (session_seq, operator_id, why, paused_at)
+  SELECT s.seq, c.operator_id, CASE c.source WHEN 'budget' THEN c.argument END, NEW.created_at
     FROM command AS c JOIN session AS s ON s.id = +c.session_id
    WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'pause';
   -- Where a budget is used up, the person who started it is asked.

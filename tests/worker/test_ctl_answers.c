@@ -61,6 +61,24 @@ START_TEST(list_says_of_a_session_of_hooks_what_is_known)
 }
 END_TEST
 
+START_TEST(which_budget_has_paused_a_session_is_listed)
+{
+	given_sessions();
+	given("INSERT INTO command (verb, session_id, argument, operator_id, source)"
+	      " VALUES ('pause', '" SESSION_A
+	      "', 'The budget is used up', 'system:clock', 'budget')");
+	ctl("list");
+	says("\"status\":\"paused\",\"paused_why\":\"The budget is used up\",");
+	ctl("--text list");
+	says("The budget is used up  /ws/a");
+	ctl("--text log");
+	says("session.paused        {\"from\":\"active\",\"why\":\"The budget is used up\"}\n");
+	ctl("--text health");
+	says("session 01900000-0");
+	says("The budget is used up\n");
+}
+END_TEST
+
 START_TEST(empty_lists_say_so)
 {
 	ctl("list");
@@ -178,6 +196,15 @@ START_TEST(reject_has_a_reason)
 }
 END_TEST
 
+START_TEST(who_rejects_without_a_reason_says_none)
+{
+	given_questions();
+	ctl("reject " CHANGE " --reason ''");
+	done("{\"request_id\":\"" CHANGE "\",\"status\":\"rejected\"}\n");
+	expect("SELECT reason IS NULL FROM request WHERE state = 'rejected'", "1\n");
+}
+END_TEST
+
 START_TEST(a_second_answer_fails_and_says_who_was_first)
 {
 	given_questions();
@@ -193,15 +220,6 @@ START_TEST(a_second_answer_fails_and_says_who_was_first)
 	failed(1, "already answered with 'stop' by local:tester at 20");
 	expect("SELECT outcome FROM decision ORDER BY seq",
 	       "applied\nduplicate\nduplicate\napplied\nduplicate\n");
-}
-END_TEST
-
-START_TEST(who_rejects_without_a_reason_says_none)
-{
-	given_questions();
-	ctl("reject " CHANGE " --reason ''");
-	done("{\"request_id\":\"" CHANGE "\",\"status\":\"rejected\"}\n");
-	expect("SELECT reason IS NULL FROM request WHERE state = 'rejected'", "1\n");
 }
 END_TEST
 
@@ -609,6 +627,7 @@ int main(void)
 	tcase_set_timeout(lists, 60);
 	tcase_add_test(lists, list_has_the_json_of_the_seeds);
 	tcase_add_test(lists, list_says_of_a_session_of_hooks_what_is_known);
+	tcase_add_test(lists, which_budget_has_paused_a_session_is_listed);
 	tcase_add_test(lists, empty_lists_say_so);
 	tcase_add_test(lists, the_inbox_tells_who_listens);
 	tcase_add_test(lists, an_agent_that_asked_on_its_stdout_listens);
@@ -628,6 +647,7 @@ int main(void)
 	tcase_add_test(answers, approve_answers_what_was_shown);
 	tcase_add_test(answers, an_approval_may_have_a_note);
 	tcase_add_test(answers, reject_has_a_reason);
+	tcase_add_test(answers, who_rejects_without_a_reason_says_none);
 	tcase_add_test(answers, a_second_answer_fails_and_says_who_was_first);
 	tcase_add_test(answers, prompts_take_continue_refine_and_stop);
 	tcase_add_test(answers, continue_lets_it_go_on);
@@ -647,6 +667,5 @@ int main(void)
 	tcase_add_test(answers, an_order_waits_for_a_busy_database_and_says_so);
 	tcase_add_test(answers, mode_switches_and_tells);
 	suite_add_tcase(s, answers);
-	tcase_add_test(answers, who_rejects_without_a_reason_says_none);
 	return run_suite(s);
 }
