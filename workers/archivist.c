@@ -711,7 +711,7 @@ static int prepare(struct archive *a, struct worker *w, struct err *e)
 	OWNED(objects) struct objects o = OBJECTS_INIT;
 
 	if (!database)
-		return err_errno(e, ERR_INPUT, "cannot find %s", w->db_path);
+		return err_errno(e, err_kind_of_file(errno), "cannot find %s", w->db_path);
 	a->w = w;
 	a->keep_ms = clock_monotonic_ms() + KEEP_FIRST_MS;
 	a->look_ms = a->keep_ms + KEEP_FIRST_MS;

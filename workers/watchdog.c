@@ -79,7 +79,7 @@ static int watch_log(struct watch *d, const char *db_path, struct err *e)
 	char *slash;
 
 	if (!realpath(db_path, folder))
-		return err_errno(e, ERR_INPUT, "cannot find %s", db_path);
+		return err_errno(e, err_kind_of_file(errno), "cannot find %s", db_path);
 	slash = strrchr(folder, '/');
 	(void)snprintf(d->log_name, sizeof(d->log_name), "%.240s-wal", slash + 1);
 	slash[1] = '\0';

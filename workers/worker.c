@@ -124,11 +124,7 @@ static int take_lock(struct worker *w, struct err *e)
 
 	w->lock_fd = open_lock(w, w->run_fd);
 	if (w->lock_fd < 0)
-		return err_errno(e,
-		                 errno == ENOENT || errno == EIO || errno == ENOSPC ||
-		                         errno == EDQUOT
-		                     ? ERR_AGAIN
-		                     : ERR_INPUT,
+		return err_errno(e, errno == ENOENT ? ERR_AGAIN : err_kind_of_file(errno),
 		                 "cannot open %s/%s.lock", w->run_dir, w->name);
 	while (flock(w->lock_fd, LOCK_EX | LOCK_NB) != 0) {
 		if (clock_monotonic_ms() >= give_up)
@@ -211,7 +207,7 @@ static int open_worker(struct worker *w, const char *name, const char *purpose, 
 		return -1;
 	w->run_fd = open(w->run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w->run_fd < 0)
-		return err_errno(e, errno == ENOENT ? ERR_AGAIN : ERR_INPUT,
+		return err_errno(e, errno == ENOENT ? ERR_AGAIN : err_kind_of_file(errno),
 		                 "cannot open the run directory %s", w->run_dir);
 	if (hear_signals(w, e) || take_lock(w, e) || doorbell_open(&w->bell, w->run_fd, w->name, e))
 		return -1;

@@ -60,6 +60,11 @@ bool err_take_refused(struct err *e, struct err_refused *refused)
 	return true;
 }
 
+enum err_kind err_kind_of_file(int error)
+{
+	return error == EIO || error == ENOSPC || error == EDQUOT ? ERR_AGAIN : ERR_INPUT;
+}
+
 int err_exit(const struct err *e)
 {
 	switch (e->kind) {

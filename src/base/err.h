@@ -54,6 +54,10 @@ struct err_refused {
 /* Takes a refusal out of e: if e is one, counts it, clears e and returns true. */
 bool err_take_refused(struct err *e, struct err_refused *refused);
 
+/* The kind of a failed call on a file: what a disk refuses (errno EIO, ENOSPC, EDQUOT) may work
+ * later, anything else is ERR_INPUT. */
+enum err_kind err_kind_of_file(int error);
+
 /* The exit status of a process (sysexits.h): 0 success, 75 try later or a row was refused, 78 wrong
  * input or configuration, 70 a bug of ours. */
 int err_exit(const struct err *e);

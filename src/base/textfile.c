@@ -46,9 +46,10 @@ static int read_open(int fd, struct textfile *f, struct err *e)
 	more = read_all(fd, TEXTFILE_BYTES_MAX, &f->bytes);
 	if (more < 0)
 		return err_errno(e, ERR_AGAIN, "%s: cannot be read", f->path);
-	return more ? err_set(e, ERR_INPUT, "%s: is larger than %d MB", f->path,
-	                      TEXTFILE_BYTES_MAX >> 20)
-	            : 0;
+	if (more)
+		return err_set(e, ERR_INPUT, "%s: is larger than %d MB", f->path,
+		               TEXTFILE_BYTES_MAX >> 20);
+	return 0;
 }
 
 int textfile_look(const char *path, size_t most, struct str *out)
@@ -59,7 +60,9 @@ int textfile_look(const char *path, size_t most, struct str *out)
 	if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
 		more = read_all(fd, most, out);
 	io_shut(&fd);
-	return more < 0 ? 0 : more ? -1 : 1;
+	if (more < 0)
+		return 0;
+	return more ? -1 : 1;
 }
 
 int textfile_read(const char *path, struct textfile *f, struct err *e)

@@ -44,14 +44,18 @@ struct port_attr {
 
 void fence_allow(struct fence *f, const char *path, unsigned may)
 {
-	if (path && *path && f->path_count < FENCE_PATHS)
-		f->paths[f->path_count++] = (struct fence_path){ .path = path, .may = may };
+	if (!path || !*path)
+		return;
+	if (f->path_count < FENCE_PATHS)
+		f->paths[f->path_count] = (struct fence_path){ .path = path, .may = may };
+	f->path_count++;
 }
 
 void fence_allow_port(struct fence *f, uint16_t port)
 {
 	if (f->port_count < FENCE_PORTS)
-		f->ports[f->port_count++] = port;
+		f->ports[f->port_count] = port;
+	f->port_count++;
 }
 
 int fence_abi(void)
@@ -144,6 +148,9 @@ int fence_raise(const struct fence *f, struct err *e)
 {
 	int abi = fence_abi(), ruleset, failed;
 
+	if (f->path_count > FENCE_PATHS || f->port_count > FENCE_PORTS)
+		return err_set(e, ERR_BUG, "fence: %zu paths and %zu ports are too many",
+		               f->path_count, f->port_count);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_errno(e, ERR_AGAIN, "fence: no_new_privs");
 	/* ABI 1 refuses every rename from one folder to another. */

@@ -44,7 +44,8 @@ int fence_abi(void);
 /* Puts the fence up around the calling thread and all that it starts; sets no_new_privs. With an
  * older ABI it holds less: renames between folders need 2, truncation 3, TCP 4, ioctl on devices 5,
  * signals and abstract sockets 6. Returns the ABI in force; 0: the kernel offers none that
- * suffices, and nothing changed but no_new_privs; -1: ERR_AGAIN. */
+ * suffices, and nothing changed but no_new_privs; -1: ERR_AGAIN, or ERR_BUG: more was allowed than
+ * there is room for. */
 int fence_raise(const struct fence *f, struct err *e);
 
 #endif

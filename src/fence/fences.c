@@ -5,6 +5,7 @@
 #include "limit.h"
 #include "str.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -214,7 +215,7 @@ int fence_worker(const char *name, const char *mode, const struct fence_ground *
 	if (is_off || p->reaches & OPEN)
 		return 0;
 	if (!folder)
-		return err_errno(e, ERR_INPUT, "cannot find %s", ground->database);
+		return err_errno(e, err_kind_of_file(errno), "cannot find %s", ground->database);
 	*strrchr(folder, '/') = '\0';
 	limit(p->reaches & ALONE);
 	allow_row(&f, p->reaches, folder, ground);

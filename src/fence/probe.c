@@ -77,18 +77,26 @@ static int try_exec(const char *path)
 	return errno ? -1 : 0;
 }
 
-static int on_port(const char *port, int (*call)(int, const struct sockaddr *, socklen_t))
+/* Calls it with a new socket; errno is that of the call. */
+static int with_socket(int (*call)(int, const struct sockaddr *, socklen_t),
+                       const struct sockaddr *address, socklen_t size)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-		                 .sin_port = htons((uint16_t)strtol(port, NULL, 10)),
-		                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int failed = fd < 0 || call(fd, (const struct sockaddr *)&a, sizeof(a)), error = errno;
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int failed = fd < 0 ? -1 : call(fd, address, size), error = errno;
 
 	if (fd >= 0)
 		(void)close(fd);
 	errno = error;
-	return failed ? -1 : 0;
+	return failed;
+}
+
+static int on_port(const char *port, int (*call)(int, const struct sockaddr *, socklen_t))
+{
+	const struct sockaddr_in a = { .sin_family = AF_INET,
+		                       .sin_port = htons((uint16_t)strtol(port, NULL, 10)),
+		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	return with_socket(call, (const struct sockaddr *)&a, sizeof(a));
 }
 
 static int try_connect(const char *port)
@@ -105,15 +113,9 @@ static int try_listen(const char *port)
 static int try_socket(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), failed, error;
 
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
-	failed = fd < 0 || connect(fd, (const struct sockaddr *)&a, sizeof(a));
-	error = errno;
-	if (fd >= 0)
-		(void)close(fd);
-	errno = error;
-	return failed ? -1 : 0;
+	return with_socket(connect, (const struct sockaddr *)&a, sizeof(a));
 }
 
 static int try_signal(const char *pid)

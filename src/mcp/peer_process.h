@@ -21,7 +21,7 @@ struct peer_process_hint {
  * Landlock may not look into processes that it did not start. 0, -1. */
 int peer_process_fork(struct err *e);
 
-/* Writes the name (process.h) of the process whose socket is the other end of fd, an IPv4
+/* Writes the name (process_name.h) of the process whose socket is the other end of fd, an IPv4
  * connection on this machine. False: unknown: it runs as another user, has ended, or the other end
  * is not on this machine. Reads /proc; takes milliseconds if the hint does not help. */
 bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES]);

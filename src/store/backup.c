@@ -69,8 +69,7 @@ static int make(struct staging *n, struct err *e)
 
 	str_addf(&name, "%s/%sXXXXXX", n->parent, PREFIX);
 	if (!mkdtemp(name.bytes))
-		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT, "cannot write in %s",
-		                 n->parent);
+		return err_errno(e, err_kind_of_file(errno), "cannot write in %s", n->parent);
 	n->path = str_take(&name);
 	n->fd = open(n->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (n->fd >= 0 && flock(n->fd, LOCK_EX) == 0 && stat(n->path, &about) == 0)

@@ -54,7 +54,7 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 	str_addf(&name, "%s%s", database, SUFFIX);
 	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT,
+		return err_errno(e, err_kind_of_file(errno),
 		                 "the directory of the database must be writable for us, or choose "
 		                 "another with database.path or --db: %s",
 		                 str_text(&name));

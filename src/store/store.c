@@ -90,10 +90,31 @@ static bool is_unreadable(struct sqlite3 *db)
 	return of_file == EIO || of_file == ENXIO || of_log == EIO || of_log == ENXIO;
 }
 
+/* Whether nothing forbids writing. SQLite opens what it cannot open for writing, whatever the
+ * reason, for reading. No file is opened here: to close it would give up SQLite's locks. */
+static bool is_writable(struct sqlite3 *db)
+{
+	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
+	const char *path = sqlite3_db_filename(db, NULL);
+	OWNED(str) struct str name = { 0 };
+
+	for (size_t i = 0; path && i < COUNT(SUFFIXES); i++) {
+		str_reset(&name);
+		str_addf(&name, "%s%s", path, SUFFIXES[i]);
+		if (access(str_text(&name), W_OK) && errno != ENOENT &&
+		    err_kind_of_file(errno) == ERR_INPUT)
+			return false;
+	}
+	return path && *path;
+}
+
 int store_code(struct sqlite3 *db, int rc)
 {
 	int error = db ? sqlite3_system_errno(db) : 0;
 
+	if ((rc & 0xFF) == SQLITE_READONLY && rc != SQLITE_READONLY_DBMOVED && db &&
+	    is_writable(db))
+		return SQLITE_IOERR;
 	if ((rc & 0xFF) == SQLITE_CORRUPT && db && is_unreadable(db))
 		return SQLITE_IOERR;
 	if ((rc & 0xFF) == SQLITE_CANTOPEN && error == EIO)
@@ -201,12 +222,6 @@ int store_schema_version(void)
 	return SQL_SCHEMA_VERSION;
 }
 
-/* What a disk refuses may pass; what is missing or forbidden does not. */
-static enum err_kind kind_of_errno(void)
-{
-	return errno == EIO || errno == ENOSPC || errno == EDQUOT ? ERR_AGAIN : ERR_INPUT;
-}
-
 static int lock_file(const char *path, const char *suffix, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
@@ -214,7 +229,7 @@ static int lock_file(const char *path, const char *suffix, int *ret_fd, struct e
 	str_addf(&name, "%s%s", path, suffix);
 	*ret_fd = open(name.bytes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (*ret_fd < 0)
-		return err_errno(e, kind_of_errno(), "db: cannot open the lock file %s",
+		return err_errno(e, err_kind_of_file(errno), "db: cannot open the lock file %s",
 		                 name.bytes);
 	return 0;
 }
@@ -225,7 +240,7 @@ int store_cannot_open(const char *path, int rc, struct err *e)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_errno(e, kind_of_errno(), "db: cannot open %s", path);
+		return err_errno(e, err_kind_of_file(errno), "db: cannot open %s", path);
 	(void)close(fd); /* safe: this process has no connection to it */
 	return err_set(e, store_kind_of(rc), "db: cannot open %s: %s%s", path, sqlite3_errstr(rc),
 	               advice(rc));
@@ -237,6 +252,7 @@ int store_open_database(struct store *st, const char *path, const char *run_dir,
 	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (rc != SQLITE_OK) {
+		rc = store_code(st->db, rc);
 		(void)sqlite3_close(st->db);
 		st->db = NULL;
 		return store_cannot_open(path, rc, e);
@@ -308,7 +324,7 @@ int store_check_version(struct store *st, const char *path, struct err *e)
 int store_open(struct store *st, const char *path, const char *run_dir, struct err *e)
 {
 	if (access(path, F_OK) != 0)
-		return err_errno(e, ERR_INPUT,
+		return err_errno(e, err_kind_of_file(errno),
 		                 "db: there is no database at %s; start agent-intercom first",
 		                 path);
 	if (store_open_database(st, path, run_dir, SQLITE_OPEN_READWRITE, e) ||

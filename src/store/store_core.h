@@ -8,7 +8,7 @@
 /* The kind of error that an SQLite error is for our caller. */
 enum err_kind store_kind_of(int rc);
 /* The code to go by: of pages that the disk cannot read SQLite says CORRUPT, of files that it
- * cannot open CANTOPEN, whatever the reason. */
+ * cannot open CANTOPEN or, once it has opened them for reading, READONLY, whatever the reason. */
 int store_code(struct sqlite3 *db, int rc);
 /* Fills e with what, SQLite's message and what helps; returns -1. */
 int store_failed(struct sqlite3 *db, int rc, const char *what, struct err *e);

@@ -576,8 +576,9 @@ int main(void)
 	tcase_add_test(c, what_cannot_be_looked_at_for_once_has_not_changed);
 	c = store_case(s, "kills", 1200);
 	tcase_add_test(c, an_applier_killed_at_any_call_leaves_the_rest_to_the_next);
-	c = store_case(s, "faults", 4 * 3600);
+	c = store_case(s, "workspace_faults", 4 * 3600);
 	tcase_add_test(c, whichever_call_on_the_workspace_fails_all_of_it_is_put_back_or_nothing);
+	c = store_case(s, "database_faults", 4 * 3600);
 	tcase_add_test(c, whichever_call_on_the_database_fails_all_of_it_is_put_back_or_nothing);
 	c = store_case(s, "histories", 3600);
 	tcase_add_test(c, random_histories_come_back_as_a_plain_copy_says);

@@ -502,9 +502,10 @@ int main(void)
 	tcase_add_test(t, a_backup_holds_what_checkpoints_hold_and_brings_it_back);
 	tcase_add_test(t, killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left);
 	tcase_add_test(t, a_write_that_takes_only_a_part_is_continued);
-	t = store_case(s, "faults", 4 * 3600);
+	t = store_case(s, "workspace_faults", 4 * 3600);
 	tcase_add_test(t,
 	               whichever_call_on_the_workspace_fails_nothing_is_counted_that_is_not_there);
+	t = store_case(s, "object_faults", 4 * 3600);
 	tcase_add_test(t, whichever_call_on_the_objects_fails_nothing_is_counted_that_is_not_there);
 	return run_suite(s);
 }

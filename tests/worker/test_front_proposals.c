@@ -264,6 +264,9 @@ START_TEST(a_big_text_is_kept_once)
 	expect("SELECT count(*) FROM content JOIN request ON content.seq = body_seq"
 	       " WHERE size > 3000000",
 	       "1\n");
+	/* before the call was recorded, which begins with the question and ends with the arguments
+	 */
+	expect("SELECT DISTINCT arguments_seq < body_seq FROM tool_call, request", "1\n");
 }
 END_TEST
 

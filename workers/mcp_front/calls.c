@@ -1,5 +1,6 @@
 #include "calls.h"
 
+#include "ahead.h"
 #include "broadcasts.h"
 #include "channels.h"
 #include "editor.h"
@@ -184,6 +185,19 @@ static int settle(struct front *f, struct peer *p, struct err *e)
 	return !p->session_seq && channels_check(f, p->identity.channel_id, e) ? -1 : 0;
 }
 
+/* True: the call waits for its next turn, or is dropped. */
+static bool is_put_ahead(struct front *f, struct job *job)
+{
+	struct hand_task *t = &job->as.call.task;
+
+	if (job->as.call.cancelled ||
+	    (job->as.call.ahead != JOB_AHEAD_ARGUMENTS && is_over(f, t))) {
+		on_dropped(f, t);
+		return true;
+	}
+	return ahead_put(f, job);
+}
+
 bool calls_look(struct front *f, struct job *job)
 {
 	struct peer *p = job->sink->peer;
@@ -191,7 +205,7 @@ bool calls_look(struct front *f, struct job *job)
 	struct err e = { 0 };
 
 	if (jc->looked)
-		return false;
+		return is_put_ahead(f, job);
 	jc->looked = true;
 	if (open_call(job, &e) || hooks_introduce(f, job, &e) || settle(f, p, &e)) {
 		job_refuse(job, job_fault_code(&e), e.text);
@@ -470,7 +484,7 @@ static void stop_listening(struct front *f, const struct job *job)
 	tasks_stop_listening(f, job->sink, token.bytes);
 }
 
-/* Cancels a call that waits for a hand and has no row yet. */
+/* Cancels a call that waits for a hand, or for its turn after that, and has no row yet. */
 static void cancel_in_hand(struct front *f, struct hand_task *t, void *arg)
 {
 	const struct job *cancel = arg;
@@ -479,7 +493,6 @@ static void cancel_in_hand(struct front *f, struct hand_task *t, void *arg)
 	OWNED(str) struct str token = { 0 };
 	struct job *job;
 
-	(void)f;
 	if (!id || t->by != &IN_HAND)
 		return;
 	job = job_of(t);
@@ -496,11 +509,16 @@ static void cancel_in_hand(struct front *f, struct hand_task *t, void *arg)
 
 bool calls_reply_cancel(struct front *f, struct job *job)
 {
+	struct job *other;
+
 	if (job->call_seq) {
 		tell_cancelled(f, job->call_seq);
 	} else {
 		stop_listening(f, job);
 		hands_each(f, cancel_in_hand, job);
+		STAILQ_FOREACH (other, &f->jobs, next)
+			if (other->kind == JOB_CALL)
+				cancel_in_hand(f, &other->as.call.task, job);
 		hands_look(f);
 	}
 	return true;

@@ -557,22 +557,34 @@ static bool is_served(const struct hands *hands, const char *asker)
 	return false;
 }
 
-/* The next job of this kind that may start, NULL if none. */
+/* The next job of this kind that may start, NULL if none. Thousands may wait for a workspace that
+ * is full: its jobs are counted once. */
 static struct hand_task *next_task(struct front *f, bool is_big)
 {
+	const char *full = NULL;
 	struct hand_turn *one;
 	struct hand_task *t;
 
 	TAILQ_FOREACH (one, &f->hands->queue.turns[is_big], next) {
 		if (is_served(f->hands, one->asker))
 			continue;
-		TAILQ_FOREACH (t, &one->tasks, next)
+		TAILQ_FOREACH (t, &one->tasks, next) {
+			if (full && strcmp(root_of(t), full) == 0)
+				continue;
 			if (!is_full(f->hands, root_of(t))) {
 				hand_queue_take(&f->hands->queue, one, t);
 				return t;
 			}
+			full = root_of(t);
+		}
 	}
 	return NULL;
+}
+
+static bool may_start(const struct hands *hands, const struct hand_task *t)
+{
+	return has_room(hands, t->ask.is_big) && !is_served(hands, t->asker) &&
+	       !is_full(hands, root_of(t));
 }
 
 static void serve_kind(struct front *f, bool is_big)
@@ -753,7 +765,10 @@ void hands_ask(struct front *f, struct hand_task *t)
 	t->asked_ms = clock_monotonic_ms();
 	t->told_slow = t->tried = false;
 	hand_queue_add(&f->hands->queue, t);
-	serve(f);
+	if (may_start(f->hands, t))
+		serve(f);
+	else
+		set_clock(f); /* and so none of those that wait already */
 }
 
 /* ---- start and stop ---- */

@@ -26,11 +26,15 @@ enum job_kind {
 	JOB_DROP, /* a modern caller is gone, which cancels its call */
 };
 
+/* Which text of a big call is written next (ahead.h). */
+enum job_ahead { JOB_AHEAD_ARGUMENTS, JOB_AHEAD_BODY, JOB_AHEAD_EFFECT, JOB_AHEAD_DONE };
+
 /* CALL and RESUME: a call, new or repeated. */
 struct job_call {
 	struct hand_task task; /* what it needs to know about files */
 	struct hand_found *found; /* the result of task; NULL: none */
 	bool looked; /* task has ended, or was not needed */
+	enum job_ahead ahead;
 	bool cancelled; /* before it had a row */
 	struct call call; /* RESUME: only its progress_token, is_error and steering */
 	bool whole; /* result is the method's, not only the tool's: a task, or a form */

@@ -1,9 +1,9 @@
 #include "turn.h"
 
+#include "ahead.h"
 #include "front.h"
 #include "log.h"
 #include "policies.h"
-#include "shelf.h"
 #include "tell.h"
 
 #include <string.h>
@@ -75,14 +75,6 @@ static bool commit_batch(struct front *f, struct job_queue *batch)
 	return true;
 }
 
-static bool is_big(const struct job *job)
-{
-	const char *diff =
-	    json_text(cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"), "diff");
-
-	return (job->kind == JOB_CALL && shelf_has(job)) || (diff && strlen(diff) > FRONT_BIG_CALL);
-}
-
 /* True: the job must wait. */
 static bool look(struct front *f, struct job *job)
 {
@@ -98,8 +90,8 @@ static bool take_batch(struct front *f, struct job_queue *batch)
 
 	STAILQ_INIT(batch);
 	while (!big && (job = STAILQ_FIRST(&f->jobs)) != NULL &&
-	       (STAILQ_EMPTY(batch) || !is_big(job))) {
-		big = is_big(job);
+	       (STAILQ_EMPTY(batch) || !ahead_is_big(job))) {
+		big = ahead_is_big(job);
 		STAILQ_REMOVE_HEAD(&f->jobs, next);
 		if (!look(f, job))
 			STAILQ_INSERT_TAIL(batch, job, next);

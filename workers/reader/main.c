@@ -347,7 +347,7 @@ static int find_objects(const struct worker *w, struct reader *r, struct err *e)
 	OWNED(char_ptr) char *database = realpath(w->db_path, NULL);
 
 	if (!database)
-		return err_errno(e, ERR_INPUT, "cannot find %s", w->db_path);
+		return err_errno(e, err_kind_of_file(errno), "cannot find %s", w->db_path);
 	objects_path(database, &r->objects);
 	return 0;
 }

@@ -1,0 +1,58 @@
+#include "ahead.h"
+
+#include "content.h"
+#include "front.h"
+#include "json_writer.h"
+#include "shelf.h"
+
+#include <string.h>
+
+static const char *diff_of(const struct job *job)
+{
+	return json_text(cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"),
+	                 "diff");
+}
+
+bool ahead_is_big(const struct job *job)
+{
+	const char *diff = diff_of(job);
+
+	return (job->kind == JOB_CALL && shelf_has(job)) || (diff && strlen(diff) > FRONT_BIG_CALL);
+}
+
+static void put(struct store *st, const char *text, size_t length)
+{
+	if (length <= CONTENT_INLINE_BYTES || store_begin(st, NULL))
+		return;
+	if (content_put(st, text, length, NULL) < 0)
+		store_rollback(st);
+	else
+		(void)store_commit(st, NULL);
+}
+
+bool ahead_put(struct front *f, struct job *job)
+{
+	struct job_call *jc = &job->as.call;
+	struct store *st = &f->worker.store;
+	struct call *c = &jc->call;
+
+	if (!jc->found || c->is_error || jc->ahead == JOB_AHEAD_DONE || !ahead_is_big(job) ||
+	    (shelf_has(job) && shelf_take(job, NULL)))
+		return false;
+	switch (jc->ahead++) {
+	case JOB_AHEAD_ARGUMENTS:
+		json_canonical(&c->canonical, c->arguments);
+		put(st, str_text(&c->canonical), c->canonical.length);
+		break;
+	case JOB_AHEAD_BODY:
+		put(st, diff_of(job), strlen(diff_of(job)));
+		break;
+	case JOB_AHEAD_EFFECT:
+		put(st, str_text(&jc->found->effect), jc->found->effect.length);
+		break;
+	case JOB_AHEAD_DONE:
+		break;
+	}
+	job_requeue(f, job);
+	return true;
+}
