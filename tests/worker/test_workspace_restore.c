@@ -458,7 +458,7 @@ START_TEST(orders_that_make_no_sense_are_refused_with_their_reason)
 	expect("SELECT outcome, why FROM command WHERE verb = 'session-restore' ORDER BY seq",
 	       "not_found|there is no such checkpoint\nnot_found|there is no such checkpoint\n"
 	       "malformed|paths must be a list of texts\ndone|\nrefused|a checkpoint is being put "
-	       "back already; answer its question first\n");
+	       "back already\n");
 }
 END_TEST
 
