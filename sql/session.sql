@@ -100,6 +100,7 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 -- name: session_list :many
 -- scan ok: for a person
 -- type: parked_with text
+-- type: paused_why text
 -- type: only_hooks bool
 -- type: hook_process text
 -- type: input_tokens integer
@@ -110,6 +111,7 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.client_name,
        s.connectivity_status, s.owner_user_id, s.prompt, s.last_activity_at, s.created_at,
        (SELECT request_id FROM parked_session WHERE session_seq = s.seq) AS parked_with,
+       (SELECT why FROM pause WHERE session_seq = s.seq AND ended_at IS NULL) AS paused_why,
        (SELECT max(c.transport = 'hook') AND min(c.transport = 'hook') FROM connection AS c
          WHERE c.session_seq = s.seq AND c.state = 'open') AS only_hooks,
        (SELECT c.process FROM connection AS c

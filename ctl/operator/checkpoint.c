@@ -32,7 +32,7 @@ static void tell_created(const cJSON *o)
 	}
 	double left_out = cJSON_GetNumberValue(cJSON_GetObjectItem(o, "left_out"));
 
-	printf("\n%.0f files, %.0f bytes, %.0f of them new, %.0f path%s left out\n",
+	printf("\n%.0f files, %.0f bytes; it takes %.0f more on disk; %.0f path%s left out\n",
 	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "files")),
 	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "bytes")),
 	       cJSON_GetNumberValue(cJSON_GetObjectItem(o, "added_bytes")), left_out,

@@ -25,6 +25,8 @@ static cJSON *session_json(const void *row)
 
 	json_add_text(o, "session_id", s->id);
 	json_add_text(o, "status", session_status_name(s->status));
+	if (s->paused_why)
+		json_add_text(o, "paused_why", s->paused_why);
 	json_add_text(o, "mode", session_mode_name(s->mode));
 	json_add_text(o, "workspace_root", s->workspace_root);
 	json_add_text(o, "last_tool", s->last_tool);
@@ -67,6 +69,8 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, s->client_name);
 	table_add(t, s->owner_user_id);
 	usage_add(&usage, &told);
+	if (s->paused_why)
+		str_addf(&usage, "%s%s", usage.length ? ". " : "", s->paused_why);
 	table_add(t, usage.length ? usage.bytes : NULL);
 	table_add(t, s->workspace_root);
 	table_add(t, s->prompt);

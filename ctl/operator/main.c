@@ -50,7 +50,9 @@ static void print_help(void)
 		             COMMANDS[i]->help);
 	(void)printf("  %-11s%-30s %s\n", "help", "[COMMAND]", "this text, or more on one command");
 	(void)printf(
-	    "\nCommands and ids may be shortened as long as they are unambiguous.\n\n"
+	    "\nCommands and ids may be shortened as long as they are unambiguous. What Slack "
+	    "calls\n"
+	    "session-resume and the like is understood, too.\n\n"
 	    "  --config FILE    the configuration that names the database\n"
 	    "  --db PATH        the database\n"
 	    "  --ipc-name NAME  the system of that name\n"
@@ -123,6 +125,33 @@ static const struct command_spec *find_command(const char *name, struct err *e)
 	if (!found)
 		(void)unknown_command(name, e);
 	return found;
+}
+
+/* The name of the command, without which the arguments are left. Texts that are read in Slack, too,
+ * name orders as they are there: session-resume is `session resume`. */
+static const char *take_name(struct ctl *c)
+{
+	static const char SESSION[] = "session-";
+	static char create[] = "create", list[] = "list", restore[] = "restore";
+	static const struct {
+		const char *name;
+		char *word;
+	} CHECKPOINTS[] = { { "session-checkpoint", create },
+		            { "session-checkpoints", list },
+		            { "session-restore", restore } };
+
+	for (size_t i = 0; i < COUNT(CHECKPOINTS); i++) {
+		if (strcmp(c->argv[0], CHECKPOINTS[i].name) == 0) {
+			c->argv[0] = CHECKPOINTS[i].word;
+			return "checkpoint";
+		}
+	}
+	if (strncmp(c->argv[0], SESSION, strlen(SESSION)) == 0) {
+		c->argv[0] += strlen(SESSION);
+		return "session";
+	}
+	c->argc--;
+	return *c->argv++;
 }
 
 /* ---- options ---- */
@@ -470,9 +499,7 @@ static int dispatch(struct ctl *c)
 		if (asked_for_help(c))
 			return EXIT_SUCCESS;
 	}
-	command = find_command(c->argv[0], &e);
-	c->argc--;
-	c->argv++;
+	command = find_command(take_name(c), &e);
 	if (command && c->help) {
 		print_command_help(command);
 		return EXIT_SUCCESS;

@@ -515,7 +515,7 @@ static int say(struct watch *w, const char *verdict, const char *text, struct er
 	struct err why = { 0 };
 	const struct words words = { .verb = verb_find(verdict),
 		                     .id = w->shown.row.id,
-		                     .text = text,
+		                     .text = *text ? text : NULL,
 		                     .digest = w->shown.row.digest,
 		                     .certain = true };
 	OWNED(said) struct said said = { 0 };

@@ -86,11 +86,13 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 4, 'malformed',
                     CASE WHEN o.is_text = 0 THEN 'label and workspace must be text'
                          WHEN length(o.label) > 200 THEN 'a label may have 200 characters'
+                         WHEN lower(trim(o.label)) = 'start'
+                         THEN '`start` names the checkpoint with which a session began; another label, please'
                          ELSE 'session-checkpoint needs a session, or the absolute path of a workspace' END,
                     NULL
                FROM checkpoint_order AS o
               WHERE o.seq = NEW.seq
-                AND (o.is_text = 0 OR length(o.label) > 200
+                AND (o.is_text = 0 OR length(o.label) > 200 OR lower(trim(o.label)) = 'start'
                      OR (NEW.session_id IS NULL AND o.workspace_root IS NULL))
              UNION ALL
              SELECT 4, 'malformed', 'run needs the alias of a command of [commands]', NULL
@@ -353,6 +355,15 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM request AS r JOIN workspace_restore AS done ON done.request_seq = r.seq
               WHERE NEW.verb = 'undo' AND r.id = NEW.argument AND done.state = 'done'
              UNION ALL
+             SELECT 12, 'refused',
+                    'the agent''s own program does what it was allowed here, and agent-intercom cannot undo '
+                    || 'that; a checkpoint can be restored: `'
+                    || CASE NEW.source WHEN 'slack' THEN 'session-checkpoints' ELSE 'checkpoint list' END
+                    || '` lists them', NULL
+               FROM request AS r
+              WHERE NEW.verb = 'undo' AND r.id = NEW.argument AND r.kind = 'permission'
+                AND r.state = 'approved'
+             UNION ALL
              SELECT 13, 'refused', coalesce('this was undone already, at ' || w.undone_at,
                                             'nothing was written for this request'), NULL
                FROM (SELECT EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
@@ -409,8 +420,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 14, 'refused',
                     coalesce('a checkpoint is being put back, and is not finished: ' || u.why,
-                             'a checkpoint is being put back already; answer its question first'),
-                    NULL
+                             'a checkpoint is being put back already; answer its question first, '
+                             || held.question,
+                             'a checkpoint is being put back already'), NULL
                FROM restore_order AS o JOIN restore_open AS held
                  ON held.workspace_root = o.workspace_root AND held.machine = o.machine
                LEFT JOIN restore_unfinished AS u ON u.seq = held.seq
@@ -517,8 +529,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
          state = CASE state WHEN 'queued' THEN 'ended' ELSE state END
    WHERE seq = CAST(NEW.argument AS INTEGER) AND NEW.verb = 'run-stop' AND stop_wanted_at IS NULL
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
-  INSERT INTO pause (session_seq, operator_id, paused_at)
-  SELECT s.seq, c.operator_id, NEW.created_at
+  INSERT INTO pause (session_seq, operator_id, why, paused_at)
+  SELECT s.seq, c.operator_id, CASE c.source WHEN 'budget' THEN c.argument END, NEW.created_at
     FROM command AS c JOIN session AS s ON s.id = +c.session_id
    WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'pause';
   -- Where a budget is used up, the person who started it is asked.

@@ -57,7 +57,10 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
    WHERE session_seq = NEW.seq AND ended_at IS NULL
      AND OLD.status = 'paused' AND NEW.status <> 'paused';
   INSERT INTO event (at, kind, session_seq, detail)
-  SELECT NEW.updated_at, 'session.' || NEW.status, NEW.seq, json_object('from', OLD.status)
+  SELECT NEW.updated_at, 'session.' || NEW.status, NEW.seq,
+         json_patch(json_object('from', OLD.status),
+                    json_object('why', CASE NEW.status WHEN 'paused' THEN (
+                      SELECT why FROM pause WHERE session_seq = NEW.seq AND ended_at IS NULL) END))
    WHERE OLD.status <> NEW.status;
   INSERT INTO event (at, kind, session_seq, detail)
   SELECT NEW.updated_at, 'session.mode', NEW.seq, json_object('from', OLD.mode, 'to', NEW.mode)

@@ -32,6 +32,10 @@ SELECT 'sessions', count(*) || ' live',
        count(CASE WHEN status = 'interrupted' THEN 1 END) || ' interrupted', max(last_activity_at)
   FROM session WHERE status <> 'terminated'
 UNION ALL
+SELECT 'session ' || substr(s.id, 1, 13), s.status, p.why, p.paused_at
+  FROM pause AS p JOIN session AS s ON s.seq = p.session_seq
+ WHERE p.ended_at IS NULL AND p.why IS NOT NULL
+UNION ALL
 SELECT 'silent agents', count(*) || ' stalled',
        count(CASE WHEN status = 'escalated' THEN 1 END) || ' do not respond to nudges', min(created_at)
   FROM stall WHERE ended_at IS NULL HAVING count(*) > 0

@@ -36,9 +36,11 @@ SELECT a.seq, a.checkpoint_id, a.session_id, a.own_seq, a.asked_seq, s.id AS ask
          AND NOT EXISTS (SELECT 1 FROM json_each(a.parts, '$.paths') WHERE type <> 'text') AS is_text
   FROM asked AS a LEFT JOIN session AS s ON s.seq = a.asked_seq;
 
--- What is being put back, and where.
+-- What is being put back, where, and which question waits for an answer.
 CREATE VIEW restore_open AS
-SELECT w.seq, s.machine AS machine, s.workspace_root
+SELECT w.seq, s.machine AS machine, s.workspace_root,
+       CASE w.state WHEN 'asked' THEN (SELECT substr(id, 1, 13) FROM request WHERE seq = w.request_seq) END
+         AS question
   FROM workspace_restore AS w JOIN session AS s ON s.seq = w.session_seq
  WHERE w.state IN ('wanted', 'asked', 'approved', 'planned', 'staged', 'placed');
 

@@ -623,6 +623,7 @@ CREATE TABLE pause (
   seq         INTEGER PRIMARY KEY CHECK (seq > 0),
   session_seq INTEGER NOT NULL REFERENCES session (seq),
   operator_id TEXT,
+  why         TEXT,
   paused_at   TEXT NOT NULL CHECK (paused_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at    TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;

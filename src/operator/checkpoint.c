@@ -118,7 +118,7 @@ static void add_words(struct str *out, const struct checkpoint_row *c, bool in_s
 	else
 		str_addf(out, "  %s", checkpoint_state_name(c->state));
 	if (c->state == CHECKPOINT_STATE_DONE && !in_slack)
-		str_addf(out, ", %lld of them new", (long long)c->added_bytes);
+		str_addf(out, "; %lld more on disk", (long long)c->added_bytes);
 	if (c->why) {
 		str_add(out, ": ");
 		str_add_shown(out, c->why, strlen(c->why), LABEL_SHOWN);

@@ -434,7 +434,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	bool why = verdict == REQUEST_VERDICT_REJECT || verdict == REQUEST_VERDICT_STOP;
 	bool rejects = verdict == REQUEST_VERDICT_REJECT;
 	/* A driven agent is told what the operator says as its next prompt. */
-	const char *no_reason = rejects && !f->is_driven ? d->who->no_reason : NULL;
+	const char *no_reason = rejects && !f->is_driven && !d->w->text ? d->who->no_reason : NULL;
 	const char *said = *verb_skip_blanks(text) ? text : no_reason;
 	const struct decision row = { .request_id = f->id,
 		                      .verdict = request_verdict_name(verdict),

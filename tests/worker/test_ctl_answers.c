@@ -61,6 +61,24 @@ START_TEST(list_says_of_a_session_of_hooks_what_is_known)
 }
 END_TEST
 
+START_TEST(which_budget_has_paused_a_session_is_listed)
+{
+	given_sessions();
+	given("INSERT INTO command (verb, session_id, argument, operator_id, source)"
+	      " VALUES ('pause', '" SESSION_A
+	      "', 'The budget is used up', 'system:clock', 'budget')");
+	ctl("list");
+	says("\"status\":\"paused\",\"paused_why\":\"The budget is used up\",");
+	ctl("--text list");
+	says("The budget is used up  /ws/a");
+	ctl("--text log");
+	says("session.paused        {\"from\":\"active\",\"why\":\"The budget is used up\"}\n");
+	ctl("--text health");
+	says("session 01900000-0");
+	says("The budget is used up\n");
+}
+END_TEST
+
 START_TEST(empty_lists_say_so)
 {
 	ctl("list");
@@ -175,6 +193,15 @@ START_TEST(reject_has_a_reason)
 	done("{\"request_id\":\"" CHANGE_2 "\",\"status\":\"rejected\"}\n");
 	expect("SELECT reason FROM request WHERE kind = 'clearance' ORDER BY seq",
 	       "rejected via local CLI\ntoo long\n");
+}
+END_TEST
+
+START_TEST(who_rejects_without_a_reason_says_none)
+{
+	given_questions();
+	ctl("reject " CHANGE " --reason ''");
+	done("{\"request_id\":\"" CHANGE "\",\"status\":\"rejected\"}\n");
+	expect("SELECT reason IS NULL FROM request WHERE state = 'rejected'", "1\n");
 }
 END_TEST
 
@@ -539,7 +566,7 @@ START_TEST(a_session_that_lost_its_agent_is_resumed_or_cleaned_up)
 	ctl("session start fix it");
 	ck_assert_int_eq(status, 0);
 	given("UPDATE agent_run SET state = 'ended', outcome = 'interrupted', ended_at = '" T "'");
-	shell("ctl $DB --text session resume $(sqlite3 $HOME/state/intercom.db"
+	shell("ctl $DB --text session-resume $(sqlite3 $HOME/state/intercom.db"
 	      " 'SELECT id FROM session')");
 	ck_assert_int_eq(status, 0);
 	says(" is being started again.\n");
@@ -600,6 +627,7 @@ int main(void)
 	tcase_set_timeout(lists, 60);
 	tcase_add_test(lists, list_has_the_json_of_the_seeds);
 	tcase_add_test(lists, list_says_of_a_session_of_hooks_what_is_known);
+	tcase_add_test(lists, which_budget_has_paused_a_session_is_listed);
 	tcase_add_test(lists, empty_lists_say_so);
 	tcase_add_test(lists, the_inbox_tells_who_listens);
 	tcase_add_test(lists, an_agent_that_asked_on_its_stdout_listens);
@@ -619,6 +647,7 @@ int main(void)
 	tcase_add_test(answers, approve_answers_what_was_shown);
 	tcase_add_test(answers, an_approval_may_have_a_note);
 	tcase_add_test(answers, reject_has_a_reason);
+	tcase_add_test(answers, who_rejects_without_a_reason_says_none);
 	tcase_add_test(answers, a_second_answer_fails_and_says_who_was_first);
 	tcase_add_test(answers, prompts_take_continue_refine_and_stop);
 	tcase_add_test(answers, continue_lets_it_go_on);
