@@ -23,15 +23,20 @@ else
 	set -- "$here"/*.txt
 fi
 
+# Makes a database, or adds to it, from standard input, and waits for no disk.
+fill() {
+	sqlite3 -bail -cmd 'PRAGMA synchronous = OFF' "$1"
+}
+
 "$sqlgen" "$root" "$work" || { echo "build the target sqlgen first" >&2; exit 1; }
-sqlite3 -bail "$work/empty.db" <"$work/schema.sql"
+fill "$work/empty.db" <"$work/schema.sql"
 
 for file; do
 	name=$(basename "$file" .txt)
 	# What stands before the first case is there for all cases of the file.
 	cp "$work/empty.db" "$work/$name.db"
 	awk '/^## /{exit} on && !/^#/{print} /^given:/{on=1}' "$file" >"$work/$name.given"
-	cat "$here/ground.sql" "$work/$name.given" | sqlite3 -bail "$work/$name.db"
+	cat "$here/ground.sql" "$work/$name.given" | fill "$work/$name.db"
 	for keys in off on; do
 		for recursive in off on; do
 			run=$work/$name-$keys-$recursive

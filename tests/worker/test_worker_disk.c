@@ -2,6 +2,7 @@
  * the whole system (78), whichever call on our files that was. */
 #include "fault.h"
 #include "harness.h"
+#include "slack_peer.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -18,8 +19,9 @@ enum {
 	CANNOT_LOAD = 127, /* a program without its libraries */
 };
 
-static const char *const WORKERS[] = { "applier", "archivist", "commander", "mcp-front",
-	                               "reader",  "retention", "sentry",    "watchdog" };
+static const char *const WORKERS[] = { "applier",        "archivist",   "commander", "mcp-front",
+	                               "reader",         "retention",   "sentry",    "watchdog",
+	                               "slack-listener", "slack-poster" };
 
 static const char *strace_log(void)
 {
@@ -60,6 +62,7 @@ static struct faults faults_of(const char *worker)
 	struct faults f = { .list = NULL };
 
 	fresh_store();
+	slack_start();
 	ck_assert_int_eq(ended(start_traced(worker, FAULT_CALLS, NULL, strace_log())), 0);
 	faults_read(&f, strace_log(), ours(), FAULTS);
 	return f;
@@ -77,12 +80,16 @@ static void fails_at(const char *worker, const struct fault *f)
 
 START_TEST(a_worker_whose_disk_fails_while_it_starts_is_started_again)
 {
-	struct faults f = faults_of(WORKERS[_i]);
+	struct faults f;
 
+	ck_assert_int_eq(setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1), 0);
+	ck_assert_int_eq(setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1), 0);
+	f = faults_of(WORKERS[_i]);
 	for (size_t i = 0; i < f.count; i++)
 		if (strcmp(f.list[i].error, "EACCES") != 0)
 			fails_at(WORKERS[_i], &f.list[i]);
 	faults_clear(&f);
+	slack_stop();
 }
 END_TEST
 

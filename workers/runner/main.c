@@ -193,5 +193,7 @@ int main(int argc, char **argv)
 		r.driver->close(&r);
 	pipes_close(&r);
 	worker_close(&r.w, &e);
+	agent_run_read_row_clear(&r.row);
+	str_clear(&r.why);
 	return worker_exit(&r.w, &e);
 }
