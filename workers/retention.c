@@ -2,10 +2,11 @@
  *
  * - It is the only checkpointer: at each look (its bell, which a writer rings when the WAL is over
  *   1000 pages, or 5 s) it copies the WAL into the database (PASSIVE). While the WAL file is over
- *   LOG_BYTES and still grows, it makes the next writer restart the WAL (RESTART), with 20 ms of
- *   patience: PASSIVE alone never does that while others commit all the time, even if it copies
- *   everything each time (measured: 300 commits of 200 kB left 60 MB). The WAL is never truncated:
- *   overwriting is cheaper than growing, and a file that does not grow is short enough.
+ *   LOG_BYTES and still grows, or what is in it is over LONG_PAGES, it makes the next writer
+ *   restart the WAL (RESTART), with 20 ms of patience: PASSIVE alone never does that while others
+ *   commit all the time, even if it copies everything each time (measured: 300 commits of 200 kB
+ *   left 60 MB). The WAL is never truncated: overwriting is cheaper than growing. LONG_PAGES is
+ *   half of that at which the writers copy it themselves, and make their callers wait.
  * - Hourly, first an hour after the start: a purge (purge.h), and upkeep that is due (upkeep.h).
  *
  * A kill leaves a batch undone; the next purge continues there. */
@@ -20,6 +21,7 @@
 
 enum {
 	LOG_BYTES = 4 << 20,
+	LONG_PAGES = STORE_LOG_URGENT_PAGES / 2,
 	HELD_MS = 1000, /* after a long reader blocked a RESTART */
 	PURGE_MS = 3600 * 1000,
 };
@@ -60,7 +62,10 @@ static int checkpoint(struct retention *me, struct worker *w, struct err *e)
 
 	if (store_checkpoint(&w->store, false, 0, e) < 0)
 		return -1;
-	if (bytes <= LOG_BYTES || bytes <= me->log_bytes || clock_monotonic_ms() < me->restart_ms)
+	if (clock_monotonic_ms() < me->restart_ms)
+		return 0;
+	if (store_log_pages(&w->store) <= LONG_PAGES &&
+	    (bytes <= LOG_BYTES || bytes <= me->log_bytes))
 		return 0;
 	return restart(me, w, e);
 }

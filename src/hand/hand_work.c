@@ -159,30 +159,44 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 
 /* ---- files that are named ---- */
 
+/* The name of a link's target, or the name itself. */
+static const char *name_of(const char *path, const char *name, char target[PATH_MAX])
+{
+	ssize_t length = readlink(path, target, PATH_MAX);
+
+	if (length <= 0 || length >= PATH_MAX)
+		return name;
+	target[length] = '\0';
+	return target;
+}
+
 /* The absolute name that path stands for, as far as it exists. */
 static void follow(const char *path, struct str *out)
 {
-	OWNED(str) struct str folder = { 0 };
+	OWNED(char_ptr) char *at = xstrdup(path), *real = NULL;
+	OWNED(str) struct str rest = { 0 };
 	char target[PATH_MAX];
-	char *real = realpath(path, NULL);
-	const char *slash = strrchr(path, '/');
-	ssize_t length;
 
-	if (real || !slash || slash == path) {
-		str_add(out, real ? real : path);
-		free(real);
-		return;
+	/* What is longer, the kernel takes for no name. */
+	while (strlen(at) < PATH_MAX && !(real = realpath(at, NULL))) {
+		char *slash = strrchr(at, '/');
+		const char *name;
+		struct str longer = { 0 };
+
+		if (!slash || slash == at)
+			break;
+		name = name_of(at, slash + 1, target);
+		if (name[0] == '/') {
+			free(at);
+			at = xstrdup(name);
+			break;
+		}
+		str_addf(&longer, "/%s%s", name, str_text(&rest));
+		str_clear(&rest);
+		rest = longer;
+		*slash = '\0';
 	}
-	str_add_bytes(&folder, path, (size_t)(slash - path));
-	length = readlink(path, target, sizeof(target));
-	if (length <= 0 || length >= (ssize_t)sizeof(target) || target[0] != '/') {
-		follow(folder.bytes, out);
-		str_add_char(out, '/');
-	}
-	if (length <= 0 || length >= (ssize_t)sizeof(target))
-		str_add(out, slash + 1);
-	else
-		str_add_bytes(out, target, (size_t)length);
+	str_addf(out, "%s%s", real ? real : at, str_text(&rest));
 }
 
 /* Where the name leads as it was given; a link before ".." leads elsewhere than the text says. */

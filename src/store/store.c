@@ -21,7 +21,6 @@ enum {
 	    50, /* the writer queue is a courtesy: one that stands still so long stops nobody */
 	BUSY_MS = 10000, /* then a write gives up */
 	WAL_RING_PAGES = 1000, /* about 4 MiB: request a checkpoint */
-	WAL_URGENT_PAGES = 8192, /* 32 MiB: the request went unanswered, checkpoint here */
 	CACHE_KIB = 8192,
 	ANALYSIS_ROWS = 400, /* of each index, for the planner: SQLite's recommendation */
 	STATISTICS_ROWS = 10000, /* smaller tables keep no statistics */
@@ -176,7 +175,7 @@ static int on_log(void *arg, struct sqlite3 *db, const char *name, int pages)
 
 	(void)db;
 	(void)name;
-	st->wal_pages = pages;
+	st->wal_pages = st->log_pages = pages;
 	return SQLITE_OK;
 }
 
@@ -489,7 +488,7 @@ static void ring(struct store *st)
 			doorbell_ring(st->run_fd, sql_bells[i].worker);
 	if (st->wal_pages >= WAL_RING_PAGES)
 		doorbell_ring(st->run_fd, "retention");
-	if (st->wal_pages >= WAL_URGENT_PAGES)
+	if (st->wal_pages >= STORE_LOG_URGENT_PAGES)
 		(void)store_checkpoint(st, false, 0, NULL);
 	if (st->wal_pages >= WAL_RING_PAGES)
 		st->wal_pages = 0; /* do not ask again before the next commit reports */
@@ -615,7 +614,13 @@ int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 	}
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
 		return store_failed(st->db, rc, "cannot checkpoint", e);
+	st->log_pages = log;
 	return log - copied;
+}
+
+int store_log_pages(const struct store *st)
+{
+	return st->log_pages;
 }
 
 /* Statistics of a table with few rows make the planner scan it, even after it has grown (measured:

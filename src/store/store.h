@@ -31,7 +31,8 @@ struct store {
 	int64_t now_ms; /* of now */
 	struct instant now; /* the last value bound to :now */
 	int64_t give_up_ms; /* monotonic: store_begin stops waiting for others; 0: 10 s */
-	int wal_pages; /* length of the log after our last commit */
+	int wal_pages; /* length of the log after our last commit; 0: its length is told already */
+	int log_pages; /* its length when we last committed or copied it */
 	char rules_found[400]; /* see store_rules_found */
 };
 
@@ -42,6 +43,7 @@ struct store {
 
 enum {
 	STORE_APPLICATION_ID = SQL_APPLICATION_ID,
+	STORE_LOG_URGENT_PAGES = 8192, /* 32 MiB: who commits copies the log */
 	STORE_MIN_FREE_BYTES = 64 << 20, /* below it, new questions are refused */
 };
 
@@ -101,6 +103,8 @@ void store_undo(struct store *st);
 /* Copies the log into the database without waiting for readers; with restart, also tries for
  * busy_ms to make the next writer restart the log. Returns the pages left in the log, or -1. */
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e);
+/* The pages in the log since it last began anew, when this connection last committed or copied. */
+int store_log_pages(const struct store *st);
 
 /* Refreshes the planner's statistics where SQLite finds it worthwhile; a few milliseconds at most.
  * In a transaction. */

@@ -242,6 +242,21 @@ START_TEST(a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_ask
 }
 END_TEST
 
+START_TEST(a_path_of_many_folders_that_are_not_there_is_followed)
+{
+	OWNED(str) struct str arguments = { 0 };
+	struct use use = { "claude", "PreToolUse", "Read", NULL };
+
+	given_secrets();
+	str_add(&arguments, "{\"file_path\":\"/none");
+	for (int i = 0; i < 2000; i++)
+		str_add(&arguments, "/x");
+	str_add(&arguments, "\"}");
+	use.arguments = arguments.bytes;
+	are_allowed(&use, 1);
+}
+END_TEST
+
 START_TEST(by_the_policy_a_file_with_several_names_is_asked)
 {
 	static const struct use USE = { "claude", "PreToolUse", "Read",
@@ -320,6 +335,7 @@ int main(void)
 	tcase_add_test(c, an_argument_that_no_host_has_may_name_what_is_read);
 	tcase_add_test(c, another_name_of_a_file_that_is_always_asked_is_asked);
 	tcase_add_test(c, a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_asked);
+	tcase_add_test(c, a_path_of_many_folders_that_are_not_there_is_followed);
 	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
 	tcase_add_test(c, what_reaches_nothing_of_it_is_read_unasked);
 	tcase_add_test(c, by_the_policy_a_search_is_of_the_folder_in_which_it_begins);
