@@ -449,6 +449,10 @@ int store_begin(struct store *st, struct err *e)
 {
 	if (st->writing)
 		bug("store_begin", "inside a transaction");
+	if (st->broken)
+		return err_set(
+		    e, ERR_AGAIN,
+		    "db: what was written last could not be flushed; this process must end");
 	queue_enter(st);
 	int rc = control(st, CONTROL_BEGIN);
 	if (rc != SQLITE_OK) {

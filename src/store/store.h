@@ -85,7 +85,7 @@ void store_clear(struct store *st);
 /* From now on rings the bells in this directory; the descriptor is copied. */
 void store_ring_at(struct store *st, int run_fd);
 
-/* A write transaction: everything that writes is inside one. */
+/* A write transaction: everything that writes is inside one. Refused after a flush that failed. */
 int store_begin(struct store *st, struct err *e);
 /* The same, but gives up (ERR_AGAIN) when others have held the database for about ms. */
 int store_begin_within(struct store *st, int ms, struct err *e);

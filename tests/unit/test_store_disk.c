@@ -1,4 +1,5 @@
-/* store: a disk that cannot read. SQLite calls that damage, but no backup helps. */
+/* store: a disk that cannot read, which SQLite calls damage, though no backup helps; or flush. */
+#include "content.h"
 #include "harness.h"
 #include "store.h"
 #include "str.h"
@@ -7,6 +8,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char IO_ERROR[] = "disk I/O error; the disk or its file system fails";
@@ -17,6 +19,17 @@ static ssize_t read_or_fail(int fd, void *bytes, size_t count, off_t at)
 {
 	if (!reads_fail)
 		return pread(fd, bytes, count, at);
+	errno = EIO;
+	return -1;
+}
+
+static bool flushes_fail;
+
+/* Instead of the C library's, for SQLite as well. */
+int fdatasync(int fd)
+{
+	if (!flushes_fail)
+		return (int)syscall(SYS_fdatasync, fd);
 	errno = EIO;
 	return -1;
 }
@@ -137,6 +150,29 @@ START_TEST(a_check_that_finds_a_page_unreadable_says_that_it_is_the_disk)
 }
 END_TEST
 
+/* What the kernel could not write it may have dropped: a later flush that succeeds proves nothing.
+ */
+START_TEST(after_a_flush_that_failed_nothing_more_is_written)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = { 0 };
+
+	fresh_store();
+	open_here(&st);
+	ck_assert_msg(!store_begin(&st, &e), "%s", e.text);
+	ck_assert_msg(content_put(&st, "text", 4, &e) > 0, "%s", e.text);
+	flushes_fail = true;
+	ck_assert_int_eq(store_commit(&st, &e), -1);
+	flushes_fail = false;
+	is_of_the_disk(&e);
+	ck_assert(store_is_broken(&st));
+
+	ck_assert_int_eq(store_begin(&st, &e), -1);
+	ck_assert_msg(strstr(e.text, "this process must end") != NULL, "%s", e.text);
+	ck_assert_int_eq(e.kind, ERR_AGAIN);
+}
+END_TEST
+
 START_TEST(pages_with_other_bytes_are_damage)
 {
 	OWNED(store) struct store st = STORE_INIT;
@@ -170,6 +206,7 @@ int main(void)
 	tcase_add_test(c, what_the_disk_cannot_read_is_read_later);
 	tcase_add_test(c, a_log_that_the_disk_cannot_open_is_opened_later);
 	tcase_add_test(c, a_check_that_finds_a_page_unreadable_says_that_it_is_the_disk);
+	tcase_add_test(c, after_a_flush_that_failed_nothing_more_is_written);
 	tcase_add_test(c, pages_with_other_bytes_are_damage);
 	return run_suite(s);
 }

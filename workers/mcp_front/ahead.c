@@ -20,20 +20,22 @@ bool ahead_is_big(const struct job *job)
 	return (job->kind == JOB_CALL && shelf_has(job)) || (diff && strlen(diff) > FRONT_BIG_CALL);
 }
 
-static void put(struct store *st, const char *text, size_t length)
+static void put(struct front *f, const char *text, size_t length)
 {
+	struct store *st = &f->worker.store;
+	struct err e = { 0 };
+
 	if (length <= CONTENT_INLINE_BYTES || store_begin(st, NULL))
 		return;
 	if (content_put(st, text, length, NULL) < 0)
 		store_rollback(st);
-	else
-		(void)store_commit(st, NULL);
+	else if (store_commit(st, &e) && store_is_broken(st))
+		front_fail(f, &e);
 }
 
 bool ahead_put(struct front *f, struct job *job)
 {
 	struct job_call *jc = &job->as.call;
-	struct store *st = &f->worker.store;
 	struct call *c = &jc->call;
 
 	if (!jc->found || c->is_error || jc->ahead == JOB_AHEAD_DONE || !ahead_is_big(job) ||
@@ -42,13 +44,13 @@ bool ahead_put(struct front *f, struct job *job)
 	switch (jc->ahead++) {
 	case JOB_AHEAD_ARGUMENTS:
 		json_canonical(&c->canonical, c->arguments);
-		put(st, str_text(&c->canonical), c->canonical.length);
+		put(f, str_text(&c->canonical), c->canonical.length);
 		break;
 	case JOB_AHEAD_BODY:
-		put(st, diff_of(job), strlen(diff_of(job)));
+		put(f, diff_of(job), strlen(diff_of(job)));
 		break;
 	case JOB_AHEAD_EFFECT:
-		put(st, str_text(&jc->found->effect), jc->found->effect.length);
+		put(f, str_text(&jc->found->effect), jc->found->effect.length);
 		break;
 	case JOB_AHEAD_DONE:
 		break;
