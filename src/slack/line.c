@@ -139,13 +139,30 @@ static bool is_verb(const struct verb_line *l, const char *word)
 	return l->verb && strcmp(l->verb->word, word) == 0;
 }
 
+/* Whether an answer begins with the id of a question, of whatever agent and state: its words are
+ * for nobody else. -1 on error. */
+static int names_question(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	size_t n = verb_id_length(l->rest);
+	OWNED(found) struct found f = { 0 };
+	char id[ID_BYTES];
+
+	if (!l->verb || l->verb->row != VERB_DECISION || !n)
+		return 0;
+	(void)snprintf(id, sizeof(id), "%.*s", (int)n, l->rest);
+	return find_question(t->st, l->verb, id, &f, e);
+}
+
 int slack_line_of_mention(struct slack_talk *t, struct err *e)
 {
 	struct verb_line l = verb_read(t->intent->text);
+	int named = names_question(t, &l, e);
 
+	if (named < 0)
+		return -1;
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
-	if (is_verb(&l, "steer") && verb_is_only_an_id(l.rest)) /* it names the session */
+	if (named > 0 || (is_verb(&l, "steer") && verb_is_only_an_id(l.rest))) /* the session's */
 		return say_line(t, &l, e);
 	return l.verb && (is_order(&l) || is_run(t, &l)) ? say_order(t, &l, e)
 	                                                 : say_to_agent(t, t->intent->text, e);
@@ -163,7 +180,9 @@ static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err
 		return 0;
 	if (who.place.request_id || is_verb(l, "approve") || is_verb(l, "reject"))
 		return 1;
-	return find_questions(t->st, &who.place, l->verb, NULL, &f, e) < 0 ? -1 : f.count > 0;
+	if (find_questions(t->st, &who.place, l->verb, NULL, &f, e) < 0)
+		return -1;
+	return f.count > 0 ? 1 : names_question(t, l, e);
 }
 
 /* Words that do not answer what is waiting. */

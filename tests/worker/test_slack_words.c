@@ -347,6 +347,31 @@ START_TEST(a_mention_that_is_a_verb_alone_or_a_verb_and_an_id_is_an_order)
 }
 END_TEST
 
+START_TEST(an_answer_with_an_id_and_words_is_for_that_question_wherever_it_is_written)
+{
+	slack();
+	a_session(2, "01900000-0000-7000-8000-000000000002", "/ws/api");
+	a_change(CHANGE);
+	a_prompt();
+	(void)slack_acked("{'message':{'text':'refine " PROMPT " use tabs',"
+	                  "'thread_ts':'1700000000.000200'}}");
+	expect("SELECT decision, instruction FROM request WHERE kind = 'prompt'",
+	       "refine|use tabs\n");
+	in_mention("reject " CHANGE " no tests");
+	expect("SELECT decision, reason FROM request WHERE kind = 'clearance'",
+	       "reject|no tests\n");
+	/* those that are settled, too: their words are for nobody else */
+	(void)slack_acked("{'message':{'text':'continue " PROMPT " but faster',"
+	                  "'thread_ts':'1700000000.000200'}}");
+	replies("already answered with 'refine' by ");
+	in_mention("stop " PROMPT " wrong idea");
+	replies("already answered with 'refine' by ");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT status FROM session", "active\nactive\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(an_id_that_fits_nothing_does_nothing_and_is_told_what_there_is)
 {
 	slack();
@@ -702,6 +727,8 @@ int main(void)
 	tcase_add_test(c, a_mention_that_is_a_sentence_is_told_to_the_agent);
 	tcase_add_test(c, of_several_sessions_a_mention_asks_which_is_meant);
 	tcase_add_test(c, a_mention_that_is_a_verb_alone_or_a_verb_and_an_id_is_an_order);
+	tcase_add_test(c,
+	               an_answer_with_an_id_and_words_is_for_that_question_wherever_it_is_written);
 	tcase_add_test(c, an_id_that_fits_nothing_does_nothing_and_is_told_what_there_is);
 	tcase_add_test(c, four_characters_of_an_id_are_enough_where_one_begins_so);
 	tcase_add_test(c, an_id_that_several_begin_with_is_asked_back);
