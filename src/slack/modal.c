@@ -87,7 +87,8 @@ void slack_modal_instead(enum slack_outbox_view view, struct str *out)
 	case SLACK_OUTBOX_VIEW_EDIT: /* what is written in a message is changed by Slack on its way
 	                              */
 		str_add(out,
-		        "`agent-intercom-ctl approve --edit <id>` on the machine does the same");
+		        "`agent-intercom-ctl approve --edit <id>` on the machine does the same "
+		        "(in remote mode after `mode hybrid`)");
 		break;
 	case SLACK_OUTBOX_VIEW_NUDGE:
 	case SLACK_OUTBOX_VIEW_NONE:
