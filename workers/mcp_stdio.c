@@ -472,7 +472,7 @@ static int parse(struct relay *r, int argc, char **argv, struct waiting *how, st
 			help();
 			exit(EX_OK);
 		case 'v':
-			(void)puts("mcp-stdio " INTERCOM_VERSION);
+			(void)printf("mcp-stdio %s\n", INSTANCE_BUILD);
 			exit(EX_OK);
 		default:
 			return err_set(e, ERR_INPUT, "see agent-intercom mcp --help");
