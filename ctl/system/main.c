@@ -17,6 +17,8 @@
 
 static const char PROGRAM[] = "agent-intercom";
 
+static char **given; /* all arguments */
+
 struct arguments {
 	struct config_source source;
 	bool help, version;
@@ -51,10 +53,29 @@ static void warn_host(const struct arguments *a)
 	              a->source.config ? a->source.config : "");
 }
 
+/* The new build in our place, with our arguments; under systemd, a process that it knows to be
+ * new. */
+static int run_again(void)
+{
+	OWNED(str) struct str program = { 0 };
+	struct err e = { 0 };
+
+	if (getenv("NOTIFY_SOCKET"))
+		return EX_TEMPFAIL;
+	if (installed_program(&program, &e) == 0) {
+		(void)execv(str_text(&program), given);
+		(void)err_errno(&e, ERR_AGAIN, "cannot run %s", str_text(&program));
+	}
+	return cli_say(&e);
+}
+
 static int run(const struct arguments *a)
 {
+	int status;
+
 	warn_host(a);
-	return supervisor_run(&a->source);
+	status = supervisor_run(&a->source);
+	return status == SUPERVISOR_AGAIN ? run_again() : status;
 }
 
 static int doctor(const struct arguments *a)
@@ -299,6 +320,7 @@ int main(int argc, char **argv)
 	struct arguments a = { .argc = 0 };
 	const struct subcommand *c = &SUBCOMMANDS[0];
 
+	given = argv;
 	occupy_standard_files();
 	if (parse(&a, argc, argv))
 		return EX_USAGE;
