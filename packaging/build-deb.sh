@@ -44,7 +44,16 @@ fi
 cp -r "$tree/packaging/debian" "$tree/debian"
 maintainer=$(sed -n 's/^Maintainer: //p' "$tree/debian/control")
 awk -v version="$version" -v who="$maintainer" -v when="$(LC_ALL=C date -u -R -d "@$seconds")" '
-  function finish() { if (open) printf "\n -- %s  %s\n\n", who, when; open = 0 }
+  function wrap(text, first, rest,   line, count, word, i) {
+    count = split(text, word, " ")
+    line = first word[1]
+    for (i = 2; i <= count; i++)
+      if (length(line " " word[i]) > 79) { print line; line = rest word[i] }
+      else line = line " " word[i]
+    print line
+  }
+  function item() { if (text) wrap(text, "  * ", "    "); text = "" }
+  function finish() { item(); if (open) printf "\n -- %s  %s\n\n", who, when; open = 0 }
   /^## / {
     finish()
     printf "agent-intercom (%s) unstable; urgency=medium\n\n", seen++ ? $2 : version
@@ -52,9 +61,8 @@ awk -v version="$version" -v who="$maintainer" -v when="$(LC_ALL=C date -u -R -d
     next
   }
   !open || !NF { next }
-  /^- / { print "  * " substr($0, 3); next }
-  /^  / { print "  " $0; next }
-  { print "  * " $0 }
+  /^- / { item(); text = substr($0, 3); next }
+  { text = text " " $0 }
   END { finish() }' "$tree/packaging/CHANGELOG.md" >"$tree/debian/changelog"
 
 export SOURCE_DATE_EPOCH="$seconds" LC_ALL=C.UTF-8 TZ=UTC
