@@ -5,7 +5,7 @@ here=/srv/packages
 home=/home/person
 project=$home/project
 db=$home/.local/state/agent-intercom/intercom.db
-WAIT_S=60 # for what takes a second on an idle machine
+WAIT_S=120 # for what takes a second on an idle machine
 
 fail() {
   echo "FAILED: $*" >&2
@@ -22,17 +22,16 @@ ctl() { as_person agent-intercom-ctl "$@"; }
 until_true() {
   what=$1
   shift
-  tries=0
+  until_s=$(($(date +%s) + WAIT_S))
   until "$@" >/dev/null 2>&1; do
-    tries=$((tries + 1))
-    [ "$tries" -lt $((WAIT_S * 10)) ] || fail "$what"
+    [ "$(date +%s)" -lt "$until_s" ] || fail "$what"
     sleep 0.1
   done
 }
 build_of() { "$1" --version | sed 's/.* //'; }
-runs_build() { [ "$(ctl --text sql "SELECT value FROM setting WHERE name = 'system.build'")" = "$1" ]; }
+runs_build() { [ "$(ctl sql "SELECT value FROM setting WHERE name = 'system.build'")" = "$1" ]; }
 all_are_ready() {
-  [ "$(ctl --text sql "SELECT count(*) FROM worker WHERE state = 'ready' AND version = '$1'")" -ge 8 ]
+  [ "$(ctl sql "SELECT count(*) FROM worker WHERE state = 'ready' AND version = '$1'")" -ge 8 ]
 }
 
 # ---- an agent on stdio ----
@@ -47,10 +46,10 @@ call() { say "{\"jsonrpc\":\"2.0\",\"id\":$1,\"method\":\"tools/call\",\"params\
 ask_to_write() {
   call "$1" check_clearance "{\"title\":\"Write $2\",\"description\":\"A test.\",\"diff\":\"$3\",\"file_path\":\"$2\"}"
 }
-one_waits() { [ "$(ctl --text sql 'SELECT count(*) FROM inbox')" = 1 ]; }
+one_waits() { [ "$(ctl sql 'SELECT count(*) FROM inbox')" = 1 ]; }
 waiting() {
   until_true "no question" one_waits
-  ctl --text sql 'SELECT id FROM inbox'
+  ctl sql 'SELECT id FROM inbox'
 }
 connect() {
   rm -f $home/in && mkfifo $home/in && chown person: $home/in
@@ -144,7 +143,7 @@ done
 
 echo "== installed again: the question is still there"
 dpkg -i "$here/new.deb" >/dev/null
-[ "$(ctl --text sql "SELECT state FROM request WHERE file_path = 'third.txt'")" = interrupted ] ||
+[ "$(ctl sql "SELECT state FROM request WHERE file_path = 'third.txt'")" = interrupted ] ||
   fail "the open question was lost"
 
 echo "== purge"
