@@ -9,7 +9,7 @@
 # installed over it, and must be answered afterwards; then remove and purge. There is no systemd in that system: the
 # units are verified by systemd-analyze outside, and the commands in them are run as they stand (package/story.sh).
 #
-# INTERCOM_SYSTEMS=DIR keeps the downloaded packages, INTERCOM_PACKAGES=DIR the ones that were built.
+# INTERCOM_SYSTEMS=DIR keeps the downloaded packages and the minimal system, INTERCOM_PACKAGES=DIR the ones that were built.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.."
@@ -100,8 +100,15 @@ root=$scratch/bookworm
 # shellcheck disable=SC2016 # apt's own variables
 mirror=$(apt-get indextargets --format '$(LABEL)|$(COMPONENT)|$(REPO_URI)' 'Created-By: Packages' |
   sed -n 's/^Debian|main|//p' | head -n 1)
-debootstrap --variant=minbase --include=ca-certificates --cache-dir="$systems/packages" \
-  bookworm "$root" "$mirror" >"$scratch/log" 2>&1 || { tail -n 20 "$scratch/log" >&2; fail "debootstrap"; }
+if [ ! -e "$systems/bookworm-minbase.tar" ]; then
+  debootstrap --variant=minbase --include=ca-certificates --cache-dir="$systems/packages" \
+    bookworm "$root" "$mirror" >"$scratch/log" 2>&1 || { tail -n 20 "$scratch/log" >&2; fail "debootstrap"; }
+  tar -C "$root" --one-file-system -cf "$scratch/minbase.tar" .
+  mv "$scratch/minbase.tar" "$systems/bookworm-minbase.tar"
+  rm -rf "$root"
+fi
+mkdir "$root"
+tar -C "$root" -xf "$systems/bookworm-minbase.tar"
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 apt-config dump | grep -E '^Acquire::(http|https|Check|Retries)' >"$root/etc/apt/apt.conf.d/99host" || true

@@ -124,6 +124,7 @@ install -d -m "$(sed -n 's/^RuntimeDirectoryMode=//p' $unit)" -o "$user" -g "$us
 service=$!
 until_true "the service does not start: $(cat /tmp/service.log)" grep -q "ready: .*database /var/lib/agent-intercom/" /tmp/ready
 cat /tmp/ready
+grep -qF " $new ready" /tmp/ready || fail "the service is not of build $new: $(agent-intercom --version)"
 kill "$service"
 wait "$service" || fail "the service ended with $?"
 
