@@ -31,7 +31,7 @@ CREATE TABLE request (
   timeout_ms      INTEGER,                  -- free: running time it may wait in all; NULL: no limit
   deadline_at     TEXT CHECK (deadline_at GLOB '????-??-??T??:??:??.???Z'), -- free
   remaining_ms    INTEGER,                  -- free: of timeout_ms, while interrupted: the deadline stands still
-  decision_seq    INTEGER UNIQUE,           -- later, once: the decision that was applied
+  decision_seq    INTEGER,                  -- later, once: the decision that was applied
   decision        TEXT,                     -- later: its verdict; 'continue' for a prompt that timed out
   reason          TEXT,                     -- later
   instruction     TEXT,                     -- later
@@ -59,6 +59,8 @@ CREATE INDEX request_session ON request (session_seq, digest, seq);
 -- refuses: asked: this session has asked this already and waits for the answer
 CREATE UNIQUE INDEX request_open ON request (session_seq, digest)
   WHERE state IN ('pending', 'interrupted');
+-- A question that is open has no page of this one.
+CREATE UNIQUE INDEX request_decided ON request (decision_seq) WHERE decision_seq IS NOT NULL;
 CREATE INDEX request_digest ON request (digest, seq);
 CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND deadline_at IS NOT NULL;
 CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');

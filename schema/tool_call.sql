@@ -39,10 +39,9 @@ CREATE TABLE tool_call (
 -- refuses: exists: a row with this seq or task_id is there already
 CREATE UNIQUE INDEX tool_call_task ON tool_call (task_id) WHERE task_id IS NOT NULL;
 CREATE INDEX tool_call_rpc ON tool_call (connection_seq, rpc_id);
+-- Those of a request or a write are few: which of them waits needs no index of its own.
 CREATE INDEX tool_call_request ON tool_call (request_seq, seq) WHERE request_seq IS NOT NULL;
 CREATE INDEX tool_call_apply ON tool_call (apply_seq) WHERE apply_seq IS NOT NULL;
-CREATE INDEX tool_call_waiting_request ON tool_call (request_seq) WHERE state = 'waiting';
-CREATE INDEX tool_call_waiting_apply ON tool_call (apply_seq) WHERE state = 'waiting';
 CREATE INDEX tool_call_waiting_session ON tool_call (session_seq) WHERE state = 'waiting';
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;

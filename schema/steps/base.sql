@@ -704,7 +704,7 @@ CREATE TABLE request (
   timeout_ms      INTEGER,
   deadline_at     TEXT CHECK (deadline_at GLOB '????-??-??T??:??:??.???Z'),
   remaining_ms    INTEGER,
-  decision_seq    INTEGER UNIQUE,
+  decision_seq    INTEGER,
   decision        TEXT,
   reason          TEXT,
   instruction     TEXT,
@@ -728,6 +728,7 @@ CREATE TABLE request (
 CREATE INDEX request_session ON request (session_seq, digest, seq);
 CREATE UNIQUE INDEX request_open ON request (session_seq, digest)
   WHERE state IN ('pending', 'interrupted');
+CREATE UNIQUE INDEX request_decided ON request (decision_seq) WHERE decision_seq IS NOT NULL;
 CREATE INDEX request_digest ON request (digest, seq);
 CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND deadline_at IS NOT NULL;
 CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');
@@ -1147,8 +1148,6 @@ CREATE UNIQUE INDEX tool_call_task ON tool_call (task_id) WHERE task_id IS NOT N
 CREATE INDEX tool_call_rpc ON tool_call (connection_seq, rpc_id);
 CREATE INDEX tool_call_request ON tool_call (request_seq, seq) WHERE request_seq IS NOT NULL;
 CREATE INDEX tool_call_apply ON tool_call (apply_seq) WHERE apply_seq IS NOT NULL;
-CREATE INDEX tool_call_waiting_request ON tool_call (request_seq) WHERE state = 'waiting';
-CREATE INDEX tool_call_waiting_apply ON tool_call (apply_seq) WHERE state = 'waiting';
 CREATE INDEX tool_call_waiting_session ON tool_call (session_seq) WHERE state = 'waiting';
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;
