@@ -81,6 +81,7 @@ struct front {
 	STAILQ_HEAD(, sink) unread; /* callers whose big message waits to be parsed */
 	struct event *read_big; /* parses the next of these */
 	bool read_big_waited; /* it has let a turn go first */
+	bool has_read_big; /* since memory was last given back */
 	struct job_queue jobs;
 	struct job_queue parked; /* calls of paused sessions */
 	struct job_queue awaiting_slack; /* jobs that wait for slack-poster */

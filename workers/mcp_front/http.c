@@ -17,7 +17,6 @@
 #include <arpa/inet.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
@@ -166,8 +165,6 @@ static int parse(struct sink *s, struct rpc_message *m, struct rpc_error *wrong)
 
 	(void)evbuffer_drain(in, length);
 	front_count(s->front, &s->unfinished, 0);
-	if (length > FRONT_BIG_CALL)
-		(void)malloc_trim(0); /* the many small pieces in which it has arrived */
 	return failed;
 }
 

@@ -382,7 +382,7 @@ static int open_loop(struct front *f, struct err *e)
 static void close_loop(struct front *f)
 {
 	struct event *const events[] = { f->turn,  f->bell,     f->signal, f->beat,
-		                         f->clock, f->patience, f->more,   f->read_big };
+		                         f->clock, f->patience, f->more };
 
 	unread_stop(f);
 	ipc_stop(f);

@@ -2,6 +2,8 @@
 
 #include "front.h"
 
+#include <malloc.h>
+
 static const struct timeval NEXT_PASS = { 0 };
 
 void unread_add(struct sink *s, size_t length, sink_take *take)
@@ -12,6 +14,7 @@ void unread_add(struct sink *s, size_t length, sink_take *take)
 	s->take = take;
 	if (length) /* 0: the transport has counted them */
 		front_count(f, &s->unfinished, length);
+	f->has_read_big = true;
 	STAILQ_INSERT_TAIL(&f->unread, s, in_unread);
 	if (!evtimer_pending(f->read_big, NULL))
 		(void)evtimer_add(f->read_big, &NEXT_PASS);
@@ -50,6 +53,22 @@ static bool lets_others_go(struct front *f)
 	return f->read_big_waited;
 }
 
+/* Gives back the many small pieces in which they have arrived: at the end, since each time takes as
+ * long as a message. */
+static void trim(struct front *f)
+{
+	(void)malloc_trim(0);
+	f->has_read_big = false;
+}
+
+static void take_big(struct front *f, struct sink *s)
+{
+	sink_take *take = end_wait(f, s);
+
+	take(s);
+	sink_drop(s);
+}
+
 static void read_next(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
@@ -57,13 +76,11 @@ static void read_next(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (s && !lets_others_go(f)) {
-		sink_take *take = end_wait(f, s);
-
-		take(s);
-		sink_drop(s);
-	}
-	if (!STAILQ_EMPTY(&f->unread))
+	if (!lets_others_go(f) && s)
+		take_big(f, s);
+	else if (!f->read_big_waited && f->has_read_big)
+		trim(f);
+	if (!STAILQ_EMPTY(&f->unread) || f->has_read_big)
 		(void)evtimer_add(f->read_big, &NEXT_PASS);
 }
 
@@ -77,6 +94,9 @@ void unread_stop(struct front *f)
 {
 	struct sink *s;
 
+	if (f->read_big)
+		event_free(f->read_big);
+	f->read_big = NULL;
 	while ((s = STAILQ_FIRST(&f->unread)) != NULL) {
 		(void)end_wait(f, s);
 		sink_drop(s);
