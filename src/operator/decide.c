@@ -209,7 +209,8 @@ static int session_to_stop(struct desk *d, const char *text, struct found *f, st
 	int count;
 
 	if (*text)
-		return no_such_session(d, text, e);
+		return d->who->place.session_seq ? nothing_waits(d, true, e)
+		                                 : no_such_session(d, text, e);
 	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e);
 	if (count < 0)
 		return TARGET_FAILED;
