@@ -336,6 +336,8 @@ static void name_in_full(struct found *f, const struct request *r)
 {
 	OWNED(str) struct str what = { 0 };
 
+	if (r->row.kind == REQUEST_KIND_PERMISSION && r->row.file_path && !request_is_change(r))
+		return; /* an edit, which an agent shows as a diff: its name says which */
 	seen_add(&what, r);
 	if (!what.length || what.length > NAME_MOST)
 		return;

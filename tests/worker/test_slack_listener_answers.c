@@ -139,13 +139,79 @@ START_TEST(a_file_is_offered_and_shown_only_where_the_question_is_about_one)
 }
 END_TEST
 
+#define WHISPER "SELECT text FROM slack_outbox WHERE kind = 'ephemeral' ORDER BY seq DESC LIMIT 1"
+
+START_TEST(an_answer_among_people_is_told_where_it_counts_if_something_waits_for_it)
+{
+	slack();
+	a_session_in_slack();
+	(void)listener_starts();
+	(void)slack_acked("{'message':{'text':'approve'}}");
+	expect(WHISPER, "");
+	a_tool("make install", NULL);
+	(void)slack_acked("{'message':{'text':'we should approve of it'}}");
+	(void)slack_acked("{'message':{'text':'ok'}}");
+	expect(WHISPER, "");
+	(void)slack_acked("{'message':{'text':'Approve!'}}");
+	OWNED(char_ptr) char *told = rows(WHISPER);
+	says(told, "Nothing was done: write `approve` in the thread of the question, or here "
+	           "`/intercom approve <id>`. For this wait:");
+	says(told, "make install");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+static void edited(const char *before, const char *now)
+{
+	(void)slack_acked("{'event':{'type':'message','subtype':'message_changed','ts':'9.1',"
+	                  "'channel':'C01AGENTS','message':{'type':'message','user':'U01OP',"
+	                  "'text':'%s','thread_ts':'1700000000.000100','ts':'8.1'},"
+	                  "'previous_message':{'user':'U01OP','text':'%s'}}}",
+	                  now, before);
+}
+
+START_TEST(who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again)
+{
+	slack();
+	a_session_in_slack();
+	(void)listener_starts();
+	edited("see https://x.org", "see https://x.org");
+	expect(WHISPER, "");
+	edited("use tabs", "use blanks");
+	expect(WHISPER, "What you have changed is not read again; what you wrote first counts. "
+	                "Write a new message.\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
+/* What a command is answered. */
+static void answers(const char *text, const char *part)
+{
+	says(member(slack_acked("{'slash':{'text':'%s'}}", text), "payload.text"), part);
+}
+
+START_TEST(who_names_what_is_not_there_is_told_where_to_look)
+{
+	slack();
+	(void)listener_starts();
+	answers("pause", "no session is live here; `session-start &lt;prompt&gt;` starts one");
+	answers("undo 01977777", "begins with '01977777'; `inbox` lists what waits");
+	answers("runs 7", "there is no run 7; `runs` lists them");
+	answers("runs x", "`runs` alone lists them");
+	answers("run-stop", "no command runs; `runs` lists those that have ended");
+	answers("run-stop x", "`runs` lists them");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(the_inbox_says_whose_each_question_is)
 {
 	slack();
 	a_question_in_slack();
 	(void)listener_starts();
-	says(member(slack_acked("{'slash':{'text':'inbox'}}"), "payload.text"),
-	     "01900000-0000  Change a.c  of ");
+	answers("inbox", "01900000-0000  Change a.c  of ");
 	slack_stop();
 }
 END_TEST
@@ -572,6 +638,9 @@ int main(void)
 	tcase_add_test(
 	    c, words_after_a_later_question_are_not_taken_for_an_answer_to_the_prompt_before);
 	tcase_add_test(c, a_file_is_offered_and_shown_only_where_the_question_is_about_one);
+	tcase_add_test(c, who_names_what_is_not_there_is_told_where_to_look);
+	tcase_add_test(c, an_answer_among_people_is_told_where_it_counts_if_something_waits_for_it);
+	tcase_add_test(c, who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again);
 	tcase_add_test(c, the_inbox_says_whose_each_question_is);
 	tcase_add_test(c, the_word_decides_the_question_that_it_fits);
 	tcase_add_test(c, two_questions_for_one_word_are_asked_back);
