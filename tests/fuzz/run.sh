@@ -18,7 +18,7 @@ mkdir -p "$out/objects" "$out/front"
 # shellcheck source=tests/flags.sh
 . tests/flags.sh
 flags="-gline-tables-only -O1 -std=gnu17 -D_GNU_SOURCE $(include_flags . build/dev) -fno-sanitize-recover=all"
-libraries=$(pkg-config --libs sqlite3 libcjson libcrypto libevent libcurl libpcre2-8)
+libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libevent libcurl libpcre2-8)
 
 # Those that are to be compiled: FOLDER SOURCE...
 stale() {

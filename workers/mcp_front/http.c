@@ -20,6 +20,7 @@
 #include <event2/buffer.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,7 +265,8 @@ static struct sink *find_stream(struct front *f, const char *uri)
 
 	if (key)
 		LIST_FOREACH (s, &f->streams, in_pipes)
-			if (id_same_secret(key, s->peer->key))
+			if (strlen(key) == strlen(s->peer->key) &&
+			    CRYPTO_memcmp(key, s->peer->key, strlen(key)) == 0)
 				break;
 	return s;
 }
