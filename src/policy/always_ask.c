@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const ENTRIES[] = {
 	".git",
@@ -61,6 +62,21 @@ static size_t length_of(const char *path, int names)
 		end += strcspn(end, "/");
 	}
 	return (size_t)(end - path);
+}
+
+/* Whether an entry without wildcards is among the names of path. Each path is held against all of
+ * ours. */
+static bool covers_plain(const char *entry, const char *path)
+{
+	size_t length = strlen(entry);
+
+	for (const char *at = path; at; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (strncasecmp(entry, at, length) == 0 &&
+		    (at[length] == '/' || at[length] == '\0'))
+			return true;
+	}
+	return false;
 }
 
 static bool covers(const char *entry, const char *path)
@@ -128,7 +144,7 @@ bool always_ask_ends(const char *path, const cJSON *more)
 const char *always_ask_entry(const char *path, const cJSON *more)
 {
 	for (size_t i = 0; i < COUNT(ENTRIES); i++)
-		if (covers(ENTRIES[i], path))
+		if (covers_plain(ENTRIES[i], path))
 			return ENTRIES[i];
 	return added_entry(path, more);
 }
