@@ -1,5 +1,5 @@
-/* denied: hears of each failed call whose errno is EACCES, as err_errno words it. Whoever knows more
- * of the reason than the errno says can listen. */
+/* denied: hears of each failed call whose errno is EACCES, as err_errno words it. Whoever knows
+ * more of the reason than the errno says can listen. */
 #ifndef DENIED_H
 #define DENIED_H
 

@@ -1,5 +1,7 @@
 #include "calls.h"
 
+#include "refusals.h"
+
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -7,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "fence_calls.h" /* made by CMake: NAMES, all calls that the headers know; ALLOWED */
@@ -40,7 +43,8 @@ static bool has_word(const char *list, const char *word)
 
 static bool is_for(const char *processes, const char *process)
 {
-	return strcmp(processes, "all") == 0 || has_word(processes, process);
+	return strcmp(processes, "all") == 0 || has_word(processes, process) ||
+	       (strcmp(processes, "workers") == 0 && strcmp(process, CALLS_LOOKER) != 0);
 }
 
 bool calls_allowed(const char *process, int number)
@@ -73,8 +77,10 @@ static const struct {
 };
 
 enum {
+	FIRST_ARGUMENT =
+	    offsetof(struct seccomp_data, args), /* its lower half: we are little-endian */
 	X32_BIT = 0x40000000, /* of the calls of another ABI, which have other numbers */
-	PARTS = 8 + 2 * (COUNT(ALLOWED) + COUNT(QUIET)), /* at most */
+	PARTS = 16 + 2 * (COUNT(ALLOWED) + COUNT(QUIET)), /* at most */
 };
 
 struct program {
@@ -92,6 +98,18 @@ static void add_answer(struct program *p, unsigned short test, unsigned value, u
 {
 	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, 1));
 	add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
+}
+
+/* A socket of the machine alone, if the row has no other. Without either, its refusal is not
+ * counted: the C library asks for a daemon of names before it reads the files with them. */
+static void add_unix_socket(struct program *p, const char *process)
+{
+	bool may = is_for(UNIX_SOCKETS, process);
+
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4));
+	add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIRST_ARGUMENT));
+	add_answer(p, BPF_JEQ, AF_UNIX, may ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM);
+	add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
 }
 
 static unsigned newest(void)
@@ -117,6 +135,8 @@ static void make_program(struct program *p, const char *process)
 	for (size_t i = 0; i < COUNT(ALLOWED); i++)
 		if (is_for(ALLOWED[i].processes, process))
 			add_answer(p, BPF_JEQ, (unsigned)ALLOWED[i].number, SECCOMP_RET_ALLOW);
+	if (!calls_allowed(process, SYS_socket))
+		add_unix_socket(p, process);
 	for (size_t i = 0; i < COUNT(QUIET); i++)
 		add_answer(p, BPF_JEQ, QUIET[i].number,
 		           SECCOMP_RET_ERRNO | (unsigned)QUIET[i].error);
@@ -130,6 +150,7 @@ int calls_restrict(const char *process, struct err *e)
 
 	make_program(&p, process);
 	program.len = p.count;
+	refusals_listen();
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
 		return err_errno(e, ERR_AGAIN, "fence: seccomp does not take it");
 	return 1;

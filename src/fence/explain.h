@@ -1,4 +1,5 @@
-/* explain: whether a fence is why a path was denied, so that "Permission denied" is not a mystery. */
+/* explain: whether a fence is why a path was denied, so that "Permission denied" is not a mystery.
+ */
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
 
@@ -9,7 +10,8 @@
 void explain_fence(const struct fence *f);
 
 /* Whether a text with an absolute path in it is about one that a fence denies: no rule lets it be
- * written, and its permissions, and those of the folder it is in, would let us read and write it. */
+ * written, and its permissions, and those of the folder it is in, would let us read and write it.
+ */
 bool explain_denies(const char *text, char *ret_path, size_t size);
 
 #endif

@@ -8,10 +8,11 @@
 /* Opens the file FOLDER/<process>, before a fence keeps it out of reach. */
 void recorder_open(const char *process);
 /* From here on the calls of this process, and of what it starts, go through another process, which
- * writes each name once into that file. They are not restricted meanwhile. Returns whether it does. */
+ * writes each name once into that file. They are not restricted meanwhile. Returns whether it does.
+ */
 bool recorder_start(void);
-/* From here on the calls of the calling process are also those of `looker` (calls.h). Returns whether
- * calls are recorded. */
+/* From here on the calls of the calling process are also those of `looker` (calls.h). Returns
+ * whether calls are recorded. */
 bool recorder_is_looker(void);
 
 #endif

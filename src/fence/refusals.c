@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum {
-	NUMBERS = 512, /* of system calls; greater ones count as the last */
 	PATHS = 8,
 	LOWEST_MISSING = 424, /* from here on a call may be unknown to the kernel (Linux 5.1) */
 	MINUTE_MS = 60000,
@@ -27,7 +26,7 @@ enum {
 enum { FREE, TAKEN, COMPLETE };
 
 struct memory {
-	atomic_uint calls[NUMBERS];
+	atomic_uint calls[REFUSALS_NUMBERS];
 	struct path {
 		atomic_int state;
 		atomic_uint count;
@@ -43,7 +42,7 @@ static int memory_fd = -1;
 static struct told {
 	unsigned count;
 	long long ms;
-} told_calls[NUMBERS], told_paths[PATHS];
+} told_calls[REFUSALS_NUMBERS], told_paths[PATHS];
 static struct {
 	long long began_ms, look_ms;
 	int told;
@@ -55,7 +54,10 @@ static void count_call(int number)
 {
 	if (!memory)
 		return;
-	atomic_fetch_add(&memory->calls[number >= 0 && number < NUMBERS ? number : NUMBERS - 1], 1);
+	atomic_fetch_add(
+	    &memory
+	         ->calls[number >= 0 && number < REFUSALS_NUMBERS ? number : REFUSALS_NUMBERS - 1],
+	    1);
 	atomic_fetch_add(&memory->any, 1);
 }
 
@@ -104,11 +106,14 @@ static int make_file(const char *process)
 	const char *folder = getenv("INTERCOM_REFUSALS");
 	char path[400];
 
+	int fd = -1;
+
 	if (folder) {
-		(void)snprintf(path, sizeof(path), "%s/%s-%d.refusals", folder, process,
-		               (int)getpid());
-		return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		(void)snprintf(path, sizeof(path), "%s/%s-%d", folder, process, (int)getpid());
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	}
+	if (fd >= 0)
+		return fd;
 #else
 	(void)process;
 #endif
@@ -122,7 +127,7 @@ static void map(int fd)
 	memory = at == MAP_FAILED ? NULL : at;
 }
 
-static void listen_to_calls(void)
+void refusals_listen(void)
 {
 	struct sigaction action = { .sa_sigaction = on_refused,
 		                    .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
@@ -131,21 +136,17 @@ static void listen_to_calls(void)
 	(void)sigaction(SIGSYS, &action, NULL);
 }
 
-int refusals_open(const char *process, struct err *e)
+void refusals_open(const char *process)
 {
 	int fd = make_file(process);
 
-	if (fd < 0 || ftruncate(fd, sizeof(*memory)) != 0) {
-		if (fd >= 0)
-			(void)close(fd);
-		return err_errno(e, ERR_AGAIN, "fence: no memory for what it refuses");
-	}
-	/* One that makes it smaller would end all the others with SIGBUS. */
-	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-	map(fd);
-	memory_fd = fd;
-	listen_to_calls();
-	return 0;
+	if (fd >= 0 && ftruncate(fd, sizeof(*memory)) == 0) {
+		/* One that makes it smaller would end all the others with SIGBUS. */
+		(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+		map(fd);
+		memory_fd = fd;
+	} else if (fd >= 0)
+		(void)close(fd);
 }
 
 void refusals_join(int fd)
@@ -155,7 +156,6 @@ void refusals_join(int fd)
 	if (fstat(fd, &about) == 0 && about.st_size == sizeof(*memory))
 		map(fd);
 	(void)close(fd);
-	listen_to_calls();
 }
 
 int refusals_fd(void)
@@ -178,7 +178,7 @@ static unsigned take(struct told *t, unsigned now, long long now_ms)
 
 static bool next_call(struct refusals_kind *r, long long now_ms)
 {
-	for (int i = 0; i < NUMBERS; i++) {
+	for (int i = 0; i < REFUSALS_NUMBERS; i++) {
 		const char *name = calls_name(i);
 
 		r->count = take(&told_calls[i], atomic_load(&memory->calls[i]), now_ms);
