@@ -1,6 +1,7 @@
 #!/bin/sh
 # install.sh BUILD: what `cmake --install` puts in a prefix starts there, whatever the folders are
-# called: the relay finds the system, the system its workers.
+# called: the relay finds the system, the system its workers. All programs are of one build, and the
+# units name the program where it is.
 set -eu
 build=$1
 scratch=$(mktemp -d)
@@ -19,8 +20,20 @@ db="$XDG_STATE_HOME/agent-intercom/intercom.db"
 trap finish EXIT
 
 cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/installed"
-program=$(find "$scratch/prefix" -type f -name agent-intercom)
+program=$(find "$scratch/prefix" -type f -perm -100 -name agent-intercom)
 echo "installed: ${program#"$scratch/"}"
+
+build_of() { "$1" --version | sed 's/.* //'; }
+find "$scratch/prefix" -type f -perm -100 | while read -r one; do
+  [ "$(build_of "$one")" = "$(build_of "$program")" ] && continue
+  echo "${one#"$scratch/"} says of itself: $("$one" --version)" >&2
+  exit 1
+done
+[ "$(grep -rhc "^ExecStart=$program\$" "$scratch/prefix/lib/systemd" | grep -c 1)" -eq 2 ] || {
+  echo "the units do not start $program:" >&2
+  grep -r '^ExecStart=' "$scratch/prefix/lib/systemd" >&2
+  exit 1
+}
 
 mkdir "$scratch/project"
 mkfifo "$scratch/in"

@@ -14,6 +14,7 @@
 #include "hand.h"
 
 #include "fences.h"
+#include "instance.h"
 #include "io.h"
 #include "limit.h"
 #include "log.h"
@@ -262,6 +263,10 @@ int main(int argc, char **argv)
 	uint32_t number;
 	int fds[HAND_JOB_FDS];
 
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		(void)printf("hand %s\n", INSTANCE_BUILD);
+		return EX_OK;
+	}
 	if (argc != 2 || !is_started_by_front()) {
 		(void)fputs("hand: does file work for mcp-front, which starts it\n",
 		            argc > 1 ? stdout : stderr);

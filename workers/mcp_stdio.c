@@ -5,7 +5,8 @@
  * it reconnects to the next one and repeats the requests that have no answer yet: the front knows
  * them by their ids.
  *
- * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock, starting agent-intercom. */
+ * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock,
+ * $XDG_RUNTIME_DIR/agent-intercom.sock, starting agent-intercom. */
 #include "clock.h"
 #include "config.h"
 #include "instance.h"
@@ -283,13 +284,12 @@ static int greet(struct relay *r, int fd)
 	return 0;
 }
 
-/* Tries once. On success the unanswered requests have been sent again. */
-static bool reach(struct relay *r)
+/* Introduces us to the front at the other end, and sends the unanswered requests again. */
+static bool take_front(struct relay *r, int front)
 {
 	struct request *q;
 
-	look_up(r);
-	r->front = reach_front(r->system.paths.run);
+	r->front = front;
 	if (r->front < 0)
 		return false;
 	if (greet(r, r->front)) {
@@ -302,12 +302,23 @@ static bool reach(struct relay *r)
 	return r->front >= 0;
 }
 
+/* Tries once. */
+static bool reach(struct relay *r)
+{
+	look_up(r);
+	return take_front(r, reach_front(r->system.paths.run));
+}
+
 /* ---- the loop ---- */
 
-static void start_system(const struct located *system)
+/* Where systemd holds a socket for it, a connection starts it: as a service, which it watches. */
+static void start_system(struct relay *r)
 {
+	struct located *system = &r->system;
 	struct err e = { 0 };
 
+	if (!r->named && take_front(r, reach_activation()))
+		return;
 	if (start_detached(system->paths.database, system->config, &e))
 		log_error("%s", e.text);
 }
@@ -354,7 +365,7 @@ static void serve(struct relay *r)
 		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
 		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
 		    (r->key[0] == '\0' || !instance_is_stopped(r->system.paths.run))) {
-			start_system(&r->system);
+			start_system(r);
 			started_ms = clock_monotonic_ms();
 			try_ms = TRY_MS;
 		}
@@ -472,7 +483,7 @@ static int parse(struct relay *r, int argc, char **argv, struct waiting *how, st
 			help();
 			exit(EX_OK);
 		case 'v':
-			(void)puts("mcp-stdio " INTERCOM_VERSION);
+			(void)printf("mcp-stdio %s\n", INSTANCE_BUILD);
 			exit(EX_OK);
 		default:
 			return err_set(e, ERR_INPUT, "see agent-intercom mcp --help");

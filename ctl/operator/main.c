@@ -42,25 +42,53 @@ static void print_command_help(const struct command_spec *command)
 		(void)printf("\n%s", command->more);
 }
 
+static const char HELP_ARGUMENTS[] = "[COMMAND]";
+static const char HELP_HELP[] = "this text, or more on one command";
+static const char HELP_MORE[] =
+    "Commands and ids may be shortened as long as they are unambiguous. What Slack calls\n"
+    "session-resume and the like is understood, too.\n\n"
+    "  --config FILE    the configuration that names the database\n"
+    "  --db PATH        the database\n"
+    "  --ipc-name NAME  the system of that name\n"
+    "  --json           JSON, also on a terminal; elsewhere it is the default\n"
+    "  --text           text, also in a pipe\n"
+    "  --help, --version\n\n"
+    "Without one of the three it is the system that runs, with whatever configuration.\n"
+    "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n";
+
 static void print_help(void)
 {
 	(void)printf("usage: %s [OPTIONS] COMMAND [ARGUMENTS]\n\n", PROGRAM);
 	for (size_t i = 0; i < COUNT(COMMANDS); i++)
 		(void)printf("  %-11s%-30s %s\n", COMMANDS[i]->name, COMMANDS[i]->arguments,
 		             COMMANDS[i]->help);
-	(void)printf("  %-11s%-30s %s\n", "help", "[COMMAND]", "this text, or more on one command");
-	(void)printf(
-	    "\nCommands and ids may be shortened as long as they are unambiguous. What Slack "
-	    "calls\n"
-	    "session-resume and the like is understood, too.\n\n"
-	    "  --config FILE    the configuration that names the database\n"
-	    "  --db PATH        the database\n"
-	    "  --ipc-name NAME  the system of that name\n"
-	    "  --json           JSON, also on a terminal; elsewhere it is the default\n"
-	    "  --text           text, also in a pipe\n"
-	    "  --help, --version\n\n"
-	    "Without one of the three it is the system that runs, with whatever configuration.\n"
-	    "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n");
+	(void)printf("  %-11s%-30s %s\n\n%s", "help", HELP_ARGUMENTS, HELP_HELP, HELP_MORE);
+}
+
+static void add_command(cJSON *list, const char *name, const char *arguments, const char *help,
+                        const char *more)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	json_add_text(o, "name", name);
+	json_add_text(o, "arguments", arguments);
+	json_add_text(o, "help", help);
+	json_add_text(o, "more", more);
+	(void)cJSON_AddItemToArray(list, o);
+}
+
+/* The same for programs: the manual and the shells' completion are made from it. */
+static void print_help_json(const struct ctl *c)
+{
+	cJSON *all = cJSON_CreateObject();
+	cJSON *list = cJSON_AddArrayToObject(all, "commands");
+
+	for (size_t i = 0; i < COUNT(COMMANDS); i++)
+		add_command(list, COMMANDS[i]->name, COMMANDS[i]->arguments, COMMANDS[i]->help,
+		            COMMANDS[i]->more);
+	add_command(list, "help", HELP_ARGUMENTS, HELP_HELP, NULL);
+	json_add_text(all, "more", HELP_MORE);
+	json_print(c, all);
 }
 
 /* ---- commands by name ---- */
@@ -474,6 +502,8 @@ static bool asked_for_help(struct ctl *c)
 {
 	if (c->version)
 		(void)printf("%s %s\n", PROGRAM, INSTANCE_BUILD);
+	else if (c->help && c->argc == 0 && c->json_asked)
+		print_help_json(c);
 	else if (c->help && c->argc == 0)
 		print_help();
 	else

@@ -3,6 +3,7 @@
 
 #include "app.h"
 #include "instance.h"
+#include "json.h"
 #include "str.h"
 
 #include <errno.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 static const char PROGRAM[] = "agent-intercom";
+
+static char **given; /* all arguments */
 
 struct arguments {
 	struct config_source source;
@@ -33,6 +36,7 @@ struct subcommand {
 };
 
 static int help(const struct arguments *a);
+static int help_command(const struct arguments *a);
 
 /* ---- subcommands ---- */
 
@@ -51,10 +55,29 @@ static void warn_host(const struct arguments *a)
 	              a->source.config ? a->source.config : "");
 }
 
+/* The new build in our place, with our arguments; under systemd, a process that it knows to be
+ * new. */
+static int run_again(void)
+{
+	OWNED(str) struct str program = { 0 };
+	struct err e = { 0 };
+
+	if (getenv("NOTIFY_SOCKET"))
+		return EX_TEMPFAIL;
+	if (installed_program(&program, &e) == 0) {
+		(void)execv(str_text(&program), given);
+		(void)err_errno(&e, ERR_AGAIN, "cannot run %s", str_text(&program));
+	}
+	return cli_say(&e);
+}
+
 static int run(const struct arguments *a)
 {
+	int status;
+
 	warn_host(a);
-	return supervisor_run(&a->source);
+	status = supervisor_run(&a->source);
+	return status == SUPERVISOR_AGAIN ? run_again() : status;
 }
 
 static int doctor(const struct arguments *a)
@@ -168,8 +191,21 @@ static const struct subcommand SUBCOMMANDS[] = {
 	  doctor },
 	{ "slack-manifest", "", "prints the manifest of the Slack app", 0, slack_manifest },
 	{ "config", "sample", "prints a config.toml with every setting", 1, config },
-	{ "help", "", "this text", 0, help },
+	{ "help", "[--json]", "this text", -1, help_command },
 };
+
+static const char HELP_MORE[] =
+    "  --config FILE      the configuration; without it $INTERCOM_CONFIG, then\n"
+    "                     ~/.config/agent-intercom/config.toml, then the defaults\n"
+    "  --db PATH          the database\n"
+    "  --workspace DIR    the folder in which the first agent works\n"
+    "  --log-format FORM  text (default) or json, to stderr\n"
+    "  --help, --version\n\n"
+    "One line on stdout says that the system is ready, and where. SIGTERM and SIGINT\n"
+    "stop it within 10 s, a second one at once; SIGHUP is ignored: a changed\n"
+    "configuration is read at the next start.\n\n"
+    "Exit status: 0 stopped or in order, 1 the doctor found something, 64 wrong\n"
+    "usage, 70 a bug, 75 try later (it runs already), 78 wrong configuration.\n";
 
 static int help(const struct arguments *a)
 {
@@ -179,20 +215,38 @@ static int help(const struct arguments *a)
 		(void)printf("  %-15s%-16s %s\n",
 		             *SUBCOMMANDS[i].name ? SUBCOMMANDS[i].name : "(none)",
 		             SUBCOMMANDS[i].arguments, SUBCOMMANDS[i].help);
-	(void)printf(
-	    "\n"
-	    "  --config FILE      the configuration; without it $INTERCOM_CONFIG, then\n"
-	    "                     ~/.config/agent-intercom/config.toml, then the defaults\n"
-	    "  --db PATH          the database\n"
-	    "  --workspace DIR    the folder in which the first agent works\n"
-	    "  --log-format FORM  text (default) or json, to stderr\n"
-	    "  --help, --version\n\n"
-	    "One line on stdout says that the system is ready, and where. SIGTERM and SIGINT\n"
-	    "stop it within 10 s, a second one at once; SIGHUP is ignored: a changed\n"
-	    "configuration is read at the next start.\n\n"
-	    "Exit status: 0 stopped or in order, 1 the doctor found something, 64 wrong\n"
-	    "usage, 70 a bug, 75 try later (it runs already), 78 wrong configuration.\n");
+	(void)printf("\n%s", HELP_MORE);
 	return EX_OK;
+}
+
+/* For programs: the manual and the shells' completion are made from it. */
+static int print_help_json(void)
+{
+	OWNED(cJSON_ptr) cJSON *all = cJSON_CreateObject();
+	cJSON *list = cJSON_AddArrayToObject(all, "commands");
+	char *text;
+
+	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++) {
+		cJSON *o = cJSON_CreateObject();
+
+		(void)cJSON_AddStringToObject(o, "name", SUBCOMMANDS[i].name);
+		(void)cJSON_AddStringToObject(o, "arguments", SUBCOMMANDS[i].arguments);
+		(void)cJSON_AddStringToObject(o, "help", SUBCOMMANDS[i].help);
+		(void)cJSON_AddBoolToObject(o, "has_help", SUBCOMMANDS[i].count < 0);
+		(void)cJSON_AddItemToArray(list, o);
+	}
+	(void)cJSON_AddStringToObject(all, "more", HELP_MORE);
+	text = cJSON_Print(all);
+	(void)puts(text ? text : "");
+	cJSON_free(text);
+	return EX_OK;
+}
+
+static int help_command(const struct arguments *a)
+{
+	if (a->argc > 1 && strcmp(a->argv[1], "--json") == 0)
+		return print_help_json();
+	return help(a);
 }
 
 /* What an agent or an editor starts is a program of its own: it opens no database. It gets all our
@@ -299,6 +353,7 @@ int main(int argc, char **argv)
 	struct arguments a = { .argc = 0 };
 	const struct subcommand *c = &SUBCOMMANDS[0];
 
+	given = argv;
 	occupy_standard_files();
 	if (parse(&a, argc, argv))
 		return EX_USAGE;

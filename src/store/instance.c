@@ -17,7 +17,10 @@
 #ifndef INTERCOM_VERSION
 #define INTERCOM_VERSION "unknown" /* a build without CMake: fuzzing */
 #endif
-const char INSTANCE_BUILD[] = INTERCOM_VERSION;
+#ifndef INTERCOM_COMMIT
+#define INTERCOM_COMMIT "unknown"
+#endif
+const char INSTANCE_BUILD[] = INTERCOM_VERSION "+" INTERCOM_COMMIT;
 
 enum { TAKE_MS = 100, TRY_MS = 10, PID_BYTES = 16, SIGN_BYTES = 100, RUNNER_BYTES = 60 };
 

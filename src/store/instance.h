@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The build that all processes of a system must share. */
+/* The build that all processes of a system must share: version and commit, "0.2.0+1a2b3c4d". */
 extern const char INSTANCE_BUILD[];
 
 /* Takes the lock of a database for as long as *ret_fd is open. ERR_AGAIN: another process holds

@@ -47,6 +47,33 @@ int reach_front(const char *run)
 	return failed ? -1 : fd;
 }
 
+int reach_activation(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	OWNED(str) struct str path = { 0 };
+	int fd;
+
+	if (paths_runtime_home(&path, NULL)) {
+		errno = ENOENT;
+		return -1;
+	}
+	str_add(&path, "/agent-intercom.sock");
+	if (path.length >= sizeof(a.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(a.sun_path, str_text(&path), path.length);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0 || !is_ours(fd))) {
+		int why = errno;
+
+		(void)close(fd);
+		errno = why;
+		fd = -1;
+	}
+	return fd;
+}
+
 /* Whether the usual configuration may name its system: then it has to be read. */
 static bool names_a_system(void)
 {

@@ -11,6 +11,10 @@
  * socket, or -1 with errno. */
 int reach_front(const char *run);
 
+/* Connects to the socket of our user's systemd that starts the system: agent-intercom.socket.
+ * Returns it, or -1 with errno. */
+int reach_activation(void);
+
 /* Appends the run directory of the system that is meant if nobody names one: the last that was
  * started under the usual name. False: there is none, or only a configuration tells which is meant:
  * locate.h does. */

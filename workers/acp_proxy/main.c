@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "config.h"
 #include "envelope.h"
+#include "instance.h"
 #include "log.h"
 #include "proxy.h"
 #include "question.h"
@@ -314,7 +315,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
 			help();
 			exit(EX_OK);
 		case 'v':
-			(void)puts("acp-proxy " INTERCOM_VERSION);
+			(void)printf("acp-proxy %s\n", INSTANCE_BUILD);
 			exit(EX_OK);
 		default:
 			return err_set(e, ERR_INPUT, "see agent-intercom acp --help");

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "gate_host.h"
+#include "instance.h"
 #include "json_writer.h"
 #include "log.h"
 #include "message.h"
@@ -182,7 +183,7 @@ static void ask_front(struct question *q)
 	json_member_object(&json, "params");
 	json_member(&json, "host", "acp");
 	json_member(&json, "event", envelope_method(q->kind));
-	json_member(&json, "helper", INTERCOM_VERSION);
+	json_member(&json, "helper", INSTANCE_BUILD);
 	json_member_int(&json, "deadline_ms", PATIENCE_MS);
 	json_member_raw(&json, "input", str_text(&q->subject.input));
 	gate_host_add_variables(gate_host_named("acp"), &json);

@@ -12,6 +12,7 @@
 #include "gate_canary.h"
 #include "gate_defer.h"
 #include "gate_input.h"
+#include "instance.h"
 #include "io.h"
 #include "last_word.h"
 #include "paths.h"
@@ -147,7 +148,7 @@ static int take_option(struct hook *h, int option, struct err *e)
 		help();
 		exit(EX_OK);
 	case 'v':
-		(void)puts("hook " INTERCOM_VERSION);
+		(void)printf("hook %s\n", INSTANCE_BUILD);
 		exit(EX_OK);
 	default:
 		return err_set(e, ERR_INPUT,

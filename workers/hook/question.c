@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "gate_answer.h"
+#include "instance.h"
 #include "io.h"
 #include "json_writer.h"
 #include "lines.h"
@@ -76,7 +77,7 @@ static void word(const struct question *q, struct str *out)
 	json_member_object(out, "params");
 	json_member(out, "host", q->host->name);
 	json_member(out, "event", q->event);
-	json_member(out, "helper", INTERCOM_VERSION);
+	json_member(out, "helper", INSTANCE_BUILD);
 	json_member_int(out, "deadline_ms", q->deadline_ms - clock_monotonic_ms());
 	if (q->process)
 		json_member_int(out, "process", q->process);

@@ -19,6 +19,7 @@
 #ifndef FRONT_H
 #define FRONT_H
 
+#include "activation.h"
 #include "hold.h"
 #include "id.h"
 #include "policy_file.h"
@@ -71,6 +72,7 @@ struct front {
 	int64_t swept_ms; /* monotonic: when closed connections were last removed from arrivals */
 	int hang_up_fd; /* epoll of the held HTTP connections */
 	struct evconnlistener *pipe_listener, *ipc_listener;
+	struct activation activation;
 	LIST_HEAD(, ipc_caller) ipc_pipes;
 	int ipc_callers;
 	bool ipc_requires_token;

@@ -382,9 +382,13 @@ int http_start(struct front *f, struct err *e)
 	evhttp_set_allowed_methods(f->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE |
 	                                        EVHTTP_REQ_PUT | EVHTTP_REQ_OPTIONS |
 	                                        EVHTTP_REQ_HEAD | EVHTTP_REQ_PATCH);
-	listener = evconnlistener_new_bind(
-	    f->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_EXEC,
-	    BACKLOG, (struct sockaddr *)&a, (int)sizeof(a));
+	listener = f->activation.http_fd >= 0
+	               ? evconnlistener_new(f->base, NULL, NULL, LEV_OPT_CLOSE_ON_EXEC, 0,
+	                                    f->activation.http_fd)
+	               : evconnlistener_new_bind(f->base, NULL, NULL,
+	                                         LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE |
+	                                             LEV_OPT_CLOSE_ON_EXEC,
+	                                         BACKLOG, (struct sockaddr *)&a, (int)sizeof(a));
 	if (!listener)
 		return err_errno(e, ERR_INPUT,
 		                 "cannot listen on 127.0.0.1:%lld; set http_port in config.toml to "

@@ -409,12 +409,13 @@ static void close_loop(struct front *f)
 int main(int argc, char **argv)
 {
 	struct err e = { 0 };
-	struct front f = { .hang_up_fd = -1, .failure = &e };
+	struct front f = { .hang_up_fd = -1, .activation = ACTIVATION_INIT, .failure = &e };
 	OWNED(str) struct str detail = { 0 };
 
 	f.progress_ms = seconds("INTERCOM_PROGRESS_SECONDS", FRONT_PROGRESS_SECONDS) * 1000;
 	f.request_seconds = seconds("INTERCOM_REQUEST_SECONDS", FRONT_REQUEST_SECONDS);
 	if (worker_open(&f.worker, "mcp-front", PURPOSE, argc, argv, &e) == 0) {
+		activation_take(&f.activation);
 		raise_limits(&f);
 		/* What is long goes back to the system as soon as it is freed. */
 		(void)mallopt(M_MMAP_THRESHOLD, FRONT_BIG_CALL);

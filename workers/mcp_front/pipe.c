@@ -257,7 +257,9 @@ int pipe_listen(struct front *f, struct err *e)
 	if (f->pipe_listener)
 		evconnlistener_free(f->pipe_listener);
 	f->pipe_listener = socket_listen(f, SOCKET_NAME, on_accept, e);
-	return f->pipe_listener ? 0 : -1;
+	if (!f->pipe_listener)
+		return -1;
+	return activation_listen(&f->activation, f->base, on_accept, f, e);
 }
 
 void pipe_stop(struct front *f)
@@ -265,6 +267,7 @@ void pipe_stop(struct front *f)
 	if (f->pipe_listener)
 		evconnlistener_free(f->pipe_listener);
 	f->pipe_listener = NULL;
+	activation_stop(&f->activation);
 	/* The connections stay open in their rows: the relays reconnect to our successor. */
 	while (!LIST_EMPTY(&f->pipes)) {
 		struct sink *s = LIST_FIRST(&f->pipes);

@@ -22,16 +22,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -46,29 +43,6 @@ enum {
 	FINAL_MS = 1000, /* then a second signal ends even the last transaction */
 	FINAL_TRY_US = 250000,
 };
-
-/* ---- systemd ---- */
-
-/* One datagram to $NOTIFY_SOCKET, where there is one (sd_notify(3)). */
-static void notify(const char *text)
-{
-	const char *path = getenv("NOTIFY_SOCKET");
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	size_t length = path ? strlen(path) : 0;
-	int fd;
-
-	if (length < 2 || length >= sizeof(a.sun_path) || (path[0] != '/' && path[0] != '@'))
-		return;
-	memcpy(a.sun_path, path, length);
-	if (path[0] == '@')
-		a.sun_path[0] = '\0';
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	(void)sendto(fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&a,
-	             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
-	(void)close(fd);
-}
 
 /* ---- start ---- */
 
@@ -286,6 +260,7 @@ static int prepare(struct supervisor *s, const struct config_source *source, str
 	    instance_unmark_stopped(s->run_fd, e))
 		return -1;
 	s->environment = spawn_environment();
+	installed_remember(s);
 	s->late_ms = clock_monotonic_ms() + LATE_MS;
 	return 0;
 }
@@ -345,7 +320,7 @@ static void announce(struct supervisor *s, const char *address)
 	(void)printf("agent-intercom %s ready: %s, database %s, mode %s\n", INSTANCE_BUILD,
 	             *address ? address : "mcp-front runs", s->paths.database, str_text(&mode));
 	(void)fflush(stdout);
-	notify("READY=1");
+	systemd_notify("READY=1");
 }
 
 /* Begins the stop; why goes to the log. */
@@ -353,12 +328,12 @@ static void stop(struct supervisor *s, int status, const char *why)
 {
 	struct err e = { 0 };
 
-	if (s->stopping)
+	if (s->stopping && s->status != SUPERVISOR_AGAIN)
 		return;
 	s->stopping = true;
 	s->stop_ms = clock_monotonic_ms();
 	s->status = status;
-	notify("STOPPING=1");
+	systemd_notify("STOPPING=1");
 	if (status)
 		log_error("stopping everything: %s", why);
 	else
@@ -368,6 +343,15 @@ static void stop(struct supervisor *s, int status, const char *why)
 		log_warn("%s", e.text);
 	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
 		log_warn("the stop is not reported in Slack: %s", e.text);
+}
+
+/* For another build: whoever waits goes on waiting, and agents connect again by themselves. */
+static void make_way(struct supervisor *s)
+{
+	log_info("restarting: agents connect again by themselves, and open questions stay open");
+	s->stopping = true;
+	s->stop_ms = clock_monotonic_ms();
+	s->status = SUPERVISOR_AGAIN;
 }
 
 static void look(struct supervisor *s, struct err *e)
@@ -447,7 +431,9 @@ static void watch(struct supervisor *s)
 			runners_stop(s);
 			workers_stop(s);
 		}
-		(void)poll(fds, COUNT(fds), patience_ms(s));
+		int patience = patience_ms(s), sign = systemd_beat(s);
+
+		(void)poll(fds, COUNT(fds), patience < sign ? patience : sign);
 		doorbell_drain(&s->bell);
 		look_at_run(s);
 		read_signals(s); /* first: ^C in a terminal reaches the workers, too */
@@ -461,6 +447,8 @@ static void watch(struct supervisor *s)
 		}
 		if (!s->stopping && workers_look_for_hanging(s))
 			runners_look_for_hanging(s);
+		if (!s->stopping && installed_is_another(s))
+			make_way(s);
 	}
 }
 
@@ -506,6 +494,20 @@ static void finish(struct supervisor *s)
 		s->status = err_exit(&e);
 }
 
+/* In our place the new build is started as we were: what this life has changed of the process, the
+ * next one must not find. */
+static void undo_marks(struct supervisor *s)
+{
+	const struct itimerval none = { .it_value.tv_sec = 0 };
+	sigset_t signals;
+
+	(void)setitimer(ITIMER_REAL, &none, NULL);
+	(void)sigemptyset(&signals);
+	(void)sigprocmask(SIG_SETMASK, &signals, NULL);
+	(void)umask(s->umask);
+	slack_secrets_give_back(&s->slack);
+}
+
 void supervisor_clear(struct supervisor *s)
 {
 	const int fds[] = { s->signal_fd, s->run_fd, s->instance_fd };
@@ -531,11 +533,14 @@ int supervisor_run(const struct config_source *source)
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	s.umask = umask(NOT_FOR_OTHERS);
 	s.give_up = stop;
+	systemd_take(&s);
 	if (prepare(&s, source, &e)) {
 		log_error("%s", e.text);
 		return err_exit(&e);
 	}
 	watch(&s);
 	finish(&s);
+	if (s.status == SUPERVISOR_AGAIN)
+		undo_marks(&s);
 	return s.status;
 }

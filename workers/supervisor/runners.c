@@ -179,7 +179,7 @@ static int start(struct supervisor *s, struct runner_child *c, const char *env_p
 	(void)snprintf(number, sizeof(number), "%" PRId64, c->run);
 	make_environment(s, env_pass, &environment);
 	(void)umask(s->umask); /* the agent's, for files of workspaces */
-	failed = spawn_worker(s, s->runners.path, more, environment.variables, &c->pid, e);
+	failed = spawn_worker(s, s->runners.path, more, environment.variables, 0, &c->pid, e);
 	(void)umask(NOT_FOR_OTHERS);
 	if (failed)
 		return -1;

@@ -214,6 +214,21 @@ void slack_secrets_clear(struct slack_secrets *s)
 	slack_secret_wipe(&s->api_url);
 }
 
+void slack_secrets_give_back(const struct slack_secrets *s)
+{
+	const struct {
+		const char *name, *value;
+	} all[] = { { "SLACK_APP_TOKEN", s->app },
+		    { "SLACK_BOT_TOKEN", s->bot },
+		    { "SLACK_TEAM_ID", s->team },
+		    { "SLACK_MEMBER_IDS", s->members },
+		    { "SLACK_API_URL", s->api_url } };
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		if (all[i].value)
+			(void)setenv(all[i].name, all[i].value, 1);
+}
+
 /* ---- handing over ---- */
 
 char **slack_environment(const struct slack_secrets *s, const char *child, char *const *common)

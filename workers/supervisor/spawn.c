@@ -83,7 +83,7 @@ void spawn_environment_to_pass(const struct supervisor *s, const char *env_pass,
 	}
 }
 
-static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
+static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes, int kept)
 {
 	sigset_t none, all;
 
@@ -93,8 +93,10 @@ static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribut
 	    posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!failed)
 		failed = posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO);
+	for (int fd = STDERR_FILENO + 1; !failed && fd <= STDERR_FILENO + kept; fd++)
+		failed = posix_spawn_file_actions_adddup2(files, fd, fd); /* no longer O_CLOEXEC */
 	if (!failed)
-		failed = posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
+		failed = posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1 + kept);
 	if (!failed)
 		failed = posix_spawnattr_setsigmask(attributes, &none);
 	if (!failed)
@@ -105,7 +107,8 @@ static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribut
 	return failed;
 }
 
-int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, struct err *e)
+int spawn_process(char *const *argv, char *const *environment, int kept, pid_t *ret_pid,
+                  struct err *e)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -113,7 +116,7 @@ int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, s
 
 	(void)posix_spawn_file_actions_init(&files);
 	(void)posix_spawnattr_init(&attributes);
-	failed = set_up(&files, &attributes);
+	failed = set_up(&files, &attributes, kept);
 	if (!failed)
 		failed = posix_spawn(ret_pid, argv[0], &files, &attributes, argv, environment);
 	(void)posix_spawn_file_actions_destroy(&files);
@@ -127,7 +130,7 @@ int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, s
 }
 
 int spawn_worker(const struct supervisor *s, char *path, char *const *more,
-                 char *const *environment, pid_t *ret_pid, struct err *e)
+                 char *const *environment, int kept, pid_t *ret_pid, struct err *e)
 {
 	static const char *const LEVELS[] = {
 		[LOG_LEVEL_DEBUG] = "debug",
@@ -152,5 +155,5 @@ int spawn_worker(const struct supervisor *s, char *path, char *const *more,
 		         NULL };
 
 	(void)snprintf(level, sizeof(level), "%s", LEVELS[s->config.log.level]);
-	return spawn_process(argv, environment, ret_pid, e);
+	return spawn_process(argv, environment, kept, ret_pid, e);
 }

@@ -78,6 +78,17 @@ struct slack_secrets {
 	char *team, *members, *api_url;
 };
 
+/* The programs as they are installed, see installed.c. Marks change with the files. */
+struct installed {
+	uint64_t mark; /* when their build was known last */
+	uint64_t seen; /* at the last look */
+	int64_t look_ms, quiet_ms; /* monotonic: of the next look; when a change is complete */
+};
+
+/* supervisor_run: another build was installed, and wants to be started in our place. No exit
+ * status. */
+enum { SUPERVISOR_AGAIN = 256 };
+
 struct supervisor {
 	struct config config;
 	struct slack_secrets slack;
@@ -89,6 +100,10 @@ struct supervisor {
 	struct child children[CHILD_COUNT];
 	struct runners runners;
 	char **environment; /* of the workers */
+	int sockets; /* listening sockets from systemd, from descriptor 3 on, for mcp-front */
+	int64_t watchdog_ms,
+	    watchdog_at_ms; /* how often systemd wants a sign of life, 0: never; when next */
+	struct installed installed;
 	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
 	bool announced; /* all workers were ready once */
 	int64_t run_look_ms; /* when the run directory is looked at next */
@@ -110,7 +125,8 @@ struct supervisor {
 		.signal_fd = -1                                                                    \
 	}
 
-/* Runs the system until it is asked to stop; the exit status. */
+/* Runs the system until it is asked to stop; the exit status, or SUPERVISOR_AGAIN: then signals,
+ * umask and environment are as they were. */
 int supervisor_run(const struct config_source *source);
 
 /* ---- rows.c ---- */
@@ -143,6 +159,8 @@ int rows_ready(struct supervisor *s, struct str *address, struct err *e);
  * configured; 0: there are no tokens; -1: something is missing or wrong, and e says what. */
 int slack_secrets_load(struct slack_secrets *s, const char *channel, struct err *e);
 void slack_secrets_clear(struct slack_secrets *s);
+/* Puts them into the environment, for a program that is executed in our place. */
+void slack_secrets_give_back(const struct slack_secrets *s);
 enum { SLACK_MEMBER_BYTES = 24 }; /* of a member id and its NUL */
 /* The next id of a list of members, cut to fit; false at its end. *ret_valid: it can be one. */
 bool slack_next_member(const char **list, char out[SLACK_MEMBER_BYTES], bool *ret_valid);
@@ -220,11 +238,34 @@ struct environment;
 void spawn_environment_to_pass(const struct supervisor *s, const char *env_pass,
                                struct environment *out);
 /* Starts argv[0]. ERR_INPUT: it is missing or cannot be run; ERR_AGAIN: the system is short of
- * something. */
-int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, struct err *e);
+ * something. kept: so many descriptors from 3 on stay open in it. */
+int spawn_process(char *const *argv, char *const *environment, int kept, pid_t *ret_pid,
+                  struct err *e);
 /* Starts the worker at path on our database, with two more arguments or NULL. */
 int spawn_worker(const struct supervisor *s, char *path, char *const *more,
-                 char *const *environment, pid_t *ret_pid, struct err *e);
+                 char *const *environment, int kept, pid_t *ret_pid, struct err *e);
+
+/* ---- systemd.c ---- */
+
+/* Takes the sockets that systemd has opened for us, and learns how often it wants a sign of life.
+ */
+void systemd_take(struct supervisor *s);
+/* The variables of mcp-front: those of a worker, and LISTEN_FDS if there are such sockets. The
+ * caller frees the array alone, once the front is started. */
+char **systemd_front_environment(const struct supervisor *s);
+/* Sends one word, as "READY=1". */
+void systemd_notify(const char *text);
+/* Gives the sign of life if it is due; milliseconds until the next. */
+int systemd_beat(struct supervisor *s);
+
+/* ---- installed.c ---- */
+
+/* Appends the path of agent-intercom as it is installed now. */
+int installed_program(struct str *path, struct err *e);
+/* From now on a change of the programs counts. */
+void installed_remember(struct supervisor *s);
+/* Looks once a second; true, once: another build has been installed, completely. */
+bool installed_is_another(struct supervisor *s);
 
 /* ---- run.c ---- */
 

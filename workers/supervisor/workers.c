@@ -80,14 +80,20 @@ static int spawn(struct supervisor *s, struct child *c, struct err *e)
 	if (c == &s->children[CHILD_SLACK_LISTENER] || c == &s->children[CHILD_SLACK_POSTER]) {
 		environment =
 		    slack_environment(&s->slack, CHILD_NAMES[c - s->children], s->environment);
-		failed = spawn_worker(s, c->path, NULL, environment, &c->pid, e);
+		failed = spawn_worker(s, c->path, NULL, environment, 0, &c->pid, e);
 		slack_environment_free(environment, s->environment);
 		return failed;
 	}
+	if (c == &s->children[CHILD_FRONT]) {
+		environment = systemd_front_environment(s);
+		failed = spawn_worker(s, c->path, NULL, environment, s->sockets, &c->pid, e);
+		free(environment);
+		return failed;
+	}
 	if (c != &s->children[CHILD_COMMANDER])
-		return spawn_worker(s, c->path, NULL, s->environment, &c->pid, e);
+		return spawn_worker(s, c->path, NULL, s->environment, 0, &c->pid, e);
 	spawn_environment_to_pass(s, "[]", &passed);
-	return spawn_worker(s, c->path, NULL, passed.variables, &c->pid, e);
+	return spawn_worker(s, c->path, NULL, passed.variables, 0, &c->pid, e);
 }
 
 static int start(struct supervisor *s, struct child *c, struct err *e)

@@ -1,0 +1,53 @@
+#include "activation.h"
+
+#include "log.h"
+
+#include <event2/util.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { FIRST_FD = STDERR_FILENO + 1, SOCKETS_MAX = 16 };
+
+void activation_take(struct activation *a)
+{
+	const char *text = getenv("LISTEN_FDS");
+	long count = text ? strtol(text, NULL, 10) : 0;
+
+	for (int fd = FIRST_FD; fd < FIRST_FD + count && fd < FIRST_FD + SOCKETS_MAX; fd++) {
+		struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
+		socklen_t size = sizeof(name);
+		int *place;
+
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+		(void)evutil_make_socket_nonblocking(fd);
+		(void)getsockname(fd, (struct sockaddr *)&name, &size);
+		place = name.ss_family == AF_UNIX    ? &a->pipe_fd
+		        : name.ss_family == AF_INET  ? &a->http_fd
+		        : name.ss_family == AF_INET6 ? &a->http_fd
+		                                     : NULL;
+		if (place && *place < 0)
+			*place = fd;
+		else
+			log_warn("a socket from systemd is not used (descriptor %d): one of each "
+			         "kind is, for relays and for HTTP",
+			         fd);
+	}
+}
+
+int activation_listen(struct activation *a, struct event_base *base, evconnlistener_cb on_accept,
+                      void *arg, struct err *e)
+{
+	if (a->pipe_fd < 0 || a->pipe)
+		return 0;
+	a->pipe = evconnlistener_new(base, on_accept, arg, LEV_OPT_CLOSE_ON_EXEC, 0, a->pipe_fd);
+	return a->pipe ? 0 : err_set(e, ERR_AGAIN, "libevent does not take systemd's socket");
+}
+
+void activation_stop(struct activation *a)
+{
+	if (a->pipe)
+		evconnlistener_free(a->pipe);
+	a->pipe = NULL;
+}

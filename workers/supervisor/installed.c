@@ -1,0 +1,159 @@
+/* Whether another build was installed while we run. Our workers could not be restarted then: a
+ * worker of another build does not work for us. So the system is restarted as a whole. */
+#include "supervisor.h"
+
+#include "clock.h"
+#include "instance.h"
+#include "log.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	LOOK_MS = 1000,
+	QUIET_MS = 3000, /* so long nothing must change: the installation is done */
+	ANSWER_MS = 2000, /* --version takes a few milliseconds */
+	WORD_BYTES = 200,
+};
+
+static const char PROGRAM[] = "agent-intercom";
+
+int installed_program(struct str *path, struct err *e)
+{
+	if (paths_bin(path, e))
+		return -1;
+	str_addf(path, "/%s", PROGRAM);
+	return 0;
+}
+
+/* Another file, or another content, of the same name gives another number. 0: there is none. */
+static uint64_t mark_of(const char *path)
+{
+	struct stat about;
+
+	if (stat(path, &about) != 0)
+		return 0;
+	return ((uint64_t)about.st_ino << 32) ^ (uint64_t)about.st_ctim.tv_sec * 1000003 ^
+	       (uint64_t)about.st_ctim.tv_nsec;
+}
+
+static uint64_t mark_of_all(const struct supervisor *s)
+{
+	OWNED(str) struct str program = { 0 };
+	uint64_t mark = installed_program(&program, NULL) ? 0 : mark_of(str_text(&program));
+
+	for (int i = 0; i < CHILD_COUNT; i++)
+		if (s->children[i].path)
+			mark = mark * 31 + mark_of(s->children[i].path);
+	return mark * 31 + mark_of(s->runners.path);
+}
+
+/* What the program says of itself: "agent-intercom BUILD\n". */
+static pid_t ask_version(const char *path, int out)
+{
+	char program[PATH_MAX], flag[] = "--version";
+	char *argv[] = { program, flag, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	pid_t pid = 0;
+
+	(void)snprintf(program, sizeof(program), "%s", path);
+	(void)sigemptyset(&none);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawnattr_init(&attributes);
+	(void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	(void)posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	(void)posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	if (posix_spawn(&pid, program, &files, &attributes, argv, environ) != 0)
+		pid = 0;
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attributes);
+	return pid;
+}
+
+/* Reads until the end, a full buffer or the time is over. */
+static void read_word(int fd, char out[WORD_BYTES])
+{
+	struct pollfd one = { .fd = fd, .events = POLLIN };
+	size_t length = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && length + 1 < WORD_BYTES && poll(&one, 1, ANSWER_MS) > 0) {
+		n = read(fd, out + length, WORD_BYTES - 1 - length);
+		length += n > 0 ? (size_t)n : 0;
+	}
+	out[length] = '\0';
+}
+
+/* The build of the installed program; false: it does not say. */
+static bool read_build(struct str *build)
+{
+	OWNED(str) struct str path = { 0 };
+	char word[WORD_BYTES] = "";
+	size_t before = strlen(PROGRAM) + 1;
+	int ends[2];
+	pid_t pid;
+
+	if (installed_program(&path, NULL) || pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	pid = ask_version(str_text(&path), ends[1]);
+	(void)close(ends[1]);
+	if (pid) {
+		read_word(ends[0], word);
+		(void)kill(pid, SIGKILL); /* it has said it, or will not */
+		(void)waitpid(pid, NULL, 0);
+	}
+	(void)close(ends[0]);
+	if (strncmp(word, PROGRAM, before - 1) != 0 || word[before - 1] != ' ')
+		return false;
+	str_add_bytes(build, word + before, strcspn(word + before, "\n"));
+	return build->length > 0;
+}
+
+void installed_remember(struct supervisor *s)
+{
+	s->installed.mark = s->installed.seen = mark_of_all(s);
+}
+
+bool installed_is_another(struct supervisor *s)
+{
+	struct installed *i = &s->installed;
+	OWNED(str) struct str build = { 0 };
+	int64_t now = clock_monotonic_ms();
+	uint64_t mark;
+
+	if (now < i->look_ms)
+		return false;
+	i->look_ms = now + LOOK_MS;
+	mark = mark_of_all(s);
+	if (mark != i->seen) {
+		i->seen = mark;
+		i->quiet_ms = now + QUIET_MS;
+	}
+	if (i->seen == i->mark || now < i->quiet_ms)
+		return false;
+	i->mark = mark;
+	if (!read_build(&build)) {
+		log_warn("the programs were removed or replaced, and the new ones do not run; this "
+		         "build, %s, serves until one of its workers has to be restarted",
+		         INSTANCE_BUILD);
+		return false;
+	}
+	if (strcmp(str_text(&build), INSTANCE_BUILD) == 0)
+		return false;
+	log_info("build %s was installed in place of %s", str_text(&build), INSTANCE_BUILD);
+	return true;
+}

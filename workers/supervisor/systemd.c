@@ -1,0 +1,103 @@
+/* What systemd hands over and wants to hear: sockets (sd_listen_fds(3)), readiness and signs of
+ * life (sd_notify(3)). Everything here does nothing where the variables for it are not set. */
+#include "supervisor.h"
+
+#include "clock.h"
+#include "log.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { FIRST_FD = STDERR_FILENO + 1, SOCKETS_MAX = 16, US_IN_MS = 1000, BEATS = 3 };
+
+/* A number above 0 from the environment, which is for us: variable_pid, if set, names our pid. */
+static int64_t number_for_us(const char *variable, const char *variable_pid)
+{
+	const char *text = getenv(variable), *pid = getenv(variable_pid);
+
+	if (!text || (pid && strtoll(pid, NULL, 10) != getpid()))
+		return 0;
+	return strtoll(text, NULL, 10);
+}
+
+void systemd_take(struct supervisor *s)
+{
+	int64_t count = getenv("LISTEN_PID") ? number_for_us("LISTEN_FDS", "LISTEN_PID") : 0;
+	int64_t watchdog_us = number_for_us("WATCHDOG_USEC", "WATCHDOG_PID");
+
+	for (int fd = FIRST_FD; fd < FIRST_FD + count && fd < FIRST_FD + SOCKETS_MAX; fd++) {
+		int accepts = 0;
+		socklen_t size = sizeof(accepts);
+
+		if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) != 0 || !accepts ||
+		    fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+			log_warn("descriptor %d from systemd is no listening socket: ignored, with "
+			         "those after it",
+			         fd);
+			break;
+		}
+		s->sockets++;
+	}
+	(void)unsetenv("LISTEN_PID");
+	(void)unsetenv("LISTEN_FDS");
+	(void)unsetenv("LISTEN_FDNAMES");
+	if (watchdog_us > 0 && watchdog_us / US_IN_MS / BEATS < INT_MAX)
+		s->watchdog_ms = watchdog_us / US_IN_MS / BEATS;
+}
+
+char **systemd_front_environment(const struct supervisor *s)
+{
+	static char sockets[40]; /* by number alone: the front's pid is not known before it runs */
+	size_t count = 0;
+	char **out;
+
+	while (s->environment[count])
+		count++;
+	out = xcalloc(count + 2, sizeof(*out));
+	memcpy(out, s->environment, count * sizeof(*out));
+	(void)snprintf(sockets, sizeof(sockets), "LISTEN_FDS=%d", s->sockets);
+	if (s->sockets)
+		out[count] = sockets;
+	return out;
+}
+
+void systemd_notify(const char *text)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	size_t length = path ? strlen(path) : 0;
+	int fd;
+
+	if (length < 2 || length >= sizeof(a.sun_path) || (path[0] != '/' && path[0] != '@'))
+		return;
+	memcpy(a.sun_path, path, length);
+	if (path[0] == '@')
+		a.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	(void)sendto(fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&a,
+	             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+	(void)close(fd);
+}
+
+int systemd_beat(struct supervisor *s)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (!s->watchdog_ms)
+		return INT_MAX;
+	if (now >= s->watchdog_at_ms) {
+		systemd_notify("WATCHDOG=1");
+		s->watchdog_at_ms = now + s->watchdog_ms;
+	}
+	return (int)(s->watchdog_at_ms - now);
+}
