@@ -16,8 +16,8 @@ enum {
 
 /* From here on refused system calls (SIGSYS) fail. For calls_restrict. */
 void refusals_listen(void);
-/* Makes the memory: from here on refused calls and denied paths are counted. Call it before the fence
- * is put up. Where there is no memory they are not counted. Test builds make it of the file
+/* Makes the memory: from here on refused calls and denied paths are counted. Call it before the
+ * fence is put up. Where there is no memory they are not counted. Test builds make it of the file
  * $INTERCOM_REFUSALS/<process>-<pid>, which begins with an unsigned for each number. */
 void refusals_open(const char *process);
 /* The same with the memory that another process has made and left at fd; without it nothing is

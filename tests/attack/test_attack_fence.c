@@ -559,6 +559,7 @@ int main(void)
 {
 	Suite *s = suite_create("attack fence");
 
+	(void)unsetenv("INTERCOM_FENCE");
 	refused_calls_expect();
 	TCase *c = store_case(s, "attack fence", 60);
 
