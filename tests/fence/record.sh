@@ -10,14 +10,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: record.sh BUILD_DIR [ARGUMENTS OF CTEST]}" && pwd)
 shift
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+trap 'rm -rf "$folder" "$folder.calls"' EXIT INT TERM
 INTERCOM_RECORD_CALLS=$folder ctest --test-dir "$build" -LE plain "$@" >&2 || true
 
 cat "$folder"/* >/dev/null # fails if nothing was recorded
 status=0
 for file in "$folder"/*; do
   process=${file##*/}
-  for call in $(sort -u "$file"); do
+  sort -u "$file" > "$folder.calls"
+  while read -r call; do
     row=$(sed -n "s/ *#.*//; s/^$call: //p" "$here/../../src/fence/calls.txt")
     [ "$call" != socket ] || row="$row $(sed -n "s/ *#.*//; s/^unix-socket: //p" "$here/../../src/fence/calls.txt") looker"
     case " $row " in
@@ -26,6 +27,6 @@ for file in "$folder"/*; do
     esac
     echo "$process: $call"
     status=1
-  done
+  done < "$folder.calls"
 done
 exit $status
