@@ -7,10 +7,12 @@
  *   commit all the time, even if it copies everything each time (measured: 300 commits of 200 kB
  *   left 60 MB). The WAL is never truncated: overwriting is cheaper than growing. LONG_PAGES is
  *   half of that at which the writers copy it themselves, and make their callers wait.
+ * - It counts rows for the metrics (metric.h) when METRIC_BACKLOG of them are new.
  * - Hourly, first an hour after the start: a purge (purge.h), and upkeep that is due (upkeep.h).
  *
  * A kill leaves a batch undone; the next purge continues there. */
 #include "log.h"
+#include "metric.h"
 #include "purge.h"
 #include "upkeep.h"
 #include "worker.h"
@@ -117,6 +119,16 @@ static int keep_up(struct retention *me, struct worker *w, struct err *e)
 	return did;
 }
 
+/* 1 if it has counted some, 0 if there are few, -1. */
+static int count_rows(struct worker *w, struct err *e)
+{
+	int64_t behind = metric_behind(&w->store, e);
+
+	if (behind < METRIC_BACKLOG)
+		return behind < 0 ? -1 : 0;
+	return metric_count(&w->store, e) ? -1 : 1;
+}
+
 static struct retention r = { .purge = PURGE_INIT };
 
 static int step(struct worker *w, struct err *e)
@@ -139,7 +151,7 @@ static int step(struct worker *w, struct err *e)
 		return 1;
 	}
 	w->due_ms = clock_now_ms() + r.purge_ms - now;
-	return 0;
+	return count_rows(w, e);
 }
 
 int main(int argc, char **argv)

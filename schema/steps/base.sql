@@ -616,6 +616,30 @@ CREATE TABLE gate_rewrite (
 CREATE UNIQUE INDEX gate_rewrite_gate ON gate_rewrite (gate_seq);
 CREATE INDEX gate_rewrite_digest ON gate_rewrite (session_seq, digest, seq);
 CREATE INDEX gate_rewrite_request ON gate_rewrite (request_seq);
+CREATE TABLE metric_family (
+  family TEXT NOT NULL PRIMARY KEY,
+  type   TEXT NOT NULL CHECK (type IN ('gauge', 'counter', 'histogram')),
+  unit   TEXT NOT NULL,
+  help   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE metric_bucket (
+  family   TEXT NOT NULL,
+  bound_ms INTEGER NOT NULL,
+  le       TEXT NOT NULL,
+  PRIMARY KEY (family, bound_ms)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE metric_tally (
+  family TEXT NOT NULL,
+  labels TEXT NOT NULL,
+  le     TEXT NOT NULL,
+  value  INTEGER NOT NULL,
+  PRIMARY KEY (family, labels, le)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE metric_cursor (
+  noun  TEXT NOT NULL PRIMARY KEY,
+  upto  INTEGER NOT NULL DEFAULT 0,
+  until INTEGER NOT NULL DEFAULT 9223372036854775807
+) STRICT, WITHOUT ROWID;
 CREATE TABLE operator (
   id         TEXT NOT NULL PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('local', 'slack', 'system')),
@@ -1320,6 +1344,52 @@ INSERT INTO gate_client (client, host, is_versioned) VALUES ('copilot-cli', 'cop
 INSERT INTO gate_client (client, host, is_versioned) VALUES ('gemini-cli-mcp-client*', 'gemini', 1);
 INSERT INTO gate_client (client, host, is_versioned) VALUES ('opencode', 'opencode', 1);
 INSERT INTO gate_client (client, host, is_versioned) VALUES ('qwen-cli-mcp-client*', 'qwen', 0);
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_answer_seconds', 'histogram', 'seconds', 'From a question to the answer that was applied.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_build_info', 'gauge', '', 'The build that is running.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_call_seconds', 'histogram', 'seconds', 'From a call that waits to the end of its wait.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_calls', 'counter', '', 'Calls of tools by agents.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_day_cost', 'gauge', '', 'What agents say that they have cost on the latest day of use.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_day_tokens', 'gauge', '', 'Tokens that agents say they have used on the latest day of use.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_decisions', 'counter', '', 'Answers to questions, those that were not applied included.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_events', 'counter', '', 'Entries of the timeline.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_fence_refusals', 'counter', '', 'What a fence has refused to a process of ours.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_outbox', 'gauge', '', 'Messages and edits for Slack that are not sent.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_outbox_oldest_timestamp_seconds', 'gauge', 'seconds', 'Since when the oldest of them waits; Unix time.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_question_oldest_timestamp_seconds', 'gauge', 'seconds', 'Since when the oldest open question waits; Unix time.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_questions', 'gauge', '', 'Open questions.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_questions_asked', 'counter', '', 'Questions that were asked.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_sessions', 'gauge', '', 'Sessions that have not ended.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_stalled_agents', 'gauge', '', 'Agents that are silent although it is their turn.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_worker_heartbeat_timestamp_seconds', 'gauge', 'seconds', 'The last sign of life of a worker; Unix time.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_worker_starts', 'counter', '', 'Starts and restarts of workers.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_workers', 'gauge', '', 'Worker processes.');
+INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_writes', 'gauge', '', 'Approved writes that are not finished.');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 100, '0.1');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 1000, '1.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 14400000, '14400.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 15000, '15.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 300000, '300.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 3600000, '3600.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 5000, '5.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 60000, '60.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 900000, '900.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_answer_seconds', 9223372036854775807, '+Inf');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 100, '0.1');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 1000, '1.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 120000, '120.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 20, '0.02');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 30000, '30.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 3600000, '3600.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 5, '0.005');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 5000, '5.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 600000, '600.0');
+INSERT INTO metric_bucket (family, bound_ms, le) VALUES ('intercom_call_seconds', 9223372036854775807, '+Inf');
+INSERT INTO metric_cursor (noun, upto, until) VALUES ('decision', 0, 9223372036854775807);
+INSERT INTO metric_cursor (noun, upto, until) VALUES ('ended_call', 0, 9223372036854775807);
+INSERT INTO metric_cursor (noun, upto, until) VALUES ('event', 0, 9223372036854775807);
+INSERT INTO metric_cursor (noun, upto, until) VALUES ('request', 0, 9223372036854775807);
+INSERT INTO metric_cursor (noun, upto, until) VALUES ('tool_call', 0, 9223372036854775807);
+INSERT INTO metric_cursor (noun, upto, until) VALUES ('worker', 0, 9223372036854775807);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:applier', 'system', NULL, 'applier', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);

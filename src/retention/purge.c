@@ -1,5 +1,6 @@
 #include "purge.h"
 
+#include "metric.h"
 #include "setting.h"
 #include "sql/agent_input.h"
 #include "sql/agent_question.h"
@@ -50,6 +51,7 @@ enum {
 
 enum phase {
 	PHASE_IDLE,
+	PHASE_METRICS,
 	PHASE_ABANDONED,
 	PHASE_IMAGES,
 	PHASE_SESSIONS,
@@ -394,14 +396,26 @@ void purge_begin(struct purge *p, struct store *st)
 
 	purge_clear(p);
 	p->store = st;
-	p->phase = PHASE_ABANDONED;
+	p->phase = PHASE_METRICS;
 	p->cutoff = clock_instant(clock_now_ms() - days * DAY_MS);
+}
+
+/* What is there now is counted: later rows are too young to be deleted. */
+static int count_rows(struct purge *p, struct err *e)
+{
+	int64_t behind = metric_behind(p->store, e);
+
+	if (behind < 0 || (behind > 0 && metric_count(p->store, e)))
+		return -1;
+	return behind > METRIC_STRETCH;
 }
 
 /* One batch of a phase: 1 something was done, 0 the phase is complete, -1 error. */
 static int work(struct purge *p, struct err *e)
 {
 	switch ((enum phase)p->phase) {
+	case PHASE_METRICS:
+		return count_rows(p, e);
 	case PHASE_ABANDONED:
 		return purge_abandoned(p, e);
 	case PHASE_SESSIONS:

@@ -1,6 +1,6 @@
 /* Streamable HTTP on evhttp (MCP 2025-11-25, "Transports"): POST /mcp, GET /mcp to resume, DELETE
- * /mcp to end a session; the transport before it: GET /sse, POST /message; GET /health. Loopback
- * only. */
+ * /mcp to end a session; the transport before it: GET /sse, POST /message; GET /health,
+ * and GET /metrics for monitoring. Loopback only. */
 #include "http.h"
 
 #include "front.h"
@@ -11,6 +11,8 @@
 #include "http_reply.h"
 #include "http_token.h"
 #include "id.h"
+#include "log.h"
+#include "metric.h"
 #include "take.h"
 
 #include <arpa/inet.h>
@@ -303,6 +305,24 @@ static void on_message(struct sink *s)
 	rpc_message_clear(&m);
 }
 
+/* ---- GET /metrics ---- */
+
+static void on_metrics(struct sink *s)
+{
+	const char *accept = http_callers_header(s, "Accept");
+	enum metric_form form = metric_form_of(accept);
+	struct worker *w = &s->front->worker;
+	OWNED(str) struct str text = { 0 };
+	struct err e = { 0 };
+
+	if (metric_print(&w->store, w->db_path, form, &text, &e)) {
+		log_warn("metrics: %s", e.text);
+		http_reply_error(s, 503, NULL, RPC_INTERNAL_ERROR, e.text);
+	} else {
+		http_reply(s, 200, metric_form_type(form), text.bytes, text.length);
+	}
+}
+
 /* ---- requests ---- */
 
 static void route(struct sink *s, const char *path)
@@ -311,6 +331,8 @@ static void route(struct sink *s, const char *path)
 
 	if (strcmp(path, "/health") == 0 && method == EVHTTP_REQ_GET) {
 		http_reply(s, 200, "text/plain", "ok", 2);
+	} else if (strcmp(path, "/metrics") == 0 && method == EVHTTP_REQ_GET) {
+		on_metrics(s);
 	} else if (strcmp(path, "/sse") == 0 && method == EVHTTP_REQ_GET) {
 		on_stream(s);
 	} else if (strcmp(path, "/message") == 0 && method == EVHTTP_REQ_POST) {

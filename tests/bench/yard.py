@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""Counts what does not depend on the machine's load: instructions and pages of the WAL per operation.
+
+usage: yard.py BUILD_DIR SCRATCH [--map]
+
+Starts the real programs of BUILD_DIR, mcp-front under callgrind, and uses them over HTTP,
+agent-intercom-ctl and the hook. Prints lines "name value": instructions of mcp-front (hook_itself:
+of the hook), the least of a few batches; pages, bytes and commits that all processes wrote to the
+WAL, their median. So what happens once in a while (a heartbeat, a time of activity) falls out. The
+workers that look at rows on their own account (sealing, checkpoints, retention) are stopped
+meanwhile: when they look is chance. --map: in which table or index the pages were, on stderr.
+"""
+import collections
+import glob
+import http.client
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import statistics
+import struct
+import subprocess
+import sys
+import time
+
+PATIENCE_S = 120  # callgrind on a loaded machine
+LOOK_S = 0.01
+IDLE_S = 5  # a connection that is idle for longer may be cut
+PINGS, QUESTIONS, HOOKS, BATCH = 45, 24, 15, 3
+COUNTED = "mcp-front"
+WORKING = (COUNTED, "applier")
+WAL_HEADER, FRAME_HEADER = 32, 24
+
+
+def await_that(what, is_so):
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        got = is_so()
+        if got:
+            return got
+        if time.monotonic() > end:
+            sys.exit(f"yard: never: {what}")
+        time.sleep(LOOK_S)
+
+
+class Wal:
+    """The frames that commits append while nobody makes a checkpoint."""
+
+    def __init__(self, db):
+        self.db, self.pages_of = db, collections.defaultdict(collections.Counter)
+        with open(db, "rb") as f:
+            f.seek(16)
+            self.page = struct.unpack(">H", f.read(2))[0]
+        self.at = os.path.getsize(db + "-wal")
+        self.at = self.end()[0]
+
+    def end(self, after=WAL_HEADER):
+        """Where the last whole commit after that offset ends, the pages in between, its commits."""
+        pages, commits, done = [], 0, (after, [], 0)
+        with open(self.db + "-wal", "rb") as f:
+            salt = f.read(WAL_HEADER)[16:24]
+            f.seek(after)
+            while len(head := f.read(FRAME_HEADER)) == FRAME_HEADER and head[8:16] == salt:
+                number, size = struct.unpack(">II", head[:8])
+                pages.append(number)
+                f.seek(self.page, os.SEEK_CUR)
+                if size:
+                    commits += 1
+                    done = (f.tell(), list(pages), commits)
+        return done
+
+    def since(self, name):
+        self.at, pages, commits = self.end(self.at)
+        self.pages_of[name].update(pages)
+        return len(pages), commits
+
+    def report_map(self, name, count):
+        sql = "SELECT pageno, name FROM dbstat"
+        out = subprocess.run(["sqlite3", "-readonly", self.db, sql], capture_output=True, text=True)
+        names = dict(line.split("|", 1) for line in out.stdout.split())
+        sums = collections.Counter()
+        for number, times in self.pages_of[name].items():
+            sums[names.get(str(number), "?")] += times
+        print(f"{name}: pages per operation", file=sys.stderr)
+        for table, times in sums.most_common():
+            print(f"  {times / count:7.2f}  {table}", file=sys.stderr)
+
+
+class System:
+    """The supervisor and its workers, in folders of their own."""
+
+    def __init__(self, build, scratch):
+        self.build, self.scratch = build, scratch
+        self.workspace = os.path.join(scratch, "ws")
+        self.db = os.path.join(scratch, "db")
+        for folder in ("bin", "ws", "run", "home", "config", "counts"):
+            os.makedirs(os.path.join(scratch, folder), mode=0o700)
+        self.env = {"PATH": os.environ["PATH"], "HOME": f"{scratch}/home", "TMPDIR": scratch,
+                    "XDG_RUNTIME_DIR": f"{scratch}/run", "XDG_STATE_HOME": f"{scratch}/home",
+                    "XDG_CONFIG_HOME": f"{scratch}/config"}
+        self.make_bin()
+        self.write_config()
+        self.start()
+
+    def make_bin(self):
+        """The supervisor looks for its workers beside itself: scripts that start the real ones."""
+        shutil.copy2(os.path.join(self.build, "agent-intercom"), f"{self.scratch}/bin")
+        for path in glob.glob(os.path.join(self.build, "*")):
+            name = os.path.basename(path)
+            if name == "agent-intercom" or not os.path.isfile(path) or not os.access(path, os.X_OK):
+                continue
+            count = ""
+            if name == COUNTED:
+                count = ("valgrind -q --tool=callgrind "
+                         f"--callgrind-out-file={self.scratch}/counts/{name} ")
+            with open(f"{self.scratch}/bin/{name}", "w", encoding="utf-8") as f:
+                f.write(f"#!/bin/sh\nexec {count}{path} \"$@\"\n")
+            os.chmod(f"{self.scratch}/bin/{name}", 0o700)
+
+    def write_config(self):
+        with open(f"{self.scratch}/config.toml", "w", encoding="utf-8") as f:
+            f.write(f'default_workspace_root = "{self.workspace}"\nhost_cli = "true"\n'
+                    'http_port = 0\nfence = "off"\n')  # callgrind writes files
+            f.write("[mcp]\nwait_cap = 3600\n")
+
+    def start(self):
+        self.log = open(f"{self.scratch}/log", "w+", encoding="utf-8")
+        self.supervisor = subprocess.Popen(
+            [f"{self.scratch}/bin/agent-intercom", "--config", f"{self.scratch}/config.toml",
+             "--db", self.db], env=self.env, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.supervisor.stdout.readline()
+        if "ready: " not in line:
+            sys.exit("yard: the system does not start: " + open(self.log.name).read()[-2000:])
+        self.port = int(line.split("ready: http://")[1].split(":")[1].split("/")[0])
+        self.rows = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True, isolation_level=None)
+        self.pids = {}
+        children = f"/proc/{self.supervisor.pid}/task/{self.supervisor.pid}/children"
+        for pid in open(children, encoding="ascii").read().split():
+            words = open(f"/proc/{pid}/cmdline", "rb").read().split(b"\0")
+            names = [os.path.basename(w).decode() for w in words if w.startswith(b"/")]
+            for name in names:
+                if os.path.exists(os.path.join(self.build, name)):
+                    self.pids[name] = int(pid)
+                    break
+
+    def number(self, sql, *args):
+        return self.rows.execute(sql, args).fetchone()[0]
+
+    def quiet(self):
+        """From now on only those work that an operation needs."""
+        stopped = [self.supervisor.pid]
+        stopped += [pid for name, pid in self.pids.items() if name not in WORKING]
+        # None of them while it writes: it would keep the lock.
+        lock = sqlite3.connect(self.db, isolation_level=None, timeout=PATIENCE_S)
+        lock.execute("BEGIN IMMEDIATE")
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        lock.execute("ROLLBACK")
+        lock.close()
+        self.wal = Wal(self.db)
+
+    def stop(self):
+        """At once: the database is of no use any longer."""
+        self.rows.close()
+        self.supervisor.kill()
+        self.supervisor.wait()
+        for pid in self.pids.values():
+            os.kill(pid, signal.SIGKILL)
+
+    def instructions(self):
+        """Those of the front since the last time that it was asked."""
+        done = subprocess.run(["vgdb", f"--pid={self.pids[COUNTED]}", "dump"], env=self.env,
+                              capture_output=True, text=True, timeout=PATIENCE_S)
+        files = glob.glob(f"{self.scratch}/counts/{COUNTED}.*")
+        if done.returncode or not files:
+            sys.exit(f"yard: callgrind does not answer: {done.stderr}")
+        return summed(max(files, key=lambda f: int(f.rsplit(".", 1)[1])))
+
+    def measure(self, name, count, run):
+        """Runs that many operations: what each of them costs."""
+        instructions, pages, commits = [], [], []
+        self.instructions()
+        self.wal.since("before")
+        for i in range(count):
+            run(i)
+            wrote = self.wal.since(name)
+            pages.append(wrote[0])
+            commits.append(wrote[1])
+            if (i + 1) % BATCH == 0:
+                instructions.append(self.instructions() / BATCH)
+        print(f"{name}.instructions {min(instructions):.0f}")
+        print(f"{name}.pages {statistics.median(pages):.0f}")
+        print(f"{name}.bytes {statistics.median(pages) * (self.wal.page + FRAME_HEADER):.0f}")
+        print(f"{name}.commits {statistics.median(commits):.0f}", flush=True)
+
+
+class Agent:
+    """An MCP client; each of its calls has a connection of its own if it waits."""
+
+    def __init__(self, system):
+        self.system, self.id, self.used = system, 0, 0
+        self.headers = {"Content-Type": "application/json",
+                        "Accept": "application/json, text/event-stream"}
+        self.connection = self.connect()
+        response, _ = self.post(self.connection, "initialize", {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "yard", "version": "1"}})
+        self.headers["Mcp-Session-Id"] = response.getheader("Mcp-Session-Id")
+
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.system.port, timeout=PATIENCE_S)
+
+    def send(self, connection, method, params):
+        self.id += 1
+        body = json.dumps({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
+        connection.request("POST", "/mcp", body, self.headers)
+
+    def post(self, connection, method, params):
+        self.send(connection, method, params)
+        response = connection.getresponse()
+        return response, response.read().decode()
+
+    def call(self, tool, arguments):
+        if time.monotonic() - self.used > IDLE_S:
+            self.connection.close()
+        self.used = time.monotonic()
+        _, text = self.post(self.connection, "tools/call", {"name": tool, "arguments": arguments})
+        if '"result"' not in text or '"isError":true' in text:
+            sys.exit(f"yard: {tool} fails: {text[:500]}")
+        return text
+
+    def settled(self):
+        """Waits until all that was told is also recorded as told."""
+        await_that("a call is done", lambda: not self.system.number(
+            "SELECT count(*) FROM tool_call WHERE state = 'answered'"))
+
+
+class Questions:
+    """Calls of check_clearance that wait, and the requests that they wait for."""
+
+    def __init__(self, agent, prefix):
+        self.agent, self.system, self.prefix = agent, agent.system, prefix
+        self.waiting, self.requests = [], []
+
+    def ask(self, i):
+        connection = self.agent.connect()
+        name = f"src/{self.prefix}{i}.c"
+        self.agent.send(connection, "tools/call", {"name": "check_clearance", "arguments": {
+            "title": f"change {i}", "file_path": name,
+            "diff": f"/* {i} */\nint value(void)\n{{\n\treturn {i};\n}}\n",
+            "description": "why " * 50}})
+        self.waiting.append(connection)
+        self.requests.append(await_that("a question waits", lambda: self.system.rows.execute(
+            "SELECT id FROM request WHERE file_path = ?", (name,)).fetchone())[0])
+
+    def hear(self, i):
+        text = self.waiting[i].getresponse().read().decode()
+        if "approved" not in text:
+            sys.exit(f"yard: not approved: {text[:500]}")
+        self.waiting[i].close()
+        self.agent.settled()
+
+    def approve(self, i):
+        done = subprocess.run([f"{self.system.build}/agent-intercom-ctl", "--db", self.system.db,
+                               "approve", self.requests[i]], env=self.system.env, input="",
+                              capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"yard: not approved: {done.stderr}")
+        self.hear(i)
+
+    def write(self, i):
+        text = self.agent.call("check_diff", {"request_id": self.requests[i]})
+        if "files_written" not in text:
+            sys.exit(f"yard: not written: {text[:500]}")
+        self.agent.settled()
+
+
+def hook(system, command, i):
+    text = json.dumps({"session_id": "s", "cwd": system.workspace, "hook_event_name": "PreToolUse",
+                       "tool_use_id": f"t{i}", "tool_name": "Read",
+                       "tool_input": {"file_path": f"{system.workspace}/a"}})
+    done = subprocess.run(command + [f"{system.build}/hook", "claude", "PreToolUse", "--db",
+                                     system.db], env=system.env, input=text, capture_output=True,
+                          text=True)
+    if done.returncode:
+        sys.exit(f"yard: the hook ends with {done.returncode}: {done.stderr}")
+
+
+def summed(path):
+    """The instructions in a file of callgrind's."""
+    for line in open(path, encoding="utf-8"):
+        if line.startswith(("summary:", "totals:")):
+            return int(line.split()[1])
+    sys.exit(f"yard: no sum in {path}")
+
+
+def hook_instructions(system):
+    """Those of the hook itself, from its start to its end."""
+    out = f"{system.scratch}/counts/hook"
+    hook(system, ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"], "counted")
+    print(f"hook_itself.instructions {summed(out)}", flush=True)
+
+
+def use(system, with_map):
+    agent = Agent(system)
+    warm = Questions(agent, "warm")
+    for i in range(3):
+        agent.call("ping", {})
+        hook(system, [], i)
+        warm.ask(i)
+        warm.approve(i)
+        warm.write(i)
+    system.quiet()
+    system.measure("ping", PINGS, lambda i: agent.call("ping", {}))
+    questions = Questions(agent, "file")
+    system.measure("check_clearance", QUESTIONS, questions.ask)
+    system.measure("decision", QUESTIONS, questions.approve)
+    system.measure("check_diff", QUESTIONS, questions.write)
+    system.measure("hook", HOOKS, lambda i: hook(system, [], 100 + i))
+    if with_map:
+        for name, count in (("ping", PINGS), ("check_clearance", QUESTIONS),
+                            ("decision", QUESTIONS), ("check_diff", QUESTIONS), ("hook", HOOKS)):
+            system.wal.report_map(name, count)
+    hook_instructions(system)
+
+
+def main(build, scratch, with_map=None):
+    system = System(build, scratch)
+    try:
+        use(system, bool(with_map))
+    finally:
+        system.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

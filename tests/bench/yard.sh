@@ -1,0 +1,49 @@
+#!/bin/sh
+# Holds what an operation costs against ratchet.txt: instructions and pages of the WAL, which do not
+# depend on how busy the machine is.
+#   sh tests/bench/yard.sh [BUILD_DIR] [--update | --map]
+# BUILD_DIR: build/release. Fails when a figure is more than 5 % worse than its line in the file.
+# --update: writes the file. --map: also prints in which table or index the pages were.
+#
+# Pages are compared everywhere, instructions only where the file was written: other compilers and
+# other versions of SQLite need others.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../.." && pwd)
+build=$root/build/release
+ratchet=$here/ratchet.txt
+update='' map=''
+for argument; do
+    case $argument in
+    --update) update=yes ;;
+    --map) map=--map ;;
+    -*) echo "usage: $0 [BUILD_DIR] [--update | --map]" >&2 && exit 64 ;;
+    *) build=$(CDPATH='' cd -- "$argument" && pwd) ;;
+    esac
+done
+[ -x "$build/agent-intercom-ctl" ] || { echo "$0: $build is not built" >&2; exit 66; }
+
+# A short path: unix sockets live below it. Nothing here is timed: memory will do.
+scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/yard.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# What instructions depend on besides our sources.
+compiler=$("${CC:-cc}" -dumpfullversion)
+made_by="gcc $compiler, SQLite $(pkg-config --modversion sqlite3), $(uname -m),"
+made_by="$made_by $(getconf GNU_LIBC_VERSION), $(valgrind --version)"
+
+python3 "$here/yard.py" "$build" "$scratch" $map >"$scratch/figures"
+if [ "$update" ]; then
+    {
+        echo "# What an operation costs; see yard.sh. After a change that is worth it:"
+        echo "#   sh tests/bench/yard.sh --update"
+        echo "with $made_by"
+        cat "$scratch/figures"
+    } >"$ratchet"
+    cat "$ratchet"
+    exit 0
+fi
+awk -v made_by="$made_by" -f "$here/yard.awk" "$ratchet" "$scratch/figures"
