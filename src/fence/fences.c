@@ -220,7 +220,7 @@ static void tell_state(int abi, bool restricted, const char *why, char state[FEN
 		(void)snprintf(state, FENCE_STATE_BYTES, "landlock %d%s", abi,
 		               restricted ? ", seccomp" : "");
 	else
-		(void)snprintf(state, FENCE_STATE_BYTES, "%s: %.180s",
+		(void)snprintf(state, FENCE_STATE_BYTES, "%s: %.170s",
 		               restricted ? "seccomp, no Landlock" : "none", why);
 }
 
