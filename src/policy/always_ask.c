@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const ENTRIES[] = {
 	".git",
@@ -63,20 +64,28 @@ static size_t length_of(const char *path, int names)
 	return (size_t)(end - path);
 }
 
+/* Whether a run of names, which begins at `at`, is what an entry says. Nearly every entry is plain,
+ * and there are many: no pattern is made of those. */
+static bool is_run(const char *entry, const char *at, size_t length)
+{
+	OWNED(str) struct str run = { 0 };
+
+	if (!entry[strcspn(entry, "*?[\\")])
+		return strncasecmp(entry, at, length) == 0 && !entry[length];
+	str_add_bytes(&run, at, length);
+	return fnmatch(entry, run.bytes, FNM_PATHNAME | FNM_CASEFOLD) == 0;
+}
+
 static bool covers(const char *entry, const char *path)
 {
 	int names = count_names(entry);
 
 	for (const char *at = path; at; at = strchr(at, '/')) {
-		OWNED(str) struct str run = { 0 };
 		size_t length;
 
 		at += *at == '/';
 		length = length_of(at, names);
-		if (!length)
-			continue;
-		str_add_bytes(&run, at, length);
-		if (fnmatch(entry, run.bytes, FNM_PATHNAME | FNM_CASEFOLD) == 0)
+		if (length && is_run(entry, at, length))
 			return true;
 	}
 	return false;

@@ -574,20 +574,39 @@ void policy_widening(const struct policy *p, const struct policy *before, struct
 
 enum match { MATCH_NO, MATCH_YES, MATCH_TOO_HARD };
 
+/* Where PCRE2 notes what it finds, and how hard it may try. One for all rules of the process, since
+ * to make it costs more than most matches, and what a hard one has allocated stays with it. */
+struct matcher {
+	pcre2_match_data *data;
+	pcre2_match_context *limits;
+};
+
+/* NULL: out of memory. */
+static const struct matcher *the_matcher(void)
+{
+	static struct matcher m;
+
+	if (!m.data)
+		m.data = pcre2_match_data_create(1, NULL);
+	if (!m.limits) {
+		m.limits = pcre2_match_context_create(NULL);
+		if (m.limits) {
+			(void)pcre2_set_match_limit(m.limits, POLICY_MATCH_LIMIT);
+			(void)pcre2_set_heap_limit(m.limits, POLICY_HEAP_KIB);
+		}
+	}
+	return m.data && m.limits ? &m : NULL;
+}
+
 static enum match matches(const struct rule *r, const char *text)
 {
-	pcre2_match_data *data = pcre2_match_data_create_from_pattern(r->code, NULL);
-	pcre2_match_context *limits = pcre2_match_context_create(NULL);
+	const struct matcher *m = the_matcher();
 	int got = PCRE2_ERROR_NOMEMORY;
 
-	if (data && limits) {
-		(void)pcre2_set_match_limit(limits, POLICY_MATCH_LIMIT);
-		(void)pcre2_set_heap_limit(limits, POLICY_HEAP_KIB);
-		got = pcre2_match(r->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0, data,
-		                  limits);
-	}
-	pcre2_match_context_free(limits);
-	pcre2_match_data_free(data);
+	if (m)
+		got = pcre2_match(r->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0, m->data,
+		                  m->limits);
+	/* 0: the rule has groups, and data has no place for what they match */
 	return got >= 0 ? MATCH_YES : got == PCRE2_ERROR_NOMATCH ? MATCH_NO : MATCH_TOO_HARD;
 }
 

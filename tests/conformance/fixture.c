@@ -5,6 +5,7 @@
 #include "log.h"
 #include "sql/session.h"
 #include "take.h"
+#include "unread.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -386,9 +387,11 @@ int main(int argc, char **argv)
 	               "fixture");
 	STAILQ_INIT(&f.jobs);
 	f.base = event_base_new();
+	unread_start(&f);
 	f.turn = event_new(f.base, -1, 0, run_turn, &f);
 	if (store_migrate(&f.worker.store, argv[1], NULL, &e) || serve(&f, &e))
 		(void)fprintf(stderr, "%s: %s\n", argv[0], e.text);
+	unread_stop(&f);
 	event_free(f.turn);
 	event_base_free(f.base);
 	store_clear(&f.worker.store);

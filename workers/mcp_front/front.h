@@ -3,7 +3,7 @@
  *
  *   front, sink        state; where replies go, whatever the transport
  *   job, shelf, hold   one thing to do in the next turn; callers whose answer comes later
- *   hand_first, hand_queue, hands
+ *   hand_first, hand_queue, hand_places, hands
  *                      file work, in separate processes
  *   elicitation        questions that a legacy client shows to its own user
  *   editor             questions of hooks that an editor shows to its user
@@ -13,6 +13,7 @@
  *                      the work itself
  *   jobs, turn         the table of job kinds; one turn of the loop
  *   take               messages from a peer: answered at once, or queued as jobs
+ *   unread             big messages, one of which is parsed at a time
  *   http_arrivals, http_reply, http_callers, http; socket, pipe; ipc
  *                      the transports, and the JSON socket for local programs
  *   main               puts them together */
@@ -79,6 +80,10 @@ struct front {
 	char ipc_token[SECRET_BYTES]; /* "": no token required */
 	LIST_HEAD(, sink) pipes;
 	LIST_HEAD(, sink) streams; /* event streams of revision 2024-11-05 */
+	STAILQ_HEAD(, sink) unread; /* callers whose big message waits to be parsed */
+	struct event *read_big; /* parses the next of these */
+	bool read_big_waited; /* it has let a turn go first */
+	bool has_read_big; /* since memory was last given back */
 	struct job_queue jobs;
 	struct job_queue parked; /* calls of paused sessions */
 	struct job_queue awaiting_slack; /* jobs that wait for slack-poster */

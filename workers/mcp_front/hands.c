@@ -3,7 +3,7 @@
 #include "clock.h"
 #include "front.h"
 #include "hand_first.h"
-#include "hand_queue.h"
+#include "hand_places.h"
 #include "log.h"
 #include "pack.h"
 #include "paths.h"
@@ -22,58 +22,12 @@
 
 enum {
 	AT_ONCE = 8, /* default of the setting */
-	REST_MS = 50, /* a job that has used no processor time for so long waits for a disk */
-	QUICK_MS = 1000, /* a job that takes longer is slow */
-	SLOW_MAX = 512, /* slow or unkillable processes in total: one hanging disk may hold many
-	                 * workspaces; */
-	SLOW_OF_ONE = 2, /* per workspace */
 	START_MS = 5000, /* within which the process of a job must start */
 	RESTART_MS = 1000, /* between two starts of hand */
 	SILENT_MS = 60000,
 	PATIENCE_MS = 120000, /* how long a job waits for its turn */
 	LOOK_MS = 250, /* while there is anything to watch; */
 	LOOK_SOON_MS = 25, /* while a job waits for a place */
-	READ_BYTES = 64 << 10,
-};
-
-/* A process at work, or about to end. */
-struct hand {
-	LIST_ENTRY(hand) next;
-	uint32_t number;
-	struct hand_task *task; /* NULL: done, or given up */
-	char *root; /* the workspace it works in */
-	bool is_big, is_killed;
-	int64_t began_ms; /* monotonic */
-	pid_t pid; /* 0: not yet known */
-	int64_t worked_ns; /* its processor time when last looked at */
-	int64_t moved_ms; /* monotonic: when that had last grown */
-	int fd;
-	struct event *io;
-	struct str out; /* the request, */
-	size_t sent; /* of which this much is sent */
-	struct str in; /* the answer, with its header */
-	int pidfd; /* -1: not yet known */
-	struct event *end;
-	bool has_ended;
-	struct front *front;
-};
-
-struct hands {
-	char *path;
-	struct str fence; /* the setting: each job is fenced to its workspace */
-	int at_once;
-	pid_t pid; /* of the first process, which forks the others; 0: none */
-	int control;
-	struct event *told, *clock;
-	bool is_soon; /* clock goes off within LOOK_SOON_MS */
-	int64_t start_ms; /* monotonic: when it may be restarted */
-	uint32_t number;
-	LIST_HEAD(, hand) all;
-	struct hand_queue queue;
-	const char **listed; /* folders named in the configuration, */
-	size_t listed_count;
-	int64_t silent_ms; /* monotonic: until then folders on a silent disk are left out */
-	size_t left_out; /* those are at the end of listed */
 };
 
 static void serve(struct front *f);
@@ -428,11 +382,6 @@ static void watch_socket(struct hand *h)
 	(void)event_add(h->io, NULL);
 }
 
-static const char *root_of(const struct hand_task *t)
-{
-	return t->ask.given ? t->ask.given : t->ask.root;
-}
-
 /* False: the task cannot start now. */
 static bool begin(struct front *f, struct hand_task *t)
 {
@@ -454,7 +403,7 @@ static bool begin(struct front *f, struct hand_task *t)
 	h->front = f;
 	h->number = hands->number;
 	h->task = t;
-	h->root = xstrdup(root_of(t));
+	h->root = xstrdup(hand_places_root(t));
 	h->is_big = t->ask.is_big;
 	h->began_ms = h->moved_ms = clock_monotonic_ms();
 	h->fd = pair[0];
@@ -472,126 +421,12 @@ static bool begin(struct front *f, struct hand_task *t)
 
 /* ---- scheduling ---- */
 
-static bool is_slow(const struct hand *h)
-{
-	return h->is_killed ||
-	       (h->task && !h->is_big && clock_monotonic_ms() - h->began_ms >= QUICK_MS);
-}
-
-/* Whether its process has used processor time since this was asked last. */
-static bool has_worked(struct hand *h)
-{
-	struct timespec used = { .tv_sec = 0 };
-	int64_t before_ns = h->worked_ns;
-	clockid_t clock;
-
-	if (h->pid <= 0 || clock_getcpuclockid(h->pid, &clock) || clock_gettime(clock, &used))
-		return false;
-	h->worked_ns = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-	return h->worked_ns != before_ns;
-}
-
-/* Places are for those who use a processor: a job that waits for a disk gives its place up. A big
- * one, which holds much memory, does so later. */
-static bool rests(struct hand *h)
-{
-	if (is_slow(h))
-		return true;
-	if (clock_monotonic_ms() - h->moved_ms < (h->is_big ? QUICK_MS : REST_MS))
-		return false;
-	if (!has_worked(h))
-		return true;
-	h->moved_ms = clock_monotonic_ms();
-	return false;
-}
-
-static bool has_room(const struct hands *hands, bool is_big)
-{
-	int used = 0, slow = 0, most = is_big ? (hands->at_once + 3) / 4 : hands->at_once;
-	struct hand *h;
-
-	LIST_FOREACH (h, &hands->all, next) {
-		slow += is_slow(h);
-		used += h->task && h->is_big == is_big && !rests(h);
-	}
-	return used < most && slow < SLOW_MAX;
-}
-
-/* The jobs of a workspace, by what they do. */
-struct jobs_of_one {
-	int all, slow, stuck; /* stuck: killed, and not ended */
-};
-
-static struct jobs_of_one count_jobs(const struct hands *hands, const char *root)
-{
-	struct jobs_of_one n = { 0 };
-	struct hand *h;
-
-	LIST_FOREACH (h, &hands->all, next) {
-		if (strcmp(h->root, root) != 0)
-			continue;
-		n.all += h->task || h->is_killed;
-		n.slow += is_slow(h) || (h->is_big && rests(h));
-		n.stuck += h->is_killed;
-	}
-	return n;
-}
-
-/* Whether a workspace has as many jobs as allowed: fewer if they hang. */
-static bool is_full(const struct hands *hands, const char *root)
-{
-	struct jobs_of_one n = count_jobs(hands, root);
-
-	return n.all >= hands->at_once + SLOW_OF_ONE || n.slow >= SLOW_OF_ONE;
-}
-
-/* Whether an asker has a job running that is not slow. Its next job then waits, so that its jobs
- * are done in the order in which they were asked. */
-static bool is_served(const struct hands *hands, const char *asker)
-{
-	const struct hand *h;
-
-	LIST_FOREACH (h, &hands->all, next)
-		if (h->task && !is_slow(h) && strcmp(h->task->asker, asker) == 0)
-			return true;
-	return false;
-}
-
-/* The next job of this kind that may start, NULL if none. Thousands may wait for a workspace that
- * is full: its jobs are counted once. */
-static struct hand_task *next_task(struct front *f, bool is_big)
-{
-	const char *full = NULL;
-	struct hand_turn *one;
-	struct hand_task *t;
-
-	TAILQ_FOREACH (one, &f->hands->queue.turns[is_big], next) {
-		if (is_served(f->hands, one->asker))
-			continue;
-		TAILQ_FOREACH (t, &one->tasks, next) {
-			if (full && strcmp(root_of(t), full) == 0)
-				continue;
-			if (!is_full(f->hands, root_of(t))) {
-				hand_queue_take(&f->hands->queue, one, t);
-				return t;
-			}
-			full = root_of(t);
-		}
-	}
-	return NULL;
-}
-
-static bool may_start(const struct hands *hands, const struct hand_task *t)
-{
-	return has_room(hands, t->ask.is_big) && !is_served(hands, t->asker) &&
-	       !is_full(hands, root_of(t));
-}
-
 static void serve_kind(struct front *f, bool is_big)
 {
 	struct hand_task *t;
 
-	while (has_room(f->hands, is_big) && has_first(f) && (t = next_task(f, is_big)) != NULL)
+	while (hand_places_have_room(f->hands, is_big) && has_first(f) &&
+	       (t = hand_places_next(f->hands, is_big)) != NULL)
 		if (is_over(f, t)) {
 			drop(f, t);
 		} else if (!begin(f, t)) {
@@ -623,18 +458,9 @@ static void serve(struct front *f)
 
 /* ---- the clock ---- */
 
-/* Whether a job need not wait longer: those that are tried in its workspace do not come back. */
-static bool is_hopeless(const struct front *f, const struct hand_task *t)
-{
-	struct jobs_of_one n = count_jobs(f->hands, root_of(t));
-
-	return n.stuck >= SLOW_OF_ONE ||
-	       (n.slow >= SLOW_OF_ONE && clock_monotonic_ms() - t->asked_ms >= HAND_DEADLINE_MS);
-}
-
 static void say_slow(struct front *f, struct hand_task *t)
 {
-	if (t->told_slow || clock_monotonic_ms() - t->asked_ms < QUICK_MS)
+	if (t->told_slow || clock_monotonic_ms() - t->asked_ms < HAND_QUICK_MS)
 		return;
 	t->told_slow = true;
 	if (t->by->slow)
@@ -653,7 +479,7 @@ static void look_at_turn(struct front *f, struct hand_turn *one)
 		if (is_over(f, t)) {
 			hand_queue_take(&f->hands->queue, one, t);
 			drop(f, t);
-		} else if (is_hopeless(f, t)) {
+		} else if (hand_places_are_hopeless(f->hands, t)) {
 			hand_queue_take(&f->hands->queue, one, t);
 			fail(f, t, "workspace_unreadable",
 			     "this workspace's file system does not answer: other calls wait for "
@@ -765,7 +591,7 @@ void hands_ask(struct front *f, struct hand_task *t)
 	t->asked_ms = clock_monotonic_ms();
 	t->told_slow = t->tried = false;
 	hand_queue_add(&f->hands->queue, t);
-	if (may_start(f->hands, t))
+	if (hand_places_have_one(f->hands, t))
 		serve(f);
 	else
 		set_clock(f); /* and so none of those that wait already */

@@ -14,11 +14,11 @@
 #include "log.h"
 #include "metric.h"
 #include "take.h"
+#include "unread.h"
 
 #include <arpa/inet.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
@@ -158,15 +158,15 @@ static bool is_json(struct sink *s)
 }
 
 /* evhttp would keep the body until the reply. */
-static int parse(struct evbuffer *in, struct rpc_message *m, struct rpc_error *wrong)
+static int parse(struct sink *s, struct rpc_message *m, struct rpc_error *wrong)
 {
+	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
 	size_t length = evbuffer_get_length(in);
 	int failed =
 	    rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, m, wrong);
 
 	(void)evbuffer_drain(in, length);
-	if (length > FRONT_BIG_CALL)
-		(void)malloc_trim(0); /* the many small pieces in which it has arrived */
+	front_count(s->front, &s->unfinished, 0);
 	return failed;
 }
 
@@ -184,7 +184,7 @@ static void on_post(struct sink *s)
 		                 "the body is longer than 4 MiB; send a smaller message");
 		return;
 	}
-	if (parse(in, &m, &wrong)) {
+	if (parse(s, &m, &wrong)) {
 		http_reply_error(s, 400, m.id, wrong.code, wrong.text);
 	} else {
 		take_any(s, &m);
@@ -291,7 +291,7 @@ static void on_message(struct sink *s)
 	} else if (length > FRONT_MAX_MESSAGE) {
 		http_reply_error(s, 413, NULL, RPC_INVALID_REQUEST,
 		                 "the body is longer than 4 MiB; send a smaller message");
-	} else if (parse(in, &m, &wrong)) {
+	} else if (parse(s, &m, &wrong)) {
 		http_reply_error(s, 400, m.id, wrong.code, wrong.text);
 	} else if (m.kind == RPC_BATCH) {
 		http_reply_error(s, 400, NULL, RPC_INVALID_REQUEST,
@@ -325,6 +325,17 @@ static void on_metrics(struct sink *s)
 
 /* ---- requests ---- */
 
+/* Its body stays with the request meanwhile. */
+static void post(struct sink *s, sink_take *take)
+{
+	size_t length = evbuffer_get_length(evhttp_request_get_input_buffer(s->http));
+
+	if (length > FRONT_BIG_CALL)
+		unread_add(s, length, take);
+	else
+		take(s);
+}
+
 static void route(struct sink *s, const char *path)
 {
 	enum evhttp_cmd_type method = evhttp_request_get_command(s->http);
@@ -336,12 +347,12 @@ static void route(struct sink *s, const char *path)
 	} else if (strcmp(path, "/sse") == 0 && method == EVHTTP_REQ_GET) {
 		on_stream(s);
 	} else if (strcmp(path, "/message") == 0 && method == EVHTTP_REQ_POST) {
-		on_message(s);
+		post(s, on_message);
 	} else if (strcmp(path, "/mcp") != 0) {
 		http_reply_error(s, 404, NULL, RPC_INVALID_REQUEST,
 		                 "there is nothing here; MCP is served at /mcp");
 	} else if (method == EVHTTP_REQ_POST) {
-		on_post(s);
+		post(s, on_post);
 	} else if (method == EVHTTP_REQ_GET) {
 		on_get(s);
 	} else if (method == EVHTTP_REQ_DELETE) {

@@ -28,6 +28,7 @@
 #include "sql/session.h"
 #include "sql/tool_call.h"
 #include "turn.h"
+#include "unread.h"
 #include "workspace.h"
 
 #include <cjson/cJSON.h>
@@ -364,6 +365,7 @@ static int open_loop(struct front *f, struct err *e)
 	STAILQ_INIT(&f->told);
 	STAILQ_INIT(&f->told_words);
 	TAILQ_INIT(&f->line);
+	unread_start(f);
 	f->turn = event_new(f->base, -1, 0, turn_run, f);
 	f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
@@ -382,6 +384,7 @@ static void close_loop(struct front *f)
 	struct event *const events[] = { f->turn,  f->bell,     f->signal, f->beat,
 		                         f->clock, f->patience, f->more };
 
+	unread_stop(f);
 	ipc_stop(f);
 	pipe_stop(f);
 	http_stop(f);

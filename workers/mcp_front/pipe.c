@@ -10,6 +10,7 @@
 #include "log.h"
 #include "socket.h"
 #include "take.h"
+#include "unread.h"
 
 #include <event2/buffer.h>
 #include <event2/listener.h>
@@ -194,9 +195,19 @@ static bool take_any(void *arg, const char *line, size_t length)
 	return !s->gone;
 }
 
-static void on_read(struct bufferevent *pipe, void *arg)
+/* Whether these bytes complete a big message. */
+static bool completes_big(const struct sink *s, const char *bytes, size_t n)
 {
-	struct sink *s = arg;
+	return s->lines.rest.length > FRONT_BIG_CALL && memchr(bytes, '\n', n);
+}
+
+static void read_big(struct sink *s);
+
+/* Takes what has arrived, up to the end of a big message: that waits until read_big takes it, and
+ * so does what follows. */
+static void take_bytes(struct sink *s, bool takes_big)
+{
+	struct bufferevent *pipe = s->pipe;
 	struct evbuffer *in = bufferevent_get_input(pipe);
 	size_t n;
 
@@ -204,16 +215,34 @@ static void on_read(struct bufferevent *pipe, void *arg)
 	while (!s->gone && (n = evbuffer_get_contiguous_space(in)) > 0) {
 		const char *bytes = (const char *)evbuffer_pullup(in, (ssize_t)n);
 
+		if (!takes_big && completes_big(s, bytes, n)) {
+			(void)bufferevent_disable(pipe, EV_READ);
+			unread_add(s, 0, read_big);
+			break;
+		}
+		takes_big = false;
 		if (lines_feed(&s->lines, bytes, n, take_any, s))
 			(void)evbuffer_drain(in, n);
 	}
 	front_count(s->front, &s->unfinished, s->lines.rest.length);
-	if (!s->gone && front_is_overfull(s->front, s->unfinished)) {
+	if (!s->gone && !unread_has(s) && front_is_overfull(s->front, s->unfinished)) {
 		lines_skip(&s->lines);
 		s->overfull = true;
 		front_count(s->front, &s->unfinished, 0);
 	}
 	sink_drop(s);
+}
+
+static void read_big(struct sink *s)
+{
+	(void)bufferevent_enable(s->pipe, EV_READ);
+	take_bytes(s, true);
+}
+
+static void on_read(struct bufferevent *pipe, void *arg)
+{
+	(void)pipe;
+	take_bytes(arg, false);
 }
 
 static void on_event(struct bufferevent *pipe, short what, void *arg)

@@ -16,6 +16,8 @@ struct front;
 struct waiter;
 struct sink;
 
+typedef void sink_take(struct sink *s);
+
 /* What a transport provides. Any of these functions may end the sink. */
 struct transport {
 	/* Sends a reply, a whole JSON-RPC message. event_id: for a client that may resume, or
@@ -47,7 +49,7 @@ struct sink {
 	bool initializes; /* HTTP: send no header before the result, which names the session */
 	int fd; /* HTTP: watched for hang-up while streaming */
 	struct lines lines; /* pipe */
-	size_t unfinished; /* pipe: its share of front.unfinished */
+	size_t unfinished; /* its share of front.unfinished; HTTP: of a message that is unread */
 	bool overfull; /* pipe: the line that is being skipped would have been too much for all */
 	int64_t *told; /* calls whose results are being sent */
 	size_t told_count;
@@ -56,6 +58,8 @@ struct sink {
 	bool greeted; /* pipe: its first line has arrived */
 	LIST_HEAD(, waiter) waiters;
 	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes; event stream: of front.streams */
+	sink_take *take; /* of its big message, which waits to be parsed; NULL: none does */
+	STAILQ_ENTRY(sink) in_unread;
 	bool ends_session; /* event stream of 2024-11-05: when it ends, so does the connection */
 };
 

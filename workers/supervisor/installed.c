@@ -123,9 +123,22 @@ static bool read_build(struct str *build)
 	return build->length > 0;
 }
 
+/* Whether this process was started from what is installed now. */
+static bool is_installed(void)
+{
+	OWNED(str) struct str program = { 0 };
+	struct stat ours, there;
+
+	return installed_program(&program, NULL) == 0 && stat("/proc/self/exe", &ours) == 0 &&
+	       stat(str_text(&program), &there) == 0 && ours.st_dev == there.st_dev &&
+	       ours.st_ino == there.st_ino;
+}
+
 void installed_remember(struct supervisor *s)
 {
-	s->installed.mark = s->installed.seen = mark_of_all(s);
+	s->installed.seen = mark_of_all(s);
+	/* 0: another was installed while we started. */
+	s->installed.mark = is_installed() ? s->installed.seen : 0;
 }
 
 bool installed_is_another(struct supervisor *s)

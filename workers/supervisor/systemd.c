@@ -69,7 +69,7 @@ char **systemd_front_environment(const struct supervisor *s)
 	return out;
 }
 
-void systemd_notify(const char *text)
+static void notify(const char *text, int flags)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -84,11 +84,17 @@ void systemd_notify(const char *text)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	(void)sendto(fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&a,
+	(void)sendto(fd, text, strlen(text), MSG_NOSIGNAL | flags, (const struct sockaddr *)&a,
 	             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
 	(void)close(fd);
 }
 
+void systemd_notify(const char *text)
+{
+	notify(text, 0);
+}
+
+/* A systemd that does not read must not stop us: one sign more or less does not matter. */
 int systemd_beat(struct supervisor *s)
 {
 	int64_t now = clock_monotonic_ms();
@@ -96,7 +102,7 @@ int systemd_beat(struct supervisor *s)
 	if (!s->watchdog_ms)
 		return INT_MAX;
 	if (now >= s->watchdog_at_ms) {
-		systemd_notify("WATCHDOG=1");
+		notify("WATCHDOG=1", MSG_DONTWAIT);
 		s->watchdog_at_ms = now + s->watchdog_ms;
 	}
 	return (int)(s->watchdog_at_ms - now);

@@ -1,0 +1,67 @@
+/* hand_places: which job may start next, and the state that this rests on. Places are for jobs that
+ * use a processor: one that waits for a disk, or has become slow, gives its place up, and a
+ * workspace with two of those gets no more. */
+#ifndef HAND_PLACES_H
+#define HAND_PLACES_H
+
+#include "hand_queue.h"
+
+#include <sys/types.h>
+
+enum {
+	HAND_QUICK_MS = 1000, /* a job that takes longer is slow */
+};
+
+/* A process at work, or about to end. */
+struct hand {
+	LIST_ENTRY(hand) next;
+	uint32_t number;
+	struct hand_task *task; /* NULL: done, or given up */
+	char *root; /* the workspace it works in */
+	bool is_big, is_killed;
+	int64_t began_ms; /* monotonic */
+	pid_t pid; /* 0: not yet known */
+	int64_t worked_ns; /* its processor time when last looked at */
+	int64_t moved_ms; /* monotonic: when that had last grown */
+	int fd;
+	struct event *io;
+	struct str out; /* the request, */
+	size_t sent; /* of which this much is sent */
+	struct str in; /* the answer, with its header */
+	int pidfd; /* -1: not yet known */
+	struct event *end;
+	bool has_ended;
+	struct front *front;
+};
+
+struct hands {
+	char *path;
+	struct str fence; /* the setting: each job is fenced to its workspace */
+	int at_once;
+	pid_t pid; /* of the first process, which forks the others; 0: none */
+	int control;
+	struct event *told, *clock;
+	bool is_soon; /* clock goes off within LOOK_SOON_MS */
+	int64_t start_ms; /* monotonic: when it may be restarted */
+	uint32_t number;
+	LIST_HEAD(, hand) all;
+	struct hand_queue queue;
+	const char **listed; /* folders named in the configuration, */
+	size_t listed_count;
+	int64_t silent_ms; /* monotonic: until then folders on a silent disk are left out */
+	size_t left_out; /* those are at the end of listed */
+};
+
+/* Takes the next job of this kind that may start off the queue; NULL: none may. */
+struct hand_task *hand_places_next(struct hands *hands, bool is_big);
+/* Whether a job of this kind may start, whoever asks. */
+bool hand_places_have_room(const struct hands *hands, bool is_big);
+/* Whether this one may. */
+bool hand_places_have_one(const struct hands *hands, const struct hand_task *t);
+/* Whether a job need not wait longer: those that are tried in its workspace do not come back. */
+bool hand_places_are_hopeless(const struct hands *hands, const struct hand_task *t);
+
+/* The workspace of a job, as it is named there. */
+const char *hand_places_root(const struct hand_task *t);
+
+#endif
