@@ -29,7 +29,7 @@ INSERT INTO slack_part VALUES
   ('nudged', 'post', 5, 6, 0),  -- the watchdog has nudged; detail: alert_id, nudge
   ('escalated', 'post', 3, 2, 0), -- nudges did not help: everybody is called; detail: alert_id
   ('auto', 'post', 7, 7, 0),    -- what the policy allowed; detail: notice
-  ('gate', 'post', 3, 6, 0),    -- an agent did what it had not asked for, or not so
+  ('gate', 'post', 5, 6, 0),    -- an agent did what it had not asked for, or not so; after the replies before it
   ('alias', 'post', 3, 5, 1),   -- a command of [commands] that an operator runs, with its output
   ('output', 'file', 5, 6, 1),  -- its whole output, if that does not fit in 'alias'
   ('file', 'file', 5, 6, 1),    -- a whole file, on request: content_seq, file_name

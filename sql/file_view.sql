@@ -1,11 +1,12 @@
 -- Every statement on files that an operator asks to see.
 
 -- name: file_view_insert :rows
--- 0 rows: there is no such proposal, or Slack must not see it.
+-- 0 rows: it is about no file, or Slack must not see it.
 INSERT INTO file_view (request_seq, channel_id, thread_ts, created_at)
 SELECT r.seq, :channel, :thread_ts, :now
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.id = :request AND r.kind = 'clearance' AND s.mode <> 'local';
+ WHERE r.id = :request AND s.mode <> 'local'
+   AND (r.kind = 'clearance' OR EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq));
 
 -- name: file_view_next :one
 SELECT v.seq, v.request_seq, v.channel_id, v.thread_ts

@@ -7,7 +7,8 @@
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
        s.client_name,
        EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
-       EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
+       EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven,
+       EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
@@ -35,7 +36,8 @@ SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s
        (SELECT verdict FROM request_verdict
          WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,
        EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
-       EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
+       EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven,
+       EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
 
 -- name: operator_shut :one
@@ -46,7 +48,9 @@ SELECT s.mode FROM session AS s JOIN source AS f ON f.name = :source AND f.shut_
 
 -- name: operator_last_question :one
 -- The last request of a session that one of three verdicts would have answered.
-SELECT r.id FROM request AS r
+SELECT r.id, NOT EXISTS (SELECT 1 FROM request AS n
+                          WHERE n.session_seq = r.session_seq AND n.seq > r.seq) AS is_newest
+  FROM request AS r
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
  WHERE r.session_seq = :session ORDER BY r.seq DESC LIMIT 1;
 

@@ -162,8 +162,10 @@ SELECT seq, session_seq, kind, state FROM request WHERE id = :id;
 SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
 
 -- name: request_open_of_session :many
-SELECT id, kind, title, created_at FROM request
- WHERE session_seq = :session AND state IN ('pending', 'interrupted') ORDER BY seq;
+SELECT r.id, r.kind, r.title, r.created_at,
+       EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file
+  FROM request AS r
+ WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted') ORDER BY r.seq;
 
 -- name: request_left_of_session :many
 -- What the agent of a session should continue with: what is open, what was answered but not told,

@@ -7,10 +7,12 @@
  *   is noticed within LOOK_MS.
  * - Suspend, steps of the clock and downtime become time_gap rows and move deadlines before
  *   anything is judged due. Nothing expires in the first GRACE_MS.
- * - It reads PRAGMA data_version every LOOK_MS, and at once when a process closes the WAL
- *   (IN_CLOSE_WRITE, as a shell does after its commit). If it changed, every worker is rung, at
- *   most once per LOOK_MS. Commits of our own workers thus ring a second time; the workers find
- *   nothing to do and write nothing, so it ends there.
+ * - While somebody writes to the WAL, it reads PRAGMA data_version every LOOK_MS, and at once when
+ *   a process closes the WAL (IN_CLOSE_WRITE, as a shell does after its commit). Once nobody has
+ *   written for QUIET_MS it sleeps until the next write (IN_MODIFY); it listens for that only then,
+ *   so that a busy system does not wake it with every commit. If the version changed, every worker
+ *   is rung, at most once per LOOK_MS. Commits of our own workers thus ring a second time; the
+ *   workers find nothing to do and write nothing, so it ends there.
  * - An agent that has been silent for too long is the next due row of stall.h, handled likewise. A
  *   summary of what a policy allowed (auto_notice) is sent when it is due.
  * - Every SEAL_MS it seals new events (audit.h).
@@ -37,7 +39,8 @@
 #include <unistd.h>
 
 enum {
-	LOOK_MS = 250, /* between checks for foreign writers */
+	LOOK_MS = 250, /* between checks for foreign writers, while somebody writes */
+	QUIET_MS = 2000, /* after the last write; a commit may take so long to be flushed */
 	GRACE_MS = 60000, /* nothing expires this soon after a start */
 	SEAL_AGAIN_MS = 10000, /* after the rules refused a seal */
 	SEAL_MS = 1000, /* a multiple of LOOK_MS */
@@ -46,6 +49,9 @@ enum {
 struct watch {
 	struct time_watch time;
 	int inotify_fd, clock_fd; /* both in w->extra_fd */
+	char folder[PATH_MAX]; /* of the WAL; watched */
+	bool sleeps; /* until the WAL is written to */
+	int64_t awake_ms; /* monotonic: until then somebody may be writing */
 	char log_name[NAME_MAX + 1];
 	int64_t version; /* PRAGMA data_version */
 	bool unrung; /* it changed and nobody was rung since */
@@ -73,20 +79,31 @@ static void watch_clear(struct watch *d)
 
 /* ---- other things that wake it ---- */
 
+/* Whether it is woken by writes to the WAL, or only by its being closed. */
+static int listen_for_writes(struct watch *d, bool writes, struct err *e)
+{
+	uint32_t mask = writes ? IN_CLOSE_WRITE | IN_MODIFY : IN_CLOSE_WRITE;
+
+	if (inotify_add_watch(d->inotify_fd, d->folder, mask) < 0)
+		return err_errno(e, ERR_AGAIN, "cannot watch %s", d->folder);
+	d->sleeps = writes;
+	return 0;
+}
+
 static int watch_log(struct watch *d, const char *db_path, struct err *e)
 {
-	char folder[PATH_MAX]; /* SQLite, too, resolves symlinks and puts the WAL there */
 	char *slash;
 
-	if (!realpath(db_path, folder))
+	/* SQLite, too, resolves symlinks and puts the WAL there. */
+	if (!realpath(db_path, d->folder))
 		return err_errno(e, err_kind_of_file(errno), "cannot find %s", db_path);
-	slash = strrchr(folder, '/');
+	slash = strrchr(d->folder, '/');
 	(void)snprintf(d->log_name, sizeof(d->log_name), "%.240s-wal", slash + 1);
 	slash[1] = '\0';
 	d->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (d->inotify_fd < 0 || inotify_add_watch(d->inotify_fd, folder, IN_CLOSE_WRITE) < 0)
-		return err_errno(e, ERR_AGAIN, "cannot watch %s", folder);
-	return 0;
+	if (d->inotify_fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot watch %s", d->folder);
+	return listen_for_writes(d, false, e);
 }
 
 /* The year 2242. */
@@ -120,24 +137,38 @@ static int watch_open(struct watch *d, struct worker *w, struct err *e)
 	return add(w, d->inotify_fd, e) || add(w, d->clock_fd, e) ? -1 : 0;
 }
 
-/* Drains the events. True: a process closed the WAL. */
-static bool log_was_closed(struct watch *d)
+struct heard {
+	bool closed; /* a process closed the WAL */
+	bool written; /* a process wrote to it */
+};
+
+static void hear(const struct watch *d, const struct inotify_event *event, struct heard *h)
+{
+	bool lost = event->mask & IN_Q_OVERFLOW;
+
+	if (!lost && (!event->len || strcmp(event->name, d->log_name) != 0))
+		return;
+	h->closed |= lost || (event->mask & IN_CLOSE_WRITE);
+	h->written = true;
+}
+
+/* Drains the events. */
+static struct heard drain(struct watch *d)
 {
 	char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
 	const struct inotify_event *event;
-	bool closed = false;
+	struct heard h = { 0 };
 	uint64_t ticks;
 	ssize_t n;
 
 	while ((n = read(d->inotify_fd, buffer, sizeof(buffer))) > 0)
 		for (const char *at = buffer; at < buffer + n; at += sizeof(*event) + event->len) {
 			event = (const struct inotify_event *)(const void *)at;
-			closed |= (event->mask & IN_Q_OVERFLOW) ||
-			          (event->len && strcmp(event->name, d->log_name) == 0);
+			hear(d, event, &h);
 		}
 	if (read(d->clock_fd, &ticks, sizeof(ticks)) < 0 && errno == ECANCELED)
 		arm_clock(d);
-	return closed;
+	return h;
 }
 
 /* ---- foreign writers ---- */
@@ -155,6 +186,24 @@ static int has_changed(struct watch *d, struct store *st, struct err *e)
 	return changed;
 }
 
+/* Falls asleep when nobody has written for long, and wakes up when somebody does. Between listening
+ * and sleeping is one more look: no write goes unnoticed. */
+static int mind_writers(struct watch *d, bool active, struct err *e)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (active) {
+		d->awake_ms = now + QUIET_MS;
+		if (d->look_ms > now + LOOK_MS)
+			d->look_ms = now + LOOK_MS;
+		return d->sleeps ? listen_for_writes(d, false, e) : 0;
+	}
+	if (d->sleeps || now < d->awake_ms)
+		return 0;
+	d->look_ms = now + LOOK_MS;
+	return listen_for_writes(d, true, e);
+}
+
 /* Rings every worker at the regular look, or at once after the WAL was closed, if not too often. */
 static void ring_for_others(struct watch *d, const struct worker *w, bool closed)
 {
@@ -162,7 +211,7 @@ static void ring_for_others(struct watch *d, const struct worker *w, bool closed
 	bool regular = now >= d->look_ms;
 
 	if (regular)
-		d->look_ms = now + LOOK_MS;
+		d->look_ms = now + (d->sleeps ? WORKER_LOOK_MS : LOOK_MS);
 	if (d->unrung && (regular || (closed && now - d->rung_ms >= LOOK_MS))) {
 		doorbell_ring_all(w->run_fd);
 		d->rung_ms = now;
@@ -284,15 +333,15 @@ static int step(struct watch *d, struct worker *w, struct err *e)
 {
 	int64_t now_ms = clock_now_ms(); /* first: a clock set after this makes nothing due */
 	const struct time_reading now = time_gap_clocks();
-	bool closed = log_was_closed(d);
+	struct heard heard = drain(d);
 	int gap = note_gap(d, w, &now, e);
 	int changed = gap < 0 ? -1 : has_changed(d, &w->store, e);
 	int sealed = changed < 0 ? -1 : seal(d, w, e);
 	int more = 0;
 
-	if (sealed < 0)
+	if (sealed < 0 || mind_writers(d, heard.written || changed, e))
 		return -1;
-	ring_for_others(d, w, closed);
+	ring_for_others(d, w, heard.closed);
 	if (gap || changed || d->question_ms <= now_ms || d->call_ms <= now_ms ||
 	    d->stall_ms <= now_ms || d->notice_ms <= now_ms) {
 		if (read_due(d, &w->store, e))

@@ -191,6 +191,12 @@ static int write_row(struct worker *w, struct err *e)
 	return store_commit(&w->store, e);
 }
 
+/* All workers of a machine in the same moment: what they commit wakes the others once. */
+static int64_t next_beat_ms(void)
+{
+	return (clock_monotonic_ms() / WORKER_HEARTBEAT_MS + 1) * WORKER_HEARTBEAT_MS;
+}
+
 static int open_worker(struct worker *w, const char *name, const char *purpose, bool for_row,
                        int argc, char **argv, struct err *e)
 {
@@ -216,7 +222,7 @@ static int open_worker(struct worker *w, const char *name, const char *purpose, 
 	pulse_show(w->lock_fd);
 	if (store_open(&w->store, w->db_path, w->run_dir, e) || check_build(w, e))
 		return -1;
-	w->heartbeat_ms = clock_monotonic_ms() + WORKER_HEARTBEAT_MS;
+	w->heartbeat_ms = next_beat_ms();
 	return write_row(w, e);
 }
 
@@ -308,7 +314,7 @@ int worker_heartbeat(struct worker *w, struct err *e)
 		return -1;
 	if (clock_monotonic_ms() < w->heartbeat_ms)
 		return 0;
-	w->heartbeat_ms = clock_monotonic_ms() + WORKER_HEARTBEAT_MS;
+	w->heartbeat_ms = next_beat_ms();
 	return store_begin(&w->store, e)
 	           ? -1
 	           : end(w, sql_worker_heartbeat(&w->store, w->id.text, e), e);

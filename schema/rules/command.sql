@@ -168,12 +168,13 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM session AS s JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL
               WHERE s.id = NEW.session_id AND NEW.verb = 'resume' AND s.status IN ('interrupted', 'parked')
              UNION ALL
-             SELECT 9, 'refused', 'its agent never ran', NULL
+             SELECT 9, 'refused', 'its agent never ran; `session-restart` starts it', NULL
                FROM session AS s
               WHERE s.id = NEW.session_id AND NEW.verb = 'resume' AND s.status = 'interrupted'
                 AND NOT EXISTS (SELECT 1 FROM agent_run WHERE session_seq = s.seq)
              UNION ALL
-             SELECT 9, 'refused', 'only a session that agent-intercom started can be restarted', NULL
+             SELECT 9, 'refused', 'only a session that agent-intercom started can be restarted; '
+                    || 'start this one''s agent where you started it before', NULL
                FROM session AS s
               WHERE s.id = NEW.session_id AND NEW.verb = 'session-restart' AND s.origin <> 'started'
              UNION ALL
@@ -230,10 +231,10 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                             AND json_extract(w.value, '$.path') <> ''), ''), NULL
                FROM look_order AS o WHERE o.seq = NEW.seq AND o.workspace_root IS NULL
              UNION ALL
-             SELECT 9, 'refused', 'agent-intercom does not run here yet', NULL
+             SELECT 9, 'refused', 'agent-intercom has not run on this machine yet: start it there', NULL
                FROM look_order AS o WHERE o.seq = NEW.seq AND o.machine IS NULL
              UNION ALL
-             SELECT 9, 'refused', 'agent-intercom does not run here yet', NULL
+             SELECT 9, 'refused', 'agent-intercom has not run on this machine yet: start it there', NULL
                FROM start_order AS o
               WHERE o.seq = NEW.seq AND o.machine IS NULL
                 AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
@@ -281,7 +282,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM run_order AS o
               WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND o.workspace_root IS NULL
              UNION ALL
-             SELECT 10, 'refused', 'agent-intercom does not run here yet', NULL
+             SELECT 10, 'refused', 'agent-intercom has not run on this machine yet: start it there', NULL
                FROM run_order AS o
               WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND o.machine IS NULL
              UNION ALL

@@ -72,6 +72,17 @@ WHEN (OLD.seen IS NULL AND NEW.seen = 'differs')
                    coalesce(NEW.seen_why, 'it differs') END,
          coalesce(NEW.seen_at, NEW.withheld_at)
     FROM (SELECT (SELECT title FROM request WHERE seq = NEW.request_seq) AS title);
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.withheld_at
+   WHERE NEW.seen_at IS NULL AND request_seq = NEW.request_seq AND kind = 'ask';
+END;
+
+-- What was approved and denied first is allowed after all: its message says so.
+CREATE TRIGGER gate_call_allowed AFTER UPDATE OF decision ON gate_call
+WHEN OLD.decision <> 'allow' AND NEW.decision = 'allow' AND NEW.request_seq IS NOT NULL BEGIN
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.decided_at
+   WHERE request_seq = NEW.request_seq AND kind = 'ask'
+     AND EXISTS (SELECT 1 FROM gate_call AS g
+                  WHERE g.request_seq = NEW.request_seq AND g.withheld_at IS NOT NULL);
 END;
 
 -- What was allowed before a tool and grants no permission any more: it has done so, or what was

@@ -109,6 +109,13 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
            WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = NEW.seq)) IS NULL;
 END;
 
+-- What is about a file that can be looked at: one that was there when it was asked.
+CREATE VIEW request_with_file AS
+SELECT seq FROM request
+ WHERE original_hash <> 'new_file'
+    OR EXISTS (SELECT 1 FROM request_file AS f
+                WHERE f.request_seq = request.seq AND f.original_hash <> 'new_file');
+
 -- The paths of a request belong to what was asked.
 CREATE TRIGGER request_file_is_asked BEFORE INSERT ON request_file BEGIN
   SELECT RAISE(ABORT, 'request_file: asked: a question gets its paths before it is answered')

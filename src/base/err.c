@@ -28,7 +28,7 @@ void err_tell_errno(struct err *e, enum err_kind kind, const char *format, ...)
 
 	if (!e)
 		e = &nobody;
-	e->kind = kind;
+	e->kind = kind == ERR_INPUT ? err_kind_of_file(saved) : kind;
 	va_start(args, format);
 	(void)vsnprintf(e->text, sizeof(e->text), format, args);
 	va_end(args);

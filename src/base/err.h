@@ -55,7 +55,7 @@ struct err_refused {
 bool err_take_refused(struct err *e, struct err_refused *refused);
 
 /* The kind of a failed call on a file: what a disk refuses (errno EIO, ENOSPC, EDQUOT) may work
- * later, anything else is ERR_INPUT. */
+ * later, anything else is ERR_INPUT. err_errno makes the same of ERR_INPUT. */
 enum err_kind err_kind_of_file(int error);
 
 /* The exit status of a process (sysexits.h): 0 success, 75 try later or a row was refused, 78 wrong

@@ -7,9 +7,24 @@
 #include <stdio.h>
 #include <uuid/uuid.h>
 
+enum { AHEAD_MS = 200 };
+
+/* The instant of the next id: never that of another one of this process, as long as they do not
+ * come faster than one a millisecond for long. People read only that part of an id. */
+static uint64_t next_ms(void)
+{
+	static uint64_t last;
+	uint64_t ms = (uint64_t)clock_now_ms();
+
+	if (ms <= last && last - ms < AHEAD_MS)
+		ms = last + 1;
+	last = ms;
+	return ms;
+}
+
 struct id id_new(void)
 {
-	uint64_t ms = (uint64_t)clock_now_ms();
+	uint64_t ms = next_ms();
 	struct id id;
 	uuid_t raw;
 

@@ -118,7 +118,8 @@ static int find_subject(struct desk *d, const char *id, struct found *f, struct 
 		return desk_give(d, v->means[0], NULL, id, e) < 0
 		           ? -1
 		           : desk_tell(d, SAID_REFUSED,
-		                       "not found: no question has an id that begins with '%.40s'",
+		                       "not found: no question has an id that begins with '%.40s'; "
+		                       "`inbox` lists what waits",
 		                       id);
 	if (count == 0)
 		return undoes ? nothing_to_undo(d, e)

@@ -209,7 +209,8 @@ static int session_to_stop(struct desk *d, const char *text, struct found *f, st
 	int count;
 
 	if (*text)
-		return no_such_session(d, text, e);
+		return d->who->place.session_seq ? nothing_waits(d, true, e)
+		                                 : no_such_session(d, text, e);
 	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e);
 	if (count < 0)
 		return TARGET_FAILED;
@@ -335,6 +336,8 @@ static void name_in_full(struct found *f, const struct request *r)
 {
 	OWNED(str) struct str what = { 0 };
 
+	if (r->row.kind == REQUEST_KIND_PERMISSION && r->row.file_path && !request_is_change(r))
+		return; /* an edit, which an agent shows as a diff: its name says which */
 	seen_add(&what, r);
 	if (!what.length || what.length > NAME_MOST)
 		return;

@@ -25,6 +25,7 @@ void desk_add(struct desk *d, const char *name, const char *text);
 /* The kinds of requests that wait in a session. */
 struct waiting {
 	int clearances, prompts, standbys;
+	int files; /* of the clearances, those that are about a file which can be looked at */
 	char standby[ID_BYTES]; /* the first one */
 };
 

@@ -55,7 +55,7 @@ static void set(char *to, size_t size, const char *text)
 }
 
 /* "claude-code in web" */
-static void add_whose(struct str *out, const char *client, const char *root)
+void find_add_whose(struct str *out, const char *client, const char *root)
 {
 	str_add_shown(out, client ? client : "agent", strlen(client ? client : "agent"), 40);
 	str_add(out, " in ");
@@ -66,7 +66,7 @@ static void add_line(struct found *f, const char *name, const char *client, cons
 {
 	if (f->count <= FIND_NAMED) {
 		str_addf(&f->list, "\n  %s, ", name);
-		add_whose(&f->list, client, root);
+		find_add_whose(&f->list, client, root);
 	} else if (f->count == FIND_NAMED + 1) {
 		str_add(&f->list, "\n  ...");
 	}
@@ -113,10 +113,12 @@ static void meanings(const struct verb *v, enum request_verdict means[3])
 		                                   : REQUEST_VERDICT_NONE;
 }
 
-/* "no" does not answer an agent on standby. */
-static bool fits(const struct verb *v, enum request_kind kind)
+/* "no" does not answer an agent on standby, and `file` shows none of what is about no file. */
+static bool fits(const struct verb *v, const struct question_row *q)
 {
-	return strcmp(v->word, "no") != 0 || kind != REQUEST_KIND_STANDBY;
+	if (strcmp(v->word, "file") == 0)
+		return q->kind == REQUEST_KIND_CLEARANCE || q->has_file;
+	return strcmp(v->word, "no") != 0 || q->kind != REQUEST_KIND_STANDBY;
 }
 
 /* The session of the thread. */
@@ -151,7 +153,7 @@ int find_questions(struct store *st, const struct place *where, const struct ver
 	while ((got = row_next(&q.row, e)) > 0) {
 		bool named = !id || begins(q.id, id) || (by_session && begins(q.session_id, id));
 
-		if (!named || !fits(v, q.kind))
+		if (!named || !fits(v, &q))
 			continue;
 		if (is_exact(id, q.id))
 			found_clear(f);
@@ -204,7 +206,7 @@ static int read_question(struct store *st, const struct verb *v, const char *id,
 	if (got <= 0)
 		return got;
 	take_question(f, &q);
-	if (!fits(v, f->kind))
+	if (!fits(v, &q))
 		f->verdict = REQUEST_VERDICT_NONE;
 	add_story(&f->story, &q);
 	return 1;
@@ -236,7 +238,10 @@ int find_last_question(struct store *st, int64_t session_seq, const struct verb 
 
 	meanings(v, means);
 	got = sql_operator_last_question(st, means[0], means[1], means[2], session_seq, &last, e);
-	return got > 0 ? read_question(st, v, last.id, f, e) : got;
+	if (got > 0)
+		got = read_question(st, v, last.id, f, e);
+	f->is_newest = got > 0 && last.is_newest;
+	return got;
 }
 
 int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
@@ -288,7 +293,7 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 		f->status = s->status;
 		f->started = s->origin == SESSION_ORIGIN_STARTED;
 		str_addf(&f->name, "%.*s (", FIND_SHORT, s->id);
-		add_whose(&f->name, s->client_name, s->workspace_root);
+		find_add_whose(&f->name, s->client_name, s->workspace_root);
 		str_add_char(&f->name, ')');
 	}
 	add_line(f, line, s->client_name, s->workspace_root);

@@ -37,11 +37,15 @@ struct found {
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str chosen; /* the option that was, unless it is a yes or a no */
 	struct str story; /* how a closed request ended: "expired at ..." */
+	bool is_newest; /* its session has asked nothing since */
 	bool listening; /* a caller is waiting for the answer right now */
 	bool is_driven; /* an agent whose protocol we speak asks, not a caller of our tools */
 };
 
 void found_clear(struct found *f);
+
+/* "claude in web": an agent, by the name of its program and of its workspace. */
+void find_add_whose(struct str *out, const char *client, const char *root);
 
 /* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
  * anywhere; NULL: those of the place. -1 on error, otherwise f->count. */

@@ -116,6 +116,8 @@ static int inbox(struct desk *d, struct err *e)
 			continue;
 		str_addf(&d->out->text, "%.*s  ", FIND_SHORT, q.id);
 		str_add_shown(&d->out->text, q.title, strlen(q.title), 100);
+		str_add(&d->out->text, "  of ");
+		find_add_whose(&d->out->text, q.client_name, q.workspace_root);
 		str_add_char(&d->out->text, '\n');
 	}
 	if (count == 0)

@@ -229,7 +229,8 @@ static int find_only(struct desk *d, char number[ID_BYTES], struct err *e)
 	if (got < 0)
 		return -1;
 	if (count == 0)
-		return desk_tell(d, SAID_UNCLEAR, "no command runs");
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "no command runs; `runs` lists those that have ended");
 	return count == 1
 	           ? 1
 	           : desk_tell(d, SAID_UNCLEAR,
@@ -245,8 +246,9 @@ int desk_run_stop(struct desk *d, struct err *e)
 	int got = 1;
 
 	if (*verb_skip_blanks(line + digits) || digits >= sizeof(number))
-		return desk_tell(d, SAID_UNCLEAR, "run-stop takes the number of a run, not '%.40s'",
-		                 line);
+		return desk_tell(
+		    d, SAID_UNCLEAR,
+		    "run-stop takes the number of a run, not '%.40s'; `runs` lists them", line);
 	if (digits)
 		(void)snprintf(number, sizeof(number), "%.*s", (int)digits, line);
 	else
@@ -322,7 +324,9 @@ static int show_one(struct desk *d, int64_t seq, struct err *e)
 	int got = sql_alias_run_read(d->st, seq, &run, e);
 
 	if (got <= 0)
-		return got < 0 ? -1 : desk_tell(d, SAID_UNCLEAR, "there is no run %" PRId64, seq);
+		return got < 0 ? -1
+		               : desk_tell(d, SAID_UNCLEAR,
+		                           "there is no run %" PRId64 "; `runs` lists them", seq);
 	if (run.content_seq && content_get(d->st, run.content_seq, &output, e))
 		return -1;
 	if (!run.content_seq && run.shown)
@@ -368,7 +372,8 @@ int desk_runs(struct desk *d, struct err *e)
 	int64_t seq = strtoll(line, &end, 10);
 
 	if (*verb_skip_blanks(end) || (end != line && seq <= 0))
-		return desk_tell(d, SAID_UNCLEAR, "runs takes the number of a run, not '%.40s'",
-		                 line);
+		return desk_tell(
+		    d, SAID_UNCLEAR,
+		    "runs takes the number of a run, not '%.40s'; `runs` alone lists them", line);
 	return end != line ? show_one(d, seq, e) : list(d, e);
 }

@@ -17,7 +17,7 @@ int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct e
 		if (row.kind == REQUEST_KIND_PROMPT)
 			w->prompts++;
 		else if (row.kind != REQUEST_KIND_STANDBY)
-			w->clearances++;
+			w->clearances++, w->files += row.has_file;
 		else if (w->standbys++ == 0)
 			(void)snprintf(w->standby, ID_BYTES, "%s", row.id);
 	}
@@ -44,7 +44,7 @@ int operator_hint(struct store *st, const struct speaker *who, int64_t session_s
 		return count;
 	}
 	if (w.clearances)
-		str_add(out, "`approve`, `reject [why]`, `file`");
+		str_addf(out, "`approve`, `reject [why]`%s", w.files ? ", `file`" : "");
 	if (w.prompts)
 		str_addf(out, "%s`continue`, `refine <text>`", out->length ? ", " : "");
 	if (w.standbys)

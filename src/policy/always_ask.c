@@ -64,16 +64,19 @@ static size_t length_of(const char *path, int names)
 	return (size_t)(end - path);
 }
 
-/* Whether a run of names, which begins at `at`, is what an entry says. Nearly every entry is plain,
- * and there are many: no pattern is made of those. */
-static bool is_run(const char *entry, const char *at, size_t length)
+/* Whether an entry without wildcards is among the names of path. Each path is held against all of
+ * ours. */
+static bool covers_plain(const char *entry, const char *path)
 {
-	OWNED(str) struct str run = { 0 };
+	size_t length = strlen(entry);
 
-	if (!entry[strcspn(entry, "*?[\\")])
-		return strncasecmp(entry, at, length) == 0 && !entry[length];
-	str_add_bytes(&run, at, length);
-	return fnmatch(entry, run.bytes, FNM_PATHNAME | FNM_CASEFOLD) == 0;
+	for (const char *at = path; at; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (strncasecmp(entry, at, length) == 0 &&
+		    (at[length] == '/' || at[length] == '\0'))
+			return true;
+	}
+	return false;
 }
 
 static bool covers(const char *entry, const char *path)
@@ -81,11 +84,15 @@ static bool covers(const char *entry, const char *path)
 	int names = count_names(entry);
 
 	for (const char *at = path; at; at = strchr(at, '/')) {
+		OWNED(str) struct str run = { 0 };
 		size_t length;
 
 		at += *at == '/';
 		length = length_of(at, names);
-		if (length && is_run(entry, at, length))
+		if (!length)
+			continue;
+		str_add_bytes(&run, at, length);
+		if (fnmatch(entry, run.bytes, FNM_PATHNAME | FNM_CASEFOLD) == 0)
 			return true;
 	}
 	return false;
@@ -137,7 +144,7 @@ bool always_ask_ends(const char *path, const cJSON *more)
 const char *always_ask_entry(const char *path, const cJSON *more)
 {
 	for (size_t i = 0; i < COUNT(ENTRIES); i++)
-		if (covers(ENTRIES[i], path))
+		if (covers_plain(ENTRIES[i], path))
 			return ENTRIES[i];
 	return added_entry(path, more);
 }

@@ -30,7 +30,8 @@ static const char *reading_of(const struct slack_intent *a, const struct slack_t
 	if (a->meaning == INTENT_UNKNOWN)
 		return "malformed";
 	if (a->meaning == INTENT_NOTHING ||
-	    (a->meaning == INTENT_REPLY && !t->seq && !a->mentioned))
+	    (a->meaning == INTENT_REPLY && !t->seq && !a->mentioned) ||
+	    (a->meaning == INTENT_EDITED && !t->seq))
 		return "ignored";
 	return "understood";
 }
@@ -82,7 +83,7 @@ int slack_envelope_store(struct store *st, struct slack_frame *f, const struct s
 	OWNED(slack_envelope_outcome_row) struct slack_envelope_outcome_row row = { 0 };
 	int64_t seq;
 
-	if (a->meaning == INTENT_REPLY &&
+	if ((a->meaning == INTENT_REPLY || a->meaning == INTENT_EDITED) &&
 	    sql_slack_thread(st, a->channel, a->thread_ts, &thread, e) < 0)
 		return -1;
 	seq = insert(st, f, a, reading_of(a, &thread), e);

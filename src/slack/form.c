@@ -25,7 +25,10 @@ static int find_open_request(struct slack_talk *t, int64_t *ret_seq, struct err 
 	char why[200];
 
 	if (got <= 0)
-		return got < 0 ? -1 : slack_tell(t, "this question is gone", e);
+		return got < 0
+		           ? -1
+		           : slack_tell(
+		                 t, "this question is gone; `/intercom inbox` lists what waits", e);
 	*ret_seq = row.seq;
 	if (!row.decided_by)
 		return 1;
@@ -73,7 +76,11 @@ int slack_form_open(struct slack_talk *t, struct err *e)
 			return may;
 		session = sql_slack_live_session(t->st, id, e);
 		if (session <= 0)
-			return session < 0 ? -1 : slack_tell(t, "this session is gone", e);
+			return session < 0 ? -1
+			                   : slack_tell(t,
+			                                "this session is gone; `/intercom list` "
+			                                "lists those there are",
+			                                e);
 	}
 	if (!a->trigger_id)
 		return slack_tell(t, "Slack opens no form here; answer in the thread, in words", e);

@@ -4,6 +4,7 @@
 #include "form.h"
 #include "json.h"
 #include "setting.h"
+#include "sql/agent_turn.h"
 #include "sql/slack_envelope.h"
 #include "words.h"
 
@@ -170,11 +171,25 @@ int slack_line_of_mention(struct slack_talk *t, struct err *e)
 
 /* ---- threads ---- */
 
+/* Whether the words may answer the prompt that this session has asked last, although it is settled
+ * and its agent goes on. 1, 0, -1. */
+static int comes_late(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	OWNED(found) struct found last = { 0 };
+	int turn = sql_agent_turn_waits(t->st, t->thread->seq, e), got;
+
+	if (turn)
+		return turn < 0 ? -1 : 0;
+	got = find_last_question(t->st, t->thread->seq, l->verb, &last, e);
+	return got <= 0 ? got : last.kind == REQUEST_KIND_PROMPT && last.is_newest;
+}
+
 /* Whether a line with words is an answer here, or about an earlier answer: 1, 0, -1. */
 static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
 	const struct speaker who = slack_speaker(t);
 	OWNED(found) struct found f = { 0 };
+	int named;
 
 	if (l->verb->row != VERB_DECISION)
 		return 0;
@@ -182,7 +197,10 @@ static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err
 		return 1;
 	if (find_questions(t->st, &who.place, l->verb, NULL, &f, e) < 0)
 		return -1;
-	return f.count > 0 ? 1 : names_question(t, l, e);
+	if (f.count > 0)
+		return 1;
+	named = names_question(t, l, e);
+	return named ? named : comes_late(t, l, e);
 }
 
 /* Words that do not answer what is waiting. */

@@ -65,6 +65,27 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 	return slack_tell_said(t, &said, e);
 }
 
+/* ---- what is no order ---- */
+
+/* "approve" among people, where a question waits for it: whoever wrote it waits, too. */
+static int stray(struct slack_talk *t, struct err *e)
+{
+	const struct verb *v = verb_find(t->intent->verdict);
+	const struct speaker who = slack_speaker(t);
+	OWNED(found) struct found f = { 0 };
+	OWNED(str) struct str text = { 0 };
+
+	if (find_questions(t->st, &who.place, v, NULL, &f, e) < 0)
+		return -1;
+	if (!f.count)
+		return 0;
+	str_addf(&text,
+	         "Nothing was done: write `%s` in the thread of the question, or here "
+	         "`/intercom %s <id>`. For this wait:%s",
+	         v->word, v->word, str_text(&f.list));
+	return slack_tell(t, str_text(&text), e);
+}
+
 /* ---- all of it ---- */
 
 /* A direct message is in no session's channel: it means the default channel. */
@@ -124,6 +145,13 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 		return thread->seq ? slack_line_of_thread(&t, e) : slack_line_of_mention(&t, e);
 	case INTENT_MENTION:
 		return slack_line_of_mention(&t, e);
+	case INTENT_STRAY:
+		return stray(&t, e);
+	case INTENT_EDITED:
+		return slack_tell(&t,
+		                  "What you have changed is not read again; what you wrote first "
+		                  "counts. Write a new message.",
+		                  e);
 	case INTENT_NOTHING:
 	case INTENT_UNKNOWN:
 		break;

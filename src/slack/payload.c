@@ -661,6 +661,44 @@ static const char *team_of(const cJSON *payload, const cJSON *event)
 	return json_text(payload, "team_id");
 }
 
+/* A person has changed the text of what they wrote in a thread. A link's preview changes a message,
+ * too, but not its text. */
+static bool read_edited(struct slack_intent *a, const cJSON *payload, const cJSON *event)
+{
+	static const char *const PROGRAMS[] = { "bot_id", "app_id" };
+	const cJSON *message = member(event, "message");
+	const char *text = json_text(message, "text"), *thread = json_text(message, "thread_ts");
+	const char *before = text_in(event, "previous_message", "text");
+
+	if (strcmp(or_empty(json_text(event, "subtype")), "message_changed") != 0 || !text ||
+	    !before || strcmp(text, before) == 0 || !thread || !json_text(message, "user"))
+		return false;
+	for (size_t i = 0; i < COUNT(PROGRAMS); i++)
+		if (json_text(message, PROGRAMS[i]))
+			return false;
+	a->user = xstrdup(json_text(message, "user"));
+	a->team = xstrdup_if(team_of(payload, message));
+	a->channel = xstrdup_if(json_text(event, "channel"));
+	a->thread_ts = xstrdup(thread);
+	a->meaning = INTENT_EDITED;
+	set_action(a, "edited", NULL);
+	return true;
+}
+
+/* An answer alone, or with an id: whoever writes so means a question, not the people here. */
+static void read_stray(struct slack_intent *a)
+{
+	const struct verb_line l = verb_read(a->text);
+	size_t n = verb_id_length(l.rest);
+
+	if (!l.verb || l.verb->row != VERB_DECISION || strcmp(l.word, l.verb->word) != 0 ||
+	    strcmp(l.word, "yes") == 0 || strcmp(l.word, "no") == 0 ||
+	    *verb_skip_blanks(l.rest + n))
+		return;
+	a->meaning = INTENT_STRAY;
+	a->verdict = xstrdup(l.word);
+}
+
 static int read_event(struct slack_intent *a, const cJSON *payload, const char *bot_user)
 {
 	static const char *const MESSAGES[] = { "message", "app_mention", NULL };
@@ -676,7 +714,7 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	set_action(a, or_empty(type), NULL);
 	if (!type)
 		return unknown(a, "an event that does not say its type");
-	if (!is_one_of(type, MESSAGES) || is_noise(event))
+	if (!is_one_of(type, MESSAGES) || read_edited(a, payload, event) || is_noise(event))
 		return 0;
 	thread = json_text(event, "thread_ts");
 	text = or_empty(json_text(event, "text"));
@@ -696,6 +734,8 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 		a->meaning = INTENT_REPLY;
 	else if (named)
 		a->meaning = INTENT_MENTION;
+	else
+		read_stray(a);
 	return 0;
 }
 

@@ -56,6 +56,8 @@ enum slack_meaning {
 	INTENT_COMMAND, /* /intercom: text */
 	INTENT_REPLY, /* a message in a thread: text */
 	INTENT_MENTION, /* a message to us outside of threads: text */
+	INTENT_STRAY, /* an answer by its words, but outside of threads: verdict is the verb */
+	INTENT_EDITED, /* a message in a thread was given another text, which nobody reads */
 };
 
 /* All texts are owned; NULL: none. */

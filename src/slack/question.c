@@ -159,6 +159,10 @@ static void add_verdict(struct str *out, const struct request *r)
 		                 : ": ");
 		blocks_add_escaped(out, words, BLOCKS_REASON);
 	}
+	if (r->row.withheld) {
+		str_add(out, "\n⚠️ *But not done*: ");
+		blocks_add_escaped(out, r->row.withheld, BLOCKS_REASON);
+	}
 }
 
 /* The heading of the request; once it is answered, it comes after the verdict. */

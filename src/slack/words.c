@@ -92,7 +92,10 @@ static int show_file(struct slack_talk *t, struct said *said, struct err *e)
 	if (did < 0)
 		return -1;
 	if (did == 0)
-		return slack_tell(t, "that is not a proposed change of a session visible here", e);
+		return slack_tell(t,
+		                  "that question is about no file; `list-files` and `show-file` "
+		                  "show what is there",
+		                  e);
 	return a->meaning == INTENT_COMMAND
 	           ? slack_tell(t, "The file comes in the session's thread.", e)
 	           : 0;

@@ -15,7 +15,10 @@
 	"openat,openat2,write,pwrite64,mkdirat,renameat,renameat2,linkat,unlinkat,symlinkat,"      \
 	"fchmod,fchown,fsetxattr,fsync,fdatasync,syncfs,sync_file_range,ftruncate"
 
+#define WRITES_BY_NAME "mkdir,rename,symlink,unlink,chmod"
+
 const char FAULT_CALLS[] = READS "," WRITES;
+const char FAULT_CALLS_BY_NAME[] = READS "," WRITES ",access,statfs," WRITES_BY_NAME;
 
 static const char *const ERRORS[] = { "EIO", "EACCES", "ENOSPC", "EDQUOT" };
 
@@ -32,7 +35,7 @@ static bool is_write(const char *call)
 	char word[30];
 
 	(void)snprintf(word, sizeof(word), ",%s,", call);
-	return strstr("," WRITES ",", word) != NULL;
+	return strstr("," WRITES "," WRITES_BY_NAME ",", word) != NULL;
 }
 
 static bool is_there(const struct faults *f, const char *call, int n)
@@ -121,7 +124,12 @@ void faults_read(struct faults *f, const char *log, const char *path, size_t sam
 	ck_assert_ptr_nonnull(from);
 	(void)next_number(0, NULL);
 	while (fgets(line, sizeof(line), from)) {
-		if (sscanf(line, "%d %19[a-z0-9_](", &pid, call) != 2 || strstr(line, "resumed>"))
+		bool alone = *line < '0' || *line > '9'; /* one process: its lines have no pid */
+
+		pid = 1;
+		if ((alone ? sscanf(line, "%19[a-z0-9_](", call) != 1
+		           : sscanf(line, "%d %19[a-z0-9_](", &pid, call) != 2) ||
+		    strstr(line, "resumed>"))
 			continue;
 		int n = next_number(pid, call);
 

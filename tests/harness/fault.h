@@ -8,6 +8,8 @@
 
 /* The calls on files that are made to fail, for start_traced. */
 extern const char FAULT_CALLS[];
+/* With those that take a whole path, as programs other than our workers make them. */
+extern const char FAULT_CALLS_BY_NAME[];
 
 /* One of them. */
 struct fault {

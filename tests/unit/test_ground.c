@@ -246,6 +246,16 @@ START_TEST(ids_are_uuids_of_version_7_that_sort_by_time)
 }
 END_TEST
 
+START_TEST(ids_of_one_instant_differ_in_the_part_that_people_read)
+{
+	(void)scratch();
+	at(1770543000000);
+	struct id session = id_new(), question = id_new();
+
+	ck_assert_int_lt(strncmp(session.text, question.text, 13), 0);
+}
+END_TEST
+
 START_TEST(no_two_ids_or_secrets_are_alike)
 {
 	enum { MANY = 2000 };
@@ -385,6 +395,7 @@ int main(void)
 	tcase_add_test(c, what_is_no_instant_is_not_read);
 	tcase_add_test(c, a_test_owns_the_clock);
 	tcase_add_test(c, ids_are_uuids_of_version_7_that_sort_by_time);
+	tcase_add_test(c, ids_of_one_instant_differ_in_the_part_that_people_read);
 	tcase_add_test(c, no_two_ids_or_secrets_are_alike);
 	tcase_add_test(c, random_bytes_fill_all_they_are_given);
 	tcase_add_test(c, a_random_number_stays_below_its_limit);

@@ -94,6 +94,27 @@ START_TEST(an_approval_shows_title_risk_file_diff_and_buttons)
 }
 END_TEST
 
+START_TEST(an_approval_that_was_not_carried_out_says_so_on_its_card_and_in_its_line)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said plain = { 0 };
+
+	r.row.kind = REQUEST_KIND_PERMISSION;
+	r.row.state = REQUEST_STATE_APPROVED;
+	r.row.decision = REQUEST_VERDICT_APPROVE;
+	r.row.decided_by = "slack:T01TEAM:U01OP";
+	r.row.decided_at = "2026-01-01T09:30:00.000Z";
+	r.row.withheld = "a.c has changed <since>";
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "✅ *Approved* by <@U01OP>");
+	holds(json, "\\n⚠️ *But not done*: a.c has changed &lt;since&gt;\\n");
+	slack_question_say_plain(&r, &plain);
+	holds(str_text(&plain.text), "*But not done*: a.c has changed");
+	r.row.withheld = NULL;
+	lacks(asked(&r, NOBODY), "But not done");
+}
+END_TEST
+
 START_TEST(the_notification_begins_with_the_deed)
 {
 	OWNED(request) struct request r = a_clearance();
@@ -535,6 +556,7 @@ int main(void)
 	tcase_add_test(c, a_pile_of_accents_does_not_eat_the_text);
 	tcase_add_test(c, what_hides_is_written_out_and_broken_bytes_are_replaced);
 	tcase_add_test(c, an_approval_shows_title_risk_file_diff_and_buttons);
+	tcase_add_test(c, an_approval_that_was_not_carried_out_says_so_on_its_card_and_in_its_line);
 	tcase_add_test(c, the_notification_begins_with_the_deed);
 	tcase_add_test(c, operators_are_called_and_for_high_risk_everybody);
 	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);

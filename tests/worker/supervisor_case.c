@@ -83,12 +83,19 @@ void exec_it(const char *const *arguments, int out, const char *log)
 {
 	char path[PATH_BYTES];
 	const char *argv[20] = { path };
-	int n = 1, err = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	int n = 1;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* also of a test that failed */
 	(void)snprintf(path, sizeof(path), "%.500s/agent-intercom", bin);
 	while (*arguments)
 		argv[n++] = *arguments++;
+	exec_by_name(argv, out, log);
+}
+
+void exec_by_name(const char *const *argv, int out, const char *log)
+{
+	int err = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* also of a test that failed */
 	(void)setenv("HOME", in("home"), 1);
 	(void)setenv("XDG_RUNTIME_DIR", runtime, 1);
 	(void)unsetenv("XDG_STATE_HOME");
@@ -98,7 +105,7 @@ void exec_it(const char *const *arguments, int out, const char *log)
 	(void)dup2(err, STDERR_FILENO);
 	if (as_uid && (setgid(as_uid) != 0 || setuid(as_uid) != 0))
 		_exit(126);
-	(void)execv(path, (char **)argv);
+	(void)execvp(argv[0], (char **)argv);
 	_exit(127);
 }
 

@@ -56,6 +56,9 @@ void setup(void);
 
 void exec_it(const char *const *arguments, int out, const char *log);
 
+/* Becomes the program argv[0], in the environment of this test. */
+void exec_by_name(const char *const *argv, int out, const char *log);
+
 pid_t spawn(const char *const *arguments, int *ret_out, const char *log);
 
 void start(void);

@@ -16,6 +16,43 @@ static void a_prompt_in_slack(void)
 	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
 }
 
+#define TOOL "01944444-0000-7000-8000-00000000000"
+
+/* A native tool of an agent waits; hash: of the file that it edits, or NULL. */
+static void a_tool(const char *title, const char *hash)
+{
+	static int count;
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "INSERT INTO request (id, session_seq, kind, state, digest, title, body,"
+	         " risk_level, created_at, updated_at) VALUES ('" TOOL "%d', 1, 'permission',"
+	         " 'pending', printf('%%064d', %d), '%s', '%s', 'low',"
+	         " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z');",
+	         count + 1, count + 9, title, title);
+	if (hash)
+		str_addf(&sql,
+		         "INSERT INTO request_file (request_seq, path, action, original_hash)"
+		         " SELECT max(seq), 'a.c', 'modify', '%s' FROM request",
+		         hash);
+	count++;
+	given(sql.bytes);
+}
+
+static void in_thread(const char *text)
+{
+	(void)slack_acked("{'message':{'text':'%s','thread_ts':'1700000000.000100'}}", text);
+}
+
+static void replies(const char *part)
+{
+	OWNED(char_ptr)
+	char *text =
+	    rows("SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC LIMIT 1");
+
+	says(text, part);
+}
+
 /* ---- what follows ---- */
 
 START_TEST(words_in_the_thread_decide)
@@ -27,7 +64,7 @@ START_TEST(words_in_the_thread_decide)
 	expect("SELECT state FROM request", "pending\n");
 	expect("SELECT text FROM slack_message WHERE kind = 'reply'",
 	       "A question waits here, and that is no answer to it; nothing was done. It takes "
-	       "`approve`, `reject [why]`, `file`. To tell the agent something else: `steer "
+	       "`approve`, `reject [why]`. To tell the agent something else: `steer "
 	       "<text>`.\n");
 	expect("SELECT count(*) FROM steering", "0\n");
 	(void)slack_acked(
@@ -40,6 +77,141 @@ START_TEST(words_in_the_thread_decide)
 	expect("SELECT text, thread_ts FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC "
 	       "LIMIT 1",
 	       "Noted: the agent is told with its next step.|1700000000.000100\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(words_for_a_prompt_that_is_settled_are_told_so_and_are_nothing_for_the_agent)
+{
+	slack();
+	a_session_in_slack();
+	a_prompt_in_slack();
+	(void)listener_starts();
+	in_thread("continue");
+	in_thread("refine use tabs");
+	replies("nothing waits for `refine`: 01900000-0000: Go on? was answered with 'continue' "
+	        "by ");
+	replies(". To tell the agent something: `steer <text>`");
+	in_thread("continue, but faster");
+	replies("nothing waits for `continue`: 01900000-0000: Go on? was answered");
+	in_thread("stop wrong idea");
+	replies("nothing waits for `stop`: 01900000-0000: Go on? was answered");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT status FROM session", "active\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(words_after_a_later_question_are_not_taken_for_an_answer_to_the_prompt_before)
+{
+	slack();
+	a_session_in_slack();
+	a_prompt_in_slack();
+	(void)listener_starts();
+	in_thread("continue");
+	a_tool("make install", NULL);
+	in_thread("approve");
+	in_thread("stop using tabs, please");
+	expect("SELECT text FROM steering", "stop using tabs, please\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_file_is_offered_and_shown_only_where_the_question_is_about_one)
+{
+	slack();
+	a_session_in_slack();
+	a_tool("make install", NULL);
+	(void)listener_starts();
+	in_thread("hm");
+	replies("It takes `approve`, `reject [why]`. To tell");
+	in_thread("file");
+	replies("no proposed change waits");
+	in_thread("file " TOOL "1");
+	replies("that question is about no file; `list-files` and `show-file`");
+	a_tool("Edit a.c", "0000000000000000000000000000000000000000000000000000000000000001");
+	in_thread("hm");
+	replies("It takes `approve`, `reject [why]`, `file`.");
+	in_thread("file");
+	expect("SELECT r.title FROM file_view AS v JOIN request AS r ON r.seq = v.request_seq",
+	       "Edit a.c\n");
+	slack_stop();
+}
+END_TEST
+
+#define WHISPER "SELECT text FROM slack_outbox WHERE kind = 'ephemeral' ORDER BY seq DESC LIMIT 1"
+
+START_TEST(an_answer_among_people_is_told_where_it_counts_if_something_waits_for_it)
+{
+	slack();
+	a_session_in_slack();
+	(void)listener_starts();
+	(void)slack_acked("{'message':{'text':'approve'}}");
+	expect(WHISPER, "");
+	a_tool("make install", NULL);
+	(void)slack_acked("{'message':{'text':'we should approve of it'}}");
+	(void)slack_acked("{'message':{'text':'ok'}}");
+	expect(WHISPER, "");
+	(void)slack_acked("{'message':{'text':'Approve!'}}");
+	OWNED(char_ptr) char *told = rows(WHISPER);
+	says(told, "Nothing was done: write `approve` in the thread of the question, or here "
+	           "`/intercom approve <id>`. For this wait:");
+	says(told, "make install");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+static void edited(const char *before, const char *now)
+{
+	(void)slack_acked("{'event':{'type':'message','subtype':'message_changed','ts':'9.1',"
+	                  "'channel':'C01AGENTS','message':{'type':'message','user':'U01OP',"
+	                  "'text':'%s','thread_ts':'1700000000.000100','ts':'8.1'},"
+	                  "'previous_message':{'user':'U01OP','text':'%s'}}}",
+	                  now, before);
+}
+
+START_TEST(who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again)
+{
+	slack();
+	a_session_in_slack();
+	(void)listener_starts();
+	edited("see https://x.org", "see https://x.org");
+	expect(WHISPER, "");
+	edited("use tabs", "use blanks");
+	expect(WHISPER, "What you have changed is not read again; what you wrote first counts. "
+	                "Write a new message.\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
+/* What a command is answered. */
+static void answers(const char *text, const char *part)
+{
+	says(member(slack_acked("{'slash':{'text':'%s'}}", text), "payload.text"), part);
+}
+
+START_TEST(who_names_what_is_not_there_is_told_where_to_look)
+{
+	slack();
+	(void)listener_starts();
+	answers("pause", "no session is live here; `session-start &lt;prompt&gt;` starts one");
+	answers("undo 01977777", "begins with '01977777'; `inbox` lists what waits");
+	answers("runs 7", "there is no run 7; `runs` lists them");
+	answers("runs x", "`runs` alone lists them");
+	answers("run-stop", "no command runs; `runs` lists those that have ended");
+	answers("run-stop x", "`runs` lists them");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(the_inbox_says_whose_each_question_is)
+{
+	slack();
+	a_question_in_slack();
+	(void)listener_starts();
+	answers("inbox", "01900000-0000  Change a.c  of ");
 	slack_stop();
 }
 END_TEST
@@ -461,6 +633,15 @@ int main(void)
 	TCase *c = store_case(s, "slack_listener", 60);
 
 	tcase_add_test(c, words_in_the_thread_decide);
+	tcase_add_test(
+	    c, words_for_a_prompt_that_is_settled_are_told_so_and_are_nothing_for_the_agent);
+	tcase_add_test(
+	    c, words_after_a_later_question_are_not_taken_for_an_answer_to_the_prompt_before);
+	tcase_add_test(c, a_file_is_offered_and_shown_only_where_the_question_is_about_one);
+	tcase_add_test(c, who_names_what_is_not_there_is_told_where_to_look);
+	tcase_add_test(c, an_answer_among_people_is_told_where_it_counts_if_something_waits_for_it);
+	tcase_add_test(c, who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again);
+	tcase_add_test(c, the_inbox_says_whose_each_question_is);
 	tcase_add_test(c, the_word_decides_the_question_that_it_fits);
 	tcase_add_test(c, two_questions_for_one_word_are_asked_back);
 	tcase_add_test(c, two_operators_and_one_question_have_one_winner);

@@ -577,7 +577,7 @@ START_TEST(hints_name_only_what_fits)
 	slack();
 	a_change(CHANGE);
 	in_thread("hm");
-	replies("It takes `approve`, `reject [why]`, `file`.");
+	replies("It takes `approve`, `reject [why]`. To");
 	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve')");
 	a_prompt();
 	in_thread("hm");

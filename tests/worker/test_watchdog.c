@@ -392,6 +392,8 @@ END_TEST
 
 /* ---- writers who do not ring ---- */
 
+static pid_t watchdog;
+
 /* A bell of the test's own, after the ring with which a watchdog begins. */
 static struct doorbell listen_quietly(void)
 {
@@ -401,7 +403,7 @@ static struct doorbell listen_quietly(void)
 
 	ck_assert_msg(!doorbell_open(&bell, run, "test", &e), "%s", e.text);
 	(void)close(run);
-	(void)start_worker("watchdog");
+	watchdog = start_worker("watchdog");
 	return bell;
 }
 
@@ -461,6 +463,38 @@ START_TEST(a_shell_that_stays_open_is_noticed_too)
 }
 END_TEST
 
+/* Whether it listens for writes to the log: only then it sleeps longer than between two looks. */
+static bool listens_for_writes(pid_t pid)
+{
+	char command[200];
+
+	(void)snprintf(command, sizeof(command),
+	               "cat /proc/%d/fdinfo/* 2>/dev/null | grep '^inotify' | grep -q 'mask:a '",
+	               (int)pid); /* IN_MODIFY | IN_CLOSE_WRITE */
+	return system(command) == 0; /* NOLINT(cert-env33-c) */
+}
+
+START_TEST(when_nobody_writes_it_sleeps_until_somebody_does)
+{
+	struct doorbell bell;
+	char command[600];
+
+	fresh_store();
+	bell = listen_quietly();
+	(void)snprintf(command, sizeof(command),
+	               "sqlite3 %s \"INSERT INTO command (verb) VALUES ('typed')\"", test_db());
+	for (int i = 0; i < 2; i++) {
+		while (!listens_for_writes(watchdog))
+			(void)poll(NULL, 0, 10);
+		settle(&bell);
+		ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+		ck_assert(rings_within(&bell, 10 * SECOND));
+		ck_assert(!listens_for_writes(watchdog));
+	}
+	doorbell_clear(&bell);
+}
+END_TEST
+
 START_TEST(a_shell_that_only_reads_rings_nobody)
 {
 	struct doorbell bell;
@@ -505,6 +539,7 @@ int main(void)
 	tcase_add_test(c, a_question_asked_after_the_gap_keeps_its_deadline);
 	tcase_add_test(c, a_commit_of_the_sqlite3_shell_rings_every_bell);
 	tcase_add_test(c, a_shell_that_stays_open_is_noticed_too);
+	tcase_add_test(c, when_nobody_writes_it_sleeps_until_somebody_does);
 	tcase_add_test(c, a_shell_that_only_reads_rings_nobody);
 	suite_add_tcase(s, c);
 	return run_suite(s);

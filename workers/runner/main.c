@@ -20,6 +20,7 @@
 
 enum {
 	REST_MS = 10000, /* who had nothing to do for so long closes the database, */
+	REST_RUNG_MS = 500, /* or for so long after a bell that was for others, */
 	REST_LOOK_MS = 30000, /* and opens it so often, which takes milliseconds */
 	TOGETHER_MS = 1000, /* between two signals that were sent together */
 	SHELL_SIGNAL = 128, /* the exit status of a program that a signal has ended begins here */
@@ -71,14 +72,16 @@ static bool is_time_to_look(const struct runner *r)
 
 static int look_now(struct runner *r, struct err *e)
 {
-	bool called = r->w.rung || r->heard;
+	bool heard = r->heard;
 	int did = worker_wake(&r->w, e) ? -1 : look(r, e);
 
 	if (did < 0 || worker_heartbeat(&r->w, e))
 		return -1;
 	r->heard = false;
-	if (called || did)
+	if (heard || did)
 		r->busy_ms = clock_monotonic_ms();
+	if (r->w.rung)
+		r->rest_ms = clock_monotonic_ms() + REST_RUNG_MS;
 	r->look_ms = clock_monotonic_ms() + (is_idle(r) ? REST_LOOK_MS : WORKER_LOOK_MS);
 	return did;
 }
@@ -102,7 +105,7 @@ static int turn(struct runner *r, struct err *e)
 		looked = look_now(r, e);
 	if (read < 0 || looked < 0)
 		return -1;
-	if (!read && !looked && is_idle(r))
+	if (!read && !looked && is_idle(r) && clock_monotonic_ms() >= r->rest_ms)
 		rest(r);
 	return read || looked;
 }
@@ -116,6 +119,8 @@ static void set_alarm(struct runner *r, bool failed)
 
 	if (ending < due_ms)
 		due_ms = ending;
+	if (is_idle(r) && !r->w.rests && r->rest_ms < due_ms)
+		due_ms = r->rest_ms;
 	r->w.due_ms =
 	    due_ms == INT64_MAX ? INT64_MAX : clock_now_ms() + due_ms - clock_monotonic_ms();
 }

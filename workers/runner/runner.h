@@ -71,6 +71,7 @@ struct runner {
 	int64_t due_ms; /* monotonic: when the driver wants to look again; INT64_MAX: at a bell */
 	int64_t look_ms; /* monotonic: when rows are looked at, at the latest */
 	int64_t busy_ms; /* monotonic: when there was last anything to do with them */
+	int64_t rest_ms; /* monotonic: bells ring often now; until then the database stays open */
 	/* pipes.c */
 	int epoll;
 	bool heard; /* the driver's hear was called, its look not yet */
