@@ -15,6 +15,6 @@ library_flags() {
   printf -- '-Wl,--start-group '
   printf '%s ' "$1"/lib/libintercom-*.a
   printf -- '-Wl,--end-group -Wl,--as-needed '
-  pkg-config --libs sqlite3 libcjson uuid libcrypto libevent libcurl libpcre2-8
+  pkg-config --libs sqlite3 libcjson libcrypto libevent libcurl libpcre2-8
   printf -- ' -lstdc++ -lm'
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2034 # used by those who source this
 # Debian packages, installed where they are missing. Sourced by demo.sh and run.sh.
 
-BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libcjson-dev uuid-dev libssl-dev
+BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libcjson-dev libssl-dev
   libevent-dev libcurl4-openssl-dev libwebsockets-dev libpcre2-dev libtoml11-dev sqlite3"
 DEB_PACKAGES="debhelper dpkg-dev git"
 TEST_PACKAGES="check libwslay-dev strace valgrind procps util-linux git diffutils patch clang

@@ -8,7 +8,6 @@
 #include "pulse.h"
 #include "refusals.h"
 #include "setting.h"
-#include "sha256.h"
 #include "sql/fence_refusal.h"
 #include "sql/worker.h"
 
@@ -268,7 +267,6 @@ int worker_fence(struct worker *w, struct err *e)
 	ground.programs = programs.bytes;
 	ground.moves_to[0] = str_text(&runtime);
 	ground.moves_to[1] = str_text(&state);
-	(void)sha256_of("", 0); /* what the library reads when it is first used, it reads now */
 	if (fence_worker(w->name, mode.length ? mode.bytes : "auto", &ground, w->fence, e))
 		return -1;
 	probe_serve();

@@ -3,6 +3,8 @@
 #ifndef ID_H
 #define ID_H
 
+#include <stdbool.h>
+
 enum { ID_BYTES = 37, SECRET_BYTES = 33 };
 
 struct id {
@@ -17,5 +19,7 @@ struct secret {
 struct id id_new(void);
 /* A new unguessable key, for Mcp-Session-Id and the like. */
 struct secret id_new_secret(void);
+/* Whether two secrets are the same text. How long it takes tells nothing about their bytes. */
+bool id_same_secret(const char *one, const char *other);
 
 #endif

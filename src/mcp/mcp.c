@@ -4,7 +4,7 @@
 #include "json_writer.h"
 #include "tool.h"
 
-#include <openssl/evp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,14 +172,31 @@ static bool is_printable(const char *text)
 	return true;
 }
 
+static const char BASE64_DIGITS[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Unpacks length digits, a multiple of four; '=' counts as the digit of 0. */
+static void unpack_base64(unsigned char *out, const char *digits, size_t length)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		const char *digit = strchr(BASE64_DIGITS, digits[i]);
+
+		bits = bits << 6 | (digit ? (uint32_t)(digit - BASE64_DIGITS) : 0);
+		if (i % 4 != 3)
+			continue;
+		*out++ = (unsigned char)(bits >> 16);
+		*out++ = (unsigned char)(bits >> 8);
+		*out++ = (unsigned char)bits;
+	}
+}
+
 char *mcp_header_text(const char *value)
 {
 	static const char HEAD[] = "=?base64?", TAIL[] = "?=";
-	static const char DIGITS[] =
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t length = strlen(value), packed, padding = 0;
 	unsigned char *bytes;
-	int n;
 
 	if (strncmp(value, HEAD, sizeof(HEAD) - 1) != 0 || length < sizeof(HEAD) + 1 ||
 	    strcmp(value + length - 2, TAIL) != 0)
@@ -188,12 +205,12 @@ char *mcp_header_text(const char *value)
 	packed = length - (sizeof(HEAD) - 1) - (sizeof(TAIL) - 1);
 	for (size_t i = packed; i > 0 && value[i - 1] == '='; i--)
 		padding++;
-	if (packed % 4 != 0 || padding > 2 || strspn(value, DIGITS) != packed - padding)
-		return NULL; /* EVP_DecodeBlock accepts more than that */
+	if (packed % 4 != 0 || padding > 2 || strspn(value, BASE64_DIGITS) != packed - padding)
+		return NULL;
 	bytes = xmalloc(packed + 1);
-	n = EVP_DecodeBlock(bytes, (const unsigned char *)value, (int)packed);
-	length = n < 0 ? 0 : (size_t)n - padding;
-	if (n < 0 || !utf8_valid(bytes, length) || memchr(bytes, '\0', length)) {
+	unpack_base64(bytes, value, packed);
+	length = packed / 4 * 3 - padding;
+	if (!utf8_valid(bytes, length) || memchr(bytes, '\0', length)) {
 		free(bytes);
 		return NULL;
 	}

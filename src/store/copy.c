@@ -7,6 +7,7 @@
 /* Opens a file of any version, which may not even be ours. */
 static int open_any(struct store *st, const char *path, int flags, struct err *e)
 {
+	store_set_up_library();
 	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (rc != SQLITE_OK)

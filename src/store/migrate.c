@@ -1,4 +1,4 @@
-/* The schema: a new database is made from the nouns, an old one is migrated by steps, and the rules
+/* The schema: a new database is a copy of the image, an old one is migrated by steps, and the rules
  * (triggers and views) are replaced by this program's. */
 #include "sha256.h"
 #include "store_core.h"
@@ -10,10 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	SHOWN_RULES = 5, /* of those that had been changed */
-	NEW = -1, /* instead of a schema version: there is no schema yet */
-};
+enum { SHOWN_RULES = 5 /* of those that had been changed */ };
 
 /* ---- rules ---- */
 
@@ -196,24 +193,46 @@ static int record_rules(struct store *st, const char *hash, const char *found, s
 	return done;
 }
 
+/* Whether nothing has ever happened here: the image was copied, and that is all. */
+static bool is_untouched(struct store *st, const struct sha256 *recorded)
+{
+	sqlite3_stmt *s = NULL;
+	bool untouched = false;
+
+	if (!recorded->text[0] &&
+	    sqlite3_prepare_v2(st->db, "SELECT 1 FROM event LIMIT 1", -1, &s, NULL) == SQLITE_OK)
+		untouched = sqlite3_step(s) == SQLITE_DONE;
+	(void)sqlite3_finalize(s);
+	return untouched;
+}
+
+enum rules {
+	RULES_UNKNOWN = -1, /* an error */
+	RULES_IN_FORCE, /* this program's, as recorded */
+	RULES_UNRECORDED, /* this program's, in a database that was just made */
+	RULES_OTHER, /* to be replaced */
+};
+
 /* Before any change. Rules other than those last put in force were changed by somebody else:
  * st->rules_found names them. All others are this program's, or an older version's. */
-static int look_at_rules(struct store *st, const char *own, struct err *e)
+static enum rules look_at_rules(struct store *st, const char *own, struct err *e)
 {
 	OWNED(str) struct str found = { 0 };
 	struct sha256 recorded = recorded_hash(st), actual;
 
 	if (found_hash(st, &actual, e))
-		return -1;
+		return RULES_UNKNOWN;
 	if (strcmp(actual.text, recorded.text) == 0)
-		return 0;
+		return strcmp(actual.text, own) == 0 ? RULES_IN_FORCE : RULES_OTHER;
+	if (strcmp(actual.text, own) == 0 && is_untouched(st, &recorded))
+		return RULES_UNRECORDED;
 	if (strcmp(recorded.text, own) != 0)
 		str_add(&found, recorded.text[0] ? "rules of the program before this one"
 		                                 : "the record of the rules");
 	else if (differences(st, &found, e) < 0)
-		return -1;
+		return RULES_UNKNOWN;
 	(void)snprintf(st->rules_found, sizeof(st->rules_found), "%s", str_text(&found));
-	return 0;
+	return RULES_OTHER;
 }
 
 const char *store_rules_found(const struct store *st)
@@ -245,21 +264,6 @@ static const char COLUMNS[] =
     "sqlite_schema"
     " AS t WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND ?1 IN ('', name)";
 
-/* A database with this program's tables and nothing else. NULL: error. */
-static sqlite3 *model(struct err *e)
-{
-	sqlite3 *db = NULL;
-	int rc = sqlite3_open(":memory:", &db);
-
-	for (int i = 0; rc == SQLITE_OK && sql_nouns[i]; i++)
-		rc = sqlite3_exec(db, sql_nouns[i], NULL, NULL, NULL);
-	if (rc == SQLITE_OK)
-		return db;
-	(void)store_failed(db, rc, "cannot make the schema in memory", e);
-	(void)sqlite3_close(db);
-	return NULL;
-}
-
 /* Before release 0.2.0 no step migrates the schema of one build to that of another, although both
  * have the same number. */
 static int check_table(struct store *st, const char *path, const char *table, const char *columns,
@@ -287,9 +291,9 @@ static int check_table(struct store *st, const char *path, const char *table, co
 
 static int check_tables(struct store *st, const char *path, struct err *e)
 {
-	sqlite3 *db = model(e);
+	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
-	int failed = db ? 0 : -1;
+	int failed = store_image_open(&db, e);
 
 	if (failed || sqlite3_prepare_v2(db, COLUMNS, -1, &s, NULL) != SQLITE_OK ||
 	    sqlite3_bind_text(s, 1, "", -1, SQLITE_STATIC) != SQLITE_OK) {
@@ -305,21 +309,26 @@ static int check_tables(struct store *st, const char *path, struct err *e)
 }
 
 /* Steps run without rules: they may do what the rules forbid. */
+static int step_up(struct store *st, const char *path, int64_t have, struct err *e)
+{
+	return drop_rules(st, e) ||
+	               run_texts(st, sql_steps + (have - SQL_BASE_VERSION), "step", e) ||
+	               check_tables(st, path, e) || make_rules(st, e) || set_numbers(st, e)
+	           ? -1
+	           : 0;
+}
+
 static int renew(struct store *st, const char *path, int64_t have, struct err *e)
 {
-	struct sha256 own = own_hash(), actual;
-	bool is_new = have == NEW;
+	struct sha256 own = own_hash();
+	enum rules rules = look_at_rules(st, own.text, e);
 
-	if (!is_new && (look_at_rules(st, own.text, e) || found_hash(st, &actual, e)))
+	if (rules == RULES_UNKNOWN)
 		return -1;
-	if (have == SQL_SCHEMA_VERSION && strcmp(actual.text, own.text) == 0 && !st->rules_found[0])
+	if (have == SQL_SCHEMA_VERSION && rules == RULES_IN_FORCE)
 		return 0;
-	if (drop_rules(st, e))
-		return -1;
-	if (is_new ? run_texts(st, sql_nouns, "schema", e)
-	           : run_texts(st, sql_steps + (have - SQL_BASE_VERSION), "step", e))
-		return -1;
-	if ((!is_new && check_tables(st, path, e)) || make_rules(st, e) || set_numbers(st, e))
+	if (!(have == SQL_SCHEMA_VERSION && rules == RULES_UNRECORDED) &&
+	    step_up(st, path, have, e))
 		return -1;
 	return record_rules(st, own.text, st->rules_found[0] ? st->rules_found : NULL, e);
 }
@@ -339,30 +348,31 @@ static int back_up_before(struct store *st, const char *path, struct err *e)
 	return 0;
 }
 
-static bool is_empty(struct store *st)
+static int check_before(struct store *st, const char *path, struct err *e)
 {
-	return store_pragma(st, "schema_version") == 0;
+	int64_t have = store_pragma(st, "user_version");
+
+	if (store_check_ours(st, path, e))
+		return -1;
+	return have > SQL_SCHEMA_VERSION || have < SQL_BASE_VERSION
+	           ? store_check_version(st, path, e)
+	           : 0;
 }
 
 /* keep: make a copy before a migration. */
 static int bring_up_to_date(struct store *st, const char *path, bool keep, struct err *e)
 {
-	int64_t have;
+	int64_t schema = store_pragma(st, "schema_version"), have;
+	bool is_empty = schema == 0;
 
-	if (store_pragma(st, "schema_version") < 0)
+	if (schema < 0)
 		return store_failed(st->db, sqlite3_errcode(st->db), path, e);
-	if (is_empty(st)) {
-		have = NEW;
-	} else {
-		have = store_pragma(st, "user_version");
-		if (store_check_ours(st, path, e) ||
-		    ((have > SQL_SCHEMA_VERSION || have < SQL_BASE_VERSION) &&
-		     store_check_version(st, path, e)))
-			return -1;
-	}
-	if (store_execute(st, "PRAGMA journal_mode = WAL", e) || store_configure(st, e))
+	if ((!is_empty && check_before(st, path, e)) ||
+	    store_execute(st, "PRAGMA journal_mode = WAL", e) || store_configure(st, e) ||
+	    (is_empty && store_image_write(st, e)))
 		return -1;
-	if (keep && have != NEW && have < SQL_SCHEMA_VERSION && back_up_before(st, path, e))
+	have = store_pragma(st, "user_version");
+	if (keep && have < SQL_SCHEMA_VERSION && back_up_before(st, path, e))
 		return -1;
 	if (store_begin(st, e))
 		return -1;

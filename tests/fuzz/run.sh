@@ -18,7 +18,7 @@ mkdir -p "$out/objects" "$out/front"
 # shellcheck source=tests/flags.sh
 . tests/flags.sh
 flags="-gline-tables-only -O1 -std=gnu17 -D_GNU_SOURCE $(include_flags . build/dev) -fno-sanitize-recover=all"
-libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libevent libcurl libpcre2-8)
+libraries=$(pkg-config --libs sqlite3 libcjson libcrypto libevent libcurl libpcre2-8)
 
 # Those that are to be compiled: FOLDER SOURCE...
 stale() {
@@ -41,7 +41,7 @@ compile() {
     -fsanitize=fuzzer-no-link,address,undefined -Dmain=mcp_front_main -c
 }
 
-compile "$out/objects" src/*/*.c src/mcp/tools/*.c build/dev/generated/sql.c build/dev/generated/calls.c workers/worker.c
+compile "$out/objects" src/*/*.c src/mcp/tools/*.c build/dev/generated/sql.c build/dev/generated/image.c build/dev/generated/calls.c workers/worker.c
 compile "$out/front" workers/mcp_front/*.c
 
 # The front starts hand from where an installed one would be.

@@ -246,6 +246,23 @@ START_TEST(ids_are_uuids_of_version_7_that_sort_by_time)
 }
 END_TEST
 
+START_TEST(secrets_are_the_same_only_in_all_their_bytes)
+{
+	struct secret a = id_new_secret(), b = a;
+
+	ck_assert(id_same_secret(a.text, b.text));
+	ck_assert(id_same_secret("", ""));
+	b.text[SECRET_BYTES - 2] ^= 1;
+	ck_assert(!id_same_secret(a.text, b.text));
+	b = a;
+	b.text[0] ^= 1;
+	ck_assert(!id_same_secret(a.text, b.text));
+	b = a;
+	b.text[SECRET_BYTES - 2] = '\0';
+	ck_assert(!id_same_secret(a.text, b.text));
+}
+END_TEST
+
 START_TEST(ids_of_one_instant_differ_in_the_part_that_people_read)
 {
 	(void)scratch();
@@ -304,23 +321,68 @@ START_TEST(a_random_number_stays_below_its_limit)
 }
 END_TEST
 
-START_TEST(hashes_are_those_of_the_standard)
+/* Of NIST's examples, and of RFC 4231 (HMAC) the second; and of a key that is longer than a block.
+ */
+static void expect_standard(void)
 {
+	static char million[1000000], key[132];
+
+	memset(million, 'a', sizeof(million));
+	memset(key, 'k', sizeof(key) - 1);
 	ck_assert_str_eq(sha256_of("", 0).text,
 	                 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 	ck_assert_str_eq(sha256_of("abc", 3).text,
 	                 "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	ck_assert_str_eq(
+	    sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56).text,
+	    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+	ck_assert_str_eq(sha256_of(million, sizeof(million)).text,
+	                 "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+	ck_assert_str_eq(sha256_keyed("Jefe", "what do ya want for nothing?", 28).text,
+	                 "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	ck_assert_str_eq(sha256_keyed(key, "longer than a block", 19).text,
+	                 "efef64cd4cb084b87adcca8ac75922f47fa480615003556fa435513f3593a9f8");
+}
+
+START_TEST(hashes_are_those_of_the_standard)
+{
+	expect_standard();
+	(void)sha256_by_processor(false);
+	expect_standard();
+	(void)sha256_by_processor(true);
+}
+END_TEST
+
+START_TEST(with_and_without_the_processors_help_a_hash_is_the_same)
+{
+	static unsigned char bytes[1000];
+
+	SKIP_UNLESS(sha256_by_processor(true), "a processor with instructions for SHA-256");
+	random_bytes(bytes, sizeof(bytes));
+	for (size_t length = 0; length <= sizeof(bytes); length++) {
+		(void)sha256_by_processor(true);
+		struct sha256 quick = sha256_of(bytes, length);
+		(void)sha256_by_processor(false);
+		ck_assert_str_eq(sha256_of(bytes, length).text, quick.text);
+	}
+	(void)sha256_by_processor(true);
 }
 END_TEST
 
 START_TEST(a_hash_in_pieces_is_the_hash_of_the_whole)
 {
-	struct sha256_state *h = sha256_begin();
+	static unsigned char bytes[300];
 
-	sha256_add(h, "a", 1);
-	sha256_add(h, "", 0);
-	sha256_add(h, "bc", 2);
-	ck_assert_str_eq(sha256_end(h).text, sha256_of("abc", 3).text);
+	random_bytes(bytes, sizeof(bytes));
+	for (size_t piece = 1; piece <= 130; piece++) {
+		struct sha256_state *h = sha256_begin();
+
+		sha256_add(h, "", 0);
+		for (size_t at = 0; at < sizeof(bytes); at += piece)
+			sha256_add(h, bytes + at,
+			           at + piece > sizeof(bytes) ? sizeof(bytes) - at : piece);
+		ck_assert_str_eq(sha256_end(h).text, sha256_of(bytes, sizeof(bytes)).text);
+	}
 }
 END_TEST
 
@@ -395,11 +457,13 @@ int main(void)
 	tcase_add_test(c, what_is_no_instant_is_not_read);
 	tcase_add_test(c, a_test_owns_the_clock);
 	tcase_add_test(c, ids_are_uuids_of_version_7_that_sort_by_time);
+	tcase_add_test(c, secrets_are_the_same_only_in_all_their_bytes);
 	tcase_add_test(c, ids_of_one_instant_differ_in_the_part_that_people_read);
 	tcase_add_test(c, no_two_ids_or_secrets_are_alike);
 	tcase_add_test(c, random_bytes_fill_all_they_are_given);
 	tcase_add_test(c, a_random_number_stays_below_its_limit);
 	tcase_add_test(c, hashes_are_those_of_the_standard);
+	tcase_add_test(c, with_and_without_the_processors_help_a_hash_is_the_same);
 	tcase_add_test(c, a_hash_in_pieces_is_the_hash_of_the_whole);
 	tcase_add_test(c, the_same_text_stands_once);
 	tcase_add_test(c, short_texts_stay_in_their_row);

@@ -20,7 +20,6 @@
 #include <event2/buffer.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
-#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,8 +264,7 @@ static struct sink *find_stream(struct front *f, const char *uri)
 
 	if (key)
 		LIST_FOREACH (s, &f->streams, in_pipes)
-			if (strlen(key) == strlen(s->peer->key) &&
-			    CRYPTO_memcmp(key, s->peer->key, strlen(key)) == 0)
+			if (id_same_secret(key, s->peer->key))
 				break;
 	return s;
 }

@@ -23,7 +23,6 @@
 #include <event2/buffer.h>
 #include <event2/listener.h>
 #include <fcntl.h>
-#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -187,9 +186,8 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 static int check_token(const struct front *f, const cJSON *line, struct err *e)
 {
 	const char *given = json_text(line, "auth_token");
-	size_t n = strlen(f->ipc_token);
 
-	if (n == 0 || (given && strlen(given) == n && CRYPTO_memcmp(given, f->ipc_token, n) == 0))
+	if (!*f->ipc_token || (given && id_same_secret(given, f->ipc_token)))
 		return 0;
 	return err_set(e, ERR_INPUT, "ipc: unauthorized: auth_token is %s",
 	               given ? "not that of ipc.token" : "missing (see ipc.token)");

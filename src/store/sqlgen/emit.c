@@ -1,4 +1,4 @@
-/* sql.h, sql.c and calls.c for the programs; schema.sql for tests and for people. */
+/* sql.h, sql.c, image.c and calls.c for the programs; schema.sql for tests and for people. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -63,18 +63,23 @@ static void emit_header(const char *folder, const struct statements *list, int s
 	    "enum { SQL_BASE_VERSION = %d, SQL_SCHEMA_VERSION = %d };\n"
 	    "/* PRAGMA application_id */\nenum { SQL_APPLICATION_ID = %d };\n\n",
 	    BASE_VERSION, BASE_VERSION + steps, APPLICATION_ID);
-	str_add(&out, "struct sql_statement {\n\tconst char *name;\n\tconst char *text;\n\tint "
-	              "reads_only;\n};\n"
-	              "struct sql_bell {\n\tconst char *table;\n\tconst char *worker;\n};\n"
-	              "struct sql_rule {\n\tconst char *type; /* view, trigger */\n\tconst char "
-	              "*name;\n\tconst char *text; /* as sqlite_schema holds it */\n};\n"
-	              "extern const struct sql_statement sql_statements[SQL_COUNT];\n"
-	              "/* In the order in which they are rung; ends with a NULL table. */\n"
-	              "extern const struct sql_bell sql_bells[];\n"
-	              "extern const char *const sql_nouns[]; /* ends with NULL */\n"
-	              "extern const char *const sql_steps[]; /* ends with NULL */\n"
-	              "/* In the order in which they are made; ends with a NULL name. */\n"
-	              "extern const struct sql_rule sql_rules[];\n\n#endif\n");
+	str_add(&out,
+	        "struct sql_statement {\n\tconst char *name;\n\tconst char *text;\n\tint "
+	        "reads_only;\n};\n"
+	        "struct sql_bell {\n\tconst char *table;\n\tconst char *worker;\n};\n"
+	        "struct sql_rule {\n\tconst char *type; /* view, trigger */\n\tconst char "
+	        "*name;\n\tconst char *text; /* as sqlite_schema holds it */\n};\n"
+	        "extern const struct sql_statement sql_statements[SQL_COUNT];\n"
+	        "/* In the order in which they are rung; ends with a NULL table. */\n"
+	        "extern const struct sql_bell sql_bells[];\n"
+	        "extern const char *const sql_steps[]; /* ends with NULL */\n"
+	        "/* In the order in which they are made; ends with a NULL name. */\n"
+	        "extern const struct sql_rule sql_rules[];\n"
+	        "/* A new database, as a file, page by page: two bytes that say how many bytes "
+	        "it\n * begins with, two that say how many it ends with (big-endian), and "
+	        "these; the bytes\n * between them are 0. */\n"
+	        "extern const unsigned char sql_image[];\n"
+	        "extern const int sql_image_pages, sql_image_page_bytes;\n\n#endif\n");
 	put(folder, "sql.h", &out);
 }
 
@@ -133,7 +138,6 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 	}
 	str_add(&out, "};\n");
 	emit_bells(&out, s);
-	emit_texts(&out, "sql_nouns", &s->nouns);
 	emit_texts(&out, "sql_steps", steps);
 	emit_rules(&out, s);
 	put(folder, "sql.c", &out);
@@ -148,30 +152,100 @@ static void emit_calls(const char *folder, const struct schema *s, const struct 
 	put(folder, "calls.c", &out);
 }
 
-/* A new database, for the sqlite3 shell. */
-static void emit_shell(const char *folder, const struct schema *schema, int steps)
+/* ---- a new database ---- */
+
+/* As SQL, in the order in which it is made. */
+static void write_schema(struct str *out, const struct schema *schema, int steps)
 {
-	struct str out = { 0 };
 	sqlite3_stmt *s = rules(schema);
 
-	str_addf(&out,
+	str_addf(out,
 	         "-- Made by sqlgen from schema/.\nPRAGMA application_id = %d;\nPRAGMA "
 	         "user_version = %d;\n",
 	         APPLICATION_ID, BASE_VERSION + steps);
 	for (int i = 0; i < schema->nouns.count; i++)
-		str_add(&out, schema->nouns.file[i].text);
+		str_add(out, schema->nouns.file[i].text);
 	while (sqlite3_step(s) == SQLITE_ROW)
-		str_addf(&out, "%s;\n", (const char *)sqlite3_column_text(s, 2));
+		str_addf(out, "%s;\n", (const char *)sqlite3_column_text(s, 2));
 	(void)sqlite3_finalize(s);
-	put(folder, "schema.sql", &out);
+}
+
+static void quote_bytes(struct str *out, const unsigned char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (bytes[i] == '\n')
+			str_add(out, "\\n\"\n\t\"");
+		else if (bytes[i] < ' ' || bytes[i] > '~' || strchr("\"\\?", bytes[i]))
+			str_addf(out, "\\%03o", bytes[i]);
+		else
+			str_add_char(out, (char)bytes[i]);
+	}
+}
+
+/* A page of a B-tree begins with where its cells are and ends with the cells. */
+static void quote_page(struct str *out, const unsigned char *page, size_t size)
+{
+	size_t head = 0, longest = 0, zeros = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		zeros = page[i] ? 0 : zeros + 1;
+		if (zeros > longest) {
+			longest = zeros;
+			head = i + 1 - zeros;
+		}
+	}
+	const size_t tail = size - head - longest;
+	const unsigned char lengths[] = { (unsigned char)(head >> 8), (unsigned char)head,
+		                          (unsigned char)(tail >> 8), (unsigned char)tail };
+	str_add(out, "\t\"");
+	quote_bytes(out, lengths, sizeof(lengths));
+	quote_bytes(out, page, head);
+	quote_bytes(out, page + size - tail, tail);
+	str_add(out, "\"\n");
+}
+
+/* What SQLite makes of the schema, so that no start has to make it again. */
+static void emit_image(const char *folder, const struct str *schema)
+{
+	struct str out = { 0 };
+	sqlite3 *db = NULL;
+	sqlite3_int64 size = 0;
+	unsigned char *image = NULL;
+	char *page_bytes = NULL;
+
+	if (sqlite3_open(":memory:", &db) == SQLITE_OK &&
+	    sqlite3_exec(db, schema->bytes, NULL, NULL, NULL) == SQLITE_OK) {
+		image = sqlite3_serialize(db, "main", &size, 0);
+		page_bytes = query_text(db, "PRAGMA page_size", NULL);
+	}
+	if (!image || !page_bytes)
+		die("the image of a new database");
+	const size_t bytes = strtoul(page_bytes, NULL, 10);
+	str_add(&out, MADE);
+	str_addf(
+	    &out,
+	    "#include \"sql.h\"\n\nconst int sql_image_pages = %d, sql_image_page_bytes = %s;\n"
+	    "const unsigned char sql_image[] =\n",
+	    (int)((size_t)size / bytes), page_bytes);
+	for (size_t at = 0; at < (size_t)size; at += bytes)
+		quote_page(&out, image + at, bytes);
+	str_add(&out, ";\n");
+	put(folder, "image.c", &out);
+	free(page_bytes);
+	sqlite3_free(image);
+	(void)sqlite3_close(db);
 }
 
 void emit(const char *folder, const struct schema *s, const struct statements *list,
           const struct sources *steps)
 {
+	struct str schema = { 0 };
+
 	emit_header(folder, list, steps->count);
 	calls_declare(folder, s, list);
 	emit_source(folder, s, list, steps);
 	emit_calls(folder, s, list);
-	emit_shell(folder, s, steps->count);
+	write_schema(&schema, s, steps->count);
+	emit_image(folder, &schema);
+	put(folder, "schema.sql", &schema);
 }

@@ -14,7 +14,7 @@
  *   bell        whose bells a table rings, and in which order
  *   use         which worker reads and writes which tables, from the sources
  *   base        schema/steps/: a database of the last release, stepped up, is what the nouns make
- *   emit        sql.h, sql.c, calls.c and schema.sql
+ *   emit        sql.h, sql.c, image.c, calls.c and schema.sql
  *   call        sql/<noun>.h: each statement as a function
  *   page        what is printed into READMEs */
 #ifndef SQLGEN_H
