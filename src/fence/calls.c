@@ -1,7 +1,5 @@
 #include "calls.h"
 
-#include "refusals.h"
-
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -150,7 +148,6 @@ int calls_restrict(const char *process, struct err *e)
 
 	make_program(&p, process);
 	program.len = p.count;
-	refusals_listen();
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
 		return err_errno(e, ERR_AGAIN, "fence: seccomp does not take it");
 	return 1;

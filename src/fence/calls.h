@@ -18,7 +18,7 @@
 #define CALLS_LOOKER "looker"
 
 /* Puts the filter of `process` up around the calling thread and what it starts, for good; needs
- * no_new_privs. 1: it stands; 0: this build has none (sanitizers make
+ * no_new_privs, and refusals_listen before. 1: it stands; 0: this build has none (sanitizers make
  * calls of their own; an architecture that it does not know); -1: ERR_AGAIN, the kernel has none.
  */
 int calls_restrict(const char *process, struct err *e);

@@ -228,7 +228,10 @@ static void tell_state(int abi, bool restricted, const char *why, char state[FEN
  * kept from it, which only "require" refuses. */
 static int restrict_calls(const char *process, const char *mode, struct err *e)
 {
-	int done = calls_restrict(process, e);
+	int done;
+
+	refusals_listen();
+	done = calls_restrict(process, e);
 
 	return done < 0 && strcmp(mode, "require") != 0 ? 0 : done;
 }

@@ -14,7 +14,7 @@ enum {
 	REFUSALS_NUMBERS = 512, /* of system calls; greater ones count as the last */
 };
 
-/* From here on refused system calls (SIGSYS) fail. For calls_restrict. */
+/* From here on refused system calls (SIGSYS) fail. Before calls_restrict. */
 void refusals_listen(void);
 /* Makes the memory: from here on refused calls and denied paths are counted. Call it before the
  * fence is put up. Where there is no memory they are not counted. Test builds make it of the file
