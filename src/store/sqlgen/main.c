@@ -1,10 +1,10 @@
 /* usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR
  *
  * Checks schema/ and sql/ and writes sql.h, sql.c, image.c, sql/<noun>.h and schema.sql into
- * OUTPUT_DIR. The build stops, with file and line, on a statement that does not prepare, a statement or a trigger
- * that scans a growing table, a cycle of triggers, a table that does not say what may change, a
- * schema that the steps do not produce, and a stale page. --write writes the pages and, while it is
- * not frozen, the base of the steps. */
+ * OUTPUT_DIR. The build stops, with file and line, on a statement that does not prepare, a
+ * statement or a trigger that scans a growing table, a cycle of triggers, a table that does not say
+ * what may change, a schema that the steps do not produce, and a stale page. --write writes the
+ * pages and, while it is not frozen, the base of the steps. */
 #include "sqlgen.h"
 
 #include <stdio.h>
