@@ -10,7 +10,7 @@
  * at the price of a fork. The parent sends mcp-front a pidfd of the child, to end it with. When
  * mcp-front is gone, all of them end.
  *
- * Descriptors: 3 mcp-front (SOCK_SEQPACKET), 4 its inotify. */
+ * Descriptors: 3 mcp-front (SOCK_SEQPACKET), 4 its inotify, 5 what its fence has refused. */
 #include "hand.h"
 
 #include "fences.h"
@@ -19,6 +19,7 @@
 #include "limit.h"
 #include "log.h"
 #include "pack.h"
+#include "refusals.h"
 #include "sha256.h"
 #include "workspace.h"
 
@@ -274,6 +275,8 @@ int main(int argc, char **argv)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	log_open("hand", 0, LOG_LEVEL_INFO);
+	if (strcmp(argv[1], "off") != 0)
+		refusals_join(REFUSALS_FD);
 	warm_up();
 	hear_of_children();
 	while (wait_for_job() && next_job(&number, fds))

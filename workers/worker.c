@@ -6,7 +6,9 @@
 #include "paths.h"
 #include "probe.h"
 #include "pulse.h"
+#include "refusals.h"
 #include "setting.h"
+#include "sql/fence_refusal.h"
 #include "sql/worker.h"
 
 #include <errno.h>
@@ -282,9 +284,32 @@ int worker_ready(struct worker *w, const char *detail, struct err *e)
 	return 0;
 }
 
+/* What the fence has refused meanwhile becomes rows. */
+static int tell_refusals(struct worker *w, struct err *e)
+{
+	struct refusals_kind kind;
+
+	while (!w->rests && refusals_next(&kind, clock_monotonic_ms())) {
+		const struct fence_refusal_insert_args args = { .machine = w->machine,
+			                                        .worker = w->name,
+			                                        .what = fence_refusal_what_of(
+			                                            kind.what),
+			                                        .name = kind.name,
+			                                        .count = kind.count };
+
+		log_warn("the fence refused %u time(s): %s %s", kind.count, kind.what, kind.name);
+		if (store_begin(&w->store, e) ||
+		    end(w, sql_fence_refusal_insert(&w->store, &args, e), e))
+			return -1;
+	}
+	return 0;
+}
+
 int worker_heartbeat(struct worker *w, struct err *e)
 {
 	pulse();
+	if (tell_refusals(w, e))
+		return -1;
 	if (clock_monotonic_ms() < w->heartbeat_ms)
 		return 0;
 	w->heartbeat_ms = next_beat_ms();
@@ -323,22 +348,24 @@ int worker_patience_ms(const struct worker *w)
 }
 
 /* The new run directory is out of the fence: a successor has it in its own. */
-static void leave_fenced_off(const struct worker *w)
+static void leave_fenced_off(struct worker *w, const char *run_dir)
 {
 	if (strncmp(w->fence, "landlock", strlen("landlock")) != 0)
 		return;
+	refusals_add_path(run_dir);
+	(void)tell_refusals(w, NULL);
 	log_warn("the run directory has vanished; the fence keeps the new one out of reach");
 	exit(EX_TEMPFAIL);
 }
 
 /* Moves lock and bell to another run directory, or changes nothing. */
-static bool move_to(struct worker *w, int run_fd)
+static bool move_to(struct worker *w, const char *run_dir, int run_fd)
 {
 	struct doorbell bell = DOORBELL_INIT;
 	int lock_fd = open_lock(w, run_fd);
 
 	if (lock_fd < 0 && errno == EACCES)
-		leave_fenced_off(w);
+		leave_fenced_off(w, run_dir);
 	if (lock_fd < 0 || flock(lock_fd, LOCK_EX | LOCK_NB) != 0 ||
 	    doorbell_open(&bell, run_fd, w->name, NULL)) {
 		if (lock_fd >= 0)
@@ -368,10 +395,10 @@ bool worker_move(struct worker *w)
 		return false;
 	run_fd = open(found.run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (run_fd < 0 && errno == EACCES)
-		leave_fenced_off(w);
+		leave_fenced_off(w, found.run);
 	if (run_fd < 0)
 		return false;
-	if (!move_to(w, run_fd)) {
+	if (!move_to(w, found.run, run_fd)) {
 		(void)close(run_fd);
 		return false;
 	}

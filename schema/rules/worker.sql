@@ -12,6 +12,9 @@ SELECT 'worker ' || name AS what, state, 'pid ' || pid || coalesce(', fence ' ||
        heartbeat_at AS at
   FROM worker WHERE state IN ('starting', 'ready')
 UNION ALL
+SELECT * FROM (SELECT 'fences', sum(count) OVER () || ' refused', worker || ': ' || what || ' ' || name, created_at
+                 FROM fence_refusal ORDER BY seq DESC LIMIT 1)
+UNION ALL
 SELECT 'questions', count(*) || ' waiting', count(nullif(state, 'pending')) || ' interrupted',
        min(created_at)
   FROM request WHERE state IN ('pending', 'interrupted')

@@ -418,6 +418,15 @@ CREATE TABLE event (
 ) STRICT;
 CREATE INDEX event_session ON event (session_seq, seq);
 CREATE INDEX event_request ON event (request_seq, seq) WHERE request_seq IS NOT NULL;
+CREATE TABLE fence_refusal (
+  seq        INTEGER PRIMARY KEY CHECK (seq > 0),
+  machine    TEXT NOT NULL,
+  worker     TEXT NOT NULL,
+  what       TEXT NOT NULL CHECK (what IN ('call', 'path')),
+  name       TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  count      INTEGER NOT NULL CHECK (count > 0),
+  created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
 CREATE TABLE file_change (
   seq         INTEGER PRIMARY KEY CHECK (seq > 0),
   apply_seq   INTEGER NOT NULL REFERENCES apply (seq),

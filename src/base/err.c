@@ -1,5 +1,7 @@
 #include "err.h"
 
+#include "denied.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,17 +22,20 @@ void err_tell(struct err *e, enum err_kind kind, const char *format, ...)
 void err_tell_errno(struct err *e, enum err_kind kind, const char *format, ...)
 {
 	int saved = errno;
+	struct err nobody;
 	va_list args;
 	size_t used;
 
 	if (!e)
-		return;
+		e = &nobody;
 	e->kind = kind == ERR_INPUT ? err_kind_of_file(saved) : kind;
 	va_start(args, format);
 	(void)vsnprintf(e->text, sizeof(e->text), format, args);
 	va_end(args);
 	used = strlen(e->text);
 	(void)snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(saved));
+	if (saved == EACCES)
+		denied_tell(e->text);
 	errno = saved;
 }
 

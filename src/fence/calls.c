@@ -7,7 +7,51 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+
+#include "fence_calls.h" /* made by CMake: NAMES, all calls that the headers know; ALLOWED */
+
+const char *calls_name(int number)
+{
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (NAMES[i].number == number)
+			return NAMES[i].name;
+	return NULL;
+}
+
+int calls_number(const char *name)
+{
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i].name, name) == 0)
+			return NAMES[i].number;
+	return -1;
+}
+
+/* Whether a list of words has this one. */
+static bool has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += length)
+		if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+			return true;
+	return false;
+}
+
+static bool is_for(const char *processes, const char *process)
+{
+	return strcmp(processes, "all") == 0 || has_word(processes, process) ||
+	       (strcmp(processes, "workers") == 0 && strcmp(process, CALLS_LOOKER) != 0);
+}
+
+bool calls_allowed(const char *process, int number)
+{
+	for (size_t i = 0; i < COUNT(ALLOWED); i++)
+		if (ALLOWED[i].number == number)
+			return is_for(ALLOWED[i].processes, process);
+	return false;
+}
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64
@@ -17,106 +61,102 @@
 
 #if defined(OUR_ARCH) && !defined(__SANITIZE_ADDRESS__)
 
-static const unsigned REFUSED[] = {
-	SYS_socket,
-	SYS_socketpair,
-	SYS_connect,
-	SYS_bind,
-	SYS_listen,
-	SYS_accept,
-	SYS_accept4,
-	SYS_execve,
-	SYS_execveat,
-	SYS_clone,
-	SYS_clone3,
-	SYS_kill,
-	SYS_tkill,
-	SYS_pidfd_open,
-	SYS_pidfd_getfd,
-	SYS_pidfd_send_signal,
-	SYS_ptrace,
-	SYS_process_vm_readv,
-	SYS_process_vm_writev,
-	SYS_io_uring_setup,
-	SYS_io_uring_enter,
-	SYS_io_uring_register,
-	SYS_bpf,
-	SYS_perf_event_open,
-	SYS_userfaultfd,
-	SYS_keyctl,
-	SYS_add_key,
-	SYS_request_key,
-	SYS_unshare,
-	SYS_setns,
-	SYS_mount,
-	SYS_umount2,
-	SYS_pivot_root,
-	SYS_chroot,
-	SYS_move_mount,
-	SYS_open_tree,
-	SYS_fsopen,
-	SYS_fsmount,
-	SYS_mount_setattr,
-	SYS_mknodat,
-	SYS_init_module,
-	SYS_finit_module,
-	SYS_delete_module,
-	SYS_kexec_load,
-	SYS_kexec_file_load,
-	SYS_swapon,
-	SYS_swapoff,
-	SYS_reboot,
-	SYS_acct,
-	SYS_personality,
-	SYS_quotactl,
-	SYS_open_by_handle_at,
+/* Made by libraries with all signals blocked, where a trap would end the process. */
+static const struct {
+	unsigned number;
+	int error;
+} QUIET[] = {
+	{ SYS_clone3, ENOSYS },
+	{ SYS_clone, EPERM },
 #ifdef __x86_64__
-	SYS_fork,
-	SYS_vfork,
-	SYS_mknod,
-	SYS_modify_ldt,
+	{ SYS_fork, EPERM },
+	{ SYS_vfork, EPERM },
 #endif
 };
 
 enum {
-	CALLS = sizeof(REFUSED) / sizeof(REFUSED[0]),
+	FIRST_ARGUMENT =
+	    offsetof(struct seccomp_data, args), /* its lower half: we are little-endian */
 	X32_BIT = 0x40000000, /* of the calls of another ABI, which have other numbers */
-	HEAD = 5, /* instructions before the list */
+	PARTS = 16 + 2 * (COUNT(ALLOWED) + COUNT(QUIET)), /* at most */
 };
 
-static void make_filter(struct sock_filter f[HEAD + CALLS + 2])
-{
-	const struct sock_filter head[HEAD] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, CALLS + 1, 0),
-	};
-	struct sock_filter *list = f + HEAD;
+struct program {
+	struct sock_filter parts[PARTS];
+	unsigned short count;
+};
 
-	memcpy(f, head, sizeof(head));
-	for (size_t i = 0; i < CALLS; i++)
-		list[i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, REFUSED[i],
-		                                       (unsigned char)(CALLS - i), 0);
-	list[CALLS] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	list[CALLS + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+static void add(struct program *p, struct sock_filter part)
+{
+	p->parts[p->count++] = part;
 }
 
-int calls_refuse(struct err *e)
+/* If the value at hand passes the test, the answer is this. */
+static void add_answer(struct program *p, unsigned short test, unsigned value, unsigned answer)
 {
-	struct sock_filter filter[HEAD + CALLS + 2];
-	const struct sock_fprog program = { .len = COUNT(filter), .filter = filter };
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, 1));
+	add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
+}
 
-	make_filter(filter);
+/* A socket of the machine alone, if the row has no other. Without either, its refusal is not
+ * counted: the C library asks for a daemon of names before it reads the files with them. */
+static void add_unix_socket(struct program *p, const char *process)
+{
+	bool may = is_for(UNIX_SOCKETS, process);
+
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4));
+	add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIRST_ARGUMENT));
+	add_answer(p, BPF_JEQ, AF_UNIX, may ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM);
+	add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
+}
+
+static unsigned newest(void)
+{
+	int most = 0;
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (NAMES[i].number > most)
+			most = NAMES[i].number;
+	return (unsigned)most;
+}
+
+static void make_program(struct program *p, const char *process)
+{
+	add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+	                                    offsetof(struct seccomp_data, arch)));
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0));
+	add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+	add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+	                                    offsetof(struct seccomp_data, nr)));
+	add_answer(p, BPF_JGE, X32_BIT, SECCOMP_RET_ERRNO | EPERM);
+	add_answer(p, BPF_JGT, newest(), SECCOMP_RET_ERRNO | ENOSYS);
+	for (size_t i = 0; i < COUNT(ALLOWED); i++)
+		if (is_for(ALLOWED[i].processes, process))
+			add_answer(p, BPF_JEQ, (unsigned)ALLOWED[i].number, SECCOMP_RET_ALLOW);
+	if (!calls_allowed(process, SYS_socket))
+		add_unix_socket(p, process);
+	for (size_t i = 0; i < COUNT(QUIET); i++)
+		add_answer(p, BPF_JEQ, QUIET[i].number,
+		           SECCOMP_RET_ERRNO | (unsigned)QUIET[i].error);
+	add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
+}
+
+int calls_restrict(const char *process, struct err *e)
+{
+	struct program p = { .count = 0 };
+	struct sock_fprog program = { .filter = p.parts };
+
+	make_program(&p, process);
+	program.len = p.count;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
 		return err_errno(e, ERR_AGAIN, "fence: seccomp does not take it");
-	return 0;
+	return 1;
 }
 
 #else
-int calls_refuse(struct err *e)
+int calls_restrict(const char *process, struct err *e)
 {
+	(void)process;
 	(void)e;
 	return 0;
 }

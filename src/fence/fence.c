@@ -1,5 +1,7 @@
 #include "fence.h"
 
+#include "explain.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -165,5 +167,8 @@ int fence_raise(const struct fence *f, struct err *e)
 		(void)err_errno(e, ERR_AGAIN, "fence: Landlock does not take it");
 	}
 	(void)close(ruleset);
-	return failed ? -1 : abi;
+	if (failed)
+		return -1;
+	explain_fence(f);
+	return abi;
 }

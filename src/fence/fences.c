@@ -1,8 +1,11 @@
 #include "fences.h"
 
 #include "calls.h"
+#include "explain.h"
 #include "fence.h"
 #include "limit.h"
+#include "recorder.h"
+#include "refusals.h"
 #include "str.h"
 
 #include <errno.h>
@@ -48,6 +51,18 @@ static const struct process {
 enum { HTTPS = 443, DNS = 53 };
 
 static const char *for_children = "off"; /* the setting, once a fence stands */
+
+/* The setting in force: a whole test run may require what otherwise is best effort. */
+static const char *mode_of(const char *setting)
+{
+#ifdef INTERCOM_TEST_CLOCK
+	const char *run = getenv("INTERCOM_FENCE");
+
+	if (run && strcmp(setting, "auto") == 0)
+		return run;
+#endif
+	return setting;
+}
 
 /* What the C library and libcrypto read on their own. */
 static void allow_system(struct fence *f)
@@ -199,15 +214,56 @@ static void allow_row(struct fence *f, unsigned reaches, const char *folder,
 		fence_allow(f, ground->moves_to[i], FENCE_WRITE);
 }
 
-int fence_worker(const char *name, const char *mode, const struct fence_ground *ground,
+static void tell_state(int abi, bool restricted, const char *why, char state[FENCE_STATE_BYTES])
+{
+	if (abi > 0)
+		(void)snprintf(state, FENCE_STATE_BYTES, "landlock %d%s", abi,
+		               restricted ? ", seccomp" : "");
+	else
+		(void)snprintf(state, FENCE_STATE_BYTES, "%s: %.170s",
+		               restricted ? "seccomp, no Landlock" : "none", why);
+}
+
+/* Whether the process makes no other calls than those of its row in calls.txt; -1: it cannot be
+ * kept from it, which only "require" refuses. */
+static int restrict_calls(const char *process, const char *mode, struct err *e)
+{
+	int done;
+
+	refusals_listen();
+	done = calls_restrict(process, e);
+
+	return done < 0 && strcmp(mode, "require") != 0 ? 0 : done;
+}
+
+/* The fence of a row that has one. */
+static int raise_row(const struct process *p, const char *mode, const struct fence *f,
+                     char state[FENCE_STATE_BYTES], struct err *e)
+{
+	struct err why = { 0 };
+	int abi, restricted = 0;
+
+	refusals_open(p->name);
+	recorder_open(p->name);
+	abi = raise_it(f, mode, p->name, &why);
+	if (abi >= 0 && !recorder_start())
+		restricted = restrict_calls(p->name, mode, abi > 0 ? &why : NULL);
+	if (abi < 0 || restricted < 0)
+		return err_set(e, why.kind, "fence = \"require\", but %s", why.text);
+	if (abi > 0 || restricted)
+		for_children = strcmp(mode, "require") == 0 ? "require" : "auto";
+	tell_state(abi, restricted, why.text, state);
+	return 0;
+}
+
+int fence_worker(const char *name, const char *setting, const struct fence_ground *ground,
                  char state[FENCE_STATE_BYTES], struct err *e)
 {
+	const char *mode = mode_of(setting);
 	const struct process *p = find(name);
 	OWNED(char_ptr) char *folder = realpath(ground->database, NULL);
 	bool is_off = strcmp(mode, "off") == 0;
-	struct err why = { 0 };
 	struct fence f;
-	int abi;
 
 	if (!p)
 		return err_set(e, ERR_BUG, "%s is not in the table of fences", name);
@@ -219,19 +275,12 @@ int fence_worker(const char *name, const char *mode, const struct fence_ground *
 	*strrchr(folder, '/') = '\0';
 	limit(p->reaches & ALONE);
 	allow_row(&f, p->reaches, folder, ground);
-	abi = raise_it(&f, mode, name, &why);
-	if (abi < 0)
-		return err_set(e, why.kind, "fence = \"require\", but %s", why.text);
-	if (abi > 0) {
-		for_children = strcmp(mode, "require") == 0 ? "require" : "auto";
-		(void)snprintf(state, FENCE_STATE_BYTES, "landlock %d", abi);
-	} else
-		(void)snprintf(state, FENCE_STATE_BYTES, "none: %.180s", why.text);
-	return 0;
+	return raise_row(p, mode, &f, state, e);
 }
 
-int fence_workspace(const char *mode, const struct fence_view *view, struct err *e)
+int fence_workspace(const char *setting, const struct fence_view *view, struct err *e)
 {
+	const char *mode = mode_of(setting);
 	struct fence f = { .moves = view->is_kept };
 	int abi;
 
@@ -241,7 +290,7 @@ int fence_workspace(const char *mode, const struct fence_view *view, struct err 
 	fence_allow(&f, view->root, FENCE_READ);
 	fence_allow(&f, view->objects, view->is_kept ? FENCE_WRITE : FENCE_READ);
 	abi = raise_it(&f, mode, "the process that reads a workspace", e);
-	if (abi > 0 && calls_refuse(e) && strcmp(mode, "require") == 0)
+	if (abi >= 0 && !recorder_is_looker() && restrict_calls(CALLS_LOOKER, mode, e) < 0)
 		return -1;
 	return abi < 0 ? -1 : 0;
 }

@@ -19,21 +19,24 @@ struct fence_ground {
 	bool any_port; /* Slack is not where it usually is */
 };
 
-/* Puts up the fence of the worker `name`. mode: the setting `fence`. Writes what is in force to
- * state: "landlock 7" (the ABI), "none: " and why, "off", or "open" (its row in the table says that
- * it has none). Leaves no core file either, and if it needs no other process, starts none. -1: mode
- * is "require", and there is none: ERR_INPUT, the kernel offers none that suffices; ERR_AGAIN. */
-int fence_worker(const char *name, const char *mode, const struct fence_ground *ground,
+/* Puts up the fence of the worker `name`. setting: `fence` (test builds: $INTERCOM_FENCE takes
+ * the place of "auto"). Writes what is in force to
+ * state: "landlock 7, seccomp" (the ABI; without the second word system calls are not restricted),
+ * "seccomp, no Landlock: " and why, "none: " and why, "off", or "open" (its row in the table says
+ * that it has none). Leaves no core file either, and if it needs no other process, starts none.
+ * What it refuses is counted (refusals.h). -1: it is "require", and there is none: ERR_INPUT, the
+ * kernel offers none that suffices; ERR_AGAIN. */
+int fence_worker(const char *name, const char *setting, const struct fence_ground *ground,
                  char state[FENCE_STATE_BYTES], struct err *e);
 
 /* The same for a process that looks into one workspace: it reads root, and objects if that is not
- * NULL; is_kept: it writes into objects. Some system calls are refused, too (calls.h). 0; -1: mode
- * is "require", and there is none. e may say why there is none with "auto", too. */
+ * NULL; is_kept: it writes into objects. Its system calls are restricted, too (calls.h). 0; -1:
+ * it is "require", and there is none. e may say why there is none with "auto", too. */
 struct fence_view {
 	const char *root, *objects;
 	bool is_kept;
 };
-int fence_workspace(const char *mode, const struct fence_view *view, struct err *e);
+int fence_workspace(const char *setting, const struct fence_view *view, struct err *e);
 
 /* For children of workers: the mode with which this process, or one that it was forked from, has
  * put up a fence; "off": none. */

@@ -13,6 +13,7 @@
 #include "sql/checkpoint.h"
 #include "sql/content.h"
 #include "sql/decision.h"
+#include "sql/fence_refusal.h"
 #include "sql/file_look.h"
 #include "sql/gate_call.h"
 #include "sql/gate_lapse.h"
@@ -57,6 +58,7 @@ enum phase {
 	PHASE_SLACK,
 	PHASE_LOOKS,
 	PHASE_LAPSES,
+	PHASE_REFUSALS,
 	PHASE_TEXTS,
 	PHASE_ANSWERS,
 	PHASE_CONNECTIONS,
@@ -93,6 +95,8 @@ static const struct walk {
 	[PURGE_TIME_GAPS] = { sql_time_gap_after, sql_time_gap_delete_old, BATCH, "time_gap" },
 	[PURGE_LOOKS] = { sql_file_look_after, sql_file_look_delete_old, BATCH, "file_look" },
 	[PURGE_LAPSES] = { sql_gate_lapse_after, sql_gate_lapse_delete_old, BATCH, "gate_lapse" },
+	[PURGE_REFUSALS] = { sql_fence_refusal_after, sql_fence_refusal_delete_old, BATCH,
+	                     "fence_refusal" },
 	[PURGE_ALIAS_RUNS] = { sql_alias_run_after, sql_alias_run_delete_old, BATCH, "alias_run" },
 	[PURGE_COMMANDS] = { sql_command_after, sql_command_delete_old, BATCH, "command" },
 	[PURGE_DECISIONS] = { sql_decision_after, sql_decision_delete_old, BATCH, "decision" },
@@ -420,6 +424,8 @@ static int work(struct purge *p, struct err *e)
 		return walk(p, PURGE_LOOKS, e);
 	case PHASE_LAPSES:
 		return walk(p, PURGE_LAPSES, e);
+	case PHASE_REFUSALS:
+		return walk(p, PURGE_REFUSALS, e);
 	case PHASE_TEXTS:
 		return walk(p, PURGE_TEXTS, e);
 	case PHASE_ANSWERS:

@@ -3,9 +3,12 @@
  * shim, which answers as they do. */
 #include "attack.h"
 
+#include "explain.h"
 #include "fence.h"
 #include "fences.h"
 #include "probe.h"
+#include "refusals.h"
+#include "refused.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -418,14 +421,86 @@ END_TEST
 
 /* ---- what is told ---- */
 
+#ifdef __SANITIZE_ADDRESS__ /* calls.h */
+#define SECCOMP ""
+#define NONE "none: "
+#else
+#define SECCOMP ", seccomp"
+#define NONE "seccomp, no Landlock: "
+#endif
+
+#ifndef __SANITIZE_ADDRESS__
+START_TEST(a_refused_call_is_an_event_with_the_name_of_the_worker_once_a_minute)
+{
+	NEEDS_ALL;
+	given_ground();
+	given_worker("watchdog");
+	REFUSED("watchdog", "trace %d", (int)victim);
+	REFUSED("watchdog", "trace %d", (int)victim);
+	REFUSED("watchdog", "mount %s", outside);
+	(void)close(control);
+	control = -1;
+	expect_soon("SELECT worker, what, name, count FROM fence_refusal ORDER BY name",
+	            "watchdog|call|mount|1\nwatchdog|call|ptrace|2\n");
+	expect("SELECT kind, actor, json_extract(detail, '$.name') FROM event"
+	       " WHERE kind = 'fence.refused' ORDER BY seq",
+	       "fence.refused|watchdog|ptrace\nfence.refused|watchdog|mount\n");
+	expect("SELECT state FROM health WHERE what = 'fences'", "3 refused\n");
+	leave();
+}
+END_TEST
+#endif
+
+START_TEST(a_path_that_a_fence_denies_is_an_event_and_one_that_its_mode_denies_is_not)
+{
+	char path[200];
+	struct fence f = { .moves = true };
+	struct err e = { 0 };
+
+	NEEDS_ALL;
+	fresh_store();
+	(void)snprintf(outside, sizeof(outside), "%s", short_scratch());
+	put_file(outside, "secret", "nobody's business\n");
+	fence_allow(&f, test_run(), FENCE_WRITE);
+	refusals_open("it");
+	ck_assert_int_gt(fence_raise(&f, NULL), 0);
+	(void)snprintf(path, sizeof(path), "cannot open %s/secret: Permission denied", outside);
+	ck_assert(explain_denies(path, path, sizeof(path)));
+	ck_assert(!explain_denies("cannot open : Permission denied", path, sizeof(path)));
+	(void)snprintf(path, sizeof(path), "cannot open %s/x: Permission denied", test_run());
+	ck_assert(!explain_denies(path, path, sizeof(path)));
+
+	errno = EACCES;
+	(void)err_errno(&e, ERR_INPUT, "cannot read %s/new/file", outside);
+	errno = ENOENT;
+	(void)err_errno(&e, ERR_INPUT, "cannot read %s/other", outside);
+	{
+		struct refusals_kind kind;
+
+		(void)snprintf(path, sizeof(path), "%s/new/file", outside);
+		ck_assert(refusals_next(&kind, 100000));
+		ck_assert_str_eq(kind.what, "path");
+		ck_assert_str_eq(kind.name, path);
+		ck_assert_uint_eq(kind.count, 1);
+		ck_assert(!refusals_next(&kind, 101000));
+		refusals_add_path(path);
+		ck_assert(!refusals_next(&kind, 150000));
+		ck_assert(refusals_next(&kind, 160000));
+	}
+}
+END_TEST
+
 START_TEST(the_row_of_a_worker_says_what_is_in_force)
 {
 	static const struct {
 		const char *worker, *abi, *fence;
 	} CASES[] = {
-		{ "watchdog", "99", "landlock 7" },  { "watchdog", "2", "landlock 2" },
-		{ "applier", "1", "none" },          { "watchdog", "0", "none" },
-		{ "mcp-front", "99", "landlock 7" }, { "commander", "99", "open" },
+		{ "watchdog", "99", "landlock 7" },
+		{ "watchdog", "2", "landlock 2" },
+		{ "applier", "1", NONE },
+		{ "watchdog", "0", NONE },
+		{ "mcp-front", "99", "landlock 7" SECCOMP },
+		{ "commander", "99", "open" },
 	};
 
 	NEEDS_ALL;
@@ -450,7 +525,7 @@ START_TEST(with_require_nothing_is_served_without_a_fence)
 	given("INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES "
 	      "('fence', 'require', 'file', '2026-01-01T00:00:00.000Z')");
 	ck_assert_int_eq(try_worker("watchdog"), 0);
-	expect("SELECT fence FROM worker", "landlock 7\n");
+	expect("SELECT fence FROM worker", "landlock 7" SECCOMP "\n");
 	(void)setenv("INTERCOM_LANDLOCK_ABI", "0", 1);
 	ck_assert_int_eq(try_worker("watchdog"), EX_CONFIG);
 	(void)setenv("INTERCOM_LANDLOCK_ABI", "1", 1);
@@ -473,7 +548,7 @@ START_TEST(a_fence_that_cannot_be_put_up_keeps_nothing_from_being_served)
 		ck_assert_int_gt(fence_raise(&f, &e), 0);
 	ck_assert_int_eq(try_worker("watchdog"), 0);
 	expect("SELECT fence FROM worker",
-	       "none: fence: Landlock does not take it: Argument list too long\n");
+	       NONE "fence: Landlock does not take it: Argument list too long\n");
 	given("INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES "
 	      "('fence', 'require', 'file', '2026-01-01T00:00:00.000Z')");
 	ck_assert_int_eq(try_worker("watchdog"), EX_TEMPFAIL);
@@ -483,6 +558,9 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("attack fence");
+
+	(void)unsetenv("INTERCOM_FENCE");
+	refused_calls_expect();
 	TCase *c = store_case(s, "attack fence", 60);
 
 	tcase_add_checked_fixture(c, NULL, leave);
@@ -498,6 +576,11 @@ int main(void)
 	tcase_add_loop_test(c, an_older_kernel_takes_what_it_knows_and_the_rest_is_possible, 1,
 	                    NEWEST + 1);
 	tcase_add_loop_test(c, the_row_of_a_worker_says_what_is_in_force, 0, 6);
+#ifndef __SANITIZE_ADDRESS__
+	tcase_add_test(c, a_refused_call_is_an_event_with_the_name_of_the_worker_once_a_minute);
+#endif
+	tcase_add_test(c,
+	               a_path_that_a_fence_denies_is_an_event_and_one_that_its_mode_denies_is_not);
 	tcase_add_test(c, with_require_nothing_is_served_without_a_fence);
 	tcase_add_test(c, a_fence_that_cannot_be_put_up_keeps_nothing_from_being_served);
 	return run_suite(s);

@@ -99,6 +99,7 @@ libraries=$(library_flags "$build")
     compile approve approve.c plain.c bench.c $includes $libraries
     compile apply apply.c bench.c $includes $libraries
     compile policy policy.c bench.c $includes $libraries
+    compile fence fence.c bench.c $includes $libraries
     compile click click.c clicker.c bench.c $includes $libraries
     compile talk talk.c clicker.c plain.c bench.c $includes $libraries
     compile grow grow.c history.c bench.c $includes $libraries
@@ -475,6 +476,10 @@ for round in $(seq "$rounds"); do
     [ -z "$node" ] || measure_sdk
     say "round $round: policy"
     "$bin/policy" "$scratch/ws" "$rate_ms" | note policy ours
+    say "round $round: fence"
+    "$bin/fence" "$scratch/ws" 200 >"$scratch/line"
+    grep -v '^free_' "$scratch/line" | note fence ours
+    sed -n 's/^free_//p' "$scratch/line" | note fence yard
     rm -r "$scratch/ws/.intercom"
     say "round $round: memory"
     measure_memory "$held"
@@ -568,6 +573,10 @@ END
 evaluation of a policy of 20 rules, p50 | us | policy.rules20_p50_us | - | - | <= 50
 evaluation of a policy of 20 rules, p99 | us | policy.rules20_p99_us | - | - | -
 evaluation of a policy of 20 rules | per second | policy.rules20_s | - | - | >= 10000
+fence of a worker, to put it up, p50 | us | fence.raise_p50_us | - | - | <= 5000
+fence of a worker, to put it up, p99 | us | fence.raise_p99_us | - | - | <= 5000
+fence of a worker, a system call, p50 | us | fence.call_p50_us | fence.call_p50_us | without | <= 1.2
+fence of a worker, a file opened, p50 | us | fence.open_p50_us | fence.open_p50_us | without | <= 1.5
 evaluation of a policy of 1000 rules, p50 | us | policy.rules1000_p50_us | - | - | -
 call beside ten proposals of $big_mib MiB and one that hangs, $crowd agents, p50 | us | crowd.p50_us | crowd.alone_p50_us/ours | without them | -
 call beside ten proposals of $big_mib MiB and one that hangs, $crowd agents, p99 | us | crowd.p99_us | - | - | <= 50000

@@ -4,6 +4,7 @@
 #include "instance.h"
 #include "paths.h"
 #include "process.h"
+#include "refused.h"
 #include "str.h"
 #include "worker.h"
 
@@ -48,9 +49,11 @@ static void remove_root(void)
 {
 	char pattern[60];
 	glob_t found;
+	int refused;
 
 	if (getpid() != owner)
 		return;
+	refused = refused_calls_show();
 	(void)remove_tree(root);
 	(void)snprintf(pattern, sizeof(pattern), "%s*", short_mark());
 	if (glob(pattern, 0, NULL, &found) == 0) {
@@ -58,6 +61,8 @@ static void remove_root(void)
 			(void)remove_tree(found.gl_pathv[i]);
 		globfree(&found);
 	}
+	if (refused > 0)
+		_exit(EXIT_FAILURE);
 }
 
 /* A test's run directory holds sockets, so its path must be short enough for them. */
@@ -92,6 +97,7 @@ __attribute__((constructor)) static void make_root(void)
 	}
 	owner = getpid();
 	(void)setenv("INTERCOM_TEST_ROOT", root, 1);
+	refused_calls_look(root);
 	(void)atexit(remove_root);
 }
 

@@ -1,5 +1,7 @@
 #include "hand_first.h"
 
+#include "refusals.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -8,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { ABOVE = 10 }; /* above the descriptor numbers that hand uses */
+
 static int spawn(const char *path, const char *fence, int theirs, int watch, pid_t *ret_pid,
                  struct err *e)
 {
@@ -15,7 +19,7 @@ static int spawn(const char *path, const char *fence, int theirs, int watch, pid
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t none, all;
-	int failed;
+	int failed, counted = fcntl(refusals_fd(), F_DUPFD_CLOEXEC, ABOVE);
 
 	(void)sigemptyset(&none);
 	(void)sigfillset(&all);
@@ -24,7 +28,9 @@ static int spawn(const char *path, const char *fence, int theirs, int watch, pid
 	failed =
 	    posix_spawn_file_actions_adddup2(&files, theirs, HAND_FRONT_FD) ||
 	    posix_spawn_file_actions_adddup2(&files, watch, HAND_WATCH_FD) ||
-	    posix_spawn_file_actions_addclosefrom_np(&files, HAND_WATCH_FD + 1) ||
+	    (counted >= 0 && posix_spawn_file_actions_adddup2(&files, counted, REFUSALS_FD)) ||
+	    posix_spawn_file_actions_addclosefrom_np(
+	        &files, (counted >= 0 ? REFUSALS_FD : HAND_WATCH_FD) + 1) ||
 	    posix_spawnattr_setsigmask(&attributes, &none) ||
 	    posix_spawnattr_setsigdefault(&attributes, &all) ||
 	    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -32,6 +38,8 @@ static int spawn(const char *path, const char *fence, int theirs, int watch, pid
 	failed = errno;
 	(void)posix_spawn_file_actions_destroy(&files);
 	(void)posix_spawnattr_destroy(&attributes);
+	if (counted >= 0)
+		(void)close(counted);
 	errno = failed;
 	return failed ? err_errno(e, ERR_AGAIN, "cannot start %s", path) : 0;
 }
@@ -39,7 +47,6 @@ static int spawn(const char *path, const char *fence, int theirs, int watch, pid
 int hand_first_start(const char *path, const char *fence, int watch_fd, pid_t *ret_pid,
                      int *ret_control, struct err *e)
 {
-	enum { ABOVE = 10 }; /* above the descriptor numbers that hand uses */
 	int pair[2], theirs, watch, failed;
 
 	*ret_pid = 0;
