@@ -54,15 +54,19 @@ WHEN NEW.moment = 'post_tool' AND NEW.pre_seq IS NULL AND NEW.class <> 'read' BE
           ' without asking: no hook told us before it ran', NEW.created_at);
 END;
 
--- It was done otherwise than allowed, or not at all although it was approved.
-CREATE TRIGGER gate_call_told AFTER UPDATE OF seen, withheld_at ON gate_call
+-- It was done otherwise than allowed, or not at all although it was approved; or what was approved and
+-- denied first is allowed after all: its message says so.
+CREATE TRIGGER gate_call_told AFTER UPDATE OF decision, seen, withheld_at ON gate_call
 WHEN (OLD.seen IS NULL AND NEW.seen = 'differs')
-  OR (OLD.withheld_at IS NULL AND NEW.withheld_at IS NOT NULL) BEGIN
+  OR (OLD.withheld_at IS NULL AND NEW.withheld_at IS NOT NULL)
+  OR (OLD.decision <> 'allow' AND NEW.decision = 'allow' AND NEW.request_seq IS NOT NULL) BEGIN
   INSERT INTO event (at, kind, session_seq, request_seq, call_seq, actor, detail)
-  VALUES (coalesce(NEW.seen_at, NEW.withheld_at),
-          CASE WHEN NEW.seen_at IS NULL THEN 'gate.withheld' ELSE 'gate.differs' END,
-          NEW.session_seq, NEW.request_seq, NEW.call_seq, NEW.host,
-          json_object('tool', NEW.tool, 'digest', NEW.digest));
+  SELECT coalesce(NEW.seen_at, NEW.withheld_at),
+         CASE WHEN NEW.seen_at IS NULL THEN 'gate.withheld' ELSE 'gate.differs' END,
+         NEW.session_seq, NEW.request_seq, NEW.call_seq, NEW.host,
+         json_object('tool', NEW.tool, 'digest', NEW.digest)
+   WHERE (OLD.seen IS NULL AND NEW.seen = 'differs')
+      OR (OLD.withheld_at IS NULL AND NEW.withheld_at IS NOT NULL);
   INSERT INTO slack_notice (kind, session_seq, text, at)
   SELECT 'gate', NEW.session_seq,
          CASE WHEN NEW.seen_at IS NULL
@@ -71,16 +75,15 @@ WHEN (OLD.seen IS NULL AND NEW.seen = 'differs')
               ELSE NEW.host || ' did not do what was allowed: ' || coalesce(NEW.tool, 'a tool') || ': ' ||
                    coalesce(NEW.seen_why, 'it differs') END,
          coalesce(NEW.seen_at, NEW.withheld_at)
-    FROM (SELECT (SELECT title FROM request WHERE seq = NEW.request_seq) AS title);
+    FROM (SELECT (SELECT title FROM request WHERE seq = NEW.request_seq) AS title)
+   WHERE (OLD.seen IS NULL AND NEW.seen = 'differs')
+      OR (OLD.withheld_at IS NULL AND NEW.withheld_at IS NOT NULL);
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.withheld_at
-   WHERE NEW.seen_at IS NULL AND request_seq = NEW.request_seq AND kind = 'ask';
-END;
-
--- What was approved and denied first is allowed after all: its message says so.
-CREATE TRIGGER gate_call_allowed AFTER UPDATE OF decision ON gate_call
-WHEN OLD.decision <> 'allow' AND NEW.decision = 'allow' AND NEW.request_seq IS NOT NULL BEGIN
+   WHERE OLD.withheld_at IS NULL AND NEW.withheld_at IS NOT NULL AND NEW.seen_at IS NULL
+     AND request_seq = NEW.request_seq AND kind = 'ask';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.decided_at
-   WHERE request_seq = NEW.request_seq AND kind = 'ask'
+   WHERE OLD.decision <> 'allow' AND NEW.decision = 'allow'
+     AND request_seq = NEW.request_seq AND kind = 'ask'
      AND EXISTS (SELECT 1 FROM gate_call AS g
                   WHERE g.request_seq = NEW.request_seq AND g.withheld_at IS NOT NULL);
 END;
