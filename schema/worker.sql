@@ -3,7 +3,8 @@
 -- moves: state
 -- fixed: an incarnation does not become another one
 CREATE TABLE worker (
-  seq          INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: metric_cursor
+                                            -- counts by it
   id           TEXT NOT NULL UNIQUE,        -- fixed: UUID of the incarnation
   name         TEXT NOT NULL,               -- fixed: the binary: mcp-front, applier, ...
   machine      TEXT NOT NULL,               -- fixed

@@ -1181,7 +1181,7 @@ CREATE TABLE upkeep (
 ) STRICT;
 CREATE INDEX upkeep_newest ON upkeep (kind, seq);
 CREATE TABLE worker (
-  seq          INTEGER PRIMARY KEY CHECK (seq > 0),
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   id           TEXT NOT NULL UNIQUE,
   name         TEXT NOT NULL,
   machine      TEXT NOT NULL,

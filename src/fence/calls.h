@@ -1,10 +1,10 @@
 /* calls: the system calls that each process may make, from the table calls.txt, as a seccomp
  * filter.
  *
- * What is not in its row fails: with ENOSYS if the call is younger than Linux 5.1, or than the
- * headers that this was built with, so that libraries fall back to an older one; else with EPERM.
- * Each refusal is counted (refusals.h), but for those of clone and fork, which libraries make with
- * all signals blocked, and of sockets of the machine alone (AF_UNIX). A call of another
+ * What is not in its row fails: with ENOSYS if the call is not older than Linux 5.1, or younger
+ * than the headers that this was built with, so that libraries fall back to an older one; else with
+ * EPERM. Each refusal is counted (refusals.h), but for those of clone and fork, which libraries
+ * make with all signals blocked, and of sockets of the machine alone (AF_UNIX). A call of another
  * architecture ends the process. */
 #ifndef CALLS_H
 #define CALLS_H

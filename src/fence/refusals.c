@@ -201,8 +201,8 @@ static bool next_path(struct refusals_kind *r, long long now_ms)
 		OWNED(str) struct str shown = { 0 };
 
 		r->count = take(&told_paths[i], atomic_load(&p->count), now_ms);
-		if (!r->count || atomic_load(&p->state) != COMPLETE)
-			continue;
+		if (!r->count || atomic_load(&p->state) != COMPLETE || !p->name[0])
+			continue; /* whoever is fenced can write there, too */
 		r->what = "path";
 		str_add_shown(&shown, p->name, strnlen(p->name, sizeof(p->name)),
 		              sizeof(r->name) - 1);

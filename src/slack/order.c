@@ -81,7 +81,7 @@ static int stray(struct slack_talk *t, struct err *e)
 		return 0;
 	str_addf(&text,
 	         "Nothing was done: write `%s` in the thread of the question, or here "
-	         "`/intercom %s <id>`. For this wait:%s",
+	         "`/intercom %s <id>`. These wait for it:%s",
 	         v->word, v->word, str_text(&f.list));
 	return slack_tell(t, str_text(&text), e);
 }

@@ -53,11 +53,14 @@ int store_image_open(struct sqlite3 **ret_db, struct err *e)
 static int copy_pages(struct store *st, struct sqlite3 *from)
 {
 	sqlite3_backup *b = sqlite3_backup_init(st->db, "main", from, "main");
+	int copied, finished;
 
 	if (!b)
 		return sqlite3_errcode(st->db);
-	(void)sqlite3_backup_step(b, -1);
-	return sqlite3_backup_finish(b);
+	copied =
+	    sqlite3_backup_step(b, -1); /* finish does not repeat that others were in the way */
+	finished = sqlite3_backup_finish(b);
+	return copied == SQLITE_DONE || finished != SQLITE_OK ? finished : copied;
 }
 
 int store_image_write(struct store *st, struct err *e)

@@ -369,8 +369,8 @@ static int bring_up_to_date(struct store *st, const char *path, bool keep, struc
 		return store_failed(st->db, sqlite3_errcode(st->db), path, e);
 	if ((!is_empty && check_before(st, path, e)) ||
 	    store_execute(st, "PRAGMA journal_mode = WAL", e) || store_configure(st, e) ||
-	    (is_empty && store_image_write(st, e)))
-		return -1;
+	    (is_empty && (store_image_write(st, e) || check_before(st, path, e))))
+		return -1; /* somebody else may have made it meanwhile */
 	have = store_pragma(st, "user_version");
 	if (keep && have < SQL_SCHEMA_VERSION && back_up_before(st, path, e))
 		return -1;

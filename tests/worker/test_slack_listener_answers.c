@@ -155,7 +155,7 @@ START_TEST(an_answer_among_people_is_told_where_it_counts_if_something_waits_for
 	(void)slack_acked("{'message':{'text':'Approve!'}}");
 	OWNED(char_ptr) char *told = rows(WHISPER);
 	says(told, "Nothing was done: write `approve` in the thread of the question, or here "
-	           "`/intercom approve <id>`. For this wait:");
+	           "`/intercom approve <id>`. These wait for it:");
 	says(told, "make install");
 	expect("SELECT state FROM request", "pending\n");
 	slack_stop();

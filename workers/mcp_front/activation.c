@@ -23,15 +23,15 @@ void activation_take(struct activation *a)
 		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 		(void)evutil_make_socket_nonblocking(fd);
 		(void)getsockname(fd, (struct sockaddr *)&name, &size);
-		place = name.ss_family == AF_UNIX    ? &a->pipe_fd
-		        : name.ss_family == AF_INET  ? &a->http_fd
-		        : name.ss_family == AF_INET6 ? &a->http_fd
-		                                     : NULL;
+		place = name.ss_family == AF_UNIX ? &a->pipe_fd
+		        : name.ss_family == AF_INET
+		            ? &a->http_fd
+		            : NULL; /* callers are identified over IPv4 only */
 		if (place && *place < 0)
 			*place = fd;
 		else
-			log_warn("a socket from systemd is not used (descriptor %d): one of each "
-			         "kind is, for relays and for HTTP",
+			log_warn("a socket from systemd is not used (descriptor %d): only one Unix "
+			         "socket, for relays, and one IPv4 socket, for HTTP, are",
 			         fd);
 	}
 }
