@@ -45,7 +45,7 @@ WHEN NEW.state IN ('done', 'refused', 'lost') BEGIN
          json_object('checkpoint', NEW.id, 'kind', NEW.kind, 'manifest', NEW.manifest,
                      'files', NEW.files, 'bytes', NEW.bytes, 'added_bytes', NEW.added_bytes,
                      'left_out', NEW.left_out, 'why', NEW.why)
-   WHERE NEW.kind NOT IN ('start', 'diff') OR NEW.state = 'lost'; -- each session has one: its row says so
+   WHERE NEW.kind <> 'diff' OR NEW.state = 'lost'; -- a diff's only serves to compare
   -- Whoever ordered it is told; those that were taken unasked are only listed.
   INSERT INTO slack_notice (kind, session_seq, text, at)
   SELECT 'reply', s.seq,

@@ -513,7 +513,7 @@ static void exec_strace(const char *name, const char *calls, const char *how, co
 		argv[count++] = worker[i];
 	for (; *row; row++)
 		argv[count++] = *row;
-	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* it does not work under strace */
+	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 0); /* it does not work under strace */
 	(void)execvp("strace", (char **)argv);
 	_exit(127);
 }

@@ -210,7 +210,7 @@ pid_t site_start_killed_at(const struct site *s, const char *call, int n)
 	int to = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	(void)dup2(to, 1);
 	(void)dup2(to, 2);
-	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* it does not work under strace */
+	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 0); /* it does not work under strace */
 	(void)execlp("strace", "strace", "-q", "-qq", "-o", "/dev/null", "-e", trace, "-e", inject,
 	             path, "--config", s->config, (char *)NULL);
 	_exit(127);

@@ -197,6 +197,77 @@ START_TEST(what_has_changed_is_shown_in_the_thread)
 }
 END_TEST
 
+/* A file of so many lines is a diff that no message holds. */
+static void put_long_file(const char *name)
+{
+	OWNED(str) struct str text = { 0 };
+
+	for (int i = 1; i <= 1000; i++)
+		str_addf(&text, "line %d\n", i);
+	put_file(site.workspace, name, str_text(&text));
+}
+
+START_TEST(a_long_diff_is_a_snippet_on_request_and_under_the_question)
+{
+	OWNED(char_ptr) char *look = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	const char *files;
+
+	(void)an_agent_has_changed_files();
+	put_long_file("notes.txt");
+	says(slash("diff before lunch"), "Comparing");
+	look = last_look("1\n");
+	says(look, "The diff is too long for a message: see the attached file.");
+	says(look, "📊 1 modified, 1 added, 0 deleted");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "1\n");
+	files = slack_ask("files");
+	has(files, "files.0.snippet_type", "diff");
+	says(member(files, "files.0.content"), "+line 1000\n");
+	(void)order();
+	ts = question();
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'diff' AND state = 'sent'",
+	                "1\n");
+	files = slack_ask("files");
+	has(files, "files.1.snippet_type", "diff");
+	says(member(files, "files.1.content"), "-line 1000\n");
+	press_and_wait(ts, "restore_proceed");
+	expect_soon("SELECT state FROM workspace_restore", "done\n");
+	file_says("notes.txt", "good");
+	end_system();
+}
+END_TEST
+
+START_TEST(the_agents_timeline_tells_of_its_checkpoints_and_of_the_restore)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *id = NULL;
+	struct agent a = an_agent_has_changed_files();
+	struct wire w;
+	char json[200];
+
+	(void)order();
+	ts = question();
+	press_and_wait(ts, "restore_proceed");
+	expect_soon("SELECT state FROM workspace_restore", "done\n");
+	id = rows("SELECT id FROM session");
+	(void)snprintf(json, sizeof(json),
+	               "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"resources/read\",\"params\":"
+	               "{\"uri\":\"intercom://session/%.36s/timeline\"}}",
+	               ++a.id, id);
+	wire_open(&w, a.port);
+	agent_send(&a, &w, "POST", "", json);
+	OWNED(char_ptr) char *message = agent_message(&w);
+	OWNED(char_ptr) char *timeline = xstrdup(member(message, "result.contents.0.text"));
+
+	wire_close(&w);
+	says(timeline, "\"kind\":\"checkpoint.created\",\"actor\":\"archivist\"");
+	says(timeline, "\"kind\":\"checkpoint.created\",\"actor\":\"slack:T01TEAM:U01OP\"");
+	says(timeline, "\"kind\":\"restore.applied\"");
+	end_system();
+}
+END_TEST
+
 START_TEST(the_list_says_what_each_is_and_what_can_be_done_with_it_in_the_thread_too)
 {
 	OWNED(char_ptr) char *told = NULL;
@@ -311,6 +382,8 @@ int main(void)
 	tcase_add_test(c, a_workspace_that_has_changed_since_the_question_is_asked_about_again);
 	tcase_add_test(c, a_checkpoint_that_is_not_there_is_named);
 	tcase_add_test(c, what_has_changed_is_shown_in_the_thread);
+	tcase_add_test(c, a_long_diff_is_a_snippet_on_request_and_under_the_question);
+	tcase_add_test(c, the_agents_timeline_tells_of_its_checkpoints_and_of_the_restore);
 	tcase_add_test(c,
 	               the_list_says_what_each_is_and_what_can_be_done_with_it_in_the_thread_too);
 	tcase_add_test(c, a_checkpoint_is_restored_by_its_label_after_its_session_has_ended);

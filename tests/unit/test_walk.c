@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -244,6 +245,22 @@ START_TEST(what_is_no_file_is_named_and_not_followed)
 }
 END_TEST
 
+/* Not /dev/null: opening this one would wait for a terminal that nobody has plugged in. */
+START_TEST(a_device_is_named_and_not_opened)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+	char path[1100];
+
+	fresh_workspace(&o);
+	(void)snprintf(path, sizeof(path), "%.1000s/serial", ws);
+	SKIP_UNLESS(mknod(path, S_IFCHR | 0600, makedev(4, 64)) == 0, "to make a device");
+	r = take(&o);
+	expect_list(&o, &r, "x serial: is a device\n");
+	ck_assert_uint_eq(r.sum.left_out, 1);
+}
+END_TEST
+
 START_TEST(what_cannot_be_read_is_named)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
@@ -425,6 +442,7 @@ int main(void)
 	tcase_add_test(t, content_that_was_lost_is_stored_again);
 	tcase_add_test(t, what_git_ignores_is_held_only_on_request);
 	tcase_add_test(t, what_is_no_file_is_named_and_not_followed);
+	tcase_add_test(t, a_device_is_named_and_not_opened);
 	tcase_add_test(t, what_cannot_be_read_is_named);
 	tcase_add_test(t, a_mount_point_is_named_and_not_entered);
 	tcase_add_test(t, more_than_the_limits_is_refused_as_a_whole);

@@ -333,12 +333,39 @@ END_TEST
 
 /* ---- kills ---- */
 
+static const char GIT_STANDS[] = "rev-parse HEAD && git ls-files -s && git fsck";
+
+/* git knows the files as they are before the restore. */
+static void given_repository(struct str *stands)
+{
+	OWNED(str) struct str log = { 0 };
+
+	git("init -q && git add -A && git -c user.name=t -c user.email=t@t commit -qm one", &log);
+	git(GIT_STANDS, stands);
+}
+
+/* Its HEAD, its index and its objects are untouched, and it sees what was put back. */
+static void git_agrees(const struct str *stands)
+{
+	OWNED(str) struct str now = { 0 };
+	OWNED(str) struct str changes = { 0 };
+
+	git(GIT_STANDS, &now);
+	ck_assert_str_eq(str_text(&now), str_text(stands));
+	git("status --porcelain", &changes);
+	ck_assert_str_eq(str_text(&changes),
+	                 " D added/deep\n M changed.txt\n M kept/inner\n M link\n D new.txt\n"
+	                 " M run\n D was-dir\n D was-file/below\n?? gone.txt\n?? was-file\n");
+}
+
 static bool killed_once(const char *call, int n)
 {
+	OWNED(str) struct str stands = { 0 };
 	int status;
 	pid_t pid;
 
 	given_checkpoint();
+	given_repository(&stands);
 	ask_restore(NULL);
 	answer("approve");
 	ck_assert_int_eq(setenv("INTERCOM_DRAIN", "1", 1), 0); /* it ends if it is not killed */
@@ -347,6 +374,7 @@ static bool killed_once(const char *call, int n)
 	run_worker("applier");
 	expect(OUTCOME_OF_RESTORE, DONE);
 	must_be(&after, "after a kill");
+	git_agrees(&stands);
 	return WIFSIGNALED(status);
 }
 
