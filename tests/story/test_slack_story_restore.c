@@ -164,6 +164,7 @@ static char *last_look(const char *count)
 {
 	OWNED(char_ptr) char *ts = NULL;
 
+	expect_soon("SELECT count(*) FROM file_look WHERE state = 'done'", count);
 	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'look' AND state = 'sent'",
 	                count);
 	ts = rows("SELECT ts FROM slack_message WHERE kind = 'look' ORDER BY seq DESC LIMIT 1");

@@ -188,7 +188,7 @@ START_TEST(a_damaged_database_gives_no_backup)
 }
 END_TEST
 
-/* Each transaction of a writer makes one row here and one there. */
+/* Each transaction of a writer makes one row here and one there, both too young for retention. */
 START_TEST(a_backup_beside_four_writers_is_one_moment_of_theirs)
 {
 	enum { WRITERS = 4, BACKUPS = 5 };
@@ -208,8 +208,8 @@ START_TEST(a_backup_beside_four_writers_is_one_moment_of_theirs)
 		    NULL,
 		    "(while [ ! -e %s ]; do echo \"BEGIN IMMEDIATE; INSERT INTO command "
 		    "(verb, source) VALUES ('odd', 'w'); INSERT INTO time_gap (machine, kind, "
-		    "started_at, ended_at) VALUES ('h', 'suspend', "
-		    "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'); COMMIT;\"; "
+		    "started_at, ended_at) SELECT 'h', 'suspend', at, at FROM (SELECT "
+		    "strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ', 'now') AS at); COMMIT;\"; "
 		    "done | sqlite3 -bail -cmd '.timeout 60000' %s) >/dev/null 2>&1 &",
 		    str_text(&stop), site.database);
 	has_rows_soon("SELECT count(*) > 100 FROM time_gap", "1\n");
