@@ -161,10 +161,10 @@ git config --global --add safe.directory "$PWD" 2>/dev/null || true
 
 family "build (dev: warnings are errors)" build dev || exit 1
 [ "$failed" -eq 0 ] || { report; echo "nothing else was run"; exit 1; }
-family "checks and sweeps of kills (dev)" in_memory ctest --preset dev -j4 -L plain
+family "checks, stories, attacks and sweeps of kills (dev)" in_memory ctest --preset dev -j4 -L plain
 family "build (asan)" build asan
-# Each test runs once: in the build that sees most, unless its label says plain.
-family "unit, worker and scenario tests (asan, ubsan)" in_memory ctest --preset asan -j3 -LE plain
+# Each test runs once: in the build that sees most, unless its label says plain (tests/CMakeLists.txt has why).
+family "unit and worker tests (asan, ubsan)" in_memory ctest --preset asan -j3 -LE plain
 beside "interop (official MCP clients, installed binaries)" interop
 beside "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
 beside "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev

@@ -29,7 +29,9 @@ void str_add_bytes(struct str *s, const void *bytes, size_t length);
 void str_add_char(struct str *s, char c);
 void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends untrusted bytes for a message to a person: on one line, valid UTF-8, with control bytes
- * and bytes that are not UTF-8 as \x1b, cut with "..." after about most bytes. */
+ * and bytes that are not UTF-8 as \x1b, cut with "..." once it has more than most bytes: at most
+ * STR_SHOWN_MORE more in all. */
+enum { STR_SHOWN_MORE = 7 };
 void str_add_shown(struct str *s, const char *bytes, size_t length, size_t most);
 /* Appends a word for a shell: as it is where no shell reads more into it, else in single quotes. */
 void str_add_shell_word(struct str *s, const char *word);

@@ -205,7 +205,7 @@ static bool next_path(struct refusals_kind *r, long long now_ms)
 			continue; /* whoever is fenced can write there, too */
 		r->what = "path";
 		str_add_shown(&shown, p->name, strnlen(p->name, sizeof(p->name)),
-		              sizeof(r->name) - 1);
+		              sizeof(r->name) - 1 - STR_SHOWN_MORE);
 		(void)snprintf(r->name, sizeof(r->name), "%s", str_text(&shown));
 		return true;
 	}

@@ -6,10 +6,10 @@
  * contents of files before writes of that age are forgotten; sessions terminated that long ago are
  * deleted with everything that belongs to them; Slack messages of that age; texts that no row
  * refers to; old answers; connections that never called a tool; rows of worker, time_gap,
- * alias_run, command, decision, steering, policy and upkeep that nothing needs; what Slack sent
- * over seven days ago; from the timeline, what is older than audit_retention_days (audit_cut.h).
- * Sessions that refer to each other's rows are deleted together, and only when none of them has to
- * stay.
+ * file_look, gate_lapse, fence_refusal, alias_run, command, decision, steering, policy and upkeep
+ * that nothing needs; what Slack sent over seven days ago; from the timeline, what is older than
+ * audit_retention_days (audit_cut.h). Sessions that refer to each other's rows are deleted
+ * together, and only when none of them has to stay.
  *
  * If retention_export_dir is set, contents of files (undo_export.h) and the timeline are on disk
  * there before they are deleted. What cannot be exported stays, and so does what depends on it;

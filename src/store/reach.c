@@ -15,43 +15,47 @@ enum { NOT_FOR_OTHERS = 077, CONFIG_BYTES_MAX = 256 << 10 };
 
 static const char USUAL_NAME[] = "agent-intercom";
 
-static bool is_ours(int fd)
+/* A connection to a socket whose listener is a process of our user; -1 with errno. */
+static int connect_ours(const struct sockaddr_un *a)
 {
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), why;
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid())
-		return true;
-	errno = EPERM;
-	return false;
+	if (fd < 0)
+		return -1;
+	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0 &&
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+		if (peer.uid == geteuid())
+			return fd;
+		errno = EPERM;
+	}
+	why = errno;
+	(void)close(fd);
+	errno = why;
+	return -1;
 }
 
 int reach_front(const char *run)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int dir = open(run, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int failed = -1, why;
+	int fd, why;
 
+	if (dir < 0)
+		return -1;
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", dir);
-	if (dir >= 0 && fd >= 0)
-		failed = connect(fd, (const struct sockaddr *)&a, sizeof(a));
-	if (!failed && !is_ours(fd))
-		failed = -1;
+	fd = connect_ours(&a);
 	why = errno;
-	if (dir >= 0)
-		(void)close(dir);
-	if (failed && fd >= 0)
-		(void)close(fd);
+	(void)close(dir);
 	errno = why;
-	return failed ? -1 : fd;
+	return fd;
 }
 
 int reach_activation(void)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	OWNED(str) struct str path = { 0 };
-	int fd;
 
 	if (paths_runtime_home(&path, NULL)) {
 		errno = ENOENT;
@@ -63,15 +67,7 @@ int reach_activation(void)
 		return -1;
 	}
 	memcpy(a.sun_path, str_text(&path), path.length);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0 || !is_ours(fd))) {
-		int why = errno;
-
-		(void)close(fd);
-		errno = why;
-		fd = -1;
-	}
-	return fd;
+	return connect_ours(&a);
 }
 
 /* Whether the usual configuration may name its system: then it has to be read. */

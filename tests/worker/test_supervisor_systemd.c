@@ -221,6 +221,23 @@ START_TEST(it_restarts_when_another_build_is_installed)
 }
 END_TEST
 
+START_TEST(another_build_in_its_place_has_the_sockets_of_systemd)
+{
+	char path[PATH_BYTES];
+	int sockets[1];
+
+	own_folder();
+	(void)snprintf(path, sizeof(path), "%.90s/activated", runtime);
+	sockets[0] = listen_at(path);
+	start_with(sockets, 1);
+	(void)ready_line();
+	install_next(INTERCOM_VERSION "+next");
+	ck_assert_msg(strstr(ready_line(), "+next ready") != NULL, "%s", log_text());
+	ck_assert_ptr_nonnull(strstr(exchange(connect_to(path), HELLO), "\"key\":"));
+	stop();
+}
+END_TEST
+
 START_TEST(under_systemd_it_ends_with_75_for_another_build)
 {
 	char more;
@@ -269,6 +286,7 @@ int main(void)
 	tcase_add_test(c, sockets_for_another_process_are_not_taken);
 	tcase_add_test(c, the_watchdog_hears_of_it_as_long_as_it_lives);
 	tcase_add_test(c, it_restarts_when_another_build_is_installed);
+	tcase_add_test(c, another_build_in_its_place_has_the_sockets_of_systemd);
 	tcase_add_test(c, under_systemd_it_ends_with_75_for_another_build);
 	tcase_add_test(c, the_same_build_installed_again_restarts_nothing);
 	tcase_add_test(c, programs_that_do_not_run_are_told_and_the_system_serves_on);

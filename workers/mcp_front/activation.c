@@ -1,5 +1,6 @@
 #include "activation.h"
 
+#include "activation_fds.h"
 #include "log.h"
 
 #include <event2/util.h>
@@ -8,14 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { FIRST_FD = STDERR_FILENO + 1, SOCKETS_MAX = 16 };
-
 void activation_take(struct activation *a)
 {
 	const char *text = getenv("LISTEN_FDS");
 	long count = text ? strtol(text, NULL, 10) : 0;
 
-	for (int fd = FIRST_FD; fd < FIRST_FD + count && fd < FIRST_FD + SOCKETS_MAX; fd++) {
+	if (count > ACTIVATION_SOCKETS_MAX)
+		count = ACTIVATION_SOCKETS_MAX;
+	for (int fd = ACTIVATION_FIRST_FD; fd < ACTIVATION_FIRST_FD + count; fd++) {
 		struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
 		socklen_t size = sizeof(name);
 		int *place;

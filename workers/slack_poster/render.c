@@ -562,9 +562,10 @@ static int diff_file(struct poster *p, const struct slack_intent_row *i, struct 
 		         r.row.kind == REQUEST_KIND_PERMISSION ? "command"
 		                                               : request_kind_name(r.row.kind));
 	/* What a restore shows is a list of names above a diff. */
-	*ret_type = r.row.kind == REQUEST_KIND_RESTORE || diff_looks_like(str_text(text), text->length)
-	                ? "diff"
-	                : "text";
+	*ret_type =
+	    r.row.kind == REQUEST_KIND_RESTORE || diff_looks_like(str_text(text), text->length)
+	        ? "diff"
+	        : "text";
 	slack_add_file(bytes, &r);
 	return 1;
 }

@@ -88,10 +88,15 @@ static pid_t ask_version(const char *path, int out)
 static void read_word(int fd, char out[WORD_BYTES])
 {
 	struct pollfd one = { .fd = fd, .events = POLLIN };
+	int64_t end_ms = clock_monotonic_ms() + ANSWER_MS;
 	size_t length = 0;
 	ssize_t n = 1;
 
-	while (n > 0 && length + 1 < WORD_BYTES && poll(&one, 1, ANSWER_MS) > 0) {
+	while (n > 0 && length + 1 < WORD_BYTES) {
+		int64_t left_ms = end_ms - clock_monotonic_ms();
+
+		if (left_ms <= 0 || poll(&one, 1, (int)left_ms) <= 0)
+			break;
 		n = read(fd, out + length, WORD_BYTES - 1 - length);
 		length += n > 0 ? (size_t)n : 0;
 	}

@@ -506,6 +506,7 @@ static void undo_marks(struct supervisor *s)
 	(void)sigprocmask(SIG_SETMASK, &signals, NULL);
 	(void)umask(s->umask);
 	slack_secrets_give_back(&s->slack);
+	systemd_give_back(s);
 }
 
 void supervisor_clear(struct supervisor *s)

@@ -250,6 +250,8 @@ int spawn_worker(const struct supervisor *s, char *path, char *const *more,
 /* Takes the sockets that systemd has opened for us, and learns how often it wants a sign of life.
  */
 void systemd_take(struct supervisor *s);
+/* Leaves the sockets to the build that is started in this process, as systemd left them to us. */
+void systemd_give_back(const struct supervisor *s);
 /* The variables of mcp-front: those of a worker, and LISTEN_FDS if there are such sockets. The
  * caller frees the array alone, once the front is started. */
 char **systemd_front_environment(const struct supervisor *s);

@@ -2,6 +2,7 @@
  * life (sd_notify(3)). Everything here does nothing where the variables for it are not set. */
 #include "supervisor.h"
 
+#include "activation_fds.h"
 #include "clock.h"
 #include "log.h"
 #include "str.h"
@@ -16,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { FIRST_FD = STDERR_FILENO + 1, SOCKETS_MAX = 16, US_IN_MS = 1000, BEATS = 3 };
+enum { US_IN_MS = 1000, BEATS = 3 };
 
 /* A number above 0 from the environment, which is for us: variable_pid, if set, names our pid. */
 static int64_t number_for_us(const char *variable, const char *variable_pid)
@@ -33,7 +34,9 @@ void systemd_take(struct supervisor *s)
 	int64_t count = getenv("LISTEN_PID") ? number_for_us("LISTEN_FDS", "LISTEN_PID") : 0;
 	int64_t watchdog_us = number_for_us("WATCHDOG_USEC", "WATCHDOG_PID");
 
-	for (int fd = FIRST_FD; fd < FIRST_FD + count && fd < FIRST_FD + SOCKETS_MAX; fd++) {
+	if (count > ACTIVATION_SOCKETS_MAX)
+		count = ACTIVATION_SOCKETS_MAX;
+	for (int fd = ACTIVATION_FIRST_FD; fd < ACTIVATION_FIRST_FD + count; fd++) {
 		int accepts = 0;
 		socklen_t size = sizeof(accepts);
 
@@ -51,6 +54,20 @@ void systemd_take(struct supervisor *s)
 	(void)unsetenv("LISTEN_FDNAMES");
 	if (watchdog_us > 0 && watchdog_us / US_IN_MS / BEATS < INT_MAX)
 		s->watchdog_ms = watchdog_us / US_IN_MS / BEATS;
+}
+
+void systemd_give_back(const struct supervisor *s)
+{
+	char number[16];
+
+	if (!s->sockets)
+		return;
+	for (int fd = ACTIVATION_FIRST_FD; fd < ACTIVATION_FIRST_FD + s->sockets; fd++)
+		(void)fcntl(fd, F_SETFD, 0);
+	(void)snprintf(number, sizeof(number), "%d", (int)getpid());
+	(void)setenv("LISTEN_PID", number, 1);
+	(void)snprintf(number, sizeof(number), "%d", s->sockets);
+	(void)setenv("LISTEN_FDS", number, 1);
 }
 
 char **systemd_front_environment(const struct supervisor *s)
