@@ -115,6 +115,53 @@ void bring_worker_along(void)
 	ck_assert_int_eq(setenv("INTERCOM_BUILD", bin, 1), 0);
 }
 
+int try_beside(int run_fd, struct apply_report *r, int64_t *ret_due_ms)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = { 0 };
+	int did;
+	OWNED(applier)
+	struct applier second = { .store = &st,
+		                  .machine = "h",
+		                  .worker_id = "second",
+		                  .database = test_db(),
+		                  .run_fd = run_fd };
+
+	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
+	did = apply_next(&second, r, ret_due_ms, &e);
+	ck_assert_msg(did >= 0, "%s", e.text);
+	(void)close(run_fd);
+	return did;
+}
+
+const char CLAIMED[] = "UPDATE OF state ON apply WHEN NEW.state = 'claimed'";
+
+void given_other_claim(const char *when)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "CREATE TRIGGER other AFTER %s BEGIN UPDATE apply SET claim = claim + 1,"
+	               " worker_id = 'other'; END",
+	               when);
+	given(sql);
+}
+
+void is_lost(int claim)
+{
+	OWNED(apply_report) struct apply_report r = { 0 };
+	char claimed[60];
+	int64_t due_ms;
+
+	ck_assert_int_eq(
+	    try_beside(open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r, &due_ms), 1);
+	ck_assert_msg(strcmp(r.state, "lost") == 0, "%s: %s", r.state, r.why.text);
+	(void)snprintf(claimed, sizeof(claimed), "claimed|%d||other|0\n", claim);
+	expect("SELECT state, claim, error_code, worker_id, (SELECT count(*) FROM ended_call)"
+	       " FROM apply ORDER BY seq DESC LIMIT 1",
+	       claimed);
+}
+
 void given_other_workspace(void)
 {
 	char sql[2 * WORKSPACE_BYTES];

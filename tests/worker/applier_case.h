@@ -51,6 +51,20 @@ void apply(const char *path, const char *body);
  */
 void given_other_workspace(void);
 
+/* What one more applier of this machine makes of the oldest job, in this process. run_fd: its run
+ * directory; closed. Returns what apply_next does. */
+int try_beside(int run_fd, struct apply_report *r, int64_t *ret_due_ms);
+
+/* For given_other_claim: when an applier has just claimed. */
+extern const char CLAIMED[];
+
+/* From here on somebody else claims the job when that happens which `when` says as in CREATE
+ * TRIGGER. */
+void given_other_claim(const char *when);
+
+/* One more applier loses the newest job to somebody else, whose claim is that one, and says so. */
+void is_lost(int claim);
+
 void is_refused(const char *code, const char *beginning);
 
 void many_are_old(void);

@@ -204,25 +204,6 @@ END_TEST
 
 /* ---- two appliers ---- */
 
-/* What one more applier of this machine makes of the oldest job, in this process. run_fd: its run
- * directory; closed. */
-static int try_beside(int run_fd, struct apply_report *r, int64_t *ret_due_ms)
-{
-	OWNED(store) struct store st = STORE_INIT;
-	struct err e = { 0 };
-	int did;
-	OWNED(applier)
-	struct applier second = {
-		.store = &st, .machine = "h", .worker_id = "second", .run_fd = run_fd
-	};
-
-	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
-	did = apply_next(&second, r, ret_due_ms, &e);
-	ck_assert_msg(did >= 0, "%s", e.text);
-	(void)close(run_fd);
-	return did;
-}
-
 START_TEST(while_one_applier_is_in_a_workspace_another_one_stays_out)
 {
 	OWNED(apply_report) struct apply_report r = { 0 };
@@ -288,38 +269,9 @@ START_TEST(a_job_waits_when_the_run_directory_vanishes_before_its_lock)
 }
 END_TEST
 
-/* Where somebody else claims a job that an applier has in hand, as SQL for a trigger. */
-static const char CLAIMED[] = "UPDATE OF state ON apply WHEN NEW.state = 'claimed'";
-
 static const char JOURNALED[] = "INSERT ON file_change";
 
 static const char STAGED[] = "UPDATE OF state ON file_change WHEN NEW.state = 'staged'";
-
-static void given_other_claim(const char *when)
-{
-	char sql[300];
-
-	(void)snprintf(sql, sizeof(sql),
-	               "CREATE TRIGGER other AFTER %s BEGIN UPDATE apply SET claim = claim + 1,"
-	               " worker_id = 'other'; END",
-	               when);
-	given(sql);
-}
-
-static void is_lost(int claim)
-{
-	OWNED(apply_report) struct apply_report r = { 0 };
-	char claimed[60];
-	int64_t due_ms;
-
-	ck_assert_int_eq(
-	    try_beside(open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), &r, &due_ms), 1);
-	ck_assert_str_eq(r.state, "lost");
-	(void)snprintf(claimed, sizeof(claimed), "claimed|%d||other|0\n", claim);
-	expect("SELECT state, claim, error_code, worker_id, (SELECT count(*) FROM ended_call)"
-	       " FROM apply ORDER BY seq DESC LIMIT 1",
-	       claimed);
-}
 
 static void given_write(void)
 {

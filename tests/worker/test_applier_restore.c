@@ -289,6 +289,95 @@ START_TEST(a_second_restore_takes_the_first_one_back)
 }
 END_TEST
 
+static void given_approved_restore(void)
+{
+	given_checkpoint();
+	ask_restore(NULL);
+	answer("approve");
+}
+
+/* Has it not to itself, and the one who has it does it. */
+static void the_other_one_restores(void)
+{
+	given("DROP TRIGGER other");
+	run_worker("applier");
+	expect(OUTCOME_OF_RESTORE, DONE);
+	must_be(&after, "by the next one");
+}
+
+START_TEST(who_lost_its_claim_plans_no_restore)
+{
+	given_approved_restore();
+	given_other_claim(CLAIMED);
+	is_lost(2);
+	must_be(&before, "lost before it was planned");
+	expect(OUTCOME_OF_RESTORE, "approved||claimed|approved\n");
+	the_other_one_restores();
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_puts_nothing_of_a_restore_in_place)
+{
+	given_approved_restore();
+	given_other_claim("UPDATE OF state ON workspace_restore WHEN NEW.state = 'planned'");
+	is_lost(2);
+	expect(OUTCOME_OF_RESTORE, "planned||claimed|approved\n");
+	file_is("changed.txt", "new\n");
+	file_is("gone.txt", "(none)");
+	the_other_one_restores();
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_settles_no_restore)
+{
+	given_approved_restore();
+	given_other_claim("UPDATE OF state ON workspace_restore WHEN NEW.state = 'staged'");
+	is_lost(2);
+	expect(OUTCOME_OF_RESTORE, "staged||claimed|approved\n");
+	the_other_one_restores();
+}
+END_TEST
+
+/* As nobody, who may write in the workspace and cannot give a file back to root. */
+START_TEST(a_file_that_changes_its_owner_comes_back_without_its_set_id_bits)
+{
+	struct stat st;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	begin();
+	file("tool", "old\n");
+	ck_assert_int_eq(chmod(in("tool"), 04755), 0);
+	checkpoint_it();
+	file("tool", "new\n");
+	ck_assert_int_eq(chmod(in("tool"), 04755), 0);
+	ask_restore(NULL);
+	answer("approve");
+	ck_assert_int_eq(chmod(ws, 0777), 0);
+	bring_worker_along();
+	leave_the_workspace_to_root();
+	run_worker("applier");
+	expect(OUTCOME_OF_RESTORE, DONE);
+	file_is("tool", "old\n");
+	ck_assert_int_eq(stat(in("tool"), &st), 0);
+	ck_assert_uint_eq(st.st_uid, NOBODY_ID);
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+}
+END_TEST
+
+START_TEST(a_file_that_keeps_its_owner_comes_back_with_its_set_id_bits)
+{
+	begin();
+	file("tool", "old\n");
+	ck_assert_int_eq(chmod(in("tool"), 04755), 0);
+	checkpoint_it();
+	file("tool", "new\n");
+	ck_assert_int_eq(chmod(in("tool"), 0755), 0);
+	restore();
+	expect(OUTCOME_OF_RESTORE, DONE);
+	ck_assert_uint_eq(mode_of("tool"), 04755);
+}
+END_TEST
+
 static void git(const char *command, struct str *out)
 {
 	char line[2 * WORKSPACE_BYTES], text[4096];
@@ -599,6 +688,11 @@ int main(void)
 	tcase_add_test(c, what_no_checkpoint_holds_is_not_removed);
 	tcase_add_test(c, only_the_chosen_paths_come_back);
 	tcase_add_test(c, a_second_restore_takes_the_first_one_back);
+	tcase_add_test(c, who_lost_its_claim_plans_no_restore);
+	tcase_add_test(c, who_lost_its_claim_puts_nothing_of_a_restore_in_place);
+	tcase_add_test(c, who_lost_its_claim_settles_no_restore);
+	tcase_add_test(c, a_file_that_changes_its_owner_comes_back_without_its_set_id_bits);
+	tcase_add_test(c, a_file_that_keeps_its_owner_comes_back_with_its_set_id_bits);
 	tcase_add_test(c, git_finds_its_head_and_index_untouched);
 	tcase_add_test(c, a_write_that_takes_only_a_part_is_continued);
 	tcase_add_test(c, what_cannot_be_looked_at_for_once_has_not_changed);
