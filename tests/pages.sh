@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the pages name exists: each file in `backticks`, and each function on the walk of one
-# approval in src/README.md.
+# approval in src/README.md; and each test whose name stands in tests/README.md.
 # usage: pages.sh [PAGE...]
 # shellcheck disable=SC2016 # backticks are what is looked for
 set -eu
@@ -35,5 +35,9 @@ wrong=$(
             [ ! -e "src/mcp/tools/$name.c" ] || continue
             grep -rqE --include='*.c' "^[a-z][a-z0-9_ *]*[ *]$name\\(" src workers || echo "src/README.md: no function $name"
         done
+    # What has five words or more is a test.
+    grep -oE '`[a-z0-9]+(_[a-z0-9]+){4,}`' tests/README.md | tr -d '`' | sort -u | while read -r name; do
+        grep -rqF --include='test_*.c' "START_TEST($name)" tests || echo "tests/README.md: no test $name"
+    done
 )
 [ -z "$wrong" ] || { printf '%s\n' "$wrong"; exit 1; }
