@@ -1,9 +1,10 @@
 #!/bin/sh
 # What the system costs, as ratios taken in one run on this machine.
-#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd | --hook | --checkpoint] [--ten-million]
+#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd | --hook | --talk | --checkpoint] [--ten-million]
 # BUILD_DIR: build/release. --short: whether everything runs (30 s), no verdicts. --history: only what a
 # long history and its deletion cost. --crowd: only honest agents beside big proposals. --hook: only the
-# hook of an agent's host. --checkpoint: only what checkpoints of a large tree cost, next to git. --ten-million: a history of that many calls too (9 GB of disk).
+# hook of an agent's host. --talk: only agents under their runners. --checkpoint: only what checkpoints of
+# a large tree cost, next to git. --ten-million: a history of that many calls too (9 GB of disk).
 # INTERCOM_YARDSTICK: where the programs of ../shared/yardstick are; without them our own references
 # are used. See README.md.
 set -eu
@@ -11,16 +12,17 @@ set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 build=$root/build/release
-short='' only_history='' only_crowd='' only_hook='' only_checkpoint='' ten_million=''
+short='' only_history='' only_crowd='' only_hook='' only_talk='' only_checkpoint='' ten_million=''
 for argument; do
     case $argument in
     --short) short=yes ;;
     --history) only_history=yes ;;
     --crowd) only_crowd=yes ;;
     --hook) only_hook=yes ;;
+    --talk) only_talk=yes ;;
     --checkpoint) only_checkpoint=yes ;;
     --ten-million) ten_million=10000000 ;;
-    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd | --hook | --checkpoint] [--ten-million]" >&2 && exit 64 ;;
+    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd | --hook | --talk | --checkpoint] [--ten-million]" >&2 && exit 64 ;;
     *) build=$(CDPATH='' cd -- "$argument" && pwd) ;;
     esac
 done
@@ -30,18 +32,19 @@ modules=$root/tests/interop/node_modules
 for file in agent-intercom mcp-front lib/libintercom-base.a generated/sql.h; do
     [ -e "$build/$file" ] || { echo "$0: $build/$file is not built" >&2; exit 66; }
 done
+partly=$only_history$only_crowd$only_hook$only_talk
 [ -z "$only_checkpoint" ] || exec sh "$here/checkpoint.sh" "$build" ${short:+300 2}
 
 if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
     settle_ms=500 idle_ms=2000 parked_ms=0 starts=1 relays=3 clicks=10
     histories=10000 turns=50 old_calls=3000 alone_ms=500 crowd=20 big_mib=8 diff_bytes=400000
-    hooks=3 hooks_held=10
+    hooks=3 hooks_held=10 runners=3
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
     compared=1000 settle_ms=6000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
     clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000 crowd=200 big_mib=99 diff_bytes=4000000
-    hooks=400 hooks_held=1000
+    hooks=400 hooks_held=1000 runners=20
 fi
 
 # A short path: unix sockets live below it. On the disk of the databases, not in memory.
@@ -389,20 +392,28 @@ measure_clicks() {
     stop_with_slack
 }
 
+# A configuration with an agent of ours that does these steps.
+agent_config() { # STEP...
+    cat "$scratch/config.toml"
+    printf '[[agent]]\nname = "bench"\ncommand = "%s"\nprotocol = "acp"\n' "$bin/fake_agent"
+    printf 'args = ["v1", "--times", "%s"' "$scratch/times"
+    printf ', "%s"' "$@"
+    printf ']\n'
+}
+
+start_session() {
+    "$build/agent-intercom-ctl" --config "$config" --db "$folder/db" session start --agent bench ask \
+        >"$scratch/out"
+}
+
 # An agent of ours that asks all the time, under its runner.
 measure_talk() {
     : >"$scratch/times"
-    {
-        cat "$scratch/slack.toml"
-        printf '[[agent]]\nname = "bench"\ncommand = "%s"\nprotocol = "acp"\n' "$bin/fake_agent"
-        printf 'args = ["v1", "--times", "%s"' "$scratch/times"
-        for _ in $(seq $((clicks + 10))); do printf ', "ask:a.c"'; done
-        printf ']\n'
-    } >"$scratch/agent.toml"
-    mv "$scratch/agent.toml" "$scratch/slack.toml"
+    # shellcheck disable=SC2046 # words
+    agent_config $(yes ask:a.c | head -n $((clicks + 10))) |
+        sed '/^\[mcp\]/i [slack]\nchannel_id = "C01AGENTS"' >"$scratch/slack.toml"
     start_ours_with_slack
-    "$build/agent-intercom-ctl" --config "$config" --db "$folder/db" session start --agent bench ask \
-        >"$scratch/out"
+    start_session
     "$bin/talk" "$folder/db" "$folder/db-run" "$slack_port" "$scratch/times" "$scratch/plain" \
         "$clicks" >"$scratch/line"
     stop_with_slack
@@ -410,6 +421,31 @@ measure_talk() {
     for what in shown told; do
         sed -n "s/^commit_/${what}_/p" "$scratch/line" | note talk yard
     done
+}
+
+# Agents that wait, each under its runner: what the runners cost.
+measure_runners() {
+    { echo "max_concurrent_sessions = $runners" && agent_config wait; } >"$scratch/runners.toml"
+    config=$scratch/runners.toml
+    start_ours
+    for _ in $(seq "$runners"); do start_session; done
+    all=
+    tries=0
+    while [ "$(echo "$all" | wc -w)" -lt "$runners" ] || [ "$(sqlite3 "$folder/db" \
+        "SELECT count(*) FROM agent_turn WHERE ended_at IS NULL")" -lt "$runners" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 300 ] || { echo "$0: not all agents run" >&2 && exit 1; }
+        sleep 0.1
+        all=$(pgrep -x -d ' ' -P "$pid" runner || :)
+    done
+    sleep "$((settle_ms / 1000)).5"
+    # shellcheck disable=SC2086
+    "$bin/hold" "$port" 0 0 "$idle_ms" ping '{}' $all | note runners ours
+    for one in $all; do cat "/proc/$one/smaps_rollup"; done |
+        awk -v count="$runners" '$1 == "Pss:" { kb += $2 } END { print "each_bytes", kb * 1024 / count }' |
+        note runners ours
+    stop
+    config=$scratch/config.toml
 }
 
 measure_start() {
@@ -456,8 +492,9 @@ measure_retention() {
 
 # ---- the run ----
 
-[ -n "$only_crowd$only_hook" ] || { say "cost against history" && measure_history; }
+[ -n "$only_crowd$only_hook$only_talk" ] || { say "cost against history" && measure_history; }
 [ -z "$only_hook" ] || { say "hooks" && measure_hook && rounds=0; }
+[ -z "$only_talk" ] || { say "agents under their runners" && measure_talk && measure_runners && rounds=0; }
 for round in $(seq "$rounds"); do
     if [ -n "$only_crowd" ]; then
         say "round $round: a crowd"
@@ -484,7 +521,7 @@ for round in $(seq "$rounds"); do
     say "round $round: memory"
     measure_memory "$held"
 done
-if [ -z "$only_history$only_crowd$only_hook" ]; then
+if [ -z "$partly" ]; then
     say "memory with $compared calls"
     measure_memory "$compared" "$parked_ms"
     [ -z "$node" ] || measure_sdk_memory
@@ -496,6 +533,8 @@ if [ -z "$only_history$only_crowd$only_hook" ]; then
     measure_clicks
     say "questions of an agent under its runner"
     measure_talk
+    say "agents under their runners"
+    measure_runners
     say "start"
     measure_start
     measure_relay
@@ -550,6 +589,9 @@ question of an agent -> outbox, p99 | us | talk.shown_p99_us | - | - | -
 click in Slack -> agent under its runner, p50 | us | talk.told_p50_us | - | - | <= 5000
 click in Slack -> agent under its runner, p50 | us | talk.told_p50_us | talk.told_p50_us | commit, same pace | -
 click in Slack -> agent under its runner, p99 | us | talk.told_p99_us | - | - | -
+memory of a runner whose agent waits, PSS, $runners of them | bytes | runners.each_bytes | - | - | <= 1572864
+CPU of all runners, $runners agents that wait | % of a core | runners.cpu_percent | - | - | <= 0.05
+wake-ups of all runners, $runners agents that wait | per second | runners.wakeups_s | - | - | -
 ping, 1 connection | calls/s | ping_1.calls_s | ping_1.calls_s | $commit_by | >= 0.8
 ping, 16 connections | calls/s | ping_16.calls_s | ping_16.calls_s | $commit_by | >= 3
 ping, 16 connections | calls/s | ping_16.calls_s | echo_16.calls_s | bare HTTP, stores nothing | -
@@ -605,9 +647,9 @@ END
         grep -q "^hook_$other.p50_us " "$results" || continue
         echo "hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | hook_$other.p50_us | $other that does nothing | <= 1"
     done
-} | awk -v short="$short" -v partly="$only_history$only_crowd$only_hook" -f "$here/table.awk" "$results" -
+} | awk -v short="$short" -v partly="$partly" -f "$here/table.awk" "$results" -
 
-[ -z "$only_history$only_crowd$only_hook" ] || exit 0
+[ -z "$partly" ] || exit 0
 printf '\nOne file written by a diff: the applier'"'"'s work without its rows, beside git apply\n'
 mkdir "$scratch/applies"
 "$bin/apply" "$scratch/applies" "$rounds"
