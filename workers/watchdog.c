@@ -152,20 +152,19 @@ static void hear(const struct watch *d, const struct inotify_event *event, struc
 	h->written = true;
 }
 
-/* Drains the events. */
-static struct heard drain(struct watch *d)
+/* Takes the events that fit into one read: who writes faster than we read holds nothing up. */
+static struct heard take_events(struct watch *d)
 {
 	char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
 	const struct inotify_event *event;
 	struct heard h = { 0 };
 	uint64_t ticks;
-	ssize_t n;
+	ssize_t n = read(d->inotify_fd, buffer, sizeof(buffer));
 
-	while ((n = read(d->inotify_fd, buffer, sizeof(buffer))) > 0)
-		for (const char *at = buffer; at < buffer + n; at += sizeof(*event) + event->len) {
-			event = (const struct inotify_event *)(const void *)at;
-			hear(d, event, &h);
-		}
+	for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*event) + event->len)) {
+		event = (const struct inotify_event *)(const void *)(buffer + at);
+		hear(d, event, &h);
+	}
 	if (read(d->clock_fd, &ticks, sizeof(ticks)) < 0 && errno == ECANCELED)
 		arm_clock(d);
 	return h;
@@ -333,7 +332,7 @@ static int step(struct watch *d, struct worker *w, struct err *e)
 {
 	int64_t now_ms = clock_now_ms(); /* first: a clock set after this makes nothing due */
 	const struct time_reading now = time_gap_clocks();
-	struct heard heard = drain(d);
+	struct heard heard = take_events(d);
 	int gap = note_gap(d, w, &now, e);
 	int changed = gap < 0 ? -1 : has_changed(d, &w->store, e);
 	int sealed = changed < 0 ? -1 : seal(d, w, e);

@@ -118,19 +118,20 @@ static void look_at_watched(struct front *f, const struct inotify_event *e)
 			look_again(f, p);
 }
 
+/* One read at a time: an agent that writes there without a pause keeps nobody else waiting. */
 static void on_change(evutil_socket_t fd, short what, void *arg)
 {
 	char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
-	ssize_t n;
+	ssize_t n = read(fd, bytes, sizeof(bytes));
 
 	(void)what;
-	while ((n = read(fd, bytes, sizeof(bytes))) > 0)
-		for (char *at = bytes; at < bytes + n;) {
-			const struct inotify_event *e = (const struct inotify_event *)(void *)at;
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *e =
+		    (const struct inotify_event *)(const void *)(bytes + at);
 
-			look_at_watched(arg, e);
-			at += sizeof(*e) + e->len;
-		}
+		look_at_watched(arg, e);
+		at += (ssize_t)(sizeof(*e) + e->len);
+	}
 }
 
 int policies_start(struct front *f, struct err *e)
