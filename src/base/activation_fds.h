@@ -3,7 +3,7 @@
 #define ACTIVATION_FDS_H
 
 enum {
-	ACTIVATION_FIRST_FD = 3,    /* SD_LISTEN_FDS_START */
+	ACTIVATION_FIRST_FD = 3, /* SD_LISTEN_FDS_START */
 	ACTIVATION_SOCKETS_MAX = 16, /* more are left alone */
 };
 
