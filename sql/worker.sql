@@ -10,7 +10,8 @@ UPDATE worker SET state = 'died', stopped_at = :now
  WHERE machine = :machine AND name = :name AND id <> :id AND state IN ('starting', 'ready');
 
 -- name: worker_ready :exec
-UPDATE worker SET state = 'ready', detail = :detail, fence = coalesce(fence, :fence), heartbeat_at = :now
+UPDATE worker SET state = 'ready', detail = :detail, fence = coalesce(fence, :fence),
+                  ready_at = coalesce(ready_at, :now), heartbeat_at = :now
  WHERE id = :id AND state IN ('starting', 'ready');
 
 -- name: worker_heartbeat :exec
@@ -48,7 +49,7 @@ SELECT started_at AS at FROM worker WHERE id = :id;
 -- scan ok: once, at the start of the watchdog
 -- row: instant
 SELECT max(heartbeat_at) AS at FROM worker
- WHERE name = :name AND machine = :machine AND id <> :id AND heartbeat_at > started_at;
+ WHERE name = :name AND machine = :machine AND id <> :id AND ready_at IS NOT NULL;
 
 -- name: worker_bury_all :exec
 -- For the supervisor, while no worker is running except those named in :kept: rows that still claim

@@ -279,6 +279,18 @@ START_TEST(a_watchdog_that_died_before_it_was_ready_leaves_the_downtime_to_the_n
 }
 END_TEST
 
+/* On a fast machine both are the same millisecond. */
+START_TEST(a_watchdog_that_died_when_it_was_just_ready_watched_until_then)
+{
+	fresh_store();
+	kill_worker(start_worker("watchdog"));
+	given("UPDATE worker SET heartbeat_at = started_at");
+	advance(8 * HOUR);
+	(void)start_worker("watchdog");
+	expect("SELECT kind, machine FROM time_gap", "downtime|h\n");
+}
+END_TEST
+
 /* The ms that a watchdog took to start, stop and start again. */
 static int64_t restart(void)
 {
@@ -532,6 +544,7 @@ int main(void)
 	tcase_add_test(c, questions_that_the_rules_hold_back_do_not_fill_the_audit);
 	tcase_add_test(c, downtime_extends_deadlines);
 	tcase_add_test(c, a_watchdog_that_died_before_it_was_ready_leaves_the_downtime_to_the_next);
+	tcase_add_test(c, a_watchdog_that_died_when_it_was_just_ready_watched_until_then);
 	tcase_add_test(c, a_quick_restart_is_no_downtime);
 	tcase_add_test(c, suspend_and_steps_of_the_clock_are_told_apart);
 	tcase_add_test(c, a_suspend_moves_deadlines_and_no_waits);
