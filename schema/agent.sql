@@ -26,6 +26,9 @@ CREATE TABLE agent (
   refused_modes      TEXT CHECK (refused_modes IS NULL OR json_type(refused_modes) IS 'array'), -- free
                                             -- modes in which it does not ask, or the part of their
                                             -- ids after '#': reset at once
+  fence              TEXT CHECK (fence IS NULL OR json_type(fence) IS 'object'), -- free: {write: [folder],
+                                            -- read: [folder], network: boolean}; without read
+                                            -- it reads everything; NULL: no fence
   startup_timeout_ms INTEGER NOT NULL CHECK (startup_timeout_ms > 0), -- free: for its answer to initialize
   max_line_length    INTEGER NOT NULL CHECK (max_line_length > 0), -- free: bytes of one message of the agent
   framing            TEXT NOT NULL CHECK (framing IN ('ndjson', 'lsp')), -- free

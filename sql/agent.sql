@@ -6,8 +6,8 @@ DELETE FROM agent;
 
 -- name: agent_insert :exec
 INSERT INTO agent (name, command, args, protocol, env_pass, env_set, workspace, acp_version,
-                   auth_method, asking, refused_modes, startup_timeout_ms, max_line_length, framing,
-                   park_after_ms, is_default, is_builtin, updated_at)
+                   auth_method, asking, refused_modes, fence, startup_timeout_ms, max_line_length,
+                   framing, park_after_ms, is_default, is_builtin, updated_at)
 VALUES (:name, :command, :args, :protocol, :env_pass, :env_set, :workspace, :acp_version,
-        :auth_method, :asking, :refused_modes, :startup_timeout_ms, :max_line_length, :framing,
-        :park_after_ms, :is_default, :is_builtin, :now);
+        :auth_method, :asking, :refused_modes, :fence, :startup_timeout_ms, :max_line_length,
+        :framing, :park_after_ms, :is_default, :is_builtin, :now);

@@ -17,7 +17,7 @@ UPDATE agent_run SET state = 'starting'
 -- name: agent_run_read :one
 -- What to start, and for whom.
 SELECT r.agent, r.protocol, r.prompt, r.stop_wanted_at, r.stop_why, s.seq AS session_seq,
-       s.id AS session_id, s.workspace_root, a.command, a.args, a.env_pass, a.env_set,
+       s.id AS session_id, s.workspace_root, a.command, a.args, a.env_pass, a.env_set, a.fence,
        r.resumes_seq, g.host AS resumes_host, g.host_session AS resumes_session
   FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq LEFT JOIN agent AS a ON a.name = r.agent
   LEFT JOIN gate_call AS g ON g.seq = r.resumes_seq
@@ -27,7 +27,8 @@ SELECT r.agent, r.protocol, r.prompt, r.stop_wanted_at, r.stop_why, s.seq AS ses
 -- Its process exists, and waits.
 -- type: :pid integer
 -- type: :process_start integer
-UPDATE agent_run SET pid = :pid, process_start = :process_start WHERE seq = :seq AND state = 'starting';
+UPDATE agent_run SET pid = :pid, process_start = :process_start, fence = :fence
+ WHERE seq = :seq AND state = 'starting';
 
 -- name: agent_run_running :exec
 UPDATE agent_run SET state = 'running', started_at = :now WHERE seq = :seq AND state = 'starting';

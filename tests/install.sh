@@ -20,7 +20,7 @@ db="$XDG_STATE_HOME/agent-intercom/intercom.db"
 trap finish EXIT
 
 # Programs that could not find each other are not built.
-if cmake -S "$(dirname "$0")/.." -B "$scratch/refused" -DCMAKE_INSTALL_BINDIR=/opt/bin \
+if cmake -G Ninja -S "$(dirname "$0")/.." -B "$scratch/refused" -DCMAKE_INSTALL_BINDIR=/opt/bin \
   -DCMAKE_INSTALL_LIBEXECDIR=libexec >"$scratch/out" 2>&1 ||
   ! tr -s ' \n' ' ' <"$scratch/out" | grep -q 'CMAKE_INSTALL_BINDIR is /opt/bin and CMAKE_INSTALL_LIBEXECDIR is libexec: make both relative to the prefix, or both absolute'; then
   echo "one folder absolute and the other relative was not refused:" >&2

@@ -43,7 +43,7 @@ static void ends_clear(struct ends *p)
 
 /* ---- in the new process ---- */
 
-enum step { STEP_PREPARE, STEP_DIRECTORY, STEP_EXEC };
+enum step { STEP_PREPARE, STEP_DIRECTORY, STEP_ENTER, STEP_EXEC };
 
 struct failure {
 	enum step step;
@@ -97,6 +97,8 @@ __attribute__((noreturn)) static void become(const struct launch_plan *plan, con
 		_exit(127);
 	if (chdir(plan->directory) != 0)
 		fail(FAILED, STEP_DIRECTORY);
+	if (plan->enter && plan->enter(plan->entering) != 0)
+		fail(FAILED, STEP_ENTER);
 	environ = (char **)plan->environment;
 	(void)execvp(plan->argv[0], plan->argv);
 	fail(FAILED, STEP_EXEC);
@@ -174,6 +176,8 @@ static int tell(const struct launch_plan *plan, const struct failure *f, struct 
 		return err_errno(e, ERR_INPUT, "cannot enter the workspace %s", plan->directory);
 	if (f->step == STEP_PREPARE)
 		return err_errno(e, ERR_AGAIN, "cannot prepare the agent's process");
+	if (f->step == STEP_ENTER)
+		return err_errno(e, ERR_INPUT, "cannot fence the agent in");
 	return err_errno(e, ERR_INPUT, "cannot start %s", plan->argv[0]);
 }
 

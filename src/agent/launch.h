@@ -17,6 +17,10 @@ struct launch_plan {
 	char *const *argv; /* argv[0]: a path, or a name in the environment's PATH */
 	char *const *environment;
 	const char *directory;
+	/* Called in the new process last, before the program; not 0: it is not started, and errno
+	 * says why. NULL: nothing is called. */
+	int (*enter)(const void *entering);
+	const void *entering;
 	bool talks; /* its stdin is a pipe; otherwise /dev/null */
 };
 

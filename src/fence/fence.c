@@ -102,7 +102,7 @@ static int make_ruleset(const struct fence *f, int abi, struct err *e)
 static uint64_t rights_of(unsigned may)
 {
 	return (may & FENCE_READ ? FS_READ : 0) | (may & FENCE_WRITE ? FS_WRITE : 0) |
-	       (may & FENCE_RUN ? FS_EXECUTE : 0);
+	       (may & FENCE_RUN ? FS_EXECUTE : 0) | (may & FENCE_DEVICES ? FS_IOCTL_DEV : 0);
 }
 
 static int add_path(int ruleset, int abi, const struct fence_path *p, struct err *e)

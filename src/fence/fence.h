@@ -16,6 +16,7 @@ enum {
 	FENCE_READ = 1, /* read files, list folders */
 	FENCE_WRITE = 2, /* also write, make, rename and remove them; no devices */
 	FENCE_RUN = 4, /* execute programs */
+	FENCE_DEVICES = 8, /* also control devices (ioctl) */
 	FENCE_PATHS = 48,
 	FENCE_PORTS = 4,
 };

@@ -83,7 +83,7 @@ static bool try_one(const struct policy_past *past, void *arg)
 	t->tried++;
 	if (allows(t->f->policy, &q) && !allows(t->f->trusted, &q))
 		*(past->approved ? &t->approved : &t->rejected) += 1;
-	return clock_monotonic_ms() < t->until_ms;
+	return t->tried < POLICY_TRIED_LEAST || clock_monotonic_ms() < t->until_ms;
 }
 
 static int try_history(struct store *st, struct trial *t, struct err *e)

@@ -20,7 +20,8 @@ enum policy_trust {
 enum {
 	POLICY_SHOWN_BYTES = 2000, /* of what a policy newly allows; only a command shows more */
 	POLICY_TRIED = 2000, /* requests, of everybody, searched for some to test it against */
-	POLICY_TRIED_MS = 100, /* and for at most this long */
+	POLICY_TRIED_MS = 100, /* and for at most this long, */
+	POLICY_TRIED_LEAST = 100, /* but never fewer than these */
 };
 
 /* The setting as in its row. */

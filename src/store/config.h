@@ -81,6 +81,7 @@ struct config_agent {
 	char *auth_method; /* NULL: no method is called */
 	char *asking; /* JSON object {option: text or boolean}, NULL: asks by itself */
 	struct config_texts refused_modes;
+	char *fence; /* JSON object as in agent.fence, NULL: none */
 	int64_t startup_timeout_seconds;
 	int64_t max_line_length;
 	int64_t park_after_seconds; /* or CONFIG_NEVER */

@@ -69,6 +69,10 @@ static const struct config_rule ANY_TEXT = { any_text, "a text" };
 
 static const struct config_rule OPTION = { any_text, "a text, true or false" };
 
+static const struct config_rule FENCE = {
+	any_text, "a table with write and read, lists of folders, and network, true or false"
+};
+
 #define AT(member) .at = offsetof(struct config_agent, member)
 
 const struct config_field CONFIG_AGENT_KEYS[] = {
@@ -97,6 +101,9 @@ const struct config_field CONFIG_AGENT_KEYS[] = {
 	  .comment = "its options that make it ask before it acts" },
 	{ "agent.refused_modes", KIND_TEXTS, AT(refused_modes), .rule = &CONFIG_NOT_EMPTY,
 	  .example = "[\"yolo\"]", .comment = "modes in which it does not ask; they are put back" },
+	{ "agent.fence", KIND_MAP, AT(fence), .rule = &FENCE, .example = "{ network = false }",
+	  .comment = "[agent.fence]: besides its workspace it writes only the folders in write, "
+	             "reads only those in read, and calls only us without network" },
 	{ "agent.startup_timeout_seconds", KIND_NUMBER, AT(startup_timeout_seconds), .low = 1,
 	  .high = 3600, .example = "30", .comment = "instead of that of [acp]" },
 	{ "agent.park_after_seconds", KIND_NUMBER, AT(park_after_seconds), .low = CONFIG_NEVER,

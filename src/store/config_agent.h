@@ -8,7 +8,7 @@
 struct config_load;
 
 /* The keys of a table [[agent]], in struct config_agent; `env` is split there into two,
- * and `asking` is JSON. */
+ * and `asking` and `fence` are JSON. */
 extern const struct config_field CONFIG_AGENT_KEYS[];
 extern const size_t CONFIG_AGENT_KEY_COUNT;
 

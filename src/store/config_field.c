@@ -558,6 +558,7 @@ static void agents_clear(struct config_agents *all)
 		free(a->workspace);
 		free(a->auth_method);
 		free(a->asking);
+		free(a->fence);
 		config_field_clear_texts(&a->args);
 		config_field_clear_texts(&a->env_pass);
 		config_field_clear_texts(&a->refused_modes);

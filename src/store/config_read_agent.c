@@ -2,6 +2,7 @@
 #include "config_read.h"
 
 #include "json_writer.h"
+#include "paths.h"
 #include "toml.h"
 
 #include <stdlib.h>
@@ -78,6 +79,112 @@ static int read_asking(struct config_load *l, const struct config_field *f, stru
 	return 0;
 }
 
+/* ---- [agent.fence] ---- */
+
+static int fence_unfit(struct config_load *l, const struct config_field *f, const cJSON *node)
+{
+	OWNED(str) struct str found = { 0 };
+
+	config_read_add_found(&found, node);
+	return config_read_wrong(l, toml_line(node), f->name, "has %s; write %s", str_text(&found),
+	                         f->rule->allowed);
+}
+
+/* Adds the folders of a list, in full. */
+static int add_folders(struct config_load *l, const struct config_field *f, const cJSON *node,
+                       struct str *json)
+{
+	OWNED(char_ptr) char *dir = config_read_dir(l->c);
+	const cJSON *item;
+
+	if (!toml_is(node, TOML_ARRAY))
+		return fence_unfit(l, f, node);
+	cJSON_ArrayForEach (item, toml_value(node)) {
+		OWNED(str) struct str path = { 0 };
+		struct err why = { 0 };
+
+		if (!toml_is(item, TOML_TEXT) || !*toml_value(item)->valuestring)
+			return fence_unfit(l, f, item);
+		if (paths_absolute(dir, toml_value(item)->valuestring, &path, &why))
+			return config_read_wrong(l, toml_line(item), f->name, "%s", why.text);
+		json_item(json, str_text(&path));
+	}
+	return 0;
+}
+
+/* Where an agent of this name is likely to keep what it needs. */
+static void add_usual_folders(const char *name, struct str *json)
+{
+	static const char *const BELOW_HOME[] = {
+		"~/.%s",        "~/.%s.json",        "~/.cache/%s",
+		"~/.config/%s", "~/.local/share/%s", "~/.local/state/%s"
+	};
+
+	json_item(json, "/tmp");
+	json_item(json, "/var/tmp");
+	json_item(json, "/dev/shm");
+	for (size_t i = 0; i < COUNT(BELOW_HOME); i++) {
+		const char *gap = strstr(BELOW_HOME[i], "%s");
+		OWNED(str) struct str text = { 0 };
+		OWNED(str) struct str path = { 0 };
+		struct err none = { 0 };
+
+		str_add_bytes(&text, BELOW_HOME[i], (size_t)(gap - BELOW_HOME[i]));
+		str_addf(&text, "%s%s", name, gap + 2);
+		if (paths_absolute(NULL, str_text(&text), &path, &none) == 0)
+			json_item(json, str_text(&path));
+	}
+}
+
+static int read_folders(struct config_load *l, const struct config_field *f, const char *name,
+                        const cJSON *node, struct str *json)
+{
+	json_member_array(json, name);
+	if (add_folders(l, f, node, json))
+		return -1;
+	json_array_end(json);
+	return 0;
+}
+
+static int read_fence(struct config_load *l, const struct config_field *f, struct config_agent *a,
+                      const cJSON *node)
+{
+	OWNED(str) struct str json = { 0 };
+	const cJSON *item, *write = NULL, *read = NULL, *network = NULL;
+
+	if (!toml_is(node, TOML_TABLE))
+		return fence_unfit(l, f, node);
+	cJSON_ArrayForEach (item, toml_value(node)) {
+		if (strcmp(item->string, "write") == 0)
+			write = item;
+		else if (strcmp(item->string, "read") == 0)
+			read = item;
+		else if (strcmp(item->string, "network") == 0)
+			network = item;
+		else
+			return config_read_wrong(l, toml_line(item), f->name,
+			                         "has no '%.64s'; write %s", item->string,
+			                         f->rule->allowed);
+	}
+	if (network && !toml_is(network, TOML_BOOLEAN))
+		return fence_unfit(l, f, network);
+	json_object(&json);
+	json_member_bool(&json, "network", !network || cJSON_IsTrue(toml_value(network)));
+	if (write && read_folders(l, f, "write", write, &json))
+		return -1;
+	if (!write) {
+		json_member_array(&json, "write");
+		add_usual_folders(a->name, &json);
+		json_array_end(&json);
+	}
+	if (read && read_folders(l, f, "read", read, &json))
+		return -1;
+	json_object_end(&json);
+	free(a->fence);
+	a->fence = str_take(&json);
+	return 0;
+}
+
 /* A list replaces that of the built-in profile. */
 static void forget(const struct config_field *f, void *place)
 {
@@ -100,6 +207,8 @@ static int read_key(struct config_load *l, struct config_agent *a, const cJSON *
 		return read_env(l, f, a, node);
 	if (strcmp(node->string, "asking") == 0)
 		return read_asking(l, f, a, node);
+	if (strcmp(node->string, "fence") == 0)
+		return read_fence(l, f, a, node);
 	place = (char *)a + f->at;
 	if (strcmp(node->string, "command") == 0)
 		a->package = NULL;

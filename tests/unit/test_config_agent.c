@@ -151,6 +151,24 @@ START_TEST(every_key_of_a_profile_is_read)
 }
 END_TEST
 
+START_TEST(a_fence_names_folders_in_full_and_by_itself_the_usual_ones)
+{
+	(void)setenv("HOME", "/home/me", 1);
+	given("[[agent]]\nname = \"a\"\ncommand = \"x\"\n[agent.fence]\nwrite = [\"~/.a\", "
+	      "\"/data\"]\nread = []\nnetwork = false\n"
+	      "[[agent]]\nname = \"b\"\ncommand = \"x\"\nfence = {}\n"
+	      "[[agent]]\nname = \"c\"\ncommand = \"x\"\n");
+	ck_assert_str_eq(agent("a")->fence, "{\"network\":false,\"write\":[\"/home/me/.a\","
+	                                    "\"/data\"],\"read\":[]}");
+	ck_assert_str_eq(agent("b")->fence,
+	                 "{\"network\":true,\"write\":[\"/tmp\",\"/var/tmp\",\"/dev/shm\","
+	                 "\"/home/me/.b\",\"/home/me/.b.json\",\"/home/me/.cache/b\","
+	                 "\"/home/me/.config/b\",\"/home/me/.local/share/b\","
+	                 "\"/home/me/.local/state/b\"]}");
+	ck_assert_ptr_null(agent("c")->fence);
+}
+END_TEST
+
 START_TEST(what_a_profile_leaves_out_is_as_acp_says)
 {
 	static const char TEXT[] =
@@ -295,6 +313,11 @@ START_TEST(a_wrong_value_in_a_profile_is_told_with_its_place_and_what_to_write)
 		  "env: is the text \"INTERCOM_SESSION_ID=1\"" },
 		{ "env = [\"=x\"]", "env: is the text \"=x\"" },
 		{ "asking = \"mode\"", "asking: is the text \"mode\"; write a table" },
+		{ "fence = true", "fence: has the boolean true; write a table with write and" },
+		{ "fence = { network = 1 }", "fence: has the integer 1; write a table" },
+		{ "fence = { write = \"/a\" }", "fence: has the text \"/a\"; write a table" },
+		{ "fence = { read = [1] }", "fence: has the integer 1; write a table" },
+		{ "fence = { net = false }", "fence: has no 'net'; write a table" },
 		{ "asking = { mode = 1 }",
 		  "asking: 'mode' is the integer 1; write a text, true or false" },
 		{ "startup_timeout_seconds = 0", "startup_timeout_seconds: is the integer 0; wri" },
@@ -341,6 +364,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, every_key_of_a_profile_is_read);
 	tcase_add_test(tests, what_a_profile_leaves_out_is_as_acp_says);
+	tcase_add_test(tests, a_fence_names_folders_in_full_and_by_itself_the_usual_ones);
 	tcase_add_test(tests, six_agents_are_built_in_over_acp_and_over_mcp);
 	tcase_add_test(tests, a_profile_of_a_built_in_name_changes_only_what_it_names);
 	tcase_add_test(tests, host_cli_is_the_profile_default);

@@ -70,7 +70,7 @@ END_TEST
 START_TEST(profiles_are_rows_and_host_cli_is_the_default)
 {
 	given("INSERT INTO agent SELECT 'gone', 'x', '[]', 'mcp', '[]', '{}', NULL, '1', NULL, "
-	      "NULL, NULL, 1, 1,"
+	      "NULL, NULL, NULL, 1, 1,"
 	      " 'lsp', NULL, 1, 0, '2026-01-01T00:00:00.000Z'");
 
 	start_ready();

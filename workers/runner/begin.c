@@ -4,6 +4,7 @@
 #include "runner.h"
 
 #include "environment.h"
+#include "fenced.h"
 #include "gate_host.h"
 #include "group.h"
 #include "json.h"
@@ -98,10 +99,26 @@ static int make_environment(struct runner *r, const char *program, struct enviro
 
 /* ---- the process ---- */
 
+static int make_fence(struct runner *r, const char *program, struct fenced *out, struct err *e)
+{
+	OWNED(str) struct str url = { 0 };
+
+	if (run_mcp_url(r, &url, e))
+		return -1;
+	return fenced_make(r->row.fence,
+	                   &(struct fenced_place){ .workspace = r->row.workspace_root,
+	                                           .program = program,
+	                                           .url = str_text(&url),
+	                                           .database = r->w.db_path,
+	                                           .run_dir = r->w.run_dir },
+	                   out, e);
+}
+
 static int start(struct runner *r, struct err *e)
 {
 	OWNED(texts) struct texts arguments = { 0 };
 	OWNED(environment) struct environment environment = { 0 };
+	OWNED(fenced) struct fenced fenced = { .paths = { 0 } };
 	OWNED(str) struct str program = { 0 };
 
 	/* One that is named with its folder is told apart by launch. */
@@ -113,11 +130,15 @@ static int start(struct runner *r, struct err *e)
 	if (!program.length)
 		str_add(&program, r->row.command);
 	if (make_arguments(r, str_text(&program), &arguments, e) ||
-	    make_environment(r, str_text(&program), &environment, e))
+	    make_environment(r, str_text(&program), &environment, e) ||
+	    make_fence(r, str_text(&program), &fenced, e))
 		return -1;
+	r->fence = fenced.holds.length ? xstrdup(fenced.holds.bytes) : NULL;
 	const struct launch_plan plan = { .argv = arguments.items,
 		                          .environment = environment.variables,
 		                          .directory = r->row.workspace_root,
+		                          .enter = fenced_enter,
+		                          .entering = &fenced,
 		                          .talks = r->driver->talks };
 	if (group_adopt())
 		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");

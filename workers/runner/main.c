@@ -14,6 +14,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -200,5 +201,6 @@ int main(int argc, char **argv)
 	worker_close(&r.w, &e);
 	agent_run_read_row_clear(&r.row);
 	str_clear(&r.why);
+	free(r.fence);
 	return worker_exit(&r.w, &e);
 }

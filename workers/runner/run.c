@@ -40,8 +40,10 @@ static int store_process(struct runner *r, struct err *e)
 {
 	if (store_begin(&r->w.store, e))
 		return -1;
-	return end(
-	    r, sql_agent_run_process(&r->w.store, r->agent.pid, r->agent.started, r->w.row, e), e);
+	return end(r,
+	           sql_agent_run_process(&r->w.store, r->agent.pid, r->agent.started, r->fence,
+	                                 r->w.row, e),
+	           e);
 }
 
 /* Tries a write until the database takes it. 0, or -1: it never will. */

@@ -3,6 +3,7 @@
  *
  * main.c       its life
  * begin.c      from the row to a running agent
+ * fenced.c     what the agent may reach
  * ending.c     how an agent ends
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
@@ -64,6 +65,7 @@ enum ending_phase {
 struct runner {
 	struct worker w;
 	struct agent_run_read_row row; /* as it was claimed */
+	char *fence; /* what holds its agent, for the row; NULL: nothing */
 	bool is_told; /* its row says that it runs, and the driver is open */
 	struct launch agent;
 	const struct driver *driver;

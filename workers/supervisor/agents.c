@@ -32,6 +32,7 @@ static int put_one(struct store *st, const struct config_agent *a, struct err *e
 	        .acp_version = agent_acp_version_of(config_acp_version_name(a->acp_version)),
 	        .auth_method = a->auth_method,
 	        .asking = a->asking,
+	        .fence = a->fence,
 	        .refused_modes = a->refused_modes.count ? str_text(&refused) : NULL,
 	        .startup_timeout_ms = a->startup_timeout_seconds * MS_PER_S,
 	        .max_line_length = a->max_line_length,
