@@ -1,6 +1,8 @@
 /* What passes through `agent-intercom acp`, and how it ends. */
 #include "acp_proxy_case.h"
 
+#include "fence.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -176,6 +178,33 @@ START_TEST(the_status_is_that_of_the_agent)
 }
 END_TEST
 
+START_TEST(an_agent_whose_profile_has_a_fence_is_behind_it_under_an_editor_too)
+{
+	OWNED(str) struct str config = { 0 };
+	struct trio a = given_trio(NULL);
+	char at[400];
+
+	SKIP_UNLESS(fence_abi() >= 2, "Landlock's ABI 2");
+	str_addf(&config,
+	         "[database]\npath = \"%s\"\n[[agent]]\nname = \"f\"\ncommand = "
+	         "\"/bin/sh\"\nprotocol = \"acp\"\n"
+	         "args = [\"-c\", \"echo x >in && ! echo x >'%s.beside'\"]\n"
+	         "[agent.fence]\nwrite = []\n",
+	         a.database, a.folder);
+	put_file(test_run(), "config.toml", str_text(&config));
+	ck_assert_int_eq(shell(NULL,
+	                       "'%s/agent-intercom' acp --config='%s/config.toml' --workspace='%s'"
+	                       " f </dev/null",
+	                       getenv("INTERCOM_BUILD"), test_run(), a.folder),
+	                 0);
+	(void)snprintf(at, sizeof(at), "%s/in", a.folder);
+	ck_assert_int_eq(access(at, F_OK), 0);
+	(void)snprintf(at, sizeof(at), "%s.beside", a.folder);
+	ck_assert_int_ne(access(at, F_OK), 0);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(what_cannot_be_started_is_said)
 {
 	static const struct {
@@ -227,6 +256,7 @@ int main(void)
 	tcase_add_test(c, who_is_not_read_has_to_wait);
 	tcase_add_test(c, the_end_of_the_editor_is_the_end_of_the_agent);
 	tcase_add_test(c, the_status_is_that_of_the_agent);
+	tcase_add_test(c, an_agent_whose_profile_has_a_fence_is_behind_it_under_an_editor_too);
 	tcase_add_test(c, what_cannot_be_started_is_said);
 	tcase_add_test(c, a_signal_ends_it_with_its_agent);
 	suite_add_tcase(s, c);

@@ -2,7 +2,9 @@
 
 #include "config.h"
 #include "environment.h"
+#include "fenced.h"
 #include "group.h"
+#include "paths.h"
 #include "program.h"
 #include "texts.h"
 
@@ -54,17 +56,27 @@ static void make_environment(struct environment *out, const char *program,
 }
 
 int child_start(struct child *c, char *const *argv, const struct config_agent *profile,
-                const char *folder, struct err *e)
+                const char *folder, const struct paths *ours, struct err *e)
 {
+	OWNED(fenced) struct fenced fenced = { .paths = { 0 } };
 	OWNED(texts) struct texts command = { 0 };
 	OWNED(environment) struct environment environment = { 0 };
 
 	if (make_command(&command, argv, profile, e))
 		return -1;
 	make_environment(&environment, command.items[0], profile);
+	const struct fenced_place place = { .workspace = folder,
+		                            .program = command.items[0],
+		                            .url = "",
+		                            .database = ours->database,
+		                            .run_dir = ours->run };
+	if (fenced_make(profile ? profile->fence : NULL, &place, &fenced, e))
+		return -1;
 	const struct launch_plan plan = { .argv = command.items,
 		                          .environment = environment.variables,
 		                          .directory = folder,
+		                          .enter = fenced_enter,
+		                          .entering = &fenced,
 		                          .talks = true };
 	if (group_adopt())
 		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct config_agent;
+struct paths;
 
 struct child {
 	struct launch process;
@@ -17,9 +18,10 @@ struct child {
 	bool was_told; /* SIGTERM was sent */
 };
 
-/* Starts the command argv (NULL-terminated), or the profile, in folder. 0 or -1. */
+/* Starts the command argv (NULL-terminated), or the profile, with its fence, in folder. ours: what
+ * that keeps from it. 0 or -1. */
 int child_start(struct child *c, char *const *argv, const struct config_agent *profile,
-                const char *folder, struct err *e);
+                const char *folder, const struct paths *ours, struct err *e);
 /* Its process has ended: reads how. */
 void child_reap(struct child *c);
 /* Sends it SIGTERM, once. */

@@ -3,7 +3,6 @@
  *
  * main.c       its life
  * begin.c      from the row to a running agent
- * fenced.c     what the agent may reach
  * ending.c     how an agent ends
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
