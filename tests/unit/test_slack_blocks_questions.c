@@ -31,6 +31,14 @@ START_TEST(only_three_characters_are_escaped_and_only_once)
 }
 END_TEST
 
+START_TEST(a_variation_selector_outside_an_emoji_is_marked)
+{
+	cut_gives("1\xEF\xB8\x8F", 100, SLACK_RAW, "1\\u{FE0F}");
+	cut_gives("*\xEF\xB8\x8E", 100, SLACK_MRKDWN, "*\\u{FE0E}");
+	cut_gives("1\xEF\xB8\x8F\xE2\x83\xA3", 100, SLACK_RAW, "1\xEF\xB8\x8F\xE2\x83\xA3");
+}
+END_TEST
+
 START_TEST(a_cut_hurts_no_character_no_entity_and_no_accent)
 {
 	cut_gives("äöü", 2, SLACK_RAW, "ä…");
@@ -552,6 +560,7 @@ int main(void)
 	TCase *c = tcase_create("slack_blocks");
 
 	tcase_add_test(c, only_three_characters_are_escaped_and_only_once);
+	tcase_add_test(c, a_variation_selector_outside_an_emoji_is_marked);
 	tcase_add_test(c, a_cut_hurts_no_character_no_entity_and_no_accent);
 	tcase_add_test(c, a_pile_of_accents_does_not_eat_the_text);
 	tcase_add_test(c, what_hides_is_written_out_and_broken_bytes_are_replaced);
