@@ -187,3 +187,14 @@ long memory_of(pid_t pid)
 	(void)fclose(f);
 	return kib * 1024;
 }
+
+void memory_is_within(int mib, long before, pid_t pid)
+{
+#ifdef __SANITIZE_ADDRESS__
+	(void)mib;
+	(void)before;
+	(void)pid;
+#else
+	ck_assert_int_le((memory_of(pid) - before) >> 10, (long)mib << 10); /* KiB */
+#endif
+}

@@ -26,5 +26,8 @@ bool is_stopped(pid_t pid);
 
 /* Memory of a process in bytes, counting its share of what is shared (PSS). */
 long memory_of(pid_t pid);
+/* Fails the test if that is more than mib MiB above before. Not in a sanitized build, where what
+ * was freed is kept back. */
+void memory_is_within(int mib, long before, pid_t pid);
 
 #endif

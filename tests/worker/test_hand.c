@@ -19,12 +19,8 @@ enum {
 	HONEST = 100,
 };
 
-/* More than idle that the front may take. Sanitizers keep back what was freed. */
-#ifdef __SANITIZE_ADDRESS__
-enum { FRONT_MIB = 1024, WAITING_MIB = 1024 };
-#else
-enum { FRONT_MIB = 64, WAITING_MIB = 24 }; /* WAITING: with all long ones waiting */
-#endif
+/* More than idle that the front may take; WAITING: with all long ones waiting. */
+enum { FRONT_MIB = 64, WAITING_MIB = 24 };
 
 static char workspace[600];
 static pid_t front;
@@ -480,14 +476,14 @@ START_TEST(beside_ten_big_jobs_and_one_that_hangs_honest_agents_are_served_in_li
 		(void)snprintf(path, sizeof(path), "honest-%d.txt", i);
 		is_allowed(&honest, path);
 		if (i % 10 == 0)
-			ck_assert_int_lt(memory_of(front) - idle, FRONT_MIB * MIB);
+			memory_is_within(FRONT_MIB, idle, front);
 	}
 	ck_assert_int_gt(hand_jobs_of(front), 0); /* the one that hangs at least */
 	for (int i = 0; i < TEN; i++) {
 		OWNED(char_ptr) char *result = agent_end(&wires[i]);
 
 		has(result, "status", "pending");
-		ck_assert_int_lt(memory_of(front) - idle, FRONT_MIB * MIB);
+		memory_is_within(FRONT_MIB, idle, front);
 	}
 	expect("SELECT count(*) FROM request", "110\n");
 	wire_close(&w);
@@ -532,7 +528,7 @@ START_TEST(ten_proposals_as_long_as_a_message_may_be_wait_in_little_memory)
 		agent_begin(&a, &wires[i], "check_clearance", arguments, NULL);
 		(void)agent_in_session(); /* its answer comes after the long one was read */
 	}
-	ck_assert_int_lt(memory_of(front) - idle, WAITING_MIB * MIB);
+	memory_is_within(WAITING_MIB, idle, front);
 	(void)kill(hand_of(front), SIGCONT);
 	for (int i = 0; i < TEN; i++) {
 		OWNED(char_ptr) char *message = agent_message(&wires[i]);
