@@ -1,5 +1,6 @@
 /* hand: files are read beside mcp-front, which serves on whatever becomes of them. */
 #include "agent.h"
+#include "hand_process.h"
 #include "hung.h"
 
 #include <fcntl.h>
@@ -291,6 +292,25 @@ START_TEST(a_front_that_dies_meanwhile_loses_no_call_of_a_relay)
 	kill_and_await("mcp-front");
 	expect_soon("SELECT count(*) FROM request WHERE state = 'pending'", "1\n");
 	ends_approved_once(&r, &site);
+}
+END_TEST
+
+START_TEST(a_job_is_limited_in_time_memory_and_files_and_writes_nothing)
+{
+	struct wire w;
+	pid_t job;
+
+	(void)an_agent_of_a_big_file(&w);
+	job = stopped_job();
+	gets_limit(job, "Max cpu time", DEADLINE / SECOND);
+	gets_limit(job, "Max file size", 0);
+	gets_limit(job, "Max core file size", 0);
+	gets_limit(job, "Max open files", 64);
+#ifndef __SANITIZE_ADDRESS__ /* it reserves more */
+	gets_limit(job, "Max address space", HAND_BIG_MEMORY);
+#endif
+	wire_close(&w);
+	stop_worker(front);
 }
 END_TEST
 
@@ -595,6 +615,7 @@ int main(void)
 	tcase_add_test(c, when_hand_itself_stands_still_it_is_replaced);
 	tcase_add_test(c, with_the_front_all_its_hands_go);
 	tcase_add_test(c, a_front_that_dies_meanwhile_loses_no_call_of_a_relay);
+	tcase_add_test(c, a_job_is_limited_in_time_memory_and_files_and_writes_nothing);
 	tcase_add_test(c, callers_over_http_are_told_of_a_stop_while_their_files_are_read);
 	tcase_add_test(c,
 	               a_first_call_over_http_is_told_of_a_stop_while_its_workspace_is_looked_at);
