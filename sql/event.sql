@@ -1,7 +1,10 @@
 -- Every statement on `event`. Rows are written by triggers.
 
 -- name: timeline_since :many
-SELECT seq, at, kind, actor, session_id, request_id, title, file_path, detail
+-- forced: a changed file was overwritten.
+-- type: forced bool
+SELECT seq, at, kind, actor, session_id, request_id, title, file_path, detail,
+       coalesce(json_extract(detail, '$.forced') = 1, 0) AS forced
   FROM timeline WHERE seq > :after ORDER BY seq LIMIT :limit;
 
 -- name: event_nth_last :number

@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/queue.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -550,6 +551,7 @@ int main(int argc, char **argv)
 		           .from_front = LINES_INIT(SIZE_MAX - 1) };
 	struct err e = { 0 };
 
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	log_open("mcp-stdio", 0, LOG_LEVEL_INFO);
 	TAILQ_INIT(&r.open);
 	if (open_relay(&r, argc, argv, &e) == 0)

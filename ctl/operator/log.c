@@ -39,6 +39,8 @@ static void print_text(const struct ctl *c, const struct timeline_since_row *row
 		print_visible(row->file_path);
 		(void)putchar(')');
 	}
+	if (row->forced)
+		(void)fputs(", by force over a file that had changed", stdout);
 	if (row->actor) {
 		(void)fputs(row->title ? ", " : "", stdout);
 		print_visible(row->actor);

@@ -41,7 +41,8 @@ void add_visible(struct str *out, const char *bytes, size_t length, bool lines)
 		n = visible_read(bytes + i, length - i, &c);
 		if (c == VISIBLE_BAD)
 			str_addf(out, "<%02X>", (unsigned)(unsigned char)bytes[i]);
-		else if (visible_hides(c, before) && !(lines && (c == '\n' || c == '\t')))
+		else if (visible_hides(c, before, bytes + i + n, length - i - n) &&
+		         !(lines && (c == '\n' || c == '\t')))
 			add_acting(out, c);
 		else
 			str_add_bytes(out, bytes + i, n);
@@ -134,7 +135,7 @@ static void add_json_char(struct str *out, const char *p, size_t n, uint32_t c)
 		str_add(out, "\\n");
 	else if (c == '\t')
 		str_add(out, "\\t");
-	else if (visible_hides(c, 0))
+	else if (visible_hides(c, 0, NULL, 0))
 		add_utf16(out, c);
 	else
 		str_add_bytes(out, p, n);

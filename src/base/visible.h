@@ -19,8 +19,9 @@ size_t visible_read(const char *bytes, size_t left, uint32_t *ret);
 
 /* Whether c is invisible: a control (newline and tab too, which the caller may accept), a character
  * that hides, turns or joins text, or a blank that does not look like one. before: the character
- * before it, 0: none; a variation selector after a symbol is part of an emoji. */
-bool visible_hides(uint32_t c, uint32_t before);
+ * before it, 0: none; after: the bytes that follow. Where a variation selector is part of an emoji
+ * (after its symbol, or between a digit, # or * and the keycap around it) it hides nothing. */
+bool visible_hides(uint32_t c, uint32_t before, const char *after, size_t left);
 
 /* The bytes of the run of blanks at text if it is too long to be seen, with the number of blanks in
  * *ret_count; otherwise 0. Newlines do not count. */

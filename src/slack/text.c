@@ -58,13 +58,13 @@ static size_t units_of(uint32_t c)
 
 /* The output form of a character: into piece, and its units. */
 static size_t write_piece(uint32_t c, uint32_t before, const unsigned char *p, size_t n,
-                          enum slack_escaping how, char piece[PIECE_BYTES])
+                          size_t left, enum slack_escaping how, char piece[PIECE_BYTES])
 {
 	const char *entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
 
 	if (how == SLACK_MRKDWN && entity)
 		return (size_t)snprintf(piece, PIECE_BYTES, "%s", entity);
-	if (c != '\n' && c != '\t' && visible_hides(c, before))
+	if (c != '\n' && c != '\t' && visible_hides(c, before, (const char *)p + n, left - n))
 		return (size_t)snprintf(piece, PIECE_BYTES, "\\u{%X}", c);
 	if (c == REPLACEMENT)
 		(void)snprintf(piece, PIECE_BYTES, "\xEF\xBF\xBD");
@@ -93,7 +93,7 @@ bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
 			n = wide;
 			wide = (size_t)snprintf(piece, PIECE_BYTES, "[%zu blanks]", blanks);
 		} else {
-			wide = write_piece(c, before, p + at, n, how, piece);
+			wide = write_piece(c, before, p + at, n, length - at, how, piece);
 		}
 		if ((!extends(c) || used - safe_units > CLUSTER_UNITS) && used + 1 <= units) {
 			safe = out->length;

@@ -1,12 +1,14 @@
 /* One who costs the others their answers: a disk that hangs, floods of connections, calls and
  * bytes; and one who sits on our port. */
 #include "attack.h"
+#include "hand_process.h"
 #include "hung.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +18,9 @@
 
 enum { MIB = 1 << 20 };
 
-/* Of the front beneath a flood. Sanitizers keep back what was freed. */
-#ifdef __SANITIZE_ADDRESS__
-enum { MEMORY_MAX_MIB = 1024 };
-#else
-enum { MEMORY_MAX_MIB = 256 };
-#endif
+/* Of the front: beneath a flood of bytes; above idle beside big files, and while their proposals
+ * wait. */
+enum { FLOOD_MIB = 256, BIG_FILES_MIB = 64, WAITING_MIB = 24 };
 
 /* An honest agent of its own asks, and its question is there. */
 static void an_honest_agent_is_served(const char *path)
@@ -67,6 +66,19 @@ START_TEST(a_workspace_whose_disk_hangs_does_not_hold_up_the_start)
 }
 END_TEST
 
+/* A job that is not big, and sits on the disk. */
+static void its_job_may_take_little(void)
+{
+	pid_t job = hand_any_job_of(worker_pid("mcp-front"));
+
+	ck_assert_int_gt(job, 0);
+	gets_limit(job, "Max cpu time", HAND_DEADLINE_MS / 1000);
+	gets_limit(job, "Max file size", 0);
+#ifndef __SANITIZE_ADDRESS__ /* it reserves more */
+	gets_limit(job, "Max address space", HAND_SMALL_MEMORY);
+#endif
+}
+
 START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
 {
 	enum { HUNG = 8 };
@@ -81,6 +93,7 @@ START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
 	}
 	while (hand_jobs_of(worker_pid("mcp-front")) == 0)
 		(void)poll(NULL, 0, 5);
+	its_job_may_take_little();
 	for (int i = 0; i < 10; i++) {
 		char path[40];
 
@@ -292,10 +305,99 @@ START_TEST(a_flood_of_bytes_stops_nobody_else_and_costs_little_memory)
 		}
 	}
 	an_honest_agent_is_served("a.txt");
-	ck_assert_int_lt(memory_of(front), (long)MEMORY_MAX_MIB * MIB);
+	memory_is_within(FLOOD_MIB, 0, front);
 	for (int i = 0; i < FLOOD; i++)
 		wire_close(&wires[i]);
 	an_honest_agent_is_served("b.txt");
+	attack_end();
+}
+END_TEST
+
+/* ---- big files ---- */
+
+static void given_file_of(size_t bytes)
+{
+	OWNED(str) struct str text = { 0 };
+
+	for (int i = 0; text.length < bytes; i++)
+		str_addf(&text, "this is line %d of a very large file\n", i);
+	attack_file("big.txt", text.bytes);
+}
+
+/* Changes many of its lines, in a diff nearly as long as a message may be. */
+static char *change_of_big(int n)
+{
+	enum { LINES = 80000 }; /* 4.16 MB in JSON */
+	OWNED(str) struct str diff = { 0 };
+	OWNED(str) struct str after = { 0 };
+
+	str_addf(&diff, "--- a/big.txt\n+++ b/big.txt\n@@ -%d,%d +%d,%d @@\n", n + 1, LINES, n + 1,
+	         LINES);
+	for (int i = n; i < n + LINES; i++) {
+		str_addf(&diff, "-this is line %d of a very large file\n", i);
+		str_add(&after, "+changed\n");
+	}
+	str_add(&diff, after.bytes);
+	return proposal("big.txt", diff.bytes);
+}
+
+static void begin_big(struct wire *wire, int n)
+{
+	struct agent a = agent_hello(site.port, "?wait=1", "2025-11-25");
+	OWNED(char_ptr) char *arguments = change_of_big(n);
+
+	agent_begin(&a, wire, "check_clearance", arguments, NULL);
+}
+
+/* The policy allows it: it is answered while all the others wait. */
+static void an_honest_agent_is_allowed(int n)
+{
+	struct agent honest = agent_hello(site.port, "?wait=1", "2025-11-25");
+	OWNED(char_ptr) char *arguments = NULL;
+	OWNED(char_ptr) char *result = NULL;
+	char path[40];
+
+	(void)snprintf(path, sizeof(path), "honest-%d.txt", n);
+	arguments = proposal(path, "honest\n");
+	result = agent_call(&honest, "check_clearance", arguments);
+	has(result, "status", "approved");
+}
+
+START_TEST(ten_long_changes_of_a_very_large_file_stop_nobody_else_and_cost_the_front_little_memory)
+{
+	enum { TEN = 10, HONEST = 200, LARGE = 99 * MIB };
+	struct wire wires[TEN], hung;
+	pid_t front;
+	long idle;
+
+	attack_begin("{\"enabled\":true,\"file_patterns\":{\"write\":[\"honest-*\"]}}", NULL);
+	given_file_of(LARGE);
+	an_honest_agent_is_allowed(HONEST);
+	front = worker_pid("mcp-front");
+	idle = memory_of(front);
+	begin_big(&hung, TEN);
+	ck_assert_int_eq(kill(hand_job_of(front), SIGSTOP), 0);
+	(void)kill(hand_of(front), SIGSTOP);
+	for (int i = 0; i < TEN; i++) {
+		begin_big(&wires[i], i);
+		/* This answer comes after the long message was read. */
+		(void)agent_hello(site.port, "?wait=1", "2025-11-25");
+		memory_is_within(WAITING_MIB, idle, front);
+	}
+	(void)kill(hand_of(front), SIGCONT);
+	for (int i = 0; i < HONEST; i++) {
+		an_honest_agent_is_allowed(i);
+		memory_is_within(BIG_FILES_MIB, idle, front);
+	}
+	for (int i = 0; i < TEN; i++) {
+		OWNED(char_ptr) char *message = agent_message(&wires[i]);
+
+		says(message, "pending");
+		memory_is_within(BIG_FILES_MIB, idle, front);
+		wire_close(&wires[i]);
+	}
+	expect("SELECT count(*) FROM request WHERE state = 'pending'", "10\n");
+	wire_close(&hung);
 	attack_end();
 }
 END_TEST
@@ -357,6 +459,9 @@ int main(void)
 	tcase_add_test(c, a_flood_of_connections_stops_nobody_else);
 	tcase_add_test(c, a_flood_of_calls_stops_nobody_else);
 	tcase_add_test(c, a_flood_of_bytes_stops_nobody_else_and_costs_little_memory);
+	tcase_add_test(
+	    c,
+	    ten_long_changes_of_a_very_large_file_stop_nobody_else_and_cost_the_front_little_memory);
 	tcase_add_test(c, who_sits_on_our_port_gets_no_token_and_no_question);
 	return run_suite(s);
 }

@@ -137,6 +137,31 @@ START_TEST(force_does_what_was_approved_where_a_person_changed_other_lines)
 }
 END_TEST
 
+START_TEST(the_log_says_which_writes_were_forced)
+{
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *forced = NULL;
+	OWNED(char_ptr) char *plain = NULL;
+	OWNED(str) struct str said = { 0 };
+
+	attack_begin(NULL, NULL);
+	attack_file("a.txt", "one\n");
+	id = attack_approved("a.txt", "two\n");
+	attack_file("a.txt", "a person's work\n");
+	forced = attack_write(id, true);
+	has(forced, "status", "applied");
+	char_ptr_clear(&id);
+	id = attack_approved("b.txt", "new\n");
+	plain = attack_write(id, true); /* nothing had changed */
+	has(plain, "status", "applied");
+	ck_assert_int_eq(ctl(&said, "log --text"), 0);
+	says(str_text(&said), "apply.applied        a change (a.txt), by force over a file that had"
+	                      " changed, applier\n");
+	says(str_text(&said), "apply.applied        a change (b.txt), applier\n");
+	attack_end();
+}
+END_TEST
+
 START_TEST(force_deletes_no_lines_that_nobody_saw)
 {
 	OWNED(char_ptr) char *id = NULL;
@@ -266,6 +291,7 @@ int main(void)
 	tcase_add_test(c, a_rename_or_a_mode_in_a_diff_is_shown_with_its_lines);
 	tcase_add_test(c, force_moves_no_approved_hunk_into_another_function);
 	tcase_add_test(c, force_does_what_was_approved_where_a_person_changed_other_lines);
+	tcase_add_test(c, the_log_says_which_writes_were_forced);
 	tcase_add_test(c, force_deletes_no_lines_that_nobody_saw);
 	tcase_add_test(c, whole_content_is_forced_and_what_it_overwrote_comes_back);
 	tcase_add_test(c, an_operator_who_forbids_force_is_obeyed);

@@ -194,6 +194,7 @@ START_TEST(characters_that_hide_are_shown_at_the_terminal)
 		{ "\xE2\xA0\x80", "<U+2800>" },      { "\xE3\x85\xA4", "<U+3164>" },
 		{ "\xEF\xBE\xA0", "<U+FFA0>" },      { "\xEF\xB8\x80", "<U+FE00>" },
 		{ "\xF3\xA0\x84\x80", "<U+E0100>" }, { "\xE2\x80\xAE", "<U+202E>" },
+		{ "1\xEF\xB8\x8F", "1<U+FE0F>" },    { "#\xEF\xB8\x8E", "#<U+FE0E>" },
 	};
 	OWNED(str) struct str text = { 0 };
 	OWNED(char_ptr) char *answer = NULL;
@@ -219,10 +220,10 @@ START_TEST(emoji_are_left_alone)
 	OWNED(char_ptr) char *shown = NULL;
 
 	attack_begin(NULL, NULL);
-	answer = command("echo \xE2\x9A\xA0\xEF\xB8\x8F done");
+	answer = command("echo \xE2\x9A\xA0\xEF\xB8\x8F 1\xEF\xB8\x8F\xE2\x83\xA3 done");
 	has(answer, "status", "pending");
 	shown = attack_shown();
-	says(shown, "echo \xE2\x9A\xA0\xEF\xB8\x8F done");
+	says(shown, "echo \xE2\x9A\xA0\xEF\xB8\x8F 1\xEF\xB8\x8F\xE2\x83\xA3 done");
 	attack_end();
 }
 END_TEST

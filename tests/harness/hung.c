@@ -151,6 +151,14 @@ int hand_jobs_of(pid_t front)
 	return first ? hands_below(first, &p) : 0;
 }
 
+pid_t hand_any_job_of(pid_t front)
+{
+	pid_t first = hand_of(front);
+	struct process p;
+
+	return first && hands_below(first, &p) ? p.pid : 0;
+}
+
 pid_t hand_job_of(pid_t front)
 {
 	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
@@ -172,6 +180,37 @@ bool is_stopped(pid_t pid)
 	return look_at(pid, &p) && (p.state == 'T' || p.state == 't');
 }
 
+/* "soft hard" of the limit; "": it is unlimited, or the process has ended. */
+static void read_limit(pid_t pid, const char *name, char have[100])
+{
+	char path[60], line[200];
+	unsigned long soft, hard;
+	FILE *f;
+
+	have[0] = '\0';
+	(void)snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, name, strlen(name)) == 0 &&
+		    sscanf(line + strlen(name), "%lu %lu", &soft, &hard) == 2)
+			(void)snprintf(have, 100, "%lu %lu", soft, hard);
+	if (f)
+		(void)fclose(f);
+}
+
+void gets_limit(pid_t pid, const char *name, unsigned long most)
+{
+	char want[100], have[100];
+
+	(void)snprintf(want, sizeof(want), "%lu %lu", most, most);
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;; (void)poll(NULL, 0, 1)) {
+		read_limit(pid, name, have);
+		if (strcmp(have, want) == 0)
+			return;
+		ck_assert_msg(agent_ms() < end, "%s: '%s', not '%s'", name, have, want);
+	}
+}
+
 long memory_of(pid_t pid)
 {
 	char path[60], line[200];
@@ -186,4 +225,15 @@ long memory_of(pid_t pid)
 			break;
 	(void)fclose(f);
 	return kib * 1024;
+}
+
+void memory_is_within(int mib, long before, pid_t pid)
+{
+#ifdef __SANITIZE_ADDRESS__
+	(void)mib;
+	(void)before;
+	(void)pid;
+#else
+	ck_assert_int_le((memory_of(pid) - before) >> 10, (long)mib << 10); /* KiB */
+#endif
 }

@@ -19,12 +19,20 @@ void hung_unmount(void);
 pid_t hand_of(pid_t front);
 /* Waits for a process that does a big job for the front and has not ended; returns it. */
 pid_t hand_job_of(pid_t front);
+/* One that does any job for the front; 0: there is none. */
+pid_t hand_any_job_of(pid_t front);
 /* How many processes do jobs for the front. */
 int hand_jobs_of(pid_t front);
 /* Whether the process is stopped (SIGSTOP). */
 bool is_stopped(pid_t pid);
 
+/* Waits until the process has this limit, by its name in /proc/PID/limits, soft and hard. */
+void gets_limit(pid_t pid, const char *name, unsigned long most);
+
 /* Memory of a process in bytes, counting its share of what is shared (PSS). */
 long memory_of(pid_t pid);
+/* Fails the test if that is more than mib MiB above before. Not in a sanitized build, where what
+ * was freed is kept back. */
+void memory_is_within(int mib, long before, pid_t pid);
 
 #endif

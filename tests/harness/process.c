@@ -141,6 +141,22 @@ char *get_file(const char *folder, const char *name)
 	return str_take(&text);
 }
 
+char *process_status(pid_t pid, const char *name)
+{
+	char folder[40], begin[60];
+	OWNED(char_ptr) char *text = NULL;
+	OWNED(str) struct str all = { 0 };
+	const char *value;
+
+	(void)snprintf(folder, sizeof(folder), "/proc/%d", (int)pid);
+	(void)snprintf(begin, sizeof(begin), "\n%s:\t", name);
+	text = get_file(folder, "status");
+	str_addf(&all, "\n%s", text ? text : "");
+	value = strstr(all.bytes, begin);
+	value = value ? value + strlen(begin) : "";
+	return strndup(value, strcspn(value, "\n"));
+}
+
 void drop(struct str *s, size_t n)
 {
 	memmove(s->bytes, s->bytes + n, s->length - n + 1);

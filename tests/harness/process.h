@@ -21,6 +21,9 @@ int64_t agent_ms(void);
 void test_program(const char *name, char out[PROGRAM_BYTES]);
 /* Whether it ends within ms; then *status is set. */
 bool ends_within(pid_t pid, int ms, int *status);
+/* A value in /proc/PID/status, as "PPid"; "" if the process or the value is not there. The caller
+ * frees it. */
+char *process_status(pid_t pid, const char *name);
 /* Waits for its end; returns its exit status, 128 + signal if a signal killed it. */
 int end_of(pid_t pid);
 

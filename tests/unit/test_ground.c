@@ -1,10 +1,11 @@
-/* The ground floor: err, str, clock, id, random, sha256, content. */
+/* The ground floor: err, str, visible, clock, id, random, sha256, content. */
 #include "content.h"
 #include "harness.h"
 #include "id.h"
 #include "random.h"
 #include "sha256.h"
 #include "str.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -155,6 +156,45 @@ START_TEST(only_well_formed_utf_8_is_valid)
 		ck_assert_msg(utf8_valid(CASES[i].bytes, strlen(CASES[i].bytes)) == CASES[i].valid,
 		              "case %zu", i);
 	ck_assert(utf8_valid("a\0b", 3));
+}
+END_TEST
+
+/* ---- visible ---- */
+
+#define TEXT_STYLE "\xEF\xB8\x8E" /* U+FE0E */
+#define EMOJI_STYLE "\xEF\xB8\x8F" /* U+FE0F */
+#define KEYCAP "\xE2\x83\xA3" /* U+20E3 */
+
+START_TEST(a_variation_selector_is_marked_where_it_makes_no_emoji)
+{
+	static const struct {
+		const char *text, *shown; /* NULL: as it is */
+	} CASES[] = {
+		{ "\xE2\x9A\xA0" EMOJI_STYLE, NULL }, /* a warning sign */
+		{ "\xE2\x9A\xA0" TEXT_STYLE, NULL },
+		{ "\xF0\x9F\x97\x91" EMOJI_STYLE, NULL }, /* a wastebasket */
+		{ "1" EMOJI_STYLE KEYCAP, NULL },
+		{ "12" TEXT_STYLE KEYCAP, NULL },
+		{ "#" EMOJI_STYLE KEYCAP "*" EMOJI_STYLE KEYCAP, NULL },
+		{ "0" EMOJI_STYLE, "0\\u{FE0F}" },
+		{ "9" TEXT_STYLE "x", "9\\u{FE0E}x" },
+		{ "#" EMOJI_STYLE "1", "#\\u{FE0F}1" },
+		{ "*" TEXT_STYLE, "*\\u{FE0E}" },
+		{ "1" EMOJI_STYLE EMOJI_STYLE KEYCAP, "1\\u{FE0F}\\u{FE0F}" KEYCAP },
+		{ "a" EMOJI_STYLE KEYCAP, "a\\u{FE0F}" KEYCAP },
+		{ "\xE2\x9A\xA0" EMOJI_STYLE TEXT_STYLE, "\xE2\x9A\xA0" EMOJI_STYLE "\\u{FE0E}" },
+		{ "\xE2\x94\x80" EMOJI_STYLE, "\xE2\x94\x80\\u{FE0F}" }, /* a line of a box */
+		{ EMOJI_STYLE, "\\u{FE0F}" },
+		{ "1\xEF\xB8\x80" KEYCAP, "1\\u{FE00}" KEYCAP }, /* another selector */
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str out = { 0 };
+		const char *shown = CASES[i].shown ? CASES[i].shown : CASES[i].text;
+
+		visible_add(&out, CASES[i].text, strlen(CASES[i].text), false);
+		ck_assert_str_eq(str_text(&out), shown);
+	}
 }
 END_TEST
 
@@ -410,6 +450,7 @@ int main(void)
 	tcase_add_test(c, a_string_grows_and_holds_any_byte);
 	tcase_add_test(c, a_string_is_handed_over);
 	tcase_add_test(c, only_well_formed_utf_8_is_valid);
+	tcase_add_test(c, a_variation_selector_is_marked_where_it_makes_no_emoji);
 	tcase_add_test(c, an_instant_is_text_that_sorts);
 	tcase_add_test(c, an_instant_out_of_range_is_the_end_of_time);
 	tcase_add_test(c, what_was_written_is_read_back);

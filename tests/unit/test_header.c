@@ -1,4 +1,4 @@
-/* header: what request headers and a URL say. Hosts and origins stand in test_front_requests.c, as
+/* header: what request headers and a URL say. Hosts and origins stand in test_attack_origins.c, as
  * the front serves them. */
 #include "header.h"
 

@@ -31,6 +31,14 @@ START_TEST(only_three_characters_are_escaped_and_only_once)
 }
 END_TEST
 
+START_TEST(a_variation_selector_outside_an_emoji_is_marked)
+{
+	cut_gives("1\xEF\xB8\x8F", 100, SLACK_RAW, "1\\u{FE0F}");
+	cut_gives("*\xEF\xB8\x8E", 100, SLACK_MRKDWN, "*\\u{FE0E}");
+	cut_gives("1\xEF\xB8\x8F\xE2\x83\xA3", 100, SLACK_RAW, "1\xEF\xB8\x8F\xE2\x83\xA3");
+}
+END_TEST
+
 START_TEST(a_cut_hurts_no_character_no_entity_and_no_accent)
 {
 	cut_gives("äöü", 2, SLACK_RAW, "ä…");
@@ -126,6 +134,41 @@ START_TEST(the_notification_begins_with_the_deed)
 	ck_assert_str_eq(str_text(&s.text),
 	                 "Approval needed in billing (claude): Fix the tokenizer (src/main.c, +1 "
 	                 "−1, low risk)");
+}
+END_TEST
+
+START_TEST(each_notification_names_workspace_and_agent)
+{
+	static const struct {
+		enum request_kind kind;
+		const char *text;
+	} KINDS[] = {
+		{ REQUEST_KIND_PROMPT, "Your agent asks in billing (claude): Fix the tokenizer" },
+		{ REQUEST_KIND_STANDBY,
+		  "Agent waits for instructions in billing (claude): Fix the tokenizer" },
+		{ REQUEST_KIND_PERMISSION,
+		  "Command approval needed in billing (claude): Fix the tokenizer" },
+		{ REQUEST_KIND_TRUST,
+		  "A policy is to be trusted in billing (claude): Fix the tokenizer" },
+		{ REQUEST_KIND_RESTORE,
+		  "A checkpoint is to be restored in billing (claude): Fix the tokenizer" },
+	};
+	OWNED(request) struct request r = a_clearance();
+	struct slack_ask a = { .request = &r, .mentions = NOBODY };
+
+	r.row.file_path = NULL;
+	for (size_t i = 0; i < COUNT(KINDS); i++) {
+		OWNED(slack_said) struct slack_said s = { 0 };
+		OWNED(slack_said) struct slack_said later = { 0 };
+
+		r.row.kind = KINDS[i].kind;
+		r.row.state = REQUEST_STATE_PENDING;
+		slack_question_say(&a, &s);
+		ck_assert_str_eq(str_text(&s.text), KINDS[i].text);
+		r.row.state = REQUEST_STATE_EXPIRED;
+		slack_question_say(&a, &later);
+		holds(str_text(&later.text), "in billing (claude): Fix the tokenizer");
+	}
 }
 END_TEST
 
@@ -474,6 +517,38 @@ START_TEST(prompts_and_standbys_have_their_buttons)
 }
 END_TEST
 
+START_TEST(each_type_of_prompt_has_its_icon)
+{
+	static const struct {
+		enum request_prompt_type type;
+		const char *heading;
+	} TYPES[] = {
+		{ REQUEST_PROMPT_TYPE_CONTINUATION, "🔄 *Continuation Prompt*" },
+		{ REQUEST_PROMPT_TYPE_CLARIFICATION, "❓ *Clarification Prompt*" },
+		{ REQUEST_PROMPT_TYPE_ERROR_RECOVERY, "⚠️ *Error Recovery Prompt*" },
+		{ REQUEST_PROMPT_TYPE_RESOURCE_WARNING, "📊 *Resource Warning Prompt*" },
+	};
+	OWNED(request) struct request r = a_clearance();
+
+	r.row.kind = REQUEST_KIND_PROMPT;
+	for (size_t i = 0; i < COUNT(TYPES); i++) {
+		OWNED(char_ptr) char *open = NULL;
+		OWNED(char_ptr) char *answered = NULL;
+
+		r.row.prompt_type = TYPES[i].type;
+		r.row.state = REQUEST_STATE_PENDING;
+		open = asked(&r, NOBODY);
+		holds(open, TYPES[i].heading);
+		r.row.state = REQUEST_STATE_EXPIRED;
+		answered = asked(&r, NOBODY);
+		holds(answered, TYPES[i].heading); /* beneath the verdict */
+		for (size_t k = 0; k < COUNT(TYPES); k++)
+			if (k != i)
+				lacks(open, TYPES[k].heading);
+	}
+}
+END_TEST
+
 START_TEST(the_answers_that_an_agent_offers_are_buttons_in_its_words)
 {
 	OWNED(request) struct request r = a_clearance();
@@ -553,12 +628,14 @@ int main(void)
 	TCase *c = tcase_create("slack_blocks");
 
 	tcase_add_test(c, only_three_characters_are_escaped_and_only_once);
+	tcase_add_test(c, a_variation_selector_outside_an_emoji_is_marked);
 	tcase_add_test(c, a_cut_hurts_no_character_no_entity_and_no_accent);
 	tcase_add_test(c, a_pile_of_accents_does_not_eat_the_text);
 	tcase_add_test(c, what_hides_is_written_out_and_broken_bytes_are_replaced);
 	tcase_add_test(c, an_approval_shows_title_risk_file_diff_and_buttons);
 	tcase_add_test(c, an_approval_that_was_not_carried_out_says_so_on_its_card_and_in_its_line);
 	tcase_add_test(c, the_notification_begins_with_the_deed);
+	tcase_add_test(c, each_notification_names_workspace_and_agent);
 	tcase_add_test(c, operators_are_called_and_for_high_risk_everybody);
 	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);
 	tcase_add_test(c, a_diff_whose_hidden_characters_do_not_fit_is_a_snippet);
@@ -577,6 +654,7 @@ int main(void)
 	tcase_add_test(c, who_was_not_answered_in_time_is_named);
 	tcase_add_test(c, an_interrupted_question_keeps_its_buttons);
 	tcase_add_test(c, prompts_and_standbys_have_their_buttons);
+	tcase_add_test(c, each_type_of_prompt_has_its_icon);
 	tcase_add_test(c, the_answers_that_an_agent_offers_are_buttons_in_its_words);
 	tcase_add_test(c, a_form_of_one_choice_is_buttons_and_any_other_is_words);
 	tcase_add_test(c, what_the_agent_withdrew_says_why);

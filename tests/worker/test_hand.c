@@ -1,5 +1,6 @@
 /* hand: files are read beside mcp-front, which serves on whatever becomes of them. */
 #include "agent.h"
+#include "hand_process.h"
 #include "hung.h"
 
 #include <fcntl.h>
@@ -19,12 +20,8 @@ enum {
 	HONEST = 100,
 };
 
-/* More than idle that the front may take. Sanitizers keep back what was freed. */
-#ifdef __SANITIZE_ADDRESS__
-enum { FRONT_MIB = 1024, WAITING_MIB = 1024 };
-#else
-enum { FRONT_MIB = 64, WAITING_MIB = 24 }; /* WAITING: with all long ones waiting */
-#endif
+/* More than idle that the front may take; WAITING: with all long ones waiting. */
+enum { FRONT_MIB = 64, WAITING_MIB = 24 };
 
 static char workspace[600];
 static pid_t front;
@@ -298,6 +295,25 @@ START_TEST(a_front_that_dies_meanwhile_loses_no_call_of_a_relay)
 }
 END_TEST
 
+START_TEST(a_job_is_limited_in_time_memory_and_files_and_writes_nothing)
+{
+	struct wire w;
+	pid_t job;
+
+	(void)an_agent_of_a_big_file(&w);
+	job = stopped_job();
+	gets_limit(job, "Max cpu time", DEADLINE / SECOND);
+	gets_limit(job, "Max file size", 0);
+	gets_limit(job, "Max core file size", 0);
+	gets_limit(job, "Max open files", 64);
+#ifndef __SANITIZE_ADDRESS__ /* it reserves more */
+	gets_limit(job, "Max address space", HAND_BIG_MEMORY);
+#endif
+	wire_close(&w);
+	stop_worker(front);
+}
+END_TEST
+
 /* ---- a stop meanwhile ---- */
 
 /* On a stream whose head has been read. */
@@ -480,14 +496,14 @@ START_TEST(beside_ten_big_jobs_and_one_that_hangs_honest_agents_are_served_in_li
 		(void)snprintf(path, sizeof(path), "honest-%d.txt", i);
 		is_allowed(&honest, path);
 		if (i % 10 == 0)
-			ck_assert_int_lt(memory_of(front) - idle, FRONT_MIB * MIB);
+			memory_is_within(FRONT_MIB, idle, front);
 	}
 	ck_assert_int_gt(hand_jobs_of(front), 0); /* the one that hangs at least */
 	for (int i = 0; i < TEN; i++) {
 		OWNED(char_ptr) char *result = agent_end(&wires[i]);
 
 		has(result, "status", "pending");
-		ck_assert_int_lt(memory_of(front) - idle, FRONT_MIB * MIB);
+		memory_is_within(FRONT_MIB, idle, front);
 	}
 	expect("SELECT count(*) FROM request", "110\n");
 	wire_close(&w);
@@ -532,7 +548,7 @@ START_TEST(ten_proposals_as_long_as_a_message_may_be_wait_in_little_memory)
 		agent_begin(&a, &wires[i], "check_clearance", arguments, NULL);
 		(void)agent_in_session(); /* its answer comes after the long one was read */
 	}
-	ck_assert_int_lt(memory_of(front) - idle, WAITING_MIB * MIB);
+	memory_is_within(WAITING_MIB, idle, front);
 	(void)kill(hand_of(front), SIGCONT);
 	for (int i = 0; i < TEN; i++) {
 		OWNED(char_ptr) char *message = agent_message(&wires[i]);
@@ -599,6 +615,7 @@ int main(void)
 	tcase_add_test(c, when_hand_itself_stands_still_it_is_replaced);
 	tcase_add_test(c, with_the_front_all_its_hands_go);
 	tcase_add_test(c, a_front_that_dies_meanwhile_loses_no_call_of_a_relay);
+	tcase_add_test(c, a_job_is_limited_in_time_memory_and_files_and_writes_nothing);
 	tcase_add_test(c, callers_over_http_are_told_of_a_stop_while_their_files_are_read);
 	tcase_add_test(c,
 	               a_first_call_over_http_is_told_of_a_stop_while_its_workspace_is_looked_at);

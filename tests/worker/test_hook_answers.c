@@ -44,6 +44,19 @@ START_TEST(the_front_gets_the_hosts_words_and_how_long_the_hook_waits)
 }
 END_TEST
 
+START_TEST(a_hook_cannot_gain_privileges)
+{
+	struct hook h = given_hook("claude PreToolUse", WRITE);
+	OWNED(char_ptr) char *bound = NULL;
+
+	(void)front_hears(&front);
+	bound = process_status(h.pid, "NoNewPrivs");
+	ck_assert_str_eq(bound, "1");
+	front_answers(&front, "{\"decision\":\"deny\",\"reason\":\"no\"}");
+	is_denied(&h, "no");
+}
+END_TEST
+
 START_TEST(a_deny_is_one_line_of_json_a_reason_and_status_2)
 {
 	struct hook h = given_hook("claude PreToolUse", WRITE);
@@ -193,6 +206,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, the_front_gets_the_hosts_words_and_how_long_the_hook_waits);
+	tcase_add_test(c, a_hook_cannot_gain_privileges);
 	tcase_add_test(c, a_deny_is_one_line_of_json_a_reason_and_status_2);
 	tcase_add_test(c, an_input_is_passed_on_with_its_numbers_as_they_are_written);
 	tcase_add_test(c, each_decision_is_passed_on);

@@ -133,6 +133,43 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 }
 END_TEST
 
+START_TEST(each_install_ends_with_what_to_do_next)
+{
+	static const struct {
+		const char *name, *title, *instructions;
+	} HOSTS[] = {
+		{ "claude", "Claude Code", "CLAUDE.md" },
+		{ "codex", "Codex CLI", "AGENTS.md" },
+		{ "gemini", "Gemini CLI", "GEMINI.md" },
+		{ "copilot", "GitHub Copilot CLI", "AGENTS.md" },
+		{ "cursor", "Cursor", "AGENTS.md" },
+		{ "vscode", "VS Code", "AGENTS.md" },
+		{ "opencode", "opencode", "AGENTS.md" },
+		{ "qwen", "Qwen Code", "QWEN.md" },
+	};
+
+	for (size_t i = 0; i < COUNT(HOSTS); i++) {
+		char arguments[100], next[300];
+
+		(void)snprintf(arguments, sizeof(arguments), "install %s --yes", HOSTS[i].name);
+		does(arguments);
+		(void)snprintf(next, sizeof(next),
+		               "Next: restart %s, and run agent-intercom-ctl watch in a terminal "
+		               "to answer.\nLines that make the agent ask: add --instructions %s\n",
+		               HOSTS[i].title, HOSTS[i].instructions);
+		says(next);
+		(void)snprintf(arguments, sizeof(arguments), "install %s --yes --instructions %s",
+		               HOSTS[i].name, HOSTS[i].instructions);
+		does(arguments);
+		says("Next: restart ");
+		ck_assert_ptr_null(strstr(str_text(&out), "add --instructions"));
+		(void)snprintf(arguments, sizeof(arguments), "uninstall %s --yes", HOSTS[i].name);
+		does(arguments);
+		ck_assert_ptr_null(strstr(str_text(&out), "Next:"));
+	}
+}
+END_TEST
+
 START_TEST(print_only_prints)
 {
 	does("install codex --print --instructions AGENTS.md --config c.toml --db x.db");
@@ -368,6 +405,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, each_host_gets_its_file_and_its_timeout);
+	tcase_add_test(c, each_install_ends_with_what_to_do_next);
 	tcase_add_test(c, print_only_prints);
 	tcase_add_test(c, the_plain_name_is_written_in_a_project_when_it_is_the_one_in_the_path);
 	tcase_add_test(c, a_json_file_keeps_its_content_order_and_layout);

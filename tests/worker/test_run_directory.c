@@ -1,8 +1,11 @@
-/* The run directory vanishes under a running system, as logind takes it away: nothing stops. And
- * what else is not to be lost between a worker and who waits for it. */
+/* The run directory vanishes under a running system, as logind takes it away: no agent loses its
+ * connection, and a worker whose fence knows only the old directory begins again. And what else is
+ * not to be lost between a worker and who waits for it. */
 #include "agent.h"
+#include "doorbell.h"
 #include "fence.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -125,7 +128,7 @@ static void serves(struct relay *old)
 	all_are_there();
 }
 
-START_TEST(a_run_directory_that_vanishes_is_made_again_and_nothing_stops)
+START_TEST(a_run_directory_that_vanishes_is_made_again_and_every_agent_is_served)
 {
 	struct relay r;
 
@@ -184,6 +187,20 @@ START_TEST(a_database_with_two_names_is_refused)
 }
 END_TEST
 
+/* So that it sees this before anything that happens after it. */
+static void ring_front(void)
+{
+	OWNED(str) struct str said = { 0 };
+	int run;
+
+	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom where run_directory"), 0);
+	run = open(strtok(said.bytes, "\n"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(run, 0);
+	doorbell_ring(run, "mcp-front");
+	(void)close(run);
+}
+
+/* The front learns of the answer first, and of its caller's end with the next descriptor. */
 START_TEST(an_answer_is_not_handed_to_a_caller_that_has_hung_up)
 {
 	struct relay r;
@@ -195,6 +212,7 @@ START_TEST(an_answer_is_not_handed_to_a_caller_that_has_hung_up)
 	front = worker_pid("mcp-front");
 	halt_worker(front);
 	approve_all();
+	ring_front();
 	relay_kill(&r);
 	(void)kill(front, SIGCONT);
 	expect_soon("SELECT state FROM connection", "closed\n");
@@ -208,7 +226,7 @@ int main(void)
 	Suite *s = suite_create("run_directory");
 	TCase *c = store_case(s, "run directory", 60);
 
-	tcase_add_test(c, a_run_directory_that_vanishes_is_made_again_and_nothing_stops);
+	tcase_add_test(c, a_run_directory_that_vanishes_is_made_again_and_every_agent_is_served);
 	tcase_add_test(c, without_its_runtime_directory_the_system_moves_to_the_state_directory);
 	tcase_add_test(c, a_worker_that_dies_after_its_run_directory_comes_back);
 	tcase_add_test(c, a_database_with_two_names_is_refused);

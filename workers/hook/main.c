@@ -454,6 +454,7 @@ int main(int argc, char **argv)
 	int64_t start_ms = clock_monotonic_ms();
 	int wrong;
 
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	fill_standard();
 	last_word_begin("agent-intercom: the hook has no memory\n", STATUS_DENY);
 	wrong = parse(&h, argc, argv, &e);

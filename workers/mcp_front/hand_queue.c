@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-	WAITING_BYTES = 32 << 20, /* of waiting jobs in total, */
+	WAITING_BYTES = 48 << 20, /* of waiting jobs in total: ten of the longest, */
 	WAITING_OF_ONE = 8 << 20, /* and per asker */
 	SMALL_JOB_BYTES = 64 << 10, /* an asker may always have this much waiting, */
 	FIRST_JOB_BYTES = 256 << 10, /* or this much if it has nothing else waiting */
