@@ -8,6 +8,8 @@ CREATE TABLE gate_call (
   call_seq     INTEGER NOT NULL REFERENCES tool_call (seq), -- fixed: the call of the hook
   session_seq  INTEGER NOT NULL REFERENCES session (seq), -- fixed
   host         TEXT NOT NULL,               -- fixed: the agent's program: claude, codex, ...
+  version      TEXT,                        -- fixed: of that program, as it or its MCP client says (gate_client);
+                                            -- NULL: neither does
   helper       TEXT NOT NULL,               -- fixed: version of the program `hook`
   host_session TEXT,                        -- fixed: the host's own id of its session
   event        TEXT NOT NULL,               -- fixed: in the host's words: PreToolUse

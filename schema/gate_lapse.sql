@@ -11,18 +11,21 @@ CREATE TABLE gate_install (
   PRIMARY KEY (machine, host, path)
 ) STRICT;
 
--- As whom a host's MCP client introduces itself, and whether the version that it names is the host's.
+-- As whom a host's MCP client introduces itself, whether the version that it names is the host's, and
+-- whether its process was seen to be the one that starts the hooks.
 -- small
 -- closed
 CREATE TABLE gate_client (
   client       TEXT PRIMARY KEY,       -- GLOB for clientInfo.name
   host         TEXT NOT NULL,
-  is_versioned INTEGER NOT NULL CHECK (is_versioned IN (0, 1))
+  is_versioned INTEGER NOT NULL CHECK (is_versioned IN (0, 1)),
+  runs_hooks   INTEGER NOT NULL CHECK (runs_hooks IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 INSERT INTO gate_client VALUES
-  ('claude-code', 'claude', 1), ('codex-mcp-client', 'codex', 1),
-  ('gemini-cli-mcp-client*', 'gemini', 1), ('copilot-cli', 'copilot', 1), ('opencode', 'opencode', 1),
-  ('qwen-cli-mcp-client*', 'qwen', 0);
+  ('claude-code', 'claude', 1, 1), ('codex-mcp-client', 'codex', 1, 1),
+  ('gemini-cli-mcp-client*', 'gemini', 1, 1), ('copilot-cli', 'copilot', 1, 1),
+  ('opencode', 'opencode', 1, 1), ('qwen-cli-mcp-client*', 'qwen', 0, 1),
+  ('Visual Studio Code*', 'vscode', 1, 0), ('cursor*', 'cursor', 0, 0);
 
 -- A gate that does not hold, from when it was noticed until it holds again. It is told once.
 -- fixed: what was noticed does not change

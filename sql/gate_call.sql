@@ -1,10 +1,20 @@
 -- Every statement on `gate_call` and `gate_file`.
 
 -- name: gate_call_insert :insert
-INSERT INTO gate_call (call_seq, session_seq, host, helper, host_session, event, moment, tool, class,
+-- Where the host does not say its version, the MCP client of its process may.
+-- type: :version text
+-- type: :program text
+INSERT INTO gate_call (call_seq, session_seq, host, version, helper, host_session, event, moment, tool, class,
   tool_use_id, cwd, digest, pre_seq, request_seq, detail, parks, decision, reason, created_at,
   decided_at, took_ms)
-VALUES (:call, :session, :host, :helper, :host_session, :event, :moment, :tool, :class,
+VALUES (:call, :session, :host,
+  coalesce(:version, (SELECT c.client_version FROM connection AS c
+                       WHERE c.host_process = :program AND c.state = 'open' AND c.transport <> 'hook'
+                         AND EXISTS (SELECT 1 FROM gate_client AS g
+                                      WHERE g.host = :host AND g.is_versioned = 1
+                                        AND c.client_name GLOB g.client)
+                       ORDER BY c.seq DESC LIMIT 1)),
+  :helper, :host_session, :event, :moment, :tool, :class,
   :tool_use_id, :cwd, :digest, :pre, :request, :detail, :parks, :decision, :reason, :now,
   :decided_at, :took_ms);
 

@@ -272,6 +272,8 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		.session = p->session_seq,
 		.host = h->in.host->name,
 		.helper = h->helper,
+		.version = h->version,
+		.program = p->host_process,
 		.host_session = h->in.session,
 		.event = h->in.event_name,
 		.moment = gate_call_moment_of(gate_event_word(h->in.event)),
