@@ -34,12 +34,13 @@ CREATE TABLE gate_lapse (
   kind        TEXT NOT NULL CHECK (kind IN ( -- fixed
     'switched_off',                         -- a file of a workspace keeps hooks from running
     'removed',                              -- our hooks are no longer in the host's file
+    'broken',                               -- the program that they start cannot be run
     'silent',                               -- its agent calls our tools, but its hooks never do
     'untried',                              -- no canary has tried this version of the host
     'unexplained')),                        -- files changed although no tool ran that was allowed
   machine     TEXT NOT NULL,                -- fixed
   host        TEXT NOT NULL,                -- fixed: claude, codex, ...
-  subject     TEXT NOT NULL,                -- fixed: the file; the id of the session; the version
+  subject     TEXT NOT NULL,                -- fixed: the file or program; the id of the session; the version
   session_seq INTEGER REFERENCES session (seq), -- fixed: where it is told; NULL: in the default channel
   detail      TEXT NOT NULL,                -- fixed: in words
   found_at    TEXT NOT NULL CHECK (found_at GLOB '????-??-??T??:??:??.???Z'), -- fixed

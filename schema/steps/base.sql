@@ -592,6 +592,7 @@ CREATE TABLE gate_lapse (
   kind        TEXT NOT NULL CHECK (kind IN (
     'switched_off',
     'removed',
+    'broken',
     'silent',
     'untried',
     'unexplained')),
