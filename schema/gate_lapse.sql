@@ -37,6 +37,7 @@ CREATE TABLE gate_lapse (
     'broken',                               -- the program that they start cannot be run
     'silent',                               -- its agent calls our tools, but its hooks never do
     'untried',                              -- no canary has tried this version of the host
+    'unasked',                              -- its transcript has tools that ran, and no hook had asked
     'unexplained')),                        -- files changed although no tool ran that was allowed
   machine     TEXT NOT NULL,                -- fixed
   host        TEXT NOT NULL,                -- fixed: claude, codex, ...

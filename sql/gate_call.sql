@@ -5,7 +5,7 @@
 -- type: :version text
 -- type: :program text
 INSERT INTO gate_call (call_seq, session_seq, host, version, helper, host_session, event, moment, tool, class,
-  tool_use_id, cwd, digest, pre_seq, request_seq, detail, parks, decision, reason, created_at,
+  tool_use_id, cwd, digest, pre_seq, request_seq, transcript, detail, parks, decision, reason, created_at,
   decided_at, took_ms)
 VALUES (:call, :session, :host,
   coalesce(:version, (SELECT c.client_version FROM connection AS c
@@ -15,7 +15,7 @@ VALUES (:call, :session, :host,
                                         AND c.client_name GLOB g.client)
                        ORDER BY c.seq DESC LIMIT 1)),
   :helper, :host_session, :event, :moment, :tool, :class,
-  :tool_use_id, :cwd, :digest, :pre, :request, :detail, :parks, :decision, :reason, :now,
+  :tool_use_id, :cwd, :digest, :pre, :request, :transcript, :detail, :parks, :decision, :reason, :now,
   :decided_at, :took_ms);
 
 -- name: gate_call_decide :rows
@@ -42,6 +42,12 @@ SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.request_seq, 
 -- name: gate_call_arguments :one
 -- What its hook said.
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :call;
+
+-- name: gate_call_explains :any
+-- Whether a tool that ran had been allowed, or its end was told.
+SELECT 1 FROM gate_call
+ WHERE tool_use_id = :use AND host = :host
+   AND (moment = 'post_tool' OR (moment = 'pre_tool' AND decision = 'allow'));
 
 -- name: gate_call_used :any
 -- Whether an approval has been used.

@@ -521,6 +521,7 @@ CREATE TABLE gate_call (
   digest       TEXT NOT NULL CHECK (length(digest) = 64),
   pre_seq      INTEGER REFERENCES gate_call (seq),
   request_seq  INTEGER REFERENCES request (seq),
+  transcript   TEXT,
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)),
   parks        INTEGER NOT NULL DEFAULT 0 CHECK (parks IN (0, 1)),
   decision     TEXT NOT NULL DEFAULT 'open',
@@ -545,6 +546,8 @@ CREATE UNIQUE INDEX gate_call_used ON gate_call (request_seq)
 CREATE INDEX gate_call_session ON gate_call (session_seq, seq);
 CREATE INDEX gate_call_allowed ON gate_call (session_seq, digest, seq)
   WHERE moment = 'pre_tool' AND decision = 'allow' AND seen IS NULL;
+CREATE INDEX gate_call_transcript ON gate_call (session_seq, seq) WHERE transcript IS NOT NULL;
+CREATE INDEX gate_call_use ON gate_call (tool_use_id) WHERE tool_use_id IS NOT NULL;
 CREATE INDEX gate_call_request ON gate_call (request_seq) WHERE request_seq IS NOT NULL;
 CREATE INDEX gate_call_pre ON gate_call (pre_seq) WHERE pre_seq IS NOT NULL;
 CREATE INDEX gate_call_amiss ON gate_call (seq) WHERE seen = 'differs';
@@ -595,6 +598,7 @@ CREATE TABLE gate_lapse (
     'broken',
     'silent',
     'untried',
+    'unasked',
     'unexplained')),
   machine     TEXT NOT NULL,
   host        TEXT NOT NULL,

@@ -285,6 +285,7 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		.digest = h->digest.text,
 		.pre = h->pre_seq,
 		.request = c->request_seq,
+		.transcript = h->in.tool ? NULL : h->in.transcript,
 		.detail = detail,
 		.parks = h->parks,
 		.decision = GATE_CALL_DECISION_OPEN,

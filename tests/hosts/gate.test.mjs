@@ -262,6 +262,11 @@ for (const name of NAMES) {
       for (const pid of hooks) process.kill(pid, "SIGKILL");
       await agent.ended();
       assert.equal(place.has("hello.txt"), gate.lost === "open", agent.said);
+      const events = () => place.sql("SELECT kind, actor FROM event WHERE kind = 'gate.unasked'");
+      if (gate.lost === "open") {
+        await until("it is noticed", async () => (await events()).length > 0);
+        assert.equal((await events())[0].actor, name);
+      } else assert.deepEqual(await events(), []);
     });
 
     test_(`a hook that is missing leaves it ${gate.missing}`, async (place) => {
