@@ -8,6 +8,8 @@ CREATE TABLE gate_call (
   call_seq     INTEGER NOT NULL REFERENCES tool_call (seq), -- fixed: the call of the hook
   session_seq  INTEGER NOT NULL REFERENCES session (seq), -- fixed
   host         TEXT NOT NULL,               -- fixed: the agent's program: claude, codex, ...
+  version      TEXT,                        -- fixed: of that program, as it or its MCP client says (gate_client);
+                                            -- NULL: neither does
   helper       TEXT NOT NULL,               -- fixed: version of the program `hook`
   host_session TEXT,                        -- fixed: the host's own id of its session
   event        TEXT NOT NULL,               -- fixed: in the host's words: PreToolUse
@@ -21,6 +23,8 @@ CREATE TABLE gate_call (
   digest       TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of host, tool, arguments, cwd
   pre_seq      INTEGER REFERENCES gate_call (seq), -- fixed: post_tool, permission: the row of what was allowed
   request_seq  INTEGER REFERENCES request (seq), -- fixed: what a person is asked; NULL: nobody
+  transcript   TEXT,                        -- fixed: if it is about no tool: the file in which the host writes
+                                            -- down what its agent does
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)), -- fixed: what else the event said: {"type": ..}
   parks        INTEGER NOT NULL DEFAULT 0 CHECK (parks IN (0, 1)), -- fixed: if nobody answers in time, its
                                             -- program ends, and is started again for the answer
@@ -51,6 +55,9 @@ CREATE INDEX gate_call_session ON gate_call (session_seq, seq);
 -- What a tool's end belongs to.
 CREATE INDEX gate_call_allowed ON gate_call (session_seq, digest, seq)
   WHERE moment = 'pre_tool' AND decision = 'allow' AND seen IS NULL;
+-- What its transcript says has run.
+CREATE INDEX gate_call_transcript ON gate_call (session_seq, seq) WHERE transcript IS NOT NULL;
+CREATE INDEX gate_call_use ON gate_call (tool_use_id) WHERE tool_use_id IS NOT NULL;
 -- For retention, and for what a person is shown.
 CREATE INDEX gate_call_request ON gate_call (request_seq) WHERE request_seq IS NOT NULL;
 CREATE INDEX gate_call_pre ON gate_call (pre_seq) WHERE pre_seq IS NOT NULL;

@@ -11,18 +11,21 @@ CREATE TABLE gate_install (
   PRIMARY KEY (machine, host, path)
 ) STRICT;
 
--- As whom a host's MCP client introduces itself, and whether the version that it names is the host's.
+-- As whom a host's MCP client introduces itself, whether the version that it names is the host's, and
+-- whether its process was seen to be the one that starts the hooks.
 -- small
 -- closed
 CREATE TABLE gate_client (
   client       TEXT PRIMARY KEY,       -- GLOB for clientInfo.name
   host         TEXT NOT NULL,
-  is_versioned INTEGER NOT NULL CHECK (is_versioned IN (0, 1))
+  is_versioned INTEGER NOT NULL CHECK (is_versioned IN (0, 1)),
+  runs_hooks   INTEGER NOT NULL CHECK (runs_hooks IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 INSERT INTO gate_client VALUES
-  ('claude-code', 'claude', 1), ('codex-mcp-client', 'codex', 1),
-  ('gemini-cli-mcp-client*', 'gemini', 1), ('copilot-cli', 'copilot', 1), ('opencode', 'opencode', 1),
-  ('qwen-cli-mcp-client*', 'qwen', 0);
+  ('claude-code', 'claude', 1, 1), ('codex-mcp-client', 'codex', 1, 1),
+  ('gemini-cli-mcp-client*', 'gemini', 1, 1), ('copilot-cli', 'copilot', 1, 1),
+  ('opencode', 'opencode', 1, 1), ('qwen-cli-mcp-client*', 'qwen', 0, 1),
+  ('Visual Studio Code*', 'vscode', 1, 0), ('cursor*', 'cursor', 0, 0);
 
 -- A gate that does not hold, from when it was noticed until it holds again. It is told once.
 -- fixed: what was noticed does not change
@@ -31,12 +34,14 @@ CREATE TABLE gate_lapse (
   kind        TEXT NOT NULL CHECK (kind IN ( -- fixed
     'switched_off',                         -- a file of a workspace keeps hooks from running
     'removed',                              -- our hooks are no longer in the host's file
+    'broken',                               -- the program that they start cannot be run
     'silent',                               -- its agent calls our tools, but its hooks never do
     'untried',                              -- no canary has tried this version of the host
+    'unasked',                              -- its transcript has tools that ran, and no hook had asked
     'unexplained')),                        -- files changed although no tool ran that was allowed
   machine     TEXT NOT NULL,                -- fixed
   host        TEXT NOT NULL,                -- fixed: claude, codex, ...
-  subject     TEXT NOT NULL,                -- fixed: the file; the id of the session; the version
+  subject     TEXT NOT NULL,                -- fixed: the file or program; the id of the session; the version
   session_seq INTEGER REFERENCES session (seq), -- fixed: where it is told; NULL: in the default channel
   detail      TEXT NOT NULL,                -- fixed: in words
   found_at    TEXT NOT NULL CHECK (found_at GLOB '????-??-??T??:??:??.???Z'), -- fixed

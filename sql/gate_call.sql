@@ -1,11 +1,21 @@
 -- Every statement on `gate_call` and `gate_file`.
 
 -- name: gate_call_insert :insert
-INSERT INTO gate_call (call_seq, session_seq, host, helper, host_session, event, moment, tool, class,
-  tool_use_id, cwd, digest, pre_seq, request_seq, detail, parks, decision, reason, created_at,
+-- Where the host does not say its version, the MCP client of its process may.
+-- type: :version text
+-- type: :program text
+INSERT INTO gate_call (call_seq, session_seq, host, version, helper, host_session, event, moment, tool, class,
+  tool_use_id, cwd, digest, pre_seq, request_seq, transcript, detail, parks, decision, reason, created_at,
   decided_at, took_ms)
-VALUES (:call, :session, :host, :helper, :host_session, :event, :moment, :tool, :class,
-  :tool_use_id, :cwd, :digest, :pre, :request, :detail, :parks, :decision, :reason, :now,
+VALUES (:call, :session, :host,
+  coalesce(:version, (SELECT c.client_version FROM connection AS c
+                       WHERE c.host_process = :program AND c.state = 'open' AND c.transport <> 'hook'
+                         AND EXISTS (SELECT 1 FROM gate_client AS g
+                                      WHERE g.host = :host AND g.is_versioned = 1
+                                        AND c.client_name GLOB g.client)
+                       ORDER BY c.seq DESC LIMIT 1)),
+  :helper, :host_session, :event, :moment, :tool, :class,
+  :tool_use_id, :cwd, :digest, :pre, :request, :transcript, :detail, :parks, :decision, :reason, :now,
   :decided_at, :took_ms);
 
 -- name: gate_call_decide :rows
@@ -32,6 +42,12 @@ SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.request_seq, 
 -- name: gate_call_arguments :one
 -- What its hook said.
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :call;
+
+-- name: gate_call_explains :any
+-- Whether a tool that ran had been allowed, or its end was told.
+SELECT 1 FROM gate_call
+ WHERE tool_use_id = :use AND host = :host
+   AND (moment = 'post_tool' OR (moment = 'pre_tool' AND decision = 'allow'));
 
 -- name: gate_call_used :any
 -- Whether an approval has been used.

@@ -59,6 +59,7 @@ SELECT seq FROM gate_lapse AS l
            OR EXISTS (SELECT 1 FROM connection AS c
                        WHERE c.session_seq = l.session_seq AND c.transport = 'hook')
          WHEN 'unexplained' THEN l.found_at < :before
+         WHEN 'unasked' THEN l.found_at < :before
          ELSE 0 END
  LIMIT 1;
 
@@ -74,6 +75,21 @@ SELECT max(seq) AS seq FROM (SELECT seq FROM gate_lapse WHERE seq > :after ORDER
 
 -- name: gate_lapse_delete_old :rows
 DELETE FROM gate_lapse WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
+
+-- name: gate_transcript_list :many
+-- Where hosts write down what their agents do: of sessions that are open, or ended after :recent; and
+-- since when what stands there has to be explained.
+SELECT s.seq AS session_seq, s.id AS session_id, g.host, g.transcript,
+       coalesce((SELECT max(l.found_at) FROM gate_lapse AS l
+                  WHERE l.session_seq = s.seq AND l.kind = 'unasked'),
+                (SELECT f.created_at FROM gate_call AS f WHERE f.session_seq = s.seq
+                  ORDER BY f.seq LIMIT 1)) AS since
+  FROM session AS s JOIN gate_call AS g ON g.seq = (
+         SELECT n.seq FROM gate_call AS n WHERE n.session_seq = s.seq AND n.transcript IS NOT NULL
+          ORDER BY n.seq DESC LIMIT 1)
+ WHERE s.seq IN (SELECT seq FROM session WHERE machine = :machine AND status <> 'terminated'
+                 UNION ALL
+                 SELECT seq FROM session WHERE machine = :machine AND terminated_at >= :recent);
 
 -- name: gate_watched :many
 -- Workspaces whose files are watched: an agent whose hooks call works there, and gate.watch is for its

@@ -629,6 +629,13 @@ static void tell_hints(const struct wish *w)
 		return;
 	if (hint)
 		(void)puts(hint);
+	if (w->managed || w->gate)
+		(void)printf(
+		    "Then run agent-intercom doctor --gate %s, and again after each update of %s: "
+		    "it "
+		    "tries whether\nthe gate holds. Until it has, health and Slack say so of each "
+		    "version that is in use.\n",
+		    w->host->name, w->host->title);
 	if (w->managed)
 		return;
 	if (w->host->hint)

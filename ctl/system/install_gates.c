@@ -53,7 +53,7 @@ static const struct gate GATES[] = {
 	                "Codex runs these hooks only after you have trusted them, and skips them "
 	                "without a word until then: start codex, type /hooks, look at them and "
 	                "trust them. It writes their hashes into its own config.toml; do the "
-	                "same after each change. Then run agent-intercom doctor --gate codex." },
+	                "same after each change." },
 	  .system = { .shape = GATE_TABLES,
 	              .hint =
 	                  "Codex trusts these hooks without asking, runs no others, and does not "
@@ -149,7 +149,7 @@ static const struct gate GATES[] = {
 	            .hint =
 	                "opencode fetches its package @opencode-ai/plugin at its next start, and "
 	                "hangs then if it cannot. It skips a plugin that it cannot load without "
-	                "a word: run agent-intercom doctor --gate opencode after each update." },
+	                "a word." },
 	  .hooks = { { "tool.execute.before", GATE_ASKS, true },
 	             { "tool.execute.after", GATE_TELLS, true },
 	             { "chat.message", GATE_TELLS, false },

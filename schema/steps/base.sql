@@ -509,6 +509,7 @@ CREATE TABLE gate_call (
   call_seq     INTEGER NOT NULL REFERENCES tool_call (seq),
   session_seq  INTEGER NOT NULL REFERENCES session (seq),
   host         TEXT NOT NULL,
+  version      TEXT,
   helper       TEXT NOT NULL,
   host_session TEXT,
   event        TEXT NOT NULL,
@@ -522,6 +523,7 @@ CREATE TABLE gate_call (
   digest       TEXT NOT NULL CHECK (length(digest) = 64),
   pre_seq      INTEGER REFERENCES gate_call (seq),
   request_seq  INTEGER REFERENCES request (seq),
+  transcript   TEXT,
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)),
   parks        INTEGER NOT NULL DEFAULT 0 CHECK (parks IN (0, 1)),
   decision     TEXT NOT NULL DEFAULT 'open',
@@ -546,6 +548,8 @@ CREATE UNIQUE INDEX gate_call_used ON gate_call (request_seq)
 CREATE INDEX gate_call_session ON gate_call (session_seq, seq);
 CREATE INDEX gate_call_allowed ON gate_call (session_seq, digest, seq)
   WHERE moment = 'pre_tool' AND decision = 'allow' AND seen IS NULL;
+CREATE INDEX gate_call_transcript ON gate_call (session_seq, seq) WHERE transcript IS NOT NULL;
+CREATE INDEX gate_call_use ON gate_call (tool_use_id) WHERE tool_use_id IS NOT NULL;
 CREATE INDEX gate_call_request ON gate_call (request_seq) WHERE request_seq IS NOT NULL;
 CREATE INDEX gate_call_pre ON gate_call (pre_seq) WHERE pre_seq IS NOT NULL;
 CREATE INDEX gate_call_amiss ON gate_call (seq) WHERE seen = 'differs';
@@ -585,15 +589,18 @@ CREATE TABLE gate_install (
 CREATE TABLE gate_client (
   client       TEXT PRIMARY KEY,
   host         TEXT NOT NULL,
-  is_versioned INTEGER NOT NULL CHECK (is_versioned IN (0, 1))
+  is_versioned INTEGER NOT NULL CHECK (is_versioned IN (0, 1)),
+  runs_hooks   INTEGER NOT NULL CHECK (runs_hooks IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE gate_lapse (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   kind        TEXT NOT NULL CHECK (kind IN (
     'switched_off',
     'removed',
+    'broken',
     'silent',
     'untried',
+    'unasked',
     'unexplained')),
   machine     TEXT NOT NULL,
   host        TEXT NOT NULL,
@@ -1340,12 +1347,14 @@ INSERT INTO gate_call_move (src, dst) VALUES ('open', 'allow');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'defer');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'deny');
 INSERT INTO gate_call_move (src, dst) VALUES ('open', 'noted');
-INSERT INTO gate_client (client, host, is_versioned) VALUES ('claude-code', 'claude', 1);
-INSERT INTO gate_client (client, host, is_versioned) VALUES ('codex-mcp-client', 'codex', 1);
-INSERT INTO gate_client (client, host, is_versioned) VALUES ('copilot-cli', 'copilot', 1);
-INSERT INTO gate_client (client, host, is_versioned) VALUES ('gemini-cli-mcp-client*', 'gemini', 1);
-INSERT INTO gate_client (client, host, is_versioned) VALUES ('opencode', 'opencode', 1);
-INSERT INTO gate_client (client, host, is_versioned) VALUES ('qwen-cli-mcp-client*', 'qwen', 0);
+INSERT INTO gate_client (client, host, is_versioned, runs_hooks) VALUES ('Visual Studio Code*', 'vscode', 1, 0);
+INSERT INTO gate_client (client, host, is_versioned, runs_hooks) VALUES ('claude-code', 'claude', 1, 1);
+INSERT INTO gate_client (client, host, is_versioned, runs_hooks) VALUES ('codex-mcp-client', 'codex', 1, 1);
+INSERT INTO gate_client (client, host, is_versioned, runs_hooks) VALUES ('copilot-cli', 'copilot', 1, 1);
+INSERT INTO gate_client (client, host, is_versioned, runs_hooks) VALUES ('cursor*', 'cursor', 0, 0);
+INSERT INTO gate_client (client, host, is_versioned, runs_hooks) VALUES ('gemini-cli-mcp-client*', 'gemini', 1, 1);
+INSERT INTO gate_client (client, host, is_versioned, runs_hooks) VALUES ('opencode', 'opencode', 1, 1);
+INSERT INTO gate_client (client, host, is_versioned, runs_hooks) VALUES ('qwen-cli-mcp-client*', 'qwen', 0, 1);
 INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_answer_seconds', 'histogram', 'seconds', 'From a question to the answer that was applied.');
 INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_build_info', 'gauge', '', 'The build that is running.');
 INSERT INTO metric_family (family, type, unit, help) VALUES ('intercom_call_seconds', 'histogram', 'seconds', 'From a call that waits to the end of its wait.');

@@ -79,3 +79,49 @@ bool gate_hooks_are_ours(const char *host, const char *text)
 	return strstr(text, str_text(&plain)) || strstr(text, str_text(&quoted)) ||
 	       strncmp(text, GATE_HOOKS_PLUGIN_MARK, strlen(GATE_HOOKS_PLUGIN_MARK)) == 0;
 }
+
+/* ---- the programs ---- */
+
+/* The line of opencode's plugin that names it. */
+static const char PLUGIN_LINE[] = "\nconst HOOK = \"";
+
+/* Adds the path that ends there and begins after one of these. */
+static void add_before(const char *text, const char *end, const char *delimiters,
+                       struct texts *programs)
+{
+	OWNED(str) struct str path = { 0 };
+	const char *at = end;
+
+	while (at > text && !strchr(delimiters, at[-1]))
+		at--;
+	str_add_bytes(&path, at, (size_t)(end - at));
+	if (*str_text(&path) == '/' && !strchr(path.bytes, '\\') &&
+	    !texts_has(programs, path.bytes))
+		texts_add(programs, path.bytes);
+}
+
+static void add_plugins(const char *text, struct texts *programs)
+{
+	const char *at = strstr(text, PLUGIN_LINE), *end;
+
+	at = at ? at + strlen(PLUGIN_LINE) : NULL;
+	end = at ? strpbrk(at, "\"\n") : NULL;
+	if (end && *end == '"')
+		add_before(at, end, "", programs);
+}
+
+void gate_hooks_programs(const char *host, const char *text, struct texts *programs)
+{
+	OWNED(str) struct str plain = { 0 };
+	OWNED(str) struct str quoted = { 0 };
+	const char *at;
+
+	str_addf(&plain, "/hook %s ", host);
+	str_addf(&quoted, "/hook' %s ", host);
+	for (at = text; (at = strstr(at, str_text(&plain))) != NULL; at++)
+		add_before(text, at + strlen("/hook"), "\"' \n", programs);
+	for (at = text; (at = strstr(at, str_text(&quoted))) != NULL; at++)
+		add_before(text, at + strlen("/hook"), "\"'\n", programs);
+	if (strncmp(text, GATE_HOOKS_PLUGIN_MARK, strlen(GATE_HOOKS_PLUGIN_MARK)) == 0)
+		add_plugins(text, programs);
+}

@@ -5,6 +5,7 @@
 
 #include "err.h"
 #include "str.h"
+#include "texts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,10 @@ int gate_hooks_path(const char *host, bool managed, const char *root, struct str
  * may have moved since it was installed, so only its name counts, and whom it is told that it
  * serves. */
 bool gate_hooks_are_ours(const char *host, const char *text);
+
+/* Adds the programs that the hooks of ours in the text of such a file start, each once. A path that
+ * is written with an escape is left out. */
+void gate_hooks_programs(const char *host, const char *text, struct texts *programs);
 
 /* What a file that is ours as a whole begins with. */
 #define GATE_HOOKS_TABLES_MARK "# agent-intercom "

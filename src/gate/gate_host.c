@@ -363,13 +363,16 @@ static const char *const CLAUDE_VARIABLES[] = { OURS,
 	                                        "CLAUDE_CODE_SESSION_ATTENDED",
 	                                        "CLAUDE_PROJECT_DIR",
 	                                        "CLAUDE_PID",
+	                                        "AI_AGENT", /* gate_version.h */
 	                                        NULL };
 static const char *const GEMINI_VARIABLES[] = { OURS, "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR",
 	                                        "GEMINI_CWD", NULL };
-static const char *const COPILOT_VARIABLES[] = { OURS, "COPILOT_PROJECT_DIR", NULL };
+static const char *const COPILOT_VARIABLES[] = { OURS, "COPILOT_PROJECT_DIR",
+	                                         "COPILOT_CLI_BINARY_VERSION", NULL };
 static const char *const QWEN_VARIABLES[] = { OURS, "QWEN_CODE_SESSION_ID", "QWEN_PROJECT_DIR",
-	                                      NULL };
-static const char *const CURSOR_VARIABLES[] = { OURS, "CURSOR_PROJECT_DIR", NULL };
+	                                      "QWEN_CODE_STARTUP_VERSION", NULL };
+static const char *const CURSOR_VARIABLES[] = { OURS, "CURSOR_PROJECT_DIR", "CURSOR_VERSION",
+	                                        NULL };
 static const char *const OUR_VARIABLES[] = { OURS, NULL };
 
 /* ---- hosts ---- */

@@ -16,7 +16,8 @@ static const char *const MODE[] = { "permission_mode", "permissionMode", NULL };
 static const char *const EVENT[] = { "hook_event_name", "hookEventName", "hookName", NULL };
 static const char *const TOOL[] = { "tool_name", "toolName", "tool", NULL };
 static const char *const TOOL_INPUT[] = { "tool_input", "toolArgs", "toolInput", "args", NULL };
-static const char *const TOOL_USE[] = { "tool_use_id", "toolUseId", "tool_call_id", "callID",
+/* Qwen Code has two; its transcript has the first. */
+static const char *const TOOL_USE[] = { "tool_call_id", "tool_use_id", "toolUseId", "callID",
 	                                NULL };
 static const char *const RESPONSE[] = { "tool_response", "toolResult", "tool_output", "result_json",
 	                                "tool_result",   "output",     NULL };

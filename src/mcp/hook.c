@@ -3,6 +3,7 @@
 #include "always_ask.h"
 #include "clock.h"
 #include "gate_edit.h"
+#include "gate_version.h"
 #include "hand_reach.h"
 #include "json_writer.h"
 #include "policy_tool.h"
@@ -140,6 +141,7 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 	const char *helper = json_text(params, "helper");
 	const cJSON *input = cJSON_GetObjectItemCaseSensitive(params, "input");
 	const struct gate_host *host = name ? gate_host_named(name) : NULL;
+	OWNED(str) struct str version = { 0 };
 
 	if (!host)
 		return err_set(e, ERR_INPUT, "params.host must be the name of a known host");
@@ -149,6 +151,8 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 		    "params.event and params.helper must be strings, and params.input an "
 		    "object");
 	h->helper = xstrdup(helper);
+	gate_version_add(host, input, cJSON_GetObjectItemCaseSensitive(params, "env"), &version);
+	h->version = version.length ? str_take(&version) : NULL;
 	return gate_input_from(host, event, input, &h->in, e);
 }
 
@@ -181,6 +185,7 @@ void hook_free(struct hook *h)
 		return;
 	gate_input_clear(&h->in);
 	free(h->helper);
+	free(h->version);
 	str_clear(&h->why);
 	str_clear(&h->description);
 	str_clear(&h->folder);

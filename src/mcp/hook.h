@@ -37,6 +37,7 @@ enum hook_verdict {
 struct hook {
 	struct gate_input in;
 	char *helper; /* version of the program */
+	char *version; /* of the host, if it says (gate_version.h) */
 	int64_t began_ms; /* monotonic */
 	int64_t patience_ms; /* how long it waits; 0: it does not say */
 	int64_t process; /* of its host: it can end instead of waiting; 0: it cannot */

@@ -75,10 +75,12 @@ for (const name of NAMES) {
       assert.equal(run.requests.at(-1).results.length, 1, "one call");
       const [{ count }] = await place.sql("SELECT count(*) AS count FROM request");
       assert.equal(count, 1, "one question");
-      const [{ seen }] = await place.sql(
-        "SELECT seen FROM gate_call WHERE decision = 'allow' AND request_seq IS NOT NULL",
+      const [{ seen, version }] = await place.sql(
+        "SELECT seen, version FROM gate_call WHERE decision = 'allow' AND request_seq IS NOT NULL",
       );
       assert.equal(seen, gate.seen, "what was done is what was allowed");
+      const { output } = await place.intercom("doctor", "--gate", name);
+      assert.ok(output.includes(version), `${version} is the version: ${output}`);
     });
 
     if (gate.writeIn)
@@ -260,6 +262,11 @@ for (const name of NAMES) {
       for (const pid of hooks) process.kill(pid, "SIGKILL");
       await agent.ended();
       assert.equal(place.has("hello.txt"), gate.lost === "open", agent.said);
+      const events = () => place.sql("SELECT kind, actor FROM event WHERE kind = 'gate.unasked'");
+      if (gate.lost === "open") {
+        await until("it is noticed", async () => (await events()).length > 0);
+        assert.equal((await events())[0].actor, name);
+      } else assert.deepEqual(await events(), []);
     });
 
     test_(`a hook that is missing leaves it ${gate.missing}`, async (place) => {

@@ -24,6 +24,7 @@ START_TEST(the_front_gets_the_hosts_words_and_how_long_the_hook_waits)
 	double left;
 
 	(void)setenv("CLAUDE_CODE_SESSION_ID", "s1", 1);
+	(void)setenv("AI_AGENT", "claude-code_2-1-330_harness", 1);
 	(void)setenv("ANTHROPIC_API_KEY", "secret", 1);
 	h = given_hook("claude PreToolUse --deadline 30", WRITE);
 	question = cJSON_Parse(front_hears(&front));
@@ -37,6 +38,7 @@ START_TEST(the_front_gets_the_hosts_words_and_how_long_the_hook_waits)
 	ck_assert(cJSON_Compare(cJSON_GetObjectItem(params, "input"), input, true));
 	params = cJSON_GetObjectItem(params, "env");
 	ck_assert_str_eq(json_text(params, "CLAUDE_CODE_SESSION_ID"), "s1");
+	ck_assert_str_eq(json_text(params, "AI_AGENT"), "claude-code_2-1-330_harness");
 	ck_assert_ptr_null(json_text(params, "ANTHROPIC_API_KEY"));
 	front_answers(&front, "{\"decision\":\"allow\"}");
 	is_said(&h, "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\","

@@ -65,6 +65,17 @@ START_TEST(a_host_that_heeds_the_hook_is_closed)
 }
 END_TEST
 
+START_TEST(what_tries_it_is_the_next_step_after_install)
+{
+	does("install claude --gate --yes");
+	says("Then run agent-intercom doctor --gate claude, and again after each update of");
+	does("install gemini --yes");
+	ck_assert_ptr_null(strstr(str_text(&out), "doctor --gate"));
+	does("uninstall claude --yes");
+	ck_assert_ptr_null(strstr(str_text(&out), "doctor --gate"));
+}
+END_TEST
+
 START_TEST(a_host_that_writes_or_runs_is_open)
 {
 	given_host(HOST("touch canary-write; told=done\n", DENIED));
@@ -180,6 +191,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup_doctor, teardown);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, a_host_that_heeds_the_hook_is_closed);
+	tcase_add_test(c, what_tries_it_is_the_next_step_after_install);
 	tcase_add_test(c, a_host_that_writes_or_runs_is_open);
 	tcase_add_test(c, what_something_else_denied_proves_nothing);
 	tcase_add_test(c, a_host_that_cannot_be_tried_is_not_called_closed);

@@ -63,6 +63,17 @@ static void given_calls(int session)
 	given(sql);
 }
 
+/* Claude Code's file, with hooks that start a program of the home. */
+static void given_hooks(const char *program)
+{
+	OWNED(str) struct str text = { 0 };
+	const char *quote = strchr(program, ' ') ? "'" : "";
+
+	str_addf(&text, "{\"command\": \"%s%s/%s%s claude PreToolUse\"}", quote, home, program,
+	         quote);
+	make(home, ".claude/settings.json", str_text(&text));
+}
+
 /* A home in which Claude Code has our hooks, of a version that a canary has tried. */
 static void setup(void)
 {
@@ -76,7 +87,9 @@ static void setup(void)
 	free(folder);
 	(void)setenv("HOME", home, 1);
 	(void)unsetenv("CLAUDE_CONFIG_DIR");
-	make(home, ".claude/settings.json", "{\"command\": \"/opt/hook claude PreToolUse\"}");
+	make(home, "hook", "#!/bin/true\n");
+	ck_assert_int_eq(shell(NULL, "chmod 755 '%s/hook'", home), 0);
+	given_hooks("hook");
 	given(
 	    "INSERT INTO gate_canary VALUES ('claude', '2.1.330 (Claude Code)', 'closed', '', '0',"
 	    " '2026-01-01T00:00:00.000Z')");
@@ -145,9 +158,46 @@ START_TEST(hooks_that_are_gone_are_missed_until_they_are_back)
 	(void)snprintf(expected, sizeof(expected), "removed|claude|%s/.claude/settings.json|\n",
 	               home);
 	expect(OPEN_LAPSES, expected);
-	make(home, ".claude/settings.json", "{\"command\": \"'/opt/x y/hook' claude PreToolUse\"}");
+	ck_assert_int_eq(shell(NULL, "cd '%s' && mkdir 'x y' && mv hook 'x y'", home), 0);
+	given_hooks("x y/hook");
 	run_worker("sentry");
 	expect(OPEN_LAPSES, "");
+}
+END_TEST
+
+static void is_broken(void)
+{
+	char expected[1000];
+
+	(void)snprintf(expected, sizeof(expected), "broken|claude|%s/hook|\n", home);
+	run_worker("sentry");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, expected);
+}
+
+START_TEST(a_hook_program_that_is_gone_or_not_executable_is_told_until_it_can_be_run)
+{
+	given("INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES"
+	      " ('slack.configured', 'true', 'file', '2026-01-01T08:00:00.000Z'),"
+	      " ('slack.channel_id', 'C01', 'file', '2026-01-01T08:00:00.000Z')");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+	ck_assert_int_eq(shell(NULL, "cd '%s' && mv hook away", home), 0);
+	is_broken();
+	expect("SELECT detail LIKE '%/hook, which cannot be run (No such file or directory)%' FROM "
+	       "gate_lapse",
+	       "1\n");
+	expect("SELECT kind FROM event WHERE kind LIKE 'gate.%'", "gate.broken\n");
+	expect("SELECT what, state FROM health WHERE what LIKE 'gate%'", "gate claude|broken\n");
+	expect("SELECT kind, text LIKE 'claude: the hooks in %' FROM slack_message", "server|1\n");
+	ck_assert_int_eq(shell(NULL, "cd '%s' && mv away hook", home), 0);
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+	ck_assert_int_eq(shell(NULL, "chmod 644 '%s/hook'", home), 0);
+	is_broken();
+	ck_assert_int_eq(shell(NULL, "cd '%s' && rm hook && mkdir hook", home), 0);
+	run_worker("sentry");
+	is_broken(); /* still the same */
 }
 END_TEST
 
@@ -211,6 +261,8 @@ int main(void)
 	               hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business);
 	tcase_add_test(c, a_file_that_is_left_behind_is_known_until_it_is_gone);
 	tcase_add_test(c, hooks_that_are_gone_are_missed_until_they_are_back);
+	tcase_add_test(c,
+	               a_hook_program_that_is_gone_or_not_executable_is_told_until_it_can_be_run);
 	tcase_add_test(c, what_was_uninstalled_is_not_missed);
 	tcase_add_test(c, an_agent_whose_hooks_never_call_is_told_once_for_its_session);
 	tcase_add_test(c, a_version_that_no_canary_has_tried_is_told_until_one_has);

@@ -6,17 +6,24 @@
 static const char READ[] = "{\"file_path\":\"/etc/hostname\"}";
 
 /* An MCP client of the same program on the agents' socket. */
-static void greet_mcp(struct gate_client *c)
+static void greet_mcp_as(struct gate_client *c, const char *name, const char *version)
 {
-	static const char HELLO[] =
-	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-	    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
-	    "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}\n";
+	OWNED(str) struct str hello = { 0 };
 	OWNED(char_ptr) char *answer = NULL;
 
+	str_addf(&hello,
+	         "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+	         "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+	         "\"clientInfo\":{\"name\":\"%s\",\"version\":\"%s\"}}}\n",
+	         name, version);
 	gate_connect(c);
-	ck_assert_int_gt(send(c->fd, HELLO, sizeof(HELLO) - 1, MSG_NOSIGNAL), 0);
+	ck_assert_int_eq(send(c->fd, hello.bytes, hello.length, MSG_NOSIGNAL), (int)hello.length);
 	answer = gate_reply(c);
+}
+
+static void greet_mcp(struct gate_client *c)
+{
+	greet_mcp_as(c, "tester", "1");
 }
 
 static void ping(struct gate_client *c)
@@ -74,6 +81,54 @@ START_TEST(hook_and_mcp_of_one_program_are_one_session_when_mcp_comes_first)
 	expect("SELECT count(*) FROM session", "1\n");
 	read_file("s2"); /* another session of the same program, as after /clear without an end */
 	expect("SELECT count(*) FROM session", "2\n");
+	gate_close(&mcp);
+}
+END_TEST
+
+static void reads_as(const char *host, const char *event, const char *env)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	gate_connect(&h);
+	gate_send(&h, host, event, tool_of(host, workspace, "read_file", READ), 5000, env);
+	answer = gate_end(&h);
+	decides(answer, "allow", NULL);
+}
+
+START_TEST(a_call_of_a_hook_has_the_version_that_its_host_says)
+{
+	given_hooks();
+	reads_as("qwen", "PreToolUse", "{\"QWEN_CODE_STARTUP_VERSION\":\"0.24.4\"}");
+	reads_as("qwen", "PreToolUse", NULL);
+	expect("SELECT host, version FROM gate_call ORDER BY seq", "qwen|0.24.4\nqwen|\n");
+}
+END_TEST
+
+START_TEST(a_call_of_a_hook_has_the_version_of_its_hosts_mcp_client)
+{
+	struct gate_client mcp;
+
+	given_hooks();
+	reads_as("gemini", "BeforeTool", NULL);
+	greet_mcp_as(&mcp, "gemini-cli-mcp-client-intercom", "0.61.0");
+	reads_as("gemini", "BeforeTool", NULL);
+	expect("SELECT host, version FROM gate_call ORDER BY seq", "gemini|\ngemini|0.61.0\n");
+	gate_close(&mcp);
+}
+END_TEST
+
+START_TEST(the_version_of_another_programs_client_is_not_that_of_a_host)
+{
+	struct gate_client mcp;
+
+	given_hooks();
+	reads_as("qwen", "PreToolUse", NULL);
+	greet_mcp_as(&mcp, "qwen-cli-mcp-client-intercom", "0.0.1"); /* its client's own */
+	ping(&mcp);
+	reads_as("qwen", "PreToolUse", NULL);
+	expect("SELECT count(*) FROM session", "1\n");
+	expect("SELECT count(version) FROM gate_call", "0\n");
 	gate_close(&mcp);
 }
 END_TEST
@@ -415,6 +470,9 @@ int main(void)
 	tcase_add_test(c, hooks_of_one_host_session_are_one_session);
 	tcase_add_test(c, hook_and_mcp_of_one_program_are_one_session_when_the_hook_comes_first);
 	tcase_add_test(c, hook_and_mcp_of_one_program_are_one_session_when_mcp_comes_first);
+	tcase_add_test(c, a_call_of_a_hook_has_the_version_that_its_host_says);
+	tcase_add_test(c, a_call_of_a_hook_has_the_version_of_its_hosts_mcp_client);
+	tcase_add_test(c, the_version_of_another_programs_client_is_not_that_of_a_host);
 	tcase_add_test(c, a_session_that_the_environment_names_is_that_one);
 	tcase_add_test(c, a_session_ends_with_its_host_and_begins_again);
 	tcase_add_test(c, a_session_with_an_open_question_does_not_end);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -24,6 +25,8 @@ struct round {
 	struct texts installs; /* "host path": hooks of ours are there */
 	struct texts known; /* the same, of rows */
 	struct texts switches; /* "host path": keeps hooks from running */
+	struct texts
+	    broken; /* "host path": a program that hooks of ours start, and cannot be run */
 	const char *root; /* that is looked at */
 	struct err *e;
 	bool failed;
@@ -98,6 +101,47 @@ static int end_lapse(struct worker *w, int64_t seq, struct err *e)
 
 /* ---- hooks in the hosts' files ---- */
 
+static const char *why_not_run(const char *program)
+{
+	struct stat about;
+
+	if (stat(program, &about) == 0 && !S_ISREG(about.st_mode))
+		return "it is no file";
+	return access(program, X_OK) == 0 ? NULL
+	                                  : strerror(errno); /* NOLINT(concurrency-mt-unsafe) */
+}
+
+static void note_broken(struct round *r, const char *host, const char *path, const char *program,
+                        const char *why)
+{
+	OWNED(str) struct str detail = { 0 };
+
+	add_pair(&r->broken, host, program);
+	str_addf(&detail,
+	         "the hooks in %s start %s, which cannot be run (%s): many hosts then run their "
+	         "tools unasked; agent-intercom install %s --gate",
+	         path, program, why, host);
+	r->failed |= gates_note(r->w,
+	                        &(struct lapse){ .kind = GATE_LAPSE_KIND_BROKEN,
+	                                         .host = host,
+	                                         .subject = program,
+	                                         .detail = str_text(&detail) },
+	                        r->e) < 0;
+}
+
+static void look_at_programs(struct round *r, const char *host, const char *path, const char *text)
+{
+	OWNED(texts) struct texts programs = { 0 };
+
+	gate_hooks_programs(host, text, &programs);
+	for (size_t i = 0; i < programs.count; i++) {
+		const char *why = why_not_run(programs.items[i]);
+
+		if (why)
+			note_broken(r, host, path, programs.items[i], why);
+	}
+}
+
 static void look_at_hooks(struct round *r, const char *host, bool managed)
 {
 	OWNED(str) struct str path = { 0 };
@@ -107,8 +151,10 @@ static void look_at_hooks(struct round *r, const char *host, bool managed)
 	if (!gate_hooks_exist(host, managed) || gate_hooks_path(host, managed, "", &path, &ignored))
 		return;
 	(void)textfile_look(str_text(&path), FILE_BYTES_MAX, &text);
-	if (gate_hooks_are_ours(host, str_text(&text)))
-		add_pair(&r->installs, host, str_text(&path));
+	if (!gate_hooks_are_ours(host, str_text(&text)))
+		return;
+	add_pair(&r->installs, host, str_text(&path));
+	look_at_programs(r, host, str_text(&path), str_text(&text));
 }
 
 static int note_removed(struct round *r, const char *host, const char *path)
@@ -181,7 +227,7 @@ static int look_at_installs(struct round *r)
 		look_at_hooks(r, host, false);
 		look_at_hooks(r, host, true);
 	}
-	if (note_installs(r))
+	if (r->failed || note_installs(r))
 		return -1;
 	for (size_t i = 0; i < r->installs.count; i++)
 		if (put_install(r, r->installs.items[i]))
@@ -320,6 +366,8 @@ static bool is_over(const struct round *r, const struct gate_lapse_list_row *l)
 	if (l->kind == GATE_LAPSE_KIND_REMOVED) /* back, or uninstalled */
 		return has_pair(&r->installs, l->host, l->subject) ||
 		       !has_pair(&r->known, l->host, l->subject);
+	if (l->kind == GATE_LAPSE_KIND_BROKEN) /* it runs again, or no hook of ours starts it */
+		return !has_pair(&r->broken, l->host, l->subject);
 	if (l->kind != GATE_LAPSE_KIND_SWITCHED_OFF)
 		return false;
 	if (is_below(r->roots, l->subject))
@@ -363,5 +411,6 @@ int gates_look(struct worker *w, const struct texts *roots, struct err *e)
 	texts_clear(&r.installs);
 	texts_clear(&r.known);
 	texts_clear(&r.switches);
+	texts_clear(&r.broken);
 	return failed ? -1 : 0;
 }

@@ -4,6 +4,9 @@
  * which a session works has a file that keeps them from running (gates.c). Agents whose hooks
  * never call, and versions that no canary has tried, it finds in the rows.
  *
+ * In the same look it reads what hosts have added to their own transcripts: a command or an edit
+ * that ran there, and that no hook had asked for (transcripts.c).
+ *
  * With gate.watch it has inotify on the workspaces of agents whose hooks call, and notices changes
  * in their turns that no allowed tool, write, restore or operator's command explains (changes.c).
  * It cannot know who made them.
@@ -31,43 +34,51 @@ static int find_roots(struct worker *w, struct texts *roots, struct err *e)
 	return got;
 }
 
-static int look(struct worker *w, struct changes *c, struct err *e)
+/* What it keeps from one look to the next. */
+struct watch {
+	struct changes *changes;
+	struct transcripts *transcripts;
+};
+
+static int look(struct worker *w, const struct watch *all, struct err *e)
 {
 	OWNED(texts) struct texts roots = { 0 };
 
-	return find_roots(w, &roots, e) || gates_look(w, &roots, e) || changes_watch(c, w, e) ? -1
-	                                                                                      : 0;
+	return find_roots(w, &roots, e) || gates_look(w, &roots, e) ||
+	               transcripts_look(all->transcripts, w, e) || changes_watch(all->changes, w, e)
+	           ? -1
+	           : 0;
 }
 
 /* look_ms: monotonic: when it looks next. */
-static int step(struct worker *w, struct changes *c, int64_t *look_ms, struct err *e)
+static int step(struct worker *w, const struct watch *all, int64_t *look_ms, struct err *e)
 {
 	int64_t now = clock_monotonic_ms();
 
-	if (changes_step(c, w, e))
+	if (changes_step(all->changes, w, e))
 		return -1;
 	if (now >= *look_ms) {
 		*look_ms = now + LOOK_MS;
-		if (look(w, c, e))
+		if (look(w, all, e))
 			return -1;
 	}
 	w->due_ms = clock_now_ms() + *look_ms - now;
-	changes_due(c, w);
+	changes_due(all->changes, w);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct changes *c = NULL;
+	struct watch all = { .transcripts = transcripts_new() };
 	struct worker w;
 	struct err e = { 0 };
 	int64_t look_ms = 0;
 	int did = worker_open(&w, "sentry", "Notices gates that do not hold.", argc, argv, &e);
 
 	if (did == 0)
-		did = changes_open(&c, &w, &e) || worker_ready(&w, NULL, &e) ? -1 : 0;
+		did = changes_open(&all.changes, &w, &e) || worker_ready(&w, NULL, &e) ? -1 : 0;
 	while (did >= 0) {
-		did = step(&w, c, &look_ms, &e);
+		did = step(&w, &all, &look_ms, &e);
 		if (did >= 0 && worker_heartbeat(&w, &e))
 			did = -1;
 		if (did < 0 && worker_forgives(&w, &e))
@@ -75,7 +86,8 @@ int main(int argc, char **argv)
 		if (did >= 0 && worker_wait(&w, false))
 			break;
 	}
-	changes_free(c);
+	changes_free(all.changes);
+	transcripts_free(all.transcripts);
 	worker_close(&w, &e);
 	return worker_exit(&w, &e);
 }

@@ -2,6 +2,7 @@
  *
  * main.c     the loop
  * gates.c    whether the hooks that hold gates are there and are called
+ * transcripts.c  whether tools ran of which no hook told
  * changes.c  whether files change although no tool runs
  * tree.c     the folders of a workspace under inotify */
 #ifndef SENTRY_H
@@ -28,6 +29,16 @@ struct lapse {
 
 /* Notes a lapse, unless it is known. 1 it is new, 0, -1. */
 int gates_note(struct worker *w, const struct lapse *l, struct err *e);
+
+/* ---- transcripts.c ---- */
+
+struct transcripts;
+
+struct transcripts *transcripts_new(void);
+void transcripts_free(struct transcripts *t);
+/* Looks at what the hosts have written since the last look, and notes what no hook had asked. 0 or
+ * -1. */
+int transcripts_look(struct transcripts *t, struct worker *w, struct err *e);
 
 /* ---- changes.c ---- */
 

@@ -1,0 +1,185 @@
+/* sentry: tools that ran by the host's own transcript, although no hook had asked. */
+#include "harness.h"
+#include "process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[400];
+
+static const char LAPSES[] =
+    "SELECT kind, host, subject, session_seq FROM gate_lapse WHERE ended_at IS NULL";
+static const char ONE[] = "unasked|claude|s1|1\n";
+
+/* The host writes down that a command ran: so many ms after now. */
+static void runs(const char *use, int ms)
+{
+	char path[500];
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%s/t.jsonl", folder);
+	f = fopen(path, "ae");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_gt(
+	    fprintf(f,
+	            "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\","
+	            "\"tool_use_id\":\"%s\"}]},\"timestamp\":\"%s\",\"toolUseResult\":"
+	            "{\"stdout\":\"\"}}\n",
+	            use, clock_instant(clock_now_ms() + ms).text),
+	    0);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* A call of a hook of session 1: its gate_call has this number. */
+static void given_hook(int seq, const char *moment, const char *use, const char *decision)
+{
+	char sql[2000];
+	struct instant now = clock_now();
+
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, arguments,"
+	    " digest, state, created_at, finished_at) VALUES (%d, 2, 1, '%d', 'legacy',"
+	    " 'intercom/hook', '{}', printf('%%064d', 1), 'done', '%s', '%s');"
+	    "INSERT INTO gate_call (seq, call_seq, session_seq, host, helper, event, moment, class,"
+	    " tool_use_id, transcript, digest, decision, created_at, decided_at) VALUES (%d, %d, 1,"
+	    " 'claude', '0', 'e', '%s', 'execute', %s%s%s, '%s/t.jsonl', printf('%%064d', 1), '%s',"
+	    " '%s', '%s')",
+	    seq, seq, now.text, now.text, seq, seq, moment, use ? "'" : "", use ? use : "NULL",
+	    use ? "'" : "", folder, decision, now.text, now.text);
+	given(sql);
+}
+
+static void setup(void)
+{
+	char sql[1200];
+	struct instant now;
+
+	fresh_store();
+	now = clock_now();
+	(void)snprintf(folder, sizeof(folder), "%s", scratch());
+	(void)setenv("HOME", folder, 1);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (1, 's1', 'h', 'local:ann', '%s', 'active', 'remote',"
+	    " '%s', '%s');"
+	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, client_name,"
+	    " session_seq, identity, created_at) VALUES (2, 'hook', 'h', 'hook', '2025-06-18',"
+	    " 'claude', 1, '{}', '%s')",
+	    folder, now.text, now.text, now.text);
+	given(sql);
+}
+
+START_TEST(a_command_that_ran_although_no_hook_was_called_is_told_once)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	given_hook(2, "pre_tool", "asked", "allow");
+	runs("asked", 1);
+	run_worker("sentry");
+	expect(LAPSES, "");
+	runs("unasked", 2);
+	runs("another", 3);
+	run_worker("sentry");
+	expect(LAPSES, ONE);
+	expect("SELECT detail LIKE '%although no hook had asked (2, the first at %'"
+	       " FROM gate_lapse",
+	       "1\n");
+	expect("SELECT kind, session_seq FROM event WHERE kind LIKE 'gate.%'", "gate.unasked|1\n");
+	run_worker("sentry");
+	expect("SELECT count(*) FROM gate_lapse", "1\n");
+}
+END_TEST
+
+START_TEST(a_command_whose_hook_was_killed_is_told)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	given_hook(2, "pre_tool", "killed", "deny");
+	runs("killed", 1);
+	run_worker("sentry");
+	expect(LAPSES, ONE);
+}
+END_TEST
+
+/* An event and a message say so already. */
+START_TEST(a_command_whose_end_a_hook_told_is_not_told_twice)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	given_hook(2, "post_tool", "ended", "noted");
+	runs("ended", 1);
+	run_worker("sentry");
+	expect(LAPSES, "");
+}
+END_TEST
+
+START_TEST(what_ran_before_the_hooks_were_installed_is_nobodys_business)
+{
+	runs("earlier", -1000);
+	given_hook(1, "prompt", NULL, "noted");
+	run_worker("sentry");
+	expect(LAPSES, "");
+}
+END_TEST
+
+START_TEST(a_session_that_is_over_is_looked_at_for_another_minute)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	runs("late", 1);
+	given("UPDATE session SET status = 'terminated', terminated_at = updated_at");
+	run_worker("sentry");
+	expect(LAPSES, ONE);
+}
+END_TEST
+
+START_TEST(a_running_sentry_reads_what_is_added_and_a_line_that_is_not_whole_yet)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	given_hook(2, "pre_tool", "asked", "allow");
+	runs("asked", 1);
+	(void)start_worker("sentry");
+	expect_soon("SELECT state FROM worker WHERE name = 'sentry'", "ready\n");
+	ck_assert_int_eq(
+	    shell(NULL, "printf '{\"type\":\"user\",\"pad\":\"' >>'%s/t.jsonl'", folder), 0);
+	advance(6000);
+	ck_assert_int_eq(shell(NULL, "printf '\"}\\n' >>'%s/t.jsonl'", folder), 0);
+	runs("unasked", 1);
+	advance(6000);
+	expect_soon(LAPSES, ONE);
+}
+END_TEST
+
+START_TEST(a_host_that_is_told_once_is_told_again_an_hour_later_but_of_new_ones_only)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	runs("unasked", 1);
+	run_worker("sentry");
+	expect(LAPSES, ONE);
+	advance(2 * 3600 * 1000);
+	run_worker("sentry");
+	expect(LAPSES, "");
+	run_worker("sentry");
+	expect("SELECT count(*) FROM gate_lapse", "1\n");
+	runs("again", 1);
+	run_worker("sentry");
+	expect("SELECT count(*), count(ended_at) FROM gate_lapse", "2|1\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("sentry_transcripts");
+	TCase *c = store_case(s, "sentry_transcripts", 60);
+
+	tcase_add_checked_fixture(c, setup, NULL);
+	tcase_add_test(c, a_command_that_ran_although_no_hook_was_called_is_told_once);
+	tcase_add_test(c, a_command_whose_hook_was_killed_is_told);
+	tcase_add_test(c, a_command_whose_end_a_hook_told_is_not_told_twice);
+	tcase_add_test(c, what_ran_before_the_hooks_were_installed_is_nobodys_business);
+	tcase_add_test(c, a_session_that_is_over_is_looked_at_for_another_minute);
+	tcase_add_test(c, a_running_sentry_reads_what_is_added_and_a_line_that_is_not_whole_yet);
+	tcase_add_test(c,
+	               a_host_that_is_told_once_is_told_again_an_hour_later_but_of_new_ones_only);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
