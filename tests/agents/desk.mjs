@@ -48,6 +48,9 @@ export class Desk extends Place {
     appendFileSync(
       join(desk.home, ".config/agent-intercom/config.toml"),
       `
+[timeouts]
+approval_seconds = 7200
+
 [slack]
 channel_id = "${CHANNEL}"
 

@@ -1,5 +1,6 @@
 // Whole sessions of the real agents, ordered from Slack: what it says, asks and writes, how it is
 // stopped, and what becomes of it when something dies while it waits for an answer.
+// HOSTS_LONG: the seconds of the long wait (8).
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { join } from "node:path";
@@ -9,7 +10,8 @@ import { AGENTS } from "./agents.mjs";
 import { Desk } from "./desk.mjs";
 
 const NAMES = process.env.HOSTS_ONLY.split(" ");
-const TIMEOUT = { timeout: 300_000 };
+const LONG = Number(process.env.HOSTS_LONG ?? 8);
+const TIMEOUT = { timeout: 300_000 + LONG * 1000 };
 const BIG_BYTES = 1_500_000;
 const LINE = "0123456789012345678901234567890123456789\n";
 const HELLO = "hello\n";
@@ -115,6 +117,17 @@ for (const name of NAMES) {
       await desk.approves(question);
       await written(desk, "one.txt");
       await desk.seesWords("All done with one.txt.");
+    });
+
+    story(`a question is answered after ${LONG} s, and the turn goes on`, async (desk) => {
+      await desk.order("Task: write one.txt");
+      const question = await desk.asked("one.txt");
+      await new Promise((resolve) => setTimeout(resolve, LONG * 1000));
+      assert.equal(await desk.stateOf(question), "pending");
+      await desk.approves(question);
+      await written(desk, "one.txt");
+      await desk.seesWords("All done with one.txt.");
+      assert.equal((await desk.newestRun()).generation, 1);
     });
 
     story("a rejection and its reason reach the model", async (desk, run) => {
