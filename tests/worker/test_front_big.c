@@ -134,7 +134,8 @@ END_TEST
 
 /* ---- over the relays' socket ---- */
 
-/* A relay without its process: a connection to the front's socket. */
+/* A relay without its process: a connection to the front's socket. It has a session, for which no
+ * call waits: those that do may be answered in any order. */
 static struct relay given_socket(void)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -148,6 +149,7 @@ static struct relay given_socket(void)
 	relay_send(&r, "{\"agent-intercom\":1}");
 	free(relay_line(&r));
 	relay_hello(&r);
+	free(relay_call(&r, "ping", "{}"));
 	return r;
 }
 
