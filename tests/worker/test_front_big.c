@@ -3,6 +3,8 @@
 #include "front_case.h"
 #include "io.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/un.h>
 
 enum { BIGS = 10, PAD_BYTES = MIB };
@@ -134,7 +136,8 @@ END_TEST
 
 /* ---- over the relays' socket ---- */
 
-/* A relay without its process: a connection to the front's socket. */
+/* A relay without its process: a connection to the front's socket. It has a session, for which no
+ * call waits: those that do may be answered in any order. */
 static struct relay given_socket(void)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -148,6 +151,7 @@ static struct relay given_socket(void)
 	relay_send(&r, "{\"agent-intercom\":1}");
 	free(relay_line(&r));
 	relay_hello(&r);
+	free(relay_call(&r, "ping", "{}"));
 	return r;
 }
 
@@ -157,6 +161,16 @@ static void line_begin(struct relay *r, const char *id, size_t pad)
 
 	compose(&call, id, pad);
 	ck_assert_int_eq(io_write_all(r->in, call.bytes, call.length), 0);
+}
+
+/* The front has read all that it was sent. */
+static void wait_until_read(const struct relay *r)
+{
+	int unread = 1;
+
+	while (ioctl(r->in, SIOCOUTQ, &unread) == 0 && unread > 0)
+		(void)poll(NULL, 0, 1);
+	ck_assert_int_eq(unread, 0);
 }
 
 /* More follows at once: it is answered after the big one. */
@@ -193,6 +207,9 @@ START_TEST(a_relay_with_a_small_call_is_not_behind_ten_with_big_ones)
 	}
 	small = given_socket();
 	line_begin(&small, "small", 0);
+	for (int i = 0; i < BIGS; i++)
+		wait_until_read(&relays[i]);
+	wait_until_read(&small);
 	stop_front();
 	for (int i = 0; i < BIGS; i++)
 		line_end(&relays[i]);
