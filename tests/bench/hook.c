@@ -1,9 +1,11 @@
 /* What a hook costs the host that runs it: from its start to its end, beside other programs in
- * turn, or what many that wait take of the memory. usage: hook time COUNT INPUT NAME PROGRAM
- * [ARGUMENT...] [-- NAME PROGRAM ...]... hook hold COUNT INPUT SETTLE_MS PROGRAM [ARGUMENT...] --
- * PID... INPUT is what they read on stdin; @ in it becomes the number of the run. time prints
- * NAME_p50_us and NAME_p99_us, hold each_bytes: the PSS of the hooks, and by how much that of the
- * PIDs has grown, shared among the hooks. */
+ * turn, or what many that wait take of the memory, and of the time of others. usage: hook time
+ * COUNT INPUT NAME PROGRAM [ARGUMENT...] [-- NAME PROGRAM ...]... hook hold COUNT INPUT SETTLE_MS
+ * PORT CALLS PROGRAM [ARGUMENT...] -- PID... INPUT is what they read on stdin; @ in it becomes the
+ * number of the run. time prints NAME_p50_us and NAME_p99_us, hold each_bytes: the PSS of the
+ * hooks, and by how much that of the PIDs has grown, shared among the hooks; alone_p50_us and
+ * alone_p99_us: of CALLS pings of an agent, one after the other, and ping_p50_us and ping_p99_us:
+ * the same while the hooks wait. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -158,7 +160,33 @@ static int64_t pss_of(const struct held *held, int from, int to)
 	return all;
 }
 
-static void hold(int count, const char *input, int settle_ms, char **argv)
+/* Pings of an agent, one after the other. */
+static void ping(int port, int calls, const char *name)
+{
+	struct caller agent;
+	int64_t *took = calloc((size_t)calls, sizeof(*took));
+	char *call = call_text(1, "ping", "{}");
+
+	caller_open(&agent, port);
+	caller_initialize(&agent);
+	for (int i = -WARM; i < calls; i++) {
+		int64_t begun = now_ns();
+
+		caller_post(&agent, call);
+		caller_finish(&agent);
+		if (!strstr(agent.in, "\"result\"") || strstr(agent.in, "\"isError\":true"))
+			die("ping fails: %.500s", agent.in);
+		if (i >= 0)
+			took[i] = now_ns() - begun;
+	}
+	(void)printf("%s_p50_us %.0f\n", name, percentile_us(took, (size_t)calls, 0.5));
+	(void)printf("%s_p99_us %.0f\n", name, percentile_us(took, (size_t)calls, 0.99));
+	caller_close(&agent);
+	free(call);
+	free(took);
+}
+
+static void hold(int count, const char *input, int settle_ms, int port, int calls, char **argv)
 {
 	struct held *held = calloc((size_t)(count + WARM_HELD), sizeof(*held));
 	pid_t pids[MOST_PIDS];
@@ -175,6 +203,7 @@ static void hold(int count, const char *input, int settle_ms, char **argv)
 		pid_count++;
 	pid_count = parse_pids(rest, pid_count, pids);
 	raise_files(count + SPARE_FDS);
+	ping(port, calls, "alone");
 	hold_some(held, 0, WARM_HELD, input, argv);
 	pause_us(settle_ms * 1000L);
 	before = pss_bytes(pids, pid_count) + pss_of(held, 0, WARM_HELD);
@@ -185,6 +214,8 @@ static void hold(int count, const char *input, int settle_ms, char **argv)
 	(void)printf("each_bytes %.0f\n", (double)(after - before) / count);
 	(void)printf("hook_bytes %.0f\n",
 	             (double)pss_of(held, WARM_HELD, WARM_HELD + count) / count);
+	ping(port, calls, "ping");
+	check_held(held, WARM_HELD + count);
 	for (int i = 0; i < WARM_HELD + count; i++)
 		(void)kill(held[i].pid, SIGKILL);
 	for (int i = 0; i < WARM_HELD + count; i++)
@@ -194,13 +225,17 @@ static void hold(int count, const char *input, int settle_ms, char **argv)
 
 int main(int argc, char **argv)
 {
-	if (argc < 6)
+	bool times = argc > 1 && strcmp(argv[1], "time") == 0;
+
+	if (argc < (times ? 6 : 9))
 		die("usage: hook time COUNT INPUT NAME PROGRAM ... | hold COUNT INPUT SETTLE_MS "
-		    "PROGRAM ... -- PID...");
+		    "PORT "
+		    "CALLS PROGRAM ... -- PID...");
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (strcmp(argv[1], "time") == 0)
+	if (times) {
 		time_all(atoi(argv[2]), argv[3], argv + 4);
-	else
-		hold(atoi(argv[2]), argv[3], atoi(argv[4]), argv + 5);
+		return 0;
+	}
+	hold(atoi(argv[2]), argv[3], atoi(argv[4]), atoi(argv[5]), atoi(argv[6]), argv + 7);
 	return 0;
 }

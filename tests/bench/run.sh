@@ -39,12 +39,12 @@ if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
     settle_ms=500 idle_ms=2000 parked_ms=0 starts=1 relays=3 clicks=10
     histories=10000 turns=50 old_calls=3000 alone_ms=500 crowd=20 big_mib=8 diff_bytes=400000
-    hooks=3 hooks_held=10 runners=3
+    hooks=3 hooks_held=10 hook_pings=20 runners=3
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
     compared=1000 settle_ms=6000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
     clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000 crowd=200 big_mib=99 diff_bytes=4000000
-    hooks=400 hooks_held=1000 runners=20
+    hooks=400 hooks_held=1000 hook_pings=1000 runners=20
 fi
 
 # A short path: unix sockets live below it. On the disk of the databases, not in memory.
@@ -348,7 +348,7 @@ measure_relay() {
 }
 
 # A hook for a file that is read (allowed without a question), in turn with programs that do nothing;
-# then hooks for files that are written, each with a question that nobody answers.
+# then hooks for files that are written, each with a question that nobody answers, and pings of an agent.
 measure_hook() {
     echo 'int main(void) { return 0; }' >"$scratch/empty.c"
     "${CC:-cc}" -O2 -o "$bin/empty" "$scratch/empty.c"
@@ -366,7 +366,9 @@ measure_hook() {
     done
     # shellcheck disable=SC2086 # pids
     "$bin/hook" hold "$hooks_held" "$asks,\"tool_name\":\"Write\",\"tool_input\":{\"file_path\":\"$scratch/ws/f@\",\"content\":\"new\"}}" \
-        "$settle_ms" "$build/hook" claude PreToolUse --db "$folder/db" -- $all | note hook ours
+        "$settle_ms" "$port" "$hook_pings" "$build/hook" claude PreToolUse --db "$folder/db" -- $all >"$scratch/line"
+    grep -v '^alone_' "$scratch/line" | note hook ours
+    sed -n 's/^alone_/ping_/p' "$scratch/line" | note hook yard
     stop
 }
 
@@ -641,6 +643,8 @@ start of a relay to its first answer | ms | relay.first_ms | - | - | <= 10
 hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | - | - | <= 2000
 hook of a tool that is allowed, start to end, p99 | us | hook.p99_us | - | - | <= 5000
 hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | hook_empty.p50_us | an empty C program | -
+ping beside $hooks_held hooks that wait, p50 | us | hook.ping_p50_us | hook.ping_p50_us | without them | <= 1.2
+ping beside $hooks_held hooks that wait, p99 | us | hook.ping_p99_us | hook.ping_p99_us | without them | -
 memory per hook that waits, both sides, $hooks_held waiting | bytes | hook.each_bytes | - | - | <= 3145728
 END
     for other in python node; do
