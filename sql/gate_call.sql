@@ -44,10 +44,12 @@ SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.request_seq, 
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :call;
 
 -- name: gate_call_explains :any
--- Whether a tool that ran had been allowed, or its end was told.
+-- Whether a tool that ran had been allowed, or its end was told. Newest first: an index would cost
+-- each hook a page.
 SELECT 1 FROM gate_call
- WHERE tool_use_id = :use AND host = :host
-   AND (moment = 'post_tool' OR (moment = 'pre_tool' AND decision = 'allow'));
+ WHERE session_seq = :session AND tool_use_id = :use
+   AND (moment = 'post_tool' OR (moment = 'pre_tool' AND decision = 'allow'))
+ ORDER BY seq DESC LIMIT 1;
 
 -- name: gate_call_used :any
 -- Whether an approval has been used.

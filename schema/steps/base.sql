@@ -549,7 +549,6 @@ CREATE INDEX gate_call_session ON gate_call (session_seq, seq);
 CREATE INDEX gate_call_allowed ON gate_call (session_seq, digest, seq)
   WHERE moment = 'pre_tool' AND decision = 'allow' AND seen IS NULL;
 CREATE INDEX gate_call_transcript ON gate_call (session_seq, seq) WHERE transcript IS NOT NULL;
-CREATE INDEX gate_call_use ON gate_call (tool_use_id) WHERE tool_use_id IS NOT NULL;
 CREATE INDEX gate_call_request ON gate_call (request_seq) WHERE request_seq IS NOT NULL;
 CREATE INDEX gate_call_pre ON gate_call (pre_seq) WHERE pre_seq IS NOT NULL;
 CREATE INDEX gate_call_amiss ON gate_call (seq) WHERE seen = 'differs';

@@ -12,13 +12,12 @@ static const char LAPSES[] =
     "SELECT kind, host, subject, session_seq FROM gate_lapse WHERE ended_at IS NULL";
 static const char ONE[] = "unasked|claude|s1|1\n";
 
-/* The host writes down that a command ran: so many ms after now. */
-static void runs(const char *use, int ms)
+static void writes(const char *name, const char *use, int ms)
 {
 	char path[500];
 	FILE *f;
 
-	(void)snprintf(path, sizeof(path), "%s/t.jsonl", folder);
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
 	f = fopen(path, "ae");
 	ck_assert_ptr_nonnull(f);
 	ck_assert_int_gt(
@@ -31,7 +30,15 @@ static void runs(const char *use, int ms)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
-/* A call of a hook of session 1: its gate_call has this number. */
+/* The host writes down that a command ran: so many ms after now. */
+static void runs(const char *use, int ms)
+{
+	writes("t.jsonl", use, ms);
+}
+
+static int hook_session;
+
+/* A call of a hook of that session: its gate_call has this number. */
 static void given_hook(int seq, const char *moment, const char *use, const char *decision)
 {
 	char sql[2000];
@@ -40,14 +47,16 @@ static void given_hook(int seq, const char *moment, const char *use, const char 
 	(void)snprintf(
 	    sql, sizeof(sql),
 	    "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, arguments,"
-	    " digest, state, created_at, finished_at) VALUES (%d, 2, 1, '%d', 'legacy',"
+	    " digest, state, created_at, finished_at) VALUES (%d, 2, %d, '%d', 'legacy',"
 	    " 'intercom/hook', '{}', printf('%%064d', 1), 'done', '%s', '%s');"
 	    "INSERT INTO gate_call (seq, call_seq, session_seq, host, helper, event, moment, class,"
-	    " tool_use_id, transcript, digest, decision, created_at, decided_at) VALUES (%d, %d, 1,"
+	    " tool_use_id, transcript, digest, decision, created_at, decided_at) VALUES (%d, %d, "
+	    "%d,"
 	    " 'claude', '0', 'e', '%s', 'execute', %s%s%s, '%s/t.jsonl', printf('%%064d', 1), '%s',"
 	    " '%s', '%s')",
-	    seq, seq, now.text, now.text, seq, seq, moment, use ? "'" : "", use ? use : "NULL",
-	    use ? "'" : "", folder, decision, now.text, now.text);
+	    seq, hook_session, seq, now.text, now.text, seq, seq, hook_session, moment,
+	    use ? "'" : "", use ? use : "NULL", use ? "'" : "", folder, decision, now.text,
+	    now.text);
 	given(sql);
 }
 
@@ -57,6 +66,7 @@ static void setup(void)
 	struct instant now;
 
 	fresh_store();
+	hook_session = 1;
 	now = clock_now();
 	(void)snprintf(folder, sizeof(folder), "%s", scratch());
 	(void)setenv("HOME", folder, 1);
@@ -132,6 +142,30 @@ START_TEST(a_session_that_is_over_is_looked_at_for_another_minute)
 }
 END_TEST
 
+/* One that ended, and began again under the host's same id. */
+START_TEST(of_two_sessions_with_one_transcript_the_newer_explains_it)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	given_hook(2, "pre_tool", "first", "allow");
+	runs("first", 1);
+	run_worker("sentry");
+	given("UPDATE session SET status = 'terminated', terminated_at = updated_at;"
+	      "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	      " created_at, updated_at) SELECT 2, 's2', machine, owner_user_id, workspace_root,"
+	      " 'active', mode, created_at, updated_at FROM session");
+	advance(1000);
+	hook_session = 2;
+	given_hook(3, "prompt", NULL, "noted");
+	given_hook(4, "pre_tool", "second", "allow");
+	runs("second", 1);
+	run_worker("sentry");
+	expect(LAPSES, "");
+	runs("third", 2);
+	run_worker("sentry");
+	expect(LAPSES, "unasked|claude|s2|2\n");
+}
+END_TEST
+
 START_TEST(a_running_sentry_reads_what_is_added_and_a_line_that_is_not_whole_yet)
 {
 	given_hook(1, "prompt", NULL, "noted");
@@ -139,11 +173,11 @@ START_TEST(a_running_sentry_reads_what_is_added_and_a_line_that_is_not_whole_yet
 	runs("asked", 1);
 	(void)start_worker("sentry");
 	expect_soon("SELECT state FROM worker WHERE name = 'sentry'", "ready\n");
-	ck_assert_int_eq(
-	    shell(NULL, "printf '{\"type\":\"user\",\"pad\":\"' >>'%s/t.jsonl'", folder), 0);
+	writes("line", "unasked", 1);
+	ck_assert_int_eq(shell(NULL, "cd '%s' && head -c 40 line >>t.jsonl", folder), 0);
 	advance(6000);
-	ck_assert_int_eq(shell(NULL, "printf '\"}\\n' >>'%s/t.jsonl'", folder), 0);
-	runs("unasked", 1);
+	expect(LAPSES, "");
+	ck_assert_int_eq(shell(NULL, "cd '%s' && tail -c +41 line >>t.jsonl", folder), 0);
 	advance(6000);
 	expect_soon(LAPSES, ONE);
 }
@@ -177,6 +211,7 @@ int main(void)
 	tcase_add_test(c, a_command_whose_end_a_hook_told_is_not_told_twice);
 	tcase_add_test(c, what_ran_before_the_hooks_were_installed_is_nobodys_business);
 	tcase_add_test(c, a_session_that_is_over_is_looked_at_for_another_minute);
+	tcase_add_test(c, of_two_sessions_with_one_transcript_the_newer_explains_it);
 	tcase_add_test(c, a_running_sentry_reads_what_is_added_and_a_line_that_is_not_whole_yet);
 	tcase_add_test(c,
 	               a_host_that_is_told_once_is_told_again_an_hour_later_but_of_new_ones_only);

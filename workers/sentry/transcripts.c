@@ -70,14 +70,29 @@ void transcripts_free(struct transcripts *t)
 
 /* ---- which ---- */
 
+static void take(char **text, const char *from)
+{
+	free(*text);
+	*text = xstrdup(from);
+}
+
+/* Of several sessions that were told of one file, the newest goes on writing it. */
+static void keep(struct transcript *one, const struct gate_transcript_list_row *row)
+{
+	one->wanted = true;
+	if (one->session_seq >= row->session_seq)
+		return;
+	one->session_seq = row->session_seq;
+	take(&one->session, row->session_id);
+	take(&one->since, row->since);
+}
+
 static void want(struct transcripts *t, const struct gate_transcript_list_row *row)
 {
 	for (int i = 0; i < t->count; i++) {
-		struct transcript *one = &t->files[i];
-
-		if (one->session_seq != row->session_seq || strcmp(one->path, row->transcript) != 0)
+		if (strcmp(t->files[i].path, row->transcript) != 0)
 			continue;
-		one->wanted = true;
+		keep(&t->files[i], row);
 		return;
 	}
 	if (t->count < FILES_MAX && gate_transcript_known(row->host))
@@ -115,7 +130,7 @@ static void on_ran(void *arg, const char *use, const char *at)
 
 	if (r->failed || strcmp(at, r->of->since) < 0)
 		return;
-	known = sql_gate_call_explains(&r->w->store, use, r->of->host, r->e);
+	known = sql_gate_call_explains(&r->w->store, r->of->session_seq, use, r->e);
 	r->failed |= known < 0;
 	if (known == 0 && r->unasked++ == 0)
 		str_add(&r->first, at);
