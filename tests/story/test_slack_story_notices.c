@@ -85,9 +85,9 @@ START_TEST(a_project_that_switches_its_gate_off_is_told_once_in_the_thread)
 	ck_assert_int_eq(
 	    shell(NULL,
 	          "mkdir -p '%s/.claude' '%s/.claude' && "
-	          "echo '\"/opt/hook claude PreToolUse\"' >'%s/.claude/settings.json' && "
+	          "echo '\"%s/hook claude PreToolUse\"' >'%s/.claude/settings.json' && "
 	          "echo '{\"disableAllHooks\": true}' >'%s/.claude/settings.json'",
-	          site.home, root, site.home, root),
+	          site.home, root, getenv("INTERCOM_BUILD"), site.home, root),
 	    0);
 	advance(6 * SECOND);
 	pass_time_until(TOLD, "sent|1|1\n");

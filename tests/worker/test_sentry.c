@@ -119,6 +119,23 @@ START_TEST(a_workspace_that_switches_hooks_off_is_told_once_until_it_does_not)
 }
 END_TEST
 
+/* Codex's files are TOML. */
+START_TEST(a_workspace_that_switches_the_hooks_of_codex_off_is_told)
+{
+	OWNED(str) struct str hooks = { 0 };
+	char expected[1000];
+
+	given_session(1);
+	str_addf(&hooks, "{\"command\": \"%s/hook codex PreToolUse\"}", home);
+	make(home, ".codex/hooks.json", str_text(&hooks));
+	make(ws, ".codex/config.toml", "[features]\nhooks = false\n");
+	run_worker("sentry");
+	(void)snprintf(expected, sizeof(expected), "switched_off|codex|%s/.codex/config.toml|1\n",
+	               ws);
+	expect(OPEN_LAPSES, expected);
+}
+END_TEST
+
 START_TEST(hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business)
 {
 	make(ws, ".claude/settings.json", "{\"disableAllHooks\": true}");
@@ -257,6 +274,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, a_workspace_that_switches_hooks_off_is_told_once_until_it_does_not);
+	tcase_add_test(c, a_workspace_that_switches_the_hooks_of_codex_off_is_told);
 	tcase_add_test(c,
 	               hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business);
 	tcase_add_test(c, a_file_that_is_left_behind_is_known_until_it_is_gone);
