@@ -1,5 +1,6 @@
 #include "fenced.h"
 
+#include "io.h"
 #include "json.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 enum {
 	RENAMES_ABI = 2, /* without it no file can be moved from one folder to another */
 	NETWORK_ABI = 4,
+	FOLDER_MODE = 0700, /* of one that is made */
 };
 
 /* What most programs use, wherever else they may read. */
@@ -82,6 +84,10 @@ static int allow_writes(struct fenced *f, const cJSON *rules, const struct fence
 	if (check_ours(place->workspace, place, e))
 		return -1;
 	cJSON_ArrayForEach (one, cJSON_GetObjectItemCaseSensitive(rules, "write")) {
+		size_t length = strlen(one->valuestring);
+
+		if (length > 1 && one->valuestring[length - 1] == '/')
+			(void)io_make_parents(one->valuestring, FOLDER_MODE);
 		if (check_ours(one->valuestring, place, e))
 			return -1;
 		allow(f, one->valuestring, FENCE_WRITE | FENCE_RUN);

@@ -95,6 +95,19 @@ int io_flush_gently(int fd)
 	return fsync(fd); /* only its result proves that the data is on disk */
 }
 
+int io_make_parents(const char *path, mode_t mode)
+{
+	OWNED(str) struct str folder = { 0 };
+
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		str_clear(&folder);
+		str_add_bytes(&folder, path, (size_t)(slash - path));
+		if (mkdir(str_text(&folder), mode) != 0 && errno != EEXIST)
+			return -1;
+	}
+	return 0;
+}
+
 DIR *open_listing(int dir)
 {
 	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

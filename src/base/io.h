@@ -27,6 +27,10 @@ int io_flush_at(int dir, const char *name, int flags);
  * else's. 0, or -1 with errno. */
 int io_flush_gently(int fd);
 
+/* Makes the missing folders above path, of which a slash at its end names the last. 0, or -1 with
+ * errno. */
+int io_make_parents(const char *path, mode_t mode);
+
 /* A listing of an open directory with its own position; dir stays open. NULL with errno. */
 DIR *open_listing(int dir);
 

@@ -109,19 +109,6 @@ static int check_same(const struct textfile *f, struct err *e)
 	return 0;
 }
 
-static int make_parents(const char *path, struct err *e)
-{
-	OWNED(char_ptr) char *copy = xstrdup(path);
-
-	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(copy, DIRECTORY_FOR_ALL) != 0 && errno != EEXIST)
-			return err_errno(e, ERR_INPUT, "%s: cannot be made", copy);
-		*slash = '/';
-	}
-	return 0;
-}
-
 /* Writes a new file with the mode and owner of f. */
 static int write_file(const struct textfile *f, const char *path, const struct str *bytes,
                       struct err *e)
@@ -149,8 +136,10 @@ int textfile_replace(const struct textfile *f, const struct str *bytes, struct e
 {
 	OWNED(str) struct str draft = { 0 };
 
-	if (check_same(f, e) || (!f->exists && make_parents(f->target, e)))
+	if (check_same(f, e))
 		return -1;
+	if (!f->exists && io_make_parents(f->target, DIRECTORY_FOR_ALL))
+		return err_errno(e, ERR_INPUT, "%s: its folder cannot be made", f->target);
 	str_addf(&draft, "%s.intercom-%d", f->target, (int)getpid());
 	if (write_file(f, str_text(&draft), bytes, e))
 		return -1;

@@ -50,8 +50,9 @@ START_TEST(a_fenced_agent_writes_its_workspace_and_the_folders_that_are_named)
 	ck_assert_int_eq(mkdir(beside("state"), 0700), 0);
 	ck_assert_int_eq(mkdir(beside("other"), 0700), 0);
 	put_file(beside("other"), "theirs", "as it was\n");
-	(void)snprintf(fence, sizeof(fence), "{\"network\":true,\"write\":[\"%s\",\"/nowhere\"]}",
-	               beside("state"));
+	(void)snprintf(fence, sizeof(fence),
+	               "{\"network\":true,\"write\":[\"%s\",\"/nowhere\",\"%s/\"]}",
+	               beside("state"), beside("made/below"));
 	(void)snprintf(script, sizeof(script),
 	               "try() { if (eval \"$1\") 2>/dev/null; then echo yes; else echo no; fi; }\n"
 	               "{ try 'echo x >in && mkdir d && mv in d/in'\n"
@@ -59,11 +60,12 @@ START_TEST(a_fenced_agent_writes_its_workspace_and_the_folders_that_are_named)
 	               "try 'echo x >%s/theirs'\n"
 	               "try 'rm %s/theirs'\n"
 	               "try 'cat %s/theirs >read'\n"
-	               "try 'echo x >/dev/null'; } >out",
+	               "try 'echo x >/dev/null'\n"
+	               "try 'echo x >%s/x'; } >out",
 	               beside("state"), beside("state"), beside("other"), beside("other"),
-	               beside("other"));
-	OWNED(char_ptr) char *out = outcomes(script, fence, 6);
-	ck_assert_str_eq(out, "yes\nyes\nno\nno\nyes\nyes\n");
+	               beside("other"), beside("made/below"));
+	OWNED(char_ptr) char *out = outcomes(script, fence, 7);
+	ck_assert_str_eq(out, "yes\nyes\nno\nno\nyes\nyes\nyes\n");
 	ck_assert_str_eq(of_run(1, "fence GLOB 'landlock [0-9]*'"), "1");
 	OWNED(str) struct str theirs = { 0 };
 	(void)shell(&theirs, "cat %s/theirs", beside("other"));
