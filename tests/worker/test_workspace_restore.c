@@ -266,6 +266,25 @@ START_TEST(a_critical_change_waits_half_a_minute_for_a_checkpoint_that_does_not_
 	run_worker("applier");
 	expect("SELECT state FROM apply", "applied\n");
 	file_is("a.txt", "new\n");
+	/* It would hold what the change has made of the workspace. */
+	(void)start_worker("archivist");
+	given("INSERT INTO command (verb, session_id) VALUES ('session-checkpoint', 's')");
+	expect_soon("SELECT kind, state, why FROM checkpoint ORDER BY seq",
+	            "apply|refused|the write did not wait for it\nordered|done|\n");
+}
+END_TEST
+
+/* It is being taken when the write begins: what it found may be of before or of after. */
+START_TEST(a_checkpoint_in_which_a_critical_change_began_does_not_count)
+{
+	given_critical();
+	advance(31 * 1000);
+	given("UPDATE checkpoint SET state = 'claimed', claim = 1, attempts = 1, worker_id = 'w'");
+	run_worker("applier");
+	expect("SELECT state FROM apply", "applied\n");
+	given("UPDATE checkpoint SET state = 'done', manifest = printf('%064d', 1), files = 1"
+	      " WHERE state = 'claimed' AND worker_id = 'w'");
+	expect("SELECT state, why FROM checkpoint", "refused|the write did not wait for it\n");
 }
 END_TEST
 
@@ -553,6 +572,7 @@ int main(void)
 	tcase_add_test(c, a_critical_change_waits_until_what_it_replaces_is_kept);
 	tcase_add_test(c,
 	               a_critical_change_waits_half_a_minute_for_a_checkpoint_that_does_not_come);
+	tcase_add_test(c, a_checkpoint_in_which_a_critical_change_began_does_not_count);
 	tcase_add_test(c, a_checkpoint_outlives_its_session);
 	tcase_add_test(c,
 	               what_an_ended_session_kept_is_asked_about_in_the_one_that_works_there_now);
