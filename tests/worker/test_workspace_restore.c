@@ -42,6 +42,11 @@ static void says(const char *arguments, int status, const char *part)
 	ck_assert_msg(got == status, "%s: status %d:\n%s", arguments, got, out);
 }
 
+static void contains(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is missing in:\n%s", part, text);
+}
+
 static char id[40]; /* of the checkpoint */
 
 /* As the supervisor does, so that ctl finds the bells of the workers. */
@@ -213,6 +218,43 @@ START_TEST(a_name_with_a_line_break_is_quoted_as_in_other_diffs)
 	expect("SELECT instr(body, char(10) || '--- \"a/two\\012lines\"' || char(10)) > 0 FROM"
 	       " request",
 	       "1\n");
+}
+END_TEST
+
+START_TEST(one_file_that_is_not_utf8_keeps_none_of_the_others_from_being_shown)
+{
+	OWNED(str) struct str line = { 0 };
+	OWNED(char_ptr) char *second = NULL;
+
+	given_changes();
+	file("latin.txt", "caf\xE9\n");
+	file("bad\xFF.txt", "x\n");
+	ck_assert_int_eq(symlink("to\xFF", in("link")), 0);
+	(void)start_worker("reader");
+	str_addf(&line, "diff %s", id);
+	says(line.bytes, 0, "-one\n+two\n");
+	says(line.bytes, 0, "+++ \"b/bad\\377.txt\"\n@@ -0,0 +1 @@\n+x\n");
+	says(line.bytes, 0, "latin.txt (no text in UTF-8): nothing -> a file of 5 bytes");
+	says(line.bytes, 0, "link: nothing -> a link to to\\xff\n");
+
+	given("INSERT INTO command (verb, session_id, argument) VALUES ('session-checkpoint', 's',"
+	      " 'second')");
+	expect_soon("SELECT state FROM checkpoint WHERE label = 'second'", "done\n");
+	str_reset(&line);
+	str_addf(&line, "checkpoint diff %s second", id);
+	says(line.bytes, 0, "+++ \"b/bad\\377.txt\"\n");
+
+	order(NULL);
+	compare();
+	expect(STATE, "asked|\n");
+	second = rows("SELECT body FROM request");
+	contains(second, "  bad\\xff.txt\n");
+	contains(second, "--- \"a/bad\\377.txt\"\n+++ /dev/null\n");
+	contains(second, "latin.txt: no diff, it is large or no text\n");
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("bad\xFF.txt", "(none)");
 }
 END_TEST
 
@@ -569,6 +611,7 @@ int main(void)
 	tcase_add_test(c, a_path_that_is_nowhere_is_named_and_nothing_is_put_back);
 	tcase_add_test(c, a_new_folder_with_nothing_but_ignored_files_is_left_alone);
 	tcase_add_test(c, a_gitignore_that_changes_hides_nothing_and_removes_nothing);
+	tcase_add_test(c, one_file_that_is_not_utf8_keeps_none_of_the_others_from_being_shown);
 	tcase_add_test(c, a_critical_change_waits_until_what_it_replaces_is_kept);
 	tcase_add_test(c,
 	               a_critical_change_waits_half_a_minute_for_a_checkpoint_that_does_not_come);
