@@ -45,8 +45,8 @@ CREATE INDEX checkpoint_old ON checkpoint (created_at);
 CREATE INDEX checkpoint_command ON checkpoint (command_seq) WHERE command_seq IS NOT NULL; -- for retention
 CREATE INDEX checkpoint_apply ON checkpoint (apply_seq) WHERE apply_seq IS NOT NULL;
 
--- claimed again: the archivist died, or the workspace could not be read just then. lost: objects are
--- missing or damaged.
+-- claimed again: the archivist died, or the workspace could not be read just then. refused while it
+-- is queued: the write that it was to precede has begun. lost: objects are missing or damaged.
 -- small
 -- closed
 CREATE TABLE checkpoint_move (
@@ -55,5 +55,5 @@ CREATE TABLE checkpoint_move (
   PRIMARY KEY (src, dst)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO checkpoint_move VALUES
-  ('', 'queued'), ('queued', 'claimed'), ('claimed', 'claimed'), ('claimed', 'queued'),
-  ('claimed', 'done'), ('claimed', 'refused'), ('done', 'lost');
+  ('', 'queued'), ('queued', 'claimed'), ('queued', 'refused'), ('claimed', 'claimed'),
+  ('claimed', 'queued'), ('claimed', 'done'), ('claimed', 'refused'), ('done', 'lost');

@@ -96,14 +96,16 @@ SELECT id, label, created_at FROM checkpoint
  WHERE session_id = :session_id AND state = 'done' AND kind <> 'diff' ORDER BY seq DESC LIMIT 1;
 
 -- name: checkpoint_labelled :many
--- Those that are called :label, newest first, of a session (NULL: of any).
+-- Those that are called :label, newest first, of a session (NULL: of any), of a folder likewise.
 -- row: held
 -- type: :session text
+-- type: :root text
 -- type: :label text
 -- scan ok: a person names one
 SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
  WHERE label = :label COLLATE NOCASE AND state = 'done' AND kind <> 'diff'
    AND (:session IS NULL OR session_id = :session)
+   AND (:root IS NULL OR workspace_root = :root)
  ORDER BY seq DESC LIMIT 6;
 
 -- name: checkpoint_begun :one

@@ -123,13 +123,14 @@ static int show_manifest(struct ctl *c, const char *hash, struct err *e)
 }
 
 /* The manifest of the checkpoint that text names; the caller frees it. */
-static int find_checkpoint(struct ctl *c, const char *text, char **ret_manifest, struct err *e)
+static int find_checkpoint(struct ctl *c, const char *text, const char *root, char **ret_manifest,
+                           struct err *e)
 {
 	OWNED(checkpoint_row) struct checkpoint_row row = { 0 };
 	char id[ID_BYTES];
 	int got;
 
-	if (ctl_find_checkpoint(c, text, id, e))
+	if (ctl_find_checkpoint(c, text, root, id, e))
 		return -1;
 	sql_checkpoint_by_prefix(&c->store, id, &row);
 	got = row_next(&row.row, e);
@@ -143,30 +144,30 @@ static int find_checkpoint(struct ctl *c, const char *text, char **ret_manifest,
 	return 0;
 }
 
-static int show(struct ctl *c, struct err *e)
+static int show(struct ctl *c, const char *root, struct err *e)
 {
 	OWNED(char_ptr) char *name = join_arguments(c, 1);
 	OWNED(char_ptr) char *manifest = NULL;
 
 	if (c->argc < 2)
 		return err_set(e, ERR_INPUT, "checkpoint show needs an id or a label");
-	if (find_checkpoint(c, name, &manifest, e))
+	if (find_checkpoint(c, name, root, &manifest, e))
 		return -1;
 	return show_manifest(c, manifest, e);
 }
 
-static int restore(struct ctl *c, struct err *e)
+static int restore(struct ctl *c, const char *root, struct err *e)
 {
 	OWNED(char_ptr) char *name = join_arguments(c, 1);
 
 	if (c->argc < 2)
 		return err_set(e, ERR_INPUT, "checkpoint restore needs an id or a label");
-	return restore_checkpoint(c, name, e);
+	return restore_checkpoint(c, name, root, e);
 }
 
 /* ---- diff ---- */
 
-static int diff(struct ctl *c, struct err *e)
+static int diff(struct ctl *c, const char *root, struct err *e)
 {
 	OWNED(char_ptr) char *before = NULL;
 	OWNED(char_ptr) char *after = NULL;
@@ -179,7 +180,8 @@ static int diff(struct ctl *c, struct err *e)
 		return err_set(e, ERR_INPUT, "write checkpoint diff ID [ID]");
 	if (c->argc == 2)
 		return diff_since(c, c->argv[1], e);
-	if (find_checkpoint(c, c->argv[1], &before, e) || find_checkpoint(c, c->argv[2], &after, e))
+	if (find_checkpoint(c, c->argv[1], root, &before, e) ||
+	    find_checkpoint(c, c->argv[2], root, &after, e))
 		return -1;
 	objects_path(c->paths.database, &text);
 	if (objects_open(str_text(&text), false, &o, e) || manifest_open(&o, before, &a, e) ||
@@ -207,6 +209,8 @@ static int run_checkpoint(struct ctl *c, struct err *e)
 	OWNED(char_ptr) char *root = c->workspace ? realpath(c->workspace, NULL) : NULL;
 	const char *word = c->argv[0];
 
+	if (c->session && c->workspace)
+		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
 	if (c->workspace && !root)
 		return err_errno(e, ERR_INPUT, "%.200s", c->workspace);
 	if (strcmp(word, "create") == 0)
@@ -214,11 +218,11 @@ static int run_checkpoint(struct ctl *c, struct err *e)
 	if (strcmp(word, "list") == 0 && c->argc == 1)
 		return list(c, root, e);
 	if (strcmp(word, "show") == 0)
-		return show(c, e);
+		return show(c, root, e);
 	if (strcmp(word, "diff") == 0)
-		return diff(c, e);
+		return diff(c, root, e);
 	if (strcmp(word, "restore") == 0)
-		return restore(c, e);
+		return restore(c, root, e);
 	return err_set(e, ERR_INPUT,
 	               "write checkpoint create [LABEL], list, show ID, diff ID or restore ID");
 }
@@ -237,8 +241,9 @@ const struct command_spec cmd_checkpoint = {
 	"                      not); --file PATH: only this, and what is below it; may be "
 	"repeated\n"
 	"ID: the beginning of an id, a label, a session, or `start`: as the session began.\n"
-	"--session ID: of which session, if there are several. --workspace DIR: of a folder,\n"
-	"without any session.\n",
+	"--session ID, --workspace DIR: of which session, or of which folder; a checkpoint of "
+	"another\n"
+	"is refused. create --workspace DIR: of a folder without any session.\n",
 	1,
 	-1,
 	TAKES_SESSION | TAKES_WORKSPACE | TAKES_YES | TAKES_COUNT,

@@ -22,7 +22,7 @@ struct ctl {
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
 	const char *session, *reason, *note, *option, *digest, *agent, *workspace, *park;
-	struct str files; /* of --file, a line each */
+	cJSON *files; /* of --file; NULL: none */
 	bool yes;
 	bool edit; /* approve another text, from an editor, */
 	const char *with; /* or from this file; "-": stdin */
@@ -102,9 +102,10 @@ char *join_arguments(const struct ctl *c, int first);
 /* Passes words to the operator's desk, and commits. Returns 0 if done; -1 if not: e says why
  * ("already approved by ..."). */
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e);
-/* The id of the checkpoint that name (its id, label, session, or "start") means. 0 or -1, as
- * above. */
-int ctl_find_checkpoint(struct ctl *c, const char *name, char id[ID_BYTES], struct err *e);
+/* The id of the checkpoint that name (its id, label, session, or "start") means, of --session, and
+ * of the folder root (NULL: any). 0 or -1, as above. */
+int ctl_find_checkpoint(struct ctl *c, const char *name, const char *root, char id[ID_BYTES],
+                        struct err *e);
 /* Waits a moment for the hook that was approved, and adds to the answer why it was denied
  * nonetheless, if it was. */
 void ctl_add_withheld(struct ctl *c, struct said *s);
@@ -131,8 +132,8 @@ int say_stall(struct ctl *c, struct err *e);
 
 /* ---- putting a checkpoint back (restore.c) ---- */
 
-/* checkpoint restore ID [--yes] [--file PATH...] */
-int restore_checkpoint(struct ctl *c, const char *id, struct err *e);
+/* checkpoint restore ID [--yes] [--file PATH...]; root: of --workspace, or NULL */
+int restore_checkpoint(struct ctl *c, const char *id, const char *root, struct err *e);
 
 /* ---- showing one request (show.c) ---- */
 

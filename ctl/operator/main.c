@@ -195,6 +195,13 @@ static int parse_count(const char *text, int64_t *ret, struct err *e)
 	return 0;
 }
 
+static void add_file(struct ctl *c, const char *path)
+{
+	if (!c->files)
+		c->files = cJSON_CreateArray();
+	(void)cJSON_AddItemToArray(c->files, cJSON_CreateString(path));
+}
+
 static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 {
 	switch (option) {
@@ -247,7 +254,7 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 		c->with = optarg;
 		return 0;
 	case 'F':
-		str_addf(&c->files, "%s\n", optarg);
+		add_file(c, optarg);
 		return 0;
 	case 'e':
 		c->depth = optarg;
@@ -353,7 +360,7 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->yes, TAKES_YES, "--yes" },
 		{ c->edit, TAKES_EDIT, "--edit" },
 		{ c->with != NULL, TAKES_EDIT, "--with" },
-		{ c->files.length > 0, TAKES_YES, "--file" },
+		{ c->files != NULL, TAKES_YES, "--file" },
 		{ c->depth != NULL, TAKES_DEPTH, "--depth" },
 		{ c->lines != NULL, TAKES_LINES, "--lines" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
@@ -549,7 +556,7 @@ int main(int argc, char **argv)
 	status = parse_options(&c, argc, argv, &e);
 	look_at_terminal(&c);
 	status = status ? wrong_usage(&c, NULL, &e) : dispatch(&c);
-	str_clear(&c.files);
+	cJSON_Delete(c.files);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		(void)fprintf(stderr, "Error: cannot write the output: %s\n", strerror(errno));
 		return status ? status : EXIT_FAILURE;

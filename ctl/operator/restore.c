@@ -149,11 +149,13 @@ static int ask(struct ctl *c, struct order *o, struct err *e)
 	return answer(c, &r, c->yes || yes_no_ask("Proceed?") == YES_NO_YES, e) ? -1 : 1;
 }
 
-int restore_checkpoint(struct ctl *c, const char *id, struct err *e)
+int restore_checkpoint(struct ctl *c, const char *id, const char *root, struct err *e)
 {
 	const struct words w = { .verb = verb_find("session-restore"),
 		                 .id = id,
-		                 .text = str_text(&c->files) };
+		                 .session = c->session,
+		                 .workspace = root,
+		                 .paths = c->files };
 	OWNED(order) struct order o = { 0 };
 	OWNED(said) struct said said = { 0 };
 

@@ -52,9 +52,12 @@ int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *
 	return out->outcome == SAID_DONE ? 0 : err_set(e, ERR_INPUT, "%s", str_text(&out->text));
 }
 
-int ctl_find_checkpoint(struct ctl *c, const char *name, char id[ID_BYTES], struct err *e)
+int ctl_find_checkpoint(struct ctl *c, const char *name, const char *root, char id[ID_BYTES],
+                        struct err *e)
 {
-	const struct words w = { .verb = verb_find("diff"), .id = c->session, .text = name };
+	const struct words w = {
+		.verb = verb_find("diff"), .id = c->session, .text = name, .workspace = root
+	};
 	OWNED(said) struct said out = { 0 };
 	int got;
 

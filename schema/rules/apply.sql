@@ -119,3 +119,14 @@ CREATE TRIGGER file_change_is_early BEFORE INSERT ON file_change BEGIN
                   WHERE seq = NEW.apply_seq
                     AND state IN ('applied', 'undone', 'refused', 'dead'));
 END;
+
+-- From the journal on, files are written. A checkpoint before that which has not been taken, or is
+-- being taken just then, may hold what was written: it never counts. Nor do those of earlier
+-- attempts at the same change.
+CREATE TRIGGER file_change_begins AFTER INSERT ON file_change BEGIN
+  UPDATE checkpoint
+     SET state = 'refused', why = 'the write did not wait for it', updated_at = NEW.created_at
+   WHERE apply_seq IN (SELECT a.seq FROM apply AS j JOIN apply AS a ON a.request_seq = j.request_seq
+                        WHERE j.seq = NEW.apply_seq)
+     AND state IN ('queued', 'claimed');
+END;

@@ -1300,6 +1300,7 @@ INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'queued');
 INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'refused');
 INSERT INTO checkpoint_move (src, dst) VALUES ('done', 'lost');
 INSERT INTO checkpoint_move (src, dst) VALUES ('queued', 'claimed');
+INSERT INTO checkpoint_move (src, dst) VALUES ('queued', 'refused');
 INSERT INTO command_verb (verb, does) VALUES ('diff', 'look');
 INSERT INTO command_verb (verb, does) VALUES ('file', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('help', 'read');

@@ -464,17 +464,24 @@ static void put_hunks(struct str *out, const struct comparison *c, const struct 
 	}
 }
 
+/* What of a name is quoted: bytes of text that is no UTF-8 also, so that a diff is text. */
+static bool is_quoted(unsigned char c, bool is_text)
+{
+	return c < 0x20 || c == 0x7F || (!is_text && c > 0x7F);
+}
+
 /* A name as git writes it, quoted if necessary. prefix NULL: /dev/null. */
 static void put_name(struct str *out, const char *prefix, const char *path)
 {
-	bool quote = false;
+	bool is_text, quote = false;
 
 	if (!prefix) {
 		str_add(out, "/dev/null");
 		return;
 	}
+	is_text = utf8_valid(path, strlen(path));
 	for (const char *c = path; *c; c++)
-		quote |= (unsigned char)*c < 0x20 || *c == 0x7F || *c == '"' || *c == '\\';
+		quote |= is_quoted((unsigned char)*c, is_text) || *c == '"' || *c == '\\';
 	if (!quote) {
 		str_add(out, prefix);
 		str_add(out, path);
@@ -483,7 +490,7 @@ static void put_name(struct str *out, const char *prefix, const char *path)
 		for (const char *c = path; *c; c++)
 			if (*c == '"' || *c == '\\')
 				str_addf(out, "\\%c", *c);
-			else if ((unsigned char)*c < 0x20 || *c == 0x7F)
+			else if (is_quoted((unsigned char)*c, is_text))
 				str_addf(out, "\\%03o", (unsigned)(unsigned char)*c);
 			else
 				str_add_char(out, *c);

@@ -136,13 +136,13 @@ static const char *normalise(struct str *path, const char *text, bool climb)
 	return NULL;
 }
 
-/* Why the bytes cannot be a path at all; NULL if they can. */
-static const char *bad_bytes(const char *given, size_t length)
+/* Why the bytes cannot be a path at all; NULL if they can. is_known: of something that exists. */
+static const char *bad_bytes(const char *given, size_t length, bool is_known)
 {
 	if (length == 0)
 		return "is empty";
 	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)given[i] < 0x20 || given[i] == 0x7F)
+		if (is_known ? !given[i] : (unsigned char)given[i] < 0x20 || given[i] == 0x7F)
 			return "has a control byte";
 	if (!utf8_valid(given, length))
 		return "is not valid UTF-8";
@@ -205,12 +205,12 @@ static const char *judge(const char *root, const char *given, struct str *relati
 	return why ? why : protection(str_text(relative));
 }
 
-int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
-                    struct err *e)
+static int clean(const char *root, const char *given, size_t length, bool is_known,
+                 struct str *relative, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
 	OWNED(str) struct str result = { 0 };
-	const char *why = bad_bytes(given, length);
+	const char *why = bad_bytes(given, length, is_known);
 
 	if (root[0] != '/')
 		return err_set(e, ERR_BUG, "workspace root is not absolute: %s", root);
@@ -224,6 +224,18 @@ int safe_path_clean(const char *root, const char *given, size_t length, struct s
 	*relative = result;
 	result = (struct str){ 0 };
 	return 0;
+}
+
+int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
+                    struct err *e)
+{
+	return clean(root, given, length, false, relative, e);
+}
+
+int safe_path_clean_known(const char *root, const char *given, size_t length, struct str *relative,
+                          struct err *e)
+{
+	return clean(root, given, length, true, relative, e);
 }
 
 /* Judges the name of something in that directory, whatever the directory's own name ends in. */
@@ -252,7 +264,7 @@ int safe_path_clean_dir(const char *root, const char *given, size_t length, stru
 	while (length > 1 && given[length - 1] == '/')
 		length--;
 	str_add_bytes(&text, given, length);
-	why = bad_bytes(length == 1 && *given == '/' ? "." : given, length);
+	why = bad_bytes(length == 1 && *given == '/' ? "." : given, length, false);
 	if (!why)
 		why = judge_dir(root, text.bytes, &result);
 	if (why)
@@ -656,7 +668,7 @@ static int resolve_missing(int root_fd, const char *path, struct str *resolved, 
 static int check_real(const char *relative, const struct str *real, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
-	const char *why = real->length ? bad_bytes(real->bytes, real->length) : NULL;
+	const char *why = real->length ? bad_bytes(real->bytes, real->length, false) : NULL;
 
 	if (!why)
 		return 0;

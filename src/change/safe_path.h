@@ -40,6 +40,11 @@ int safe_path_open(const char *root, int *ret_fd, struct err *e);
 int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
                     struct err *e);
 
+/* The same of something that exists, whoever made it, and is only looked up by its name: it may
+ * have bytes below 0x20 and 0x7f. */
+int safe_path_clean_known(const char *root, const char *given, size_t length, struct str *relative,
+                          struct err *e);
+
 /* The same of a directory, which may be the workspace itself (relative is then ""), end in a slash
  * or in dots. */
 int safe_path_clean_dir(const char *root, const char *given, size_t length, struct str *relative,

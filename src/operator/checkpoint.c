@@ -147,26 +147,29 @@ static cJSON *json_of(const struct checkpoint_row *c)
 	return o;
 }
 
-/* The session that is meant, "": all of them. 1, 0 the person has been told, -1. */
-static int find_whose(struct desk *d, char session[ID_BYTES], struct err *e)
+int desk_find_any_session(struct desk *d, const char *id, char session[ID_BYTES], struct err *e)
 {
-	const char *line = d->w->line ? verb_skip_blanks(d->w->line) : d->w->id;
 	OWNED(found) struct found f = { 0 };
-	const char *own = d->who->place.session_id;
-	int count;
+	int count = find_any_sessions(d->st, id, &f, e);
 
-	(void)snprintf(session, ID_BYTES, "%s", own ? own : "");
-	if (!line || !*line)
-		return 1;
-	count = find_any_sessions(d->st, line, &f, e);
 	if (count < 0)
 		return -1;
 	(void)snprintf(session, ID_BYTES, "%s", f.session_id);
 	if (count == 1)
 		return 1;
 	return desk_tell(d, SAID_UNCLEAR, "%s an id that begins with '%.40s'%s%s",
-	                 count ? "several sessions have" : "no session has", line, count ? ":" : "",
+	                 count ? "several sessions have" : "no session has", id, count ? ":" : "",
 	                 str_text(&f.list));
+}
+
+/* The session that is meant, "": all of them. 1, 0 the person has been told, -1. */
+static int find_whose(struct desk *d, char session[ID_BYTES], struct err *e)
+{
+	const char *line = d->w->line ? verb_skip_blanks(d->w->line) : d->w->id;
+	const char *own = d->who->place.session_id;
+
+	(void)snprintf(session, ID_BYTES, "%s", own ? own : "");
+	return line && *line ? desk_find_any_session(d, line, session, e) : 1;
 }
 
 int desk_list_checkpoints(struct desk *d, struct err *e)

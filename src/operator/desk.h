@@ -73,11 +73,14 @@ int desk_start(struct desk *d, struct err *e);
 int desk_restart(struct desk *d, struct err *e);
 int desk_clean_up(struct desk *d, struct err *e);
 
-/* The checkpoint that is meant: by the beginning of its id, its label (of several words: line), the
+/* The checkpoint that is meant: by its label (of several words: line), the beginning of its id, the
  * session that began with it, or "start" or "" for that of this place; id: of that session, or "".
+ * One of another session than id, or of another folder than words.workspace, is refused.
  * *ret_whole: line was the label. c must be fresh. 1; 0 the person has been told; -1. */
 int desk_find_held(struct desk *d, const char *word, const char *line, const char *id,
                    struct held_row *c, bool *ret_whole, struct err *e);
+/* The only session, live or ended, whose id begins with this. As above. */
+int desk_find_any_session(struct desk *d, const char *id, char session[ID_BYTES], struct err *e);
 
 /* session-checkpoint, session-checkpoints, session-restore, diff. */
 int desk_checkpoint(struct desk *d, struct err *e);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SHOWN = 100 /* bytes of a label */, CANDIDATES = 5 };
+enum { SHOWN = 100 /* bytes of a label */, ROOT_SHOWN = 300, CANDIDATES = 5 };
 
 static const char START[] = "start";
 
@@ -70,48 +70,136 @@ static void add_place(struct str *list, const struct held_row *c)
 	str_add_shown(list, c->workspace_root, strlen(c->workspace_root), SHOWN);
 }
 
-/* c is the first of those whose id begins with word: tells of them if it is not the only one. As
- * find_id, but 1: it is the only one. */
-static int find_others(struct desk *d, const char *word, const struct held_row *c, struct err *e)
+/* ---- of which session, of which folder ---- */
+
+/* Whose checkpoint it must be. */
+struct limits {
+	char session[ID_BYTES]; /* "": any */
+	const char *root; /* NULL: any */
+};
+
+/* 1, 0 the person has been told, -1. */
+static int read_limits(struct desk *d, const char *id, struct limits *l, struct err *e)
 {
-	OWNED(str) struct str list = { 0 };
-	char after[ID_BYTES];
-	int got = 1, count = 0;
+	const char *root = d->w->workspace;
 
-	(void)snprintf(after, sizeof(after), "%s", c->id);
-	add_place(&list, c);
-	while (got > 0 && count <= CANDIDATES) {
-		OWNED(held_row) struct held_row other = { 0 };
+	l->root = root && *root ? root : NULL;
+	return *id ? desk_find_any_session(d, id, l->session, e) : 1;
+}
 
-		got = sql_checkpoint_named(d->st, word, after, &other, e);
+static bool fits(const struct limits *l, const struct held_row *c)
+{
+	if (*l->session && (!c->session_id || strcmp(c->session_id, l->session) != 0))
+		return false;
+	return !l->root || (c->workspace_root && strcmp(c->workspace_root, l->root) == 0);
+}
+
+/* Both are named: what was meant, and what it is. Returns 0. */
+static int tell_contradiction(struct desk *d, const struct limits *l, const struct held_row *c)
+{
+	OWNED(str) struct str root = { 0 };
+	const char *of = l->root ? l->root : l->session;
+	int length = l->root ? ROOT_SHOWN : FIND_SHORT;
+
+	str_add_shown(&root, c->workspace_root, strlen(c->workspace_root), ROOT_SHOWN);
+	if (*l->session && c->session_id)
+		return desk_tell(d, SAID_REFUSED, "checkpoint %.*s is of session %.*s, not of %.*s",
+		                 FIND_SHORT, c->id, FIND_SHORT, c->session_id, FIND_SHORT,
+		                 l->session);
+	return desk_tell(d, SAID_REFUSED, "checkpoint %.*s is of %s, not of %s%.*s", FIND_SHORT,
+	                 c->id, str_text(&root), l->root ? "" : "session ", length, of);
+}
+
+/* ---- by id, by label ---- */
+
+/* Those whose id begins with a word. */
+struct candidates {
+	int count; /* of those that fit */
+	char first[ID_BYTES], other[ID_BYTES]; /* the first that fits, that does not; "": none */
+	struct str list;
+};
+
+static void candidates_clear(struct candidates *s)
+{
+	str_clear(&s->list);
+}
+
+static int find_candidates(struct desk *d, const char *word, const struct limits *l,
+                           struct candidates *s, struct err *e)
+{
+	char after[ID_BYTES] = "";
+	int got = 1;
+
+	while (got > 0 && s->count <= CANDIDATES) {
+		OWNED(held_row) struct held_row c = { 0 };
+
+		got = sql_checkpoint_named(d->st, word, after, &c, e);
 		if (got <= 0)
 			break;
-		if (++count < CANDIDATES)
-			add_place(&list, &other);
-		(void)snprintf(after, sizeof(after), "%s", other.id);
+		(void)snprintf(after, sizeof(after), "%s", c.id);
+		if (!fits(l, &c)) {
+			if (!*s->other)
+				(void)snprintf(s->other, sizeof(s->other), "%s", c.id);
+			continue;
+		}
+		if (s->count++ == 0)
+			(void)snprintf(s->first, sizeof(s->first), "%s", c.id);
+		if (s->count <= CANDIDATES)
+			add_place(&s->list, &c);
 	}
-	if (got < 0 || count == 0)
-		return got < 0 ? -1 : 1;
-	(void)desk_tell(d, SAID_UNCLEAR,
-	                "several checkpoints have an id that begins with '%.40s':%s%s", word,
-	                str_text(&list), count < CANDIDATES ? "" : "\n  ...");
+	return got < 0 ? -1 : 0;
+}
+
+/* A session whose id begins so, too, was perhaps meant. 0 or -1. */
+static int add_session(struct desk *d, const char *word, struct str *list, struct err *e)
+{
+	OWNED(found) struct found f = { 0 };
+	int count = d->who->place.channel ? 0 : find_any_sessions(d->st, word, &f, e);
+
+	if (count == 1)
+		str_addf(list, "\n  as session %.*s began: start --session %.*s", FIND_SHORT,
+		         f.session_id, FIND_SHORT, f.session_id);
+	return count < 0 ? -1 : 0;
+}
+
+/* The only one that fits, or why there is none. As find_id. */
+static int take_candidate(struct desk *d, const char *word, const struct limits *l,
+                          struct candidates *s, struct held_row *c, struct err *e)
+{
+	OWNED(held_row) struct held_row other = { 0 };
+
+	if (s->count == 1)
+		return sql_checkpoint_named(d->st, s->first, "", c, e);
+	if (s->count > CANDIDATES)
+		str_add(&s->list, "\n  ...");
+	if (s->count > 1 && add_session(d, word, &s->list, e))
+		return -1;
+	if (s->count > 1)
+		(void)desk_tell(d, SAID_UNCLEAR,
+		                "several checkpoints have an id that begins with '%.40s':%s", word,
+		                str_text(&s->list));
+	else if (sql_checkpoint_named(d->st, s->other, "", &other, e) <= 0)
+		return -1;
+	else
+		(void)tell_contradiction(d, l, &other);
 	return -2;
 }
 
 /* By its id, or the one that a session with this id began with. 1, 0 none, -1; -2 the person has
  * been told. */
-static int find_id(struct desk *d, const char *word, struct held_row *c, struct err *e)
+static int find_id(struct desk *d, const char *word, const struct limits *l, struct held_row *c,
+                   struct err *e)
 {
+	OWNED(candidates) struct candidates s = { 0 };
 	OWNED(found) struct found f = { 0 };
 	int got;
 
 	if (verb_id_length(word) != strlen(word) || !*word)
 		return 0;
-	got = sql_checkpoint_named(d->st, word, "", c, e);
-	if (got < 0)
+	if (find_candidates(d, word, l, &s, e))
 		return -1;
-	if (got > 0)
-		return find_others(d, word, c, e);
+	if (s.count > 0 || *s.other)
+		return take_candidate(d, word, l, &s, c, e);
 	got = find_any_sessions(d->st, word, &f, e);
 	if (got != 1)
 		return got < 0 ? -1 : 0;
@@ -119,16 +207,16 @@ static int find_id(struct desk *d, const char *word, struct held_row *c, struct 
 	return got == 0 ? -2 : got;
 }
 
-/* As find_id. session: NULL: of any. */
-static int find_label(struct desk *d, const char *label, const char *session, struct held_row *c,
-                      struct err *e)
+/* As find_id. session, root: NULL: of any. */
+static int find_label(struct desk *d, const char *label, const char *session, const char *root,
+                      struct held_row *c, struct err *e)
 {
 	OWNED(held_row) struct held_row row = { 0 };
 	OWNED(str) struct str list = { 0 };
 	OWNED(char_ptr) char *first = NULL;
 	int got, count = 0;
 
-	sql_checkpoint_labelled(d->st, label, session, &row);
+	sql_checkpoint_labelled(d->st, label, session, root, &row);
 	while ((got = row_next(&row.row, e)) > 0) {
 		if (count++ == 0)
 			first = xstrdup(row.id);
@@ -143,32 +231,53 @@ static int find_label(struct desk *d, const char *label, const char *session, st
 	return -2;
 }
 
-static int find_called(struct desk *d, const char *label, struct held_row *c, struct err *e)
+/* Of the session or folder that was named, or of this place, before any other. */
+static int find_called(struct desk *d, const char *label, const struct limits *l,
+                       struct held_row *c, struct err *e)
 {
-	const char *own = d->who->place.session_id;
-	int got = own && *label ? find_label(d, label, own, c, e) : 0;
+	const char *own = *l->session ? l->session : l->root ? NULL : d->who->place.session_id;
+	int got = 0;
 
-	return got || !*label ? got : find_label(d, label, NULL, c, e);
+	if (!*label)
+		return 0;
+	if (own || l->root)
+		got = find_label(d, label, own, l->root, c, e);
+	return got ? got : find_label(d, label, NULL, NULL, c, e);
+}
+
+/* As find_id. The label of several words comes first: *ret_whole. */
+static int find_named(struct desk *d, const char *word, const char *line, const struct limits *l,
+                      struct held_row *c, bool *ret_whole, struct err *e)
+{
+	int got = 0;
+
+	if (strcmp(word, line) != 0) {
+		got = find_called(d, line, l, c, e);
+		*ret_whole = got > 0;
+	}
+	if (got == 0)
+		got = find_called(d, word, l, c, e);
+	return got ? got : find_id(d, word, l, c, e);
 }
 
 int desk_find_held(struct desk *d, const char *word, const char *line, const char *id,
                    struct held_row *c, bool *ret_whole, struct err *e)
 {
-	int got;
+	struct limits l = { .root = NULL };
+	int got = read_limits(d, id, &l, e);
 
 	*ret_whole = false;
-	if (!*word && d->w->workspace && *d->w->workspace)
+	if (got <= 0)
+		return got;
+	if (!*word && l.root)
 		return find_newest(d, c, e);
 	if (!*word || strcasecmp(word, START) == 0)
-		return find_of_place(d, id, c, e);
-	got = find_id(d, word, c, e);
-	if (got == 0 && strcmp(word, line) != 0) {
-		got = find_called(d, line, c, e);
-		*ret_whole = got > 0;
-	}
-	if (got == 0)
-		got = find_called(d, word, c, e);
-	if (got != 0)
+		got = find_of_place(d, l.session, c, e);
+	else
+		got = find_named(d, word, line, &l, c, ret_whole, e);
+	if (got > 0 && !fits(&l, c))
+		return tell_contradiction(d, &l, c);
+	if (got != 0 || !*word || strcasecmp(word, START) == 0)
 		return got == -2 ? 0 : got;
 	if (strcmp(d->w->verb->word, "session-restore") == 0 &&
 	    desk_give(d, "session-restore", NULL, word, e) < 0)

@@ -12,7 +12,8 @@
 
 enum { ROOT_SHOWN = 300 };
 
-/* Adds a path in its canonical form. 1, 0 the person has been told. */
+/* Adds a path in its canonical form. It is only compared: also one that no agent could name. 1, 0
+ * the person has been told. */
 static int add_path(struct desk *d, const char *root, const char *path, size_t length, cJSON *paths)
 {
 	OWNED(str) struct str clean = { 0 };
@@ -20,7 +21,7 @@ static int add_path(struct desk *d, const char *root, const char *path, size_t l
 
 	while (length > 1 && path[length - 1] == '/')
 		length--;
-	if (safe_path_clean(root, path, length, &clean, &why))
+	if (safe_path_clean_known(root, path, length, &clean, &why))
 		return desk_tell(d, SAID_REFUSED, "%s", why.text);
 	(void)cJSON_AddItemToArray(paths, cJSON_CreateString(str_text(&clean)));
 	return 1;
@@ -41,17 +42,22 @@ static int add_words(struct desk *d, const char *root, const char *rest, cJSON *
 	return got;
 }
 
-/* One path a line, as programs say them. 1, 0 the person has been told. */
-static int add_lines(struct desk *d, const char *root, const char *rest, cJSON *paths)
+/* A list, as programs say them: an empty one is not all. 1, 0 the person has been told. */
+static int add_list(struct desk *d, const char *root, const cJSON *list, cJSON *paths)
 {
+	const cJSON *one;
 	int got = 1;
 
-	while (got > 0 && *(rest += strspn(rest, "\n"))) {
-		size_t n = strcspn(rest, "\n");
-
-		got = add_path(d, root, rest, n, paths);
-		rest += n;
-	}
+	if (!list)
+		return 1;
+	if (!cJSON_IsArray(list) || !list->child)
+		return desk_tell(d, SAID_REFUSED,
+		                 "paths must be a list of texts, at least one; without it all is "
+		                 "put back");
+	for (one = list->child; one && got > 0; one = one->next)
+		got = cJSON_IsString(one)
+		          ? add_path(d, root, one->valuestring, strlen(one->valuestring), paths)
+		          : desk_tell(d, SAID_REFUSED, "paths must be a list of texts");
 	return got;
 }
 
@@ -95,11 +101,11 @@ static int read_order(struct desk *d, struct held_row *c, cJSON *paths, struct e
 	if (word.length == 0)
 		return desk_tell(d, SAID_UNCLEAR, "which checkpoint? `%s` lists them",
 		                 d->who->place.channel ? "session-checkpoints" : "checkpoint list");
-	got = desk_find_held(d, str_text(&word), line, "", c, &whole, e);
+	got = desk_find_held(d, str_text(&word), line, w->session ? w->session : "", c, &whole, e);
 	if (got <= 0 || (w->line && whole))
 		return got;
 	return w->line ? add_words(d, c->workspace_root, rest, paths)
-	               : add_lines(d, c->workspace_root, w->text ? w->text : "", paths);
+	               : add_list(d, c->workspace_root, w->paths, paths);
 }
 
 int desk_restore(struct desk *d, struct err *e)

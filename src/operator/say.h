@@ -40,6 +40,8 @@ struct words {
 	const cJSON *form; /* refine: a value for each field of a form, by its number from 0, as for
 	                      field_fit: {"0": "a text", "1": 2, "2": [1, 3]}; NULL: text says it */
 	const char *agent, *workspace; /* of an agent to be started; of files: also a folder */
+	const char *session; /* session-restore: whose checkpoint it must be */
+	const cJSON *paths; /* session-restore: a list of texts, what of it; NULL: all */
 	const char *park; /* of an agent to be started: seconds, or "never" */
 	const char *depth, *lines; /* of files: a number; 10:50 */
 	const char *edited; /* approve: the command or the file's content that is approved instead
@@ -84,8 +86,9 @@ int operator_tell(struct store *st, const struct speaker *who, const char *text,
                   struct err *e);
 
 /* Finds the checkpoint that w->text names: by the beginning of its id, its label, the session that
- * began with it, or as "start" of session w->id (NULL: the one that is live). 1; 0 out says why
- * not; -1. As operator_say. */
+ * began with it, or as "start" of session w->id (NULL: the one that is live). It must be of that
+ * session, and of the folder w->workspace, if they are given. 1; 0 out says why not; -1. As
+ * operator_say. */
 int operator_checkpoint(struct store *st, const struct speaker *who, const struct words *w,
                         struct said *out, char id[ID_BYTES], struct err *e);
 

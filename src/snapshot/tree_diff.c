@@ -49,16 +49,23 @@ static void add_line(const struct tree *t, const struct manifest_change *c, cons
 	str_add_char(t->out, '\n');
 }
 
-/* Reads a side of a file that may be shown. 1 it is text, 0 it is not, -1. */
-static int read_text(const struct tree *t, const struct entry *entry, struct str *bytes)
+/* Reads a side of a file that may be shown. 0, and *unfit is why it is not, if it is not; -1. */
+static int read_text(const struct tree *t, const struct entry *entry, struct str *bytes,
+                     const char **unfit)
 {
-	if (!entry)
-		return 1;
-	if (entry->size > TREE_DIFF_FILE_BYTES)
+	if (!entry || *unfit)
 		return 0;
+	if (entry->size > TREE_DIFF_FILE_BYTES) {
+		*unfit = " (binary or long)";
+		return 0;
+	}
 	if (object_read(t->objects, entry->hash.text, TREE_DIFF_FILE_BYTES, bytes, t->e))
 		return -1;
-	return !bytes->length || !memchr(bytes->bytes, '\0', bytes->length);
+	if (memchr(str_text(bytes), '\0', bytes->length))
+		*unfit = " (binary or long)";
+	else if (!utf8_valid(str_text(bytes), bytes->length))
+		*unfit = " (no text in UTF-8)";
+	return 0;
 }
 
 static int add_change(const struct manifest_change *c, void *arg)
@@ -67,7 +74,7 @@ static int add_change(const struct manifest_change *c, void *arg)
 	OWNED(str) struct str before = { 0 };
 	OWNED(str) struct str after = { 0 };
 	const struct entry *named = c->before ? c->before : c->after;
-	int text;
+	const char *unfit = NULL;
 
 	if (!named)
 		return 0; /* neither: never */
@@ -80,13 +87,10 @@ static int add_change(const struct manifest_change *c, void *arg)
 		add_line(t, c, "");
 		return 0;
 	}
-	text = read_text(t, c->before, &before);
-	if (text > 0)
-		text = read_text(t, c->after, &after);
-	if (text < 0)
+	if (read_text(t, c->before, &before, &unfit) || read_text(t, c->after, &after, &unfit))
 		return -1;
-	if (text == 0)
-		add_line(t, c, " (binary or long)");
+	if (unfit)
+		add_line(t, c, unfit);
 	else
 		diff_compute(named->path, c->before ? str_text(&before) : NULL, before.length,
 		             c->after ? str_text(&after) : NULL, after.length, t->out);

@@ -9,8 +9,9 @@ enum {
 };
 
 /* Appends the differences in the order of their paths: text as diff_compute shows it; binary and
- * long files, links, folders and modes by a line each. Until out has most bytes: then one line says
- * so. a and b must be fresh from manifest_open. 0 or -1. */
+ * long files, those that are no UTF-8, links, folders and modes by a line each. All of it is UTF-8:
+ * other bytes in names are escaped. Until out has most bytes: then one line says so. a and b must
+ * be fresh from manifest_open. 0 or -1. */
 int tree_diff(struct manifest *a, struct manifest *b, size_t most, struct str *out, struct err *e);
 
 #endif

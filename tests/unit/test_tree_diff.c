@@ -81,12 +81,35 @@ START_TEST(text_is_a_diff_and_all_else_a_line)
 }
 END_TEST
 
+/* git would read these names so. */
+START_TEST(what_is_not_utf8_is_escaped_in_names_and_not_shown_in_files)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct sha256 before, after;
+
+	fresh(&o);
+	sh("printf 'caf\\351\\n' >latin; printf 'a\\n' >text; ln -s \"$(printf 'x\\377')\" link");
+	before = take(&o);
+	sh("printf 'th\\351\\n' >latin; printf 'b\\n' >text; ln -sfn \"$(printf 'y\\377')\" link;"
+	   "echo new >\"$(printf 'bad\\377name')\"; mkdir \"$(printf 'dir\\377')\"");
+	after = take(&o);
+	compare(&o, before, after, 10000,
+	        "--- /dev/null\n+++ \"b/bad\\377name\"\n@@ -0,0 +1 @@\n+new\n"
+	        "dir\\xff: nothing -> a folder, mode 755\n"
+	        "latin (no text in UTF-8): a file of 5 bytes, mode 644 -> a file of 4 bytes, mode "
+	        "644\n"
+	        "link: a link to x\\xff -> a link to y\\xff\n"
+	        "--- a/text\n+++ b/text\n@@ -1 +1 @@\n-a\n+b\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tree_diff");
 	TCase *t = tcase_create("tree_diff");
 
 	tcase_add_test(t, text_is_a_diff_and_all_else_a_line);
+	tcase_add_test(t, what_is_not_utf8_is_escaped_in_names_and_not_shown_in_files);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -83,6 +83,14 @@ END_TEST
 
 START_TEST(programs_take_compare_and_restore_checkpoints)
 {
+	static const char *const NO_PATHS[][2] = {
+		{ "[]", "at least one; without it all is put back" },
+		{ "[\"\"]", "\"\" is empty" },
+		{ "\"my notes.txt\"", "paths must be a list of texts" },
+		{ "[\"my notes.txt\",7]", "paths must be a list of texts" },
+		{ "{}", "paths must be a list of texts" },
+		{ "null", "paths must be a list of texts" },
+	};
 	OWNED(str) struct str line = { 0 };
 	const char *reply, *folder;
 
@@ -108,6 +116,17 @@ START_TEST(programs_take_compare_and_restore_checkpoints)
 	is_refused(says_back("{\"command\":\"diff\",\"checkpoint\":\"second\"}"),
 	           "none is called that");
 	is_refused(says_back("{\"command\":\"session-restore\"}"), "which checkpoint?");
+	for (size_t i = 0; i < COUNT(NO_PATHS); i++) {
+		str_reset(&line);
+		str_addf(&line, "{\"command\":\"session-restore\",\"id\":\"first\",\"paths\":%s}",
+		         NO_PATHS[i][0]);
+		is_refused(says_back(line.bytes), NO_PATHS[i][1]);
+	}
+	expect("SELECT count(*) FROM workspace_restore", "0\n");
+	is_refused(
+	    says_back("{\"command\":\"session-restore\",\"id\":\"first\",\"workspace\":\"/x\"}"),
+	    ", not of /x");
+	str_reset(&line);
 	is_done(says_back("{\"command\":\"session-restore\",\"id\":\"first\","
 	                  "\"paths\":[\"my notes.txt\"]}"),
 	        "ordered");

@@ -42,6 +42,11 @@ static void says(const char *arguments, int status, const char *part)
 	ck_assert_msg(got == status, "%s: status %d:\n%s", arguments, got, out);
 }
 
+static void contains(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is missing in:\n%s", part, text);
+}
+
 static char id[40]; /* of the checkpoint */
 
 /* As the supervisor does, so that ctl finds the bells of the workers. */
@@ -216,6 +221,43 @@ START_TEST(a_name_with_a_line_break_is_quoted_as_in_other_diffs)
 }
 END_TEST
 
+START_TEST(one_file_that_is_not_utf8_keeps_none_of_the_others_from_being_shown)
+{
+	OWNED(str) struct str line = { 0 };
+	OWNED(char_ptr) char *second = NULL;
+
+	given_changes();
+	file("latin.txt", "caf\xE9\n");
+	file("bad\xFF.txt", "x\n");
+	ck_assert_int_eq(symlink("to\xFF", in("link")), 0);
+	(void)start_worker("reader");
+	str_addf(&line, "diff %s", id);
+	says(line.bytes, 0, "-one\n+two\n");
+	says(line.bytes, 0, "+++ \"b/bad\\377.txt\"\n@@ -0,0 +1 @@\n+x\n");
+	says(line.bytes, 0, "latin.txt (no text in UTF-8): nothing -> a file of 5 bytes");
+	says(line.bytes, 0, "link: nothing -> a link to to\\xff\n");
+
+	given("INSERT INTO command (verb, session_id, argument) VALUES ('session-checkpoint', 's',"
+	      " 'second')");
+	expect_soon("SELECT state FROM checkpoint WHERE label = 'second'", "done\n");
+	str_reset(&line);
+	str_addf(&line, "checkpoint diff %s second", id);
+	says(line.bytes, 0, "+++ \"b/bad\\377.txt\"\n");
+
+	order(NULL);
+	compare();
+	expect(STATE, "asked|\n");
+	second = rows("SELECT body FROM request");
+	contains(second, "  bad\\xff.txt\n");
+	contains(second, "--- \"a/bad\\377.txt\"\n+++ /dev/null\n");
+	contains(second, "latin.txt: no diff, it is large or no text\n");
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("bad\xFF.txt", "(none)");
+}
+END_TEST
+
 /* An approved change of risk critical, whose write has been ordered. */
 static void given_critical(void)
 {
@@ -266,6 +308,25 @@ START_TEST(a_critical_change_waits_half_a_minute_for_a_checkpoint_that_does_not_
 	run_worker("applier");
 	expect("SELECT state FROM apply", "applied\n");
 	file_is("a.txt", "new\n");
+	/* It would hold what the change has made of the workspace. */
+	(void)start_worker("archivist");
+	given("INSERT INTO command (verb, session_id) VALUES ('session-checkpoint', 's')");
+	expect_soon("SELECT kind, state, why FROM checkpoint ORDER BY seq",
+	            "apply|refused|the write did not wait for it\nordered|done|\n");
+}
+END_TEST
+
+/* It is being taken when the write begins: what it found may be of before or of after. */
+START_TEST(a_checkpoint_in_which_a_critical_change_began_does_not_count)
+{
+	given_critical();
+	advance(31 * 1000);
+	given("UPDATE checkpoint SET state = 'claimed', claim = 1, attempts = 1, worker_id = 'w'");
+	run_worker("applier");
+	expect("SELECT state FROM apply", "applied\n");
+	given("UPDATE checkpoint SET state = 'done', manifest = printf('%064d', 1), files = 1"
+	      " WHERE state = 'claimed' AND worker_id = 'w'");
+	expect("SELECT state, why FROM checkpoint", "refused|the write did not wait for it\n");
 }
 END_TEST
 
@@ -550,9 +611,11 @@ int main(void)
 	tcase_add_test(c, a_path_that_is_nowhere_is_named_and_nothing_is_put_back);
 	tcase_add_test(c, a_new_folder_with_nothing_but_ignored_files_is_left_alone);
 	tcase_add_test(c, a_gitignore_that_changes_hides_nothing_and_removes_nothing);
+	tcase_add_test(c, one_file_that_is_not_utf8_keeps_none_of_the_others_from_being_shown);
 	tcase_add_test(c, a_critical_change_waits_until_what_it_replaces_is_kept);
 	tcase_add_test(c,
 	               a_critical_change_waits_half_a_minute_for_a_checkpoint_that_does_not_come);
+	tcase_add_test(c, a_checkpoint_in_which_a_critical_change_began_does_not_count);
 	tcase_add_test(c, a_checkpoint_outlives_its_session);
 	tcase_add_test(c,
 	               what_an_ended_session_kept_is_asked_about_in_the_one_that_works_there_now);

@@ -130,16 +130,6 @@ static const char *text_of(const cJSON *line, const char *name, char *buffer, si
 	return buffer;
 }
 
-/* The paths of a restore: a text with one a line, or a list. NULL: none. */
-static const char *paths_of(const cJSON *line, struct str *lines)
-{
-	const cJSON *paths = cJSON_GetObjectItemCaseSensitive(line, "paths"), *one;
-
-	cJSON_ArrayForEach (one, paths)
-		str_addf(lines, "%s\n", cJSON_IsString(one) ? one->valuestring : "");
-	return cJSON_IsArray(paths) ? str_text(lines) : json_text(line, "paths");
-}
-
 /* A refused answer is kept as a row too, so the transaction commits in either case. */
 static int run(struct front *f, const cJSON *line, struct said *out, struct err *e)
 {
@@ -151,15 +141,14 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 		           .certain = true };
 	struct store *st = &f->worker.store;
 	struct err commit = { 0 };
-	OWNED(str) struct str paths = { 0 };
 	char depth[24], park[24];
 	int failed;
 
 	if (!w.verb)
 		return -1;
-	w.text = strcmp(w.verb->word, "session-restore") == 0
-	             ? paths_of(line, &paths)
-	             : json_text(line, text_member(w.verb));
+	w.text = json_text(line, text_member(w.verb));
+	w.session = json_text(line, "session");
+	w.paths = cJSON_GetObjectItemCaseSensitive(line, "paths");
 	w.digest = json_text(line, "digest");
 	w.edited = json_text(line, "edited");
 	w.agent = json_text(line, "agent");

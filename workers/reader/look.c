@@ -175,9 +175,10 @@ static void add_why(struct str *out, const struct err *e)
 {
 	static const char VIOLATION[] = "path violation: ";
 	bool denied = strncmp(e->text, VIOLATION, strlen(VIOLATION)) == 0;
+	const char *why = e->text + (denied ? strlen(VIOLATION) : 0);
 
-	str_addf(out, "%s%s", denied ? "permission denied: " : "",
-	         e->text + (denied ? strlen(VIOLATION) : 0));
+	str_add(out, denied ? "permission denied: " : "");
+	visible_add(out, why, strlen(why), true); /* a name in it may be no UTF-8 */
 }
 
 static int answer(const struct look_order *o, int out)
