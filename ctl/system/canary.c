@@ -480,7 +480,8 @@ static void leave_to_hand(struct canary *c)
 	    &c->by_hand,
 	    "In an empty folder, tell its agent: write a file `canary` with the word canary, "
 	    "then run the command `touch canary2`. Both must appear in agent-intercom-ctl inbox; "
-	    "reject them there. If a file exists before that, the gate is OPEN.");
+	    "reject them there, and run this again. If a file exists before that, the gate is "
+	    "OPEN. Repeat it with each version.");
 }
 
 void canary_look(struct canary *c)

@@ -33,6 +33,14 @@ void doctor_tell(struct doctor *d, enum verdict verdict, const char *what, const
  */
 void doctor_check_workspaces(struct doctor *d, const char *host, bool managed);
 
+/* ---- doctor_gate_hand.c ---- */
+
+struct canary;
+
+/* Fills in what the last trial by hand of a host that takes no model of ours says, if there was
+ * one: state, version, detail. */
+void doctor_judge_by_hand(struct doctor *d, struct canary *c);
+
 /* ---- doctor_slack.c ---- */
 
 /* Checks what a start from this shell would find about Slack, and asks Slack itself. */

@@ -250,6 +250,8 @@ static void try_canary(struct look *l, bool managed)
 
 	(void)fflush(stdout);
 	canary_look(&c);
+	if (c.by_hand.length)
+		doctor_judge_by_hand(l->d, &c);
 	doctor_tell(l->d, VERDICTS[c.state], l->what, "%s%s%s%s: %s", WORDS[c.state],
 	            c.version.length ? " (" : "", str_text(&c.version), c.version.length ? ")" : "",
 	            str_text(&c.detail));
