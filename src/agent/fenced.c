@@ -55,12 +55,11 @@ static bool find_folder(const char *path, bool is_file, char out[PATH_MAX])
 	return true;
 }
 
-static int check_ours(const char *written, const struct fenced_place *place, struct err *e)
+static int check_ours(const char *written, const char *real, const struct fenced_place *place,
+                      struct err *e)
 {
-	char real[PATH_MAX], ours[PATH_MAX];
+	char ours[PATH_MAX];
 
-	if (!realpath(written, real))
-		return 0; /* out of reach, as long as it is not there */
 	for (int i = 0; i < 2; i++) {
 		if (!find_folder(i ? place->run_dir : place->database, !i, ours) ||
 		    !is_within(ours, real))
@@ -75,22 +74,34 @@ static int check_ours(const char *written, const struct fenced_place *place, str
 
 /* ---- the fence ---- */
 
+/* What a name leads to now, so that no link decides later. */
+static int allow_write(struct fenced *f, const char *path, const struct fenced_place *place,
+                       struct err *e)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		return 0; /* it stays out of reach */
+	if (check_ours(path, real, place, e))
+		return -1;
+	allow(f, real, FENCE_WRITE | FENCE_RUN);
+	return 0;
+}
+
 static int allow_writes(struct fenced *f, const cJSON *rules, const struct fenced_place *place,
                         struct err *e)
 {
 	const cJSON *one;
 
-	allow(f, place->workspace, FENCE_WRITE | FENCE_RUN);
-	if (check_ours(place->workspace, place, e))
+	if (allow_write(f, place->workspace, place, e))
 		return -1;
 	cJSON_ArrayForEach (one, cJSON_GetObjectItemCaseSensitive(rules, "write")) {
 		size_t length = strlen(one->valuestring);
 
 		if (length > 1 && one->valuestring[length - 1] == '/')
 			(void)io_make_parents(one->valuestring, FOLDER_MODE);
-		if (check_ours(one->valuestring, place, e))
+		if (allow_write(f, one->valuestring, place, e))
 			return -1;
-		allow(f, one->valuestring, FENCE_WRITE | FENCE_RUN);
 	}
 	for (size_t i = 0; i < COUNT(DEVICES); i++)
 		allow(f, DEVICES[i], FENCE_WRITE | FENCE_DEVICES);
@@ -154,8 +165,10 @@ int fenced_make(const char *json, const struct fenced_place *place, struct fence
 	OWNED(cJSON_ptr) cJSON *rules = json ? cJSON_Parse(json) : NULL;
 	int abi = fence_abi();
 
-	if (!rules)
+	if (!json)
 		return 0;
+	if (!rules)
+		return err_set(e, ERR_INPUT, "the fence of the agent's profile cannot be read");
 	if (abi < RENAMES_ABI)
 		return err_set(e, ERR_INPUT,
 		               "the agent's profile has a fence, for which this kernel lacks "
