@@ -17,7 +17,10 @@ SELECT seq FROM apply WHERE request_seq = :request AND state = 'applied';
 SELECT updated_at FROM apply WHERE request_seq = :request AND state = 'undone';
 
 -- name: apply_read :one
-SELECT seq, request_seq, state, force, forced, error_code, why, question_seq
+-- unkept: why there is no checkpoint before it, although there should be.
+SELECT seq, request_seq, state, force, forced, error_code, why, question_seq,
+       (SELECT k.why FROM checkpoint AS k
+         WHERE k.apply_seq = apply.seq AND k.state = 'refused') AS unkept
   FROM apply WHERE seq = :seq;
 
 -- name: file_change_list :many

@@ -109,6 +109,7 @@ UPDATE request SET delivered_at = NULL
 -- type: chosen text
 -- type: gate_class text
 -- type: withheld text
+-- type: checkpoint text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
@@ -127,6 +128,10 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
            AND NOT EXISTS (SELECT 1 FROM gate_call AS u
                             WHERE u.request_seq = r.seq AND u.decision = 'allow')
          ORDER BY g.seq DESC LIMIT 1) AS withheld,
+       (SELECT CASE k.state WHEN 'done' THEN k.id WHEN 'lost' THEN 'lost: ' || k.why
+                            ELSE 'none: ' || k.why END
+          FROM apply AS a JOIN checkpoint AS k ON k.apply_seq = a.seq
+         WHERE a.request_seq = r.seq AND a.kind = 'write' AND a.state = 'applied') AS checkpoint,
        NOT EXISTS (SELECT 1 FROM workspace AS w
                     WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r

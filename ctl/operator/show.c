@@ -108,6 +108,7 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 		{ "decided_by", r->row.decided_by },
 		{ "decided_at", r->row.decided_at },
 		{ "consumed_at", r->row.consumed_at },
+		{ "checkpoint", r->row.checkpoint },
 		{ "withheld", r->row.withheld },
 	};
 
@@ -136,7 +137,7 @@ static void field(const struct ctl *c, const char *name, const char *text)
 	if (!text)
 		return;
 	print_look(c, LOOK_DIM);
-	(void)printf("%-10s", name);
+	(void)printf("%-9s ", name);
 	print_look(c, LOOK_PLAIN);
 	print_visible(text);
 	(void)putchar('\n');
@@ -286,6 +287,7 @@ static void print_decided(const struct ctl *c, const struct request *r)
 	field(c, "reason", r->row.reason);
 	field(c, "text", r->row.instruction);
 	instant_field(c, "written", r->row.consumed_at, true);
+	field(c, "checkpoint", r->row.checkpoint);
 	field(c, "not done", r->row.withheld);
 }
 

@@ -98,10 +98,11 @@ static bool fits(const struct limits *l, const struct held_row *c)
 static int tell_contradiction(struct desk *d, const struct limits *l, const struct held_row *c)
 {
 	OWNED(str) struct str root = { 0 };
+	const char *is = c->workspace_root ? c->workspace_root : "";
 	const char *of = l->root ? l->root : l->session;
 	int length = l->root ? ROOT_SHOWN : FIND_SHORT;
 
-	str_add_shown(&root, c->workspace_root, strlen(c->workspace_root), ROOT_SHOWN);
+	str_add_shown(&root, is, strlen(is), ROOT_SHOWN);
 	if (*l->session && c->session_id)
 		return desk_tell(d, SAID_REFUSED, "checkpoint %.*s is of session %.*s, not of %.*s",
 		                 FIND_SHORT, c->id, FIND_SHORT, c->session_id, FIND_SHORT,

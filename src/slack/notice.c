@@ -400,6 +400,17 @@ static void add_written(struct str *out, const struct slack_write *said)
 		add_way_back(out, w);
 }
 
+/* A critical change was to have one. */
+static void add_unkept(const char *why, struct slack_said *out)
+{
+	OWNED(str) struct str text = { 0 };
+
+	str_add(&text, "⚠️ Without a checkpoint before it: ");
+	add_reason(&text, why);
+	str_addf(&out->text, "\n%s", text.bytes);
+	blocks_add_context(out->blocks, text.bytes);
+}
+
 void slack_notice_write(const struct slack_write *said, struct slack_said *out)
 {
 	const struct slack_apply_row *w = said->apply;
@@ -422,6 +433,8 @@ void slack_notice_write(const struct slack_write *said, struct slack_said *out)
 	str_add(&out->text, str_text(&text));
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&text));
+	if (applied && w->unkept)
+		add_unkept(w->unkept, out);
 	if (applied && !w->undone && w->id)
 		blocks_add_button(blocks_add_actions(out->blocks, "write_", w->id), "write_undo",
 		                  "Undo", w->id, NULL);

@@ -81,6 +81,47 @@ START_TEST(an_agent_asks_the_operator_approves_and_the_file_is_written)
 }
 END_TEST
 
+/* It is written all the same, because an operator has approved it: whoever it concerns is told. */
+START_TEST(a_critical_change_without_its_checkpoint_says_so)
+{
+	OWNED(char_ptr) char *plain = proposal("f.c", "two\n");
+	OWNED(str) struct str arguments = { 0 };
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(char_ptr) char *request = NULL;
+	struct agent a;
+	struct wire w;
+	const char *id;
+
+	site = given_running_site();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('checkpoint.auto', 'true', 'file', '2026-01-01T08:00:00.000Z'),"
+	      " ('checkpoint.max_files', '1', 'file', '2026-01-01T08:00:00.000Z')"
+	      " ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+	put_file(site.workspace, "f.c", "one\n");
+	put_file(site.workspace, "g.c", "one\n");
+	a = newcomer();
+	str_addf(&arguments, "%.*s,\"risk_level\":\"critical\"}", (int)strlen(plain) - 1, plain);
+	id = begin(&a, &w, "check_clearance", arguments.bytes);
+	ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
+	answer = agent_end(&w);
+	request = diff_of(id);
+	written = agent_call(&a, "check_diff", request);
+	has(written, "status", "applied");
+	has(written, "checkpoint",
+	    "none: the workspace has more than 1 files and folders (setting "
+	    "checkpoint.max_files)");
+	ck_assert_int_eq(ctl(&said, "--text show %s", id), 0);
+	says(said.bytes, "\ncheckpoint none: the workspace has more than 1 files");
+	ck_assert_int_eq(ctl(&said, "--json show %s", id), 0);
+	has(said.bytes, "checkpoint",
+	    "none: the workspace has more than 1 files and folders (setting "
+	    "checkpoint.max_files)");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
 {
 	static const char DIFF[] =
@@ -555,6 +596,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 90);
+	tcase_add_test(c, a_critical_change_without_its_checkpoint_says_so);
 	tcase_add_test(c, an_agent_asks_the_operator_approves_and_the_file_is_written);
 	tcase_add_test(c, a_diff_of_many_files_is_shown_written_whole_and_taken_back);
 	tcase_add_test(c, two_appliers_and_two_calls_for_each_make_one_write_each);

@@ -34,6 +34,16 @@ START_TEST(a_write_is_told_with_its_files)
 	row.undone = false;
 	row.id = NULL;
 
+	row.unkept = "the write did not wait for it <x>";
+	slack_notice_write(&w, &s);
+	OWNED(char_ptr) char *unkept = said(&s);
+	holds(unkept,
+	      "⚠️ Without a checkpoint before it: the write did not wait for it &lt;x&gt;");
+	ck_assert_ptr_nonnull(
+	    strstr(str_text(&s.text), "\n⚠️ Without a checkpoint before it: "));
+	slack_said_clear(&s);
+	row.unkept = NULL;
+
 	row.forced = true;
 	row.id = "0190aaaa";
 	(void)cJSON_AddNumberToObject(cJSON_GetArrayItem(files, 0), "overwrote", 16);

@@ -194,6 +194,12 @@ static int result(struct store *st, int64_t apply, struct telling *t, struct err
 	if (w.forced)
 		json_member(&t->result, "warning",
 		            "force: what had changed since the proposal was overwritten");
+	if (applied && w.unkept) {
+		OWNED(str) struct str none = { 0 };
+
+		str_addf(&none, "none: %s", w.unkept);
+		json_member(&t->result, "checkpoint", none.bytes);
+	}
 	json_object_end(&t->result);
 	return 0;
 }
@@ -222,7 +228,9 @@ const struct tool TOOL_CHECK_DIFF = {
 	    "\"from\":{\"type\":\"string\"},\"to\":{\"type\":\"string\"}},\"required\":["
 	    "\"from\",\"to\"]}},"
 	    "\"warning\":{\"type\":\"string\",\"description\":\"what force "
-	    "overwrote\"}," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS
+	    "overwrote\"},"
+	    "\"checkpoint\":{\"type\":\"string\",\"description\":\"why the workspace was not "
+	    "kept before this critical change\"}," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS
 	    "},\"required\":[\"status\"]}"),
 	.destructive = true,
 	.run = run,
