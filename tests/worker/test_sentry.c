@@ -182,23 +182,6 @@ START_TEST(hooks_that_are_gone_are_missed_until_they_are_back)
 }
 END_TEST
 
-/* Its settings are TOML. */
-START_TEST(a_workspace_that_switches_hooks_of_codex_off_is_told)
-{
-	OWNED(str) struct str hooks = { 0 };
-	char expected[1000];
-
-	str_addf(&hooks, "{\"command\": \"%s/hook codex PreToolUse\"}", home);
-	make(home, ".codex/hooks.json", str_text(&hooks));
-	make(ws, ".codex/config.toml", "[features]\nhooks = false\n");
-	given_session(1);
-	run_worker("sentry");
-	(void)snprintf(expected, sizeof(expected), "switched_off|codex|%s/.codex/config.toml|1\n",
-	               ws);
-	expect(OPEN_LAPSES, expected);
-}
-END_TEST
-
 static void is_broken(void)
 {
 	char expected[1000];
@@ -298,7 +281,6 @@ int main(void)
 	tcase_add_test(c, hooks_that_are_gone_are_missed_until_they_are_back);
 	tcase_add_test(c,
 	               a_hook_program_that_is_gone_or_not_executable_is_told_until_it_can_be_run);
-	tcase_add_test(c, a_workspace_that_switches_hooks_of_codex_off_is_told);
 	tcase_add_test(c, what_was_uninstalled_is_not_missed);
 	tcase_add_test(c, an_agent_whose_hooks_never_call_is_told_once_for_its_session);
 	tcase_add_test(c, a_version_that_no_canary_has_tried_is_told_until_one_has);
