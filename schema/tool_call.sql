@@ -10,6 +10,8 @@ CREATE TABLE tool_call (
   session_seq    INTEGER NOT NULL REFERENCES session (seq), -- fixed
   rpc_id         TEXT NOT NULL,             -- fixed: JSON token of the request's id, canonical
   progress_token TEXT,                      -- fixed: JSON token, if the caller wants progress
+  traceparent    TEXT,                      -- fixed: W3C Trace Context of its client, version 00;
+                                            -- NULL: it sent none, or a malformed one
   era            TEXT NOT NULL CHECK (era IN ('legacy', 'modern')), -- fixed
   tool           TEXT NOT NULL,             -- fixed
   arguments      TEXT,                      -- fixed: JSON
@@ -34,7 +36,12 @@ CREATE TABLE tool_call (
   finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'), -- once: the result was sent
   CHECK ((state = 'done') = (finished_at IS NOT NULL)),
   CHECK (state <> 'answered' OR answered_at IS NOT NULL),
-  CHECK (state <> 'waiting' OR request_seq IS NOT NULL OR apply_seq IS NOT NULL)
+  CHECK (state <> 'waiting' OR request_seq IS NOT NULL OR apply_seq IS NOT NULL),
+  CHECK (traceparent IS NULL
+         OR (traceparent GLOB '00-????????????????????????????????-????????????????-??'
+             AND traceparent NOT GLOB '*[^-0-9a-f]*' AND traceparent NOT GLOB '*-*-*-*-*'
+             AND traceparent NOT GLOB '*-00000000000000000000000000000000-*'
+             AND traceparent NOT GLOB '*-0000000000000000-*'))
 ) STRICT;
 -- refuses: exists: a row with this seq or task_id is there already
 CREATE UNIQUE INDEX tool_call_task ON tool_call (task_id) WHERE task_id IS NOT NULL;

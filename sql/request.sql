@@ -248,9 +248,11 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
  ORDER BY r.seq;
 
--- name: request_listeners :number
--- How many get the answer at once.
-SELECT count(*) AS listeners FROM request_listener WHERE request_seq = :seq;
+-- name: request_calls :one
+-- How many get the answer at once, and the trace that the newest call belongs to.
+SELECT (SELECT count(*) FROM request_listener WHERE request_seq = :seq) AS listeners,
+       (SELECT traceparent FROM tool_call WHERE request_seq = :seq ORDER BY seq DESC LIMIT 1)
+         AS traceparent;
 
 -- name: request_file_delete :rows
 DELETE FROM request_file WHERE seq IN (

@@ -1,18 +1,18 @@
 -- Every statement on `tool_call` and `ended_call`, in the order of a call's life.
 
 -- name: tool_call_insert_done :insert
-INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments, arguments_seq,
-  digest, state, result, result_seq, is_error, told_answer, request_seq, apply_seq, created_at,
+INSERT INTO tool_call (connection_seq, session_seq, rpc_id, traceparent, era, tool, arguments,
+  arguments_seq, digest, state, result, result_seq, is_error, told_answer, request_seq, apply_seq, created_at,
   answered_at, finished_at)
-VALUES (:connection, :session, :rpc_id, :era, :tool, :arguments, :arguments_seq, :digest, 'done',
-  :result, :result_seq, :is_error, :told_answer, :request, :apply, :now, :now, :now);
+VALUES (:connection, :session, :rpc_id, :traceparent, :era, :tool, :arguments, :arguments_seq, :digest,
+  'done', :result, :result_seq, :is_error, :told_answer, :request, :apply, :now, :now, :now);
 
 -- name: tool_call_insert_waiting :insert
-INSERT INTO tool_call (connection_seq, session_seq, rpc_id, progress_token, era, tool, arguments,
-  arguments_seq, digest, state, request_seq, apply_seq, wait_until, listener, task_id, task_ttl_ms,
+INSERT INTO tool_call (connection_seq, session_seq, rpc_id, progress_token, traceparent, era, tool,
+  arguments, arguments_seq, digest, state, request_seq, apply_seq, wait_until, listener, task_id, task_ttl_ms,
   created_at)
-VALUES (:connection, :session, :rpc_id, :progress_token, :era, :tool, :arguments, :arguments_seq,
-  :digest, 'waiting', :request, :apply, :wait_until, :listener, :task, :task_ttl_ms, :now);
+VALUES (:connection, :session, :rpc_id, :progress_token, :traceparent, :era, :tool, :arguments,
+  :arguments_seq, :digest, 'waiting', :request, :apply, :wait_until, :listener, :task, :task_ttl_ms, :now);
 
 -- name: tool_call_by_task :number
 SELECT seq FROM tool_call WHERE task_id = :task;
@@ -28,8 +28,8 @@ SELECT seq, tool, digest, state FROM tool_call
  WHERE connection_seq = :connection AND rpc_id = :rpc_id ORDER BY seq DESC LIMIT 1;
 
 -- name: tool_call_read :one
-SELECT seq, connection_seq, session_seq, rpc_id, progress_token, era, tool, digest, state,
-       request_seq, apply_seq, result, result_seq, is_error, created_at
+SELECT seq, connection_seq, session_seq, rpc_id, progress_token, traceparent, era, tool, digest,
+       state, request_seq, apply_seq, result, result_seq, is_error, created_at
   FROM tool_call WHERE seq = :seq;
 
 -- name: tool_call_listen :exec

@@ -138,7 +138,7 @@ int restore_checkpoint(struct ctl *c, const char *id, const char *root, struct e
 /* ---- showing one request (show.c) ---- */
 
 void show_request(const struct ctl *c, const struct request *r, int64_t listeners);
-cJSON *request_json(const struct request *r, int64_t listeners);
+cJSON *request_json(const struct request *r, const struct request_calls_row *calls);
 /* ---- output (output.c) ---- */
 
 enum look { LOOK_PLAIN, LOOK_BOLD, LOOK_DIM, LOOK_RED, LOOK_GREEN, LOOK_YELLOW, LOOK_CYAN };

@@ -21,6 +21,7 @@ static void print_json(const struct timeline_since_row *row)
 	json_add_text(o, "request_id", row->request_id);
 	json_add_text(o, "title", row->title);
 	json_add_text(o, "file_path", row->file_path);
+	json_add_text(o, "traceparent", row->traceparent);
 	json_raw(o, "detail", row->detail);
 	json_print_line(o);
 }

@@ -77,7 +77,7 @@ static void add_number(cJSON *o, const char *name, int64_t value)
 		(void)cJSON_AddNumberToObject(o, name, (double)value);
 }
 
-cJSON *request_json(const struct request *r, int64_t listeners)
+cJSON *request_json(const struct request *r, const struct request_calls_row *calls)
 {
 	cJSON *o = cJSON_CreateObject();
 	const struct {
@@ -110,6 +110,7 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 		{ "consumed_at", r->row.consumed_at },
 		{ "checkpoint", r->row.checkpoint },
 		{ "withheld", r->row.withheld },
+		{ "traceparent", calls->traceparent },
 	};
 
 	for (size_t i = 0; i < COUNT(texts); i++)
@@ -117,7 +118,7 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 	(void)cJSON_AddBoolToObject(o, "is_new_workspace", r->row.is_new_workspace);
 	add_number(o, "elapsed_seconds", r->row.has_elapsed_seconds ? r->row.elapsed_seconds : -1);
 	add_number(o, "actions_taken", r->row.has_actions_taken ? r->row.actions_taken : -1);
-	(void)cJSON_AddBoolToObject(o, "listening", listeners > 0);
+	(void)cJSON_AddBoolToObject(o, "listening", calls->listeners > 0);
 	(void)cJSON_AddBoolToObject(o, "replaces_file", r->row.replaces_file);
 	add_touched(r, cJSON_AddArrayToObject(o, "files"));
 	other_paths(r, add_path, cJSON_AddArrayToObject(o, "also_touches"));
@@ -335,17 +336,15 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 static int run_show(struct ctl *c, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
-	int64_t listeners;
+	OWNED(request_calls_row) struct request_calls_row calls = { 0 };
 
-	if (find_request(c, c->argv[0], &r, e))
-		return -1;
-	listeners = sql_request_listeners(&c->store, r.row.seq, e);
-	if (listeners < 0)
+	if (find_request(c, c->argv[0], &r, e) ||
+	    sql_request_calls(&c->store, r.row.seq, &calls, e) < 0)
 		return -1;
 	if (c->json)
-		json_print(c, request_json(&r, listeners));
+		json_print(c, request_json(&r, &calls));
 	else
-		show_request(c, &r, listeners);
+		show_request(c, &r, calls.listeners);
 	return 0;
 }
 

@@ -101,10 +101,10 @@ static void event(const char *name, cJSON *value)
 
 static int show(struct watch *w, int64_t seq, int64_t waiting, struct err *e)
 {
-	int64_t listeners = sql_request_listeners(&w->c->store, seq, e);
+	OWNED(request_calls_row) struct request_calls_row calls = { 0 };
 	int got;
 
-	if (listeners < 0)
+	if (sql_request_calls(&w->c->store, seq, &calls, e) < 0)
 		return -1;
 	request_clear(&w->shown);
 	got = request_read(&w->c->store, seq, &w->shown, e);
@@ -116,11 +116,11 @@ static int show(struct watch *w, int64_t seq, int64_t waiting, struct err *e)
 		str_reset(&w->input);
 	}
 	if (w->c->json) {
-		event("question", request_json(&w->shown, listeners));
+		event("question", request_json(&w->shown, &calls));
 		return 0;
 	}
 	(void)putchar('\n');
-	show_request(w->c, &w->shown, listeners);
+	show_request(w->c, &w->shown, calls.listeners);
 	if (waiting > 1)
 		(void)printf("\n(%lld more after this one)", (long long)waiting - 1);
 	(void)putchar('\n');
@@ -438,12 +438,14 @@ static int look_at_lost(struct watch *w, struct err *e)
 static int tell_gone(struct watch *w, struct err *e)
 {
 	OWNED(request) struct request now = { 0 };
+	OWNED(request_calls_row) struct request_calls_row calls = { 0 };
 	int got = request_read(&w->c->store, w->shown.row.seq, &now, e);
 
-	if (got < 0)
+	if (got < 0 || sql_request_calls(&w->c->store, w->shown.row.seq, &calls, e) < 0)
 		return -1;
+	calls.listeners = 0;
 	if (w->c->json) {
-		event("gone", request_json(&now, 0));
+		event("gone", request_json(&now, &calls));
 	} else {
 		(void)fputs("\nno longer waits: ", stdout);
 		print_visible(request_state_name(now.row.state));

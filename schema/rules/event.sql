@@ -18,7 +18,11 @@ SELECT e.seq, e.at, e.kind, e.actor, s.id AS session_id, r.id AS request_id,
        coalesce(r.title, CASE WHEN e.kind = 'agent.said' AND json_valid(t.arguments) THEN
          coalesce(json_extract(t.arguments, '$.message'),
                   json_extract(t.arguments, '$.status_message')) END) AS title,
-       r.file_path, e.detail
+       r.file_path, e.detail,
+       -- Of the call itself, or of the newest that asked.
+       (SELECT traceparent FROM tool_call
+         WHERE seq = coalesce(e.call_seq, (SELECT max(seq) FROM tool_call
+                                            WHERE request_seq = e.request_seq))) AS traceparent
   FROM event AS e
   LEFT JOIN session AS s ON s.seq = e.session_seq
   LEFT JOIN request AS r ON r.seq = e.request_seq

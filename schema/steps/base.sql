@@ -1137,6 +1137,7 @@ CREATE TABLE tool_call (
   session_seq    INTEGER NOT NULL REFERENCES session (seq),
   rpc_id         TEXT NOT NULL,
   progress_token TEXT,
+  traceparent    TEXT,
   era            TEXT NOT NULL CHECK (era IN ('legacy', 'modern')),
   tool           TEXT NOT NULL,
   arguments      TEXT,
@@ -1159,7 +1160,12 @@ CREATE TABLE tool_call (
   finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((state = 'done') = (finished_at IS NOT NULL)),
   CHECK (state <> 'answered' OR answered_at IS NOT NULL),
-  CHECK (state <> 'waiting' OR request_seq IS NOT NULL OR apply_seq IS NOT NULL)
+  CHECK (state <> 'waiting' OR request_seq IS NOT NULL OR apply_seq IS NOT NULL),
+  CHECK (traceparent IS NULL
+         OR (traceparent GLOB '00-????????????????????????????????-????????????????-??'
+             AND traceparent NOT GLOB '*[^-0-9a-f]*' AND traceparent NOT GLOB '*-*-*-*-*'
+             AND traceparent NOT GLOB '*-00000000000000000000000000000000-*'
+             AND traceparent NOT GLOB '*-0000000000000000-*'))
 ) STRICT;
 CREATE UNIQUE INDEX tool_call_task ON tool_call (task_id) WHERE task_id IS NOT NULL;
 CREATE INDEX tool_call_rpc ON tool_call (connection_seq, rpc_id);

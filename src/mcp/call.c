@@ -13,6 +13,7 @@
 #include "sql/session.h"
 #include "sql/steering.h"
 #include "sql/tool_call.h"
+#include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,8 @@ static bool is_token(const cJSON *value)
 	return cJSON_IsString(value) || json_number(value, &number);
 }
 
-static char *progress_token(const cJSON *params)
+static char *progress_token(const cJSON *meta)
 {
-	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
 	const cJSON *token = cJSON_GetObjectItemCaseSensitive(meta, "progressToken");
 	OWNED(str) struct str text = { 0 };
 
@@ -44,6 +44,7 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 {
 	const char *name = json_text(params, "name");
 	const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(params, "arguments");
+	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
 	OWNED(str) struct str token = { 0 };
 	struct err wrong = { 0 };
 
@@ -56,7 +57,8 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		return err_set(e, ERR_INPUT, "params.arguments must be an object");
 	rpc_token_canonical(&token, rpc_id);
 	c->rpc_id = str_take(&token);
-	c->progress_token = progress_token(params);
+	c->progress_token = progress_token(meta);
+	c->traceparent = trace_parent(meta);
 	c->arguments = tool_arguments(c->tool, arguments);
 	if (has_nul)
 		result_refuse(c, "invalid_arguments",
@@ -73,6 +75,7 @@ void call_clear(struct call *c)
 	str_clear(&c->canonical);
 	free(c->rpc_id);
 	free(c->progress_token);
+	free(c->traceparent);
 	free(c->files);
 	hook_free(c->hook);
 	plan_clear(&c->plan);
@@ -203,6 +206,7 @@ static int insert_waiting(struct store *st, struct call *c, const struct peer *p
 		.connection = p->seq,
 		.session = p->session_seq,
 		.rpc_id = c->rpc_id,
+		.traceparent = c->traceparent,
 		.era = c->modern ? TOOL_CALL_ERA_MODERN : TOOL_CALL_ERA_LEGACY,
 		.tool = c->tool->name,
 		.arguments = arguments->text,
@@ -241,6 +245,7 @@ static int insert_done(struct store *st, struct call *c, const struct peer *p,
 	        .connection = p->seq,
 	        .session = p->session_seq,
 	        .rpc_id = c->rpc_id,
+	        .traceparent = c->traceparent,
 	        .era = c->modern ? TOOL_CALL_ERA_MODERN : TOOL_CALL_ERA_LEGACY,
 	        .tool = c->tool->name,
 	        .arguments = arguments->text,
@@ -347,6 +352,7 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
 	if (read_call(st, call_seq, &row, &tool, e))
 		return -1;
 	t->session_seq = row.session_seq;
+	t->traceparent = xstrdup_if(row.traceparent);
 	if (row.state != TOOL_CALL_STATE_DONE) {
 		if (tool->result(st, row.apply_seq ? row.apply_seq : row.request_seq, t, e))
 			return -1;

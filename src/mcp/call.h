@@ -59,6 +59,7 @@ struct call {
 	struct str canonical; /* the same as canonical JSON; from call_prepare on */
 	char *rpc_id; /* JSON token, see rpc_id_canonical */
 	char *progress_token; /* JSON token or NULL */
+	char *traceparent; /* of its client (trace.h) or NULL */
 	bool modern; /* revision 2026-07-28 */
 	bool as_task; /* if it has to wait, its client accepts a task */
 	bool elicits; /* its client may show the request to its user, and call again */

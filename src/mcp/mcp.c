@@ -290,15 +290,26 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 
 /* ---- results ---- */
 
-static void add_server_info(struct str *out)
+static void add_traceparent(struct str *out, const char *traceparent)
+{
+	str_addf(out, "\"traceparent\":\"%s\"", traceparent);
+}
+
+static void add_modern_meta(struct str *out, const char *traceparent)
 {
 	str_addf(out,
 	         "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{"
-	         "\"name\":\"agent-intercom\",\"version\":\"%s\"}}",
+	         "\"name\":\"agent-intercom\",\"version\":\"%s\"}",
 	         INTERCOM_VERSION);
+	if (traceparent) {
+		str_add_char(out, ',');
+		add_traceparent(out, traceparent);
+	}
+	str_add_char(out, '}');
 }
 
-void mcp_end_result(struct str *out, const char *version, enum mcp_cache cache)
+static void end_result(struct str *out, const char *version, enum mcp_cache cache,
+                       const char *traceparent)
 {
 	if (is_modern_version(version)) {
 		if (out->bytes[out->length - 1] != '{')
@@ -308,9 +319,18 @@ void mcp_end_result(struct str *out, const char *version, enum mcp_cache cache)
 			str_add(out, "\"ttlMs\":0,\"cacheScope\":\"private\",");
 		if (cache == MCP_CACHE_PUBLIC)
 			str_addf(out, "\"ttlMs\":%d,\"cacheScope\":\"public\",", LIST_TTL_MS);
-		add_server_info(out);
+		add_modern_meta(out, traceparent);
+	} else if (traceparent) {
+		str_add(out, ",\"_meta\":{");
+		add_traceparent(out, traceparent);
+		str_add_char(out, '}');
 	}
 	str_add_char(out, '}');
+}
+
+void mcp_end_result(struct str *out, const char *version, enum mcp_cache cache)
+{
+	end_result(out, version, cache, NULL);
 }
 
 void mcp_empty_result(struct str *out, const char *version)
@@ -398,7 +418,7 @@ static void add_text_content(struct str *out, const char *text)
 }
 
 void mcp_tool_result(struct str *out, const char *version, const char *result, struct mcp_said said,
-                     bool is_error)
+                     bool is_error, const char *traceparent)
 {
 	json_object(out);
 	json_member_array(out, "content");
@@ -414,15 +434,15 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, s
 		json_object_end(out);
 	}
 	json_member_bool(out, "isError", is_error);
-	mcp_end_result(out, version, MCP_NOT_CACHEABLE);
+	end_result(out, version, MCP_NOT_CACHEABLE, traceparent);
 }
 
-void mcp_input_required(struct str *out, const char *requests)
+void mcp_input_required(struct str *out, const char *requests, const char *traceparent)
 {
 	str_add(out, "{\"resultType\":\"input_required\",\"inputRequests\":");
 	str_add(out, requests);
 	str_add_char(out, ',');
-	add_server_info(out);
+	add_modern_meta(out, traceparent);
 	str_add_char(out, '}');
 }
 

@@ -123,12 +123,13 @@ struct mcp_said {
 
 /* result: the tool's JSON object. It is included as text and, if the revision has that, as
  * structured content. Some clients show only one of the two: so what the operator says is a second
- * text and the member operator_says of the structured content. */
+ * text and the member operator_says of the structured content. traceparent: for _meta, NULL: the
+ * call had none. */
 void mcp_tool_result(struct str *out, const char *version, const char *result, struct mcp_said said,
-                     bool is_error);
+                     bool is_error, const char *traceparent);
 
 /* Appends a result that asks for input (multi round-trip requests). requests: JSON object. */
-void mcp_input_required(struct str *out, const char *requests);
+void mcp_input_required(struct str *out, const char *requests, const char *traceparent);
 
 /* Appends notifications/message; level: as in MCP. */
 void mcp_log(struct str *out, const char *level, const char *text);

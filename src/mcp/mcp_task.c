@@ -42,10 +42,12 @@ static void add_outcome(struct str *out, const struct mcp_task *t)
 	str_add(out, t->outcome);
 }
 
-void mcp_task_created(struct str *out, const struct mcp_task *t)
+void mcp_task_created(struct str *out, const struct mcp_task *t, const char *traceparent)
 {
 	str_add(out, "{\"resultType\":\"task\",");
 	add_task(out, t);
+	if (traceparent)
+		str_addf(out, ",\"_meta\":{\"traceparent\":\"%s\"}", traceparent);
 	str_add_char(out, '}');
 }
 

@@ -27,8 +27,8 @@ struct mcp_task {
 	                        otherwise NULL */
 };
 
-/* Appends the result of a tools/call that has become a task. */
-void mcp_task_created(struct str *out, const struct mcp_task *t);
+/* Appends the result of a tools/call that has become a task. traceparent: as in mcp_tool_result. */
+void mcp_task_created(struct str *out, const struct mcp_task *t, const char *traceparent);
 
 /* Appends the result of tasks/get. */
 void mcp_task_result(struct str *out, const struct mcp_task *t);

@@ -44,7 +44,8 @@ void task_clear(struct task *t)
 
 void task_outcome(struct str *out, const struct telling *t)
 {
-	mcp_tool_result(out, MCP_MODERN, t->result.bytes, telling_said(&t->steering), t->is_error);
+	mcp_tool_result(out, MCP_MODERN, t->result.bytes, telling_said(&t->steering), t->is_error,
+	                t->traceparent);
 }
 
 struct mcp_task task_message(const struct task *t, const char *outcome)

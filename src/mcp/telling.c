@@ -1,8 +1,11 @@
 #include "telling.h"
 
+#include <stdlib.h>
+
 void telling_clear(struct telling *t)
 {
 	str_clear(&t->result);
+	free(t->traceparent);
 	steering_clear(&t->steering);
 	*t = (struct telling){ 0 };
 }

@@ -10,6 +10,7 @@ struct telling {
 	bool is_error;
 	bool is_answer; /* a person's final answer; not 'pending' */
 	int64_t session_seq;
+	char *traceparent; /* of the call (trace.h) or NULL */
 	struct steering steering; /* goes with it */
 };
 

@@ -48,7 +48,7 @@ static void complete(struct errand *t, const char *text, bool is_error)
 	json_quote(&result, text);
 	str_add_char(&result, '}');
 	mcp_tool_result(&t->outcome, MCP_MODERN, result.bytes, (struct mcp_said){ .text = "" },
-	                is_error);
+	                is_error, NULL);
 	move(t, MCP_TASK_COMPLETED);
 }
 
@@ -297,7 +297,7 @@ static void begin(const struct ask *a, struct order *o)
 	const struct mcp_task made = message_of(start(a, o), NULL);
 	OWNED(str) struct str result = { 0 };
 
-	mcp_task_created(&result, &made);
+	mcp_task_created(&result, &made, NULL);
 	ask_reply(a, &result);
 }
 

@@ -80,7 +80,7 @@ static void try_call(const struct rpc_message *m)
 		canonical_is_stable(c.arguments);
 		if (c.is_error) {
 			mcp_tool_result(&result, "2025-11-25", c.result.bytes,
-			                (struct mcp_said){ .text = "" }, true);
+			                (struct mcp_said){ .text = "" }, true, c.traceparent);
 			rpc_result(&reply, m->id, result.bytes);
 			is_json(reply.bytes);
 		}

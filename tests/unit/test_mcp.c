@@ -450,11 +450,11 @@ START_TEST(a_result_is_structured_where_the_revision_knows_that)
 	OWNED(str) struct str old = { 0 };
 	OWNED(str) struct str new = { 0 };
 
-	mcp_tool_result(&old, "2025-03-26", "{\"a\":1}", NOTHING_SAID, false);
+	mcp_tool_result(&old, "2025-03-26", "{\"a\":1}", NOTHING_SAID, false, NULL);
 	ck_assert_str_eq(
 	    old.bytes,
 	    "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],\"isError\":false}");
-	mcp_tool_result(&new, "2025-06-18", "{\"a\":1}", NOTHING_SAID, true);
+	mcp_tool_result(&new, "2025-06-18", "{\"a\":1}", NOTHING_SAID, true, NULL);
 	ck_assert_str_eq(new.bytes, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],"
 	                            "\"structuredContent\":{\"a\":1},\"isError\":true}");
 }

@@ -348,6 +348,38 @@ START_TEST(log_shows_the_last_events)
 }
 END_TEST
 
+START_TEST(a_question_and_what_became_of_it_name_the_trace_of_its_newest_call)
+{
+	static const char OLD[] = "00-0000000000000000000000000000000a-000000000000000a-01";
+	static const char NEW[] = "00-0000000000000000000000000000000b-000000000000000b-01";
+	char sql[900], in_json[100];
+
+	given_questions();
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO connection (key, machine, transport, protocol_version,"
+	               " session_seq, identity, created_at)"
+	               " VALUES ('k', 'h', 'http', '2026-07-28', 1, '{}', '" T "');"
+	               "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, traceparent,"
+	               " era, tool, digest, state, request_seq, created_at) VALUES"
+	               " (1, 1, '1', '%s', 'modern', 'check_clearance', 'd', 'waiting', 1, '" T
+	               "'), (1, 1, '2', '%s', 'modern', 'check_clearance', 'd', 'waiting', 1, '" T
+	               "')",
+	               OLD, NEW);
+	given(sql);
+	(void)snprintf(in_json, sizeof(in_json), "\"traceparent\":\"%s\"", NEW);
+	ctl("show --json " CHANGE);
+	says(in_json);
+	ctl("show --json " PROMPT);
+	says("\"traceparent\":null");
+	shell("echo q | ctl $DB watch --json");
+	says(in_json);
+	ctl("approve " CHANGE);
+	ctl("log --json -n 1");
+	says("\"kind\":\"request.approved\"");
+	says(in_json);
+}
+END_TEST
+
 START_TEST(log_follows)
 {
 	given_questions();
@@ -591,6 +623,7 @@ int main(void)
 	tcase_add_checked_fixture(looks, setup, teardown);
 	tcase_set_timeout(looks, 60);
 	tcase_add_test(looks, log_shows_the_last_events);
+	tcase_add_test(looks, a_question_and_what_became_of_it_name_the_trace_of_its_newest_call);
 	tcase_add_test(looks, log_follows);
 	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
 	tcase_add_test(looks, health_misses_who_does_not_serve);

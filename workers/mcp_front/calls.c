@@ -20,6 +20,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what a call needs to know about files ---- */
@@ -313,6 +314,9 @@ static int tell(struct front *f, struct job *job, struct err *e)
 	job->as.call.call.is_error = t.is_error;
 	job->as.call.call.steering = t.steering;
 	t.steering = (struct steering){ 0 };
+	free(job->as.call.call.traceparent);
+	job->as.call.call.traceparent = t.traceparent;
+	t.traceparent = NULL;
 	return 0;
 }
 
@@ -351,7 +355,8 @@ int calls_run(struct front *f, struct job *job, struct err *e)
 	if (job->as.call.call.is_task)
 		return tasks_make(f, job, e);
 	if (job->as.call.call.elicitation.length) {
-		mcp_input_required(&job->result, job->as.call.call.elicitation.bytes);
+		mcp_input_required(&job->result, job->as.call.call.elicitation.bytes,
+		                   job->as.call.call.traceparent);
 		job->as.call.whole = true;
 	} else if (!job->as.call.waits) {
 		str_add_bytes(&job->result, job->as.call.call.result.bytes,

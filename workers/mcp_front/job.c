@@ -143,7 +143,7 @@ void job_reply_tool(struct job *job)
 		return;
 	}
 	mcp_tool_result(&result, job->version, str_text(&job->result),
-	                telling_said(&call->steering), call->is_error);
+	                telling_said(&call->steering), call->is_error, call->traceparent);
 	rpc_result(&message, job->message.id, result.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
 	tells(job);

@@ -36,7 +36,7 @@ struct job_call {
 	bool looked; /* task has ended, or was not needed */
 	enum job_ahead ahead;
 	bool cancelled; /* before it had a row */
-	struct call call; /* RESUME: only its progress_token, is_error and steering */
+	struct call call; /* RESUME: only its progress_token, is_error, traceparent and steering */
 	bool whole; /* result is the method's, not only the tool's: a task, or a form */
 	bool waits; /* the reply comes later */
 	bool untold; /* repeated: its wait is over, and nobody was told */

@@ -18,7 +18,7 @@ int tasks_make(struct front *f, struct job *job, struct err *e)
 
 	if (got <= 0)
 		return got < 0 ? -1 : err_set(e, ERR_BUG, "a task without a row");
-	mcp_task_created(&job->result, &shown);
+	mcp_task_created(&job->result, &shown, job->as.call.call.traceparent);
 	job->as.call.waits = false;
 	job->as.call.whole = true;
 	return 0;

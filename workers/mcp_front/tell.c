@@ -65,7 +65,7 @@ static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t
 	char event_id[40];
 
 	mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
-	                telling_said(&t->steering), t->is_error);
+	                telling_said(&t->steering), t->is_error, t->traceparent);
 	rpc_result(&message, rpc_id, body.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
 	sink->by->reply(sink, &message, modern ? NULL : event_id);
