@@ -12,7 +12,8 @@ enum {
 	LISTED = 20, /* in words */
 	ROWS_MOST = 1000, /* in JSON */
 	SURE_ID = 13, /* from this length on a word is an id, even of no session */
-	LABEL_SHOWN = 100
+	LABEL_SHOWN = 100,
+	ROOT_SHOWN = 200,
 };
 
 /* The word at the beginning of a line if it is the id of a session, live or ended: otherwise it is
@@ -98,8 +99,8 @@ static const char *why_taken(enum checkpoint_kind kind)
 }
 
 /* A line of the list. In Slack, what it says beside is for a narrow screen: the time is shown as
- * that of the reader. */
-static void add_words(struct str *out, const struct checkpoint_row *c, bool in_slack)
+ * that of the reader. mixed: the list has several workspaces. */
+static void add_words(struct str *out, const struct checkpoint_row *c, bool in_slack, bool mixed)
 {
 	if (in_slack)
 		str_addf(out, "`%.*s`  %s  ", FIND_SHORT, c->id, c->created_at);
@@ -122,6 +123,10 @@ static void add_words(struct str *out, const struct checkpoint_row *c, bool in_s
 	if (c->why) {
 		str_add(out, ": ");
 		str_add_shown(out, c->why, strlen(c->why), LABEL_SHOWN);
+	}
+	if (mixed) {
+		str_add(out, "  in ");
+		str_add_shown(out, c->workspace_root, strlen(c->workspace_root), ROOT_SHOWN);
 	}
 	str_add_char(out, '\n');
 }
@@ -172,28 +177,54 @@ static int find_whose(struct desk *d, char session[ID_BYTES], struct err *e)
 	return line && *line ? desk_find_any_session(d, line, session, e) : 1;
 }
 
+static void list(struct desk *d, const char *session, int most, struct checkpoint_row *c)
+{
+	const char *root = d->w->workspace;
+
+	sql_checkpoint_list(d->st, *session ? session : NULL, root && *root ? root : NULL, most, c);
+}
+
+/* Whether the first ones are of several workspaces: 1, 0, -1. */
+static int is_mixed(struct desk *d, const char *session, int most, struct err *e)
+{
+	OWNED(checkpoint_row) struct checkpoint_row c = { 0 };
+	OWNED(char_ptr) char *first = NULL;
+	bool mixed = false;
+	int got;
+
+	list(d, session, most, &c);
+	while ((got = row_next(&c.row, e)) > 0) {
+		if (!first)
+			first = xstrdup(c.workspace_root);
+		mixed = mixed || strcmp(first, c.workspace_root) != 0;
+	}
+	return got < 0 ? -1 : mixed;
+}
+
 int desk_list_checkpoints(struct desk *d, struct err *e)
 {
 	OWNED(checkpoint_row) struct checkpoint_row c = { 0 };
 	char session[ID_BYTES];
-	int got = find_whose(d, session, e), count = 0;
+	int got = find_whose(d, session, e), count = 0, mixed;
 	bool in_slack = d->who->place.channel != NULL;
 	int most = d->w->most > 0 && d->w->most < ROWS_MOST ? (int)d->w->most
 	           : d->w->most > 0                         ? ROWS_MOST
 	                                                    : LISTED;
-	cJSON *list;
+	cJSON *all;
 
 	if (got <= 0)
 		return got;
 	d->out->json = cJSON_CreateObject();
-	list = cJSON_AddArrayToObject(d->out->json, "checkpoints");
-	sql_checkpoint_list(d->st, session[0] ? session : NULL,
-	                    d->w->workspace && *d->w->workspace ? d->w->workspace : NULL, ROWS_MOST,
-	                    &c);
+	all = cJSON_AddArrayToObject(d->out->json, "checkpoints");
+	mixed = is_mixed(d, session, most, e);
+	if (mixed < 0)
+		return -1;
+	list(d, session, ROWS_MOST, &c);
 	while ((got = row_next(&c.row, e)) > 0) {
-		(void)cJSON_AddItemToArray(list, json_of(&c));
+		if (d->w->most == 0 || count < most)
+			(void)cJSON_AddItemToArray(all, json_of(&c));
 		if (count++ < most)
-			add_words(&d->out->text, &c, in_slack);
+			add_words(&d->out->text, &c, in_slack, mixed > 0);
 	}
 	if (count == 0)
 		str_add(&d->out->text, "there are no checkpoints");

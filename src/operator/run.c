@@ -3,7 +3,6 @@
 #include "desk.h"
 
 #include "clock.h"
-#include "config_guess.h"
 #include "content.h"
 #include "err.h"
 #include "json.h"
@@ -22,7 +21,6 @@ enum {
 	REST_SHOWN = 80,
 	LISTED = 20, /* runs, the newest */
 	TEXT_MOST = 3800, /* characters, in words */
-	SWAPPED = 2, /* edits: two letters in the wrong order, in a short word */
 };
 
 /* What was said. */
@@ -60,32 +58,14 @@ static int read_line(struct desk *d, const char *line, struct wish *w)
 {
 	if (!take_word(&line, w->alias, sizeof(w->alias)) && *line)
 		return desk_tell(d, SAID_REFUSED, "command not found: %.40s", line);
+	if (!*w->alias)
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "run needs the alias of a command of [commands]: `run <alias>`");
 	if (!*line)
 		return 1;
 	if (verb_id_length(line) && take_word(&line, w->session, sizeof(w->session)) && !*line)
 		return 1;
 	return refuse_arguments(d, w->alias, *line ? line : w->session);
-}
-
-int operator_unknown(struct store *st, const char *word, struct str *out, struct err *e)
-{
-	OWNED(str) struct str commands = { 0 };
-	OWNED(cJSON_ptr) cJSON *map = NULL;
-	struct config_guess near = CONFIG_GUESS_INIT;
-	const cJSON *one;
-
-	if (setting_get(st, "commands", &commands, e) < 0)
-		return -1;
-	map = cJSON_Parse(str_text(&commands));
-	cJSON_ArrayForEach (one, map)
-		config_guess_try(&near, word, one->string, strlen(one->string));
-	str_addf(out, "command not found: %.40s; ", *word ? word : "that word");
-	if (config_guess_is_near(&near, word) ||
-	    (near.distance <= SWAPPED && near.distance < strlen(word)))
-		str_addf(out, "did you mean `%s`?", near.name);
-	else
-		str_add(out, "`help` lists the commands");
-	return 0;
 }
 
 /* ---- run ---- */
@@ -174,7 +154,7 @@ static int give_unknown(struct desk *d, const struct wish *w, struct err *e)
 	OWNED(str) struct str text = { 0 };
 
 	if (desk_give(d, "run", NULL, w->alias, e) < 0 ||
-	    operator_unknown(d->st, w->alias, &text, e))
+	    operator_unknown(d->st, w->alias, false, &text, e))
 		return -1;
 	return desk_tell(d, SAID_REFUSED, "%s", str_text(&text));
 }

@@ -92,9 +92,14 @@ int operator_tell(struct store *st, const struct speaker *who, const char *text,
 int operator_checkpoint(struct store *st, const struct speaker *who, const struct words *w,
                         struct said *out, char id[ID_BYTES], struct err *e);
 
-/* Appends that there is no such word, with the alias of [commands] that was probably meant. 0, -1.
- */
-int operator_unknown(struct store *st, const char *word, struct str *out, struct err *e);
+/* Appends that there is no such word, with the alias of [commands], or of_ours the word of ours,
+ * that was probably meant. 0, -1. */
+int operator_unknown(struct store *st, const char *word, bool of_ours, struct str *out,
+                     struct err *e);
+
+/* Appends, in backticks, the command that a line in a conversation was probably meant to be, though
+ * it is none; nothing if it is only text. 0, -1. */
+int operator_meant(struct store *st, const char *line, struct str *out, struct err *e);
 
 /* Appends what may be said to what waits in a session: "`approve`, `reject [why]`, `file`"; if its
  * mode shuts out who speaks, where that may be said. Nothing if nothing waits. *ret_stands_by: all

@@ -299,6 +299,18 @@ const struct verb *verb_at(size_t number)
 	return number < COUNT(VERBS) ? &VERBS[number] : NULL;
 }
 
+const char *verb_name_at(size_t number)
+{
+	size_t more = number < COUNT(VERBS) ? 0 : number - COUNT(VERBS);
+
+	if (number < COUNT(VERBS))
+		return VERBS[number].word;
+	for (size_t i = 0; i < COUNT(ALIASES); i++)
+		if (!ALIASES[i].alone && more-- == 0)
+			return ALIASES[i].alias;
+	return NULL;
+}
+
 /* *ret_alone: the word counts only if nothing follows. */
 static const struct verb *find(const char *word, bool *ret_alone)
 {

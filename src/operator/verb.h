@@ -49,6 +49,9 @@ const struct verb *verb_find(const char *word);
 /* The verb with this number, in the order of the help; NULL after the last. */
 const struct verb *verb_at(size_t number);
 
+/* All its names, likewise, but those that are an order only alone. */
+const char *verb_name_at(size_t number);
+
 /* A parsed line. */
 struct verb_line {
 	const struct verb *verb; /* NULL: it does not begin with one of our words */

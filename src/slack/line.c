@@ -24,8 +24,15 @@ static int say_to_agent(struct slack_talk *t, const char *text, struct err *e)
 {
 	const struct speaker who = slack_speaker(t);
 	OWNED(said) struct said s = { 0 };
+	OWNED(str) struct str meant = { 0 };
 
-	return operator_tell(t->st, &who, text, &s, e) ? -1 : slack_tell_said(t, &s, e);
+	if (operator_tell(t->st, &who, text, &s, e) || operator_meant(t->st, text, &meant, e))
+		return -1;
+	if (meant.length)
+		str_addf(&s.text, "\n%sIf you meant the command: %s",
+		         s.outcome == SAID_DONE ? "The agent is told it as words. " : "",
+		         meant.bytes);
+	return slack_tell_said(t, &s, e);
 }
 
 /* Whether only an id, or nothing, follows the verb. */
@@ -110,7 +117,7 @@ static int unknown(struct slack_talk *t, const struct verb_line *l, struct err *
 
 		return slack_say(t, &run, e);
 	}
-	if (slack_keep(t, l->word, l->rest, e) || operator_unknown(t->st, l->word, &text, e))
+	if (slack_keep(t, l->word, l->rest, e) || operator_unknown(t->st, l->word, true, &text, e))
 		return -1;
 	return slack_tell(t, str_text(&text), e);
 }
@@ -208,6 +215,7 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 {
 	OWNED(str) struct str hint = { 0 };
 	OWNED(str) struct str told = { 0 };
+	OWNED(str) struct str meant = { 0 };
 	const struct speaker who = slack_speaker(t);
 	bool stands_by;
 	int waiting = operator_hint(t->st, &who, t->thread->seq, &hint, &stands_by, e);
@@ -220,6 +228,10 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 	         "A question waits here, and that is no answer to it; nothing was done. It takes "
 	         "%s. To tell the agent something else: `steer <text>`.",
 	         str_text(&hint));
+	if (operator_meant(t->st, text, &meant, e))
+		return -1;
+	if (meant.length)
+		str_addf(&told, "\nIf you meant the command: %s", meant.bytes);
 	return slack_tell(t, str_text(&told), e);
 }
 

@@ -185,6 +185,30 @@ START_TEST(a_label_wins_over_ids_and_a_session_among_them_is_named)
 }
 END_TEST
 
+START_TEST(a_list_of_several_workspaces_says_of_which_each_is)
+{
+	OWNED(str) struct str line = { 0 };
+	OWNED(str) struct str said = { 0 };
+	OWNED(str) struct str json = { 0 };
+
+	given_two();
+	str_addf(&line, " more on disk  in %s\n", other);
+	says(0, "checkpoint list", line.bytes);
+	str_reset(&line);
+	str_addf(&line, " more on disk  in %s\n", ws);
+	says(0, "checkpoint list", line.bytes);
+	ck_assert_int_eq(ctl(&said, "--text checkpoint list --session abcd-other"), 0);
+	ck_assert_ptr_null(strstr(said.bytes, "  in "));
+	ck_assert_int_eq(ctl(&said, "--text checkpoint list --workspace '%s'", other), 0);
+	ck_assert_ptr_null(strstr(said.bytes, "  in "));
+	says(0, "checkpoint list -n 1", "... and 2 more: ");
+
+	ck_assert_int_eq(ctl(&json, "--json checkpoint list -n 1"), 0);
+	ck_assert_ptr_nonnull(strstr(json.bytes, "\"theirs\""));
+	ck_assert_ptr_null(strstr(json.bytes, "\"same\""));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("checkpoint_choice");
@@ -195,5 +219,6 @@ int main(void)
 	tcase_add_test(c, an_empty_file_name_is_refused_and_nothing_is_put_back);
 	tcase_add_test(c, a_name_with_a_line_break_can_be_chosen);
 	tcase_add_test(c, a_label_wins_over_ids_and_a_session_among_them_is_named);
+	tcase_add_test(c, a_list_of_several_workspaces_says_of_which_each_is);
 	return run_suite(s);
 }
