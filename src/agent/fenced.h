@@ -15,12 +15,16 @@ struct fenced_place {
 	const char *workspace;
 	const char *program; /* the agent's */
 	const char *url; /* of our MCP server; "": it serves no HTTP */
-	const char *database, *run_dir; /* not to be written by any agent */
+	/* Not to be written by any agent, nor the folder of our programs. */
+	const char *database, *run_dir;
+	const char *config; /* the configuration's file; "": there is none */
 };
 
 struct fenced {
 	struct fence fence;
 	struct texts paths; /* owned; the fence borrows them */
+	struct texts written; /* the real paths of what it may write */
+	bool is_offline;
 	struct str holds; /* "landlock 7" (the ABI); "": there is none */
 };
 

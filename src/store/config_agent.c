@@ -70,7 +70,9 @@ static const struct config_rule ANY_TEXT = { any_text, "a text" };
 static const struct config_rule OPTION = { any_text, "a text, true or false" };
 
 static const struct config_rule FENCE = {
-	any_text, "a table with write and read, lists of folders, and network, true or false"
+	any_text,
+	"a table with write and read, lists of folders that begin with / or ~/, and network, "
+	"true or false"
 };
 
 #define AT(member) .at = offsetof(struct config_agent, member)

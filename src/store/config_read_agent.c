@@ -90,11 +90,15 @@ static int fence_unfit(struct config_load *l, const struct config_field *f, cons
 	                         f->rule->allowed);
 }
 
+static bool is_full(const char *path)
+{
+	return *path == '/' || strncmp(path, "~/", 2) == 0;
+}
+
 /* Adds the folders of a list, in full. */
 static int add_folders(struct config_load *l, const struct config_field *f, const cJSON *node,
                        struct str *json)
 {
-	OWNED(char_ptr) char *dir = config_read_dir(l->c);
 	const cJSON *item;
 
 	if (!toml_is(node, TOML_ARRAY))
@@ -103,9 +107,9 @@ static int add_folders(struct config_load *l, const struct config_field *f, cons
 		OWNED(str) struct str path = { 0 };
 		struct err why = { 0 };
 
-		if (!toml_is(item, TOML_TEXT) || !*toml_value(item)->valuestring)
+		if (!toml_is(item, TOML_TEXT) || !is_full(toml_value(item)->valuestring))
 			return fence_unfit(l, f, item);
-		if (paths_absolute(dir, toml_value(item)->valuestring, &path, &why))
+		if (paths_absolute(NULL, toml_value(item)->valuestring, &path, &why))
 			return config_read_wrong(l, toml_line(item), f->name, "%s", why.text);
 		json_item(json, str_text(&path));
 	}

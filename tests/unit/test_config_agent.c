@@ -317,6 +317,8 @@ START_TEST(a_wrong_value_in_a_profile_is_told_with_its_place_and_what_to_write)
 		{ "fence = { network = 1 }", "fence: has the integer 1; write a table" },
 		{ "fence = { write = \"/a\" }", "fence: has the text \"/a\"; write a table" },
 		{ "fence = { read = [1] }", "fence: has the integer 1; write a table" },
+		{ "fence = { write = [\"~\"] }", "fence: has the text \"~\"; write a table" },
+		{ "fence = { write = [\"a/b\"] }", "fence: has the text \"a/b\"; write a table" },
 		{ "fence = { net = false }", "fence: has no 'net'; write a table" },
 		{ "asking = { mode = 1 }",
 		  "asking: 'mode' is the integer 1; write a text, true or false" },

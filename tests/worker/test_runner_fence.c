@@ -27,6 +27,15 @@ static const char *beside(const char *name)
 	return out;
 }
 
+/* The same in the workspace. */
+static const char *inside(const char *name)
+{
+	static char path[PATH_BYTES];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", site.workspace, name);
+	return path;
+}
+
 /* The outcomes of a script: a line each. */
 static char *outcomes(const char *script, const char *fence, int lines)
 {
@@ -139,6 +148,38 @@ START_TEST(without_a_network_a_fenced_agent_calls_us_and_nobody_else)
 }
 END_TEST
 
+/* What Landlock does not know: kinds of sockets, and data that comes with a connection. */
+START_TEST(without_a_network_there_is_no_udp_no_mptcp_and_no_fast_open)
+{
+	char script[SQL_BYTES];
+
+	NEEDS_LANDLOCK(4);
+	setup();
+	(void)snprintf(script, sizeof(script),
+	               "cat >try.py <<'END'\n"
+	               "import socket\n"
+	               "def told(what):\n"
+	               "    try:\n"
+	               "        what()\n"
+	               "        print('done')\n"
+	               "    except OSError as e:\n"
+	               "        print(e.errno)\n"
+	               "there = ('127.0.0.1', %d)\n"
+	               "told(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))\n"
+	               "told(lambda: socket.socket(socket.AF_INET6, socket.SOCK_STREAM, 262)"
+	               ".connect(('::1', 1)))\n"
+	               "told(lambda: socket.socket().sendto(b'x', 0x20000000, there))\n"
+	               "told(lambda: socket.socket().sendmsg([b'x'], [], 0x20000000, there))\n"
+	               "told(lambda: socket.socket().connect(there))\n"
+	               "told(lambda: socket.socketpair())\n"
+	               "END\n"
+	               "python3 try.py >out",
+	               listen_somewhere());
+	OWNED(char_ptr) char *out = outcomes(script, "{\"network\":false,\"write\":[]}", 6);
+	ck_assert_str_eq(out, "13\n13\n13\n13\n13\ndone\n");
+}
+END_TEST
+
 static void cannot_start(const char *fence, const char *why)
 {
 	char profile[SQL_BYTES];
@@ -148,7 +189,7 @@ static void cannot_start(const char *fence, const char *why)
 	run = given_run_of("echo ran >ran", profile);
 	run_becomes(run, "ended|failed|||terminated");
 	says(of_run(run, "why"), why);
-	ck_assert_int_ne(access(beside("workspace/ran"), F_OK), 0);
+	ck_assert_int_ne(access(inside("ran"), F_OK), 0);
 }
 
 START_TEST(a_fence_that_leaves_our_database_or_sockets_to_the_agent_starts_nothing)
@@ -166,6 +207,34 @@ START_TEST(a_fence_that_leaves_our_database_or_sockets_to_the_agent_starts_nothi
 	(void)snprintf(fence, sizeof(fence), "{\"network\":true,\"write\":[\"/x\",\"%s\"]}", run);
 	cannot_start(fence, "where the run directory is; take ");
 	cannot_start("{\"network\":true,\"write\":[\"/\"]}", "where the database is; take / out");
+	(void)snprintf(folder, sizeof(folder), "%s", site.config);
+	*strrchr(folder, '/') = '\0';
+	(void)snprintf(fence, sizeof(fence), "{\"network\":true,\"write\":[\"%s\"]}", folder);
+	cannot_start(fence, "where the configuration is; take ");
+	(void)snprintf(fence, sizeof(fence), "{\"network\":true,\"write\":[\"%s\"]}",
+	               getenv("INTERCOM_BUILD"));
+	cannot_start(fence, "where our programs are; take ");
+}
+END_TEST
+
+START_TEST(a_name_in_a_folder_that_the_agent_writes_starts_nothing)
+{
+	char fence[SQL_BYTES];
+
+	NEEDS_LANDLOCK(2);
+	setup();
+	ck_assert_int_eq(mkdir(inside("build"), 0700), 0);
+	ck_assert_int_eq(mkdir(beside("state"), 0700), 0);
+	ck_assert_int_eq(mkdir(beside("state/sub"), 0700), 0);
+	(void)snprintf(fence, sizeof(fence), "{\"network\":true,\"write\":[\"%s/\"]}",
+	               inside("build"));
+	cannot_start(fence, "there the agent can put a link in its place");
+	(void)snprintf(fence, sizeof(fence), "{\"network\":true,\"write\":[\"%s\",\"%s\"]}",
+	               beside("state/sub"), beside("state"));
+	cannot_start(fence, "there the agent can put a link in its place");
+	(void)snprintf(fence, sizeof(fence), "{\"network\":true,\"write\":[],\"read\":[\"%s\"]}",
+	               inside("build"));
+	cannot_start(fence, "there the agent can put a link in its place");
 }
 END_TEST
 
@@ -195,6 +264,8 @@ int main(void)
 	tcase_add_test(c, a_fenced_agent_cannot_write_our_database);
 	tcase_add_test(c, with_a_list_of_folders_a_fenced_agent_reads_nothing_else);
 	tcase_add_test(c, without_a_network_a_fenced_agent_calls_us_and_nobody_else);
+	tcase_add_test(c, without_a_network_there_is_no_udp_no_mptcp_and_no_fast_open);
+	tcase_add_test(c, a_name_in_a_folder_that_the_agent_writes_starts_nothing);
 	tcase_add_test(c, a_fence_that_leaves_our_database_or_sockets_to_the_agent_starts_nothing);
 	tcase_add_test(c, a_fence_that_the_kernel_cannot_hold_starts_nothing);
 	tcase_add_test(c, without_a_network_an_older_kernel_starts_nothing);

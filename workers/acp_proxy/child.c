@@ -4,7 +4,7 @@
 #include "environment.h"
 #include "fenced.h"
 #include "group.h"
-#include "paths.h"
+#include "locate.h"
 #include "program.h"
 #include "texts.h"
 
@@ -56,7 +56,7 @@ static void make_environment(struct environment *out, const char *program,
 }
 
 int child_start(struct child *c, char *const *argv, const struct config_agent *profile,
-                const char *folder, const struct paths *ours, struct err *e)
+                const char *folder, const struct located *ours, struct err *e)
 {
 	OWNED(fenced) struct fenced fenced = { .paths = { 0 } };
 	OWNED(texts) struct texts command = { 0 };
@@ -68,8 +68,9 @@ int child_start(struct child *c, char *const *argv, const struct config_agent *p
 	const struct fenced_place place = { .workspace = folder,
 		                            .program = command.items[0],
 		                            .url = "",
-		                            .database = ours->database,
-		                            .run_dir = ours->run };
+		                            .database = ours->paths.database,
+		                            .run_dir = ours->paths.run,
+		                            .config = ours->config ? ours->config : "" };
 	if (fenced_make(profile ? profile->fence : NULL, &place, &fenced, e))
 		return -1;
 	const struct launch_plan plan = { .argv = command.items,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct config_agent;
-struct paths;
+struct located;
 
 struct child {
 	struct launch process;
@@ -21,7 +21,7 @@ struct child {
 /* Starts the command argv (NULL-terminated), or the profile, with its fence, in folder. ours: what
  * that keeps from it. 0 or -1. */
 int child_start(struct child *c, char *const *argv, const struct config_agent *profile,
-                const char *folder, const struct paths *ours, struct err *e);
+                const char *folder, const struct located *ours, struct err *e);
 /* Its process has ended: reads how. */
 void child_reap(struct child *c);
 /* Sends it SIGTERM, once. */

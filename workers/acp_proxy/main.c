@@ -375,7 +375,7 @@ static int open_run(struct run *r, const struct options *o, char folder[PATH_MAX
 	(void)session_of(&r->proxy, NULL);
 	if (find_profile(o, &config, &profile, e) || hear_signals(r, e) ||
 	    uplink_system_find(&r->proxy.system, o->config, o->database, e) ||
-	    child_start(&r->child, o->command, profile, folder, &r->proxy.system.is.paths, e))
+	    child_start(&r->child, o->command, profile, folder, &r->proxy.system.is, e))
 		return -1;
 	r->proxy.to_agent.to = r->child.process.in;
 	r->proxy.to_editor.from = r->child.process.out;

@@ -10,8 +10,10 @@
 #include "json.h"
 #include "log.h"
 #include "program.h"
+#include "textfile.h"
 #include "texts.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,18 +101,32 @@ static int make_environment(struct runner *r, const char *program, struct enviro
 
 /* ---- the process ---- */
 
+/* The file of the configuration that is in force, as the supervisor has published it. */
+static void find_config(const struct runner *r, struct str *out)
+{
+	OWNED(str) struct str published = { 0 };
+	OWNED(str) struct str text = { 0 };
+
+	str_addf(&published, "%s/config", r->w.run_dir);
+	if (textfile_look(str_text(&published), PATH_MAX, &text) > 0)
+		str_add_bytes(out, text.bytes, strcspn(text.bytes, "\n"));
+}
+
 static int make_fence(struct runner *r, const char *program, struct fenced *out, struct err *e)
 {
 	OWNED(str) struct str url = { 0 };
+	OWNED(str) struct str config = { 0 };
 
 	if (run_mcp_url(r, &url, e))
 		return -1;
+	find_config(r, &config);
 	return fenced_make(r->row.fence,
 	                   &(struct fenced_place){ .workspace = r->row.workspace_root,
 	                                           .program = program,
 	                                           .url = str_text(&url),
 	                                           .database = r->w.db_path,
-	                                           .run_dir = r->w.run_dir },
+	                                           .run_dir = r->w.run_dir,
+	                                           .config = str_text(&config) },
 	                   out, e);
 }
 
