@@ -8,6 +8,14 @@ import { APP_TOKEN, BOT_TOKEN, Fake } from "../slack/judge/lib.mjs";
 const CHANNEL = "C01AGENTS";
 const string = JSON.stringify;
 
+/** With AGENTS_FENCE=1: the agent is behind a fence, with the folders where these agents keep what they need. */
+const FOLDERS = [".claude/", ".claude.json", ".codex/", ".gemini/", ".copilot/", ".qwen/", ".cache/", ".npm/"].concat(
+  [".config/opencode/", ".local/share/opencode/", ".local/state/opencode/", "../tmp/"],
+);
+const FENCE = process.env.AGENTS_FENCE
+  ? `fence = { write = [${FOLDERS.map((one) => string(`~/${one}`)).join(", ")}] }\n`
+  : "";
+
 /** The processes that look() says something true of. */
 function processes(look) {
   return readdirSync("/proc")
@@ -56,7 +64,7 @@ channel_id = "${CHANNEL}"
 
 [[agent]]
 name = "${desk.profile}"
-${agent.lines ?? ""}${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).join(", ")}]
+${FENCE}${agent.lines ?? ""}${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).join(", ")}]
 `,
     );
     Object.assign(desk.env, {

@@ -15,7 +15,7 @@ ground_make() {
     mkdir -m 700 "$scratch/home" "$scratch/ws" "$scratch/bin"
     for variable in $(env | sed -n 's/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p'); do
         case $variable in
-        PATH | TERM | LANG | LC_* | TMPDIR | HOSTS_KEEP | HOSTS_TESTS | HOSTS_LONG | AGENTS_WIRE) ;;
+        PATH | TERM | LANG | LC_* | TMPDIR | HOSTS_KEEP | HOSTS_TESTS | HOSTS_LONG | AGENTS_WIRE | AGENTS_FENCE) ;;
         *) unset "$variable" ;;
         esac
     done
