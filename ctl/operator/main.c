@@ -161,6 +161,11 @@ static const char *take_name(struct ctl *c)
 {
 	static const char SESSION[] = "session-";
 	static char create[] = "create", list[] = "list", restore[] = "restore";
+	static char files[] = "files", file[] = "file";
+	static const struct {
+		const char *name;
+		char *word;
+	} LOOKS[] = { { "list-files", files }, { "show-file", file } };
 	static const struct {
 		const char *name;
 		char *word;
@@ -178,6 +183,9 @@ static const char *take_name(struct ctl *c)
 		c->argv[0] += strlen(SESSION);
 		return "session";
 	}
+	for (size_t i = 0; i < COUNT(LOOKS); i++)
+		if (strcmp(c->argv[0], LOOKS[i].name) == 0)
+			c->argv[0] = LOOKS[i].word;
 	c->argc--;
 	return *c->argv++;
 }
@@ -200,6 +208,17 @@ static void add_file(struct ctl *c, const char *path)
 	if (!c->files)
 		c->files = cJSON_CreateArray();
 	(void)cJSON_AddItemToArray(c->files, cJSON_CreateString(path));
+}
+
+/* A short one may be one of several letters behind a dash; a long one takes no value. */
+static int unknown_option(char **argv, struct err *e)
+{
+	const char *word = argv[optind - 1];
+	bool is_long = strncmp(word, "--", 2) == 0 && strchr(word, '=');
+
+	if (optopt && !is_long)
+		return err_set(e, ERR_INPUT, "unknown option '-%c'", optopt);
+	return err_set(e, ERR_INPUT, "unknown option '%.40s'", word);
 }
 
 static int take_option(struct ctl *c, int option, char **argv, struct err *e)
@@ -282,7 +301,7 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case ':':
 		return err_set(e, ERR_INPUT, "'%.40s' needs a value", argv[optind - 1]);
 	default:
-		return err_set(e, ERR_INPUT, "unknown option '%.40s'", argv[optind - 1]);
+		return unknown_option(argv, e);
 	}
 }
 

@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WAIT_MS = 600000, LOOK_MS = 50 };
@@ -118,14 +119,13 @@ static int answer(struct ctl *c, const struct request *r, bool yes, struct err *
 }
 
 /* Nobody is there to answer: how to do it later. */
-static int leave_open(struct ctl *c, const struct order *o)
+static void leave_open(struct ctl *c, const struct order *o)
 {
 	if (c->json)
 		print_json(c, &o->row);
 	else
 		(void)printf("to proceed: approve %s\nto cancel:  reject %s\n", o->row.request_id,
 		             o->row.request_id);
-	return 0;
 }
 
 /* Shows the question, and answers it if somebody is there to. 1 answered, 0 left open, -1. */
@@ -143,8 +143,10 @@ static int ask(struct ctl *c, struct order *o, struct err *e)
 		               r.row.id);
 	if (!c->json)
 		show_request(c, &r, 0);
-	if (!c->yes && !c->terminal)
-		return leave_open(c, o);
+	if (!c->yes && !c->terminal) {
+		leave_open(c, o);
+		return 0;
+	}
 	o->answered = o->row.seq;
 	return answer(c, &r, c->yes || yes_no_ask("Proceed?") == YES_NO_YES, e) ? -1 : 1;
 }
@@ -171,6 +173,6 @@ int restore_checkpoint(struct ctl *c, const char *id, const char *root, struct e
 			return tell(c, &o.row, e);
 		got = ask(c, &o, e);
 		if (got <= 0)
-			return got;
+			return got < 0 ? -1 : EXIT_FAILURE; /* not done yet */
 	}
 }

@@ -265,7 +265,7 @@ static void print_asked(const struct ctl *c, const struct request *r, int64_t li
 		field(c, "", "which is new: no question from there was answered before");
 	instant_field(c, "asked", r->row.created_at, true);
 	instant_field(c, "until", r->row.deadline_at, false);
-	if (!r->row.decided_at)
+	if (!r->row.decided_at && r->row.kind != REQUEST_KIND_RESTORE) /* of which no agent asks */
 		field(c, "listening",
 		      listeners > 0 ? "yes" : "no, it gets the answer when it is back");
 	field(c, "digest", r->row.digest);

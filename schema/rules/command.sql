@@ -142,7 +142,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
                 AND NEW.verb NOT IN ('pause', 'resume', 'stop')
              UNION ALL
-             SELECT 8, 'refused', 'the session is in ' || s.mode || ' mode', NULL
+             SELECT 8, 'refused',
+                    'the session is in ' || s.mode || ' mode: order it '
+                    || CASE s.mode WHEN 'remote' THEN 'in Slack, or switch with `mode hybrid --session '
+                                   ELSE 'at its machine, or switch with `mode hybrid ' END
+                    || substr(s.id, 1, 13) || '` first', NULL
                FROM session AS s
               WHERE (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
                      OR NEW.verb IN ('stall', 'session-restart', 'run'))

@@ -76,7 +76,7 @@ void resource_templates(struct str *out)
 	      "Recent messages",
 	      "Recent messages of the session's Slack channel; ?limit=1..100, default 20");
 	entry(out, "uriTemplate", "intercom://session/{id}/timeline", "session_timeline",
-	      "Timeline", "What happened in the caller's own session");
+	      "Timeline", "What happened in the caller's own session; ?limit=1..500: the newest");
 	str_add_char(out, ']');
 }
 
@@ -122,12 +122,13 @@ static int read_inbox(struct store *st, const struct peer *p, struct str *json, 
 	return got;
 }
 
-static int read_timeline(struct store *st, const struct peer *p, struct str *json, struct err *e)
+static int read_timeline(struct store *st, const struct peer *p, int most, struct str *json,
+                         struct err *e)
 {
 	OWNED(timeline_of_session_row) struct timeline_of_session_row row = { 0 };
 	int got;
 
-	sql_timeline_of_session(st, p->session_seq, TIMELINE_MAX, &row);
+	sql_timeline_of_session(st, p->session_seq, most, &row);
 	str_add(json, "{\"events\":[");
 	while ((got = row_next(&row.row, e)) > 0) {
 		str_add(json, json->bytes[json->length - 1] == '[' ? "{" : ",{");
@@ -143,9 +144,9 @@ static int read_timeline(struct store *st, const struct peer *p, struct str *jso
 	return got;
 }
 
-/* Parses head{id}tail[?limit=N]; id gets the id, ret_limit the limit, clamped. */
-static bool matches(const char *uri, const char *head, const char *tail, char id[ID_MAX + 1],
-                    int *ret_limit)
+/* Parses head{id}tail[?limit=N]; id gets the id, ret_limit the limit, from 1 to most. */
+static bool matches(const char *uri, const char *head, const char *tail, int most,
+                    char id[ID_MAX + 1], int *ret_limit)
 {
 	size_t length;
 	const char *end, *limit;
@@ -164,7 +165,7 @@ static bool matches(const char *uri, const char *head, const char *tail, char id
 	if (limit) {
 		long n = strtol(limit + 6, NULL, 10);
 
-		*ret_limit = n < 1 ? 1 : n > RECENT_MAX ? RECENT_MAX : (int)n;
+		*ret_limit = n < 1 ? 1 : n > most ? most : (int)n;
 	}
 	memcpy(id, uri, length);
 	id[length] = '\0';
@@ -175,14 +176,14 @@ int resource_read(struct store *st, const struct peer *p, const char *uri, struc
                   struct err *e)
 {
 	OWNED(str) struct str json = { 0 };
-	int limit = RECENT_DEFAULT, got;
+	int limit = TIMELINE_MAX, got;
 	char id[ID_MAX + 1];
 
 	if (strcmp(uri, "intercom://inbox") == 0) {
 		got = read_inbox(st, p, &json, e);
-	} else if (matches(uri, "intercom://session/", "/timeline", id, &limit) && p->session_id &&
-	           strcmp(p->session_id, id) == 0) {
-		got = read_timeline(st, p, &json, e);
+	} else if (matches(uri, "intercom://session/", "/timeline", TIMELINE_MAX, id, &limit) &&
+	           p->session_id && strcmp(p->session_id, id) == 0) {
+		got = read_timeline(st, p, limit, &json, e);
 	} else {
 		(void)err_set(e, ERR_INPUT, "not found: there is no resource %.200s", uri);
 		return 0;
@@ -202,7 +203,7 @@ bool resource_is_channel(const char *uri)
 	int limit;
 	char id[ID_MAX + 1];
 
-	return matches(uri, CHANNEL_HEAD, CHANNEL_TAIL, id, &limit);
+	return matches(uri, CHANNEL_HEAD, CHANNEL_TAIL, RECENT_MAX, id, &limit);
 }
 
 /* A recent enough one, otherwise a new one: its seq, -1 on error. */
@@ -222,7 +223,7 @@ int resource_ask(struct store *st, const struct peer *p, const char *uri, int64_
 	int most = RECENT_DEFAULT, got;
 	char id[ID_MAX + 1];
 
-	if (!matches(uri, CHANNEL_HEAD, CHANNEL_TAIL, id, &most))
+	if (!matches(uri, CHANNEL_HEAD, CHANNEL_TAIL, RECENT_MAX, id, &most))
 		return err_set(e, ERR_BUG, "%.100s is no channel", uri);
 	got = channel_of(st, p, &channel, e);
 	if (got < 0)

@@ -239,29 +239,39 @@ START_TEST(a_long_diff_is_a_snippet_on_request_and_under_the_question)
 }
 END_TEST
 
+static char *read_timeline(struct agent *a, const char *session, const char *query)
+{
+	OWNED(char_ptr) char *message = NULL;
+	struct wire w;
+	char json[200];
+
+	(void)snprintf(json, sizeof(json),
+	               "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"resources/read\",\"params\":"
+	               "{\"uri\":\"intercom://session/%.36s/timeline%s\"}}",
+	               ++a->id, session, query);
+	wire_open(&w, a->port);
+	agent_send(a, &w, "POST", "", json);
+	message = agent_message(&w);
+	wire_close(&w);
+	return xstrdup(member(message, "result.contents.0.text"));
+}
+
 START_TEST(the_agents_timeline_tells_of_its_checkpoints_and_of_the_restore)
 {
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *id = NULL;
 	struct agent a = an_agent_has_changed_files();
-	struct wire w;
-	char json[200];
 
 	(void)order();
 	ts = question();
 	press_and_wait(ts, "restore_proceed");
 	expect_soon("SELECT state FROM workspace_restore", "done\n");
 	id = rows("SELECT id FROM session");
-	(void)snprintf(json, sizeof(json),
-	               "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"resources/read\",\"params\":"
-	               "{\"uri\":\"intercom://session/%.36s/timeline\"}}",
-	               ++a.id, id);
-	wire_open(&w, a.port);
-	agent_send(&a, &w, "POST", "", json);
-	OWNED(char_ptr) char *message = agent_message(&w);
-	OWNED(char_ptr) char *timeline = xstrdup(member(message, "result.contents.0.text"));
+	OWNED(char_ptr) char *timeline = read_timeline(&a, id, "");
+	OWNED(char_ptr) char *last = read_timeline(&a, id, "?limit=1");
 
-	wire_close(&w);
+	ck_assert_ptr_null(strstr(last, "},{"));
+	says(last, "\"kind\":\"");
 	says(timeline, "\"kind\":\"checkpoint.created\",\"actor\":\"archivist\"");
 	says(timeline, "\"kind\":\"checkpoint.created\",\"actor\":\"slack:T01TEAM:U01OP\"");
 	says(timeline, "\"kind\":\"restore.applied\"");

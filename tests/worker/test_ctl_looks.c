@@ -516,6 +516,14 @@ START_TEST(wrong_usage_exits_64_with_a_hint)
 	failed(64, "'approve' does not take --reason");
 	ctl("--frob list");
 	failed(64, "unknown option '--frob'");
+	ctl("file -rf");
+	failed(64, "unknown option '-r'");
+	ctl("--frob=x list");
+	failed(64, "unknown option '--frob=x'");
+	ctl("show-file");
+	failed(64, "'file' needs PATH");
+	ctl("list-files a b");
+	failed(64, "too many arguments for 'files': 'b'");
 	ctl("list --db");
 	failed(64, "'--db' needs a value");
 	ctl("--json --text list");

@@ -399,7 +399,7 @@ START_TEST(a_checkpoint_of_a_folder_is_put_back_by_ctl)
 
 	str_reset(&line);
 	str_addf(&line, "checkpoint restore %s", id);
-	says(line.bytes, 0, "to proceed: approve ");
+	says(line.bytes, 1, "to proceed: approve ");
 	expect("SELECT origin, status, s.workspace_root = c.workspace_root FROM session AS s,"
 	       " checkpoint AS c WHERE s.origin = 'folder' AND c.session_id IS NULL",
 	       "folder|terminated|1\n");
@@ -423,7 +423,7 @@ START_TEST(what_could_not_be_compared_is_named_and_nothing_more_is_claimed)
 	ck_assert_int_eq(mkfifo(in("kept.txt"), 0600), 0);
 	applier = start_worker("applier");
 	str_addf(&line, "checkpoint restore %s", id);
-	says(line.bytes, 0, "Not compared (1), left as now:\n  |   kept.txt: now it is a FIFO\n");
+	says(line.bytes, 1, "Not compared (1), left as now:\n  |   kept.txt: now it is a FIFO\n");
 	answer("approve");
 	expect_soon(STATE, "done|\n");
 	expect("SELECT left_out, left_named FROM workspace_restore",
@@ -531,8 +531,18 @@ START_TEST(ctl_shows_asks_and_restores)
 	given_changes();
 	applier = start_worker("applier");
 	str_addf(&line, "checkpoint restore %s", id);
-	says(line.bytes, 0, "to proceed: approve ");
+	says(line.bytes, 1, "to proceed: approve ");
 	expect(STATE, "asked|\n");
+	{
+		int status;
+		OWNED(char_ptr) char *ask = rows("SELECT 'show ' || id FROM request");
+		OWNED(char_ptr) char *shown = NULL;
+
+		ask[strcspn(ask, "\n")] = '\0';
+		shown = ctl(ask, &status);
+		contains(shown, "\ndigest ");
+		ck_assert_ptr_null(strstr(shown, "listening")); /* no agent waits for it */
+	}
 	answer("reject");
 	expect(STATE, "cancelled|\n");
 	file_is("changed.txt", "two\n");
