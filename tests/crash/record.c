@@ -24,19 +24,30 @@ ssize_t pwrite64(int fd, const void *bytes, size_t size, off_t offset);
 int ftruncate64(int fd, off_t size);
 
 static int log_fd = -1;
+static dev_t device; /* of the log, and of what is recorded */
 static long refused_rename; /* how many calls of renameat2 until one fails, 0: none does */
 
 __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv(RECORD_TO), *refused = getenv(RECORD_REFUSE);
+	struct stat st;
 
 	if (refused)
 		refused_rename = strtol(refused, NULL, 10);
 	if (path)
 		log_fd =
 		    (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
-	if (path && log_fd < 0)
+	if (path && (log_fd < 0 || syscall(SYS_fstat, log_fd, &st) != 0))
 		_exit(125);
+	device = path ? st.st_dev : 0;
+}
+
+/* The number of an inode. Those of other file systems, as of a memfd, are no inode of the tree. */
+static uint64_t number_of(const struct stat *st)
+{
+	static const uint64_t ELSEWHERE = (uint64_t)1 << 63;
+
+	return st->st_dev == device ? st->st_ino : ELSEWHERE | st->st_ino;
 }
 
 static void write_down(struct record r, const char *name, const char *name2, const void *data)
@@ -74,7 +85,7 @@ static struct spot spot_of(int dir, const char *path)
 	if (slash)
 		(void)snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path + 1), path);
 	if (log_fd >= 0 && syscall(SYS_newfstatat, dir, parent, &st, 0) == 0)
-		spot.dir = st.st_ino;
+		spot.dir = number_of(&st);
 	errno = error;
 	return spot;
 }
@@ -86,7 +97,7 @@ static uint64_t inode_of(int dir, const char *path)
 	bool known = syscall(SYS_newfstatat, dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 
 	errno = error;
-	return known ? st.st_ino : 0;
+	return known ? number_of(&st) : 0;
 }
 
 static void named(enum record_op op, struct spot at, uint64_t other, int64_t mode)
@@ -122,10 +133,10 @@ static int open_any(int dir, const char *path, int flags, mode_t mode)
 	    syscall(SYS_fstat, fd, &st) != 0)
 		return fd;
 	if (makes && !before)
-		named(RECORD_CREATE, spot_of(dir, path), st.st_ino, st.st_mode & 07777);
+		named(RECORD_CREATE, spot_of(dir, path), number_of(&st), st.st_mode & 07777);
 	else if (flags & O_TRUNC)
-		write_down((struct record){ .op = RECORD_TRUNCATE, .node = st.st_ino }, NULL, NULL,
-		           NULL);
+		write_down((struct record){ .op = RECORD_TRUNCATE, .node = number_of(&st) }, NULL,
+		           NULL, NULL);
 	return fd;
 }
 
@@ -178,7 +189,7 @@ static uint64_t file_of(int fd)
 {
 	struct stat st;
 
-	return syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_ino : 0;
+	return syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) ? number_of(&st) : 0;
 }
 
 static void said(void)
@@ -258,7 +269,7 @@ static int flushed(long call, int fd)
 	struct stat st;
 
 	if (!failed && log_fd >= 0 && syscall(SYS_fstat, fd, &st) == 0)
-		write_down((struct record){ .op = RECORD_SYNC, .node = st.st_ino }, NULL, NULL,
+		write_down((struct record){ .op = RECORD_SYNC, .node = number_of(&st) }, NULL, NULL,
 		           NULL);
 	return failed;
 }
