@@ -1,6 +1,7 @@
 /* offline: what Landlock does not hold of a process without a network: sockets of other kinds than
- * TCP (UDP, MPTCP, raw), data that is sent while a connection is made (TCP Fast Open), and io_uring,
- * which makes such calls itself. A seccomp filter; sockets of this machine (AF_UNIX) stay. */
+ * TCP (UDP, MPTCP, raw), data that is sent while a connection is made (TCP Fast Open), and
+ * io_uring, which makes such calls itself. A seccomp filter; sockets of this machine (AF_UNIX)
+ * stay. */
 #ifndef OFFLINE_H
 #define OFFLINE_H
 

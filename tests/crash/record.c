@@ -292,7 +292,7 @@ int mkdirat(int dir, const char *path, mode_t mode)
 	struct stat st;
 
 	if (!failed && log_fd >= 0 && syscall(SYS_newfstatat, dir, path, &st, 0) == 0)
-		named(RECORD_MKDIR, spot_of(dir, path), st.st_ino, st.st_mode & 07777);
+		named(RECORD_MKDIR, spot_of(dir, path), number_of(&st), st.st_mode & 07777);
 	return failed;
 }
 
