@@ -383,6 +383,40 @@ START_TEST(an_agent_that_we_started_is_stopped_first_and_started_again_from_ther
 }
 END_TEST
 
+START_TEST(a_critical_change_without_its_checkpoint_says_so_in_its_thread)
+{
+	OWNED(char_ptr) char *plain = proposal("notes.txt", "better\n");
+	OWNED(str) struct str arguments = { 0 };
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *request = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a = an_agent_has_changed_files();
+	struct wire w;
+
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('checkpoint.max_files', '1', 'file', '2026-01-01T08:00:00.000Z')"
+	      " ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+	str_addf(&arguments, "%.*s,\"risk_level\":\"critical\"}", (int)strlen(plain) - 1, plain);
+	agent_begin(&a, &w, "check_clearance", arguments.bytes, NULL);
+	ts = ask_ts();
+	press(ts, "approve_accept");
+	answer = agent_end(&w);
+	request = diff_of(member(answer, "request_id"));
+	{
+		OWNED(char_ptr) char *written = agent_call(&a, "check_diff", request);
+
+		says(written, "none: the workspace has more than 1 files and folders");
+	}
+	char_ptr_clear(&ts);
+	ts = ts_of("write");
+	message = shown_now(ts);
+	says(message, "Changes applied to notes.txt");
+	says(message, "Without a checkpoint before it: the workspace has more than 1 files");
+	end_system();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_story_restore");
@@ -400,5 +434,6 @@ int main(void)
 	tcase_add_test(c, a_checkpoint_is_restored_by_its_label_after_its_session_has_ended);
 	tcase_add_test(c, an_agent_that_we_started_is_stopped_first_and_started_again_from_there);
 	tcase_add_test(c, undo_of_a_restore_names_the_checkpoint_before_it);
+	tcase_add_test(c, a_critical_change_without_its_checkpoint_says_so_in_its_thread);
 	return run_suite(s);
 }
