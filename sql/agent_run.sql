@@ -116,6 +116,16 @@ UPDATE agent_run
 SELECT seq FROM agent_run
  WHERE machine = :machine AND ended_at IS NULL AND state IN ('starting', 'running') ORDER BY seq;
 
+-- name: agent_run_fenced :many
+-- The agents of this machine that run behind a fence, and their runners, which all that an agent has
+-- started stays below. runner_pid 0: it has just ended.
+SELECT r.pid, w.pid AS runner_pid
+  FROM agent_run AS r
+  LEFT JOIN worker AS w ON w.machine = r.machine AND w.name = 'runner-' || r.seq
+                       AND w.state IN ('starting', 'ready')
+ WHERE r.machine = :machine AND r.ended_at IS NULL AND r.state IN ('starting', 'running')
+   AND r.fence IS NOT NULL;
+
 -- name: agent_run_claimed :one
 -- A run that a runner has claimed, with what is known about its process.
 SELECT r.pid, r.process_start, r.stop_wanted_at, r.stop_why, s.id AS session_id

@@ -6,7 +6,10 @@
 #include "process_name.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +19,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
+
 enum {
 	LINKS = 50000, /* descriptors examined for one answer */
 	SHELLS_MAX = 4, /* between a program and what it has started */
+	ANCESTORS_MAX = 1000,
+	LOOKS = 10, /* at a line of ancestors that changes */
 	NEAR = 16, /* the next connection of a process has a nearby descriptor */
 };
 
@@ -65,6 +74,63 @@ bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES])
 		pid = life.parent;
 	}
 	return false;
+}
+
+/* ---- its ancestors ---- */
+
+/* A parent that is younger than its child has the pid of one that has ended. */
+static int descends(pid_t pid, const pid_t *pids, size_t count)
+{
+	struct process_life child = { .began = ULLONG_MAX }, life;
+
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
+		for (size_t k = 0; k < count; k++)
+			if (pids[k] == pid)
+				return 1;
+		if (pid <= 1)
+			return 0;
+		life = process_name_life(pid);
+		if (!life.began || life.began > child.began)
+			return -1;
+		child = life;
+		pid = life.parent;
+	}
+	return -1;
+}
+
+/* Holds the process, as its pid may be another's by the time that we look. Older kernels do not
+ * (-1, true). */
+static bool hold_peer(int fd, int *ret)
+{
+	socklen_t size = sizeof(*ret);
+
+	*ret = -1;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, ret, &size) == 0 || errno == ENOPROTOOPT;
+}
+
+static bool has_ended(int pidfd)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) != 0; /* a descriptor below 0 is never ready */
+}
+
+int peer_process_descends(int fd, const pid_t *pids, size_t count)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+	int found = -1, pidfd;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || who.pid <= 0 ||
+	    !hold_peer(fd, &pidfd))
+		return -1;
+	for (int i = 0; i < LOOKS && found < 0; i++) /* a parent may end meanwhile */
+		found = descends(who.pid, pids, count);
+	if (has_ended(pidfd))
+		found = -1;
+	if (pidfd >= 0)
+		(void)close(pidfd);
+	return found;
 }
 
 /* ---- the search ---- */

@@ -7,6 +7,7 @@
 #include "process_name.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 enum { PEER_PROCESS_BYTES = PROCESS_NAME_BYTES };
@@ -29,5 +30,9 @@ bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PRO
 /* The same of the agent's program that has started the process at the other end of fd, a Unix
  * socket: its parent, or, if that is a shell, the parent of the shell. */
 bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES]);
+
+/* Whether the process that has connected the other end of fd, a Unix socket, is one of these, or
+ * descends from one: 1, 0. -1: nobody knows, because it has ended, or is not to be seen. */
+int peer_process_descends(int fd, const pid_t *pids, size_t count);
 
 #endif

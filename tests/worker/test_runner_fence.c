@@ -7,6 +7,7 @@
 #include "suite.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,95 @@ START_TEST(without_a_network_there_is_no_udp_no_mptcp_and_no_fast_open)
 }
 END_TEST
 
+/* ---- the socket of operators ---- */
+
+/* Orders a session, twice on one connection, and writes what comes back until it is cut. */
+static const char ASK[] =
+    "import os, socket, sys, time\n"
+    "def connected():\n"
+    "    s = socket.socket(socket.AF_UNIX)\n"
+    "    s.connect(sys.argv[1])\n"
+    "    return s\n"
+    "def order(s, name):\n"
+    "    line = b'{\"command\":\"session-start\",\"agent\":\"shell\",\"prompt\":\"x\"}\\n'\n"
+    "    s.settimeout(20)\n"
+    "    s.sendall(line + line)\n"
+    "    open('part', 'w').write(s.makefile().read())\n"
+    "    os.rename('part', name)\n"
+    "def wait_for(name):\n"
+    "    while not os.path.exists(name): time.sleep(0.01)\n"
+    "order(connected(), 'own')\n"
+    "if os.fork() == 0:\n" /* a child that nobody waits for, in a session of its own */
+    "    os.setsid()\n"
+    "    parent = os.getpid()\n"
+    "    if os.fork(): os._exit(0)\n"
+    "    while os.getppid() == parent: time.sleep(0.01)\n"
+    "    order(connected(), 'stray')\n"
+    "    os._exit(0)\n"
+    "wait_for('stray')\n"
+    "wait_for('halted')\n"
+    "a, b = socket.socketpair()\n"
+    "pid = os.fork()\n"
+    "if pid == 0:\n" /* it hands its connection on, and is gone before that is accepted */
+    "    c = connected()\n"
+    "    socket.send_fds(a, [b'x'], [c.fileno()])\n"
+    "    os._exit(0)\n"
+    "fd = socket.recv_fds(b, 1, 1)[1][0]\n"
+    "os.waitpid(pid, 0)\n"
+    "open('gone', 'w').write('gone\\n')\n"
+    "order(socket.socket(fileno=fd), 'handed')\n"
+    "wait_for('end')\n";
+
+static void is_refused_once(const char *name)
+{
+	OWNED(char_ptr) char *text = file_with_lines(name, 1);
+
+	ck_assert_str_eq(text, "{\"ok\":false,\"error\":\"ipc: an agent behind a fence gives no "
+	                       "orders; ask the operator\"}\n");
+}
+
+static void operators_are_answered(void)
+{
+	OWNED(str) struct str out = { 0 };
+
+	(void)shell(&out,
+	            "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX);"
+	            " s.connect(\"%s-run/ipc.sock\");"
+	            " s.sendall(b\"{\\\"command\\\":\\\"inbox\\\"}\\n\");"
+	            " print(s.makefile().readline())'",
+	            test_db());
+	says(str_text(&out), "{\"ok\":true");
+}
+
+START_TEST(a_fenced_agent_gives_no_orders_on_the_socket_of_operators)
+{
+	char script[SQL_BYTES];
+	int run;
+	pid_t front;
+
+	NEEDS_LANDLOCK(2);
+	setup();
+	put_file(site.workspace, "ask.py", ASK);
+	(void)snprintf(script, sizeof(script), "python3 ask.py '%s-run/ipc.sock' 2>err", test_db());
+	run = given_run_of(script, "fence = '{\"network\":true,\"write\":[]}'");
+	is_refused_once("own");
+	is_refused_once("stray");
+	operators_are_answered();
+	front = worker_pid("mcp-front");
+	ck_assert_int_eq(kill(front, SIGSTOP), 0);
+	put_file(site.workspace, "halted", "");
+	free(file_with_lines("gone", 1));
+	ck_assert_int_eq(kill(front, SIGCONT), 0);
+	is_refused_once("handed");
+	operators_are_answered();
+	expect("SELECT count(*) FROM session", "1\n");
+	put_file(site.workspace, "end", "");
+	run_becomes(run, "ended|exited|0||terminated");
+}
+END_TEST
+
+/* ---- what starts nothing ---- */
+
 static void cannot_start(const char *fence, const char *why)
 {
 	char profile[SQL_BYTES];
@@ -266,6 +356,7 @@ int main(void)
 	tcase_add_test(c, without_a_network_a_fenced_agent_calls_us_and_nobody_else);
 	tcase_add_test(c, without_a_network_there_is_no_udp_no_mptcp_and_no_fast_open);
 	tcase_add_test(c, a_name_in_a_folder_that_the_agent_writes_starts_nothing);
+	tcase_add_test(c, a_fenced_agent_gives_no_orders_on_the_socket_of_operators);
 	tcase_add_test(c, a_fence_that_leaves_our_database_or_sockets_to_the_agent_starts_nothing);
 	tcase_add_test(c, a_fence_that_the_kernel_cannot_hold_starts_nothing);
 	tcase_add_test(c, without_a_network_an_older_kernel_starts_nothing);

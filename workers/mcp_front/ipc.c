@@ -6,7 +6,10 @@
  * before its answer is sent: a caller that got none may ask again, and an answer applies once.
  *
  * Every program of our uid may connect. With ipc.require_token each line must also carry, as
- * auth_token, the token in <run>/ipc.token (0600), which changes at every start. */
+ * auth_token, the token in <run>/ipc.token (0600), which changes at every start.
+ *
+ * An agent behind a fence (agent_run.fence) gives no orders, nor does anything that it has started:
+ * it would start, by one, an agent that has no fence. */
 #include "ipc.h"
 
 #include "clock.h"
@@ -14,9 +17,11 @@
 #include "content.h"
 #include "front.h"
 #include "log.h"
+#include "peer_process.h"
 #include "say.h"
 #include "seen.h"
 #include "socket.h"
+#include "sql/agent_run.h"
 #include "sql/file_look.h"
 
 #include <errno.h>
@@ -47,6 +52,7 @@ struct ipc_caller {
 	struct front *front;
 	struct bufferevent *pipe;
 	bool skips; /* skipping the rest of a line that is too long */
+	bool fenced; /* its first line is refused, and it is cut */
 	bool ended; /* it has stopped sending, but may still read */
 	int64_t look; /* command.seq of a look whose answer it waits for; 0: none */
 	int look_ms; /* how long it waits */
@@ -284,6 +290,50 @@ static void take_line(struct ipc_caller *c, const char *text, size_t length)
 	reply(c, failed ? NULL : &said, &e);
 }
 
+/* ---- agents behind a fence ---- */
+
+/* Whether such an agent is, or may be, at the other end. Decided once: who has connected a caller
+ * stays the same, whoever holds it later. */
+static bool is_fenced(struct front *f, int fd)
+{
+	OWNED(agent_run_fenced_row) struct agent_run_fenced_row row = { 0 };
+	struct err e = { 0 };
+	pid_t *pids = NULL;
+	size_t count = 0;
+	bool known = true;
+	int got, found;
+
+	sql_agent_run_fenced(&f->worker.store, f->worker.machine, &row);
+	while ((got = row_next(&row.row, &e)) > 0) {
+		pids = xrealloc(pids, (count + 2) * sizeof(*pids));
+		pids[count++] = (pid_t)row.pid;
+		if (row.runner_pid)
+			pids[count++] = (pid_t)row.runner_pid;
+		known = known && row.runner_pid;
+	}
+	if (got < 0)
+		log_warn("ipc: refused a caller: %s", e.text);
+	found = got < 0 || !known ? -1 : count ? peer_process_descends(fd, pids, count) : 0;
+	free(pids);
+	return found != 0;
+}
+
+static bool refuse_fenced(struct ipc_caller *c, struct evbuffer *in)
+{
+	struct err e = { 0 };
+
+	if (evbuffer_get_length(in) == 0)
+		return false;
+	(void)err_set(&e, ERR_INPUT,
+	              "ipc: an agent behind a fence gives no orders; ask the operator");
+	log_warn("ipc: refused a caller: an agent behind a fence, or one whose process is gone");
+	reply(c, NULL, &e);
+	(void)bufferevent_disable(c->pipe, EV_READ);
+	(void)evbuffer_drain(in, evbuffer_get_length(in));
+	c->ended = true;
+	return true;
+}
+
 /* ---- lines ---- */
 
 static void refuse_line(struct ipc_caller *c)
@@ -311,6 +361,8 @@ static bool take_next(struct ipc_caller *c)
 	OWNED(char_ptr) char *line = NULL;
 	size_t length;
 
+	if (c->fenced)
+		return refuse_fenced(c, in);
 	if (c->skips && !skip_line(c, in))
 		return false;
 	line = evbuffer_readln(in, &length, EVBUFFER_EOL_LF);
@@ -411,6 +463,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	}
 	c = xcalloc(1, sizeof(*c));
 	c->front = f;
+	c->fenced = is_fenced(f, fd);
 	c->pipe = bufferevent_socket_new(f->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	LIST_INSERT_HEAD(&f->ipc_pipes, c, next);
 	f->ipc_callers++;
