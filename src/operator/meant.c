@@ -6,11 +6,12 @@
 #include "setting.h"
 #include "sql/checkpoint.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	SWAPPED = 2, /* edits: two letters in the wrong order, in a short word */
+	SWAPPED = 2, /* edits: two letters in the wrong order */
 	LEAST = 4, /* letters of a word of ours that is guessed */
 	SHOWN = 80, /* bytes of what follows it */
 };
@@ -35,10 +36,25 @@ static void guess_alias(struct config_guess *near, const char *word, const cJSON
 		config_guess_try(near, word, one->string, strlen(one->string));
 }
 
+static bool has_same_letters(const char *a, const char *b)
+{
+	int counts[UCHAR_MAX + 1] = { 0 };
+
+	for (; *a; a++)
+		counts[(unsigned char)*a]++;
+	for (; *b; b++)
+		counts[(unsigned char)*b]--;
+	for (size_t i = 0; i < COUNT(counts); i++)
+		if (counts[i])
+			return false;
+	return true;
+}
+
+/* In a short word two edits are another word, unless they swap two letters. */
 static bool is_near(const struct config_guess *near, const char *word)
 {
 	return config_guess_is_near(near, word) ||
-	       (near->distance <= SWAPPED && near->distance < strlen(word));
+	       (near->distance <= SWAPPED && has_same_letters(word, near->name));
 }
 
 int operator_unknown(struct store *st, const char *word, bool of_ours, struct str *out,
