@@ -427,7 +427,11 @@ measure_talk() {
 
 # Agents that wait, each under its runner: what the runners cost.
 measure_runners() {
-    { echo "max_concurrent_sessions = $runners" && agent_config wait; } >"$scratch/runners.toml"
+    {
+        echo "max_concurrent_sessions = $runners"
+        agent_config wait
+        printf '[acp]\nmax_sessions = %s\n' "$runners"
+    } >"$scratch/runners.toml"
     config=$scratch/runners.toml
     start_ours
     for _ in $(seq "$runners"); do start_session; done
@@ -440,7 +444,7 @@ measure_runners() {
         sleep 0.1
         all=$(pgrep -x -d ' ' -P "$pid" runner || :)
     done
-    sleep "$((settle_ms / 1000)).5"
+    sleep "$((settle_ms * 2 / 1000)).5" # they rest after 10 s
     # shellcheck disable=SC2086
     "$bin/hold" "$port" 0 0 "$idle_ms" ping '{}' $all | note runners ours
     for one in $all; do cat "/proc/$one/smaps_rollup"; done |
