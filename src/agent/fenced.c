@@ -3,6 +3,7 @@
 #include "io.h"
 #include "json.h"
 #include "offline.h"
+#include "path.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -34,15 +35,6 @@ static void allow(struct fenced *f, const char *path, unsigned may)
 
 /* ---- what is ours ---- */
 
-/* Whether the folder is, or is below, another one. Both are real paths. */
-static bool is_within(const char *folder, const char *other)
-{
-	size_t length = strlen(other);
-
-	return strncmp(folder, other, length) == 0 &&
-	       (!folder[length] || folder[length] == '/' || other[length - 1] == '/');
-}
-
 /* The real path of a file's folder, or of a folder. */
 static bool find_folder(const char *path, bool is_file, char out[PATH_MAX])
 {
@@ -66,7 +58,7 @@ static int check_one(const char *written, const char *real, const struct ours *o
 {
 	char ours[PATH_MAX];
 
-	if (!*o->path || !find_folder(o->path, o->is_file, ours) || !is_within(ours, real))
+	if (!*o->path || !find_folder(o->path, o->is_file, ours) || !path_is_within(ours, real))
 		return 0;
 	return err_set(e, ERR_INPUT,
 	               "the agent's fence would let it write %.300s, where %s; take %.300s out of "
@@ -108,7 +100,7 @@ static int check_above(const struct fenced *f, const char *path, struct err *e)
 	if (!realpath(str_text(&above), folder))
 		return 0; /* it is not there */
 	for (size_t i = 0; i < f->written.count; i++)
-		if (is_within(folder, f->written.items[i]))
+		if (path_is_within(folder, f->written.items[i]))
 			return err_set(e, ERR_INPUT,
 			               "[agent.fence] names %.300s, which is in %.300s: there the "
 			               "agent can put a link in its place; take it out",
@@ -126,7 +118,8 @@ static int allow_write(struct fenced *f, const char *path, const struct fenced_p
 		return 0;
 	if (check_ours(path, real, place, e))
 		return -1;
-	allow(f, real, FENCE_WRITE | FENCE_RUN | (is_within(real, "/dev") ? FENCE_DEVICES : 0U));
+	allow(f, real,
+	      FENCE_WRITE | FENCE_RUN | (path_is_within(real, "/dev") ? FENCE_DEVICES : 0U));
 	texts_add(&f->written, real);
 	return 0;
 }

@@ -1,7 +1,8 @@
 #include "calls.h"
 
+#include "arch.h"
+
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -53,12 +54,6 @@ bool calls_allowed(const char *process, int number)
 	return false;
 }
 
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#endif
-
 #if defined(OUR_ARCH) && !defined(__SANITIZE_ADDRESS__)
 
 /* Made by libraries with all signals blocked, where a trap would end the process. */
@@ -77,7 +72,6 @@ static const struct {
 enum {
 	FIRST_ARGUMENT =
 	    offsetof(struct seccomp_data, args), /* its lower half: we are little-endian */
-	X32_BIT = 0x40000000, /* of the calls of another ABI, which have other numbers */
 	PARTS = 16 + 2 * (COUNT(ALLOWED) + COUNT(QUIET)), /* at most */
 };
 

@@ -1,6 +1,7 @@
 #include "explain.h"
 
 #include "denied.h"
+#include "path.h"
 #include "refusals.h"
 #include "str.h"
 
@@ -50,20 +51,12 @@ static void climb(char *path)
 	}
 }
 
-static bool is_below(const char *path, const char *folder)
-{
-	size_t length = strlen(folder);
-
-	return strcmp(folder, "/") == 0 ||
-	       (strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/'));
-}
-
 static bool layer_allows(const struct layer *l, const char *path)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		OWNED(char_ptr) char *folder = realpath(l->paths[i], NULL);
 
-		if (folder && is_below(path, folder))
+		if (folder && path_is_within(path, folder))
 			return true;
 	}
 	return false;

@@ -1,7 +1,8 @@
 #include "offline.h"
 
+#include "arch.h"
+
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -9,12 +10,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#endif
 
 bool offline_can(void)
 {
@@ -40,7 +35,7 @@ bool offline_can(void)
 #define NO_FAST_OPEN(call, n)                                                                      \
 	IF(call, 4), LOAD_ARGUMENT(n), IF_BITS(MSG_FASTOPEN, 1), DENY(EACCES), ALLOW
 
-enum { X32_BIT = 0x40000000, TYPE = 0xF /* without SOCK_CLOEXEC and the like */ };
+enum { TYPE = 0xF /* without SOCK_CLOEXEC and the like */ };
 
 int offline_restrict(struct err *e)
 {
