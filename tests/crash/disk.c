@@ -44,11 +44,17 @@ static bool survives_never(size_t dir, const char *name)
 
 /* ---- nodes and names ---- */
 
-static size_t add_node(struct disk *d, uint64_t inode, bool is_dir, unsigned mode, const char *name)
+/* A new inode has the number: what had it before is gone. */
+static void take_number(struct disk *d, uint64_t inode)
 {
 	for (size_t i = 0; i < d->node_count; i++)
 		if (d->nodes[i].inode == inode)
 			d->nodes[i].inode = 0;
+}
+
+static size_t add_node(struct disk *d, uint64_t inode, bool is_dir, unsigned mode, const char *name)
+{
+	take_number(d, inode);
 	d->nodes = xrealloc(d->nodes, (d->node_count + 1) * sizeof(*d->nodes));
 	d->nodes[d->node_count] = (struct disk_node){ .inode = inode,
 		                                      .is_dir = is_dir,
@@ -321,8 +327,11 @@ static void play_one(struct disk *d, const struct record *r,
 	size_t node = find_node(d, r->node);
 	struct disk_node *n;
 
-	if (node == NO_NODE)
-		return; /* outside the recorded tree */
+	if (node == NO_NODE) { /* outside the recorded tree */
+		if (r->op == RECORD_CREATE || r->op == RECORD_MKDIR)
+			take_number(d, r->other);
+		return;
+	}
 	n = &d->nodes[node];
 	if (r->op == RECORD_SYNC) {
 		if (!loses || !loses(n))
