@@ -162,7 +162,7 @@ git config --global --add safe.directory "$PWD" 2>/dev/null || true
 family "build (dev: warnings are errors)" build dev || exit 1
 [ "$failed" -eq 0 ] || { report; echo "nothing else was run"; exit 1; }
 family "checks, stories, attacks and sweeps of kills (dev)" in_memory ctest --preset dev -j4 -L plain
-family "build (asan)" build asan
+family "build (asan)" build asan -DINTERCOM_PLAIN_TESTS=OFF
 # Each test runs once: in the build that sees most, unless its label says plain (tests/CMakeLists.txt has why).
 family "unit and worker tests (asan, ubsan)" in_memory ctest --preset asan -j3 -LE plain
 beside "interop (official MCP clients, installed binaries)" interop
