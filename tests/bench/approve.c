@@ -1,9 +1,10 @@
 /* From the operator's yes to the agent's answer: an approver writes decisions as agent-intercom-ctl
  * does, while an agent holds calls of check_clearance and asks anew whenever one is answered.
- * usage: approve DB RUN_DIR PORT WAITING OPERATIONS PLAIN_DB
+ * usage: approve DB RUN_DIR PORT WAITING OPERATIONS PLAIN_DB [PID...]
  * Between the decisions the approver makes plain durable commits at the same pace: the measure.
  * Prints: p50_us, p99_us (from before BEGIN to the whole answer at the agent), own_p50_us (until
- * the approver's commit has returned, bells rung), commit_p50_us, commit_p99_us. */
+ * the approver's commit has returned, bells rung), commit_p50_us, commit_p99_us; cpu_us (of the
+ * processes, per approval with the next question), pss_bytes (of them, afterwards). */
 #include "bench.h"
 #include "plain.h"
 
@@ -30,6 +31,8 @@ enum {
 	    1000, /* at least, between two things that the approver does; up to three times it */
 	LOOK_US = 500,
 	PATIENCE_LOOKS = 20000, /* 10 s */
+	MOST_PIDS = 64,
+	ARGUMENTS = 7, /* then pids */
 };
 
 /* One call that waits, as both processes see it. */
@@ -122,6 +125,8 @@ struct approver {
 	struct shared *shared;
 	struct store store;
 	int count;
+	pid_t pids[MOST_PIDS]; /* of the system */
+	int pid_count;
 };
 
 static void take_text(int columns, const char *const *names, const char *const *values, void *arg)
@@ -212,6 +217,7 @@ static void measure(struct approver *a, size_t operations, const char *plain_db)
 {
 	int64_t *took = malloc(3 * operations * sizeof(*took));
 	int64_t *own = took + operations, *commit = own + operations;
+	struct usage before, after;
 	struct plain p;
 
 	plain_open(&p, plain_db);
@@ -219,18 +225,22 @@ static void measure(struct approver *a, size_t operations, const char *plain_db)
 		(void)approve(a, own);
 		(void)plain_commit(&p);
 	}
+	before = usage_of(a->pids, a->pid_count);
 	for (size_t i = 0; i < operations; i++) {
 		gap();
 		commit[i] = plain_commit(&p);
 		gap();
 		took[i] = approve(a, &own[i]);
 	}
+	after = usage_of(a->pids, a->pid_count);
 	plain_close(&p);
 	(void)printf("p50_us %.1f\n", percentile_us(took, operations, 0.5));
 	(void)printf("p99_us %.1f\n", percentile_us(took, operations, 0.99));
 	(void)printf("own_p50_us %.1f\n", percentile_us(own, operations, 0.5));
 	(void)printf("commit_p50_us %.1f\n", percentile_us(commit, operations, 0.5));
 	(void)printf("commit_p99_us %.1f\n", percentile_us(commit, operations, 0.99));
+	(void)printf("cpu_us %.1f\n", (after.cpu_us - before.cpu_us) / (double)operations);
+	(void)printf("pss_bytes %lld\n", (long long)pss_bytes(a->pids, a->pid_count));
 }
 
 int main(int argc, char **argv)
@@ -240,8 +250,9 @@ int main(int argc, char **argv)
 	int status = 0;
 	pid_t child;
 
-	if (argc != 7)
-		die("usage: approve DB RUN_DIR PORT WAITING OPERATIONS PLAIN_DB");
+	if (argc < ARGUMENTS || argc - ARGUMENTS > MOST_PIDS)
+		die("usage: approve DB RUN_DIR PORT WAITING OPERATIONS PLAIN_DB [PID...]");
+	a.pid_count = parse_pids(argv + ARGUMENTS, argc - ARGUMENTS, a.pids);
 	a.count = atoi(argv[4]);
 	if (a.count < 1 || a.count > MOST_WAITING)
 		die("WAITING is 1 to %d", MOST_WAITING);

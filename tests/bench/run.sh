@@ -1,10 +1,11 @@
 #!/bin/sh
 # What the system costs, as ratios taken in one run on this machine.
-#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd | --hook | --talk | --checkpoint] [--ten-million]
+#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history | --crowd | --hook | --talk | --others | --checkpoint] [--ten-million]
 # BUILD_DIR: build/release. --short: whether everything runs (30 s), no verdicts. --history: only what a
 # long history and its deletion cost. --crowd: only honest agents beside big proposals. --hook: only the
-# hook of an agent's host. --talk: only agents under their runners. --checkpoint: only what checkpoints of
-# a large tree cost, next to git. --ten-million: a history of that many calls too (9 GB of disk).
+# hook of an agent's host. --talk: only agents under their runners. --others: only an approval next to queues
+# of others. --checkpoint: only what checkpoints of a large tree cost, next to git. --ten-million: a history
+# of that many calls too (9 GB of disk).
 # INTERCOM_YARDSTICK: where the programs of ../shared/yardstick are; without them our own references
 # are used. See README.md.
 set -eu
@@ -12,7 +13,7 @@ set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 build=$root/build/release
-short='' only_history='' only_crowd='' only_hook='' only_talk='' only_checkpoint='' ten_million=''
+short='' only_history='' only_crowd='' only_hook='' only_talk='' only_others='' only_checkpoint='' ten_million=''
 for argument; do
     case $argument in
     --short) short=yes ;;
@@ -20,9 +21,10 @@ for argument; do
     --crowd) only_crowd=yes ;;
     --hook) only_hook=yes ;;
     --talk) only_talk=yes ;;
+    --others) only_others=yes ;;
     --checkpoint) only_checkpoint=yes ;;
     --ten-million) ten_million=10000000 ;;
-    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd | --hook | --talk | --checkpoint] [--ten-million]" >&2 && exit 64 ;;
+    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history | --crowd | --hook | --talk | --others | --checkpoint] [--ten-million]" >&2 && exit 64 ;;
     *) build=$(CDPATH='' cd -- "$argument" && pwd) ;;
     esac
 done
@@ -32,7 +34,7 @@ modules=$root/tests/interop/node_modules
 for file in agent-intercom mcp-front lib/libintercom-base.a generated/sql.h; do
     [ -e "$build/$file" ] || { echo "$0: $build/$file is not built" >&2; exit 66; }
 done
-partly=$only_history$only_crowd$only_hook$only_talk
+partly=$only_history$only_crowd$only_hook$only_talk$only_others
 [ -z "$only_checkpoint" ] || exec sh "$here/checkpoint.sh" "$build" ${short:+300 2}
 
 if [ "$short" ]; then
@@ -92,6 +94,16 @@ compile crowd crowd.c bench.c
 compile start start.c bench.c
 compile commit commit.c plain.c bench.c -lsqlite3
 compile echo echo.c bench.c -levent
+redis=$(command -v redis-server || :)
+postgres=$(find /usr/lib/postgresql -path '*/bin/postgres' 2>/dev/null | sort -V | tail -n 1)
+if [ "$only_others" ]; then
+    if [ -z "$redis" ] || [ -z "$postgres" ] || ! pkg-config --exists hiredis libpq; then
+        echo "$0: --others needs: apt-get install redis-server postgresql libhiredis-dev libpq-dev" >&2
+        exit 69
+    fi
+    # shellcheck disable=SC2046 # a list of words
+    compile others others.c plain.c bench.c $(pkg-config --cflags --libs hiredis libpq) -lsqlite3
+fi
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt") # BUILD_DIR's tree
 # shellcheck source=tests/flags.sh
 . ../flags.sh
@@ -224,8 +236,9 @@ tool_ping='{"name":"ping","arguments":{}}'
 
 measure_approve() { # WAITING
     start_ours
+    # shellcheck disable=SC2086 # pids
     "$bin/approve" "$folder/db" "$folder/db-run" "$port" "$1" "$operations" \
-        "$scratch/plain" >"$scratch/line"
+        "$scratch/plain" $all >"$scratch/line"
     stop
     note "approve_$1" ours <"$scratch/line"
     # The measure: a commit at the same pace, in the same program, and without a yardstick that is all.
@@ -277,13 +290,16 @@ measure_requests() { # METHOD MEASURE
     stop_other
 }
 
+measure_echo() { # CONNECTIONS
+    start sdk "$node" "$scratch/sdk/sdk_echo.mjs"
+    "$bin/rate" "$port" "$1" "$warm_ms" "$rate_ms" tools/call \
+        '{"name":"echo","arguments":{"text":"hi"}}' "$pid" | note "sdk_$1" yard
+    awk '$1 == "Pss:" { print "pss_bytes", $2 * 1024 }' "/proc/$pid/smaps_rollup" | note "sdk_$1" yard
+    stop_other
+}
+
 measure_sdk() {
-    for connections in 1 16; do
-        start sdk "$node" "$scratch/sdk/sdk_echo.mjs"
-        "$bin/rate" "$port" "$connections" "$warm_ms" "$rate_ms" tools/call \
-            '{"name":"echo","arguments":{"text":"hi"}}' "$pid" | note "sdk_$connections" yard
-        stop_other
-    done
+    for connections in 1 16; do measure_echo "$connections"; done
     for method in ping tools/list; do
         measure_requests "$method" "$(basename "$method")_16"
     done
@@ -454,6 +470,46 @@ measure_runners() {
     config=$scratch/config.toml
 }
 
+# An item through a server of others, as durable as ours: redis-server flushes each command, PostgreSQL each
+# transaction. Its folder is on the same disk.
+measure_redis() {
+    mkdir -m 700 "$scratch/redis"
+    "$redis" --port 0 --unixsocket "$scratch/redis/s" --dir "$scratch/redis" --save '' --appendonly yes \
+        --appendfsync always >"$scratch/redis/log" 2>&1 &
+    server=$!
+    "$bin/others" redis "$scratch/redis/s" "$operations" "$scratch/plain" "$server" >"$scratch/line"
+    stop_other
+    note_other redis
+    rm -r "$scratch/redis"
+}
+
+# It does not run as root.
+as_postgres() {
+    if [ "$(id -u)" -eq 0 ]; then
+        set -- setpriv --reuid=postgres --regid=postgres --clear-groups "$@"
+    fi
+    HOME=$scratch/postgres exec "$@"
+}
+
+measure_postgres() {
+    mkdir -m 700 "$scratch/postgres"
+    [ "$(id -u)" -ne 0 ] || { chown postgres "$scratch/postgres" && chmod 711 "$scratch"; }
+    (cd / && as_postgres "${postgres%/*}/initdb" -D "$scratch/postgres/data" -U bench -A trust --no-sync) >"$scratch/out"
+    (cd / && as_postgres "$postgres" -D "$scratch/postgres/data" -k "$scratch/postgres" -h '') \
+        >"$scratch/postgres.log" 2>&1 &
+    server=$!
+    "$bin/others" postgres "host=$scratch/postgres user=bench dbname=postgres" "$operations" \
+        "$scratch/plain" "$server" >"$scratch/line"
+    stop_other
+    note_other postgres
+    rm -r "$scratch/postgres"
+}
+
+note_other() { # NAME
+    grep -v '^commit_' "$scratch/line" | note "$1" ours
+    sed -n 's/^commit_//p' "$scratch/line" | note "$1" yard
+}
+
 measure_start() {
     for _ in $(seq "$starts"); do
         start_ours
@@ -498,13 +554,21 @@ measure_retention() {
 
 # ---- the run ----
 
-[ -n "$only_crowd$only_hook$only_talk" ] || { say "cost against history" && measure_history; }
+[ -n "$only_crowd$only_hook$only_talk$only_others" ] || { say "cost against history" && measure_history; }
 [ -z "$only_hook" ] || { say "hooks" && measure_hook && rounds=0; }
 [ -z "$only_talk" ] || { say "agents under their runners" && measure_talk && measure_runners && rounds=0; }
 for round in $(seq "$rounds"); do
     if [ -n "$only_crowd" ]; then
         say "round $round: a crowd"
         measure_crowd
+        continue
+    fi
+    if [ -n "$only_others" ]; then
+        say "round $round: an approval, redis, PostgreSQL, the SDK"
+        measure_approve 1
+        measure_redis
+        measure_postgres
+        [ -z "$node" ] || measure_echo 1
         continue
     fi
     say "round $round: retention"
@@ -583,6 +647,23 @@ yes -> answer, $count waiting, p50 | us | approve_$count.p50_us | approve_$count
 yes -> answer, $count waiting, p99 | us | approve_$count.p99_us | approve_$count.p99_us | commit, same pace | <= 3
 END
     done
+    [ -z "$only_others" ] || for other in redis postgres; do
+        cat <<END
+an item through $other, p50 | us | $other.p50_us | $other.p50_us | commit, same pace | -
+an item through $other, p99 | us | $other.p99_us | $other.p99_us | commit, same pace | -
+CPU of $other, an item | us | $other.cpu_us | - | - | -
+memory of $other, PSS | bytes | $other.pss_bytes | - | - | -
+yes -> answer, $few waiting, p50 | us | approve_$few.p50_us | $other.p50_us/ours | an item through $other | -
+yes -> answer, $few waiting, p99 | us | approve_$few.p99_us | $other.p99_us/ours | an item through $other | -
+CPU of all processes, an answer and the next question | us | approve_$few.cpu_us | $other.cpu_us/ours | an item through $other | -
+memory of all processes, PSS | bytes | approve_$few.pss_bytes | $other.pss_bytes/ours | $other | -
+END
+    done
+    [ -z "$only_others" ] || cat <<END
+memory of all processes, PSS | bytes | approve_$few.pss_bytes | sdk_1.pss_bytes | SDK echo, stores nothing | -
+a call of the SDK's echo, p50 | us | sdk_1.p50_us/yard | - | - | -
+a call of the SDK's echo, p99 | us | sdk_1.p99_us/yard | - | - | -
+END
     cat <<END
 yes -> answer, $many against $few, p50 | us | approve_$many.p50_us | approve_$few.p50_us/ours | $few waiting | <= 1.15
 click in Slack -> answer, p50 | us | click.answer_p50_us | - | - | <= 5000
