@@ -17,7 +17,8 @@ CREATE TABLE operator (
 -- refuses: default: there is a default operator; set its is_default to 0 first
 CREATE UNIQUE INDEX operator_default ON operator (is_default) WHERE is_default = 1;
 
-INSERT INTO operator (id, kind, user_id) VALUES
-  ('system:applier', 'system', 'applier'),
-  ('system:clock', 'system', 'clock'),
-  ('system:policy', 'system', 'policy');
+-- Since ever: the pages of a new database do not depend on when they were made.
+INSERT INTO operator (id, kind, user_id, created_at) VALUES
+  ('system:applier', 'system', 'applier', '1970-01-01T00:00:00.000Z'),
+  ('system:clock', 'system', 'clock', '1970-01-01T00:00:00.000Z'),
+  ('system:policy', 'system', 'policy', '1970-01-01T00:00:00.000Z');

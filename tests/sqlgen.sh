@@ -11,7 +11,7 @@ failed=0
 
 # A copy of the tree's schema/, sql/ and workers/, to be changed.
 given_tree() {
-  rm -rf "$scratch/tree" "$scratch/out"
+  rm -rf "$scratch/tree" "$scratch/out" "$scratch/earlier"
   mkdir "$scratch/tree" "$scratch/out" "$scratch/tree/workers"
   cp -r "$root/schema" "$root/sql" "$scratch/tree/"
   cp "$root/workers/README.md" "$scratch/tree/workers/"
@@ -200,6 +200,14 @@ passes "a step may insert rows"
 given_tree
 sed -i 's/pause: fixed: a pause/pause: fixed: the pause/' "$scratch/tree/schema/README.md"
 is_refused "a guard that the page does not show as it is is refused" 'the guard is out of date'
+
+given_tree
+passes "what is written does not depend on the time"
+mv "$scratch/out" "$scratch/earlier"
+mkdir "$scratch/out"
+passes "nor when it is written later"
+diff -r "$scratch/earlier" "$scratch/out" >/dev/null ||
+  failed "the same tree gives the same bytes later" 'no difference'
 
 given_tree
 passes "the bells are emitted"

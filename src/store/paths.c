@@ -65,7 +65,11 @@ static int make_ours(const char *dir, mode_t denied, struct err *e)
 
 static int add_base(struct str *base, struct err *e)
 {
-	return paths_runtime_base(base) ? 0 : paths_state_base(base, e);
+	int usable = paths_runtime_base(base, e);
+
+	if (usable == 0)
+		return paths_state_base(base, e);
+	return usable > 0 ? 0 : -1;
 }
 
 /* The directory part of an absolute path; "/" for an entry of the root. */
@@ -470,7 +474,7 @@ void paths_each(void (*each)(const struct paths *p, void *arg), void *arg)
 	OWNED(str) struct str runtime = { 0 };
 	OWNED(str) struct str state = { 0 };
 
-	if (paths_runtime_base(&runtime))
+	if (paths_runtime_base(&runtime, NULL) > 0)
 		each_in(str_text(&runtime), each, arg);
 	if (paths_state_base(&state, NULL) == 0)
 		each_in(str_text(&state), each, arg);
@@ -494,7 +498,7 @@ int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
 
 	if (check_name(ipc_name, e))
 		return -1;
-	if (paths_runtime_base(&runtime) && read_link(str_text(&runtime), ipc_name, hash))
+	if (paths_runtime_base(&runtime, NULL) > 0 && read_link(str_text(&runtime), ipc_name, hash))
 		return open_run(str_text(&runtime), hash, out, e);
 	if (!paths_state_base(&state, NULL) && read_link(str_text(&state), ipc_name, hash))
 		return open_run(str_text(&state), hash, out, e);

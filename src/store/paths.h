@@ -58,9 +58,9 @@ bool paths_name_fits(const char *ipc_name);
  * agent, finds it. False: none that is a directory of ours alone. */
 bool paths_published_run(const char *database, struct str *run);
 
-/* Append the directories that hold run directories: the one below $XDG_RUNTIME_DIR (false: that
- * cannot be used), and the one in the state directory. */
-bool paths_runtime_base(struct str *base);
+/* Append the directories that hold run directories: the one below $XDG_RUNTIME_DIR (1; 0: that
+ * cannot be used; -1: its disk fails, ERR_AGAIN), and the one in the state directory. */
+int paths_runtime_base(struct str *base, struct err *e);
 int paths_state_base(struct str *base, struct err *e);
 /* Refuses a directory that is not ours or that gives others any of the permissions denied. */
 int paths_check_ours(const char *dir, mode_t denied, struct err *e);

@@ -103,16 +103,21 @@ int paths_check_ours(const char *dir, mode_t denied, struct err *e)
 	return 0;
 }
 
-bool paths_runtime_base(struct str *base)
+int paths_runtime_base(struct str *base, struct err *e)
 {
 	const char *dir = paths_from_env("XDG_RUNTIME_DIR");
 	struct stat about;
 
-	if (!dir || stat(dir, &about) != 0 || !S_ISDIR(about.st_mode) ||
-	    about.st_uid != geteuid() || (about.st_mode & NOT_WRITTEN_BY_OTHERS))
-		return false;
+	if (!dir)
+		return 0;
+	if (stat(dir, &about) != 0)
+		return err_kind_of_file(errno) == ERR_AGAIN ? err_errno(e, ERR_AGAIN, "%s", dir)
+		                                            : 0;
+	if (!S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
+	    (about.st_mode & NOT_WRITTEN_BY_OTHERS))
+		return 0;
 	str_addf(base, "%s/%s", dir, PROGRAM);
-	return true;
+	return 1;
 }
 
 int paths_state_base(struct str *base, struct err *e)

@@ -122,7 +122,7 @@ bool reach_usual(struct str *run)
 
 	if ((env && *env) || names_a_system())
 		return false;
-	if (paths_runtime_base(&base) && find_named(str_text(&base), run))
+	if (paths_runtime_base(&base, NULL) > 0 && find_named(str_text(&base), run))
 		return true;
 	str_reset(&base);
 	return paths_state_base(&base, NULL) == 0 && find_named(str_text(&base), run);
