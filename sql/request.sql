@@ -78,13 +78,16 @@ UPDATE request
 UPDATE request SET session_seq = :session, updated_at = :now
  WHERE seq = :seq AND session_seq <> :session;
 
+-- name: request_told_before :number
+-- The next one whose answer the caller was told and that it does not ask about now.
+SELECT r.seq FROM request AS r
+ WHERE r.session_seq = :session AND r.delivered_at IS NULL
+   AND r.state NOT IN ('pending', 'interrupted') AND r.digest <> :digest
+   AND EXISTS (SELECT 1 FROM tool_call AS t WHERE t.request_seq = r.seq AND t.told_answer = 1)
+ LIMIT 1;
+
 -- name: request_delivered :exec
--- The caller made a different call: what it was told before has reached it.
-UPDATE request SET delivered_at = :now
- WHERE session_seq = :session AND delivered_at IS NULL
-   AND state NOT IN ('pending', 'interrupted') AND digest <> :digest
-   AND EXISTS (SELECT 1 FROM tool_call AS t
-                WHERE t.request_seq = request.seq AND t.told_answer = 1);
+UPDATE request SET delivered_at = :now WHERE seq = :seq;
 
 -- name: request_handed_over :exec
 -- An answer that is for one moment only (all except a clearance's) has been given to its caller:
