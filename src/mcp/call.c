@@ -284,6 +284,14 @@ static int note_delivered(struct store *st, const struct call *c, int64_t sessio
 	return told < 0 ? -1 : 0;
 }
 
+/* An answer for one moment only has been given to its caller. */
+static int hand_over(struct store *st, int64_t call_seq, struct err *e)
+{
+	int64_t request = sql_request_handed_over(st, call_seq, e);
+
+	return request > 0 ? sql_request_delivered(st, request, e) : (int)request;
+}
+
 static int touch_session(struct store *st, const char *tool, int64_t session, struct err *e)
 {
 	struct instant recently = clock_instant(clock_now_ms() - TOUCH_MS);
@@ -328,7 +336,7 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 		steering_clear(&c->steering);
 	if (steering_deliver(st, &c->steering, c->seq, e))
 		return -1;
-	return c->is_answer ? sql_request_handed_over(st, c->seq, e) : 0;
+	return c->is_answer ? hand_over(st, c->seq, e) : 0;
 }
 
 /* The row of a call, and its tool. */
@@ -408,7 +416,7 @@ int call_finish(struct store *st, int64_t call_seq, const struct telling *t, str
 		                                    .seq = call_seq };
 	if (finish_row(st, &args, t, e) || steering_deliver(st, &t->steering, call_seq, e))
 		return -1;
-	return t->is_answer ? sql_request_handed_over(st, call_seq, e) : 0;
+	return t->is_answer ? hand_over(st, call_seq, e) : 0;
 }
 
 int call_untell(struct store *st, int64_t call_seq, struct err *e)
