@@ -62,9 +62,11 @@ CREATE TABLE slack_outbox (
   CHECK (kind NOT IN ('post', 'file', 'update', 'delete') OR message_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX slack_outbox_message ON slack_outbox (message_seq, state) WHERE message_seq IS NOT NULL;
+-- An intent is in these once it has its lane: not at its birth, to be taken out at once.
 CREATE INDEX slack_outbox_lane ON slack_outbox (lane_seq, seq)
-  WHERE state IN ('queued', 'sending', 'doubtful');
-CREATE INDEX slack_outbox_urgency ON slack_outbox (lane_seq, priority) WHERE state = 'queued';
+  WHERE lane_seq IS NOT NULL AND state IN ('queued', 'sending', 'doubtful');
+CREATE INDEX slack_outbox_urgency ON slack_outbox (lane_seq, priority)
+  WHERE lane_seq IS NOT NULL AND state = 'queued';
 CREATE INDEX slack_outbox_in_hand ON slack_outbox (seq) WHERE state = 'sending';
 CREATE INDEX slack_outbox_doubtful ON slack_outbox (due_at, seq) WHERE state = 'doubtful';
 CREATE INDEX slack_outbox_led ON slack_outbox (leader_seq) WHERE leader_seq IS NOT NULL;

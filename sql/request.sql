@@ -9,6 +9,10 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
    AND NOT (kind = 'trust' AND state = 'rejected' AND decided_by LIKE 'system:%')
  ORDER BY seq DESC LIMIT 1;
 
+-- name: request_is_elsewhere :any
+-- Another session has made the same request. (Few have: request_orphan costs ten times as much.)
+SELECT 1 AS yes FROM request WHERE digest = :digest AND session_seq <> :session LIMIT 1;
+
 -- name: request_orphan :one
 -- The same request, made in this workspace by a session to which nobody is connected; preferably one
 -- with the same label, otherwise the only one.
@@ -78,21 +82,24 @@ UPDATE request
 UPDATE request SET session_seq = :session, updated_at = :now
  WHERE seq = :seq AND session_seq <> :session;
 
--- name: request_delivered :exec
--- The caller made a different call: what it was told before has reached it.
-UPDATE request SET delivered_at = :now
- WHERE session_seq = :session AND delivered_at IS NULL
-   AND state NOT IN ('pending', 'interrupted') AND digest <> :digest
-   AND EXISTS (SELECT 1 FROM tool_call AS t
-                WHERE t.request_seq = request.seq AND t.told_answer = 1);
+-- name: request_told_before :number
+-- The next one whose answer the caller was told and that it does not ask about now.
+SELECT r.seq FROM request AS r
+ WHERE r.session_seq = :session AND r.delivered_at IS NULL
+   AND r.state NOT IN ('pending', 'interrupted') AND r.digest <> :digest
+   AND EXISTS (SELECT 1 FROM tool_call AS t WHERE t.request_seq = r.seq AND t.told_answer = 1)
+ LIMIT 1;
 
--- name: request_handed_over :exec
+-- name: request_delivered :exec
+UPDATE request SET delivered_at = :now WHERE seq = :seq;
+
+-- name: request_handed_over :number
 -- An answer that is for one moment only (all except a clearance's) has been given to its caller:
--- the same call again is a new request.
-UPDATE request SET delivered_at = :now
- WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
-   AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0) AND delivered_at IS NULL
-   AND state NOT IN ('pending', 'interrupted');
+-- the same call again is a new request. Its request; to be noted as delivered.
+SELECT r.seq FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq
+  JOIN request_kind AS k ON k.kind = r.kind AND k.is_kept = 0
+ WHERE t.seq = :call AND t.told_answer = 1 AND r.delivered_at IS NULL
+   AND r.state NOT IN ('pending', 'interrupted');
 
 -- name: request_taken_back :exec
 -- The answer did not arrive: its caller had closed the call, or cancelled it in the meantime.

@@ -56,10 +56,11 @@ UPDATE alias_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,
 -- name: restore_doubt_slack :exec
 -- These messages may have been sent since the backup: the next poster looks for them in Slack
 -- before sending them again, as it does for those of a dead predecessor. A message in a thread
--- without a known head is looked for once the head is known. (An edit is just repeated.)
+-- without a known head is looked for once the head is known. (An edit is just repeated. Each has a
+-- lane; that it is asked for finds the index.)
 UPDATE slack_outbox SET state = 'sending', claim = claim + 1, worker_id = NULL,
        started_at = coalesce(started_at, created_at)
- WHERE state = 'queued' AND kind IN ('post', 'file');
+ WHERE state = 'queued' AND kind IN ('post', 'file') AND lane_seq IS NOT NULL;
 
 -- name: restore_skip_numbers :exec
 -- Numbers given out since the backup may be known elsewhere (timelines, event ids of streams): they

@@ -48,16 +48,20 @@ SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id,
 -- Where sessions of this machine work.
 SELECT DISTINCT workspace_root FROM session WHERE status <> 'terminated' AND machine = :machine;
 
+-- name: session_is_touched :any
+-- Its row says already that its agent called this tool a moment ago.
+SELECT 1 AS yes FROM session
+ WHERE seq = :seq AND last_tool IS :tool AND last_activity_at >= :recently
+   AND connectivity_status = 'online' AND idle_since IS NOT NULL
+   AND status NOT IN ('interrupted', 'created');
+
 -- name: session_touch :exec
 -- Its agent called a tool; an interrupted session is active again.
 UPDATE session
    SET last_tool = :tool, last_activity_at = :now, updated_at = :now, idle_since = :now,
        connectivity_status = 'online', nudge_count = 0,
        status = CASE WHEN status IN ('interrupted', 'created') THEN 'active' ELSE status END
- WHERE seq = :seq
-   AND (last_tool IS NOT :tool OR last_activity_at IS NULL OR last_activity_at < :recently
-        OR connectivity_status <> 'online' OR idle_since IS NULL
-        OR status IN ('interrupted', 'created'));
+ WHERE seq = :seq;
 
 -- name: session_set_progress :exec
 UPDATE session SET progress_snapshot = :progress WHERE seq = :seq;

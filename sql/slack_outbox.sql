@@ -182,6 +182,10 @@ SELECT coalesce((SELECT o.why FROM slack_outbox AS o
                 'no reason is known any more') AS why
   FROM refused_ask AS q WHERE q.request_seq = :request;
 
+-- name: slack_ask_is_refused :any
+-- type: :request integer
+SELECT 1 AS yes FROM refused_ask WHERE request_seq = :request;
+
 -- name: slack_ask_again :exec
 -- The agent repeats a request that Slack has refused: it is posted again, too.
 -- type: :request seq

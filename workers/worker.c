@@ -26,7 +26,12 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-enum { LOCK_WAIT_MS = 5000, LOCK_TRY_MS = 20, REFUSED_LOG_MS = 60000 };
+enum {
+	LOCK_WAIT_MS = 5000,
+	LOCK_TRY_MS = 20,
+	REFUSED_LOG_MS = 60000,
+	KEPT_BYTES = 1 << 20, /* of the heap: what a large transaction needs */
+};
 
 static void help(const char *name, const char *purpose, bool for_row)
 {
@@ -199,6 +204,9 @@ static int64_t next_beat_ms(void)
 static int open_worker(struct worker *w, const char *name, const char *purpose, bool for_row,
                        int argc, char **argv, struct err *e)
 {
+	/* SQLite frees its cache whenever another process has written. Given back to the system
+	 * each time, the heap would cost a hundred page faults in each transaction. */
+	(void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 	*w = (struct worker){ .name = name,
 		              .run_fd = -1,
 		              .lock_fd = -1,

@@ -11,9 +11,9 @@ CREATE TRIGGER ended_call_is_due BEFORE INSERT ON ended_call BEGIN
 END;
 
 -- What an agent reports unasked goes to the timeline and to Slack: a broadcast, and the
--- status_message of a ping.
+-- status_message of a ping. (Most pings say nothing.)
 CREATE TRIGGER tool_call_said AFTER INSERT ON tool_call
-WHEN NEW.tool IN ('broadcast', 'ping') AND NEW.is_error = 0 BEGIN
+WHEN NEW.tool IN ('broadcast', 'ping') AND NEW.is_error = 0 AND NEW.arguments IS NOT '{}' BEGIN
   INSERT INTO event (at, kind, session_seq, call_seq)
   SELECT NEW.created_at, 'agent.said', NEW.session_seq, NEW.seq
    WHERE NEW.tool = 'broadcast'

@@ -947,10 +947,10 @@ CREATE TABLE slack_message (
   created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
+CREATE INDEX slack_message_session ON slack_message (session_seq) WHERE session_seq IS NOT NULL;
 CREATE INDEX slack_message_root ON slack_message (session_seq, seq) WHERE kind = 'session';
 CREATE INDEX slack_message_stall ON slack_message (session_seq, seq)
   WHERE kind IN ('stall', 'escalated');
-CREATE INDEX slack_message_session ON slack_message (session_seq) WHERE session_seq IS NOT NULL;
 CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE request_seq IS NOT NULL;
 CREATE INDEX slack_message_apply ON slack_message (apply_seq) WHERE apply_seq IS NOT NULL;
 CREATE INDEX slack_message_call ON slack_message (call_seq) WHERE call_seq IS NOT NULL;
@@ -1010,8 +1010,9 @@ CREATE TABLE slack_outbox (
 ) STRICT;
 CREATE INDEX slack_outbox_message ON slack_outbox (message_seq, state) WHERE message_seq IS NOT NULL;
 CREATE INDEX slack_outbox_lane ON slack_outbox (lane_seq, seq)
-  WHERE state IN ('queued', 'sending', 'doubtful');
-CREATE INDEX slack_outbox_urgency ON slack_outbox (lane_seq, priority) WHERE state = 'queued';
+  WHERE lane_seq IS NOT NULL AND state IN ('queued', 'sending', 'doubtful');
+CREATE INDEX slack_outbox_urgency ON slack_outbox (lane_seq, priority)
+  WHERE lane_seq IS NOT NULL AND state = 'queued';
 CREATE INDEX slack_outbox_in_hand ON slack_outbox (seq) WHERE state = 'sending';
 CREATE INDEX slack_outbox_doubtful ON slack_outbox (due_at, seq) WHERE state = 'doubtful';
 CREATE INDEX slack_outbox_led ON slack_outbox (leader_seq) WHERE leader_seq IS NOT NULL;

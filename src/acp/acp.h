@@ -106,6 +106,9 @@ int acp_answer(struct acp *a, const char *id, const struct acp_answer *answer, s
 
 /* The question that waits under this token, NULL: none. */
 const struct acp_inquiry *acp_find(const struct acp *a, const char *id);
+/* Whether the ball is with the agent; answered: or will be when it has the answer to this question,
+ * NULL: none. ACP_STREAM knows no turns. */
+bool acp_works(const struct acp *a, const char *answered);
 
 void acp_clear(struct acp *a);
 

@@ -23,6 +23,15 @@ const struct acp_inquiry *acp_find(const struct acp *a, const char *id)
 	return find(a, id);
 }
 
+bool acp_works(const struct acp *a, const char *answered)
+{
+	const struct acp_inquiry *open = a->asks;
+
+	if (open && answered && strcmp(open->id, answered) == 0)
+		open = open->next;
+	return !open && a->step == ACP_STEP_OPEN && (a->turn_open || a->how.dialect == ACP_STREAM);
+}
+
 static void discard(struct acp_inquiry *ask)
 {
 	acp_inquiry_clear(ask);

@@ -55,9 +55,20 @@ int64_t clock_monotonic_ms(void)
 	return read_ms(CLOCK_MONOTONIC);
 }
 
+/* Writes the last digits of a number, and a character after them; returns the end. */
+static char *put(char *to, int64_t number, int digits, char after)
+{
+	for (int i = digits; i-- > 0; number /= 10)
+		to[i] = (char)('0' + number % 10);
+	to[digits] = after;
+	return to + digits + 1;
+}
+
+/* By hand: every row has one, and snprintf takes six times as long. */
 struct instant clock_instant(int64_t unix_ms)
 {
 	struct instant i;
+	char *end = i.text;
 	time_t seconds = (time_t)(unix_ms / 1000);
 	struct tm tm;
 
@@ -65,11 +76,14 @@ struct instant clock_instant(int64_t unix_ms)
 		memcpy(i.text, "9999-12-31T23:59:59.999Z", INSTANT_BYTES);
 		return i;
 	}
-	(void)snprintf(i.text, sizeof(i.text), "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ",
-	               (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)(tm.tm_mon + 1) % 100,
-	               (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100,
-	               (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100,
-	               (unsigned)(unix_ms % 1000) % 1000);
+	end = put(end, tm.tm_year + 1900, 4, '-');
+	end = put(end, tm.tm_mon + 1, 2, '-');
+	end = put(end, tm.tm_mday, 2, 'T');
+	end = put(end, tm.tm_hour, 2, ':');
+	end = put(end, tm.tm_min, 2, ':');
+	end = put(end, tm.tm_sec, 2, '.');
+	end = put(end, unix_ms % 1000, 3, 'Z');
+	*end = '\0';
 	return i;
 }
 

@@ -32,10 +32,14 @@ enum { RAW_BYTES = 32 };
 
 static struct sha256 in_hex(const unsigned char raw[RAW_BYTES])
 {
+	static const char DIGITS[] = "0123456789abcdef";
 	struct sha256 hash;
 
-	for (size_t i = 0; i < RAW_BYTES; i++)
-		(void)snprintf(hash.text + 2 * i, 3, "%02x", raw[i]);
+	for (size_t i = 0; i < RAW_BYTES; i++) {
+		hash.text[2 * i] = DIGITS[raw[i] >> 4];
+		hash.text[2 * i + 1] = DIGITS[raw[i] & 15];
+	}
+	hash.text[2 * RAW_BYTES] = '\0';
 	return hash;
 }
 

@@ -108,6 +108,14 @@ static int repeat_answer(struct store *st, struct call *c, struct err *e)
 	return 0;
 }
 
+/* If Slack has refused the question before. */
+static int post_again(struct store *st, int64_t request, struct err *e)
+{
+	int refused = sql_slack_ask_is_refused(st, request, e);
+
+	return refused > 0 ? sql_slack_ask_again(st, request, e) : refused;
+}
+
 int ask_run(struct store *st, struct call *c, const struct peer *p,
             const struct call_settings *settings, struct err *e)
 {
@@ -140,8 +148,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 		return -1;
 	if (c->waiting && c->elicits && elicit(st, c, c->request_seq, e))
 		return -1;
-	/* No effect unless Slack has refused the question before. */
-	return c->waiting ? sql_slack_ask_again(st, c->request_seq, e) : repeat_answer(st, c, e);
+	return c->waiting ? post_again(st, c->request_seq, e) : repeat_answer(st, c, e);
 }
 
 /* ---- the result ---- */

@@ -273,11 +273,32 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p,
 	                  : insert_done(st, c, p, &arguments, e);
 }
 
+/* The caller makes a different call: what it was told before has reached it. */
+static int note_delivered(struct store *st, const struct call *c, int64_t session, struct err *e)
+{
+	int64_t told;
+
+	while ((told = sql_request_told_before(st, session, c->digest.text, e)) > 0)
+		if (sql_request_delivered(st, told, e))
+			return -1;
+	return told < 0 ? -1 : 0;
+}
+
+/* An answer for one moment only has been given to its caller. */
+static int hand_over(struct store *st, int64_t call_seq, struct err *e)
+{
+	int64_t request = sql_request_handed_over(st, call_seq, e);
+
+	return request > 0 ? sql_request_delivered(st, request, e) : (int)request;
+}
+
 static int touch_session(struct store *st, const char *tool, int64_t session, struct err *e)
 {
 	struct instant recently = clock_instant(clock_now_ms() - TOUCH_MS);
 
-	return sql_session_touch(st, tool, session, recently.text, e);
+	int touched = sql_session_is_touched(st, session, tool, recently.text, e);
+
+	return touched < 0 ? -1 : touched ? 0 : sql_session_touch(st, tool, session, e);
 }
 
 /* Whether the agent is shown the operator's words with this result. */
@@ -295,7 +316,7 @@ static bool is_activity(const struct call *c)
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
              struct err *e)
 {
-	if (sql_request_delivered(st, p->session_seq, c->digest.text, e) ||
+	if (note_delivered(st, c, p->session_seq, e) ||
 	    (!c->tool->recovers && inherit_words(st, p, e)) ||
 	    steering_read(st, p->session_seq, 0, &c->steering, e))
 		return -1;
@@ -315,7 +336,7 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 		steering_clear(&c->steering);
 	if (steering_deliver(st, &c->steering, c->seq, e))
 		return -1;
-	return c->is_answer ? sql_request_handed_over(st, c->seq, e) : 0;
+	return c->is_answer ? hand_over(st, c->seq, e) : 0;
 }
 
 /* The row of a call, and its tool. */
@@ -395,7 +416,7 @@ int call_finish(struct store *st, int64_t call_seq, const struct telling *t, str
 		                                    .seq = call_seq };
 	if (finish_row(st, &args, t, e) || steering_deliver(st, &t->steering, call_seq, e))
 		return -1;
-	return t->is_answer ? sql_request_handed_over(st, call_seq, e) : 0;
+	return t->is_answer ? hand_over(st, call_seq, e) : 0;
 }
 
 int call_untell(struct store *st, int64_t call_seq, struct err *e)

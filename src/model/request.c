@@ -242,7 +242,9 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 		                                  .workspace = who->workspace_root,
 		                                  .live_after = live_after.text };
 
-	return sql_request_orphan(st, &args, f, e);
+	int known = sql_request_is_elsewhere(st, q->digest, who->session_seq, e);
+
+	return known > 0 ? sql_request_orphan(st, &args, f, e) : known;
 }
 
 int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PIDS = 16, WARM_CALLS = 50, CALLS_PER_SESSION = 50, SPARE_FDS = 100 };
+enum { MOST_PIDS = 64, WARM_CALLS = 50, CALLS_PER_SESSION = 50, SPARE_FDS = 100 };
 
 static char *numbered(const char *arguments, int number)
 {

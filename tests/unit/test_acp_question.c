@@ -553,6 +553,27 @@ START_TEST(a_form_of_a_mode_that_was_not_offered_is_refused)
 }
 END_TEST
 
+START_TEST(the_agent_works_again_with_the_answer_to_its_last_question)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct err e = { 0 };
+
+	acp_case_open_session(&c);
+	ck_assert(!acp_works(&c.acp, NULL));
+	ck_assert_int_eq(acp_prompt(&c.acp, "go", 0, &e), 0);
+	ck_assert(acp_works(&c.acp, NULL));
+	asks(&c, "1", "\"toolCall\":{\"toolCallId\":\"c\"}," OPTIONS);
+	ck_assert(!acp_works(&c.acp, NULL));
+	ck_assert(acp_works(&c.acp, "1"));
+	ck_assert(!acp_works(&c.acp, "7"));
+	asks(&c, "2", "\"toolCall\":{\"toolCallId\":\"d\"}," OPTIONS);
+	ck_assert(!acp_works(&c.acp, "1"));
+	ck_assert(!acp_works(&c.acp, "2"));
+	ck_assert_int_eq(answer(&c, "1", (struct acp_answer){ .verdict = ACP_YES }), 1);
+	ck_assert(acp_works(&c.acp, "2"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_question");
@@ -580,6 +601,7 @@ int main(void)
 	tcase_add_test(c, what_was_asked_before_a_session_failed_needs_no_answer);
 	tcase_add_test(c, a_form_is_its_fields_and_is_accepted_declined_or_cancelled);
 	tcase_add_test(c, a_form_of_a_mode_that_was_not_offered_is_refused);
+	tcase_add_test(c, the_agent_works_again_with_the_answer_to_its_last_question);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -71,6 +71,58 @@ START_TEST(daily_operations_take_the_same_steps_with_a_hundred_thousand_calls_be
 }
 END_TEST
 
+/* ---- one session ---- */
+
+static void run_sql(sqlite3 *db, const char *sql)
+{
+	char *why = NULL;
+
+	ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &why) == SQLITE_OK, "%s: %s", sql, why);
+}
+
+/* Of one more message in its thread. */
+static int steps_of_message(sqlite3 *db)
+{
+	sqlite3_stmt *s;
+	int steps;
+
+	ck_assert_int_eq(sqlite3_prepare_v2(db,
+	                                    "INSERT INTO slack_notice (kind, session_seq, text) "
+	                                    "VALUES ('reply', 1, 'Noted.')",
+	                                    -1, &s, NULL),
+	                 SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(s), SQLITE_DONE);
+	steps = sqlite3_stmt_status(s, SQLITE_STMTSTATUS_VM_STEP, 0);
+	(void)sqlite3_finalize(s);
+	return steps;
+}
+
+START_TEST(a_message_takes_the_same_steps_with_a_thousand_of_its_session_before_it)
+{
+	enum { MESSAGES = 1000 };
+	char path[300];
+	int at_first, later;
+	sqlite3 *db;
+
+	(void)snprintf(path, sizeof(path), "%s/session.db", scratch());
+	history_make(path);
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	run_sql(db, "UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
+	            "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, "
+	            "mode, channel_id, created_at, updated_at) VALUES (1, 's', 'h', 'local:ann', "
+	            "'/work', 'active', 'remote', 'C1', '2026-01-01T00:00:00.000Z', "
+	            "'2026-01-01T00:00:00.000Z')");
+	at_first = steps_of_message(db);
+	run_sql(db, "BEGIN");
+	for (int i = 0; i < MESSAGES; i++)
+		(void)steps_of_message(db);
+	run_sql(db, "COMMIT");
+	later = steps_of_message(db);
+	(void)sqlite3_close(db);
+	ck_assert_msg(later * 2 <= at_first * 3, "%d steps at first, %d later", at_first, later);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("history");
@@ -80,6 +132,7 @@ int main(void)
 	tcase_set_timeout(c, 100);
 	tcase_add_test(
 	    c, daily_operations_take_the_same_steps_with_a_hundred_thousand_calls_behind_them);
+	tcase_add_test(c, a_message_takes_the_same_steps_with_a_thousand_of_its_session_before_it);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

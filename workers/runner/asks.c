@@ -294,25 +294,39 @@ static void give(struct acp *a, const struct agent_question_decided_row *q, stru
 	str_add(line, "The agent offers no answer that allows this once: it was told no.");
 }
 
-int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct str *line,
-                struct err *e)
+/* In a transaction. working: with this answer the agent goes on. */
+static int write_answer(struct runner *r, const struct agent_talk_row *row,
+                        const struct agent_question_decided_row *q, bool working, struct err *e)
+{
+	struct store *st = &r->w.store;
+
+	return sql_agent_question_answer(st, q->seq, e) ||
+	               sql_agent_question_delivered(st, q->request_seq, e) ||
+	               prompts_add_words(r, row, q, e) ||
+	               (working && sql_agent_talk_heard(st, true, NULL, NULL, row->session_seq, e))
+	           ? -1
+	           : 0;
+}
+
+int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *a, bool *works,
+                struct str *line, struct err *e)
 {
 	OWNED(agent_question_decided_row) struct agent_question_decided_row q = { 0 };
 	struct store *st = &r->w.store;
 	int got = sql_agent_question_decided(st, r->w.row, &q, e);
+	bool working = got > 0 && acp_works(a, q.rpc_id);
 
 	if (got <= 0)
 		return got;
 	if (store_begin(st, e))
 		return -1;
-	if (sql_agent_question_answer(st, q.seq, e) ||
-	    sql_agent_question_delivered(st, q.request_seq, e) ||
-	    prompts_add_words(r, row, &q, e)) {
+	if (write_answer(r, row, &q, working, e)) {
 		store_rollback(st);
 		return -1;
 	}
 	if (store_commit(st, e))
 		return -1;
+	*works = *works || working;
 	give(a, &q, line);
 	return 1;
 }

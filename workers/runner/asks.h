@@ -30,10 +30,11 @@ int asks_withdraw(struct runner *r, const char *rpc_id, const char *why, struct 
 /* The transaction is on disk; or it never will be, and a is NULL. */
 void asks_written(struct asks *s, struct acp *a);
 
-/* Tells the agent the next answer; line: appends what the operator has to be told of that. 1 told,
- * 0 there is none, -1 error. */
-int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct str *line,
-                struct err *e);
+/* Tells the agent the next answer; works: whether its session's row says that it works, which the
+ * last answer changes in its own transaction; line: appends what the operator has to be told of
+ * that. 1 told, 0 there is none, -1 error. */
+int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *a, bool *works,
+                struct str *line, struct err *e);
 
 /* Nobody can be asked: each question is answered so. */
 void asks_refuse(struct acp *a);

@@ -157,13 +157,6 @@ static int hear(struct runner *r, const char *bytes, size_t length, struct err *
 
 /* ---- rows ---- */
 
-/* Whether the ball is with the agent. acp-stream knows no turns. */
-static bool works(const struct talk *t)
-{
-	return !t->acp.asks && t->acp.step == ACP_STEP_OPEN &&
-	       (t->acp.turn_open || t->acp.how.dialect == ACP_STREAM);
-}
-
 /* Rows that the rules refuse: nobody can be asked, so the agent is told no. */
 static void drop_refused(struct talk *t)
 {
@@ -185,7 +178,7 @@ static int write_heard(struct runner *r, struct talk *t, struct err *e)
 	bool working;
 
 	asks_judge(&t->asks, r, &t->row, &t->acp);
-	working = works(t);
+	working = acp_works(&t->acp, NULL);
 	if (!heard_is_due(&t->heard, working, is_pressed(r, t), clock_monotonic_ms()))
 		return 0;
 	if (heard_write(&t->heard, &t->asks, r, &t->row, &t->acp, working, e) == 0)
@@ -198,7 +191,7 @@ static int write_heard(struct runner *r, struct talk *t, struct err *e)
 static int answer_next(struct runner *r, struct talk *t, struct err *e)
 {
 	OWNED(str) struct str line = { 0 };
-	int did = asks_answer(r, &t->row, &t->acp, &line, e);
+	int did = asks_answer(r, &t->row, &t->acp, &t->heard.works, &line, e);
 
 	if (line.length)
 		heard_add_line(&t->heard, line.bytes);
