@@ -48,14 +48,14 @@ struct sha256 sha256_end(struct sha256_state *state)
 	return in_hex(raw);
 }
 
-/* Of two texts, one after the other. */
-static void hash_pair(unsigned char raw[RAW_BYTES], const unsigned char pad[BLOCK_BYTES],
+/* Of two texts, one after the other. (SHA256 would bring EVP along.) */
+static void hash_pair(unsigned char raw[RAW_BYTES], const void *first, size_t first_length,
                       const void *bytes, size_t length)
 {
 	SHA256_CTX context;
 
 	(void)SHA256_Init(&context);
-	(void)SHA256_Update(&context, pad, BLOCK_BYTES);
+	(void)SHA256_Update(&context, first, first_length);
 	(void)SHA256_Update(&context, bytes, length);
 	(void)SHA256_Final(raw, &context);
 	explicit_bzero(&context, sizeof(context));
@@ -70,15 +70,16 @@ struct sha256 sha256_keyed(const char *key, const void *bytes, size_t length)
 	size_t key_length = strlen(key);
 
 	if (key_length > BLOCK_BYTES)
-		(void)SHA256((const unsigned char *)key, key_length, block);
+		hash_pair(block, key, key_length, "", 0);
 	else
-		memcpy(block, key, key_length);
+		for (size_t i = 0; i < key_length; i++)
+			block[i] = (unsigned char)key[i];
 	for (size_t i = 0; i < BLOCK_BYTES; i++) {
 		inner[i] = block[i] ^ INNER;
 		outer[i] = block[i] ^ OUTER;
 	}
-	hash_pair(raw, inner, bytes, length);
-	hash_pair(raw, outer, raw, RAW_BYTES);
+	hash_pair(raw, inner, sizeof(inner), bytes, length);
+	hash_pair(raw, outer, sizeof(outer), raw, RAW_BYTES);
 	explicit_bzero(block, sizeof(block));
 	explicit_bzero(inner, sizeof(inner));
 	explicit_bzero(outer, sizeof(outer));

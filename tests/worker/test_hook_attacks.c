@@ -176,6 +176,7 @@ START_TEST(what_an_agent_or_a_start_waits_for_loads_nothing_that_calls_slack)
 	ck_assert(links("agent-intercom", "libsqlite3| sqlite3_open"));
 	ck_assert(!links("mcp-stdio", "libcurl|libevent|libsqlite3"));
 	ck_assert(links("mcp-stdio", "libcjson| cJSON_"));
+	ck_assert(!links("mcp-stdio", " EVP_"));
 	ck_assert(links("doctor", "libcurl| curl_easy_init"));
 }
 END_TEST
