@@ -25,12 +25,12 @@
 #include <unistd.h>
 
 const char *const CHILD_NAMES[CHILD_COUNT] = {
+	[CHILD_FRONT] = "mcp-front",
 	[CHILD_WATCHDOG] = "watchdog",
 	[CHILD_APPLIER] = "applier",
 	[CHILD_READER] = "reader",
 	[CHILD_RETENTION] = "retention",
 	[CHILD_ARCHIVIST] = "archivist",
-	[CHILD_FRONT] = "mcp-front",
 	[CHILD_COMMANDER] = "commander",
 	[CHILD_SENTRY] = "sentry",
 	[CHILD_SLACK_POSTER] = "slack-poster",
