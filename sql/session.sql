@@ -92,6 +92,12 @@ UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrup
        updated_at = :now
  WHERE (:machine IS NULL OR machine = :machine) AND status IN ('created', 'active', 'paused');
 
+-- name: session_has_started :any
+-- Whether a session that we had started may be one for session_interrupt_started.
+-- scan ok: once, at the start
+SELECT 1 AS one FROM session
+ WHERE machine = :machine AND origin = 'started' AND status IN ('created', 'active', 'paused') LIMIT 1;
+
 -- name: session_interrupt_started :exec
 -- At the start: the processes of sessions that we had started have ended with the system, except
 -- those that still have a runner, or wait for one.

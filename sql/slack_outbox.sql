@@ -293,6 +293,13 @@ SELECT count(DISTINCT s.seq) AS sessions,
 INSERT INTO slack_notice (kind, text, detail, at)
 VALUES ('server', :text, json_object('about', :about), :now);
 
+-- name: slack_has_server :any
+-- Whether a stop or a start waits to be told.
+-- scan ok: once, at the start
+SELECT 1 AS one FROM slack_message
+ WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
+   AND json_extract(detail, '$.about') IN ('stop', 'start') LIMIT 1;
+
 -- name: slack_drop_server :rows
 -- A stop or a start that was not announced in time is not announced later. What may have been sent
 -- stays.

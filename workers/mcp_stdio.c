@@ -40,6 +40,8 @@ enum {
 	MAX_LINE = 4 << 20, /* as the front's */
 	READ_BYTES = 64 << 10,
 	TRY_MS = 50, /* between two attempts to connect, initially */
+	TRY_SOON_MS = 10, /* while a system that we started begins, */
+	SOON_MS = 1000, /* which takes no longer unless something is wrong */
 	TRY_MAX_MS = 2000,
 	START_AFTER_MS = 2000, /* a front that died is restarted sooner than this */
 	START_WAIT_MS = 15000, /* for a system that we started */
@@ -370,7 +372,7 @@ static void serve(struct relay *r)
 			started_ms = clock_monotonic_ms();
 			try_ms = TRY_MS;
 		}
-		wait_once(r, try_ms);
+		wait_once(r, clock_monotonic_ms() - started_ms < SOON_MS ? TRY_SOON_MS : try_ms);
 		if (clock_monotonic_ms() - started_ms > START_WAIT_MS && try_ms < TRY_MAX_MS)
 			try_ms *= 2;
 	}

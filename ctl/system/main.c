@@ -80,6 +80,52 @@ static int run(const struct arguments *a)
 	return status == SUPERVISOR_AGAIN ? run_again() : status;
 }
 
+/* A program of ours that is installed where the workers are, with these arguments. */
+static int become(const char *program, char **argv)
+{
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
+
+	if (paths_libexec(&path, &e))
+		return cli_say(&e);
+	str_addf(&path, "/%s", program);
+	argv[0] = path.bytes;
+	(void)execv(path.bytes, argv);
+	(void)err_errno(&e, ERR_INPUT, "cannot run %s; install agent-intercom again",
+	                str_text(&path));
+	return cli_say(&e);
+}
+
+static int become_doctor(const struct cli_arguments *a)
+{
+	OWNED(str) struct str config = { 0 };
+	OWNED(str) struct str database = { 0 };
+	OWNED(str) struct str workspace = { 0 };
+	OWNED(str) struct str host = { 0 };
+	char gate[] = "--gate", *argv[7] = { NULL };
+	int count = 1;
+
+	if (a->source.config) {
+		str_addf(&config, "--config=%s", a->source.config);
+		argv[count++] = config.bytes;
+	}
+	if (a->source.database) {
+		str_addf(&database, "--db=%s", a->source.database);
+		argv[count++] = database.bytes;
+	}
+	if (a->source.workspace) {
+		str_addf(&workspace, "--workspace=%s", a->source.workspace);
+		argv[count++] = workspace.bytes;
+	}
+	if (a->flag)
+		argv[count++] = gate;
+	if (a->operand) {
+		str_add(&host, a->operand);
+		argv[count++] = host.bytes;
+	}
+	return become("doctor", argv);
+}
+
 static int doctor(const struct arguments *a)
 {
 	struct cli_arguments args = { .source = a->source };
@@ -89,14 +135,12 @@ static int doctor(const struct arguments *a)
 		return help(a);
 	if (parsed < 0)
 		return EX_USAGE;
-	if (args.flag)
-		return intercom_doctor_gate(&args.source, args.operand);
-	if (args.operand) {
+	if (args.operand && !args.flag) {
 		(void)fprintf(stderr, "%s: doctor takes no '%.40s'; see doctor --gate HOST\n",
 		              PROGRAM, args.operand);
 		return EX_USAGE;
 	}
-	return intercom_doctor(&args.source);
+	return become_doctor(&args);
 }
 
 static int where(const struct arguments *a)
@@ -253,19 +297,9 @@ static int help_command(const struct arguments *a)
  * arguments except the subcommand at place. */
 static int exec_beside(const char *program, int argc, char **argv, int place)
 {
-	OWNED(str) struct str path = { 0 };
-	struct err e = { 0 };
-
-	if (paths_libexec(&path, &e))
-		return cli_say(&e);
-	str_addf(&path, "/%s", program);
 	for (int i = place; i < argc; i++)
 		argv[i] = argv[i + 1];
-	argv[0] = path.bytes;
-	(void)execv(path.bytes, argv);
-	(void)err_errno(&e, ERR_INPUT, "cannot run %s; install agent-intercom again",
-	                str_text(&path));
-	return cli_say(&e);
+	return become(program, argv);
 }
 
 /* ---- arguments ---- */

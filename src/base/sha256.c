@@ -1,34 +1,34 @@
+/* SHA-256 by the functions of libcrypto that need nothing of it but themselves. Its EVP interface
+ * reads a configuration and loads providers at the first use, which is a third of what an agent
+ * waits for when it starts its relay. */
+#define OPENSSL_SUPPRESS_DEPRECATED /* the advice is EVP */
 #include "sha256.h"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include "str.h"
+
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 
-static void check(int ok)
-{
-	if (!ok) {
-		(void)fputs("libcrypto gives no SHA-256\n", stderr);
-		_Exit(EX_SOFTWARE);
-	}
-}
+enum { RAW_BYTES = SHA256_DIGEST_LENGTH, BLOCK_BYTES = SHA256_CBLOCK };
+
+struct sha256_state {
+	SHA256_CTX context;
+};
 
 struct sha256_state *sha256_begin(void)
 {
-	EVP_MD_CTX *context = EVP_MD_CTX_new();
+	struct sha256_state *state = xcalloc(1, sizeof(*state));
 
-	check(context && EVP_DigestInit_ex(context, EVP_sha256(), NULL));
-	return (struct sha256_state *)context;
+	(void)SHA256_Init(&state->context);
+	return state;
 }
 
 void sha256_add(struct sha256_state *state, const void *bytes, size_t length)
 {
-	check(EVP_DigestUpdate((EVP_MD_CTX *)state, bytes, length));
+	(void)SHA256_Update(&state->context, bytes, length);
 }
-
-enum { RAW_BYTES = 32 };
 
 static struct sha256 in_hex(const unsigned char raw[RAW_BYTES])
 {
@@ -47,16 +47,46 @@ struct sha256 sha256_end(struct sha256_state *state)
 {
 	unsigned char raw[RAW_BYTES];
 
-	check(EVP_DigestFinal_ex((EVP_MD_CTX *)state, raw, NULL));
-	EVP_MD_CTX_free((EVP_MD_CTX *)state);
+	(void)SHA256_Final(raw, &state->context);
+	free(state);
 	return in_hex(raw);
 }
 
+/* Of two texts, one after the other. (SHA256 would bring EVP along.) */
+static void hash_pair(unsigned char raw[RAW_BYTES], const void *first, size_t first_length,
+                      const void *bytes, size_t length)
+{
+	SHA256_CTX context;
+
+	(void)SHA256_Init(&context);
+	(void)SHA256_Update(&context, first, first_length);
+	(void)SHA256_Update(&context, bytes, length);
+	(void)SHA256_Final(raw, &context);
+	explicit_bzero(&context, sizeof(context));
+}
+
+/* RFC 2104. */
 struct sha256 sha256_keyed(const char *key, const void *bytes, size_t length)
 {
+	enum { INNER = 0x36, OUTER = 0x5c };
+	unsigned char block[BLOCK_BYTES] = { 0 }, inner[BLOCK_BYTES], outer[BLOCK_BYTES];
 	unsigned char raw[RAW_BYTES];
+	size_t key_length = strlen(key);
 
-	check(HMAC(EVP_sha256(), key, (int)strlen(key), bytes, length, raw, NULL) != NULL);
+	if (key_length > BLOCK_BYTES)
+		hash_pair(block, key, key_length, "", 0);
+	else
+		for (size_t i = 0; i < key_length; i++)
+			block[i] = (unsigned char)key[i];
+	for (size_t i = 0; i < BLOCK_BYTES; i++) {
+		inner[i] = block[i] ^ INNER;
+		outer[i] = block[i] ^ OUTER;
+	}
+	hash_pair(raw, inner, sizeof(inner), bytes, length);
+	hash_pair(raw, outer, sizeof(outer), raw, RAW_BYTES);
+	explicit_bzero(block, sizeof(block));
+	explicit_bzero(inner, sizeof(inner));
+	explicit_bzero(outer, sizeof(outer));
 	return in_hex(raw);
 }
 

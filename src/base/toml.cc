@@ -43,6 +43,14 @@ struct refusal : std::runtime_error {
 	size_t line;
 };
 
+/* The system refuses the file, or the disk fails. */
+struct failure : std::runtime_error {
+	explicit failure(const std::string &what) : std::runtime_error(what), error(errno)
+	{
+	}
+	int error;
+};
+
 json_ptr made(cJSON *json)
 {
 	if (!json)
@@ -284,7 +292,7 @@ std::string content_of(const char *path)
 	size_t length = 0;
 
 	if (file.fd < 0 || fstat(file.fd, &about) != 0)
-		throw refusal(0, std::string("cannot be opened: ") + std::strerror(errno));
+		throw failure("cannot be opened");
 	if (!S_ISREG(about.st_mode))
 		throw refusal(0, "is not a regular file");
 	while (length < content.size()) {
@@ -293,7 +301,7 @@ std::string content_of(const char *path)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			throw refusal(0, std::string("cannot be read: ") + std::strerror(errno));
+			throw failure("cannot be read");
 		if (n == 0)
 			break;
 		length += static_cast<size_t>(n);
@@ -452,6 +460,9 @@ cJSON *toml_read(const char *path, struct err *e)
 			(void)err_set(e, ERR_INPUT, "%s:%zu: %s", path, no.line, no.what());
 		else
 			(void)err_set(e, ERR_INPUT, "%s: %s", path, no.what());
+	} catch (const failure &no) {
+		errno = no.error;
+		(void)err_errno(e, ERR_INPUT, "%s: %s", path, no.what());
 	} catch (const parse_error &no) {
 		const complaint c = complaint_of(no);
 

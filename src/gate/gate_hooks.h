@@ -1,5 +1,5 @@
 /* gate_hooks: the files in which hosts read the hooks of their user, or of all users, and whether
- * ours are in them. What install writes there is its own matter (ctl/system/install_gates.c). */
+ * ours are in them. What install writes there is its own matter (ctl/shared/gates.c). */
 #ifndef GATE_HOOKS_H
 #define GATE_HOOKS_H
 

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 
 enum {
 	FDS_MAX = 8,
@@ -21,7 +19,7 @@ static const char STOCK[] = "https://slack.com/api/";
 /* ---- opening ---- */
 
 /* Whether url may be called: https, or http to this machine if allowed. */
-static bool is_allowed(const char *url, bool plain, bool *ret_plain)
+static bool is_allowed(const char *url, bool plain)
 {
 	CURLU *u = curl_url();
 	char *scheme = NULL, *host = NULL;
@@ -39,27 +37,7 @@ static bool is_allowed(const char *url, bool plain, bool *ret_plain)
 	curl_free(scheme);
 	curl_free(host);
 	curl_url_cleanup(u);
-	if (ret_plain)
-		*ret_plain = loopback;
 	return https || (loopback && plain);
-}
-
-int slack_token_check(const char *variable, const char *token, struct err *e)
-{
-	bool app = strcmp(variable, "SLACK_APP_TOKEN") == 0;
-	const char *prefix = app ? "xapp-" : "xoxb-", *other = app ? "xoxb-" : "xapp-";
-
-	if (strncmp(token, prefix, 5) != 0)
-		return err_set(e, ERR_INPUT,
-		               "%s must begin with %s%s; see %s in the app's settings", variable,
-		               prefix,
-		               strncmp(token, other, 5) != 0 ? ""
-		               : app                         ? ", this is the bot token"
-		                                             : ", this is the app token",
-		               app ? "Basic Information, App-Level Tokens" : "OAuth & Permissions");
-	if (strpbrk(token, " \t\r\n"))
-		return err_set(e, ERR_INPUT, "%s contains white space", variable);
-	return 0;
 }
 
 int slack_web_open_as(struct slack_web *web, const char *base, const char *variable,
@@ -69,11 +47,7 @@ int slack_web_open_as(struct slack_web *web, const char *base, const char *varia
 
 	if (!base || !*base)
 		base = STOCK;
-	if (!is_allowed(base, true, &web->loopback))
-		return err_set(e, ERR_INPUT,
-		               "SLACK_API_URL must begin with https:// (or http:// and a loopback "
-		               "address)");
-	if (slack_token_check(variable, token, e))
+	if (slack_base_check(base, &web->loopback, e) || slack_token_check(variable, token, e))
 		return -1;
 	str_add(&web->base, base);
 	if (base[strlen(base) - 1] != '/')
@@ -102,33 +76,6 @@ void slack_web_clear(struct slack_web *web)
 	curl_slist_free_all(web->bearer);
 	str_clear(&web->base);
 	*web = (struct slack_web){ 0 };
-}
-
-char *slack_secret_take(const char *variable)
-{
-	char *there = getenv(variable);
-	char *secret = there && *there ? xstrdup(there) : NULL;
-
-	if (there)
-		explicit_bzero(there, strlen(there));
-	(void)unsetenv(variable);
-	return secret;
-}
-
-void slack_secret_wipe(char **secret)
-{
-	if (*secret)
-		explicit_bzero(*secret, strlen(*secret));
-	free(*secret);
-	*secret = NULL;
-}
-
-void slack_secret_guard(void)
-{
-	const struct rlimit none = { 0, 0 };
-
-	(void)prctl(PR_SET_DUMPABLE, 0);
-	(void)setrlimit(RLIMIT_CORE, &none);
 }
 
 /* ---- forms ---- */
@@ -241,7 +188,7 @@ void slack_call_start_at(struct slack_web *web, struct slack_call *c, const char
                          const char *content_type, const void *body, size_t length)
 {
 	slack_call_clear(c);
-	if (!is_allowed(url, web->loopback, NULL)) {
+	if (!is_allowed(url, web->loopback)) {
 		finish(c, SLACK_OURS, "", "the address that Slack gave is not https");
 		return;
 	}

@@ -9,6 +9,7 @@
 
 #include "err.h"
 #include "str.h"
+#include "token.h"
 
 #include <cjson/cJSON.h>
 #include <curl/curl.h>
@@ -57,24 +58,12 @@ struct slack_call {
 	struct str scopes; /* of the token, comma-separated; "": Slack named none */
 };
 
-/* Whether token can be the value of variable (SLACK_APP_TOKEN, SLACK_BOT_TOKEN): 0, or -1 with a
- * text that names the variable, and not the token. */
-int slack_token_check(const char *variable, const char *token, struct err *e);
-
 /* base: the API's address or NULL for Slack's own; plain http is accepted for loopback only. token
  * is copied; it is the bot token, or that of variable. */
 int slack_web_open(struct slack_web *web, const char *base, const char *token, struct err *e);
 int slack_web_open_as(struct slack_web *web, const char *base, const char *variable,
                       const char *token, struct err *e);
 void slack_web_clear(struct slack_web *web);
-
-/* Takes a secret from the environment and wipes it there, so that neither children nor /proc show
- * it. NULL: not set; otherwise the caller frees it. */
-char *slack_secret_take(const char *variable);
-/* Wipes and frees a secret and sets it to NULL. */
-void slack_secret_wipe(char **secret);
-/* From now on neither a core file nor another process of this user can show this one's memory. */
-void slack_secret_guard(void);
 
 /* Appends "name=value&" to a form, percent-encoded. A NULL value is omitted. */
 void slack_form_add(struct str *form, const char *name, const char *value);

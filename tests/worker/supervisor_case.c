@@ -255,7 +255,7 @@ void own_folder(void)
 		                              "retention",      "mcp-front", "slack-poster",
 		                              "slack-listener", "hand",      "runner",
 		                              "commander",      "archivist", "reader",
-		                              "sentry" };
+		                              "sentry",         "doctor" };
 	char command[3 * PATH_BYTES];
 
 	ck_assert_int_eq(mkdir(in("bin"), 0755), 0);

@@ -170,6 +170,17 @@ START_TEST(the_program_has_neither_sqlite_nor_libcurl)
 }
 END_TEST
 
+START_TEST(what_an_agent_or_a_start_waits_for_loads_nothing_that_calls_slack)
+{
+	ck_assert(!links("agent-intercom", "libcurl|libevent"));
+	ck_assert(links("agent-intercom", "libsqlite3| sqlite3_open"));
+	ck_assert(!links("mcp-stdio", "libcurl|libevent|libsqlite3"));
+	ck_assert(links("mcp-stdio", "libcjson| cJSON_"));
+	ck_assert(!links("mcp-stdio", " EVP_"));
+	ck_assert(links("doctor", "libcurl| curl_easy_init"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("hook_attacks");
@@ -180,5 +191,6 @@ int main(void)
 	tcase_add_test(c, an_allowed_command_in_another_folder_is_asked_about);
 	tcase_add_test(c, a_command_that_only_looks_allowed_is_asked_about);
 	tcase_add_test(c, the_program_has_neither_sqlite_nor_libcurl);
+	tcase_add_test(c, what_an_agent_or_a_start_waits_for_loads_nothing_that_calls_slack);
 	return run_suite(s);
 }

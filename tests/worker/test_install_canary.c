@@ -27,9 +27,9 @@ static void setup_doctor(void)
 	static char path[2 * PATH_MAX];
 
 	setup();
-	ck_assert(shell("mkdir '%s' '%s' && cp '%s' '%s' && cd '%s' && touch hook mcp-front && "
-	                "chmod +x hook mcp-front",
-	                in("bin"), in("hosts"), binary, in("bin"), in("bin")));
+	ck_assert(shell("mkdir '%s' '%s' && cp '%s' \"$(dirname '%s')/doctor\" '%s' && cd '%s' && "
+	                "touch hook mcp-front && chmod +x hook mcp-front",
+	                in("bin"), in("hosts"), binary, binary, in("bin"), in("bin")));
 	(void)snprintf(binary, sizeof(binary), "%s", in("bin/agent-intercom"));
 	(void)snprintf(path, sizeof(path), "%s:/usr/bin:/bin", in("hosts"));
 	(void)setenv("PATH", path, 1);

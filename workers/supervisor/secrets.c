@@ -8,7 +8,7 @@
 #include "log.h"
 #include "sql/setting.h"
 #include "str.h"
-#include "web.h"
+#include "token.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -163,18 +163,16 @@ static int check_members(const char *members, struct err *e)
 /* All that would end one of the Slack workers with 78, and everybody else with it. */
 static int check(const struct slack_secrets *s, const char *channel, struct err *e)
 {
-	struct slack_web web = { 0 };
+	bool loopback;
 
 	if (!s->app || !s->bot)
 		return err_set(e, ERR_INPUT, "%s is not set, %s is",
 		               s->app ? "SLACK_BOT_TOKEN" : "SLACK_APP_TOKEN",
 		               s->app ? "SLACK_APP_TOKEN" : "SLACK_BOT_TOKEN");
 	if (slack_token_check("SLACK_APP_TOKEN", s->app, e) ||
-	    slack_web_open(&web, s->api_url, s->bot, e) || check_members(s->members, e)) {
-		slack_web_clear(&web);
+	    (s->api_url && slack_base_check(s->api_url, &loopback, e)) ||
+	    slack_token_check("SLACK_BOT_TOKEN", s->bot, e) || check_members(s->members, e))
 		return -1;
-	}
-	slack_web_clear(&web);
 	if (!*channel)
 		return err_set(e, ERR_INPUT,
 		               "slack.channel_id is not set in config.toml: the channel where "

@@ -21,14 +21,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* In the order in which they are started; stopped in another (workers.c). */
+/* In the order in which they are started, those first that agents wait for: where there are fewer
+ * processors than workers, the last ones begin when the first are ready. Stopped in another order
+ * (workers.c). */
 enum {
+	CHILD_FRONT,
 	CHILD_WATCHDOG,
 	CHILD_APPLIER,
 	CHILD_READER,
 	CHILD_RETENTION,
 	CHILD_ARCHIVIST,
-	CHILD_FRONT,
 	CHILD_COMMANDER,
 	CHILD_SENTRY,
 	CHILD_SLACK_POSTER, /* these two only where Slack is configured */

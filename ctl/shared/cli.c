@@ -1,5 +1,4 @@
-/* What subcommands share of the command line and the terminal. */
-#include "system.h"
+#include "cli.h"
 
 #include "locate.h"
 

@@ -8,7 +8,7 @@
  * tools was tried with Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102 and Qwen
  * Code 0.24.4.
  * tests/hosts runs those that start without a login. */
-#include "install.h"
+#include "hosts.h"
 
 #include "json.h"
 #include "paths.h"

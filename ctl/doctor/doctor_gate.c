@@ -2,12 +2,14 @@
  * canary whether the host heeds them. */
 #include "canary.h"
 #include "doctor.h"
-#include "install.h"
 
 #include "gate_hooks.h"
+#include "hosts.h"
 #include "instance.h"
 #include "json.h"
+#include "json_edit.h"
 #include "sql/gate_canary.h"
+#include "textfile.h"
 #include "toml_edit.h"
 
 #include <errno.h>
@@ -296,7 +298,7 @@ static void open_store(struct doctor *d, const struct config_source *source)
 		            e.text[0] ? ": " : "", e.text);
 }
 
-int intercom_doctor_gate(const struct config_source *source, const char *host)
+int doctor_look_at_gate(const struct config_source *source, const char *host)
 {
 	OWNED(doctor) struct doctor d = { .store = STORE_INIT };
 	const char *one;

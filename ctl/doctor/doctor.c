@@ -524,7 +524,7 @@ static void check_system(struct doctor *d)
 	check_port(d);
 }
 
-int intercom_doctor(const struct config_source *source)
+int doctor_look(const struct config_source *source)
 {
 	OWNED(doctor)
 	struct doctor d = { .store = STORE_INIT };

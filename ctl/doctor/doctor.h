@@ -1,8 +1,14 @@
-/* doctor: what the parts of the doctor share; see doctor.c. */
+/* doctor (`agent-intercom doctor`): what its parts share.
+ *
+ * main.c           its arguments
+ * doctor.c         what is in order and what is not
+ * doctor_slack.c   the same, of Slack
+ * doctor_gate.c    the hooks of agents' hosts, which it starts with canary.c */
 #ifndef INTERCOM_DOCTOR_H
 #define INTERCOM_DOCTOR_H
 
-#include "system.h"
+#include "cli.h"
+#include "supervisor.h"
 
 struct doctor {
 	struct config config;
@@ -19,6 +25,11 @@ enum verdict { OK, WARN, FAIL };
 
 /* Frees what it owns. */
 void doctor_clear(struct doctor *d);
+
+/* Both return the exit status. */
+int doctor_look(const struct config_source *source);
+/* Looks at the gate of a host, NULL: of each that has one, and tries it. */
+int doctor_look_at_gate(const struct config_source *source, const char *host);
 
 /* ---- doctor_tell.c ---- */
 

@@ -6,7 +6,7 @@
  *
  * The command line always goes through the host's shell: a version that does not know the form
  * without one would start the program without its arguments, or not at all, and run the tool. */
-#include "install.h"
+#include "hosts.h"
 
 #include "gate_hooks.h"
 #include "json.h"

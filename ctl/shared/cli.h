@@ -1,0 +1,27 @@
+/* What subcommands share of the command line and the terminal. */
+#ifndef CLI_H
+#define CLI_H
+
+#include "config.h"
+#include "err.h"
+
+#include <stdbool.h>
+
+/* Parses the arguments of a subcommand with at most one flag and one operand of its own, and
+ * --config, --db and --help. Returns 0, 1 after --help, -1 if they are wrong (and says so). */
+struct cli_arguments {
+	struct config_source source;
+	bool flag;
+	const char *operand; /* NULL: none given */
+};
+int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv);
+/* The same, and then cli_find. */
+int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv);
+/* If source names no system and exactly one runs, sets source to its configuration and database.
+ * Returns 0; -1 if several could be meant (and says so). */
+int cli_find(struct config_source *source);
+bool cli_has_terminal(void);
+/* Prints the error on stderr; returns the matching exit status. */
+int cli_say(const struct err *e);
+
+#endif
