@@ -331,7 +331,6 @@ void worker_rest(struct worker *w)
 	if (w->rests)
 		return;
 	store_clear(&w->store);
-	store_give_back_memory();
 	(void)malloc_trim(0);
 	w->rests = true;
 }

@@ -251,16 +251,9 @@ void store_set_up_library(void)
 {
 	static bool done;
 
-	if (!done) {
+	if (!done)
 		(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-		store_set_up_memory();
-	}
 	done = true;
-}
-
-void store_give_back_memory(void)
-{
-	(void)sqlite3_shutdown();
 }
 
 int store_open_database(struct store *st, const char *path, const char *run_dir, int flags,

@@ -81,8 +81,6 @@ int store_examine(const char *path, int *ret_version, struct err *e);
 int store_fold(const char *path, struct err *e);
 
 void store_clear(struct store *st);
-/* Gives back the memory that was needed while stores were open; none is. */
-void store_give_back_memory(void);
 
 /* From now on rings the bells in this directory; the descriptor is copied. */
 void store_ring_at(struct store *st, int run_fd);

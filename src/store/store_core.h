@@ -1,6 +1,5 @@
 /* Shared by the files of the store: migrate.c makes and changes databases, image.c has a new one's
- * pages, copy.c copies and examines them, memory.c has the memory of all, store.c does everything
- * else. */
+ * pages, copy.c copies and examines them, store.c does everything else. */
 #ifndef STORE_CORE_H
 #define STORE_CORE_H
 
@@ -23,8 +22,6 @@ int64_t store_pragma(struct store *st, const char *name);
 int store_on_busy(void *store, int tries);
 /* Before SQLite is used for the first time: what it need not do. Later, nothing happens. */
 void store_set_up_library(void);
-/* The same, of its memory. */
-void store_set_up_memory(void);
 int store_cannot_open(const char *path, int rc, struct err *e);
 int store_open_database(struct store *st, const char *path, const char *run_dir, int flags,
                         struct err *e);
