@@ -98,11 +98,20 @@ struct numbers {
 	char token[TOKEN_BYTES]; /* it, or as much of it as goes in: then it is kept as it is */
 };
 
+/* What follows the string that begins at at: a long one is passed in few steps. */
 static const char *after_string(const char *at, const char *end)
 {
-	for (at++; at < end && *at != '"'; at++)
-		at += *at == '\\';
-	return at + 1;
+	const char *quote = at++, *escape;
+
+	while (at < end) {
+		if (quote < at && !(quote = memchr(at, '"', (size_t)(end - at))))
+			quote = end;
+		escape = memchr(at, '\\', (size_t)(quote - at));
+		if (!escape)
+			return quote + 1;
+		at = escape + 2;
+	}
+	return end + 1;
 }
 
 /* Finds the next number. False: there is none. */

@@ -25,19 +25,24 @@ struct scan {
 	size_t id_start, id_end; /* token of the top-level member "id" */
 };
 
-/* Moves past the string that begins at s->at. */
+/* Moves past the string that begins at s->at. In variables, since it may have 4 MiB. */
 static void skip_string(struct scan *s)
 {
-	for (s->at++; s->at < s->length && s->bytes[s->at] != '"'; s->at++) {
-		s->has_control |= (unsigned char)s->bytes[s->at] < 0x20;
-		if (s->bytes[s->at] != '\\')
+	const char *bytes = s->bytes;
+	size_t length = s->length, at;
+	bool has_control = false;
+
+	for (at = s->at + 1; at < length && bytes[at] != '"'; at++) {
+		has_control |= (unsigned char)bytes[at] < 0x20;
+		if (bytes[at] != '\\')
 			continue;
-		if (s->length - s->at >= 6 && memcmp(s->bytes + s->at, "\\u0000", 6) == 0)
+		if (length - at >= 6 && memcmp(bytes + at, "\\u0000", 6) == 0)
 			s->has_nul = true;
-		s->at++;
+		at++;
 	}
+	s->has_control |= has_control;
 	/* Past the closing quote; a backslash at the end may have gone too far. */
-	s->at = s->at < s->length ? s->at + 1 : s->length;
+	s->at = at < length ? at + 1 : length;
 }
 
 static void skip_space(struct scan *s)

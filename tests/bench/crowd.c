@@ -4,7 +4,10 @@
  * policy allows, and ping, in turn. First alone, then beside BIG proposals for a file of BIG_MIB
  * MiB and one more whose process is stopped. Prints: alone_p50_us, alone_p99_us, p50_us, p99_us,
  * longest_us, peak_bytes (the front's memory above idle), big_ms (until all big ones were
- * answered), big_refused (how many of these took over 20 s), calls. */
+ * answered), big_refused (how many of these took over 20 s), calls. And what is not the front's
+ * doing, also alone: late_p99_us (by which this program sent a call too late; it is part of the
+ * call's time) and waited_percent (of the time that the front wanted a processor, how long others
+ * had it). */
 #include "bench.h"
 
 #include <dirent.h>
@@ -29,6 +32,7 @@ struct agent {
 	struct caller caller;
 	int64_t due_ns; /* of its next call; when it is under way, it was sent then */
 	bool waits;
+	int64_t sent_ns;
 	int calls;
 };
 
@@ -38,8 +42,9 @@ static int big_count, big_done, big_refused;
 static pid_t front;
 static int64_t idle_bytes, peak_bytes;
 static size_t diff_bytes;
-static int64_t *took;
+static int64_t *took, *late;
 static size_t took_count;
+static int64_t ran_ns, waited_ns; /* the front, before the calls that are measured */
 
 static void put(const char *folder, const char *name, const char *text, size_t length)
 {
@@ -129,6 +134,7 @@ static void call(struct agent *a, int number)
 	               number, a->calls);
 	text =
 	    a->calls % 2 ? call_text(9, "ping", "{}") : call_text(9, "check_clearance", arguments);
+	a->sent_ns = now_ns();
 	caller_post(&a->caller, text);
 	free(text);
 	a->calls++;
@@ -141,8 +147,10 @@ static void take(struct agent *a)
 		return;
 	if (!strstr(a->caller.in, "\"isError\":false") && strstr(a->caller.in, "rror"))
 		die("an honest call is refused: %.600s", a->caller.in);
-	if (took_count < MOST_CALLS)
+	if (took_count < MOST_CALLS) {
+		late[took_count] = a->sent_ns - a->due_ns;
 		took[took_count++] = now_ns() - a->due_ns;
+	}
 	a->waits = false;
 	a->due_ns += PERIOD_NS;
 }
@@ -161,6 +169,25 @@ static void take_bigs(struct pollfd *fds)
 		}
 }
 
+/* Not the PSS: to sum that up, the kernel keeps the process from getting memory meanwhile. */
+static int64_t front_bytes(void)
+{
+	char path[60], line[200];
+	long long kib = -1;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)front);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmRSS: %lld", &kib) == 1)
+			break;
+	if (f)
+		(void)fclose(f);
+	if (kib < 0)
+		die("cannot read %s", path);
+	return kib * 1024;
+}
+
 static void look_at_memory(void)
 {
 	static int64_t last_ns;
@@ -169,7 +196,7 @@ static void look_at_memory(void)
 	if (now_ns() - last_ns < LOOK_NS)
 		return;
 	last_ns = now_ns();
-	now = pss_bytes(&front, 1) - idle_bytes;
+	now = front_bytes() - idle_bytes;
 	peak_bytes = now > peak_bytes ? now : peak_bytes;
 }
 
@@ -248,8 +275,38 @@ static pid_t stop_a_big_job(void)
 	die("no job was seen at work within %d ms", STOP_MS);
 }
 
+/* How long the front has run, and has waited for a processor. */
+static void read_times(int64_t *ran, int64_t *waited)
+{
+	long long run = 0, wait = 0;
+	char path[60];
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)front);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%lld %lld", &run, &wait) != 2)
+		die("cannot read %s", path);
+	(void)fclose(f);
+	*ran = run;
+	*waited = wait;
+}
+
+static void begin_to_measure(void)
+{
+	took_count = 0;
+	read_times(&ran_ns, &waited_ns);
+}
+
 static void print(const char *prefix)
 {
+	int64_t ran, waited;
+
+	read_times(&ran, &waited);
+	ran -= ran_ns;
+	waited -= waited_ns;
+	printf("%swaited_percent %.1f\n", prefix,
+	       ran + waited ? 100.0 * (double)waited / (double)(ran + waited) : 0.0);
+	printf("%slate_p99_us %.1f\n", prefix, percentile_us(late, took_count, 0.99));
 	printf("%sp50_us %.1f\n", prefix, percentile_us(took, took_count, 0.5));
 	printf("%sp99_us %.1f\n", prefix, percentile_us(took, took_count, 0.99));
 }
@@ -274,7 +331,8 @@ int main(int argc, char **argv)
 	agents = calloc((size_t)agent_count, sizeof(*agents));
 	fds = calloc((size_t)(agent_count + big_count), sizeof(*fds));
 	took = malloc(sizeof(*took) * MOST_CALLS);
-	if (!agents || !fds || !took)
+	late = malloc(sizeof(*late) * MOST_CALLS);
+	if (!agents || !fds || !took || !late)
 		die("out of memory");
 	for (int i = 0; i < big_count; i++)
 		fds[i].fd = -1;
@@ -283,10 +341,10 @@ int main(int argc, char **argv)
 		caller_initialize(&agents[i].caller);
 	}
 	idle_bytes = INT64_MAX / 2;
+	begin_to_measure();
 	run(fds, 0, now_ns() + (int64_t)ALONE_MS * 1000000);
 	print("alone_");
-	took_count = 0;
-	idle_bytes = pss_bytes(&front, 1);
+	idle_bytes = front_bytes();
 	hung = begin_big(port, 0);
 	stopped = stop_a_big_job();
 	start = now_ns();
@@ -294,6 +352,7 @@ int main(int argc, char **argv)
 		fds[i] = (struct pollfd){ .fd = begin_big(port, i + 1), .events = POLLIN };
 	}
 	peak_bytes = 0;
+	begin_to_measure();
 	run(fds, big_count, start + atoll(argv[8]) * 1000000);
 	if (big_done < big_count)
 		die("%d of %d big ones were answered", big_done, big_count);

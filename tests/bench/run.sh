@@ -709,6 +709,8 @@ fence of a worker, a file opened, p50 | us | fence.open_p50_us | fence.open_p50_
 evaluation of a policy of 1000 rules, p50 | us | policy.rules1000_p50_us | - | - | -
 call beside ten proposals of $big_mib MiB and one that hangs, $crowd agents, p50 | us | crowd.p50_us | crowd.alone_p50_us/ours | without them | -
 call beside ten proposals of $big_mib MiB and one that hangs, $crowd agents, p99 | us | crowd.p99_us | - | - | <= 50000
+of which the bench itself was late, p99 | us | crowd.late_p99_us | crowd.alone_late_p99_us/ours | without them | -
+of the front's time, others had its processor | % | crowd.waited_percent | crowd.alone_waited_percent/ours | without them | -
 the same agents alone, p99 | us | crowd.alone_p99_us | - | - | -
 ten proposals of $big_mib MiB, until all are answered | ms | crowd.big_ms | - | - | -
 of them refused, since they took over 20 s | of 10 | crowd.big_refused | - | - | <= 0

@@ -227,13 +227,59 @@ long memory_of(pid_t pid)
 	return kib * 1024;
 }
 
-void memory_is_within(int mib, long before, pid_t pid)
+/* Whether a process has at most so much more than before. */
+static bool has_within(int mib, long before, pid_t pid)
 {
 #ifdef __SANITIZE_ADDRESS__
 	(void)mib;
 	(void)before;
 	(void)pid;
+	return true;
 #else
-	ck_assert_int_le((memory_of(pid) - before) >> 10, (long)mib << 10); /* KiB */
+	return memory_of(pid) - before <= (long)mib << 20;
 #endif
+}
+
+void memory_is_within(int mib, long before, pid_t pid)
+{
+	ck_assert_msg(has_within(mib, before, pid), "%ld KiB more, not %d MiB",
+	              (memory_of(pid) - before) >> 10, mib);
+}
+
+void memory_gets_within(int mib, long before, pid_t pid)
+{
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; !has_within(mib, before, pid);
+	     (void)poll(NULL, 0, 10))
+		ck_assert_msg(agent_ms() < end, "%ld KiB more, not %d MiB",
+		              (memory_of(pid) - before) >> 10, mib);
+}
+
+static int nameless_files_of(pid_t pid)
+{
+	char folder[60], path[400], target[400];
+	const struct dirent *one;
+	int count = 0;
+	DIR *d;
+
+	(void)snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)pid);
+	d = opendir(folder);
+	ck_assert_ptr_nonnull(d);
+	while ((one = readdir(d)) != NULL) {
+		ssize_t n;
+
+		(void)snprintf(path, sizeof(path), "%s/%.300s", folder, one->d_name);
+		n = readlink(path, target, sizeof(target) - 1);
+		target[n > 0 ? n : 0] = '\0';
+		count += strstr(target, "/#") && strstr(target, " (deleted)");
+	}
+	(void)closedir(d);
+	return count;
+}
+
+void gets_nameless_files(pid_t pid, int count)
+{
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; nameless_files_of(pid) != count;
+	     (void)poll(NULL, 0, 10))
+		ck_assert_msg(agent_ms() < end, "%d files without a name, not %d",
+		              nameless_files_of(pid), count);
 }

@@ -34,5 +34,9 @@ long memory_of(pid_t pid);
 /* Fails the test if that is more than mib MiB above before. Not in a sanitized build, where what
  * was freed is kept back. */
 void memory_is_within(int mib, long before, pid_t pid);
+/* The same, but waits until it is not. */
+void memory_gets_within(int mib, long before, pid_t pid);
+/* Waits until a process has so many files without a name open. */
+void gets_nameless_files(pid_t pid, int count);
 
 #endif

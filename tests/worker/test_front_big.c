@@ -108,6 +108,49 @@ START_TEST(a_small_call_is_answered_before_the_second_of_ten_big_messages_is_rea
 }
 END_TEST
 
+/* One call after the other (hundreds; three without a rest between the big ones), until the last of
+ * the big ones was read. */
+static void call_beside(struct agent *a)
+{
+	OWNED(char_ptr) char *bigs = NULL;
+
+	do {
+		free(agent_call(a, "ping", "{}"));
+		free(bigs);
+		bigs = rows("SELECT count(*) FROM tool_call WHERE rpc_id = '\"big\"'");
+	} while (strcmp(bigs, "10\n") != 0);
+}
+
+START_TEST(between_two_of_ten_big_messages_one_agent_after_another_has_its_calls_answered)
+{
+	struct wire wires[BIGS];
+	struct agent a, honest;
+
+	(void)setenv("INTERCOM_REQUEST_SECONDS", "600", 1);
+	given_front();
+	honest = newcomer();
+	for (int i = 0; i < BIGS; i++) {
+		a = newcomer();
+		send_begin(&wires[i], &a, "big", PAD_BYTES);
+	}
+	while (underway())
+		(void)poll(NULL, 0, 5);
+	stop_front();
+	for (int i = 0; i < BIGS; i++)
+		wire_send(&wires[i], "}");
+	ck_assert_int_eq(kill(front, SIGCONT), 0);
+	call_beside(&honest);
+	for (int i = 0; i < BIGS; i++) {
+		ck_assert_int_eq(wire_answer(&wires[i]), 200);
+		wire_close(&wires[i]);
+	}
+	expect("SELECT count(*) >= 30 FROM tool_call WHERE rpc_id <> '\"big\"' AND seq BETWEEN"
+	       " (SELECT min(seq) FROM tool_call WHERE rpc_id = '\"big\"') AND"
+	       " (SELECT max(seq) FROM tool_call WHERE rpc_id = '\"big\"')",
+	       "1\n");
+}
+END_TEST
+
 START_TEST(callers_who_hang_up_while_their_big_messages_wait_are_forgotten)
 {
 	struct wire wires[BIGS];
@@ -230,6 +273,8 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, a_small_call_is_answered_before_the_second_of_ten_big_messages_is_read);
+	tcase_add_test(
+	    c, between_two_of_ten_big_messages_one_agent_after_another_has_its_calls_answered);
 	tcase_add_test(c, callers_who_hang_up_while_their_big_messages_wait_are_forgotten);
 	tcase_add_test(c, a_relay_with_a_small_call_is_not_behind_ten_with_big_ones);
 	suite_add_tcase(s, c);

@@ -1,5 +1,6 @@
 #include "ahead.h"
 
+#include "big.h"
 #include "content.h"
 #include "front.h"
 #include "json_writer.h"
@@ -11,13 +12,6 @@ static const char *diff_of(const struct job *job)
 {
 	return json_text(cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"),
 	                 "diff");
-}
-
-bool ahead_is_big(const struct job *job)
-{
-	const char *diff = diff_of(job);
-
-	return (job->kind == JOB_CALL && shelf_has(job)) || (diff && strlen(diff) > FRONT_BIG_CALL);
 }
 
 static void put(struct front *f, const char *text, size_t length)
@@ -38,7 +32,7 @@ bool ahead_put(struct front *f, struct job *job)
 	struct job_call *jc = &job->as.call;
 	struct call *c = &jc->call;
 
-	if (!jc->found || c->is_error || jc->ahead == JOB_AHEAD_DONE || !ahead_is_big(job) ||
+	if (!jc->found || c->is_error || jc->ahead == JOB_AHEAD_DONE || !big_is(job) ||
 	    (shelf_has(job) && shelf_take(job, NULL)))
 		return false;
 	switch (jc->ahead++) {
@@ -55,6 +49,6 @@ bool ahead_put(struct front *f, struct job *job)
 	case JOB_AHEAD_DONE:
 		break;
 	}
-	job_requeue(f, job);
+	big_add_first(f, job);
 	return true;
 }

@@ -521,6 +521,8 @@ bool calls_reply_cancel(struct front *f, struct job *job)
 	} else {
 		stop_listening(f, job);
 		hands_each(f, cancel_in_hand, job);
+		STAILQ_FOREACH (other, &f->bigs, next)
+			cancel_in_hand(f, &other->as.call.task, job);
 		STAILQ_FOREACH (other, &f->jobs, next)
 			if (other->kind == JOB_CALL)
 				cancel_in_hand(f, &other->as.call.task, job);

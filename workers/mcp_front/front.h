@@ -12,8 +12,9 @@
  *   tasks, resources, broadcasts, calls, connections, policies, nudges, show_files
  *                      the work itself
  *   jobs, turn         the table of job kinds; one turn of the loop
+ *   big                steps of the work on big messages, between the turns
  *   take               messages from a peer: answered at once, or queued as jobs
- *   unread             big messages, one of which is parsed at a time
+ *   unread             big messages that are not parsed yet
  *   http_arrivals, http_reply, http_callers, http; socket, pipe; ipc
  *                      the transports, and the JSON socket for local programs
  *   main               puts them together */
@@ -81,10 +82,12 @@ struct front {
 	LIST_HEAD(, sink) pipes;
 	LIST_HEAD(, sink) streams; /* event streams of revision 2024-11-05 */
 	STAILQ_HEAD(, sink) unread; /* callers whose big message waits to be parsed */
-	struct event *read_big; /* parses the next of these */
-	bool read_big_waited; /* it has let a turn go first */
 	bool has_read_big; /* since memory was last given back */
 	struct job_queue jobs;
+	struct job_queue bigs; /* calls with long texts, which are done in steps */
+	struct event *big; /* does the next step of these, or parses the next message */
+	bool big_waited; /* it has let a turn go first */
+	int64_t big_rest_ms; /* monotonic: not before */
 	struct job_queue parked; /* calls of paused sessions */
 	struct job_queue awaiting_slack; /* jobs that wait for slack-poster */
 	struct hands *hands; /* jobs that wait for files */

@@ -53,7 +53,7 @@ static bool rests(struct hand *h)
 
 bool hand_places_have_room(const struct hands *hands, bool is_big)
 {
-	int used = 0, slow = 0, most = is_big ? (hands->at_once + 3) / 4 : hands->at_once;
+	int used = 0, slow = 0, most = is_big ? hands->big_at_once : hands->at_once;
 	struct hand *h;
 
 	LIST_FOREACH (h, &hands->all, next) {

@@ -37,7 +37,7 @@ struct hand {
 struct hands {
 	char *path;
 	struct str fence; /* the setting: each job is fenced to its workspace */
-	int at_once;
+	int at_once, big_at_once;
 	pid_t pid; /* of the first process, which forks the others; 0: none */
 	int control;
 	struct event *told, *clock;

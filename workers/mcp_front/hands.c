@@ -599,6 +599,17 @@ void hands_ask(struct front *f, struct hand_task *t)
 
 /* ---- start and stop ---- */
 
+/* One processor stays for others: however nice a big job is, whoever wakes up beside it waits. */
+static int big_at_once(int at_once)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	int most = (at_once + 3) / 4;
+
+	if (most >= processors)
+		most = (int)processors - 1;
+	return most > 0 ? most : 1;
+}
+
 static void read_listed(struct front *f)
 {
 	struct hands *hands = f->hands;
@@ -624,6 +635,7 @@ int hands_start(struct front *f, struct err *e)
 	hand_queue_init(&hands->queue);
 	hands->clock = evtimer_new(f->base, on_clock, f);
 	hands->at_once = (int)setting_int(&f->worker.store, "mcp.hands", AT_ONCE);
+	hands->big_at_once = big_at_once(hands->at_once);
 	if (setting_get(&f->worker.store, "fence", &hands->fence, e) < 0)
 		return -1;
 	if (!hands->fence.length)

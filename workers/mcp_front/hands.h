@@ -1,7 +1,7 @@
 /* hands: file work, done in separate processes (hand.h) so that the front keeps serving. The
  * setting mcp.hands limits how many work at once; big jobs have a quarter as many places of their
- * own. Askers take turns. A job that uses no processor gives up its place, since its disk may hang;
- * per workspace, at most two jobs may run for over a second. */
+ * own, but leave a processor to others. Askers take turns. A job that uses no processor gives up
+ * its place, since its disk may hang; per workspace, at most two jobs may run for over a second. */
 #ifndef HANDS_H
 #define HANDS_H
 

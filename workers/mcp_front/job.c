@@ -1,5 +1,6 @@
 #include "job.h"
 
+#include "big.h"
 #include "front.h"
 #include "hook.h"
 #include "shelf.h"
@@ -30,12 +31,20 @@ void job_queue_note(struct front *f, enum job_kind kind, struct sink *sink, int6
 
 void job_requeue(struct front *f, struct job *job)
 {
+	if (big_is(job)) {
+		big_add(f, job);
+		return;
+	}
 	STAILQ_INSERT_TAIL(&f->jobs, job, next);
 	job_turn_soon(f);
 }
 
 void job_requeue_first(struct front *f, struct job *job)
 {
+	if (big_is(job)) {
+		big_add(f, job);
+		return;
+	}
 	STAILQ_INSERT_HEAD(&f->jobs, job, next);
 	job_turn_soon(f);
 }

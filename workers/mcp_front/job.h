@@ -114,7 +114,8 @@ struct job *job_queue(struct front *f, enum job_kind kind, struct sink *sink,
                       struct rpc_message *message);
 /* The same for a note about a call. */
 void job_queue_note(struct front *f, enum job_kind kind, struct sink *sink, int64_t call_seq);
-/* Queues a job again that was taken over, ahead of all others. */
+/* Queues a job again that was taken over; the second, ahead of all others. One that is done in
+ * steps (big.h) waits for these. */
 void job_requeue(struct front *f, struct job *job);
 void job_requeue_first(struct front *f, struct job *job);
 /* Schedules a turn, after the transports have had a pass. */

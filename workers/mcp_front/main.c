@@ -10,6 +10,7 @@
  * If it is killed, its rows tell everything: waiting calls stay 'waiting', with a listener that is
  * no longer alive, and the next front gives their answers to clients that ask again or resume. */
 #include "await_slack.h"
+#include "big.h"
 #include "front.h"
 #include "http.h"
 #include "http_arrivals.h"
@@ -366,6 +367,7 @@ static int open_loop(struct front *f, struct err *e)
 	STAILQ_INIT(&f->told_words);
 	TAILQ_INIT(&f->line);
 	unread_start(f);
+	big_start(f);
 	f->turn = event_new(f->base, -1, 0, turn_run, f);
 	f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
@@ -384,6 +386,7 @@ static void close_loop(struct front *f)
 	struct event *const events[] = { f->turn,  f->bell,     f->signal, f->beat,
 		                         f->clock, f->patience, f->more };
 
+	big_stop(f);
 	unread_stop(f);
 	ipc_stop(f);
 	pipe_stop(f);

@@ -1,6 +1,6 @@
 #include "turn.h"
 
-#include "ahead.h"
+#include "big.h"
 #include "front.h"
 #include "log.h"
 #include "policies.h"
@@ -81,22 +81,21 @@ static bool look(struct front *f, struct job *job)
 	return !job->refused && JOBS[job->kind].look && JOBS[job->kind].look(f, job);
 }
 
-/* Takes the next jobs to commit together; a big one commits alone. Returns whether one was at
- * work. */
-static bool take_batch(struct front *f, struct job_queue *batch)
+/* Takes the jobs to commit together, and none that is done in steps. */
+static void take_batch(struct front *f, struct job_queue *batch)
 {
 	struct job *job;
-	bool big = false;
 
 	STAILQ_INIT(batch);
-	while (!big && (job = STAILQ_FIRST(&f->jobs)) != NULL &&
-	       (STAILQ_EMPTY(batch) || !ahead_is_big(job))) {
-		big = ahead_is_big(job);
+	while ((job = STAILQ_FIRST(&f->jobs)) != NULL) {
 		STAILQ_REMOVE_HEAD(&f->jobs, next);
-		if (!look(f, job))
+		if (look(f, job))
+			continue;
+		if (big_is(job))
+			big_add(f, job);
+		else
 			STAILQ_INSERT_TAIL(batch, job, next);
 	}
-	return big;
 }
 
 /* Returns whether the job is done. */
@@ -130,32 +129,50 @@ static bool has_work(const struct front *f)
 	return f->has_notes || !STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told);
 }
 
+bool turn_run_big(struct front *f)
+{
+	struct job *job = STAILQ_FIRST(&f->bigs);
+	struct job_queue batch;
+
+	if (!job)
+		return false;
+	f->turned = true;
+	STAILQ_REMOVE_HEAD(&f->bigs, next);
+	if (look(f, job))
+		return true;
+	STAILQ_INIT(&batch);
+	STAILQ_INSERT_TAIL(&batch, job, next);
+	settle_batch(f, &batch, commit_batch(f, &batch));
+	return true;
+}
+
 void turn_run(evutil_socket_t fd, short what, void *arg)
 {
 	static const struct timeval LATER = { .tv_sec = FRONT_TRY_AGAIN_SECONDS };
 	struct front *f = arg;
 	struct job_queue batch;
-	bool written = true, big = false;
+	bool written = true;
 
 	(void)fd;
 	(void)what;
 	f->turned = true;
-	while (written && !big && has_work(f)) {
-		big = take_batch(f, &batch) && !f->worker.stopping;
+	while (written && has_work(f)) {
+		take_batch(f, &batch);
 		if (STAILQ_EMPTY(&batch) && !f->has_notes && STAILQ_EMPTY(&f->told))
 			continue;
 		written = commit_batch(f, &batch);
 		settle_batch(f, &batch, written);
 	}
+	while (f->worker.stopping && turn_run_big(f))
+		continue;
 	if (!written)
 		(void)event_add(f->turn, &LATER);
-	else if (has_work(f))
-		job_turn_soon(f); /* after a big one the others first */
 }
 
 void turn_clear(struct front *f)
 {
 	job_free_all(&f->jobs);
+	job_free_all(&f->bigs);
 	job_free_all(&f->parked);
 	job_free_all(&f->awaiting_slack);
 	tell_written(f);
