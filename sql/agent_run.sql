@@ -116,6 +116,23 @@ UPDATE agent_run
 SELECT seq FROM agent_run
  WHERE machine = :machine AND ended_at IS NULL AND state IN ('starting', 'running') ORDER BY seq;
 
+-- name: agent_run_unheard :many
+-- Those for whose runner there is something to do: it was rung, unless whoever wrote that was
+-- killed before, or cannot ring.
+SELECT r.seq FROM agent_run AS r
+ WHERE r.machine = :machine AND r.ended_at IS NULL AND r.state = 'running'
+   AND (r.stop_wanted_at IS NOT NULL
+        OR EXISTS (SELECT 1 FROM agent_input AS i
+                    WHERE i.session_seq = r.session_seq AND i.sent_at IS NULL AND i.ended_at IS NULL
+                      AND i.told_in IS NULL)
+        OR EXISTS (SELECT 1 FROM steering_untold AS t WHERE t.session_seq = r.session_seq)
+        OR EXISTS (SELECT 1 FROM agent_run AS p CROSS JOIN agent_question AS q ON q.run_seq = p.seq
+                     JOIN request AS n ON n.seq = q.request_seq
+                    WHERE p.session_seq = r.session_seq AND q.answered_at IS NULL
+                      AND q.withdrawn_at IS NULL AND q.told_seq IS NULL
+                      AND n.state NOT IN ('pending', 'interrupted')))
+ ORDER BY r.seq;
+
 -- name: agent_run_fenced :many
 -- The agents of this machine that run behind a fence, and their runners, which all that an agent has
 -- started stays below. runner_pid 0: it has just ended.

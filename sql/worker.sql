@@ -17,6 +17,11 @@ UPDATE worker SET state = 'ready', detail = :detail, fence = coalesce(fence, :fe
 -- name: worker_heartbeat :exec
 UPDATE worker SET heartbeat_at = :now WHERE id = :id;
 
+-- name: worker_heartbeat_of :exec
+-- The supervisor has seen its sign of life.
+UPDATE worker SET heartbeat_at = :now
+ WHERE machine = :machine AND name = :name AND state IN ('starting', 'ready');
+
 -- name: worker_stopped :exec
 UPDATE worker SET state = 'stopped', stopped_at = :now, heartbeat_at = :now
  WHERE id = :id AND state IN ('starting', 'ready');

@@ -12,23 +12,27 @@
  *   written for QUIET_MS it sleeps until the next write (IN_MODIFY); it listens for that only then,
  *   so that a busy system does not wake it with every commit. If the version changed, every worker
  *   is rung, at most once per LOOK_MS. Commits of our own workers thus ring a second time; the
- *   workers find nothing to do and write nothing, so it ends there.
+ *   workers find nothing to do and write nothing, so it ends there. Of the runners, each of which
+ *   would open the database for that, those are rung for which there is something to do.
  * - An agent that has been silent for too long is the next due row of stall.h, handled likewise. A
  *   summary of what a policy allowed (auto_notice) is sent when it is due.
  * - Every SEAL_MS it seals new events (audit.h).
  *
- * Reads request, tool_call, session, stall, worker, auto_notice, event; writes decision, tool_call,
+ * Reads request, tool_call, session, stall, worker, auto_notice, event, agent_run, agent_input,
+ * agent_question, steering; writes decision, tool_call,
  * request, session, stall, steering, time_gap, auto_notice, seal. A kill leaves rows that are due,
  * and the next incarnation finds them. */
 #include "audit.h"
 #include "deadline.h"
 #include "log.h"
+#include "sql/agent_run.h"
 #include "sql/store.h"
 #include "stall.h"
 #include "time_gap.h"
 #include "worker.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +48,7 @@ enum {
 	GRACE_MS = 60000, /* nothing expires this soon after a start */
 	SEAL_AGAIN_MS = 10000, /* after the rules refused a seal */
 	SEAL_MS = 1000, /* a multiple of LOOK_MS */
+	RUNNER_NAME_BYTES = 40,
 };
 
 struct watch {
@@ -203,19 +208,35 @@ static int mind_writers(struct watch *d, bool active, struct err *e)
 	return listen_for_writes(d, true, e);
 }
 
+static int ring_runners(struct worker *w, struct err *e)
+{
+	OWNED(agent_run_unheard_row) struct agent_run_unheard_row row = { 0 };
+	int got;
+
+	sql_agent_run_unheard(&w->store, w->machine, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		char name[RUNNER_NAME_BYTES];
+
+		(void)snprintf(name, sizeof(name), "runner-%" PRId64, row.seq);
+		doorbell_ring(w->run_fd, name);
+	}
+	return got;
+}
+
 /* Rings every worker at the regular look, or at once after the WAL was closed, if not too often. */
-static void ring_for_others(struct watch *d, const struct worker *w, bool closed)
+static int ring_for_others(struct watch *d, struct worker *w, bool closed, struct err *e)
 {
 	int64_t now = clock_monotonic_ms();
 	bool regular = now >= d->look_ms;
 
 	if (regular)
 		d->look_ms = now + (d->sleeps ? WORKER_LOOK_MS : LOOK_MS);
-	if (d->unrung && (regular || (closed && now - d->rung_ms >= LOOK_MS))) {
-		doorbell_ring_all(w->run_fd);
-		d->rung_ms = now;
-		d->unrung = false;
-	}
+	if (!d->unrung || !(regular || (closed && now - d->rung_ms >= LOOK_MS)))
+		return 0;
+	doorbell_ring_common(w->run_fd);
+	d->rung_ms = now;
+	d->unrung = false;
+	return ring_runners(w, e);
 }
 
 /* ---- time ---- */
@@ -338,9 +359,9 @@ static int step(struct watch *d, struct worker *w, struct err *e)
 	int sealed = changed < 0 ? -1 : seal(d, w, e);
 	int more = 0;
 
-	if (sealed < 0 || mind_writers(d, heard.written || changed, e))
+	if (sealed < 0 || mind_writers(d, heard.written || changed, e) ||
+	    ring_for_others(d, w, heard.closed, e) < 0)
 		return -1;
-	ring_for_others(d, w, heard.closed);
 	if (gap || changed || d->question_ms <= now_ms || d->call_ms <= now_ms ||
 	    d->stall_ms <= now_ms || d->notice_ms <= now_ms) {
 		if (read_due(d, &w->store, e))

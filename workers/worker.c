@@ -348,7 +348,7 @@ int worker_patience_ms(const struct worker *w)
 	int64_t patience = WORKER_LOOK_MS;
 	int64_t beat = w->heartbeat_ms - clock_monotonic_ms();
 
-	if (beat < patience)
+	if (beat < patience && !w->rests)
 		patience = beat;
 	if (w->due_ms != INT64_MAX && w->due_ms - clock_now_ms() < patience)
 		patience = w->due_ms - clock_now_ms();

@@ -77,8 +77,15 @@ static void ring_one(int run_fd, const char *name)
 	             sizeof(a));
 }
 
-/* Rings the bells in the directory whose names begin with `begin`. */
-static void ring_those(int run_fd, const char *begin)
+static const char RUNNERS[] = "runner-"; /* how the names of those begin that run once per row */
+
+static bool begins(const char *name, const char *begin)
+{
+	return strncmp(name, begin, strlen(begin)) == 0;
+}
+
+/* Rings the bells in the directory whose names begin with `begin`, and not with `without`. */
+static void ring_those(int run_fd, const char *begin, const char *without)
 {
 	DIR *d = open_listing(run_fd);
 	const struct dirent *entry;
@@ -89,7 +96,7 @@ static void ring_those(int run_fd, const char *begin)
 
 		if (n <= sizeof(SUFFIX) - 1 || n >= sizeof(name) ||
 		    strcmp(entry->d_name + n - (sizeof(SUFFIX) - 1), SUFFIX) != 0 ||
-		    strncmp(entry->d_name, begin, strlen(begin)) != 0)
+		    !begins(entry->d_name, begin) || (without && begins(entry->d_name, without)))
 			continue;
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(n - (sizeof(SUFFIX) - 1)),
 		               entry->d_name);
@@ -102,12 +109,17 @@ static void ring_those(int run_fd, const char *begin)
 void doorbell_ring(int run_fd, const char *name)
 {
 	if (strcmp(name, "runner") == 0)
-		ring_those(run_fd, "runner-");
+		ring_those(run_fd, RUNNERS, NULL);
 	else
 		ring_one(run_fd, name);
 }
 
 void doorbell_ring_all(int run_fd)
 {
-	ring_those(run_fd, "");
+	ring_those(run_fd, "", NULL);
+}
+
+void doorbell_ring_common(int run_fd)
+{
+	ring_those(run_fd, "", RUNNERS);
 }

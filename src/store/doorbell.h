@@ -26,5 +26,7 @@ void doorbell_clear(struct doorbell *bell);
 void doorbell_ring(int run_fd, const char *name);
 /* Rings every bell in the directory: after changes by an unknown writer. */
 void doorbell_ring_all(int run_fd);
+/* The same, but for those of workers that run once per row. */
+void doorbell_ring_common(int run_fd);
 
 #endif

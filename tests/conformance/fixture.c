@@ -324,13 +324,6 @@ static void end_session(struct front *f, struct sink *sink)
 	sink->by->finish(sink, 204);
 }
 
-/* Nothing here is done in steps. */
-bool turn_run_big(struct front *f)
-{
-	(void)f;
-	return false;
-}
-
 /* Only resuming and ending come this way. */
 static void run_turn(evutil_socket_t fd, short what, void *arg)
 {
@@ -399,7 +392,7 @@ int main(int argc, char **argv)
 	STAILQ_INIT(&f.jobs);
 	f.base = event_base_new();
 	unread_start(&f);
-	big_start(&f);
+	big_start(&f, unread_take);
 	f.turn = event_new(f.base, -1, 0, run_turn, &f);
 	if (store_migrate(&f.worker.store, argv[1], NULL, &e) || serve(&f, &e))
 		(void)fprintf(stderr, "%s: %s\n", argv[0], e.text);

@@ -218,17 +218,56 @@ static int open_in(pid_t pid)
 	return atoi(str_text(&said));
 }
 
-START_TEST(a_runner_with_nothing_to_do_closes_the_database_and_still_hears)
+static int given_idle_run(void)
 {
-	setup();
 	int run = given_run("trap 'exit 0' TERM\necho ready >> said\nwhile :; do sleep 0.05; done");
+
 	free(file_with_lines("said", 1));
-	pid_t runner = runner_of(run);
-	ck_assert_int_ge(open_in(runner), 1);
+	return run;
+}
+
+static void rests(pid_t runner)
+{
 	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; open_in(runner) > 0;) {
 		ck_assert(agent_ms() < end);
 		(void)poll(NULL, 0, 50);
 	}
+}
+
+/* With the sqlite3 shell, which rings nobody. */
+static void write_by_hand(const char *sql)
+{
+	OWNED(str) struct str said = { 0 };
+
+	(void)shell(&said, "sqlite3 -cmd '.timeout 5000' '%s' \"%s\" 2>&1", test_db(), sql);
+	ck_assert_str_eq(str_text(&said), "");
+}
+
+START_TEST(a_runner_that_rests_is_alive_and_learns_what_nobody_rang_for)
+{
+	setup();
+	int run = given_idle_run();
+	pid_t runner = runner_of(run);
+
+	rests(runner);
+	write_by_hand("UPDATE worker SET heartbeat_at = '2020-01-01T00:00:00.000Z' "
+	              "WHERE name = 'runner-1'");
+	expect_soon("SELECT heartbeat_at > '2026' FROM worker WHERE name = 'runner-1'", "1\n");
+	ck_assert_int_eq(open_in(runner), 0);
+	write_by_hand("UPDATE agent_run SET stop_why = 'by hand', "
+	              "stop_wanted_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
+	run_becomes(run, "ended|stopped|0||terminated");
+}
+END_TEST
+
+START_TEST(a_runner_with_nothing_to_do_closes_the_database_and_still_hears)
+{
+	setup();
+	int run = given_idle_run();
+	pid_t runner = runner_of(run);
+
+	ck_assert_int_ge(open_in(runner), 1);
+	rests(runner);
 	want_stop(run, "cleared");
 	run_becomes(run, "ended|stopped|0||terminated");
 	expect_soon("SELECT state FROM worker WHERE name = 'runner-1'", "stopped\n");
@@ -406,6 +445,7 @@ int main(void)
 	c = store_case(s, "words", 60);
 	tcase_add_test(c, a_hundred_megabytes_of_stderr_hold_up_nobody_and_are_kept_nowhere);
 	tcase_add_test(c, only_the_last_lines_of_stderr_are_kept_without_colours_and_secrets);
+	tcase_add_test(c, a_runner_that_rests_is_alive_and_learns_what_nobody_rang_for);
 	tcase_add_test(c, a_runner_with_nothing_to_do_closes_the_database_and_still_hears);
 	c = store_case(s, "end", 60);
 	tcase_add_test(c, a_grandchild_that_holds_stdout_holds_nobody_up);

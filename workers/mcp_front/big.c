@@ -3,8 +3,6 @@
 #include "clock.h"
 #include "front.h"
 #include "shelf.h"
-#include "turn.h"
-#include "unread.h"
 
 #include <string.h>
 
@@ -57,7 +55,6 @@ static bool lets_others_go(struct front *f)
 	return f->big_waited;
 }
 
-/* Calls come before messages: what is in memory for them is freed sooner. */
 static void on_step(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
@@ -66,7 +63,7 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (!lets_others_go(f)) {
-		if (!turn_run_big(f) && !unread_take(f))
+		if (!f->big_step(f))
 			return;
 		rest_ms = (clock_monotonic_ms() - start_ms) * REST_FACTOR;
 		f->big_rest_ms =
@@ -75,9 +72,10 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
 	big_soon(f);
 }
 
-void big_start(struct front *f)
+void big_start(struct front *f, bool (*step)(struct front *f))
 {
 	STAILQ_INIT(&f->bigs);
+	f->big_step = step;
 	f->big = evtimer_new(f->base, on_step, f);
 }
 

@@ -14,7 +14,8 @@ void big_add_first(struct front *f, struct job *job);
 /* Says that there is a step to do. */
 void big_soon(struct front *f);
 
-void big_start(struct front *f);
+/* step: does the next one, if there is one. */
+void big_start(struct front *f, bool (*step)(struct front *f));
 void big_stop(struct front *f);
 
 #endif

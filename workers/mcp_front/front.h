@@ -86,6 +86,7 @@ struct front {
 	struct job_queue jobs;
 	struct job_queue bigs; /* calls with long texts, which are done in steps */
 	struct event *big; /* does the next step of these, or parses the next message */
+	bool (*big_step)(struct front *f); /* how; false: there is none */
 	bool big_waited; /* it has let a turn go first */
 	int64_t big_rest_ms; /* monotonic: not before */
 	struct job_queue parked; /* calls of paused sessions */

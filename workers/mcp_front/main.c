@@ -348,6 +348,12 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 		log_warn("%s", e.text);
 }
 
+/* Calls come before messages: what is in memory for them is freed sooner. */
+static bool do_big_step(struct front *f)
+{
+	return turn_run_big(f) || unread_take(f);
+}
+
 static int open_loop(struct front *f, struct err *e)
 {
 	const struct timeval beat = { .tv_sec = WORKER_LOOK_MS / 1000 };
@@ -367,7 +373,7 @@ static int open_loop(struct front *f, struct err *e)
 	STAILQ_INIT(&f->told_words);
 	TAILQ_INIT(&f->line);
 	unread_start(f);
-	big_start(f);
+	big_start(f, do_big_step);
 	f->turn = event_new(f->base, -1, 0, turn_run, f);
 	f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);

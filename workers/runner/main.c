@@ -22,7 +22,8 @@
 enum {
 	REST_MS = 10000, /* who had nothing to do for so long closes the database, */
 	REST_RUNG_MS = 500, /* or for so long after a bell that was for others, */
-	REST_LOOK_MS = 30000, /* and opens it so often, which takes milliseconds */
+	REST_LOOK_MS = 1800000, /* and opens it so often, which takes milliseconds: the supervisor
+	                           writes its heartbeat, the watchdog rings for who did not */
 	TOGETHER_MS = 1000, /* between two signals that were sent together */
 	SHELL_SIGNAL = 128, /* the exit status of a program that a signal has ended begins here */
 };
@@ -68,7 +69,7 @@ static bool is_time_to_look(const struct runner *r)
 	int64_t now = clock_monotonic_ms();
 
 	return r->w.rung || r->heard || now >= r->look_ms || now >= r->due_ms ||
-	       now >= r->w.heartbeat_ms;
+	       (now >= r->w.heartbeat_ms && !r->w.rests);
 }
 
 static int look_now(struct runner *r, struct err *e)

@@ -13,6 +13,7 @@
 #include "request.h"
 #include "sql/agent_run.h"
 #include "sql/agent_turn.h"
+#include "sql/worker.h"
 #include "str.h"
 
 #include <inttypes.h>
@@ -27,6 +28,7 @@
 
 enum {
 	LOOK_MS = 5000, /* a lost bell delays a start by so much */
+	BEAT_MS = 30000, /* between heartbeats of runners that show signs of life */
 	ADOPTED_LOOK_MS = 1000, /* for the end of one that is not our child */
 	BACKOFF_MIN_MS = 100,
 	BACKOFF_MAX_MS = 30000,
@@ -34,6 +36,7 @@ enum {
 	ALIEN_MS =
 	    15000, /* and one of another build, or of a system that is restored, before that */
 	TRY_MS = 20,
+	RUNNER_NAME_BYTES = 40,
 };
 
 /* Where a run's runner is. */
@@ -386,13 +389,18 @@ void runners_reap(struct supervisor *s)
 	bury(s);
 }
 
+static void name_of(const struct runner_child *c, char name[RUNNER_NAME_BYTES])
+{
+	(void)snprintf(name, RUNNER_NAME_BYTES, "runner-%" PRId64, c->run);
+}
+
 void runners_look_for_hanging(struct supervisor *s)
 {
 	for (size_t i = 0; i < s->runners.count; i++) {
 		struct runner_child *c = &s->runners.items[i];
-		char name[40];
+		char name[RUNNER_NAME_BYTES];
 
-		(void)snprintf(name, sizeof(name), "runner-%" PRId64, c->run);
+		name_of(c, name);
 		if (c->state == RUNNER_RUNS && c->pid > 1 &&
 		    workers_hangs(s, name, c->pid, &c->signs))
 			(void)kill(c->pid, SIGKILL);
@@ -400,6 +408,34 @@ void runners_look_for_hanging(struct supervisor *s)
 }
 
 /* ---- all of them ---- */
+
+/* One that rests would open the database for it. */
+static int write_heartbeats(struct supervisor *s, struct err *e)
+{
+	char name[RUNNER_NAME_BYTES];
+
+	if (store_begin(&s->store, e))
+		return -1;
+	for (size_t i = 0; i < s->runners.count; i++) {
+		const struct runner_child *c = &s->runners.items[i];
+
+		name_of(c, name);
+		if (c->state == RUNNER_RUNS && c->signs.missed == 0 &&
+		    sql_worker_heartbeat_of(&s->store, s->machine, name, e)) {
+			store_rollback(&s->store);
+			return -1;
+		}
+	}
+	return store_commit(&s->store, e);
+}
+
+static int beat(struct supervisor *s, struct err *e)
+{
+	if (s->runners.count == 0 || clock_monotonic_ms() < s->runners.beat_ms)
+		return 0;
+	s->runners.beat_ms = clock_monotonic_ms() + BEAT_MS;
+	return write_heartbeats(s, e);
+}
 
 void runners_look(struct supervisor *s, bool rung)
 {
@@ -410,6 +446,8 @@ void runners_look(struct supervisor *s, bool rung)
 	s->runners.look_ms = clock_monotonic_ms() + LOOK_MS;
 	if (resume_parked(s, &e) || tell_waiting(s, &e) || start_wanted(s, &e) < 0)
 		log_warn("cannot look which agents to start: %s", e.text);
+	if (beat(s, &e))
+		log_warn("cannot write down that runners live: %s", e.text);
 	for (size_t i = 0; i < s->runners.count; i++) {
 		const struct runner_child *c = &s->runners.items[i];
 

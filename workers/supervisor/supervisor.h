@@ -72,6 +72,7 @@ struct runners {
 	char *path; /* of the binary */
 	int64_t look_ms; /* monotonic: when to look for wanted runs, at the latest */
 	int64_t adopted_ms; /* and for the end of those that are not our children */
+	int64_t beat_ms; /* when to give the next heartbeat of all */
 };
 
 /* What Slack needs; NULL where it was not given. */
