@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 const char *const CHILD_NAMES[CHILD_COUNT] = {
-	[CHILD_FRONT] = "mcp-front",           [CHILD_WATCHDOG] = "watchdog",
+	[CHILD_WATCHDOG] = "watchdog",         [CHILD_FRONT] = "mcp-front",
 	[CHILD_APPLIER] = "applier",           [CHILD_READER] = "reader",
 	[CHILD_RETENTION] = "retention",       [CHILD_ARCHIVIST] = "archivist",
 	[CHILD_COMMANDER] = "commander",       [CHILD_SENTRY] = "sentry",

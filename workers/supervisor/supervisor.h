@@ -21,12 +21,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* In the order in which they are started, those first that agents wait for: where there are fewer
- * processors than workers, the last ones begin when the first are ready. Stopped in another order
- * (workers.c). */
+/* In the order in which they are started: the watchdog, which records the downtime before a
+ * question is revived; then those that agents wait for, since where there are fewer processors than
+ * workers the last ones begin when the first are ready. Stopped in another order (workers.c). */
 enum {
-	CHILD_FRONT,
 	CHILD_WATCHDOG,
+	CHILD_FRONT,
 	CHILD_APPLIER,
 	CHILD_READER,
 	CHILD_RETENTION,
