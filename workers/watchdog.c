@@ -32,7 +32,6 @@
 #include "worker.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +47,6 @@ enum {
 	GRACE_MS = 60000, /* nothing expires this soon after a start */
 	SEAL_AGAIN_MS = 10000, /* after the rules refused a seal */
 	SEAL_MS = 1000, /* a multiple of LOOK_MS */
-	RUNNER_NAME_BYTES = 40,
 };
 
 struct watch {
@@ -214,12 +212,8 @@ static int ring_runners(struct worker *w, struct err *e)
 	int got;
 
 	sql_agent_run_unheard(&w->store, w->machine, &row);
-	while ((got = row_next(&row.row, e)) > 0) {
-		char name[RUNNER_NAME_BYTES];
-
-		(void)snprintf(name, sizeof(name), "runner-%" PRId64, row.seq);
-		doorbell_ring(w->run_fd, name);
-	}
+	while ((got = row_next(&row.row, e)) > 0)
+		doorbell_ring_runner(w->run_fd, row.seq);
 	return got;
 }
 

@@ -114,6 +114,14 @@ void doorbell_ring(int run_fd, const char *name)
 		ring_one(run_fd, name);
 }
 
+void doorbell_ring_runner(int run_fd, int64_t run)
+{
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "%s%lld", RUNNERS, (long long)run);
+	ring_one(run_fd, name);
+}
+
 void doorbell_ring_all(int run_fd)
 {
 	ring_those(run_fd, "", NULL);

@@ -5,6 +5,8 @@
 
 #include "err.h"
 
+#include <stdint.h>
+
 struct doorbell {
 	int fd; /* readable when rung; non-blocking; -1 while closed */
 };
@@ -24,6 +26,8 @@ void doorbell_clear(struct doorbell *bell);
 /* Rings the bell of worker name; for a worker that runs once per row ("runner"), all of them
  * ("runner-12"). Never blocks; a missing or full bell is not an error. */
 void doorbell_ring(int run_fd, const char *name);
+/* Rings that of the runner of one run. */
+void doorbell_ring_runner(int run_fd, int64_t run);
 /* Rings every bell in the directory: after changes by an unknown writer. */
 void doorbell_ring_all(int run_fd);
 /* The same, but for those of workers that run once per row. */

@@ -121,16 +121,13 @@ static void call_beside(struct agent *a)
 	} while (strcmp(bigs, "10\n") != 0);
 }
 
-START_TEST(between_two_of_ten_big_messages_one_agent_after_another_has_its_calls_answered)
+/* Ten big messages are on their way, and the front, which is stopped, has yet to see the end of
+ * each. */
+static void given_big_ones(struct wire wires[BIGS])
 {
-	struct wire wires[BIGS];
-	struct agent a, honest;
-
-	(void)setenv("INTERCOM_REQUEST_SECONDS", "600", 1);
-	given_front();
-	honest = newcomer();
 	for (int i = 0; i < BIGS; i++) {
-		a = newcomer();
+		struct agent a = newcomer();
+
 		send_begin(&wires[i], &a, "big", PAD_BYTES);
 	}
 	while (underway())
@@ -138,6 +135,17 @@ START_TEST(between_two_of_ten_big_messages_one_agent_after_another_has_its_calls
 	stop_front();
 	for (int i = 0; i < BIGS; i++)
 		wire_send(&wires[i], "}");
+}
+
+START_TEST(between_two_of_ten_big_messages_one_agent_after_another_has_its_calls_answered)
+{
+	struct wire wires[BIGS];
+	struct agent honest;
+
+	(void)setenv("INTERCOM_REQUEST_SECONDS", "600", 1);
+	given_front();
+	honest = newcomer();
+	given_big_ones(wires);
 	ck_assert_int_eq(kill(front, SIGCONT), 0);
 	call_beside(&honest);
 	for (int i = 0; i < BIGS; i++) {
@@ -158,15 +166,7 @@ START_TEST(callers_who_hang_up_while_their_big_messages_wait_are_forgotten)
 
 	(void)setenv("INTERCOM_REQUEST_SECONDS", "600", 1);
 	given_front();
-	for (int i = 0; i < BIGS; i++) {
-		a = newcomer();
-		send_begin(&wires[i], &a, "big", PAD_BYTES);
-	}
-	while (underway())
-		(void)poll(NULL, 0, 5);
-	stop_front();
-	for (int i = 0; i < BIGS; i++)
-		wire_send(&wires[i], "}");
+	given_big_ones(wires);
 	for (int i = 1; i < BIGS; i++)
 		wire_break(&wires[i]);
 	ck_assert_int_eq(kill(front, SIGCONT), 0);
