@@ -237,7 +237,7 @@ static int read_input(const struct hook *h, struct str *in, struct err *e)
 {
 	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
 	int64_t until = clock_monotonic_ms() + INPUT_MS;
-	char bytes[READ_BYTES];
+	static char bytes[READ_BYTES]; /* on the stack each of its pages would be touched */
 
 	if (until > h->deadline_ms)
 		until = h->deadline_ms;

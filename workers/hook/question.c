@@ -176,7 +176,7 @@ static int await(struct wire *w, int64_t until_ms)
 /* Reads until the answer is whole. 1 it is, 0 the connection is lost, -1 no more is to come. */
 static int hear(struct wire *w, struct err *e)
 {
-	char bytes[READ_BYTES];
+	static char bytes[READ_BYTES];
 	ssize_t n;
 	int got;
 
