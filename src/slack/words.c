@@ -3,6 +3,7 @@
 #include "command.h"
 #include "err.h"
 #include "json.h"
+#include "json_writer.h"
 #include "shown.h"
 #include "sql/file_view.h"
 #include "sql/slack_envelope.h"
