@@ -111,6 +111,23 @@ START_TEST(an_input_that_is_no_json_of_the_event_is_a_deny)
 }
 END_TEST
 
+START_TEST(an_environment_that_is_too_long_is_a_deny)
+{
+	enum { BYTES = 70000 };
+	OWNED(char_ptr) char *folder = xcalloc(BYTES + 1, 1);
+	struct hook h;
+
+	site = given_running_site();
+	memset(folder, '/', BYTES);
+	(void)setenv("CLAUDE_PROJECT_DIR", folder, 1);
+	h = writing("PreToolUse", "one\\n");
+	is_denied(&h, "longer than 64 KiB");
+	(void)unsetenv("CLAUDE_PROJECT_DIR");
+	expect("SELECT count(*) FROM gate_call", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_rejection_reaches_the_agent)
 {
 	struct hook h;
@@ -163,6 +180,7 @@ int main(void)
 
 	tcase_add_test(c, an_edit_is_asked_approved_written_and_compared);
 	tcase_add_test(c, an_input_that_is_no_json_of_the_event_is_a_deny);
+	tcase_add_test(c, an_environment_that_is_too_long_is_a_deny);
 	tcase_add_test(c, a_rejection_reaches_the_agent);
 	tcase_add_test(c, a_hook_waits_on_when_the_front_is_killed);
 	tcase_add_test(c, a_hook_waits_on_when_everything_is_killed_and_started_again);

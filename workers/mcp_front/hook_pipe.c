@@ -5,6 +5,8 @@
 #include "gate_wire.h"
 #include "take.h"
 
+enum { PARAMS_BYTES = 64 << 10 }; /* they are kept until the input has arrived */
+
 void hook_pipe_greet(struct sink *s, const cJSON *hello)
 {
 	const char *host = json_text(hello, "hook"), *event = json_text(hello, "event");
@@ -62,6 +64,9 @@ void hook_pipe_take(struct sink *s, const char *line, size_t length)
 		sink_refuse(s, NULL, RPC_PARSE_ERROR,
 		            s->overfull ? FRONT_OVERFULL : "the hook's input is longer than 4 MiB");
 		s->overfull = false;
+	} else if (!s->hook_params.length && length > PARAMS_BYTES) {
+		sink_refuse(s, NULL, RPC_INVALID_PARAMS,
+		            "what the hook says of itself is longer than 64 KiB");
 	} else if (!s->hook_params.length) {
 		str_add_bytes(&s->hook_params, line, length);
 	} else {
