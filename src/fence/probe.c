@@ -56,6 +56,11 @@ static int try_link(const char *path)
 	return link(path, beside);
 }
 
+static int try_mode(const char *path)
+{
+	return fchmodat(AT_FDCWD, path, PRIVATE, 0);
+}
+
 /* Out of its folder, and back again. */
 static int try_rename(const char *path)
 {
@@ -153,8 +158,9 @@ static const struct attack {
 	{ "connect", try_connect }, { "device", try_device }, { "exec", try_exec },
 	{ "link", try_link },       { "list", try_list },     { "listen", try_listen },
 	{ "make", try_make },       { "mount", try_mount },   { "read", try_read },
-	{ "remove", unlink },       { "rename", try_rename }, { "signal", try_signal },
-	{ "socket", try_socket },   { "trace", try_trace },   { "write", try_write },
+	{ "mode", try_mode },       { "remove", unlink },     { "rename", try_rename },
+	{ "signal", try_signal },   { "socket", try_socket }, { "trace", try_trace },
+	{ "write", try_write },
 };
 
 /* -1: no such attack. */

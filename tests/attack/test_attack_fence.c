@@ -231,6 +231,16 @@ static void nothing_outside_is_written(const char *worker)
 	REFUSED(worker, "rename %s/secret", outside);
 }
 
+/* Landlock does not restrict it, but a filter of system calls does. */
+static void no_mode_is_changed(const char *worker)
+{
+#ifndef __SANITIZE_ADDRESS__ /* calls.h */
+	REFUSED(worker, "mode %s/secret", outside);
+#else
+	(void)worker;
+#endif
+}
+
 static void nothing_outside_is_read(const char *worker)
 {
 	REFUSED(worker, "read %s/secret", outside);
@@ -270,6 +280,7 @@ START_TEST(without_a_fence_each_of_these_is_possible)
 	POSSIBLE("watchdog", "make %s/new", outside);
 	POSSIBLE("watchdog", "link %s/secret", outside);
 	POSSIBLE("watchdog", "rename %s/secret", outside);
+	POSSIBLE("watchdog", "mode %s/secret", outside);
 	POSSIBLE("watchdog", "remove %s/new", outside);
 	leave();
 }
@@ -304,6 +315,7 @@ START_TEST(a_worker_that_needs_no_workspace_reaches_none)
 	given_worker(worker);
 	nothing_outside_is_read(worker);
 	nothing_outside_is_written(worker);
+	no_mode_is_changed(worker);
 	nothing_runs_listens_or_is_traced(worker);
 	its_own_is_reached(worker);
 	leave();
@@ -321,6 +333,7 @@ START_TEST(a_worker_that_looks_into_workspaces_writes_into_none)
 	given_worker(worker);
 	POSSIBLE(worker, "read %s/secret", outside);
 	nothing_outside_is_written(worker);
+	no_mode_is_changed(worker);
 	nothing_runs_listens_or_is_traced(worker);
 	its_own_is_reached(worker);
 	leave();
@@ -382,6 +395,7 @@ START_TEST(the_applier_writes_its_workspaces_and_does_nothing_else)
 	REFUSED("applier", "make %s/new", others);
 	nothing_outside_is_read("applier");
 	nothing_outside_is_written("applier");
+	no_mode_is_changed("applier");
 	nothing_runs_listens_or_is_traced("applier");
 	its_own_is_reached("applier");
 	leave();
@@ -416,6 +430,7 @@ START_TEST(mcp_front_starts_nothing_but_hand_and_writes_nothing_of_others)
 	ck_assert_int_eq(attack("exec %s", hand), EX_USAGE); /* as by hand */
 	POSSIBLE("mcp-front", "listen 0");
 	nothing_outside_is_written("mcp-front");
+	no_mode_is_changed("mcp-front");
 	nothing_runs_or_is_traced("mcp-front");
 	its_own_is_reached("mcp-front");
 	leave();
@@ -448,6 +463,7 @@ START_TEST(who_looks_into_a_workspace_reads_that_one_and_writes_nowhere)
 #endif
 	nothing_outside_is_read(who);
 	nothing_outside_is_written(who);
+	no_mode_is_changed(who);
 	nothing_runs_listens_or_is_traced(who);
 	leave();
 }
