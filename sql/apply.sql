@@ -75,6 +75,20 @@ SELECT a.seq, a.state, a.claim, s.workspace_root
                           AND ls.workspace_root = s.workspace_root)
  ORDER BY a.seq LIMIT 1;
 
+-- name: apply_workspaces :many
+-- Where the applier may have to write: the workspaces of open jobs, and up to :limit of those with
+-- a session.
+-- scan ok: once, when it starts
+SELECT s.workspace_root
+  FROM apply AS a
+  JOIN request AS r ON r.seq = a.request_seq
+  JOIN session AS s ON s.seq = r.session_seq
+ WHERE a.machine = :machine AND a.state IN ('queued', 'claimed')
+ UNION ALL
+SELECT workspace_root
+  FROM (SELECT DISTINCT workspace_root FROM session
+         WHERE status <> 'terminated' AND machine = :machine LIMIT :limit);
+
 -- name: apply_claim :one
 -- :claim is the number that was seen: 0 rows if somebody has claimed it since.
 UPDATE apply

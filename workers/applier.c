@@ -5,6 +5,9 @@
  * src/change/file_change.h say how, and what a kill leaves. Jobs that a dead predecessor had in
  * hand come first, being the oldest: the worker's lock guarantees that there is no other applier.
  *
+ * Its fence lets it write the workspaces that are known when it starts; for a job in another one it
+ * ends, and its successor does it.
+ *
  * Between jobs, it asks about checkpoints that are to be put back (src/model/workspace_restore.h).
  *
  * Reads request, request_file, content, session, setting; writes apply, file_change (whose triggers
@@ -59,6 +62,7 @@ static int step(struct worker *w, struct err *e)
 	a.database = database;
 	a.ours = ours;
 	a.run_fd = w->run_fd;
+	a.workspaces = &w->workspaces;
 	if (database && workspace_restore_next(a.store, database, a.machine, &restore, e) < 0)
 		return -1;
 	if (restore > 0) {
@@ -68,10 +72,18 @@ static int step(struct worker *w, struct err *e)
 	did = apply_next(&a, &r, &w->due_ms, e);
 	if (did > 0)
 		tell(&r, clock_monotonic_ms() - started_ms);
+	w->renews = a.is_fenced_off;
 	return did;
 }
 
 int main(int argc, char **argv)
 {
-	return worker_main("applier", "Writes approved changes into workspaces.", step, argc, argv);
+	struct worker w;
+	struct err e = { 0 };
+	int opened =
+	    worker_open(&w, "applier", "Writes approved changes into workspaces.", argc, argv, &e);
+
+	if (opened == 0)
+		opened = apply_workspaces(&w.store, w.machine, &w.workspaces, &e);
+	return worker_serve(&w, opened, step, &e);
 }

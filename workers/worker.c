@@ -263,6 +263,7 @@ int worker_fence(struct worker *w, struct err *e)
 	OWNED(str) struct str state = { 0 };
 	struct fence_ground ground = { .database = w->db_path,
 		                       .run_dir = w->run_dir,
+		                       .workspaces = &w->workspaces,
 		                       .any_port = w->any_port };
 
 	if (setting_get(&w->store, "fence", &mode, e) < 0 ||
@@ -446,6 +447,8 @@ bool worker_forgives(struct worker *w, struct err *e)
 
 int worker_exit(const struct worker *w, const struct err *e)
 {
+	if (e->kind == ERR_NONE && w->renews)
+		return WORKER_RENEWS;
 	return w->ready && e->kind == ERR_INPUT ? EX_TEMPFAIL : err_exit(e);
 }
 
@@ -461,6 +464,7 @@ void worker_close(struct worker *w, const struct err *e)
 	for (size_t i = 0; i < COUNT(fds); i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
+	roots_clear(&w->workspaces);
 	free(w->moved_to);
 	w->moved_to = NULL;
 }
@@ -492,25 +496,35 @@ bool worker_wait(struct worker *w, bool busy)
 	return fds[1].revents != 0;
 }
 
-int worker_main(const char *name, const char *purpose, int (*step)(struct worker *w, struct err *e),
-                int argc, char **argv)
+int worker_serve(struct worker *w, int opened, worker_step *step, struct err *e)
+{
+	int did = opened;
+
+	if (did == 0)
+		did = worker_ready(w, NULL, e);
+	while (did >= 0) {
+		w->due_ms = INT64_MAX;
+		did = step(w, e);
+		if (did >= 0 && worker_heartbeat(w, e))
+			did = -1;
+		if (did < 0 && worker_forgives(w, e))
+			did = 0;
+		if (did >= 0 && worker_wait(w, did > 0 || w->renews)) {
+			w->renews = false;
+			break;
+		}
+		if (w->renews)
+			break;
+	}
+	worker_close(w, e);
+	return worker_exit(w, e);
+}
+
+int worker_main(const char *name, const char *purpose, worker_step *step, int argc, char **argv)
 {
 	struct worker w;
 	struct err e = { 0 };
-	int did = worker_open(&w, name, purpose, argc, argv, &e);
+	int opened = worker_open(&w, name, purpose, argc, argv, &e);
 
-	if (did == 0)
-		did = worker_ready(&w, NULL, &e);
-	while (did >= 0) {
-		w.due_ms = INT64_MAX;
-		did = step(&w, &e);
-		if (did >= 0 && worker_heartbeat(&w, &e))
-			did = -1;
-		if (did < 0 && worker_forgives(&w, &e))
-			did = 0;
-		if (did >= 0 && worker_wait(&w, did > 0))
-			break;
-	}
-	worker_close(&w, &e);
-	return worker_exit(&w, &e);
+	return worker_serve(&w, opened, step, &e);
 }

@@ -18,6 +18,7 @@ enum {
 	WORKER_HEARTBEAT_MS = 30000, /* between heartbeats */
 	WORKER_REFUSED_MS = 1000, /* until it looks again after a refused row */
 	WORKER_NAME_BYTES = 60,
+	WORKER_RENEWS = 79, /* exit status: a successor is to be started at once */
 };
 
 struct worker {
@@ -42,6 +43,9 @@ struct worker {
 	bool rests; /* its database is closed: worker_rest */
 	bool ready; /* its row says so */
 	bool any_port; /* set before it is ready: its server has another port than usual */
+	struct roots workspaces; /* set before it is ready: those that it may write */
+	bool renews; /* set by step: it ends, and a successor is started at once, with another fence
+	              */
 	char fence[FENCE_STATE_BYTES]; /* what is in force; "": not yet put up */
 	struct err refused; /* the last refused row that was logged, */
 	int64_t refused_ms; /* monotonic: and when it may be logged again */
@@ -96,7 +100,8 @@ bool worker_forgives(struct worker *w, struct err *e);
 /* The same for rows that a batch left behind. Returns whether there were any. */
 bool worker_tells_refused(struct worker *w, const struct err_refused *refused);
 
-/* The exit status: 78 (wrong input or configuration) only if the worker was never ready. */
+/* The exit status: 78 (wrong input or configuration) only if the worker was never ready; if nothing
+ * is wrong and it renews, WORKER_RENEWS. */
 int worker_exit(const struct worker *w, const struct err *e);
 
 /* Sleeps until the bell (which it drains), extra_fd, a signal or the clock; busy: only checks,
@@ -110,7 +115,9 @@ void worker_close(struct worker *w, const struct err *e);
 /* The whole life of a worker that looks at rows. step does one piece of work and returns 1 if it
  * did something, 0 if there is nothing to do now (it may set w->due_ms), -1 if it cannot continue;
  * after ERR_REFUSED the loop continues. Returns the exit status. */
-int worker_main(const char *name, const char *purpose, int (*step)(struct worker *w, struct err *e),
-                int argc, char **argv);
+typedef int worker_step(struct worker *w, struct err *e);
+int worker_main(const char *name, const char *purpose, worker_step *step, int argc, char **argv);
+/* What follows worker_open, which returned `opened`. */
+int worker_serve(struct worker *w, int opened, worker_step *step, struct err *e);
 
 #endif

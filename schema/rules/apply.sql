@@ -90,8 +90,8 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
          'the operator has put the workspace back to a checkpoint ('
          || coalesce((SELECT nullif(label, '') FROM checkpoint WHERE id = w.checkpoint_id),
                      substr(w.checkpoint_id, 1, 8))
-         || '). Since then ' || w.modified || ' paths had been modified, ' || w.deleted
-         || ' deleted (they are back), ' || w.added || ' added (they are gone): ' || w.named
+         || '). Of its paths, ' || w.modified || ' had been modified since then, ' || w.deleted
+         || ' deleted (now back), ' || w.added || ' added (now gone): ' || w.named
          || '; read files again before you rely on them',
          'system:applier', 'applier', NEW.updated_at
     FROM workspace_restore AS w JOIN session AS o ON o.seq = w.session_seq

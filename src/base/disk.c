@@ -16,9 +16,21 @@
 
 enum { GRACE_S = 1 };
 
+/* Leaves open only these two; they may be the same. */
+static void close_all_but(int one, int other)
+{
+	int low = one < other ? one : other, high = one < other ? other : one;
+
+	if (low > 0)
+		(void)close_range(0, (unsigned)low - 1, 0);
+	if (high > low + 1)
+		(void)close_range((unsigned)low + 1, (unsigned)high - 1, 0);
+	(void)close_range((unsigned)high + 1, ~0U, 0);
+}
+
 /* Closes every other descriptor, so that it holds no lock or socket, and runs look. Its alarm kills
  * it, unless the disk blocks even that. */
-static void be_the_one(void (*look)(const void *arg, int out), const void *arg, int ms, int out)
+static void be_the_one(disk_look *look, const void *arg, int kept, int ms, int out)
 {
 	sigset_t none;
 
@@ -26,9 +38,7 @@ static void be_the_one(void (*look)(const void *arg, int out), const void *arg, 
 	(void)signal(SIGALRM, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)alarm((unsigned)ms / 1000 + GRACE_S);
-	if (out > 0)
-		(void)close_range(0, (unsigned)out - 1, 0);
-	(void)close_range((unsigned)out + 1, ~0U, 0);
+	close_all_but(out, kept < 0 ? out : kept);
 	look(arg, out);
 	_exit(0);
 }
@@ -56,8 +66,8 @@ static int read_until(int in, int ms, struct str *answer)
 	}
 }
 
-int disk_ask(void (*look)(const void *arg, int out), const void *arg, int ms, struct str *answer,
-             int *ret_left)
+int disk_ask_with(disk_look *look, const void *arg, int kept, int ms, struct str *answer,
+                  int *ret_left)
 {
 	int ends[2];
 	pid_t pid;
@@ -67,7 +77,7 @@ int disk_ask(void (*look)(const void *arg, int out), const void *arg, int ms, st
 	pid = fork();
 	if (pid == 0) {
 		if (fork() == 0) /* an orphan: nobody has to wait for it */
-			be_the_one(look, arg, ms, ends[1]);
+			be_the_one(look, arg, kept, ms, ends[1]);
 		_exit(0);
 	}
 	(void)close(ends[1]);
@@ -83,6 +93,11 @@ int disk_ask(void (*look)(const void *arg, int out), const void *arg, int ms, st
 	}
 	(void)close(ends[0]);
 	return 1;
+}
+
+int disk_ask(disk_look *look, const void *arg, int ms, struct str *answer, int *ret_left)
+{
+	return disk_ask_with(look, arg, -1, ms, answer, ret_left);
 }
 
 /* ---- a directory ---- */

@@ -340,10 +340,14 @@ int safe_path_open(const char *root, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
 	OWNED(fd) struct fd dir = { open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	bool is_denied = dir.number < 0 && errno == EACCES;
 	const char *why;
 
+	if (is_denied) /* where it leads matters more: a fence lets only the true name be read */
+		dir.number = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir.number < 0)
 		return failed(e, "open the workspace", root);
+	errno = 0;
 	if (name_of(dir.number, &name))
 		return failed(e, "read the real name of", root);
 	why = protection(str_text(&name));
@@ -351,6 +355,10 @@ int safe_path_open(const char *root, int *ret_fd, struct err *e)
 		return violation(e, root, strlen(root), why);
 	if (root[0] == '/' && strcmp(root, str_text(&name)) != 0)
 		return leads_elsewhere(root, &name, e);
+	if (is_denied) {
+		errno = EACCES;
+		return failed(e, "open the workspace", root);
+	}
 	*ret_fd = fd_take(&dir);
 	return 0;
 }

@@ -16,7 +16,7 @@ enum { LAYERS = 4 };
 
 /* Rules that let write, of each fence. */
 static struct layer {
-	char *paths[FENCE_PATHS];
+	char **paths;
 	size_t count;
 } layers[LAYERS];
 static size_t layer_count;
@@ -89,12 +89,16 @@ static void hear(const char *text)
 void explain_fence(const struct fence *f)
 {
 	struct layer *l = &layers[layer_count];
+	size_t roots = f->roots ? f->roots->count : 0;
 
 	if (layer_count == LAYERS)
 		return;
+	l->paths = xcalloc(f->path_count + roots + 1, sizeof(*l->paths));
 	for (size_t i = 0; i < f->path_count; i++)
 		if (f->paths[i].may & FENCE_WRITE)
 			l->paths[l->count++] = xstrdup(f->paths[i].path);
+	for (size_t i = 0; i < roots; i++)
+		l->paths[l->count++] = xstrdup(f->roots->items[i].path);
 	layer_count++;
 	denied_watch(hear);
 }

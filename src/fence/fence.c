@@ -140,6 +140,8 @@ static int add_rules(int ruleset, int abi, const struct fence *f, struct err *e)
 	for (size_t i = 0; i < f->path_count; i++)
 		if (add_path(ruleset, abi, &f->paths[i], e))
 			return -1;
+	if (f->roots && roots_allow(f->roots, ruleset, rights_of(FENCE_WRITE) & known_to(abi), e))
+		return -1;
 	for (size_t i = 0; i < f->port_count && abi >= 4 && !f->any_port; i++)
 		if (add_port(ruleset, f->ports[i], e))
 			return -1;
@@ -169,6 +171,8 @@ int fence_raise(const struct fence *f, struct err *e)
 	(void)close(ruleset);
 	if (failed)
 		return -1;
+	if (f->roots)
+		f->roots->is_fenced = true;
 	explain_fence(f);
 	return abi;
 }

@@ -7,6 +7,7 @@
 #define FENCE_H
 
 #include "err.h"
+#include "roots.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct fence {
 		unsigned may;
 	} paths[FENCE_PATHS];
 	size_t path_count;
+	struct roots *roots; /* borrowed; may be written, too; NULL: none */
 	uint16_t ports[FENCE_PORTS]; /* for outgoing TCP connections */
 	size_t port_count;
 	bool any_port;

@@ -19,7 +19,7 @@
 enum {
 	DATABASE = 1, /* the folders of the database and of bells, locks and sockets */
 	LOOKS = 2, /* reads everywhere: its children look into workspaces */
-	WRITES = 4, /* writes everywhere, into workspaces that it does not know yet */
+	WRITES = 4, /* writes into the workspaces that are known */
 	EXPORTS = 8, /* the folder of the exports */
 	SLACK = 16, /* connects to ports 443 and 53; reads certificates, and where names resolve */
 	MOVES = 32, /* renames from one folder to another */
@@ -198,8 +198,10 @@ static void allow_row(struct fence *f, unsigned reaches, const char *folder,
 	allow_system(f);
 	fence_allow(f, *folder ? folder : "/", FENCE_WRITE);
 	fence_allow(f, ground->run_dir, FENCE_WRITE);
-	if (reaches & (LOOKS | WRITES))
-		fence_allow(f, "/", reaches & WRITES ? FENCE_WRITE : FENCE_READ);
+	if (reaches & LOOKS)
+		fence_allow(f, "/", FENCE_READ);
+	if (reaches & WRITES)
+		f->roots = ground->workspaces;
 	if (reaches & EXPORTS)
 		fence_allow(f, ground->exports, FENCE_WRITE);
 	if (reaches & SLACK)

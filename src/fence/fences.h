@@ -4,6 +4,7 @@
 #define FENCES_H
 
 #include "err.h"
+#include "roots.h"
 
 #include <stdbool.h>
 
@@ -16,6 +17,7 @@ struct fence_ground {
 	const char *exports; /* the folder for what retention exports */
 	const char *programs; /* the folder of hand */
 	const char *moves_to[2]; /* where the next run directory may be made */
+	struct roots *workspaces; /* that are known; NULL: none */
 	bool any_port; /* Slack is not where it usually is */
 };
 

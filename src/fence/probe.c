@@ -56,6 +56,24 @@ static int try_link(const char *path)
 	return link(path, beside);
 }
 
+static int try_mode(const char *path)
+{
+	return fchmodat(AT_FDCWD, path, PRIVATE, 0);
+}
+
+/* Out of its folder, and back again. */
+static int try_rename(const char *path)
+{
+	char above[LINE_BYTES + 40], *slash;
+
+	(void)snprintf(above, sizeof(above), "%s", path);
+	slash = strrchr(above, '/');
+	if (!slash)
+		return -1;
+	(void)snprintf(slash, sizeof(above) - (size_t)(slash - above), ".renamed");
+	return rename(path, above) || rename(above, path) ? -1 : 0;
+}
+
 static int try_device(const char *path)
 {
 	return mknod(path, S_IFCHR | PRIVATE, makedev(1, 3));
@@ -140,8 +158,9 @@ static const struct attack {
 	{ "connect", try_connect }, { "device", try_device }, { "exec", try_exec },
 	{ "link", try_link },       { "list", try_list },     { "listen", try_listen },
 	{ "make", try_make },       { "mount", try_mount },   { "read", try_read },
-	{ "remove", unlink },       { "signal", try_signal }, { "socket", try_socket },
-	{ "trace", try_trace },     { "write", try_write },
+	{ "mode", try_mode },       { "remove", unlink },     { "rename", try_rename },
+	{ "signal", try_signal },   { "socket", try_socket }, { "trace", try_trace },
+	{ "write", try_write },
 };
 
 /* -1: no such attack. */

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this time */
 	LOCK_NAME_BYTES = 32,
+	SILENT_REST_MS = 10000, /* after the start, where a disk did not answer */
 	CHECKPOINT_PATIENCE_MS = 30000, /* for the checkpoint before a critical write; undo keeps
 	                                   what the write replaces anyway */
 };
@@ -89,9 +91,36 @@ static enum step read_order(struct apply_job *j, struct err *e)
 	return j->report->why.code ? apply_job_refused(j, e) : STEP_GO_ON;
 }
 
+/* Whether the fence keeps it out of a workspace that it began with, and that its owner may read.
+ * Asked after it was opened, or errno says why not. */
+static bool is_fenced_off(const struct apply_job *j)
+{
+	const struct roots *known = j->a->workspaces;
+	const struct root *root = known ? roots_find(known, j->workspace_root) : NULL;
+
+	if (!root || !known->is_fenced)
+		return false;
+	if (j->root_fd >= 0)
+		return !root->is_held;
+	return errno == EACCES &&
+	       faccessat(AT_FDCWD, j->workspace_root, R_OK | X_OK, AT_EACCESS) == 0;
+}
+
+static enum step wait_for_successor(struct apply_job *j, struct err *e)
+{
+	j->is_fenced_off = j->a->is_fenced_off = true;
+	(void)refusal_set(&j->report->why, "workspace_unreadable",
+	                  "the workspace %.300s is another folder than when the applier began; "
+	                  "call again",
+	                  j->workspace_root);
+	j->report->why.again = true;
+	return apply_job_refused(j, e);
+}
+
 static enum step open_workspace(struct apply_job *j, struct err *e)
 {
 	struct err wrong = { 0 };
+	int failed;
 
 	if (!apply_job_disk_answers(j)) {
 		(void)refusal_set(&j->report->why, "workspace_unreadable",
@@ -101,7 +130,10 @@ static enum step open_workspace(struct apply_job *j, struct err *e)
 		return apply_job_refused(j, e);
 	}
 	errno = 0;
-	if (safe_path_open(j->workspace_root, &j->root_fd, &wrong) == 0)
+	failed = safe_path_open(j->workspace_root, &j->root_fd, &wrong);
+	if (is_fenced_off(j))
+		return wait_for_successor(j, e);
+	if (!failed)
 		return STEP_GO_ON;
 	(void)refuse_err(&j->report->why, &wrong);
 	if (!j->report->why.again) {
@@ -213,6 +245,24 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 	return 0;
 }
 
+/* Whether a workspace is within the fence, and its disk answered when that was put up: who was
+ * started for one workspace waits for no other. */
+static bool is_within_reach(struct applier *a, const char *workspace, int64_t *ret_rest_ms)
+{
+	const struct roots *known = a->workspaces;
+	const struct root *root;
+	int64_t left = 0;
+
+	if (!known || !known->is_fenced)
+		return true;
+	root = roots_find(known, workspace);
+	a->is_fenced_off |= !root;
+	if (root && root->is_silent)
+		left = known->asked_ms + SILENT_REST_MS - clock_monotonic_ms();
+	*ret_rest_ms = left > 0 ? left : 0;
+	return root && left <= 0;
+}
+
 /* The oldest job after j->seq in workspaces where a dead applier left one unfinished, or in the
  * others. 1 there is one, 0, -1. */
 static int look(struct apply_job *j, bool left, struct err *e)
@@ -248,6 +298,8 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 	*seq = r->seq = j.seq;
 	*ret_rest_ms = rest_ms(a, j.seq);
 	if (*ret_rest_ms > 0)
+		return 0;
+	if (!is_within_reach(a, j.workspace_root, ret_rest_ms))
 		return 0;
 	got = lock_workspace(&j, e);
 	if (got == 0)
@@ -286,6 +338,17 @@ static int do_next(struct applier *a, bool left, struct apply_report *r, int64_t
 			*ret_due_ms = now_ms + left_ms;
 	}
 	return 0;
+}
+
+int apply_workspaces(struct store *st, const char *machine, struct roots *into, struct err *e)
+{
+	OWNED(apply_workspaces_row) struct apply_workspaces_row row = { 0 };
+	int got;
+
+	sql_apply_workspaces(st, machine, APPLY_WORKSPACES_MAX, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		roots_add(into, row.workspace_root);
+	return got;
 }
 
 int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, struct err *e)

@@ -37,6 +37,11 @@
  * silent; after APPLY_ATTEMPTS_MAX tries the job is refused. A disk that falls silent later blocks
  * the applier until it is replaced; then jobs of other workspaces come first.
  *
+ * A fence keeps the applier from every workspace that was not known when it began, and from one
+ * that is no longer the folder that it was (replaced, unmounted). Nothing is claimed in the former;
+ * in the latter, the job is put back. Both wait for a successor, which knows them, and is started
+ * at once.
+ *
  * An undo is the inverse of an earlier write: only if no file has changed since, and never by
  * force. Directories that the write had made are removed if they are empty. Owner and attributes of
  * a deleted file are not kept; those of a renamed file come back from its new name. */
@@ -44,11 +49,13 @@
 #define APPLY_H
 
 #include "file_change.h"
+#include "roots.h"
 #include "store.h"
 
 enum {
 	APPLY_ATTEMPTS_MAX = 3,
 	APPLY_WAITING_MAX = 16,
+	APPLY_WORKSPACES_MAX = 500, /* without an open job that its fence lets it write */
 	APPLY_UNDO_BYTES = 10 << 20, /* setting undo_limit_bytes, where it is missing */
 };
 
@@ -60,6 +67,8 @@ struct applier {
 	const char *database; /* canonical path, or NULL */
 	char *const *ours; /* likewise, several, NULL at the end; or NULL */
 	int run_fd; /* the directory with the lock files of workspaces */
+	const struct roots *workspaces; /* that its fence lets it write; or NULL: all */
+	bool is_fenced_off; /* there is a job in another one: a successor can do it */
 	struct {
 		int64_t seq; /* of a job that was put back, 0: free */
 		int64_t due_ms; /* monotonic: not before then */
@@ -71,6 +80,10 @@ struct applier {
 	char *answered; /* the last workspace whose disk answered; owned */
 	int64_t answered_ms; /* monotonic */
 };
+
+/* Adds those in which there may be something to do: the workspaces of open jobs and of sessions. 0
+ * or -1. */
+int apply_workspaces(struct store *st, const char *machine, struct roots *into, struct err *e);
 
 /* Forgets what it knows about disks. Borrowed members stay. */
 void applier_clear(struct applier *a);

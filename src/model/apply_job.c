@@ -159,7 +159,7 @@ void apply_job_undo(struct apply_job *j)
 
 bool apply_job_may_try_again(const struct apply_job *j)
 {
-	return j->report->attempts < APPLY_ATTEMPTS_MAX;
+	return j->report->attempts < APPLY_ATTEMPTS_MAX + (j->is_fenced_off ? 1 : 0);
 }
 
 /* Why it is not settled, for whoever ordered it. */

@@ -19,6 +19,7 @@ struct apply_job {
 	int64_t question_seq; /* apply.force asks: the request about the changed file; 0: none */
 	bool was_claimed, force, is_undo, is_restore;
 	bool is_silent; /* the disk does not answer: the job rests longer */
+	bool is_fenced_off; /* a successor can write there: this claim has done no work */
 	bool gives_up; /* too many appliers have died on it: only tidied up */
 	char *workspace_root;
 	int lock_fd, root_fd;

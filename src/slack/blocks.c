@@ -158,6 +158,8 @@ void blocks_add_person(struct str *out, const char *operator_id)
 	} else if (last && strncmp(operator_id, "local:", 6) == 0) {
 		blocks_add_escaped(out, last + 1, BLOCKS_NAME);
 		str_add(out, " at the terminal");
+	} else if (last && strncmp(operator_id, "system:", 7) == 0) {
+		str_add(out, "agent-intercom");
 	} else {
 		blocks_add_escaped(out, operator_id, BLOCKS_NAME);
 	}

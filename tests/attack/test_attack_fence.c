@@ -228,6 +228,17 @@ static void nothing_outside_is_written(const char *worker)
 	REFUSED(worker, "make %s/new", outside);
 	REFUSED(worker, "link %s/secret", outside);
 	REFUSED(worker, "remove %s/secret", outside);
+	REFUSED(worker, "rename %s/secret", outside);
+}
+
+/* Landlock does not restrict it, but a filter of system calls does. */
+static void no_mode_is_changed(const char *worker)
+{
+#ifndef __SANITIZE_ADDRESS__ /* calls.h */
+	REFUSED(worker, "mode %s/secret", outside);
+#else
+	(void)worker;
+#endif
 }
 
 static void nothing_outside_is_read(const char *worker)
@@ -268,6 +279,8 @@ START_TEST(without_a_fence_each_of_these_is_possible)
 	POSSIBLE("watchdog", "write %s/secret", outside);
 	POSSIBLE("watchdog", "make %s/new", outside);
 	POSSIBLE("watchdog", "link %s/secret", outside);
+	POSSIBLE("watchdog", "rename %s/secret", outside);
+	POSSIBLE("watchdog", "mode %s/secret", outside);
 	POSSIBLE("watchdog", "remove %s/new", outside);
 	leave();
 }
@@ -302,6 +315,7 @@ START_TEST(a_worker_that_needs_no_workspace_reaches_none)
 	given_worker(worker);
 	nothing_outside_is_read(worker);
 	nothing_outside_is_written(worker);
+	no_mode_is_changed(worker);
 	nothing_runs_listens_or_is_traced(worker);
 	its_own_is_reached(worker);
 	leave();
@@ -319,20 +333,86 @@ START_TEST(a_worker_that_looks_into_workspaces_writes_into_none)
 	given_worker(worker);
 	POSSIBLE(worker, "read %s/secret", outside);
 	nothing_outside_is_written(worker);
+	no_mode_is_changed(worker);
 	nothing_runs_listens_or_is_traced(worker);
 	its_own_is_reached(worker);
 	leave();
 }
 END_TEST
 
-START_TEST(the_applier_writes_files_and_does_nothing_else)
+static void given_session(const char *machine, const char *root)
 {
+	static int seq;
+	char sql[600];
+	struct instant now = clock_now();
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO session (id, machine, owner_user_id, workspace_root, status,"
+	               " mode, created_at, updated_at) VALUES ('s%d', '%s', 'local:tester', '%s',"
+	               " 'active', 'local', '%s', '%s')",
+	               ++seq, machine, root, now.text, now.text);
+	given(sql);
+}
+
+/* A folder; valid until the next. */
+static const char *given_workspace(void)
+{
+	static char workspace[60];
+
+	(void)snprintf(workspace, sizeof(workspace), "%s", short_scratch());
+	ck_assert_int_eq(mkdir(below(workspace, "folder"), 0755), 0);
+	put_file(workspace, "folder/a", "text\n");
+	return workspace;
+}
+
+static void a_workspace_is_reached(const char *who, const char *workspace)
+{
+	POSSIBLE(who, "write %s/folder/a", workspace);
+	POSSIBLE(who, "make %s/new", workspace);
+	POSSIBLE(who, "link %s/new", workspace);
+	POSSIBLE(who, "rename %s/folder/a", workspace);
+	POSSIBLE(who, "remove %s/folder/a", workspace);
+}
+
+START_TEST(the_applier_writes_its_workspaces_and_does_nothing_else)
+{
+	char ended[60], others[60];
+	const char *workspace;
+
 	NEEDS_ALL;
 	given_ground();
+	(void)snprintf(ended, sizeof(ended), "%s", given_workspace());
+	given_session("h", ended);
+	given("UPDATE session SET status = 'terminated', terminated_at = updated_at");
+	(void)snprintf(others, sizeof(others), "%s", given_workspace());
+	given_session("other", others);
+	workspace = given_workspace();
+	given_session("h", workspace);
 	given_worker("applier");
-	POSSIBLE("applier", "write %s/secret", outside);
+	REFUSED("applier", "rename %s/folder", workspace); /* out of it */
+	a_workspace_is_reached("applier", workspace);
+	REFUSED("applier", "make %s/new", ended);
+	REFUSED("applier", "make %s/new", others);
+	nothing_outside_is_read("applier");
+	nothing_outside_is_written("applier");
+	no_mode_is_changed("applier");
 	nothing_runs_listens_or_is_traced("applier");
 	its_own_is_reached("applier");
+	leave();
+}
+END_TEST
+
+START_TEST(a_workspace_behind_a_symlink_is_not_reached)
+{
+	const char *workspace;
+
+	NEEDS_ALL;
+	given_ground();
+	workspace = given_workspace();
+	ck_assert_int_eq(symlink(workspace, below(outside, "link")), 0);
+	given_session("h", below(outside, "link"));
+	given_worker("applier");
+	REFUSED("applier", "make %s/new", workspace);
 	leave();
 }
 END_TEST
@@ -350,6 +430,7 @@ START_TEST(mcp_front_starts_nothing_but_hand_and_writes_nothing_of_others)
 	ck_assert_int_eq(attack("exec %s", hand), EX_USAGE); /* as by hand */
 	POSSIBLE("mcp-front", "listen 0");
 	nothing_outside_is_written("mcp-front");
+	no_mode_is_changed("mcp-front");
 	nothing_runs_or_is_traced("mcp-front");
 	its_own_is_reached("mcp-front");
 	leave();
@@ -382,6 +463,7 @@ START_TEST(who_looks_into_a_workspace_reads_that_one_and_writes_nowhere)
 #endif
 	nothing_outside_is_read(who);
 	nothing_outside_is_written(who);
+	no_mode_is_changed(who);
 	nothing_runs_listens_or_is_traced(who);
 	leave();
 }
@@ -390,10 +472,14 @@ END_TEST
 START_TEST(an_older_kernel_takes_what_it_knows_and_the_rest_is_possible)
 {
 	int abi = _i;
-	struct fence f = { .moves = false };
+	struct roots roots = { .count = 0 };
+	struct fence f = { .moves = false, .roots = &roots };
+	const char *workspace;
 
 	NEEDS_ALL;
 	given_ground();
+	workspace = given_workspace();
+	roots_add(&roots, workspace);
 	if (forked()) {
 		shim_abi = abi;
 		fence_allow(&f, "/usr/share", FENCE_READ);
@@ -402,6 +488,11 @@ START_TEST(an_older_kernel_takes_what_it_knows_and_the_rest_is_possible)
 			probe_serve();
 		_exit(0);
 	}
+	if (abi == 1)
+		ck_assert_int_eq(attack("rename %s/folder/a", workspace), EXDEV);
+	else
+		a_workspace_is_reached("it", workspace);
+	POSSIBLE("it", "make %s/folder/b", workspace);
 	POSSIBLE("it", "list /usr/share");
 	nothing_outside_is_read("it");
 	nothing_outside_is_written("it");
@@ -570,7 +661,8 @@ int main(void)
 	tcase_add_loop_test(c, a_worker_that_needs_no_workspace_reaches_none, 0, COUNT(ALONE));
 	tcase_add_loop_test(c, a_worker_that_looks_into_workspaces_writes_into_none, 0,
 	                    COUNT(LOOKERS));
-	tcase_add_test(c, the_applier_writes_files_and_does_nothing_else);
+	tcase_add_test(c, the_applier_writes_its_workspaces_and_does_nothing_else);
+	tcase_add_test(c, a_workspace_behind_a_symlink_is_not_reached);
 	tcase_add_test(c, mcp_front_starts_nothing_but_hand_and_writes_nothing_of_others);
 	tcase_add_test(c, who_looks_into_a_workspace_reads_that_one_and_writes_nowhere);
 	tcase_add_loop_test(c, an_older_kernel_takes_what_it_knows_and_the_rest_is_possible, 1,

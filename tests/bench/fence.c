@@ -1,10 +1,10 @@
 /* What the fence of a worker costs: to put it up, and then each call.
  *
  * usage: fence DIRECTORY ROUNDS
- * Each round is a process, which becomes the applier (the longest row of calls, and a rule for
- * "/"). Prints raise_p50_us, raise_p99_us; call_ and open_p50_us, within the fence, and with the
- * prefix "free_" before it was put up: a call that does nothing, and one that opens and closes a
- * file. */
+ * Each round is a process, which becomes the applier (the longest row of calls, and a workspace
+ * that another process opens). Prints raise_p50_us, raise_p99_us; call_ and open_p50_us, within the
+ * fence, and with the prefix "free_" before it was put up: a call that does nothing, and one that
+ * opens and closes a file. */
 #include "bench.h"
 
 #include "fences.h"
@@ -50,11 +50,15 @@ static int64_t time_opens(const char *path)
 
 static void be_fenced(const char *file, const char *folder, struct figures *f)
 {
-	const struct fence_ground ground = { .database = file, .run_dir = folder };
+	struct roots workspaces = { .count = 0 };
+	const struct fence_ground ground = { .database = file,
+		                             .run_dir = folder,
+		                             .workspaces = &workspaces };
 	char state[FENCE_STATE_BYTES];
 	struct err e = { 0 };
 	int64_t begun;
 
+	roots_add(&workspaces, folder);
 	f->free_call = time_calls();
 	f->free_open = time_opens(file);
 	begun = now_ns();

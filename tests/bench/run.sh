@@ -41,12 +41,12 @@ if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
     settle_ms=500 idle_ms=2000 parked_ms=0 starts=1 relays=3 clicks=10
     histories=10000 turns=50 old_calls=3000 alone_ms=500 crowd=20 big_mib=8 diff_bytes=400000
-    hooks=3 hooks_held=10 hook_pings=20 runners=3
+    hooks=3 hooks_held=10 hook_pings=20 runners=3 fenced_starts=2
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
     compared=1000 settle_ms=6000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
     clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000 crowd=200 big_mib=99 diff_bytes=4000000
-    hooks=400 hooks_held=1000 hook_pings=1000 runners=20
+    hooks=400 hooks_held=1000 hook_pings=1000 runners=20 fenced_starts=20
 fi
 
 # A short path: unix sockets live below it. On the disk of the databases, not in memory.
@@ -519,6 +519,19 @@ measure_start() {
         echo "start.again_ms ours $ms" >>"$results"
         stop
     done
+    for fence in off require; do
+        sed "1i fence = \"$fence\"" "$scratch/config.toml" >"$scratch/fence-$fence.toml"
+    done
+    for _ in $(seq "$fenced_starts"); do
+        for fence in off require; do
+            start ours "$build/agent-intercom" --config "$scratch/fence-$fence.toml" --db "$scratch/ours/db"
+            case $fence in
+            off) echo "start_fenced.ms yard $ms" ;;
+            require) echo "start_fenced.ms ours $ms" ;;
+            esac >>"$results"
+            stop
+        done
+    done
 }
 
 measure_history() {
@@ -726,6 +739,7 @@ END
 wake-ups of all processes, idle | per second | idle.wakeups_s | - | - | -
 start to ready, new database | ms | start.new_ms | - | - | <= 300
 start to ready, existing database | ms | start.again_ms | - | - | <= 300
+start to ready, each worker has its whole fence | ms | start_fenced.ms | start_fenced.ms | fence = "off" | <= 1.05
 start of a relay to its first answer | ms | relay.first_ms | - | - | <= 10
 hook of a tool that is allowed, start to end, p50 | us | hook.p50_us | - | - | <= 2000
 hook of a tool that is allowed, start to end, p99 | us | hook.p99_us | - | - | <= 5000

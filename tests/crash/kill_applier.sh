@@ -358,6 +358,14 @@ number_calls() {
 			(here == "" || index($0, here)) && !told[$2 " " n]++ { print $2, n }'
 }
 
+# Of the trace that was just taken: how often any other process than the applier makes a call: "name number".
+number_beside() {
+	sed -n 's/^\([0-9]*\) *\([a-z0-9_]*\)(.*/\1 \2/p' "$dir/trace" | awk '
+		NR == 1 { applier = $1 }
+		$1 != applier { n = ++count[$1 " " $2]; if (n > most[$2]) most[$2] = n }
+		END { for (name in most) print name, most[name] }'
+}
+
 # ---- judging ----
 
 wrong() {
@@ -439,12 +447,19 @@ check_refused() {
 	is_tree old || wrong "refused, but there are: $(listing "$now/ws" | diff "$dir/old" -)"
 }
 
+# Whether a process beside the applier, which looks at a disk, makes its nth call of that name: then that
+# is killed, and what the applier does without its answer differs.
+is_beside() {
+	awk -v call="$1" -v n="$2" '$1 == call && n <= $2 { found = 1 } END { exit !found }' "$work/../beside"
+}
+
 kill_at() {
 	local call=$1 n=$2 state whole tries=0
 	point="killed at $call $n"
 	begin_anew
 	# How often it looks around depends on time: now and then it is done before its nth call.
 	while run_strace "$call" --inject="$call:signal=SIGKILL:when=$n" >/dev/null; do
+		! is_beside "$call" "$n" || break
 		tries=$((tries + 1))
 		[ "$tries" -lt 5 ] || wrong "was not killed" || return 1
 		begin_anew
@@ -472,6 +487,7 @@ code_of() {
 # A database that fails ends the process with 70 or 75; a call on a workspace does not. The loader may
 # have made the nth call: then nothing began.
 CANNOT_LOAD=127
+RENEWS=79 # a call on the workspace failed as its fence would have refused it: a successor is to be started
 # What the database says of itself: how often the applier looks around depends on time, so that the nth
 # call may be one on the database after all.
 database_failed() { grep -q 'error applier: db: ' "$dir/log"; }
@@ -481,7 +497,7 @@ fail_at() {
 	point="$error at $call $n"
 	begin_anew
 	run_strace "$call" --inject="$call:error=$error:when=$n" || ended=$?
-	[ $ended = 0 ] || [ $ended = $CANNOT_LOAD ] || [ "${4:-}" = db ] || database_failed ||
+	[ $ended = 0 ] || [ $ended = $CANNOT_LOAD ] || [ $ended = $RENEWS ] || [ "${4:-}" = db ] || database_failed ||
 		wrong "ends with status $ended" || return 1
 	run_applier || wrong "the next applier ends with status $?" || return 1
 	case $(rows) in
@@ -502,6 +518,7 @@ points() {
 	{
 		# How often memory grows differs from run to run.
 		number_calls all | sed 's/^/kill_at /' | grep -v ' exit_group \| execve \| brk '
+		number_beside >"$work/beside"
 		number_calls "$FAIL" "$now/ws" | fail_each ws
 		number_calls "$FAIL_DATABASE" "$now/intercom.db" | fail_each db
 	} | { if is_plain; then grep -v ' renameat2 '; else cat; fi; } |

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -32,7 +33,12 @@ static char db_path[PATH_BYTES + 20], run_dir[PATH_BYTES + 20];
 static volatile int64_t *page; /* the clock's offset, shared with the workers */
 static sqlite3 *db;
 static int run_fd = -1;
-static pid_t workers[MAX_WORKERS];
+static struct started {
+	pid_t pid; /* as the test knows it; 0: none */
+	pid_t now; /* of its successor, if it was renewed */
+	char name[WORKER_NAME_BYTES];
+} workers[MAX_WORKERS];
+static pthread_mutex_t leaving = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- directories ---- */
 
@@ -167,8 +173,8 @@ void leave_store(void)
 void close_store(void)
 {
 	for (int i = 0; i < MAX_WORKERS; i++)
-		if (workers[i])
-			kill_worker(workers[i]);
+		if (workers[i].pid)
+			kill_worker(workers[i].pid);
 	leave_store();
 	if (run_fd >= 0)
 		(void)close(run_fd);
@@ -415,16 +421,63 @@ static int wait_for(pid_t pid)
 {
 	int status = 0;
 
-	for (int i = 0; i < MAX_WORKERS; i++)
-		if (workers[i] == pid)
-			workers[i] = 0;
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* The slot of a worker that was started, or a free one for pid 0; NULL: there is none. */
+static struct started *find_started(pid_t pid)
+{
+	for (int i = 0; i < MAX_WORKERS; i++)
+		if (workers[i].pid == pid)
+			return &workers[i];
+	return NULL;
+}
+
+/* Of the process that is that worker now; from here on it is the test's own. */
+static pid_t leave(pid_t pid)
+{
+	struct started *w = find_started(pid);
+	pid_t now = pid;
+
+	(void)pthread_mutex_lock(&leaving);
+	if (w) {
+		w->pid = 0;
+		now = w->now;
+	}
+	(void)pthread_mutex_unlock(&leaving);
+	return now;
+}
+
+/* As the supervisor does, starts the successors that a worker wants. A thread, since the test may
+ * wait for anything meanwhile; it lives as long as the last of them, which ends with it. */
+static void *renew(void *slot)
+{
+	struct started *w = slot;
+	siginfo_t end = { .si_pid = 0 };
+	pid_t pid = w->now;
+	bool wants = true;
+
+	while (wants && waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) == 0) {
+		(void)pthread_mutex_lock(&leaving);
+		wants = end.si_code == CLD_EXITED && end.si_status == WORKER_RENEWS && w->pid &&
+		        w->now == pid;
+		if (wants) {
+			(void)wait_for(pid);
+			pid = w->now = spawn(w->name, false);
+		}
+		(void)pthread_mutex_unlock(&leaving);
+	}
+	return NULL;
+}
+
 int try_worker(const char *name)
 {
-	return wait_for(spawn(name, true));
+	int status = WORKER_RENEWS;
+
+	while (status == WORKER_RENEWS)
+		status = wait_for(spawn(name, true));
+	return status;
 }
 
 void run_worker(const char *name)
@@ -436,30 +489,38 @@ void run_worker(const char *name)
 
 pid_t start_worker(const char *name)
 {
+	struct started *w = find_started(0);
 	pid_t pid = spawn(name, false);
 	char sql[100];
-	int i = 0;
 
-	while (i < MAX_WORKERS && workers[i])
-		i++;
-	ck_assert_int_lt(i, MAX_WORKERS);
-	workers[i] = pid;
+	ck_assert_ptr_nonnull(w);
+	w->pid = w->now = pid;
+	(void)snprintf(w->name, sizeof(w->name), "%s", name);
 	(void)snprintf(sql, sizeof(sql),
 	               "SELECT state FROM worker WHERE pid = %d AND state <> 'died'", (int)pid);
 	expect_soon(sql, "ready\n");
+	if (strcmp(name, "applier") == 0) {
+		pthread_t thread;
+
+		ck_assert_int_eq(pthread_create(&thread, NULL, renew, w), 0);
+		(void)pthread_detach(thread);
+	}
 	return pid;
 }
 
 void kill_worker(pid_t pid)
 {
+	pid = leave(pid);
 	(void)kill(pid, SIGKILL);
 	(void)wait_for(pid);
 }
 
 void halt_worker(pid_t pid)
 {
+	const struct started *w = find_started(pid);
 	bool rests = false;
 
+	pid = w ? w->now : pid;
 	for (int tries = 0; tries < 100 && !rests; tries++) {
 		ck_assert_int_eq(kill(pid, SIGSTOP), 0);
 		/* Others may write for a moment; only the halted one keeps its lock. */
@@ -475,8 +536,11 @@ void halt_worker(pid_t pid)
 
 void stop_worker(pid_t pid)
 {
+	int status;
+
+	pid = leave(pid);
 	(void)kill(pid, SIGTERM);
-	int status = wait_for(pid);
+	status = wait_for(pid);
 	ck_assert_msg(status == 0, "the worker ended with status %d after SIGTERM", status);
 }
 

@@ -56,11 +56,12 @@ void expect_soon(const char *sql, const char *text);
 void expect_still(const char *sql, const char *text, int ms);
 
 /* Runs the binary $INTERCOM_BUILD/name until it has nothing more to do ($INTERCOM_DRAIN); fails the
- * test unless it exits with status 0. */
+ * test unless it exits with status 0. One that wants a successor gets it. */
 void run_worker(const char *name);
 /* The same, and returns the status; 128 + signal if a signal killed it. */
 int try_worker(const char *name);
-/* Starts it and waits until its row is ready. */
+/* Starts it and waits until its row is ready. A successor that it wants (WORKER_RENEWS) is started,
+ * too; the pid stands for that, then. */
 pid_t start_worker(const char *name);
 /* Starts it under strace, which writes these system calls of it to log, with the paths of
  * descriptors, and injects something into them: how is "error=EIO:when=3", for example, or NULL. It

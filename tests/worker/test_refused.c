@@ -224,8 +224,10 @@ START_TEST(a_write_that_may_not_be_settled_does_not_keep_the_others)
 	OWNED(char_ptr) char *good_call = diff_of(good);
 	OWNED(char_ptr) char *result = NULL;
 	char log[140];
-	pid_t pid = worker_pid("applier");
+	pid_t pid;
 
+	kill_and_await("applier"); /* its fence holds the workspace: it needs no successor */
+	pid = worker_pid("applier");
 	given("CREATE TRIGGER test_no BEFORE UPDATE OF state ON apply"
 	      " WHEN NEW.state = 'applied' AND NEW.seq = 1"
 	      " BEGIN SELECT RAISE(ABORT, 'apply: test: not this one'); END");

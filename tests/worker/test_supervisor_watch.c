@@ -209,6 +209,42 @@ START_TEST(who_dies_again_and_again_is_restarted_ever_more_slowly)
 }
 END_TEST
 
+START_TEST(a_worker_that_wants_a_successor_has_it_at_once)
+{
+	char script[2 * PATH_BYTES];
+
+	(void)snprintf(script, sizeof(script),
+	               "#!/bin/sh\n[ -e '%s' ] && exec '%.500s/applier' \"$@\"\n: >'%s'; exit %d\n",
+	               in("ended"), bin, in("ended"), WORKER_RENEWS);
+	own_folder();
+	replace("applier", script);
+	start_ready();
+	log_has(" is replaced");
+	{
+		OWNED(char_ptr) char *log = log_text();
+
+		ck_assert_ptr_null(strstr(log, " ended: "));
+	}
+	stop();
+}
+END_TEST
+
+START_TEST(who_wants_successors_again_and_again_is_restarted_ever_more_slowly)
+{
+	char script[40];
+
+	(void)snprintf(script, sizeof(script), "#!/bin/sh\nexit %d\n", WORKER_RENEWS);
+	own_folder();
+	replace("applier", script);
+	start();
+	log_has_soon("ended: exit 79; restart in 100 ms");
+	log_has_soon("ended: exit 79; restart in 200 ms");
+	log_has(" is replaced");
+	(void)kill(supervisor, SIGTERM);
+	ends_with(0, "stopping: SIGTERM");
+}
+END_TEST
+
 START_TEST(after_a_long_life_a_restart_is_quick_again)
 {
 	start_ready();
@@ -454,6 +490,8 @@ int main(void)
 	tcase_add_test(c, a_worker_that_stands_still_is_replaced_within_a_minute);
 	tcase_add_test(c, who_works_for_long_and_says_so_is_left_alone);
 	tcase_add_test(c, who_dies_again_and_again_is_restarted_ever_more_slowly);
+	tcase_add_test(c, a_worker_that_wants_a_successor_has_it_at_once);
+	tcase_add_test(c, who_wants_successors_again_and_again_is_restarted_ever_more_slowly);
 	tcase_add_test(c, after_a_long_life_a_restart_is_quick_again);
 	tcase_add_test(c, a_worker_that_cannot_work_any_more_stops_the_system_with_78);
 	tcase_add_test(c, a_binary_that_is_away_for_a_moment_is_awaited);

@@ -60,6 +60,7 @@ struct child {
 	int64_t started_ms; /* monotonic, as all below */
 	int64_t start_at_ms; /* while it does not run */
 	int64_t backoff_ms; /* wait before the next restart */
+	int renewals; /* in a row, each after a short life */
 	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
 	struct signs signs;
 	bool silent; /* killed because there were none */

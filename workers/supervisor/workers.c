@@ -23,6 +23,8 @@ enum {
 	BACKOFF_MIN_MS = 100,
 	BACKOFF_MAX_MS = 30000,
 	LONG_LIFE_MS = 60000, /* who lived so long is restarted as quickly as the first time */
+	SHORT_LIFE_MS = 1000, /* who lives no longer, */
+	RENEWALS_MAX = 10, /* so many times in a row, is not renewed but restarted */
 	IN_ORDER_MS = 4000, /* then those that are left are asked to leave all at once */
 	LEAVE_MS = 5000, /* who was asked has so long; together less than 10 s */
 	BEAT_LOOK_MS = 10000, /* a worker gives a sign of life in each of these */
@@ -188,6 +190,23 @@ void workers_describe(int status, char out[SUPERVISOR_DETAIL_BYTES])
 		(void)snprintf(out, SUPERVISOR_DETAIL_BYTES, "exit %d", WEXITSTATUS(status));
 }
 
+static bool renews(int status)
+{
+	return WIFEXITED(status) && WEXITSTATUS(status) == WORKER_RENEWS;
+}
+
+/* Whether a successor is started at once. */
+static bool renew(struct child *c, int status)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (!renews(status))
+		return false;
+	c->renewals = now - c->started_ms < SHORT_LIFE_MS ? c->renewals + 1 : 0;
+	c->start_at_ms = now;
+	return c->renewals <= RENEWALS_MAX;
+}
+
 /* Outside of a stop: whoever cannot begin to work in this configuration takes all with it, because
  * without it the system would only seem to serve; anybody else comes back. */
 static void lost(struct supervisor *s, int i, int status, const char *detail)
@@ -199,6 +218,10 @@ static void lost(struct supervisor *s, int i, int status, const char *detail)
 		(void)snprintf(why, sizeof(why), "%s cannot work (exit 78, its reason is above)",
 		               CHILD_NAMES[i]);
 		s->give_up(s, EX_CONFIG, why);
+		return;
+	}
+	if (renew(c, status)) {
+		log_info("%s (pid %d) is replaced", CHILD_NAMES[i], (int)c->pid);
 		return;
 	}
 	restart_later(c);
@@ -271,7 +294,7 @@ static void ended(struct supervisor *s, int i, int status)
 	c->signs.missed = 0;
 	if (!s->stopping)
 		lost(s, i, status, detail);
-	else if (status != 0)
+	else if (status != 0 && !renews(status))
 		log_warn("%s (pid %d) ended: %s", CHILD_NAMES[i], (int)c->pid, detail);
 	/* At a stop one transaction buries all. */
 	if (!s->stopping && rows_died(s, c->pid, detail, &e))
