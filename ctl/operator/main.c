@@ -5,6 +5,7 @@
 #include "config.h"
 #include "instance.h"
 #include "locate.h"
+#include "via_desk.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -53,7 +54,8 @@ static const char HELP_MORE[] =
     "  --json           JSON, also on a terminal; elsewhere it is the default\n"
     "  --text           text, also in a pipe\n"
     "  --help, --version\n\n"
-    "Without one of the three it is the system that runs, with whatever configuration.\n"
+    "Without one of the three it is the system that runs, with whatever configuration, or\n"
+    "else that of this machine, if there is one for several users and you are an operator.\n"
     "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n";
 
 static void print_help(void)
@@ -464,6 +466,8 @@ static int open_named(struct ctl *c, struct err *e)
 
 static int find_system(struct ctl *c, struct err *e)
 {
+	if (via_desk_operator())
+		return open_path(c, via_desk_database(), e);
 	if (c->database)
 		return open_path(c, c->database, e);
 	return c->ipc_name ? open_named(c, e) : open_configured(c, e);
@@ -480,7 +484,7 @@ static int open_store(struct ctl *c, struct err *e)
 	if (paths_check_one_name(c->paths.database, e))
 		return -1;
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or removed */
-	return store_open(&c->store, c->paths.database, run, e);
+	return store_open(&c->store, c->paths.database, run, e) ? -1 : via_desk_enter(c, e);
 }
 
 /* ---- main ---- */
@@ -514,7 +518,12 @@ static int wrong_usage(const struct ctl *c, const struct command_spec *command, 
 static int run(struct ctl *c, const struct command_spec *command)
 {
 	struct err e = { 0 };
-	int status = open_store(c, &e) ? -1 : command->run(c, &e);
+	int status = -1;
+
+	if (!via_desk_operator() && via_desk_is_meant(c))
+		status = via_desk_run(c, c->given, &e);
+	else if (via_desk_check(c, &e) == 0 && open_store(c, &e) == 0)
+		status = command->run(c, &e);
 
 	if (status < 0)
 		print_error(c, &e);
@@ -565,6 +574,16 @@ static int dispatch(struct ctl *c)
 	return run(c, command);
 }
 
+/* As they are before names are taken off them, without the program. */
+static char **copy_arguments(int argc, char **argv)
+{
+	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 1; i < argc; i++)
+		copy[i - 1] = argv[i];
+	return copy;
+}
+
 int main(int argc, char **argv)
 {
 	struct ctl c = { .store = STORE_INIT, .count = -1 };
@@ -573,9 +592,11 @@ int main(int argc, char **argv)
 
 	(void)setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
 	status = parse_options(&c, argc, argv, &e);
+	c.given = copy_arguments(argc, argv);
 	look_at_terminal(&c);
 	status = status ? wrong_usage(&c, NULL, &e) : dispatch(&c);
 	cJSON_Delete(c.files);
+	free(c.given);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		(void)fprintf(stderr, "Error: cannot write the output: %s\n", strerror(errno));
 		return status ? status : EXIT_FAILURE;
