@@ -143,6 +143,8 @@ static int settle_shared(struct config_load *l)
 		return 0;
 	if (l->c->from[config_field_index("modes.agent_may_loosen")] == CONFIG_DEFAULT)
 		l->c->modes.agent_may_loosen = false;
+	if (l->c->from[config_field_index("policy.trust")] == CONFIG_DEFAULT)
+		l->c->policy.trust = TRUST_ASK;
 	return settle_path(l, i, path);
 }
 

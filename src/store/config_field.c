@@ -292,8 +292,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .preset = "false",
 	  .comment = "whether a workspace may approve only commands of [commands] by itself" },
 	{ "policy.trust", KIND_CHOICE, AT(policy.trust), .preset = "listed", .choices = TRUST,
-	  .comment = "where a policy file counts before a person has trusted it: in "
-	             "default_workspace_root and [[workspace]], nowhere (ask), everywhere (off)" },
+	  .comment =
+	      "where a policy file counts before a person has trusted it: in "
+	      "default_workspace_root and [[workspace]], nowhere (ask), everywhere (off); with "
+	      "shared.directory the default is \"ask\"" },
 	{ "policy.always_ask", KIND_TEXTS, AT(policy.always_ask), .preset = "", .rule = &FILE_NAME,
 	  .example = "[\"*.tf\", \"deploy/keys\"]",
 	  .comment = "files and folders that no policy lets anybody write unasked, at any depth" },

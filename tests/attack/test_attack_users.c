@@ -226,19 +226,67 @@ START_TEST(an_agent_gets_no_other_users_folder_as_its_workspace)
 }
 END_TEST
 
-START_TEST(an_agent_may_only_tighten_its_mode_unless_the_configuration_says_otherwise)
+static const char DEFAULTS[] =
+    "SELECT name, value, source FROM setting WHERE name IN ('modes.agent_may_loosen', "
+    "'policy.trust') ORDER BY name";
+
+START_TEST(an_agent_only_tightens_its_mode_and_no_policy_of_its_folder_counts_unless_told)
 {
 	NEEDS_ROOT();
 	begin("");
-	ck_assert_str_eq(users_sql(&users, "SELECT value, source FROM setting"
-	                                   " WHERE name = 'modes.agent_may_loosen'"),
-	                 "false\tdefault\n");
-	ck_assert_int_eq(users_stop(&users), 0);
-	users_remove(&users);
-	begin("[modes]\nagent_may_loosen = true\n");
-	ck_assert_str_eq(users_sql(&users, "SELECT value, source FROM setting"
-	                                   " WHERE name = 'modes.agent_may_loosen'"),
-	                 "true\tfile\n");
+	ck_assert_str_eq(users_sql(&users, DEFAULTS),
+	                 "modes.agent_may_loosen\tfalse\tdefault\npolicy.trust\task\tdefault\n");
+	end();
+	begin("[modes]\nagent_may_loosen = true\n[policy]\ntrust = \"listed\"\n");
+	ck_assert_str_eq(users_sql(&users, DEFAULTS),
+	                 "modes.agent_may_loosen\ttrue\tfile\npolicy.trust\tlisted\tfile\n");
+	end();
+}
+END_TEST
+
+/* It says to be an editor that stands between the agent and us, and its user said yes. */
+START_TEST(an_agent_cannot_answer_as_its_own_editor)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ROOT();
+	begin("");
+	tries(
+	    AGENT, &said,
+	    "import json, time\n"
+	    "s = connect(shared + '/mcp.sock'); f = s.makefile('rw')\n"
+	    "def say(**what): f.write(json.dumps(what) + '\\n'); f.flush()\n"
+	    "say(**{'agent-intercom': 1, 'hook': 'acp'})\n"
+	    "say(jsonrpc='2.0', id=1, method='intercom/hook', params={'host': 'acp',\n"
+	    "    'event': 'session/request_permission', 'helper': 'x', 'deadline_ms': 60000,\n"
+	    "    'input': {'session_id': 's', 'cwd': base + '/project', 'tool_name': 'execute',\n"
+	    "              'tool_input': {'command': 'echo one'}}})\n"
+	    "s.settimeout(10)\n"
+	    "for line in f:\n"
+	    "    print(line, end='')\n"
+	    "    if 'intercom/asked' in line: say(jsonrpc='2.0', id=2, method='intercom/decide',\n"
+	    "        params={'verdict': 'approve'})\n"
+	    "    if '\"id\":2' in line or '\"id\":1' in line: break\n");
+	says(said.bytes, "intercom/asked");
+	says(said.bytes, "\"editor\":false");
+	says(said.bytes, "\"outcome\":\"unauthorized\"");
+	end();
+}
+END_TEST
+
+START_TEST(an_operator_starts_nothing_that_would_run_as_the_systems_user)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ROOT();
+	begin("[commands]\nwho = \"id\"\n");
+	ck_assert_int_ne(users_ctl(&users, OPERATOR, &said, "session start 'do it' --workspace %s",
+	                           users.project),
+	                 0);
+	says(said.bytes, "starts no agents and no commands");
+	ck_assert_int_ne(
+	    users_ctl(&users, OPERATOR, &said, "run who --workspace %s", users.project), 0);
+	says(said.bytes, "starts no agents and no commands");
 	end();
 }
 END_TEST
@@ -412,8 +460,10 @@ int main(void)
 	tcase_add_test(c, an_agent_can_neither_signal_nor_trace_a_process_of_the_system);
 	tcase_add_test(c, an_agent_cannot_replace_a_socket_or_make_a_file_beside_it);
 	tcase_add_test(c, an_agent_gets_no_other_users_folder_as_its_workspace);
-	tcase_add_test(c,
-	               an_agent_may_only_tighten_its_mode_unless_the_configuration_says_otherwise);
+	tcase_add_test(
+	    c, an_agent_only_tightens_its_mode_and_no_policy_of_its_folder_counts_unless_told);
+	tcase_add_test(c, an_agent_cannot_answer_as_its_own_editor);
+	tcase_add_test(c, an_operator_starts_nothing_that_would_run_as_the_systems_user);
 	tcase_add_test(c, a_stranger_can_neither_ask_nor_answer);
 	tcase_add_test(c, who_is_let_in_by_uid_may_ask_and_others_are_told_that_they_may_not);
 	tcase_add_test(c, the_desk_believes_the_kernel_not_the_mode_of_its_socket);

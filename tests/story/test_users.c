@@ -69,6 +69,10 @@ START_TEST(an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_wr
 	ck_assert_str_eq(users_sql(&users, "SELECT decided_by FROM request"), "local:60103\n");
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 1);
 	says(said.bytes, "already approved by local:60103");
+	(void)users_run(&users, SERVICE, &said, "%s/agent-intercom doctor",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "desk is ready");
+	ck_assert_ptr_null(strstr(said.bytes, "does not run"));
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM fence_refusal"), "0\n");
 	ck_assert_int_eq(relay_stop(&r), 0);
 	end();
