@@ -413,8 +413,11 @@ static int no_database(const char *path, struct err *e)
 	return err_set(
 	    e, ERR_INPUT,
 	    "there is no database at %s; start the system with `agent-intercom`, or name "
-	    "another one with --config, --db or --ipc-name",
-	    path);
+	    "another one with --config, --db or --ipc-name%s",
+	    path,
+	    via_desk_is_closed() ? "; to answer in the system of this machine, join the group of "
+	                           "its operators, and log in again"
+	                         : "");
 }
 
 static int open_path(struct ctl *c, const char *path, struct err *e)

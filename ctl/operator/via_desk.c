@@ -31,6 +31,11 @@ bool via_desk_is_meant(const struct ctl *c)
 	       locate_usual(&source, &found, &note, NULL) == 0;
 }
 
+bool via_desk_is_closed(void)
+{
+	return !via_desk_operator() && !reach_shared_is_open(REACH_OPERATORS) && errno == EACCES;
+}
+
 /* Puts a text in place of an option's value, which is an argument of its own, or the end of one. */
 static void replace(char **argv, const char *value, const char *text, struct str *kept)
 {

@@ -11,6 +11,8 @@
 /* Whether the command is for that system: none is named, none of this user runs, and that one takes
  * operators of this user. */
 bool via_desk_is_meant(const struct ctl *c);
+/* Whether there is such a system, but not for operators of this user. */
+bool via_desk_is_closed(void);
 /* Has the desk run it; argv: all arguments, without the program. The exit status, or -1. */
 int via_desk_run(struct ctl *c, char **argv, struct err *e);
 

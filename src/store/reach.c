@@ -94,11 +94,13 @@ static int open_shared(uid_t *ret_owner)
 bool reach_shared_is_open(const char *name)
 {
 	uid_t owner;
-	int dir = open_shared(&owner);
+	int dir = open_shared(&owner), why;
 	bool open = dir >= 0 && owner != geteuid() && faccessat(dir, name, W_OK, AT_EACCESS) == 0;
 
+	why = errno;
 	if (dir >= 0)
 		(void)close(dir);
+	errno = why;
 	return open;
 }
 

@@ -31,6 +31,18 @@ static void make(const char *path, mode_t mode, enum user owner)
 	              "cannot make %s", path);
 }
 
+void users_configure(const struct users *u, const char *lines)
+{
+	OWNED(str) struct str config = { 0 };
+	char path[120];
+
+	str_addf(&config, "http_port = %d\n%s", u->port, lines);
+	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom", u->base);
+	put_file(path, "config.toml", config.bytes);
+	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom/config.toml", u->base);
+	ck_assert_int_eq(chown(path, USER_IDS[SERVICE], USER_IDS[SERVICE]), 0);
+}
+
 struct users users_make(const char *more)
 {
 	struct users u = { .port = free_port() };
@@ -57,11 +69,9 @@ struct users users_make(const char *more)
 	make(path, 0700, SERVICE);
 	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom", u.base);
 	make(path, 0700, SERVICE);
-	str_addf(&config, "http_port = %d\n[shared]\nagents = \"%d\"\noperators = \"%d\"\n%s",
-	         u.port, AGENTS, OPERATORS, more);
-	put_file(path, "config.toml", config.bytes);
-	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom/config.toml", u.base);
-	ck_assert_int_eq(chown(path, USER_IDS[SERVICE], USER_IDS[SERVICE]), 0);
+	str_addf(&config, "[shared]\nagents = \"%d\"\noperators = \"%d\"\n%s", AGENTS, OPERATORS,
+	         more);
+	users_configure(&u, config.bytes);
 	return u;
 }
 

@@ -23,6 +23,8 @@ struct users {
 
 /* Makes the folders; more: lines of the service's config.toml. */
 struct users users_make(const char *more);
+/* Writes its whole config.toml, but for http_port, which is as it was. */
+void users_configure(const struct users *u, const char *lines);
 /* Starts the system, and waits until it is ready. */
 void users_start(struct users *u);
 /* SIGTERM; its exit status. */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #define NEEDS_ROOT() SKIP_UNLESS(geteuid() == 0, "root, who can become several users")
@@ -242,6 +244,38 @@ START_TEST(what_runs_for_an_operator_ends_with_the_desk_which_comes_back)
 }
 END_TEST
 
+/* What the service says if it is started so; its exit status. */
+static int start_says(struct str *said, const char *options)
+{
+	return users_run(&users, SERVICE, said, "timeout 60 %s/agent-intercom %s",
+	                 getenv("INTERCOM_BUILD"), options);
+}
+
+START_TEST(a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration)
+{
+	OWNED(str) struct str said = { 0 };
+	char option[100];
+
+	NEEDS_ROOT();
+	users = users_make("");
+	(void)snprintf(option, sizeof(option), "--shared %s/project", users.base);
+	ck_assert_int_eq(start_says(&said, option), EX_CONFIG);
+	says(said.bytes, "belongs to uid 60102, not to us");
+	ck_assert_int_eq(chmod(users.shared, 0775), 0);
+	(void)snprintf(option, sizeof(option), "--shared %s", users.shared);
+	ck_assert_int_eq(start_says(&said, option), EX_CONFIG);
+	says(said.bytes, "is open to others");
+	ck_assert_int_eq(chmod(users.shared, 0755), 0);
+	users_configure(&users, "[shared]\nagents = \"no-such-group\"\n");
+	ck_assert_int_eq(start_says(&said, option), EX_CONFIG);
+	says(said.bytes, "shared.agents: there is no group 'no-such-group'");
+	users_configure(&users, "[shared]\nagents = \"60110\"\noperators = \"60199\"\n");
+	ck_assert_int_eq(start_says(&said, option), EX_CONFIG);
+	says(said.bytes, "our user must be in its group");
+	users_remove(&users);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("users");
@@ -257,6 +291,7 @@ int main(void)
 	tcase_add_test(c, a_signal_to_the_operators_ctl_is_one_to_the_ctl_that_runs_for_it);
 	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);
 	tcase_add_test(c, what_runs_for_an_operator_ends_with_the_desk_which_comes_back);
+	tcase_add_test(c, a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
