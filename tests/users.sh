@@ -23,8 +23,11 @@ for folder in /run /var/lib /home /srv; do
   mount -t tmpfs -o mode=755 tmpfs "$folder"
 done
 service=
+own=
 finish() {
-  [ -z "$service" ] || kill "$service" 2>/dev/null || true
+  for one in $service $own; do
+    kill "$one" 2>/dev/null || true
+  done
   wait 2>/dev/null || true
   umount /etc && rm -rf "$keep"
 }
@@ -142,6 +145,22 @@ cannot "remove a socket" rm -f /run/agent-intercom/mcp.sock
 cannot "make a file beside the sockets" touch /run/agent-intercom/x
 cannot "become the service" setpriv --reuid agent-intercom true
 cannot "join the operators" setpriv --groups agent-intercom-operators true
+
+echo "== over HTTP the same users are served"
+url=$(sed -n 's|.*\(http://[0-9.:]*\)/mcp.*|\1/health|p' /srv/ready)
+get() { as "$1" python3 -c "import urllib.request as u; print(u.urlopen('$url', timeout=20).status)" 2>/dev/null; }
+[ "$(get coder)" = 200 ] || fail "coder is not served over HTTP"
+if get ann || get eve; then fail "users who do not ask are served over HTTP"; fi
+
+echo "== an operator who has a system of her own, too"
+as ann sh -c 'exec agent-intercom >"$HOME/ready" 2>"$HOME/log"' &
+until_true "ann has no system of her own" grep -q ' ready: ' /home/ann/ready
+own=$(head -n 1 /home/ann/.local/state/agent-intercom/intercom.db-instance)
+[ "$(as ann agent-intercom-ctl sql 'SELECT count(*) FROM decision')" = 0 ] || fail "that is not ann's own"
+[ "$(as ann agent-intercom-ctl --shared sql 'SELECT count(*) FROM decision')" = 1 ] || fail "that is ann's own"
+kill "$own"
+until_true "ann's own does not end" sh -c "! kill -0 $own"
+own=
 
 echo "== the service restarts while coder's agent waits"
 call 3 check_clearance '{"title":"Write","description":"A test.","diff":"two","file_path":"second.txt"}'

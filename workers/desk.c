@@ -185,7 +185,8 @@ static ssize_t take_message(int fd, char *bytes, int files[DESK_LINE_FILES])
 	struct msghdr m = { .msg_iov = &into,
 		            .msg_iovlen = 1,
 		            .msg_control = control,
-		            .msg_controllen = sizeof(control) };
+		            /* not CMSG_SPACE, which has room for one more */
+		            .msg_controllen = CMSG_LEN(DESK_LINE_FILES * sizeof(int)) };
 	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 

@@ -21,6 +21,7 @@ struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
+	bool shared; /* the system of the machine, for several users */
 	const char *session, *reason, *note, *option, *digest, *agent, *workspace, *park;
 	cJSON *files; /* of --file; NULL: none */
 	bool yes;

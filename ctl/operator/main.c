@@ -51,6 +51,7 @@ static const char HELP_MORE[] =
     "  --config FILE    the configuration that names the database\n"
     "  --db PATH        the database\n"
     "  --ipc-name NAME  the system of that name\n"
+    "  --shared         that of this machine, for several users, also if one of yours runs\n"
     "  --json           JSON, also on a terminal; elsewhere it is the default\n"
     "  --text           text, also in a pipe\n"
     "  --help, --version\n\n"
@@ -235,6 +236,9 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'i':
 		c->ipc_name = optarg;
 		return 0;
+	case 'S':
+		c->shared = true;
+		return 0;
 	case 'j':
 		c->json_asked = true;
 		return 0;
@@ -313,6 +317,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "config", required_argument, NULL, 'c' },
 		{ "db", required_argument, NULL, 'd' },
 		{ "ipc-name", required_argument, NULL, 'i' },
+		{ "shared", no_argument, NULL, 'S' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "text", no_argument, NULL, 't' },
 		{ "session", required_argument, NULL, 's' },
@@ -396,6 +401,10 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 			               options[i].name);
 	if (c->html && (c->json_asked || c->text_asked))
 		return err_set(e, ERR_INPUT, "--html excludes --json and --text");
+	if (c->shared && (c->config || c->database || c->ipc_name))
+		return err_set(e, ERR_INPUT,
+		               "--shared names a system, as do --config, --db and "
+		               "--ipc-name: one will do");
 	if (c->json_asked && c->text_asked)
 		return err_set(e, ERR_INPUT, "--json and --text exclude each other");
 	if (c->argc < command->least)

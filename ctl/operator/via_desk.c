@@ -27,6 +27,8 @@ bool via_desk_is_meant(const struct ctl *c)
 	OWNED(located) struct located found = { 0 };
 	OWNED(str) struct str note = { 0 };
 
+	if (c->shared)
+		return true;
 	return !c->ipc_name && !locate_is_named(&source) && reach_shared_is_open(REACH_OPERATORS) &&
 	       locate_usual(&source, &found, &note, NULL) == 0;
 }

@@ -8,8 +8,8 @@
 
 /* ---- the operator's ---- */
 
-/* Whether the command is for that system: none is named, none of this user runs, and that one takes
- * operators of this user. */
+/* Whether the command is for that system: it is named, or none is, none of this user runs, and that
+ * one takes operators of this user. */
 bool via_desk_is_meant(const struct ctl *c);
 /* Whether there is such a system, but not for operators of this user. */
 bool via_desk_is_closed(void);

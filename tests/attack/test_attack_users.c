@@ -274,6 +274,39 @@ START_TEST(an_agent_cannot_answer_as_its_own_editor)
 }
 END_TEST
 
+START_TEST(the_desk_survives_nonsense_and_more_files_than_it_takes)
+{
+	OWNED(str) struct str said = { 0 };
+	int before;
+
+	NEEDS_ROOT();
+	begin("");
+	before = atoi(users_sql(&users, "SELECT pid FROM worker WHERE name = 'desk'"));
+	tries(OPERATOR, &said,
+	      "import array\n"
+	      "def desk(text, count):\n"
+	      "    s = connect(shared + '/desk.sock', socket.SOCK_SEQPACKET)\n"
+	      "    files = array.array('i', [1] * count)\n"
+	      "    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)] if count else []\n"
+	      "    s.sendmsg([text], rights)\n"
+	      "    print(count, tried(lambda: s.recv(100)))\n"
+	      "good = b'agent-intercom-ctl 1\\0\\0--version\\0'\n"
+	      "for count in (0, 1, 2, 4, 5, 50, 200): desk(good, count)\n"
+	      "desk(b'x', 3); desk(b'\\0', 3); desk(good[:-1], 3); desk(b'a\\0' * 60000, 3)\n"
+	      "desk(b'agent-intercom-ctl 1\\0', 3)\n"
+	      "desk(good, 3)\n");
+	ck_assert_ptr_null(strstr(said.bytes, "b'x\\x00'\n4"));
+	says(said.bytes, "agent-intercom-ctl 0");
+	says(said.bytes, "3 b'x\\x00'\n"); /* the last one: status 0 */
+	ck_assert_int_eq(atoi(users_sql(&users, "SELECT pid FROM worker WHERE name = 'desk' AND "
+	                                        "state = 'ready'")),
+	                 before);
+	ck_assert_int_eq(shell(&said, "ls /proc/%d/fd | wc -l", before), 0);
+	ck_assert_int_lt(atoi(said.bytes), 20);
+	end();
+}
+END_TEST
+
 START_TEST(an_operator_starts_nothing_that_would_run_as_the_systems_user)
 {
 	OWNED(str) struct str said = { 0 };
@@ -463,6 +496,7 @@ int main(void)
 	tcase_add_test(
 	    c, an_agent_only_tightens_its_mode_and_no_policy_of_its_folder_counts_unless_told);
 	tcase_add_test(c, an_agent_cannot_answer_as_its_own_editor);
+	tcase_add_test(c, the_desk_survives_nonsense_and_more_files_than_it_takes);
 	tcase_add_test(c, an_operator_starts_nothing_that_would_run_as_the_systems_user);
 	tcase_add_test(c, a_stranger_can_neither_ask_nor_answer);
 	tcase_add_test(c, who_is_let_in_by_uid_may_ask_and_others_are_told_that_they_may_not);
