@@ -28,6 +28,7 @@ finish() {
   for one in $service $own; do
     kill "$one" 2>/dev/null || true
   done
+  exec 3>&-
   wait 2>/dev/null || true
   umount /etc && rm -rf "$keep"
 }
@@ -62,7 +63,18 @@ useradd --create-home ann
 useradd --create-home eve
 usermod --append --groups agent-intercom-agents coder
 usermod --append --groups agent-intercom-operators ann
-mkdir /srv/project && chown coder: /srv/project && chmod 777 /srv/project
+mkdir /srv/project && chown coder: /srv/project
+# setfacl -m u:agent-intercom:rwX,d:u:agent-intercom:rwX,d:u:coder:rwX, which needs a package of its own
+python3 - <<'ACL'
+import os, pwd, struct
+OTHER, MASK, GROUP, USER, OWNER = 0x20, 0x10, 0x04, 0x02, 0x01
+def acl(*users):
+    named = [(USER, 7, pwd.getpwnam(u).pw_uid) for u in sorted(users, key=lambda u: pwd.getpwnam(u).pw_uid)]
+    entries = [(OWNER, 7, 0xffffffff)] + named + [(e, p, 0xffffffff) for e, p in ((GROUP, 5), (MASK, 7), (OTHER, 5))]
+    return struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *e) for e in entries)
+os.setxattr('/srv/project', 'system.posix_acl_access', acl('agent-intercom'))
+os.setxattr('/srv/project', 'system.posix_acl_default', acl('agent-intercom', 'coder'))
+ACL
 
 # as USER COMMAND...: with the environment of a login, in the project.
 as() {
@@ -125,7 +137,20 @@ answer 1 | grep -q '"approved' || fail "not approved: $(answer 1)"
 call 2 check_diff "{\"request_id\":\"$id\"}"
 answer 2 | grep -q '"applied' || fail "not applied: $(answer 2)"
 [ "$(as coder cat first.txt)" = one ] || fail "coder cannot read the file"
+as coder sh -c 'echo more >>first.txt' || fail "coder cannot write the file"
 [ "$(as ann agent-intercom-ctl sql 'SELECT decided_by FROM request')" = local:ann ] || fail "not decided by ann"
+
+echo "== a file of coder's is changed, and stays coder's to change"
+as coder sh -c 'echo before >own.txt'
+call 10 check_clearance '{"title":"Change","description":"A test.","diff":"after\n","file_path":"own.txt"}'
+until_true "no question" one_waits
+id=$(as ann agent-intercom-ctl sql 'SELECT id FROM inbox')
+as ann agent-intercom-ctl approve "$id" >/dev/null
+answer 10 | grep -q '"approved' || fail "not approved: $(answer 10)"
+call 11 check_diff "{\"request_id\":\"$id\"}"
+answer 11 | grep -q '"applied' || fail "not applied: $(answer 11)"
+as coder sh -c 'echo more >>own.txt' || fail "coder can no longer write the file"
+[ "$(as coder cat own.txt | tr '\n' ' ')" = "after more " ] || fail "own.txt: $(cat /srv/project/own.txt)"
 
 echo "== what coder, whose agents ask, cannot do"
 cannot() { # WHAT COMMAND...
@@ -157,7 +182,7 @@ as ann sh -c 'exec agent-intercom >"$HOME/ready" 2>"$HOME/log"' &
 until_true "ann has no system of her own" grep -q ' ready: ' /home/ann/ready
 own=$(head -n 1 /home/ann/.local/state/agent-intercom/intercom.db-instance)
 [ "$(as ann agent-intercom-ctl sql 'SELECT count(*) FROM decision')" = 0 ] || fail "that is not ann's own"
-[ "$(as ann agent-intercom-ctl --shared sql 'SELECT count(*) FROM decision')" = 1 ] || fail "that is ann's own"
+[ "$(as ann agent-intercom-ctl --shared sql 'SELECT count(*) FROM decision')" = 2 ] || fail "that is ann's own"
 kill "$own"
 until_true "ann's own does not end" sh -c "! kill -0 $own"
 own=
