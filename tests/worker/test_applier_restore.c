@@ -165,10 +165,11 @@ START_TEST(the_agent_is_told_what_was_put_back)
 {
 	given_checkpoint();
 	restore();
-	expect("SELECT kind, text, source, outcome FROM steering",
-	       "steer|the operator has put the workspace back to a checkpoint (cp-1). Of its paths, "
-	       "1 had been modified since then, 2 deleted (now back), 3 added (now gone): a, b; "
-	       "read files again before you rely on them|applier|accepted\n");
+	expect(
+	    "SELECT kind, text, source, outcome FROM steering",
+	    "steer|the operator has put the workspace back to a checkpoint (cp-1). Of its paths, "
+	    "1 had been modified since then, 2 deleted (now back), 3 added (now gone): a, b; "
+	    "read files again before you rely on them|applier|accepted\n");
 }
 END_TEST
 
