@@ -84,6 +84,15 @@ VALUES ('reply', :session, :channel, :thread_ts, :text, :detail, :now);
 -- A message of ours with buttons, one of which an operator pressed.
 SELECT detail FROM slack_message WHERE seq = :seq AND kind = 'reply' AND channel_id = :channel;
 
+-- name: slack_asked :one
+-- Words about a request that its operator was asked back about, and has not answered.
+-- type: :session seq
+-- type: :request text
+SELECT seq, detail FROM slack_message
+ WHERE session_seq = :session AND kind = 'reply' AND detail ->> 'request' = :request
+   AND detail ->> 'answer' IS NULL
+ ORDER BY seq LIMIT 1;
+
 -- name: slack_reply_settle :exec
 -- Its outcome: the buttons are removed.
 -- type: :answer text

@@ -18,7 +18,7 @@ lacks() {
   readelf -hW "$1" >"$scratch/head"
   readelf -lW "$1" >"$scratch/segments"
   readelf -dW "$1" >"$scratch/dynamic"
-  readelf -W --dyn-syms "$1" >"$scratch/symbols"
+  readelf -W --syms "$1" >"$scratch/symbols" # of a program without a loader, those of its C library, too
   readelf -W --debug-dump=info --dwarf-depth=1 "$1" 2>/dev/null |
     sed -n 's/.*DW_AT_producer.*: \(GNU C.*\)/\1/p' >"$scratch/units"
   { grep -q 'Type: *DYN' "$scratch/head" && grep -q 'FLAGS_1.* PIE' "$scratch/dynamic"; } ||

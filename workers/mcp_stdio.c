@@ -12,6 +12,7 @@
 #include "config.h"
 #include "instance.h"
 #include "io.h"
+#include "json_writer.h"
 #include "lines.h"
 #include "locate.h"
 #include "log.h"

@@ -3,6 +3,7 @@
 #include "agents.h"
 #include "system.h"
 
+#include "json.h"
 #include "json_writer.h"
 #include "program.h"
 #include "textfile.h"

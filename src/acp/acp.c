@@ -1,6 +1,7 @@
 #include "acp.h"
 
 #include "err.h"
+#include "json.h"
 #include "json_writer.h"
 #include "opening.h"
 #include "pending.h"

@@ -2,6 +2,7 @@
 
 #include "diff.h"
 #include "err.h"
+#include "json.h"
 #include "json_writer.h"
 #include "safe_path.h"
 

@@ -2,6 +2,7 @@
 #include "inquiry.h"
 
 #include "err.h"
+#include "json.h"
 #include "json_writer.h"
 
 #include <stdlib.h>

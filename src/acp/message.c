@@ -1,5 +1,6 @@
 #include "message.h"
 
+#include "json.h"
 #include "json_writer.h"
 
 #include <math.h>

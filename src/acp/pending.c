@@ -1,6 +1,7 @@
 #include "pending.h"
 
 #include "err.h"
+#include "json.h"
 #include "json_writer.h"
 #include "stream.h"
 

@@ -1,5 +1,6 @@
 #include "stream.h"
 
+#include "json.h"
 #include "json_writer.h"
 
 #include <string.h>

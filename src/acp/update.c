@@ -1,6 +1,7 @@
 #include "update.h"
 
 #include "err.h"
+#include "json.h"
 #include "json_writer.h"
 
 #include <string.h>

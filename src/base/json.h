@@ -16,9 +16,6 @@ cJSON *json_read(const char *bytes, size_t length, const char **ret_end);
 /* Whether value is a number, also one kept as text; *ret is the nearest double. */
 bool json_number(const cJSON *value, double *ret);
 
-/* Appends text as a quoted JSON string. Ill-formed UTF-8 becomes U+FFFD. */
-void json_quote(struct str *out, const char *text);
-
 /* Appends value without white space and with object members in byte order: equal values give equal
  * texts. */
 void json_canonical(struct str *out, const cJSON *value);

@@ -2,6 +2,7 @@
 #include "json_edit.h"
 
 #include "json.h"
+#include "json_writer.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -2,6 +2,50 @@
 
 #include <string.h>
 
+/* How many bytes from here on need no escape and are ASCII. */
+static size_t plain_length(const char *text)
+{
+	const char *at = text;
+
+	while ((unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
+		at++;
+	return (size_t)(at - text);
+}
+
+void json_quote(struct str *out, const char *text)
+{
+	size_t length = strlen(text);
+
+	str_add_char(out, '"');
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+		size_t n = 1;
+
+		if (c == '"' || c == '\\') {
+			str_add_char(out, '\\');
+			str_add_char(out, (char)c);
+		} else if (c == '\n' || c == '\t') {
+			str_add_bytes(out, c == '\n' ? "\\n" : "\\t", 2);
+		} else if (c < 0x20) {
+			str_addf(out, "\\u%04x", c);
+		} else if (c < 0x80) {
+			n = plain_length(text + i);
+			str_add_bytes(out, text + i, n);
+			i += n - 1;
+		} else {
+			while (n < 4 && i + n <= length && !utf8_valid(text + i, n))
+				n++;
+			if (n < 5 && i + n <= length && utf8_valid(text + i, n)) {
+				str_add_bytes(out, text + i, n);
+				i += n - 1;
+			} else {
+				str_add(out, "\xEF\xBF\xBD");
+			}
+		}
+	}
+	str_add_char(out, '"');
+}
+
 /* A quote, a bracket, a digit or a letter at the end completes a value. */
 static void separate(struct str *out)
 {

@@ -1,13 +1,16 @@
 /* json_writer: appends JSON text to a str, part by part, and sets the commas: a member or an item
  * is separated from what precedes it, unless that has just opened an object or an array. Texts are
- * quoted; a "raw" value is already JSON. */
+ * quoted; a "raw" value is already JSON. It needs no library. */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H
 
-#include "json.h"
+#include "str.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Appends text as a quoted JSON string. Ill-formed UTF-8 becomes U+FFFD. */
+void json_quote(struct str *out, const char *text);
 
 /* Open an object or an array: the whole text, an item, or the value after json_member_name. */
 void json_object(struct str *out);

@@ -1,24 +1,27 @@
 #include "process_name.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct process_life process_name_life(pid_t pid)
 {
 	struct process_life life = { .parent = 0 };
 	char path[40], stat[1024];
 	const char *name, *end;
-	FILE *file;
-	size_t n;
-	int parent;
+	ssize_t n = -1;
+	int parent, fd;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, stat, sizeof(stat) - 1); /* it comes in one piece */
+		(void)close(fd);
+	}
+	if (n < 0)
 		return life;
-	n = fread(stat, 1, sizeof(stat) - 1, file);
-	(void)fclose(file);
 	stat[n] = '\0';
 	name = strchr(stat, '(');
 	end = strrchr(stat, ')'); /* the name before it may contain anything */
@@ -48,12 +51,17 @@ static const char *boot(void)
 	return id;
 }
 
+void process_name_write(pid_t pid, const struct process_life *life, char ret[PROCESS_NAME_BYTES])
+{
+	(void)snprintf(ret, PROCESS_NAME_BYTES, "%d.%llu.%s", (int)pid, life->began, boot());
+}
+
 bool process_name_of(pid_t pid, char ret[PROCESS_NAME_BYTES])
 {
-	unsigned long long ticks = process_name_life(pid).began;
+	const struct process_life life = process_name_life(pid);
 
-	(void)snprintf(ret, PROCESS_NAME_BYTES, "%d.%llu.%s", (int)pid, ticks, boot());
-	return ticks != 0;
+	process_name_write(pid, &life, ret);
+	return life.began != 0;
 }
 
 bool process_name_runs(const char *wanted)

@@ -19,6 +19,8 @@ struct process_life process_name_life(pid_t pid);
 
 /* Writes the name of a process. False: there is none. */
 bool process_name_of(pid_t pid, char ret[PROCESS_NAME_BYTES]);
+/* The same of one whose life is known. */
+void process_name_write(pid_t pid, const struct process_life *life, char ret[PROCESS_NAME_BYTES]);
 
 /* Whether the process with that name is still running. */
 bool process_name_runs(const char *name);

@@ -4,6 +4,7 @@
 
 #include "io.h"
 #include "json.h"
+#include "json_writer.h"
 #include "textfile.h"
 #include "toml.h"
 

@@ -13,7 +13,7 @@ struct wording {
 	const char *event_name;
 	enum gate_event event;
 	struct gate_verdict says;
-	const char *input; /* JSON of says.input, NULL: none */
+	const char *input; /* says.input, if it is to be said */
 	struct str *out;
 };
 
@@ -301,14 +301,12 @@ void gate_answer_write(const struct gate_host *host, const char *event_name,
                        const struct gate_verdict *verdict, struct gate_answer *answer)
 {
 	const struct gate_event_name *known = gate_host_event(host, event_name);
-	OWNED(char_ptr)
-	char *input = verdict->input ? cJSON_PrintUnformatted(verdict->input) : NULL;
 	OWNED(str) struct str text = { 0 };
 	struct wording w = { .host = host,
 		             .event_name = event_name,
 		             .event = known ? known->event : GATE_PRE_TOOL,
 		             .says = *verdict,
-		             .input = input,
+		             .input = verdict->input,
 		             .out = &answer->out };
 
 	fit(&w, &text);

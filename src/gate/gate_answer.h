@@ -7,7 +7,7 @@
 #define GATE_ANSWER_H
 
 #include "gate_host.h"
-#include "json.h"
+#include "str.h"
 
 enum gate_decision {
 	GATE_NONE, /* no opinion: the host goes its normal way */
@@ -20,7 +20,7 @@ enum gate_decision {
 struct gate_verdict {
 	enum gate_decision decision;
 	const char *reason;
-	const cJSON *input; /* with an allow: the tool's input instead of its own */
+	const char *input; /* JSON; with an allow: the tool's input instead of its own */
 	const char *context; /* told to the model beside the result */
 	const char *go_on; /* of GATE_STOP: the turn goes on with this prompt */
 };

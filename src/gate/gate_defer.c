@@ -122,7 +122,7 @@ enum gate_defer_found gate_defer_find(const struct gate_host *host, const char *
 	           : GATE_DEFER_WRONG;
 }
 
-/* ---- the process ---- */
+/* ---- the call ---- */
 
 /* The last lines of a file that is there; the first may be a part of one. */
 static int read_tail(const char *path, struct str *out)
@@ -148,26 +148,10 @@ static int read_tail(const char *path, struct str *out)
 	return failed;
 }
 
-static pid_t process_of(const struct gate_host *host)
+bool gate_defer_fits(const struct gate_input *in)
 {
-	const char *attended = getenv("CLAUDE_CODE_SESSION_ATTENDED");
-	const char *text = getenv(host->process_variable);
-	char *end;
-	long pid = text ? strtol(text, &end, 10) : 0;
-
-	if (!getenv("INTERCOM_SESSION_ID") || !attended || strcmp(attended, "0") != 0)
-		return 0;
-	return text && !*end && pid > 1 && pid <= INT32_MAX ? (pid_t)pid : 0;
-}
-
-pid_t gate_defer_process(const struct gate_input *in)
-{
-	const struct gate_host *host = in->host;
-
-	return host->defers_since && in->event == GATE_PRE_TOOL && !in->agent && in->tool_use_id &&
-	               in->session && in->transcript
-	           ? process_of(host)
-	           : 0;
+	return in->host->defers_since && in->event == GATE_PRE_TOOL && !in->agent &&
+	       in->tool_use_id && in->session && in->transcript;
 }
 
 static enum gate_defer_found look(const struct gate_input *in)
@@ -181,7 +165,7 @@ static enum gate_defer_found look(const struct gate_input *in)
 
 bool gate_defer_may(const struct gate_input *in)
 {
-	enum gate_defer_found found = look(in);
+	enum gate_defer_found found = gate_defer_fits(in) ? look(in) : GATE_DEFER_WRONG;
 
 	for (int i = 0; i < LOOKS && found == GATE_DEFER_UNKNOWN; i++) {
 		(void)poll(NULL, 0, LOOK_MS);

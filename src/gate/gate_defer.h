@@ -11,14 +11,11 @@
 
 #include "gate_input.h"
 
-#include <sys/types.h>
+/* Whether a call is of the kind that its host can make again (gate_host_process says by whom). */
+bool gate_defer_fits(const struct gate_input *in);
 
-/* The process that would end, as our environment, which is that of its hook, says; 0: it has to
- * wait. */
-pid_t gate_defer_process(const struct gate_input *in);
-
-/* Whether the transcript, of which the end is read, says that this call is one to end with. The
- * host writes it late: waits for a second at most. */
+/* Whether it fits, and the transcript, of which the end is read, says that it is one to end with.
+ * The host writes it late: waits for a second at most. */
 bool gate_defer_may(const struct gate_input *in);
 
 enum gate_defer_found { GATE_DEFER_UNKNOWN, GATE_DEFER_WRONG, GATE_DEFER_ALONE };

@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json_writer.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -627,4 +628,16 @@ void gate_host_add_variables(const struct gate_host *host, struct str *out)
 			json_member(out, *name, value);
 	}
 	json_object_end(out);
+}
+
+pid_t gate_host_process(const struct gate_host *host)
+{
+	const char *attended = getenv("CLAUDE_CODE_SESSION_ATTENDED");
+	const char *text = host->defers_since ? getenv(host->process_variable) : NULL;
+	char *end;
+	long pid = text ? strtol(text, &end, 10) : 0;
+
+	if (!getenv("INTERCOM_SESSION_ID") || !attended || strcmp(attended, "0") != 0)
+		return 0;
+	return text && !*end && pid > 1 && pid <= INT32_MAX ? (pid_t)pid : 0;
 }

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 enum gate_event {
 	GATE_PRE_TOOL, /* before a tool: allow, deny, rewrite */
@@ -132,6 +133,10 @@ const struct gate_host *gate_host_named(const char *name);
 /* Appends the member "env" of a question to the front: those of the host's variables that are set,
  * and are UTF-8. */
 void gate_host_add_variables(const struct gate_host *host, struct str *out);
+
+/* The host's process that would end with a call instead of waiting for its answer (gate_defer.h),
+ * as our environment, which is that of its hook, says; 0: it has to wait. */
+pid_t gate_host_process(const struct gate_host *host);
 
 /* The event that the host calls so; NULL: none. */
 const struct gate_event_name *gate_host_event(const struct gate_host *host, const char *name);

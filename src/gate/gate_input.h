@@ -4,14 +4,14 @@
 
 #include "err.h"
 #include "gate_host.h"
+#include "gate_wire.h"
 #include "json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum {
-	GATE_INPUT_BYTES =
-	    (4 << 20) - (64 << 10), /* with its envelope it is a line of the front's */
+	GATE_INPUT_BYTES = GATE_WIRE_INPUT_BYTES,
 	GATE_PATHS_MAX = 500, /* as PROPOSAL_FILES */
 };
 

@@ -3,6 +3,7 @@
 #include "decision.h"
 #include "departed.h"
 #include "elicit.h"
+#include "json.h"
 #include "json_writer.h"
 #include "result.h"
 #include "sql/slack_outbox.h"

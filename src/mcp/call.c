@@ -4,6 +4,7 @@
 #include "hook.h"
 #include "id.h"
 #include "inherit.h"
+#include "json.h"
 #include "json_writer.h"
 #include "request.h"
 #include "result.h"

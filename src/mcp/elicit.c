@@ -1,6 +1,7 @@
 #include "elicit.h"
 
 #include "decision.h"
+#include "json.h"
 #include "json_writer.h"
 #include "rpc.h"
 #include "summary.h"

@@ -2,9 +2,11 @@
 
 #include "always_ask.h"
 #include "clock.h"
+#include "gate_defer.h"
 #include "gate_edit.h"
 #include "gate_version.h"
 #include "hand_reach.h"
+#include "json.h"
 #include "json_writer.h"
 #include "policy_tool.h"
 #include "result.h"
@@ -165,9 +167,9 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	h->began_ms = clock_monotonic_ms();
 	h->risk = "low";
 	h->patience_ms = patience_ms(params);
-	h->process = process_of(params);
 	if (read_input(h, params, e))
 		return -1;
+	h->process = gate_defer_fits(&h->in) ? process_of(params) : 0;
 	rpc_token_canonical(&token, rpc_id);
 	c->rpc_id = str_take(&token);
 	c->arguments = kept(&h->in);

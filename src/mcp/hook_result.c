@@ -2,6 +2,7 @@
 #include "hook.h"
 
 #include "hook_rewrite.h"
+#include "json.h"
 #include "json_writer.h"
 #include "request.h"
 

@@ -1,6 +1,7 @@
 #include "mcp.h"
 
 #include "err.h"
+#include "json.h"
 #include "json_writer.h"
 #include "tool.h"
 

@@ -1,4 +1,5 @@
 #include "mcp_task.h"
+#include "json_writer.h"
 
 static void add_member(struct str *out, const char *name, const char *text)
 {

@@ -69,8 +69,10 @@ bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES])
 	pid = process_name_life(who.pid).parent;
 	for (int i = 0; i < SHELLS_MAX && pid > 1; i++) {
 		life = process_name_life(pid);
-		if (!is_shell(life.command))
-			return process_name_of(pid, ret);
+		if (!is_shell(life.command)) {
+			process_name_write(pid, &life, ret);
+			return life.began != 0;
+		}
 		pid = life.parent;
 	}
 	return false;

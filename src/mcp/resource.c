@@ -1,6 +1,7 @@
 #include "resource.h"
 
 #include "clock.h"
+#include "json_writer.h"
 #include "rpc.h"
 #include "setting.h"
 #include "sql/event.h"

@@ -1,6 +1,7 @@
 #include "rpc.h"
 
 #include "err.h"
+#include "json_writer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -159,20 +160,34 @@ static int classify(struct rpc_message *m, struct rpc_error *error)
 	return 0;
 }
 
+static int check(struct scan *s, struct rpc_error *error)
+{
+	if (!utf8_valid(s->bytes, s->length))
+		return fail(error, RPC_PARSE_ERROR, "the message is not valid UTF-8");
+	if (memchr(s->bytes, '\0', s->length))
+		return fail(error, RPC_PARSE_ERROR, "the message holds a NUL byte");
+	if (!look(s))
+		return fail(error, RPC_PARSE_ERROR, "the message is nested deeper than 64 levels");
+	if (s->has_control)
+		return fail(error, RPC_PARSE_ERROR,
+		            "the message is not valid JSON: it holds a control character");
+	return 0;
+}
+
+int rpc_check(const char *bytes, size_t length, struct rpc_error *error)
+{
+	struct scan s = { .bytes = bytes, .length = length };
+
+	return check(&s, error);
+}
+
 int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rpc_error *error)
 {
 	struct scan s = { .bytes = bytes, .length = length };
 	const char *end = NULL;
 
-	if (!utf8_valid(bytes, length))
-		return fail(error, RPC_PARSE_ERROR, "the message is not valid UTF-8");
-	if (memchr(bytes, '\0', length))
-		return fail(error, RPC_PARSE_ERROR, "the message holds a NUL byte");
-	if (!look(&s))
-		return fail(error, RPC_PARSE_ERROR, "the message is nested deeper than 64 levels");
-	if (s.has_control)
-		return fail(error, RPC_PARSE_ERROR,
-		            "the message is not valid JSON: it holds a control character");
+	if (check(&s, error))
+		return -1;
 	m->has_nul = s.has_nul;
 	m->length = length;
 	m->root = json_read(bytes, length, &end);

@@ -37,6 +37,10 @@ struct rpc_error {
 	char text[300];
 };
 
+/* Looks for what no message may have, whatever it says: bytes that are not UTF-8, NUL, control
+ * characters between its parts, too many levels. 0, or -1 with error filled. */
+int rpc_check(const char *bytes, size_t length, struct rpc_error *error);
+
 /* Parses one message. 0, or -1 with error filled; even then m->id is set, if it was readable. A
  * batch (a JSON array, MCP 2025-03-26 only) has kind RPC_BATCH: see rpc_batch_item. */
 int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rpc_error *error);

@@ -1,6 +1,7 @@
 #include "tool.h"
 
 #include "hook.h"
+#include "json.h"
 #include "json_writer.h"
 #include "tool_name.h"
 

@@ -482,8 +482,12 @@ static int ask_back(struct desk *d, const struct found *f, const char *text, str
 	if (must)
 		return must < 0 ? -1 : 0;
 	str_add(&d->out->note, text);
-	return desk_tell(d, SAID_ASKED, "Approve %s as it is, and tell the agent: “%s”",
-	                 str_text(&f->name), text);
+	return desk_tell(d, SAID_ASKED, "Approve %s as it is%s, and tell the agent: “%s”",
+	                 str_text(&f->name),
+	                 f->kind == REQUEST_KIND_RESTORE
+	                     ? " (every file of the list is put back, whatever the words say)"
+	                     : "",
+	                 text);
 }
 
 /* The verdict that the verb means for this request, with these words. */

@@ -6,6 +6,7 @@
 
 #include "err.h"
 #include "field.h"
+#include "json.h"
 #include "json_writer.h"
 #include "request.h"
 

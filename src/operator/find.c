@@ -132,8 +132,8 @@ static const char *channel_of(const struct place *where, const char *id)
 	return id || where->session_seq ? NULL : where->channel;
 }
 
-int find_questions(struct store *st, const struct place *where, const struct verb *v,
-                   const char *id, struct found *f, struct err *e)
+static int list_questions(struct store *st, const struct place *where, const struct verb *v,
+                          const char *id, struct found *f, struct err *e)
 {
 	OWNED(question_row) struct question_row q = { 0 };
 	bool by_session = v->or_session && strcmp(v->word, "resume") == 0;
@@ -229,6 +229,34 @@ int find_question(struct store *st, const struct verb *v, const char *id, struct
 	return got < 0 ? -1 : f->count;
 }
 
+/* A prefix of the only request that waits may have been read off another one, that is answered by
+ * now: then it is no more certain which is meant. */
+static int add_answered(struct store *st, const struct verb *v, const char *id, struct found *f,
+                        struct err *e)
+{
+	OWNED(prefixed_row) struct prefixed_row row = { 0 };
+	char other[ID_BYTES] = "", start[ID_BYTES], end[ID_BYTES];
+	int got = 0;
+
+	if (!set_range(id, start, end) || !begins(f->id, id))
+		return f->count;
+	sql_request_by_prefix(st, start, end, &row);
+	while (!*other && (got = row_next(&row.row, e)) > 0)
+		if (strcmp(row.id, f->id) != 0)
+			set(other, ID_BYTES, row.id);
+	if (got >= 0 && *other)
+		got = read_question(st, v, other, f, e);
+	return got < 0 ? -1 : f->count;
+}
+
+int find_questions(struct store *st, const struct place *where, const struct verb *v,
+                   const char *id, struct found *f, struct err *e)
+{
+	int count = list_questions(st, where, v, id, f, e);
+
+	return count == 1 && id && !is_exact(id, f->id) ? add_answered(st, v, id, f, e) : count;
+}
+
 int find_last_question(struct store *st, int64_t session_seq, const struct verb *v, struct found *f,
                        struct err *e)
 {
@@ -312,6 +340,22 @@ static int read_session(struct store *st, const char *id, struct found *f, struc
 	return got;
 }
 
+/* As add_answered. */
+static int add_ended(struct store *st, const char *id, struct found *f, struct err *e)
+{
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
+	char start[ID_BYTES], end[ID_BYTES];
+	int got = 0;
+
+	if (!set_range(id, start, end))
+		return f->count;
+	sql_operator_any_sessions(st, start, end, FIND_NAMED, &s);
+	while (f->count == 1 && (got = row_next(&s.row, e)) > 0)
+		if (strcmp(s.id, f->id) != 0)
+			take_session(f, &s);
+	return got < 0 ? -1 : f->count;
+}
+
 int find_sessions(struct store *st, const struct place *where, enum session_status status,
                   const char *id, struct found *f, struct err *e)
 {
@@ -332,6 +376,8 @@ int find_sessions(struct store *st, const struct place *where, enum session_stat
 	}
 	if (got == 0 && f->count == 0 && id)
 		got = read_session(st, id, f, e); /* whole, and ended: the rules report it */
+	if (got >= 0 && f->count == 1 && id && !is_exact(id, f->id))
+		return add_ended(st, id, f, e);
 	return got < 0 ? -1 : f->count;
 }
 

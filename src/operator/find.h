@@ -48,7 +48,8 @@ void found_clear(struct found *f);
 void find_add_whose(struct str *out, const char *client, const char *root);
 
 /* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
- * anywhere; NULL: those of the place. -1 on error, otherwise f->count. */
+ * anywhere; NULL: those of the place. A prefix of a single one that an answered request has, too,
+ * finds both. -1 on error, otherwise f->count. */
 int find_questions(struct store *st, const struct place *where, const struct verb *v,
                    const char *id, struct found *f, struct err *e);
 /* A request with this id or prefix, whatever its state: 0, 1, or 2 for several. */
@@ -62,8 +63,8 @@ int find_writes(struct store *st, const struct place *where, const char *id, str
                 struct err *e);
 /* The write that was last undone, or is about to be, with that as its story: 1, 0, -1. */
 int find_undone(struct store *st, const struct place *where, struct found *f, struct err *e);
-/* Live sessions, most recently active first. id: as above; NULL: that of the thread, or else those
- * of the place. status: only sessions with it; NONE: any. */
+/* Live sessions, most recently active first. id: as above, with those that ended; NULL: that of the
+ * thread, or else those of the place. status: only sessions with it; NONE: any. */
 int find_sessions(struct store *st, const struct place *where, enum session_status status,
                   const char *id, struct found *f, struct err *e);
 /* Sessions with this id or prefix, live or ended, newest first. */

@@ -9,6 +9,9 @@
 enum {
 	LEAST_ID = 4, /* characters of an id that suffice if they are unambiguous */
 	CLEAR_ID = 7, /* from this length on a word with a digit is an id, whatever follows */
+	NEAR_ID = 8, /* characters of an id's first part, as it is shown */
+	NEAR_DIGITS = 3, /* that a mistyped id has at least, and */
+	NEAR_WRONG = 2, /* characters that no id has, at most */
 };
 
 static const char ANSWERS[] = "answers", SESSION[] = "session", FILES[] = "files",
@@ -407,6 +410,37 @@ bool verb_take(const char **line, struct str *word)
 	return true;
 }
 
+/* "01a21934-e22x": an id with a typing error. It is no word of a sentence either. */
+static bool is_nearly_an_id(const char *word, size_t n)
+{
+	size_t dash = strcspn(word, "-"), digits = 0, wrong = 0;
+
+	if (n < NEAR_ID || (dash < n && (dash + 1 < NEAR_ID || dash > NEAR_ID + 1)))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!isalnum((unsigned char)word[i]) && word[i] != '-')
+			return false;
+		digits += isdigit((unsigned char)word[i]) != 0;
+		wrong += word[i] != '-' && !isxdigit((unsigned char)word[i]);
+	}
+	return digits >= NEAR_DIGITS && wrong <= NEAR_WRONG;
+}
+
+size_t verb_id_length(const char *text)
+{
+	size_t n = word_length(text);
+	bool is_id = strspn(text, "0123456789abcdefABCDEF-") == n || is_nearly_an_id(text, n);
+
+	return n >= LEAST_ID && n < ID_BYTES && is_id ? n : 0;
+}
+
+static bool is_one_id(const char *text)
+{
+	size_t n = verb_id_length(text);
+
+	return n >= CLEAR_ID && !*verb_skip_blanks(text + n) && strcspn(text, "0123456789") < n;
+}
+
 struct verb_line verb_read(const char *line)
 {
 	const char *word = verb_skip_blanks(line);
@@ -421,16 +455,9 @@ struct verb_line verb_read(const char *line)
 	for (size_t i = 0; i < k; i++)
 		l.word[i] = (char)tolower((unsigned char)word[i]);
 	l.verb = find(l.word, &alone);
-	if (alone && *l.rest)
+	if (alone && *l.rest && !is_one_id(l.rest))
 		l.verb = NULL;
 	return l;
-}
-
-size_t verb_id_length(const char *text)
-{
-	size_t n = strspn(text, "0123456789abcdefABCDEF-");
-
-	return n >= LEAST_ID && n < ID_BYTES && word_length(text) == n ? n : 0;
 }
 
 bool verb_is_only_an_id(const char *text)

@@ -1,6 +1,7 @@
 #include "envelope.h"
 
 #include "json.h"
+#include "json_writer.h"
 #include "order.h"
 #include "sql/slack_envelope.h"
 

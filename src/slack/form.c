@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "envelope.h"
 #include "json.h"
+#include "json_writer.h"
 #include "modal.h"
 #include "sql/slack_envelope.h"
 #include "sql/stall.h"

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "envelope.h"
 #include "json.h"
+#include "json_writer.h"
 #include "sql/slack_envelope.h"
 #include "text.h"
 

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "err.h"
 #include "json.h"
+#include "json_writer.h"
 #include "shown.h"
 #include "sql/file_view.h"
 #include "sql/slack_envelope.h"
@@ -113,6 +114,63 @@ static void set_answer_place(const struct slack_talk *t, struct speaker *who)
 		who->answer_thread = a->thread_ts ? a->thread_ts : a->message_ts;
 }
 
+/* Whether something is said to the agent with these words themselves. */
+static bool says_something(const struct words *w)
+{
+	const char *line = verb_skip_blanks(w->line ? w->line : "");
+
+	return (w->text && *verb_skip_blanks(w->text)) ||
+	       *verb_skip_blanks(line + verb_id_length(line));
+}
+
+/* Tells the agent of the request words that its operator was asked back about, unless something was
+ * said in their place. *ret_told: they are told. */
+static int tell_words(struct slack_talk *t, const char *detail, const struct words *w,
+                      const struct said *decided, bool *ret_told, struct err *e)
+{
+	const struct speaker who = slack_speaker(t);
+	OWNED(cJSON_ptr) cJSON *asked = cJSON_Parse(detail);
+	const struct words steer = { .verb = verb_find("steer"),
+		                     .id = decided->session_id,
+		                     .text = json_text(asked, "words"),
+		                     .certain = true };
+	OWNED(said) struct said said = { 0 };
+
+	*ret_told = false;
+	if (says_something(w))
+		return 0;
+	if (operator_say(t->st, &who, &steer, &said, e))
+		return -1;
+	*ret_told = said.outcome == SAID_DONE;
+	return 0;
+}
+
+/* A request that is decided, while words about it are still asked back about: in its thread or on
+ * its card, not by the buttons below them. */
+static int settle_asked(struct slack_talk *t, const struct words *w, struct said *s, struct err *e)
+{
+	OWNED(slack_asked_row) struct slack_asked_row asked = { 0 };
+	int64_t session = sql_slack_live_session(t->st, s->session_id, e);
+	int got = session < 0 ? -1 : sql_slack_asked(t->st, session, s->request_id, &asked, e);
+
+	for (; got > 0; got = sql_slack_asked(t->st, session, s->request_id, &asked, e)) {
+		OWNED(str) struct str answer = { 0 };
+		bool told;
+
+		if (tell_words(t, asked.detail, w, s, &told, e))
+			return -1;
+		str_addf(
+		    &s->text, "\n%s",
+		    told ? "The agent is told your words, too"
+		         : "The agent was not told your earlier words: `steer <text>` does that");
+		str_addf(&answer, "%s\nby %s", str_text(&s->text), t->operator_id);
+		if (sql_slack_reply_settle(t->st, str_text(&answer), asked.seq, e))
+			return -1;
+		slack_asked_row_clear(&asked);
+	}
+	return got;
+}
+
 int slack_say(struct slack_talk *t, const struct words *w, struct err *e)
 {
 	struct speaker who = slack_speaker(t);
@@ -121,6 +179,9 @@ int slack_say(struct slack_talk *t, const struct words *w, struct err *e)
 	set_answer_place(t, &who);
 
 	if (operator_say(t->st, &who, w, &s, e))
+		return -1;
+	if (s.outcome == SAID_DONE && w->verb->row == VERB_DECISION && s.request_id[0] &&
+	    settle_asked(t, w, &s, e))
 		return -1;
 	if (w->verb->row == VERB_READING && slack_keep(t, w->verb->means[0], w->line, e))
 		return -1;

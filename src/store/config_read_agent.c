@@ -1,6 +1,7 @@
 /* Reads the tables of [[agent]]. */
 #include "config_read.h"
 
+#include "json.h"
 #include "json_writer.h"
 #include "paths.h"
 #include "toml.h"

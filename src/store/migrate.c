@@ -43,6 +43,16 @@ static sqlite3_stmt *list_rules(struct store *st, struct err *e)
 	return s;
 }
 
+/* The next row: 1, 0 there is none, -1 error. A list that could not be read to its end is none. */
+static int next_row(struct store *st, sqlite3_stmt *s, struct err *e)
+{
+	int rc = sqlite3_step(s);
+
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		return rc == SQLITE_ROW;
+	return store_failed(st->db, rc, "cannot read the schema", e);
+}
+
 static void hash_rule(struct sha256_state *h, const char *name, const char *text)
 {
 	sha256_add(h, name, strlen(name) + 1);
@@ -78,30 +88,37 @@ static int found_hash(struct store *st, struct sha256 *ret_hash, struct err *e)
 {
 	sqlite3_stmt *s = list_rules(st, e);
 	struct sha256_state *h;
+	int got;
 
 	if (!s)
 		return -1;
 	h = sha256_begin();
-	while (sqlite3_step(s) == SQLITE_ROW)
+	while ((got = next_row(st, s, e)) > 0)
 		hash_rule(h, (const char *)sqlite3_column_text(s, 0),
 		          (const char *)sqlite3_column_text(s, 1));
 	(void)sqlite3_finalize(s);
 	*ret_hash = sha256_end(h);
-	return 0;
+	return got;
 }
 
-/* Hash of the rules that were last put in force; "": none were. */
-static struct sha256 recorded_hash(struct store *st)
+/* Hash of the rules that were last put in force; "": none were, or they have no record. */
+static int recorded_hash(struct store *st, struct sha256 *ret_hash, struct err *e)
 {
-	struct sha256 hash = { .text = "" };
 	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(st->db, "SELECT hash FROM rule_set ORDER BY seq DESC LIMIT 1",
+	                            -1, &s, NULL);
+	int got = 0;
 
-	if (sqlite3_prepare_v2(st->db, "SELECT hash FROM rule_set ORDER BY seq DESC LIMIT 1", -1,
-	                       &s, NULL) == SQLITE_OK &&
-	    sqlite3_step(s) == SQLITE_ROW)
-		(void)snprintf(hash.text, sizeof(hash.text), "%s", sqlite3_column_text(s, 0));
+	*ret_hash = (struct sha256){ .text = "" };
+	if (rc == SQLITE_OK)
+		got = next_row(st, s, e);
+	else if (rc != SQLITE_ERROR) /* there is such a table */
+		got = store_failed(st->db, rc, "cannot read the schema", e);
+	if (got > 0)
+		(void)snprintf(ret_hash->text, sizeof(ret_hash->text), "%s",
+		               sqlite3_column_text(s, 0));
 	(void)sqlite3_finalize(s);
-	return hash;
+	return got < 0 ? -1 : 0;
 }
 
 static void tell_rule(struct str *out, int *count, const char *name, const char *what)
@@ -121,12 +138,12 @@ static int differences(struct store *st, struct str *found, struct err *e)
 {
 	sqlite3_stmt *s = list_rules(st, e);
 	bool *seen;
-	int count = 0;
+	int count = 0, got;
 
 	if (!s)
 		return -1;
 	seen = xcalloc(count_rules() + 1, sizeof(*seen));
-	while (sqlite3_step(s) == SQLITE_ROW) {
+	while ((got = next_row(st, s, e)) > 0) {
 		const char *name = (const char *)sqlite3_column_text(s, 0);
 		const struct sql_rule *r = find_rule(name);
 
@@ -142,7 +159,7 @@ static int differences(struct store *st, struct str *found, struct err *e)
 		if (!seen[r - sql_rules])
 			tell_rule(found, &count, r->name, "missing");
 	free(seen);
-	return count;
+	return got < 0 ? -1 : count;
 }
 
 int store_check_rules(struct store *st, struct str *found, struct err *e)
@@ -156,11 +173,12 @@ static int drop_rules(struct store *st, struct err *e)
 {
 	OWNED(str) struct str sql = { 0 };
 	sqlite3_stmt *s = list_rules(st, e);
+	int got;
 
 	if (!s)
 		return -1;
 	/* Triggers come first: dropping a view also drops its triggers. */
-	while (sqlite3_step(s) == SQLITE_ROW) {
+	while ((got = next_row(st, s, e)) > 0) {
 		char *drop = sqlite3_mprintf("DROP %s \"%w\";", sqlite3_column_text(s, 2),
 		                             sqlite3_column_text(s, 0));
 
@@ -168,6 +186,8 @@ static int drop_rules(struct store *st, struct err *e)
 		sqlite3_free(drop);
 	}
 	(void)sqlite3_finalize(s);
+	if (got < 0)
+		return -1;
 	return sql.length ? store_execute(st, sql.bytes, e) : 0;
 }
 
@@ -193,17 +213,17 @@ static int record_rules(struct store *st, const char *hash, const char *found, s
 	return done;
 }
 
-/* Whether nothing has ever happened here: the image was copied, and that is all. */
-static bool is_untouched(struct store *st, const struct sha256 *recorded)
+/* Whether nothing has ever happened here: the image was copied, and that is all. -1: error. */
+static int is_untouched(struct store *st, const struct sha256 *recorded, struct err *e)
 {
 	sqlite3_stmt *s = NULL;
-	bool untouched = false;
+	int got = 1;
 
 	if (!recorded->text[0] &&
 	    sqlite3_prepare_v2(st->db, "SELECT 1 FROM event LIMIT 1", -1, &s, NULL) == SQLITE_OK)
-		untouched = sqlite3_step(s) == SQLITE_DONE;
+		got = next_row(st, s, e);
 	(void)sqlite3_finalize(s);
-	return untouched;
+	return got < 0 ? -1 : got == 0;
 }
 
 enum rules {
@@ -218,14 +238,17 @@ enum rules {
 static enum rules look_at_rules(struct store *st, const char *own, struct err *e)
 {
 	OWNED(str) struct str found = { 0 };
-	struct sha256 recorded = recorded_hash(st), actual;
+	struct sha256 recorded, actual;
+	int untouched = 0;
 
-	if (found_hash(st, &actual, e))
+	if (recorded_hash(st, &recorded, e) || found_hash(st, &actual, e))
 		return RULES_UNKNOWN;
 	if (strcmp(actual.text, recorded.text) == 0)
 		return strcmp(actual.text, own) == 0 ? RULES_IN_FORCE : RULES_OTHER;
-	if (strcmp(actual.text, own) == 0 && is_untouched(st, &recorded))
-		return RULES_UNRECORDED;
+	if (strcmp(actual.text, own) == 0)
+		untouched = is_untouched(st, &recorded, e);
+	if (untouched)
+		return untouched < 0 ? RULES_UNKNOWN : RULES_UNRECORDED;
 	if (strcmp(recorded.text, own) != 0)
 		str_add(&found, recorded.text[0] ? "rules of the program before this one"
 		                                 : "the record of the rules");
@@ -272,15 +295,16 @@ static int check_table(struct store *st, const char *path, const char *table, co
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(st->db, COLUMNS, -1, &s, NULL);
 	bool same;
+	int got;
 
 	if (rc != SQLITE_OK)
 		return store_failed(st->db, rc, "cannot look at the tables", e);
 	(void)sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
-	same = sqlite3_step(s) == SQLITE_ROW &&
-	       strcmp((const char *)sqlite3_column_text(s, 1), columns) == 0;
+	got = next_row(st, s, e);
+	same = got > 0 && strcmp((const char *)sqlite3_column_text(s, 1), columns) == 0;
 	(void)sqlite3_finalize(s);
-	if (same)
-		return 0;
+	if (got < 0 || same)
+		return got < 0 ? -1 : 0;
 	return err_set(
 	    e, ERR_INPUT,
 	    "%s: was made by another build of agent-intercom: its table %s is not that "

@@ -3,6 +3,7 @@
 #include "agent.h"
 #include "gate_client.h"
 #include "json.h"
+#include "json_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Prompts, resources, completion; and who listens for changes of lists. */
 #include "fixture.h"
+#include "json_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Calls that take time. A legacy client that is cut off may come back for its call; a modern one
  * that goes has cancelled it. */
 #include "fixture.h"
+#include "json_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "id.h"
+#include "json_writer.h"
 #include "mcp_task.h"
 
 #include <stdlib.h>

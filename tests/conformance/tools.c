@@ -1,5 +1,6 @@
 /* The tools. Their names and what they do are the suite's. */
 #include "fixture.h"
+#include "json_writer.h"
 
 #include <event2/http.h>
 #include <stdio.h>

@@ -36,6 +36,7 @@
  *   silent          answers nothing
  *   http            can call MCP servers over HTTP
  *   resumable       can resume a session, whatever its id */
+#include "json.h"
 #include "json_writer.h"
 #include "message.h"
 

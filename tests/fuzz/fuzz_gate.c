@@ -47,11 +47,14 @@ static void check_edit(const struct gate_edit *edit)
 
 static void check_answers(const struct gate_input *in)
 {
+	OWNED(char_ptr)
+	char *input = in->tool_input ? cJSON_PrintUnformatted(in->tool_input) : NULL;
+
 	for (int decision = GATE_NONE; decision <= GATE_DEFER; decision++) {
 		OWNED(gate_answer) struct gate_answer a = { 0 };
 		const struct gate_verdict v = { .decision = (enum gate_decision)decision,
 			                        .reason = in->tool,
-			                        .input = in->tool_input,
+			                        .input = input,
 			                        .context = in->message,
 			                        .go_on = in->kind };
 		const char *end = NULL;

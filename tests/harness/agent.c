@@ -1,6 +1,7 @@
 #include "agent.h"
 
 #include "clock.h"
+#include "json_writer.h"
 #include "rpc.h"
 
 #include <stdio.h>

@@ -72,7 +72,7 @@ static bool length_fits(struct look *l, const char *text, size_t least, size_t m
 static bool word(struct look *l, const cJSON *item, const char *name, size_t least, size_t most,
                  const char *at)
 {
-	const cJSON *value = json_member(item, name);
+	const cJSON *value = member_of(item, name);
 
 	if (!value)
 		return least == 0 || wrong(l, AT("missing required field: %s", name), at);
@@ -97,7 +97,7 @@ static bool text_object(struct look *l, const cJSON *text, bool plain, size_t mo
 static bool text_member(struct look *l, const cJSON *item, const char *name, bool needed,
                         bool plain, size_t most, const char *at)
 {
-	const cJSON *text = json_member(item, name);
+	const cJSON *text = member_of(item, name);
 
 	if (!text)
 		return !needed || wrong(l, AT("missing required field: %s", name), at);
@@ -118,7 +118,7 @@ static bool one_of(struct look *l, const cJSON *item, const char *name, const ch
 static bool each(struct look *l, const cJSON *item, const char *name, int least, int most,
                  check_fn *check, const char *at)
 {
-	const cJSON *list = json_member(item, name), *one;
+	const cJSON *list = member_of(item, name), *one;
 	int n = cJSON_GetArraySize(list), i = 0;
 
 	if (!list)
@@ -142,7 +142,7 @@ static bool each(struct look *l, const cJSON *item, const char *name, int least,
 
 static bool confirm(struct look *l, const cJSON *item, const char *at)
 {
-	const cJSON *c = json_member(item, "confirm");
+	const cJSON *c = member_of(item, "confirm");
 	OWNED(char_ptr) char *here = xstrdup(AT("%s/confirm", at));
 
 	return !c || (text_member(l, c, "title", true, true, 100, here) &&
@@ -177,7 +177,7 @@ static bool select_one(struct look *l, const cJSON *e, const char *at)
 {
 	return text_member(l, e, "placeholder", false, true, PLACEHOLDER, at) &&
 	       confirm(l, e, at) &&
-	       (json_member(e, "option_groups")
+	       (member_of(e, "option_groups")
 	            ? each(l, e, "option_groups", 1, OPTIONS, option_group, at)
 	            : each(l, e, "options", 1, OPTIONS, option, at));
 }
@@ -206,7 +206,7 @@ static bool plain_text_input(struct look *l, const cJSON *e, const char *at)
 
 static bool image_element(struct look *l, const cJSON *e, const char *at)
 {
-	return (json_member(e, "slack_file") || word(l, e, "image_url", 1, URL_MOST, at)) &&
+	return (member_of(e, "slack_file") || word(l, e, "image_url", 1, URL_MOST, at)) &&
 	       word(l, e, "alt_text", 1, FIELD_TEXT, at);
 }
 
@@ -273,7 +273,7 @@ static bool elements(struct look *l, const cJSON *block, int most, const char *a
 
 	if (!each(l, block, "elements", 1, most, element, at))
 		return false;
-	cJSON_ArrayForEach (one, json_member(block, "elements")) {
+	cJSON_ArrayForEach (one, member_of(block, "elements")) {
 		for (other = one->next; other; other = other->next)
 			if (json_text(one, "action_id") &&
 			    json_is(other, "action_id", json_str(one, "action_id")))
@@ -292,12 +292,12 @@ static bool field(struct look *l, const cJSON *item, const char *at)
 
 static bool section(struct look *l, const cJSON *b, const char *at)
 {
-	const cJSON *accessory = json_member(b, "accessory");
+	const cJSON *accessory = member_of(b, "accessory");
 
-	if (!json_member(b, "text") && !json_member(b, "fields"))
+	if (!member_of(b, "text") && !member_of(b, "fields"))
 		return wrong(l, "must define either `fields` or `text`", at);
 	return text_member(l, b, "text", false, false, SECTION_TEXT, at) &&
-	       (!json_member(b, "fields") || each(l, b, "fields", 1, FIELDS, field, at)) &&
+	       (!member_of(b, "fields") || each(l, b, "fields", 1, FIELDS, field, at)) &&
 	       (!accessory || element(l, accessory, AT("%s/accessory", at)));
 }
 
@@ -329,7 +329,7 @@ static bool image_block(struct look *l, const cJSON *b, const char *at)
 
 static bool input(struct look *l, const cJSON *b, const char *at)
 {
-	const cJSON *e = json_member(b, "element");
+	const cJSON *e = member_of(b, "element");
 
 	if (!e)
 		return wrong(l, "missing required field: element", at);
@@ -460,7 +460,7 @@ static bool block_id(struct look *l, const cJSON *b, const char *at)
 
 	if (!id)
 		return true;
-	if (json_member(l->block_ids, id))
+	if (member_of(l->block_ids, id))
 		return wrong(l, "`block_id` must be unique", AT("%s/block_id", at));
 	json_set_bool(l->block_ids, id, true);
 	return word(l, b, "block_id", 1, ID_MOST, at);
@@ -512,7 +512,7 @@ static bool has_input(const cJSON *blocks)
 int view_check(const cJSON *view, struct str *place)
 {
 	struct look l = { .surface = MODAL, .place = place };
-	const cJSON *blocks = json_member(view, "blocks");
+	const cJSON *blocks = member_of(view, "blocks");
 
 	if (!cJSON_IsObject(view))
 		return (int)wrong(&l, "must provide an object", "/view") - 1;

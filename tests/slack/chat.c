@@ -21,7 +21,7 @@ enum {
 static bool metadata_fits(struct call *c, const cJSON *metadata)
 {
 	const char *type = json_str(metadata, "event_type");
-	const cJSON *payload = json_member(metadata, "event_payload"), *item;
+	const cJSON *payload = member_of(metadata, "event_payload"), *item;
 	OWNED(char_ptr) char *text = cJSON_PrintUnformatted(payload);
 
 	if (!cJSON_IsObject(metadata) || !cJSON_IsObject(payload) || !type[0])
@@ -54,7 +54,7 @@ static bool blocks_fit(struct call *c, const cJSON *blocks)
 
 static bool markdown_fits(struct call *c)
 {
-	if (call_text(c, "text")[0] || json_member(c->args, "blocks"))
+	if (call_text(c, "text")[0] || member_of(c->args, "blocks"))
 		return call_fail(c, "markdown_text_conflict");
 	return characters(call_text(c, "markdown_text")) > MARKDOWN_MOST
 	           ? call_fail(c, "msg_too_long")
@@ -63,15 +63,15 @@ static bool markdown_fits(struct call *c)
 
 bool chat_content(struct call *c)
 {
-	const cJSON *blocks = json_member(c->args, "blocks");
-	const cJSON *metadata = json_member(c->args, "metadata");
+	const cJSON *blocks = member_of(c->args, "blocks");
+	const cJSON *metadata = member_of(c->args, "metadata");
 
 	if (call_text(c, "markdown_text")[0])
 		return markdown_fits(c);
 	if (blocks && !blocks_fit(c, blocks))
 		return false;
 	if (!call_text(c, "text")[0] && cJSON_GetArraySize(blocks) == 0 &&
-	    cJSON_GetArraySize(json_member(c->args, "attachments")) == 0)
+	    cJSON_GetArraySize(member_of(c->args, "attachments")) == 0)
 		return call_fail(c, "no_text");
 	return !metadata || (cJSON_IsObject(metadata) && !metadata->child) ||
 	       metadata_fits(c, metadata);
@@ -101,7 +101,7 @@ static void fill(cJSON *m, const cJSON *args)
 		                            "reply_broadcast" };
 
 	for (size_t i = 0; i < COUNT(KEPT); i++) {
-		const cJSON *item = json_member(args, KEPT[i]);
+		const cJSON *item = member_of(args, KEPT[i]);
 
 		if (item)
 			json_set(m, KEPT[i], cJSON_Duplicate(item, true));
@@ -115,7 +115,7 @@ static void name_blocks(cJSON *m)
 {
 	cJSON *block;
 
-	cJSON_ArrayForEach (block, json_member(m, "blocks")) {
+	cJSON_ArrayForEach (block, member_of(m, "blocks")) {
 		if (!json_text(block, "block_id"))
 			json_set_text(block, "block_id", world_id("b"));
 	}
@@ -261,8 +261,7 @@ static bool holds_rich_text(const cJSON *blocks)
 /* Text alone removes the blocks, blocks alone keep the text, omitted metadata stays. */
 static void change(cJSON *m, const cJSON *args)
 {
-	const cJSON *blocks = json_member(args, "blocks"),
-	            *metadata = json_member(args, "metadata");
+	const cJSON *blocks = member_of(args, "blocks"), *metadata = member_of(args, "metadata");
 
 	if (json_text(args, "text"))
 		json_set_text(m, "text", json_str(args, "text"));
@@ -290,8 +289,8 @@ void chat_update(struct call *c)
 		(void)call_fail(c, "msg_too_long");
 		return;
 	}
-	if (holds_rich_text(json_member(m, "blocks")) &&
-	    !holds_rich_text(json_member(c->args, "blocks"))) {
+	if (holds_rich_text(member_of(m, "blocks")) &&
+	    !holds_rich_text(member_of(c->args, "blocks"))) {
 		(void)call_fail(c, "block_mismatch");
 		return;
 	}
@@ -406,7 +405,7 @@ static void respond(struct call *c, const cJSON *url)
 
 void response_url_post(struct call *c, const char *path)
 {
-	cJSON *url = json_member(urls, path);
+	cJSON *url = member_of(urls, path);
 	int64_t left = json_int(url, "left", 0);
 
 	if (!url) {

@@ -25,7 +25,7 @@ static cJSON *settings(void)
 
 const cJSON *setting(const char *name)
 {
-	return json_member(settings(), name);
+	return member_of(settings(), name);
 }
 
 int64_t setting_int(const char *name)
@@ -66,7 +66,7 @@ static const char *order_fault(const cJSON *order, cJSON *out)
 
 static const char *order_clock(const cJSON *order, cJSON *out)
 {
-	if (json_member(order, "now_ms"))
+	if (member_of(order, "now_ms"))
 		fake_advance(json_int(order, "now_ms", 0) - fake_now_ms());
 	fake_advance(json_int(order, "advance_ms", 0));
 	json_set_int(out, "now_ms", fake_now_ms());
@@ -90,9 +90,9 @@ static const char *upsert(cJSON *table, const cJSON *order)
 
 	if (!id[0])
 		return "id: which";
-	if (!json_member(table, id))
+	if (!member_of(table, id))
 		json_set(table, id, cJSON_CreateObject());
-	row = json_member(table, id);
+	row = member_of(table, id);
 	json_overlay(row, order);
 	cJSON_DeleteItemFromObject(row, "id");
 	return NULL;

@@ -169,7 +169,7 @@ void conversations_info(struct call *c)
 		return;
 	json_set(call_ok(c), "channel", shown(channel));
 	if (json_true(c->args, "include_num_members"))
-		json_set_int(json_member(c->answer, "channel"), "num_members", 3);
+		json_set_int(member_of(c->answer, "channel"), "num_members", 3);
 }
 
 void conversations_join(struct call *c)

@@ -51,10 +51,10 @@ static void send_as(struct order *o, cJSON *envelope)
 	struct how how = { .socket = (int)json_int(o->whole, "socket", 0),
 		           .copies = (int)json_int(o->whole, "copies", 1),
 		           .fragments = (int)json_int(o->whole, "fragments", 1) };
-	cJSON *payload = json_member(envelope, "payload");
+	cJSON *payload = member_of(envelope, "payload");
 	int64_t pad = json_int(o->whole, "pad", 0);
 
-	json_overlay(payload, json_member(o->whole, "payload"));
+	json_overlay(payload, member_of(o->whole, "payload"));
 	if (pad > 0 && payload) {
 		OWNED(char_ptr) char *text = xmalloc((size_t)pad + 1);
 
@@ -62,16 +62,16 @@ static void send_as(struct order *o, cJSON *envelope)
 		text[pad] = '\0';
 		json_set_text(payload, "unknown_member", text);
 	}
-	if (json_member(o->whole, "retry_attempt")) {
+	if (member_of(o->whole, "retry_attempt")) {
 		json_set_int(envelope, "retry_attempt", json_int(o->whole, "retry_attempt", 1));
 		json_set_text(envelope, "retry_reason",
 		              or_else(o->whole, "retry_reason", "timeout"));
 	}
-	if (!json_member(o->out, "envelope_ids"))
+	if (!member_of(o->out, "envelope_ids"))
 		json_set(o->out, "envelope_ids", cJSON_CreateArray());
-	(void)cJSON_AddItemToArray(json_member(o->out, "envelope_ids"),
+	(void)cJSON_AddItemToArray(member_of(o->out, "envelope_ids"),
 	                           cJSON_CreateString(json_str(envelope, "envelope_id")));
-	if (!json_member(o->out, "envelope_id"))
+	if (!member_of(o->out, "envelope_id"))
 		json_set_text(o->out, "envelope_id", json_str(envelope, "envelope_id"));
 	json_set_int(o->out, "socket", envelope_send(envelope, &how));
 }
@@ -131,9 +131,8 @@ static cJSON *number_of(const cJSON *number)
  * "2026-02-08"}. */
 static cJSON *input_of(const cJSON *given)
 {
-	const cJSON *option = json_member(given, "option"),
-	            *options = json_member(given, "options");
-	const cJSON *date = json_member(given, "date"), *one;
+	const cJSON *option = member_of(given, "option"), *options = member_of(given, "options");
+	const cJSON *date = member_of(given, "date"), *one;
 	cJSON *value, *all;
 
 	if (option) {
@@ -238,8 +237,8 @@ static const cJSON *option_of(const cJSON *item, const char *value)
 {
 	const cJSON *child, *found;
 
-	if (json_is(item, "value", value) && json_member(item, "text") &&
-	    !json_member(item, "action_id"))
+	if (json_is(item, "value", value) && member_of(item, "text") &&
+	    !member_of(item, "action_id"))
 		return item;
 	cJSON_ArrayForEach (child, item) {
 		found = option_of(child, value);
@@ -256,9 +255,9 @@ static cJSON *action_of(struct order *o, const cJSON *block, const cJSON *elemen
 	const cJSON *option = option_of(element, json_str(o->what, "option"));
 
 	for (size_t i = 0; i < COUNT(SAME); i++)
-		if (json_member(element, SAME[i]))
+		if (member_of(element, SAME[i]))
 			json_set(action, SAME[i],
-			         cJSON_Duplicate(json_member(element, SAME[i]), true));
+			         cJSON_Duplicate(member_of(element, SAME[i]), true));
 	json_set_text(action, "block_id", json_str(block, "block_id"));
 	json_set_text(action, "action_ts", world_ts());
 	if (option)
@@ -321,7 +320,7 @@ static void click(struct order *o)
 		o->wrong = "no such message (channel, ts) or open view (view_id)";
 		return;
 	}
-	element = element_of(json_member(view ? view : m, "blocks"), o->what, &block);
+	element = element_of(member_of(view ? view : m, "blocks"), o->what, &block);
 	if (!element) {
 		o->wrong = "action_id: not in its blocks";
 		return;
@@ -332,7 +331,7 @@ static void click(struct order *o)
 	else
 		in_message(o, p, m);
 	add_trigger(o, p, view ? json_str(view, "id") : NULL);
-	json_set(p, "state", state_of(json_member(o->what, "state")));
+	json_set(p, "state", state_of(member_of(o->what, "state")));
 	actions = cJSON_CreateArray();
 	(void)cJSON_AddItemToArray(actions, action_of(o, block, element));
 	json_set(p, "actions", actions);
@@ -363,7 +362,7 @@ static void submit(struct order *o)
 	if (!view)
 		return;
 	cJSON_DeleteItemFromObject(view, "errors");
-	json_set(view, "state", state_of(json_member(o->what, "values")));
+	json_set(view, "state", state_of(member_of(o->what, "values")));
 	p = interaction(o, "view_submission");
 	json_set(p, "view", shown_view(view));
 	json_set(p, "response_urls", cJSON_CreateArray());
@@ -442,7 +441,7 @@ static cJSON *written(struct order *o, const char *text)
 	json_set_text(event, "channel_type", channel_type(world_channel(channel)));
 	json_set_text(event, "event_ts", json_str(m, "ts"));
 	json_set_text(event, "client_msg_id", world_id("0d2f-"));
-	json_overlay(event, json_member(o->what, "event"));
+	json_overlay(event, member_of(o->what, "event"));
 	json_set_text(o->out, "ts", json_str(m, "ts"));
 	return event;
 }
@@ -514,7 +513,7 @@ const char *deliver(const cJSON *whole, cJSON *out)
 
 	for (size_t i = 0; i < COUNT(KINDS); i++) {
 		struct order o = { .whole = whole,
-			           .what = json_member(whole, KINDS[i].name),
+			           .what = member_of(whole, KINDS[i].name),
 			           .out = out };
 
 		if (!o.what)

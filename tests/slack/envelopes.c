@@ -17,7 +17,7 @@ static void send_once(const cJSON *envelope, int socket, int fragments)
 	json_set_text(entry, "envelope_id", json_text(envelope, "envelope_id"));
 	json_set_text(entry, "type", json_str(envelope, "type"));
 	json_set_int(entry, "socket", socket);
-	json_set(entry, "payload", cJSON_Duplicate(json_member(envelope, "payload"), true));
+	json_set(entry, "payload", cJSON_Duplicate(member_of(envelope, "payload"), true));
 	json_set_text(row, "envelope_id", json_str(envelope, "envelope_id"));
 	json_set_int(row, "socket", socket);
 	json_set_int(row, "sent_ms", fake_now_ms());
@@ -89,10 +89,10 @@ const char *envelope_again(const cJSON *order, cJSON *out)
 
 	if (!row)
 		return "envelope_id: no such envelope was sent";
-	envelope = cJSON_Duplicate(json_member(row, "envelope"), true);
+	envelope = cJSON_Duplicate(member_of(row, "envelope"), true);
 	if (json_true(order, "new_id"))
 		json_set_text(envelope, "envelope_id", world_id("env"));
-	if (json_member(order, "retry_attempt")) {
+	if (member_of(order, "retry_attempt")) {
 		json_set_int(envelope, "retry_attempt", json_int(order, "retry_attempt", 1));
 		json_set_text(envelope, "retry_reason",
 		              json_text(order, "retry_reason") ? json_str(order, "retry_reason")
@@ -132,17 +132,17 @@ static bool says_something(const cJSON *payload)
 /* Applies an ack's payload: to a view, or as a message to whoever gave the command. */
 static void ack_effect(const cJSON *envelope, const cJSON *payload, int socket)
 {
-	const cJSON *sent_payload = json_member(envelope, "payload");
+	const cJSON *sent_payload = member_of(envelope, "payload");
 	const char *id = json_str(envelope, "envelope_id");
 	OWNED(str) struct str place = { 0 };
 
 	if (json_is(sent_payload, "type", "view_submission")) {
-		cJSON *view = view_find(json_str(json_member(sent_payload, "view"), "id"));
+		cJSON *view = view_find(json_str(member_of(sent_payload, "view"), "id"));
 
 		if (view)
 			view_acked(view, payload, id, socket);
 	} else if (json_is(envelope, "type", "slash_commands") && says_something(payload)) {
-		if (blocks_check(json_member(payload, "blocks"), MESSAGE, "/blocks", &place) != 0)
+		if (blocks_check(member_of(payload, "blocks"), MESSAGE, "/blocks", &place) != 0)
 			police("ack_blocks", id, socket, str_text(&place));
 		else
 			(void)chat_say(payload, json_str(sent_payload, "channel_id"),
@@ -152,7 +152,7 @@ static void ack_effect(const cJSON *envelope, const cJSON *payload, int socket)
 
 static void acked(cJSON *row, const cJSON *payload, int socket)
 {
-	const cJSON *envelope = json_member(row, "envelope");
+	const cJSON *envelope = member_of(row, "envelope");
 
 	json_set_bool(row, "acked", true);
 	if (says_something(payload) && !json_true(envelope, "accepts_response_payload"))
@@ -175,13 +175,13 @@ void envelope_received(int socket, const char *text, size_t length)
 	entry = calls_add("ack", "ack");
 	json_set_text(entry, "envelope_id", id);
 	json_set_int(entry, "socket", socket);
-	if (json_member(ack, "payload"))
-		json_set(entry, "payload", cJSON_Duplicate(json_member(ack, "payload"), true));
+	if (member_of(ack, "payload"))
+		json_set(entry, "payload", cJSON_Duplicate(member_of(ack, "payload"), true));
 	row = delivery(id, socket, &rule);
 	if (!row)
 		police(rule, id, socket, "");
 	else
-		acked(row, json_member(ack, "payload"), socket);
+		acked(row, member_of(ack, "payload"), socket);
 }
 
 /* ---- unacked envelopes ---- */
@@ -210,7 +210,7 @@ static void hand_over(const cJSON *row)
 
 	if (setting_is("redeliver", "off") || was_acked(json_str(row, "envelope_id")))
 		return;
-	envelope = cJSON_Duplicate(json_member(row, "envelope"), true);
+	envelope = cJSON_Duplicate(member_of(row, "envelope"), true);
 	if (setting_is("redeliver", "new"))
 		json_set_text(envelope, "envelope_id", world_id("env"));
 	if (json_is(envelope, "type", "events_api")) {

@@ -38,7 +38,7 @@ void json_set_bool(cJSON *object, const char *name, bool value);
 int64_t json_int(const cJSON *object, const char *name, int64_t fallback);
 bool json_true(const cJSON *object, const char *name);
 /* The member, NULL if it is missing or null. */
-cJSON *json_member(const cJSON *object, const char *name);
+cJSON *member_of(const cJSON *object, const char *name);
 /* The text of a member, "" if missing. */
 const char *json_str(const cJSON *object, const char *name);
 bool json_is(const cJSON *object, const char *name, const char *text);

@@ -116,7 +116,7 @@ static bool shareable(struct call *c)
 		return call_fail(c, "not_in_channel");
 	if (json_true(channel, "is_archived"))
 		return call_fail(c, "posting_to_channel_denied");
-	if (json_member(c->args, "blocks") && call_text(c, "initial_comment")[0])
+	if (member_of(c->args, "blocks") && call_text(c, "initial_comment")[0])
 		return call_fail(c, "invalid_arguments");
 	return !call_text(c, "thread_ts")[0] ||
 	       world_message(call_text(c, "channel_id"), call_text(c, "thread_ts")) ||
@@ -164,7 +164,7 @@ static void share(const struct call *c, const cJSON *shared)
 /* Shared at once, although the answer does not say where: with the real Slack that takes time. */
 void files_completeUploadExternal(struct call *c)
 {
-	const cJSON *list = json_member(c->args, "files");
+	const cJSON *list = member_of(c->args, "files");
 	cJSON *shared;
 
 	if (!files_fit(c, list) || !shareable(c))

@@ -179,7 +179,7 @@ static void answer_by_fault(struct call *c, const cJSON *fault)
 		cJSON_ptr_clear(&c->answer);
 		(void)call_fail(c, json_text(fault, "error") ? json_text(fault, "error")
 		                                             : "internal_error");
-		json_overlay(c->answer, json_member(fault, "extra"));
+		json_overlay(c->answer, member_of(fault, "extra"));
 	} else if (json_is(fault, "what", "rate")) {
 		cJSON_ptr_clear(&c->answer);
 		(void)call_fail(c, "ratelimited");

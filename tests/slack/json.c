@@ -45,7 +45,7 @@ void json_set_bool(cJSON *object, const char *name, bool value)
 	json_set(object, name, cJSON_CreateBool(value));
 }
 
-cJSON *json_member(const cJSON *object, const char *name)
+cJSON *member_of(const cJSON *object, const char *name)
 {
 	cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
 
@@ -54,7 +54,7 @@ cJSON *json_member(const cJSON *object, const char *name)
 
 int64_t json_int(const cJSON *object, const char *name, int64_t fallback)
 {
-	const cJSON *item = json_member(object, name);
+	const cJSON *item = member_of(object, name);
 
 	if (cJSON_IsNumber(item))
 		return (int64_t)item->valuedouble;
@@ -65,7 +65,7 @@ int64_t json_int(const cJSON *object, const char *name, int64_t fallback)
 
 bool json_true(const cJSON *object, const char *name)
 {
-	const cJSON *item = json_member(object, name);
+	const cJSON *item = member_of(object, name);
 
 	if (cJSON_IsString(item))
 		return strcmp(item->valuestring, "true") == 0 ||

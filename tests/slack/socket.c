@@ -144,9 +144,9 @@ static void send_hello(struct sock *s)
 	                            " 'build_number': 10}, 'connection_info': {}}");
 
 	json_set_int(hello, "num_connections", open_sockets());
-	json_set_int(json_member(hello, "debug_info"), "approximate_connection_time",
+	json_set_int(member_of(hello, "debug_info"), "approximate_connection_time",
 	             setting_int("approximate_connection_time"));
-	json_set_text(json_member(hello, "connection_info"), "app_id", APP);
+	json_set_text(member_of(hello, "connection_info"), "app_id", APP);
 	s->hello = true;
 	s->hello_ms = 0;
 	json_set_int(note(s, "hello"), "num_connections", open_sockets());

@@ -59,7 +59,7 @@ const char *trigger_new(const char *user, const char *view, int64_t age_ms)
 static cJSON *trigger_of(struct call *c)
 {
 	const char *id = call_need(c, "trigger_id");
-	cJSON *trigger = id ? json_member(triggers, id) : NULL;
+	cJSON *trigger = id ? member_of(triggers, id) : NULL;
 
 	if (!id)
 		return NULL;
@@ -88,7 +88,7 @@ static const char *view_wrong(const cJSON *view, const cJSON *same, struct str *
 
 static bool view_fits(struct call *c, const cJSON *same)
 {
-	const cJSON *view = json_member(c->args, "view");
+	const cJSON *view = member_of(c->args, "view");
 	OWNED(str) struct str place = { 0 };
 	const char *wrong;
 
@@ -169,7 +169,7 @@ void views_open(struct call *c)
 	if (!trigger || !view_fits(c, NULL))
 		return;
 	json_set_bool(trigger, "used", true);
-	answer_view(c, view_new(json_member(c->args, "view"), NULL));
+	answer_view(c, view_new(member_of(c->args, "view"), NULL));
 }
 
 void views_push(struct call *c)
@@ -186,7 +186,7 @@ void views_push(struct call *c)
 	if (call_failed(c))
 		return;
 	json_set_bool(trigger, "used", true);
-	answer_view(c, view_new(json_member(c->args, "view"), under));
+	answer_view(c, view_new(member_of(c->args, "view"), under));
 }
 
 void views_update(struct call *c)
@@ -202,7 +202,7 @@ void views_update(struct call *c)
 		(void)call_fail(c, "hash_conflict");
 	if (call_failed(c) || !view_fits(c, view))
 		return;
-	view_fill(view, json_member(c->args, "view"));
+	view_fill(view, member_of(c->args, "view"));
 	answer_view(c, view);
 }
 
@@ -212,7 +212,7 @@ static bool is_input(const cJSON *view, const char *block_id)
 {
 	const cJSON *block;
 
-	cJSON_ArrayForEach (block, json_member(view, "blocks")) {
+	cJSON_ArrayForEach (block, member_of(view, "blocks")) {
 		if (json_is(block, "type", "input") && json_is(block, "block_id", block_id))
 			return true;
 	}
@@ -257,10 +257,10 @@ static bool ack_view_fits(const cJSON *sent, const cJSON *same, const char *enve
 void view_acked(cJSON *view, const cJSON *payload, const char *envelope_id, int socket)
 {
 	const char *action = json_str(payload, "response_action");
-	const cJSON *sent = json_member(payload, "view");
+	const cJSON *sent = member_of(payload, "view");
 
 	if (strcmp(action, "errors") == 0) {
-		show_errors(view, json_member(payload, "errors"), envelope_id, socket);
+		show_errors(view, member_of(payload, "errors"), envelope_id, socket);
 	} else if (strcmp(action, "update") == 0) {
 		if (ack_view_fits(sent, view, envelope_id, socket))
 			view_fill(view, sent);

@@ -23,14 +23,14 @@ cJSON *call_ok(struct call *c)
 {
 	if (!c->answer)
 		c->answer = cJSON_CreateObject();
-	if (!json_member(c->answer, "ok"))
+	if (!member_of(c->answer, "ok"))
 		json_set_bool(c->answer, "ok", true);
 	return c->answer;
 }
 
 bool call_failed(const struct call *c)
 {
-	return cJSON_IsFalse(json_member(c->answer, "ok"));
+	return cJSON_IsFalse(member_of(c->answer, "ok"));
 }
 
 bool call_fail(struct call *c, const char *error)
@@ -44,18 +44,18 @@ bool call_fail(struct call *c, const char *error)
 
 static cJSON *list_in(cJSON *object, const char *name)
 {
-	if (!json_member(object, name))
+	if (!member_of(object, name))
 		json_set(object, name, cJSON_CreateArray());
-	return json_member(object, name);
+	return member_of(object, name);
 }
 
 static cJSON *response_metadata(struct call *c)
 {
 	if (!c->answer)
 		c->answer = cJSON_CreateObject();
-	if (!json_member(c->answer, "response_metadata"))
+	if (!member_of(c->answer, "response_metadata"))
 		json_set(c->answer, "response_metadata", cJSON_CreateObject());
-	return json_member(c->answer, "response_metadata");
+	return member_of(c->answer, "response_metadata");
 }
 
 bool call_fail_at(struct call *c, const char *error, const struct str *place)
@@ -94,7 +94,7 @@ const char *call_need(struct call *c, const char *name)
 {
 	OWNED(str) struct str place = { 0 };
 
-	if (json_member(c->args, name) && (!json_text(c->args, name) || call_text(c, name)[0]))
+	if (member_of(c->args, name) && (!json_text(c->args, name) || call_text(c, name)[0]))
 		return call_text(c, name);
 	str_addf(&place, "missing required field: %s", name);
 	(void)call_fail_at(c, "invalid_arguments", &place);

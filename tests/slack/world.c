@@ -23,12 +23,12 @@ cJSON *world_messages(void)
 
 cJSON *world_user(const char *id)
 {
-	return json_member(users, id);
+	return member_of(users, id);
 }
 
 cJSON *world_channel(const char *id)
 {
-	return json_member(channels, id);
+	return member_of(channels, id);
 }
 
 void world_make(void)
@@ -132,7 +132,7 @@ cJSON *world_shown(const cJSON *message, bool all_metadata)
 	static const char *const OURS[] = { "channel", "deleted", "ephemeral_for", "client_msg_id",
 		                            "reply_broadcast" };
 	cJSON *shown = cJSON_Duplicate(message, true);
-	const cJSON *metadata = json_member(message, "metadata");
+	const cJSON *metadata = member_of(message, "metadata");
 
 	for (size_t i = 0; i < COUNT(OURS); i++)
 		cJSON_DeleteItemFromObjectCaseSensitive(shown, OURS[i]);

@@ -1,5 +1,6 @@
 /* mcp: messages, versions, tools and their arguments, without a process and without rows. */
 #include "call.h"
+#include "json_writer.h"
 #include "mcp.h"
 #include "rpc.h"
 #include "suite.h"

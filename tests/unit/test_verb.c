@@ -53,7 +53,10 @@ START_TEST(a_synonym_is_an_order_only_alone)
 	ck_assert_pstr_eq(word_of("No "), "no");
 	ck_assert_pstr_eq(word_of("ok, rename it"), NULL);
 	ck_assert_pstr_eq(word_of("no tabs please"), NULL);
-	ck_assert_pstr_eq(word_of("yes 01911111"), NULL);
+	ck_assert_pstr_eq(word_of("yes 01911111"), "yes"); /* as they are told to write it */
+	ck_assert_pstr_eq(word_of("no 01911111-000x "), "no");
+	ck_assert_pstr_eq(word_of("yes 01911111 of course"), NULL);
+	ck_assert_pstr_eq(word_of("ok 2048"), NULL);
 }
 END_TEST
 
@@ -74,6 +77,12 @@ START_TEST(a_word_may_be_an_id_from_four_characters_on)
 		{ "0190-", 5, true },
 		{ "1000 lines", 4, false },
 		{ "0190x", 0, false },
+		{ "01911111-000x go", 13, true }, /* mistyped */
+		{ "O1911l11 go", 8, true },
+		{ "01911111x", 9, true },
+		{ "release2024x", 0, false },
+		{ "3rd-party-libs", 0, false },
+		{ "http2over443", 0, false },
 		{ "", 0, false },
 	};
 

@@ -1,6 +1,7 @@
 #include "hook_case.h"
 
 #include "err.h"
+#include "gate_wire.h"
 #include "io.h"
 #include "json.h"
 
@@ -246,21 +247,36 @@ static char *next_line(struct front *f)
 	return line;
 }
 
+/* Whose hook it is, from its greeting. */
+static void know(struct front *f, const char *greeting)
+{
+	OWNED(cJSON_ptr) cJSON *hello = cJSON_Parse(greeting);
+
+	ck_assert_msg(cJSON_HasObjectItem(hello, "agent-intercom"), "%s", greeting);
+	f->host = gate_host_named(json_text(hello, "hook"));
+	ck_assert_ptr_nonnull(f->host);
+	(void)snprintf(f->event, sizeof(f->event), "%s", json_text(hello, "event"));
+}
+
 const char *front_hears(struct front *f)
 {
-	static char *question;
-	OWNED(char_ptr) char *hello = NULL;
+	static struct str question;
+	OWNED(char_ptr) char *hello = NULL, *params = NULL, *input = NULL;
 	struct pollfd p = { .fd = f->listener, .events = POLLIN };
 
 	ck_assert_msg(poll(&p, 1, AGENT_PATIENCE_MS) == 1, "no hook comes");
 	f->fd = accept4(f->listener, NULL, NULL, SOCK_CLOEXEC);
 	ck_assert_int_ge(f->fd, 0);
 	hello = next_line(f);
-	ck_assert_msg(strstr(hello, "\"agent-intercom\":1") != NULL, "%s", hello);
+	know(f, hello);
 	front_says(f, "{\"agent-intercom\":1,\"key\":\"k\"}\n");
-	free(question);
-	question = next_line(f);
-	return question;
+	params = next_line(f);
+	input = next_line(f);
+	str_clear(&question);
+	gate_wire_add_question(&question, params, strlen(params));
+	question.length -= strlen("}}");
+	str_addf(&question, ",\"input\":%s}}", input);
+	return question.bytes;
 }
 
 void front_says(const struct front *f, const char *bytes)
@@ -268,12 +284,20 @@ void front_says(const struct front *f, const char *bytes)
 	(void)io_write_all(f->fd, bytes, strlen(bytes));
 }
 
+void front_words(const struct front *f, const char *message)
+{
+	OWNED(str) struct str words = { 0 };
+
+	gate_wire_add_message(&words, f->host, f->event, message, strlen(message));
+	front_says(f, str_text(&words));
+}
+
 void front_answers(const struct front *f, const char *result)
 {
-	OWNED(str) struct str line = { 0 };
+	OWNED(str) struct str message = { 0 };
 
-	str_addf(&line, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}\n", result);
-	front_says(f, str_text(&line));
+	str_addf(&message, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}", result);
+	front_words(f, str_text(&message));
 }
 
 void front_hangs_up(struct front *f)

@@ -3,6 +3,7 @@
 #ifndef HOOK_CASE_H
 #define HOOK_CASE_H
 
+#include "gate_host.h"
 #include "process.h"
 #include "str.h"
 #include "suite.h"
@@ -44,13 +45,17 @@ void is_said(struct hook *h, const char *said);
 struct front {
 	int listener, fd;
 	struct str in;
+	const struct gate_host *host; /* of the hook that has come */
+	char event[40];
 };
 
 struct front given_front(void);
-/* Waits for the next hook, and for its greeting and its question; returns the question. */
+/* Waits for the next hook, and for its greeting and its question; returns the question, with the
+ * input as params.input. */
 const char *front_hears(struct front *f);
 void front_says(const struct front *f, const char *bytes);
-/* Answers with a result, JSON. */
+/* Says what mcp-front would make of a message of JSON-RPC, and of a result. */
+void front_words(const struct front *f, const char *message);
 void front_answers(const struct front *f, const char *result);
 void front_hangs_up(struct front *f);
 /* As if it were killed: nobody listens any more. */

@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "json_writer.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -2,6 +2,7 @@
 #include "hook_case.h"
 
 #include "err.h"
+#include "gate_wire.h"
 #include "json.h"
 
 #include <stdlib.h>
@@ -144,12 +145,12 @@ START_TEST(progress_is_shown_by_a_host_that_takes_it_and_by_no_other)
 {
 	static const char WAITS[] =
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"message\":"
-	    "\"waiting for approval\"}}\n";
+	    "\"waiting for approval\"}}";
 	struct hook h = given_hook("copilot preToolUse", "{\"toolName\":\"bash\",\"toolArgs\":{}}");
 
 	(void)front_hears(&front);
-	front_says(&front, WAITS);
-	front_says(&front, WAITS);
+	front_words(&front, WAITS);
+	front_words(&front, WAITS);
 	front_answers(&front, "{\"decision\":\"allow\"}");
 	is_said(&h, "{\"type\":\"progress\",\"message\":\"waiting for approval\","
 	            "\"temporary\":true}\n{\"type\":\"progress\",\"message\":\"waiting for "
@@ -158,27 +159,37 @@ START_TEST(progress_is_shown_by_a_host_that_takes_it_and_by_no_other)
 
 	h = given_hook("claude PreToolUse", WRITE);
 	(void)front_hears(&front);
-	front_says(&front, WAITS);
+	front_words(&front, WAITS);
 	front_answers(&front, "{\"decision\":\"none\"}");
 	is_said(&h, "");
 }
 END_TEST
 
-START_TEST(an_answer_may_come_in_pieces_and_after_other_lines)
+START_TEST(an_answer_may_come_in_pieces)
 {
 	struct hook h = given_hook("claude PreToolUse", WRITE);
-	static const char LINES[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n"
-	                            "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n"
-	                            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":"
-	                            "\"deny\",\"reason\":\"pieces\"}}\n";
+	OWNED(str) struct str words = { 0 };
 	char byte[2] = "";
 
 	(void)front_hears(&front);
-	for (const char *at = LINES; *at; at++) {
+	gate_wire_add_failure(&words, front.host, front.event, "pieces");
+	for (const char *at = str_text(&words); *at; at++) {
 		byte[0] = *at;
 		front_says(&front, byte);
 	}
-	is_denied(&h, "pieces");
+	is_denied(&h, "agent-intercom: pieces");
+}
+END_TEST
+
+START_TEST(a_reason_of_several_lines_arrives_as_it_is)
+{
+	struct hook h = given_hook("claude PreToolUse", WRITE);
+
+	(void)front_hears(&front);
+	front_answers(&front, "{\"decision\":\"deny\",\"reason\":\"one\\n\\n>two\\n=0\"}");
+	ck_assert_int_eq(hook_end(&h), 2);
+	ck_assert_str_eq(str_text(&h.why), "one\n\n>two\n=0\n");
+	hook_clear(&h);
 }
 END_TEST
 
@@ -215,7 +226,8 @@ int main(void)
 	tcase_add_test(c, a_host_that_did_not_say_that_it_can_end_is_denied_instead);
 	tcase_add_test(c, line_breaks_between_parts_of_the_json_do_not_break_the_line);
 	tcase_add_test(c, progress_is_shown_by_a_host_that_takes_it_and_by_no_other);
-	tcase_add_test(c, an_answer_may_come_in_pieces_and_after_other_lines);
+	tcase_add_test(c, an_answer_may_come_in_pieces);
+	tcase_add_test(c, a_reason_of_several_lines_arrives_as_it_is);
 	tcase_add_test(c, an_input_of_nearly_4_mib_is_asked_about);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -3,6 +3,7 @@
 #include "agent.h"
 #include "hook_case.h"
 #include "json.h"
+#include "json_writer.h"
 #include "relay.h"
 
 #include <signal.h>

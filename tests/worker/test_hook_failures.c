@@ -23,30 +23,22 @@ static void setup(void)
 
 START_TEST(an_answer_that_makes_no_sense_is_a_deny)
 {
-	static const struct {
-		const char *line, *why;
-	} BAD[] = {
-		{ "garbage\n", "not valid JSON" },
-		{ "[1]\n", "not valid JSON" },
-		{ "{\"id\":1}\n", "has no result" },
-		{ "{\"id\":1,\"result\":7}\n", "has no result" },
-		{ "{\"id\":1,\"result\":{}}\n", "no decision" },
-		{ "{\"id\":1,\"result\":{\"decision\":\"perhaps\"}}\n", "no decision" },
-		{ "{\"id\":1,\"result\":{\"decision\":1}}\n", "no decision" },
-		{ "{\"id\":1,\"result\":{\"decision\":\"allow\",\"input\":\"x\"}}\n", "no object" },
-		{ "{\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no such method\"}}\n",
-		  "no such method" },
-		{ "{\"id\":1,\"error\":{}}\n", "without a reason" },
-		{ "{\"id\":1,\"error\":{},\"result\":{\"decision\":\"allow\"}}\n",
-		  "without a reason" },
+	static const char *const BAD[] = {
+		"garbage\n",
+		"\n",
+		"=\n",
+		"=x\n",
+		"=10\n",
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":\"allow\"}}\n",
+		">{\"decision\":\"allow\"}\n~\n",
 	};
 
 	for (size_t i = 0; i < COUNT(BAD); i++) {
 		struct hook h = given_hook("claude PreToolUse", WRITE);
 
 		(void)front_hears(&front);
-		front_says(&front, BAD[i].line);
-		is_denied(&h, BAD[i].why);
+		front_says(&front, BAD[i]);
+		is_denied(&h, "could not be understood");
 		front_hangs_up(&front);
 	}
 }
@@ -60,9 +52,19 @@ START_TEST(an_answer_that_is_too_long_is_a_deny)
 
 	memset(piece, 'a', MIB);
 	(void)front_hears(&front);
+	front_says(&front, ">");
 	for (int i = 0; i < TOO_MANY; i++)
 		front_says(&front, piece);
-	front_says(&front, "\n");
+	front_says(&front, "\n=0\n");
+	is_denied(&h, "longer than");
+	front_hangs_up(&front);
+	h = given_hook("claude PreToolUse", WRITE);
+	(void)front_hears(&front);
+	for (int i = 0; i < TOO_MANY; i++) {
+		front_says(&front, ">");
+		front_says(&front, piece);
+		front_says(&front, "\n");
+	}
 	is_denied(&h, "longer than");
 }
 END_TEST
@@ -87,10 +89,8 @@ START_TEST(only_a_front_that_is_away_is_down)
 
 	(void)front_hears(&front);
 	front_says(&front, "garbage\n");
-	is_denied(&h, "not valid JSON");
+	is_denied(&h, "could not be understood");
 	front_hangs_up(&front);
-	h = given_hook("claude PreToolUse --deadline 1 --when-down allow", "garbage");
-	is_denied(&h, "not valid JSON");
 	h = given_hook("claude PreToolUse --deadline 1 --when-down allow", WRITE);
 	(void)front_hears(&front);
 	is_denied(&h, "no answer in time");
@@ -129,7 +129,7 @@ START_TEST(a_front_killed_while_the_hook_waits_is_followed_by_the_next)
 	OWNED(char_ptr) char *first = xstrdup(front_hears(&front));
 	const char *second;
 
-	front_says(&front, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":\"al");
+	front_says(&front, ">{\"hookSpecificOutput\":{}}\n!half of it\n=");
 	front_ends(&front);
 	(void)poll(NULL, 0, 200);
 	front = given_front();
@@ -179,28 +179,6 @@ START_TEST(an_input_that_never_ends_is_a_deny)
 	is_denied(&h, "does not end");
 	h = hook_start("claude PreToolUse --deadline 1");
 	is_denied(&h, "does not end");
-}
-END_TEST
-
-START_TEST(an_input_that_is_no_json_of_the_event_is_a_deny)
-{
-	static const struct {
-		const char *input, *why;
-	} BAD[] = {
-		{ "", "not valid JSON" },
-		{ "{\"tool_name\":\"Bash\"", "not valid JSON" },
-		{ "{\"tool_name\":\"Bash\"} x", "something follows" },
-		{ "{\"tool_name\":\"Bash\"}\n{}", "something follows" },
-		{ "{}", "names no tool" },
-		{ "{\"tool_name\":\"Bash\",\"hook_event_name\":\"Stop\"}", "is of Stop" },
-		{ "{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"\\u0000\"}}", "NUL" },
-	};
-
-	for (size_t i = 0; i < COUNT(BAD); i++) {
-		struct hook h = given_hook("claude PreToolUse", BAD[i].input);
-
-		is_denied(&h, BAD[i].why);
-	}
 }
 END_TEST
 
@@ -299,11 +277,10 @@ START_TEST(other_events_never_fail_the_host)
 		                              "claude PostToolUse --deadline 1",
 		                              "claude Notification --deadline 1",
 		                              "claude SessionEnd --deadline x",
-		                              "codex Stop",
 		                              "gemini AfterAgent --deadline 1" };
 
 	for (size_t i = 0; i < COUNT(EVENTS); i++) {
-		struct hook h = given_hook(EVENTS[i], "garbage");
+		struct hook h = given_hook(EVENTS[i], "{}"); /* the front says nothing */
 
 		is_said(&h, "");
 	}
@@ -417,7 +394,6 @@ int main(void)
 	tcase_add_test(c, a_question_that_ends_every_front_is_not_asked_for_ever);
 	tcase_add_test(c, a_signal_is_answered_with_a_deny);
 	tcase_add_test(c, an_input_that_never_ends_is_a_deny);
-	tcase_add_test(c, an_input_that_is_no_json_of_the_event_is_a_deny);
 	tcase_add_test(c, an_input_that_is_too_long_is_a_deny);
 	tcase_add_test(c, a_host_that_is_gone_is_not_waited_for);
 	tcase_add_test(c, an_allow_that_nobody_reads_is_none);

@@ -1,6 +1,7 @@
 /* The real program hook with the whole system: asked, approved, written by the agent itself,
  * compared; and the same while mcp-front, or everything, dies. */
 #include "agent.h"
+#include "err.h"
 #include "hook_case.h"
 #include "relay.h"
 
@@ -71,6 +72,62 @@ START_TEST(an_edit_is_asked_approved_written_and_compared)
 }
 END_TEST
 
+/* The front reads what the host says: each of these is a deny with its reason, or silence. */
+START_TEST(an_input_that_is_no_json_of_the_event_is_a_deny)
+{
+	static const struct {
+		const char *input, *why;
+	} BAD[] = {
+		{ "", "not valid JSON" },
+		{ "garbage", "not valid JSON" },
+		{ "[]", "object" },
+		{ "{\"tool_name\":\"Bash\"", "not valid JSON" },
+		{ "{\"tool_name\":\"Bash\"} x", "something follows" },
+		{ "{\"tool_name\":\"Bash\"}\n{}", "something follows" },
+		{ "{\"tool_name\":\"Bash\"},\"env\":{}", "something follows" },
+		{ "{\"tool_name\":\"Bash\",\"tool_name\":\"Read\"}", "twice" },
+		{ "{}", "names no tool" },
+		{ "{\"tool_name\":\"Bash\",\"hook_event_name\":\"Stop\"}", "is of Stop" },
+		{ "{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"\\u0000\"}}", "NUL" },
+		{ "{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"\xff\"}}", "UTF-8" },
+	};
+	char before[600], after[600];
+
+	site = given_running_site();
+	(void)snprintf(before, sizeof(before), "claude PreToolUse --when-down allow --db %s",
+	               site.database);
+	(void)snprintf(after, sizeof(after), "claude Stop --db %s", site.database);
+	for (size_t i = 0; i < COUNT(BAD); i++) {
+		struct hook h = given_hook(before, BAD[i].input);
+
+		is_denied(&h, BAD[i].why);
+		if (strstr(BAD[i].why, "of Stop"))
+			continue;
+		h = given_hook(after, i ? "garbage" : "");
+		is_said(&h, "");
+	}
+	expect("SELECT count(*) FROM gate_call", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_environment_that_is_too_long_is_a_deny)
+{
+	enum { BYTES = 70000 };
+	OWNED(char_ptr) char *folder = xcalloc(BYTES + 1, 1);
+	struct hook h;
+
+	site = given_running_site();
+	memset(folder, '/', BYTES);
+	(void)setenv("CLAUDE_PROJECT_DIR", folder, 1);
+	h = writing("PreToolUse", "one\\n");
+	is_denied(&h, "longer than 64 KiB");
+	(void)unsetenv("CLAUDE_PROJECT_DIR");
+	expect("SELECT count(*) FROM gate_call", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_rejection_reaches_the_agent)
 {
 	struct hook h;
@@ -122,6 +179,8 @@ int main(void)
 	TCase *c = store_case(s, "hook_whole", 60);
 
 	tcase_add_test(c, an_edit_is_asked_approved_written_and_compared);
+	tcase_add_test(c, an_input_that_is_no_json_of_the_event_is_a_deny);
+	tcase_add_test(c, an_environment_that_is_too_long_is_a_deny);
 	tcase_add_test(c, a_rejection_reaches_the_agent);
 	tcase_add_test(c, a_hook_waits_on_when_the_front_is_killed);
 	tcase_add_test(c, a_hook_waits_on_when_everything_is_killed_and_started_again);

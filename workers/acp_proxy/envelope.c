@@ -1,4 +1,5 @@
 #include "envelope.h"
+#include "json_writer.h"
 
 #include <math.h>
 #include <string.h>

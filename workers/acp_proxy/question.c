@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "gate_host.h"
 #include "instance.h"
+#include "json.h"
 #include "json_writer.h"
 #include "log.h"
 #include "message.h"

@@ -1,5 +1,6 @@
 #include "subject.h"
 
+#include "json.h"
 #include "json_writer.h"
 
 #include <stdlib.h>

@@ -1,17 +1,16 @@
 /* hook (`agent-intercom hook HOST EVENT`): what an agent's host runs before and after its tools and
  * around its turns.
  *
- * Reads the host's JSON on stdin, asks mcp-front over its Unix socket, waits, and says the answer
- * in the host's words. Before a tool, whatever goes wrong is a deny with its reason; at other
- * events it is silence. It opens no database and links neither SQLite nor libcurl: it runs at every
- * call of every tool.
+ * Takes the host's JSON from stdin to mcp-front, over its Unix socket, waits, and says the answer,
+ * which the front words as the host needs it. Before a tool, whatever goes wrong is a deny with its
+ * reason; at other events it is silence. It runs at every call of every tool: so it loads no
+ * library, not even the C library, and parses nothing.
  *
  * Reads and writes no table. Outside: stdin, stdout, stderr, <run>/mcp.sock. */
 #include "clock.h"
 #include "gate_answer.h"
 #include "gate_canary.h"
-#include "gate_defer.h"
-#include "gate_input.h"
+#include "gate_wire.h"
 #include "instance.h"
 #include "io.h"
 #include "last_word.h"
@@ -27,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <sysexits.h>
@@ -45,6 +45,7 @@ struct hook {
 	const char *host_name, *event; /* as they were given */
 	const struct gate_host *host; /* NULL: not known */
 	bool gates; /* the host waits for our leave */
+	bool may_end; /* before a tool: the host's process may end with the call */
 	bool when_down_allow;
 	const char *seconds; /* --deadline */
 	const char *unknown; /* why the system could not be found, from agent-intercom */
@@ -198,6 +199,7 @@ static int identify(struct hook *h, struct err *e)
 		event = gate_host_event(h->host, h->event);
 	if (event)
 		h->gates = event->event == GATE_PRE_TOOL || event->event == GATE_PERMISSION;
+	h->may_end = event && event->event == GATE_PRE_TOOL;
 	if (!h->event || event)
 		return 0;
 	if (!h->host)
@@ -235,7 +237,7 @@ static int read_input(const struct hook *h, struct str *in, struct err *e)
 {
 	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
 	int64_t until = clock_monotonic_ms() + INPUT_MS;
-	char bytes[READ_BYTES];
+	static char bytes[READ_BYTES]; /* on the stack each of its pages would be touched */
 
 	if (until > h->deadline_ms)
 		until = h->deadline_ms;
@@ -252,40 +254,28 @@ static int read_input(const struct hook *h, struct str *in, struct err *e)
 			return err_errno(e, ERR_INPUT, "the hook's input cannot be read");
 		if (n == 0)
 			return 0;
-		if (in->length <= GATE_INPUT_BYTES)
+		if (in->length <= GATE_WIRE_INPUT_BYTES)
 			str_add_bytes(in, bytes, (size_t)n);
 	}
 }
 
-/* JSON allows line breaks between its parts, a line does not. An object ends with its brace. */
+/* JSON allows line breaks between its parts, a line does not; its texts have none. */
 static void make_one_line(struct str *json)
 {
-	while (json->length && json->bytes[json->length - 1] != '}')
-		json->bytes[--json->length] = '\0';
 	for (size_t i = 0; i < json->length; i++)
 		if (json->bytes[i] == '\n' || json->bytes[i] == '\r')
 			json->bytes[i] = ' ';
 }
 
-static int take_input(const struct hook *h, struct str *bytes, pid_t *ret_process, struct err *e)
+static int take_input(const struct hook *h, struct str *bytes, struct err *e)
 {
-	OWNED(gate_input) struct gate_input in = { 0 };
-
-	if (read_input(h, bytes, e) ||
-	    gate_input_read(h->host, h->event, str_text(bytes), bytes->length, &in, e))
+	if (read_input(h, bytes, e))
 		return -1;
-	*ret_process = gate_defer_process(&in);
+	if (bytes->length > GATE_WIRE_INPUT_BYTES)
+		return err_set(e, ERR_INPUT, "the hook's input is longer than %d bytes",
+		               (int)GATE_WIRE_INPUT_BYTES);
 	make_one_line(bytes);
 	return 0;
-}
-
-/* Whether the host's process can end with this call. */
-static bool can_defer(const struct hook *h, const struct str *bytes)
-{
-	OWNED(gate_input) struct gate_input in = { 0 };
-
-	return !gate_input_read(h->host, h->event, str_text(bytes), bytes->length, &in, NULL) &&
-	       gate_defer_may(&in);
 }
 
 /* ---- the system ---- */
@@ -348,43 +338,47 @@ static void find_system(const struct hook *h, char **argv)
 
 /* ---- the question ---- */
 
-static int read_verdict(const cJSON *result, struct gate_verdict *v, struct err *e)
+/* Whether the host's process can end with this call: its transcript says so. hook-ends reads it. */
+static bool can_end(const struct question *q)
 {
-	const char *decision = json_text(result, "decision");
-	const cJSON *input = cJSON_GetObjectItemCaseSensitive(result, "input");
+	OWNED(str) struct str path = { 0 };
+	int fd = memfd_create("input", MFD_CLOEXEC), status = -1;
+	pid_t pid = -1;
 
-	*v = (struct gate_verdict){ .reason = json_text(result, "reason"),
-		                    .context = json_text(result, "context"),
-		                    .go_on = json_text(result, "continue") };
-	if (!decision || !gate_decision_of(decision, &v->decision))
-		return err_set(e, ERR_BUG, "agent-intercom's answer has no decision");
-	if (input && !cJSON_IsNull(input) && !cJSON_IsObject(input))
-		return err_set(e, ERR_BUG,
-		               "agent-intercom's answer has an input that is no object");
-	if (cJSON_IsObject(input))
-		v->input = input;
-	return 0;
+	if (fd >= 0 && !paths_bin(&path, NULL) &&
+	    !io_write_all(fd, q->bytes.bytes, q->bytes.length) && lseek(fd, 0, SEEK_SET) == 0) {
+		str_add(&path, "/hook-ends");
+		pid = fork();
+	}
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)dup2(fd, STDIN_FILENO);
+		(void)execl(path.bytes, path.bytes, q->host->name, q->event, (char *)NULL);
+		_exit(EX_OSFILE);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	io_shut(&fd);
+	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EX_OK;
 }
 
 /* Asks; where the host's process cannot end with this call, it waits after all. */
-static int ask(const struct hook *h, struct question *q, cJSON **ret, struct gate_verdict *v,
-               struct err *e)
+static int ask(struct question *q, struct gate_answer *answer, struct err *e)
 {
-	for (;;) {
-		if (question_ask(q, ret, e))
-			return -1;
-		if (read_verdict(*ret, v, e))
-			fail(h, e);
-		if (v->decision != GATE_DEFER || (q->process && can_defer(h, &q->bytes)))
-			return 0;
-		if (!q->process)
-			break;
-		cJSON_Delete(*ret);
-		*ret = NULL;
-		q->process = 0;
+	static const struct gate_verdict ENDS = { .decision = GATE_DEFER };
+
+	if (question_ask(q, answer, e))
+		return -1;
+	if (!q->process || !q->ends)
+		return 0; /* a process that cannot end is denied */
+	if (can_end(q)) {
+		gate_answer_clear(answer);
+		gate_answer_write(q->host, q->event, &ENDS, answer);
+		return 0;
 	}
-	v->decision = GATE_DENY; /* nobody said that it could end */
-	return 0;
+	gate_answer_clear(answer);
+	q->process = 0;
+	return question_ask(q, answer, e);
 }
 
 static bool may_open(const struct hook *h, const struct question *q)
@@ -392,51 +386,50 @@ static bool may_open(const struct hook *h, const struct question *q)
 	return h->when_down_allow && h->host && !q->reached && !q->abandoned;
 }
 
-static _Noreturn void answer(const struct hook *h, const struct gate_verdict *v)
+static _Noreturn void say_nothing(const struct hook *h)
 {
-	OWNED(gate_answer) struct gate_answer words = { 0 };
+	static const struct gate_verdict NONE = { .decision = GATE_NONE };
+	OWNED(gate_answer) struct gate_answer answer = { 0 };
 
-	gate_answer_write(h->host, h->event, v, &words);
-	finish(&words);
+	gate_answer_write(h->host, h->event, &NONE, &answer);
+	finish(&answer);
 }
 
 /* The host runs as a canary: what it does is denied, and nobody is asked or told. */
 static _Noreturn void refuse_canary(const struct hook *h, const char *word)
 {
-	const struct gate_verdict none = { .decision = GATE_NONE };
 	struct err e = { 0 };
 
 	if (!h->gates)
-		answer(h, &none);
+		say_nothing(h);
 	err_tell(&e, ERR_INPUT, "nothing is let through to a canary: %.80s", word);
 	fail(h, &e);
 }
 
 static _Noreturn void run(const struct hook *h)
 {
-	OWNED(cJSON_ptr) cJSON *result = NULL;
+	OWNED(gate_answer) struct gate_answer answer = { 0 };
 	struct question q = { .system = &h->system,
 		              .host = h->host,
 		              .event = h->event,
 		              .waits = h->gates,
+		              .process = h->may_end ? gate_host_process(h->host) : 0,
 		              .deadline_ms = h->deadline_ms };
-	const struct gate_verdict none = { .decision = GATE_NONE };
 	const char *canary = getenv(GATE_CANARY_VARIABLE);
-	struct gate_verdict v;
 	struct err e = { 0 };
 
-	if (take_input(h, &q.bytes, &q.process, &e))
+	if (take_input(h, &q.bytes, &e))
 		fail(h, &e);
 	if (canary)
 		refuse_canary(h, canary);
-	if (h->unknown || ask(h, &q, &result, &v, &e)) {
+	if (h->unknown || ask(&q, &answer, &e)) {
 		if (may_open(h, &q))
-			answer(h, &none);
+			say_nothing(h);
 		if (h->unknown)
 			err_tell(&e, ERR_INPUT, "%s", h->unknown);
 		fail(h, &e);
 	}
-	answer(h, &v);
+	finish(&answer);
 }
 
 /* A descriptor that we open must not become our stdout. */

@@ -1,11 +1,10 @@
 #include "question.h"
 
 #include "clock.h"
-#include "gate_answer.h"
+#include "gate_wire.h"
 #include "instance.h"
 #include "io.h"
 #include "json_writer.h"
-#include "lines.h"
 #include "paths.h"
 #include "reach.h"
 
@@ -35,10 +34,9 @@ enum {
 struct wire {
 	struct question *q;
 	int fd;
-	struct lines lines;
-	bool greeted;
-	cJSON *reply; /* the whole answer */
-	struct err why; /* of kind ERR_NONE: none; else it is broken for good */
+	struct str heard; /* that is not taken yet */
+	bool greeted, is_whole;
+	struct gate_answer *answer;
 };
 
 /* ---- the system ---- */
@@ -71,79 +69,91 @@ static int connect_to(const struct question *q)
 
 /* ---- what we say ---- */
 
-/* The greeting and the question; no answer is awaited in between. */
+/* All at once: no answer is awaited in between. */
 static void word(const struct question *q, struct str *out)
 {
 	json_object(out);
 	json_member_int(out, "agent-intercom", 1);
 	json_member(out, "hook", q->host->name);
+	json_member(out, "event", q->event);
 	json_object_end(out);
 	str_add_char(out, '\n');
 	json_object(out);
-	json_member(out, "jsonrpc", "2.0");
-	json_member_int(out, "id", 1);
-	json_member(out, "method", "intercom/hook");
-	json_member_object(out, "params");
 	json_member(out, "host", q->host->name);
 	json_member(out, "event", q->event);
 	json_member(out, "helper", INSTANCE_BUILD);
 	json_member_int(out, "deadline_ms", q->deadline_ms - clock_monotonic_ms());
 	if (q->process)
 		json_member_int(out, "process", q->process);
-	json_member_raw(out, "input", str_text(&q->bytes));
 	gate_host_add_variables(q->host, out);
 	json_object_end(out);
-	json_object_end(out);
+	str_add_char(out, '\n');
+	str_add_bytes(out, q->bytes.bytes, q->bytes.length);
 	str_add_char(out, '\n');
 }
 
 /* ---- what we hear ---- */
 
-static void tell_progress(struct wire *w, const cJSON *message)
+static int take_status(struct wire *w, const char *line, size_t length)
 {
-	const cJSON *params = cJSON_GetObjectItemCaseSensitive(message, "params");
-	const char *text = json_text(params, "message");
-	OWNED(str) struct str line = { 0 };
-
-	if (!text)
-		return;
-	gate_answer_progress(w->q->host, text, &line);
-	if (line.length && io_write_all(STDOUT_FILENO, line.bytes, line.length))
-		w->q->abandoned = true;
+	if (length != 2 || line[1] < '0' || line[1] > '9')
+		return -1;
+	w->answer->status = line[1] - '0';
+	w->is_whole = true;
+	return 0;
 }
 
-static bool is_ours(const cJSON *message)
+/* Takes a line with its end. 0, or -1: it makes no sense. */
+static int take_line(struct wire *w, const char *line, size_t length)
 {
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
-
-	return cJSON_IsNumber(id) && id->valuedouble == 1;
+	switch (line[0]) {
+	case GATE_WIRE_GREETING:
+		if (w->greeted)
+			return -1; /* one of another version */
+		w->greeted = true;
+		return 0;
+	case GATE_WIRE_NOW:
+		w->q->abandoned |= io_write_all(STDOUT_FILENO, line + 1, length) != 0;
+		return 0;
+	case GATE_WIRE_OUT:
+		str_add_bytes(&w->answer->out, line + 1, length);
+		return 0;
+	case GATE_WIRE_WHY:
+		str_add_bytes(&w->answer->err, line + 1, length);
+		return 0;
+	case GATE_WIRE_ENDS:
+		w->q->ends = true;
+		return 0;
+	case GATE_WIRE_STATUS:
+		return take_status(w, line, length);
+	default:
+		return -1;
+	}
 }
 
-static bool take_line(void *arg, const char *line, size_t length)
+/* Takes the lines that are whole. 0, or -1 with e: they make no sense. */
+static int take_lines(struct wire *w, struct err *e)
 {
-	struct wire *w = arg;
-	OWNED(cJSON_ptr) cJSON *message = NULL;
-	const char *method;
+	const char *at = str_text(&w->heard), *all = at + w->heard.length, *end;
 
-	if (!line) {
-		err_tell(&w->why, ERR_BUG, "its answer is longer than %d MiB", REPLY_BYTES >> 20);
-		return false;
+	for (; !w->is_whole && (end = memchr(at, '\n', (size_t)(all - at))); at = end + 1) {
+		if (take_line(w, at, (size_t)(end - at)))
+			return err_set(e, ERR_BUG, "agent-intercom could not be understood");
+		if (w->q->abandoned)
+			return err_set(e, ERR_AGAIN, "the host no longer waits for an answer");
 	}
-	message = json_read(line, length, NULL);
-	if (!cJSON_IsObject(message)) {
-		err_tell(&w->why, ERR_BUG, "its answer is not valid JSON");
-		return false;
-	}
-	method = json_text(message, "method");
-	if (method && strcmp(method, "notifications/progress") == 0)
-		tell_progress(w, message);
-	if (method || !is_ours(message)) {
-		w->greeted |= cJSON_HasObjectItem(message, "agent-intercom");
-		return !w->q->abandoned;
-	}
-	w->reply = message;
-	message = NULL;
-	return false;
+	w->heard.length = (size_t)(all - at);
+	memmove(w->heard.bytes, at, w->heard.length);
+	return 0;
+}
+
+static int take_bytes(struct wire *w, const char *bytes, size_t length, struct err *e)
+{
+	str_add_bytes(&w->heard, bytes, length);
+	if (w->heard.length + w->answer->out.length + w->answer->err.length > REPLY_BYTES)
+		return err_set(e, ERR_BUG, "agent-intercom's answer is longer than %d MiB",
+		               REPLY_BYTES >> 20);
+	return memchr(bytes, '\n', length) ? take_lines(w, e) : 0;
 }
 
 /* ---- waiting ---- */
@@ -175,11 +185,11 @@ static int await(struct wire *w, int64_t until_ms)
 /* Reads until the answer is whole. 1 it is, 0 the connection is lost, -1 no more is to come. */
 static int hear(struct wire *w, struct err *e)
 {
-	char bytes[READ_BYTES];
+	static char bytes[READ_BYTES];
 	ssize_t n;
 	int got;
 
-	while (!w->reply) {
+	while (!w->is_whole) {
 		got = await(w, w->q->deadline_ms);
 		if (got < 0)
 			return err_set(e, ERR_AGAIN, "the host no longer waits for an answer");
@@ -192,37 +202,17 @@ static int hear(struct wire *w, struct err *e)
 			continue;
 		if (n <= 0)
 			return 0;
-		if (!lines_feed(&w->lines, bytes, (size_t)n, take_line, w) && !w->reply)
-			return err_set(e, ERR_BUG, "agent-intercom could not be understood: %s",
-			               w->q->abandoned ? "the host is gone" : w->why.text);
+		if (take_bytes(w, bytes, (size_t)n, e))
+			return -1;
 	}
 	return 1;
 }
 
 static void wire_clear(struct wire *w)
 {
-	cJSON_Delete(w->reply);
-	lines_clear(&w->lines);
+	str_clear(&w->heard);
 	if (w->fd >= 0)
 		(void)close(w->fd);
-}
-
-static int take_result(struct wire *w, cJSON **ret, struct err *e)
-{
-	const cJSON *error = cJSON_GetObjectItemCaseSensitive(w->reply, "error");
-	const char *text = json_text(error, "message");
-	cJSON *result;
-
-	if (error)
-		return err_set(e, ERR_INPUT, "%s",
-		               text ? text : "agent-intercom refused without a reason");
-	result = cJSON_DetachItemFromObjectCaseSensitive(w->reply, "result");
-	if (!cJSON_IsObject(result)) {
-		cJSON_Delete(result);
-		return err_set(e, ERR_BUG, "agent-intercom's answer has no result");
-	}
-	*ret = result;
-	return 0;
 }
 
 /* A front that does not read must not hold us longer than the deadline. */
@@ -235,10 +225,9 @@ static int send_all(const struct wire *w, const struct str *text)
 }
 
 /* Asks once. 1 answered, 0 no front or one that was lost, -1 there will be no answer. */
-static int ask_once(struct question *q, bool *ret_heard, cJSON **ret, struct err *e)
+static int ask_once(struct question *q, bool *ret_heard, struct gate_answer *answer, struct err *e)
 {
-	OWNED(wire)
-	struct wire w = { .q = q, .fd = connect_to(q), .lines = LINES_INIT(REPLY_BYTES) };
+	OWNED(wire) struct wire w = { .q = q, .fd = connect_to(q), .answer = answer };
 	OWNED(str) struct str text = { 0 };
 	int got;
 
@@ -248,10 +237,10 @@ static int ask_once(struct question *q, bool *ret_heard, cJSON **ret, struct err
 	if (send_all(&w, &text))
 		return 0;
 	str_clear(&text);
+	gate_answer_clear(answer); /* of what one that was lost had begun to say */
+	q->ends = false;
 	got = hear(&w, e);
 	*ret_heard = w.greeted;
-	if (got == 1 && take_result(&w, ret, e))
-		got = -1;
 	return got;
 }
 
@@ -270,14 +259,14 @@ static bool may_retry(const struct question *q, int64_t now, int losses, int64_t
 	return losses <= LOSSES_MAX && now < until && now < q->deadline_ms;
 }
 
-int question_ask(struct question *q, cJSON **ret, struct err *e)
+int question_ask(struct question *q, struct gate_answer *answer, struct err *e)
 {
 	int64_t until = clock_monotonic_ms() + (q->waits ? FIRST_MS : 0);
 	int nap_ms = TRY_MS, losses = 0;
 
 	for (;;) {
 		bool heard = false;
-		int got = ask_once(q, &heard, ret, e);
+		int got = ask_once(q, &heard, answer, e);
 		int64_t now = clock_monotonic_ms();
 
 		q->reached |= heard;

@@ -1,14 +1,11 @@
-/* question: one question to mcp-front, over as many connections as it takes.
+/* question: one question to mcp-front, over as many connections as it takes (src/gate/gate_wire.h).
  *
- * The question is one JSON-RPC request, "intercom/hook"; lines about the wait may come before its
- * answer. If the front goes away while it waits, the same question is asked again of the next
- * one. */
+ * If the front goes away while it waits, the same question is asked again of the next one. */
 #ifndef QUESTION_H
 #define QUESTION_H
 
 #include "err.h"
-#include "gate_input.h"
-#include "json.h"
+#include "gate_answer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,10 +28,11 @@ struct question {
 	/* Results: */
 	bool reached; /* a front has heard the question */
 	bool abandoned; /* nobody reads our stdout any more */
+	bool ends; /* the host's process may end with this call */
 };
 
-/* Asks, and waits for the answer. *ret: its result, an object that the caller deletes. 0, or -1
- * with e: no front, no answer by the deadline, or one that makes no sense. */
-int question_ask(struct question *q, cJSON **ret, struct err *e);
+/* Asks, and waits for the answer: the host's words, in answer, which must be zeroed. 0, or -1 with
+ * e: no front, no answer by the deadline, or one that makes no sense. */
+int question_ask(struct question *q, struct gate_answer *answer, struct err *e);
 
 #endif

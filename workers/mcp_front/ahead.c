@@ -3,6 +3,7 @@
 #include "big.h"
 #include "content.h"
 #include "front.h"
+#include "json.h"
 #include "json_writer.h"
 #include "shelf.h"
 

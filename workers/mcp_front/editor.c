@@ -3,6 +3,7 @@
 #include "decision.h"
 #include "front.h"
 #include "hook.h"
+#include "json.h"
 #include "json_writer.h"
 #include "log.h"
 #include "sql/request.h"

@@ -2,6 +2,7 @@
 
 #include "elicit.h"
 #include "front.h"
+#include "json.h"
 #include "json_writer.h"
 #include "log.h"
 #include "sql/tool_call.h"

@@ -4,6 +4,7 @@
 #include "hook.h"
 #include "hook_kept.h"
 #include "hook_rewrite.h"
+#include "json.h"
 #include "json_writer.h"
 #include "peer_process.h"
 #include "sql/gate_call.h"

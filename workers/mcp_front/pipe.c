@@ -1,12 +1,13 @@
-/* The Unix socket of the relays (mcp-stdio): one JSON message per line in both directions. A
- * relay's first line identifies it: {"agent-intercom":1, "workspace":"/abs", ..., "resume":"key"}.
- * The reply is {"agent-intercom":1,"key":"..."}, and with that key the relay may reconnect after
- * this process has died. */
+/* The Unix socket of the relays (mcp-stdio), and of hooks (hook_pipe.h): one JSON message per line
+ * in both directions. A relay's first line identifies it: {"agent-intercom":1, "workspace":"/abs",
+ * ..., "resume":"key"}. The reply is {"agent-intercom":1,"key":"..."}, and with that key the relay
+ * may reconnect after this process has died. */
 #include "pipe.h"
 
 #include "front.h"
 #include "guests.h"
 #include "hold.h"
+#include "hook_pipe.h"
 #include "http_arrivals.h"
 #include "id.h"
 #include "log.h"
@@ -34,11 +35,11 @@ static void close_pipe(struct sink *s)
 	bufferevent_free(pipe);
 }
 
-static void send_line(struct sink *s, const struct str *message)
+static void send_bytes(struct sink *s, const struct str *bytes, const char *end)
 {
 	struct evbuffer *out;
 
-	if (!s->pipe || message->length == 0)
+	if (!s->pipe || bytes->length == 0)
 		return;
 	out = bufferevent_get_output(s->pipe);
 	if (evbuffer_get_length(out) > FRONT_MAX_OUTPUT + FRONT_MAX_MESSAGE) {
@@ -46,14 +47,18 @@ static void send_line(struct sink *s, const struct str *message)
 		close_pipe(s);
 		return;
 	}
-	(void)evbuffer_add(out, message->bytes, message->length);
-	(void)evbuffer_add(out, "\n", 1);
+	(void)evbuffer_add(out, bytes->bytes, bytes->length);
+	(void)evbuffer_add(out, end, strlen(end));
 }
 
 static void reply(struct sink *s, const struct str *message, const char *event_id)
 {
+	OWNED(str) struct str words = { 0 };
+
 	(void)event_id;
-	send_line(s, message);
+	if (s->hook_event)
+		hook_pipe_word(s, message, &words);
+	send_bytes(s, s->hook_event ? &words : message, s->hook_event ? "" : "\n");
 }
 
 static void wait_quietly(struct sink *s, const char *event_id)
@@ -68,7 +73,7 @@ static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *f
 
 	rpc_failure(&message, rpc_id, fault->code, fault->text,
 	            fault->data[0] ? fault->data : NULL);
-	send_line(s, &message);
+	reply(s, &message, NULL);
 }
 
 static void finish(struct sink *s, int status)
@@ -104,8 +109,9 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 			job_queue_note(f, JOB_REOPEN, s, 0);
 	}
 	str_addf(&answer, "{\"agent-intercom\":1,\"key\":\"%s\"}", s->peer->key);
-	send_line(s, &answer);
+	send_bytes(s, &answer, "\n");
 	(void)bufferevent_set_timeouts(s->pipe, NULL, NULL);
+	hook_pipe_greet(s, hello);
 	s->greeted = true;
 	return 0;
 }
@@ -190,6 +196,8 @@ static bool take_any(void *arg, const char *line, size_t length)
 			log_warn("%s", e.text);
 			close_pipe(s);
 		}
+	} else if (s->hook_event) {
+		hook_pipe_take(s, line, length);
 	} else if (length > FRONT_MAX_MESSAGE) {
 		refuse_over(s);
 	} else {

@@ -31,6 +31,7 @@ void sink_drop(struct sink *s)
 		return;
 	front_count(s->front, &s->unfinished, 0);
 	lines_clear(&s->lines);
+	str_clear(&s->hook_params);
 	free(s->told);
 	peer_free(s->peer);
 	free(s);

@@ -4,6 +4,7 @@
 #ifndef SINK_H
 #define SINK_H
 
+#include "gate_host.h"
 #include "lines.h"
 #include "mcp.h"
 #include "peer.h"
@@ -56,6 +57,9 @@ struct sink {
 	int held; /* waiters */
 	int asking; /* calls of the current transaction that will wait */
 	bool greeted; /* pipe: its first line has arrived */
+	const struct gate_host *hook_host; /* pipe of a hook; else NULL */
+	const struct gate_event_name *hook_event;
+	struct str hook_params; /* of its question, without its input */
 	LIST_HEAD(, waiter) waiters;
 	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes; event stream: of front.streams */
 	sink_take *take; /* of its big message, which waits to be parsed; NULL: none does */

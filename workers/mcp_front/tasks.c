@@ -1,6 +1,7 @@
 #include "tasks.h"
 
 #include "front.h"
+#include "json_writer.h"
 #include "sql/tool_call.h"
 #include "task.h"
 #include "tell.h"

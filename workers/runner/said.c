@@ -1,6 +1,7 @@
 #include "said.h"
 
 #include "err.h"
+#include "json.h"
 #include "json_writer.h"
 #include "sql/agent_turn.h"
 

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "envelope.h"
 #include "json.h"
+#include "json_writer.h"
 #include "log.h"
 #include "setting.h"
 

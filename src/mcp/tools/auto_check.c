@@ -4,6 +4,7 @@
 #include "ask.h"
 #include "command_line.h"
 #include "hand.h"
+#include "json.h"
 #include "json_writer.h"
 #include "policy.h"
 #include "result.h"

@@ -4,6 +4,7 @@
 #include "call.h"
 #include "clock.h"
 #include "departed.h"
+#include "json.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"

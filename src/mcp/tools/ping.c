@@ -2,6 +2,7 @@
 #include "tools.h"
 
 #include "call.h"
+#include "json.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "sql/session.h"

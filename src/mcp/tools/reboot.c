@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "departed.h"
 #include "inherit.h"
+#include "json.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"

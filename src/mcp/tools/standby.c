@@ -2,6 +2,7 @@
 #include "tools.h"
 
 #include "ask.h"
+#include "json.h"
 #include "json_writer.h"
 #include "result.h"
 

@@ -1,218 +1,14 @@
 /* What operators write in Slack: which words are orders, what they are about, and that every one of
  * them arrives as it was said, or is refused by name. */
 #include "agent.h"
-#include "harness.h"
 #include "slack_peer.h"
+#include "slack_words_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define THREAD "1700000000.000100"
-#define SESSION "01900000-0000-7000-8000-000000000001"
-#define CHANGE "01911111-0000-7000-8000-00000000000a"
-#define PROMPT "01922222-0000-7000-8000-00000000000b"
-#define STANDBY "01933333-0000-7000-8000-00000000000c"
-#define T "2026-01-01T09:00:00.000Z"
-
-/* ---- given ---- */
-
-static void a_session(int seq, const char *id, const char *root)
-{
-	OWNED(str) struct str sql = { 0 };
-
-	str_addf(
-	    &sql,
-	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
-	    " client_name, channel_id, connectivity_status, created_at, updated_at,"
-	    " last_activity_at)"
-	    " VALUES (%d, '%s', 'h', 'local:tester', '%s', 'active', 'hybrid', 'claude',"
-	    " 'C01AGENTS', 'online', '" T "', '" T "', '2026-01-01T09:00:0%d.000Z');"
-	    "UPDATE session SET thread_ts = '1700000000.000%d00' WHERE seq = %d",
-	    seq, id, root, seq, seq, seq);
-	given(sql.bytes);
-}
-
-/* A question of session 1 that waits; more: the columns of its kind, and their values. */
-static void a_question(const char *id, const char *kind, const char *title, const char *columns,
-                       const char *values)
-{
-	static int digest;
-	OWNED(str) struct str sql = { 0 };
-
-	str_addf(&sql,
-	         "INSERT INTO request (id, session_seq, kind, state, digest, title, body,"
-	         " created_at, updated_at%s)"
-	         " VALUES ('%s', 1, '%s', 'pending', printf('%%064d', %d), '%s', '%s', '" T "', '" T
-	         "'%s)",
-	         columns, id, kind, ++digest, title, title, values);
-	given(sql.bytes);
-}
-
-static void a_change(const char *id)
-{
-	a_question(id, "clearance", "Change a.c", ", file_path, risk_level, original_hash",
-	           ", 'a.c', 'low', 'new_file'");
-}
-
-static void a_prompt(void)
-{
-	a_question(PROMPT, "prompt", "Go on?", ", prompt_type", ", 'continuation'");
-}
-
-static void a_standby(void)
-{
-	a_question(STANDBY, "standby", "Ready", "", "");
-}
-
-/* A listener that is connected, and one session in its thread. */
-static void slack(void)
-{
-	fresh_store();
-	given("INSERT INTO operator (id, kind, team_id, user_id, created_at) VALUES"
-	      " ('slack:T01TEAM:U01OP', 'slack', 'T01TEAM', 'U01OP', '" T "'),"
-	      " ('slack:T01TEAM:U02OP', 'slack', 'T01TEAM', 'U02OP', '" T "');"
-	      "UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
-	      "INSERT INTO setting (name, value, source, updated_at)"
-	      " VALUES ('slack.channel_id', 'C01AGENTS', 'file', '" T "')");
-	a_session(1, SESSION, "/ws/web");
-	slack_start();
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-	(void)start_worker("slack-listener");
-	(void)slack_wait_for("hello");
-	slack_mark();
-}
-
-/* ---- when ---- */
-
-static void in_thread(const char *text)
-{
-	(void)slack_acked("{'message':{'text':'%s','thread_ts':'" THREAD "'}}", text);
-}
-
-static void in_mention(const char *text)
-{
-	(void)slack_acked("{'mention':{'text':'%s','only':'app_mention'}}", text);
-}
-
-/* What a command is answered. */
-static const char *command(const char *text)
-{
-	return member(slack_acked("{'slash':{'text':'%s'}}", text), "payload.text");
-}
-
-static void click(const char *user, const char *action, const char *value)
-{
-	static int count;
-
-	(void)slack_acked(
-	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
-	    "'type':'block_actions','user':{'id':'%s','team_id':'T01TEAM'},'team':{'id':'T01TEAM'},"
-	    "'container':{'type':'message','message_ts':'1700000000.000900','channel_id':'"
-	    "C01AGENTS','thread_ts':'" THREAD "'},'channel':{'id':'C01AGENTS'},"
-	    "'trigger_id':'1.2.3','actions':[{'type':'button','action_id':'%s','value':'%s',"
-	    "'action_ts':'1.%d'}]}}}",
-	    user, action, value, ++count);
-}
-
-static const char *submit(const char *callback, const char *id, const char *text)
-{
-	static int count;
-
-	return slack_acked(
-	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
-	    "'type':'view_submission','user':{'id':'U01OP','team_id':'T01TEAM'},'trigger_id':'7.%d'"
-	    ","
-	    "'view':{'id':'V01','callback_id':'%s','private_metadata':'%s','state':{'values':{"
-	    "'instruction_block':{'instruction_text':{'value':%s}}}}}}}}",
-	    ++count, callback, id, text);
-}
-
-/* ---- then ---- */
-
-#define LAST_REPLY "SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC LIMIT 1"
-
-static void replies(const char *part)
-{
-	OWNED(char_ptr) char *text = rows(LAST_REPLY);
-
-	says(text, part);
-}
-
 /* ---- words behind a verdict ---- */
-
-START_TEST(an_approval_with_words_is_asked_back_and_nothing_is_approved)
-{
-	slack();
-	a_change(CHANGE);
-	in_thread("approve, but rename the variable");
-	expect("SELECT state FROM request", "pending\n");
-	expect("SELECT count(*) FROM decision", "0\n");
-	expect("SELECT count(*) FROM steering", "0\n");
-	expect("SELECT text, thread_ts, json_extract(detail, '$.words') FROM slack_message"
-	       " WHERE kind = 'reply'",
-	       "Approve 01911111-0000: Change a.c (a.c) as it is, and tell the agent: “but rename "
-	       "the variable”|" THREAD "|but rename the variable\n");
-	says(command("approve " CHANGE " but rename it"), "asked back");
-	expect("SELECT state FROM request", "pending\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(approve_and_tell_approves_it_as_it_is_and_tells_the_words)
-{
-	slack();
-	a_change(CHANGE);
-	in_thread("approve but rename the variable");
-	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
-	seq[strcspn(seq, "\n")] = '\0';
-	click("U02OP", "tell_approve", seq);
-	expect("SELECT state, instruction, decided_by FROM request",
-	       "approved|but rename the variable|slack:T01TEAM:U02OP\n");
-	expect("SELECT kind, text, outcome FROM steering",
-	       "steer|but rename the variable|accepted\n");
-	expect("SELECT generation, json_extract(detail, '$.answer') LIKE 'Approved 01911111-0000%'"
-	       " FROM slack_message WHERE kind = 'reply'",
-	       "2|1\n");
-	click("U01OP", "tell_reject", seq);
-	expect("SELECT count(*) FROM decision", "1\n");
-	expect("SELECT user_id, text FROM slack_outbox WHERE kind = 'ephemeral'",
-	       "U01OP|this was answered already\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(words_that_come_too_late_to_be_told_are_said_not_to_be_told)
-{
-	slack();
-	a_change(CHANGE);
-	in_thread("approve but rename the variable");
-	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
-	seq[strcspn(seq, "\n")] = '\0';
-	in_thread("ok");
-	expect("SELECT state FROM request", "approved\n");
-	click("U01OP", "tell_approve", seq);
-	expect("SELECT count(*) FROM steering", "0\n");
-	OWNED(char_ptr) char *told = rows("SELECT text FROM slack_outbox WHERE kind = 'ephemeral'");
-	says(told, "already approved by");
-	says(told, "The agent was not told your words");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(reject_with_this_rejects_with_the_words)
-{
-	slack();
-	a_change(CHANGE);
-	in_thread("approve but rename the variable");
-	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
-	seq[strcspn(seq, "\n")] = '\0';
-	click("U01OP", "tell_reject", seq);
-	expect("SELECT state, reason FROM request", "rejected|but rename the variable\n");
-	expect("SELECT count(*) FROM steering", "0\n");
-	slack_stop();
-}
-END_TEST
 
 START_TEST(continue_with_words_is_refine)
 {
@@ -710,13 +506,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("slack_words");
-	TCase *c = store_case(s, "slack_words", 60);
+	Suite *s = suite_create("slack_words_orders");
+	TCase *c = store_case(s, "slack_words_orders", 60);
 
-	tcase_add_test(c, an_approval_with_words_is_asked_back_and_nothing_is_approved);
-	tcase_add_test(c, approve_and_tell_approves_it_as_it_is_and_tells_the_words);
-	tcase_add_test(c, words_that_come_too_late_to_be_told_are_said_not_to_be_told);
-	tcase_add_test(c, reject_with_this_rejects_with_the_words);
 	tcase_add_test(c, continue_with_words_is_refine);
 	tcase_add_test(c, stop_and_reject_carry_the_words_as_the_reason);
 	tcase_add_test(c, a_verdict_after_the_deadline_is_told_so_and_is_nothing_for_the_agent);

@@ -1,0 +1,228 @@
+/* What operators write in Slack: words behind an approval, which they are asked back about, and ids
+ * that are not right. */
+#include "agent.h"
+#include "slack_peer.h"
+#include "slack_words_case.h"
+
+#include <string.h>
+
+/* ---- words behind an approval ---- */
+
+START_TEST(an_approval_with_words_is_asked_back_and_nothing_is_approved)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve, but rename the variable");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT text, thread_ts, json_extract(detail, '$.words') FROM slack_message"
+	       " WHERE kind = 'reply'",
+	       "Approve 01911111-0000: Change a.c (a.c) as it is, and tell the agent: “but rename "
+	       "the variable”|" THREAD "|but rename the variable\n");
+	says(command("approve " CHANGE " but rename it"), "asked back");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(approve_and_tell_approves_it_as_it_is_and_tells_the_words)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve but rename the variable");
+	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
+	seq[strcspn(seq, "\n")] = '\0';
+	click("U02OP", "tell_approve", seq);
+	expect("SELECT state, instruction, decided_by FROM request",
+	       "approved|but rename the variable|slack:T01TEAM:U02OP\n");
+	expect("SELECT kind, text, outcome FROM steering",
+	       "steer|but rename the variable|accepted\n");
+	expect("SELECT generation, json_extract(detail, '$.answer') LIKE 'Approved 01911111-0000%'"
+	       " FROM slack_message WHERE kind = 'reply'",
+	       "2|1\n");
+	click("U01OP", "tell_reject", seq);
+	expect("SELECT count(*) FROM decision", "1\n");
+	expect("SELECT user_id, text FROM slack_outbox WHERE kind = 'ephemeral'",
+	       "U01OP|this was answered already\n");
+	slack_stop();
+}
+END_TEST
+
+static const char STEERED[] = "SELECT kind, text, outcome FROM steering";
+static const char CLOSED[] = "SELECT detail ->> 'answer' FROM slack_message"
+                             " WHERE kind = 'reply' AND detail ->> 'words' IS NOT NULL";
+
+/* A person was asked back, and answers in a hurry: the words count. */
+START_TEST(a_bare_yes_or_a_click_on_the_card_tells_the_words_that_were_asked_back)
+{
+	static const char *const YES[] = { "ok", "yes", "approve", "LGTM.", NULL };
+
+	for (size_t i = 0; i < COUNT(YES); i++) {
+		OWNED(char_ptr) char *closed = NULL, *seq = NULL;
+
+		slack();
+		a_change(CHANGE);
+		in_thread("approve but rename the variable");
+		seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
+		seq[strcspn(seq, "\n")] = '\0';
+		if (YES[i])
+			in_thread(YES[i]);
+		else
+			click("U01OP", "approve_accept", CHANGE);
+		expect("SELECT state FROM request", "approved\n");
+		expect(STEERED, "steer|but rename the variable|accepted\n");
+		closed = rows(CLOSED);
+		says(closed, "The agent is told your words, too\nby slack:T01TEAM:U01OP");
+		click("U01OP", "tell_approve", seq);
+		expect("SELECT user_id, text FROM slack_outbox WHERE kind = 'ephemeral'",
+		       "U01OP|this was answered already\n");
+		expect("SELECT count(*) FROM steering", "1\n");
+		slack_stop();
+	}
+}
+END_TEST
+
+START_TEST(a_bare_no_tells_the_words_that_were_asked_back)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve but rename the variable");
+	in_thread("approve if the tests pass");
+	in_thread("no");
+	expect("SELECT state FROM request", "rejected\n");
+	expect(STEERED, "steer|but rename the variable|accepted\n"
+	                "steer|if the tests pass|accepted\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(other_words_in_their_place_are_told_alone_and_that_is_said)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve but rename the variable");
+	in_thread("reject start over");
+	expect("SELECT state, reason FROM request", "rejected|start over\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	OWNED(char_ptr) char *closed = rows(CLOSED);
+	says(closed, "The agent was not told your earlier words");
+	replies("The agent was not told your earlier words: `steer <text>` does that");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(words_that_come_too_late_to_be_told_are_said_not_to_be_told)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve but rename the variable");
+	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
+	seq[strcspn(seq, "\n")] = '\0';
+	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve')");
+	expect("SELECT state FROM request", "approved\n");
+	click("U01OP", "tell_approve", seq);
+	expect("SELECT count(*) FROM steering", "0\n");
+	OWNED(char_ptr) char *told = rows("SELECT text FROM slack_outbox WHERE kind = 'ephemeral'");
+	says(told, "already approved by");
+	says(told, "The agent was not told your words");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(reject_with_this_rejects_with_the_words)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve but rename the variable");
+	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
+	seq[strcspn(seq, "\n")] = '\0';
+	click("U01OP", "tell_reject", seq);
+	expect("SELECT state, reason FROM request", "rejected|but rename the variable\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
+/* ---- ids ---- */
+
+/* Of the same minute as CHANGE. */
+#define LATER "01911111-0009-7000-8000-00000000000d"
+#define ANSWERED "INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve')"
+
+START_TEST(a_mistyped_id_answers_nothing_and_lists_what_waits)
+{
+	static const char *const LINES[] = {
+		"reject 01911111-000x no tests",
+		"reject 01Z11111-0O00 no",
+		"approve 01911111-000x",
+		"no 01911111-000g",
+	};
+
+	slack();
+	a_change(CHANGE);
+	for (size_t i = 0; i < COUNT(LINES); i++) {
+		OWNED(char_ptr) char *text = NULL;
+
+		in_thread(LINES[i]);
+		text = rows(LAST_REPLY);
+		ck_assert_msg(strstr(text, "that begins with '01") != NULL, "%s: %s", LINES[i],
+		              text);
+	}
+	says(command("reject 01911111-000x no tests"), "no question has an id that begins with "
+	                                               "'01911111-000x'; waiting for this:");
+	says(command("steer 01911111-00x0 use tabs"), "there is no such session");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM steering WHERE outcome = 'accepted'", "0\n");
+	expect("SELECT status FROM session", "active\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_start_that_an_answered_question_has_too_approves_nothing)
+{
+	slack();
+	a_change(CHANGE);
+	given(ANSWERED);
+	a_change(LATER);
+	says(command("approve 01911111"), "several questions have an id that begins with this");
+	says(command("reject 01911111-000 why"), "several questions");
+	expect("SELECT state FROM request ORDER BY seq", "approved\npending\n");
+	says(command("approve 01911111-0009"), "Approved");
+	expect("SELECT state FROM request ORDER BY seq", "approved\napproved\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_bare_yes_takes_an_id_and_nothing_else)
+{
+	slack();
+	a_change(CHANGE);
+	a_change(LATER);
+	in_thread("yes");
+	replies("several questions wait for this; name one, `yes <id>`");
+	in_thread("yes 01911111-0009");
+	expect("SELECT state FROM request ORDER BY seq", "pending\napproved\n");
+	in_thread("no 01911111-0000-7");
+	expect("SELECT state FROM request ORDER BY seq", "rejected\napproved\n");
+	slack_stop();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_words_asked");
+	TCase *c = store_case(s, "slack_words_asked", 60);
+
+	tcase_add_test(c, an_approval_with_words_is_asked_back_and_nothing_is_approved);
+	tcase_add_test(c, approve_and_tell_approves_it_as_it_is_and_tells_the_words);
+	tcase_add_test(c, a_bare_yes_or_a_click_on_the_card_tells_the_words_that_were_asked_back);
+	tcase_add_test(c, a_bare_no_tells_the_words_that_were_asked_back);
+	tcase_add_test(c, other_words_in_their_place_are_told_alone_and_that_is_said);
+	tcase_add_test(c, words_that_come_too_late_to_be_told_are_said_not_to_be_told);
+	tcase_add_test(c, reject_with_this_rejects_with_the_words);
+	tcase_add_test(c, a_mistyped_id_answers_nothing_and_lists_what_waits);
+	tcase_add_test(c, a_start_that_an_answered_question_has_too_approves_nothing);
+	tcase_add_test(c, a_bare_yes_takes_an_id_and_nothing_else);
+	return run_suite(s);
+}
