@@ -33,6 +33,7 @@ finish() {
   umount /etc && rm -rf "$keep"
 }
 trap finish EXIT
+trap 'exit 1' INT TERM HUP
 fail() {
   echo "FAILED: $*" >&2
   tail -n 20 /srv/service.log >&2 || true
