@@ -1,5 +1,6 @@
--- Who may answer. The supervisor inserts 'local:<user>'; Slack operators are keyed by team and
--- user; 'system:*' stand for the clock, the policy file and the outcome of a write.
+-- Who may answer. The supervisor inserts 'local:<user>', and where several users are served, each
+-- operator's first command theirs; Slack operators are keyed by team and user; 'system:*' stand for
+-- the clock, the policy file and the outcome of a write.
 -- small
 -- upserts: each start puts those of its configuration
 -- fixed: who an operator is does not change; insert another one

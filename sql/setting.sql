@@ -25,6 +25,15 @@ ON CONFLICT (id) DO UPDATE SET active = 1, is_default = 1;
 -- name: operator_only_default :exec
 UPDATE operator SET is_default = 0 WHERE is_default = 1 AND id <> :id;
 
+-- name: operator_is :any
+SELECT 1 AS one FROM operator WHERE id = :id;
+
+-- name: operator_enter :exec
+-- An operator of a system that serves several users, with the first command. One that is not active
+-- stays so.
+INSERT INTO operator (id, kind, user_id, created_at) VALUES (:id, 'local', :user_id, :now)
+ON CONFLICT (id) DO UPDATE SET active = active;
+
 -- name: operator_put_slack :exec
 -- Who may answer in Slack; a team of '' is any team, until Slack has told us ours.
 INSERT INTO operator (id, kind, team_id, user_id, created_at)

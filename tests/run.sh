@@ -186,6 +186,7 @@ family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=30 \
 family "fuzz (short)" sh tests/fuzz/run.sh --short
 family "build (release: warnings are errors)" build release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 family "hardening (release: the installed programs)" sh tests/hardening.sh build/release
+family "several users (release: the unit as it stands)" sh tests/users.sh build/release
 beside "bench (short: does it run)" sh tests/bench/run.sh --short
 beside "yard (instructions and pages against tests/bench/ratchet.txt)" in_memory sh tests/bench/yard.sh
 family "format (clang-format $STYLE_VERSION)" with_style_version cmake --build --preset dev --target format-check

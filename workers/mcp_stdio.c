@@ -1,12 +1,13 @@
 /* mcp-stdio (`agent-intercom mcp`): MCP over stdin and stdout for one agent.
  *
  * A relay to mcp-front's Unix socket: one JSON message per line in both directions. It opens no
- * database. It starts the system, detached, if none of the user's is running. When the front dies,
+ * database. If none of the user's is running, it takes that of the machine, for several users, if
+ * there is one that serves them, or else starts the user's, detached. When the front dies,
  * it reconnects to the next one and repeats the requests that have no answer yet: the front knows
  * them by their ids.
  *
  * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock,
- * $XDG_RUNTIME_DIR/agent-intercom.sock, starting agent-intercom. */
+ * /run/agent-intercom/mcp.sock, $XDG_RUNTIME_DIR/agent-intercom.sock, starting agent-intercom. */
 #include "clock.h"
 #include "config.h"
 #include "instance.h"
@@ -33,6 +34,7 @@
 #include <sys/prctl.h>
 #include <sys/queue.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -57,6 +59,7 @@ struct request {
 
 struct relay {
 	struct located system; /* the system that we relay to, or would start */
+	bool shared; /* it is that of the machine, for several users: we never start it */
 	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other system will do */
 	struct str hello; /* how we introduce ourselves, without the closing brace */
 	const char *config_path, *database, *workspace;
@@ -215,6 +218,7 @@ static bool find_running(struct relay *r)
 		return false;
 	located_clear(&r->system);
 	r->system = found;
+	r->shared = false;
 	return true;
 }
 
@@ -224,7 +228,8 @@ static void look_up(struct relay *r)
 {
 	struct paths fresh = { 0 };
 
-	if (find_running(r) || paths_open(r->system.paths.database, false, &fresh, NULL))
+	if (find_running(r) || r->shared ||
+	    paths_open(r->system.paths.database, false, &fresh, NULL))
 		return;
 	paths_clear(&r->system.paths);
 	r->system.paths = fresh;
@@ -267,6 +272,20 @@ static int read_line(struct relay *r, int fd, char *line, size_t size)
 	return 0;
 }
 
+/* The system of the machine does not serve our user: we need one of our own. */
+static void leave_shared(struct relay *r, const char *why)
+{
+	const struct config_source source = { .config = NULL };
+	OWNED(str) struct str note = { 0 };
+	struct err e = { 0 };
+
+	log_warn("%s", why);
+	r->shared = false;
+	r->over = r->key[0] || locate_meant(&source, true, &r->system, &note, &e);
+	if (e.kind)
+		log_error("%s", e.text);
+}
+
 static int greet(struct relay *r, int fd)
 {
 	OWNED(str) struct str line = { 0 };
@@ -278,10 +297,14 @@ static int greet(struct relay *r, int fd)
 	if (r->key[0])
 		str_addf(&line, ",\"resume\":\"%s\"", r->key);
 	str_add(&line, "}\n");
-	if (io_write_all(fd, line.bytes, line.length) || read_line(r, fd, answer, sizeof(answer)))
+	(void)io_write_all(fd, line.bytes,
+	                   line.length); /* one that refuses us does not wait for it */
+	if (read_line(r, fd, answer, sizeof(answer)))
 		return -1;
 	reply = cJSON_Parse(answer);
 	key = json_text(reply, "key");
+	if (!key && r->shared && json_text(reply, "error"))
+		leave_shared(r, json_text(reply, "error"));
 	if (!key)
 		return -1;
 	(void)snprintf(r->key, sizeof(r->key), "%s", key);
@@ -310,7 +333,8 @@ static bool take_front(struct relay *r, int front)
 static bool reach(struct relay *r)
 {
 	look_up(r);
-	return take_front(r, reach_front(r->system.paths.run));
+	return take_front(r, r->shared ? reach_shared(REACH_AGENTS, SOCK_STREAM)
+	                               : reach_front(r->system.paths.run));
 }
 
 /* ---- the loop ---- */
@@ -321,6 +345,10 @@ static void start_system(struct relay *r)
 	struct located *system = &r->system;
 	struct err e = { 0 };
 
+	if (r->shared) {
+		log_warn("the agent-intercom of this machine does not answer; waiting for it");
+		return;
+	}
 	if (!r->named && take_front(r, reach_activation()))
 		return;
 	if (start_detached(system->paths.database, system->config, &e))
@@ -368,7 +396,7 @@ static void serve(struct relay *r)
 			break;
 		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
 		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
-		    (r->key[0] == '\0' || !instance_is_stopped(r->system.paths.run))) {
+		    (r->shared || r->key[0] == '\0' || !instance_is_stopped(r->system.paths.run))) {
 			start_system(r);
 			started_ms = clock_monotonic_ms();
 			try_ms = TRY_MS;
@@ -433,7 +461,9 @@ static void help(void)
 	    "                          [--tasks]\n\n"
 	    "Speaks MCP on stdin and stdout for one agent, and starts agent-intercom if it is not\n"
 	    "running. Without --config and --db it connects to the system that runs, whatever\n"
-	    "configuration that was started with.\n\n"
+	    "configuration that was started with, or else to that of this machine, if there is "
+	    "one\n"
+	    "for several users that serves yours; that one it waits for, and never starts.\n\n"
 	    "The workspace is what --workspace or INTERCOM_WORKSPACE_ROOT names, else the working\n"
 	    "directory. Where that is /, a home or a protected folder, it is\n"
 	    "default_workspace_root of the configuration; if there is none, tool calls say what "
@@ -513,14 +543,19 @@ static int hear_signals(struct relay *r, struct err *e)
 	return r->signals < 0 ? err_errno(e, ERR_AGAIN, "cannot make a signalfd") : 0;
 }
 
-/* The running system, else the one that we would start. */
+/* Our user's running system, else that of the machine, if that serves us, else the one that we
+ * would start. */
 static int find_system(struct relay *r, struct err *e)
 {
 	const struct config_source source = { .config = r->config_path, .database = r->database };
 	OWNED(str) struct str note = { 0 };
-	int failed = locate_meant(&source, true, &r->system, &note, e);
+	int failed = 0;
 
 	r->named = locate_is_named(&source);
+	r->shared = !r->named && reach_shared_is_open(REACH_AGENTS) &&
+	            locate_usual(&source, &r->system, &note, NULL) == 0;
+	if (!r->shared)
+		failed = locate_meant(&source, true, &r->system, &note, e);
 	if (note.length)
 		log_warn("%s", str_text(&note));
 	return failed;

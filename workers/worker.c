@@ -259,6 +259,7 @@ int worker_fence(struct worker *w, struct err *e)
 	OWNED(str) struct str mode = { 0 };
 	OWNED(str) struct str exports = { 0 };
 	OWNED(str) struct str programs = { 0 };
+	OWNED(str) struct str shared = { 0 };
 	OWNED(str) struct str runtime = { 0 };
 	OWNED(str) struct str state = { 0 };
 	struct fence_ground ground = { .database = w->db_path,
@@ -268,12 +269,14 @@ int worker_fence(struct worker *w, struct err *e)
 
 	if (setting_get(&w->store, "fence", &mode, e) < 0 ||
 	    setting_get(&w->store, "retention_export_dir", &exports, e) < 0 ||
+	    setting_get(&w->store, "shared.directory", &shared, e) < 0 ||
 	    paths_libexec(&programs, e))
 		return -1;
 	(void)paths_runtime_home(&runtime, NULL);
 	(void)paths_state_base(&state, NULL);
 	ground.exports = str_text(&exports);
 	ground.programs = programs.bytes;
+	ground.shared = shared.length ? shared.bytes : NULL;
 	ground.moves_to[0] = str_text(&runtime);
 	ground.moves_to[1] = str_text(&state);
 	if (fence_worker(w->name, mode.length ? mode.bytes : "auto", &ground, w->fence, e))

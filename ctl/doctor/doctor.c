@@ -427,6 +427,21 @@ static bool serves_slack(struct doctor *d)
 	       strcmp(str_text(&value), "true") == 0;
 }
 
+/* Whether the running system serves several users. */
+static bool is_shared(struct doctor *d)
+{
+	OWNED(str) struct str value = { 0 };
+
+	return setting_get(&d->store, "shared.directory", &value, NULL) > 0 && value.length;
+}
+
+static bool is_wanted(struct doctor *d, int child)
+{
+	if (child == CHILD_DESK)
+		return is_shared(d);
+	return child < CHILD_SLACK_POSTER || serves_slack(d);
+}
+
 static void check_running(struct doctor *d)
 {
 	bool seen[CHILD_COUNT] = { false };
@@ -444,7 +459,7 @@ static void check_running(struct doctor *d)
 	if (got < 0)
 		doctor_tell(d, FAIL, "worker", "%s", e.text);
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
-		if (!seen[i] && (i < CHILD_SLACK_POSTER || serves_slack(d)))
+		if (!seen[i] && is_wanted(d, i))
 			doctor_tell(d, FAIL, "worker",
 			            "%s does not run; the log of agent-intercom says why",
 			            CHILD_NAMES[i]);

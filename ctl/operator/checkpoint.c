@@ -206,7 +206,7 @@ static int diff(struct ctl *c, const char *root, struct err *e)
 
 static int run_checkpoint(struct ctl *c, struct err *e)
 {
-	OWNED(char_ptr) char *root = c->workspace ? realpath(c->workspace, NULL) : NULL;
+	OWNED(char_ptr) char *root = c->workspace ? ctl_folder(c) : NULL;
 	const char *word = c->argv[0];
 
 	if (c->session && c->workspace)

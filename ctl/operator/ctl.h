@@ -21,6 +21,7 @@ struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
+	bool shared; /* the system of the machine, for several users */
 	const char *session, *reason, *note, *option, *digest, *agent, *workspace, *park;
 	cJSON *files; /* of --file; NULL: none */
 	bool yes;
@@ -38,6 +39,7 @@ struct ctl {
 	bool colour;
 	size_t columns; /* width of the terminal, 0: not a terminal */
 	bool help, version;
+	char **given; /* all arguments, NULL-terminated */
 	int argc; /* the command's arguments, without its name */
 	char **argv;
 };
@@ -94,6 +96,8 @@ int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err 
  * shares. Ids begin with their time: questions from the same minute begin alike. */
 int short_request_id(struct ctl *c, const char *id, struct str *out, struct err *e);
 int short_session_id(struct ctl *c, const char *id, struct str *out, struct err *e);
+/* The real path of --workspace, as whoever typed it sees it; NULL with errno. */
+char *ctl_folder(const struct ctl *c);
 /* The arguments from `first` on, joined with blanks; the caller frees it. */
 char *join_arguments(const struct ctl *c, int first);
 

@@ -43,7 +43,7 @@ static char *find_folder(struct ctl *c, struct err *e)
 
 	if (is_configured(c, c->workspace))
 		return xstrdup(c->workspace);
-	real = realpath(c->workspace, NULL);
+	real = ctl_folder(c);
 	if (!real)
 		(void)err_errno(e, ERR_INPUT, "there is no workspace %.200s", c->workspace);
 	return real;

@@ -3,7 +3,9 @@
 
 #include "id.h"
 #include "sql/session.h"
+#include "via_desk.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +128,17 @@ int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err 
 		return -1;
 	*ret_id = xstrdup(f.id);
 	return 0;
+}
+
+/* What desk runs for an operator has got the path from there: it does not look by itself. */
+char *ctl_folder(const struct ctl *c)
+{
+	if (!via_desk_operator())
+		return realpath(c->workspace, NULL);
+	if (*c->workspace == '/')
+		return xstrdup(c->workspace);
+	errno = ENOENT;
+	return NULL;
 }
 
 char *join_arguments(const struct ctl *c, int first)

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "instance.h"
 #include "locate.h"
+#include "via_desk.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -50,10 +51,12 @@ static const char HELP_MORE[] =
     "  --config FILE    the configuration that names the database\n"
     "  --db PATH        the database\n"
     "  --ipc-name NAME  the system of that name\n"
+    "  --shared         that of this machine, for several users, also if one of yours runs\n"
     "  --json           JSON, also on a terminal; elsewhere it is the default\n"
     "  --text           text, also in a pipe\n"
     "  --help, --version\n\n"
-    "Without one of the three it is the system that runs, with whatever configuration.\n"
+    "Without one of the three it is the system that runs, with whatever configuration, or\n"
+    "else that of this machine, if there is one for several users and you are an operator.\n"
     "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n";
 
 static void print_help(void)
@@ -233,6 +236,9 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'i':
 		c->ipc_name = optarg;
 		return 0;
+	case 'S':
+		c->shared = true;
+		return 0;
 	case 'j':
 		c->json_asked = true;
 		return 0;
@@ -311,6 +317,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "config", required_argument, NULL, 'c' },
 		{ "db", required_argument, NULL, 'd' },
 		{ "ipc-name", required_argument, NULL, 'i' },
+		{ "shared", no_argument, NULL, 'S' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "text", no_argument, NULL, 't' },
 		{ "session", required_argument, NULL, 's' },
@@ -394,6 +401,10 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 			               options[i].name);
 	if (c->html && (c->json_asked || c->text_asked))
 		return err_set(e, ERR_INPUT, "--html excludes --json and --text");
+	if (c->shared && (c->config || c->database || c->ipc_name))
+		return err_set(e, ERR_INPUT,
+		               "--shared names a system, as do --config, --db and "
+		               "--ipc-name: one will do");
 	if (c->json_asked && c->text_asked)
 		return err_set(e, ERR_INPUT, "--json and --text exclude each other");
 	if (c->argc < command->least)
@@ -411,8 +422,11 @@ static int no_database(const char *path, struct err *e)
 	return err_set(
 	    e, ERR_INPUT,
 	    "there is no database at %s; start the system with `agent-intercom`, or name "
-	    "another one with --config, --db or --ipc-name",
-	    path);
+	    "another one with --config, --db or --ipc-name%s",
+	    path,
+	    via_desk_is_closed() ? "; to answer in the system of this machine, join the group of "
+	                           "its operators, and log in again"
+	                         : "");
 }
 
 static int open_path(struct ctl *c, const char *path, struct err *e)
@@ -464,6 +478,8 @@ static int open_named(struct ctl *c, struct err *e)
 
 static int find_system(struct ctl *c, struct err *e)
 {
+	if (via_desk_operator())
+		return open_path(c, via_desk_database(), e);
 	if (c->database)
 		return open_path(c, c->database, e);
 	return c->ipc_name ? open_named(c, e) : open_configured(c, e);
@@ -480,7 +496,7 @@ static int open_store(struct ctl *c, struct err *e)
 	if (paths_check_one_name(c->paths.database, e))
 		return -1;
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or removed */
-	return store_open(&c->store, c->paths.database, run, e);
+	return store_open(&c->store, c->paths.database, run, e) ? -1 : via_desk_enter(c, e);
 }
 
 /* ---- main ---- */
@@ -514,7 +530,12 @@ static int wrong_usage(const struct ctl *c, const struct command_spec *command, 
 static int run(struct ctl *c, const struct command_spec *command)
 {
 	struct err e = { 0 };
-	int status = open_store(c, &e) ? -1 : command->run(c, &e);
+	int status = -1;
+
+	if (!via_desk_operator() && via_desk_is_meant(c))
+		status = via_desk_run(c, c->given, &e);
+	else if (via_desk_check(c, &e) == 0 && open_store(c, &e) == 0)
+		status = command->run(c, &e);
 
 	if (status < 0)
 		print_error(c, &e);
@@ -565,6 +586,16 @@ static int dispatch(struct ctl *c)
 	return run(c, command);
 }
 
+/* As they are before names are taken off them, without the program. */
+static char **copy_arguments(int argc, char **argv)
+{
+	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 1; i < argc; i++)
+		copy[i - 1] = argv[i];
+	return copy;
+}
+
 int main(int argc, char **argv)
 {
 	struct ctl c = { .store = STORE_INIT, .count = -1 };
@@ -573,9 +604,11 @@ int main(int argc, char **argv)
 
 	(void)setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
 	status = parse_options(&c, argc, argv, &e);
+	c.given = copy_arguments(argc, argv);
 	look_at_terminal(&c);
 	status = status ? wrong_usage(&c, NULL, &e) : dispatch(&c);
 	cJSON_Delete(c.files);
+	free(c.given);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		(void)fprintf(stderr, "Error: cannot write the output: %s\n", strerror(errno));
 		return status ? status : EXIT_FAILURE;

@@ -77,7 +77,7 @@ static int find_workspace(struct ctl *c, char **ret, struct err *e)
 		*ret = xstrdup(given);
 		return 0;
 	}
-	*ret = realpath(given, NULL);
+	*ret = ctl_folder(c);
 	return *ret ? 0 : err_errno(e, ERR_INPUT, "there is no folder %s", given);
 }
 

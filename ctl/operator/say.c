@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "seen.h"
 #include "sql/gate_call.h"
+#include "via_desk.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -35,15 +36,21 @@ static int begin(struct ctl *c, struct err *e)
 	}
 }
 
-static const struct speaker HERE = { .source = "ctl",
-	                             .has_seen = seen_in_inbox,
-	                             .no_reason = "rejected via local CLI" };
+static struct speaker speaker(void)
+{
+	return (struct speaker){ .operator_id = via_desk_operator(),
+		                 .source = "ctl",
+		                 .has_seen = seen_in_inbox,
+		                 .no_reason = "rejected via local CLI" };
+}
 
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e)
 {
+	const struct speaker here = speaker();
+
 	if (begin(c, e))
 		return -1;
-	if (operator_say(&c->store, &HERE, w, out, e)) {
+	if (operator_say(&c->store, &here, w, out, e)) {
 		store_rollback(&c->store);
 		return -1;
 	}
@@ -58,12 +65,13 @@ int ctl_find_checkpoint(struct ctl *c, const char *name, const char *root, char 
 	const struct words w = {
 		.verb = verb_find("diff"), .id = c->session, .text = name, .workspace = root
 	};
+	const struct speaker here = speaker();
 	OWNED(said) struct said out = { 0 };
 	int got;
 
 	if (begin(c, e))
 		return -1;
-	got = operator_checkpoint(&c->store, &HERE, &w, &out, id, e);
+	got = operator_checkpoint(&c->store, &here, &w, &out, id, e);
 	if (got < 0) {
 		store_rollback(&c->store);
 		return -1;

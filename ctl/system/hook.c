@@ -4,6 +4,7 @@
 #include "system.h"
 
 #include "locate.h"
+#include "reach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,16 @@ static bool read_source(int argc, char **argv, struct config_source *source)
 	return true;
 }
 
+/* Whether it is the system of the machine, for several users: the hook finds that by itself. */
+static bool is_shared(const struct config_source *source)
+{
+	OWNED(located) struct located own = { 0 };
+	OWNED(str) struct str note = { 0 };
+
+	return !locate_is_named(source) && reach_shared_is_open(REACH_AGENTS) &&
+	       locate_usual(source, &own, &note, NULL) == 0;
+}
+
 /* The run directory of the system that runs, else of the one that would be started. */
 static int find_run(const struct config_source *source, struct str *run, struct err *e)
 {
@@ -77,7 +88,7 @@ int intercom_hook(const struct config_source *given, int argc, char **argv)
 	struct err e = { 0 };
 
 	memcpy(all, argv, (size_t)argc * sizeof(*all));
-	if (read_source(argc, argv, &source)) {
+	if (read_source(argc, argv, &source) && !is_shared(&source)) {
 		bool found = find_run(&source, &run, &e) == 0;
 
 		all[count++] = found ? run_option : unknown;

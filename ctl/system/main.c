@@ -244,6 +244,7 @@ static const char HELP_MORE[] =
     "  --db PATH          the database\n"
     "  --workspace DIR    the folder in which the first agent works\n"
     "  --log-format FORM  text (default) or json, to stderr\n"
+    "  --shared DIR       the folder of the sockets for other users of this machine\n"
     "  --help, --version\n\n"
     "One line on stdout says that the system is ready, and where. SIGTERM and SIGINT\n"
     "stop it within 10 s, a second one at once; SIGHUP is ignored: a changed\n"
@@ -312,6 +313,7 @@ static int parse(struct arguments *a, int argc, char **argv)
 		{ "db", required_argument, NULL, 'd' },
 		{ "workspace", required_argument, NULL, 'w' },
 		{ "log-format", required_argument, NULL, 'f' },
+		{ "shared", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
@@ -331,6 +333,9 @@ static int parse(struct arguments *a, int argc, char **argv)
 			break;
 		case 'f':
 			a->source.log_format = optarg;
+			break;
+		case 's':
+			a->source.shared = optarg;
 			break;
 		case 'h':
 			a->help = true;

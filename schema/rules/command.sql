@@ -135,6 +135,14 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND CASE NEW.argument WHEN 'remote' THEN 2 WHEN 'hybrid' THEN 1 ELSE 0 END
                     < CASE o.mode WHEN 'remote' THEN 2 WHEN 'hybrid' THEN 1 ELSE 0 END
              UNION ALL
+             SELECT 6, 'refused',
+                    'a system that serves several users starts no agents and no commands: they would '
+                    || 'run as its own user, who may do everything', NULL
+              WHERE EXISTS (SELECT 1 FROM setting WHERE name = 'shared.directory' AND value <> '')
+                AND (NEW.verb = 'run' OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+                     OR (NEW.verb = 'resume' AND EXISTS (SELECT 1 FROM session WHERE id = NEW.session_id
+                                                            AND origin = 'started')))
+             UNION ALL
              SELECT 7, 'refused', 'this version does not have ' || NEW.verb, NULL
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'later')
              UNION ALL

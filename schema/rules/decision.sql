@@ -41,6 +41,11 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                    AND p.id = coalesce(NEW.operator_id,
                                        (SELECT id FROM operator WHERE is_default = 1)))
              UNION ALL
+             SELECT 5, 'unauthorized',
+                    'where several users are served, a program of the agent''s user answers nothing'
+              WHERE EXISTS (SELECT 1 FROM source WHERE name = NEW.source AND rests_on IN ('call', 'editor'))
+                AND EXISTS (SELECT 1 FROM setting WHERE name = 'shared.directory' AND value <> '')
+             UNION ALL
              SELECT 6, 'not_found', 'there is no request with this id'
               WHERE NOT EXISTS (SELECT 1 FROM request WHERE id = NEW.request_id)
              UNION ALL

@@ -38,6 +38,7 @@ static const struct process {
 	{ "applier", DATABASE | WRITES | MOVES },
 	{ "archivist", DATABASE | LOOKS | MOVES },
 	{ "commander", OPEN }, /* the operator's commands would inherit it */
+	{ "desk", OPEN }, /* agent-intercom-ctl would inherit it */
 	{ "mcp-front", DATABASE | LOOKS | HAND | MOVING },
 	{ "reader", DATABASE | LOOKS },
 	{ "retention", DATABASE | EXPORTS | ALONE },
@@ -211,6 +212,7 @@ static void allow_row(struct fence *f, unsigned reaches, const char *folder,
 		fence_allow(f, ground->programs, FENCE_RUN);
 		allow_folder_of(f, hand, FENCE_RUN, is_in); /* it may be a link */
 		allow_folder_of(f, interpreter(), FENCE_RUN, loader);
+		fence_allow(f, ground->shared, FENCE_WRITE);
 	}
 	for (size_t i = 0; reaches & MOVING && i < COUNT(ground->moves_to); i++)
 		fence_allow(f, ground->moves_to[i], FENCE_WRITE);

@@ -16,6 +16,7 @@ struct fence_ground {
 	const char *run_dir;
 	const char *exports; /* the folder for what retention exports */
 	const char *programs; /* the folder of hand */
+	const char *shared; /* the folder of the sockets for other users */
 	const char *moves_to[2]; /* where the next run directory may be made */
 	struct roots *workspaces; /* that are known; NULL: none */
 	bool any_port; /* Slack is not where it usually is */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
 	HAND_SMALL_BYTES = 4 << 20, /* of all files, before and after: above this it is a big job */
@@ -35,6 +36,8 @@ struct hand_ask {
 	const char *given; /* where the agent was started: the workspace, unless it is none; */
 	const char *root; /* otherwise this */
 	bool judge; /* check that it may be a workspace, and its real name; else root is right */
+	bool has_user; /* and that it belongs to this user */
+	uid_t user;
 	const char **listed; /* folders that the configuration names, at most HAND_LISTED */
 	size_t listed_count;
 	/* What: */

@@ -46,6 +46,8 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	pack_add_text(out, ask->given);
 	pack_add_text(out, ask->root);
 	pack_add_int(out, ask->judge);
+	pack_add_int(out, ask->has_user);
+	pack_add_int(out, ask->user);
 	add_list(out, ask->listed, ask->listed_count);
 	pack_add_int(out, ask->policy);
 	add_known(out, &ask->known);
@@ -103,6 +105,8 @@ int hand_ask_read(const struct str *message, struct hand_ask *ask)
 	ask->given = pack_text(&w, MESSAGE_BYTES);
 	ask->root = pack_text(&w, MESSAGE_BYTES);
 	ask->judge = pack_int_in(&w, 0, 1) != 0;
+	ask->has_user = pack_int_in(&w, 0, 1) != 0;
+	ask->user = (uid_t)pack_int_in(&w, 0, UINT32_MAX);
 	ask->listed = (const char **)take_list(&w, MANY, &ask->listed_count);
 	ask->policy = pack_int_in(&w, 0, 1) != 0;
 	take_known(&w, &ask->known);

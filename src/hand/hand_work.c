@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,6 +109,18 @@ static void find_in_list(const struct hand_ask *ask, struct hand_found *found)
 		find_by_other_name(ask, found);
 }
 
+/* An agent of another user is not to read, by us, what its user may not. */
+static const char *unfit_for_user(const struct hand_ask *ask, const char *root)
+{
+	struct stat about;
+
+	if (!ask->has_user)
+		return NULL;
+	if (stat(root, &about) != 0)
+		return errno == EACCES ? "where agent-intercom's own user may not look" : "missing";
+	return about.st_uid == ask->user ? NULL : "the folder of another user";
+}
+
 /* A workspace goes by its real name, so that it is the same one whatever links lead to it. A
  * missing one is reported when it is opened. */
 static void find_place(const struct hand_ask *ask, struct hand_found *found)
@@ -126,6 +139,8 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 		found->root = xstrdup(root);
 	if (ask->judge) /* the real name: links to it may change */
 		unfit = workspace_unfit(found->root);
+	if (ask->judge && !unfit)
+		unfit = unfit_for_user(ask, found->root);
 	if (unfit)
 		found->unfit = xstrdup(unfit);
 	else

@@ -373,6 +373,8 @@ static const char *usual_workspace(const struct workspaces *workspaces)
 void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, struct hand_ask *ask)
 {
 	ask->judge = p->unplaced;
+	ask->has_user = p->has_user;
+	ask->user = p->user;
 	ask->root = p->workspace_root;
 	if (ask->root)
 		return;

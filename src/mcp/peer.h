@@ -9,6 +9,7 @@
 #include "str.h"
 
 #include <cjson/cJSON.h>
+#include <sys/types.h>
 
 enum { PEER_KEY_BYTES = 80, PEER_PATH_BYTES = 4096 };
 
@@ -51,6 +52,8 @@ struct peer {
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */
 	bool closed; /* ended by the client: no more answers */
 	bool lost; /* its process has ended: its next call reopens it */
+	bool has_user; /* it works only in folders of this user: */
+	uid_t user;
 	bool resumed; /* came back after a break: its calls may be old ones */
 };
 

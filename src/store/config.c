@@ -133,6 +133,21 @@ static int settle_database(struct config_load *l)
 	return 0;
 }
 
+/* Where agents of other users ask, the defaults are stricter. */
+static int settle_shared(struct config_load *l)
+{
+	size_t i = config_field_index("shared.directory");
+	char **path = &l->c->shared.directory;
+
+	if (!**path)
+		return 0;
+	if (l->c->from[config_field_index("modes.agent_may_loosen")] == CONFIG_DEFAULT)
+		l->c->modes.agent_may_loosen = false;
+	if (l->c->from[config_field_index("policy.trust")] == CONFIG_DEFAULT)
+		l->c->policy.trust = TRUST_ASK;
+	return settle_path(l, i, path);
+}
+
 static int settle_export_dir(struct config_load *l)
 {
 	size_t i = config_field_index("retention_export_dir");
@@ -236,7 +251,7 @@ int config_load(const struct config_source *src, struct config *out, struct err 
 	if (c.file[0] && config_read_file(&l))
 		return -1;
 	if (read_outside(&l, src) || settle_workspace(&l) || settle_database(&l) ||
-	    settle_export_dir(&l))
+	    settle_shared(&l) || settle_export_dir(&l))
 		return -1;
 	if (c.file[0])
 		check_trust(&l);

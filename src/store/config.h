@@ -192,6 +192,10 @@ struct config {
 		bool agent_may_loosen;
 	} modes;
 	struct {
+		char *directory; /* absolute; "": the system serves its own user only */
+		char *agents, *operators; /* groups */
+	} shared;
+	struct {
 		int format; /* enum config_log_format */
 		int level; /* enum log_level */
 	} log;
@@ -210,6 +214,7 @@ struct config_source {
 	const char *workspace; /* --workspace DIR */
 	const char *database; /* --db PATH */
 	const char *log_format; /* --log-format text|json */
+	const char *shared; /* --shared DIR */
 };
 
 /* Fills out with the effective settings. Errors read "config: FILE:LINE: field: what is wrong; what

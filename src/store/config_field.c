@@ -292,8 +292,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .preset = "false",
 	  .comment = "whether a workspace may approve only commands of [commands] by itself" },
 	{ "policy.trust", KIND_CHOICE, AT(policy.trust), .preset = "listed", .choices = TRUST,
-	  .comment = "where a policy file counts before a person has trusted it: in "
-	             "default_workspace_root and [[workspace]], nowhere (ask), everywhere (off)" },
+	  .comment =
+	      "where a policy file counts before a person has trusted it: in "
+	      "default_workspace_root and [[workspace]], nowhere (ask), everywhere (off); with "
+	      "shared.directory the default is \"ask\"" },
 	{ "policy.always_ask", KIND_TEXTS, AT(policy.always_ask), .preset = "", .rule = &FILE_NAME,
 	  .example = "[\"*.tf\", \"deploy/keys\"]",
 	  .comment = "files and folders that no policy lets anybody write unasked, at any depth" },
@@ -333,7 +335,18 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "modes.agent_may_loosen", KIND_BOOLEAN, AT(modes.agent_may_loosen), .preset = "true",
 	  .comment =
 	      "whether an agent's switch_freq may leave remote for hybrid or local mode; if not, "
-	      "it may only go the other way" },
+	      "it may only go the other way; with shared.directory the default is false" },
+
+	{ "shared.directory", KIND_TEXT, AT(shared.directory), .preset = "",
+	  FLAG(shared, "--shared"), .example = "\"/run/agent-intercom\"",
+	  .comment = "the folder of the sockets for other users of this machine; without it the "
+	             "system serves its own user only" },
+	{ "shared.agents", KIND_TEXT, AT(shared.agents), .preset = "agent-intercom-agents",
+	  .rule = &CONFIG_NOT_EMPTY,
+	  .comment = "the group, by name or number, whose members' agents may ask there" },
+	{ "shared.operators", KIND_TEXT, AT(shared.operators), .preset = "agent-intercom-operators",
+	  .rule = &CONFIG_NOT_EMPTY,
+	  .comment = "the group whose members may answer there, with agent-intercom-ctl" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },

@@ -8,17 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { NOT_FOR_OTHERS = 077, CONFIG_BYTES_MAX = 256 << 10 };
+enum { NOT_FOR_OTHERS = 077, NOT_WRITTEN_BY_OTHERS = 022, CONFIG_BYTES_MAX = 256 << 10 };
 
 static const char USUAL_NAME[] = "agent-intercom";
+static const char SHARED[] = "/run/agent-intercom";
+const char REACH_AGENTS[] = "mcp.sock", REACH_OPERATORS[] = "desk.sock";
 
-/* A connection to a socket whose listener is a process of our user; -1 with errno. */
-static int connect_ours(const struct sockaddr_un *a)
+/* A connection to a socket whose listener is a process of this user; -1 with errno. */
+static int connect_to(const struct sockaddr_un *a, int type, uid_t owner)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), why;
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0), why;
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
@@ -26,7 +29,7 @@ static int connect_ours(const struct sockaddr_un *a)
 		return -1;
 	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0 &&
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
-		if (peer.uid == geteuid())
+		if (peer.uid == owner)
 			return fd;
 		errno = EPERM;
 	}
@@ -45,7 +48,7 @@ int reach_front(const char *run)
 	if (dir < 0)
 		return -1;
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", dir);
-	fd = connect_ours(&a);
+	fd = connect_to(&a, SOCK_STREAM, geteuid());
 	why = errno;
 	(void)close(dir);
 	errno = why;
@@ -67,7 +70,55 @@ int reach_activation(void)
 		return -1;
 	}
 	memcpy(a.sun_path, str_text(&path), path.length);
-	return connect_ours(&a);
+	return connect_to(&a, SOCK_STREAM, geteuid());
+}
+
+/* Its directory, which only its user may write to, and that user; -1 with errno. */
+static int open_shared(uid_t *ret_owner)
+{
+	const char *named = paths_from_env("INTERCOM_SHARED");
+	int dir = open(named ? named : SHARED, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat about;
+
+	if (dir < 0)
+		return -1;
+	if (fstat(dir, &about) == 0 && !(about.st_mode & NOT_WRITTEN_BY_OTHERS)) {
+		*ret_owner = about.st_uid;
+		return dir;
+	}
+	(void)close(dir);
+	errno = EPERM;
+	return -1;
+}
+
+bool reach_shared_is_open(const char *name)
+{
+	uid_t owner;
+	int dir = open_shared(&owner), why;
+	bool open = dir >= 0 && owner != geteuid() && faccessat(dir, name, W_OK, AT_EACCESS) == 0;
+
+	why = errno;
+	if (dir >= 0)
+		(void)close(dir);
+	errno = why;
+	return open;
+}
+
+int reach_shared(const char *name, int type)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	uid_t owner;
+	int dir = open_shared(&owner);
+	int fd, why;
+
+	if (dir < 0)
+		return -1;
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", dir, name);
+	fd = connect_to(&a, type, owner);
+	why = errno;
+	(void)close(dir);
+	errno = why;
+	return fd;
 }
 
 /* Whether the usual configuration may name its system: then it has to be read. */

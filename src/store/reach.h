@@ -15,6 +15,16 @@ int reach_front(const char *run);
  * Returns it, or -1 with errno. */
 int reach_activation(void);
 
+/* The system of this machine that serves several users (shared.directory), in $INTERCOM_SHARED or
+ * /run/agent-intercom, and its sockets: of agents (SOCK_STREAM), of operators (SOCK_SEQPACKET). */
+extern const char REACH_AGENTS[], REACH_OPERATORS[];
+/* Whether there is such a socket, of another user's system, that we may connect to; errno is EACCES
+ * if there is one that we may not connect to. While the system is stopped it stays. */
+bool reach_shared_is_open(const char *name);
+/* Connects to it; the process there must be of the user whose directory it is. Returns the socket,
+ * or -1 with errno. */
+int reach_shared(const char *name, int type);
+
 /* Appends the run directory of the system that is meant if nobody names one: the last that was
  * started under the usual name. False: there is none, or only a configuration tells which is meant:
  * locate.h does. */

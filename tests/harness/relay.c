@@ -13,16 +13,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void relay_start(struct relay *r, const char *folder, char *const *environment,
-                 const char *const *arguments)
+static void start(struct relay *r, const char *folder, const char *path, const char *const *argv,
+                  char *const *environment)
 {
-	const char *argv[20] = { "agent-intercom", "mcp" };
-	char path[PROGRAM_BYTES];
-	int in[2], out[2], n = 2;
+	int in[2], out[2];
 
-	test_program("agent-intercom", path);
-	while (arguments && *arguments && n < 19)
-		argv[n++] = *arguments++;
 	*r = (struct relay){ .id = 0 };
 	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
 	r->pid = fork();
@@ -31,16 +26,31 @@ void relay_start(struct relay *r, const char *folder, char *const *environment,
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (chdir(folder) != 0 || dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0)
 			_exit(126);
-		if (environment)
-			(void)execve(path, (char *const *)argv, environment);
-		else
-			(void)execv(path, (char *const *)argv);
+		(void)execvpe(path, (char *const *)argv, environment ? environment : environ);
 		_exit(127);
 	}
 	(void)close(in[0]);
 	(void)close(out[1]);
 	r->in = in[1];
 	r->out = out[0];
+}
+
+void relay_start(struct relay *r, const char *folder, char *const *environment,
+                 const char *const *arguments)
+{
+	const char *argv[20] = { "agent-intercom", "mcp" };
+	char path[PROGRAM_BYTES];
+	int n = 2;
+
+	test_program("agent-intercom", path);
+	while (arguments && *arguments && n < 19)
+		argv[n++] = *arguments++;
+	start(r, folder, path, argv, environment);
+}
+
+void relay_start_as(struct relay *r, const char *folder, const char *const *argv)
+{
+	start(r, folder, argv[0], argv, NULL);
 }
 
 void relay_send(struct relay *r, const char *line)

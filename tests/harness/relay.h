@@ -18,6 +18,8 @@ struct relay {
  * NULL for that of the test. */
 void relay_start(struct relay *r, const char *folder, char *const *environment,
                  const char *const *arguments);
+/* Starts a relay by another program, which becomes it: argv, of the test's environment. */
+void relay_start_as(struct relay *r, const char *folder, const char *const *argv);
 void relay_send(struct relay *r, const char *line);
 /* The next line, without its newline; NULL at the end. The caller frees it. */
 char *relay_line(struct relay *r);

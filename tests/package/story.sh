@@ -119,11 +119,17 @@ user=$(sed -n 's/^User=//p' $unit)
 install -d -m "$(sed -n 's/^RuntimeDirectoryMode=//p' $unit)" -o "$user" -g "$user" /run/agent-intercom
 # shellcheck disable=SC2046,SC2086 # words
 (cd / && exec env -i PATH=/usr/bin:/bin $(sed -n 's/^Environment=//p' $unit) \
-  setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all -- \
+  setpriv --reuid "$user" --regid "$user" --groups "$(sed -n 's/^SupplementaryGroups=//p' $unit | tr ' ' ,)" --no-new-privs --bounding-set=-all --inh-caps=-all -- \
   $command) >/tmp/ready 2>/tmp/service.log &
 service=$!
 until_true "the service does not start: $(cat /tmp/service.log)" grep -q "ready: .*database /var/lib/agent-intercom/" /tmp/ready
 cat /tmp/ready
+for socket in mcp.sock:agent-intercom-agents desk.sock:agent-intercom-operators; do
+  [ "$(stat -c '%a %U %G' "/run/agent-intercom/${socket%%:*}")" = "660 $user ${socket#*:}" ] || fail "$socket"
+done
+useradd --groups agent-intercom-operators boss
+(cd / && exec env -i PATH=/usr/bin:/bin setpriv --reuid boss --regid boss --init-groups -- agent-intercom-ctl health) ||
+  fail "an operator cannot look"
 grep -qF " $new ready" /tmp/ready || fail "the service is not of build $new: $(agent-intercom --version)"
 kill "$service"
 wait "$service" || fail "the service ended with $?"

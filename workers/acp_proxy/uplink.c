@@ -30,8 +30,12 @@ int uplink_system_find(struct uplink_system *s, const char *config_path, const c
 {
 	const struct config_source source = { .config = config_path, .database = database };
 	OWNED(str) struct str note = { 0 };
-	int failed = locate_meant(&source, true, &s->is, &note, e);
+	int failed = 0;
 
+	s->shared = !locate_is_named(&source) && reach_shared_is_open(REACH_AGENTS) &&
+	            locate_usual(&source, &s->is, &note, NULL) == 0;
+	if (!s->shared)
+		failed = locate_meant(&source, true, &s->is, &note, e);
 	s->pause_ms = TRY_MS;
 	s->started_ms = INT64_MIN / 2;
 	s->named = locate_is_named(&source);
@@ -62,7 +66,8 @@ static void look_up(struct uplink_system *s)
 	if (!s->named && !s->reached && locate_usual(&source, &found, &note, NULL) > 0) {
 		located_clear(&s->is);
 		s->is = found;
-	} else if (paths_open(s->is.paths.database, false, &fresh, NULL) == 0) {
+		s->shared = false;
+	} else if (!s->shared && paths_open(s->is.paths.database, false, &fresh, NULL) == 0) {
 		paths_clear(&s->is.paths);
 		s->is.paths = fresh;
 	}
@@ -72,7 +77,7 @@ static void start(struct uplink_system *s, int64_t now)
 {
 	struct err e = { 0 };
 
-	if ((s->reached && now - s->lost_ms < START_AFTER_MS) ||
+	if (s->shared || (s->reached && now - s->lost_ms < START_AFTER_MS) ||
 	    now - s->started_ms < START_WAIT_MS ||
 	    (s->reached && instance_is_stopped(s->is.paths.run)))
 		return;
@@ -97,16 +102,21 @@ static void note_lost(struct uplink_system *s, int64_t now)
 
 /* ---- a connection ---- */
 
+static int connect_to(const struct uplink_system *s)
+{
+	return s->shared ? reach_shared(REACH_AGENTS, SOCK_STREAM) : reach_front(s->is.paths.run);
+}
+
 bool uplink_open(struct uplink *l, struct uplink_system *s, int64_t now)
 {
 	if (l->fd >= 0)
 		return true;
 	if (now < s->try_ms || s->opening >= UPLINK_OPENING)
 		return false;
-	l->fd = reach_front(s->is.paths.run);
+	l->fd = connect_to(s);
 	if (l->fd < 0) {
 		look_up(s);
-		l->fd = reach_front(s->is.paths.run);
+		l->fd = connect_to(s);
 	}
 	if (l->fd < 0) {
 		note_lost(s, now);

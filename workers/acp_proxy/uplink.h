@@ -19,6 +19,7 @@ enum {
 
 struct uplink_system {
 	struct located is; /* the system that we ask, or would start */
+	bool shared; /* it is that of the machine, for several users: we never start it */
 	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other one will do */
 	bool reached; /* once, at least */
 	int64_t lost_ms; /* since when it cannot be reached, 0: it can, as far as is known */
@@ -41,8 +42,8 @@ struct uplink {
 		.fd = -1, .in = LINES_INIT(UPLINK_LINE)                                            \
 	}
 
-/* Finds the running system, else the one to be started. config, database: as given by options, or
- * NULL. 0 or -1. */
+/* Finds our user's running system, else that of the machine, if it serves us, else the one to be
+ * started. config, database: as given by options, or NULL. 0 or -1. */
 int uplink_system_find(struct uplink_system *s, const char *config, const char *database,
                        struct err *e);
 void uplink_system_clear(struct uplink_system *s);

@@ -332,7 +332,7 @@ static void find_system(const struct hook *h, char **argv)
 
 	if (h->system.run || h->system.database || h->unknown)
 		return;
-	if (h->by_config || !reach_usual(&run))
+	if (h->by_config || (!reach_usual(&run) && !reach_shared_is_open(REACH_AGENTS)))
 		ask_for_system(h, argv);
 }
 

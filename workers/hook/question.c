@@ -41,6 +41,14 @@ struct wire {
 
 /* ---- the system ---- */
 
+/* Our user's system, which may be restarting, or else that of the machine, for several users. */
+static int connect_usual(const struct str *run)
+{
+	if (run->length && !instance_is_stopped(run->bytes))
+		return reach_front(run->bytes);
+	return reach_shared(REACH_AGENTS, SOCK_STREAM);
+}
+
 static int connect_to(const struct question *q)
 {
 	OWNED(str) struct str run = { 0 };
@@ -52,8 +60,9 @@ static int connect_to(const struct question *q)
 		real = realpath(q->system->database, NULL);
 		if (!paths_published_run(real ? real : q->system->database, &run))
 			return -1;
-	} else if (!reach_usual(&run)) {
-		return -1;
+	} else {
+		(void)reach_usual(&run);
+		return connect_usual(&run);
 	}
 	return reach_front(str_text(&run));
 }

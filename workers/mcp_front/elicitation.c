@@ -68,7 +68,8 @@ void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, con
 	char id[ELICITATION_ID_BYTES];
 	int got;
 
-	if (!f->settings.elicitation || !sink->peer->elicits || strcmp(version, "2025-06-18") < 0)
+	if (!f->settings.elicitation || f->guests.dir_fd >= 0 || !sink->peer->elicits ||
+	    strcmp(version, "2025-06-18") < 0)
 		return;
 	got = read_question(f, call_seq, sink->peer, &r, &e);
 	if (got < 0)

@@ -22,6 +22,7 @@
 #define FRONT_H
 
 #include "activation.h"
+#include "guests.h"
 #include "hold.h"
 #include "id.h"
 #include "policy_file.h"
@@ -74,6 +75,7 @@ struct front {
 	int64_t swept_ms; /* monotonic: when closed connections were last removed from arrivals */
 	int hang_up_fd; /* epoll of the held HTTP connections */
 	struct evconnlistener *pipe_listener, *ipc_listener;
+	struct guests guests;
 	struct activation activation;
 	LIST_HEAD(, ipc_caller) ipc_pipes;
 	int ipc_callers;
@@ -105,7 +107,7 @@ struct front {
 	int request_seconds;
 	int64_t http_port;
 	int64_t http_try_ms; /* monotonic: HTTP is off and retried then; 0: it is on */
-	cJSON *allow_uids; /* other users who may connect over HTTP */
+	cJSON *allow_uids; /* other users who may connect */
 	struct call_settings settings;
 	struct str default_workspace;
 	struct policy_files policies;

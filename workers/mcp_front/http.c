@@ -4,6 +4,7 @@
 #include "http.h"
 
 #include "front.h"
+#include "guests.h"
 #include "header.h"
 #include "hold.h"
 #include "http_arrivals.h"
@@ -375,6 +376,8 @@ static void on_request(struct evhttp_request *request, void *arg)
 	int status = http_callers_check(request, &why);
 	bool may_ask = http_arrivals_let_in(f, request);
 
+	if (may_ask)
+		guests_mark(f, s->peer, http_arrivals_user(f, request));
 	s->http = request;
 	evhttp_connection_set_closecb(evhttp_request_get_connection(request), http_reply_on_close,
 	                              s);

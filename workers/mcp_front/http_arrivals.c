@@ -267,6 +267,14 @@ void http_arrivals_tell(struct front *f)
 	f->refused_ms = clock_monotonic_ms() + REFUSED_LOG_MS;
 }
 
+void http_arrivals_refuse(struct front *f, uid_t uid)
+{
+	str_reset(&f->refused_why);
+	str_addf(&f->refused_why, "runs as user %u", (unsigned)uid);
+	f->refused_count++;
+	http_arrivals_tell(f);
+}
+
 /* Asks the kernel, once per connection. */
 static void ask_who(struct front *f, int fd, struct arrival *a)
 {
@@ -315,6 +323,14 @@ static void on_newcomers(evutil_socket_t unused, short what, void *arg)
 		(void)bufferevent_decref(f->newcomers[i]);
 	}
 	f->newcomer_count = 0;
+}
+
+uid_t http_arrivals_user(struct front *f, struct evhttp_request *request)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c));
+
+	return fd < 0 ? (uid_t)-1 : arrival_of(f, fd)->uid;
 }
 
 int http_arrivals_streams(struct front *f, struct evhttp_request *request)

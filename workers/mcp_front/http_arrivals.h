@@ -7,6 +7,7 @@
 #include <event2/http.h>
 #include <event2/listener.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct front;
 
@@ -19,6 +20,12 @@ struct bufferevent *http_arrivals_connect(struct event_base *base, void *arg);
 
 /* Logs how many callers of other users were refused, at most one line a minute. */
 void http_arrivals_tell(struct front *f);
+
+/* Counts a caller of this user that was turned away elsewhere. */
+void http_arrivals_refuse(struct front *f, uid_t uid);
+
+/* The user of a caller that may ask. */
+uid_t http_arrivals_user(struct front *f, struct evhttp_request *request);
 
 /* How many event streams of revision 2024-11-05 the calling user has open. */
 int http_arrivals_streams(struct front *f, struct evhttp_request *request);

@@ -5,7 +5,8 @@
  * Writes: connection, session, tool_call, request (asking, reviving, adopting), apply (queueing),
  *         stall (nudge sent), command (switch_freq), decision, command and steering (from the IPC
  *         socket), content; everything else follows from these by rules
- * Outside: 127.0.0.1:http_port, <run>/mcp.sock, <run>/ipc.sock, files of workspaces (read only)
+ * Outside: 127.0.0.1:http_port, <run>/mcp.sock, <run>/ipc.sock, <shared.directory>/mcp.sock, files
+ *          of workspaces (read only)
  *
  * If it is killed, its rows tell everything: waiting calls stay 'waiting', with a listener that is
  * no longer alive, and the next front gives their answers to clients that ask again or resume. */
@@ -421,7 +422,10 @@ static void close_loop(struct front *f)
 int main(int argc, char **argv)
 {
 	struct err e = { 0 };
-	struct front f = { .hang_up_fd = -1, .activation = ACTIVATION_INIT, .failure = &e };
+	struct front f = { .hang_up_fd = -1,
+		           .activation = ACTIVATION_INIT,
+		           .guests = GUESTS_INIT,
+		           .failure = &e };
 	OWNED(str) struct str detail = { 0 };
 
 	f.progress_ms = seconds("INTERCOM_PROGRESS_SECONDS", FRONT_PROGRESS_SECONDS) * 1000;
@@ -432,7 +436,7 @@ int main(int argc, char **argv)
 		/* What is long goes back to the system as soon as it is freed. */
 		(void)mallopt(M_MMAP_THRESHOLD, FRONT_BIG_CALL);
 		read_settings(&f);
-		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
+		if (take_over(&f, &e) == 0 && guests_open(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
 		    policies_start(&f, &e) == 0 && peer_process_fork(&e) == 0 &&
 		    worker_fence(&f.worker, &e) == 0 && hands_start(&f, &e) == 0 &&
 		    pipe_listen(&f, &e) == 0 && ipc_start(&f, &e) == 0) {

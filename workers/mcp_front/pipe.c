@@ -5,8 +5,10 @@
 #include "pipe.h"
 
 #include "front.h"
+#include "guests.h"
 #include "hold.h"
 #include "hook_pipe.h"
+#include "http_arrivals.h"
 #include "id.h"
 #include "log.h"
 #include "socket.h"
@@ -17,6 +19,7 @@
 #include <event2/listener.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static const char SOCKET_NAME[] = "mcp.sock";
@@ -262,6 +265,16 @@ static void on_event(struct bufferevent *pipe, short what, void *arg)
 
 /* ---- the listener ---- */
 
+/* Told, so that it looks for another system. */
+static void turn_away(struct front *f, int fd, uid_t uid)
+{
+	static const char WHY[] = "{\"error\":\"this agent-intercom does not serve your user\"}\n";
+
+	(void)send(fd, WHY, sizeof(WHY) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)close(fd);
+	http_arrivals_refuse(f, uid);
+}
+
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
                       int size, void *arg)
 {
@@ -269,19 +282,24 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	struct secret key = id_new_secret();
 	struct timeval patience = { .tv_sec = f->request_seconds };
 	struct bufferevent *pipe;
+	uid_t uid = (uid_t)-1;
 	struct sink *s;
 
 	(void)listener;
 	(void)address;
 	(void)size;
-	if (!socket_is_ours(fd) || fd >= f->max_fd) {
-		log_warn("refused a relay: %s",
-		         fd >= f->max_fd ? "no descriptors are left" : "it runs as another user");
+	if (fd >= f->max_fd) {
+		log_warn("refused a relay: no descriptors are left");
 		(void)close(fd);
+		return;
+	}
+	if (!guests_admit(f, fd, &uid)) {
+		turn_away(f, fd, uid);
 		return;
 	}
 	pipe = bufferevent_socket_new(f->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	s = sink_new(f, peer_new(CONNECTION_TRANSPORT_STDIO, key.text), &PIPE);
+	guests_mark(f, s->peer, uid);
 	s->pipe = pipe;
 	LIST_INSERT_HEAD(&f->pipes, s, in_pipes);
 	bufferevent_setcb(pipe, on_read, NULL, on_event, s);
@@ -296,7 +314,10 @@ int pipe_listen(struct front *f, struct err *e)
 	f->pipe_listener = socket_listen(f, SOCKET_NAME, on_accept, e);
 	if (!f->pipe_listener)
 		return -1;
-	return activation_listen(&f->activation, f->base, on_accept, f, e);
+	return activation_listen(&f->activation, f->base, on_accept, f, e) ||
+	               guests_listen(f, on_accept, e)
+	           ? -1
+	           : 0;
 }
 
 void pipe_stop(struct front *f)
@@ -305,6 +326,7 @@ void pipe_stop(struct front *f)
 		evconnlistener_free(f->pipe_listener);
 	f->pipe_listener = NULL;
 	activation_stop(&f->activation);
+	guests_stop(f);
 	/* The connections stay open in their rows: the relays reconnect to our successor. */
 	while (!LIST_EMPTY(&f->pipes)) {
 		struct sink *s = LIST_FIRST(&f->pipes);

@@ -25,11 +25,17 @@
 #include <unistd.h>
 
 const char *const CHILD_NAMES[CHILD_COUNT] = {
-	[CHILD_WATCHDOG] = "watchdog",         [CHILD_FRONT] = "mcp-front",
-	[CHILD_APPLIER] = "applier",           [CHILD_READER] = "reader",
-	[CHILD_RETENTION] = "retention",       [CHILD_ARCHIVIST] = "archivist",
-	[CHILD_COMMANDER] = "commander",       [CHILD_SENTRY] = "sentry",
-	[CHILD_SLACK_POSTER] = "slack-poster", [CHILD_SLACK_LISTENER] = "slack-listener",
+	[CHILD_WATCHDOG] = "watchdog",
+	[CHILD_FRONT] = "mcp-front",
+	[CHILD_APPLIER] = "applier",
+	[CHILD_READER] = "reader",
+	[CHILD_RETENTION] = "retention",
+	[CHILD_ARCHIVIST] = "archivist",
+	[CHILD_COMMANDER] = "commander",
+	[CHILD_SENTRY] = "sentry",
+	[CHILD_DESK] = "desk",
+	[CHILD_SLACK_POSTER] = "slack-poster",
+	[CHILD_SLACK_LISTENER] = "slack-listener",
 };
 
 enum { TELL_MS = 100 }; /* so long a stop waits for its turn to write that it is one */

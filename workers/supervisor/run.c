@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 enum {
+	NOT_WRITTEN_BY_OTHERS = 022,
 	PREDECESSORS_MS = 10000, /* workers of a killed supervisor may take so long to leave */
 	TRY_MS = 10,
 	RUN_LOOK_MS = 1000, /* for a run directory that has vanished */
@@ -141,6 +142,19 @@ static void close_directory(const char *dir)
 	         dir, about.st_mode & 07777U);
 }
 
+/* The folder of the sockets for other users: they find its sockets, and only we change it. */
+static int prepare_shared(const char *dir, struct err *e)
+{
+	if (!*dir)
+		return 0;
+	if (mkdir(dir, 0700) == 0)
+		(void)chmod(dir, 0755);
+	else if (errno != EEXIST)
+		return err_errno(e, ERR_INPUT, "shared.directory: %s: cannot be created", dir);
+	return paths_check_ours(dir, NOT_WRITTEN_BY_OTHERS, e) ? err_prefix(e, "shared.directory")
+	                                                       : 0;
+}
+
 static int prepare_places(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str dir = { 0 };
@@ -157,7 +171,7 @@ static int prepare_places(struct supervisor *s, struct err *e)
 	s->run_fd = open(s->paths.run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->run_fd < 0)
 		return err_errno(e, ERR_INPUT, "cannot open the run directory %s", s->paths.run);
-	return 0;
+	return prepare_shared(s->config.shared.directory, e);
 }
 
 /* The workers of a supervisor that was killed are on their way out; the schema is touched when they
@@ -255,6 +269,7 @@ static int prepare(struct supervisor *s, const struct config_source *source, str
 	if (run_take(s, source, true, e) || paths_check_one_name(s->paths.database, e))
 		return -1;
 	load_slack(s);
+	s->children[CHILD_DESK].unwanted = !*s->config.shared.directory;
 	if (workers_find(s, e) || prepare_rows(s, e) || hear(s, e) ||
 	    paths_publish(&s->paths, s->config.ipc_name, s->config.file, e) ||
 	    instance_unmark_stopped(s->run_fd, e))

@@ -33,6 +33,7 @@ enum {
 	CHILD_ARCHIVIST,
 	CHILD_COMMANDER,
 	CHILD_SENTRY,
+	CHILD_DESK, /* only in a system for several users */
 	CHILD_SLACK_POSTER, /* these two only where Slack is configured */
 	CHILD_SLACK_LISTENER,
 	CHILD_COUNT

@@ -35,10 +35,10 @@ enum {
 };
 
 /* First the door is closed, then what came in is finished. */
-static const int STOP_ORDER[] = { CHILD_SLACK_LISTENER, CHILD_FRONT,     CHILD_COMMANDER,
-	                          CHILD_READER,         CHILD_SENTRY,    CHILD_APPLIER,
-	                          CHILD_WATCHDOG,       CHILD_ARCHIVIST, CHILD_SLACK_POSTER,
-	                          CHILD_RETENTION };
+static const int STOP_ORDER[] = { CHILD_DESK,         CHILD_SLACK_LISTENER, CHILD_FRONT,
+	                          CHILD_COMMANDER,    CHILD_READER,         CHILD_SENTRY,
+	                          CHILD_APPLIER,      CHILD_WATCHDOG,       CHILD_ARCHIVIST,
+	                          CHILD_SLACK_POSTER, CHILD_RETENTION };
 _Static_assert(COUNT(STOP_ORDER) == CHILD_COUNT, "each worker is asked to leave");
 
 static int find(const char *name, char **ret_path, struct err *e)

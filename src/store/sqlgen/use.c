@@ -333,12 +333,19 @@ static void print_worker(struct code *code, const struct schema *s, const struct
 void uses_print(const struct schema *s, const struct statements *list, struct str *out)
 {
 	static const char *const WORKERS[][2] = {
-		{ "supervisor", "agent-intercom" }, { "mcp_front", "mcp-front" },
-		{ "applier", "applier" },           { "reader", "reader" },
-		{ "watchdog", "watchdog" },         { "slack_listener", "slack-listener" },
-		{ "slack_poster", "slack-poster" }, { "retention", "retention" },
-		{ "archivist", "archivist" },       { "runner", "runner" },
-		{ "commander", "commander" },       { "sentry", "sentry" },
+		{ "supervisor", "agent-intercom" },
+		{ "mcp_front", "mcp-front" },
+		{ "applier", "applier" },
+		{ "reader", "reader" },
+		{ "watchdog", "watchdog" },
+		{ "slack_listener", "slack-listener" },
+		{ "slack_poster", "slack-poster" },
+		{ "retention", "retention" },
+		{ "archivist", "archivist" },
+		{ "runner", "runner" },
+		{ "commander", "commander" },
+		{ "sentry", "sentry" },
+		{ "desk", "desk" },
 	};
 	struct bells *bells = xcalloc(1, sizeof(*bells));
 	struct code *code = xcalloc(1, sizeof(*code));

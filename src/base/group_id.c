@@ -1,0 +1,67 @@
+#include "group_id.h"
+
+#include "str.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59 /* Linux 4.13 */
+#endif
+
+enum { GROUPS_MAX = 65536 }; /* the kernel's NGROUPS_MAX */
+
+int group_id_find(const char *name, gid_t *ret, struct err *e)
+{
+	const struct group *group = getgrnam(name);
+	char *end;
+	unsigned long number;
+
+	if (group) {
+		*ret = group->gr_gid;
+		return 0;
+	}
+	errno = 0;
+	number = strtoul(name, &end, 10);
+	if (errno || *end || *name < '0' || *name > '9' || number >= (gid_t)-1)
+		return err_set(e, ERR_INPUT, "there is no group '%.60s'", name);
+	*ret = (gid_t)number;
+	return 0;
+}
+
+/* The other groups of the peer; the caller frees *ret. Returns their number; 0: none, or nobody
+ * knows. */
+static size_t groups_of_peer(int fd, gid_t **ret)
+{
+	socklen_t size = 32 * sizeof(**ret);
+
+	*ret = NULL;
+	while (size <= GROUPS_MAX * sizeof(**ret)) {
+		*ret = xrealloc(*ret, size);
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, *ret, &size) == 0)
+			return size / sizeof(**ret);
+		if (errno != ERANGE)
+			return 0;
+	}
+	return 0;
+}
+
+bool group_id_has_peer(gid_t group, int fd)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+	gid_t *groups;
+	size_t count;
+	bool found;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size))
+		return false;
+	found = who.gid == group;
+	count = groups_of_peer(fd, &groups);
+	for (size_t i = 0; i < count; i++)
+		found = found || groups[i] == group;
+	free(groups);
+	return found;
+}

@@ -1,0 +1,17 @@
+/* group_id: a group by its name, and whether who is at the other end of a socket is in it. */
+#ifndef GROUP_ID_H
+#define GROUP_ID_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The group of that name, or of that number. 0; -1: ERR_INPUT, there is none. */
+int group_id_find(const char *name, gid_t *ret, struct err *e);
+
+/* Whether the process that has connected the other end of fd, a Unix socket, had the group then, as
+ * its own or among the others. */
+bool group_id_has_peer(gid_t group, int fd);
+
+#endif

@@ -1,0 +1,251 @@
+#include "users.h"
+
+#include "agent.h"
+#include "process.h"
+#include "suite.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { AGENTS = 60110, OPERATORS = 60111, LOOK_MS = 20, WORDS = 40 };
+
+const uid_t USER_IDS[USERS] = { 60101, 60102, 60103, 60104 };
+
+/* Their further groups, as setpriv takes them. */
+static const char *const GROUPS[USERS] = { "--groups=60110,60111", "--groups=60110",
+	                                   "--groups=60111", "--clear-groups" };
+
+/* ---- folders ---- */
+
+static void make(const char *path, mode_t mode, enum user owner)
+{
+	ck_assert_msg(mkdir(path, mode) == 0 && chmod(path, mode) == 0 &&
+	                  chown(path, USER_IDS[owner], USER_IDS[owner]) == 0,
+	              "cannot make %s", path);
+}
+
+void users_configure(const struct users *u, const char *lines)
+{
+	OWNED(str) struct str config = { 0 };
+	char path[120];
+
+	str_addf(&config, "http_port = %d\n%s", u->port, lines);
+	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom", u->base);
+	put_file(path, "config.toml", config.bytes);
+	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom/config.toml", u->base);
+	ck_assert_int_eq(chown(path, USER_IDS[SERVICE], USER_IDS[SERVICE]), 0);
+}
+
+struct users users_make(const char *more)
+{
+	struct users u = { .port = free_port() };
+	const char *parent = getenv("TMPDIR");
+	OWNED(str) struct str config = { 0 };
+	char path[120];
+
+	(void)snprintf(u.base, sizeof(u.base), "%.40s/users-XXXXXX", parent ? parent : "/tmp");
+	ck_assert_ptr_nonnull(mkdtemp(u.base));
+	ck_assert_int_eq(chmod(u.base, 0755), 0);
+	(void)snprintf(u.shared, sizeof(u.shared), "%s/shared", u.base);
+	(void)snprintf(u.project, sizeof(u.project), "%s/project", u.base);
+	(void)snprintf(path, sizeof(path), "%s/state", u.base);
+	(void)snprintf(u.database, sizeof(u.database), "%s/state/agent-intercom/intercom.db",
+	               u.base);
+	make(u.shared, 0755, SERVICE);
+	make(u.project, 0777, AGENT);
+	make(path, 0700, SERVICE);
+	for (int i = 0; i < USERS; i++) {
+		(void)snprintf(path, sizeof(path), "%s/home-%u", u.base, (unsigned)USER_IDS[i]);
+		make(path, 0700, (enum user)i);
+	}
+	(void)snprintf(path, sizeof(path), "%s/etc", u.base);
+	make(path, 0700, SERVICE);
+	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom", u.base);
+	make(path, 0700, SERVICE);
+	str_addf(&config, "[shared]\nagents = \"%d\"\noperators = \"%d\"\n%s", AGENTS, OPERATORS,
+	         more);
+	users_configure(&u, config.bytes);
+	return u;
+}
+
+void users_remove(struct users *u)
+{
+	ck_assert(remove_tree(u->base));
+}
+
+/* ---- programs ---- */
+
+struct words {
+	const char *word[WORDS + 1];
+	size_t count;
+	char kept[8][160];
+	size_t kept_count;
+};
+
+static void add(struct words *w, const char *word)
+{
+	ck_assert_uint_lt(w->count, WORDS);
+	w->word[w->count++] = word;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_made(struct words *w, const char *format, ...)
+{
+	va_list args;
+
+	ck_assert_uint_lt(w->kept_count, COUNT(w->kept));
+	va_start(args, format);
+	(void)vsnprintf(w->kept[w->kept_count], sizeof(w->kept[0]), format, args);
+	va_end(args);
+	add(w, w->kept[w->kept_count++]);
+}
+
+/* What makes the words that follow a program of this user's. */
+static void begin_as(struct words *w, const struct users *u, enum user who)
+{
+	static const char *const PASSED[] = { "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
+		                              "INTERCOM_FENCE" };
+
+	add(w, "setpriv");
+	add_made(w, "--reuid=%u", (unsigned)USER_IDS[who]);
+	add_made(w, "--regid=%u", (unsigned)USER_IDS[who]);
+	add(w, GROUPS[who]);
+	add(w, "--");
+	add(w, "env");
+	add(w, "-i");
+	add_made(w, "HOME=%s/home-%u", u->base, (unsigned)USER_IDS[who]);
+	add_made(w, "INTERCOM_SHARED=%s", u->shared);
+	add(w, "PATH=/usr/bin:/bin");
+	if (who == SERVICE) {
+		add_made(w, "XDG_STATE_HOME=%s/state", u->base);
+		add_made(w, "XDG_CONFIG_HOME=%s/etc", u->base);
+	}
+	for (size_t i = 0; i < COUNT(PASSED); i++)
+		if (getenv(PASSED[i]))
+			add_made(w, "%s=%s", PASSED[i], getenv(PASSED[i]));
+}
+
+int users_run(const struct users *u, enum user who, struct str *said, const char *format, ...)
+{
+	OWNED(str) struct str line = { 0 };
+	char script[80], text[6000], name[20];
+	struct words w = { .count = 0 };
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	(void)snprintf(name, sizeof(name), "script-%d", who);
+	put_file(u->base, name, text);
+	(void)snprintf(script, sizeof(script), "%s/%s", u->base, name);
+	begin_as(&w, u, who);
+	str_addf(&line, "cd %s &&", u->project);
+	for (size_t i = 0; i < w.count; i++)
+		str_addf(&line, " '%s'", w.word[i]);
+	return shell(said, "%s sh %s 2>&1 </dev/null", line.bytes, script);
+}
+
+int users_ctl(const struct users *u, enum user who, struct str *said, const char *format, ...)
+{
+	char program[PROGRAM_BYTES], text[4000];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	test_program("agent-intercom-ctl", program);
+	return users_run(u, who, said, "exec %s %s", program, text);
+}
+
+const char *users_sql(const struct users *u, const char *query)
+{
+	static struct str said;
+	int status = users_ctl(u, SERVICE, &said, "--db %s sql \"%s\"", u->database, query);
+
+	ck_assert_msg(status == 0, "%s: %s", query, str_text(&said));
+	return str_text(&said);
+}
+
+void users_expect_soon(const struct users *u, const char *query, const char *answer)
+{
+	int64_t end = agent_ms() + AGENT_PATIENCE_MS;
+	const char *got;
+
+	while (strcmp(got = users_sql(u, query), answer) != 0) {
+		ck_assert_msg(agent_ms() < end, "%s: %s", query, got);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+struct relay users_relay(const struct users *u, enum user who)
+{
+	char program[PROGRAM_BYTES];
+	struct words w = { .count = 0 };
+	struct relay r;
+
+	test_program("agent-intercom", program);
+	begin_as(&w, u, who);
+	add(&w, program);
+	add(&w, "mcp");
+	relay_start_as(&r, u->project, w.word);
+	relay_hello(&r);
+	return r;
+}
+
+/* ---- the system ---- */
+
+void users_start(struct users *u)
+{
+	char program[PROGRAM_BYTES], log[100];
+	struct words w = { .count = 0 };
+	int64_t end = agent_ms() + AGENT_PATIENCE_MS;
+
+	test_program("agent-intercom", program);
+	begin_as(&w, u, SERVICE);
+	add(&w, program);
+	add(&w, "--shared");
+	add(&w, u->shared);
+	(void)snprintf(log, sizeof(log), "%s/log", u->base);
+	(void)unlink(log);
+	u->pid = fork();
+	ck_assert_int_ge(u->pid, 0);
+	if (u->pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (chdir("/") != 0 || !freopen(log, "w", stdout) || fchmod(1, 0600) != 0 ||
+		    dup2(1, 2) < 0)
+			_exit(126);
+		(void)execvp(w.word[0], (char *const *)w.word);
+		_exit(127);
+	}
+	for (;; (void)poll(NULL, 0, LOOK_MS)) {
+		OWNED(char_ptr) char *said = get_file(u->base, "log");
+
+		if (said && strstr(said, " ready: "))
+			return;
+		ck_assert_msg(agent_ms() < end && kill(u->pid, 0) == 0 &&
+		                  !ends_within(u->pid, 0, NULL),
+		              "the system does not start: %s", said ? said : "");
+	}
+}
+
+int users_stop(struct users *u)
+{
+	pid_t pid = u->pid;
+
+	u->pid = 0;
+	(void)kill(pid, SIGTERM);
+	return end_of(pid);
+}
+
+void users_kill(struct users *u)
+{
+	(void)kill(u->pid, SIGKILL);
+	(void)end_of(u->pid);
+	u->pid = 0;
+}

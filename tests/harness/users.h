@@ -1,0 +1,52 @@
+/* users: a system that serves several users, each under a uid of its own: the service, whose the
+ * system is, an agent of its group, an operator of theirs, and a stranger in neither. Only root can
+ * play them all. */
+#ifndef USERS_H
+#define USERS_H
+
+#include "relay.h"
+#include "str.h"
+
+#include <sys/types.h>
+
+enum user { SERVICE, AGENT, OPERATOR, STRANGER, USERS };
+extern const uid_t USER_IDS[USERS]; /* and their own groups */
+
+struct users {
+	char base[60]; /* everything is in this folder, also state (of the service), home-<uid> */
+	char shared[80]; /* shared.directory */
+	char project[80]; /* a folder of the agent's */
+	char database[120];
+	int port;
+	pid_t pid; /* of the supervisor, 0 while it does not run */
+};
+
+/* Makes the folders; more: lines of the service's config.toml. */
+struct users users_make(const char *more);
+/* Writes its whole config.toml, but for http_port, which is as it was. */
+void users_configure(const struct users *u, const char *lines);
+/* Starts the system, and waits until it is ready. */
+void users_start(struct users *u);
+/* SIGTERM; its exit status. */
+int users_stop(struct users *u);
+/* SIGKILL to the supervisor, and waits for the end of its workers. */
+void users_kill(struct users *u);
+/* Removes everything. The system has ended. */
+void users_remove(struct users *u);
+
+/* Runs a shell script as this user, in the project, with no more of an environment than HOME, PATH
+ * and where the shared system is; said (may be NULL): its output, also of errors. Returns its exit
+ * status. */
+int users_run(const struct users *u, enum user who, struct str *said, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* agent-intercom-ctl of this user; its exit status. */
+int users_ctl(const struct users *u, enum user who, struct str *said, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The answer to a query, by the service's agent-intercom-ctl; the next call overwrites it. */
+const char *users_sql(const struct users *u, const char *query);
+/* Waits until it is this. */
+void users_expect_soon(const struct users *u, const char *query, const char *answer);
+/* `agent-intercom mcp` of this user in the project, initialized. */
+struct relay users_relay(const struct users *u, enum user who);
+
+#endif

@@ -1,0 +1,297 @@
+/* Three users and one system: an agent asks, an operator answers, the file is written. */
+#include "agent.h"
+#include "process.h"
+#include "users.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#define NEEDS_ROOT() SKIP_UNLESS(geteuid() == 0, "root, who can become several users")
+
+static struct users users;
+
+static void begin(void)
+{
+	users = users_make("");
+	users_start(&users);
+}
+
+static void end(void)
+{
+	ck_assert_int_eq(users_stop(&users), 0);
+	users_remove(&users);
+}
+
+/* Asks; returns the request's id. */
+static const char *ask(struct relay *r, const char *path, const char *content)
+{
+	static char id[40];
+	OWNED(char_ptr) char *arguments = proposal(path, content);
+
+	relay_begin(r, "check_clearance", arguments);
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
+	(void)snprintf(id, sizeof(id), "%.36s", users_sql(&users, "SELECT id FROM inbox"));
+	return id;
+}
+
+static void is_written(struct relay *r, const char *id, const char *path, const char *content)
+{
+	OWNED(char_ptr) char *answer = relay_end(r), *written = NULL, *have = NULL;
+	char arguments[80];
+
+	has(answer, "status", "approved");
+	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}", id);
+	written = relay_call(r, "check_diff", arguments);
+	has(written, "status", "applied");
+	have = get_file(users.project, path);
+	ck_assert_str_eq(have, content);
+}
+
+START_TEST(an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_written)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	const char *id;
+
+	NEEDS_ROOT();
+	begin();
+	r = users_relay(&users, AGENT);
+	id = ask(&r, "a.txt", "one\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "--text inbox"), 0);
+	says(said.bytes, "a.txt");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 0);
+	is_written(&r, id, "a.txt", "one\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT operator_id, source, outcome FROM decision"),
+	                 "local:60103\tctl\tapplied\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT decided_by FROM request"), "local:60103\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 1);
+	says(said.bytes, "already approved by local:60103");
+	(void)users_run(&users, SERVICE, &said, "%s/agent-intercom doctor",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "desk is ready");
+	ck_assert_ptr_null(strstr(said.bytes, "does not run"));
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM fence_refusal"), "0\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
+START_TEST(an_operator_who_was_made_inactive_may_answer_no_more)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	const char *id;
+
+	NEEDS_ROOT();
+	begin();
+	r = users_relay(&users, AGENT);
+	id = ask(&r, "a.txt", "one\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "inbox"), 0);
+	ck_assert_int_eq(users_run(&users, SERVICE, &said,
+	                           "sqlite3 %s \"UPDATE operator SET active = 0"
+	                           " WHERE id = 'local:60103'\"",
+	                           users.database),
+	                 0);
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 1);
+	says(said.bytes, "this operator may not decide");
+	ck_assert_str_eq(users_sql(&users, "SELECT outcome FROM decision"), "unauthorized\n");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
+START_TEST(a_hook_asks_and_what_is_approved_instead_is_read_with_the_operators_rights)
+{
+	OWNED(str) struct str said = { 0 };
+	char id[40];
+	int status;
+
+	NEEDS_ROOT();
+	begin();
+	(void)users_run(&users, AGENT, NULL,
+	                "echo '{\"session_id\":\"s\",\"cwd\":\"%s\",\"hook_event_name\":"
+	                "\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":"
+	                "\"echo one\"}}' | %s/agent-intercom hook claude PreToolUse >\"$HOME/out\" "
+	                "2>&1 &",
+	                users.project, getenv("INTERCOM_BUILD"));
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
+	(void)snprintf(id, sizeof(id), "%.36s", users_sql(&users, "SELECT id FROM inbox"));
+	ck_assert_int_eq(
+	    users_ctl(&users, OPERATOR, &said, "approve %s --with %s/log", id, users.base), 1);
+	says(said.bytes, "Permission denied");
+	status = users_run(&users, OPERATOR, &said,
+	                   "echo 'echo two' >\"$HOME/text\"; chmod 600 \"$HOME/text\"; exec "
+	                   "%s/agent-intercom-ctl approve %s --with=\"$HOME/text\"",
+	                   getenv("INTERCOM_BUILD"), id);
+	ck_assert_msg(status == 0, "%s", said.bytes);
+	users_expect_soon(&users, "SELECT state FROM tool_call", "done\n");
+	ck_assert_int_eq(users_run(&users, AGENT, &said,
+	                           "until [ -s \"$HOME/out\" ]; do sleep 0.05; done; cat "
+	                           "\"$HOME/out\""),
+	                 0);
+	says(said.bytes, "allow");
+	says(said.bytes, "echo two");
+	end();
+}
+END_TEST
+
+START_TEST(the_agent_waits_for_its_system_and_starts_none_of_its_own)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	const char *id;
+
+	NEEDS_ROOT();
+	begin();
+	r = users_relay(&users, AGENT);
+	(void)ask(&r, "a.txt", "one\n");
+	users_kill(&users);
+	users_start(&users);
+	id = users_sql(&users, "SELECT id FROM inbox");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %.36s", id), 0);
+	has(relay_end(&r), "status", "approved");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(users_stop(&users), 0);
+	/* stopped, and one that begins now */
+	(void)users_run(&users, AGENT, &said, "sleep 2 | timeout 4 %s/agent-intercom mcp",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "does not answer; waiting for it");
+	ck_assert_int_eq(shell(&said, "find %s/home-60102 -mindepth 1", users.base), 0);
+	ck_assert_str_eq(str_text(&said), "");
+	users_remove(&users);
+}
+END_TEST
+
+START_TEST(who_is_in_no_group_starts_a_system_of_their_own)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ROOT();
+	begin();
+	(void)users_run(&users, STRANGER, &said,
+	                "mkdir \"$HOME/work\"; cd \"$HOME/work\"; (sleep 1; "
+	                "%s/agent-intercom-ctl health >/dev/null) | %s/agent-intercom mcp; "
+	                "%s/agent-intercom where; kill \"$(head -n 1 "
+	                "\"$HOME\"/.local/state/agent-intercom/intercom.db-instance)\"",
+	                getenv("INTERCOM_BUILD"), getenv("INTERCOM_BUILD"),
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "home-60104/.local/state/agent-intercom/intercom.db");
+	end();
+}
+END_TEST
+
+/* The operator watches, and what ends the watching is done; then no process of it is left. */
+static void watching_ends(const char *how)
+{
+	OWNED(str) struct str said = { 0 };
+
+	(void)users_run(&users, OPERATOR, &said,
+	                "rm -f \"$HOME/in\"; mkfifo \"$HOME/in\"; exec 3<>\"$HOME/in\"\n"
+	                "runs() { pgrep -u %u -f 'agent-intercom-ctl watch' >/dev/null; }\n"
+	                "%s/agent-intercom-ctl watch <&3 &\n"
+	                "until runs; do sleep 0.05; done\n"
+	                "%s\n"
+	                "wait $!; echo \"status $?\"; while runs; do sleep 0.05; done; echo over",
+	                (unsigned)USER_IDS[SERVICE], getenv("INTERCOM_BUILD"), how);
+	says(said.bytes, "over\n");
+	ck_assert_ptr_null(strstr(said.bytes, "status 0"));
+}
+
+START_TEST(a_signal_to_the_operators_ctl_is_one_to_the_ctl_that_runs_for_it)
+{
+	NEEDS_ROOT();
+	begin();
+	watching_ends("kill -TERM $!");
+	end();
+}
+END_TEST
+
+START_TEST(without_the_operators_ctl_the_ctl_that_runs_for_it_ends)
+{
+	NEEDS_ROOT();
+	begin();
+	watching_ends("kill -KILL $!");
+	end();
+}
+END_TEST
+
+START_TEST(what_runs_for_an_operator_ends_with_the_desk_which_comes_back)
+{
+	OWNED(str) struct str said = { 0 };
+	int desk;
+
+	NEEDS_ROOT();
+	begin();
+	desk = atoi(users_sql(&users, "SELECT pid FROM worker WHERE name = 'desk'"));
+	ck_assert_int_gt(desk, 0);
+	ck_assert_int_eq(shell(NULL,
+	                       "(until [ -e %s/home-60103/watches ]; do sleep 0.05; done; kill "
+	                       "-KILL %d) >/dev/null 2>&1 &",
+	                       users.base, desk),
+	                 0);
+	watching_ends("touch \"$HOME/watches\"");
+	users_expect_soon(&users,
+	                  "SELECT count(*) FROM worker WHERE name = 'desk' AND state = "
+	                  "'ready' AND version <> ''",
+	                  "1\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "inbox"), 0);
+	end();
+}
+END_TEST
+
+/* What the service says if it is started so; its exit status. */
+static int start_says(struct str *said, const char *options)
+{
+	return users_run(&users, SERVICE, said, "timeout 60 %s/agent-intercom %s",
+	                 getenv("INTERCOM_BUILD"), options);
+}
+
+START_TEST(a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration)
+{
+	OWNED(str) struct str said = { 0 };
+	char option[100];
+
+	NEEDS_ROOT();
+	users = users_make("");
+	(void)snprintf(option, sizeof(option), "--shared %s/project", users.base);
+	ck_assert_int_eq(start_says(&said, option), EX_CONFIG);
+	says(said.bytes, "belongs to uid 60102, not to us");
+	ck_assert_int_eq(chmod(users.shared, 0775), 0);
+	(void)snprintf(option, sizeof(option), "--shared %s", users.shared);
+	ck_assert_int_eq(start_says(&said, option), EX_CONFIG);
+	says(said.bytes, "is open to others");
+	ck_assert_int_eq(chmod(users.shared, 0755), 0);
+	users_configure(&users, "[shared]\nagents = \"no-such-group\"\n");
+	ck_assert_int_eq(start_says(&said, option), EX_CONFIG);
+	says(said.bytes, "shared.agents: there is no group 'no-such-group'");
+	users_configure(&users, "[shared]\nagents = \"60110\"\noperators = \"60199\"\n");
+	ck_assert_int_eq(start_says(&said, option), EX_CONFIG);
+	says(said.bytes, "our user must be in its group");
+	users_remove(&users);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("users");
+	TCase *c = tcase_create("users");
+
+	tcase_add_test(c,
+	               an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_written);
+	tcase_add_test(c, an_operator_who_was_made_inactive_may_answer_no_more);
+	tcase_add_test(c,
+	               a_hook_asks_and_what_is_approved_instead_is_read_with_the_operators_rights);
+	tcase_add_test(c, the_agent_waits_for_its_system_and_starts_none_of_its_own);
+	tcase_add_test(c, who_is_in_no_group_starts_a_system_of_their_own);
+	tcase_add_test(c, a_signal_to_the_operators_ctl_is_one_to_the_ctl_that_runs_for_it);
+	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);
+	tcase_add_test(c, what_runs_for_an_operator_ends_with_the_desk_which_comes_back);
+	tcase_add_test(c, a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

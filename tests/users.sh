@@ -1,0 +1,204 @@
+#!/bin/sh
+# The system service as an administrator has it: the unit's own command, user, groups, environment and folders, with
+# users and groups by name; an agent of coder's asks, ann answers, the file is written; and what coder cannot do.
+# As root; all of it in mounts of its own, which end with it. usage: users.sh [BUILD]
+# shellcheck disable=SC2016 # scripts for other shells
+set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:-$source/build/release}" && pwd)
+[ "$(id -u)" -eq 0 ] || {
+  echo "users.sh: only root can be several users" >&2
+  exit 77
+}
+if [ "${USERS_INSIDE:-}" != 1 ]; then
+  exec env USERS_INSIDE=1 unshare --mount --propagation private -- sh "$0" "$build"
+fi
+
+# ---- a machine of our own ----
+
+keep=$(mktemp -d)
+cp -a /etc "$keep/etc"
+mount --bind "$keep/etc" /etc
+for folder in /run /var/lib /home /srv; do
+  mount -t tmpfs -o mode=755 tmpfs "$folder"
+done
+service=
+own=
+finish() {
+  for one in $service $own; do
+    kill "$one" 2>/dev/null || true
+  done
+  exec 3>&-
+  wait 2>/dev/null || true
+  umount /etc && rm -rf "$keep"
+}
+trap finish EXIT
+fail() {
+  echo "FAILED: $*" >&2
+  tail -n 20 /srv/service.log >&2 || true
+  exit 1
+}
+until_true() { # WHAT COMMAND...
+  what=$1
+  shift
+  until_s=$(($(date +%s) + 120))
+  until "$@" >/dev/null 2>&1; do
+    [ "$(date +%s)" -lt "$until_s" ] || fail "$what"
+    sleep 0.1
+  done
+}
+
+cmake --install "$build" --prefix /srv/usr >/dev/null
+unit=/srv/usr/lib/systemd/system/agent-intercom.service
+of_unit() { sed -n "s/^$1=//p" $unit; }
+
+# ---- what sysusers.d says, and an administrator ----
+
+sed -n 's/^g \([^ ]*\).*/\1/p' /srv/usr/lib/sysusers.d/agent-intercom.conf | while read -r group; do
+  groupadd --system "$group"
+done
+useradd --system --user-group --home-dir /var/lib/agent-intercom --shell /usr/sbin/nologin agent-intercom
+useradd --create-home coder
+useradd --create-home ann
+useradd --create-home eve
+usermod --append --groups agent-intercom-agents coder
+usermod --append --groups agent-intercom-operators ann
+mkdir /srv/project && chown coder: /srv/project
+# setfacl -m u:agent-intercom:rwX,d:u:agent-intercom:rwX,d:u:coder:rwX, which needs a package of its own
+python3 - <<'ACL'
+import os, pwd, struct
+OTHER, MASK, GROUP, USER, OWNER = 0x20, 0x10, 0x04, 0x02, 0x01
+def acl(*users):
+    named = [(USER, 7, pwd.getpwnam(u).pw_uid) for u in sorted(users, key=lambda u: pwd.getpwnam(u).pw_uid)]
+    entries = [(OWNER, 7, 0xffffffff)] + named + [(e, p, 0xffffffff) for e, p in ((GROUP, 5), (MASK, 7), (OTHER, 5))]
+    return struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *e) for e in entries)
+os.setxattr('/srv/project', 'system.posix_acl_access', acl('agent-intercom'))
+os.setxattr('/srv/project', 'system.posix_acl_default', acl('agent-intercom', 'coder'))
+ACL
+
+# as USER COMMAND...: with the environment of a login, in the project.
+as() {
+  who=$1
+  shift
+  (cd /srv/project && exec env -i HOME="/home/$who" USER="$who" PATH=/srv/usr/bin:/usr/bin:/bin LANG=C.UTF-8 \
+    setpriv --reuid "$who" --regid "$who" --init-groups -- "$@")
+}
+
+# ---- what systemd does with the unit ----
+
+user=$(of_unit User)
+groups=$(of_unit SupplementaryGroups | tr ' ' ,)
+install -d -m "$(of_unit StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$(of_unit StateDirectory)"
+install -d -m "$(of_unit RuntimeDirectoryMode)" -o "$user" -g "$user" "/run/$(of_unit RuntimeDirectory)"
+install -d -m 755 "/etc/$(of_unit ConfigurationDirectory)"
+printf 'http_port = 0\n' >/etc/agent-intercom/config.toml
+start() {
+  # shellcheck disable=SC2046 # words
+  (cd / && umask "$(of_unit UMask)" && exec env -i PATH=/usr/bin:/bin $(of_unit Environment) \
+    setpriv --reuid "$user" --regid "$user" --groups "$groups" --no-new-privs --bounding-set=-all --inh-caps=-all -- \
+    $(of_unit ExecStart)) >/srv/ready 2>/srv/service.log &
+  service=$!
+  until_true "the service does not start" grep -q ' ready: ' /srv/ready
+}
+start
+cat /srv/ready
+[ "$(stat -c '%a %U %G' /run/agent-intercom/mcp.sock)" = "660 agent-intercom agent-intercom-agents" ] || fail "mcp.sock"
+[ "$(stat -c '%a %U %G' /run/agent-intercom/desk.sock)" = "660 agent-intercom agent-intercom-operators" ] ||
+  fail "desk.sock"
+[ "$(stat -c '%a %U' /var/lib/agent-intercom /var/lib/agent-intercom/intercom.db | tr '\n' ' ')" = \
+  "700 agent-intercom 600 agent-intercom " ] || fail "the database is open"
+
+# ---- the loop ----
+
+say() { printf '%s\n' "$1" >&3; }
+has_answer() { grep -q "\"id\":$1," /home/coder/out; }
+answer() {
+  until_true "no answer to request $1" has_answer "$1"
+  grep "\"id\":$1," /home/coder/out
+}
+call() { say "{\"jsonrpc\":\"2.0\",\"id\":$1,\"method\":\"tools/call\",\"params\":{\"name\":\"$2\",\"arguments\":$3}}"; }
+one_waits() { as ann agent-intercom-ctl sql 'SELECT id FROM inbox' | grep -q .; }
+
+echo "== coder's agent asks, ann approves, the file is written"
+mkfifo /home/coder/in && chown coder: /home/coder/in
+as coder sh -c 'exec agent-intercom mcp <"$HOME/in" >"$HOME/out" 2>"$HOME/err"' &
+exec 3>/home/coder/in
+say '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"users","version":"1"}}}'
+answer 0 >/dev/null
+call 1 check_clearance '{"title":"Write","description":"A test.","diff":"one","file_path":"first.txt"}'
+until_true "no question" one_waits
+id=$(as ann agent-intercom-ctl sql 'SELECT id FROM inbox')
+as coder agent-intercom-ctl approve "$id" >/dev/null 2>&1 && fail "coder has approved"
+as eve agent-intercom-ctl approve "$id" >/srv/said 2>&1 && fail "eve has approved"
+grep -q 'join the group of its operators' /srv/said || fail "eve is not told why: $(cat /srv/said)"
+as ann agent-intercom-ctl --text inbox
+as ann agent-intercom-ctl --text approve "$id"
+answer 1 | grep -q '"approved' || fail "not approved: $(answer 1)"
+call 2 check_diff "{\"request_id\":\"$id\"}"
+answer 2 | grep -q '"applied' || fail "not applied: $(answer 2)"
+[ "$(as coder cat first.txt)" = one ] || fail "coder cannot read the file"
+as coder sh -c 'echo more >>first.txt' || fail "coder cannot write the file"
+[ "$(as ann agent-intercom-ctl sql 'SELECT decided_by FROM request')" = local:ann ] || fail "not decided by ann"
+
+echo "== a file of coder's is changed, and stays coder's to change"
+as coder sh -c 'echo before >own.txt'
+call 10 check_clearance '{"title":"Change","description":"A test.","diff":"after\n","file_path":"own.txt"}'
+until_true "no question" one_waits
+id=$(as ann agent-intercom-ctl sql 'SELECT id FROM inbox')
+as ann agent-intercom-ctl approve "$id" >/dev/null
+answer 10 | grep -q '"approved' || fail "not approved: $(answer 10)"
+call 11 check_diff "{\"request_id\":\"$id\"}"
+answer 11 | grep -q '"applied' || fail "not applied: $(answer 11)"
+as coder sh -c 'echo more >>own.txt' || fail "coder can no longer write the file"
+[ "$(as coder cat own.txt | tr '\n' ' ')" = "after more " ] || fail "own.txt: $(cat /srv/project/own.txt)"
+
+echo "== what coder, whose agents ask, cannot do"
+cannot() { # WHAT COMMAND...
+  what=$1
+  shift
+  if as coder "$@" >/srv/said 2>&1; then fail "coder can $what: $(cat /srv/said)"; fi
+  echo "$what: $(tail -n 1 /srv/said)"
+}
+cannot "open the database" head -c 1 /var/lib/agent-intercom/intercom.db
+cannot "look at what is beside it" ls /var/lib/agent-intercom
+cannot "read with ctl" agent-intercom-ctl inbox
+cannot "approve with ctl" agent-intercom-ctl approve "$id"
+cannot "cut the audit" agent-intercom --db /var/lib/agent-intercom/intercom.db audit export /tmp/x
+cannot "read the environment of the service" cat "/proc/$service/environ"
+cannot "end the service" kill "$service"
+cannot "remove a socket" rm -f /run/agent-intercom/mcp.sock
+cannot "make a file beside the sockets" touch /run/agent-intercom/x
+cannot "become the service" setpriv --reuid agent-intercom true
+cannot "join the operators" setpriv --groups agent-intercom-operators true
+
+echo "== over HTTP the same users are served"
+url=$(sed -n 's|.*\(http://[0-9.:]*\)/mcp.*|\1/health|p' /srv/ready)
+get() { as "$1" python3 -c "import urllib.request as u; print(u.urlopen('$url', timeout=20).status)" 2>/dev/null; }
+[ "$(get coder)" = 200 ] || fail "coder is not served over HTTP"
+if get ann || get eve; then fail "users who do not ask are served over HTTP"; fi
+
+echo "== an operator who has a system of her own, too"
+as ann sh -c 'exec agent-intercom >"$HOME/ready" 2>"$HOME/log"' &
+until_true "ann has no system of her own" grep -q ' ready: ' /home/ann/ready
+own=$(head -n 1 /home/ann/.local/state/agent-intercom/intercom.db-instance)
+[ "$(as ann agent-intercom-ctl sql 'SELECT count(*) FROM decision')" = 0 ] || fail "that is not ann's own"
+[ "$(as ann agent-intercom-ctl --shared sql 'SELECT count(*) FROM decision')" = 2 ] || fail "that is ann's own"
+kill "$own"
+until_true "ann's own does not end" sh -c "! kill -0 $own"
+own=
+
+echo "== the service restarts while coder's agent waits"
+call 3 check_clearance '{"title":"Write","description":"A test.","diff":"two","file_path":"second.txt"}'
+until_true "no second question" one_waits
+kill "$service"
+wait "$service" || fail "the service ended with $?"
+start
+id=$(as ann agent-intercom-ctl sql "SELECT id FROM inbox")
+until_true "not approved after the restart" as ann agent-intercom-ctl approve "$id"
+answer 3 | grep -q '"approved' || fail "not approved: $(answer 3)"
+[ ! -e /home/coder/.local ] || fail "coder's agent has started a system of its own"
+exec 3>&-
+kill "$service"
+wait "$service" || fail "the service ended with $?"
+service=
+echo "all is as it should be"
