@@ -20,6 +20,8 @@ SELECT 1 AS yes FROM request WHERE digest = :digest AND session_seq <> :session 
 -- answer, nobody was told, and nobody listens; or, while it is open, when nobody has been told
 -- anything about it for a while (an agent that polls has), unless its process has ended (then its
 -- connection is closed) or was an earlier run of ours.
+-- Or when it has its answer and the caller has the same label, with which check_diff would apply it,
+-- too; or it is open, or nobody was told, and the caller is a newer connection of the same program.
 -- Nobody listens to a task: it is abandoned when its session has been silent for a while.
 -- A hook is there for a moment only, but its connection stands for the session of its host, and is
 -- open until the host says that this has ended, or its process has.
@@ -50,7 +52,12 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
           OR NOT EXISTS (SELECT 1 FROM connection AS c
                           WHERE c.session_seq = s.seq AND c.state = 'open'
                             AND (c.transport = 'stdio' OR s.last_activity_at > :live_after))
-          OR (r.state IN ('pending', 'interrupted') AND s.label IS :label
+          OR (r.state NOT IN ('pending', 'interrupted') AND s.label = :label)
+          OR ((r.state IN ('pending', 'interrupted')
+               OR (r.delivered_at IS NULL
+                   AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                                    WHERE t.request_seq = r.seq AND t.told_answer = 1)))
+              AND s.label IS :label
               AND NOT EXISTS (SELECT 1 FROM connection AS c
                                WHERE c.session_seq = s.seq AND c.state = 'open'
                                  AND NOT EXISTS (SELECT 1 FROM connection AS o

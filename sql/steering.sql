@@ -51,6 +51,35 @@ SELECT t.session_seq AS seq FROM steering_untold AS t CROSS JOIN session AS s ON
    AND (s.label IS NOT NULL OR coalesce(s.last_activity_at, s.created_at) <= n.created_at)
  ORDER BY t.session_seq LIMIT 1;
 
+-- name: answer_left_with :number
+-- type: :after integer
+-- As steering_left_with: the next session that may be the predecessor of :session, that was not told
+-- the words that answered a question, and that did not ask what is asked now, with :digest.
+SELECT a.session_seq AS seq FROM answer_untold AS a CROSS JOIN session AS s ON s.seq = a.session_seq
+ CROSS JOIN session AS n ON n.seq = :session
+ WHERE a.session_seq > :after AND a.session_seq < :session
+   AND s.workspace_root = n.workspace_root AND s.machine = n.machine AND s.status <> 'terminated'
+   AND s.label IS n.label
+   AND (s.label IS NOT NULL OR coalesce(s.last_activity_at, s.created_at) <= n.created_at)
+   AND NOT EXISTS (SELECT 1 FROM request AS r WHERE r.session_seq = s.seq AND r.digest = :digest)
+ ORDER BY a.session_seq LIMIT 1;
+
+-- name: answer_say :exec
+-- type: :before integer
+-- Says them to the session as steering. Then answer_said: they are not given as an answer, too.
+INSERT INTO steering (kind, session_id, text, operator_id, source, created_at)
+SELECT 'steer', s.id,
+       CASE WHEN length(a.title) + length(a.words) > 65000 THEN a.words
+            ELSE 'Answer to “' || a.title || '”: ' || a.words END,
+       a.operator_id, a.source, a.decided_at
+  FROM answer_untold AS a JOIN session AS s ON s.seq = a.session_seq
+ WHERE a.session_seq = :before ORDER BY a.seq;
+
+-- name: answer_said :exec
+-- type: :before integer
+UPDATE request SET delivered_at = :now
+ WHERE seq IN (SELECT seq FROM answer_untold WHERE session_seq = :before);
+
 -- name: steering_agent_is_there :any
 -- Whether the agent of a session may still call: it listens; or it is on stdio, or has hooks (the
 -- connection of a host that has ended is lost or closed by now); or it is over HTTP in a

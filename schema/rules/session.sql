@@ -113,6 +113,16 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
             JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
            WHERE t.session_seq = NEW.seq AND t.is_usual = 0
              AND (t.source = 'slack' OR NEW.mode <> 'local'))
+   WHERE words IS NOT NULL AND OLD.status <> NEW.status AND NEW.status = 'terminated'
+   UNION ALL
+  SELECT 'reply', NEW.seq, 'The session ended before its agent was told your answer: ' || words,
+         NEW.updated_at
+    FROM (SELECT group_concat('“' || CASE WHEN length(a.words) > 300
+                                          THEN substr(a.words, 1, 300) || '…' ELSE a.words END || '”',
+                              ', ') AS words
+            FROM answer_untold AS a
+           WHERE a.session_seq = NEW.seq AND a.decision <> 'stop'
+             AND (a.source = 'slack' OR NEW.mode <> 'local'))
    WHERE words IS NOT NULL AND OLD.status <> NEW.status AND NEW.status = 'terminated';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE session_seq = NEW.seq AND kind IN ('session', 'restarted') AND state IN ('queued', 'sent')

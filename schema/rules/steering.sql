@@ -38,6 +38,26 @@ SELECT t.seq, t.session_seq, t.text, t.operator_id, t.created_at
   JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
  WHERE t.is_usual = 0;
 
+-- Words that answered an agent's question and that it was not told: it was gone, and nobody has asked
+-- the same again. They can be said to it as steering if their operator may do that.
+CREATE VIEW answer_untold AS
+SELECT r.seq, r.session_seq, r.digest, r.title, r.decision, r.decided_at, r.decided_by AS operator_id,
+       d.source,
+       CASE r.decision WHEN 'stop' THEN 'stop' || coalesce(': ' || r.reason, '')
+                       ELSE r.instruction END AS words
+  FROM request AS r CROSS JOIN decision AS d ON d.seq = r.decision_seq
+  CROSS JOIN session AS s ON s.seq = r.session_seq
+  CROSS JOIN source AS f ON f.name = d.source AND f.steers IN ('*', 'steer')
+  CROSS JOIN operator AS p ON p.id = r.decided_by AND p.kind = f.operator_kind AND p.active = 1
+ WHERE r.delivered_at IS NULL AND r.state NOT IN ('pending', 'interrupted')
+   AND r.state = 'answered' AND r.kind IN ('prompt', 'standby')
+   AND (r.decision = 'stop' OR trim(r.instruction) <> '')
+   AND s.origin <> 'started' AND s.mode IS NOT f.shut_in_mode
+   AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                    WHERE t.request_seq = r.seq
+                      AND (t.told_answer = 1
+                           OR (t.state IN ('waiting', 'answered') AND t.listener IS NOT NULL)));
+
 CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
   UPDATE steering
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),

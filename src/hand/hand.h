@@ -90,6 +90,9 @@ struct hand_found {
 	char *unfit; /* why it cannot be one, or NULL */
 	bool is_given; /* it is ask.given */
 	bool is_listed; /* the configuration names it */
+	char *within; /* the innermost folder of ask.listed that contains it, as written there, or
+	               * NULL
+	               */
 	int silent; /* number of the folder in ask.listed whose disk did not say what it is; -1:
 	               none */
 	bool is_too_big; /* nothing else was examined: ask again with is_big */

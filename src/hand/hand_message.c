@@ -224,6 +224,7 @@ void hand_found_write(const struct hand_ask *ask, const struct hand_found *found
 	pack_add_text(out, found->unfit);
 	pack_add_int(out, found->is_given);
 	pack_add_int(out, found->is_listed);
+	pack_add_text(out, found->within);
 	pack_add_int(out, found->silent);
 	pack_add_int(out, found->is_too_big);
 	if (!found->unfit && !found->is_too_big) {
@@ -455,6 +456,14 @@ static void take_all(struct pack *w, const struct hand_ask *ask, struct hand_fou
 		take_proposal(w, found);
 }
 
+static bool is_in_list(const struct hand_ask *ask, const char *folder)
+{
+	for (size_t i = 0; i < ask->listed_count; i++)
+		if (strcmp(ask->listed[i], folder) == 0)
+			return true;
+	return false;
+}
+
 int hand_found_read(const struct hand_ask *ask, struct str *message, struct hand_found *found)
 {
 	struct pack w = { .at = str_text(message), .left = message->length };
@@ -463,6 +472,9 @@ int hand_found_read(const struct hand_ask *ask, struct str *message, struct hand
 	found->unfit = take_line(&w);
 	found->is_given = pack_int_in(&w, 0, ask->given != NULL) != 0;
 	found->is_listed = pack_int_in(&w, 0, ask->listed_count > 0) != 0;
+	found->within = pack_text(&w, PATH_MAX);
+	if (found->within && !is_in_list(ask, found->within))
+		w.bad = true;
 	found->silent = (int)pack_int_in(&w, -1, (int64_t)ask->listed_count - 1);
 	found->is_too_big = pack_int_in(&w, 0, (ask->file_path || ask->edit) && !ask->is_big) != 0;
 	if (!w.bad && !found->unfit && !found->is_too_big) {

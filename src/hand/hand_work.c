@@ -36,6 +36,7 @@ void hand_found_clear(struct hand_found *found)
 {
 	free(found->root);
 	free(found->unfit);
+	free(found->within);
 	free(found->folder);
 	policy_look_clear(&found->policy);
 	plan_clear(&found->plan);
@@ -50,36 +51,63 @@ void hand_found_clear(struct hand_found *found)
 
 /* ---- where ---- */
 
-/* One byte per folder of the list: whether it is the workspace by another name. */
+/* How long the absolute name of a folder is if it contains root, otherwise 0. */
+static size_t length_within(const char *folder, const char *root)
+{
+	size_t length = folder ? strlen(folder) : 0;
+
+	while (length > 1 && folder[length - 1] == '/')
+		length--;
+	if (length == 0 || strncmp(folder, root, length) != 0)
+		return 0;
+	return root[length] == '\0' || root[length] == '/' || length == 1 ? length : 0;
+}
+
+/* One number per folder of the list: the length of its real name if it contains the workspace. */
 static void compare_folders(const struct hand_ask *ask, const char *root, int out)
 {
 	for (size_t i = 0; i < ask->listed_count; i++) {
 		char *real = realpath(ask->listed[i], NULL);
-		char is_it = real && strcmp(real, root) == 0;
+		size_t length = length_within(real, root);
 
 		free(real);
-		if (write(out, &is_it, 1) != 1)
+		if (write(out, &length, sizeof(length)) != sizeof(length))
 			return;
 	}
 }
 
-/* Reads those bytes; reports a folder whose disk is silent. */
-static void take_comparison(const struct hand_ask *ask, int in, struct hand_found *found)
+/* Of two names of the same folder the later counts: the first is the default workspace, which has
+ * no channel. */
+static void take_length(const struct hand_ask *ask, size_t i, size_t length, size_t *longest,
+                        struct hand_found *found)
 {
-	for (size_t i = 0; i < ask->listed_count && !found->is_listed; i++) {
+	if (length == 0 || length < *longest)
+		return;
+	*longest = length;
+	free(found->within);
+	found->within = xstrdup(ask->listed[i]);
+	found->is_listed |= found->root[length] == '\0';
+}
+
+/* Reads those numbers; reports a folder whose disk is silent. */
+static void take_comparison(const struct hand_ask *ask, int in, size_t longest,
+                            struct hand_found *found)
+{
+	for (size_t i = 0; i < ask->listed_count; i++) {
 		struct pollfd p = { .fd = in, .events = POLLIN };
-		char is_it = 0;
+		size_t length = 0;
 
 		if (poll(&p, 1, HAND_SILENT_MS) <= 0) {
 			found->silent = (int)i;
 			return;
 		}
-		found->is_listed = read(in, &is_it, 1) == 1 && is_it;
+		if (read(in, &length, sizeof(length)) == sizeof(length))
+			take_length(ask, i, length, &longest, found);
 	}
 }
 
 /* The disk of another folder may hang: yet another process examines those folders. */
-static void find_by_other_name(const struct hand_ask *ask, struct hand_found *found)
+static void find_by_other_name(const struct hand_ask *ask, size_t longest, struct hand_found *found)
 {
 	int ends[2];
 	pid_t pid;
@@ -94,19 +122,23 @@ static void find_by_other_name(const struct hand_ask *ask, struct hand_found *fo
 	}
 	(void)close(ends[1]);
 	if (pid > 0) {
-		take_comparison(ask, ends[0], found);
+		take_comparison(ask, ends[0], longest, found);
 		(void)kill(pid, SIGKILL);
 		(void)waitpid(pid, NULL, found->silent >= 0 ? WNOHANG : 0);
 	}
 	(void)close(ends[0]);
 }
 
+/* By their names as written; if none is the workspace itself, one may be by another name, or lie
+ * further in. */
 static void find_in_list(const struct hand_ask *ask, struct hand_found *found)
 {
-	for (size_t i = 0; i < ask->listed_count && !found->is_listed; i++)
-		found->is_listed = strcmp(ask->listed[i], found->root) == 0;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < ask->listed_count; i++)
+		take_length(ask, i, length_within(ask->listed[i], found->root), &longest, found);
 	if (ask->listed_count && !found->is_listed)
-		find_by_other_name(ask, found);
+		find_by_other_name(ask, longest, found);
 }
 
 /* An agent of another user is not to read, by us, what its user may not. */

@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include "ask.h"
 #include "content.h"
 #include "hook.h"
 #include "id.h"
@@ -314,10 +315,17 @@ static bool is_activity(const struct call *c)
 	       (c->hook->in.event != GATE_NOTIFICATION && c->hook->in.event != GATE_SESSION_END);
 }
 
+/* Whether it asks the operator something. */
+static bool asks(const struct call *c)
+{
+	return !c->is_error && !c->hook && c->tool->run == ask_run;
+}
+
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
              struct err *e)
 {
 	if (note_delivered(st, c, p->session_seq, e) ||
+	    (asks(c) && inherit_answers(st, p, c->digest.text, e)) ||
 	    (!c->tool->recovers && inherit_words(st, p, e)) ||
 	    steering_read(st, p->session_seq, 0, &c->steering, e))
 		return -1;

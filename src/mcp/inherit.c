@@ -15,6 +15,24 @@ static int is_there(struct store *st, int64_t session, const struct peer *p, str
 	return sql_steering_agent_is_there(st, session, live_after.text, p->seq, e);
 }
 
+int inherit_answers_of(struct store *st, int64_t session, struct err *e)
+{
+	return sql_answer_say(st, session, e) || sql_answer_said(st, session, e) ? -1 : 0;
+}
+
+int inherit_answers(struct store *st, const struct peer *p, const char *digest, struct err *e)
+{
+	int64_t before = 0;
+
+	while ((before = sql_answer_left_with(st, p->session_seq, before, digest, e)) > 0) {
+		int there = is_there(st, before, p, e);
+
+		if (there < 0 || (!there && inherit_answers_of(st, before, e)))
+			return -1;
+	}
+	return before < 0 ? -1 : 0;
+}
+
 int inherit_words(struct store *st, const struct peer *p, struct err *e)
 {
 	int64_t before = 0;

@@ -10,4 +10,12 @@
  * keep theirs. Inside a transaction. 0 or -1. */
 int inherit_words(struct store *st, const struct peer *p, struct err *e);
 
+/* Says as steering the words that answered questions of p's predecessors, which are gone: p asks
+ * something else, with this digest, and would never get them. Before inherit_words, in the same
+ * transaction. 0 or -1. */
+int inherit_answers(struct store *st, const struct peer *p, const char *digest, struct err *e);
+
+/* The same for a session whose agent is known to be gone. */
+int inherit_answers_of(struct store *st, int64_t session, struct err *e);
+
 #endif

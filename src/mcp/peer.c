@@ -103,6 +103,7 @@ void peer_free(struct peer *p)
 	free(p->session_id);
 	free(p->token_session);
 	free(p->workspace_root);
+	free(p->channel_id);
 	free(p);
 }
 
@@ -152,6 +153,7 @@ static int take_session(struct peer *p, int got, const struct session_row *row, 
 	p->session_seq = row->seq;
 	take(&p->session_id, row->id);
 	take(&p->workspace_root, row->workspace_root);
+	take(&p->channel_id, row->channel_id);
 	p->stall_paused = row->stall_paused;
 	p->wait_limit_ms = row->wait_limit_ms;
 	p->paused = row->status == SESSION_STATUS_PAUSED;
@@ -289,7 +291,7 @@ static const cJSON *workspace_entry(const struct workspaces *workspaces, const c
 	return NULL;
 }
 
-/* The workspace of [[workspace]] id; its channel goes into the identity unless one was given. */
+/* The workspace of [[workspace]] id, with its channel, if it has one. */
 static int settle_workspace_id(const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
 	const cJSON *entry = workspace_entry(workspaces, p->identity.workspace_id);
@@ -393,6 +395,21 @@ static const char *named_place(const struct workspaces *workspaces, const struct
 	return found->is_given || !usual ? p->identity.workspace : usual;
 }
 
+/* The channel of the [[workspace]] with this path, or NULL. */
+static const char *channel_of_path(const struct workspaces *workspaces, const char *path)
+{
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, workspaces->listed) {
+		const char *have = json_text(one, "path");
+		const char *channel = json_text(one, "channel_id");
+
+		if (path && have && strcmp(have, path) == 0)
+			return channel && *channel ? channel : NULL;
+	}
+	return NULL;
+}
+
 int peer_place(const struct workspaces *workspaces, struct peer *p, const struct hand_found *found,
                struct err *e)
 {
@@ -405,6 +422,8 @@ int peer_place(const struct workspaces *workspaces, struct peer *p, const struct
 		               "[[workspace]], or set workspaces.allow to \"any\"",
 		               found->root);
 	take(&p->workspace_root, found->root);
+	take(&p->channel_id, p->identity.channel_id ? p->identity.channel_id
+	                                            : channel_of_path(workspaces, found->within));
 	return 0;
 }
 
@@ -455,7 +474,7 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
 	                         &(struct session_insert_args){ .id = id.text,
 	                                                        .machine = workspaces->machine,
 	                                                        .workspace = p->workspace_root,
-	                                                        .channel = p->identity.channel_id,
+	                                                        .channel = p->channel_id,
 	                                                        .client = p->client_name,
 	                                                        .label = p->identity.agent,
 	                                                        .stall_paused = p->stall_paused },

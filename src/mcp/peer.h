@@ -40,6 +40,8 @@ struct peer {
 	int64_t session_seq; /* 0: not yet */
 	char *session_id;
 	char *workspace_root; /* where its session works; NULL: not settled yet */
+	char *channel_id; /* where its questions go: of its session, else what it named, else that
+	                     of the [[workspace]] where it works; NULL: the usual one */
 	bool unplaced; /* peer_settle: it is unknown yet whether it may work there */
 	bool elicits; /* its client can show a form to its user */
 	bool stall_paused;

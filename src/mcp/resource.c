@@ -41,8 +41,8 @@ static int channel_of(struct store *st, const struct peer *p, struct str *out, s
 
 	if (got <= 0 || strcmp(configured.bytes, "true") != 0)
 		return got < 0 ? -1 : 0;
-	if (p->identity.channel_id)
-		str_add(out, p->identity.channel_id);
+	if (p->channel_id || p->identity.channel_id)
+		str_add(out, p->channel_id ? p->channel_id : p->identity.channel_id);
 	else if (setting_get(st, "slack.channel_id", out, e) < 0)
 		return -1;
 	return out->length > 0;

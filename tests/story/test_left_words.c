@@ -262,6 +262,175 @@ START_TEST(a_nudge_without_words_dies_with_its_silence)
 }
 END_TEST
 
+/* ---- answers ---- */
+
+static void answer(const char *verdict, const char *instruction)
+{
+	char sql[300];
+
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO decision (request_id, verdict, instruction) SELECT id, '%s', %s "
+	    "FROM inbox",
+	    verdict, instruction);
+	given(sql);
+	expect("SELECT count(*) FROM inbox", "0\n");
+}
+
+/* An agent that was answered with these words after it was gone. */
+static void answered_too_late(const char *label, const char *tool, const char *arguments,
+                              const char *verdict)
+{
+	struct agent a = newcomer(label);
+	struct wire w;
+
+	agent_begin(&a, &w, tool, arguments, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "1\n");
+	wire_close(&w);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+	answer(verdict, "'fix the tests'");
+}
+
+/* Its call waits until the operator goes on. */
+static char *waits_for_message(struct agent *a, const char *tool, const char *arguments)
+{
+	struct wire w;
+
+	agent_begin(a, &w, tool, arguments, NULL);
+	expect_soon("SELECT count(*) FROM inbox", "1\n");
+	answer(strcmp(tool, "transmit") ? "resume" : "continue", "NULL");
+	char *message = agent_message(&w);
+
+	wire_close(&w);
+	return message;
+}
+
+static const struct {
+	const char *label, *tool, *first, *second, *verdict;
+} ANSWERS[] = {
+	{ "a", "standby", "{\"message\":\"first\"}", "{\"message\":\"second\"}", "resume" },
+	{ "", "standby", "{\"message\":\"first\"}", "{\"message\":\"second\"}", "resume" },
+	{ "a", "transmit", "{\"prompt_text\":\"first\"}", "{\"prompt_text\":\"second\"}",
+	  "refine" },
+};
+
+START_TEST(reboot_brings_the_words_of_an_answer_that_came_too_late_once)
+{
+	for (size_t i = 0; i < COUNT(ANSWERS); i++) {
+		OWNED(char_ptr) char *told = NULL;
+		OWNED(char_ptr) char *after = NULL;
+		OWNED(char_ptr) char *second = NULL;
+		struct agent b;
+
+		given_front();
+		answered_too_late(ANSWERS[i].label, ANSWERS[i].tool, ANSWERS[i].first,
+		                  ANSWERS[i].verdict);
+		b = newcomer(ANSWERS[i].label);
+		told = call_for_message(&b, "reboot", "{}");
+		has(told, "result.structuredContent.status", "recovered");
+		has(told, "result.structuredContent.pending_requests", "");
+		says(member(told, "result.structuredContent.operator_says.0"),
+		     "Answer to “first”: fix the tests");
+		after = call_for_message(&b, "reboot", "{}");
+		has(after, "result.structuredContent.operator_says", "");
+		second = waits_for_message(&b, ANSWERS[i].tool, ANSWERS[i].second);
+		has(second, "result.structuredContent.operator_says", "");
+		close_store();
+	}
+	fresh_store();
+}
+END_TEST
+
+START_TEST(who_asks_in_other_words_gets_those_of_an_answer_that_came_too_late)
+{
+	for (size_t i = 0; i < COUNT(ANSWERS); i++) {
+		OWNED(char_ptr) char *second = NULL;
+		struct agent b;
+
+		given_front();
+		answered_too_late(ANSWERS[i].label, ANSWERS[i].tool, ANSWERS[i].first,
+		                  ANSWERS[i].verdict);
+		b = newcomer(ANSWERS[i].label);
+		ping(&b);
+		second = waits_for_message(&b, ANSWERS[i].tool, ANSWERS[i].second);
+		says(member(second, "result.structuredContent.operator_says.0"),
+		     "Answer to “first”: fix the tests");
+		has(second, "result.structuredContent.operator_says.1", "");
+		is_told_nothing(&b);
+		close_store();
+	}
+	fresh_store();
+}
+END_TEST
+
+START_TEST(who_asks_the_same_has_its_answer_and_nothing_else)
+{
+	OWNED(char_ptr) char *message = NULL;
+	struct agent b;
+
+	given_front();
+	answered_too_late("a", "standby", "{\"message\":\"first\"}", "resume");
+	b = newcomer("a");
+	message = call_for_message(&b, "standby", "{\"message\":\"first\"}");
+	has(message, "result.structuredContent.instruction", "fix the tests");
+	has(message, "result.structuredContent.operator_says", "");
+	expect("SELECT count(*) FROM steering", "0\n");
+}
+END_TEST
+
+START_TEST(the_answer_of_an_agent_with_another_label_stays_its_own)
+{
+	OWNED(char_ptr) char *other = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent b, again;
+
+	given_front();
+	answered_too_late("a", "standby", "{\"message\":\"first\"}", "resume");
+	b = newcomer("b");
+	other = waits_for_message(&b, "standby", "{\"message\":\"second\"}");
+	has(other, "result.structuredContent.operator_says", "");
+	again = newcomer("a");
+	message = call_for_message(&again, "standby", "{\"message\":\"first\"}");
+	has(message, "result.structuredContent.instruction", "fix the tests");
+}
+END_TEST
+
+START_TEST(the_words_of_an_answer_survive_a_result_that_did_not_arrive)
+{
+	struct agent b;
+	struct wire w;
+
+	given_front();
+	answered_too_late("a", "standby", "{\"message\":\"first\"}", "resume");
+	b = newcomer("a");
+	agent_begin(&b, &w, "standby", "{\"message\":\"second\"}", NULL);
+	expect_soon("SELECT count(*) FROM steering", "1\n");
+	wire_close(&w);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+	b = newcomer("a");
+	is_told(&b, "Answer to “first”: fix the tests");
+	is_told_nothing(&b);
+}
+END_TEST
+
+START_TEST(an_answer_that_its_agent_is_never_told_is_reported_in_the_thread)
+{
+	given_front();
+	given("INSERT INTO setting (name, value, source, updated_at) SELECT v.n, v.v, 'file', "
+	      "updated_at "
+	      "FROM setting, (SELECT 'slack.configured' AS n, 'true' AS v UNION ALL "
+	      "SELECT 'slack.channel_id', 'C1' UNION ALL SELECT 'mode', 'hybrid') AS v WHERE name "
+	      "= 'default_workspace_root' "
+	      "ON CONFLICT DO UPDATE SET value = excluded.value");
+	answered_too_late("a", "standby", "{\"message\":\"first\"}", "resume");
+	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text = 'The session "
+	       "ended before its agent was "
+	       "told your answer: “fix the tests”'",
+	       "1\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("left words");
@@ -277,5 +446,11 @@ int main(void)
 	tcase_add_test(c, words_to_a_session_that_has_ended_are_told_to_nobody);
 	tcase_add_test(c, what_an_operator_typed_into_a_nudge_reaches_the_next_agent);
 	tcase_add_test(c, a_nudge_without_words_dies_with_its_silence);
+	tcase_add_test(c, reboot_brings_the_words_of_an_answer_that_came_too_late_once);
+	tcase_add_test(c, who_asks_in_other_words_gets_those_of_an_answer_that_came_too_late);
+	tcase_add_test(c, who_asks_the_same_has_its_answer_and_nothing_else);
+	tcase_add_test(c, the_answer_of_an_agent_with_another_label_stays_its_own);
+	tcase_add_test(c, the_words_of_an_answer_survive_a_result_that_did_not_arrive);
+	tcase_add_test(c, an_answer_that_its_agent_is_never_told_is_reported_in_the_thread);
 	return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char workspace[600];
 static pid_t front;
@@ -113,6 +114,106 @@ START_TEST(an_agent_of_another_label_between_two_looks_keeps_its_question)
 END_TEST
 
 /* ---- answers ---- */
+
+/* Asks over HTTP, is told pending, and the operator answers. The first agent makes no more calls.
+ */
+static struct agent told_pending(const char *query, const char *verdict)
+{
+	OWNED(char_ptr) char *first = NULL;
+	struct agent a;
+	char label[2];
+
+	given_front();
+	(void)start_worker("watchdog"); /* ends waits */
+	a = agent_hello(port, query, "2025-11-25");
+	first = ask(&a, "f");
+	has(first, "status", "pending");
+	(void)snprintf(label, sizeof(label), "%s", strchr(query, '&') ? "a" : "");
+	decide(label, verdict);
+	return a;
+}
+
+START_TEST(an_agent_that_was_told_pending_comes_back_soon_and_has_its_answer)
+{
+	static const struct {
+		const char *query, *verdict, *status;
+		bool reboots;
+	} CASES[] = { { "?wait=1&agent=a", "approve", "approved", false },
+		      { "?wait=1&agent=a", "approve", "approved", true },
+		      { "?wait=1&agent=a", "reject", "rejected", false },
+		      { "?wait=1", "approve", "approved", false } };
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(char_ptr) char *answer = NULL;
+		OWNED(char_ptr) char *change = NULL;
+		OWNED(char_ptr) char *written = NULL;
+		struct agent b;
+
+		(void)told_pending(CASES[i].query, CASES[i].verdict);
+		b = agent_hello(port, CASES[i].query, "2025-11-25");
+		if (CASES[i].reboots)
+			free(agent_call(&b, "reboot", "{}"));
+		answer = ask(&b, "f");
+		has(answer, "status", CASES[i].status);
+		expect("SELECT count(*), max(session_seq) FROM request", "1|2\n");
+		if (strcmp(CASES[i].verdict, "approve") == 0) {
+			(void)start_worker("applier");
+			change = diff_of(member(answer, "request_id"));
+			written = agent_call(&b, "check_diff", change);
+			has(written, "status", "applied");
+		}
+		close_store();
+	}
+	fresh_store();
+}
+END_TEST
+
+START_TEST(an_approval_that_was_written_is_asked_about_again)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *change = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	struct agent b, c;
+
+	(void)told_pending("?wait=1&agent=a", "approve");
+	(void)start_worker("applier");
+	b = agent_hello(port, "?wait=1&agent=a", "2025-11-25");
+	answer = ask(&b, "f");
+	change = diff_of(member(answer, "request_id"));
+	written = agent_call(&b, "check_diff", change);
+	has(written, "status", "applied");
+	ck_assert_int_eq(unlink(below(workspace, "f")), 0);
+	c = agent_hello(port, "?wait=1&agent=a", "2025-11-25");
+	again = ask(&c, "f");
+	has(again, "status", "pending");
+	expect("SELECT state FROM request ORDER BY seq", "consumed\npending\n");
+}
+END_TEST
+
+START_TEST(the_approval_of_an_agent_that_may_be_there_is_nobody_elses)
+{
+	OWNED(char_ptr) char *labelled = NULL;
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *another = NULL;
+	struct agent a, b, c;
+
+	a = told_pending("?wait=1&agent=a", "approve");
+	b = agent_hello(port, "?wait=1&agent=b", "2025-11-25");
+	labelled = ask(&b, "f");
+	has(labelled, "status", "pending");
+	expect("SELECT count(*) FROM request", "2\n");
+	close_store();
+
+	a = told_pending("?wait=1", "approve");
+	told = ask(&a, "f");
+	has(told, "status", "approved"); /* and is about to write it */
+	c = agent_hello(port, "?wait=1", "2025-11-25");
+	another = ask(&c, "f");
+	has(another, "status", "pending");
+	expect("SELECT count(*) FROM request", "2\n");
+}
+END_TEST
 
 START_TEST(an_agent_that_comes_back_finds_its_answer_at_once)
 {
@@ -399,6 +500,9 @@ int main(void)
 	tcase_add_test(c, an_agent_that_comes_back_between_two_looks_finds_its_question);
 	tcase_add_test(c, an_agent_of_another_label_between_two_looks_keeps_its_question);
 	tcase_add_test(c, an_agent_that_comes_back_finds_its_answer_at_once);
+	tcase_add_test(c, an_agent_that_was_told_pending_comes_back_soon_and_has_its_answer);
+	tcase_add_test(c, an_approval_that_was_written_is_asked_about_again);
+	tcase_add_test(c, the_approval_of_an_agent_that_may_be_there_is_nobody_elses);
 	tcase_add_test(c, of_two_that_left_the_one_with_the_same_label_has_its_own_answer);
 	tcase_add_test(c, who_has_no_label_takes_no_answer_of_two);
 	tcase_add_test(c, who_waits_over_http_is_told_pending_when_the_system_stops);

@@ -39,6 +39,27 @@ START_TEST(what_one_connection_says_of_itself_is_not_said_by_another)
 }
 END_TEST
 
+START_TEST(over_http_an_agent_in_the_folder_of_a_workspace_gets_its_channel_unless_it_names_one)
+{
+	struct agent a, b, c;
+	char json[900];
+
+	given_front();
+	(void)snprintf(json, sizeof(json),
+	               "[{\"id\":\"two\",\"channel_id\":\"C2\",\"path\":\"%s/\"},"
+	               "{\"id\":\"three\",\"channel_id\":\"C3\",\"path\":\"/\"}]",
+	               workspace);
+	given_workspaces(json);
+	a = newcomer();
+	b = agent_sessionless(port, "?agent=b");
+	c = agent_hello(port, "?channel_id=C3&agent=c", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	free(agent_call(&b, "ping", "{}"));
+	free(agent_call(&c, "ping", "{}"));
+	expect("SELECT label, channel_id FROM session ORDER BY seq", "|C2\nb|C2\nc|C3\n");
+}
+END_TEST
+
 START_TEST(a_url_names_channel_and_session_and_no_path)
 {
 	struct agent a, b;
@@ -238,6 +259,9 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 40);
 	tcase_add_test(c, what_one_connection_says_of_itself_is_not_said_by_another);
+	tcase_add_test(
+	    c,
+	    over_http_an_agent_in_the_folder_of_a_workspace_gets_its_channel_unless_it_names_one);
 	tcase_add_test(c, a_url_names_channel_and_session_and_no_path);
 	tcase_add_test(c, a_query_that_cannot_be_read_is_400);
 	tcase_add_test(c, callers_without_a_session_are_kept_apart_by_what_they_say);

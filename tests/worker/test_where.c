@@ -281,6 +281,61 @@ START_TEST(a_named_workspace_that_is_none_is_refused)
 }
 END_TEST
 
+/* ---- the channel of a workspace ---- */
+
+/* The channel of an agent that begins in this folder. */
+static void its_channel_is(const char *folder, char *const *environment, const char *expected)
+{
+	OWNED(str) struct str row = { 0 };
+	struct relay r;
+
+	relay_start(&r, folder, environment, NULL);
+	relay_hello(&r);
+	free(ping(&r));
+	str_addf(&row, "%s\n", expected);
+	expect("SELECT coalesce(channel_id, 'usual') FROM session ORDER BY seq DESC LIMIT 1",
+	       row.bytes);
+	ck_assert_int_eq(relay_stop(&r), 0);
+	relay_clear(&r);
+}
+
+START_TEST(an_agent_gets_the_channel_of_the_innermost_workspace_that_it_is_started_in)
+{
+	static const char *const FOLDERS[] = { "w",     "w/sub", "w/in",    "w/in/sub",
+		                               "wider", "real",  "real/sub" };
+	OWNED(str) struct str more = { 0 };
+	char real[200], link[200], *environment[5] = { NULL };
+
+	site = given_site();
+	for (size_t i = 0; i < COUNT(FOLDERS); i++)
+		ck_assert_int_eq(mkdir(below(site.home, FOLDERS[i]), 0755), 0);
+	(void)snprintf(real, sizeof(real), "%s/real", site.home);
+	(void)snprintf(link, sizeof(link), "%s/link", site.home);
+	ck_assert_int_eq(symlink(real, link), 0);
+	str_addf(&more,
+	         "default_workspace_root = \"%s\"\nhttp_port = 0\n[database]\npath = \"%s\"\n"
+	         "[[workspace]]\nid = \"in\"\nchannel_id = \"C1IN\"\npath = \"%s/w/in\"\n"
+	         "[[workspace]]\nid = \"w\"\nchannel_id = \"G1W\"\npath = \"%s/w\"\n"
+	         "[[workspace]]\nid = \"link\"\nchannel_id = \"G1LINK\"\npath = \"%s\"\n",
+	         site.workspace, site.database, site.home, site.home, link);
+	put_file("/", site.config + 1, more.bytes);
+	site_start(&site);
+
+	its_channel_is(below(site.home, "w"), NULL, "G1W");
+	its_channel_is(below(site.home, "w/sub"), NULL, "G1W");
+	its_channel_is(below(site.home, "w/in"), NULL, "C1IN");
+	its_channel_is(below(site.home, "w/in/sub"), NULL, "C1IN");
+	its_channel_is(below(site.home, "wider"), NULL, "usual");
+	its_channel_is(real, NULL, "G1LINK");
+	its_channel_is(below(site.home, "link/sub"), NULL, "G1LINK");
+	for (size_t i = 0; i < 3; i++)
+		environment[i] = site_environment(&site)[i];
+	environment[3] = (char[]){ "INTERCOM_CHANNEL_ID=C1IN" };
+	its_channel_is(below(site.home, "w"), environment, "C1IN");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("where");
@@ -297,5 +352,7 @@ int main(void)
 	tcase_add_test(c, an_agent_started_in_a_home_works_in_the_default_workspace);
 	tcase_add_test(c, an_agent_without_a_workspace_is_told_what_to_set);
 	tcase_add_test(c, a_named_workspace_that_is_none_is_refused);
+	tcase_add_test(c,
+	               an_agent_gets_the_channel_of_the_innermost_workspace_that_it_is_started_in);
 	return run_suite(s);
 }

@@ -87,6 +87,8 @@ static int take_words(struct store *st, struct call *c, const struct peer *p, st
 static int recovered(struct store *st, struct call *c, const struct peer *p,
                      const struct session_row *session, struct err *e)
 {
+	if (inherit_answers_of(st, session->seq, e))
+		return -1;
 	if (session->seq != p->session_seq &&
 	    sql_steering_inherit(st, p->session_seq, session->seq, e))
 		return -1;
@@ -156,7 +158,8 @@ const struct tool TOOL_REBOOT = {
 	    "Call it when you start: tells whether an earlier session of this workspace left "
 	    "questions open, its last checkpoint and its progress. Ask the open questions "
 	    "again "
-	    "with the same arguments to get their answers.",
+	    "with the same arguments to get their answers. Words that the operator answered "
+	    "meanwhile are in operator_says.",
 	.input = "{\"type\":\"object\",\"properties\":{\"session_id\":{\"type\":\"string\","
 	         "\"minLength\":1}}}",
 	.output = TOOL_OUTPUT(
