@@ -94,6 +94,7 @@ SELECT q.seq, q.request_seq, r.kind, r.title, r.state, r.decision, r.reason, r.i
   JOIN request AS r ON r.seq = q.request_seq
  WHERE n.seq = :run AND q.withdrawn_at IS NULL AND q.told_seq IS NULL AND q.answered_at IS NULL
    AND r.state NOT IN ('pending', 'interrupted')
+   AND (SELECT stop_wanted_at FROM agent_run WHERE seq = :run) IS NULL
  ORDER BY q.seq LIMIT 1;
 
 -- name: agent_question_tell :exec
@@ -102,7 +103,8 @@ UPDATE agent_question SET told_seq = :input WHERE seq = :seq AND told_seq IS NUL
 
 -- name: agent_question_decided :one
 -- The next one of a run that has been answered. is_told: a prompt tells the decision, with its
--- words.
+-- words. Of a run that is to end none: what ends it has answered them, and its agent is told that
+-- they are cancelled.
 -- type: decision request_verdict
 -- type: choice text
 -- type: chosen text
