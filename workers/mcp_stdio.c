@@ -55,6 +55,7 @@ struct request {
 	TAILQ_ENTRY(request) next;
 	char *id; /* JSON token, see rpc_id_canonical */
 	struct str line;
+	bool is_sent; /* to the front that is connected */
 };
 
 struct relay {
@@ -143,13 +144,6 @@ static void lose_front(struct relay *r)
 	lines_clear(&r->from_front);
 }
 
-static void to_front(struct relay *r, const char *line, size_t length)
-{
-	if (r->front >= 0 &&
-	    (io_write_all(r->front, line, length) || io_write_all(r->front, "\n", 1)))
-		lose_front(r);
-}
-
 static bool line_of_front(void *arg, const char *line, size_t length)
 {
 	struct relay *r = arg;
@@ -160,6 +154,58 @@ static bool line_of_front(void *arg, const char *line, size_t length)
 	if (io_write_all(STDOUT_FILENO, line, length) || io_write_all(STDOUT_FILENO, "\n", 1))
 		r->over = true;
 	return !r->over;
+}
+
+/* Reads what is there and hands on complete lines. Returns 0 if more may come, -1 if the other end
+ * is gone. */
+static int pump(struct relay *r, int fd, struct lines *lines, lines_take *take)
+{
+	char bytes[READ_BYTES];
+	ssize_t n = read(fd, bytes, sizeof(bytes));
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (n <= 0)
+		return -1;
+	(void)lines_feed(lines, bytes, (size_t)n, take, r);
+	return 0;
+}
+
+/* Waits until the front takes more, or has something to say: it takes nothing while its answers are
+ * not read. */
+static void await_room(struct relay *r)
+{
+	struct pollfd fds[] = { { .fd = r->front, .events = POLLIN | POLLOUT },
+		                { .fd = r->signals, .events = POLLIN } };
+
+	if (poll(fds, COUNT(fds), -1) <= 0)
+		return;
+	if (fds[1].revents)
+		r->over = true;
+	if ((fds[0].revents & ~POLLOUT) && pump(r, r->front, &r->from_front, line_of_front))
+		lose_front(r);
+}
+
+static void send_front(struct relay *r, const char *bytes, size_t length)
+{
+	while (r->front >= 0 && !r->over && length > 0) {
+		ssize_t n = send(r->front, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n > 0) {
+			bytes += n;
+			length -= (size_t)n;
+		} else if (n < 0 && errno == EAGAIN) {
+			await_room(r);
+		} else if (n == 0 || errno != EINTR) {
+			lose_front(r);
+		}
+	}
+}
+
+static void to_front(struct relay *r, const char *line, size_t length)
+{
+	send_front(r, line, length);
+	send_front(r, "\n", 1);
 }
 
 /* The agent sent a line that is too long. Its id may have been the last thing in it. */
@@ -187,21 +233,6 @@ static bool line_of_agent(void *arg, const char *line, size_t length)
 		to_front(r, line, length);
 	}
 	return true;
-}
-
-/* Reads what is there and hands on complete lines. Returns 0 if more may come, -1 if the other end
- * is gone. */
-static int pump(struct relay *r, int fd, struct lines *lines, lines_take *take)
-{
-	char bytes[READ_BYTES];
-	ssize_t n = read(fd, bytes, sizeof(bytes));
-
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return 0;
-	if (n <= 0)
-		return -1;
-	(void)lines_feed(lines, bytes, (size_t)n, take, r);
-	return 0;
 }
 
 /* ---- the system ---- */
@@ -311,6 +342,16 @@ static int greet(struct relay *r, int fd)
 	return 0;
 }
 
+static struct request *first_unsent(struct relay *r)
+{
+	struct request *q;
+
+	TAILQ_FOREACH (q, &r->open, next)
+		if (!q->is_sent)
+			return q;
+	return NULL;
+}
+
 /* Introduces us to the front at the other end, and sends the unanswered requests again. */
 static bool take_front(struct relay *r, int front)
 {
@@ -324,8 +365,15 @@ static bool take_front(struct relay *r, int front)
 		return false;
 	}
 	TAILQ_FOREACH (q, &r->open, next)
-		if (r->front >= 0)
-			to_front(r, q->line.bytes, q->line.length);
+		q->is_sent = false;
+	while (r->front >= 0 && !r->over && (q = first_unsent(r)) != NULL) {
+		OWNED(str) struct str line = { 0 };
+
+		/* A copy: while it is sent, answers end requests. */
+		str_add_bytes(&line, q->line.bytes, q->line.length);
+		q->is_sent = true;
+		to_front(r, line.bytes, line.length);
+	}
 	return r->front >= 0;
 }
 

@@ -265,6 +265,54 @@ START_TEST(a_relay_with_a_small_call_is_not_behind_ten_with_big_ones)
 }
 END_TEST
 
+/* KiB of memory that the front has had at most. */
+static long peak_of_front(void)
+{
+	OWNED(char_ptr) char *status = NULL;
+	char path[60];
+	const char *at;
+
+	(void)snprintf(path, sizeof(path), "proc/%d/status", (int)front);
+	status = get_file("/", path);
+	at = status ? strstr(status, "VmHWM:") : NULL;
+	ck_assert_ptr_nonnull(at);
+	return strtol(at + 6, NULL, 10);
+}
+
+START_TEST(answers_that_nobody_reads_do_not_fill_the_front_and_are_there_for_who_reads_later)
+{
+	enum { MANY = 3000 }; /* whose answers are 40 MB */
+	OWNED(str) struct str requests = { 0 };
+	struct relay r, other;
+	long peak;
+
+	given_front();
+	r = given_socket();
+	for (int i = 1; i <= MANY; i++)
+		str_addf(&requests, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/list\"}\n",
+		         1000 + i);
+	peak = peak_of_front();
+	ck_assert_int_eq(io_write_all(r.in, requests.bytes, requests.length), 0);
+	other = given_socket();
+	free(relay_call(&other, "ping", "{}")); /* it is served, and the other's are answered */
+	ck_assert_int_lt(peak_of_front() - peak, 12 << 10);
+	for (int i = 1; i <= MANY; i++) {
+		OWNED(char_ptr) char *line = relay_line(&r);
+		char id[20];
+
+		(void)snprintf(id, sizeof(id), "%d", 1000 + i);
+		has(line, "id", id);
+	}
+	ck_assert_int_lt(peak_of_front() - peak, 12 << 10);
+	(void)close(r.in);
+	(void)close(r.out);
+	relay_clear(&r);
+	(void)close(other.in);
+	(void)close(other.out);
+	relay_clear(&other);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("front_big");
@@ -277,6 +325,8 @@ int main(void)
 	    c, between_two_of_ten_big_messages_one_agent_after_another_has_its_calls_answered);
 	tcase_add_test(c, callers_who_hang_up_while_their_big_messages_wait_are_forgotten);
 	tcase_add_test(c, a_relay_with_a_small_call_is_not_behind_ten_with_big_ones);
+	tcase_add_test(
+	    c, answers_that_nobody_reads_do_not_fill_the_front_and_are_there_for_who_reads_later);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MIB = 1 << 20 };
@@ -618,6 +619,65 @@ START_TEST(an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_
 }
 END_TEST
 
+/* ---- many requests ---- */
+
+enum { MANY = 1500 };
+
+/* In a process of its own, since an agent reads while it writes. */
+static pid_t send_many(struct relay *r)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid > 0)
+		return pid;
+	for (int i = 1; i <= MANY; i++) {
+		char line[100];
+
+		(void)snprintf(line, sizeof(line),
+		               "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/list\"}",
+		               1000 + i);
+		relay_send(r, line);
+	}
+	_exit(0);
+}
+
+START_TEST(whoever_sends_many_requests_at_once_and_reads_has_all_answers_in_order)
+{
+	struct relay r, other;
+	pid_t sender;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	sender = send_many(&r);
+	for (int i = 1; i <= MANY; i++) {
+		OWNED(char_ptr) char *line = relay_line(&r);
+		char id[20];
+
+		ck_assert_ptr_nonnull(line);
+		(void)snprintf(id, sizeof(id), "%d", 1000 + i);
+		has(line, "id", id);
+	}
+	ck_assert_int_eq(waitpid(sender, NULL, 0), sender);
+	ck_assert_int_eq(relay_stop(&r), 0);
+	relay_clear(&r);
+
+	/* And again, by one that does not read: the others are served, and then so is it. */
+	r = given_relay(&site);
+	sender = send_many(&r);
+	other = given_relay(&site);
+	free(relay_call(&other, "ping", "{}"));
+	for (int i = 1; i <= MANY; i++)
+		free(relay_line(&r));
+	ck_assert_int_eq(waitpid(sender, NULL, 0), sender);
+	ck_assert_int_eq(relay_stop(&other), 0);
+	ck_assert_int_eq(relay_stop(&r), 0);
+	relay_clear(&r);
+	relay_clear(&other);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("relay");
@@ -648,5 +708,6 @@ int main(void)
 	tcase_add_test(c, a_relay_says_what_its_environment_says);
 	tcase_add_test(c, a_relay_that_cannot_work_says_why);
 	suite_add_tcase(s, c);
+	tcase_add_test(c, whoever_sends_many_requests_at_once_and_reads_has_all_answers_in_order);
 	return run_suite(s);
 }

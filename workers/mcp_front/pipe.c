@@ -24,6 +24,19 @@
 
 static const char SOCKET_NAME[] = "mcp.sock";
 
+enum {
+	/* Unread bytes of answers above which nothing more is read from their reader, and below
+	 * which it is again. */
+	FULL_BYTES = FRONT_MAX_OUTPUT,
+	DRAINED_BYTES = FULL_BYTES / 4,
+	SLICE_BYTES = 4096, /* of requests, between two looks at that */
+	/* Above this it is cut off: many big answers to what had been read by then. */
+	MOST_BYTES = 64 << 20,
+	UNREAD_SECONDS = 30, /* within which it must read some */
+};
+
+static const char DEAF[] = "a relay does not read its answers: cut off";
+
 static void close_pipe(struct sink *s)
 {
 	struct bufferevent *pipe = s->pipe;
@@ -42,8 +55,8 @@ static void send_bytes(struct sink *s, const struct str *bytes, const char *end)
 	if (!s->pipe || bytes->length == 0)
 		return;
 	out = bufferevent_get_output(s->pipe);
-	if (evbuffer_get_length(out) > FRONT_MAX_OUTPUT + FRONT_MAX_MESSAGE) {
-		log_warn("a relay does not read its answers: cut off");
+	if (evbuffer_get_length(out) > MOST_BYTES) {
+		log_warn("%s", DEAF);
 		close_pipe(s);
 		return;
 	}
@@ -93,6 +106,7 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 	OWNED(cJSON_ptr) cJSON *hello = cJSON_ParseWithLength(line, length);
 	OWNED(str) struct str answer = { 0 };
 	const char *resume = json_text(hello, "resume");
+	const struct timeval unread = { .tv_sec = UNREAD_SECONDS };
 	struct front *f = s->front;
 
 	if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(hello, "agent-intercom")))
@@ -110,7 +124,7 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 	}
 	str_addf(&answer, "{\"agent-intercom\":1,\"key\":\"%s\"}", s->peer->key);
 	send_bytes(s, &answer, "\n");
-	(void)bufferevent_set_timeouts(s->pipe, NULL, NULL);
+	(void)bufferevent_set_timeouts(s->pipe, NULL, &unread);
 	hook_pipe_greet(s, hello);
 	s->greeted = true;
 	return 0;
@@ -214,8 +228,14 @@ static bool completes_big(const struct sink *s, const char *bytes, size_t n)
 
 static void read_big(struct sink *s);
 
+/* Whether it has so many answers to read that it gets no more of them for now. */
+static bool is_full(const struct sink *s)
+{
+	return evbuffer_get_length(bufferevent_get_output(s->pipe)) > FULL_BYTES;
+}
+
 /* Takes what has arrived, up to the end of a big message: that waits until read_big takes it, and
- * so does what follows. */
+ * so does what follows. Stops while the answers are not read: on_drained goes on. */
 static void take_bytes(struct sink *s, bool takes_big)
 {
 	struct bufferevent *pipe = s->pipe;
@@ -224,8 +244,15 @@ static void take_bytes(struct sink *s, bool takes_big)
 
 	sink_hold(s);
 	while (!s->gone && (n = evbuffer_get_contiguous_space(in)) > 0) {
-		const char *bytes = (const char *)evbuffer_pullup(in, (ssize_t)n);
+		const char *bytes;
 
+		if (is_full(s)) {
+			s->full = true;
+			(void)bufferevent_disable(pipe, EV_READ);
+			break;
+		}
+		n = n < SLICE_BYTES ? n : SLICE_BYTES;
+		bytes = (const char *)evbuffer_pullup(in, (ssize_t)n);
 		if (!takes_big && completes_big(s, bytes, n)) {
 			(void)bufferevent_disable(pipe, EV_READ);
 			unread_add(s, 0, read_big);
@@ -256,10 +283,22 @@ static void on_read(struct bufferevent *pipe, void *arg)
 	take_bytes(arg, false);
 }
 
+static void on_drained(struct bufferevent *pipe, void *arg)
+{
+	struct sink *s = arg;
+
+	if (!s->full)
+		return;
+	s->full = false;
+	(void)bufferevent_enable(pipe, EV_READ);
+	take_bytes(s, false);
+}
+
 static void on_event(struct bufferevent *pipe, short what, void *arg)
 {
 	(void)pipe;
-	(void)what;
+	if ((what & BEV_EVENT_TIMEOUT) && (what & BEV_EVENT_WRITING))
+		log_warn("%s", DEAF);
 	close_pipe(arg);
 }
 
@@ -302,7 +341,8 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	guests_mark(f, s->peer, uid);
 	s->pipe = pipe;
 	LIST_INSERT_HEAD(&f->pipes, s, in_pipes);
-	bufferevent_setcb(pipe, on_read, NULL, on_event, s);
+	bufferevent_setcb(pipe, on_read, on_drained, on_event, s);
+	bufferevent_setwatermark(pipe, EV_WRITE, DRAINED_BYTES, 0);
 	(void)bufferevent_set_timeouts(pipe, &patience, NULL);
 	(void)bufferevent_enable(pipe, EV_READ | EV_WRITE);
 }

@@ -51,6 +51,7 @@ struct sink {
 	int fd; /* HTTP: watched for hang-up while streaming */
 	struct lines lines; /* pipe */
 	size_t unfinished; /* its share of front.unfinished; HTTP: of a message that is unread */
+	bool full; /* pipe: its answers are not read; nothing more is read from it */
 	bool overfull; /* pipe: the line that is being skipped would have been too much for all */
 	int64_t *told; /* calls whose results are being sent */
 	size_t told_count;
