@@ -23,9 +23,10 @@ else
 	set -- "$here"/*.txt
 fi
 
-# Makes a database, or adds to it, from standard input, and waits for no disk.
+# Makes a database, or adds to it, from standard input, and waits for no disk. (With -bail and -cmd
+# together SQLite's shell 3.53.4 does not read its input.)
 fill() {
-	sqlite3 -bail -cmd 'PRAGMA synchronous = OFF' "$1"
+	{ echo 'PRAGMA synchronous = OFF;' && cat; } | sqlite3 -bail "$1"
 }
 
 "$sqlgen" "$root" "$work" || { echo "build the target sqlgen first" >&2; exit 1; }
