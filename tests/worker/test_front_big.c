@@ -265,7 +265,7 @@ START_TEST(a_relay_with_a_small_call_is_not_behind_ten_with_big_ones)
 }
 END_TEST
 
-/* KiB of memory that the front has had at most. */
+/* KiB of memory that the front has had at most. (A sanitizer keeps what was freed.) */
 static long peak_of_front(void)
 {
 	OWNED(char_ptr) char *status = NULL;
@@ -277,6 +277,15 @@ static long peak_of_front(void)
 	at = status ? strstr(status, "VmHWM:") : NULL;
 	ck_assert_ptr_nonnull(at);
 	return strtol(at + 6, NULL, 10);
+}
+
+static void stayed_small(long peak)
+{
+#ifndef __SANITIZE_ADDRESS__
+	ck_assert_int_lt(peak_of_front() - peak, 12 << 10);
+#else
+	(void)peak;
+#endif
 }
 
 START_TEST(answers_that_nobody_reads_do_not_fill_the_front_and_are_there_for_who_reads_later)
@@ -295,7 +304,7 @@ START_TEST(answers_that_nobody_reads_do_not_fill_the_front_and_are_there_for_who
 	ck_assert_int_eq(io_write_all(r.in, requests.bytes, requests.length), 0);
 	other = given_socket();
 	free(relay_call(&other, "ping", "{}")); /* it is served, and the other's are answered */
-	ck_assert_int_lt(peak_of_front() - peak, 12 << 10);
+	stayed_small(peak);
 	for (int i = 1; i <= MANY; i++) {
 		OWNED(char_ptr) char *line = relay_line(&r);
 		char id[20];
@@ -303,7 +312,7 @@ START_TEST(answers_that_nobody_reads_do_not_fill_the_front_and_are_there_for_who
 		(void)snprintf(id, sizeof(id), "%d", 1000 + i);
 		has(line, "id", id);
 	}
-	ck_assert_int_lt(peak_of_front() - peak, 12 << 10);
+	stayed_small(peak);
 	(void)close(r.in);
 	(void)close(r.out);
 	relay_clear(&r);
