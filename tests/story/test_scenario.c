@@ -254,7 +254,7 @@ START_TEST(two_appliers_and_two_calls_for_each_make_one_write_each)
 	expect("SELECT count(*) FROM event WHERE kind = 'request.consumed'", text);
 	ck_assert_int_eq(
 	    shell(NULL,
-	          "for i in $(seq 100); do [ -s %1$s/status ] && break; sleep 0.1; done;"
+	          "for i in $(seq 1000); do [ -s %1$s/status ] && break; sleep 0.1; done;"
 	          " [ \"$(cat %1$s/status)\" = 75 ]",
 	          site.home),
 	    0);
