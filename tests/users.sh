@@ -11,6 +11,10 @@ build=$(cd "${1:-$source/build/release}" && pwd)
   exit 77
 }
 if [ "${USERS_INSIDE:-}" != 1 ]; then
+  unshare --mount --propagation private -- mount -t tmpfs tmpfs /mnt 2>/dev/null || {
+    echo "skipped: users.sh: nothing can be mounted here"
+    exit 77
+  }
   exec env USERS_INSIDE=1 unshare --mount --propagation private -- sh "$0" "$build"
 fi
 
