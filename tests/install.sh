@@ -38,7 +38,7 @@ find "$scratch/prefix" -type f -perm -100 | while read -r one; do
   echo "${one#"$scratch/"} says of itself: $("$one" --version)" >&2
   exit 1
 done
-[ "$(grep -rhc "^ExecStart=$program\$" "$scratch/prefix/lib/systemd" | grep -c 1)" -eq 2 ] || {
+[ "$(grep -rhEc "^ExecStart=$program( --shared /run/agent-intercom)?\$" "$scratch/prefix/lib/systemd" | grep -c 1)" -eq 2 ] || {
   echo "the units do not start $program:" >&2
   grep -r '^ExecStart=' "$scratch/prefix/lib/systemd" >&2
   exit 1

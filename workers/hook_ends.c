@@ -5,7 +5,10 @@
  * Reads and writes no table. Outside: stdin, the transcript. Exit status: 0 it can, 1 it cannot. */
 #include "gate_defer.h"
 #include "gate_input.h"
+#include "instance.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -28,8 +31,14 @@ int main(int argc, char **argv)
 	OWNED(gate_input) struct gate_input in = { 0 };
 	OWNED(str) struct str bytes = { 0 };
 
-	if (!host)
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		(void)printf("hook-ends %s\n", INSTANCE_BUILD);
+		return EX_OK;
+	}
+	if (!host) {
+		(void)fputs("usage: hook-ends HOST EVENT; hook runs it\n", stderr);
 		return EX_USAGE;
+	}
 	if (read_input(&bytes) ||
 	    gate_input_read(host, argv[2], str_text(&bytes), bytes.length, &in, NULL))
 		return CANNOT;
