@@ -206,12 +206,11 @@ START_TEST(a_backup_beside_four_writers_is_one_moment_of_theirs)
 	for (int i = 0; i < WRITERS; i++)
 		(void)shell(
 		    NULL,
-		    "(echo .timeout 60000; while [ ! -e %s ]; do echo \"BEGIN IMMEDIATE; INSERT "
-		    "INTO command "
+		    "(while [ ! -e %s ]; do echo \"BEGIN IMMEDIATE; INSERT INTO command "
 		    "(verb, source) VALUES ('odd', 'w'); INSERT INTO time_gap (machine, kind, "
 		    "started_at, ended_at) SELECT 'h', 'suspend', at, at FROM (SELECT "
 		    "strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ', 'now') AS at); COMMIT;\"; "
-		    "done | sqlite3 -bail %s) >/dev/null 2>&1 &",
+		    "done | sqlite3 -bail -cmd '.timeout 60000' %s) >/dev/null 2>&1 &",
 		    str_text(&stop), site.database);
 	has_rows_soon("SELECT count(*) > 100 FROM time_gap", "1\n");
 	for (int i = 0; i < BACKUPS; i++) {
