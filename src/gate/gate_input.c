@@ -603,7 +603,8 @@ int gate_input_from(const struct gate_host *host, const char *event, const cJSON
 	return 0;
 }
 
-int gate_input_check(const char *bytes, size_t length, struct err *e)
+/* Refuses bytes that cannot become a gate_input, whatever they say. */
+static int check(const char *bytes, size_t length, struct err *e)
 {
 	struct json_peek peek = { 0 };
 
@@ -625,7 +626,7 @@ int gate_input_read(const struct gate_host *host, const char *event, const char 
 {
 	const char *end = NULL;
 
-	if (gate_input_check(bytes, length, e))
+	if (check(bytes, length, e))
 		return -1;
 	in->owned = json_read(bytes, length, &end);
 	if (!in->owned)

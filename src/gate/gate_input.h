@@ -59,13 +59,10 @@ struct gate_input {
 	bool goes_on; /* a turn that ends was continued by a hook already */
 };
 
-/* Refuses bytes that cannot become a gate_input, whatever they say: too long, not UTF-8, a text
- * with \u0000. 0 or -1 (ERR_INPUT). */
-int gate_input_check(const char *bytes, size_t length, struct err *e);
-
 /* Reads what came on stdin of `hook HOST EVENT`; in must be zeroed. The event that the JSON names
- * must be the one given. 0, or -1 (ERR_INPUT) with what is wrong: what gate_input_check refuses,
- * not one JSON object, an event that the host does not have, no tool. After -1, in is empty. */
+ * must be the one given. 0, or -1 (ERR_INPUT) with what is wrong: too long, not UTF-8, a text with
+ * \u0000, not one JSON object, an event that the host does not have, no tool. After -1, in is
+ * empty. */
 int gate_input_read(const struct gate_host *host, const char *event, const char *bytes,
                     size_t length, struct gate_input *in, struct err *e);
 /* The same from JSON that is read already and stays valid as long as in. */
