@@ -10,17 +10,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { AGENTS = 60110, OPERATORS = 60111, LOOK_MS = 20, WORDS = 40 };
 
-const uid_t USER_IDS[USERS] = { 60101, 60102, 60103, 60104 };
+const uid_t USER_IDS[USERS] = { 60101, 60102, 60103, 60104, 60105, 60106 };
 
 /* Their further groups, as setpriv takes them. */
 static const char *const GROUPS[USERS] = { "--groups=60110,60111", "--groups=60110",
-	                                   "--groups=60111", "--clear-groups" };
+	                                   "--groups=60111",       "--clear-groups",
+	                                   "--groups=60110",       "--clear-groups" };
+
+static const char *const NAMES[USERS] = { "t-service",  "t-agent", "t-operator",
+	                                  "t-stranger", "t-other", "t-helper" };
 
 /* ---- folders ---- */
 
@@ -80,12 +87,44 @@ void users_remove(struct users *u)
 	ck_assert(remove_tree(u->base));
 }
 
+/* ---- accounts ---- */
+
+/* The file of /etc with more lines, in its place. */
+static bool extend(const struct users *u, const char *name, const char *lines)
+{
+	OWNED(char_ptr) char *before = get_file("/etc", name);
+	OWNED(str) struct str all = { 0 };
+	char ours[100], theirs[40];
+
+	str_addf(&all, "%s%s", before ? before : "", lines);
+	put_file(u->base, name, all.bytes);
+	(void)snprintf(ours, sizeof(ours), "%s/%s", u->base, name);
+	(void)snprintf(theirs, sizeof(theirs), "/etc/%s", name);
+	return chmod(ours, 0644) == 0 && mount(ours, theirs, NULL, MS_BIND, NULL) == 0;
+}
+
+bool users_have_accounts(const struct users *u)
+{
+	OWNED(str) struct str passwd = { 0 };
+	OWNED(str) struct str group = { 0 };
+
+	for (int i = 0; i < USERS; i++) {
+		str_addf(&passwd, "%s:x:%u:%u::%s/home-%u:/bin/sh\n", NAMES[i],
+		         (unsigned)USER_IDS[i], (unsigned)USER_IDS[i], u->base,
+		         (unsigned)USER_IDS[i]);
+		str_addf(&group, "%s:x:%u:\n", NAMES[i], (unsigned)USER_IDS[i]);
+	}
+	str_addf(&group, "t-agents:x:%d:%s,%s\nt-operators:x:%d:%s,%s\n", AGENTS, NAMES[AGENT],
+	         NAMES[OTHER_AGENT], OPERATORS, NAMES[OPERATOR], NAMES[OTHER_AGENT]);
+	return may_mount() && extend(u, "passwd", passwd.bytes) && extend(u, "group", group.bytes);
+}
+
 /* ---- programs ---- */
 
 struct words {
 	const char *word[WORDS + 1];
 	size_t count;
-	char kept[8][160];
+	char kept[12][160];
 	size_t kept_count;
 };
 
@@ -107,12 +146,13 @@ __attribute__((format(printf, 2, 3))) static void add_made(struct words *w, cons
 }
 
 /* What makes the words that follow a program of this user's. */
-static void begin_as(struct words *w, const struct users *u, enum user who)
+static void begin_as(struct words *w, const struct users *u, enum user who, bool is_begun)
 {
 	static const char *const PASSED[] = { "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
 		                              "INTERCOM_FENCE" };
 
-	add(w, "setpriv");
+	if (!is_begun)
+		add(w, "setpriv");
 	add_made(w, "--reuid=%u", (unsigned)USER_IDS[who]);
 	add_made(w, "--regid=%u", (unsigned)USER_IDS[who]);
 	add(w, GROUPS[who]);
@@ -144,7 +184,7 @@ int users_run(const struct users *u, enum user who, struct str *said, const char
 	(void)snprintf(name, sizeof(name), "script-%d", who);
 	put_file(u->base, name, text);
 	(void)snprintf(script, sizeof(script), "%s/%s", u->base, name);
-	begin_as(&w, u, who);
+	begin_as(&w, u, who, false);
 	str_addf(&line, "cd %s &&", u->project);
 	for (size_t i = 0; i < w.count; i++)
 		str_addf(&line, " '%s'", w.word[i]);
@@ -190,7 +230,7 @@ struct relay users_relay(const struct users *u, enum user who)
 	struct relay r;
 
 	test_program("agent-intercom", program);
-	begin_as(&w, u, who);
+	begin_as(&w, u, who, false);
 	add(&w, program);
 	add(&w, "mcp");
 	relay_start_as(&r, u->project, w.word);
@@ -207,7 +247,7 @@ void users_start(struct users *u)
 	int64_t end = agent_ms() + AGENT_PATIENCE_MS;
 
 	test_program("agent-intercom", program);
-	begin_as(&w, u, SERVICE);
+	begin_as(&w, u, SERVICE, false);
 	add(&w, program);
 	add(&w, "--shared");
 	add(&w, u->shared);
@@ -232,6 +272,62 @@ void users_start(struct users *u)
 		                  !ends_within(u->pid, 0, NULL),
 		              "the system does not start: %s", said ? said : "");
 	}
+}
+
+/* ---- as-owner ---- */
+
+static int listen_for_owner(struct users *u)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	(void)snprintf(u->owner_socket, sizeof(u->owner_socket), "%s/owner.sock", u->base);
+	(void)unlink(u->owner_socket);
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", u->owner_socket);
+	ck_assert_msg(fd >= 0 && bind(fd, (const struct sockaddr *)&a, sizeof(a)) == 0 &&
+	                  listen(fd, 100) == 0 && chmod(u->owner_socket, 0600) == 0 &&
+	                  chown(u->owner_socket, USER_IDS[SERVICE], 0) == 0,
+	              "cannot listen on %s", u->owner_socket);
+	return fd;
+}
+
+void users_start_owner(struct users *u)
+{
+	static const char RIGHTS[] = "-all,+setuid,+setgid";
+	char program[PROGRAM_BYTES];
+	struct words w = { .count = 0 };
+	int listener = listen_for_owner(u);
+
+	test_program("as-owner", program);
+	add(&w, "setpriv");
+	add(&w, "--no-new-privs");
+	add_made(&w, "--inh-caps=%s", RIGHTS);
+	add_made(&w, "--ambient-caps=%s", RIGHTS);
+	add_made(&w, "--bounding-set=%s", RIGHTS);
+	begin_as(&w, u, HELPER, true);
+	add(&w, program);
+	add(&w, "--service=60101");
+	add(&w, "--agents=60110");
+	add(&w, "--operators=60111");
+	u->owner_pid = fork();
+	ck_assert_int_ge(u->owner_pid, 0);
+	if (u->owner_pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (listener != 3)
+			(void)dup2(listener, 3);
+		(void)execvp(w.word[0], (char *const *)w.word);
+		_exit(127);
+	}
+	(void)close(listener);
+}
+
+int users_stop_owner(struct users *u)
+{
+	pid_t pid = u->owner_pid;
+
+	u->owner_pid = 0;
+	(void)kill(pid, SIGTERM);
+	return end_of(pid);
 }
 
 int users_stop(struct users *u)

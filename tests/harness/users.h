@@ -1,15 +1,16 @@
 /* users: a system that serves several users, each under a uid of its own: the service, whose the
- * system is, an agent of its group, an operator of theirs, and a stranger in neither. Only root can
- * play them all. */
+ * system is, an agent of its group, an operator of theirs, a stranger in neither, another agent,
+ * and as-owner. Only root can play them all. */
 #ifndef USERS_H
 #define USERS_H
 
 #include "relay.h"
 #include "str.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-enum user { SERVICE, AGENT, OPERATOR, STRANGER, USERS };
+enum user { SERVICE, AGENT, OPERATOR, STRANGER, OTHER_AGENT, HELPER, USERS };
 extern const uid_t USER_IDS[USERS]; /* and their own groups */
 
 struct users {
@@ -17,12 +18,21 @@ struct users {
 	char shared[80]; /* shared.directory */
 	char project[80]; /* a folder of the agent's */
 	char database[120];
+	char owner_socket[80]; /* of as-owner, if it was started */
 	int port;
 	pid_t pid; /* of the supervisor, 0 while it does not run */
+	pid_t owner_pid; /* of as-owner */
 };
 
 /* Makes the folders; more: lines of the service's config.toml. */
 struct users users_make(const char *more);
+/* From here on this process, and what it starts, knows these users by name (t-agent, ...), with
+ * their homes and groups. False: nothing can be mounted here. */
+bool users_have_accounts(const struct users *u);
+/* Starts as-owner with its two capabilities, as its unit does. */
+void users_start_owner(struct users *u);
+/* SIGTERM; its exit status. */
+int users_stop_owner(struct users *u);
 /* Writes its whole config.toml, but for http_port, which is as it was. */
 void users_configure(const struct users *u, const char *lines);
 /* Starts the system, and waits until it is ready. */

@@ -1,0 +1,189 @@
+#include "owner.h"
+
+#include "clock.h"
+#include "str.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char GONE[] = "as-owner has closed the connection";
+
+void owner_process_clear(struct owner_process *p)
+{
+	if (p->fd >= 0)
+		(void)close(p->fd);
+	if (p->pidfd >= 0)
+		(void)close(p->pidfd);
+	*p = (struct owner_process)OWNER_PROCESS_INIT;
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd, error;
+
+	if (strlen(path) >= sizeof(a.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(a.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0)
+		return fd;
+	error = errno;
+	if (fd >= 0)
+		(void)close(fd);
+	errno = error;
+	return -1;
+}
+
+bool owner_is_there(const char *socket)
+{
+	return access(socket, R_OK | W_OK) == 0;
+}
+
+/* ---- asking ---- */
+
+static void add_text(struct str *message, const char *text)
+{
+	str_add(message, text);
+	str_add_char(message, '\0');
+}
+
+static void add_wish(const struct owner_ask *ask, struct str *message)
+{
+	const struct owner_wish wish = { .version = OWNER_VERSION,
+		                         .kind = ask->kind,
+		                         .uid = ask->uid };
+
+	str_add_bytes(message, (const char *)&wish, sizeof(wish));
+	add_text(message, ask->workspace ? ask->workspace : "");
+	for (size_t i = 0; i < OWNER_WORDS && ask->words[i]; i++)
+		add_text(message, ask->words[i]);
+}
+
+static int send_wish(int fd, const struct owner_ask *ask)
+{
+	OWNED(str) struct str message = { 0 };
+	char control[CMSG_SPACE(OWNER_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	const size_t size = ask->fd_count * sizeof(int);
+	struct iovec part;
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	add_wish(ask, &message);
+	part = (struct iovec){ .iov_base = message.bytes, .iov_len = message.length };
+	if (size) {
+		struct cmsghdr *c;
+
+		m.msg_control = control;
+		m.msg_controllen = CMSG_SPACE(size);
+		c = CMSG_FIRSTHDR(&m);
+		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			               .cmsg_type = SCM_RIGHTS,
+			               .cmsg_len = CMSG_LEN(size) };
+		memcpy(CMSG_DATA(c), ask->fds, size);
+	}
+	return sendmsg(fd, &m, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+int owner_ask(const char *socket, const struct owner_ask *ask, struct owner_process *p,
+              struct err *e)
+{
+	*p = (struct owner_process)OWNER_PROCESS_INIT;
+	p->fd = connect_to(socket);
+	if (p->fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot connect to as-owner at %s", socket);
+	if (send_wish(p->fd, ask) && errno != EPIPE) { /* refused already: owner_hear */
+		(void)err_errno(e, ERR_AGAIN, "cannot ask as-owner at %s", socket);
+		owner_process_clear(p);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- hearing ---- */
+
+static int receive(int fd, struct owner_said *said, int *ret_pidfd)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct iovec part = { .iov_base = said, .iov_len = sizeof(*said) };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = control,
+		            .msg_controllen = sizeof(control) };
+	ssize_t n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	struct cmsghdr *c;
+
+	if (n < 0 && errno == ECONNRESET) /* it did not read our wish; why not is still there */
+		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+
+	*ret_pidfd = -1;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_pidfd, CMSG_DATA(c), sizeof(*ret_pidfd));
+	return n == sizeof(*said) ? 1 : -1;
+}
+
+static void take_started(struct owner_process *p, const struct owner_said *said, int pidfd)
+{
+	if (p->pidfd >= 0)
+		(void)close(p->pidfd);
+	p->pidfd = pidfd;
+	p->pid = said->number;
+}
+
+int owner_hear(struct owner_process *p, struct err *e)
+{
+	struct owner_said said;
+	int pidfd, got = receive(p->fd, &said, &pidfd);
+
+	if (got > 0 && said.what == OWNER_STARTED && pidfd >= 0) {
+		take_started(p, &said, pidfd);
+		return 1;
+	}
+	if (pidfd >= 0)
+		(void)close(pidfd);
+	if (got == 0)
+		return 0;
+	if (got > 0 && said.what == OWNER_READY) {
+		p->is_ready = true;
+		return 1;
+	}
+	if (got > 0 && said.what == OWNER_REFUSED)
+		return err_set(e, ERR_REFUSED, "%.*s", OWNER_WHY_BYTES - 1, said.why);
+	if (got > 0 && said.what == OWNER_ENDED)
+		return err_set(e, ERR_AGAIN, "the process has ended with status %d", said.number);
+	return err_set(e, ERR_AGAIN, "%s", GONE);
+}
+
+int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
+                struct owner_process *p, struct err *e)
+{
+	int64_t end = clock_monotonic_ms() + most_ms;
+
+	if (owner_ask(socket, ask, p, e))
+		return -1;
+	while (!p->is_ready || p->pidfd < 0) {
+		struct pollfd wait = { .fd = p->fd, .events = POLLIN };
+		int64_t left = end - clock_monotonic_ms();
+		int got = owner_hear(p, e);
+
+		if (got == 0 && left <= 0)
+			got = err_set(e, ERR_AGAIN, "as-owner does not answer");
+		if (got < 0) {
+			owner_process_clear(p);
+			return -1;
+		}
+		if (got == 0)
+			(void)poll(&wait, 1, (int)left);
+	}
+	return 0;
+}

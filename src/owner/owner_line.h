@@ -1,0 +1,51 @@
+/* owner_line: how the system asks as-owner for a process that runs as another user, over a Unix
+ * socket with messages (SOCK_SEQPACKET). One connection is one process:
+ *   asker -> as-owner  struct owner_wish, then texts, each ended by a NUL byte: the absolute path
+ *                      of the workspace ("" if the kind has none), and the arguments of the
+ *                      kind; with them its descriptors (SCM_RIGHTS)
+ *   as-owner -> asker  OWNER_STARTED with the pid, and its pidfd (SCM_RIGHTS), and OWNER_READY:
+ *                      it is that user, the workspace is that user's, and the program is
+ *                      executed; in any order; at the end OWNER_ENDED with its status, as
+ *                      waitpid(2) gives it. Or OWNER_REFUSED with words, in place of READY, or
+ *                      of both
+ *
+ * Closing the connection ends nothing: as-owner may not signal other users' processes. What it
+ * starts has a descriptor of the asker's, and ends when that is closed.
+ *
+ * The process has /dev/null as stdin and stdout, the stderr of as-owner, then the descriptors of
+ * the asker in their order, from OWNER_FIRST_FD on, and after them the open workspace. */
+#ifndef OWNER_LINE_H
+#define OWNER_LINE_H
+
+#include <stdint.h>
+
+enum {
+	OWNER_VERSION = 1,
+	OWNER_FIRST_FD = 3,
+	OWNER_FDS = 4, /* at most, of the asker */
+	OWNER_BYTES = 16384, /* of a wish */
+	OWNER_WORDS = 4, /* arguments, at most */
+	OWNER_WHY_BYTES = 400,
+};
+
+/* What is started: a program beside as-owner. To add one: its row of WISH_KINDS in
+ * workers/as_owner/wish.c. */
+enum owner_kind {
+	OWNER_READER, /* hand: reads files for mcp-front; no workspace: it is told one with each job
+	               */
+	OWNER_KINDS
+};
+
+struct owner_wish {
+	uint32_t version, kind, uid;
+};
+
+enum owner_what { OWNER_STARTED = 1, OWNER_READY, OWNER_REFUSED, OWNER_ENDED };
+
+struct owner_said {
+	uint32_t what;
+	int32_t number; /* pid, status, or errno of a refusal (0: none) */
+	char why[OWNER_WHY_BYTES]; /* of a refusal: without a full stop, to be told to people */
+};
+
+#endif
