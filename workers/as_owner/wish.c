@@ -15,6 +15,10 @@ static bool is_fence(const char *const *words)
 
 const struct wish_kind WISH_KINDS[OWNER_KINDS] = {
 	[OWNER_READER] = { .program = "hand", .fd_count = 1, .has_words = is_fence },
+	[OWNER_FILER] = { .program = "filer",
+	                  .fd_count = 2,
+	                  .has_workspace = true,
+	                  .has_words = is_fence },
 };
 
 /* Its texts; false: they are not what they must be. */
