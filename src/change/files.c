@@ -19,6 +19,7 @@ enum { LINK_BYTES = 64, LOOK_MS = 500 };
 /* Of this process, which has one workspace in hand at a time. */
 static struct {
 	int socket;
+	int patience_ms;
 	bool is_lost;
 } hand = { .socket = -1 };
 
@@ -26,6 +27,12 @@ void files_use(int socket)
 {
 	hand.socket = socket;
 	hand.is_lost = false;
+	hand.patience_ms = FILES_PATIENCE_MS;
+}
+
+void files_wait(int ms)
+{
+	hand.patience_ms = ms;
 }
 
 bool files_have_hand(void)
@@ -49,7 +56,7 @@ static int lose(void)
 
 static bool has_answered(void)
 {
-	int64_t end = clock_monotonic_ms() + FILES_PATIENCE_MS;
+	int64_t end = clock_monotonic_ms() + hand.patience_ms;
 	struct pollfd wait = { .fd = hand.socket, .events = POLLIN };
 
 	while (poll(&wait, 1, LOOK_MS) <= 0) {

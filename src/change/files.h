@@ -25,6 +25,8 @@ enum { FILES_PATIENCE_MS = 30000 };
 /* From here on a hand makes the calls: socket is the connection to it, SOCK_SEQPACKET, which stays
  * the caller's; -1: this process does. */
 void files_use(int socket);
+/* How long the hand has for a call from here on. */
+void files_wait(int ms);
 /* Whether a hand makes the calls; whether it was lost since files_use. */
 bool files_have_hand(void);
 bool files_is_lost(void);

@@ -1,10 +1,13 @@
 /* The hand of the owner of a workspace, if that is another user than ours. */
 #include "apply_job.h"
 
+#include "disk.h"
 #include "fences.h"
+#include "files.h"
 #include "setting.h"
 #include "workspace_owner.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 static const char SOCKET[] = "shared.owner_socket";
@@ -32,6 +35,34 @@ int apply_job_find_owner(struct apply_job *j, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
+static int say_silent(struct apply_job *j)
+{
+	j->is_silent = true;
+	(void)refusal_set(&j->report->why, "workspace_unreadable",
+	                  "the disk of %.300s does not answer; call again when it does",
+	                  j->workspace_root);
+	j->report->why.again = true;
+	return 1;
+}
+
+/* Visits every name, as apply_job_disk_answers: where that blocks, nothing was done yet. */
+static int look(struct apply_job *j)
+{
+	int root = files_open_root(j->workspace_root, O_RDONLY);
+	struct stat about;
+
+	files_wait(DISK_PATIENCE_MS);
+	for (size_t i = 0; root >= 0 && i < j->request.file_count; i++)
+		(void)files_stat(root, j->request.files[i].target, &about, AT_SYMLINK_NOFOLLOW);
+	files_wait(FILES_PATIENCE_MS);
+	if (root >= 0)
+		(void)close(root);
+	if (!files_is_lost())
+		return 0;
+	apply_disk_note_silent(j->a, j->workspace_root, filer_leave(&j->hand));
+	return say_silent(j);
+}
+
 int apply_job_start_hand(struct apply_job *j)
 {
 	OWNED(str) struct str socket = { 0 };
@@ -43,9 +74,14 @@ int apply_job_start_hand(struct apply_job *j)
 
 	if (setting_get(j->a->store, SOCKET, &socket, &e) >= 0) {
 		place.socket = str_text(&socket);
-		if (filer_start(&j->hand, &place, &e) == 0)
-			return 0;
+		if (apply_disk_is_silent(j->a, j->workspace_root))
+			j->is_silent = true;
+		else if (filer_start(&j->hand, &place, &e) == 0)
+			return look(j);
 	}
+	if (j->is_silent)
+		return say_silent(j);
+	j->is_silent = e.kind == ERR_AGAIN;
 	(void)refusal_set(&j->report->why, "workspace_unreadable", "%s", e.text);
 	j->report->why.again = e.kind != ERR_REFUSED || j->was_claimed;
 	return 1;

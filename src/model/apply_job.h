@@ -73,6 +73,10 @@ bool apply_job_is_missing(const struct err *e);
  * it. */
 bool apply_job_disk_answers(struct apply_job *j);
 
+/* A workspace whose disk did not answer; left_fd hangs up when whoever waits for it has ended. */
+bool apply_disk_is_silent(struct applier *a, const char *root);
+void apply_disk_note_silent(struct applier *a, const char *root, int left_fd);
+
 /* Sets report->forced. */
 void apply_job_note_forced(struct apply_job *j);
 
@@ -94,7 +98,8 @@ enum step apply_job_refused(struct apply_job *j, struct err *e);
 
 /* Finds out whose the workspace is. 0 or -1. */
 int apply_job_find_owner(struct apply_job *j, struct err *e);
-/* Starts the hand of the owner. 0; 1: not, and report->why says why. */
+/* Starts the hand of the owner, and has it look at the files. 0; 1: not, and report->why says why;
+ * is_silent: its disk does not answer. */
 int apply_job_start_hand(struct apply_job *j);
 /* The hand was lost, and nobody knows what it did last: the job stays claimed, as if we had died
  * over it, and is claimed again after a rest. */

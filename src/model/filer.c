@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { START_MS = 5000 }; /* within which the disk of the workspace must answer, too */
+enum {
+	START_MS = 5000, /* within which the disk of the workspace must answer, too */
+	OWN_FDS = 256,
+};
 
 bool filer_is_forced(void)
 {
@@ -26,24 +30,40 @@ bool filer_is_forced(void)
 
 #ifdef INTERCOM_TEST_CLOCK
 /* A child in its place. It sees what filer sees: a socket, the lock and the workspace. */
+__attribute__((noreturn)) static void be_hand(const struct filer_place *place, int theirs)
+{
+	int root, error;
+
+	(void)signal(SIGTERM, SIG_DFL);
+	for (int fd = STDERR_FILENO + 1; fd < OWN_FDS; fd++)
+		if (fd != theirs && fd != place->lock)
+			(void)close(fd);
+	root = open(place->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	error = root < 0 ? errno : 0;
+	(void)send(theirs, &error, sizeof(error), MSG_NOSIGNAL);
+	files_use(-1);
+	if (!error)
+		files_serve(theirs, root);
+	_exit(0);
+}
+
 static int start_own(struct filer *f, const struct filer_place *place, int theirs, struct err *e)
 {
-	int root = open(place->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct pollfd wait = { .fd = f->socket, .events = POLLIN };
+	int error = 0;
 
-	if (root < 0)
-		return err_errno(e, ERR_REFUSED, "cannot open the workspace %.300s", place->root);
 	f->own = fork();
-	if (f->own == 0) {
-		(void)signal(SIGTERM, SIG_DFL);
-		for (int fd = 3; fd < 256; fd++)
-			if (fd != theirs && fd != root && fd != place->lock)
-				(void)close(fd);
-		files_use(-1);
-		files_serve(theirs, root);
-		_exit(0);
+	if (f->own == 0)
+		be_hand(place, theirs);
+	if (f->own < 0)
+		return err_errno(e, ERR_AGAIN, "cannot start a hand");
+	if (poll(&wait, 1, START_MS) != 1 || recv(f->socket, &error, sizeof(error), 0) < 1) {
+		f->own = 0; /* not waited for */
+		return err_set(e, ERR_AGAIN, "the hand does not answer");
 	}
-	(void)close(root);
-	return f->own < 0 ? err_errno(e, ERR_AGAIN, "cannot start a hand") : 0;
+	errno = error;
+	return error ? err_errno(e, ERR_REFUSED, "cannot open the workspace %.300s", place->root)
+	             : 0;
 }
 #endif
 
@@ -71,14 +91,26 @@ int filer_start(struct filer *f, const struct filer_place *place, struct err *e)
 	*f = (struct filer)FILER_INIT;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return err_errno(e, ERR_AGAIN, "socketpair");
+	f->socket = pair[0];
 	failed = start(f, place, pair[1], e);
 	(void)close(pair[1]);
-	f->socket = pair[0];
 	if (failed)
 		filer_clear(f);
 	else
 		files_use(f->socket);
 	return failed;
+}
+
+int filer_leave(struct filer *f)
+{
+	int left = f->socket;
+
+	(void)shutdown(left, SHUT_WR); /* for its call may end yet */
+	files_use(-1);
+	f->socket = -1;
+	f->own = 0;
+	filer_clear(f);
+	return left;
 }
 
 void filer_clear(struct filer *f)

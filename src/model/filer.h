@@ -26,6 +26,9 @@ struct filer_place {
 /* Starts it, and lets it make all calls of files.h from here on. 0; -1: as owner_start. */
 int filer_start(struct filer *f, const struct filer_place *place, struct err *e);
 
+/* It does not answer: lets it go. Returns a descriptor that hangs up when it ends. */
+int filer_leave(struct filer *f);
+
 /* Lets it go; calls are made here again. */
 void filer_clear(struct filer *f);
 
