@@ -3,7 +3,6 @@
 #ifndef WORKSPACE_OWNER_H
 #define WORKSPACE_OWNER_H
 
-#include "refusal.h"
 #include "store.h"
 
 #include <sys/types.h>
@@ -12,10 +11,10 @@
 int workspace_owner_now(struct store *st, const char *machine, const char *workspace,
                         uid_t *ret_uid, struct err *e);
 
-/* An agent of this user works in a folder that belongs to the user, as was just seen. Records that,
- * in a transaction of the caller's. 0 it may; 1 it may not, because the folder belonged to somebody
- * else, and no operator has said yet that it may: why says so; -1. */
+/* An agent of this user is about to work in a folder that belongs to the user, as was just seen.
+ * Records that, in a transaction of its own. 0; -1: ERR_INPUT, the folder belonged to somebody
+ * else, and no operator has said yet that it may. */
 int workspace_owner_meet(struct store *st, const char *machine, const char *workspace, uid_t uid,
-                         struct refusal *why, struct err *e);
+                         struct err *e);
 
 #endif

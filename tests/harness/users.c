@@ -76,8 +76,10 @@ struct users users_make(const char *more)
 	make(path, 0700, SERVICE);
 	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom", u.base);
 	make(path, 0700, SERVICE);
-	str_addf(&config, "[shared]\nagents = \"%d\"\noperators = \"%d\"\n%s", AGENTS, OPERATORS,
-	         more);
+	(void)snprintf(u.owner_socket, sizeof(u.owner_socket), "%s/owner.sock", u.base);
+	str_addf(&config,
+	         "[shared]\nagents = \"%d\"\noperators = \"%d\"\nowner_socket = \"%s\"\n%s", AGENTS,
+	         OPERATORS, u.owner_socket, more);
 	users_configure(&u, config.bytes);
 	return u;
 }
@@ -281,7 +283,6 @@ static int listen_for_owner(struct users *u)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
-	(void)snprintf(u->owner_socket, sizeof(u->owner_socket), "%s/owner.sock", u->base);
 	(void)unlink(u->owner_socket);
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", u->owner_socket);
 	ck_assert_msg(fd >= 0 && bind(fd, (const struct sockaddr *)&a, sizeof(a)) == 0 &&
