@@ -31,8 +31,11 @@ SELECT w.seq, w.workspace_root, w.uid, w.name, w.found_at,
  ORDER BY w.seq;
 
 -- name: workspace_owner_accept :rows
--- The last that waits.
-UPDATE workspace_owner SET accepted_at = :now, accepted_by = :operator
+-- The last that waits. Without :operator, the default operator accepts it.
+-- type: :operator text
+UPDATE workspace_owner
+   SET accepted_at = :now,
+       accepted_by = coalesce(:operator, (SELECT id FROM operator WHERE is_default = 1))
  WHERE seq = (SELECT max(w.seq) FROM workspace_owner AS w
                WHERE w.machine = :machine AND w.workspace_root = :workspace
                  AND w.accepted_at IS NULL);

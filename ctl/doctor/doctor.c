@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "fence.h"
 #include "instance.h"
+#include "owner.h"
 #include "program.h"
 #include "proof.h"
 #include "setting.h"
@@ -435,6 +436,25 @@ static bool is_shared(struct doctor *d)
 	return setting_get(&d->store, "shared.directory", &value, NULL) > 0 && value.length;
 }
 
+/* Which needs its socket to be ours; that it answers is seen when it is used. */
+static void check_owner(struct doctor *d)
+{
+	OWNED(str) struct str socket = { 0 };
+
+	if (!d->store.db || !is_shared(d) ||
+	    setting_get(&d->store, "shared.owner_socket", &socket, NULL) < 0)
+		return;
+	if (socket.length && owner_is_there(socket.bytes))
+		doctor_tell(d, OK, "owners",
+		            "files are read and written as their owner, by as-owner at %s",
+		            socket.bytes);
+	else
+		doctor_tell(d, WARN, "owners",
+		            "as-owner is not there (%s): our own user needs access to the files of "
+		            "each workspace; start agent-intercom-owner.socket",
+		            str_text(&socket));
+}
+
 static bool is_wanted(struct doctor *d, int child)
 {
 	if (child == CHILD_DESK)
@@ -534,6 +554,7 @@ static void check_system(struct doctor *d)
 			check_database(d);
 			check_instance(d);
 			check_running(d);
+			check_owner(d);
 		}
 	}
 	check_port(d);

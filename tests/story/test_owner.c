@@ -171,7 +171,7 @@ START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_s
 	              said.bytes);
 	ck_assert_str_eq(users_sql(&users, "SELECT accepted_by FROM workspace_owner"
 	                                   " ORDER BY seq DESC LIMIT 1"),
-	                 "local:60103\n");
+	                 "local:t-operator\n");
 	(void)strcpy(id, ask(&r, "b.txt", "two\n")); /* NOLINT: it fits */
 	approve(id);
 	is_written(&r, id, "b.txt", "two\n");
@@ -196,15 +196,12 @@ START_TEST(a_checkpoint_of_a_closed_home_is_taken_and_put_back)
 	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
 	free(relay_end(&r));
-	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "session checkpoint --label cp") == 0,
-	              "%s", said.bytes);
-	users_expect_soon(&users, "SELECT state FROM checkpoint", "stored\n");
-	put_file(users.project, "kept.txt", "after\n");
-	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "session restore cp") == 0, "%s",
+	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "checkpoint create cp") == 0, "%s",
 	              said.bytes);
-	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
-	(void)snprintf(id, sizeof(id), "%.36s", users_sql(&users, "SELECT id FROM inbox"));
-	approve(id);
+	users_expect_soon(&users, "SELECT DISTINCT state FROM checkpoint", "done\n");
+	put_file(users.project, "kept.txt", "after\n");
+	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "checkpoint restore cp --yes") == 0, "%s",
+	              said.bytes);
 	users_expect_soon(&users, "SELECT state FROM workspace_restore", "done\n");
 	{
 		OWNED(char_ptr) char *have = get_file(users.project, "kept.txt");
