@@ -14,7 +14,6 @@
 
 enum {
 	START_MS = 5000, /* within which the disk of the workspace must answer, too */
-	OWN_FDS = 256,
 };
 
 bool filer_is_forced(void)
@@ -29,15 +28,13 @@ bool filer_is_forced(void)
 }
 
 #ifdef INTERCOM_TEST_CLOCK
-/* A child in its place. It sees what filer sees: a socket, the lock and the workspace. */
-__attribute__((noreturn)) static void be_hand(const struct filer_place *place, int theirs)
+/* A child in its place, which has all that we have open, the lock too. */
+__attribute__((noreturn)) static void be_hand(const struct filer_place *place, int ours, int theirs)
 {
 	int root, error;
 
 	(void)signal(SIGTERM, SIG_DFL);
-	for (int fd = STDERR_FILENO + 1; fd < OWN_FDS; fd++)
-		if (fd != theirs && fd != place->lock)
-			(void)close(fd);
+	(void)close(ours);
 	root = open(place->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	error = root < 0 ? errno : 0;
 	(void)send(theirs, &error, sizeof(error), MSG_NOSIGNAL);
@@ -54,7 +51,7 @@ static int start_own(struct filer *f, const struct filer_place *place, int their
 
 	f->own = fork();
 	if (f->own == 0)
-		be_hand(place, theirs);
+		be_hand(place, f->socket, theirs);
 	if (f->own < 0)
 		return err_errno(e, ERR_AGAIN, "cannot start a hand");
 	if (poll(&wait, 1, START_MS) != 1 || recv(f->socket, &error, sizeof(error), 0) < 1) {
