@@ -7,6 +7,7 @@
 #include "pack.h"
 #include "paths.h"
 #include "setting.h"
+#include "workspace_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -572,8 +573,19 @@ bool hands_have_room(struct front *f, const struct hand_task *t)
 	return hand_queue_has_room(&f->hands->queue, t);
 }
 
+/* What no agent asks for, in a workspace of another user, is looked at as that user, too. */
+static void find_user(struct front *f, struct hand_task *t)
+{
+	struct err e = { 0 };
+
+	if (!t->ask.has_user && *f->hands->owner_socket && t->ask.root && !t->ask.judge)
+		t->ask.has_user = workspace_owner_now(&f->worker.store, f->worker.machine,
+		                                      t->ask.root, &t->ask.user, &e) > 0;
+}
+
 void hands_ask(struct front *f, struct hand_task *t)
 {
+	find_user(f, t);
 	t->ask.given = xstrdup_if(t->ask.given);
 	t->ask.root = xstrdup_if(t->ask.root);
 	t->ask.is_big = false;
