@@ -157,8 +157,8 @@ START_TEST(who_closes_the_sending_side_is_answered_still)
 }
 END_TEST
 
-/* Sends as much as is taken without reading, and waits for so many lines to be; how many whole lines
- * that were. */
+/* Sends as much as is taken without reading, and waits for so many lines to be; how many whole
+ * lines that were. */
 static int send_all_that_goes(const struct caller *c, const char *line, size_t least)
 {
 	size_t length = strlen(line), sent = 0;
