@@ -23,7 +23,13 @@ fi
 keep=$(mktemp -d)
 cp -a /etc "$keep/etc"
 mount --bind "$keep/etc" /etc
-for folder in /run /var/lib /home /srv; do
+# First the installation: the clone may lie in one of the folders that are covered then.
+mkdir "$keep/srv"
+mount -t tmpfs -o mode=755 tmpfs "$keep/srv"
+DESTDIR=$keep cmake --install "$build" --prefix /srv/usr >/dev/null
+mount --move "$keep/srv" /srv
+cd /
+for folder in /run /var/lib /home; do
   mount -t tmpfs -o mode=755 tmpfs "$folder"
 done
 service=
@@ -54,7 +60,6 @@ until_true() { # WHAT COMMAND...
   done
 }
 
-cmake --install "$build" --prefix /srv/usr >/dev/null
 unit=/srv/usr/lib/systemd/system/agent-intercom.service
 of_unit() { sed -n "s/^$1=//p" $unit; }
 

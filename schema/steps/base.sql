@@ -947,8 +947,7 @@ CREATE TABLE slack_message (
   created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX slack_message_session ON slack_message (session_seq) WHERE session_seq IS NOT NULL;
-CREATE INDEX slack_message_root ON slack_message (session_seq, seq) WHERE kind = 'session';
+CREATE INDEX slack_message_session ON slack_message (session_seq, kind) WHERE session_seq IS NOT NULL;
 CREATE INDEX slack_message_stall ON slack_message (session_seq, seq)
   WHERE kind IN ('stall', 'escalated');
 CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE request_seq IS NOT NULL;
