@@ -33,7 +33,8 @@ enum {
 enum owner_kind {
 	OWNER_READER, /* hand: reads files for mcp-front; no workspace: it is told one with each job
 	               */
-	OWNER_FILER, /* filer: changes files in the workspace; the asker, and a lock that it holds */
+	OWNER_FILER, /* filer: changes files in the workspace; the asker, and a lock that it holds
+	              */
 	OWNER_KINDS
 };
 

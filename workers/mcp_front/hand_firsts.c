@@ -194,6 +194,10 @@ void hand_firsts_tidy(struct front *f, bool (*is_busy)(const struct hand_first *
 
 void hand_firsts_clear(struct front *f)
 {
-	while (!LIST_EMPTY(&f->hands->firsts))
-		forget(LIST_FIRST(&f->hands->firsts));
+	struct hand_first *first, *after;
+
+	for (first = LIST_FIRST(&f->hands->firsts); first; first = after) {
+		after = LIST_NEXT(first, next);
+		forget(first);
+	}
 }
