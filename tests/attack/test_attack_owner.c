@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -351,6 +351,8 @@ END_TEST
 
 /* ---- the filer of a workspace ---- */
 
+static int lock_fd = STDERR_FILENO; /* what the next filer holds */
+
 static int ask_filer(const char *workspace, struct owner_process *p, int *ours, struct err *e)
 {
 	int pair[2], fds[2], got;
@@ -363,7 +365,7 @@ static int ask_filer(const char *workspace, struct owner_process *p, int *ours, 
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	fds[0] = pair[1];
-	fds[1] = STDERR_FILENO;
+	fds[1] = lock_fd;
 	*e = (struct err){ .kind = ERR_NONE };
 	ck_assert_int_eq(seteuid(USER_IDS[SERVICE]), 0);
 	got = owner_start(users.owner_socket, &question, AGENT_PATIENCE_MS, p, e);
@@ -513,6 +515,33 @@ START_TEST(a_filer_changes_nothing_outside_of_its_workspace_whatever_it_is_told)
 }
 END_TEST
 
+/* Its asker was killed during a call: until that call has ended, nobody else gets the workspace. */
+START_TEST(a_filer_holds_the_lock_of_its_workspace_until_it_ends)
+{
+	struct owner_process p;
+	struct err e;
+	int ours, other;
+
+	NEEDS_ACCOUNTS();
+	put_file(users.base, "lock", "");
+	lock_fd = open(below(users.base, "lock"), O_RDWR | O_CLOEXEC);
+	other = open(below(users.base, "lock"), O_RDWR | O_CLOEXEC);
+	ck_assert_int_eq(flock(lock_fd, LOCK_EX | LOCK_NB), 0);
+	ck_assert_msg(ask_filer(users.project, &p, &ours, &e) == 0, "%s", e.text);
+	is_program(p.pid, "filer");
+	ck_assert_int_eq(kill(p.pid, SIGSTOP), 0); /* in the middle of something */
+	(void)close(ours);
+	(void)close(lock_fd);
+	ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), -1);
+	ck_assert_int_eq(errno, EWOULDBLOCK);
+	ck_assert_int_eq(kill(p.pid, SIGCONT), 0);
+	ends(&p);
+	ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0);
+	(void)close(other);
+	end();
+}
+END_TEST
+
 START_TEST(a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_called_done)
 {
 	struct owner_process p;
@@ -563,6 +592,7 @@ int main(void)
 	tcase_add_test(c, a_filer_changes_nothing_outside_of_its_workspace_whatever_it_is_told);
 	tcase_add_test(c,
 	               a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_called_done);
+	tcase_add_test(c, a_filer_holds_the_lock_of_its_workspace_until_it_ends);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
