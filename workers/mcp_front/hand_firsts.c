@@ -30,9 +30,9 @@ static void on_told(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	while ((got = hand_first_told(fd, &told, &pidfd)) > 0)
-		hands_take_process(first->front, first, &told, pidfd);
+		first->front->hands->heard->process(first->front, first, &told, pidfd);
 	if (got < 0)
-		hands_lose_first(first->front, first);
+		first->front->hands->heard->lost(first->front, first);
 }
 
 /* What as-owner says of it. */
@@ -50,7 +50,7 @@ static void on_said(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (e.kind == ERR_REFUSED)
 		(void)snprintf(first->why, sizeof(first->why), "%.390s", e.text);
-	hands_lose_first(first->front, first);
+	first->front->hands->heard->lost(first->front, first);
 }
 
 static void listen_to(struct hand_first *first)
