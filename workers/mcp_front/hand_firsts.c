@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum {
-	RESTART_MS = 1000, /* between two starts */
+	RESTART_MS = 1000, /* between two starts; */
+	STARTS_MAX = 3, /* but one of another user is not waited for, and may be started so often */
 	IDLE_MS = 300000, /* then one of another user is ended */
 };
 
@@ -97,7 +98,9 @@ bool hand_firsts_run(struct hand_first *first)
 	first->used_ms = clock_monotonic_ms();
 	if (first->control >= 0)
 		return true;
-	if (first->used_ms < first->start_ms)
+	if (first->used_ms >= first->start_ms)
+		first->starts = 0;
+	else if (!first->is_foreign || ++first->starts >= STARTS_MAX)
 		return false;
 	first->start_ms = first->used_ms + RESTART_MS;
 	first->why[0] = '\0';

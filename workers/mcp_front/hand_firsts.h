@@ -26,6 +26,7 @@ struct hand_first {
 	int control; /* -1: it does not run */
 	struct event *told;
 	int64_t start_ms; /* monotonic: when it may be started again */
+	int starts; /* before that */
 	int64_t used_ms; /* monotonic: when it last got a job */
 };
 
