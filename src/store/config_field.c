@@ -347,6 +347,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "shared.operators", KIND_TEXT, AT(shared.operators), .preset = "agent-intercom-operators",
 	  .rule = &CONFIG_NOT_EMPTY,
 	  .comment = "the group whose members may answer there, with agent-intercom-ctl" },
+	{ "shared.start_socket", KIND_TEXT, AT(shared.start_socket),
+	  .preset = "/run/agent-intercom-agents.sock", .rule = &CONFIG_NOT_EMPTY,
+	  .comment = "where as-owner listens that starts agents and commands as the owners of "
+	             "their workspaces; nothing is started there while that is missing" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },
