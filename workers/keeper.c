@@ -184,12 +184,14 @@ int main(int argc, char **argv)
 		return EX_OK;
 	}
 	if (argc != 2 || !is_started_by_owner()) {
-		(void)fputs("keeper: keeps what runs as the owner of a workspace; as-owner starts it\n",
-		            argc > 1 ? stdout : stderr);
+		(void)fputs(
+		    "keeper: keeps what runs as the owner of a workspace; as-owner starts it\n",
+		    argc > 1 ? stdout : stderr);
 		return argc > 1 ? EX_OK : EX_USAGE;
 	}
 	(void)fcntl(LINE, F_SETFD, FD_CLOEXEC);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)setsid(); /* a signal to as-owner's group is not for it */
 	return strcmp(argv[1], "sweep") == 0 ? sweep() : keep();
 }

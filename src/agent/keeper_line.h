@@ -1,5 +1,5 @@
-/* keeper_line: what a keeper that runs as the owner of a workspace, and whoever asked for it, say to
- * each other, over a socket with messages (SOCK_SEQPACKET), of which the keeper has one end as
+/* keeper_line: what a keeper that runs as the owner of a workspace, and whoever asked for it, say
+ * to each other, over a socket with messages (SOCK_SEQPACKET), of which the keeper has one end as
  * OWNER_FIRST_FD. The asker closing it ends all that the keeper keeps.
  *
  * keep:  asker -> keeper  one byte, with KEEPER_FDS descriptors: a file with the recipe (recipe.h),

@@ -142,8 +142,7 @@ int keeper_owner_go(struct launch *l, const struct recipe *recipe, struct err *e
 
 /* ---- what is left ---- */
 
-int keeper_owner_sweep(const char *socket, uid_t uid, const struct keeper_rest *rest,
-                       struct err *e)
+int keeper_owner_sweep(const char *socket, uid_t uid, const struct keeper_rest *rest, struct err *e)
 {
 	struct owner_ask ask = { .kind = OWNER_SWEEPER, .uid = uid, .words = { "sweep" } };
 	struct owner_process p;

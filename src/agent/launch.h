@@ -48,8 +48,8 @@ int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e);
  * steps. */
 enum { LAUNCH_ENDS = 5 };
 
-/* The same in two processes. Ours makes the pipes, keeps its ends in l and gets the others, which it
- * sends and closes; launch_go then is ours, too. */
+/* The same in two processes. Ours makes the pipes, keeps its ends in l and gets the others, which
+ * it sends and closes; launch_go then is ours, too. */
 int launch_offer(struct launch *l, bool talks, int theirs[LAUNCH_ENDS], struct err *e);
 /* The other one makes the process with them, which dies with it; the ends stay open. */
 int launch_take(struct launch *l, const int theirs[LAUNCH_ENDS], const struct launch_plan *plan,

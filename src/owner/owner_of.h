@@ -8,7 +8,8 @@
 #include <sys/types.h>
 
 /* The owner of the folder; where we may not look at it, of the last one on its way that we may look
- * at: a home of mode 0700 belongs to whose the folders in it are. 0; -1: ERR_INPUT, it is missing. */
+ * at: a home of mode 0700 belongs to whose the folders in it are. 0; -1: ERR_INPUT, it is missing.
+ */
 int owner_of(const char *path, uid_t *ret, struct err *e);
 
 #endif

@@ -17,8 +17,9 @@ int shared_open(struct store *st, int *ret_fd, struct err *e);
 /* The group that a setting (shared.agents, shared.operators) names. 0 or -1. */
 int shared_group(struct store *st, const char *setting, gid_t *ret, struct err *e);
 
-/* Where as-owner listens that starts agents and commands as the owners of their workspaces. 1; 0: the
- * system serves its own user only, and starts them itself; -1: ERR_INPUT also where it is missing. */
+/* Where as-owner listens that starts agents and commands as the owners of their workspaces. 1; 0:
+ * the system serves its own user only, and starts them itself; -1: ERR_INPUT also where it is
+ * missing. */
 int shared_start_socket(struct store *st, struct str *out, struct err *e);
 /* Why nothing is started where it is missing, as the rule of `command` says it. */
 extern const char SHARED_STARTS_NOTHING[];

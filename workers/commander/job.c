@@ -78,8 +78,9 @@ static int start_as_us(struct commander *c, struct job *j, const struct recipe *
 
 static int start(struct commander *c, struct job *j, struct err *e)
 {
-	OWNED(recipe) struct recipe recipe = { .command = xstrdup("/bin/sh"),
-		                               .workspace = xstrdup(j->row.workspace_root) };
+	OWNED(recipe)
+	struct recipe recipe = { .command = xstrdup("/bin/sh"),
+		                 .workspace = xstrdup(j->row.workspace_root) };
 	int shared;
 
 	str_reset(&c->start_socket);
@@ -158,7 +159,8 @@ void job_end(struct job *j, enum alias_run_outcome outcome, const char *why, int
 	j->outcome = outcome;
 	str_add(&j->why, why);
 	keeper_signal(&j->keeper, j->process.pid, SIGTERM);
-	keeper_signal(&j->keeper, j->process.pid, SIGCONT); /* one that was stopped hears it when it goes on */
+	keeper_signal(&j->keeper, j->process.pid,
+	              SIGCONT); /* one that was stopped hears it when it goes on */
 	enter(j, JOB_TERM, grace_ms);
 }
 

@@ -71,8 +71,8 @@ static int make_arguments(const struct runner *r, struct texts *out, struct err 
 
 /* ---- environment ---- */
 
-/* Over what every agent gets of its user. One that runs as another user finds the system that serves
- * both of us, and not one of its own. */
+/* Over what every agent gets of its user. One that runs as another user finds the system that
+ * serves both of us, and not one of its own. */
 static int make_environment(struct runner *r, const char *url, struct environment *out,
                             struct err *e)
 {
@@ -124,8 +124,7 @@ static int write_recipe(struct runner *r, struct recipe *out, struct err *e)
 	out->run_dir = xstrdup(r->w.run_dir);
 	out->config = xstrdup(str_text(&config));
 	out->talks = r->driver->talks;
-	return make_arguments(r, &out->arguments, e) ||
-	               make_environment(r, out->url, &out->set, e)
+	return make_arguments(r, &out->arguments, e) || make_environment(r, out->url, &out->set, e)
 	           ? -1
 	           : 0;
 }

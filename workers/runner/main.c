@@ -32,7 +32,7 @@ static const char STOPPED[] = "the system stopped";
 
 #define RUNNER_INIT                                                                                \
 	{                                                                                          \
-		.agent = LAUNCH_INIT, .keeper = KEEPER_INIT, .epoll = -1, .due_ms = INT64_MAX                             \
+		.agent = LAUNCH_INIT, .keeper = KEEPER_INIT, .epoll = -1, .due_ms = INT64_MAX      \
 	}
 
 /* It runs: its row says so before its driver begins. */

@@ -263,7 +263,8 @@ int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err
 	    setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
 	    setting_put(&s->store, "system.machine", s->machine, "system", e) ||
 	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
-	    put_starts(s, can_start(s), e) || put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
+	    put_starts(s, can_start(s), e) || put_mode(&s->store, slack, e) ||
+	    put_operator(&s->store, e) ||
 	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
 	    sql_worker_bury_all(&s->store, s->machine, kept, e) || interrupt_started(s, e) ||
 	    say_start(s, e)) {

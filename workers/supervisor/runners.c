@@ -140,8 +140,8 @@ void runners_adopt(struct supervisor *s, bool serve)
 	free(runs);
 }
 
-/* Kills what is left of a run's agent: what runs as another user, by a process of that user. Returns
- * how many processes. */
+/* Kills what is left of a run's agent: what runs as another user, by a process of that user.
+ * Returns how many processes. */
 static int kill_left(const struct supervisor *s, const struct agent_run_claimed_row *row)
 {
 	struct keeper_rest rest = { .pid = (int32_t)row->pid, .started = row->process_start };
@@ -463,7 +463,8 @@ void runners_look(struct supervisor *s, bool rung)
 	if (!s->announced || (!rung && clock_monotonic_ms() < s->runners.look_ms))
 		return;
 	s->runners.look_ms = clock_monotonic_ms() + LOOK_MS;
-	if (rows_look_at_starts(s, &e) || resume_parked(s, &e) || tell_waiting(s, &e) || start_wanted(s, &e) < 0)
+	if (rows_look_at_starts(s, &e) || resume_parked(s, &e) || tell_waiting(s, &e) ||
+	    start_wanted(s, &e) < 0)
 		log_warn("cannot look which agents to start: %s", e.text);
 	if (beat(s, &e))
 		log_warn("cannot write down that runners live: %s", e.text);
