@@ -69,10 +69,9 @@ CREATE TABLE slack_message (
   created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z') -- free
 ) STRICT;
-CREATE INDEX slack_message_session ON slack_message (session_seq) WHERE session_seq IS NOT NULL;
--- After that of all its messages, because SQLite takes the later index if both would do: each message
--- looks for its session's head.
-CREATE INDEX slack_message_root ON slack_message (session_seq, seq) WHERE kind = 'session';
+-- By kind, because each message looks for its session's head. One index: which of two that would do
+-- SQLite takes depends on its version.
+CREATE INDEX slack_message_session ON slack_message (session_seq, kind) WHERE session_seq IS NOT NULL;
 CREATE INDEX slack_message_stall ON slack_message (session_seq, seq)
   WHERE kind IN ('stall', 'escalated');
 CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE request_seq IS NOT NULL;

@@ -35,6 +35,11 @@ UPDATE worker SET state = 'died', stopped_at = :now, detail = :detail
 SELECT id, name, pid, version, state, detail, fence, started_at, heartbeat_at
   FROM worker WHERE machine = :machine AND state IN ('starting', 'ready') ORDER BY name;
 
+-- name: worker_oldest :one
+-- row: instant
+-- Of those that run: about when the system was started.
+SELECT min(started_at) AS at FROM worker WHERE state IN ('starting', 'ready');
+
 -- name: time_gap_insert :exec
 INSERT INTO time_gap (machine, kind, started_at, ended_at) VALUES (:machine, :kind, :started_at, :now);
 

@@ -85,12 +85,14 @@ echo "== units, as systemd understands them"
 units=$scratch/tree/usr/lib/systemd
 for unit in "$units"/*/*; do
   # The programs are not installed here; what is looked at is the unit.
-  sed "s|^ExecStart=/usr/bin/|ExecStart=$scratch/tree/usr/bin/|" "$unit" >"$scratch/unit" && cp "$scratch/unit" "$unit"
+  sed "s|^ExecStart=/usr/|ExecStart=$scratch/tree/usr/|" "$unit" >"$scratch/unit" && cp "$scratch/unit" "$unit"
 done
 systemd-analyze --man=no verify "$units"/system/* || fail "the units of the system"
 XDG_RUNTIME_DIR=$scratch systemd-analyze --man=no --user verify "$units"/user/* || fail "the units of users"
-systemd-analyze security --offline=true --threshold="$SECURITY" "$units/system/agent-intercom.service" |
-  tail -n 1 || fail "the unit of the system is exposed"
+for unit in agent-intercom agent-intercom-owner; do
+  systemd-analyze security --offline=true --threshold="$SECURITY" "$units/system/$unit.service" | tail -n 1 ||
+    fail "the unit $unit of the system is exposed"
+done
 
 echo "== a fresh Debian 12"
 INTERCOM_SYSTEMS=${INTERCOM_SYSTEMS:-$scratch}

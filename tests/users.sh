@@ -23,13 +23,20 @@ fi
 keep=$(mktemp -d)
 cp -a /etc "$keep/etc"
 mount --bind "$keep/etc" /etc
-for folder in /run /var/lib /home /srv; do
+# First the installation: the clone may lie in one of the folders that are covered then.
+mkdir "$keep/srv"
+mount -t tmpfs -o mode=755 tmpfs "$keep/srv"
+DESTDIR=$keep cmake --install "$build" --prefix /srv/usr >/dev/null
+mount --move "$keep/srv" /srv
+cd /
+for folder in /run /var/lib /home; do
   mount -t tmpfs -o mode=755 tmpfs "$folder"
 done
 service=
 own=
+owner=
 finish() {
-  for one in $service $own; do
+  for one in $service $own $owner; do
     kill "$one" 2>/dev/null || true
   done
   exec 3>&-
@@ -53,7 +60,6 @@ until_true() { # WHAT COMMAND...
   done
 }
 
-cmake --install "$build" --prefix /srv/usr >/dev/null
 unit=/srv/usr/lib/systemd/system/agent-intercom.service
 of_unit() { sed -n "s/^$1=//p" $unit; }
 
@@ -63,29 +69,26 @@ sed -n 's/^g \([^ ]*\).*/\1/p' /srv/usr/lib/sysusers.d/agent-intercom.conf | whi
   groupadd --system "$group"
 done
 useradd --system --user-group --home-dir /var/lib/agent-intercom --shell /usr/sbin/nologin agent-intercom
+useradd --system --user-group --home-dir / --shell /usr/sbin/nologin agent-intercom-owner
 useradd --create-home coder
+useradd --create-home dora
 useradd --create-home ann
 useradd --create-home eve
 usermod --append --groups agent-intercom-agents coder
+usermod --append --groups agent-intercom-agents dora
 usermod --append --groups agent-intercom-operators ann
-mkdir /srv/project && chown coder: /srv/project
-# setfacl -m u:agent-intercom:rwX,d:u:agent-intercom:rwX,d:u:coder:rwX, which needs a package of its own
-python3 - <<'ACL'
-import os, pwd, struct
-OTHER, MASK, GROUP, USER, OWNER = 0x20, 0x10, 0x04, 0x02, 0x01
-def acl(*users):
-    named = [(USER, 7, pwd.getpwnam(u).pw_uid) for u in sorted(users, key=lambda u: pwd.getpwnam(u).pw_uid)]
-    entries = [(OWNER, 7, 0xffffffff)] + named + [(e, p, 0xffffffff) for e, p in ((GROUP, 5), (MASK, 7), (OTHER, 5))]
-    return struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *e) for e in entries)
-os.setxattr('/srv/project', 'system.posix_acl_access', acl('agent-intercom'))
-os.setxattr('/srv/project', 'system.posix_acl_default', acl('agent-intercom', 'coder'))
-ACL
+for agent in coder dora; do
+  chmod 700 "/home/$agent"
+  mkdir "/home/$agent/project" && chown "$agent:" "/home/$agent/project"
+done
 
-# as USER COMMAND...: with the environment of a login, in the project.
+# as USER COMMAND...: with the environment of a login, in their project.
 as() {
   who=$1
   shift
-  (cd /srv/project && exec env -i HOME="/home/$who" USER="$who" PATH=/srv/usr/bin:/usr/bin:/bin LANG=C.UTF-8 \
+  folder=/
+  [ ! -d "/home/$who/project" ] || folder=/home/$who/project
+  (cd "$folder" && exec env -i HOME="/home/$who" USER="$who" PATH=/srv/usr/bin:/usr/bin:/bin LANG=C.UTF-8 \
     setpriv --reuid "$who" --regid "$who" --init-groups -- "$@")
 }
 
@@ -105,6 +108,31 @@ start() {
   service=$!
   until_true "the service does not start" grep -q ' ready: ' /srv/ready
 }
+
+# ---- what it does with the helper's: the socket is its own, the process has two capabilities ----
+
+owner_unit=/srv/usr/lib/systemd/system/agent-intercom-owner.service
+of_owner() { sed -n "s/^$1=//p" $owner_unit; }
+of_socket() { sed -n "s/^$1=//p" /srv/usr/lib/systemd/system/agent-intercom-owner.socket; }
+rights=-all,$(of_owner AmbientCapabilities | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+start_owner() {
+  # shellcheck disable=SC2046 # words
+  (cd / && umask "$(of_owner UMask)" && exec env -i PATH=/usr/bin:/bin python3 -c '
+import os, pwd, socket, sys
+path, user, mode = sys.argv[1:4]
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+if os.path.exists(path): os.unlink(path)
+s.bind(path); os.chown(path, pwd.getpwnam(user).pw_uid, 0); os.chmod(path, int(mode, 8)); s.listen(4096)
+if s.fileno() != 3: os.dup2(s.fileno(), 3)
+os.set_inheritable(3, True)
+os.execvp(sys.argv[4], sys.argv[4:])' \
+    "$(of_socket ListenSequentialPacket)" "$(of_socket SocketUser)" "$(of_socket SocketMode)" \
+    setpriv --reuid "$(of_owner User)" --regid "$(of_owner Group)" --clear-groups --no-new-privs \
+    --inh-caps="$rights" --ambient-caps="$rights" --bounding-set="$rights" -- $(of_owner ExecStart)) 2>/srv/owner.log &
+  owner=$!
+  until_true "as-owner does not start" test -S "$(of_socket ListenSequentialPacket)"
+}
+start_owner
 start
 cat /srv/ready
 [ "$(stat -c '%a %U %G' /run/agent-intercom/mcp.sock)" = "660 agent-intercom agent-intercom-agents" ] || fail "mcp.sock"
@@ -142,6 +170,7 @@ answer 1 | grep -q '"approved' || fail "not approved: $(answer 1)"
 call 2 check_diff "{\"request_id\":\"$id\"}"
 answer 2 | grep -q '"applied' || fail "not applied: $(answer 2)"
 [ "$(as coder cat first.txt)" = one ] || fail "coder cannot read the file"
+[ "$(stat -c '%U %G %a' /home/coder/project/first.txt)" = "coder coder 644" ] || fail "first.txt is not coder's"
 as coder sh -c 'echo more >>first.txt' || fail "coder cannot write the file"
 [ "$(as ann agent-intercom-ctl sql 'SELECT decided_by FROM request')" = local:ann ] || fail "not decided by ann"
 
@@ -155,7 +184,25 @@ answer 10 | grep -q '"approved' || fail "not approved: $(answer 10)"
 call 11 check_diff "{\"request_id\":\"$id\"}"
 answer 11 | grep -q '"applied' || fail "not applied: $(answer 11)"
 as coder sh -c 'echo more >>own.txt' || fail "coder can no longer write the file"
-[ "$(as coder cat own.txt | tr '\n' ' ')" = "after more " ] || fail "own.txt: $(cat /srv/project/own.txt)"
+[ "$(as coder cat own.txt | tr '\n' ' ')" = "after more " ] || fail "own.txt: $(cat /home/coder/project/own.txt)"
+
+echo "== the write is taken back; the system itself can neither read nor write there"
+call 20 check_clearance '{"title":"Write","description":"A test.","diff":"third","file_path":"new/third.txt"}'
+until_true "no question" one_waits
+id=$(as ann agent-intercom-ctl sql 'SELECT id FROM inbox')
+as ann agent-intercom-ctl approve "$id" >/dev/null
+answer 20 | grep -q '"approved' || fail "not approved: $(answer 20)"
+call 21 check_diff "{\"request_id\":\"$id\"}"
+answer 21 | grep -q '"applied' || fail "not applied: $(answer 21)"
+[ "$(stat -c '%U %G %a' /home/coder/project/new)" = "coder coder 755" ] || fail "the new folder is not coder's"
+as ann agent-intercom-ctl undo "$id" >/dev/null
+is_undone() { [ "$(as ann agent-intercom-ctl sql "SELECT count(*) FROM apply WHERE state = 'undone'")" = 1 ]; }
+until_true "not undone" is_undone
+[ ! -e /home/coder/project/new ] || fail "the undo leaves something"
+if setpriv --reuid agent-intercom --regid agent-intercom --groups "$groups" ls /home/coder 2>/srv/said; then
+  fail "the system's user can look into coder's home"
+fi
+[ "$(as ann agent-intercom-ctl sql 'SELECT name FROM workspace_owner')" = coder ] || fail "the owner is not recorded"
 
 echo "== what coder, whose agents ask, cannot do"
 cannot() { # WHAT COMMAND...
@@ -173,8 +220,34 @@ cannot "read the environment of the service" cat "/proc/$service/environ"
 cannot "end the service" kill "$service"
 cannot "remove a socket" rm -f /run/agent-intercom/mcp.sock
 cannot "make a file beside the sockets" touch /run/agent-intercom/x
+cannot "ask as-owner" python3 -c 'import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect("/run/agent-intercom-owner.sock")'
+cannot "end as-owner" kill "$owner"
 cannot "become the service" setpriv --reuid agent-intercom true
 cannot "join the operators" setpriv --groups agent-intercom-operators true
+
+echo "== dora's agents work in dora's home, and not in coder's"
+dora_asks() { # FOLDER: one question, until /srv/dora.done is there
+  rm -f /srv/dora.done
+  {
+    printf '%s\n%s\n' \
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"users","version":"1"}}}' \
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_clearance","arguments":{"title":"Write","description":"A test.","diff":"d","file_path":"d.txt"}}}'
+    until [ -e /srv/dora.done ]; do sleep 0.1; done
+  } | (cd "$1" && exec env -i HOME=/home/dora USER=dora PATH=/srv/usr/bin:/usr/bin:/bin LANG=C.UTF-8 \
+    setpriv --reuid dora --regid dora --init-groups -- agent-intercom mcp) >/srv/said.dora 2>&1 &
+  dora=$!
+}
+dora_asks /home/coder/project
+until_true "dora's agent is not told that it is not its folder" grep -q 'no workspace' /srv/said.dora
+touch /srv/dora.done
+wait "$dora" || true
+one_waits && fail "dora's agent has asked in coder's home"
+dora_asks /home/dora/project
+until_true "dora's agent does not ask" one_waits
+as ann agent-intercom-ctl reject "$(as ann agent-intercom-ctl sql 'SELECT id FROM inbox')" >/dev/null
+until_true "dora's agent is not told" grep -q 'rejected' /srv/said.dora
+touch /srv/dora.done
+wait "$dora" || true
 
 echo "== over HTTP the same users are served"
 url=$(sed -n 's|.*\(http://[0-9.:]*\)/mcp.*|\1/health|p' /srv/ready)
@@ -187,7 +260,7 @@ as ann sh -c 'exec agent-intercom >"$HOME/ready" 2>"$HOME/log"' &
 until_true "ann has no system of her own" grep -q ' ready: ' /home/ann/ready
 own=$(head -n 1 /home/ann/.local/state/agent-intercom/intercom.db-instance)
 [ "$(as ann agent-intercom-ctl sql 'SELECT count(*) FROM decision')" = 0 ] || fail "that is not ann's own"
-[ "$(as ann agent-intercom-ctl --shared sql 'SELECT count(*) FROM decision')" = 2 ] || fail "that is ann's own"
+[ "$(as ann agent-intercom-ctl --shared sql 'SELECT count(*) FROM decision')" = 4 ] || fail "that is ann's own"
 kill "$own"
 until_true "ann's own does not end" sh -c "! kill -0 $own"
 own=

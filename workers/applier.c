@@ -38,6 +38,9 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 	else if (strcmp(r->state, "kept") == 0)
 		log_error("job %lld stays as it is, refused by the rules of the database: %s", seq,
 		          r->why.text);
+	else if (strcmp(r->state, "left") == 0)
+		log_warn("job %lld is looked at again, attempt %d: %s", seq, r->attempts,
+		         r->why.text);
 	else if (strcmp(r->state, "dead") == 0)
 		log_error("job %lld is dead: %s", seq, r->why.text);
 	else

@@ -15,6 +15,7 @@
  * order), upkeep, and objects. */
 #include "clock.h"
 #include "fences.h"
+#include "filer.h"
 #include "hash_cache.h"
 #include "io.h"
 #include "json.h"
@@ -29,6 +30,7 @@
 #include "walk.h"
 #include "worker.h"
 #include "workspace.h"
+#include "workspace_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +74,8 @@ struct reader {
 	pid_t pid; /* 0: free */
 	int out; /* what it reports */
 	char *root; /* KEEPER: it deletes objects */
+	bool has_owner; /* of another user: read through a hand of theirs */
+	uid_t owner;
 	int64_t end_ms; /* monotonic: killed at */
 	bool late; /* it was */
 	struct str answer;
@@ -93,6 +97,7 @@ struct archive {
 	char looked_at[SHA256_BYTES]; /* the last object that it read, or "" */
 	struct instant look_began;
 	struct str found; /* what it found so far */
+	struct str owner_socket; /* of as-owner; "": there is none */
 	char compared[SHA256_BYTES]; /* the manifest that the next workspace is compared with, or ""
 	                              */
 };
@@ -225,8 +230,28 @@ static int do_read(const struct archive *a, const char *root, struct str *json, 
 	return a->looks ? look(a, json, e) : keep(a, json, e);
 }
 
-static void read_workspace(const struct archive *a, const char *root, int out)
+/* Before the fence, which keeps it from all sockets. 0 or -1. */
+static int start_hand(const struct archive *a, const struct reader *r, const char *root,
+                      struct filer *hand, struct err *e)
 {
+	struct filer_place place = { .socket = str_text(&a->owner_socket),
+		                     .uid = r->owner,
+		                     .root = root,
+		                     .fence = fence_mode_of_child() };
+	int failed;
+
+	if (!r->has_owner)
+		return 0;
+	place.lock = open("/dev/null", O_RDONLY | O_CLOEXEC); /* nobody waits for this one */
+	failed = filer_start(hand, &place, e);
+	(void)close(place.lock);
+	return failed;
+}
+
+static void read_workspace(const struct archive *a, const struct reader *r, const char *root,
+                           int out)
+{
+	struct filer hand = FILER_INIT; /* ends with us */
 	const struct fence_view view = { .root = root,
 		                         .objects = str_text(&a->folder),
 		                         .is_kept = true };
@@ -238,7 +263,7 @@ static void read_workspace(const struct archive *a, const char *root, int out)
 	if (getppid() == 1)
 		return; /* it died before we asked to die with it */
 	json_object(&json);
-	if (objects_open(view.objects, true, &made, &e) ||
+	if (objects_open(view.objects, true, &made, &e) || start_hand(a, r, root, &hand, &e) ||
 	    fence_workspace(fence_mode_of_child(), &view, &e) || do_read(a, root, &json, &e)) {
 		str_reset(&json);
 		json_object(&json);
@@ -251,16 +276,36 @@ static void read_workspace(const struct archive *a, const char *root, int out)
 
 /* ---- starting and ending readers ---- */
 
+/* Whose the workspace is, if as-owner is there to make a hand of theirs. 0 or -1. */
+static int find_owner(struct archive *a, struct reader *r, const char *root, struct err *e)
+{
+	int got;
+
+	r->has_owner = false;
+	if (strcmp(root, KEEPER) == 0)
+		return 0;
+	str_reset(&a->owner_socket);
+	got = workspace_owner_now(&a->w->store, a->w->machine, root, &r->owner, e);
+	if (got <= 0)
+		return got;
+	if (setting_get(&a->w->store, "shared.owner_socket", &a->owner_socket, e) < 0)
+		return -1;
+	r->has_owner = a->owner_socket.length && owner_is_there(a->owner_socket.bytes);
+	return 0;
+}
+
 static int begin_reader(struct archive *a, struct reader *r, const char *root, struct err *e)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	int ends[2];
 
+	if (find_owner(a, r, root, e))
+		return -1;
 	if (pipe2(ends, O_CLOEXEC))
 		return err_errno(e, ERR_AGAIN, "cannot read a workspace");
 	r->pid = fork();
 	if (r->pid == 0) {
-		read_workspace(a, root, ends[1]);
+		read_workspace(a, r, root, ends[1]);
 		_exit(0);
 	}
 	(void)close(ends[1]);

@@ -10,6 +10,9 @@
  * at the price of a fork. The parent sends mcp-front a pidfd of the child, to end it with. When
  * mcp-front is gone, all of them end.
  *
+ * In a system that serves several users there is one hand for each of them, started by as-owner. It
+ * has only the first of these descriptors.
+ *
  * Descriptors: 3 mcp-front (SOCK_SEQPACKET), 4 its inotify, 5 what its fence has refused. */
 #include "hand.h"
 
@@ -24,6 +27,7 @@
 #include "workspace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +47,10 @@
 enum {
 	BIG_NICE = 5, /* the others go first */
 	FDS_MAX = 64,
+	JOBS_MAX = 256, /* that can be ended before their time */
 };
+
+static int watch_fd = -1; /* of mcp-front, if it is of our user */
 
 /* ---- a job ---- */
 
@@ -135,7 +142,7 @@ static int do_job(int fd, int apart, const char *mode)
 		hand_look_around(&ask, &found);
 		if (!raise_fence(mode, &found))
 			return EX_CONFIG;
-		hand_work(&ask, HAND_WATCH_FD, &found);
+		hand_work(&ask, watch_fd, &found);
 		hand_found_write(&ask, &found, &answer);
 		status = io_write_all(fd, answer.bytes, answer.length) ? EX_IOERR : EX_OK;
 	}
@@ -145,7 +152,39 @@ static int do_job(int fd, int apart, const char *mode)
 
 /* ---- the parent ---- */
 
-/* The socket that comes with a job, and perhaps a file; false: mcp-front is gone. */
+/* The jobs under way, so that mcp-front can have one ended: it may not signal those of another
+ * user. */
+static struct {
+	uint32_t number;
+	pid_t pid; /* 0: free */
+} jobs[JOBS_MAX];
+
+static void note(uint32_t number, pid_t pid)
+{
+	for (size_t i = 0; i < JOBS_MAX && pid > 0; i++)
+		if (!jobs[i].pid) {
+			jobs[i].number = number;
+			jobs[i].pid = pid;
+			return;
+		}
+}
+
+static void forget(pid_t pid)
+{
+	for (size_t i = 0; i < JOBS_MAX; i++)
+		if (jobs[i].pid == pid)
+			jobs[i].pid = 0;
+}
+
+static void end(uint32_t number)
+{
+	for (size_t i = 0; i < JOBS_MAX; i++)
+		if (jobs[i].pid && jobs[i].number == number)
+			(void)kill(jobs[i].pid, SIGKILL);
+}
+
+/* The socket that comes with a job, and perhaps a file: fds[0] is -1 if none comes, and the job is
+ * to be ended. False: mcp-front is gone. */
 static bool next_job(uint32_t *number, int fds[HAND_JOB_FDS])
 {
 	char control[CMSG_SPACE(HAND_JOB_FDS * sizeof(int))] __attribute__((aligned(8)));
@@ -160,7 +199,7 @@ static bool next_job(uint32_t *number, int fds[HAND_JOB_FDS])
 	fds[0] = fds[1] = -1;
 	if (c && c->cmsg_type == SCM_RIGHTS)
 		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
-	return fds[0] >= 0;
+	return n == sizeof(*number);
 }
 
 /* Tells mcp-front which process does the job. */
@@ -200,6 +239,7 @@ static void begin(const int fds[HAND_JOB_FDS], uint32_t number, const char *mode
 			_exit(EX_OK);
 		_exit(do_job(fds[0], fds[1], mode));
 	}
+	note(number, pid);
 	tell(number, pid); /* before the child is reaped, so that its pid cannot be reused */
 	for (int i = 0; i < HAND_JOB_FDS; i++)
 		if (fds[i] >= 0)
@@ -220,9 +260,10 @@ static bool wait_for_job(void)
 	(void)sigemptyset(&none);
 	for (;;) {
 		int n = ppoll(&p, 1, NULL, &none), error = errno;
+		pid_t pid;
 
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			forget(pid);
 		if (n > 0)
 			return true;
 		if (n < 0 && error != EINTR)
@@ -274,12 +315,19 @@ int main(int argc, char **argv)
 	}
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (fcntl(HAND_WATCH_FD, F_GETFD) >= 0)
+		watch_fd = HAND_WATCH_FD;
+	else /* started by as-owner: agents are of this user, too */
+		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	log_open("hand", 0, LOG_LEVEL_INFO);
 	if (strcmp(argv[1], "off") != 0)
 		refusals_join(REFUSALS_FD);
 	warm_up();
 	hear_of_children();
 	while (wait_for_job() && next_job(&number, fds))
-		begin(fds, number, argv[1]);
+		if (fds[0] >= 0)
+			begin(fds, number, argv[1]);
+		else
+			end(number);
 	return EX_OK;
 }

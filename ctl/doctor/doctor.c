@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "fence.h"
 #include "instance.h"
+#include "owner.h"
 #include "program.h"
 #include "proof.h"
 #include "setting.h"
@@ -32,7 +33,10 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-enum { SILENT_MS = 90000 /* three heartbeats */ };
+enum {
+	SILENT_MS = 90000, /* three heartbeats */
+	STARTING_MS = 10000, /* a worker may take so long, and a system until it starts it */
+};
 
 /* ---- environment ---- */
 
@@ -399,7 +403,9 @@ static void check_instance(struct doctor *d)
 static void check_worker(struct doctor *d, const struct worker_live_row *w, bool seen[CHILD_COUNT])
 {
 	const char *name = w->name, *detail = w->detail;
-	int64_t age = clock_now_ms() - clock_parse(w->heartbeat_at);
+	int64_t now = clock_now_ms(), age = now - clock_parse(w->heartbeat_at);
+	bool starts =
+	    w->state == WORKER_STATE_STARTING && now - clock_parse(w->started_at) < STARTING_MS;
 	bool silent = age > SILENT_MS, slack = strncmp(name, "slack-", 6) == 0;
 	bool cut_off = slack && detail && strncmp(detail, "not connected", 13) == 0;
 	bool front = strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0;
@@ -409,13 +415,15 @@ static void check_worker(struct doctor *d, const struct worker_live_row *w, bool
 		seen[i] |= strcmp(name, CHILD_NAMES[i]) == 0;
 	if (front && !http_off && !d->address && detail)
 		d->address = xstrdup(detail);
-	doctor_tell(d, silent || cut_off || http_off || w->state != WORKER_STATE_READY ? WARN : OK,
-	            "worker", "%s is %s (pid %lld, last heartbeat %lld s ago, fence: %s)%s%s%s",
-	            name, worker_state_name(w->state), (long long)w->pid,
-	            (long long)(age < 0 ? 0 : age / 1000), w->fence ? w->fence : "not yet",
-	            silent ? "; it may hang: kill it, and it is restarted" : "",
-	            (slack || http_off) && detail ? ": " : "",
-	            (slack || http_off) && detail ? detail : "");
+	doctor_tell(
+	    d,
+	    silent || cut_off || http_off || (w->state != WORKER_STATE_READY && !starts) ? WARN
+	                                                                                 : OK,
+	    "worker", "%s is %s (pid %lld, last heartbeat %lld s ago, fence: %s)%s%s%s", name,
+	    worker_state_name(w->state), (long long)w->pid, (long long)(age < 0 ? 0 : age / 1000),
+	    w->fence ? w->fence : "not yet",
+	    silent ? "; it may hang: kill it, and it is restarted" : "",
+	    (slack || http_off) && detail ? ": " : "", (slack || http_off) && detail ? detail : "");
 }
 
 /* Whether the running system has its Slack workers. */
@@ -435,6 +443,25 @@ static bool is_shared(struct doctor *d)
 	return setting_get(&d->store, "shared.directory", &value, NULL) > 0 && value.length;
 }
 
+/* Which needs its socket to be ours; that it answers is seen when it is used. */
+static void check_owner(struct doctor *d)
+{
+	OWNED(str) struct str socket = { 0 };
+
+	if (!d->store.db || !is_shared(d) ||
+	    setting_get(&d->store, "shared.owner_socket", &socket, NULL) < 0)
+		return;
+	if (socket.length && owner_is_there(socket.bytes))
+		doctor_tell(d, OK, "owners",
+		            "files are read and written as their owner, by as-owner at %s",
+		            socket.bytes);
+	else
+		doctor_tell(d, WARN, "owners",
+		            "as-owner is not there (%s): our own user needs access to the files of "
+		            "each workspace; start agent-intercom-owner.socket",
+		            str_text(&socket));
+}
+
 static bool is_wanted(struct doctor *d, int child)
 {
 	if (child == CHILD_DESK)
@@ -448,21 +475,28 @@ static void check_running(struct doctor *d)
 	char machine[MACHINE_BYTES];
 	struct err e = { 0 };
 	OWNED(worker_live_row) struct worker_live_row live = { 0 };
+	int64_t started_ms = INT64_MAX;
+	bool is_young;
 	int got;
 
 	if (d->pid <= 0 || !d->store.db)
 		return;
 	machine_name(machine);
 	sql_worker_live(&d->store, machine, &live);
-	while ((got = row_next(&live.row, &e)) > 0)
+	while ((got = row_next(&live.row, &e)) > 0) {
+		int64_t at_ms = clock_parse(live.started_at);
+
 		check_worker(d, &live, seen);
+		started_ms = at_ms < started_ms ? at_ms : started_ms;
+	}
+	is_young = clock_now_ms() - started_ms < STARTING_MS;
 	if (got < 0)
 		doctor_tell(d, FAIL, "worker", "%s", e.text);
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
 		if (!seen[i] && is_wanted(d, i))
-			doctor_tell(d, FAIL, "worker",
-			            "%s does not run; the log of agent-intercom says why",
-			            CHILD_NAMES[i]);
+			doctor_tell(d, is_young ? OK : FAIL, "worker", "%s %s", CHILD_NAMES[i],
+			            is_young ? "is about to be started"
+			                     : "does not run; the log of agent-intercom says why");
 }
 
 /* Returns 0 if the port is free, else errno. */
@@ -534,6 +568,7 @@ static void check_system(struct doctor *d)
 			check_database(d);
 			check_instance(d);
 			check_running(d);
+			check_owner(d);
 		}
 	}
 	check_port(d);

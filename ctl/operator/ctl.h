@@ -79,7 +79,7 @@ extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_contin
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_transcript, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
-extern const struct command_spec cmd_files, cmd_file, cmd_diff;
+extern const struct command_spec cmd_files, cmd_file, cmd_diff, cmd_owner;
 extern const struct command_spec cmd_checkpoint;
 extern const struct command_spec cmd_run, cmd_run_stop, cmd_runs;
 

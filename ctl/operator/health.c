@@ -8,13 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEALTH_SILENT_MS = 120000 }; /* heartbeats are 30 s apart */
+enum {
+	HEALTH_SILENT_MS = 120000, /* heartbeats are 30 s apart */
+	HEALTH_STARTING_MS = 10000, /* a system that is younger may still start workers */
+};
 
 static const char *const EXPECTED[] = { "mcp-front", "applier", "reader", "watchdog", "retention" };
 static const char PREFIX[] = "worker ";
 
 struct findings {
+	bool has_row[COUNT(EXPECTED)];
 	bool serves[COUNT(EXPECTED)];
+	bool is_young; /* the system was started a moment ago */
 	bool damaged; /* the database failed its last integrity check */
 	bool impaired; /* a worker serves in part: HTTP is off, or Slack is not connected */
 	cJSON *rows;
@@ -26,13 +31,16 @@ struct findings {
 static void note_worker(struct findings *f, const char *what, const char *state, const char *at)
 {
 	bool fresh = clock_now_ms() - clock_parse(at) <= HEALTH_SILENT_MS;
+	bool serves = fresh && state && strcmp(state, "ready") == 0;
 
-	if (strncmp(what, PREFIX, sizeof(PREFIX) - 1) != 0 || !fresh || !state ||
-	    strcmp(state, "ready") != 0)
+	if (strncmp(what, PREFIX, sizeof(PREFIX) - 1) != 0)
 		return;
-	for (size_t i = 0; i < COUNT(EXPECTED); i++)
-		if (strcmp(what + sizeof(PREFIX) - 1, EXPECTED[i]) == 0)
-			f->serves[i] = true;
+	for (size_t i = 0; i < COUNT(EXPECTED); i++) {
+		if (strcmp(what + sizeof(PREFIX) - 1, EXPECTED[i]) != 0)
+			continue;
+		f->has_row[i] = true;
+		f->serves[i] |= serves;
+	}
 }
 
 /* Whether a worker reports that it serves only in part. */
@@ -72,31 +80,44 @@ static void take_row(struct findings *f, const struct health_list_row *row)
 static int collect(struct ctl *c, struct findings *f, struct err *e)
 {
 	OWNED(health_list_row) struct health_list_row row = { 0 };
+	OWNED(instant_row) struct instant_row oldest = { 0 };
 	int got;
 
 	sql_health_list(&c->store, &row);
 	while ((got = row_next(&row.row, e)) > 0)
 		take_row(f, &row);
-	return got;
+	if (got == 0)
+		got = sql_worker_oldest(&c->store, &oldest, e);
+	f->is_young =
+	    got > 0 && oldest.at && clock_now_ms() - clock_parse(oldest.at) < HEALTH_STARTING_MS;
+	return got < 0 ? -1 : 0;
 }
 
-static int missing(const struct findings *f, cJSON *names)
+/* The first workers are ready before the others are started: of these there are no rows yet. */
+static int missing(const struct findings *f, cJSON *names, cJSON *starting)
 {
 	int count = 0;
 
-	for (size_t i = 0; i < COUNT(EXPECTED); i++)
-		if (!f->serves[i]) {
-			(void)cJSON_AddItemToArray(names, cJSON_CreateString(EXPECTED[i]));
-			count++;
-		}
+	for (size_t i = 0; i < COUNT(EXPECTED); i++) {
+		bool starts = f->is_young && !f->has_row[i];
+
+		if (f->serves[i])
+			continue;
+		(void)cJSON_AddItemToArray(starts ? starting : names,
+		                           cJSON_CreateString(EXPECTED[i]));
+		count += !starts;
+	}
 	return count;
 }
 
-static void print_text(const struct ctl *c, const struct findings *f, const cJSON *names)
+static void print_text(const struct ctl *c, const struct findings *f, const cJSON *names,
+                       const cJSON *starting)
 {
 	const cJSON *name;
 
 	table_print(c, &f->table);
+	cJSON_ArrayForEach (name, starting)
+		(void)printf("starting: %s\n", name->valuestring);
 	cJSON_ArrayForEach (name, names) {
 		print_look(c, LOOK_RED);
 		(void)printf("missing: %s does not serve\n", name->valuestring);
@@ -116,26 +137,28 @@ static int run_health(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "WHAT", "STATE", "AGE", "DETAIL" };
 	struct findings f = { .rows = cJSON_CreateArray() };
-	cJSON *names = cJSON_CreateArray();
+	cJSON *names = cJSON_CreateArray(), *starting = cJSON_CreateArray();
 	int status;
 
 	table_begin(&f.table, HEADINGS, COUNT(HEADINGS));
 	status = collect(c, &f, e);
 	if (status == 0)
-		status = missing(&f, names) || f.damaged || f.impaired ? 1 : 0;
+		status = missing(&f, names, starting) || f.damaged || f.impaired ? 1 : 0;
 	if (status >= 0 && c->json) {
 		cJSON *o = cJSON_CreateObject();
 
 		(void)cJSON_AddBoolToObject(o, "ok", status == 0);
 		(void)cJSON_AddItemToObject(o, "missing", names);
+		(void)cJSON_AddItemToObject(o, "starting", starting);
 		(void)cJSON_AddItemToObject(o, "health", f.rows);
 		json_print(c, o);
 		table_clear(&f.table);
 		return status;
 	}
 	if (status >= 0)
-		print_text(c, &f, names);
+		print_text(c, &f, names, starting);
 	cJSON_Delete(names);
+	cJSON_Delete(starting);
 	cJSON_Delete(f.rows);
 	table_clear(&f.table);
 	return status;
@@ -150,7 +173,8 @@ const struct command_spec cmd_health = {
 	"row\n"
 	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "
 	"not\n"
-	"connected; or if the database was damaged when it was looked through last (weekly).\n",
+	"connected; or if the database was damaged when it was looked through last (weekly). A\n"
+	"worker that a system of the last 10 s has not started yet is no fault.\n",
 	0,
 	0,
 	0,

@@ -24,7 +24,7 @@ static const struct command_spec *const COMMANDS[] = {
 	&cmd_refine,     &cmd_resume, &cmd_stop,    &cmd_undo,   &cmd_steer,      &cmd_task,
 	&cmd_session,    &cmd_stall,  &cmd_nudge,   &cmd_watch,  &cmd_transcript, &cmd_list,
 	&cmd_checkpoint, &cmd_mode,   &cmd_run,     &cmd_runs,   &cmd_run_stop,   &cmd_log,
-	&cmd_files,      &cmd_file,   &cmd_diff,    &cmd_health, &cmd_sql,
+	&cmd_files,      &cmd_file,   &cmd_diff,    &cmd_health, &cmd_sql,        &cmd_owner,
 };
 
 /* ---- help ---- */

@@ -949,8 +949,7 @@ CREATE TABLE slack_message (
   created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX slack_message_session ON slack_message (session_seq) WHERE session_seq IS NOT NULL;
-CREATE INDEX slack_message_root ON slack_message (session_seq, seq) WHERE kind = 'session';
+CREATE INDEX slack_message_session ON slack_message (session_seq, kind) WHERE session_seq IS NOT NULL;
 CREATE INDEX slack_message_stall ON slack_message (session_seq, seq)
   WHERE kind IN ('stall', 'escalated');
 CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE request_seq IS NOT NULL;
@@ -1226,6 +1225,20 @@ CREATE TABLE workspace (
   answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE UNIQUE INDEX workspace_of ON workspace (machine, root);
+CREATE TABLE workspace_owner (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  machine        TEXT NOT NULL,
+  workspace_root TEXT NOT NULL,
+  uid            INTEGER NOT NULL CHECK (uid > 0),
+  name           TEXT NOT NULL,
+  found_at       TEXT NOT NULL CHECK (found_at GLOB '????-??-??T??:??:??.???Z'),
+  accepted_at    TEXT CHECK (accepted_at GLOB '????-??-??T??:??:??.???Z'),
+  accepted_by    TEXT,
+  CHECK (accepted_by IS NULL OR accepted_at IS NOT NULL)
+) STRICT;
+CREATE UNIQUE INDEX workspace_owner_open ON workspace_owner (machine, workspace_root, uid)
+ WHERE accepted_at IS NULL;
+CREATE INDEX workspace_owner_of ON workspace_owner (machine, workspace_root, accepted_at);
 CREATE TABLE workspace_restore (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   session_seq   INTEGER NOT NULL REFERENCES session (seq),

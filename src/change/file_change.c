@@ -1,5 +1,6 @@
 #include "file_change.h"
 
+#include "files.h"
 #include "id.h"
 #include "io.h"
 #include "regular.h"
@@ -102,7 +103,7 @@ static size_t missing_from(int root_fd, const char *path)
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		str_reset(&prefix);
 		str_add_bytes(&prefix, path, (size_t)(slash - path));
-		if (fstatat(root_fd, str_text(&prefix), &st, 0) && errno == ENOENT)
+		if (files_stat(root_fd, str_text(&prefix), &st, 0) && errno == ENOENT)
 			return prefix.length;
 	}
 	return 0;
@@ -165,13 +166,13 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 		return -1;
 	from = open_like(root_fd, f, &old);
 	if (from >= 0 && (st.st_uid != old.st_uid || st.st_gid != old.st_gid) &&
-	    fchown(fd, old.st_uid, old.st_gid))
+	    files_chown(fd, old.st_uid, old.st_gid))
 		mode &= ~(mode_t)SET_ID_BITS;
 	if (from >= 0 && !f->leave_attributes)
-		regular_copy_attributes(from, fd);
+		files_copy_attributes(from, fd);
 	if (from >= 0)
 		(void)close(from);
-	return fchmod(fd, mode);
+	return files_chmod(fd, mode);
 }
 
 static int fill_temp(int root_fd, const struct file_change *f, int fd)
@@ -194,14 +195,15 @@ int file_change_stage(int root_fd, struct file_change *f, struct refusal *why)
 		f->staged = true;
 		return 0;
 	}
-	fd = openat(f->dir_fd, f->temp_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	            f->exact_mode ? 0600 : (mode_t)f->mode);
+	fd = files_open(f->dir_fd, f->temp_name,
+	                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	                f->exact_mode ? 0600 : (mode_t)f->mode);
 	if (fd < 0)
 		return refuse_errno(why, "make a file beside", str_text(&f->path));
 	f->staged = true;
 	if (fill_temp(root_fd, f, fd)) {
 		(void)refuse_errno(why, "write", str_text(&f->path));
-		(void)unlinkat(f->dir_fd, f->temp_name, 0);
+		(void)files_unlink(f->dir_fd, f->temp_name, 0);
 		f->staged = false;
 		return -1;
 	}
@@ -237,7 +239,7 @@ static int remove_directory(int root_fd, const char *path)
 	OWNED(str) struct str name = { 0 };
 	int dir = -1;
 	int failed = safe_path_parent(root_fd, path, false, &name, &dir, NULL) ||
-	             unlinkat(dir, str_text(&name), AT_REMOVEDIR);
+	             files_unlink(dir, str_text(&name), AT_REMOVEDIR);
 
 	if (dir >= 0)
 		(void)close(dir);
@@ -269,7 +271,7 @@ bool file_change_undo(int root_fd, struct file_change *f)
 
 	if (f->placed)
 		return false; /* its hidden name holds the old file */
-	removed = f->staged && *f->temp_name && unlinkat(f->dir_fd, f->temp_name, 0) == 0;
+	removed = f->staged && *f->temp_name && files_unlink(f->dir_fd, f->temp_name, 0) == 0;
 	f->staged = false;
 	if (is_action(f, "create"))
 		(void)remove_made(root_fd, f);
@@ -356,7 +358,7 @@ static bool is_as_seen(const struct file_change *f)
 	struct stat now;
 
 	return then->st_nlink > 0 &&
-	       fstatat(f->dir_fd, str_text(&f->name), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       files_stat(f->dir_fd, str_text(&f->name), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
 	       now.st_mode == then->st_mode && now.st_size == then->st_size &&
 	       same_time(&now.st_mtim, &then->st_mtim) && same_time(&now.st_ctim, &then->st_ctim);
@@ -368,7 +370,7 @@ int file_change_check(const struct file_change *f, struct refusal *why)
 
 	if (!is_action(f, "create"))
 		return is_as_seen(f) ? 0 : check_is(f, str_text(&f->name), f->hash_before, why);
-	if (fstatat(f->dir_fd, str_text(&f->name), &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (files_stat(f->dir_fd, str_text(&f->name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return made_meanwhile(f, why);
 	return errno == ENOENT ? 0 : refuse_errno(why, "look again at", str_text(&f->path));
 }
@@ -377,19 +379,20 @@ int file_change_check(const struct file_change *f, struct refusal *why)
 
 static int exchange(const struct file_change *f)
 {
-	return renameat2(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name), RENAME_EXCHANGE);
+	return files_rename(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name),
+	                    RENAME_EXCHANGE);
 }
 
 /* Renames the target to a hidden name; back again, if it is not the file that was planned for. */
 static int take_away(struct file_change *f, struct refusal *why)
 {
-	if (io_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->backup_name))
+	if (files_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->backup_name))
 		return refuse_errno(why, is_action(f, "delete") ? "delete" : "replace",
 		                    str_text(&f->path));
 	f->placed = true;
 	if (check_is(f, f->backup_name, f->hash_before, why) == 0)
 		return 0;
-	if (io_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
+	if (files_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		f->placed = false;
 	return -1;
 }
@@ -399,10 +402,10 @@ static int place_in_two_steps(struct file_change *f, struct refusal *why)
 {
 	if (take_away(f, why))
 		return -1;
-	if (io_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0)
+	if (files_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0)
 		return 0;
 	(void)refuse_errno(why, "replace", str_text(&f->path));
-	if (io_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
+	if (files_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		f->placed = false;
 	return -1;
 }
@@ -426,7 +429,7 @@ static int place_exchanged(struct file_change *f, struct refusal *why)
 
 static int place_new(struct file_change *f, struct refusal *why)
 {
-	if (io_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0) {
+	if (files_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0) {
 		f->placed = true;
 		return 0;
 	}
@@ -457,18 +460,18 @@ static int changed_after(const struct file_change *f, struct refusal *why)
 /* Moves the new file from its place back to its temporary name. */
 static int take_out(struct file_change *f, struct refusal *why)
 {
-	if (io_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->temp_name))
+	if (files_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->temp_name))
 		return errno == ENOENT ? changed_after(f, why)
 		                       : refuse_errno(why, "put back", str_text(&f->path));
 	if (check_is(f, f->temp_name, f->hash_after, why) == 0)
 		return 0;
-	(void)io_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name));
+	(void)files_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name));
 	return -1;
 }
 
 static int give_name_back(struct file_change *f, struct refusal *why)
 {
-	if (io_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
+	if (files_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		return 0;
 	return errno == EEXIST ? changed_after(f, why)
 	                       : refuse_errno(why, "put back", str_text(&f->path));
@@ -519,7 +522,7 @@ int file_change_tidy(int root_fd, struct file_change *f, struct refusal *why)
 	const char *const hidden[] = { f->temp_name, f->backup_name };
 
 	for (size_t i = 0; i < COUNT(hidden) && f->dir_fd >= 0; i++)
-		if (*hidden[i] && unlinkat(f->dir_fd, hidden[i], 0) && errno != ENOENT)
+		if (*hidden[i] && files_unlink(f->dir_fd, hidden[i], 0) && errno != ENOENT)
 			return refuse_errno(why, "remove the hidden file beside",
 			                    str_text(&f->path));
 	if (is_action(f, "delete") && remove_made(root_fd, f))
@@ -565,9 +568,9 @@ int file_change_remove_temp(int root_fd, const struct file_change *f, struct ref
 		(void)refuse_err(why, &e);
 		return refusal_is_told(why) ? 0 : -1;
 	}
-	failed = fstatat(dir, f->temp_name, &st, AT_SYMLINK_NOFOLLOW);
+	failed = files_stat(dir, f->temp_name, &st, AT_SYMLINK_NOFOLLOW);
 	if (!failed && S_ISREG(st.st_mode))
-		failed = unlinkat(dir, f->temp_name, 0);
+		failed = files_unlink(dir, f->temp_name, 0);
 	if (failed && errno == ENOENT)
 		failed = 0;
 	if (failed)
@@ -608,7 +611,7 @@ static int drop_second_name(const struct file_change *f, const struct place *tar
 	if (target->thing != THING_FILE || hidden->thing != THING_FILE ||
 	    target->st.st_dev != hidden->st.st_dev || target->st.st_ino != hidden->st.st_ino)
 		return 0;
-	if (unlinkat(f->dir_fd, hidden->name, 0) && errno != ENOENT)
+	if (files_unlink(f->dir_fd, hidden->name, 0) && errno != ENOENT)
 		return refuse_errno(why, "remove the hidden file beside", str_text(&f->path));
 	hidden->thing = THING_NONE;
 	return 0;

@@ -1,5 +1,6 @@
 #include "listing.h"
 
+#include "files.h"
 #include "io.h"
 #include "safe_path.h"
 #include "visible.h"
@@ -153,7 +154,7 @@ static void add_link(struct walk *w, const char *name)
 
 	str_addf(&link, "%s%s%s", str_text(&w->path), w->path.length ? "/" : "", name);
 	if (safe_path_parent(w->root_fd, link.bytes, false, &base, &dir, NULL) == 0) {
-		n = readlinkat(dir, base.bytes, target, sizeof(target));
+		n = files_read_link(dir, base.bytes, target, sizeof(target));
 		(void)close(dir);
 	}
 	str_add(&w->out->text, " -> ");

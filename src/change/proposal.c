@@ -1,5 +1,6 @@
 #include "proposal.h"
 
+#include "files.h"
 #include "pulse.h"
 #include "safe_path.h"
 #include "visible.h"
@@ -105,7 +106,7 @@ static bool is_database(int root_fd, const char *path, const char *database)
 	if (strncmp(str_text(&name), database, length) == 0 &&
 	    (name.length == length || strchr("-./", name.bytes[length])))
 		return true;
-	if (fstatat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
+	if (files_stat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
 		return false;
 	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
 		str_reset(&name);

@@ -13,7 +13,4 @@ int regular_open(int dir_fd, const char *name, struct stat *st);
 /* The SHA-256 from fd's position to its end. 0, or -1 with errno. */
 int regular_hash(int fd, char hash[SHA256_BYTES]);
 
-/* Copies extended attributes (access lists too), as far as permitted. */
-void regular_copy_attributes(int from, int to);
-
 #endif

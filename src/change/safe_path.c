@@ -3,6 +3,7 @@
  * a directory for reading, through that descriptor, so that it is the same file. */
 #include "safe_path.h"
 
+#include "files.h"
 #include "io.h"
 #include "pulse.h"
 
@@ -282,7 +283,7 @@ enum links { LINKS_FOLLOWED, LINKS_REFUSED };
 static int open_beneath(int dir_fd, const char *path, uint64_t flags, enum links links)
 {
 	uint64_t walk = links == LINKS_REFUSED ? RESOLVE_NO_SYMLINKS : RESOLVE_NO_MAGICLINKS;
-	return io_open_beneath(dir_fd, path, flags, walk);
+	return files_open_beneath(dir_fd, path, flags, walk);
 }
 
 /* The absolute name that the kernel now has for fd. 0, or -1 with errno. */
@@ -339,12 +340,12 @@ static int leads_elsewhere(const char *root, const struct str *name, struct err 
 int safe_path_open(const char *root, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
-	OWNED(fd) struct fd dir = { open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	OWNED(fd) struct fd dir = { files_open_root(root, O_RDONLY) };
 	bool is_denied = dir.number < 0 && errno == EACCES;
 	const char *why;
 
 	if (is_denied) /* where it leads matters more: a fence lets only the true name be read */
-		dir.number = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		dir.number = files_open_root(root, O_PATH);
 	if (dir.number < 0)
 		return failed(e, "open the workspace", root);
 	errno = 0;
@@ -375,10 +376,7 @@ static int bad_type(struct err *e, const char *path, mode_t mode)
 /* Opens what an O_PATH descriptor stands for again, for reading. */
 static int reopen(int path_fd, int flags)
 {
-	char link[PROC_LINK_BYTES];
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
-	return open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	return files_reopen(path_fd, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
 }
 
 /* Opens what an O_PATH descriptor stands for, if that is a file. 1 opened, -1. */
@@ -544,7 +542,7 @@ static int enter(int root_fd, const char *path, const char *name, struct fd *dir
 	int missing = open_dir(root_fd, path, &next, e);
 
 	if (missing > 0) {
-		if (mkdirat(dir->number, name, 0777) && errno != EEXIST)
+		if (files_make_dir(dir->number, name, 0777) && errno != EEXIST)
 			return failed(e, "make the directory", path);
 		if (fsync(dir->number))
 			return failed(e, "fsync the directory above", path);
@@ -663,7 +661,8 @@ static int resolve_missing(int root_fd, const char *path, struct str *resolved, 
 	    real_path(root_fd, dir.number, path, &real, e))
 		return -1;
 	str_add_bytes(&next, rest, strcspn(rest, "/"));
-	if (fstatat(dir.number, next.bytes, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
+	if (files_stat(dir.number, next.bytes, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISLNK(st.st_mode)) {
 		(void)violation(e, path, strlen(path), "is a symlink to nothing");
 		return 1;
 	}

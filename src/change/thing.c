@@ -1,5 +1,6 @@
 #include "thing.h"
 
+#include "files.h"
 #include "regular.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@ enum { PERMISSIONS = 07777 };
 static int look_at_link(int dir_fd, const char *name, struct thing *t)
 {
 	char target[PATH_MAX];
-	ssize_t n = readlinkat(dir_fd, name, target, sizeof(target));
+	ssize_t n = files_read_link(dir_fd, name, target, sizeof(target));
 
 	if (n < 0)
 		return -1;
@@ -43,7 +44,7 @@ int thing_look(int dir_fd, const char *name, struct thing *t, struct stat *st)
 
 	*t = (struct thing){ .kind = THING_NONE };
 	st = st ? st : &own;
-	if (fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW))
+	if (files_stat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -1;
 	if (S_ISLNK(st->st_mode))
 		return look_at_link(dir_fd, name, t);

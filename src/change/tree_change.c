@@ -1,4 +1,5 @@
 /* What is to be done, whether it can be done, and the hidden directory. */
+#include "files.h"
 #include "id.h"
 #include "io.h"
 #include "pulse.h"
@@ -133,14 +134,14 @@ static bool is_dots(const char *name)
 
 static int open_directory(int dir_fd, const char *name)
 {
-	return openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return files_open(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
 static int look_below(int fd, const char *path, int (*each)(const char *path, void *context),
                       void *context)
 {
 	OWNED(str) struct str below = { 0 };
-	DIR *dir = open_listing(fd);
+	DIR *dir = files_list(fd);
 	const struct dirent *entry;
 	int got = dir ? 0 : -1;
 
@@ -151,7 +152,7 @@ static int look_below(int fd, const char *path, int (*each)(const char *path, vo
 			continue;
 		str_reset(&below);
 		str_addf(&below, "%s/%s", path, entry->d_name);
-		if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		if (files_stat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			got = errno == ENOENT ? 0 : -1;
 		else if (S_ISDIR(st.st_mode))
 			got = tree_below(fd, entry->d_name, str_text(&below), each, context);
@@ -185,7 +186,7 @@ int tree_below(int dir_fd, const char *name, const char *path,
 
 static int remove_in(int fd)
 {
-	DIR *dir = open_listing(fd);
+	DIR *dir = files_list(fd);
 	const struct dirent *entry;
 	int failed = dir ? 0 : -1, error;
 
@@ -203,7 +204,7 @@ int tree_remove_directories(int dir_fd, const char *name)
 {
 	int fd, failed, error;
 
-	if (unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+	if (files_unlink(dir_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)
 		return -1;
@@ -214,7 +215,7 @@ int tree_remove_directories(int dir_fd, const char *name)
 	error = errno;
 	(void)close(fd);
 	errno = error;
-	return failed ? -1 : unlinkat(dir_fd, name, AT_REMOVEDIR);
+	return failed ? -1 : files_unlink(dir_fd, name, AT_REMOVEDIR);
 }
 
 /* ---- checking ---- */
@@ -287,7 +288,7 @@ static int check_above(struct tree_change *t, const char *path, struct refusal *
 	if (s)
 		return s->after.kind == THING_DIRECTORY ? 0
 		                                        : changed(why, above.bytes, "has changed");
-	failed = fstatat(t->root_fd, above.bytes, &st, AT_SYMLINK_NOFOLLOW);
+	failed = files_stat(t->root_fd, above.bytes, &st, AT_SYMLINK_NOFOLLOW);
 	if (failed && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
 		return refuse_errno(why, "look at", above.bytes);
 	return failed || !S_ISDIR(st.st_mode)
@@ -359,7 +360,7 @@ static int check_space(const struct tree_change *t, struct refusal *why)
 
 static int make_and_open(int dir_fd, const char *name, int *ret_fd)
 {
-	if (mkdirat(dir_fd, name, STAGE_MODE))
+	if (files_make_dir(dir_fd, name, STAGE_MODE))
 		return -1;
 	*ret_fd = open_directory(dir_fd, name);
 	return *ret_fd < 0 ? -1 : 0;
@@ -390,10 +391,10 @@ static int take_over(const struct tree_change *t, const struct tree_step *s, int
 	if (from < 0)
 		return mode;
 	if (fstat(fd, &new) == 0 && (new.st_uid != old.st_uid || new.st_gid != old.st_gid) &&
-	    fchown(fd, old.st_uid, old.st_gid))
+	    files_chown(fd, old.st_uid, old.st_gid))
 		mode &= ~SET_ID_BITS;
 	if (!t->leave_attributes)
-		regular_copy_attributes(from, fd);
+		files_copy_attributes(from, fd);
 	(void)close(from);
 	return mode;
 }
@@ -407,7 +408,7 @@ static int fill(struct tree_change *t, struct tree_step *s, int fd, struct refus
 		return e.kind == ERR_INPUT
 		           ? refusal_set(why, "content_missing", "%s: %s", s->path, e.text)
 		           : refuse_err(why, &e);
-	if (fchmod(fd, (mode_t)take_over(t, s, fd)) || fstat(fd, &st) ||
+	if (files_chmod(fd, (mode_t)take_over(t, s, fd)) || fstat(fd, &st) ||
 	    (t->count <= SYNC_EACH_MAX && fsync(fd)))
 		return refuse_errno(why, "write", s->path);
 	s->staged = st.st_ino;
@@ -418,7 +419,7 @@ static int stage_file(struct tree_change *t, struct tree_step *s, const char *na
                       struct refusal *why)
 {
 	int fd =
-	    openat(t->new_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	    files_open(t->new_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int failed;
 
 	if (fd < 0)
@@ -432,7 +433,7 @@ static int stage_file(struct tree_change *t, struct tree_step *s, const char *na
 static int stage_link(struct tree_change *t, struct tree_step *s, const char *name,
                       struct refusal *why)
 {
-	if (symlinkat(s->target, t->new_fd, name))
+	if (files_symlink(s->target, t->new_fd, name))
 		return refuse_errno(why, "make a symlink for", s->path);
 	return 0;
 }
@@ -441,7 +442,7 @@ static int stage_link(struct tree_change *t, struct tree_step *s, const char *na
 static int stage_directory(struct tree_change *t, struct tree_step *s, const char *name,
                            struct refusal *why)
 {
-	if (mkdirat(t->new_fd, name, STAGE_MODE))
+	if (files_make_dir(t->new_fd, name, STAGE_MODE))
 		return refuse_errno(why, "make a directory for", s->path);
 	return 0;
 }
@@ -461,7 +462,7 @@ static int stage_step(struct tree_change *t, size_t index, struct refusal *why)
 	                                     : stage_directory(t, s, name, why);
 	if (failed)
 		return -1;
-	if (fstatat(t->new_fd, name, &st, AT_SYMLINK_NOFOLLOW))
+	if (files_stat(t->new_fd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return refuse_errno(why, "look at what was made for", s->path);
 	s->staged = st.st_ino;
 	return 0;
@@ -476,7 +477,8 @@ static int write_list(struct tree_change *t, struct refusal *why)
 		str_addf(&list, "%" PRIuMAX, (uintmax_t)t->steps[i].staged);
 		str_add_char(&list, '\0');
 	}
-	fd = openat(t->stage_fd, LIST, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = files_open(t->stage_fd, LIST, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	                0600);
 	if (fd < 0)
 		return refuse_errno(why, "make a file in", t->stage_name);
 	failed = io_write_all(fd, str_text(&list), list.length) || fsync(fd);
@@ -562,7 +564,7 @@ static int open_stage(struct tree_change *t, struct refusal *why)
 /* 1 there is such a name, 0, -1 with errno. */
 static int is_there(int dir_fd, const char *name, struct stat *st)
 {
-	if (fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (files_stat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW) == 0)
 		return 1;
 	return errno == ENOENT ? 0 : -1;
 }
@@ -613,11 +615,11 @@ static int empty(int dir_fd, const char *name)
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
-	dir = open_listing(fd);
+	dir = files_list(fd);
 	failed = dir ? 0 : -1;
 	while (!failed && dir && (entry = readdir(dir))) {
 		pulse();
-		if (is_dots(entry->d_name) || unlinkat(fd, entry->d_name, 0) == 0 ||
+		if (is_dots(entry->d_name) || files_unlink(fd, entry->d_name, 0) == 0 ||
 		    errno == ENOENT)
 			continue;
 		failed = errno == EISDIR || errno == EPERM
@@ -629,7 +631,7 @@ static int empty(int dir_fd, const char *name)
 		(void)closedir(dir);
 	(void)close(fd);
 	errno = error;
-	return failed ? -1 : unlinkat(dir_fd, name, AT_REMOVEDIR);
+	return failed ? -1 : files_unlink(dir_fd, name, AT_REMOVEDIR);
 }
 
 int tree_change_remove_stage(struct tree_change *t, struct refusal *why)
@@ -640,7 +642,7 @@ int tree_change_remove_stage(struct tree_change *t, struct refusal *why)
 	if (stage < 0)
 		return errno == ENOENT ? 0 : refuse_errno(why, "open", t->stage_name);
 	/* Without its list, it holds nothing that is needed: tree_change_find. */
-	failed = (unlinkat(stage, LIST, 0) ? errno != ENOENT : fsync(stage)) ||
+	failed = (files_unlink(stage, LIST, 0) ? errno != ENOENT : fsync(stage)) ||
 	         empty(stage, "new") || empty(stage, "old") || empty(t->root_fd, t->stage_name) ||
 	         fsync(t->root_fd);
 	if (failed)

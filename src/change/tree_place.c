@@ -1,4 +1,5 @@
 /* Moving names: into place, and back. */
+#include "files.h"
 #include "io.h"
 #include "pulse.h"
 #include "safe_path.h"
@@ -45,15 +46,15 @@ static int move(int from_dir, const char *from, int to_dir, const char *to)
 {
 	struct stat st;
 
-	if (io_rename_new(from_dir, from, to_dir, to) == 0)
+	if (files_rename_new(from_dir, from, to_dir, to) == 0)
 		return 0;
 	/* A file system that cannot refuse a taken name; a directory has no second name. */
-	if (errno != EPERM || fstatat(from_dir, from, &st, AT_SYMLINK_NOFOLLOW) ||
+	if (errno != EPERM || files_stat(from_dir, from, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISDIR(st.st_mode))
 		return -1;
-	if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (files_stat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		errno = EEXIST;
-	return errno == ENOENT ? renameat(from_dir, from, to_dir, to) : -1;
+	return errno == ENOENT ? files_rename(from_dir, from, to_dir, to, 0) : -1;
 }
 
 static int not_a_directory(const char *path, void *context)
@@ -134,7 +135,7 @@ static int clear_way(struct tree_change *t, size_t index, struct refusal *why)
 	there = place_of(t, s, &p, why);
 	if (there <= 0)
 		return there;
-	if (!s->taken && fstatat(p.dir, str_text(&p.name), &st, AT_SYMLINK_NOFOLLOW))
+	if (!s->taken && files_stat(p.dir, str_text(&p.name), &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : refuse_errno(why, "look at", s->path);
 	return s->taken || S_ISDIR(st.st_mode) ? take(t, index, &p, why) : 0;
 }
@@ -162,7 +163,7 @@ static int take_all(struct tree_change *t, struct refusal *why)
 
 static int exchange(const struct tree_change *t, const char *name, const struct place *p)
 {
-	return renameat2(t->new_fd, name, p->dir, str_text(&p->name), RENAME_EXCHANGE);
+	return files_rename(t->new_fd, name, p->dir, str_text(&p->name), RENAME_EXCHANGE);
 }
 
 /* Checks what an exchange has brought out, and undoes the exchange if it is something else. */
@@ -400,13 +401,14 @@ static int set_mode(const struct tree_change *t, const struct tree_step *s, stru
 
 	if (there <= 0)
 		return there;
-	fd = openat(p.dir, str_text(&p.name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = files_open(p.dir, str_text(&p.name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+	                0);
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR
 		           ? 0
 		           : refuse_errno(why, "set the permissions of", s->path);
 	failed = fstat(fd, &st) || ((int)(st.st_mode & PERMISSIONS) != s->after.mode &&
-	                            fchmod(fd, (mode_t)s->after.mode));
+	                            files_chmod(fd, (mode_t)s->after.mode));
 	if (failed)
 		(void)refuse_errno(why, "set the permissions of", s->path);
 	(void)close(fd);
@@ -419,7 +421,7 @@ static int remove_empty(const struct tree_change *t, const struct tree_step *s, 
 	OWNED(place) struct place p = { .dir = -1 };
 	int there = place_of(t, s, &p, why);
 
-	if (there <= 0 || unlinkat(p.dir, str_text(&p.name), AT_REMOVEDIR) == 0)
+	if (there <= 0 || files_unlink(p.dir, str_text(&p.name), AT_REMOVEDIR) == 0)
 		return there < 0 ? -1 : 0;
 	if (errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR ||
 	    errno == EBUSY)

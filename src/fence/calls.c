@@ -43,7 +43,8 @@ static bool has_word(const char *list, const char *word)
 static bool is_for(const char *processes, const char *process)
 {
 	return strcmp(processes, "all") == 0 || has_word(processes, process) ||
-	       (strcmp(processes, "workers") == 0 && strcmp(process, CALLS_LOOKER) != 0);
+	       (has_word(processes, "workers") && strcmp(process, CALLS_LOOKER) != 0 &&
+	        strcmp(process, CALLS_FILER) != 0);
 }
 
 bool calls_allowed(const char *process, int number)

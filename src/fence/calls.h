@@ -16,6 +16,8 @@
 /* The name of those that look into one workspace: jobs of hand, looks of reader, readings of
  * archivist. */
 #define CALLS_LOOKER "looker"
+/* The one that changes files as the owner of a workspace. */
+#define CALLS_FILER "filer"
 
 /* Puts the filter of `process` up around the calling thread and what it starts, for good; needs
  * no_new_privs, and refusals_listen before. 1: it stands; 0: this build has none (sanitizers make

@@ -49,7 +49,7 @@ static const struct process {
 	{ "watchdog", DATABASE | ALONE },
 };
 
-enum { HTTPS = 443, DNS = 53 };
+enum { HTTPS = 443, DNS = 53, LINK_BYTES = 64 };
 
 static const char *for_children = "off"; /* the setting, once a fence stands */
 
@@ -295,6 +295,24 @@ int fence_workspace(const char *setting, const struct fence_view *view, struct e
 	fence_allow(&f, view->objects, view->is_kept ? FENCE_WRITE : FENCE_READ);
 	abi = raise_it(&f, mode, "the process that reads a workspace", e);
 	if (abi >= 0 && !recorder_is_looker() && restrict_calls(CALLS_LOOKER, mode, e) < 0)
+		return -1;
+	return abi < 0 ? -1 : 0;
+}
+
+int fence_files(const char *setting, int root, struct err *e)
+{
+	const char *mode = mode_of(setting);
+	struct fence f = { .moves = true };
+	char path[LINK_BYTES];
+	int abi;
+
+	if (strcmp(mode, "off") == 0)
+		return 0;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", root);
+	allow_system(&f);
+	fence_allow(&f, path, FENCE_WRITE);
+	abi = raise_it(&f, mode, "the process that changes files", e);
+	if (abi >= 0 && restrict_calls(CALLS_FILER, mode, e) < 0)
 		return -1;
 	return abi < 0 ? -1 : 0;
 }

@@ -41,6 +41,9 @@ struct fence_view {
 };
 int fence_workspace(const char *setting, const struct fence_view *view, struct err *e);
 
+/* The same for a process that changes files in one workspace: root is open. */
+int fence_files(const char *setting, int root, struct err *e);
+
 /* For children of workers: the mode with which this process, or one that it was forked from, has
  * put up a fence; "off": none. */
 const char *fence_mode_of_child(void);

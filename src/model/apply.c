@@ -1,6 +1,7 @@
 #include "apply_job.h"
 
 #include "clock.h"
+#include "files.h"
 #include "safe_path.h"
 #include "sql/apply.h"
 
@@ -122,7 +123,9 @@ static enum step open_workspace(struct apply_job *j, struct err *e)
 	struct err wrong = { 0 };
 	int failed;
 
-	if (!apply_job_disk_answers(j)) {
+	if (j->has_owner && apply_job_start_hand(j))
+		return apply_job_refused(j, e);
+	if (!j->has_owner && !apply_job_disk_answers(j)) {
 		(void)refusal_set(&j->report->why, "workspace_unreadable",
 		                  "the disk of %.300s does not answer; call again when it does",
 		                  j->workspace_root);
@@ -131,7 +134,7 @@ static enum step open_workspace(struct apply_job *j, struct err *e)
 	}
 	errno = 0;
 	failed = safe_path_open(j->workspace_root, &j->root_fd, &wrong);
-	if (is_fenced_off(j))
+	if ((!j->has_owner || filer_is_forced()) && is_fenced_off(j))
 		return wait_for_successor(j, e);
 	if (!failed)
 		return STEP_GO_ON;
@@ -299,7 +302,11 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 	*ret_rest_ms = rest_ms(a, j.seq);
 	if (*ret_rest_ms > 0)
 		return 0;
-	if (!is_within_reach(a, j.workspace_root, ret_rest_ms))
+	if (apply_job_find_owner(&j, e))
+		return -1;
+	/* The hand has a fence of its own; that of a test has ours. */
+	if ((!j.has_owner || filer_is_forced()) &&
+	    !is_within_reach(a, j.workspace_root, ret_rest_ms))
 		return 0;
 	got = lock_workspace(&j, e);
 	if (got == 0)
@@ -310,6 +317,12 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 	}
 	if (got > 0)
 		got = work(&j, e);
+	if (got != 0 && files_is_lost()) {
+		store_rollback(a->store);
+		apply_job_leave(&j);
+		*e = (struct err){ 0 };
+		return 1;
+	}
 	if (got < 0 && e->kind == ERR_REFUSED) { /* the others continue */
 		store_rollback(a->store);
 		apply_job_let_rest(&j);

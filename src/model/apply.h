@@ -93,7 +93,9 @@ struct apply_report {
 	int64_t seq;
 	int attempts;
 	const char *state; /* applied, undone, refused, dead, queued (put back), kept (the rules
-	                      refuse the settlement: it rests), or lost: no longer ours */
+	                      refuse the settlement: it rests), left (it stays claimed: the hand of
+	                      the workspace's owner was lost, and the job is looked at again as
+	                      after a crash), or lost: no longer ours */
 	bool forced; /* a changed file was overwritten */
 	bool recovered; /* a predecessor had already renamed it */
 	bool beside; /* another applier has claimed a job in the meantime */

@@ -41,7 +41,7 @@ void applier_clear(struct applier *a)
 }
 
 /* Whether a process that was left behind still waits for this disk; forgets those that do not. */
-static bool is_known_silent(struct applier *a, const char *root)
+bool apply_disk_is_silent(struct applier *a, const char *root)
 {
 	bool found = false;
 
@@ -58,7 +58,7 @@ static bool is_known_silent(struct applier *a, const char *root)
 	return found;
 }
 
-static void note_silent(struct applier *a, const char *root, int left_fd)
+void apply_disk_note_silent(struct applier *a, const char *root, int left_fd)
 {
 	for (size_t i = 0; i < APPLY_WAITING_MAX; i++)
 		if (!a->silent[i].root) {
@@ -90,10 +90,10 @@ bool apply_job_disk_answers(struct apply_job *j)
 
 	if (!j->was_claimed && has_answered(a, j->workspace_root))
 		return true;
-	j->is_silent = is_known_silent(a, j->workspace_root);
+	j->is_silent = apply_disk_is_silent(a, j->workspace_root);
 	if (!j->is_silent &&
 	    disk_ask(look_at_files, j, DISK_PATIENCE_MS, &nothing, &left_fd) == 0) {
-		note_silent(a, j->workspace_root, left_fd);
+		apply_disk_note_silent(a, j->workspace_root, left_fd);
 		j->is_silent = true;
 	}
 	if (!j->is_silent)

@@ -1,6 +1,7 @@
 #include "apply_job.h"
 
 #include "clock.h"
+#include "files.h"
 #include "sql/apply.h"
 #include "sql/decision.h"
 
@@ -27,6 +28,7 @@ void apply_job_clear(struct apply_job *j)
 	const int fds[] = { j->root_fd, j->lock_fd };
 
 	apply_job_changes_clear(j);
+	filer_clear(&j->hand);
 	tree_change_clear(&j->tree);
 	objects_clear(&j->objects);
 	for (size_t i = 0; i < COUNT(fds); i++)
@@ -71,6 +73,10 @@ int apply_job_commit(struct apply_job *j, int changed, const char *state, struct
 {
 	struct store *st = j->a->store;
 
+	if (files_is_lost()) { /* nobody knows what was done last */
+		store_rollback(st);
+		return err_set(e, ERR_AGAIN, "the process that changed the files is gone");
+	}
 	/* Alerts the operator who ordered an undo. */
 	if (changed > 0 && j->is_undo && strcmp(state, "queued") != 0 &&
 	    sql_command_settle(st, j->seq, e))
@@ -132,6 +138,16 @@ static void let_wait_ms(struct apply_job *j, int64_t ms)
 void apply_job_let_rest(struct apply_job *j)
 {
 	let_wait_ms(j, REFUSED_MS);
+}
+
+void apply_job_leave(struct apply_job *j)
+{
+	let_wait_ms(j, (int64_t)SHORTAGE_MS * j->report->attempts);
+	j->report->state = "left";
+	(void)refusal_set(
+	    &j->report->why, "io_error",
+	    "the process that changes the files as their owner has ended, or does not "
+	    "answer");
 }
 
 int apply_job_put_back(struct apply_job *j, struct err *e)

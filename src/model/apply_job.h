@@ -3,6 +3,7 @@
 #define APPLY_JOB_H
 
 #include "apply.h"
+#include "filer.h"
 #include "object.h"
 #include "request.h"
 #include "tree_change.h"
@@ -23,6 +24,9 @@ struct apply_job {
 	bool gives_up; /* too many appliers have died on it: only tidied up */
 	char *workspace_root;
 	int lock_fd, root_fd;
+	bool has_owner; /* another user than ours: a hand of theirs changes the files */
+	uid_t owner;
+	struct filer hand;
 	struct request request;
 	struct file_change *changes;
 	size_t count;
@@ -37,7 +41,8 @@ struct apply_job {
 
 #define APPLY_JOB_INIT                                                                             \
 	{                                                                                          \
-		.lock_fd = -1, .root_fd = -1, .objects = OBJECTS_INIT, .tree = TREE_CHANGE_INIT    \
+		.lock_fd = -1, .root_fd = -1, .hand = FILER_INIT, .objects = OBJECTS_INIT,         \
+		.tree = TREE_CHANGE_INIT                                                           \
 	}
 
 /* What to do next with a job. */
@@ -68,6 +73,10 @@ bool apply_job_is_missing(const struct err *e);
  * it. */
 bool apply_job_disk_answers(struct apply_job *j);
 
+/* A workspace whose disk did not answer; left_fd hangs up when whoever waits for it has ended. */
+bool apply_disk_is_silent(struct applier *a, const char *root);
+void apply_disk_note_silent(struct applier *a, const char *root, int left_fd);
+
 /* Sets report->forced. */
 void apply_job_note_forced(struct apply_job *j);
 
@@ -84,6 +93,17 @@ int apply_job_commit(struct apply_job *j, int changed, const char *state, struct
 /* Settles according to report->why: again later, or refused; but a restore of which something is in
  * the workspace is not settled: its operator is told, and it is tried again every minute. */
 enum step apply_job_refused(struct apply_job *j, struct err *e);
+
+/* ---- apply_hand.c ---- */
+
+/* Finds out whose the workspace is. 0 or -1. */
+int apply_job_find_owner(struct apply_job *j, struct err *e);
+/* Starts the hand of the owner, and has it look at the files. 0; 1: not, and report->why says why;
+ * is_silent: its disk does not answer. */
+int apply_job_start_hand(struct apply_job *j);
+/* The hand was lost, and nobody knows what it did last: the job stays claimed, as if we had died
+ * over it, and is claimed again after a rest. */
+void apply_job_leave(struct apply_job *j);
 
 /* ---- apply_force.c ---- */
 

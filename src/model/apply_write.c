@@ -2,6 +2,7 @@
 #include "apply_job.h"
 
 #include "content.h"
+#include "files.h"
 #include "setting.h"
 #include "sql/apply.h"
 
@@ -267,7 +268,7 @@ static enum step recover_planned(struct apply_job *j, struct err *e)
 static enum step begin_anew(struct apply_job *j, struct err *e)
 {
 	roll_back(j);
-	if (j->report->why.again)
+	if (j->report->why.again || files_is_lost())
 		return apply_job_refused(j, e);
 	if (store_begin(j->a->store, e) || sql_file_change_undone(j->a->store, j->seq, e) < 0 ||
 	    store_commit(j->a->store, e)) {

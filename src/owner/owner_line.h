@@ -35,6 +35,8 @@ enum owner_kind {
 	               */
 	OWNER_KEEPER, /* keeper: keeps an agent or a command in the workspace (keeper_line.h) */
 	OWNER_SWEEPER, /* keeper: kills what is left of one; no workspace */
+	OWNER_FILER, /* filer: changes files in the workspace; the asker, and a lock that it holds
+	              */
 	OWNER_KINDS
 };
 

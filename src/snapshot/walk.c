@@ -1,6 +1,7 @@
 #include "walk.h"
 
 #include "file_change.h"
+#include "files.h"
 #include "hash_cache.h"
 #include "ignore.h"
 #include "io.h"
@@ -144,7 +145,7 @@ static void read_ignore(int dir, const char *name, const char *below, struct ign
 static void read_exclude(int root, struct ignore *i)
 {
 	OWNED(char_ptr) char *bytes = xmalloc(IGNORE_BYTES_MAX);
-	int fd = openat(root, EXCLUDE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	int fd = files_open(root, EXCLUDE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0);
 	ssize_t n = fd < 0 ? -1 : read(fd, bytes, IGNORE_BYTES_MAX);
 
 	if (n > 0)
@@ -248,8 +249,8 @@ static int leave_out_special(struct walk *w, mode_t mode, struct err *e)
 /* Opens a name in a directory for reading: no link, no other mount. -1 with errno. */
 static int open_below(int dir, const char *name, uint64_t flags)
 {
-	return io_open_beneath(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | flags,
-	                       RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+	return files_open_beneath(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | flags,
+	                          RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
 }
 
 static bool is_as_before(const struct stat *a, const struct stat *b)
@@ -334,7 +335,7 @@ static int add_link(struct walk *w, int dir, const char *name, struct err *e)
 {
 	char target[PATH_MAX];
 	struct entry entry = { .kind = ENTRY_LINK, .text = target };
-	ssize_t length = readlinkat(dir, name, target, sizeof(target) - 1);
+	ssize_t length = files_read_link(dir, name, target, sizeof(target) - 1);
 
 	if (length < 0)
 		return leave_out_errno(w, e);
@@ -352,7 +353,7 @@ static int by_name(const void *a, const void *b)
 /* The names of an open directory. 0, or -1 with errno. */
 static int list_names(int dir, struct names *n)
 {
-	DIR *d = open_listing(dir);
+	DIR *d = files_list(dir);
 	struct dirent *entry;
 	size_t at = 0;
 	int error;
@@ -447,7 +448,7 @@ static int add_name(struct walk *w, int dir, const char *name, struct err *e)
 	bool above = w->hidden;
 	struct stat st;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	if (files_stat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return leave_out_errno(w, e);
 	if (!is_ignored(w, S_ISDIR(st.st_mode)))
 		failed = add_found(w, dir, name, &st, e);

@@ -29,6 +29,7 @@ LOOK_S = 0.01
 IDLE_S = 5  # a connection that is idle for longer may be cut
 PINGS, QUESTIONS, HOOKS, BATCH = 45, 24, 15, 3
 COUNTED = "mcp-front"
+WORKERS = 8
 WORKING = (COUNTED, "applier")
 WAL_HEADER, FRAME_HEADER = 32, 24
 
@@ -138,6 +139,8 @@ class System:
             sys.exit("yard: the system does not start: " + open(self.log.name).read()[-2000:])
         self.port = int(line.split("ready: http://")[1].split(":")[1].split("/")[0])
         self.rows = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True, isolation_level=None)
+        await_that("all workers are ready", lambda: self.number(
+            "SELECT count(*) FROM worker WHERE state = 'ready'") >= WORKERS)
         self.pids = {}
         children = f"/proc/{self.supervisor.pid}/task/{self.supervisor.pid}/children"
         for pid in open(children, encoding="ascii").read().split():

@@ -23,7 +23,7 @@ for file in "$folder"/*; do
     [ "$call" != socket ] || row="$row $(sed -n "s/ *#.*//; s/^unix-socket: //p" "$here/../../src/fence/calls.txt") looker"
     case " $row " in
       *" all "* | *" $process "*) continue ;;
-      *" workers "*) [ "$process" = looker ] || continue ;;
+      *" workers "*) [ "$process" = looker ] || [ "$process" = filer ] || continue ;;
     esac
     echo "$process: $call"
     status=1

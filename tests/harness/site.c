@@ -173,6 +173,16 @@ static int spawn_site(struct site *s, bool with_stderr)
 	return out[0];
 }
 
+/* It is ready once agents can be served, and then starts the rest. */
+static void await_the_rest(void)
+{
+	expect_soon("SELECT count(*) >= " SITE_WORKERS
+	            " + 2 * (SELECT value = 'true' FROM setting WHERE name = 'slack.configured')"
+	            " + (SELECT value <> '' FROM setting WHERE name = 'shared.directory')"
+	            " FROM worker WHERE state = 'ready' AND name NOT GLOB 'runner-*'",
+	            "1\n");
+}
+
 void site_start(struct site *s)
 {
 	int out = spawn_site(s, false);
@@ -190,6 +200,7 @@ void site_start(struct site *s)
 	}
 	bytes[n] = '\0';
 	says(bytes, "ready");
+	await_the_rest();
 }
 
 pid_t site_start_killed_at(const struct site *s, const char *call, int n)

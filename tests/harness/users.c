@@ -76,10 +76,12 @@ struct users users_make(const char *more)
 	make(path, 0700, SERVICE);
 	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom", u.base);
 	make(path, 0700, SERVICE);
+	(void)snprintf(u.owner_socket, sizeof(u.owner_socket), "%s/owner.sock", u.base);
 	(void)snprintf(u.start_socket, sizeof(u.start_socket), "%s/start.sock", u.base);
 	str_addf(&config,
-	         "[shared]\nagents = \"%d\"\noperators = \"%d\"\nstart_socket = \"%s\"\n%s", AGENTS,
-	         OPERATORS, u.start_socket, more);
+	         "[shared]\nagents = \"%d\"\noperators = \"%d\"\nowner_socket = \"%s\"\n"
+	         "start_socket = \"%s\"\n%s",
+	         AGENTS, OPERATORS, u.owner_socket, u.start_socket, more);
 	users_configure(&u, config.bytes);
 	return u;
 }

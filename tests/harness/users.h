@@ -18,7 +18,7 @@ struct users {
 	char shared[80]; /* shared.directory */
 	char project[80]; /* a folder of the agent's */
 	char database[120];
-	char owner_socket[80]; /* of as-owner, if it was started */
+	char owner_socket[80]; /* of as-owner, which need not run */
 	int port;
 	pid_t pid; /* of the supervisor, 0 while it does not run */
 	pid_t owner_pid; /* of as-owner */

@@ -68,6 +68,7 @@ apt-get update -qq
 apt-get install -qq --no-install-recommends systemd-standalone-sysusers systemd-standalone-tmpfiles >/dev/null
 apt-get install -qq --no-install-recommends "$here/old.deb" >/dev/null
 getent passwd agent-intercom >/dev/null || fail "no user agent-intercom"
+getent passwd agent-intercom-owner >/dev/null || fail "no user agent-intercom-owner"
 getent group agent-intercom-agents >/dev/null || fail "no group agent-intercom-agents"
 getent group agent-intercom-operators >/dev/null || fail "no group agent-intercom-operators"
 [ "$(stat -c '%a %U' /var/lib/agent-intercom)" = "700 agent-intercom" ] || fail "/var/lib/agent-intercom"
@@ -133,6 +134,15 @@ useradd --groups agent-intercom-operators boss
 grep -qF " $new ready" /tmp/ready || fail "the service is not of build $new: $(agent-intercom --version)"
 kill "$service"
 wait "$service" || fail "the service ended with $?"
+
+echo "== the unit of as-owner: its program, and who it is"
+owner=/usr/lib/systemd/system/agent-intercom-owner.service
+# shellcheck disable=SC2046 # words
+set -- $(sed -n 's/^ExecStart=//p' $owner)
+[ "$(build_of "$1")" = "$new" ] || fail "as-owner is not of build $new: $("$1" --version)"
+for who in User:agent-intercom-owner AmbientCapabilities:"CAP_SETUID CAP_SETGID"; do
+  [ "$(sed -n "s/^${who%%:*}=//p" $owner)" = "${who#*:}" ] || fail "as-owner: ${who%%:*}"
+done
 
 echo "== the unit of a user, run as it stands"
 [ "$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/user/agent-intercom.service)" = /usr/bin/agent-intercom ] ||

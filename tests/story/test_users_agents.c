@@ -33,7 +33,7 @@ static const char CONFIG[] =
 static struct users users;
 static char home[100], work[120];
 
-/* Two workspaces of the agent's: one in its home, which nobody else can enter. */
+/* The workspace is in the home of the agent's user, which nobody else can enter. */
 static void begin(void)
 {
 	OWNED(str) struct str config = { 0 };
@@ -42,10 +42,11 @@ static void begin(void)
 	(void)snprintf(work, sizeof(work), "%s/work", home);
 	str_addf(&config,
 	         "[shared]\nagents = \"60110\"\noperators = \"60111\"\nstart_socket = \"%s\"\n"
-	         "[[workspace]]\nid = \"work\"\nchannel_id = \"C0WORK\"\npath = \"%s\"\n"
-	         "[[workspace]]\nid = \"open\"\nchannel_id = \"C0OPEN\"\npath = \"%s\"\n%s",
-	         users.start_socket, work, users.project, CONFIG);
+	         "owner_socket = \"%s\"\n[[workspace]]\nid = \"work\"\nchannel_id = \"C0WORK\"\npath = \"%s\"\n"
+	         "%s",
+	         users.start_socket, users.owner_socket, work, CONFIG);
 	users_configure(&users, config.bytes);
+	users_start_owner(&users);
 	users_start_starter(&users);
 	users_start(&users);
 	ck_assert_int_eq(
@@ -56,6 +57,7 @@ static void end(void)
 {
 	ck_assert_int_eq(users_stop(&users), 0);
 	ck_assert_int_eq(users_stop_starter(&users), 0);
+	ck_assert_int_eq(users_stop_owner(&users), 0);
 	users_remove(&users);
 }
 
@@ -381,7 +383,8 @@ START_TEST(it_asks_as_its_session_an_operator_approves_and_the_file_is_written)
 {
 	OWNED(char_ptr) char *answers = NULL, *written = NULL;
 	OWNED(str) struct str script = { 0 };
-	char what[80], build[PROGRAM_BYTES];
+	char what[80], build[PROGRAM_BYTES], path[200];
+	struct stat about;
 
 	NEEDS_ACCOUNTS();
 	begin();
@@ -389,18 +392,21 @@ START_TEST(it_asks_as_its_session_an_operator_approves_and_the_file_is_written)
 	str_addf(&script, "%.*s%s%s", (int)(strstr(ASKS, "%s") - ASKS), ASKS, build,
 	         strstr(ASKS, "%s") + 2);
 	given_agent(script.bytes);
-	start("mine", "open");
+	start("mine", "work");
 	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*), max(origin) FROM session"),
 	                 "1\tstarted\n");
 	(void)snprintf(what, sizeof(what), "approve %.36s",
 	               users_sql(&users, "SELECT id FROM inbox"));
 	order(what);
-	answers = await_file(users.project, "answers");
+	answers = await_file(work, "answers");
 	says(answers, "approved");
 	says(answers, "applied");
-	written = get_file(users.project, "asked.txt");
+	written = get_file(work, "asked.txt");
 	ck_assert_str_eq(written, "one\n");
+	(void)snprintf(path, sizeof(path), "%s/asked.txt", work);
+	ck_assert_int_eq(stat(path, &about), 0);
+	ck_assert_uint_eq(about.st_uid, USER_IDS[AGENT]);
 	users_expect_soon(&users, "SELECT outcome, exit_code FROM agent_run", "exited\t0\n");
 	end();
 }

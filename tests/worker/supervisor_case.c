@@ -124,6 +124,19 @@ pid_t spawn(const char *const *arguments, int *ret_out, const char *log)
 	return pid;
 }
 
+/* How often a system of this log was complete. */
+static int completed(void)
+{
+	OWNED(char_ptr) char *log = access(in("log"), F_OK) == 0 ? log_text() : NULL;
+	int count = 0;
+
+	for (const char *at = log; at && (at = strstr(at, "all workers are ready")); at++)
+		count++;
+	return count;
+}
+
+static int completed_before; /* the last start */
+
 void start(void)
 {
 	const char *arguments[] = { "--config", in("config.toml"), database ? "--db" : NULL,
@@ -131,6 +144,7 @@ void start(void)
 
 	if (out_fd >= 0)
 		(void)close(out_fd);
+	completed_before = completed();
 	supervisor = spawn(arguments, &out_fd, in("log"));
 }
 
@@ -169,10 +183,21 @@ const char *ready_line(void)
 	return line;
 }
 
+void await_all(void)
+{
+	int64_t end = agent_ms() + AGENT_PATIENCE_MS;
+
+	while (completed() == completed_before) {
+		ck_assert_msg(agent_ms() < end, "not all workers get ready\n%s", log_text());
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
 void start_ready(void)
 {
 	start();
 	(void)ready_line();
+	await_all();
 }
 
 void stop(void)
@@ -255,7 +280,7 @@ void own_folder(void)
 		                              "retention",      "mcp-front", "slack-poster",
 		                              "slack-listener", "hand",      "runner",
 		                              "commander",      "archivist", "reader",
-		                              "sentry",         "doctor" };
+		                              "sentry",         "doctor",    "desk" };
 	char command[3 * PATH_BYTES];
 
 	ck_assert_int_eq(mkdir(in("bin"), 0755), 0);

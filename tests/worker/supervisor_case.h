@@ -71,6 +71,9 @@ int finish(void);
 /* What it has written to stdout when it is ready. */
 const char *ready_line(void);
 
+/* Waits until the system that was started last has all its workers. */
+void await_all(void);
+/* Starts it, and waits for that. */
 void start_ready(void);
 
 void stop(void);

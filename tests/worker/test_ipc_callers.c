@@ -157,14 +157,16 @@ START_TEST(who_closes_the_sending_side_is_answered_still)
 }
 END_TEST
 
-/* Sends as much as is taken without reading; how many whole lines that were. */
-static int send_all_that_goes(const struct caller *c, const char *line)
+/* Sends as much as is taken without reading, and waits for so many lines to be; how many whole
+ * lines that were. */
+static int send_all_that_goes(const struct caller *c, const char *line, size_t least)
 {
 	size_t length = strlen(line), sent = 0;
+	int64_t end = agent_ms() + AGENT_PATIENCE_MS;
 	int idle = 0;
 
 	(void)fcntl(c->fd, F_SETFL, fcntl(c->fd, F_GETFL) | O_NONBLOCK);
-	while (idle < 3) {
+	while (idle < 3 || (sent / length <= least && agent_ms() < end)) {
 		ssize_t n = send(c->fd, line + sent % length, length - sent % length, MSG_NOSIGNAL);
 		struct pollfd p = { .fd = c->fd, .events = POLLOUT };
 
@@ -184,7 +186,7 @@ START_TEST(who_does_not_read_is_not_listened_to_and_nobody_else_waits_for_it)
 
 	given_front();
 	c = call_in();
-	sent = send_all_that_goes(&c, "{\"command\":\"list\"}\n");
+	sent = send_all_that_goes(&c, "{\"command\":\"list\"}\n", 1000);
 	ck_assert_int_gt(sent, 1000);
 	has(says_back("{\"command\":\"inbox\"}"), "ok", "true");
 	given_clearance();

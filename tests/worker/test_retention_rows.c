@@ -408,11 +408,11 @@ END_TEST
 /* Tables of which nothing is ever deleted, because they do not grow with use, or whose rows go by a
  * rule with those that they belong to. */
 static const char *const NOT_PURGED[] = {
-	"operator",      "rule_set",        "setting",       "slack_gate",  "command_verb",
-	"slack_lane",    "audit_cut",       "slack_part",    "slack_kind",  "slack_history",
-	"source",        "request_kind",    "policy_trust",  "workspace",   "slack_check",
-	"slack_checked", "agent_line_kind", "gate_canary",   "gate_client", "metric_family",
-	"metric_bucket", "metric_tally",    "metric_cursor",
+	"operator",      "rule_set",        "setting",       "slack_gate",      "command_verb",
+	"slack_lane",    "audit_cut",       "slack_part",    "slack_kind",      "slack_history",
+	"source",        "request_kind",    "policy_trust",  "workspace",       "slack_check",
+	"slack_checked", "agent_line_kind", "gate_canary",   "gate_client",     "metric_family",
+	"metric_bucket", "metric_tally",    "metric_cursor", "workspace_owner",
 };
 
 START_TEST(no_table_is_forgotten)

@@ -46,6 +46,7 @@ START_TEST(the_doctor_tells_who_is_missing)
 	replace("applier", NULL);
 	(void)kill(pid_of("applier"), SIGKILL);
 	log_has_soon("next attempt in");
+	advance(11 * SECOND); /* until then it might be about to be started */
 	doctor_says(1, "FAIL worker: applier does not run");
 	doctor_says(1, "FAIL binaries: cannot run the worker");
 	stop();

@@ -30,12 +30,46 @@ START_TEST(it_says_once_that_it_is_ready_and_where)
 	ck_assert_int_gt(port, 0);
 	(void)snprintf(expected, sizeof(expected), "/mcp, database %s, mode local\n", test_db());
 	ck_assert_msg(strstr(line, expected) != NULL, "%s", line);
+	await_all();
 	expect("SELECT name, state FROM worker ORDER BY name",
 	       "applier|ready\narchivist|ready\ncommander|ready\nmcp-front|ready\nreader|"
 	       "ready\nretention|"
 	       "ready\nsentry|ready\nwatchdog|ready\n");
 	stop();
 	ck_assert_int_eq(read(out_fd, expected, 1), 0);
+}
+END_TEST
+
+START_TEST(it_serves_before_its_other_workers_are_started)
+{
+	own_folder();
+	replace("retention", "#!/bin/sh\nexec sleep 100\n");
+	start();
+	(void)ready_line();
+	expect("SELECT name, state FROM worker WHERE name IN ('watchdog', 'mcp-front', 'applier')"
+	       " ORDER BY name",
+	       "applier|ready\nmcp-front|ready\nwatchdog|ready\n");
+	doctor_says(0, "retention is about to be started");
+	advance(11 * SECOND);
+	log_has_soon("still waiting for retention");
+	doctor_says(1, "retention does not run");
+	(void)kill(supervisor, SIGTERM);
+	ck_assert_int_eq(finish(), 0);
+}
+END_TEST
+
+START_TEST(others_are_started_though_one_that_agents_wait_for_is_not_ready)
+{
+	struct pollfd said = { .events = POLLIN };
+
+	own_folder();
+	replace("applier", "#!/bin/sh\nexec sleep 100\n");
+	start();
+	said.fd = out_fd;
+	expect_soon("SELECT state FROM worker WHERE name = 'retention'", "ready\n");
+	ck_assert_int_eq(poll(&said, 1, 0), 0); /* it does not say that it serves */
+	(void)kill(supervisor, SIGTERM);
+	ck_assert_int_eq(finish(), 0);
 }
 END_TEST
 
@@ -376,6 +410,8 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, close_store);
 	tcase_set_timeout(c, 40);
 	tcase_add_test(c, it_says_once_that_it_is_ready_and_where);
+	tcase_add_test(c, it_serves_before_its_other_workers_are_started);
+	tcase_add_test(c, others_are_started_though_one_that_agents_wait_for_is_not_ready);
 	tcase_add_test(c, settings_are_rows_with_their_sources);
 	tcase_add_test(c, profiles_are_rows_and_host_cli_is_the_default);
 	tcase_add_test(c, a_mode_that_an_operator_chose_stays_unless_it_needs_slack);

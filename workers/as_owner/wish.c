@@ -34,6 +34,10 @@ const struct wish_kind WISH_KINDS[OWNER_KINDS] = {
 	                    .fd_count = 1,
 	                    .is_agents = true,
 	                    .has_words = is_sweep },
+	[OWNER_FILER] = { .program = "filer",
+	                  .fd_count = 2,
+	                  .has_workspace = true,
+	                  .has_words = is_fence },
 };
 
 /* Its texts; false: they are not what they must be. */

@@ -230,7 +230,7 @@ static int place(struct front *f, struct job *job, struct err *e)
 	if (p->unplaced && !found)
 		return err_set(e, ERR_AGAIN, "%s", "the workspace could not be looked at");
 	if (p->unplaced)
-		return peer_place(&f->settings.workspaces, p, found, e);
+		return guests_place(f, p, found, e);
 	if (found && strcmp(found->root, p->workspace_root) != 0)
 		return err_set(e, ERR_AGAIN, "the session works elsewhere by now; call again");
 	return 0;

@@ -5,6 +5,7 @@
 #include "peer.h"
 #include "reach.h"
 #include "shared.h"
+#include "workspace_owner.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -67,6 +68,14 @@ void guests_mark(const struct front *f, struct peer *p, uid_t uid)
 {
 	p->has_user = f->guests.dir_fd >= 0 && uid != geteuid() && uid != 0;
 	p->user = uid;
+}
+
+int guests_place(struct front *f, struct peer *p, const struct hand_found *found, struct err *e)
+{
+	if (p->has_user && found->root && !found->unfit &&
+	    workspace_owner_meet(&f->worker.store, f->worker.machine, found->root, p->user, e))
+		return -1;
+	return peer_place(&f->settings.workspaces, p, found, e);
 }
 
 /* ---- where ---- */

@@ -86,6 +86,11 @@ int hand_first_send(int control, uint32_t number, int fd, int apart)
 	return sendmsg(control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
+int hand_first_kill(int control, uint32_t number)
+{
+	return send(control, &number, sizeof(number), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
 int hand_first_told(int control, struct hand_told *told, int *ret_pidfd)
 {
 	char bytes[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));

@@ -17,6 +17,9 @@ int hand_first_start(const char *path, const char *fence, int watch_fd, pid_t *r
  * none. 0 or -1; both remain the caller's. */
 int hand_first_send(int control, uint32_t number, int fd, int apart);
 
+/* Has it end a job. 0 or -1. */
+int hand_first_kill(int control, uint32_t number);
+
 /* Reads which process does a job; ret_pidfd: -1 if none. Returns 1, 0 if nothing has arrived, -1 if
  * the process is gone. */
 int hand_first_told(int control, struct hand_told *told, int *ret_pidfd);

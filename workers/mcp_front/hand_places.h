@@ -4,6 +4,7 @@
 #ifndef HAND_PLACES_H
 #define HAND_PLACES_H
 
+#include "hand_firsts.h"
 #include "hand_queue.h"
 
 #include <sys/types.h>
@@ -16,6 +17,7 @@ enum {
 struct hand {
 	LIST_ENTRY(hand) next;
 	uint32_t number;
+	struct hand_first *first; /* which has forked it */
 	struct hand_task *task; /* NULL: done, or given up */
 	char *root; /* the workspace it works in */
 	bool is_big, is_killed;
@@ -38,11 +40,10 @@ struct hands {
 	char *path;
 	struct str fence; /* the setting: each job is fenced to its workspace */
 	int at_once, big_at_once;
-	pid_t pid; /* of the first process, which forks the others; 0: none */
-	int control;
-	struct event *told, *clock;
+	char *owner_socket; /* of as-owner; "" unless several users are served */
+	LIST_HEAD(, hand_first) firsts;
+	struct event *clock;
 	bool is_soon; /* clock goes off within LOOK_SOON_MS */
-	int64_t start_ms; /* monotonic: when it may be restarted */
 	uint32_t number;
 	LIST_HEAD(, hand) all;
 	struct hand_queue queue;

@@ -2,12 +2,12 @@
 
 #include "clock.h"
 #include "front.h"
-#include "hand_first.h"
 #include "hand_places.h"
 #include "log.h"
 #include "pack.h"
 #include "paths.h"
 #include "setting.h"
+#include "workspace_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +17,11 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
 	AT_ONCE = 8, /* default of the setting */
 	START_MS = 5000, /* within which the process of a job must start */
-	RESTART_MS = 1000, /* between two starts of hand */
 	SILENT_MS = 60000,
 	PATIENCE_MS = 120000, /* how long a job waits for its turn */
 	LOOK_MS = 250, /* while there is anything to watch; */
@@ -101,6 +99,8 @@ static struct hand_task *give_up(struct hand *h)
 	h->task = NULL;
 	h->is_killed = true;
 	let_go_of_socket(h);
+	if (h->first->is_foreign) /* which we may not signal, but its first process may */
+		(void)hand_first_kill(h->first->control, h->number);
 	if (h->pidfd >= 0)
 		(void)pidfd_send_signal(h->pidfd, SIGKILL, NULL, 0);
 	else
@@ -110,37 +110,47 @@ static struct hand_task *give_up(struct hand *h)
 
 /* ---- the first process ---- */
 
-/* The first process is gone, and all others with it: their jobs are repeated once. */
-static void lose_first(struct front *f)
+/* Its jobs are repeated once, unless as-owner has refused it. */
+static void end_job(struct front *f, struct hand *h)
 {
-	struct hands *hands = f->hands;
-	struct hand *h = LIST_FIRST(&hands->all);
+	struct hand_task *t = h->task;
+	const char *why = h->first->why;
 
-	if (hands->told)
-		event_free(hands->told);
-	hands->told = NULL;
-	(void)close(hands->control);
-	(void)kill(hands->pid, SIGKILL);
-	(void)waitpid(hands->pid, NULL, 0);
-	hands->pid = 0;
-	log_warn("hand is gone; it is started again");
+	(void)give_up(h);
+	if (*why) {
+		fail(f, t, "workspace_unreadable", "%.390s; nothing was asked", why);
+	} else if (t->tried) {
+		fail(f, t, "io_error",
+		     "the process that reads the files has ended twice; nothing was asked; call "
+		     "again");
+	} else {
+		t->tried = true;
+		hand_queue_add(&f->hands->queue, t);
+	}
+}
+
+static void lose_first(struct front *f, struct hand_first *first)
+{
+	struct hand *h = LIST_FIRST(&f->hands->all);
+
+	hand_firsts_end(first);
+	if (*first->why)
+		log_warn("hand cannot run as user %u: %s", (unsigned)first->uid, first->why);
+	else
+		log_warn("hand is gone; it is started again");
 	while (h) {
 		struct hand *after = LIST_NEXT(h, next);
-		struct hand_task *t = h->task;
 
-		if (t) {
-			(void)give_up(h);
-			if (t->tried) {
-				fail(f, t, "io_error",
-				     "the process that reads the files has ended twice; nothing "
-				     "was asked; call again");
-			} else {
-				t->tried = true;
-				hand_queue_add(&f->hands->queue, t);
-			}
-		}
+		if (h->first == first && h->task)
+			end_job(f, h);
 		h = after;
 	}
+}
+
+void hands_lose_first(struct front *f, struct hand_first *first)
+{
+	lose_first(f, first);
+	serve(f);
 }
 
 static struct hand *find_hand(struct hands *hands, uint32_t number)
@@ -154,13 +164,15 @@ static struct hand *find_hand(struct hands *hands, uint32_t number)
 }
 
 /* Learns which process does a job; ends the process if its job was given up. */
-static void take_process(struct front *f, const struct hand_told *told, int pidfd)
+void hands_take_process(struct front *f, struct hand_first *first, const struct hand_told *told,
+                        int pidfd)
 {
 	struct hand *h = find_hand(f->hands, told->number);
 
 	if (pidfd < 0)
 		return;
-	if (!h) {
+	if (!h || h->first != first) {
+		(void)hand_first_kill(first->control, told->number);
 		(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 		(void)close(pidfd);
 		return;
@@ -171,58 +183,7 @@ static void take_process(struct front *f, const struct hand_told *told, int pidf
 	(void)event_add(h->end, NULL);
 }
 
-static void on_told(evutil_socket_t fd, short what, void *arg)
-{
-	struct front *f = arg;
-	struct hand_told told;
-	int got, pidfd;
-
-	(void)what;
-	while ((got = hand_first_told(fd, &told, &pidfd)) > 0)
-		take_process(f, &told, pidfd);
-	if (got == 0)
-		return;
-	lose_first(f);
-	serve(f);
-}
-
-static int start_first(struct front *f, struct err *e)
-{
-	struct hands *hands = f->hands;
-
-	hands->start_ms = clock_monotonic_ms() + RESTART_MS;
-	if (hand_first_start(hands->path, hands->fence.bytes, f->policy_fd, &hands->pid,
-	                     &hands->control, e))
-		return -1;
-	hands->told = event_new(f->base, hands->control, EV_READ | EV_PERSIST, on_told, f);
-	(void)event_add(hands->told, NULL);
-	return 0;
-}
-
-static bool has_first(struct front *f)
-{
-	struct err e = { 0 };
-
-	if (f->hands->pid)
-		return true;
-	if (clock_monotonic_ms() < f->hands->start_ms)
-		return false;
-	if (start_first(f, &e) == 0)
-		return true;
-	log_error("%s", e.text);
-	return false;
-}
-
 /* ---- a job at work ---- */
-
-static bool first_is_gone(const struct hands *hands)
-{
-	siginfo_t about = { .si_pid = 0 };
-
-	return !hands->pid ||
-	       (waitid(P_PID, (id_t)hands->pid, &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	        about.si_pid == hands->pid);
-}
 
 /* Leaves out a configured folder on a silent disk for a minute. */
 static void leave_out(struct hands *hands, const struct hand_task *t, int silent)
@@ -259,6 +220,7 @@ static void finish(struct hand *h)
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
 	OWNED(str) struct str answer = { 0 };
 	struct front *f = h->front;
+	struct hand_first *first = h->first;
 	struct hand_task *t = h->task;
 
 	h->task = NULL;
@@ -267,7 +229,7 @@ static void finish(struct hand *h)
 	let_go_of_socket(h);
 	if (h->pidfd < 0 || h->has_ended)
 		hand_free(h);
-	if (!answer.length && !t->tried && first_is_gone(f->hands)) {
+	if (!answer.length && !t->tried && hand_firsts_has_ended(first)) {
 		t->tried = true;
 		hand_queue_add(&f->hands->queue, t);
 	} else if (!answer.length)
@@ -382,16 +344,31 @@ static void watch_socket(struct hand *h)
 	(void)event_add(h->io, NULL);
 }
 
+/* Its first process does not run. Ours will; that of another user may not, and the others do not
+ * wait for it. True: the task is over. */
+static bool cannot_begin(struct front *f, const struct hand_first *first, struct hand_task *t)
+{
+	if (!first->is_foreign)
+		return false;
+	fail(f, t, "workspace_unreadable",
+	     "the files cannot be read as their owner now: %.390s; nothing was asked; call again",
+	     *first->why ? first->why : "the process for it has just ended");
+	return true;
+}
+
 /* False: the task cannot start now. */
 static bool begin(struct front *f, struct hand_task *t)
 {
 	struct hands *hands = f->hands;
+	struct hand_first *first = hand_firsts_of(f, t);
 	struct hand *h;
 	int pair[2];
 
+	if (!hand_firsts_run(first))
+		return cannot_begin(f, first, t);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return false;
-	if (hand_first_send(hands->control, ++hands->number, pair[1],
+	if (hand_first_send(first->control, ++hands->number, pair[1],
 	                    t->ask.is_apart ? t->apart : -1)) {
 		(void)close(pair[0]);
 		(void)close(pair[1]);
@@ -402,6 +379,7 @@ static bool begin(struct front *f, struct hand_task *t)
 	h = xcalloc(1, sizeof(*h));
 	h->front = f;
 	h->number = hands->number;
+	h->first = first;
 	h->task = t;
 	h->root = xstrdup(hand_places_root(t));
 	h->is_big = t->ask.is_big;
@@ -425,7 +403,7 @@ static void serve_kind(struct front *f, bool is_big)
 {
 	struct hand_task *t;
 
-	while (hand_places_have_room(f->hands, is_big) && has_first(f) &&
+	while (hand_places_have_room(f->hands, is_big) &&
 	       (t = hand_places_next(f->hands, is_big)) != NULL)
 		if (is_over(f, t)) {
 			drop(f, t);
@@ -524,22 +502,34 @@ static bool is_unbegun(const struct hand *h)
 	return h->pidfd < 0 && clock_monotonic_ms() - h->began_ms >= START_MS;
 }
 
+static bool has_jobs(const struct hand_first *first)
+{
+	const struct hand *h;
+
+	LIST_FOREACH (h, &first->front->hands->all, next)
+		if (h->first == first)
+			return true;
+	return false;
+}
+
 void hands_look(struct front *f)
 {
 	struct hands *hands = f->hands;
 	struct hand *h, *next_hand;
 	struct hand_turn *one, *next_turn;
-	bool hangs = false;
+	struct hand_first *hangs = NULL;
 
 	if (!hands)
 		return;
 	for (h = LIST_FIRST(&hands->all); h; h = next_hand) {
 		next_hand = LIST_NEXT(h, next);
-		hangs = hangs || is_unbegun(h);
+		if (is_unbegun(h))
+			hangs = h->first;
 		look_at_hand(f, h);
 	}
-	if (hands->pid && hangs)
-		lose_first(f);
+	if (hangs && hangs->control >= 0)
+		lose_first(f, hangs);
+	hand_firsts_tidy(f, has_jobs);
 	for (int i = 0; i < 2; i++)
 		for (one = TAILQ_FIRST(&hands->queue.turns[i]); one; one = next_turn) {
 			next_turn = TAILQ_NEXT(one, next);
@@ -583,8 +573,19 @@ bool hands_have_room(struct front *f, const struct hand_task *t)
 	return hand_queue_has_room(&f->hands->queue, t);
 }
 
+/* What no agent asks for, in a workspace of another user, is looked at as that user, too. */
+static void find_user(struct front *f, struct hand_task *t)
+{
+	struct err e = { 0 };
+
+	if (!t->ask.has_user && *f->hands->owner_socket && t->ask.root && !t->ask.judge)
+		t->ask.has_user = workspace_owner_now(&f->worker.store, f->worker.machine,
+		                                      t->ask.root, &t->ask.user, &e) > 0;
+}
+
 void hands_ask(struct front *f, struct hand_task *t)
 {
+	find_user(f, t);
 	t->ask.given = xstrdup_if(t->ask.given);
 	t->ask.root = xstrdup_if(t->ask.root);
 	t->ask.is_big = false;
@@ -624,13 +625,38 @@ static void read_listed(struct front *f)
 			hands->listed[hands->listed_count++] = json_text(one, "path");
 }
 
+/* Where as-owner is, if several users are served. */
+static int find_owner_socket(struct front *f, struct err *e)
+{
+	OWNED(str) struct str path = { 0 };
+
+	if (setting_get(&f->worker.store, "shared.directory", &path, e) < 0)
+		return -1;
+	if (path.length) {
+		str_reset(&path);
+		if (setting_get(&f->worker.store, "shared.owner_socket", &path, e) < 0)
+			return -1;
+	}
+	f->hands->owner_socket = xstrdup(str_text(&path));
+	return 0;
+}
+
+/* Our own runs from the start. */
+static int run_own(struct front *f, struct err *e)
+{
+	const struct hand_task ours = { .by = NULL };
+	struct hand_first *first = hand_firsts_of(f, &ours);
+
+	return hand_firsts_run(first) ? 0 : err_set(e, ERR_AGAIN, "%s", first->why);
+}
+
 int hands_start(struct front *f, struct err *e)
 {
 	OWNED(str) struct str path = { 0 };
 	struct hands *hands = xcalloc(1, sizeof(*hands));
 
 	f->hands = hands;
-	hands->control = -1;
+	LIST_INIT(&hands->firsts);
 	LIST_INIT(&hands->all);
 	hand_queue_init(&hands->queue);
 	hands->clock = evtimer_new(f->base, on_clock, f);
@@ -648,7 +674,7 @@ int hands_start(struct front *f, struct err *e)
 	if (access(hands->path, X_OK) != 0)
 		return err_errno(e, ERR_INPUT, "cannot run %s; install agent-intercom again",
 		                 hands->path);
-	return start_first(f, e);
+	return find_owner_socket(f, e) || run_own(f, e) ? -1 : 0;
 }
 
 static void end(struct front *f, struct hand_task *t)
@@ -726,18 +752,12 @@ void hands_stop(struct front *f)
 			hand_queue_take(&f->hands->queue, one, t);
 			end(f, t);
 		}
-	if (hands->told)
-		event_free(hands->told);
-	if (hands->control >= 0)
-		(void)close(hands->control);
-	if (hands->pid) {
-		(void)kill(hands->pid, SIGKILL);
-		(void)waitpid(hands->pid, NULL, 0);
-	}
+	hand_firsts_clear(f);
 	if (hands->clock)
 		event_free(hands->clock);
 	free(hands->listed);
 	free(hands->path);
+	free(hands->owner_socket);
 	str_clear(&hands->fence);
 	free(hands);
 	f->hands = NULL;

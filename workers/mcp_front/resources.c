@@ -102,7 +102,7 @@ static void on_found(struct front *f, struct hand_task *t, struct hand_found *fo
 	struct err e = { 0 };
 
 	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, &e) ||
-	    (p->unplaced && peer_place(&f->settings.workspaces, p, found, &e)))
+	    (p->unplaced && guests_place(f, p, found, &e)))
 		sink_refuse(u->sink, u->message.id, RPC_INVALID_PARAMS, e.text);
 	else
 		answer_request(f, u->sink, &u->message, u->version, u->method);

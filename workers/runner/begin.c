@@ -13,6 +13,7 @@
 #include "shared.h"
 #include "textfile.h"
 #include "texts.h"
+#include "workspace_owner.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -138,10 +139,14 @@ static void has_fence(struct runner *r, const struct str *holds)
 static int start_as_owner(struct runner *r, const struct recipe *recipe, struct err *e)
 {
 	OWNED(str) struct str holds = { 0 };
+	struct store *st = &r->w.store;
+	const char *workspace = recipe->workspace;
+	int known = workspace_owner_now(st, r->w.machine, workspace, &r->uid, e);
 
-	if (owner_of(recipe->workspace, &r->uid, e) ||
+	if (known < 0 || (!known && owner_of(workspace, &r->uid, e)) ||
 	    keeper_owner_hold(&r->keeper, &r->agent, str_text(&r->start_socket), r->uid, recipe,
-	                      &holds, e))
+	                      &holds, e) ||
+	    workspace_owner_meet(st, r->w.machine, workspace, r->uid, e))
 		return -1;
 	has_fence(r, &holds);
 	return pipes_open(r, e) || run_has_process(r, e) || keeper_owner_go(&r->agent, recipe, e)

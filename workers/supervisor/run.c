@@ -1,7 +1,8 @@
 /* Runs the system: start, watch, stop.
  *
- * Start: configuration, places, instance lock, schema, settings as rows, workers; one line on
- * stdout once all of them say in their rows that they are ready. Watch: a worker that ends is
+ * Start: configuration, places, instance lock, schema, settings as rows, the workers that agents
+ * wait for; one line on stdout once these say in their rows that they are ready, and the others are
+ * started. Watch: a worker that ends is
  * started again; one that ends with 78 stops the system. Stop (SIGTERM, SIGINT): workers leave in
  * order, then all that waits is interrupted. A second signal kills the workers at once. SIGHUP is
  * ignored: settings are read at the start only.
@@ -276,7 +277,8 @@ static int prepare(struct supervisor *s, const struct config_source *source, str
 		return -1;
 	s->environment = spawn_environment();
 	installed_remember(s);
-	s->late_ms = clock_monotonic_ms() + LATE_MS;
+	s->begun_ms = clock_monotonic_ms();
+	s->late_ms = s->begun_ms + LATE_MS;
 	return 0;
 }
 
@@ -386,15 +388,20 @@ static void look(struct supervisor *s, struct err *e)
 			log_info("%s is back (pid %d)", CHILD_NAMES[i], (int)s->children[i].pid);
 		s->children[i].was_ready |= s->children[i].ready;
 	}
-	if (!s->announced && workers_are_ready(s))
+	if (!s->announced && workers_serve(s))
 		announce(s, str_text(&address));
+	if (s->complete || !workers_are_ready(s))
+		return;
+	s->complete = true;
+	log_info("all workers are ready, %lld ms after the start",
+	         (long long)(clock_monotonic_ms() - s->born_ms));
 }
 
 static void tell_late(struct supervisor *s)
 {
 	OWNED(str) struct str names = { 0 };
 
-	if (s->announced || !s->late_ms || clock_monotonic_ms() < s->late_ms)
+	if (s->complete || !s->late_ms || clock_monotonic_ms() < s->late_ms)
 		return;
 	s->late_ms = 0;
 	for (int i = 0; i < CHILD_COUNT; i++)
@@ -547,6 +554,7 @@ int supervisor_run(const struct config_source *source)
 	struct err e = { 0 };
 
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	s.born_ms = clock_monotonic_ms();
 	s.umask = umask(NOT_FOR_OTHERS);
 	s.give_up = stop;
 	systemd_take(&s);

@@ -22,18 +22,19 @@
 #include <sys/types.h>
 
 /* In the order in which they are started: the watchdog, which records the downtime before a
- * question is revived; then those that agents wait for, since where there are fewer processors than
- * workers the last ones begin when the first are ready. Stopped in another order (workers.c). */
+ * question is revived, and those that agents wait for; the others once these are ready, since each
+ * start costs a processor more than 10 ms. Stopped in another order (workers.c). */
 enum {
 	CHILD_WATCHDOG,
 	CHILD_FRONT,
 	CHILD_APPLIER,
-	CHILD_READER,
+	CHILD_DESK, /* only in a system for several users: operators are served there */
+	CHILD_SERVING, /* all before it, ready, are a system that serves */
+	CHILD_READER = CHILD_SERVING,
 	CHILD_RETENTION,
 	CHILD_ARCHIVIST,
 	CHILD_COMMANDER,
 	CHILD_SENTRY,
-	CHILD_DESK, /* only in a system for several users */
 	CHILD_SLACK_POSTER, /* these two only where Slack is configured */
 	CHILD_SLACK_LISTENER,
 	CHILD_COUNT
@@ -111,9 +112,12 @@ struct supervisor {
 	    watchdog_at_ms; /* how often systemd wants a sign of life, 0: never; when next */
 	struct installed installed;
 	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
-	bool announced; /* all workers were ready once */
+	bool announced; /* it served once: the workers before CHILD_SERVING were ready */
+	bool complete; /* all workers were ready once */
 	int64_t run_look_ms; /* when the run directory is looked at next */
-	int64_t late_ms; /* when to log which are not; 0: done */
+	int64_t born_ms; /* when supervisor_run began, */
+	int64_t begun_ms; /* and when workers were started first */
+	int64_t late_ms; /* when to log which are not ready; 0: done */
 	int64_t beat_ms; /* when heartbeats were looked at, */
 	int64_t beat_awake_ms; /* and the same on the machine's own clock */
 	bool stopping;
@@ -191,7 +195,7 @@ void runners_kill_left(const struct supervisor *s);
 int runners_settle_lost(struct supervisor *s, struct err *e);
 /* Appends a JSON list of the names of those that run. */
 void runners_add_names(const struct supervisor *s, struct str *out);
-/* Starts those that are wanted, once all workers were ready. rung: rows may have changed. */
+/* Starts those that are wanted, once the system serves. rung: rows may have changed. */
 void runners_look(struct supervisor *s, bool rung);
 /* Collects those that have ended, and settles what they have left. */
 void runners_reap(struct supervisor *s);
@@ -229,7 +233,8 @@ bool workers_look_for_hanging(struct supervisor *s);
 bool workers_hangs(const struct supervisor *s, const char *name, pid_t pid, struct signs *signs);
 /* Milliseconds until the next such look. */
 int workers_beat_patience_ms(const struct supervisor *s);
-bool workers_are_ready(const struct supervisor *s);
+bool workers_serve(const struct supervisor *s); /* those that agents wait for are ready */
+bool workers_are_ready(const struct supervisor *s); /* all are */
 bool workers_are_gone(const struct supervisor *s);
 /* Milliseconds until a start is due, -1: none is. */
 int workers_patience_ms(const struct supervisor *s);

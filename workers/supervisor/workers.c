@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 enum {
+	SERVING_MS = 1000, /* the other workers wait no longer for the first to be ready */
 	BACKOFF_MIN_MS = 100,
 	BACKOFF_MAX_MS = 30000,
 	LONG_LIFE_MS = 60000, /* who lived so long is restarted as quickly as the first time */
@@ -127,9 +128,19 @@ static void restart_later(struct child *c)
 	c->backoff_ms = c->backoff_ms * 2 > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : c->backoff_ms * 2;
 }
 
+/* How many of the workers may run. */
+static int permitted(const struct supervisor *s)
+{
+	bool all = s->announced || clock_monotonic_ms() >= s->begun_ms + SERVING_MS;
+
+	return all ? CHILD_COUNT : CHILD_SERVING;
+}
+
 int workers_start_due(struct supervisor *s, struct err *e)
 {
-	for (int i = 0; i < CHILD_COUNT; i++) {
+	int count = permitted(s);
+
+	for (int i = 0; i < count; i++) {
 		struct child *c = &s->children[i];
 		struct err why = { 0 };
 
@@ -151,8 +162,9 @@ int workers_start_due(struct supervisor *s, struct err *e)
 int workers_patience_ms(const struct supervisor *s)
 {
 	int64_t now = clock_monotonic_ms(), least = -1;
+	int count = permitted(s);
 
-	for (int i = 0; i < CHILD_COUNT; i++) {
+	for (int i = 0; i < count; i++) {
 		const struct child *c = &s->children[i];
 		int64_t wait = c->start_at_ms > now ? c->start_at_ms - now : 0;
 
@@ -162,12 +174,22 @@ int workers_patience_ms(const struct supervisor *s)
 	return (int)least;
 }
 
-bool workers_are_ready(const struct supervisor *s)
+static bool are_ready(const struct supervisor *s, int count)
 {
-	for (int i = 0; i < CHILD_COUNT; i++)
+	for (int i = 0; i < count; i++)
 		if (!s->children[i].ready && !s->children[i].unwanted)
 			return false;
 	return true;
+}
+
+bool workers_serve(const struct supervisor *s)
+{
+	return are_ready(s, CHILD_SERVING);
+}
+
+bool workers_are_ready(const struct supervisor *s)
+{
+	return are_ready(s, CHILD_COUNT);
 }
 
 bool workers_are_gone(const struct supervisor *s)

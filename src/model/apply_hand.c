@@ -1,0 +1,88 @@
+/* The hand of the owner of a workspace, if that is another user than ours. */
+#include "apply_job.h"
+
+#include "disk.h"
+#include "fences.h"
+#include "files.h"
+#include "setting.h"
+#include "workspace_owner.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static const char SOCKET[] = "shared.owner_socket";
+
+/* Without as-owner our own user must be able to write there, as access lists can arrange. */
+static int has_helper(struct apply_job *j, struct str *socket, struct err *e)
+{
+	if (setting_get(j->a->store, SOCKET, socket, e) < 0)
+		return -1;
+	return socket->length && owner_is_there(socket->bytes);
+}
+
+int apply_job_find_owner(struct apply_job *j, struct err *e)
+{
+	OWNED(str) struct str socket = { 0 };
+	int got = workspace_owner_now(j->a->store, j->a->machine, j->workspace_root, &j->owner, e);
+
+	if (got > 0)
+		got = has_helper(j, &socket, e);
+	if (got == 0 && filer_is_forced()) {
+		j->owner = geteuid();
+		got = 1;
+	}
+	j->has_owner = got > 0;
+	return got < 0 ? -1 : 0;
+}
+
+static int say_silent(struct apply_job *j)
+{
+	j->is_silent = true;
+	(void)refusal_set(&j->report->why, "workspace_unreadable",
+	                  "the disk of %.300s does not answer; call again when it does",
+	                  j->workspace_root);
+	j->report->why.again = true;
+	return 1;
+}
+
+/* Visits every name, as apply_job_disk_answers: where that blocks, nothing was done yet. */
+static int look(struct apply_job *j)
+{
+	int root = files_open_root(j->workspace_root, O_RDONLY);
+	struct stat about;
+
+	files_wait(DISK_PATIENCE_MS);
+	for (size_t i = 0; root >= 0 && i < j->request.file_count; i++)
+		(void)files_stat(root, j->request.files[i].target, &about, AT_SYMLINK_NOFOLLOW);
+	files_wait(FILES_PATIENCE_MS);
+	if (root >= 0)
+		(void)close(root);
+	if (!files_is_lost())
+		return 0;
+	apply_disk_note_silent(j->a, j->workspace_root, filer_leave(&j->hand));
+	return say_silent(j);
+}
+
+int apply_job_start_hand(struct apply_job *j)
+{
+	OWNED(str) struct str socket = { 0 };
+	struct filer_place place = { .uid = j->owner,
+		                     .root = j->workspace_root,
+		                     .fence = fence_mode_of_child(),
+		                     .lock = j->lock_fd };
+	struct err e = { 0 };
+
+	if (setting_get(j->a->store, SOCKET, &socket, &e) >= 0) {
+		place.socket = str_text(&socket);
+		if (apply_disk_is_silent(j->a, j->workspace_root))
+			j->is_silent = true;
+		else if (filer_start(&j->hand, &place, &e) == 0)
+			return look(j);
+	}
+	if (j->is_silent)
+		return say_silent(j);
+	j->is_silent = e.kind == ERR_AGAIN;
+	(void)refusal_set(&j->report->why, "workspace_unreadable", "%s", e.text);
+	j->report->why.again = e.kind != ERR_REFUSED || j->was_claimed;
+	return 1;
+}

@@ -1,0 +1,123 @@
+#include "filer.h"
+
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	START_MS = 5000, /* within which the disk of the workspace must answer, too */
+};
+
+bool filer_is_forced(void)
+{
+#ifdef INTERCOM_TEST_CLOCK
+	const char *wanted = getenv("INTERCOM_FILES");
+
+	return wanted && strcmp(wanted, "hand") == 0;
+#else
+	return false;
+#endif
+}
+
+#ifdef INTERCOM_TEST_CLOCK
+/* A child in its place, which has all that we have open, the lock too. */
+__attribute__((noreturn)) static void be_hand(const struct filer_place *place, int ours, int theirs)
+{
+	int root, error;
+
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)close(ours);
+	root = open(place->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	error = root < 0 ? errno : 0;
+	(void)send(theirs, &error, sizeof(error), MSG_NOSIGNAL);
+	files_use(-1);
+	if (!error)
+		files_serve(theirs, root);
+	_exit(0);
+}
+
+static int start_own(struct filer *f, const struct filer_place *place, int theirs, struct err *e)
+{
+	struct pollfd wait = { .fd = f->socket, .events = POLLIN };
+	int error = 0;
+
+	f->own = fork();
+	if (f->own == 0)
+		be_hand(place, f->socket, theirs);
+	if (f->own < 0)
+		return err_errno(e, ERR_AGAIN, "cannot start a hand");
+	if (poll(&wait, 1, START_MS) != 1 || recv(f->socket, &error, sizeof(error), 0) < 1) {
+		f->own = 0; /* not waited for */
+		return err_set(e, ERR_AGAIN, "the hand does not answer");
+	}
+	errno = error;
+	return error ? err_errno(e, ERR_REFUSED, "cannot open the workspace %.300s", place->root)
+	             : 0;
+}
+#endif
+
+static int start(struct filer *f, const struct filer_place *place, int theirs, struct err *e)
+{
+	const int fds[] = { theirs, place->lock };
+	const struct owner_ask ask = { .kind = OWNER_FILER,
+		                       .uid = place->uid,
+		                       .workspace = place->root,
+		                       .words = { place->fence },
+		                       .fds = fds,
+		                       .fd_count = 2 };
+
+#ifdef INTERCOM_TEST_CLOCK
+	if (filer_is_forced() && place->uid == geteuid())
+		return start_own(f, place, theirs, e);
+#endif
+	return owner_start(place->socket, &ask, START_MS, &f->process, e);
+}
+
+int filer_start(struct filer *f, const struct filer_place *place, struct err *e)
+{
+	int pair[2], failed;
+
+	*f = (struct filer)FILER_INIT;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_errno(e, ERR_AGAIN, "socketpair");
+	f->socket = pair[0];
+	failed = start(f, place, pair[1], e);
+	(void)close(pair[1]);
+	if (failed)
+		filer_clear(f);
+	else
+		files_use(f->socket);
+	return failed;
+}
+
+int filer_leave(struct filer *f)
+{
+	int left = f->socket;
+
+	(void)shutdown(left, SHUT_WR); /* for its call may end yet */
+	files_use(-1);
+	f->socket = -1;
+	f->own = 0;
+	filer_clear(f);
+	return left;
+}
+
+void filer_clear(struct filer *f)
+{
+	if (f->socket >= 0)
+		files_use(-1);
+	if (f->socket >= 0)
+		(void)close(f->socket);
+	owner_process_clear(&f->process);
+	if (f->own > 0)
+		(void)waitpid(f->own, NULL, 0);
+	*f = (struct filer)FILER_INIT;
+}

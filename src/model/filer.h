@@ -1,0 +1,38 @@
+/* filer: the hand (files.h) of a workspace of another user, by way of as-owner. */
+#ifndef FILER_H
+#define FILER_H
+
+#include "owner.h"
+
+struct filer {
+	struct owner_process process;
+	int socket; /* -1: there is none */
+	pid_t own; /* in tests: a child of ours is the hand */
+};
+
+#define FILER_INIT                                                                                 \
+	{                                                                                          \
+		.process = OWNER_PROCESS_INIT, .socket = -1                                        \
+	}
+
+struct filer_place {
+	const char *socket; /* of as-owner */
+	uid_t uid;
+	const char *root; /* the workspace, which must belong to uid */
+	const char *fence; /* the mode, for filer's own fence */
+	int lock; /* of the workspace: held until its last call has ended */
+};
+
+/* Starts it, and lets it make all calls of files.h from here on. 0; -1: as owner_start. */
+int filer_start(struct filer *f, const struct filer_place *place, struct err *e);
+
+/* It does not answer: lets it go. Returns a descriptor that hangs up when it ends. */
+int filer_leave(struct filer *f);
+
+/* Lets it go; calls are made here again. */
+void filer_clear(struct filer *f);
+
+/* Whether tests want a hand of our own user ($INTERCOM_FILES is "hand"). */
+bool filer_is_forced(void);
+
+#endif

@@ -1,0 +1,254 @@
+/* Agents of two users whose homes nobody else may enter: as-owner starts what reads and writes
+ * their files, as them. */
+#include "agent.h"
+#include "process.h"
+#include "users.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NEEDS_ACCOUNTS()                                                                           \
+	do {                                                                                       \
+		SKIP_UNLESS(geteuid() == 0, "root, who can become several users");                 \
+		users = users_make("");                                                            \
+		SKIP_UNLESS(users_have_accounts(&users), "mount namespaces");                      \
+		users_start_owner(&users);                                                         \
+		users_start(&users);                                                               \
+	} while (0)
+
+static struct users users;
+
+static void end(void)
+{
+	ck_assert_int_eq(users_stop(&users), 0);
+	ck_assert_int_eq(users_stop_owner(&users), 0);
+	users_remove(&users);
+}
+
+/* Its project from here on: in its home, which is its own (0700). */
+static void work_in_home(enum user who)
+{
+	(void)snprintf(users.project, sizeof(users.project), "%.40s/home-%u/w", users.base,
+	               (unsigned)USER_IDS[who]);
+	(void)mkdir(users.project, 0700);
+	ck_assert_int_eq(chown(users.project, USER_IDS[who], USER_IDS[who]), 0);
+}
+
+static const char *ask(struct relay *r, const char *path, const char *content)
+{
+	static char id[40];
+	OWNED(char_ptr) char *arguments = proposal(path, content);
+
+	relay_begin(r, "check_clearance", arguments);
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
+	(void)snprintf(id, sizeof(id), "%.36s", users_sql(&users, "SELECT id FROM inbox"));
+	return id;
+}
+
+static void is_written(struct relay *r, const char *id, const char *path, const char *content)
+{
+	OWNED(char_ptr) char *answer = relay_end(r), *written = NULL, *have = NULL;
+	char arguments[80];
+
+	has(answer, "status", "approved");
+	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}", id);
+	written = relay_call(r, "check_diff", arguments);
+	has(written, "status", "applied");
+	have = get_file(users.project, path);
+	ck_assert_str_eq(have, content);
+}
+
+static void belongs_to(enum user who, const char *path)
+{
+	struct stat st;
+
+	ck_assert_int_eq(lstat(below(users.project, path), &st), 0);
+	ck_assert_uint_eq(st.st_uid, USER_IDS[who]);
+	ck_assert_uint_eq(st.st_gid, USER_IDS[who]);
+}
+
+static void approve(const char *id)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "approve %s", id) == 0, "%s",
+	              str_text(&said));
+}
+
+START_TEST(what_is_approved_is_written_in_a_home_that_is_closed_to_the_system_as_its_owner)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "new/a.txt", "one\n")); /* NOLINT: it fits */
+	approve(id);
+	is_written(&r, id, "new/a.txt", "one\n");
+	belongs_to(AGENT, "new");
+	belongs_to(AGENT, "new/a.txt");
+	ck_assert_int_ne(users_run(&users, SERVICE, &said, "cat %s/new/a.txt", users.project), 0);
+	ck_assert_str_eq(
+	    users_sql(&users, "SELECT uid, name, accepted_by IS NULL FROM workspace_owner"),
+	    "60102\tt-agent\t1\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "undo %s", id), 0);
+	users_expect_soon(&users, "SELECT state FROM apply ORDER BY seq DESC LIMIT 1", "undone\n");
+	ck_assert_int_ne(access(below(users.project, "new"), F_OK), 0);
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM fence_refusal"), "0\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
+START_TEST(agents_of_two_users_are_served_each_in_its_own_folder_alone)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
+	OWNED(char_ptr) char *answer = NULL;
+	struct relay r, other;
+	char first[80], id[40];
+
+	NEEDS_ACCOUNTS();
+	work_in_home(OTHER_AGENT);
+	(void)strcpy(first, users.project); /* NOLINT: it fits */
+	other = users_relay(&users, OTHER_AGENT);
+	(void)strcpy(id, ask(&other, "b.txt", "two\n")); /* NOLINT: it fits */
+	approve(id);
+	is_written(&other, id, "b.txt", "two\n");
+	belongs_to(OTHER_AGENT, "b.txt");
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	approve(id);
+	is_written(&r, id, "a.txt", "one\n");
+	belongs_to(AGENT, "a.txt");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	(void)strcpy(users.project, first); /* NOLINT: it fits */
+	r = users_relay(&users, AGENT);
+	relay_begin(&r, "check_clearance", arguments);
+	answer = relay_line(&r);
+	says(answer, "no workspace");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "2\n");
+	relay_kill(&r);
+	ck_assert_int_eq(relay_stop(&other), 0);
+	end();
+}
+END_TEST
+
+START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
+	free(relay_end(&r));
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(chown(users.project, USER_IDS[OTHER_AGENT], USER_IDS[OTHER_AGENT]), 0);
+
+	r = users_relay(&users, OTHER_AGENT);
+	relay_begin(&r, "check_clearance", arguments);
+	answer = relay_line(&r);
+	says(answer, "belonged to t-agent");
+	says(answer, "agent-intercom-ctl owner");
+	ck_assert_str_eq(users_sql(&users, "SELECT name, accepted_at IS NULL FROM workspace_owner"
+	                                   " ORDER BY seq"),
+	                 "t-agent\t0\nt-other\t1\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "owner"), 0);
+	says(said.bytes, users.project);
+	says(said.bytes, "t-other");
+	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "owner %s", users.project) == 0, "%s",
+	              said.bytes);
+	ck_assert_str_eq(users_sql(&users, "SELECT accepted_by FROM workspace_owner"
+	                                   " ORDER BY seq DESC LIMIT 1"),
+	                 "local:t-operator\n");
+	(void)strcpy(id, ask(&r, "b.txt", "two\n")); /* NOLINT: it fits */
+	approve(id);
+	is_written(&r, id, "b.txt", "two\n");
+	belongs_to(OTHER_AGENT, "b.txt");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
+START_TEST(a_checkpoint_of_a_closed_home_is_taken_and_put_back)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	put_file(users.project, "kept.txt", "before\n");
+	ck_assert_int_eq(chown(below(users.project, "kept.txt"), USER_IDS[AGENT], USER_IDS[AGENT]),
+	                 0);
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
+	free(relay_end(&r));
+	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "checkpoint create cp") == 0, "%s",
+	              said.bytes);
+	users_expect_soon(&users, "SELECT DISTINCT state FROM checkpoint", "done\n");
+	put_file(users.project, "kept.txt", "after\n");
+	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "checkpoint restore cp --yes") == 0, "%s",
+	              said.bytes);
+	users_expect_soon(&users, "SELECT state FROM workspace_restore", "done\n");
+	{
+		OWNED(char_ptr) char *have = get_file(users.project, "kept.txt");
+
+		ck_assert_str_eq(have, "before\n");
+	}
+	belongs_to(AGENT, "kept.txt");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
+START_TEST(without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become several users");
+	users = users_make("");
+	users_start(&users);
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	relay_begin(&r, "check_clearance", arguments);
+	answer = relay_line(&r);
+	says(answer, "where agent-intercom's own user may not look");
+	(void)users_run(&users, SERVICE, &said, "%s/agent-intercom doctor",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "as-owner");
+	relay_kill(&r);
+	ck_assert_int_eq(users_stop(&users), 0);
+	users_remove(&users);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("owner");
+	TCase *c = tcase_create("owner");
+
+	tcase_add_test(
+	    c, what_is_approved_is_written_in_a_home_that_is_closed_to_the_system_as_its_owner);
+	tcase_add_test(c, agents_of_two_users_are_served_each_in_its_own_folder_alone);
+	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
+	tcase_add_test(c, a_checkpoint_of_a_closed_home_is_taken_and_put_back);
+	tcase_add_test(c, without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,203 @@
+#include "hand_firsts.h"
+
+#include "clock.h"
+#include "front.h"
+#include "hand_places.h"
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	RESTART_MS = 1000, /* between two starts */
+	IDLE_MS = 300000, /* then one of another user is ended */
+};
+
+/* ---- hearing ---- */
+
+static void on_told(evutil_socket_t fd, short what, void *arg)
+{
+	struct hand_first *first = arg;
+	struct hand_told told;
+	int got, pidfd;
+
+	(void)what;
+	while ((got = hand_first_told(fd, &told, &pidfd)) > 0)
+		hands_take_process(first->front, first, &told, pidfd);
+	if (got < 0)
+		hands_lose_first(first->front, first);
+}
+
+/* What as-owner says of it. */
+static void on_said(evutil_socket_t fd, short what, void *arg)
+{
+	struct hand_first *first = arg;
+	struct err e = { 0 };
+	int got;
+
+	(void)fd;
+	(void)what;
+	while ((got = owner_hear(&first->process, &e)) > 0)
+		continue;
+	if (got == 0)
+		return;
+	if (e.kind == ERR_REFUSED)
+		(void)snprintf(first->why, sizeof(first->why), "%.390s", e.text);
+	hands_lose_first(first->front, first);
+}
+
+static void listen_to(struct hand_first *first)
+{
+	struct event_base *base = first->front->base;
+
+	first->told = event_new(base, first->control, EV_READ | EV_PERSIST, on_told, first);
+	(void)event_add(first->told, NULL);
+	if (!first->is_foreign)
+		return;
+	first->said = event_new(base, first->process.fd, EV_READ | EV_PERSIST, on_said, first);
+	(void)event_add(first->said, NULL);
+}
+
+/* ---- starting ---- */
+
+static int start_foreign(struct hand_first *first, struct err *e)
+{
+	struct hands *hands = first->front->hands;
+	struct owner_ask ask = { .kind = OWNER_READER,
+		                 .uid = first->uid,
+		                 .words = { str_text(&hands->fence) },
+		                 .fd_count = 1 };
+	int pair[2], failed;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_errno(e, ERR_AGAIN, "socketpair");
+	ask.fds = &pair[1];
+	failed = owner_ask(hands->owner_socket, &ask, &first->process, e);
+	(void)close(pair[1]);
+	if (failed)
+		(void)close(pair[0]);
+	else
+		first->control = pair[0];
+	return failed;
+}
+
+bool hand_firsts_run(struct hand_first *first)
+{
+	struct hands *hands = first->front->hands;
+	struct err e = { 0 };
+	int failed;
+
+	first->used_ms = clock_monotonic_ms();
+	if (first->control >= 0)
+		return true;
+	if (first->used_ms < first->start_ms)
+		return false;
+	first->start_ms = first->used_ms + RESTART_MS;
+	first->why[0] = '\0';
+	failed = first->is_foreign
+	             ? start_foreign(first, &e)
+	             : hand_first_start(hands->path, str_text(&hands->fence),
+	                                first->front->policy_fd, &first->pid, &first->control, &e);
+	if (failed) {
+		log_error("%s", e.text);
+		(void)snprintf(first->why, sizeof(first->why), "%.390s", e.text);
+		return false;
+	}
+	listen_to(first);
+	return true;
+}
+
+/* Without as-owner our own user reads the files, as far as access lists let it. */
+static bool is_foreign(const struct hands *hands, const struct hand_task *t)
+{
+	return t->ask.has_user && t->ask.user != geteuid() && *hands->owner_socket &&
+	       owner_is_there(hands->owner_socket);
+}
+
+struct hand_first *hand_firsts_of(struct front *f, const struct hand_task *t)
+{
+	struct hands *hands = f->hands;
+	bool foreign = is_foreign(hands, t);
+	struct hand_first *first;
+
+	LIST_FOREACH (first, &hands->firsts, next)
+		if (first->is_foreign == foreign && (!foreign || first->uid == t->ask.user))
+			return first;
+	first = xcalloc(1, sizeof(*first));
+	first->front = f;
+	first->control = -1;
+	first->process = (struct owner_process)OWNER_PROCESS_INIT;
+	first->is_foreign = foreign;
+	first->uid = foreign ? t->ask.user : geteuid();
+	LIST_INSERT_HEAD(&hands->firsts, first, next);
+	return first;
+}
+
+/* ---- ending ---- */
+
+bool hand_firsts_has_ended(const struct hand_first *first)
+{
+	siginfo_t about = { .si_pid = 0 };
+	struct pollfd end = { .fd = first->process.pidfd, .events = POLLIN };
+
+	if (first->control < 0)
+		return true;
+	if (first->is_foreign)
+		return first->process.pidfd >= 0 && poll(&end, 1, 0) > 0;
+	return waitid(P_PID, (id_t)first->pid, &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       about.si_pid == first->pid;
+}
+
+void hand_firsts_end(struct hand_first *first)
+{
+	if (first->told)
+		event_free(first->told);
+	if (first->said)
+		event_free(first->said);
+	first->told = first->said = NULL;
+	if (first->control >= 0)
+		(void)close(first->control); /* which ends one of another user */
+	first->control = -1;
+	owner_process_clear(&first->process);
+	if (first->pid) {
+		(void)kill(first->pid, SIGKILL);
+		(void)waitpid(first->pid, NULL, 0);
+	}
+	first->pid = 0;
+}
+
+static void forget(struct hand_first *first)
+{
+	hand_firsts_end(first);
+	LIST_REMOVE(first, next);
+	free(first);
+}
+
+void hand_firsts_tidy(struct front *f, bool (*is_busy)(const struct hand_first *first))
+{
+	struct hand_first *first, *after;
+	int64_t now = clock_monotonic_ms();
+
+	for (first = LIST_FIRST(&f->hands->firsts); first; first = after) {
+		after = LIST_NEXT(first, next);
+		if (first->is_foreign && now - first->used_ms >= IDLE_MS && !is_busy(first))
+			forget(first);
+	}
+}
+
+void hand_firsts_clear(struct front *f)
+{
+	struct hand_first *first, *after;
+
+	for (first = LIST_FIRST(&f->hands->firsts); first; first = after) {
+		after = LIST_NEXT(first, next);
+		forget(first);
+	}
+}
