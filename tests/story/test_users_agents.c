@@ -42,7 +42,8 @@ static void begin(void)
 	(void)snprintf(work, sizeof(work), "%s/work", home);
 	str_addf(&config,
 	         "[shared]\nagents = \"60110\"\noperators = \"60111\"\nstart_socket = \"%s\"\n"
-	         "owner_socket = \"%s\"\n[[workspace]]\nid = \"work\"\nchannel_id = \"C0WORK\"\npath = \"%s\"\n"
+	         "owner_socket = \"%s\"\n[[workspace]]\nid = \"work\"\nchannel_id = "
+	         "\"C0WORK\"\npath = \"%s\"\n"
 	         "%s",
 	         users.start_socket, users.owner_socket, work, CONFIG);
 	users_configure(&users, config.bytes);
