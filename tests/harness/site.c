@@ -200,7 +200,8 @@ void site_start(struct site *s)
 	}
 	bytes[n] = '\0';
 	says(bytes, "ready");
-	await_the_rest();
+	if (has_store())
+		await_the_rest();
 }
 
 pid_t site_start_killed_at(const struct site *s, const char *call, int n)

@@ -181,6 +181,35 @@ START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_s
 }
 END_TEST
 
+/* Its own user can do that, too. */
+START_TEST(a_hand_or_a_helper_that_is_killed_is_started_again)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
+	free(relay_end(&r));
+	ck_assert_int_eq(shell(&said, "kill -9 $(pgrep -P %d -x hand)", (int)users.owner_pid), 0);
+	(void)strcpy(id, ask(&r, "b.txt", "two\n")); /* NOLINT: it fits */
+	approve(id);
+	is_written(&r, id, "b.txt", "two\n");
+	(void)kill(users.owner_pid, SIGKILL);
+	(void)end_of(users.owner_pid);
+	users_start_owner(&users);
+	(void)strcpy(id, ask(&r, "c.txt", "three\n")); /* NOLINT: it fits */
+	approve(id);
+	is_written(&r, id, "c.txt", "three\n");
+	belongs_to(AGENT, "c.txt");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
 START_TEST(a_checkpoint_of_a_closed_home_is_taken_and_put_back)
 {
 	OWNED(str) struct str said = { 0 };
@@ -249,6 +278,7 @@ int main(void)
 	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
 	tcase_add_test(c, a_checkpoint_of_a_closed_home_is_taken_and_put_back);
 	tcase_add_test(c, without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system);
+	tcase_add_test(c, a_hand_or_a_helper_that_is_killed_is_started_again);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum {
-	RESTART_MS = 1000, /* between two starts */
+	RESTART_MS = 1000, /* between two starts; */
+	STARTS_MAX = 3, /* but one of another user is not waited for, and may be started so often */
 	IDLE_MS = 300000, /* then one of another user is ended */
 };
 
@@ -30,9 +31,9 @@ static void on_told(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	while ((got = hand_first_told(fd, &told, &pidfd)) > 0)
-		hands_take_process(first->front, first, &told, pidfd);
+		first->front->hands->heard->process(first->front, first, &told, pidfd);
 	if (got < 0)
-		hands_lose_first(first->front, first);
+		first->front->hands->heard->lost(first->front, first);
 }
 
 /* What as-owner says of it. */
@@ -50,7 +51,7 @@ static void on_said(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (e.kind == ERR_REFUSED)
 		(void)snprintf(first->why, sizeof(first->why), "%.390s", e.text);
-	hands_lose_first(first->front, first);
+	first->front->hands->heard->lost(first->front, first);
 }
 
 static void listen_to(struct hand_first *first)
@@ -97,7 +98,9 @@ bool hand_firsts_run(struct hand_first *first)
 	first->used_ms = clock_monotonic_ms();
 	if (first->control >= 0)
 		return true;
-	if (first->used_ms < first->start_ms)
+	if (first->used_ms >= first->start_ms)
+		first->starts = 0;
+	else if (!first->is_foreign || ++first->starts >= STARTS_MAX)
 		return false;
 	first->start_ms = first->used_ms + RESTART_MS;
 	first->why[0] = '\0';

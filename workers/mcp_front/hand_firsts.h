@@ -26,7 +26,17 @@ struct hand_first {
 	int control; /* -1: it does not run */
 	struct event *told;
 	int64_t start_ms; /* monotonic: when it may be started again */
+	int starts; /* before that */
 	int64_t used_ms; /* monotonic: when it last got a job */
+};
+
+/* What is done when something is heard. */
+struct hand_firsts_heard {
+	/* Which process does a job. */
+	void (*process)(struct front *f, struct hand_first *first, const struct hand_told *told,
+	                int pidfd);
+	/* It is gone, and all its jobs with it. */
+	void (*lost)(struct front *f, struct hand_first *first);
 };
 
 /* The one that does this job, which may not run yet. */
@@ -47,13 +57,5 @@ void hand_firsts_tidy(struct front *f, bool (*is_busy)(const struct hand_first *
 
 /* Ends all. */
 void hand_firsts_clear(struct front *f);
-
-/* ---- what hands.c does when something is heard ---- */
-
-/* Which process does a job. */
-void hands_take_process(struct front *f, struct hand_first *first, const struct hand_told *told,
-                        int pidfd);
-/* It is gone, and all its jobs with it. */
-void hands_lose_first(struct front *f, struct hand_first *first);
 
 #endif

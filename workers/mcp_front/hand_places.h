@@ -42,6 +42,7 @@ struct hands {
 	int at_once, big_at_once;
 	char *owner_socket; /* of as-owner; "" unless several users are served */
 	LIST_HEAD(, hand_first) firsts;
+	const struct hand_firsts_heard *heard;
 	struct event *clock;
 	bool is_soon; /* clock goes off within LOOK_SOON_MS */
 	uint32_t number;

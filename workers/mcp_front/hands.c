@@ -147,7 +147,7 @@ static void lose_first(struct front *f, struct hand_first *first)
 	}
 }
 
-void hands_lose_first(struct front *f, struct hand_first *first)
+static void on_lost(struct front *f, struct hand_first *first)
 {
 	lose_first(f, first);
 	serve(f);
@@ -164,8 +164,8 @@ static struct hand *find_hand(struct hands *hands, uint32_t number)
 }
 
 /* Learns which process does a job; ends the process if its job was given up. */
-void hands_take_process(struct front *f, struct hand_first *first, const struct hand_told *told,
-                        int pidfd)
+static void take_process(struct front *f, struct hand_first *first, const struct hand_told *told,
+                         int pidfd)
 {
 	struct hand *h = find_hand(f->hands, told->number);
 
@@ -625,6 +625,8 @@ static void read_listed(struct front *f)
 			hands->listed[hands->listed_count++] = json_text(one, "path");
 }
 
+static const struct hand_firsts_heard HEARD = { take_process, on_lost };
+
 /* Where as-owner is, if several users are served. */
 static int find_owner_socket(struct front *f, struct err *e)
 {
@@ -657,6 +659,7 @@ int hands_start(struct front *f, struct err *e)
 
 	f->hands = hands;
 	LIST_INIT(&hands->firsts);
+	hands->heard = &HEARD;
 	LIST_INIT(&hands->all);
 	hand_queue_init(&hands->queue);
 	hands->clock = evtimer_new(f->base, on_clock, f);
