@@ -19,16 +19,17 @@ enum {
 };
 
 /* One end of a line is ours, the other goes to as-owner. -1 on error, with nothing left open. */
-static int ask_owner(const char *socket, struct owner_ask *ask, struct owner_process *p,
+static int ask_owner(const char *socket, const struct owner_ask *what, struct owner_process *p,
                      struct err *e)
 {
+	struct owner_ask ask = *what;
 	int line[2], failed;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line) != 0)
 		return err_errno(e, ERR_AGAIN, "cannot make a line to a keeper");
-	ask->fds = &line[1];
-	ask->fd_count = 1;
-	failed = owner_start(socket, ask, START_MS, p, e);
+	ask.fds = &line[1];
+	ask.fd_count = 1;
+	failed = owner_start(socket, &ask, START_MS, p, e);
 	(void)close(line[1]);
 	if (failed) {
 		(void)close(line[0]);
@@ -103,10 +104,10 @@ static int hear_hello(int line, struct keeper_hello *h, struct err *e)
 int keeper_owner_hold(struct keeper *k, struct launch *l, const char *socket, uid_t uid,
                       const struct recipe *recipe, struct str *holds, struct err *e)
 {
-	struct owner_ask ask = { .kind = OWNER_KEEPER,
-		                 .uid = uid,
-		                 .workspace = recipe->workspace,
-		                 .words = { "keep" } };
+	const struct owner_ask ask = { .kind = OWNER_KEEPER,
+		                       .uid = uid,
+		                       .workspace = recipe->workspace,
+		                       .words = { "keep" } };
 	struct owner_process p;
 	struct keeper_hello h;
 	int line = ask_owner(socket, &ask, &p, e);
@@ -144,7 +145,7 @@ int keeper_owner_go(struct launch *l, const struct recipe *recipe, struct err *e
 
 int keeper_owner_sweep(const char *socket, uid_t uid, const struct keeper_rest *rest, struct err *e)
 {
-	struct owner_ask ask = { .kind = OWNER_SWEEPER, .uid = uid, .words = { "sweep" } };
+	const struct owner_ask ask = { .kind = OWNER_SWEEPER, .uid = uid, .words = { "sweep" } };
 	struct owner_process p;
 	int line = ask_owner(socket, &ask, &p, e);
 	struct pollfd end = { .fd = line, .events = POLLIN };
