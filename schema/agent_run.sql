@@ -20,6 +20,7 @@ CREATE TABLE agent_run (
   state          TEXT NOT NULL,             -- free: see agent_run_move
   pid            INTEGER CHECK (pid > 1),   -- later, once: of the agent, and of its process group
   process_start  INTEGER,                   -- later, once: its start time in /proc, which identifies it
+  uid            INTEGER CHECK (uid > 0),   -- later, once: the user as whom it runs; NULL: our own
   fence          TEXT,                      -- later, once: what holds it: landlock 7 (the ABI); NULL: nothing
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: it is to end
   stop_why       TEXT,                      -- later, once: in words

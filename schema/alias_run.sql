@@ -19,6 +19,7 @@ CREATE TABLE alias_run (
   worker_id      TEXT,                      -- later, once: worker.id of the commander that claimed it
   pid            INTEGER CHECK (pid > 1),   -- later, once: of the command's shell, and of its process group
   process_start  INTEGER,                   -- later, once: its start time in /proc, which identifies it
+  uid            INTEGER CHECK (uid > 0),   -- later, once: the user as whom it runs; NULL: our own
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: it is to end
   stopped_by     TEXT,                      -- later, once: operator.id
   outcome        TEXT CHECK (outcome IN (   -- later, once: how it ended

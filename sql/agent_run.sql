@@ -27,7 +27,7 @@ SELECT r.agent, r.protocol, r.prompt, r.stop_wanted_at, r.stop_why, s.seq AS ses
 -- Its process exists, and waits.
 -- type: :pid integer
 -- type: :process_start integer
-UPDATE agent_run SET pid = :pid, process_start = :process_start, fence = :fence
+UPDATE agent_run SET pid = :pid, process_start = :process_start, uid = :uid, fence = :fence
  WHERE seq = :seq AND state = 'starting';
 
 -- name: agent_run_running :exec
@@ -135,17 +135,17 @@ SELECT r.seq FROM agent_run AS r
 
 -- name: agent_run_fenced :many
 -- The agents of this machine that run behind a fence, and their runners, which all that an agent has
--- started stays below. runner_pid 0: it has just ended.
+-- started stays below. runner_pid 0: it has just ended. Those of other users cannot connect at all.
 SELECT r.pid, w.pid AS runner_pid
   FROM agent_run AS r
   LEFT JOIN worker AS w ON w.machine = r.machine AND w.name = 'runner-' || r.seq
                        AND w.state IN ('starting', 'ready')
  WHERE r.machine = :machine AND r.ended_at IS NULL AND r.state IN ('starting', 'running')
-   AND r.fence IS NOT NULL;
+   AND r.fence IS NOT NULL AND r.uid IS NULL;
 
 -- name: agent_run_claimed :one
 -- A run that a runner has claimed, with what is known about its process.
-SELECT r.pid, r.process_start, r.stop_wanted_at, r.stop_why, s.id AS session_id
+SELECT r.pid, r.process_start, r.uid, r.stop_wanted_at, r.stop_why, s.id AS session_id
   FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.seq = :seq AND r.state IN ('starting', 'running');
 

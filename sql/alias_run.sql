@@ -41,7 +41,8 @@ SELECT seq FROM alias_run WHERE command_seq = :command;
 -- Its process exists, and waits.
 -- type: :pid integer
 -- type: :process_start integer
-UPDATE alias_run SET pid = :pid, process_start = :process_start WHERE seq = :seq AND state = 'starting';
+UPDATE alias_run SET pid = :pid, process_start = :process_start, uid = :uid
+ WHERE seq = :seq AND state = 'starting';
 
 -- name: alias_run_running :exec
 UPDATE alias_run SET state = 'running', started_at = :now WHERE seq = :seq AND state = 'starting';
@@ -71,7 +72,7 @@ UPDATE alias_run SET state = 'ended', outcome = 'interrupted', why = :why, ended
 
 -- name: alias_run_in_hand :many
 -- Those of this machine that a commander has claimed.
-SELECT seq, worker_id, pid, process_start FROM alias_run
+SELECT seq, worker_id, pid, process_start, uid FROM alias_run
  WHERE machine = :machine AND ended_at IS NULL AND state IN ('starting', 'running') ORDER BY seq;
 
 -- name: alias_run_waiting :many

@@ -89,6 +89,7 @@ for unit in "$units"/*/*; do
 done
 systemd-analyze --man=no verify "$units"/system/* || fail "the units of the system"
 XDG_RUNTIME_DIR=$scratch systemd-analyze --man=no --user verify "$units"/user/* || fail "the units of users"
+# agent-intercom-agents starts programs that need a network, memory to execute, and whatever their users may.
 for unit in agent-intercom agent-intercom-owner; do
   systemd-analyze security --offline=true --threshold="$SECURITY" "$units/system/$unit.service" | tail -n 1 ||
     fail "the unit $unit of the system is exposed"

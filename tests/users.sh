@@ -99,7 +99,19 @@ groups=$(of_unit SupplementaryGroups | tr ' ' ,)
 install -d -m "$(of_unit StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$(of_unit StateDirectory)"
 install -d -m "$(of_unit RuntimeDirectoryMode)" -o "$user" -g "$user" "/run/$(of_unit RuntimeDirectory)"
 install -d -m 755 "/etc/$(of_unit ConfigurationDirectory)"
-printf 'http_port = 0\n' >/etc/agent-intercom/config.toml
+cat >/etc/agent-intercom/config.toml <<'CONFIG'
+http_port = 0
+[[workspace]]
+id = "coders"
+channel_id = "C0CODERS"
+path = "/home/coder/project"
+[[agent]]
+name = "script"
+protocol = "mcp"
+command = "/home/coder/script"
+[commands]
+who = "id -un; id -Gn; pwd"
+CONFIG
 start() {
   # shellcheck disable=SC2046 # words
   (cd / && umask "$(of_unit UMask)" && exec env -i PATH=/usr/bin:/bin $(of_unit Environment) \
@@ -111,11 +123,11 @@ start() {
 
 # ---- what it does with the helper's: the socket is its own, the process has two capabilities ----
 
-owner_unit=/srv/usr/lib/systemd/system/agent-intercom-owner.service
-of_owner() { sed -n "s/^$1=//p" $owner_unit; }
-of_socket() { sed -n "s/^$1=//p" /srv/usr/lib/systemd/system/agent-intercom-owner.socket; }
-rights=-all,$(of_owner AmbientCapabilities | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
-start_owner() {
+of_owner() { sed -n "s/^$1=//p" "/srv/usr/lib/systemd/system/$owner_unit.service"; }
+of_socket() { sed -n "s/^$1=//p" "/srv/usr/lib/systemd/system/$owner_unit.socket"; }
+start_owner() { # UNIT
+  owner_unit=$1
+  rights=-all,$(of_owner AmbientCapabilities | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
   # shellcheck disable=SC2046 # words
   (cd / && umask "$(of_owner UMask)" && exec env -i PATH=/usr/bin:/bin python3 -c '
 import os, pwd, socket, sys
@@ -128,11 +140,13 @@ os.set_inheritable(3, True)
 os.execvp(sys.argv[4], sys.argv[4:])' \
     "$(of_socket ListenSequentialPacket)" "$(of_socket SocketUser)" "$(of_socket SocketMode)" \
     setpriv --reuid "$(of_owner User)" --regid "$(of_owner Group)" --clear-groups --no-new-privs \
-    --inh-caps="$rights" --ambient-caps="$rights" --bounding-set="$rights" -- $(of_owner ExecStart)) 2>/srv/owner.log &
-  owner=$!
+    --inh-caps="$rights" --ambient-caps="$rights" --bounding-set="$rights" -- $(of_owner ExecStart)) 2>>/srv/owner.log &
+  owner="$owner $!"
   until_true "as-owner does not start" test -S "$(of_socket ListenSequentialPacket)"
 }
-start_owner
+owner=
+start_owner agent-intercom-owner
+start_owner agent-intercom-agents
 start
 cat /srv/ready
 [ "$(stat -c '%a %U %G' /run/agent-intercom/mcp.sock)" = "660 agent-intercom agent-intercom-agents" ] || fail "mcp.sock"
@@ -221,7 +235,7 @@ cannot "end the service" kill "$service"
 cannot "remove a socket" rm -f /run/agent-intercom/mcp.sock
 cannot "make a file beside the sockets" touch /run/agent-intercom/x
 cannot "ask as-owner" python3 -c 'import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect("/run/agent-intercom-owner.sock")'
-cannot "end as-owner" kill "$owner"
+cannot "end as-owner" sh -c "kill $owner"
 cannot "become the service" setpriv --reuid agent-intercom true
 cannot "join the operators" setpriv --groups agent-intercom-operators true
 
@@ -248,6 +262,21 @@ as ann agent-intercom-ctl reject "$(as ann agent-intercom-ctl sql 'SELECT id FRO
 until_true "dora's agent is not told" grep -q 'rejected' /srv/said.dora
 touch /srv/dora.done
 wait "$dora" || true
+
+echo "== what ann starts in coder's closed home runs as coder, and ends when she says so"
+as ann agent-intercom-ctl --text run who --workspace /home/coder/project >/srv/said || fail "run: $(cat /srv/said)"
+grep -qx coder /srv/said || fail "the command did not run as coder: $(cat /srv/said)"
+as coder sh -c 'printf "#!/bin/sh\nid -un >started\nsetsid -f sleep 4321\nexec sleep 4321\n" >/home/coder/script &&
+  chmod 700 /home/coder/script'
+as ann agent-intercom-ctl session start 'do it' --agent script --workspace coders >/srv/said || fail "$(cat /srv/said)"
+until_true "the agent does not start" test -s /home/coder/project/started
+[ "$(stat -c %U /home/coder/project/started)" = coder ] || fail "the agent runs as somebody else"
+run_state() { [ "$(as ann agent-intercom-ctl sql 'SELECT state FROM agent_run')" = "$1" ]; }
+until_true "the agent does not run" run_state running
+as ann agent-intercom-ctl session stop "$(as ann agent-intercom-ctl sql \
+  "SELECT id FROM session WHERE origin = 'started'")" >/dev/null
+until_true "the agent is not stopped" run_state ended
+pgrep -u coder -f 'sleep 4321' && fail "something of the agent is left"
 
 echo "== over HTTP the same users are served"
 url=$(sed -n 's|.*\(http://[0-9.:]*\)/mcp.*|\1/health|p' /srv/ready)

@@ -462,6 +462,26 @@ static void check_owner(struct doctor *d)
 		            str_text(&socket));
 }
 
+/* The same of agents and commands. */
+static void check_starter(struct doctor *d)
+{
+	OWNED(str) struct str socket = { 0 };
+
+	if (!d->store.db || !is_shared(d) ||
+	    setting_get(&d->store, "shared.start_socket", &socket, NULL) < 0)
+		return;
+	if (owner_is_there(str_text(&socket)))
+		doctor_tell(d, OK, "starts",
+		            "agents and commands run as the owners of their workspaces, by "
+		            "as-owner at %s",
+		            socket.bytes);
+	else
+		doctor_tell(d, WARN, "starts",
+		            "as-owner is not there (%s): agents and commands are not started; "
+		            "start agent-intercom-agents.socket",
+		            str_text(&socket));
+}
+
 static bool is_wanted(struct doctor *d, int child)
 {
 	if (child == CHILD_DESK)
@@ -569,6 +589,7 @@ static void check_system(struct doctor *d)
 			check_instance(d);
 			check_running(d);
 			check_owner(d);
+			check_starter(d);
 		}
 	}
 	check_port(d);

@@ -139,6 +139,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                     'a system that serves several users starts no agents and no commands: they would '
                     || 'run as its own user, who may do everything', NULL
               WHERE EXISTS (SELECT 1 FROM setting WHERE name = 'shared.directory' AND value <> '')
+                AND NOT EXISTS (SELECT 1 FROM setting WHERE name = 'shared.starts' AND value = 'true')
                 AND (NEW.verb = 'run' OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
                      OR (NEW.verb = 'resume' AND EXISTS (SELECT 1 FROM session WHERE id = NEW.session_id
                                                             AND origin = 'started')))

@@ -84,6 +84,7 @@ CREATE TABLE agent_run (
   state          TEXT NOT NULL,
   pid            INTEGER CHECK (pid > 1),
   process_start  INTEGER,
+  uid            INTEGER CHECK (uid > 0),
   fence          TEXT,
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'),
   stop_why       TEXT,
@@ -188,6 +189,7 @@ CREATE TABLE alias_run (
   worker_id      TEXT,
   pid            INTEGER CHECK (pid > 1),
   process_start  INTEGER,
+  uid            INTEGER CHECK (uid > 0),
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'),
   stopped_by     TEXT,
   outcome        TEXT CHECK (outcome IN (

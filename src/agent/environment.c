@@ -13,6 +13,9 @@ static const char *const EVERY_AGENT[] = {
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TERM", "TZ", "TMPDIR", "XDG_*",
 };
 
+/* What is the machine's, and not a user's. */
+static const char *const LOCALE[] = { "LANG", "LC_*", "TZ" };
+
 static const char NEVER[] = "SLACK_";
 
 static bool is_never(const char *variable)
@@ -75,14 +78,41 @@ static void pass(struct environment *e, char *const *from, const char *name)
 
 void environment_pass(struct environment *e, char *const *from, const char *json)
 {
+	for (size_t i = 0; i < COUNT(EVERY_AGENT); i++)
+		pass(e, from, EVERY_AGENT[i]);
+	environment_pass_named(e, from, json);
+}
+
+static bool is_every_agents(const char *variable)
+{
+	for (size_t i = 0; i < COUNT(EVERY_AGENT); i++)
+		if (is_meant(variable, EVERY_AGENT[i]))
+			return true;
+	return false;
+}
+
+void environment_pass_named(struct environment *e, char *const *from, const char *json)
+{
 	OWNED(cJSON_ptr) cJSON *names = cJSON_Parse(json);
 	const cJSON *name;
 
-	for (size_t i = 0; i < COUNT(EVERY_AGENT); i++)
-		pass(e, from, EVERY_AGENT[i]);
 	cJSON_ArrayForEach (name, names)
-		if (cJSON_IsString(name))
-			pass(e, from, name->valuestring);
+		for (size_t i = 0; cJSON_IsString(name) && from[i]; i++)
+			if (is_meant(from[i], name->valuestring) && !is_never(from[i]) &&
+			    !is_every_agents(from[i]))
+				put(e, xstrdup(from[i]));
+}
+
+void environment_add(struct environment *e, const struct environment *more)
+{
+	for (size_t i = 0; i < more->count; i++)
+		put(e, xstrdup(more->variables[i]));
+}
+
+void environment_pass_locale(struct environment *e, char *const *from)
+{
+	for (size_t i = 0; i < COUNT(LOCALE); i++)
+		pass(e, from, LOCALE[i]);
 }
 
 void environment_clear(struct environment *e)

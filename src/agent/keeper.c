@@ -2,6 +2,7 @@
 
 #include "group.h"
 #include "io.h"
+#include "keep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +18,9 @@
 
 enum {
 	LINE = STDERR_FILENO + 1, /* the keeper has its end of the line here */
-	REAP_MS = 1000, /* how often it reaps what has ended meanwhile */
 	START_MS = 10000, /* to make a process */
 	PASSED = 5, /* descriptors: out, err, ended, go, failed */
+	SIGNAL_BITS = 0x7f, /* of a status as waitpid(2) has it */
 };
 
 /* What the keeper says first: its program waits, or why it cannot. */
@@ -53,25 +54,6 @@ static bool send_hello(const struct hello *h, const struct launch *l)
 	return sendmsg(LINE, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(copy);
 }
 
-/* Until we are told to end it, or nobody is there to tell us. The program stays a zombie, so that
- * its group keeps its number. */
-static void watch(pid_t pid, int ended)
-{
-	struct pollfd fds[] = { { .fd = LINE, .events = POLLIN },
-		                { .fd = ended, .events = POLLIN } };
-	siginfo_t info = { 0 };
-
-	while (poll(fds, COUNT(fds), REAP_MS) < 0 || fds[0].revents == 0) {
-		group_reap(pid);
-		if (fds[1].fd < 0 || fds[1].revents == 0)
-			continue;
-		fds[1].fd = -1;
-		fds[1].revents = 0;
-		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0)
-			(void)!write(LINE, &info, sizeof(info));
-	}
-}
-
 __attribute__((noreturn)) static void keep(int line, const struct launch_plan *plan)
 {
 	struct launch l = LAUNCH_INIT;
@@ -91,10 +73,7 @@ __attribute__((noreturn)) static void keep(int line, const struct launch_plan *p
 		_exit(127); /* and the program with us */
 	l.ended = -1;
 	launch_clear(&l);
-	watch(h.pid, ended);
-	(void)kill(-h.pid, SIGKILL);
-	(void)waitpid(h.pid, NULL, 0);
-	_exit(group_end_adopted() ? 1 : 0);
+	keep_to_end(LINE, h.pid, ended);
 }
 
 /* ---- in our process ---- */
@@ -179,8 +158,19 @@ bool keeper_has_status(struct keeper *k, int *ret_status)
 
 	if (k->line < 0 || read(k->line, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return false;
-	*ret_status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status;
+	*ret_status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8
+	                                         : info.si_status & SIGNAL_BITS;
 	return true;
+}
+
+void keeper_signal(const struct keeper *k, pid_t pid, int number)
+{
+	const unsigned char byte = (unsigned char)number;
+
+	if (!k->is_owners && pid > 1)
+		(void)kill(-pid, number);
+	else if (k->line >= 0)
+		(void)send(k->line, &byte, sizeof(byte), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void keeper_release(struct keeper *k)
@@ -190,7 +180,11 @@ void keeper_release(struct keeper *k)
 
 bool keeper_reap(struct keeper *k)
 {
-	if (k->pid && waitpid(k->pid, NULL, WNOHANG) != 0)
+	struct pollfd end = { .fd = k->ended, .events = POLLIN };
+
+	if (k->is_owners && poll(&end, 1, 0) > 0)
+		k->pid = 0;
+	if (!k->is_owners && k->pid && waitpid(k->pid, NULL, WNOHANG) != 0)
 		k->pid = 0;
 	return k->pid == 0;
 }

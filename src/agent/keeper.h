@@ -8,12 +8,15 @@
 #include "launch.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct keeper {
-	pid_t pid; /* our child; 0: none */
+	pid_t pid; /* our child, unless is_owners; 0: none */
 	int line; /* to it, non-blocking: readable when the program has ended; -1: closed */
 	int ended; /* pidfd: readable when the keeper has ended; -1: closed */
+	bool is_owners; /* it runs as another user, by as-owner: keeper_owner.h */
+	int64_t started; /* group_started of such a one */
 };
 
 #define KEEPER_INIT                                                                                \
@@ -24,6 +27,8 @@ struct keeper {
 /* As launch_hold, in a keeper. The process is the keeper's child, not ours. If launch_go fails,
  * keeper_release and keeper_reap. */
 int keeper_hold(struct keeper *k, struct launch *l, const struct launch_plan *plan, struct err *e);
+/* Sends a signal (SIGTERM, SIGCONT or SIGKILL) to the group of its program. */
+void keeper_signal(const struct keeper *k, pid_t pid, int number);
 /* Whether the program has ended: *ret_status is as waitpid(2) says. Until keeper_release nobody
  * gets its pid. */
 bool keeper_has_status(struct keeper *k, int *ret_status);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,7 +96,7 @@ __attribute__((noreturn)) static void become(const struct launch_plan *plan, con
 	forget_signals();
 	if (read(GO, &byte, sizeof(byte)) != sizeof(byte))
 		_exit(127);
-	if (chdir(plan->directory) != 0)
+	if (plan->directory && chdir(plan->directory) != 0)
 		fail(FAILED, STEP_DIRECTORY);
 	if (plan->enter && plan->enter(plan->entering) != 0)
 		fail(FAILED, STEP_ENTER);
@@ -106,9 +107,9 @@ __attribute__((noreturn)) static void become(const struct launch_plan *plan, con
 
 /* ---- in our process ---- */
 
-static int open_pipes(const struct launch_plan *plan, struct ends *p, struct err *e)
+static int open_pipes(bool talks, struct ends *p, struct err *e)
 {
-	if ((!plan->talks || pipe2(p->in, O_CLOEXEC) == 0) && pipe2(p->out, O_CLOEXEC) == 0 &&
+	if ((!talks || pipe2(p->in, O_CLOEXEC) == 0) && pipe2(p->out, O_CLOEXEC) == 0 &&
 	    pipe2(p->err, O_CLOEXEC) == 0 && pipe2(p->go, O_CLOEXEC) == 0 &&
 	    pipe2(p->failed, O_CLOEXEC) == 0)
 		return 0;
@@ -139,27 +140,31 @@ static void keep(struct launch *l, struct ends *p)
 
 static void end(struct launch *l)
 {
-	(void)kill(l->pid, SIGKILL);
-	(void)waitpid(l->pid, NULL, 0);
+	if (!l->is_anothers) {
+		(void)kill(l->pid, SIGKILL);
+		(void)waitpid(l->pid, NULL, 0);
+	}
 	l->pid = 0;
 	launch_clear(l);
 }
 
-int launch_hold(struct launch *l, const struct launch_plan *plan, struct err *e)
+static int make_process(struct launch *l, const struct ends *p, const struct launch_plan *plan,
+                        struct err *e)
 {
-	OWNED(ends) struct ends p = ENDS_INIT;
 	pid_t us = getpid();
 
-	if (open_pipes(plan, &p, e))
-		return -1;
 	l->pid = fork();
 	if (l->pid == 0)
-		become(plan, &p, us);
+		become(plan, p, us);
 	if (l->pid < 0) {
 		l->pid = 0;
 		return err_errno(e, ERR_AGAIN, "cannot make a process for the agent");
 	}
-	keep(l, &p);
+	return 0;
+}
+
+static int watch(struct launch *l, struct err *e)
+{
 	l->started = group_started(l->pid);
 	l->ended = pidfd_open(l->pid, 0);
 	if (l->ended >= 0)
@@ -167,6 +172,61 @@ int launch_hold(struct launch *l, const struct launch_plan *plan, struct err *e)
 	(void)err_errno(e, ERR_AGAIN, "cannot watch the agent's process");
 	end(l);
 	return -1;
+}
+
+int launch_hold(struct launch *l, const struct launch_plan *plan, struct err *e)
+{
+	OWNED(ends) struct ends p = ENDS_INIT;
+
+	if (open_pipes(plan->talks, &p, e) || make_process(l, &p, plan, e))
+		return -1;
+	keep(l, &p);
+	return watch(l, e);
+}
+
+/* Whoever has one of them as /dev/stdout opens it anew, which its mode must allow; to find it, they
+ * need the right to trace a process that has it. */
+static void open_for_all(int fd)
+{
+	enum { READ_AND_WRITE = 0666 };
+
+	(void)fchmod(fd, READ_AND_WRITE);
+}
+
+int launch_offer(struct launch *l, bool talks, int theirs[LAUNCH_ENDS], struct err *e)
+{
+	OWNED(ends) struct ends p = ENDS_INIT;
+
+	if (open_pipes(talks, &p, e))
+		return -1;
+	if (!talks)
+		p.in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (p.in[0] < 0)
+		return err_errno(e, ERR_AGAIN, "cannot open /dev/null");
+	if (talks)
+		open_for_all(p.in[0]);
+	open_for_all(p.out[1]);
+	open_for_all(p.err[1]);
+	l->is_anothers = true;
+	keep(l, &p);
+	theirs[0] = take(&p.in[0]);
+	theirs[1] = take(&p.out[1]);
+	theirs[2] = take(&p.err[1]);
+	theirs[3] = take(&p.go[0]);
+	theirs[4] = take(&p.failed[1]);
+	return 0;
+}
+
+int launch_take(struct launch *l, const int theirs[LAUNCH_ENDS], const struct launch_plan *plan,
+                struct err *e)
+{
+	const struct ends p = { .in = { theirs[0], -1 },
+		                .out = { -1, theirs[1] },
+		                .err = { -1, theirs[2] },
+		                .go = { theirs[3], -1 },
+		                .failed = { -1, theirs[4] } };
+
+	return make_process(l, &p, plan, e) ? -1 : watch(l, e);
 }
 
 static int tell(const struct launch_plan *plan, const struct failure *f, struct err *e)

@@ -16,7 +16,7 @@
 struct launch_plan {
 	char *const *argv; /* argv[0]: a path, or a name in the environment's PATH */
 	char *const *environment;
-	const char *directory;
+	const char *directory; /* NULL: the working directory */
 	/* Called in the new process last, before the program; not 0: it is not started, and errno
 	 * says why. NULL: nothing is called. */
 	int (*enter)(const void *entering);
@@ -30,6 +30,7 @@ struct launch {
 	int in, out, err; /* our ends of its pipes: non-blocking; -1: closed */
 	int ended; /* pidfd: readable once the process has ended */
 	int go, failed; /* pipes of the two steps */
+	bool is_anothers; /* another process has started it: only that ends and reaps it */
 };
 
 #define LAUNCH_INIT                                                                                \
@@ -42,6 +43,17 @@ int launch_hold(struct launch *l, const struct launch_plan *plan, struct err *e)
 /* 0: the agent runs. -1 (ERR_INPUT: do not retry): it cannot be started; e names the path and the
  * reason, and the process is gone. */
 int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e);
+
+/* The ends of its pipes that the agent's process has: stdin, stdout, stderr, and those of the two
+ * steps. */
+enum { LAUNCH_ENDS = 5 };
+
+/* The same in two processes. Ours makes the pipes, keeps its ends in l and gets the others, which
+ * it sends and closes; launch_go then is ours, too. */
+int launch_offer(struct launch *l, bool talks, int theirs[LAUNCH_ENDS], struct err *e);
+/* The other one makes the process with them, which dies with it; the ends stay open. */
+int launch_take(struct launch *l, const int theirs[LAUNCH_ENDS], const struct launch_plan *plan,
+                struct err *e);
 /* Closes what is open. Does not end the process. */
 void launch_clear(struct launch *l);
 

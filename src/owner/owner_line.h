@@ -33,6 +33,8 @@ enum {
 enum owner_kind {
 	OWNER_READER, /* hand: reads files for mcp-front; no workspace: it is told one with each job
 	               */
+	OWNER_KEEPER, /* keeper: keeps an agent or a command in the workspace (keeper_line.h) */
+	OWNER_SWEEPER, /* keeper: kills what is left of one; no workspace */
 	OWNER_FILER, /* filer: changes files in the workspace; the asker, and a lock that it holds
 	              */
 	OWNER_KINDS

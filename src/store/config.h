@@ -194,7 +194,7 @@ struct config {
 	struct {
 		char *directory; /* absolute; "": the system serves its own user only */
 		char *agents, *operators; /* groups */
-		char *owner_socket;
+		char *owner_socket, *start_socket;
 	} shared;
 	struct {
 		int format; /* enum config_log_format */

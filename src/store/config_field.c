@@ -351,6 +351,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .preset = "/run/agent-intercom-owner.sock",
 	  .comment = "where as-owner listens: with it, files are read and written by processes of "
 	             "their workspace's owner; without it, our own user needs access to them" },
+	{ "shared.start_socket", KIND_TEXT, AT(shared.start_socket),
+	  .preset = "/run/agent-intercom-agents.sock", .rule = &CONFIG_NOT_EMPTY,
+	  .comment = "where as-owner listens that starts agents and commands as the owners of "
+	             "their workspaces; nothing is started there while that is missing" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },

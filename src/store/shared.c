@@ -40,6 +40,25 @@ int shared_group(struct store *st, const char *setting, gid_t *ret, struct err *
 	return group_id_find(str_text(&name), ret, e) ? err_prefix(e, "%s", setting) : 0;
 }
 
+const char SHARED_STARTS_NOTHING[] =
+    "a system that serves several users starts no agents and no commands: they would run as its "
+    "own user, who may do everything";
+
+int shared_start_socket(struct store *st, struct str *out, struct err *e)
+{
+	OWNED(str) struct str directory = { 0 };
+	int got = setting_get(st, DIRECTORY, &directory, e);
+
+	if (got < 0 || !directory.length)
+		return got < 0 ? -1 : 0;
+	if (setting_get(st, "shared.start_socket", out, e) < 0)
+		return -1;
+	if (access(str_text(out), W_OK) == 0)
+		return 1;
+	return err_set(e, ERR_INPUT, "%s; what starts them as others does not run (%s)",
+	               SHARED_STARTS_NOTHING, str_text(out));
+}
+
 /* Made under another name: what has its own name always says who may connect, and who connects
  * there finds somebody who listens. */
 static int make(int fd, int dir, const char *name, const struct shared_door *door)

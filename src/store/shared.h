@@ -5,6 +5,7 @@
 
 #include "err.h"
 #include "store.h"
+#include "str.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -15,6 +16,13 @@ int shared_open(struct store *st, int *ret_fd, struct err *e);
 
 /* The group that a setting (shared.agents, shared.operators) names. 0 or -1. */
 int shared_group(struct store *st, const char *setting, gid_t *ret, struct err *e);
+
+/* Where as-owner listens that starts agents and commands as the owners of their workspaces. 1; 0:
+ * the system serves its own user only, and starts them itself; -1: ERR_INPUT also where it is
+ * missing. */
+int shared_start_socket(struct store *st, struct str *out, struct err *e);
+/* Why nothing is started where it is missing, as the rule of `command` says it. */
+extern const char SHARED_STARTS_NOTHING[];
 
 /* Who may connect to a socket of this type: the group, or everybody. */
 struct shared_door {

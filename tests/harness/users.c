@@ -77,9 +77,11 @@ struct users users_make(const char *more)
 	(void)snprintf(path, sizeof(path), "%s/etc/agent-intercom", u.base);
 	make(path, 0700, SERVICE);
 	(void)snprintf(u.owner_socket, sizeof(u.owner_socket), "%s/owner.sock", u.base);
+	(void)snprintf(u.start_socket, sizeof(u.start_socket), "%s/start.sock", u.base);
 	str_addf(&config,
-	         "[shared]\nagents = \"%d\"\noperators = \"%d\"\nowner_socket = \"%s\"\n%s", AGENTS,
-	         OPERATORS, u.owner_socket, more);
+	         "[shared]\nagents = \"%d\"\noperators = \"%d\"\nowner_socket = \"%s\"\n"
+	         "start_socket = \"%s\"\n%s",
+	         AGENTS, OPERATORS, u.owner_socket, u.start_socket, more);
 	users_configure(&u, config.bytes);
 	return u;
 }
@@ -278,26 +280,27 @@ void users_start(struct users *u)
 
 /* ---- as-owner ---- */
 
-static int listen_for_owner(struct users *u)
+static int listen_for_owner(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
-	(void)unlink(u->owner_socket);
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", u->owner_socket);
+	(void)unlink(path);
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
 	ck_assert_msg(fd >= 0 && bind(fd, (const struct sockaddr *)&a, sizeof(a)) == 0 &&
-	                  listen(fd, 100) == 0 && chmod(u->owner_socket, 0600) == 0 &&
-	                  chown(u->owner_socket, USER_IDS[SERVICE], 0) == 0,
-	              "cannot listen on %s", u->owner_socket);
+	                  listen(fd, 100) == 0 && chmod(path, 0600) == 0 &&
+	                  chown(path, USER_IDS[SERVICE], 0) == 0,
+	              "cannot listen on %s", path);
 	return fd;
 }
 
-void users_start_owner(struct users *u)
+static pid_t start_owner(const struct users *u, const char *path, const char *kinds)
 {
 	static const char RIGHTS[] = "-all,+setuid,+setgid";
 	char program[PROGRAM_BYTES];
 	struct words w = { .count = 0 };
-	int listener = listen_for_owner(u);
+	int listener = listen_for_owner(path);
+	pid_t pid;
 
 	test_program("as-owner", program);
 	add(&w, "setpriv");
@@ -310,9 +313,10 @@ void users_start_owner(struct users *u)
 	add(&w, "--service=60101");
 	add(&w, "--agents=60110");
 	add(&w, "--operators=60111");
-	u->owner_pid = fork();
-	ck_assert_int_ge(u->owner_pid, 0);
-	if (u->owner_pid == 0) {
+	add_made(&w, "--starts=%s", kinds);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (listener != 3)
 			(void)dup2(listener, 3);
@@ -320,15 +324,37 @@ void users_start_owner(struct users *u)
 		_exit(127);
 	}
 	(void)close(listener);
+	return pid;
+}
+
+void users_start_owner(struct users *u)
+{
+	(void)snprintf(u->owner_socket, sizeof(u->owner_socket), "%s/owner.sock", u->base);
+	u->owner_pid = start_owner(u, u->owner_socket, "files");
+}
+
+void users_start_starter(struct users *u)
+{
+	u->starter_pid = start_owner(u, u->start_socket, "agents");
+}
+
+static int stop_owner(pid_t *pid)
+{
+	pid_t stopped = *pid;
+
+	*pid = 0;
+	(void)kill(stopped, SIGTERM);
+	return end_of(stopped);
 }
 
 int users_stop_owner(struct users *u)
 {
-	pid_t pid = u->owner_pid;
+	return stop_owner(&u->owner_pid);
+}
 
-	u->owner_pid = 0;
-	(void)kill(pid, SIGTERM);
-	return end_of(pid);
+int users_stop_starter(struct users *u)
+{
+	return stop_owner(&u->starter_pid);
 }
 
 int users_stop(struct users *u)

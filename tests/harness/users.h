@@ -22,6 +22,8 @@ struct users {
 	int port;
 	pid_t pid; /* of the supervisor, 0 while it does not run */
 	pid_t owner_pid; /* of as-owner */
+	char start_socket[80]; /* shared.start_socket: of the as-owner that starts agents, */
+	pid_t starter_pid; /* if it was started */
 };
 
 /* Makes the folders; more: lines of the service's config.toml. */
@@ -33,6 +35,9 @@ bool users_have_accounts(const struct users *u);
 void users_start_owner(struct users *u);
 /* SIGTERM; its exit status. */
 int users_stop_owner(struct users *u);
+/* The same of the as-owner that starts agents and commands. */
+void users_start_starter(struct users *u);
+int users_stop_starter(struct users *u);
 /* Writes its whole config.toml, but for http_port, which is as it was. */
 void users_configure(const struct users *u, const char *lines);
 /* Starts the system, and waits until it is ready. */

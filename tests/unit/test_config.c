@@ -179,6 +179,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "shared.directory||default\nshared.agents|agent-intercom-agents|default\n"
 	    "shared.operators|agent-intercom-operators|default\n"
 	    "shared.owner_socket|/run/agent-intercom-owner.sock|default\n"
+	    "shared.start_socket|/run/agent-intercom-agents.sock|default\n"
 	    "log.format|text|default\nlog.level|info|default\nworkspaces.allow|any|"
 	    "default\ncommands|{}|default\n"
 	    "workspace|[]|default\n",

@@ -13,6 +13,7 @@ struct parties {
 	uid_t service; /* whose processes may ask */
 	gid_t agents; /* the group of those as whom something may run */
 	const char *agents_name;
+	bool starts_agents; /* the kinds that it starts: is_agents */
 	gid_t operators; /* what is started is never in this group; (gid_t)-1: there is none */
 };
 
@@ -20,6 +21,8 @@ struct parties {
 struct wish_kind {
 	const char *program; /* beside as-owner */
 	size_t fd_count; /* descriptors of the asker */
+	bool is_agents; /* it starts what an agent or an operator orders, and not only our own
+	                   program: as-owner of --starts agents */
 	bool has_workspace; /* it gets the open workspace, which must be the user's */
 	bool (*has_words)(const char *const *words); /* whether they are its arguments */
 };

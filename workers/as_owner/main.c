@@ -10,7 +10,10 @@
  * Reads:   the user database
  * Writes:  nothing
  * Outside: the socket that systemd hands over (descriptor 3), and the processes
- * Arguments: --service USER --agents GROUP [--operators GROUP]
+ * Arguments: --service USER --agents GROUP [--operators GROUP] [--starts files|agents]
+ *
+ * Two of them run, since what is started is confined by the unit, too: one for file work (files),
+ * which needs no network and executes nothing but our own programs; one for agents and commands.
  *
  * It cannot signal what it has started, which ends when the asker closes its socket to it. If
  * as-owner is killed, its children go on; the next one does not know of them. */
@@ -164,6 +167,8 @@ static void take_wish(struct owner *o, struct caller *c)
 	if (n == 0)
 		return;
 	why = n < 0 ? "that is no wish" : wish_read(bytes, (size_t)n, fds, fd_count, &w);
+	if (!why && WISH_KINDS[w.kind].is_agents != o->who.starts_agents)
+		why = "that is started by the other as-owner";
 	if (why)
 		refuse(c, why);
 	else
@@ -289,6 +294,15 @@ static bool find_group(const char *name, gid_t *ret)
 	return false;
 }
 
+static bool find_kinds(const char *name, bool *ret_agents)
+{
+	*ret_agents = strcmp(name, "agents") == 0;
+	if (*ret_agents || strcmp(name, "files") == 0)
+		return true;
+	log_error("--starts takes files or agents");
+	return false;
+}
+
 /* EX_OK, or why not. */
 static int read_arguments(struct owner *o, int argc, char **argv)
 {
@@ -296,6 +310,7 @@ static int read_arguments(struct owner *o, int argc, char **argv)
 		{ "service", required_argument, NULL, 's' },
 		{ "agents", required_argument, NULL, 'a' },
 		{ "operators", required_argument, NULL, 'o' },
+		{ "starts", required_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int option;
@@ -306,6 +321,7 @@ static int read_arguments(struct owner *o, int argc, char **argv)
 		bool good = option == 's'   ? find_user(optarg, &o->who.service)
 		            : option == 'a' ? find_group(optarg, &o->who.agents)
 		            : option == 'o' ? find_group(optarg, &o->who.operators)
+		            : option == 't' ? find_kinds(optarg, &o->who.starts_agents)
 		                            : false;
 
 		if (option == '?')
@@ -317,7 +333,8 @@ static int read_arguments(struct owner *o, int argc, char **argv)
 	}
 	if (o->who.service != (uid_t)-1 && o->who.agents != (gid_t)-1 && optind == argc)
 		return EX_OK;
-	log_error("usage: as-owner --service USER --agents GROUP [--operators GROUP]");
+	log_error("usage: as-owner --service USER --agents GROUP [--operators GROUP] "
+	          "[--starts files|agents]");
 	return EX_USAGE;
 }
 

@@ -13,8 +13,27 @@ static bool is_fence(const char *const *words)
 	        strcmp(words[0], "off") == 0);
 }
 
+static bool is_keep(const char *const *words)
+{
+	return words[0] && !words[1] && strcmp(words[0], "keep") == 0;
+}
+
+static bool is_sweep(const char *const *words)
+{
+	return words[0] && !words[1] && strcmp(words[0], "sweep") == 0;
+}
+
 const struct wish_kind WISH_KINDS[OWNER_KINDS] = {
 	[OWNER_READER] = { .program = "hand", .fd_count = 1, .has_words = is_fence },
+	[OWNER_KEEPER] = { .program = "keeper",
+	                   .fd_count = 1,
+	                   .is_agents = true,
+	                   .has_workspace = true,
+	                   .has_words = is_keep },
+	[OWNER_SWEEPER] = { .program = "keeper",
+	                    .fd_count = 1,
+	                    .is_agents = true,
+	                    .has_words = is_sweep },
 	[OWNER_FILER] = { .program = "filer",
 	                  .fd_count = 2,
 	                  .has_workspace = true,

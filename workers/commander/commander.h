@@ -12,7 +12,7 @@
 
 #include "capture.h"
 #include "err.h"
-#include "keeper.h"
+#include "keeper_owner.h"
 #include "sql/alias_run.h"
 #include "str.h"
 #include "worker.h"
@@ -44,6 +44,7 @@ struct job {
 	int64_t due_ms; /* monotonic: when the next phase begins; INT64_MAX: not by the clock */
 	struct alias_run_row row; /* as it was claimed */
 	struct keeper keeper;
+	uid_t uid; /* whose process it is; 0: our own */
 	struct launch process;
 	struct capture output;
 	bool has_begun; /* its process became the command */
@@ -62,6 +63,7 @@ struct commander {
 	struct job jobs[COMMANDER_JOBS];
 	int epoll;
 	int64_t timeout_ms; /* of the setting, as the last run began */
+	struct str start_socket; /* by whom commands of other users are started; "": none are */
 	bool lost_keeper; /* one was killed: what it kept is our child */
 	int64_t look_ms; /* monotonic: when rows are looked at, at the latest */
 	bool leaving;
@@ -98,6 +100,9 @@ int rows_show(struct commander *c, struct job *j, struct err *e);
 int rows_settle(struct commander *c, struct job *j, struct err *e);
 /* The system stops: those that wait do not begin. */
 int rows_end_waiting(struct commander *c, struct err *e);
+/* Has all killed that is left of a run of another user whose keeper is gone, or hangs. */
+void rows_sweep(struct commander *c, uid_t uid, struct keeper_rest *rest, const char *worker_id,
+                int64_t seq);
 /* The variable and its value that mark the processes of a run. */
 void rows_mark(const char *worker_id, int64_t seq, char out[COMMANDER_MARK_BYTES]);
 

@@ -7,7 +7,11 @@
 #include "group.h"
 #include "io.h"
 #include "log.h"
+#include "owner_of.h"
+#include "recipe.h"
 #include "setting.h"
+#include "shared.h"
+#include "workspace_owner.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -41,25 +45,59 @@ static void make_environment(const struct commander *c, const struct job *j,
 {
 	char mark[COMMANDER_MARK_BYTES];
 
-	environment_pass(out, environ, "[]");
 	environment_set(out, "NO_COLOR", "1");
 	environment_set(out, "INTERCOM_WORKSPACE_ROOT", j->row.workspace_root);
 	rows_mark(c->w.id.text, j->row.seq, mark);
 	environment_set(out, COMMANDER_MARK, mark + sizeof(COMMANDER_MARK));
 }
 
+/* As the owner of the workspace. */
+static int start_as_owner(struct commander *c, struct job *j, const struct recipe *recipe,
+                          struct err *e)
+{
+	OWNED(str) struct str holds = { 0 };
+	struct store *st = &c->w.store;
+	const char *workspace = recipe->workspace;
+	int known = workspace_owner_now(st, c->w.machine, workspace, &j->uid, e);
+
+	return known < 0 || (!known && owner_of(workspace, &j->uid, e)) ||
+	               keeper_owner_hold(&j->keeper, &j->process, str_text(&c->start_socket),
+	                                 j->uid, recipe, &holds, e) ||
+	               workspace_owner_meet(st, c->w.machine, workspace, j->uid, e) ||
+	               rows_process(c, j, e) || keeper_owner_go(&j->process, recipe, e)
+	           ? -1
+	           : 0;
+}
+
+static int start_as_us(struct commander *c, struct job *j, const struct recipe *recipe,
+                       struct err *e)
+{
+	OWNED(made) struct made made = { .plan = { .argv = NULL } };
+
+	return recipe_follow(recipe, &made, e) ||
+	               keeper_hold(&j->keeper, &j->process, &made.plan, e) ||
+	               rows_process(c, j, e) || launch_go(&j->process, &made.plan, e)
+	           ? -1
+	           : 0;
+}
+
 static int start(struct commander *c, struct job *j, struct err *e)
 {
-	static char shell[] = "/bin/sh", flag[] = "-c";
-	OWNED(environment) struct environment environment = { 0 };
-	OWNED(char_ptr) char *line = xstrdup(j->row.command);
-	char *argv[] = { shell, flag, line, NULL };
-	struct launch_plan plan = { .argv = argv, .directory = j->row.workspace_root };
+	OWNED(recipe)
+	struct recipe recipe = { .command = xstrdup("/bin/sh"),
+		                 .workspace = xstrdup(j->row.workspace_root) };
+	int shared;
 
-	make_environment(c, j, &environment);
-	plan.environment = environment.variables;
-	if (keeper_hold(&j->keeper, &j->process, &plan, e) || rows_process(c, j, e) ||
-	    launch_go(&j->process, &plan, e))
+	str_reset(&c->start_socket);
+	shared = shared_start_socket(&c->w.store, &c->start_socket, e);
+	if (shared < 0)
+		return -1;
+	texts_add(&recipe.arguments, "-c");
+	texts_add(&recipe.arguments, j->row.command);
+	if (shared)
+		environment_pass_locale(&recipe.set, environ);
+	make_environment(c, j, &recipe.set);
+	if (shared ? start_as_owner(c, j, &recipe, e) : start_as_us(c, j, &recipe, e))
 		return -1;
 	j->has_begun = true;
 	watch(c, j->process.out);
@@ -125,9 +163,20 @@ void job_end(struct job *j, enum alias_run_outcome outcome, const char *why, int
 		return;
 	j->outcome = outcome;
 	str_add(&j->why, why);
-	(void)kill(-j->process.pid, SIGTERM);
-	(void)kill(-j->process.pid, SIGCONT); /* one that was stopped hears it when it goes on */
+	keeper_signal(&j->keeper, j->process.pid, SIGTERM);
+	keeper_signal(&j->keeper, j->process.pid,
+	              SIGCONT); /* one that was stopped hears it when it goes on */
 	enter(j, JOB_TERM, grace_ms);
+}
+
+static void sweep(struct commander *c, const struct job *j)
+{
+	struct keeper_rest rest = { .pid = j->process.pid,
+		                    .started = j->process.started,
+		                    .keeper = j->keeper.pid,
+		                    .keeper_started = j->keeper.started };
+
+	rows_sweep(c, j->uid, &rest, c->w.id.text, j->row.seq);
 }
 
 /* Its keeper was killed: so was the command's shell, by the kernel; what else it had started is our
@@ -138,9 +187,13 @@ static void lose_keeper(struct commander *c, struct job *j)
 		j->outcome = ALIAS_RUN_OUTCOME_INTERRUPTED;
 		str_add(&j->why, "the process that kept it was killed");
 	}
-	if (!j->has_status && j->process.pid > 0)
-		(void)kill(-j->process.pid, SIGKILL);
-	c->lost_keeper = true;
+	if (j->keeper.is_owners) {
+		sweep(c, j);
+	} else {
+		if (!j->has_status && j->process.pid > 0)
+			(void)kill(-j->process.pid, SIGKILL);
+		c->lost_keeper = true;
+	}
 	enter(j, JOB_DRAIN, 0);
 }
 
@@ -180,11 +233,16 @@ static void finish(struct commander *c, struct job *j)
 	if (!keeper_reap(&j->keeper) && clock_monotonic_ms() >= j->due_ms) {
 		log_warn("run %lld: its keeper (pid %d) hangs, and is killed",
 		         (long long)j->row.seq, (int)j->keeper.pid);
-		(void)kill(j->keeper.pid, SIGKILL);
-		c->lost_keeper = true;
+		if (j->keeper.is_owners) {
+			sweep(c, j);
+			j->keeper.pid = 0; /* whose end nobody can bring about but its user */
+		} else {
+			(void)kill(j->keeper.pid, SIGKILL);
+			c->lost_keeper = true;
+		}
 		j->due_ms = INT64_MAX;
 	}
-	if (!keeper_reap(&j->keeper))
+	if (j->keeper.pid && !keeper_reap(&j->keeper))
 		return;
 	keeper_clear(&j->keeper);
 	launch_clear(&j->process);
@@ -199,7 +257,7 @@ static void step(struct commander *c, struct job *j)
 	if (j->phase == JOB_RUNS && due) {
 		tell_timeout(c, j);
 	} else if (j->phase == JOB_TERM && due) {
-		(void)kill(-j->process.pid, SIGKILL);
+		keeper_signal(&j->keeper, j->process.pid, SIGKILL);
 		enter(j, JOB_DRAIN, DRAIN_MS);
 	}
 	if (j->phase == JOB_DRAIN && (clock_monotonic_ms() >= j->due_ms ||

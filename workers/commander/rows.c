@@ -7,6 +7,7 @@
 #include "group.h"
 #include "log.h"
 #include "pulse.h"
+#include "shared.h"
 #include "sql/stall.h"
 
 #include <poll.h>
@@ -80,11 +81,37 @@ static int interrupt(struct commander *c, int64_t seq, const char *why, struct e
 	           e);
 }
 
+void rows_sweep(struct commander *c, uid_t uid, struct keeper_rest *rest, const char *worker_id,
+                int64_t seq)
+{
+	char mark[COMMANDER_MARK_BYTES];
+	OWNED(str) struct str socket = { 0 };
+	struct err e = { 0 };
+	int killed = -1;
+
+	rows_mark(worker_id, seq, mark);
+	(void)snprintf(rest->mark, sizeof(rest->mark), "%s", mark);
+	if (shared_start_socket(&c->w.store, &socket, &e) > 0)
+		killed = keeper_owner_sweep(str_text(&socket), uid, rest, &e);
+	if (killed < 0)
+		log_warn("run %lld: what is left of it is not known: %s", (long long)seq, e.text);
+	else if (killed > 0)
+		log_warn("run %lld: %d process(es) were left, and killed", (long long)seq, killed);
+}
+
 /* Its keeper has ended it as we began; this is for the case that the keeper was killed, too. */
-static void kill_rest(const struct alias_run_in_hand_row *run)
+static void kill_rest(struct commander *c, const struct alias_run_in_hand_row *run)
 {
 	char mark[COMMANDER_MARK_BYTES];
 
+	if (run->has_pid && run->has_uid) {
+		struct keeper_rest rest = { .pid = (int32_t)run->pid,
+			                    .started = run->process_start };
+
+		rows_sweep(c, (uid_t)run->uid, &rest, run->worker_id ? run->worker_id : "",
+		           run->seq);
+		return;
+	}
 	rows_mark(run->worker_id ? run->worker_id : "", run->seq, mark);
 	for (int i = 0; i < KILL_TRIES && run->has_pid &&
 	                group_kill_marked((pid_t)run->pid, run->process_start, mark) > 0;
@@ -105,7 +132,7 @@ static int recover_one(struct commander *c, struct err *e)
 	if (got <= 0)
 		return got;
 	int64_t seq = row.seq;
-	kill_rest(&row);
+	kill_rest(c, &row);
 	alias_run_in_hand_row_clear(&row);
 	log_warn("run %lld was interrupted: its commander was killed", (long long)seq);
 	return interrupt(c, seq, "agent-intercom was killed while it ran", e) ? -1 : 1;
@@ -168,12 +195,14 @@ int rows_claim(struct commander *c, struct job *j, struct err *e)
 
 int rows_process(struct commander *c, const struct job *j, struct err *e)
 {
+	const int64_t uid = j->uid;
+
 	if (store_begin(&c->w.store, e))
 		return -1;
-	return end(
-	    c,
-	    sql_alias_run_process(&c->w.store, j->process.pid, j->process.started, j->row.seq, e),
-	    e);
+	return end(c,
+	           sql_alias_run_process(&c->w.store, j->process.pid, j->process.started,
+	                                 j->uid ? &uid : NULL, j->row.seq, e),
+	           e);
 }
 
 int rows_running(struct commander *c, const struct job *j, struct err *e)

@@ -3,15 +3,17 @@
  * run is begun twice. */
 #include "runner.h"
 
-#include "environment.h"
-#include "fenced.h"
 #include "gate_host.h"
 #include "group.h"
 #include "json.h"
 #include "log.h"
-#include "program.h"
+#include "owner_of.h"
+#include "recipe.h"
+#include "setting.h"
+#include "shared.h"
 #include "textfile.h"
 #include "texts.h"
+#include "workspace_owner.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -52,14 +54,12 @@ static int add_resumption(const struct runner *r, struct texts *out, struct err 
 	return 0;
 }
 
-/* Program, arguments of the profile and, where the agent is not told by its stdin, the prompt. */
-static int make_arguments(const struct runner *r, const char *program, struct texts *out,
-                          struct err *e)
+/* Arguments of the profile and, where the agent is not told by its stdin, the prompt. */
+static int make_arguments(const struct runner *r, struct texts *out, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *list = cJSON_Parse(r->row.args);
 	const cJSON *one;
 
-	texts_add(out, program);
 	cJSON_ArrayForEach (one, list)
 		if (cJSON_IsString(one))
 			texts_add(out, one->valuestring);
@@ -72,31 +72,27 @@ static int make_arguments(const struct runner *r, const char *program, struct te
 
 /* ---- environment ---- */
 
-/* Nothing where mcp-front serves no HTTP. */
-static int add_url(struct runner *r, struct environment *out, struct err *e)
-{
-	OWNED(str) struct str url = { 0 };
-
-	if (run_mcp_url(r, &url, e))
-		return -1;
-	if (url.length)
-		environment_set(out, "INTERCOM_MCP_URL", url.bytes);
-	return 0;
-}
-
-static int make_environment(struct runner *r, const char *program, struct environment *out,
+/* Over what every agent gets of its user. One that runs as another user finds the system that
+ * serves both of us, and not one of its own. */
+static int make_environment(struct runner *r, const char *url, struct environment *out,
                             struct err *e)
 {
-	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str shared = { 0 };
 
-	program_path(program, &path);
-	environment_pass(out, environ, r->row.env_pass);
-	environment_set(out, "PATH", str_text(&path));
+	if (r->is_kept) {
+		if (setting_get(&r->w.store, "shared.directory", &shared, e) < 0)
+			return -1;
+		environment_pass_locale(out, environ);
+		environment_set(out, "INTERCOM_SHARED", str_text(&shared));
+	}
+	environment_pass_named(out, environ, r->row.env_pass);
 	environment_set(out, "NO_COLOR", "1");
 	environment_set_all(out, r->row.env_set);
 	environment_set(out, "INTERCOM_WORKSPACE_ROOT", r->row.workspace_root);
 	environment_set(out, GROUP_MARK, r->row.session_id);
-	return add_url(r, out, e);
+	if (*url) /* mcp-front serves HTTP */
+		environment_set(out, "INTERCOM_MCP_URL", url);
+	return 0;
 }
 
 /* ---- the process ---- */
@@ -112,7 +108,7 @@ static void find_config(const struct runner *r, struct str *out)
 		str_add_bytes(out, text.bytes, strcspn(text.bytes, "\n"));
 }
 
-static int make_fence(struct runner *r, const char *program, struct fenced *out, struct err *e)
+static int write_recipe(struct runner *r, struct recipe *out, struct err *e)
 {
 	OWNED(str) struct str url = { 0 };
 	OWNED(str) struct str config = { 0 };
@@ -120,48 +116,68 @@ static int make_fence(struct runner *r, const char *program, struct fenced *out,
 	if (run_mcp_url(r, &url, e))
 		return -1;
 	find_config(r, &config);
-	return fenced_make(r->row.fence,
-	                   &(struct fenced_place){ .workspace = r->row.workspace_root,
-	                                           .program = program,
-	                                           .url = str_text(&url),
-	                                           .database = r->w.db_path,
-	                                           .run_dir = r->w.run_dir,
-	                                           .config = str_text(&config) },
-	                   out, e);
+	out->profile = xstrdup(r->row.agent);
+	out->command = xstrdup(r->row.command);
+	out->fence = r->row.fence ? xstrdup(r->row.fence) : NULL;
+	out->workspace = xstrdup(r->row.workspace_root);
+	out->url = xstrdup(str_text(&url));
+	out->database = xstrdup(r->w.db_path);
+	out->run_dir = xstrdup(r->w.run_dir);
+	out->config = xstrdup(str_text(&config));
+	out->talks = r->driver->talks;
+	return make_arguments(r, &out->arguments, e) || make_environment(r, out->url, &out->set, e)
+	           ? -1
+	           : 0;
+}
+
+static void has_fence(struct runner *r, const struct str *holds)
+{
+	r->fence = holds->length ? xstrdup(holds->bytes) : NULL;
+}
+
+/* As the owner of the workspace. */
+static int start_as_owner(struct runner *r, const struct recipe *recipe, struct err *e)
+{
+	OWNED(str) struct str holds = { 0 };
+	struct store *st = &r->w.store;
+	const char *workspace = recipe->workspace;
+	int known = workspace_owner_now(st, r->w.machine, workspace, &r->uid, e);
+
+	if (known < 0 || (!known && owner_of(workspace, &r->uid, e)) ||
+	    keeper_owner_hold(&r->keeper, &r->agent, str_text(&r->start_socket), r->uid, recipe,
+	                      &holds, e) ||
+	    workspace_owner_meet(st, r->w.machine, workspace, r->uid, e))
+		return -1;
+	has_fence(r, &holds);
+	return pipes_open(r, e) || run_has_process(r, e) || keeper_owner_go(&r->agent, recipe, e)
+	           ? -1
+	           : 0;
+}
+
+static int start_as_us(struct runner *r, const struct recipe *recipe, struct err *e)
+{
+	OWNED(made) struct made made = { .plan = { .argv = NULL } };
+
+	if (recipe_follow(recipe, &made, e))
+		return -1;
+	has_fence(r, &made.fenced.holds);
+	if (group_adopt())
+		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");
+	return launch_hold(&r->agent, &made.plan, e) || pipes_open(r, e) || run_has_process(r, e) ||
+	               launch_go(&r->agent, &made.plan, e)
+	           ? -1
+	           : 0;
 }
 
 static int start(struct runner *r, struct err *e)
 {
-	OWNED(texts) struct texts arguments = { 0 };
-	OWNED(environment) struct environment environment = { 0 };
-	OWNED(fenced) struct fenced fenced = { .paths = { 0 } };
-	OWNED(str) struct str program = { 0 };
+	OWNED(recipe) struct recipe recipe = { .profile = NULL };
+	int shared = shared_start_socket(&r->w.store, &r->start_socket, e);
 
-	/* One that is named with its folder is told apart by launch. */
-	if (!program_find(r->row.command, &program) && !strchr(r->row.command, '/'))
-		return err_set(e, ERR_INPUT,
-		               "cannot find the program %s of the profile '%s'; install it, or "
-		               "give its path as command",
-		               r->row.command, r->row.agent);
-	if (!program.length)
-		str_add(&program, r->row.command);
-	if (make_arguments(r, str_text(&program), &arguments, e) ||
-	    make_environment(r, str_text(&program), &environment, e) ||
-	    make_fence(r, str_text(&program), &fenced, e))
+	r->is_kept = shared > 0;
+	if (shared < 0 || write_recipe(r, &recipe, e))
 		return -1;
-	r->fence = fenced.holds.length ? xstrdup(fenced.holds.bytes) : NULL;
-	const struct launch_plan plan = { .argv = arguments.items,
-		                          .environment = environment.variables,
-		                          .directory = r->row.workspace_root,
-		                          .enter = fenced_enter,
-		                          .entering = &fenced,
-		                          .talks = r->driver->talks };
-	if (group_adopt())
-		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");
-	return launch_hold(&r->agent, &plan, e) || pipes_open(r, e) || run_has_process(r, e) ||
-	               launch_go(&r->agent, &plan, e)
-	           ? -1
-	           : 0;
+	return r->is_kept ? start_as_owner(r, &recipe, e) : start_as_us(r, &recipe, e);
 }
 
 /* Why the agent is not started, in e; 0: it may be. */

@@ -32,7 +32,7 @@ static const char STOPPED[] = "the system stopped";
 
 #define RUNNER_INIT                                                                                \
 	{                                                                                          \
-		.agent = LAUNCH_INIT, .epoll = -1, .due_ms = INT64_MAX                             \
+		.agent = LAUNCH_INIT, .keeper = KEEPER_INIT, .epoll = -1, .due_ms = INT64_MAX      \
 	}
 
 /* It runs: its row says so before its driver begins. */
@@ -202,6 +202,7 @@ int main(int argc, char **argv)
 	worker_close(&r.w, &e);
 	agent_run_read_row_clear(&r.row);
 	str_clear(&r.why);
+	str_clear(&r.start_socket);
 	free(r.fence);
 	return worker_exit(&r.w, &e);
 }

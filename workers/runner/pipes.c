@@ -6,6 +6,7 @@
 #include "io.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -29,7 +30,9 @@ int pipes_open(struct runner *r, struct err *e)
 	if (r->epoll < 0)
 		return err_errno(e, ERR_AGAIN, "cannot watch the agent's pipes");
 	r->w.extra_fd = r->epoll;
-	return watch(r, r->agent.out, e) || watch(r, r->agent.err, e) || watch(r, r->agent.ended, e)
+	return watch(r, r->agent.out, e) || watch(r, r->agent.err, e) ||
+	               watch(r, r->agent.ended, e) || watch(r, r->keeper.line, e) ||
+	               watch(r, r->keeper.ended, e)
 	           ? -1
 	           : 0;
 }
@@ -107,6 +110,22 @@ void pipes_say(struct runner *r, const char *bytes, size_t length)
 	flush(r);
 }
 
+/* ---- its keeper ---- */
+
+/* Where the keeper of an agent of another user was killed, nobody says how the agent has ended: it
+ * was killed with it. */
+static void hear_keeper(struct runner *r)
+{
+	if (!r->is_kept || r->has_ended)
+		return;
+	r->has_ended = keeper_has_status(&r->keeper, &r->status);
+	if (r->has_ended || !keeper_reap(&r->keeper))
+		return;
+	r->has_ended = r->has_lost = true;
+	r->status = SIGKILL;
+	keeper_clear(&r->keeper);
+}
+
 /* ---- all of them ---- */
 
 int pipes_turn(struct runner *r, struct err *e)
@@ -116,6 +135,7 @@ int pipes_turn(struct runner *r, struct err *e)
 	struct epoll_event events[4];
 
 	flush(r);
+	hear_keeper(r);
 	int n = r->agent.ended < 0 ? 0 : epoll_wait(r->epoll, events, (int)COUNT(events), 0);
 	for (int i = 0; i < n; i++)
 		if (events[i].data.fd == r->agent.ended)
@@ -134,6 +154,7 @@ void pipes_close(struct runner *r)
 {
 	pipes_hang_up(r);
 	launch_clear(&r->agent);
+	keeper_clear(&r->keeper);
 	tail_clear(&r->tail);
 	/* epoll is closed as w.extra_fd */
 }

@@ -38,12 +38,16 @@ int run_claim(struct runner *r, struct err *e)
 
 static int store_process(struct runner *r, struct err *e)
 {
+	const int64_t uid = r->uid;
+	const struct agent_run_process_args args = { .pid = r->agent.pid,
+		                                     .process_start = r->agent.started,
+		                                     .uid = r->is_kept ? &uid : NULL,
+		                                     .fence = r->fence,
+		                                     .seq = r->w.row };
+
 	if (store_begin(&r->w.store, e))
 		return -1;
-	return end(r,
-	           sql_agent_run_process(&r->w.store, r->agent.pid, r->agent.started, r->fence,
-	                                 r->w.row, e),
-	           e);
+	return end(r, sql_agent_run_process(&r->w.store, &args, e), e);
 }
 
 /* Tries a write until the database takes it. 0, or -1: it never will. */

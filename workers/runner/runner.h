@@ -20,6 +20,7 @@
 #define RUNNER_H
 
 #include "err.h"
+#include "keeper_owner.h"
 #include "launch.h"
 #include "sql/agent_run.h"
 #include "str.h"
@@ -67,6 +68,10 @@ struct runner {
 	char *fence; /* what holds its agent, for the row; NULL: nothing */
 	bool is_told; /* its row says that it runs, and the driver is open */
 	struct launch agent;
+	struct keeper keeper; /* of an agent that runs as another user; pid 0: there was none */
+	bool is_kept; /* it is such an agent: */
+	uid_t uid; /* whose it is, */
+	struct str start_socket; /* and by whom it was started */
 	const struct driver *driver;
 	void *driving; /* the driver's own */
 	int64_t due_ms; /* monotonic: when the driver wants to look again; INT64_MAX: at a bell */
@@ -77,6 +82,7 @@ struct runner {
 	int epoll;
 	bool heard; /* the driver's hear was called, its look not yet */
 	bool has_ended; /* the agent's own process, which is not reaped */
+	bool has_lost; /* its keeper has ended first */
 	struct str queue; /* what is to be written to its stdin, */
 	size_t written; /* of which so much is */
 	int64_t stuck_ms; /* monotonic: since when it takes nothing; 0: it does */

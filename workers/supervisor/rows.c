@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "instance.h"
 #include "log.h"
+#include "owner.h"
 #include "setting.h"
 #include "sql/agent_run.h"
 #include "sql/request.h"
@@ -224,6 +225,36 @@ static int interrupt_started(struct supervisor *s, struct err *e)
 	return started > 0 ? sql_session_interrupt_started(&s->store, s->machine, e) : started;
 }
 
+/* Whether agents and commands can be started: as the owners of their workspaces, where the system
+ * serves others. */
+static int put_starts(struct supervisor *s, bool starts, struct err *e)
+{
+	s->starts = starts;
+	return setting_put(&s->store, "shared.starts", starts ? "true" : "false", "system", e);
+}
+
+static bool can_start(const struct supervisor *s)
+{
+	return *s->config.shared.directory && owner_is_there(s->config.shared.start_socket);
+}
+
+int rows_look_at_starts(struct supervisor *s, struct err *e)
+{
+	bool starts = can_start(s);
+
+	if (starts == s->starts)
+		return 0;
+	if (store_begin(&s->store, e))
+		return -1;
+	if (put_starts(s, starts, e)) {
+		store_rollback(&s->store);
+		return -1;
+	}
+	log_info("agents and commands %s started as the owners of their workspaces",
+	         starts ? "are" : "cannot be");
+	return store_commit(&s->store, e);
+}
+
 int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err *e)
 {
 	if (store_begin(&s->store, e))
@@ -232,7 +263,8 @@ int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err
 	    setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
 	    setting_put(&s->store, "system.machine", s->machine, "system", e) ||
 	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
-	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
+	    put_starts(s, can_start(s), e) || put_mode(&s->store, slack, e) ||
+	    put_operator(&s->store, e) ||
 	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
 	    sql_worker_bury_all(&s->store, s->machine, kept, e) || interrupt_started(s, e) ||
 	    say_start(s, e)) {

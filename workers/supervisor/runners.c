@@ -8,6 +8,7 @@
 #include "environment.h"
 #include "group.h"
 #include "instance.h"
+#include "keeper_owner.h"
 #include "log.h"
 #include "machine.h"
 #include "request.h"
@@ -139,6 +140,24 @@ void runners_adopt(struct supervisor *s, bool serve)
 	free(runs);
 }
 
+/* Kills what is left of a run's agent: what runs as another user, by a process of that user.
+ * Returns how many processes. */
+static int kill_left(const struct supervisor *s, const struct agent_run_claimed_row *row)
+{
+	struct keeper_rest rest = { .pid = (int32_t)row->pid, .started = row->process_start };
+	struct err e = { 0 };
+	int killed;
+
+	if (!row->has_uid)
+		return group_kill((pid_t)row->pid, row->process_start, row->session_id);
+	(void)snprintf(rest.mark, sizeof(rest.mark), "%s=%s", GROUP_MARK, row->session_id);
+	killed = keeper_owner_sweep(s->config.shared.start_socket, (uid_t)row->uid, &rest, &e);
+	if (killed < 0)
+		log_warn("what is left of an agent of user %d is not known: %s", (int)row->uid,
+		         e.text);
+	return killed;
+}
+
 void runners_kill_left(const struct supervisor *s)
 {
 	char machine[MACHINE_BYTES];
@@ -157,7 +176,7 @@ void runners_kill_left(const struct supervisor *s)
 		OWNED(agent_run_claimed_row) struct agent_run_claimed_row run = { 0 };
 
 		if (sql_agent_run_claimed(&st, row.seq, &run, &e) > 0 && run.has_pid)
-			(void)group_kill((pid_t)run.pid, run.process_start, run.session_id);
+			(void)kill_left(s, &run);
 	}
 }
 
@@ -292,8 +311,8 @@ static int settle_one(struct supervisor *s, int64_t run, const char *why, struct
 	if (got <= 0)
 		return got;
 	if (row.has_pid)
-		killed = group_kill((pid_t)row.pid, row.process_start, row.session_id);
-	if (killed)
+		killed = kill_left(s, &row);
+	if (killed > 0)
 		log_warn("run %" PRId64 ": %d process(es) of its agent were left, and killed", run,
 		         killed);
 	const struct agent_run_end_args args = {
@@ -444,7 +463,8 @@ void runners_look(struct supervisor *s, bool rung)
 	if (!s->announced || (!rung && clock_monotonic_ms() < s->runners.look_ms))
 		return;
 	s->runners.look_ms = clock_monotonic_ms() + LOOK_MS;
-	if (resume_parked(s, &e) || tell_waiting(s, &e) || start_wanted(s, &e) < 0)
+	if (rows_look_at_starts(s, &e) || resume_parked(s, &e) || tell_waiting(s, &e) ||
+	    start_wanted(s, &e) < 0)
 		log_warn("cannot look which agents to start: %s", e.text);
 	if (beat(s, &e))
 		log_warn("cannot write down that runners live: %s", e.text);

@@ -105,6 +105,7 @@ struct supervisor {
 	int instance_fd, run_fd, signal_fd;
 	struct child children[CHILD_COUNT];
 	struct runners runners;
+	bool starts; /* the row `shared.starts` says true */
 	char **environment; /* of the workers */
 	int sockets; /* listening sockets from systemd, from descriptor 3 on, for mcp-front */
 	int64_t watchdog_ms,
@@ -140,6 +141,8 @@ int supervisor_run(const struct config_source *source);
 
 /* ---- rows.c ---- */
 
+/* Writes down whether agents and commands can be started now, if that has changed. */
+int rows_look_at_starts(struct supervisor *s, struct err *e);
 /* Settings, system rows and operators, in one transaction. slack: whether Slack is configured.
  * kept: JSON list of the workers that still run. */
 int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err *e);

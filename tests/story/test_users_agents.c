@@ -1,0 +1,500 @@
+/* Agents and commands of a system that serves several users run as the owners of their workspaces.
+ */
+#include "agent.h"
+#include "process.h"
+#include "users.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NEEDS_ACCOUNTS()                                                                           \
+	do {                                                                                       \
+		SKIP_UNLESS(geteuid() == 0, "root, who can become several users");                 \
+		users = users_make("");                                                            \
+		SKIP_UNLESS(users_have_accounts(&users), "mount namespaces");                      \
+	} while (0)
+
+enum { LOOK_MS = 20 };
+
+static const char CONFIG[] =
+    "[[agent]]\nname = \"mine\"\nprotocol = \"mcp\"\ncommand = \"my-agent\"\n"
+    "env = [\"MY_KEY=given\"]\n"
+    "[[agent]]\nname = \"held\"\nprotocol = \"mcp\"\ncommand = \"my-agent\"\n"
+    "[agent.fence]\nwrite = []\n"
+    "[commands]\nwho = \"id -un; id -Gn; pwd; echo $HOME; umask\"\n"
+    "stays = \"setsid -f env -i sleep 5001; sleep 5001; true\"\n";
+
+static struct users users;
+static char home[100], work[120];
+
+/* The workspace is in the home of the agent's user, which nobody else can enter. */
+static void begin(void)
+{
+	OWNED(str) struct str config = { 0 };
+
+	(void)snprintf(home, sizeof(home), "%s/home-%u", users.base, (unsigned)USER_IDS[AGENT]);
+	(void)snprintf(work, sizeof(work), "%s/work", home);
+	str_addf(&config,
+	         "[shared]\nagents = \"60110\"\noperators = \"60111\"\nstart_socket = \"%s\"\n"
+	         "owner_socket = \"%s\"\n[[workspace]]\nid = \"work\"\nchannel_id = "
+	         "\"C0WORK\"\npath = \"%s\"\n"
+	         "%s",
+	         users.start_socket, users.owner_socket, work, CONFIG);
+	users_configure(&users, config.bytes);
+	users_start_owner(&users);
+	users_start_starter(&users);
+	users_start(&users);
+	ck_assert_int_eq(
+	    users_run(&users, AGENT, NULL, "mkdir -p \"$HOME/work\" \"$HOME/.local/bin\""), 0);
+}
+
+static void end(void)
+{
+	ck_assert_int_eq(users_stop(&users), 0);
+	ck_assert_int_eq(users_stop_starter(&users), 0);
+	ck_assert_int_eq(users_stop_owner(&users), 0);
+	users_remove(&users);
+}
+
+/* What the agent of the profiles is, in a place that only its user can reach. */
+static void given_agent(const char *script)
+{
+	ck_assert_int_eq(users_run(&users, AGENT, NULL,
+	                           "cat >\"$HOME/.local/bin/my-agent\" <<'E'\n#!/bin/sh\n%s\nE\n"
+	                           "chmod 755 \"$HOME/.local/bin/my-agent\"",
+	                           script),
+	                 0);
+}
+
+static void order(const char *what)
+{
+	OWNED(str) struct str said = { 0 };
+	int status = users_ctl(&users, OPERATOR, &said, "%s", what);
+
+	ck_assert_msg(status == 0, "%s: %s", what, str_text(&said));
+}
+
+static void start(const char *agent, const char *where)
+{
+	char what[300];
+
+	(void)snprintf(what, sizeof(what), "session start 'do it' --agent %s --workspace %s", agent,
+	               where);
+	order(what);
+}
+
+static void stop_session(void)
+{
+	char what[80];
+
+	(void)snprintf(what, sizeof(what), "session stop %.36s",
+	               users_sql(&users, "SELECT id FROM session"));
+	order(what);
+}
+
+/* A file of the agent's user, once it is there and not empty. The caller frees it. */
+static char *await_file(const char *folder, const char *name)
+{
+	int64_t give_up = agent_ms() + AGENT_PATIENCE_MS;
+	char *text = NULL;
+
+	while (!(text = get_file(folder, name)) || !*text) {
+		free(text);
+		ck_assert_msg(agent_ms() < give_up, "there is no %s: %s", name,
+		              users_sql(&users, "SELECT state, outcome, why, stderr_tail FROM "
+		                                "agent_run"));
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+	return text;
+}
+
+/* How many processes a user has that work in our folder. */
+static int count_of(enum user who)
+{
+	OWNED(str) struct str said = { 0 };
+
+	(void)shell(&said,
+	            "for p in $(pgrep -u %u); do readlink /proc/$p/cwd; done | grep -c '^%s'",
+	            (unsigned)USER_IDS[who], users.base);
+	return atoi(str_text(&said));
+}
+
+static void expect_none(enum user who)
+{
+	int64_t give_up = agent_ms() + AGENT_PATIENCE_MS;
+
+	while (count_of(who) > 0) {
+		OWNED(str) struct str said = { 0 };
+
+		(void)shell(&said, "ps -o pid,ppid,stat,args -u %u", (unsigned)USER_IDS[who]);
+		ck_assert_msg(agent_ms() < give_up, "there are still:\n%s", said.bytes);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+/* An agent with a child in its group, one that has left it, and one without a mark. */
+static const char STUBBORN[] = "trap '' TERM HUP\nsleep 5000 &\nsetsid -f sleep 5000\n"
+                               "setsid -f env -i sleep 5000\necho up >up\n"
+                               "while :; do sleep 5000; done";
+
+static void expect_stubborn(void)
+{
+	OWNED(char_ptr) char *up = NULL;
+
+	given_agent(STUBBORN);
+	start("mine", "work");
+	up = await_file(work, "up");
+	users_expect_soon(&users, "SELECT state FROM agent_run", "running\n");
+	ck_assert_int_ge(count_of(AGENT), 5);
+}
+
+START_TEST(a_session_runs_as_the_owner_of_its_workspace_with_their_environment)
+{
+	OWNED(char_ptr) char *who = NULL, *has = NULL;
+	char text[300];
+
+	NEEDS_ACCOUNTS();
+	begin();
+	given_agent("env | sort >env; { id -u; id -G; pwd; ls -l /proc/$$/fd | grep -c socket; "
+	            "grep -i -e nonewprivs -e capprm /proc/$$/status; } >.who 2>&1; mv .who who");
+	start("mine", "work");
+	who = await_file(work, "who");
+	(void)snprintf(text, sizeof(text),
+	               "60102\n60102 60110\n%s\n0\nCapPrm:\t0000000000000000\nNoNewPrivs:\t1\n",
+	               work);
+	ck_assert_str_eq(who, text);
+	has = get_file(work, "env");
+	(void)snprintf(text, sizeof(text), "HOME=%s\n", home);
+	says(has, text);
+	(void)snprintf(text, sizeof(text), "PATH=%s/.local/bin:/usr/local/bin:/usr/bin:/bin\n",
+	               home);
+	says(has, text);
+	says(has, "\nLOGNAME=t-agent\n");
+	says(has, "\nUSER=t-agent\n");
+	says(has, "\nSHELL=/bin/sh\n");
+	says(has, "MY_KEY=given\n");
+	says(has, "INTERCOM_SESSION_ID=");
+	says(has, "INTERCOM_MCP_URL=http://127.0.0.1:");
+	ck_assert_ptr_null(strstr(has, "XDG_"));
+	ck_assert_ptr_null(strstr(has, "INTERCOM_PARENT"));
+	ck_assert_ptr_null(strstr(has, "GLIBC_TUNABLES"));
+	users_expect_soon(&users, "SELECT outcome, exit_code, uid FROM agent_run",
+	                  "exited\t0\t60102\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(its_exit_its_signal_and_its_last_words_are_told_and_who_cannot_be_started_is_named)
+{
+	NEEDS_ACCOUNTS();
+	begin();
+	given_agent("echo 'no luck' >&2; echo x >/dev/stderr; exit 7");
+	start("mine", "work");
+	users_expect_soon(&users, "SELECT outcome, exit_code, stderr_tail FROM agent_run",
+	                  "exited\t7\tno luck\nx\n");
+	given_agent("kill -USR1 $$");
+	start("mine", "work");
+	users_expect_soon(&users, "SELECT outcome, exit_signal FROM agent_run WHERE seq = 2",
+	                  "exited\t10\n");
+	ck_assert_int_eq(users_run(&users, AGENT, NULL, "rm \"$HOME/.local/bin/my-agent\""), 0);
+	start("mine", "work");
+	users_expect_soon(&users, "SELECT outcome, why FROM agent_run WHERE seq = 3",
+	                  "failed\tcannot find the program my-agent of the profile 'mine'; install "
+	                  "it, or give its path as command\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(a_stop_ends_its_whole_tree)
+{
+	NEEDS_ACCOUNTS();
+	begin();
+	expect_stubborn();
+	stop_session();
+	users_expect_soon(&users, "SELECT outcome FROM agent_run", "stopped\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(sigterm_of_a_stop_reaches_it_first)
+{
+	OWNED(char_ptr) char *up = NULL, *told = NULL;
+
+	NEEDS_ACCOUNTS();
+	begin();
+	given_agent("trap 'echo terminated >told; exit 3' TERM\necho up >up\n"
+	            "while :; do sleep 0.1; done");
+	start("mine", "work");
+	up = await_file(work, "up");
+	users_expect_soon(&users, "SELECT state FROM agent_run", "running\n");
+	stop_session();
+	told = await_file(work, "told");
+	users_expect_soon(&users, "SELECT outcome FROM agent_run", "stopped\n");
+	end();
+}
+END_TEST
+
+static void kill_one_of(const char *pattern)
+{
+	char query[200];
+	int pid;
+
+	(void)snprintf(query, sizeof(query),
+	               "SELECT pid FROM worker WHERE name LIKE '%s' AND state = 'ready'", pattern);
+	pid = atoi(users_sql(&users, query));
+	ck_assert_int_gt(pid, 1);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+}
+
+START_TEST(a_killed_runner_leaves_no_process)
+{
+	NEEDS_ACCOUNTS();
+	begin();
+	expect_stubborn();
+	kill_one_of("runner-%");
+	users_expect_soon(&users, "SELECT outcome FROM agent_run", "interrupted\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(a_runner_outlives_a_killed_supervisor_and_its_agent_is_stopped_by_the_next)
+{
+	NEEDS_ACCOUNTS();
+	begin();
+	expect_stubborn();
+	users_kill(&users);
+	users_start(&users);
+	ck_assert_str_eq(users_sql(&users, "SELECT state FROM agent_run"), "running\n");
+	ck_assert_int_ge(count_of(AGENT), 5);
+	stop_session();
+	users_expect_soon(&users, "SELECT outcome FROM agent_run", "stopped\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(a_killed_supervisor_and_a_killed_runner_leave_no_process)
+{
+	int runner;
+
+	NEEDS_ACCOUNTS();
+	begin();
+	expect_stubborn();
+	runner = atoi(users_sql(&users, "SELECT pid FROM worker WHERE name LIKE 'runner-%'"));
+	users_kill(&users);
+	ck_assert_int_eq(kill(runner, SIGKILL), 0);
+	expect_none(AGENT);
+	users_start(&users);
+	ck_assert_str_eq(users_sql(&users, "SELECT outcome FROM agent_run"), "interrupted\n");
+	end();
+}
+END_TEST
+
+/* Its own user may kill the keeper; what carries the mark is ended all the same. */
+START_TEST(what_an_agent_that_kills_its_keeper_leaves_is_ended)
+{
+	NEEDS_ACCOUNTS();
+	begin();
+	given_agent(
+	    "sleep 5000 &\nsetsid -f sleep 5000\necho up >up\nkill -KILL $PPID\nsleep 5000");
+	start("mine", "work");
+	users_expect_soon(&users, "SELECT outcome, exit_signal FROM agent_run", "exited\t9\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(a_keeper_that_its_user_has_stopped_keeps_no_process_alive)
+{
+	NEEDS_ACCOUNTS();
+	begin();
+	given_agent("setsid -f sleep 5000\necho up >up\nkill -STOP $PPID\nsleep 5000");
+	start("mine", "work");
+	free(await_file(work, "up"));
+	users_expect_soon(&users, "SELECT state FROM agent_run", "running\n");
+	stop_session();
+	users_expect_soon(&users, "SELECT outcome FROM agent_run", "stopped\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(an_agent_goes_on_while_what_started_it_is_replaced)
+{
+	NEEDS_ACCOUNTS();
+	begin();
+	expect_stubborn();
+	ck_assert_int_eq(users_stop_starter(&users), 0);
+	users_start_starter(&users);
+	ck_assert_int_ge(count_of(AGENT), 5);
+	stop_session();
+	users_expect_soon(&users, "SELECT outcome FROM agent_run", "stopped\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(a_fence_holds_an_agent_of_another_user)
+{
+	OWNED(char_ptr) char *said = NULL;
+
+	NEEDS_ACCOUNTS();
+	begin();
+	given_agent("echo in >inside; { echo out >\"$HOME/outside\"; ls \"$HOME/outside\"; } "
+	            ">.said 2>&1; mv .said said");
+	start("held", "work");
+	said = await_file(work, "said");
+	says(said, "Permission denied");
+	ck_assert_str_eq(users_sql(&users, "SELECT fence LIKE 'landlock %' FROM agent_run"), "1\n");
+	end();
+}
+END_TEST
+
+/* It speaks MCP through our relay. */
+static const char ASKS[] =
+    "exec python3 - <<'P'\n"
+    "import json, subprocess\n"
+    "p = subprocess.Popen([%s'/agent-intercom', 'mcp'], stdin=subprocess.PIPE,\n"
+    "                     stdout=subprocess.PIPE, text=True)\n"
+    "def call(n, method, **params):\n"
+    "    p.stdin.write(json.dumps(dict(jsonrpc='2.0', id=n, method=method, params=params)) +\n"
+    "                  '\\n'); p.stdin.flush()\n"
+    "    for line in p.stdout:\n"
+    "        if json.loads(line).get('id') == n: return line\n"
+    "call(1, 'initialize', protocolVersion='2025-11-25', capabilities={},\n"
+    "     clientInfo=dict(name='agent', version='1'))\n"
+    "a = call(2, 'tools/call', name='check_clearance', arguments=dict(title='Write',\n"
+    "    description='A test.', diff='one\\n', file_path='asked.txt'))\n"
+    "id = json.loads(a)['result']['structuredContent']['request_id']\n"
+    "a += call(3, 'tools/call', name='check_diff', arguments=dict(request_id=id))\n"
+    "open('answers', 'w').write(a)\n"
+    "P";
+
+START_TEST(it_asks_as_its_session_an_operator_approves_and_the_file_is_written)
+{
+	OWNED(char_ptr) char *answers = NULL, *written = NULL;
+	OWNED(str) struct str script = { 0 };
+	char what[80], build[PROGRAM_BYTES], path[200];
+	struct stat about;
+
+	NEEDS_ACCOUNTS();
+	begin();
+	(void)snprintf(build, sizeof(build), "'%s' ", getenv("INTERCOM_BUILD"));
+	str_addf(&script, "%.*s%s%s", (int)(strstr(ASKS, "%s") - ASKS), ASKS, build,
+	         strstr(ASKS, "%s") + 2);
+	given_agent(script.bytes);
+	start("mine", "work");
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*), max(origin) FROM session"),
+	                 "1\tstarted\n");
+	(void)snprintf(what, sizeof(what), "approve %.36s",
+	               users_sql(&users, "SELECT id FROM inbox"));
+	order(what);
+	answers = await_file(work, "answers");
+	says(answers, "approved");
+	says(answers, "applied");
+	written = get_file(work, "asked.txt");
+	ck_assert_str_eq(written, "one\n");
+	(void)snprintf(path, sizeof(path), "%s/asked.txt", work);
+	ck_assert_int_eq(stat(path, &about), 0);
+	ck_assert_uint_eq(about.st_uid, USER_IDS[AGENT]);
+	users_expect_soon(&users, "SELECT outcome, exit_code FROM agent_run", "exited\t0\n");
+	end();
+}
+END_TEST
+
+START_TEST(a_command_runs_as_the_owner_of_the_workspace)
+{
+	OWNED(str) struct str said = { 0 };
+	char text[300];
+
+	NEEDS_ACCOUNTS();
+	begin();
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "run who --workspace %s", work), 0);
+	(void)snprintf(text, sizeof(text), "\"t-agent\\nt-agent t-agents\\n%s\\n%s\\n", work, home);
+	says(said.bytes, text);
+	ck_assert_str_eq(users_sql(&users, "SELECT outcome, uid FROM alias_run"), "done\t60102\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(a_killed_commander_leaves_no_process_of_a_command_and_a_stop_ends_its_tree)
+{
+	char what[200];
+
+	NEEDS_ACCOUNTS();
+	begin();
+	(void)snprintf(what, sizeof(what), "run stays --workspace %s >/dev/null 2>&1 &", work);
+	order(what);
+	users_expect_soon(&users, "SELECT state FROM alias_run", "running\n");
+	kill_one_of("commander");
+	users_expect_soon(&users, "SELECT outcome FROM alias_run", "interrupted\n");
+	expect_none(AGENT);
+	order(what);
+	users_expect_soon(&users, "SELECT state FROM alias_run WHERE seq = 2", "running\n");
+	order("run-stop 2");
+	users_expect_soon(&users, "SELECT outcome FROM alias_run WHERE seq = 2", "stopped\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(without_what_starts_them_agents_and_commands_are_refused_and_allowed_once_it_is_there)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ACCOUNTS();
+	begin();
+	ck_assert_int_eq(users_stop_starter(&users), 0);
+	ck_assert_int_eq(unlink(users.start_socket), 0);
+	users_expect_soon(&users, "SELECT value FROM setting WHERE name = 'shared.starts'",
+	                  "false\n");
+	ck_assert_int_ne(users_ctl(&users, OPERATOR, &said, "run who --workspace %s", work), 0);
+	says(said.bytes, "a system that serves several users starts no agents and no commands");
+	users_start_starter(&users);
+	users_expect_soon(&users, "SELECT value FROM setting WHERE name = 'shared.starts'",
+	                  "true\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "run who --workspace %s", work), 0);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("users_agents");
+	TCase *c = tcase_create("users_agents");
+
+	tcase_add_test(c, a_session_runs_as_the_owner_of_its_workspace_with_their_environment);
+	tcase_add_test(
+	    c, its_exit_its_signal_and_its_last_words_are_told_and_who_cannot_be_started_is_named);
+	tcase_add_test(c, a_stop_ends_its_whole_tree);
+	tcase_add_test(c, sigterm_of_a_stop_reaches_it_first);
+	tcase_add_test(c, a_killed_runner_leaves_no_process);
+	tcase_add_test(c,
+	               a_runner_outlives_a_killed_supervisor_and_its_agent_is_stopped_by_the_next);
+	tcase_add_test(c, a_killed_supervisor_and_a_killed_runner_leave_no_process);
+	tcase_add_test(c, what_an_agent_that_kills_its_keeper_leaves_is_ended);
+	tcase_add_test(c, a_keeper_that_its_user_has_stopped_keeps_no_process_alive);
+	tcase_add_test(c, an_agent_goes_on_while_what_started_it_is_replaced);
+	tcase_add_test(c, a_fence_holds_an_agent_of_another_user);
+	tcase_add_test(c, it_asks_as_its_session_an_operator_approves_and_the_file_is_written);
+	tcase_add_test(c, a_command_runs_as_the_owner_of_the_workspace);
+	tcase_add_test(c,
+	               a_killed_commander_leaves_no_process_of_a_command_and_a_stop_ends_its_tree);
+	tcase_add_test(
+	    c,
+	    without_what_starts_them_agents_and_commands_are_refused_and_allowed_once_it_is_there);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
