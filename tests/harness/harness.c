@@ -164,11 +164,6 @@ const char *test_run(void)
 	return run_dir;
 }
 
-bool has_store(void)
-{
-	return db != NULL;
-}
-
 void leave_store(void)
 {
 	(void)sqlite3_close(db);

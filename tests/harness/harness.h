@@ -29,7 +29,6 @@ void close_store(void);
 /* Closes the harness's own connection: from here on the test puts database files there itself, and
  * must not use `given`, `rows` or `expect` until the next fresh_store. */
 void leave_store(void);
-bool has_store(void); /* it was not left */
 /* A test case for tests that use the store, added to s; no test may take longer than seconds. */
 TCase *store_case(Suite *s, const char *name, int seconds);
 const char *test_db(void);
