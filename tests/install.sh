@@ -38,6 +38,12 @@ find "$scratch/prefix" -type f -perm -100 | while read -r one; do
   echo "${one#"$scratch/"} says of itself: $("$one" --version)" >&2
   exit 1
 done
+for name in hand filer keeper; do
+  one=$(find "$scratch/prefix" -type f -name "$name")
+  [ "$(stat -c %a "$one")" = 711 ] && continue
+  echo "${one#"$scratch/"}, which runs as an agent's user, can be read by it: its mode is $(stat -c %a "$one")" >&2
+  exit 1
+done
 [ "$(grep -rhEc "^ExecStart=$program( --shared /run/agent-intercom)?\$" "$scratch/prefix/lib/systemd" | grep -c 1)" -eq 2 ] || {
   echo "the units do not start $program:" >&2
   grep -r '^ExecStart=' "$scratch/prefix/lib/systemd" >&2

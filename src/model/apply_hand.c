@@ -48,10 +48,11 @@ static int say_silent(struct apply_job *j)
 /* Visits every name, as apply_job_disk_answers: where that blocks, nothing was done yet. */
 static int look(struct apply_job *j)
 {
-	int root = files_open_root(j->workspace_root, O_RDONLY);
 	struct stat about;
+	int root;
 
 	files_wait(DISK_PATIENCE_MS);
+	root = files_open_root(j->workspace_root, O_RDONLY);
 	for (size_t i = 0; root >= 0 && i < j->request.file_count; i++)
 		(void)files_stat(root, j->request.files[i].target, &about, AT_SYMLINK_NOFOLLOW);
 	files_wait(FILES_PATIENCE_MS);

@@ -1,7 +1,9 @@
 /* as-owner, which may become any user: what the system's user, taken over, cannot get from it, and
  * what others cannot. What it starts is looked at from outside, as root sees it. */
+#include "agent.h"
 #include "fence.h"
 #include "files.h"
+#include "hand_process.h"
 #include "owner.h"
 #include "process.h"
 #include "users.h"
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -570,6 +573,75 @@ START_TEST(a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_calle
 }
 END_TEST
 
+/* ---- a hand that its user has taken over ---- */
+
+/* "The process of that job is the applier": for a job that was given up, so that it is ended. */
+static void name_a_worker(int fd, int applier)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct hand_told told = { .number = UINT32_MAX, .pid = 1 };
+	struct iovec part = { .iov_base = &told, .iov_len = sizeof(told) };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = control,
+		            .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+		               .cmsg_type = SCM_RIGHTS,
+		               .cmsg_len = CMSG_LEN(sizeof(int)) };
+	memcpy(CMSG_DATA(c), &applier, sizeof(applier));
+	ck_assert_int_eq(sendmsg(fd, &m, 0), sizeof(told));
+}
+
+START_TEST(a_hand_gets_no_process_of_the_system_killed)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
+	OWNED(char_ptr) char *answer = NULL, *written = NULL;
+	char id[40], call[80];
+	struct pollfd end_of_applier = { .events = POLLIN }, end_of_hand = { .events = POLLIN };
+	struct relay r;
+	int fd;
+
+	NEEDS_ACCOUNTS();
+	str_addf(&said,
+	         "fence = \"off\"\n" /* with it, Landlock stops the signal, too */
+	         "[shared]\nagents = \"60110\"\noperators = \"60111\"\nowner_socket = \"%s\"\n",
+	         users.owner_socket);
+	users_configure(&users, said.bytes);
+	str_reset(&said);
+	users_start(&users);
+	r = users_relay(&users, AGENT);
+	relay_begin(&r, "check_clearance", arguments);
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
+	ck_assert_int_eq(shell(&said, "pgrep -u %u -x hand", (unsigned)USER_IDS[AGENT]), 0);
+	end_of_hand.fd = pidfd_open((pid_t)atoi(said.bytes), 0);
+	fd = pidfd_getfd(end_of_hand.fd, HAND_FRONT_FD, 0);
+	ck_assert_int_ge(fd, 0);
+	end_of_applier.fd = pidfd_open(
+	    (pid_t)atoi(users_sql(&users, "SELECT pid FROM worker WHERE name = 'applier'")), 0);
+	ck_assert_int_ge(end_of_applier.fd, 0);
+	name_a_worker(fd, end_of_applier.fd);
+	ck_assert_int_eq(send(fd, "x", 1, 0), 1); /* nonsense: once the hand ends, both were read */
+	(void)close(fd);
+	ck_assert_int_eq(poll(&end_of_hand, 1, AGENT_PATIENCE_MS), 1);
+	(void)snprintf(id, sizeof(id), "%.36s", users_sql(&users, "SELECT id FROM inbox"));
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 0);
+	answer = relay_end(&r);
+	has(answer, "status", "approved");
+	(void)snprintf(call, sizeof(call), "{\"request_id\":\"%s\"}", id);
+	written = relay_call(&r, "check_diff", call); /* by the same applier, or by the next */
+	has(written, "status", "applied");
+	ck_assert_int_eq(poll(&end_of_applier, 1, 0), 0);
+	(void)close(end_of_hand.fd);
+	(void)close(end_of_applier.fd);
+	relay_kill(&r);
+	ck_assert_int_eq(users_stop(&users), 0);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack_owner");
@@ -593,6 +665,7 @@ int main(void)
 	tcase_add_test(c,
 	               a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_called_done);
 	tcase_add_test(c, a_filer_holds_the_lock_of_its_workspace_until_it_ends);
+	tcase_add_test(c, a_hand_gets_no_process_of_the_system_killed);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

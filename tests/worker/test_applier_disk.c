@@ -1,8 +1,16 @@
 /* applier: a workspace whose disk does not answer. */
 #include "applier_case.h"
 
+#include "clock.h"
+#include "disk.h"
+#include "files.h"
 #include "hung.h"
+#include "owner_line.h"
 #include "process.h"
+
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 enum { SECOND = 1000 };
 
@@ -76,6 +84,101 @@ START_TEST(a_disk_that_answers_again_is_written)
 }
 END_TEST
 
+/* ---- the hand of another user ---- */
+
+static void say(int conn, enum owner_what what, int pidfd)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct owner_said said = { .what = what, .number = getpid() };
+	struct iovec part = { .iov_base = &said, .iov_len = sizeof(said) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (pidfd >= 0) {
+		struct cmsghdr *c;
+
+		m.msg_control = control;
+		m.msg_controllen = sizeof(control);
+		c = CMSG_FIRSTHDR(&m);
+		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			               .cmsg_type = SCM_RIGHTS,
+			               .cmsg_len = CMSG_LEN(sizeof(int)) };
+		memcpy(CMSG_DATA(c), &pidfd, sizeof(pidfd));
+	}
+	if (sendmsg(conn, &m, MSG_NOSIGNAL) < 0)
+		_exit(1);
+}
+
+/* Is as-owner, and the filer that it starts: one that never answers. What it has for an answer has
+ * gone by as soon as it is asked anything. */
+__attribute__((noreturn)) static void be_silent_filer(int listener)
+{
+	char wish[OWNER_BYTES], call[65536],
+	    control[CMSG_SPACE(OWNER_FDS * sizeof(int))] __attribute__((aligned(8)));
+	struct iovec part = { .iov_base = wish, .iov_len = sizeof(wish) };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = control,
+		            .msg_controllen = sizeof(control) };
+	int conn = accept(listener, NULL, NULL), line = -1;
+	const struct cmsghdr *c;
+
+	if (recvmsg(conn, &m, 0) <= 0 || !(c = CMSG_FIRSTHDR(&m)))
+		_exit(1);
+	memcpy(&line, CMSG_DATA(c), sizeof(line));
+	say(conn, OWNER_STARTED, pidfd_open(getpid(), 0));
+	say(conn, OWNER_READY, -1);
+	if (recv(line, call, sizeof(call), 0) <= 0)
+		_exit(1);
+	advance(DISK_PATIENCE_MS);
+	while (recv(line, call, sizeof(call), 0) > 0)
+		continue;
+	_exit(0);
+}
+
+/* The workspace is another user's, for whom as-owner starts that. Returns its pid. */
+static pid_t given_silent_filer(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	OWNED(str) struct str sql = { 0 };
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	pid_t pid;
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%.95s/../owner", ws);
+	ck_assert_int_eq(bind(listener, (const struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(listen(listener, 1), 0);
+	str_addf(&sql,
+	         "INSERT INTO setting VALUES ('shared.owner_socket', '%s', 'file',"
+	         " '2026-01-01T09:00:00.000Z');"
+	         "INSERT INTO workspace_owner (machine, workspace_root, uid, name, found_at,"
+	         " accepted_at) SELECT machine, workspace_root, %u, 'carl',"
+	         " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z' FROM session",
+	         a.sun_path, (unsigned)geteuid() + 1);
+	given(sql.bytes);
+	pid = fork();
+	if (pid == 0)
+		be_silent_filer(listener);
+	(void)close(listener);
+	return pid;
+}
+
+START_TEST(a_filer_that_answers_nothing_has_the_time_of_a_disk_and_no_longer)
+{
+	int64_t before;
+	pid_t filer, pid;
+
+	begin();
+	approve("a.txt", "x");
+	call_check_diff(false);
+	filer = given_silent_filer();
+	before = clock_monotonic_ms();
+	pid = start_worker("applier");
+	expect_soon(STATES, "queued|1\n");
+	ck_assert_int_lt(clock_monotonic_ms() - before, FILES_PATIENCE_MS);
+	stop_worker(pid);
+	ck_assert_int_eq(end_of(filer), 0);
+}
+END_TEST
+
 /* What killed it may do so again. */
 START_TEST(what_a_dead_applier_left_in_hand_is_done_after_the_jobs_of_other_workspaces)
 {
@@ -101,6 +204,7 @@ int main(void)
 
 	tcase_add_test(c, a_disk_that_hangs_holds_up_no_other_workspace_and_is_told_once);
 	tcase_add_test(c, a_disk_that_answers_again_is_written);
+	tcase_add_test(c, a_filer_that_answers_nothing_has_the_time_of_a_disk_and_no_longer);
 	tcase_add_test(c,
 	               what_a_dead_applier_left_in_hand_is_done_after_the_jobs_of_other_workspaces);
 	return run_suite(s);

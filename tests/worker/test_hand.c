@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -248,6 +250,137 @@ START_TEST(when_hand_itself_stands_still_it_is_replaced)
 	result = agent_end(&w);
 	has(result, "error_code", "patch_conflict");
 	ck_assert_int_ne(hand_of(front), before);
+	stop_worker(front);
+}
+END_TEST
+
+/* ---- a hand that lies: that of another user is believed nothing that could harm the front ---- */
+
+/* Stands still from here on; returns its socket to the front. */
+static int stolen_from_hand(pid_t hand)
+{
+	int pidfd = pidfd_open(hand, 0), fd;
+
+	ck_assert_int_eq(kill(hand, SIGSTOP), 0);
+	while (!is_stopped(hand))
+		(void)poll(NULL, 0, 1);
+	fd = pidfd_getfd(pidfd, HAND_FRONT_FD, 0);
+	(void)close(pidfd);
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+/* The number of the job that arrives next; ret_socket: its socket. */
+static uint32_t job_of(int fd, int *ret_socket)
+{
+	char control[CMSG_SPACE(HAND_JOB_FDS * sizeof(int))] __attribute__((aligned(8)));
+	uint32_t number = 0;
+	struct iovec part = { .iov_base = &number, .iov_len = sizeof(number) };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = control,
+		            .msg_controllen = sizeof(control) };
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	ck_assert_int_eq(poll(&wait, 1, AGENT_PATIENCE_MS), 1);
+	ck_assert_int_eq(recvmsg(fd, &m, MSG_CMSG_CLOEXEC), sizeof(number));
+	ck_assert_ptr_nonnull(CMSG_FIRSTHDR(&m));
+	memcpy(ret_socket, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(*ret_socket));
+	return number;
+}
+
+/* A message of so many bytes, with so many copies of a descriptor. */
+static void tell_front(int fd, uint32_t number, size_t bytes, int what, size_t copies)
+{
+	struct hand_told told[2] = { { .number = number, .pid = getpid() } };
+	char control[CMSG_SPACE(2 * sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	const int fds[] = { what, what };
+	struct iovec part = { .iov_base = told, .iov_len = bytes };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = control,
+		            .msg_controllen = CMSG_SPACE(copies * sizeof(int)) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+		               .cmsg_type = SCM_RIGHTS,
+		               .cmsg_len = CMSG_LEN(copies * sizeof(int)) };
+	memcpy(CMSG_DATA(c), fds, copies * sizeof(int));
+	ck_assert_int_eq(sendmsg(fd, &m, 0), (ssize_t)bytes);
+}
+
+static int files_of(pid_t pid)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_int_eq(shell(&said, "ls /proc/%d/fd | wc -l", (int)pid), 0);
+	return atoi(said.bytes);
+}
+
+enum lie { TWICE, SHORT, LONG, EMPTY, TWO_FILES, NO_PIDFD, LIES };
+
+/* Returns the process that it calls that of the job, a child of ours. */
+static pid_t lie(enum lie how, int fd, uint32_t number)
+{
+	const size_t size = sizeof(struct hand_told);
+	int pidfd, pipes[2];
+	pid_t worker = fork();
+
+	if (worker == 0)
+		(void)pause();
+	pidfd = pidfd_open(worker, 0);
+	ck_assert_int_eq(pipe(pipes), 0);
+	if (how == TWICE) {
+		tell_front(fd, number, size, pidfd, 1);
+		tell_front(fd, number, size, pidfd, 1);
+	} else if (how == TWO_FILES) {
+		tell_front(fd, number, size, pidfd, 2);
+	} else if (how == NO_PIDFD) {
+		tell_front(fd, number, size, pipes[0], 1);
+	} else {
+		tell_front(fd, number,
+		           how == SHORT  ? size - 1
+		           : how == LONG ? size + 1
+		                         : 0,
+		           pidfd, 1);
+	}
+	(void)close(pidfd);
+	(void)close(pipes[0]);
+	(void)close(pipes[1]);
+	return worker;
+}
+
+START_TEST(a_hand_that_says_what_none_can_is_ended_its_files_are_closed_and_the_job_is_done)
+{
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+	struct wire w;
+	int files, fd, job;
+	uint32_t number;
+	pid_t before, worker;
+
+	given_front();
+	a = agent_in_session();
+	is_asked(&a, "a.txt");
+	no_job_is_left();
+	files = files_of(front);
+	before = hand_of(front);
+	fd = stolen_from_hand(before);
+	begin_big(&a, &w, 1);
+	number = job_of(fd, &job);
+	worker = lie((enum lie)_i, fd, number);
+	(void)close(fd);
+	while (kill(before, 0) == 0)
+		(void)poll(NULL, 0, 1);
+	(void)close(job);
+	advance(SECOND); /* until it may be started again */
+	result = agent_end(&w);
+	has(result, "error_code", "patch_conflict");
+	ck_assert_int_ne(hand_of(front), before);
+	(void)kill(worker, SIGKILL);
+	(void)end_of(worker);
+	while (files_of(front) > files)
+		(void)poll(NULL, 0, 10);
 	stop_worker(front);
 }
 END_TEST
@@ -628,5 +761,9 @@ int main(void)
 	tcase_add_test(c, ten_proposals_as_long_as_a_message_may_be_wait_in_little_memory);
 	tcase_add_test(c, what_nobody_can_look_at_is_refused);
 	tcase_add_test(c, four_mebibytes_of_empty_lines_are_shown);
+	c = store_case(s, "lies", 60);
+	tcase_add_loop_test(
+	    c, a_hand_that_says_what_none_can_is_ended_its_files_are_closed_and_the_job_is_done, 0,
+	    LIES);
 	return run_suite(s);
 }

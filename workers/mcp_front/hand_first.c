@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -91,21 +93,33 @@ int hand_first_kill(int control, uint32_t number)
 	return send(control, &number, sizeof(number), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
+/* Asks nothing of a file system, which may be its sender's. */
+static bool is_pidfd(int fd)
+{
+	return pidfd_send_signal(fd, 0, NULL, 0) == 0 || errno != EBADF;
+}
+
 int hand_first_told(int control, struct hand_told *told, int *ret_pidfd)
 {
-	char bytes[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	char bytes[CMSG_LEN(sizeof(int))] __attribute__((aligned(8))); /* CMSG_SPACE fits two */
 	struct iovec part = { .iov_base = told, .iov_len = sizeof(*told) };
 	struct msghdr m = { .msg_iov = &part,
 		            .msg_iovlen = 1,
 		            .msg_control = bytes,
 		            .msg_controllen = sizeof(bytes) };
 	ssize_t n = recvmsg(control, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	struct cmsghdr *c = n == sizeof(*told) ? CMSG_FIRSTHDR(&m) : NULL;
+	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
 
 	*ret_pidfd = -1;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	if (c && c->cmsg_type == SCM_RIGHTS)
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(ret_pidfd, CMSG_DATA(c), sizeof(*ret_pidfd));
-	return n > 0 ? 1 : -1;
+	if (n == sizeof(*told) && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
+	    (*ret_pidfd < 0 || is_pidfd(*ret_pidfd)))
+		return 1;
+	if (*ret_pidfd >= 0)
+		(void)close(*ret_pidfd);
+	*ret_pidfd = -1;
+	return -1;
 }

@@ -19,6 +19,7 @@ enum {
 	RESTART_MS = 1000, /* between two starts; */
 	STARTS_MAX = 3, /* but one of another user is not waited for, and may be started so often */
 	IDLE_MS = 300000, /* then one of another user is ended */
+	TOLD_AT_ONCE = 64, /* one that tells without a pause keeps nobody else waiting */
 };
 
 /* ---- hearing ---- */
@@ -27,11 +28,15 @@ static void on_told(evutil_socket_t fd, short what, void *arg)
 {
 	struct hand_first *first = arg;
 	struct hand_told told;
-	int got, pidfd;
+	int got = 1, pidfd;
 
 	(void)what;
-	while ((got = hand_first_told(fd, &told, &pidfd)) > 0)
-		first->front->hands->heard->process(first->front, first, &told, pidfd);
+	for (int i = 0; i < TOLD_AT_ONCE && got > 0; i++) {
+		got = hand_first_told(fd, &told, &pidfd);
+		if (got > 0 &&
+		    !first->front->hands->heard->process(first->front, first, &told, pidfd))
+			got = -1;
+	}
 	if (got < 0)
 		first->front->hands->heard->lost(first->front, first);
 }

@@ -32,8 +32,9 @@ struct hand_first {
 
 /* What is done when something is heard. */
 struct hand_firsts_heard {
-	/* Which process does a job. */
-	void (*process)(struct front *f, struct hand_first *first, const struct hand_told *told,
+	/* Which process does a job; takes pidfd. False: it cannot have said so honestly, and is
+	 * to be ended. */
+	bool (*process)(struct front *f, struct hand_first *first, const struct hand_told *told,
 	                int pidfd);
 	/* It is gone, and all its jobs with it. */
 	void (*lost)(struct front *f, struct hand_first *first);

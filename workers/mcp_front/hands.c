@@ -90,6 +90,16 @@ static void hand_free(struct hand *h)
 	free(h);
 }
 
+/* What a hand of another user calls the process of a job may be any process, also one of ours:
+ * that hand ends it, not we. */
+static void kill_job(const struct hand_first *first, uint32_t number, int pidfd)
+{
+	if (first->is_foreign)
+		(void)hand_first_kill(first->control, number);
+	else if (pidfd >= 0)
+		(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+}
+
 /* Takes its job away. A process stuck in a system call ends when the call returns; it is kept in
  * the list until then. */
 static struct hand_task *give_up(struct hand *h)
@@ -99,11 +109,8 @@ static struct hand_task *give_up(struct hand *h)
 	h->task = NULL;
 	h->is_killed = true;
 	let_go_of_socket(h);
-	if (h->first->is_foreign) /* which we may not signal, but its first process may */
-		(void)hand_first_kill(h->first->control, h->number);
-	if (h->pidfd >= 0)
-		(void)pidfd_send_signal(h->pidfd, SIGKILL, NULL, 0);
-	else
+	kill_job(h->first, h->number, h->pidfd);
+	if (h->pidfd < 0)
 		hand_free(h); /* it finds its socket closed, or ends with the first */
 	return t;
 }
@@ -164,23 +171,32 @@ static struct hand *find_hand(struct hands *hands, uint32_t number)
 }
 
 /* Learns which process does a job; ends the process if its job was given up. */
-static void take_process(struct front *f, struct hand_first *first, const struct hand_told *told,
+static bool take_process(struct front *f, struct hand_first *first, const struct hand_told *told,
                          int pidfd)
 {
 	struct hand *h = find_hand(f->hands, told->number);
 
 	if (pidfd < 0)
-		return;
+		return true;
 	if (!h || h->first != first) {
-		(void)hand_first_kill(first->control, told->number);
-		(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+		kill_job(first, told->number, pidfd);
 		(void)close(pidfd);
-		return;
+		return true;
+	}
+	if (h->pidfd >= 0) {
+		(void)close(pidfd);
+		return false;
+	}
+	h->end = event_new(f->base, pidfd, EV_READ, on_end, h);
+	if (event_add(h->end, NULL)) {
+		event_free(h->end);
+		h->end = NULL;
+		(void)close(pidfd);
+		return false;
 	}
 	h->pidfd = pidfd;
 	h->pid = told->pid;
-	h->end = event_new(f->base, pidfd, EV_READ, on_end, h);
-	(void)event_add(h->end, NULL);
+	return true;
 }
 
 /* ---- a job at work ---- */
@@ -214,7 +230,8 @@ static void take_found(struct front *f, struct hand_task *t, struct hand_found *
 	}
 }
 
-/* The answer is complete, or there will be none. */
+/* The answer is complete, or there will be none. The end of the process is waited for only if it
+ * is certain to be that of the job. */
 static void finish(struct hand *h)
 {
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
@@ -227,7 +244,7 @@ static void finish(struct hand *h)
 	answer = h->in;
 	h->in = (struct str){ 0 };
 	let_go_of_socket(h);
-	if (h->pidfd < 0 || h->has_ended)
+	if (h->pidfd < 0 || h->has_ended || first->is_foreign)
 		hand_free(h);
 	if (!answer.length && !t->tried && hand_firsts_has_ended(first)) {
 		t->tried = true;
@@ -244,22 +261,21 @@ static void finish(struct hand *h)
 	serve(f);
 }
 
-/* Takes the header off an answer, in one piece. Returns 1 if there is now room for the rest, 0 if
- * it is incomplete, -1 if it is missing or invalid. */
+/* Takes the header off an answer. Returns 1 if there is now room for the rest, 0 if nothing has
+ * arrived, -1 if it is missing or invalid: a hand sends it in one piece. */
 static int take_head(struct hand *h)
 {
 	char head[PACK_HEAD_BYTES];
-	ssize_t n = recv(h->fd, head, sizeof(head), MSG_PEEK);
+	ssize_t n = recv(h->fd, head, sizeof(head), 0);
 	size_t length;
 
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 	if (n < (ssize_t)sizeof(head))
-		return 0;
+		return -1;
 	length = pack_length(head);
 	if (length == 0 || length > HAND_FOUND_BYTES)
 		return -1;
-	(void)recv(h->fd, head, sizeof(head), 0);
 	h->in.capacity = length + 1;
 	h->in.bytes = xmalloc(h->in.capacity);
 	h->in.bytes[0] = '\0';
