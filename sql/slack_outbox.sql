@@ -218,6 +218,15 @@ SELECT m.kind, m.session_seq, m.request_seq, m.channel_id, m.root_seq, m.thread_
 SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff'
  ORDER BY seq DESC LIMIT 1;
 
+-- name: slack_asked_at :one
+-- When a request was first shown, and its file, as last sent.
+SELECT m.seq, m.ts, f.seq AS file_seq, f.state AS file_state, f.updated_at AS file_at
+  FROM slack_message AS m
+  LEFT JOIN slack_message AS f ON f.seq = (SELECT max(d.seq) FROM slack_message AS d
+                                            WHERE d.request_seq = :request AND d.kind = 'diff')
+ WHERE m.request_seq = :request AND m.kind = 'ask' AND m.ts IS NOT NULL
+ ORDER BY m.seq LIMIT 1;
+
 -- name: slack_head_tries :number
 -- How often starting a session's thread has failed.
 SELECT count(*) AS tries FROM slack_message

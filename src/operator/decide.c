@@ -219,6 +219,21 @@ static int session_to_stop(struct desk *d, const char *text, struct found *f, st
 	return count == 1 ? TARGET_SESSION : nothing_waits(d, false, e);
 }
 
+/* The only one that waits, unless it was asked after the words: then they meant something else. */
+static int if_asked(struct desk *d, const struct found *f, struct err *e)
+{
+	OWNED(str) struct str why = { 0 };
+	int was = 1;
+
+	if (d->who->was_asked && f->count && !f->story.length)
+		was = d->who->was_asked(d->st, d->who->said_ts, f->seq, &why, e);
+	if (was)
+		return was < 0 ? TARGET_FAILED : TARGET_QUESTION;
+	(void)desk_tell(d, SAID_UNCLEAR, "nothing was done: %s %s, or name it: `%s %.*s`",
+	                str_text(&f->name), str_text(&why), d->w->verb->word, FIND_SHORT, f->id);
+	return TARGET_TOLD;
+}
+
 /* Without an id: the request whose thread this is, or else the only one that waits here. */
 static int by_place(struct desk *d, const char *text, struct found *f, struct err *e)
 {
@@ -229,7 +244,7 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 
 	if (where->request_id)
 		return find_question(d->st, v, where->request_id, f, e) < 0 ? TARGET_FAILED
-		                                                            : TARGET_QUESTION;
+		                                                            : if_asked(d, f, e);
 	if (resumes && v->or_session) {
 		target = paused_session(d, f, e);
 		if (target != TARGET_NOTHING)
@@ -241,7 +256,7 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 	if (count > 1)
 		return several(d, "questions wait for this", f);
 	if (count == 1)
-		return TARGET_QUESTION;
+		return if_asked(d, f, e);
 	target = session_of_thread(d, resumes, f, e);
 	if (target != TARGET_NOTHING)
 		return target;

@@ -1,5 +1,6 @@
 #include "words.h"
 
+#include "clock.h"
 #include "command.h"
 #include "err.h"
 #include "json.h"
@@ -9,6 +10,7 @@
 #include "sql/slack_envelope.h"
 #include "sql/slack_outbox.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What did not fit in its message is in a file next to it, unless Slack refused that. */
@@ -29,14 +31,54 @@ static int has_seen(struct store *st, const struct request *r, struct str *why, 
 	return 0;
 }
 
+/* Slack's timestamps, in microseconds, are exact as doubles. */
+static bool is_before(const char *ts, const char *said_ts)
+{
+	return !said_ts || strtod(ts, NULL) < strtod(said_ts, NULL);
+}
+
+/* A file behind the message has no timestamp of Slack's: ours. */
+static bool is_file_before(const struct slack_asked_at_row *asked, const char *said_ts)
+{
+	if (!asked->file_seq || asked->file_seq < asked->seq || !said_ts)
+		return true;
+	return (double)clock_parse(asked->file_at) < strtod(said_ts, NULL) * 1000;
+}
+
+/* A request that is not in Slack, or came after the words, is not what they were about. */
+static int was_asked(struct store *st, const char *said_ts, int64_t request_seq, struct str *why,
+                     struct err *e)
+{
+	OWNED(slack_asked_at_row) struct slack_asked_at_row asked = { 0 };
+	OWNED(request) struct request r = { 0 };
+	int got = sql_slack_asked_at(st, request_seq, &asked, e);
+	bool has_file;
+
+	if (got < 0 || request_read(st, request_seq, &r, e) < 0)
+		return -1;
+	has_file = !slack_is_whole(&r); /* otherwise the row of one does not count */
+	if (got == 0)
+		str_add(why, "is not shown in Slack yet. Answer it when it is");
+	else if (has_file && asked.file_state == SLACK_MESSAGE_STATE_QUEUED)
+		str_add(why, "is not shown in Slack in full yet: its file is missing. Answer it "
+		             "when that is there");
+	else if (!is_before(asked.ts, said_ts) || (has_file && !is_file_before(&asked, said_ts)))
+		str_add(why, "was shown only after you wrote that. Answer it now");
+	return why->length == 0;
+}
+
 struct speaker slack_speaker(const struct slack_talk *t)
 {
 	const struct slack_thread_row *th = t->thread;
 	struct speaker who = { .operator_id = t->operator_id,
 		               .source = "slack",
 		               .key = t->key,
-		               .has_seen = has_seen };
+		               .has_seen = has_seen,
+		               .was_asked = was_asked };
+	enum slack_meaning meaning = t->intent->meaning;
 
+	if (meaning == INTENT_REPLY || meaning == INTENT_MENTION)
+		who.said_ts = t->intent->message_ts;
 	who.place.channel = t->channel;
 	if (th->seq) {
 		who.place.session_seq = th->seq;

@@ -21,6 +21,7 @@ static void a_question_that_is_answered_in_slack(void)
 	given(
 	    "INSERT INTO operator (id, kind, team_id, user_id, created_at) VALUES"
 	    " ('slack:T01TEAM:U01OP', 'slack', 'T01TEAM', 'U01OP', '2026-01-01T08:00:00.000Z');"
+	    "UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
 	    "INSERT INTO setting (name, value, source, updated_at)"
 	    " VALUES ('slack.channel_id', 'C01AGENTS', 'file', '2026-01-01T08:00:00.000Z');"
 	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
@@ -32,6 +33,7 @@ static void a_question_that_is_answered_in_slack(void)
 	    " risk_level, original_hash, created_at, updated_at) VALUES (1, 'ask', 1, 'clearance',"
 	    " 'pending', printf('%064d', 1), 'Fix it', '-a', 'a.c', 'low', 'new_file',"
 	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+	slack_shows_questions();
 	(void)slack_deliver("{'slash':{'text':'approve'}}"); /* waits for a connection */
 }
 

@@ -1,6 +1,7 @@
 #include "slack_peer.h"
 
 #include "agent.h"
+#include "harness.h"
 #include "rpc.h"
 
 #include <curl/curl.h>
@@ -312,4 +313,11 @@ void slack_expect_calls(const char *names)
 	}
 	ck_assert_msg(strcmp(have, names) == 0, "the calls are:\n%sexpected:\n%s\n%s", have, names,
 	              slack_ask("faults_found"));
+}
+
+void slack_shows_questions(void)
+{
+	given("UPDATE slack_message SET state = 'sent', sent_generation = generation,"
+	      " ts = printf('1700000001.%06d', seq)"
+	      " WHERE kind IN ('ask', 'diff') AND state = 'queued'");
 }

@@ -47,4 +47,7 @@ void slack_expect_calls(const char *names);
  * them. */
 void slack_expect_faults(const char *rules);
 
+/* Without a poster: what is to be asked has been posted, long ago. */
+void slack_shows_questions(void);
+
 #endif

@@ -167,6 +167,43 @@ START_TEST(a_nul_in_a_string_is_noticed)
 }
 END_TEST
 
+START_TEST(a_request_with_half_a_surrogate_pair_is_refused_with_its_id)
+{
+	static const struct {
+		const char *text, *id;
+		int code;
+	} CASES[] = {
+		{ "\"id\":7,\"method\":\"x\",\"params\":{\"a\":\"\\ud800bad\"}", "7",
+		  RPC_INVALID_PARAMS },
+		{ "\"method\":\"x\",\"params\":{\"a\":[\"\\\\\\uDC00\"]},\"id\":\"q\"", "\"q\"",
+		  RPC_INVALID_PARAMS },
+		{ "\"id\":7,\"method\":\"x\",\"params\":{\"a\":\"\\ud83d\\ude00\\ud83d\"}", "7",
+		  RPC_INVALID_PARAMS },
+		{ "\"id\":\"\\ud800\",\"method\":\"x\"", NULL, RPC_PARSE_ERROR },
+		/* no request, or wrong in something else, too */
+		{ "\"id\":7,\"result\":{\"a\":\"\\ud800\"}", NULL, RPC_PARSE_ERROR },
+		{ "\"method\":\"x\",\"params\":{\"a\":\"\\ud800\"}", NULL, RPC_PARSE_ERROR },
+		{ "\"id\":7,\"method\":\"x\",\"params\":[\"\\ud800\"", NULL, RPC_PARSE_ERROR },
+		{ "\"id\":7,\"method\":\"x\",\"params\":{\"a\":\"\\u12\"}", NULL, RPC_PARSE_ERROR },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str text = { 0 };
+		struct rpc_message m = { 0 };
+		struct rpc_error error = { .code = 0 };
+
+		str_addf(&text, "{\"jsonrpc\":\"2.0\",%s}", CASES[i].text);
+		ck_assert_msg(parse(text.bytes, &m, &error) == -1, "%s", text.bytes);
+		ck_assert_msg(error.code == CASES[i].code, "%s: %d", text.bytes, error.code);
+		if (CASES[i].id)
+			ck_assert_pstr_eq(m.id, CASES[i].id);
+		else
+			ck_assert_ptr_null(m.id);
+		rpc_message_clear(&m);
+	}
+}
+END_TEST
+
 START_TEST(a_nul_byte_is_refused)
 {
 	static const char TEXT[] = "{\"jsonrpc\":\"2.0\",\"method\":\"a\0b\"}";
@@ -641,6 +678,7 @@ int main(void)
 	tcase_add_test(c, a_request_always_has_an_id_however_its_name_is_spelt);
 	tcase_add_test(c, of_two_members_of_a_name_the_first_counts);
 	tcase_add_test(c, a_nul_in_a_string_is_noticed);
+	tcase_add_test(c, a_request_with_half_a_surrogate_pair_is_refused_with_its_id);
 	tcase_add_test(c, a_nul_byte_is_refused);
 	tcase_add_test(c, sixty_four_levels_are_taken_and_sixty_five_are_not);
 	tcase_add_test(c, brackets_in_strings_are_no_nesting);

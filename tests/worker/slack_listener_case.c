@@ -19,6 +19,7 @@ void a_question_in_slack(void)
 	      " VALUES ('01900000-0000-7000-8000-00000000000a', 1, 'clearance', 'pending', "
 	      " printf('%064d', 1), 'Change a.c', '-a +b', 'a.c', 'low', 'new_file', "
 	      " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+	slack_shows_questions();
 }
 
 void operators(void)

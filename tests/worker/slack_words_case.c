@@ -24,9 +24,9 @@ void a_session(int seq, const char *id, const char *root)
 	given(sql.bytes);
 }
 
-/* A question of session 1 that waits; more: the columns of its kind, and their values. */
-void a_question(const char *id, const char *kind, const char *title, const char *columns,
-                const char *values)
+/* A question of session 1 that waits, with the columns of its kind, and their values. */
+void an_unsent_question(const char *id, const char *kind, const char *title, const char *columns,
+                        const char *values)
 {
 	static int digest;
 	OWNED(str) struct str sql = { 0 };
@@ -38,6 +38,13 @@ void a_question(const char *id, const char *kind, const char *title, const char 
 	         "'%s)",
 	         columns, id, kind, ++digest, title, title, values);
 	given(sql.bytes);
+}
+
+void a_question(const char *id, const char *kind, const char *title, const char *columns,
+                const char *values)
+{
+	an_unsent_question(id, kind, title, columns, values);
+	slack_shows_questions();
 }
 
 void a_change(const char *id)

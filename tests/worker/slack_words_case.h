@@ -15,6 +15,9 @@
 #define LAST_REPLY "SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC LIMIT 1"
 
 void a_session(int seq, const char *id, const char *root);
+void an_unsent_question(const char *id, const char *kind, const char *title, const char *columns,
+                        const char *values);
+/* The same, and it is in Slack. */
 void a_question(const char *id, const char *kind, const char *title, const char *columns,
                 const char *values);
 void a_change(const char *id);

@@ -14,6 +14,7 @@ static void a_prompt_in_slack(void)
 	    " VALUES ('01900000-0000-7000-8000-00000000000b', 1, 'prompt', 'pending', "
 	    " printf('%064d', 2), 'Go on?', 'Go on?', 'continuation', "
 	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+	slack_shows_questions();
 }
 
 #define TOOL "01944444-0000-7000-8000-00000000000"
@@ -37,6 +38,7 @@ static void a_tool(const char *title, const char *hash)
 		         hash);
 	count++;
 	given(sql.bytes);
+	slack_shows_questions();
 }
 
 static void in_thread(const char *text)

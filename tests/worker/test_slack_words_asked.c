@@ -209,6 +209,136 @@ START_TEST(a_bare_yes_takes_an_id_and_nothing_else)
 }
 END_TEST
 
+/* ---- questions that nobody has seen ---- */
+
+/* What a word is told that decides nothing. */
+static void is_not_taken(const char *why)
+{
+	OWNED(char_ptr) char *told = rows(LAST_REPLY);
+
+	says(told, "nothing was done: 01911111-0000: Change a.c (a.c) ");
+	says(told, why);
+	expect("SELECT state FROM request WHERE id = '" CHANGE "'", "pending\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+}
+
+static void an_unsent_change(void)
+{
+	an_unsent_question(CHANGE, "clearance", "Change a.c",
+	                   ", file_path, risk_level, original_hash", ", 'a.c', 'low', 'new_file'");
+}
+
+START_TEST(a_word_before_the_question_is_in_slack_answers_nothing)
+{
+	static const char *const WORDS[] = { "ok", "approve", "reject", "no",
+		                             "approve but rename" };
+
+	slack();
+	an_unsent_change();
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		in_thread(WORDS[i]);
+		is_not_taken("is not shown in Slack yet. Answer it when it is, or name it: `");
+	}
+	in_mention("approve");
+	is_not_taken("name it: `approve 01911111-0000`");
+	says(command("approve"), "is not shown in Slack yet");
+	is_not_taken("");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_shows_questions();
+	in_thread("reject");
+	expect("SELECT state FROM request", "rejected\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_prompt_or_a_standby_that_is_not_in_slack_is_not_answered_by_a_word)
+{
+	slack();
+	an_unsent_question(PROMPT, "prompt", "Go on?", ", prompt_type", ", 'continuation'");
+	in_thread("continue");
+	replies("Go on? is not shown in Slack yet");
+	given("INSERT INTO decision (request_id, verdict) VALUES ('" PROMPT "', 'stop')");
+	an_unsent_question(STANDBY, "standby", "Ready", "", "");
+	in_thread("resume");
+	replies("is not shown in Slack yet");
+	expect("SELECT state FROM request WHERE kind = 'standby'", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(an_id_answers_a_question_that_is_not_in_slack)
+{
+	slack();
+	an_unsent_change();
+	in_thread("approve 01911111-0000");
+	expect("SELECT state FROM request", "approved\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_word_that_is_older_than_the_question_in_slack_answers_nothing)
+{
+	static const struct {
+		const char *ts;
+		bool is_later;
+	} CASES[] = {
+		{ "99999999999.000001", false }, /* more digits than the word's */
+		{ "9999999999.999999", false },
+		{ "999999999.000001", true }, /* fewer digits, which sort behind */
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		slack();
+		an_unsent_change();
+		str_addf(&sql,
+		         "UPDATE slack_message SET state = 'sent', ts = '%s' WHERE kind = 'ask'",
+		         CASES[i].ts);
+		given(sql.bytes);
+		in_thread("approve");
+		if (CASES[i].is_later)
+			expect("SELECT state FROM request", "approved\n");
+		else
+			is_not_taken("was shown only after you wrote that. Answer it now, or");
+		slack_stop();
+	}
+}
+END_TEST
+
+START_TEST(a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word)
+{
+	static const char FILE_SENT[] = "UPDATE slack_message SET state = 'sent', updated_at = '%s'"
+	                                " WHERE kind = 'diff'";
+	static const char *const AT[] = { "2026-01-01T09:00:00.000Z", "2999-01-01T09:00:00.000Z" };
+
+	for (size_t i = 0; i < COUNT(AT); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		slack();
+		/* the file comes after the question */
+		given("INSERT INTO setting (name, value, source, updated_at)"
+		      " VALUES ('slack.questions', 'channel', 'file', '" T "')");
+		an_unsent_question(CHANGE, "clearance", "Change a.c",
+		                   ", file_path, risk_level, original_hash, description",
+		                   ", 'a.c', 'low', 'new_file', hex(zeroblob(1200))");
+		given("UPDATE slack_message SET state = 'sent', ts = '1700000001.000001'"
+		      " WHERE kind = 'ask'");
+		in_thread("reject");
+		is_not_taken("is not shown in Slack in full yet: its file is missing");
+		says(command("approve"), "its file is missing");
+		str_addf(&sql, FILE_SENT, AT[i]);
+		given(sql.bytes);
+		in_thread("reject");
+		if (i == 0)
+			expect("SELECT state FROM request", "rejected\n");
+		else
+			is_not_taken("was shown only after you wrote that. Answer it now");
+		slack_stop();
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_words_asked");
@@ -224,5 +354,10 @@ int main(void)
 	tcase_add_test(c, a_mistyped_id_answers_nothing_and_lists_what_waits);
 	tcase_add_test(c, a_start_that_an_answered_question_has_too_approves_nothing);
 	tcase_add_test(c, a_bare_yes_takes_an_id_and_nothing_else);
+	tcase_add_test(c, a_word_before_the_question_is_in_slack_answers_nothing);
+	tcase_add_test(c, a_prompt_or_a_standby_that_is_not_in_slack_is_not_answered_by_a_word);
+	tcase_add_test(c, an_id_answers_a_question_that_is_not_in_slack);
+	tcase_add_test(c, a_word_that_is_older_than_the_question_in_slack_answers_nothing);
+	tcase_add_test(c, a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word);
 	return run_suite(s);
 }
