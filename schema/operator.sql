@@ -1,6 +1,6 @@
 -- Who may answer. The supervisor inserts 'local:<user>', and where several users are served, each
 -- operator's first command theirs; Slack operators are keyed by team and user; 'system:*' stand for
--- the clock, the policy file and the outcome of a write.
+-- the clock, the policy file, the outcome of a write and another owner of a folder.
 -- small
 -- upserts: each start puts those of its configuration
 -- fixed: who an operator is does not change; insert another one
@@ -22,4 +22,5 @@ CREATE UNIQUE INDEX operator_default ON operator (is_default) WHERE is_default =
 INSERT INTO operator (id, kind, user_id, created_at) VALUES
   ('system:applier', 'system', 'applier', '1970-01-01T00:00:00.000Z'),
   ('system:clock', 'system', 'clock', '1970-01-01T00:00:00.000Z'),
+  ('system:owner', 'system', 'owner', '1970-01-01T00:00:00.000Z'),
   ('system:policy', 'system', 'policy', '1970-01-01T00:00:00.000Z');

@@ -13,7 +13,8 @@ CREATE TABLE source (
     'envelope',                             -- the last thing that Slack sent, accepted, of this operator
     'policy',                               -- a policy in force where the request is made
     'call',                                 -- a call with it, from a client that shows forms
-    'editor'))                              -- a permission that an agent asks of its editor, which waits
+    'editor',                               -- a permission that an agent asks of its editor, which waits
+    'owner'))                               -- another owner of the folder, just then: it only refuses
 ) STRICT, WITHOUT ROWID;
 INSERT INTO source VALUES
   ('ctl', 'local', 'remote', '*', '*', '*', NULL),
@@ -27,4 +28,5 @@ INSERT INTO source VALUES
   ('clock', 'system', NULL, NULL, NULL, 'nudge', NULL),
   ('applier', 'system', NULL, NULL, NULL, 'steer', NULL),
   ('agent', 'local', NULL, NULL, 'mode', NULL, NULL),
-  ('budget', 'system', NULL, NULL, 'pause', NULL, NULL);
+  ('budget', 'system', NULL, NULL, 'pause', NULL, NULL),
+  ('owner', 'system', NULL, '*', 'stop', NULL, 'owner');

@@ -35,6 +35,9 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
           OR (r.state = 'rejected' AND r.delivered_at IS NULL)
           OR (r.state = 'answered' AND r.delivered_at IS NULL))
      AND s.machine = :machine AND s.workspace_root = :workspace AND s.status <> 'parked'
+     AND NOT EXISTS (SELECT 1 FROM workspace_owner_change AS w
+                      WHERE w.machine = s.machine AND w.workspace_root = s.workspace_root
+                        AND w.at >= r.created_at)
      AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                       WHERE t.request_seq = r.seq AND t.state IN ('waiting', 'answered')
                         AND t.listener IS NOT NULL)

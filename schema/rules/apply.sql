@@ -6,6 +6,12 @@ CREATE TRIGGER apply_is_allowed BEFORE INSERT ON apply BEGIN
      AND NOT EXISTS (SELECT 1 FROM request AS r JOIN request_kind AS k ON k.kind = r.kind
                       WHERE r.seq = NEW.request_seq AND k.is_written = 1 AND r.state = 'approved'
                         AND (r.kind = 'restore') = (NEW.kind = 'restore'));
+  SELECT RAISE(ABORT, 'apply: owner: the folder has another owner than when this was asked')
+   WHERE NEW.kind = 'write'
+     AND EXISTS (SELECT 1 FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+                   JOIN workspace_owner_change AS w
+                     ON w.machine = s.machine AND w.workspace_root = s.workspace_root
+                  WHERE r.seq = NEW.request_seq AND w.at >= r.created_at);
   SELECT RAISE(ABORT, 'apply: unwritten: only what was written may be undone, once')
    WHERE NEW.kind = 'undo'
      AND (NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = NEW.request_seq AND state = 'applied')

@@ -81,6 +81,7 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                     WHEN 'envelope' THEN 'Slack has sent nothing of this operator that says so'
                     WHEN 'policy' THEN 'there is no policy in force where this was asked'
                     WHEN 'editor' THEN 'no editor shows this'
+                    WHEN 'owner' THEN 'the folder has no other owner'
                     ELSE 'no client that shows forms has asked this' END
                FROM request AS r JOIN session AS s ON s.seq = r.session_seq
                JOIN source AS f ON f.name = NEW.source
@@ -101,6 +102,10 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                       SELECT 1 FROM gate_call AS g JOIN tool_call AS t ON t.seq = g.call_seq
                        WHERE g.request_seq = r.seq AND g.host = 'acp' AND g.moment = 'permission'
                          AND t.state = 'waiting')
+                    WHEN 'owner' THEN NEW.verdict NOT IN ('reject', 'stop') OR NOT EXISTS (
+                      SELECT 1 FROM workspace_owner_change AS w
+                       WHERE w.machine = s.machine AND w.workspace_root = s.workspace_root
+                         AND w.at = NEW.created_at)
                     ELSE 0 END
              UNION ALL
              SELECT 12, 'malformed', 'the digest is not that of what is asked'

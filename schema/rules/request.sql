@@ -17,6 +17,11 @@ ON request BEGIN
           OR OLD.reason IS NOT NEW.reason OR OLD.instruction IS NOT NEW.instruction
           OR OLD.decided_by IS NOT NEW.decided_by OR OLD.decided_at IS NOT NEW.decided_at
           OR (OLD.consumed_at IS NOT NULL AND OLD.consumed_at IS NOT NEW.consumed_at));
+  SELECT RAISE(ABORT, 'request: decided: an approval ends unused only if its folder gets another owner')
+   WHERE OLD.state = 'approved' AND NEW.state = 'expired'
+     AND NOT EXISTS (SELECT 1 FROM session AS s JOIN workspace_owner_change AS w
+                         ON w.machine = s.machine AND w.workspace_root = s.workspace_root
+                      WHERE s.seq = OLD.session_seq AND w.at = NEW.updated_at);
   SELECT RAISE(ABORT, 'request: undecided: insert a row into decision to answer a request')
    WHERE OLD.decision_seq IS NULL
      AND (NEW.state NOT IN ('pending', 'interrupted') OR NEW.decision_seq IS NOT NULL
@@ -43,6 +48,10 @@ WHEN OLD.session_seq <> NEW.session_seq BEGIN
                        JOIN session AS new ON new.seq = NEW.session_seq
                       WHERE old.seq = OLD.session_seq AND old.machine = new.machine
                         AND old.workspace_root = new.workspace_root);
+  SELECT RAISE(ABORT, 'request: adopted: the folder has another owner than when this was asked')
+   WHERE EXISTS (SELECT 1 FROM session AS s JOIN workspace_owner_change AS w
+                     ON w.machine = s.machine AND w.workspace_root = s.workspace_root
+                  WHERE s.seq = OLD.session_seq AND w.at >= OLD.created_at);
 END;
 
 CREATE TRIGGER request_asked AFTER INSERT ON request BEGIN
@@ -59,6 +68,7 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
   SELECT NEW.updated_at, 'request.' || NEW.state, NEW.session_seq, NEW.seq,
          CASE WHEN NEW.state IN ('approved', 'rejected', 'answered', 'expired')
+               AND OLD.state <> 'approved'
               THEN NEW.decided_by END,
          json_object('from', OLD.state, 'decision', NEW.decision, 'digest', NEW.digest)
    WHERE OLD.state <> NEW.state;
@@ -104,7 +114,7 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
    WHERE request_seq = NEW.seq AND state = 'asked' AND NEW.state IN ('approved', 'rejected');
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
   SELECT 'expired', NEW.session_seq, NEW.seq, NEW.updated_at
-   WHERE OLD.state <> 'expired' AND NEW.state = 'expired'
+   WHERE OLD.state NOT IN ('expired', 'approved') AND NEW.state = 'expired'
      AND (SELECT withdrawn_at FROM agent_question
            WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = NEW.seq)) IS NULL;
 END;

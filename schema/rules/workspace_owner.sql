@@ -14,6 +14,22 @@ WHEN OLD.accepted_at IS NULL AND NEW.accepted_at IS NOT NULL BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM operator WHERE id = NEW.accepted_by AND active = 1 AND kind <> 'system');
 END;
 
+-- When a folder got another owner: as it was noticed, and as it was accepted.
+CREATE VIEW workspace_owner_change AS
+SELECT machine, workspace_root, found_at AS at FROM workspace_owner
+ WHERE accepted_at IS NULL OR accepted_by IS NOT NULL
+UNION ALL
+SELECT machine, workspace_root, accepted_at FROM workspace_owner WHERE accepted_by IS NOT NULL;
+
+-- What was approved there before, and not used yet.
+CREATE VIEW workspace_owner_unused AS
+SELECT w.seq AS owner_seq, r.seq AS request_seq
+  FROM workspace_owner AS w
+  JOIN session AS s ON s.machine = w.machine AND s.workspace_root = w.workspace_root
+  JOIN request AS r ON r.session_seq = s.seq AND r.state = 'approved'
+ WHERE r.kind = 'clearance' OR (r.kind = 'permission' AND r.delivered_at IS NULL);
+
+-- Nothing is asked, recovered or written for somebody else: all that is open there ends.
 CREATE TRIGGER workspace_owner_is_found AFTER INSERT ON workspace_owner BEGIN
   INSERT INTO event (at, kind, actor, detail)
   VALUES (NEW.found_at,
@@ -24,6 +40,16 @@ CREATE TRIGGER workspace_owner_is_found AFTER INSERT ON workspace_owner BEGIN
          ' by now. Nobody is served there until an operator says so: agent-intercom-ctl owner ' ||
          NEW.workspace_root, NEW.found_at
    WHERE NEW.accepted_at IS NULL;
+  UPDATE request SET state = 'expired', updated_at = NEW.found_at
+   WHERE seq IN (SELECT request_seq FROM workspace_owner_unused WHERE owner_seq = NEW.seq)
+     AND NEW.accepted_at IS NULL;
+  INSERT INTO command (verb, argument, session_id, operator_id, source, created_at)
+  SELECT 'stop', 'the folder has another owner', s.id, 'system:owner', 'owner', NEW.found_at
+    FROM session AS s
+   WHERE s.machine = NEW.machine AND s.workspace_root = NEW.workspace_root
+     AND s.status <> 'terminated'
+     AND NEW.accepted_at IS NULL
+   ORDER BY s.seq;
 END;
 
 CREATE TRIGGER workspace_owner_is_accepted AFTER UPDATE OF accepted_at ON workspace_owner
@@ -31,4 +57,12 @@ WHEN OLD.accepted_at IS NULL AND NEW.accepted_at IS NOT NULL BEGIN
   INSERT INTO event (at, kind, actor, detail)
   VALUES (NEW.accepted_at, 'workspace.owner_accepted', NEW.accepted_by,
           json_object('workspace', NEW.workspace_root, 'uid', NEW.uid, 'name', NEW.name));
+  UPDATE request SET state = 'expired', updated_at = NEW.accepted_at
+   WHERE seq IN (SELECT request_seq FROM workspace_owner_unused WHERE owner_seq = NEW.seq);
+  INSERT INTO command (verb, argument, session_id, operator_id, source, created_at)
+  SELECT 'stop', 'the folder has another owner', s.id, 'system:owner', 'owner', NEW.accepted_at
+    FROM session AS s
+   WHERE s.machine = NEW.machine AND s.workspace_root = NEW.workspace_root
+     AND s.status <> 'terminated'
+   ORDER BY s.seq;
 END;

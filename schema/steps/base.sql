@@ -1061,7 +1061,8 @@ CREATE TABLE source (
     'envelope',
     'policy',
     'call',
-    'editor'))
+    'editor',
+    'owner'))
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE stall (
   seq               INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
@@ -1425,6 +1426,7 @@ INSERT INTO metric_cursor (noun, upto, until) VALUES ('tool_call', 0, 9223372036
 INSERT INTO metric_cursor (noun, upto, until) VALUES ('worker', 0, 9223372036854775807);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:applier', 'system', NULL, 'applier', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
+INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:owner', 'system', NULL, 'owner', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);
 INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('clearance', 1, 1, 1, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('permission', 0, 0, 1, 'timeout', 'reject', 'the session was stopped');
@@ -1434,6 +1436,7 @@ INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop
 INSERT INTO request_kind (kind, is_kept, is_written, has_paths, on_timeout, stop_verdict, stop_reason) VALUES ('trust', 1, 0, 0, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', '', 'pending');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'approved', 'consumed');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'approved', 'expired');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'approved');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'pending');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'rejected');
@@ -1442,6 +1445,7 @@ INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'pending', 'expir
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'pending', 'interrupted');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'pending', 'rejected');
 INSERT INTO request_move (kind, src, dst) VALUES ('permission', '', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'approved', 'expired');
 INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'interrupted', 'approved');
 INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'interrupted', 'pending');
 INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'interrupted', 'rejected');
@@ -1571,6 +1575,7 @@ INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, 
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('ctl', 'local', 'remote', '*', '*', '*', NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('editor', 'local', 'remote', '*', NULL, NULL, 'editor');
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('elicitation', 'local', 'remote', '*', NULL, NULL, 'call');
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('owner', 'system', NULL, '*', 'stop', NULL, 'owner');
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('policy', 'system', NULL, '*', NULL, NULL, 'policy');
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('slack', 'slack', 'local', '*', '*', '*', 'envelope');
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('socket', 'local', 'remote', '*', '*', '*', NULL);

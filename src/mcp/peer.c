@@ -374,7 +374,8 @@ static const char *usual_workspace(const struct workspaces *workspaces)
 /* Where the agent was started, unless that cannot be a workspace; otherwise the default. */
 void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, struct hand_ask *ask)
 {
-	ask->judge = p->unplaced;
+	/* The folder of another user may have got another owner since. */
+	ask->judge = p->unplaced || p->has_user;
 	ask->has_user = p->has_user;
 	ask->user = p->user;
 	ask->root = p->workspace_root;

@@ -181,6 +181,74 @@ START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_s
 }
 END_TEST
 
+START_TEST(nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "one\n");
+	OWNED(char_ptr) char *told = NULL, *refused = NULL, *late = NULL, *open = NULL;
+	OWNED(str) struct str said = { 0 };
+	struct relay r, other;
+	char first[40], id[40], diff[80];
+
+	NEEDS_ACCOUNTS();
+	r = users_relay(&users, AGENT);
+	(void)strcpy(first, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	approve(first);
+	told = relay_end(&r);
+	has(told, "status", "approved");
+	(void)ask(&r, "b.txt", "two\n");
+	ck_assert_int_eq(chown(users.project, USER_IDS[OTHER_AGENT], USER_IDS[OTHER_AGENT]), 0);
+
+	other = users_relay(&users, OTHER_AGENT);
+	relay_begin(&other, "check_clearance", arguments);
+	refused = relay_line(&other);
+	says(refused, "belonged to t-agent");
+	open = relay_end(&r);
+	has(open, "status", "rejected");
+	says(open, "the folder has another owner");
+	ck_assert_str_eq(users_sql(&users, "SELECT status FROM session"), "terminated\n");
+	(void)snprintf(diff, sizeof(diff), "{\"request_id\":\"%s\"}", first);
+	relay_begin(&r, "check_diff", diff);
+	late = relay_line(&r);
+	says(late, "has been terminated");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "owner %s", users.project), 0);
+
+	(void)strcpy(id, ask(&other, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_str_ne(id, first);
+	approve(id);
+	is_written(&other, id, "a.txt", "one\n");
+	belongs_to(OTHER_AGENT, "a.txt");
+	ck_assert_str_eq(users_sql(&users, "SELECT state FROM request ORDER BY seq"),
+	                 "expired\nrejected\nconsumed\n");
+	ck_assert_int_eq(relay_stop(&other), 0);
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
+START_TEST(an_open_session_asks_nothing_in_a_folder_that_is_another_users_by_now)
+{
+	OWNED(char_ptr) char *arguments = proposal("b.txt", "two\n"), *told = NULL, *late = NULL;
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
+	told = relay_end(&r);
+	has(told, "status", "rejected");
+	ck_assert_int_eq(chown(users.project, USER_IDS[OTHER_AGENT], USER_IDS[OTHER_AGENT]), 0);
+	ck_assert_int_eq(chmod(users.project, 0755), 0);
+	relay_begin(&r, "check_clearance", arguments);
+	late = relay_line(&r);
+	says(late, "the folder of another user");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
 /* Its own user can do that, too. */
 START_TEST(a_hand_or_a_helper_that_is_killed_is_started_again)
 {
@@ -276,6 +344,9 @@ int main(void)
 	    c, what_is_approved_is_written_in_a_home_that_is_closed_to_the_system_as_its_owner);
 	tcase_add_test(c, agents_of_two_users_are_served_each_in_its_own_folder_alone);
 	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
+	tcase_add_test(c,
+	               nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one);
+	tcase_add_test(c, an_open_session_asks_nothing_in_a_folder_that_is_another_users_by_now);
 	tcase_add_test(c, a_checkpoint_of_a_closed_home_is_taken_and_put_back);
 	tcase_add_test(c, without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system);
 	tcase_add_test(c, a_hand_or_a_helper_that_is_killed_is_started_again);

@@ -231,6 +231,9 @@ static int place(struct front *f, struct job *job, struct err *e)
 		return err_set(e, ERR_AGAIN, "%s", "the workspace could not be looked at");
 	if (p->unplaced)
 		return guests_place(f, p, found, e);
+	if (found && found->unfit)
+		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s", p->workspace_root,
+		               found->unfit);
 	if (found && strcmp(found->root, p->workspace_root) != 0)
 		return err_set(e, ERR_AGAIN, "the session works elsewhere by now; call again");
 	return 0;
