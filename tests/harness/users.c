@@ -270,7 +270,7 @@ void users_start(struct users *u)
 	for (;; (void)poll(NULL, 0, LOOK_MS)) {
 		OWNED(char_ptr) char *said = get_file(u->base, "log");
 
-		if (said && strstr(said, " ready: "))
+		if (said && strstr(said, "all workers are ready"))
 			return;
 		ck_assert_msg(agent_ms() < end && kill(u->pid, 0) == 0 &&
 		                  !ends_within(u->pid, 0, NULL),
