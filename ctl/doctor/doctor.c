@@ -443,43 +443,31 @@ static bool is_shared(struct doctor *d)
 	return setting_get(&d->store, "shared.directory", &value, NULL) > 0 && value.length;
 }
 
-/* Which needs its socket to be ours; that it answers is seen when it is used. */
-static void check_owner(struct doctor *d)
+/* One of the two units of as-owner, by the setting that names its socket, which must be ours; that
+ * it answers is seen when it is used. */
+static void check_as_owner(struct doctor *d, const char *setting, const char *what,
+                           const char *there, const char *missing)
 {
 	OWNED(str) struct str socket = { 0 };
 
-	if (!d->store.db || !is_shared(d) ||
-	    setting_get(&d->store, "shared.owner_socket", &socket, NULL) < 0)
+	if (!d->store.db || !is_shared(d) || setting_get(&d->store, setting, &socket, NULL) < 0)
 		return;
 	if (socket.length && owner_is_there(socket.bytes))
-		doctor_tell(d, OK, "owners",
-		            "files are read and written as their owner, by as-owner at %s",
-		            socket.bytes);
+		doctor_tell(d, OK, what, "%s, by as-owner at %s", there, socket.bytes);
 	else
-		doctor_tell(d, WARN, "owners",
-		            "as-owner is not there (%s): our own user needs access to the files of "
-		            "each workspace; start agent-intercom-owner.socket",
-		            str_text(&socket));
+		doctor_tell(d, WARN, what, "as-owner is not there (%s): %s", str_text(&socket),
+		            missing);
 }
 
-/* The same of agents and commands. */
-static void check_starter(struct doctor *d)
+static void check_owners(struct doctor *d)
 {
-	OWNED(str) struct str socket = { 0 };
-
-	if (!d->store.db || !is_shared(d) ||
-	    setting_get(&d->store, "shared.start_socket", &socket, NULL) < 0)
-		return;
-	if (owner_is_there(str_text(&socket)))
-		doctor_tell(d, OK, "starts",
-		            "agents and commands run as the owners of their workspaces, by "
-		            "as-owner at %s",
-		            socket.bytes);
-	else
-		doctor_tell(d, WARN, "starts",
-		            "as-owner is not there (%s): agents and commands are not started; "
-		            "start agent-intercom-agents.socket",
-		            str_text(&socket));
+	check_as_owner(d, "shared.owner_socket", "owners",
+	               "files are read and written as their owner",
+	               "our own user needs access to the files of each workspace; start "
+	               "agent-intercom-owner.socket");
+	check_as_owner(d, "shared.start_socket", "starts",
+	               "agents and commands run as the owners of their workspaces",
+	               "agents and commands are not started; start agent-intercom-agents.socket");
 }
 
 static bool is_wanted(struct doctor *d, int child)
@@ -588,8 +576,7 @@ static void check_system(struct doctor *d)
 			check_database(d);
 			check_instance(d);
 			check_running(d);
-			check_owner(d);
-			check_starter(d);
+			check_owners(d);
 		}
 	}
 	check_port(d);

@@ -2,10 +2,9 @@
  *
  * Start: configuration, places, instance lock, schema, settings as rows, the workers that agents
  * wait for; one line on stdout once these say in their rows that they are ready, and the others are
- * started. Watch: a worker that ends is
- * started again; one that ends with 78 stops the system. Stop (SIGTERM, SIGINT): workers leave in
- * order, then all that waits is interrupted. A second signal kills the workers at once. SIGHUP is
- * ignored: settings are read at the start only.
+ * started. Watch: a worker that ends is started again; one that ends with 78 stops the system. Stop
+ * (SIGTERM, SIGINT): workers leave in order, then all that waits is interrupted. A second signal
+ * kills the workers at once. SIGHUP is ignored: settings are read at the start only.
  *
  * Killed itself, it leaves rows as they are: its workers follow it (PDEATHSIG), runners and their
  * agents go on, and so does the next start, with them. Tables: setting, operator, worker, request,
