@@ -149,7 +149,7 @@ START_TEST(what_runs_as_an_agents_user_reaches_neither_anothers_folder_nor_what_
 	str_addf(&script,
 	         "cat %s/home-%u/mine %s %s/etc/agent-intercom/config.toml; touch %s/home-%u/x; "
 	         "python3 -c 'import socket; socket.socket(socket.AF_UNIX, "
-	         "socket.SOCK_SEQPACKET).connect(\"%s\"); print(\"asked\")'; "
+	         "socket.SOCK_SEQPACKET).connect(\"%s\"); print(\"ask\" + \"ed\")'; "
 	         "ls -l /proc/self/fd | grep -c -e socket -e memfd; id -G; echo over",
 	         users.base, (unsigned)USER_IDS[OTHER_AGENT], users.database, users.base,
 	         users.base, (unsigned)USER_IDS[OTHER_AGENT], users.start_socket);
