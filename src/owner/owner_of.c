@@ -13,7 +13,7 @@ int owner_of(const char *path, uid_t *ret, struct err *e)
 
 	str_add(&above, path);
 	while (lstat(str_text(&above), &about) != 0) {
-		char *slash = strrchr(above.bytes ? above.bytes : "", '/');
+		char *slash = above.bytes ? strrchr(above.bytes, '/') : NULL;
 
 		if (errno != EACCES || !slash || slash == above.bytes)
 			return err_errno(e, ERR_INPUT, "cannot look whose the workspace %s is",
