@@ -24,7 +24,7 @@ export const TOOLS = [
 ];
 
 /** Looks again and again until `look` returns something true; fails after `within` ms. */
-export async function until(what, look, within = 30_000) {
+export async function until(what, look, within = 100_000) {
   const end = performance.now() + within;
   for (;;) {
     const seen = await look();
