@@ -18,6 +18,7 @@ command = ${JSON.stringify(process.execPath)}
 args = [${JSON.stringify(example(name))}]
 protocol = "acp"
 acp_version = ${JSON.stringify(version)}
+startup_timeout_seconds = 300
 `;
 
 /** A system with an agent of the SDK, and the session that it was started for. */
