@@ -11,7 +11,7 @@ function judge() {
 		return fail("  trouble under given:\n    " trouble)
 	if (refused[n] == "" && error != "")
 		return fail("  refused:  " error "\n  expected: no error")
-	if (refused[n] != "" && before != after)
+	if (refused[n] != "" && (before != after || before == ""))
 		return fail("  it was refused, and yet rows changed")
 	if (refused[n] != "" && refused[n] != "*" && index(error, refused[n]) != 1)
 		return fail("  refused:  " (error == "" ? "(no error)" : error) "\n  expected: " refused[n])
@@ -46,17 +46,17 @@ BEGIN {
 	}
 }
 
-/^@given$/ { where = "given"; trouble = before = ""; next }
-/^@before$/ { where = "before"; next }
-/^@case / { n = $2; where = "when"; error = after = actual = ""; next }
+/^@given$/ { where = "given"; trouble = ""; next }
+/^@case / { n = $2; where = "when"; error = before = after = actual = ""; next }
 /^@after$/ { where = "after"; next }
 /^@then$/ { where = "then"; next }
+/^@undone$/ { where = "undone"; next }
 /^@end$/ { judge(); judged++; where = "given"; next }
 where == "given" { trouble = trouble message($0) " " }
-where == "before" { before = $0 }
 where == "when" && error == "" { error = message($0) }
 where == "after" { after = $0 }
 where == "then" { actual = actual message($0) "\n" }
+where == "undone" { before = $0 }
 
 END {
 	if (judged != count) {

@@ -307,6 +307,18 @@ static void read_table(struct schema *s, const struct source *file, const char *
 	read_uniques(s, t);
 }
 
+static void open_bare(struct schema *s)
+{
+	sqlite3_int64 size = 0;
+	unsigned char *copy = sqlite3_serialize(s->db, "main", &size, 0);
+
+	if (!copy || sqlite3_open(":memory:", &s->bare) != SQLITE_OK ||
+	    sqlite3_deserialize(s->bare, "main", copy, size, size,
+	                        SQLITE_DESERIALIZE_FREEONCLOSE) != SQLITE_OK ||
+	    sqlite3_db_config(s->bare, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL) != SQLITE_OK)
+		die("sqlite");
+}
+
 void schema_load(struct schema *s)
 {
 	if (sqlite3_open(":memory:", &s->db) != SQLITE_OK)
@@ -328,6 +340,18 @@ void schema_load(struct schema *s)
 		source_run(s->db, &s->rules.file[i]);
 	if (failures == 0)
 		guards_after(s);
+	open_bare(s);
+}
+
+sqlite3 *schema_prepare(const struct schema *s, const char *sql, sqlite3_stmt **ret,
+                        const char **tail)
+{
+	*ret = NULL;
+	if (sqlite3_prepare_v2(s->bare, sql, -1, ret, tail) == SQLITE_OK)
+		return s->bare;
+	/* A view is written to by its trigger, and by nothing else. */
+	(void)sqlite3_prepare_v2(s->db, sql, -1, ret, tail);
+	return s->db;
 }
 
 void schema_clear(struct schema *s)
@@ -339,6 +363,7 @@ void schema_clear(struct schema *s)
 		free(s->unique[i].where);
 	sources_clear(&s->nouns);
 	sources_clear(&s->rules);
+	(void)sqlite3_close(s->bare);
 	(void)sqlite3_close(s->db);
 }
 

@@ -132,6 +132,7 @@ struct set {
 
 struct schema {
 	sqlite3 *db; /* made from the nouns, with rules */
+	sqlite3 *bare; /* the same, in which no trigger fires */
 	struct sources nouns, rules;
 	struct table table[MAX_TABLES];
 	int tables;
@@ -143,6 +144,11 @@ struct schema {
 
 void schema_load(struct schema *s);
 void schema_clear(struct schema *s);
+/* Prepares the first statement of sql without the triggers that it would fire, where that can be:
+ * these, which triggers_check compiles anyway, take most of the time. Returns the database that it
+ * belongs to and that says what is wrong with it. *ret is NULL after an error. tail may be NULL. */
+sqlite3 *schema_prepare(const struct schema *s, const char *sql, sqlite3_stmt **ret,
+                        const char **tail);
 const struct table *schema_table(const struct schema *s, const char *name);
 const struct column *table_column(const struct table *t, const char *name);
 

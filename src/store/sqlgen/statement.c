@@ -54,9 +54,10 @@ void check_scans(const struct schema *schema, const char *where, const char *sql
 {
 	char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
 	sqlite3_stmt *s;
+	sqlite3 *db = schema_prepare(schema, explain, &s, NULL);
 
-	if (sqlite3_prepare_v2(schema->db, explain, -1, &s, NULL) != SQLITE_OK)
-		complain("%s: %s", where, sqlite3_errmsg(schema->db));
+	if (!s)
+		complain("%s: %s", where, sqlite3_errmsg(db));
 	while (s && sqlite3_step(s) == SQLITE_ROW) {
 		const char *detail = (const char *)sqlite3_column_text(s, 3);
 		char name[NAME_BYTES] = "", index[NAME_BYTES] = "";
@@ -151,14 +152,14 @@ static bool prepare(struct statement *st, struct schema *schema, const char *fil
 {
 	sqlite3_stmt *s = NULL;
 	const char *tail = NULL;
+	sqlite3 *db = schema_prepare(schema, st->text, &s, &tail);
 
-	if (sqlite3_prepare_v2(schema->db, st->text, -1, &s, &tail) != SQLITE_OK || !s) {
-		int at = sqlite3_error_offset(schema->db);
+	if (!s) {
+		int at = sqlite3_error_offset(db);
 
 		complain("%s:%d: %s: %s", file,
 		         line + (at > 0 ? line_of(st->text, st->text + at) - 1 : 0), st->name,
-		         sqlite3_errcode(schema->db) ? sqlite3_errmsg(schema->db)
-		                                     : "there is no statement");
+		         sqlite3_errcode(db) ? sqlite3_errmsg(db) : "there is no statement");
 		return false;
 	}
 	while (tail && isspace((unsigned char)*tail))

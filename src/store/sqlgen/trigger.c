@@ -83,9 +83,10 @@ static void check_body(const struct schema *schema, const char *name, const char
 	for (rest = body; rest && *rest;) {
 		sqlite3_stmt *s = NULL;
 		const char *at = rest;
+		sqlite3 *db = schema_prepare(schema, at, &s, &rest);
 
-		if (sqlite3_prepare_v2(schema->db, at, -1, &s, &rest) != SQLITE_OK) {
-			complain("%s: %s", where, sqlite3_errmsg(schema->db));
+		if (sqlite3_errcode(db) != SQLITE_OK) {
+			complain("%s: %s", where, sqlite3_errmsg(db));
 			break;
 		}
 		if (s) {
