@@ -154,11 +154,12 @@ int owner_hear(struct owner_process *p, struct err *e)
 	if (got == 0)
 		return 0;
 	if (got > 0 && said.what == OWNER_READY) {
+		(void)snprintf(p->name, sizeof(p->name), "%.*s", OWNER_NAME_BYTES - 1, said.text);
 		p->is_ready = true;
 		return 1;
 	}
 	if (got > 0 && said.what == OWNER_REFUSED)
-		return err_set(e, ERR_REFUSED, "%.*s", OWNER_WHY_BYTES - 1, said.why);
+		return err_set(e, ERR_REFUSED, "%.*s", OWNER_TEXT_BYTES - 1, said.text);
 	if (got > 0 && said.what == OWNER_ENDED)
 		return err_set(e, ERR_AGAIN, "the process has ended with status %d", said.number);
 	return err_set(e, ERR_AGAIN, "%s", GONE);

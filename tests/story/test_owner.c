@@ -140,6 +140,23 @@ START_TEST(agents_of_two_users_are_served_each_in_its_own_folder_alone)
 }
 END_TEST
 
+START_TEST(a_user_is_known_by_name_after_accounts_have_changed)
+{
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	users_leave(&users, USERS);
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_str_eq(users_sql(&users, "SELECT agent_user FROM inbox"), "t-agent\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT name FROM workspace_owner"), "t-agent\n");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
 START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
@@ -343,6 +360,7 @@ int main(void)
 	tcase_add_test(
 	    c, what_is_approved_is_written_in_a_home_that_is_closed_to_the_system_as_its_owner);
 	tcase_add_test(c, agents_of_two_users_are_served_each_in_its_own_folder_alone);
+	tcase_add_test(c, a_user_is_known_by_name_after_accounts_have_changed);
 	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
 	tcase_add_test(c,
 	               nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one);

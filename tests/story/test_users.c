@@ -81,6 +81,59 @@ START_TEST(an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_wr
 }
 END_TEST
 
+/* What ctl of the operator prints has this. */
+static void ctl_says(const char *command, const char *part)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "%s", command) == 0, "%s", said.bytes);
+	says(said.bytes, part);
+}
+
+START_TEST(an_operator_is_told_whose_agent_asks_and_no_agent_can_say_that)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "one\n");
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char show[60];
+
+	NEEDS_ROOT();
+	users = users_make("");
+	SKIP_UNLESS(users_have_accounts(&users), "mount namespaces");
+	users_start(&users);
+	r = users_relay(&users, AGENT);
+	relay_begin(&r, "check_clearance", arguments);
+	users_expect_soon(&users, "SELECT agent_user FROM inbox", "t-agent\n");
+	ctl_says("--text inbox", "USER");
+	ctl_says("--text inbox", " t-agent ");
+	ctl_says("--json inbox", "\"user\":\"t-agent\"");
+	(void)snprintf(show, sizeof(show), "--text show %.36s",
+	               users_sql(&users, "SELECT id FROM inbox"));
+	ctl_says(show, "user      t-agent\n");
+	ctl_says("--text list", " t-agent ");
+	ctl_says("--text log", "[user t-agent] ");
+	ck_assert_str_eq(users_sql(&users, "SELECT json_extract(detail, '$.user'), agent_user FROM "
+	                                   "timeline WHERE kind = 'session.active'"),
+	                 "t-agent\tt-agent\n");
+	/* one of the system's own user is not told of */
+	(void)users_run(&users, SERVICE, &said,
+	                "mkdir \"$HOME/work\"; cd \"$HOME/work\"; (echo "
+	                "'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+	                "\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+	                "\"capabilities\":{},\"clientInfo\":{\"name\":\"user t-agent\","
+	                "\"version\":\"1\"}}}'; echo '{\"jsonrpc\":\"2.0\",\"id\":2,"
+	                "\"method\":\"tools/call\",\"params\":{\"name\":\"ping\","
+	                "\"arguments\":{}}}'; sleep 1) | timeout 60 %s/agent-intercom mcp",
+	                getenv("INTERCOM_BUILD"));
+	users_expect_soon(&users,
+	                  "SELECT agent_uid, agent_user, client_name FROM session ORDER BY seq "
+	                  "DESC LIMIT 1",
+	                  "\t\tuser t-agent\n");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
 START_TEST(an_operator_who_was_made_inactive_may_answer_no_more)
 {
 	OWNED(str) struct str said = { 0 };
@@ -285,6 +338,7 @@ int main(void)
 
 	tcase_add_test(c,
 	               an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_written);
+	tcase_add_test(c, an_operator_is_told_whose_agent_asks_and_no_agent_can_say_that);
 	tcase_add_test(c, an_operator_who_was_made_inactive_may_answer_no_more);
 	tcase_add_test(c,
 	               a_hook_asks_and_what_is_approved_instead_is_read_with_the_operators_rights);

@@ -85,7 +85,7 @@ static void refuse(struct caller *c, const char *why)
 {
 	struct owner_said said = { .what = OWNER_REFUSED };
 
-	(void)snprintf(said.why, sizeof(said.why), "%s", why);
+	(void)snprintf(said.text, sizeof(said.text), "%s", why);
 	said_send(c->fd, &said, -1);
 	log_warn("refused: %s", why);
 	forget(c);

@@ -7,6 +7,7 @@
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
+#include "guests_place.h"
 #include "hook.h"
 #include "hooks.h"
 #include "log.h"

@@ -21,7 +21,7 @@ struct hand_first {
 	uid_t uid;
 	struct owner_process process;
 	struct event *said;
-	char why[OWNER_WHY_BYTES]; /* as-owner has refused it, in words */
+	char why[OWNER_TEXT_BYTES]; /* as-owner has refused it, in words */
 	pid_t pid; /* of our own, which is our child; 0: none */
 	int control; /* -1: it does not run */
 	struct event *told;
@@ -48,6 +48,9 @@ bool hand_firsts_run(struct hand_first *first);
 
 /* Whether it has ended, or is about to. */
 bool hand_firsts_has_ended(const struct hand_first *first);
+
+/* The name of a user as whom one runs, as as-owner says; NULL: none does. */
+const char *hand_firsts_user(struct front *f, uid_t uid);
 
 /* Ends it, and with it its jobs. */
 void hand_firsts_end(struct hand_first *first);
