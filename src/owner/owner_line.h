@@ -8,6 +8,9 @@
  *                      program is executed; in any order; at the end OWNER_ENDED with its status,
  * as waitpid(2) gives it. Or OWNER_REFUSED with words, in place of READY, or of both
  *
+ * A wish of the kind OWNER_CALL, without texts, is answered with OWNER_READY and nothing else:
+ * as-owner is there.
+ *
  * Closing the connection ends nothing: as-owner may not signal other users' processes. What it
  * starts has a descriptor of the asker's, and ends when that is closed.
  *
@@ -37,7 +40,8 @@ enum owner_kind {
 	OWNER_SWEEPER, /* keeper: kills what is left of one; no workspace */
 	OWNER_FILER, /* filer: changes files in the workspace; the asker, and a lock that it holds
 	              */
-	OWNER_KINDS
+	OWNER_KINDS,
+	OWNER_CALL = 255
 };
 
 struct owner_wish {

@@ -157,6 +157,47 @@ START_TEST(a_user_is_known_by_name_after_accounts_have_changed)
 }
 END_TEST
 
+/* What an agent is told that asks now; health and doctor say the same to those who can help. */
+static void is_told_where_to_look(const char *why)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n"), *answer = NULL;
+	OWNED(str) struct str said = { 0 };
+	struct relay r = users_relay(&users, AGENT);
+
+	relay_begin(&r, "check_clearance", arguments);
+	answer = relay_line(&r);
+	says(answer, "works as the owner of folders (as-owner) does not answer");
+	says(answer, "systemctl status agent-intercom-owner");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	(void)users_ctl(&users, OPERATOR, &said, "--text health");
+	says(said.bytes, why);
+	(void)users_run(&users, SERVICE, &said, "%s/agent-intercom doctor",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "agent-intercom-owner");
+}
+
+START_TEST(who_asks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "--text health"), 0);
+	says(said.bytes, "agent-intercom-owner   ready");
+	ck_assert_int_eq(kill(users.owner_pid, SIGSTOP), 0);
+	is_told_where_to_look("does not answer; see: systemctl status agent-intercom-owner");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "--text health"), 1);
+	ck_assert_int_eq(kill(users.owner_pid, SIGCONT), 0);
+	ck_assert_int_eq(users_stop_owner(&users), 0);
+	is_told_where_to_look("cannot connect to as-owner");
+	ck_assert_int_eq(unlink(users.owner_socket), 0);
+	is_told_where_to_look("agent-intercom-owner   missing");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "0\n");
+	ck_assert_int_eq(users_stop(&users), 0);
+	users_remove(&users);
+}
+END_TEST
+
 START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
@@ -361,6 +402,8 @@ int main(void)
 	    c, what_is_approved_is_written_in_a_home_that_is_closed_to_the_system_as_its_owner);
 	tcase_add_test(c, agents_of_two_users_are_served_each_in_its_own_folder_alone);
 	tcase_add_test(c, a_user_is_known_by_name_after_accounts_have_changed);
+	tcase_add_test(
+	    c, who_asks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
 	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
 	tcase_add_test(c,
 	               nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one);

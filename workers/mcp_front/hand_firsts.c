@@ -115,7 +115,11 @@ bool hand_firsts_run(struct hand_first *first)
 	                                first->front->policy_fd, &first->pid, &first->control, &e);
 	if (failed) {
 		log_error("%s", e.text);
-		(void)snprintf(first->why, sizeof(first->why), "%.390s", e.text);
+		if (first->is_foreign)
+			(void)snprintf(first->why, sizeof(first->why), OWNER_SILENT,
+			               OWNER_UNIT_FILES);
+		else
+			(void)snprintf(first->why, sizeof(first->why), "%.390s", e.text);
 		return false;
 	}
 	listen_to(first);

@@ -543,8 +543,12 @@ void hands_look(struct front *f)
 			hangs = h->first;
 		look_at_hand(f, h);
 	}
-	if (hangs && hangs->control >= 0)
+	if (hangs && hangs->control >= 0) {
+		if (hangs->is_foreign && !hangs->process.is_ready)
+			(void)snprintf(hangs->why, sizeof(hangs->why), OWNER_SILENT,
+			               OWNER_UNIT_FILES);
 		lose_first(f, hangs);
+	}
 	hand_firsts_tidy(f, has_jobs);
 	for (int i = 0; i < 2; i++)
 		for (one = TAILQ_FIRST(&hands->queue.turns[i]); one; one = next_turn) {
