@@ -222,6 +222,47 @@ START_TEST(the_agent_waits_for_its_system_and_starts_none_of_its_own)
 }
 END_TEST
 
+START_TEST(where_says_to_an_agents_user_and_an_operator_what_serves_them)
+{
+	OWNED(str) struct str said = { 0 };
+	char text[300];
+
+	NEEDS_ROOT();
+	begin();
+	ck_assert_int_eq(users_run(&users, AGENT, &said, "exec %s/agent-intercom where",
+	                           getenv("INTERCOM_BUILD")),
+	                 0);
+	(void)snprintf(text, sizeof(text),
+	               "mcp socket     %s/mcp.sock\n"
+	               "http           http://127.0.0.1:%d/mcp\n"
+	               "system         that of this machine, for several users\n",
+	               users.shared, users.port);
+	ck_assert_str_eq(said.bytes, text);
+	ck_assert_int_eq(users_run(&users, AGENT, &said, "exec %s/agent-intercom where http",
+	                           getenv("INTERCOM_BUILD")),
+	                 0);
+	(void)snprintf(text, sizeof(text), "http://127.0.0.1:%d/mcp\n", users.port);
+	ck_assert_str_eq(said.bytes, text);
+	ck_assert_int_eq(users_run(&users, OPERATOR, &said, "exec %s/agent-intercom where",
+	                           getenv("INTERCOM_BUILD")),
+	                 0);
+	(void)snprintf(text, sizeof(text),
+	               "desk socket    %s/desk.sock\n"
+	               "system         that of this machine, for several users\n",
+	               users.shared);
+	ck_assert_str_eq(said.bytes, text);
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM connection"), "0\n");
+	ck_assert_int_eq(users_stop(&users), 0);
+	(void)users_run(&users, AGENT, &said, "exec %s/agent-intercom where",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "not known: the system does not answer");
+	(void)users_run(&users, STRANGER, &said, "exec %s/agent-intercom where",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "home-60104/.local/state/agent-intercom/intercom.db");
+	users_remove(&users);
+}
+END_TEST
+
 START_TEST(who_is_in_no_group_starts_a_system_of_their_own)
 {
 	OWNED(str) struct str said = { 0 };
@@ -343,6 +384,7 @@ int main(void)
 	tcase_add_test(c,
 	               a_hook_asks_and_what_is_approved_instead_is_read_with_the_operators_rights);
 	tcase_add_test(c, the_agent_waits_for_its_system_and_starts_none_of_its_own);
+	tcase_add_test(c, where_says_to_an_agents_user_and_an_operator_what_serves_them);
 	tcase_add_test(c, who_is_in_no_group_starts_a_system_of_their_own);
 	tcase_add_test(c, a_signal_to_the_operators_ctl_is_one_to_the_ctl_that_runs_for_it);
 	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);

@@ -1,7 +1,7 @@
 /* The Unix socket of the relays (mcp-stdio), and of hooks (hook_pipe.h): one JSON message per line
  * in both directions. A relay's first line identifies it: {"agent-intercom":1, "workspace":"/abs",
- * ..., "resume":"key"}. The reply is {"agent-intercom":1,"key":"..."}, and with that key the relay
- * may reconnect after this process has died. */
+ * ..., "resume":"key"}. The reply is {"agent-intercom":1,"key":"...","http":"http://..."}, and with
+ * that key the relay may reconnect after this process has died. */
 #include "pipe.h"
 
 #include "front.h"
@@ -136,7 +136,11 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 	peer_identity_read(&s->peer->identity, hello);
 	if (resume && strlen(resume) < PEER_KEY_BYTES && *resume && resume_as(s, resume, e))
 		return -1;
-	str_addf(&answer, "{\"agent-intercom\":1,\"key\":\"%s\"}", s->peer->key);
+	str_addf(&answer, "{\"agent-intercom\":1,\"key\":\"%s\"", s->peer->key);
+	if (s->front->http) /* for `where` of a user who can read no row of ours */
+		str_addf(&answer, ",\"http\":\"http://127.0.0.1:%lld/mcp\"",
+		         (long long)s->front->http_port);
+	str_add_char(&answer, '}');
 	send_bytes(s, &answer, "\n");
 	(void)bufferevent_set_timeouts(s->pipe, NULL, &unread);
 	hook_pipe_greet(s, hello);
