@@ -4,10 +4,12 @@
 #include "process.h"
 #include "users.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -195,6 +197,79 @@ START_TEST(who_asks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_ad
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "0\n");
 	ck_assert_int_eq(users_stop(&users), 0);
 	users_remove(&users);
+}
+END_TEST
+
+/* Calls this until it is refused; the answer. The caller frees it. */
+static char *call_until_refused(struct relay *r, const char *tool, const char *arguments)
+{
+	int64_t give_up = agent_ms() + AGENT_PATIENCE_MS;
+
+	for (;;) {
+		char *answer;
+
+		relay_begin(r, tool, arguments);
+		answer = relay_line(r);
+		if (strstr(answer, "\"error\""))
+			return answer;
+		ck_assert_msg(agent_ms() < give_up, "it is still answered: %s", answer);
+		free(answer);
+		(void)poll(NULL, 0, 200);
+	}
+}
+
+START_TEST(who_has_left_the_group_asks_nothing_more_on_a_connection_that_is_open)
+{
+	OWNED(char_ptr) char *refused = NULL, *answer = NULL;
+	struct relay r;
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	free(relay_call(&r, "ping", "{}"));
+	users_leave(&users, AGENT);
+	refused = call_until_refused(&r, "ping", "{}");
+	says(refused, "user t-agent is not in the group");
+	relay_begin(&r, "transmit", "{\"prompt_text\":\"go on?\"}");
+	answer = relay_line(&r);
+	says(answer, "user t-agent is not in the group");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "0\n");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
+/* By another name, and although its own user may write there. */
+START_TEST(a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
+	struct relay r;
+	char other[100], project[80], id[40];
+
+	NEEDS_ACCOUNTS();
+	(void)strcpy(project, users.project); /* NOLINT: it fits; of the agent's, open to all */
+	work_in_home(OTHER_AGENT);
+	(void)strcpy(other, users.project); /* NOLINT: it fits */
+	ck_assert_int_eq(mount(project, other, NULL, MS_BIND, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		OWNED(char_ptr) char *answer = NULL;
+
+		(void)strcpy(users.project, i ? project : other); /* NOLINT: it fits */
+		r = users_relay(&users, OTHER_AGENT);
+		relay_begin(&r, "check_clearance", arguments);
+		answer = relay_line(&r);
+		says(answer, "the folder of another user");
+		ck_assert_int_eq(relay_stop(&r), 0);
+	}
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM workspace_owner"), "0\n");
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	approve(id);
+	is_written(&r, id, "a.txt", "one\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT uid FROM workspace_owner"), "60102\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(umount2(other, MNT_DETACH), 0);
+	end();
 }
 END_TEST
 
@@ -404,6 +479,8 @@ int main(void)
 	tcase_add_test(c, a_user_is_known_by_name_after_accounts_have_changed);
 	tcase_add_test(
 	    c, who_asks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
+	tcase_add_test(c, who_has_left_the_group_asks_nothing_more_on_a_connection_that_is_open);
+	tcase_add_test(c, a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it);
 	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
 	tcase_add_test(c,
 	               nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one);
