@@ -18,6 +18,8 @@ CREATE TABLE connection (
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)), -- fixed: the client can show its
                                             -- user a form (MCP's elicitation), as declared at the
                                             -- start
+  uid              INTEGER CHECK (uid >= 0), -- fixed: of the user at its other end, as the kernel
+                                            -- says; NULL: it is our own
   session_seq      INTEGER REFERENCES session (seq), -- free: set by the first tool call
   identity         TEXT NOT NULL,           -- fixed: JSON: what the caller gave as workspace, channel,
                                             -- session, agent

@@ -9,6 +9,9 @@ CREATE TABLE session (
   id                  TEXT NOT NULL UNIQUE, -- fixed: UUID
   machine             TEXT NOT NULL,        -- fixed: the machine that the workspace is on
   owner_user_id       TEXT NOT NULL,        -- fixed: its operator, 'local:<user>' for direct agents
+  agent_uid           INTEGER CHECK (agent_uid >= 0), -- once: of the user whose agent it is, as the kernel
+                                            -- says; NULL: it is our own
+  agent_user          TEXT,                 -- once: the name of that user then
   workspace_root      TEXT NOT NULL,        -- fixed: absolute path
   status              TEXT NOT NULL,        -- free: see session_move
   prompt              TEXT,                 -- free: initial task, if one was given

@@ -4,7 +4,7 @@
 -- forced: a changed file was overwritten.
 -- type: forced bool
 SELECT seq, at, kind, actor, session_id, request_id, title, file_path, detail,
-       traceparent, coalesce(json_extract(detail, '$.forced') = 1, 0) AS forced
+       traceparent, agent_user, coalesce(json_extract(detail, '$.forced') = 1, 0) AS forced
   FROM timeline WHERE seq > :after ORDER BY seq LIMIT :limit;
 
 -- name: event_nth_last :number

@@ -1,22 +1,22 @@
 -- Every statement on `session` and `connection`.
 
 -- name: session_insert :insert
-INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode, channel_id, client_name,
-  label, stall_paused, created_at, updated_at, last_activity_at, idle_since)
+INSERT INTO session (id, machine, owner_user_id, agent_uid, agent_user, workspace_root, status, mode,
+  channel_id, client_name, label, stall_paused, created_at, updated_at, last_activity_at, idle_since)
 VALUES (:id, :machine, coalesce((SELECT id FROM operator WHERE is_default = 1), 'local:'),
-  :workspace, 'active', coalesce((SELECT value FROM setting WHERE name = 'mode'), 'local'),
+  :uid, :user, :workspace, 'active', coalesce((SELECT value FROM setting WHERE name = 'mode'), 'local'),
   :channel, :client, :label, :stall_paused, :now, :now, :now, :now);
 
 -- name: session_by_id :one
 -- row: session
 SELECT seq, id, machine, workspace_root, status, mode, channel_id, last_tool, stall_paused,
-       wait_limit_ms
+       wait_limit_ms, agent_uid
   FROM session WHERE id = :id;
 
 -- name: session_by_seq :one
 -- row: session
 SELECT seq, id, machine, workspace_root, status, mode, channel_id, last_tool, stall_paused,
-       wait_limit_ms
+       wait_limit_ms, agent_uid
   FROM session WHERE seq = :seq;
 
 -- name: session_of_client :one
@@ -24,7 +24,7 @@ SELECT seq, id, machine, workspace_root, status, mode, channel_id, last_tool, st
 -- session of that program.
 -- row: session
 SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id, s.last_tool,
-       s.stall_paused, s.wait_limit_ms
+       s.stall_paused, s.wait_limit_ms, s.agent_uid
   FROM connection AS c JOIN session AS s ON s.seq = c.session_seq
  WHERE c.host_process = :program AND c.state = 'open' AND c.transport <> 'hook'
    AND s.status <> 'terminated'
@@ -36,13 +36,17 @@ SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id,
 -- The other way round.
 -- row: session
 SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id, s.last_tool,
-       s.stall_paused, s.wait_limit_ms
+       s.stall_paused, s.wait_limit_ms, s.agent_uid
   FROM connection AS c JOIN session AS s ON s.seq = c.session_seq
  WHERE c.host_process = :program AND c.state = 'open' AND c.transport = 'hook'
    AND s.status <> 'terminated'
    AND NOT EXISTS (SELECT 1 FROM connection AS o
                     WHERE o.session_seq = s.seq AND o.state = 'open' AND o.transport <> 'hook')
  ORDER BY c.seq DESC LIMIT 1;
+
+-- name: session_set_user :exec
+-- As whom the agent of a session that we start runs.
+UPDATE session SET agent_uid = :uid, agent_user = :user WHERE seq = :seq AND agent_uid IS NULL;
 
 -- name: session_workspaces :many
 -- Where sessions of this machine work.
@@ -118,7 +122,7 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 -- type: total_tokens integer
 -- type: cost_micros integer
 -- type: currency text
-SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.client_name,
+SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.client_name, s.agent_user,
        s.connectivity_status, s.owner_user_id, s.prompt, s.last_activity_at, s.created_at,
        (SELECT request_id FROM parked_session WHERE session_seq = s.seq) AS parked_with,
        (SELECT why FROM pause WHERE session_seq = s.seq AND ended_at IS NULL) AS paused_why,
@@ -190,13 +194,15 @@ SELECT progress_snapshot FROM session WHERE seq = :seq;
 
 -- name: connection_insert :insert
 INSERT INTO connection (key, machine, transport, protocol_version, client_name, client_version,
-  process, host_process, identity, elicits, created_at)
+  process, host_process, identity, elicits, uid, created_at)
 VALUES (:key, :machine, :transport, :version, :client, :client_version, :process, :host_process,
-  :identity, :elicits, :now);
+  :identity, :elicits, :uid, :now);
 
 -- name: connection_by_key :one
+-- type: :uid integer?
+-- :uid: of that user only; NULL: of anyone.
 SELECT seq, transport, protocol_version, client_name, process, session_seq, identity, elicits, state
-  FROM connection WHERE key = :key;
+  FROM connection WHERE key = :key AND (:uid IS NULL OR uid = :uid);
 
 -- name: connection_process_of_session :many
 -- Open connections over HTTP and of hooks, with their processes.

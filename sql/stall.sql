@@ -151,7 +151,7 @@ UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
 -- The subject of an alert's buttons and messages.
 SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idle_seconds, t.cause, t.progress_snapshot,
        t.nudge_count, t.auto_count, t.nudged_by, t.nudge_message, t.created_at, t.ended_at,
-       s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.protocol_mode,
+       s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.agent_user, s.protocol_mode,
        (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at
   FROM stall AS t JOIN session AS s ON s.seq = t.session_seq WHERE t.id = :id;
 
@@ -159,13 +159,14 @@ SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idl
 -- scan ok: those that are open, for a person
 SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.cause, t.nudge_count,
        t.progress_snapshot, t.created_at, s.id AS session_id, s.workspace_root, s.client_name,
+       s.agent_user,
        s.prompt
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.ended_at IS NULL ORDER BY t.seq;
 
 -- name: stall_since :many
 -- Alerts that are new to a watcher.
-SELECT t.seq, t.last_tool, t.last_activity_at, s.id AS session_id, s.client_name
+SELECT t.seq, t.last_tool, t.last_activity_at, s.id AS session_id, s.client_name, s.agent_user
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.seq > :after AND t.ended_at IS NULL ORDER BY t.seq;
 

@@ -15,7 +15,11 @@ VALUES (:connection, :session, :rpc_id, :progress_token, :traceparent, :era, :to
   :arguments_seq, :digest, 'waiting', :request, :apply, :wait_until, :listener, :task, :task_ttl_ms, :now);
 
 -- name: tool_call_by_task :number
-SELECT seq FROM tool_call WHERE task_id = :task;
+-- type: :uid integer?
+-- :uid: of an agent of that user only; NULL: of anyone.
+SELECT seq FROM tool_call
+ WHERE task_id = :task
+   AND (:uid IS NULL OR (SELECT uid FROM connection WHERE seq = connection_seq) = :uid);
 
 -- name: tool_call_task :one
 SELECT task_id, task_ttl_ms, state, created_at,

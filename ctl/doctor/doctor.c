@@ -36,6 +36,7 @@
 enum {
 	SILENT_MS = 90000, /* three heartbeats */
 	STARTING_MS = 10000, /* a worker may take so long, and a system until it starts it */
+	OWNER_MS = 2000, /* within which as-owner answers */
 };
 
 /* ---- environment ---- */
@@ -443,31 +444,34 @@ static bool is_shared(struct doctor *d)
 	return setting_get(&d->store, "shared.directory", &value, NULL) > 0 && value.length;
 }
 
-/* One of the two units of as-owner, by the setting that names its socket, which must be ours; that
- * it answers is seen when it is used. */
+/* One of the two units of as-owner, by the setting that names its socket, which must be ours. */
 static void check_as_owner(struct doctor *d, const char *setting, const char *what,
-                           const char *there, const char *missing)
+                           const char *there, const char *missing, const char *unit)
 {
 	OWNED(str) struct str socket = { 0 };
+	struct err e = { 0 };
 
 	if (!d->store.db || !is_shared(d) || setting_get(&d->store, setting, &socket, NULL) < 0)
 		return;
-	if (socket.length && owner_is_there(socket.bytes))
-		doctor_tell(d, OK, what, "%s, by as-owner at %s", there, socket.bytes);
+	if (!socket.length || !owner_is_there(socket.bytes))
+		doctor_tell(d, WARN, what, "as-owner is not there (%s): %s.socket",
+		            str_text(&socket), missing);
+	else if (owner_answers(socket.bytes, OWNER_MS, &e))
+		doctor_tell(d, FAIL, what, "%s; see: systemctl status %s", e.text, unit);
 	else
-		doctor_tell(d, WARN, what, "as-owner is not there (%s): %s", str_text(&socket),
-		            missing);
+		doctor_tell(d, OK, what, "%s, by as-owner at %s", there, socket.bytes);
 }
 
 static void check_owners(struct doctor *d)
 {
-	check_as_owner(d, "shared.owner_socket", "owners",
-	               "files are read and written as their owner",
-	               "our own user needs access to the files of each workspace; start "
-	               "agent-intercom-owner.socket");
+	check_as_owner(
+	    d, "shared.owner_socket", "owners", "files are read and written as their owner",
+	    "our own user needs access to the files of each workspace; start " OWNER_UNIT_FILES,
+	    OWNER_UNIT_FILES);
 	check_as_owner(d, "shared.start_socket", "starts",
 	               "agents and commands run as the owners of their workspaces",
-	               "agents and commands are not started; start agent-intercom-agents.socket");
+	               "agents and commands are not started; start " OWNER_UNIT_AGENTS,
+	               OWNER_UNIT_AGENTS);
 }
 
 static bool is_wanted(struct doctor *d, int child)

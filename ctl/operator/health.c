@@ -1,6 +1,8 @@
 /* health: what runs, and what is queued. */
 #include "ctl.h"
 
+#include "owner.h"
+#include "setting.h"
 #include "sql/worker.h"
 
 #include "clock.h"
@@ -22,9 +24,12 @@ struct findings {
 	bool is_young; /* the system was started a moment ago */
 	bool damaged; /* the database failed its last integrity check */
 	bool impaired; /* a worker serves in part: HTTP is off, or Slack is not connected */
+	bool silent; /* as-owner does not answer */
 	cJSON *rows;
 	struct table table;
 };
+
+enum { OWNER_MS = 2000 };
 
 /* A worker serves if its row says ready and it was heard from recently: after the whole system was
  * killed, its rows still say ready. */
@@ -56,16 +61,12 @@ static bool is_impaired(const char *what, const char *state, const char *detail)
 	return strcmp(what, "worker slack-listener") == 0 && strncmp(says, "connected", 9) != 0;
 }
 
-static void take_row(struct findings *f, const struct health_list_row *row)
+static void add(struct findings *f, const char *what, const char *state, const char *detail,
+                const char *at)
 {
-	const char *what = row->what, *state = row->state, *detail = row->detail, *at = row->at;
 	struct age age = age_of(at);
 	cJSON *o = cJSON_CreateObject();
 
-	note_worker(f, what, state, at);
-	if (strcmp(what, "database") == 0 && strcmp(state, "damaged") == 0)
-		f->damaged = true;
-	f->impaired |= is_impaired(what, state, detail);
 	json_add_text(o, "what", what);
 	json_add_text(o, "state", state);
 	json_add_text(o, "detail", detail);
@@ -73,8 +74,57 @@ static void take_row(struct findings *f, const struct health_list_row *row)
 	(void)cJSON_AddItemToArray(f->rows, o);
 	table_add(&f->table, what);
 	table_add(&f->table, state);
-	table_add(&f->table, age.text);
+	table_add(&f->table, at ? age.text : NULL);
 	table_add(&f->table, detail);
+}
+
+static void take_row(struct findings *f, const struct health_list_row *row)
+{
+	const char *what = row->what, *state = row->state, *detail = row->detail, *at = row->at;
+
+	note_worker(f, what, state, at);
+	if (strcmp(what, "database") == 0 && strcmp(state, "damaged") == 0)
+		f->damaged = true;
+	f->impaired |= is_impaired(what, state, detail);
+	add(f, what, state, detail, at);
+}
+
+/* One of the two units of as-owner. Without it (no socket) the system is another one, not a broken
+ * one. */
+static int ask_owner(struct ctl *c, struct findings *f, const char *setting, const char *unit,
+                     struct err *e)
+{
+	OWNED(str) struct str socket = { 0 }, detail = { 0 };
+	struct err why = { 0 };
+
+	if (setting_get(&c->store, setting, &socket, e) < 0)
+		return -1;
+	if (!socket.length || !owner_is_there(socket.bytes)) {
+		add(f, unit, "missing", "files are reached as agent-intercom's own user", NULL);
+		return 0;
+	}
+	if (owner_answers(socket.bytes, OWNER_MS, &why) == 0) {
+		add(f, unit, "ready", NULL, NULL);
+		return 0;
+	}
+	f->silent = true;
+	str_addf(&detail, "%s; see: systemctl status %s", why.text, unit);
+	add(f, unit, "silent", detail.bytes, NULL);
+	return 0;
+}
+
+static int ask_owners(struct ctl *c, struct findings *f, struct err *e)
+{
+	OWNED(str) struct str directory = { 0 };
+
+	if (setting_get(&c->store, "shared.directory", &directory, e) < 0)
+		return -1;
+	if (!directory.length)
+		return 0;
+	return ask_owner(c, f, "shared.owner_socket", OWNER_UNIT_FILES, e) ||
+	               ask_owner(c, f, "shared.start_socket", OWNER_UNIT_AGENTS, e)
+	           ? -1
+	           : 0;
 }
 
 static int collect(struct ctl *c, struct findings *f, struct err *e)
@@ -143,7 +193,10 @@ static int run_health(struct ctl *c, struct err *e)
 	table_begin(&f.table, HEADINGS, COUNT(HEADINGS));
 	status = collect(c, &f, e);
 	if (status == 0)
-		status = missing(&f, names, starting) || f.damaged || f.impaired ? 1 : 0;
+		status = ask_owners(c, &f, e);
+	if (status == 0)
+		status =
+		    missing(&f, names, starting) || f.damaged || f.impaired || f.silent ? 1 : 0;
 	if (status >= 0 && c->json) {
 		cJSON *o = cJSON_CreateObject();
 

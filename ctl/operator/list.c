@@ -1,6 +1,7 @@
 /* list: the sessions. */
 #include "ctl.h"
 
+#include "json.h"
 #include "process_name.h"
 #include "sql/session.h"
 #include "usage.h"
@@ -33,6 +34,7 @@ static cJSON *session_json(const void *row)
 	json_add_text(o, "updated_at", s->updated_at);
 	json_add_text(o, "last_activity_at", s->last_activity_at);
 	json_add_text(o, "owner", s->owner_user_id);
+	json_put_given(o, "user", s->agent_user);
 	json_add_text(o, "agent", s->client_name);
 	json_add_text(o, "prompt", s->prompt);
 	usage_add_json(&usage, &told);
@@ -66,6 +68,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, agent_word(s));
 	table_add(t, age.text);
 	table_add(t, s->last_tool);
+	table_add(t, s->agent_user);
 	table_add(t, s->client_name);
 	table_add(t, s->owner_user_id);
 	usage_add(&usage, &told);
@@ -79,9 +82,9 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 
 static int run_list(struct ctl *c, struct err *e)
 {
-	static const char *const HEADINGS[] = { "ID",   "STATUS",    "MODE",   "AGENT",
-		                                "IDLE", "LAST TOOL", "CLIENT", "OWNER",
-		                                "USED", "WORKSPACE", "PROMPT" };
+	static const char *const HEADINGS[] = { "ID",    "STATUS",    "MODE",      "AGENT",
+		                                "IDLE",  "LAST TOOL", "USER",      "CLIENT",
+		                                "OWNER", "USED",      "WORKSPACE", "PROMPT" };
 	static const struct listing SESSIONS = {
 		"sessions", "no sessions", HEADINGS, COUNT(HEADINGS), session_json, add_row, NULL
 	};

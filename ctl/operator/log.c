@@ -1,6 +1,7 @@
 /* log: the timeline. */
 #include "ctl.h"
 
+#include "json.h"
 #include "sql/event.h"
 
 #include <poll.h>
@@ -22,6 +23,7 @@ static void print_json(const struct timeline_since_row *row)
 	json_add_text(o, "title", row->title);
 	json_add_text(o, "file_path", row->file_path);
 	json_add_text(o, "traceparent", row->traceparent);
+	json_put_given(o, "user", row->agent_user);
 	json_raw(o, "detail", row->detail);
 	json_print_line(o);
 }
@@ -33,6 +35,11 @@ static void print_text(const struct ctl *c, const struct timeline_since_row *row
 	print_look(c, LOOK_PLAIN);
 	(void)printf("%-20s", row->kind);
 	(void)putchar(' ');
+	if (row->agent_user) {
+		(void)fputs("[user ", stdout);
+		print_visible(row->agent_user);
+		(void)fputs("] ", stdout);
+	}
 	if (row->title)
 		print_visible(row->title);
 	if (row->file_path) {

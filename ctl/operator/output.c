@@ -324,6 +324,27 @@ static int list_json(struct ctl *c, struct row *row, const struct listing *l, st
 	return got;
 }
 
+/* Where all agents are of the system's own user, nothing is said of users. */
+static void leave_out_users(struct table *t, const struct listing *l)
+{
+	size_t column = 0, kept = 0;
+	bool any = false;
+
+	while (column < l->columns && strcmp(l->headings[column], "USER") != 0)
+		column++;
+	for (size_t i = t->columns + column; i < t->count; i += t->columns)
+		any |= t->cells[i] && *t->cells[i];
+	if (column == l->columns || any)
+		return;
+	for (size_t i = 0; i < t->count; i++)
+		if (i % t->columns == column)
+			free(t->cells[i]);
+		else
+			t->cells[kept++] = t->cells[i];
+	t->count = kept;
+	t->columns--;
+}
+
 static int list_text(struct ctl *c, struct row *row, const struct listing *l, struct err *e)
 {
 	OWNED(table) struct table t;
@@ -333,6 +354,7 @@ static int list_text(struct ctl *c, struct row *row, const struct listing *l, st
 	while ((got = row_next(row, e)) > 0)
 		if (l->add(c, &t, row, e))
 			return -1;
+	leave_out_users(&t, l);
 	if (got == 0 && t.count == t.columns)
 		(void)puts(l->none);
 	else if (got == 0)

@@ -2,6 +2,7 @@
 #include "ctl.h"
 
 #include "diff.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -115,6 +116,7 @@ cJSON *request_json(const struct request *r, const struct request_calls_row *cal
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		json_add_text(o, texts[i].name, texts[i].text);
+	json_put_given(o, "user", r->row.agent_user);
 	(void)cJSON_AddBoolToObject(o, "is_new_workspace", r->row.is_new_workspace);
 	add_number(o, "elapsed_seconds", r->row.has_elapsed_seconds ? r->row.elapsed_seconds : -1);
 	add_number(o, "actions_taken", r->row.has_actions_taken ? r->row.actions_taken : -1);
@@ -259,6 +261,7 @@ static void print_asked(const struct ctl *c, const struct request *r, int64_t li
 	print_risk(c, r->row.risk_level);
 	field(c, "type", request_prompt_type_name(r->row.prompt_type));
 	field(c, "session", r->row.session_id);
+	field(c, "user", r->row.agent_user);
 	field(c, "client", r->row.client_name);
 	field(c, "workspace", r->row.workspace_root);
 	if (r->row.is_new_workspace && !r->row.decided_at)

@@ -1,6 +1,7 @@
 /* stall: which agents are silent, and whether stall detection is on. */
 #include "ctl.h"
 
+#include "json.h"
 #include "sql/stall.h"
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ static cJSON *alert_json(const void *row)
 	json_add_text(o, "prompt", a->prompt);
 	if (a->progress_snapshot)
 		json_raw(o, "progress_snapshot", a->progress_snapshot);
+	json_put_given(o, "user", a->agent_user);
 	json_add_text(o, "workspace_root", a->workspace_root);
 	json_add_text(o, "created_at", a->created_at);
 	return o;
@@ -41,6 +43,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, a->last_tool);
 	table_add(t, nudges);
 	table_add(t, stall_status_name(a->status));
+	table_add(t, a->agent_user);
 	table_add(t, a->client_name);
 	table_add(t, a->workspace_root);
 	return 0;
@@ -49,7 +52,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 static int list_alerts(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "SESSION", "SILENT", "LAST TOOL", "NUDGES",
-		                                "ALERT",   "CLIENT", "WORKSPACE" };
+		                                "ALERT",   "USER",   "CLIENT",    "WORKSPACE" };
 	static const struct listing ALERTS = {
 		"alerts", "no agent is silent", HEADINGS, COUNT(HEADINGS), alert_json, add_row, NULL
 	};

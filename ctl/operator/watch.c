@@ -183,12 +183,18 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 	if (w->c->json) {
 		o = cJSON_CreateObject();
 		json_add_text(o, "session_id", row->session_id);
+		json_put_given(o, "user", row->agent_user);
 		json_add_text(o, "last_tool", row->last_tool);
 		json_add_text(o, "last_activity_at", row->last_activity_at);
 		event("silent", o);
 		return 0;
 	}
 	(void)fputs("\nsilent: ", stdout);
+	if (row->agent_user) {
+		(void)fputs("[user ", stdout);
+		print_visible(row->agent_user);
+		(void)fputs("] ", stdout);
+	}
 	print_visible(row->client_name ? row->client_name : "an agent");
 	(void)printf(" for %s, since it called ", idle.text);
 	print_visible(row->last_tool ? row->last_tool : "nothing");

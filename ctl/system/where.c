@@ -5,6 +5,7 @@
 #include "instance.h"
 #include "json.h"
 #include "locate.h"
+#include "reach.h"
 #include "sql/worker.h"
 
 #include <cjson/cJSON.h>
@@ -12,11 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 static const char PROGRAM[] = "agent-intercom";
+
+enum { SHARED_SECONDS = 5 }; /* within which a system for several users must greet */
 
 struct places {
 	struct located system;
@@ -40,7 +45,8 @@ static int help(void)
 	    "Prints where the files of the system are: of the one that runs, whatever\n"
 	    "configuration it was started with, else of the one that would be started.\n"
 	    "NAME prints one of them alone: database, run_directory, mcp_socket, ipc_socket,\n"
-	    "log, config, http, pid.\n",
+	    "log, config, http, pid. Of a system of this machine for several users that serves\n"
+	    "yours, while you run none: mcp_socket, desk_socket (of operators), http.\n",
 	    PROGRAM);
 	return EX_OK;
 }
@@ -194,9 +200,87 @@ static cJSON *as_json(const struct places *p)
 	return o;
 }
 
-static int print_json(const struct places *p, const char *name)
+/* ---- the system of the machine, for several users ---- */
+
+/* What a user can know of it who is none of its own: its sockets, and what it says at one of them.
+ */
+struct shared_places {
+	struct str mcp_socket, desk_socket; /* "": not for this user */
+	struct str http; /* "": not known */
+};
+
+static void shared_places_clear(struct shared_places *p)
 {
-	OWNED(cJSON_ptr) cJSON *all = as_json(p);
+	str_clear(&p->mcp_socket);
+	str_clear(&p->desk_socket);
+	str_clear(&p->http);
+}
+
+/* As a relay that hangs up once it was greeted. */
+static void ask_for_http(struct str *out)
+{
+	static const char HELLO[] = "{\"agent-intercom\":1}\n";
+	const struct timeval patience = { .tv_sec = SHARED_SECONDS };
+	OWNED(cJSON_ptr) cJSON *said = NULL;
+	char answer[1024];
+	ssize_t n = -1;
+	int fd = reach_shared(REACH_AGENTS, SOCK_STREAM);
+
+	if (fd < 0)
+		return;
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (send(fd, HELLO, sizeof(HELLO) - 1, MSG_NOSIGNAL) > 0)
+		n = recv(fd, answer, sizeof(answer), 0);
+	(void)close(fd);
+	said = n > 0 ? cJSON_ParseWithLength(answer, (size_t)n) : NULL;
+	if (is_address(json_text(said, "http")))
+		str_add(out, json_text(said, "http"));
+}
+
+/* Whether it serves this user, who runs no system of their own. */
+static bool find_shared(const struct config_source *source, struct shared_places *p)
+{
+	OWNED(located) struct located own = { 0 };
+	OWNED(str) struct str note = { 0 };
+
+	if (locate_is_named(source) || locate_usual(source, &own, &note, NULL) != 0)
+		return false;
+	if (reach_shared_is_open(REACH_AGENTS)) {
+		str_addf(&p->mcp_socket, "%s/%s", reach_shared_directory(), REACH_AGENTS);
+		ask_for_http(&p->http);
+	}
+	if (reach_shared_is_open(REACH_OPERATORS))
+		str_addf(&p->desk_socket, "%s/%s", reach_shared_directory(), REACH_OPERATORS);
+	return p->mcp_socket.length || p->desk_socket.length;
+}
+
+static void print_shared(const struct shared_places *p)
+{
+	if (p->mcp_socket.length)
+		print_line("mcp socket", p->mcp_socket.bytes, "");
+	if (p->desk_socket.length)
+		print_line("desk socket", p->desk_socket.bytes, "");
+	if (p->mcp_socket.length)
+		print_line("http",
+		           p->http.length ? p->http.bytes
+		                          : "not known: the system does not answer, or "
+		                            "serves none",
+		           "");
+	print_line("system", "that of this machine, for several users", "");
+}
+
+static cJSON *shared_as_json(const struct shared_places *p)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add_text(o, "mcp_socket", str_text(&p->mcp_socket), "");
+	add_text(o, "desk_socket", str_text(&p->desk_socket), "");
+	add_text(o, "http", str_text(&p->http), "");
+	return o;
+}
+
+static int print_json(cJSON *all, const char *name)
+{
 	const cJSON *one = name ? cJSON_GetObjectItemCaseSensitive(all, name) : all;
 	char *text;
 
@@ -215,10 +299,26 @@ static int print_json(const struct places *p, const char *name)
 	return EX_OK;
 }
 
+static int where_shared(const struct shared_places *p, const struct cli_arguments *a)
+{
+	OWNED(cJSON_ptr) cJSON *all = NULL;
+	int status = EX_OK;
+
+	if (a->flag || a->operand) {
+		all = shared_as_json(p);
+		status = print_json(all, a->operand);
+	} else {
+		print_shared(p);
+	}
+	return fflush(stdout) ? EX_IOERR : status;
+}
+
 int intercom_where(const struct config_source *source, int argc, char **argv)
 {
 	struct cli_arguments a = { .source = *source };
+	OWNED(shared_places) struct shared_places shared = { .http = { 0 } };
 	OWNED(places) struct places p = { 0 };
+	OWNED(cJSON_ptr) cJSON *all = NULL;
 	struct err e = { 0 };
 	int parsed = cli_read(&a, "json", argc, argv), status = EX_OK;
 
@@ -226,13 +326,17 @@ int intercom_where(const struct config_source *source, int argc, char **argv)
 		return help();
 	if (parsed < 0)
 		return EX_USAGE;
+	if (find_shared(&a.source, &shared))
+		return where_shared(&shared, &a);
 	if (find(&a.source, &p.system, &e))
 		return cli_say(&e);
 	find_log(&p);
 	find_http(&p);
-	if (a.flag || a.operand)
-		status = print_json(&p, a.operand);
-	else
+	if (a.flag || a.operand) {
+		all = as_json(&p);
+		status = print_json(all, a.operand);
+	} else {
 		print_text(&p);
+	}
 	return fflush(stdout) ? EX_IOERR : status;
 }

@@ -22,7 +22,8 @@ SELECT e.seq, e.at, e.kind, e.actor, s.id AS session_id, r.id AS request_id,
        -- Of the call itself, or of the newest that asked.
        (SELECT traceparent FROM tool_call
          WHERE seq = coalesce(e.call_seq, (SELECT max(seq) FROM tool_call
-                                            WHERE request_seq = e.request_seq))) AS traceparent
+                                            WHERE request_seq = e.request_seq))) AS traceparent,
+       s.agent_user
   FROM event AS e
   LEFT JOIN session AS s ON s.seq = e.session_seq
   LEFT JOIN request AS r ON r.seq = e.request_seq

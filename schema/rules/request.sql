@@ -157,7 +157,8 @@ CREATE VIEW inbox AS
 SELECT r.id, r.kind, r.title, r.file_path, r.risk_level,
        s.id AS session_id, s.workspace_root, s.client_name, s.mode,
        r.state, r.created_at, r.deadline_at,
-       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening
+       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
+       s.agent_user
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted')
  ORDER BY r.seq;

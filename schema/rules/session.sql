@@ -15,8 +15,9 @@ CREATE TRIGGER session_started AFTER INSERT ON session WHEN NEW.origin <> 'folde
               AND channel_id = (SELECT value FROM setting WHERE name = 'slack.channel_id')));
   INSERT INTO event (at, kind, session_seq, actor, detail)
   VALUES (NEW.created_at, 'session.' || NEW.status, NEW.seq, NEW.owner_user_id,
-          json_object('workspace', NEW.workspace_root, 'client', NEW.client_name,
-                      'mode', NEW.mode));
+          json_patch(json_object('workspace', NEW.workspace_root, 'client', NEW.client_name,
+                                 'mode', NEW.mode),
+                     json_object('uid', NEW.agent_uid, 'user', NEW.agent_user)));
   INSERT INTO slack_notice (kind, session_seq, at) VALUES ('session', NEW.seq, NEW.created_at);
   INSERT INTO checkpoint_wanted (kind, session_id, at) VALUES ('start', NEW.id, NEW.created_at);
   -- A restarted session continues in the thread of its predecessor.

@@ -30,6 +30,9 @@ enum {
 	HAND_FOUND_BYTES = 24 << 20, /* of all findings; paths may be long */
 };
 
+/* What is unfit about a folder of another user that ours may not look at. */
+#define HAND_CLOSED "where agent-intercom's own user may not look"
+
 /* A question. Texts are borrowed; NULL: not asked. */
 struct hand_ask {
 	/* Where: */

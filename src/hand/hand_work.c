@@ -149,7 +149,7 @@ static const char *unfit_for_user(const struct hand_ask *ask, const char *root)
 	if (!ask->has_user)
 		return NULL;
 	if (stat(root, &about) != 0)
-		return errno == EACCES ? "where agent-intercom's own user may not look" : "missing";
+		return errno == EACCES ? HAND_CLOSED : "missing";
 	return about.st_uid == ask->user ? NULL : "the folder of another user";
 }
 

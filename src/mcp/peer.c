@@ -86,6 +86,7 @@ struct peer *peer_new(enum connection_transport transport, const char *key)
 	struct peer *p = xcalloc(1, sizeof(*p));
 
 	p->transport = transport;
+	p->uid = PEER_OURS;
 	(void)snprintf(p->key, sizeof(p->key), "%s", key);
 	return p;
 }
@@ -102,9 +103,27 @@ void peer_free(struct peer *p)
 	free(p->host_process);
 	free(p->session_id);
 	free(p->token_session);
+	free(p->user_name);
 	free(p->workspace_root);
 	free(p->channel_id);
 	free(p);
+}
+
+const int64_t *peer_only_of(const struct peer *p)
+{
+	return p->uid > 0 ? &p->uid : NULL;
+}
+
+void peer_add_user(const struct peer *p, struct str *out)
+{
+	if (peer_only_of(p))
+		str_addf(out, " of user %lld", (long long)p->uid);
+}
+
+bool peer_may_join(const struct peer *p, const struct session_row *row)
+{
+	return !peer_only_of(p) || (row->has_agent_uid && row->agent_uid == p->uid) ||
+	       (p->token_session && strcmp(p->token_session, row->id) == 0);
 }
 
 const char *peer_version(const struct peer *p)
@@ -148,8 +167,8 @@ static int ended(struct peer *p, struct err *e)
  * -1. */
 static int take_session(struct peer *p, int got, const struct session_row *row, struct err *e)
 {
-	if (got <= 0)
-		return got;
+	if (got <= 0 || !peer_may_join(p, row))
+		return got < 0 ? -1 : 0;
 	p->session_seq = row->seq;
 	take(&p->session_id, row->id);
 	take(&p->workspace_root, row->workspace_root);
@@ -197,7 +216,7 @@ static void load_identity(struct peer *p, const char *text)
 int peer_load(struct store *st, struct peer *p, struct err *e)
 {
 	OWNED(connection_by_key_row) struct connection_by_key_row row = { 0 };
-	int got = sql_connection_by_key(st, p->key, &row, e);
+	int got = sql_connection_by_key(st, p->key, peer_only_of(p), &row, e);
 
 	if (got <= 0)
 		return got;
@@ -225,6 +244,7 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 {
 	OWNED(char_ptr) char *identity = identity_text(&p->identity);
 	bool is_hook = p->transport == CONNECTION_TRANSPORT_HOOK;
+	bool is_ours = p->uid == PEER_OURS;
 
 	p->seq = sql_connection_insert(
 	    st,
@@ -237,7 +257,8 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 	                                      .process = is_hook ? p->host_process : p->process,
 	                                      .host_process = host_process(p),
 	                                      .identity = identity,
-	                                      .elicits = p->elicits },
+	                                      .elicits = p->elicits,
+	                                      .uid = is_ours ? NULL : &p->uid },
 	    e);
 	return p->seq < 0 ? -1 : 0;
 }
@@ -250,6 +271,7 @@ int peer_of_hook(struct store *st, struct peer *p, const char *host, const char 
 	if (!host_session && !p->host_process)
 		return err_set(e, ERR_INPUT, "the host names no session, and its process is gone");
 	str_addf(&who, "%s %s", host, host_session ? host_session : p->host_process);
+	peer_add_user(p, &who);
 	const struct sha256 digest = sha256_of(who.bytes, who.length);
 	(void)snprintf(p->key, sizeof(p->key), "hook %.64s", digest.text);
 	if (peer_load(st, p, e) < 0)
@@ -468,12 +490,15 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
                           struct err *e)
 {
 	struct id id = id_new();
+	bool is_ours = p->uid == PEER_OURS;
 	int64_t seq;
 
 	p->stall_paused = p->identity.unwatched || p->transport == CONNECTION_TRANSPORT_STATELESS;
 	seq = sql_session_insert(st,
 	                         &(struct session_insert_args){ .id = id.text,
 	                                                        .machine = workspaces->machine,
+	                                                        .uid = is_ours ? NULL : &p->uid,
+	                                                        .user = p->user_name,
 	                                                        .workspace = p->workspace_root,
 	                                                        .channel = p->channel_id,
 	                                                        .client = p->client_name,
@@ -496,6 +521,7 @@ static int catch_up(struct store *st, struct peer *p, struct err *e)
 	int got;
 
 	now->begins = p->begins;
+	now->uid = p->uid;
 	got = peer_load(st, now, e);
 	if (got > 0) {
 		p->seq = now->seq;

@@ -13,6 +13,11 @@
 
 enum { PEER_KEY_BYTES = 80, PEER_PATH_BYTES = 4096 };
 
+/* No uid: it is our own user's. */
+enum { PEER_OURS = -1 };
+
+struct session_row;
+
 /* What a caller says about itself, in the URL or in a relay's first line. Texts are owned; NULL:
  * not given. */
 struct identity {
@@ -54,6 +59,8 @@ struct peer {
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */
 	bool closed; /* ended by the client: no more answers */
 	bool lost; /* its process has ended: its next call reopens it */
+	int64_t uid; /* of its user, as the kernel says, or PEER_OURS */
+	char *user_name; /* that user's name, if it was looked up */
 	bool has_user; /* it works only in folders of this user: */
 	uid_t user;
 	bool resumed; /* came back after a break: its calls may be old ones */
@@ -83,13 +90,25 @@ void peer_identity_read(struct identity *i, const cJSON *object);
 struct peer *peer_new(enum connection_transport transport, const char *key);
 void peer_free(struct peer *p);
 
+/* The user to whom all that p names must belong: its connection, session, task. Other users' are as
+ * if they did not exist. NULL: it is ours, or root's, who may see everything anyway. */
+const int64_t *peer_only_of(const struct peer *p);
+
+/* Adds to what a key is made of whose peer it is: what one user says about itself, another user may
+ * say, too. */
+void peer_add_user(const struct peer *p, struct str *out);
+
+/* Whether p may go on with a session of the agent of this user. */
+bool peer_may_join(const struct peer *p, const struct session_row *row);
+
 /* The revision that p speaks; if it has not said, the one that the protocol assumes. */
 const char *peer_version(const struct peer *p);
 
 /* Takes what the client says about itself in the _meta of a request, if p does not know it. */
 void peer_take_client(struct peer *p, const cJSON *params);
 
-/* Fills p from the connection row with its key: 1 found, 0 not found, -1 error. */
+/* Fills p from the connection row with its key: 1 found, 0 not found, or another user's, -1 error.
+ */
 int peer_load(struct store *st, struct peer *p, struct err *e);
 
 /* Writes the connection row. Inside a transaction. */

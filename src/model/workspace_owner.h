@@ -11,10 +11,10 @@
 int workspace_owner_now(struct store *st, const char *machine, const char *workspace,
                         uid_t *ret_uid, struct err *e);
 
-/* An agent of this user is about to work in a folder that belongs to the user, as was just seen.
- * Records that, in a transaction of its own. 0; -1: ERR_INPUT, the folder belonged to somebody
- * else, and no operator has said yet that it may. */
+/* An agent of this user, who has this name, is about to work in a folder that belongs to the user,
+ * as was just seen. Records that, in a transaction of its own. 0; -1: ERR_INPUT, the folder
+ * belonged to somebody else, and no operator has said yet that it may. */
 int workspace_owner_meet(struct store *st, const char *machine, const char *workspace, uid_t uid,
-                         struct err *e);
+                         const char *name, struct err *e);
 
 #endif

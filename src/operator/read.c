@@ -69,6 +69,7 @@ static int list_json(struct desk *d, struct err *e)
 		json_put_text(one, "updated_at", s.updated_at);
 		json_put_text(one, "last_activity_at", s.last_activity_at);
 		json_put_text(one, "owner", s.owner_user_id);
+		json_put_given(one, "user", s.agent_user);
 		json_put_text(one, "agent", s.client_name);
 		json_put_text(one, "prompt", s.prompt);
 		json_put_given(one, "parked_with", s.parked_with);
@@ -106,6 +107,7 @@ static int inbox(struct desk *d, struct err *e)
 		json_put_text(one, "risk_level", request_risk_level_name(q.risk_level));
 		json_put_text(one, "session_id", q.session_id);
 		json_put_text(one, "workspace_root", q.workspace_root);
+		json_put_given(one, "user", q.agent_user);
 		json_put_text(one, "state", request_state_name(q.state));
 		json_put_text(one, "created_at", q.created_at);
 		json_put_text(one, "deadline_at", q.deadline_at);
@@ -117,7 +119,7 @@ static int inbox(struct desk *d, struct err *e)
 		str_addf(&d->out->text, "%.*s  ", FIND_SHORT, q.id);
 		str_add_shown(&d->out->text, q.title, strlen(q.title), 100);
 		str_add(&d->out->text, "  of ");
-		find_add_whose(&d->out->text, q.client_name, q.workspace_root);
+		find_add_whose(&d->out->text, q.agent_user, q.client_name, q.workspace_root);
 		str_add_char(&d->out->text, '\n');
 	}
 	if (count == 0)
@@ -131,6 +133,8 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 	         session_mode_name(s->mode));
 	if (s->connectivity_status != SESSION_CONNECTIVITY_STATUS_ONLINE)
 		str_addf(out, ", %s", session_connectivity_status_name(s->connectivity_status));
+	if (s->agent_user)
+		str_addf(out, "  user %s", s->agent_user);
 	if (s->client_name) {
 		str_add(out, "  ");
 		str_add_shown(out, s->client_name, strlen(s->client_name), 40);

@@ -154,14 +154,32 @@ int owner_hear(struct owner_process *p, struct err *e)
 	if (got == 0)
 		return 0;
 	if (got > 0 && said.what == OWNER_READY) {
+		(void)snprintf(p->name, sizeof(p->name), "%.*s", OWNER_NAME_BYTES - 1, said.text);
 		p->is_ready = true;
 		return 1;
 	}
 	if (got > 0 && said.what == OWNER_REFUSED)
-		return err_set(e, ERR_REFUSED, "%.*s", OWNER_WHY_BYTES - 1, said.why);
+		return err_set(e, ERR_REFUSED, "%.*s", OWNER_TEXT_BYTES - 1, said.text);
 	if (got > 0 && said.what == OWNER_ENDED)
 		return err_set(e, ERR_AGAIN, "the process has ended with status %d", said.number);
 	return err_set(e, ERR_AGAIN, "%s", GONE);
+}
+
+int owner_answers(const char *socket, int most_ms, struct err *e)
+{
+	const struct owner_wish call = { .version = OWNER_VERSION, .kind = OWNER_CALL };
+	struct pollfd wait = { .fd = connect_to(socket), .events = POLLIN };
+	struct owner_said said;
+	int pidfd, got;
+
+	if (wait.fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot connect to as-owner at %s", socket);
+	(void)send(wait.fd, &call, sizeof(call), MSG_NOSIGNAL);
+	got = poll(&wait, 1, most_ms) > 0 ? receive(wait.fd, &said, &pidfd) : 0;
+	if (got > 0 && pidfd >= 0)
+		(void)close(pidfd);
+	(void)close(wait.fd);
+	return got > 0 ? 0 : err_set(e, ERR_AGAIN, "as-owner at %s does not answer", socket);
 }
 
 int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,

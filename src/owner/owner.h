@@ -9,6 +9,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* What people are told, who can tell an administrator: which part does not answer, and where it
+ * says why. %s: agent-intercom-owner, or agent-intercom-agents. */
+#define OWNER_SILENT                                                                               \
+	"the part of agent-intercom that works as the owner of folders (as-owner) does not "       \
+	"answer; an administrator sees why with: systemctl status %s"
+#define OWNER_UNIT_FILES "agent-intercom-owner"
+#define OWNER_UNIT_AGENTS "agent-intercom-agents"
+
 /* What is asked for. Borrowed; descriptors stay the caller's. */
 struct owner_ask {
 	enum owner_kind kind;
@@ -24,6 +32,7 @@ struct owner_process {
 	int pidfd; /* readable at its end; -1: not known yet. It cannot be signalled */
 	pid_t pid;
 	bool is_ready;
+	char name[OWNER_NAME_BYTES]; /* of its user, once it is ready */
 };
 
 #define OWNER_PROCESS_INIT                                                                         \
@@ -36,6 +45,9 @@ void owner_process_clear(struct owner_process *p);
 
 /* Whether as-owner listens there; it need not have been started yet. */
 bool owner_is_there(const char *socket);
+
+/* Whether as-owner answers there within most_ms. 0; -1: ERR_AGAIN, why not. */
+int owner_answers(const char *socket, int most_ms, struct err *e);
 
 /* Asks, and does not wait. 0; -1: ERR_AGAIN. */
 int owner_ask(const char *socket, const struct owner_ask *ask, struct owner_process *p,

@@ -177,9 +177,13 @@ void blocks_add_span(struct str *out, int64_t seconds)
 		str_addf(out, "%lld s", (long long)seconds);
 }
 
-/* " in web (claude)": notifications only show words. */
-void blocks_add_whose(struct str *out, const char *root, const char *client)
+void blocks_add_whose(struct str *out, const char *user, const char *root, const char *client)
 {
+	if (user) {
+		str_add(out, " [user ");
+		blocks_add_escaped(out, user, BLOCKS_NAME);
+		str_add_char(out, ']');
+	}
 	if (root) {
 		str_add(out, " in ");
 		blocks_add_escaped(out, path_name(root), BLOCKS_NAME);
@@ -189,6 +193,14 @@ void blocks_add_whose(struct str *out, const char *root, const char *client)
 		blocks_add_escaped(out, client, BLOCKS_NAME);
 		str_add_char(out, ')');
 	}
+}
+
+void blocks_add_user(struct str *out, const char *user)
+{
+	if (!user)
+		return;
+	str_add(out, " · user ");
+	blocks_add_escaped(out, user, BLOCKS_NAME);
 }
 
 void blocks_add_mentions(struct str *out, const char *const *mentions, bool everybody)

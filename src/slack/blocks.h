@@ -64,8 +64,11 @@ void blocks_add_time(struct str *out, const char *instant);
 void blocks_add_person(struct str *out, const char *operator_id);
 /* "1 h 2 min", "3 min", "4 s" */
 void blocks_add_span(struct str *out, int64_t seconds);
-/* " in web (claude)": notifications only show words. */
-void blocks_add_whose(struct str *out, const char *root, const char *client);
+/* " · user coder"; NULL: nothing. */
+void blocks_add_user(struct str *out, const char *user);
+/* " in web (claude)": notifications only show words. With its user first, if that is another than
+ * ours: neither the folder nor the program, which name themselves, can look like one. */
+void blocks_add_whose(struct str *out, const char *user, const char *root, const char *client);
 /* mentions: ids of Slack users, NULL at the end. */
 void blocks_add_mentions(struct str *out, const char *const *mentions, bool everybody);
 

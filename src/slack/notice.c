@@ -117,6 +117,7 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 	else
 		str_addf(&line, "%s · %s", status_words(s->status),
 		         s->protocol_mode == SESSION_PROTOCOL_MODE_ACP ? "ACP" : "MCP");
+	blocks_add_user(&line, s->agent_user);
 	if (s->client_name) {
 		str_add(&line, " · ");
 		blocks_add_escaped(&line, s->client_name, BLOCKS_NAME);
@@ -648,6 +649,11 @@ static void add_work(cJSON *blocks, const struct slack_stall *s)
 	OWNED(str) struct str task = { 0 };
 
 	if (s->row->client_name || s->row->workspace_root) {
+		if (s->row->agent_user) {
+			str_add(&where, "user ");
+			blocks_add_escaped(&where, s->row->agent_user, BLOCKS_NAME);
+			str_add(&where, " · ");
+		}
 		blocks_add_escaped(&where, s->row->client_name, BLOCKS_NAME);
 		str_add(&where, s->row->client_name && s->row->workspace_root ? " · " : "");
 		blocks_add_escaped(&where, s->row->workspace_root, BLOCKS_PATH);
@@ -712,7 +718,8 @@ void slack_notice_stall(const struct slack_stall *s, const char *const *mentions
 	                        ? "⚠️ Your agent is silent for "
 	                        : "💤 Your agent is silent, or has ended: nothing for ");
 	blocks_add_span(&out->text, s->row->idle_seconds);
-	blocks_add_whose(&out->text, s->row->workspace_root, s->row->client_name);
+	blocks_add_whose(&out->text, s->row->agent_user, s->row->workspace_root,
+	                 s->row->client_name);
 	if (takes_clicks(s) && s->row->is_there)
 		blocks_add_mentions(&heading, mentions, s->is_call);
 	add_stall_heading(&heading, s);

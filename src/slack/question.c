@@ -328,6 +328,7 @@ static void add_where(cJSON *blocks, const struct request *r)
 	blocks_add_short_id(&text, r->row.id);
 	str_add(&text, " · session ");
 	blocks_add_short_id(&text, r->row.session_id);
+	blocks_add_user(&text, r->row.agent_user);
 	if (r->row.client_name) {
 		str_add(&text, " · ");
 		blocks_add_escaped(&text, r->row.client_name, BLOCKS_NAME);
@@ -488,7 +489,7 @@ static void add_fallback(struct str *out, const struct request *r)
 	} else {
 		str_add(out, "Agent waits for instructions");
 	}
-	blocks_add_whose(out, r->row.workspace_root, r->row.client_name);
+	blocks_add_whose(out, r->row.agent_user, r->row.workspace_root, r->row.client_name);
 	str_add(out, ": ");
 	blocks_add_escaped(out, r->row.title ? r->row.title : "", TITLE_MAX);
 	if (request_is_change(r)) {
@@ -585,7 +586,7 @@ void slack_question_say_expired(const struct request *r, struct slack_said *out)
 		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout");
 	else
 		str_add(&out->text, "⏰ Nobody answered in time");
-	blocks_add_whose(&out->text, r->row.workspace_root, r->row.client_name);
+	blocks_add_whose(&out->text, r->row.agent_user, r->row.workspace_root, r->row.client_name);
 	str_add(&out->text, ": ");
 	blocks_add_escaped(&out->text, r->row.title, TITLE_MAX);
 	out->blocks = cJSON_CreateArray();

@@ -73,11 +73,17 @@ int reach_activation(void)
 	return connect_to(&a, SOCK_STREAM, geteuid());
 }
 
+const char *reach_shared_directory(void)
+{
+	const char *named = paths_from_env("INTERCOM_SHARED");
+
+	return named ? named : SHARED;
+}
+
 /* Its directory, which only its user may write to, and that user; -1 with errno. */
 static int open_shared(uid_t *ret_owner)
 {
-	const char *named = paths_from_env("INTERCOM_SHARED");
-	int dir = open(named ? named : SHARED, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int dir = open(reach_shared_directory(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat about;
 
 	if (dir < 0)

@@ -18,6 +18,8 @@ int reach_activation(void);
 /* The system of this machine that serves several users (shared.directory), in $INTERCOM_SHARED or
  * /run/agent-intercom, and its sockets: of agents (SOCK_STREAM), of operators (SOCK_SEQPACKET). */
 extern const char REACH_AGENTS[], REACH_OPERATORS[];
+/* Where they are. */
+const char *reach_shared_directory(void);
 /* Whether there is such a socket, of another user's system, that we may connect to; errno is EACCES
  * if there is one that we may not connect to. While the system is stopped it stays. */
 bool reach_shared_is_open(const char *name);

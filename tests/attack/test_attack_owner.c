@@ -289,7 +289,7 @@ static void says_of(const char *texts, size_t length, struct owner_wish head, si
 	ck_assert_int_gt(sendmsg(fd, &m, 0), 0);
 	ck_assert_int_gt(recv(fd, &said, sizeof(said), 0), 0);
 	ck_assert_int_eq((int)said.what, OWNER_REFUSED);
-	ck_assert_str_eq(said.why, why);
+	ck_assert_str_eq(said.text, why);
 	(void)close(fd);
 }
 

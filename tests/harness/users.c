@@ -96,18 +96,22 @@ void users_remove(struct users *u)
 /* The file of /etc with more lines, in its place. */
 static bool extend(const struct users *u, const char *name, const char *lines)
 {
-	OWNED(char_ptr) char *before = get_file("/etc", name);
+	OWNED(char_ptr) char *before = NULL;
 	OWNED(str) struct str all = { 0 };
 	char ours[100], theirs[40];
 
-	str_addf(&all, "%s%s", before ? before : "", lines);
-	put_file(u->base, name, all.bytes);
 	(void)snprintf(ours, sizeof(ours), "%s/%s", u->base, name);
 	(void)snprintf(theirs, sizeof(theirs), "/etc/%s", name);
+	(void)umount2(theirs, MNT_DETACH); /* that of before */
+	(void)unlink(ours);
+	before = get_file("/etc", name);
+	str_addf(&all, "%s%s", before ? before : "", lines);
+	put_file(u->base, name, all.bytes);
 	return chmod(ours, 0644) == 0 && mount(ours, theirs, NULL, MS_BIND, NULL) == 0;
 }
 
-bool users_have_accounts(const struct users *u)
+/* All but `left` are in the groups that they are to be in. */
+static bool have_accounts(const struct users *u, enum user left)
 {
 	OWNED(str) struct str passwd = { 0 };
 	OWNED(str) struct str group = { 0 };
@@ -118,9 +122,20 @@ bool users_have_accounts(const struct users *u)
 		         (unsigned)USER_IDS[i]);
 		str_addf(&group, "%s:x:%u:\n", NAMES[i], (unsigned)USER_IDS[i]);
 	}
-	str_addf(&group, "t-agents:x:%d:%s,%s\nt-operators:x:%d:%s,%s\n", AGENTS, NAMES[AGENT],
-	         NAMES[OTHER_AGENT], OPERATORS, NAMES[OPERATOR], NAMES[OTHER_AGENT]);
-	return may_mount() && extend(u, "passwd", passwd.bytes) && extend(u, "group", group.bytes);
+	str_addf(&group, "t-agents:x:%d:%s,%s\nt-operators:x:%d:%s,%s\n", AGENTS,
+	         left == AGENT ? "" : NAMES[AGENT], left == OTHER_AGENT ? "" : NAMES[OTHER_AGENT],
+	         OPERATORS, NAMES[OPERATOR], NAMES[OTHER_AGENT]);
+	return extend(u, "passwd", passwd.bytes) && extend(u, "group", group.bytes);
+}
+
+void users_leave(const struct users *u, enum user who)
+{
+	ck_assert(have_accounts(u, who));
+}
+
+bool users_have_accounts(const struct users *u)
+{
+	return may_mount() && have_accounts(u, USERS);
 }
 
 /* ---- programs ---- */

@@ -4,10 +4,12 @@
 #include "process.h"
 #include "users.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,6 +138,137 @@ START_TEST(agents_of_two_users_are_served_each_in_its_own_folder_alone)
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "2\n");
 	relay_kill(&r);
 	ck_assert_int_eq(relay_stop(&other), 0);
+	end();
+}
+END_TEST
+
+START_TEST(a_user_is_known_by_name_after_accounts_have_changed)
+{
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	users_leave(&users, USERS);
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_str_eq(users_sql(&users, "SELECT agent_user FROM inbox"), "t-agent\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT name FROM workspace_owner"), "t-agent\n");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
+/* What an agent is told that asks now; health and doctor say the same to those who can help. */
+static void is_told_where_to_look(const char *why)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n"), *answer = NULL;
+	OWNED(str) struct str said = { 0 };
+	struct relay r = users_relay(&users, AGENT);
+
+	relay_begin(&r, "check_clearance", arguments);
+	answer = relay_line(&r);
+	says(answer, "works as the owner of folders (as-owner) does not answer");
+	says(answer, "systemctl status agent-intercom-owner");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	(void)users_ctl(&users, OPERATOR, &said, "--text health");
+	says(said.bytes, why);
+	(void)users_run(&users, SERVICE, &said, "%s/agent-intercom doctor",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "agent-intercom-owner");
+}
+
+START_TEST(who_asks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "--text health"), 0);
+	says(said.bytes, "agent-intercom-owner   ready");
+	ck_assert_int_eq(kill(users.owner_pid, SIGSTOP), 0);
+	is_told_where_to_look("does not answer; see: systemctl status agent-intercom-owner");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "--text health"), 1);
+	ck_assert_int_eq(kill(users.owner_pid, SIGCONT), 0);
+	ck_assert_int_eq(users_stop_owner(&users), 0);
+	is_told_where_to_look("cannot connect to as-owner");
+	ck_assert_int_eq(unlink(users.owner_socket), 0);
+	is_told_where_to_look("agent-intercom-owner   missing");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "0\n");
+	ck_assert_int_eq(users_stop(&users), 0);
+	users_remove(&users);
+}
+END_TEST
+
+/* Calls this until it is refused; the answer. The caller frees it. */
+static char *call_until_refused(struct relay *r, const char *tool, const char *arguments)
+{
+	int64_t give_up = agent_ms() + AGENT_PATIENCE_MS;
+
+	for (;;) {
+		char *answer;
+
+		relay_begin(r, tool, arguments);
+		answer = relay_line(r);
+		if (strstr(answer, "\"error\""))
+			return answer;
+		ck_assert_msg(agent_ms() < give_up, "it is still answered: %s", answer);
+		free(answer);
+		(void)poll(NULL, 0, 200);
+	}
+}
+
+START_TEST(who_has_left_the_group_asks_nothing_more_on_a_connection_that_is_open)
+{
+	OWNED(char_ptr) char *refused = NULL, *answer = NULL;
+	struct relay r;
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	free(relay_call(&r, "ping", "{}"));
+	users_leave(&users, AGENT);
+	refused = call_until_refused(&r, "ping", "{}");
+	says(refused, "user t-agent is not in the group");
+	relay_begin(&r, "transmit", "{\"prompt_text\":\"go on?\"}");
+	answer = relay_line(&r);
+	says(answer, "user t-agent is not in the group");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "0\n");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
+/* By another name, and although its own user may write there. */
+START_TEST(a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
+	struct relay r;
+	char other[100], project[80], id[40];
+
+	NEEDS_ACCOUNTS();
+	(void)strcpy(project, users.project); /* NOLINT: it fits; of the agent's, open to all */
+	work_in_home(OTHER_AGENT);
+	(void)strcpy(other, users.project); /* NOLINT: it fits */
+	ck_assert_int_eq(mount(project, other, NULL, MS_BIND, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		OWNED(char_ptr) char *answer = NULL;
+
+		(void)strcpy(users.project, i ? project : other); /* NOLINT: it fits */
+		r = users_relay(&users, OTHER_AGENT);
+		relay_begin(&r, "check_clearance", arguments);
+		answer = relay_line(&r);
+		says(answer, "the folder of another user");
+		ck_assert_int_eq(relay_stop(&r), 0);
+	}
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM workspace_owner"), "0\n");
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	approve(id);
+	is_written(&r, id, "a.txt", "one\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT uid FROM workspace_owner"), "60102\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(umount2(other, MNT_DETACH), 0);
 	end();
 }
 END_TEST
@@ -343,6 +476,11 @@ int main(void)
 	tcase_add_test(
 	    c, what_is_approved_is_written_in_a_home_that_is_closed_to_the_system_as_its_owner);
 	tcase_add_test(c, agents_of_two_users_are_served_each_in_its_own_folder_alone);
+	tcase_add_test(c, a_user_is_known_by_name_after_accounts_have_changed);
+	tcase_add_test(
+	    c, who_asks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
+	tcase_add_test(c, who_has_left_the_group_asks_nothing_more_on_a_connection_that_is_open);
+	tcase_add_test(c, a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it);
 	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
 	tcase_add_test(c,
 	               nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one);

@@ -81,6 +81,59 @@ START_TEST(an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_wr
 }
 END_TEST
 
+/* What ctl of the operator prints has this. */
+static void ctl_says(const char *command, const char *part)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "%s", command) == 0, "%s", said.bytes);
+	says(said.bytes, part);
+}
+
+START_TEST(an_operator_is_told_whose_agent_asks_and_no_agent_can_say_that)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "one\n");
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char show[60];
+
+	NEEDS_ROOT();
+	users = users_make("");
+	SKIP_UNLESS(users_have_accounts(&users), "mount namespaces");
+	users_start(&users);
+	r = users_relay(&users, AGENT);
+	relay_begin(&r, "check_clearance", arguments);
+	users_expect_soon(&users, "SELECT agent_user FROM inbox", "t-agent\n");
+	ctl_says("--text inbox", "USER");
+	ctl_says("--text inbox", " t-agent ");
+	ctl_says("--json inbox", "\"user\":\"t-agent\"");
+	(void)snprintf(show, sizeof(show), "--text show %.36s",
+	               users_sql(&users, "SELECT id FROM inbox"));
+	ctl_says(show, "user      t-agent\n");
+	ctl_says("--text list", " t-agent ");
+	ctl_says("--text log", "[user t-agent] ");
+	ck_assert_str_eq(users_sql(&users, "SELECT json_extract(detail, '$.user'), agent_user FROM "
+	                                   "timeline WHERE kind = 'session.active'"),
+	                 "t-agent\tt-agent\n");
+	/* one of the system's own user is not told of */
+	(void)users_run(&users, SERVICE, &said,
+	                "mkdir \"$HOME/work\"; cd \"$HOME/work\"; (echo "
+	                "'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+	                "\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+	                "\"capabilities\":{},\"clientInfo\":{\"name\":\"user t-agent\","
+	                "\"version\":\"1\"}}}'; echo '{\"jsonrpc\":\"2.0\",\"id\":2,"
+	                "\"method\":\"tools/call\",\"params\":{\"name\":\"ping\","
+	                "\"arguments\":{}}}'; sleep 1) | timeout 60 %s/agent-intercom mcp",
+	                getenv("INTERCOM_BUILD"));
+	users_expect_soon(&users,
+	                  "SELECT agent_uid, agent_user, client_name FROM session ORDER BY seq "
+	                  "DESC LIMIT 1",
+	                  "\t\tuser t-agent\n");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
 START_TEST(an_operator_who_was_made_inactive_may_answer_no_more)
 {
 	OWNED(str) struct str said = { 0 };
@@ -165,6 +218,47 @@ START_TEST(the_agent_waits_for_its_system_and_starts_none_of_its_own)
 	says(said.bytes, "does not answer; waiting for it");
 	ck_assert_int_eq(shell(&said, "find %s/home-60102 -mindepth 1", users.base), 0);
 	ck_assert_str_eq(str_text(&said), "");
+	users_remove(&users);
+}
+END_TEST
+
+START_TEST(where_says_to_an_agents_user_and_an_operator_what_serves_them)
+{
+	OWNED(str) struct str said = { 0 };
+	char text[300];
+
+	NEEDS_ROOT();
+	begin();
+	ck_assert_int_eq(users_run(&users, AGENT, &said, "exec %s/agent-intercom where",
+	                           getenv("INTERCOM_BUILD")),
+	                 0);
+	(void)snprintf(text, sizeof(text),
+	               "mcp socket     %s/mcp.sock\n"
+	               "http           http://127.0.0.1:%d/mcp\n"
+	               "system         that of this machine, for several users\n",
+	               users.shared, users.port);
+	ck_assert_str_eq(said.bytes, text);
+	ck_assert_int_eq(users_run(&users, AGENT, &said, "exec %s/agent-intercom where http",
+	                           getenv("INTERCOM_BUILD")),
+	                 0);
+	(void)snprintf(text, sizeof(text), "http://127.0.0.1:%d/mcp\n", users.port);
+	ck_assert_str_eq(said.bytes, text);
+	ck_assert_int_eq(users_run(&users, OPERATOR, &said, "exec %s/agent-intercom where",
+	                           getenv("INTERCOM_BUILD")),
+	                 0);
+	(void)snprintf(text, sizeof(text),
+	               "desk socket    %s/desk.sock\n"
+	               "system         that of this machine, for several users\n",
+	               users.shared);
+	ck_assert_str_eq(said.bytes, text);
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM connection"), "0\n");
+	ck_assert_int_eq(users_stop(&users), 0);
+	(void)users_run(&users, AGENT, &said, "exec %s/agent-intercom where",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "not known: the system does not answer");
+	(void)users_run(&users, STRANGER, &said, "exec %s/agent-intercom where",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes, "home-60104/.local/state/agent-intercom/intercom.db");
 	users_remove(&users);
 }
 END_TEST
@@ -285,10 +379,12 @@ int main(void)
 
 	tcase_add_test(c,
 	               an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_written);
+	tcase_add_test(c, an_operator_is_told_whose_agent_asks_and_no_agent_can_say_that);
 	tcase_add_test(c, an_operator_who_was_made_inactive_may_answer_no_more);
 	tcase_add_test(c,
 	               a_hook_asks_and_what_is_approved_instead_is_read_with_the_operators_rights);
 	tcase_add_test(c, the_agent_waits_for_its_system_and_starts_none_of_its_own);
+	tcase_add_test(c, where_says_to_an_agents_user_and_an_operator_what_serves_them);
 	tcase_add_test(c, who_is_in_no_group_starts_a_system_of_their_own);
 	tcase_add_test(c, a_signal_to_the_operators_ctl_is_one_to_the_ctl_that_runs_for_it);
 	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);

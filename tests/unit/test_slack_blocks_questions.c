@@ -622,11 +622,32 @@ START_TEST(what_the_agent_withdrew_says_why)
 }
 END_TEST
 
+START_TEST(a_question_of_another_users_agent_says_whose_before_what_the_agent_says)
+{
+	struct request r = a_clearance();
+	const struct slack_ask a = { .request = &r };
+	OWNED(slack_said) struct slack_said s = { 0 }, ours = { 0 };
+	OWNED(char_ptr) char *blocks = NULL, *without = NULL;
+
+	r.row.client_name = "user ann";
+	slack_question_say(&a, &ours);
+	without = said(&ours);
+	lacks(without, "user coder");
+	r.row.agent_user = "coder";
+	slack_question_say(&a, &s);
+	blocks = said(&s);
+	holds(blocks, " · user coder · user ann · billing");
+	holds(str_text(&s.text), " [user coder] in billing (user ann): ");
+	str_clear(&r.body);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_blocks_questions");
 	TCase *c = tcase_create("slack_blocks");
 
+	tcase_add_test(c, a_question_of_another_users_agent_says_whose_before_what_the_agent_says);
 	tcase_add_test(c, only_three_characters_are_escaped_and_only_once);
 	tcase_add_test(c, a_variation_selector_outside_an_emoji_is_marked);
 	tcase_add_test(c, a_cut_hurts_no_character_no_entity_and_no_accent);

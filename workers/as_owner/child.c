@@ -60,7 +60,7 @@ __attribute__((noreturn, format(printf, 3, 4))) static void refuse(const struct 
 	va_list args;
 
 	va_start(args, format);
-	(void)vsnprintf(said.why, sizeof(said.why), format, args);
+	(void)vsnprintf(said.text, sizeof(said.text), format, args);
 	va_end(args);
 	said_send(c->conn, &said, -1);
 	_exit(EX_NOPERM);
@@ -260,7 +260,7 @@ static char **environment_of(const struct child *c)
 
 __attribute__((noreturn)) static void execute(const struct child *c, const char *programs)
 {
-	const struct owner_said ready = { .what = OWNER_READY };
+	struct owner_said ready = { .what = OWNER_READY };
 	char path[PATH_MAX];
 	char *argv[OWNER_WORDS + 2] = { path };
 
@@ -271,6 +271,7 @@ __attribute__((noreturn)) static void execute(const struct child *c, const char 
 	if (access(path, X_OK))
 		refuse(c, errno, "user %s cannot execute %s: %s", c->person.name, path,
 		       strerror(errno));
+	(void)snprintf(ready.text, sizeof(ready.text), "%s", c->person.name);
 	said_send(c->conn, &ready, -1);
 	(void)execve(path, argv, environment_of(c));
 	refuse(c, errno, "cannot execute %s: %s", path, strerror(errno));

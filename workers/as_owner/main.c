@@ -85,7 +85,7 @@ static void refuse(struct caller *c, const char *why)
 {
 	struct owner_said said = { .what = OWNER_REFUSED };
 
-	(void)snprintf(said.why, sizeof(said.why), "%s", why);
+	(void)snprintf(said.text, sizeof(said.text), "%s", why);
 	said_send(c->fd, &said, -1);
 	log_warn("refused: %s", why);
 	forget(c);
@@ -155,17 +155,33 @@ static ssize_t take_message(int fd, char *bytes, int *fds, size_t *fd_count)
 	return n <= 0 || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -1 : n;
 }
 
+static bool is_call(const char *bytes, ssize_t n)
+{
+	struct owner_wish head;
+
+	if (n != sizeof(head))
+		return false;
+	memcpy(&head, bytes, sizeof(head));
+	return head.kind == OWNER_CALL;
+}
+
 static void take_wish(struct owner *o, struct caller *c)
 {
 	static char bytes[OWNER_BYTES];
 	int fds[OWNER_FDS];
 	size_t fd_count;
 	ssize_t n = take_message(c->fd, bytes, fds, &fd_count);
+	const struct owner_said here = { .what = OWNER_READY };
 	struct wish w;
 	const char *why;
 
 	if (n == 0)
 		return;
+	if (is_call(bytes, n)) {
+		said_send(c->fd, &here, -1);
+		forget(c);
+		return;
+	}
 	why = n < 0 ? "that is no wish" : wish_read(bytes, (size_t)n, fds, fd_count, &w);
 	if (!why && WISH_KINDS[w.kind].is_agents != o->who.starts_agents)
 		why = "that is started by the other as-owner";

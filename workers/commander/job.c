@@ -11,6 +11,7 @@
 #include "recipe.h"
 #include "setting.h"
 #include "shared.h"
+#include "user_name.h"
 #include "workspace_owner.h"
 
 #include <errno.h>
@@ -56,14 +57,17 @@ static int start_as_owner(struct commander *c, struct job *j, const struct recip
                           struct err *e)
 {
 	OWNED(str) struct str holds = { 0 };
+	OWNED(char_ptr) char *name = NULL;
 	struct store *st = &c->w.store;
 	const char *workspace = recipe->workspace;
 	int known = workspace_owner_now(st, c->w.machine, workspace, &j->uid, e);
 
-	return known < 0 || (!known && owner_of(workspace, &j->uid, e)) ||
-	               keeper_owner_hold(&j->keeper, &j->process, str_text(&c->start_socket),
-	                                 j->uid, recipe, &holds, e) ||
-	               workspace_owner_meet(st, c->w.machine, workspace, j->uid, e) ||
+	if (known < 0 || (!known && owner_of(workspace, &j->uid, e)) ||
+	    keeper_owner_hold(&j->keeper, &j->process, str_text(&c->start_socket), j->uid, recipe,
+	                      &holds, e))
+		return -1;
+	name = user_name(j->uid);
+	return workspace_owner_meet(st, c->w.machine, workspace, j->uid, name, e) ||
 	               rows_process(c, j, e) || keeper_owner_go(&j->process, recipe, e)
 	           ? -1
 	           : 0;

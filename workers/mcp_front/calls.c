@@ -7,6 +7,7 @@
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
+#include "guests_place.h"
 #include "hook.h"
 #include "hooks.h"
 #include "log.h"
@@ -212,7 +213,8 @@ bool calls_look(struct front *f, struct job *job)
 		job_refuse(job, job_fault_code(&e), e.text);
 		return false;
 	}
-	if (!call_look(&jc->call, &f->settings, &jc->task.ask) && !p->unplaced)
+	/* Another user may have left the group, or lost the folder: their hand says so. */
+	if (!call_look(&jc->call, &f->settings, &jc->task.ask) && !p->unplaced && !p->has_user)
 		return false;
 	jc->looked = false;
 	return ask_hand(f, job);

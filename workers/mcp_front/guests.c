@@ -5,7 +5,6 @@
 #include "peer.h"
 #include "reach.h"
 #include "shared.h"
-#include "workspace_owner.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -66,16 +65,9 @@ bool guests_admit(const struct front *f, int fd, uid_t *ret_uid)
 
 void guests_mark(const struct front *f, struct peer *p, uid_t uid)
 {
+	p->uid = uid == geteuid() ? PEER_OURS : (int64_t)uid;
 	p->has_user = f->guests.dir_fd >= 0 && uid != geteuid() && uid != 0;
 	p->user = uid;
-}
-
-int guests_place(struct front *f, struct peer *p, const struct hand_found *found, struct err *e)
-{
-	if (p->has_user && found->root && !found->unfit &&
-	    workspace_owner_meet(&f->worker.store, f->worker.machine, found->root, p->user, e))
-		return -1;
-	return peer_place(&f->settings.workspaces, p, found, e);
 }
 
 /* ---- where ---- */

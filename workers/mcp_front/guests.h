@@ -11,7 +11,6 @@
 #include <sys/types.h>
 
 struct front;
-struct hand_found;
 struct peer;
 
 struct guests {
@@ -39,9 +38,5 @@ bool guests_admit(const struct front *f, int fd, uid_t *ret_uid);
 
 /* Notes whose peer it is: an agent of another user works only in folders of that user. */
 void guests_mark(const struct front *f, struct peer *p, uid_t uid);
-
-/* As peer_place, and as the owner of the workspace, if the agent is of another user
- * (workspace_owner.h). Outside of transactions. */
-int guests_place(struct front *f, struct peer *p, const struct hand_found *found, struct err *e);
 
 #endif

@@ -18,6 +18,8 @@
 enum {
 	RESTART_MS = 1000, /* between two starts; */
 	STARTS_MAX = 3, /* but one of another user is not waited for, and may be started so often */
+	OLD_MS = 20000,
+	OLD_BUSY_MS = 60000, /* whoever has left the group of the agents asks nothing after that */
 	IDLE_MS = 300000, /* then one of another user is ended */
 	TOLD_AT_ONCE = 64, /* one that tells without a pause keeps nobody else waiting */
 };
@@ -108,6 +110,7 @@ bool hand_firsts_run(struct hand_first *first)
 	else if (!first->is_foreign || ++first->starts >= STARTS_MAX)
 		return false;
 	first->start_ms = first->used_ms + RESTART_MS;
+	first->began_ms = first->used_ms;
 	first->why[0] = '\0';
 	failed = first->is_foreign
 	             ? start_foreign(first, &e)
@@ -115,7 +118,11 @@ bool hand_firsts_run(struct hand_first *first)
 	                                first->front->policy_fd, &first->pid, &first->control, &e);
 	if (failed) {
 		log_error("%s", e.text);
-		(void)snprintf(first->why, sizeof(first->why), "%.390s", e.text);
+		if (first->is_foreign)
+			(void)snprintf(first->why, sizeof(first->why), OWNER_SILENT,
+			               OWNER_UNIT_FILES);
+		else
+			(void)snprintf(first->why, sizeof(first->why), "%.390s", e.text);
 		return false;
 	}
 	listen_to(first);
@@ -146,6 +153,26 @@ struct hand_first *hand_firsts_of(struct front *f, const struct hand_task *t)
 	first->uid = foreign ? t->ask.user : geteuid();
 	LIST_INSERT_HEAD(&hands->firsts, first, next);
 	return first;
+}
+
+bool hand_firsts_is_old(const struct hand_first *first, bool is_busy)
+{
+	return first->is_foreign && first->control >= 0 &&
+	       clock_monotonic_ms() - first->began_ms >= (is_busy ? OLD_BUSY_MS : OLD_MS);
+}
+
+const char *hand_firsts_user(struct front *f, uid_t uid)
+{
+	struct hand_first *first;
+	struct err e = { 0 };
+
+	LIST_FOREACH (first, &f->hands->firsts, next)
+		if (first->is_foreign && first->uid == uid) {
+			while (!first->process.is_ready && owner_hear(&first->process, &e) > 0)
+				continue;
+			return first->process.is_ready ? first->process.name : NULL;
+		}
+	return NULL;
 }
 
 /* ---- ending ---- */

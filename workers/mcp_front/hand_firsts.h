@@ -21,11 +21,12 @@ struct hand_first {
 	uid_t uid;
 	struct owner_process process;
 	struct event *said;
-	char why[OWNER_WHY_BYTES]; /* as-owner has refused it, in words */
+	char why[OWNER_TEXT_BYTES]; /* as-owner has refused it, in words */
 	pid_t pid; /* of our own, which is our child; 0: none */
 	int control; /* -1: it does not run */
 	struct event *told;
 	int64_t start_ms; /* monotonic: when it may be started again */
+	int64_t began_ms; /* monotonic: when it was started */
 	int starts; /* before that */
 	int64_t used_ms; /* monotonic: when it last got a job */
 };
@@ -46,8 +47,15 @@ struct hand_first *hand_firsts_of(struct front *f, const struct hand_task *t);
 /* Starts it, unless it runs. False: it does not now, and why says why not. */
 bool hand_firsts_run(struct hand_first *first);
 
+/* Whether one of another user has run for so long that it is to be started again; longer if it has
+ * jobs. */
+bool hand_firsts_is_old(const struct hand_first *first, bool is_busy);
+
 /* Whether it has ended, or is about to. */
 bool hand_firsts_has_ended(const struct hand_first *first);
+
+/* The name of a user as whom one runs, as as-owner says; NULL: none does. */
+const char *hand_firsts_user(struct front *f, uid_t uid);
 
 /* Ends it, and with it its jobs. */
 void hand_firsts_end(struct hand_first *first);

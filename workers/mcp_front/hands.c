@@ -372,6 +372,30 @@ static bool cannot_begin(struct front *f, const struct hand_first *first, struct
 	return true;
 }
 
+static bool has_jobs(const struct hand_first *first)
+{
+	const struct hand *h;
+
+	LIST_FOREACH (h, &first->front->hands->all, next)
+		if (h->first == first)
+			return true;
+	return false;
+}
+
+/* as-owner is to say again whether one of another user may run: its user may have left the group of
+ * the agents. What it does is done again, once: no job takes as long as the next renewal. */
+static void renew(struct front *f, struct hand_first *first)
+{
+	bool is_busy = has_jobs(first);
+
+	if (!hand_firsts_is_old(first, is_busy))
+		return;
+	if (is_busy)
+		lose_first(f, first);
+	else
+		hand_firsts_end(first);
+}
+
 /* False: the task cannot start now. */
 static bool begin(struct front *f, struct hand_task *t)
 {
@@ -380,6 +404,7 @@ static bool begin(struct front *f, struct hand_task *t)
 	struct hand *h;
 	int pair[2];
 
+	renew(f, first);
 	if (!hand_firsts_run(first))
 		return cannot_begin(f, first, t);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
@@ -518,16 +543,6 @@ static bool is_unbegun(const struct hand *h)
 	return h->pidfd < 0 && clock_monotonic_ms() - h->began_ms >= START_MS;
 }
 
-static bool has_jobs(const struct hand_first *first)
-{
-	const struct hand *h;
-
-	LIST_FOREACH (h, &first->front->hands->all, next)
-		if (h->first == first)
-			return true;
-	return false;
-}
-
 void hands_look(struct front *f)
 {
 	struct hands *hands = f->hands;
@@ -543,8 +558,12 @@ void hands_look(struct front *f)
 			hangs = h->first;
 		look_at_hand(f, h);
 	}
-	if (hangs && hangs->control >= 0)
+	if (hangs && hangs->control >= 0) {
+		if (hangs->is_foreign && !hangs->process.is_ready)
+			(void)snprintf(hangs->why, sizeof(hangs->why), OWNER_SILENT,
+			               OWNER_UNIT_FILES);
 		lose_first(f, hangs);
+	}
 	hand_firsts_tidy(f, has_jobs);
 	for (int i = 0; i < 2; i++)
 		for (one = TAILQ_FIRST(&hands->queue.turns[i]); one; one = next_turn) {

@@ -258,25 +258,27 @@ static void on_stream(struct sink *s)
 		            false);
 }
 
-static struct sink *find_stream(struct front *f, const char *uri)
+/* The stream that a request names, if its own user has opened it. */
+static struct sink *find_stream(const struct sink *by)
 {
-	OWNED(cJSON_ptr) cJSON *query = header_query(uri);
+	OWNED(cJSON_ptr) cJSON *query = header_query(evhttp_request_get_uri(by->http));
 	const char *key = json_text(query, "sessionId");
+	const int64_t *only_of = peer_only_of(by->peer);
 	struct sink *s = NULL;
 
 	if (key)
-		LIST_FOREACH (s, &f->streams, in_pipes)
+		LIST_FOREACH (s, &by->front->streams, in_pipes)
 			if (strlen(key) == strlen(s->peer->key) &&
 			    CRYPTO_memcmp(key, s->peer->key, strlen(key)) == 0)
 				break;
-	return s;
+	return s && (!only_of || s->peer->uid == *only_of) ? s : NULL;
 }
 
 /* POST /message: handled as if it had arrived over the stream, where its reply goes. */
 static void on_message(struct sink *s)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
-	struct sink *stream = find_stream(s->front, evhttp_request_get_uri(s->http));
+	struct sink *stream = find_stream(s);
 	struct rpc_message m = { 0 };
 	size_t length = evbuffer_get_length(in);
 	struct rpc_error wrong;

@@ -120,6 +120,7 @@ static void stateless_key(struct peer *p, const char *host, const char *run)
 		str_add(&said, texts[k] ? texts[k] : "");
 		str_add_char(&said, '\n');
 	}
+	peer_add_user(p, &said);
 	(void)snprintf(p->key, sizeof(p->key), "stateless-%s",
 	               sha256_of(said.bytes, said.length).text);
 }

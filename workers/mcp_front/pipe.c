@@ -1,7 +1,7 @@
 /* The Unix socket of the relays (mcp-stdio), and of hooks (hook_pipe.h): one JSON message per line
  * in both directions. A relay's first line identifies it: {"agent-intercom":1, "workspace":"/abs",
- * ..., "resume":"key"}. The reply is {"agent-intercom":1,"key":"..."}, and with that key the relay
- * may reconnect after this process has died. */
+ * ..., "resume":"key"}. The reply is {"agent-intercom":1,"key":"...","http":"http://..."}, and with
+ * that key the relay may reconnect after this process has died. */
 #include "pipe.h"
 
 #include "front.h"
@@ -101,28 +101,46 @@ static const struct transport PIPE = {
 
 /* ---- the first line ---- */
 
+/* With the key that its relay had before. Another user may use that one already: then the new one
+ * stays. */
+static int resume_as(struct sink *s, const char *resume, struct err *e)
+{
+	struct peer *p = s->peer;
+	char ours[PEER_KEY_BYTES];
+	int got;
+
+	(void)snprintf(ours, sizeof(ours), "%s", p->key);
+	(void)snprintf(p->key, sizeof(p->key), "%s", resume);
+	got = peer_load(&s->front->worker.store, p, e);
+	if (got < 0)
+		return -1;
+	if (!got && peer_only_of(p))
+		(void)snprintf(p->key, sizeof(p->key), "%s", ours);
+	p->transport = CONNECTION_TRANSPORT_STDIO;
+	p->resumed = true;
+	p->closed = false;
+	if (p->seq)
+		job_queue_note(s->front, JOB_REOPEN, s, 0);
+	return 0;
+}
+
 static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *hello = cJSON_ParseWithLength(line, length);
 	OWNED(str) struct str answer = { 0 };
 	const char *resume = json_text(hello, "resume");
 	const struct timeval unread = { .tv_sec = UNREAD_SECONDS };
-	struct front *f = s->front;
 
 	if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(hello, "agent-intercom")))
 		return err_set(e, ERR_INPUT, "a relay did not begin with its greeting");
 	peer_identity_read(&s->peer->identity, hello);
-	if (resume && strlen(resume) < PEER_KEY_BYTES && *resume) {
-		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", resume);
-		if (peer_load(&f->worker.store, s->peer, e) < 0)
-			return -1;
-		s->peer->transport = CONNECTION_TRANSPORT_STDIO;
-		s->peer->resumed = true;
-		s->peer->closed = false;
-		if (s->peer->seq)
-			job_queue_note(f, JOB_REOPEN, s, 0);
-	}
-	str_addf(&answer, "{\"agent-intercom\":1,\"key\":\"%s\"}", s->peer->key);
+	if (resume && strlen(resume) < PEER_KEY_BYTES && *resume && resume_as(s, resume, e))
+		return -1;
+	str_addf(&answer, "{\"agent-intercom\":1,\"key\":\"%s\"", s->peer->key);
+	if (s->front->http) /* for `where` of a user who can read no row of ours */
+		str_addf(&answer, ",\"http\":\"http://127.0.0.1:%lld/mcp\"",
+		         (long long)s->front->http_port);
+	str_add_char(&answer, '}');
 	send_bytes(s, &answer, "\n");
 	(void)bufferevent_set_timeouts(s->pipe, NULL, &unread);
 	hook_pipe_greet(s, hello);

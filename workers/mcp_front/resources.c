@@ -2,6 +2,7 @@
 
 #include "await_slack.h"
 #include "front.h"
+#include "guests_place.h"
 #include "json.h"
 #include "json_writer.h"
 #include "resource.h"

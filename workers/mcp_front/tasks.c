@@ -76,7 +76,8 @@ int tasks_run(struct front *f, struct job *job, struct err *e)
 	if (method == MCP_TASKS_UPDATE &&
 	    !cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(params, "inputResponses")))
 		return err_set(e, ERR_INPUT, "params.inputResponses must be an object");
-	job->call_seq = sql_tool_call_by_task(&f->worker.store, id, e);
+	job->call_seq =
+	    sql_tool_call_by_task(&f->worker.store, id, peer_only_of(job->sink->peer), e);
 	if (job->call_seq < 0)
 		return -1;
 	if (!job->call_seq)
@@ -121,7 +122,9 @@ static int find_listened(struct front *f, struct sink *sink, const struct rpc_me
 	str_add_char(&l->ids, '[');
 	cJSON_ArrayForEach (one, wanted) {
 		const char *id = cJSON_GetStringValue(one);
-		int64_t call = id ? sql_tool_call_by_task(&f->worker.store, id, &e) : 0;
+		int64_t call =
+		    id ? sql_tool_call_by_task(&f->worker.store, id, peer_only_of(sink->peer), &e)
+		       : 0;
 
 		if (call < 0) {
 			sink_refuse(sink, m->id, RPC_INTERNAL_ERROR, e.text);

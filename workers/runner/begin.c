@@ -13,6 +13,7 @@
 #include "shared.h"
 #include "textfile.h"
 #include "texts.h"
+#include "user_name.h"
 #include "workspace_owner.h"
 
 #include <limits.h>
@@ -145,8 +146,10 @@ static int start_as_owner(struct runner *r, const struct recipe *recipe, struct 
 
 	if (known < 0 || (!known && owner_of(workspace, &r->uid, e)) ||
 	    keeper_owner_hold(&r->keeper, &r->agent, str_text(&r->start_socket), r->uid, recipe,
-	                      &holds, e) ||
-	    workspace_owner_meet(st, r->w.machine, workspace, r->uid, e))
+	                      &holds, e))
+		return -1;
+	r->user = user_name(r->uid);
+	if (workspace_owner_meet(st, r->w.machine, workspace, r->uid, r->user, e))
 		return -1;
 	has_fence(r, &holds);
 	return pipes_open(r, e) || run_has_process(r, e) || keeper_owner_go(&r->agent, recipe, e)

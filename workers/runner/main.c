@@ -204,5 +204,6 @@ int main(int argc, char **argv)
 	str_clear(&r.why);
 	str_clear(&r.start_socket);
 	free(r.fence);
+	free(r.user);
 	return worker_exit(&r.w, &e);
 }

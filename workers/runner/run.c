@@ -5,6 +5,7 @@
 #include "log.h"
 #include "pulse.h"
 #include "request.h"
+#include "sql/session.h"
 #include "sql/worker.h"
 
 #include <poll.h>
@@ -47,7 +48,11 @@ static int store_process(struct runner *r, struct err *e)
 
 	if (store_begin(&r->w.store, e))
 		return -1;
-	return end(r, sql_agent_run_process(&r->w.store, &args, e), e);
+	return end(r,
+	           sql_agent_run_process(&r->w.store, &args, e) ||
+	               (r->is_kept &&
+	                sql_session_set_user(&r->w.store, &uid, r->user, r->row.session_seq, e)),
+	           e);
 }
 
 /* Tries a write until the database takes it. 0, or -1: it never will. */

@@ -71,6 +71,7 @@ struct runner {
 	struct keeper keeper; /* of an agent that runs as another user; pid 0: there was none */
 	bool is_kept; /* it is such an agent: */
 	uid_t uid; /* whose it is, */
+	char *user; /* by name, */
 	struct str start_socket; /* and by whom it was started */
 	const struct driver *driver;
 	void *driving; /* the driver's own */

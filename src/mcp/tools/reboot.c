@@ -137,7 +137,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 
 	if (got < 0)
 		return -1;
-	if (got > 0)
+	if (got > 0 && (!given || peer_may_join(p, &session)))
 		return recovered(st, c, p, &session, e);
 	if (given) {
 		result_refuse(c, "session_not_found", "not found: there is no session %.80s",
