@@ -8,6 +8,7 @@
 #include "owner.h"
 #include "process.h"
 #include "users.h"
+#include "walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,6 +162,38 @@ START_TEST(no_call_on_a_disk_that_leaves_one_kind_unanswered_makes_its_asker_wai
 }
 END_TEST
 
+/* Not one that leaves out what was not read, as if that could not be read. */
+START_TEST(a_disk_that_stops_answering_while_a_checkpoint_is_taken_leaves_none)
+{
+	const struct walk_options options = { .most_files = 100, .most_bytes = 1 << 20 };
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result result;
+	struct owner_process p;
+	struct err e = { 0 };
+	int ours;
+
+	GIVEN_DISK(true);
+	put_file(place, "a.txt", "text");
+	put_file(place, "b.txt", "text");
+	ck_assert_int_eq(objects_open(below(users.base, "objects"), true, &o, &e), 0);
+	start_filer(&p, &ours);
+	files_use(ours);
+	ck_assert_msg(walk_workspace(place, &o, &options, &result, &e) == 0, "%s", e.text);
+	ck_assert_uint_eq(result.sum.files, 2);
+	deaf_to(FUSE_READ);
+	files_wait(0);
+	put_file(place, "b.txt", "text"); /* changed: it is read again */
+	ck_assert_int_eq(walk_workspace(place, &o, &options, &result, &e), -1);
+	ck_assert_int_eq(e.kind, ERR_AGAIN);
+	ck_assert(files_is_lost());
+	files_use(-1);
+	(void)close(ours);
+	deaf_to(0);
+	ends(&p);
+	end();
+}
+END_TEST
+
 /* ---- stories ---- */
 
 /* The system's user may not even look at what is open there. */
@@ -273,6 +306,7 @@ int main(void)
 	TCase *c = tcase_create("attack_disks");
 
 	tcase_add_test(c, no_call_on_a_disk_that_leaves_one_kind_unanswered_makes_its_asker_wait);
+	tcase_add_test(c, a_disk_that_stops_answering_while_a_checkpoint_is_taken_leaves_none);
 	tcase_add_test(c, a_workspace_that_answers_its_owner_alone_is_written_too);
 	tcase_add_test(c, a_hand_that_sends_a_file_of_such_a_disk_keeps_nobody_waiting);
 	suite_add_tcase(s, c);
