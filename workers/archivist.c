@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "fences.h"
 #include "filer.h"
+#include "files.h"
 #include "hash_cache.h"
 #include "io.h"
 #include "json.h"
@@ -244,6 +245,7 @@ static int start_hand(const struct archive *a, const struct reader *r, const cha
 		return 0;
 	place.lock = open("/dev/null", O_RDONLY | O_CLOEXEC); /* nobody waits for this one */
 	failed = filer_start(hand, &place, e);
+	files_wait((int)a->seconds * 1000); /* then we are killed */
 	(void)close(place.lock);
 	return failed;
 }

@@ -1,4 +1,4 @@
-/* filer: makes and moves files in one workspace, as the user who owns it, for the applier or the
+/* filer: makes all calls in one workspace, as the user who owns it, for the applier or the
  * archivist of a system of another user (files.h). as-owner starts it.
  *
  * Reads:   the workspace
@@ -28,7 +28,7 @@ enum {
 	LOCK_FD = 4,
 	ROOT_FD = 5,
 	MEMORY = 256 << 20, /* of address space */
-	FDS_MAX = 64,
+	FDS_MAX = 1024, /* a write of PROPOSAL_FILES, or folders below each other */
 };
 
 static bool is_started_by_owner(void)
@@ -45,7 +45,6 @@ static void confine(void)
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit_to(RLIMIT_CORE, 0);
-	limit_to(RLIMIT_FSIZE, 0); /* its asker writes */
 	limit_to(RLIMIT_NOFILE, FDS_MAX);
 	limit_memory(MEMORY);
 }

@@ -7,8 +7,8 @@
  *
  * mcp-front starts one hand and sends it a socket for each job. It forks: the child reads the
  * question, works (hand.h), writes what it found, and exits. So each job has a process of its own,
- * at the price of a fork. The parent sends mcp-front a pidfd of the child, to end it with. When
- * mcp-front is gone, all of them end.
+ * at the price of a fork. The parent sends mcp-front, if it is of our user, a pidfd of the child,
+ * to end it with. When mcp-front is gone, all of them end.
  *
  * In a system that serves several users there is one hand for each of them, started by as-owner. It
  * has only the first of these descriptors.
@@ -202,14 +202,14 @@ static bool next_job(uint32_t *number, int fds[HAND_JOB_FDS])
 	return n == sizeof(*number);
 }
 
-/* Tells mcp-front which process does the job. */
+/* Tells mcp-front which process does the job. One that is of another user takes no descriptor. */
 static void tell(uint32_t number, pid_t pid)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct hand_told told = { .number = number, .pid = pid };
 	struct iovec bytes = { .iov_base = &told, .iov_len = sizeof(told) };
 	struct msghdr m = { .msg_iov = &bytes, .msg_iovlen = 1 };
-	int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+	int pidfd = pid > 0 && watch_fd >= 0 ? pidfd_open(pid, 0) : -1;
 
 	if (pidfd >= 0) {
 		struct cmsghdr *c;

@@ -2,7 +2,6 @@
 
 #include "files.h"
 #include "id.h"
-#include "io.h"
 #include "regular.h"
 #include "safe_path.h"
 
@@ -11,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -39,7 +37,7 @@ static bool is_action(const struct file_change *f, const char *action)
 static void file_change_close(struct file_change *f)
 {
 	if (f->dir_fd >= 0)
-		(void)close(f->dir_fd);
+		(void)files_close(f->dir_fd);
 	f->dir_fd = -1;
 }
 
@@ -149,7 +147,7 @@ static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 	    safe_path_parent(root_fd, str_text(&f->like), false, &name, &dir, NULL))
 		return -1;
 	fd = regular_open(dir, str_text(&name), st);
-	(void)close(dir);
+	(void)files_close(dir);
 	return fd;
 }
 
@@ -162,7 +160,7 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 
 	if (!f->exact_mode)
 		return 0;
-	if (fstat(fd, &st))
+	if (files_look(fd, &st))
 		return -1;
 	from = open_like(root_fd, f, &old);
 	if (from >= 0 && (st.st_uid != old.st_uid || st.st_gid != old.st_gid) &&
@@ -171,17 +169,17 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 	if (from >= 0 && !f->leave_attributes)
 		files_copy_attributes(from, fd);
 	if (from >= 0)
-		(void)close(from);
+		(void)files_close(from);
 	return files_chmod(fd, mode);
 }
 
 static int fill_temp(int root_fd, const struct file_change *f, int fd)
 {
-	int failed = io_write_all(fd, str_text(&f->bytes), f->bytes.length) ||
-	             take_over(root_fd, f, fd) || fsync(fd);
+	int failed = files_write_all(fd, str_text(&f->bytes), f->bytes.length) ||
+	             take_over(root_fd, f, fd) || files_sync(fd);
 	int error = errno;
 
-	if (close(fd) && !failed)
+	if (files_close(fd) && !failed)
 		return -1;
 	errno = error;
 	return failed ? -1 : 0;
@@ -213,17 +211,17 @@ int file_change_stage(int root_fd, struct file_change *f, struct refusal *why)
 int file_change_check_space(const struct file_change *changes, size_t count, struct refusal *why)
 {
 	for (size_t i = 0; i < count; i++) {
-		unsigned long long bytes = 0;
+		uint64_t bytes = 0, room = 0;
 		struct stat here, there;
-		struct statvfs v;
 
-		if (fstat(changes[i].dir_fd, &here) || fstatvfs(changes[i].dir_fd, &v) ||
-		    v.f_blocks == 0)
+		if (files_look(changes[i].dir_fd, &here) ||
+		    files_free_bytes(changes[i].dir_fd, &room))
 			continue; /* unknown: writing will show */
 		for (size_t k = 0; k < count; k++)
-			if (fstat(changes[k].dir_fd, &there) == 0 && there.st_dev == here.st_dev)
+			if (files_look(changes[k].dir_fd, &there) == 0 &&
+			    there.st_dev == here.st_dev)
 				bytes += changes[k].bytes.length;
-		if (v.f_bavail * v.f_frsize < bytes) {
+		if (room < bytes) {
 			errno = ENOSPC;
 			return refuse_errno(why, "write", str_text(&changes[i].path));
 		}
@@ -242,7 +240,7 @@ static int remove_directory(int root_fd, const char *path)
 	             files_unlink(dir, str_text(&name), AT_REMOVEDIR);
 
 	if (dir >= 0)
-		(void)close(dir);
+		(void)files_close(dir);
 	return failed ? -1 : 0;
 }
 
@@ -295,7 +293,7 @@ static enum thing look_at(int dir_fd, const char *name, char hash[SHA256_BYTES],
 		                                           : THING_UNREADABLE;
 	failed = regular_hash(fd, hash);
 	error = errno;
-	(void)close(fd);
+	(void)files_close(fd);
 	errno = error;
 	return failed ? THING_UNREADABLE : THING_FILE;
 }
@@ -512,7 +510,7 @@ int file_change_put_back(struct file_change *f, struct refusal *why)
 
 int file_change_sync(const struct file_change *f, struct refusal *why)
 {
-	if (fsync(f->dir_fd))
+	if (files_sync(f->dir_fd))
 		return refuse_errno(why, "fsync the directory of", str_text(&f->path));
 	return 0;
 }
@@ -575,7 +573,7 @@ int file_change_remove_temp(int root_fd, const struct file_change *f, struct ref
 		failed = 0;
 	if (failed)
 		(void)refuse_errno(why, "remove the temporary file beside", str_text(&f->path));
-	(void)close(dir);
+	(void)files_close(dir);
 	return failed;
 }
 

@@ -8,26 +8,38 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LINK_BYTES = 64, LOOK_MS = 500 };
+enum {
+	LOOK_MS = 500,
+	HANDS_TOLD_APART = 1 << 20, /* then numbers come again */
+};
 
 /* Of this process, which has one workspace in hand at a time. */
 static struct {
 	int socket;
 	int patience_ms;
 	bool is_lost;
-} hand = { .socket = -1 };
+	int first; /* our number of what is 0 there; no other hand's, for long */
+	unsigned count;
+} hand = { .socket = -1, .first = FILES_FIRST };
+
+/* The call under way, and its answer. */
+static struct files_call call;
+static struct files_answer answer;
 
 void files_use(int socket)
 {
 	hand.socket = socket;
 	hand.is_lost = false;
 	hand.patience_ms = FILES_PATIENCE_MS;
+	hand.count = (hand.count + 1) % HANDS_TOLD_APART;
+	hand.first = FILES_FIRST + (int)hand.count * FILES_OPEN_MAX;
 }
 
 void files_wait(int ms)
@@ -54,6 +66,46 @@ static int lose(void)
 	return -1;
 }
 
+static bool is_of_hand(int fd)
+{
+	return fd >= FILES_FIRST;
+}
+
+static void begin(enum files_op op)
+{
+	memset(&call, 0, offsetof(struct files_call, bytes));
+	call.op = op;
+}
+
+/* fd of an earlier hand, or of none, is none of this one's either. */
+static void begin_on(enum files_op op, int fd)
+{
+	begin(op);
+	call.fds[0] = (uint32_t)fd - (uint32_t)hand.first;
+}
+
+/* False: errno is ENAMETOOLONG. */
+static bool add_name(const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	if (size > PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	memcpy(call.bytes + call.length, name, size);
+	call.length += (uint32_t)size;
+	return true;
+}
+
+/* Never waits: who sends a call has had the answer to the one before. */
+static bool send_call(void)
+{
+	const size_t size = offsetof(struct files_call, bytes) + call.length;
+
+	return send(hand.socket, &call, size, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size;
+}
+
 static bool has_answered(void)
 {
 	int64_t end = clock_monotonic_ms() + hand.patience_ms;
@@ -67,195 +119,119 @@ static bool has_answered(void)
 	return true;
 }
 
-/* Whether it is opened as was asked for, and no FIFO or device, which would block us. */
-static bool is_as_asked(const struct files_call *c, int fd)
+/* Descriptors that came with it are not taken. */
+static bool take_answer(void)
 {
-	int flags = fcntl(fd, F_GETFL);
-	struct stat st;
+	ssize_t n = recv(hand.socket, &answer, sizeof(answer), MSG_DONTWAIT);
 
-	if (flags < 0 || fstat(fd, &st))
-		return false;
-	if (c->flags & O_PATH)
-		return flags & O_PATH;
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return false;
-	return !(flags & O_PATH) && (flags & O_ACCMODE) == (int)(c->flags & O_ACCMODE);
+	return n >= (ssize_t)offsetof(struct files_answer, bytes) &&
+	       (size_t)n == offsetof(struct files_answer, bytes) + answer.length &&
+	       answer.error >= 0 && (answer.error > 0 || answer.value >= 0);
 }
 
-/* 0, and *ret_fd is what it opened, or -1; -1 with errno. */
-static int ask(const struct files_call *c, const int *fds, size_t count, struct files_answer *a,
-               int *ret_fd)
+/* What the call returned; -1 with errno, which otherwise stays as it is. */
+static int64_t ask(void)
 {
-	int got[FILES_FDS];
-	size_t got_count;
-	ssize_t n;
+	int before = errno;
 
-	*ret_fd = -1;
-	if (hand.is_lost || files_send(hand.socket, c, sizeof(*c), fds, count) || !has_answered())
-		return lose();
-	n = files_receive(hand.socket, a, sizeof(*a), got, &got_count);
-	for (size_t i = 1; i < got_count; i++)
-		(void)close(got[i]);
-	if (got_count > 0)
-		*ret_fd = got[0];
-	if (n == sizeof(*a) && a->error == 0 && a->length < sizeof(a->target))
-		return 0;
-	if (*ret_fd >= 0)
-		(void)close(*ret_fd);
-	*ret_fd = -1;
-	if (n != sizeof(*a) || a->error <= 0)
-		return lose();
-	errno = a->error;
-	return -1;
-}
-
-static int ask_for_nothing(const struct files_call *c, const int *fds, size_t count)
-{
-	struct files_answer a;
-	int fd, failed = ask(c, fds, count, &a, &fd);
-
-	if (fd >= 0)
-		(void)close(fd);
-	return failed;
-}
-
-static int ask_for_file(const struct files_call *c, const int *fds, size_t count)
-{
-	struct files_answer a;
-	int fd;
-
-	if (ask(c, fds, count, &a, &fd))
+	if (hand.socket < 0) {
+		errno = EBADF;
 		return -1;
-	if (fd >= 0 && is_as_asked(c, fd))
-		return fd;
-	if (fd >= 0)
-		(void)close(fd);
-	return lose();
-}
-
-/* False: errno is ENAMETOOLONG. */
-static bool name_call(struct files_call *c, enum files_op op, const char *name, const char *other)
-{
-	*c = (struct files_call){ .op = op };
-	if (strlen(name) >= sizeof(c->name) || strlen(other) >= sizeof(c->other)) {
-		errno = ENAMETOOLONG;
-		return false;
 	}
-	memcpy(c->name, name, strlen(name) + 1);
-	memcpy(c->other, other, strlen(other) + 1);
-	return true;
+	if (hand.is_lost || !send_call() || !has_answered() || !take_answer())
+		return lose();
+	errno = answer.error ? answer.error : before;
+	return answer.error ? -1 : answer.value;
 }
 
-/* ---- the calls ---- */
+static int ask_for_nothing(void)
+{
+	return ask() < 0 ? -1 : 0;
+}
+
+/* Our number of what it opened. */
+static int ask_for_file(void)
+{
+	int64_t number = ask();
+
+	if (number < 0)
+		return -1;
+	return number < FILES_OPEN_MAX ? hand.first + (int)number : lose();
+}
+
+/* How many bytes it sent, most at the most. */
+static ssize_t ask_for_bytes(size_t most)
+{
+	int64_t length = ask();
+
+	if (length < 0)
+		return -1;
+	return answer.length <= most ? (ssize_t)answer.length : lose();
+}
+
+/* ---- names ---- */
 
 int files_open_root(const char *path, int flags)
 {
-	struct files_call c;
-
 	if (hand.socket < 0)
 		return open(path, O_DIRECTORY | O_CLOEXEC | flags);
-	if (!name_call(&c, FILES_ROOT, "", ""))
-		return -1;
-	c.flags = (uint64_t)(O_DIRECTORY | O_CLOEXEC | flags);
-	return ask_for_file(&c, NULL, 0);
+	begin(FILES_ROOT);
+	call.flags = (uint64_t)(O_DIRECTORY | O_CLOEXEC | flags);
+	return ask_for_file();
 }
 
 int files_open(int dir, const char *name, int flags, mode_t mode)
 {
-	struct files_call c;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(dir))
 		return openat(dir, name, flags, mode);
-	if (!name_call(&c, FILES_OPEN, name, ""))
-		return -1;
-	c.flags = (uint64_t)flags;
-	c.mode = mode;
-	return ask_for_file(&c, &dir, 1);
+	begin_on(FILES_OPEN, dir);
+	call.flags = (uint64_t)flags;
+	call.mode = mode;
+	return add_name(name) ? ask_for_file() : -1;
 }
 
 int files_open_beneath(int dir, const char *path, uint64_t flags, uint64_t resolve)
 {
-	struct files_call c;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(dir))
 		return io_open_beneath(dir, path, flags, resolve);
-	if (!name_call(&c, FILES_BENEATH, path, ""))
-		return -1;
-	c.flags = flags;
-	c.resolve = resolve;
-	return ask_for_file(&c, &dir, 1);
-}
-
-static int reopen_here(int fd, int flags)
-{
-	char link[LINK_BYTES];
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	return open(link, flags);
-}
-
-int files_reopen(int fd, int flags)
-{
-	struct files_call c;
-
-	if (hand.socket < 0)
-		return reopen_here(fd, flags);
-	if (!name_call(&c, FILES_REOPEN, "", ""))
-		return -1;
-	c.flags = (uint64_t)flags;
-	return ask_for_file(&c, &fd, 1);
-}
-
-DIR *files_list(int dir)
-{
-	int copy = files_open(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
-
-	if (!d && copy >= 0)
-		(void)close(copy);
-	return d;
+	begin_on(FILES_BENEATH, dir);
+	call.flags = flags;
+	call.resolve = resolve;
+	return add_name(path) ? ask_for_file() : -1;
 }
 
 int files_make_dir(int dir, const char *name, mode_t mode)
 {
-	struct files_call c;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(dir))
 		return mkdirat(dir, name, mode);
-	if (!name_call(&c, FILES_MKDIR, name, ""))
-		return -1;
-	c.mode = mode;
-	return ask_for_nothing(&c, &dir, 1);
+	begin_on(FILES_MKDIR, dir);
+	call.mode = mode;
+	return add_name(name) ? ask_for_nothing() : -1;
 }
 
 int files_symlink(const char *target, int dir, const char *name)
 {
-	struct files_call c;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(dir))
 		return symlinkat(target, dir, name);
-	return name_call(&c, FILES_SYMLINK, name, target) ? ask_for_nothing(&c, &dir, 1) : -1;
+	begin_on(FILES_SYMLINK, dir);
+	return add_name(name) && add_name(target) ? ask_for_nothing() : -1;
+}
+
+/* Of two directories, both here or both there. */
+static int ask_for_two(enum files_op op, int from_dir, const char *from, int to_dir, const char *to,
+                       unsigned flags)
+{
+	begin_on(op, from_dir);
+	call.fds[1] = (uint32_t)to_dir - (uint32_t)hand.first;
+	call.flags = flags;
+	return add_name(from) && add_name(to) ? ask_for_nothing() : -1;
 }
 
 int files_rename(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
-	const int dirs[] = { from_dir, to_dir };
-	struct files_call c;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(from_dir))
 		return renameat2(from_dir, from, to_dir, to, flags);
-	if (!name_call(&c, FILES_RENAME, from, to))
-		return -1;
-	c.flags = flags;
-	return ask_for_nothing(&c, dirs, 2);
-}
-
-static int make_link(int from_dir, const char *from, int to_dir, const char *to)
-{
-	const int dirs[] = { from_dir, to_dir };
-	struct files_call c;
-
-	return name_call(&c, FILES_LINK, from, to) ? ask_for_nothing(&c, dirs, 2) : -1;
+	return ask_for_two(FILES_RENAME, from_dir, from, to_dir, to, flags);
 }
 
 /* One call at a time, as io_rename_new makes them. */
@@ -263,13 +239,13 @@ int files_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 {
 	int error;
 
-	if (hand.socket < 0)
+	if (!is_of_hand(from_dir))
 		return io_rename_new(from_dir, from, to_dir, to);
 	if (files_rename(from_dir, from, to_dir, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
-	if (make_link(from_dir, from, to_dir, to))
+	if (ask_for_two(FILES_LINK, from_dir, from, to_dir, to, 0))
 		return -1;
 	if (files_unlink(from_dir, from, 0) == 0)
 		return 0;
@@ -281,85 +257,234 @@ int files_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 
 int files_unlink(int dir, const char *name, int flags)
 {
-	struct files_call c;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(dir))
 		return unlinkat(dir, name, flags);
-	if (!name_call(&c, FILES_UNLINK, name, ""))
-		return -1;
-	c.flags = (uint64_t)flags;
-	return ask_for_nothing(&c, &dir, 1);
+	begin_on(FILES_UNLINK, dir);
+	call.flags = (uint64_t)flags;
+	return add_name(name) ? ask_for_nothing() : -1;
 }
 
 int files_stat(int dir, const char *name, struct stat *st, int flags)
 {
-	struct files_call c;
-	struct files_answer a;
-	int fd;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(dir))
 		return fstatat(dir, name, st, flags);
-	if (!name_call(&c, FILES_STAT, name, ""))
+	begin_on(FILES_STAT, dir);
+	call.flags = (uint64_t)flags;
+	if (!add_name(name) || ask_for_nothing())
 		return -1;
-	c.flags = (uint64_t)flags;
-	if (ask(&c, &dir, 1, &a, &fd))
-		return -1;
-	if (fd >= 0)
-		(void)close(fd);
-	*st = a.st;
+	*st = answer.st;
 	return 0;
 }
 
 ssize_t files_read_link(int dir, const char *name, char *target, size_t size)
 {
-	struct files_call c;
-	struct files_answer a;
-	int fd;
+	ssize_t length;
 
-	if (hand.socket < 0)
+	if (!is_of_hand(dir))
 		return readlinkat(dir, name, target, size);
-	if (!name_call(&c, FILES_READLINK, name, "") || ask(&c, &dir, 1, &a, &fd))
+	begin_on(FILES_READLINK, dir);
+	length = add_name(name) ? ask_for_bytes(PATH_MAX) : -1;
+	if (length > (ssize_t)size)
+		length = (ssize_t)size;
+	if (length > 0)
+		memcpy(target, answer.bytes, (size_t)length);
+	return length;
+}
+
+/* ---- what is open ---- */
+
+int files_reopen(int fd, int flags)
+{
+	if (!is_of_hand(fd))
+		return files_reopen_here(fd, flags);
+	begin_on(FILES_REOPEN, fd);
+	call.flags = (uint64_t)flags;
+	return ask_for_file();
+}
+
+static int ask_about(enum files_op op, int fd)
+{
+	begin_on(op, fd);
+	return ask_for_nothing();
+}
+
+int files_close(int fd)
+{
+	return is_of_hand(fd) ? ask_about(FILES_CLOSE, fd) : close(fd);
+}
+
+ssize_t files_read(int fd, void *bytes, size_t size)
+{
+	ssize_t length;
+
+	if (!is_of_hand(fd))
+		return read(fd, bytes, size);
+	begin_on(FILES_READ, fd);
+	call.flags = size < FILES_BYTES ? size : FILES_BYTES;
+	length = ask_for_bytes(call.flags);
+	if (length > 0)
+		memcpy(bytes, answer.bytes, (size_t)length);
+	return length;
+}
+
+int files_write_all(int fd, const void *bytes, size_t length)
+{
+	const char *at = bytes;
+
+	if (!is_of_hand(fd))
+		return io_write_all(fd, bytes, length);
+	while (length > 0) {
+		int64_t n;
+
+		pulse();
+		begin_on(FILES_WRITE, fd);
+		call.length = (uint32_t)(length < FILES_BYTES ? length : FILES_BYTES);
+		memcpy(call.bytes, at, call.length);
+		n = ask();
+		if (n < 0)
+			return -1;
+		if (n == 0 || n > call.length)
+			return lose();
+		at += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+int files_rewind(int fd)
+{
+	if (!is_of_hand(fd))
+		return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
+	return ask_about(FILES_REWIND, fd);
+}
+
+int files_sync(int fd)
+{
+	return is_of_hand(fd) ? ask_about(FILES_SYNC, fd) : fsync(fd);
+}
+
+int files_sync_all(int fd)
+{
+	return is_of_hand(fd) ? ask_about(FILES_SYNC_ALL, fd) : syncfs(fd);
+}
+
+int files_look(int fd, struct stat *st)
+{
+	if (!is_of_hand(fd))
+		return fstat(fd, st);
+	if (ask_about(FILES_LOOK, fd))
 		return -1;
-	if (fd >= 0)
-		(void)close(fd);
-	if (a.length < size)
-		size = a.length;
-	memcpy(target, a.target, size);
-	return (ssize_t)size;
+	*st = answer.st;
+	return 0;
+}
+
+int files_free_bytes(int fd, uint64_t *ret)
+{
+	if (!is_of_hand(fd))
+		return files_free_here(fd, ret);
+	if (ask_about(FILES_FREE, fd))
+		return -1;
+	*ret = answer.free;
+	return 0;
+}
+
+int files_name(int fd, struct str *name)
+{
+	char here[PATH_MAX];
+	const char *bytes = here;
+	ssize_t length;
+
+	if (is_of_hand(fd)) {
+		begin_on(FILES_NAME, fd);
+		length = ask_for_bytes(PATH_MAX);
+		bytes = answer.bytes;
+	} else {
+		length = files_name_here(fd, here, sizeof(here));
+	}
+	if (length < 0)
+		return -1;
+	str_add_bytes(name, bytes, (size_t)length);
+	return 0;
+}
+
+/* Whether these are names, each with its NUL. */
+static bool are_names(const char *bytes, size_t length)
+{
+	if (bytes[length - 1])
+		return false;
+	for (const char *name = bytes; name < bytes + length; name += strlen(name) + 1)
+		if (!*name || strchr(name, '/') || strlen(name) > NAME_MAX)
+			return false;
+	return true;
+}
+
+static ssize_t next_names(int fd, char bytes[FILES_BYTES])
+{
+	ssize_t length;
+
+	if (!is_of_hand(fd))
+		return files_next_names(fd, bytes);
+	begin_on(FILES_NAMES, fd);
+	length = ask_for_bytes(FILES_BYTES);
+	if (length <= 0)
+		return length;
+	if (!are_names(answer.bytes, (size_t)length))
+		return lose();
+	memcpy(bytes, answer.bytes, (size_t)length);
+	return length;
+}
+
+static int list_open(int fd, struct str *names)
+{
+	char bytes[FILES_BYTES];
+	ssize_t length;
+
+	while ((length = next_names(fd, bytes)) > 0) {
+		pulse();
+		str_add_bytes(names, bytes, (size_t)length);
+	}
+	return (int)length;
+}
+
+int files_list(int dir, struct str *names)
+{
+	int fd = files_open(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), failed, error;
+
+	if (fd < 0)
+		return -1;
+	failed = list_open(fd, names);
+	error = errno;
+	(void)files_close(fd);
+	errno = error;
+	return failed;
 }
 
 int files_chmod(int fd, mode_t mode)
 {
-	struct files_call c;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(fd))
 		return fchmod(fd, mode);
-	if (!name_call(&c, FILES_CHMOD, "", ""))
-		return -1;
-	c.mode = mode;
-	return ask_for_nothing(&c, &fd, 1);
+	begin_on(FILES_CHMOD, fd);
+	call.mode = mode;
+	return ask_for_nothing();
 }
 
 int files_chown(int fd, uid_t uid, gid_t gid)
 {
-	struct files_call c;
-
-	if (hand.socket < 0)
+	if (!is_of_hand(fd))
 		return fchown(fd, uid, gid);
-	if (!name_call(&c, FILES_CHOWN, "", ""))
-		return -1;
-	c.uid = uid;
-	c.gid = gid;
-	return ask_for_nothing(&c, &fd, 1);
+	begin_on(FILES_CHOWN, fd);
+	call.uid = uid;
+	call.gid = gid;
+	return ask_for_nothing();
 }
 
 void files_copy_attributes(int from, int to)
 {
-	const int fds[] = { from, to };
-	struct files_call c;
-
-	if (hand.socket < 0)
-		files_copy_attributes_here(from, to);
-	else if (name_call(&c, FILES_ATTRIBUTES, "", ""))
-		(void)ask_for_nothing(&c, fds, 2);
+	if (!is_of_hand(from)) {
+		(void)files_copy_attributes_here(from, to);
+		return;
+	}
+	begin_on(FILES_ATTRIBUTES, from);
+	call.fds[1] = (uint32_t)to - (uint32_t)hand.first;
+	(void)ask_for_nothing();
 }

@@ -1,11 +1,18 @@
-/* files: what is done to names and to rights of files in a workspace: each call as its system call,
- * with its errno. Either this process makes it, or a hand does: a process that runs as the owner of
- * the workspace, for a system of another user. Reading, writing and syncing of what is open, fstat
- * and fstatvfs need no rights, and stay here.
+/* files: every call on what is in a workspace, as its system call, with its errno. Either this
+ * process makes it, or a hand does: a process that runs as the owner of the workspace, for a system
+ * of another user.
  *
- * A hand does one call at a time and keeps nothing, so whoever drives it journals and recovers as
- * if it made the calls itself. What a hand says is not believed further than its owner could bring
- * it about in the workspace anyway: a descriptor is a file or directory, opened as was asked for.
+ * Which calls run where. Without a hand a number is a descriptor, and all calls run here. With one,
+ * all of these calls run in the hand, also those on what is open. Any of them may wait for the file
+ * system, close (FLUSH) too; the file system may be a daemon of the owner's (FUSE) that answers all
+ * but one of them, and it may answer nobody but its owner. So this process holds no descriptor of
+ * it. What the hand opens it keeps, and names by a number from FILES_FIRST on, which no descriptor
+ * has: a call outside of files.h fails with EBADF. Bytes go over the socket, in pieces: nothing is
+ * shared that the hand could change, or cut off, while it is used.
+ *
+ * A hand does one call at a time and keeps nothing but what is open, so whoever drives it journals
+ * and recovers as if it made the calls itself. What a hand says is not believed further than its
+ * owner could bring it about in the workspace anyway.
  *
  * A hand that ends, or does not answer within FILES_PATIENCE_MS, is lost: the call under way and
  * all further ones fail with EIO, and nobody knows whether that call was done. Whoever has a
@@ -13,36 +20,35 @@
 #ifndef FILES_H
 #define FILES_H
 
-#include <dirent.h>
+#include "str.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
-enum { FILES_PATIENCE_MS = 30000 };
+enum { FILES_PATIENCE_MS = 30000, FILES_FIRST = 1 << 24 };
 
-/* From here on a hand makes the calls: socket is the connection to it, SOCK_SEQPACKET, which stays
- * the caller's; -1: this process does. */
+/* From here on files_open_root asks a hand: socket is the connection to it, SOCK_SEQPACKET, which
+ * stays the caller's; -1: none. What an earlier one has open is closed by its end. */
 void files_use(int socket);
 /* How long the hand has for a call from here on. */
 void files_wait(int ms);
-/* Whether a hand makes the calls; whether it was lost since files_use. */
+/* Whether there is a hand; whether it was lost since files_use. */
 bool files_have_hand(void);
 bool files_is_lost(void);
 
 /* Is the hand until the other end is closed. root: the workspace. */
 void files_serve(int socket, int root);
 
+/* ---- names ---- */
+
 /* Opens the workspace, for which path is the name without a hand; O_DIRECTORY | flags. */
 int files_open_root(const char *path, int flags);
 int files_open(int dir, const char *name, int flags, mode_t mode);
 /* As io_open_beneath. */
 int files_open_beneath(int dir, const char *path, uint64_t flags, uint64_t resolve);
-/* Opens once more what is open. */
-int files_reopen(int fd, int flags);
-/* As open_listing. */
-DIR *files_list(int dir);
 int files_make_dir(int dir, const char *name, mode_t mode);
 int files_symlink(const char *target, int dir, const char *name);
 int files_rename(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
@@ -51,6 +57,28 @@ int files_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 int files_unlink(int dir, const char *name, int flags);
 int files_stat(int dir, const char *name, struct stat *st, int flags);
 ssize_t files_read_link(int dir, const char *name, char *target, size_t size);
+
+/* ---- what is open ---- */
+
+/* Opens it once more. */
+int files_reopen(int fd, int flags);
+/* Once there is no hand, nothing. */
+int files_close(int fd);
+ssize_t files_read(int fd, void *bytes, size_t size);
+/* As io_write_all. */
+int files_write_all(int fd, const void *bytes, size_t length);
+int files_rewind(int fd);
+int files_sync(int fd);
+/* syncfs. */
+int files_sync_all(int fd);
+int files_look(int fd, struct stat *st);
+/* What is free for writing; -1: not known. */
+int files_free_bytes(int fd, uint64_t *ret);
+/* Its absolute name, as the kernel has it now. 0, or -1 with errno. */
+int files_name(int fd, struct str *name);
+/* Appends the names in a directory but "." and "..", each with its NUL, in no order. 0, or -1 with
+ * errno. */
+int files_list(int dir, struct str *names);
 int files_chmod(int fd, mode_t mode);
 int files_chown(int fd, uid_t uid, gid_t gid);
 /* Copies extended attributes (access lists too), as far as permitted. */

@@ -1,16 +1,18 @@
-/* The hand's side of files.h, and what both sides send with. */
+/* The hand's side of files.h, and what both sides do. */
 #include "files_line.h"
 
 #include "files.h"
 #include "io.h"
-#include "str.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -20,56 +22,7 @@ enum {
 	XATTR_VALUE_BYTES = 65536,
 };
 
-/* ---- messages ---- */
-
-ssize_t files_receive(int socket, void *bytes, size_t size, int fds[FILES_FDS], size_t *ret_count)
-{
-	char control[CMSG_SPACE(FILES_FDS * sizeof(int))] __attribute__((aligned(8)));
-	struct iovec part = { .iov_base = bytes, .iov_len = size };
-	struct msghdr m = { .msg_iov = &part,
-		            .msg_iovlen = 1,
-		            .msg_control = control,
-		            .msg_controllen = CMSG_LEN(FILES_FDS * sizeof(int)) };
-	struct cmsghdr *head;
-	ssize_t n;
-
-	do {
-		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
-	*ret_count = 0;
-	head = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-	if (head && head->cmsg_type == SCM_RIGHTS) {
-		*ret_count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		memcpy(fds, CMSG_DATA(head), *ret_count * sizeof(int));
-	}
-	return n;
-}
-
-int files_send(int socket, const void *bytes, size_t size, const int *fds, size_t count)
-{
-	char control[CMSG_SPACE(FILES_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
-	struct iovec part = { .iov_base = (void *)bytes, .iov_len = size };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t n;
-
-	if (count) {
-		struct cmsghdr *c;
-
-		m.msg_control = control;
-		m.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		c = CMSG_FIRSTHDR(&m);
-		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-			               .cmsg_type = SCM_RIGHTS,
-			               .cmsg_len = CMSG_LEN(count * sizeof(int)) };
-		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
-	}
-	do {
-		n = sendmsg(socket, &m, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)size ? 0 : -1;
-}
-
-/* ---- the calls ---- */
+/* ---- the same on both sides ---- */
 
 int files_copy_attributes_here(int from, int to)
 {
@@ -90,7 +43,7 @@ int files_copy_attributes_here(int from, int to)
 	return 0;
 }
 
-static int open_again(int fd, int flags)
+int files_reopen_here(int fd, int flags)
 {
 	char link[LINK_BYTES];
 
@@ -98,97 +51,238 @@ static int open_again(int fd, int flags)
 	return open(link, flags);
 }
 
-static int read_target(const struct files_call *c, int dir, struct files_answer *a)
+ssize_t files_name_here(int fd, char *name, size_t size)
 {
-	ssize_t n = readlinkat(dir, c->name, a->target, sizeof(a->target) - 1);
+	char link[LINK_BYTES];
+	ssize_t length;
 
-	a->length = n > 0 ? (uint32_t)n : 0;
-	return n < 0 ? -1 : 0;
-}
-
-/* What the call returns; for those that open, a descriptor. */
-static int make_call(const struct files_call *c, const int fds[FILES_FDS], int root,
-                     struct files_answer *a)
-{
-	const int flags = (int)c->flags;
-
-	switch ((enum files_op)c->op) {
-	case FILES_ROOT:
-		return open_again(root, flags | O_CLOEXEC);
-	case FILES_OPEN:
-		return openat(fds[0], c->name, flags | O_CLOEXEC, (mode_t)c->mode);
-	case FILES_BENEATH:
-		return io_open_beneath(fds[0], c->name, c->flags, c->resolve);
-	case FILES_REOPEN:
-		return open_again(fds[0], flags | O_CLOEXEC);
-	case FILES_MKDIR:
-		return mkdirat(fds[0], c->name, (mode_t)c->mode);
-	case FILES_SYMLINK:
-		return symlinkat(c->other, fds[0], c->name);
-	case FILES_RENAME:
-		return renameat2(fds[0], c->name, fds[1], c->other, (unsigned)c->flags);
-	case FILES_LINK:
-		return linkat(fds[0], c->name, fds[1], c->other, 0);
-	case FILES_UNLINK:
-		return unlinkat(fds[0], c->name, flags);
-	case FILES_STAT:
-		return fstatat(fds[0], c->name, &a->st, flags);
-	case FILES_READLINK:
-		return read_target(c, fds[0], a);
-	case FILES_CHMOD:
-		return fchmod(fds[0], (mode_t)c->mode);
-	case FILES_CHOWN:
-		return fchown(fds[0], (uid_t)c->uid, (gid_t)c->gid);
-	case FILES_ATTRIBUTES:
-		return files_copy_attributes_here(fds[0], fds[1]);
-	case FILES_OPS:
-		break;
-	}
-	errno = ENOSYS;
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, name, size);
+	if (length < (ssize_t)size)
+		return length;
+	errno = ENAMETOOLONG;
 	return -1;
 }
 
-static size_t fds_of(enum files_op op)
+int files_free_here(int fd, uint64_t *ret)
 {
-	if (op == FILES_ROOT)
-		return 0;
-	return op == FILES_RENAME || op == FILES_LINK || op == FILES_ATTRIBUTES ? 2 : 1;
+	struct statvfs v;
+
+	if (fstatvfs(fd, &v))
+		return -1;
+	if (!v.f_blocks) {
+		errno = ENOTSUP;
+		return -1;
+	}
+	*ret = (uint64_t)v.f_bavail * v.f_frsize;
+	return 0;
 }
 
-static bool opens(enum files_op op)
+/* A name is shorter than its entry, so that all of these fit. */
+static size_t take_names(const char *entries, size_t length, char *bytes)
 {
-	return op == FILES_ROOT || op == FILES_OPEN || op == FILES_BENEATH || op == FILES_REOPEN;
+	size_t had = 0;
+
+	for (size_t at = 0; at < length;) {
+		const struct dirent64 *entry =
+		    (const struct dirent64 *)(const void *)(entries + at);
+		const char *name = entry->d_name;
+		size_t size = strlen(name) + 1;
+
+		at += entry->d_reclen;
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+			continue;
+		memcpy(bytes + had, name, size);
+		had += size;
+	}
+	return had;
 }
 
-static bool is_sound(const struct files_call *c, size_t count)
+ssize_t files_next_names(int dir, char bytes[FILES_BYTES])
 {
-	return c->op < FILES_OPS && count == fds_of((enum files_op)c->op) &&
-	       memchr(c->name, '\0', sizeof(c->name)) && memchr(c->other, '\0', sizeof(c->other));
+	char entries[FILES_BYTES] __attribute__((aligned(8)));
+	ssize_t length;
+	size_t had = 0;
+
+	do {
+		length = getdents64(dir, entries, sizeof(entries));
+		if (length > 0)
+			had = take_names(entries, (size_t)length, bytes);
+	} while (length > 0 && !had);
+	return length < 0 ? -1 : (ssize_t)had;
+}
+
+/* ---- the calls ---- */
+
+/* What was opened for the other end, and not closed. */
+static bool is_open[FILES_OPEN_MAX];
+
+/* How many descriptors and names a call has, and whether it returns a descriptor. */
+static const struct shape {
+	unsigned char fds, names;
+	bool opens;
+} SHAPES[FILES_OPS] = {
+	[FILES_ROOT] = { 0, 0, true },      [FILES_OPEN] = { 1, 1, true },
+	[FILES_BENEATH] = { 1, 1, true },   [FILES_MKDIR] = { 1, 1, false },
+	[FILES_SYMLINK] = { 1, 2, false },  [FILES_RENAME] = { 2, 2, false },
+	[FILES_LINK] = { 2, 2, false },     [FILES_UNLINK] = { 1, 1, false },
+	[FILES_STAT] = { 1, 1, false },     [FILES_READLINK] = { 1, 1, false },
+	[FILES_REOPEN] = { 1, 0, true },    [FILES_CLOSE] = { 1, 0, false },
+	[FILES_READ] = { 1, 0, false },     [FILES_WRITE] = { 1, 0, false },
+	[FILES_REWIND] = { 1, 0, false },   [FILES_SYNC] = { 1, 0, false },
+	[FILES_SYNC_ALL] = { 1, 0, false }, [FILES_LOOK] = { 1, 0, false },
+	[FILES_FREE] = { 1, 0, false },     [FILES_NAME] = { 1, 0, false },
+	[FILES_NAMES] = { 1, 0, false },    [FILES_CHMOD] = { 1, 0, false },
+	[FILES_CHOWN] = { 1, 0, false },    [FILES_ATTRIBUTES] = { 2, 0, false },
+};
+
+static int64_t give_bytes(ssize_t length, struct files_answer *a)
+{
+	a->length = length > 0 ? (uint32_t)length : 0;
+	return length;
+}
+
+static int close_it(int fd)
+{
+	is_open[fd] = false;
+	return close(fd);
+}
+
+static int64_t call_on_names(const struct files_call *c, int root, struct files_answer *a)
+{
+	const int flags = (int)c->flags, dir = (int)c->fds[0], other_dir = (int)c->fds[1];
+	const char *name = c->bytes;
+	const char *other = c->length ? name + strlen(name) + 1 : name; /* if it has two */
+
+	switch (c->op) {
+	case FILES_ROOT:
+		return files_reopen_here(root, flags | O_CLOEXEC);
+	case FILES_OPEN:
+		return openat(dir, name, flags | O_CLOEXEC, (mode_t)c->mode);
+	case FILES_BENEATH:
+		return io_open_beneath(dir, name, c->flags, c->resolve);
+	case FILES_MKDIR:
+		return mkdirat(dir, name, (mode_t)c->mode);
+	case FILES_SYMLINK:
+		return symlinkat(other, dir, name);
+	case FILES_RENAME:
+		return renameat2(dir, name, other_dir, other, (unsigned)c->flags);
+	case FILES_LINK:
+		return linkat(dir, name, other_dir, other, 0);
+	case FILES_UNLINK:
+		return unlinkat(dir, name, flags);
+	case FILES_STAT:
+		return fstatat(dir, name, &a->st, flags);
+	case FILES_READLINK:
+		return give_bytes(readlinkat(dir, name, a->bytes, PATH_MAX), a);
+	default:
+		errno = ENOSYS;
+		return -1;
+	}
+}
+
+static int64_t call_on_open(const struct files_call *c, struct files_answer *a)
+{
+	const size_t most = c->flags < FILES_BYTES ? c->flags : FILES_BYTES;
+	const int fd = (int)c->fds[0];
+
+	switch (c->op) {
+	case FILES_REOPEN:
+		return files_reopen_here(fd, (int)c->flags | O_CLOEXEC);
+	case FILES_CLOSE:
+		return close_it(fd);
+	case FILES_READ:
+		return give_bytes(read(fd, a->bytes, most), a);
+	case FILES_WRITE:
+		return write(fd, c->bytes, c->length);
+	case FILES_REWIND:
+		return lseek(fd, 0, SEEK_SET);
+	case FILES_SYNC:
+		return fsync(fd);
+	case FILES_SYNC_ALL:
+		return syncfs(fd);
+	case FILES_LOOK:
+		return fstat(fd, &a->st);
+	case FILES_FREE:
+		return files_free_here(fd, &a->free);
+	case FILES_NAME:
+		return give_bytes(files_name_here(fd, a->bytes, PATH_MAX), a);
+	case FILES_NAMES:
+		return give_bytes(files_next_names(fd, a->bytes), a);
+	case FILES_CHMOD:
+		return fchmod(fd, (mode_t)c->mode);
+	case FILES_CHOWN:
+		return fchown(fd, (uid_t)c->uid, (gid_t)c->gid);
+	case FILES_ATTRIBUTES:
+		return files_copy_attributes_here(fd, (int)c->fds[1]);
+	default:
+		errno = ENOSYS;
+		return -1;
+	}
+}
+
+/* Whether it has what its kind has. */
+static bool is_sound(const struct files_call *c, ssize_t n)
+{
+	unsigned names = 0;
+
+	if (n < (ssize_t)offsetof(struct files_call, bytes) ||
+	    (size_t)n != offsetof(struct files_call, bytes) + c->length || c->op >= FILES_OPS)
+		return false;
+	if (c->op == FILES_WRITE)
+		return true;
+	for (uint32_t i = 0; i < c->length; i++)
+		names += !c->bytes[i];
+	return names == SHAPES[c->op].names && (c->length == 0 || !c->bytes[c->length - 1]);
+}
+
+static bool are_open(const struct files_call *c)
+{
+	for (size_t i = 0; i < SHAPES[c->op].fds; i++)
+		if (c->fds[i] >= FILES_OPEN_MAX || !is_open[c->fds[i]])
+			return false;
+	return true;
+}
+
+static int64_t keep(int64_t fd)
+{
+	if (fd >= FILES_OPEN_MAX) {
+		(void)close((int)fd);
+		errno = EMFILE;
+		return -1;
+	}
+	if (fd >= 0)
+		is_open[fd] = true;
+	return fd;
 }
 
 /* False: the other end is gone, or sends what it would not. */
 static bool serve_call(int socket, int root)
 {
-	struct files_call c;
-	struct files_answer a;
-	int fds[FILES_FDS], result;
-	size_t count;
-	ssize_t n = files_receive(socket, &c, sizeof(c), fds, &count);
-	bool sound = n == sizeof(c) && is_sound(&c, count), sent;
+	static struct files_call c;
+	static struct files_answer a;
+	ssize_t n;
 
-	memset(&a, 0, sizeof(a));
-	result = sound ? make_call(&c, fds, root, &a) : -1;
-	a.error = result < 0 ? errno : 0;
-	for (size_t i = 0; i < count; i++)
-		(void)close(fds[i]);
-	if (!sound)
+	do {
+		n = recv(socket, &c, sizeof(c), 0);
+	} while (n < 0 && errno == EINTR);
+	if (!is_sound(&c, n))
 		return false;
-	sent = result >= 0 && opens((enum files_op)c.op)
-	           ? files_send(socket, &a, sizeof(a), &result, 1) == 0
-	           : files_send(socket, &a, sizeof(a), NULL, 0) == 0;
-	if (result >= 0 && opens((enum files_op)c.op))
-		(void)close(result);
-	return sent;
+	memset(&a, 0, offsetof(struct files_answer, bytes));
+	errno = EBADF;
+	if (!are_open(&c))
+		a.value = -1;
+	else if (c.op < FILES_REOPEN)
+		a.value = call_on_names(&c, root, &a);
+	else
+		a.value = call_on_open(&c, &a);
+	if (SHAPES[c.op].opens)
+		a.value = keep(a.value);
+	a.error = a.value < 0 ? errno : 0;
+	do {
+		n = send(socket, &a, offsetof(struct files_answer, bytes) + a.length, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n >= 0;
 }
 
 void files_serve(int socket, int root)

@@ -16,7 +16,6 @@
 enum {
 	SPECIAL_MODE = 0120000, /* of a symlink or a submodule */
 	SHOWN_BYTES = 300, /* of a path in a text */
-	PROC_LINK_BYTES = 64,
 };
 
 static const char CREATE[] = "create", MODIFY[] = "modify", DELETE[] = "delete", READ[] = "read";
@@ -81,13 +80,8 @@ tell_paths(struct refusal *why, const char *code, const char *format, const char
 /* The absolute name of path below root_fd. */
 static void absolute(int root_fd, const char *path, struct str *out)
 {
-	char link[PROC_LINK_BYTES], root[PATH_MAX];
-	ssize_t n;
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", root_fd);
-	n = readlink(link, root, sizeof(root));
-	if (n > 1)
-		str_add_bytes(out, root, (size_t)n);
+	if (files_name(root_fd, out) == 0 && out->length == 1)
+		str_reset(out); /* "/" */
 	str_add_char(out, '/');
 	str_add(out, path);
 }

@@ -23,13 +23,13 @@ int regular_open(int dir_fd, const char *name, struct stat *st)
 	fd = files_open(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, st))
+	if (files_look(fd, st))
 		error = errno;
 	else if (!S_ISREG(st->st_mode))
 		error = EEXIST;
 	if (!error)
 		return fd;
-	(void)close(fd);
+	(void)files_close(fd);
 	errno = error;
 	return -1;
 }
@@ -41,7 +41,7 @@ int regular_hash(int fd, char hash[SHA256_BYTES])
 	struct sha256 result;
 	ssize_t n;
 
-	while ((n = read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR)) {
+	while ((n = files_read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR)) {
 		pulse();
 		if (n > 0)
 			sha256_add(sum, chunk, (size_t)n);

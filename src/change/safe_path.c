@@ -20,8 +20,7 @@
 
 enum {
 	SHOWN_BYTES = 200, /* of a path in an error text */
-	CHUNK_BYTES = 65536, /* read at a time */
-	PROC_LINK_BYTES = 64
+	CHUNK_BYTES = 65536 /* read at a time */
 };
 
 /* A descriptor that closes itself. */
@@ -32,7 +31,7 @@ struct fd {
 static void fd_clear(struct fd *fd)
 {
 	if (fd->number >= 0)
-		(void)close(fd->number);
+		(void)files_close(fd->number);
 	fd->number = -1;
 }
 
@@ -286,24 +285,6 @@ static int open_beneath(int dir_fd, const char *path, uint64_t flags, enum links
 	return files_open_beneath(dir_fd, path, flags, walk);
 }
 
-/* The absolute name that the kernel now has for fd. 0, or -1 with errno. */
-static int name_of(int fd, struct str *name)
-{
-	char link[PROC_LINK_BYTES], target[PATH_MAX];
-	ssize_t length;
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, target, sizeof(target));
-	if (length < 0)
-		return -1;
-	if (length == (ssize_t)sizeof(target)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	str_add_bytes(name, target, (size_t)length);
-	return 0;
-}
-
 /* The real path of fd below the workspace ("" for the workspace itself); refused if it is protected
  * or has been moved out. path is for the message. */
 static int real_path(int root_fd, int fd, const char *path, struct str *relative, struct err *e)
@@ -312,7 +293,7 @@ static int real_path(int root_fd, int fd, const char *path, struct str *relative
 	OWNED(str) struct str name = { 0 };
 	const char *rest, *why;
 
-	if (name_of(root_fd, &root) || name_of(fd, &name))
+	if (files_name(root_fd, &root) || files_name(fd, &name))
 		return failed(e, "read the real name of", path);
 	if (root.length == 1) /* "/" */
 		str_reset(&root);
@@ -349,7 +330,7 @@ int safe_path_open(const char *root, int *ret_fd, struct err *e)
 	if (dir.number < 0)
 		return failed(e, "open the workspace", root);
 	errno = 0;
-	if (name_of(dir.number, &name))
+	if (files_name(dir.number, &name))
 		return failed(e, "read the real name of", root);
 	why = protection(str_text(&name));
 	if (why)
@@ -383,7 +364,7 @@ static int reopen(int path_fd, int flags)
 static int open_regular(int path_fd, const char *path, struct fd *file, struct stat *st,
                         struct err *e)
 {
-	if (fstat(path_fd, st))
+	if (files_look(path_fd, st))
 		return failed(e, "look at", path);
 	if (!S_ISREG(st->st_mode))
 		return bad_type(e, path, st->st_mode);
@@ -412,7 +393,7 @@ static ssize_t read_chunk(int fd, char *chunk)
 
 	pulse();
 	do {
-		n = read(fd, chunk, CHUNK_BYTES);
+		n = files_read(fd, chunk, CHUNK_BYTES);
 	} while (n < 0 && errno == EINTR);
 	return n;
 }
@@ -544,7 +525,7 @@ static int enter(int root_fd, const char *path, const char *name, struct fd *dir
 	if (missing > 0) {
 		if (files_make_dir(dir->number, name, 0777) && errno != EEXIST)
 			return failed(e, "make the directory", path);
-		if (fsync(dir->number))
+		if (files_sync(dir->number))
 			return failed(e, "fsync the directory above", path);
 		missing = open_dir(root_fd, path, &next, e);
 	}

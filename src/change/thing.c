@@ -33,7 +33,7 @@ static int look_at_file(int dir_fd, const char *name, struct thing *t, struct st
 	t->mode = (int)(st->st_mode & PERMISSIONS);
 	failed = regular_hash(fd, t->hash);
 	error = errno;
-	(void)close(fd);
+	(void)files_close(fd);
 	errno = error;
 	return failed;
 }

@@ -1,7 +1,6 @@
 /* What is to be done, whether it can be done, and the hidden directory. */
 #include "files.h"
 #include "id.h"
-#include "io.h"
 #include "pulse.h"
 #include "regular.h"
 #include "safe_path.h"
@@ -13,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -33,7 +31,7 @@ static void close_stage(struct tree_change *t)
 
 	for (size_t i = 0; i < COUNT(fds); i++) {
 		if (*fds[i] >= 0)
-			(void)close(*fds[i]);
+			(void)files_close(*fds[i]);
 		*fds[i] = -1;
 	}
 }
@@ -127,45 +125,37 @@ int tree_parent(const struct tree_change *t, const char *path, struct str *name,
 	return refuse_err(why, &e);
 }
 
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 static int open_directory(int dir_fd, const char *name)
 {
 	return files_open(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+}
+
+/* The one after last of those that files_list has found; last is NULL: the first. */
+static const char *next_name(const struct str *names, const char *last)
+{
+	const char *next = last ? last + strlen(last) + 1 : str_text(names);
+
+	return next < str_text(names) + names->length ? next : NULL;
 }
 
 static int look_below(int fd, const char *path, int (*each)(const char *path, void *context),
                       void *context)
 {
 	OWNED(str) struct str below = { 0 };
-	DIR *dir = files_list(fd);
-	const struct dirent *entry;
-	int got = dir ? 0 : -1;
+	OWNED(str) struct str names = { 0 };
+	int got = files_list(fd, &names);
 
-	while (got == 0 && dir && (errno = 0, entry = readdir(dir))) {
+	for (const char *name = NULL; got == 0 && (name = next_name(&names, name));) {
 		struct stat st;
 
-		if (is_dots(entry->d_name))
-			continue;
 		str_reset(&below);
-		str_addf(&below, "%s/%s", path, entry->d_name);
-		if (files_stat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		str_addf(&below, "%s/%s", path, name);
+		if (files_stat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
 			got = errno == ENOENT ? 0 : -1;
 		else if (S_ISDIR(st.st_mode))
-			got = tree_below(fd, entry->d_name, str_text(&below), each, context);
+			got = tree_below(fd, name, str_text(&below), each, context);
 		else
 			got = each(str_text(&below), context);
-	}
-	if (dir && got == 0 && errno)
-		got = -1;
-	if (dir) {
-		int error = errno;
-
-		(void)closedir(dir);
-		errno = error;
 	}
 	return got;
 }
@@ -179,23 +169,19 @@ int tree_below(int dir_fd, const char *name, const char *path,
 		return -1;
 	got = look_below(fd, path, each, context);
 	error = errno;
-	(void)close(fd);
+	(void)files_close(fd);
 	errno = error;
 	return got;
 }
 
 static int remove_in(int fd)
 {
-	DIR *dir = files_list(fd);
-	const struct dirent *entry;
-	int failed = dir ? 0 : -1, error;
+	OWNED(str) struct str names = { 0 };
+	int failed = files_list(fd, &names), error;
 
-	while (!failed && dir && (entry = readdir(dir)))
-		if (!is_dots(entry->d_name))
-			failed = tree_remove_directories(fd, entry->d_name);
+	for (const char *name = NULL; !failed && (name = next_name(&names, name));)
+		failed = tree_remove_directories(fd, name);
 	error = errno;
-	if (dir)
-		(void)closedir(dir);
 	errno = error == ENOTDIR ? ENOTEMPTY : error;
 	return failed;
 }
@@ -213,7 +199,7 @@ int tree_remove_directories(int dir_fd, const char *name)
 		return -1;
 	failed = remove_in(fd);
 	error = errno;
-	(void)close(fd);
+	(void)files_close(fd);
 	errno = error;
 	return failed ? -1 : files_unlink(dir_fd, name, AT_REMOVEDIR);
 }
@@ -328,7 +314,7 @@ static int check_step(struct tree_change *t, const struct tree_step *s, struct r
 	else
 		failed = check_found(t, s, &found, dir, str_text(&name), why);
 	if (dir >= 0)
-		(void)close(dir);
+		(void)files_close(dir);
 	if (failed)
 		return -1;
 	return s->after.kind == THING_NONE ? 0 : check_above(t, s->path, why);
@@ -346,13 +332,12 @@ int tree_change_check(struct tree_change *t, struct refusal *why)
 
 static int check_space(const struct tree_change *t, struct refusal *why)
 {
-	unsigned long long bytes = 0;
-	struct statvfs v;
+	uint64_t bytes = 0, room = 0;
 
 	for (size_t i = 0; i < t->count; i++)
 		if (t->steps[i].after.kind == THING_FILE)
-			bytes += (unsigned long long)t->steps[i].size;
-	if (fstatvfs(t->root_fd, &v) || v.f_blocks == 0 || v.f_bavail * v.f_frsize >= bytes)
+			bytes += (uint64_t)t->steps[i].size;
+	if (files_free_bytes(t->root_fd, &room) || room >= bytes)
 		return 0; /* unknown: writing will show */
 	errno = ENOSPC;
 	return refuse_errno(why, "write to", "the workspace");
@@ -387,15 +372,15 @@ static int take_over(const struct tree_change *t, const struct tree_step *s, int
 	if (s->before.kind != THING_FILE || tree_parent(t, s->path, &name, &dir, &why) <= 0)
 		return mode;
 	from = regular_open(dir, str_text(&name), &old);
-	(void)close(dir);
+	(void)files_close(dir);
 	if (from < 0)
 		return mode;
-	if (fstat(fd, &new) == 0 && (new.st_uid != old.st_uid || new.st_gid != old.st_gid) &&
+	if (files_look(fd, &new) == 0 && (new.st_uid != old.st_uid || new.st_gid != old.st_gid) &&
 	    files_chown(fd, old.st_uid, old.st_gid))
 		mode &= ~SET_ID_BITS;
 	if (!t->leave_attributes)
 		files_copy_attributes(from, fd);
-	(void)close(from);
+	(void)files_close(from);
 	return mode;
 }
 
@@ -408,8 +393,8 @@ static int fill(struct tree_change *t, struct tree_step *s, int fd, struct refus
 		return e.kind == ERR_INPUT
 		           ? refusal_set(why, "content_missing", "%s: %s", s->path, e.text)
 		           : refuse_err(why, &e);
-	if (files_chmod(fd, (mode_t)take_over(t, s, fd)) || fstat(fd, &st) ||
-	    (t->count <= SYNC_EACH_MAX && fsync(fd)))
+	if (files_chmod(fd, (mode_t)take_over(t, s, fd)) || files_look(fd, &st) ||
+	    (t->count <= SYNC_EACH_MAX && files_sync(fd)))
 		return refuse_errno(why, "write", s->path);
 	s->staged = st.st_ino;
 	return 0;
@@ -425,7 +410,7 @@ static int stage_file(struct tree_change *t, struct tree_step *s, const char *na
 	if (fd < 0)
 		return refuse_errno(why, "make a file for", s->path);
 	failed = fill(t, s, fd, why);
-	if (close(fd) && !failed)
+	if (files_close(fd) && !failed)
 		return refuse_errno(why, "write", s->path);
 	return failed;
 }
@@ -481,20 +466,20 @@ static int write_list(struct tree_change *t, struct refusal *why)
 	                0600);
 	if (fd < 0)
 		return refuse_errno(why, "make a file in", t->stage_name);
-	failed = io_write_all(fd, str_text(&list), list.length) || fsync(fd);
+	failed = files_write_all(fd, str_text(&list), list.length) || files_sync(fd);
 	if (failed)
 		(void)refuse_errno(why, "write a file in", t->stage_name);
-	(void)close(fd);
+	(void)files_close(fd);
 	return failed ? -1 : 0;
 }
 
 static int sync_stage(const struct tree_change *t, struct refusal *why)
 {
 	const int dirs[] = { t->new_fd, t->old_fd, t->stage_fd, t->root_fd };
-	int failed = t->count > SYNC_EACH_MAX ? syncfs(t->stage_fd) : 0;
+	int failed = t->count > SYNC_EACH_MAX ? files_sync_all(t->stage_fd) : 0;
 
 	for (size_t i = 0; i < COUNT(dirs) && !failed; i++)
-		failed = fsync(dirs[i]);
+		failed = files_sync(dirs[i]);
 	return failed ? refuse_errno(why, "sync", t->stage_name) : 0;
 }
 
@@ -525,11 +510,11 @@ static int read_list(struct tree_change *t, struct str *list, struct refusal *wh
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : refuse_errno(why, "read the list in", t->stage_name);
-	while ((n = read(fd, chunk, sizeof(chunk))) > 0 && list->length < LIST_BYTES_MAX)
+	while ((n = files_read(fd, chunk, sizeof(chunk))) > 0 && list->length < LIST_BYTES_MAX)
 		str_add_bytes(list, chunk, (size_t)n);
 	if (n < 0)
 		(void)refuse_errno(why, "read the list in", t->stage_name);
-	(void)close(fd);
+	(void)files_close(fd);
 	return n < 0 ? -1 : 1;
 }
 
@@ -609,27 +594,20 @@ int tree_change_find(struct tree_change *t, struct refusal *why)
 /* Removes files, links and trees of directories in a directory, then itself. */
 static int empty(int dir_fd, const char *name)
 {
+	OWNED(str) struct str names = { 0 };
 	int fd = open_directory(dir_fd, name), failed, error;
-	const struct dirent *entry;
-	DIR *dir;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
-	dir = files_list(fd);
-	failed = dir ? 0 : -1;
-	while (!failed && dir && (entry = readdir(dir))) {
+	failed = files_list(fd, &names);
+	for (const char *one = NULL; !failed && (one = next_name(&names, one));) {
 		pulse();
-		if (is_dots(entry->d_name) || files_unlink(fd, entry->d_name, 0) == 0 ||
-		    errno == ENOENT)
+		if (files_unlink(fd, one, 0) == 0 || errno == ENOENT)
 			continue;
-		failed = errno == EISDIR || errno == EPERM
-		             ? tree_remove_directories(fd, entry->d_name)
-		             : -1;
+		failed = errno == EISDIR || errno == EPERM ? tree_remove_directories(fd, one) : -1;
 	}
 	error = errno;
-	if (dir)
-		(void)closedir(dir);
-	(void)close(fd);
+	(void)files_close(fd);
 	errno = error;
 	return failed ? -1 : files_unlink(dir_fd, name, AT_REMOVEDIR);
 }
@@ -642,11 +620,11 @@ int tree_change_remove_stage(struct tree_change *t, struct refusal *why)
 	if (stage < 0)
 		return errno == ENOENT ? 0 : refuse_errno(why, "open", t->stage_name);
 	/* Without its list, it holds nothing that is needed: tree_change_find. */
-	failed = (files_unlink(stage, LIST, 0) ? errno != ENOENT : fsync(stage)) ||
+	failed = (files_unlink(stage, LIST, 0) ? errno != ENOENT : files_sync(stage)) ||
 	         empty(stage, "new") || empty(stage, "old") || empty(t->root_fd, t->stage_name) ||
-	         fsync(t->root_fd);
+	         files_sync(t->root_fd);
 	if (failed)
 		(void)refuse_errno(why, "remove", t->stage_name);
-	(void)close(stage);
+	(void)files_close(stage);
 	return failed ? -1 : 0;
 }

@@ -22,7 +22,7 @@ struct place {
 static void place_clear(struct place *p)
 {
 	if (p->dir >= 0)
-		(void)close(p->dir);
+		(void)files_close(p->dir);
 	str_clear(&p->name);
 	p->dir = -1;
 }
@@ -260,10 +260,10 @@ static int sync_above(const struct tree_change *t, const char *path, struct refu
 	}
 	if (there < 0)
 		return -1;
-	failed = fsync(dir);
+	failed = files_sync(dir);
 	if (failed)
 		(void)refuse_errno(why, "sync the directory of", path);
-	(void)close(dir);
+	(void)files_close(dir);
 	return failed;
 }
 
@@ -281,13 +281,13 @@ static int sync_names(const struct tree_change *t, struct refusal *why)
 	const int dirs[] = { t->new_fd, t->old_fd, t->root_fd };
 
 	if (t->count > SYNC_EACH_MAX)
-		return syncfs(t->root_fd) ? refuse_errno(why, "sync", "the workspace") : 0;
+		return files_sync_all(t->root_fd) ? refuse_errno(why, "sync", "the workspace") : 0;
 	for (size_t i = 0; i < t->count; i++)
 		if ((i == 0 || !is_beside(t->steps[i - 1].path, t->steps[i].path)) &&
 		    sync_above(t, t->steps[i].path, why))
 			return -1;
 	for (size_t i = 0; i < COUNT(dirs); i++)
-		if (dirs[i] >= 0 && fsync(dirs[i]))
+		if (dirs[i] >= 0 && files_sync(dirs[i]))
 			return refuse_errno(why, "sync", t->stage_name);
 	return 0;
 }
@@ -407,11 +407,11 @@ static int set_mode(const struct tree_change *t, const struct tree_step *s, stru
 		return errno == ENOENT || errno == ENOTDIR
 		           ? 0
 		           : refuse_errno(why, "set the permissions of", s->path);
-	failed = fstat(fd, &st) || ((int)(st.st_mode & PERMISSIONS) != s->after.mode &&
-	                            files_chmod(fd, (mode_t)s->after.mode));
+	failed = files_look(fd, &st) || ((int)(st.st_mode & PERMISSIONS) != s->after.mode &&
+	                                 files_chmod(fd, (mode_t)s->after.mode));
 	if (failed)
 		(void)refuse_errno(why, "set the permissions of", s->path);
-	(void)close(fd);
+	(void)files_close(fd);
 	return failed ? -1 : 0;
 }
 

@@ -8,7 +8,7 @@
 enum {
 	HAND_FRONT_FD = 3, /* SOCK_SEQPACKET: numbers of jobs, each with its socket and perhaps a
 	                    * file, or without, if the job is to be ended; back comes struct
-	                    * hand_told with a pidfd */
+	                    * hand_told, to our own user with a pidfd */
 	HAND_JOB_FDS = 2,
 	HAND_WATCH_FD = 4, /* inotify of mcp-front */
 	HAND_DEADLINE_MS = 20000, /* time limit of a job */

@@ -55,9 +55,9 @@ static int look(struct apply_job *j)
 	root = files_open_root(j->workspace_root, O_RDONLY);
 	for (size_t i = 0; root >= 0 && i < j->request.file_count; i++)
 		(void)files_stat(root, j->request.files[i].target, &about, AT_SYMLINK_NOFOLLOW);
-	files_wait(FILES_PATIENCE_MS);
 	if (root >= 0)
-		(void)close(root);
+		(void)files_close(root);
+	files_wait(FILES_PATIENCE_MS);
 	if (!files_is_lost())
 		return 0;
 	apply_disk_note_silent(j->a, j->workspace_root, filer_leave(&j->hand));

@@ -25,15 +25,14 @@ void apply_job_changes_clear(struct apply_job *j)
 
 void apply_job_clear(struct apply_job *j)
 {
-	const int fds[] = { j->root_fd, j->lock_fd };
-
+	filer_clear(&j->hand); /* which closes what it has open */
 	apply_job_changes_clear(j);
-	filer_clear(&j->hand);
 	tree_change_clear(&j->tree);
 	objects_clear(&j->objects);
-	for (size_t i = 0; i < COUNT(fds); i++)
-		if (fds[i] >= 0)
-			(void)close(fds[i]);
+	if (j->root_fd >= 0)
+		(void)files_close(j->root_fd);
+	if (j->lock_fd >= 0)
+		(void)close(j->lock_fd);
 	free(j->workspace_root);
 	request_clear(&j->request);
 	*j = (struct apply_job)APPLY_JOB_INIT;

@@ -112,6 +112,8 @@ int filer_leave(struct filer *f)
 
 void filer_clear(struct filer *f)
 {
+	if (files_is_lost())
+		f->own = 0; /* its call may never end */
 	if (f->socket >= 0)
 		files_use(-1);
 	if (f->socket >= 0)

@@ -1,5 +1,6 @@
 #include "object.h"
 
+#include "files.h"
 #include "id.h"
 #include "io.h"
 #include "pulse.h"
@@ -214,7 +215,7 @@ static ssize_t read_full(int fd, char *bytes, size_t length)
 	size_t had = 0;
 
 	while (had < length) {
-		ssize_t n = read(fd, bytes + had, length - had);
+		ssize_t n = files_read(fd, bytes + had, length - had);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -485,7 +486,7 @@ static int read_object(const struct objects *o, const char *hash, sink *take, vo
 
 static int to_fd(void *arg, const char *bytes, size_t length)
 {
-	return io_write_all(*(int *)arg, bytes, length);
+	return files_write_all(*(int *)arg, bytes, length);
 }
 
 int object_copy(const struct objects *o, const char *hash, int to, struct err *e)

@@ -11,6 +11,8 @@
  * name and brings that to disk. A row may name an object after objects_flush only, so that neither
  * a kill nor a power cut leaves a row without its object, nor a name without its bytes.
  *
+ * What is copied from a workspace or to it goes by files.h.
+ *
  * One process puts and deletes at a time (archivist); any number reads. An object that was put, or
  * found to be there, stays until that process deletes it. */
 #ifndef OBJECT_H

@@ -146,12 +146,16 @@ static void read_exclude(int root, struct ignore *i)
 {
 	OWNED(char_ptr) char *bytes = xmalloc(IGNORE_BYTES_MAX);
 	int fd = files_open(root, EXCLUDE, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0);
-	ssize_t n = fd < 0 ? -1 : read(fd, bytes, IGNORE_BYTES_MAX);
+	size_t had = 0;
+	ssize_t n;
 
-	if (n > 0)
-		ignore_read(i, "", bytes, (size_t)n);
-	if (fd >= 0)
-		(void)close(fd);
+	if (fd < 0)
+		return;
+	while ((n = files_read(fd, bytes + had, IGNORE_BYTES_MAX - had)) > 0)
+		had += (size_t)n;
+	if (n == 0)
+		ignore_read(i, "", bytes, had);
+	(void)files_close(fd);
 }
 
 /* ---- entries ---- */
@@ -225,6 +229,10 @@ static int leave_out_errno(struct walk *w, struct err *e)
 {
 	OWNED(str) struct str why = { 0 };
 
+	if (files_is_lost())
+		return err_set(e, ERR_AGAIN,
+		               "the process that reads the workspace as its owner has ended, or "
+		               "does not answer");
 	if (errno == ENOENT)
 		return 0;
 	if (errno == EXDEV)
@@ -269,12 +277,12 @@ static int read_once(struct walk *w, int fd, struct stat *st, struct entry *entr
 	enum object_put did;
 
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	if (fstat(fd, st) != 0 || lseek(fd, 0, SEEK_SET) < 0)
+	if (files_look(fd, st) != 0 || files_rewind(fd) != 0)
 		return -1;
 	did = object_put(w->objects, fd, (uint64_t)st->st_size, &entry->hash, &entry->size, e);
 	if (did == OBJECT_FAILED)
 		return -2;
-	if (did == OBJECT_UNREADABLE || fstat(fd, &after) != 0)
+	if (did == OBJECT_UNREADABLE || files_look(fd, &after) != 0)
 		return -1;
 	if (did != OBJECT_STORED || !is_as_before(st, &after) ||
 	    entry->size != (uint64_t)st->st_size)
@@ -294,7 +302,7 @@ static int read_open_file(struct walk *w, int fd, struct stat *st, struct entry 
 	if (did == 0)
 		errno = ELOOP;
 	error = errno;
-	(void)close(fd);
+	(void)files_close(fd);
 	errno = error;
 	w->result->read += did > 0;
 	return did == 0 ? -1 : did;
@@ -318,8 +326,8 @@ static int add_file(struct walk *w, int dir, const char *name, struct stat *st, 
 	fd = open_below(dir, name, 0);
 	if (fd < 0)
 		return leave_out_errno(w, e);
-	if (fstat(fd, st) != 0 || !S_ISREG(st->st_mode)) {
-		(void)close(fd);
+	if (files_look(fd, st) != 0 || !S_ISREG(st->st_mode)) {
+		(void)files_close(fd);
 		return leave_out_special(w, st->st_mode, e);
 	}
 	did = read_open_file(w, fd, st, &entry, e);
@@ -353,30 +361,21 @@ static int by_name(const void *a, const void *b)
 /* The names of an open directory. 0, or -1 with errno. */
 static int list_names(int dir, struct names *n)
 {
-	DIR *d = files_list(dir);
-	struct dirent *entry;
-	size_t at = 0;
-	int error;
+	char *name;
+	size_t all = 0;
 
-	if (!d)
+	if (files_list(dir, &n->bytes))
 		return -1;
-	while (errno = 0, (entry = readdir(d)) != NULL) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    is_protected(entry->d_name))
-			continue;
-		str_add_bytes(&n->bytes, entry->d_name, strlen(entry->d_name) + 1);
-		n->count++;
-	}
-	error = errno;
-	(void)closedir(d);
-	n->list = xcalloc(n->count + 1, sizeof(*n->list));
-	for (size_t i = 0; i < n->count; i++) {
-		n->list[i] = n->bytes.bytes + at;
-		at += strlen(n->list[i]) + 1;
+	for (size_t at = 0; at < n->bytes.length; at += strlen(n->bytes.bytes + at) + 1)
+		all++;
+	n->list = xcalloc(all + 1, sizeof(*n->list));
+	for (size_t at = 0; at < n->bytes.length; at += strlen(name) + 1) {
+		name = n->bytes.bytes + at;
+		if (!is_protected(name))
+			n->list[n->count++] = name;
 	}
 	qsort((void *)n->list, n->count, sizeof(*n->list), by_name);
-	errno = error;
-	return error ? -1 : 0;
+	return 0;
 }
 
 static bool has_name(const struct names *n, const char *name)
@@ -396,7 +395,7 @@ static int walk_dir(struct walk *w, int dir, struct err *e)
 	struct stat st;
 	int failed;
 
-	if (fstat(dir, &st) != 0 || list_names(dir, &n) != 0)
+	if (files_look(dir, &st) != 0 || list_names(dir, &n) != 0)
 		return leave_out_errno(w, e);
 	w->modes[w->depth] = st.st_mode & PERMISSIONS;
 	if (w->path.length > 0 && (n.count == 0 || known) && name_dirs(w, w->depth, e))
@@ -424,7 +423,7 @@ static int add_dir(struct walk *w, int dir, const char *name, struct err *e)
 	if (fd < 0)
 		return leave_out_errno(w, e);
 	failed = walk_dir(w, fd, e);
-	(void)close(fd);
+	(void)files_close(fd);
 	return failed;
 }
 
@@ -498,7 +497,7 @@ static int walk_root(struct walk *w, const char *root, struct err *e)
 	open_known(w);
 	hash_cache_open(&w->cache, w->objects, root);
 	failed = walk_dir(w, dir, e) || manifest_finish(&w->writer, &w->result->manifest, e);
-	(void)close(dir);
+	(void)files_close(dir);
 	if (failed)
 		return -1;
 	hash_cache_finish(&w->cache);

@@ -242,7 +242,7 @@ void users_expect_soon(const struct users *u, const char *query, const char *ans
 	}
 }
 
-struct relay users_relay(const struct users *u, enum user who)
+struct relay users_relay_in(const struct users *u, enum user who, const char *folder)
 {
 	char program[PROGRAM_BYTES];
 	struct words w = { .count = 0 };
@@ -250,11 +250,20 @@ struct relay users_relay(const struct users *u, enum user who)
 
 	test_program("agent-intercom", program);
 	begin_as(&w, u, who, false);
+	add(&w, "sh");
+	add(&w, "-c");
+	add(&w, "cd \"$0\" && exec \"$@\"");
+	add(&w, folder);
 	add(&w, program);
 	add(&w, "mcp");
-	relay_start_as(&r, u->project, w.word);
+	relay_start_as(&r, u->base, w.word);
 	relay_hello(&r);
 	return r;
+}
+
+struct relay users_relay(const struct users *u, enum user who)
+{
+	return users_relay_in(u, who, u->project);
 }
 
 /* ---- the system ---- */

@@ -66,5 +66,7 @@ const char *users_sql(const struct users *u, const char *query);
 void users_expect_soon(const struct users *u, const char *query, const char *answer);
 /* `agent-intercom mcp` of this user in the project, initialized. */
 struct relay users_relay(const struct users *u, enum user who);
+/* The same in another folder, which only the user need be able to enter. */
+struct relay users_relay_in(const struct users *u, enum user who, const char *folder);
 
 #endif

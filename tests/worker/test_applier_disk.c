@@ -1,13 +1,17 @@
 /* applier: a workspace whose disk does not answer. */
 #include "applier_case.h"
 
+#include "agent.h"
 #include "clock.h"
+#include "deaf.h"
 #include "disk.h"
 #include "files.h"
 #include "hung.h"
 #include "owner_line.h"
 #include "process.h"
 
+#include <linux/fuse.h>
+#include <poll.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -179,6 +183,83 @@ START_TEST(a_filer_that_answers_nothing_has_the_time_of_a_disk_and_no_longer)
 }
 END_TEST
 
+/* ---- a disk that answers all but one kind of request, behind a hand ---- */
+
+/* Two writes that were approved and ordered, the first on such a disk. */
+static bool given_deaf_workspace(void)
+{
+	if (!may_mount() || access("/dev/fuse", R_OK | W_OK) != 0)
+		return false;
+	begin();
+	ck_assert(deaf_mount(ws, geteuid(), true));
+	file("a.txt", "old");
+	approve("a.txt", "x");
+	call_check_diff(false);
+	given_other_workspace();
+	approve("b.txt", "y");
+	call_check_diff(false);
+	ck_assert_int_eq(setenv("INTERCOM_FILES", "hand", 1), 0);
+	return true;
+}
+
+static void one_waits(void)
+{
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; deaf_waiting() == 0;
+	     (void)poll(NULL, 0, 10))
+		ck_assert_msg(agent_ms() < end, "nobody asks the disk");
+}
+
+static void is_done_once_the_disk_answers(uint32_t opcode)
+{
+	pid_t pid;
+
+	SKIP_UNLESS(given_deaf_workspace(), "/dev/fuse and the right to mount");
+	deaf_to(opcode);
+	pid = start_worker("applier");
+	one_waits();
+	advance(FILES_PATIENCE_MS);
+	expect_soon(STATES, "claimed|1\napplied|1\n");
+	file_is("b.txt", "y");
+	approve("c.txt", "z"); /* nobody waits for the disk again */
+	call_check_diff(false);
+	expect_soon(STATES, "claimed|1\napplied|1\napplied|1\n");
+	deaf_to(0);
+	advance(SECOND);
+	expect_soon(STATES, "applied|2\napplied|1\napplied|1\n");
+	expect("SELECT count(*), min(state) FROM file_change WHERE path = 'a.txt'"
+	       " AND state <> 'undone'",
+	       "1|done\n");
+	memcpy(strrchr(ws, '/') + 1, "ws", sizeof("ws"));
+	file_is("a.txt", "x");
+	ck_assert_int_eq(entries(), 1);
+	stop_worker(pid);
+	deaf_unmount();
+}
+
+START_TEST(a_write_that_a_disk_does_not_answer_holds_up_nobody_else_and_is_done_when_it_does)
+{
+	is_done_once_the_disk_answers(FUSE_WRITE);
+}
+END_TEST
+
+START_TEST(a_read_that_a_disk_does_not_answer_holds_up_nobody_else)
+{
+	is_done_once_the_disk_answers(FUSE_READ);
+}
+END_TEST
+
+START_TEST(a_flush_that_a_disk_does_not_answer_holds_up_nobody_else)
+{
+	is_done_once_the_disk_answers(FUSE_FSYNC);
+}
+END_TEST
+
+START_TEST(a_close_that_a_disk_does_not_answer_holds_up_nobody_else)
+{
+	is_done_once_the_disk_answers(FUSE_FLUSH);
+}
+END_TEST
+
 /* What killed it may do so again. */
 START_TEST(what_a_dead_applier_left_in_hand_is_done_after_the_jobs_of_other_workspaces)
 {
@@ -205,6 +286,11 @@ int main(void)
 	tcase_add_test(c, a_disk_that_hangs_holds_up_no_other_workspace_and_is_told_once);
 	tcase_add_test(c, a_disk_that_answers_again_is_written);
 	tcase_add_test(c, a_filer_that_answers_nothing_has_the_time_of_a_disk_and_no_longer);
+	tcase_add_test(
+	    c, a_write_that_a_disk_does_not_answer_holds_up_nobody_else_and_is_done_when_it_does);
+	tcase_add_test(c, a_read_that_a_disk_does_not_answer_holds_up_nobody_else);
+	tcase_add_test(c, a_flush_that_a_disk_does_not_answer_holds_up_nobody_else);
+	tcase_add_test(c, a_close_that_a_disk_does_not_answer_holds_up_nobody_else);
 	tcase_add_test(c,
 	               what_a_dead_applier_left_in_hand_is_done_after_the_jobs_of_other_workspaces);
 	return run_suite(s);

@@ -6,9 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -93,12 +91,6 @@ int hand_first_kill(int control, uint32_t number)
 	return send(control, &number, sizeof(number), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-/* Asks nothing of a file system, which may be its sender's. */
-static bool is_pidfd(int fd)
-{
-	return pidfd_send_signal(fd, 0, NULL, 0) == 0 || errno != EBADF;
-}
-
 int hand_first_told(int control, struct hand_told *told, int *ret_pidfd)
 {
 	char bytes[CMSG_LEN(sizeof(int))] __attribute__((aligned(8))); /* CMSG_SPACE fits two */
@@ -115,11 +107,19 @@ int hand_first_told(int control, struct hand_told *told, int *ret_pidfd)
 		return 0;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(ret_pidfd, CMSG_DATA(c), sizeof(*ret_pidfd));
-	if (n == sizeof(*told) && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
-	    (*ret_pidfd < 0 || is_pidfd(*ret_pidfd)))
+	if (n == sizeof(*told) && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 1;
 	if (*ret_pidfd >= 0)
 		(void)close(*ret_pidfd);
 	*ret_pidfd = -1;
 	return -1;
+}
+
+int hand_first_told_by_other(int control, struct hand_told *told)
+{
+	ssize_t n = recv(control, told, sizeof(*told), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	return n == sizeof(*told) ? 1 : -1;
 }

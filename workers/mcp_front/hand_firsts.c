@@ -30,11 +30,12 @@ static void on_told(evutil_socket_t fd, short what, void *arg)
 {
 	struct hand_first *first = arg;
 	struct hand_told told;
-	int got = 1, pidfd;
+	int got = 1, pidfd = -1;
 
 	(void)what;
 	for (int i = 0; i < TOLD_AT_ONCE && got > 0; i++) {
-		got = hand_first_told(fd, &told, &pidfd);
+		got = first->is_foreign ? hand_first_told_by_other(fd, &told)
+		                        : hand_first_told(fd, &told, &pidfd);
 		if (got > 0 &&
 		    !first->front->hands->heard->process(first->front, first, &told, pidfd))
 			got = -1;

@@ -33,8 +33,8 @@ struct hand_first {
 
 /* What is done when something is heard. */
 struct hand_firsts_heard {
-	/* Which process does a job; takes pidfd. False: it cannot have said so honestly, and is
-	 * to be ended. */
+	/* Which process does a job; takes pidfd, -1 of one of another user. False: it cannot have
+	 * said so honestly, and is to be ended. */
 	bool (*process)(struct front *f, struct hand_first *first, const struct hand_told *told,
 	                int pidfd);
 	/* It is gone, and all its jobs with it. */

@@ -20,7 +20,7 @@ struct hand {
 	struct hand_first *first; /* which has forked it */
 	struct hand_task *task; /* NULL: done, or given up */
 	char *root; /* the workspace it works in */
-	bool is_big, is_killed;
+	bool is_big, is_begun, is_killed;
 	int64_t began_ms; /* monotonic */
 	pid_t pid; /* 0: not yet known */
 	int64_t worked_ns; /* its processor time when last looked at */
@@ -30,7 +30,7 @@ struct hand {
 	struct str out; /* the request, */
 	size_t sent; /* of which this much is sent */
 	struct str in; /* the answer, with its header */
-	int pidfd; /* -1: not yet known */
+	int pidfd; /* -1: not yet known, or of another user's hand: fd hangs up at its end */
 	struct event *end;
 	bool has_ended;
 	struct front *front;

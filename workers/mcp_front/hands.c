@@ -29,6 +29,7 @@ enum {
 };
 
 static void serve(struct front *f);
+static void watch_socket(struct hand *h);
 static void on_end(evutil_socket_t fd, short what, void *arg);
 
 /* ---- the end of a job ---- */
@@ -108,8 +109,15 @@ static struct hand_task *give_up(struct hand *h)
 
 	h->task = NULL;
 	h->is_killed = true;
-	let_go_of_socket(h);
 	kill_job(h->first, h->number, h->pidfd);
+	if (h->first->is_foreign) {
+		str_clear(&h->out);
+		str_clear(&h->in);
+		(void)shutdown(h->fd, SHUT_WR);
+		watch_socket(h);
+		return t;
+	}
+	let_go_of_socket(h);
 	if (h->pidfd < 0)
 		hand_free(h); /* it finds its socket closed, or ends with the first */
 	return t;
@@ -170,23 +178,9 @@ static struct hand *find_hand(struct hands *hands, uint32_t number)
 	return NULL;
 }
 
-/* Learns which process does a job; ends the process if its job was given up. */
-static bool take_process(struct front *f, struct hand_first *first, const struct hand_told *told,
-                         int pidfd)
+/* Takes pidfd. False: there is none. */
+static bool watch_process(struct front *f, struct hand *h, int pidfd)
 {
-	struct hand *h = find_hand(f->hands, told->number);
-
-	if (pidfd < 0)
-		return true;
-	if (!h || h->first != first) {
-		kill_job(first, told->number, pidfd);
-		(void)close(pidfd);
-		return true;
-	}
-	if (h->pidfd >= 0) {
-		(void)close(pidfd);
-		return false;
-	}
 	h->end = event_new(f->base, pidfd, EV_READ, on_end, h);
 	if (event_add(h->end, NULL)) {
 		event_free(h->end);
@@ -195,8 +189,31 @@ static bool take_process(struct front *f, struct hand_first *first, const struct
 		return false;
 	}
 	h->pidfd = pidfd;
-	h->pid = told->pid;
 	return true;
+}
+
+/* Learns which process does a job; ends the process if its job was given up. */
+static bool take_process(struct front *f, struct hand_first *first, const struct hand_told *told,
+                         int pidfd)
+{
+	struct hand *h = find_hand(f->hands, told->number);
+
+	if (told->pid < 0)
+		return true;
+	if (!h || h->first != first) {
+		kill_job(first, told->number, pidfd);
+		if (pidfd >= 0)
+			(void)close(pidfd);
+		return true;
+	}
+	if (h->is_begun) {
+		if (pidfd >= 0)
+			(void)close(pidfd);
+		return false;
+	}
+	h->is_begun = true;
+	h->pid = told->pid;
+	return first->is_foreign || watch_process(f, h, pidfd);
 }
 
 /* ---- a job at work ---- */
@@ -244,7 +261,7 @@ static void finish(struct hand *h)
 	answer = h->in;
 	h->in = (struct str){ 0 };
 	let_go_of_socket(h);
-	if (h->pidfd < 0 || h->has_ended || first->is_foreign)
+	if (h->pidfd < 0 || h->has_ended)
 		hand_free(h);
 	if (!answer.length && !t->tried && hand_firsts_has_ended(first)) {
 		t->tried = true;
@@ -334,13 +351,28 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-static void watch_socket(struct hand *h);
+/* Of a job that was given up nothing is taken but its end. */
+static void wait_for_end(struct hand *h)
+{
+	struct front *f = h->front;
+	char bytes[4096];
+	ssize_t n = recv(h->fd, bytes, sizeof(bytes), 0);
+
+	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	hand_free(h);
+	serve(f);
+}
 
 static void on_io(evutil_socket_t fd, short what, void *arg)
 {
 	struct hand *h = arg;
 
 	(void)fd;
+	if (!h->task) {
+		wait_for_end(h);
+		return;
+	}
 	if (what & EV_WRITE) {
 		send_question(h);
 		if (!h->out.length)
@@ -540,7 +572,7 @@ static void look_at_hand(struct front *f, struct hand *h)
 /* Whether the first process does not start what it was told to. */
 static bool is_unbegun(const struct hand *h)
 {
-	return h->pidfd < 0 && clock_monotonic_ms() - h->began_ms >= START_MS;
+	return !h->is_begun && clock_monotonic_ms() - h->began_ms >= START_MS;
 }
 
 void hands_look(struct front *f)
