@@ -47,8 +47,9 @@ function block(form,    i, n, lines) {
 	print "RELEASE block;"
 }
 
-# Whether triggers recur makes a difference where rows are replaced, and nowhere else: no chain of
-# triggers leads back to its table (sqlgen refuses one). So the forms that do not replace run twice.
+# Whether triggers recur matters where rows are replaced, since no chain of triggers leads back to its
+# table (sqlgen refuses one). So of the other forms, IGNORE and FAIL run with both settings of each
+# pragma, but not with all four pairs.
 function forms() {
 	block("")
 	if (!plain && wanted ~ /(^|\n)(INSERT INTO|UPDATE) /) {
