@@ -172,8 +172,8 @@ fi
 
 family "build (dev: warnings are errors)" build dev || exit 1
 [ "$failed" -eq 0 ] || { report; echo "nothing else was run"; exit 1; }
-# They wait for most of their time: many more at once than there are cores.
-at_once=$(($(nproc) * 4))
+# They wait for most of their time: more at once than there are cores.
+at_once=$(($(nproc) * 3))
 family "checks, stories, attacks and sweeps of kills (dev)" in_memory ctest --preset dev -j"$at_once" -L plain
 family "build (asan)" build asan -DINTERCOM_PLAIN_TESTS=OFF
 # Each test runs once: in the build that sees most, unless its label says plain (tests/CMakeLists.txt has why).

@@ -46,9 +46,9 @@ START_TEST(it_serves_before_its_other_workers_are_started)
 	replace("retention", "#!/bin/sh\nexec sleep 100\n");
 	start();
 	(void)ready_line();
-	expect("SELECT name, state FROM worker WHERE name IN ('watchdog', 'mcp-front', 'applier')"
-	       " ORDER BY name",
-	       "applier|ready\nmcp-front|ready\nwatchdog|ready\n");
+	expect(
+	    "SELECT name, state FROM worker WHERE name IN ('watchdog', 'mcp-front') ORDER BY name",
+	    "mcp-front|ready\nwatchdog|ready\n");
 	doctor_says(0, "retention is about to be started");
 	advance(11 * SECOND);
 	log_has_soon("still waiting for retention");
@@ -63,7 +63,7 @@ START_TEST(others_are_started_though_one_that_agents_wait_for_is_not_ready)
 	struct pollfd said = { .events = POLLIN };
 
 	own_folder();
-	replace("applier", "#!/bin/sh\nexec sleep 100\n");
+	replace("mcp-front", "#!/bin/sh\nexec sleep 100\n");
 	start();
 	said.fd = out_fd;
 	expect_soon("SELECT state FROM worker WHERE name = 'retention'", "ready\n");

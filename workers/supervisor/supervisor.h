@@ -22,15 +22,16 @@
 #include <sys/types.h>
 
 /* In the order in which they are started: the watchdog, which records the downtime before a
- * question is revived, and those that agents wait for; the others once these are ready, since each
- * start costs a processor more than 10 ms. Stopped in another order (workers.c). */
+ * question is revived, and those that callers connect to; the others once these are ready, since
+ * each start costs a processor more than 10 ms: what they do waits for them in rows. Stopped in
+ * another order (workers.c). */
 enum {
 	CHILD_WATCHDOG,
 	CHILD_FRONT,
-	CHILD_APPLIER,
 	CHILD_DESK, /* only in a system for several users: operators are served there */
 	CHILD_SERVING, /* all before it, ready, are a system that serves */
-	CHILD_READER = CHILD_SERVING,
+	CHILD_APPLIER = CHILD_SERVING,
+	CHILD_READER,
 	CHILD_RETENTION,
 	CHILD_ARCHIVIST,
 	CHILD_COMMANDER,
