@@ -2,6 +2,7 @@
 
 #include "id.h"
 #include "mcp.h"
+#include "peer_user.h"
 #include "rpc.h"
 #include "sha256.h"
 #include "sql/session.h"
@@ -107,23 +108,6 @@ void peer_free(struct peer *p)
 	free(p->workspace_root);
 	free(p->channel_id);
 	free(p);
-}
-
-const int64_t *peer_only_of(const struct peer *p)
-{
-	return p->uid > 0 ? &p->uid : NULL;
-}
-
-void peer_add_user(const struct peer *p, struct str *out)
-{
-	if (peer_only_of(p))
-		str_addf(out, " of user %lld", (long long)p->uid);
-}
-
-bool peer_may_join(const struct peer *p, const struct session_row *row)
-{
-	return !peer_only_of(p) || (row->has_agent_uid && row->agent_uid == p->uid) ||
-	       (p->token_session && strcmp(p->token_session, row->id) == 0);
 }
 
 const char *peer_version(const struct peer *p)

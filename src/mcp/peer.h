@@ -16,8 +16,6 @@ enum { PEER_KEY_BYTES = 80, PEER_PATH_BYTES = 4096 };
 /* No uid: it is our own user's. */
 enum { PEER_OURS = -1 };
 
-struct session_row;
-
 /* What a caller says about itself, in the URL or in a relay's first line. Texts are owned; NULL:
  * not given. */
 struct identity {
@@ -89,17 +87,6 @@ void peer_identity_read(struct identity *i, const cJSON *object);
 
 struct peer *peer_new(enum connection_transport transport, const char *key);
 void peer_free(struct peer *p);
-
-/* The user to whom all that p names must belong: its connection, session, task. Other users' are as
- * if they did not exist. NULL: it is ours, or root's, who may see everything anyway. */
-const int64_t *peer_only_of(const struct peer *p);
-
-/* Adds to what a key is made of whose peer it is: what one user says about itself, another user may
- * say, too. */
-void peer_add_user(const struct peer *p, struct str *out);
-
-/* Whether p may go on with a session of the agent of this user. */
-bool peer_may_join(const struct peer *p, const struct session_row *row);
 
 /* The revision that p speaks; if it has not said, the one that the protocol assumes. */
 const char *peer_version(const struct peer *p);

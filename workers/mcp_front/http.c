@@ -14,6 +14,7 @@
 #include "id.h"
 #include "log.h"
 #include "metric.h"
+#include "peer_user.h"
 #include "take.h"
 #include "unread.h"
 

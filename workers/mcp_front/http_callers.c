@@ -5,6 +5,7 @@
 #include "http_arrivals.h"
 #include "http_reply.h"
 #include "http_token.h"
+#include "peer_user.h"
 
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "http_arrivals.h"
 #include "id.h"
 #include "log.h"
+#include "peer_user.h"
 #include "socket.h"
 #include "take.h"
 #include "unread.h"

@@ -2,6 +2,7 @@
 
 #include "front.h"
 #include "json_writer.h"
+#include "peer_user.h"
 #include "sql/tool_call.h"
 #include "task.h"
 #include "tell.h"

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "json_writer.h"
 #include "peer.h"
+#include "peer_user.h"
 #include "request.h"
 #include "result.h"
 #include "sql/checkpoint.h"
