@@ -154,7 +154,6 @@ int owner_hear(struct owner_process *p, struct err *e)
 	if (got == 0)
 		return 0;
 	if (got > 0 && said.what == OWNER_READY) {
-		(void)snprintf(p->name, sizeof(p->name), "%.*s", OWNER_NAME_BYTES - 1, said.text);
 		p->is_ready = true;
 		return 1;
 	}

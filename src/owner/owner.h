@@ -32,7 +32,6 @@ struct owner_process {
 	int pidfd; /* readable at its end; -1: not known yet. It cannot be signalled */
 	pid_t pid;
 	bool is_ready;
-	char name[OWNER_NAME_BYTES]; /* of its user, once it is ready */
 };
 
 #define OWNER_PROCESS_INIT                                                                         \

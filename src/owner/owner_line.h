@@ -4,9 +4,10 @@
  *                      of the workspace ("" if the kind has none), and the arguments of the
  *                      kind; with them its descriptors (SCM_RIGHTS)
  *   as-owner -> asker  OWNER_STARTED with the pid, and its pidfd (SCM_RIGHTS), and OWNER_READY:
- *                      it is that user, who has this name, the workspace is that user's, and the
- *                      program is executed; in any order; at the end OWNER_ENDED with its status,
- * as waitpid(2) gives it. Or OWNER_REFUSED with words, in place of READY, or of both
+ *                      it is that user, the workspace is that user's, and the program is
+ *                      executed; in any order; at the end OWNER_ENDED with its status, as
+ *                      waitpid(2) gives it. Or OWNER_REFUSED with words, in place of READY, or
+ *                      of both
  *
  * A wish of the kind OWNER_CALL, without texts, is answered with OWNER_READY and nothing else:
  * as-owner is there.
@@ -22,13 +23,12 @@
 #include <stdint.h>
 
 enum {
-	OWNER_VERSION = 2,
+	OWNER_VERSION = 1,
 	OWNER_FIRST_FD = 3,
 	OWNER_FDS = 4, /* at most, of the asker */
 	OWNER_BYTES = 16384, /* of a wish */
 	OWNER_WORDS = 4, /* arguments, at most */
 	OWNER_TEXT_BYTES = 400,
-	OWNER_NAME_BYTES = 80,
 };
 
 /* What is started: a program beside as-owner. To add one: its row of WISH_KINDS in
@@ -53,8 +53,8 @@ enum owner_what { OWNER_STARTED = 1, OWNER_READY, OWNER_REFUSED, OWNER_ENDED };
 struct owner_said {
 	uint32_t what;
 	int32_t number; /* pid, status, or errno of a refusal (0: none) */
-	char text[OWNER_TEXT_BYTES]; /* of READY: the user's name; of a refusal: why, without a
-	                                  full stop, to be told to people */
+	char text[OWNER_TEXT_BYTES]; /* of a refusal: why, without a full stop, to be told to people
+	                              */
 };
 
 #endif

@@ -242,7 +242,9 @@ void users_expect_soon(const struct users *u, const char *query, const char *ans
 	}
 }
 
-struct relay users_relay_in(const struct users *u, enum user who, const char *folder)
+/* entered: by the user, and not by root before, who then may be where the user cannot go. */
+static struct relay start_relay(const struct users *u, enum user who, const char *folder,
+                                bool entered)
 {
 	char program[PROGRAM_BYTES];
 	struct words w = { .count = 0 };
@@ -250,20 +252,27 @@ struct relay users_relay_in(const struct users *u, enum user who, const char *fo
 
 	test_program("agent-intercom", program);
 	begin_as(&w, u, who, false);
-	add(&w, "sh");
-	add(&w, "-c");
-	add(&w, "cd \"$0\" && exec \"$@\"");
-	add(&w, folder);
+	if (entered) {
+		add(&w, "sh");
+		add(&w, "-c");
+		add(&w, "cd \"$0\" && exec \"$@\"");
+		add(&w, folder);
+	}
 	add(&w, program);
 	add(&w, "mcp");
-	relay_start_as(&r, u->base, w.word);
+	relay_start_as(&r, entered ? u->base : folder, w.word);
 	relay_hello(&r);
 	return r;
 }
 
+struct relay users_relay_in(const struct users *u, enum user who, const char *folder)
+{
+	return start_relay(u, who, folder, true);
+}
+
 struct relay users_relay(const struct users *u, enum user who)
 {
-	return users_relay_in(u, who, u->project);
+	return start_relay(u, who, u->project, false);
 }
 
 /* ---- the system ---- */

@@ -31,8 +31,8 @@ struct users users_make(const char *more);
 /* From here on this process, and what it starts, knows these users by name (t-agent, ...), with
  * their homes and groups. False: nothing can be mounted here. */
 bool users_have_accounts(const struct users *u);
-/* The same once more, as files that have replaced those of before; who is no longer in the group of
- * the agents (USERS: nobody has left it). */
+/* The same once more, as files that have replaced those of before: this one has left the group of
+ * the agents. */
 void users_leave(const struct users *u, enum user who);
 /* Starts as-owner with its two capabilities, as its unit does. */
 void users_start_owner(struct users *u);

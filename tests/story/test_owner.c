@@ -142,23 +142,6 @@ START_TEST(agents_of_two_users_are_served_each_in_its_own_folder_alone)
 }
 END_TEST
 
-START_TEST(a_user_is_known_by_name_after_accounts_have_changed)
-{
-	struct relay r;
-	char id[40];
-
-	NEEDS_ACCOUNTS();
-	users_leave(&users, USERS);
-	work_in_home(AGENT);
-	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
-	ck_assert_str_eq(users_sql(&users, "SELECT agent_user FROM inbox"), "t-agent\n");
-	ck_assert_str_eq(users_sql(&users, "SELECT name FROM workspace_owner"), "t-agent\n");
-	relay_kill(&r);
-	end();
-}
-END_TEST
-
 /* What an agent is told that asks now; health and doctor say the same to those who can help. */
 static void is_told_where_to_look(const char *why)
 {
@@ -476,7 +459,6 @@ int main(void)
 	tcase_add_test(
 	    c, what_is_approved_is_written_in_a_home_that_is_closed_to_the_system_as_its_owner);
 	tcase_add_test(c, agents_of_two_users_are_served_each_in_its_own_folder_alone);
-	tcase_add_test(c, a_user_is_known_by_name_after_accounts_have_changed);
 	tcase_add_test(
 	    c, who_asks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
 	tcase_add_test(c, who_has_left_the_group_asks_nothing_more_on_a_connection_that_is_open);

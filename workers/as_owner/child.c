@@ -260,7 +260,7 @@ static char **environment_of(const struct child *c)
 
 __attribute__((noreturn)) static void execute(const struct child *c, const char *programs)
 {
-	struct owner_said ready = { .what = OWNER_READY };
+	const struct owner_said ready = { .what = OWNER_READY };
 	char path[PATH_MAX];
 	char *argv[OWNER_WORDS + 2] = { path };
 
@@ -271,7 +271,6 @@ __attribute__((noreturn)) static void execute(const struct child *c, const char 
 	if (access(path, X_OK))
 		refuse(c, errno, "user %s cannot execute %s: %s", c->person.name, path,
 		       strerror(errno));
-	(void)snprintf(ready.text, sizeof(ready.text), "%s", c->person.name);
 	said_send(c->conn, &ready, -1);
 	(void)execve(path, argv, environment_of(c));
 	refuse(c, errno, "cannot execute %s: %s", path, strerror(errno));

@@ -1,27 +1,18 @@
 #include "guests_place.h"
 
 #include "front.h"
-#include "hand_firsts.h"
+#include "hand.h"
+#include "owner.h"
 #include "peer.h"
 #include "user_name.h"
 #include "workspace_owner.h"
 
 #include <string.h>
 
-/* as-owner knows by now who has got an account since our fence was put up. */
-static void name_user(struct front *f, struct peer *p)
-{
-	const char *name;
-
-	if (p->uid == PEER_OURS || p->user_name)
-		return;
-	name = hand_firsts_user(f, (uid_t)p->uid);
-	p->user_name = name ? xstrdup(name) : user_name((uid_t)p->uid);
-}
-
 int guests_place(struct front *f, struct peer *p, const struct hand_found *found, struct err *e)
 {
-	name_user(f, p);
+	if (p->uid != PEER_OURS && !p->user_name)
+		p->user_name = user_name((uid_t)p->uid);
 	if (p->has_user && found->unfit && strcmp(found->unfit, HAND_CLOSED) == 0)
 		return err_set(e, ERR_INPUT, "no workspace: %.200s is %s, and " OWNER_SILENT,
 		               found->root, HAND_CLOSED, OWNER_UNIT_FILES);

@@ -162,20 +162,6 @@ bool hand_firsts_is_old(const struct hand_first *first, bool is_busy)
 	       clock_monotonic_ms() - first->began_ms >= (is_busy ? OLD_BUSY_MS : OLD_MS);
 }
 
-const char *hand_firsts_user(struct front *f, uid_t uid)
-{
-	struct hand_first *first;
-	struct err e = { 0 };
-
-	LIST_FOREACH (first, &f->hands->firsts, next)
-		if (first->is_foreign && first->uid == uid) {
-			while (!first->process.is_ready && owner_hear(&first->process, &e) > 0)
-				continue;
-			return first->process.is_ready ? first->process.name : NULL;
-		}
-	return NULL;
-}
-
 /* ---- ending ---- */
 
 bool hand_firsts_has_ended(const struct hand_first *first)

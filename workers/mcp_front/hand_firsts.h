@@ -54,9 +54,6 @@ bool hand_firsts_is_old(const struct hand_first *first, bool is_busy);
 /* Whether it has ended, or is about to. */
 bool hand_firsts_has_ended(const struct hand_first *first);
 
-/* The name of a user as whom one runs, as as-owner says; NULL: none does. */
-const char *hand_firsts_user(struct front *f, uid_t uid);
-
 /* Ends it, and with it its jobs. */
 void hand_firsts_end(struct hand_first *first);
 
