@@ -54,7 +54,7 @@ function forms() {
 	block("")
 	if (!plain && wanted ~ /(^|\n)(INSERT INTO|UPDATE) /) {
 		block("REPLACE")
-		if (keys == recursive) {
+		if (keys != recursive) {
 			block("IGNORE")
 			block("FAIL")
 		}

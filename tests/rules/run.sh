@@ -6,7 +6,7 @@
 # Every case finds the same fresh database, made from schema/ by sqlgen of $INTERCOM_BUILD (build/dev),
 # and runs with foreign_keys on and off and
 # recursive_triggers on and off, and each INSERT and UPDATE under `when:` also as OR REPLACE and,
-# where both are on or both off, as OR IGNORE and OR FAIL. The format of a case is described in ../README.md.
+# where one is on and the other off, as OR IGNORE and OR FAIL. The format of a case is described in ../README.md.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
