@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -91,6 +93,11 @@ int hand_first_kill(int control, uint32_t number)
 	return send(control, &number, sizeof(number), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
+static bool is_pidfd(int fd)
+{
+	return pidfd_send_signal(fd, 0, NULL, 0) == 0 || errno != EBADF;
+}
+
 int hand_first_told(int control, struct hand_told *told, int *ret_pidfd)
 {
 	char bytes[CMSG_LEN(sizeof(int))] __attribute__((aligned(8))); /* CMSG_SPACE fits two */
@@ -107,7 +114,8 @@ int hand_first_told(int control, struct hand_told *told, int *ret_pidfd)
 		return 0;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(ret_pidfd, CMSG_DATA(c), sizeof(*ret_pidfd));
-	if (n == sizeof(*told) && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	if (n == sizeof(*told) && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
+	    (*ret_pidfd < 0 || is_pidfd(*ret_pidfd)))
 		return 1;
 	if (*ret_pidfd >= 0)
 		(void)close(*ret_pidfd);

@@ -21,7 +21,8 @@ int hand_first_send(int control, uint32_t number, int fd, int apart);
 int hand_first_kill(int control, uint32_t number);
 
 /* Reads which process does a job; ret_pidfd: -1 if none. Returns 1, 0 if nothing has arrived, -1 if
- * the process is gone, or what it sent is no struct hand_told. */
+ * the process is gone, or what it sent is no struct hand_told, or has more descriptors than one, or
+ * one that is no pidfd. Which process the pidfd is of is not checked. */
 int hand_first_told(int control, struct hand_told *told, int *ret_pidfd);
 /* The same of one of another user, of which no descriptor is taken: it may be of a file system that
  * never answers, and then even to close it waits. */
