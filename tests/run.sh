@@ -173,11 +173,10 @@ fi
 family "build (dev: warnings are errors)" build dev || exit 1
 [ "$failed" -eq 0 ] || { report; echo "nothing else was run"; exit 1; }
 # They wait for most of their time: more at once than there are cores.
-at_once=$(($(nproc) * 3))
-family "checks, stories, attacks and sweeps of kills (dev)" in_memory ctest --preset dev -j"$at_once" -L plain
+family "checks, stories, attacks and sweeps of kills (dev)" in_memory ctest --preset dev -j"$(($(nproc) * 3))" -L plain
 family "build (asan)" build asan -DINTERCOM_PLAIN_TESTS=OFF
 # Each test runs once: in the build that sees most, unless its label says plain (tests/CMakeLists.txt has why).
-family "unit and worker tests (asan, ubsan)" in_memory ctest --preset asan -j"$at_once" -LE plain
+family "unit and worker tests (asan, ubsan)" in_memory ctest --preset asan -j"$(($(nproc) * 2))" -LE plain
 beside "interop (official MCP clients, installed binaries)" interop
 beside "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
 beside "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev

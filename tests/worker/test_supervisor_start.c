@@ -50,6 +50,7 @@ START_TEST(it_serves_before_its_other_workers_are_started)
 	    "SELECT name, state FROM worker WHERE name IN ('watchdog', 'mcp-front') ORDER BY name",
 	    "mcp-front|ready\nwatchdog|ready\n");
 	doctor_says(0, "retention is about to be started");
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "7\n");
 	advance(11 * SECOND);
 	log_has_soon("still waiting for retention");
 	doctor_says(1, "retention does not run");
