@@ -441,7 +441,7 @@ START_TEST(without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_syst
 	r = users_relay(&users, AGENT);
 	relay_begin(&r, "check_clearance", arguments);
 	answer = relay_line(&r);
-	says(answer, "where agent-intercom's own user may not look");
+	says(answer, "its folder is closed to this user");
 	(void)users_run(&users, SERVICE, &said, "%s/agent-intercom doctor",
 	                getenv("INTERCOM_BUILD"));
 	says(said.bytes, "as-owner");
