@@ -361,10 +361,12 @@ START_TEST(killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left)
 		expect("SELECT count(*) FROM checkpoint WHERE state = 'done' AND manifest IS NULL",
 		       "0\n");
 	}
+	order("whole"); /* every one before it may have been given up */
 	(void)start_worker("archivist");
 	expect_soon("SELECT count(*) FROM checkpoint WHERE state IN ('queued', 'claimed')", "0\n");
-	expect("SELECT count(*), count(outcome) FROM command", "4|4\n");
-	expect("SELECT count(*) FROM checkpoint", "4\n");
+	expect("SELECT count(*), count(outcome) FROM command", "5|5\n");
+	expect("SELECT count(*) FROM checkpoint", "5\n");
+	expect("SELECT state FROM checkpoint WHERE label = 'whole'", "done\n");
 	expect("SELECT count(*) FROM checkpoint WHERE state <> 'done'"
 	       " AND (state <> 'refused' OR why <> 'the archivist died 3 times while it was read')",
 	       "0\n");
