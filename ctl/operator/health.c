@@ -89,10 +89,10 @@ static void take_row(struct findings *f, const struct health_list_row *row)
 	add(f, what, state, detail, at);
 }
 
-/* One of the two units of as-owner. Without it (no socket) the system is another one, not a broken
- * one. */
+/* One of the two units of as-owner. Without it (no socket), and so as that text says, the system is
+ * another one, not a broken one. */
 static int ask_owner(struct ctl *c, struct findings *f, const char *setting, const char *unit,
-                     struct err *e)
+                     const char *without, struct err *e)
 {
 	OWNED(str) struct str socket = { 0 }, detail = { 0 };
 	struct err why = { 0 };
@@ -100,7 +100,7 @@ static int ask_owner(struct ctl *c, struct findings *f, const char *setting, con
 	if (setting_get(&c->store, setting, &socket, e) < 0)
 		return -1;
 	if (!socket.length || !owner_is_there(socket.bytes)) {
-		add(f, unit, "missing", "files are reached as agent-intercom's own user", NULL);
+		add(f, unit, "missing", without, NULL);
 		return 0;
 	}
 	if (owner_answers(socket.bytes, OWNER_MS, &why) == 0) {
@@ -121,8 +121,10 @@ static int ask_owners(struct ctl *c, struct findings *f, struct err *e)
 		return -1;
 	if (!directory.length)
 		return 0;
-	return ask_owner(c, f, "shared.owner_socket", OWNER_UNIT_FILES, e) ||
-	               ask_owner(c, f, "shared.start_socket", OWNER_UNIT_AGENTS, e)
+	return ask_owner(c, f, "shared.owner_socket", OWNER_UNIT_FILES,
+	                 "files are reached as agent-intercom's own user", e) ||
+	               ask_owner(c, f, "shared.start_socket", OWNER_UNIT_AGENTS,
+	                         "agents and commands are not started", e)
 	           ? -1
 	           : 0;
 }

@@ -35,11 +35,7 @@ static void print_text(const struct ctl *c, const struct timeline_since_row *row
 	print_look(c, LOOK_PLAIN);
 	(void)printf("%-20s", row->kind);
 	(void)putchar(' ');
-	if (row->agent_user) {
-		(void)fputs("[user ", stdout);
-		print_visible(row->agent_user);
-		(void)fputs("] ", stdout);
-	}
+	print_user(row->agent_user);
 	if (row->title)
 		print_visible(row->title);
 	if (row->file_path) {

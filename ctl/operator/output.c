@@ -58,6 +58,15 @@ void print_visible(const char *text)
 	(void)fputs(text ? str_text(&out) : "-", stdout);
 }
 
+void print_user(const char *name)
+{
+	if (!name)
+		return;
+	(void)fputs("[user ", stdout);
+	print_visible(name);
+	(void)fputs("] ", stdout);
+}
+
 void print_look(const struct ctl *c, enum look look)
 {
 	static const char *const CODES[] = {

@@ -190,11 +190,7 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 		return 0;
 	}
 	(void)fputs("\nsilent: ", stdout);
-	if (row->agent_user) {
-		(void)fputs("[user ", stdout);
-		print_visible(row->agent_user);
-		(void)fputs("] ", stdout);
-	}
+	print_user(row->agent_user);
 	print_visible(row->client_name ? row->client_name : "an agent");
 	(void)printf(" for %s, since it called ", idle.text);
 	print_visible(row->last_tool ? row->last_tool : "nothing");

@@ -445,6 +445,9 @@ START_TEST(without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_syst
 	(void)users_run(&users, SERVICE, &said, "%s/agent-intercom doctor",
 	                getenv("INTERCOM_BUILD"));
 	says(said.bytes, "as-owner");
+	(void)users_ctl(&users, OPERATOR, &said, "health");
+	says(said.bytes, "files are reached as agent-intercom's own user");
+	says(said.bytes, "agents and commands are not started");
 	relay_kill(&r);
 	ck_assert_int_eq(users_stop(&users), 0);
 	users_remove(&users);
