@@ -74,6 +74,8 @@ struct policy_file {
 struct policy_files {
 	LIST_HEAD(, policy_file) all;
 	int64_t looks; /* how many have been started */
+	int64_t missed; /* how many had been when a change came in a folder that none is known to
+	                   watch */
 };
 
 /* Looks at the file of a workspace. watch_fd: of an inotify that is to report its changes; -1:

@@ -58,6 +58,7 @@ static void on_look(struct front *f, struct hand_task *t, struct hand_found *fou
 	found->policy.known.look = t->ask.known.look;
 	policy_file_take(p, &found->policy);
 	p->is_looked_at = false;
+	p->looks_again |= t->ask.known.look <= f->policies.missed;
 	if (!p->exists || p->known.seen.file.st_size > 0) /* an empty file is still being written */
 		notice(f, p);
 	if (p->looks_again) {
@@ -105,17 +106,23 @@ static bool concerns_us(const struct inotify_event *e)
 	return strcmp(e->name, ".intercom") == 0 || strcmp(e->name, "settings.json") == 0;
 }
 
-/* Looks at the policies of these folders; at all of them if the kernel has dropped events. */
+/* Looks at the policies of these folders; at all of them if the kernel has dropped events. A look
+ * that is under way may have begun to watch a folder that it has not told of yet. */
 static void look_at_watched(struct front *f, const struct inotify_event *e)
 {
 	bool all = (e->mask & IN_Q_OVERFLOW) != 0;
+	bool is_known = all;
 	struct policy_file *p;
 
 	if (!all && !concerns_us(e))
 		return;
 	LIST_FOREACH (p, &f->policies.all, next)
-		if (all || p->root_watch == e->wd || p->folder_watch == e->wd)
+		if (all || p->root_watch == e->wd || p->folder_watch == e->wd) {
+			is_known = true;
 			look_again(f, p);
+		}
+	if (!is_known)
+		f->policies.missed = f->policies.looks;
 }
 
 /* One read at a time: an agent that writes there without a pause keeps nobody else waiting. */
@@ -162,6 +169,8 @@ struct policy_file *policies_take(struct front *f, const char *workspace_root,
 
 	policy_file_take(p, &found->policy);
 	notice(f, p);
+	if (found->policy.known.look <= f->policies.missed)
+		look_again(f, p);
 	if (policy_gate_take(&f->worker.store, f->worker.machine, f->settings.trust,
 	                     found->is_listed, p, &e))
 		log_warn("what was trusted of %s/" POLICY_FILE ": %s", workspace_root, e.text);

@@ -100,8 +100,11 @@ int64_t heard_due_ms(const struct heard_list *h)
 {
 	int64_t touch = h->is_alive ? h->touched_ms + TOUCH_MS : INT64_MAX;
 	int64_t show = said_due_ms(&h->said);
-	int64_t next = h->first ? h->touched_ms + h->gap_ms : INT64_MAX;
+	int64_t pace = h->touched_ms + h->gap_ms;
+	int64_t next = h->first ? pace : INT64_MAX;
 
+	if (show < pace) /* a message that is due may not outrun the pace either */
+		show = pace;
 	next = next < touch ? next : touch;
 	return next < show ? next : show;
 }
