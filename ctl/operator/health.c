@@ -12,14 +12,14 @@
 
 enum {
 	HEALTH_SILENT_MS = 120000, /* heartbeats are 30 s apart */
-	HEALTH_STARTING_MS = 10000, /* a system that is younger may still start workers */
+	HEALTH_STARTING_MS = 30000, /* a system that is younger may still start workers */
 };
 
 static const char *const EXPECTED[] = { "mcp-front", "applier", "reader", "watchdog", "retention" };
 static const char PREFIX[] = "worker ";
 
 struct findings {
-	bool has_row[COUNT(EXPECTED)];
+	bool has_started[COUNT(EXPECTED)];
 	bool serves[COUNT(EXPECTED)];
 	bool is_young; /* the system was started a moment ago */
 	bool damaged; /* the database failed its last integrity check */
@@ -43,7 +43,7 @@ static void note_worker(struct findings *f, const char *what, const char *state,
 	for (size_t i = 0; i < COUNT(EXPECTED); i++) {
 		if (strcmp(what + sizeof(PREFIX) - 1, EXPECTED[i]) != 0)
 			continue;
-		f->has_row[i] = true;
+		f->has_started[i] |= !state || strcmp(state, "starting") != 0;
 		f->serves[i] |= serves;
 	}
 }
@@ -145,13 +145,13 @@ static int collect(struct ctl *c, struct findings *f, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-/* The first workers are ready before the others are started: of these there are no rows yet. */
+/* The first workers are ready before the others are started. */
 static int missing(const struct findings *f, cJSON *names, cJSON *starting)
 {
 	int count = 0;
 
 	for (size_t i = 0; i < COUNT(EXPECTED); i++) {
-		bool starts = f->is_young && !f->has_row[i];
+		bool starts = f->is_young && !f->has_started[i];
 
 		if (f->serves[i])
 			continue;
@@ -229,7 +229,7 @@ const struct command_spec cmd_health = {
 	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "
 	"not\n"
 	"connected; or if the database was damaged when it was looked through last (weekly). A\n"
-	"worker that a system of the last 10 s has not started yet is no fault.\n",
+	"worker that a system of the last 30 s is still starting is no fault.\n",
 	0,
 	0,
 	0,

@@ -396,14 +396,19 @@ START_TEST(log_follows)
 }
 END_TEST
 
-static void given_workers(void)
+static void given_starting(void)
 {
 	given(
 	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " SELECT value, value, 'h', 7, 'x', 'starting', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
 	    " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
-	    " FROM json_each('[\"mcp-front\",\"applier\",\"reader\",\"watchdog\",\"retention\"]');"
-	    "UPDATE worker SET state = 'ready'");
+	    " FROM json_each('[\"mcp-front\",\"applier\",\"reader\",\"watchdog\",\"retention\"]')");
+}
+
+static void given_workers(void)
+{
+	given_starting();
+	given("UPDATE worker SET state = 'ready'");
 }
 
 START_TEST(health_tells_that_the_database_is_damaged)
@@ -436,6 +441,23 @@ START_TEST(health_misses_who_does_not_serve)
 	says("worker mcp-front  ready");
 	says("questions         4 waiting");
 	given("UPDATE worker SET heartbeat_at = '" T "' WHERE name = 'applier'");
+	ctl("health --text");
+	ck_assert_int_eq(status, 1);
+	says("missing: applier does not serve\n");
+}
+END_TEST
+
+START_TEST(a_worker_that_a_young_system_starts_is_not_missing)
+{
+	given_questions();
+	given_starting();
+	given("UPDATE worker SET state = 'ready' WHERE name <> 'applier'");
+	ctl("health --text");
+	ck_assert_int_eq(status, 0);
+	says("starting: applier\n");
+	given(
+	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
+	    " VALUES ('old', 'sentry', 'h', 8, 'x', 'starting', '" T "', '" T "')");
 	ctl("health --text");
 	ck_assert_int_eq(status, 1);
 	says("missing: applier does not serve\n");
@@ -635,6 +657,7 @@ int main(void)
 	tcase_add_test(looks, log_follows);
 	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
 	tcase_add_test(looks, health_misses_who_does_not_serve);
+	tcase_add_test(looks, a_worker_that_a_young_system_starts_is_not_missing);
 	tcase_add_test(looks, health_is_not_ok_while_http_is_off);
 	tcase_add_test(looks, health_is_ok_while_slack_is_connected_and_only_then);
 	tcase_add_test(looks, sql_reads_and_does_not_write);
