@@ -9,9 +9,11 @@
 #include "clock.h"
 #include "fence.h"
 #include "instance.h"
+#include "locate.h"
 #include "owner.h"
 #include "program.h"
 #include "proof.h"
+#include "reach.h"
 #include "setting.h"
 #include "sql/worker.h"
 #include "str.h"
@@ -35,7 +37,7 @@
 
 enum {
 	SILENT_MS = 90000, /* three heartbeats */
-	STARTING_MS = 10000, /* a worker may take so long, and a system until it starts it */
+	STARTING_MS = 30000, /* a worker may take so long, and a system until it starts it */
 	OWNER_MS = 2000, /* within which as-owner answers */
 };
 
@@ -174,6 +176,22 @@ static void check_agent(struct doctor *d)
 	doctor_tell(d, OK, "agent",
 	            "no default: a session starts the agent that it names "
 	            "(`agent-intercom agents`); to change that set default_agent");
+}
+
+/* What follows is about a system of our own, even if we run none because that one serves us. */
+static void check_shared(struct doctor *d, const struct config_source *source)
+{
+	if (locate_is_named(source) ||
+	    (!reach_shared_is_open(REACH_AGENTS) && !reach_shared_is_open(REACH_OPERATORS)))
+		return;
+	doctor_tell(d, OK, "shared",
+	            "while you run no system, that of this machine for several users serves you "
+	            "(%s); the lines below are about one of your own%s",
+	            reach_shared_directory(),
+	            geteuid() == 0
+	                ? "; to check that one: runuser -u agent-intercom -- env HOME=/ "
+	                  "XDG_STATE_HOME=/var/lib XDG_CONFIG_HOME=/etc agent-intercom doctor"
+	                : "");
 }
 
 /* ---- where the files live ---- */
@@ -599,6 +617,7 @@ int doctor_look(const struct config_source *source)
 	if (check_config(&d, source)) {
 		check_fence(&d);
 		check_agent(&d);
+		check_shared(&d, source);
 		doctor_check_slack(&d);
 		check_system(&d);
 	}

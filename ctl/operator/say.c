@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 enum {
 	BUSY_TRY_MS = 2000, /* then the person is told that we wait */
 	BUSY_TRIES = 30, /* a minute in all */
 	BUSY_PAUSE_MS = 50,
 	LOOK_MS = 30,
+	TELL_MS = 5000, /* then a person at a terminal is told that we wait */
 	WITHHELD_MS = 2000, /* for the hook to be told */
 };
 
@@ -97,6 +99,7 @@ void ctl_print_reply(const struct ctl *c, struct ctl_reply *r)
 static int await(struct ctl *c, int64_t seq, int ms, struct command_result *result, struct err *e)
 {
 	int64_t until_ms = clock_monotonic_ms() + ms;
+	int64_t tell_ms = isatty(STDERR_FILENO) ? until_ms - ms + TELL_MS : INT64_MAX;
 
 	for (;;) {
 		if (command_read(&c->store, seq, result, e))
@@ -104,6 +107,11 @@ static int await(struct ctl *c, int64_t seq, int ms, struct command_result *resu
 		if (result->is.outcome || clock_monotonic_ms() >= until_ms)
 			return command_check(result, e);
 		command_result_clear(result);
+		if (clock_monotonic_ms() >= tell_ms) {
+			(void)fputs("still waiting; Ctrl-C ends the waiting, not the order\n",
+			            stderr);
+			tell_ms = INT64_MAX;
+		}
 		(void)poll(NULL, 0, LOOK_MS);
 	}
 }

@@ -240,11 +240,12 @@ enum step apply_job_refused(struct apply_job *j, struct err *e)
 
 int apply_job_settle_dead(struct apply_job *j, struct err *e)
 {
-	(void)refusal_set(&j->report->why, "crashed",
-	                  "crashed worker: the applier died %d times over this %s; each file is as "
-	                  "it was or as somebody else left it%s",
-	                  j->report->attempts - 1, j->is_restore ? "restore" : "write",
-	                  j->is_restore ? "; order it again" : "");
+	(void)refusal_set(
+	    &j->report->why, "crashed",
+	    "crashed worker: the applier, or its filer, died %d times over this %s; each "
+	    "file is as it was or as somebody else left it%s",
+	    j->report->attempts - 1, j->is_restore ? "restore" : "write",
+	    j->is_restore ? "; order it again" : "");
 	if (j->root_fd >= 0)
 		apply_job_undo(j);
 	return settle_failed(j, APPLY_STATE_DEAD, e);

@@ -222,7 +222,7 @@ START_TEST(the_agent_waits_for_its_system_and_starts_none_of_its_own)
 }
 END_TEST
 
-START_TEST(where_says_to_an_agents_user_and_an_operator_what_serves_them)
+START_TEST(where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_them)
 {
 	OWNED(str) struct str said = { 0 };
 	char text[300];
@@ -251,6 +251,14 @@ START_TEST(where_says_to_an_agents_user_and_an_operator_what_serves_them)
 	               "system         that of this machine, for several users\n",
 	               users.shared);
 	ck_assert_str_eq(said.bytes, text);
+	ck_assert_int_eq(users_run(&users, OPERATOR, &said, "exec %s/agent-intercom doctor",
+	                           getenv("INTERCOM_BUILD")),
+	                 0);
+	(void)snprintf(text, sizeof(text),
+	               "ok   shared: while you run no system, that of this machine for several "
+	               "users serves you (%s)",
+	               users.shared);
+	says(said.bytes, text);
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM connection"), "0\n");
 	ck_assert_int_eq(users_stop(&users), 0);
 	(void)users_run(&users, AGENT, &said, "exec %s/agent-intercom where",
@@ -384,7 +392,7 @@ int main(void)
 	tcase_add_test(c,
 	               a_hook_asks_and_what_is_approved_instead_is_read_with_the_operators_rights);
 	tcase_add_test(c, the_agent_waits_for_its_system_and_starts_none_of_its_own);
-	tcase_add_test(c, where_says_to_an_agents_user_and_an_operator_what_serves_them);
+	tcase_add_test(c, where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_them);
 	tcase_add_test(c, who_is_in_no_group_starts_a_system_of_their_own);
 	tcase_add_test(c, a_signal_to_the_operators_ctl_is_one_to_the_ctl_that_runs_for_it);
 	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);

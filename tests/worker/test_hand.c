@@ -169,7 +169,7 @@ START_TEST(a_job_that_hangs_is_ended_and_the_agent_is_told_why)
 	has(result, "status", "error");
 	has(result, "error_code", "workspace_unreadable");
 	says(result, "could not be read within 20 s");
-	says(result, "nothing was asked; call again");
+	says(result, "nothing was done; call again");
 	nothing_was_asked();
 	no_job_is_left();
 	is_asked(&a, "a.txt");
@@ -461,7 +461,7 @@ static void is_told_of_the_stop(struct wire *w)
 	wire_close(w);
 	has(result, "status", "error");
 	has(result, "error_code", "busy");
-	says(result, "agent-intercom is stopping; nothing was asked; call again");
+	says(result, "agent-intercom is stopping; nothing was done; call again");
 }
 
 START_TEST(callers_over_http_are_told_of_a_stop_while_their_files_are_read)
@@ -503,7 +503,7 @@ START_TEST(a_first_call_over_http_is_told_of_a_stop_while_its_workspace_is_looke
 	message = agent_message(&w);
 	wire_close(&w);
 	has(message, "error.code", "-32603");
-	says(message, "agent-intercom is stopping; nothing was asked; call again");
+	says(message, "agent-intercom is stopping; nothing was done; call again");
 	nothing_was_asked();
 }
 END_TEST

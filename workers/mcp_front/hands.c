@@ -133,10 +133,10 @@ static void end_job(struct front *f, struct hand *h)
 
 	(void)give_up(h);
 	if (*why) {
-		fail(f, t, "workspace_unreadable", "%.390s; nothing was asked", why);
+		fail(f, t, "workspace_unreadable", "%.390s; nothing was done", why);
 	} else if (t->tried) {
 		fail(f, t, "io_error",
-		     "the process that reads the files has ended twice; nothing was asked; call "
+		     "the process that reads the files has ended twice; nothing was done; call "
 		     "again");
 	} else {
 		t->tried = true;
@@ -269,10 +269,10 @@ static void finish(struct hand *h)
 	} else if (!answer.length)
 		fail(f, t, "io_error",
 		     "the process that read the files ended before it was done (out of memory, or "
-		     "killed); nothing was asked; call again, with less in one proposal");
+		     "killed); nothing was done; call again, with less in one proposal");
 	else if (hand_found_read(&t->ask, &answer, &found))
 		fail(f, t, "io_error",
-		     "what was read of the files makes no sense; nothing was asked; call again");
+		     "what was read of the files makes no sense; nothing was done; call again");
 	else
 		take_found(f, t, &found);
 	serve(f);
@@ -399,7 +399,7 @@ static bool cannot_begin(struct front *f, const struct hand_first *first, struct
 	if (!first->is_foreign)
 		return false;
 	fail(f, t, "workspace_unreadable",
-	     "the files cannot be read as their owner now: %.390s; nothing was asked; call again",
+	     "the files cannot be read as their owner now: %.390s; nothing was done; call again",
 	     *first->why ? first->why : "the process for it has just ended");
 	return true;
 }
@@ -534,12 +534,12 @@ static void look_at_turn(struct front *f, struct hand_turn *one)
 			hand_queue_take(&f->hands->queue, one, t);
 			fail(f, t, "workspace_unreadable",
 			     "this workspace's file system does not answer: other calls wait for "
-			     "it already; nothing was asked; call again");
+			     "it already; nothing was done; call again");
 		} else if (clock_monotonic_ms() - t->asked_ms >= PATIENCE_MS) {
 			hand_queue_take(&f->hands->queue, one, t);
 			fail(f, t, "busy",
 			     "the files could not be looked at for %d s: other jobs come first; "
-			     "nothing was asked; call again",
+			     "nothing was done; call again",
 			     PATIENCE_MS / 1000);
 		} else {
 			continue;
@@ -564,7 +564,7 @@ static void look_at_hand(struct front *f, struct hand *h)
 		(void)give_up(h);
 		fail(f, t, "workspace_unreadable",
 		     "the files could not be read within %d s: the workspace's disk does not "
-		     "answer, or there is too much in one proposal; nothing was asked; call again",
+		     "answer, or there is too much in one proposal; nothing was done; call again",
 		     HAND_DEADLINE_MS / 1000);
 	}
 }
