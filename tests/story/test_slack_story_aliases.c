@@ -152,18 +152,24 @@ START_TEST(a_killed_commander_is_told_once_in_the_same_message)
 {
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *after = NULL;
+	OWNED(char_ptr) char *began = NULL;
 
 	a_system_with_commands("serve = \"echo x >> began; sleep 1000 & wait\"\n");
 	(void)command("serve");
 	ts = ts_of("alias");
 	pass_time_until("SELECT state FROM alias_run", "running\n");
+	while (!began) { /* its shell may not have come so far */
+		(void)poll(NULL, 0, 10);
+		began = get_file(site.workspace, "began");
+	}
 	kill_and_await("commander");
 	after = shown_at(ts, "interrupted\n");
 	says(after, "*Interrupted*: `serve` in ");
 	says(after, "agent-intercom was killed while it ran");
 	is_not_in(after, "alias_stop");
 	expect("SELECT count(*) FROM slack_message", "1\n");
-	OWNED(char_ptr) char *began = get_file(site.workspace, "began");
+	char_ptr_clear(&began);
+	began = get_file(site.workspace, "began");
 	ck_assert_str_eq(began, "x\n");
 	end_system();
 }

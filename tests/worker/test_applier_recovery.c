@@ -114,6 +114,8 @@ END_TEST
 /* The workspace's directory can be opened and not searched: nothing can be told of its files. */
 START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
 {
+	OWNED(char_ptr) char *waits = NULL;
+
 	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
 	begin();
 	file("a.txt", "old\n");
@@ -125,8 +127,9 @@ START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
 	bring_worker_along();
 	leave_the_workspace_to_root();
 	run_worker("applier");
-	expect("SELECT state, attempts FROM apply", "queued|2\n");
-	run_worker("applier");
+	waits = rows("SELECT 1 FROM apply WHERE state = 'queued' AND attempts = 2");
+	if (*waits) /* else the machine is so slow that it was tried again at once */
+		run_worker("applier");
 	is_refused("permission", "cannot open a.txt: Permission denied; an applier died over this "
 	                         "write, and how far it got is unknown");
 	expect("SELECT attempts FROM apply", "3\n");

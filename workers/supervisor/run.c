@@ -34,7 +34,7 @@
 
 enum {
 	NOT_WRITTEN_BY_OTHERS = 022,
-	PREDECESSORS_MS = 10000, /* workers of a killed supervisor may take so long to leave */
+	PREDECESSORS_MS = 30000, /* workers of a killed supervisor may take so long to leave */
 	TRY_MS = 10,
 	RUN_LOOK_MS = 1000, /* for a run directory that has vanished */
 	UNREADY_LOOK_MS = 200, /* a lost bell delays readiness by so much */
