@@ -5,19 +5,20 @@
 # Inputs begin with those of seeds/; what gives new coverage is kept in build/fuzz too.
 set -eu
 cd "$(dirname "$0")/../.."
-seconds=60
+seconds=60 level=1
 case "${1:-}" in
-  --short) seconds=3 ;;
+  --short) seconds=3 level=0 ;; # not optimized: compiling takes longer than fuzzing
   "") ;;
   *) seconds=$1 ;;
 esac
 [ $# -eq 0 ] || shift
 out=build/fuzz
-mkdir -p "$out/objects" "$out/front"
+objects=$out/objects-O$level front=$out/front-O$level
+mkdir -p "$objects" "$front"
 [ -f build/dev/generated/sql.c ] || { cmake --preset dev && cmake --build --preset dev; } >/dev/null
 # shellcheck source=tests/flags.sh
 . tests/flags.sh
-flags="-gline-tables-only -O1 -std=gnu17 -D_GNU_SOURCE $(include_flags . build/dev) -fno-sanitize-recover=all"
+flags="-gline-tables-only -O$level -std=gnu17 -D_GNU_SOURCE $(include_flags . build/dev) -fno-sanitize-recover=all"
 libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libevent libcurl libpcre2-8)
 
 # Those that are to be compiled: FOLDER SOURCE...
@@ -41,8 +42,8 @@ compile() {
     -fsanitize=fuzzer-no-link,address,undefined -Dmain=mcp_front_main -c
 }
 
-compile "$out/objects" src/*/*.c src/mcp/tools/*.c build/dev/generated/sql.c build/dev/generated/image.c build/dev/generated/calls.c workers/worker.c
-compile "$out/front" workers/mcp_front/*.c
+compile "$objects" src/*/*.c src/mcp/tools/*.c build/dev/generated/sql.c build/dev/generated/image.c build/dev/generated/calls.c workers/worker.c
+compile "$front" workers/mcp_front/*.c
 
 # The front starts hand from where an installed one would be.
 mkdir -p build/libexec/agent-intercom
@@ -52,10 +53,10 @@ ln -sf ../../dev/hand build/libexec/agent-intercom/hand
 fuzz() {
   name=$1
   parts=
-  [ "$name" != fuzz_front ] || parts="$out/front/*.o"
+  [ "$name" != fuzz_front ] || parts="$front/*.o"
   # shellcheck disable=SC2086 # lists of words
   clang $flags -fsanitize=fuzzer,address,undefined -DINTERCOM_VERSION='"fuzz"' \
-    "tests/fuzz/$name.c" "$out"/objects/*.o $parts \
+    "tests/fuzz/$name.c" "$objects"/*.o $parts \
     build/dev/CMakeFiles/intercom-base.dir/src/base/toml.cc.o \
     -lstdc++ $libraries -lm -lpthread -o "$out/$name" || return 1
   mkdir -p "$out/$name.corpus"
