@@ -31,7 +31,6 @@
 #include "walk.h"
 #include "worker.h"
 #include "workspace.h"
-#include "workspace_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,8 +74,7 @@ struct reader {
 	pid_t pid; /* 0: free */
 	int out; /* what it reports */
 	char *root; /* KEEPER: it deletes objects */
-	bool has_owner; /* of another user: read through a hand of theirs */
-	uid_t owner;
+	struct filer_owner owner; /* another user: read through a hand of theirs */
 	int64_t end_ms; /* monotonic: killed at */
 	bool late; /* it was */
 	struct str answer;
@@ -98,7 +96,6 @@ struct archive {
 	char looked_at[SHA256_BYTES]; /* the last object that it read, or "" */
 	struct instant look_began;
 	struct str found; /* what it found so far */
-	struct str owner_socket; /* of as-owner; "": there is none */
 	char compared[SHA256_BYTES]; /* the manifest that the next workspace is compared with, or ""
 	                              */
 };
@@ -235,13 +232,13 @@ static int do_read(const struct archive *a, const char *root, struct str *json, 
 static int start_hand(const struct archive *a, const struct reader *r, const char *root,
                       struct filer *hand, struct err *e)
 {
-	struct filer_place place = { .socket = str_text(&a->owner_socket),
-		                     .uid = r->owner,
+	struct filer_place place = { .socket = str_text(&r->owner.socket),
+		                     .uid = r->owner.uid,
 		                     .root = root,
 		                     .fence = fence_mode_of_child() };
 	int failed;
 
-	if (!r->has_owner)
+	if (!filer_has_hand(&r->owner))
 		return 0;
 	place.lock = open("/dev/null", O_RDONLY | O_CLOEXEC); /* nobody waits for this one */
 	failed = filer_start(hand, &place, e);
@@ -278,30 +275,14 @@ static void read_workspace(const struct archive *a, const struct reader *r, cons
 
 /* ---- starting and ending readers ---- */
 
-/* Whose the workspace is, if as-owner is there to make a hand of theirs. 0 or -1. */
-static int find_owner(struct archive *a, struct reader *r, const char *root, struct err *e)
-{
-	int got;
-
-	r->has_owner = false;
-	if (strcmp(root, KEEPER) == 0)
-		return 0;
-	str_reset(&a->owner_socket);
-	got = workspace_owner_now(&a->w->store, a->w->machine, root, &r->owner, e);
-	if (got <= 0)
-		return got;
-	if (setting_get(&a->w->store, "shared.owner_socket", &a->owner_socket, e) < 0)
-		return -1;
-	r->has_owner = a->owner_socket.length && owner_is_there(a->owner_socket.bytes);
-	return 0;
-}
-
 static int begin_reader(struct archive *a, struct reader *r, const char *root, struct err *e)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	int ends[2];
 
-	if (find_owner(a, r, root, e))
+	filer_owner_clear(&r->owner);
+	if (strcmp(root, KEEPER) != 0 &&
+	    filer_find_owner(&a->w->store, a->w->machine, root, &r->owner, e))
 		return -1;
 	if (pipe2(ends, O_CLOEXEC))
 		return err_errno(e, ERR_AGAIN, "cannot read a workspace");
@@ -331,6 +312,7 @@ static void end_reader(struct reader *r)
 	(void)close(r->out);
 	free(r->root);
 	str_clear(&r->answer);
+	filer_owner_clear(&r->owner);
 	*r = (struct reader){ .pid = 0 };
 }
 

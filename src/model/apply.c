@@ -123,9 +123,9 @@ static enum step open_workspace(struct apply_job *j, struct err *e)
 	struct err wrong = { 0 };
 	int failed;
 
-	if (j->has_owner && apply_job_start_hand(j))
+	if (filer_has_hand(&j->owner) && apply_job_start_hand(j))
 		return apply_job_refused(j, e);
-	if (!j->has_owner && !apply_job_disk_answers(j)) {
+	if (!filer_has_hand(&j->owner) && !apply_job_disk_answers(j)) {
 		(void)refusal_set(&j->report->why, "workspace_unreadable",
 		                  "the disk of %.300s does not answer; call again when it does",
 		                  j->workspace_root);
@@ -134,7 +134,7 @@ static enum step open_workspace(struct apply_job *j, struct err *e)
 	}
 	errno = 0;
 	failed = safe_path_open(j->workspace_root, &j->root_fd, &wrong);
-	if ((!j->has_owner || filer_is_forced()) && is_fenced_off(j))
+	if ((!filer_has_hand(&j->owner) || filer_is_forced()) && is_fenced_off(j))
 		return wait_for_successor(j, e);
 	if (!failed)
 		return STEP_GO_ON;
@@ -305,7 +305,7 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 	if (apply_job_find_owner(&j, e))
 		return -1;
 	/* The hand has a fence of its own; that of a test has ours. */
-	if ((!j.has_owner || filer_is_forced()) &&
+	if ((!filer_has_hand(&j.owner) || filer_is_forced()) &&
 	    !is_within_reach(a, j.workspace_root, ret_rest_ms))
 		return 0;
 	got = lock_workspace(&j, e);

@@ -4,35 +4,13 @@
 #include "disk.h"
 #include "fences.h"
 #include "files.h"
-#include "setting.h"
-#include "workspace_owner.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-static const char SOCKET[] = "shared.owner_socket";
-
-/* Without as-owner our own user must be able to write there, as access lists can arrange. */
-static int has_helper(struct apply_job *j, struct str *socket, struct err *e)
-{
-	if (setting_get(j->a->store, SOCKET, socket, e) < 0)
-		return -1;
-	return socket->length && owner_is_there(socket->bytes);
-}
-
 int apply_job_find_owner(struct apply_job *j, struct err *e)
 {
-	OWNED(str) struct str socket = { 0 };
-	int got = workspace_owner_now(j->a->store, j->a->machine, j->workspace_root, &j->owner, e);
-
-	if (got > 0)
-		got = has_helper(j, &socket, e);
-	if (got == 0 && filer_is_forced()) {
-		j->owner = geteuid();
-		got = 1;
-	}
-	j->has_owner = got > 0;
-	return got < 0 ? -1 : 0;
+	return filer_find_owner(j->a->store, j->a->machine, j->workspace_root, &j->owner, e);
 }
 
 static int say_silent(struct apply_job *j)
@@ -66,22 +44,17 @@ static int look(struct apply_job *j)
 
 int apply_job_start_hand(struct apply_job *j)
 {
-	OWNED(str) struct str socket = { 0 };
-	struct filer_place place = { .uid = j->owner,
+	struct filer_place place = { .socket = str_text(&j->owner.socket),
+		                     .uid = j->owner.uid,
 		                     .root = j->workspace_root,
 		                     .fence = fence_mode_of_child(),
 		                     .lock = j->lock_fd };
 	struct err e = { 0 };
 
-	if (setting_get(j->a->store, SOCKET, &socket, &e) >= 0) {
-		place.socket = str_text(&socket);
-		if (apply_disk_is_silent(j->a, j->workspace_root))
-			j->is_silent = true;
-		else if (filer_start(&j->hand, &place, &e) == 0)
-			return look(j);
-	}
-	if (j->is_silent)
+	if (apply_disk_is_silent(j->a, j->workspace_root))
 		return say_silent(j);
+	if (filer_start(&j->hand, &place, &e) == 0)
+		return look(j);
 	j->is_silent = e.kind == ERR_AGAIN;
 	(void)refusal_set(&j->report->why, "workspace_unreadable", "%s", e.text);
 	j->report->why.again = e.kind != ERR_REFUSED || j->was_claimed;

@@ -34,6 +34,7 @@ void apply_job_clear(struct apply_job *j)
 	if (j->lock_fd >= 0)
 		(void)close(j->lock_fd);
 	free(j->workspace_root);
+	filer_owner_clear(&j->owner);
 	request_clear(&j->request);
 	*j = (struct apply_job)APPLY_JOB_INIT;
 }

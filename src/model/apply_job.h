@@ -24,8 +24,7 @@ struct apply_job {
 	bool gives_up; /* too many appliers have died on it: only tidied up */
 	char *workspace_root;
 	int lock_fd, root_fd;
-	bool has_owner; /* another user than ours: a hand of theirs changes the files */
-	uid_t owner;
+	struct filer_owner owner; /* another user than ours: a hand of theirs changes the files */
 	struct filer hand;
 	struct request request;
 	struct file_change *changes;

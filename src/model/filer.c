@@ -1,6 +1,8 @@
 #include "filer.h"
 
 #include "files.h"
+#include "setting.h"
+#include "workspace_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +27,37 @@ bool filer_is_forced(void)
 #else
 	return false;
 #endif
+}
+
+int filer_find_owner(struct store *st, const char *machine, const char *root, struct filer_owner *o,
+                     struct err *e)
+{
+	int got;
+
+	filer_owner_clear(o);
+	got = workspace_owner_now(st, machine, root, &o->uid, e);
+	if (got > 0 && setting_get(st, "shared.owner_socket", &o->socket, e) < 0)
+		return -1;
+	o->is_other = got > 0;
+	if (o->socket.length && !owner_is_there(o->socket.bytes))
+		str_reset(&o->socket);
+	if (got == 0 && filer_is_forced()) {
+		o->is_other = true;
+		o->uid = geteuid();
+		str_add(&o->socket, "none");
+	}
+	return got < 0 ? -1 : 0;
+}
+
+void filer_owner_clear(struct filer_owner *o)
+{
+	str_clear(&o->socket);
+	*o = (struct filer_owner){ 0 };
+}
+
+bool filer_has_hand(const struct filer_owner *o)
+{
+	return o->is_other && o->socket.length;
 }
 
 #ifdef INTERCOM_TEST_CLOCK

@@ -3,6 +3,23 @@
 #define FILER_H
 
 #include "owner.h"
+#include "store.h"
+#include "str.h"
+
+/* Whose a workspace is, and by whom calls there are made. */
+struct filer_owner {
+	bool is_other; /* another user than ours: */
+	uid_t uid;
+	struct str socket; /* of as-owner, which makes a hand of theirs. "": it is not there, and
+	                      our own user makes the calls, as far as access lists let it */
+};
+
+/* 0 or -1. o is all zero, or has the owner of before. */
+int filer_find_owner(struct store *st, const char *machine, const char *root, struct filer_owner *o,
+                     struct err *e);
+void filer_owner_clear(struct filer_owner *o);
+/* Whether a hand makes the calls there. */
+bool filer_has_hand(const struct filer_owner *o);
 
 struct filer {
 	struct owner_process process;

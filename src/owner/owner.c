@@ -181,20 +181,36 @@ int owner_answers(const char *socket, int most_ms, struct err *e)
 	return got > 0 ? 0 : err_set(e, ERR_AGAIN, "as-owner at %s does not answer", socket);
 }
 
+static int say_silent(const struct owner_ask *ask, struct err *e)
+{
+	bool is_agents = ask->kind == OWNER_KEEPER || ask->kind == OWNER_SWEEPER;
+
+	return err_set(e, ERR_AGAIN, OWNER_SILENT,
+	               is_agents ? OWNER_UNIT_AGENTS : OWNER_UNIT_FILES);
+}
+
+/* It was asked for long enough. */
+static int say_late(const struct owner_ask *ask, const struct owner_process *p, struct err *e)
+{
+	if (p->pidfd < 0 || !ask->workspace)
+		return say_silent(ask, e);
+	return err_set(e, ERR_AGAIN, "the disk of %.300s does not answer", ask->workspace);
+}
+
 int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
                 struct owner_process *p, struct err *e)
 {
 	int64_t end = clock_monotonic_ms() + most_ms;
 
 	if (owner_ask(socket, ask, p, e))
-		return -1;
+		return say_silent(ask, e);
 	while (!p->is_ready || p->pidfd < 0) {
 		struct pollfd wait = { .fd = p->fd, .events = POLLIN };
 		int64_t left = end - clock_monotonic_ms();
 		int got = owner_hear(p, e);
 
 		if (got == 0 && left <= 0)
-			got = err_set(e, ERR_AGAIN, "as-owner does not answer");
+			got = say_late(ask, p, e);
 		if (got < 0) {
 			owner_process_clear(p);
 			return -1;

@@ -56,8 +56,9 @@ int owner_ask(const char *socket, const struct owner_ask *ask, struct owner_proc
  * ERR_REFUSED, with its words; ERR_AGAIN, the connection is gone, or the process has ended. */
 int owner_hear(struct owner_process *p, struct err *e);
 
-/* Asks, and waits until the process is ready. 0; -1: as owner_hear; ERR_AGAIN also if that takes
- * longer than most_ms. */
+/* Asks, and waits until the process is ready. 0; -1: as owner_hear; ERR_AGAIN also if as-owner is
+ * not there, or if that takes longer than most_ms: it, or the disk of the workspace, does not
+ * answer. */
 int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
                 struct owner_process *p, struct err *e);
 
