@@ -1,5 +1,5 @@
-/* filer: makes all calls in one workspace, as the user who owns it, for the applier or the
- * archivist of a system of another user (files.h). as-owner starts it.
+/* filer: makes all calls in one workspace, as the user who owns it, for the applier, the archivist
+ * or the reader of a system of another user (files.h). as-owner starts it.
  *
  * Reads:   the workspace
  * Writes:  the workspace

@@ -1,11 +1,11 @@
 #include "excerpt.h"
 
+#include "files.h"
 #include "safe_path.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum {
 	CHUNK_BYTES = 65536,
@@ -74,7 +74,7 @@ static int read_lines(int fd, const char *path, struct excerpt *x, struct err *e
 	bool in_line = false, in_part = x->first > 1 || x->last != SIZE_MAX;
 	ssize_t n;
 
-	while ((n = read(fd, chunk, sizeof(chunk))) != 0) {
+	while ((n = files_read(fd, chunk, sizeof(chunk))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -121,6 +121,6 @@ int excerpt_read(int root_fd, const char *relative, size_t first, size_t last, s
 		got = too_large(e, relative, about.st_size, false);
 	else
 		got = read_lines(fd, relative, x, e);
-	(void)close(fd);
+	(void)files_close(fd);
 	return got ? -1 : check(relative, x, e);
 }

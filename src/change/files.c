@@ -276,6 +276,18 @@ int files_stat(int dir, const char *name, struct stat *st, int flags)
 	return 0;
 }
 
+int files_type(int dir, const char *name, mode_t *type, bool *is_mount)
+{
+	if (!is_of_hand(dir))
+		return files_type_here(dir, name, type, is_mount);
+	begin_on(FILES_TYPE, dir);
+	if (!add_name(name) || ask_for_nothing())
+		return -1;
+	*type = answer.st.st_mode;
+	*is_mount = answer.is_mount;
+	return 0;
+}
+
 ssize_t files_read_link(int dir, const char *name, char *target, size_t size)
 {
 	ssize_t length;
@@ -434,16 +446,15 @@ static ssize_t next_names(int fd, char bytes[FILES_BYTES])
 	return length;
 }
 
-static int list_open(int fd, struct str *names)
+int files_list_some(int fd, struct str *names)
 {
 	char bytes[FILES_BYTES];
-	ssize_t length;
+	ssize_t length = next_names(fd, bytes);
 
-	while ((length = next_names(fd, bytes)) > 0) {
-		pulse();
+	pulse();
+	if (length > 0)
 		str_add_bytes(names, bytes, (size_t)length);
-	}
-	return (int)length;
+	return length > 0 ? 1 : (int)length;
 }
 
 int files_list(int dir, struct str *names)
@@ -452,7 +463,9 @@ int files_list(int dir, struct str *names)
 
 	if (fd < 0)
 		return -1;
-	failed = list_open(fd, names);
+	do
+		failed = files_list_some(fd, names);
+	while (failed > 0);
 	error = errno;
 	(void)files_close(fd);
 	errno = error;

@@ -28,6 +28,9 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+/* What people are told of a lost hand in whose workspace only was read. */
+#define FILES_LOST "the process that reads the workspace as its owner has ended, or does not answer"
+
 enum { FILES_PATIENCE_MS = 30000, FILES_FIRST = 1 << 24 };
 
 /* From here on files_open_root asks a hand: socket is the connection to it, SOCK_SEQPACKET, which
@@ -56,6 +59,9 @@ int files_rename(int from_dir, const char *from, int to_dir, const char *to, uns
 int files_rename_new(int from_dir, const char *from, int to_dir, const char *to);
 int files_unlink(int dir, const char *name, int flags);
 int files_stat(int dir, const char *name, struct stat *st, int flags);
+/* What a name is (S_IFMT), and whether another file system is mounted there; nothing is followed,
+ * mounted or woken. 0, or -1 with errno. */
+int files_type(int dir, const char *name, mode_t *type, bool *is_mount);
 ssize_t files_read_link(int dir, const char *name, char *target, size_t size);
 
 /* ---- what is open ---- */
@@ -79,6 +85,9 @@ int files_name(int fd, struct str *name);
 /* Appends the names in a directory but "." and "..", each with its NUL, in no order. 0, or -1 with
  * errno. */
 int files_list(int dir, struct str *names);
+/* The same of an open directory, some names at a time, from where the last call ended. 1 some, 0
+ * there are no more, -1 with errno. */
+int files_list_some(int fd, struct str *names);
 int files_chmod(int fd, mode_t mode);
 int files_chown(int fd, uid_t uid, gid_t gid);
 /* Copies extended attributes (access lists too), as far as permitted. */

@@ -64,6 +64,18 @@ ssize_t files_name_here(int fd, char *name, size_t size)
 	return -1;
 }
 
+int files_type_here(int dir, const char *name, mode_t *type, bool *is_mount)
+{
+	struct statx about;
+
+	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_TYPE,
+	          &about))
+		return -1;
+	*type = about.stx_mode;
+	*is_mount = (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+	return 0;
+}
+
 int files_free_here(int fd, uint64_t *ret)
 {
 	struct statvfs v;
@@ -122,18 +134,19 @@ static const struct shape {
 	unsigned char fds, names;
 	bool opens;
 } SHAPES[FILES_OPS] = {
-	[FILES_ROOT] = { 0, 0, true },      [FILES_OPEN] = { 1, 1, true },
-	[FILES_BENEATH] = { 1, 1, true },   [FILES_MKDIR] = { 1, 1, false },
-	[FILES_SYMLINK] = { 1, 2, false },  [FILES_RENAME] = { 2, 2, false },
-	[FILES_LINK] = { 2, 2, false },     [FILES_UNLINK] = { 1, 1, false },
-	[FILES_STAT] = { 1, 1, false },     [FILES_READLINK] = { 1, 1, false },
-	[FILES_REOPEN] = { 1, 0, true },    [FILES_CLOSE] = { 1, 0, false },
-	[FILES_READ] = { 1, 0, false },     [FILES_WRITE] = { 1, 0, false },
-	[FILES_REWIND] = { 1, 0, false },   [FILES_SYNC] = { 1, 0, false },
-	[FILES_SYNC_ALL] = { 1, 0, false }, [FILES_LOOK] = { 1, 0, false },
-	[FILES_FREE] = { 1, 0, false },     [FILES_NAME] = { 1, 0, false },
-	[FILES_NAMES] = { 1, 0, false },    [FILES_CHMOD] = { 1, 0, false },
-	[FILES_CHOWN] = { 1, 0, false },    [FILES_ATTRIBUTES] = { 2, 0, false },
+	[FILES_ROOT] = { 0, 0, true },        [FILES_OPEN] = { 1, 1, true },
+	[FILES_BENEATH] = { 1, 1, true },     [FILES_MKDIR] = { 1, 1, false },
+	[FILES_SYMLINK] = { 1, 2, false },    [FILES_RENAME] = { 2, 2, false },
+	[FILES_LINK] = { 2, 2, false },       [FILES_UNLINK] = { 1, 1, false },
+	[FILES_STAT] = { 1, 1, false },       [FILES_READLINK] = { 1, 1, false },
+	[FILES_TYPE] = { 1, 1, false },       [FILES_REOPEN] = { 1, 0, true },
+	[FILES_CLOSE] = { 1, 0, false },      [FILES_READ] = { 1, 0, false },
+	[FILES_WRITE] = { 1, 0, false },      [FILES_REWIND] = { 1, 0, false },
+	[FILES_SYNC] = { 1, 0, false },       [FILES_SYNC_ALL] = { 1, 0, false },
+	[FILES_LOOK] = { 1, 0, false },       [FILES_FREE] = { 1, 0, false },
+	[FILES_NAME] = { 1, 0, false },       [FILES_NAMES] = { 1, 0, false },
+	[FILES_CHMOD] = { 1, 0, false },      [FILES_CHOWN] = { 1, 0, false },
+	[FILES_ATTRIBUTES] = { 2, 0, false },
 };
 
 static int64_t give_bytes(ssize_t length, struct files_answer *a)
@@ -146,6 +159,15 @@ static int close_it(int fd)
 {
 	is_open[fd] = false;
 	return close(fd);
+}
+
+static int64_t give_type(int dir, const char *name, struct files_answer *a)
+{
+	bool is_mount = false;
+	int failed = files_type_here(dir, name, &a->st.st_mode, &is_mount);
+
+	a->is_mount = is_mount;
+	return failed;
 }
 
 static int64_t call_on_names(const struct files_call *c, int root, struct files_answer *a)
@@ -175,6 +197,8 @@ static int64_t call_on_names(const struct files_call *c, int root, struct files_
 		return fstatat(dir, name, &a->st, flags);
 	case FILES_READLINK:
 		return give_bytes(readlinkat(dir, name, a->bytes, PATH_MAX), a);
+	case FILES_TYPE:
+		return give_type(dir, name, a);
 	default:
 		errno = ENOSYS;
 		return -1;

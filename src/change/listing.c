@@ -5,14 +5,11 @@
 #include "safe_path.h"
 #include "visible.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct entry {
 	char *name;
@@ -63,17 +60,12 @@ static bool is_left_out(const char *name)
 	return name[0] == '.' || strcmp(name, "node_modules") == 0 || strcmp(name, "target") == 0;
 }
 
-/* Does not follow, mount or wake anything. False: it is gone already. */
-static bool look_at(int dir_fd, const char *name, struct entry *entry)
+/* False: it is gone already. */
+static bool look_at(int dir, const char *name, struct entry *entry)
 {
-	struct statx about;
-
 	*entry = (struct entry){ 0 };
-	if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
-	          STATX_TYPE, &about))
+	if (files_type(dir, name, &entry->mode, &entry->is_mount))
 		return errno != ENOENT; /* of a type that is not known */
-	entry->mode = about.stx_mode;
-	entry->is_mount = (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 	entry->is_hidden = S_ISDIR(entry->mode) && is_left_out(name);
 	return true;
 }
@@ -93,40 +85,46 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
-static void read_entries(DIR *dir, struct entries *list)
+static void take_names(int dir, const struct str *names, struct entries *list)
 {
-	const struct dirent *found;
-
-	while ((found = readdir(dir)) && list->count + list->more < LISTING_SEEN_MAX) {
+	for (size_t at = 0; at < names->length; at += strlen(names->bytes + at) + 1) {
+		const char *name = names->bytes + at;
 		struct entry entry;
 
-		if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0)
-			continue;
 		if (list->count >= LISTING_LINES_MAX)
 			list->more++;
-		else if (look_at(dirfd(dir), found->d_name, &entry) && !entry.is_hidden)
-			add_entry(list, &entry, found->d_name);
+		else if (look_at(dir, name, &entry) && !entry.is_hidden)
+			add_entry(list, &entry, name);
+	}
+}
+
+/* 0, or -1 with errno. */
+static int read_entries(int dir, struct entries *list)
+{
+	int got = 1;
+
+	while (got > 0 && list->count + list->more < LISTING_SEEN_MAX) {
+		OWNED(str) struct str names = { 0 };
+
+		got = files_list_some(dir, &names);
+		take_names(dir, &names, list);
 	}
 	if (list->count)
 		qsort(list->items, list->count, sizeof(*list->items), by_name);
+	return got < 0 ? -1 : 0;
 }
 
 /* 1 read, 0 there is none, -1. */
 static int read_folder(const struct walk *w, struct entries *list, struct err *e)
 {
 	int fd = -1, got = safe_path_open_dir(w->root_fd, str_text(&w->path), &fd, e);
-	DIR *dir;
 
 	if (got <= 0)
 		return got;
-	dir = fdopendir(fd);
-	if (!dir) {
-		(void)close(fd);
-		return err_errno(e, ERR_AGAIN, "cannot read the directory %s", str_text(&w->path));
-	}
-	read_entries(dir, list);
-	(void)closedir(dir);
-	return 1;
+	if (read_entries(fd, list))
+		got = err_errno(e, ERR_AGAIN, "cannot read the directory %s", str_text(&w->path));
+	(void)files_close(fd);
+	return got;
 }
 
 /* ---- lines ---- */
@@ -155,7 +153,7 @@ static void add_link(struct walk *w, const char *name)
 	str_addf(&link, "%s%s%s", str_text(&w->path), w->path.length ? "/" : "", name);
 	if (safe_path_parent(w->root_fd, link.bytes, false, &base, &dir, NULL) == 0) {
 		n = files_read_link(dir, base.bytes, target, sizeof(target));
-		(void)close(dir);
+		(void)files_close(dir);
 	}
 	str_add(&w->out->text, " -> ");
 	if (n > 0)

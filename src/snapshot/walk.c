@@ -230,9 +230,7 @@ static int leave_out_errno(struct walk *w, struct err *e)
 	OWNED(str) struct str why = { 0 };
 
 	if (files_is_lost())
-		return err_set(e, ERR_AGAIN,
-		               "the process that reads the workspace as its owner has ended, or "
-		               "does not answer");
+		return err_set(e, ERR_AGAIN, FILES_LOST);
 	if (errno == ENOENT)
 		return 0;
 	if (errno == EXDEV)

@@ -300,6 +300,85 @@ START_TEST(a_hand_that_sends_a_file_of_such_a_disk_keeps_nobody_waiting)
 }
 END_TEST
 
+/* An agent of its owner works there, which is how the system learns whose it is. */
+static struct relay work_in(const char *folder)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
+	struct relay r = users_relay_in(&users, AGENT, folder);
+
+	relay_begin(&r, "check_clearance", arguments);
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, NULL, "reject %.36s",
+	                           users_sql(&users, "SELECT id FROM inbox")),
+	                 0);
+	free(relay_end(&r));
+	return r;
+}
+
+static void looks(const char *folder, int status, const char *answer)
+{
+	OWNED(str) struct str said = { 0 };
+	int got = users_ctl(&users, OPERATOR, &said, "--text files --workspace %s", folder);
+
+	ck_assert_msg(got == status && strstr(said.bytes, answer), "%s: %d\n%s", folder, got,
+	              said.bytes);
+}
+
+static void ends_of_filers(void)
+{
+	OWNED(str) struct str said = { 0 };
+
+	while (shell(&said, "pgrep -P %d -x filer", (int)users.owner_pid) == 0)
+		(void)poll(NULL, 0, 20);
+}
+
+static void is_settled(int seq, const char *why)
+{
+	char query[200];
+
+	(void)snprintf(query, sizeof(query),
+	               "SELECT state, why LIKE '%s' FROM file_look WHERE seq = %d", why, seq);
+	users_expect_soon(&users, query, "refused\t1\n");
+}
+
+START_TEST(a_look_into_a_disk_that_stops_answering_ends_in_time_and_keeps_nobody_else_waiting)
+{
+	struct relay r, other;
+	OWNED(str) struct str order = { 0 };
+
+	GIVEN_DISK(true);
+	users_start(&users);
+	other = work_in(users.project);
+	r = work_in(place);
+	looks(place, 0, "far/\n");
+	deaf_to(FUSE_READDIR);
+	for (int i = 0; i < 3; i++)
+		str_addf(&order, "%s/agent-intercom-ctl files --workspace %s >/dev/null 2>&1 & ",
+		         getenv("INTERCOM_BUILD"), place);
+	ck_assert_int_eq(users_run(&users, OPERATOR, NULL, "%s", order.bytes), 0);
+	users_expect_soon(&users,
+	                  "SELECT count(*), sum(state = 'claimed') FROM file_look WHERE seq > 1",
+	                  "3\t2\n");
+	looks(users.project, 0, "project/\n");
+	is_settled(2, "not done within 10 s: the disk of %");
+	is_settled(3, "not done within 10 s: the disk of %");
+	is_settled(4, "the disk of % does not answer");
+	looks(place, 1, "far does not answer");
+	looks(users.project, 0, "project/\n");
+	deaf_to(0);
+	users_expect_soon(&users, "SELECT count(*) FROM file_look WHERE settled_at IS NULL", "0\n");
+	ends_of_filers();
+	looks(place, 0, "far/\n");
+	deaf_to(FUSE_OPENDIR); /* its filer cannot even begin */
+	looks(place, 1, "far does not answer\n");
+	deaf_to(0);
+	relay_kill(&r);
+	relay_kill(&other);
+	ck_assert_int_eq(users_stop(&users), 0);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack_disks");
@@ -309,6 +388,8 @@ int main(void)
 	tcase_add_test(c, a_disk_that_stops_answering_while_a_checkpoint_is_taken_leaves_none);
 	tcase_add_test(c, a_workspace_that_answers_its_owner_alone_is_written_too);
 	tcase_add_test(c, a_hand_that_sends_a_file_of_such_a_disk_keeps_nobody_waiting);
+	tcase_add_test(
+	    c, a_look_into_a_disk_that_stops_answering_ends_in_time_and_keeps_nobody_else_waiting);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

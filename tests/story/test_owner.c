@@ -427,6 +427,81 @@ START_TEST(a_checkpoint_of_a_closed_home_is_taken_and_put_back)
 }
 END_TEST
 
+/* Files of its own; and a session, by which the system learns whose the folder is. */
+static struct relay work_there(const char *script)
+{
+	struct relay r;
+
+	work_in_home(AGENT);
+	ck_assert_int_eq(users_run(&users, AGENT, NULL, "cd \"$HOME/w\" && %s", script), 0);
+	r = users_relay(&users, AGENT);
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, NULL, "reject %s", ask(&r, "x", "x\n")), 0);
+	free(relay_end(&r));
+	return r;
+}
+
+static void looks(const char *arguments, int status, const char *answer)
+{
+	OWNED(str) struct str said = { 0 };
+	int got = users_ctl(&users, OPERATOR, &said, "--text %s", arguments);
+
+	ck_assert_msg(got == status && strstr(said.bytes, answer), "%s: %d\n%s", arguments, got,
+	              said.bytes);
+}
+
+START_TEST(an_operator_sees_what_is_in_a_closed_home_as_its_owner_may)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+
+	NEEDS_ACCOUNTS();
+	r = work_there("mkdir -p src shut && echo one >src/a.txt && chmod 000 shut && "
+	               "ln -s src/a.txt near && ln -s \"$HOME\" far && echo mine >\"$HOME/mine\"");
+	ck_assert_int_ne(users_run(&users, SERVICE, NULL, "ls %s", users.project), 0);
+	looks("files", 0, "w/\n├── far -> /");
+	looks("files", 0,
+	      "\n├── near -> src/a.txt\n├── shut/ (cannot be read)\n└── src/\n    └── a.txt\n"
+	      "\n2 directories, 1 files, 2 others; depth 3 (--depth N)\n");
+	looks("file near", 0, "one\n");
+	looks("file far/mine", 1, "permission denied: \"far/mine\" leads outside the workspace");
+	looks("file shut/x", 1, "Permission denied");
+	looks("file none", 1, "none does not exist");
+	looks("checkpoint create cp", 0, "");
+	users_expect_soon(&users, "SELECT DISTINCT state FROM checkpoint", "done\n");
+	ck_assert_int_eq(users_run(&users, AGENT, NULL, "echo two >>\"$HOME/w/src/a.txt\""), 0);
+	looks("diff cp", 0, " one\n+two\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM fence_refusal"), "0\n");
+	while (shell(&said, "pgrep -P %d -x filer", (int)users.owner_pid) == 0)
+		(void)poll(NULL, 0, 20); /* they end with whom they work for */
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
+START_TEST(who_looks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks)
+{
+	static const char SILENT[] = "works as the owner of folders (as-owner) does not answer; an "
+	                             "administrator sees why with: systemctl status "
+	                             "agent-intercom-owner\n";
+	struct relay r;
+
+	NEEDS_ACCOUNTS();
+	r = work_there("echo one >a.txt");
+	ck_assert_int_eq(kill(users.owner_pid, SIGSTOP), 0);
+	looks("files", 1, SILENT);
+	ck_assert_int_eq(kill(users.owner_pid, SIGCONT), 0);
+	looks("file a.txt", 0, "one\n");
+	ck_assert_int_eq(users_stop_owner(&users), 0);
+	looks("file a.txt", 1, SILENT);
+	ck_assert_int_eq(unlink(users.owner_socket), 0);
+	looks("files", 1, SILENT);
+	users_start_owner(&users);
+	looks("file a.txt", 0, "one\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
 START_TEST(without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
@@ -471,6 +546,9 @@ int main(void)
 	               nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one);
 	tcase_add_test(c, an_open_session_asks_nothing_in_a_folder_that_is_another_users_by_now);
 	tcase_add_test(c, a_checkpoint_of_a_closed_home_is_taken_and_put_back);
+	tcase_add_test(c, an_operator_sees_what_is_in_a_closed_home_as_its_owner_may);
+	tcase_add_test(
+	    c, who_looks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
 	tcase_add_test(c, without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system);
 	tcase_add_test(c, a_hand_or_a_helper_that_is_killed_is_started_again);
 	suite_add_tcase(s, c);

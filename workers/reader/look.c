@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "excerpt.h"
 #include "fences.h"
+#include "files.h"
 #include "io.h"
 #include "json_writer.h"
 #include "limit.h"
@@ -181,16 +182,53 @@ static void add_why(struct str *out, const struct err *e)
 	visible_add(out, why, strlen(why), true); /* a name in it may be no UTF-8 */
 }
 
-static int answer(const struct look_order *o, int out)
+/* What a diff compares has been read. */
+static bool has_hand(const struct look_order *o)
+{
+	return o->row->what != FILE_LOOK_WHAT_DIFF && filer_has_hand(o->owner);
+}
+
+/* Before the fence, which keeps it from all sockets: lets the owner's hand make its calls in the
+ * workspace, if it is another user's. 0 or -1. */
+static int start_hand(const struct look_order *o, int tie, struct filer *hand, struct err *e)
+{
+	const struct filer_place place = { .socket = str_text(&o->owner->socket),
+		                           .uid = o->owner->uid,
+		                           .root = o->row->workspace_root,
+		                           .fence = fence_mode_of_child(),
+		                           .lock = tie };
+	bool is_closed = o->row->what != FILE_LOOK_WHAT_DIFF && o->owner->is_other &&
+	                 access(place.root, R_OK | X_OK) != 0 && errno == EACCES;
+
+	if (!has_hand(o))
+		return is_closed ? err_set(e, ERR_AGAIN, OWNER_SILENT, OWNER_UNIT_FILES) : 0;
+	if (filer_start(hand, &place, e))
+		return -1;
+	files_wait(LOOK_DEADLINE_MS); /* then we are killed */
+	return 0;
+}
+
+/* What was found without a hand that was lost meanwhile is not all. */
+static int look(const struct look_order *o, int tie, struct str *detail, struct look_found *found,
+                struct err *e)
+{
+	struct filer hand = FILER_INIT; /* ends with us */
+	const struct fence_view view = { .root = has_hand(o) ? NULL : o->row->workspace_root,
+		                         .objects = o->objects };
+	int failed = start_hand(o, tie, &hand, e) ||
+	             fence_workspace(fence_mode_of_child(), &view, e) || work(o, detail, found, e);
+
+	return files_is_lost() ? err_set(e, ERR_AGAIN, FILES_LOST) : failed;
+}
+
+static int answer(const struct look_order *o, int out, int tie)
 {
 	OWNED(look_found) struct look_found found = { 0 };
 	OWNED(str) struct str message = { 0 };
 	OWNED(str) struct str detail = { 0 };
 	OWNED(str) struct str why = { 0 };
 	struct err e = { 0 };
-	const struct fence_view view = { .root = o->row->workspace_root, .objects = o->objects };
-	bool refused = fence_workspace(fence_mode_of_child(), &view, &e) != 0 ||
-	               work(o, &detail, &found, &e) != 0;
+	bool refused = look(o, tie, &detail, &found, &e) != 0;
 
 	if (refused)
 		add_why(&why, &e);
@@ -203,17 +241,27 @@ static int answer(const struct look_order *o, int out)
 	return io_write_all(out, message.bytes, message.length) ? EX_IOERR : EX_OK;
 }
 
-/* It can write no file, gain no privilege, and has nothing of ours but the pipe. */
-static void confine(pid_t parent, int out)
+/* Closes all but what goes to stderr, and these two; b: -1, there is one. */
+static void close_all_but(int a, int b)
+{
+	int first = b < 0 || a < b ? a : b, last = a > b ? a : b;
+
+	if (first > 3)
+		(void)close_range(3, (unsigned)first - 1, 0);
+	if (last > first + 1)
+		(void)close_range((unsigned)first + 1, (unsigned)last - 1, 0);
+	(void)close_range((unsigned)last + 1, ~0U, 0);
+}
+
+/* It can write no file, gain no privilege, and has nothing of ours but the pipes. */
+static void confine(pid_t parent, int out, int tie)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EX_OK);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	pulse_show(-1);
-	if (out > 3)
-		(void)close_range(3, (unsigned)out - 1, 0);
-	(void)close_range((unsigned)out + 1, ~0U, 0);
+	close_all_but(out, tie);
 	(void)alarm(LOOK_DEADLINE_MS / 1000 + GRACE_S);
 	limit_to(RLIMIT_CPU, LOOK_DEADLINE_MS / 1000);
 	limit_to(RLIMIT_FSIZE, 0);
@@ -222,25 +270,44 @@ static void confine(pid_t parent, int out)
 	limit_memory(MEMORY_BYTES);
 }
 
-pid_t look_start(const struct look_order *o, int *ret_fd)
+static void shut(int ends[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			(void)close(ends[i]);
+}
+
+/* ties: -1, -1 if no hand is needed. */
+static pid_t start(const struct look_order *o, int ends[2], int ties[2])
 {
 	pid_t self = getpid(), pid;
-	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (pipe2(ends, O_CLOEXEC) || (has_hand(o) && pipe2(ties, O_CLOEXEC)))
 		return -1;
 	pid = fork();
 	if (pid == 0) {
-		confine(self, ends[1]);
-		_exit(answer(o, ends[1]));
+		confine(self, ends[1], ties[1]);
+		_exit(answer(o, ends[1], ties[1]));
 	}
-	(void)close(ends[1]);
+	return pid;
+}
+
+pid_t look_start(const struct look_order *o, int *ret_fd, int *ret_tie)
+{
+	int ends[2] = { -1, -1 }, ties[2] = { -1, -1 };
+	pid_t pid = start(o, ends, ties);
+
 	if (pid < 0) {
-		(void)close(ends[0]);
+		shut(ends);
+		shut(ties);
 		return -1;
 	}
+	(void)close(ends[1]);
+	if (ties[1] >= 0)
+		(void)close(ties[1]);
 	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	*ret_fd = ends[0];
+	*ret_tie = ties[0];
 	return pid;
 }
 

@@ -3,6 +3,7 @@
 #ifndef LOOK_H
 #define LOOK_H
 
+#include "filer.h"
 #include "sql/file_look.h"
 #include "str.h"
 
@@ -29,11 +30,13 @@ struct look_order {
 	const struct file_look_claim_row *row;
 	const struct file_look_sides_row *sides; /* of a diff */
 	const char *objects; /* the folder of their content */
+	const struct filer_owner *owner; /* of the workspace */
 };
 
 /* Starts the process, which reads and does nothing else; it ends with us. Returns its pid, and the
- * end of the pipe to read from in *ret_fd; -1, with errno. */
-pid_t look_start(const struct look_order *o, int *ret_fd);
+ * end of the pipe to read from in *ret_fd; -1, with errno. In a workspace of another user it looks
+ * through a hand of theirs: *ret_tie hangs up when both have ended; else it is -1. */
+pid_t look_start(const struct look_order *o, int *ret_fd, int *ret_tie);
 
 /* Parses what came through the pipe. found must be fresh. 0, or -1: it is no answer. */
 int look_read(const struct str *answer, struct look_found *found);

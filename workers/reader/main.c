@@ -1,9 +1,10 @@
 /* reader: lists folders, shows files of workspaces and what has changed there, as operators order
  * it.
  *
- * Reads:   file_look, session, setting, checkpoint and its objects (a diff)
+ * Reads:   file_look, session, setting, workspace_owner, checkpoint and its objects (a diff)
  * Writes:  file_look (whose triggers answer in Slack and add to the timeline), content, command
- * Outside: files below workspaces, which it only reads
+ * Outside: files below workspaces, which it only reads; in those of other users by a hand of
+ * theirs, which as-owner starts
  *
  * Each look is done in a process of its own (look.h), several at once, with a deadline: neither a
  * disk that hangs nor a huge folder delays the others. A workspace whose processes cannot even be
@@ -23,12 +24,14 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
+#include <sys/queue.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
 	LOOKS_MAX = 8, /* at once */
 	LOOKS_OF_WORKSPACE = 2, /* of these; also counts those that cannot be killed */
+	LINGER_MS = 1000, /* that a process has to end, once its look is settled */
 };
 
 /* A look in hand, or a process that is left of one. */
@@ -37,13 +40,27 @@ struct slot {
 	struct file_look_claim_row look; /* empty once it is settled */
 	pid_t pid;
 	int pidfd, fd; /* fd: of the answer; -1: it has ended */
+	int tie; /* hangs up at the end of its hand, too (look_start); -1: it has none */
 	char *root;
 	struct str answer;
 	int64_t end_ms; /* monotonic: the deadline */
+	int64_t stuck_ms; /* monotonic: when it cannot be killed, if it is there still; once settled
+	                   */
+};
+
+/* What is left of a look when only the hand of another user has not ended, which may be for as long
+ * as their disk says. It keeps no look from another workspace. */
+struct rest {
+	LIST_ENTRY(rest) next;
+	char *root;
+	int tie;
+	int64_t stuck_ms;
 };
 
 struct reader {
 	struct slot slots[LOOKS_MAX];
+	LIST_HEAD(, rest) rests;
+	int64_t now_ms; /* monotonic: of this turn */
 	struct str objects; /* the folder of what checkpoints hold */
 };
 
@@ -57,43 +74,102 @@ static struct slot *free_slot(struct reader *r)
 	return NULL;
 }
 
-/* Processes in a workspace; stuck: only those of looks that are settled. */
+/* Whether it is of a look that is settled, and has not ended in time. */
+static bool is_stuck(const struct reader *r, const struct slot *s)
+{
+	return s->fd < 0 && r->now_ms >= s->stuck_ms;
+}
+
+/* Looks in a workspace whose processes have not ended; stuck: only those that cannot be killed. */
 static int count_in(const struct reader *r, const char *root, bool stuck)
 {
+	const struct rest *one;
 	int count = 0;
 
 	for (size_t i = 0; i < LOOKS_MAX; i++) {
 		const struct slot *s = &r->slots[i];
 
-		count += s->used && strcmp(s->root, root) == 0 && (!stuck || s->fd < 0);
+		count += s->used && strcmp(s->root, root) == 0 && (!stuck || is_stuck(r, s));
 	}
+	LIST_FOREACH (one, &r->rests, next)
+		count += strcmp(one->root, root) == 0 && (!stuck || r->now_ms >= one->stuck_ms);
 	return count;
 }
 
-static void stop_listening(struct slot *s)
+/* stuck_ms: 0, it was killed, and is not waited for. */
+static void stop_listening(struct slot *s, int64_t stuck_ms)
 {
 	if (s->fd >= 0)
 		(void)close(s->fd); /* which takes it out of the epoll set */
 	s->fd = -1;
+	s->stuck_ms = stuck_ms;
 	str_clear(&s->answer);
 	file_look_claim_row_clear(&s->look);
 }
 
+static bool has_hung_up(int tie)
+{
+	struct pollfd end = { .fd = tie }; /* what is written to it counts for nothing */
+
+	return poll(&end, 1, 0) > 0;
+}
+
+/* The process of a slot has ended; its hand may not have. */
+static void part(struct reader *r, struct slot *s)
+{
+	struct rest *one;
+
+	if (s->tie < 0 || has_hung_up(s->tie)) {
+		if (s->tie >= 0)
+			(void)close(s->tie);
+		free(s->root);
+		return;
+	}
+	one = xcalloc(1, sizeof(*one));
+	*one = (struct rest){ .root = s->root, .tie = s->tie, .stuck_ms = s->stuck_ms };
+	LIST_INSERT_HEAD(&r->rests, one, next);
+}
+
 /* Once the process has ended. */
-static bool free_if_ended(struct slot *s)
+static bool free_if_ended(struct reader *r, struct slot *s)
 {
 	if (!s->used || s->fd >= 0 || waitpid(s->pid, NULL, WNOHANG) == 0)
 		return false;
 	if (s->pidfd >= 0)
 		(void)close(s->pidfd);
-	free(s->root);
-	*s = (struct slot){ .fd = -1 };
+	part(r, s);
+	*s = (struct slot){ .fd = -1, .tie = -1 };
 	return true;
 }
 
-static void listen_to(struct worker *w, int fd)
+static void rest_free(struct rest *one)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	LIST_REMOVE(one, next);
+	(void)close(one->tie);
+	free(one->root);
+	free(one);
+}
+
+/* Forgets what has ended. How many. */
+static int look_at_rests(struct reader *r)
+{
+	struct rest *one, *after;
+	int done = 0;
+
+	for (one = LIST_FIRST(&r->rests); one; one = after) {
+		after = LIST_NEXT(one, next);
+		if (!has_hung_up(one->tie))
+			continue;
+		rest_free(one);
+		done++;
+	}
+	return done;
+}
+
+/* events: 0, only for its hanging up. */
+static void listen_to(struct worker *w, int fd, uint32_t events)
+{
+	struct epoll_event event = { .events = events };
 
 	if (fd >= 0)
 		(void)epoll_ctl(w->extra_fd, EPOLL_CTL_ADD, fd, &event);
@@ -135,7 +211,7 @@ static int end_in_time(struct worker *w, struct slot *s, struct err *e)
 
 	/* A row that the rules refuse is not settled by trying again. */
 	if (!failed || e->kind == ERR_REFUSED)
-		stop_listening(s);
+		stop_listening(s, clock_monotonic_ms() + LINGER_MS);
 	return failed;
 }
 
@@ -150,7 +226,7 @@ static int end_late(struct worker *w, struct slot *s, struct err *e)
 	         LOOK_DEADLINE_MS / 1000, s->look.workspace_root);
 	if (refuse(w, &s->look, why.bytes, e))
 		return -1;
-	stop_listening(s);
+	stop_listening(s, 0);
 	return 0;
 }
 
@@ -175,20 +251,19 @@ static int take(struct slot *s)
 /* Ends what has ended, or is late. How many; -1. */
 static int look_after(struct worker *w, struct reader *r, struct err *e)
 {
-	int64_t now = clock_monotonic_ms();
-	int done = 0;
+	int done = look_at_rests(r);
 
 	for (size_t i = 0; i < LOOKS_MAX; i++) {
 		struct slot *s = &r->slots[i];
 		bool ended = s->used && s->fd >= 0 && take(s);
-		bool late = s->used && s->fd >= 0 && !ended && now >= s->end_ms;
+		bool late = s->used && s->fd >= 0 && !ended && r->now_ms >= s->end_ms;
 
 		if (ended || late) {
 			if ((ended ? end_in_time : end_late)(w, s, e))
 				return -1;
 			done++;
 		}
-		done += free_if_ended(s);
+		done += free_if_ended(r, s);
 	}
 	return done;
 }
@@ -199,16 +274,19 @@ static int begin(struct worker *w, const struct reader *r, struct slot *s,
                  struct file_look_claim_row *l, struct err *e)
 {
 	OWNED(file_look_sides_row) struct file_look_sides_row sides = { 0 };
-	const struct look_order order = { .row = l,
-		                          .sides = &sides,
-		                          .objects = str_text(&r->objects) };
+	OWNED(filer_owner) struct filer_owner owner = { 0 };
+	const struct look_order order = {
+		.row = l, .sides = &sides, .objects = str_text(&r->objects), .owner = &owner
+	};
 
-	*s = (struct slot){ .pidfd = -1, .fd = -1 };
-	if (l->what == FILE_LOOK_WHAT_DIFF && sql_file_look_sides(&w->store, l->seq, &sides, e) < 0)
+	*s = (struct slot){ .pidfd = -1, .fd = -1, .tie = -1 };
+	if ((l->what == FILE_LOOK_WHAT_DIFF &&
+	     sql_file_look_sides(&w->store, l->seq, &sides, e) < 0) ||
+	    filer_find_owner(&w->store, w->machine, l->workspace_root, &owner, e))
 		return -1;
-	s->pid = look_start(&order, &s->fd);
+	s->pid = look_start(&order, &s->fd, &s->tie);
 	if (s->pid < 0) {
-		s->fd = -1;
+		s->fd = s->tie = -1;
 		return refuse(w, l, "the machine is short of processes or descriptors; try again",
 		              e);
 	}
@@ -218,8 +296,9 @@ static int begin(struct worker *w, const struct reader *r, struct slot *s,
 	*l = (struct file_look_claim_row){ 0 };
 	s->end_ms = clock_monotonic_ms() + LOOK_DEADLINE_MS;
 	s->pidfd = pidfd_open(s->pid, 0);
-	listen_to(w, s->fd);
-	listen_to(w, s->pidfd);
+	listen_to(w, s->fd, EPOLLIN);
+	listen_to(w, s->pidfd, EPOLLIN);
+	listen_to(w, s->tie, 0);
 	return 0;
 }
 
@@ -270,29 +349,47 @@ static int begin_some(struct worker *w, struct reader *r, struct err *e)
 	}
 }
 
-/* When the next deadline is due. */
-static void set_due(struct worker *w, const struct reader *r)
+static void is_due(struct worker *w, const struct reader *r, int64_t monotonic_ms)
 {
-	for (size_t i = 0; i < LOOKS_MAX; i++) {
-		int64_t left_ms = r->slots[i].end_ms - clock_monotonic_ms();
+	int64_t due_ms = clock_now_ms() + monotonic_ms - clock_monotonic_ms();
 
-		if (r->slots[i].used && r->slots[i].fd >= 0 && clock_now_ms() + left_ms < w->due_ms)
-			w->due_ms = clock_now_ms() + left_ms;
-	}
+	if (monotonic_ms > r->now_ms && due_ms < w->due_ms)
+		w->due_ms = due_ms;
 }
 
+/* When the next deadline is due, or what has not ended counts as stuck. */
+static void set_due(struct worker *w, const struct reader *r)
+{
+	const struct rest *one;
+
+	for (size_t i = 0; i < LOOKS_MAX; i++)
+		if (r->slots[i].used)
+			is_due(w, r,
+			       r->slots[i].fd >= 0 ? r->slots[i].end_ms : r->slots[i].stuck_ms);
+	LIST_FOREACH (one, &r->rests, next)
+		is_due(w, r, one->stuck_ms);
+}
+
+/* A look is in hand, or may wait for one that has just ended. */
 static bool is_busy(const struct reader *r)
 {
+	const struct rest *one;
+
 	for (size_t i = 0; i < LOOKS_MAX; i++)
-		if (r->slots[i].used && r->slots[i].fd >= 0)
+		if (r->slots[i].used && !is_stuck(r, &r->slots[i]))
+			return true;
+	LIST_FOREACH (one, &r->rests, next)
+		if (r->now_ms < one->stuck_ms)
 			return true;
 	return false;
 }
 
 static int step(struct worker *w, struct reader *r, struct err *e)
 {
-	int did = look_after(w, r, e), begun;
+	int did, begun;
 
+	r->now_ms = clock_monotonic_ms();
+	did = look_after(w, r, e);
 	if (did < 0)
 		return -1;
 	begun = begin_some(w, r, e);
@@ -309,9 +406,11 @@ static void end_all(struct reader *r)
 	for (size_t i = 0; i < LOOKS_MAX; i++) {
 		if (r->slots[i].used)
 			(void)kill(r->slots[i].pid, SIGKILL);
-		stop_listening(&r->slots[i]);
+		stop_listening(&r->slots[i], 0);
 		free(r->slots[i].root);
 	}
+	while (!LIST_EMPTY(&r->rests))
+		rest_free(LIST_FIRST(&r->rests));
 }
 
 /* While a look is in hand, reader is not idle: $INTERCOM_DRAIN must not end it. */
@@ -361,7 +460,7 @@ int main(int argc, char **argv)
 	                         argv, &e);
 
 	for (size_t i = 0; i < LOOKS_MAX; i++)
-		r.slots[i].fd = -1;
+		r.slots[i].fd = r.slots[i].tie = -1;
 	if (!failed)
 		w.extra_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!failed && w.extra_fd < 0)
