@@ -630,7 +630,7 @@ START_TEST(a_hand_gets_no_process_of_the_system_killed)
 	r = users_relay(&users, AGENT);
 	relay_begin(&r, "check_clearance", arguments);
 	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
-	ck_assert_int_eq(shell(&said, "pgrep -o -u %u -x hand", (unsigned)USER_IDS[AGENT]), 0);
+	ck_assert_int_eq(shell(&said, "pgrep -o -P %d -x hand", (int)users.owner_pid), 0);
 	end_of_hand.fd = pidfd_open((pid_t)atoi(said.bytes), 0);
 	fd = pidfd_getfd(end_of_hand.fd, HAND_FRONT_FD, 0);
 	ck_assert_int_ge(fd, 0);
