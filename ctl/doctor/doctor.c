@@ -37,7 +37,7 @@
 
 enum {
 	SILENT_MS = 90000, /* three heartbeats */
-	STARTING_MS = 30000, /* a worker may take so long, and a system until it starts it */
+	STARTING_MS = 10000, /* a worker may take so long, and a system until it starts it */
 	OWNER_MS = 2000, /* within which as-owner answers */
 };
 

@@ -12,7 +12,7 @@
 
 enum {
 	HEALTH_SILENT_MS = 120000, /* heartbeats are 30 s apart */
-	HEALTH_STARTING_MS = 30000, /* a system that is younger may still start workers */
+	HEALTH_STARTING_MS = 10000, /* a system that is younger may still start workers */
 };
 
 static const char *const EXPECTED[] = { "mcp-front", "applier", "reader", "watchdog", "retention" };
@@ -229,7 +229,7 @@ const struct command_spec cmd_health = {
 	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "
 	"not\n"
 	"connected; or if the database was damaged when it was looked through last (weekly). A\n"
-	"worker that a system of the last 30 s is still starting is no fault.\n",
+	"worker that a system of the last 10 s is still starting is no fault.\n",
 	0,
 	0,
 	0,
