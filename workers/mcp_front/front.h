@@ -3,7 +3,7 @@
  *
  *   front, sink        state; where replies go, whatever the transport
  *   job, shelf, hold   one thing to do in the next turn; callers whose answer comes later
- *   hand_first, hand_queue, hand_places, hands
+ *   hand_queue, hand_places, hand_firsts, hands
  *                      file work, in separate processes
  *   elicitation        questions that a legacy client shows to its own user
  *   editor             questions of hooks that an editor shows to its user

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,22 +78,9 @@ static void listen_to(struct hand_first *first)
 static int start_foreign(struct hand_first *first, struct err *e)
 {
 	struct hands *hands = first->front->hands;
-	struct owner_ask ask = { .kind = OWNER_READER,
-		                 .uid = first->uid,
-		                 .words = { str_text(&hands->fence) },
-		                 .fd_count = 1 };
-	int pair[2], failed;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return err_errno(e, ERR_AGAIN, "socketpair");
-	ask.fds = &pair[1];
-	failed = owner_ask(hands->owner_socket, &ask, &first->process, e);
-	(void)close(pair[1]);
-	if (failed)
-		(void)close(pair[0]);
-	else
-		first->control = pair[0];
-	return failed;
+	return hand_first_ask_owner(hands->owner_socket, first->uid, str_text(&hands->fence),
+	                            &first->process, &first->control, e);
 }
 
 bool hand_firsts_run(struct hand_first *first)

@@ -69,6 +69,26 @@ int hand_first_start(const char *path, const char *fence, int watch_fd, pid_t *r
 	return 0;
 }
 
+int hand_first_ask_owner(const char *socket, uid_t uid, const char *fence, struct owner_process *p,
+                         int *ret_control, struct err *e)
+{
+	struct owner_ask ask = {
+		.kind = OWNER_READER, .uid = uid, .words = { fence }, .fd_count = 1
+	};
+	int pair[2], failed;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_errno(e, ERR_AGAIN, "socketpair");
+	ask.fds = &pair[1];
+	failed = owner_ask(socket, &ask, p, e);
+	(void)close(pair[1]);
+	if (failed)
+		(void)close(pair[0]);
+	else
+		*ret_control = pair[0];
+	return failed;
+}
+
 int hand_first_send(int control, uint32_t number, int fd, int apart)
 {
 	const int fds[HAND_JOB_FDS] = { fd, apart };

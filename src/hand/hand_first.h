@@ -1,10 +1,11 @@
-/* hand_first: the process hand that mcp-front starts, and which forks for each job; see
- * workers/hand.c. */
+/* hand_first: the process hand, which forks for each job, as mcp-front and the runner start and use
+ * it; see workers/hand.c. */
 #ifndef HAND_FIRST_H
 #define HAND_FIRST_H
 
 #include "err.h"
 #include "hand_process.h"
+#include "owner.h"
 
 #include <sys/types.h>
 
@@ -12,6 +13,11 @@
  * socket to it. On error *ret_pid is 0. */
 int hand_first_start(const char *path, const char *fence, int watch_fd, pid_t *ret_pid,
                      int *ret_control, struct err *e);
+
+/* Has as-owner start one that runs as this user, and does not wait for it: p hears of it
+ * (owner_hear). ret_control: as above; it ends when that is closed. 0 or -1. */
+int hand_first_ask_owner(const char *socket, uid_t uid, const char *fence, struct owner_process *p,
+                         int *ret_control, struct err *e);
 
 /* Has it begin a job, whose process talks over fd; apart: the file that goes with the question, -1:
  * none. 0 or -1; both remain the caller's. */
