@@ -10,8 +10,9 @@
  * at the price of a fork. The parent sends mcp-front, if it is of our user, a pidfd of the child,
  * to end it with. When mcp-front is gone, all of them end.
  *
- * In a system that serves several users there is one hand for each of them, started by as-owner. It
- * has only the first of these descriptors.
+ * In a system that serves several users there is one hand for each of them, started by as-owner,
+ * and one for each runner of an agent of theirs that asks, in place of mcp-front. It has only the
+ * first of these descriptors.
  *
  * Descriptors: 3 mcp-front (SOCK_SEQPACKET), 4 its inotify, 5 what its fence has refused. */
 #include "hand.h"

@@ -34,8 +34,8 @@ enum {
 /* What is started: a program beside as-owner. To add one: its row of WISH_KINDS in
  * workers/as_owner/wish.c. */
 enum owner_kind {
-	OWNER_READER, /* hand: reads files for mcp-front; no workspace: it is told one with each job
-	               */
+	OWNER_READER, /* hand: reads files for mcp-front or a runner; no workspace: it is told one
+	                 with each job */
 	OWNER_KEEPER, /* keeper: keeps an agent or a command in the workspace (keeper_line.h) */
 	OWNER_SWEEPER, /* keeper: kills what is left of one; no workspace */
 	OWNER_FILER, /* filer: changes files in the workspace; the asker, and a lock that it holds

@@ -12,6 +12,7 @@
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
  *   ask-once:PATH   the same, but not in a session that it resumed
  *   permit:JSON     asks to make this tool call, of which %w is where it works, like `ask`
+ *   write:PATH      writes PATH, where it works, if the last answer was a yes
  *   options:JSON    what the next `permit` offers; else yes and no
  *   withdraw        asks, and withdraws that once the file `go` is where it works
  *   form            asks for a colour and waits; says "answered: ..."
@@ -51,7 +52,7 @@
 
 enum { LOOK_MS = 10 };
 
-static bool stream, second, resumed;
+static bool stream, second, resumed, may;
 static int log_fd = -1, times_fd = -1;
 static char **steps;
 static int next_id;
@@ -172,6 +173,7 @@ static bool await(const char *id)
 	} while (!m.id || strcmp(m.id, id) != 0);
 	note_time("answered", now_ns());
 	answer = cJSON_PrintUnformatted(stream ? m.params : m.result);
+	may = answer && strstr(answer, "\"yes\"");
 	str_addf(&text, "answered: %s", answer ? answer : m.text);
 	cJSON_free(answer);
 	say_text(text.bytes);
@@ -229,6 +231,16 @@ static bool ask_permission(const char *call)
 	}
 	str_addf(&params, "%s,\"options\":%s}", call, options);
 	return ask("session/request_permission", params.bytes);
+}
+
+static void write_if_allowed(const char *path)
+{
+	FILE *file = may ? fopen(path, "w") : NULL;
+
+	if (!file)
+		return;
+	(void)fputs("hi\n", file);
+	(void)fclose(file);
 }
 
 static bool ask_and_withdraw(void)
@@ -444,6 +456,8 @@ static const char *take_step(const char *step)
 		return step;
 	if ((of_what = of(step, "usage")))
 		say_usage(of_what);
+	if ((of_what = of(step, "write")))
+		write_if_allowed(of_what);
 	misbehave(step);
 	return NULL;
 }

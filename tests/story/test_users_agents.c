@@ -28,10 +28,27 @@ static const char CONFIG[] =
     "[[agent]]\nname = \"held\"\nprotocol = \"mcp\"\ncommand = \"my-agent\"\n"
     "[agent.fence]\nwrite = []\n"
     "[commands]\nwho = \"id -un; id -Gn; pwd; echo $HOME; umask\"\n"
-    "stays = \"setsid -f env -i sleep 5001; sleep 5001; true\"\n";
+    "stays = \"setsid -f env -i sleep 5001; sleep 5001; true\"\n"
+    "[policy]\ntrust = \"listed\"\n";
 
 static struct users users;
 static char home[100], work[120];
+
+#define PERMIT(file)                                                                               \
+	"'permit:{\"toolCallId\":\"p\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{"        \
+	"\"type\":"                                                                                \
+	"\"diff\",\"path\":\"%w/" file                                                             \
+	"\",\"oldText\":null,\"newText\":\"hi\\n\"}]}', 'write:" file "', "
+
+/* One that speaks ACP, and asks about two files. */
+static void add_talker(struct str *config)
+{
+	str_addf(config,
+	         "[[agent]]\nname = \"talks\"\nprotocol = \"acp\"\n"
+	         "command = \"%s/tests/fake-agent\"\nargs = ['v1', ",
+	         getenv("INTERCOM_BUILD"));
+	str_add(config, PERMIT("docs/a.md") PERMIT("src/a.c") "'wait']\n");
+}
 
 /* The workspace is in the home of the agent's user, which nobody else can enter. */
 static void begin(void)
@@ -46,6 +63,7 @@ static void begin(void)
 	         "\"C0WORK\"\npath = \"%s\"\n"
 	         "%s",
 	         users.start_socket, users.owner_socket, work, CONFIG);
+	add_talker(&config);
 	users_configure(&users, config.bytes);
 	users_start_owner(&users);
 	users_start_starter(&users);
@@ -413,6 +431,76 @@ START_TEST(it_asks_as_its_session_an_operator_approves_and_the_file_is_written)
 }
 END_TEST
 
+/* Of a workspace that the configuration names: it counts at once. */
+static void given_policy(void)
+{
+	ck_assert_int_eq(
+	    users_run(
+	        &users, AGENT, NULL,
+	        "cd \"$HOME/work\" && mkdir .intercom docs src && "
+	        "cat >.intercom/settings.json <<'E'\n"
+	        "{\"enabled\":true,\"log_auto_approved\":true,\"risk_level_threshold\":\"high\","
+	        "\"file_patterns\":{\"write\":[\"docs/**\"]}}\nE"),
+	    0);
+}
+
+/* The pending question is approved, and it writes this file, as its user. */
+static void is_approved_and_writes(const char *file)
+{
+	OWNED(char_ptr) char *text = NULL;
+	OWNED(str) struct str what = { 0 };
+	struct stat about;
+
+	str_addf(&what, "approve %.36s", users_sql(&users, "SELECT id FROM inbox"));
+	order(what.bytes);
+	text = await_file(work, file);
+	ck_assert_str_eq(text, "hi\n");
+	ck_assert_int_eq(stat(below(work, file), &about), 0);
+	ck_assert_uint_eq(about.st_uid, USER_IDS[AGENT]);
+}
+
+START_TEST(what_an_agent_asks_over_acp_is_judged_by_the_policy_in_its_owners_closed_home)
+{
+	OWNED(char_ptr) char *text = NULL;
+
+	NEEDS_ACCOUNTS();
+	begin();
+	given_policy();
+	start("talks", "work");
+	users_expect_soon(&users,
+	                  "SELECT r.state, r.decided_by, a.rule FROM request AS r LEFT JOIN"
+	                  " auto_approval AS a ON a.request_seq = r.seq ORDER BY r.seq",
+	                  "approved\tsystem:policy\tfile_pattern:write:docs/**\n"
+	                  "pending\t\t\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT state FROM policy"), "loaded\n");
+	text = await_file(work, "docs/a.md");
+	ck_assert_str_eq(text, "hi\n");
+	is_approved_and_writes("src/a.c");
+	stop_session();
+	users_expect_soon(&users, "SELECT outcome, uid FROM agent_run", "stopped\t60102\n");
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(a_person_is_asked_while_what_looks_as_the_owner_is_silent_and_a_stop_ends_the_agent)
+{
+	NEEDS_ACCOUNTS();
+	begin();
+	given_policy();
+	ck_assert_int_eq(kill(users.owner_pid, SIGSTOP), 0);
+	start("talks", "work");
+	users_expect_soon(&users, "SELECT state FROM request", "pending\n");
+	is_approved_and_writes("docs/a.md");
+	users_expect_soon(&users, "SELECT state FROM request ORDER BY seq", "approved\npending\n");
+	stop_session();
+	users_expect_soon(&users, "SELECT outcome FROM agent_run", "stopped\n");
+	expect_none(AGENT);
+	ck_assert_int_eq(kill(users.owner_pid, SIGCONT), 0);
+	end();
+}
+END_TEST
+
 START_TEST(a_command_runs_as_the_owner_of_the_workspace)
 {
 	OWNED(str) struct str said = { 0 };
@@ -489,6 +577,10 @@ int main(void)
 	tcase_add_test(c, an_agent_goes_on_while_what_started_it_is_replaced);
 	tcase_add_test(c, a_fence_holds_an_agent_of_another_user);
 	tcase_add_test(c, it_asks_as_its_session_an_operator_approves_and_the_file_is_written);
+	tcase_add_test(
+	    c, what_an_agent_asks_over_acp_is_judged_by_the_policy_in_its_owners_closed_home);
+	tcase_add_test(
+	    c, a_person_is_asked_while_what_looks_as_the_owner_is_silent_and_a_stop_ends_the_agent);
 	tcase_add_test(c, a_command_runs_as_the_owner_of_the_workspace);
 	tcase_add_test(c,
 	               a_killed_commander_leaves_no_process_of_a_command_and_a_stop_ends_its_tree);

@@ -81,12 +81,27 @@ static bool find_paths(const struct acp_inquiry *q, struct texts *paths)
 
 /* ---- looking ---- */
 
-static void open_judge(struct judge *j, struct store *st)
+/* Who looks, for an agent of another user. */
+static void find_looker(struct judge *j, struct runner *r)
+{
+	OWNED(str) struct str socket = { 0 };
+	OWNED(str) struct str fence = { 0 };
+
+	if (!r->is_kept || setting_get(&r->w.store, "shared.owner_socket", &socket, NULL) <= 0)
+		return;
+	(void)setting_get(&r->w.store, "fence", &fence, NULL);
+	j->looker.owner =
+	    looker_owner_new(str_text(&socket), r->uid, fence.length ? fence.bytes : "auto");
+}
+
+static void open_judge(struct judge *j, struct runner *r)
 {
 	OWNED(str) struct str text = { 0 };
+	struct store *st = &r->w.store;
 	const cJSON *one;
 
 	j->is_open = true;
+	find_looker(j, r);
 	LIST_INIT(&j->policies.all);
 	j->trust = policy_trust_read(st);
 	j->known = policy_gate_commands(st);
@@ -210,7 +225,7 @@ void judge_ask(struct judge *j, struct runner *r, const char *root, struct acp_i
 	bool has_all = find_paths(q, &t.paths);
 
 	if (!j->is_open)
-		open_judge(j, &r->w.store);
+		open_judge(j, r);
 	/* Only where there is one yes: else it says what a person would have to choose. */
 	if (!is_inside(root, q->cwd) || !has_all || (q->options && !acp_inquiry_yes(q)))
 		t.subject = SUBJECT_UNKNOWN;
@@ -232,7 +247,7 @@ void judge_rest(struct judge *j)
 
 void judge_clear(struct judge *j)
 {
-	looker_rest(&j->looker);
+	looker_clear(&j->looker);
 	if (j->is_open)
 		policy_files_clear(&j->policies);
 	cJSON_Delete(j->known);

@@ -3,7 +3,8 @@
  *
  * A question can be judged if all that it touches is known: a command line, files to be written, or
  * files to be read. Names and what they stand for must be in the workspace and allowed. The files
- * are looked at by another process (looker.h); if it is not done in time, a person is asked. */
+ * are looked at by another process (looker.h), as the user of the agent; if it is not done in time,
+ * a person is asked. */
 #ifndef JUDGE_H
 #define JUDGE_H
 

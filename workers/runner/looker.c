@@ -1,72 +1,16 @@
 #include "looker.h"
 
+#include "clock.h"
 #include "io.h"
+#include "look_line.h"
 #include "pack.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum {
-	LOOK_MS = 3000, /* how long a disk is waited for */
-};
-
-/* ---- bytes ---- */
-
-/* One call, once the other side is ready for it. The number of bytes, 0 at its end, -1 error. */
-static ssize_t transfer(int fd, char *bytes, size_t length, bool out)
-{
-	struct pollfd p = { .fd = fd, .events = out ? POLLOUT : POLLIN };
-	int ready;
-
-	do
-		ready = poll(&p, 1, LOOK_MS);
-	while (ready < 0 && errno == EINTR);
-	if (ready <= 0)
-		return -1;
-	return out ? send(fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT)
-	           : recv(fd, bytes, length, MSG_DONTWAIT);
-}
-
-static bool transfer_all(int fd, char *bytes, size_t length, bool out)
-{
-	while (length > 0) {
-		ssize_t n = transfer(fd, bytes, length, out);
-
-		if (n <= 0)
-			return false;
-		bytes += n;
-		length -= (size_t)n;
-	}
-	return true;
-}
-
-/* Takes a message, without its length. */
-static bool receive(int fd, struct str *out)
-{
-	char bytes[8192];
-	size_t left;
-
-	if (!transfer_all(fd, bytes, PACK_HEAD_BYTES, false))
-		return false;
-	left = pack_length(bytes);
-	if (left > HAND_FOUND_BYTES)
-		return false;
-	while (left > 0) {
-		ssize_t n = transfer(fd, bytes, left < sizeof(bytes) ? left : sizeof(bytes), false);
-
-		if (n <= 0)
-			return false;
-		str_add_bytes(out, bytes, (size_t)n);
-		left -= (size_t)n;
-	}
-	return true;
-}
 
 /* ---- in the other process ---- */
 
@@ -155,27 +99,28 @@ void looker_rest(struct looker *l)
 {
 	if (l->pid)
 		give_up(l);
+	if (l->owner)
+		looker_owner_rest(l->owner);
 }
 
-/* Sends the question and takes the findings. */
-static bool ask(struct looker *l, const struct hand_ask *ask, struct hand_found *found)
+void looker_clear(struct looker *l)
 {
-	OWNED(str) struct str question = { 0 };
-	OWNED(str) struct str answer = { 0 };
-
-	hand_ask_write(ask, &question);
-	return transfer_all(l->fd, question.bytes, question.length, true) &&
-	       receive(l->fd, &answer) && hand_found_read(ask, &answer, found) == 0;
+	looker_rest(l);
+	looker_owner_free(l->owner);
+	*l = (struct looker){ 0 };
 }
 
 bool looker_ask(struct looker *l, const struct hand_ask *question, struct hand_found *found)
 {
+	if (l->owner && looker_owner_is_there(l->owner))
+		return looker_owner_ask(l->owner, question, found);
 	if (is_there(l->stuck))
 		return false;
 	l->stuck = 0;
 	if (l->pid && !is_there(l->pid))
 		give_up(l);
-	if ((l->pid || start(l)) && ask(l, question, found))
+	if ((l->pid || start(l)) &&
+	    look_line_ask(l->fd, clock_monotonic_ms() + LOOK_LINE_MS, question, found))
 		return true;
 	looker_rest(l);
 	return false;

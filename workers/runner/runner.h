@@ -7,7 +7,9 @@
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
  * said.c       its turns and the lines that it says, as rows
- * looker.c     a process that looks at files
+ * look_line.c  a question to a process that looks at files
+ * looker_owner.c  one of another user
+ * looker.c     one of ours, or of theirs
  * judge.c      what the policy says about its questions
  * tools.c      our MCP server, for the agent
  * asks.c       its questions, as rows, and their answers
