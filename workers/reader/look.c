@@ -188,6 +188,13 @@ static bool has_hand(const struct look_order *o)
 	return o->row->what != FILE_LOOK_WHAT_DIFF && filer_has_hand(o->owner);
 }
 
+/* Whether only a hand of the owner's could look there. */
+static bool is_closed(const struct look_order *o)
+{
+	return o->row->what != FILE_LOOK_WHAT_DIFF && o->owner->is_other &&
+	       access(o->row->workspace_root, R_OK | X_OK) != 0 && errno == EACCES;
+}
+
 /* Before the fence, which keeps it from all sockets: lets the owner's hand make its calls in the
  * workspace, if it is another user's. 0 or -1. */
 static int start_hand(const struct look_order *o, int tie, struct filer *hand, struct err *e)
@@ -197,11 +204,9 @@ static int start_hand(const struct look_order *o, int tie, struct filer *hand, s
 		                           .root = o->row->workspace_root,
 		                           .fence = fence_mode_of_child(),
 		                           .lock = tie };
-	bool is_closed = o->row->what != FILE_LOOK_WHAT_DIFF && o->owner->is_other &&
-	                 access(place.root, R_OK | X_OK) != 0 && errno == EACCES;
 
 	if (!has_hand(o))
-		return is_closed ? err_set(e, ERR_AGAIN, OWNER_SILENT, OWNER_UNIT_FILES) : 0;
+		return is_closed(o) ? err_set(e, ERR_AGAIN, OWNER_SILENT, OWNER_UNIT_FILES) : 0;
 	if (filer_start(hand, &place, e))
 		return -1;
 	files_wait(LOOK_DEADLINE_MS); /* then we are killed */
@@ -270,13 +275,6 @@ static void confine(pid_t parent, int out, int tie)
 	limit_memory(MEMORY_BYTES);
 }
 
-static void shut(int ends[2])
-{
-	for (int i = 0; i < 2; i++)
-		if (ends[i] >= 0)
-			(void)close(ends[i]);
-}
-
 /* ties: -1, -1 if no hand is needed. */
 static pid_t start(const struct look_order *o, int ends[2], int ties[2])
 {
@@ -297,14 +295,13 @@ pid_t look_start(const struct look_order *o, int *ret_fd, int *ret_tie)
 	int ends[2] = { -1, -1 }, ties[2] = { -1, -1 };
 	pid_t pid = start(o, ends, ties);
 
+	io_shut(&ends[1]);
+	io_shut(&ties[1]);
 	if (pid < 0) {
-		shut(ends);
-		shut(ties);
+		io_shut(&ends[0]);
+		io_shut(&ties[0]);
 		return -1;
 	}
-	(void)close(ends[1]);
-	if (ties[1] >= 0)
-		(void)close(ties[1]);
 	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	*ret_fd = ends[0];
 	*ret_tie = ties[0];

@@ -12,6 +12,7 @@
  * next reader does the looks again. */
 #include "clock.h"
 #include "file_look.h"
+#include "io.h"
 #include "log.h"
 #include "look.h"
 #include "object.h"
@@ -99,9 +100,7 @@ static int count_in(const struct reader *r, const char *root, bool stuck)
 /* stuck_ms: 0, it was killed, and is not waited for. */
 static void stop_listening(struct slot *s, int64_t stuck_ms)
 {
-	if (s->fd >= 0)
-		(void)close(s->fd); /* which takes it out of the epoll set */
-	s->fd = -1;
+	io_shut(&s->fd);
 	s->stuck_ms = stuck_ms;
 	str_clear(&s->answer);
 	file_look_claim_row_clear(&s->look);
@@ -120,8 +119,7 @@ static void part(struct reader *r, struct slot *s)
 	struct rest *one;
 
 	if (s->tie < 0 || has_hung_up(s->tie)) {
-		if (s->tie >= 0)
-			(void)close(s->tie);
+		io_shut(&s->tie);
 		free(s->root);
 		return;
 	}
@@ -135,8 +133,7 @@ static bool free_if_ended(struct reader *r, struct slot *s)
 {
 	if (!s->used || s->fd >= 0 || waitpid(s->pid, NULL, WNOHANG) == 0)
 		return false;
-	if (s->pidfd >= 0)
-		(void)close(s->pidfd);
+	io_shut(&s->pidfd);
 	part(r, s);
 	*s = (struct slot){ .fd = -1, .tie = -1 };
 	return true;

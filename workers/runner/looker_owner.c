@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "hand_first.h"
+#include "io.h"
 #include "log.h"
 #include "look_line.h"
 
@@ -41,9 +42,7 @@ struct looker_owner *looker_owner_new(const char *socket, uid_t uid, const char 
 
 void looker_owner_rest(struct looker_owner *o)
 {
-	if (o->control >= 0)
-		(void)close(o->control); /* which ends it, and its jobs */
-	o->control = -1;
+	io_shut(&o->control); /* which ends it, and its jobs */
 	owner_process_clear(&o->process);
 }
 
@@ -52,8 +51,7 @@ void looker_owner_free(struct looker_owner *o)
 	if (!o)
 		return;
 	looker_owner_rest(o);
-	if (o->stuck >= 0)
-		(void)close(o->stuck);
+	io_shut(&o->stuck);
 	free(o->socket);
 	free(o->fence);
 	free(o);
@@ -73,8 +71,7 @@ static bool is_stuck(struct looker_owner *o)
 		return false;
 	if (poll(&end, 1, 0) == 0)
 		return true;
-	(void)close(o->stuck);
-	o->stuck = -1;
+	io_shut(&o->stuck);
 	return false;
 }
 
