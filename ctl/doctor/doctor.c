@@ -189,7 +189,8 @@ static void check_shared(struct doctor *d, const struct config_source *source)
 	            "(%s); the lines below are about one of your own%s",
 	            reach_shared_directory(),
 	            geteuid() == 0
-	                ? "; to check that one: runuser -u agent-intercom -- env HOME=/ "
+	                ? "; to check that one: runuser -u agent-intercom -- env "
+	                  "HOME=/var/lib/agent-intercom "
 	                  "XDG_STATE_HOME=/var/lib XDG_CONFIG_HOME=/etc agent-intercom doctor"
 	                : "");
 }
