@@ -210,16 +210,47 @@ int users_run(const struct users *u, enum user who, struct str *said, const char
 	return shell(said, "%s sh %s 2>&1 </dev/null", line.bytes, script);
 }
 
-int users_ctl(const struct users *u, enum user who, struct str *said, const char *format, ...)
+/* A program of ours, with arguments. */
+static int run_ours(const struct users *u, enum user who, struct str *said, const char *name,
+                    const char *format, va_list args)
 {
 	char program[PROGRAM_BYTES], text[4000];
+
+	(void)vsnprintf(text, sizeof(text), format, args);
+	test_program(name, program);
+	return users_run(u, who, said, "exec %s %s", program, text);
+}
+
+int users_intercom(const struct users *u, enum user who, struct str *said, const char *format, ...)
+{
 	va_list args;
+	int status;
 
 	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args);
+	status = run_ours(u, who, said, "agent-intercom", format, args);
 	va_end(args);
-	test_program("agent-intercom-ctl", program);
-	return users_run(u, who, said, "exec %s %s", program, text);
+	return status;
+}
+
+int users_ctl(const struct users *u, enum user who, struct str *said, const char *format, ...)
+{
+	va_list args;
+	int status;
+
+	va_start(args, format);
+	status = run_ours(u, who, said, "agent-intercom-ctl", format, args);
+	va_end(args);
+	return status;
+}
+
+void users_operator_sees(const struct users *u, const char *arguments, int status,
+                         const char *answer)
+{
+	OWNED(str) struct str said = { 0 };
+	int got = users_ctl(u, OPERATOR, &said, "--text %s", arguments);
+
+	ck_assert_msg(got == status && strstr(str_text(&said), answer), "%s: %d\n%s", arguments,
+	              got, str_text(&said));
 }
 
 const char *users_sql(const struct users *u, const char *query)

@@ -57,9 +57,15 @@ void users_remove(struct users *u);
  * status. */
 int users_run(const struct users *u, enum user who, struct str *said, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* agent-intercom-ctl of this user; its exit status. */
+/* agent-intercom of this user, agent-intercom-ctl; the exit status. */
+int users_intercom(const struct users *u, enum user who, struct str *said, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 int users_ctl(const struct users *u, enum user who, struct str *said, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The operator's agent-intercom-ctl ends with this status, and what it says has the answer in it.
+ */
+void users_operator_sees(const struct users *u, const char *arguments, int status,
+                         const char *answer);
 /* The answer to a query, by the service's agent-intercom-ctl; the next call overwrites it. */
 const char *users_sql(const struct users *u, const char *query);
 /* Waits until it is this. */

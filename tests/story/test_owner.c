@@ -442,11 +442,7 @@ static struct relay work_there(const char *script)
 
 static void looks(const char *arguments, int status, const char *answer)
 {
-	OWNED(str) struct str said = { 0 };
-	int got = users_ctl(&users, OPERATOR, &said, "--text %s", arguments);
-
-	ck_assert_msg(got == status && strstr(said.bytes, answer), "%s: %d\n%s", arguments, got,
-	              said.bytes);
+	users_operator_sees(&users, arguments, status, answer);
 }
 
 START_TEST(an_operator_sees_what_is_in_a_closed_home_as_its_owner_may)

@@ -229,31 +229,23 @@ START_TEST(where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_th
 
 	NEEDS_ROOT();
 	begin();
-	ck_assert_int_eq(users_run(&users, AGENT, &said, "exec %s/agent-intercom where",
-	                           getenv("INTERCOM_BUILD")),
-	                 0);
+	ck_assert_int_eq(users_intercom(&users, AGENT, &said, "where"), 0);
 	(void)snprintf(text, sizeof(text),
 	               "mcp socket     %s/mcp.sock\n"
 	               "http           http://127.0.0.1:%d/mcp\n"
 	               "system         that of this machine, for several users\n",
 	               users.shared, users.port);
 	ck_assert_str_eq(said.bytes, text);
-	ck_assert_int_eq(users_run(&users, AGENT, &said, "exec %s/agent-intercom where http",
-	                           getenv("INTERCOM_BUILD")),
-	                 0);
+	ck_assert_int_eq(users_intercom(&users, AGENT, &said, "where http"), 0);
 	(void)snprintf(text, sizeof(text), "http://127.0.0.1:%d/mcp\n", users.port);
 	ck_assert_str_eq(said.bytes, text);
-	ck_assert_int_eq(users_run(&users, OPERATOR, &said, "exec %s/agent-intercom where",
-	                           getenv("INTERCOM_BUILD")),
-	                 0);
+	ck_assert_int_eq(users_intercom(&users, OPERATOR, &said, "where"), 0);
 	(void)snprintf(text, sizeof(text),
 	               "desk socket    %s/desk.sock\n"
 	               "system         that of this machine, for several users\n",
 	               users.shared);
 	ck_assert_str_eq(said.bytes, text);
-	ck_assert_int_eq(users_run(&users, OPERATOR, &said, "exec %s/agent-intercom doctor",
-	                           getenv("INTERCOM_BUILD")),
-	                 0);
+	ck_assert_int_eq(users_intercom(&users, OPERATOR, &said, "doctor"), 0);
 	(void)snprintf(text, sizeof(text),
 	               "ok   shared: while you run no system, that of this machine for several "
 	               "users serves you (%s)",
@@ -261,11 +253,9 @@ START_TEST(where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_th
 	says(said.bytes, text);
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM connection"), "0\n");
 	ck_assert_int_eq(users_stop(&users), 0);
-	(void)users_run(&users, AGENT, &said, "exec %s/agent-intercom where",
-	                getenv("INTERCOM_BUILD"));
+	(void)users_intercom(&users, AGENT, &said, "where");
 	says(said.bytes, "not known: the system does not answer");
-	(void)users_run(&users, STRANGER, &said, "exec %s/agent-intercom where",
-	                getenv("INTERCOM_BUILD"));
+	(void)users_intercom(&users, STRANGER, &said, "where");
 	says(said.bytes, "home-60104/.local/state/agent-intercom/intercom.db");
 	users_remove(&users);
 }
