@@ -206,26 +206,11 @@ static bool next_job(uint32_t *number, int fds[HAND_JOB_FDS])
 /* Tells mcp-front which process does the job. One that is of another user takes no descriptor. */
 static void tell(uint32_t number, pid_t pid)
 {
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct hand_told told = { .number = number, .pid = pid };
-	struct iovec bytes = { .iov_base = &told, .iov_len = sizeof(told) };
-	struct msghdr m = { .msg_iov = &bytes, .msg_iovlen = 1 };
 	int pidfd = pid > 0 && watch_fd >= 0 ? pidfd_open(pid, 0) : -1;
 
-	if (pidfd >= 0) {
-		struct cmsghdr *c;
-
-		m.msg_control = control;
-		m.msg_controllen = sizeof(control);
-		c = CMSG_FIRSTHDR(&m);
-		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-			               .cmsg_type = SCM_RIGHTS,
-			               .cmsg_len = CMSG_LEN(sizeof(int)) };
-		memcpy(CMSG_DATA(c), &pidfd, sizeof(pidfd));
-	}
-	(void)sendmsg(HAND_FRONT_FD, &m, MSG_NOSIGNAL);
-	if (pidfd >= 0)
-		(void)close(pidfd);
+	(void)io_send_fds(HAND_FRONT_FD, &told, sizeof(told), &pidfd, pidfd >= 0, 0);
+	io_shut(&pidfd);
 }
 
 static void begin(const int fds[HAND_JOB_FDS], uint32_t number, const char *mode)

@@ -87,12 +87,8 @@ static bool is_plain(void)
 
 static int send_wish(int desk, char **argv, int in, struct err *e)
 {
-	char control[CMSG_SPACE(DESK_LINE_FILES * sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	const int files[DESK_LINE_FILES] = { in, STDOUT_FILENO, STDERR_FILENO };
 	OWNED(str) struct str text = { 0 };
-	struct msghdr m = { .msg_control = control, .msg_controllen = sizeof(control) };
-	struct iovec bytes;
-	struct cmsghdr *head = CMSG_FIRSTHDR(&m);
 
 	str_add_bytes(&text, DESK_LINE_VERSION, sizeof(DESK_LINE_VERSION));
 	str_add(&text, is_plain() ? DESK_LINE_PLAIN : "");
@@ -102,15 +98,9 @@ static int send_wish(int desk, char **argv, int in, struct err *e)
 	if (text.length > DESK_LINE_BYTES)
 		return err_set(e, ERR_INPUT, "the arguments have more than %d bytes",
 		               DESK_LINE_BYTES);
-	*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-		                  .cmsg_type = SCM_RIGHTS,
-		                  .cmsg_len = CMSG_LEN(sizeof(files)) };
-	memcpy(CMSG_DATA(head), files, sizeof(files));
-	bytes = (struct iovec){ .iov_base = text.bytes, .iov_len = text.length };
-	m.msg_iov = &bytes;
-	m.msg_iovlen = 1;
 	/* One that has refused us by now has said why. */
-	return sendmsg(desk, &m, MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET
+	return io_send_fds(desk, text.bytes, text.length, files, DESK_LINE_FILES, 0) < 0 &&
+	               errno != EPIPE && errno != ECONNRESET
 	           ? err_errno(e, ERR_AGAIN, "the system does not take the command")
 	           : 0;
 }

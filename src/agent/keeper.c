@@ -34,24 +34,9 @@ struct hello {
 
 static bool send_hello(const struct hello *h, const struct launch *l)
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(PASSED * sizeof(int))];
-	} control = { 0 };
 	const int fds[PASSED] = { l->out, l->err, l->ended, l->go, l->failed };
-	struct hello copy = *h;
-	struct iovec part = { .iov_base = &copy, .iov_len = sizeof(copy) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	if (h->pid) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		control.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-			                           .cmsg_type = SCM_RIGHTS,
-			                           .cmsg_len = CMSG_LEN(sizeof(fds)) };
-		memcpy(CMSG_DATA(&control.header), fds, sizeof(fds));
-	}
-	return sendmsg(LINE, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(copy);
+	return io_send_fds(LINE, h, sizeof(*h), fds, h->pid ? PASSED : 0, 0) == (ssize_t)sizeof(*h);
 }
 
 __attribute__((noreturn)) static void keep(int line, const struct launch_plan *plan)

@@ -56,20 +56,9 @@ static int write_recipe(const struct recipe *recipe, struct err *e)
 
 static int send_recipe(int line, const int fds[KEEPER_FDS])
 {
-	char control[CMSG_SPACE(KEEPER_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	char byte = 0;
-	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr m = { .msg_iov = &part,
-		            .msg_iovlen = 1,
-		            .msg_control = control,
-		            .msg_controllen = sizeof(control) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
-	*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-		               .cmsg_type = SCM_RIGHTS,
-		               .cmsg_len = CMSG_LEN(KEEPER_FDS * sizeof(int)) };
-	memcpy(CMSG_DATA(c), fds, KEEPER_FDS * sizeof(int));
-	return sendmsg(line, &m, MSG_NOSIGNAL) == 1 ? 0 : -1;
+	return io_send_fds(line, &byte, 1, fds, KEEPER_FDS, 0) == 1 ? 0 : -1;
 }
 
 /* The recipe, and the program's ends of its pipes. */

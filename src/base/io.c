@@ -9,6 +9,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -144,6 +145,30 @@ const char *io_special(mode_t mode)
 	default:
 		return NULL;
 	}
+}
+
+ssize_t io_send_fds(int socket, const void *bytes, size_t length, const int *fds, size_t count,
+                    int flags)
+{
+	char control[CMSG_SPACE(IO_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec part = { .iov_base = (void *)bytes, .iov_len = length };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (count > IO_FDS) {
+		errno = EINVAL; /* as the kernel says of too many */
+		return -1;
+	}
+	if (count) {
+		m.msg_control = control;
+		m.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		c = CMSG_FIRSTHDR(&m);
+		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			               .cmsg_type = SCM_RIGHTS,
+			               .cmsg_len = CMSG_LEN(count * sizeof(int)) };
+		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
+	}
+	return sendmsg(socket, &m, MSG_NOSIGNAL | flags);
 }
 
 void io_shut(int *fd)

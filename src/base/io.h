@@ -42,6 +42,13 @@ int io_open_beneath(int dir, const char *path, uint64_t flags, uint64_t resolve)
  * "a device"; NULL: nothing of these. */
 const char *io_special(mode_t mode);
 
+enum { IO_FDS = 8 };
+
+/* Sends one message over a Unix socket, with count (at most IO_FDS) descriptors, which remain the
+ * caller's. flags: those of sendmsg(2) in addition to MSG_NOSIGNAL. Returns what sendmsg does. */
+ssize_t io_send_fds(int socket, const void *bytes, size_t length, const int *fds, size_t count,
+                    int flags);
+
 /* Closes what *fd is (-1: nothing), which also takes it out of epoll; *fd is then -1. */
 void io_shut(int *fd);
 

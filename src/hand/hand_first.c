@@ -1,5 +1,6 @@
 #include "hand_first.h"
 
+#include "io.h"
 #include "refusals.h"
 
 #include <errno.h>
@@ -92,20 +93,11 @@ int hand_first_ask_owner(const char *socket, uid_t uid, const char *fence, struc
 int hand_first_send(int control, uint32_t number, int fd, int apart)
 {
 	const int fds[HAND_JOB_FDS] = { fd, apart };
-	const size_t size = (apart < 0 ? 1 : 2) * sizeof(int);
-	char bytes[CMSG_SPACE(sizeof(fds))] __attribute__((aligned(8))) = { 0 };
-	struct iovec part = { .iov_base = &number, .iov_len = sizeof(number) };
-	struct msghdr m = { .msg_iov = &part,
-		            .msg_iovlen = 1,
-		            .msg_control = bytes,
-		            .msg_controllen = CMSG_SPACE(size) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
-	*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-		               .cmsg_type = SCM_RIGHTS,
-		               .cmsg_len = CMSG_LEN(size) };
-	memcpy(CMSG_DATA(c), fds, size);
-	return sendmsg(control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+	return io_send_fds(control, &number, sizeof(number), fds, apart < 0 ? 1 : 2, MSG_DONTWAIT) <
+	               0
+	           ? -1
+	           : 0;
 }
 
 int hand_first_kill(int control, uint32_t number)

@@ -1,6 +1,7 @@
 #include "owner.h"
 
 #include "clock.h"
+#include "io.h"
 #include "str.h"
 
 #include <errno.h>
@@ -71,25 +72,10 @@ static void add_wish(const struct owner_ask *ask, struct str *message)
 static int send_wish(int fd, const struct owner_ask *ask)
 {
 	OWNED(str) struct str message = { 0 };
-	char control[CMSG_SPACE(OWNER_FDS * sizeof(int))] __attribute__((aligned(8))) = { 0 };
-	const size_t size = ask->fd_count * sizeof(int);
-	struct iovec part;
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
 
 	add_wish(ask, &message);
-	part = (struct iovec){ .iov_base = message.bytes, .iov_len = message.length };
-	if (size) {
-		struct cmsghdr *c;
-
-		m.msg_control = control;
-		m.msg_controllen = CMSG_SPACE(size);
-		c = CMSG_FIRSTHDR(&m);
-		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
-			               .cmsg_type = SCM_RIGHTS,
-			               .cmsg_len = CMSG_LEN(size) };
-		memcpy(CMSG_DATA(c), ask->fds, size);
-	}
-	return sendmsg(fd, &m, MSG_NOSIGNAL) < 0 ? -1 : 0;
+	return io_send_fds(fd, message.bytes, message.length, ask->fds, ask->fd_count, 0) < 0 ? -1
+	                                                                                      : 0;
 }
 
 int owner_ask(const char *socket, const struct owner_ask *ask, struct owner_process *p,
