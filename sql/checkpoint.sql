@@ -114,6 +114,11 @@ SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
 SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
  WHERE session_id = :session AND kind = 'start' AND state = 'done' ORDER BY seq LIMIT 1;
 
+-- name: checkpoint_unbegun :one
+-- Why there is none of how a session began.
+SELECT state, why FROM checkpoint
+ WHERE session_id = :session AND kind = 'start' ORDER BY seq DESC LIMIT 1;
+
 -- name: checkpoint_newest :one
 -- Of a folder: the last one that was ordered, or that a session began with.
 -- row: held

@@ -229,25 +229,26 @@ static int do_read(const struct archive *a, const char *root, struct str *json, 
 }
 
 /* Before the fence, which keeps it from all sockets. 0 or -1. */
-static int start_hand(const struct archive *a, const struct reader *r, const char *root,
-                      struct filer *hand, struct err *e)
+static int start_hand(struct filer_owner *owner, const char *root, struct filer *hand,
+                      struct err *e)
 {
-	struct filer_place place = { .socket = str_text(&r->owner.socket),
-		                     .uid = r->owner.uid,
+	struct filer_place place = { .socket = str_text(&owner->socket),
 		                     .root = root,
 		                     .fence = fence_mode_of_child() };
 	int failed;
 
-	if (!filer_has_hand(&r->owner))
+	if (strcmp(root, KEEPER) != 0)
+		filer_guess_owner(root, owner);
+	if (!filer_has_hand(owner))
 		return 0;
+	place.uid = owner->uid;
 	place.lock = open("/dev/null", O_RDONLY | O_CLOEXEC); /* nobody waits for this one */
 	failed = filer_start(hand, &place, e);
-	files_wait((int)a->seconds * 1000); /* then we are killed */
 	(void)close(place.lock);
 	return failed;
 }
 
-static void read_workspace(const struct archive *a, const struct reader *r, const char *root,
+static void read_workspace(const struct archive *a, struct filer_owner *owner, const char *root,
                            int out)
 {
 	struct filer hand = FILER_INIT; /* ends with us */
@@ -262,12 +263,13 @@ static void read_workspace(const struct archive *a, const struct reader *r, cons
 	if (getppid() == 1)
 		return; /* it died before we asked to die with it */
 	json_object(&json);
-	if (objects_open(view.objects, true, &made, &e) || start_hand(a, r, root, &hand, &e) ||
+	if (objects_open(view.objects, true, &made, &e) || start_hand(owner, root, &hand, &e) ||
 	    fence_workspace(fence_mode_of_child(), &view, &e) || do_read(a, root, &json, &e)) {
 		str_reset(&json);
 		json_object(&json);
 		json_member(&json, "why", e.text);
-		json_member_bool(&json, "again", e.kind == ERR_AGAIN);
+		/* A hand that does not answer may not end, either: one of them is enough. */
+		json_member_bool(&json, "again", e.kind == ERR_AGAIN && !files_is_lost());
 	}
 	json_object_end(&json);
 	(void)io_write_all(out, str_text(&json), json.length);
@@ -288,7 +290,7 @@ static int begin_reader(struct archive *a, struct reader *r, const char *root, s
 		return err_errno(e, ERR_AGAIN, "cannot read a workspace");
 	r->pid = fork();
 	if (r->pid == 0) {
-		read_workspace(a, r, root, ends[1]);
+		read_workspace(a, &r->owner, root, ends[1]);
 		_exit(0);
 	}
 	(void)close(ends[1]);

@@ -175,7 +175,12 @@ int via_desk_run(struct ctl *c, char **argv, struct err *e)
 		return -1;
 	take_folder(c, argv, &folder);
 	desk = reach_shared(REACH_OPERATORS, SOCK_SEQPACKET);
-	if (desk < 0)
+	if (desk < 0 && errno == EACCES)
+		(void)err_set(e, ERR_INPUT,
+		              "you are no operator of the system of this machine (%s): to become "
+		              "one, join the group of its operators",
+		              reach_shared_directory());
+	else if (desk < 0)
 		(void)err_errno(e, ERR_AGAIN, "agent-intercom of this machine does not answer");
 	else if (send_wish(desk, argv, in, e) == 0)
 		status = await(desk, e);

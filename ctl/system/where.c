@@ -167,6 +167,10 @@ static void print_text(const struct places *p)
 		(void)printf("%-14s runs (pid %d)\n", "system", (int)p->system.pid);
 	else
 		(void)printf("%-14s does not run\n", "system");
+	if (!p->system.pid && reach_shared_excludes())
+		(void)printf("%-14s another system of this machine, for several users, does not "
+		             "serve you (%s): join its group of agents, or of operators\n",
+		             "shared", reach_shared_directory());
 }
 
 static void add_text(cJSON *o, const char *name, const char *text, const char *more)

@@ -1,6 +1,7 @@
 #include "filer.h"
 
 #include "files.h"
+#include "owner_of.h"
 #include "setting.h"
 #include "workspace_owner.h"
 
@@ -36,7 +37,7 @@ int filer_find_owner(struct store *st, const char *machine, const char *root, st
 
 	filer_owner_clear(o);
 	got = workspace_owner_now(st, machine, root, &o->uid, e);
-	if (got > 0 && setting_get(st, "shared.owner_socket", &o->socket, e) < 0)
+	if (got >= 0 && setting_get(st, "shared.owner_socket", &o->socket, e) < 0)
 		return -1;
 	o->is_other = got > 0;
 	if (o->socket.length && !owner_is_there(o->socket.bytes))
@@ -44,6 +45,7 @@ int filer_find_owner(struct store *st, const char *machine, const char *root, st
 	if (got == 0 && filer_is_forced()) {
 		o->is_other = true;
 		o->uid = geteuid();
+		str_reset(&o->socket);
 		str_add(&o->socket, "none");
 	}
 	return got < 0 ? -1 : 0;
@@ -53,6 +55,14 @@ void filer_owner_clear(struct filer_owner *o)
 {
 	str_clear(&o->socket);
 	*o = (struct filer_owner){ 0 };
+}
+
+void filer_guess_owner(const char *root, struct filer_owner *o)
+{
+	struct err none = { 0 };
+
+	if (!o->is_other && o->socket.length && access(root, R_OK | X_OK) != 0 && errno == EACCES)
+		o->is_other = owner_of(root, &o->uid, &none) == 0 && o->uid != geteuid();
 }
 
 bool filer_has_hand(const struct filer_owner *o)
@@ -88,6 +98,7 @@ static int start_own(struct filer *f, const struct filer_place *place, int their
 	if (f->own < 0)
 		return err_errno(e, ERR_AGAIN, "cannot start a hand");
 	if (poll(&wait, 1, START_MS) != 1 || recv(f->socket, &error, sizeof(error), 0) < 1) {
+		f->process.pid = f->own;
 		f->own = 0; /* not waited for */
 		return err_set(e, ERR_AGAIN, "the hand does not answer");
 	}
@@ -124,11 +135,15 @@ int filer_start(struct filer *f, const struct filer_place *place, struct err *e)
 	f->socket = pair[0];
 	failed = start(f, place, pair[1], e);
 	(void)close(pair[1]);
-	if (failed)
+	if (failed) {
+		pid_t begun = f->process.pid;
+
 		filer_clear(f);
-	else
-		files_use(f->socket);
-	return failed;
+		f->process.pid = begun;
+		return -1;
+	}
+	files_use(f->socket);
+	return 0;
 }
 
 int filer_leave(struct filer *f)

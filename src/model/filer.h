@@ -14,10 +14,14 @@ struct filer_owner {
 	                      our own user makes the calls, as far as access lists let it */
 };
 
-/* 0 or -1. o is all zero, or has the owner of before. */
+/* 0 or -1. o is all zero, or has the owner of before. Of a workspace that nobody has met yet it has
+ * the socket alone. */
 int filer_find_owner(struct store *st, const char *machine, const char *root, struct filer_owner *o,
                      struct err *e);
 void filer_owner_clear(struct filer_owner *o);
+/* Of a workspace that nobody has met yet, which is closed to us: its owner is who has the folder,
+ * or the folder that closes it. May wait for its disk. */
+void filer_guess_owner(const char *root, struct filer_owner *o);
 /* Whether a hand makes the calls there. */
 bool filer_has_hand(const struct filer_owner *o);
 
@@ -40,7 +44,8 @@ struct filer_place {
 	int lock; /* of the workspace: held until its last call has ended */
 };
 
-/* Starts it, and lets it make all calls of files.h from here on. 0; -1: as owner_start. */
+/* Starts it, and lets it make all calls of files.h from here on. 0; -1: as owner_start, with pid in
+ * f->process. */
 int filer_start(struct filer *f, const struct filer_place *place, struct err *e);
 
 /* It does not answer: lets it go. Returns a descriptor that hangs up when it ends. */

@@ -22,17 +22,36 @@ static const char *list_verb(const struct desk *d)
 	return d->who->place.channel ? "session-checkpoints" : "checkpoint list";
 }
 
-/* That of the session began with. 1, 0 the person has been told, -1. */
-static int find_begun(struct desk *d, const char *session_id, struct held_row *c, struct err *e)
+/* There is none of how the session began. 0 or -1. */
+static int tell_unbegun(struct desk *d, const char *session_id, struct err *e)
 {
-	int got = sql_checkpoint_begun(d->st, session_id, c, e);
+	OWNED(checkpoint_unbegun_row) struct checkpoint_unbegun_row row = { 0 };
+	int got = sql_checkpoint_unbegun(d->st, session_id, &row, e);
 
-	if (got != 0)
-		return got;
+	if (got < 0)
+		return -1;
+	if (got > 0 && row.why)
+		return desk_tell(d, SAID_REFUSED,
+		                 "the checkpoint of how session %.*s began could not be taken, or "
+		                 "is lost: %.400s; `%s` lists those that there are",
+		                 FIND_SHORT, session_id, row.why, list_verb(d));
+	if (got > 0)
+		return desk_tell(d, SAID_REFUSED,
+		                 "the checkpoint of how session %.*s began is being taken; try "
+		                 "again when it is done",
+		                 FIND_SHORT, session_id);
 	return desk_tell(d, SAID_REFUSED,
 	                 "no checkpoint was taken when session %.*s began (setting "
 	                 "checkpoint.auto); `%s` lists those that there are",
 	                 FIND_SHORT, session_id, list_verb(d));
+}
+
+/* That of how the session began. 1, 0 the person has been told, -1. */
+static int find_begun(struct desk *d, const char *session_id, struct held_row *c, struct err *e)
+{
+	int got = sql_checkpoint_begun(d->st, session_id, c, e);
+
+	return got != 0 ? got : tell_unbegun(d, session_id, e);
 }
 
 /* The session of this place, or the one with this id. As above. */

@@ -198,7 +198,10 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 		if (got == 0 && left <= 0)
 			got = say_late(ask, p, e);
 		if (got < 0) {
+			pid_t begun = p->pid;
+
 			owner_process_clear(p);
+			p->pid = begun;
 			return -1;
 		}
 		if (got == 0)

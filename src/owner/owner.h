@@ -58,7 +58,8 @@ int owner_hear(struct owner_process *p, struct err *e);
 
 /* Asks, and waits until the process is ready. 0; -1: as owner_hear; ERR_AGAIN also if as-owner is
  * not there, or if that takes longer than most_ms: it, or the disk of the workspace, does not
- * answer. */
+ * answer. After -1 p->pid is that of a process which has begun and may run still; 0: there is none.
+ */
 int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
                 struct owner_process *p, struct err *e);
 

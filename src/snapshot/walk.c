@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -266,6 +267,34 @@ static bool is_as_before(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
+/* For how many ms a file has to rest yet; 0 too if its file system has another clock. */
+static int rest_ms(const struct stat *st)
+{
+	struct timespec now;
+	int64_t age_ms;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* not clock.h's, which tests set */
+	age_ms = (now.tv_sec - st->st_ctim.tv_sec) * INT64_C(1000) +
+	         (now.tv_nsec - st->st_ctim.tv_nsec) / 1000000;
+	return age_ms >= 0 && age_ms < WALK_REST_MS ? WALK_REST_MS - (int)age_ms : 0;
+}
+
+/* Looks at an open file when it rests. 1; 0: somebody writes it again and again; -1 with errno. */
+static int look_at_rest(int fd, struct stat *st)
+{
+	int ms;
+
+	if (files_look(fd, st) != 0)
+		return -1;
+	ms = rest_ms(st);
+	if (ms == 0)
+		return 1;
+	(void)poll(NULL, 0, ms);
+	if (files_look(fd, st) != 0)
+		return -1;
+	return rest_ms(st) == 0;
+}
+
 /* One attempt to read an open file. 1 read, 0 it changed meanwhile, -1 it cannot be read (errno),
  * -2 it cannot be stored. */
 static int read_once(struct walk *w, int fd, struct stat *st, struct entry *entry, struct err *e)
@@ -273,9 +302,12 @@ static int read_once(struct walk *w, int fd, struct stat *st, struct entry *entr
 	struct timespec now;
 	struct stat after;
 	enum object_put did;
+	int rests = look_at_rest(fd, st);
 
+	if (rests <= 0)
+		return rests;
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	if (files_look(fd, st) != 0 || files_rewind(fd) != 0)
+	if (files_rewind(fd) != 0)
 		return -1;
 	did = object_put(w->objects, fd, (uint64_t)st->st_size, &entry->hash, &entry->size, e);
 	if (did == OBJECT_FAILED)

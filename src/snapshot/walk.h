@@ -9,7 +9,9 @@
  * times, extended attributes and hard links are not kept.
  *
  * Everything is opened below the descriptor of its directory, without following links. A file that
- * changes while it is read is read again, up to WALK_TRIES times. Memory holds the names of the
+ * changes while it is read is read again, up to WALK_TRIES times. One that somebody wrote just now
+ * is read when it has rested for WALK_REST_MS: a write that goes on marks the file at its begin
+ * only, and on a clock of ticks the next one may leave the same mark. Memory holds the names of the
  * directories on the way. Whoever calls it may have to wait for a disk: do it in a process that can
  * be killed. */
 #ifndef WALK_H
@@ -19,6 +21,7 @@
 
 enum {
 	WALK_TRIES = 3,
+	WALK_REST_MS = 20, /* above a tick of the kernel's, and what a write of some MB takes */
 	WALK_DEPTH = 200, /* directories below each other; each holds a descriptor */
 };
 

@@ -6,6 +6,7 @@
 #include "paths.h"
 #include "toml.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,10 +136,12 @@ static int settle_workspace_path(struct config_load *l, int line, struct config_
 	if (paths_absolute(dir, w->path, &path, &why))
 		return config_read_wrong(l, line, "workspace.path", "%s", why.text);
 	got = disk_real_dir(str_text(&path), &real);
-	if (got <= 0)
-		config_read_warn(l, line, "workspace.path: %s %s", str_text(&path),
-		                 got < 0 ? "does not answer: its disk hangs"
-		                         : "is no directory now");
+	if (got < 0)
+		config_read_warn(l, line, "workspace.path: %s does not answer: its disk hangs",
+		                 str_text(&path));
+	else if (got == 0 && errno != EACCES) /* closed: an agent that names it is told */
+		config_read_warn(l, line, "workspace.path: %s is no directory now",
+		                 str_text(&path));
 	config_field_replace(&w->path, real ? real : str_text(&path));
 	return 0;
 }

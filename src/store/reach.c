@@ -110,6 +110,12 @@ bool reach_shared_is_open(const char *name)
 	return open;
 }
 
+bool reach_shared_excludes(void)
+{
+	return !reach_shared_is_open(REACH_AGENTS) && errno == EACCES &&
+	       !reach_shared_is_open(REACH_OPERATORS);
+}
+
 int reach_shared(const char *name, int type)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

@@ -257,6 +257,11 @@ START_TEST(where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_th
 	says(said.bytes, "not known: the system does not answer");
 	(void)users_intercom(&users, STRANGER, &said, "where");
 	says(said.bytes, "home-60104/.local/state/agent-intercom/intercom.db");
+	says(said.bytes, "for several users, does not serve you");
+	(void)users_intercom(&users, STRANGER, &said, "doctor");
+	says(said.bytes, "for several users does not serve you");
+	ck_assert_int_ne(users_ctl(&users, AGENT, &said, "--shared health"), 0);
+	says(said.bytes, "you are no operator of the system of this machine");
 	users_remove(&users);
 }
 END_TEST

@@ -45,7 +45,7 @@ static void add_talker(struct str *config)
 {
 	str_addf(config,
 	         "[[agent]]\nname = \"talks\"\nprotocol = \"acp\"\n"
-	         "command = \"%s/tests/fake-agent\"\nargs = ['v1', ",
+	         "command = \"%s/tests/fake-agent\"\nargs = ['v1', '--log', 'heard', ",
 	         getenv("INTERCOM_BUILD"));
 	str_add(config, PERMIT("docs/a.md") PERMIT("src/a.c") "'wait']\n");
 }
@@ -483,6 +483,64 @@ START_TEST(what_an_agent_asks_over_acp_is_judged_by_the_policy_in_its_owners_clo
 }
 END_TEST
 
+/* Begins the first server that the agent was told of, with nothing but what was told. */
+static const char CALLS_FIRST_SERVER[] =
+    "env -i PATH=\"$PATH\" HOME=\"$HOME\" python3 - <<'P'\n"
+    "import json, os, subprocess\n"
+    "heard = [json.loads(line) for line in open(os.environ['HOME'] + '/work/heard')]\n"
+    "server = [m for m in heard if m['method'] == 'session/new'][0]['params']['mcpServers'][0]\n"
+    "p = subprocess.Popen([server['command']] + server['args'], stdin=subprocess.PIPE,\n"
+    "    stdout=subprocess.PIPE, text=True, env={e['name']: e['value'] for e in server['env']})\n"
+    "for n, method, params in ((1, 'initialize', dict(protocolVersion='2025-11-25',\n"
+    "        capabilities={}, clientInfo=dict(name='a', version='1'))),\n"
+    "        (2, 'tools/call', dict(name='ping', arguments={}))):\n"
+    "    p.stdin.write(json.dumps(dict(jsonrpc='2.0', id=n, method=method, params=params)) +\n"
+    "                  '\\n')\n"
+    "    p.stdin.flush()\n"
+    "    print(p.stdout.readline())\n"
+    "P";
+
+START_TEST(an_agent_that_speaks_no_http_reaches_the_system_by_the_program_that_it_is_told)
+{
+	OWNED(str) struct str said = { 0 };
+	char answer[100];
+
+	NEEDS_ACCOUNTS();
+	begin();
+	start("talks", "work");
+	users_expect_soon(&users, "SELECT count(*) FROM request", "1\n");
+	(void)users_run(&users, AGENT, &said, "%s", CALLS_FIRST_SERVER);
+	(void)snprintf(answer, sizeof(answer), "\"session_id\":\"%.36s\"",
+	               users_sql(&users, "SELECT id FROM session"));
+	says(said.bytes, answer);
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM session"), "1\n");
+	stop_session();
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
+START_TEST(how_the_first_session_in_a_closed_home_began_is_held)
+{
+	OWNED(str) struct str said = { 0 };
+	char what[80];
+
+	NEEDS_ACCOUNTS();
+	begin();
+	given_agent("echo begun >a.txt; exec sleep 5000");
+	start("mine", "work");
+	users_expect_soon(&users, "SELECT kind, state, why FROM checkpoint", "start\tdone\t\n");
+	free(await_file(work, "a.txt"));
+	(void)snprintf(what, sizeof(what), "diff --session %.36s",
+	               users_sql(&users, "SELECT id FROM session"));
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "%s", what), 0);
+	says(said.bytes, "+begun");
+	stop_session();
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
 START_TEST(a_person_is_asked_while_what_looks_as_the_owner_is_silent_and_a_stop_ends_the_agent)
 {
 	NEEDS_ACCOUNTS();
@@ -579,6 +637,9 @@ int main(void)
 	tcase_add_test(c, it_asks_as_its_session_an_operator_approves_and_the_file_is_written);
 	tcase_add_test(
 	    c, what_an_agent_asks_over_acp_is_judged_by_the_policy_in_its_owners_closed_home);
+	tcase_add_test(
+	    c, an_agent_that_speaks_no_http_reaches_the_system_by_the_program_that_it_is_told);
+	tcase_add_test(c, how_the_first_session_in_a_closed_home_began_is_held);
 	tcase_add_test(
 	    c, a_person_is_asked_while_what_looks_as_the_owner_is_silent_and_a_stop_ends_the_agent);
 	tcase_add_test(c, a_command_runs_as_the_owner_of_the_workspace);

@@ -568,6 +568,21 @@ START_TEST(ctl_shows_asks_and_restores)
 }
 END_TEST
 
+START_TEST(who_asks_what_a_session_changed_is_told_why_its_begin_is_not_held)
+{
+	given_changes();
+	given("INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
+	      " created_at, updated_at) SELECT 't', machine, owner_user_id, '/nosuch', status,"
+	      " mode, created_at, updated_at FROM session WHERE id = 's'");
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('checkpoint.auto', 'true', 'ctl', '2026-01-01T08:00:00.000Z')");
+	given("INSERT INTO checkpoint_wanted (kind, session_id) SELECT 'start', 't'");
+	expect_soon("SELECT state FROM checkpoint WHERE session_id = 't'", "refused\n");
+	says("diff --session t", 1,
+	     "the checkpoint of how session t began could not be taken, or is lost: ");
+}
+END_TEST
+
 START_TEST(ctl_shows_what_has_changed_by_id_label_and_session)
 {
 	pid_t reader;
@@ -632,6 +647,7 @@ int main(void)
 	tcase_add_test(c, a_checkpoint_of_a_folder_is_put_back_by_ctl);
 	tcase_add_test(c, orders_that_make_no_sense_are_refused_with_their_reason);
 	tcase_add_test(c, ctl_shows_asks_and_restores);
+	tcase_add_test(c, who_asks_what_a_session_changed_is_told_why_its_begin_is_not_held);
 	tcase_add_test(c, ctl_shows_what_has_changed_by_id_label_and_session);
 	return run_suite(s);
 }

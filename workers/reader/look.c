@@ -223,6 +223,7 @@ static int look(const struct look_order *o, int tie, struct str *detail, struct 
 	int failed = start_hand(o, tie, &hand, e) ||
 	             fence_workspace(fence_mode_of_child(), &view, e) || work(o, detail, found, e);
 
+	found->has_hand = hand.own || hand.process.pid;
 	return files_is_lost() ? err_set(e, ERR_AGAIN, FILES_LOST) : failed;
 }
 
@@ -242,6 +243,7 @@ static int answer(const struct look_order *o, int out, int tie)
 	pack_add_text(&message, refused ? NULL : detail.bytes);
 	pack_add_bytes(&message, str_text(&found.text), refused ? 0 : found.text.length);
 	pack_add_int(&message, found.is_long);
+	pack_add_int(&message, found.has_hand);
 	pack_end(&message);
 	return io_write_all(out, message.bytes, message.length) ? EX_IOERR : EX_OK;
 }
@@ -343,5 +345,6 @@ int look_read(const struct str *answer, struct look_found *found)
 	if (bytes)
 		str_add_bytes(&found->text, bytes, length);
 	found->is_long = pack_int_in(&p, 0, 1);
+	found->has_hand = pack_int_in(&p, 0, 1);
 	return pack_is_whole(&p) && is_sound(found) ? 0 : -1;
 }

@@ -23,6 +23,7 @@ struct look_found {
 	char *detail; /* JSON */
 	struct str text;
 	bool is_long;
+	bool has_hand; /* of another user, which may not have ended */
 };
 
 /* What is looked at. Texts are borrowed. */

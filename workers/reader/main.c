@@ -97,6 +97,16 @@ static int count_in(const struct reader *r, const char *root, bool stuck)
 	return count;
 }
 
+static bool has_rest(const struct reader *r, const char *root)
+{
+	const struct rest *one;
+
+	LIST_FOREACH (one, &r->rests, next)
+		if (strcmp(one->root, root) == 0)
+			return true;
+	return false;
+}
+
 /* stuck_ms: 0, it was killed, and is not waited for. */
 static void stop_listening(struct slot *s, int64_t stuck_ms)
 {
@@ -202,10 +212,12 @@ static int refuse(struct worker *w, const struct file_look_claim_row *l, const c
 static int end_in_time(struct worker *w, struct slot *s, struct err *e)
 {
 	OWNED(look_found) struct look_found found = { 0 };
-	int failed = look_read(&s->answer, &found)
-	                 ? refuse(w, &s->look, "the look ended without an answer", e)
-	                 : settle(w, &s->look, &found, e);
+	int wrong = look_read(&s->answer, &found);
+	int failed = wrong ? refuse(w, &s->look, "the look ended without an answer", e)
+	                   : settle(w, &s->look, &found, e);
 
+	if (!wrong && !found.has_hand) /* as-owner may hold the other end, if it hangs */
+		io_shut(&s->tie);
 	/* A row that the rules refuse is not settled by trying again. */
 	if (!failed || e->kind == ERR_REFUSED)
 		stop_listening(s, clock_monotonic_ms() + LINGER_MS);
@@ -313,7 +325,10 @@ static int do_one(struct worker *w, struct reader *r, const struct file_look_nex
 		str_addf(&why, "crashed worker: reader died %d times over this look",
 		         FILE_LOOK_ATTEMPTS);
 	else if (count_in(r, l.workspace_root, true) >= LOOKS_OF_WORKSPACE)
-		str_addf(&why, "the disk of %s does not answer", l.workspace_root);
+		str_addf(&why, "the disk of %s does not answer%s", l.workspace_root,
+		         has_rest(r, l.workspace_root)
+		             ? ", or its owner has stopped the processes that read it (filer)"
+		             : "");
 	if (why.length)
 		return refuse(w, &l, why.bytes, e) ? -1 : 1;
 	return begin(w, r, s, &l, e) ? -1 : 1;

@@ -3,6 +3,7 @@
 #include "id.h"
 #include "json_writer.h"
 #include "paths.h"
+#include "setting.h"
 #include "sha256.h"
 
 #include <stdlib.h>
@@ -42,36 +43,53 @@ static void add_variable(struct str *out, const char *name, const char *value)
 	json_object_end(out);
 }
 
-/* `agent-intercom mcp`, for the database and the session of the run. */
-static void describe_program(struct tools *t, struct runner *r)
+/* Which system it speaks to: an agent of another user may not open our database. */
+static int name_system(struct tools *t, struct runner *r, struct err *e)
 {
-	OWNED(char_ptr) char *database = realpath(r->w.db_path, NULL);
-	struct err e = { 0 };
+	OWNED(char_ptr) char *database = NULL;
+	OWNED(str) struct str shared = { 0 };
+
+	if (r->is_kept) {
+		if (setting_get(&r->w.store, "shared.directory", &shared, e) < 0)
+			return -1;
+		add_variable(&t->env, "INTERCOM_SHARED", str_text(&shared));
+		return 0;
+	}
+	database = realpath(r->w.db_path, NULL);
+	json_item(&t->args, "--db");
+	json_item(&t->args, database ? database : r->w.db_path);
+	return 0;
+}
+
+/* `agent-intercom mcp`, for the system and the session of the run. */
+static int describe_program(struct tools *t, struct runner *r, struct err *e)
+{
+	struct err missing = { 0 };
+	int failed;
 
 	str_reset(&t->program);
 	str_reset(&t->args);
 	str_reset(&t->env);
-	if (paths_bin(&t->program, &e)) /* without it there is only HTTP */
+	if (paths_bin(&t->program, &missing)) /* without it there is only HTTP */
 		str_clear(&t->program);
 	else
 		str_add(&t->program, "/agent-intercom");
 	json_array(&t->args);
 	json_item(&t->args, "mcp");
-	json_item(&t->args, "--db");
-	json_item(&t->args, database ? database : r->w.db_path);
-	json_array_end(&t->args);
 	json_array(&t->env);
+	failed = name_system(t, r, e);
+	json_array_end(&t->args);
 	add_variable(&t->env, "INTERCOM_SESSION_ID", r->row.session_id);
 	add_variable(&t->env, "INTERCOM_WORKSPACE_ROOT", r->row.workspace_root);
 	json_array_end(&t->env);
+	return failed;
 }
 
 int tools_open(struct tools *t, struct runner *r, struct err *e)
 {
 	str_reset(&t->url);
-	if (run_mcp_url(r, &t->url, e))
+	if (run_mcp_url(r, &t->url, e) || describe_program(t, r, e))
 		return -1;
-	describe_program(t, r);
 	return t->url.length && make_token(t, r, e) ? -1 : 0;
 }
 
