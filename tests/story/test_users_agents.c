@@ -40,14 +40,17 @@ static char home[100], work[120];
 	"\"diff\",\"path\":\"%w/" file                                                             \
 	"\",\"oldText\":null,\"newText\":\"hi\\n\"}]}', 'write:" file "', "
 
-/* One that speaks ACP, and asks about two files. */
-static void add_talker(struct str *config)
+#define DOCUMENTS                                                                                  \
+	PERMIT("docs/a.md")                                                                        \
+	"'pause:30', " PERMIT("docs/b.md") "'pause:30', " PERMIT("docs/c.md") "'pause:30', "
+
+/* One that speaks ACP, and asks about these files. */
+static void add_talker(struct str *config, const char *name, const char *permits)
 {
 	str_addf(config,
-	         "[[agent]]\nname = \"talks\"\nprotocol = \"acp\"\n"
-	         "command = \"%s/tests/fake-agent\"\nargs = ['v1', '--log', 'heard', ",
-	         getenv("INTERCOM_BUILD"));
-	str_add(config, PERMIT("docs/a.md") PERMIT("src/a.c") "'wait']\n");
+	         "[[agent]]\nname = \"%s\"\nprotocol = \"acp\"\n"
+	         "command = \"%s/tests/fake-agent\"\nargs = ['v1', '--log', 'heard', %s'wait']\n",
+	         name, getenv("INTERCOM_BUILD"), permits);
 }
 
 /* The workspace is in the home of the agent's user, which nobody else can enter. */
@@ -63,7 +66,8 @@ static void begin(void)
 	         "\"C0WORK\"\npath = \"%s\"\n"
 	         "%s",
 	         users.start_socket, users.owner_socket, work, CONFIG);
-	add_talker(&config);
+	add_talker(&config, "talks", PERMIT("docs/a.md") PERMIT("src/a.c"));
+	add_talker(&config, "documents", DOCUMENTS DOCUMENTS DOCUMENTS DOCUMENTS DOCUMENTS);
 	users_configure(&users, config.bytes);
 	users_start_owner(&users);
 	users_start_starter(&users);
@@ -559,6 +563,34 @@ START_TEST(a_person_is_asked_while_what_looks_as_the_owner_is_silent_and_a_stop_
 }
 END_TEST
 
+START_TEST(a_person_is_asked_while_its_user_holds_what_looks_and_the_policy_counts_again_after_that)
+{
+	char what[80];
+
+	NEEDS_ACCOUNTS();
+	begin();
+	given_policy();
+	ck_assert_int_eq(users_run(&users, AGENT, NULL,
+	                           "(while sleep 0.01; do pkill -STOP -x hand; done) "
+	                           ">/dev/null 2>&1 & echo $! >\"$HOME/pid\""),
+	                 0);
+	start("documents", "work");
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
+	ck_assert_int_eq(
+	    users_run(&users, AGENT, NULL, "kill $(cat \"$HOME/pid\"); pkill -CONT -x hand"), 0);
+	(void)snprintf(what, sizeof(what), "approve %.36s",
+	               users_sql(&users, "SELECT id FROM inbox"));
+	order(what);
+	users_expect_soon(&users,
+	                  "SELECT decided_by FROM request WHERE seq = (SELECT 1 + seq FROM request"
+	                  " WHERE decided_by NOT LIKE 'system:%')",
+	                  "system:policy\n");
+	stop_session();
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
 START_TEST(a_command_runs_as_the_owner_of_the_workspace)
 {
 	OWNED(str) struct str said = { 0 };
@@ -642,6 +674,9 @@ int main(void)
 	tcase_add_test(c, how_the_first_session_in_a_closed_home_began_is_held);
 	tcase_add_test(
 	    c, a_person_is_asked_while_what_looks_as_the_owner_is_silent_and_a_stop_ends_the_agent);
+	tcase_add_test(
+	    c,
+	    a_person_is_asked_while_its_user_holds_what_looks_and_the_policy_counts_again_after_that);
 	tcase_add_test(c, a_command_runs_as_the_owner_of_the_workspace);
 	tcase_add_test(c,
 	               a_killed_commander_leaves_no_process_of_a_command_and_a_stop_ends_its_tree);
