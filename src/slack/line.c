@@ -235,10 +235,16 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 	return slack_tell(t, str_text(&told), e);
 }
 
-/* "approve but rename it" is not a reason to reject, even though the form for one was opened. */
-static bool is_other_verdict(const struct verb_line *l, const char *view)
+/* Whether words are not those of the form that was opened: "approve but rename it" is no reason to
+ * reject, and what names a question, or looks as if it did, is an answer to that one. 1, 0, -1. */
+static int is_not_for_form(struct slack_talk *t, const struct verb_line *l, const char *view,
+                           struct err *e)
 {
-	return (is_verb(l, "approve") || is_verb(l, "reject")) && !is_verb(l, view);
+	if ((is_verb(l, "approve") || is_verb(l, "reject")) && !is_verb(l, view))
+		return 1;
+	if (is_verb(l, view) && verb_is_only_an_id(l->rest))
+		return 1;
+	return names_question(t, l, e);
 }
 
 /* Words around a look, and a "list" alone, are for the agent. */
@@ -254,14 +260,20 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 	const struct verb_line l = verb_read(text);
 	bool order = l.verb && (is_order(&l) || is_run(t, &l));
 	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
-	int missed = slack_form_missed(t, &form, e), answers;
+	int missed = slack_form_missed(t, &form, e), answers, other;
 	const char *view = slack_outbox_view_name(form.view);
 
 	if (missed < 0)
 		return -1;
-	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task") &&
-	    !is_other_verdict(&l, view))
-		return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
+	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task")) {
+		other = is_not_for_form(t, &l, view, e);
+		if (other < 0)
+			return -1;
+		if (!other)
+			return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
+		if (is_verb(&l, view))
+			return say_line(t, &l, e);
+	}
 	if (is_for_agent(t, &l, order))
 		return free_text(t, text, e);
 	if (order)

@@ -423,6 +423,40 @@ START_TEST(an_approval_with_words_is_no_reason_to_reject_although_that_form_is_o
 }
 END_TEST
 
+/* What becomes of the words of the two, while the form of the first is open. */
+static void words_while_the_form_is_open(const char *words, const char *becomes)
+{
+	slack();
+	a_question_in_slack();
+	a_tool("Bash", NULL);
+	(void)listener_starts();
+	click("U01OP", "approve_reject", "1.1");
+	the_form_is_open();
+	say_in_thread(words);
+	expect("SELECT state, reason FROM request ORDER BY seq", becomes);
+	slack_stop();
+}
+
+START_TEST(a_verdict_that_names_another_question_is_that_ones_although_a_form_is_open)
+{
+	words_while_the_form_is_open("reject " TOOL "1 not this tool",
+	                             "pending|\nrejected|not this tool\n");
+}
+END_TEST
+
+START_TEST(an_id_that_fits_no_question_rejects_none_although_a_form_is_open)
+{
+	words_while_the_form_is_open("reject 01955555-0000-7000 not this", "pending|\npending|\n");
+}
+END_TEST
+
+START_TEST(the_id_of_a_question_is_no_part_of_the_reason_although_a_form_is_open)
+{
+	words_while_the_form_is_open("reject 01900000-0000-7000-8000-00000000000a it breaks",
+	                             "rejected|it breaks\npending|\n");
+}
+END_TEST
+
 START_TEST(after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason)
 {
 	slack();
@@ -653,6 +687,10 @@ int main(void)
 	tcase_add_test(c, after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason);
 	tcase_add_test(c, after_a_form_that_slack_says_is_open_the_next_reply_is_the_reason_too);
 	tcase_add_test(c, an_approval_with_words_is_no_reason_to_reject_although_that_form_is_open);
+	tcase_add_test(c,
+	               a_verdict_that_names_another_question_is_that_ones_although_a_form_is_open);
+	tcase_add_test(c, an_id_that_fits_no_question_rejects_none_although_a_form_is_open);
+	tcase_add_test(c, the_id_of_a_question_is_no_part_of_the_reason_although_a_form_is_open);
 	tcase_add_test(c, after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason);
 	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
 	tcase_add_test(c, resume_in_the_thread_of_a_parked_session_says_what_resumes_it);
