@@ -92,7 +92,7 @@ static void print_left(const struct workspace_restore_ordered_row *row)
 static int tell(struct ctl *c, const struct workspace_restore_ordered_row *row, struct err *e)
 {
 	if (row->state == WORKSPACE_RESTORE_STATE_REFUSED)
-		return err_set(e, ERR_INPUT, "nothing was put back: %s", row->why ? row->why : "?");
+		return err_set(e, ERR_INPUT, "not restored: %s", row->why ? row->why : "?");
 	if (c->json)
 		print_json(c, row);
 	else if (row->state == WORKSPACE_RESTORE_STATE_SAME)
@@ -138,8 +138,8 @@ static int ask(struct ctl *c, struct order *o, struct err *e)
 		return got < 0 ? -1 : err_set(e, ERR_BUG, "the question is gone");
 	if (o->answered && c->yes)
 		return err_set(e, ERR_AGAIN,
-		               "nothing was put back: the workspace has changed meanwhile; it was "
-		               "compared again: show %s",
+		               "not restored: the workspace has changed meanwhile, and what others "
+		               "changed is as they left it; it was compared again: show %s",
 		               r.row.id);
 	if (!c->json)
 		show_request(c, &r, 0);

@@ -176,10 +176,13 @@ int via_desk_run(struct ctl *c, char **argv, struct err *e)
 	take_folder(c, argv, &folder);
 	desk = reach_shared(REACH_OPERATORS, SOCK_SEQPACKET);
 	if (desk < 0 && errno == EACCES)
-		(void)err_set(e, ERR_INPUT,
-		              "you are no operator of the system of this machine (%s): to become "
-		              "one, join the group of its operators",
-		              reach_shared_directory());
+		(void)err_set(
+		    e, ERR_INPUT, "you are no operator of the system of this machine (%s)%s",
+		    reach_shared_directory(),
+		    reach_shared_is_open(REACH_AGENTS)
+		        ? "; it serves your agents, and only its operators see and answer "
+		          "what they ask"
+		        : ": to become one, join the group of its operators");
 	else if (desk < 0)
 		(void)err_errno(e, ERR_AGAIN, "agent-intercom of this machine does not answer");
 	else if (send_wish(desk, argv, in, e) == 0)

@@ -453,7 +453,7 @@ START_TEST(a_path_that_is_nowhere_is_named_and_nothing_is_put_back)
 	applier = start_worker("applier");
 	str_addf(&line, "checkpoint restore %s --yes --file changed.txt --file no/such", id);
 	says(line.bytes, 1,
-	     "nothing was put back: no/such is neither in the checkpoint nor in the workspace,"
+	     "not restored: no/such is neither in the checkpoint nor in the workspace,"
 	     " unless it is ignored");
 	stop_worker(applier);
 	expect("SELECT state, error_code FROM workspace_restore", "refused|no_such_path\n");
