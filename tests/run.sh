@@ -25,12 +25,13 @@ is_wanted() {
   return 1
 }
 
-# How many seconds of a processor what has ended so far took.
-cpu() {
+# Sets cpu to how many seconds of a processor what has ended so far took. Not in a subshell, which has no
+# children yet.
+count_cpu() {
   mkdir -p build
   times >build/times
-  awk 'NR == 2 { gsub("s", ""); split($1, u, "m"); split($2, s, "m")
-    printf "%d", (u[1] + s[1]) * 60 + u[2] + s[2] }' build/times
+  cpu=$(awk 'NR == 2 { gsub("s", ""); split($1, u, "m"); split($2, s, "m")
+    printf "%d", (u[1] + s[1]) * 60 + u[2] + s[2] }' build/times)
 }
 
 # family NAME COMMAND...: runs one family and counts it.
@@ -39,7 +40,8 @@ family() {
   shift
   is_wanted "$name" || return 0
   start=$(date +%s)
-  cpu_before=$(cpu)
+  count_cpu
+  cpu_before=$cpu
   printf '\n=== %s\n' "$name"
   "$@"
   case $? in
@@ -48,10 +50,10 @@ family() {
   *) outcome=FAILED failed=$((failed + 1)) ;;
   esac
   took=$(($(date +%s) - start))
-  cpu_after=$(cpu)
+  count_cpu
   printf '=== %s: %s, %s s\n' "$name" "$outcome" "$took"
   table="$table$(printf '%-8s %5s s %5s s of a processor  %s' "$outcome" "$took" \
-    "$((cpu_after - cpu_before))" "$name")
+    "$((cpu - cpu_before))" "$name")
 "
 }
 
