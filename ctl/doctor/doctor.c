@@ -181,13 +181,14 @@ static void check_agent(struct doctor *d)
 /* What follows is about a system of our own, even if we run none because that one serves us. */
 static void check_shared(struct doctor *d, const struct config_source *source)
 {
-	if (!locate_is_named(source) && reach_shared_excludes())
+	if (locate_is_named(source))
+		return;
+	if (reach_shared_excludes())
 		doctor_tell(d, OK, "shared",
 		            "a system of this machine for several users does not serve you (%s): "
 		            "join its group of agents, or of operators",
 		            reach_shared_directory());
-	if (locate_is_named(source) ||
-	    (!reach_shared_is_open(REACH_AGENTS) && !reach_shared_is_open(REACH_OPERATORS)))
+	if (!reach_shared_serves())
 		return;
 	doctor_tell(d, OK, "shared",
 	            "while you run no system, that of this machine for several users serves you "

@@ -167,8 +167,7 @@ static void print_text(const struct places *p)
 		(void)printf("%-14s runs (pid %d)\n", "system", (int)p->system.pid);
 	else
 		(void)printf("%-14s does not run\n", "system");
-	if (p->system.pid &&
-	    (reach_shared_is_open(REACH_AGENTS) || reach_shared_is_open(REACH_OPERATORS)))
+	if (p->system.pid && reach_shared_serves())
 		(void)printf("%-14s another system of this machine, for several users, serves you "
 		             "while you run none (%s); agent-intercom-ctl --shared speaks to it\n",
 		             "shared", reach_shared_directory());

@@ -110,6 +110,11 @@ bool reach_shared_is_open(const char *name)
 	return open;
 }
 
+bool reach_shared_serves(void)
+{
+	return reach_shared_is_open(REACH_AGENTS) || reach_shared_is_open(REACH_OPERATORS);
+}
+
 bool reach_shared_excludes(void)
 {
 	return !reach_shared_is_open(REACH_AGENTS) && errno == EACCES &&

@@ -23,7 +23,8 @@ const char *reach_shared_directory(void);
 /* Whether there is such a socket, of another user's system, that we may connect to; errno is EACCES
  * if there is one that we may not connect to. While the system is stopped it stays. */
 bool reach_shared_is_open(const char *name);
-/* Whether there is such a system, which serves others and not us. */
+/* Whether there is such a system, which serves us, as agents or as operators; or only others. */
+bool reach_shared_serves(void);
 bool reach_shared_excludes(void);
 /* Connects to it; the process there must be of the user whose directory it is. Returns the socket,
  * or -1 with errno. */

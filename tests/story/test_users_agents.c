@@ -491,7 +491,8 @@ END_TEST
 static const char CALLS_FIRST_SERVER[] =
     "env -i PATH=\"$PATH\" HOME=\"$HOME\" python3 - <<'P'\n"
     "import json, os, subprocess\n"
-    "heard = [json.loads(line) for line in open(os.environ['HOME'] + '/work/heard')]\n"
+    "heard = [json.loads(line) for line in open(os.path.join(os.environ['HOME'], 'work',\n"
+    "    'heard'))]\n"
     "server = [m for m in heard if m['method'] == 'session/new'][0]['params']['mcpServers'][0]\n"
     "p = subprocess.Popen([server['command']] + server['args'], stdin=subprocess.PIPE,\n"
     "    stdout=subprocess.PIPE, text=True, env={e['name']: e['value'] for e in server['env']})\n"
