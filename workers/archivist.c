@@ -523,7 +523,7 @@ static int give_up(struct archive *a, const char *root, struct err *e)
 	OWNED(str) struct str why = { 0 };
 
 	str_addf(&why, "the archivist died %d times while it was read", ATTEMPTS);
-	return settle(a, root, NULL, str_text(&why), false, e);
+	return settle(a, root, NULL, str_text(&why), true, e); /* others wait */
 }
 
 /* Takes what a reader has written. Whether it has ended, or cannot be heard any longer. */

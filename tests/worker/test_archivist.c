@@ -340,6 +340,19 @@ START_TEST(a_backup_holds_what_checkpoints_hold_and_brings_it_back)
 }
 END_TEST
 
+START_TEST(an_order_does_not_fall_with_one_over_which_the_archivist_has_died_too_often)
+{
+	fresh_workspace();
+	order("deadly");
+	given(
+	    "UPDATE checkpoint SET state = 'claimed', claim = 3, attempts = 3, worker_id = 'dead'");
+	order("new");
+	(void)start_worker("archivist");
+	expect_soon("SELECT label, state FROM checkpoint ORDER BY seq",
+	            "deadly|refused\nnew|done\n");
+}
+END_TEST
+
 /* Kills it at another moment each time; in the end each order has exactly one checkpoint. */
 START_TEST(killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left)
 {
@@ -495,6 +508,8 @@ int main(void)
 	tcase_add_test(t, one_reading_settles_all_that_were_queued_for_a_workspace);
 	tcase_add_test(t, what_is_too_large_is_refused_with_the_setting);
 	tcase_add_test(t, a_folder_that_is_gone_is_refused);
+	tcase_add_test(t,
+	               an_order_does_not_fall_with_one_over_which_the_archivist_has_died_too_often);
 	tcase_add_test(t, a_workspace_without_a_session_has_checkpoints_too);
 	tcase_add_test(t, a_workspace_that_hangs_is_given_up_and_holds_up_no_other);
 	tcase_add_test(t, what_no_checkpoint_needs_is_deleted_and_what_one_needs_stays);
