@@ -361,7 +361,7 @@ START_TEST(a_look_into_a_disk_that_stops_answering_ends_in_time_and_keeps_nobody
 	looks(users.project, 0, "project/\n");
 	is_settled(2, "not done within 10 s: the disk of %");
 	is_settled(3, "not done within 10 s: the disk of %");
-	is_settled(4, "the disk of % does not answer");
+	is_settled(4, "the disk of % does not answer, or its owner has stopped %");
 	looks(place, 1, "far does not answer");
 	looks(users.project, 0, "project/\n");
 	deaf_to(0);
