@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/pidfd.h>
@@ -241,14 +242,23 @@ static int tell(const struct launch_plan *plan, const struct failure *f, struct 
 	return err_errno(e, ERR_INPUT, "cannot start %s", plan->argv[0]);
 }
 
-int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e)
+void launch_let_go(struct launch *l)
 {
+	(void)!write(l->go, "g", 1);
+	io_shut(&l->go);
+}
+
+int launch_went(struct launch *l, const struct launch_plan *plan, struct err *e)
+{
+	struct pollfd closed = { .fd = l->failed, .events = POLLIN }; /* once the agent runs */
 	struct failure f;
 	ssize_t n;
 
-	(void)!write(l->go, "g", 1);
-	io_shut(&l->go);
-	do /* the pipe closes once the agent runs */
+	if (poll(&closed, 1, 0) == 0)
+		return err_set(e, ERR_AGAIN,
+		               "what is to become %s does not go on: somebody has stopped it",
+		               plan->argv[0]);
+	do
 		n = read(l->failed, &f, sizeof(f));
 	while (n < 0 && errno == EINTR);
 	io_shut(&l->failed);
@@ -256,6 +266,16 @@ int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e)
 		return 0;
 	end(l);
 	return tell(plan, &f, e);
+}
+
+int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e)
+{
+	struct pollfd closed = { .fd = l->failed, .events = POLLIN };
+
+	launch_let_go(l);
+	while (poll(&closed, 1, -1) < 0 && errno == EINTR)
+		continue;
+	return launch_went(l, plan, e);
 }
 
 void launch_clear(struct launch *l)

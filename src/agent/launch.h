@@ -43,6 +43,10 @@ int launch_hold(struct launch *l, const struct launch_plan *plan, struct err *e)
 /* 0: the agent runs. -1 (ERR_INPUT: do not retry): it cannot be started; e names the path and the
  * reason, and the process is gone. */
 int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e);
+/* The same in two steps, for who must not wait for a process that others may stop. */
+void launch_let_go(struct launch *l);
+/* Once l->failed is readable, or it was waited for long enough: as launch_go. */
+int launch_went(struct launch *l, const struct launch_plan *plan, struct err *e);
 
 /* The ends of its pipes that the agent's process has: stdin, stdout, stderr, and those of the two
  * steps. */

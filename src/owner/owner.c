@@ -167,9 +167,9 @@ int owner_answers(const char *socket, int most_ms, struct err *e)
 	return got > 0 ? 0 : err_set(e, ERR_AGAIN, "as-owner at %s does not answer", socket);
 }
 
-static int say_silent(const struct owner_ask *ask, struct err *e)
+int owner_say_silent(enum owner_kind kind, struct err *e)
 {
-	bool is_agents = ask->kind == OWNER_KEEPER || ask->kind == OWNER_SWEEPER;
+	bool is_agents = kind == OWNER_KEEPER || kind == OWNER_SWEEPER;
 
 	return err_set(e, ERR_AGAIN, OWNER_SILENT,
 	               is_agents ? OWNER_UNIT_AGENTS : OWNER_UNIT_FILES);
@@ -179,7 +179,7 @@ static int say_silent(const struct owner_ask *ask, struct err *e)
 static int say_late(const struct owner_ask *ask, const struct owner_process *p, struct err *e)
 {
 	if (p->pidfd < 0 || !ask->workspace)
-		return say_silent(ask, e);
+		return owner_say_silent(ask->kind, e);
 	return err_set(e, ERR_AGAIN, "the disk of %.300s does not answer", ask->workspace);
 }
 
@@ -189,7 +189,7 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 	int64_t end = clock_monotonic_ms() + most_ms;
 
 	if (owner_ask(socket, ask, p, e))
-		return say_silent(ask, e);
+		return owner_say_silent(ask->kind, e);
 	while (!p->is_ready || p->pidfd < 0) {
 		struct pollfd wait = { .fd = p->fd, .events = POLLIN };
 		int64_t left = end - clock_monotonic_ms();

@@ -52,6 +52,9 @@ int owner_answers(const char *socket, int most_ms, struct err *e);
 int owner_ask(const char *socket, const struct owner_ask *ask, struct owner_process *p,
               struct err *e);
 
+/* e says that as-owner does not answer what was asked of this kind. Returns -1. */
+int owner_say_silent(enum owner_kind kind, struct err *e);
+
 /* Takes what as-owner has said, without waiting for it: 1 something new is in p, 0 nothing yet; -1:
  * ERR_REFUSED, with its words; ERR_AGAIN, the connection is gone, or the process has ended. */
 int owner_hear(struct owner_process *p, struct err *e);

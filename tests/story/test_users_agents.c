@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NEEDS_ACCOUNTS()                                                                           \
@@ -629,6 +630,64 @@ START_TEST(a_killed_commander_leaves_no_process_of_a_command_and_a_stop_ends_its
 }
 END_TEST
 
+/* Its user stops every process of theirs that begins. The process that does so. */
+static pid_t hold_all_that_begins(void)
+{
+	enum { AHEAD = 2000, REST_US = 200 };
+	pid_t holder = fork();
+
+	if (holder != 0)
+		return holder;
+	if (setgid(USER_IDS[AGENT]) || setuid(USER_IDS[AGENT]))
+		_exit(1);
+	for (pid_t first = getpid() + 1;;) {
+		for (pid_t pid = first; pid < first + AHEAD; pid++)
+			(void)kill(pid, SIGSTOP);
+		(void)usleep(REST_US);
+	}
+}
+
+static void let_all_go(pid_t holder)
+{
+	ck_assert_int_eq(kill(holder, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(holder, NULL, 0), holder);
+	(void)users_run(&users, AGENT, NULL, "kill -CONT -1");
+}
+
+START_TEST(who_holds_the_keepers_of_their_own_commands_keeps_no_other_run_waiting)
+{
+	OWNED(str) struct str said = { 0 };
+	char what[300];
+	pid_t holder;
+
+	NEEDS_ACCOUNTS();
+	begin();
+	ck_assert_int_eq(users_run(&users, OTHER_AGENT, NULL, "mkdir -p \"$HOME/other\""), 0);
+	holder = hold_all_that_begins();
+	(void)snprintf(what, sizeof(what), "run who --workspace %s >/dev/null 2>&1 &", work);
+	order(what);
+	users_expect_soon(&users, "SELECT state FROM alias_run", "starting\n");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "run who --workspace %s/home-%u/other",
+	                           users.base, (unsigned)USER_IDS[OTHER_AGENT]),
+	                 0);
+	users_expect_soon(
+	    &users,
+	    "SELECT outcome, why LIKE '%does not answer' OR why "
+	    "LIKE '%does not go on: somebody has stopped it' FROM alias_run WHERE seq = 1",
+	    "failed\t1\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT group_concat(seq || outcome, ' ') FROM (SELECT "
+	                                   "* FROM alias_run ORDER BY ended_at)"),
+	                 "2done 1failed\n");
+	order(what);
+	users_expect_soon(&users, "SELECT state FROM alias_run WHERE seq = 3", "starting\n");
+	order("run-stop 3");
+	users_expect_soon(&users, "SELECT outcome FROM alias_run WHERE seq = 3", "stopped\n");
+	let_all_go(holder);
+	expect_none(AGENT);
+	end();
+}
+END_TEST
+
 START_TEST(without_what_starts_them_agents_and_commands_are_refused_and_allowed_once_it_is_there)
 {
 	OWNED(str) struct str said = { 0 };
@@ -681,6 +740,7 @@ int main(void)
 	tcase_add_test(c, a_command_runs_as_the_owner_of_the_workspace);
 	tcase_add_test(c,
 	               a_killed_commander_leaves_no_process_of_a_command_and_a_stop_ends_its_tree);
+	tcase_add_test(c, who_holds_the_keepers_of_their_own_commands_keeps_no_other_run_waiting);
 	tcase_add_test(
 	    c,
 	    without_what_starts_them_agents_and_commands_are_refused_and_allowed_once_it_is_there);

@@ -32,6 +32,7 @@ enum {
 
 enum job_phase {
 	JOB_FREE, /* this place holds no run */
+	JOB_STARTS, /* the keeper of its user has not answered yet */
 	JOB_RUNS,
 	JOB_TERM, /* its group has SIGTERM */
 	JOB_DRAIN, /* it has ended, or was killed; what it wrote is read */
@@ -45,6 +46,9 @@ struct job {
 	struct alias_run_row row; /* as it was claimed */
 	struct keeper keeper;
 	uid_t uid; /* whose process it is; 0: our own */
+	struct owner_process asked; /* what as-owner has said of its keeper */
+	struct keeper_sweep sweep; /* which ends what it left, if it is another user's */
+	int64_t sweep_end_ms; /* monotonic: when that is no longer waited for */
 	struct launch process;
 	struct capture output;
 	bool has_begun; /* its process became the command */
@@ -57,6 +61,12 @@ struct job {
 	int64_t shown; /* bytes of output that the row knows of */
 	int64_t try_ms; /* monotonic: when its row is tried again; 0: now */
 };
+
+#define JOB_INIT                                                                                   \
+	{                                                                                          \
+		.phase = JOB_FREE, .due_ms = INT64_MAX, .asked = OWNER_PROCESS_INIT,               \
+		.sweep = KEEPER_SWEEP_INIT                                                         \
+	}
 
 struct commander {
 	struct worker w;
@@ -71,8 +81,12 @@ struct commander {
 
 /* ---- job.c ---- */
 
-/* Starts a run that was claimed; what fails becomes its outcome. -1: the row cannot be written. */
+/* Begins to start a run that was claimed; what fails becomes its outcome. -1: the row cannot be
+ * written. */
 int job_begin(struct commander *c, struct job *j, struct err *e);
+/* One that starts: begins it as soon as its keeper has answered. 1 it has begun, or will not, 0 not
+ * yet, -1 as job_begin. */
+int job_go(struct commander *c, struct job *j, struct err *e);
 /* Reads what it wrote, and takes the steps that are due. 1 there may be more to read, 0 not now. */
 int job_turn(struct commander *c, struct job *j);
 /* It shall end, for this reason; the first one stands. grace_ms: between SIGTERM and SIGKILL. */
@@ -100,9 +114,12 @@ int rows_show(struct commander *c, struct job *j, struct err *e);
 int rows_settle(struct commander *c, struct job *j, struct err *e);
 /* The system stops: those that wait do not begin. */
 int rows_end_waiting(struct commander *c, struct err *e);
-/* Has all killed that is left of a run of another user whose keeper is gone, or hangs. */
-void rows_sweep(struct commander *c, uid_t uid, struct keeper_rest *rest, const char *worker_id,
-                int64_t seq);
+/* Begins to have all killed that is left of a run of another user whose keeper is gone, or hangs.
+ */
+void rows_sweep(struct commander *c, struct keeper_sweep *s, uid_t uid, struct keeper_rest *rest,
+                const char *worker_id, int64_t seq);
+/* Tells how that ended. */
+void rows_swept(struct keeper_sweep *s, int64_t seq);
 /* The variable and its value that mark the processes of a run. */
 void rows_mark(const char *worker_id, int64_t seq, char out[COMMANDER_MARK_BYTES]);
 

@@ -44,6 +44,8 @@ static int write_row(struct commander *c, struct job *j, struct err *e)
 {
 	int64_t now = clock_monotonic_ms();
 
+	if (j->phase == JOB_STARTS)
+		return job_go(c, j, e);
 	if (now < j->try_ms)
 		return 0;
 	j->try_ms = now + COMMANDER_BUSY_MS; /* should this fail */
@@ -73,7 +75,8 @@ static int obey(struct commander *c, struct err *e)
 {
 	for (int i = 0; i < COMMANDER_JOBS; i++) {
 		struct job *j = &c->jobs[i];
-		int wanted = j->phase == JOB_RUNS ? rows_stop_is_wanted(c, j, e) : 0;
+		bool ends = j->phase != JOB_STARTS && j->phase != JOB_RUNS;
+		int wanted = ends ? 0 : rows_stop_is_wanted(c, j, e);
 
 		if (wanted < 0)
 			return -1;
@@ -212,7 +215,7 @@ static int open_commander(struct commander *c, int argc, char **argv, struct err
 	if (worker_open(&c->w, "commander", "Runs the commands of [commands].", argc, argv, e))
 		return -1;
 	for (int i = 0; i < COMMANDER_JOBS; i++)
-		c->jobs[i] = (struct job){ .phase = JOB_FREE, .due_ms = INT64_MAX };
+		c->jobs[i] = (struct job)JOB_INIT;
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (c->epoll < 0)
 		return err_errno(e, ERR_AGAIN, "cannot watch the commands' pipes");

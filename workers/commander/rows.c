@@ -22,6 +22,8 @@ enum {
 	KILL_TRY_MS = 10,
 };
 
+#define LEFT "run %lld: what is left of it is not known: %s"
+
 static int end(struct commander *c, int failed, struct err *e)
 {
 	if (failed >= 0)
@@ -81,22 +83,43 @@ static int interrupt(struct commander *c, int64_t seq, const char *why, struct e
 	           e);
 }
 
-void rows_sweep(struct commander *c, uid_t uid, struct keeper_rest *rest, const char *worker_id,
-                int64_t seq)
+void rows_sweep(struct commander *c, struct keeper_sweep *s, uid_t uid, struct keeper_rest *rest,
+                const char *worker_id, int64_t seq)
 {
 	char mark[COMMANDER_MARK_BYTES];
 	OWNED(str) struct str socket = { 0 };
 	struct err e = { 0 };
-	int killed = -1;
 
 	rows_mark(worker_id, seq, mark);
 	(void)snprintf(rest->mark, sizeof(rest->mark), "%s", mark);
-	if (shared_start_socket(&c->w.store, &socket, &e) > 0)
-		killed = keeper_owner_sweep(str_text(&socket), uid, rest, &e);
+	if (shared_start_socket(&c->w.store, &socket, &e) <= 0 ||
+	    keeper_owner_sweep_begin(s, str_text(&socket), uid, rest, &e))
+		log_warn(LEFT, (long long)seq, e.text);
+}
+
+void rows_swept(struct keeper_sweep *s, int64_t seq)
+{
+	struct err e = { 0 };
+	int killed = keeper_owner_sweep_end(s, &e);
+
 	if (killed < 0)
-		log_warn("run %lld: what is left of it is not known: %s", (long long)seq, e.text);
+		log_warn(LEFT, (long long)seq, e.text);
 	else if (killed > 0)
 		log_warn("run %lld: %d process(es) were left, and killed", (long long)seq, killed);
+}
+
+static void sweep(struct commander *c, const struct alias_run_in_hand_row *run)
+{
+	struct keeper_rest rest = { .pid = (int32_t)run->pid, .started = run->process_start };
+	struct keeper_sweep s = KEEPER_SWEEP_INIT;
+	struct pollfd end = { .events = POLLIN };
+
+	rows_sweep(c, &s, (uid_t)run->uid, &rest, run->worker_id ? run->worker_id : "", run->seq);
+	if (s.line < 0)
+		return;
+	end.fd = s.line;
+	(void)poll(&end, 1, KEEPER_SWEEP_MS);
+	rows_swept(&s, run->seq);
 }
 
 /* Its keeper has ended it as we began; this is for the case that the keeper was killed, too. */
@@ -105,11 +128,7 @@ static void kill_rest(struct commander *c, const struct alias_run_in_hand_row *r
 	char mark[COMMANDER_MARK_BYTES];
 
 	if (run->has_pid && run->has_uid) {
-		struct keeper_rest rest = { .pid = (int32_t)run->pid,
-			                    .started = run->process_start };
-
-		rows_sweep(c, (uid_t)run->uid, &rest, run->worker_id ? run->worker_id : "",
-		           run->seq);
+		sweep(c, run);
 		return;
 	}
 	rows_mark(run->worker_id ? run->worker_id : "", run->seq, mark);
