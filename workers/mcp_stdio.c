@@ -608,6 +608,10 @@ static int find_system(struct relay *r, struct err *e)
 		failed = locate_meant(&source, true, &r->system, &note, e);
 	if (note.length)
 		log_warn("%s", str_text(&note));
+	if (!failed && !r->shared && !r->named && reach_shared_is_open(REACH_AGENTS))
+		log_info("this agent asks in a system of your own, which runs; operators of that "
+		         "of this machine (%s) do not see it",
+		         reach_shared_directory());
 	return failed;
 }
 

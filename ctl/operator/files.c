@@ -115,8 +115,6 @@ static int look(struct ctl *c, const char *word, const char *depth, const char *
 
 	if (c->session && c->workspace)
 		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
-	if (c->workspace && c->argc && strcmp(word, "diff") == 0)
-		return err_set(e, ERR_INPUT, "a checkpoint and --workspace exclude each other");
 	if (c->workspace) {
 		folder = find_folder(c, e);
 		if (!folder)

@@ -1,5 +1,6 @@
 /* health: what runs, and what is queued. */
 #include "ctl.h"
+#include "via_desk.h"
 
 #include "owner.h"
 #include "setting.h"
@@ -210,8 +211,10 @@ static int run_health(struct ctl *c, struct err *e)
 		table_clear(&f.table);
 		return status;
 	}
-	if (status >= 0)
+	if (status >= 0) {
 		print_text(c, &f, names, starting);
+		via_desk_tell_of_it(c, "health");
+	}
 	cJSON_Delete(names);
 	cJSON_Delete(starting);
 	cJSON_Delete(f.rows);

@@ -1,5 +1,6 @@
 /* inbox: what waits for a person. */
 #include "ctl.h"
+#include "via_desk.h"
 
 #include "json.h"
 #include "seen.h"
@@ -125,6 +126,7 @@ static int run_inbox(struct ctl *c, struct err *e)
 	sql_inbox_list(&c->store, 0, &q);
 	if (print_listing(c, &q.row, &INBOX, e))
 		return -1;
+	via_desk_tell_of_it(c, "inbox");
 	return c->json ? 0 : print_commands(c, e);
 }
 

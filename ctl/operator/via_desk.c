@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -36,6 +37,20 @@ bool via_desk_is_meant(const struct ctl *c)
 bool via_desk_is_closed(void)
 {
 	return !via_desk_operator() && !reach_shared_is_open(REACH_OPERATORS) && errno == EACCES;
+}
+
+void via_desk_tell_of_it(const struct ctl *c, const char *command)
+{
+	const struct config_source source = { .config = c->config,
+		                              .database = c->database,
+		                              .workspace = "/" };
+
+	if (!c->json && !via_desk_operator() && !c->ipc_name && !locate_is_named(&source) &&
+	    reach_shared_is_open(REACH_OPERATORS))
+		(void)fprintf(stderr,
+		              "this is your own system; you are an operator of that of this "
+		              "machine, too (%s): agent-intercom-ctl --shared %s\n",
+		              reach_shared_directory(), command);
 }
 
 /* Puts a text in place of an option's value, which is an argument of its own, or the end of one. */

@@ -13,6 +13,9 @@
 bool via_desk_is_meant(const struct ctl *c);
 /* Whether there is such a system, but not for operators of this user. */
 bool via_desk_is_closed(void);
+/* Tells a person who runs a system of their own that they are an operator of that one, too, where
+ * this command shows something else. */
+void via_desk_tell_of_it(const struct ctl *c, const char *command);
 /* Has the desk run it; argv: all arguments, without the program. The exit status, or -1. */
 int via_desk_run(struct ctl *c, char **argv, struct err *e);
 

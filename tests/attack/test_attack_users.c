@@ -334,12 +334,12 @@ START_TEST(a_stranger_can_neither_ask_nor_answer)
 	str_addf(&program,
 	         "import urllib.request as u, urllib.error as e\n"
 	         "try: print(u.urlopen('http://127.0.0.1:%d/health', timeout=20).status)\n"
-	         "except e.HTTPError as x: print(x.code)\n"
+	         "except e.HTTPError as x: print(x.code, 'shared.agents' in x.read().decode())\n"
 	         "print(tried(lambda: connect(shared + '/mcp.sock')))\n"
 	         "print(tried(lambda: connect(shared + '/desk.sock', socket.SOCK_SEQPACKET)))\n",
 	         users.port);
 	tries(STRANGER, &said, program.bytes);
-	ck_assert_str_eq(said.bytes, "403\nPermissionError\nPermissionError\n");
+	ck_assert_str_eq(said.bytes, "403 True\nPermissionError\nPermissionError\n");
 	end();
 }
 END_TEST

@@ -284,6 +284,35 @@ START_TEST(who_is_in_no_group_starts_a_system_of_their_own)
 }
 END_TEST
 
+START_TEST(who_runs_a_system_of_their_own_is_told_of_the_one_that_serves_them_too)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ROOT();
+	begin();
+	(void)users_run(
+	    &users, OPERATOR, &said,
+	    "cd \"$HOME\"; PATH=\"%s:$PATH\"; agent-intercom >/dev/null 2>&1 &\n"
+	    "system=$!; until agent-intercom where | grep -q runs; do sleep 0.05; done\n"
+	    "agent-intercom-ctl --text inbox; agent-intercom-ctl --text health\n"
+	    "echo JSON; agent-intercom-ctl --json inbox\nkill $system; wait",
+	    getenv("INTERCOM_BUILD"));
+	says(said.bytes, "agent-intercom-ctl --shared inbox\n");
+	says(said.bytes, "agent-intercom-ctl --shared health\n");
+	ck_assert_ptr_null(strstr(strstr(said.bytes, "JSON"), "--shared"));
+	(void)users_run(
+	    &users, AGENT, &said,
+	    "cd \"$HOME\"; PATH=\"%s:$PATH\"; agent-intercom >/dev/null 2>&1 &\n"
+	    "system=$!; until agent-intercom where | grep -q runs; do sleep 0.05; done\n"
+	    "agent-intercom-ctl --text inbox; agent-intercom mcp </dev/null; kill $system; wait",
+	    getenv("INTERCOM_BUILD"));
+	says(said.bytes, "this agent asks in a system of your own, which runs; operators of that "
+	                 "of this machine (");
+	ck_assert_ptr_null(strstr(said.bytes, "--shared"));
+	end();
+}
+END_TEST
+
 /* The operator watches, and what ends the watching is done; then no process of it is left. */
 static void watching_ends(const char *how)
 {
@@ -389,6 +418,7 @@ int main(void)
 	tcase_add_test(c, the_agent_waits_for_its_system_and_starts_none_of_its_own);
 	tcase_add_test(c, where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_them);
 	tcase_add_test(c, who_is_in_no_group_starts_a_system_of_their_own);
+	tcase_add_test(c, who_runs_a_system_of_their_own_is_told_of_the_one_that_serves_them_too);
 	tcase_add_test(c, a_signal_to_the_operators_ctl_is_one_to_the_ctl_that_runs_for_it);
 	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);
 	tcase_add_test(c, what_runs_for_an_operator_ends_with_the_desk_which_comes_back);

@@ -607,7 +607,8 @@ START_TEST(ctl_shows_what_has_changed_by_id_label_and_session)
 	file("new.txt", "newer\n");
 	says(line.bytes, 0, "-new\n+newer\n");
 	str_add(&line, " other");
-	says(line.bytes, 1, "a checkpoint and --workspace exclude each other");
+	says(line.bytes, 0, "-new\n+newer\n");
+	says("diff --workspace / other", 1, ", not of /");
 	says("diff --workspace /", 1, "there is no checkpoint of /; `checkpoint list` lists all");
 	says("diff nosuch", 1, "and none is called that; `checkpoint list` lists them");
 	given("INSERT INTO checkpoint_wanted (kind, session_id, label) SELECT 'ordered', 's', "
@@ -617,7 +618,7 @@ START_TEST(ctl_shows_what_has_changed_by_id_label_and_session)
 	says("diff other", 1, "several checkpoints are called 'other'; take the id:\n  ");
 	says("checkpoint list", 0, "other");
 	says("checkpoint list -n 1", 0, "... and 2 more: `checkpoint list -n 0` lists all");
-	expect("SELECT count(*) FROM event WHERE kind = 'diff.shown'", "4\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'diff.shown'", "5\n");
 	stop_worker(reader);
 }
 END_TEST

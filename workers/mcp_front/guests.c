@@ -48,6 +48,15 @@ static void list_members(struct front *f)
 	endpwent();
 }
 
+const char *guests_refusal(const struct front *f)
+{
+	if (f->guests.dir_fd >= 0)
+		return "this agent-intercom serves the users of one group, and you are not in it: "
+		       "an administrator adds you to the group that shared.agents names";
+	return "this agent-intercom belongs to another user; mcp.allow_uids in its config.toml "
+	       "lets others in";
+}
+
 bool guests_admit(const struct front *f, int fd, uid_t *ret_uid)
 {
 	struct ucred who;

@@ -25,6 +25,9 @@ struct guests {
 		.dir_fd = -1                                                                       \
 	}
 
+/* What a caller over HTTP is told who may not ask. */
+const char *guests_refusal(const struct front *f);
+
 /* Finds directory and group; who is in the group may ask over HTTP, too. Before the fence. 0; -1:
  * ERR_INPUT, they are not as they must be. */
 int guests_open(struct front *f, struct err *e);

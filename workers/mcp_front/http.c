@@ -388,10 +388,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 	if (status) /* where the next request would start is uncertain */
 		http_reply_header(s, "Connection", "close");
 	if (!may_ask)
-		http_reply_error(
-		    s, 403, NULL, RPC_INVALID_REQUEST,
-		    "this agent-intercom belongs to another user; mcp.allow_uids in its "
-		    "config.toml lets others in");
+		http_reply_error(s, 403, NULL, RPC_INVALID_REQUEST, guests_refusal(f));
 	else if (status)
 		http_reply_error(s, status, NULL, RPC_INVALID_REQUEST, why);
 	else if (!http_callers_take_query(&s->peer->identity, evhttp_request_get_uri(request)))

@@ -307,9 +307,7 @@ static void meet(struct front *f, int fd)
 	*a = (struct arrival){ .inode = about.st_ino };
 	ask_who(f, fd, a);
 	if (a->refused)
-		send_away(fd, a, "403 Forbidden", RPC_INVALID_REQUEST,
-		          "this agent-intercom belongs to another user; mcp.allow_uids in its "
-		          "config.toml lets others in");
+		send_away(fd, a, "403 Forbidden", RPC_INVALID_REQUEST, guests_refusal(f));
 }
 
 static void on_newcomers(evutil_socket_t unused, short what, void *arg)
