@@ -70,6 +70,20 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspac
                       AND u.state IN ('queued', 'claimed', 'undone'))
  ORDER BY a.seq DESC LIMIT 20;
 
+-- name: operator_unwritten :one
+-- The newest change that was approved after that of request :write (0: any), and is not written yet,
+-- of a session that lives.
+SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.decision_seq > coalesce((SELECT decision_seq FROM request WHERE seq = :write), 0)
+   AND r.state = 'approved' AND r.kind = 'clearance' AND s.status <> 'terminated'
+   AND (:session IS NULL OR r.session_seq = :session)
+   AND (:channel IS NULL
+        OR (s.mode <> 'local'
+            AND coalesce(nullif(s.channel_id, ''),
+                         (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
+ ORDER BY r.decision_seq DESC LIMIT 1;
+
 -- name: operator_undone :one
 -- The newest one that was undone, or is about to be.
 SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, u.state, u.updated_at

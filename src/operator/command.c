@@ -96,6 +96,21 @@ static int nothing_to_undo(struct desk *d, struct err *e)
 	                 str_text(&last.name), str_text(&last.story));
 }
 
+/* Who says no more than `undo` means what they approved last, which may not be written yet. f: what
+ * could be undone. 0 it was told, 1 that is not so, -1. */
+static int is_last_written(struct desk *d, const struct found *f, struct err *e)
+{
+	OWNED(found) struct found newest = { 0 };
+	int got = find_unwritten(d->st, &d->who->place, f->seq, &newest, e);
+
+	if (got <= 0)
+		return got < 0 ? -1 : 1;
+	return desk_tell(d, SAID_UNCLEAR,
+	                 "%s was approved and is not written yet, so that it cannot be undone; its "
+	                 "agent may write it at any moment. The change before it: `undo %.*s`, %s",
+	                 str_text(&newest.name), FIND_SHORT, f->id, str_text(&f->name));
+}
+
 /* The request that an order about a write, or a file, names or means. As desk_find_session. */
 static int find_subject(struct desk *d, const char *id, struct found *f, struct err *e)
 {
@@ -131,7 +146,7 @@ static int find_subject(struct desk *d, const char *id, struct found *f, struct 
 		                 : undoes ? " could be undone"
 		                          : " wait",
 		                 v->word, str_text(&f->list));
-	return count;
+	return undoes && !*id ? is_last_written(d, f, e) : count;
 }
 
 static int order_about(struct desk *d, const char *id, struct err *e)

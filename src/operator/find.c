@@ -291,6 +291,25 @@ int find_writes(struct store *st, const struct place *where, const char *id, str
 	return got < 0 ? -1 : f->count;
 }
 
+int find_unwritten(struct store *st, const struct place *where, int64_t write_seq, struct found *f,
+                   struct err *e)
+{
+	OWNED(operator_unwritten_row) struct operator_unwritten_row u = { 0 };
+	int got = sql_operator_unwritten(st, write_seq, session_of(where, NULL),
+	                                 channel_of(where, NULL), &u, e);
+
+	if (got <= 0)
+		return got;
+	const struct question_row q = { .seq = u.seq,
+		                        .id = u.id,
+		                        .title = u.title,
+		                        .file_path = u.file_path,
+		                        .session_id = u.session_id,
+		                        .workspace_root = u.workspace_root };
+	take_question(f, &q);
+	return 1;
+}
+
 int find_undone(struct store *st, const struct place *where, struct found *f, struct err *e)
 {
 	OWNED(operator_undone_row) struct operator_undone_row u = { 0 };

@@ -62,6 +62,10 @@ int find_last_question(struct store *st, int64_t session_seq, const struct verb 
 /* Writes that can be undone; as find_questions. */
 int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
                 struct err *e);
+/* The newest change that was approved after that of request write_seq (0: any), and is not written
+ * yet: 1, 0, -1. */
+int find_unwritten(struct store *st, const struct place *where, int64_t write_seq, struct found *f,
+                   struct err *e);
 /* The write that was last undone, or is about to be, with that as its story: 1, 0, -1. */
 int find_undone(struct store *st, const struct place *where, struct found *f, struct err *e);
 /* Live sessions, most recently active first. id: as above, with those that ended; NULL: that of the

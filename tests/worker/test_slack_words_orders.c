@@ -458,9 +458,8 @@ START_TEST(an_id_of_three_characters_is_told_how_many_it_needs)
 }
 END_TEST
 
-START_TEST(a_second_undo_is_told_that_it_was_undone_and_when)
+static void approve_and_write_it(void)
 {
-	slack();
 	a_change(CHANGE);
 	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve');"
 	      "INSERT INTO apply (seq, request_seq, machine, state, created_at, updated_at) VALUES"
@@ -471,6 +470,12 @@ START_TEST(a_second_undo_is_told_that_it_was_undone_and_when)
 	      " (1, 'a.c', 'create', 'new_file', 'x', 1, 'planned', '" T "', '" T "');"
 	      "UPDATE file_change SET state = 'done';"
 	      "UPDATE apply SET state = 'applied', updated_at = '" T "'");
+}
+
+START_TEST(a_second_undo_is_told_that_it_was_undone_and_when)
+{
+	slack();
+	approve_and_write_it();
 	says(command("undo"), "Undoing 01911111-0000: Change a.c (a.c)");
 	says(command("undo"),
 	     "nothing is left to be undone here: 01911111-0000: Change a.c (a.c) is "
@@ -488,6 +493,25 @@ START_TEST(a_second_undo_is_told_that_it_was_undone_and_when)
 	says(command("undo 0191"), "this was undone already, at <!date^1767261900^");
 	in_thread("undo");
 	replies("01911111-0000: Change a.c (a.c) was undone already, at 2026-01-01T10:05:00.000Z");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(undo_takes_no_older_write_while_what_was_approved_last_is_not_written)
+{
+	slack();
+	approve_and_write_it();
+	a_change("01922222-0000-7000-8000-00000000000a");
+	given("INSERT INTO decision (request_id, verdict) VALUES "
+	      "('01922222-0000-7000-8000-00000000000a', 'approve')");
+	says(command("undo"),
+	     "01922222-0000: Change a.c (a.c) was approved and is not written yet, so that it "
+	     "cannot be undone; its agent may write it at any moment. The change before it: `undo "
+	     "01911111-0000`, 01911111-0000: Change a.c (a.c)");
+	in_thread("undo");
+	replies("is not written yet, so that it cannot be undone");
+	expect("SELECT count(*) FROM command WHERE outcome IS NULL", "0\n");
+	says(command("undo 01911111"), "Undoing 01911111-0000");
 	slack_stop();
 }
 END_TEST
@@ -539,6 +563,7 @@ int main(void)
 	tcase_add_test(c, words_behind_the_id_of_a_session_are_not_lost);
 	tcase_add_test(c, no_is_no_answer_to_an_agent_that_stands_by);
 	tcase_add_test(c, a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step);
+	tcase_add_test(c, undo_takes_no_older_write_while_what_was_approved_last_is_not_written);
 	tcase_add_test(c, undo_names_a_write_or_takes_the_only_one);
 	tcase_add_test(c, an_id_of_three_characters_is_told_how_many_it_needs);
 	tcase_add_test(c, a_second_undo_is_told_that_it_was_undone_and_when);
