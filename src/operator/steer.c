@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WORDS_SHOWN = 80 }; /* bytes of what was said, so that the person knows which it is about */
+
 /* ---- telling ---- */
 
 /* For an agent that takes it as a prompt. */
@@ -20,9 +22,23 @@ static const char *when_prompted(const char *prompts)
 	return "after what was said before it; each is a prompt of its own";
 }
 
-/* Its outcome. which: the session, if the person did not name one; otherwise NULL. */
-static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e)
+/* ": “use tabs”", or the end of a sentence if nothing was said. */
+static void add_words(struct str *out, const char *text)
 {
+	if (!text || !*text) {
+		str_add_char(out, '.');
+		return;
+	}
+	str_add(out, ": “");
+	str_add_shown(out, text, strlen(text), WORDS_SHOWN);
+	str_add(out, "”");
+}
+
+/* Its outcome. which: the session, if the person did not name one; otherwise NULL. text: the
+ * person's words, NULL: none. */
+static int outcome(struct desk *d, int64_t seq, const char *which, const char *text, struct err *e)
+{
+	OWNED(str) struct str words = { 0 };
 	OWNED(steering_outcome_row) struct steering_outcome_row row = { 0 };
 	int got = sql_steering_outcome(d->st, seq, &row, e);
 	const char *when = "with its next step";
@@ -42,11 +58,14 @@ static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e
 		when = "when it is back; it is not connected";
 	if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE && row.is_inherited)
 		else_whom = " If another agent starts in its workspace first, that one is told.";
+	add_words(&words, text);
 	if (!row.status)
-		(void)desk_tell(d, SAID_DONE, "Noted: the next agent that starts here is told.");
+		(void)desk_tell(d, SAID_DONE, "Noted: the next agent that starts here is told%s",
+		                str_text(&words));
 	else
-		(void)desk_tell(d, SAID_DONE, "Noted: the agent%s%s is told %s.%s",
-		                which ? " of session " : "", which ? which : "", when, else_whom);
+		(void)desk_tell(d, SAID_DONE, "Noted: the agent%s%s is told %s%s%s",
+		                which ? " of session " : "", which ? which : "", when,
+		                str_text(&words), else_whom);
 	if (row.session_id)
 		desk_add(d, "session_id", row.session_id);
 	desk_add(d, "status", "accepted");
@@ -72,7 +91,7 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
 	} else {
 		seq = sql_steering_insert(d->st, &w, e);
 	}
-	return seq < 0 ? -1 : outcome(d, seq, which, e);
+	return seq < 0 ? -1 : outcome(d, seq, which, text, e);
 }
 
 /* ---- the agent ---- */

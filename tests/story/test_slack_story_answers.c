@@ -242,7 +242,8 @@ START_TEST(what_ctl_says_reaches_the_agent_too)
 	                     "--text steer $(sqlite3 '%s' 'SELECT id FROM session') mind the gap",
 	                     test_db()),
 	                 0);
-	ck_assert_str_eq(str_text(&said), "Noted: the agent is told with its next step.\n");
+	ck_assert_str_eq(str_text(&said),
+	                 "Noted: the agent is told with its next step: “mind the gap”\n");
 	told = agent_call(&a, "ping", "{}");
 	has(told, "pending_steering.0", "mind the gap");
 	ck_assert_int_eq(ctl(NULL, "steer 0000-none hello"), 1);

@@ -201,9 +201,9 @@ START_TEST(words_to_an_interrupted_session_wait_for_its_own_agent)
 	ck_assert_int_eq(kill(worker_pid("runner-1"), SIGKILL), 0);
 	pass_time_until("SELECT status FROM session", "interrupted\n");
 	(void)slack_acked("{'message':{'text':'the docs, too','thread_ts':'%s'}}", head);
-	pass_time_until(
-	    "SELECT text FROM slack_message WHERE kind = 'reply'",
-	    "Noted: the agent is told when its session is resumed (`session-resume`).\n");
+	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply'",
+	                "Noted: the agent is told when its session is resumed (`session-resume`): "
+	                "“the docs, too”\n");
 	other = agent_hello(front_port(), "", "2025-11-25");
 	said = call_for_message(&other, "ping", "{}");
 	is_not_in(said, "the docs, too");
@@ -250,9 +250,9 @@ START_TEST(words_in_the_thread_say_when_they_are_told)
 	(void)slack_acked("{'message':{'text':'steer and the docs','thread_ts':'%s'}}", head);
 	pass_time_until(
 	    "SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq",
-	    "Noted: the agent is told when its turn ends; it is its next prompt.\n"
+	    "Noted: the agent is told when its turn ends; it is its next prompt: “use tabs”\n"
 	    "Noted: the agent is told after what was said before it; each is a prompt of "
-	    "its own.\n");
+	    "its own: “and the docs”\n");
 	end_system();
 }
 END_TEST
@@ -268,7 +268,7 @@ START_TEST(words_after_a_turn_are_told_now)
 	head = ts_of("session");
 	(void)slack_acked("{'message':{'text':'now the docs','thread_ts':'%s'}}", head);
 	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply'",
-	                "Noted: the agent is told now; it is its next prompt.\n");
+	                "Noted: the agent is told now; it is its next prompt: “now the docs”\n");
 	pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'", "2\n");
 	after = shown_now(ts);
 	says(after, "Next, from <@U01OP>: “now the docs”");
@@ -294,7 +294,7 @@ START_TEST(continue_and_resume_after_a_turn_are_the_next_prompt)
 		                ended.bytes);
 	}
 	expect("SELECT DISTINCT text FROM slack_message WHERE kind = 'reply'",
-	       "Noted: the agent is told now; it is its next prompt.\n");
+	       "Noted: the agent is told now; it is its next prompt: “Continue.”\n");
 	expect("SELECT text FROM agent_line WHERE kind = 'text'",
 	       "mend it\nContinue.\nContinue.\n");
 	end_system();
@@ -324,7 +324,7 @@ START_TEST(a_lone_verdict_after_a_turn_tells_the_agent_nothing)
 	(void)slack_acked("{'message':{'text':'yes, please','thread_ts':'%s'}}", head);
 	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC"
 	                " LIMIT 1",
-	                "Noted: the agent is told now; it is its next prompt.\n");
+	                "Noted: the agent is told now; it is its next prompt: “yes, please”\n");
 	pass_time_until("SELECT text FROM steering", "yes, please\n");
 	end_system();
 }
@@ -347,7 +347,7 @@ START_TEST(a_session_whose_turn_has_ended_is_resumed_by_its_id_with_words)
 		says(member(
 		         slack_acked("{'slash':{'text':'%s %s %s'}}", WORDS[i][0], id, WORDS[i][1]),
 		         "payload.text"),
-		     "Noted: the agent is told now; it is its next prompt.");
+		     "Noted: the agent is told now; it is its next prompt: “");
 		str_addf(&ended, "%zu\n", i + 2);
 		pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'",
 		                ended.bytes);

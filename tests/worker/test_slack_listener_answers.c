@@ -78,7 +78,7 @@ START_TEST(words_in_the_thread_decide)
 	       "now the docs|1|accepted|slack:T01TEAM:U01OP\n");
 	expect("SELECT text, thread_ts FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC "
 	       "LIMIT 1",
-	       "Noted: the agent is told with its next step.|1700000000.000100\n");
+	       "Noted: the agent is told with its next step: “now the docs”|1700000000.000100\n");
 	slack_stop();
 }
 END_TEST

@@ -236,9 +236,9 @@ START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 	                      "web");
 	says(command("pause"), "several sessions are live here");
 	says(command("steer mind the gap"), "Noted: the agent of session 01900000-1111 (claude in "
-	                                    "api) is told with its next step.");
+	                                    "api) is told with its next step: “mind the gap”");
 	says(command("steer 01900000-0000 mind the step"),
-	     "Noted: the agent is told with its next step.");
+	     "Noted: the agent is told with its next step: “mind the step”");
 	expect("SELECT session_seq, text FROM steering ORDER BY seq",
 	       "2|mind the gap\n1|mind the step\n");
 	expect("SELECT status FROM session", "active\nactive\n");
