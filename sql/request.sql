@@ -178,10 +178,10 @@ SELECT id, kind, state, prompt_type, decision, reason, instruction FROM request 
 SELECT seq, session_seq, kind, state FROM request WHERE id = :id;
 
 -- name: request_by_prefix :many
--- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte
--- incremented.
+-- Up to six, to tell whether a shortened id is unambiguous, and which it could mean: one more than are
+-- named. :end is :start with its last byte incremented.
 -- row: prefixed
-SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
+SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 6;
 
 -- name: request_open_of_session :many
 SELECT r.id, r.kind, r.title, r.created_at,

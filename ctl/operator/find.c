@@ -60,7 +60,7 @@ int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 typedef void list_prefixed(struct store *st, const char *start, const char *end,
                            struct prefixed_row *row);
 
-/* Counts the ids that begin with text, up to 2. */
+/* Counts the ids that begin with text: 2 or more if it is ambiguous. */
 static int with_prefix(struct store *st, list_prefixed *list, const char *text, struct err *e)
 {
 	OWNED(prefixed_row) struct prefixed_row row = { 0 };

@@ -222,13 +222,13 @@ int find_question(struct store *st, const struct verb *v, const char *id, struct
                   struct err *e)
 {
 	OWNED(prefixed_row) struct prefixed_row row = { 0 };
-	char ids[2][ID_BYTES], start[ID_BYTES], end[ID_BYTES];
+	char ids[FIND_NAMED + 1][ID_BYTES], start[ID_BYTES], end[ID_BYTES];
 	int got = read_question(st, v, id, f, e), count = 0;
 
 	if (got || !set_range(id, start, end))
 		return got;
 	sql_request_by_prefix(st, start, end, &row);
-	while ((got = row_next(&row.row, e)) > 0 && count < 2)
+	while ((got = row_next(&row.row, e)) > 0 && count < FIND_NAMED + 1)
 		set(ids[count++], ID_BYTES, row.id);
 	for (int i = 0; got >= 0 && i < count; i++)
 		got = read_question(st, v, ids[i], f, e);

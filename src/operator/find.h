@@ -53,7 +53,8 @@ void find_add_whose(struct str *out, const char *user, const char *client, const
  * finds both. -1 on error, otherwise f->count. */
 int find_questions(struct store *st, const struct place *where, const struct verb *v,
                    const char *id, struct found *f, struct err *e);
-/* A request with this id or prefix, whatever its state: 0, 1, or 2 for several. */
+/* A request with this id or prefix, whatever its state: 0, 1, or how many, FIND_NAMED + 1 for more
+ * than are named. */
 int find_question(struct store *st, const struct verb *v, const char *id, struct found *f,
                   struct err *e);
 /* The last request of a session that v would have answered: 1, 0, -1. */

@@ -516,6 +516,32 @@ START_TEST(undo_takes_no_older_write_while_what_was_approved_last_is_not_written
 }
 END_TEST
 
+/* One of several changes whose ids begin alike. */
+static void a_change_of(int number)
+{
+	char id[40];
+
+	(void)snprintf(id, sizeof(id), "01911111-%04d-7000-8000-00000000000a", number);
+	a_change(id);
+}
+
+START_TEST(all_changes_that_an_id_could_mean_are_listed_or_it_says_that_there_are_more)
+{
+	slack();
+	for (int i = 0; i < 5; i++)
+		a_change_of(i);
+	says(command("undo 01911111"), "  01911111-0000-7000: Change a.c (a.c), claude in web\n"
+	                               "  01911111-0001-7000: Change a.c (a.c), claude in web\n"
+	                               "  01911111-0002-7000: Change a.c (a.c), claude in web\n"
+	                               "  01911111-0003-7000: Change a.c (a.c), claude in web\n"
+	                               "  01911111-0004-7000: Change a.c (a.c), claude in web");
+	a_change_of(5);
+	says(command("undo 01911111"),
+	     "  01911111-0004-7000: Change a.c (a.c), claude in web\n  ...");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(undo_names_a_write_or_takes_the_only_one)
 {
 	slack();
@@ -564,6 +590,8 @@ int main(void)
 	tcase_add_test(c, no_is_no_answer_to_an_agent_that_stands_by);
 	tcase_add_test(c, a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step);
 	tcase_add_test(c, undo_takes_no_older_write_while_what_was_approved_last_is_not_written);
+	tcase_add_test(c,
+	               all_changes_that_an_id_could_mean_are_listed_or_it_says_that_there_are_more);
 	tcase_add_test(c, undo_names_a_write_or_takes_the_only_one);
 	tcase_add_test(c, an_id_of_three_characters_is_told_how_many_it_needs);
 	tcase_add_test(c, a_second_undo_is_told_that_it_was_undone_and_when);
