@@ -250,15 +250,32 @@ static int read_git_line(struct parser *p, struct span line)
 	return 0;
 }
 
-static int read_mode(const struct parser *p, struct span rest, unsigned *mode)
+/* Whether git writes it: of a file it keeps only whether it can be run. Of what was there before,
+ * other programs tell the permissions as well. */
+static bool is_git_mode(unsigned mode, bool is_old)
+{
+	enum { REGULAR = 0100000, SYMLINK = 0120000, SUBMODULE = 0160000 };
+
+	if (mode == SYMLINK || mode == SUBMODULE) /* refused by what applies it */
+		return true;
+	return mode == (REGULAR | 0644) || mode == (REGULAR | 0755) ||
+	       (is_old && (mode & ~0777u) == REGULAR);
+}
+
+static int read_mode(const struct parser *p, struct span rest, bool is_old, unsigned *mode)
 {
 	unsigned value = 0;
 
+	if (rest.size == 0)
+		return fail(p, p->line, "malformed file mode");
 	for (size_t i = 0; i < rest.size; i++) {
 		if (rest.bytes[i] < '0' || rest.bytes[i] > '7' || i > 6)
 			return fail(p, p->line, "malformed file mode");
 		value = value * 8 + (unsigned)(rest.bytes[i] - '0');
 	}
+	if (!is_git_mode(value, is_old))
+		return fail(p, p->line,
+		            "a file mode that git never writes: it is 100644 or 100755");
 	*mode = value;
 	return 0;
 }
@@ -304,9 +321,9 @@ static bool read_extended(struct parser *p, struct span line, int *result)
 	f->is_rename |= word == RENAME || word == RENAME_TO;
 	f->is_copy |= word == COPY || word == COPY_TO;
 	if (word == OLD || word == DELETE)
-		*result = read_mode(p, rest, &f->old_mode);
+		*result = read_mode(p, rest, true, &f->old_mode);
 	else if (word == NEW || word == CREATE)
-		*result = read_mode(p, rest, &f->new_mode);
+		*result = read_mode(p, rest, false, &f->new_mode);
 	else if (word == RENAME || word == COPY)
 		*result = read_name(p, rest.bytes, rest.size, &p->from);
 	else if (word == RENAME_TO || word == COPY_TO)

@@ -120,6 +120,28 @@ START_TEST(prefixes_are_taken_off_only_when_they_are_prefixes)
 }
 END_TEST
 
+START_TEST(a_mode_that_git_never_writes_is_refused)
+{
+	static const char *const MODES[] = { "104755", "102755", "101777", "100777",
+		                             "100600", "755",    "40000",  "060600" };
+
+	for (size_t i = 0; i < COUNT(MODES); i++) {
+		OWNED(str) struct str text = { 0 };
+		OWNED(str) struct str why = { 0 };
+
+		str_addf(&text, "diff --git a/x b/x\nold mode 100644\nnew mode %s\n", MODES[i]);
+		str_add(&why, "invalid diff: line 3: a file mode that git never writes: it is "
+		              "100644 or 100755");
+		expect_refused("", text.bytes, why.bytes);
+	}
+	expect_refused("", "diff --git a/x b/x\nold mode 104755\nnew mode 100644\n",
+	               "invalid diff: line 2: a file mode that git never writes: it is 100644 or "
+	               "100755");
+	expect_refused("", "diff --git a/x b/x\nnew file mode \n",
+	               "invalid diff: line 2: malformed file mode");
+}
+END_TEST
+
 START_TEST(a_diff_that_cannot_be_taken_says_why)
 {
 	expect_refused("", "hello\n",
@@ -462,6 +484,7 @@ int main(void)
 	tcase_add_test(reading, a_git_diff_of_many_files_says_what_happens_to_each);
 	tcase_add_test(reading, quoted_names_are_decoded);
 	tcase_add_test(reading, prefixes_are_taken_off_only_when_they_are_prefixes);
+	tcase_add_test(reading, a_mode_that_git_never_writes_is_refused);
 	tcase_add_test(reading, a_diff_that_cannot_be_taken_says_why);
 	tcase_add_test(reading, a_git_header_that_names_another_file_is_refused);
 	tcase_add_test(reading, a_git_header_of_a_move_has_both_of_its_names);
