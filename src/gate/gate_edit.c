@@ -280,8 +280,7 @@ static int run_patch(const struct work *w)
 	for (size_t i = 0; i < patch.count && got == 1; i++)
 		got = run_part(w, &patch.parts[i]);
 	gate_patch_clear(&patch);
-	/* A file that is protected is refused all the same. */
-	return got >= 0 && w->in->unplaced ? cannot(w, w->in->unplaced) : got;
+	return got;
 }
 
 /* ---- all ---- */
@@ -320,11 +319,21 @@ static int run(const struct work *w)
 	return cannot(w, "the tool does not say what it writes");
 }
 
+/* Where it is not certain which files are written, each that may be is looked at: one that is
+ * protected is refused all the same. */
+static int run_unplaced(const struct work *w)
+{
+	for (size_t i = 0; i < w->in->path_count; i++)
+		if (!look(w, w->in->paths[i]))
+			return -1;
+	return cannot(w, w->in->unplaced);
+}
+
 int gate_edit_compute(const struct gate_input *in, gate_edit_read *read, void *arg,
                       struct gate_edit *edit, struct err *e)
 {
 	struct work w = { .in = in, .read = read, .arg = arg, .edit = edit, .e = e };
-	int got = run(&w);
+	int got = in->unplaced ? run_unplaced(&w) : run(&w);
 
 	if (got != 1)
 		gate_edit_clear(edit);

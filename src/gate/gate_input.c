@@ -337,22 +337,60 @@ static void read_reads(struct gate_input *in)
 	read_unknown(in);
 }
 
-static void read_paths(struct gate_input *in)
+/* Whether an argument of any host's tools that is called so may name a file. */
+static bool may_name_file(const char *argument)
 {
-	const struct gate_keys *keys = in->keys;
-	const char *text;
+	static const char *const PARTS[] = { "path", "file", "folder", "dir", "uri", "target" };
+
+	for (size_t i = 0; i < COUNT(PARTS); i++)
+		if (strcasestr(argument, PARTS[i]))
+			return true;
+	return false;
+}
+
+static bool is_text_key(const struct gate_keys *keys, const char *argument)
+{
+	const char *const texts[] = { keys->content, keys->old_text, keys->new_text };
+
+	for (size_t i = 0; i < COUNT(texts); i++)
+		if (texts[i] && strcmp(texts[i], argument) == 0)
+			return true;
+	return false;
+}
+
+/* Adds what other arguments than the tool's own name. The depth is limited by the parser. */
+static void add_others(struct gate_input *in, const cJSON *value) /* NOLINT(misc-no-recursion) */
+{
 	const cJSON *item;
 
-	if (!keys)
-		return;
-	if (in->form == GATE_FORM_PATCH) {
-		text = json_text(in->tool_input, keys->content);
-		if (text) {
-			read_patch(in, text);
-			place_patch(in);
-		}
-		return;
+	cJSON_ArrayForEach (item, value) {
+		if (item->string && is_text_key(in->keys, item->string))
+			continue;
+		if (item->string && may_name_file(item->string))
+			add_texts(in, item);
+		else
+			add_others(in, item);
 	}
+}
+
+/* Which of two files that a call names the host writes, it alone knows: both count, and a person
+ * is asked. */
+static void read_others(struct gate_input *in)
+{
+	size_t own = in->path_count;
+	bool is_each = in->form == GATE_FORM_REPLACE_EACH;
+
+	add_others(in, in->tool_input);
+	if (in->path_count > own || (is_each && json_text(in->tool_input, in->keys->path)))
+		in->unplaced = "more than one of its arguments names a file";
+}
+
+/* The files that the tool's own arguments name. */
+static void read_own_paths(struct gate_input *in)
+{
+	const struct gate_keys *keys = in->keys;
+	const cJSON *item;
+
 	if (in->form == GATE_FORM_REPLACE_EACH) {
 		cJSON_ArrayForEach (item,
 		                    cJSON_GetObjectItemCaseSensitive(in->tool_input, keys->edits))
@@ -364,6 +402,25 @@ static void read_paths(struct gate_input *in)
 	/* Copilot asks for permission in other words than before the tool. */
 	if (keys->path && in->path_count == 0)
 		add_paths_of(in, in->tool_input, "file_path");
+}
+
+static void read_paths(struct gate_input *in)
+{
+	const char *text;
+
+	if (!in->keys)
+		return;
+	if (in->form == GATE_FORM_PATCH) {
+		text = json_text(in->tool_input, in->keys->content);
+		if (text) {
+			read_patch(in, text);
+			place_patch(in);
+		}
+		return;
+	}
+	read_own_paths(in);
+	if (in->class == GATE_EDIT)
+		read_others(in);
 }
 
 /* A command; where the host itself takes a patch out of it, it is an edit. */

@@ -45,7 +45,7 @@ struct gate_input {
 	char *patch_text, *patch_dir; /* owned; patch_dir: the patch's paths are relative to it,
 	                                 and it to cwd; NULL: they are relative to cwd */
 	bool hides_patch; /* a command that is more than the patch in it: its host may apply that */
-	const char *unplaced; /* why it is not certain where the patch's paths begin; NULL: it is */
+	const char *unplaced; /* why it is not certain which files are written; NULL: it is */
 	char **paths; /* what is read or written, as the tool names it; owned */
 	size_t path_count;
 	size_t known_count; /* of what reads: so many are in arguments that name what is read; the

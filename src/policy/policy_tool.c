@@ -93,7 +93,9 @@ enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_pol
 		                                          : POLICY_TOOL_ALLOWED;
 	case GATE_EDIT:
 		q->tool = "check_clearance";
-		return in->patch ? take_others(in, why) : POLICY_TOOL_JUDGED;
+		if (in->patch)
+			return take_others(in, why);
+		return in->unplaced ? POLICY_TOOL_ASKED : POLICY_TOOL_JUDGED;
 	case GATE_EXECUTE:
 		return take_command(in, q, why);
 	case GATE_QUESTION:

@@ -94,6 +94,40 @@ START_TEST(a_name_counts_by_the_file_that_it_leads_to)
 }
 END_TEST
 
+START_TEST(a_second_argument_that_names_a_file_is_shown_to_a_person)
+{
+	static const char *const MORE[] = {
+		"\"path\":\"src/secret.c\"",
+		"\"filePath\":\"src/secret.c\"",
+		"\"target_file\":[\"src/secret.c\"]",
+		"\"options\":{\"Path\":\"src/secret.c\"}",
+		"\"edits\":[{\"file_path\":\"src/secret.c\"}]",
+	};
+
+	given_attack();
+	for (size_t i = 0; i < COUNT(MORE); i++) {
+		OWNED(str) struct str arguments = { 0 };
+
+		str_addf(&arguments, "{\"file_path\":\"docs/a.md\",\"content\":\"x\",%s}", MORE[i]);
+		ck_assert_str_eq(verdict("Write", arguments.bytes, workspace), "open");
+		expect(
+		    "SELECT risk_level, instr(body, 'docs/a.md') > 0, instr(body, 'src/secret.c')"
+		    " > 0 FROM request ORDER BY seq DESC LIMIT 1",
+		    "high|1|1\n");
+	}
+	ck_assert_str_eq(verdict("Write",
+	                         "{\"file_path\":\"docs/b.md\",\"content\":\"x\","
+	                         "\"path\":\"docs/b.md\"}",
+	                         workspace),
+	                 "allow");
+	ck_assert_str_eq(verdict("Write",
+	                         "{\"file_path\":\"docs/b.md\",\"content\":\"x\","
+	                         "\"path\":\".git/config\"}",
+	                         workspace),
+	                 "deny");
+}
+END_TEST
+
 START_TEST(our_own_files_are_closed_to_every_tool)
 {
 	OWNED(str) struct str path = { 0 };
@@ -232,6 +266,7 @@ int main(void)
 	TCase *c = store_case(s, "attack_tool_use", 60);
 
 	tcase_add_test(c, a_name_counts_by_the_file_that_it_leads_to);
+	tcase_add_test(c, a_second_argument_that_names_a_file_is_shown_to_a_person);
 	tcase_add_test(c, our_own_files_are_closed_to_every_tool);
 	tcase_add_test(c, what_decides_about_agents_is_never_written_unasked);
 	tcase_add_test(c, a_command_that_only_looks_allowed_is_asked_about);
