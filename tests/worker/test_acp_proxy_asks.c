@@ -240,6 +240,37 @@ START_TEST(what_was_approved_as_a_permission_is_written_unasked_once)
 }
 END_TEST
 
+/* The front hears of an edit of a.txt with this beside it as the tool. */
+static void edit_is_told_as(struct trio *a, const char *id, const char *beside, const char *tool)
+{
+	OWNED(str) struct str call = { 0 };
+	struct asked q;
+
+	str_addf(&call,
+	         "{\"toolCallId\":\"e%s\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{"
+	         "\"type\":\"diff\",\"path\":\"%s/a.txt\",\"oldText\":\"one\",\"newText\":\"two\"}"
+	         "],%s}",
+	         id, a->folder, beside);
+	party_say(&a->agent, permission(id, call.bytes));
+	q = front_hears(a);
+	has(q.params, "params.input.tool_name", tool);
+	front_decides(&q, "deny", "no");
+	hears(&a->agent, chosen(id, "no"));
+	asked_clear(&q);
+}
+
+START_TEST(a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_alone)
+{
+	struct trio a = given_trio(NULL);
+
+	put_file(a.folder, "a.txt", "one\n");
+	edit_is_told_as(&a, "1", "\"rawInput\":{\"file_path\":\"a.txt\"}", "edit");
+	edit_is_told_as(&a, "2", "\"rawInput\":{\"file_path\":\"src/secret.c\"}", "permission");
+	edit_is_told_as(&a, "3", "\"locations\":[{\"path\":\"src/secret.c\"}]", "permission");
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(what_is_not_what_was_approved_is_asked_about)
 {
 	struct trio a = given_trio(NULL);
@@ -702,6 +733,8 @@ int main(void)
 	tcase_add_test(c, a_write_that_is_rejected_is_an_error_with_the_reason);
 	tcase_add_test(c, a_file_that_changes_meanwhile_is_asked_about_again);
 	tcase_add_test(c, what_was_approved_as_a_permission_is_written_unasked_once);
+	tcase_add_test(c,
+	               a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_alone);
 	tcase_add_test(c, what_is_not_what_was_approved_is_asked_about);
 	tcase_add_test(c, a_command_for_the_editor_is_held_unless_it_was_approved);
 	tcase_add_test(c, all_that_a_command_runs_with_is_shown);

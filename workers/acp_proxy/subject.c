@@ -66,8 +66,27 @@ static void describe_command(struct subject *s, const char *session, const char 
 
 /* ---- permissions ---- */
 
-/* Whether the diffs of a call are all that it does; there is one at least. */
-static bool is_all_diffs(const struct acp_inquiry *ask, const cJSON *content)
+/* Whether one of the diffs is of this path, which may be relative to the folder. */
+static bool is_of_diff(const cJSON *content, const char *folder, const char *given)
+{
+	OWNED(str) struct str absolute = { 0 };
+	const cJSON *item;
+
+	if (given[0] != '/')
+		str_addf(&absolute, "%s/", folder ? folder : "");
+	str_add(&absolute, given);
+	cJSON_ArrayForEach (item, content) {
+		const char *path = json_text(item, "path");
+
+		if (path && strcmp(path, absolute.bytes) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the diffs of a call are all that it does, and of all files that it names; there is one
+ * at least. */
+static bool is_all_diffs(const struct acp_inquiry *ask, const cJSON *content, const char *folder)
 {
 	const cJSON *item;
 	bool found = false;
@@ -82,6 +101,9 @@ static bool is_all_diffs(const struct acp_inquiry *ask, const cJSON *content)
 			return false;
 		found = true;
 	}
+	for (size_t i = 0; i < ask->path_count; i++)
+		if (!is_of_diff(content, folder, ask->paths[i]))
+			return false;
 	return found && !ask->is_unclear && !ask->command.length;
 }
 
@@ -116,7 +138,7 @@ static int read_permission(struct subject *s, const cJSON *params, const struct 
 
 	if (acp_inquiry_permission(ask, params, call, folder, e))
 		return -1;
-	if (is_all_diffs(ask, content))
+	if (is_all_diffs(ask, content, folder))
 		describe_diffs(s, content, session, folder);
 	else if (ask->command.length && !ask->is_unclear && !ask->is_diff)
 		describe_command(s, session, folder, "execute");
