@@ -1,7 +1,9 @@
 #include "cli.h"
 
 #include "locate.h"
+#include "reach.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -72,6 +74,23 @@ int cli_find(struct config_source *source)
 	source->config = *found.config ? found.config : NULL;
 	source->database = found.paths.database;
 	return 0;
+}
+
+int cli_find_database(const struct config_source *source, const struct config *config,
+                      struct paths *ret, struct err *e)
+{
+	const char *path = config->database.path;
+
+	if (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
+		return paths_open(path, false, ret, e);
+	if (locate_is_named(source) || (!reach_shared_serves() && !reach_shared_excludes()))
+		return err_set(e, ERR_INPUT,
+		               "there is no database at %s; name another one with --config or --db",
+		               path);
+	return err_set(e, ERR_INPUT,
+	               "you run no system: there is no database at %s; of that of this machine, "
+	               "for several users (%s), an administrator runs this as its user",
+	               path, reach_shared_directory());
 }
 
 bool cli_has_terminal(void)

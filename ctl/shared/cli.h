@@ -4,6 +4,7 @@
 
 #include "config.h"
 #include "err.h"
+#include "paths.h"
 
 #include <stdbool.h>
 
@@ -20,6 +21,10 @@ int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv);
 /* If source names no system and exactly one runs, sets source to its configuration and database.
  * Returns 0; -1 if several could be meant (and says so). */
 int cli_find(struct config_source *source);
+/* The paths of the database of this configuration, which must be there: nothing is created. If
+ * source names no system, says what that of the machine is to this user. 0; -1: ERR_INPUT. */
+int cli_find_database(const struct config_source *source, const struct config *config,
+                      struct paths *ret, struct err *e);
 bool cli_has_terminal(void);
 /* Prints the error on stderr; returns the matching exit status. */
 int cli_say(const struct err *e);

@@ -231,7 +231,7 @@ static int on_database(const struct audit_arguments *a, struct err *e)
 	OWNED(audit_report) struct audit_report report = { .fault = AUDIT_WHOLE };
 	int64_t cut_days;
 	int result = config_load(&a->source, &config, e) ||
-	             paths_open(config.database.path, false, &places, e);
+	             cli_find_database(&a->source, &config, &places, e);
 
 	cut_days = config.audit_retention_days;
 	config_clear(&config);

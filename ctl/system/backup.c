@@ -73,15 +73,14 @@ static int write_both(const char *database, const char *file, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-static int write_backup(const struct config *config, const char *file, struct err *e)
+static int write_backup(const struct config_source *source, const struct config *config,
+                        const char *file, struct err *e)
 {
 	OWNED(paths) struct paths places = { 0 };
 	struct stat about;
 
-	if (paths_open(config->database.path, false, &places, e))
+	if (cli_find_database(source, config, &places, e))
 		return -1;
-	if (access(places.database, F_OK) != 0)
-		return err_errno(e, ERR_INPUT, "there is no database at %s", places.database);
 	if (write_both(places.database, file, e))
 		return -1;
 	(void)stat(file, &about);
@@ -97,7 +96,7 @@ int intercom_backup(const struct config_source *source, const char *file)
 
 	(void)umask(NOT_FOR_OTHERS);
 	if (config_load(source, &config, &e) == 0)
-		(void)write_backup(&config, file, &e);
+		(void)write_backup(source, &config, file, &e);
 	config_clear(&config);
 	return e.kind == ERR_NONE ? EX_OK : cli_say(&e);
 }

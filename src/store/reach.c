@@ -115,10 +115,14 @@ bool reach_shared_serves(void)
 	return reach_shared_is_open(REACH_AGENTS) || reach_shared_is_open(REACH_OPERATORS);
 }
 
+bool reach_shared_bars_agents(void)
+{
+	return !reach_shared_is_open(REACH_AGENTS) && errno == EACCES;
+}
+
 bool reach_shared_excludes(void)
 {
-	return !reach_shared_is_open(REACH_AGENTS) && errno == EACCES &&
-	       !reach_shared_is_open(REACH_OPERATORS);
+	return reach_shared_bars_agents() && !reach_shared_is_open(REACH_OPERATORS);
 }
 
 int reach_shared(const char *name, int type)

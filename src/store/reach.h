@@ -26,6 +26,9 @@ bool reach_shared_is_open(const char *name);
 /* Whether there is such a system, which serves us, as agents or as operators; or only others. */
 bool reach_shared_serves(void);
 bool reach_shared_excludes(void);
+/* Whether there is such a system of another user, which does not serve our agents; it may serve us
+ * as operators. */
+bool reach_shared_bars_agents(void);
 /* Connects to it; the process there must be of the user whose directory it is. Returns the socket,
  * or -1 with errno. */
 int reach_shared(const char *name, int type);

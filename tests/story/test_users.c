@@ -372,6 +372,47 @@ START_TEST(what_runs_for_an_operator_ends_with_the_desk_which_comes_back)
 }
 END_TEST
 
+/* What this user is told by a program of the build that finds no system of theirs. */
+static void is_told(enum user who, const char *command, int status, const char *answer)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_int_eq(users_run(&users, who, &said, "export PATH=\"%s:$PATH\"; %s",
+	                           getenv("INTERCOM_BUILD"), command),
+	                 status);
+	says(said.bytes, answer);
+	ck_assert_ptr_null(strstr(said.bytes, "No such file"));
+}
+
+START_TEST(who_runs_no_system_is_told_what_the_one_of_the_machine_is_to_their_command)
+{
+	static const char HOOK[] = "echo '{\"session_id\":\"s\",\"tool_name\":\"Bash\"}' | "
+	                           "agent-intercom hook claude PreToolUse";
+	static const char ADMIN[] = "an administrator runs this as its user";
+	static const enum user WHO[] = { AGENT, OPERATOR, STRANGER };
+
+	NEEDS_ROOT();
+	begin();
+	is_told(OPERATOR, HOOK, 2, "does not serve your agents");
+	is_told(STRANGER, HOOK, 2, "does not serve your agents");
+	is_told(STRANGER, "agent-intercom backup \"$HOME/x\"", EX_CONFIG,
+	        "you run no system: there is no database at ");
+	for (size_t i = 0; i < sizeof(WHO) / sizeof(WHO[0]); i++) {
+		is_told(WHO[i], "agent-intercom backup \"$HOME/x\"", EX_CONFIG, ADMIN);
+		is_told(WHO[i], "agent-intercom audit verify", EX_CONFIG, ADMIN);
+		is_told(WHO[i], "agent-intercom audit export", EX_CONFIG, ADMIN);
+	}
+	is_told(AGENT, "agent-intercom --db \"$HOME/none/x.db\" backup \"$HOME/x\"", EX_CONFIG,
+	        "there is no database at ");
+	/* its folder is there by now */
+	is_told(OPERATOR,
+	        "mkdir -p \"$HOME/.local/state/agent-intercom\"; agent-intercom audit verify",
+	        EX_CONFIG, ADMIN);
+	is_told(OPERATOR, HOOK, 2, "does not serve your agents");
+	end();
+}
+END_TEST
+
 /* What the service says if it is started so; its exit status. */
 static int start_says(struct str *said, const char *options)
 {
@@ -419,6 +460,8 @@ int main(void)
 	tcase_add_test(c, where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_them);
 	tcase_add_test(c, who_is_in_no_group_starts_a_system_of_their_own);
 	tcase_add_test(c, who_runs_a_system_of_their_own_is_told_of_the_one_that_serves_them_too);
+	tcase_add_test(c,
+	               who_runs_no_system_is_told_what_the_one_of_the_machine_is_to_their_command);
 	tcase_add_test(c, a_signal_to_the_operators_ctl_is_one_to_the_ctl_that_runs_for_it);
 	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);
 	tcase_add_test(c, what_runs_for_an_operator_ends_with_the_desk_which_comes_back);

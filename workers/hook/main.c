@@ -336,6 +336,29 @@ static void find_system(const struct hook *h, char **argv)
 		ask_for_system(h, argv);
 }
 
+/* No system of ours runs, nor was another one named. */
+static bool is_barred(const struct hook *h)
+{
+	OWNED(str) struct str run = { 0 };
+
+	if (h->by_config || h->system.database || !reach_shared_bars_agents())
+		return false;
+	if (h->system.run)
+		str_add(&run, h->system.run);
+	else
+		(void)reach_usual(&run);
+	return !run.length || access(run.bytes, F_OK) != 0 || instance_is_stopped(run.bytes);
+}
+
+static void tell_barred(struct err *e)
+{
+	err_tell(e, ERR_INPUT,
+	         "you run no system, and that of this machine, for several users (%s), does not "
+	         "serve your agents: an administrator adds you to its group of agents; then log in "
+	         "again, and call the same again",
+	         reach_shared_directory());
+}
+
 /* ---- the question ---- */
 
 /* Whether the host's process can end with this call: its transcript says so. hook-ends reads it. */
@@ -425,7 +448,9 @@ static _Noreturn void run(const struct hook *h)
 	if (h->unknown || ask(&q, &answer, &e)) {
 		if (may_open(h, &q))
 			say_nothing(h);
-		if (h->unknown)
+		if (is_barred(h) && !q.reached)
+			tell_barred(&e);
+		else if (h->unknown)
 			err_tell(&e, ERR_INPUT, "%s", h->unknown);
 		fail(h, &e);
 	}
