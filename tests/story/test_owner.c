@@ -523,6 +523,31 @@ START_TEST(who_stops_what_reads_for_the_system_is_named_as_a_reason)
 }
 END_TEST
 
+START_TEST(who_stops_what_judges_their_own_proposal_is_named_as_a_reason)
+{
+	static const char DIFF[] = "--- a/big.txt\n+++ b/big.txt\n@@ -2,1 +2,1 @@\n-2\n+changed\n";
+	OWNED(char_ptr) char *arguments = proposal("big.txt", DIFF);
+	OWNED(char_ptr) char *answer = NULL;
+	struct relay r;
+
+	NEEDS_ACCOUNTS();
+	r = work_there("seq 1200000 >big.txt && { (while sleep 0.01; do pkill -STOP -x hand -P "
+	               "\"$(pgrep -d, -x hand)\"; done) >/dev/null 2>&1 & } && "
+	               "echo $! >\"$HOME/pid\"");
+	relay_begin(&r, "check_clearance", arguments);
+	answer = relay_line(&r);
+	ck_assert_int_eq(
+	    users_run(&users, AGENT, NULL, "kill $(cat \"$HOME/pid\"); pkill -CONT -x hand; true"),
+	    0);
+	says(answer, "could not be read within 20 s");
+	says(answer, "or its owner has stopped the process that reads it (hand)");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request WHERE state = 'pending'"),
+	                 "0\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
 START_TEST(without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
@@ -571,6 +596,7 @@ int main(void)
 	tcase_add_test(
 	    c, who_looks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
 	tcase_add_test(c, who_stops_what_reads_for_the_system_is_named_as_a_reason);
+	tcase_add_test(c, who_stops_what_judges_their_own_proposal_is_named_as_a_reason);
 	tcase_add_test(c, without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system);
 	tcase_add_test(c, a_hand_or_a_helper_that_is_killed_is_started_again);
 	suite_add_tcase(s, c);

@@ -559,13 +559,17 @@ static void look_at_hand(struct front *f, struct hand *h)
 	if (is_over(f, t)) {
 		drop(f, give_up(h));
 	} else if (clock_monotonic_ms() - h->began_ms >= HAND_DEADLINE_MS) {
+		bool is_foreign = h->first->is_foreign;
+
 		log_warn("the files of %.300s could not be read within %d s", h->root,
 		         HAND_DEADLINE_MS / 1000);
 		(void)give_up(h);
 		fail(f, t, "workspace_unreadable",
 		     "the files could not be read within %d s: the workspace's disk does not "
-		     "answer, or there is too much in one proposal; nothing was done; call again",
-		     HAND_DEADLINE_MS / 1000);
+		     "answer%s, or there is too much in one proposal; nothing was done; call again",
+		     HAND_DEADLINE_MS / 1000,
+		     is_foreign ? ", or its owner has stopped the process that reads it (hand)"
+		                : "");
 	}
 }
 
