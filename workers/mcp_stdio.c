@@ -211,7 +211,7 @@ static void to_front(struct relay *r, const char *line, size_t length)
 /* The agent sent a line that is too long. Its id may have been the last thing in it. */
 static void refuse_over(struct relay *r)
 {
-	const struct json_peek *asked = &r->from_agent.peek;
+	const struct json_peek *asked = r->from_agent.peek;
 	const char *id = asked->method[0] && asked->id[0] ? asked->id : NULL;
 	OWNED(str) struct str refusal = { 0 };
 

@@ -1,12 +1,19 @@
 #include "lines.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEPT_BYTES = 64 << 10 }; /* of memory, between two lines */
 
+static void stop_peeking(struct lines *l)
+{
+	free(l->peek);
+	l->peek = NULL;
+}
+
 static void forget(struct lines *l)
 {
-	l->is_over = false;
+	stop_peeking(l);
 	if (l->rest.capacity > KEPT_BYTES)
 		str_clear(&l->rest);
 	else
@@ -16,10 +23,10 @@ static void forget(struct lines *l)
 /* A piece of a line, without its end. What is too long is only looked at. */
 static void add(struct lines *l, const char *piece, size_t length)
 {
-	if (!l->is_over && length > l->most - l->rest.length)
+	if (!l->peek && length > l->most - l->rest.length)
 		lines_skip(l);
-	if (l->is_over)
-		json_peek_feed(&l->peek, piece, length);
+	if (l->peek)
+		json_peek_feed(l->peek, piece, length);
 	else
 		str_add_bytes(&l->rest, piece, length);
 }
@@ -27,8 +34,8 @@ static void add(struct lines *l, const char *piece, size_t length)
 /* The end of a line. */
 static bool end(struct lines *l, lines_take *take, void *arg)
 {
-	bool more = l->is_over ? take(arg, NULL, l->most + 1)
-	                       : take(arg, str_text(&l->rest), l->rest.length);
+	bool more =
+	    l->peek ? take(arg, NULL, l->most + 1) : take(arg, str_text(&l->rest), l->rest.length);
 
 	forget(l);
 	return more;
@@ -42,7 +49,7 @@ bool lines_feed(struct lines *l, const char *bytes, size_t length, lines_take *t
 		const char *newline = memchr(bytes, '\n', length);
 		size_t n = newline ? (size_t)(newline - bytes) : length;
 
-		if (newline && !l->is_over && l->rest.length == 0 && n <= l->most) {
+		if (newline && !l->peek && l->rest.length == 0 && n <= l->most) {
 			more = take(arg, bytes, n); /* whole: not copied */
 		} else {
 			add(l, bytes, n);
@@ -57,19 +64,19 @@ bool lines_feed(struct lines *l, const char *bytes, size_t length, lines_take *t
 
 bool lines_end(struct lines *l, lines_take *take, void *arg)
 {
-	return (l->rest.length == 0 && !l->is_over) || end(l, take, arg);
+	return (l->rest.length == 0 && !l->peek) || end(l, take, arg);
 }
 
 void lines_skip(struct lines *l)
 {
-	l->peek = (struct json_peek){ 0 };
-	json_peek_feed(&l->peek, str_text(&l->rest), l->rest.length);
-	l->is_over = true;
+	stop_peeking(l);
+	l->peek = xcalloc(1, sizeof(*l->peek));
+	json_peek_feed(l->peek, str_text(&l->rest), l->rest.length);
 	str_clear(&l->rest);
 }
 
 void lines_clear(struct lines *l)
 {
-	l->is_over = false;
+	stop_peeking(l);
 	str_clear(&l->rest);
 }

@@ -11,8 +11,7 @@
 struct lines {
 	size_t most; /* maximum length of a line, without its end */
 	struct str rest; /* the start of a line that has not ended */
-	bool is_over; /* inside a line that is too long */
-	struct json_peek peek; /* of a line that is too long: whose it was */
+	struct json_peek *peek; /* inside a line that is too long: what it asked; else NULL */
 };
 
 #define LINES_INIT(limit)                                                                          \
@@ -21,7 +20,7 @@ struct lines {
 	}
 
 /* Gets a line without its "\n". length > most: it was too long and is gone, line is NULL, and peek
- * says what it asked. The bytes are valid during the call. Returns whether to continue. */
+ * says what it asked. Both are valid during the call. Returns whether to continue. */
 typedef bool lines_take(void *arg, const char *line, size_t length);
 
 /* Passes each completed line to take. Returns false when take does; the bytes after that line are

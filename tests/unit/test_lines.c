@@ -10,6 +10,8 @@ enum { MOST = 10 };
 
 /* What was handed over: "length:bytes|" for each line, "over|" for one that was too long. */
 struct taken {
+	const struct lines *of; /* NULL: asked stays empty */
+	struct json_peek asked; /* of the last line that was too long */
 	struct str text;
 	int stop_after; /* lines; 0: never */
 };
@@ -20,6 +22,8 @@ static bool take(void *arg, const char *line, size_t length)
 
 	if (length > MOST) {
 		ck_assert_ptr_null(line);
+		if (t->of)
+			t->asked = *t->of->peek;
 		str_add(&t->text, "over");
 	} else {
 		str_addf(&t->text, "%zu:", length);
@@ -84,15 +88,15 @@ START_TEST(of_an_overlong_line_the_id_is_known_wherever_it_stands)
 
 	for (size_t i = 0; i < COUNT(LINES); i++) {
 		struct lines l = LINES_INIT(MOST);
-		struct taken t = { 0 };
+		struct taken t = { .of = &l };
 
 		ck_assert(lines_feed(&l, "0123456789abcdef\n", 17, take, &t));
-		ck_assert_str_eq(l.peek.id, "");
+		ck_assert_str_eq(t.asked.id, "");
 		for (const char *c = LINES[i]; *c; c++)
 			ck_assert(lines_feed(&l, c, 1, take, &t));
 		ck_assert_str_eq(t.text.bytes, "over|over|");
-		ck_assert_str_eq(l.peek.id, "7");
-		ck_assert_str_eq(l.peek.method, "tools/call");
+		ck_assert_str_eq(t.asked.id, "7");
+		ck_assert_str_eq(t.asked.method, "tools/call");
 		lines_clear(&l);
 		str_clear(&t.text);
 	}

@@ -6,10 +6,12 @@
 #include "log.h"
 
 #include <event2/buffer.h>
+#include <event2/keyvalq_struct.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -318,6 +320,20 @@ static void tune(int fd)
 		                 sizeof(options[i].value));
 }
 
+/* Drops the headers that evhttp needs no more once it has sent those of the answer, for as long as
+ * it is held: all but those that say whether the connection closes with it. */
+static void drop_headers(struct evkeyvalq *headers)
+{
+	struct evkeyval *h, *next;
+
+	for (h = TAILQ_FIRST(headers); h; h = next) {
+		next = TAILQ_NEXT(h, next);
+		if (strcasecmp(h->key, "Connection") != 0 &&
+		    strcasecmp(h->key, "Proxy-Connection") != 0)
+			(void)evhttp_remove_header(headers, h->key);
+	}
+}
+
 static void begin_stream(struct sink *s, const char *event_id)
 {
 	struct evhttp_connection *c;
@@ -340,6 +356,8 @@ static void begin_stream(struct sink *s, const char *event_id)
 		http_reply_header(s, "Cache-Control", "no-cache, no-transform");
 		http_reply_header(s, "X-Accel-Buffering", "no");
 		evhttp_send_reply_start(s->http, 200, "OK");
+		drop_headers(evhttp_request_get_input_headers(s->http));
+		drop_headers(evhttp_request_get_output_headers(s->http));
 		bufferevent_setwatermark(bev, EV_READ, 0, HELD_READ_BYTES);
 	}
 	if (!event_id) {

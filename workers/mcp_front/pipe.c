@@ -209,7 +209,8 @@ static void take_line(struct sink *s, const char *line, size_t length)
 /* A message that was too long to be kept: whoever waits for its answer gets one. */
 static void refuse_over(struct sink *s)
 {
-	const char *id = s->lines.peek.method[0] && s->lines.peek.id[0] ? s->lines.peek.id : NULL;
+	const struct json_peek *asked = s->lines.peek;
+	const char *id = asked->method[0] && asked->id[0] ? asked->id : NULL;
 
 	if (s->overfull)
 		sink_refuse(s, id, RPC_INTERNAL_ERROR, FRONT_OVERFULL);
