@@ -132,8 +132,8 @@ static void take_junk(struct acp *a, const struct acp_message *m, const char *by
 
 	str_add_shown(&raw, bytes, length, SHOWN_BYTES);
 	acp_tell_note(&a->sink, ACP_WARN, "%s: %s", e->text, str_text(&raw));
-	if (m->id && m->method)
-		acp_talk_error(a, m->id, ACP_PARSE_ERROR, e->text);
+	if (m->method && (m->id || m->peek.repeats))
+		acp_talk_error(a, m->id ? m->id : "null", ACP_PARSE_ERROR, e->text);
 	if (!a->heard && ++a->junk > JUNK_MAX)
 		acp_talk_fail(a, 0, "this is no ACP agent: it wrote %d lines that are no message",
 		              a->junk);

@@ -56,6 +56,9 @@ START_TEST(what_is_no_message_says_why_and_keeps_what_an_answer_needs)
 	read_is("{\"id\":abc,\"method\":\"m\"}", "no: not valid JSON, - m");
 	read_is("{\"id\":\"a\tb\",\"method\":\"m\",}", "no: not valid JSON, - m");
 	read_is("{\"id\":1}", "no: neither method nor result, 1 -");
+	read_is("{\"id\":1,\"method\":\"m\",\"id\":2}", "no: id or method is there twice, - m");
+	read_is("{\"method\":\"m\",\"id\":1,\"method\":\"n\"}",
+	        "no: id or method is there twice, - m");
 	read_is("7", "no: not a JSON object, - -");
 }
 END_TEST

@@ -756,6 +756,19 @@ START_TEST(answers_to_nothing_and_broken_requests_disturb_nothing)
 }
 END_TEST
 
+START_TEST(a_request_with_two_ids_is_refused_under_neither)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	acp_case_hears(&c, "{\"id\":5,\"method\":\"x\",\"id\":6}");
+	acp_case_told(&c, "note warn id or method is there twice: "
+	                  "{\"id\":5,\"method\":\"x\",\"id\":6}\n");
+	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
+	                  "\"message\":\"id or method is there twice\"}}\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_session");
@@ -794,6 +807,7 @@ int main(void)
 	tcase_add_test(c, a_batch_is_its_messages);
 	tcase_add_test(c, whoever_waits_for_a_message_that_was_too_long_is_told);
 	tcase_add_test(c, answers_to_nothing_and_broken_requests_disturb_nothing);
+	tcase_add_test(c, a_request_with_two_ids_is_refused_under_neither);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
