@@ -68,6 +68,8 @@ static int failed(struct err *e, const char *what, const char *path)
 	int saved = errno;
 	enum err_kind kind = ERR_INPUT;
 
+	if (files_is_lost())
+		return err_set(e, ERR_AGAIN, FILES_LOST);
 	if (saved == EXDEV)
 		return violation(e, path, strlen(path), "leads outside the workspace");
 	if (saved == ELOOP)

@@ -2,14 +2,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "safe_path.h"
 #include "suite.h"
 
@@ -577,6 +580,56 @@ START_TEST(no_descriptor_is_left_open)
 }
 END_TEST
 
+static pid_t start_hand(int *ret_ours)
+{
+	int pair[2];
+	pid_t hand;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	hand = fork();
+	ck_assert_int_ge(hand, 0);
+	if (hand == 0) {
+		(void)close(pair[0]);
+		files_serve(pair[1], root_fd);
+		_exit(0);
+	}
+	(void)close(pair[1]);
+	*ret_ours = pair[0];
+	return hand;
+}
+
+static void is_told_lost(int failed, struct err *e)
+{
+	ck_assert_int_eq(failed, -1);
+	ck_assert_str_eq(e->text, FILES_LOST);
+	ck_assert_int_eq(e->kind, ERR_AGAIN);
+	*e = (struct err){ 0 };
+}
+
+START_TEST(of_a_hand_that_is_lost_it_is_said_that_it_is_and_not_what_its_calls_fail_with)
+{
+	OWNED(str) struct str text = { 0 };
+	struct sha256 hash;
+	struct err e = { 0 };
+	struct stat st;
+	int ours, there, again;
+	pid_t hand = start_hand(&ours);
+
+	files_use(ours);
+	ck_assert_msg(safe_path_open(root, &there, &e) == 0, "%s", e.text);
+	ck_assert_int_eq(safe_path_read(there, "dir/file", ENOUGH_BYTES, &text, &st, &e), 1);
+	ck_assert_int_eq(kill(hand, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(hand, NULL, 0), hand);
+	is_told_lost(safe_path_open(root, &again, &e), &e);
+	is_told_lost(safe_path_read(there, "dir/file", ENOUGH_BYTES, &text, &st, &e), &e);
+	is_told_lost(safe_path_hash(there, "dir/file", &hash, &e), &e);
+	is_told_lost(safe_path_open_dir(there, "dir", &again, &e), &e);
+	is_told_lost(safe_path_resolve(there, "dir/file", &text, &e), &e);
+	files_use(-1);
+	ck_assert_int_eq(close(ours), 0);
+}
+END_TEST
+
 static void add_text(Suite *suite)
 {
 	TCase *text = tcase_create("text");
@@ -606,6 +659,8 @@ static void add_files(Suite *suite)
 	tcase_add_test(files, a_workspace_in_a_protected_place_is_refused_whatever_it_is_called);
 	tcase_add_test(files, a_workspace_must_be_a_directory_that_is_there);
 	tcase_add_test(files, no_descriptor_is_left_open);
+	tcase_add_test(
+	    files, of_a_hand_that_is_lost_it_is_said_that_it_is_and_not_what_its_calls_fail_with);
 	suite_add_tcase(suite, files);
 }
 
