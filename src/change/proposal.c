@@ -219,6 +219,8 @@ static int read_file(int root_fd, const struct proposal *p, struct planned *f, s
 	if (exists < 0)
 		return refuse_err(why, &e);
 	f->exists = exists > 0;
+	if (exists && f->st.st_nlink > 1)
+		f->links = f->st.st_nlink > INT_MAX ? INT_MAX : (int)f->st.st_nlink;
 	plan->bytes += f->old.length;
 	if (has_too_much(p, plan))
 		return too_much(why);

@@ -69,6 +69,7 @@ struct planned {
 	struct touched is;
 	bool exists;
 	struct stat st; /* if it exists */
+	int links; /* names of that file, if it has several (hard links); else 0 */
 	struct str old; /* content */
 	struct str new; /* content afterwards, after proposal_work */
 	mode_t new_mode; /* of a new file less the umask */

@@ -185,6 +185,7 @@ static void add_plan(struct str *out, const struct plan *plan)
 		pack_add_int(out, t->mode);
 		pack_add_text(out, t->hash);
 		pack_add_text(out, t->result_hash);
+		pack_add_int(out, plan->files[i].links);
 	}
 	pack_add_int(out, (int64_t)plan->primary);
 	pack_add_int(out, plan->replaces_file);
@@ -332,8 +333,10 @@ static void take_plan(struct pack *w, const char *root, struct plan *plan)
 	size_t count = (size_t)pack_int_in(w, 1, PROPOSAL_FILES);
 
 	plan->files = xcalloc(count, sizeof(*plan->files));
-	for (plan->count = 0; plan->count < count && !w->bad; plan->count++)
+	for (plan->count = 0; plan->count < count && !w->bad; plan->count++) {
 		take_touched(w, root, &plan->files[plan->count].is);
+		plan->files[plan->count].links = (int)pack_int_in(w, 0, INT_MAX);
+	}
 	plan->primary = (size_t)pack_int_in(w, 0, (int64_t)count - 1);
 	plan->replaces_file = pack_int_in(w, 0, 1) != 0;
 }

@@ -82,6 +82,7 @@ void call_clear(struct call *c)
 	hook_free(c->hook);
 	plan_clear(&c->plan);
 	str_clear(&c->effect);
+	str_clear(&c->links);
 	hand_names_free(c->names, c->name_count);
 	policy_verdict_clear(&c->policy);
 	str_clear(&c->result);

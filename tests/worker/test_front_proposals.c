@@ -1,6 +1,9 @@
 /* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
 #include "front_case.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 START_TEST(no_path_leads_out_of_the_workspace)
 {
 	static const char *const PATHS[] = {
@@ -130,6 +133,48 @@ START_TEST(every_path_of_a_diff_is_stored_with_what_becomes_of_it)
 	agent_begin(&a, &w, "check_clearance", arguments, NULL);
 	expect_soon("SELECT count(*) FROM tool_call", "3\n");
 	expect("SELECT count(*) FROM request", "2\n");
+	wire_close(&w);
+}
+END_TEST
+
+/* Another name of a file of the workspace. */
+static void join(const char *name, const char *file)
+{
+	char from[PATH_MAX];
+
+	(void)snprintf(from, sizeof(from), "%s", below(workspace, file));
+	ck_assert_int_eq(link(from, below(workspace, name)), 0);
+}
+
+START_TEST(of_a_file_with_several_names_the_question_says_what_becomes_of_the_others)
+{
+	OWNED(char_ptr) char *one = proposal("f", "two\n"), *many = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	put_file(workspace, "g", "one\n");
+	join("f2", "f");
+	join("f3", "f");
+	join("g2", "g");
+	agent_begin(&a, &w, "check_clearance", one, NULL);
+	expect_soon("SELECT description FROM request",
+	            "f has 3 names (hard links): those not listed here keep the old content\n");
+	wire_close(&w);
+	free(one);
+	one = proposal("new", "two\n");
+	agent_begin(&a, &w, "check_clearance", one, NULL);
+	expect_soon("SELECT description IS NULL FROM request WHERE file_path = 'new'", "1\n");
+	wire_close(&w);
+	many = proposal("g", "--- a/g\n+++ b/g\n@@ -1 +1 @@\n-one\n+two\n"
+	                     "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"
+	                     "diff --git a/g2 b/h\ncopy from g2\ncopy to h\n");
+	agent_begin(&a, &w, "check_clearance", many, NULL);
+	expect_soon("SELECT description FROM request WHERE file_path = 'g'",
+	            "g has 2 names (hard links): those not listed here keep the old content\n"
+	            "f has 3 names (hard links): those not listed here keep the old content\n");
 	wire_close(&w);
 }
 END_TEST
@@ -281,6 +326,8 @@ int main(void)
 	tcase_add_test(c, a_path_may_be_said_absolutely_or_with_dots);
 	tcase_add_test(c, a_diff_is_about_the_file_it_is_asked_for_and_fits_it);
 	tcase_add_test(c, every_path_of_a_diff_is_stored_with_what_becomes_of_it);
+	tcase_add_test(c,
+	               of_a_file_with_several_names_the_question_says_what_becomes_of_the_others);
 	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);
 	tcase_add_test(c, the_database_and_its_run_directory_are_not_asked_about);
 	tcase_add_test(c, full_content_over_a_file_is_shown_as_what_it_changes);

@@ -13,11 +13,37 @@ static const struct touched *primary(const struct call *c)
 	return &c->files[c->plan.primary];
 }
 
+/* The applier replaces a file and does not write into it. What the agent says comes last: Slack
+ * shows the beginning. */
+static void describe_links(struct call *c)
+{
+	const char *given = json_text(c->arguments, "description");
+
+	str_reset(&c->links);
+	for (size_t i = 0; i < c->plan.count; i++) {
+		const struct planned *f = &c->plan.files[i];
+
+		if (!f->links || strcmp(f->is.action, "read") == 0)
+			continue;
+		str_add(&c->links, c->links.length ? "\n" : "");
+		str_addf(&c->links,
+		         "%s has %d names (hard links): those not listed here keep the old content",
+		         f->is.path, f->links);
+	}
+	if (c->links.length && given && *given)
+		str_addf(&c->links, "\n\n%s", given);
+}
+
+static const char *description(const struct call *c)
+{
+	return c->links.length ? c->links.bytes : json_text(c->arguments, "description");
+}
+
 /* The digest of what a person will be shown. */
 static struct sha256 digest(const struct call *c)
 {
 	const struct shown s = { .title = json_text(c->arguments, "title"),
-		                 .description = json_text(c->arguments, "description"),
+		                 .description = description(c),
 		                 .risk_level = json_text(c->arguments, "risk_level"),
 		                 .file_path = primary(c)->path,
 		                 .body = json_text(c->arguments, "diff"),
@@ -62,6 +88,7 @@ static void seen(struct call *c, struct hand_found *found)
 	c->files = xmalloc(c->plan.count * sizeof(*c->files));
 	for (size_t i = 0; i < c->plan.count; i++)
 		c->files[i] = c->plan.files[i].is;
+	describe_links(c);
 	c->digest = digest(c);
 }
 
@@ -77,7 +104,7 @@ static void question(const struct call *c, const struct call_settings *settings,
 {
 	q->kind = REQUEST_KIND_CLEARANCE;
 	q->title = json_text(c->arguments, "title");
-	q->description = json_text(c->arguments, "description");
+	q->description = description(c);
 	q->body = json_text(c->arguments, "diff");
 	q->risk_level = json_text(c->arguments, "risk_level");
 	q->file_path = primary(c)->path;
