@@ -59,6 +59,8 @@ static int outcome(struct desk *d, int64_t seq, const char *which, const char *t
 	if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE && row.is_inherited)
 		else_whom = " If another agent starts in its workspace first, that one is told.";
 	add_words(&words, text);
+	if (*else_whom && text && *text)
+		str_add_char(&words, '.');
 	if (!row.status)
 		(void)desk_tell(d, SAID_DONE, "Noted: the next agent that starts here is told%s",
 		                str_text(&words));

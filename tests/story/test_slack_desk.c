@@ -190,8 +190,8 @@ START_TEST(words_to_an_agent_that_was_killed_reach_the_next_one_and_the_thread_s
 	relay_clear(&killed);
 	expect_soon("SELECT connectivity_status FROM session", "offline\n");
 	(void)slack_acked("{'message':{'text':'use tabs','thread_ts':'%s'}}", thread);
-	shows_soon("it is not connected. If another agent starts in its workspace first, that one "
-	           "is told.");
+	shows_soon("it is not connected: “use tabs”. If another agent starts in its workspace "
+	           "first, that one is told.");
 	next = given_relay(&site);
 	first = relay_call(&next, "ping", "{}");
 	has(first, "pending_steering.0", "use tabs");
