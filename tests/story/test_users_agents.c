@@ -630,19 +630,31 @@ START_TEST(a_killed_commander_leaves_no_process_of_a_command_and_a_stop_ends_its
 }
 END_TEST
 
+/* The number of the process that was made last on this machine. */
+static pid_t newest_process(void)
+{
+	OWNED(char_ptr) char *load = get_file("/proc", "loadavg");
+	const char *last = load ? strrchr(load, ' ') : NULL;
+
+	return last ? (pid_t)strtol(last, NULL, 10) : 0;
+}
+
 /* Its user stops every process of theirs that begins. The process that does so. */
 static pid_t hold_all_that_begins(void)
 {
-	enum { AHEAD = 2000, REST_US = 200 };
+	enum { BEHIND = 100, AHEAD = 1000, REST_US = 100 };
 	pid_t holder = fork();
 
 	if (holder != 0)
 		return holder;
 	if (setgid(USER_IDS[AGENT]) || setuid(USER_IDS[AGENT]))
 		_exit(1);
-	for (pid_t first = getpid() + 1;;) {
-		for (pid_t pid = first; pid < first + AHEAD; pid++)
-			(void)kill(pid, SIGSTOP);
+	for (;;) {
+		pid_t last = newest_process();
+
+		for (pid_t pid = last - BEHIND; pid < last + AHEAD; pid++)
+			if (pid > 1 && pid != getpid())
+				(void)kill(pid, SIGSTOP);
 		(void)usleep(REST_US);
 	}
 }
