@@ -193,29 +193,26 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
          remaining_ms = NULL,
          updated_at = NEW.created_at
    WHERE id = NEW.request_id AND (SELECT outcome FROM decision WHERE seq = NEW.seq) = 'applied';
-END;
-
--- The timeline has what was not applied, and what was approved instead of what was asked.
-CREATE TRIGGER decision_judged AFTER UPDATE OF outcome ON decision
-WHEN NEW.outcome <> 'applied' OR NEW.edited IS NOT NULL OR NEW.edited_seq IS NOT NULL BEGIN
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
-  SELECT CASE WHEN typeof(NEW.created_at) = 'text' AND NEW.created_at GLOB '????-??-??T??:??:??.???Z'
-              THEN NEW.created_at ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END,
-         'decision.' || NEW.outcome, r.session_seq, r.seq,
-         CASE WHEN typeof(NEW.operator_id) = 'text' THEN NEW.operator_id END,
-         json_object('decision', NEW.seq,
-                     'verdict', CASE WHEN typeof(NEW.verdict) = 'text' THEN substr(NEW.verdict, 1, 40) END,
-                     'source', CASE WHEN typeof(NEW.source) = 'text' THEN substr(NEW.source, 1, 40) END,
-                     'why', NEW.why)
-    FROM (SELECT 1) LEFT JOIN request AS r ON r.id = NEW.request_id
-   WHERE NEW.outcome <> 'applied';
+  SELECT CASE WHEN typeof(d.created_at) = 'text' AND d.created_at GLOB '????-??-??T??:??:??.???Z'
+              THEN d.created_at ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END,
+         'decision.' || d.outcome, r.session_seq, r.seq,
+         CASE WHEN typeof(d.operator_id) = 'text' THEN d.operator_id END,
+         json_object('decision', d.seq,
+                     'verdict', CASE WHEN typeof(d.verdict) = 'text' THEN substr(d.verdict, 1, 40) END,
+                     'source', CASE WHEN typeof(d.source) = 'text' THEN substr(d.source, 1, 40) END,
+                     'why', d.why)
+    FROM decision AS d LEFT JOIN request AS r ON r.id = d.request_id
+   WHERE d.seq = NEW.seq AND d.outcome <> 'applied';
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
-  SELECT NEW.created_at, 'decision.edited', r.session_seq, r.seq, NEW.operator_id,
-         json_object('decision', NEW.seq, 'part', r.editable,
-                     'hash', (SELECT hash FROM content WHERE seq = NEW.edited_seq),
-                     'bytes', coalesce(length(CAST(NEW.edited AS BLOB)),
-                                       (SELECT size FROM content WHERE seq = NEW.edited_seq)))
-    FROM request AS r WHERE r.id = NEW.request_id AND NEW.outcome = 'applied';
+  SELECT d.created_at, 'decision.edited', r.session_seq, r.seq, d.operator_id,
+         json_object('decision', d.seq, 'part', r.editable,
+                     'hash', (SELECT hash FROM content WHERE seq = d.edited_seq),
+                     'bytes', coalesce(length(CAST(d.edited AS BLOB)),
+                                       (SELECT size FROM content WHERE seq = d.edited_seq)))
+    FROM decision AS d JOIN request AS r ON r.id = d.request_id
+   WHERE d.seq = NEW.seq AND d.outcome = 'applied'
+     AND (d.edited IS NOT NULL OR d.edited_seq IS NOT NULL);
 END;
 
 -- What operators approved instead of what was asked.

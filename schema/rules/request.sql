@@ -63,8 +63,6 @@ CREATE TRIGGER request_asked AFTER INSERT ON request BEGIN
   VALUES ('ask', NEW.session_seq, NEW.seq, NEW.created_at);
 END;
 
--- What follows from few changes has a trigger of its own: a statement that adds no row still opens all
--- indexes of its table.
 CREATE TRIGGER request_changed AFTER UPDATE OF state, session_seq ON request
 WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
@@ -74,6 +72,22 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
               THEN NEW.decided_by END,
          json_object('from', OLD.state, 'decision', NEW.decision, 'digest', NEW.digest)
    WHERE OLD.state <> NEW.state;
+  INSERT INTO event (at, kind, session_seq, request_seq, detail)
+  SELECT NEW.updated_at, 'request.adopted', NEW.session_seq, NEW.seq,
+         json_object('from', (SELECT id FROM session WHERE seq = OLD.session_seq))
+   WHERE OLD.session_seq <> NEW.session_seq;
+  INSERT INTO workspace (machine, root, answered_at)
+  SELECT s.machine, s.workspace_root, NEW.updated_at FROM session AS s
+   WHERE s.seq = NEW.session_seq AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL
+     AND NEW.decided_by NOT IN (SELECT id FROM operator WHERE kind = 'system')
+     AND NOT EXISTS (SELECT 1 FROM workspace WHERE machine = s.machine AND root = s.workspace_root);
+  INSERT INTO policy_trust (machine, workspace_root, hash, content_seq, operator_id, request_seq,
+                            created_at)
+  SELECT s.machine, s.workspace_root, c.hash, c.seq, NEW.decided_by, NEW.seq, NEW.updated_at
+    FROM session AS s JOIN content AS c ON c.hash = NEW.original_hash
+   WHERE s.seq = NEW.session_seq AND NEW.kind = 'trust'
+     AND OLD.state <> 'approved' AND NEW.state = 'approved'
+     AND NEW.decided_by IN (SELECT id FROM operator WHERE kind <> 'system' AND active = 1);
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND state = 'waiting'
      AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL;
@@ -82,6 +96,17 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
    WHERE seq = NEW.session_seq AND OLD.state = 'pending' AND NEW.state <> 'pending';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND kind = 'ask' AND NEW.state <> 'consumed';
+  -- What the policy decided before anybody was asked is not posted.
+  UPDATE slack_outbox SET state = 'sent', settled_at = NEW.updated_at
+   WHERE message_seq IN (SELECT seq FROM slack_message
+                          WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff')
+                            AND state = 'queued')
+     AND state = 'queued' AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
+  UPDATE slack_message SET state = 'dead', updated_at = NEW.updated_at
+   WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff') AND state = 'queued'
+     AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
+                      WHERE o.message_seq = slack_message.seq AND o.state <> 'sent')
+     AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
   -- A checkpoint that is to be put back is for the applier, or forgotten.
   UPDATE workspace_restore
      SET state = CASE NEW.state WHEN 'approved' THEN 'approved' ELSE 'cancelled' END,
@@ -92,48 +117,6 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
    WHERE OLD.state NOT IN ('expired', 'approved') AND NEW.state = 'expired'
      AND (SELECT withdrawn_at FROM agent_question
            WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = NEW.seq)) IS NULL;
-END;
-
-CREATE TRIGGER request_adopted AFTER UPDATE OF session_seq ON request
-WHEN OLD.session_seq <> NEW.session_seq BEGIN
-  INSERT INTO event (at, kind, session_seq, request_seq, detail)
-  VALUES (NEW.updated_at, 'request.adopted', NEW.session_seq, NEW.seq,
-          json_object('from', (SELECT id FROM session WHERE seq = OLD.session_seq)));
-END;
-
--- A folder is known from the first answer that a person gave there.
-CREATE TRIGGER request_answered AFTER UPDATE OF decision_seq ON request
-WHEN OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL
- AND (SELECT kind FROM operator WHERE id = NEW.decided_by) <> 'system'
- AND NOT EXISTS (SELECT 1 FROM session AS s JOIN workspace AS w
-                     ON w.machine = s.machine AND w.root = s.workspace_root
-                  WHERE s.seq = NEW.session_seq) BEGIN
-  INSERT INTO workspace (machine, root, answered_at)
-  SELECT machine, workspace_root, NEW.updated_at FROM session WHERE seq = NEW.session_seq;
-END;
-
-CREATE TRIGGER request_trusted AFTER UPDATE OF state ON request
-WHEN NEW.kind = 'trust' AND OLD.state <> 'approved' AND NEW.state = 'approved' BEGIN
-  INSERT INTO policy_trust (machine, workspace_root, hash, content_seq, operator_id, request_seq,
-                            created_at)
-  SELECT s.machine, s.workspace_root, c.hash, c.seq, NEW.decided_by, NEW.seq, NEW.updated_at
-    FROM session AS s JOIN content AS c ON c.hash = NEW.original_hash
-   WHERE s.seq = NEW.session_seq
-     AND NEW.decided_by IN (SELECT id FROM operator WHERE kind <> 'system' AND active = 1);
-END;
-
--- What the policy decided before anybody was asked is not posted.
-CREATE TRIGGER request_unasked AFTER UPDATE OF decision_seq ON request
-WHEN OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy' BEGIN
-  UPDATE slack_outbox SET state = 'sent', settled_at = NEW.updated_at
-   WHERE message_seq IN (SELECT seq FROM slack_message
-                          WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff')
-                            AND state = 'queued')
-     AND state = 'queued';
-  UPDATE slack_message SET state = 'dead', updated_at = NEW.updated_at
-   WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff') AND state = 'queued'
-     AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
-                      WHERE o.message_seq = slack_message.seq AND o.state <> 'sent');
 END;
 
 -- What is about a file that can be looked at: one that was there when it was asked.

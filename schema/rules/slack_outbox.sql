@@ -110,16 +110,14 @@ END;
 -- A change is an edit, unless the message has not been sent: then it is sent with the change.
 -- Pending edits are combined. What waited for the message's ts may be sent, and callers who wait
 -- for that are told.
-CREATE TRIGGER slack_message_edited AFTER UPDATE OF generation ON slack_message
-WHEN NEW.generation > OLD.generation AND NEW.state IN ('queued', 'sent')
- AND NOT EXISTS (SELECT 1 FROM slack_outbox
-                  WHERE message_seq = NEW.seq AND state = 'queued' AND kind IN ('post', 'update')) BEGIN
+CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts, state ON slack_message BEGIN
   INSERT INTO slack_outbox (kind, message_seq, priority, created_at)
-  SELECT 'update', NEW.seq, edit_priority, NEW.updated_at
-    FROM slack_part WHERE kind = NEW.kind AND send = 'post';
-END;
-
-CREATE TRIGGER slack_message_changed AFTER UPDATE OF ts, state ON slack_message BEGIN
+  SELECT 'update', NEW.seq, p.edit_priority, NEW.updated_at
+    FROM slack_part AS p
+   WHERE p.kind = NEW.kind AND p.send = 'post' AND NEW.generation > OLD.generation
+     AND NEW.state IN ('queued', 'sent')
+     AND NOT EXISTS (SELECT 1 FROM slack_outbox
+                      WHERE message_seq = NEW.seq AND state = 'queued' AND kind IN ('post', 'update'));
   UPDATE slack_lane SET state = 'ready'
    WHERE waits_for = NEW.seq AND state = 'waiting' AND OLD.ts IS NULL AND NEW.ts IS NOT NULL;
   UPDATE broadcast_wait SET ts = NEW.ts, refused = (NEW.state = 'dead')
