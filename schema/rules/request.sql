@@ -72,22 +72,6 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
               THEN NEW.decided_by END,
          json_object('from', OLD.state, 'decision', NEW.decision, 'digest', NEW.digest)
    WHERE OLD.state <> NEW.state;
-  INSERT INTO event (at, kind, session_seq, request_seq, detail)
-  SELECT NEW.updated_at, 'request.adopted', NEW.session_seq, NEW.seq,
-         json_object('from', (SELECT id FROM session WHERE seq = OLD.session_seq))
-   WHERE OLD.session_seq <> NEW.session_seq;
-  INSERT INTO workspace (machine, root, answered_at)
-  SELECT s.machine, s.workspace_root, NEW.updated_at FROM session AS s
-   WHERE s.seq = NEW.session_seq AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL
-     AND NEW.decided_by NOT IN (SELECT id FROM operator WHERE kind = 'system')
-     AND NOT EXISTS (SELECT 1 FROM workspace WHERE machine = s.machine AND root = s.workspace_root);
-  INSERT INTO policy_trust (machine, workspace_root, hash, content_seq, operator_id, request_seq,
-                            created_at)
-  SELECT s.machine, s.workspace_root, c.hash, c.seq, NEW.decided_by, NEW.seq, NEW.updated_at
-    FROM session AS s JOIN content AS c ON c.hash = NEW.original_hash
-   WHERE s.seq = NEW.session_seq AND NEW.kind = 'trust'
-     AND OLD.state <> 'approved' AND NEW.state = 'approved'
-     AND NEW.decided_by IN (SELECT id FROM operator WHERE kind <> 'system' AND active = 1);
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND state = 'waiting'
      AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL;
@@ -96,27 +80,70 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
    WHERE seq = NEW.session_seq AND OLD.state = 'pending' AND NEW.state <> 'pending';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND kind = 'ask' AND NEW.state <> 'consumed';
+  INSERT INTO request_turn (request_seq, was, was_in, is_answered, matters)
+  VALUES (NEW.seq, OLD.state, OLD.session_seq,
+          OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL,
+          OLD.session_seq <> NEW.session_seq OR NEW.state = 'expired' OR NEW.kind IN ('restore', 'trust')
+          OR (OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL
+              AND (NEW.decided_by = 'system:policy'
+                   OR NOT EXISTS (SELECT 1 FROM session AS s JOIN workspace AS w
+                                      ON w.machine = s.machine AND w.root = s.workspace_root
+                                   WHERE s.seq = NEW.session_seq))));
+END;
+
+-- What follows from few changes of a request: see decision_told. Another session adopted it, nobody answered
+-- in time, a person trusts a policy or wants a checkpoint back, a person answers the first request from a
+-- folder, or the policy answered.
+CREATE VIEW request_turn AS
+SELECT seq AS request_seq, state AS was, session_seq AS was_in, 0 AS is_answered, 0 AS matters FROM request;
+
+CREATE TRIGGER request_turned INSTEAD OF INSERT ON request_turn WHEN NEW.matters BEGIN
+  INSERT INTO event (at, kind, session_seq, request_seq, detail)
+  SELECT r.updated_at, 'request.adopted', r.session_seq, r.seq,
+         json_object('from', (SELECT id FROM session WHERE seq = NEW.was_in))
+    FROM request AS r WHERE r.seq = NEW.request_seq AND r.session_seq <> NEW.was_in;
+  INSERT INTO workspace (machine, root, answered_at)
+  SELECT s.machine, s.workspace_root, r.updated_at
+    FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+   WHERE r.seq = NEW.request_seq AND NEW.is_answered
+     AND r.decided_by NOT IN (SELECT id FROM operator WHERE kind = 'system')
+     AND NOT EXISTS (SELECT 1 FROM workspace WHERE machine = s.machine AND root = s.workspace_root);
+  INSERT INTO policy_trust (machine, workspace_root, hash, content_seq, operator_id, request_seq,
+                            created_at)
+  SELECT s.machine, s.workspace_root, c.hash, c.seq, r.decided_by, r.seq, r.updated_at
+    FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+    JOIN content AS c ON c.hash = r.original_hash
+   WHERE r.seq = NEW.request_seq AND r.kind = 'trust'
+     AND NEW.was <> 'approved' AND r.state = 'approved'
+     AND r.decided_by IN (SELECT id FROM operator WHERE kind <> 'system' AND active = 1);
   -- What the policy decided before anybody was asked is not posted.
-  UPDATE slack_outbox SET state = 'sent', settled_at = NEW.updated_at
-   WHERE message_seq IN (SELECT seq FROM slack_message
-                          WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff')
-                            AND state = 'queued')
-     AND state = 'queued' AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
-  UPDATE slack_message SET state = 'dead', updated_at = NEW.updated_at
-   WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff') AND state = 'queued'
+  UPDATE slack_outbox SET state = 'sent', settled_at = r.updated_at
+    FROM request AS r
+   WHERE r.seq = NEW.request_seq AND NEW.is_answered AND r.decided_by = 'system:policy'
+     AND slack_outbox.state = 'queued'
+     AND message_seq IN (SELECT seq FROM slack_message
+                          WHERE request_seq = NEW.request_seq AND kind IN ('ask', 'diff')
+                            AND state = 'queued');
+  UPDATE slack_message SET state = 'dead', updated_at = r.updated_at
+    FROM request AS r
+   WHERE r.seq = NEW.request_seq AND NEW.is_answered AND r.decided_by = 'system:policy'
+     AND slack_message.request_seq = NEW.request_seq AND slack_message.kind IN ('ask', 'diff')
+     AND slack_message.state = 'queued'
      AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
-                      WHERE o.message_seq = slack_message.seq AND o.state <> 'sent')
-     AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
+                      WHERE o.message_seq = slack_message.seq AND o.state <> 'sent');
   -- A checkpoint that is to be put back is for the applier, or forgotten.
   UPDATE workspace_restore
-     SET state = CASE NEW.state WHEN 'approved' THEN 'approved' ELSE 'cancelled' END,
-         updated_at = NEW.updated_at
-   WHERE request_seq = NEW.seq AND state = 'asked' AND NEW.state IN ('approved', 'rejected');
+     SET state = CASE r.state WHEN 'approved' THEN 'approved' ELSE 'cancelled' END,
+         updated_at = r.updated_at
+    FROM request AS r
+   WHERE r.seq = NEW.request_seq AND r.state IN ('approved', 'rejected')
+     AND workspace_restore.request_seq = NEW.request_seq AND workspace_restore.state = 'asked';
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
-  SELECT 'expired', NEW.session_seq, NEW.seq, NEW.updated_at
-   WHERE OLD.state NOT IN ('expired', 'approved') AND NEW.state = 'expired'
+  SELECT 'expired', r.session_seq, r.seq, r.updated_at
+    FROM request AS r
+   WHERE r.seq = NEW.request_seq AND NEW.was NOT IN ('expired', 'approved') AND r.state = 'expired'
      AND (SELECT withdrawn_at FROM agent_question
-           WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = NEW.seq)) IS NULL;
+           WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)) IS NULL;
 END;
 
 -- What is about a file that can be looked at: one that was there when it was asked.

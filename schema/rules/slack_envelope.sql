@@ -23,8 +23,8 @@ CREATE TRIGGER slack_envelope_is_judged AFTER INSERT ON slack_envelope BEGIN
               WHERE is_first = 1 AND client_key IS NOT NULL AND client_key = NEW.client_key) AS f)
    WHERE seq = NEW.seq;
   UPDATE slack_envelope
-     SET (outcome, why) = (
-           SELECT o.outcome, o.why FROM (
+     SET (outcome, why, is_first) = (
+           SELECT o.outcome, o.why, o.outcome IN ('accepted', 'unauthorized', 'malformed') FROM (
              SELECT 1 AS rank, 'duplicate' AS outcome, 'it repeats envelope ' || first_seq AS why
               WHERE first_seq IS NOT NULL
              UNION ALL
@@ -48,16 +48,23 @@ CREATE TRIGGER slack_envelope_is_judged AFTER INSERT ON slack_envelope BEGIN
                          ELSE 'it is not of a form that we know' END
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
-  UPDATE slack_envelope SET is_first = 1
-   WHERE seq = NEW.seq AND outcome IN ('accepted', 'unauthorized', 'malformed');
-  -- A stranger gets no reply; the attempt is recorded in the timeline, which outlives the envelope.
+  INSERT INTO slack_stranger (envelope_seq) VALUES (NEW.seq);
+END;
+
+-- A stranger gets no reply; the attempt is recorded in the timeline, which outlives the envelope. (Why a
+-- view: see decision_told.)
+CREATE VIEW slack_stranger AS
+SELECT seq AS envelope_seq FROM slack_envelope WHERE outcome = 'unauthorized';
+
+CREATE TRIGGER slack_stranger_is_told INSTEAD OF INSERT ON slack_stranger
+WHEN EXISTS (SELECT 1 FROM slack_stranger WHERE envelope_seq = NEW.envelope_seq) BEGIN
   INSERT INTO event (at, kind, detail)
-  SELECT NEW.created_at, 'security.stranger',
+  SELECT e.created_at, 'security.stranger',
          json_object('envelope', e.seq,
-                     'team', CASE WHEN typeof(NEW.team_id) = 'text' THEN substr(NEW.team_id, 1, 40) END,
-                     'user', CASE WHEN typeof(NEW.user_id) = 'text' THEN substr(NEW.user_id, 1, 40) END,
-                     'channel', CASE WHEN typeof(NEW.channel_id) = 'text'
-                                     THEN substr(NEW.channel_id, 1, 40) END,
-                     'action', CASE WHEN typeof(NEW.action) = 'text' THEN substr(NEW.action, 1, 80) END)
-    FROM slack_envelope AS e WHERE e.seq = NEW.seq AND e.outcome = 'unauthorized';
+                     'team', CASE WHEN typeof(e.team_id) = 'text' THEN substr(e.team_id, 1, 40) END,
+                     'user', CASE WHEN typeof(e.user_id) = 'text' THEN substr(e.user_id, 1, 40) END,
+                     'channel', CASE WHEN typeof(e.channel_id) = 'text'
+                                     THEN substr(e.channel_id, 1, 40) END,
+                     'action', CASE WHEN typeof(e.action) = 'text' THEN substr(e.action, 1, 80) END)
+    FROM slack_envelope AS e WHERE e.seq = NEW.envelope_seq;
 END;

@@ -111,17 +111,27 @@ END;
 -- Pending edits are combined. What waited for the message's ts may be sent, and callers who wait
 -- for that are told.
 CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts, state ON slack_message BEGIN
-  INSERT INTO slack_outbox (kind, message_seq, priority, created_at)
-  SELECT 'update', NEW.seq, p.edit_priority, NEW.updated_at
-    FROM slack_part AS p
-   WHERE p.kind = NEW.kind AND p.send = 'post' AND NEW.generation > OLD.generation
-     AND NEW.state IN ('queued', 'sent')
-     AND NOT EXISTS (SELECT 1 FROM slack_outbox
-                      WHERE message_seq = NEW.seq AND state = 'queued' AND kind IN ('post', 'update'));
+  INSERT INTO slack_edit (message_seq, at, is_wanted)
+  VALUES (NEW.seq, NEW.updated_at, NEW.generation > OLD.generation AND NEW.state IN ('queued', 'sent'));
   UPDATE slack_lane SET state = 'ready'
    WHERE waits_for = NEW.seq AND state = 'waiting' AND OLD.ts IS NULL AND NEW.ts IS NOT NULL;
   UPDATE broadcast_wait SET ts = NEW.ts, refused = (NEW.state = 'dead')
    WHERE call_seq = NEW.call_seq AND OLD.state = 'queued' AND NEW.state IN ('sent', 'dead');
+END;
+
+-- Edits, as wanted by a change of the message: see decision_told.
+CREATE VIEW slack_edit AS
+SELECT message_seq, created_at AS at, 1 AS is_wanted FROM slack_outbox WHERE kind = 'update';
+
+CREATE TRIGGER slack_edit_queued INSTEAD OF INSERT ON slack_edit
+WHEN NEW.is_wanted
+ AND NOT EXISTS (SELECT 1 FROM slack_outbox
+                  WHERE message_seq = NEW.message_seq AND state = 'queued'
+                    AND kind IN ('post', 'update')) BEGIN
+  INSERT INTO slack_outbox (kind, message_seq, priority, created_at)
+  SELECT 'update', m.seq, p.edit_priority, NEW.at
+    FROM slack_message AS m JOIN slack_part AS p ON p.kind = m.kind AND p.send = 'post'
+   WHERE m.seq = NEW.message_seq;
 END;
 
 -- Open requests that Slack has refused in every form, and that were not posted again since.
