@@ -302,6 +302,10 @@ SELECT count(DISTINCT s.seq) AS sessions,
 INSERT INTO slack_notice (kind, text, detail, at)
 VALUES ('server', :text, json_object('about', :about), :now);
 
+-- name: slack_desk_is_open :any
+-- Whether somebody may have said something in Slack to an agent.
+SELECT 1 AS one FROM session WHERE status <> 'terminated' AND mode <> 'local' LIMIT 1;
+
 -- name: slack_has_server :any
 -- Whether a stop or a start waits to be told.
 -- scan ok: once, at the start

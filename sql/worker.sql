@@ -49,6 +49,13 @@ INSERT INTO time_gap (machine, kind, started_at, ended_at) VALUES (:machine, :ki
 -- type: state text
 SELECT what, state, detail, at FROM health;
 
+-- name: worker_before :one
+-- row: instant
+-- The last sign of life of the incarnation before this one, if there was one.
+SELECT b.heartbeat_at AS at FROM worker AS w JOIN worker AS b
+    ON b.machine = w.machine AND b.name = w.name AND b.seq < w.seq
+ WHERE w.id = :id ORDER BY b.seq DESC LIMIT 1;
+
 -- name: worker_started :one
 -- row: instant
 SELECT started_at AS at FROM worker WHERE id = :id;

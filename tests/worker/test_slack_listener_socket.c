@@ -463,6 +463,88 @@ START_TEST(a_message_that_is_too_long_is_acknowledged_and_refused)
 }
 END_TEST
 
+/* ---- times without Slack ---- */
+
+static const char TOLD[] =
+    "SELECT substr(text, 1, 26), substr(text, instr(text, '('), 8) FROM slack_message"
+    " WHERE kind = 'server'";
+
+static void slack_is_away(int answers)
+{
+	for (int i = 0; i < answers; i++)
+		slack_fault("{'name':'apps.connections.open','what':'status','status':503}");
+}
+
+static void the_gap_is_over(void)
+{
+	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener' AND state = 'ready'",
+	            "connected\n");
+	expect_soon("SELECT count(*) FROM setting WHERE name = 'slack.unheard_since'", "0\n");
+}
+
+START_TEST(after_a_long_time_without_slack_the_channel_is_told_how_long_it_was)
+{
+	slack();
+	a_session_in_slack();
+	(void)listener_starts();
+	slack_is_away(1);
+	slack_socket("{'do':'cut'}");
+	expect_soon("SELECT detail LIKE 'not connected%' FROM worker WHERE name = 'slack-listener'",
+	            "1\n");
+	expect_soon("SELECT source FROM setting WHERE name = 'slack.unheard_since'", "system\n");
+	expect(TOLD, "");
+	advance(20 * MINUTE);
+	the_gap_is_over();
+	expect(TOLD, "I did not hear Slack from |(20 min)\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_time_without_slack_counts_from_its_beginning_over_all_restarts)
+{
+	pid_t pid;
+
+	slack();
+	a_session_in_slack();
+	kill_worker(listener_starts());
+	advance(10 * MINUTE);
+	slack_is_away(1);
+	pid = start_worker("slack-listener");
+	expect_soon("SELECT detail LIKE 'not connected%' FROM worker WHERE state = 'ready'", "1\n");
+	kill_worker(pid);
+	advance(20 * MINUTE);
+	(void)start_worker("slack-listener");
+	the_gap_is_over();
+	expect(TOLD, "I did not hear Slack from |(30 min)\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(of_a_short_time_without_slack_nothing_is_told)
+{
+	slack();
+	a_session_in_slack();
+	stop_worker(listener_starts());
+	advance(50 * SECOND);
+	(void)start_worker("slack-listener");
+	the_gap_is_over();
+	expect(TOLD, "");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(where_no_session_is_open_nothing_is_told_of_a_time_without_slack)
+{
+	slack();
+	stop_worker(listener_starts());
+	advance(60 * MINUTE);
+	(void)start_worker("slack-listener");
+	the_gap_is_over();
+	expect(TOLD, "");
+	slack_stop();
+}
+END_TEST
+
 /* ---- a day ---- */
 
 enum { BACK_WITHIN_S = 60 };
@@ -524,6 +606,7 @@ START_TEST(in_a_day_of_refreshes_and_random_drops_it_always_comes_back_and_nothi
 		advance(pass);
 		day += pass;
 		expect_soon(DETAIL, "connected\n"); /* it has not noticed that time flies */
+		(void)slack_acked("{'slash':{'text':'help'}}"); /* heard until it ends */
 		if (day - refreshed > 4 * HOUR) {
 			slack_socket("{'do':'disconnect','reason':'refresh_requested'}");
 			refreshed = day;
@@ -535,7 +618,7 @@ START_TEST(in_a_day_of_refreshes_and_random_drops_it_always_comes_back_and_nothi
 		(void)slack_acked("{'slash':{'text':'help'}}");
 	}
 	ck_assert_int_gt(rounds, 15);
-	(void)snprintf(count, sizeof(count), "%d\n", rounds);
+	(void)snprintf(count, sizeof(count), "%d\n", 2 * rounds);
 	expect("SELECT count(*) FROM slack_envelope WHERE outcome = 'accepted'", count);
 	ck_assert_ptr_null(strstr(slack_ask("calls?name=chat.postMessage&after=%s",
 	                                    member(slack_ask("calls?name=hello"), "calls.0.seq")),
@@ -623,6 +706,10 @@ int main(void)
 	tcase_add_test(c, the_poster_rings_the_listener_when_it_reaches_slack_again);
 	tcase_add_test(c, a_rate_limit_is_obeyed);
 	tcase_add_test(c, a_message_that_is_too_long_is_acknowledged_and_refused);
+	tcase_add_test(c, after_a_long_time_without_slack_the_channel_is_told_how_long_it_was);
+	tcase_add_test(c, a_time_without_slack_counts_from_its_beginning_over_all_restarts);
+	tcase_add_test(c, of_a_short_time_without_slack_nothing_is_told);
+	tcase_add_test(c, where_no_session_is_open_nothing_is_told_of_a_time_without_slack);
 	tcase_add_test(
 	    c,
 	    in_a_day_of_refreshes_and_random_drops_it_always_comes_back_and_nothing_is_said_again);

@@ -166,6 +166,12 @@ static void deliver(struct link *link)
 	link->listener->events->message(link, str_text(&whole), whole.length, too_long);
 }
 
+static void hear(struct link *link)
+{
+	link->heard_ms = clock_monotonic_ms();
+	link->listener->heard_at_ms = clock_now_ms();
+}
+
 static void receive(struct link *link, const char *bytes, size_t length)
 {
 	if (link->tail.length || link->in.length + length > LISTENER_MESSAGE_BYTES)
@@ -217,11 +223,11 @@ int link_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 		link->since_ms = link->heard_ms = clock_monotonic_ms();
 		break;
 	case LWS_CALLBACK_CLIENT_RECEIVE:
-		link->heard_ms = clock_monotonic_ms();
+		hear(link);
 		receive(link, in, length);
 		break;
 	case LWS_CALLBACK_CLIENT_RECEIVE_PONG:
-		link->heard_ms = clock_monotonic_ms();
+		hear(link);
 		break;
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		return write_next(link);

@@ -38,6 +38,7 @@ enum {
 	LISTENER_CROWD_MAX_MS = 60000,
 	LISTENER_STORE_MS = 1500, /* how long the database may take; Slack waits for 3 s */
 	LISTENER_MESSAGE_BYTES = 1 << 20, /* a longer message is acknowledged without being read */
+	LISTENER_GAP_MS = 60000, /* of not hearing Slack, from which on people are told */
 	LISTENER_TAIL_BYTES = 4096, /* kept of its end and of its beginning, where its id may be */
 };
 
@@ -96,6 +97,8 @@ struct listener {
 	struct slack_call tells[LISTENER_TELLS];
 	struct link links[LISTENER_LINKS];
 	unsigned opened; /* connections so far */
+	int64_t heard_at_ms; /* unix: when a connection last received anything */
+	bool hears; /* as far as gap.c has written down */
 	bool rung; /* the bell has rung: check whether Slack is reachable again */
 	int64_t lost_ms; /* unix: the last attempt that did not reach Slack; 0: a person must act,
 	                  * or Slack wants the pause */
@@ -123,6 +126,14 @@ void machine_stop(struct listener *l);
 bool machine_is_stopped(const struct listener *l);
 /* Makes the process end with e. */
 void machine_fail(struct listener *l, const struct err *e);
+
+/* ---- gap.c ---- */
+
+/* Notes how long nobody heard Slack before this process. Errors are logged. */
+void gap_start(struct listener *l);
+/* Notes whether Slack is heard now. The first time after a longer gap in which sessions were open,
+ * the channel is told. Errors are logged, and the next call tries again. */
+void gap_look(struct listener *l, bool hears);
 
 /* ---- answers.c ---- */
 

@@ -42,6 +42,15 @@ static bool has_one(const struct listener *l)
 	return false;
 }
 
+/* Also through one that is to be replaced. */
+static bool hears(const struct listener *l)
+{
+	for (int i = 0; i < LISTENER_LINKS; i++)
+		if (l->links[i].state == LINK_READY)
+			return true;
+	return false;
+}
+
 /* ---- reporting ---- */
 
 /* Sets what `ctl health` shows. */
@@ -328,6 +337,8 @@ int64_t machine_step(struct listener *l)
 		opened(l);
 	for (int i = 0; i < LISTENER_LINKS; i++)
 		look_at(&l->links[i], now);
+	if (!l->worker.stopping)
+		gap_look(l, hears(l));
 	if (!l->worker.stopping && !has_one(l) && !is_coming(l) && now >= l->next_ms)
 		begin_open(l);
 	for (int i = 0; i < LISTENER_LINKS; i++)

@@ -249,6 +249,7 @@ int main(int argc, char **argv)
 	slack_secret_wipe(&base);
 	if (!failed && open_loop(&l, &e) == 0) {
 		read_settings(&l);
+		gap_start(&l);
 		(void)snprintf(l.state, sizeof(l.state), "connecting");
 		l.rung = true; /* look at what is already there */
 		if (worker_ready(&l.worker, l.state, &e) == 0)
