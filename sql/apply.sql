@@ -12,6 +12,15 @@ SELECT seq, state, force FROM apply WHERE request_seq = :request ORDER BY seq DE
 -- The one that succeeded.
 SELECT seq FROM apply WHERE request_seq = :request AND state = 'applied';
 
+-- name: apply_untold :number
+-- The one that succeeded, if the last that a caller was told is that it goes on.
+SELECT a.seq FROM apply AS a
+ WHERE a.request_seq = :request AND a.state = 'applied'
+   AND EXISTS (SELECT 1 FROM tool_call WHERE apply_seq = a.seq AND answered_at < a.updated_at)
+   AND NOT EXISTS (SELECT 1 FROM tool_call
+                    WHERE apply_seq = a.seq AND state = 'done' AND answered_at >= a.updated_at)
+   AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = :request AND state = 'undone');
+
 -- name: apply_undone :one
 -- The job that took it back.
 SELECT updated_at FROM apply WHERE request_seq = :request AND state = 'undone';

@@ -66,7 +66,62 @@ static int add_files(struct store *st, int64_t apply, struct str *result, struct
 	return got;
 }
 
+/* ---- the result ---- */
+
+static int result(struct store *st, int64_t apply, struct telling *t, struct err *e)
+{
+	OWNED(apply_read_row) struct apply_read_row w = { 0 };
+	int got = sql_apply_read(st, apply, &w, e);
+	bool applied = w.state == APPLY_STATE_APPLIED;
+
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "apply %lld is gone", (long long)apply);
+	if (w.error_code) {
+		result_error(&t->result, w.error_code, w.why ? w.why : "no reason was given");
+		t->is_error = true;
+		return 0;
+	}
+	json_object(&t->result);
+	json_member(&t->result, "status", applied ? "applied" : "pending");
+	if (!applied)
+		json_member(&t->result, "message",
+		            w.question_seq
+		                ? "the file has changed, and the operator is asked about what "
+		                  "this does to it now; call check_diff again with the same "
+		                  "arguments to keep waiting"
+		                : "the write is queued; call check_diff again");
+	if (applied && add_files(st, apply, &t->result, e))
+		return -1;
+	if (w.forced)
+		json_member(&t->result, "warning",
+		            "force: what had changed since the proposal was overwritten");
+	if (applied && w.unkept) {
+		OWNED(str) struct str none = { 0 };
+
+		str_addf(&none, "none: %s", w.unkept);
+		json_member(&t->result, "checkpoint", none.bytes);
+	}
+	json_object_end(&t->result);
+	return 0;
+}
+
 /* ---- the call ---- */
+
+/* Its end, for a caller that was told only that it goes on. Returns 1, or 0 if its end has been
+ * told. */
+static int tell_end(struct store *st, struct call *c, int64_t request, struct err *e)
+{
+	OWNED(telling) struct telling t = { 0 };
+	int64_t apply = sql_apply_untold(st, request, e);
+
+	if (apply <= 0)
+		return (int)apply;
+	c->apply_seq = apply;
+	if (result(st, apply, &t, e))
+		return -1;
+	str_add(&c->result, str_text(&t.result));
+	return 1;
+}
 
 static int already_consumed(struct store *st, struct call *c, int64_t request, struct err *e)
 {
@@ -154,8 +209,11 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		    "not found: this session has asked for no clearance with the id %.80s", id);
 		return 0;
 	}
-	if (r.row.state == REQUEST_STATE_CONSUMED)
-		return already_consumed(st, c, r.row.seq, e);
+	if (r.row.state == REQUEST_STATE_CONSUMED) {
+		int told = tell_end(st, c, r.row.seq, e);
+
+		return told < 0 ? -1 : told ? 0 : already_consumed(st, c, r.row.seq, e);
+	}
 	if (r.row.state != REQUEST_STATE_APPROVED) {
 		result_refuse(c, "not_approved", "the request is %s, not approved",
 		              request_state_name(r.row.state));
@@ -164,45 +222,6 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	if (steering_arrived(st, r.row.seq, e))
 		return -1;
 	return queue_apply(st, c, r.row.seq, settings->workspaces.machine, e);
-}
-
-/* ---- the result ---- */
-
-static int result(struct store *st, int64_t apply, struct telling *t, struct err *e)
-{
-	OWNED(apply_read_row) struct apply_read_row w = { 0 };
-	int got = sql_apply_read(st, apply, &w, e);
-	bool applied = w.state == APPLY_STATE_APPLIED;
-
-	if (got <= 0)
-		return got < 0 ? -1 : err_set(e, ERR_BUG, "apply %lld is gone", (long long)apply);
-	if (w.error_code) {
-		result_error(&t->result, w.error_code, w.why ? w.why : "no reason was given");
-		t->is_error = true;
-		return 0;
-	}
-	json_object(&t->result);
-	json_member(&t->result, "status", applied ? "applied" : "pending");
-	if (!applied)
-		json_member(&t->result, "message",
-		            w.question_seq
-		                ? "the file has changed, and the operator is asked about what "
-		                  "this does to it now; call check_diff again with the same "
-		                  "arguments to keep waiting"
-		                : "the write is queued; call check_diff again");
-	if (applied && add_files(st, apply, &t->result, e))
-		return -1;
-	if (w.forced)
-		json_member(&t->result, "warning",
-		            "force: what had changed since the proposal was overwritten");
-	if (applied && w.unkept) {
-		OWNED(str) struct str none = { 0 };
-
-		str_addf(&none, "none: %s", w.unkept);
-		json_member(&t->result, "checkpoint", none.bytes);
-	}
-	json_object_end(&t->result);
-	return 0;
 }
 
 const struct tool TOOL_CHECK_DIFF = {
