@@ -188,6 +188,6 @@ int desk_clean_up(struct desk *d, struct err *e)
 	count = cJSON_GetObjectItemCaseSensitive(d->out->json, "terminated");
 	n = cJSON_IsNumber(count) ? count->valueint : 0;
 	if (n == 0)
-		return desk_tell(d, SAID_DONE, "No session of yours is interrupted.");
+		return desk_tell(d, SAID_DONE, "No session that was started here is interrupted.");
 	return desk_tell(d, SAID_DONE, "%d interrupted session%s ended.", n, n == 1 ? "" : "s");
 }

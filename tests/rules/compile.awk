@@ -48,11 +48,16 @@ function block(form,    i, n, lines) {
 }
 
 # Whether triggers recur matters where rows are replaced, since no chain of triggers leads back to its
-# table (sqlgen refuses one). So of the other forms, IGNORE and FAIL run with both settings of each
-# pragma, but not with all four pairs.
+# table (sqlgen refuses one). So the other forms run with both settings of each pragma, but not with all
+# four pairs: as it is written with both on and both off, IGNORE and FAIL with one on and the other off.
+function has_forms(statements) {
+	return !plain && statements ~ /(^|\n)(INSERT INTO|UPDATE) /
+}
+
 function forms() {
-	block("")
-	if (!plain && wanted ~ /(^|\n)(INSERT INTO|UPDATE) /) {
+	if (keys == recursive)
+		block("")
+	if (has_forms(wanted)) {
 		block("REPLACE")
 		if (keys != recursive) {
 			block("IGNORE")
@@ -62,7 +67,7 @@ function forms() {
 }
 
 function finish(    i, n, lines, sentence) {
-	if (title != "" && index(title, text)) {
+	if (title != "" && index(title, text) && (keys == recursive || has_forms(wanted each))) {
 		print "BEGIN;"
 		print ".print @given"
 		printf "%s", given

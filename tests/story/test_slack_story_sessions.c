@@ -257,7 +257,7 @@ END_TEST
 START_TEST(interrupted_sessions_are_ended_in_one_go)
 {
 	a_system_that_starts_agents();
-	says(ordered("session-cleanup"), "No session of yours is interrupted.");
+	says(ordered("session-cleanup"), "No session that was started here is interrupted.");
 	(void)ordered("session-start --agent claude one");
 	(void)ordered("session-start --agent claude two");
 	the_agent_ends("outcome = 'interrupted'");

@@ -577,7 +577,7 @@ START_TEST(a_session_that_lost_its_agent_is_resumed_or_cleaned_up)
 	done("1 interrupted session ended.\n");
 	expect("SELECT status FROM session", "terminated\n");
 	ctl("--text session cleanup");
-	done("No session of yours is interrupted.\n");
+	done("No session that was started here is interrupted.\n");
 }
 END_TEST
 

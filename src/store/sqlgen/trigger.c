@@ -159,16 +159,15 @@ static void trace(const struct schema *s, struct graph *g)
 
 /* A trigger may write to its own table (decision fills in its outcome), but no chain of triggers
  * across several tables may return to its start. */
-static bool reaches(const struct graph *g, const char *from, const char *to, int depth)
+static bool reaches(const struct graph *g, const char *from, const char *to, bool *seen)
 {
-	if (depth > MAX_TABLES)
-		return true;
 	for (int i = 0; i < g->edges; i++) {
 		const struct edge *e = &g->edge[i];
 
-		if (strcmp(e->from, from) != 0 || strcmp(e->to, from) == 0)
+		if (seen[i] || strcmp(e->from, from) != 0 || strcmp(e->to, from) == 0)
 			continue;
-		if (strcmp(e->to, to) == 0 || reaches(g, e->to, to, depth + 1))
+		seen[i] = true;
+		if (strcmp(e->to, to) == 0 || reaches(g, e->to, to, seen))
 			return true;
 	}
 	return false;
@@ -190,10 +189,13 @@ void triggers_check(const struct schema *s, struct str *out)
 
 	check_bodies(s);
 	trace(s, g);
-	for (int i = 0; i < s->tables; i++)
-		if (reaches(g, s->table[i].name, s->table[i].name, 0))
+	for (int i = 0; i < s->tables; i++) {
+		bool seen[MAX_EDGES] = { false };
+
+		if (reaches(g, s->table[i].name, s->table[i].name, seen))
 			complain("schema/rules: the triggers of %s lead back to %s",
 			         s->table[i].name, s->table[i].name);
+	}
 	qsort(g->edge, (size_t)g->edges, sizeof(g->edge[0]), by_names);
 	for (int i = 0; i < g->edges; i++)
 		str_addf(out, "%-14s %-24s %s %s\n", g->edge[i].from, g->edge[i].trigger,
