@@ -45,6 +45,11 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 		log_error("job %lld is dead: %s", seq, r->why.text);
 	else
 		log_error("job %lld was claimed by another applier", seq);
+	if (r->rests_ms)
+		log_warn("job %lld kept all others waiting for %lld ms: what is to be written as "
+		         "the owner "
+		         "of its workspace rests for %lld s",
+		         seq, ms, (long long)r->rests_ms / 1000);
 }
 
 static int step(struct worker *w, struct err *e)

@@ -298,7 +298,8 @@ static bool may_answer(const struct desk *d, int fd, uid_t *ret_uid)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size))
 		return false;
 	*ret_uid = who.uid;
-	return who.uid == 0 || who.uid == geteuid() || group_id_has_peer(d->operators, fd);
+	return who.uid == 0 || who.uid == geteuid() ||
+	       (group_id_has_peer(d->operators, fd) && group_id_keeps(d->operators, who.uid));
 }
 
 static struct caller *free_place(struct desk *d)

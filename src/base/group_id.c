@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -61,6 +62,24 @@ bool group_id_has_peer(gid_t group, int fd)
 	found = who.gid == group;
 	count = groups_of_peer(fd, &groups);
 	for (size_t i = 0; i < count; i++)
+		found = found || groups[i] == group;
+	free(groups);
+	return found;
+}
+
+bool group_id_keeps(gid_t group, uid_t user)
+{
+	const struct passwd *account = getpwuid(user);
+	gid_t *groups = NULL;
+	int count = 32, room = 0, got = -1;
+	bool found = !account;
+
+	while (account && got < 0 && count > room && count <= GROUPS_MAX) {
+		room = count;
+		groups = xrealloc(groups, (size_t)room * sizeof(*groups));
+		got = getgrouplist(account->pw_name, account->pw_gid, groups, &count);
+	}
+	for (int i = 0; i < count && got >= 0; i++)
 		found = found || groups[i] == group;
 	free(groups);
 	return found;

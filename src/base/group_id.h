@@ -14,4 +14,8 @@ int group_id_find(const char *name, gid_t *ret, struct err *e);
  * its own or among the others. */
 bool group_id_has_peer(gid_t group, int fd);
 
+/* Whether the users of this machine as they are now have this one in the group: a login of before
+ * keeps groups that its user has left. True also of a user whom nobody knows by name. */
+bool group_id_keeps(gid_t group, uid_t user);
+
 #endif

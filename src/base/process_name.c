@@ -13,6 +13,7 @@ struct process_life process_name_life(pid_t pid)
 	const char *name, *end;
 	ssize_t n = -1;
 	int parent, fd;
+	char state;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -29,13 +30,21 @@ struct process_life process_name_life(pid_t pid)
 	 * 20th. */
 	if (!name || !end ||
 	    sscanf(end + 1,
-	           " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	           " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 	           "%*s %llu",
-	           &parent, &life.began) != 2)
+	           &state, &parent, &life.began) != 3)
 		return (struct process_life){ .parent = 0 };
 	life.parent = (pid_t)parent;
+	life.state = state;
 	(void)snprintf(life.command, sizeof(life.command), "%.*s", (int)(end - name - 1), name + 1);
 	return life;
+}
+
+bool process_name_is_stopped(pid_t pid)
+{
+	const struct process_life life = process_name_life(pid);
+
+	return life.state == 'T' || life.state == 't';
 }
 
 static const char *boot(void)

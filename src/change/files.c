@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "io.h"
+#include "process_name.h"
 #include "pulse.h"
 
 #include <errno.h>
@@ -23,7 +24,9 @@ enum {
 /* Of this process, which has one workspace in hand at a time. */
 static struct {
 	int socket;
-	int patience_ms;
+	pid_t pid; /* 0: not looked at */
+	int patience_ms; /* for a call */
+	int64_t left_ms; /* for all that are to come */
 	bool is_lost;
 	int first; /* our number of what is 0 there; no other hand's, for long */
 	unsigned count;
@@ -33,9 +36,11 @@ static struct {
 static struct files_call call;
 static struct files_answer answer;
 
-void files_use(int socket)
+void files_use(int socket, pid_t pid)
 {
 	hand.socket = socket;
+	hand.pid = pid;
+	hand.left_ms = FILES_ALL_MS;
 	hand.is_lost = false;
 	hand.patience_ms = FILES_PATIENCE_MS;
 	hand.count = (hand.count + 1) % HANDS_TOLD_APART;
@@ -108,14 +113,17 @@ static bool send_call(void)
 
 static bool has_answered(void)
 {
-	int64_t end = clock_monotonic_ms() + hand.patience_ms;
+	int64_t begin = clock_monotonic_ms(), now = begin;
+	int64_t most = hand.patience_ms < hand.left_ms ? hand.patience_ms : hand.left_ms;
 	struct pollfd wait = { .fd = hand.socket, .events = POLLIN };
 
 	while (poll(&wait, 1, LOOK_MS) <= 0) {
-		if (clock_monotonic_ms() >= end)
+		now = clock_monotonic_ms();
+		if (now - begin >= most || (hand.pid > 0 && process_name_is_stopped(hand.pid)))
 			return false;
 		pulse();
 	}
+	hand.left_ms -= now - begin;
 	return true;
 }
 

@@ -31,11 +31,16 @@
 /* What people are told of a lost hand in whose workspace only was read. */
 #define FILES_LOST "the process that reads the workspace as its owner has ended, or does not answer"
 
-enum { FILES_PATIENCE_MS = 30000, FILES_FIRST = 1 << 24 };
+enum {
+	FILES_PATIENCE_MS = 30000, /* for a call */
+	FILES_ALL_MS = 4 * FILES_PATIENCE_MS, /* for all calls of a hand */
+	FILES_FIRST = 1 << 24,
+};
 
 /* From here on files_open_root asks a hand: socket is the connection to it, SOCK_SEQPACKET, which
- * stays the caller's; -1: none. What an earlier one has open is closed by its end. */
-void files_use(int socket);
+ * stays the caller's; -1: none. pid: the hand, which is lost at once if its user stops it; 0: not
+ * looked at. What an earlier one has open is closed by its end. */
+void files_use(int socket, pid_t pid);
 /* How long the hand has for a call from here on. */
 void files_wait(int ms);
 /* Whether there is a hand; whether it was lost since files_use. */

@@ -16,6 +16,9 @@
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this time */
 	LOCK_NAME_BYTES = 32,
+	OWNER_SLOW_MS = 5000, /* a job of another user that is done has taken long */
+	OWNER_REST_FOR = 10, /* times as long as others waited */
+	OWNER_LOST_MS = 1000, /* at least, where their process was lost */
 	SILENT_REST_MS = 10000, /* after the start, where a disk did not answer */
 	CHECKPOINT_PATIENCE_MS = 30000, /* for the checkpoint before a critical write; undo keeps
 	                                   what the write replaces anyway */
@@ -118,6 +121,12 @@ static enum step wait_for_successor(struct apply_job *j, struct err *e)
 	return apply_job_refused(j, e);
 }
 
+/* Whether a process of another user works there; that of a test is ours. */
+static bool is_foreign(const struct apply_job *j)
+{
+	return filer_has_hand(&j->owner) && !filer_is_forced();
+}
+
 static enum step open_workspace(struct apply_job *j, struct err *e)
 {
 	struct err wrong = { 0 };
@@ -134,7 +143,7 @@ static enum step open_workspace(struct apply_job *j, struct err *e)
 	}
 	errno = 0;
 	failed = safe_path_open(j->workspace_root, &j->root_fd, &wrong);
-	if ((!filer_has_hand(&j->owner) || filer_is_forced()) && is_fenced_off(j))
+	if (!is_foreign(j) && is_fenced_off(j))
 		return wait_for_successor(j, e);
 	if (!failed)
 		return STEP_GO_ON;
@@ -248,6 +257,48 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 	return 0;
 }
 
+/* ---- other users ---- */
+
+static int64_t owner_rest_ms(const struct applier *a, uid_t uid)
+{
+	for (size_t i = 0; i < APPLY_WAITING_MAX; i++) {
+		int64_t left = a->resting[i].due_ms - clock_monotonic_ms();
+
+		if (a->resting[i].uid == uid && left > 0)
+			return left;
+	}
+	return 0;
+}
+
+/* The owner's own entry, or the one that ends first. */
+static size_t resting_of(const struct applier *a, uid_t uid)
+{
+	size_t best = 0;
+
+	for (size_t i = 0; i < APPLY_WAITING_MAX; i++) {
+		if (a->resting[i].due_ms && a->resting[i].uid == uid)
+			return i;
+		if (a->resting[i].due_ms < a->resting[best].due_ms)
+			best = i;
+	}
+	return best;
+}
+
+/* Others have waited for this job since began_ms. */
+static void let_owner_rest(struct apply_job *j, int64_t began_ms, bool was_lost)
+{
+	int64_t took = clock_monotonic_ms() - began_ms;
+	size_t i = resting_of(j->a, j->owner.uid);
+
+	if (was_lost && took < OWNER_LOST_MS)
+		took = OWNER_LOST_MS;
+	if (took < (was_lost ? OWNER_LOST_MS : OWNER_SLOW_MS))
+		return;
+	j->report->rests_ms = took * OWNER_REST_FOR;
+	j->a->resting[i].uid = j->owner.uid;
+	j->a->resting[i].due_ms = clock_monotonic_ms() + j->report->rests_ms;
+}
+
 /* Whether a workspace is within the fence, and its disk answered when that was put up: who was
  * started for one workspace waits for no other. */
 static bool is_within_reach(struct applier *a, const char *workspace, int64_t *ret_rest_ms)
@@ -289,6 +340,7 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
                     int64_t *ret_rest_ms, bool *ret_found, struct err *e)
 {
 	OWNED(apply_job) struct apply_job j = APPLY_JOB_INIT;
+	int64_t began_ms = clock_monotonic_ms();
 	int got;
 
 	j.a = a;
@@ -304,9 +356,12 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 		return 0;
 	if (apply_job_find_owner(&j, e))
 		return -1;
+	if (is_foreign(&j))
+		*ret_rest_ms = owner_rest_ms(a, j.owner.uid);
+	if (*ret_rest_ms > 0)
+		return 0;
 	/* The hand has a fence of its own; that of a test has ours. */
-	if ((!filer_has_hand(&j.owner) || filer_is_forced()) &&
-	    !is_within_reach(a, j.workspace_root, ret_rest_ms))
+	if (!is_foreign(&j) && !is_within_reach(a, j.workspace_root, ret_rest_ms))
 		return 0;
 	got = lock_workspace(&j, e);
 	if (got == 0)
@@ -317,6 +372,8 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 	}
 	if (got > 0)
 		got = work(&j, e);
+	if (got != 0 && is_foreign(&j))
+		let_owner_rest(&j, began_ms, files_is_lost() || j.is_silent);
 	if (got != 0 && files_is_lost()) {
 		store_rollback(a->store);
 		apply_job_leave(&j);

@@ -37,6 +37,11 @@
  * silent; after APPLY_ATTEMPTS_MAX tries the job is refused. A disk that falls silent later blocks
  * the applier until it is replaced; then jobs of other workspaces come first.
  *
+ * What is written as another user waits for that user's processes, whom everybody else waits for,
+ * too. One that was stopped is let go at once, a silent one after FILES_PATIENCE_MS; then the jobs
+ * of that user rest for ten times as long as that took, so that nine tenths of the time are for
+ * others.
+ *
  * A fence keeps the applier from every workspace that was not known when it began, and from one
  * that is no longer the folder that it was (replaced, unmounted). Nothing is claimed in the former;
  * in the latter, the job is put back. Both wait for a successor, which knows them, and is started
@@ -77,6 +82,10 @@ struct applier {
 		char *root; /* of a workspace whose disk does not answer; owned; NULL: free */
 		int left_fd; /* hangs up when it answers */
 	} silent[APPLY_WAITING_MAX];
+	struct {
+		uid_t uid; /* of a user for whom others have waited too long */
+		int64_t due_ms; /* monotonic: their jobs rest until then; 0: free */
+	} resting[APPLY_WAITING_MAX];
 	char *answered; /* the last workspace whose disk answered; owned */
 	int64_t answered_ms; /* monotonic */
 };
@@ -98,6 +107,7 @@ struct apply_report {
 	                      after a crash), or lost: no longer ours */
 	bool forced; /* a changed file was overwritten */
 	bool recovered; /* a predecessor had already renamed it */
+	int64_t rests_ms; /* so long rest the jobs of the workspace's owner, 0: they do not */
 	bool beside; /* another applier has claimed a job in the meantime */
 	struct refusal why; /* if it is not applied; also "applied, but ..." */
 	struct str what; /* "modify src/a.c, 123 bytes" */

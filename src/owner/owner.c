@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "io.h"
+#include "process_name.h"
 #include "str.h"
 
 #include <errno.h>
@@ -180,8 +181,14 @@ static int say_late(const struct owner_ask *ask, const struct owner_process *p, 
 {
 	if (p->pidfd < 0 || !ask->workspace)
 		return owner_say_silent(ask->kind, e);
+	if (process_name_is_stopped(p->pid))
+		return err_set(e, ERR_AGAIN,
+		               "the owner of %.300s has stopped the process that works there",
+		               ask->workspace);
 	return err_set(e, ERR_AGAIN, "the disk of %.300s does not answer", ask->workspace);
 }
+
+enum { LOOK_MS = 500 }; /* whether somebody has stopped it */
 
 int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
                 struct owner_process *p, struct err *e)
@@ -195,7 +202,7 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 		int64_t left = end - clock_monotonic_ms();
 		int got = owner_hear(p, e);
 
-		if (got == 0 && left <= 0)
+		if (got == 0 && (left <= 0 || (p->pid > 0 && process_name_is_stopped(p->pid))))
 			got = say_late(ask, p, e);
 		if (got < 0) {
 			pid_t begun = p->pid;
@@ -205,7 +212,7 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 			return -1;
 		}
 		if (got == 0)
-			(void)poll(&wait, 1, (int)left);
+			(void)poll(&wait, 1, (int)(left < LOOK_MS ? left : LOOK_MS));
 	}
 	return 0;
 }

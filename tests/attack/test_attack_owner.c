@@ -454,13 +454,13 @@ START_TEST(whoever_swaps_the_workspace_meanwhile_gets_nothing_of_another_owner)
 			struct stat st;
 			int root;
 
-			files_use(ours);
+			files_use(ours, 0);
 			root = files_open_root("", O_RDONLY);
 			ck_assert_int_ge(root, 0);
 			ck_assert_int_eq(files_look(root, &st), 0);
 			ck_assert_uint_eq(st.st_uid, USER_IDS[AGENT]);
 			ck_assert_int_ne(files_stat(root, "secret", &st, 0), 0);
-			files_use(-1);
+			files_use(-1, 0);
 			served++;
 			owner_process_clear(&p);
 		} else {
@@ -507,7 +507,7 @@ START_TEST(a_filer_changes_nothing_outside_of_its_workspace_whatever_it_is_told)
 	is_program(p.pid, "filer");
 	has_status(p.pid, "Uid", "60102\t60102\t60102\t60102");
 	has_status(p.pid, "CapEff", "0000000000000000");
-	files_use(ours);
+	files_use(ours, 0);
 	root = files_open_root("", O_RDONLY);
 	ck_assert_int_ge(root, 0);
 	ck_assert_int_eq(files_make_dir(root, "made", 0777), 0);
@@ -526,7 +526,7 @@ START_TEST(a_filer_changes_nothing_outside_of_its_workspace_whatever_it_is_told)
 	has_open_only(root, out);
 	ck_assert(!files_is_lost());
 	ck_assert_int_eq(access(below(home, "mine"), F_OK), 0);
-	files_use(-1);
+	files_use(-1, 0);
 	(void)close(ours);
 	ends(&p);
 	end();
@@ -568,22 +568,22 @@ START_TEST(a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_calle
 
 	NEEDS_ACCOUNTS();
 	ck_assert_msg(ask_filer(users.project, &p, &ours, &e) == 0, "%s", e.text);
-	files_use(ours);
+	files_use(ours, 0);
 	ck_assert_int_eq(kill(p.pid, SIGKILL), 0);
 	ck_assert_int_eq(files_open_root("", O_RDONLY), -1);
 	ck_assert_int_eq(errno, EIO);
 	ck_assert(files_is_lost());
 	ck_assert_int_eq(files_open_root("", O_RDONLY), -1);
-	files_use(-1);
+	files_use(-1, 0);
 	ck_assert(!files_is_lost());
 	(void)close(ours);
 	owner_process_clear(&p);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	files_use(pair[0]);
+	files_use(pair[0], 0);
 	ck_assert_int_eq(send(pair[1], "nonsense", 8, 0), 8);
 	ck_assert_int_eq(files_open_root("", O_RDONLY), -1);
 	ck_assert(files_is_lost());
-	files_use(-1);
+	files_use(-1, 0);
 	end();
 }
 END_TEST

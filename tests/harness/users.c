@@ -124,7 +124,7 @@ static bool have_accounts(const struct users *u, enum user left)
 	}
 	str_addf(&group, "t-agents:x:%d:%s,%s\nt-operators:x:%d:%s,%s\n", AGENTS,
 	         left == AGENT ? "" : NAMES[AGENT], left == OTHER_AGENT ? "" : NAMES[OTHER_AGENT],
-	         OPERATORS, NAMES[OPERATOR], NAMES[OTHER_AGENT]);
+	         OPERATORS, left == OPERATOR ? "" : NAMES[OPERATOR], NAMES[OTHER_AGENT]);
 	return extend(u, "passwd", passwd.bytes) && extend(u, "group", group.bytes);
 }
 

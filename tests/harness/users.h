@@ -32,7 +32,7 @@ struct users users_make(const char *more);
  * their homes and groups. False: nothing can be mounted here. */
 bool users_have_accounts(const struct users *u);
 /* The same once more, as files that have replaced those of before: this one has left the group of
- * the agents. */
+ * the agents, or of the operators. Its processes have the group as before. */
 void users_leave(const struct users *u, enum user who);
 /* Starts as-owner with its two capabilities, as its unit does. */
 void users_start_owner(struct users *u);

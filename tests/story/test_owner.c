@@ -222,6 +222,28 @@ START_TEST(who_has_left_the_group_asks_nothing_more_on_a_connection_that_is_open
 }
 END_TEST
 
+START_TEST(who_has_left_the_operators_answers_nothing_more_from_a_login_of_before)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "inbox"), 0);
+	users_leave(&users, OPERATOR);
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 1);
+	says(said.bytes, "your user is not in the group of the operators");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM decision"), "0\n");
+	ck_assert_int_eq(users_ctl(&users, SERVICE, NULL, "reject %s", id), 0);
+	free(relay_end(&r));
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
 /* By another name, and although its own user may write there. */
 START_TEST(a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it)
 {
@@ -523,6 +545,72 @@ START_TEST(who_stops_what_reads_for_the_system_is_named_as_a_reason)
 }
 END_TEST
 
+/* Stops each child of as-owner as soon as it is its user's; of the other tests' none. */
+static const char STOPPER[] = "import os, sys\n"
+                              "def newest(): return int(open('/proc/loadavg').read().split()[-1])\n"
+                              "owner, last, seen = sys.argv[1], newest(), set()\n"
+                              "while True:\n"
+                              "  now = newest()\n"
+                              "  for pid in range(last + 1, now + 1):\n"
+                              "    try:\n"
+                              "      if open('/proc/%d/stat' % pid).read().split(') "
+                              "')[-1].split()[1] == owner: seen.add(pid)\n"
+                              "    except OSError: pass\n"
+                              "  last = now\n"
+                              "  for pid in list(seen):\n"
+                              "    try:\n"
+                              "      os.kill(pid, 19)\n"
+                              "      seen.discard(pid)\n"
+                              "    except PermissionError: pass\n"
+                              "    except OSError: seen.discard(pid)\n";
+
+enum { STUCK = 3 };
+
+START_TEST(who_stops_what_writes_for_them_keeps_no_other_user_waiting)
+{
+	struct relay stuck[STUCK], r;
+	char ids[STUCK][40], id[40], diff[80];
+
+	NEEDS_ACCOUNTS();
+	for (int i = 0; i < STUCK; i++) {
+		work_in_home(AGENT);
+		(void)snprintf(users.project + strlen(users.project), 4, "%d", i);
+		(void)mkdir(users.project, 0700);
+		ck_assert_int_eq(chown(users.project, USER_IDS[AGENT], USER_IDS[AGENT]), 0);
+		stuck[i] = users_relay(&users, AGENT);
+		(void)strcpy(ids[i], ask(&stuck[i], "a.txt", "one\n")); /* NOLINT: it fits */
+		approve(ids[i]);
+		free(relay_end(&stuck[i]));
+	}
+	put_file(users.project, "stopper.py", STOPPER);
+	ck_assert_int_eq(users_run(&users, AGENT, NULL,
+	                           "{ python3 stopper.py %d >/dev/null 2>&1 & } && echo $! "
+	                           ">\"$HOME/pid\"",
+	                           (int)users.owner_pid),
+	                 0);
+	work_in_home(OTHER_AGENT);
+	r = users_relay(&users, OTHER_AGENT);
+	(void)strcpy(id, ask(&r, "b.txt", "two\n")); /* NOLINT: it fits */
+	approve(id);
+	for (int i = 0; i < STUCK; i++) {
+		(void)snprintf(diff, sizeof(diff), "{\"request_id\":\"%s\"}", ids[i]);
+		relay_begin(&stuck[i], "check_diff", diff);
+	}
+	users_expect_soon(&users, "SELECT count(*) > 0 FROM apply WHERE attempts > 0", "1\n");
+	is_written(&r, id, "b.txt", "two\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*), sum(attempts > 0) < 3 FROM apply"
+	                                   " WHERE state <> 'applied'"),
+	                 "3\t1\n");
+	work_in_home(AGENT);
+	(void)users_run(&users, AGENT, NULL, "kill $(cat \"$HOME/pid\"); pkill -CONT -P %d",
+	                (int)users.owner_pid);
+	ck_assert_int_eq(relay_stop(&r), 0);
+	for (int i = 0; i < STUCK; i++)
+		(void)relay_stop(&stuck[i]);
+	end();
+}
+END_TEST
+
 START_TEST(who_stops_what_judges_their_own_proposal_is_named_as_a_reason)
 {
 	static const char DIFF[] = "--- a/big.txt\n+++ b/big.txt\n@@ -2,1 +2,1 @@\n-2\n+changed\n";
@@ -585,6 +673,7 @@ int main(void)
 	tcase_add_test(c, agents_of_two_users_are_served_each_in_its_own_folder_alone);
 	tcase_add_test(
 	    c, who_asks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
+	tcase_add_test(c, who_has_left_the_operators_answers_nothing_more_from_a_login_of_before);
 	tcase_add_test(c, who_has_left_the_group_asks_nothing_more_on_a_connection_that_is_open);
 	tcase_add_test(c, a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it);
 	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
@@ -596,6 +685,7 @@ int main(void)
 	tcase_add_test(
 	    c, who_looks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
 	tcase_add_test(c, who_stops_what_reads_for_the_system_is_named_as_a_reason);
+	tcase_add_test(c, who_stops_what_writes_for_them_keeps_no_other_user_waiting);
 	tcase_add_test(c, who_stops_what_judges_their_own_proposal_is_named_as_a_reason);
 	tcase_add_test(c, without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system);
 	tcase_add_test(c, a_hand_or_a_helper_that_is_killed_is_started_again);
