@@ -174,6 +174,11 @@ SELECT path, target, action, other_path, mode, original_hash, result_hash
 -- type: decision request_verdict
 SELECT id, kind, state, prompt_type, decision, reason, instruction FROM request WHERE seq = :seq;
 
+-- name: request_open_of_user :number
+-- scan ok: what is open
+SELECT count(*) FROM request AS r INDEXED BY request_open JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND s.agent_uid = :uid;
+
 -- name: request_by_id :one
 SELECT seq, session_seq, kind, state FROM request WHERE id = :id;
 

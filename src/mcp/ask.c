@@ -6,6 +6,7 @@
 #include "json.h"
 #include "json_writer.h"
 #include "result.h"
+#include "sql/request.h"
 #include "sql/slack_outbox.h"
 #include "visible.h"
 
@@ -117,6 +118,15 @@ static int post_again(struct store *st, int64_t request, struct err *e)
 	return refused > 0 ? sql_slack_ask_again(st, request, e) : refused;
 }
 
+/* Whether the agents of another user have as many questions open as they may. */
+static int has_its_share(struct store *st, const struct peer *p,
+                         const struct call_settings *settings, struct err *e)
+{
+	int64_t open = p->has_user ? sql_request_open_of_user(st, &p->uid, e) : 0;
+
+	return open < 0 ? -1 : open >= settings->user_questions;
+}
+
 int ask_run(struct store *st, struct call *c, const struct peer *p,
             const struct call_settings *settings, struct err *e)
 {
@@ -129,15 +139,26 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 	OWNED(str) struct str shown = { 0 };
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
+	int has_share = has_its_share(st, p, settings, e);
 
+	if (has_share < 0)
+		return -1;
 	make_question(c, settings, &title, &shown, &q);
-	q.only_again = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
+	q.only_again = has_share || (free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES);
 	c->timeout_ms = q.timeout_ms;
 	if (departed_of_question(st, q.digest, p->seq, e))
 		return -1;
 	c->request_seq = request_ask(st, &who, &q, &c->waiting, e);
 	if (c->request_seq < 0)
 		return -1;
+	if (c->request_seq == 0 && has_share) {
+		result_refuse(
+		    c, "too_many_questions",
+		    "%lld questions of your user's agents are open, as many as one user may "
+		    "have here (shared.open_questions); ask again when some are answered",
+		    (long long)settings->user_questions);
+		return 0;
+	}
 	if (c->request_seq == 0) {
 		result_refuse(
 		    c, "disk_full",

@@ -42,6 +42,7 @@ struct call_settings {
 	int64_t prompt_ms[PROMPT_TYPES]; /* by index in PROMPT_TYPE */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
 	size_t fuzz; /* of diffs */
+	int64_t user_questions; /* that agents of another user may have open at a time */
 	bool stall_enabled;
 	bool elicitation; /* clients may show questions to their users */
 	cJSON *commands; /* map: a policy may allow only these; NULL: any */

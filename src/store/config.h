@@ -195,6 +195,7 @@ struct config {
 		char *directory; /* absolute; "": the system serves its own user only */
 		char *agents, *operators; /* groups */
 		char *owner_socket, *start_socket;
+		int64_t open_questions; /* of one user */
 	} shared;
 	struct {
 		int format; /* enum config_log_format */

@@ -355,6 +355,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .preset = "/run/agent-intercom-agents.sock", .rule = &CONFIG_NOT_EMPTY,
 	  .comment = "where as-owner listens that starts agents and commands as the owners of "
 	             "their workspaces; nothing is started there while that is missing" },
+	{ "shared.open_questions", KIND_NUMBER, AT(shared.open_questions), .preset = "100",
+	  RANGE(1, 1000000),
+	  .comment = "how many questions of one user's agents may be open at a time; more are "
+	             "refused, so that nobody fills the inbox and the disk of all" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },

@@ -445,6 +445,38 @@ START_TEST(a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration)
 }
 END_TEST
 
+START_TEST(one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking)
+{
+	OWNED(char_ptr) char *refused = NULL;
+	struct relay r, other;
+	char theirs[100];
+
+	NEEDS_ROOT();
+	users = users_make("open_questions = 2\n");
+	users_start(&users);
+	r = users_relay(&users, AGENT);
+	for (int i = 0; i < 2; i++)
+		relay_begin(&r, "transmit",
+		            i ? "{\"prompt_text\":\"one?\"}" : "{\"prompt_text\":\"two?\"}");
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "2\n");
+	relay_begin(&r, "transmit", "{\"prompt_text\":\"three?\"}");
+	refused = relay_end(&r);
+	has(refused, "error_code", "too_many_questions");
+	says(refused, "2 questions of your user's agents are open");
+	(void)snprintf(theirs, sizeof(theirs), "%s/theirs", users.base);
+	ck_assert_int_eq(mkdir(theirs, 0700), 0);
+	ck_assert_int_eq(chmod(theirs, 0777), 0);
+	ck_assert_int_eq(chown(theirs, USER_IDS[OTHER_AGENT], USER_IDS[OTHER_AGENT]), 0);
+	other = users_relay_in(&users, OTHER_AGENT, theirs);
+	relay_begin(&other, "transmit", "{\"prompt_text\":\"four?\"}");
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "3\n");
+	relay_kill(&other);
+	relay_kill(&r);
+	ck_assert_int_eq(users_stop(&users), 0);
+	users_remove(&users);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("users");
@@ -466,6 +498,7 @@ int main(void)
 	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);
 	tcase_add_test(c, what_runs_for_an_operator_ends_with_the_desk_which_comes_back);
 	tcase_add_test(c, a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration);
+	tcase_add_test(c, one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -116,6 +116,7 @@ static void read_settings(struct front *f)
 	s->wait_ms = setting_int(st, "timeouts.wait_seconds", 0) * 1000;
 	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
 	s->fuzz = (size_t)setting_int(st, "apply.fuzz_lines", 0);
+	s->user_questions = setting_int(st, "shared.open_questions", 100);
 	s->stall_enabled =
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
