@@ -403,7 +403,8 @@ static int find_url(struct request *r, struct err *e)
 
 static int complete(struct request *r, struct err *e)
 {
-	if (find_command(r, e) || find_args(r, e) || (r->wish.http && find_url(r, e)))
+	if (find_command(r, e) || find_args(r, e) ||
+	    (r->wish.http && !r->wish.remove && find_url(r, e)))
 		return -1;
 	if ((r->wish.gate || r->wish.managed) && !r->wish.remove && find_hook(r, e))
 		return -1;

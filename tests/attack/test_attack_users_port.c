@@ -113,6 +113,7 @@ START_TEST(who_takes_the_usual_port_is_named_and_no_other_port_is_served)
 	ck_assert_int_eq(users_intercom(&users, AGENT, &said, "where http"), 1);
 	ck_assert_int_ne(users_intercom(&users, AGENT, &said, "install claude --http --print"), 0);
 	ck_assert_ptr_null(strstr(said.bytes, "127.0.0.1:"));
+	ck_assert_int_eq(users_intercom(&users, AGENT, &said, "uninstall claude --http"), 0);
 
 	end_squat(squatter);
 	where_http_becomes("http://127.0.0.1:3000/mcp");
