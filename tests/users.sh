@@ -11,11 +11,20 @@ build=$(cd "${1:-$source/build/release}" && pwd)
   exit 77
 }
 if [ "${USERS_INSIDE:-}" != 1 ]; then
-  unshare --mount --propagation private -- mount -t tmpfs tmpfs /mnt 2>/dev/null || {
+  unshare --mount --net --propagation private -- mount -t tmpfs tmpfs /mnt 2>/dev/null || {
     echo "skipped: users.sh: nothing can be mounted here"
     exit 77
   }
-  exec env USERS_INSIDE=1 unshare --mount --propagation private -- sh "$0" "$build"
+  # As systemd holds the socket of HTTP: descriptor 9, here of the whole test, in a network of its own.
+  exec env USERS_INSIDE=1 unshare --mount --net --propagation private -- python3 -c '
+import fcntl, os, socket, struct, sys
+s = socket.socket()
+fcntl.ioctl(s, 0x8914, struct.pack("16sH14s", b"lo", 0x41, b"")) # SIOCSIFFLAGS: up
+host, port = sys.argv[1].split(":")
+s.bind((host, int(port))); s.listen(4096)
+os.dup2(s.fileno(), 9)
+os.execvp(sys.argv[2], sys.argv[2:])' \
+    "$(sed -n 's/^ListenStream=//p' "$source/packaging/systemd/agent-intercom-http.socket")" sh "$0" "$build"
 fi
 
 # ---- a machine of our own ----
@@ -89,7 +98,7 @@ as() {
   folder=/
   [ ! -d "/home/$who/project" ] || folder=/home/$who/project
   (cd "$folder" && exec env -i HOME="/home/$who" USER="$who" PATH=/srv/usr/bin:/usr/bin:/bin LANG=C.UTF-8 \
-    setpriv --reuid "$who" --regid "$who" --init-groups -- "$@")
+    setpriv --reuid "$who" --regid "$who" --init-groups -- "$@" 9<&-)
 }
 
 # ---- what systemd does with the unit ----
@@ -100,7 +109,6 @@ install -d -m "$(of_unit StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$(
 install -d -m "$(of_unit RuntimeDirectoryMode)" -o "$user" -g "$user" "/run/$(of_unit RuntimeDirectory)"
 install -d -m 755 "/etc/$(of_unit ConfigurationDirectory)"
 cat >/etc/agent-intercom/config.toml <<'CONFIG'
-http_port = 0
 [[workspace]]
 id = "coders"
 channel_id = "C0CODERS"
@@ -114,9 +122,9 @@ who = "id -un; id -Gn; pwd"
 CONFIG
 start() {
   # shellcheck disable=SC2046 # words
-  (cd / && umask "$(of_unit UMask)" && exec env -i PATH=/usr/bin:/bin $(of_unit Environment) \
+  (cd / && umask "$(of_unit UMask)" && exec env -i PATH=/usr/bin:/bin $(of_unit Environment) LISTEN_FDS=1 \
     setpriv --reuid "$user" --regid "$user" --groups "$groups" --no-new-privs --bounding-set=-all --inh-caps=-all -- \
-    $(of_unit ExecStart)) >/srv/ready 2>/srv/service.log &
+    sh -c 'LISTEN_PID=$$ exec "$@"' sh $(of_unit ExecStart) 3<&9 9<&-) >/srv/ready 2>/srv/service.log &
   service=$!
   until_true "the service does not start" grep -q ' ready: ' /srv/ready
 }
@@ -140,7 +148,7 @@ os.set_inheritable(3, True)
 os.execvp(sys.argv[4], sys.argv[4:])' \
     "$(of_socket ListenSequentialPacket)" "$(of_socket SocketUser)" "$(of_socket SocketMode)" \
     setpriv --reuid "$(of_owner User)" --regid "$(of_owner Group)" --clear-groups --no-new-privs \
-    --inh-caps="$rights" --ambient-caps="$rights" --bounding-set="$rights" -- $(of_owner ExecStart)) 2>>/srv/owner.log &
+    --inh-caps="$rights" --ambient-caps="$rights" --bounding-set="$rights" -- $(of_owner ExecStart) 9<&-) 2>>/srv/owner.log &
   owner="$owner $!"
   until_true "as-owner does not start" test -S "$(of_socket ListenSequentialPacket)"
 }
@@ -248,7 +256,7 @@ dora_asks() { # FOLDER: one question, until /srv/dora.done is there
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_clearance","arguments":{"title":"Write","description":"A test.","diff":"d","file_path":"d.txt"}}}'
     until [ -e /srv/dora.done ]; do sleep 0.1; done
   } | (cd "$1" && exec env -i HOME=/home/dora USER=dora PATH=/srv/usr/bin:/usr/bin:/bin LANG=C.UTF-8 \
-    setpriv --reuid dora --regid dora --init-groups -- agent-intercom mcp) >/srv/said.dora 2>&1 &
+    setpriv --reuid dora --regid dora --init-groups -- agent-intercom mcp 9<&-) >/srv/said.dora 2>&1 &
   dora=$!
 }
 dora_asks /home/coder/project
@@ -278,7 +286,19 @@ as ann agent-intercom-ctl session stop "$(as ann agent-intercom-ctl sql \
 until_true "the agent is not stopped" run_state ended
 pgrep -u coder -f 'sleep 4321' && fail "something of the agent is left"
 
-echo "== over HTTP the same users are served"
+echo "== over HTTP the same users are served, at the port that systemd holds for the service"
+of_unit Wants | grep -q '\<agent-intercom-http.socket\>' || fail "the service does not want its port"
+grep -q '^Service=agent-intercom.service$' "${unit%.service}-http.socket" || fail "the port is not the service's"
+grep -q ' ready: http://127.0.0.1:3000/mcp' /srv/ready || fail "not systemd's socket: $(cat /srv/ready)"
+doctor() {
+  # shellcheck disable=SC2046 # words
+  env -i PATH=/usr/bin:/bin $(of_unit Environment) setpriv --reuid "$user" --regid "$user" --groups "$groups" -- \
+    /srv/usr/bin/agent-intercom doctor >/srv/said 2>&1 || true
+}
+doctor
+grep -q '^ok   port: we serve http://127.0.0.1:3000/mcp' /srv/said || fail "doctor: $(grep port: /srv/said)"
+as coder agent-intercom install claude --http --print 2>/dev/null | grep -q '"http://127.0.0.1:3000/mcp?' ||
+  fail "coder is given another URL"
 url=$(sed -n 's|.*\(http://[0-9.:]*\)/mcp.*|\1/health|p' /srv/ready)
 get() { as "$1" python3 -c "import urllib.request as u; print(u.urlopen('$url', timeout=20).status)" 2>/dev/null; }
 [ "$(get coder)" = 200 ] || fail "coder is not served over HTTP"
@@ -299,12 +319,23 @@ call 3 check_clearance '{"title":"Write","description":"A test.","diff":"two","f
 until_true "no second question" one_waits
 kill "$service"
 wait "$service" || fail "the service ended with $?"
+cannot "take the port while the service restarts" python3 -c 'import socket; socket.socket().bind(("127.0.0.1", 3000))'
 start
 id=$(as ann agent-intercom-ctl sql "SELECT id FROM inbox")
 until_true "not approved after the restart" as ann agent-intercom-ctl approve "$id"
 answer 3 | grep -q '"approved' || fail "not approved: $(answer 3)"
 [ ! -e /home/coder/.local ] || fail "coder's agent has started a system of its own"
 exec 3>&-
+kill "$service"
+wait "$service" || fail "the service ended with $?"
+
+echo "== a port that is configured is served, although systemd holds another one"
+sed -i '1i http_port = 3100' /etc/agent-intercom/config.toml
+start
+grep -q ' ready: http://127.0.0.1:3100/mcp' /srv/ready || fail "not the configured port: $(cat /srv/ready)"
+grep -q 'systemd holds port 3000, but http_port is 3100' /srv/service.log || fail "nothing is said of it"
+doctor
+grep -q '^warn port: we serve http://127.0.0.1:3100/mcp, but systemd' /srv/said || fail "doctor: $(grep port: /srv/said)"
 kill "$service"
 wait "$service" || fail "the service ended with $?"
 service=

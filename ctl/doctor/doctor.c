@@ -18,17 +18,14 @@
 #include "sql/worker.h"
 #include "str.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -536,52 +533,6 @@ static void check_running(struct doctor *d)
 			                     : "does not run; the log of agent-intercom says why");
 }
 
-/* Returns 0 if the port is free, else errno. */
-static int try_port(int port)
-{
-	const struct sockaddr_in a = { .sin_family = AF_INET,
-		                       .sin_port = htons((uint16_t)port),
-		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	const int on = 1;
-	int failed = fd < 0 ? errno : 0;
-
-	if (failed)
-		return failed;
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
-		failed = errno;
-	(void)close(fd);
-	return failed;
-}
-
-static void check_port(struct doctor *d)
-{
-	int port = (int)d->config.http_port;
-	int failed = port ? try_port(port) : 0;
-	char ours[16];
-
-	(void)snprintf(ours, sizeof(ours), ":%d/", port);
-	if (d->address && (!port || strstr(d->address, ours)))
-		doctor_tell(d, OK, "port", "we serve %s", d->address);
-	else if (d->address)
-		doctor_tell(d, WARN, "port", "we serve %s; %d on 127.0.0.1 %s", d->address, port,
-		            failed ? "is taken" : "from the next start");
-	else if (!port)
-		doctor_tell(d, OK, "port", "any free one");
-	else if (failed == 0)
-		doctor_tell(d, OK, "port", "%d on 127.0.0.1 is free", port);
-	else if (failed == EADDRINUSE)
-		doctor_tell(
-		    d, FAIL, "port",
-		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` shows which); stop it "
-		    "or set another http_port",
-		    port);
-	else
-		doctor_tell(d, FAIL, "port", "%d on 127.0.0.1: %s; set another http_port", port,
-		            strerror(failed));
-}
-
 static void check_system(struct doctor *d)
 {
 	struct err e = { 0 };
@@ -608,7 +559,7 @@ static void check_system(struct doctor *d)
 			check_owners(d);
 		}
 	}
-	check_port(d);
+	doctor_check_port(d, d->store.db && is_shared(d));
 }
 
 int doctor_look(const struct config_source *source)

@@ -3,6 +3,7 @@
  * main.c           its arguments
  * doctor.c         what is in order and what is not
  * doctor_slack.c   the same, of Slack
+ * doctor_port.c    the same, of the port of HTTP
  * doctor_gate.c    the hooks of agents' hosts, which it starts with canary.c */
 #ifndef INTERCOM_DOCTOR_H
 #define INTERCOM_DOCTOR_H
@@ -51,6 +52,11 @@ struct canary;
 /* Fills in what the last trial by hand of a host that takes no model of ours says, if there was
  * one: state, version, detail. */
 void doctor_judge_by_hand(struct doctor *d, struct canary *c);
+
+/* ---- doctor_port.c ---- */
+
+/* Checks the port of HTTP, after what runs. shared: the system serves several users. */
+void doctor_check_port(struct doctor *d, bool shared);
 
 /* ---- doctor_slack.c ---- */
 

@@ -49,17 +49,18 @@ static void note_worker(struct findings *f, const char *what, const char *state,
 	}
 }
 
-/* Whether a worker reports that it serves only in part. */
+/* Whether a worker reports that it serves only in part, after "pid 4711, fence landlock 7,
+ * seccomp".
+ */
 static bool is_impaired(const char *what, const char *state, const char *detail)
 {
-	const char *comma = detail ? strstr(detail, ", ") : NULL; /* after "pid 4711" */
-	const char *says = comma ? comma + 2 : "";
+	const char *says = detail ? detail : "";
 
 	if (!state || strcmp(state, "ready") != 0)
 		return false;
 	if (strcmp(what, "worker mcp-front") == 0)
-		return strncmp(says, "HTTP is off", 11) == 0;
-	return strcmp(what, "worker slack-listener") == 0 && strncmp(says, "connected", 9) != 0;
+		return strstr(says, ", HTTP is off") != NULL;
+	return strcmp(what, "worker slack-listener") == 0 && !strstr(says, ", connected");
 }
 
 static void add(struct findings *f, const char *what, const char *state, const char *detail,

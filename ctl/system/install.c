@@ -371,7 +371,8 @@ static int find_hook(struct request *r, struct err *e)
 	           : 0;
 }
 
-static int find_url(struct request *r, struct err *e)
+/* That of a system which does not run. */
+static int find_configured_url(struct request *r, struct err *e)
 {
 	struct config config = { 0 };
 	int port;
@@ -385,6 +386,15 @@ static int find_url(struct request *r, struct err *e)
 		               "http_port is 0, another one at each start; set one in the "
 		               "configuration");
 	str_addf(&r->url, "http://127.0.0.1:%d/mcp", port);
+	return 0;
+}
+
+static int find_url(struct request *r, struct err *e)
+{
+	int found = where_http(&r->source, &r->url, e);
+
+	if (found < 0 || (found == 0 && find_configured_url(r, e)))
+		return -1;
 	if (r->wish.wait > 0)
 		str_addf(&r->url, "?wait=%ld", r->wish.wait);
 	r->wish.url = str_text(&r->url);
@@ -393,7 +403,8 @@ static int find_url(struct request *r, struct err *e)
 
 static int complete(struct request *r, struct err *e)
 {
-	if (find_command(r, e) || find_args(r, e) || (r->wish.http && find_url(r, e)))
+	if (find_command(r, e) || find_args(r, e) ||
+	    (r->wish.http && !r->wish.remove && find_url(r, e)))
 		return -1;
 	if ((r->wish.gate || r->wish.managed) && !r->wish.remove && find_hook(r, e))
 		return -1;

@@ -23,6 +23,10 @@
 
 /* argv[0] is the word where. */
 int intercom_where(const struct config_source *source, int argc, char **argv);
+/* Adds to out the URL at which the running system serves this user over HTTP. 1; 0: not known, for
+ * a system of their own, or none, may be started; -1: that of the machine, for several users,
+ * serves them, and no HTTP. */
+int where_http(const struct config_source *source, struct str *out, struct err *e);
 /* Becomes the program hook; argv[0] is the word hook. Returns only if that fails. */
 int intercom_hook(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word agents. */

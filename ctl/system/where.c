@@ -321,6 +321,26 @@ static int where_shared(const struct shared_places *p, const struct cli_argument
 	return fflush(stdout) ? EX_IOERR : status;
 }
 
+int where_http(const struct config_source *source, struct str *out, struct err *e)
+{
+	OWNED(shared_places) struct shared_places shared = { .http = { 0 } };
+	OWNED(places) struct places p = { 0 };
+
+	if (find_shared(source, &shared) && shared.mcp_socket.length) {
+		str_add(out, str_text(&shared.http));
+		return out->length ? 1
+		                   : err_set(e, ERR_INPUT,
+		                             "the system of this machine, for several users, does "
+		                             "not serve HTTP now; its operators see why in health");
+	}
+	if (find(source, &p.system, e))
+		return -1;
+	find_http(&p);
+	if (p.http)
+		str_add(out, p.http);
+	return p.http ? 1 : 0;
+}
+
 int intercom_where(const struct config_source *source, int argc, char **argv)
 {
 	struct cli_arguments a = { .source = *source };

@@ -118,6 +118,9 @@ unit=/usr/lib/systemd/system/agent-intercom.service
 command=$(sed -n 's/^ExecStart=//p' $unit)
 user=$(sed -n 's/^User=//p' $unit)
 install -d -m "$(sed -n 's/^RuntimeDirectoryMode=//p' $unit)" -o "$user" -g "$user" /run/agent-intercom
+[ "$(sed -n 's/^Service=//p' "${unit%.service}-http.socket")" = agent-intercom.service ] || fail "no socket for HTTP"
+# The usual port is that of person's own system, and no other one is served in its place.
+echo 'http_port = 0' >/etc/agent-intercom/config.toml
 # shellcheck disable=SC2046,SC2086 # words
 (cd / && exec env -i PATH=/usr/bin:/bin $(sed -n 's/^Environment=//p' $unit) \
   setpriv --reuid "$user" --regid "$user" --groups "$(sed -n 's/^SupplementaryGroups=//p' $unit | tr ' ' ,)" --no-new-privs --bounding-set=-all --inh-caps=-all -- \
@@ -134,6 +137,7 @@ useradd --groups agent-intercom-operators boss
 grep -qF " $new ready" /tmp/ready || fail "the service is not of build $new: $(agent-intercom --version)"
 kill "$service"
 wait "$service" || fail "the service ended with $?"
+rm /etc/agent-intercom/config.toml
 
 echo "== the unit of as-owner: its program, and who it is"
 owner=/usr/lib/systemd/system/agent-intercom-owner.service

@@ -468,7 +468,8 @@ START_TEST(health_is_not_ok_while_http_is_off)
 {
 	given_questions();
 	given_workers();
-	given("UPDATE worker SET detail = 'HTTP is off: cannot listen on 127.0.0.1:3000'"
+	given("UPDATE worker SET fence = 'landlock 7, seccomp',"
+	      " detail = 'HTTP is off: cannot listen on 127.0.0.1:3000'"
 	      " WHERE name = 'mcp-front'");
 	ctl("health");
 	ck_assert_int_eq(status, 1);
@@ -487,7 +488,7 @@ START_TEST(health_is_ok_while_slack_is_connected_and_only_then)
 	      "heartbeat_at)"
 	      " SELECT 'l', 'slack-listener', 'h', 8, 'x', 'starting', 'connected', started_at,"
 	      " heartbeat_at FROM worker LIMIT 1;"
-	      "UPDATE worker SET state = 'ready' WHERE id = 'l'");
+	      "UPDATE worker SET state = 'ready', fence = 'landlock 7, seccomp' WHERE id = 'l'");
 	ctl("health");
 	ck_assert_int_eq(status, 0);
 	given("UPDATE worker SET detail = 'not connected: no route' WHERE id = 'l'");

@@ -90,6 +90,19 @@ START_TEST(where_prints_all_places_of_the_system_that_runs)
 }
 END_TEST
 
+START_TEST(an_entry_for_http_has_the_port_that_the_running_system_serves)
+{
+	OWNED(str) struct str said = { 0 };
+	char url[60];
+
+	site = given_hidden_site();
+	(void)snprintf(url, sizeof(url), "\"http://127.0.0.1:%d/mcp?wait=", site.port);
+	ck_assert_int_eq(intercom(&said, "install claude --http --print"), 0);
+	says(str_text(&said), url);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(where_before_the_first_start_prints_what_will_be_and_makes_nothing)
 {
 	OWNED(str) struct str said = { 0 };
@@ -342,6 +355,7 @@ int main(void)
 	TCase *c = store_case(s, "where", 60);
 
 	tcase_add_test(c, where_prints_all_places_of_the_system_that_runs);
+	tcase_add_test(c, an_entry_for_http_has_the_port_that_the_running_system_serves);
 	tcase_add_test(c, where_before_the_first_start_prints_what_will_be_and_makes_nothing);
 	tcase_add_test(c, an_empty_config_serves_from_the_state_directory);
 	tcase_add_test(c, ctl_finds_the_system_that_runs_whatever_its_config);

@@ -5,6 +5,7 @@
 
 #include <event2/util.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,6 +36,16 @@ void activation_take(struct activation *a)
 			         "socket, for relays, and one IPv4 socket, for HTTP, are",
 			         fd);
 	}
+}
+
+int activation_port(const struct activation *a)
+{
+	struct sockaddr_in name = { 0 };
+	socklen_t size = sizeof(name);
+
+	if (a->http_fd < 0 || getsockname(a->http_fd, (struct sockaddr *)&name, &size) != 0)
+		return 0;
+	return ntohs(name.sin_port);
 }
 
 int activation_listen(struct activation *a, struct event_base *base, evconnlistener_cb on_accept,

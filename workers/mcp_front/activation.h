@@ -20,6 +20,8 @@ struct activation {
 
 /* Sorts the descriptors. One that we have no use for is left alone. */
 void activation_take(struct activation *a);
+/* The port of the socket for HTTP, 0: there is none. */
+int activation_port(const struct activation *a);
 /* Accepts relays there, if there is such a socket; a second call does nothing. */
 int activation_listen(struct activation *a, struct event_base *base, evconnlistener_cb on_accept,
                       void *arg, struct err *e);

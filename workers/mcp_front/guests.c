@@ -48,9 +48,14 @@ static void list_members(struct front *f)
 	endpwent();
 }
 
+bool guests_are_served(const struct front *f)
+{
+	return f->guests.dir_fd >= 0;
+}
+
 const char *guests_refusal(const struct front *f)
 {
-	if (f->guests.dir_fd >= 0)
+	if (guests_are_served(f))
 		return "this agent-intercom serves the users of one group, and you are not in it: "
 		       "an administrator adds you to the group that shared.agents names";
 	return "this agent-intercom belongs to another user; mcp.allow_uids in its config.toml "

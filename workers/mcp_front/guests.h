@@ -25,6 +25,8 @@ struct guests {
 		.dir_fd = -1                                                                       \
 	}
 
+/* Whether the system serves several users. */
+bool guests_are_served(const struct front *f);
 /* What a caller over HTTP is told who may not ask. */
 const char *guests_refusal(const struct front *f);
 

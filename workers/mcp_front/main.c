@@ -24,6 +24,7 @@
 #include "pipe.h"
 #include "policies.h"
 #include "policy_gate.h"
+#include "port_holder.h"
 #include "setting.h"
 #include "show_files.h"
 #include "sql/broadcast_wait.h"
@@ -160,8 +161,36 @@ static void raise_limits(struct front *f)
 	f->max_fd -= FRONT_SPARE_FDS;
 }
 
+/* A port that the configuration of a system for several users names is served even if systemd holds
+ * another one: their agents ask there. */
+static void choose_socket(struct front *f)
+{
+	int held = activation_port(&f->activation);
+
+	if (!held || !f->http_port || held == f->http_port || !guests_are_served(f) ||
+	    setting_is_default(&f->worker.store, "http_port"))
+		return;
+	log_warn("systemd holds port %d, but http_port is %lld, which any user of this machine can "
+	         "take at a restart: systemctl edit agent-intercom-http.socket",
+	         held, (long long)f->http_port);
+	f->activation.http_fd = -1;
+}
+
+/* Adds to why who has the port. Returns false. */
+static bool tell_holder(int64_t port, struct err *why)
+{
+	OWNED(str) struct str text = { 0 };
+
+	str_addf(&text, "%s; it is held by ", why->text);
+	port_holder_tell((int)port, &text);
+	err_set(why, ERR_INPUT, "%s, who can pose as this system to agents that use HTTP",
+	        str_text(&text));
+	return false;
+}
+
 /* Another user may have the default port: agents on stdio do not need it, so any free port will do.
- * A configured port is waited for. */
+ * A configured port is waited for, and any where several users are served: whoever has taken it can
+ * pose as us, and nobody would notice if we served another one. */
 static bool start_http(struct front *f, struct err *e)
 {
 	int64_t wanted = f->http_port;
@@ -171,6 +200,8 @@ static bool start_http(struct front *f, struct err *e)
 		return true;
 	error = errno;
 	http_stop(f);
+	if (error == EADDRINUSE && guests_are_served(f))
+		return tell_holder(wanted, e);
 	if (error != EADDRINUSE || !setting_is_default(&f->worker.store, "http_port"))
 		return false;
 	f->http_port = 0;
@@ -441,6 +472,7 @@ int main(int argc, char **argv)
 		    policies_start(&f, &e) == 0 && peer_process_fork(&e) == 0 &&
 		    worker_fence(&f.worker, &e) == 0 && hands_start(&f, &e) == 0 &&
 		    pipe_listen(&f, &e) == 0 && ipc_start(&f, &e) == 0) {
+			choose_socket(&f);
 			listen_http(&f, &detail);
 			if (worker_ready(&f.worker, str_text(&detail), &e) == 0)
 				(void)event_base_dispatch(f.base);

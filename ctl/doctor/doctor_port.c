@@ -1,0 +1,105 @@
+#include "doctor.h"
+
+#include "port_holder.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Returns 0 if the port is free, else errno. */
+static int try_port(int port)
+{
+	const struct sockaddr_in a = { .sin_family = AF_INET,
+		                       .sin_port = htons((uint16_t)port),
+		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int on = 1;
+	int failed = fd < 0 ? errno : 0;
+
+	if (failed)
+		return failed;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
+		failed = errno;
+	(void)close(fd);
+	return failed;
+}
+
+/* Only root can have opened systemd's sockets. */
+static bool is_roots(int port)
+{
+	uid_t uid;
+
+	return port_holder(port, &uid) && uid == 0;
+}
+
+/* The port of "http://127.0.0.1:3000/mcp". */
+static int port_of(const char *address)
+{
+	const char *colon = strrchr(address, ':');
+
+	return colon ? (int)strtol(colon + 1, NULL, 10) : 0;
+}
+
+/* Several users are served: each of them could pose as the system at its port. */
+static bool check_shared(struct doctor *d, int port, int failed)
+{
+	OWNED(str) struct str who = { 0 };
+
+	if (d->address && !is_roots(port_of(d->address))) {
+		doctor_tell(d, WARN, "port",
+		            "we serve %s, but systemd does not hold the port: any user of this "
+		            "machine can take it at a restart, and pose as this system; "
+		            "agent-intercom-http.socket holds it from the service's next start",
+		            d->address);
+		return true;
+	}
+	if (d->address || failed != EADDRINUSE)
+		return false;
+	if (d->pid <= 0 && is_roots(port)) {
+		doctor_tell(d, OK, "port", "%d on 127.0.0.1 is held by root, as systemd does",
+		            port);
+		return true;
+	}
+	port_holder_tell(port, &who);
+	doctor_tell(d, FAIL, "port",
+	            "%d on 127.0.0.1 is held by %s, who can pose as this system to agents that use "
+	            "HTTP; stop that program (`ss -ltnp`, as root, shows it): we serve HTTP as "
+	            "soon as the port is free",
+	            port, str_text(&who));
+	return true;
+}
+
+void doctor_check_port(struct doctor *d, bool shared)
+{
+	int port = (int)d->config.http_port;
+	int failed = port ? try_port(port) : 0;
+	char ours[16];
+
+	(void)snprintf(ours, sizeof(ours), ":%d/", port);
+	if (shared && check_shared(d, port, failed))
+		return;
+	if (d->address && (!port || strstr(d->address, ours)))
+		doctor_tell(d, OK, "port", "we serve %s", d->address);
+	else if (d->address)
+		doctor_tell(d, WARN, "port", "we serve %s; %d on 127.0.0.1 %s", d->address, port,
+		            failed ? "is taken" : "from the next start");
+	else if (!port)
+		doctor_tell(d, OK, "port", "any free one");
+	else if (failed == 0)
+		doctor_tell(d, OK, "port", "%d on 127.0.0.1 is free", port);
+	else if (failed == EADDRINUSE)
+		doctor_tell(
+		    d, FAIL, "port",
+		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` shows which); stop it "
+		    "or set another http_port",
+		    port);
+	else
+		doctor_tell(d, FAIL, "port", "%d on 127.0.0.1: %s; set another http_port", port,
+		            strerror(failed));
+}
