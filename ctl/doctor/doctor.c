@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "fence.h"
+#include "group_id.h"
 #include "instance.h"
 #include "locate.h"
 #include "owner.h"
@@ -484,8 +485,21 @@ static void check_as_owner(struct doctor *d, const char *setting, const char *wh
 		doctor_tell(d, OK, what, "%s, by as-owner at %s", there, socket.bytes);
 }
 
+/* As the next start will. */
+static void check_group(struct doctor *d, const char *setting, const char *name)
+{
+	struct err e = { 0 };
+	gid_t group;
+
+	if (d->store.db && is_shared(d) && group_id_find(name, &group, &e))
+		doctor_tell(d, FAIL, "groups", "%s: %s; the next start ends with that", setting,
+		            e.text);
+}
+
 static void check_owners(struct doctor *d)
 {
+	check_group(d, "shared.agents", d->config.shared.agents);
+	check_group(d, "shared.operators", d->config.shared.operators);
 	check_as_owner(
 	    d, "shared.owner_socket", "owners", "files are read and written as their owner",
 	    "our own user needs access to the files of each workspace; start " OWNER_UNIT_FILES,

@@ -26,6 +26,7 @@ struct findings {
 	bool damaged; /* the database failed its last integrity check */
 	bool impaired; /* a worker serves in part: HTTP is off, or Slack is not connected */
 	bool silent; /* as-owner does not answer */
+	bool full; /* there is no room for new questions */
 	cJSON *rows;
 	struct table table;
 };
@@ -131,6 +132,19 @@ static int ask_owners(struct ctl *c, struct findings *f, struct err *e)
 	           : 0;
 }
 
+static void look_at_disk(const struct ctl *c, struct findings *f)
+{
+	OWNED(str) struct str detail = { 0 };
+	int64_t bytes = store_free_bytes(c->paths.database);
+
+	f->full = bytes >= 0 && bytes < STORE_MIN_FREE_BYTES;
+	if (!f->full)
+		return;
+	str_addf(&detail, "%lld MiB are free: new questions are refused below %d MiB",
+	         (long long)(bytes >> 20), STORE_MIN_FREE_BYTES >> 20);
+	add(f, "disk", "full", detail.bytes, NULL);
+}
+
 static int collect(struct ctl *c, struct findings *f, struct err *e)
 {
 	OWNED(health_list_row) struct health_list_row row = { 0 };
@@ -198,9 +212,13 @@ static int run_health(struct ctl *c, struct err *e)
 	status = collect(c, &f, e);
 	if (status == 0)
 		status = ask_owners(c, &f, e);
-	if (status == 0)
+	if (status == 0) {
+		look_at_disk(c, &f);
 		status =
-		    missing(&f, names, starting) || f.damaged || f.impaired || f.silent ? 1 : 0;
+		    missing(&f, names, starting) || f.damaged || f.impaired || f.silent || f.full
+		        ? 1
+		        : 0;
+	}
 	if (status >= 0 && c->json) {
 		cJSON *o = cJSON_CreateObject();
 
@@ -232,8 +250,9 @@ const struct command_spec cmd_health = {
 	"row\n"
 	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "
 	"not\n"
-	"connected; or if the database was damaged when it was looked through last (weekly). A\n"
-	"worker that a system of the last 10 s is still starting is no fault.\n",
+	"connected; if the disk has no room for new questions; or if the database was damaged\n"
+	"when it was looked through last (weekly). A worker that a system of the last 10 s is\n"
+	"still starting is no fault.\n",
 	0,
 	0,
 	0,

@@ -248,6 +248,10 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 	has(refused, "status", "error");
 	has(refused, "error_code", "disk_full");
 	says(member(refused, "error_message"), "64 MiB");
+	ck_assert_int_eq(shell(&said, "%s/agent-intercom-ctl --db %s health 2>&1",
+	                       getenv("INTERCOM_BUILD"), database),
+	                 1);
+	says(said.bytes, "MiB are free: new questions are refused below 64 MiB");
 
 	ck_assert_int_eq(shell(&said, "%s/agent-intercom-ctl --db %s approve %s 2>&1",
 	                       getenv("INTERCOM_BUILD"), database, member(pending, "request_id")),

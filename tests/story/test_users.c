@@ -252,6 +252,11 @@ START_TEST(where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_th
 	               users.shared);
 	says(said.bytes, text);
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM connection"), "0\n");
+	users_configure(&users, "[shared]\nagents = \"no-such-group\"\n");
+	(void)users_run(&users, SERVICE, &said, "%s/agent-intercom doctor",
+	                getenv("INTERCOM_BUILD"));
+	says(said.bytes,
+	     "FAIL groups: shared.agents: there is no group 'no-such-group'; the next start");
 	ck_assert_int_eq(users_stop(&users), 0);
 	(void)users_intercom(&users, AGENT, &said, "where");
 	says(said.bytes, "not known: the system does not answer");
