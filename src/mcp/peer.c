@@ -12,8 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char WHAT_TO_SET[] = "set default_workspace_root in config.toml, or on stdio "
-                                  "INTERCOM_WORKSPACE_ROOT, to the folder of a project";
+/* The config.toml of a system for several users is not that of an agent's user. */
+static const char *what_to_set(const struct peer *p)
+{
+	return p->has_user
+	           ? "start the agent in the folder of a project, or set "
+	             "INTERCOM_WORKSPACE_ROOT to it (over HTTP an administrator lists it as "
+	             "[[workspace]])"
+	           : "set default_workspace_root in config.toml, or on stdio "
+	             "INTERCOM_WORKSPACE_ROOT, to the folder of a project";
+}
 
 static void take(char **to, const char *text)
 {
@@ -422,7 +430,7 @@ int peer_place(const struct workspaces *workspaces, struct peer *p, const struct
 {
 	if (found->unfit)
 		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s",
-		               named_place(workspaces, p, found), found->unfit, WHAT_TO_SET);
+		               named_place(workspaces, p, found), found->unfit, what_to_set(p));
 	if (workspaces->only_listed && !found->is_listed)
 		return err_set(e, ERR_INPUT,
 		               "no workspace: %.300s is not listed; add it to config.toml as "
@@ -467,7 +475,7 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 	p->unplaced = true;
 	if (p->workspace_root || p->identity.workspace || usual_workspace(workspaces))
 		return 0;
-	return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
+	return err_set(e, ERR_INPUT, "no workspace: none was named; %s", what_to_set(p));
 }
 
 static int insert_session(struct store *st, const struct workspaces *workspaces, struct peer *p,

@@ -450,6 +450,23 @@ START_TEST(a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration)
 }
 END_TEST
 
+START_TEST(an_agent_of_another_user_without_a_project_is_told_what_its_user_can_do)
+{
+	OWNED(char_ptr) char *refused = NULL;
+	struct relay r;
+
+	NEEDS_ROOT();
+	begin();
+	r = users_relay_in(&users, AGENT, "/");
+	relay_begin(&r, "ping", "{}");
+	refused = relay_line(&r);
+	says(refused, "start the agent in the folder of a project");
+	ck_assert_ptr_null(strstr(refused, "config.toml"));
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
 START_TEST(one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking)
 {
 	OWNED(char_ptr) char *refused = NULL;
@@ -503,6 +520,7 @@ int main(void)
 	tcase_add_test(c, without_the_operators_ctl_the_ctl_that_runs_for_it_ends);
 	tcase_add_test(c, what_runs_for_an_operator_ends_with_the_desk_which_comes_back);
 	tcase_add_test(c, a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration);
+	tcase_add_test(c, an_agent_of_another_user_without_a_project_is_told_what_its_user_can_do);
 	tcase_add_test(c, one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking);
 	suite_add_tcase(s, c);
 	return run_suite(s);
