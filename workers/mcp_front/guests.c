@@ -57,7 +57,8 @@ const char *guests_refusal(const struct front *f)
 {
 	if (guests_are_served(f))
 		return "this agent-intercom serves the users of one group, and you are not in it: "
-		       "an administrator adds you to the group that shared.agents names";
+		       "an administrator adds you to the group that shared.agents names, and "
+		       "restarts agent-intercom, which over HTTP knows who was in it at its start";
 	return "this agent-intercom belongs to another user; mcp.allow_uids in its config.toml "
 	       "lets others in";
 }
