@@ -54,7 +54,7 @@ struct config_map {
 
 struct config_workspace {
 	char *id;
-	char *channel_id;
+	char *channel_id; /* NULL: none of its own */
 	char *path; /* absolute, resolved if it exists; "" if none is given */
 };
 

@@ -57,7 +57,8 @@ static cJSON *workspaces_json(const struct config_workspaces *all)
 		cJSON *one = cJSON_CreateObject();
 
 		(void)cJSON_AddStringToObject(one, "id", all->items[i].id);
-		(void)cJSON_AddStringToObject(one, "channel_id", all->items[i].channel_id);
+		(void)cJSON_AddStringToObject(
+		    one, "channel_id", all->items[i].channel_id ? all->items[i].channel_id : "");
 		(void)cJSON_AddStringToObject(one, "path", all->items[i].path);
 		(void)cJSON_AddItemToArray(json, one);
 	}

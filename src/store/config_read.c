@@ -101,7 +101,7 @@ static int check_workspace(struct config_load *l, int line, const struct config_
 	if (!w->id)
 		return config_read_wrong(l, line, "workspace.id", "is missing; write %s",
 		                         CONFIG_WORKSPACE_ID.allowed);
-	if (!w->channel_id)
+	if (!w->channel_id && !w->path) /* a folder can be listed for its own sake */
 		return config_read_wrong(l, line, "workspace.channel_id", "is missing; write %s",
 		                         CONFIG_CHANNEL.allowed);
 	for (size_t i = 0; i < all->count; i++)

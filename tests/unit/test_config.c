@@ -543,7 +543,7 @@ START_TEST(a_text_that_breaks_its_rule_is_refused)
 }
 END_TEST
 
-START_TEST(a_workspace_needs_an_id_of_its_own_and_a_channel)
+START_TEST(a_workspace_needs_an_id_of_its_own_and_a_channel_or_a_path)
 {
 	refuses("[[workspace]]\nchannel_id = \"C1\"\n", ":3: workspace.id: is missing; write let");
 	refuses("[[workspace]]\nid = \"x\"\n", ":3: workspace.channel_id: is missing; write a ch");
@@ -559,6 +559,10 @@ START_TEST(a_workspace_needs_an_id_of_its_own_and_a_channel)
 	        ":6: workspace.id: 'a' is there twice");
 	refuses("[[workspace]]\nid = \"a\"\nchannel_id = \"C1\"\npath = \"\"\n",
 	        ":6: workspace.path: is the text \"\"");
+	given("[[workspace]]\nid = \"a\"\npath = \"ws\"\n");
+	load();
+	ck_assert_uint_eq(c.workspaces.count, 1);
+	ck_assert_ptr_null(c.workspaces.items[0].channel_id);
 }
 END_TEST
 
@@ -782,7 +786,7 @@ int main(void)
 	tcase_add_test(tests, a_value_of_the_wrong_type_is_told_with_its_place_and_what_to_write);
 	tcase_add_test(tests, a_value_out_of_range_is_refused);
 	tcase_add_test(tests, a_text_that_breaks_its_rule_is_refused);
-	tcase_add_test(tests, a_workspace_needs_an_id_of_its_own_and_a_channel);
+	tcase_add_test(tests, a_workspace_needs_an_id_of_its_own_and_a_channel_or_a_path);
 	tcase_add_test(tests, an_unknown_key_is_a_warning_with_the_nearest_known_one);
 	tcase_add_test(tests, an_unknown_key_in_a_workspace_is_a_warning);
 	tcase_add_test(tests, keys_of_older_versions_are_told_where_they_went);
