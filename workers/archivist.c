@@ -1,9 +1,10 @@
 /* archivist: takes checkpoints of workspaces, and keeps their objects.
  *
  * A workspace is read in a process of its own (walk.h), because its disk may hang: up to READERS at
- * once, one per workspace, each killed after checkpoint.timeout_seconds. It writes objects, and
- * reports through a pipe; the rows are settled here, when the objects are on disk. One reading
- * settles all rows of the workspace that were queued before it began.
+ * once, one per workspace, each killed after checkpoint.timeout_seconds; the last free place is for
+ * a user of whose workspaces none is read. It writes objects, and reports through a pipe; the rows
+ * are settled here, when the objects are on disk. One reading settles all rows of the workspace
+ * that were queued before it began.
  *
  * A reader dies with its archivist. What a kill leaves: claimed rows, which the next incarnation
  * takes over, and objects that no row names, which it sweeps (keep.h). After ATTEMPTS deaths or
@@ -59,7 +60,7 @@ enum {
 	DEFAULT_DAYS = 30,
 	DEFAULT_KEEP = 20,
 	CACHE_DAYS = 90, /* a cache of hashes that nobody used */
-	KEEP_FIRST_MS = 10 * 60 * 1000, /* after the start, then ... */
+	KEEP_FIRST_MS = 10 * 60 * 1000, /* after the start, or a failure; then ... */
 	KEEP_MS = 60 * 60 * 1000, /* ... between two: what nobody needs is deleted */
 	EXPIRED = 200, /* rows in a transaction */
 	DAY_MS = 24 * 3600 * 1000,
@@ -68,6 +69,8 @@ enum {
 	LOOK_DAYS = 7, /* from one look through all to the next */
 };
 static const int64_t DEFAULT_BYTES = 10LL << 30;
+static const int64_t DEFAULT_ADDED = 2LL << 30;
+static const int64_t DEFAULT_RESERVE = 4LL * STORE_MIN_FREE_BYTES; /* other users' questions */
 
 /* A process that reads a workspace. */
 struct reader {
@@ -87,6 +90,7 @@ struct archive {
 	bool swept;
 	struct reader readers[READERS];
 	struct walk_options options;
+	uint64_t most_added, reserve; /* of objects */
 	int64_t seconds;
 	int64_t again_ms; /* monotonic: not before */
 	int64_t keep_ms; /* monotonic: when objects are deleted next */
@@ -169,9 +173,14 @@ static int read_root(const struct archive *a, const char *root, struct str *json
 
 	if (unfit)
 		return err_set(e, ERR_INPUT, "%.200s is %s", root, unfit);
+	o.most_added = a->most_added;
+	o.reserve = a->reserve;
 	if (objects_open(str_text(&a->folder), true, &o, e) ||
-	    walk_workspace(root, &o, &a->options, &r, e))
+	    walk_workspace(root, &o, &a->options, &r, e)) {
+		if (o.is_full)
+			e->kind = ERR_INPUT; /* others need what is left: no other attempt */
 		return -1;
+	}
 	add_result(&r, json);
 	return add_hashes(&o, &r, json, e);
 }
@@ -282,10 +291,8 @@ static int begin_reader(struct archive *a, struct reader *r, const char *root, s
 	struct epoll_event event = { .events = EPOLLIN };
 	int ends[2];
 
-	filer_owner_clear(&r->owner);
-	if (strcmp(root, KEEPER) != 0 &&
-	    filer_find_owner(&a->w->store, a->w->machine, root, &r->owner, e))
-		return -1;
+	if (strcmp(root, KEEPER) == 0)
+		filer_owner_clear(&r->owner);
 	if (pipe2(ends, O_CLOEXEC))
 		return err_errno(e, ERR_AGAIN, "cannot read a workspace");
 	r->pid = fork();
@@ -376,6 +383,7 @@ static int settle_done(struct archive *a, const char *root, const cJSON *json, s
 static int settle_failed(struct archive *a, const char *root, const char *why, bool again,
                          struct err *e)
 {
+	int64_t now_ms = clock_monotonic_ms();
 	int count = sql_checkpoint_refuse(
 	    &a->w->store,
 	    &(struct checkpoint_refuse_args){ .why = why,
@@ -386,9 +394,11 @@ static int settle_failed(struct archive *a, const char *root, const char *why, b
 	    e);
 
 	log_warn("no checkpoint of %s: %s", root, why);
+	if (a->keep_ms > now_ms + KEEP_FIRST_MS)
+		a->keep_ms = now_ms + KEEP_FIRST_MS; /* what it had stored already */
 	if (count < 0 || !again)
 		return count;
-	a->again_ms = clock_monotonic_ms() + AGAIN_MS;
+	a->again_ms = now_ms + AGAIN_MS;
 	return sql_checkpoint_put_back(&a->w->store, a->w->machine, root, a->w->id.text, e);
 }
 
@@ -573,19 +583,43 @@ static int read_settings(struct archive *a, struct err *e)
 	a->options.ours = (const char *const *)a->ours;
 	a->options.most_files = (uint64_t)setting_int(st, "checkpoint.max_files", DEFAULT_FILES);
 	a->options.most_bytes = (uint64_t)setting_int(st, "checkpoint.max_bytes", DEFAULT_BYTES);
+	a->most_added = (uint64_t)setting_int(st, "checkpoint.max_added_bytes", DEFAULT_ADDED);
+	a->reserve = (uint64_t)setting_int(st, "checkpoint.reserve_bytes", DEFAULT_RESERVE);
 	a->seconds = setting_int(st, "checkpoint.timeout_seconds", DEFAULT_SECONDS);
 	return 0;
 }
 
-/* The next workspace that nobody reads. 1, 0 none, -1. */
-static int next_root(struct archive *a, struct checkpoint_next_row *row, struct err *e)
+/* Where several users are served, the last free place is for one of whose workspaces none is read:
+ * a write of risk critical waits for its checkpoint 30 s only. */
+static bool must_wait(const struct archive *a, const struct filer_owner *owner)
+{
+	int busy = 0, theirs = 0;
+
+	for (int i = 0; i < READERS; i++) {
+		const struct reader *r = &a->readers[i];
+
+		busy += r->pid != 0;
+		theirs += r->pid && r->owner.is_other && r->owner.uid == owner->uid;
+	}
+	return owner->is_other && theirs > 0 && busy == READERS - 1;
+}
+
+/* The next workspace that nobody reads, and whose it is. 1, 0 none, -1. */
+static int next_root(struct archive *a, struct checkpoint_next_row *row, struct filer_owner *owner,
+                     struct err *e)
 {
 	int64_t after = 0;
 	int got;
 
 	while ((got = sql_checkpoint_next(&a->w->store, a->w->machine, after, a->w->id.text, row,
-	                                  e)) > 0 &&
-	       is_busy(a, row->workspace_root)) {
+	                                  e)) > 0) {
+		if (!is_busy(a, row->workspace_root)) {
+			if (filer_find_owner(&a->w->store, a->w->machine, row->workspace_root,
+			                     owner, e))
+				return -1;
+			if (!must_wait(a, owner))
+				return 1;
+		}
 		after = row->seq;
 		checkpoint_next_row_clear(row);
 	}
@@ -627,7 +661,7 @@ static int begin(struct archive *a, struct err *e)
 
 	if (!r || clock_monotonic_ms() < a->again_ms || is_busy(a, KEEPER))
 		return 0;
-	got = next_root(a, &row, e);
+	got = next_root(a, &row, &r->owner, e);
 	if (got <= 0)
 		return got;
 	if (read_settings(a, e) || find_compared(a, row.workspace_root, e))

@@ -16,6 +16,7 @@ enum {
 	SETTLED_S = 2, /* the coarsest times of a file system (FAT) */
 	UNKNOWN_FILES = 256, /* fewer, with fewer bytes, are read again rather than all written */
 	UNKNOWN_BYTES = 8 << 20,
+	CHECK_BYTES = 256 << 10,
 	DAY_S = 24 * 3600,
 };
 
@@ -135,6 +136,18 @@ static bool is_settled(const struct timespec *changed, const struct timespec *re
 	return changed->tv_sec + SETTLED_S < read_at->tv_sec;
 }
 
+/* Whether the disk has room for what comes; asked now and then. */
+static bool has_room(struct hash_cache *c, const struct hash_cache_record *r)
+{
+	struct err e = { 0 };
+
+	c->unchecked += sizeof(*r) + r->path_bytes;
+	if (c->unchecked < CHECK_BYTES)
+		return true;
+	c->unchecked = 0;
+	return objects_admit(c->objects, CHECK_BYTES, &e) == 0;
+}
+
 void hash_cache_add(struct hash_cache *c, const char *path, const struct stat *st,
                     const struct sha256 *hash, const struct timespec *read_at)
 {
@@ -146,7 +159,7 @@ void hash_cache_add(struct hash_cache *c, const char *path, const struct stat *s
 	r.path_bytes = (uint32_t)strlen(path);
 	(void)snprintf(r.hash, sizeof(r.hash), "%s", hash->text);
 	c->failed = fwrite(&r, sizeof(r), 1, c->next) != 1 ||
-	            fwrite(path, 1, r.path_bytes, c->next) != r.path_bytes;
+	            fwrite(path, 1, r.path_bytes, c->next) != r.path_bytes || !has_room(c, &r);
 }
 
 /* On disk before it has its name: half a record would be a wrong hash. */

@@ -24,6 +24,7 @@ struct hash_cache {
 	struct str path; /* of the record that was read ahead */
 	struct hash_cache_record *record;
 	bool has, failed;
+	uint64_t unchecked; /* bytes of next since the disk had room for more */
 	bool trusted; /* what the old one names is among the objects */
 	uint64_t unknown, unknown_bytes; /* files that it did not know */
 };

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,12 @@ static void new_name(const struct objects *o, size_t index, char name[PATH_BYTES
 static int store_failed(struct err *e, const char *what)
 {
 	return err_errno(e, ERR_AGAIN, "cannot %s the content of checkpoints", what);
+}
+
+static int put_failed(struct objects *o, const char *what, struct err *e)
+{
+	o->is_full |= errno == ENOSPC || errno == EDQUOT;
+	return store_failed(e, what);
 }
 
 /* ---- the folder ---- */
@@ -147,6 +154,27 @@ int objects_sweep(struct objects *o, struct err *e)
 
 /* ---- writing ---- */
 
+int objects_admit(const struct objects *o, uint64_t bytes, struct err *e)
+{
+	uint64_t room;
+
+	if (o->most_added && (o->added > o->most_added || bytes > o->most_added - o->added))
+		return err_set(e, ERR_INPUT,
+		               "it would add more than %" PRIu64
+		               " bytes to what checkpoints hold (setting "
+		               "checkpoint.max_added_bytes)",
+		               o->most_added);
+	if (!o->reserve || files_free_bytes(o->dir, &room))
+		return 0;
+	if (room < o->reserve || bytes > room - o->reserve)
+		return err_set(e, ERR_INPUT,
+		               "less than %" PRIu64
+		               " MiB would be left free on the disk of the database (setting "
+		               "checkpoint.reserve_bytes)",
+		               o->reserve >> 20);
+	return 0;
+}
+
 static void remember(struct objects *o, const struct sha256 *hash, uint64_t size)
 {
 	if (o->count == o->capacity) {
@@ -188,13 +216,16 @@ static int write_new(struct objects *o, const void *bytes, size_t length, const 
                      struct err *e)
 {
 	char name[PATH_BYTES];
-	int fd = open_new(o, name);
+	int fd;
 
+	if (objects_admit(o, length, e))
+		return -1;
+	fd = open_new(o, name);
 	if (fd < 0)
-		return store_failed(e, "write");
+		return put_failed(o, "write", e);
 	if (io_write_all(fd, bytes, length)) {
 		(void)drop_new(o, fd, name);
-		return store_failed(e, "write");
+		return put_failed(o, "write", e);
 	}
 	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	(void)close(fd);
@@ -248,14 +279,16 @@ static void settle(struct stream *s)
 }
 
 /* The first chunk of had bytes is in s->chunk. */
-static enum object_put pump(struct stream *s, ssize_t had, struct err *e)
+static enum object_put pump(struct objects *o, struct stream *s, ssize_t had, struct err *e)
 {
 	while (had > 0) {
 		pulse();
 		if ((uint64_t)had > s->most - s->size)
 			return OBJECT_TOO_LONG;
+		if (objects_admit(o, (uint64_t)had, e))
+			return OBJECT_FAILED;
 		if (io_write_all(s->to, s->chunk, (size_t)had))
-			return store_failed(e, "write"), OBJECT_FAILED;
+			return put_failed(o, "write", e), OBJECT_FAILED;
 		sha256_add(s->state, s->chunk, (size_t)had);
 		s->size += (uint64_t)had;
 		settle(s);
@@ -271,11 +304,13 @@ static enum object_put put_long(struct objects *o, struct stream *s, ssize_t had
 	char name[PATH_BYTES];
 	enum object_put did;
 
+	if (objects_admit(o, s->most, e))
+		return OBJECT_FAILED;
 	s->to = open_new(o, name);
 	if (s->to < 0)
-		return store_failed(e, "write"), OBJECT_FAILED;
+		return put_failed(o, "write", e), OBJECT_FAILED;
 	s->state = sha256_begin();
-	did = pump(s, had, e);
+	did = pump(o, s, had, e);
 	*hash = sha256_end(s->state);
 	if (did != OBJECT_STORED || object_exists(o, hash->text)) {
 		(void)drop_new(o, s->to, name);
@@ -358,7 +393,7 @@ int objects_flush(struct objects *o, struct err *e)
 	if (o->count == 0)
 		return 0;
 	if (flush_bytes(o) || give_names(o) || flush_names(o)) {
-		(void)store_failed(e, "flush");
+		(void)put_failed(o, "flush", e);
 		forget_pending(o);
 		return -1;
 	}

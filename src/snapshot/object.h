@@ -34,7 +34,10 @@ struct objects {
 	size_t count, capacity;
 	uint64_t pending_bytes;
 	uint64_t added; /* bytes that were new, since it was opened */
+	uint64_t most_added; /* of them; 0: any number */
+	uint64_t reserve; /* bytes of the disk that are left free; 0: none */
 	char prefix[OBJECT_NAME_BYTES];
+	bool is_full; /* what was put failed for want of room on the disk */
 	bool marked; /* anew, because it deletes */
 };
 
@@ -54,6 +57,10 @@ void objects_clear(struct objects *o);
 
 /* ---- writing (one process) ---- */
 
+/* Whether so many bytes more may be written: most_added and reserve are kept. 0; or -1, ERR_INPUT.
+ * What is put is checked before each of its pieces is written. */
+int objects_admit(const struct objects *o, uint64_t bytes, struct err *e);
+
 enum object_put {
 	OBJECT_FAILED = -1, /* the store cannot take it: e says why */
 	OBJECT_STORED, /* it is there, or will be after objects_flush */
@@ -62,7 +69,9 @@ enum object_put {
 };
 
 /* Stores what fd yields from its position to its end, at most most bytes, in memory that does not
- * grow with it. *hash and *size are set if it is stored. Many small ones are flushed on the way. */
+ * grow with it. *hash and *size are set if it is stored. Many small ones are flushed on the way.
+ * Where most_added or reserve is set, most bytes of a long one must be admitted before it is read
+ * on. */
 enum object_put object_put(struct objects *o, int fd, uint64_t most, struct sha256 *hash,
                            uint64_t *size, struct err *e);
 /* The same from memory. 0 or -1. */

@@ -130,7 +130,8 @@ struct config {
 		bool automatic;
 		bool ignored; /* holds what .gitignore ignores, too */
 		int64_t keep;
-		int64_t max_files, max_bytes;
+		int64_t max_files, max_bytes, max_added_bytes;
+		int64_t reserve_bytes; /* of the disk, which questions need */
 		int64_t timeout_seconds;
 	} checkpoint;
 	struct {

@@ -5,6 +5,7 @@
 
 #include "log.h"
 #include "paths.h"
+#include "store.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -199,6 +200,12 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .comment = "a workspace with more files and folders gets no checkpoint" },
 	{ "checkpoint.max_bytes", KIND_NUMBER, AT(checkpoint.max_bytes), .preset = "10737418240",
 	  RANGE(1, 1LL << 50), .comment = "the same for the bytes of its files" },
+	{ "checkpoint.max_added_bytes", KIND_NUMBER, AT(checkpoint.max_added_bytes),
+	  .preset = "2147483648", RANGE(1, 1LL << 50),
+	  .comment = "a checkpoint that would add more to what checkpoints hold is not taken" },
+	{ "checkpoint.reserve_bytes", KIND_NUMBER, AT(checkpoint.reserve_bytes),
+	  .preset = "268435456", RANGE(2LL * STORE_MIN_FREE_BYTES, 1LL << 50),
+	  .comment = "nor one that would leave less than this free on the disk of the database" },
 	{ "checkpoint.timeout_seconds", KIND_NUMBER, AT(checkpoint.timeout_seconds),
 	  .preset = "600", RANGE(1, 86400),
 	  .comment = "a checkpoint that takes longer is given up" },

@@ -150,7 +150,9 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "default\n"
 	    "checkpoint.auto|true|default\ncheckpoint.ignored|false|default\n"
 	    "checkpoint.keep|20|default\ncheckpoint.max_files|500000|default\n"
-	    "checkpoint.max_bytes|10737418240|default\ncheckpoint.timeout_seconds|600|default\n"
+	    "checkpoint.max_bytes|10737418240|default\n"
+	    "checkpoint.max_added_bytes|2147483648|default\n"
+	    "checkpoint.reserve_bytes|268435456|default\ncheckpoint.timeout_seconds|600|default\n"
 	    "slack.channel_id||default\nslack.channels|[]|default\nslack.questions|thread|default\n"
 	    "slack.reconnect_backoff_max_seconds|300|default\n"
 	    "timeouts.approval_seconds|3600|default\ntimeouts.prompt_seconds|1800|default\n"
@@ -203,7 +205,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "[database]\npath = \"data/x.db\"\n"
 	    "[apply]\nfuzz_lines = 2\nkeep_attributes = false\nforce = \"ask\"\n"
 	    "[checkpoint]\nauto = false\nignored = true\nkeep = 22\nmax_files = 23\n"
-	    "max_bytes = 24\ntimeout_seconds = 25\n"
+	    "max_bytes = 24\nmax_added_bytes = 28\nreserve_bytes = 268435457\ntimeout_seconds = "
+	    "25\n"
 	    "[slack]\nchannel_id = \"C0AFXFQP1TJ\"\nchannels = [\"C1\", \"G2\"]\nquestions = "
 	    "\"channel\"\n"
 	    "reconnect_backoff_max_seconds = 11\n"
@@ -253,6 +256,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.checkpoint.keep, 22);
 	ck_assert_int_eq(c.checkpoint.max_files, 23);
 	ck_assert_int_eq(c.checkpoint.max_bytes, 24);
+	ck_assert_int_eq(c.checkpoint.max_added_bytes, 28);
+	ck_assert_int_eq(c.checkpoint.reserve_bytes, 268435457);
 	ck_assert_int_eq(c.checkpoint.timeout_seconds, 25);
 	ck_assert_str_eq(c.slack.channel_id, "C0AFXFQP1TJ");
 	ck_assert_uint_eq(c.slack.channels.count, 2);

@@ -3,6 +3,8 @@
 #include "fault.h"
 #include "harness.h"
 #include "manifest.h"
+#include "store.h"
+#include "suite.h"
 #include "tree.h"
 
 #include <fcntl.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -159,6 +162,121 @@ START_TEST(what_is_too_large_is_refused_with_the_setting)
 }
 END_TEST
 
+START_TEST(what_a_checkpoint_adds_is_bounded_and_what_is_held_already_counts_nothing)
+{
+	fresh_workspace();
+	set("checkpoint.max_added_bytes", "4000000");
+	sh("head -c 3000000 /dev/urandom >a");
+	order("fits");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	sh("head -c 3000000 /dev/urandom >b");
+	order("fits too");
+	expect_soon("SELECT state FROM checkpoint ORDER BY seq", "done\ndone\n");
+	sh("head -c 4000001 /dev/zero >c");
+	order("does not");
+	expect_soon("SELECT state, attempts, why FROM checkpoint ORDER BY seq DESC LIMIT 1",
+	            "refused|1|it would add more than 4000000 bytes to what checkpoints hold "
+	            "(setting checkpoint.max_added_bytes)\n");
+	sh("rm c; for i in $(seq 4500); do head -c 1000 /dev/urandom >f$i; done");
+	order("in sum");
+	expect_soon("SELECT state, attempts FROM checkpoint ORDER BY seq DESC LIMIT 1",
+	            "refused|1\n");
+}
+END_TEST
+
+/* The objects have a disk of their own. */
+static void given_disk(const char *size)
+{
+	OWNED(str) struct str path = { 0 };
+	char options[60];
+
+	(void)snprintf(options, sizeof(options), "size=%s,mode=0700", size);
+	objects_path(test_db(), &path);
+	ck_assert_int_eq(mkdir(str_text(&path), 0700), 0);
+	ck_assert_int_eq(mount("tmpfs", str_text(&path), "tmpfs", 0, options), 0);
+}
+
+START_TEST(a_checkpoint_leaves_the_disk_more_room_than_questions_need)
+{
+	OWNED(str) struct str path = { 0 };
+
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	fresh_workspace();
+	given_disk("300m");
+	objects_path(test_db(), &path);
+	sh("echo one >small");
+	order("small");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	sh("truncate -s 100M sparse");
+	order("one large file");
+	expect_soon("SELECT state, attempts, why FROM checkpoint ORDER BY seq DESC LIMIT 1",
+	            "refused|1|less than 256 MiB would be left free on the disk of the database "
+	            "(setting checkpoint.reserve_bytes)\n");
+	sh("rm sparse; for i in $(seq 400); do head -c 200000 /dev/urandom >f$i; done");
+	order("many");
+	expect_soon("SELECT state, attempts FROM checkpoint ORDER BY seq DESC LIMIT 1",
+	            "refused|1\n");
+	ck_assert_int_ge(store_free_bytes(str_text(&path)), 255 << 20);
+}
+END_TEST
+
+START_TEST(a_disk_that_is_full_refuses_a_checkpoint_at_once)
+{
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	fresh_workspace();
+	given_disk("300m,nr_inodes=300");
+	sh("for i in $(seq 400); do echo $i >f$i; done");
+	order("many");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state, attempts, why FROM checkpoint",
+	            "refused|1|cannot write the content of checkpoints: No space left on device\n");
+}
+END_TEST
+
+static int count_one(const char *hash, uint64_t size, void *arg)
+{
+	(void)hash;
+	(void)size;
+	++*(uint64_t *)arg;
+	return 0;
+}
+
+static uint64_t count_objects(void)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	uint64_t count = 0;
+
+	open_objects(&o);
+	ck_assert_int_eq(objects_each(&o, count_one, &count, &e), 0);
+	return count;
+}
+
+START_TEST(what_a_refused_checkpoint_has_stored_is_deleted_soon)
+{
+	uint64_t held;
+
+	fresh_workspace();
+	set("checkpoint.max_added_bytes", "400000");
+	sh(": >f");
+	order("first");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	sh("head -c 1000000 /dev/zero >x; for i in $(seq 5000); do echo \"$i $i $i\" >f$i; done");
+	held = count_objects();
+	/* Nothing is due for an hour once the keeper has been there. */
+	advance(11 * 60 * 1000);
+	order("second");
+	expect_soon("SELECT state FROM checkpoint ORDER BY seq", "done\nrefused\n");
+	ck_assert_uint_gt(count_objects(), 4000);
+	advance(11 * 60 * 1000);
+	for (int i = 0; i < 1000 && count_objects() > held; i++)
+		(void)usleep(10000);
+	ck_assert_uint_eq(count_objects(), held);
+}
+END_TEST
+
 START_TEST(a_folder_that_is_gone_is_refused)
 {
 	fresh_workspace();
@@ -213,7 +331,7 @@ START_TEST(a_workspace_that_hangs_is_given_up_and_holds_up_no_other)
 
 	fresh_workspace();
 	set("checkpoint.timeout_seconds", "30");
-	sh("mkdir ../other; echo x >../other/f; truncate -s 2G huge");
+	sh("mkdir ../other; echo x >../other/f; truncate -s 2000M huge");
 	pid = start_worker("archivist");
 	order("slow");
 	expect_soon("SELECT state FROM checkpoint", "claimed\n");
@@ -228,6 +346,62 @@ START_TEST(a_workspace_that_hangs_is_given_up_and_holds_up_no_other)
 	expect_soon("SELECT state, why FROM checkpoint ORDER BY seq LIMIT 1",
 	            "refused|the workspace could not be read in time (setting "
 	            "checkpoint.timeout_seconds)\n");
+}
+END_TEST
+
+/* Folders beside the workspace, of this user. */
+static void given_folders(const char *names, int uid)
+{
+	OWNED(str) struct str sql = { 0 };
+	char line[300];
+
+	(void)snprintf(line, sizeof(line),
+	               "for i in %s; do mkdir ../$i; truncate -s 500M ../$i/huge; done", names);
+	sh(line);
+	str_addf(
+	    &sql,
+	    "INSERT INTO workspace_owner (machine, workspace_root, uid, name, found_at,"
+	    " accepted_at) SELECT 'h', '%.*s' || value, %d, 'carl', '2026-01-01T09:00:00.000Z',"
+	    " '2026-01-01T09:00:00.000Z' FROM json_each('[\"' || replace('%s', ' ', '\",\"')"
+	    " || '\"]');"
+	    "INSERT INTO checkpoint_wanted (kind, machine, workspace_root)"
+	    " SELECT 'ordered', machine, workspace_root FROM workspace_owner WHERE uid = %d",
+	    (int)(strlen(ws) - 2), ws, uid, names, uid);
+	given(str_text(&sql));
+}
+
+/* Stops all that read for an archivist, as their disk does; there are at least so many. */
+static void stop_readers(pid_t archivist, int least)
+{
+	char path[80];
+	int count = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", archivist, archivist);
+	while (count < least) {
+		FILE *f = fopen(path, "r");
+		int pid;
+
+		ck_assert_ptr_nonnull(f);
+		for (count = 0; fscanf(f, "%d", &pid) == 1; count++) /* NOLINT(cert-err34-c) */
+			ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+		(void)fclose(f);
+	}
+}
+
+START_TEST(workspaces_of_one_user_leave_a_place_for_those_of_another)
+{
+	static const char STATES[] = "SELECT o.uid, c.state, count(*) FROM checkpoint AS c"
+	                             " JOIN workspace_owner AS o USING (workspace_root)"
+	                             " GROUP BY o.uid, c.state ORDER BY o.uid, c.state";
+	pid_t pid;
+
+	fresh_workspace();
+	given_folders("a b c d", 60101);
+	pid = start_worker("archivist");
+	expect_soon(STATES, "60101|claimed|2\n60101|queued|2\n");
+	stop_readers(pid, 2);
+	given_folders("x y", 60102);
+	expect_soon(STATES, "60101|claimed|2\n60101|queued|2\n60102|done|2\n");
 }
 END_TEST
 
@@ -507,11 +681,17 @@ int main(void)
 	tcase_add_test(t, a_second_one_adds_only_what_has_changed);
 	tcase_add_test(t, one_reading_settles_all_that_were_queued_for_a_workspace);
 	tcase_add_test(t, what_is_too_large_is_refused_with_the_setting);
+	tcase_add_test(t,
+	               what_a_checkpoint_adds_is_bounded_and_what_is_held_already_counts_nothing);
+	tcase_add_test(t, a_checkpoint_leaves_the_disk_more_room_than_questions_need);
+	tcase_add_test(t, a_disk_that_is_full_refuses_a_checkpoint_at_once);
+	tcase_add_test(t, what_a_refused_checkpoint_has_stored_is_deleted_soon);
 	tcase_add_test(t, a_folder_that_is_gone_is_refused);
 	tcase_add_test(t,
 	               an_order_does_not_fall_with_one_over_which_the_archivist_has_died_too_often);
 	tcase_add_test(t, a_workspace_without_a_session_has_checkpoints_too);
 	tcase_add_test(t, a_workspace_that_hangs_is_given_up_and_holds_up_no_other);
+	tcase_add_test(t, workspaces_of_one_user_leave_a_place_for_those_of_another);
 	tcase_add_test(t, what_no_checkpoint_needs_is_deleted_and_what_one_needs_stays);
 	tcase_add_test(t, a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be);
 	tcase_add_test(t,
