@@ -12,6 +12,7 @@
  * next reader does the looks again. */
 #include "clock.h"
 #include "file_look.h"
+#include "filer.h"
 #include "io.h"
 #include "log.h"
 #include "look.h"
@@ -97,14 +98,18 @@ static int count_in(const struct reader *r, const char *root, bool stuck)
 	return count;
 }
 
-static bool has_rest(const struct reader *r, const char *root)
+/* Adds why another look into this workspace is not begun. */
+static int say_stuck(struct worker *w, const char *root, struct str *why, struct err *e)
 {
-	const struct rest *one;
+	struct filer_owner owner = { 0 };
+	int failed = filer_find_owner(&w->store, w->machine, root, &owner, e);
 
-	LIST_FOREACH (one, &r->rests, next)
-		if (strcmp(one->root, root) == 0)
-			return true;
-	return false;
+	str_addf(why, "the disk of %s does not answer%s", root,
+	         filer_has_hand(&owner)
+	             ? ", or its owner has stopped the processes that read it (filer)"
+	             : "");
+	filer_owner_clear(&owner);
+	return failed;
 }
 
 /* stuck_ms: 0, it was killed, and is not waited for. */
@@ -324,11 +329,9 @@ static int do_one(struct worker *w, struct reader *r, const struct file_look_nex
 	if (l.attempts > FILE_LOOK_ATTEMPTS)
 		str_addf(&why, "crashed worker: reader died %d times over this look",
 		         FILE_LOOK_ATTEMPTS);
-	else if (count_in(r, l.workspace_root, true) >= LOOKS_OF_WORKSPACE)
-		str_addf(&why, "the disk of %s does not answer%s", l.workspace_root,
-		         has_rest(r, l.workspace_root)
-		             ? ", or its owner has stopped the processes that read it (filer)"
-		             : "");
+	else if (count_in(r, l.workspace_root, true) >= LOOKS_OF_WORKSPACE &&
+	         say_stuck(w, l.workspace_root, &why, e))
+		return -1;
 	if (why.length)
 		return refuse(w, &l, why.bytes, e) ? -1 : 1;
 	return begin(w, r, s, &l, e) ? -1 : 1;
