@@ -464,7 +464,8 @@ static bool is_shared(struct doctor *d)
 {
 	OWNED(str) struct str value = { 0 };
 
-	return setting_get(&d->store, "shared.directory", &value, NULL) > 0 && value.length;
+	return d->store.db && setting_get(&d->store, "shared.directory", &value, NULL) > 0 &&
+	       value.length;
 }
 
 /* One of the two units of as-owner, by the setting that names its socket, which must be ours. */
@@ -474,7 +475,7 @@ static void check_as_owner(struct doctor *d, const char *setting, const char *wh
 	OWNED(str) struct str socket = { 0 };
 	struct err e = { 0 };
 
-	if (!d->store.db || !is_shared(d) || setting_get(&d->store, setting, &socket, NULL) < 0)
+	if (!is_shared(d) || setting_get(&d->store, setting, &socket, NULL) < 0)
 		return;
 	if (!socket.length || !owner_is_there(socket.bytes))
 		doctor_tell(d, WARN, what, "as-owner is not there (%s): %s.socket",
@@ -491,7 +492,7 @@ static void check_group(struct doctor *d, const char *setting, const char *name)
 	struct err e = { 0 };
 	gid_t group;
 
-	if (d->store.db && is_shared(d) && group_id_find(name, &group, &e))
+	if (is_shared(d) && group_id_find(name, &group, &e))
 		doctor_tell(d, FAIL, "groups", "%s: %s; the next start ends with that", setting,
 		            e.text);
 }
@@ -573,7 +574,7 @@ static void check_system(struct doctor *d)
 			check_owners(d);
 		}
 	}
-	doctor_check_port(d, d->store.db && is_shared(d));
+	doctor_check_port(d, is_shared(d));
 }
 
 int doctor_look(const struct config_source *source)

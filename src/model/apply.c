@@ -259,17 +259,6 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 
 /* ---- other users ---- */
 
-static int64_t owner_rest_ms(const struct applier *a, uid_t uid)
-{
-	for (size_t i = 0; i < APPLY_WAITING_MAX; i++) {
-		int64_t left = a->resting[i].due_ms - clock_monotonic_ms();
-
-		if (a->resting[i].uid == uid && left > 0)
-			return left;
-	}
-	return 0;
-}
-
 /* The owner's own entry, or the one that ends first. */
 static size_t resting_of(const struct applier *a, uid_t uid)
 {
@@ -284,16 +273,24 @@ static size_t resting_of(const struct applier *a, uid_t uid)
 	return best;
 }
 
+static int64_t owner_rest_ms(const struct applier *a, uid_t uid)
+{
+	size_t i = resting_of(a, uid);
+	int64_t left = a->resting[i].due_ms - clock_monotonic_ms();
+
+	return a->resting[i].uid == uid && left > 0 ? left : 0;
+}
+
 /* Others have waited for this job since began_ms. */
 static void let_owner_rest(struct apply_job *j, int64_t began_ms, bool was_lost)
 {
 	int64_t took = clock_monotonic_ms() - began_ms;
 	size_t i = resting_of(j->a, j->owner.uid);
 
-	if (was_lost && took < OWNER_LOST_MS)
-		took = OWNER_LOST_MS;
-	if (took < (was_lost ? OWNER_LOST_MS : OWNER_SLOW_MS))
+	if (!was_lost && took < OWNER_SLOW_MS)
 		return;
+	if (took < OWNER_LOST_MS)
+		took = OWNER_LOST_MS;
 	j->report->rests_ms = took * OWNER_REST_FOR;
 	j->a->resting[i].uid = j->owner.uid;
 	j->a->resting[i].due_ms = clock_monotonic_ms() + j->report->rests_ms;
