@@ -5,11 +5,15 @@
 #include "process.h"
 #include "users.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NEEDS_ACCOUNTS()                                                                           \
@@ -138,6 +142,61 @@ START_TEST(what_runs_as_an_agents_user_can_neither_signal_trace_nor_read_a_proce
 }
 END_TEST
 
+/* A process of this program as the agent's user, stopped before its first instruction. */
+static pid_t stopped_at_its_start(const char *program)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (setresuid(USER_IDS[AGENT], USER_IDS[AGENT], USER_IDS[AGENT]))
+			_exit(1);
+		(void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		(void)execl(program, program, "--version", (char *)NULL);
+		_exit(1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFSTOPPED(status), "%s does not start: %d", program, status);
+	return pid;
+}
+
+static bool agents_user_reads(const char *path)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (setresuid(USER_IDS[AGENT], USER_IDS[AGENT], USER_IDS[AGENT]))
+			_exit(2);
+		_exit(open(path, O_RDONLY | O_CLOEXEC) < 0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) == 0;
+}
+
+START_TEST(what_the_system_starts_as_an_agents_user_is_closed_to_it_before_its_first_instruction)
+{
+	static const char *const OURS[] = { "hand", "filer", "keeper" };
+	char program[PROGRAM_BYTES], path[64];
+
+	NEEDS_ACCOUNTS();
+	for (size_t i = 0; i < sizeof(OURS) / sizeof(*OURS); i++) {
+		pid_t pid;
+
+		test_program(OURS[i], program);
+		pid = stopped_at_its_start(program);
+		(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+		ck_assert_msg(agents_user_reads(path), "%s", path);
+		(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+		ck_assert_msg(!agents_user_reads(path), "%s of %s", path, OURS[i]);
+		ck_assert_int_eq(kill(pid, SIGKILL), 0);
+		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	}
+	end();
+}
+END_TEST
+
 START_TEST(what_runs_as_an_agents_user_reaches_neither_anothers_folder_nor_what_the_system_has)
 {
 	OWNED(str) struct str said = { 0 };
@@ -175,6 +234,9 @@ int main(void)
 	tcase_add_test(
 	    c,
 	    what_runs_as_an_agents_user_can_neither_signal_trace_nor_read_a_process_of_the_system);
+	tcase_add_test(
+	    c,
+	    what_the_system_starts_as_an_agents_user_is_closed_to_it_before_its_first_instruction);
 	tcase_add_test(
 	    c, what_runs_as_an_agents_user_reaches_neither_anothers_folder_nor_what_the_system_has);
 	suite_add_tcase(s, c);
