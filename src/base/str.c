@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sysexits.h>
+
+enum { PAGE_BYTES = 4096, LONG_TEXT_BYTES = 4 << 20 };
 
 static void (*end_otherwise)(void);
 
@@ -55,6 +58,24 @@ const char *str_text(const struct str *s)
 	return s->bytes ? s->bytes : "";
 }
 
+/* A long text is written from its beginning to its end: a fault for each of its pages takes longer
+ * than what is written there. */
+static void ask_for_huge_pages(char *bytes, size_t capacity)
+{
+	size_t into = (uintptr_t)bytes % PAGE_BYTES, before = into ? PAGE_BYTES - into : 0;
+
+	if (capacity >= LONG_TEXT_BYTES)
+		(void)madvise(bytes + before, (capacity - before) / PAGE_BYTES * PAGE_BYTES,
+		              MADV_HUGEPAGE);
+}
+
+static void grow_to(struct str *s, size_t capacity)
+{
+	s->bytes = xrealloc(s->bytes, capacity);
+	s->capacity = capacity;
+	ask_for_huge_pages(s->bytes, capacity);
+}
+
 static void reserve(struct str *s, size_t more)
 {
 	size_t want = s->length + more + 1;
@@ -64,8 +85,19 @@ static void reserve(struct str *s, size_t more)
 	size_t capacity = s->capacity ? s->capacity : 64;
 	while (capacity < want)
 		capacity *= 2;
-	s->bytes = xrealloc(s->bytes, capacity);
-	s->capacity = capacity;
+	grow_to(s, capacity);
+}
+
+char *str_room(struct str *s, size_t more)
+{
+	size_t want = s->length + more + 1;
+
+	if (want > s->capacity && want < s->capacity * 2)
+		reserve(s, more);
+	else if (want > s->capacity)
+		grow_to(s, want);
+	s->bytes[s->length] = '\0';
+	return s->bytes + s->length;
 }
 
 void str_add_bytes(struct str *s, const void *bytes, size_t length)

@@ -28,6 +28,10 @@ void str_add(struct str *s, const char *text);
 void str_add_bytes(struct str *s, const void *bytes, size_t length);
 void str_add_char(struct str *s, char c);
 void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Makes room for this many bytes behind the text, for a caller that knows how much will come, or
+ * writes them there itself, adds to s->length and ends the text with a NUL. Returns where they
+ * begin; valid until s changes. */
+char *str_room(struct str *s, size_t more);
 /* Appends untrusted bytes for a message to a person: on one line, valid UTF-8, with control bytes
  * and bytes that are not UTF-8 as \x1b, cut with "..." once it has more than most bytes: at most
  * STR_SHOWN_MORE more in all. */

@@ -10,6 +10,7 @@
 enum {
 	PULSE_LINES = 4096,
 	SHOWN_BYTES = 160, /* of a line or path in an error text, which holds three */
+	LINE_GUESS_BYTES = 32,
 	SEARCH_FIRST = 64, /* lines around the expected place in the first search */
 };
 
@@ -124,26 +125,20 @@ static bool is_mixed(struct target *t)
 	return t->mixed = with_cr > 0 && with_cr < with_newline;
 }
 
-static size_t count_lines(const char *bytes, size_t length)
-{
-	size_t count = 0;
-
-	for (size_t at = 0; at < length; count++)
-		at += line_at(bytes + at, length - at).size;
-	return count;
-}
-
+/* Notes where each line begins. */
 static void target_init(struct target *t, const char *old, size_t length)
 {
-	size_t line = 0;
+	size_t room = length / LINE_GUESS_BYTES + 1;
 
 	t->loose = is_uniform(t->file);
 	t->old = old;
-	t->count = count_lines(old, length);
-	t->starts = xmalloc((t->count + 1) * sizeof(*t->starts));
-	for (size_t at = 0; at < length; at += line_at(old + at, length - at).size)
-		t->starts[line++] = (uint32_t)at;
-	t->starts[line] = (uint32_t)length;
+	t->starts = xmalloc((room + 1) * sizeof(*t->starts));
+	for (size_t at = 0; at < length; at += line_at(old + at, length - at).size) {
+		if (t->count == room)
+			t->starts = xrealloc(t->starts, ((room *= 2) + 1) * sizeof(*t->starts));
+		t->starts[t->count++] = (uint32_t)at;
+	}
+	t->starts[t->count] = (uint32_t)length;
 }
 
 /* Numbers the lines, for the search. */
@@ -628,6 +623,7 @@ int diff_apply_how(const struct diff_file *f, const char *old, size_t old_length
 	if (old_length > UINT32_MAX)
 		return conflict_whole(&t, "the file is larger than 4 GiB");
 	target_init(&t, old, old ? old_length : 0);
+	(void)str_room(&t.result, t.starts[t.count]);
 	for (size_t i = 0; i < f->hunk_count; i++)
 		if (apply_hunk(&t, i))
 			return -1;

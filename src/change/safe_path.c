@@ -413,7 +413,6 @@ int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct s
 {
 	OWNED(fd) struct fd file = { -1 };
 	OWNED(str) struct str content = { 0 };
-	char chunk[CHUNK_BYTES];
 	struct stat state = { .st_size = 0 };
 	ssize_t n;
 	int found = open_file(root_fd, relative, &file, &state, e);
@@ -422,11 +421,13 @@ int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct s
 		return found;
 	if (state.st_size > 0 && (uint64_t)state.st_size > max_bytes)
 		return too_large(e, relative, max_bytes);
-	while ((n = read_chunk(file.number, chunk)) > 0) {
+	(void)str_room(&content, (size_t)state.st_size + CHUNK_BYTES);
+	while ((n = read_chunk(file.number, str_room(&content, CHUNK_BYTES))) > 0) {
 		if ((size_t)n > max_bytes - content.length)
 			return too_large(e, relative, max_bytes); /* it grew */
-		str_add_bytes(&content, chunk, (size_t)n);
+		content.length += (size_t)n;
 	}
+	content.bytes[content.length] = '\0';
 	if (n < 0)
 		return failed(e, "read", relative);
 	str_clear(bytes);

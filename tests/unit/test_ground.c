@@ -100,6 +100,27 @@ START_TEST(a_string_grows_and_holds_any_byte)
 }
 END_TEST
 
+START_TEST(a_string_makes_room_and_keeps_what_it_has)
+{
+	enum { LONG = 5 << 20, LITTLE = 3 };
+	OWNED(str) struct str s = { 0 };
+
+	ck_assert_str_eq(str_room(&s, 0), "");
+	str_add(&s, "abc");
+	for (size_t i = 0; i < 3; i++) { /* exactly, by doubling, and once it is there */
+		size_t more = i == 0 ? LITTLE : LONG * i;
+
+		memset(str_room(&s, more), 'x', more);
+		s.length += more;
+		s.bytes[s.length] = '\0';
+		ck_assert_uint_eq(strlen(s.bytes), s.length);
+		ck_assert_mem_eq(s.bytes, "abcxxx", 6);
+	}
+	ck_assert_uint_eq(s.length, 3 + LITTLE + 3 * LONG);
+	ck_assert_str_eq(str_room(&s, 1), "");
+}
+END_TEST
+
 START_TEST(a_string_is_handed_over)
 {
 	struct str s = { 0 };
@@ -448,6 +469,7 @@ int main(void)
 	tcase_add_test(c, a_long_error_is_cut_and_ends);
 	tcase_add_test(c, exit_statuses_are_those_of_sysexits);
 	tcase_add_test(c, a_string_grows_and_holds_any_byte);
+	tcase_add_test(c, a_string_makes_room_and_keeps_what_it_has);
 	tcase_add_test(c, a_string_is_handed_over);
 	tcase_add_test(c, only_well_formed_utf_8_is_valid);
 	tcase_add_test(c, a_variation_selector_is_marked_where_it_makes_no_emoji);
