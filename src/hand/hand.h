@@ -30,7 +30,10 @@ enum {
 	HAND_FOUND_BYTES = 24 << 20, /* of all findings; paths may be long */
 };
 
-/* What is unfit about a folder of another user that ours may not look at. */
+/* What is unfit about a folder of another user that ours does not find, or may not look at. */
+#define HAND_OTHER_TMP                                                                             \
+	"missing for agent-intercom, which as a system service has a /tmp and a /var/tmp of its "  \
+	"own"
 #define HAND_CLOSED "where agent-intercom's own user may not look"
 
 /* A question. Texts are borrowed; NULL: not asked. */

@@ -141,6 +141,11 @@ static void find_in_list(const struct hand_ask *ask, struct hand_found *found)
 		find_by_other_name(ask, longest, found);
 }
 
+static bool is_temporary(const char *path)
+{
+	return strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/var/tmp/", 9) == 0;
+}
+
 /* An agent of another user is not to read, by us, what its user may not. */
 static const char *unfit_for_user(const struct hand_ask *ask, const char *root)
 {
@@ -149,7 +154,9 @@ static const char *unfit_for_user(const struct hand_ask *ask, const char *root)
 	if (!ask->has_user)
 		return NULL;
 	if (stat(root, &about) != 0)
-		return errno == EACCES ? HAND_CLOSED : "missing";
+		return errno == EACCES      ? HAND_CLOSED
+		       : is_temporary(root) ? HAND_OTHER_TMP
+		                            : "missing";
 	return about.st_uid == ask->user ? NULL : "the folder of another user";
 }
 

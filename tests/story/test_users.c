@@ -467,6 +467,27 @@ START_TEST(an_agent_of_another_user_without_a_project_is_told_what_its_user_can_
 }
 END_TEST
 
+START_TEST(an_agent_in_a_tmp_that_is_not_the_systems_is_told_why_its_folder_is_missing)
+{
+	OWNED(char_ptr) char *refused = NULL;
+	char folder[] = "/tmp/users-XXXXXX";
+	struct relay r;
+
+	NEEDS_ROOT();
+	begin();
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chown(folder, USER_IDS[AGENT], USER_IDS[AGENT]), 0);
+	r = users_relay_in(&users, AGENT, folder);
+	relay_hello(&r);
+	ck_assert_int_eq(rmdir(folder), 0);
+	relay_begin(&r, "ping", "{}");
+	refused = relay_line(&r);
+	says(refused, "as a system service has a /tmp and a /var/tmp of its own");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
 START_TEST(one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking)
 {
 	OWNED(char_ptr) char *refused = NULL;
@@ -521,6 +542,8 @@ int main(void)
 	tcase_add_test(c, what_runs_for_an_operator_ends_with_the_desk_which_comes_back);
 	tcase_add_test(c, a_group_or_a_folder_that_will_not_do_is_a_wrong_configuration);
 	tcase_add_test(c, an_agent_of_another_user_without_a_project_is_told_what_its_user_can_do);
+	tcase_add_test(c,
+	               an_agent_in_a_tmp_that_is_not_the_systems_is_told_why_its_folder_is_missing);
 	tcase_add_test(c, one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking);
 	suite_add_tcase(s, c);
 	return run_suite(s);
