@@ -4,7 +4,7 @@
 -- moves: decision
 -- fixed: what a hook said and what it was told do not change
 CREATE TABLE gate_call (
-  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
+  seq          INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed: never reused (seq_floor)
   call_seq     INTEGER NOT NULL REFERENCES tool_call (seq), -- fixed: the call of the hook
   session_seq  INTEGER NOT NULL REFERENCES session (seq), -- fixed
   host         TEXT NOT NULL,               -- fixed: the agent's program: claude, codex, ...

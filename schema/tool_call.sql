@@ -5,7 +5,7 @@
 -- moves: state
 -- fixed: what was called does not change
 CREATE TABLE tool_call (
-  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: event ids carry it
+  seq            INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed: never reused (seq_floor): event ids carry it
   connection_seq INTEGER NOT NULL REFERENCES connection (seq), -- fixed
   session_seq    INTEGER NOT NULL REFERENCES session (seq), -- fixed
   rpc_id         TEXT NOT NULL,             -- fixed: JSON token of the request's id, canonical

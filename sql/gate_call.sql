@@ -4,10 +4,10 @@
 -- Where the host does not say its version, the MCP client of its process may.
 -- type: :version text
 -- type: :program text
-INSERT INTO gate_call (call_seq, session_seq, host, version, helper, host_session, event, moment, tool, class,
+INSERT INTO gate_call (seq, call_seq, session_seq, host, version, helper, host_session, event, moment, tool, class,
   tool_use_id, cwd, digest, pre_seq, request_seq, transcript, detail, parks, decision, reason, created_at,
   decided_at, took_ms)
-VALUES (:call, :session, :host,
+VALUES ((SELECT seq FROM gate_call_next), :call, :session, :host,
   coalesce(:version, (SELECT c.client_version FROM connection AS c
                        WHERE c.host_process = :program AND c.state = 'open' AND c.transport <> 'hook'
                          AND EXISTS (SELECT 1 FROM gate_client AS g

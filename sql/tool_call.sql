@@ -1,17 +1,17 @@
 -- Every statement on `tool_call` and `ended_call`, in the order of a call's life.
 
 -- name: tool_call_insert_done :insert
-INSERT INTO tool_call (connection_seq, session_seq, rpc_id, traceparent, era, tool, arguments,
+INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, traceparent, era, tool, arguments,
   arguments_seq, digest, state, result, result_seq, is_error, told_answer, request_seq, apply_seq, created_at,
   answered_at, finished_at)
-VALUES (:connection, :session, :rpc_id, :traceparent, :era, :tool, :arguments, :arguments_seq, :digest,
+VALUES ((SELECT seq FROM tool_call_next), :connection, :session, :rpc_id, :traceparent, :era, :tool, :arguments, :arguments_seq, :digest,
   'done', :result, :result_seq, :is_error, :told_answer, :request, :apply, :now, :now, :now);
 
 -- name: tool_call_insert_waiting :insert
-INSERT INTO tool_call (connection_seq, session_seq, rpc_id, progress_token, traceparent, era, tool,
+INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, progress_token, traceparent, era, tool,
   arguments, arguments_seq, digest, state, request_seq, apply_seq, wait_until, listener, task_id, task_ttl_ms,
   created_at)
-VALUES (:connection, :session, :rpc_id, :progress_token, :traceparent, :era, :tool, :arguments,
+VALUES ((SELECT seq FROM tool_call_next), :connection, :session, :rpc_id, :progress_token, :traceparent, :era, :tool, :arguments,
   :arguments_seq, :digest, 'waiting', :request, :apply, :wait_until, :listener, :task, :task_ttl_ms, :now);
 
 -- name: tool_call_by_task :number

@@ -42,9 +42,12 @@ WHEN OLD.seen IS NULL AND NEW.seen IS NOT NULL BEGIN
    WHERE OLD.moment <> 'pre_tool' OR OLD.decision <> 'allow';
 END;
 
--- A tool ended of which no hook had told us before it ran.
+-- A tool ended of which no hook had told us before it ran. And no row has the seq of an earlier one.
 CREATE TRIGGER gate_call_came AFTER INSERT ON gate_call
-WHEN NEW.moment = 'post_tool' AND NEW.pre_seq IS NULL AND NEW.class <> 'read' BEGIN
+WHEN NEW.moment = 'post_tool' AND NEW.pre_seq IS NULL AND NEW.class <> 'read'
+  OR NEW.seq <= (SELECT seq FROM seq_floor WHERE noun = 'gate_call') BEGIN
+  SELECT RAISE(ABORT, 'gate_call: given: a row that was deleted had this seq; take that of gate_call_next')
+   WHERE NEW.seq <= (SELECT seq FROM seq_floor WHERE noun = 'gate_call');
   INSERT INTO event (at, kind, session_seq, call_seq, actor, detail)
   VALUES (NEW.created_at, 'gate.unasked', NEW.session_seq, NEW.call_seq, NEW.host,
           json_object('tool', NEW.tool, 'digest', NEW.digest));

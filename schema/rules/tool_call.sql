@@ -11,9 +11,12 @@ CREATE TRIGGER ended_call_is_due BEFORE INSERT ON ended_call BEGIN
 END;
 
 -- What an agent reports unasked goes to the timeline and to Slack: a broadcast, and the
--- status_message of a ping. (Most pings say nothing.)
-CREATE TRIGGER tool_call_said AFTER INSERT ON tool_call
-WHEN NEW.tool IN ('broadcast', 'ping') AND NEW.is_error = 0 AND NEW.arguments IS NOT '{}' BEGIN
+-- status_message of a ping. (Most pings say nothing.) And no call has the seq of an earlier one.
+CREATE TRIGGER tool_call_came AFTER INSERT ON tool_call
+WHEN NEW.tool IN ('broadcast', 'ping') AND NEW.is_error = 0 AND NEW.arguments IS NOT '{}'
+  OR NEW.seq <= (SELECT seq FROM seq_floor WHERE noun = 'tool_call') BEGIN
+  SELECT RAISE(ABORT, 'tool_call: given: a row that was deleted had this seq; take that of tool_call_next')
+   WHERE NEW.seq <= (SELECT seq FROM seq_floor WHERE noun = 'tool_call');
   INSERT INTO event (at, kind, session_seq, call_seq)
   SELECT NEW.created_at, 'agent.said', NEW.session_seq, NEW.seq
    WHERE NEW.tool = 'broadcast'

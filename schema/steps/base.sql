@@ -508,7 +508,7 @@ CREATE TABLE file_view (
   created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE TABLE gate_call (
-  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  seq          INTEGER PRIMARY KEY CHECK (seq > 0),
   call_seq     INTEGER NOT NULL REFERENCES tool_call (seq),
   session_seq  INTEGER NOT NULL REFERENCES session (seq),
   host         TEXT NOT NULL,
@@ -807,6 +807,10 @@ CREATE TABLE audit_cut (
   file TEXT,
   at   TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
+CREATE TABLE seq_floor (
+  noun TEXT NOT NULL PRIMARY KEY,
+  seq  INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
 CREATE TABLE session (
   seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   id                  TEXT NOT NULL UNIQUE,
@@ -1138,7 +1142,7 @@ CREATE TABLE time_gap (
   ended_at   TEXT NOT NULL CHECK (ended_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE TABLE tool_call (
-  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  seq            INTEGER PRIMARY KEY CHECK (seq > 0),
   connection_seq INTEGER NOT NULL REFERENCES connection (seq),
   session_seq    INTEGER NOT NULL REFERENCES session (seq),
   rpc_id         TEXT NOT NULL,
@@ -1500,6 +1504,8 @@ INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'stop', 'a
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'timeout', 'expired');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('trust', 'approve', 'approved');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('trust', 'reject', 'rejected');
+INSERT INTO seq_floor (noun, seq) VALUES ('gate_call', 0);
+INSERT INTO seq_floor (noun, seq) VALUES ('tool_call', 0);
 INSERT INTO session_move (src, dst) VALUES ('', 'active');
 INSERT INTO session_move (src, dst) VALUES ('', 'created');
 INSERT INTO session_move (src, dst) VALUES ('', 'terminated');

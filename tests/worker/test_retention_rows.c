@@ -225,6 +225,7 @@ START_TEST(a_number_is_never_given_twice)
 	    clock_now(), 0);
 
 	expect("SELECT seq FROM session", "8\n"); /* the timeline still tells of 7 */
+	expect("SELECT seq FROM tool_call_next", "8\n");
 }
 END_TEST
 
@@ -412,7 +413,7 @@ static const char *const NOT_PURGED[] = {
 	"slack_lane",    "audit_cut",       "slack_part",    "slack_kind",      "slack_history",
 	"source",        "request_kind",    "policy_trust",  "workspace",       "slack_check",
 	"slack_checked", "agent_line_kind", "gate_canary",   "gate_client",     "metric_family",
-	"metric_bucket", "metric_tally",    "metric_cursor", "workspace_owner",
+	"metric_bucket", "metric_tally",    "metric_cursor", "workspace_owner", "seq_floor",
 };
 
 START_TEST(no_table_is_forgotten)
