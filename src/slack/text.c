@@ -135,19 +135,52 @@ static const char *person_at(const char *text, size_t *ret_length)
 	return text;
 }
 
-/* What we quote, from the first mark to the last, stays as somebody said it. A section of a longer
- * text may contain only one of the two marks. */
-static void find_quote(const char *text, const char **ret_begin, const char **ret_end)
-{
-	static const char OPENS[] = "“", CLOSES[] = "”";
-	const char *at, *end = NULL;
+/* ---- quotes: what we quote stays as somebody said it ---- */
 
-	*ret_begin = strstr(text, OPENS);
-	for (at = *ret_begin ? *ret_begin : text; (at = strstr(at, CLOSES)) != NULL; end = at)
-		at += sizeof(CLOSES) - 1;
-	if (!*ret_begin && end)
-		*ret_begin = text;
-	*ret_end = end || !*ret_begin ? end : text + strlen(text);
+static const char OPENS[] = "“", CLOSES[] = "”";
+enum { MARK_BYTES = sizeof(OPENS) - 1 };
+
+struct quote {
+	size_t begin, end; /* in its line */
+	bool inside; /* the line begins in a quote of an earlier one */
+};
+
+/* How often mark is in the line; first and last: where. */
+static int count_marks(const char *line, size_t length, const char *mark, size_t *ret_first,
+                       size_t *ret_last)
+{
+	const char *at = memmem(line, length, mark, MARK_BYTES);
+	int count = 0;
+
+	for (; at; at = memmem(at + 1, length - (size_t)(at + 1 - line), mark, MARK_BYTES)) {
+		*ret_last = (size_t)(at - line);
+		if (count++ == 0)
+			*ret_first = *ret_last;
+	}
+	return count;
+}
+
+/* A quote reaches from the first mark of a line to the last one, since a quoted text may quote; or
+ * on to a later line, if more was opened than closed and a mark is left there. */
+static void find_quote(const char *line, size_t length, struct quote *q)
+{
+	size_t open = length, close = 0, other = 0;
+	int opened = count_marks(line, length, OPENS, &open, &other);
+	int closed = count_marks(line, length, CLOSES, &other, &close);
+	bool goes_on =
+	    q->inside + opened > closed && (closed == 0 || strstr(line + length, CLOSES));
+
+	q->begin = q->inside ? 0 : open;
+	q->end = goes_on ? length : closed ? close + MARK_BYTES : 0;
+	q->inside = goes_on;
+}
+
+/* A section of a longer text may contain the end of a quote only. */
+static bool begins_inside(const char *text)
+{
+	const char *open = strstr(text, OPENS), *close = strstr(text, CLOSES);
+
+	return close && (!open || close < open);
 }
 
 /* Replaces the names and instants in text by what replace makes of them; 0: neither. */
@@ -156,16 +189,22 @@ static void rewrite(struct str *text,
                     const void *arg)
 {
 	OWNED(str) struct str out = { 0 };
-	const char *quote, *quote_end;
+	const char *line = str_text(text);
+	struct quote q = { .inside = begins_inside(line) };
 
-	find_quote(str_text(text), &quote, &quote_end);
-	for (const char *at = str_text(text); *at;) {
-		bool quoted = quote && at >= quote && at < quote_end;
-		size_t length = quoted ? 0 : replace(&out, at, arg);
+	for (size_t length; *line; line += length) {
+		length = strcspn(line, "\n");
+		length += line[length] == '\n';
+		find_quote(line, length, &q);
+		for (size_t at = 0, done; at < length; at += done) {
+			bool quoted = at >= q.begin && at < q.end;
 
-		if (length == 0)
-			str_add_char(&out, *at);
-		at += length ? length : 1;
+			done = quoted ? 0 : replace(&out, line + at, arg);
+			if (done == 0) {
+				str_add_char(&out, line[at]);
+				done = 1;
+			}
+		}
 	}
 	str_reset(text);
 	str_add(text, str_text(&out));

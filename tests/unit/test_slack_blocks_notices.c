@@ -375,6 +375,33 @@ START_TEST(what_an_operator_said_is_quoted_with_its_instants_and_names_as_they_w
 }
 END_TEST
 
+START_TEST(between_two_quotes_of_a_list_people_are_named_and_instants_shown)
+{
+	OWNED(slack_said) struct slack_said s = { 0 };
+
+	slack_notice_text("1  of slack:T1:U01OP  “do “it” for slack:T1:U02OP”\n"
+	                  "2  of slack:T1:U03OP at 2026-01-01T09:30:00.000Z  “two\n"
+	                  "lines of slack:T1:U04OP”\n"
+	                  "3  of slack:T1:U05OP",
+	                  &s);
+	holds(str_text(&s.text), "1  of <@U01OP>  “do “it” for slack:T1:U02OP”\n"
+	                         "2  of <@U03OP> at <!date^1767259800^");
+	holds(str_text(&s.text), "“two\nlines of slack:T1:U04OP”\n3  of <@U05OP>");
+}
+END_TEST
+
+START_TEST(a_quote_that_is_cut_off_is_one)
+{
+	OWNED(slack_said) struct slack_said begins = { 0 };
+	OWNED(slack_said) struct slack_said ends = { 0 };
+
+	slack_notice_text("of slack:T1:U01OP “as slack:T1:U02OP\nand slack:T1:U03OP", &begins);
+	holds(str_text(&begins.text), "of <@U01OP> “as slack:T1:U02OP\nand slack:T1:U03OP");
+	slack_notice_text("as slack:T1:U01OP\nsaid”, and of slack:T1:U02OP", &ends);
+	holds(str_text(&ends.text), "as slack:T1:U01OP\nsaid”, and of <@U02OP>");
+}
+END_TEST
+
 START_TEST(a_modal_has_the_ids_that_answers_are_read_by)
 {
 	static const struct {
@@ -463,6 +490,8 @@ int main(void)
 	tcase_add_test(c, what_is_asked_back_has_two_buttons_until_it_is_answered);
 	tcase_add_test(
 	    c, what_an_operator_said_is_quoted_with_its_instants_and_names_as_they_were_typed);
+	tcase_add_test(c, between_two_quotes_of_a_list_people_are_named_and_instants_shown);
+	tcase_add_test(c, a_quote_that_is_cut_off_is_one);
 	tcase_add_test(c, a_modal_has_the_ids_that_answers_are_read_by);
 	tcase_add_test(c, a_refine_modal_is_filled_in_as_far_as_it_holds);
 	tcase_add_test(c, a_snippet_is_named_after_its_file);
