@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "files.h"
+#include "instance.h"
 #include "safe_path.h"
 #include "sql/apply.h"
 
@@ -15,7 +16,7 @@
 
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this time */
-	LOCK_NAME_BYTES = 32,
+	LOCK_NAME_BYTES = 48,
 	OWNER_SLOW_MS = 5000, /* a job of another user that is done has taken long */
 	OWNER_REST_FOR = 10, /* times as long as others waited */
 	OWNER_LOST_MS = 1000, /* at least, where their process was lost */
@@ -228,7 +229,8 @@ static int lock_workspace(struct apply_job *j, struct err *e)
 {
 	char name[LOCK_NAME_BYTES];
 
-	(void)snprintf(name, sizeof(name), "ws-%.8s.lock",
+	/* So long that nobody finds a name for a folder of theirs that shares its lock. */
+	(void)snprintf(name, sizeof(name), INSTANCE_WORKSPACE "%.32s.lock",
 	               sha256_of(j->workspace_root, strlen(j->workspace_root)).text);
 	j->lock_fd = openat(j->a->run_fd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (j->lock_fd < 0 && errno == ENOENT)

@@ -128,6 +128,8 @@ bool instance_worker_left(int run_fd, char file[NAME_MAX + 1])
 		size_t n = strlen(entry->d_name);
 
 		left = n >= sizeof(LOCK) && run_of(entry->d_name) == 0 &&
+		       strncmp(entry->d_name, INSTANCE_WORKSPACE, sizeof(INSTANCE_WORKSPACE) - 1) !=
+		           0 &&
 		       strcmp(entry->d_name + n - (sizeof(LOCK) - 1), LOCK) == 0 &&
 		       is_held(run_fd, entry->d_name);
 		if (left)

@@ -27,8 +27,12 @@ int instance_take(const char *database, int *ret_fd, struct err *e);
  * -1 on error. Changes nothing. */
 pid_t instance_holder(const char *database, struct err *e);
 
+/* The locks of workspaces begin with it. */
+#define INSTANCE_WORKSPACE "ws-"
+
 /* Whether a worker, perhaps of a killed supervisor, still holds a lock in the run directory; file
- * gets the name of the lock. Runners do not count. */
+ * gets the name of the lock. Runners do not count, nor do workspaces: who owns one decides how long
+ * what works there holds its lock. */
 bool instance_worker_left(int run_fd, char file[NAME_MAX + 1]);
 
 /* ---- runners ---- */

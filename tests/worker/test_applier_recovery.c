@@ -232,13 +232,13 @@ END_TEST
 
 START_TEST(a_job_that_somebody_claimed_since_it_was_seen_is_left_alone)
 {
-	char lock[WORKSPACE_BYTES + 40];
+	char lock[WORKSPACE_BYTES + 60];
 	struct stopped first;
 
 	begin();
 	approve("a.txt", "new");
 	call_check_diff(false);
-	(void)snprintf(lock, sizeof(lock), "%s/ws-%.8s.lock", test_run(),
+	(void)snprintf(lock, sizeof(lock), "%s/ws-%.32s.lock", test_run(),
 	               sha256_of(ws, strlen(ws)).text);
 	first = start_stopped_at("applier", "flock", 1, lock);
 	expect("SELECT state, claim FROM apply", "queued|0\n");
@@ -353,12 +353,12 @@ END_TEST
 
 START_TEST(a_locked_workspace_waits_and_others_do_not)
 {
-	char lock[WORKSPACE_BYTES + 40];
+	char lock[WORKSPACE_BYTES + 60];
 	pid_t pid;
 	int fd;
 
 	begin();
-	(void)snprintf(lock, sizeof(lock), "%s/ws-%.8s.lock", test_run(),
+	(void)snprintf(lock, sizeof(lock), "%s/ws-%.32s.lock", test_run(),
 	               sha256_of(ws, strlen(ws)).text);
 	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	ck_assert_int_eq(flock(fd, LOCK_EX), 0);

@@ -4,6 +4,7 @@
 
 #include <glob.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
@@ -323,6 +324,28 @@ START_TEST(a_start_waits_for_the_workers_of_a_killed_supervisor)
 }
 END_TEST
 
+/* As a process of another user does, whom nobody can end, and who has stopped it. */
+START_TEST(a_start_waits_for_nobody_who_holds_a_workspace)
+{
+	char pattern[PATH_BYTES], *name;
+	glob_t lock;
+	int held;
+
+	start_ready();
+	(void)snprintf(pattern, sizeof(pattern), "%s/agent-intercom/*/applier.lock", runtime);
+	ck_assert_int_eq(glob(pattern, 0, NULL, &lock), 0);
+	name = strrchr(lock.gl_pathv[0], '/') + 1;
+	(void)memcpy(name, "ws-1234", 7); /* as long as "applier" */
+	held = open(lock.gl_pathv[0], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	globfree(&lock);
+	ck_assert(held >= 0 && flock(held, LOCK_EX | LOCK_NB) == 0);
+	stop();
+	start_ready();
+	stop();
+	(void)close(held);
+}
+END_TEST
+
 START_TEST(sessions_without_a_process_count_for_no_limit_after_a_crash)
 {
 	start_ready();
@@ -497,6 +520,7 @@ int main(void)
 	tcase_add_test(c, a_binary_that_is_away_for_a_moment_is_awaited);
 	tcase_add_test(c, a_killed_supervisor_loses_nothing_and_takes_its_workers_along);
 	tcase_add_test(c, a_start_waits_for_the_workers_of_a_killed_supervisor);
+	tcase_add_test(c, a_start_waits_for_nobody_who_holds_a_workspace);
 	tcase_add_test(c, sessions_without_a_process_count_for_no_limit_after_a_crash);
 	tcase_add_test(c, a_row_that_only_claims_to_live_is_buried);
 	tcase_add_test(c, a_hangup_changes_nothing);
