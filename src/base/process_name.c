@@ -13,7 +13,6 @@ struct process_life process_name_life(pid_t pid)
 	const char *name, *end;
 	ssize_t n = -1;
 	int parent, fd;
-	char state;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -26,25 +25,17 @@ struct process_life process_name_life(pid_t pid)
 	stat[n] = '\0';
 	name = strchr(stat, '(');
 	end = strrchr(stat, ')'); /* the name before it may contain anything */
-	/* 20 fields after the name: state is the first, the parent the second, starttime the
+	/* 20 fields after the name: its state is the first, the parent the second, starttime the
 	 * 20th. */
 	if (!name || !end ||
 	    sscanf(end + 1,
-	           " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	           " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 	           "%*s %llu",
-	           &state, &parent, &life.began) != 3)
+	           &parent, &life.began) != 2)
 		return (struct process_life){ .parent = 0 };
 	life.parent = (pid_t)parent;
-	life.state = state;
 	(void)snprintf(life.command, sizeof(life.command), "%.*s", (int)(end - name - 1), name + 1);
 	return life;
-}
-
-bool process_name_is_stopped(pid_t pid)
-{
-	const struct process_life life = process_name_life(pid);
-
-	return life.state == 'T' || life.state == 't';
 }
 
 static const char *boot(void)

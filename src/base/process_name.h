@@ -11,15 +11,11 @@ enum { PROCESS_NAME_BYTES = 64 };
 struct process_life {
 	char command[32];
 	pid_t parent;
-	char state; /* R, S, D, Z, T (stopped), t (traced), ... */
 	unsigned long long began; /* in ticks since boot; 0: it is gone */
 };
 
 /* What /proc says of a process. */
 struct process_life process_name_life(pid_t pid);
-
-/* Whether somebody has stopped it (SIGSTOP, a debugger). */
-bool process_name_is_stopped(pid_t pid);
 
 /* Writes the name of a process. False: there is none. */
 bool process_name_of(pid_t pid, char ret[PROCESS_NAME_BYTES]);

@@ -4,7 +4,6 @@
 
 #include "clock.h"
 #include "io.h"
-#include "process_name.h"
 #include "pulse.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@ enum {
 /* Of this process, which has one workspace in hand at a time. */
 static struct {
 	int socket;
-	pid_t pid; /* 0: not looked at */
+	struct files_look look; /* without a function: none */
 	int patience_ms; /* for a call */
 	int64_t left_ms; /* for all that are to come */
 	bool is_lost;
@@ -36,10 +35,10 @@ static struct {
 static struct files_call call;
 static struct files_answer answer;
 
-void files_use(int socket, pid_t pid)
+void files_use(int socket, const struct files_look *look)
 {
 	hand.socket = socket;
-	hand.pid = pid;
+	hand.look = look ? *look : (struct files_look){ .line = -1 };
 	hand.left_ms = FILES_ALL_MS;
 	hand.is_lost = false;
 	hand.patience_ms = FILES_PATIENCE_MS;
@@ -119,7 +118,8 @@ static bool has_answered(void)
 
 	while (poll(&wait, 1, LOOK_MS) <= 0) {
 		now = clock_monotonic_ms();
-		if (now - begin >= most || (hand.pid > 0 && process_name_is_stopped(hand.pid)))
+		if (now - begin >= most ||
+		    (hand.look.is_stopped && hand.look.is_stopped(hand.look.line)))
 			return false;
 		pulse();
 	}

@@ -37,10 +37,16 @@ enum {
 	FILES_FIRST = 1 << 24,
 };
 
+/* Whether the user of a hand has stopped it: is lost then at once. line: what is_stopped needs. */
+struct files_look {
+	bool (*is_stopped)(int line);
+	int line;
+};
+
 /* From here on files_open_root asks a hand: socket is the connection to it, SOCK_SEQPACKET, which
- * stays the caller's; -1: none. pid: the hand, which is lost at once if its user stops it; 0: not
- * looked at. What an earlier one has open is closed by its end. */
-void files_use(int socket, pid_t pid);
+ * stays the caller's; -1: none. look: is copied; NULL: it is waited for. What an earlier one has
+ * open is closed by its end. */
+void files_use(int socket, const struct files_look *look);
 /* How long the hand has for a call from here on. */
 void files_wait(int ms);
 /* Whether there is a hand; whether it was lost since files_use. */

@@ -81,7 +81,7 @@ __attribute__((noreturn)) static void be_hand(const struct filer_place *place, i
 	root = open(place->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	error = root < 0 ? errno : 0;
 	(void)send(theirs, &error, sizeof(error), MSG_NOSIGNAL);
-	files_use(-1, 0);
+	files_use(-1, NULL);
 	if (!error)
 		files_serve(theirs, root);
 	_exit(0);
@@ -142,7 +142,8 @@ int filer_start(struct filer *f, const struct filer_place *place, struct err *e)
 		f->process.pid = begun;
 		return -1;
 	}
-	files_use(f->socket, f->process.pid);
+	files_use(f->socket,
+	          &(struct files_look){ .is_stopped = owner_is_stopped, .line = f->process.fd });
 	return 0;
 }
 
@@ -151,7 +152,7 @@ int filer_leave(struct filer *f)
 	int left = f->socket;
 
 	(void)shutdown(left, SHUT_WR); /* for its call may end yet */
-	files_use(-1, 0);
+	files_use(-1, NULL);
 	f->socket = -1;
 	f->own = 0;
 	filer_clear(f);
@@ -163,7 +164,7 @@ void filer_clear(struct filer *f)
 	if (files_is_lost())
 		f->own = 0; /* its call may never end */
 	if (f->socket >= 0)
-		files_use(-1, 0);
+		files_use(-1, NULL);
 	if (f->socket >= 0)
 		(void)close(f->socket);
 	owner_process_clear(&f->process);

@@ -2,7 +2,6 @@
 
 #include "clock.h"
 #include "io.h"
-#include "process_name.h"
 #include "str.h"
 
 #include <errno.h>
@@ -144,6 +143,10 @@ int owner_hear(struct owner_process *p, struct err *e)
 		p->is_ready = true;
 		return 1;
 	}
+	if (got > 0 && said.what == OWNER_STATE) {
+		p->is_stopped = said.number;
+		return 1;
+	}
 	if (got > 0 && said.what == OWNER_REFUSED)
 		return err_set(e, ERR_REFUSED, "%.*s", OWNER_TEXT_BYTES - 1, said.text);
 	if (got > 0 && said.what == OWNER_ENDED)
@@ -181,14 +184,24 @@ static int say_late(const struct owner_ask *ask, const struct owner_process *p, 
 {
 	if (p->pidfd < 0 || !ask->workspace)
 		return owner_say_silent(ask->kind, e);
-	if (process_name_is_stopped(p->pid))
+	if (p->is_stopped)
 		return err_set(e, ERR_AGAIN,
 		               "the owner of %.300s has stopped the process that works there",
 		               ask->workspace);
 	return err_set(e, ERR_AGAIN, "the disk of %.300s does not answer", ask->workspace);
 }
 
-enum { LOOK_MS = 500 }; /* whether somebody has stopped it */
+enum {
+	LOOK_MS = 500, /* whether somebody has stopped it */
+	ANSWER_MS = 200,
+};
+
+static void question(int fd)
+{
+	static const char QUESTION = OWNER_QUESTION;
+
+	(void)send(fd, &QUESTION, sizeof(QUESTION), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
 
 int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
                 struct owner_process *p, struct err *e)
@@ -202,7 +215,7 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 		int64_t left = end - clock_monotonic_ms();
 		int got = owner_hear(p, e);
 
-		if (got == 0 && (left <= 0 || (p->pid > 0 && process_name_is_stopped(p->pid))))
+		if (got == 0 && (left <= 0 || p->is_stopped))
 			got = say_late(ask, p, e);
 		if (got < 0) {
 			pid_t begun = p->pid;
@@ -211,8 +224,24 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 			p->pid = begun;
 			return -1;
 		}
-		if (got == 0)
-			(void)poll(&wait, 1, (int)(left < LOOK_MS ? left : LOOK_MS));
+		if (got == 0 && poll(&wait, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) == 0 &&
+		    p->pid > 0)
+			question(p->fd);
 	}
 	return 0;
+}
+
+bool owner_is_stopped(int fd)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	struct owner_said said;
+	int pidfd, got;
+
+	if (fd < 0)
+		return false;
+	question(fd);
+	got = poll(&wait, 1, ANSWER_MS) > 0 ? receive(fd, &said, &pidfd) : 0;
+	if (got > 0 && pidfd >= 0)
+		(void)close(pidfd);
+	return got > 0 && said.what == OWNER_STATE && said.number;
 }

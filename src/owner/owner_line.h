@@ -8,6 +8,8 @@
  *                      executed; in any order; at the end OWNER_ENDED with its status, as
  *                      waitpid(2) gives it. Or OWNER_REFUSED with words, in place of READY, or
  *                      of both
+ *   asker -> as-owner  from STARTED on, OWNER_QUESTION: whether somebody has stopped it
+ *   as-owner -> asker  OWNER_STATE, 1: yes, 0: no
  *
  * A wish of the kind OWNER_CALL, without texts, is answered with OWNER_READY and nothing else:
  * as-owner is there.
@@ -23,7 +25,7 @@
 #include <stdint.h>
 
 enum {
-	OWNER_VERSION = 1,
+	OWNER_VERSION = 2,
 	OWNER_FIRST_FD = 3,
 	OWNER_FDS = 4, /* at most, of the asker */
 	OWNER_BYTES = 16384, /* of a wish */
@@ -48,11 +50,13 @@ struct owner_wish {
 	uint32_t version, kind, uid;
 };
 
-enum owner_what { OWNER_STARTED = 1, OWNER_READY, OWNER_REFUSED, OWNER_ENDED };
+#define OWNER_QUESTION '?'
+
+enum owner_what { OWNER_STARTED = 1, OWNER_READY, OWNER_REFUSED, OWNER_ENDED, OWNER_STATE };
 
 struct owner_said {
 	uint32_t what;
-	int32_t number; /* pid, status, or errno of a refusal (0: none) */
+	int32_t number; /* pid, status, state, or errno of a refusal (0: none) */
 	char text[OWNER_TEXT_BYTES]; /* of a refusal: why, without a full stop, to be told to people
 	                              */
 };

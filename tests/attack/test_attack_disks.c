@@ -129,7 +129,7 @@ static void loses_filer(uint32_t opcode)
 	int ours, root, fd;
 
 	start_filer(&p, &ours);
-	files_use(ours, 0);
+	files_use(ours, NULL);
 	root = files_open_root("", O_RDONLY);
 	ck_assert_int_ge(root, FILES_FIRST);
 	fd = files_open(root, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -142,7 +142,7 @@ static void loses_filer(uint32_t opcode)
 	ck_assert_int_eq(errno, EIO);
 	ck_assert_msg(files_is_lost(), "opcode %u", opcode);
 	ck_assert(!has_open_there());
-	files_use(-1, 0);
+	files_use(-1, NULL);
 	ck_assert_int_eq(files_close(fd), -1); /* without waiting for anyone */
 	(void)close(ours);
 	deaf_to(0);
@@ -177,7 +177,7 @@ START_TEST(a_disk_that_stops_answering_while_a_checkpoint_is_taken_leaves_none)
 	put_file(place, "b.txt", "text");
 	ck_assert_int_eq(objects_open(below(users.base, "objects"), true, &o, &e), 0);
 	start_filer(&p, &ours);
-	files_use(ours, 0);
+	files_use(ours, NULL);
 	ck_assert_msg(walk_workspace(place, &o, &options, &result, &e) == 0, "%s", e.text);
 	ck_assert_uint_eq(result.sum.files, 2);
 	deaf_to(FUSE_READ);
@@ -186,7 +186,7 @@ START_TEST(a_disk_that_stops_answering_while_a_checkpoint_is_taken_leaves_none)
 	ck_assert_int_eq(walk_workspace(place, &o, &options, &result, &e), -1);
 	ck_assert_int_eq(e.kind, ERR_AGAIN);
 	ck_assert(files_is_lost());
-	files_use(-1, 0);
+	files_use(-1, NULL);
 	(void)close(ours);
 	deaf_to(0);
 	ends(&p);

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -454,13 +455,13 @@ START_TEST(whoever_swaps_the_workspace_meanwhile_gets_nothing_of_another_owner)
 			struct stat st;
 			int root;
 
-			files_use(ours, 0);
+			files_use(ours, NULL);
 			root = files_open_root("", O_RDONLY);
 			ck_assert_int_ge(root, 0);
 			ck_assert_int_eq(files_look(root, &st), 0);
 			ck_assert_uint_eq(st.st_uid, USER_IDS[AGENT]);
 			ck_assert_int_ne(files_stat(root, "secret", &st, 0), 0);
-			files_use(-1, 0);
+			files_use(-1, NULL);
 			served++;
 			owner_process_clear(&p);
 		} else {
@@ -507,7 +508,7 @@ START_TEST(a_filer_changes_nothing_outside_of_its_workspace_whatever_it_is_told)
 	is_program(p.pid, "filer");
 	has_status(p.pid, "Uid", "60102\t60102\t60102\t60102");
 	has_status(p.pid, "CapEff", "0000000000000000");
-	files_use(ours, 0);
+	files_use(ours, NULL);
 	root = files_open_root("", O_RDONLY);
 	ck_assert_int_ge(root, 0);
 	ck_assert_int_eq(files_make_dir(root, "made", 0777), 0);
@@ -526,7 +527,7 @@ START_TEST(a_filer_changes_nothing_outside_of_its_workspace_whatever_it_is_told)
 	has_open_only(root, out);
 	ck_assert(!files_is_lost());
 	ck_assert_int_eq(access(below(home, "mine"), F_OK), 0);
-	files_use(-1, 0);
+	files_use(-1, NULL);
 	(void)close(ours);
 	ends(&p);
 	end();
@@ -560,6 +561,37 @@ START_TEST(a_filer_holds_the_lock_of_its_workspace_until_it_ends)
 }
 END_TEST
 
+START_TEST(a_filer_that_its_user_has_stopped_is_lost_long_before_one_that_is_slow)
+{
+	struct files_look look = { .is_stopped = owner_is_stopped };
+	struct owner_process p;
+	struct err e;
+	int ours;
+
+	NEEDS_ACCOUNTS();
+	ck_assert_msg(ask_filer(users.project, &p, &ours, &e) == 0, "%s", e.text);
+	ck_assert(!owner_is_stopped(p.fd));
+	ck_assert_int_eq(kill(p.pid, SIGSTOP), 0);
+	while (!owner_is_stopped(p.fd))
+		(void)poll(NULL, 0, 1);
+	ck_assert(owner_is_stopped(p.fd)); /* asked again, it is told again */
+	ck_assert_int_eq(kill(p.pid, SIGCONT), 0);
+	while (owner_is_stopped(p.fd))
+		(void)poll(NULL, 0, 1);
+	ck_assert_int_eq(kill(p.pid, SIGSTOP), 0);
+	look.line = p.fd;
+	files_use(ours, &look);
+	files_wait(INT_MAX); /* it is not waited for as long as for one that is slow */
+	ck_assert_int_eq(files_open_root("", O_RDONLY), -1);
+	ck_assert(files_is_lost());
+	files_use(-1, NULL);
+	ck_assert_int_eq(kill(p.pid, SIGCONT), 0);
+	(void)close(ours);
+	ends(&p);
+	end();
+}
+END_TEST
+
 START_TEST(a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_called_done)
 {
 	struct owner_process p;
@@ -568,22 +600,22 @@ START_TEST(a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_calle
 
 	NEEDS_ACCOUNTS();
 	ck_assert_msg(ask_filer(users.project, &p, &ours, &e) == 0, "%s", e.text);
-	files_use(ours, 0);
+	files_use(ours, NULL);
 	ck_assert_int_eq(kill(p.pid, SIGKILL), 0);
 	ck_assert_int_eq(files_open_root("", O_RDONLY), -1);
 	ck_assert_int_eq(errno, EIO);
 	ck_assert(files_is_lost());
 	ck_assert_int_eq(files_open_root("", O_RDONLY), -1);
-	files_use(-1, 0);
+	files_use(-1, NULL);
 	ck_assert(!files_is_lost());
 	(void)close(ours);
 	owner_process_clear(&p);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	files_use(pair[0], 0);
+	files_use(pair[0], NULL);
 	ck_assert_int_eq(send(pair[1], "nonsense", 8, 0), 8);
 	ck_assert_int_eq(files_open_root("", O_RDONLY), -1);
 	ck_assert(files_is_lost());
-	files_use(-1, 0);
+	files_use(-1, NULL);
 	end();
 }
 END_TEST
@@ -677,6 +709,7 @@ int main(void)
 	    c, nobody_gets_a_workspace_of_another_owner_or_behind_a_symlink_or_one_that_is_none);
 	tcase_add_test(c, whoever_swaps_the_workspace_meanwhile_gets_nothing_of_another_owner);
 	tcase_add_test(c, a_filer_changes_nothing_outside_of_its_workspace_whatever_it_is_told);
+	tcase_add_test(c, a_filer_that_its_user_has_stopped_is_lost_long_before_one_that_is_slow);
 	tcase_add_test(c,
 	               a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_called_done);
 	tcase_add_test(c, a_filer_holds_the_lock_of_its_workspace_until_it_ends);

@@ -615,7 +615,7 @@ START_TEST(of_a_hand_that_is_lost_it_is_said_that_it_is_and_not_what_its_calls_f
 	int ours, there, again;
 	pid_t hand = start_hand(&ours);
 
-	files_use(ours, 0);
+	files_use(ours, NULL);
 	ck_assert_msg(safe_path_open(root, &there, &e) == 0, "%s", e.text);
 	ck_assert_int_eq(safe_path_read(there, "dir/file", ENOUGH_BYTES, &text, &st, &e), 1);
 	ck_assert_int_eq(kill(hand, SIGKILL), 0);
@@ -625,7 +625,7 @@ START_TEST(of_a_hand_that_is_lost_it_is_said_that_it_is_and_not_what_its_calls_f
 	is_told_lost(safe_path_hash(there, "dir/file", &hash, &e), &e);
 	is_told_lost(safe_path_open_dir(there, "dir", &again, &e), &e);
 	is_told_lost(safe_path_resolve(there, "dir/file", &text, &e), &e);
-	files_use(-1, 0);
+	files_use(-1, NULL);
 	ck_assert_int_eq(close(ours), 0);
 }
 END_TEST

@@ -210,14 +210,28 @@ static bool reap(struct caller *c)
 	return true;
 }
 
-/* An asker with a process has nothing more to say: what comes is its end. */
+/* The kernel tells a parent, who need not see /proc. */
+static bool is_stopped(const struct caller *c)
+{
+	siginfo_t about = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)c->pid, &about, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	       about.si_pid == c->pid;
+}
+
+/* An asker with a process has one question, or ends. */
 static void hear(struct caller *c)
 {
-	char byte;
+	struct owner_said state = { .what = OWNER_STATE };
+	char byte = 0;
 	ssize_t n = recv(c->fd, &byte, sizeof(byte), MSG_DONTWAIT);
 
-	if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+	if (n == sizeof(byte) && byte == OWNER_QUESTION) {
+		state.number = is_stopped(c);
+		said_send(c->fd, &state, -1);
+	} else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
 		hang_up(c);
+	}
 }
 
 static void serve(struct owner *o, struct caller *c)
