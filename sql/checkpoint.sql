@@ -147,6 +147,15 @@ SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files,
  WHERE kind <> 'diff' AND (:session IS NULL OR session_id = :session) AND (:root IS NULL OR workspace_root = :root)
  ORDER BY seq DESC LIMIT :limit;
 
+-- name: checkpoint_of_owner :many
+-- What the checkpoints hold of folders that this user has, or had.
+-- scan ok: before a folder of such a user is read
+-- type: manifest text
+-- type: bytes integer
+SELECT DISTINCT c.manifest, c.bytes
+  FROM workspace_owner AS o CROSS JOIN checkpoint AS c ON c.workspace_root = o.workspace_root
+ WHERE o.machine = :machine AND o.uid = :uid AND c.machine = o.machine AND c.state = 'done';
+
 -- name: checkpoint_expire :rows
 -- Those before :cutoff, and all but the last :keep of a session, or of a folder without one, that
 -- nobody ordered, and those that were compared. The last one of each stays, and so do what is being put back and how a session

@@ -105,6 +105,25 @@ int keep_objects(struct objects *o, const char *manifests, uint64_t *deleted,
 	return failed ? -1 : 0;
 }
 
+/* A damaged manifest counts as far as it could be read. */
+uint64_t keep_size(struct objects *o, const char *manifests)
+{
+	struct hashes h = { .items = NULL };
+	uint64_t size = 0;
+
+	for (const char *at = manifests; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		char hash[SHA256_BYTES];
+
+		(void)snprintf(hash, sizeof(hash), "%.64s", at);
+		(void)manifest_objects(o, hash, add, &h, NULL);
+	}
+	gather(&h);
+	for (size_t i = 0; i < h.count; i++)
+		size += object_size(o, h.items[i].text);
+	free(h.items);
+	return size;
+}
+
 /* ---- the look through all of them ---- */
 
 void keep_look_clear(struct keep_look *l)

@@ -22,6 +22,9 @@ void keep_look_clear(struct keep_look *l);
 int keep_look(struct objects *o, const char *manifests, int ms, struct keep_look *l,
               char damaged[SHA256_BYTES], struct err *e);
 
+/* The bytes of all objects that the manifests need (hashes, one per line), each once. */
+uint64_t keep_size(struct objects *o, const char *manifests);
+
 /* Deletes all objects but those that the manifests need (hashes, one per line), and counts them.
  * Nobody may put objects meanwhile. Memory holds 65 bytes for each object that is needed. 0; or -1
  * and nothing was deleted, if a manifest cannot be read: damaged (0-terminated) is then its hash if

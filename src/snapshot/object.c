@@ -164,6 +164,12 @@ int objects_admit(const struct objects *o, uint64_t bytes, struct err *e)
 		               " bytes to what checkpoints hold (setting "
 		               "checkpoint.max_added_bytes)",
 		               o->most_added);
+	if (o->most_held && o->held + o->added + bytes > o->most_held)
+		return err_set(
+		    e, ERR_INPUT,
+		    "the checkpoints of this user's folders would hold more than %" PRIu64
+		    " MiB (setting shared.checkpoint_bytes)",
+		    o->most_held >> 20);
 	if (!o->reserve || files_free_bytes(o->dir, &room))
 		return 0;
 	if (room < o->reserve || bytes > room - o->reserve)
@@ -455,6 +461,16 @@ bool object_exists(const struct objects *o, const char *hash)
 
 	return object_name(hash, name) == 0 &&
 	       faccessat(o->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+uint64_t object_size(const struct objects *o, const char *hash)
+{
+	char name[PATH_BYTES];
+	struct stat st;
+
+	if (object_name(hash, name) || fstatat(o->dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return 0;
+	return (uint64_t)st.st_size;
 }
 
 /* 1 opened, 0 missing, -1. */

@@ -36,6 +36,8 @@ struct objects {
 	uint64_t added; /* bytes that were new, since it was opened */
 	uint64_t most_added; /* of them; 0: any number */
 	uint64_t reserve; /* bytes of the disk that are left free; 0: none */
+	uint64_t most_held; /* by one user's checkpoints; 0: any number */
+	uint64_t held; /* by them, when it was opened */
 	char prefix[OBJECT_NAME_BYTES];
 	bool is_full; /* what was put failed for want of room on the disk */
 	bool marked; /* anew, because it deletes */
@@ -57,8 +59,8 @@ void objects_clear(struct objects *o);
 
 /* ---- writing (one process) ---- */
 
-/* Whether so many bytes more may be written: most_added and reserve are kept. 0; or -1, ERR_INPUT.
- * What is put is checked before each of its pieces is written. */
+/* Whether so many bytes more may be written: most_added, reserve and most_held are kept. 0; or -1,
+ * ERR_INPUT. What is put is checked before each of its pieces is written. */
 int objects_admit(const struct objects *o, uint64_t bytes, struct err *e);
 
 enum object_put {
@@ -70,8 +72,8 @@ enum object_put {
 
 /* Stores what fd yields from its position to its end, at most most bytes, in memory that does not
  * grow with it. *hash and *size are set if it is stored. Many small ones are flushed on the way.
- * Where most_added or reserve is set, most bytes of a long one must be admitted before it is read
- * on. */
+ * Where most_added, reserve or most_held is set, most bytes of a long one must be admitted before
+ * it is read on. */
 enum object_put object_put(struct objects *o, int fd, uint64_t most, struct sha256 *hash,
                            uint64_t *size, struct err *e);
 /* The same from memory. 0 or -1. */
@@ -97,6 +99,8 @@ int objects_sweep(struct objects *o, struct err *e);
 /* Whether there is an object with its name; one that was put and not flushed does not count. Its
  * bytes are not read. */
 bool object_exists(const struct objects *o, const char *hash);
+/* Its bytes; 0 of a missing one. */
+uint64_t object_size(const struct objects *o, const char *hash);
 
 /* Writes an object to a descriptor, in memory that does not grow with it, and compares its bytes
  * with its name. 0; or -1, and what was written is not to be used: it is missing or damaged

@@ -197,6 +197,7 @@ struct config {
 		char *agents, *operators; /* groups */
 		char *owner_socket, *start_socket;
 		int64_t open_questions; /* of one user */
+		int64_t checkpoint_bytes; /* likewise */
 	} shared;
 	struct {
 		int format; /* enum config_log_format */

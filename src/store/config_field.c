@@ -366,6 +366,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  RANGE(1, 1000000),
 	  .comment = "how many questions of one user's agents may be open at a time; more are "
 	             "refused, so that nobody fills the inbox and the disk of all" },
+	{ "shared.checkpoint_bytes", KIND_NUMBER, AT(shared.checkpoint_bytes),
+	  .preset = "8589934592", RANGE(1, 1LL << 50),
+	  .comment = "how much the checkpoints of one user's folders may hold; one that would "
+	             "make it more is not taken" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },

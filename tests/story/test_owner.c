@@ -13,10 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEEDS_ACCOUNTS()                                                                           \
+#define NEEDS_ACCOUNTS() NEEDS_ACCOUNTS_WITH("")
+#define NEEDS_ACCOUNTS_WITH(shared)                                                                \
 	do {                                                                                       \
 		SKIP_UNLESS(geteuid() == 0, "root, who can become several users");                 \
-		users = users_make("");                                                            \
+		users = users_make(shared);                                                        \
 		SKIP_UNLESS(users_have_accounts(&users), "mount namespaces");                      \
 		users_start_owner(&users);                                                         \
 		users_start(&users);                                                               \
@@ -416,6 +417,54 @@ START_TEST(a_hand_or_a_helper_that_is_killed_is_started_again)
 }
 END_TEST
 
+/* A checkpoint of the project, into which a file of that size comes first: how it ended. */
+static const char *after_file(const char *name, int kilobytes)
+{
+	OWNED(str) struct str said = { 0 };
+	static int count;
+	char query[100];
+
+	ck_assert_int_eq(users_run(&users, AGENT, NULL, "head -c %dK /dev/urandom >%s/%s",
+	                           kilobytes, users.project, name),
+	                 0);
+	(void)users_ctl(&users, OPERATOR, &said, "checkpoint create cp%d", ++count);
+	(void)snprintf(query, sizeof(query),
+	               "SELECT state IN ('done', 'refused') FROM checkpoint WHERE label = 'cp%d'",
+	               count);
+	users_expect_soon(&users, query, "1\n");
+	(void)snprintf(query, sizeof(query),
+	               "SELECT state, coalesce(why, '') FROM checkpoint WHERE label = 'cp%d'",
+	               count);
+	return users_sql(&users, query);
+}
+
+START_TEST(what_checkpoints_hold_of_one_users_folders_is_bounded_and_of_anothers_is_not_touched)
+{
+	static const char FULL[] = "refused\tthe checkpoints of this user's folders would hold "
+	                           "more than 2 MiB (setting shared.checkpoint_bytes)\n";
+	struct relay r;
+
+	NEEDS_ACCOUNTS_WITH("checkpoint_bytes = 2500000\n");
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	free(relay_call(&r, "ping", "{}"));
+	ck_assert_str_eq(after_file("a", 1000), "done\t\n");
+	ck_assert_str_eq(after_file("a", 1000), "done\t\n");
+	ck_assert_str_eq(after_file("b", 1000), FULL);
+	ck_assert_int_eq(unlink(below(users.project, "b")), 0);
+	ck_assert_int_eq(relay_stop(&r), 0);
+	work_in_home(OTHER_AGENT);
+	r = users_relay(&users, OTHER_AGENT);
+	free(relay_call(&r, "ping", "{}"));
+	users_expect_soon(&users,
+	                  "SELECT DISTINCT state FROM checkpoint WHERE workspace_root GLOB "
+	                  "'*60105*'",
+	                  "done\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
 START_TEST(a_checkpoint_of_a_closed_home_is_taken_and_put_back)
 {
 	OWNED(str) struct str said = { 0 };
@@ -680,6 +729,9 @@ int main(void)
 	tcase_add_test(c,
 	               nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one);
 	tcase_add_test(c, an_open_session_asks_nothing_in_a_folder_that_is_another_users_by_now);
+	tcase_add_test(
+	    c,
+	    what_checkpoints_hold_of_one_users_folders_is_bounded_and_of_anothers_is_not_touched);
 	tcase_add_test(c, a_checkpoint_of_a_closed_home_is_taken_and_put_back);
 	tcase_add_test(c, an_operator_sees_what_is_in_a_closed_home_as_its_owner_may);
 	tcase_add_test(
