@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CONFIG_FIELDS_MAX = 80 };
+enum { CONFIG_FIELDS_MAX = 112 };
 
 /* Where a setting's value comes from. */
 enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
@@ -197,7 +197,7 @@ struct config {
 		char *agents, *operators; /* groups */
 		char *owner_socket, *start_socket;
 		int64_t open_questions; /* of one user */
-		int64_t checkpoint_bytes; /* likewise */
+		int64_t checkpoint_bytes, recorded_bytes; /* likewise */
 	} shared;
 	struct {
 		int format; /* enum config_log_format */

@@ -488,6 +488,37 @@ START_TEST(an_agent_in_a_tmp_that_is_not_the_systems_is_told_why_its_folder_is_m
 }
 END_TEST
 
+START_TEST(what_one_user_sends_is_bounded_and_keeps_no_other_from_calling)
+{
+	OWNED(str) struct str long_ping = { 0 };
+	OWNED(char_ptr) char *last = NULL, *theirs = NULL;
+	struct relay r;
+
+	NEEDS_ROOT();
+	users = users_make("recorded_bytes = 1048576\n");
+	users_start(&users);
+	str_add(&long_ping, "{\"status_message\":\"");
+	for (int i = 0; i < 300000; i++)
+		str_add_char(&long_ping, 'x');
+	str_add(&long_ping, "\"}");
+	r = users_relay(&users, AGENT);
+	for (int i = 0; i < 4; i++) {
+		free(last);
+		relay_begin(&r, "ping", str_text(&long_ping));
+		last = relay_line(&r);
+	}
+	says(last, "not recorded: your user's agents have sent 1048576 bytes within an hour");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM tool_call"), "3\n");
+	relay_kill(&r);
+	r = users_relay_in(&users, OTHER_AGENT, "/");
+	relay_begin(&r, "ping", "{}");
+	theirs = relay_line(&r);
+	ck_assert_ptr_null(strstr(theirs, "not recorded"));
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
 START_TEST(one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking)
 {
 	OWNED(char_ptr) char *refused = NULL;
@@ -544,6 +575,7 @@ int main(void)
 	tcase_add_test(c, an_agent_of_another_user_without_a_project_is_told_what_its_user_can_do);
 	tcase_add_test(c,
 	               an_agent_in_a_tmp_that_is_not_the_systems_is_told_why_its_folder_is_missing);
+	tcase_add_test(c, what_one_user_sends_is_bounded_and_keeps_no_other_from_calling);
 	tcase_add_test(c, one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking);
 	suite_add_tcase(s, c);
 	return run_suite(s);

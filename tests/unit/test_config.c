@@ -183,6 +183,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "shared.owner_socket|/run/agent-intercom-owner.sock|default\n"
 	    "shared.start_socket|/run/agent-intercom-agents.sock|default\n"
 	    "shared.open_questions|100|default\nshared.checkpoint_bytes|8589934592|default\n"
+	    "shared.recorded_bytes|268435456|default\n"
 	    "log.format|text|default\nlog.level|info|default\nworkspaces.allow|any|"
 	    "default\ncommands|{}|default\n"
 	    "workspace|[]|default\n",
@@ -226,7 +227,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "[log]\nformat = \"json\"\nlevel = \"debug\"\n"
 	    "[modes]\nagent_may_loosen = false\n"
 	    "[shared]\ndirectory = \"run\"\nagents = \"ask\"\noperators = \"12\"\n"
-	    "owner_socket = \"/x/owner\"\nopen_questions = 7\ncheckpoint_bytes = 9\n"
+	    "owner_socket = \"/x/owner\"\nopen_questions = 7\ncheckpoint_bytes = 9\nrecorded_bytes "
+	    "= 1048577\n"
 	    "[workspaces]\nallow = \"listed\"\n"
 	    "[commands]\nstatus = \"git status\"\nlast-commit = \"git log -1\"\n"
 	    "[[workspace]]\nid = \"my-backend\"\nchannel_id = \"C0123\"\n"
@@ -301,6 +303,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_str_eq(c.shared.owner_socket, "/x/owner");
 	ck_assert_int_eq(c.shared.open_questions, 7);
 	ck_assert_int_eq(c.shared.checkpoint_bytes, 9);
+	ck_assert_int_eq(c.shared.recorded_bytes, 1048577);
 	ck_assert_int_eq(c.allow_workspaces, ALLOW_LISTED);
 	ck_assert_uint_eq(c.commands.count, 2);
 	ck_assert_str_eq(c.commands.items[1].name, "last-commit");

@@ -13,6 +13,7 @@
  *                      the work itself
  *   jobs, turn         the table of job kinds; one turn of the loop
  *   big                steps of the work on big messages, between the turns
+ *   allowance          how much other users may have recorded
  *   take               messages from a peer: answered at once, or queued as jobs
  *   unread             big messages that are not parsed yet
  *   http_arrivals, http_reply, http_callers, http; socket, pipe; ipc
@@ -22,6 +23,7 @@
 #define FRONT_H
 
 #include "activation.h"
+#include "allowance.h"
 #include "guests.h"
 #include "hold.h"
 #include "id.h"
@@ -76,6 +78,9 @@ struct front {
 	int hang_up_fd; /* epoll of the held HTTP connections */
 	struct evconnlistener *pipe_listener, *ipc_listener;
 	struct guests guests;
+	struct allowance *allowances; /* of other users */
+	size_t allowance_count;
+	int64_t recorded_bytes; /* the whole of one */
 	struct activation activation;
 	LIST_HEAD(, ipc_caller) ipc_pipes;
 	int ipc_callers;

@@ -118,6 +118,7 @@ static void read_settings(struct front *f)
 	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
 	s->fuzz = (size_t)setting_int(st, "apply.fuzz_lines", 0);
 	s->user_questions = setting_int(st, "shared.open_questions", 100);
+	f->recorded_bytes = setting_int(st, "shared.recorded_bytes", 256 << 20);
 	s->stall_enabled =
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
@@ -446,6 +447,7 @@ static void close_loop(struct front *f)
 	free(f->settings.database);
 	workspace_ours_free(f->settings.ours);
 	cJSON_Delete(f->allow_uids);
+	free(f->allowances);
 	cJSON_Delete(f->settings.commands);
 	cJSON_Delete(f->settings.always_ask);
 	str_clear(&f->default_workspace);

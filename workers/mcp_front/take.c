@@ -74,6 +74,18 @@ static void learn_program(struct sink *sink)
 		p->host_process = xstrdup(name);
 }
 
+/* What is recorded: queued, if its user's allowance is enough. version: of the reply, or NULL. */
+static void record(struct front *f, struct sink *sink, struct rpc_message *m, enum job_kind kind,
+                   const char *version)
+{
+	struct mcp_fault fault;
+
+	if (allowance_take(f, sink->peer, m->length, &fault))
+		job_queue(f, kind, sink, m)->version = version;
+	else
+		sink->by->refuse(sink, m->id, &fault);
+}
+
 static void take_request(struct front *f, struct sink *sink, struct rpc_message *m)
 {
 	struct mcp_fault fault;
@@ -81,7 +93,7 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 	const char *version = modern ? MCP_MODERN : peer_version(sink->peer);
 
 	if (sink->pipe && strcmp(m->method, HOOK_METHOD) == 0) {
-		job_queue(f, JOB_CALL, sink, m)->version = version;
+		record(f, sink, m, JOB_CALL, version);
 		return;
 	}
 	if (sink->pipe && strcmp(m->method, EDITOR_METHOD) == 0) {
@@ -94,7 +106,7 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 	case MCP_INITIALIZE:
 		introduce(sink->peer, m->params);
 		learn_program(sink);
-		(void)job_queue(f, JOB_INITIALIZE, sink, m);
+		record(f, sink, m, JOB_INITIALIZE, NULL);
 		return;
 	case MCP_TOOLS_CALL:
 		if (!modern && sink->peer->transport == CONNECTION_TRANSPORT_STDIO &&
@@ -105,7 +117,7 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 			return;
 		}
 		learn_program(sink);
-		job_queue(f, JOB_CALL, sink, m)->version = version;
+		record(f, sink, m, JOB_CALL, version);
 		return;
 	case MCP_PING:
 		reply_now(sink, m->id, version, mcp_empty_result);

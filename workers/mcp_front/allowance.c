@@ -1,0 +1,75 @@
+#include "allowance.h"
+
+#include "clock.h"
+#include "front.h"
+#include "peer.h"
+#include "rpc.h"
+
+#include <stdio.h>
+
+enum {
+	HOUR_S = 3600,
+	ROWS_BYTES = 1024, /* of the rows of a call without a text */
+	SCARCE = 16, /* times as much costs what is recorded when the disk is almost full */
+	TOO_MANY_REQUESTS = 429,
+};
+
+static struct allowance *of_user(struct front *f, uid_t uid)
+{
+	struct allowance *a = f->allowances;
+
+	for (size_t i = 0; i < f->allowance_count; i++)
+		if (a[i].uid == uid)
+			return &a[i];
+	f->allowances = a = xrealloc(a, (f->allowance_count + 1) * sizeof(*a));
+	a += f->allowance_count++;
+	*a = (struct allowance){ .uid = uid,
+		                 .left = f->recorded_bytes,
+		                 .at_ms = clock_monotonic_ms() };
+	return a;
+}
+
+static void fill(const struct front *f, struct allowance *a)
+{
+	int64_t seconds = (clock_monotonic_ms() - a->at_ms) / 1000;
+
+	a->at_ms += seconds * 1000;
+	if (seconds > HOUR_S)
+		seconds = HOUR_S;
+	a->left += f->recorded_bytes / HOUR_S * seconds;
+	if (a->left > f->recorded_bytes)
+		a->left = f->recorded_bytes;
+}
+
+static bool is_scarce(const struct front *f)
+{
+	int64_t room = store_free_bytes(f->settings.db_path);
+
+	return room >= 0 && room < STORE_MIN_FREE_BYTES;
+}
+
+bool allowance_take(struct front *f, const struct peer *p, size_t bytes, struct mcp_fault *fault)
+{
+	int64_t cost = (int64_t)bytes + ROWS_BYTES;
+	struct allowance *a;
+	bool scarce;
+
+	if (!p->has_user)
+		return true;
+	a = of_user(f, p->user);
+	fill(f, a);
+	scarce = is_scarce(f);
+	if (scarce)
+		cost *= SCARCE;
+	if (cost <= a->left) {
+		a->left -= cost;
+		return true;
+	}
+	*fault = (struct mcp_fault){ .status = TOO_MANY_REQUESTS, .code = RPC_INTERNAL_ERROR };
+	(void)snprintf(fault->text, sizeof(fault->text),
+	               "not recorded: your user's agents have sent %lld bytes within an hour, as "
+	               "much as they may here (shared.recorded_bytes%s); call again in %lld s",
+	               (long long)f->recorded_bytes, scarce ? "; the disk is almost full" : "",
+	               (long long)((cost - a->left) / (f->recorded_bytes / HOUR_S) + 1));
+	return false;
+}
