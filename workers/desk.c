@@ -39,6 +39,7 @@ enum {
 	CALLERS_MOST = 64,
 	TYPING_MS = 10000, /* within which a caller must say what it wants */
 	LEAVE_MS = 3000, /* after a signal, until it is killed */
+	AGAIN_MS = 5000, /* after which it is looked up again whether a user is an operator */
 	USER_BYTES = 64,
 	OPERATOR_BYTES = 80,
 	EVENTS = 16,
@@ -50,6 +51,7 @@ struct caller {
 	pid_t pid;
 	uid_t uid;
 	int64_t until_ms; /* monotonic: it is cut, or its process killed; INT64_MAX: never */
+	int64_t again_ms; /* monotonic: its user is looked up again; INT64_MAX: never */
 	bool gone; /* its process is ending without it */
 };
 
@@ -61,7 +63,9 @@ struct desk {
 	struct caller callers[CALLERS_MOST];
 };
 
-static const struct caller NOBODY = { .fd = -1, .pidfd = -1, .until_ms = INT64_MAX };
+static const struct caller NOBODY = {
+	.fd = -1, .pidfd = -1, .until_ms = INT64_MAX, .again_ms = INT64_MAX
+};
 
 /* ---- a caller ---- */
 
@@ -290,6 +294,11 @@ static void serve(struct desk *d, struct caller *c)
 
 /* ---- who comes ---- */
 
+static bool needs_group(uid_t uid)
+{
+	return uid != 0 && uid != geteuid();
+}
+
 static bool may_answer(const struct desk *d, int fd, uid_t *ret_uid)
 {
 	struct ucred who;
@@ -298,7 +307,7 @@ static bool may_answer(const struct desk *d, int fd, uid_t *ret_uid)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size))
 		return false;
 	*ret_uid = who.uid;
-	return who.uid == 0 || who.uid == geteuid() ||
+	return !needs_group(who.uid) ||
 	       (group_id_has_peer(d->operators, fd) && group_id_keeps(d->operators, who.uid));
 }
 
@@ -325,7 +334,9 @@ static void meet(struct desk *d)
 		*c = (struct caller){ .fd = fd,
 			              .pidfd = -1,
 			              .uid = uid,
-			              .until_ms = clock_monotonic_ms() + TYPING_MS };
+			              .until_ms = clock_monotonic_ms() + TYPING_MS,
+			              .again_ms = needs_group(uid) ? clock_monotonic_ms() + AGAIN_MS
+			                                           : INT64_MAX };
 		if (!watch(d, fd, c))
 			forget(c);
 		return;
@@ -338,6 +349,18 @@ static void meet(struct desk *d)
 
 /* ---- its life ---- */
 
+/* A command may run for days (watch), and its user leave the operators meanwhile. */
+static void look_up_again(struct desk *d, struct caller *c, int64_t now)
+{
+	c->again_ms = now + AGAIN_MS;
+	if (c->pidfd < 0 || c->gone || group_id_keeps(d->operators, c->uid))
+		return;
+	log_warn("the command of user %u ends: it is no operator any longer", (unsigned)c->uid);
+	c->gone = true;
+	c->until_ms = now + LEAVE_MS;
+	(void)pidfd_send_signal(c->pidfd, SIGTERM, NULL, 0);
+}
+
 static void end_late(struct desk *d)
 {
 	int64_t now = clock_monotonic_ms();
@@ -345,6 +368,8 @@ static void end_late(struct desk *d)
 	for (size_t i = 0; i < COUNT(d->callers); i++) {
 		struct caller *c = &d->callers[i];
 
+		if (now >= c->again_ms)
+			look_up_again(d, c, now);
 		if (now < c->until_ms)
 			continue;
 		if (c->pidfd < 0)
@@ -355,13 +380,17 @@ static void end_late(struct desk *d)
 	}
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void set_alarm(struct desk *d)
 {
 	int64_t due = INT64_MAX, now = clock_monotonic_ms();
 
 	for (size_t i = 0; i < COUNT(d->callers); i++)
-		if (d->callers[i].until_ms < due)
-			due = d->callers[i].until_ms;
+		due = earlier(due, earlier(d->callers[i].until_ms, d->callers[i].again_ms));
 	d->w.due_ms = due == INT64_MAX ? INT64_MAX : clock_now_ms() + due - now;
 }
 

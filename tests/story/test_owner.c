@@ -234,7 +234,19 @@ START_TEST(who_has_left_the_operators_answers_nothing_more_from_a_login_of_befor
 	r = users_relay(&users, AGENT);
 	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "inbox"), 0);
+	ck_assert_int_eq(
+	    users_run(&users, OPERATOR, NULL,
+	              "mkfifo \"$HOME/in\"; exec 3<>\"$HOME/in\"; { %s/agent-intercom-ctl watch "
+	              "<&3 >\"$HOME/watched\" 2>&1; "
+	              "echo $? >\"$HOME/ended\"; } >/dev/null 2>&1 & until grep -q . "
+	              "\"$HOME/watched\"; do "
+	              "sleep 0.05; done",
+	              getenv("INTERCOM_BUILD")),
+	    0);
 	users_leave(&users, OPERATOR);
+	ck_assert_int_eq(shell(NULL, "until [ -s %s/home-%u/ended ]; do sleep 0.05; done",
+	                       users.base, (unsigned)USER_IDS[OPERATOR]),
+	                 0);
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 1);
 	says(said.bytes, "your user is not in the group of the operators");
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM decision"), "0\n");
