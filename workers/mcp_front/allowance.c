@@ -5,6 +5,7 @@
 #include "peer.h"
 #include "rpc.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum {
@@ -67,9 +68,10 @@ bool allowance_take(struct front *f, const struct peer *p, size_t bytes, struct 
 	}
 	*fault = (struct mcp_fault){ .status = TOO_MANY_REQUESTS, .code = RPC_INTERNAL_ERROR };
 	(void)snprintf(fault->text, sizeof(fault->text),
-	               "not recorded: your user's agents have sent %lld bytes within an hour, as "
-	               "much as they may here (shared.recorded_bytes%s); call again in %lld s",
-	               (long long)f->recorded_bytes, scarce ? "; the disk is almost full" : "",
-	               (long long)((cost - a->left) / (f->recorded_bytes / HOUR_S) + 1));
+	               "not recorded: your user's agents have sent %" PRId64
+	               " bytes within an hour, as much as they may here (shared.recorded_bytes%s); "
+	               "call again in %" PRId64 " s",
+	               f->recorded_bytes, scarce ? "; the disk is almost full" : "",
+	               (cost - a->left) / (f->recorded_bytes / HOUR_S) + 1);
 	return false;
 }

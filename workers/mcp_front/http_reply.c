@@ -54,6 +54,8 @@ static const char *reason_of(int status)
 		return "Content Too Large";
 	case 415:
 		return "Unsupported Media Type";
+	case 429:
+		return "Too Many Requests";
 	case 503:
 		return "Service Unavailable";
 	default:
