@@ -8,6 +8,7 @@
 
 #include "clock.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,17 +133,19 @@ static int ask_owners(struct ctl *c, struct findings *f, struct err *e)
 	           : 0;
 }
 
-static void look_at_disk(const struct ctl *c, struct findings *f)
+static void look_at_disk(struct ctl *c, struct findings *f)
 {
 	OWNED(str) struct str detail = { 0 };
-	int64_t bytes = store_free_bytes(c->paths.database);
+	int64_t bytes = store_free_bytes(c->paths.database), least = STORE_MIN_FREE_BYTES;
+	int64_t reserve = setting_int(&c->store, "checkpoint.reserve_bytes", 4 * least);
 
-	f->full = bytes >= 0 && bytes < STORE_MIN_FREE_BYTES;
-	if (!f->full)
+	f->full = bytes >= 0 && bytes < least;
+	if (bytes < 0 || (!f->full && bytes >= reserve))
 		return;
-	str_addf(&detail, "%lld MiB are free: new questions are refused below %d MiB",
-	         (long long)(bytes >> 20), STORE_MIN_FREE_BYTES >> 20);
-	add(f, "disk", "full", detail.bytes, NULL);
+	str_addf(&detail, "%" PRId64 " MiB are free: %s are refused below %" PRId64 " MiB",
+	         bytes >> 20, f->full ? "new questions" : "checkpoints",
+	         (f->full ? least : reserve) >> 20);
+	add(f, "disk", f->full ? "full" : "short", detail.bytes, NULL);
 }
 
 static int collect(struct ctl *c, struct findings *f, struct err *e)

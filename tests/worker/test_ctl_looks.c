@@ -464,6 +464,18 @@ START_TEST(a_worker_that_a_young_system_starts_is_not_missing)
 }
 END_TEST
 
+START_TEST(health_says_when_there_is_no_room_for_checkpoints_and_is_ok)
+{
+	given_questions();
+	given_workers();
+	given("INSERT INTO setting VALUES ('checkpoint.reserve_bytes', '1125899906842624', 'file', "
+	      "'" T "')");
+	ctl("health --text");
+	ck_assert_int_eq(status, 0);
+	says("checkpoints are refused below 1073741824 MiB");
+}
+END_TEST
+
 START_TEST(health_is_not_ok_while_http_is_off)
 {
 	given_questions();
@@ -659,6 +671,7 @@ int main(void)
 	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
 	tcase_add_test(looks, health_misses_who_does_not_serve);
 	tcase_add_test(looks, a_worker_that_a_young_system_starts_is_not_missing);
+	tcase_add_test(looks, health_says_when_there_is_no_room_for_checkpoints_and_is_ok);
 	tcase_add_test(looks, health_is_not_ok_while_http_is_off);
 	tcase_add_test(looks, health_is_ok_while_slack_is_connected_and_only_then);
 	tcase_add_test(looks, sql_reads_and_does_not_write);

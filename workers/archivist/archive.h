@@ -34,7 +34,6 @@ struct archive {
 	struct worker *w;
 	struct str folder; /* of the objects */
 	char **ours; /* files of agent-intercom, also below a workspace */
-	bool swept;
 	struct reader readers[READERS];
 	struct walk_options options;
 	uint64_t most_added, reserve; /* of objects */
