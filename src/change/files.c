@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-	LOOK_MS = 500,
+	LOOK_MS = 200,
 	HANDS_TOLD_APART = 1 << 20, /* then numbers come again */
 };
 

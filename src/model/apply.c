@@ -17,7 +17,7 @@
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this time */
 	LOCK_NAME_BYTES = 48,
-	OWNER_SLOW_MS = 5000, /* a job of another user that is done has taken long */
+	OWNER_SLOW_MS = 2000, /* a job of another user that is done has taken long */
 	OWNER_REST_FOR = 10, /* times as long as others waited */
 	OWNER_LOST_MS = 1000, /* at least, where their process was lost */
 	SILENT_REST_MS = 10000, /* after the start, where a disk did not answer */

@@ -192,7 +192,7 @@ static int say_late(const struct owner_ask *ask, const struct owner_process *p, 
 }
 
 enum {
-	LOOK_MS = 500, /* whether somebody has stopped it */
+	LOOK_MS = 200, /* whether somebody has stopped it */
 	ANSWER_MS = 200,
 };
 
@@ -235,13 +235,11 @@ bool owner_is_stopped(int fd)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	struct owner_said said;
-	int pidfd, got;
 
 	if (fd < 0)
 		return false;
 	question(fd);
-	got = poll(&wait, 1, ANSWER_MS) > 0 ? receive(fd, &said, &pidfd) : 0;
-	if (got > 0 && pidfd >= 0)
-		(void)close(pidfd);
-	return got > 0 && said.what == OWNER_STATE && said.number;
+	return poll(&wait, 1, ANSWER_MS) > 0 &&
+	       recv(fd, &said, sizeof(said), MSG_DONTWAIT) == (ssize_t)sizeof(said) &&
+	       said.what == OWNER_STATE && said.number;
 }

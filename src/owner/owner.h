@@ -68,7 +68,8 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
                 struct owner_process *p, struct err *e);
 
 /* Whether somebody has stopped the process with this connection, which is ready: as as-owner says,
- * whose child it is, since a fence keeps us from /proc. False also if it does not answer at once.
+ * whose child it is, since a fence keeps us from /proc (and a reading from recvmsg). False also if
+ * it does not answer at once.
  */
 bool owner_is_stopped(int fd);
 

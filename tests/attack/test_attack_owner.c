@@ -2,6 +2,7 @@
  * what others cannot. What it starts is looked at from outside, as root sees it. */
 #include "agent.h"
 #include "fence.h"
+#include "fences.h"
 #include "files.h"
 #include "hand_process.h"
 #include "owner.h"
@@ -23,6 +24,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NEEDS_ACCOUNTS()                                                                           \
@@ -561,6 +563,23 @@ START_TEST(a_filer_holds_the_lock_of_its_workspace_until_it_ends)
 }
 END_TEST
 
+/* The narrowest fence of those that ask. */
+static bool a_fenced_reading_sees_it(const struct owner_process *p)
+{
+	const struct fence_view view = { .root = users.base,
+		                         .objects = users.base,
+		                         .is_kept = true };
+	struct err e = { 0 };
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(fence_workspace("require", &view, &e) ? 2 : !owner_is_stopped(p->fd));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) == 0;
+}
+
 START_TEST(a_filer_that_its_user_has_stopped_is_lost_long_before_one_that_is_slow)
 {
 	struct files_look look = { .is_stopped = owner_is_stopped };
@@ -575,6 +594,7 @@ START_TEST(a_filer_that_its_user_has_stopped_is_lost_long_before_one_that_is_slo
 	while (!owner_is_stopped(p.fd))
 		(void)poll(NULL, 0, 1);
 	ck_assert(owner_is_stopped(p.fd)); /* asked again, it is told again */
+	ck_assert(a_fenced_reading_sees_it(&p));
 	ck_assert_int_eq(kill(p.pid, SIGCONT), 0);
 	while (owner_is_stopped(p.fd))
 		(void)poll(NULL, 0, 1);
