@@ -11,7 +11,8 @@
 enum {
 	HOUR_S = 3600,
 	ROWS_BYTES = 1024, /* of the rows of a call without a text */
-	SCARCE = 16, /* times as much costs what is recorded when the disk is almost full */
+	KEPT = 3, /* times a text is kept at most: as it came, its diff, what it does */
+	SCARCE = 16, /* times as much costs what is recorded when little of the disk is left */
 	TOO_MANY_REQUESTS = 429,
 };
 
@@ -42,36 +43,43 @@ static void fill(const struct front *f, struct allowance *a)
 		a->left = f->recorded_bytes;
 }
 
-static bool is_scarce(const struct front *f)
+/* What is recorded when so much of the disk is left costs so many times its bytes; 0: nothing is.
+ * Before new questions are refused there is room for what is on its way. */
+static int64_t price(const struct front *f)
 {
 	int64_t room = store_free_bytes(f->settings.db_path);
 
-	return room >= 0 && room < STORE_MIN_FREE_BYTES;
+	if (room < 0 || room >= 4LL * STORE_MIN_FREE_BYTES)
+		return 1;
+	return room < STORE_MIN_FREE_BYTES / 4 ? 0 : SCARCE;
 }
 
 bool allowance_take(struct front *f, const struct peer *p, size_t bytes, struct mcp_fault *fault)
 {
-	int64_t cost = (int64_t)bytes + ROWS_BYTES;
+	int64_t cost = (int64_t)bytes * KEPT + ROWS_BYTES, times;
 	struct allowance *a;
-	bool scarce;
 
 	if (!p->has_user)
 		return true;
 	a = of_user(f, p->user);
 	fill(f, a);
-	scarce = is_scarce(f);
-	if (scarce)
-		cost *= SCARCE;
-	if (cost <= a->left) {
+	times = price(f);
+	cost *= times;
+	if (times && cost <= a->left) {
 		a->left -= cost;
 		return true;
 	}
 	*fault = (struct mcp_fault){ .status = TOO_MANY_REQUESTS, .code = RPC_INTERNAL_ERROR };
+	if (times == 0) {
+		(void)snprintf(fault->text, sizeof(fault->text),
+		               "not recorded: the disk of agent-intercom is full");
+		return false;
+	}
 	(void)snprintf(fault->text, sizeof(fault->text),
-	               "not recorded: your user's agents have sent %" PRId64
+	               "not recorded: your user's agents have filled %" PRId64
 	               " bytes within an hour, as much as they may here (shared.recorded_bytes%s); "
 	               "call again in %" PRId64 " s",
-	               f->recorded_bytes, scarce ? "; the disk is almost full" : "",
+	               f->recorded_bytes, times > 1 ? "; little of the disk is left" : "",
 	               (cost - a->left) / (f->recorded_bytes / HOUR_S) + 1);
 	return false;
 }

@@ -20,9 +20,9 @@ struct allowance {
 	int64_t at_ms; /* monotonic: filled up to then */
 };
 
-/* Takes what a message of so many bytes costs, with its rows; below the room on the disk at which
- * new questions are refused, many times that. Our own user has no bound. False: that much is not
- * left, and fault says when it will be. */
+/* Takes what a message of so many bytes costs: its rows, and each copy of its text that may be
+ * kept; many times that while little of the disk is left, and nothing is recorded on a full one.
+ * Our own user has no bound. False: that much is not left, and fault says when it will be. */
 bool allowance_take(struct front *f, const struct peer *p, size_t bytes, struct mcp_fault *fault);
 
 #endif

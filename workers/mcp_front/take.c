@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { EDITOR_BYTES = 64 << 10 }; /* of an answer by an editor's user */
+
 static void reply_now(struct sink *sink, const char *id, const char *version,
                       void (*make)(struct str *, const char *))
 {
@@ -97,7 +99,10 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 		return;
 	}
 	if (sink->pipe && strcmp(m->method, EDITOR_METHOD) == 0) {
-		(void)job_queue(f, JOB_EDITOR, sink, m);
+		if (m->length > EDITOR_BYTES)
+			sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "that is no answer");
+		else
+			record(f, sink, m, JOB_EDITOR, NULL);
 		return;
 	}
 	if (modern)
