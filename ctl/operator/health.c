@@ -137,7 +137,7 @@ static void look_at_disk(struct ctl *c, struct findings *f)
 {
 	OWNED(str) struct str detail = { 0 };
 	int64_t bytes = store_free_bytes(c->paths.database), least = STORE_MIN_FREE_BYTES;
-	int64_t reserve = setting_int(&c->store, "checkpoint.reserve_bytes", 4 * least);
+	int64_t reserve = setting_int(&c->store, "checkpoint.reserve_bytes", STORE_RESERVE_BYTES);
 
 	f->full = bytes >= 0 && bytes < least;
 	if (bytes < 0 || (!f->full && bytes >= reserve))

@@ -238,6 +238,8 @@ bool owner_is_stopped(int fd)
 
 	if (fd < 0)
 		return false;
+	while (recv(fd, &said, sizeof(said), MSG_DONTWAIT) > 0)
+		continue; /* an answer that came late */
 	question(fd);
 	return poll(&wait, 1, ANSWER_MS) > 0 &&
 	       recv(fd, &said, sizeof(said), MSG_DONTWAIT) == (ssize_t)sizeof(said) &&

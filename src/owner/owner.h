@@ -69,8 +69,7 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 
 /* Whether somebody has stopped the process with this connection, which is ready: as as-owner says,
  * whose child it is, since a fence keeps us from /proc (and a reading from recvmsg). False also if
- * it does not answer at once.
- */
+ * it does not answer at once. */
 bool owner_is_stopped(int fd);
 
 #endif

@@ -372,8 +372,8 @@ const struct config_field CONFIG_FIELDS[] = {
 	             "make it more is not taken" },
 	{ "shared.recorded_bytes", KIND_NUMBER, AT(shared.recorded_bytes), .preset = "268435456",
 	  RANGE(1 << 20, 1LL << 50),
-	  .comment = "how much one user's agents may send within an hour; what is more is not "
-	             "recorded, so that nobody fills the disk of all" },
+	  .comment = "how much one user's agents may have recorded within an hour; what is more is "
+	             "refused, so that nobody fills the disk of all" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },

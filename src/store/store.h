@@ -45,6 +45,8 @@ enum {
 	STORE_APPLICATION_ID = SQL_APPLICATION_ID,
 	STORE_LOG_URGENT_PAGES = 8192, /* 32 MiB: who commits copies the log */
 	STORE_MIN_FREE_BYTES = 64 << 20, /* below it, new questions are refused */
+	STORE_RESERVE_BYTES = 4 * STORE_MIN_FREE_BYTES, /* below it, what can wait is: the default
+	                                                   of checkpoint.reserve_bytes */
 };
 
 /* Opens an existing database of exactly this program's schema for reading and writing. run_dir: the

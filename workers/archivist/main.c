@@ -55,7 +55,6 @@ enum {
 };
 static const int64_t DEFAULT_BYTES = 10LL << 30;
 static const int64_t DEFAULT_ADDED = 2LL << 30;
-static const int64_t DEFAULT_RESERVE = 4LL * STORE_MIN_FREE_BYTES; /* other users' questions */
 static const int64_t DEFAULT_OWNER = 8LL << 30;
 
 /* ---- starting and ending readers ---- */
@@ -378,7 +377,7 @@ static int read_settings(struct archive *a, struct err *e)
 	a->options.most_files = (uint64_t)setting_int(st, "checkpoint.max_files", DEFAULT_FILES);
 	a->options.most_bytes = (uint64_t)setting_int(st, "checkpoint.max_bytes", DEFAULT_BYTES);
 	a->most_added = (uint64_t)setting_int(st, "checkpoint.max_added_bytes", DEFAULT_ADDED);
-	a->reserve = (uint64_t)setting_int(st, "checkpoint.reserve_bytes", DEFAULT_RESERVE);
+	a->reserve = (uint64_t)setting_int(st, "checkpoint.reserve_bytes", STORE_RESERVE_BYTES);
 	a->most_held = (uint64_t)setting_int(st, "shared.checkpoint_bytes", DEFAULT_OWNER);
 	a->seconds = setting_int(st, "checkpoint.timeout_seconds", DEFAULT_SECONDS);
 	return 0;

@@ -49,7 +49,7 @@ static int64_t price(const struct front *f)
 {
 	int64_t room = store_free_bytes(f->settings.db_path);
 
-	if (room < 0 || room >= 4LL * STORE_MIN_FREE_BYTES)
+	if (room < 0 || room >= STORE_RESERVE_BYTES)
 		return 1;
 	return room < STORE_MIN_FREE_BYTES / 4 ? 0 : SCARCE;
 }
