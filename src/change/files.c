@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-	LOOK_MS = 200,
+	LOOK_MS = 200, /* of waiting for it, over all calls: whether it is held */
 	HANDS_TOLD_APART = 1 << 20, /* then numbers come again */
 };
 
@@ -26,6 +26,7 @@ static struct {
 	struct files_look look; /* without a function: none */
 	int patience_ms; /* for a call */
 	int64_t left_ms; /* for all that are to come */
+	int64_t waited_ms; /* since the last look */
 	bool is_lost;
 	int first; /* our number of what is 0 there; no other hand's, for long */
 	unsigned count;
@@ -40,6 +41,7 @@ void files_use(int socket, const struct files_look *look)
 	hand.socket = socket;
 	hand.look = look ? *look : (struct files_look){ .line = -1 };
 	hand.left_ms = FILES_ALL_MS;
+	hand.waited_ms = 0;
 	hand.is_lost = false;
 	hand.patience_ms = FILES_PATIENCE_MS;
 	hand.count = (hand.count + 1) % HANDS_TOLD_APART;
@@ -110,20 +112,38 @@ static bool send_call(void)
 	return send(hand.socket, &call, size, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size;
 }
 
+/* A look, if it is time for one. */
+static bool is_held(void)
+{
+	if (hand.waited_ms < LOOK_MS)
+		return false;
+	hand.waited_ms = 0;
+	pulse();
+	return hand.look.is_held && hand.look.is_held(hand.look.line);
+}
+
+/* The waits of short calls are added up: a hand that is stopped for a moment in each is found in
+ * one of them. */
 static bool has_answered(void)
 {
-	int64_t begin = clock_monotonic_ms(), now = begin;
+	int64_t begin = clock_monotonic_ms(), seen = begin, now;
 	int64_t most = hand.patience_ms < hand.left_ms ? hand.patience_ms : hand.left_ms;
 	struct pollfd wait = { .fd = hand.socket, .events = POLLIN };
+	int came;
 
-	while (poll(&wait, 1, LOOK_MS) <= 0) {
+	do {
+		int64_t left_ms = LOOK_MS - hand.waited_ms;
+
+		came = poll(&wait, 1, left_ms > 0 ? (int)left_ms : 0);
 		now = clock_monotonic_ms();
-		if (now - begin >= most ||
-		    (hand.look.is_stopped && hand.look.is_stopped(hand.look.line)))
+		hand.waited_ms += now - seen;
+		seen = now;
+		if (came <= 0 && (now - begin >= most || is_held()))
 			return false;
-		pulse();
-	}
-	hand.left_ms -= now - begin;
+	} while (came <= 0);
+	hand.left_ms += FILES_CALL_MS - (now - begin);
+	if (hand.left_ms > FILES_ALL_MS)
+		hand.left_ms = FILES_ALL_MS;
 	return true;
 }
 

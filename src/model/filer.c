@@ -143,7 +143,7 @@ int filer_start(struct filer *f, const struct filer_place *place, struct err *e)
 		return -1;
 	}
 	files_use(f->socket,
-	          &(struct files_look){ .is_stopped = owner_is_stopped, .line = f->process.fd });
+	          &(struct files_look){ .is_held = owner_is_held, .line = f->process.fd });
 	return 0;
 }
 

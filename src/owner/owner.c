@@ -144,7 +144,7 @@ int owner_hear(struct owner_process *p, struct err *e)
 		return 1;
 	}
 	if (got > 0 && said.what == OWNER_STATE) {
-		p->is_stopped = said.number;
+		p->is_held = said.number;
 		return 1;
 	}
 	if (got > 0 && said.what == OWNER_REFUSED)
@@ -184,15 +184,17 @@ static int say_late(const struct owner_ask *ask, const struct owner_process *p, 
 {
 	if (p->pidfd < 0 || !ask->workspace)
 		return owner_say_silent(ask->kind, e);
-	if (p->is_stopped)
-		return err_set(e, ERR_AGAIN,
-		               "the owner of %.300s has stopped the process that works there",
-		               ask->workspace);
+	if (p->is_held)
+		return err_set(
+		    e, ERR_AGAIN,
+		    "the owner of %.300s keeps the process that works there from running "
+		    "(SIGSTOP, or a lower priority)",
+		    ask->workspace);
 	return err_set(e, ERR_AGAIN, "the disk of %.300s does not answer", ask->workspace);
 }
 
 enum {
-	LOOK_MS = 200, /* whether somebody has stopped it */
+	LOOK_MS = 200, /* whether its user keeps it from running */
 	ANSWER_MS = 200,
 };
 
@@ -215,7 +217,7 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 		int64_t left = end - clock_monotonic_ms();
 		int got = owner_hear(p, e);
 
-		if (got == 0 && (left <= 0 || p->is_stopped))
+		if (got == 0 && (left <= 0 || p->is_held))
 			got = say_late(ask, p, e);
 		if (got < 0) {
 			pid_t begun = p->pid;
@@ -231,7 +233,7 @@ int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
 	return 0;
 }
 
-bool owner_is_stopped(int fd)
+bool owner_is_held(int fd)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	struct owner_said said;

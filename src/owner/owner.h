@@ -32,7 +32,7 @@ struct owner_process {
 	int pidfd; /* readable at its end; -1: not known yet. It cannot be signalled */
 	pid_t pid;
 	bool is_ready;
-	bool is_stopped; /* as owner_start was told last */
+	bool is_held; /* as owner_start was told last */
 };
 
 #define OWNER_PROCESS_INIT                                                                         \
@@ -67,9 +67,9 @@ int owner_hear(struct owner_process *p, struct err *e);
 int owner_start(const char *socket, const struct owner_ask *ask, int most_ms,
                 struct owner_process *p, struct err *e);
 
-/* Whether somebody has stopped the process with this connection, which is ready: as as-owner says,
- * whose child it is, since a fence keeps us from /proc (and a reading from recvmsg). False also if
- * it does not answer at once. */
-bool owner_is_stopped(int fd);
+/* Whether the process with this connection, which is ready, is held: its user has stopped it, or
+ * has put it behind other processes. As-owner says so, whose child it is, since a fence keeps us
+ * from /proc (and a reading from recvmsg). False also if it does not answer at once. */
+bool owner_is_held(int fd);
 
 #endif

@@ -8,7 +8,7 @@
  *                      executed; in any order; at the end OWNER_ENDED with its status, as
  *                      waitpid(2) gives it. Or OWNER_REFUSED with words, in place of READY, or
  *                      of both
- *   asker -> as-owner  from STARTED on, OWNER_QUESTION: whether somebody has stopped it
+ *   asker -> as-owner  from STARTED on, OWNER_QUESTION: whether its user keeps it from running
  *   as-owner -> asker  OWNER_STATE, 1: yes, 0: no
  *
  * A wish of the kind OWNER_CALL, without texts, is answered with OWNER_READY and nothing else:

@@ -15,12 +15,14 @@
 #include <limits.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -574,7 +576,7 @@ static bool a_fenced_reading_sees_it(const struct owner_process *p)
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(fence_workspace("require", &view, &e) ? 2 : !owner_is_stopped(p->fd));
+		_exit(fence_workspace("require", &view, &e) ? 2 : !owner_is_held(p->fd));
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
 	return WEXITSTATUS(status) == 0;
@@ -582,21 +584,21 @@ static bool a_fenced_reading_sees_it(const struct owner_process *p)
 
 START_TEST(a_filer_that_its_user_has_stopped_is_lost_long_before_one_that_is_slow)
 {
-	struct files_look look = { .is_stopped = owner_is_stopped };
+	struct files_look look = { .is_held = owner_is_held };
 	struct owner_process p;
 	struct err e;
 	int ours;
 
 	NEEDS_ACCOUNTS();
 	ck_assert_msg(ask_filer(users.project, &p, &ours, &e) == 0, "%s", e.text);
-	ck_assert(!owner_is_stopped(p.fd));
+	ck_assert(!owner_is_held(p.fd));
 	ck_assert_int_eq(kill(p.pid, SIGSTOP), 0);
-	while (!owner_is_stopped(p.fd))
+	while (!owner_is_held(p.fd))
 		(void)poll(NULL, 0, 1);
-	ck_assert(owner_is_stopped(p.fd)); /* asked again, it is told again */
+	ck_assert(owner_is_held(p.fd)); /* asked again, it is told again */
 	ck_assert(a_fenced_reading_sees_it(&p));
 	ck_assert_int_eq(kill(p.pid, SIGCONT), 0);
-	while (owner_is_stopped(p.fd))
+	while (owner_is_held(p.fd))
 		(void)poll(NULL, 0, 1);
 	ck_assert_int_eq(kill(p.pid, SIGSTOP), 0);
 	look.line = p.fd;
@@ -606,6 +608,67 @@ START_TEST(a_filer_that_its_user_has_stopped_is_lost_long_before_one_that_is_slo
 	ck_assert(files_is_lost());
 	files_use(-1, NULL);
 	ck_assert_int_eq(kill(p.pid, SIGCONT), 0);
+	(void)close(ours);
+	ends(&p);
+	end();
+}
+END_TEST
+
+/* Each stop is shorter than what anybody looks after. */
+START_TEST(a_filer_that_is_stopped_for_a_moment_in_each_call_is_lost)
+{
+	struct files_look look = { .is_held = owner_is_held };
+	struct owner_process p;
+	struct stat st;
+	struct err e;
+	pid_t stopper;
+	int ours, root;
+
+	NEEDS_ACCOUNTS();
+	ck_assert_msg(ask_filer(users.project, &p, &ours, &e) == 0, "%s", e.text);
+	look.line = p.fd;
+	files_use(ours, &look);
+	files_wait(INT_MAX);
+	root = files_open_root("", O_RDONLY);
+	ck_assert_int_ge(root, 0);
+	stopper = fork();
+	if (stopper == 0)
+		for (;;) {
+			(void)kill(p.pid, SIGSTOP);
+			(void)poll(NULL, 0, 60);
+			(void)kill(p.pid, SIGCONT);
+			(void)poll(NULL, 0, 1);
+		}
+	while (files_look(root, &st) == 0)
+		continue;
+	ck_assert_int_eq(errno, EIO);
+	ck_assert(files_is_lost());
+	files_use(-1, NULL);
+	(void)kill(stopper, SIGKILL);
+	(void)end_of(stopper);
+	(void)kill(p.pid, SIGCONT);
+	(void)close(ours);
+	ends(&p);
+	end();
+}
+END_TEST
+
+START_TEST(a_filer_that_its_user_puts_behind_other_processes_is_held)
+{
+	const struct sched_param none = { 0 };
+	struct owner_process p;
+	struct err e;
+	int ours;
+
+	NEEDS_ACCOUNTS();
+	ck_assert_msg(ask_filer(users.project, &p, &ours, &e) == 0, "%s", e.text);
+	ck_assert(!owner_is_held(p.fd));
+	ck_assert_int_eq(sched_setscheduler(p.pid, SCHED_IDLE, &none), 0);
+	ck_assert(owner_is_held(p.fd));
+	ck_assert_int_eq(sched_setscheduler(p.pid, SCHED_OTHER, &none), 0);
+	ck_assert(!owner_is_held(p.fd));
+	ck_assert_int_eq(setpriority(PRIO_PROCESS, (id_t)p.pid, 19), 0);
+	ck_assert(owner_is_held(p.fd));
 	(void)close(ours);
 	ends(&p);
 	end();
@@ -730,6 +793,8 @@ int main(void)
 	tcase_add_test(c, whoever_swaps_the_workspace_meanwhile_gets_nothing_of_another_owner);
 	tcase_add_test(c, a_filer_changes_nothing_outside_of_its_workspace_whatever_it_is_told);
 	tcase_add_test(c, a_filer_that_its_user_has_stopped_is_lost_long_before_one_that_is_slow);
+	tcase_add_test(c, a_filer_that_is_stopped_for_a_moment_in_each_call_is_lost);
+	tcase_add_test(c, a_filer_that_its_user_puts_behind_other_processes_is_held);
 	tcase_add_test(c,
 	               a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_called_done);
 	tcase_add_test(c, a_filer_holds_the_lock_of_its_workspace_until_it_ends);

@@ -29,6 +29,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -219,6 +221,13 @@ static bool is_stopped(const struct caller *c)
 	       about.si_pid == c->pid;
 }
 
+/* Its priority was ours when it began. */
+static bool is_put_behind(const struct caller *c)
+{
+	return sched_getscheduler(c->pid) > SCHED_OTHER ||
+	       getpriority(PRIO_PROCESS, (id_t)c->pid) > getpriority(PRIO_PROCESS, 0);
+}
+
 /* An asker with a process has one question, or ends. */
 static void hear(struct caller *c)
 {
@@ -227,7 +236,7 @@ static void hear(struct caller *c)
 	ssize_t n = recv(c->fd, &byte, sizeof(byte), MSG_DONTWAIT);
 
 	if (n == sizeof(byte) && byte == OWNER_QUESTION) {
-		state.number = is_stopped(c);
+		state.number = is_stopped(c) || is_put_behind(c);
 		said_send(c->fd, &state, -1);
 	} else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
 		hang_up(c);
