@@ -337,7 +337,7 @@ static void is_settled(int seq, const char *why)
 
 	(void)snprintf(query, sizeof(query),
 	               "SELECT state, why LIKE '%s' FROM file_look WHERE seq = %d", why, seq);
-	users_expect_soon(&users, query, "refused\t1\n");
+	users_expect_soon(&users, query, "refused|1\n");
 }
 
 START_TEST(a_look_into_a_disk_that_stops_answering_ends_in_time_and_keeps_nobody_else_waiting)
@@ -357,7 +357,7 @@ START_TEST(a_look_into_a_disk_that_stops_answering_ends_in_time_and_keeps_nobody
 	ck_assert_int_eq(users_run(&users, OPERATOR, NULL, "%s", order.bytes), 0);
 	users_expect_soon(&users,
 	                  "SELECT count(*), sum(state = 'claimed') FROM file_look WHERE seq > 1",
-	                  "3\t2\n");
+	                  "3|2\n");
 	looks(users.project, 0, "project/\n");
 	is_settled(2, "not done within 10 s: the disk of %");
 	is_settled(3, "not done within 10 s: the disk of %");

@@ -235,7 +235,7 @@ START_TEST(two_users_whose_clients_say_the_same_of_themselves_are_two)
 	                getenv("INTERCOM_BUILD"), "SessionEnd");
 	users_expect_soon(&users,
 	                  "SELECT uid, state FROM connection WHERE transport = 'hook' ORDER BY uid",
-	                  "60102\topen\n60105\tclosed\n");
+	                  "60102|open\n60105|closed\n");
 	end();
 }
 END_TEST

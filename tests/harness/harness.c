@@ -1,5 +1,6 @@
 #include "harness.h"
 
+#include "db.h"
 #include "doorbell.h"
 #include "instance.h"
 #include "paths.h"
@@ -290,38 +291,10 @@ void given_mode(const char *mode)
 	given(sql.bytes);
 }
 
-static sqlite3_stmt *prepare(const char *sql)
-{
-	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
-
-	ck_assert_msg(rc == SQLITE_OK, "%s\n%s", sql, sqlite3_errmsg(db));
-	return s;
-}
-
-static char *rows_now(sqlite3_stmt *s)
-{
-	struct str out = { 0 };
-	int rc;
-
-	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-		for (int i = 0; i < sqlite3_column_count(s); i++) {
-			const char *text = (const char *)sqlite3_column_text(s, i);
-
-			str_add(&out, i ? "|" : "");
-			str_add(&out, text ? text : "");
-		}
-		str_add(&out, "\n");
-	}
-	ck_assert_msg(rc == SQLITE_DONE, "%s\n%s", sqlite3_sql(s), sqlite3_errmsg(db));
-	(void)sqlite3_reset(s);
-	return str_take(&out);
-}
-
 char *rows(const char *sql)
 {
-	sqlite3_stmt *s = prepare(sql);
-	char *text = rows_now(s);
+	sqlite3_stmt *s = db_prepare(db, sql);
+	char *text = db_rows(s);
 
 	(void)sqlite3_finalize(s);
 	return text;
@@ -340,31 +313,10 @@ static int64_t real_ms(void)
 	return clock_monotonic_ms() - *page;
 }
 
-/* The patience is for a standstill: on a busy machine much takes long that moves. Compiling the
- * query takes longer than all the rest, so that is done once. */
-static bool come_soon(sqlite3_stmt *s, const char *text)
-{
-	OWNED(char_ptr) char *before = NULL;
-
-	for (int64_t end = real_ms() + AGENT_PATIENCE_MS; real_ms() < end;
-	     (void)poll(NULL, 0, LOOK_MS)) {
-		OWNED(char_ptr) char *have = rows_now(s);
-
-		if (strcmp(have, text) == 0)
-			return true;
-		if (before && strcmp(have, before) != 0)
-			end = real_ms() + AGENT_PATIENCE_MS;
-		char_ptr_clear(&before);
-		before = have;
-		have = NULL;
-	}
-	return false;
-}
-
 void expect_soon(const char *sql, const char *text)
 {
-	sqlite3_stmt *s = prepare(sql);
-	bool came = come_soon(s, text);
+	sqlite3_stmt *s = db_prepare(db, sql);
+	bool came = db_becomes(s, text);
 
 	(void)sqlite3_finalize(s);
 	if (!came)

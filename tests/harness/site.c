@@ -1,6 +1,7 @@
 #include "site.h"
 
 #include "agent.h"
+#include "db.h"
 #include "process.h"
 
 #include <ctype.h>
@@ -8,7 +9,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,33 +174,15 @@ static int spawn_site(struct site *s, bool with_stderr)
 	return out[0];
 }
 
-/* Whether all workers of this database are ready. */
-static bool is_complete(const char *database)
-{
-	static const char SQL[] =
-	    "SELECT count(*) >= " SITE_WORKERS
-	    " + 2 * (SELECT value = 'true' FROM setting WHERE name = 'slack.configured')"
-	    " + (SELECT value <> '' FROM setting WHERE name = 'shared.directory')"
-	    " FROM worker WHERE state = 'ready' AND name NOT GLOB 'runner-*'";
-	sqlite3 *db = NULL;
-	sqlite3_stmt *row = NULL;
-	bool is_so;
-
-	ck_assert_int_eq(sqlite3_open_v2(database, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	is_so = sqlite3_prepare_v2(db, SQL, -1, &row, NULL) == SQLITE_OK &&
-	        sqlite3_step(row) == SQLITE_ROW && sqlite3_column_int(row, 0) == 1;
-	(void)sqlite3_finalize(row);
-	(void)sqlite3_close(db);
-	return is_so;
-}
-
-/* It is ready once agents can be served, and then starts the rest. */
+/* It is ready once agents can be served, and then starts the rest: all workers. */
 static void await_the_rest(const struct site *s)
 {
-	int64_t end = agent_ms() + AGENT_PATIENCE_MS;
-
-	for (; !is_complete(s->database); (void)poll(NULL, 0, 10))
-		ck_assert_msg(agent_ms() < end, "not all workers of %s get ready", s->database);
+	db_expect_soon(s->database,
+	               "SELECT count(*) >= " SITE_WORKERS
+	               " + 2 * (SELECT value = 'true' FROM setting WHERE name = 'slack.configured')"
+	               " + (SELECT value <> '' FROM setting WHERE name = 'shared.directory')"
+	               " FROM worker WHERE state = 'ready' AND name NOT GLOB 'runner-*'",
+	               "1\n");
 }
 
 void site_start(struct site *s)

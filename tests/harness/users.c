@@ -1,6 +1,7 @@
 #include "users.h"
 
 #include "agent.h"
+#include "db.h"
 #include "process.h"
 #include "suite.h"
 
@@ -264,13 +265,7 @@ const char *users_sql(const struct users *u, const char *query)
 
 void users_expect_soon(const struct users *u, const char *query, const char *answer)
 {
-	int64_t end = agent_ms() + AGENT_PATIENCE_MS;
-	const char *got;
-
-	while (strcmp(got = users_sql(u, query), answer) != 0) {
-		ck_assert_msg(agent_ms() < end, "%s: %s", query, got);
-		(void)poll(NULL, 0, LOOK_MS);
-	}
+	db_expect_soon(u->database, query, answer);
 }
 
 /* entered: by the user, and not by root before, who then may be where the user cannot go. */

@@ -68,7 +68,7 @@ void users_operator_sees(const struct users *u, const char *arguments, int statu
                          const char *answer);
 /* The answer to a query, by the service's agent-intercom-ctl; the next call overwrites it. */
 const char *users_sql(const struct users *u, const char *query);
-/* Waits until it is this. */
+/* Waits until the rows of a query are these, as those of db.h. */
 void users_expect_soon(const struct users *u, const char *query, const char *answer);
 /* `agent-intercom mcp` of this user in the project, initialized. */
 struct relay users_relay(const struct users *u, enum user who);

@@ -128,7 +128,7 @@ START_TEST(an_operator_is_told_whose_agent_asks_and_no_agent_can_say_that)
 	users_expect_soon(&users,
 	                  "SELECT agent_uid, agent_user, client_name FROM session ORDER BY seq "
 	                  "DESC LIMIT 1",
-	                  "\t\tuser t-agent\n");
+	                  "||user t-agent\n");
 	relay_kill(&r);
 	end();
 }

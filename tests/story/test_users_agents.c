@@ -208,7 +208,7 @@ START_TEST(a_session_runs_as_the_owner_of_its_workspace_with_their_environment)
 	ck_assert_ptr_null(strstr(has, "INTERCOM_PARENT"));
 	ck_assert_ptr_null(strstr(has, "GLIBC_TUNABLES"));
 	users_expect_soon(&users, "SELECT outcome, exit_code, uid FROM agent_run",
-	                  "exited\t0\t60102\n");
+	                  "exited|0|60102\n");
 	expect_none(AGENT);
 	end();
 }
@@ -221,15 +221,15 @@ START_TEST(its_exit_its_signal_and_its_last_words_are_told_and_who_cannot_be_sta
 	given_agent("echo 'no luck' >&2; echo x >/dev/stderr; exit 7");
 	start("mine", "work");
 	users_expect_soon(&users, "SELECT outcome, exit_code, stderr_tail FROM agent_run",
-	                  "exited\t7\tno luck\nx\n");
+	                  "exited|7|no luck\nx\n");
 	given_agent("kill -USR1 $$");
 	start("mine", "work");
 	users_expect_soon(&users, "SELECT outcome, exit_signal FROM agent_run WHERE seq = 2",
-	                  "exited\t10\n");
+	                  "exited|10\n");
 	ck_assert_int_eq(users_run(&users, AGENT, NULL, "rm \"$HOME/.local/bin/my-agent\""), 0);
 	start("mine", "work");
 	users_expect_soon(&users, "SELECT outcome, why FROM agent_run WHERE seq = 3",
-	                  "failed\tcannot find the program my-agent of the profile 'mine'; install "
+	                  "failed|cannot find the program my-agent of the profile 'mine'; install "
 	                  "it, or give its path as command\n");
 	expect_none(AGENT);
 	end();
@@ -331,7 +331,7 @@ START_TEST(what_an_agent_that_kills_its_keeper_leaves_is_ended)
 	given_agent(
 	    "sleep 5000 &\nsetsid -f sleep 5000\necho up >up\nkill -KILL $PPID\nsleep 5000");
 	start("mine", "work");
-	users_expect_soon(&users, "SELECT outcome, exit_signal FROM agent_run", "exited\t9\n");
+	users_expect_soon(&users, "SELECT outcome, exit_signal FROM agent_run", "exited|9\n");
 	expect_none(AGENT);
 	end();
 }
@@ -431,7 +431,7 @@ START_TEST(it_asks_as_its_session_an_operator_approves_and_the_file_is_written)
 	(void)snprintf(path, sizeof(path), "%s/asked.txt", work);
 	ck_assert_int_eq(stat(path, &about), 0);
 	ck_assert_uint_eq(about.st_uid, USER_IDS[AGENT]);
-	users_expect_soon(&users, "SELECT outcome, exit_code FROM agent_run", "exited\t0\n");
+	users_expect_soon(&users, "SELECT outcome, exit_code FROM agent_run", "exited|0\n");
 	end();
 }
 END_TEST
@@ -475,14 +475,14 @@ START_TEST(what_an_agent_asks_over_acp_is_judged_by_the_policy_in_its_owners_clo
 	users_expect_soon(&users,
 	                  "SELECT r.state, r.decided_by, a.rule FROM request AS r LEFT JOIN"
 	                  " auto_approval AS a ON a.request_seq = r.seq ORDER BY r.seq",
-	                  "approved\tsystem:policy\tfile_pattern:write:docs/**\n"
-	                  "pending\t\t\n");
+	                  "approved|system:policy|file_pattern:write:docs/**\n"
+	                  "pending||\n");
 	ck_assert_str_eq(users_sql(&users, "SELECT state FROM policy"), "loaded\n");
 	text = await_file(work, "docs/a.md");
 	ck_assert_str_eq(text, "hi\n");
 	is_approved_and_writes("src/a.c");
 	stop_session();
-	users_expect_soon(&users, "SELECT outcome, uid FROM agent_run", "stopped\t60102\n");
+	users_expect_soon(&users, "SELECT outcome, uid FROM agent_run", "stopped|60102\n");
 	expect_none(AGENT);
 	end();
 }
@@ -535,7 +535,7 @@ START_TEST(how_the_first_session_in_a_closed_home_began_is_held)
 	begin();
 	given_agent("echo begun >a.txt; exec sleep 5000");
 	start("mine", "work");
-	users_expect_soon(&users, "SELECT kind, state, why FROM checkpoint", "start\tdone\t\n");
+	users_expect_soon(&users, "SELECT kind, state, why FROM checkpoint", "start|done|\n");
 	free(await_file(work, "a.txt"));
 	(void)snprintf(what, sizeof(what), "diff --session %.36s",
 	               users_sql(&users, "SELECT id FROM session"));
@@ -707,7 +707,7 @@ START_TEST(who_holds_the_keepers_of_their_own_commands_keeps_no_other_run_waitin
 	    &users,
 	    "SELECT outcome, why LIKE '%does not answer' OR why "
 	    "LIKE '%does not go on: somebody has stopped it' FROM alias_run WHERE seq = 1",
-	    "failed\t1\n");
+	    "failed|1\n");
 	ck_assert_str_eq(users_sql(&users, "SELECT group_concat(seq || outcome, ' ') FROM (SELECT "
 	                                   "* FROM alias_run ORDER BY ended_at)"),
 	                 "2done 1failed\n");
