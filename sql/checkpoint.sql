@@ -151,8 +151,9 @@ SELECT seq, id, session_id, label, kind, workspace_root, state, manifest, files,
 -- What the checkpoints hold of folders that this user has, or had.
 -- scan ok: before a folder of such a user is read
 -- type: manifest text
+-- type: files integer
 -- type: bytes integer
-SELECT DISTINCT c.manifest, c.bytes
+SELECT DISTINCT c.manifest, c.files, c.bytes
   FROM workspace_owner AS o CROSS JOIN checkpoint AS c ON c.workspace_root = o.workspace_root
  WHERE o.machine = :machine AND o.uid = :uid AND c.machine = o.machine AND c.state = 'done';
 

@@ -37,6 +37,7 @@
 
 enum {
 	CALLERS_MOST = 64,
+	CALLERS_OF_USER = 16, /* so that no operator takes all places */
 	TYPING_MS = 10000, /* within which a caller must say what it wants */
 	LEAVE_MS = 3000, /* after a signal, until it is killed */
 	AGAIN_MS = 5000, /* after which it is looked up again whether a user is an operator */
@@ -217,6 +218,19 @@ static size_t split(char *bytes, size_t length, char **words)
 	return count;
 }
 
+static bool needs_group(uid_t uid)
+{
+	return uid != 0 && uid != geteuid();
+}
+
+/* Whether its user is an operator now, whoever was when it came. */
+static bool is_operator(const struct desk *d, uid_t uid)
+{
+	return !needs_group(uid) || group_id_keeps(d->operators, uid);
+}
+
+static const char NO_OPERATOR[] = "your user is not in the group of the operators";
+
 static void take_wish(struct desk *d, struct caller *c)
 {
 	static char bytes[DESK_LINE_BYTES], program[] = "agent-intercom-ctl";
@@ -229,6 +243,8 @@ static void take_wish(struct desk *d, struct caller *c)
 		return;
 	if (count < 2 || strcmp(words[0], DESK_LINE_VERSION) != 0) {
 		refuse(c, "agent-intercom-ctl is of another version than the system");
+	} else if (!is_operator(d, c->uid)) {
+		refuse(c, NO_OPERATOR);
 	} else {
 		bool is_plain = strcmp(words[1], DESK_LINE_PLAIN) == 0;
 
@@ -294,11 +310,6 @@ static void serve(struct desk *d, struct caller *c)
 
 /* ---- who comes ---- */
 
-static bool needs_group(uid_t uid)
-{
-	return uid != 0 && uid != geteuid();
-}
-
 static bool may_answer(const struct desk *d, int fd, uid_t *ret_uid)
 {
 	struct ucred who;
@@ -308,15 +319,24 @@ static bool may_answer(const struct desk *d, int fd, uid_t *ret_uid)
 		return false;
 	*ret_uid = who.uid;
 	return !needs_group(who.uid) ||
-	       (group_id_has_peer(d->operators, fd) && group_id_keeps(d->operators, who.uid));
+	       (group_id_has_peer(d->operators, fd) && is_operator(d, who.uid));
 }
 
-static struct caller *free_place(struct desk *d)
+/* A place for one more command of this user; NULL: there is none. */
+static struct caller *free_place(struct desk *d, uid_t uid)
 {
-	for (size_t i = 0; i < COUNT(d->callers); i++)
-		if (d->callers[i].fd < 0 && d->callers[i].pidfd < 0)
-			return &d->callers[i];
-	return NULL;
+	struct caller *place = NULL;
+	int theirs = 0;
+
+	for (size_t i = 0; i < COUNT(d->callers); i++) {
+		struct caller *c = &d->callers[i];
+
+		if (c->fd < 0 && c->pidfd < 0)
+			place = c;
+		else
+			theirs += c->uid == uid;
+	}
+	return needs_group(uid) && theirs >= CALLERS_OF_USER ? NULL : place;
 }
 
 static void meet(struct desk *d)
@@ -329,7 +349,7 @@ static void meet(struct desk *d)
 	if (fd < 0)
 		return;
 	may = may_answer(d, fd, &uid);
-	c = may ? free_place(d) : NULL;
+	c = may ? free_place(d, uid) : NULL;
 	if (c) {
 		*c = (struct caller){ .fd = fd,
 			              .pidfd = -1,
@@ -343,8 +363,7 @@ static void meet(struct desk *d)
 	}
 	refused.fd = fd;
 	log_warn("refused a caller that runs as user %u", (unsigned)uid);
-	refuse(&refused, may ? "too many commands run at once; try again"
-	                     : "your user is not in the group of the operators");
+	refuse(&refused, may ? "too many commands run at once; try again" : NO_OPERATOR);
 }
 
 /* ---- its life ---- */
@@ -353,7 +372,7 @@ static void meet(struct desk *d)
 static void look_up_again(struct desk *d, struct caller *c, int64_t now)
 {
 	c->again_ms = now + AGAIN_MS;
-	if (c->pidfd < 0 || c->gone || group_id_keeps(d->operators, c->uid))
+	if (c->pidfd < 0 || c->gone || is_operator(d, c->uid))
 		return;
 	log_warn("the command of user %u ends: it is no operator any longer", (unsigned)c->uid);
 	c->gone = true;

@@ -72,7 +72,7 @@ bool group_id_keeps(gid_t group, uid_t user)
 	const struct passwd *account = getpwuid(user);
 	gid_t *groups = NULL;
 	int count = 32, room = 0, got = -1;
-	bool found = !account;
+	bool found = !account && !getgrgid(group);
 
 	while (account && got < 0 && count > room && count <= GROUPS_MAX) {
 		room = count;

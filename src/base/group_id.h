@@ -15,7 +15,8 @@ int group_id_find(const char *name, gid_t *ret, struct err *e);
 bool group_id_has_peer(gid_t group, int fd);
 
 /* Whether the users of this machine as they are now have this one in the group: a login of before
- * keeps groups that its user has left. True also of a user whom nobody knows by name. */
+ * keeps groups that its user has left. A user whom nobody knows by name keeps only a
+ * group that has no name either: then only the kernel knows both. */
 bool group_id_keeps(gid_t group, uid_t user);
 
 #endif

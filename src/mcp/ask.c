@@ -118,13 +118,35 @@ static int post_again(struct store *st, int64_t request, struct err *e)
 	return refused > 0 ? sql_slack_ask_again(st, request, e) : refused;
 }
 
-/* Whether the agents of another user have as many questions open as they may. */
-static int has_its_share(struct store *st, const struct peer *p,
-                         const struct call_settings *settings, struct err *e)
+/* A question that is open or answered already records nothing more; a new one may be too much.
+ * is_low: the disk is nearly full. 0 it may be asked, 1 it may not: that is the result of c, -1. */
+static int refuse_new(struct store *st, struct call *c, const struct question *q,
+                      const struct peer *p, const struct call_settings *settings, bool is_low,
+                      struct err *e)
 {
 	int64_t open = p->has_user ? sql_request_open_of_user(st, &p->uid, e) : 0;
+	char why[ERR_TEXT_BYTES];
 
-	return open < 0 ? -1 : open >= settings->user_questions;
+	if (open < 0)
+		return -1;
+	c->waiting = false;
+	if (p->has_user && open >= settings->user_questions)
+		result_refuse(
+		    c, "too_many_questions",
+		    "%lld questions of your user's agents are open, as many as one user may "
+		    "have here (shared.open_questions); ask again when some are answered",
+		    (long long)settings->user_questions);
+	else if (is_low)
+		result_refuse(
+		    c, "disk_full",
+		    "less than 64 MiB are free on the database's disk: no new questions are "
+		    "taken; free some space and ask again");
+	else if (settings->may_record &&
+	         !settings->may_record(settings->front, p, q->effect_length, why, sizeof(why)))
+		result_refuse(c, "too_much_recorded", "%s", why);
+	else
+		c->waiting = true;
+	return !c->waiting;
 }
 
 int ask_run(struct store *st, struct call *c, const struct peer *p,
@@ -139,33 +161,24 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 	OWNED(str) struct str shown = { 0 };
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
-	int has_share = has_its_share(st, p, settings, e);
+	bool is_low = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
 
-	if (has_share < 0)
-		return -1;
 	make_question(c, settings, &title, &shown, &q);
-	q.only_again = has_share || (free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES);
+	q.only_again = p->has_user || is_low;
 	c->timeout_ms = q.timeout_ms;
 	if (departed_of_question(st, q.digest, p->seq, e))
 		return -1;
 	c->request_seq = request_ask(st, &who, &q, &c->waiting, e);
+	if (c->request_seq == 0) {
+		int refused = refuse_new(st, c, &q, p, settings, is_low, e);
+
+		if (refused)
+			return refused < 0 ? -1 : 0;
+		q.only_again = false;
+		c->request_seq = request_ask(st, &who, &q, &c->waiting, e);
+	}
 	if (c->request_seq < 0)
 		return -1;
-	if (c->request_seq == 0 && has_share) {
-		result_refuse(
-		    c, "too_many_questions",
-		    "%lld questions of your user's agents are open, as many as one user may "
-		    "have here (shared.open_questions); ask again when some are answered",
-		    (long long)settings->user_questions);
-		return 0;
-	}
-	if (c->request_seq == 0) {
-		result_refuse(
-		    c, "disk_full",
-		    "less than 64 MiB are free on the database's disk: no new questions are "
-		    "taken; free some space and ask again");
-		return 0;
-	}
 	if (c->waiting && c->policy.allowed && decide_by_policy(st, c, p, &q, e))
 		return -1;
 	if (c->waiting && c->elicits && elicit(st, c, c->request_seq, e))

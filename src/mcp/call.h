@@ -43,6 +43,10 @@ struct call_settings {
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
 	size_t fuzz; /* of diffs */
 	int64_t user_questions; /* that agents of another user may have open at a time */
+	/* Whether a new question of p may have so many bytes of files recorded; otherwise why (of
+	 * size bytes) says why not. */
+	bool (*may_record)(void *front, const struct peer *p, size_t bytes, char *why, size_t size);
+	void *front; /* its first argument */
 	bool stall_enabled;
 	bool elicitation; /* clients may show questions to their users */
 	cJSON *commands; /* map: a policy may allow only these; NULL: any */

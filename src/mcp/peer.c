@@ -39,11 +39,14 @@ void identity_clear(struct identity *i)
 	*i = (struct identity){ .wait_s = 0 };
 }
 
-static void take_member(char **to, const cJSON *object, const char *name)
+static void take_member(struct identity *i, char **to, const cJSON *object, const char *name)
 {
 	const char *text = json_text(object, name);
+	size_t most = to == &i->workspace ? PEER_PATH_BYTES : PEER_NAME_BYTES;
 
-	if (text && *text)
+	if (text && strlen(text) > most)
+		i->too_long = name;
+	else if (text && *text)
 		take(to, text);
 }
 
@@ -52,11 +55,11 @@ void peer_identity_read(struct identity *i, const cJSON *object)
 	const cJSON *wait = cJSON_GetObjectItemCaseSensitive(object, "wait");
 	const char *stall = json_text(object, "stall");
 
-	take_member(&i->workspace, object, "workspace");
-	take_member(&i->workspace_id, object, "workspace_id");
-	take_member(&i->channel_id, object, "channel_id");
-	take_member(&i->session_id, object, "session_id");
-	take_member(&i->agent, object, "agent");
+	take_member(i, &i->workspace, object, "workspace");
+	take_member(i, &i->workspace_id, object, "workspace_id");
+	take_member(i, &i->channel_id, object, "channel_id");
+	take_member(i, &i->session_id, object, "session_id");
+	take_member(i, &i->agent, object, "agent");
 	if (cJSON_IsNumber(wait) && wait->valuedouble >= 0 && wait->valuedouble < 1e9)
 		i->wait_s = (int64_t)wait->valuedouble;
 	if (stall)
@@ -125,14 +128,24 @@ const char *peer_version(const struct peer *p)
 	return p->version ? mcp_negotiate(p->version) : "2025-03-26";
 }
 
+char *peer_client_text(const char *text)
+{
+	struct str cut = { 0 };
+
+	if (!text || strlen(text) <= PEER_NAME_BYTES)
+		return text ? xstrdup(text) : NULL;
+	str_add_shown(&cut, text, strlen(text), PEER_NAME_BYTES);
+	return str_take(&cut);
+}
+
 void peer_take_client(struct peer *p, const cJSON *params)
 {
 	const cJSON *client = mcp_client_info(params);
 
 	if (!p->client_name)
-		take(&p->client_name, json_text(client, "name"));
+		p->client_name = peer_client_text(json_text(client, "name"));
 	if (!p->client_version)
-		take(&p->client_version, json_text(client, "version"));
+		p->client_version = peer_client_text(json_text(client, "version"));
 }
 
 /* ---- rows ---- */
@@ -196,9 +209,11 @@ static void load_identity(struct peer *p, const char *text)
 	OWNED(cJSON_ptr) cJSON *identity = cJSON_Parse(text);
 	int64_t wait_s = p->identity.wait_s;
 	bool tasks = p->identity.tasks;
+	const char *too_long = p->identity.too_long;
 
 	identity_clear(&p->identity);
 	peer_identity_read(&p->identity, identity);
+	p->identity.too_long = too_long;
 	if (p->transport == CONNECTION_TRANSPORT_STATELESS) {
 		p->identity.wait_s = wait_s;
 		p->identity.tasks = tasks;

@@ -11,7 +11,11 @@
 #include <cjson/cJSON.h>
 #include <sys/types.h>
 
-enum { PEER_KEY_BYTES = 80, PEER_PATH_BYTES = 4096 };
+enum {
+	PEER_KEY_BYTES = 80,
+	PEER_PATH_BYTES = 4096,
+	PEER_NAME_BYTES = 256, /* of what a caller calls itself, its session, channel, workspace */
+};
 
 /* No uid: it is our own user's. */
 enum { PEER_OURS = -1 };
@@ -27,6 +31,7 @@ struct identity {
 	int64_t wait_s; /* how long its calls may wait; 0: as configured */
 	bool unwatched; /* its silence raises no alert: ?stall=off */
 	bool tasks; /* it wants waiting calls as tasks (mcp_task.h) */
+	const char *too_long; /* the member that was, and was not taken; NULL: none */
 };
 
 struct peer {
@@ -82,8 +87,12 @@ int peer_check_channel(const struct workspaces *workspaces, const char *channel,
 bool peer_configure_channel(const struct workspaces *workspaces, const char *channel);
 
 void identity_clear(struct identity *i);
-/* Reads the members of a JSON object; ignores unknown ones. */
+/* Reads the members of a JSON object; ignores unknown ones. Of a text longer than PEER_NAME_BYTES,
+ * or a workspace longer than PEER_PATH_BYTES, it takes the name only: i->too_long. */
 void peer_identity_read(struct identity *i, const cJSON *object);
+
+/* Takes what a client calls itself, cut to PEER_NAME_BYTES. The caller frees it; NULL of NULL. */
+char *peer_client_text(const char *text);
 
 struct peer *peer_new(enum connection_transport transport, const char *key);
 void peer_free(struct peer *p);

@@ -75,13 +75,23 @@ static int sweep(const char *hash, uint64_t size, void *arg)
 	return object_delete(s->objects, hash, s->e);
 }
 
+/* The next line of a list of hashes, and *list after it. */
+static bool next_hash(const char **list, char hash[SHA256_BYTES])
+{
+	if (!**list)
+		return false;
+	(void)snprintf(hash, SHA256_BYTES, "%.64s", *list);
+	*list += strcspn(*list, "\n");
+	*list += **list == '\n';
+	return true;
+}
+
 static int need(struct objects *o, const char *manifests, struct hashes *h,
                 char damaged[SHA256_BYTES], struct err *e)
 {
-	for (const char *at = manifests; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-		char hash[SHA256_BYTES];
+	char hash[SHA256_BYTES];
 
-		(void)snprintf(hash, sizeof(hash), "%.64s", at);
+	while (next_hash(&manifests, hash)) {
 		if (manifest_objects(o, hash, add, h, e) == 0)
 			continue;
 		(void)snprintf(damaged, SHA256_BYTES, "%s", e->kind == ERR_INPUT ? hash : "");
@@ -109,17 +119,14 @@ int keep_objects(struct objects *o, const char *manifests, uint64_t *deleted,
 uint64_t keep_size(struct objects *o, const char *manifests)
 {
 	struct hashes h = { .items = NULL };
+	char hash[SHA256_BYTES];
 	uint64_t size = 0;
 
-	for (const char *at = manifests; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-		char hash[SHA256_BYTES];
-
-		(void)snprintf(hash, sizeof(hash), "%.64s", at);
+	while (next_hash(&manifests, hash))
 		(void)manifest_objects(o, hash, add, &h, NULL);
-	}
 	gather(&h);
 	for (size_t i = 0; i < h.count; i++)
-		size += object_size(o, h.items[i].text);
+		size += object_room_of(o, h.items[i].text);
 	free(h.items);
 	return size;
 }
@@ -158,11 +165,11 @@ static int is_bad(const char *hash, void *arg)
 /* The manifests that need a bad one. */
 static void find_lost(const struct objects *o, const char *manifests, struct keep_look *l)
 {
-	for (const char *at = manifests; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-		char hash[SHA256_BYTES];
+	char hash[SHA256_BYTES];
+
+	while (next_hash(&manifests, hash)) {
 		struct err e = { 0 };
 
-		(void)snprintf(hash, sizeof(hash), "%.64s", at);
 		if (manifest_objects(o, hash, is_bad, &l->bad, &e) != 0)
 			str_addf(&l->lost, "%s\n", hash);
 	}

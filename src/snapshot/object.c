@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -24,7 +25,10 @@ enum {
 	FEW = 32, /* flushed one by one, without what other programs have written */
 	FANS = 256, /* folders of objects */
 	FAN_DIGITS = 2,
-	PATH_BYTES = 128
+	PATH_BYTES = 128,
+	BLOCK_BYTES = 4096, /* of a file system: an object takes one at least */
+	RESERVE_FILES = 1024, /* that others can still make on the disk, */
+	RESERVE_PART = 16, /* or this part of all, if that is fewer */
 };
 
 #define NEW "new"
@@ -154,8 +158,23 @@ int objects_sweep(struct objects *o, struct err *e)
 
 /* ---- writing ---- */
 
+/* How many files must be left to others there: each takes an inode, of which some file systems have
+ * a fixed number. 0: there are enough. */
+static unsigned long too_few_files(int dir)
+{
+	struct statvfs fs;
+	unsigned long least;
+
+	if (fstatvfs(dir, &fs))
+		return 0;
+	least =
+	    fs.f_files / RESERVE_PART < RESERVE_FILES ? fs.f_files / RESERVE_PART : RESERVE_FILES;
+	return fs.f_favail < least ? least : 0;
+}
+
 int objects_admit(const struct objects *o, uint64_t bytes, struct err *e)
 {
+	unsigned long few;
 	uint64_t room;
 
 	if (o->most_added && (o->added > o->most_added || bytes > o->most_added - o->added))
@@ -164,7 +183,7 @@ int objects_admit(const struct objects *o, uint64_t bytes, struct err *e)
 		               " bytes to what checkpoints hold (setting "
 		               "checkpoint.max_added_bytes)",
 		               o->most_added);
-	if (o->most_held && o->held + o->added + bytes > o->most_held)
+	if (o->most_held && o->held + o->taken + object_room(bytes) > o->most_held)
 		return err_set(
 		    e, ERR_INPUT,
 		    "the checkpoints of this user's folders would hold more than %" PRIu64
@@ -172,6 +191,11 @@ int objects_admit(const struct objects *o, uint64_t bytes, struct err *e)
 		    o->most_held >> 20);
 	if (!o->reserve || files_free_bytes(o->dir, &room))
 		return 0;
+	few = too_few_files(o->dir);
+	if (few)
+		return err_set(
+		    e, ERR_INPUT,
+		    "fewer than %lu files more could be made on the disk of the database", few);
 	if (room < o->reserve || bytes > room - o->reserve)
 		return err_set(e, ERR_INPUT,
 		               "less than %" PRIu64
@@ -190,6 +214,7 @@ static void remember(struct objects *o, const struct sha256 *hash, uint64_t size
 	o->pending[o->count++] = *hash;
 	o->pending_bytes += size;
 	o->added += size;
+	o->taken += object_room(size);
 }
 
 /* Opens the next file of new/. */
@@ -463,14 +488,19 @@ bool object_exists(const struct objects *o, const char *hash)
 	       faccessat(o->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-uint64_t object_size(const struct objects *o, const char *hash)
+uint64_t object_room(uint64_t bytes)
+{
+	return (bytes / BLOCK_BYTES + 1) * BLOCK_BYTES;
+}
+
+uint64_t object_room_of(const struct objects *o, const char *hash)
 {
 	char name[PATH_BYTES];
-	struct stat st;
+	struct stat about;
 
-	if (object_name(hash, name) || fstatat(o->dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		return 0;
-	return (uint64_t)st.st_size;
+	return object_name(hash, name) || fstatat(o->dir, name, &about, AT_SYMLINK_NOFOLLOW)
+	           ? 0
+	           : object_room((uint64_t)about.st_size);
 }
 
 /* 1 opened, 0 missing, -1. */

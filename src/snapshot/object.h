@@ -36,8 +36,9 @@ struct objects {
 	uint64_t added; /* bytes that were new, since it was opened */
 	uint64_t most_added; /* of them; 0: any number */
 	uint64_t reserve; /* bytes of the disk that are left free; 0: none */
-	uint64_t most_held; /* by one user's checkpoints; 0: any number */
-	uint64_t held; /* by them, when it was opened */
+	uint64_t most_held; /* bytes of the disk, by one user's checkpoints; 0: any number */
+	uint64_t held; /* by them, when it was opened; see object_room */
+	uint64_t taken; /* bytes of the disk that were taken since */
 	char prefix[OBJECT_NAME_BYTES];
 	bool is_full; /* what was put failed for want of room on the disk */
 	bool marked; /* anew, because it deletes */
@@ -99,8 +100,10 @@ int objects_sweep(struct objects *o, struct err *e);
 /* Whether there is an object with its name; one that was put and not flushed does not count. Its
  * bytes are not read. */
 bool object_exists(const struct objects *o, const char *hash);
-/* Its bytes; 0 of a missing one. */
-uint64_t object_size(const struct objects *o, const char *hash);
+/* What an object of so many bytes takes of the disk at most: whole blocks, of 4096 bytes. */
+uint64_t object_room(uint64_t bytes);
+/* The same of one that is there; 0 of a missing one. */
+uint64_t object_room_of(const struct objects *o, const char *hash);
 
 /* Writes an object to a descriptor, in memory that does not grow with it, and compares its bytes
  * with its name. 0; or -1, and what was written is not to be used: it is missing or damaged

@@ -368,12 +368,13 @@ const struct config_field CONFIG_FIELDS[] = {
 	             "refused, so that nobody fills the inbox and the disk of all" },
 	{ "shared.checkpoint_bytes", KIND_NUMBER, AT(shared.checkpoint_bytes),
 	  .preset = "8589934592", RANGE(1, 1LL << 50),
-	  .comment = "how much the checkpoints of one user's folders may hold; one that would "
-	             "make it more is not taken" },
+	  .comment = "how much of the disk the checkpoints of one user's folders may take; one "
+	             "that would make it more is not taken" },
 	{ "shared.recorded_bytes", KIND_NUMBER, AT(shared.recorded_bytes), .preset = "268435456",
 	  RANGE(1 << 20, 1LL << 50),
-	  .comment = "how much one user's agents may have recorded within an hour; what is more is "
-	             "refused, so that nobody fills the disk of all" },
+	  .comment = "how much one user's agents may have recorded within an hour, with what their "
+	             "questions show of files; what is more is refused, so that nobody fills the "
+	             "disk of all" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },

@@ -47,6 +47,17 @@ static void tries(enum user who, struct str *said, const char *program)
 	                program);
 }
 
+/* A connection of an agent, to say lines on. */
+#define TALKS                                                                                      \
+	"import json\n"                                                                            \
+	"s = connect(shared + '/mcp.sock'); f = s.makefile('rw')\n"                                \
+	"def say(**what): f.write(json.dumps(what) + '\\n'); f.flush()\n"                          \
+	"def initialize(name):\n"                                                                  \
+	"    say(jsonrpc='2.0', id=1, method='initialize', params={'capabilities': {},\n"          \
+	"        'protocolVersion': '2025-06-18', 'clientInfo': {'name': name, 'version': "        \
+	"'1'}})\n"                                                                                 \
+	"    print(f.readline())\n"
+
 /* All that the system has on disk, as root sees it, one path a line. */
 static void list_files(struct str *list)
 {
@@ -274,6 +285,63 @@ START_TEST(an_agent_cannot_answer_as_its_own_editor)
 }
 END_TEST
 
+START_TEST(an_agent_withdraws_no_question_that_is_no_editors)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ROOT();
+	begin("");
+	tries(AGENT, NULL,
+	      TALKS "import time\n"
+	            "say(**{'agent-intercom': 1, 'workspace': base + '/project'}); f.readline()\n"
+	            "initialize('test')\n"
+	            "say(jsonrpc='2.0', id=2, method='tools/call', params={'name': 'transmit',\n"
+	            "    'arguments': {'prompt_text': 'go on?'}})\n"
+	            "if os.fork(): os._exit(0)\n"
+	            "for i in range(3): os.close(i)\n"
+	            "os.chdir(os.environ['HOME'])\n"
+	            "while not os.path.exists('asked'): time.sleep(0.01)\n"
+	            "say(jsonrpc='2.0', id=3, method='intercom/decide',\n"
+	            "    params={'verdict': 'withdraw'})\n"
+	            "open('answer', 'w').write(f.readline())\n"
+	            "f.readline()\n");
+	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
+	ck_assert_int_eq(users_run(&users, AGENT, &said,
+	                           "cd && touch asked && until [ -s answer ]; do sleep 0.05; done; "
+	                           "cat answer"),
+	                 0);
+	says(said.bytes, "\"id\":3");
+	says(said.bytes, "\"outcome\":\"not_found\"");
+	ck_assert_str_eq(users_sql(&users, "SELECT state FROM request"), "pending\n");
+	end();
+}
+END_TEST
+
+START_TEST(what_a_caller_says_of_itself_is_bounded)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ROOT();
+	begin("");
+	tries(AGENT, &said,
+	      TALKS "say(**{'agent-intercom': 1, 'agent': 'x' * 257}); f.readline()\n"
+	            "initialize('test')\n" TALKS
+	            "say(**{'agent-intercom': 1, 'workspace': '/' * 4097}); f.readline()\n"
+	            "initialize('test')\n" TALKS
+	            "say(**{'agent-intercom': 1, 'agent': 'x' * 70000})\n"
+	            "print('end' if f.readline() == '' else 'served')\n" TALKS
+	            "say(**{'agent-intercom': 1, 'workspace': base + '/project'}); f.readline()\n"
+	            "initialize('é' * 70000)\n");
+	says(said.bytes, "the caller's 'agent' is longer than 256 bytes");
+	says(said.bytes, "the caller's 'workspace' is longer than 4096 bytes");
+	says(said.bytes, "\nend\n");
+	ck_assert_str_eq(users_sql(&users, "SELECT length(client_name) BETWEEN 100 AND 200, "
+	                                   "length(identity) < 200 FROM connection"),
+	                 "1\t1\n");
+	end();
+}
+END_TEST
+
 START_TEST(the_desk_survives_nonsense_and_more_files_than_it_takes)
 {
 	OWNED(str) struct str said = { 0 };
@@ -496,6 +564,8 @@ int main(void)
 	tcase_add_test(
 	    c, an_agent_only_tightens_its_mode_and_no_policy_of_its_folder_counts_unless_told);
 	tcase_add_test(c, an_agent_cannot_answer_as_its_own_editor);
+	tcase_add_test(c, an_agent_withdraws_no_question_that_is_no_editors);
+	tcase_add_test(c, what_a_caller_says_of_itself_is_bounded);
 	tcase_add_test(c, the_desk_survives_nonsense_and_more_files_than_it_takes);
 	tcase_add_test(c, an_operator_starts_nothing_that_would_run_as_the_systems_user);
 	tcase_add_test(c, a_stranger_can_neither_ask_nor_answer);

@@ -111,13 +111,15 @@ static bool extend(const struct users *u, const char *name, const char *lines)
 	return chmod(ours, 0644) == 0 && mount(ours, theirs, NULL, MS_BIND, NULL) == 0;
 }
 
-/* All but `left` are in the groups that they are to be in. */
-static bool have_accounts(const struct users *u, enum user left)
+/* All but `left` are in the groups that they are to be in; `deleted` is unknown. */
+static bool have_accounts(const struct users *u, enum user left, enum user deleted)
 {
 	OWNED(str) struct str passwd = { 0 };
 	OWNED(str) struct str group = { 0 };
 
 	for (int i = 0; i < USERS; i++) {
+		if (i == (int)deleted)
+			continue;
 		str_addf(&passwd, "%s:x:%u:%u::%s/home-%u:/bin/sh\n", NAMES[i],
 		         (unsigned)USER_IDS[i], (unsigned)USER_IDS[i], u->base,
 		         (unsigned)USER_IDS[i]);
@@ -131,12 +133,17 @@ static bool have_accounts(const struct users *u, enum user left)
 
 void users_leave(const struct users *u, enum user who)
 {
-	ck_assert(have_accounts(u, who));
+	ck_assert(have_accounts(u, who, USERS));
+}
+
+void users_delete(const struct users *u, enum user who)
+{
+	ck_assert(have_accounts(u, who, who));
 }
 
 bool users_have_accounts(const struct users *u)
 {
-	return may_mount() && have_accounts(u, USERS);
+	return may_mount() && have_accounts(u, USERS, USERS);
 }
 
 /* ---- programs ---- */

@@ -34,6 +34,8 @@ bool users_have_accounts(const struct users *u);
 /* The same once more, as files that have replaced those of before: this one has left the group of
  * the agents, or of the operators. Its processes have the group as before. */
 void users_leave(const struct users *u, enum user who);
+/* The same, and it has no account any longer. */
+void users_delete(const struct users *u, enum user who);
 /* Starts as-owner with its two capabilities, as its unit does. */
 void users_start_owner(struct users *u);
 /* SIGTERM; its exit status. */

@@ -243,10 +243,33 @@ START_TEST(who_has_left_the_operators_answers_nothing_more_from_a_login_of_befor
 	              "sleep 0.05; done",
 	              getenv("INTERCOM_BUILD")),
 	    0);
+	/* Connected while it was an operator, it says later what it wants. */
+	put_file(
+	    users.base, "late.py",
+	    "import array, os, socket, sys, time\n"
+	    "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+	    "s.connect(os.environ['INTERCOM_SHARED'] + '/desk.sock')\n"
+	    "if os.fork(): os._exit(0)\n"
+	    "while not os.path.exists('left'): time.sleep(0.01)\n"
+	    "s.sendmsg([b'agent-intercom-ctl 1\\0plain\\0approve\\0' + sys.argv[1].encode()"
+	    " + b'\\0'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [1] * 3))])\n"
+	    "open('answer', 'wb').write(s.recv(100))\n");
+	ck_assert_int_eq(users_run(&users, OPERATOR, NULL,
+	                           "cd && python3 %s/late.py %s </dev/null >/dev/null 2>&1",
+	                           users.base, id),
+	                 0);
 	users_leave(&users, OPERATOR);
+	ck_assert_int_eq(users_run(&users, OPERATOR, &said,
+	                           "cd && touch left && until [ -s answer ]; do sleep 0.05; done; "
+	                           "cat answer"),
+	                 0);
+	ck_assert_str_eq(said.bytes, "ryour user is not in the group of the operators");
 	ck_assert_int_eq(shell(NULL, "until [ -s %s/home-%u/ended ]; do sleep 0.05; done",
 	                       users.base, (unsigned)USER_IDS[OPERATOR]),
 	                 0);
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 1);
+	says(said.bytes, "your user is not in the group of the operators");
+	users_delete(&users, OPERATOR);
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 1);
 	says(said.bytes, "your user is not in the group of the operators");
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM decision"), "0\n");

@@ -519,6 +519,30 @@ START_TEST(what_one_user_sends_is_bounded_and_keeps_no_other_from_calling)
 }
 END_TEST
 
+START_TEST(what_a_question_shows_of_a_big_file_is_bounded_too)
+{
+	OWNED(str) struct str lines = { 0 };
+	OWNED(char_ptr) char *refused = NULL;
+	struct relay r;
+
+	NEEDS_ROOT();
+	users = users_make("recorded_bytes = 1048576\n");
+	users_start(&users);
+	while (lines.length < (2 << 20))
+		str_addf(&lines, "%zu is a line of a big file\n", lines.length);
+	put_file(users.project, "big.txt", lines.bytes);
+	r = users_relay(&users, AGENT);
+	relay_begin(&r, "check_clearance",
+	            "{\"title\":\"all of it\",\"file_path\":\"big.txt\",\"diff\":\"x\\n\"}");
+	refused = relay_end(&r);
+	has(refused, "error_code", "too_much_recorded");
+	says(refused, "not recorded: your user's agents have filled 1048576 bytes");
+	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request"), "0\n");
+	relay_kill(&r);
+	end();
+}
+END_TEST
+
 START_TEST(one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking)
 {
 	OWNED(char_ptr) char *refused = NULL;
@@ -576,6 +600,7 @@ int main(void)
 	tcase_add_test(c,
 	               an_agent_in_a_tmp_that_is_not_the_systems_is_told_why_its_folder_is_missing);
 	tcase_add_test(c, what_one_user_sends_is_bounded_and_keeps_no_other_from_calling);
+	tcase_add_test(c, what_a_question_shows_of_a_big_file_is_bounded_too);
 	tcase_add_test(c, one_user_may_have_so_many_questions_open_and_keeps_no_other_from_asking);
 	suite_add_tcase(s, c);
 	return run_suite(s);

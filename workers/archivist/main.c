@@ -444,7 +444,7 @@ static int list_theirs(struct archive *a, const struct filer_owner *owner, struc
 	sql_checkpoint_of_owner(&a->w->store, a->w->machine, owner->uid, &row);
 	while ((got = row_next(&row.row, e)) > 0) {
 		str_addf(&a->theirs, "%s\n", row.manifest);
-		a->at_most += (uint64_t)row.bytes;
+		a->at_most += (uint64_t)row.bytes + (uint64_t)row.files * object_room(1);
 	}
 	return got;
 }

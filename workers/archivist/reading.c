@@ -89,7 +89,7 @@ static void bound_held(const struct archive *a, uid_t uid, struct objects *o)
 {
 	o->most_held = a->most_held;
 	o->held = a->at_most;
-	if (o->held + o->most_added > o->most_held)
+	if (o->held > o->most_held / 2)
 		o->held = keep_size(o, str_text(&a->theirs));
 	for (size_t i = 0; i < a->leftover_count; i++)
 		if (a->leftovers[i].uid == uid)
@@ -115,11 +115,11 @@ static int read_root(const struct archive *a, const struct filer_owner *owner, c
 	if (walk_workspace(root, &o, &a->options, &r, e)) {
 		if (o.is_full)
 			e->kind = ERR_INPUT; /* others need what is left: no other attempt */
-		*left = o.added;
+		*left = o.taken;
 		return -1;
 	}
 	add_result(&r, json);
-	*left = o.added;
+	*left = o.taken;
 	return add_hashes(&o, &r, json, e);
 }
 

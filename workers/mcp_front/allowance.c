@@ -11,6 +11,7 @@
 enum {
 	HOUR_S = 3600,
 	ROWS_BYTES = 1024, /* of the rows of a call without a text */
+	CALLER_BYTES = 16384, /* of those of a caller who is new: connection, session, events */
 	KEPT = 3, /* times a text is kept at most: as it came, its diff, what it does */
 	SCARCE = 16, /* times as much costs what is recorded when little of the disk is left */
 	TOO_MANY_REQUESTS = 429,
@@ -54,10 +55,11 @@ static int64_t price(const struct front *f)
 	return room < STORE_MIN_FREE_BYTES / 4 ? 0 : SCARCE;
 }
 
-bool allowance_take(struct front *f, const struct peer *p, size_t bytes, struct mcp_fault *fault)
+/* Takes cost from what is left to p's user; otherwise why says that it is too much. */
+static bool pay(struct front *f, const struct peer *p, int64_t cost, char *why, size_t size)
 {
-	int64_t cost = (int64_t)bytes * KEPT + ROWS_BYTES, times;
 	struct allowance *a;
+	int64_t times;
 
 	if (!p->has_user)
 		return true;
@@ -69,17 +71,28 @@ bool allowance_take(struct front *f, const struct peer *p, size_t bytes, struct 
 		a->left -= cost;
 		return true;
 	}
-	*fault = (struct mcp_fault){ .status = TOO_MANY_REQUESTS, .code = RPC_INTERNAL_ERROR };
 	if (times == 0) {
-		(void)snprintf(fault->text, sizeof(fault->text),
-		               "not recorded: the disk of agent-intercom is full");
+		(void)snprintf(why, size, "not recorded: the disk of agent-intercom is full");
 		return false;
 	}
-	(void)snprintf(fault->text, sizeof(fault->text),
+	(void)snprintf(why, size,
 	               "not recorded: your user's agents have filled %" PRId64
 	               " bytes within an hour, as much as they may here (shared.recorded_bytes%s); "
 	               "call again in %" PRId64 " s",
 	               f->recorded_bytes, times > 1 ? "; little of the disk is left" : "",
 	               (cost - a->left) / (f->recorded_bytes / HOUR_S) + 1);
 	return false;
+}
+
+bool allowance_take(struct front *f, const struct peer *p, size_t bytes, struct mcp_fault *fault)
+{
+	int64_t rows = p->seq ? ROWS_BYTES : CALLER_BYTES;
+
+	*fault = (struct mcp_fault){ .status = TOO_MANY_REQUESTS, .code = RPC_INTERNAL_ERROR };
+	return pay(f, p, (int64_t)bytes * KEPT + rows, fault->text, sizeof(fault->text));
+}
+
+bool allowance_take_effect(void *front, const struct peer *p, size_t bytes, char *why, size_t size)
+{
+	return pay(front, p, (int64_t)bytes, why, size);
 }

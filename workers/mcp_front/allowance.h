@@ -25,4 +25,8 @@ struct allowance {
  * Our own user has no bound. False: that much is not left, and fault says when it will be. */
 bool allowance_take(struct front *f, const struct peer *p, size_t bytes, struct mcp_fault *fault);
 
+/* The same of what a new question makes of a file, which may be much more than the message was: of
+ * call_settings.may_record. */
+bool allowance_take_effect(void *front, const struct peer *p, size_t bytes, char *why, size_t size);
+
 #endif

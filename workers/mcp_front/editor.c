@@ -39,6 +39,7 @@ void editor_begin(struct front *f, const struct job *job)
 		log_warn("call %lld: %s", (long long)job->call_seq, e.text);
 	if (got <= 0)
 		return;
+	job->sink->editor_call = job->call_seq;
 	json_object(&message);
 	json_member(&message, "jsonrpc", "2.0");
 	json_member(&message, "method", "intercom/asked");
@@ -98,13 +99,13 @@ int editor_run(struct front *f, struct job *job, struct err *e)
 
 	if (!verdict)
 		return err_set(e, ERR_INPUT, "params.verdict must be approve, reject or withdraw");
-	job->call_seq = w ? w->held->seq : 0;
+	job->call_seq = w && w->held->seq == job->sink->editor_call ? w->held->seq : 0;
 	got = job->call_seq > 0 ? read_question(f, job->call_seq, &r, e) : 0;
 	if (got < 0)
 		return -1;
 	if (got == 0)
 		set_outcome(job, decision_outcome_name(DECISION_OUTCOME_NOT_FOUND),
-		            "no question waits on this connection");
+		            "no question for an editor waits on this connection");
 	else if (strcmp(verdict, "withdraw") == 0)
 		return withdraw(f, job, &r, e);
 	else

@@ -118,6 +118,8 @@ static void read_settings(struct front *f)
 	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
 	s->fuzz = (size_t)setting_int(st, "apply.fuzz_lines", 0);
 	s->user_questions = setting_int(st, "shared.open_questions", 100);
+	s->may_record = allowance_take_effect;
+	s->front = f;
 	f->recorded_bytes = setting_int(st, "shared.recorded_bytes", 256 << 20);
 	s->stall_enabled =
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';

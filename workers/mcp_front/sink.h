@@ -61,6 +61,7 @@ struct sink {
 	const struct gate_host *hook_host; /* pipe of a hook; else NULL */
 	const struct gate_event_name *hook_event;
 	struct str hook_params; /* of its question, without its input */
+	int64_t editor_call; /* tool_call.seq of the question that its editor may answer; 0: none */
 	LIST_HEAD(, waiter) waiters;
 	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes; event stream: of front.streams */
 	sink_take *take; /* of its big message, which waits to be parsed; NULL: none does */

@@ -28,15 +28,13 @@ static void reply_now(struct sink *sink, const char *id, const char *version,
 static void introduce(struct peer *p, const cJSON *params)
 {
 	const cJSON *client = cJSON_GetObjectItemCaseSensitive(params, "clientInfo");
-	const char *name = json_text(client, "name");
-	const char *version = json_text(client, "version");
 
 	free(p->version);
 	free(p->client_name);
 	free(p->client_version);
 	p->version = xstrdup(mcp_negotiate(json_text(params, "protocolVersion")));
-	p->client_name = name ? xstrdup(name) : NULL;
-	p->client_version = version ? xstrdup(version) : NULL;
+	p->client_name = peer_client_text(json_text(client, "name"));
+	p->client_version = peer_client_text(json_text(client, "version"));
 	p->elicits = elicit_is_offered(cJSON_GetObjectItemCaseSensitive(params, "capabilities"));
 }
 
@@ -76,13 +74,26 @@ static void learn_program(struct sink *sink)
 		p->host_process = xstrdup(name);
 }
 
+/* Whether what a caller says about itself is short enough to be kept. */
+static bool is_introduced(const struct peer *p, struct mcp_fault *fault)
+{
+	if (!p->identity.too_long)
+		return true;
+	*fault = (struct mcp_fault){ .status = 400, .code = RPC_INVALID_PARAMS };
+	(void)snprintf(fault->text, sizeof(fault->text),
+	               "the caller's '%s' is longer than %d bytes", p->identity.too_long,
+	               strcmp(p->identity.too_long, "workspace") == 0 ? PEER_PATH_BYTES
+	                                                              : PEER_NAME_BYTES);
+	return false;
+}
+
 /* What is recorded: queued, if its user's allowance is enough. version: of the reply, or NULL. */
 static void record(struct front *f, struct sink *sink, struct rpc_message *m, enum job_kind kind,
                    const char *version)
 {
 	struct mcp_fault fault;
 
-	if (allowance_take(f, sink->peer, m->length, &fault))
+	if (is_introduced(sink->peer, &fault) && allowance_take(f, sink->peer, m->length, &fault))
 		job_queue(f, kind, sink, m)->version = version;
 	else
 		sink->by->refuse(sink, m->id, &fault);
