@@ -7,10 +7,13 @@
 #include "sql/worker.h"
 
 #include "clock.h"
+#include "io.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	HEALTH_SILENT_MS = 120000, /* heartbeats are 30 s apart */
@@ -138,7 +141,17 @@ static void look_at_disk(struct ctl *c, struct findings *f)
 	OWNED(str) struct str detail = { 0 };
 	int64_t bytes = store_free_bytes(c->paths.database), least = STORE_MIN_FREE_BYTES;
 	int64_t reserve = setting_int(&c->store, "checkpoint.reserve_bytes", STORE_RESERVE_BYTES);
+	int fd = open(c->paths.database, O_PATH | O_CLOEXEC);
+	unsigned long files = io_too_few_files(fd);
 
+	if (fd >= 0)
+		(void)close(fd);
+	if (files) {
+		str_addf(&detail, "fewer than %lu files more can be made: checkpoints are refused",
+		         files);
+		add(f, "disk", "short", detail.bytes, NULL);
+		str_reset(&detail);
+	}
 	f->full = bytes >= 0 && bytes < least;
 	if (bytes < 0 || (!f->full && bytes >= reserve))
 		return;

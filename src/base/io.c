@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -197,4 +198,16 @@ int io_drain(int *fd, int reads,
 			return -1;
 	}
 	return *fd >= 0;
+}
+
+unsigned long io_too_few_files(int fd)
+{
+	enum { LEAST = 1024, LEAST_PART = 16 };
+	struct statvfs fs;
+	unsigned long least;
+
+	if (fstatvfs(fd, &fs))
+		return 0;
+	least = fs.f_files / LEAST_PART < LEAST ? fs.f_files / LEAST_PART : LEAST;
+	return fs.f_favail < least ? least : 0;
 }

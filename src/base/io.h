@@ -59,4 +59,9 @@ int io_drain(int *fd, int reads,
              int (*each)(void *arg, const char *bytes, size_t length, struct err *e), void *arg,
              struct err *e);
 
+/* Whether only few files more can be made on the disk of fd, which are left to others: each takes
+ * an inode, of which some file systems have a fixed number. 0: no; else how many there should be.
+ */
+unsigned long io_too_few_files(int fd);
+
 #endif

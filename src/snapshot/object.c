@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -27,8 +26,6 @@ enum {
 	FAN_DIGITS = 2,
 	PATH_BYTES = 128,
 	BLOCK_BYTES = 4096, /* of a file system: an object takes one at least */
-	RESERVE_FILES = 1024, /* that others can still make on the disk, */
-	RESERVE_PART = 16, /* or this part of all, if that is fewer */
 };
 
 #define NEW "new"
@@ -158,20 +155,6 @@ int objects_sweep(struct objects *o, struct err *e)
 
 /* ---- writing ---- */
 
-/* How many files must be left to others there: each takes an inode, of which some file systems have
- * a fixed number. 0: there are enough. */
-static unsigned long too_few_files(int dir)
-{
-	struct statvfs fs;
-	unsigned long least;
-
-	if (fstatvfs(dir, &fs))
-		return 0;
-	least =
-	    fs.f_files / RESERVE_PART < RESERVE_FILES ? fs.f_files / RESERVE_PART : RESERVE_FILES;
-	return fs.f_favail < least ? least : 0;
-}
-
 int objects_admit(const struct objects *o, uint64_t bytes, struct err *e)
 {
 	unsigned long few;
@@ -191,7 +174,7 @@ int objects_admit(const struct objects *o, uint64_t bytes, struct err *e)
 		    o->most_held >> 20);
 	if (!o->reserve || files_free_bytes(o->dir, &room))
 		return 0;
-	few = too_few_files(o->dir);
+	few = io_too_few_files(o->dir);
 	if (few)
 		return err_set(
 		    e, ERR_INPUT,

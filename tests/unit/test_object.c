@@ -5,11 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -226,26 +224,6 @@ START_TEST(what_one_user_may_hold_is_counted_in_blocks_of_the_disk)
 }
 END_TEST
 
-START_TEST(the_last_files_that_a_disk_can_have_are_left_to_others)
-{
-	struct sha256 hash;
-	const char *dir = scratch();
-
-	SKIP_UNLESS(geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
-	                mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	                mount("tmpfs", dir, "tmpfs", 0, "nr_inodes=1100") == 0,
-	            "root, who can mount");
-	(void)snprintf(folder, sizeof(folder), "%s/db-objects", dir);
-	OWNED(objects) struct objects o = open_folder();
-
-	o.reserve = 1;
-	for (int i = 0; object_put_bytes(&o, &i, sizeof(i), &hash, &e) == 0; i++)
-		ck_assert_int_lt(i, 1100);
-	ck_assert_int_eq(e.kind, ERR_INPUT);
-	ck_assert_ptr_nonnull(strstr(e.text, "files more could be made on the disk"));
-}
-END_TEST
-
 START_TEST(leftovers_of_a_kill_are_swept)
 {
 	OWNED(objects) struct objects o = (fresh_folder(), open_folder());
@@ -324,7 +302,6 @@ int main(void)
 	tcase_add_test(t, an_object_whose_bytes_were_changed_is_never_read);
 	tcase_add_test(t, what_was_not_flushed_is_gone_and_leaves_nothing);
 	tcase_add_test(t, what_one_user_may_hold_is_counted_in_blocks_of_the_disk);
-	tcase_add_test(t, the_last_files_that_a_disk_can_have_are_left_to_others);
 	tcase_add_test(t, leftovers_of_a_kill_are_swept);
 	tcase_add_test(t, thousands_of_objects_are_flushed_in_batches_and_all_are_there);
 	tcase_add_test(t, a_name_that_is_no_hash_leads_nowhere);

@@ -222,17 +222,35 @@ START_TEST(a_checkpoint_leaves_the_disk_more_room_than_questions_need)
 }
 END_TEST
 
-START_TEST(a_disk_that_is_full_refuses_a_checkpoint_at_once)
+/* setting: SQL that is run before. */
+static void is_refused_at_once(const char *setting, const char *why)
 {
-	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	OWNED(str) struct str wanted = { 0 };
+
 	fresh_workspace();
 	given_disk("300m,nr_inodes=300");
+	given(setting);
 	sh("for i in $(seq 400); do echo $i >f$i; done");
 	order("many");
 	(void)start_worker("archivist");
-	expect_soon(
-	    "SELECT state, attempts, why FROM checkpoint",
-	    "refused|1|fewer than 18 files more could be made on the disk of the database\n");
+	str_addf(&wanted, "refused|1|%s\n", why);
+	expect_soon("SELECT state, attempts, why FROM checkpoint", wanted.bytes);
+}
+
+START_TEST(a_disk_that_is_full_refuses_a_checkpoint_at_once)
+{
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	is_refused_at_once("INSERT INTO setting VALUES ('checkpoint.reserve_bytes', '0', 'file',"
+	                   " '2026-01-01T09:00:00.000Z')",
+	                   "cannot write the content of checkpoints: No space left on device");
+}
+END_TEST
+
+START_TEST(the_last_files_of_a_disk_are_not_taken_by_a_checkpoint)
+{
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	is_refused_at_once("",
+	                   "fewer than 18 files more could be made on the disk of the database");
 }
 END_TEST
 
@@ -686,6 +704,7 @@ int main(void)
 	               what_a_checkpoint_adds_is_bounded_and_what_is_held_already_counts_nothing);
 	tcase_add_test(t, a_checkpoint_leaves_the_disk_more_room_than_questions_need);
 	tcase_add_test(t, a_disk_that_is_full_refuses_a_checkpoint_at_once);
+	tcase_add_test(t, the_last_files_of_a_disk_are_not_taken_by_a_checkpoint);
 	tcase_add_test(t, what_a_refused_checkpoint_has_stored_is_deleted_soon);
 	tcase_add_test(t, a_folder_that_is_gone_is_refused);
 	tcase_add_test(t,

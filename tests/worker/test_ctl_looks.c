@@ -1,6 +1,10 @@
 /* agent-intercom-ctl: the real program on a real database, its output and the rows behind it. */
 #include "ctl_case.h"
 
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
 static void says_not(const char *text)
 {
 	ck_assert_msg(!strstr(str_text(&out), text), "'%s' is in:\n%s", text, str_text(&out));
@@ -476,6 +480,28 @@ START_TEST(health_says_when_there_is_no_room_for_checkpoints_and_is_ok)
 }
 END_TEST
 
+START_TEST(health_says_when_there_are_no_files_left_for_checkpoints)
+{
+	OWNED(str) struct str line = { 0 };
+	char disk[] = "/tmp/files-XXXXXX";
+
+	SKIP_UNLESS(may_mount() && mkdtemp(disk) &&
+	                mount("tmpfs", disk, "tmpfs", 0, "nr_inodes=400") == 0,
+	            "root and mount namespaces");
+	given_questions();
+	given_workers();
+	str_addf(
+	    &line,
+	    "sqlite3 '%s' '.backup %s/db'; for i in $(seq 400); do touch %s/$i || break; done; "
+	    "rm %s/[1-9]; ctl --db %s/db health --text",
+	    database, disk, disk, disk, disk);
+	shell(line.bytes);
+	says("fewer than 25 files more can be made: checkpoints are refused");
+	ck_assert_int_eq(umount2(disk, MNT_DETACH), 0);
+	ck_assert_int_eq(rmdir(disk), 0);
+}
+END_TEST
+
 START_TEST(health_is_not_ok_while_http_is_off)
 {
 	given_questions();
@@ -672,6 +698,7 @@ int main(void)
 	tcase_add_test(looks, health_misses_who_does_not_serve);
 	tcase_add_test(looks, a_worker_that_a_young_system_starts_is_not_missing);
 	tcase_add_test(looks, health_says_when_there_is_no_room_for_checkpoints_and_is_ok);
+	tcase_add_test(looks, health_says_when_there_are_no_files_left_for_checkpoints);
 	tcase_add_test(looks, health_is_not_ok_while_http_is_off);
 	tcase_add_test(looks, health_is_ok_while_slack_is_connected_and_only_then);
 	tcase_add_test(looks, sql_reads_and_does_not_write);
