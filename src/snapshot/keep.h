@@ -22,7 +22,7 @@ void keep_look_clear(struct keep_look *l);
 int keep_look(struct objects *o, const char *manifests, int ms, struct keep_look *l,
               char damaged[SHA256_BYTES], struct err *e);
 
-/* The bytes of all objects that the manifests need (hashes, one per line), each once. */
+/* What all objects that the manifests need (hashes, one per line) take of the disk, each once. */
 uint64_t keep_size(struct objects *o, const char *manifests);
 
 /* Deletes all objects but those that the manifests need (hashes, one per line), and counts them.

@@ -221,10 +221,10 @@ static bool is_stopped(const struct caller *c)
 	       about.si_pid == c->pid;
 }
 
-/* Its priority was ours when it began. */
+/* It began with our own policy and priority. */
 static bool is_put_behind(const struct caller *c)
 {
-	return sched_getscheduler(c->pid) > SCHED_OTHER ||
+	return sched_getscheduler(c->pid) != sched_getscheduler(0) ||
 	       getpriority(PRIO_PROCESS, (id_t)c->pid) > getpriority(PRIO_PROCESS, 0);
 }
 
