@@ -438,3 +438,28 @@ void users_kill(struct users *u)
 	(void)end_of(u->pid);
 	u->pid = 0;
 }
+
+const char *users_ask(const struct users *u, struct relay *r, const char *path, const char *content)
+{
+	static char id[40];
+	OWNED(char_ptr) char *arguments = proposal(path, content);
+
+	relay_begin(r, "check_clearance", arguments);
+	users_expect_soon(u, "SELECT count(*) FROM inbox", "1\n");
+	(void)snprintf(id, sizeof(id), "%.36s", users_sql(u, "SELECT id FROM inbox"));
+	return id;
+}
+
+void users_is_written(const struct users *u, struct relay *r, const char *id, const char *path,
+                      const char *content)
+{
+	OWNED(char_ptr) char *answer = relay_end(r), *written = NULL, *have = NULL;
+	char arguments[80];
+
+	has(answer, "status", "approved");
+	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}", id);
+	written = relay_call(r, "check_diff", arguments);
+	has(written, "status", "applied");
+	have = get_file(u->project, path);
+	ck_assert_str_eq(have, content);
+}

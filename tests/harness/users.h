@@ -77,4 +77,11 @@ struct relay users_relay(const struct users *u, enum user who);
 /* The same in another folder, which only the user need be able to enter. */
 struct relay users_relay_in(const struct users *u, enum user who, const char *folder);
 
+/* Asks to write a file in the project. The request's id, valid until the next call. */
+const char *users_ask(const struct users *u, struct relay *r, const char *path,
+                      const char *content);
+/* That was approved: it is told so, has the file written, and it is there. */
+void users_is_written(const struct users *u, struct relay *r, const char *id, const char *path,
+                      const char *content);
+
 #endif

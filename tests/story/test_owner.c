@@ -41,30 +41,6 @@ static void work_in_home(enum user who)
 	ck_assert_int_eq(chown(users.project, USER_IDS[who], USER_IDS[who]), 0);
 }
 
-static const char *ask(struct relay *r, const char *path, const char *content)
-{
-	static char id[40];
-	OWNED(char_ptr) char *arguments = proposal(path, content);
-
-	relay_begin(r, "check_clearance", arguments);
-	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
-	(void)snprintf(id, sizeof(id), "%.36s", users_sql(&users, "SELECT id FROM inbox"));
-	return id;
-}
-
-static void is_written(struct relay *r, const char *id, const char *path, const char *content)
-{
-	OWNED(char_ptr) char *answer = relay_end(r), *written = NULL, *have = NULL;
-	char arguments[80];
-
-	has(answer, "status", "approved");
-	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}", id);
-	written = relay_call(r, "check_diff", arguments);
-	has(written, "status", "applied");
-	have = get_file(users.project, path);
-	ck_assert_str_eq(have, content);
-}
-
 static void belongs_to(enum user who, const char *path)
 {
 	struct stat st;
@@ -91,9 +67,9 @@ START_TEST(what_is_approved_is_written_in_a_home_that_is_closed_to_the_system_as
 	NEEDS_ACCOUNTS();
 	work_in_home(AGENT);
 	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "new/a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "new/a.txt", "one\n")); /* NOLINT: it fits */
 	approve(id);
-	is_written(&r, id, "new/a.txt", "one\n");
+	users_is_written(&users, &r, id, "new/a.txt", "one\n");
 	belongs_to(AGENT, "new");
 	belongs_to(AGENT, "new/a.txt");
 	ck_assert_int_ne(users_run(&users, SERVICE, &said, "cat %s/new/a.txt", users.project), 0);
@@ -120,15 +96,15 @@ START_TEST(agents_of_two_users_are_served_each_in_its_own_folder_alone)
 	work_in_home(OTHER_AGENT);
 	(void)strcpy(first, users.project); /* NOLINT: it fits */
 	other = users_relay(&users, OTHER_AGENT);
-	(void)strcpy(id, ask(&other, "b.txt", "two\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &other, "b.txt", "two\n")); /* NOLINT: it fits */
 	approve(id);
-	is_written(&other, id, "b.txt", "two\n");
+	users_is_written(&users, &other, id, "b.txt", "two\n");
 	belongs_to(OTHER_AGENT, "b.txt");
 	work_in_home(AGENT);
 	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
 	approve(id);
-	is_written(&r, id, "a.txt", "one\n");
+	users_is_written(&users, &r, id, "a.txt", "one\n");
 	belongs_to(AGENT, "a.txt");
 	ck_assert_int_eq(relay_stop(&r), 0);
 	(void)strcpy(users.project, first); /* NOLINT: it fits */
@@ -232,7 +208,7 @@ START_TEST(who_has_left_the_operators_answers_nothing_more_from_a_login_of_befor
 	NEEDS_ACCOUNTS();
 	work_in_home(AGENT);
 	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "inbox"), 0);
 	ck_assert_int_eq(
 	    users_run(&users, OPERATOR, NULL,
@@ -304,9 +280,9 @@ START_TEST(a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it)
 	}
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM workspace_owner"), "0\n");
 	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
 	approve(id);
-	is_written(&r, id, "a.txt", "one\n");
+	users_is_written(&users, &r, id, "a.txt", "one\n");
 	ck_assert_str_eq(users_sql(&users, "SELECT uid FROM workspace_owner"), "60102\n");
 	ck_assert_int_eq(relay_stop(&r), 0);
 	ck_assert_int_eq(umount2(other, MNT_DETACH), 0);
@@ -324,7 +300,7 @@ START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_s
 
 	NEEDS_ACCOUNTS();
 	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
 	free(relay_end(&r));
 	ck_assert_int_eq(relay_stop(&r), 0);
@@ -346,9 +322,9 @@ START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_s
 	ck_assert_str_eq(users_sql(&users, "SELECT accepted_by FROM workspace_owner"
 	                                   " ORDER BY seq DESC LIMIT 1"),
 	                 "local:t-operator\n");
-	(void)strcpy(id, ask(&r, "b.txt", "two\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "b.txt", "two\n")); /* NOLINT: it fits */
 	approve(id);
-	is_written(&r, id, "b.txt", "two\n");
+	users_is_written(&users, &r, id, "b.txt", "two\n");
 	belongs_to(OTHER_AGENT, "b.txt");
 	ck_assert_int_eq(relay_stop(&r), 0);
 	end();
@@ -365,11 +341,11 @@ START_TEST(nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another
 
 	NEEDS_ACCOUNTS();
 	r = users_relay(&users, AGENT);
-	(void)strcpy(first, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(first, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
 	approve(first);
 	told = relay_end(&r);
 	has(told, "status", "approved");
-	(void)ask(&r, "b.txt", "two\n");
+	(void)users_ask(&users, &r, "b.txt", "two\n");
 	ck_assert_int_eq(chown(users.project, USER_IDS[OTHER_AGENT], USER_IDS[OTHER_AGENT]), 0);
 
 	other = users_relay(&users, OTHER_AGENT);
@@ -386,10 +362,10 @@ START_TEST(nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another
 	says(late, "has been terminated");
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "owner %s", users.project), 0);
 
-	(void)strcpy(id, ask(&other, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &other, "a.txt", "one\n")); /* NOLINT: it fits */
 	ck_assert_str_ne(id, first);
 	approve(id);
-	is_written(&other, id, "a.txt", "one\n");
+	users_is_written(&users, &other, id, "a.txt", "one\n");
 	belongs_to(OTHER_AGENT, "a.txt");
 	ck_assert_str_eq(users_sql(&users, "SELECT state FROM request ORDER BY seq"),
 	                 "expired\nrejected\nconsumed\n");
@@ -408,7 +384,7 @@ START_TEST(an_open_session_asks_nothing_in_a_folder_that_is_another_users_by_now
 
 	NEEDS_ACCOUNTS();
 	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
 	told = relay_end(&r);
 	has(told, "status", "rejected");
@@ -433,19 +409,19 @@ START_TEST(a_hand_or_a_helper_that_is_killed_is_started_again)
 	NEEDS_ACCOUNTS();
 	work_in_home(AGENT);
 	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
 	free(relay_end(&r));
 	ck_assert_int_eq(shell(&said, "kill -9 $(pgrep -P %d -x hand)", (int)users.owner_pid), 0);
-	(void)strcpy(id, ask(&r, "b.txt", "two\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "b.txt", "two\n")); /* NOLINT: it fits */
 	approve(id);
-	is_written(&r, id, "b.txt", "two\n");
+	users_is_written(&users, &r, id, "b.txt", "two\n");
 	(void)kill(users.owner_pid, SIGKILL);
 	(void)end_of(users.owner_pid);
 	users_start_owner(&users);
-	(void)strcpy(id, ask(&r, "c.txt", "three\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "c.txt", "three\n")); /* NOLINT: it fits */
 	approve(id);
-	is_written(&r, id, "c.txt", "three\n");
+	users_is_written(&users, &r, id, "c.txt", "three\n");
 	belongs_to(AGENT, "c.txt");
 	ck_assert_int_eq(relay_stop(&r), 0);
 	end();
@@ -512,7 +488,7 @@ START_TEST(a_checkpoint_of_a_closed_home_is_taken_and_put_back)
 	ck_assert_int_eq(chown(below(users.project, "kept.txt"), USER_IDS[AGENT], USER_IDS[AGENT]),
 	                 0);
 	r = users_relay(&users, AGENT);
-	(void)strcpy(id, ask(&r, "a.txt", "one\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
 	free(relay_end(&r));
 	ck_assert_msg(users_ctl(&users, OPERATOR, &said, "checkpoint create cp") == 0, "%s",
@@ -541,7 +517,8 @@ static struct relay work_there(const char *script)
 	work_in_home(AGENT);
 	ck_assert_int_eq(users_run(&users, AGENT, NULL, "cd \"$HOME/w\" && %s", script), 0);
 	r = users_relay(&users, AGENT);
-	ck_assert_int_eq(users_ctl(&users, OPERATOR, NULL, "reject %s", ask(&r, "x", "x\n")), 0);
+	ck_assert_int_eq(
+	    users_ctl(&users, OPERATOR, NULL, "reject %s", users_ask(&users, &r, "x", "x\n")), 0);
 	free(relay_end(&r));
 	return r;
 }
@@ -662,7 +639,8 @@ START_TEST(who_stops_what_writes_for_them_keeps_no_other_user_waiting)
 		(void)mkdir(users.project, 0700);
 		ck_assert_int_eq(chown(users.project, USER_IDS[AGENT], USER_IDS[AGENT]), 0);
 		stuck[i] = users_relay(&users, AGENT);
-		(void)strcpy(ids[i], ask(&stuck[i], "a.txt", "one\n")); /* NOLINT: it fits */
+		(void)strcpy(ids[i],
+		             users_ask(&users, &stuck[i], "a.txt", "one\n")); /* NOLINT: it fits */
 		approve(ids[i]);
 		free(relay_end(&stuck[i]));
 	}
@@ -674,14 +652,14 @@ START_TEST(who_stops_what_writes_for_them_keeps_no_other_user_waiting)
 	                 0);
 	work_in_home(OTHER_AGENT);
 	r = users_relay(&users, OTHER_AGENT);
-	(void)strcpy(id, ask(&r, "b.txt", "two\n")); /* NOLINT: it fits */
+	(void)strcpy(id, users_ask(&users, &r, "b.txt", "two\n")); /* NOLINT: it fits */
 	approve(id);
 	for (int i = 0; i < STUCK; i++) {
 		(void)snprintf(diff, sizeof(diff), "{\"request_id\":\"%s\"}", ids[i]);
 		relay_begin(&stuck[i], "check_diff", diff);
 	}
 	users_expect_soon(&users, "SELECT count(*) > 0 FROM apply WHERE attempts > 0", "1\n");
-	is_written(&r, id, "b.txt", "two\n");
+	users_is_written(&users, &r, id, "b.txt", "two\n");
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*), sum(attempts > 0) < 3 FROM apply"
 	                                   " WHERE state <> 'applied'"),
 	                 "3\t1\n");

@@ -27,31 +27,6 @@ static void end(void)
 	users_remove(&users);
 }
 
-/* Asks; returns the request's id. */
-static const char *ask(struct relay *r, const char *path, const char *content)
-{
-	static char id[40];
-	OWNED(char_ptr) char *arguments = proposal(path, content);
-
-	relay_begin(r, "check_clearance", arguments);
-	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
-	(void)snprintf(id, sizeof(id), "%.36s", users_sql(&users, "SELECT id FROM inbox"));
-	return id;
-}
-
-static void is_written(struct relay *r, const char *id, const char *path, const char *content)
-{
-	OWNED(char_ptr) char *answer = relay_end(r), *written = NULL, *have = NULL;
-	char arguments[80];
-
-	has(answer, "status", "approved");
-	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}", id);
-	written = relay_call(r, "check_diff", arguments);
-	has(written, "status", "applied");
-	have = get_file(users.project, path);
-	ck_assert_str_eq(have, content);
-}
-
 START_TEST(an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_written)
 {
 	OWNED(str) struct str said = { 0 };
@@ -61,11 +36,11 @@ START_TEST(an_agent_asks_an_operator_of_another_user_approves_and_the_file_is_wr
 	NEEDS_ROOT();
 	begin();
 	r = users_relay(&users, AGENT);
-	id = ask(&r, "a.txt", "one\n");
+	id = users_ask(&users, &r, "a.txt", "one\n");
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "--text inbox"), 0);
 	says(said.bytes, "a.txt");
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 0);
-	is_written(&r, id, "a.txt", "one\n");
+	users_is_written(&users, &r, id, "a.txt", "one\n");
 	ck_assert_str_eq(users_sql(&users, "SELECT operator_id, source, outcome FROM decision"),
 	                 "local:60103\tctl\tapplied\n");
 	ck_assert_str_eq(users_sql(&users, "SELECT decided_by FROM request"), "local:60103\n");
@@ -143,7 +118,7 @@ START_TEST(an_operator_who_was_made_inactive_may_answer_no_more)
 	NEEDS_ROOT();
 	begin();
 	r = users_relay(&users, AGENT);
-	id = ask(&r, "a.txt", "one\n");
+	id = users_ask(&users, &r, "a.txt", "one\n");
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "inbox"), 0);
 	ck_assert_int_eq(users_run(&users, SERVICE, &said,
 	                           "sqlite3 %s \"UPDATE operator SET active = 0"
@@ -203,7 +178,7 @@ START_TEST(the_agent_waits_for_its_system_and_starts_none_of_its_own)
 	NEEDS_ROOT();
 	begin();
 	r = users_relay(&users, AGENT);
-	(void)ask(&r, "a.txt", "one\n");
+	(void)users_ask(&users, &r, "a.txt", "one\n");
 	users_kill(&users);
 	users_start(&users);
 	id = users_sql(&users, "SELECT id FROM inbox");
