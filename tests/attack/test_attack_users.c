@@ -375,6 +375,31 @@ START_TEST(the_desk_survives_nonsense_and_more_files_than_it_takes)
 }
 END_TEST
 
+START_TEST(an_operator_who_connects_and_says_nothing_leaves_others_their_places)
+{
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ROOT();
+	begin("");
+	tries(
+	    OPERATOR, &said,
+	    "import time\n"
+	    "silent = [connect(shared + '/desk.sock', socket.SOCK_SEQPACKET) for i in range(80)]\n"
+	    "print(sum(s.recv(100)[:1] == b'r' for s in silent[16:]), 'refused')\n"
+	    "if os.fork() == 0:\n"
+	    "    for i in range(3): os.close(i)\n"
+	    "    time.sleep(600)\n");
+	says(said.bytes, "64 refused");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "inbox"), 1);
+	says(said.bytes, "too many commands run at once");
+	ck_assert_int_eq(
+	    shell(&said, "INTERCOM_SHARED=%s HOME=/nonexistent %s/agent-intercom-ctl inbox 2>&1",
+	          users.shared, getenv("INTERCOM_BUILD")),
+	    0);
+	end();
+}
+END_TEST
+
 START_TEST(an_operator_starts_nothing_that_would_run_as_the_systems_user)
 {
 	OWNED(str) struct str said = { 0 };
@@ -567,6 +592,7 @@ int main(void)
 	tcase_add_test(c, an_agent_withdraws_no_question_that_is_no_editors);
 	tcase_add_test(c, what_a_caller_says_of_itself_is_bounded);
 	tcase_add_test(c, the_desk_survives_nonsense_and_more_files_than_it_takes);
+	tcase_add_test(c, an_operator_who_connects_and_says_nothing_leaves_others_their_places);
 	tcase_add_test(c, an_operator_starts_nothing_that_would_run_as_the_systems_user);
 	tcase_add_test(c, a_stranger_can_neither_ask_nor_answer);
 	tcase_add_test(c, who_is_let_in_by_uid_may_ask_and_others_are_told_that_they_may_not);
