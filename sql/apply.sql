@@ -84,6 +84,18 @@ SELECT a.seq, a.state, a.claim, s.workspace_root
                           AND ls.workspace_root = s.workspace_root)
  ORDER BY a.seq LIMIT 1;
 
+-- name: apply_is_waited_for :any
+-- A job waits in the workspace of another owner than :uid.
+-- scan ok: after a job of another user that has taken long
+SELECT 1 AS yes
+  FROM apply AS a
+  JOIN request AS r ON r.seq = a.request_seq
+  JOIN session AS s ON s.seq = r.session_seq
+ WHERE a.machine = :machine AND a.state = 'queued'
+   AND s.workspace_root NOT IN (SELECT workspace_root FROM workspace_owner
+                                 WHERE machine = :machine AND uid = :uid)
+ LIMIT 1;
+
 -- name: apply_workspaces :many
 -- Where the applier may have to write: the workspaces of open jobs, and up to :limit of those with
 -- a session.

@@ -17,7 +17,7 @@
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this time */
 	LOCK_NAME_BYTES = 48,
-	OWNER_SLOW_MS = 2000, /* a job of another user that is done has taken long */
+	OWNER_SLOW_MS = 2000, /* then a job of another user that is done has taken long */
 	OWNER_REST_FOR = 10, /* times as long as others waited */
 	OWNER_LOST_MS = 1000, /* at least, where their process was lost */
 	SILENT_REST_MS = 10000, /* after the start, where a disk did not answer */
@@ -283,13 +283,15 @@ static int64_t owner_rest_ms(const struct applier *a, uid_t uid)
 	return a->resting[i].uid == uid && left > 0 ? left : 0;
 }
 
-/* Others have waited for this job since began_ms. */
+/* This job began at began_ms. One that was done, but took long, is made up for only if others have
+ * waited for it. */
 static void let_owner_rest(struct apply_job *j, int64_t began_ms, bool was_lost)
 {
-	int64_t took = clock_monotonic_ms() - began_ms;
+	int64_t took = clock_monotonic_ms() - began_ms, uid = j->owner.uid;
 	size_t i = resting_of(j->a, j->owner.uid);
 
-	if (!was_lost && took < OWNER_SLOW_MS)
+	if (!was_lost && (took < OWNER_SLOW_MS ||
+	                  sql_apply_is_waited_for(j->a->store, j->a->machine, uid, NULL) == 0))
 		return;
 	if (took < OWNER_LOST_MS)
 		took = OWNER_LOST_MS;

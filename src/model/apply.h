@@ -38,9 +38,9 @@
  * the applier until it is replaced; then jobs of other workspaces come first.
  *
  * What is written as another user waits for that user's processes, whom everybody else waits for,
- * too. One that was stopped is let go at once, a silent one after FILES_PATIENCE_MS; then the jobs
- * of that user rest for ten times as long as that took, so that nine tenths of the time are for
- * others.
+ * too. One that is held is let go at once, a silent one after FILES_PATIENCE_MS; then, and after a
+ * long job for which others have waited, the jobs of that user rest for ten times as long as that
+ * took, so that nine tenths of the time are for others.
  *
  * A fence keeps the applier from every workspace that was not known when it began, and from one
  * that is no longer the folder that it was (replaced, unmounted). Nothing is claimed in the former;

@@ -673,6 +673,41 @@ START_TEST(who_stops_what_writes_for_them_keeps_no_other_user_waiting)
 }
 END_TEST
 
+START_TEST(after_a_long_job_its_owner_rests_only_if_others_have_waited)
+{
+	OWNED(char_ptr) char *log = NULL;
+	struct relay r;
+
+	NEEDS_ACCOUNTS();
+	work_in_home(AGENT);
+	r = users_relay(&users, AGENT);
+	ck_assert_int_eq(shell(NULL, /* each flush takes 0.3 s */
+	                       "cd %s && { strace -f -qq -o /dev/null -e trace=fsync "
+	                       "-e inject=fsync:delay_enter=300000 -p %d >/dev/null 2>&1 & } && "
+	                       "echo $! >tracer && until grep -q 'TracerPid:[^0]*[1-9]' "
+	                       "/proc/%d/status; do sleep 0.05; done",
+	                       users.base, (int)users.owner_pid, (int)users.owner_pid),
+	                 0);
+	for (int job = 0; job < 2; job++) {
+		OWNED(str) struct str diff = { 0 };
+		char name[8], id[40];
+
+		for (int i = 0; i < 8; i++)
+			str_addf(&diff, "--- /dev/null\n+++ b/%d%d\n@@ -0,0 +1 @@\n+text\n", job,
+			         i);
+		(void)snprintf(name, sizeof(name), "%d0", job);
+		(void)strcpy(id, users_ask(&users, &r, name, diff.bytes)); /* NOLINT: it fits */
+		approve(id);
+		users_is_written(&users, &r, id, name, "text\n");
+	}
+	(void)shell(NULL, "kill $(cat %s/tracer)", users.base);
+	log = get_file(users.base, "log");
+	ck_assert_ptr_null(strstr(log, "kept all others waiting"));
+	ck_assert_int_eq(relay_stop(&r), 0);
+	end();
+}
+END_TEST
+
 START_TEST(who_stops_what_judges_their_own_proposal_is_named_as_a_reason)
 {
 	static const char DIFF[] = "--- a/big.txt\n+++ b/big.txt\n@@ -2,1 +2,1 @@\n-2\n+changed\n";
@@ -751,6 +786,7 @@ int main(void)
 	    c, who_looks_while_as_owner_is_frozen_dead_or_missing_is_told_where_an_admin_looks);
 	tcase_add_test(c, who_stops_what_reads_for_the_system_is_named_as_a_reason);
 	tcase_add_test(c, who_stops_what_writes_for_them_keeps_no_other_user_waiting);
+	tcase_add_test(c, after_a_long_job_its_owner_rests_only_if_others_have_waited);
 	tcase_add_test(c, who_stops_what_judges_their_own_proposal_is_named_as_a_reason);
 	tcase_add_test(c, without_as_owner_an_agent_is_told_that_its_home_is_closed_to_the_system);
 	tcase_add_test(c, a_hand_or_a_helper_that_is_killed_is_started_again);
