@@ -39,12 +39,16 @@ void identity_clear(struct identity *i)
 	*i = (struct identity){ .wait_s = 0 };
 }
 
+int peer_identity_most(const char *member)
+{
+	return strcmp(member, "workspace") == 0 ? PEER_PATH_BYTES : PEER_NAME_BYTES;
+}
+
 static void take_member(struct identity *i, char **to, const cJSON *object, const char *name)
 {
 	const char *text = json_text(object, name);
-	size_t most = to == &i->workspace ? PEER_PATH_BYTES : PEER_NAME_BYTES;
 
-	if (text && strlen(text) > most)
+	if (text && strlen(text) > (size_t)peer_identity_most(name))
 		i->too_long = name;
 	else if (text && *text)
 		take(to, text);

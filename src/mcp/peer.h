@@ -87,8 +87,10 @@ int peer_check_channel(const struct workspaces *workspaces, const char *channel,
 bool peer_configure_channel(const struct workspaces *workspaces, const char *channel);
 
 void identity_clear(struct identity *i);
-/* Reads the members of a JSON object; ignores unknown ones. Of a text longer than PEER_NAME_BYTES,
- * or a workspace longer than PEER_PATH_BYTES, it takes the name only: i->too_long. */
+/* How many bytes a member of an identity may have. */
+int peer_identity_most(const char *member);
+/* Reads the members of a JSON object; ignores unknown ones. Of a text that is longer than it may be
+ * it takes the member's name only: i->too_long. */
 void peer_identity_read(struct identity *i, const cJSON *object);
 
 /* Takes what a client calls itself, cut to PEER_NAME_BYTES. The caller frees it; NULL of NULL. */

@@ -89,7 +89,7 @@ static void bound_held(const struct archive *a, uid_t uid, struct objects *o)
 {
 	o->most_held = a->most_held;
 	o->held = a->at_most;
-	if (o->held > o->most_held / 2)
+	if (o->held + o->most_added + a->options.most_files * object_room(0) > o->most_held)
 		o->held = keep_size(o, str_text(&a->theirs));
 	for (size_t i = 0; i < a->leftover_count; i++)
 		if (a->leftovers[i].uid == uid)

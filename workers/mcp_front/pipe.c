@@ -128,15 +128,15 @@ static int resume_as(struct sink *s, const char *resume, struct err *e)
 
 static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 {
-	OWNED(cJSON_ptr)
-	cJSON *hello = length > GREETING_BYTES ? NULL : cJSON_ParseWithLength(line, length);
-	OWNED(str) struct str answer = { 0 };
-	const char *resume = json_text(hello, "resume");
 	const struct timeval unread = { .tv_sec = UNREAD_SECONDS };
 
 	if (length > GREETING_BYTES)
 		return err_set(e, ERR_INPUT, "a relay's greeting has more than %d bytes",
 		               GREETING_BYTES);
+	OWNED(cJSON_ptr) cJSON *hello = cJSON_ParseWithLength(line, length);
+	OWNED(str) struct str answer = { 0 };
+	const char *resume = json_text(hello, "resume");
+
 	if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(hello, "agent-intercom")))
 		return err_set(e, ERR_INPUT, "a relay did not begin with its greeting");
 	peer_identity_read(&s->peer->identity, hello);

@@ -82,8 +82,7 @@ static bool is_introduced(const struct peer *p, struct mcp_fault *fault)
 	*fault = (struct mcp_fault){ .status = 400, .code = RPC_INVALID_PARAMS };
 	(void)snprintf(fault->text, sizeof(fault->text),
 	               "the caller's '%s' is longer than %d bytes", p->identity.too_long,
-	               strcmp(p->identity.too_long, "workspace") == 0 ? PEER_PATH_BYTES
-	                                                              : PEER_NAME_BYTES);
+	               peer_identity_most(p->identity.too_long));
 	return false;
 }
 
