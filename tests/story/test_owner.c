@@ -509,13 +509,17 @@ START_TEST(a_checkpoint_of_a_closed_home_is_taken_and_put_back)
 }
 END_TEST
 
-/* Files of its own; and a session, by which the system learns whose the folder is. */
+/* Files of its own; and a session, by which the system learns whose the folder is. To the script
+ * $OWNER is as-owner: other tests run with the same users, and who shares a session with a process
+ * may let it continue (kill(2)), whoever it belongs to. */
 static struct relay work_there(const char *script)
 {
 	struct relay r;
 
 	work_in_home(AGENT);
-	ck_assert_int_eq(users_run(&users, AGENT, NULL, "cd \"$HOME/w\" && %s", script), 0);
+	ck_assert_int_eq(users_run(&users, AGENT, NULL, "cd \"$HOME/w\" && OWNER=%d && %s",
+	                           (int)users.owner_pid, script),
+	                 0);
 	r = users_relay(&users, AGENT);
 	ck_assert_int_eq(
 	    users_ctl(&users, OPERATOR, NULL, "reject %s", users_ask(&users, &r, "x", "x\n")), 0);
@@ -589,14 +593,14 @@ START_TEST(who_stops_what_reads_for_the_system_is_named_as_a_reason)
 
 	NEEDS_ACCOUNTS();
 	r = work_there("echo one >a.txt && seq 5000 | xargs touch && { (while sleep 0.01; do pkill "
-	               "-STOP -x filer; done) "
+	               "-STOP -x filer -P $OWNER; done) "
 	               ">/dev/null 2>&1 & } && echo $! >\"$HOME/pid\"");
 	for (int i = 0; i < 40 && !strstr(str_text(&said), "has stopped the processes"); i++)
 		(void)users_ctl(&users, OPERATOR, &said, "files");
 	says(said.bytes, "or its owner has stopped the processes that read it (filer)");
 	ck_assert_int_eq(users_run(&users, AGENT, NULL,
-	                           "kill $(cat \"$HOME/pid\"); "
-	                           "pkill -CONT -x filer; true"),
+	                           "kill $(cat \"$HOME/pid\"); pkill -CONT -P %d; true",
+	                           (int)users.owner_pid),
 	                 0);
 	for (int i = 0; i < 100 && users_ctl(&users, OPERATOR, &said, "file a.txt"); i++)
 		(void)poll(NULL, 0, 20);
@@ -717,13 +721,15 @@ START_TEST(who_stops_what_judges_their_own_proposal_is_named_as_a_reason)
 
 	NEEDS_ACCOUNTS();
 	r = work_there("seq 1200000 >big.txt && { (while sleep 0.01; do pkill -STOP -x hand -P "
-	               "\"$(pgrep -d, -x hand)\"; done) >/dev/null 2>&1 & } && "
+	               "\"$(pgrep -d, -x hand -P $OWNER)\"; done) >/dev/null 2>&1 & } && "
 	               "echo $! >\"$HOME/pid\"");
 	relay_begin(&r, "check_clearance", arguments);
 	answer = relay_line(&r);
-	ck_assert_int_eq(
-	    users_run(&users, AGENT, NULL, "kill $(cat \"$HOME/pid\"); pkill -CONT -x hand; true"),
-	    0);
+	ck_assert_int_eq(users_run(&users, AGENT, NULL,
+	                           "kill $(cat \"$HOME/pid\"); "
+	                           "pkill -CONT -P \"$(pgrep -d, -P %d)\"; true",
+	                           (int)users.owner_pid),
+	                 0);
 	says(answer, "could not be read within 20 s");
 	says(answer, "or its owner has stopped the process that reads it (hand)");
 	ck_assert_str_eq(users_sql(&users, "SELECT count(*) FROM request WHERE state = 'pending'"),

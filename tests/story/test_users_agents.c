@@ -573,13 +573,16 @@ START_TEST(a_person_is_asked_while_its_user_holds_what_looks_and_the_policy_coun
 	begin();
 	given_policy();
 	ck_assert_int_eq(users_run(&users, AGENT, NULL,
-	                           "(while sleep 0.01; do pkill -STOP -x hand; done) "
-	                           ">/dev/null 2>&1 & echo $! >\"$HOME/pid\""),
+	                           "(while sleep 0.01; do pkill -STOP -x hand -P %d; done) "
+	                           ">/dev/null 2>&1 & echo $! >\"$HOME/pid\"",
+	                           (int)users.owner_pid),
 	                 0);
 	start("documents", "work");
 	users_expect_soon(&users, "SELECT count(*) FROM inbox", "1\n");
-	ck_assert_int_eq(
-	    users_run(&users, AGENT, NULL, "kill $(cat \"$HOME/pid\"); pkill -CONT -x hand"), 0);
+	ck_assert_int_eq(users_run(&users, AGENT, NULL,
+	                           "kill $(cat \"$HOME/pid\"); pkill -CONT -x hand -P %d",
+	                           (int)users.owner_pid),
+	                 0);
 	(void)snprintf(what, sizeof(what), "approve %.36s",
 	               users_sql(&users, "SELECT id FROM inbox"));
 	order(what);
@@ -684,7 +687,9 @@ static void let_all_go(pid_t holder)
 {
 	ck_assert_int_eq(kill(holder, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(holder, NULL, 0), holder);
-	(void)users_run(&users, AGENT, NULL, "pkill -CONT -x 'keeper|as-owner|sh'; true");
+	(void)users_run(&users, AGENT, NULL,
+	                "pkill -CONT -P \"$(pgrep -d, -P %d)\"; pkill -CONT -P %d; true",
+	                (int)users.starter_pid, (int)users.starter_pid);
 }
 
 START_TEST(who_holds_the_keepers_of_their_own_commands_keeps_no_other_run_waiting)
