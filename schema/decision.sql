@@ -28,6 +28,7 @@ CREATE TABLE decision (
 ) STRICT;
 -- refuses: applied: the request has its answer
 CREATE UNIQUE INDEX decision_first ON decision (request_id) WHERE outcome = 'applied';
-CREATE INDEX decision_request ON decision (request_id);
+-- The others; one in one of the two: each would be a page of its own.
+CREATE INDEX decision_request ON decision (request_id) WHERE outcome <> 'applied';
 -- For retention: references to a text.
 CREATE INDEX decision_edited ON decision (edited_seq) WHERE edited_seq IS NOT NULL;

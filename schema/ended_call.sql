@@ -3,7 +3,6 @@
 -- fixed: the cursor of the front does not change
 CREATE TABLE ended_call (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
-  call_seq   INTEGER NOT NULL REFERENCES tool_call (seq),
+  call_seq   INTEGER NOT NULL,
   created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX ended_call_of ON ended_call (call_seq);

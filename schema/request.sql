@@ -55,15 +55,13 @@ CREATE TABLE request (
 -- What a session asked before, and everything that belongs to it. (Before request_open, because
 -- SQLite takes the later index if both would do.)
 CREATE INDEX request_session ON request (session_seq, digest, seq);
--- Repeating a request does not ask twice: one open request per session and digest.
+-- Repeating a request does not ask twice: one open request per session and digest. These are also all
+-- that is open: who wants them all says INDEXED BY, since a walk along seq would visit each request.
 -- refuses: asked: this session has asked this already and waits for the answer
 CREATE UNIQUE INDEX request_open ON request (session_seq, digest)
   WHERE state IN ('pending', 'interrupted');
--- A question that is open has no page of this one.
-CREATE UNIQUE INDEX request_decided ON request (decision_seq) WHERE decision_seq IS NOT NULL;
 CREATE INDEX request_digest ON request (digest, seq);
 CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND deadline_at IS NOT NULL;
-CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');
 CREATE INDEX request_undelivered ON request (session_seq)
   WHERE delivered_at IS NULL AND state NOT IN ('pending', 'interrupted');
 -- For retention: references to a row or a text.

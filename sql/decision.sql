@@ -43,10 +43,11 @@ UPDATE command
  WHERE seq = (SELECT command_seq FROM apply WHERE seq = :apply) AND outcome IS NULL;
 
 -- name: decision_delete :rows
--- Retention, together with the request. (+ : the index is on a column without a type.)
+-- Retention, together with the request. (+ : the indexes are on a column without a type.)
 DELETE FROM decision WHERE seq IN (
   SELECT d.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
-    JOIN decision AS d ON d.request_id = +r.id LIMIT :limit);
+   CROSS JOIN decision AS d ON (d.request_id = +r.id AND d.outcome = 'applied')
+                            OR (d.request_id = +r.id AND d.outcome <> 'applied') LIMIT :limit);
 
 -- name: decision_after :number
 -- The end of the next stretch of rows to examine.

@@ -9,7 +9,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
        EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven,
        EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file
-  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+  FROM request AS r INDEXED BY request_open JOIN session AS s ON s.seq = r.session_seq
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
    AND (:session IS NULL OR r.session_seq = :session)
@@ -74,15 +74,16 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspac
 -- The newest change that was approved after that of request :write (0: any), and is not written yet,
 -- of a session that lives.
 SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root
-  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.decision_seq > coalesce((SELECT decision_seq FROM request WHERE seq = :write), 0)
+  FROM decision AS d CROSS JOIN request AS r ON r.id = d.request_id AND r.decision_seq = d.seq
+  JOIN session AS s ON s.seq = r.session_seq
+ WHERE d.seq > coalesce((SELECT decision_seq FROM request WHERE seq = :write), 0)
    AND r.state = 'approved' AND r.kind = 'clearance' AND s.status <> 'terminated'
    AND (:session IS NULL OR r.session_seq = :session)
    AND (:channel IS NULL
         OR (s.mode <> 'local'
             AND coalesce(nullif(s.channel_id, ''),
                          (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
- ORDER BY r.decision_seq DESC LIMIT 1;
+ ORDER BY d.seq DESC LIMIT 1;
 
 -- name: operator_undone :one
 -- The newest one that was undone, or is about to be.

@@ -25,7 +25,8 @@ SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_se
 
 -- name: policy_trust_outdated :one
 -- A request about a version other than this one that is still open in this workspace.
-SELECT r.seq, r.id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+SELECT r.seq, r.id
+  FROM request AS r INDEXED BY request_open JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'trust' AND r.seq > :after
    AND r.original_hash IS NOT :hash AND s.machine = :machine AND s.workspace_root = :workspace
  ORDER BY r.seq LIMIT 1;

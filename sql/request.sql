@@ -266,7 +266,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
        -- The newest call returned at once: its client was asked to show a form, and calls again.
        coalesce((SELECT t.is_error = 0 AND t.finished_at = t.created_at FROM tool_call AS t
                   WHERE t.request_seq = r.seq ORDER BY t.seq DESC LIMIT 1), 0) AS form
-  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+  FROM request AS r INDEXED BY request_open JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
  ORDER BY r.seq;
 

@@ -289,7 +289,9 @@ SELECT 1 FROM session AS s
  WHERE s.status <> 'terminated' AND s.last_activity_at < :cutoff AND s.status <> 'interrupted'
    AND NOT EXISTS (SELECT 1 FROM connection AS c
                     WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio')
-   AND NOT EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
+   AND NOT EXISTS (SELECT 1 FROM tool_call AS c
+                    WHERE c.session_seq = s.seq AND c.state IN ('waiting', 'answered')
+                      AND c.state = 'waiting')
    AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL)
  LIMIT 1;
 
@@ -304,7 +306,9 @@ UPDATE session SET status = 'terminated', terminated_at = :now, updated_at = :no
    WHERE s.status <> 'terminated' AND s.last_activity_at < :cutoff AND s.status <> 'interrupted'
      AND NOT EXISTS (SELECT 1 FROM connection AS c
                       WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio')
-     AND NOT EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
+     AND NOT EXISTS (SELECT 1 FROM tool_call AS c
+                      WHERE c.session_seq = s.seq AND c.state IN ('waiting', 'answered')
+                        AND c.state = 'waiting')
      AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL)
    LIMIT :limit);
 

@@ -19,8 +19,8 @@ SELECT t.waits_since AS at FROM stall AS t
 
 -- name: stall_idle_due :many
 -- type: :skip integer
--- Silent since at least :before, with what decides whether that is a stall. (The index of open
--- requests has those of both states.) A client is certainly connected if its connection ends with
+-- Silent since at least :before, with what decides whether that is a stall. (The indexes of
+-- what is open have both states.) A client is certainly connected if its connection ends with
 -- it: on stdio, and on the transport of 2024-11-05, whose stream is the connection; so is an agent
 -- that we started, while its process runs. For others this is unknown: it has left if its session was
 -- interrupted, if nobody fetched an answer, or if it keeps no session.
@@ -28,7 +28,9 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
        EXISTS (SELECT 1 FROM request AS r
                 WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')
                   AND r.state = 'pending' AND r.kind NOT IN ('trust', 'restore'))
-         OR EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
+         OR EXISTS (SELECT 1 FROM tool_call AS c
+                     WHERE c.session_seq = s.seq AND c.state IN ('waiting', 'answered')
+                       AND c.state = 'waiting')
          AS is_asking,
        EXISTS (SELECT 1 FROM connection AS c
                 WHERE c.session_seq = s.seq AND c.state = 'open'

@@ -94,7 +94,9 @@ SELECT 1 AS yes FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
                              WHERE o.seq = :connection AND o.process = c.process
                                AND o.created_at >= coalesce(s.last_activity_at, s.created_at))))
 UNION ALL
-SELECT 1 FROM tool_call WHERE session_seq = :session AND state = 'waiting' AND listener IS NOT NULL
+SELECT 1 FROM tool_call
+ WHERE session_seq = :session AND state IN ('waiting', 'answered') AND state = 'waiting'
+   AND listener IS NOT NULL
  LIMIT 1;
 
 -- name: steering_inherit :exec

@@ -45,9 +45,10 @@ UPDATE tool_call SET listener = :listener WHERE seq = :seq AND state IN ('waitin
 UPDATE tool_call SET listener = NULL WHERE seq = :seq AND listener IS NOT NULL;
 
 -- name: tool_call_unlisten_dead :exec
+-- scan ok: what is open
 -- A front starts: callers of earlier incarnations are no longer held.
-UPDATE tool_call SET listener = NULL
- WHERE listener IS NOT NULL AND listener <> :listener
+UPDATE tool_call INDEXED BY tool_call_open SET listener = NULL
+ WHERE state IN ('waiting', 'answered') AND listener IS NOT NULL AND listener <> :listener
    AND NOT EXISTS (SELECT 1 FROM worker
                     WHERE worker.id = tool_call.listener AND worker.state IN ('starting', 'ready'));
 
@@ -115,11 +116,6 @@ SELECT t.seq, t.wait_until AS at, t.created_at AS since
 
 -- name: tool_call_set_wait :exec
 UPDATE tool_call SET wait_until = :at WHERE seq = :seq AND state = 'waiting';
-
--- name: answer_delete_of :rows
-DELETE FROM ended_call WHERE seq IN (
-  SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
-    JOIN ended_call AS a ON a.call_seq = t.seq LIMIT :limit);
 
 -- name: answer_old :any
 -- scan ok: reads the first entry

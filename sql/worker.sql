@@ -82,9 +82,11 @@ SELECT max(seq) AS seq FROM (SELECT seq FROM worker WHERE seq > :after ORDER BY 
 -- name: worker_delete_old :rows
 -- Ended incarnations that nothing refers to. The last one that served stays: it tells since when
 -- nobody has. A runner serves one run, whose row says all this.
+-- scan ok: what is open
 DELETE FROM worker
  WHERE seq > :after AND seq <= :upto AND heartbeat_at < :cutoff AND state IN ('stopped', 'died')
-   AND NOT EXISTS (SELECT 1 FROM tool_call WHERE listener = worker.id)
+   AND NOT EXISTS (SELECT 1 FROM tool_call INDEXED BY tool_call_open
+                    WHERE state IN ('waiting', 'answered') AND listener = worker.id)
    AND NOT EXISTS (SELECT 1 FROM apply
                     WHERE machine = worker.machine AND state IN ('queued', 'claimed')
                       AND worker_id = worker.id)

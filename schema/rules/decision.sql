@@ -2,10 +2,11 @@
 -- request_verdict what each request accepts, and the first answer wins. Then the outcome is carried
 -- out.
 
--- The number of an existing request is not used again.
-CREATE TRIGGER decision_is_new BEFORE INSERT ON decision BEGIN
-  SELECT RAISE(ABORT, 'decision: exists: a request was decided by a row with this seq')
-   WHERE EXISTS (SELECT 1 FROM request WHERE decision_seq = NEW.seq);
+-- A request refers to its decision by this number: one that was given before, also to a row that was
+-- deleted, is not given again.
+CREATE TRIGGER decision_is_new BEFORE INSERT ON decision WHEN NEW.seq > 0 BEGIN
+  SELECT RAISE(ABORT, 'decision: exists: this seq was given before; leave it out')
+   WHERE NEW.seq <= (SELECT seq FROM sqlite_sequence WHERE name = 'decision');
 END;
 
 -- A decision is bound to the digest of what is asked: if given, it must be the request's; if not,

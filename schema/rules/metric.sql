@@ -59,11 +59,11 @@ SELECT family, labels, 'sum', ms FROM metric_duration;
 -- What is so at the moment.
 CREATE VIEW metric_gauge AS
 SELECT 'intercom_questions' AS family, 'kind="' || kind || '",state="' || state || '"' AS labels, count(*) AS value
-  FROM request WHERE state IN ('pending', 'interrupted') GROUP BY kind, state
+  FROM request INDEXED BY request_open WHERE state IN ('pending', 'interrupted') GROUP BY kind, state
 UNION ALL
 SELECT 'intercom_question_oldest_timestamp_seconds', 'kind="' || kind || '"',
        round((julianday(min(created_at)) - 2440587.5) * 86400, 3)
-  FROM request WHERE state IN ('pending', 'interrupted') GROUP BY kind
+  FROM request INDEXED BY request_open WHERE state IN ('pending', 'interrupted') GROUP BY kind
 UNION ALL
 SELECT 'intercom_sessions', 'status="' || status || '"', count(*)
   FROM session WHERE status <> 'terminated' GROUP BY status

@@ -186,7 +186,7 @@ SELECT r.id, r.kind, r.title, r.file_path, r.risk_level,
        r.state, r.created_at, r.deadline_at,
        EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        s.agent_user
-  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+  FROM request AS r INDEXED BY request_open JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted')
  ORDER BY r.seq;
 

@@ -17,7 +17,7 @@ SELECT * FROM (SELECT 'fences', sum(count) OVER () || ' refused', worker || ': '
 UNION ALL
 SELECT 'questions', count(*) || ' waiting', count(nullif(state, 'pending')) || ' interrupted',
        min(created_at)
-  FROM request WHERE state IN ('pending', 'interrupted')
+  FROM request INDEXED BY request_open WHERE state IN ('pending', 'interrupted')
 UNION ALL
 SELECT 'writes', count(*) || ' queued', count(nullif(state, 'queued')) || ' in hand',
        min(created_at)

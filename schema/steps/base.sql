@@ -403,14 +403,13 @@ CREATE TABLE decision (
   why         TEXT
 ) STRICT;
 CREATE UNIQUE INDEX decision_first ON decision (request_id) WHERE outcome = 'applied';
-CREATE INDEX decision_request ON decision (request_id);
+CREATE INDEX decision_request ON decision (request_id) WHERE outcome <> 'applied';
 CREATE INDEX decision_edited ON decision (edited_seq) WHERE edited_seq IS NOT NULL;
 CREATE TABLE ended_call (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
-  call_seq   INTEGER NOT NULL REFERENCES tool_call (seq),
+  call_seq   INTEGER NOT NULL,
   created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX ended_call_of ON ended_call (call_seq);
 CREATE TABLE event (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   at          TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
@@ -748,10 +747,8 @@ CREATE TABLE request (
 CREATE INDEX request_session ON request (session_seq, digest, seq);
 CREATE UNIQUE INDEX request_open ON request (session_seq, digest)
   WHERE state IN ('pending', 'interrupted');
-CREATE UNIQUE INDEX request_decided ON request (decision_seq) WHERE decision_seq IS NOT NULL;
 CREATE INDEX request_digest ON request (digest, seq);
 CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND deadline_at IS NOT NULL;
-CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');
 CREATE INDEX request_undelivered ON request (session_seq)
   WHERE delivered_at IS NULL AND state NOT IN ('pending', 'interrupted');
 CREATE INDEX request_previous ON request (previous_seq) WHERE previous_seq IS NOT NULL;
@@ -1181,9 +1178,8 @@ CREATE UNIQUE INDEX tool_call_task ON tool_call (task_id) WHERE task_id IS NOT N
 CREATE INDEX tool_call_rpc ON tool_call (connection_seq, rpc_id);
 CREATE INDEX tool_call_request ON tool_call (request_seq, seq) WHERE request_seq IS NOT NULL;
 CREATE INDEX tool_call_apply ON tool_call (apply_seq) WHERE apply_seq IS NOT NULL;
-CREATE INDEX tool_call_waiting_session ON tool_call (session_seq) WHERE state = 'waiting';
+CREATE INDEX tool_call_open ON tool_call (session_seq) WHERE state IN ('waiting', 'answered');
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
-CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;
 CREATE INDEX tool_call_taken_back ON tool_call (connection_seq) WHERE taken_back = 1;
 CREATE INDEX tool_call_session ON tool_call (session_seq);
 CREATE INDEX tool_call_arguments ON tool_call (arguments_seq) WHERE arguments_seq IS NOT NULL;

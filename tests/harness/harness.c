@@ -223,6 +223,14 @@ static void make_database(void)
 		(void)rename(copy, first);
 }
 
+void open_database_again(void)
+{
+	(void)sqlite3_close(db);
+	ck_assert_int_eq(sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+	(void)sqlite3_busy_timeout(db, AGENT_PATIENCE_MS);
+	given("PRAGMA foreign_keys = ON; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
+}
+
 void fresh_store(void)
 {
 	OWNED(str) struct str sql = { 0 };
@@ -236,9 +244,7 @@ void fresh_store(void)
 	run_fd = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ck_assert_int_ge(run_fd, 0);
 	make_database();
-	ck_assert_int_eq(sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-	(void)sqlite3_busy_timeout(db, AGENT_PATIENCE_MS);
-	given("PRAGMA foreign_keys = ON; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
+	open_database_again();
 	str_addf(&sql,
 	         "INSERT INTO operator (id, kind, user_id, is_default)"
 	         " VALUES ('local:tester', 'local', 'tester', 1);"

@@ -24,6 +24,8 @@ const char *short_scratch(void);
 /* An empty database with rules, a run directory, the default operator local:tester, mode local, no
  * Slack, this build; the real time; host "h". Closes what the test had before. */
 void fresh_store(void);
+/* A connection of the test's own, made anew: without what the old one has seen of the database. */
+void open_database_again(void);
 /* Kills the workers that still run, and removes the directory. */
 void close_store(void);
 /* Closes the harness's own connection: from here on the test puts database files there itself, and
