@@ -173,10 +173,10 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 	return files_chmod(fd, mode);
 }
 
-static int fill_temp(int root_fd, const struct file_change *f, int fd)
+static int fill_temp(int root_fd, const struct file_change *f, bool flush, int fd)
 {
 	int failed = files_write_all(fd, str_text(&f->bytes), f->bytes.length) ||
-	             take_over(root_fd, f, fd) || files_sync(fd);
+	             take_over(root_fd, f, fd) || (flush && files_sync(fd));
 	int error = errno;
 
 	if (files_close(fd) && !failed)
@@ -185,7 +185,7 @@ static int fill_temp(int root_fd, const struct file_change *f, int fd)
 	return failed ? -1 : 0;
 }
 
-int file_change_stage(int root_fd, struct file_change *f, struct refusal *why)
+static int stage(int root_fd, struct file_change *f, bool flush, struct refusal *why)
 {
 	int fd;
 
@@ -199,13 +199,47 @@ int file_change_stage(int root_fd, struct file_change *f, struct refusal *why)
 	if (fd < 0)
 		return refuse_errno(why, "make a file beside", str_text(&f->path));
 	f->staged = true;
-	if (fill_temp(root_fd, f, fd)) {
+	if (fill_temp(root_fd, f, flush, fd)) {
 		(void)refuse_errno(why, "write", str_text(&f->path));
 		(void)files_unlink(f->dir_fd, f->temp_name, 0);
 		f->staged = false;
 		return -1;
 	}
 	return 0;
+}
+
+/* Flushes the file systems of all that are open: once each, if those of one follow each other. */
+static int sync_systems(const struct file_change *changes, size_t count, struct refusal *why)
+{
+	bool any = false;
+	dev_t last = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct stat here;
+		int failed;
+
+		if (changes[i].dir_fd < 0)
+			continue;
+		failed = files_look(changes[i].dir_fd, &here);
+		if (!failed && (!any || here.st_dev != last))
+			failed = files_sync_all(changes[i].dir_fd);
+		if (failed)
+			return refuse_errno(why, "sync the file system of",
+			                    str_text(&changes[i].path));
+		any = true;
+		last = here.st_dev;
+	}
+	return 0;
+}
+
+int file_change_stage(int root_fd, struct file_change *changes, size_t count, struct refusal *why)
+{
+	bool each = count <= FILES_SYNC_EACH_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		if (stage(root_fd, &changes[i], each, why))
+			return -1;
+	return each ? 0 : sync_systems(changes, count, why);
 }
 
 int file_change_check_space(const struct file_change *changes, size_t count, struct refusal *why)
@@ -508,10 +542,22 @@ int file_change_put_back(struct file_change *f, struct refusal *why)
 
 /* ---- after placing ---- */
 
-int file_change_sync(const struct file_change *f, struct refusal *why)
+int file_change_sync(const struct file_change *changes, size_t count, struct refusal *why)
 {
-	if (files_sync(f->dir_fd))
-		return refuse_errno(why, "fsync the directory of", str_text(&f->path));
+	const struct file_change *last = NULL;
+
+	if (count > FILES_SYNC_EACH_MAX)
+		return sync_systems(changes, count, why);
+	for (size_t i = 0; i < count; i++) {
+		const struct file_change *f = &changes[i];
+
+		if (f->dir_fd < 0 ||
+		    (last && safe_path_is_beside(str_text(&last->path), str_text(&f->path))))
+			continue;
+		if (files_sync(f->dir_fd))
+			return refuse_errno(why, "fsync the directory of", str_text(&f->path));
+		last = f;
+	}
 	return 0;
 }
 

@@ -106,6 +106,14 @@ static const char *protection(const char *path)
 	return NULL;
 }
 
+bool safe_path_is_beside(const char *a, const char *b)
+{
+	const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+	size_t length = slash_a ? (size_t)(slash_a - a) : 0;
+
+	return length == (slash_b ? (size_t)(slash_b - b) : 0) && strncmp(a, b, length) == 0;
+}
+
 bool safe_path_is_protected(const char *path)
 {
 	return protection(path) != NULL;

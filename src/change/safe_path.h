@@ -59,6 +59,9 @@ int safe_path_open_dir(int root_fd, const char *relative, int *ret_fd, struct er
 /* Whether a path is or lies in a protected place, by its text. */
 bool safe_path_is_protected(const char *path);
 
+/* Whether two resolved paths have the same directory. */
+bool safe_path_is_beside(const char *a, const char *b);
+
 /* Reads a regular file of at most max_bytes into bytes (old content is freed; untouched unless
  * read) and its state into st (may be NULL). Never blocks on a FIFO and never opens a device. 1
  * read, 0 it (or a directory on the way) does not exist, -1. */

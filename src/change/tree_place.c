@@ -267,23 +267,14 @@ static int sync_above(const struct tree_change *t, const char *path, struct refu
 	return failed;
 }
 
-/* Whether two paths have the same directory. */
-static bool is_beside(const char *a, const char *b)
-{
-	const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-	size_t length = slash_a ? (size_t)(slash_a - a) : 0;
-
-	return length == (slash_b ? (size_t)(slash_b - b) : 0) && strncmp(a, b, length) == 0;
-}
-
 static int sync_names(const struct tree_change *t, struct refusal *why)
 {
 	const int dirs[] = { t->new_fd, t->old_fd, t->root_fd };
 
-	if (t->count > SYNC_EACH_MAX)
+	if (t->count > FILES_SYNC_EACH_MAX)
 		return files_sync_all(t->root_fd) ? refuse_errno(why, "sync", "the workspace") : 0;
 	for (size_t i = 0; i < t->count; i++)
-		if ((i == 0 || !is_beside(t->steps[i - 1].path, t->steps[i].path)) &&
+		if ((i == 0 || !safe_path_is_beside(t->steps[i - 1].path, t->steps[i].path)) &&
 		    sync_above(t, t->steps[i].path, why))
 			return -1;
 	for (size_t i = 0; i < COUNT(dirs); i++)

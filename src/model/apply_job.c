@@ -165,12 +165,8 @@ void apply_job_undo(struct apply_job *j)
 
 	for (size_t i = j->count; i-- > 0;)
 		removed |= file_change_undo(j->root_fd, &j->changes[i]);
-	for (size_t i = 0; i < j->count && removed; i++) {
-		struct refusal why;
-
-		if (j->changes[i].dir_fd >= 0)
-			(void)file_change_sync(&j->changes[i], &why);
-	}
+	if (removed)
+		(void)file_change_sync(j->changes, j->count, &(struct refusal){ .code = NULL });
 }
 
 bool apply_job_may_try_again(const struct apply_job *j)

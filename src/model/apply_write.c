@@ -32,7 +32,7 @@ static void roll_back(struct apply_job *j)
 		if (!f->placed)
 			continue;
 		if (file_change_put_back(f, &why) == 0) {
-			(void)file_change_sync(f, &why);
+			(void)file_change_sync(f, 1, &why);
 		} else if (strcmp(why.code, "patch_conflict") == 0) {
 			(void)file_change_tidy(j->root_fd, f, &why);
 			f->placed = f->staged = false;
@@ -69,10 +69,7 @@ static int place_all(struct apply_job *j)
 
 static int sync_all(struct apply_job *j)
 {
-	for (size_t i = 0; i < j->count; i++)
-		if (j->changes[i].dir_fd >= 0 && file_change_sync(&j->changes[i], &j->report->why))
-			return -1;
-	return 0;
+	return file_change_sync(j->changes, j->count, &j->report->why);
 }
 
 static int tidy_all(struct apply_job *j)
@@ -103,10 +100,7 @@ static int stage_all(struct apply_job *j)
 			return -1;
 	if (file_change_check_space(j->changes, j->count, &j->report->why))
 		return -1;
-	for (size_t i = 0; i < j->count; i++)
-		if (file_change_stage(j->root_fd, &j->changes[i], &j->report->why))
-			return -1;
-	return 0;
+	return file_change_stage(j->root_fd, j->changes, j->count, &j->report->why);
 }
 
 /* Commits that the new contents are complete. From here on no hidden file is partial. */

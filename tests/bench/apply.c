@@ -96,9 +96,9 @@ static void write_once(const struct str *diff, struct figures *out)
 	out->compute_ms = ms_since(start);
 	file_change_take(root, &plan.files[0], NULL, &f);
 	if (file_change_open(root, &f, &why) || file_change_check_space(&f, 1, &why) ||
-	    file_change_stage(root, &f, &why) || file_change_check(&f, &why) ||
+	    file_change_stage(root, &f, 1, &why) || file_change_check(&f, &why) ||
 	    file_change_place(&f, &why) || file_change_tidy(root, &f, &why) ||
-	    file_change_sync(&f, &why))
+	    file_change_sync(&f, 1, &why))
 		die("%s", why.text);
 	out->whole_ms = ms_since(start);
 	(void)close(root);

@@ -327,6 +327,12 @@ static void play_one(struct disk *d, const struct record *r,
 	size_t node = find_node(d, r->node);
 	struct disk_node *n;
 
+	if (r->op == RECORD_SYNC && r->node == 0) {
+		for (size_t i = 0; i < d->node_count; i++)
+			if (!loses || !loses(&d->nodes[i]))
+				flush(d, i);
+		return;
+	}
 	if (node == NO_NODE) { /* outside the recorded tree */
 		if (r->op == RECORD_CREATE || r->op == RECORD_MKDIR)
 			take_number(d, r->other);

@@ -9,6 +9,7 @@
  *   some point, in each directory independently, or any selection of them. One change happens
  *   wholly or not at all: a rename leaves both names changed or none, an exchange too.
  * - a flushed file has its name only if its directory was flushed.
+ * syncfs flushes every file and directory.
  * Sectors are atomic: a later write next to a flushed one never damages it. */
 #ifndef DISK_H
 #define DISK_H

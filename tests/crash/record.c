@@ -284,6 +284,15 @@ int fdatasync(int fd)
 	return flushed(SYS_fdatasync, fd);
 }
 
+int syncfs(int fd)
+{
+	int failed = log_fd >= 0 ? (int)syscall(SYS_syncfs, fd) : 0;
+
+	if (!failed)
+		write_down((struct record){ .op = RECORD_SYNC }, NULL, NULL, NULL);
+	return failed;
+}
+
 /* ---- directories ---- */
 
 int mkdirat(int dir, const char *path, mode_t mode)

@@ -17,7 +17,7 @@ enum record_op {
 	RECORD_WRITE, /* data at offset of node */
 	RECORD_TRUNCATE, /* node now has `offset` bytes */
 	RECORD_MODE, /* node now has mode `offset` */
-	RECORD_SYNC, /* fsync or fdatasync of node, a file or a directory */
+	RECORD_SYNC, /* fsync or fdatasync of node, a file or a directory; 0: syncfs, of all */
 	RECORD_SAID, /* something went to another process */
 };
 

@@ -8,6 +8,7 @@
  * INTERCOM_CUTS=n: how many cuts per story; INTERCOM_SEED: the first seed. A failure is printed
  * with the seed of its cut. The last tests leave out flushes, to prove that this test can fail. */
 #include "content.h"
+#include "files.h"
 #include "harness.h"
 #include "paths.h"
 #include "setting.h"
@@ -132,6 +133,34 @@ static void tell_apply(struct story *s)
 	begin_place();
 	*s = (struct story){
 		.name = "apply", .judge = judge_apply, .numbers = ROWS, .db = test_db()
+	};
+	begin_recording(s);
+	run_worker("applier");
+	note_said();
+	end_recording(s);
+}
+
+/* So many files that their file system is flushed at once. */
+static void tell_crowd(struct story *s)
+{
+	OWNED(str) struct str diff = { 0 };
+
+	given_many();
+	ck_assert_int_eq(mkdir(in("crowd"), 0755), 0);
+	str_add(&diff, MANY);
+	for (int i = 0; i <= FILES_SYNC_EACH_MAX; i++) {
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "crowd/%d.txt", i);
+		file(path, "1\n");
+		str_addf(&diff, "diff --git a/%s b/%s\n--- a/%s\n+++ b/%s\n@@ -1 +1 @@\n-1\n+2\n",
+		         path, path, path, path);
+	}
+	approve("a.txt", diff.bytes);
+	call_check_diff(false);
+	begin_place();
+	*s = (struct story){
+		.name = "crowd", .judge = judge_apply, .numbers = ROWS, .db = test_db()
 	};
 	begin_recording(s);
 	run_worker("applier");
@@ -347,7 +376,7 @@ static bool is_unsafe(const struct story *s, size_t end, uint64_t dir)
 
 		if (moves_names(r, dir))
 			unsafe = true;
-		else if (r->op == RECORD_SYNC && r->node == dir)
+		else if (r->op == RECORD_SYNC && (r->node == dir || r->node == 0))
 			unsafe = false;
 	}
 	return unsafe;
@@ -400,6 +429,12 @@ START_TEST(a_power_cut_during_a_write_of_many_files_is_survived)
 }
 END_TEST
 
+START_TEST(a_power_cut_during_a_write_of_so_many_that_all_is_flushed_at_once_is_survived)
+{
+	is_survived(tell_crowd);
+}
+END_TEST
+
 START_TEST(a_power_cut_while_a_write_is_taken_back_is_survived)
 {
 	is_survived(tell_roll_back);
@@ -408,7 +443,8 @@ END_TEST
 
 START_TEST(a_hidden_name_goes_when_the_names_beside_it_are_safe)
 {
-	static void (*const TELL[])(struct story *) = { tell_apply, tell_roll_back, tell_undo };
+	static void (*const TELL[])(struct story *) = { tell_apply, tell_crowd, tell_roll_back,
+		                                        tell_undo };
 
 	for (size_t i = 0; i < COUNT(TELL); i++) {
 		OWNED(story) struct story s = { 0 };
@@ -479,12 +515,14 @@ END_TEST
 START_TEST(without_a_flush_of_what_is_staged_files_are_torn_and_that_is_noticed)
 {
 	is_noticed(tell_apply, is_staged);
+	is_noticed(tell_crowd, is_staged);
 }
 END_TEST
 
 START_TEST(without_a_flush_of_directories_names_are_lost_and_that_is_noticed)
 {
 	is_noticed(tell_apply, is_directory);
+	is_noticed(tell_crowd, is_directory);
 	is_noticed(tell_undo, is_directory);
 	is_noticed(tell_roll_back, is_directory);
 	is_noticed(tell_store, is_directory);
@@ -507,6 +545,8 @@ int main(int argc, char **argv)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 0);
 	tcase_add_test(c, a_power_cut_during_a_write_of_many_files_is_survived);
+	tcase_add_test(
+	    c, a_power_cut_during_a_write_of_so_many_that_all_is_flushed_at_once_is_survived);
 	tcase_add_test(c, a_power_cut_while_a_write_is_taken_back_is_survived);
 	tcase_add_test(c, a_hidden_name_goes_when_the_names_beside_it_are_safe);
 	tcase_add_test(c, a_power_cut_during_an_undo_is_survived);

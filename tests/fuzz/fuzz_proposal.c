@@ -84,7 +84,8 @@ static int write_all_files(int fd, struct file_change *changes, size_t count, st
 {
 	for (size_t i = 0; i < count; i++)
 		if (file_change_open(fd, &changes[i], why) ||
-		    file_change_stage(fd, &changes[i], why) || file_change_check(&changes[i], why))
+		    file_change_stage(fd, &changes[i], 1, why) ||
+		    file_change_check(&changes[i], why))
 			return -1;
 	for (int deletions = 0; deletions <= 1; deletions++)
 		for (size_t i = 0; i < count; i++)

@@ -31,7 +31,7 @@ static int stage_race(struct race *r)
 {
 	if (file_change_open(r->root, &r->f, &r->why))
 		return -1;
-	return file_change_stage(r->root, &r->f, &r->why);
+	return file_change_stage(r->root, &r->f, 1, &r->why);
 }
 
 static void lose_race(struct race *r, const char *code)

@@ -300,7 +300,7 @@ static long peak_kib(const struct str *diff)
 		    proposal_work(&p, &plan, &why))
 			_exit(1);
 		file_change_take(root, &plan.files[0], NULL, &f);
-		_exit(file_change_open(root, &f, &why) || file_change_stage(root, &f, &why));
+		_exit(file_change_open(root, &f, &why) || file_change_stage(root, &f, 1, &why));
 	}
 	ck_assert_int_eq(wait4(pid, &status, 0, &used), pid);
 	ck_assert_int_eq(status, 0);
