@@ -14,6 +14,7 @@ failed=0
 skipped=0
 besides=0
 gathered=0
+nicely=""
 began=$(date +%s)
 table=""
 
@@ -25,13 +26,32 @@ is_wanted() {
   return 1
 }
 
-# Sets cpu to how many seconds of a processor what has ended so far took. Not in a subshell, which has no
-# children yet.
-count_cpu() {
-  mkdir -p build
-  times >build/times
-  cpu=$(awk 'NR == 2 { gsub("s", ""); split($1, u, "m"); split($2, s, "m")
-    printf "%d", (u[1] + s[1]) * 60 + u[2] + s[2] }' build/times)
+# measured FILE COMMAND...: runs it; its status, how many seconds it took, and how many of a processor, go
+# to the file. In a subshell, whose children are those of the command alone.
+measured() {
+  ended=$1
+  shift
+  (
+    start=$(date +%s)
+    "$@"
+    status=$?
+    times >"$ended.times"
+    echo "$status $(($(date +%s) - start)) $(awk 'NR == 2 { gsub("s", ""); split($1, u, "m"); split($2, s, "m")
+      printf "%d", (u[1] + s[1]) * 60 + u[2] + s[2] }' "$ended.times")" >"$ended"
+  )
+}
+
+# count NAME FILE: counts what was measured there.
+count() {
+  read -r status took cpu <"$2"
+  case $status in
+  0) outcome=passed passed=$((passed + 1)) ;;
+  "$SKIPPED") outcome=skipped skipped=$((skipped + 1)) ;;
+  *) outcome=FAILED failed=$((failed + 1)) ;;
+  esac
+  printf '=== %s: %s, %s s\n' "$1" "$outcome" "$took"
+  table="$table$(printf '%-8s %5s s %5s s of a processor  %s' "$outcome" "$took" "$cpu" "$1")
+"
 }
 
 # family NAME COMMAND...: runs one family and counts it.
@@ -39,53 +59,31 @@ family() {
   name=$1
   shift
   is_wanted "$name" || return 0
-  start=$(date +%s)
-  count_cpu
-  cpu_before=$cpu
   printf '\n=== %s\n' "$name"
-  "$@"
-  case $? in
-  0) outcome=passed passed=$((passed + 1)) ;;
-  "$SKIPPED") outcome=skipped skipped=$((skipped + 1)) ;;
-  *) outcome=FAILED failed=$((failed + 1)) ;;
-  esac
-  took=$(($(date +%s) - start))
-  count_cpu
-  printf '=== %s: %s, %s s\n' "$name" "$outcome" "$took"
-  table="$table$(printf '%-8s %5s s %5s s of a processor  %s' "$outcome" "$took" \
-    "$((cpu - cpu_before))" "$name")
-"
+  measured build/family.end "$@"
+  count "$name" build/family.end
 }
 
-# beside NAME COMMAND...: the same for one that mostly waits: it runs while the next ones do, and what
-# it says comes with gather.
+# beside NAME COMMAND...: the same for one that mostly waits, or whose time does not matter: it runs while
+# the next ones do, and what it says comes with gather.
 beside() {
   is_wanted "$1" || return 0
   besides=$((besides + 1))
   kept=build/beside.$besides
-  mkdir -p build
   printf '%s' "$1" >"$kept.name"
   shift
-  (
-    start=$(date +%s)
-    "$@" >"$kept.log" 2>&1
-    echo "$? $(($(date +%s) - start))" >"$kept.end"
-  ) &
+  measured "$kept.end" "$@" >"$kept.log" 2>&1 &
 }
 
-# told LOG STATUS: what a family said when it ran beside others.
-told() {
-  cat "$1"
-  return "$2"
-}
-
+# Waits for those.
 gather() {
   wait
   while [ "$gathered" -lt "$besides" ]; do
     gathered=$((gathered + 1))
     kept=build/beside.$gathered
-    read -r status took_beside <"$kept.end"
-    family "$(cat "$kept.name"), beside others: $took_beside s" told "$kept.log" "$status"
+    printf '\n=== %s\n' "$(cat "$kept.name")"
+    cat "$kept.log"
+    count "$(cat "$kept.name"), beside others" "$kept.end"
     rm "$kept".*
   done
 }
@@ -122,7 +120,13 @@ report() {
 build() {
   preset=$1
   shift
-  cmake --preset "$preset" "$@" >/dev/null && cmake --build --preset "$preset"
+  cmake --preset "$preset" "$@" >/dev/null && $nicely cmake --build --preset "$preset"
+}
+
+# The same with what others leave of the processors.
+build_meanwhile() {
+  nicely="nice -n 19"
+  build "$@"
 }
 
 # Whether this kernel has all that a fence is made of: Landlock (its second ABI) and filters of seccomp.
@@ -183,13 +187,23 @@ if has_fences; then
   export INTERCOM_FENCE=require
 fi
 
-family "build (dev: warnings are errors)" build dev || exit 1
+mkdir -p build
+family "build (dev: warnings are errors)" build dev
 [ "$failed" -eq 0 ] || { report; echo "nothing else was run"; exit 1; }
-# They wait for most of their time: more at once than there are cores.
+# Tests wait for much of their time: more at once than there are cores, and others are compiled meanwhile.
+beside "build (asan)" build_meanwhile asan -DINTERCOM_PLAIN_TESTS=OFF
+# With little of what a debugger reads: nobody debugs it, and it is a quarter of the time. (Units must say
+# how they were compiled.)
+beside "build (release: warnings are errors)" build_meanwhile release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
+  "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG"
 family "checks, stories, attacks and sweeps of kills (dev)" in_memory ctest --preset dev -j"$(($(nproc) * 3))" -L plain
-family "build (asan)" build asan -DINTERCOM_PLAIN_TESTS=OFF
+gather
+beside "format and lint (clang-format, clang-tidy $STYLE_VERSION)" with_style_version \
+  nice -n 19 cmake --build --preset dev --target format-check lint
+beside "shell scripts (shellcheck)" shell_scripts
 # Each test runs once: in the build that sees most, unless its label says plain (tests/CMakeLists.txt has why).
 family "unit and worker tests (asan, ubsan)" in_memory ctest --preset asan -j"$(($(nproc) * 2))" -LE plain
+gather
 beside "interop (official MCP clients, installed binaries)" interop
 beside "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
 beside "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
@@ -197,17 +211,10 @@ beside "valgrind" sh tests/valgrind.sh build/dev
 family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=30 \
   bash tests/crash/kill_applier.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
-# With little of what a debugger reads: nobody debugs it, and it is a quarter of the time. (Units must say
-# how they were compiled.)
-family "build (release: warnings are errors)" build release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
-  "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG"
 family "hardening (release: the installed programs)" sh tests/hardening.sh build/release
 family "several users (release: the unit as it stands)" sh tests/users.sh build/release
 beside "bench (short: does it run)" sh tests/bench/run.sh --short
 beside "yard (instructions and pages against tests/bench/ratchet.txt)" in_memory sh tests/bench/yard.sh
-family "format (clang-format $STYLE_VERSION)" with_style_version cmake --build --preset dev --target format-check
-family "lint (clang-tidy $STYLE_VERSION)" with_style_version cmake --build --preset dev --target lint
-family "shell scripts (shellcheck)" shell_scripts
 gather
 
 report

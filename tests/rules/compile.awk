@@ -48,8 +48,9 @@ function block(form,    i, n, lines) {
 }
 
 # Whether triggers recur matters where rows are replaced, since no chain of triggers leads back to its
-# table (sqlgen refuses one). So the other forms run with both settings of each pragma, but not with all
-# four pairs: as it is written with both on and both off, IGNORE and FAIL with one on and the other off.
+# table (sqlgen refuses one). So each form runs with both settings of each pragma, but not with all four
+# pairs: as it is written and REPLACE with both on and both off, IGNORE and FAIL with one on and the other
+# off.
 function has_forms(statements) {
 	return !plain && statements ~ /(^|\n)(INSERT INTO|UPDATE) /
 }
@@ -57,12 +58,11 @@ function has_forms(statements) {
 function forms() {
 	if (keys == recursive)
 		block("")
-	if (has_forms(wanted)) {
+	if (has_forms(wanted) && keys == recursive)
 		block("REPLACE")
-		if (keys != recursive) {
-			block("IGNORE")
-			block("FAIL")
-		}
+	if (has_forms(wanted) && keys != recursive) {
+		block("IGNORE")
+		block("FAIL")
 	}
 }
 

@@ -5,8 +5,8 @@
 #
 # Every case finds the same fresh database, made from schema/ by sqlgen of $INTERCOM_BUILD (build/dev),
 # and runs with foreign_keys and recursive_triggers both on and both off; each INSERT and UPDATE under
-# `when:` also as OR REPLACE, with all four pairs, and as OR IGNORE and OR FAIL, with one on and the other
-# off. The format of a case is described in ../README.md.
+# `when:` also as OR REPLACE, with both on and both off, and as OR IGNORE and OR FAIL, with one on and the
+# other off. The format of a case is described in ../README.md.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
