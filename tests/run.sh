@@ -201,20 +201,20 @@ gather
 beside "format and lint (clang-format, clang-tidy $STYLE_VERSION)" with_style_version \
   nice -n 19 cmake --build --preset dev --target format-check lint
 beside "shell scripts (shellcheck)" shell_scripts
+beside "interop (official MCP clients, installed binaries)" interop
+beside "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
 # Each test runs once: in the build that sees most, unless its label says plain (tests/CMakeLists.txt has why).
 family "unit and worker tests (asan, ubsan)" in_memory ctest --preset asan -j"$(($(nproc) * 2))" -LE plain
 gather
-beside "interop (official MCP clients, installed binaries)" interop
 beside "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
-beside "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
 beside "valgrind" sh tests/valgrind.sh build/dev
+beside "bench (short: does it run)" sh tests/bench/run.sh --short
+beside "yard (instructions and pages against tests/bench/ratchet.txt)" in_memory sh tests/bench/yard.sh
 family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=30 \
   bash tests/crash/kill_applier.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
 family "hardening (release: the installed programs)" sh tests/hardening.sh build/release
 family "several users (release: the unit as it stands)" sh tests/users.sh build/release
-beside "bench (short: does it run)" sh tests/bench/run.sh --short
-beside "yard (instructions and pages against tests/bench/ratchet.txt)" in_memory sh tests/bench/yard.sh
 gather
 
 report

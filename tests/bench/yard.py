@@ -57,7 +57,6 @@ class Wal:
         with open(db, "rb") as f:
             f.seek(16)
             self.page = struct.unpack(">H", f.read(2))[0]
-        self.at = os.path.getsize(db + "-wal")
         self.at = self.end()[0]
 
     def end(self, after=WAL_HEADER):
@@ -164,6 +163,8 @@ class System:
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
         lock.execute("ROLLBACK")
+        # Else the next commit may begin the log anew, where it was looked at already.
+        lock.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         lock.close()
         self.wal = Wal(self.db)
 
@@ -196,6 +197,8 @@ class System:
             commits.append(wrote[1])
             if (i + 1) % BATCH == 0:
                 instructions.append(self.instructions() / BATCH)
+        if not lower_quartile(commits):
+            sys.exit(f"yard: {name} has written nothing: where is the log?")
         print(f"{name}.instructions {min(instructions):.0f}")
         print(f"{name}.pages {lower_quartile(pages)}")
         print(f"{name}.bytes {lower_quartile(pages) * (self.wal.page + FRAME_HEADER)}")
