@@ -49,7 +49,7 @@ CREATE INDEX tool_call_rpc ON tool_call (connection_seq, rpc_id);
 -- Those of a request or a write are few: which of them waits needs no index of its own.
 CREATE INDEX tool_call_request ON tool_call (request_seq, seq) WHERE request_seq IS NOT NULL;
 CREATE INDEX tool_call_apply ON tool_call (apply_seq) WHERE apply_seq IS NOT NULL;
--- What is open; only such a call has a listener.
+-- What is open; statements that end a call end its listener, too.
 CREATE INDEX tool_call_open ON tool_call (session_seq) WHERE state IN ('waiting', 'answered');
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX tool_call_taken_back ON tool_call (connection_seq) WHERE taken_back = 1;

@@ -97,7 +97,7 @@ SELECT 1 FROM tool_call WHERE connection_seq = :connection AND taken_back = 1 LI
 
 -- name: tool_call_cancel_task :exec
 -- A task that has ended stays as it is.
-UPDATE tool_call SET state = 'cancelled', answered_at = :now
+UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
  WHERE seq = :seq AND state = 'waiting' AND task_id IS NOT NULL;
 
 -- name: answer_last :number

@@ -41,9 +41,11 @@ measured() {
   )
 }
 
-# count NAME FILE: counts what was measured there.
+# count NAME FILE: counts what was measured there; nothing: it was ended before it could be.
 count() {
-  read -r status took cpu <"$2"
+  status=1 took=0 cpu=0
+  [ ! -f "$2" ] || read -r status took cpu <"$2"
+  rm -f "$2"
   case $status in
   0) outcome=passed passed=$((passed + 1)) ;;
   "$SKIPPED") outcome=skipped skipped=$((skipped + 1)) ;;
@@ -60,6 +62,7 @@ family() {
   shift
   is_wanted "$name" || return 0
   printf '\n=== %s\n' "$name"
+  rm -f build/family.end
   measured build/family.end "$@"
   count "$name" build/family.end
 }
