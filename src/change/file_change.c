@@ -2,6 +2,7 @@
 
 #include "files.h"
 #include "id.h"
+#include "pulse.h"
 #include "regular.h"
 #include "safe_path.h"
 
@@ -208,53 +209,62 @@ static int stage(int root_fd, struct file_change *f, bool flush, struct refusal 
 	return 0;
 }
 
-/* Flushes the file systems of all that are open: once each, if those of one follow each other. */
-static int sync_systems(const struct file_change *changes, size_t count, struct refusal *why)
+static int flush_temp(const struct file_change *f, struct refusal *why)
 {
-	bool any = false;
-	dev_t last = 0;
+	int fd, failed, error;
 
-	for (size_t i = 0; i < count; i++) {
-		struct stat here;
-		int failed;
+	fd = files_open(f->dir_fd, f->temp_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+	failed = fd < 0 || files_sync(fd);
+	error = errno;
+	if (fd >= 0)
+		(void)files_close(fd);
+	errno = error;
+	return failed ? refuse_errno(why, "write", str_text(&f->path)) : 0;
+}
 
-		if (changes[i].dir_fd < 0)
-			continue;
-		failed = files_look(changes[i].dir_fd, &here);
-		if (!failed && (!any || here.st_dev != last))
-			failed = files_sync_all(changes[i].dir_fd);
-		if (failed)
-			return refuse_errno(why, "sync the file system of",
-			                    str_text(&changes[i].path));
-		any = true;
-		last = here.st_dev;
+/* Whether its owner may open it once more. */
+static bool is_readable(const struct file_change *f)
+{
+	return (f->mode & S_IRUSR) != 0;
+}
+
+/* Several are flushed once all are written: the first flush takes what belongs to all along, and
+ * the others find little left. (One syncfs would also wait for what everybody else has written.) */
+int file_change_stage(int root_fd, struct file_change *changes, size_t count, struct refusal *why)
+{
+	for (size_t i = 0; i < count; i++)
+		if (stage(root_fd, &changes[i], count == 1 || !is_readable(&changes[i]), why))
+			return -1;
+	for (size_t i = 0; i < count && count > 1; i++) {
+		pulse();
+		if (*changes[i].temp_name && is_readable(&changes[i]) &&
+		    flush_temp(&changes[i], why))
+			return -1;
 	}
 	return 0;
 }
 
-int file_change_stage(int root_fd, struct file_change *changes, size_t count, struct refusal *why)
-{
-	bool each = count <= FILES_SYNC_EACH_MAX;
-
-	for (size_t i = 0; i < count; i++)
-		if (stage(root_fd, &changes[i], each, why))
-			return -1;
-	return each ? 0 : sync_systems(changes, count, why);
-}
-
 int file_change_check_space(const struct file_change *changes, size_t count, struct refusal *why)
 {
+	OWNED(char_ptr) char *memory = xcalloc(count, sizeof(dev_t));
+	dev_t *device = (dev_t *)(void *)memory; /* 0: unknown, or looked at: writing will show */
+
+	for (size_t i = 0; i < count; i++) {
+		struct stat here;
+
+		device[i] = files_look(changes[i].dir_fd, &here) ? 0 : here.st_dev;
+	}
 	for (size_t i = 0; i < count; i++) {
 		uint64_t bytes = 0, room = 0;
-		struct stat here, there;
+		dev_t this = device[i];
 
-		if (files_look(changes[i].dir_fd, &here) ||
-		    files_free_bytes(changes[i].dir_fd, &room))
-			continue; /* unknown: writing will show */
-		for (size_t k = 0; k < count; k++)
-			if (files_look(changes[k].dir_fd, &there) == 0 &&
-			    there.st_dev == here.st_dev)
+		if (!this || files_free_bytes(changes[i].dir_fd, &room))
+			continue;
+		for (size_t k = i; k < count; k++)
+			if (device[k] == this) {
 				bytes += changes[k].bytes.length;
+				device[k] = 0;
+			}
 		if (room < bytes) {
 			errno = ENOSPC;
 			return refuse_errno(why, "write", str_text(&changes[i].path));
@@ -546,14 +556,13 @@ int file_change_sync(const struct file_change *changes, size_t count, struct ref
 {
 	const struct file_change *last = NULL;
 
-	if (count > FILES_SYNC_EACH_MAX)
-		return sync_systems(changes, count, why);
 	for (size_t i = 0; i < count; i++) {
 		const struct file_change *f = &changes[i];
 
 		if (f->dir_fd < 0 ||
 		    (last && safe_path_is_beside(str_text(&last->path), str_text(&f->path))))
 			continue;
+		pulse();
 		if (files_sync(f->dir_fd))
 			return refuse_errno(why, "fsync the directory of", str_text(&f->path));
 		last = f;

@@ -82,9 +82,7 @@ int file_change_open(int root_fd, struct file_change *f, struct refusal *why);
 /* Checks that the file systems have room for staging. changes are open. */
 int file_change_check_space(const struct file_change *changes, size_t count, struct refusal *why);
 
-/* Writes the temporary files and syncs them, each by itself or, if they are more than
- * FILES_SYNC_EACH_MAX, their file systems once. changes are open. What fails leaves none of its
- * own. */
+/* Writes the temporary files, then syncs them. changes are open. */
 int file_change_stage(int root_fd, struct file_change *changes, size_t count, struct refusal *why);
 
 /* Checks that the target is the file that was planned for; one that looks unchanged is not read
@@ -99,8 +97,8 @@ int file_change_place(struct file_change *f, struct refusal *why);
  * patch_conflict: somebody else has changed it since, and it stays. */
 int file_change_put_back(struct file_change *f, struct refusal *why);
 
-/* Makes what was placed or put back durable, in the same way; those that are not open are left out.
- */
+/* Makes what was placed or put back durable, those that are open: each directory once, if those of
+ * one follow each other. */
 int file_change_sync(const struct file_change *changes, size_t count, struct refusal *why);
 
 /* Once everything is in place: removes the old file's hidden name and, for a deletion that undoes a

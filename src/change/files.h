@@ -91,8 +91,6 @@ int files_rewind(int fd);
 int files_sync(int fd);
 /* syncfs. */
 int files_sync_all(int fd);
-/* A change of more files than this flushes their file system once. */
-enum { FILES_SYNC_EACH_MAX = 64 };
 int files_look(int fd, struct stat *st);
 /* What is free for writing; -1: not known. */
 int files_free_bytes(int fd, uint64_t *ret);

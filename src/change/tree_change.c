@@ -394,7 +394,7 @@ static int fill(struct tree_change *t, struct tree_step *s, int fd, struct refus
 		           ? refusal_set(why, "content_missing", "%s: %s", s->path, e.text)
 		           : refuse_err(why, &e);
 	if (files_chmod(fd, (mode_t)take_over(t, s, fd)) || files_look(fd, &st) ||
-	    (t->count <= FILES_SYNC_EACH_MAX && files_sync(fd)))
+	    (t->count <= SYNC_EACH_MAX && files_sync(fd)))
 		return refuse_errno(why, "write", s->path);
 	s->staged = st.st_ino;
 	return 0;
@@ -476,7 +476,7 @@ static int write_list(struct tree_change *t, struct refusal *why)
 static int sync_stage(const struct tree_change *t, struct refusal *why)
 {
 	const int dirs[] = { t->new_fd, t->old_fd, t->stage_fd, t->root_fd };
-	int failed = t->count > FILES_SYNC_EACH_MAX ? files_sync_all(t->stage_fd) : 0;
+	int failed = t->count > SYNC_EACH_MAX ? files_sync_all(t->stage_fd) : 0;
 
 	for (size_t i = 0; i < COUNT(dirs) && !failed; i++)
 		failed = files_sync(dirs[i]);

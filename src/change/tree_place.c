@@ -271,7 +271,7 @@ static int sync_names(const struct tree_change *t, struct refusal *why)
 {
 	const int dirs[] = { t->new_fd, t->old_fd, t->root_fd };
 
-	if (t->count > FILES_SYNC_EACH_MAX)
+	if (t->count > SYNC_EACH_MAX)
 		return files_sync_all(t->root_fd) ? refuse_errno(why, "sync", "the workspace") : 0;
 	for (size_t i = 0; i < t->count; i++)
 		if ((i == 0 || !safe_path_is_beside(t->steps[i - 1].path, t->steps[i].path)) &&

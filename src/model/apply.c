@@ -164,11 +164,12 @@ typedef enum step step_of(struct apply_job *, struct err *);
 static enum step bury(struct apply_job *j, struct err *e)
 {
 	step_of *recover = j->is_restore ? apply_restore_recover : apply_job_recover;
+	/* Later, even that kills. But a restore is never left half done. */
+	bool tidies = j->is_restore || j->report->attempts <= APPLY_ATTEMPTS_MAX + APPLY_TIDIES_MAX;
 	enum step next = STEP_GO_ON;
 
 	j->gives_up = true;
-	/* Later, even that kills. But a restore is never left half done. */
-	if (j->is_restore || j->report->attempts == APPLY_ATTEMPTS_MAX + 1)
+	if (tidies)
 		next = read_order(j, e);
 	if (next == STEP_GO_ON && j->request.row.id)
 		next = open_workspace(j, e);
@@ -177,7 +178,7 @@ static enum step bury(struct apply_job *j, struct err *e)
 	if (next == STEP_GO_ON && j->request.row.id)
 		next = recover(j, e);
 	if (next == STEP_GO_ON)
-		next = apply_job_settle_dead(j, e) ? STEP_FAILED : STEP_SETTLED;
+		next = apply_job_settle_dead(j, tidies, e) ? STEP_FAILED : STEP_SETTLED;
 	return next;
 }
 

@@ -26,11 +26,11 @@
  * others are put in place makes it impossible to take the change back.
  *
  * A claim is numbered and each commit names it: a job that was claimed again is no longer ours.
- * At most APPLY_ATTEMPTS_MAX claims do work; one more only tidies up after the last death and
- * settles the job as dead. If the machine is short of a resource (descriptors, memory), the job is
- * put back for a moment; a full disk, a quota or a read-only file system is reported at once,
- * because somebody has to act. The request stays approved when its job is refused, so that
- * check_diff can be called again.
+ * At most APPLY_ATTEMPTS_MAX claims do work; what follows only tidies up after the last death and
+ * settles the job as dead: the next one, unless it dies, too, and at most APPLY_TIDIES_MAX. If the
+ * machine is short of a resource (descriptors, memory), the job is put back for a moment; a full
+ * disk, a quota or a read-only file system is reported at once, because somebody has to act. The
+ * request stays approved when its job is refused, so that check_diff can be called again.
  *
  * A disk that does not answer (a hung mount) is detected by a separate process, before any file is
  * touched. The job is put back, others continue, and the next try costs nothing while the disk is
@@ -59,6 +59,7 @@
 
 enum {
 	APPLY_ATTEMPTS_MAX = 3,
+	APPLY_TIDIES_MAX = 10,
 	APPLY_WAITING_MAX = 16,
 	APPLY_WORKSPACES_MAX = 500, /* without an open job that its fence lets it write */
 	APPLY_UNDO_BYTES = 10 << 20, /* setting undo_limit_bytes, where it is missing */

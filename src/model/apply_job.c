@@ -235,13 +235,15 @@ enum step apply_job_refused(struct apply_job *j, struct err *e)
 	return settle_refusal(j, e) ? STEP_FAILED : STEP_SETTLED;
 }
 
-int apply_job_settle_dead(struct apply_job *j, struct err *e)
+int apply_job_settle_dead(struct apply_job *j, bool is_tidy, struct err *e)
 {
 	(void)refusal_set(
 	    &j->report->why, "crashed",
-	    "crashed worker: the applier, or its filer, died %d times over this %s; each "
-	    "file is as it was or as somebody else left it%s",
+	    "crashed worker: the applier, or its filer, died %d times over this %s; %s%s",
 	    j->report->attempts - 1, j->is_restore ? "restore" : "write",
+	    is_tidy ? "each file is as it was or as somebody else left it"
+	            : "how far it got is unknown: look at its files, and for hidden ones "
+	              "(.intercom-*) next to them",
 	    j->is_restore ? "; order it again" : "");
 	if (j->root_fd >= 0)
 		apply_job_undo(j);

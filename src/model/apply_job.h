@@ -84,7 +84,8 @@ int apply_job_settle_applied(struct apply_job *j, struct err *e);
 int apply_job_put_back(struct apply_job *j, struct err *e);
 /* Lets it rest for a minute. */
 void apply_job_let_rest(struct apply_job *j);
-int apply_job_settle_dead(struct apply_job *j, struct err *e);
+/* is_tidy: nothing of it is left in the workspace. */
+int apply_job_settle_dead(struct apply_job *j, bool is_tidy, struct err *e);
 
 /* Commits the change of so many rows, or rolls back if the job is no longer ours. 0 or -1. */
 int apply_job_commit(struct apply_job *j, int changed, const char *state, struct err *e);

@@ -205,6 +205,28 @@ START_TEST(a_dead_write_leaves_no_temporary_file)
 }
 END_TEST
 
+START_TEST(a_write_whose_tidying_was_killed_is_tidied_by_the_next)
+{
+	given_crash("old\n", true);
+	left_in_hand(APPLY_ATTEMPTS_MAX + 3);
+	run_worker("applier");
+	expect(OUTCOME, "dead|crashed|approved|answered|1\n");
+	expect(CHANGES, "a.txt|modify|4|undone\n");
+	file_is("a.txt", "old\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_write_that_nobody_could_tidy_says_so)
+{
+	given_crash("old\n", true);
+	left_in_hand(APPLY_ATTEMPTS_MAX + APPLY_TIDIES_MAX);
+	run_worker("applier");
+	expect("SELECT state, why LIKE '%how far it got is unknown: look at its files%' FROM apply",
+	       "dead|1\n");
+}
+END_TEST
+
 /* ---- two appliers ---- */
 
 START_TEST(while_one_applier_is_in_a_workspace_another_one_stays_out)
@@ -414,6 +436,8 @@ int main(void)
 	tcase_add_test(c, a_write_that_killed_three_is_dead);
 	tcase_add_test(c, the_third_death_after_the_rename_is_no_loss);
 	tcase_add_test(c, a_dead_write_leaves_no_temporary_file);
+	tcase_add_test(c, a_write_whose_tidying_was_killed_is_tidied_by_the_next);
+	tcase_add_test(c, a_write_that_nobody_could_tidy_says_so);
 	tcase_add_test(c, while_one_applier_is_in_a_workspace_another_one_stays_out);
 	tcase_add_test(c, a_job_that_somebody_claimed_since_it_was_seen_is_left_alone);
 	tcase_add_test(c, who_lost_its_claim_journals_nothing_and_stages_nothing);
