@@ -209,19 +209,6 @@ static int stage(int root_fd, struct file_change *f, bool flush, struct refusal 
 	return 0;
 }
 
-static int flush_temp(const struct file_change *f, struct refusal *why)
-{
-	int fd, failed, error;
-
-	fd = files_open(f->dir_fd, f->temp_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-	failed = fd < 0 || files_sync(fd);
-	error = errno;
-	if (fd >= 0)
-		(void)files_close(fd);
-	errno = error;
-	return failed ? refuse_errno(why, "write", str_text(&f->path)) : 0;
-}
-
 /* Whether its owner may open it once more. */
 static bool is_readable(const struct file_change *f)
 {
@@ -238,8 +225,8 @@ int file_change_stage(int root_fd, struct file_change *changes, size_t count, st
 	for (size_t i = 0; i < count && count > 1; i++) {
 		pulse();
 		if (*changes[i].temp_name && is_readable(&changes[i]) &&
-		    flush_temp(&changes[i], why))
-			return -1;
+		    files_sync_at(changes[i].dir_fd, changes[i].temp_name))
+			return refuse_errno(why, "write", str_text(&changes[i].path));
 	}
 	return 0;
 }
@@ -563,7 +550,7 @@ int file_change_sync(const struct file_change *changes, size_t count, struct ref
 		    (last && safe_path_is_beside(str_text(&last->path), str_text(&f->path))))
 			continue;
 		pulse();
-		if (files_sync(f->dir_fd))
+		if (files_sync_dir(f->dir_fd))
 			return refuse_errno(why, "fsync the directory of", str_text(&f->path));
 		last = f;
 	}

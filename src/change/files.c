@@ -403,9 +403,22 @@ int files_sync(int fd)
 	return is_of_hand(fd) ? ask_about(FILES_SYNC, fd) : fsync(fd);
 }
 
-int files_sync_all(int fd)
+int files_sync_at(int dir_fd, const char *name)
 {
-	return is_of_hand(fd) ? ask_about(FILES_SYNC_ALL, fd) : syncfs(fd);
+	int fd = files_open(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0), failed, error;
+
+	if (fd < 0)
+		return -1;
+	failed = files_sync(fd);
+	error = errno;
+	(void)files_close(fd);
+	errno = error;
+	return failed;
+}
+
+int files_sync_dir(int fd)
+{
+	return files_sync(fd) && errno != EINVAL && errno != ENOTSUP ? -1 : 0;
 }
 
 int files_look(int fd, struct stat *st)

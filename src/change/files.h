@@ -89,8 +89,10 @@ ssize_t files_read(int fd, void *bytes, size_t size);
 int files_write_all(int fd, const void *bytes, size_t length);
 int files_rewind(int fd);
 int files_sync(int fd);
-/* syncfs. */
-int files_sync_all(int fd);
+/* Of the file of that name, which is opened for reading. */
+int files_sync_at(int dir_fd, const char *name);
+/* Of a directory; where the file system cannot (EINVAL, ENOTSUP), there is nothing to wait for. */
+int files_sync_dir(int fd);
 int files_look(int fd, struct stat *st);
 /* What is free for writing; -1: not known. */
 int files_free_bytes(int fd, uint64_t *ret);

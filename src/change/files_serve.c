@@ -134,19 +134,18 @@ static const struct shape {
 	unsigned char fds, names;
 	bool opens;
 } SHAPES[FILES_OPS] = {
-	[FILES_ROOT] = { 0, 0, true },        [FILES_OPEN] = { 1, 1, true },
-	[FILES_BENEATH] = { 1, 1, true },     [FILES_MKDIR] = { 1, 1, false },
-	[FILES_SYMLINK] = { 1, 2, false },    [FILES_RENAME] = { 2, 2, false },
-	[FILES_LINK] = { 2, 2, false },       [FILES_UNLINK] = { 1, 1, false },
-	[FILES_STAT] = { 1, 1, false },       [FILES_READLINK] = { 1, 1, false },
-	[FILES_TYPE] = { 1, 1, false },       [FILES_REOPEN] = { 1, 0, true },
-	[FILES_CLOSE] = { 1, 0, false },      [FILES_READ] = { 1, 0, false },
-	[FILES_WRITE] = { 1, 0, false },      [FILES_REWIND] = { 1, 0, false },
-	[FILES_SYNC] = { 1, 0, false },       [FILES_SYNC_ALL] = { 1, 0, false },
-	[FILES_LOOK] = { 1, 0, false },       [FILES_FREE] = { 1, 0, false },
-	[FILES_NAME] = { 1, 0, false },       [FILES_NAMES] = { 1, 0, false },
-	[FILES_CHMOD] = { 1, 0, false },      [FILES_CHOWN] = { 1, 0, false },
-	[FILES_ATTRIBUTES] = { 2, 0, false },
+	[FILES_ROOT] = { 0, 0, true },     [FILES_OPEN] = { 1, 1, true },
+	[FILES_BENEATH] = { 1, 1, true },  [FILES_MKDIR] = { 1, 1, false },
+	[FILES_SYMLINK] = { 1, 2, false }, [FILES_RENAME] = { 2, 2, false },
+	[FILES_LINK] = { 2, 2, false },    [FILES_UNLINK] = { 1, 1, false },
+	[FILES_STAT] = { 1, 1, false },    [FILES_READLINK] = { 1, 1, false },
+	[FILES_TYPE] = { 1, 1, false },    [FILES_REOPEN] = { 1, 0, true },
+	[FILES_CLOSE] = { 1, 0, false },   [FILES_READ] = { 1, 0, false },
+	[FILES_WRITE] = { 1, 0, false },   [FILES_REWIND] = { 1, 0, false },
+	[FILES_SYNC] = { 1, 0, false },    [FILES_LOOK] = { 1, 0, false },
+	[FILES_FREE] = { 1, 0, false },    [FILES_NAME] = { 1, 0, false },
+	[FILES_NAMES] = { 1, 0, false },   [FILES_CHMOD] = { 1, 0, false },
+	[FILES_CHOWN] = { 1, 0, false },   [FILES_ATTRIBUTES] = { 2, 0, false },
 };
 
 static int64_t give_bytes(ssize_t length, struct files_answer *a)
@@ -223,8 +222,6 @@ static int64_t call_on_open(const struct files_call *c, struct files_answer *a)
 		return lseek(fd, 0, SEEK_SET);
 	case FILES_SYNC:
 		return fsync(fd);
-	case FILES_SYNC_ALL:
-		return syncfs(fd);
 	case FILES_LOOK:
 		return fstat(fd, &a->st);
 	case FILES_FREE:

@@ -536,7 +536,7 @@ static int enter(int root_fd, const char *path, const char *name, struct fd *dir
 	if (missing > 0) {
 		if (files_make_dir(dir->number, name, 0777) && errno != EEXIST)
 			return failed(e, "make the directory", path);
-		if (files_sync(dir->number))
+		if (files_sync_dir(dir->number))
 			return failed(e, "fsync the directory above", path);
 		missing = open_dir(root_fd, path, &next, e);
 	}

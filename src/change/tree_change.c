@@ -384,6 +384,13 @@ static int take_over(const struct tree_change *t, const struct tree_step *s, int
 	return mode;
 }
 
+/* Files are flushed once all are written, as those of file_change_stage; but one that its owner may
+ * not open once more, at once. */
+static bool is_flushed_later(int mode)
+{
+	return (mode & S_IRUSR) != 0;
+}
+
 static int fill(struct tree_change *t, struct tree_step *s, int fd, struct refusal *why)
 {
 	struct err e = { 0 };
@@ -394,7 +401,7 @@ static int fill(struct tree_change *t, struct tree_step *s, int fd, struct refus
 		           ? refusal_set(why, "content_missing", "%s: %s", s->path, e.text)
 		           : refuse_err(why, &e);
 	if (files_chmod(fd, (mode_t)take_over(t, s, fd)) || files_look(fd, &st) ||
-	    (t->count <= SYNC_EACH_MAX && files_sync(fd)))
+	    (!is_flushed_later(s->after.mode) && files_sync(fd)))
 		return refuse_errno(why, "write", s->path);
 	s->staged = st.st_ino;
 	return 0;
@@ -476,11 +483,21 @@ static int write_list(struct tree_change *t, struct refusal *why)
 static int sync_stage(const struct tree_change *t, struct refusal *why)
 {
 	const int dirs[] = { t->new_fd, t->old_fd, t->stage_fd, t->root_fd };
-	int failed = t->count > SYNC_EACH_MAX ? files_sync_all(t->stage_fd) : 0;
 
-	for (size_t i = 0; i < COUNT(dirs) && !failed; i++)
-		failed = files_sync(dirs[i]);
-	return failed ? refuse_errno(why, "sync", t->stage_name) : 0;
+	for (size_t i = 0; i < t->count; i++) {
+		const struct tree_step *s = &t->steps[i];
+		char name[INDEX_NAME_BYTES];
+
+		pulse();
+		tree_index_name(name, i);
+		if (s->after.kind == THING_FILE && s->staged && is_flushed_later(s->after.mode) &&
+		    files_sync_at(t->new_fd, name))
+			return refuse_errno(why, "write", s->path);
+	}
+	for (size_t i = 0; i < COUNT(dirs); i++)
+		if (files_sync_dir(dirs[i]))
+			return refuse_errno(why, "sync", t->stage_name);
+	return 0;
 }
 
 int tree_change_stage(struct tree_change *t, struct refusal *why)
@@ -620,9 +637,9 @@ int tree_change_remove_stage(struct tree_change *t, struct refusal *why)
 	if (stage < 0)
 		return errno == ENOENT ? 0 : refuse_errno(why, "open", t->stage_name);
 	/* Without its list, it holds nothing that is needed: tree_change_find. */
-	failed = (files_unlink(stage, LIST, 0) ? errno != ENOENT : files_sync(stage)) ||
+	failed = (files_unlink(stage, LIST, 0) ? errno != ENOENT : files_sync_dir(stage)) ||
 	         empty(stage, "new") || empty(stage, "old") || empty(t->root_fd, t->stage_name) ||
-	         files_sync(t->root_fd);
+	         files_sync_dir(t->root_fd);
 	if (failed)
 		(void)refuse_errno(why, "remove", t->stage_name);
 	(void)files_close(stage);

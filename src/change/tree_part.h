@@ -4,10 +4,7 @@
 
 #include "tree_change.h"
 
-enum {
-	INDEX_NAME_BYTES = 24, /* of new/<n> */
-	SYNC_EACH_MAX = 64, /* more steps than this: the file system is synced once */
-};
+enum { INDEX_NAME_BYTES = 24 }; /* of new/<n> */
 
 static inline bool tree_is_entry(enum thing_kind kind)
 {

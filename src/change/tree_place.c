@@ -260,7 +260,7 @@ static int sync_above(const struct tree_change *t, const char *path, struct refu
 	}
 	if (there < 0)
 		return -1;
-	failed = files_sync(dir);
+	failed = files_sync_dir(dir);
 	if (failed)
 		(void)refuse_errno(why, "sync the directory of", path);
 	(void)files_close(dir);
@@ -271,14 +271,14 @@ static int sync_names(const struct tree_change *t, struct refusal *why)
 {
 	const int dirs[] = { t->new_fd, t->old_fd, t->root_fd };
 
-	if (t->count > SYNC_EACH_MAX)
-		return files_sync_all(t->root_fd) ? refuse_errno(why, "sync", "the workspace") : 0;
-	for (size_t i = 0; i < t->count; i++)
+	for (size_t i = 0; i < t->count; i++) {
+		pulse();
 		if ((i == 0 || !safe_path_is_beside(t->steps[i - 1].path, t->steps[i].path)) &&
 		    sync_above(t, t->steps[i].path, why))
 			return -1;
+	}
 	for (size_t i = 0; i < COUNT(dirs); i++)
-		if (dirs[i] >= 0 && files_sync(dirs[i]))
+		if (dirs[i] >= 0 && files_sync_dir(dirs[i]))
 			return refuse_errno(why, "sync", t->stage_name);
 	return 0;
 }
@@ -398,8 +398,9 @@ static int set_mode(const struct tree_change *t, const struct tree_step *s, stru
 		return errno == ENOENT || errno == ENOTDIR
 		           ? 0
 		           : refuse_errno(why, "set the permissions of", s->path);
-	failed = files_look(fd, &st) || ((int)(st.st_mode & PERMISSIONS) != s->after.mode &&
-	                                 files_chmod(fd, (mode_t)s->after.mode));
+	failed =
+	    files_look(fd, &st) || ((int)(st.st_mode & PERMISSIONS) != s->after.mode &&
+	                            (files_chmod(fd, (mode_t)s->after.mode) || files_sync_dir(fd)));
 	if (failed)
 		(void)refuse_errno(why, "set the permissions of", s->path);
 	(void)files_close(fd);

@@ -235,6 +235,18 @@ enum step apply_job_refused(struct apply_job *j, struct err *e)
 	return settle_refusal(j, e) ? STEP_FAILED : STEP_SETTLED;
 }
 
+int apply_job_settle_unsafe(struct apply_job *j, struct err *e)
+{
+	struct refusal last = j->report->why;
+
+	(void)refusal_set(&j->report->why, last.code,
+	                  "%.600s; each file is as was approved, but the disk does not say that it "
+	                  "stays so: look at it, and for hidden files (.intercom-*) next to them, "
+	                  "which hold what was there before",
+	                  last.text);
+	return settle_failed(j, APPLY_STATE_DEAD, e);
+}
+
 int apply_job_settle_dead(struct apply_job *j, bool is_tidy, struct err *e)
 {
 	(void)refusal_set(

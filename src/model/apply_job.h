@@ -84,6 +84,8 @@ int apply_job_settle_applied(struct apply_job *j, struct err *e);
 int apply_job_put_back(struct apply_job *j, struct err *e);
 /* Lets it rest for a minute. */
 void apply_job_let_rest(struct apply_job *j);
+/* All is in place, but the disk does not say that it stays there: as dead. */
+int apply_job_settle_unsafe(struct apply_job *j, struct err *e);
 /* is_tidy: nothing of it is left in the workspace. */
 int apply_job_settle_dead(struct apply_job *j, bool is_tidy, struct err *e);
 

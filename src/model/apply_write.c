@@ -84,11 +84,15 @@ static int tidy_all(struct apply_job *j)
  * removed before all new ones are safe. */
 static enum step finish(struct apply_job *j, struct err *e)
 {
-	bool failed = (j->count > 1 && sync_all(j)) || tidy_all(j) || sync_all(j);
+	bool is_safe = j->count == 1 || sync_all(j) == 0;
+	bool is_tidy = is_safe && tidy_all(j) == 0;
 
+	is_safe = is_safe && sync_all(j) == 0;
 	/* The files are new, but not durably: the next claim finds that and continues. */
-	if (failed && apply_job_may_try_again(j))
+	if (!(is_safe && is_tidy) && apply_job_may_try_again(j))
 		return apply_job_put_back(j, e) ? STEP_FAILED : STEP_SETTLED;
+	if (!is_safe)
+		return apply_job_settle_unsafe(j, e) ? STEP_FAILED : STEP_SETTLED;
 	apply_job_note_forced(j);
 	return apply_job_settle_applied(j, e) ? STEP_FAILED : STEP_SETTLED;
 }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,7 +343,7 @@ static void play_one(struct disk *d, const struct record *r,
 	if (r->op == RECORD_SYNC) {
 		if (!loses || !loses(n))
 			flush(d, node);
-	} else if (n->is_dir) {
+	} else if (n->is_dir && r->op != RECORD_MODE) {
 		add_change(d, r, node);
 	} else {
 		n->pending = xrealloc(n->pending, (n->pending_count + 1) * sizeof(*n->pending));
@@ -411,7 +412,7 @@ static void cut_behind(struct disk_node *n, uint64_t *seed)
 		           SECTOR_BYTES * disk_random(seed, torn->data_length / SECTOR_BYTES));
 }
 
-static void cut_file(struct disk_node *n, size_t how, uint64_t *seed)
+static void cut_node(struct disk_node *n, size_t how, uint64_t *seed)
 {
 	switch (how) {
 	case 0:
@@ -468,16 +469,23 @@ void disk_cut(struct disk *d, uint64_t seed)
 
 	cut_names(d, disk_random(&seed, WAYS), &seed);
 	for (size_t i = 0; i < d->node_count; i++)
-		if (!d->nodes[i].is_dir)
-			cut_file(&d->nodes[i],
-			         all_files < WAYS ? all_files : disk_random(&seed, WAYS), &seed);
+		cut_node(&d->nodes[i], all_files < WAYS ? all_files : disk_random(&seed, WAYS),
+		         &seed);
 }
 
 /* ---- writing ---- */
 
-static void write_node(const struct disk *d, size_t node, const char *path)
+static void note_inode(struct disk_node *n, int fd)
 {
-	const struct disk_node *n = &d->nodes[node];
+	struct stat st;
+
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	n->written = st.st_ino;
+}
+
+static void write_node(struct disk *d, size_t node, const char *path)
+{
+	struct disk_node *n = &d->nodes[node];
 	int fd;
 
 	if (!n->is_dir) {
@@ -485,6 +493,7 @@ static void write_node(const struct disk *d, size_t node, const char *path)
 		ck_assert_msg(fd >= 0, "cannot make %s: %s", path, strerror(errno));
 		ck_assert_int_eq(io_write_all(fd, str_text(&n->kept), n->kept.length), 0);
 		ck_assert_int_eq(fchmod(fd, n->kept_mode), 0);
+		note_inode(n, fd);
 		(void)close(fd);
 		return;
 	}
@@ -497,7 +506,46 @@ static void write_node(const struct disk *d, size_t node, const char *path)
 	}
 }
 
-void disk_write(const struct disk *d, const char *root)
+/* The inode that has taken the place of the one with this number; 1, which no file has: none. */
+static uint64_t renumbered(const struct disk *d, uint64_t number)
+{
+	size_t node = number ? find_node(d, number) : NO_NODE;
+
+	return number == 0                                  ? 0
+	       : node == NO_NODE || !d->nodes[node].written ? 1
+	                                                    : d->nodes[node].written;
+}
+
+/* A list of inodes, as a restore writes it: decimal, each ends in NUL. */
+static void renumber(const struct disk *d, const struct disk_node *n, const char *path)
+{
+	OWNED(str) struct str list = { 0 };
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	for (const char *at = str_text(&n->kept), *end = at + n->kept.length; at < end;
+	     at += strlen(at) + 1) {
+		str_addf(&list, "%" PRIu64, renumbered(d, strtoull(at, NULL, 10)));
+		str_add_char(&list, '\0');
+	}
+	ck_assert_int_eq(io_write_all(fd, str_text(&list), list.length), 0);
+	(void)close(fd);
+}
+
+static void renumber_below(const struct disk *d, size_t node, const char *path)
+{
+	const struct disk_node *n = &d->nodes[node];
+
+	if (!n->is_dir && strcmp(n->first_name, "list") == 0)
+		renumber(d, n, path);
+	for (size_t i = 0; i < n->name_count; i++) {
+		char inside[PATH_BYTES];
+
+		(void)snprintf(inside, sizeof(inside), "%s/%s", path, n->names[i].name);
+		renumber_below(d, n->names[i].node, inside);
+	}
+}
+
+void disk_write(struct disk *d, const char *root)
 {
 	DIR *listing = opendir(root);
 	const struct dirent *entry;
@@ -509,4 +557,5 @@ void disk_write(const struct disk *d, const char *root)
 			ck_assert(remove_tree(below(root, entry->d_name)));
 	(void)closedir(listing);
 	write_node(d, 0, root);
+	renumber_below(d, 0, root);
 }

@@ -29,13 +29,14 @@ struct disk_name {
 /* A file or directory. kept: what is safe. */
 struct disk_node {
 	uint64_t inode; /* 0: another node has this number now */
+	uint64_t written; /* by disk_write, as this number */
 	bool is_dir;
 	unsigned mode, kept_mode;
 	char *first_name; /* the one it was created with */
 	struct str kept;
 	struct disk_name *names; /* of a directory */
 	size_t name_count;
-	const struct record **pending; /* of a file: changes not flushed yet */
+	const struct record **pending; /* changes not flushed yet; of a directory, its mode */
 	size_t pending_count;
 };
 
@@ -63,8 +64,9 @@ void disk_keep_all(struct disk *d);
 /* Loses some of what was not flushed; seed determines what. */
 void disk_cut(struct disk *d, uint64_t seed);
 
-/* Replaces the contents of root with it; "run" stays. */
-void disk_write(const struct disk *d, const char *root);
+/* Replaces the contents of root with it; "run" stays. Inodes have other numbers then, also in a
+ * file that was created as "list", which holds such numbers. */
+void disk_write(struct disk *d, const char *root);
 
 void disk_clear(struct disk *d);
 

@@ -254,10 +254,11 @@ int ftruncate64(int fd, off_t size)
 int fchmod(int fd, mode_t mode)
 {
 	int failed = (int)syscall(SYS_fchmod, fd, mode);
+	struct stat st;
 
-	if (!failed)
+	if (!failed && syscall(SYS_fstat, fd, &st) == 0)
 		write_down((struct record){ .op = RECORD_MODE,
-		                            .node = file_of(fd),
+		                            .node = number_of(&st),
 		                            .offset = mode & 07777 },
 		           NULL, NULL, NULL);
 	return failed;

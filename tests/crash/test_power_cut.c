@@ -10,8 +10,10 @@
 #include "content.h"
 #include "harness.h"
 #include "paths.h"
+#include "restore_plan.h"
 #include "setting.h"
 #include "story.h"
+#include "tree.h"
 #include "workspace.h"
 
 #include <dirent.h>
@@ -140,19 +142,29 @@ static void tell_apply(struct story *s)
 	end_recording(s);
 }
 
-/* So many files that a restore would flush their file system at once. */
+/* Many files, in a directory of their own. */
+static void make_crowd(const char *text)
+{
+	(void)mkdir(in("crowd"), 0755);
+	for (int i = 0; i <= CROWD; i++) {
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "crowd/%d.txt", i);
+		file(path, text);
+	}
+}
+
 static void tell_crowd(struct story *s)
 {
 	OWNED(str) struct str diff = { 0 };
 
 	given_many();
-	ck_assert_int_eq(mkdir(in("crowd"), 0755), 0);
+	make_crowd("1\n");
 	str_add(&diff, MANY);
 	for (int i = 0; i <= CROWD; i++) {
 		char path[40];
 
 		(void)snprintf(path, sizeof(path), "crowd/%d.txt", i);
-		file(path, "1\n");
 		str_addf(&diff, "diff --git a/%s b/%s\n--- a/%s\n+++ b/%s\n@@ -1 +1 @@\n-1\n+2\n",
 		         path, path, path, path);
 	}
@@ -240,6 +252,74 @@ static void tell_undo(struct story *s)
 	    (struct story){ .name = "undo", .judge = judge_undo, .numbers = ROWS, .db = test_db() };
 	begin_recording(s);
 	run_ctl("undo", true);
+	end_recording(s);
+}
+
+static const char RESTORED[] =
+    "SELECT w.state, a.state, r.state, w.error_code, w.why FROM workspace_restore AS w"
+    " JOIN request AS r ON r.seq = w.request_seq JOIN apply AS a ON a.request_seq = r.seq";
+
+static char *judge_restore(const struct story *s, const char *have)
+{
+	OWNED(char_ptr) char *now = look(test_db(), RESTORED);
+	char *why = each_is_whole(s);
+	int status;
+
+	(void)have;
+	if (!why && strncmp(now, "done", 4) == 0)
+		why = check_tree(s->new_tree, "settled");
+	if (why)
+		return why;
+	status = try_worker("applier");
+	if (status != 0)
+		return wrong("the next applier ends with status %d", status);
+	why = check_rows(RESTORED, "done|applied|consumed||\n");
+	if (!why)
+		why = check_tree(s->new_tree, "at the end");
+	return why ? why : check_database(test_db());
+}
+
+/* The operator has approved to put the workspace back to what it was: files are changed, gone and
+ * new, one in a directory of its own, whose mode changes, too. */
+static void tell_restore(struct story *s)
+{
+	struct sha256 wanted, found;
+	OWNED(str) struct str sql = { 0 };
+
+	given_many();
+	make_crowd("1\n");
+	wanted = tree_store(test_db(), ws);
+	make_crowd("2\n");
+	file("a.txt", "changed\n");
+	file("added.txt", "added\n");
+	ck_assert_int_eq(unlink(in("crowd/7.txt")), 0);
+	ck_assert_int_eq(chmod(in("crowd"), 0700), 0);
+	ck_assert_int_eq(unlink(in("gone.txt")), 0);
+	found = tree_store(test_db(), ws);
+	str_addf(
+	    &sql,
+	    "INSERT INTO request (id, session_seq, kind, state, digest, title, created_at,"
+	    " updated_at) VALUES ('restore-1', 1, 'restore', 'pending', '%s', 'restore', '%s', "
+	    "'%s');"
+	    "INSERT INTO workspace_restore (session_seq, checkpoint_id, to_hash, state, created_at,"
+	    " updated_at) VALUES (1, 'cp-1', '%s', 'wanted', '%s', '%s');"
+	    "UPDATE workspace_restore SET state = 'asked', from_hash = '%s', modified = 1, deleted "
+	    "= 2,"
+	    " added = 3, named = 'a, b', request_seq = (SELECT max(seq) FROM request);"
+	    "INSERT INTO decision (request_id, verdict) VALUES ('restore-1', 'approve')",
+	    restore_digest(
+	        &(struct restore_order){ .from_hash = found.text, .to_hash = wanted.text })
+	        .text,
+	    clock_now().text, clock_now().text, wanted.text, clock_now().text, clock_now().text,
+	    found.text);
+	given(sql.bytes);
+	begin_place();
+	*s = (struct story){
+		.name = "restore", .judge = judge_restore, .numbers = ROWS, .db = test_db()
+	};
+	begin_recording(s);
+	run_worker("applier");
+	note_said();
 	end_recording(s);
 }
 
@@ -435,6 +515,12 @@ START_TEST(a_power_cut_during_a_write_of_a_crowd_is_survived)
 }
 END_TEST
 
+START_TEST(a_power_cut_while_a_workspace_is_put_back_is_survived)
+{
+	is_survived(tell_restore);
+}
+END_TEST
+
 START_TEST(a_power_cut_while_a_write_is_taken_back_is_survived)
 {
 	is_survived(tell_roll_back);
@@ -493,6 +579,12 @@ static bool is_staged(const struct disk_node *n)
 	return strncmp(n->first_name, ".intercom-", 10) == 0;
 }
 
+/* By a restore: new/<n>. */
+static bool is_staged_anew(const struct disk_node *n)
+{
+	return !n->is_dir && strspn(n->first_name, "0123456789") == strlen(n->first_name);
+}
+
 static bool is_directory(const struct disk_node *n)
 {
 	return n->is_dir;
@@ -516,6 +608,7 @@ START_TEST(without_a_flush_of_what_is_staged_files_are_torn_and_that_is_noticed)
 {
 	is_noticed(tell_apply, is_staged);
 	is_noticed(tell_crowd, is_staged);
+	is_noticed(tell_restore, is_staged_anew);
 }
 END_TEST
 
@@ -523,6 +616,7 @@ START_TEST(without_a_flush_of_directories_names_are_lost_and_that_is_noticed)
 {
 	is_noticed(tell_apply, is_directory);
 	is_noticed(tell_crowd, is_directory);
+	is_noticed(tell_restore, is_directory);
 	is_noticed(tell_undo, is_directory);
 	is_noticed(tell_roll_back, is_directory);
 	is_noticed(tell_store, is_directory);
@@ -546,6 +640,7 @@ int main(int argc, char **argv)
 	tcase_set_timeout(c, 0);
 	tcase_add_test(c, a_power_cut_during_a_write_of_many_files_is_survived);
 	tcase_add_test(c, a_power_cut_during_a_write_of_a_crowd_is_survived);
+	tcase_add_test(c, a_power_cut_while_a_workspace_is_put_back_is_survived);
 	tcase_add_test(c, a_power_cut_while_a_write_is_taken_back_is_survived);
 	tcase_add_test(c, a_hidden_name_goes_when_the_names_beside_it_are_safe);
 	tcase_add_test(c, a_power_cut_during_an_undo_is_survived);

@@ -552,6 +552,19 @@ pid_t start_traced(const char *name, const char *calls, const char *how, const c
 	return -1;
 }
 
+int try_traced_on(const char *path, const char *name, const char *calls, const char *how,
+                  const char *log)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		(void)setenv("INTERCOM_DRAIN", "1", 1);
+		exec_strace(name, calls, how, path, log);
+	}
+	return wait_for(pid);
+}
+
 pid_t start_killed_at(const char *name, const char *call, int n)
 {
 	char how[60];

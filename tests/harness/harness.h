@@ -71,6 +71,10 @@ pid_t start_worker(const char *name);
 pid_t start_traced(const char *name, const char *calls, const char *how, const char *log);
 /* The same; strace kills it at its nth system call of that name. */
 pid_t start_killed_at(const char *name, const char *call, int n);
+/* start_traced, until it has nothing more to do; only calls on that path count. Returns its status.
+ */
+int try_traced_on(const char *path, const char *name, const char *calls, const char *how,
+                  const char *log);
 /* Starts it under strace, which stops it after its nth system call of that name, and waits until it
  * has stopped. path: only calls on that file count; NULL: all. */
 struct stopped {

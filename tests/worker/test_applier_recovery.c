@@ -227,6 +227,54 @@ START_TEST(a_write_that_nobody_could_tidy_says_so)
 }
 END_TEST
 
+/* ---- a disk that does not say that something stays ---- */
+
+static bool is_open(void)
+{
+	OWNED(char_ptr) char *open = rows("SELECT 1 FROM apply WHERE state = 'queued'");
+
+	return *open;
+}
+
+/* Writes two files; each flush of their directory fails. */
+static void write_unflushed(const char *error)
+{
+	char how[40];
+
+	begin();
+	file("a.txt", "old\n");
+	file("b.txt", "old\n");
+	approve("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
+	                 "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n");
+	call_check_diff(false);
+	(void)snprintf(how, sizeof(how), "error=%s:when=1+", error);
+	for (int i = 0; i < APPLY_ATTEMPTS_MAX && is_open(); i++)
+		(void)try_traced_on(ws, "applier", "fsync", how, "/dev/null");
+	file_is("a.txt", "new\n");
+	file_is("b.txt", "new\n");
+}
+
+START_TEST(a_write_that_may_not_outlive_a_power_cut_is_not_told_as_applied)
+{
+	write_unflushed("EIO");
+	expect(OUTCOME, "dead|io_error|approved|answered|1\n");
+	expect(
+	    "SELECT attempts, why LIKE '%each file is as was approved, but the disk does not say "
+	    "that it stays so%' FROM apply",
+	    "3|1\n");
+	ck_assert_int_eq(entries(), 4); /* what was there before is kept */
+}
+END_TEST
+
+START_TEST(a_file_system_that_flushes_no_directories_has_nothing_to_wait_for)
+{
+	write_unflushed("EINVAL");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT attempts FROM apply", "1\n");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
 /* ---- two appliers ---- */
 
 START_TEST(while_one_applier_is_in_a_workspace_another_one_stays_out)
@@ -438,6 +486,8 @@ int main(void)
 	tcase_add_test(c, a_dead_write_leaves_no_temporary_file);
 	tcase_add_test(c, a_write_whose_tidying_was_killed_is_tidied_by_the_next);
 	tcase_add_test(c, a_write_that_nobody_could_tidy_says_so);
+	tcase_add_test(c, a_write_that_may_not_outlive_a_power_cut_is_not_told_as_applied);
+	tcase_add_test(c, a_file_system_that_flushes_no_directories_has_nothing_to_wait_for);
 	tcase_add_test(c, while_one_applier_is_in_a_workspace_another_one_stays_out);
 	tcase_add_test(c, a_job_that_somebody_claimed_since_it_was_seen_is_left_alone);
 	tcase_add_test(c, who_lost_its_claim_journals_nothing_and_stages_nothing);
