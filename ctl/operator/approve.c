@@ -309,5 +309,5 @@ const struct command_spec cmd_approve = {
 	1,
 	1,
 	TAKES_NOTE | TAKES_DIGEST | TAKES_OPTION | TAKES_EDIT,
-	run_approve
+	.run = run_approve
 };

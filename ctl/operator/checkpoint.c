@@ -249,5 +249,5 @@ const struct command_spec cmd_checkpoint = {
 	1,
 	-1,
 	TAKES_SESSION | TAKES_WORKSPACE | TAKES_YES | TAKES_COUNT,
-	run_checkpoint
+	.run = run_checkpoint
 };

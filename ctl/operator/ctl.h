@@ -40,6 +40,10 @@ struct ctl {
 	size_t columns; /* width of the terminal, 0: not a terminal */
 	bool help, version;
 	char **given; /* all arguments, NULL-terminated */
+	char **words; /* those that are no options, with the command's name */
+	int word_count;
+	const char *late; /* the last option that stands behind a word */
+	int late_at; /* behind how many */
 	int argc; /* the command's arguments, without its name */
 	char **argv;
 };
@@ -72,6 +76,11 @@ struct command_spec {
 	unsigned takes; /* enum ctl_option */
 	/* Returns the exit status; -1: e says why it failed (exit 1). */
 	int (*run)(struct ctl *c, struct err *e);
+	/* The argument, from 1 on, with which a text for an agent begins; 0: there is none. */
+	int text_from;
+	int (*text_from_of)(char *word); /* instead, by the first argument */
+	/* Whether its arguments go together: 0 or -1; NULL: they do. */
+	int (*check)(const struct ctl *c, struct err *e);
 };
 
 extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_continue, cmd_refine,

@@ -152,7 +152,7 @@ const struct command_spec cmd_files = {
 	0,
 	1,
 	TAKES_SESSION | TAKES_WORKSPACE | TAKES_DEPTH,
-	run_files
+	.run = run_files
 };
 const struct command_spec cmd_file = { "file",
 	                               "PATH [--lines A:B] [--session ID|--workspace DIR]",
@@ -161,7 +161,7 @@ const struct command_spec cmd_file = { "file",
 	                               1,
 	                               1,
 	                               TAKES_SESSION | TAKES_WORKSPACE | TAKES_LINES,
-	                               run_file };
+	                               .run = run_file };
 
 int diff_since(struct ctl *c, const char *what, struct err *e)
 {
@@ -189,5 +189,5 @@ const struct command_spec cmd_diff = {
 	0,
 	-1,
 	TAKES_SESSION | TAKES_WORKSPACE,
-	run_diff
+	.run = run_diff
 };

@@ -272,5 +272,5 @@ const struct command_spec cmd_health = {
 	0,
 	0,
 	0,
-	run_health
+	.run = run_health
 };

@@ -140,4 +140,4 @@ const struct command_spec cmd_inbox = { "inbox",
 	                                0,
 	                                0,
 	                                0,
-	                                run_inbox };
+	                                .run = run_inbox };

@@ -94,6 +94,5 @@ static int run_list(struct ctl *c, struct err *e)
 	return print_listing(c, &s.row, &SESSIONS, e);
 }
 
-const struct command_spec cmd_list = {
-	"list", "", "the agents' sessions", NULL, 0, 0, 0, run_list
-};
+const struct command_spec cmd_list = { "list", "", "the agents' sessions", NULL, 0,
+	                               0,      0,  .run = run_list };

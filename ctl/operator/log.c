@@ -100,4 +100,4 @@ const struct command_spec cmd_log = { "log",
 	                              0,
 	                              0,
 	                              TAKES_COUNT | TAKES_FOLLOW,
-	                              run_log };
+	                              .run = run_log };

@@ -47,7 +47,8 @@ static const char HELP_ARGUMENTS[] = "[COMMAND]";
 static const char HELP_HELP[] = "this text, or more on one command";
 static const char HELP_MORE[] =
     "Commands and ids may be shortened as long as they are unambiguous. What Slack calls\n"
-    "session-resume and the like is understood, too.\n\n"
+    "session-resume and the like is understood, too. An option among the words of a TEXT is\n"
+    "refused: quote the text, or write -- before it.\n\n"
     "  --config FILE    the configuration that names the database\n"
     "  --db PATH        the database\n"
     "  --ipc-name NAME  the system of that name\n"
@@ -224,18 +225,58 @@ static int unknown_option(char **argv, struct err *e)
 	return err_set(e, ERR_INPUT, "unknown option '%.40s'", word);
 }
 
-static int take_option(struct ctl *c, int option, char **argv, struct err *e)
+/* An option with a value. Returns where it goes, NULL: it is none of those. */
+static const char **place_of(struct ctl *c, int option)
 {
 	switch (option) {
 	case 'c':
-		c->config = optarg;
-		return 0;
+		return &c->config;
 	case 'd':
-		c->database = optarg;
-		return 0;
+		return &c->database;
 	case 'i':
-		c->ipc_name = optarg;
-		return 0;
+		return &c->ipc_name;
+	case 's':
+		return &c->session;
+	case 'r':
+		return &c->reason;
+	case 'g':
+		return &c->digest;
+	case 'p':
+		return &c->option;
+	case 'w':
+		return &c->note;
+	case 'a':
+		return &c->agent;
+	case 'k':
+		return &c->workspace;
+	case 'K':
+		return &c->park;
+	case 'W':
+		return &c->with;
+	case 'e':
+		return &c->depth;
+	case 'l':
+		return &c->lines;
+	default:
+		return NULL;
+	}
+}
+
+static int take_value(const char **place, const char *name, struct err *e)
+{
+	if (*place)
+		return err_set(e, ERR_INPUT, "'%.40s' is given twice", name);
+	*place = optarg;
+	return 0;
+}
+
+static int take_option(struct ctl *c, int option, char **argv, struct err *e)
+{
+	const char **place = place_of(c, option);
+
+	if (place)
+		return take_value(place, argv[optind - (argv[optind - 1] == optarg ? 2 : 1)], e);
+	switch (option) {
 	case 'S':
 		c->shared = true;
 		return 0;
@@ -245,47 +286,14 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 't':
 		c->text_asked = true;
 		return 0;
-	case 's':
-		c->session = optarg;
-		return 0;
-	case 'r':
-		c->reason = optarg;
-		return 0;
-	case 'g':
-		c->digest = optarg;
-		return 0;
-	case 'p':
-		c->option = optarg;
-		return 0;
-	case 'w':
-		c->note = optarg;
-		return 0;
-	case 'a':
-		c->agent = optarg;
-		return 0;
-	case 'k':
-		c->workspace = optarg;
-		return 0;
-	case 'K':
-		c->park = optarg;
-		return 0;
 	case 'y':
 		c->yes = true;
 		return 0;
 	case 'E':
 		c->edit = true;
 		return 0;
-	case 'W':
-		c->with = optarg;
-		return 0;
 	case 'F':
 		add_file(c, optarg);
-		return 0;
-	case 'e':
-		c->depth = optarg;
-		return 0;
-	case 'l':
-		c->lines = optarg;
 		return 0;
 	case 'n':
 		return parse_count(optarg, &c->count, e);
@@ -309,6 +317,46 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	default:
 		return unknown_option(argv, e);
 	}
+}
+
+/* How many words of a text there are. *ret_loose: what stands before it may be left out. */
+static int text_words(const struct ctl *c, bool *ret_loose)
+{
+	char *words[2] = { c->word_count > 0 ? c->words[0] : NULL,
+		           c->word_count > 1 ? c->words[1] : NULL };
+	struct ctl rest = { .argc = c->word_count, .argv = words };
+	const struct command_spec *command;
+	struct err e = { 0 };
+	int from, before;
+
+	*ret_loose = false;
+	if (c->word_count == 0)
+		return 0;
+	command = find_command(take_name(&rest), &e);
+	if (!command)
+		return 0;
+	from = command->text_from;
+	if (command->text_from_of)
+		from = rest.argc > 0 ? command->text_from_of(rest.argv[0]) : 0;
+	before = (int)(rest.argv - words) + from - 1;
+	*ret_loose = from - 1 > command->least;
+	return from > 0 && c->word_count > before ? c->word_count - before : 0;
+}
+
+/* An option among the words of a text may be one of them: that is for the operator to say. */
+static int check_text(const struct ctl *c, struct err *e)
+{
+	bool is_loose;
+	int words = text_words(c, &is_loose);
+	int behind = words - (c->word_count - c->late_at); /* words of the text before the option */
+
+	if (!c->late || words == 0 || (behind <= 0 && !(is_loose && behind == 0)) ||
+	    (words == 1 && behind == 1 && !c->help && !c->version))
+		return 0;
+	return err_set(e, ERR_INPUT,
+	               "is '%.40s' an option, or does it belong to the text? Quote the text, or "
+	               "write -- before it",
+	               c->late);
 }
 
 static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
@@ -341,15 +389,32 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
+	bool is_loose;
 	int option;
 
+	c->words = xcalloc((size_t)argc + 1, sizeof(*c->words));
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":n:fh", OPTIONS, NULL)) != -1)
+	/* "-": in the order in which they stand; words count as option 1. */
+	while ((option = getopt_long(argc, argv, "-:n:fh", OPTIONS, NULL)) != -1) {
+		if (option == 1) {
+			c->words[c->word_count++] = optarg;
+			continue;
+		}
 		if (take_option(c, option, argv, e))
 			return -1;
-	c->argc = argc - optind;
-	c->argv = argv + optind;
-	return 0;
+		c->late =
+		    c->word_count ? argv[optind - (argv[optind - 1] == optarg ? 2 : 1)] : NULL;
+		c->late_at = c->word_count;
+	}
+	/* In a text, "--" is a word like others. */
+	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0 &&
+	    text_words(c, &is_loose) > 0)
+		optind--;
+	while (optind < argc)
+		c->words[c->word_count++] = argv[optind++];
+	c->argc = c->word_count;
+	c->argv = c->words;
+	return check_text(c, e);
 }
 
 static void look_at_terminal(struct ctl *c)
@@ -412,7 +477,7 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 	if (command->most >= 0 && c->argc > command->most)
 		return err_set(e, ERR_INPUT, "too many arguments for '%s': '%.40s'", command->name,
 		               c->argv[command->most]);
-	return 0;
+	return command->check ? command->check(c, e) : 0;
 }
 
 /* ---- which system ---- */
@@ -609,6 +674,7 @@ int main(int argc, char **argv)
 	status = status ? wrong_usage(&c, NULL, &e) : dispatch(&c);
 	cJSON_Delete(c.files);
 	free(c.given);
+	free(c.words);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		(void)fprintf(stderr, "Error: cannot write the output: %s\n", strerror(errno));
 		return status ? status : EXIT_FAILURE;

@@ -51,5 +51,5 @@ const struct command_spec cmd_mode = {
 	0,
 	1,
 	TAKES_SESSION,
-	run_mode
+	.run = run_mode
 };

@@ -86,5 +86,5 @@ const struct command_spec cmd_owner = {
 	0,
 	1,
 	0,
-	run_owner
+	.run = run_owner
 };

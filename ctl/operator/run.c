@@ -135,13 +135,17 @@ const struct command_spec cmd_run = {
 	1,
 	-1,
 	TAKES_SESSION | TAKES_WORKSPACE,
-	run_run
+	.run = run_run
 };
-const struct command_spec cmd_run_stop = {
-	"run-stop", "[RUN]",     "end a command that runs, with all that it started", NULL, 0, 1,
-	0,          run_run_stop
-};
+const struct command_spec cmd_run_stop = { "run-stop",
+	                                   "[RUN]",
+	                                   "end a command that runs, with all that it started",
+	                                   NULL,
+	                                   0,
+	                                   1,
+	                                   0,
+	                                   .run = run_run_stop };
 const struct command_spec cmd_runs = {
-	"runs", "[RUN]", "the commands that were run, or one with its output", NULL, 0, 1,
-	0,      run_runs
+	"runs", "[RUN]",        "the commands that were run, or one with its output", NULL, 0, 1,
+	0,      .run = run_runs
 };

@@ -256,10 +256,23 @@ static const struct session_word *find_session_word(const char *word)
 	return NULL;
 }
 
-static int check_session(const struct ctl *c, const struct session_word *w, struct err *e)
+static int session_text_from(char *word)
 {
-	int used = 1 + w->takes_id;
+	const struct session_word *w = find_session_word(word);
 
+	return w && w->takes_text ? 2 + w->takes_id : 0;
+}
+
+static int check_session(const struct ctl *c, struct err *e)
+{
+	const struct session_word *w = find_session_word(c->argv[0]);
+	int used = w ? 1 + w->takes_id : 0;
+
+	if (!w)
+		return err_set(e, ERR_INPUT,
+		               "session takes start, pause, resume, clear, restart or cleanup, "
+		               "not '%.40s'",
+		               c->argv[0]);
 	if (c->argc < used)
 		return err_set(e, ERR_INPUT, "session %s needs the session's id", w->word);
 	if (c->argc > used && !w->takes_text)
@@ -285,13 +298,6 @@ static int run_session(struct ctl *c, struct err *e)
 	OWNED(char_ptr) char *text = NULL;
 	struct words w = { .agent = c->agent, .workspace = c->workspace, .park = c->park };
 
-	if (!known)
-		return err_set(e, ERR_INPUT,
-		               "session takes start, pause, resume, clear, restart or cleanup, "
-		               "not '%.40s'",
-		               c->argv[0]);
-	if (check_session(c, known, e))
-		return -1;
 	str_addf(&word, "session-%s", known->word);
 	text = join_arguments(c, 1 + known->takes_id);
 	w.verb = verb_find(str_text(&word));
@@ -321,7 +327,7 @@ const struct command_spec cmd_reject = { "reject",
 	                                 1,
 	                                 1,
 	                                 TAKES_REASON | TAKES_OPTION,
-	                                 run_reject };
+	                                 .run = run_reject };
 const struct command_spec cmd_choose = { "choose",
 	                                 "ID OPTION...",
 	                                 "answer with one of the options that an agent offers",
@@ -329,12 +335,12 @@ const struct command_spec cmd_choose = { "choose",
 	                                 2,
 	                                 -1,
 	                                 TAKES_DIGEST,
-	                                 run_choose };
-const struct command_spec cmd_continue = { "continue", "ID",        "let an agent continue",
-	                                   NULL,       1,           1,
-	                                   0,          run_continue };
+	                                 .run = run_choose };
+const struct command_spec cmd_continue = { "continue", "ID", "let an agent continue", NULL, 1,
+	                                   1,          0,    .run = run_continue };
 const struct command_spec cmd_refine = {
-	"refine", "ID TEXT...", "let it continue with new instructions", NULL, 2, -1, 0, run_refine
+	"refine",          "ID TEXT...",  "let it continue with new instructions", NULL, 2, -1, 0,
+	.run = run_refine, .text_from = 2
 };
 const struct command_spec cmd_stop = {
 	"stop",
@@ -344,7 +350,7 @@ const struct command_spec cmd_stop = {
 	1,
 	1,
 	TAKES_REASON,
-	run_stop
+	.run = run_stop
 };
 const struct command_spec cmd_resume = {
 	"resume",
@@ -356,7 +362,8 @@ const struct command_spec cmd_resume = {
 	0,
 	-1,
 	0,
-	run_resume
+	.run = run_resume,
+	.text_from = 2
 };
 const struct command_spec cmd_steer = { "steer",
 	                                "SESSION TEXT...",
@@ -365,10 +372,12 @@ const struct command_spec cmd_steer = { "steer",
 	                                2,
 	                                -1,
 	                                0,
-	                                run_steer };
-const struct command_spec cmd_task = { "task", "TEXT...", "leave a task for the next agent",
-	                               NULL,   1,         -1,
-	                               0,      run_task };
+	                                .run = run_steer,
+	                                .text_from = 2 };
+const struct command_spec cmd_task = {
+	"task",          "TEXT...",     "leave a task for the next agent", NULL, 1, -1, 0,
+	.run = run_task, .text_from = 1
+};
 const struct command_spec cmd_session = {
 	"session",
 	"WORD [SESSION] [PROMPT...]",
@@ -384,8 +393,11 @@ const struct command_spec cmd_session = {
 	1,
 	-1,
 	TAKES_AGENT,
-	run_session
+	.run = run_session,
+	.text_from_of = session_text_from,
+	.check = check_session
 };
 const struct command_spec cmd_nudge = {
-	"nudge", "SESSION [TEXT...]", "tell a silent agent to continue", NULL, 1, -1, 0, run_nudge
+	"nudge",          "SESSION [TEXT...]", "tell a silent agent to continue", NULL, 1, -1, 0,
+	.run = run_nudge, .text_from = 2
 };

@@ -360,5 +360,5 @@ const struct command_spec cmd_show = {
 	1,
 	1,
 	TAKES_SENT,
-	run_show
+	.run = run_show
 };

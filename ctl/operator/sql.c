@@ -79,4 +79,4 @@ const struct command_spec cmd_sql = { "sql",
 	                              1,
 	                              1,
 	                              0,
-	                              run_sql };
+	                              .run = run_sql };

@@ -80,5 +80,5 @@ const struct command_spec cmd_stall = {
 	0,
 	2,
 	0,
-	run_stall
+	.run = run_stall
 };

@@ -353,5 +353,5 @@ const struct command_spec cmd_transcript = {
 	1,
 	1,
 	TAKES_HTML,
-	run_transcript
+	.run = run_transcript
 };

@@ -40,5 +40,5 @@ const struct command_spec cmd_undo = {
 	1,
 	1,
 	0,
-	run_undo
+	.run = run_undo
 };

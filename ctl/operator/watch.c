@@ -761,5 +761,5 @@ const struct command_spec cmd_watch = {
 	0,
 	0,
 	0,
-	run_watch
+	.run = run_watch
 };

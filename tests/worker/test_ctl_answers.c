@@ -349,10 +349,59 @@ END_TEST
 START_TEST(a_first_word_that_is_no_id_belongs_to_the_instruction)
 {
 	given_questions();
-	ctl("resume face the --text 'tests now'");
+	ctl("--text resume face the 'tests now'");
 	ck_assert_int_eq(status, 0);
 	says("Resumed 01944444-0000: Ready\n");
 	expect("SELECT instruction FROM request WHERE kind = 'standby'", "face the tests now\n");
+}
+END_TEST
+
+START_TEST(an_option_among_the_words_of_a_text_is_refused)
+{
+	static const char *const WORDS[] = {
+		"refine 01933333 add a --json flag",    "steer 0190 use --text mode",
+		"steer 0190 run it with --json",        "task print --version please",
+		"session start run it with --json now", "resume use --text mode",
+		"steer 0190 say --help first",          "nudge 0190 be --json again",
+	};
+
+	given_questions();
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		ctl(WORDS[i]);
+		failed(64, "an option, or does it belong to the text? Quote the text, or write -- "
+		           "before it");
+	}
+	expect("SELECT count(*) FROM decision", "0\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT count(*) FROM command", "0\n");
+}
+END_TEST
+
+START_TEST(dashes_in_a_text_belong_to_it)
+{
+	given_questions();
+	ctl("--text resume 01944444 make -- -j4 --json");
+	ck_assert_int_eq(status, 0);
+	expect("SELECT instruction FROM request WHERE kind = 'standby'", "make -- -j4 --json\n");
+}
+END_TEST
+
+START_TEST(what_follows_dashes_is_a_text)
+{
+	given_questions();
+	ctl("--text resume -- --json is new");
+	ck_assert_int_eq(status, 0);
+	expect("SELECT instruction FROM request WHERE kind = 'standby'", "--json is new\n");
+}
+END_TEST
+
+START_TEST(an_option_is_given_once)
+{
+	given_questions();
+	ctl("approve 01911111 --note a --note b");
+	failed(64, "'--note' is given twice");
+	ctl("approve 01911111 --note=a --note=b");
+	failed(64, "'--note=b' is given twice");
 }
 END_TEST
 
@@ -603,15 +652,15 @@ END_TEST
 START_TEST(session_says_what_it_needs)
 {
 	ctl("session start");
-	failed(1, "session start needs a prompt");
+	failed(64, "session start needs a prompt");
 	ctl("session pause");
-	failed(1, "session pause needs the session's id");
+	failed(64, "session pause needs the session's id");
 	ctl("session clear 0190 now");
-	failed(1, "too many arguments for 'session clear': 'now'");
+	failed(64, "too many arguments for 'session clear': 'now'");
 	ctl("session pause --agent claude 0190");
-	failed(1, "session pause does not take --agent, --workspace or --park");
+	failed(64, "session pause does not take --agent, --workspace or --park");
 	ctl("session begin");
-	failed(1, "session takes start, pause, resume, clear, restart or cleanup, not 'begin'");
+	failed(64, "session takes start, pause, resume, clear, restart or cleanup, not 'begin'");
 	ctl("list --agent claude");
 	failed(64, "'list' does not take --agent");
 }
@@ -661,6 +710,10 @@ int main(void)
 	               an_interrupted_question_can_be_answered_while_the_system_is_stopped);
 	tcase_add_test(answers, resume_wakes_the_only_agent_that_waits);
 	tcase_add_test(answers, a_first_word_that_is_no_id_belongs_to_the_instruction);
+	tcase_add_test(answers, an_option_among_the_words_of_a_text_is_refused);
+	tcase_add_test(answers, dashes_in_a_text_belong_to_it);
+	tcase_add_test(answers, what_follows_dashes_is_a_text);
+	tcase_add_test(answers, an_option_is_given_once);
 	tcase_add_test(answers, resume_takes_a_request_or_a_session);
 	tcase_add_test(answers, an_id_that_fits_nothing_is_not_taken_for_an_instruction);
 	tcase_add_test(answers, undo_says_at_once_what_cannot_be_undone);
