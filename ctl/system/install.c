@@ -20,7 +20,7 @@
 
 enum { DECLINED = 1 };
 
-static const char PROGRAM[] = "agent-intercom";
+static const char PROGRAM[] = "agent-intercom", DEFAULT_NAME[] = "intercom";
 
 /* Owns what a wish refers to. */
 struct request {
@@ -69,8 +69,12 @@ static int help(bool remove)
 		    "  --config FILE, --db PATH, --workspace DIR\n"
 		    "                       handed on to agent-intercom");
 	else
-		(void)puts("Removes what install has added, and nothing else.\n\n"
-		           "  --managed            the hooks for all users of this machine");
+		(void)puts(
+		    "Removes what install has added, and nothing else.\n\n"
+		    "  --gate               also the hooks of this user, in whichever project "
+		    "they ask; without\n"
+		    "                       --project, --file and --name they go, too\n"
+		    "  --managed            the hooks for all users of this machine");
 	(void)puts(
 	    "  --project            the file of the project in the working directory "
 	    "(vscode: the default)\n"
@@ -83,8 +87,9 @@ static int help(bool remove)
 	    "...\n"
 	    "  --yes                do not ask\n"
 	    "  --help\n\n"
-	    "Exit status: 0 done, or nothing to do; 1 nothing written; 64 wrong usage; 75 "
-	    "try\nagain; 78 a file that cannot be changed: none is.");
+	    "Exit status: 0 done, or nothing to do; 1 nothing written, or something is left to "
+	    "do by\nhand; 64 wrong usage; 75 try again; 78 a file that cannot be changed: none "
+	    "is.");
 	return EX_OK;
 }
 
@@ -182,8 +187,6 @@ static int check_gate(const struct request *r)
 		why = "hooks are shown before they are written; --print is for the entry";
 	else if (r->when_down && !r->wish.gate && !r->wish.managed)
 		why = "--when-down goes with --gate or --managed";
-	else if (r->wish.gate && r->wish.remove)
-		why = "uninstall removes the gate of this user, too; it needs no --gate";
 	if (why)
 		(void)fprintf(stderr, "%s: %s\n", PROGRAM, why);
 	return why ? -1 : 0;
@@ -247,6 +250,9 @@ static int parse(struct request *r, int argc, char **argv)
 		return -1;
 	if (find_host(r, argc, argv))
 		return -1;
+	if (r->wish.remove && !managed && project != 1 && !r->wish.file &&
+	    strcmp(r->wish.name, DEFAULT_NAME) == 0)
+		r->wish.gate = true; /* nothing of ours is to stay with this user's host */
 	r->wish.project = project < 0 ? r->wish.host->in_project : project;
 	r->wish.yes = yes;
 	r->wish.http = http;
@@ -444,7 +450,7 @@ static int print_settings(const struct wish *w, struct err *e)
 		return 0;
 	if (host_path(&w->host->settings, w->project, &path, e))
 		return -1;
-	failed = plan_settings(&p, w, "/nonexistent", e);
+	failed = plan_settings(&p, w, false, "/nonexistent", e);
 	if (!failed) {
 		(void)fprintf(stderr, "in %s:\n", str_text(&path));
 		(void)fputs(str_text(&p.changes[0].after), stdout);
@@ -534,10 +540,8 @@ static void remove_empty_folders(const char *file)
 	}
 }
 
-static int write_one(const struct change *c, struct err *e)
+static int write_one(const struct change *c, bool keep, struct err *e)
 {
-	OWNED(str) struct str kept = { 0 };
-
 	if (c->remove) {
 		if (textfile_remove(&c->file, e))
 			return -1;
@@ -545,15 +549,35 @@ static int write_one(const struct change *c, struct err *e)
 		remove_empty_folders(c->file.target);
 		return 0;
 	}
-	if (textfile_keep(&c->file, KEPT_SUFFIX, e) || textfile_replace(&c->file, &c->after, e))
+	if ((keep && textfile_keep(&c->file, KEPT_SUFFIX, e)) ||
+	    textfile_replace(&c->file, &c->after, e))
 		return -1;
-	/* Everything is as it was, so the copy is no longer needed. */
-	if (c->kept.exists && c->kept.bytes.length == c->after.length &&
-	    memcmp(str_text(&c->kept.bytes), str_text(&c->after), c->after.length) == 0) {
-		str_addf(&kept, "%s" KEPT_SUFFIX, c->file.target);
-		(void)unlink(str_text(&kept));
-	}
 	(void)printf("wrote %s\n", c->file.path);
+	return 0;
+}
+
+/* Once everything is as it was, the copy is no longer needed. */
+static void drop_kept(const struct change *c)
+{
+	OWNED(str) struct str kept = { 0 };
+
+	if (!c->kept.exists || c->kept.bytes.length != c->after.length ||
+	    memcmp(str_text(&c->kept.bytes), str_text(&c->after), c->after.length) != 0)
+		return;
+	str_addf(&kept, "%s" KEPT_SUFFIX, c->file.target);
+	(void)unlink(str_text(&kept));
+}
+
+static int write_all(const struct plan *p, const struct wish *w, struct err *e)
+{
+	for (int i = 0; i < p->count; i++) {
+		const struct change *c = &p->changes[i];
+
+		if (change_is_one(c) ? write_one(c, !w->remove && !c->is_installed, e)
+		                     : c->keep && textfile_keep(&c->file, KEPT_SUFFIX, e))
+			return -1;
+		drop_kept(c);
+	}
 	return 0;
 }
 
@@ -580,10 +604,7 @@ static int carry_out(const struct plan *p, const struct wish *w, const char *que
 		(void)puts("Nothing is written.");
 		return DECLINED;
 	}
-	for (int i = 0; i < p->count; i++)
-		if (change_is_one(&p->changes[i]) && write_one(&p->changes[i], e))
-			return -1;
-	return left;
+	return write_all(p, w, e) ? -1 : left;
 }
 
 static int change_host(const struct wish *w, struct err *e)
@@ -593,7 +614,7 @@ static int change_host(const struct wish *w, struct err *e)
 	int result = w->managed ? 0 : plan_host(&p, w, e);
 
 	str_addf(&question, "Change %s's configuration so?", w->host->title);
-	if (result == 0 && (w->gate || w->managed || w->remove))
+	if (result == 0 && (w->gate || w->managed))
 		result = plan_gate(&p, w, e);
 	if (result == 0 && w->instructions) /* checked before anything is written */
 		result = plan_instructions(&p, w, w->instructions, e);
@@ -673,7 +694,8 @@ static int carry_out_request(struct request *r, struct err *e)
 	if (r->wish.print && !r->wish.remove)
 		return print(&r->wish, e);
 	result = change_host(&r->wish, e);
-	if (result == 0 && r->wish.remove && install_forget_gate(&r->source, &r->wish, e))
+	if (result == 0 && r->wish.remove && (r->wish.gate || r->wish.managed) &&
+	    install_forget_gate(&r->source, &r->wish, e))
 		return -1;
 	if (result == 0)
 		tell_hints(&r->wish);
@@ -684,7 +706,7 @@ static int carry_out_request(struct request *r, struct err *e)
 
 int intercom_install(bool remove, const struct config_source *source, int argc, char **argv)
 {
-	struct request r = { .wish = { .name = "intercom", .remove = remove, .root = "" },
+	struct request r = { .wish = { .name = DEFAULT_NAME, .remove = remove, .root = "" },
 		             .source = *source };
 	struct err e = { 0 };
 	int result = parse(&r, argc, argv);

@@ -69,6 +69,7 @@ static int plan_event(struct change *c, const struct gate *g, const struct gate_
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	OWNED(cJSON_ptr) cJSON *wanted = NULL;
+	OWNED(cJSON_ptr) cJSON *before = NULL;
 	const char *const at[] = { "hooks", event, NULL };
 	int i = w->remove ? -1 : hook_for(g, event);
 	const cJSON *there;
@@ -86,8 +87,10 @@ static int plan_event(struct change *c, const struct gate *g, const struct gate_
 		(void)cJSON_AddItemToArray(wanted, gate_item(g, place->shape, w, i));
 	if (there ? cJSON_Compare(there, wanted, 1) : !wanted->child)
 		return 0;
-	return wanted->child ? json_edit_set(&c->after, c->file.path, at, wanted, e)
-	                     : plan_take_out(c, at, e);
+	(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
+	return wanted->child || json_edit_find(before, at)
+	           ? json_edit_set(&c->after, c->file.path, at, wanted, e)
+	           : plan_take_out(c, at, e);
 }
 
 /* Sets the constant members of a file, or removes those that it did not have before us. */
@@ -174,10 +177,13 @@ static int plan_json(struct change *c, const struct gate *g, const struct gate_p
 	OWNED(cJSON_ptr) cJSON *events = NULL;
 	int kind = json_edit_parse(&c->after, c->file.path, &root, e);
 	const cJSON *one;
+	bool had;
 
 	if (kind < 0)
 		return -1;
-	if (w->remove && !has_any(g, place->shape, root))
+	had = has_any(g, place->shape, root);
+	c->is_installed |= had;
+	if (w->remove && !had)
 		return 0;
 	if (kind > 0) {
 		leave_to_hand(c, g, place, w);
@@ -213,6 +219,7 @@ static int plan_own(struct change *c, const struct gate *g, const struct gate_pl
 		               "what you need of it",
 		               c->file.path);
 	}
+	c->is_installed = ours;
 	c->remove = w->remove && c->file.exists;
 	if (w->remove)
 		return 0;

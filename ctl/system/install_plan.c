@@ -74,9 +74,10 @@ static bool means_the_same(const struct change *c)
 	OWNED(cJSON_ptr) cJSON *after = NULL;
 	OWNED(cJSON_ptr) cJSON *before = NULL;
 
-	return json_edit_parse(&c->after, c->file.path, &after, NULL) >= 0 && after &&
-	       json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL) >= 0 &&
-	       cJSON_Compare(after, before, 1);
+	if (json_edit_parse(&c->after, c->file.path, &after, NULL) < 0 || !after ||
+	    json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL) < 0)
+		return false;
+	return before ? cJSON_Compare(after, before, 1) : !after->child; /* it was empty */
 }
 
 void plan_give_back(struct change *c)
@@ -205,6 +206,7 @@ static int plan_json(struct change *c, const struct wish *w, struct err *e)
 
 	if (kind < 0 || check_owner(there, w, c->file.path, e))
 		return -1;
+	c->is_installed = there != NULL;
 	if (w->remove ? !there : says(there, entry))
 		return 0;
 	if (!w->remove && there)
@@ -241,9 +243,9 @@ static cJSON *wanted_value(const cJSON *there, const cJSON *value, const cJSON *
 	if (!is_item)
 		return remove && !before ? NULL : cJSON_Duplicate(remove ? before : value, 1);
 	array = cJSON_IsArray(there) ? cJSON_Duplicate(there, 1) : cJSON_CreateArray();
-	if (remove)
+	if (remove && index_of(before, value) < 0)
 		cJSON_DeleteItemFromArray(array, index_of(array, value));
-	else
+	else if (!remove)
 		(void)cJSON_AddItemToArray(array, cJSON_Duplicate(value, 1));
 	if (array->child || before)
 		return array;
@@ -303,6 +305,7 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 
 	if (!root || check_owner(there, w, c->file.path, e))
 		return -1;
+	c->is_installed = there != NULL;
 	if (w->remove ? !there : says(there, entry))
 		return 0;
 	if (!w->remove)
@@ -315,13 +318,25 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 
 /* ---- hosts ---- */
 
-int plan_settings(struct plan *p, const struct wish *w, const char *path, struct err *e)
+/* What the user has set is kept by the copy from before the first install, whether that had to
+ * change the file or not. Where there was no install, only what bears our name is ours. */
+int plan_settings(struct plan *p, const struct wish *w, bool is_installed, const char *path,
+                  struct err *e)
 {
 	struct change *c = plan_file(p, path, e);
 
-	for (int i = 0; c && i < SETTINGS_MAX && w->host->setting[i].value; i++)
-		if (plan_setting(c, &w->host->setting[i], w, e))
+	if (c) {
+		c->keep = !w->remove && !is_installed;
+		c->is_installed |= is_installed;
+	}
+	for (int i = 0; c && i < SETTINGS_MAX && w->host->setting[i].value; i++) {
+		const struct host_setting *s = &w->host->setting[i];
+
+		if (w->remove && !is_installed && (w->file || (!s->is_item && !c->kept.exists)))
+			continue;
+		if (plan_setting(c, s, w, e))
 			return -1;
+	}
 	return c ? 0 : -1;
 }
 
@@ -330,6 +345,7 @@ int plan_host(struct plan *p, const struct wish *w, struct err *e)
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str settings = { 0 };
 	struct change *c;
+	bool is_installed;
 
 	if (w->file)
 		str_add(&path, w->file);
@@ -342,9 +358,10 @@ int plan_host(struct plan *p, const struct wish *w, struct err *e)
 		c->file.mode &= 0700; /* hosts keep keys in the same file */
 	if (!w->host->setting[0].value)
 		return 0;
+	is_installed = c->is_installed;
 	if (host_path(&w->host->settings, w->project, &settings, e))
 		return -1;
-	return plan_settings(p, w, str_text(&settings), e);
+	return plan_settings(p, w, is_installed, str_text(&settings), e);
 }
 
 /* ---- instructions ---- */
@@ -385,6 +402,7 @@ int plan_instructions(struct plan *p, const struct wish *w, const char *path, st
 		               path);
 	if (!w->remove)
 		plan_lines(&lines, w->name);
+	c->is_installed = begin_mark != NULL;
 	if (!begin_mark) {
 		if (!w->remove)
 			textfile_add_block(&c->after, str_text(&lines));

@@ -5,12 +5,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 64 << 10, PERMISSIONS = 07777, FOR_ALL = 0666, DIRECTORY_FOR_ALL = 0777 };
+enum {
+	READ_BYTES = 64 << 10,
+	PERMISSIONS = 07777,
+	FOR_ALL = 0666,
+	DIRECTORY_FOR_ALL = 0777,
+	LOCK_TRIES = 100,
+	LOCK_PAUSE_MS = 20,
+};
 
 /* ---- reading ---- */
 
@@ -132,17 +141,49 @@ static int write_file(const struct textfile *f, const char *path, const struct s
 	return -1;
 }
 
+static void lock_clear(int *fd)
+{
+	io_shut(fd);
+}
+
+/* Keeps others of us out of a file's folder. Returns its descriptor, which the caller closes. */
+static int lock_folder(const char *file, struct err *e)
+{
+	OWNED(char_ptr) char *folder = xstrdup(file);
+	char *slash = strrchr(folder, '/');
+	int fd;
+
+	if (slash)
+		slash[slash == folder] = '\0';
+	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+		if (i < LOCK_TRIES && (errno == EWOULDBLOCK || errno == EINTR)) {
+			(void)poll(NULL, 0, LOCK_PAUSE_MS);
+			continue;
+		}
+		io_shut(&fd);
+		return err_set(e, ERR_AGAIN, "%s: somebody else is changing it; try again", file);
+	}
+	return fd >= 0 ? fd : err_errno(e, ERR_INPUT, "%s: its folder cannot be opened", file);
+}
+
 int textfile_replace(const struct textfile *f, const struct str *bytes, struct err *e)
 {
 	OWNED(str) struct str draft = { 0 };
+	OWNED(lock) int lock = -1;
 
-	if (check_same(f, e))
-		return -1;
 	if (!f->exists && io_make_parents(f->target, DIRECTORY_FOR_ALL))
 		return err_errno(e, ERR_INPUT, "%s: its folder cannot be made", f->target);
+	lock = lock_folder(f->target, e);
+	if (lock < 0)
+		return -1;
 	str_addf(&draft, "%s.intercom-%d", f->target, (int)getpid());
 	if (write_file(f, str_text(&draft), bytes, e))
 		return -1;
+	if (check_same(f, e)) { /* as late as possible: who else writes it heeds no lock */
+		(void)unlink(str_text(&draft));
+		return -1;
+	}
 	if (rename(str_text(&draft), f->target) != 0) {
 		(void)err_errno(e, ERR_AGAIN, "%s: cannot be replaced", f->target);
 		(void)unlink(str_text(&draft));
@@ -154,7 +195,9 @@ int textfile_replace(const struct textfile *f, const struct str *bytes, struct e
 
 int textfile_remove(const struct textfile *f, struct err *e)
 {
-	if (check_same(f, e))
+	OWNED(lock) int lock = lock_folder(f->target, e);
+
+	if (lock < 0 || check_same(f, e))
 		return -1;
 	if (unlink(f->target) != 0)
 		return err_errno(e, ERR_AGAIN, "%s: cannot be removed", f->target);

@@ -311,6 +311,37 @@ START_TEST(an_install_without_gate_leaves_a_gate_alone)
 }
 END_TEST
 
+START_TEST(uninstall_of_one_entry_leaves_the_gate_of_this_user)
+{
+	static const char *const ONE[] = { "uninstall claude --project --yes",
+		                           "uninstall claude --yes --name other",
+		                           "uninstall claude --yes --file other.json" };
+
+	does("install claude --gate --yes");
+	for (size_t i = 0; i < COUNT(ONE); i++) {
+		does(ONE[i]);
+		ck_assert_msg(is_there(".claude/settings.json", "claude PreToolUse"), "%s", ONE[i]);
+	}
+	does("uninstall claude --project --gate --yes");
+	ck_assert(!is_there(".claude/settings.json", "claude PreToolUse"));
+	does("install claude --gate --yes");
+	does("uninstall claude --yes");
+	is_missing(".claude/settings.json");
+}
+END_TEST
+
+START_TEST(an_empty_list_of_the_user_comes_back)
+{
+	static const char BEFORE[] = "{\"hooks\":{\"PreToolUse\":[]}}\n";
+
+	given(".codex/hooks.json", BEFORE);
+	does("install codex --gate --yes");
+	does("uninstall codex --yes");
+	holds(".codex/hooks.json", BEFORE);
+	is_missing(".codex/hooks.json.before-intercom");
+}
+END_TEST
+
 /* ---- options ---- */
 
 START_TEST(hooks_are_told_of_the_configuration_and_what_to_answer_when_we_are_away)
@@ -333,7 +364,6 @@ START_TEST(options_that_do_not_go_together_are_refused)
 	refuses("install claude --root /x", 64, "--root goes with --managed");
 	refuses("install claude --when-down allow", 64, "--when-down goes with");
 	refuses("install claude --gate --when-down maybe", 64, "deny or allow, not 'maybe'");
-	refuses("uninstall claude --gate", 64, "needs no --gate");
 	ck_assert(shell("rm '%s'", hook));
 	refuses("install claude --gate --yes", 78, "/a bin/hook cannot be run");
 	is_missing(".claude.json");
@@ -431,6 +461,8 @@ int main(void)
 	tcase_add_test(c, a_file_with_comments_is_left_and_its_hooks_are_printed);
 	tcase_add_test(c, a_list_that_is_none_is_refused_and_nothing_is_written);
 	tcase_add_test(c, an_install_without_gate_leaves_a_gate_alone);
+	tcase_add_test(c, uninstall_of_one_entry_leaves_the_gate_of_this_user);
+	tcase_add_test(c, an_empty_list_of_the_user_comes_back);
 	tcase_add_test(c, hooks_are_told_of_the_configuration_and_what_to_answer_when_we_are_away);
 	tcase_add_test(c, options_that_do_not_go_together_are_refused);
 	tcase_add_test(c, the_managed_gate_switches_bypasses_off_where_the_vendor_can);

@@ -349,6 +349,77 @@ START_TEST(a_setting_that_was_there_before_comes_back)
 }
 END_TEST
 
+START_TEST(what_the_user_had_set_as_we_would_stays)
+{
+	static const char BEFORE[] = "{\"env\":{\"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\":\"0\"},"
+	                             "\"permissions\":{\"allow\":[\"mcp__intercom\"]}}\n";
+
+	given(".claude/settings.json", BEFORE);
+	does("install claude --yes");
+	does("install claude --yes"); /* which changes nothing */
+	holds(".claude/settings.json", BEFORE);
+	does("uninstall claude --yes");
+	holds(".claude/settings.json", BEFORE);
+	is_missing(".claude/settings.json.before-intercom");
+	is_missing(".claude.json");
+}
+END_TEST
+
+START_TEST(without_an_install_only_what_bears_our_name_goes)
+{
+	given(".claude/settings.json",
+	      "{\"env\":{\"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\":\"0\"}}\n");
+	does("uninstall claude --yes");
+	holds(".claude/settings.json",
+	      "{\"env\":{\"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\":\"0\"}}\n");
+}
+END_TEST
+
+START_TEST(what_install_had_set_goes_also_after_a_second_install)
+{
+	does("install claude --yes");
+	does("install claude --yes --wait 50");
+	does("uninstall claude --yes");
+	is_missing(".claude/settings.json");
+	is_missing(".claude.json");
+}
+END_TEST
+
+START_TEST(an_empty_file_is_empty_again)
+{
+	given(".claude.json", "");
+	does("install claude --yes");
+	does("uninstall claude --yes");
+	holds(".claude.json", "");
+	is_missing(".claude.json.before-intercom");
+}
+END_TEST
+
+START_TEST(half_characters_and_huge_numbers_are_json)
+{
+	static const char BEFORE[] = "{\"cut\":\"a \\ud83d\",\"whole\":\"\\ud83d\\ude00\","
+	                             "\"other\":\"\\udc00\\\\ud800\",\"n\":1e400}\n";
+
+	given(".claude.json", BEFORE);
+	does("install claude --yes");
+	ck_assert(shell("grep -q 'a .ud83d\",\"whole\":\"' '%s'", in(".claude.json")));
+	does("uninstall claude --yes");
+	holds(".claude.json", BEFORE);
+}
+END_TEST
+
+/* Each says that it is done, and is; or that somebody else was faster. */
+START_TEST(installs_at_once_lose_nothing)
+{
+	ck_assert(
+	    shell("cd '%s' && for i in 1 2 3 4 5 6; do (HOME='%s' '%s' install gemini --yes "
+	          "--name n$i >/dev/null 2>&1; s=$?; [ $s = 75 ] || { [ $s = 0 ] && echo n$i; } "
+	          ">>told) & done; wait; for n in $(cat told); do grep -q \"\\\"$n\\\"\" "
+	          "'%s' || exit 1; done; [ -s told ]",
+	          folder, folder, binary, in(".gemini/settings.json")));
+}
+END_TEST
+
 START_TEST(our_tools_are_added_to_what_a_host_allows_and_only_they_go_again)
 {
 	static const char BEFORE[] =
@@ -414,6 +485,12 @@ int main(void)
 	tcase_add_test(c, what_the_user_put_into_our_entry_stays);
 	tcase_add_test(c, the_copy_from_before_is_made_once);
 	tcase_add_test(c, a_setting_that_was_there_before_comes_back);
+	tcase_add_test(c, what_the_user_had_set_as_we_would_stays);
+	tcase_add_test(c, without_an_install_only_what_bears_our_name_goes);
+	tcase_add_test(c, what_install_had_set_goes_also_after_a_second_install);
+	tcase_add_test(c, an_empty_file_is_empty_again);
+	tcase_add_test(c, half_characters_and_huge_numbers_are_json);
+	tcase_add_test(c, installs_at_once_lose_nothing);
 	tcase_add_test(c, our_tools_are_added_to_what_a_host_allows_and_only_they_go_again);
 	tcase_add_test(c, folders_that_install_made_go_with_their_last_file);
 	tcase_add_test(c, uninstall_does_nothing_where_nothing_is);
