@@ -305,7 +305,9 @@ const struct command_spec cmd_approve = {
 	"approved.\n"
 	"OPTION is one of the agent's own answers, by its number or name.\n"
 	"--edit opens $VISUAL or $EDITOR on the command, or on the file's new content: what you\n"
-	"save is approved instead. --with takes it from a file, or from stdin (-).\n",
+	"save is approved instead, if the question came from a host's hook; what an agent itself\n"
+	"proposes is refused with a reason. --with takes the text from a file, or from stdin "
+	"(-).\n",
 	1,
 	1,
 	TAKES_NOTE | TAKES_DIGEST | TAKES_OPTION | TAKES_EDIT,

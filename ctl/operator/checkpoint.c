@@ -231,7 +231,8 @@ const struct command_spec cmd_checkpoint = {
 	"checkpoint",
 	"create [LABEL...] | list [-n N] | show ID | diff ID [ID] | restore ID",
 	"keeps what a workspace holds",
-	"  create [LABEL...]   every file, without .git and what .gitignore ignores (setting\n"
+	"  create [LABEL...]   every file, without .git, .intercom and what .gitignore ignores "
+	"(setting\n"
 	"                      checkpoint.ignored); content that is kept already costs nothing\n"
 	"  list [-n N]         the newest 20, or N; -n 0: all\n"
 	"  show ID             its files, links and folders, and what could not be kept\n"

@@ -432,6 +432,32 @@ static void look_at_terminal(struct ctl *c)
 		c->columns = size.ws_col;
 }
 
+/* No id, name or path is empty: what was to be named would be chosen by us. (A reason, a note and a
+ * text may be.) */
+static int check_empty(const struct ctl *c, const struct command_spec *command, struct err *e)
+{
+	const struct {
+		const char *value, *name;
+	} options[] = {
+		{ c->session, "--session" },     { c->option, "--option" },
+		{ c->digest, "--digest" },       { c->agent, "--agent" },
+		{ c->workspace, "--workspace" }, { c->park, "--park" },
+		{ c->with, "--with" },           { c->config, "--config" },
+		{ c->database, "--db" },         { c->ipc_name, "--ipc-name" },
+	};
+	bool is_loose;
+	int words = c->argc - text_words(c, &is_loose);
+
+	for (size_t i = 0; i < COUNT(options); i++)
+		if (options[i].value && !*options[i].value)
+			return err_set(e, ERR_INPUT, "%s is empty", options[i].name);
+	for (int i = 0; i < words; i++)
+		if (!*c->argv[i])
+			return err_set(e, ERR_INPUT, "'%s' needs %s, and was given an empty word",
+			               command->name, command->arguments);
+	return 0;
+}
+
 /* Checks that the command takes the given arguments and options. */
 static int check_usage(const struct ctl *c, const struct command_spec *command, struct err *e)
 {
@@ -477,6 +503,8 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 	if (command->most >= 0 && c->argc > command->most)
 		return err_set(e, ERR_INPUT, "too many arguments for '%s': '%.40s'", command->name,
 		               c->argv[command->most]);
+	if (check_empty(c, command, e))
+		return -1;
 	return command->check ? command->check(c, e) : 0;
 }
 

@@ -33,9 +33,11 @@ struct subcommand {
 	const char *help;
 	int count; /* number of operands; -1: it parses its own, with options */
 	int (*run)(const struct arguments *a); /* returns the exit status */
+	const char *more; /* of what `NAME --help` prints, if it prints none of its own; or NULL */
 };
 
 static int help(const struct arguments *a);
+static int help_of(const char *name);
 static int help_command(const struct arguments *a);
 
 /* ---- subcommands ---- */
@@ -132,7 +134,7 @@ static int doctor(const struct arguments *a)
 	int parsed = cli_parse(&args, "gate", a->argc, a->argv);
 
 	if (parsed > 0)
-		return help(a);
+		return help_of("doctor");
 	if (parsed < 0)
 		return EX_USAGE;
 	if (args.operand && !args.flag) {
@@ -212,30 +214,49 @@ static int audit(const struct arguments *a)
 	return intercom_audit(&a->source, a->argc, a->argv);
 }
 
+static const char DOCTOR_MORE[] =
+    "Looks at the configuration, Slack, the database, the port and the workers, and prints a\n"
+    "line for each; what is wrong comes with what to do.\n\n"
+    "  --gate [HOST]  whether the hooks of each installed host, or of one, are where it reads\n"
+    "                 them, and start a program of ours; then whether the host heeds them: it is\n"
+    "                 started, with a model of ours, in a folder of its own, and may do nothing\n"
+    "                 that the hook denies. Nothing leaves this machine.\n\n"
+    "Exit status: 0 in order, 1 something is not, 64 wrong usage, 78 wrong configuration.\n";
+
+static const char BACKUP_MORE[] =
+    "FILE must not exist; what checkpoints hold is copied to a folder beside it. Bring it back\n"
+    "with restore.\n";
+
 static const struct subcommand SUBCOMMANDS[] = {
-	{ "", "", "runs the system in the foreground", 0, run },
-	{ "mcp", "[ARGUMENTS]", "serves MCP to one agent on stdin and stdout", -1, NULL },
-	{ "acp", "PROFILE|COMMAND", "stands between an editor and an agent; see --help", -1, NULL },
-	{ "hook", "HOST EVENT", "answers a hook of an agent's host; see --help", -1, NULL },
-	{ "install", "HOST ...", "connects a host (claude, codex, ...); see --help", -1, install },
-	{ "uninstall", "HOST ...", "removes what install has added", -1, uninstall },
+	{ "", "", "runs the system in the foreground", 0, .run = run },
+	{ "mcp", "[ARGUMENTS]", "serves MCP to one agent on stdin and stdout", -1, .run = NULL },
+	{ "acp", "PROFILE|COMMAND", "stands between an editor and an agent; see --help", -1,
+	  .run = NULL },
+	{ "hook", "HOST EVENT", "answers a hook of an agent's host; see --help", -1, .run = NULL },
+	{ "install", "HOST ...", "connects a host (claude, codex, ...); see --help", -1,
+	  .run = install },
+	{ "uninstall", "HOST ...", "removes what install has added", -1, .run = uninstall },
 	{ "agents", "[NAME ...]", "lists the agents that sessions can start; see --help", -1,
-	  agents },
+	  .run = agents },
 	{ "policy", "check|trust|schema ...", "what a workspace's policy file allows; see --help",
-	  -1, policy },
+	  -1, .run = policy },
 	{ "backup", "FILE", "copies the database, and what checkpoints hold, even while in use", 1,
-	  backup },
-	{ "restore", "FILE ...", "replaces the database by a backup; see --help", -1, restore },
-	{ "retention", "--once", "deletes what is due now, and lists it", -1, retention },
+	  backup, BACKUP_MORE },
+	{ "restore", "FILE ...", "replaces the database by a backup; see --help", -1,
+	  .run = restore },
+	{ "retention", "--once", "deletes what is due now, and lists it", -1, .run = retention },
 	{ "audit", "export|verify ...", "exports or checks the sealed timeline; see --help", -1,
-	  audit },
+	  .run = audit },
 	{ "where", "[NAME]", "prints the paths of database, sockets, log and configuration", -1,
-	  where },
+	  .run = where },
 	{ "doctor", "[--gate [HOST]]", "checks the installation, or tries the hosts' gates", -1,
-	  doctor },
-	{ "slack-manifest", "", "prints the manifest of the Slack app", 0, slack_manifest },
-	{ "config", "sample", "prints a config.toml with every setting", 1, config },
-	{ "help", "[--json]", "this text", -1, help_command },
+	  doctor, DOCTOR_MORE },
+	{ "slack-manifest", "", "prints the manifest of the Slack app", 0, slack_manifest,
+	  "Paste it at api.slack.com/apps: Create New App, From a manifest.\n" },
+	{ "config", "sample", "prints a config.toml with every setting", 1, config,
+	  "Each setting stands there with its meaning and its default.\n" },
+	{ "help", "[COMMAND|--json]", "this text, or more on one command", -1,
+	  .run = help_command },
 };
 
 static const char HELP_MORE[] =
@@ -277,7 +298,8 @@ static int print_help_json(void)
 		(void)cJSON_AddStringToObject(o, "name", SUBCOMMANDS[i].name);
 		(void)cJSON_AddStringToObject(o, "arguments", SUBCOMMANDS[i].arguments);
 		(void)cJSON_AddStringToObject(o, "help", SUBCOMMANDS[i].help);
-		(void)cJSON_AddBoolToObject(o, "has_help", SUBCOMMANDS[i].count < 0);
+		(void)cJSON_AddBoolToObject(
+		    o, "has_help", SUBCOMMANDS[i].count < 0 && SUBCOMMANDS[i].run != help_command);
 		(void)cJSON_AddItemToArray(list, o);
 	}
 	(void)cJSON_AddStringToObject(all, "more", HELP_MORE);
@@ -291,7 +313,34 @@ static int help_command(const struct arguments *a)
 {
 	if (a->argc > 1 && strcmp(a->argv[1], "--json") == 0)
 		return print_help_json();
-	return help(a);
+	return a->argc > 1 ? help_of(a->argv[1]) : help(a);
+}
+
+static const struct subcommand *find(const char *name)
+{
+	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
+		if (strcmp(SUBCOMMANDS[i].name, name) == 0)
+			return &SUBCOMMANDS[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	(void)fprintf(stderr, "%s: unknown command '%.40s'; see %s --help\n", PROGRAM, name,
+	              PROGRAM);
+	return EX_USAGE;
+}
+
+static int help_of(const char *name)
+{
+	const struct subcommand *c = find(name);
+
+	if (!c || !*name)
+		return unknown_command(name);
+	(void)printf("usage: %s [OPTIONS] %s %s\n\n%s\n", PROGRAM, name, c->arguments, c->help);
+	if (c->more)
+		(void)printf("\n%s", c->more);
+	return EX_OK;
 }
 
 /* What an agent or an editor starts is a program of its own: it opens no database. It gets all our
@@ -351,18 +400,10 @@ static int parse(struct arguments *a, int argc, char **argv)
 	return 0;
 }
 
-static const struct subcommand *find(const char *name)
-{
-	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
-		if (strcmp(SUBCOMMANDS[i].name, name) == 0)
-			return &SUBCOMMANDS[i];
-	return NULL;
-}
-
 static int run_subcommand(const struct subcommand *c, const struct arguments *a)
 {
 	if (a->help)
-		return help(a);
+		return *c->name ? help_of(c->name) : help(a);
 	if (a->version) {
 		(void)printf("%s %s\n", PROGRAM, INSTANCE_BUILD);
 		return EX_OK;
@@ -398,11 +439,8 @@ int main(int argc, char **argv)
 		return EX_USAGE;
 	if (optind < argc) {
 		c = find(argv[optind]);
-		if (!c || !*c->name) {
-			(void)fprintf(stderr, "%s: unknown command '%.40s'; see %s --help\n",
-			              PROGRAM, argv[optind], PROGRAM);
-			return EX_USAGE;
-		}
+		if (!c || !*c->name)
+			return unknown_command(argv[optind]);
 		if (strcmp(c->name, "hook") == 0)
 			return intercom_hook(&a.source, argc - optind, argv + optind);
 		if (!c->run)

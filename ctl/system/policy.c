@@ -7,6 +7,7 @@
 #include "policy_file.h"
 #include "policy_history.h"
 #include "policy_hook.h"
+#include "safe_path.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -28,6 +29,7 @@ struct check {
 	char workspace[PATH_MAX];
 	struct policy_question question; /* tool NULL: no question was given */
 	const char *paths[MAX_PATHS];
+	char *cleaned[MAX_PATHS];
 	const char *host; /* of a hook's JSON; NULL: the usual one */
 	struct policy_files files;
 	struct policy *policy;
@@ -37,6 +39,8 @@ struct check {
 
 static void check_clear(struct check *c)
 {
+	for (size_t i = 0; i < MAX_PATHS; i++)
+		free(c->cleaned[i]);
 	if (c->file) /* else it belongs to files */
 		policy_free(c->policy);
 	policy_files_clear(&c->files);
@@ -276,12 +280,28 @@ static int explain_hook(struct check *c)
 	return say(a.approved, str_text(&a.why));
 }
 
+/* The paths become what they are when an agent gives them. */
+static int clean_paths(struct check *c, struct err *e)
+{
+	for (size_t i = 0; i < c->question.path_count; i++) {
+		OWNED(str) struct str relative = { 0 };
+
+		if (safe_path_clean(c->workspace, c->paths[i], strlen(c->paths[i]), &relative, e))
+			return -1;
+		c->paths[i] = c->cleaned[i] = str_take(&relative);
+	}
+	return 0;
+}
+
 static int explain(struct check *c)
 {
 	OWNED(policy_answer) struct policy_answer a = { 0 };
+	struct err e = { 0 };
 
 	if (c->question.tool[0] == '{')
 		return explain_hook(c);
+	if (clean_paths(c, &e))
+		return say(false, e.text);
 	judge(c, &c->question, &a);
 	return say(a.approved, str_text(&a.why));
 }

@@ -285,7 +285,7 @@ START_TEST(ids_may_be_shortened_to_what_is_unambiguous)
 	ctl("approve 0199");
 	failed(1, "not found: no question has an id that begins with '0199'");
 	ctl("approve ''");
-	failed(1, "'' is too short for an id");
+	failed(64, "was given an empty word");
 }
 END_TEST
 
@@ -392,6 +392,23 @@ START_TEST(what_follows_dashes_is_a_text)
 	ctl("--text resume -- --json is new");
 	ck_assert_int_eq(status, 0);
 	expect("SELECT instruction FROM request WHERE kind = 'standby'", "--json is new\n");
+}
+END_TEST
+
+START_TEST(an_empty_id_is_none)
+{
+	static const char *const WORDS[] = {
+		"undo ''",  "session clear ''",        "steer '' stop it",
+		"nudge ''", "mode local --session ''", "resume '' go on"
+	};
+
+	given_questions();
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		ctl(WORDS[i]);
+		failed(64, "empty");
+	}
+	expect("SELECT count(*) FROM command", "0\n");
+	expect("SELECT count(*) FROM steering", "0\n");
 }
 END_TEST
 
@@ -713,6 +730,7 @@ int main(void)
 	tcase_add_test(answers, an_option_among_the_words_of_a_text_is_refused);
 	tcase_add_test(answers, dashes_in_a_text_belong_to_it);
 	tcase_add_test(answers, what_follows_dashes_is_a_text);
+	tcase_add_test(answers, an_empty_id_is_none);
 	tcase_add_test(answers, an_option_is_given_once);
 	tcase_add_test(answers, resume_takes_a_request_or_a_session);
 	tcase_add_test(answers, an_id_that_fits_nothing_is_not_taken_for_an_instruction);

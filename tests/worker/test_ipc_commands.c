@@ -243,6 +243,7 @@ START_TEST(an_agent_is_started_and_its_session_restarted_and_ended)
 	      " VALUES ('claude', 'claude', '[]', 'mcp', '[]', '{}', 'auto', 1, 1, 'ndjson', 0, 1,"
 	      "  '2026-01-01T09:00:00.000Z')");
 	has(says_back("{\"command\":\"session-start\"}"), "error", "ipc: prompt is missing");
+	has(says_back("{\"command\":\"session-clear\",\"id\":\"\"}"), "error", "ipc: id is empty");
 	has(says_back("{\"command\":\"session-start\",\"prompt\":\"fix it\",\"agent\":\"clod\"}"),
 	    "error", "there is no agent 'clod'; there are: claude");
 	has(says_back("{\"command\":\"session-start\",\"prompt\":\"--agent x\","

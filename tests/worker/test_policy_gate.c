@@ -587,6 +587,10 @@ START_TEST(policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do)
 	ck_assert_int_eq(check(&said, "--explain edit --path docs/a --path src/b"), 1);
 	says(said.bytes, "no rule allows to write src/b");
 	ck_assert_int_eq(check(&said, "--explain edit --path docs/a"), 0);
+	ck_assert_int_eq(check(&said, "--explain edit --path docs/../src/b"), 1);
+	says(said.bytes, "no rule allows to write src/b");
+	ck_assert_int_eq(check(&said, "--explain edit --path ../docs/a"), 1);
+	says(said.bytes, "asked: ");
 	given_policy("{\"enabled\":true,\"tools\":[\"ask_approval\"]}");
 	ck_assert_int_eq(check(&said, ""), 0);
 	says(said.bytes, "warning: tools: ask_approval allows every change to every file");

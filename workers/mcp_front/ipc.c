@@ -117,6 +117,8 @@ static int check_members(const struct words *w, struct err *e)
 	                v->about == ABOUT_RUN || v->about == ABOUT_FILES ||
 	                v->row == VERB_READING || w->workspace || strcmp(v->word, "resume") == 0;
 
+	if (w->id && !*w->id)
+		return err_set(e, ERR_INPUT, "ipc: id is empty");
 	if (!w->id && !optional)
 		return err_set(e, ERR_INPUT, "ipc: id is missing (the %s's id)",
 		               v->about == ABOUT_SESSION ? "session" : "request");
