@@ -69,6 +69,13 @@ UPDATE slack_outbox SET state = 'sending', claim = claim + 1, worker_id = NULL,
 -- type: :gap integer
 UPDATE sqlite_sequence SET seq = seq + :gap;
 
+-- name: restore_skip_call_numbers :exec
+-- The same of tables that count without sqlite_sequence.
+-- type: :gap integer
+UPDATE seq_floor
+   SET seq = :gap + max(seq, coalesce((SELECT max(seq) FROM tool_call WHERE noun = 'tool_call'),
+                                      (SELECT max(seq) FROM gate_call WHERE noun = 'gate_call'), 0));
+
 -- name: restore_event :exec
 -- type: :last_sign text
 -- type: :writes integer

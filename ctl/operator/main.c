@@ -322,8 +322,7 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 /* How many words of a text there are. *ret_loose: what stands before it may be left out. */
 static int text_words(const struct ctl *c, bool *ret_loose)
 {
-	char *words[2] = { c->word_count > 0 ? c->words[0] : NULL,
-		           c->word_count > 1 ? c->words[1] : NULL };
+	char *words[2] = { NULL, NULL };
 	struct ctl rest = { .argc = c->word_count, .argv = words };
 	const struct command_spec *command;
 	struct err e = { 0 };
@@ -332,6 +331,8 @@ static int text_words(const struct ctl *c, bool *ret_loose)
 	*ret_loose = false;
 	if (c->word_count == 0)
 		return 0;
+	words[0] = c->words[0];
+	words[1] = c->word_count > 1 ? c->words[1] : NULL;
 	command = find_command(take_name(&rest), &e);
 	if (!command)
 		return 0;

@@ -119,6 +119,12 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
      AND NEW.state = 'undone';
 END;
 
+-- The next job may get the number of one that was deleted: it must not get its files, too.
+CREATE TRIGGER apply_leaves_no_files BEFORE DELETE ON apply BEGIN
+  SELECT RAISE(ABORT, 'apply: kept: its rows of file_change go first')
+   WHERE EXISTS (SELECT 1 FROM file_change WHERE apply_seq = OLD.seq);
+END;
+
 CREATE TRIGGER file_change_is_early BEFORE INSERT ON file_change BEGIN
   SELECT RAISE(ABORT, 'file_change: settled: the job of this file has ended')
    WHERE EXISTS (SELECT 1 FROM apply

@@ -5,8 +5,9 @@
 -- A request refers to its decision by this number: one that was given before, also to a row that was
 -- deleted, is not given again.
 CREATE TRIGGER decision_is_new BEFORE INSERT ON decision WHEN NEW.seq > 0 BEGIN
-  SELECT RAISE(ABORT, 'decision: exists: this seq was given before; leave it out')
-   WHERE NEW.seq <= (SELECT seq FROM sqlite_sequence WHERE name = 'decision');
+  SELECT RAISE(ABORT, 'decision: exists: this seq was given before, or is so high that none is left; leave it out')
+   WHERE NEW.seq <= (SELECT seq FROM sqlite_sequence WHERE name = 'decision')
+      OR NEW.seq > 4611686018427387904;
 END;
 
 -- A decision is bound to the digest of what is asked: if given, it must be the request's; if not,

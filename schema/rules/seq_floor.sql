@@ -23,3 +23,8 @@ END;
 CREATE TRIGGER seq_floor_stays BEFORE DELETE ON seq_floor BEGIN
   SELECT RAISE(ABORT, 'seq_floor: kept: a number that was given is not given again');
 END;
+
+CREATE TRIGGER seq_floor_leaves_numbers BEFORE UPDATE OF seq ON seq_floor
+WHEN NEW.seq > 4611686018427387904 BEGIN
+  SELECT RAISE(ABORT, 'seq_floor: too high: no number would be left');
+END;

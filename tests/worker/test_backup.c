@@ -603,6 +603,8 @@ START_TEST(numbers_given_since_the_backup_are_not_given_again)
 	    site.database,
 	    "INSERT INTO command (verb) VALUES ('odd'); SELECT max(seq) > 1000000 FROM command",
 	    "1\n");
+	has_rows(site.database, "SELECT seq > 1000000 FROM tool_call_next", "1\n");
+	has_rows(site.database, "SELECT seq > 1000000 FROM gate_call_next", "1\n");
 }
 END_TEST
 

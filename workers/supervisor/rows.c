@@ -405,6 +405,7 @@ static int note_restore(struct store *st, const struct rows_restored *r, struct 
 	const char *last_sign = *r->last_sign.text ? r->last_sign.text : NULL;
 
 	return sql_restore_skip_numbers(st, NUMBER_GAP, e) ||
+	               sql_restore_skip_call_numbers(st, NUMBER_GAP, e) ||
 	               sql_restore_event(st, last_sign, r->writes, e)
 	           ? -1
 	           : 0;

@@ -146,11 +146,15 @@ static void add_other(const struct table *t, struct str *out)
 	str_clear(&parts);
 }
 
+/* SQLite gives no number after its highest, and counts on after any other. */
+static const long long SEQ_MAX = 1LL << 62;
+
 /* Keys without words of their own share one refusal: "a row with this seq or id is there
  * already". */
 static void refuse_existing(const struct schema *s, const struct table *t, struct str *out)
 {
 	struct str where = { 0 }, names = { 0 }, more = { 0 }, words = { 0 };
+	bool is_numbered = false;
 
 	if (t->upserts[0])
 		add_other(t, &more);
@@ -163,6 +167,7 @@ static void refuse_existing(const struct schema *s, const struct table *t, struc
 			continue;
 		exists(u, str_text(&more), &one);
 		add_part(&where, "\n      OR ", one.bytes);
+		is_numbered |= strcmp(u->column[0], "seq") == 0 && u->columns == 1;
 		for (int k = 0; k < u->columns; k++)
 			add_part(&name, " and ", u->column[k]);
 		add_part(&names, " or ", name.bytes);
@@ -173,7 +178,10 @@ static void refuse_existing(const struct schema *s, const struct table *t, struc
 		str_addf(&words, "exists: this %s is that of another %s", str_text(&names),
 		         t->name);
 	else
-		str_addf(&words, "exists: a row with this %s is there already", str_text(&names));
+		str_addf(&words, "exists: a row with this %s is there already%s", str_text(&names),
+		         is_numbered ? ", or the seq is so high that none is left" : "");
+	if (is_numbered)
+		str_addf(&where, "\n      OR NEW.seq > %lld", SEQ_MAX);
 	if (where.length)
 		refuse(out, t, words.bytes, where.bytes);
 	str_clear(&where);
