@@ -4,10 +4,13 @@
 #include "system.h"
 
 #include "json.h"
+#include "machine.h"
 #include "policy_file.h"
+#include "policy_gate.h"
 #include "policy_history.h"
 #include "policy_hook.h"
 #include "safe_path.h"
+#include "setting.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -27,12 +30,15 @@ struct check {
 	bool wants_schema;
 	const char *file; /* NULL: that of the workspace */
 	char workspace[PATH_MAX];
+	bool is_listed; /* the configuration names it */
 	struct policy_question question; /* tool NULL: no question was given */
 	const char *paths[MAX_PATHS];
 	char *cleaned[MAX_PATHS];
 	const char *host; /* of a hook's JSON; NULL: the usual one */
 	struct policy_files files;
 	struct policy *policy;
+	const struct policy_file
+	    *own; /* where trust is known; NULL: not, or it is not the workspace's */
 	cJSON *commands; /* map: only these may be allowed; NULL: any */
 	cJSON *always_ask; /* list */
 };
@@ -207,11 +213,35 @@ static int read_own(struct check *c, struct err *e)
 	return 0;
 }
 
+static bool is_workspace(const struct check *c, const char *path)
+{
+	char real[PATH_MAX];
+
+	return path && realpath(path, real) && strcmp(real, c->workspace) == 0;
+}
+
+/* Whether a setting names the workspace. */
+static bool names_workspace(const struct check *c, const char *name, const char *value)
+{
+	OWNED(cJSON_ptr) cJSON *workspaces = NULL;
+	const cJSON *one;
+
+	if (strcmp(name, "default_workspace_root") == 0)
+		return is_workspace(c, value);
+	if (strcmp(name, "workspace") == 0)
+		workspaces = cJSON_Parse(value);
+	cJSON_ArrayForEach (one, workspaces)
+		if (is_workspace(c, json_text(one, "path")))
+			return true;
+	return false;
+}
+
 static void take_setting(const char *name, const char *value, const char *source, void *arg)
 {
 	struct check *c = arg;
 
-	(void)source;
+	if (strcmp(source, "file") == 0 && names_workspace(c, name, value))
+		c->is_listed = true;
 	if (strcmp(name, "commands") == 0 && c->config.policy.require_global_allowlist)
 		c->commands = cJSON_Parse(value);
 	else if (strcmp(name, "policy.always_ask") == 0)
@@ -239,6 +269,44 @@ static void tell_warnings(const struct check *c)
 	tell_lines(&warnings, "warning: ", "");
 	policy_unknown(c->policy, &unknown);
 	tell_lines(&unknown, "warning: ", " says nothing to us; is it misspelt?");
+	if (c->own && !c->own->counts && strcmp(c->own->hash, c->own->trusted_hash) != 0)
+		(void)puts(
+		    "warning: nobody has trusted this version: what it newly allows is asked, "
+		    "until agent-intercom policy trust");
+}
+
+/* ---- trust ---- */
+
+/* Whether the system that runs takes the workspace for one that its configuration names. */
+static bool is_listed(const struct check *c, struct store *st)
+{
+	static const char *const NAMES[] = { "default_workspace_root", "workspace" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		OWNED(str) struct str value = { 0 };
+
+		if (setting_get(st, NAMES[i], &value, NULL) > 0 &&
+		    names_workspace(c, NAMES[i], str_text(&value)))
+			return true;
+	}
+	return c->is_listed;
+}
+
+/* What was trusted of the workspace's file; without a database nobody has trusted anything yet. */
+static int read_trust(struct check *c, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct policy_file *f = policy_file_of(&c->files, c->workspace);
+	char machine[MACHINE_BYTES];
+
+	if (access(c->config.database.path, F_OK) != 0)
+		return 0;
+	machine_name(machine);
+	if (store_open(&st, c->config.database.path, NULL, e) ||
+	    policy_gate_take(&st, machine, policy_trust_read(&st), is_listed(c, &st), f, e))
+		return -1;
+	c->own = f;
+	return 0;
 }
 
 /* ---- judging ---- */
@@ -251,6 +319,25 @@ static void judge(const struct check *c, const struct policy_question *asked,
 	q.known = c->commands;
 	q.always_ask = c->always_ask;
 	policy_judge(c->policy, &q, a);
+}
+
+/* As an agent would be told. */
+static void judge_now(const struct check *c, const struct policy_question *asked,
+                      struct policy_answer *a)
+{
+	struct policy_verdict v = { .allowed = false };
+	struct policy_question q = *asked;
+
+	if (!c->own) {
+		judge(c, asked, a);
+		return;
+	}
+	q.known = c->commands;
+	q.always_ask = c->always_ask;
+	policy_gate_judge(c->own, &q, &v);
+	a->approved = v.allowed;
+	str_add(&a->why, str_text(&v.why));
+	policy_verdict_clear(&v);
 }
 
 static int say(bool allowed, const char *why)
@@ -276,7 +363,7 @@ static int explain_hook(struct check *c)
 		                     : "it only reads");
 	if (h.as == POLICY_TOOL_ASKED)
 		return say(false, h.why.length ? h.why.bytes : "it is for a person to answer");
-	judge(c, &h.question, &a);
+	judge_now(c, &h.question, &a);
 	return say(a.approved, str_text(&a.why));
 }
 
@@ -302,7 +389,7 @@ static int explain(struct check *c)
 		return explain_hook(c);
 	if (clean_paths(c, &e))
 		return say(false, e.text);
-	judge(c, &c->question, &a);
+	judge_now(c, &c->question, &a);
 	return say(a.approved, str_text(&a.why));
 }
 
@@ -365,11 +452,12 @@ static int check(struct check *c)
 
 	if (cli_find(&c->source))
 		return EX_CONFIG;
-	if (find_workspace(c, &e) || config_load(&c->source, &c->config, &e) ||
-	    (c->file ? read_given(c, &e) : read_own(c, &e)))
+	if (find_workspace(c, &e) || config_load(&c->source, &c->config, &e))
+		return cli_say(&e);
+	config_settings(&c->config, take_setting, c);
+	if ((c->file ? read_given(c, &e) : read_own(c, &e) || read_trust(c, &e)))
 		return cli_say(&e);
 	tell_warnings(c);
-	config_settings(&c->config, take_setting, c);
 	if (c->question.tool)
 		return explain(c);
 	status = try_history(c, &e);

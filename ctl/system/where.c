@@ -42,8 +42,9 @@ static int help(void)
 {
 	(void)printf(
 	    "usage: %s where [--json | NAME] [--config FILE] [--db PATH]\n\n"
-	    "Prints where the files of the system are: of the one that runs, whatever\n"
-	    "configuration it was started with, else of the one that would be started.\n"
+	    "Prints where the files of the system are: of the one that runs under the\n"
+	    "configured ipc_name, whatever configuration it was started with, else of the one\n"
+	    "that would be started.\n"
 	    "NAME prints one of them alone: database, run_directory, mcp_socket, ipc_socket,\n"
 	    "log, config, http, pid. Of a system of this machine for several users that serves\n"
 	    "yours, while you run none: mcp_socket, desk_socket (of operators), http.\n",

@@ -345,7 +345,7 @@ const struct config_field CONFIG_FIELDS[] = {
 	      "it may only go the other way; with shared.directory the default is false" },
 
 	{ "shared.directory", KIND_TEXT, AT(shared.directory), .preset = "",
-	  FLAG(shared, "--shared"), .example = "\"/run/agent-intercom\"",
+	  FLAG(shared, "--shared"), .example = "/run/agent-intercom",
 	  .comment = "the folder of the sockets for other users of this machine; without it the "
 	             "system serves its own user only" },
 	{ "shared.agents", KIND_TEXT, AT(shared.agents), .preset = "agent-intercom-agents",
@@ -449,7 +449,7 @@ void config_field_add_expected(struct str *out, const struct config_field *f)
 		add_choices(out, f);
 		break;
 	case KIND_TEXTS:
-		str_add(out, "a list of texts, such as [\"--stdio\"]");
+		str_add(out, "a list of texts, such as [\"a\", \"b\"]");
 		break;
 	case KIND_NUMBERS:
 		str_addf(out, "a list of integers from %" PRId64 " to %" PRId64, f->low, f->high);
