@@ -615,13 +615,9 @@ static int find_system(struct relay *r, struct err *e)
 	return failed;
 }
 
-static int open_relay(struct relay *r, int argc, char **argv, struct err *e)
+static int open_relay(struct relay *r, const struct waiting *how, struct err *e)
 {
-	struct waiting how = { .seconds = NULL };
-
-	if (parse(r, argc, argv, &how, e) || introduce(r, &how, e) || hear_signals(r, e))
-		return -1;
-	return find_system(r, e);
+	return introduce(r, how, e) || hear_signals(r, e) || find_system(r, e) ? -1 : 0;
 }
 
 static void close_relay(struct relay *r)
@@ -641,12 +637,17 @@ int main(int argc, char **argv)
 		           .signals = -1,
 		           .from_agent = LINES_INIT(MAX_LINE),
 		           .from_front = LINES_INIT(SIZE_MAX - 1) };
+	struct waiting how = { .seconds = NULL };
 	struct err e = { 0 };
 
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	log_open("mcp-stdio", 0, LOG_LEVEL_INFO);
 	TAILQ_INIT(&r.open);
-	if (open_relay(&r, argc, argv, &e) == 0)
+	if (parse(&r, argc, argv, &how, &e)) {
+		log_error("%s", e.text);
+		return EX_USAGE;
+	}
+	if (open_relay(&r, &how, &e) == 0)
 		serve(&r);
 	else
 		log_error("%s", e.text);

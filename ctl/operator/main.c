@@ -70,8 +70,8 @@ static void print_help(void)
 	(void)printf("  %-11s%-30s %s\n\n%s", "help", HELP_ARGUMENTS, HELP_HELP, HELP_MORE);
 }
 
-static void add_command(cJSON *list, const char *name, const char *arguments, const char *help,
-                        const char *more)
+static cJSON *command_json(const char *name, const char *arguments, const char *help,
+                           const char *more)
 {
 	cJSON *o = cJSON_CreateObject();
 
@@ -79,7 +79,12 @@ static void add_command(cJSON *list, const char *name, const char *arguments, co
 	json_add_text(o, "arguments", arguments);
 	json_add_text(o, "help", help);
 	json_add_text(o, "more", more);
-	(void)cJSON_AddItemToArray(list, o);
+	return o;
+}
+
+static cJSON *json_of(const struct command_spec *c)
+{
+	return command_json(c->name, c->arguments, c->help, c->more);
 }
 
 /* The same for programs: the manual and the shells' completion are made from it. */
@@ -89,9 +94,8 @@ static void print_help_json(const struct ctl *c)
 	cJSON *list = cJSON_AddArrayToObject(all, "commands");
 
 	for (size_t i = 0; i < COUNT(COMMANDS); i++)
-		add_command(list, COMMANDS[i]->name, COMMANDS[i]->arguments, COMMANDS[i]->help,
-		            COMMANDS[i]->more);
-	add_command(list, "help", HELP_ARGUMENTS, HELP_HELP, NULL);
+		(void)cJSON_AddItemToArray(list, json_of(COMMANDS[i]));
+	(void)cJSON_AddItemToArray(list, command_json("help", HELP_ARGUMENTS, HELP_HELP, NULL));
 	json_add_text(all, "more", HELP_MORE);
 	json_print(c, all);
 }
@@ -673,7 +677,10 @@ static int dispatch(struct ctl *c)
 	}
 	command = find_command(take_name(c), &e);
 	if (command && c->help) {
-		print_command_help(command);
+		if (c->json_asked)
+			json_print(c, json_of(command));
+		else
+			print_command_help(command);
 		return EXIT_SUCCESS;
 	}
 	if (!command || check_usage(c, command, &e))
@@ -705,8 +712,9 @@ int main(int argc, char **argv)
 	cJSON_Delete(c.files);
 	free(c.given);
 	free(c.words);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		(void)fprintf(stderr, "Error: cannot write the output: %s\n", strerror(errno));
+	if (fflush(stdout) != 0 ||
+	    ferror(stdout)) { /* when that was, errno is not known any more */
+		(void)fputs("Error: the output could not be written\n", stderr);
 		return status ? status : EXIT_FAILURE;
 	}
 	return status;

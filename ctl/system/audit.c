@@ -55,12 +55,15 @@ static int help(void)
 static bool read_since(const char *text, struct instant *ret)
 {
 	size_t length = strlen(text);
+	int64_t ms;
 
 	if (length == 10)
 		(void)snprintf(ret->text, sizeof(ret->text), "%.10sT00:00:00.000Z", text);
 	else
 		(void)snprintf(ret->text, sizeof(ret->text), "%.24s", text);
-	return (length == 10 || length == 24) && clock_parse(ret->text) >= 0;
+	ms = length == 10 || length == 24 ? clock_parse(ret->text) : -1;
+	/* February has no 30th. */
+	return ms >= 0 && strcmp(clock_instant(ms).text, ret->text) == 0;
 }
 
 static bool read_kept(const char *text, struct audit_kept *ret)

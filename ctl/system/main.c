@@ -271,7 +271,8 @@ static const char HELP_MORE[] =
     "stop it within 10 s, a second one at once; SIGHUP is ignored: a changed\n"
     "configuration is read at the next start.\n\n"
     "Exit status: 0 stopped or in order, 1 the doctor found something, 64 wrong\n"
-    "usage, 70 a bug, 75 try later (it runs already), 78 wrong configuration.\n";
+    "usage, 70 a bug, 74 the output could not be written, 75 try later (it runs\n"
+    "already), 78 wrong configuration.\n";
 
 static int help(const struct arguments *a)
 {
@@ -432,6 +433,7 @@ int main(int argc, char **argv)
 {
 	struct arguments a = { .argc = 0 };
 	const struct subcommand *c = &SUBCOMMANDS[0];
+	int status;
 
 	given = argv;
 	occupy_standard_files();
@@ -452,5 +454,9 @@ int main(int argc, char **argv)
 	}
 	a.argc = argc - optind;
 	a.argv = argv + optind;
-	return run_subcommand(c, &a);
+	status = run_subcommand(c, &a);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	(void)fprintf(stderr, "%s: the output could not be written\n", PROGRAM);
+	return status == EX_OK ? EX_IOERR : status;
 }

@@ -655,7 +655,7 @@ START_TEST(an_answer_that_cannot_be_printed_is_an_error)
 {
 	given_questions();
 	shell("ctl $DB list >/dev/full");
-	failed(1, "cannot write the output");
+	failed(1, "the output could not be written");
 }
 END_TEST
 
