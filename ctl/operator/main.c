@@ -345,7 +345,7 @@ static int text_words(const struct ctl *c, bool *ret_loose)
 	if (command->text_from_of)
 		from = rest.argc > 0 ? command->text_from_of(rest.argv[0]) : 0;
 	before = (int)(rest.argv - words) + from - 1;
-	*ret_loose = from - 1 > command->least;
+	*ret_loose = !command->text_from_of && from - 1 > command->least;
 	return from > 0 && c->word_count > before ? c->word_count - before : 0;
 }
 

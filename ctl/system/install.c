@@ -450,7 +450,7 @@ static int print_settings(const struct wish *w, struct err *e)
 		return 0;
 	if (host_path(&w->host->settings, w->project, &path, e))
 		return -1;
-	failed = plan_settings(&p, w, false, "/nonexistent", e);
+	failed = plan_settings(&p, w, &(struct entries){ 0 }, "/nonexistent", e);
 	if (!failed) {
 		(void)fprintf(stderr, "in %s:\n", str_text(&path));
 		(void)fputs(str_text(&p.changes[0].after), stdout);
@@ -561,7 +561,7 @@ static void drop_kept(const struct change *c)
 {
 	OWNED(str) struct str kept = { 0 };
 
-	if (!c->kept.exists || c->kept.bytes.length != c->after.length ||
+	if (!c->kept.exists || c->is_shared || c->kept.bytes.length != c->after.length ||
 	    memcmp(str_text(&c->kept.bytes), str_text(&c->after), c->after.length) != 0)
 		return;
 	str_addf(&kept, "%s" KEPT_SUFFIX, c->file.target);

@@ -31,8 +31,14 @@ struct change {
 	struct str after;
 	bool remove; /* we created the file, and it is now empty */
 	bool is_installed; /* something of ours is in the file: a copy would not be from before */
+	bool is_shared; /* other entries of ours stay, and the copy with them */
 	bool keep; /* a copy is kept though it is not changed: the user has set what we would set */
 	struct str by_hand; /* not empty: we may not change the file; says what to do instead */
+};
+
+/* Before the change: entries of ours, under whatever name, and those that stay. */
+struct entries {
+	bool any, others;
 };
 
 struct plan {
@@ -52,10 +58,9 @@ int plan_take_out(struct change *c, json_place place, struct err *e);
 /* Our part has been removed: a file that did not exist before goes, one that means what it meant
  * before gets its old bytes. */
 void plan_give_back(struct change *c);
-/* Adds the change to the file at path with the settings outside the entry. is_installed: the entry
- * was there before. */
-int plan_settings(struct plan *p, const struct wish *w, bool is_installed, const char *path,
-                  struct err *e);
+/* Adds the change to the file at path with the settings outside the entry. */
+int plan_settings(struct plan *p, const struct wish *w, const struct entries *found,
+                  const char *path, struct err *e);
 /* Adds the change to an instruction file. */
 int plan_instructions(struct plan *p, const struct wish *w, const char *path, struct err *e);
 /* Whether there is anything to write. */

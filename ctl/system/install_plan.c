@@ -206,7 +206,6 @@ static int plan_json(struct change *c, const struct wish *w, struct err *e)
 
 	if (kind < 0 || check_owner(there, w, c->file.path, e))
 		return -1;
-	c->is_installed = there != NULL;
 	if (w->remove ? !there : says(there, entry))
 		return 0;
 	if (!w->remove && there)
@@ -251,6 +250,30 @@ static cJSON *wanted_value(const cJSON *there, const cJSON *value, const cJSON *
 		return array;
 	cJSON_Delete(array);
 	return NULL;
+}
+
+/* How many entries of ours a file has, under whatever name; *ret_others: under other names. */
+static int count_ours(const struct str *text, const char *path, const struct wish *w,
+                      int *ret_others)
+{
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	const char *const place[] = { w->host->servers, NULL };
+	const cJSON *one;
+	struct err e = { 0 };
+	int count = 0;
+
+	*ret_others = 0;
+	if (w->host->toml)
+		root = toml_edit_parse(text, path, &e);
+	else if (json_edit_parse(text, path, &root, &e) < 0)
+		return 0;
+	cJSON_ArrayForEach (one, json_edit_find(root, place)) {
+		bool ours = cJSON_IsObject(one) && host_entry_is_ours(one);
+
+		count += ours;
+		*ret_others += ours && strcmp(one->string, w->name) != 0;
+	}
+	return count;
 }
 
 /* Uninstall restores what was there before. */
@@ -305,7 +328,6 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 
 	if (!root || check_owner(there, w, c->file.path, e))
 		return -1;
-	c->is_installed = there != NULL;
 	if (w->remove ? !there : says(there, entry))
 		return 0;
 	if (!w->remove)
@@ -320,19 +342,22 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 
 /* What the user has set is kept by the copy from before the first install, whether that had to
  * change the file or not. Where there was no install, only what bears our name is ours. */
-int plan_settings(struct plan *p, const struct wish *w, bool is_installed, const char *path,
-                  struct err *e)
+int plan_settings(struct plan *p, const struct wish *w, const struct entries *found,
+                  const char *path, struct err *e)
 {
 	struct change *c = plan_file(p, path, e);
 
 	if (c) {
-		c->keep = !w->remove && !is_installed;
-		c->is_installed |= is_installed;
+		c->keep = !w->remove && !found->any;
+		c->is_installed |= found->any;
+		c->is_shared |= found->others;
 	}
 	for (int i = 0; c && i < SETTINGS_MAX && w->host->setting[i].value; i++) {
 		const struct host_setting *s = &w->host->setting[i];
 
-		if (w->remove && !is_installed && (w->file || (!s->is_item && !c->kept.exists)))
+		if (w->remove && !s->is_item && found->others)
+			continue; /* they need it, too */
+		if (w->remove && !found->any && (w->file || (!s->is_item && !c->kept.exists)))
 			continue;
 		if (plan_setting(c, s, w, e))
 			return -1;
@@ -340,28 +365,48 @@ int plan_settings(struct plan *p, const struct wish *w, bool is_installed, const
 	return c ? 0 : -1;
 }
 
+/* What of ours is in the file, and in that of this user if another one was named. */
+static int find_installed(struct change *c, const struct wish *w, struct entries *found,
+                          struct err *e)
+{
+	OWNED(textfile) struct textfile usual = { 0 };
+	OWNED(str) struct str path = { 0 };
+	int others;
+
+	found->any = c->is_installed = count_ours(&c->file.bytes, c->file.path, w, &others) > 0;
+	found->others = c->is_shared = others > 0;
+	if (!w->file)
+		return 0;
+	if (host_path(&w->host->file, w->project, &path, e) ||
+	    textfile_read(str_text(&path), &usual, e))
+		return -1;
+	if (count_ours(&usual.bytes, usual.path, w, &others) > 0)
+		found->any = found->others = true;
+	return 0;
+}
+
 int plan_host(struct plan *p, const struct wish *w, struct err *e)
 {
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str settings = { 0 };
+	struct entries found = { 0 };
 	struct change *c;
-	bool is_installed;
 
 	if (w->file)
 		str_add(&path, w->file);
 	else if (host_path(&w->host->file, w->project, &path, e))
 		return -1;
 	c = plan_file(p, str_text(&path), e);
-	if (!c || (w->host->toml ? plan_toml(c, w, e) : plan_json(c, w, e)))
+	if (!c || find_installed(c, w, &found, e) ||
+	    (w->host->toml ? plan_toml(c, w, e) : plan_json(c, w, e)))
 		return -1;
 	if (!c->file.exists && !w->project)
 		c->file.mode &= 0700; /* hosts keep keys in the same file */
 	if (!w->host->setting[0].value)
 		return 0;
-	is_installed = c->is_installed;
 	if (host_path(&w->host->settings, w->project, &settings, e))
 		return -1;
-	return plan_settings(p, w, is_installed, str_text(&settings), e);
+	return plan_settings(p, w, &found, str_text(&settings), e);
 }
 
 /* ---- instructions ---- */

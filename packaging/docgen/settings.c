@@ -19,10 +19,12 @@ static void add_default(struct str *text, const struct config_field *f)
 {
 	if (!f->preset)
 		return;
-	if (*f->preset)
-		str_addf(text, " Default: %s.", f->preset);
-	else
+	if (!*f->preset) {
 		str_add(text, " Not set by default.");
+		return;
+	}
+	str_add(text, " Default: ");
+	add_sentence(text, f->preset);
 }
 
 static void add_field(struct str *out, const struct config_field *f)
@@ -54,6 +56,16 @@ static void add_agent_keys(struct str *out)
 	str_add(out, ".RE\n");
 }
 
+static void add_title(struct str *out, const struct config_field *f)
+{
+	bool is_list = f->kind == KIND_AGENTS || f->kind == KIND_WORKSPACES;
+	struct str title = { 0 };
+
+	str_addf(&title, is_list ? "[[%.*s]]" : "[%.*s]", (int)strcspn(f->name, "."), f->name);
+	man_subsection(out, str_text(&title));
+	str_clear(&title);
+}
+
 static void add_settings(struct str *out)
 {
 	char table[64] = "";
@@ -61,15 +73,11 @@ static void add_settings(struct str *out)
 	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++) {
 		const struct config_field *f = &CONFIG_FIELDS[i];
 		size_t length = strcspn(f->name, ".");
-		bool is_table = f->name[length] == '.';
+		bool is_table = f->name[length] == '.' || f->kind == KIND_MAP ||
+		                f->kind == KIND_AGENTS || f->kind == KIND_WORKSPACES;
 
-		if (is_table && strncmp(table, f->name, length) != 0) {
-			struct str title = { 0 };
-
-			str_addf(&title, "[%.*s]", (int)length, f->name);
-			man_subsection(out, str_text(&title));
-			str_clear(&title);
-		}
+		if (is_table && strncmp(table, f->name, length) != 0)
+			add_title(out, f);
 		(void)snprintf(table, sizeof(table), "%.*s", is_table ? (int)length : 0, f->name);
 		add_field(out, f);
 		if (f->kind == KIND_AGENTS)

@@ -412,6 +412,16 @@ START_TEST(an_empty_id_is_none)
 }
 END_TEST
 
+START_TEST(an_option_before_a_text_is_one)
+{
+	given_questions();
+	ctl("session restart 0190 --agent nobody go on");
+	ck_assert_int_ne(status, 64);
+	ctl("--text steer 0190 --json 'go on'");
+	failed(64, "exclude each other");
+}
+END_TEST
+
 START_TEST(an_option_is_given_once)
 {
 	given_questions();
@@ -731,6 +741,7 @@ int main(void)
 	tcase_add_test(answers, dashes_in_a_text_belong_to_it);
 	tcase_add_test(answers, what_follows_dashes_is_a_text);
 	tcase_add_test(answers, an_empty_id_is_none);
+	tcase_add_test(answers, an_option_before_a_text_is_one);
 	tcase_add_test(answers, an_option_is_given_once);
 	tcase_add_test(answers, resume_takes_a_request_or_a_session);
 	tcase_add_test(answers, an_id_that_fits_nothing_is_not_taken_for_an_instruction);

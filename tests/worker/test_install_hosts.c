@@ -385,6 +385,42 @@ START_TEST(what_install_had_set_goes_also_after_a_second_install)
 }
 END_TEST
 
+/* Two entries, which go in either order. */
+START_TEST(each_of_two_entries_takes_only_its_own_along)
+{
+	static const char *const ORDERS[][2] = { { "A", "B" }, { "B", "A" } };
+	static const char MINE[] =
+	    "{\"permissions\":{\"allow\":[\"mcp__A\"]},\"env\":{\"CLAUDE_CODE_"
+	    "MCP_AUTO_BACKGROUND_MS\":\"0\"}}\n";
+
+	for (size_t i = 0; i < 2 * COUNT(ORDERS); i++) {
+		const char *const *order = ORDERS[i / 2];
+		char command[60];
+
+		if (i % 2)
+			given(".claude/settings.json", MINE);
+		does("install claude --name A --yes");
+		does("install claude --name B --yes");
+		(void)snprintf(command, sizeof(command), "uninstall claude --name %s --yes",
+		               order[0]);
+		does(command);
+		ck_assert(shell("grep -q AUTO_BACKGROUND '%s'", in(".claude/settings.json")));
+		(void)snprintf(command, sizeof(command), "uninstall claude --name %s --yes",
+		               order[1]);
+		does(command);
+		is_missing(".claude.json");
+		is_missing(".claude.json.before-intercom");
+		is_missing(".claude/settings.json.before-intercom");
+		if (i % 2) {
+			holds(".claude/settings.json", MINE);
+			ck_assert(shell("rm '%s'", in(".claude/settings.json")));
+		} else {
+			is_missing(".claude/settings.json");
+		}
+	}
+}
+END_TEST
+
 START_TEST(an_empty_file_is_empty_again)
 {
 	given(".claude.json", "");
@@ -488,6 +524,7 @@ int main(void)
 	tcase_add_test(c, what_the_user_had_set_as_we_would_stays);
 	tcase_add_test(c, without_an_install_only_what_bears_our_name_goes);
 	tcase_add_test(c, what_install_had_set_goes_also_after_a_second_install);
+	tcase_add_test(c, each_of_two_entries_takes_only_its_own_along);
 	tcase_add_test(c, an_empty_file_is_empty_again);
 	tcase_add_test(c, half_characters_and_huge_numbers_are_json);
 	tcase_add_test(c, installs_at_once_lose_nothing);
