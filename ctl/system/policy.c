@@ -367,17 +367,25 @@ static int explain_hook(struct check *c)
 	return say(a.approved, str_text(&a.why));
 }
 
-/* The paths become what they are when an agent gives them. */
+/* The paths become what they are when an agent gives them: those of the files that they stand for.
+ */
 static int clean_paths(struct check *c, struct err *e)
 {
-	for (size_t i = 0; i < c->question.path_count; i++) {
-		OWNED(str) struct str relative = { 0 };
+	int root = -1, failed = safe_path_open(c->workspace, &root, e);
 
-		if (safe_path_clean(c->workspace, c->paths[i], strlen(c->paths[i]), &relative, e))
-			return -1;
-		c->paths[i] = c->cleaned[i] = str_take(&relative);
+	for (size_t i = 0; i < c->question.path_count && !failed; i++) {
+		OWNED(str) struct str relative = { 0 };
+		OWNED(str) struct str resolved = { 0 };
+
+		failed =
+		    safe_path_clean(c->workspace, c->paths[i], strlen(c->paths[i]), &relative, e) ||
+		    safe_path_resolve(root, str_text(&relative), &resolved, e);
+		if (!failed)
+			c->paths[i] = c->cleaned[i] = str_take(&resolved);
 	}
-	return 0;
+	if (root >= 0)
+		(void)close(root);
+	return failed ? -1 : 0;
 }
 
 static int explain(struct check *c)

@@ -589,6 +589,10 @@ START_TEST(policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do)
 	ck_assert_int_eq(check(&said, "--explain edit --path docs/a"), 0);
 	ck_assert_int_eq(check(&said, "--explain edit --path docs/../src/b"), 1);
 	says(said.bytes, "no rule allows to write src/b");
+	ck_assert_int_eq(shell(NULL, "mkdir '%s/docs' && ln -s /tmp '%s/docs/link'", site.workspace,
+	                       site.workspace),
+	                 0);
+	ck_assert_int_eq(check(&said, "--explain edit --path docs/link/a"), 1);
 	ck_assert_int_eq(check(&said, "--explain edit --path ../docs/a"), 1);
 	says(said.bytes, "asked: ");
 	given_policy("{\"enabled\":true,\"tools\":[\"ask_approval\"]}");
