@@ -50,6 +50,8 @@ struct plan {
 struct change *plan_file(struct plan *p, const char *path, struct err *e);
 /* Adds the changes to the host's files. Returns 0 or -1; writes nothing. */
 int plan_host(struct plan *p, const struct wish *w, struct err *e);
+/* Whether an entry of ours stays in this user's own file. */
+bool plan_leaves_entry(const struct plan *p, const struct wish *w);
 /* Adds the change of one setting outside the entry. */
 int plan_setting(struct change *c, const struct host_setting *s, const struct wish *w,
                  struct err *e);
@@ -70,6 +72,8 @@ void install_plan_clear(struct plan *p);
 
 /* ---- install_gate_plan.c ---- */
 
+/* Whether the file has hooks of ours. */
+bool plan_has_hooks(const struct change *c, const struct wish *w);
 /* Adds the change to the hooks: this user's, or with w->managed everybody's. */
 int plan_gate(struct plan *p, const struct wish *w, struct err *e);
 

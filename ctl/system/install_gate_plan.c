@@ -103,12 +103,15 @@ static int plan_root(struct change *c, const struct gate_place *place, bool remo
 		OWNED(cJSON_ptr) cJSON *root = NULL;
 		OWNED(cJSON_ptr) cJSON *before = NULL;
 		const char *const at[] = { one->string, NULL };
+		const cJSON *hooks;
 
 		if (json_edit_parse(&c->after, c->file.path, &root, e) < 0)
 			return -1;
 		(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
+		hooks = cJSON_GetObjectItemCaseSensitive(root, "hooks");
 		if (remove && json_edit_find(root, at) && !json_edit_find(before, at) &&
-		    !cJSON_GetObjectItemCaseSensitive(root, "hooks")) {
+		    (!hooks ||
+		     cJSON_Compare(hooks, cJSON_GetObjectItemCaseSensitive(before, "hooks"), 1))) {
 			if (plan_take_out(c, at, e))
 				return -1;
 		} else if (!remove && !json_edit_find(root, at) &&
@@ -144,6 +147,33 @@ static bool has_any(const struct gate *g, enum gate_shape shape, const cJSON *ro
 	cJSON_ArrayForEach (one, hooks)
 		clean_event(g, shape, one);
 	return there && !cJSON_Compare(there, hooks, 1);
+}
+
+bool plan_has_hooks(const struct change *c, const struct wish *w)
+{
+	const struct gate *g = gate_find(w->host->name);
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	struct err e = { 0 };
+
+	return g && (g->user.shape == GATE_GROUPS || g->user.shape == GATE_FLAT) &&
+	       json_edit_parse(&c->file.bytes, c->file.path, &root, &e) >= 0 &&
+	       has_any(g, g->user.shape, root);
+}
+
+/* Whether entries, or their settings, are in the same file of this user. */
+static bool is_of_entries(const struct wish *w, const char *path)
+{
+	const struct host_file *const files[] = { &w->host->file, &w->host->settings };
+
+	for (size_t i = 0; i < COUNT(files); i++) {
+		OWNED(str) struct str other = { 0 };
+		struct err e = { 0 };
+
+		if (host_path(files[i], false, &other, &e) == 0 &&
+		    strcmp(str_text(&other), path) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* A file with comments stays as it is; says what to do. */
@@ -231,7 +261,7 @@ static int plan_own(struct change *c, const struct gate *g, const struct gate_pl
 /* ---- a gate ---- */
 
 static int plan_beside(struct plan *p, const struct gate_place *place, const struct wish *w,
-                       const char *path, struct err *e)
+                       bool had, const char *path, struct err *e)
 {
 	OWNED(str) struct str other = { 0 };
 	struct change *c;
@@ -244,6 +274,10 @@ static int plan_beside(struct plan *p, const struct gate_place *place, const str
 		path = str_text(&other);
 	}
 	c = plan_file(p, path, e);
+	if (c) {
+		c->keep |= !w->remove && !had;
+		c->is_installed |= had;
+	}
 	for (int i = 0; c && i < SETTINGS_MAX && place->setting[i].value; i++)
 		if (plan_setting(c, &place->setting[i], w, e))
 			return -1;
@@ -274,5 +308,7 @@ int plan_gate(struct plan *p, const struct wish *w, struct err *e)
 		return -1;
 	if (!c->file.exists)
 		c->file.mode = w->managed ? FOR_READING : c->file.mode & 0700;
-	return plan_beside(p, place, w, str_text(&path), e);
+	if (!w->managed && is_of_entries(w, str_text(&path)) && plan_leaves_entry(p, w))
+		c->is_shared = c->is_installed = true;
+	return plan_beside(p, place, w, c->is_installed, str_text(&path), e);
 }

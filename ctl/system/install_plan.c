@@ -341,15 +341,15 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 /* ---- hosts ---- */
 
 /* What the user has set is kept by the copy from before the first install, whether that had to
- * change the file or not. Where there was no install, only what bears our name is ours. */
+ * change the file or not. Where nothing of ours is installed, nothing is ours. */
 int plan_settings(struct plan *p, const struct wish *w, const struct entries *found,
                   const char *path, struct err *e)
 {
 	struct change *c = plan_file(p, path, e);
 
 	if (c) {
-		c->keep = !w->remove && !found->any;
-		c->is_installed |= found->any;
+		c->is_installed |= found->any || plan_has_hooks(c, w);
+		c->keep = !w->remove && !c->is_installed;
 		c->is_shared |= found->others;
 	}
 	for (int i = 0; c && i < SETTINGS_MAX && w->host->setting[i].value; i++) {
@@ -357,7 +357,7 @@ int plan_settings(struct plan *p, const struct wish *w, const struct entries *fo
 
 		if (w->remove && !s->is_item && found->others)
 			continue; /* they need it, too */
-		if (w->remove && !found->any && (w->file || (!s->is_item && !c->kept.exists)))
+		if (w->remove && !found->any && (w->file || !c->kept.exists))
 			continue;
 		if (plan_setting(c, s, w, e))
 			return -1;
@@ -375,6 +375,7 @@ static int find_installed(struct change *c, const struct wish *w, struct entries
 
 	found->any = c->is_installed = count_ours(&c->file.bytes, c->file.path, w, &others) > 0;
 	found->others = c->is_shared = others > 0;
+	c->is_installed |= !w->host->toml && plan_has_hooks(c, w);
 	if (!w->file)
 		return 0;
 	if (host_path(&w->host->file, w->project, &path, e) ||
@@ -383,6 +384,22 @@ static int find_installed(struct change *c, const struct wish *w, struct entries
 	if (count_ours(&usual.bytes, usual.path, w, &others) > 0)
 		found->any = found->others = true;
 	return 0;
+}
+
+bool plan_leaves_entry(const struct plan *p, const struct wish *w)
+{
+	OWNED(textfile) struct textfile usual = { 0 };
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
+	int others;
+
+	if (host_path(&w->host->file, false, &path, &e))
+		return false;
+	for (int i = 0; i < p->count; i++)
+		if (strcmp(p->changes[i].file.path, str_text(&path)) == 0)
+			return p->changes[i].is_shared;
+	return textfile_read(str_text(&path), &usual, &e) == 0 &&
+	       count_ours(&usual.bytes, usual.path, w, &others) > 0;
 }
 
 int plan_host(struct plan *p, const struct wish *w, struct err *e)

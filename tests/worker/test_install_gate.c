@@ -339,6 +339,10 @@ START_TEST(an_empty_list_of_the_user_comes_back)
 	does("uninstall codex --yes");
 	holds(".codex/hooks.json", BEFORE);
 	is_missing(".codex/hooks.json.before-intercom");
+	given(".cursor/hooks.json", "{\"hooks\":{\"stop\":[  ]}}\n");
+	does("install cursor --gate --yes");
+	does("uninstall cursor --yes");
+	holds(".cursor/hooks.json", "{\"hooks\":{\"stop\":[  ]}}\n");
 }
 END_TEST
 

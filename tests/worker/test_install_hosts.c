@@ -365,13 +365,21 @@ START_TEST(what_the_user_had_set_as_we_would_stays)
 }
 END_TEST
 
-START_TEST(without_an_install_only_what_bears_our_name_goes)
+START_TEST(without_an_install_nothing_goes)
 {
-	given(".claude/settings.json",
-	      "{\"env\":{\"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\":\"0\"}}\n");
+	static const char MINE[] = "{\"env\":{\"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\":\"0\"},"
+	                           "\"permissions\":{\"allow\":[\"mcp__intercom\"]}}\n";
+
+	given(".claude/settings.json", MINE);
 	does("uninstall claude --yes");
-	holds(".claude/settings.json",
-	      "{\"env\":{\"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\":\"0\"}}\n");
+	holds(".claude/settings.json", MINE);
+	does("install claude --yes");
+	does("install claude --project --gate --yes");
+	does("uninstall claude --project --gate --yes");
+	does("uninstall claude --yes");
+	does("uninstall claude --yes");
+	holds(".claude/settings.json", MINE);
+	is_missing(".claude/settings.json.before-intercom");
 }
 END_TEST
 
@@ -522,7 +530,7 @@ int main(void)
 	tcase_add_test(c, the_copy_from_before_is_made_once);
 	tcase_add_test(c, a_setting_that_was_there_before_comes_back);
 	tcase_add_test(c, what_the_user_had_set_as_we_would_stays);
-	tcase_add_test(c, without_an_install_only_what_bears_our_name_goes);
+	tcase_add_test(c, without_an_install_nothing_goes);
 	tcase_add_test(c, what_install_had_set_goes_also_after_a_second_install);
 	tcase_add_test(c, each_of_two_entries_takes_only_its_own_along);
 	tcase_add_test(c, an_empty_file_is_empty_again);
