@@ -395,7 +395,7 @@ bool plan_leaves_entry(const struct plan *p, const struct wish *w)
 
 	if (host_path(&w->host->file, false, &path, &e))
 		return false;
-	for (int i = 0; i < p->count; i++)
+	for (int i = 0; i < p->count && !w->project && !w->file; i++)
 		if (strcmp(p->changes[i].file.path, str_text(&path)) == 0)
 			return p->changes[i].is_shared;
 	return textfile_read(str_text(&path), &usual, &e) == 0 &&

@@ -330,6 +330,34 @@ START_TEST(uninstall_of_one_entry_leaves_the_gate_of_this_user)
 }
 END_TEST
 
+/* Entries, settings and hooks share files: whichever goes first, all is as before at the end. */
+START_TEST(what_was_installed_goes_in_any_order)
+{
+	static const char *const HOSTS[] = { "claude", "gemini" };
+	static const char *const PARTS[] = { "--name A", "--gate", "--project --gate" };
+	static const int ORDERS[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+		                         { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+	for (size_t i = 0; i < COUNT(HOSTS) * COUNT(ORDERS) * COUNT(ORDERS); i++) {
+		const char *host = HOSTS[i % COUNT(HOSTS)];
+		const int *in_order = ORDERS[i / COUNT(HOSTS) % COUNT(ORDERS)];
+		const int *out_order = ORDERS[i / COUNT(HOSTS) / COUNT(ORDERS)];
+
+		for (size_t k = 0; k < 2 * COUNT(PARTS); k++) {
+			bool in = k < COUNT(PARTS);
+			char command[80];
+
+			(void)snprintf(command, sizeof(command), "%s %s %s --yes",
+			               in ? "install" : "uninstall", host,
+			               PARTS[(in ? in_order : out_order)[k % COUNT(PARTS)]]);
+			does(command);
+		}
+		ck_assert_msg(shell("[ -z \"$(find '%s' -path '*/.*' -type f)\" ]", folder),
+		              "%s: something is left of order %zu", host, i);
+	}
+}
+END_TEST
+
 START_TEST(an_empty_list_of_the_user_comes_back)
 {
 	static const char BEFORE[] = "{\"hooks\":{\"PreToolUse\":[]}}\n";
@@ -466,6 +494,7 @@ int main(void)
 	tcase_add_test(c, a_list_that_is_none_is_refused_and_nothing_is_written);
 	tcase_add_test(c, an_install_without_gate_leaves_a_gate_alone);
 	tcase_add_test(c, uninstall_of_one_entry_leaves_the_gate_of_this_user);
+	tcase_add_test(c, what_was_installed_goes_in_any_order);
 	tcase_add_test(c, an_empty_list_of_the_user_comes_back);
 	tcase_add_test(c, hooks_are_told_of_the_configuration_and_what_to_answer_when_we_are_away);
 	tcase_add_test(c, options_that_do_not_go_together_are_refused);
