@@ -278,6 +278,8 @@ static int plan_beside(struct plan *p, const struct gate_place *place, const str
 		c->keep |= !w->remove && !had;
 		c->is_installed |= had;
 	}
+	if (c && w->remove && !had && !c->kept.exists)
+		return 0; /* nothing there is ours */
 	for (int i = 0; c && i < SETTINGS_MAX && place->setting[i].value; i++)
 		if (plan_setting(c, &place->setting[i], w, e))
 			return -1;
