@@ -219,12 +219,18 @@ START_TEST(who_has_left_the_operators_answers_nothing_more_from_a_login_of_befor
 	              "sleep 0.05; done",
 	              getenv("INTERCOM_BUILD")),
 	    0);
-	/* Connected while it was an operator, it says later what it wants. */
+	/* Met while it was an operator, it says later what it wants. That it was met shows in the
+	 * answer to one who came later. */
 	put_file(
 	    users.base, "late.py",
 	    "import array, os, socket, sys, time\n"
-	    "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
-	    "s.connect(os.environ['INTERCOM_SHARED'] + '/desk.sock')\n"
+	    "def connected():\n"
+	    " s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+	    " s.connect(os.environ['INTERCOM_SHARED'] + '/desk.sock')\n"
+	    " return s\n"
+	    "s, later = connected(), connected()\n"
+	    "later.send(b'?')\n"
+	    "later.recv(100)\n"
 	    "if os.fork(): os._exit(0)\n"
 	    "while not os.path.exists('left'): time.sleep(0.01)\n"
 	    "s.sendmsg([b'agent-intercom-ctl 1\\0plain\\0approve\\0' + sys.argv[1].encode()"
@@ -235,9 +241,10 @@ START_TEST(who_has_left_the_operators_answers_nothing_more_from_a_login_of_befor
 	                           users.base, id),
 	                 0);
 	users_leave(&users, OPERATOR);
-	ck_assert_int_eq(users_run(&users, OPERATOR, &said,
-	                           "cd && touch left && until [ -s answer ]; do sleep 0.05; done; "
-	                           "cat answer"),
+	ck_assert_int_eq(shell(&said,
+	                       "cd %s/home-%u && touch left && until [ -s answer ]; do sleep 0.05; "
+	                       "done; cat answer",
+	                       users.base, (unsigned)USER_IDS[OPERATOR]),
 	                 0);
 	ck_assert_str_eq(said.bytes, "ryour user is not in the group of the operators");
 	ck_assert_int_eq(shell(NULL, "until [ -s %s/home-%u/ended ]; do sleep 0.05; done",
