@@ -3,6 +3,7 @@
  * install.c            arguments, showing, asking, writing
  * install_plan.c       what the files will contain
  * install_gate_plan.c  what the files with hooks will contain
+ * install_found.c      what of ours is in a file
  * install_forget.c     what the database no longer misses
  * What is known of each host is in ctl/shared/hosts.h. */
 #ifndef INSTALL_H
@@ -70,10 +71,19 @@ bool plan_changes(const struct plan *p);
 bool change_is_one(const struct change *c);
 void install_plan_clear(struct plan *p);
 
+/* ---- install_found.c ---- */
+
+/* How many entries of ours a file has, under whatever name; *ret_others: under other names. */
+int found_entries(const struct str *text, const char *path, const struct wish *w, int *ret_others);
+/* Takes our handlers out of the list of an event, and the groups that then hold none. */
+void found_clean_event(const struct gate *g, enum gate_shape shape, cJSON *list);
+/* Whether any handler of ours is in the file. */
+bool found_hooks(const struct gate *g, enum gate_shape shape, const cJSON *root);
+/* Whether the file of a change had hooks of ours. */
+bool found_our_hooks(const struct change *c, const struct wish *w);
+
 /* ---- install_gate_plan.c ---- */
 
-/* Whether the file has hooks of ours. */
-bool plan_has_hooks(const struct change *c, const struct wish *w);
 /* Adds the change to the hooks: this user's, or with w->managed everybody's. */
 int plan_gate(struct plan *p, const struct wish *w, struct err *e);
 

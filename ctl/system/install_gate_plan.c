@@ -11,49 +11,6 @@ enum { FOR_READING = 0644 }; /* of a file for all users */
 
 /* ---- JSON ---- */
 
-static bool is_ours(const struct gate *g, const cJSON *handler)
-{
-	const char *command =
-	    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(handler, g->command));
-
-	return command && gate_hooks_are_ours(g->host, command);
-}
-
-/* Takes our handlers out of a list of them. */
-static void clean_handlers(const struct gate *g, cJSON *list)
-{
-	cJSON *one = list ? list->child : NULL;
-
-	while (one) {
-		cJSON *next = one->next;
-
-		if (is_ours(g, one))
-			cJSON_Delete(cJSON_DetachItemViaPointer(list, one));
-		one = next;
-	}
-}
-
-/* Takes our handlers out of the list of an event, and the groups that then hold none. */
-static void clean_event(const struct gate *g, enum gate_shape shape, cJSON *list)
-{
-	cJSON *group = list ? list->child : NULL;
-
-	if (shape != GATE_GROUPS) {
-		clean_handlers(g, list);
-		return;
-	}
-	while (group) {
-		cJSON *next = group->next,
-		      *handlers = cJSON_GetObjectItemCaseSensitive(group, "hooks");
-		bool had_any = handlers && handlers->child;
-
-		clean_handlers(g, handlers);
-		if (had_any && !handlers->child)
-			cJSON_Delete(cJSON_DetachItemViaPointer(list, group));
-		group = next;
-	}
-}
-
 /* The number of our hook for an event, -1: we have none. */
 static int hook_for(const struct gate *g, const char *event)
 {
@@ -82,7 +39,7 @@ static int plan_event(struct change *c, const struct gate *g, const struct gate_
 		               "%s: \"hooks\", \"%s\" is not a list; correct it first",
 		               c->file.path, event);
 	wanted = there ? cJSON_Duplicate(there, 1) : cJSON_CreateArray();
-	clean_event(g, place->shape, wanted);
+	found_clean_event(g, place->shape, wanted);
 	if (i >= 0)
 		(void)cJSON_AddItemToArray(wanted, gate_item(g, place->shape, w, i));
 	if (there ? cJSON_Compare(there, wanted, 1) : !wanted->child)
@@ -136,30 +93,6 @@ static cJSON *all_events(const struct gate *g, const cJSON *root)
 	return names;
 }
 
-/* Whether any handler of ours is in the file. */
-static bool has_any(const struct gate *g, enum gate_shape shape, const cJSON *root)
-{
-	OWNED(cJSON_ptr)
-	cJSON *hooks = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(root, "hooks"), 1);
-	const cJSON *there = cJSON_GetObjectItemCaseSensitive(root, "hooks");
-	cJSON *one;
-
-	cJSON_ArrayForEach (one, hooks)
-		clean_event(g, shape, one);
-	return there && !cJSON_Compare(there, hooks, 1);
-}
-
-bool plan_has_hooks(const struct change *c, const struct wish *w)
-{
-	const struct gate *g = gate_find(w->host->name);
-	OWNED(cJSON_ptr) cJSON *root = NULL;
-	struct err e = { 0 };
-
-	return g && (g->user.shape == GATE_GROUPS || g->user.shape == GATE_FLAT) &&
-	       json_edit_parse(&c->file.bytes, c->file.path, &root, &e) >= 0 &&
-	       has_any(g, g->user.shape, root);
-}
-
 /* Whether entries, or their settings, are in the same file of this user. */
 static bool is_of_entries(const struct wish *w, const char *path)
 {
@@ -211,7 +144,7 @@ static int plan_json(struct change *c, const struct gate *g, const struct gate_p
 
 	if (kind < 0)
 		return -1;
-	had = has_any(g, place->shape, root);
+	had = found_hooks(g, place->shape, root);
 	c->is_installed |= had;
 	if (w->remove && !had)
 		return 0;

@@ -252,30 +252,6 @@ static cJSON *wanted_value(const cJSON *there, const cJSON *value, const cJSON *
 	return NULL;
 }
 
-/* How many entries of ours a file has, under whatever name; *ret_others: under other names. */
-static int count_ours(const struct str *text, const char *path, const struct wish *w,
-                      int *ret_others)
-{
-	OWNED(cJSON_ptr) cJSON *root = NULL;
-	const char *const place[] = { w->host->servers, NULL };
-	const cJSON *one;
-	struct err e = { 0 };
-	int count = 0;
-
-	*ret_others = 0;
-	if (w->host->toml)
-		root = toml_edit_parse(text, path, &e);
-	else if (json_edit_parse(text, path, &root, &e) < 0)
-		return 0;
-	cJSON_ArrayForEach (one, json_edit_find(root, place)) {
-		bool ours = cJSON_IsObject(one) && host_entry_is_ours(one);
-
-		count += ours;
-		*ret_others += ours && strcmp(one->string, w->name) != 0;
-	}
-	return count;
-}
-
 /* Uninstall restores what was there before. */
 int plan_setting(struct change *c, const struct host_setting *s, const struct wish *w,
                  struct err *e)
@@ -348,7 +324,7 @@ int plan_settings(struct plan *p, const struct wish *w, const struct entries *fo
 	struct change *c = plan_file(p, path, e);
 
 	if (c) {
-		c->is_installed |= found->any || plan_has_hooks(c, w);
+		c->is_installed |= found->any || found_our_hooks(c, w);
 		c->keep = !w->remove && !c->is_installed;
 		c->is_shared |= found->others;
 	}
@@ -373,15 +349,15 @@ static int find_installed(struct change *c, const struct wish *w, struct entries
 	OWNED(str) struct str path = { 0 };
 	int others;
 
-	found->any = c->is_installed = count_ours(&c->file.bytes, c->file.path, w, &others) > 0;
+	found->any = c->is_installed = found_entries(&c->file.bytes, c->file.path, w, &others) > 0;
 	found->others = c->is_shared = others > 0;
-	c->is_installed |= !w->host->toml && plan_has_hooks(c, w);
+	c->is_installed |= !w->host->toml && found_our_hooks(c, w);
 	if (!w->file)
 		return 0;
 	if (host_path(&w->host->file, w->project, &path, e) ||
 	    textfile_read(str_text(&path), &usual, e))
 		return -1;
-	if (count_ours(&usual.bytes, usual.path, w, &others) > 0)
+	if (found_entries(&usual.bytes, usual.path, w, &others) > 0)
 		found->any = found->others = true;
 	return 0;
 }
@@ -399,7 +375,7 @@ bool plan_leaves_entry(const struct plan *p, const struct wish *w)
 		if (strcmp(p->changes[i].file.path, str_text(&path)) == 0)
 			return p->changes[i].is_shared;
 	return textfile_read(str_text(&path), &usual, &e) == 0 &&
-	       count_ours(&usual.bytes, usual.path, w, &others) > 0;
+	       found_entries(&usual.bytes, usual.path, w, &others) > 0;
 }
 
 int plan_host(struct plan *p, const struct wish *w, struct err *e)
