@@ -230,6 +230,12 @@ static int unknown_option(char **argv, struct err *e)
 	return err_set(e, ERR_INPUT, "unknown option '%.40s'", word);
 }
 
+/* The option that getopt_long has just taken, as it was given. */
+static const char *option_word(char **argv)
+{
+	return argv[optind - (argv[optind - 1] == optarg ? 2 : 1)];
+}
+
 /* An option with a value. Returns where it goes, NULL: it is none of those. */
 static const char **place_of(struct ctl *c, int option)
 {
@@ -280,7 +286,7 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	const char **place = place_of(c, option);
 
 	if (place)
-		return take_value(place, argv[optind - (argv[optind - 1] == optarg ? 2 : 1)], e);
+		return take_value(place, option_word(argv), e);
 	switch (option) {
 	case 'S':
 		c->shared = true;
@@ -408,8 +414,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		}
 		if (take_option(c, option, argv, e))
 			return -1;
-		c->late =
-		    c->word_count ? argv[optind - (argv[optind - 1] == optarg ? 2 : 1)] : NULL;
+		c->late = c->word_count ? option_word(argv) : NULL;
 		c->late_at = c->word_count;
 	}
 	/* In a text, "--" is a word like others. */
@@ -712,8 +717,7 @@ int main(int argc, char **argv)
 	cJSON_Delete(c.files);
 	free(c.given);
 	free(c.words);
-	if (fflush(stdout) != 0 ||
-	    ferror(stdout)) { /* when that was, errno is not known any more */
+	if (fflush(stdout) != 0 || ferror(stdout)) { /* long ago, perhaps: errno says nothing */
 		(void)fputs("Error: the output could not be written\n", stderr);
 		return status ? status : EXIT_FAILURE;
 	}

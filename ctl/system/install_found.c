@@ -31,7 +31,6 @@ static void clean_handlers(const struct gate *g, cJSON *list)
 	}
 }
 
-/* Takes our handlers out of the list of an event, and the groups that then hold none. */
 void found_clean_event(const struct gate *g, enum gate_shape shape, cJSON *list)
 {
 	cJSON *group = list ? list->child : NULL;
@@ -52,7 +51,6 @@ void found_clean_event(const struct gate *g, enum gate_shape shape, cJSON *list)
 	}
 }
 
-/* Whether any handler of ours is in the file. */
 bool found_hooks(const struct gate *g, enum gate_shape shape, const cJSON *root)
 {
 	OWNED(cJSON_ptr)
@@ -78,7 +76,6 @@ bool found_our_hooks(const struct change *c, const struct wish *w)
 
 /* ---- entries ---- */
 
-/* How many entries of ours a file has, under whatever name; *ret_others: under other names. */
 int found_entries(const struct str *text, const char *path, const struct wish *w, int *ret_others)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;

@@ -311,13 +311,21 @@ static int read_trust(struct check *c, struct err *e)
 
 /* ---- judging ---- */
 
-static void judge(const struct check *c, const struct policy_question *asked,
-                  struct policy_answer *a)
+/* With what the configuration says. */
+static struct policy_question complete(const struct check *c, const struct policy_question *asked)
 {
 	struct policy_question q = *asked;
 
 	q.known = c->commands;
 	q.always_ask = c->always_ask;
+	return q;
+}
+
+static void judge(const struct check *c, const struct policy_question *asked,
+                  struct policy_answer *a)
+{
+	struct policy_question q = complete(c, asked);
+
 	policy_judge(c->policy, &q, a);
 }
 
@@ -326,14 +334,12 @@ static void judge_now(const struct check *c, const struct policy_question *asked
                       struct policy_answer *a)
 {
 	struct policy_verdict v = { .allowed = false };
-	struct policy_question q = *asked;
+	struct policy_question q = complete(c, asked);
 
 	if (!c->own) {
 		judge(c, asked, a);
 		return;
 	}
-	q.known = c->commands;
-	q.always_ask = c->always_ask;
 	policy_gate_judge(c->own, &q, &v);
 	a->approved = v.allowed;
 	str_add(&a->why, str_text(&v.why));

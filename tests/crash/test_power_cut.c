@@ -98,22 +98,29 @@ static const char END[] =
     " (SELECT count(*) FROM apply WHERE state = 'applied')"
     " FROM apply AS a, request AS r, tool_call AS t ORDER BY a.seq DESC LIMIT 1";
 
-/* Starts the applier on what the cut left. state: of the job that it must finish. */
-static char *finish(const struct story *s, const char *state, const char *end)
+/* Starts the applier on what the cut left. */
+static char *go_on_from(const struct story *s, bool is_settled)
 {
-	OWNED(char_ptr)
-	char *now = look(test_db(), "SELECT state FROM apply ORDER BY seq DESC LIMIT 1");
 	char *why = each_is_whole(s);
 	int status;
 
-	if (!why && strncmp(now, state, strlen(state)) == 0)
+	if (!why && is_settled)
 		why = check_tree(s->new_tree, "settled");
 	if (why)
 		return why;
 	status = try_worker("applier");
-	if (status != 0)
-		return wrong("the next applier ends with status %d", status);
-	why = check_rows(END, end);
+	return status == 0 ? NULL : wrong("the next applier ends with status %d", status);
+}
+
+/* state: of the job that it must finish. */
+static char *finish(const struct story *s, const char *state, const char *end)
+{
+	OWNED(char_ptr)
+	char *now = look(test_db(), "SELECT state FROM apply ORDER BY seq DESC LIMIT 1");
+	char *why = go_on_from(s, strncmp(now, state, strlen(state)) == 0);
+
+	if (!why)
+		why = check_rows(END, end);
 	if (!why)
 		why = check_tree(s->new_tree, "at the end");
 	if (!why)
@@ -262,18 +269,11 @@ static const char RESTORED[] =
 static char *judge_restore(const struct story *s, const char *have)
 {
 	OWNED(char_ptr) char *now = look(test_db(), RESTORED);
-	char *why = each_is_whole(s);
-	int status;
+	char *why = go_on_from(s, strncmp(now, "done", 4) == 0);
 
 	(void)have;
-	if (!why && strncmp(now, "done", 4) == 0)
-		why = check_tree(s->new_tree, "settled");
-	if (why)
-		return why;
-	status = try_worker("applier");
-	if (status != 0)
-		return wrong("the next applier ends with status %d", status);
-	why = check_rows(RESTORED, "done|applied|consumed||\n");
+	if (!why)
+		why = check_rows(RESTORED, "done|applied|consumed||\n");
 	if (!why)
 		why = check_tree(s->new_tree, "at the end");
 	return why ? why : check_database(test_db());
