@@ -1,7 +1,7 @@
 -- Checkpoints: what a workspace held at an instant. A row is an order to the archivist, and then
 -- what it found; the content is in objects next to the database (src/snapshot/object.h), under the
 -- hash of its manifest. To take one: INSERT INTO checkpoint_wanted. `reboot` returns the last one.
--- rings: archivist, applier, reader
+-- rings: archivist, agent-intercom, applier, reader
 -- moves: state
 -- fixed: a snapshot does not change
 CREATE TABLE checkpoint (

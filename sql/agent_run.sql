@@ -2,10 +2,14 @@
 
 -- name: agent_run_wanted :many
 -- Those of this machine that wait for a runner, with the variables that their agents get. Paused
--- sessions do not begin.
+-- sessions do not begin, and none before the checkpoint of its folder has been taken, unless that was
+-- ordered before :patience.
 SELECT r.seq, a.env_pass FROM agent_run AS r CROSS JOIN session AS s ON s.seq = r.session_seq
   LEFT JOIN agent AS a ON a.name = r.agent
  WHERE r.state = 'wanted' AND r.machine = :machine AND r.ended_at IS NULL AND s.status <> 'paused'
+   AND NOT EXISTS (SELECT 1 FROM checkpoint AS k
+                    WHERE k.session_id = s.id AND k.kind = 'start' AND k.created_at > :patience
+                      AND k.state IN ('queued', 'claimed'))
  ORDER BY r.seq;
 
 -- name: agent_run_claim :rows

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 10, ENVIRON_BYTES = 64 << 10 };
+enum { LOOK_MS = 10, SECOND_MS = 1000, ENVIRON_BYTES = 64 << 10 };
 
 struct site site;
 
@@ -78,10 +78,9 @@ static int next_number(void)
 	return atoi(text);
 }
 
-int given_run_with(const char *prompt, const char *profile)
+static int order_run(const char *prompt, const char *profile, struct instant now)
 {
 	OWNED(str) struct str sql = { 0 };
-	struct instant now = clock_now();
 	int n = next_number();
 
 	if (profile)
@@ -102,12 +101,27 @@ int given_run_with(const char *prompt, const char *profile)
 	return n;
 }
 
-int given_run_of(const char *script, const char *profile)
+int given_run_with(const char *prompt, const char *profile)
+{
+	return order_run(prompt, profile, clock_now());
+}
+
+static int order_script(const char *script, const char *profile, struct instant now)
 {
 	OWNED(str) struct str prompt = { 0 };
 
 	str_addf(&prompt, "here='%s'\n%s", site.workspace, script);
-	return given_run_with(str_text(&prompt), profile);
+	return order_run(str_text(&prompt), profile, now);
+}
+
+int given_run_of(const char *script, const char *profile)
+{
+	return order_script(script, profile, clock_now());
+}
+
+int given_run_ago(const char *script, int seconds)
+{
+	return order_script(script, NULL, clock_instant(clock_now_ms() - seconds * SECOND_MS));
 }
 
 int given_run(const char *script)

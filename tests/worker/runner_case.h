@@ -25,6 +25,8 @@ void setup(void);
 int given_run(const char *script);
 /* The same after a change of the profile's row, as "env_pass = '[..]'"; NULL: none. */
 int given_run_of(const char *script, const char *profile);
+/* The same as if it had been ordered so many seconds ago. */
+int given_run_ago(const char *script, int seconds);
 /* The same with a prompt that is no script. */
 int given_run_with(const char *prompt, const char *profile);
 /* The id of its session, which no other test has; valid until the next call. */

@@ -429,6 +429,30 @@ START_TEST(a_run_whose_stop_is_wanted_before_it_begins_never_begins)
 }
 END_TEST
 
+/* The archivist is stopped: what waits for it is wanted, what does not is running. */
+START_TEST(an_agent_begins_when_it_is_kept_what_its_folder_held)
+{
+	setup();
+	pid_t archivist = worker_pid("archivist");
+
+	ck_assert_int_eq(kill(archivist, SIGSTOP), 0);
+	int run = given_run("echo x > \"$here/changed\"");
+	int old = given_run_ago("sleep 1000", 31);
+	run_becomes(old, "running||||active");
+	ck_assert_str_eq(of_run(run, "state"), "wanted");
+	ck_assert_int_eq(kill(archivist, SIGCONT), 0);
+	run_becomes(run, "ended|exited|0||terminated");
+	expect("SELECT k.state, k.file_hashes LIKE '%changed%', k.updated_at <= r.started_at"
+	       "  FROM checkpoint AS k JOIN session AS s ON s.id = k.session_id"
+	       "  JOIN agent_run AS r ON r.session_seq = s.seq"
+	       " WHERE r.seq = 1",
+	       "done|0|1\n");
+	want_stop(old, "enough");
+	run_becomes(old, "ended|stopped||15|terminated");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runner");
@@ -436,6 +460,7 @@ int main(void)
 
 	tcase_add_test(c, a_prompt_is_never_an_option_of_the_agent);
 	tcase_add_test(c, an_agent_that_is_wanted_runs_and_its_end_is_written);
+	tcase_add_test(c, an_agent_begins_when_it_is_kept_what_its_folder_held);
 	tcase_add_test(c, an_agent_sees_only_the_variables_that_it_is_meant_to_see);
 	tcase_add_test(c, an_agent_has_no_descriptor_of_ours_and_leads_a_session_of_its_own);
 	tcase_add_test(c, an_agent_that_calls_a_tool_is_of_its_session);

@@ -29,6 +29,7 @@
 
 enum {
 	LOOK_MS = 5000, /* a lost bell delays a start by so much */
+	CHECKPOINT_PATIENCE_MS = 30000, /* for that before an agent */
 	BEAT_MS = 30000, /* between heartbeats of runners that show signs of life */
 	ADOPTED_LOOK_MS = 1000, /* for the end of one that is not our child */
 	BACKOFF_MIN_MS = 100,
@@ -283,9 +284,10 @@ static int tell_waiting(struct supervisor *s, struct err *e)
 static int start_wanted(struct supervisor *s, struct err *e)
 {
 	OWNED(agent_run_wanted_row) struct agent_run_wanted_row row = { 0 };
+	const struct instant patience = clock_instant(clock_now_ms() - CHECKPOINT_PATIENCE_MS);
 	int got;
 
-	sql_agent_run_wanted(&s->store, s->machine, &row);
+	sql_agent_run_wanted(&s->store, s->machine, patience.text, &row);
 	while ((got = row_next(&row.row, e)) > 0) {
 		struct runner_child *c = find(s, row.seq);
 		struct err why = { 0 };
