@@ -1,6 +1,7 @@
 #include "proposal.h"
 
 #include "files.h"
+#include "own_file.h"
 #include "pulse.h"
 #include "safe_path.h"
 #include "visible.h"
@@ -77,64 +78,13 @@ tell_paths(struct refusal *why, const char *code, const char *format, const char
 
 /* ---- our own files ---- */
 
-/* The absolute name of path below root_fd. */
-static void absolute(int root_fd, const char *path, struct str *out)
-{
-	if (files_name(root_fd, out) == 0 && out->length == 1)
-		str_reset(out); /* "/" */
-	str_add_char(out, '/');
-	str_add(out, path);
-}
-
-/* Whether path is our database, a file that belongs to it (<database>-wal, <database>.before-9,
- * ...), or another name of one. Even opening and closing it would drop this process's locks on
- * it. */
-static bool is_database(int root_fd, const char *path, const char *database)
-{
-	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
-	OWNED(str) struct str name = { 0 };
-	size_t length = strlen(database);
-	struct stat target, st;
-
-	absolute(root_fd, path, &name);
-	if (strncmp(str_text(&name), database, length) == 0 &&
-	    (name.length == length || strchr("-./", name.bytes[length])))
-		return true;
-	if (files_stat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
-		return false;
-	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
-		str_reset(&name);
-		str_addf(&name, "%s%s", database, SUFFIXES[i]);
-		if (stat(str_text(&name), &st) == 0 && st.st_dev == target.st_dev &&
-		    st.st_ino == target.st_ino)
-			return true;
-	}
-	return false;
-}
-
-static bool is_beneath(int root_fd, const char *path, const char *directory)
-{
-	OWNED(str) struct str name = { 0 };
-	size_t length = strlen(directory);
-
-	absolute(root_fd, path, &name);
-	return strncmp(str_text(&name), directory, length) == 0 &&
-	       (name.length == length || name.bytes[length] == '/');
-}
-
 static int check_place(int root_fd, const struct proposal *p, const char *path, const char *target,
                        struct refusal *why)
 {
-	if (p->database && is_database(root_fd, target, p->database))
-		return refuse_paths(why, "path_violation",
-		                    "path violation: \"%s\" belongs to agent-intercom's database%s",
-		                    path, NULL);
-	for (char *const *one = p->ours; one && *one; one++)
-		if (is_beneath(root_fd, target, *one))
-			return refuse_paths(
-			    why, "path_violation",
-			    "path violation: \"%s\" is one of agent-intercom's own files%s", path,
-			    NULL);
+	const char *ours = own_file(root_fd, target, p->database, p->ours);
+
+	if (ours)
+		return refuse_paths(why, "path_violation", "path violation: \"%s\" %s", path, ours);
 	return 0;
 }
 

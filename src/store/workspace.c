@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { OURS_MAX = 6 };
+enum { OURS_MAX = 7 };
 
 static bool is_within(const char *path, const char *dir)
 {
@@ -111,8 +111,11 @@ static void add_run_dir(char **ours, const char *run_dir)
 char **workspace_ours(const char *run_dir)
 {
 	char **ours = xcalloc(OURS_MAX, sizeof(*ours));
+	const char *credentials = paths_from_env("CREDENTIALS_DIRECTORY");
 
 	add_homes(ours);
+	if (credentials)
+		add(ours, realpath(credentials, NULL));
 	if (run_dir)
 		add_run_dir(ours, run_dir);
 	return ours;

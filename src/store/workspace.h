@@ -9,9 +9,10 @@
 const char *workspace_unfit(const char *path);
 
 /* Our files that nobody may write, in whatever workspace they lie: the directories for
- * configuration, state and sockets, whether they exist or not, the run directory, and the
- * configuration file that it names. Real absolute paths, NULL at the end. run_dir may be NULL. The
- * caller frees the array with workspace_ours_free. */
+ * configuration, state and sockets, whether they exist or not, what systemd has left for us
+ * ($CREDENTIALS_DIRECTORY), the run directory, and the configuration file that it names. Real
+ * absolute paths, NULL at the end. run_dir may be NULL. The caller frees the array with
+ * workspace_ours_free. */
 char **workspace_ours(const char *run_dir);
 void workspace_ours_free(char **ours);
 

@@ -278,6 +278,38 @@ START_TEST(where_several_workspaces_could_be_meant_one_must_be_named)
 }
 END_TEST
 
+START_TEST(nothing_of_agent_intercom_is_shown_in_whatever_folder_it_lies)
+{
+	char refused[700], credentials[700], database[1400];
+
+	given_workspace();
+	char *dir = xstrdup(test_db()), *name = strrchr(dir, '/');
+
+	make("mkdir credentials agent-intercom near && echo x | tee credentials/slack_bot_token "
+	     ">agent-intercom/config.toml && ln -s ../credentials near/to");
+	(void)snprintf(credentials, sizeof(credentials), "%s/credentials", ws);
+	(void)setenv("CREDENTIALS_DIRECTORY", credentials, 1);
+	(void)setenv("XDG_CONFIG_HOME", ws, 1);
+	(void)start_worker("reader");
+	refuses(
+	    "file credentials/slack_bot_token",
+	    "permission denied: credentials/slack_bot_token is one of agent-intercom's own files");
+	refuses("file near/to/slack_bot_token", "permission denied: near/to/slack_bot_token is one "
+	                                        "of agent-intercom's own files");
+	refuses(
+	    "file agent-intercom/config.toml",
+	    "permission denied: agent-intercom/config.toml is one of agent-intercom's own files");
+	refuses("files agent-intercom",
+	        "permission denied: agent-intercom is one of agent-intercom's own files");
+	*name = '\0';
+	(void)snprintf(database, sizeof(database), "file %s-wal --workspace %s", name + 1, dir);
+	(void)snprintf(refused, sizeof(refused),
+	               "permission denied: %s-wal belongs to agent-intercom's database", name + 1);
+	refuses(database, refused);
+	free(dir);
+}
+END_TEST
+
 /* ---- what goes wrong ---- */
 
 START_TEST(a_disk_that_hangs_delays_nobody_else)
@@ -374,6 +406,7 @@ int main(void)
 	tcase_add_test(files, a_file_is_shown_whole_or_in_part);
 	tcase_add_test(files, each_refusal_has_its_text);
 	tcase_add_test(files, where_several_workspaces_could_be_meant_one_must_be_named);
+	tcase_add_test(files, nothing_of_agent_intercom_is_shown_in_whatever_folder_it_lies);
 	tcase_add_test(wrong, a_disk_that_hangs_delays_nobody_else);
 	tcase_add_test(wrong, a_reader_that_is_killed_anywhere_answers_once);
 	tcase_add_test(wrong, a_look_that_kills_its_readers_is_given_up);

@@ -9,6 +9,7 @@
 #include "json_writer.h"
 #include "limit.h"
 #include "listing.h"
+#include "own_file.h"
 #include "pack.h"
 #include "path.h"
 #include "pulse.h"
@@ -154,6 +155,7 @@ static int work(const struct look_order *o, struct str *detail, struct look_foun
 	const struct file_look_claim_row *l = o->row;
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str target = { 0 };
+	const char *own;
 	int root = -1;
 
 	if (l->what == FILE_LOOK_WHAT_DIFF) {
@@ -165,6 +167,10 @@ static int work(const struct look_order *o, struct str *detail, struct look_foun
 	}
 	if (open_workspace(l, &root, e) || resolve(l, root, &path, &target, e))
 		return -1;
+	own = own_file(root, str_text(&target), o->database, o->ours);
+	if (own)
+		return err_set(e, ERR_INPUT, "permission denied: %s %s",
+		               *str_text(&path) ? str_text(&path) : l->workspace_root, own);
 	return (l->what == FILE_LOOK_WHAT_FOLDER ? list : show)(
 	    l, root, str_text(&path), str_text(&target), detail, found, e);
 }

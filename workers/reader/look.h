@@ -31,6 +31,8 @@ struct look_order {
 	const struct file_look_claim_row *row;
 	const struct file_look_sides_row *sides; /* of a diff */
 	const char *objects; /* the folder of their content */
+	const char *database; /* is not shown, */
+	char *const *ours; /* nor are these (own_file.h) */
 	const struct filer_owner *owner; /* of the workspace */
 };
 

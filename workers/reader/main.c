@@ -18,6 +18,7 @@
 #include "look.h"
 #include "object.h"
 #include "worker.h"
+#include "workspace.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -64,6 +65,7 @@ struct reader {
 	LIST_HEAD(, rest) rests;
 	int64_t now_ms; /* monotonic: of this turn */
 	struct str objects; /* the folder of what checkpoints hold */
+	char *database, **ours; /* are not shown */
 };
 
 /* ---- slots ---- */
@@ -290,7 +292,12 @@ static int begin(struct worker *w, const struct reader *r, struct slot *s,
 	OWNED(file_look_sides_row) struct file_look_sides_row sides = { 0 };
 	OWNED(filer_owner) struct filer_owner owner = { 0 };
 	const struct look_order order = {
-		.row = l, .sides = &sides, .objects = str_text(&r->objects), .owner = &owner
+		.row = l,
+		.sides = &sides,
+		.objects = str_text(&r->objects),
+		.owner = &owner,
+		.database = r->database,
+		.ours = r->ours,
 	};
 
 	*s = (struct slot){ .pidfd = -1, .fd = -1, .tie = -1 };
@@ -456,13 +463,13 @@ static int serve(struct worker *w, struct reader *r, struct err *e)
 	}
 }
 
-static int find_objects(const struct worker *w, struct reader *r, struct err *e)
+static int find_own_files(const struct worker *w, struct reader *r, struct err *e)
 {
-	OWNED(char_ptr) char *database = realpath(w->db_path, NULL);
-
-	if (!database)
+	r->database = realpath(w->db_path, NULL);
+	if (!r->database)
 		return err_errno(e, err_kind_of_file(errno), "cannot find %s", w->db_path);
-	objects_path(database, &r->objects);
+	r->ours = workspace_ours(w->run_dir);
+	objects_path(r->database, &r->objects);
 	return 0;
 }
 
@@ -481,13 +488,15 @@ int main(int argc, char **argv)
 	if (!failed && w.extra_fd < 0)
 		failed = err_errno(&e, ERR_AGAIN, "cannot wait for looks");
 	if (!failed)
-		failed = find_objects(&w, &r, &e);
+		failed = find_own_files(&w, &r, &e);
 	if (!failed)
 		failed = worker_ready(&w, NULL, &e);
 	if (!failed)
 		(void)serve(&w, &r, &e); /* e says why it ended */
 	end_all(&r);
 	str_clear(&r.objects);
+	free(r.database);
+	workspace_ours_free(r.ours);
 	worker_close(&w, &e);
 	return worker_exit(&w, &e);
 }
