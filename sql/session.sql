@@ -143,19 +143,24 @@ SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.cl
   FROM session AS s WHERE s.status <> 'terminated' ORDER BY s.seq;
 
 -- name: session_last_interrupted :one
+-- type: :uid integer?
+-- :uid: of that user's agents; NULL: of ours.
 -- row: session
 SELECT seq, id FROM session
  WHERE status = 'interrupted' AND machine = :machine AND workspace_root = :workspace
+   AND agent_uid IS :uid
  ORDER BY label IS NOT :label, updated_at DESC, seq DESC LIMIT 1;
 
 -- name: session_left :one
 -- The session of this workspace that has left something, and whose agent is gone or is the caller:
 -- preferably our own, then one with our label, then the newest. Left is what is open, what was
 -- answered but not told, what was approved but not written yet; and what the operator said to an
--- agent that was gone before its next call.
+-- agent that was gone before its next call. :uid: of that user's agents; NULL: of ours.
+-- type: :uid integer?
 -- row: session
 SELECT s.seq, s.id FROM session AS s
  WHERE s.workspace_root = :workspace AND s.machine = :machine AND s.status <> 'terminated'
+   AND s.agent_uid IS :uid
    AND (s.seq = :session
         OR (s.status <> 'parked'
             AND NOT EXISTS (SELECT 1 FROM connection AS c

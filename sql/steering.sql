@@ -41,12 +41,13 @@ SELECT t.seq, t.kind, t.text, t.source, t.created_at,
 -- name: steering_left_with :number
 -- type: :after integer
 -- The next session after :after that was not told everything and may be the predecessor of
--- :session: in the same workspace with the same label; without a label, one that has made no call
--- since :session began. What was said to a session that was started here waits for its own agent.
+-- :session: of the same user, in the same workspace with the same label; without a label, one that
+-- has made no call since :session began. What was said to a session that was started here waits for its own agent.
 SELECT t.session_seq AS seq FROM steering_untold AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  CROSS JOIN session AS n ON n.seq = :session
  WHERE t.session_seq > :after AND t.session_seq < :session AND t.source <> 'clock' AND t.is_usual = 0
    AND s.workspace_root = n.workspace_root AND s.machine = n.machine AND s.status <> 'terminated'
+   AND s.agent_uid IS n.agent_uid
    AND s.origin <> 'started' AND s.label IS n.label
    AND (s.label IS NOT NULL OR coalesce(s.last_activity_at, s.created_at) <= n.created_at)
  ORDER BY t.session_seq LIMIT 1;
@@ -59,6 +60,7 @@ SELECT a.session_seq AS seq FROM answer_untold AS a CROSS JOIN session AS s ON s
  CROSS JOIN session AS n ON n.seq = :session
  WHERE a.session_seq > :after AND a.session_seq < :session
    AND s.workspace_root = n.workspace_root AND s.machine = n.machine AND s.status <> 'terminated'
+   AND s.agent_uid IS n.agent_uid
    AND s.label IS n.label
    AND (s.label IS NOT NULL OR coalesce(s.last_activity_at, s.created_at) <= n.created_at)
    AND NOT EXISTS (SELECT 1 FROM request AS r WHERE r.session_seq = s.seq AND r.digest = :digest)

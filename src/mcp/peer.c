@@ -255,7 +255,6 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 {
 	OWNED(char_ptr) char *identity = identity_text(&p->identity);
 	bool is_hook = p->transport == CONNECTION_TRANSPORT_HOOK;
-	bool is_ours = p->uid == PEER_OURS;
 
 	p->seq = sql_connection_insert(
 	    st,
@@ -269,7 +268,7 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 	                                      .host_process = host_process(p),
 	                                      .identity = identity,
 	                                      .elicits = p->elicits,
-	                                      .uid = is_ours ? NULL : &p->uid },
+	                                      .uid = peer_uid_in_rows(p) },
 	    e);
 	return p->seq < 0 ? -1 : 0;
 }
@@ -501,14 +500,13 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
                           struct err *e)
 {
 	struct id id = id_new();
-	bool is_ours = p->uid == PEER_OURS;
 	int64_t seq;
 
 	p->stall_paused = p->identity.unwatched || p->transport == CONNECTION_TRANSPORT_STATELESS;
 	seq = sql_session_insert(st,
 	                         &(struct session_insert_args){ .id = id.text,
 	                                                        .machine = workspaces->machine,
-	                                                        .uid = is_ours ? NULL : &p->uid,
+	                                                        .uid = peer_uid_in_rows(p),
 	                                                        .user = p->user_name,
 	                                                        .workspace = p->workspace_root,
 	                                                        .channel = p->channel_id,

@@ -11,6 +11,11 @@ const int64_t *peer_only_of(const struct peer *p)
 	return p->uid > 0 ? &p->uid : NULL;
 }
 
+const int64_t *peer_uid_in_rows(const struct peer *p)
+{
+	return p->uid == PEER_OURS ? NULL : &p->uid;
+}
+
 void peer_add_user(const struct peer *p, struct str *out)
 {
 	if (peer_only_of(p))

@@ -13,6 +13,9 @@ struct str;
  * if they did not exist. NULL: it is ours, or root's, who may see everything anyway. */
 const int64_t *peer_only_of(const struct peer *p);
 
+/* Its user as rows have it (agent_uid, connection.uid); NULL: it is ours. Borrowed. */
+const int64_t *peer_uid_in_rows(const struct peer *p);
+
 /* Adds to what a key is made of whose peer it is: what one user says about itself, another user may
  * say, too. */
 void peer_add_user(const struct peer *p, struct str *out);

@@ -293,18 +293,26 @@ END_TEST
 
 /* ---- other users ---- */
 
-/* The request of an agent of its own for a ping; an agent that is served gets a session. */
+/* A call of an agent of its own, which waits for 1 s; valid until the next one. */
+static const char *calling(const char *agent, const char *tool, const char *arguments)
+{
+	static char call[300], bytes[500];
+
+	(void)snprintf(call, sizeof(call),
+	               "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+	               "\"params\":{\"name\":\"%s\",\"arguments\":%s}}",
+	               tool, arguments);
+	(void)snprintf(bytes, sizeof(bytes),
+	               "POST /mcp?wait=1&agent=%s HTTP/1.1\r\nHost: localhost\r\n"
+	               "Content-Length: %zu\r\n\r\n%s",
+	               agent, strlen(call), call);
+	return bytes;
+}
+
+/* For a ping; an agent that is served gets a session. */
 static const char *asking(const char *agent)
 {
-	static const char CALL[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-	                           "\"params\":{\"name\":\"ping\"}}";
-	static char bytes[400];
-
-	(void)snprintf(bytes, sizeof(bytes),
-	               "POST /mcp?agent=%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n"
-	               "\r\n%s",
-	               agent, strlen(CALL), CALL);
-	return bytes;
+	return calling(agent, "ping", "{}");
 }
 
 /* The kernel tells whose a connection is as long as a process holds it. */
@@ -356,8 +364,8 @@ START_TEST(one_user_has_a_thousand_event_streams_open_and_no_more)
 }
 END_TEST
 
-/* The status of the answer to another user; its body in body. */
-static int raw_as_nobody(struct str *body)
+/* The status of the answer to a request of another user; its body in body. */
+static int raw_as_nobody(const char *request, struct str *body)
 {
 	int ends[2], status;
 	char bytes[1000];
@@ -368,7 +376,7 @@ static int raw_as_nobody(struct str *body)
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		int told = become_nobody() ? raw(asking("nobody"), body) : 1;
+		int told = become_nobody() ? raw(request, body) : 1;
 
 		(void)!write(ends[1], str_text(body), body->length);
 		_exit(told / 100 * 10 + told % 100); /* 403 is 43 */
@@ -387,15 +395,42 @@ START_TEST(another_user_is_served_only_if_the_settings_allow_it)
 
 	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
 	given_front();
-	ck_assert_int_eq(raw_as_nobody(&body), 403);
+	ck_assert_int_eq(raw_as_nobody(asking("nobody"), &body), 403);
 	says(body.bytes, "belongs to another user; mcp.allow_uids");
 	expect("SELECT count(*) FROM session", "0\n");
 	stop_worker(front);
 	given("INSERT INTO setting VALUES ('mcp.allow_uids', '[65534]', 'file',"
 	      " '2026-01-01T00:00:00.000Z')");
 	start_front();
-	ck_assert_int_eq(raw_as_nobody(&body), 200);
+	ck_assert_int_eq(raw_as_nobody(asking("nobody"), &body), 200);
 	expect("SELECT count(*) FROM session", "1\n");
+}
+END_TEST
+
+START_TEST(what_was_answered_to_an_agent_is_no_other_users_though_it_says_the_same_of_itself)
+{
+	static const char ASK[] = "{\"title\":\"t\",\"diff\":\"x\",\"file_path\":\"f\"}";
+	OWNED(str) struct str mine = { 0 };
+	OWNED(str) struct str theirs = { 0 };
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	given_front();
+	stop_worker(front);
+	given("INSERT INTO setting VALUES ('mcp.allow_uids', '[65534]', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	start_front();
+	(void)start_worker("watchdog"); /* ends waits */
+	ck_assert_int_eq(raw(calling("one", "check_clearance", ASK), NULL), 200);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	expect_soon("SELECT state FROM request", "approved\n");
+	ck_assert_int_eq(raw_as_nobody(calling("one", "reboot", "{}"), &theirs), 200);
+	says(theirs.bytes, "status\\\":\\\"clean");
+	ck_assert_int_eq(raw_as_nobody(calling("one", "check_clearance", ASK), &theirs), 200);
+	expect("SELECT r.state, s.agent_uid FROM request AS r JOIN session AS s"
+	       " ON s.seq = r.session_seq ORDER BY r.seq",
+	       "approved|\npending|65534\n");
+	ck_assert_int_eq(raw(calling("one", "reboot", "{}"), &mine), 200);
+	says(mine.bytes, "status\\\":\\\"recovered");
 }
 END_TEST
 
@@ -572,6 +607,8 @@ int main(void)
 	tcase_add_test(c, a_caller_that_hangs_up_before_it_is_identified_is_not_served);
 	tcase_add_test(c, one_user_has_a_thousand_event_streams_open_and_no_more);
 	tcase_add_test(c, another_user_is_served_only_if_the_settings_allow_it);
+	tcase_add_test(
+	    c, what_was_answered_to_an_agent_is_no_other_users_though_it_says_the_same_of_itself);
 	tcase_add_test(c,
 	               another_user_is_refused_before_it_says_anything_and_told_of_once_a_minute);
 	tcase_add_test(c, an_honest_request_that_came_while_the_front_was_busy_is_answered);

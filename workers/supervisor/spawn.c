@@ -25,6 +25,7 @@ static const char *const PASSED[] = {
 	"TZ",
 	"XDG_*",
 	"TMPDIR",
+	"CREDENTIALS_DIRECTORY", /* is not shown */
 	"CLAUDE_CONFIG_DIR", /* these: where sentry looks for hooks */
 	"CODEX_HOME",
 	"COPILOT_HOME",

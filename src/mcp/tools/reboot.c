@@ -113,14 +113,15 @@ static int predecessor(struct store *st, const struct peer *p, const char *machi
 	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
 	const struct session_left_args args = { .workspace = p->workspace_root,
 		                                .machine = machine,
+		                                .uid = peer_uid_in_rows(p),
 		                                .session = p->session_seq,
 		                                .label = p->identity.agent,
 		                                .live_after = live_after.text };
 	int got = sql_session_left(st, &args, row, e);
 
 	return got ? got
-	           : sql_session_last_interrupted(st, machine, p->workspace_root, p->identity.agent,
-	                                          row, e);
+	           : sql_session_last_interrupted(st, machine, p->workspace_root,
+	                                          peer_uid_in_rows(p), p->identity.agent, row, e);
 }
 
 static int run(struct store *st, struct call *c, const struct peer *p,
