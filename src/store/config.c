@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { VARIABLE_BYTES = 64 };
 
@@ -224,20 +225,39 @@ static bool is_group_of_owner(const struct stat *about)
 	return true;
 }
 
-/* Warns about a file that somebody other than the operator can change: it names commands to run. */
-static void check_trust(struct config_load *l)
+static bool others_can_write(const struct stat *about)
+{
+	return (about->st_mode & S_IWOTH) ||
+	       ((about->st_mode & S_IWGRP) && !is_group_of_owner(about));
+}
+
+/* It names commands to run: refuses what belongs to another user, and warns about what others can
+ * change. Root may read everybody's. */
+static int check_trust(struct config_load *l)
 {
 	OWNED(char_ptr) char *real = realpath(l->c->file, NULL);
-	struct stat about;
+	struct stat about, folder;
+	char *slash;
 
 	if (!real || stat(real, &about) != 0)
-		return;
-	if ((about.st_mode & S_IWOTH) || ((about.st_mode & S_IWGRP) && !is_group_of_owner(&about)))
-		config_read_warn(l, 0, "other users can write to it; run chmod go-w on it");
+		return 0;
+	if (geteuid() != 0 && about.st_uid != geteuid() && about.st_uid != 0)
+		return err_set(l->e, ERR_INPUT,
+		               "config: %.300s: belongs to another user (uid %u), who could have "
+		               "commands run as you; remove it, or take a file of your own",
+		               l->c->file, (unsigned)about.st_uid);
 	if (l->c->default_workspace_root[0] && is_below(real, l->c->default_workspace_root))
 		config_read_warn(l, 0,
 		                 "lies in the workspace %s, where an agent can change it; move it",
 		                 l->c->default_workspace_root);
+	slash = strrchr(real, '/');
+	slash[slash == real] = '\0';
+	if (others_can_write(&about))
+		config_read_warn(l, 0, "other users can write to it; run chmod go-w on it");
+	else if (stat(real, &folder) == 0 && others_can_write(&folder) &&
+	         !(folder.st_mode & S_ISVTX))
+		config_read_warn(l, 0, "other users can replace it; run chmod go-w %s", real);
+	return 0;
 }
 
 int config_load(const struct config_source *src, struct config *out, struct err *e)
@@ -253,9 +273,7 @@ int config_load(const struct config_source *src, struct config *out, struct err 
 	if (read_outside(&l, src) || settle_workspace(&l) || settle_database(&l) ||
 	    settle_shared(&l) || settle_export_dir(&l))
 		return -1;
-	if (c.file[0])
-		check_trust(&l);
-	if (config_agent_settle(&l))
+	if ((c.file[0] && check_trust(&l)) || config_agent_settle(&l))
 		return -1;
 	*out = c;
 	c = (struct config){ 0 };

@@ -690,47 +690,6 @@ START_TEST(an_export_folder_that_is_not_there_is_a_warning)
 }
 END_TEST
 
-/* The file with this owner, group and mode is warned of, or not. */
-static void is_warned_of(uid_t owner, gid_t group, mode_t mode, bool warned)
-{
-	given("");
-	ck_assert_int_eq(chown(file, owner, group), 0);
-	ck_assert_int_eq(chmod(file, mode), 0);
-	load();
-	ck_assert_uint_eq(c.warnings.count, warned);
-	if (warned)
-		ck_assert_ptr_nonnull(strstr(c.warnings.items[0], "chmod go-w"));
-}
-
-START_TEST(a_file_that_others_can_change_is_a_warning)
-{
-	is_warned_of(getuid(), getgid(), 0666, true);
-	is_warned_of(getuid(), getgid(), 0602, true);
-	is_warned_of(getuid(), getgid(), 0644, false);
-	given("");
-	ck_assert_int_eq(chmod(file, 0600), 0);
-	load_from(&(struct config_source){ .config = file, .workspace = in("conf") });
-	ck_assert_uint_eq(c.warnings.count, 1);
-	ck_assert_ptr_nonnull(strstr(c.warnings.items[0], "an agent can change it"));
-}
-END_TEST
-
-/* umask 0002 is the default where every user has a group of their own. These users and groups are
- * on every Debian. */
-START_TEST(a_group_of_the_owner_alone_is_nobody_else)
-{
-	enum { DAEMON = 1, USERS = 100, UNKNOWN = 54321 };
-
-	SKIP_UNLESS(getuid() == 0, "root, who can give a file away");
-	is_warned_of(DAEMON, DAEMON, 0664, false);
-	is_warned_of(DAEMON, DAEMON, 0666, true);
-	is_warned_of(DAEMON, USERS, 0664, true);
-	is_warned_of(0, DAEMON, 0664, true);
-	is_warned_of(UNKNOWN, UNKNOWN, 0664, true);
-	is_warned_of(DAEMON, UNKNOWN, 0664, true);
-}
-END_TEST
-
 START_TEST(the_sample_loads_and_shows_the_defaults)
 {
 	OWNED(str) struct str sample = { 0 };
@@ -802,8 +761,6 @@ int main(void)
 	tcase_add_test(tests, all_unknown_keys_are_told_in_the_order_of_the_file);
 	tcase_add_test(tests, a_workspace_path_that_is_not_there_is_a_warning);
 	tcase_add_test(tests, an_export_folder_that_is_not_there_is_a_warning);
-	tcase_add_test(tests, a_file_that_others_can_change_is_a_warning);
-	tcase_add_test(tests, a_group_of_the_owner_alone_is_nobody_else);
 	tcase_add_test(tests, the_sample_loads_and_shows_the_defaults);
 	tcase_add_test(tests, clearing_leaves_a_config_that_can_be_filled_again);
 	suite_add_tcase(suite, tests);
