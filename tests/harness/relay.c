@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static void start(struct relay *r, const char *folder, const char *path, const char *const *argv,
@@ -200,4 +201,16 @@ void ends_approved_once(struct relay *r, struct site *s)
 	expect("SELECT count(*) FROM request", "1\n");
 	ck_assert_int_eq(relay_stop(r), 0);
 	ck_assert_int_eq(site_stop(s), 0);
+}
+
+int front_socket(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int run = open(test_run(), O_PATH | O_CLOEXEC);
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", run);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	(void)close(run);
+	return fd;
 }

@@ -49,4 +49,7 @@ void approve_all(void);
  * well. */
 void ends_approved_once(struct relay *r, struct site *s);
 
+/* A connection to the socket of the front of test_run, over which nothing has been said. */
+int front_socket(void);
+
 #endif

@@ -5,7 +5,6 @@
 
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
-#include <sys/un.h>
 
 enum { BIGS = 10, PAD_BYTES = MIB };
 
@@ -183,13 +182,8 @@ END_TEST
  * call waits: those that do may be answered in any order. */
 static struct relay given_socket(void)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct relay r = { .in = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) };
-	int run = open(test_run(), O_PATH | O_CLOEXEC);
+	struct relay r = { .in = front_socket() };
 
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", run);
-	ck_assert_int_eq(connect(r.in, (struct sockaddr *)&a, sizeof(a)), 0);
-	(void)close(run);
 	r.out = fcntl(r.in, F_DUPFD_CLOEXEC, 0);
 	relay_send(&r, "{\"agent-intercom\":1}");
 	free(relay_line(&r));

@@ -1,5 +1,7 @@
 /* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
 #include "front_case.h"
+#include "io.h"
+#include "relay.h"
 
 #include <netinet/in.h>
 
@@ -482,6 +484,7 @@ START_TEST(another_user_is_refused_before_it_says_anything_and_told_of_once_a_mi
 		hear_as_nobody(&body);
 		says(str_text(&body), "403 Forbidden");
 	}
+	ck_assert_int_eq(raw(asking("me"), NULL), 200);
 	advance(61000);
 	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
 	     (void)poll(NULL, 0, 20)) {
@@ -492,7 +495,32 @@ START_TEST(another_user_is_refused_before_it_says_anything_and_told_of_once_a_mi
 	}
 	first = strstr(text, "refused 1 caller(s); the last one runs as user 65534");
 	ck_assert_msg(first != NULL, "%s", text);
-	says(first, "refused 4 caller(s)");
+	says(first, "refused 4 caller(s); the last one runs as user 65534");
+}
+END_TEST
+
+START_TEST(who_does_not_greet_on_the_socket_is_told_of_once_a_minute)
+{
+	OWNED(char_ptr) char *text = NULL;
+	char log[300], byte;
+	int fd;
+
+	given_front();
+	stop_worker(front);
+	(void)snprintf(log, sizeof(log), "%.280s.log", test_db());
+	fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
+	start_front();
+	for (int i = 0; i < 20; i++) {
+		int socket = front_socket();
+
+		ck_assert_int_eq(io_write_all(socket, "rubbish\n", 8), 0);
+		ck_assert_int_eq(read(socket, &byte, 1), 0); /* it is closed */
+		(void)close(socket);
+	}
+	text = get_file("/", log + 1);
+	says(text, "refused 1 caller(s); the last one was refused: a relay did not begin");
+	ck_assert_ptr_null(strstr(strstr(text, "did not begin") + 1, "did not begin"));
 }
 END_TEST
 
@@ -611,6 +639,7 @@ int main(void)
 	    c, what_was_answered_to_an_agent_is_no_other_users_though_it_says_the_same_of_itself);
 	tcase_add_test(c,
 	               another_user_is_refused_before_it_says_anything_and_told_of_once_a_minute);
+	tcase_add_test(c, who_does_not_greet_on_the_socket_is_told_of_once_a_minute);
 	tcase_add_test(c, an_honest_request_that_came_while_the_front_was_busy_is_answered);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);

@@ -71,7 +71,7 @@ struct front {
 	int *late; /* connections whose request took too long to arrive, */
 	size_t late_count;
 	struct event *late_event; /* judged after what has already arrived is read */
-	int refused_count; /* callers of other users since the last log line */
+	int refused_count; /* callers that were refused since the last log line */
 	int64_t refused_ms; /* monotonic: when the next log line is allowed */
 	struct str refused_why; /* reason for the last refusal */
 	int64_t swept_ms; /* monotonic: when closed connections were last removed from arrivals */

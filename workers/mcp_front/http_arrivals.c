@@ -7,6 +7,8 @@
 
 #include <event2/buffer.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -267,10 +269,16 @@ void http_arrivals_tell(struct front *f)
 	f->refused_ms = clock_monotonic_ms() + REFUSED_LOG_MS;
 }
 
-void http_arrivals_refuse(struct front *f, uid_t uid)
+void http_arrivals_refuse(struct front *f, const char *format, ...)
 {
+	char why[ERR_TEXT_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
 	str_reset(&f->refused_why);
-	str_addf(&f->refused_why, "runs as user %u", (unsigned)uid);
+	str_add(&f->refused_why, why);
 	f->refused_count++;
 	http_arrivals_tell(f);
 }
@@ -282,17 +290,12 @@ static void ask_who(struct front *f, int fd, struct arrival *a)
 
 	a->looked = true;
 	a->refused = true;
-	str_reset(&f->refused_why);
 	if (peer_uid(fd, &a->uid, &e))
-		str_addf(&f->refused_why, "is unknown: %s", e.text);
+		http_arrivals_refuse(f, "is unknown: %s", e.text);
 	else if (uid_is_allowed(f, a->uid))
 		a->refused = false;
 	else
-		str_addf(&f->refused_why, "runs as user %u", (unsigned)a->uid);
-	if (!a->refused)
-		return;
-	f->refused_count++;
-	http_arrivals_tell(f);
+		http_arrivals_refuse(f, RUNS_AS, (unsigned)a->uid);
 }
 
 static void meet(struct front *f, int fd)

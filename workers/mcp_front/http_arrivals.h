@@ -18,11 +18,13 @@ void http_arrivals_stop(struct front *f);
 /* evhttp's callback for a new connection; arg is the front. */
 struct bufferevent *http_arrivals_connect(struct event_base *base, void *arg);
 
-/* Logs how many callers of other users were refused, at most one line a minute. */
+/* Logs how many callers were refused, at most one line a minute. */
 void http_arrivals_tell(struct front *f);
 
-/* Counts a caller of this user that was turned away elsewhere. */
-void http_arrivals_refuse(struct front *f, uid_t uid);
+/* Counts a caller that was turned away; format completes "the last one ...". */
+void http_arrivals_refuse(struct front *f, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+#define RUNS_AS "runs as user %u"
 
 /* The user of a caller that may ask. */
 uid_t http_arrivals_user(struct front *f, struct evhttp_request *request);

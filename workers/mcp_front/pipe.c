@@ -232,7 +232,7 @@ static bool take_any(void *arg, const char *line, size_t length)
 
 	if (!s->greeted) {
 		if (greet(s, line ? line : "", line ? length : 0, &e)) {
-			log_warn("%s", e.text);
+			http_arrivals_refuse(s->front, "was refused: %s", e.text);
 			close_pipe(s);
 		}
 	} else if (s->hook_event) {
@@ -336,7 +336,7 @@ static void turn_away(struct front *f, int fd, uid_t uid)
 
 	(void)send(fd, WHY, sizeof(WHY) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	(void)close(fd);
-	http_arrivals_refuse(f, uid);
+	http_arrivals_refuse(f, RUNS_AS, (unsigned)uid);
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
@@ -353,7 +353,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	(void)address;
 	(void)size;
 	if (fd >= f->max_fd) {
-		log_warn("refused a relay: no descriptors are left");
+		http_arrivals_refuse(f, "found no descriptor left");
 		(void)close(fd);
 		return;
 	}
