@@ -265,6 +265,22 @@ START_TEST(a_file_that_is_no_database_is_refused_and_left_alone)
 }
 END_TEST
 
+START_TEST(a_database_of_another_user_is_refused_and_left_alone)
+{
+	OWNED(str) struct str lock = { 0 };
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	ck_assert_int_eq(chown(test_db(), 1, 1), 0);
+	start();
+	ends_with(78, "intercom.db: belongs to uid 1, not to us (uid 0)");
+	ck_assert_int_eq(chown(test_db(), 0, 0), 0);
+	str_addf(&lock, "%s-instance", test_db());
+	ck_assert_int_eq(mkfifo(str_text(&lock), 0600), 0);
+	start();
+	ends_with(78, "intercom.db-instance: is no regular file");
+}
+END_TEST
+
 START_TEST(a_directory_that_cannot_be_written_is_named)
 {
 	SKIP_UNLESS(geteuid() == 0, "root");
@@ -423,6 +439,7 @@ int main(void)
 	tcase_add_test(c, a_host_that_starts_the_system_as_its_server_is_told_what_to_write);
 	tcase_add_test(c, a_newer_schema_is_refused);
 	tcase_add_test(c, a_file_that_is_no_database_is_refused_and_left_alone);
+	tcase_add_test(c, a_database_of_another_user_is_refused_and_left_alone);
 	tcase_add_test(c, a_directory_that_cannot_be_written_is_named);
 	tcase_add_test(c, an_unknown_key_is_a_warning);
 	tcase_add_test(c, a_wrong_value_ends_it_with_78_file_and_line);

@@ -155,6 +155,31 @@ static int prepare_shared(const char *dir, struct err *e)
 	                                                       : 0;
 }
 
+/* Whose database it is could change it behind our backs, whatever its mode. */
+static int check_files(const char *database, struct err *e)
+{
+	static const char *const SUFFIXES[] = { "", "-wal", "-shm", "-instance" };
+
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		OWNED(str) struct str name = { 0 };
+		struct stat about;
+
+		str_addf(&name, "%s%s", database, SUFFIXES[i]);
+		if (stat(str_text(&name), &about) != 0)
+			continue;
+		if (!S_ISREG(about.st_mode))
+			return err_set(e, ERR_INPUT, "%s: is no regular file; remove it",
+			               str_text(&name));
+		if (about.st_uid != geteuid())
+			return err_set(e, ERR_INPUT,
+			               "%s: belongs to uid %u, not to us (uid %u); run as its "
+			               "owner, or take another database",
+			               str_text(&name), (unsigned)about.st_uid,
+			               (unsigned)geteuid());
+	}
+	return 0;
+}
+
 static int prepare_places(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str dir = { 0 };
@@ -166,6 +191,8 @@ static int prepare_places(struct supervisor *s, struct err *e)
 	if (!dir.length)
 		str_add_char(&dir, '/');
 	if (paths_check_filesystem(str_text(&dir), e))
+		return -1;
+	if (check_files(s->paths.database, e))
 		return -1;
 	close_directory(str_text(&dir));
 	s->run_fd = open(s->paths.run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
