@@ -173,6 +173,8 @@ END_TEST
 
 /* ---- connections ---- */
 
+enum { LEAVE_MS = 3000 }; /* then the old connection is closed */
+
 START_TEST(a_refresh_opens_the_new_connection_before_it_leaves_the_old_one)
 {
 	static const char *const REASONS[] = { "warning", "refresh_requested", "something_new" };
@@ -190,6 +192,19 @@ START_TEST(a_refresh_opens_the_new_connection_before_it_leaves_the_old_one)
 		(void)slack_acked("{'slash':{'text':'help'}}");
 	}
 	expect("SELECT detail FROM worker WHERE name = 'slack-listener'", "connected\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_is_on_its_way_over_the_old_connection_is_taken_after_the_hello_of_the_new_one)
+{
+	slack();
+	(void)listener_starts();
+	slack_socket("{'do':'disconnect','reason':'warning','close_after_ms':600000}");
+	(void)slack_wait_for("hello");
+	has(slack_acked("{'slash':{'text':'help'},'socket':1}"), "socket", "1");
+	advance(LEAVE_MS);
+	(void)slack_wait_for("close");
 	slack_stop();
 }
 END_TEST
@@ -608,6 +623,7 @@ START_TEST(in_a_day_of_refreshes_and_random_drops_it_always_comes_back_and_nothi
 		expect_soon(DETAIL, "connected\n"); /* it has not noticed that time flies */
 		(void)slack_acked("{'slash':{'text':'help'}}"); /* heard until it ends */
 		if (day - refreshed > 4 * HOUR) {
+			slack_mark();
 			slack_socket("{'do':'disconnect','reason':'refresh_requested'}");
 			refreshed = day;
 		} else {
@@ -615,6 +631,10 @@ START_TEST(in_a_day_of_refreshes_and_random_drops_it_always_comes_back_and_nothi
 		}
 		pass_until_detail("connected\n", BACK_WITHIN_S);
 		(void)slack_wait_for("hello");
+		if (refreshed == day) {
+			advance(LEAVE_MS);
+			(void)slack_wait_for("close");
+		}
 		(void)slack_acked("{'slash':{'text':'help'}}");
 	}
 	ck_assert_int_gt(rounds, 15);
@@ -692,6 +712,8 @@ int main(void)
 	tcase_add_test(c, a_stranger_is_acknowledged_ignored_and_written_down);
 	tcase_add_test(c, talk_in_the_channel_is_acknowledged_and_not_kept);
 	tcase_add_test(c, a_refresh_opens_the_new_connection_before_it_leaves_the_old_one);
+	tcase_add_test(
+	    c, what_is_on_its_way_over_the_old_connection_is_taken_after_the_hello_of_the_new_one);
 	tcase_add_test(c, what_the_old_connection_still_delivers_is_acknowledged_there);
 	tcase_add_test(c, a_connection_that_ends_is_opened_anew);
 	tcase_add_test(c, a_half_open_connection_is_noticed);

@@ -29,7 +29,7 @@ enum {
 	LISTENER_HELLO_MS = 10000,
 	LISTENER_PING_MS = 15000, /* of silence before we send a PING */
 	LISTENER_PONG_MS = 15000, /* without an answer to it: the connection is dead */
-	LISTENER_DRAIN_MS = 2000, /* for the acks of a connection being replaced */
+	LISTENER_DRAIN_MS = 2000, /* for what is on its way over a connection being replaced */
 	LISTENER_CLOSE_MS = 1000, /* for the peer's part of the close handshake */
 	LISTENER_SETTLED_MS = 60000, /* a connection up this long resets the backoff */
 	LISTENER_BACKOFF_MS = 1000, /* upper bound of the first pause */
@@ -50,7 +50,7 @@ enum link_state {
 	LINK_CONNECTING, /* TCP, TLS, upgrade */
 	LINK_WAIT_HELLO,
 	LINK_READY,
-	LINK_DRAINING, /* replaced: writes its acks, still takes messages */
+	LINK_DRAINING, /* replaced: still takes messages, and writes its acks */
 	LINK_CLOSING, /* our close frame is sent */
 };
 

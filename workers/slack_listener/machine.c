@@ -278,7 +278,7 @@ static void look_at(struct link *link, int64_t now)
 		look_at_ready(link, now);
 		break;
 	case LINK_DRAINING:
-		if (STAILQ_EMPTY(&link->out) || now - link->since_ms >= LISTENER_DRAIN_MS)
+		if (now - link->since_ms >= LISTENER_DRAIN_MS)
 			link_close(link);
 		break;
 	case LINK_CLOSING:
