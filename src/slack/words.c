@@ -108,8 +108,8 @@ int slack_tell_said(struct slack_talk *t, const struct said *s, struct err *e)
 {
 	if (s->outcome == SAID_ASKED)
 		return ask_back(t, s, e);
-	if (s->outcome == SAID_DONE && !slack_tells_success(t))
-		return 0;
+	if (s->outcome == SAID_DONE)
+		return slack_tell_done(t, s->session_id, str_text(&s->text), e);
 	return slack_tell(t, str_text(&s->text), e);
 }
 

@@ -301,6 +301,20 @@ START_TEST(a_form_that_comes_too_late_names_who_was_first_in_words)
 }
 END_TEST
 
+/* An error in its place would leave the form open, and it would be sent again. */
+START_TEST(a_nudge_from_a_form_closes_it_and_is_confirmed_in_the_thread_of_its_session)
+{
+	slack();
+	ck_assert_str_eq(member(submit("stall_nudge", SESSION, "'wake up'"), "payload"), "");
+	expect("SELECT kind, text, outcome FROM steering", "nudge|wake up|accepted\n");
+	expect(
+	    "SELECT m.text, r.kind, r.session_seq FROM slack_message AS m JOIN slack_message AS r"
+	    " ON r.seq = m.root_seq WHERE m.kind = 'reply'",
+	    "Noted: the agent is told with its next step: “wake up”|session|1\n");
+	slack_stop();
+}
+END_TEST
+
 /* ---- free text, single words, hints ---- */
 
 START_TEST(free_text_to_an_agent_on_standby_is_its_instruction)
@@ -580,6 +594,8 @@ int main(void)
 	tcase_add_test(c, what_is_written_in_a_message_arrives_without_the_escapes_of_slack);
 	tcase_add_test(c, a_reject_form_without_words_rejects);
 	tcase_add_test(c, a_form_that_comes_too_late_names_who_was_first_in_words);
+	tcase_add_test(c,
+	               a_nudge_from_a_form_closes_it_and_is_confirmed_in_the_thread_of_its_session);
 	tcase_add_test(c, free_text_to_an_agent_on_standby_is_its_instruction);
 	tcase_add_test(c, a_mention_of_an_agent_on_standby_is_its_instruction);
 	tcase_add_test(c, single_words_are_understood);
