@@ -247,7 +247,17 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 	blocks_add_context(blocks, str_text(&note));
 }
 
-/* What is to be approved, as much as fits in a message. */
+/* What is approved, as much as fits in a message; false: it is cut. */
+static bool add_exact(cJSON *blocks, const char *bytes, size_t length)
+{
+	OWNED(str) struct str text = { 0 };
+	bool is_whole = slack_add(&text, bytes, length, SLACK_INLINE_UNITS, SLACK_EXACT);
+
+	blocks_add_run(blocks_add_rich(blocks, "rich_text_preformatted"), str_text(&text), NULL);
+	return is_whole;
+}
+
+/* What is to be approved. */
 static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
@@ -259,9 +269,7 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 	if (text->length == 0)
 		blocks_add_context(blocks, "the file will be empty");
 	else if (slack_is_inline(r) || !request_is_change(r))
-		blocks_add_foreign(blocks_add_rich(blocks, "rich_text_preformatted"),
-		                   str_text(text), slack_beginning(r, &lines), SLACK_INLINE_UNITS,
-		                   NULL);
+		(void)add_exact(blocks, str_text(text), slack_beginning(r, &lines));
 	if (!slack_is_whole(r))
 		add_file_note(blocks, a, lines);
 }
@@ -281,9 +289,7 @@ static void add_edited(cJSON *blocks, const struct request *r)
 		str_addf(&note, "✏️ Approved with another content: %zu lines", lines);
 	if (marked.length) {
 		blocks_add_context(blocks, "✏️ Approved with a change; what is run instead:");
-		blocks_add_foreign(blocks_add_rich(blocks, "rich_text_preformatted"), marked.bytes,
-		                   marked.length, SLACK_INLINE_UNITS, NULL);
-		if (slack_units(marked.bytes) > SLACK_INLINE_UNITS)
+		if (!add_exact(blocks, marked.bytes, marked.length))
 			str_add(&note, "📎 the beginning of it");
 	}
 	if (!note.length)
@@ -550,7 +556,8 @@ void slack_question_say_plain(const struct request *r, struct slack_said *out)
 
 	add_fallback(&out->text, r);
 	str_add_char(&out->text, '\n');
-	if (!slack_add(&out->text, str_text(text), text->length, BLOCKS_PLAIN, SLACK_MRKDWN)) {
+	if (!slack_add(&out->text, str_text(text), text->length, BLOCKS_PLAIN,
+	               SLACK_MRKDWN | slack_exactness(r))) {
 		str_add(&out->text, "\nThe rest is in the file, and at the terminal: "
 		                    "agent-intercom-ctl show ");
 		blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);

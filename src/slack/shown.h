@@ -4,6 +4,7 @@
 #define SLACK_SHOWN_H
 
 #include "request.h"
+#include "text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,9 @@ enum {
 
 /* What is to be approved or answered: the effect on files, a command, a prompt. */
 const struct str *slack_proposal(const struct request *r);
+
+/* How it is shown: of what is approved, line ends are seen, too. */
+enum slack_escaping slack_exactness(const struct request *r);
 
 /* Whether that is in the message itself, along with title and description. Otherwise there is a
  * file. */
