@@ -86,6 +86,23 @@ static int stray(struct slack_talk *t, struct err *e)
 	return slack_tell(t, str_text(&text), e);
 }
 
+/* A message that holds something else: files, another message. A mention alone asks for help. */
+static bool is_without_words(const struct slack_intent *a)
+{
+	return !*a->text && (a->has_files || !a->mentioned);
+}
+
+static int message(struct slack_talk *t, struct err *e)
+{
+	if (is_without_words(t->intent))
+		return slack_tell(t,
+		                  "Nothing was done: only words are passed on, no files and no "
+		                  "forwarded messages.",
+		                  e);
+	return t->thread->seq && *t->intent->text ? slack_line_of_thread(t, e)
+	                                          : slack_line_of_mention(t, e);
+}
+
 /* ---- all of it ---- */
 
 /* A direct message is in no session's channel: it means the default channel. */
@@ -142,9 +159,8 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 	case INTENT_COMMAND:
 		return slack_line_of_command(&t, e);
 	case INTENT_REPLY:
-		return thread->seq ? slack_line_of_thread(&t, e) : slack_line_of_mention(&t, e);
 	case INTENT_MENTION:
-		return slack_line_of_mention(&t, e);
+		return message(&t, e);
 	case INTENT_STRAY:
 		return stray(&t, e);
 	case INTENT_EDITED:

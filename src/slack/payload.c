@@ -651,6 +651,12 @@ static bool is_noise(const cJSON *event)
 	       !json_text(event, "ts") || !json_text(event, "channel");
 }
 
+static bool has_files(const cJSON *event)
+{
+	return cJSON_GetArraySize(member(event, "files")) > 0 ||
+	       strcmp(or_empty(json_text(event, "subtype")), "file_share") == 0;
+}
+
 static const char *team_of(const cJSON *payload, const cJSON *event)
 {
 	static const char *const NAMES[] = { "user_team", "team" };
@@ -730,6 +736,7 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	        or_empty(json_text(event, "channel_type"))[0] == 'i'; /* im: only we are there */
 	set_action(a, a->thread_ts ? "reply" : named ? "mention" : "message", NULL);
 	a->mentioned = named;
+	a->has_files = has_files(event);
 	if (a->thread_ts)
 		a->meaning = INTENT_REPLY;
 	else if (named)

@@ -56,12 +56,16 @@ static int whisper(struct slack_talk *t, const char *text, struct err *e)
 static int say(struct slack_talk *t, int64_t session_seq, const char *channel,
                const char *thread_ts, const char *text, const char *detail, struct err *e)
 {
+	OWNED(str) struct str said = { 0 };
+
+	str_add(&said, text);
+	if (t->intent->has_files && *t->intent->text)
+		str_add(&said, "\nThe file was not passed on: only the words are.");
 	const struct slack_reply_args args = { .session = session_seq,
 		                               .channel = channel,
 		                               .thread_ts = thread_ts,
-		                               .text = text,
+		                               .text = str_text(&said),
 		                               .detail = detail };
-
 	return sql_slack_reply(t->st, &args, e);
 }
 
