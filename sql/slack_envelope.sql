@@ -42,6 +42,16 @@ SELECT seq, id, request_id FROM (
                   (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel)
  ORDER BY request_id IS NULL, status = 'terminated', seq DESC LIMIT 1;
 
+-- name: slack_thread_of_ours :number
+-- Whether a thread that is no session's is ours all the same: we began it, or what began it was said
+-- to us.
+-- type: :channel text
+-- type: :thread text
+SELECT EXISTS (SELECT 1 FROM slack_message WHERE channel_id = :channel AND ts = :thread)
+    OR EXISTS (SELECT 1 FROM slack_envelope
+                WHERE is_first = 1 AND message_key = :channel || ':' || :thread
+                  AND outcome = 'accepted') AS is_ours;
+
 -- name: slack_live_session :number
 SELECT seq FROM session WHERE id = :id;
 

@@ -54,7 +54,8 @@ enum slack_meaning {
 	              * request: the turn's seq. Or its form: session, text */
 	INTENT_SESSION, /* the buttons of a session that we started: verdict is a verb; session */
 	INTENT_COMMAND, /* /intercom: text */
-	INTENT_REPLY, /* a message in a thread: text */
+	INTENT_REPLY, /* a message in a thread: text; verdict: the verb, if it is what strays
+	                 elsewhere, or tells an agent something */
 	INTENT_MENTION, /* a message to us outside of threads: text */
 	INTENT_STRAY, /* an answer by its words, but outside of threads: verdict is the verb */
 	INTENT_EDITED, /* a message in a thread was given another text, which nobody reads */

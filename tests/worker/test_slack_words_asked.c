@@ -339,6 +339,72 @@ START_TEST(a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word)
 }
 END_TEST
 
+/* ---- threads that are no session's ---- */
+
+#define HEAD "1700000500.000100"
+
+static void in_other_thread(const char *text)
+{
+	(void)slack_acked("{'message':{'text':'%s','thread_ts':'" HEAD "'}}", text);
+}
+
+/* Below what an operator asked us, or below a message of ours about no session. */
+static void a_thread_of_ours(bool they_began)
+{
+	if (they_began)
+		(void)slack_acked("{'mention':{'text':'inbox','only':'app_mention',"
+		                  "'event':{'ts':'" HEAD "'}}}");
+	else
+		given("INSERT INTO slack_notice (kind, channel_id, text, at) VALUES"
+		      " ('server', 'C01AGENTS', 'It is back.', '" T "');"
+		      "UPDATE slack_message SET state = 'sent', ts = '" HEAD "',"
+		      " sent_generation = 1 WHERE kind = 'server'");
+}
+
+START_TEST(an_answer_in_a_thread_of_ours_that_is_no_sessions_is_told_where_it_counts)
+{
+	for (int began = 0; began < 2; began++) {
+		slack();
+		a_change(CHANGE);
+		a_thread_of_ours(began);
+		in_other_thread("approve");
+		replies(
+		    "Nothing was done: write `approve` in the thread of the question, or, not in "
+		    "a thread, `/intercom approve <id>`. These wait for it:\n  01911111-0000");
+		expect("SELECT thread_ts FROM slack_message WHERE kind = 'reply'"
+		       " ORDER BY seq DESC LIMIT 1",
+		       HEAD "\n");
+		in_other_thread("reject " CHANGE);
+		replies("Nothing was done: write `reject` in the thread of the question");
+		in_other_thread("continue");
+		replies("Nothing was done: nothing waits for `continue`");
+		in_other_thread("steer use tabs");
+		replies("Nothing was done: write `steer` in the thread of its session, or, not in "
+		        "a thread, `/intercom steer <id> <text>`. These are live:\n  01900000-0000");
+		expect("SELECT state FROM request", "pending\n");
+		expect("SELECT count(*) FROM steering", "0\n");
+		slack_stop();
+	}
+}
+END_TEST
+
+START_TEST(what_people_say_to_each_other_in_a_thread_of_ours_or_theirs_is_left_alone)
+{
+	slack();
+	a_change(CHANGE);
+	in_other_thread("approve"); /* it is theirs */
+	in_other_thread("steer use tabs");
+	a_thread_of_ours(false);
+	in_other_thread("I would approve that");
+	in_other_thread("ok");
+	in_other_thread("approve of it, I mean");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply'", "0\n");
+	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'", "0\n");
+	expect("SELECT DISTINCT outcome FROM slack_envelope", "ignored\n");
+	slack_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_words_asked");
@@ -359,5 +425,9 @@ int main(void)
 	tcase_add_test(c, an_id_answers_a_question_that_is_not_in_slack);
 	tcase_add_test(c, a_word_that_is_older_than_the_question_in_slack_answers_nothing);
 	tcase_add_test(c, a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word);
+	tcase_add_test(c,
+	               an_answer_in_a_thread_of_ours_that_is_no_sessions_is_told_where_it_counts);
+	tcase_add_test(c,
+	               what_people_say_to_each_other_in_a_thread_of_ours_or_theirs_is_left_alone);
 	return run_suite(s);
 }
