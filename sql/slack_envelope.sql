@@ -58,11 +58,13 @@ SELECT seq FROM session WHERE id = :id;
 -- name: slack_form_missed :one
 -- The form that this person opened a moment ago, for a request of this session that still waits: if
 -- it could not be shown, or even if Slack accepted it, because some clients show nothing; not one
--- that was closed.
+-- that was closed, nor one that was opened outside of a thread, where nobody is told what their
+-- next words are taken for.
 SELECT f.id, f.view FROM (
   SELECT r.id, o.view, o.state, o.why, o.created_at
     FROM request AS r JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
    WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted') AND o.user_id = :user
+     AND o.thread_ts IS NOT NULL
    ORDER BY o.seq DESC LIMIT 1) AS f
  WHERE f.created_at > :since AND (f.state = 'dead' OR (f.state = 'sent' AND f.why IS NULL));
 

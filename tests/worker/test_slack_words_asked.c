@@ -339,6 +339,23 @@ START_TEST(a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word)
 }
 END_TEST
 
+/* Outside of a thread, whoever gets no form is only told to press again. */
+START_TEST(words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_reason)
+{
+	slack();
+	a_change(CHANGE);
+	given("INSERT INTO slack_outbox (kind, view, request_seq, trigger_id, user_id, channel_id,"
+	      " expires_at, created_at) VALUES ('view_open', 'reject', 1, '1.2', 'U01OP',"
+	      " 'C01AGENTS', '" T "', '2999-01-01T09:00:00.000Z');"
+	      "UPDATE slack_outbox SET state = 'dead', why = 'it came too late', settled_at = '" T
+	      "' WHERE kind = 'view_open'");
+	in_thread("what does it break?");
+	replies("A question waits here, and that is no answer to it");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
 /* ---- threads that are no session's ---- */
 
 #define HEAD "1700000500.000100"
@@ -379,8 +396,9 @@ START_TEST(an_answer_in_a_thread_of_ours_that_is_no_sessions_is_told_where_it_co
 		in_other_thread("continue");
 		replies("Nothing was done: nothing waits for `continue`");
 		in_other_thread("steer use tabs");
-		replies("Nothing was done: write `steer` in the thread of its session, or, not in "
-		        "a thread, `/intercom steer <id> <text>`. These are live:\n  01900000-0000");
+		replies(
+		    "Nothing was done: write `steer` in the thread of its session, or, not in "
+		    "a thread, `/intercom steer <id> <text>`. These are live:\n  01900000-0000");
 		expect("SELECT state FROM request", "pending\n");
 		expect("SELECT count(*) FROM steering", "0\n");
 		slack_stop();
@@ -425,6 +443,8 @@ int main(void)
 	tcase_add_test(c, an_id_answers_a_question_that_is_not_in_slack);
 	tcase_add_test(c, a_word_that_is_older_than_the_question_in_slack_answers_nothing);
 	tcase_add_test(c, a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word);
+	tcase_add_test(c,
+	               words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_reason);
 	tcase_add_test(c,
 	               an_answer_in_a_thread_of_ours_that_is_no_sessions_is_told_where_it_counts);
 	tcase_add_test(c,
