@@ -580,10 +580,10 @@ void slack_question_say_line(const struct request *r, struct slack_said *out)
 	                   : r->row.kind == REQUEST_KIND_STANDBY ? "resume"
 	                                                         : "approve";
 
-	str_addf(&out->text, "An agent asks something that Slack does not show. "
-	                     "At the terminal: agent-intercom-ctl show ");
+	str_add(&out->text, "An agent asks something that Slack does not show. "
+	                    "At the terminal: agent-intercom-ctl show ");
 	blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
-	str_addf(&out->text, ", then %s ", verb);
+	str_addf(&out->text, "; then, in the thread: %s ", verb);
 	blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
 }
 

@@ -251,6 +251,59 @@ START_TEST(a_word_before_the_question_is_in_slack_answers_nothing)
 }
 END_TEST
 
+/* The post of all that is asked is sent, in a form of it. */
+static void slack_has_it_as(const char *form)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "UPDATE slack_outbox SET state = 'sending', claim = claim + 1, form = '%s'"
+	         " WHERE kind = 'post' AND state = 'queued';"
+	         "UPDATE slack_outbox SET state = 'sent', settled_at = '" T "'"
+	         " WHERE state = 'sending'",
+	         form);
+	given(sql.bytes);
+}
+
+START_TEST(a_word_approves_nothing_that_slack_shows_only_a_line_about)
+{
+	slack();
+	a_change(CHANGE);
+	slack_has_it_as("line");
+	in_thread("approve");
+	is_not_taken(
+	    "is not shown in Slack: `agent-intercom-ctl show 01911111-0000` on the machine "
+	    "shows it. Answer it there (in remote mode after `mode hybrid`), or name it: "
+	    "`approve 01911111-0000`");
+	in_thread("reject");
+	is_not_taken("is not shown in Slack:");
+	in_thread("approve 01911111-0000");
+	expect("SELECT state FROM request", "approved\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_word_approves_what_slack_shows_as_plain_text_or_shows_again_in_full)
+{
+	for (int again = 0; again < 2; again++) {
+		slack();
+		a_change(CHANGE);
+		slack_has_it_as(again ? "line" : "plain");
+		if (again) { /* a person has deleted the line */
+			given("UPDATE slack_message SET state = 'gone' WHERE kind = 'ask';"
+			      "INSERT INTO slack_message (kind, session_seq, request_seq, "
+			      "channel_id, created_at, updated_at)"
+			      " VALUES ('ask', 1, 1, 'C01AGENTS', '" T "', '" T "')");
+			slack_shows_questions();
+			slack_has_it_as("blocks");
+		}
+		in_thread("approve");
+		expect("SELECT state FROM request", "approved\n");
+		slack_stop();
+	}
+}
+END_TEST
+
 START_TEST(a_prompt_or_a_standby_that_is_not_in_slack_is_not_answered_by_a_word)
 {
 	slack();
@@ -439,6 +492,8 @@ int main(void)
 	tcase_add_test(c, a_start_that_an_answered_question_has_too_approves_nothing);
 	tcase_add_test(c, a_bare_yes_takes_an_id_and_nothing_else);
 	tcase_add_test(c, a_word_before_the_question_is_in_slack_answers_nothing);
+	tcase_add_test(c, a_word_approves_nothing_that_slack_shows_only_a_line_about);
+	tcase_add_test(c, a_word_approves_what_slack_shows_as_plain_text_or_shows_again_in_full);
 	tcase_add_test(c, a_prompt_or_a_standby_that_is_not_in_slack_is_not_answered_by_a_word);
 	tcase_add_test(c, an_id_answers_a_question_that_is_not_in_slack);
 	tcase_add_test(c, a_word_that_is_older_than_the_question_in_slack_answers_nothing);
