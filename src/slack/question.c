@@ -12,7 +12,6 @@
 
 enum {
 	TITLE_MAX = 250, /* among many other words */
-	PATHS_UNITS = 1500,
 	OPTIONS_MOST = 20, /* buttons; Slack takes 25 */
 	CHOICES_MOST = 5, /* of a form, as buttons */
 	BUTTON_BYTES = 64, /* of a button's text; Slack takes 75 characters */
@@ -198,27 +197,32 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 static void add_paths(cJSON *blocks, const struct request *r)
 {
 	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+	OWNED(str) struct str size = { 0 };
 	OWNED(str) struct str text = { 0 };
 	cJSON *runs = blocks_add_rich(blocks, "rich_text_section");
 
 	slack_gist_take(r, &g);
-	blocks_add_run(runs, "📄 ", NULL);
+	slack_gist_add_size(&size, &g);
+	str_addf(&text, "📄 %s%s", g.files > 1 ? size.bytes : "", g.files > 1 ? ": " : "");
+	blocks_add_run(runs, str_text(&text), NULL);
+	str_reset(&text);
 	slack_add_asked(&text, r);
 	blocks_add_foreign(runs, text.length ? text.bytes : "?", text.length ? text.length : 1,
 	                   SLACK_PATH_UNITS, "code");
 	str_reset(&text);
-	str_addf(&text, " (+%zu −%zu)", g.added, g.removed);
+	if (g.files == 1)
+		str_addf(&text, " (%s)", size.bytes);
 	if (r->row.replaces_file)
 		str_add(&text, ", replaces the whole file");
 	blocks_add_run(runs, str_text(&text), NULL);
-	if (!g.paths.length)
+	if (g.files == 1)
 		return;
 	str_reset(&text);
 	blocks_add_run(runs, "\nalso touches:", "bold");
 	str_addf(&text, "\n%s", str_text(&g.paths));
 	if (g.more)
 		str_addf(&text, "\nand %zu more, all in the file", g.more);
-	blocks_add_foreign(runs, str_text(&text), text.length, PATHS_UNITS, NULL);
+	blocks_add_run(runs, str_text(&text), NULL);
 }
 
 /* Which part of the request is in a file, and where that is. */
@@ -476,9 +480,30 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 	}
 }
 
-/* "Approval needed in web (claude): TITLE (src/a.c, +1 −2, high risk)" */
+/* " (modify src/a.c; delete src/b.c and 7 more)" */
+static void add_names(struct str *out, const struct request *r, const struct slack_gist *g)
+{
+	OWNED(str) struct str names = { 0 };
+	const char *path = str_text(&g->paths);
+
+	slack_add_asked(&names, r);
+	for (size_t n; *path; path += n + (path[n] == '\n')) {
+		n = strcspn(path, "\n");
+		str_addf(&names, "; %.*s", (int)n, path);
+	}
+	str_add(out, " (");
+	blocks_add_escaped(out, str_text(&names), SLACK_PATHS_UNITS);
+	if (g->more)
+		str_addf(out, " and %zu more", g->more);
+	str_add_char(out, ')');
+}
+
+/* "Approval needed (high risk, +1 −2) in web (claude): TITLE (src/a.c)": a phone shows the
+ * beginning. */
 static void add_fallback(struct str *out, const struct request *r)
 {
+	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+
 	if (!is_open(r)) {
 		add_verdict(out, r);
 		str_add(out, " ·");
@@ -495,25 +520,17 @@ static void add_fallback(struct str *out, const struct request *r)
 	} else {
 		str_add(out, "Agent waits for instructions");
 	}
+	if (request_is_change(r)) {
+		slack_gist_take(r, &g);
+		str_addf(out, " (%s risk, ", risk_name(r));
+		slack_gist_add_size(out, &g);
+		str_add_char(out, ')');
+	}
 	blocks_add_whose(out, r->row.agent_user, r->row.workspace_root, r->row.client_name);
 	str_add(out, ": ");
 	blocks_add_escaped(out, r->row.title ? r->row.title : "", TITLE_MAX);
-	if (request_is_change(r)) {
-		OWNED(slack_gist) struct slack_gist g = { .added = 0 };
-		OWNED(str) struct str names = { 0 };
-
-		slack_gist_take(r, &g);
-		slack_add_asked(&names, r);
-		if (g.paths.length)
-			str_addf(&names, "\n%s", g.paths.bytes);
-		for (size_t i = 0; i < names.length; i++)
-			names.bytes[i] = names.bytes[i] == '\n' ? ';' : names.bytes[i];
-		str_add(out, " (");
-		blocks_add_escaped(out, str_text(&names), PATHS_UNITS);
-		if (g.more)
-			str_addf(out, " and %zu more", g.more);
-		str_addf(out, ", +%zu −%zu, %s risk)", g.added, g.removed, risk_name(r));
-	}
+	if (request_is_change(r))
+		add_names(out, r, &g);
 }
 
 void slack_question_say(const struct slack_ask *a, struct slack_said *out)

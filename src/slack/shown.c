@@ -133,22 +133,24 @@ static bool is_asked(const struct request *r, const struct touched *t)
 
 static void take_paths(const struct request *r, struct slack_gist *g)
 {
-	size_t count = 0;
+	size_t units = 0;
 
 	for (size_t i = 0; i < r->file_count; i++) {
+		OWNED(str) struct str line = { 0 };
 		OWNED(str) struct str one = { 0 };
 
 		if (is_asked(r, &r->files[i]) ||
 		    !summary_add_file(&one, r->files, r->file_count, i))
 			continue;
-		if (++count > SLACK_PATHS_MAX) {
+		str_add(&line, g->paths.length ? "\n" : "");
+		(void)slack_add(&line, one.bytes, one.length, SLACK_PATH_UNITS, SLACK_RAW);
+		units += slack_units(line.bytes);
+		if (g->files++ < SLACK_PATHS_MAX && units <= SLACK_PATHS_UNITS)
+			str_add(&g->paths, line.bytes);
+		else
 			g->more++;
-			continue;
-		}
-		if (g->paths.length)
-			str_add_char(&g->paths, '\n');
-		(void)slack_add(&g->paths, one.bytes, one.length, SLACK_PATH_UNITS, SLACK_RAW);
 	}
+	g->files++;
 }
 
 static void count_lines(struct slack_gist *g, const struct diff_file *f)
@@ -172,6 +174,13 @@ void slack_gist_take(const struct request *r, struct slack_gist *g)
 			count_lines(g, &d.files[i]);
 	else if (!r->effect.length)
 		g->added = slack_lines(str_text(text), text->length);
+}
+
+void slack_gist_add_size(struct str *out, const struct slack_gist *g)
+{
+	if (g->files > 1)
+		str_addf(out, "%zu files, ", g->files);
+	str_addf(out, "+%zu −%zu", g->added, g->removed);
 }
 
 void slack_add_asked(struct str *out, const struct request *r)

@@ -198,8 +198,8 @@ START_TEST(the_notification_begins_with_the_deed)
 
 	slack_question_say(&a, &s);
 	ck_assert_str_eq(str_text(&s.text),
-	                 "Approval needed in billing (claude): Fix the tokenizer (src/main.c, +1 "
-	                 "−1, low risk)");
+	                 "Approval needed (low risk, +1 −1) in billing (claude): Fix the tokenizer "
+	                 "(src/main.c)");
 }
 END_TEST
 
@@ -320,11 +320,33 @@ START_TEST(a_diff_says_every_path_that_it_touches)
 	holds(json, "also touches:");
 	holds(json, "\\nrename old name to new name (mode 755)\\ndelete gone.c");
 	holds(json, "\"modify src/main.c\"");
-	holds(json, " (+1 −2)");
+	holds(json, "📄 3 files, +1 −2: ");
 	OWNED(slack_said) struct slack_said plain = { 0 };
 	slack_question_say_plain(&r, &plain);
+	holds(str_text(&plain.text), "Approval needed (low risk, 3 files, +1 −2) in billing");
 	holds(str_text(&plain.text),
-	      "(modify src/main.c;rename old name to new name (mode 755);delete gone.c, +1 −2");
+	      "(modify src/main.c; rename old name to new name (mode 755); delete gone.c)");
+}
+END_TEST
+
+START_TEST(a_list_of_long_paths_says_how_many_more_there_are)
+{
+	enum { FILES = 40, LONG = 180 };
+	static char paths[FILES][LONG];
+	const char *all[FILES];
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said plain = { 0 };
+
+	for (int i = 0; i < FILES; i++) {
+		(void)snprintf(paths[i], LONG, i ? "src/%0150d/f%02d.c" : "src/main.c", 0, i);
+		all[i] = paths[i];
+	}
+	touches(&r, all, FILES);
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "📄 40 files, +1 −1: ");
+	holds(json, "/f08.c\\nand 31 more, all in the file\"");
+	slack_question_say_plain(&r, &plain);
+	holds(str_text(&plain.text), "/f08.c and 31 more)");
 }
 END_TEST
 
@@ -727,6 +749,7 @@ int main(void)
 	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);
 	tcase_add_test(c, a_diff_whose_hidden_characters_do_not_fit_is_a_snippet);
 	tcase_add_test(c, a_diff_says_every_path_that_it_touches);
+	tcase_add_test(c, a_list_of_long_paths_says_how_many_more_there_are);
 	tcase_add_test(c, a_long_command_shows_its_beginning_and_says_where_the_rest_is);
 	tcase_add_test(c, what_slack_did_not_take_is_not_approved_there);
 	tcase_add_test(c, a_description_that_is_cut_goes_on_in_the_file);
