@@ -42,17 +42,29 @@ SELECT seq, id, request_id FROM (
                   (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel)
  ORDER BY request_id IS NULL, status = 'terminated', seq DESC LIMIT 1;
 
+-- name: slack_thread_of_ours :number
+-- Whether a thread that is no session's is ours all the same: we began it, or what began it was said
+-- to us.
+-- type: :channel text
+-- type: :thread text
+SELECT EXISTS (SELECT 1 FROM slack_message WHERE channel_id = :channel AND ts = :thread)
+    OR EXISTS (SELECT 1 FROM slack_envelope
+                WHERE is_first = 1 AND message_key = :channel || ':' || :thread
+                  AND outcome = 'accepted') AS is_ours;
+
 -- name: slack_live_session :number
 SELECT seq FROM session WHERE id = :id;
 
 -- name: slack_form_missed :one
 -- The form that this person opened a moment ago, for a request of this session that still waits: if
 -- it could not be shown, or even if Slack accepted it, because some clients show nothing; not one
--- that was closed.
+-- that was closed, nor one that was opened outside of a thread, where nobody is told what their
+-- next words are taken for.
 SELECT f.id, f.view FROM (
   SELECT r.id, o.view, o.state, o.why, o.created_at
     FROM request AS r JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
    WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted') AND o.user_id = :user
+     AND o.thread_ts IS NOT NULL
    ORDER BY o.seq DESC LIMIT 1) AS f
  WHERE f.created_at > :since AND (f.state = 'dead' OR (f.state = 'sent' AND f.why IS NULL));
 

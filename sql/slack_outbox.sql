@@ -219,8 +219,12 @@ SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff'
  ORDER BY seq DESC LIMIT 1;
 
 -- name: slack_asked_at :one
--- When a request was first shown, and its file, as last sent.
-SELECT m.seq, m.ts, f.seq AS file_seq, f.state AS file_state, f.updated_at AS file_at
+-- When a request was first shown, and its file, as last sent. form: in which it is shown now.
+-- type: form slack_outbox_form
+SELECT m.seq, m.ts, f.seq AS file_seq, f.state AS file_state, f.updated_at AS file_at,
+       (SELECT o.form FROM slack_message AS a CROSS JOIN slack_outbox AS o ON o.message_seq = a.seq
+         WHERE a.request_seq = :request AND a.kind = 'ask' AND o.state = 'sent'
+         ORDER BY o.seq DESC LIMIT 1) AS form
   FROM slack_message AS m
   LEFT JOIN slack_message AS f ON f.seq = (SELECT max(d.seq) FROM slack_message AS d
                                             WHERE d.request_seq = :request AND d.kind = 'diff')
@@ -414,12 +418,14 @@ DELETE FROM slack_message WHERE seq IN (
    CROSS JOIN slack_message AS m ON m.request_seq = r.seq LIMIT :limit);
 
 -- name: slack_outbox_old :any
-SELECT 1 AS any FROM slack_outbox WHERE settled_at < :cutoff LIMIT 1;
+SELECT 1 AS any FROM slack_outbox WHERE settled_at < :cutoff AND form <> 'line' LIMIT 1;
 
 -- name: slack_outbox_delete_old :rows
--- What was sent long ago; the messages stay with their sessions.
+-- What was sent long ago; the messages stay with their sessions, and with them that Slack shows
+-- only a line about a request.
 DELETE FROM slack_outbox WHERE seq IN (
-  SELECT seq FROM slack_outbox WHERE settled_at < :cutoff ORDER BY settled_at LIMIT :limit);
+  SELECT seq FROM slack_outbox WHERE settled_at < :cutoff AND form <> 'line'
+   ORDER BY settled_at LIMIT :limit);
 
 -- name: slack_message_old :any
 SELECT 1 AS any FROM slack_message AS m

@@ -24,14 +24,23 @@ void slack_ack(struct str *out, const char *envelope_id, const char *payload)
 	str_add_char(out, '}');
 }
 
-/* understood, ignored or malformed. A reply in a thread that is not ours does not concern us,
- * unless it mentions us. */
-static const char *reading_of(const struct slack_intent *a, const struct slack_thread_row *t)
+/* Whether a reply is for us: in a session's thread, or if it mentions us; of others, what would be
+ * an answer, in a thread of ours. 1, 0, -1. */
+static int is_for_us(struct store *st, const struct slack_intent *a,
+                     const struct slack_thread_row *t, struct err *e)
+{
+	if (t->seq || a->mentioned)
+		return 1;
+	return a->verdict ? (int)sql_slack_thread_of_ours(st, a->channel, a->thread_ts, e) : 0;
+}
+
+/* understood, ignored or malformed. */
+static const char *reading_of(const struct slack_intent *a, const struct slack_thread_row *t,
+                              bool for_us)
 {
 	if (a->meaning == INTENT_UNKNOWN)
 		return "malformed";
-	if (a->meaning == INTENT_NOTHING ||
-	    (a->meaning == INTENT_REPLY && !t->seq && !a->mentioned) ||
+	if (a->meaning == INTENT_NOTHING || (a->meaning == INTENT_REPLY && !for_us) ||
 	    (a->meaning == INTENT_EDITED && !t->seq))
 		return "ignored";
 	return "understood";
@@ -82,12 +91,17 @@ int slack_envelope_store(struct store *st, struct slack_frame *f, const struct s
 {
 	OWNED(slack_thread_row) struct slack_thread_row thread = { 0 };
 	OWNED(slack_envelope_outcome_row) struct slack_envelope_outcome_row row = { 0 };
+	bool is_reply = a->meaning == INTENT_REPLY;
 	int64_t seq;
+	int for_us;
 
-	if ((a->meaning == INTENT_REPLY || a->meaning == INTENT_EDITED) &&
+	if ((is_reply || a->meaning == INTENT_EDITED) &&
 	    sql_slack_thread(st, a->channel, a->thread_ts, &thread, e) < 0)
 		return -1;
-	seq = insert(st, f, a, reading_of(a, &thread), e);
+	for_us = is_reply ? is_for_us(st, a, &thread, e) : 0;
+	if (for_us < 0)
+		return -1;
+	seq = insert(st, f, a, reading_of(a, &thread, for_us), e);
 	if (seq < 0 || read_outcome(st, seq, &row, e))
 		return -1;
 	out->outcome = row.outcome;

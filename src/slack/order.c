@@ -67,23 +67,50 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 
 /* ---- what is no order ---- */
 
-/* "approve" among people, where a question waits for it: whoever wrote it waits, too. */
+/* "approve" among people, where a question waits for it, or in a thread of ours: whoever wrote it
+ * waits, too. */
 static int stray(struct slack_talk *t, struct err *e)
 {
 	const struct verb *v = verb_find(t->intent->verdict);
 	const struct speaker who = slack_speaker(t);
+	bool decides = v->row == VERB_DECISION;
+	bool in_thread = t->intent->thread_ts != NULL; /* where Slack takes no /intercom */
 	OWNED(found) struct found f = { 0 };
 	OWNED(str) struct str text = { 0 };
+	int count = decides ? find_questions(t->st, &who.place, v, NULL, &f, e)
+	                    : find_sessions(t->st, &who.place, SESSION_STATUS_NONE, NULL, &f, e);
 
-	if (find_questions(t->st, &who.place, v, NULL, &f, e) < 0)
-		return -1;
-	if (!f.count)
-		return 0;
-	str_addf(&text,
-	         "Nothing was done: write `%s` in the thread of the question, or here "
-	         "`/intercom %s <id>`. These wait for it:%s",
-	         v->word, v->word, str_text(&f.list));
+	if (count < 0 || (!count && !in_thread))
+		return count;
+	if (count == 0)
+		str_addf(&text, "Nothing was done: nothing waits for `%s`.", v->word);
+	else
+		str_addf(&text,
+		         "Nothing was done: write `%s` in the thread of %s, or%s `/intercom %s "
+		         "<id>%s`. These %s:%s",
+		         v->word, decides ? "the question" : "its session",
+		         in_thread ? ", not in a thread," : " here", v->word,
+		         decides ? "" : " <text>", decides ? "wait for it" : "are live",
+		         str_text(&f.list));
 	return slack_tell(t, str_text(&text), e);
+}
+
+/* A message that holds something else: files, another message. A mention alone asks for help. */
+static bool is_without_words(const struct slack_intent *a)
+{
+	return !*a->text && (a->has_files || !a->mentioned);
+}
+
+static int message(struct slack_talk *t, struct err *e)
+{
+	if (is_without_words(t->intent))
+		return slack_tell(t,
+		                  "Nothing was done: only words are passed on, no files and no "
+		                  "forwarded messages.",
+		                  e);
+	if (t->thread->seq && *t->intent->text)
+		return slack_line_of_thread(t, e);
+	return t->intent->mentioned ? slack_line_of_mention(t, e) : stray(t, e);
 }
 
 /* ---- all of it ---- */
@@ -142,9 +169,8 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 	case INTENT_COMMAND:
 		return slack_line_of_command(&t, e);
 	case INTENT_REPLY:
-		return thread->seq ? slack_line_of_thread(&t, e) : slack_line_of_mention(&t, e);
 	case INTENT_MENTION:
-		return slack_line_of_mention(&t, e);
+		return message(&t, e);
 	case INTENT_STRAY:
 		return stray(&t, e);
 	case INTENT_EDITED:

@@ -651,6 +651,12 @@ static bool is_noise(const cJSON *event)
 	       !json_text(event, "ts") || !json_text(event, "channel");
 }
 
+static bool has_files(const cJSON *event)
+{
+	return cJSON_GetArraySize(member(event, "files")) > 0 ||
+	       strcmp(or_empty(json_text(event, "subtype")), "file_share") == 0;
+}
+
 static const char *team_of(const cJSON *payload, const cJSON *event)
 {
 	static const char *const NAMES[] = { "user_team", "team" };
@@ -686,17 +692,28 @@ static bool read_edited(struct slack_intent *a, const cJSON *payload, const cJSO
 }
 
 /* An answer alone, or with an id: whoever writes so means a question, not the people here. */
-static void read_stray(struct slack_intent *a)
+static bool is_stray(const struct verb_line *l)
+{
+	size_t n = verb_id_length(l->rest);
+
+	return l->verb && l->verb->row == VERB_DECISION && strcmp(l->word, l->verb->word) == 0 &&
+	       strcmp(l->word, "yes") != 0 && strcmp(l->word, "no") != 0 &&
+	       !*verb_skip_blanks(l->rest + n);
+}
+
+static void read_place(struct slack_intent *a, bool named)
 {
 	const struct verb_line l = verb_read(a->text);
-	size_t n = verb_id_length(l.rest);
+	bool strays = is_stray(&l);
 
-	if (!l.verb || l.verb->row != VERB_DECISION || strcmp(l.word, l.verb->word) != 0 ||
-	    strcmp(l.word, "yes") == 0 || strcmp(l.word, "no") == 0 ||
-	    *verb_skip_blanks(l.rest + n))
-		return;
-	a->meaning = INTENT_STRAY;
-	a->verdict = xstrdup(l.word);
+	if (a->thread_ts)
+		a->meaning = INTENT_REPLY;
+	else if (named)
+		a->meaning = INTENT_MENTION;
+	else if (strays)
+		a->meaning = INTENT_STRAY;
+	if (strays || (a->thread_ts && l.verb && strcmp(l.verb->word, "steer") == 0))
+		a->verdict = xstrdup(l.verb->word);
 }
 
 static int read_event(struct slack_intent *a, const cJSON *payload, const char *bot_user)
@@ -730,12 +747,8 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	        or_empty(json_text(event, "channel_type"))[0] == 'i'; /* im: only we are there */
 	set_action(a, a->thread_ts ? "reply" : named ? "mention" : "message", NULL);
 	a->mentioned = named;
-	if (a->thread_ts)
-		a->meaning = INTENT_REPLY;
-	else if (named)
-		a->meaning = INTENT_MENTION;
-	else
-		read_stray(a);
+	a->has_files = has_files(event);
+	read_place(a, named);
 	return 0;
 }
 

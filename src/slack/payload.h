@@ -54,7 +54,8 @@ enum slack_meaning {
 	              * request: the turn's seq. Or its form: session, text */
 	INTENT_SESSION, /* the buttons of a session that we started: verdict is a verb; session */
 	INTENT_COMMAND, /* /intercom: text */
-	INTENT_REPLY, /* a message in a thread: text */
+	INTENT_REPLY, /* a message in a thread: text; verdict: the verb, if it is what strays
+	                 elsewhere, or tells an agent something */
 	INTENT_MENTION, /* a message to us outside of threads: text */
 	INTENT_STRAY, /* an answer by its words, but outside of threads: verdict is the verb */
 	INTENT_EDITED, /* a message in a thread was given another text, which nobody reads */
@@ -64,6 +65,7 @@ enum slack_meaning {
 struct slack_intent {
 	enum slack_meaning meaning;
 	bool mentioned; /* a message that mentions us */
+	bool has_files; /* a message with files, which nobody reads */
 	char *kind; /* command, block_actions, view_submission, view_closed, message, app_mention */
 	char *team, *user, *channel, *thread_ts, *message_ts;
 	char *event_key, *message_key, *client_key; /* identify repetitions */

@@ -12,7 +12,6 @@
 
 enum {
 	TITLE_MAX = 250, /* among many other words */
-	PATHS_UNITS = 1500,
 	OPTIONS_MOST = 20, /* buttons; Slack takes 25 */
 	CHOICES_MOST = 5, /* of a form, as buttons */
 	BUTTON_BYTES = 64, /* of a button's text; Slack takes 75 characters */
@@ -198,27 +197,32 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 static void add_paths(cJSON *blocks, const struct request *r)
 {
 	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+	OWNED(str) struct str size = { 0 };
 	OWNED(str) struct str text = { 0 };
 	cJSON *runs = blocks_add_rich(blocks, "rich_text_section");
 
 	slack_gist_take(r, &g);
-	blocks_add_run(runs, "📄 ", NULL);
+	slack_gist_add_size(&size, &g);
+	str_addf(&text, "📄 %s%s", g.files > 1 ? size.bytes : "", g.files > 1 ? ": " : "");
+	blocks_add_run(runs, str_text(&text), NULL);
+	str_reset(&text);
 	slack_add_asked(&text, r);
 	blocks_add_foreign(runs, text.length ? text.bytes : "?", text.length ? text.length : 1,
 	                   SLACK_PATH_UNITS, "code");
 	str_reset(&text);
-	str_addf(&text, " (+%zu −%zu)", g.added, g.removed);
+	if (g.files == 1)
+		str_addf(&text, " (%s)", size.bytes);
 	if (r->row.replaces_file)
 		str_add(&text, ", replaces the whole file");
 	blocks_add_run(runs, str_text(&text), NULL);
-	if (!g.paths.length)
+	if (g.files == 1)
 		return;
 	str_reset(&text);
 	blocks_add_run(runs, "\nalso touches:", "bold");
 	str_addf(&text, "\n%s", str_text(&g.paths));
 	if (g.more)
 		str_addf(&text, "\nand %zu more, all in the file", g.more);
-	blocks_add_foreign(runs, str_text(&text), text.length, PATHS_UNITS, NULL);
+	blocks_add_run(runs, str_text(&text), NULL);
 }
 
 /* Which part of the request is in a file, and where that is. */
@@ -247,7 +251,17 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 	blocks_add_context(blocks, str_text(&note));
 }
 
-/* What is to be approved, as much as fits in a message. */
+/* What is approved, as much as fits in a message; false: it is cut. */
+static bool add_exact(cJSON *blocks, const char *bytes, size_t length)
+{
+	OWNED(str) struct str text = { 0 };
+	bool is_whole = slack_add(&text, bytes, length, SLACK_INLINE_UNITS, SLACK_EXACT);
+
+	blocks_add_run(blocks_add_rich(blocks, "rich_text_preformatted"), str_text(&text), NULL);
+	return is_whole;
+}
+
+/* What is to be approved. */
 static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
@@ -259,9 +273,7 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 	if (text->length == 0)
 		blocks_add_context(blocks, "the file will be empty");
 	else if (slack_is_inline(r) || !request_is_change(r))
-		blocks_add_foreign(blocks_add_rich(blocks, "rich_text_preformatted"),
-		                   str_text(text), slack_beginning(r, &lines), SLACK_INLINE_UNITS,
-		                   NULL);
+		(void)add_exact(blocks, str_text(text), slack_beginning(r, &lines));
 	if (!slack_is_whole(r))
 		add_file_note(blocks, a, lines);
 }
@@ -281,9 +293,7 @@ static void add_edited(cJSON *blocks, const struct request *r)
 		str_addf(&note, "✏️ Approved with another content: %zu lines", lines);
 	if (marked.length) {
 		blocks_add_context(blocks, "✏️ Approved with a change; what is run instead:");
-		blocks_add_foreign(blocks_add_rich(blocks, "rich_text_preformatted"), marked.bytes,
-		                   marked.length, SLACK_INLINE_UNITS, NULL);
-		if (slack_units(marked.bytes) > SLACK_INLINE_UNITS)
+		if (!add_exact(blocks, marked.bytes, marked.length))
 			str_add(&note, "📎 the beginning of it");
 	}
 	if (!note.length)
@@ -470,9 +480,30 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 	}
 }
 
-/* "Approval needed in web (claude): TITLE (src/a.c, +1 −2, high risk)" */
+/* " (modify src/a.c; delete src/b.c and 7 more)" */
+static void add_names(struct str *out, const struct request *r, const struct slack_gist *g)
+{
+	OWNED(str) struct str names = { 0 };
+	const char *path = str_text(&g->paths);
+
+	slack_add_asked(&names, r);
+	for (size_t n; *path; path += n + (path[n] == '\n')) {
+		n = strcspn(path, "\n");
+		str_addf(&names, "; %.*s", (int)n, path);
+	}
+	str_add(out, " (");
+	blocks_add_escaped(out, str_text(&names), SLACK_PATHS_UNITS);
+	if (g->more)
+		str_addf(out, " and %zu more", g->more);
+	str_add_char(out, ')');
+}
+
+/* "Approval needed (high risk, +1 −2) in web (claude): TITLE (src/a.c)": a phone shows the
+ * beginning. */
 static void add_fallback(struct str *out, const struct request *r)
 {
+	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+
 	if (!is_open(r)) {
 		add_verdict(out, r);
 		str_add(out, " ·");
@@ -489,25 +520,17 @@ static void add_fallback(struct str *out, const struct request *r)
 	} else {
 		str_add(out, "Agent waits for instructions");
 	}
+	if (request_is_change(r)) {
+		slack_gist_take(r, &g);
+		str_addf(out, " (%s risk, ", risk_name(r));
+		slack_gist_add_size(out, &g);
+		str_add_char(out, ')');
+	}
 	blocks_add_whose(out, r->row.agent_user, r->row.workspace_root, r->row.client_name);
 	str_add(out, ": ");
 	blocks_add_escaped(out, r->row.title ? r->row.title : "", TITLE_MAX);
-	if (request_is_change(r)) {
-		OWNED(slack_gist) struct slack_gist g = { .added = 0 };
-		OWNED(str) struct str names = { 0 };
-
-		slack_gist_take(r, &g);
-		slack_add_asked(&names, r);
-		if (g.paths.length)
-			str_addf(&names, "\n%s", g.paths.bytes);
-		for (size_t i = 0; i < names.length; i++)
-			names.bytes[i] = names.bytes[i] == '\n' ? ';' : names.bytes[i];
-		str_add(out, " (");
-		blocks_add_escaped(out, str_text(&names), PATHS_UNITS);
-		if (g.more)
-			str_addf(out, " and %zu more", g.more);
-		str_addf(out, ", +%zu −%zu, %s risk)", g.added, g.removed, risk_name(r));
-	}
+	if (request_is_change(r))
+		add_names(out, r, &g);
 }
 
 void slack_question_say(const struct slack_ask *a, struct slack_said *out)
@@ -550,7 +573,8 @@ void slack_question_say_plain(const struct request *r, struct slack_said *out)
 
 	add_fallback(&out->text, r);
 	str_add_char(&out->text, '\n');
-	if (!slack_add(&out->text, str_text(text), text->length, BLOCKS_PLAIN, SLACK_MRKDWN)) {
+	if (!slack_add(&out->text, str_text(text), text->length, BLOCKS_PLAIN,
+	               SLACK_MRKDWN | slack_exactness(r))) {
 		str_add(&out->text, "\nThe rest is in the file, and at the terminal: "
 		                    "agent-intercom-ctl show ");
 		blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
@@ -573,10 +597,10 @@ void slack_question_say_line(const struct request *r, struct slack_said *out)
 	                   : r->row.kind == REQUEST_KIND_STANDBY ? "resume"
 	                                                         : "approve";
 
-	str_addf(&out->text, "An agent asks something that Slack does not show. "
-	                     "At the terminal: agent-intercom-ctl show ");
+	str_add(&out->text, "An agent asks something that Slack does not show. "
+	                    "At the terminal: agent-intercom-ctl show ");
 	blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
-	str_addf(&out->text, ", then %s ", verb);
+	str_addf(&out->text, "; then, in the thread: %s ", verb);
 	blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+static const char FORM_IN_DOUBT[] = "It is not clear whether your form opened.";
 static const char NEVER_CLEAR[] = "nobody can tell whether Slack has it, and it is not repeated";
 
 struct settlement {
@@ -211,6 +212,24 @@ static int message_dies(const struct settlement *t, struct err *e)
 	return 0;
 }
 
+/* Whoever pressed a button and gets no form is told so whatever the reason, and what their next
+ * words are taken for. */
+static int tell_formless(const struct settlement *t, struct err *e)
+{
+	OWNED(str) struct str words = { 0 };
+	struct settlement told = *t;
+
+	str_add(&words, t->words ? t->words : "Your form could not be opened.");
+	str_add(&words, " If you see no form, press the button again");
+	if (t->i->to_thread) {
+		str_add(&words, ", or do without: ");
+		slack_modal_instead(t->i->view, &words);
+	}
+	str_add_char(&words, '.');
+	told.words = str_text(&words);
+	return tell(&told, e);
+}
+
 static int settle_dead(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent_row *i = t->i;
@@ -222,7 +241,7 @@ static int settle_dead(const struct settlement *t, struct err *e)
 		return -1;
 	if (i->part == SLACK_PART_KIND_DIFF && sql_slack_ask_changed(t->st, i->request_seq, e))
 		return -1;
-	return tell(t, e);
+	return i->kind == SLACK_KIND_VIEW_OPEN ? tell_formless(t, e) : tell(t, e);
 }
 
 int slack_settle_dead(struct store *st, const struct slack_intent_row *i, const char *why,
@@ -270,7 +289,7 @@ static int failed_sure(const struct settlement *t, struct err *e)
 	int strikes;
 
 	if (t->i->kind == SLACK_KIND_VIEW_OPEN)
-		return dies(t, t->c->why, "Slack was not reached in time. Press again.", e);
+		return dies(t, t->c->why, "Slack was not reached in time.", e);
 	strikes = slack_gate_strikes(t->st, "slack", e);
 	if (strikes < 0 || put_back(t, 0, t->i->may_repeat, t->c->why, e))
 		return -1;
@@ -292,8 +311,8 @@ static int failed_unknown(const struct settlement *t, struct err *e)
 	if (is_harmless(i))
 		return put_back(t, backoff_ms(i->attempts), false, t->c->why, e);
 	if (i->class == SLACK_KIND_CLASS_ONCE)
-		return dies(t, NEVER_CLEAR,
-		            "It is not clear whether your form opened. If not, press again.", e);
+		return dies(t, NEVER_CLEAR, i->kind == SLACK_KIND_VIEW_OPEN ? FORM_IN_DOUBT : NULL,
+		            e);
 	strikes = slack_gate_strikes(t->st, i->gate, e);
 	if (strikes < 0 || doubt(t, clock_now_ms() + SLACK_LOOK_MS, 0, t->c->why, e))
 		return -1;
@@ -360,16 +379,6 @@ static enum slack_outbox_form simpler(const struct slack_intent_row *i)
 	return SLACK_OUTBOX_FORM_NONE;
 }
 
-void slack_settle_add_late(const struct slack_intent_row *i, struct str *out)
-{
-	str_add(out, "That took too long. Press the button again");
-	if (i->to_thread) {
-		str_add(out, ", or use no form: ");
-		slack_modal_instead(i->view, out);
-	}
-	str_add_char(out, '.');
-}
-
 /* Slack refuses our message: sent in a simpler form, finally given up. */
 static int failed_ours(const struct settlement *t, struct err *e)
 {
@@ -378,10 +387,7 @@ static int failed_ours(const struct settlement *t, struct err *e)
 	if (i->kind == SLACK_KIND_VIEW_OPEN) {
 		if (slack_says(t, "exchanged_trigger_id"))
 			return sql_slack_outbox_sent(t->st, i->seq, i->claim, e) < 0 ? -1 : 0;
-		OWNED(str) struct str words = { 0 };
-
-		slack_settle_add_late(i, &words);
-		return dies(t, t->c->why, words.bytes, e);
+		return dies(t, t->c->why, SLACK_TOO_LATE, e);
 	}
 	if (i->class == SLACK_KIND_CLASS_ONCE || i->kind == SLACK_KIND_FILE || !simpler(i))
 		return dies(t, t->c->why, NULL, e);
@@ -500,7 +506,10 @@ static int settle_left(const struct settlement *t, struct err *e)
 	if (i->deaths + 1 >= SLACK_DEATHS_MAX)
 		return dies(t, "crashed worker: three posters died with it in hand", NULL, e);
 	if (i->class == SLACK_KIND_CLASS_ONCE)
-		return dies(t, NEVER_CLEAR, "It is not clear whether you were answered. Try again.",
+		return dies(t, NEVER_CLEAR,
+		            i->kind == SLACK_KIND_VIEW_OPEN
+		                ? FORM_IN_DOUBT
+		                : "It is not clear whether you were answered. Try again.",
 		            e);
 	if (is_harmless(i))
 		return put_back(t, 0, false, DIED, e);

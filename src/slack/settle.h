@@ -17,6 +17,9 @@ enum {
 	SLACK_BURST_BYTES = 2000, /* of their arguments: at five units each they fit in a message */
 };
 
+/* Why somebody does not see a form. */
+#define SLACK_TOO_LATE "That took too long."
+
 /* It was sent. ts: of the message, NULL if there is none. */
 int slack_settle_sent(struct store *st, const struct slack_intent_row *i, const char *ts,
                       struct err *e);
@@ -25,7 +28,8 @@ int slack_settle_needless(struct store *st, const struct slack_intent_row *i, st
 /* It was not sent, for the reason in c: queued again, doubtful, or dead; gates close. */
 int slack_settle_failed(struct store *st, const struct slack_intent_row *i,
                         const struct slack_call *c, struct err *e);
-/* Nothing is left to try. words: for the person who waits for it, or NULL. */
+/* Nothing is left to try. words: for the person who waits for it, or NULL. Of a form, only why they
+ * do not see it: what they can do instead is added. */
 int slack_settle_dead(struct store *st, const struct slack_intent_row *i, const char *why,
                       const char *words, struct err *e);
 /* It was looked for and is not there (yet). */
@@ -40,8 +44,6 @@ int slack_settle_left(struct store *st, const char *worker_id, struct err *e);
 /* Not settled yet: records the upload that is about to be shared. */
 int slack_settle_upload(struct store *st, const struct slack_intent_row *i, const char *file_id,
                         struct err *e);
-/* Appends what a person is told whose form could not be opened in time. */
-void slack_settle_add_late(const struct slack_intent_row *i, struct str *out);
 /* A message to a person that only they see. No effect without a channel and a user. */
 int slack_settle_tell(struct store *st, const struct slack_intent_row *i, const char *words,
                       struct err *e);

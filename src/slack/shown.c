@@ -21,18 +21,23 @@ const struct str *slack_proposal(const struct request *r)
 	return has_effect && r->effect.length ? &r->effect : &r->body;
 }
 
+enum slack_escaping slack_exactness(const struct request *r)
+{
+	return is_approved(r) ? SLACK_EXACT : SLACK_RAW;
+}
+
 /* ---- what fits ---- */
 
-static bool fits(const char *bytes, size_t length, size_t units)
+static bool fits(const char *bytes, size_t length, size_t units, enum slack_escaping how)
 {
 	OWNED(str) struct str shown = { 0 };
 
-	return slack_add(&shown, bytes, length, units, SLACK_RAW);
+	return slack_add(&shown, bytes, length, units, how);
 }
 
 static bool text_fits(const char *text, size_t units)
 {
-	return !text || fits(text, strlen(text), units);
+	return !text || fits(text, strlen(text), units, SLACK_RAW);
 }
 
 bool slack_is_inline(const struct request *r)
@@ -40,9 +45,9 @@ bool slack_is_inline(const struct request *r)
 	const struct str *text = slack_proposal(r);
 
 	if (!is_approved(r))
-		return fits(str_text(text), text->length, SLACK_PROMPT_UNITS);
+		return fits(str_text(text), text->length, SLACK_PROMPT_UNITS, SLACK_RAW);
 	return slack_lines(str_text(text), text->length) <= SLACK_INLINE_LINES &&
-	       fits(str_text(text), text->length, SLACK_INLINE_UNITS);
+	       fits(str_text(text), text->length, SLACK_INLINE_UNITS, SLACK_EXACT);
 }
 
 bool slack_is_whole(const struct request *r)
@@ -63,7 +68,7 @@ size_t slack_beginning(const struct request *r, size_t *ret_lines)
 		const char *newline = memchr(line, '\n', text->length - at);
 		size_t end = newline ? (size_t)(newline - text->bytes) + 1 : text->length;
 
-		if (!fits(text->bytes, end, units))
+		if (!fits(text->bytes, end, units, slack_exactness(r)))
 			return *ret_lines ? at : text->length; /* a long first line is cut */
 		at = end;
 	}
@@ -72,9 +77,9 @@ size_t slack_beginning(const struct request *r, size_t *ret_lines)
 
 /* ---- the file ---- */
 
-static void add_all(struct str *out, const char *bytes, size_t length)
+static void add_all(struct str *out, const char *text)
 {
-	(void)slack_add(out, bytes, length, SIZE_MAX, SLACK_RAW);
+	(void)slack_add(out, text, strlen(text), SIZE_MAX, SLACK_RAW);
 }
 
 void slack_add_file(struct str *out, const struct request *r)
@@ -84,13 +89,12 @@ void slack_add_file(struct str *out, const struct request *r)
 	           (request_is_change(r) && !text_fits(r->row.title, SLACK_TITLE_UNITS));
 
 	if (all) {
-		add_all(out, r->row.title, strlen(r->row.title));
+		add_all(out, r->row.title);
 		str_add(out, "\n\n");
-		add_all(out, r->description ? r->description : "",
-		        r->description ? strlen(r->description) : 0);
+		add_all(out, r->description ? r->description : "");
 		str_add(out, "\n\n");
 	}
-	add_all(out, str_text(text), text->length);
+	(void)slack_add(out, str_text(text), text->length, SIZE_MAX, slack_exactness(r));
 }
 
 static void add_name(struct str *out, const char *file_path, const char *replaced)
@@ -129,22 +133,24 @@ static bool is_asked(const struct request *r, const struct touched *t)
 
 static void take_paths(const struct request *r, struct slack_gist *g)
 {
-	size_t count = 0;
+	size_t units = 0;
 
 	for (size_t i = 0; i < r->file_count; i++) {
+		OWNED(str) struct str line = { 0 };
 		OWNED(str) struct str one = { 0 };
 
 		if (is_asked(r, &r->files[i]) ||
 		    !summary_add_file(&one, r->files, r->file_count, i))
 			continue;
-		if (++count > SLACK_PATHS_MAX) {
+		str_add(&line, g->paths.length ? "\n" : "");
+		(void)slack_add(&line, one.bytes, one.length, SLACK_PATH_UNITS, SLACK_RAW);
+		units += slack_units(line.bytes);
+		if (g->files++ < SLACK_PATHS_MAX && units <= SLACK_PATHS_UNITS)
+			str_add(&g->paths, line.bytes);
+		else
 			g->more++;
-			continue;
-		}
-		if (g->paths.length)
-			str_add_char(&g->paths, '\n');
-		(void)slack_add(&g->paths, one.bytes, one.length, SLACK_PATH_UNITS, SLACK_RAW);
 	}
+	g->files++;
 }
 
 static void count_lines(struct slack_gist *g, const struct diff_file *f)
@@ -168,6 +174,13 @@ void slack_gist_take(const struct request *r, struct slack_gist *g)
 			count_lines(g, &d.files[i]);
 	else if (!r->effect.length)
 		g->added = slack_lines(str_text(text), text->length);
+}
+
+void slack_gist_add_size(struct str *out, const struct slack_gist *g)
+{
+	if (g->files > 1)
+		str_addf(out, "%zu files, ", g->files);
+	str_addf(out, "+%zu −%zu", g->added, g->removed);
 }
 
 void slack_add_asked(struct str *out, const struct request *r)

@@ -4,6 +4,7 @@
 #define SLACK_SHOWN_H
 
 #include "request.h"
+#include "text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,10 +17,14 @@ enum {
 	SLACK_PROMPT_UNITS = 6000, /* of a prompt, which needs no approval */
 	SLACK_PATH_UNITS = 600, /* of what happens to a file */
 	SLACK_PATHS_MAX = 20, /* of a larger diff, the rest is counted */
+	SLACK_PATHS_UNITS = 1500, /* or fewer paths, if they are this long together */
 };
 
 /* What is to be approved or answered: the effect on files, a command, a prompt. */
 const struct str *slack_proposal(const struct request *r);
+
+/* How it is shown: of what is approved, line ends are seen, too. */
+enum slack_escaping slack_exactness(const struct request *r);
 
 /* Whether that is in the message itself, along with title and description. Otherwise there is a
  * file. */
@@ -40,11 +45,14 @@ void slack_file_name(const char *file_path, struct str *out);
 /* Every path of a clearance except the requested one, and how many lines it changes. */
 struct slack_gist {
 	size_t added, removed;
+	size_t files; /* with the requested one */
 	struct str paths; /* one line each: what happens to it */
 	size_t more; /* further paths, not listed */
 };
 
 void slack_gist_take(const struct request *r, struct slack_gist *g);
+/* "40 files, +12 −3"; without the number of a single one. */
+void slack_gist_add_size(struct str *out, const struct slack_gist *g);
 void slack_gist_clear(struct slack_gist *g);
 
 /* What happens to the requested file: only its name if it is just modified. */

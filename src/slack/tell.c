@@ -56,18 +56,27 @@ static int whisper(struct slack_talk *t, const char *text, struct err *e)
 static int say(struct slack_talk *t, int64_t session_seq, const char *channel,
                const char *thread_ts, const char *text, const char *detail, struct err *e)
 {
+	OWNED(str) struct str said = { 0 };
+
+	str_add(&said, text);
+	if (t->intent->has_files && *t->intent->text)
+		str_add(&said, "\nThe file was not passed on: only the words are.");
 	const struct slack_reply_args args = { .session = session_seq,
 		                               .channel = channel,
 		                               .thread_ts = thread_ts,
-		                               .text = text,
+		                               .text = str_text(&said),
 		                               .detail = detail };
-
 	return sql_slack_reply(t->st, &args, e);
 }
 
 static bool is_message(const struct slack_talk *t)
 {
 	return t->intent->meaning == INTENT_REPLY || t->intent->meaning == INTENT_MENTION;
+}
+
+static bool is_form(const struct slack_talk *t)
+{
+	return t->intent->kind && strcmp(t->intent->kind, "view_submission") == 0;
 }
 
 int slack_tell(struct slack_talk *t, const char *text, struct err *e)
@@ -77,7 +86,7 @@ int slack_tell(struct slack_talk *t, const char *text, struct err *e)
 
 	if (strcmp(kind, "command") == 0)
 		reply_to_command(t, text);
-	else if (strcmp(kind, "view_submission") == 0)
+	else if (is_form(t))
 		reply_to_form(t, text);
 	else if (is_message(t))
 		return say(t, t->thread->seq, a->channel,
@@ -99,8 +108,15 @@ int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *te
 	return slack_tell(t, "You are asked back in the session's thread.", e);
 }
 
-bool slack_tells_success(const struct slack_talk *t)
+int slack_tell_done(struct slack_talk *t, const char *session_id, const char *text, struct err *e)
 {
-	return t->intent->meaning == INTENT_COMMAND || t->intent->meaning == INTENT_NUDGE ||
-	       is_message(t);
+	enum slack_meaning meaning = t->intent->meaning;
+	int64_t session;
+
+	if (meaning != INTENT_COMMAND && meaning != INTENT_NUDGE && !is_message(t))
+		return 0;
+	if (!is_form(t))
+		return slack_tell(t, text, e);
+	session = sql_slack_live_session(t->st, session_id, e);
+	return session < 0 ? -1 : say(t, session, NULL, NULL, text, NULL, e);
 }

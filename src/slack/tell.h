@@ -20,7 +20,8 @@ int slack_tell(struct slack_talk *t, const char *text, struct err *e);
 /* Below the request that it is about: words with buttons. detail: JSON, {"request", "words"}. */
 int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *text,
                        const char *detail, struct err *e);
-/* Whether a success deserves a line: for buttons and forms, the edited message shows it. */
-bool slack_tells_success(const struct slack_talk *t);
+/* A success about a session. What a button or a form decided is shown by the edited message, which
+ * is enough; a form whose session is told something closes, and that is said in its thread. */
+int slack_tell_done(struct slack_talk *t, const char *session_id, const char *text, struct err *e);
 
 #endif

@@ -62,7 +62,7 @@ static size_t write_piece(uint32_t c, uint32_t before, const unsigned char *p, s
 {
 	const char *entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
 
-	if (how == SLACK_MRKDWN && entity)
+	if ((how & SLACK_MRKDWN) && entity)
 		return (size_t)snprintf(piece, PIECE_BYTES, "%s", entity);
 	if (c != '\n' && c != '\t' && visible_hides(c, before, (const char *)p + n, left - n))
 		return (size_t)snprintf(piece, PIECE_BYTES, "\\u{%X}", c);
@@ -86,7 +86,8 @@ bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
 		uint32_t before = c;
 
 		n = decode(p + at, length - at, &c);
-		if (c == 0 || (c == '\r' && at + 1 < length && p[at + 1] == '\n'))
+		if (c == 0 ||
+		    (c == '\r' && !(how & SLACK_EXACT) && at + 1 < length && p[at + 1] == '\n'))
 			continue;
 		wide = visible_blanks(bytes + at, length - at, &blanks);
 		if (wide > 0) {

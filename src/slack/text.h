@@ -2,17 +2,19 @@
  * characters.
  *
  * Lengths are UTF-16 units, as Slack counts in places; never fewer than characters. Cleaning:
- * broken UTF-8 becomes U+FFFD, NUL is removed, a CR before LF is removed, and what hides or
- * reorders text (C0 and C1 except tab and newline, bidi controls, zero-width characters) is written
- * as \u{202E}. */
+ * broken UTF-8 becomes U+FFFD, NUL is removed, a CR before LF is removed (unless SLACK_EXACT), and
+ * what hides or reorders text (C0 and C1 except tab and newline, bidi controls, zero-width
+ * characters) is written as \u{202E}. */
 #ifndef SLACK_TEXT_H
 #define SLACK_TEXT_H
 
 #include "str.h"
 
-enum slack_escaping {
-	SLACK_RAW, /* rich_text and plain_text */
-	SLACK_MRKDWN, /* & < > become entities */
+enum slack_escaping { /* flags */
+	              SLACK_RAW = 0, /* rich_text and plain_text */
+	              SLACK_MRKDWN = 1, /* & < > become entities */
+	              SLACK_EXACT = 2, /* of what is approved: its line ends are part of it, CR
+	                                  becomes \u{D} */
 };
 
 /* Appends at most `units` units of the cleaned bytes to out. False: it was too long, and ends with

@@ -26,8 +26,9 @@ static int has_seen(struct store *st, const struct request *r, struct str *why, 
 		return 1;
 	str_addf(why,
 	         "Slack did not take the file with all of it, so it cannot be seen here. On the "
-	         "machine, `agent-intercom-ctl show %.8s` shows it",
-	         r->row.id);
+	         "machine, `agent-intercom-ctl show %.*s` shows it, and `approve` approves it (in "
+	         "remote mode after `mode hybrid`)",
+	         FIND_SHORT, r->row.id);
 	return 0;
 }
 
@@ -59,6 +60,11 @@ static int was_asked(struct store *st, const char *said_ts, int64_t request_seq,
 	has_file = !slack_is_whole(&r); /* otherwise the row of one does not count */
 	if (got == 0)
 		str_add(why, "is not shown in Slack yet. Answer it when it is");
+	else if (asked.form == SLACK_OUTBOX_FORM_LINE)
+		str_addf(why,
+		         "is not shown in Slack: `agent-intercom-ctl show %.*s` on the machine "
+		         "shows it. Answer it there (in remote mode after `mode hybrid`)",
+		         FIND_SHORT, r.row.id);
 	else if (has_file && asked.file_state == SLACK_MESSAGE_STATE_QUEUED)
 		str_add(why, "is not shown in Slack in full yet: its file is missing. Answer it "
 		             "when that is there");
@@ -108,8 +114,8 @@ int slack_tell_said(struct slack_talk *t, const struct said *s, struct err *e)
 {
 	if (s->outcome == SAID_ASKED)
 		return ask_back(t, s, e);
-	if (s->outcome == SAID_DONE && !slack_tells_success(t))
-		return 0;
+	if (s->outcome == SAID_DONE)
+		return slack_tell_done(t, s->session_id, str_text(&s->text), e);
 	return slack_tell(t, str_text(&s->text), e);
 }
 

@@ -115,7 +115,7 @@ START_TEST(the_card_and_the_notification_name_what_becomes_of_each_file)
 	                      "--- a/secret.key\n+++ /dev/null\n@@ -1 +0,0 @@\n-key\n");
 	has(answer, "status", "pending");
 	seen = channel();
-	says(seen, "(modify a.c;modify docs/notes.md → src/auth.c;delete secret.key, +2 −3");
+	says(seen, "(modify a.c; modify docs/notes.md → src/auth.c; delete secret.key)");
 	says(seen, "\\nmodify docs/notes.md → src/auth.c\\ndelete secret.key");
 	attack_end();
 }

@@ -467,7 +467,9 @@ START_TEST(the_last_resort_says_what_to_type)
 
 	slack_question_say_line(&r, &s);
 	ck_assert_ptr_null(s.blocks);
-	holds(str_text(&s.text), "approve 0190aaaa-0000-7000-8000-000000000001");
+	holds(str_text(&s.text),
+	      "agent-intercom-ctl show 0190aaaa-0000-7000-8000-000000000001; then, in the thread: "
+	      "approve 0190aaaa-0000-7000-8000-000000000001");
 }
 END_TEST
 

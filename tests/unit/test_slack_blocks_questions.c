@@ -81,6 +81,72 @@ END_TEST
 
 /* ---- questions ---- */
 
+static const char LINE_ENDS[] =
+    "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\r\n-two\r\n+one\n+two\n";
+
+START_TEST(a_change_of_line_ends_is_seen_on_the_card_in_its_file_and_without_blocks)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said plain = { 0 };
+	OWNED(str) struct str file = { 0 };
+
+	r.description = "Line ends:\r\nas on other systems.";
+	str_reset(&r.body);
+	str_add(&r.body, LINE_ENDS);
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "\\n-one\\\\u{D}\\n-two\\\\u{D}\\n+one\\n+two\\n");
+	holds(json, "Line ends:\\nas on other systems."); /* that is what the agent says */
+	slack_question_say_plain(&r, &plain);
+	holds(str_text(&plain.text), "\n-one\\u{D}\n-two\\u{D}\n+one\n+two\n");
+	slack_add_file(&file, &r);
+	holds(str_text(&file), "\n-one\\u{D}\n-two\\u{D}\n+one\n+two\n");
+}
+END_TEST
+
+START_TEST(the_line_ends_of_a_command_and_of_what_is_run_instead_are_seen)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	r.row.kind = REQUEST_KIND_PERMISSION;
+	r.row.file_path = NULL;
+	str_reset(&r.body);
+	str_add(&r.body, "make\r\n");
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "make\\\\u{D}\\n");
+	r.row.state = REQUEST_STATE_APPROVED;
+	r.row.editable = REQUEST_EDITABLE_COMMAND;
+	str_add(&r.edited, "make all\r\n");
+	OWNED(char_ptr) char *edited = asked(&r, NOBODY);
+	holds(edited, "make all\\\\u{D}\\n");
+}
+END_TEST
+
+START_TEST(line_ends_that_are_written_out_count_for_what_fits_in_the_message)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	for (int i = 0; i < 8; i++) /* with its marks, longer than SLACK_INLINE_UNITS */
+		str_addf(&r.body, "+%*s\r\n", 300, "x");
+	for (size_t i = 0; i < r.body.length; i++)
+		if (r.body.bytes[i] == ' ')
+			r.body.bytes[i] = '.';
+	ck_assert(!slack_is_inline(&r));
+}
+END_TEST
+
+START_TEST(the_line_ends_of_what_an_agent_only_says_are_not_marked)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	r.row.kind = REQUEST_KIND_PROMPT;
+	r.row.file_path = NULL;
+	str_reset(&r.body);
+	str_add(&r.body, "Shall I\r\ngo on?");
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "Shall I\\ngo on?");
+}
+END_TEST
+
 START_TEST(an_approval_shows_title_risk_file_diff_and_buttons)
 {
 	OWNED(request) struct request r = a_clearance();
@@ -132,8 +198,8 @@ START_TEST(the_notification_begins_with_the_deed)
 
 	slack_question_say(&a, &s);
 	ck_assert_str_eq(str_text(&s.text),
-	                 "Approval needed in billing (claude): Fix the tokenizer (src/main.c, +1 "
-	                 "−1, low risk)");
+	                 "Approval needed (low risk, +1 −1) in billing (claude): Fix the tokenizer "
+	                 "(src/main.c)");
 }
 END_TEST
 
@@ -254,11 +320,33 @@ START_TEST(a_diff_says_every_path_that_it_touches)
 	holds(json, "also touches:");
 	holds(json, "\\nrename old name to new name (mode 755)\\ndelete gone.c");
 	holds(json, "\"modify src/main.c\"");
-	holds(json, " (+1 −2)");
+	holds(json, "📄 3 files, +1 −2: ");
 	OWNED(slack_said) struct slack_said plain = { 0 };
 	slack_question_say_plain(&r, &plain);
+	holds(str_text(&plain.text), "Approval needed (low risk, 3 files, +1 −2) in billing");
 	holds(str_text(&plain.text),
-	      "(modify src/main.c;rename old name to new name (mode 755);delete gone.c, +1 −2");
+	      "(modify src/main.c; rename old name to new name (mode 755); delete gone.c)");
+}
+END_TEST
+
+START_TEST(a_list_of_long_paths_says_how_many_more_there_are)
+{
+	enum { FILES = 40, LONG = 180 };
+	static char paths[FILES][LONG];
+	const char *all[FILES];
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said plain = { 0 };
+
+	for (int i = 0; i < FILES; i++) {
+		(void)snprintf(paths[i], LONG, i ? "src/%0150d/f%02d.c" : "src/main.c", 0, i);
+		all[i] = paths[i];
+	}
+	touches(&r, all, FILES);
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "📄 40 files, +1 −1: ");
+	holds(json, "/f08.c\\nand 31 more, all in the file\"");
+	slack_question_say_plain(&r, &plain);
+	holds(str_text(&plain.text), "/f08.c and 31 more)");
 }
 END_TEST
 
@@ -661,10 +749,15 @@ int main(void)
 	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);
 	tcase_add_test(c, a_diff_whose_hidden_characters_do_not_fit_is_a_snippet);
 	tcase_add_test(c, a_diff_says_every_path_that_it_touches);
+	tcase_add_test(c, a_list_of_long_paths_says_how_many_more_there_are);
 	tcase_add_test(c, a_long_command_shows_its_beginning_and_says_where_the_rest_is);
 	tcase_add_test(c, what_slack_did_not_take_is_not_approved_there);
 	tcase_add_test(c, a_description_that_is_cut_goes_on_in_the_file);
 	tcase_add_test(c, the_file_of_a_long_diff_is_marked_like_the_message);
+	tcase_add_test(c, a_change_of_line_ends_is_seen_on_the_card_in_its_file_and_without_blocks);
+	tcase_add_test(c, the_line_ends_of_a_command_and_of_what_is_run_instead_are_seen);
+	tcase_add_test(c, line_ends_that_are_written_out_count_for_what_fits_in_the_message);
+	tcase_add_test(c, the_line_ends_of_what_an_agent_only_says_are_not_marked);
 	tcase_add_test(c, a_name_that_stands_for_another_file_shows_both);
 	tcase_add_test(c, the_file_of_a_change_is_there_to_be_shown_unless_it_is_new);
 	tcase_add_test(c, what_replaces_a_whole_file_is_shown_as_the_computed_diff);

@@ -22,7 +22,7 @@ START_TEST(a_question_stands_in_its_sessions_thread_with_buttons_and_a_call_to_t
 	let_it_speak();
 
 	expect_said("🚀 *Session started* `session-1` in w1\n"
-	            "  Approval needed in w1 (claude): Fix it (src/a.c, +1 −1, lo\n");
+	            "  Approval needed (low risk, +1 −1) in w1 (claude): Fix it (\n");
 	const char *all = slack_ask("messages?channel=C01AGENTS");
 	holds(all, "\"action_id\":\"approve_accept\"");
 	holds(all, "<@U01OP> ");
@@ -146,7 +146,7 @@ START_TEST(a_question_may_stand_in_the_channel_with_its_diff_below_it)
 	let_it_speak();
 
 	expect_said("🚀 *Session started* `session-1` in w1\n"
-	            "Approval needed in w1 (claude): Long (src/a.c, +30 −0, low\n"
+	            "Approval needed (low risk, +30 −0) in w1 (claude): Long (s\n"
 	            "  \n");
 	holds(slack_ask("messages?channel=C01AGENTS"), "30 lines, see the file in the thread");
 	desk_is_left();
@@ -334,7 +334,7 @@ START_TEST(an_answer_that_is_lost_after_the_effect_leaves_one_message)
 	let_it_speak();
 
 	expect_said("🚀 *Session started* `session-1` in w1\n"
-	            "  Approval needed in w1 (claude): Fix it (src/a.c, +1 −1, lo\n");
+	            "  Approval needed (low risk, +1 −1) in w1 (claude): Fix it (\n");
 	expect("SELECT kind, state, attempts FROM slack_outbox WHERE kind = 'post'",
 	       "post|sent|1\npost|sent|1\n");
 	desk_is_left();

@@ -327,6 +327,52 @@ START_TEST(a_modal_that_comes_too_late_is_said_to_be)
 }
 END_TEST
 
+/* The button was pressed in the session's thread. */
+static void open_view_in_thread(const char *view, const char *trigger)
+{
+	char sql[900];
+	struct instant now = clock_now(), until = clock_instant(clock_now_ms() + 3 * SECOND);
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO slack_outbox (kind, view, request_seq, trigger_id,"
+	               " user_id, channel_id, thread_ts, expires_at, created_at)"
+	               " VALUES ('view_open', '%s', 1, '%s', 'U01OP', 'C01AGENTS',"
+	               " '1700000000.000100', '%s', '%s')",
+	               view, trigger, until.text, now.text);
+	given(sql);
+}
+
+/* Their next words count as what they would have entered. */
+START_TEST(whoever_gets_no_form_is_told_what_the_next_words_are_taken_for_whatever_the_reason)
+{
+	static const char *const FAULTS[][2] = {
+		{ "'status', 'status': 500", "It is not clear whether your form opened." },
+		{ "'error', 'error': 'expired_trigger_id'", "That took too long." },
+		{ "'error', 'error': 'missing_scope'", "Your form could not be opened." },
+	};
+
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	for (size_t i = 0; i < COUNT(FAULTS); i++) {
+		const char *trigger = click("approve_reject"), *told;
+
+		slack_fault("{'name': 'views.open', 'what': %s}", FAULTS[i][0]);
+		open_view_in_thread("reject", trigger);
+		told = member(slack_wait_for("chat.postEphemeral"), "args.text");
+		holds(told, FAULTS[i][1]);
+		holds(told, "If you see no form, press the button again, or do without: whatever "
+		            "you write in this thread in the next 10 minutes is taken as the "
+		            "reason, and rejects it");
+		expect("SELECT DISTINCT state FROM slack_outbox WHERE kind = 'view_open'",
+		       "dead\n");
+	}
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(who_may_not_see_a_form_is_told_what_the_next_words_are_taken_for)
 {
 	static const char *const VIEWS[][2] = {
@@ -342,18 +388,7 @@ START_TEST(who_may_not_see_a_form_is_told_what_the_next_words_are_taken_for)
 	(void)start_worker("slack-poster");
 	let_it_speak();
 	for (size_t i = 0; i < COUNT(VIEWS); i++) {
-		const char *trigger = click("approve_reject");
-		char sql[900];
-		struct instant now = clock_now(),
-		               until = clock_instant(clock_now_ms() + 3 * SECOND);
-
-		(void)snprintf(sql, sizeof(sql),
-		               "INSERT INTO slack_outbox (kind, view, request_seq, trigger_id,"
-		               " user_id, channel_id, thread_ts, expires_at, created_at)"
-		               " VALUES ('view_open', '%s', 1, '%s', 'U01OP', 'C01AGENTS',"
-		               " '1700000000.000100', '%s', '%s')",
-		               VIEWS[i][0], trigger, until.text, now.text);
-		given(sql);
+		open_view_in_thread(VIEWS[i][0], click("approve_reject"));
 		holds(member(slack_wait_for("chat.postEphemeral"), "args.text"), VIEWS[i][1]);
 	}
 	desk_is_left();
@@ -436,6 +471,8 @@ int main(void)
 	tcase_add_test(c, a_modal_opens_while_a_post_hangs);
 	tcase_add_test(c, a_modal_whose_trigger_was_used_before_is_open);
 	tcase_add_test(c, a_modal_that_comes_too_late_is_said_to_be);
+	tcase_add_test(
+	    c, whoever_gets_no_form_is_told_what_the_next_words_are_taken_for_whatever_the_reason);
 	tcase_add_test(c, who_may_not_see_a_form_is_told_what_the_next_words_are_taken_for);
 	tcase_add_test(c, a_slash_commands_answer_goes_to_its_address_which_is_then_forgotten);
 	tcase_add_test(c, the_token_is_gone_from_the_environment);

@@ -251,6 +251,59 @@ START_TEST(a_word_before_the_question_is_in_slack_answers_nothing)
 }
 END_TEST
 
+/* The post of all that is asked is sent, in a form of it. */
+static void slack_has_it_as(const char *form)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "UPDATE slack_outbox SET state = 'sending', claim = claim + 1, form = '%s'"
+	         " WHERE kind = 'post' AND state = 'queued';"
+	         "UPDATE slack_outbox SET state = 'sent', settled_at = '" T "'"
+	         " WHERE state = 'sending'",
+	         form);
+	given(sql.bytes);
+}
+
+START_TEST(a_word_approves_nothing_that_slack_shows_only_a_line_about)
+{
+	slack();
+	a_change(CHANGE);
+	slack_has_it_as("line");
+	in_thread("approve");
+	is_not_taken(
+	    "is not shown in Slack: `agent-intercom-ctl show 01911111-0000` on the machine "
+	    "shows it. Answer it there (in remote mode after `mode hybrid`), or name it: "
+	    "`approve 01911111-0000`");
+	in_thread("reject");
+	is_not_taken("is not shown in Slack:");
+	in_thread("approve 01911111-0000");
+	expect("SELECT state FROM request", "approved\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_word_approves_what_slack_shows_as_plain_text_or_shows_again_in_full)
+{
+	for (int again = 0; again < 2; again++) {
+		slack();
+		a_change(CHANGE);
+		slack_has_it_as(again ? "line" : "plain");
+		if (again) { /* a person has deleted the line */
+			given("UPDATE slack_message SET state = 'gone' WHERE kind = 'ask';"
+			      "INSERT INTO slack_message (kind, session_seq, request_seq, "
+			      "channel_id, created_at, updated_at)"
+			      " VALUES ('ask', 1, 1, 'C01AGENTS', '" T "', '" T "')");
+			slack_shows_questions();
+			slack_has_it_as("blocks");
+		}
+		in_thread("approve");
+		expect("SELECT state FROM request", "approved\n");
+		slack_stop();
+	}
+}
+END_TEST
+
 START_TEST(a_prompt_or_a_standby_that_is_not_in_slack_is_not_answered_by_a_word)
 {
 	slack();
@@ -339,6 +392,90 @@ START_TEST(a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word)
 }
 END_TEST
 
+/* Outside of a thread, whoever gets no form is only told to press again. */
+START_TEST(words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_reason)
+{
+	slack();
+	a_change(CHANGE);
+	given("INSERT INTO slack_outbox (kind, view, request_seq, trigger_id, user_id, channel_id,"
+	      " expires_at, created_at) VALUES ('view_open', 'reject', 1, '1.2', 'U01OP',"
+	      " 'C01AGENTS', '" T "', '2999-01-01T09:00:00.000Z');"
+	      "UPDATE slack_outbox SET state = 'dead', why = 'it came too late', settled_at = '" T
+	      "' WHERE kind = 'view_open'");
+	in_thread("what does it break?");
+	replies("A question waits here, and that is no answer to it");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+/* ---- threads that are no session's ---- */
+
+#define HEAD "1700000500.000100"
+
+static void in_other_thread(const char *text)
+{
+	(void)slack_acked("{'message':{'text':'%s','thread_ts':'" HEAD "'}}", text);
+}
+
+/* Below what an operator asked us, or below a message of ours about no session. */
+static void a_thread_of_ours(bool they_began)
+{
+	if (they_began)
+		(void)slack_acked("{'mention':{'text':'inbox','only':'app_mention',"
+		                  "'event':{'ts':'" HEAD "'}}}");
+	else
+		given("INSERT INTO slack_notice (kind, channel_id, text, at) VALUES"
+		      " ('server', 'C01AGENTS', 'It is back.', '" T "');"
+		      "UPDATE slack_message SET state = 'sent', ts = '" HEAD "',"
+		      " sent_generation = 1 WHERE kind = 'server'");
+}
+
+START_TEST(an_answer_in_a_thread_of_ours_that_is_no_sessions_is_told_where_it_counts)
+{
+	for (int began = 0; began < 2; began++) {
+		slack();
+		a_change(CHANGE);
+		a_thread_of_ours(began);
+		in_other_thread("approve");
+		replies(
+		    "Nothing was done: write `approve` in the thread of the question, or, not in "
+		    "a thread, `/intercom approve <id>`. These wait for it:\n  01911111-0000");
+		expect("SELECT thread_ts FROM slack_message WHERE kind = 'reply'"
+		       " ORDER BY seq DESC LIMIT 1",
+		       HEAD "\n");
+		in_other_thread("reject " CHANGE);
+		replies("Nothing was done: write `reject` in the thread of the question");
+		in_other_thread("continue");
+		replies("Nothing was done: nothing waits for `continue`");
+		in_other_thread("steer use tabs");
+		replies(
+		    "Nothing was done: write `steer` in the thread of its session, or, not in "
+		    "a thread, `/intercom steer <id> <text>`. These are live:\n  01900000-0000");
+		expect("SELECT state FROM request", "pending\n");
+		expect("SELECT count(*) FROM steering", "0\n");
+		slack_stop();
+	}
+}
+END_TEST
+
+START_TEST(what_people_say_to_each_other_in_a_thread_of_ours_or_theirs_is_left_alone)
+{
+	slack();
+	a_change(CHANGE);
+	in_other_thread("approve"); /* it is theirs */
+	in_other_thread("steer use tabs");
+	a_thread_of_ours(false);
+	in_other_thread("I would approve that");
+	in_other_thread("ok");
+	in_other_thread("approve of it, I mean");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply'", "0\n");
+	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'", "0\n");
+	expect("SELECT DISTINCT outcome FROM slack_envelope", "ignored\n");
+	slack_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_words_asked");
@@ -355,9 +492,17 @@ int main(void)
 	tcase_add_test(c, a_start_that_an_answered_question_has_too_approves_nothing);
 	tcase_add_test(c, a_bare_yes_takes_an_id_and_nothing_else);
 	tcase_add_test(c, a_word_before_the_question_is_in_slack_answers_nothing);
+	tcase_add_test(c, a_word_approves_nothing_that_slack_shows_only_a_line_about);
+	tcase_add_test(c, a_word_approves_what_slack_shows_as_plain_text_or_shows_again_in_full);
 	tcase_add_test(c, a_prompt_or_a_standby_that_is_not_in_slack_is_not_answered_by_a_word);
 	tcase_add_test(c, an_id_answers_a_question_that_is_not_in_slack);
 	tcase_add_test(c, a_word_that_is_older_than_the_question_in_slack_answers_nothing);
 	tcase_add_test(c, a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word);
+	tcase_add_test(c,
+	               words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_reason);
+	tcase_add_test(c,
+	               an_answer_in_a_thread_of_ours_that_is_no_sessions_is_told_where_it_counts);
+	tcase_add_test(c,
+	               what_people_say_to_each_other_in_a_thread_of_ours_or_theirs_is_left_alone);
 	return run_suite(s);
 }

@@ -301,6 +301,74 @@ START_TEST(a_form_that_comes_too_late_names_who_was_first_in_words)
 }
 END_TEST
 
+/* An error in its place would leave the form open, and it would be sent again. */
+START_TEST(a_nudge_from_a_form_closes_it_and_is_confirmed_in_the_thread_of_its_session)
+{
+	slack();
+	ck_assert_str_eq(member(submit("stall_nudge", SESSION, "'wake up'"), "payload"), "");
+	expect("SELECT kind, text, outcome FROM steering", "nudge|wake up|accepted\n");
+	expect(
+	    "SELECT m.text, r.kind, r.session_seq FROM slack_message AS m JOIN slack_message AS r"
+	    " ON r.seq = m.root_seq WHERE m.kind = 'reply'",
+	    "Noted: the agent is told with its next step: “wake up”|session|1\n");
+	slack_stop();
+}
+END_TEST
+
+/* ---- what is no word ---- */
+
+static void in_thread_with_file(const char *text)
+{
+	(void)slack_acked("{'message':{'text':'%s','thread_ts':'" THREAD
+	                  "','subtype':'file_share','event':{'files':[{'id':'F1'}]}}}",
+	                  text);
+}
+
+START_TEST(a_file_without_words_answers_nothing_and_that_is_said)
+{
+	slack();
+	a_standby();
+	in_thread_with_file("");
+	replies("Nothing was done: only words are passed on, no files");
+	in_thread_with_file("<@U0BOT>");
+	replies("Nothing was done: only words are passed on, no files");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	in_thread(""); /* a message of another person, forwarded */
+	replies("Nothing was done: only words are passed on, no files");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_mention_alone_in_a_thread_asks_for_help_and_resumes_nobody)
+{
+	slack();
+	a_standby();
+	in_thread("<@U0BOT>");
+	replies("*Answers*");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(words_that_come_with_a_file_are_taken_without_it_and_that_is_said)
+{
+	slack();
+	a_standby();
+	in_thread_with_file("make it look like this");
+	replies("\nThe file was not passed on: only the words are");
+	expect("SELECT state, instruction FROM request", "answered|make it look like this\n");
+	in_thread("and faster");
+	OWNED(char_ptr) char *without = rows(LAST_REPLY);
+	ck_assert_ptr_null(strstr(without, "The file"));
+	a_change(CHANGE);
+	in_thread_with_file("approve but as in the picture");
+	replies("\nThe file was not passed on: only the words are");
+	slack_stop();
+}
+END_TEST
+
 /* ---- free text, single words, hints ---- */
 
 START_TEST(free_text_to_an_agent_on_standby_is_its_instruction)
@@ -580,6 +648,11 @@ int main(void)
 	tcase_add_test(c, what_is_written_in_a_message_arrives_without_the_escapes_of_slack);
 	tcase_add_test(c, a_reject_form_without_words_rejects);
 	tcase_add_test(c, a_form_that_comes_too_late_names_who_was_first_in_words);
+	tcase_add_test(c, a_file_without_words_answers_nothing_and_that_is_said);
+	tcase_add_test(c, a_mention_alone_in_a_thread_asks_for_help_and_resumes_nobody);
+	tcase_add_test(c, words_that_come_with_a_file_are_taken_without_it_and_that_is_said);
+	tcase_add_test(c,
+	               a_nudge_from_a_form_closes_it_and_is_confirmed_in_the_thread_of_its_session);
 	tcase_add_test(c, free_text_to_an_agent_on_standby_is_its_instruction);
 	tcase_add_test(c, a_mention_of_an_agent_on_standby_is_its_instruction);
 	tcase_add_test(c, single_words_are_understood);

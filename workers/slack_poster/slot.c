@@ -101,13 +101,10 @@ static int start_respond(struct poster *p, struct slot *s)
 
 static int start(struct poster *p, struct slot *s, struct err *e)
 {
-	OWNED(str) struct str words = { 0 };
+	bool is_form = s->intent.kind == SLACK_KIND_VIEW_OPEN;
 
-	if (has_expired(&s->intent)) {
-		if (s->intent.kind == SLACK_KIND_VIEW_OPEN)
-			slack_settle_add_late(&s->intent, &words);
-		return dead(p, &s->intent, "it came too late", words.bytes, e);
-	}
+	if (has_expired(&s->intent))
+		return dead(p, &s->intent, "it came too late", is_form ? SLACK_TOO_LATE : NULL, e);
 	switch (s->intent.kind) {
 	case SLACK_KIND_VIEW_OPEN:
 		return start_view(p, s, e);
