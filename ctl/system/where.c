@@ -9,6 +9,7 @@
 #include "sql/worker.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,8 @@ static bool has_directory(const char *database)
 	OWNED(str) struct str dir = { 0 };
 
 	str_add_bytes(&dir, database, (size_t)(strrchr(database, '/') - database));
-	return !dir.length || access(str_text(&dir), F_OK) == 0;
+	return !dir.length || access(str_text(&dir), F_OK) == 0 ||
+	       (errno != ENOENT && errno != ENOTDIR); /* it may, and looking says why not */
 }
 
 /* Finds the database that the configuration names, and what is published for it. */
