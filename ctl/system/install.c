@@ -6,6 +6,7 @@
 
 #include "diff.h"
 #include "json.h"
+#include "port_holder.h"
 #include "toml_edit.h"
 #include "yes_no.h"
 
@@ -377,6 +378,20 @@ static int find_hook(struct request *r, struct err *e)
 	           : 0;
 }
 
+/* Agents would talk to whoever has the port. */
+static int tell_taken(int port, struct err *e)
+{
+	OWNED(str) struct str who = { 0 };
+
+	port_holder_tell(port, &who);
+	return err_set(
+	    e, ERR_INPUT,
+	    "port %d on 127.0.0.1 is held by %s, while agent-intercom does not run; stop "
+	    "that program (`ss -ltnp` shows it) or set another http_port; if it is "
+	    "systemd that holds it for us, start agent-intercom first",
+	    port, str_text(&who));
+}
+
 /* That of a system which does not run. */
 static int find_configured_url(struct request *r, struct err *e)
 {
@@ -391,6 +406,8 @@ static int find_configured_url(struct request *r, struct err *e)
 		return err_set(e, ERR_INPUT,
 		               "http_port is 0, another one at each start; set one in the "
 		               "configuration");
+	if (port_try(port) == EADDRINUSE)
+		return tell_taken(port, e);
 	str_addf(&r->url, "http://127.0.0.1:%d/mcp", port);
 	return 0;
 }

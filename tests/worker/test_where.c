@@ -99,6 +99,13 @@ START_TEST(an_entry_for_http_has_the_port_that_the_running_system_serves)
 	(void)snprintf(url, sizeof(url), "\"http://127.0.0.1:%d/mcp?wait=", site.port);
 	ck_assert_int_eq(intercom(&said, "install claude --http --print"), 0);
 	says(str_text(&said), url);
+	ck_assert_int_eq(shell(&said,
+	                       "sqlite3 '%s' \"UPDATE setting SET value = '9'"
+	                       " WHERE name = 'http_port'\"",
+	                       site.database),
+	                 0);
+	ck_assert_int_eq(intercom(&said, "install claude --http --print"), 78);
+	says(str_text(&said), "because another program had port 9");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
