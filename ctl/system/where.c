@@ -176,7 +176,9 @@ static void print_text(const struct places *p)
 	           "");
 	if (p->http)
 		print_line("http", p->http, "");
-	if (p->system.pid)
+	if (p->system.pid == 1)
+		(void)printf("%-14s is just starting\n", "system");
+	else if (p->system.pid)
 		(void)printf("%-14s runs (pid %d)\n", "system", (int)p->system.pid);
 	else
 		(void)printf("%-14s does not run\n", "system");
