@@ -718,6 +718,8 @@ static int carry_out_request(struct request *r, struct err *e)
 		tell_hints(&r->wish);
 	if (result == 0 && !r->wish.instructions && !r->wish.managed)
 		result = change_usual_instructions(&r->wish, e);
+	if (result == 0 && r->wish.remove && !r->wish.managed)
+		install_tell_lines(&r->source, &r->wish);
 	return result;
 }
 

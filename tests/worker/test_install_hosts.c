@@ -2,6 +2,9 @@
  * the files that it leaves. */
 #include "install_case.h"
 
+#include "paths.h"
+#include "store.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -532,6 +535,40 @@ START_TEST(folders_that_install_made_go_with_their_last_file)
 }
 END_TEST
 
+static void given_session_in(const char *workspace)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(paths) struct paths p = { 0 };
+	struct err e = { 0 };
+
+	(void)setenv("XDG_RUNTIME_DIR", folder, 1);
+	(void)setenv("INTERCOM_HOST", "h", 1);
+	ck_assert_msg(paths_open(in(".local/state/agent-intercom/intercom.db"), true, &p, &e) ==
+	                      0 &&
+	                  store_migrate(&st, p.database, NULL, &e) == 0,
+	              "%s", e.text);
+	ck_assert(
+	    shell("sqlite3 '%s' \"INSERT INTO operator (id, kind, user_id, is_default)"
+	          " VALUES ('local:tester', 'local', 'tester', 1);"
+	          "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
+	          " created_at, updated_at) VALUES ('01900000-0000-7000-8000-00000000000a', 'h',"
+	          " 'local:tester', '%s', 'active', 'local', '2026-02-08T09:30:00.123Z',"
+	          " '2026-02-08T09:30:00.123Z')\"",
+	          p.database, workspace));
+}
+
+START_TEST(uninstall_says_where_the_lines_for_the_agent_stay)
+{
+	does("install claude --yes --instructions CLAUDE.md");
+	does("uninstall claude --yes");
+	says("Lines that make the agent ask stay in the CLAUDE.md of other projects");
+	does("install claude --yes --instructions ../far/CLAUDE.md");
+	given_session_in(in("far"));
+	does("uninstall claude --yes");
+	says("/far/CLAUDE.md still tells its agent to ask: run uninstall claude there");
+}
+END_TEST
+
 START_TEST(uninstall_does_nothing_where_nothing_is)
 {
 	given(".gemini/settings.json", "{ }");
@@ -575,6 +612,7 @@ int main(void)
 	tcase_add_test(c, installs_at_once_lose_nothing);
 	tcase_add_test(c, our_tools_are_added_to_what_a_host_allows_and_only_they_go_again);
 	tcase_add_test(c, folders_that_install_made_go_with_their_last_file);
+	tcase_add_test(c, uninstall_says_where_the_lines_for_the_agent_stay);
 	tcase_add_test(c, uninstall_does_nothing_where_nothing_is);
 	suite_add_tcase(s, c);
 	return run_suite(s);
