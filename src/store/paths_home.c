@@ -122,24 +122,24 @@ static uid_t foreign_home(const char *path)
 int paths_check_new(const char *path, struct err *e)
 {
 	OWNED(char_ptr) char *folder = xstrdup(path);
-	uid_t owner = foreign_home(path);
+	uid_t owner = access(path, F_OK) == 0 ? 0 : foreign_home(path);
 	struct stat about;
 
 	do {
 		char *slash = strrchr(folder, '/');
 
 		slash[slash == folder] = '\0';
-	} while (stat(folder, &about) != 0 && errno == ENOENT && folder[1]);
+	} while (lstat(folder, &about) != 0 && errno == ENOENT && folder[1]);
 	if (owner)
 		return err_set(e, ERR_INPUT,
 		               "%s: is in the home of uid %u, who could not use what we (uid 0) "
 		               "make there; run as that user, or with root's home (sudo -H, su -)",
 		               path, (unsigned)owner);
-	if (access(folder, W_OK | X_OK) != 0)
-		return err_errno(e, ERR_INPUT, "%s: cannot be made in %s", path, folder);
-	if (!S_ISDIR(about.st_mode))
+	if (stat(folder, &about) == 0 && !S_ISDIR(about.st_mode))
 		return err_set(e, ERR_INPUT, "%s: cannot be made: %s is not a directory", path,
 		               folder);
+	if (access(folder, W_OK | X_OK) != 0)
+		return err_errno(e, ERR_INPUT, "%s: cannot be made in %s", path, folder);
 	return 0;
 }
 
