@@ -52,6 +52,11 @@ UPDATE session SET agent_uid = :uid, agent_user = :user WHERE seq = :seq AND age
 -- Where sessions of this machine work.
 SELECT DISTINCT workspace_root FROM session WHERE status <> 'terminated' AND machine = :machine;
 
+-- name: session_folders :many
+-- Where sessions of this machine worked, those that have ended included.
+-- scan ok: once, at an uninstall
+SELECT DISTINCT workspace_root FROM session WHERE machine = :machine;
+
 -- name: session_is_touched :any
 -- Its row says already that its agent called this tool a moment ago.
 SELECT 1 AS yes FROM session

@@ -3,7 +3,7 @@
 
 BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libcjson-dev uuid-dev libssl-dev
   libevent-dev libcurl4-openssl-dev libwebsockets-dev libpcre2-dev libtoml11-dev sqlite3"
-DEB_PACKAGES="debhelper dpkg-dev git"
+DEB_PACKAGES="build-essential debhelper dpkg-dev git"
 TEST_PACKAGES="check libwslay-dev strace valgrind procps util-linux git diffutils patch clang
   clang-format clang-tidy libclang-rt-dev shellcheck curl gnome-keyring libsecret-tools dbus-daemon python3"
 # Peers for the tests come from npm; an npm that is there already is as good as Debian's.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs commands from a clean clone in a minimal Debian of another release:
 #
-#   tests/systems.sh 12|13|testing              both commands of the README, demo and tests
+#   tests/systems.sh 12|13|testing              the commands of the README: package, demo and tests
 #   tests/systems.sh 13 tests                   one of them
 #   tests/systems.sh 13 'sh tests/valgrind.sh'  these commands, one after the other, in one system
 #
@@ -9,8 +9,9 @@
 # at the end. With INTERCOM_SYSTEMS=DIR the packages are kept in DIR for the next system, and the
 # system itself too: if it is there already, only its checkout is brought to our commit. Packages
 # come from the mirror that this machine's apt uses; it may be reached as this machine reaches it
-# (resolver, certificates, apt's and npm's options). Needs root, 8 GB of disk, and for both
-# commands half an hour or more. What is committed is what is tested.
+# (resolver, certificates, apt's and npm's options). Needs root, 8 GB of disk, and for all
+# commands half an hour or more. What is committed is what is tested. The package comes first:
+# what the other commands install would hide what it forgets to.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -25,7 +26,7 @@ testing) suite=testing ;;
 esac
 name=$1
 shift
-[ $# -gt 0 ] || set -- demo tests
+[ $# -gt 0 ] || set -- package demo tests
 
 if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
   echo "this needs root, and: apt-get install debootstrap" >&2
@@ -105,6 +106,7 @@ else
 fi
 for command; do
   case $command in
+  package) command="sh packaging/build-deb.sh" ;;
   demo) command="sh tests/demo.sh" ;;
   tests) command="sh tests/run.sh" ;;
   esac

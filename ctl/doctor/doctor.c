@@ -213,7 +213,7 @@ static void find_dir(struct doctor *d)
 		d->dir = realpath(path, NULL);
 		if (d->dir)
 			return;
-		d->dir_exists = false;
+		d->dir_exists &= errno != ENOENT && errno != ENOTDIR;
 		slash = strrchr(path, '/');
 	}
 	d->dir = xstrdup("/");
@@ -548,6 +548,17 @@ static void check_running(struct doctor *d)
 			                     : "does not run; the log of agent-intercom says why");
 }
 
+static void check_no_database(struct doctor *d, const char *path)
+{
+	struct err e = { 0 };
+
+	if (paths_check_new(path, &e))
+		doctor_tell(d, FAIL, "database", "the first start will fail: %s", e.text);
+	else
+		doctor_tell(d, OK, "database", "%s does not exist yet; the first start creates it",
+		            path);
+}
+
 static void check_system(struct doctor *d)
 {
 	struct err e = { 0 };
@@ -556,16 +567,13 @@ static void check_system(struct doctor *d)
 	check_filesystem(d);
 	check_space(d);
 	if (!d->dir_exists) {
-		doctor_tell(d, OK, "database", "%s does not exist yet; the first start creates it",
-		            d->config.database.path);
+		check_no_database(d, d->config.database.path);
 	} else if (paths_open(d->config.database.path, false, &d->paths, &e)) {
 		doctor_tell(d, FAIL, "database", "%s", e.text);
 	} else {
 		check_run(d);
 		if (access(d->paths.database, F_OK) != 0) {
-			doctor_tell(d, OK, "database",
-			            "%s does not exist yet; the first start creates it",
-			            d->paths.database);
+			check_no_database(d, d->paths.database);
 		} else {
 			check_permissions(d);
 			check_database(d);

@@ -16,7 +16,7 @@ struct doctor {
 	struct paths paths;
 	struct store store;
 	char *dir; /* of the database, or its nearest ancestor that exists */
-	bool dir_exists; /* dir is that of the database */
+	bool dir_exists; /* that of the database; dir is it, unless it may not be looked at */
 	pid_t pid; /* of the running supervisor, 0: none */
 	char *address; /* of the running mcp-front, NULL: none */
 	int failures;

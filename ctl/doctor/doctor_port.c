@@ -2,33 +2,10 @@
 
 #include "port_holder.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-/* Returns 0 if the port is free, else errno. */
-static int try_port(int port)
-{
-	const struct sockaddr_in a = { .sin_family = AF_INET,
-		                       .sin_port = htons((uint16_t)port),
-		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	const int on = 1;
-	int failed = fd < 0 ? errno : 0;
-
-	if (failed)
-		return failed;
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
-		failed = errno;
-	(void)close(fd);
-	return failed;
-}
 
 /* Only root can have opened systemd's sockets. */
 static bool is_roots(int port)
@@ -78,7 +55,7 @@ static bool check_shared(struct doctor *d, int port, int failed)
 void doctor_check_port(struct doctor *d, bool shared)
 {
 	int port = (int)d->config.http_port;
-	int failed = port ? try_port(port) : 0;
+	int failed = port ? port_try(port) : 0;
 	char ours[16];
 
 	(void)snprintf(ours, sizeof(ours), ":%d/", port);

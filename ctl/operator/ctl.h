@@ -20,6 +20,7 @@
 struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
+	bool is_missing; /* there is no database */
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
 	bool shared; /* the system of the machine, for several users */
 	const char *session, *reason, *note, *option, *digest, *agent, *workspace, *park;
@@ -81,6 +82,7 @@ struct command_spec {
 	int (*text_from_of)(char *word); /* instead, by the first argument */
 	/* Whether its arguments go together: 0 or -1; NULL: they do. */
 	int (*check)(const struct ctl *c, struct err *e);
+	bool waits; /* for a database that is not there yet: the first agent starts the system */
 };
 
 extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_continue, cmd_refine,

@@ -2,6 +2,7 @@
  * table. */
 #include "ctl.h"
 
+#include "clock.h"
 #include "config.h"
 #include "instance.h"
 #include "locate.h"
@@ -10,12 +11,16 @@
 #include <errno.h>
 #include <getopt.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
+
+enum { LOOK_MS = 1000, START_MS = 5000, TRY_MS = 50 };
 
 static const char PROGRAM[] = "agent-intercom-ctl";
 
@@ -521,12 +526,13 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 
 /* ---- which system ---- */
 
-static int no_database(const char *path, struct err *e)
+static int no_database(struct ctl *c, const char *path, struct err *e)
 {
+	c->is_missing = true;
 	return err_set(
 	    e, ERR_INPUT,
-	    "there is no database at %s; start the system with `agent-intercom`, or name "
-	    "another one with --config, --db or --ipc-name%s",
+	    "there is no database at %s; the first agent that connects starts the system (so does "
+	    "`agent-intercom`); another one is named with --config, --db or --ipc-name%s",
 	    path,
 	    via_desk_is_closed() ? "; to answer in the system of this machine, join the group of "
 	                           "its operators, and log in again"
@@ -536,7 +542,7 @@ static int no_database(const char *path, struct err *e)
 static int open_path(struct ctl *c, const char *path, struct err *e)
 {
 	if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
-		return no_database(path, e);
+		return no_database(c, path, e);
 	return paths_open(path, false, &c->paths, e);
 }
 
@@ -596,11 +602,77 @@ static int open_store(struct ctl *c, struct err *e)
 	if (find_system(c, e))
 		return -1;
 	if (access(c->paths.database, F_OK) != 0)
-		return no_database(c->paths.database, e);
+		return no_database(c, c->paths.database, e);
 	if (paths_check_one_name(c->paths.database, e))
 		return -1;
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or removed */
 	return store_open(&c->store, c->paths.database, run, e) ? -1 : via_desk_enter(c, e);
+}
+
+/* Waits for a second, or until what shall end a command that waits: a line "q" from a terminal, the
+ * end of a pipe, or nobody who reads. False: it shall end. */
+static bool wait_a_second(void)
+{
+	bool typed = isatty(STDIN_FILENO);
+	struct pollfd fds[] = {
+		{ .fd = STDIN_FILENO, .events = typed ? POLLIN : 0 }, /* answers stay in a pipe */
+		{ .fd = STDOUT_FILENO },
+	};
+	char line[256];
+	ssize_t n;
+
+	if (poll(fds, COUNT(fds), LOOK_MS) < 0 && errno != EINTR)
+		return false;
+	if (fds[1].revents || (!typed && fds[0].revents))
+		return false;
+	if (!fds[0].revents)
+		return true;
+	n = read(STDIN_FILENO, line, sizeof(line));
+	return n > 0 && *line != 'q';
+}
+
+/* From /dev/null or a file, nobody waits for questions. */
+static bool can_wait(void)
+{
+	struct stat about;
+
+	return isatty(STDIN_FILENO) || (fstat(STDIN_FILENO, &about) == 0 &&
+	                                (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)));
+}
+
+/* Whether the system has the database, and is about to make it what it shall be. */
+static bool is_starting(const struct ctl *c, const struct err *e)
+{
+	return e->kind == ERR_AGAIN && instance_holder(c->paths.database, NULL) > 0;
+}
+
+/* Opens the store, if need be when the system has started. Returns 0, 1 if it was told to end, or
+ * -1. */
+static int await_store(struct ctl *c, bool waits, struct err *e)
+{
+	int64_t give_up = clock_monotonic_ms() + START_MS;
+	bool told = false;
+
+	while (open_store(c, e)) {
+		if (is_starting(c, e) && clock_monotonic_ms() < give_up) {
+			(void)poll(NULL, 0, TRY_MS);
+		} else if (c->is_missing && waits && can_wait()) {
+			if (!told)
+				(void)fprintf(stderr, "note: %s\nwaiting for it; q quits\n",
+				              e->text);
+			told = true;
+			if (!wait_a_second())
+				return 1;
+			give_up = clock_monotonic_ms() + START_MS;
+		} else {
+			return -1;
+		}
+		c->is_missing = false;
+		*e = (struct err){ 0 };
+		store_clear(&c->store);
+		paths_clear(&c->paths);
+	}
+	return 0;
 }
 
 /* ---- main ---- */
@@ -636,11 +708,15 @@ static int run(struct ctl *c, const struct command_spec *command)
 	struct err e = { 0 };
 	int status = -1;
 
-	if (!via_desk_operator() && via_desk_is_meant(c))
+	if (!via_desk_operator() && via_desk_is_meant(c)) {
 		status = via_desk_run(c, c->given, &e);
-	else if (via_desk_check(c, &e) == 0 && open_store(c, &e) == 0)
-		status = command->run(c, &e);
-
+	} else if (via_desk_check(c, &e) == 0) {
+		status = await_store(c, command->waits, &e);
+		if (status == 0)
+			status = command->run(c, &e);
+		else if (status > 0)
+			status = 0;
+	}
 	if (status < 0)
 		print_error(c, &e);
 	store_clear(&c->store);

@@ -757,9 +757,11 @@ const struct command_spec cmd_watch = {
 	"Answers are lines: y, n, r REASON for a change; c, r TEXT, s for an agent that asks;\n"
 	"r [TEXT], s for one that stands by; l puts it off. They may also come through a pipe: a\n"
 	"line each, used when its question is shown; at the end of input it ends, with 1 if an\n"
-	"answer was not taken. Prints text unless --json is given: then an object a line.\n",
+	"answer was not taken. On a terminal or a pipe it waits for the first start, too. Prints\n"
+	"text unless --json is given: then an object a line.\n",
 	0,
 	0,
 	0,
-	.run = run_watch
+	.run = run_watch,
+	.waits = true
 };

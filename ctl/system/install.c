@@ -6,7 +6,9 @@
 
 #include "diff.h"
 #include "json.h"
+#include "port_holder.h"
 #include "toml_edit.h"
+#include "workspace.h"
 #include "yes_no.h"
 
 #include <errno.h>
@@ -377,6 +379,20 @@ static int find_hook(struct request *r, struct err *e)
 	           : 0;
 }
 
+/* Agents would talk to whoever has the port. */
+static int tell_taken(int port, struct err *e)
+{
+	OWNED(str) struct str who = { 0 };
+
+	port_holder_tell(port, &who);
+	return err_set(
+	    e, ERR_INPUT,
+	    "port %d on 127.0.0.1 is held by %s, while agent-intercom does not run; stop "
+	    "that program (`ss -ltnp` shows it) or set another http_port; if it is "
+	    "systemd that holds it for us, start agent-intercom first",
+	    port, str_text(&who));
+}
+
 /* That of a system which does not run. */
 static int find_configured_url(struct request *r, struct err *e)
 {
@@ -391,6 +407,8 @@ static int find_configured_url(struct request *r, struct err *e)
 		return err_set(e, ERR_INPUT,
 		               "http_port is 0, another one at each start; set one in the "
 		               "configuration");
+	if (port_try(port) == EADDRINUSE)
+		return tell_taken(port, e);
 	str_addf(&r->url, "http://127.0.0.1:%d/mcp", port);
 	return 0;
 }
@@ -493,6 +511,25 @@ static int print(const struct wish *w, struct err *e)
 
 /* ---- showing, asking, writing ---- */
 
+/* Where a file is in truth, if its name leads there through links. */
+static void show_target(const struct change *c)
+{
+	OWNED(char_ptr) char *folder = xstrdup(c->file.path);
+	OWNED(char_ptr) char *real = NULL;
+	char *slash = strrchr(folder, '/');
+
+	if (strcmp(c->file.target, c->file.path) != 0) {
+		(void)printf("%s leads to %s\n", c->file.path, c->file.target);
+		return;
+	}
+	for (; !real && slash > folder; slash = strrchr(folder, '/')) { /* of a new file */
+		*slash = '\0';
+		real = realpath(folder, NULL);
+	}
+	if (real && strcmp(real, folder) != 0)
+		(void)printf("%s leads to %s\n", folder, real);
+}
+
 static void show(const struct plan *p)
 {
 	for (int i = 0; i < p->count; i++) {
@@ -507,6 +544,7 @@ static void show(const struct plan *p)
 			(void)printf("%s: nothing to change\n", c->file.path);
 			continue;
 		}
+		show_target(c);
 		diff_compute(c->file.path + (c->file.path[0] == '/'),
 		             c->file.exists ? str_text(&c->file.bytes) : NULL, c->file.bytes.length,
 		             c->remove ? NULL : str_text(&c->after),
@@ -581,6 +619,19 @@ static int write_all(const struct plan *p, const struct wish *w, struct err *e)
 	return 0;
 }
 
+/* All are checked before the first is written. */
+static int check_writable(const struct plan *p, struct err *e)
+{
+	for (int i = 0; i < p->count; i++) {
+		const struct change *c = &p->changes[i];
+
+		if ((change_is_one(c) || (c->keep && c->file.exists && !c->kept.exists)) &&
+		    paths_check_new(c->file.target, e))
+			return -1;
+	}
+	return 0;
+}
+
 /* Shows, asks and writes. Returns 0; 1 if there was something to write and it was not written; -1
  * on error. */
 static int carry_out(const struct plan *p, const struct wish *w, const char *question,
@@ -588,6 +639,8 @@ static int carry_out(const struct plan *p, const struct wish *w, const char *que
 {
 	int left = 0;
 
+	if (check_writable(p, e))
+		return -1;
 	show(p);
 	for (int i = 0; i < p->count; i++)
 		left |= p->changes[i].by_hand.length > 0;
@@ -631,8 +684,15 @@ static int change_usual_instructions(const struct wish *w, struct err *e)
 	struct plan p = { 0 };
 	OWNED(str) struct str question = { 0 };
 	OWNED(str) struct str path = { 0 };
+	char here[PATH_MAX];
 	int result;
 
+	if (!w->remove && getcwd(here, sizeof(here)) && workspace_unfit(here)) {
+		(void)printf("Lines that make the agent ask: in a project's folder, add "
+		             "--instructions %s\n",
+		             w->host->instructions);
+		return 0;
+	}
 	if (paths_absolute(NULL, w->host->instructions, &path, e))
 		return -1;
 	result = plan_instructions(&p, w, str_text(&path), e);
@@ -701,6 +761,8 @@ static int carry_out_request(struct request *r, struct err *e)
 		tell_hints(&r->wish);
 	if (result == 0 && !r->wish.instructions && !r->wish.managed)
 		result = change_usual_instructions(&r->wish, e);
+	if (result == 0 && r->wish.remove && !r->wish.managed)
+		install_tell_lines(&r->source, &r->wish);
 	return result;
 }
 

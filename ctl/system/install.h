@@ -4,7 +4,7 @@
  * install_plan.c       what the files will contain
  * install_gate_plan.c  what the files with hooks will contain
  * install_found.c      what of ours is in a file
- * install_forget.c     what the database no longer misses
+ * install_forget.c     what the database no longer misses, and what stays in projects
  * What is known of each host is in ctl/shared/hosts.h. */
 #ifndef INSTALL_H
 #define INSTALL_H
@@ -92,8 +92,13 @@ int plan_gate(struct plan *p, const struct wish *w, struct err *e);
 /* Hooks that were uninstalled are not missed: the sentry forgets them. Without a database nobody
  * has noticed them. 0 or -1. */
 int install_forget_gate(const struct config_source *source, const struct wish *w, struct err *e);
+/* After uninstall: prints in which other folders the lines for the agent stay, as far as the
+ * database knows where agents worked. */
+void install_tell_lines(const struct config_source *source, const struct wish *w);
 
 /* ---- install_plan.c ---- */
+
+#define INSTRUCTIONS_BEGIN "<!-- agent-intercom -->"
 
 /* Appends the lines for an agent's instruction file, between their marks. */
 void plan_lines(struct str *out, const char *server);

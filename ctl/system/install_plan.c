@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char BEGIN[] = "<!-- agent-intercom -->\n", END[] = "<!-- /agent-intercom -->\n";
+static const char BEGIN[] = INSTRUCTIONS_BEGIN "\n", END[] = "<!-- /agent-intercom -->\n";
 
 /* ---- changes ---- */
 
@@ -431,7 +431,7 @@ int plan_instructions(struct plan *p, const struct wish *w, const char *path, st
 
 	if (!c)
 		return -1;
-	begin_mark = strstr(str_text(&c->after), "<!-- agent-intercom -->");
+	begin_mark = strstr(str_text(&c->after), INSTRUCTIONS_BEGIN);
 	end_mark = begin_mark ? strstr(begin_mark, "<!-- /agent-intercom -->") : NULL;
 	if (begin_mark && !end_mark)
 		return err_set(e, ERR_INPUT,

@@ -23,9 +23,8 @@
 
 /* argv[0] is the word where. */
 int intercom_where(const struct config_source *source, int argc, char **argv);
-/* Adds to out the URL at which the running system serves this user over HTTP. 1; 0: not known, for
- * a system of their own, or none, may be started; -1: that of the machine, for several users,
- * serves them, and no HTTP. */
+/* Adds to out the URL at which the running system serves this user over HTTP. 1; 0: none runs; -1:
+ * it serves no HTTP, or not at the port that is configured. */
 int where_http(const struct config_source *source, struct str *out, struct err *e);
 /* Becomes the program hook; argv[0] is the word hook. Returns only if that fails. */
 int intercom_hook(const struct config_source *source, int argc, char **argv);

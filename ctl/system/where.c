@@ -6,9 +6,11 @@
 #include "json.h"
 #include "locate.h"
 #include "reach.h"
+#include "setting.h"
 #include "sql/worker.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,8 @@ struct places {
 	char *log; /* NULL: not a file; log_why says where lines go */
 	struct str log_why;
 	char *http; /* NULL: not known */
+	struct str front; /* what mcp-front says of HTTP */
+	int64_t http_port; /* as configured for the running system */
 };
 
 static void places_clear(struct places *p)
@@ -36,6 +40,7 @@ static void places_clear(struct places *p)
 	free(p->log);
 	str_clear(&p->log_why);
 	free(p->http);
+	str_clear(&p->front);
 }
 
 static int help(void)
@@ -60,7 +65,8 @@ static bool has_directory(const char *database)
 	OWNED(str) struct str dir = { 0 };
 
 	str_add_bytes(&dir, database, (size_t)(strrchr(database, '/') - database));
-	return !dir.length || access(str_text(&dir), F_OK) == 0;
+	return !dir.length || access(str_text(&dir), F_OK) == 0 ||
+	       (errno != ENOENT && errno != ENOTDIR); /* it may, and looking says why not */
 }
 
 /* Finds the database that the configuration names, and what is published for it. */
@@ -134,11 +140,17 @@ static void find_http(struct places *p)
 
 	if (p->system.pid == 0 || store_open(&st, p->system.paths.database, NULL, NULL))
 		return;
+	p->http_port = setting_int(&st, "http_port", 0);
 	machine_name(machine);
 	sql_worker_live(&st, machine, &live);
-	while (row_next(&live.row, NULL) > 0)
-		if (strcmp(live.name, "mcp-front") == 0 && !p->http && is_address(live.detail))
+	while (row_next(&live.row, NULL) > 0) {
+		if (strcmp(live.name, "mcp-front") != 0 || !live.detail)
+			continue;
+		str_reset(&p->front);
+		str_add(&p->front, live.detail);
+		if (!p->http && is_address(live.detail))
 			p->http = xstrdup(live.detail);
+	}
 }
 
 /* ---- printing ---- */
@@ -164,7 +176,9 @@ static void print_text(const struct places *p)
 	           "");
 	if (p->http)
 		print_line("http", p->http, "");
-	if (p->system.pid)
+	if (p->system.pid == 1)
+		(void)printf("%-14s is just starting\n", "system");
+	else if (p->system.pid)
 		(void)printf("%-14s runs (pid %d)\n", "system", (int)p->system.pid);
 	else
 		(void)printf("%-14s does not run\n", "system");
@@ -322,6 +336,32 @@ static int where_shared(const struct shared_places *p, const struct cli_argument
 	return fflush(stdout) ? EX_IOERR : status;
 }
 
+/* Whether the running system serves HTTP at the port that it is to serve: any other is a makeshift
+ * until its next start, and the one that it is to serve is another program's. */
+static int check_served(const struct places *p, struct err *e)
+{
+	OWNED(str) struct str wanted = { 0 };
+
+	if (!p->http)
+		return err_set(e, p->front.length ? ERR_INPUT : ERR_AGAIN,
+		               "the running system does not serve HTTP: %s",
+		               p->front.length ? str_text(&p->front)
+		                               : "it has only just started; try again");
+	str_addf(&wanted, ":%lld/", (long long)p->http_port);
+	if (strstr(p->http, str_text(&wanted)))
+		return 0;
+	if (p->http_port == 0)
+		return err_set(e, ERR_INPUT,
+		               "http_port is 0: the running system serves %s until its next start, "
+		               "and another port then; set http_port, and restart it",
+		               p->http);
+	return err_set(e, ERR_INPUT,
+	               "the running system serves %s, because another program had port %lld, the "
+	               "configured one, when it started: stop that program (`ss -ltnp` shows it), "
+	               "or set another http_port, and restart agent-intercom",
+	               p->http, (long long)p->http_port);
+}
+
 int where_http(const struct config_source *source, struct str *out, struct err *e)
 {
 	OWNED(shared_places) struct shared_places shared = { .http = { 0 } };
@@ -336,10 +376,13 @@ int where_http(const struct config_source *source, struct str *out, struct err *
 	}
 	if (find(source, &p.system, e))
 		return -1;
+	if (p.system.pid == 0)
+		return 0;
 	find_http(&p);
-	if (p.http)
-		str_add(out, p.http);
-	return p.http ? 1 : 0;
+	if (check_served(&p, e))
+		return -1;
+	str_add(out, p.http);
+	return 1;
 }
 
 int intercom_where(const struct config_source *source, int argc, char **argv)

@@ -2,9 +2,14 @@
 
 #include "user_name.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { LISTENS = 0x0A, /* TCP_LISTEN, as /proc/net/tcp prints it */ ADDRESS_BYTES = 33 };
 
@@ -66,4 +71,22 @@ void port_holder_tell(int port, struct str *out)
 	name = user_name(uid);
 	str_add(out, name);
 	free(name);
+}
+
+int port_try(int port)
+{
+	const struct sockaddr_in a = { .sin_family = AF_INET,
+		                       .sin_port = htons((uint16_t)port),
+		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int on = 1;
+	int failed = fd < 0 ? errno : 0;
+
+	if (failed)
+		return failed;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
+		failed = errno;
+	(void)close(fd);
+	return failed;
 }

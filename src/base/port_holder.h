@@ -12,5 +12,7 @@
 bool port_holder(int port, uid_t *ret_uid);
 /* The same for people, added to out: a name, "root", or "a program that does not listen there". */
 void port_holder_tell(int port, struct str *out);
+/* Tries to bind it: 0 if it is free, else errno. */
+int port_try(int port);
 
 #endif

@@ -15,8 +15,8 @@
 enum {
 	READ_BYTES = 64 << 10,
 	PERMISSIONS = 07777,
-	FOR_ALL = 0666,
-	DIRECTORY_FOR_ALL = 0777,
+	FOR_READING = 0644, /* by others, at most: whatever the umask, they write nothing of ours */
+	DIRECTORY_FOR_READING = 0755,
 	LOCK_TRIES = 100,
 	LOCK_PAUSE_MS = 20,
 };
@@ -82,7 +82,7 @@ int textfile_read(const char *path, struct textfile *f, struct err *e)
 	int fd, failed;
 
 	(void)umask(mask);
-	f->mode = FOR_ALL & ~mask;
+	f->mode = FOR_READING & ~mask;
 	f->path = xstrdup(path);
 	if (!realpath(path, real)) {
 		if (errno != ENOENT)
@@ -172,7 +172,7 @@ int textfile_replace(const struct textfile *f, const struct str *bytes, struct e
 	OWNED(str) struct str draft = { 0 };
 	OWNED(lock) int lock = -1;
 
-	if (!f->exists && io_make_parents(f->target, DIRECTORY_FOR_ALL))
+	if (!f->exists && io_make_parents(f->target, DIRECTORY_FOR_READING))
 		return err_errno(e, ERR_INPUT, "%s: its folder cannot be made", f->target);
 	lock = lock_folder(f->target, e);
 	if (lock < 0)

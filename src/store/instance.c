@@ -29,13 +29,21 @@ static const char STOPPED[] = "stopped";
 static const char LOCK[] = ".lock";
 static const char RUNNER[] = "runner-";
 
-/* The pid in the file; 1 if there is none (yet). */
+/* The pid in the file of a held lock, which its holder writes at once; 1 if it has not. */
 static pid_t read_pid(int fd)
 {
-	char text[PID_BYTES] = "";
-	long pid = pread(fd, text, sizeof(text) - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+	int64_t give_up = clock_monotonic_ms() + TAKE_MS;
 
-	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 1;
+	while (true) {
+		char text[PID_BYTES] = "";
+		long pid = pread(fd, text, sizeof(text) - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+
+		if (pid > 0 && pid <= INT_MAX)
+			return (pid_t)pid;
+		if (clock_monotonic_ms() >= give_up)
+			return 1;
+		(void)poll(NULL, 0, TRY_MS);
+	}
 }
 
 static int write_pid(int fd, struct err *e)
@@ -68,10 +76,12 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 		*ret_fd = fd;
 		return 0;
 	}
-	running = (int)read_pid(fd);
+	running = held == 0 ? 0 : (int)read_pid(fd);
 	(void)close(fd);
 	if (held == 0)
 		return -1;
+	if (running == 1)
+		return err_set(e, ERR_AGAIN, "another one is just starting on %s", database);
 	return err_set(e, ERR_AGAIN,
 	               "already running (pid %d) on %s; stop it with `kill %d`, or use another "
 	               "database.path or --db",

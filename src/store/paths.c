@@ -42,6 +42,8 @@ static int make_dirs(const char *dir, struct err *e)
 {
 	OWNED(str) struct str part = { 0 };
 
+	if (access(dir, F_OK) != 0 && errno == ENOENT && paths_check_new(dir, e))
+		return -1;
 	for (const char *end = dir; *end;) {
 		end = strchrnul(end + 1, '/');
 		str_reset(&part);

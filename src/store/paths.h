@@ -65,6 +65,11 @@ int paths_state_base(struct str *base, struct err *e);
 /* Refuses a directory that is not ours or that gives others any of the permissions denied. */
 int paths_check_ours(const char *dir, mode_t denied, struct err *e);
 
+/* Refuses an absolute path at which nothing can be made or replaced: the nearest folder above it
+ * that exists may not be written to; or it is in $HOME, we are root, and $HOME is another user's,
+ * who could not use what root makes there. */
+int paths_check_new(const char *path, struct err *e);
+
 /* Refuses a database that has another name (a hard link): a process that opens it under the other
  * name uses another log, and the two destroy the database. A missing one is fine. */
 int paths_check_one_name(const char *database, struct err *e);

@@ -103,6 +103,46 @@ int paths_check_ours(const char *dir, mode_t denied, struct err *e)
 	return 0;
 }
 
+/* The uid of the home that the path is in, if we are root and it is another user's; 0: it is not.
+ */
+static uid_t foreign_home(const char *path)
+{
+	const char *user = paths_from_env("HOME");
+	size_t length = user ? strlen(user) : 0;
+	struct stat about;
+
+	while (length > 0 && user[length - 1] == '/')
+		length--;
+	if (geteuid() != 0 || length == 0 || strncmp(path, user, length) != 0 ||
+	    path[length] != '/' || stat(user, &about) != 0)
+		return 0;
+	return about.st_uid;
+}
+
+int paths_check_new(const char *path, struct err *e)
+{
+	OWNED(char_ptr) char *folder = xstrdup(path);
+	uid_t owner = access(path, F_OK) == 0 ? 0 : foreign_home(path);
+	struct stat about;
+
+	do {
+		char *slash = strrchr(folder, '/');
+
+		slash[slash == folder] = '\0';
+	} while (lstat(folder, &about) != 0 && errno == ENOENT && folder[1]);
+	if (owner)
+		return err_set(e, ERR_INPUT,
+		               "%s: is in the home of uid %u, who could not use what we (uid 0) "
+		               "make there; run as that user, or with root's home (sudo -H, su -)",
+		               path, (unsigned)owner);
+	if (stat(folder, &about) == 0 && !S_ISDIR(about.st_mode))
+		return err_set(e, ERR_INPUT, "%s: cannot be made: %s is not a directory", path,
+		               folder);
+	if (access(folder, W_OK | X_OK) != 0)
+		return err_errno(e, ERR_INPUT, "%s: cannot be made in %s", path, folder);
+	return 0;
+}
+
 int paths_runtime_base(struct str *base, struct err *e)
 {
 	const char *dir = paths_from_env("XDG_RUNTIME_DIR");

@@ -332,6 +332,15 @@ int store_check_version(struct store *st, const char *path, struct err *e)
 	return 0;
 }
 
+/* A first start makes the file, and fills it in one commit. */
+static int check_filled(struct store *st, const char *path, struct err *e)
+{
+	if (store_pragma(st, "schema_version") != 0)
+		return 0;
+	return err_set(e, ERR_AGAIN, "db: %s is empty: agent-intercom fills it when it starts",
+	               path);
+}
+
 int store_open(struct store *st, const char *path, const char *run_dir, struct err *e)
 {
 	if (access(path, F_OK) != 0)
@@ -339,8 +348,8 @@ int store_open(struct store *st, const char *path, const char *run_dir, struct e
 		                 "db: there is no database at %s; start agent-intercom first",
 		                 path);
 	if (store_open_database(st, path, run_dir, SQLITE_OPEN_READWRITE, e) ||
-	    store_check_ours(st, path, e) || store_check_version(st, path, e) ||
-	    store_configure(st, e)) {
+	    check_filled(st, path, e) || store_check_ours(st, path, e) ||
+	    store_check_version(st, path, e) || store_configure(st, e)) {
 		store_clear(st);
 		return -1;
 	}

@@ -155,7 +155,7 @@ echo "== the unit of a user, run as it stands"
 echo "== remove"
 ask_to_write 5 third.txt "three"
 until_true "no question" one_waits
-dpkg -r agent-intercom >/dev/null
+dpkg -r agent-intercom | grep 'agent-intercom uninstall HOST' >/dev/null || fail "removal says nothing of the hosts"
 ! kill -0 "$(head -n 1 "$db-instance")" 2>/dev/null || fail "the system still runs"
 exec 3>&-
 dpkg -L agent-intercom 2>/dev/null | while read -r file; do

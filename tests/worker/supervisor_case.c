@@ -292,6 +292,17 @@ void own_folder(void)
 	bin = xstrdup(in("bin"));
 }
 
+void as_nobody(void)
+{
+	own_folder(); /* the one of the build may be below a folder closed to others */
+	as_uid = NOBODY_ID;
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	ck_assert_int_eq(chmod(in("config.toml"), 0644), 0);
+	ck_assert_int_eq(chmod(in("workspace"), 0755), 0);
+	ck_assert_int_eq(chown(runtime, NOBODY_ID, NOBODY_ID), 0);
+	write_file(in("log"), "", 0666);
+}
+
 void replace(const char *worker, const char *script)
 {
 	char name[64];

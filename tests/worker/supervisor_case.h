@@ -94,6 +94,9 @@ pid_t pid_of(const char *worker);
 /* A folder with our binaries, which every user reaches and of which some can be replaced. */
 void own_folder(void);
 
+/* What is run next is run as nobody, whose $XDG_RUNTIME_DIR it is. */
+void as_nobody(void);
+
 void replace(const char *worker, const char *script);
 
 int listen_somewhere(int *ret_port);

@@ -622,11 +622,41 @@ END_TEST
 START_TEST(without_a_database_it_says_how_to_start)
 {
 	shell("ctl --db $HOME/no/such.db list");
-	failed(1, "/no/such.db; start the system with `agent-intercom`");
+	failed(1, "/no/such.db; the first agent that connects starts the system");
 	shell("ctl list");
+	failed(1, "there is no database at ");
+	shell("ctl watch </dev/null");
 	failed(1, "there is no database at ");
 	shell("echo text >$HOME/text; ctl --db $HOME/text list");
 	ck_assert_int_eq(status, 1);
+}
+END_TEST
+
+START_TEST(watch_waits_for_the_first_start)
+{
+	shell("mv $HOME/state $HOME/not-yet;"
+	      " { await err 'q quits'; mv $HOME/not-yet $HOME/state; await out 'nothing waits'; } |"
+	      " ctl $DB watch");
+	ck_assert_int_eq(status, 0);
+	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "the first agent that connects starts"));
+	says("nothing waits for you; q quits\n");
+	shell("{ await err 'q quits'; } | ctl --db $HOME/no/such.db watch");
+	ck_assert_int_eq(status, 0);
+	says_not("Error");
+}
+END_TEST
+
+START_TEST(a_first_start_is_waited_for_though_the_file_is_there)
+{
+	shell("cd $HOME/state && mkdir full && mv intercom.db* full/ && : >intercom.db && chmod 600"
+	      " intercom.db; ctl $DB list --text");
+	failed(1, "is empty: agent-intercom fills it when it starts");
+	shell(
+	    "cd $HOME/state && : >>intercom.db-instance;"
+	    " flock intercom.db-instance sh -c"
+	    " 'echo $$ >intercom.db-instance; sleep 0.5; rm intercom.db; mv full/* .; sleep 0.5' &"
+	    " until [ -s intercom.db-instance ]; do sleep 0.02; done; ctl $DB list --text; wait");
+	done("no sessions\n");
 }
 END_TEST
 
@@ -709,6 +739,8 @@ int main(void)
 	tcase_add_test(usage, help_and_version_need_no_system);
 	tcase_add_test(usage, commands_may_be_shortened);
 	tcase_add_test(usage, without_a_database_it_says_how_to_start);
+	tcase_add_test(usage, watch_waits_for_the_first_start);
+	tcase_add_test(usage, a_first_start_is_waited_for_though_the_file_is_there);
 	tcase_add_test(usage, a_system_is_found_by_its_name_or_its_configuration);
 	tcase_add_test(usage, an_answer_that_cannot_be_printed_is_an_error);
 	suite_add_tcase(s, usage);

@@ -147,6 +147,8 @@ START_TEST(a_link_stays_and_its_file_is_changed)
 	ck_assert(shell("mkdir '%s'", in(".gemini")));
 	ck_assert_int_eq(symlink("../dotfiles/gemini.json", in(".gemini/settings.json")), 0);
 	does("install gemini --yes");
+	says("/.gemini/settings.json leads to /");
+	says("/dotfiles/gemini.json\n");
 	ck_assert_uint_eq(mode_of(".gemini/settings.json") & S_IFMT, S_IFLNK);
 	ck_assert(shell("grep -q mcpServers '%s'", in("dotfiles/gemini.json")));
 	holds("dotfiles/gemini.json.before-intercom", "{\n  \"a\": 1\n}\n");
@@ -154,6 +156,60 @@ START_TEST(a_link_stays_and_its_file_is_changed)
 	ck_assert_uint_eq(mode_of(".gemini/settings.json") & S_IFMT, S_IFLNK);
 	holds("dotfiles/gemini.json", "{\n  \"a\": 1\n}\n");
 	is_missing("dotfiles/gemini.json.before-intercom");
+}
+END_TEST
+
+START_TEST(a_folder_that_is_a_link_is_shown)
+{
+	ck_assert(shell("mkdir -p '%s' '%s'", in("mine"), in("ws/.claude")));
+	ck_assert_int_eq(symlink("../mine", in("ws/.vscode")), 0);
+	does("install vscode --yes");
+	says("/ws/.vscode leads to /");
+	says("/mine\n");
+	does("install claude --project --yes");
+	ck_assert_ptr_null(strstr(str_text(&out), "leads to"));
+}
+END_TEST
+
+START_TEST(one_file_that_cannot_be_made_leaves_all_as_they_are)
+{
+	ck_assert_int_eq(symlink("nowhere", in(".claude")), 0);
+	run("install claude --yes");
+	ck_assert_int_eq(status, 78);
+	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "cannot be made in "));
+	is_missing(".claude.json");
+}
+END_TEST
+
+START_TEST(root_makes_no_files_in_the_home_of_another_user)
+{
+	SKIP_UNLESS(geteuid() == 0, "root");
+	ck_assert_int_eq(chown(folder, NOBODY_ID, NOBODY_ID), 0);
+	run("install claude --yes");
+	ck_assert_int_eq(status, 78);
+	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "is in the home of uid 65534"));
+	is_missing(".claude.json");
+	is_missing(".claude");
+}
+END_TEST
+
+START_TEST(whatever_the_umask_others_may_not_write)
+{
+	(void)umask(0);
+	does("install vscode --gate --yes");
+	does("install claude --gate --yes");
+	does("install codex --gate --yes");
+	ck_assert(shell("test -z \"$(find '%s' -mindepth 1 ! -type l -perm /022"
+	                " ! -name out ! -name err ! -name status)\"",
+	                folder));
+}
+END_TEST
+
+START_TEST(in_the_home_no_lines_for_the_agent_are_offered)
+{
+	ck_assert(shell("rmdir '%s' && ln -s . '%s'", in("ws"), in("ws")));
+	does("install claude --yes");
+	says("in a project's folder, add --instructions CLAUDE.md\n");
 }
 END_TEST
 
@@ -310,6 +366,11 @@ int main(void)
 	tcase_add_test(c, wrong_usage_says_what_is_right);
 	tcase_add_test(c, modes_are_kept_and_new_files_are_private_or_common);
 	tcase_add_test(c, a_link_stays_and_its_file_is_changed);
+	tcase_add_test(c, a_folder_that_is_a_link_is_shown);
+	tcase_add_test(c, one_file_that_cannot_be_made_leaves_all_as_they_are);
+	tcase_add_test(c, root_makes_no_files_in_the_home_of_another_user);
+	tcase_add_test(c, whatever_the_umask_others_may_not_write);
+	tcase_add_test(c, in_the_home_no_lines_for_the_agent_are_offered);
 	tcase_add_test(c, a_link_to_nothing_and_a_directory_are_refused);
 	tcase_add_test(c, host_variables_move_the_files);
 	tcase_add_test(c, without_a_terminal_the_change_is_only_shown);

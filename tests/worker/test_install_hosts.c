@@ -2,6 +2,13 @@
  * the files that it leaves. */
 #include "install_case.h"
 
+#include "paths.h"
+#include "store.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 /* text with @/ws replaced by the working directory, and @ by the program's path; valid until the
  * next call. */
 static const char *with_binary(const char *text)
@@ -25,6 +32,17 @@ static const char *with_binary(const char *text)
 	       "  \"args\": [\"mcp\", \"--wait\", \"3600\"],\n" indent                             \
 	       "  \"alwaysLoad\": true,\n" indent "  \"timeout\": 3700000\n" indent "}"
 
+enum { NO_PROGRAMS_PORT = 9 }; /* that of discard, which nobody runs */
+
+static void given_port(int port)
+{
+	char line[40];
+
+	(void)snprintf(line, sizeof(line), "http_port = %d\n", port);
+	given("port.toml", line);
+	(void)setenv("INTERCOM_CONFIG", in("port.toml"), 1);
+}
+
 /* ---- each host ---- */
 
 START_TEST(each_host_gets_its_file_and_its_timeout)
@@ -41,7 +59,7 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		  "{\n  \"mcpServers\": {\n" ENTRY_2("    ") "\n  }\n}\n" },
 		{ "claude --http", ".claude.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"type\": \"http\",\n"
-		  "      \"url\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
+		  "      \"url\": \"http://127.0.0.1:9/mcp?wait=3600\",\n"
 		  "      \"alwaysLoad\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "codex", ".codex/config.toml",
 		  "[mcp_servers.intercom]\ncommand = \"@\"\nargs = [\"mcp\", \"--wait\", "
@@ -49,7 +67,7 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		  "default_tools_approval_mode = \"approve\"\nrequired = true\n"
 		  "tool_timeout_sec = 3700\n" },
 		{ "codex --http --wait 60", ".codex/config.toml",
-		  "[mcp_servers.intercom]\nurl = \"http://127.0.0.1:3000/mcp?wait=60\"\n"
+		  "[mcp_servers.intercom]\nurl = \"http://127.0.0.1:9/mcp?wait=60\"\n"
 		  "default_tools_approval_mode = \"approve\"\nrequired = true\n"
 		  "tool_timeout_sec = 160\n" },
 		{ "codex --project", "ws/.codex/config.toml",
@@ -64,7 +82,7 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		  "    }\n  }\n}\n" },
 		{ "gemini --http", ".gemini/settings.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n"
-		  "      \"httpUrl\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
+		  "      \"httpUrl\": \"http://127.0.0.1:9/mcp?wait=3600\",\n"
 		  "      \"trust\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "qwen", ".qwen/settings.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"command\": \"@\",\n"
@@ -73,7 +91,7 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		  "    }\n  }\n}\n" },
 		{ "qwen --http", ".qwen/settings.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n"
-		  "      \"httpUrl\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
+		  "      \"httpUrl\": \"http://127.0.0.1:9/mcp?wait=3600\",\n"
 		  "      \"trust\": true,\n      "
 		  "\"alwaysLoadTools\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "copilot", ".copilot/permissions-config.json",
@@ -87,7 +105,7 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		  "      \"tools\": [\"*\"],\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "copilot --http", ".copilot/mcp-config.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"type\": \"http\",\n"
-		  "      \"url\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
+		  "      \"url\": \"http://127.0.0.1:9/mcp?wait=3600\",\n"
 		  "      \"tools\": [\"*\"],\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "cursor", ".cursor/mcp.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"type\": \"stdio\",\n"
@@ -101,18 +119,19 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		  "\"3600\"]\n    }\n  }\n}\n" },
 		{ "vscode --user --http", ".config/Code/User/mcp.json",
 		  "{\n  \"servers\": {\n    \"intercom\": {\n      \"type\": \"http\",\n"
-		  "      \"url\": \"http://127.0.0.1:3000/mcp?wait=3600\"\n    }\n  }\n}\n" },
+		  "      \"url\": \"http://127.0.0.1:9/mcp?wait=3600\"\n    }\n  }\n}\n" },
 		{ "opencode", ".config/opencode/opencode.json",
 		  "{\n  \"mcp\": {\n    \"intercom\": {\n      \"type\": \"local\",\n"
 		  "      \"command\": [\"@\", \"mcp\", \"--wait\", \"3600\"],\n"
 		  "      \"enabled\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "opencode --http --project", "ws/opencode.json",
 		  "{\n  \"mcp\": {\n    \"intercom\": {\n      \"type\": \"remote\",\n"
-		  "      \"url\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
+		  "      \"url\": \"http://127.0.0.1:9/mcp?wait=3600\",\n"
 		  "      \"enabled\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 	};
 	char command[128], name[16];
 
+	given_port(NO_PROGRAMS_PORT);
 	for (size_t i = 0; i < COUNT(HOSTS); i++) {
 		(void)snprintf(command, sizeof(command), "install %s --yes", HOSTS[i].arguments);
 		does(command);
@@ -299,6 +318,25 @@ START_TEST(a_table_in_the_middle_is_replaced_and_its_subtables_stay)
 }
 END_TEST
 
+START_TEST(an_entry_for_http_never_leads_to_another_program)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, size), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &size), 0);
+	given_port(ntohs(a.sin_port));
+	run("install claude --yes --http");
+	ck_assert_int_eq(status, 78);
+	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "on 127.0.0.1 is held by "));
+	is_missing(".claude.json");
+	(void)close(fd);
+	does("install claude --yes --http");
+}
+END_TEST
+
 START_TEST(what_the_user_put_into_our_entry_stays)
 {
 	given(
@@ -310,9 +348,10 @@ START_TEST(what_the_user_put_into_our_entry_stays)
 	      with_binary(
 	          "{\"mcpServers\": {\"intercom\": {\"command\": \"@\", \"args\": [\"mcp\", "
 	          "\"--wait\", \"3600\"], \"trust\": true, \"timeout\": 3700000, \"env\": {}}}}"));
+	given_port(NO_PROGRAMS_PORT);
 	does("install gemini --yes --http");
 	holds(".gemini/settings.json", "{\"mcpServers\": {\"intercom\": {\"httpUrl\": "
-	                               "\"http://127.0.0.1:3000/mcp?wait=3600\", "
+	                               "\"http://127.0.0.1:9/mcp?wait=3600\", "
 	                               "\"trust\": true, \"timeout\": 3700000, \"env\": {}}}}");
 }
 END_TEST
@@ -496,6 +535,40 @@ START_TEST(folders_that_install_made_go_with_their_last_file)
 }
 END_TEST
 
+static void given_session_in(const char *workspace)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(paths) struct paths p = { 0 };
+	struct err e = { 0 };
+
+	(void)setenv("XDG_RUNTIME_DIR", folder, 1);
+	(void)setenv("INTERCOM_HOST", "h", 1);
+	ck_assert_msg(paths_open(in(".local/state/agent-intercom/intercom.db"), true, &p, &e) ==
+	                      0 &&
+	                  store_migrate(&st, p.database, NULL, &e) == 0,
+	              "%s", e.text);
+	ck_assert(
+	    shell("sqlite3 '%s' \"INSERT INTO operator (id, kind, user_id, is_default)"
+	          " VALUES ('local:tester', 'local', 'tester', 1);"
+	          "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
+	          " created_at, updated_at) VALUES ('01900000-0000-7000-8000-00000000000a', 'h',"
+	          " 'local:tester', '%s', 'active', 'local', '2026-02-08T09:30:00.123Z',"
+	          " '2026-02-08T09:30:00.123Z')\"",
+	          p.database, workspace));
+}
+
+START_TEST(uninstall_says_where_the_lines_for_the_agent_stay)
+{
+	does("install claude --yes --instructions CLAUDE.md");
+	does("uninstall claude --yes");
+	says("Lines that make the agent ask stay in the CLAUDE.md of other projects");
+	does("install claude --yes --instructions ../far/CLAUDE.md");
+	given_session_in(in("far"));
+	does("uninstall claude --yes");
+	says("/far/CLAUDE.md still tells its agent to ask: run uninstall claude there");
+}
+END_TEST
+
 START_TEST(uninstall_does_nothing_where_nothing_is)
 {
 	given(".gemini/settings.json", "{ }");
@@ -526,6 +599,7 @@ int main(void)
 	tcase_add_test(c, a_json_file_keeps_its_content_order_and_layout);
 	tcase_add_test(c, a_toml_file_keeps_every_other_byte);
 	tcase_add_test(c, a_table_in_the_middle_is_replaced_and_its_subtables_stay);
+	tcase_add_test(c, an_entry_for_http_never_leads_to_another_program);
 	tcase_add_test(c, what_the_user_put_into_our_entry_stays);
 	tcase_add_test(c, the_copy_from_before_is_made_once);
 	tcase_add_test(c, a_setting_that_was_there_before_comes_back);
@@ -538,6 +612,7 @@ int main(void)
 	tcase_add_test(c, installs_at_once_lose_nothing);
 	tcase_add_test(c, our_tools_are_added_to_what_a_host_allows_and_only_they_go_again);
 	tcase_add_test(c, folders_that_install_made_go_with_their_last_file);
+	tcase_add_test(c, uninstall_says_where_the_lines_for_the_agent_stay);
 	tcase_add_test(c, uninstall_does_nothing_where_nothing_is);
 	suite_add_tcase(s, c);
 	return run_suite(s);

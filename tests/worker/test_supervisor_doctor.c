@@ -88,6 +88,45 @@ START_TEST(the_doctor_finds_what_is_wrong)
 }
 END_TEST
 
+START_TEST(the_doctor_says_that_a_first_start_would_fail)
+{
+	const char *where[] = { "where", "--db", NULL, NULL };
+	OWNED(char_ptr) char *said = NULL;
+	int status;
+
+	SKIP_UNLESS(geteuid() == 0, "root");
+	as_nobody();
+	database = NULL;
+	ck_assert_int_eq(chmod(in("home"), 0755), 0);
+	doctor_says(1, "home/.local/state/agent-intercom/intercom.db: cannot be made in /");
+	doctor_says(1, "home: Permission denied");
+	ck_assert_int_eq(mkdir(in("closed"), 0700), 0);
+	database = where[2] = in("closed/there/x.db");
+	doctor_says(1, "closed/there/x.db: Permission denied");
+	said = output_of(where, &status);
+	ck_assert_int_eq(status, 78);
+	ck_assert_str_eq(said, "");
+	log_has("closed/there/x.db: Permission denied");
+}
+END_TEST
+
+START_TEST(root_makes_nothing_in_the_home_of_another_user)
+{
+	const char *mcp[] = { "mcp", "--config", in("config.toml"), NULL };
+	int status;
+
+	SKIP_UNLESS(geteuid() == 0, "root");
+	ck_assert_int_eq(chown(in("home"), NOBODY_ID, NOBODY_ID), 0);
+	database = NULL;
+	doctor_says(1, "FAIL database: the first start will fail: ");
+	start();
+	ends_with(78, "is in the home of uid 65534");
+	free(output_of(mcp, &status));
+	ck_assert_int_eq(status, 78);
+	ck_assert_int_ne(access(in("home/.local"), F_OK), 0);
+}
+END_TEST
+
 /* ---- other commands ---- */
 
 START_TEST(the_sample_is_a_config_that_can_be_read)
@@ -148,6 +187,8 @@ int main(void)
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
+	tcase_add_test(c, the_doctor_says_that_a_first_start_would_fail);
+	tcase_add_test(c, root_makes_nothing_in_the_home_of_another_user);
 	tcase_add_test(c, the_sample_is_a_config_that_can_be_read);
 	tcase_add_test(c, mcp_gets_every_argument);
 	tcase_add_test(c, wrong_usage_is_64);

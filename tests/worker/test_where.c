@@ -99,6 +99,13 @@ START_TEST(an_entry_for_http_has_the_port_that_the_running_system_serves)
 	(void)snprintf(url, sizeof(url), "\"http://127.0.0.1:%d/mcp?wait=", site.port);
 	ck_assert_int_eq(intercom(&said, "install claude --http --print"), 0);
 	says(str_text(&said), url);
+	ck_assert_int_eq(shell(&said,
+	                       "sqlite3 '%s' \"UPDATE setting SET value = '9'"
+	                       " WHERE name = 'http_port'\"",
+	                       site.database),
+	                 0);
+	ck_assert_int_eq(intercom(&said, "install claude --http --print"), 78);
+	says(str_text(&said), "because another program had port 9");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -116,6 +123,20 @@ START_TEST(where_before_the_first_start_prints_what_will_be_and_makes_nothing)
 	says(str_text(&said), "does not run\n");
 	(void)snprintf(path, sizeof(path), "%s/.local", site.home);
 	ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
+START_TEST(a_system_that_has_not_yet_written_its_pid_is_just_starting)
+{
+	OWNED(str) struct str said = { 0 };
+
+	site = given_site();
+	ck_assert_int_eq(shell(&said, "cd $HOME && : >x.db-instance && flock x.db-instance sh -c"
+	                              " '$INTERCOM_BUILD/agent-intercom where --db x.db;"
+	                              " $INTERCOM_BUILD/agent-intercom --db x.db 2>&1'"),
+	                 75);
+	says(str_text(&said), "system         is just starting\n");
+	says(str_text(&said), "another one is just starting on /");
 }
 END_TEST
 
@@ -357,6 +378,7 @@ int main(void)
 	tcase_add_test(c, where_prints_all_places_of_the_system_that_runs);
 	tcase_add_test(c, an_entry_for_http_has_the_port_that_the_running_system_serves);
 	tcase_add_test(c, where_before_the_first_start_prints_what_will_be_and_makes_nothing);
+	tcase_add_test(c, a_system_that_has_not_yet_written_its_pid_is_just_starting);
 	tcase_add_test(c, an_empty_config_serves_from_the_state_directory);
 	tcase_add_test(c, ctl_finds_the_system_that_runs_whatever_its_config);
 	tcase_add_test(c, an_agent_is_connected_to_the_system_that_runs_whatever_its_config);
