@@ -438,6 +438,14 @@ static const char *what_follows(const struct found *f, enum request_verdict verd
 	                    : "\nNobody listens at the moment; the agent gets it when it is back.";
 }
 
+/* Whether they speak in the thread of another session than the one that asked. */
+static bool is_elsewhere(const struct desk *d, const struct found *f)
+{
+	const char *here = d->who->place.session_id;
+
+	return here && strcmp(here, f->session_id) != 0;
+}
+
 /* choice: as in struct decision. */
 static int insert(struct desk *d, enum request_verdict verdict, const char *text,
                   const char *choice, struct found *f, struct err *e)
@@ -484,6 +492,8 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		str_add(&did, "Approved with a change:");
 	else
 		str_add(&did, past(verdict));
+	if (is_elsewhere(d, f))
+		str_addf(&f->name, ", %s", str_text(&f->whose));
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),
 	                 verdict == REQUEST_VERDICT_APPROVE && said ? ", and told the agent" : "",
 	                 what_follows(f, verdict));

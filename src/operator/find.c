@@ -18,6 +18,7 @@ enum {
 void found_clear(struct found *f)
 {
 	str_clear(&f->name);
+	str_clear(&f->whose);
 	str_clear(&f->list);
 	str_clear(&f->story);
 	str_clear(&f->chosen);
@@ -106,6 +107,7 @@ static void take_question(struct found *f, const struct question_row *q)
 		f->listening = q->listening;
 		f->is_driven = q->is_driven;
 		add_name(&f->name, q, FIND_SHORT);
+		find_add_whose(&f->whose, q->agent_user, q->client_name, q->workspace_root);
 	}
 	add_line(f, str_text(&line), q->agent_user, q->client_name, q->workspace_root);
 }

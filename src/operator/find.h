@@ -34,6 +34,7 @@ struct found {
 	enum session_status status; /* of a session */
 	bool started; /* that session, by us */
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
+	struct str whose; /* of a request: "claude in web" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str chosen; /* the option that was, unless it is a yes or a no */
 	struct str story; /* how a closed request ended: "expired at ..." */

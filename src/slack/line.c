@@ -224,10 +224,17 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 		return -1;
 	if (waiting == 0 || stands_by)
 		return say_to_agent(t, text, e);
-	str_addf(&told,
-	         "A question waits here, and that is no answer to it; nothing was done. It takes "
-	         "%s. To tell the agent something else: `steer <text>`.",
-	         str_text(&hint));
+	if (waiting > 1)
+		str_addf(&told,
+		         "%d questions wait here, and that answers none of them; nothing was done. "
+		         "They take %s; a word that several take needs an id: `inbox` lists them.",
+		         waiting, str_text(&hint));
+	else
+		str_addf(&told,
+		         "A question waits here, and that is no answer to it; nothing was done. It "
+		         "takes %s.",
+		         str_text(&hint));
+	str_add(&told, " To tell the agent something else: `steer <text>`.");
 	if (operator_meant(t->st, text, &meant, e))
 		return -1;
 	if (meant.length)

@@ -138,6 +138,21 @@ START_TEST(a_long_text_is_several_sections_and_says_what_it_left_out)
 }
 END_TEST
 
+START_TEST(a_broadcast_as_long_as_agents_are_told_is_said_whole)
+{
+	OWNED(slack_said) struct slack_said s = { 0 };
+	OWNED(str) struct str text = { 0 };
+
+	while (text.length < 5990) /* src/mcp/tools/broadcast.c says 6000 */
+		str_add(&text, "a line of it\n");
+	str_add(&text, "the end");
+	slack_notice_broadcast("info", str_text(&text), &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "the end");
+	lacks(json, " bytes more)");
+}
+END_TEST
+
 START_TEST(a_text_that_fits_is_said_whole_however_much_of_it_is_escaped)
 {
 	OWNED(slack_said) struct slack_said s = { 0 };
@@ -482,6 +497,7 @@ int main(void)
 	tcase_add_test(c, whom_we_name_is_mentioned_and_nobody_else);
 	tcase_add_test(c, a_broadcast_carries_the_sign_of_its_level);
 	tcase_add_test(c, a_long_text_is_several_sections_and_says_what_it_left_out);
+	tcase_add_test(c, a_broadcast_as_long_as_agents_are_told_is_said_whole);
 	tcase_add_test(c, a_text_that_fits_is_said_whole_however_much_of_it_is_escaped);
 	tcase_add_test(c, an_empty_text_is_said_to_be_one);
 	tcase_add_test(c, a_session_says_where_it_works_and_how_it_is);

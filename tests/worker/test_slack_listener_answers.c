@@ -133,7 +133,7 @@ START_TEST(a_file_is_offered_and_shown_only_where_the_question_is_about_one)
 	replies("that question is about no file; `list-files` and `show-file`");
 	a_tool("Edit a.c", "0000000000000000000000000000000000000000000000000000000000000001");
 	in_thread("hm");
-	replies("It takes `approve`, `reject [why]`, `file`.");
+	replies("They take `approve`, `reject [why]`, `file`;");
 	in_thread("file");
 	expect("SELECT r.title FROM file_view AS v JOIN request AS r ON r.seq = v.request_seq",
 	       "Edit a.c\n");

@@ -209,6 +209,23 @@ START_TEST(a_bare_yes_takes_an_id_and_nothing_else)
 }
 END_TEST
 
+START_TEST(an_answer_by_its_id_in_the_thread_of_another_agent_says_whose_question_it_was)
+{
+	slack();
+	a_session(2, "01900000-0000-7000-8000-000000000002", "/ws/api");
+	a_change(CHANGE);
+	a_change(LATER);
+	(void)slack_acked("{'message':{'text':'approve 01911111-0000','thread_ts':"
+	                  "'1700000000.000200'}}");
+	replies("Approved 01911111-0000: Change a.c (a.c), claude in web");
+	in_thread("reject 01911111-0009");
+	OWNED(char_ptr) char *here = rows(LAST_REPLY);
+	says(here, "Rejected 01911111-0009: Change a.c (a.c)");
+	ck_assert_ptr_null(strstr(here, "claude in web"));
+	slack_stop();
+}
+END_TEST
+
 /* ---- questions that nobody has seen ---- */
 
 /* What a word is told that decides nothing. */
@@ -491,6 +508,8 @@ int main(void)
 	tcase_add_test(c, a_mistyped_id_answers_nothing_and_lists_what_waits);
 	tcase_add_test(c, a_start_that_an_answered_question_has_too_approves_nothing);
 	tcase_add_test(c, a_bare_yes_takes_an_id_and_nothing_else);
+	tcase_add_test(
+	    c, an_answer_by_its_id_in_the_thread_of_another_agent_says_whose_question_it_was);
 	tcase_add_test(c, a_word_before_the_question_is_in_slack_answers_nothing);
 	tcase_add_test(c, a_word_approves_nothing_that_slack_shows_only_a_line_about);
 	tcase_add_test(c, a_word_approves_what_slack_shows_as_plain_text_or_shows_again_in_full);

@@ -371,6 +371,20 @@ END_TEST
 
 /* ---- free text, single words, hints ---- */
 
+START_TEST(words_where_several_questions_wait_are_told_that_several_do)
+{
+	slack();
+	a_standby();
+	a_question("01944444-0000-7000-8000-00000000000d", "standby", "Ready, too", "", "");
+	in_thread("write the docs next");
+	replies("2 questions wait here, and that answers none of them; nothing was done. They take "
+	        "`resume [text]`, `stop [why]`; a word that several take needs an id: `inbox`");
+	expect("SELECT DISTINCT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(free_text_to_an_agent_on_standby_is_its_instruction)
 {
 	slack();
@@ -451,7 +465,7 @@ START_TEST(hints_name_only_what_fits)
 	replies(". What waits here takes `continue`, `refine <text>`, `stop [why]`");
 	a_standby();
 	in_thread("hm");
-	replies("It takes `continue`, `refine <text>`, `resume [text]`, `stop [why]`.");
+	replies("They take `continue`, `refine <text>`, `resume [text]`, `stop [why]`;");
 	slack_stop();
 }
 END_TEST
@@ -653,6 +667,7 @@ int main(void)
 	tcase_add_test(c, words_that_come_with_a_file_are_taken_without_it_and_that_is_said);
 	tcase_add_test(c,
 	               a_nudge_from_a_form_closes_it_and_is_confirmed_in_the_thread_of_its_session);
+	tcase_add_test(c, words_where_several_questions_wait_are_told_that_several_do);
 	tcase_add_test(c, free_text_to_an_agent_on_standby_is_its_instruction);
 	tcase_add_test(c, a_mention_of_an_agent_on_standby_is_its_instruction);
 	tcase_add_test(c, single_words_are_understood);

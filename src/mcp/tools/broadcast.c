@@ -52,8 +52,9 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 const struct tool TOOL_BROADCAST = {
 	.name = "broadcast",
 	.title = "Broadcast",
-	.description = "Tells the operator something; waits for no answer. ts: where it stands in "
-	               "Slack, if that is known within 2 s.",
+	.description = "Tells the operator something; waits for no answer. Of more than 6000 "
+	               "characters Slack shows only the beginning: split them. ts: where it stands "
+	               "in Slack, if that is known within 2 s.",
 	.input =
 	    "{\"type\":\"object\",\"properties\":{"
 	    "\"message\":{\"type\":\"string\",\"minLength\":1},"
