@@ -518,6 +518,26 @@ static bool is_wanted(struct doctor *d, int child)
 	return child < CHILD_SLACK_POSTER || serves_slack(d);
 }
 
+static int64_t ms_of(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The lock's file was last written when the system started, which read its configuration then. */
+static void check_is_read(struct doctor *d)
+{
+	OWNED(str) struct str lock = { 0 };
+	struct stat config, start;
+
+	str_addf(&lock, "%s-instance", d->paths.database);
+	if (d->config.file[0] && stat(d->config.file, &config) == 0 &&
+	    stat(str_text(&lock), &start) == 0 && ms_of(config.st_mtim) > ms_of(start.st_mtim))
+		doctor_tell(d, WARN, "config",
+		            "%s was changed after the system had started; it takes effect at the "
+		            "next start",
+		            d->config.file);
+}
+
 static void check_running(struct doctor *d)
 {
 	bool seen[CHILD_COUNT] = { false };
@@ -530,6 +550,7 @@ static void check_running(struct doctor *d)
 
 	if (d->pid <= 0 || !d->store.db)
 		return;
+	check_is_read(d);
 	machine_name(machine);
 	sql_worker_live(&d->store, machine, &live);
 	while ((got = row_next(&live.row, &e)) > 0) {

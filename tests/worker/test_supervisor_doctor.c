@@ -39,6 +39,24 @@ START_TEST(the_doctor_tells_what_runs)
 }
 END_TEST
 
+START_TEST(the_doctor_tells_that_a_changed_configuration_waits_for_a_start)
+{
+	OWNED(char_ptr) char *said = NULL;
+	int status;
+
+	given_config("retention_days = 7\n");
+	start_ready();
+	const char *doctor[] = { "--config", in("config.toml"), "doctor", "--db", database, NULL };
+	said = output_of(doctor, &status);
+	ck_assert_msg(status == 0, "%s", said);
+	ck_assert_ptr_null(strstr(said, "takes effect at the next start"));
+	given_config("retention_days = 8\n");
+	doctor_says(0, "warn config: /");
+	doctor_says(0, "takes effect at the next start");
+	stop();
+}
+END_TEST
+
 START_TEST(the_doctor_tells_who_is_missing)
 {
 	own_folder();
@@ -184,6 +202,7 @@ int main(void)
 	tcase_set_timeout(c, 40);
 	tcase_add_test(c, the_doctor_makes_nothing);
 	tcase_add_test(c, the_doctor_tells_what_runs);
+	tcase_add_test(c, the_doctor_tells_that_a_changed_configuration_waits_for_a_start);
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
