@@ -206,7 +206,8 @@ START_TEST(what_runs_as_an_agents_user_reaches_neither_anothers_folder_nor_what_
 	users_start(&users);
 	ck_assert_int_eq(users_run(&users, OTHER_AGENT, NULL, "echo secret >\"$HOME/mine\""), 0);
 	str_addf(&script,
-	         "cat %s/home-%u/mine %s %s/etc/agent-intercom/config.toml; touch %s/home-%u/x; "
+	         "exec 2>&1; cat %s/home-%u/mine %s %s/etc/agent-intercom/config.toml; touch "
+	         "%s/home-%u/x; "
 	         "python3 -c 'import socket; socket.socket(socket.AF_UNIX, "
 	         "socket.SOCK_SEQPACKET).connect(\"%s\"); print(\"ask\" + \"ed\")'; "
 	         "ls -l /proc/self/fd | grep -c -e socket -e memfd; id -G; echo over",

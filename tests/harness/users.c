@@ -404,11 +404,28 @@ void users_start_starter(struct users *u)
 	u->starter_pid = start_owner(u, u->start_socket, "agents");
 }
 
+/* Until it has blocked SIGTERM, to read it when it comes, it would die of it; true too if it has
+ * ended. */
+static bool takes_sigterm(pid_t pid)
+{
+	OWNED(char_ptr) char *status = NULL;
+	char folder[40];
+
+	(void)snprintf(folder, sizeof(folder), "/proc/%d", (int)pid);
+	status = get_file(folder, "status");
+	if (!status || strstr(status, "State:\tZ"))
+		return true;
+	return strtoull(strstr(status, "SigBlk:") + 7, NULL, 16) & (1U << (SIGTERM - 1));
+}
+
 static int stop_owner(pid_t *pid)
 {
 	pid_t stopped = *pid;
 
 	*pid = 0;
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;
+	     !takes_sigterm(stopped) && agent_ms() < end; (void)poll(NULL, 0, 10))
+		;
 	(void)kill(stopped, SIGTERM);
 	return end_of(stopped);
 }
