@@ -135,7 +135,7 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
        s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
-       s.client_name, s.agent_user, q.options, q.form, q.why AS withdrawn,
+       s.client_name, s.agent_user, s.agent_uid, q.options, q.form, q.why AS withdrawn,
        (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
        (SELECT edited FROM decision WHERE seq = r.decision_seq) AS edited,
        (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,
@@ -289,8 +289,12 @@ DELETE FROM request WHERE seq IN (
    ORDER BY r.seq DESC LIMIT :limit);
 
 -- name: inbox_of_workspace :many
--- What waits for the operator, as far as agents of one workspace may see it.
-SELECT id, kind, title, file_path, state, created_at FROM inbox WHERE workspace_root = :workspace;
+-- What waits for the operator, as far as agents of one workspace may see it; :uid: of that user,
+-- NULL: ours.
+-- type: :uid integer?
+SELECT i.id, i.kind, i.title, i.file_path, i.state, i.created_at
+  FROM inbox AS i JOIN session AS s ON s.id = i.session_id
+ WHERE i.workspace_root = :workspace AND s.agent_uid IS :uid;
 
 -- name: request_expire :exec
 -- Nobody needs the answer any longer, unless another call waits for it.

@@ -63,7 +63,7 @@ static int step(struct worker *w, struct err *e)
 	if (!database)
 		database = realpath(w->db_path, NULL);
 	if (!ours)
-		ours = workspace_ours(w->run_dir);
+		ours = workspace_ours(w->run_dir, database);
 	a.store = &w->store;
 	a.machine = w->machine;
 	a.worker_id = w->id.text;

@@ -1,6 +1,7 @@
 /* What is to be done, whether it can be done, and the hidden directory. */
 #include "files.h"
 #include "id.h"
+#include "own_file.h"
 #include "pulse.h"
 #include "regular.h"
 #include "safe_path.h"
@@ -301,10 +302,15 @@ static int check_step(struct tree_change *t, const struct tree_step *s, struct r
 	OWNED(str) struct str name = { 0 };
 	struct thing found = { .kind = THING_NONE };
 	int dir = -1, failed, there;
+	const char *own;
 
 	if (safe_path_is_protected(s->path))
 		return refusal_set(why, "path_violation", "path violation: %.300s is protected",
 		                   s->path);
+	own = own_file(t->root_fd, s->path, t->database, t->ours);
+	if (own)
+		return refusal_set(why, "path_violation", "path violation: %.300s %s", s->path,
+		                   own);
 	there = tree_parent(t, s->path, &name, &dir, why);
 	if (there < 0)
 		return -1;

@@ -59,6 +59,8 @@ struct tree_source {
 struct tree_change {
 	int root_fd; /* the workspace; borrowed */
 	struct tree_source source;
+	const char *database; /* is not touched, */
+	char *const *ours; /* nor are these (own_file.h) */
 	bool leave_attributes; /* extended attributes are not copied */
 	char stage_name[TREE_NAME_BYTES];
 	struct tree_step *steps; /* in the order of tree_order */

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "json_writer.h"
+#include "peer_user.h"
 #include "rpc.h"
 #include "setting.h"
 #include "sql/event.h"
@@ -107,7 +108,7 @@ static int read_inbox(struct store *st, const struct peer *p, struct str *json, 
 	OWNED(inbox_of_workspace_row) struct inbox_of_workspace_row row = { 0 };
 	int got;
 
-	sql_inbox_of_workspace(st, p->workspace_root, &row);
+	sql_inbox_of_workspace(st, p->workspace_root, peer_uid_in_rows(p), &row);
 	str_add(json, "{\"questions\":[");
 	while ((got = row_next(&row.row, e)) > 0) {
 		str_add(json, json->bytes[json->length - 1] == '[' ? "{" : ",{");

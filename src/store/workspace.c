@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { OURS_MAX = 7 };
+enum { OURS_MAX = 13 };
 
 static bool is_within(const char *path, const char *dir)
 {
@@ -108,7 +108,19 @@ static void add_run_dir(char **ours, const char *run_dir)
 	run = NULL;
 }
 
-char **workspace_ours(const char *run_dir)
+static void add_database(char **ours, const char *database)
+{
+	static const char *const SUFFIXES[] = { "", "-wal", "-shm", "-instance", "-objects" };
+
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		OWNED(str) struct str name = { 0 };
+
+		str_addf(&name, "%s%s", database, SUFFIXES[i]);
+		add(ours, str_take(&name));
+	}
+}
+
+char **workspace_ours(const char *run_dir, const char *database)
 {
 	char **ours = xcalloc(OURS_MAX, sizeof(*ours));
 	const char *credentials = paths_from_env("CREDENTIALS_DIRECTORY");
@@ -118,6 +130,8 @@ char **workspace_ours(const char *run_dir)
 		add(ours, realpath(credentials, NULL));
 	if (run_dir)
 		add_run_dir(ours, run_dir);
+	if (database)
+		add_database(ours, database);
 	return ours;
 }
 
@@ -130,7 +144,7 @@ void workspace_ours_free(char **ours)
 
 static bool is_ours(const char *path)
 {
-	char **ours = workspace_ours(NULL);
+	char **ours = workspace_ours(NULL, NULL);
 	bool found = false;
 
 	for (char **one = ours; *one; one++)

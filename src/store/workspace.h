@@ -8,12 +8,12 @@
  * and our own directories for configuration, state and sockets. Follows symbolic links. */
 const char *workspace_unfit(const char *path);
 
-/* Our files that nobody may write, in whatever workspace they lie: the directories for
+/* Our files that nobody may write or is shown, in whatever workspace they lie: the directories for
  * configuration, state and sockets, whether they exist or not, what systemd has left for us
- * ($CREDENTIALS_DIRECTORY), the run directory, and the configuration file that it names. Real
- * absolute paths, NULL at the end. run_dir may be NULL. The caller frees the array with
- * workspace_ours_free. */
-char **workspace_ours(const char *run_dir);
+ * ($CREDENTIALS_DIRECTORY), the run directory, the configuration file that it names, and the
+ * database with what belongs to it. Real absolute paths, NULL at the end. run_dir and database (a
+ * real path) may be NULL. The caller frees the array with workspace_ours_free. */
+char **workspace_ours(const char *run_dir, const char *database);
 void workspace_ours_free(char **ours);
 
 #endif

@@ -85,6 +85,27 @@ static void set(const char *name, const char *value)
 	given(sql);
 }
 
+START_TEST(the_database_is_held_by_no_checkpoint_though_it_lies_in_the_workspace)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	fresh_workspace();
+	sh("echo one >a");
+	str_addf(&sql,
+	         "INSERT INTO checkpoint_wanted (kind, machine, workspace_root)"
+	         " VALUES ('ordered', 'h', '%.*s')",
+	         (int)(strrchr(ws, '/') - ws), ws);
+	given(str_text(&sql));
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	expect("SELECT sum(key = 'ws/a'),"
+	       " sum(key IN ('intercom.db', 'intercom.db-wal', 'intercom.db-shm')"
+	       "     OR key LIKE 'intercom.db-objects%')"
+	       " FROM checkpoint, json_each(file_hashes)",
+	       "1|0\n");
+}
+END_TEST
+
 START_TEST(an_order_is_carried_out_and_answered)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
@@ -696,6 +717,7 @@ int main(void)
 	Suite *s = suite_create("archivist");
 	TCase *t = store_case(s, "archivist", 60);
 
+	tcase_add_test(t, the_database_is_held_by_no_checkpoint_though_it_lies_in_the_workspace);
 	tcase_add_test(t, an_order_is_carried_out_and_answered);
 	tcase_add_test(t, a_second_one_adds_only_what_has_changed);
 	tcase_add_test(t, one_reading_settles_all_that_were_queued_for_a_workspace);

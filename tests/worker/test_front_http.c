@@ -414,6 +414,7 @@ START_TEST(what_was_answered_to_an_agent_is_no_other_users_though_it_says_the_sa
 	static const char ASK[] = "{\"title\":\"t\",\"diff\":\"x\",\"file_path\":\"f\"}";
 	OWNED(str) struct str mine = { 0 };
 	OWNED(str) struct str theirs = { 0 };
+	OWNED(char_ptr) char *id = NULL;
 
 	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
 	given_front();
@@ -431,6 +432,10 @@ START_TEST(what_was_answered_to_an_agent_is_no_other_users_though_it_says_the_sa
 	expect("SELECT r.state, s.agent_uid FROM request AS r JOIN session AS s"
 	       " ON s.seq = r.session_seq ORDER BY r.seq",
 	       "approved|\npending|65534\n");
+	id = rows("SELECT '{\"request_id\":\"' || id || '\"}' FROM request WHERE seq = 1");
+	id[strcspn(id, "\n")] = '\0';
+	ck_assert_int_eq(raw_as_nobody(calling("one", "check_diff", id), &theirs), 200);
+	says(theirs.bytes, "request_not_found");
 	ck_assert_int_eq(raw(calling("one", "reboot", "{}"), &mine), 200);
 	says(mine.bytes, "status\\\":\\\"recovered");
 }

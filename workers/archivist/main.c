@@ -597,7 +597,7 @@ static int prepare(struct archive *a, struct worker *w, struct err *e)
 	if (w->extra_fd < 0)
 		return err_errno(e, ERR_AGAIN, "cannot wait for readers");
 	objects_path(database, &a->folder);
-	a->ours = workspace_ours(w->run_dir);
+	a->ours = workspace_ours(w->run_dir, database);
 	/* Only we put: what a predecessor had begun is nobody's. It may have died making the
 	 * folder. */
 	if (access(str_text(&a->folder), F_OK) == 0)

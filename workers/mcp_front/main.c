@@ -110,7 +110,7 @@ static void read_settings(struct front *f)
 	s->workspaces.only_listed = setting_is(st, "workspaces.allow", "listed");
 	s->db_path = f->worker.db_path;
 	s->database = realpath(f->worker.db_path, NULL);
-	s->ours = workspace_ours(f->worker.run_dir);
+	s->ours = workspace_ours(f->worker.run_dir, s->database);
 	s->listener = f->worker.id.text;
 	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
 	read_prompt_times(st, s);

@@ -468,7 +468,7 @@ static int find_own_files(const struct worker *w, struct reader *r, struct err *
 	r->database = realpath(w->db_path, NULL);
 	if (!r->database)
 		return err_errno(e, err_kind_of_file(errno), "cannot find %s", w->db_path);
-	r->ours = workspace_ours(w->run_dir);
+	r->ours = workspace_ours(w->run_dir, r->database);
 	objects_path(r->database, &r->objects);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "json_writer.h"
 #include "peer.h"
+#include "peer_user.h"
 #include "request.h"
 #include "result.h"
 #include "sql/apply.h"
@@ -147,6 +148,13 @@ static int already_consumed(struct store *st, struct call *c, int64_t request, s
 	return 0;
 }
 
+static bool is_of_its_user(const struct request *r, const struct peer *p)
+{
+	const int64_t *uid = peer_uid_in_rows(p);
+
+	return uid ? r->row.has_agent_uid && r->row.agent_uid == *uid : !r->row.has_agent_uid;
+}
+
 /* Whether p may apply what another session requested: as its successor, once nobody is connected to
  * it. */
 static int may_succeed(struct store *st, const struct request *r, const struct peer *p,
@@ -158,7 +166,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	if (r->row.session_seq == p->session_seq)
 		return 1;
 	if (strcmp(r->row.workspace_root, p->workspace_root) != 0 ||
-	    strcmp(r->row.machine, settings->workspaces.machine) != 0)
+	    strcmp(r->row.machine, settings->workspaces.machine) != 0 || !is_of_its_user(r, p))
 		return 0;
 	if (departed_of_session(st, r->row.session_seq, p->seq, e))
 		return -1;
