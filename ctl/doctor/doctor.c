@@ -280,15 +280,13 @@ static bool is_closed(struct doctor *d, const char *path, bool must, mode_t want
 
 static void check_permissions(struct doctor *d)
 {
-	static const char *const SUFFIXES[] = { "-wal", "-shm", "-next", "-now", "-instance" };
 	bool closed = is_closed(d, d->dir, true, 0700);
 
-	closed &= is_closed(d, d->paths.database, true, 0600);
-	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+	for (const char *const *suffix = PATHS_FILES; *suffix; suffix++) {
 		OWNED(str) struct str name = { 0 };
 
-		str_addf(&name, "%s%s", d->paths.database, SUFFIXES[i]);
-		closed &= is_closed(d, str_text(&name), false, 0600);
+		str_addf(&name, "%s%s", d->paths.database, *suffix);
+		closed &= is_closed(d, str_text(&name), !**suffix, 0600);
 	}
 	if (closed)
 		doctor_tell(d, OK, "permissions", "%s and its files are private", d->dir);

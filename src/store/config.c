@@ -4,6 +4,7 @@
 #include "config_read.h"
 
 #include "disk.h"
+#include "path.h"
 #include "paths.h"
 
 #include <errno.h>
@@ -201,15 +202,6 @@ static int find_file(const struct config_source *src, struct config *c, struct e
 	return 0;
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-	size_t length = strlen(dir);
-
-	if (strcmp(dir, "/") == 0)
-		return true;
-	return strncmp(path, dir, length) == 0 && path[length] == '/';
-}
-
 /* Whether the owner is the only member of the file's group, as on systems where every user has a
  * private group and umask is 0002 (Debian 13, Ubuntu): it has the user's name and no members. */
 static bool is_group_of_owner(const struct stat *about)
@@ -246,7 +238,7 @@ static int check_trust(struct config_load *l)
 		               "config: %.300s: belongs to another user (uid %u), who could have "
 		               "commands run as you; remove it, or take a file of your own",
 		               l->c->file, (unsigned)about.st_uid);
-	if (l->c->default_workspace_root[0] && is_below(real, l->c->default_workspace_root))
+	if (l->c->default_workspace_root[0] && path_is_within(real, l->c->default_workspace_root))
 		config_read_warn(l, 0,
 		                 "lies in the workspace %s, where an agent can change it; move it",
 		                 l->c->default_workspace_root);

@@ -38,6 +38,8 @@ bool paths_name_fits(const char *ipc_name)
 
 /* Makes dir and its missing parents, 0700 each, and makes their names durable: what is reported as
  * stored in a database there must be safe. dir is absolute. */
+const char *const PATHS_FILES[] = { "", "-wal", "-shm", "-next", "-now", "-instance", NULL };
+
 static int make_dirs(const char *dir, struct err *e)
 {
 	OWNED(str) struct str part = { 0 };

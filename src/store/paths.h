@@ -70,6 +70,10 @@ int paths_check_ours(const char *dir, mode_t denied, struct err *e);
  * who could not use what root makes there. */
 int paths_check_new(const char *path, struct err *e);
 
+/* The database and the files beside it that belong to it: suffixes of its path, "" first, NULL at
+ * the end. */
+extern const char *const PATHS_FILES[];
+
 /* Refuses a database that has another name (a hard link): a process that opens it under the other
  * name uses another log, and the two destroy the database. A missing one is fine. */
 int paths_check_one_name(const char *database, struct err *e);

@@ -1,5 +1,6 @@
 #include "workspace.h"
 
+#include "path.h"
 #include "paths.h"
 
 #include <pwd.h>
@@ -9,14 +10,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { OURS_MAX = 13 };
-
-static bool is_within(const char *path, const char *dir)
-{
-	size_t length = strlen(dir);
-
-	return strncmp(path, dir, length) == 0 && (path[length] == '/' || path[length] == '\0');
-}
+enum { OURS_MAX = 14 };
 
 static bool has_component(const char *path, const char *name)
 {
@@ -37,7 +31,7 @@ static bool holds_home(const char *path)
 	const char *home = paths_from_env("HOME");
 	OWNED(char_ptr) char *real = home ? realpath(home, NULL) : NULL;
 
-	return real && is_within(real, path);
+	return real && path_is_within(real, path);
 }
 
 /* Whether path is the home directory of its owner. */
@@ -108,16 +102,19 @@ static void add_run_dir(char **ours, const char *run_dir)
 	run = NULL;
 }
 
+static char *beside(const char *database, const char *suffix)
+{
+	struct str name = { 0 };
+
+	str_addf(&name, "%s%s", database, suffix);
+	return str_take(&name);
+}
+
 static void add_database(char **ours, const char *database)
 {
-	static const char *const SUFFIXES[] = { "", "-wal", "-shm", "-instance", "-objects" };
-
-	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
-		OWNED(str) struct str name = { 0 };
-
-		str_addf(&name, "%s%s", database, SUFFIXES[i]);
-		add(ours, str_take(&name));
-	}
+	for (const char *const *suffix = PATHS_FILES; *suffix; suffix++)
+		add(ours, beside(database, *suffix));
+	add(ours, beside(database, "-objects"));
 }
 
 char **workspace_ours(const char *run_dir, const char *database)
@@ -148,7 +145,7 @@ static bool is_ours(const char *path)
 	bool found = false;
 
 	for (char **one = ours; *one; one++)
-		found = found || is_within(path, *one);
+		found = found || path_is_within(path, *one);
 	workspace_ours_free(ours);
 	return found;
 }

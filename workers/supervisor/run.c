@@ -158,13 +158,11 @@ static int prepare_shared(const char *dir, struct err *e)
 /* Whose database it is could change it behind our backs, whatever its mode. */
 static int check_files(const char *database, struct err *e)
 {
-	static const char *const SUFFIXES[] = { "", "-wal", "-shm", "-instance" };
-
-	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+	for (const char *const *suffix = PATHS_FILES; *suffix; suffix++) {
 		OWNED(str) struct str name = { 0 };
 		struct stat about;
 
-		str_addf(&name, "%s%s", database, SUFFIXES[i]);
+		str_addf(&name, "%s%s", database, *suffix);
 		if (stat(str_text(&name), &about) != 0)
 			continue;
 		if (!S_ISREG(about.st_mode))
