@@ -175,24 +175,27 @@ static bool agents_user_reads(const char *path)
 	return WEXITSTATUS(status) == 0;
 }
 
+static void is_closed_to_its_user(const char *name)
+{
+	char program[PROGRAM_BYTES], path[64];
+	pid_t pid;
+
+	test_program(name, program);
+	pid = stopped_at_its_start(program);
+	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	ck_assert_msg(agents_user_reads(path), "%s", path);
+	(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	ck_assert_msg(!agents_user_reads(path), "%s of %s", path, name);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
 START_TEST(what_the_system_starts_as_an_agents_user_is_closed_to_it_before_its_first_instruction)
 {
-	static const char *const OURS[] = { "hand", "filer", "keeper" };
-	char program[PROGRAM_BYTES], path[64];
-
 	NEEDS_ACCOUNTS();
-	for (size_t i = 0; i < sizeof(OURS) / sizeof(*OURS); i++) {
-		pid_t pid;
-
-		test_program(OURS[i], program);
-		pid = stopped_at_its_start(program);
-		(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-		ck_assert_msg(agents_user_reads(path), "%s", path);
-		(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-		ck_assert_msg(!agents_user_reads(path), "%s of %s", path, OURS[i]);
-		ck_assert_int_eq(kill(pid, SIGKILL), 0);
-		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	}
+	is_closed_to_its_user("hand");
+	is_closed_to_its_user("filer");
+	is_closed_to_its_user("keeper");
 	end();
 }
 END_TEST

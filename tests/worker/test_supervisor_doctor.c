@@ -108,16 +108,24 @@ END_TEST
 
 START_TEST(the_doctor_says_that_a_first_start_would_fail)
 {
-	const char *where[] = { "where", "--db", NULL, NULL };
-	OWNED(char_ptr) char *said = NULL;
-	int status;
-
 	SKIP_UNLESS(geteuid() == 0, "root");
 	as_nobody();
 	database = NULL;
 	ck_assert_int_eq(chmod(in("home"), 0755), 0);
 	doctor_says(1, "home/.local/state/agent-intercom/intercom.db: cannot be made in /");
 	doctor_says(1, "home: Permission denied");
+}
+END_TEST
+
+START_TEST(doctor_and_where_name_a_database_in_a_closed_folder)
+{
+	const char *where[] = { "where", "--db", NULL, NULL };
+	OWNED(char_ptr) char *said = NULL;
+	int status;
+
+	SKIP_UNLESS(geteuid() == 0, "root");
+	as_nobody();
+	ck_assert_int_eq(chmod(in("home"), 0755), 0);
 	ck_assert_int_eq(mkdir(in("closed"), 0700), 0);
 	database = where[2] = in("closed/there/x.db");
 	doctor_says(1, "closed/there/x.db: Permission denied");
@@ -207,6 +215,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
 	tcase_add_test(c, the_doctor_says_that_a_first_start_would_fail);
+	tcase_add_test(c, doctor_and_where_name_a_database_in_a_closed_folder);
 	tcase_add_test(c, root_makes_nothing_in_the_home_of_another_user);
 	tcase_add_test(c, the_sample_is_a_config_that_can_be_read);
 	tcase_add_test(c, mcp_gets_every_argument);
