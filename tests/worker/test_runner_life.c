@@ -447,6 +447,9 @@ START_TEST(an_agent_begins_when_it_is_kept_what_its_folder_held)
 	       "  JOIN agent_run AS r ON r.session_seq = s.seq"
 	       " WHERE r.seq = 1",
 	       "done|0|1\n");
+	expect("SELECT k.state, k.why FROM checkpoint AS k JOIN session AS s ON s.id = k.session_id"
+	       "  JOIN agent_run AS r ON r.session_seq = s.seq WHERE r.seq = 2",
+	       "refused|the agent did not wait for it\n");
 	want_stop(old, "enough");
 	run_becomes(old, "ended|stopped||15|terminated");
 	ck_assert_int_eq(site_stop(&site), 0);
