@@ -55,20 +55,22 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 static int step(struct worker *w, struct err *e)
 {
 	static struct applier a; /* remembers which jobs must rest */
-	static char *database, **ours;
+	static struct own_places ours;
+	static char *database;
 	OWNED(apply_report) struct apply_report r = { 0 };
 	int64_t started_ms = clock_monotonic_ms(), restore = 0;
 	int did;
 
 	if (!database)
 		database = realpath(w->db_path, NULL);
-	if (!ours)
-		ours = workspace_ours(w->run_dir, database);
+	if (!ours.count)
+		workspace_ours(&ours, w->run_dir, database);
+	own_places_look(&ours);
 	a.store = &w->store;
 	a.machine = w->machine;
 	a.worker_id = w->id.text;
 	a.database = database;
-	a.ours = ours;
+	a.ours = &ours;
 	a.run_fd = w->run_fd;
 	a.workspaces = &w->workspaces;
 	if (database && workspace_restore_next(a.store, database, a.machine, &restore, e) < 0)

@@ -2,6 +2,7 @@
 
 #include "files.h"
 #include "io.h"
+#include "own_file.h"
 #include "safe_path.h"
 #include "visible.h"
 
@@ -26,8 +27,7 @@ struct entries {
 
 /* A walk down: the prefix of lines, and where we are. */
 struct walk {
-	int root_fd;
-	int depth;
+	const struct listed *what;
 	struct listing *out;
 	struct str path, prefix;
 };
@@ -117,7 +117,7 @@ static int read_entries(int dir, struct entries *list)
 /* 1 read, 0 there is none, -1. */
 static int read_folder(const struct walk *w, struct entries *list, struct err *e)
 {
-	int fd = -1, got = safe_path_open_dir(w->root_fd, str_text(&w->path), &fd, e);
+	int fd = -1, got = safe_path_open_dir(w->what->root_fd, str_text(&w->path), &fd, e);
 
 	if (got <= 0)
 		return got;
@@ -151,7 +151,7 @@ static void add_link(struct walk *w, const char *name)
 	OWNED(str) struct str link = { 0 };
 
 	str_addf(&link, "%s%s%s", str_text(&w->path), w->path.length ? "/" : "", name);
-	if (safe_path_parent(w->root_fd, link.bytes, false, &base, &dir, NULL) == 0) {
+	if (safe_path_parent(w->what->root_fd, link.bytes, false, &base, &dir, NULL) == 0) {
 		n = files_read_link(dir, base.bytes, target, sizeof(target));
 		(void)files_close(dir);
 	}
@@ -195,10 +195,16 @@ static void add_inside(struct walk *w, const struct entry *entry, int level)
 	OWNED(entries) struct entries list = { 0 };
 	OWNED(str) struct str why = { 0 };
 	struct err e = { 0 };
+	const char *own;
 	int got;
 
-	if (entry->is_mount || level == w->depth) {
+	if (entry->is_mount || level == w->what->depth) {
 		str_add(&w->out->text, entry->is_mount ? "/ (mount point)\n" : "/\n");
+		return;
+	}
+	own = own_file(w->what->root_fd, str_text(&w->path), w->what->ours);
+	if (own) {
+		note(w, own);
 		return;
 	}
 	got = read_folder(w, &list, &e);
@@ -262,18 +268,17 @@ static void add_entries(struct walk *w, const struct entries *list, int level)
 	w->out->is_cut = true;
 }
 
-int listing_read(int root_fd, const char *relative, const char *name, int depth, struct listing *l,
-                 struct err *e)
+int listing_read(const struct listed *what, struct listing *l, struct err *e)
 {
-	OWNED(walk) struct walk w = { .root_fd = root_fd, .depth = depth, .out = l };
+	OWNED(walk) struct walk w = { .what = what, .out = l };
 	OWNED(entries) struct entries list = { 0 };
 	int got;
 
-	str_add(&w.path, relative);
+	str_add(&w.path, what->relative);
 	got = read_folder(&w, &list, e);
 	if (got <= 0)
 		return got;
-	add_name(&l->text, name);
+	add_name(&l->text, what->name);
 	str_add(&l->text, "/\n");
 	l->lines++;
 	add_entries(&w, &list, 1);

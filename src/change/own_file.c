@@ -2,13 +2,10 @@
 
 #include "err.h"
 #include "files.h"
-#include "path.h"
 #include "str.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The absolute name of path below root_fd. */
 static void absolute(int root_fd, const char *path, struct str *out)
@@ -21,40 +18,39 @@ static void absolute(int root_fd, const char *path, struct str *out)
 	}
 }
 
-/* Whether path is our database, a file that belongs to it (<database>-wal, <database>.before-9,
- * ...), or another name of one. Even opening and closing it would drop this process's locks on
- * it. */
-static bool is_database(int root_fd, const char *path, const char *name, const char *database)
+/* What is there is not opened: even opening and closing a file of the database would drop this
+ * process's locks on it. */
+static const char *at(int root_fd, const char *path, const struct own_places *own)
 {
-	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
-	size_t length = strlen(database);
-	struct stat target, st;
+	struct stat st;
 
-	if (strncmp(name, database, length) == 0 &&
-	    (name[length] == '\0' || strchr("-./", name[length])))
-		return true;
-	if (files_stat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
-		return false;
-	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
-		OWNED(str) struct str other = { 0 };
-
-		str_addf(&other, "%s%s", database, SUFFIXES[i]);
-		if (stat(str_text(&other), &st) == 0 && st.st_dev == target.st_dev &&
-		    st.st_ino == target.st_ino)
-			return true;
-	}
-	return false;
+	return files_stat(root_fd, path, &st, AT_SYMLINK_NOFOLLOW) ? NULL
+	                                                           : own_places_file(own, &st);
 }
 
-const char *own_file(int root_fd, const char *path, const char *database, char *const *ours)
+/* path and each folder on the way to it. */
+static const char *on_the_way(int root_fd, const char *path, const struct own_places *own)
+{
+	OWNED(str) struct str way = { 0 };
+	const char *why = NULL;
+
+	for (const char *end = path; *end && !why; end += *end == '/') {
+		end += strcspn(end, "/");
+		str_reset(&way);
+		str_add_bytes(&way, path, (size_t)(end - path));
+		why = at(root_fd, str_text(&way), own);
+	}
+	return why;
+}
+
+const char *own_file(int root_fd, const char *path, const struct own_places *own)
 {
 	OWNED(str) struct str name = { 0 };
+	const char *why;
 
+	if (!own)
+		return NULL;
 	absolute(root_fd, path, &name);
-	if (database && is_database(root_fd, path, str_text(&name), database))
-		return "belongs to agent-intercom's database";
-	for (char *const *one = ours; one && *one; one++)
-		if (path_is_within(str_text(&name), *one))
-			return "is one of agent-intercom's own files";
-	return NULL;
+	why = own_places_name(own, str_text(&name));
+	return why ? why : on_the_way(root_fd, path, own);
 }

@@ -81,7 +81,7 @@ tell_paths(struct refusal *why, const char *code, const char *format, const char
 static int check_place(int root_fd, const struct proposal *p, const char *path, const char *target,
                        struct refusal *why)
 {
-	const char *ours = own_file(root_fd, target, p->database, p->ours);
+	const char *ours = own_file(root_fd, target, p->ours);
 
 	if (ours)
 		return refuse_paths(why, "path_violation", "path violation: \"%s\" %s", path, ours);

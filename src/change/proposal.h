@@ -11,6 +11,7 @@
 #define PROPOSAL_H
 
 #include "diff.h"
+#include "own_places.h"
 #include "refusal.h"
 #include "sha256.h"
 #include "str.h"
@@ -52,10 +53,7 @@ struct proposal {
 	const char *file_path; /* as the agent gives it */
 	const char *body; /* a diff or the whole content */
 	size_t body_length;
-	/* Canonical paths that are not touched: the database and its companions; and `ours`, NULL
-	 * at the end, with everything beneath them. Each may be NULL. */
-	const char *database;
-	char *const *ours;
+	const struct own_places *ours; /* are not touched; or NULL */
 	size_t fuzz; /* for diff_apply_file: setting apply.fuzz_lines */
 	bool unique; /* as in diff_how */
 	size_t most; /* bytes of all files, before and after; 0: PROPOSAL_TOTAL_BYTES */

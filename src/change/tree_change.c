@@ -307,7 +307,7 @@ static int check_step(struct tree_change *t, const struct tree_step *s, struct r
 	if (safe_path_is_protected(s->path))
 		return refusal_set(why, "path_violation", "path violation: %.300s is protected",
 		                   s->path);
-	own = own_file(t->root_fd, s->path, t->database, t->ours);
+	own = own_file(t->root_fd, s->path, t->ours);
 	if (own)
 		return refusal_set(why, "path_violation", "path violation: %.300s %s", s->path,
 		                   own);

@@ -26,6 +26,7 @@
 #ifndef TREE_CHANGE_H
 #define TREE_CHANGE_H
 
+#include "own_places.h"
 #include "refusal.h"
 #include "str.h"
 #include "thing.h"
@@ -59,8 +60,7 @@ struct tree_source {
 struct tree_change {
 	int root_fd; /* the workspace; borrowed */
 	struct tree_source source;
-	const char *database; /* is not touched, */
-	char *const *ours; /* nor are these (own_file.h) */
+	const struct own_places *ours; /* are not touched; or NULL */
 	bool leave_attributes; /* extended attributes are not copied */
 	char stage_name[TREE_NAME_BYTES];
 	struct tree_step *steps; /* in the order of tree_order */

@@ -57,8 +57,7 @@ struct hand_ask {
 	const char *edit; /* JSON (gate_edit.h); NULL: none */
 	size_t edit_length;
 	bool is_big; /* may need a lot of time and memory */
-	const char *database; /* as in struct proposal, */
-	char *const *ours; /* too */
+	const struct own_places *ours; /* as in struct proposal */
 	size_t fuzz;
 	const char *folder; /* absolute: where something is to run */
 	const char *const *named; /* files that are only named, at most HAND_NAMES */

@@ -82,7 +82,6 @@ void hand_edit_look(const struct hand_ask *ask, struct hand_found *found)
 	OWNED(gate_input) struct gate_input in = { 0 };
 	const struct gate_host *host = gate_host_named(ask->edit_host);
 	const struct proposal p = { .workspace_root = found->root,
-		                    .database = ask->database,
 		                    .ours = ask->ours,
 		                    .most = ask->is_big ? 0 : HAND_SMALL_BYTES };
 	struct editing d = {

@@ -31,15 +31,6 @@ static void add_known(struct str *out, const struct policy_known *known)
 	pack_add_bytes(out, &known->seen, sizeof(known->seen));
 }
 
-static size_t count_of(char *const *texts)
-{
-	size_t count = 0;
-
-	while (texts && texts[count])
-		count++;
-	return count;
-}
-
 void hand_ask_write(const struct hand_ask *ask, struct str *out)
 {
 	pack_begin(out);
@@ -59,8 +50,7 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	pack_add_text(out, ask->edit_event);
 	pack_add_text(out, ask->edit);
 	pack_add_int(out, ask->is_big);
-	pack_add_text(out, ask->database);
-	add_list(out, (const char *const *)ask->ours, count_of(ask->ours));
+	own_places_write(ask->ours, out);
 	pack_add_int(out, (int64_t)ask->fuzz);
 	pack_add_text(out, ask->folder);
 	add_list(out, ask->named, ask->named_count);
@@ -99,7 +89,8 @@ static void take_known(struct pack *w, struct policy_known *known)
 int hand_ask_read(const struct str *message, struct hand_ask *ask)
 {
 	struct pack w = { .at = str_text(message), .left = message->length };
-	size_t ours, shown, here;
+	struct own_places *ours = xcalloc(1, sizeof(*ours));
+	size_t shown, here;
 	char **texts;
 
 	ask->given = pack_text(&w, MESSAGE_BYTES);
@@ -121,8 +112,8 @@ int hand_ask_read(const struct str *message, struct hand_ask *ask)
 	ask->edit = pack_text(&w, MESSAGE_BYTES);
 	ask->edit_length = ask->edit ? strlen(ask->edit) : 0;
 	ask->is_big = pack_int_in(&w, 0, 1) != 0;
-	ask->database = pack_text(&w, MESSAGE_BYTES);
-	ask->ours = take_list(&w, MANY, &ours);
+	own_places_read(ours, &w, MESSAGE_BYTES);
+	ask->ours = ours;
 	ask->fuzz = (size_t)pack_int_in(&w, 0, MESSAGE_BYTES);
 	ask->folder = pack_text(&w, MESSAGE_BYTES);
 	ask->named = (const char *const *)take_list(&w, HAND_NAMES, &ask->named_count);
@@ -146,9 +137,8 @@ void hand_ask_release(struct hand_ask *ask)
 	free((char *)ask->edit_host);
 	free((char *)ask->edit_event);
 	free((char *)ask->edit);
-	free((char *)ask->database);
-	for (char *const *one = ask->ours; one && *one; one++)
-		free(*one);
+	if (ask->ours)
+		own_places_clear((struct own_places *)ask->ours);
 	free((void *)ask->ours);
 	free((char *)ask->folder);
 	for (size_t i = 0; i < ask->named_count; i++)

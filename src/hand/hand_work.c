@@ -194,7 +194,6 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 		                    .file_path = ask->file_path,
 		                    .body = ask->body,
 		                    .body_length = ask->body_length,
-		                    .database = ask->database,
 		                    .ours = ask->ours,
 		                    .fuzz = ask->fuzz,
 		                    .most = ask->is_big ? 0 : HAND_SMALL_BYTES };

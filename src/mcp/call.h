@@ -36,8 +36,7 @@ extern const char *const PROMPT_TYPE[PROMPT_TYPES];
 struct call_settings {
 	struct workspaces workspaces;
 	const char *db_path;
-	char *database; /* canonical: it and what is beneath is not touched, */
-	char **ours; /* and neither are these (workspace.h) */
+	struct own_places ours; /* are not touched (workspace.h) */
 	int64_t approval_ms, wait_ms; /* 0: no limit */
 	int64_t prompt_ms[PROMPT_TYPES]; /* by index in PROMPT_TYPE */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */

@@ -8,6 +8,7 @@
 #include "hand_reach.h"
 #include "json.h"
 #include "json_writer.h"
+#include "path.h"
 #include "policy_tool.h"
 #include "result.h"
 #include "rpc.h"
@@ -311,8 +312,7 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 	ask->edit_length = h->input.length;
 	ask->edit_host = h->in.host->name;
 	ask->edit_event = h->in.event_name;
-	ask->database = settings->database;
-	ask->ours = settings->ours;
+	ask->ours = &settings->ours;
 	ask->fuzz = settings->fuzz;
 }
 
@@ -368,23 +368,10 @@ void hook_look(struct call *c, const struct call_settings *settings, struct hand
 
 /* ---- what was found ---- */
 
-static bool is_beneath(const char *path, const char *folder)
-{
-	size_t length = strlen(folder);
-
-	return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/');
-}
-
 /* Our own files and folders, and what decides about a repository. */
 static bool is_closed(const struct hook *h, const char *path)
 {
-	for (char *const *one = h->settings->ours; one && *one; one++)
-		if (is_beneath(path, *one))
-			return true;
-	if (h->settings->database &&
-	    strncmp(path, h->settings->database, strlen(h->settings->database)) == 0)
-		return true;
-	return safe_path_is_protected(path);
+	return own_places_name(&h->settings->ours, path) || safe_path_is_protected(path);
 }
 
 /* A file that is not in the workspace: its real name, as far as it is known. */
@@ -420,7 +407,7 @@ static bool leads_elsewhere(struct call *c, const char *root)
 	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_DENY; i++) {
 		OWNED(str) struct str why = { 0 };
 		const char *real = real_name(h, c, i);
-		bool is_inside = is_beneath(real, root);
+		bool is_inside = path_is_within(real, root);
 
 		if (!c->names[i].is_other)
 			continue;

@@ -18,7 +18,6 @@ static struct proposal proposal_of(const struct apply_job *j)
 		                  .file_path = j->request.row.file_path,
 		                  .body = str_text(&j->request.body),
 		                  .body_length = j->request.body.length,
-		                  .database = j->a->database,
 		                  .ours = j->a->ours,
 		                  .fuzz = (size_t)setting_int(j->a->store, "apply.fuzz_lines", 0),
 		                  .asked = j->request.files,

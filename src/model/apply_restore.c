@@ -51,7 +51,6 @@ enum step apply_restore_read(struct apply_job *j, struct err *e)
 	if (make_steps(j, &row))
 		return apply_job_refused(j, e);
 	j->tree.root_fd = j->root_fd;
-	j->tree.database = j->a->database;
 	j->tree.ours = j->a->ours;
 	j->tree.leave_attributes = !setting_is_on(j->a->store, "apply.keep_attributes", true);
 	(void)snprintf(j->tree.stage_name, sizeof(j->tree.stage_name), "%s",

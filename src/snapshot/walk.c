@@ -28,11 +28,6 @@ enum {
 #define GITIGNORE ".gitignore"
 #define EXCLUDE ".git/info/exclude"
 
-struct place_id {
-	dev_t dev;
-	ino_t ino;
-};
-
 struct walk {
 	const struct walk_options *options;
 	struct objects *objects;
@@ -48,8 +43,7 @@ struct walk {
 	struct manifest also;
 	struct entry known; /* of it: the next one */
 	bool has_known;
-	struct place_id *ours;
-	size_t ours_count;
+	struct str root; /* ends with '/', for the names of ours; empty: none lies in it */
 };
 
 /* The names of a directory, sorted. */
@@ -74,26 +68,27 @@ static bool is_protected(const char *name)
 	       file_change_is_temp(name);
 }
 
-static bool is_ours(const struct walk *w, const struct stat *st)
+static bool is_ours(struct walk *w, const struct stat *st)
 {
-	for (size_t i = 0; i < w->ours_count; i++)
-		if (w->ours[i].dev == st->st_dev && w->ours[i].ino == st->st_ino)
-			return true;
-	return false;
+	const struct own_places *ours = w->options->ours;
+	size_t root = w->root.length;
+	bool is;
+
+	if (!ours || own_places_file(ours, st))
+		return ours != NULL;
+	if (!root)
+		return false;
+	str_add(&w->root, str_text(&w->path));
+	is = own_places_name(ours, w->root.bytes) != NULL;
+	w->root.length = root;
+	w->root.bytes[root] = '\0';
+	return is;
 }
 
-static void find_ours(struct walk *w)
+static void find_ours(struct walk *w, const char *root)
 {
-	const char *const *ours = w->options->ours;
-
-	for (; ours && *ours; ours++) {
-		struct stat st;
-
-		if (lstat(*ours, &st) != 0)
-			continue;
-		w->ours = xrealloc(w->ours, (w->ours_count + 1) * sizeof(*w->ours));
-		w->ours[w->ours_count++] = (struct place_id){ .dev = st.st_dev, .ino = st.st_ino };
-	}
+	if (w->options->ours && own_places_within(w->options->ours, root))
+		str_addf(&w->root, "%s/", root);
 }
 
 /* Reads ahead to the first path of options->also that is not before the current one. What is
@@ -521,7 +516,7 @@ static int walk_root(struct walk *w, const char *root, struct err *e)
 
 	if (safe_path_open(root, &dir, e))
 		return -1;
-	find_ours(w);
+	find_ours(w, root);
 	if (!w->options->ignored)
 		read_exclude(dir, &w->ignores[0]);
 	open_known(w);
@@ -555,7 +550,7 @@ int walk_workspace(const char *root, struct objects *o, const struct walk_option
 	for (int i = 0; i < WALK_DEPTH + 2; i++)
 		ignore_clear(&w->ignores[i]);
 	str_clear(&w->path);
-	free(w->ours);
+	str_clear(&w->root);
 	free(w);
 	return failed;
 }

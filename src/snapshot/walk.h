@@ -18,6 +18,7 @@
 #define WALK_H
 
 #include "manifest.h"
+#include "own_places.h"
 
 enum {
 	WALK_TRIES = 3,
@@ -31,8 +32,7 @@ struct walk_options {
 	                     not; or NULL */
 	uint64_t most_files; /* entries of any kind */
 	uint64_t most_bytes; /* of all files */
-	const char *const
-	    *ours; /* real absolute paths that are left out; NULL at the end; or NULL */
+	const struct own_places *ours; /* are left out; or NULL */
 };
 
 struct walk_result {

@@ -10,8 +10,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { OURS_MAX = 14 };
-
 static bool has_component(const char *path, const char *name)
 {
 	size_t length = strlen(name);
@@ -64,16 +62,7 @@ static char *real_child(const char *dir, const char *name)
 	return real ? real : str_take(&path);
 }
 
-static void add(char **ours, char *path)
-{
-	size_t n = 0;
-
-	while (ours[n])
-		n++;
-	ours[n] = path; /* NULL adds nothing */
-}
-
-static void add_homes(char **ours)
+static void add_homes(struct own_places *ours)
 {
 	static int (*const HOMES[])(struct str *, struct err *) = {
 		paths_config_home,
@@ -85,11 +74,11 @@ static void add_homes(char **ours)
 		OWNED(str) struct str dir = { 0 };
 
 		if (HOMES[i](&dir, NULL) == 0)
-			add(ours, real_child(str_text(&dir), "agent-intercom"));
+			own_places_add(ours, real_child(str_text(&dir), "agent-intercom"));
 	}
 }
 
-static void add_run_dir(char **ours, const char *run_dir)
+static void add_run_dir(struct own_places *ours, const char *run_dir)
 {
 	OWNED(char_ptr) char *run = realpath(run_dir, NULL);
 	OWNED(char_ptr) char *name = NULL;
@@ -97,8 +86,8 @@ static void add_run_dir(char **ours, const char *run_dir)
 	const struct paths at = { .run = run };
 
 	if (run && paths_read_published(&at, &name, &config, NULL) == 0 && *config)
-		add(ours, realpath(config, NULL));
-	add(ours, run);
+		own_places_add(ours, realpath(config, NULL));
+	own_places_add(ours, run);
 	run = NULL;
 }
 
@@ -110,43 +99,42 @@ static char *beside(const char *database, const char *suffix)
 	return str_take(&name);
 }
 
-static void add_database(char **ours, const char *database)
+static void add_database(struct own_places *ours, const char *database)
 {
+	ours->database = xstrdup(database);
 	for (const char *const *suffix = PATHS_FILES; *suffix; suffix++)
-		add(ours, beside(database, *suffix));
-	add(ours, beside(database, "-objects"));
+		own_places_add(ours, beside(database, *suffix));
+	own_places_add(ours, beside(database, "-objects"));
 }
 
-char **workspace_ours(const char *run_dir, const char *database)
+void workspace_ours(struct own_places *ours, const char *run_dir, const char *database)
 {
-	char **ours = xcalloc(OURS_MAX, sizeof(*ours));
 	const char *credentials = paths_from_env("CREDENTIALS_DIRECTORY");
 
 	add_homes(ours);
 	if (credentials)
-		add(ours, realpath(credentials, NULL));
+		own_places_add(ours, realpath(credentials, NULL));
 	if (run_dir)
 		add_run_dir(ours, run_dir);
 	if (database)
 		add_database(ours, database);
-	return ours;
+	own_places_look(ours);
 }
 
-void workspace_ours_free(char **ours)
-{
-	for (char **one = ours; one && *one; one++)
-		free(*one);
-	free(ours);
-}
-
+/* Whether path, or a folder above it, is one of ours under this or another name. */
 static bool is_ours(const char *path)
 {
-	char **ours = workspace_ours(NULL, NULL);
-	bool found = false;
+	OWNED(own_places) struct own_places ours = { .database = NULL };
+	OWNED(char_ptr) char *way = xstrdup(path);
+	bool found;
+	struct stat st;
 
-	for (char **one = ours; *one; one++)
-		found = found || path_is_within(path, *one);
-	workspace_ours_free(ours);
+	workspace_ours(&ours, NULL, NULL);
+	found = own_places_name(&ours, path) != NULL;
+	for (char *end = way + strlen(way); end && end > way && !found; end = strrchr(way, '/')) {
+		*end = '\0';
+		found = stat(way, &st) == 0 && own_places_file(&ours, &st);
+	}
 	return found;
 }
 

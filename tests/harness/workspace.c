@@ -199,12 +199,13 @@ static bool is_plan(const char *path, const char *body, struct plan *plan)
 {
 	OWNED(char_ptr)
 	char *fuzz = rows("SELECT value FROM setting WHERE name = 'apply.fuzz_lines'");
+	const struct own_places ours = { .database = (char *)test_db() };
 	const struct proposal p = { .workspace_root = ws,
 		                    .file_path = path,
 		                    .body = body,
 		                    .body_length = strlen(body),
 		                    .fuzz = (size_t)atoi(fuzz),
-		                    .database = test_db() };
+		                    .ours = &ours };
 	struct refusal why = { .code = NULL };
 	int root, failed;
 

@@ -231,19 +231,28 @@ END_TEST
 START_TEST(what_is_no_file_is_named_and_not_followed)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
-	const char *ours[] = { folder, ws, NULL };
+	OWNED(own_places) struct own_places ours = { .database = NULL };
+	struct str token = { 0 }, database = { 0 };
 	struct walk_result r;
 
 	fresh_workspace(&o);
 	(void)snprintf(folder, sizeof(folder), "%.900s/ours", ws);
-	options.ours = ours;
-	sh("mkfifo pipe; mkdir ours; : >ours/secret; ln -s /etc out; python3 -c '\n"
+	options.ours = &ours;
+	str_addf(&token, "%s/../token", ws);
+	str_addf(&database, "%s/db", ws);
+	own_places_add(&ours, xstrdup(folder));
+	own_places_add(&ours, str_take(&token));
+	ours.database = str_take(&database);
+	sh("mkfifo pipe; mkdir ours; : >ours/secret; : >../token; ln ../token token; "
+	   ": >db.before-9; : >dbx; ln -s /etc out; python3 -c '\n"
 	   "import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")'");
+	own_places_look(&ours);
 	r = take(&o);
 	expect_list(&o, &r,
+	            "x db.before-9: belongs to agent-intercom\nf 644 0 dbx\n"
 	            "x ours: belongs to agent-intercom\nl out -> /etc\nx pipe: is a FIFO\n"
-	            "x sock: is a socket\n");
-	ck_assert_uint_eq(r.sum.left_out, 3);
+	            "x sock: is a socket\nx token: belongs to agent-intercom\n");
+	ck_assert_uint_eq(r.sum.left_out, 5);
 }
 END_TEST
 

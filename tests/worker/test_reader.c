@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -71,7 +72,7 @@ static void refuses(const char *arguments, const char *why)
 	OWNED(str) struct str said = { 0 };
 	OWNED(str) struct str all = { 0 };
 
-	ck_assert_int_eq(ctl(&said, "--text %s", arguments), 1);
+	ck_assert_msg(ctl(&said, "--text %s", arguments) == 1, "%s", str_text(&said));
 	str_addf(&all, "Error: %s\n", why);
 	ck_assert_str_eq(str_text(&said), all.bytes);
 }
@@ -307,6 +308,42 @@ START_TEST(nothing_of_agent_intercom_is_shown_in_whatever_folder_it_lies)
 	               "permission denied: %s-wal belongs to agent-intercom's database", name + 1);
 	refuses(database, refused);
 	free(dir);
+	look("files --depth 2", "web/\n"
+	                        "├── agent-intercom/ (is one of agent-intercom's own files)\n"
+	                        "├── credentials/ (is one of agent-intercom's own files)\n"
+	                        "└── near/\n"
+	                        "    └── to -> ../credentials\n"
+	                        "\n3 directories, 0 files, 1 others; depth 2 (--depth N)\n");
+}
+END_TEST
+
+START_TEST(a_bind_mount_of_our_folders_shows_nothing_and_is_no_workspace)
+{
+	static const char OURS[] = "is one of agent-intercom's own files";
+	char base[600], conf[700], mount_point[650], line[1500];
+
+	SKIP_UNLESS(may_mount(), "root");
+	given_workspace();
+	make("mkdir ../agent-intercom mount && echo x >../agent-intercom/config.toml");
+	(void)snprintf(base, sizeof(base), "%s", ws);
+	*strrchr(base, '/') = '\0';
+	(void)snprintf(conf, sizeof(conf), "%s/agent-intercom", base);
+	(void)snprintf(mount_point, sizeof(mount_point), "%s/mount", ws);
+	ck_assert_int_eq(mount(conf, mount_point, NULL, MS_BIND, NULL), 0);
+	(void)setenv("XDG_CONFIG_HOME", base, 1);
+	(void)start_worker("reader");
+	(void)snprintf(line, sizeof(line), "permission denied: mount/config.toml %s", OURS);
+	refuses("file mount/config.toml", line);
+	(void)snprintf(line, sizeof(line), "permission denied: mount %s", OURS);
+	refuses("files mount", line);
+	(void)snprintf(line, sizeof(line), "permission denied: mount/none %s", OURS);
+	refuses("files mount/none", line);
+	(void)snprintf(conf, sizeof(conf), "files --workspace '%s'", mount_point);
+	(void)snprintf(line, sizeof(line),
+	               "permission denied: %s is where agent-intercom keeps its own files, which "
+	               "is no workspace",
+	               mount_point);
+	refuses(conf, line);
 }
 END_TEST
 
@@ -407,6 +444,7 @@ int main(void)
 	tcase_add_test(files, each_refusal_has_its_text);
 	tcase_add_test(files, where_several_workspaces_could_be_meant_one_must_be_named);
 	tcase_add_test(files, nothing_of_agent_intercom_is_shown_in_whatever_folder_it_lies);
+	tcase_add_test(files, a_bind_mount_of_our_folders_shows_nothing_and_is_no_workspace);
 	tcase_add_test(wrong, a_disk_that_hangs_delays_nobody_else);
 	tcase_add_test(wrong, a_reader_that_is_killed_anywhere_answers_once);
 	tcase_add_test(wrong, a_look_that_kills_its_readers_is_given_up);

@@ -3,6 +3,7 @@
 #define ARCHIVE_H
 
 #include "filer.h"
+#include "own_places.h"
 #include "sha256.h"
 #include "str.h"
 #include "walk.h"
@@ -33,7 +34,7 @@ struct reader {
 struct archive {
 	struct worker *w;
 	struct str folder; /* of the objects */
-	char **ours; /* files of agent-intercom, also below a workspace */
+	struct own_places ours; /* files of agent-intercom, also below a workspace */
 	struct reader readers[READERS];
 	struct walk_options options;
 	uint64_t most_added, reserve; /* of objects */

@@ -373,7 +373,8 @@ static int read_settings(struct archive *a, struct err *e)
 	if (setting_get(st, "checkpoint.ignored", &ignored, e) < 0)
 		return -1;
 	a->options.ignored = strcmp(str_text(&ignored), "true") == 0;
-	a->options.ours = (const char *const *)a->ours;
+	own_places_look(&a->ours);
+	a->options.ours = &a->ours;
 	a->options.most_files = (uint64_t)setting_int(st, "checkpoint.max_files", DEFAULT_FILES);
 	a->options.most_bytes = (uint64_t)setting_int(st, "checkpoint.max_bytes", DEFAULT_BYTES);
 	a->most_added = (uint64_t)setting_int(st, "checkpoint.max_added_bytes", DEFAULT_ADDED);
@@ -597,7 +598,7 @@ static int prepare(struct archive *a, struct worker *w, struct err *e)
 	if (w->extra_fd < 0)
 		return err_errno(e, ERR_AGAIN, "cannot wait for readers");
 	objects_path(database, &a->folder);
-	a->ours = workspace_ours(w->run_dir, database);
+	workspace_ours(&a->ours, w->run_dir, database);
 	/* Only we put: what a predecessor had begun is nobody's. It may have died making the
 	 * folder. */
 	if (access(str_text(&a->folder), F_OK) == 0)

@@ -98,6 +98,7 @@ static void read_settings(struct front *f)
 	OWNED(str) struct str uids = { 0 };
 	OWNED(str) struct str elicitation = { 0 };
 	OWNED(str) struct str token = { 0 };
+	OWNED(char_ptr) char *database = NULL;
 
 	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s",
 	               f->worker.machine);
@@ -109,8 +110,8 @@ static void read_settings(struct front *f)
 	s->workspaces.channels = setting_json(st, "slack.channels");
 	s->workspaces.only_listed = setting_is(st, "workspaces.allow", "listed");
 	s->db_path = f->worker.db_path;
-	s->database = realpath(f->worker.db_path, NULL);
-	s->ours = workspace_ours(f->worker.run_dir, s->database);
+	database = realpath(f->worker.db_path, NULL);
+	workspace_ours(&s->ours, f->worker.run_dir, database);
 	s->listener = f->worker.id.text;
 	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
 	read_prompt_times(st, s);
@@ -446,8 +447,7 @@ static void close_loop(struct front *f)
 	cJSON_Delete(f->settings.workspaces.listed);
 	cJSON_Delete(f->settings.workspaces.channels);
 	free(f->settings.workspaces.usual_channel);
-	free(f->settings.database);
-	workspace_ours_free(f->settings.ours);
+	own_places_clear(&f->settings.ours);
 	cJSON_Delete(f->allow_uids);
 	free(f->allowances);
 	cJSON_Delete(f->settings.commands);

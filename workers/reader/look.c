@@ -100,13 +100,18 @@ static void begin_detail(const struct file_look_claim_row *l, const char *path, 
 		json_member(out, "target", target);
 }
 
-static int list(const struct file_look_claim_row *l, int root, const char *path, const char *target,
+static int list(const struct look_order *o, int root, const char *path, const char *target,
                 struct str *detail, struct look_found *found, struct err *e)
 {
+	const struct file_look_claim_row *l = o->row;
 	OWNED(listing) struct listing tree = { 0 };
 	OWNED(str) struct str file = { 0 };
-	const char *name = *path ? path : path_name(l->workspace_root);
-	int got = listing_read(root, target, name, (int)l->depth, &tree, e);
+	const struct listed what = { .root_fd = root,
+		                     .relative = target,
+		                     .name = *path ? path : path_name(l->workspace_root),
+		                     .depth = (int)l->depth,
+		                     .ours = o->ours };
+	int got = listing_read(&what, &tree, e);
 
 	if (got <= 0)
 		return got ? -1 : tell_missing(e, path);
@@ -117,7 +122,7 @@ static int list(const struct file_look_claim_row *l, int root, const char *path,
 	add_int(detail, "others", (int64_t)tree.others);
 	add_int(detail, "lines", (int64_t)tree.lines);
 	json_member_raw(detail, "cut", tree.is_cut ? "true" : "false");
-	str_addf(&file, "%s.txt", path_name(name));
+	str_addf(&file, "%s.txt", path_name(what.name));
 	json_member(detail, "file_name", file.bytes);
 	json_object_end(detail);
 	found->is_long =
@@ -127,9 +132,10 @@ static int list(const struct file_look_claim_row *l, int root, const char *path,
 	return 0;
 }
 
-static int show(const struct file_look_claim_row *l, int root, const char *path, const char *target,
+static int show(const struct look_order *o, int root, const char *path, const char *target,
                 struct str *detail, struct look_found *found, struct err *e)
 {
+	const struct file_look_claim_row *l = o->row;
 	OWNED(excerpt) struct excerpt x = { 0 };
 	int got = excerpt_read(root, target, (size_t)l->first_line, (size_t)l->last_line, &x, e);
 
@@ -167,12 +173,12 @@ static int work(const struct look_order *o, struct str *detail, struct look_foun
 	}
 	if (open_workspace(l, &root, e) || resolve(l, root, &path, &target, e))
 		return -1;
-	own = own_file(root, str_text(&target), o->database, o->ours);
+	own = own_file(root, str_text(&target), o->ours);
 	if (own)
 		return err_set(e, ERR_INPUT, "permission denied: %s %s",
 		               *str_text(&path) ? str_text(&path) : l->workspace_root, own);
 	return (l->what == FILE_LOOK_WHAT_FOLDER ? list : show)(
-	    l, root, str_text(&path), str_text(&target), detail, found, e);
+	    o, root, str_text(&path), str_text(&target), detail, found, e);
 }
 
 /* ---- in the other process: the answer ---- */

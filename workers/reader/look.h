@@ -4,6 +4,7 @@
 #define LOOK_H
 
 #include "filer.h"
+#include "own_places.h"
 #include "sql/file_look.h"
 #include "str.h"
 
@@ -31,8 +32,7 @@ struct look_order {
 	const struct file_look_claim_row *row;
 	const struct file_look_sides_row *sides; /* of a diff */
 	const char *objects; /* the folder of their content */
-	const char *database; /* is not shown, */
-	char *const *ours; /* nor are these (own_file.h) */
+	const struct own_places *ours; /* are not shown */
 	const struct filer_owner *owner; /* of the workspace */
 };
 

@@ -65,7 +65,7 @@ struct reader {
 	LIST_HEAD(, rest) rests;
 	int64_t now_ms; /* monotonic: of this turn */
 	struct str objects; /* the folder of what checkpoints hold */
-	char *database, **ours; /* are not shown */
+	struct own_places ours; /* are not shown */
 };
 
 /* ---- slots ---- */
@@ -286,8 +286,8 @@ static int look_after(struct worker *w, struct reader *r, struct err *e)
 
 /* ---- beginning ---- */
 
-static int begin(struct worker *w, const struct reader *r, struct slot *s,
-                 struct file_look_claim_row *l, struct err *e)
+static int begin(struct worker *w, struct reader *r, struct slot *s, struct file_look_claim_row *l,
+                 struct err *e)
 {
 	OWNED(file_look_sides_row) struct file_look_sides_row sides = { 0 };
 	OWNED(filer_owner) struct filer_owner owner = { 0 };
@@ -296,11 +296,11 @@ static int begin(struct worker *w, const struct reader *r, struct slot *s,
 		.sides = &sides,
 		.objects = str_text(&r->objects),
 		.owner = &owner,
-		.database = r->database,
-		.ours = r->ours,
+		.ours = &r->ours,
 	};
 
 	*s = (struct slot){ .pidfd = -1, .fd = -1, .tie = -1 };
+	own_places_look(&r->ours);
 	if ((l->what == FILE_LOOK_WHAT_DIFF &&
 	     sql_file_look_sides(&w->store, l->seq, &sides, e) < 0) ||
 	    filer_find_owner(&w->store, w->machine, l->workspace_root, &owner, e))
@@ -465,11 +465,12 @@ static int serve(struct worker *w, struct reader *r, struct err *e)
 
 static int find_own_files(const struct worker *w, struct reader *r, struct err *e)
 {
-	r->database = realpath(w->db_path, NULL);
-	if (!r->database)
+	OWNED(char_ptr) char *database = realpath(w->db_path, NULL);
+
+	if (!database)
 		return err_errno(e, err_kind_of_file(errno), "cannot find %s", w->db_path);
-	r->ours = workspace_ours(w->run_dir, r->database);
-	objects_path(r->database, &r->objects);
+	workspace_ours(&r->ours, w->run_dir, database);
+	objects_path(database, &r->objects);
 	return 0;
 }
 
@@ -495,8 +496,7 @@ int main(int argc, char **argv)
 		(void)serve(&w, &r, &e); /* e says why it ended */
 	end_all(&r);
 	str_clear(&r.objects);
-	free(r.database);
-	workspace_ours_free(r.ours);
+	own_places_clear(&r.ours);
 	worker_close(&w, &e);
 	return worker_exit(&w, &e);
 }

@@ -63,8 +63,7 @@ static void look(struct call *c, const struct call_settings *settings, struct ha
 	ask->file_path = json_text(c->arguments, "file_path");
 	ask->body = json_text(c->arguments, "diff");
 	ask->body_length = strlen(ask->body);
-	ask->database = settings->database;
-	ask->ours = settings->ours;
+	ask->ours = &settings->ours;
 	ask->fuzz = settings->fuzz;
 }
 
