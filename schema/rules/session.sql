@@ -6,10 +6,13 @@ WHEN NEW.status = 'terminated' AND NEW.origin <> 'folder' BEGIN
   SELECT RAISE(ABORT, 'session: move: a session is born created or active');
 END;
 
--- What was left for the next session is for this one.
+-- What was left for the next session is for this one; what one of this machine's users left, only
+-- if it is not another user's.
 CREATE TRIGGER session_started AFTER INSERT ON session WHEN NEW.origin <> 'folder' BEGIN
   UPDATE steering SET session_seq = NEW.seq
    WHERE outcome = 'accepted' AND session_seq IS NULL AND kind = 'task'
+     AND (NEW.agent_user IS NULL OR operator_id NOT GLOB 'local:*'
+          OR operator_id = 'local:' || NEW.agent_user)
      AND (channel_id IS NULL OR channel_id = NEW.channel_id
           OR (NEW.channel_id IS NULL
               AND channel_id = (SELECT value FROM setting WHERE name = 'slack.channel_id')));

@@ -62,7 +62,8 @@ static int outcome(struct desk *d, int64_t seq, const char *which, const char *t
 	if (*else_whom && text && *text)
 		str_add_char(&words, '.');
 	if (!row.status)
-		(void)desk_tell(d, SAID_DONE, "Noted: the next agent that starts here is told%s",
+		(void)desk_tell(d, SAID_DONE, "Noted: the next agent %sthat starts here is told%s",
+		                strcmp(d->who->source, "slack") == 0 ? "" : "of yours ",
 		                str_text(&words));
 	else
 		(void)desk_tell(d, SAID_DONE, "Noted: the agent%s%s is told %s%s%s",
