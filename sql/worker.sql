@@ -35,6 +35,14 @@ UPDATE worker SET state = 'died', stopped_at = :now, detail = :detail
 SELECT id, name, pid, version, state, detail, fence, started_at, heartbeat_at
   FROM worker WHERE machine = :machine AND state IN ('starting', 'ready') ORDER BY name;
 
+-- name: worker_absent :one
+-- Of those that an operator's order can wait for: which do not run.
+-- type: names text
+SELECT group_concat(n.value, ', ') AS names
+  FROM json_each('["applier","archivist","commander","reader"]') AS n
+ WHERE NOT EXISTS (SELECT 1 FROM worker
+                    WHERE machine = :machine AND name = n.value AND state IN ('starting', 'ready'));
+
 -- name: worker_oldest :one
 -- row: instant
 -- Of those that run: about when the system was started.

@@ -20,7 +20,9 @@ enum {
 	HEALTH_STARTING_MS = 10000, /* a system that is younger may still start workers */
 };
 
-static const char *const EXPECTED[] = { "mcp-front", "applier", "reader", "watchdog", "retention" };
+/* Those that every system has. */
+static const char *const EXPECTED[] = { "mcp-front", "applier",   "reader",    "watchdog",
+	                                "retention", "archivist", "commander", "sentry" };
 static const char PREFIX[] = "worker ";
 
 struct findings {
@@ -261,11 +263,8 @@ const struct command_spec cmd_health = {
 	"health",
 	"",
 	"what runs, and what is queued",
-	"Exit status 1 if one of mcp-front, applier, reader, watchdog and retention does not "
-	"serve: its "
-	"row\n"
-	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "
-	"not\n"
+	"Exit status 1 if a worker that every system has does not serve: its row does not say\n"
+	"ready, or nothing was heard of it for two minutes; if HTTP is off or Slack not\n"
 	"connected; if the disk has no room for new questions; or if the database was damaged\n"
 	"when it was looked through last (weekly). A worker that a system of the last 10 s is\n"
 	"still starting is no fault.\n",

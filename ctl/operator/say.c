@@ -2,8 +2,10 @@
 #include "ctl.h"
 
 #include "clock.h"
+#include "machine.h"
 #include "seen.h"
 #include "sql/gate_call.h"
+#include "sql/worker.h"
 #include "via_desk.h"
 
 #include <poll.h>
@@ -18,7 +20,7 @@ enum {
 	BUSY_TRIES = 30, /* a minute in all */
 	BUSY_PAUSE_MS = 50,
 	LOOK_MS = 30,
-	TELL_MS = 5000, /* then a person at a terminal is told that we wait */
+	TELL_MS = 5000, /* then a person is told that we wait, and for whom in vain */
 	WITHHELD_MS = 2000, /* for the hook to be told */
 };
 
@@ -95,11 +97,25 @@ void ctl_print_reply(const struct ctl *c, struct ctl_reply *r)
 	r->json = NULL;
 }
 
+static void tell_waiting(struct ctl *c)
+{
+	OWNED(worker_absent_row) struct worker_absent_row absent = { 0 };
+	char machine[MACHINE_BYTES];
+	struct err e = { 0 };
+
+	machine_name(machine);
+	if (sql_worker_absent(&c->store, machine, &absent, &e) > 0 && absent.names)
+		(void)fprintf(stderr, "does not run: %s; agent-intercom doctor says more\n",
+		              absent.names);
+	if (isatty(STDERR_FILENO))
+		(void)fputs("still waiting; Ctrl-C ends the waiting, not the order\n", stderr);
+}
+
 /* Until it has an outcome; none on return means that time ran out. */
 static int await(struct ctl *c, int64_t seq, int ms, struct command_result *result, struct err *e)
 {
 	int64_t until_ms = clock_monotonic_ms() + ms;
-	int64_t tell_ms = isatty(STDERR_FILENO) ? until_ms - ms + TELL_MS : INT64_MAX;
+	int64_t tell_ms = until_ms - ms + TELL_MS;
 
 	for (;;) {
 		if (command_read(&c->store, seq, result, e))
@@ -108,8 +124,7 @@ static int await(struct ctl *c, int64_t seq, int ms, struct command_result *resu
 			return command_check(result, e);
 		command_result_clear(result);
 		if (clock_monotonic_ms() >= tell_ms) {
-			(void)fputs("still waiting; Ctrl-C ends the waiting, not the order\n",
-			            stderr);
+			tell_waiting(c);
 			tell_ms = INT64_MAX;
 		}
 		(void)poll(NULL, 0, LOOK_MS);

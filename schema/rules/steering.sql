@@ -117,7 +117,12 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
               WHERE NEW.kind IN ('steer', 'nudge') AND s.id = NEW.session_id
                 AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
-             SELECT 8, 'accepted', NULL
+             SELECT 8, 'not_found',
+                    'several users are served here, and the next agent may be anybody''s: name a session (steer)'
+              WHERE NEW.kind = 'task' AND NEW.channel_id IS NULL
+                AND EXISTS (SELECT 1 FROM setting WHERE name = 'shared.directory' AND value <> '')
+             UNION ALL
+             SELECT 9, 'accepted', NULL
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
   INSERT INTO event (at, kind, session_seq, actor, detail)

@@ -290,7 +290,9 @@ const struct config_field CONFIG_FIELDS[] = {
 	      "large ones" },
 	{ "mcp.allow_uids", KIND_NUMBERS, AT(mcp.allow_uids), .preset = "",
 	  RANGE(0, UINT32_MAX - 1),
-	  .comment = "uids of other users of this machine that may connect" },
+	  .comment =
+	      "uids of other users of this machine that may connect; without shared.directory "
+	      "their agents work in your folders, as yours do" },
 
 	{ "ipc.require_token", KIND_BOOLEAN, AT(ipc.require_token), .preset = "false",
 	  .comment = "whether programs on ipc.sock must say the token in ipc.token" },

@@ -317,8 +317,8 @@ int store_check_version(struct store *st, const char *path, struct err *e)
 		    e, ERR_INPUT,
 		    "db: %s has schema version %lld, of an agent-intercom before release "
 		    "0.2.0, which cannot be brought up to date; move it away "
-		    "(mv %s %s.old): the next start makes a new one",
-		    path, (long long)have, path, path);
+		    "with what is beside it (%s-*): the next start makes a new one",
+		    path, (long long)have, path);
 	if (have > want)
 		return err_set(e, ERR_INPUT,
 		               "db: %s has schema version %lld, this program knows %d; "

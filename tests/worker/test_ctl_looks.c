@@ -406,7 +406,8 @@ static void given_starting(void)
 	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " SELECT value, value, 'h', 7, 'x', 'starting', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
 	    " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
-	    " FROM json_each('[\"mcp-front\",\"applier\",\"reader\",\"watchdog\",\"retention\"]')");
+	    " FROM json_each('[\"mcp-front\",\"applier\",\"reader\",\"watchdog\",\"retention\",'"
+	    "  || '\"archivist\",\"commander\",\"sentry\"]')");
 }
 
 static void given_workers(void)
@@ -438,7 +439,7 @@ START_TEST(health_misses_who_does_not_serve)
 	ctl("health");
 	ck_assert_int_eq(status, 1);
 	says("{\"ok\":false,\"missing\":[\"mcp-front\",\"applier\",\"reader\",\"watchdog\","
-	     "\"retention\"]");
+	     "\"retention\",\"archivist\",\"commander\",\"sentry\"]");
 	given_workers();
 	ctl("health --text");
 	ck_assert_int_eq(status, 0);
@@ -448,6 +449,12 @@ START_TEST(health_misses_who_does_not_serve)
 	ctl("health --text");
 	ck_assert_int_eq(status, 1);
 	says("missing: applier does not serve\n");
+	given("UPDATE worker SET state = 'died' WHERE name = 'archivist'");
+	given(
+	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
+	    " VALUES ('old', 'desk', 'h', 8, 'x', 'starting', '" T "', '" T "')");
+	ctl("health --text");
+	says("missing: archivist does not serve\n");
 }
 END_TEST
 

@@ -77,6 +77,25 @@ static void refuses(const char *arguments, const char *why)
 	ck_assert_str_eq(str_text(&said), all.bytes);
 }
 
+/* ---- without a reader ---- */
+
+/* The line is said after some seconds, the waiting goes on: what reads the line ends it. */
+START_TEST(who_waits_in_vain_is_told_for_whom)
+{
+	char program[PROGRAM_BYTES];
+	OWNED(str) struct str said = { 0 };
+
+	given_workspace();
+	test_program("agent-intercom-ctl", program);
+	(void)shell(&said,
+	            "{ timeout 60 %s --db %s files 2>&1 & pid=$!; echo $pid >%s/pid; wait $pid; } | "
+	            "{ head -n 1; kill $(cat %s/pid); }",
+	            program, test_db(), ws, ws);
+	ck_assert_str_eq(str_text(&said), "does not run: applier, archivist, commander, reader; "
+	                                  "agent-intercom doctor says more\n");
+}
+END_TEST
+
 /* ---- trees ---- */
 
 START_TEST(a_folder_is_a_tree_of_names)
@@ -440,6 +459,7 @@ int main(void)
 	tcase_add_test(trees, what_is_no_file_is_named_and_not_followed);
 	tcase_add_test(trees, devices_and_mount_points_are_named);
 	tcase_add_test(trees, a_huge_folder_is_counted_and_a_long_tree_is_cut);
+	tcase_add_test(files, who_waits_in_vain_is_told_for_whom);
 	tcase_add_test(files, a_file_is_shown_whole_or_in_part);
 	tcase_add_test(files, each_refusal_has_its_text);
 	tcase_add_test(files, where_several_workspaces_could_be_meant_one_must_be_named);

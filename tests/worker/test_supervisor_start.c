@@ -281,6 +281,29 @@ START_TEST(a_database_of_another_user_is_refused_and_left_alone)
 }
 END_TEST
 
+START_TEST(a_link_in_place_of_the_folder_of_objects_is_refused_and_left_alone)
+{
+	OWNED(str) struct str objects = { 0 };
+	struct stat about;
+
+	str_addf(&objects, "%s-objects", test_db());
+	ck_assert_int_eq(symlink("elsewhere", objects.bytes), 0);
+	start();
+	ends_with(78, "intercom.db-objects: is a symbolic link; put the folder itself there");
+	ck_assert(lstat(objects.bytes, &about) == 0 && S_ISLNK(about.st_mode));
+	ck_assert_int_eq(unlink(objects.bytes), 0);
+	ck_assert_int_eq(mkfifo(objects.bytes, 0600), 0);
+	start();
+	ends_with(78, "intercom.db-objects: is no folder; remove it");
+	ck_assert_int_eq(unlink(objects.bytes), 0);
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a folder away");
+	ck_assert_int_eq(mkdir(objects.bytes, 0700), 0);
+	ck_assert_int_eq(chown(objects.bytes, 1, 1), 0);
+	start();
+	ends_with(78, "intercom.db-objects: belongs to uid 1, not to us (uid 0)");
+}
+END_TEST
+
 START_TEST(a_directory_that_cannot_be_written_is_named)
 {
 	SKIP_UNLESS(geteuid() == 0, "root");
@@ -434,6 +457,7 @@ int main(void)
 	tcase_add_test(c, a_newer_schema_is_refused);
 	tcase_add_test(c, a_file_that_is_no_database_is_refused_and_left_alone);
 	tcase_add_test(c, a_database_of_another_user_is_refused_and_left_alone);
+	tcase_add_test(c, a_link_in_place_of_the_folder_of_objects_is_refused_and_left_alone);
 	tcase_add_test(c, a_directory_that_cannot_be_written_is_named);
 	tcase_add_test(c, an_unknown_key_is_a_warning);
 	tcase_add_test(c, a_wrong_value_ends_it_with_78_file_and_line);

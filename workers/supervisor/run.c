@@ -178,6 +178,28 @@ static int check_files(const char *database, struct err *e)
 	return 0;
 }
 
+/* What archivist keeps beside it: it follows no link there, since it deletes what nobody needs. */
+static int check_objects(const char *database, struct err *e)
+{
+	OWNED(str) struct str name = { 0 };
+	struct stat about;
+
+	str_addf(&name, "%s-objects", database);
+	if (lstat(str_text(&name), &about) != 0)
+		return 0;
+	if (S_ISDIR(about.st_mode))
+		return about.st_uid == geteuid()
+		           ? 0
+		           : err_set(e, ERR_INPUT, "%s: belongs to uid %u, not to us (uid %u)",
+		                     str_text(&name), (unsigned)about.st_uid, (unsigned)geteuid());
+	if (S_ISLNK(about.st_mode))
+		return err_set(e, ERR_INPUT,
+		               "%s: is a symbolic link; put the folder itself there, or move it "
+		               "together with the database (database.path)",
+		               str_text(&name));
+	return err_set(e, ERR_INPUT, "%s: is no folder; remove it", str_text(&name));
+}
+
 static int prepare_places(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str dir = { 0 };
@@ -190,7 +212,7 @@ static int prepare_places(struct supervisor *s, struct err *e)
 		str_add_char(&dir, '/');
 	if (paths_check_filesystem(str_text(&dir), e))
 		return -1;
-	if (check_files(s->paths.database, e))
+	if (check_files(s->paths.database, e) || check_objects(s->paths.database, e))
 		return -1;
 	close_directory(str_text(&dir));
 	s->run_fd = open(s->paths.run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
