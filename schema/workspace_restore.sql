@@ -26,6 +26,7 @@ CREATE TABLE workspace_restore (
   named         TEXT,                       -- later, once: the first of them, in words
   left_out      INTEGER,                    -- later, once: paths that could not be compared, and stay
   left_named    TEXT,                       -- later, once: the first of them, with the reason
+  attempts      INTEGER NOT NULL DEFAULT 0, -- free: comparisons that were begun, and have not failed
   stage_name    TEXT,                       -- later, free: the hidden directory of the write
   state         TEXT NOT NULL,              -- free: see workspace_restore_move
   error_code    TEXT,                       -- later, once

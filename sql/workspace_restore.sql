@@ -20,12 +20,16 @@ SELECT w.seq, w.state, w.error_code, w.why, w.checkpoint_id, w.before_id, w.requ
 -- name: workspace_restore_wanted :one
 -- The oldest order whose workspace has been read, or could not be read.
 SELECT w.seq, w.session_seq, w.previous_seq, w.checkpoint_id, w.paths, w.to_hash, w.before_id,
-       b.manifest AS from_hash, b.why, c.label
+       w.attempts, b.manifest AS from_hash, b.why, c.label
   FROM workspace_restore AS w
   JOIN checkpoint AS b ON b.id = w.before_id AND b.state IN ('done', 'refused', 'lost')
   LEFT JOIN checkpoint AS c ON c.id = w.checkpoint_id
  WHERE w.state = 'wanted' AND b.machine = :machine
  ORDER BY w.seq LIMIT 1;
+
+-- name: workspace_restore_compares :rows
+-- Committed before it is compared: whoever dies of that leaves the number of attempts.
+UPDATE workspace_restore SET attempts = :attempts WHERE seq = :seq AND state = 'wanted';
 
 -- name: workspace_restore_running :one
 -- The newest of the agents that would have to end first.

@@ -1265,6 +1265,7 @@ CREATE TABLE workspace_restore (
   named         TEXT,
   left_out      INTEGER,
   left_named    TEXT,
+  attempts      INTEGER NOT NULL DEFAULT 0,
   stage_name    TEXT,
   state         TEXT NOT NULL,
   error_code    TEXT,

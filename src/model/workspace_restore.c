@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_BYTES = 200 };
+enum {
+	LABEL_BYTES = 200,
+	ATTEMPTS_MAX = 3, /* of comparing: then whoever tried has died of it so often */
+};
 
 /* An order, and what it comes to. */
 struct restoring {
@@ -174,6 +177,20 @@ static int settle_unknown(struct restoring *r, struct err *e)
 	return settle(r, "no_such_path", str_text(&why), e);
 }
 
+static int count_attempt(struct restoring *r, int64_t attempts, struct err *e)
+{
+	int changed;
+
+	if (store_begin(r->store, e))
+		return -1;
+	changed = sql_workspace_restore_compares(r->store, attempts, r->row->seq, e);
+	if (changed < 0) {
+		store_rollback(r->store);
+		return -1;
+	}
+	return store_commit(r->store, e);
+}
+
 int workspace_restore_next(struct store *st, const char *database, const char *machine,
                            int64_t *ret_seq, struct err *e)
 {
@@ -191,13 +208,19 @@ int workspace_restore_next(struct store *st, const char *database, const char *m
 	if (!row.from_hash)
 		return settle(&r, "no_checkpoint",
 		              row.why ? row.why : "the workspace could not be read", e);
+	if (row.attempts >= ATTEMPTS_MAX)
+		return settle(&r, "not_compared",
+		              "comparing the two did not end, in several attempts; see the log", e);
+	if (count_attempt(&r, row.attempts + 1, e))
+		return -1;
 	got = compare(&r, database, &wrong);
 	if (got == 0)
 		return settle(&r, NULL, NULL, e);
 	if (got > 0)
 		return settle_unknown(&r, e);
 	if (wrong.kind == ERR_AGAIN) {
-		*e = wrong;
+		if (count_attempt(&r, 0, e) == 0)
+			*e = wrong;
 		return -1;
 	}
 	return settle(&r, "content_missing", wrong.text, e);

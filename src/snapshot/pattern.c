@@ -4,15 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* How an attempt ended. The last two end attempts of callers, too: without them, "*a*a*a*b" would
- * take exponential time. */
-enum fit {
-	FIT_NO,
-	FIT_YES,
-	FIT_NO_TEXT, /* the text is too short, wherever the last star ends */
-	FIT_NO_SLASH, /* the last star would have to match a slash */
-};
-
 /* ---- classes ---- */
 
 static const struct {
@@ -103,74 +94,111 @@ static int in_set(const char **p, unsigned char c)
 
 /* ---- patterns ---- */
 
-static enum fit fit(const char *start, const char *p, const char *text);
+/* A place to go on from if what follows stars does not fit where it was tried. Only the last one of
+ * a kind is kept: whatever an earlier one could skip, the last one can. So the time is polynomial.
+ */
+struct retry {
+	const char *rest; /* of the pattern, behind the stars; NULL: none */
+	const char *text; /* where it was tried last; of "**": where its next slash is looked for */
+};
 
-/* The stars at *p; *p moves behind them. Whether they match slashes, too. */
-static bool crosses(const char *start, const char **p)
+struct fitting {
+	const char *start; /* of the pattern */
+	const char *p, *text;
+	struct retry star; /* matches no slash */
+	struct retry deep; /* "**" and its slash */
+};
+
+/* How far fitting came. */
+enum fit {
+	FIT_NO,
+	FIT_YES,
+	FIT_ON,
+};
+
+/* The stars at f->p, which moves behind them. Whether they match slashes, too. */
+static bool crosses(struct fitting *f)
 {
-	const char *first = *p;
+	const char *first = f->p;
 	size_t count = strspn(first, "*");
 
-	*p = first + count;
-	return count > 1 && (first == start || first[-1] == '/') &&
-	       (**p == '\0' || **p == '/' || (p[0][0] == '\\' && p[0][1] == '/'));
+	f->p = first + count;
+	return count > 1 && (first == f->start || first[-1] == '/') &&
+	       (f->p[0] == '\0' || f->p[0] == '/' || (f->p[0] == '\\' && f->p[1] == '/'));
 }
 
-/* What follows the stars is tried at each place that they can reach. */
-static enum fit fit_rest(const char *start, const char *p, const char *text, bool any)
+/* "**" and its slash match up to a slash further on. */
+static enum fit go_deeper(struct fitting *f)
 {
-	for (; *text; text++) {
-		enum fit did = fit(start, p, text);
+	const char *slash = f->deep.rest ? strchr(f->deep.text, '/') : NULL;
 
-		if (did == FIT_NO_SLASH && any)
-			continue;
-		if (did != FIT_NO)
-			return did;
-		if (!any && *text == '/')
-			return FIT_NO_SLASH;
-	}
-	return FIT_NO_TEXT;
+	if (!slash)
+		return FIT_NO;
+	f->star.rest = NULL;
+	f->deep.text = f->text = slash + 1;
+	f->p = f->deep.rest;
+	return FIT_ON;
 }
 
-static enum fit fit_star(const char *start, const char *p, const char *text)
+/* The last star matches a byte more; if it cannot, the last "**" does. */
+static enum fit try_again(struct fitting *f)
 {
-	bool any = crosses(start, &p);
-
-	if (any && *p == '/' && fit(start, p + 1, text) == FIT_YES)
-		return FIT_YES; /* "**" and its slash match nothing at all */
-	if (!*p)
-		return any || !strchr(text, '/') ? FIT_YES : FIT_NO_SLASH;
-	if (!any && *p == '/') {
-		text = strchr(text, '/');
-		return text ? fit(start, p, text) : FIT_NO;
-	}
-	return fit_rest(start, p, text, any);
+	if (!f->star.rest || !*f->star.text || *f->star.text == '/')
+		return go_deeper(f);
+	f->text = ++f->star.text;
+	f->p = f->star.rest;
+	return FIT_ON;
 }
 
-static enum fit fit(const char *start, const char *p, const char *text)
+static enum fit take_stars(struct fitting *f)
 {
-	for (; *p; p++, text++) {
-		if (*p == '*')
-			return fit_star(start, p, text);
-		if (!*text)
-			return FIT_NO_TEXT;
-		if (*p == '[') {
-			int in;
+	bool any = crosses(f), escaped = *f->p == '\\';
 
-			p++;
-			in = in_set(&p, (unsigned char)*text);
-			if (in <= 0)
-				return in < 0 ? FIT_NO_TEXT : FIT_NO;
-			continue;
-		}
-		if (*p == '?' && *text != '/')
-			continue;
-		if (*p == '\\')
-			p++;
-		if (*p != *text)
-			return FIT_NO;
+	if (!*f->p)
+		return any || !strchr(f->text, '/') ? FIT_YES : go_deeper(f);
+	if (!any) {
+		f->star = (struct retry){ .rest = f->p, .text = f->text };
+		return FIT_ON;
 	}
-	return *text ? FIT_NO : FIT_YES;
+	f->p += escaped ? 2 : 1;
+	f->deep = (struct retry){ .rest = f->p, .text = f->text };
+	f->star.rest = NULL;
+	return escaped ? go_deeper(f) : FIT_ON; /* they may match nothing at all */
+}
+
+/* One byte, and what stands for it. */
+static enum fit take_one(struct fitting *f)
+{
+	bool is;
+
+	if (*f->p == '[') {
+		int in;
+
+		f->p++;
+		in = in_set(&f->p, (unsigned char)*f->text);
+		if (in < 0)
+			return FIT_NO; /* wherever it is tried */
+		is = in > 0;
+	} else if (*f->p == '?') {
+		is = *f->text != '/';
+	} else {
+		f->p += *f->p == '\\';
+		is = *f->p == *f->text;
+	}
+	if (!is)
+		return try_again(f);
+	f->p++;
+	f->text++;
+	return FIT_ON;
+}
+
+static enum fit step(struct fitting *f)
+{
+	if (*f->p == '*')
+		return take_stars(f);
+	if (!*f->text)
+		return *f->p ? FIT_NO : FIT_YES; /* elsewhere less of the text is left */
+	return *f->p ? take_one(f) : try_again(f);
 }
 
 /* Where wildcards begin counts as the start of the pattern: "a**" is "a" and then any directories.
@@ -178,7 +206,12 @@ static enum fit fit(const char *start, const char *p, const char *text)
 bool pattern_fits(const char *pattern, const char *path)
 {
 	size_t plain = strcspn(pattern, "*?[\\");
+	struct fitting f = { .start = pattern + plain, .p = pattern + plain, .text = path + plain };
+	enum fit did = FIT_ON;
 
-	return strncmp(pattern, path, plain) == 0 &&
-	       fit(pattern + plain, pattern + plain, path + plain) == FIT_YES;
+	if (strncmp(pattern, path, plain) != 0)
+		return false;
+	while (did == FIT_ON)
+		did = step(&f);
+	return did == FIT_YES;
 }

@@ -1,8 +1,10 @@
 #include "restore_plan.h"
 
+#include "clock.h"
 #include "ignored.h"
 #include "json.h"
 #include "manifest.h"
+#include "pulse.h"
 #include "safe_path.h"
 
 #include <stdlib.h>
@@ -53,6 +55,7 @@ struct gathering {
 	struct str passed; /* the last path that was: what is below it is, too */
 	const cJSON *paths; /* the choice; NULL: all */
 	struct restore_left *left;
+	int64_t until_ms; /* monotonic */
 	struct err *e;
 };
 
@@ -161,6 +164,12 @@ static int add_change(const struct manifest_change *change, void *arg)
 	const char *path = change->before ? change->before->path : change->after->path;
 	struct tree_step *s;
 
+	pulse();
+	if (clock_monotonic_ms() > g->until_ms)
+		return err_set(g->e, ERR_INPUT,
+		               "comparing takes more than %d s, at %.*s: restore some of them at a "
+		               "time",
+		               RESTORE_COMPARE_MS / 1000, PATH_SHOWN, path);
 	if (safe_path_is_protected(path) || thing_is_same(&before, &after))
 		return 0;
 	if (!change->after) {
@@ -256,7 +265,11 @@ int restore_plan(const struct objects *objects, const struct restore_order *orde
                  struct tree_change *t, struct restore_left *left, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *paths = order->paths ? cJSON_Parse(order->paths) : NULL;
-	struct gathering g = { .t = t, .paths = paths, .left = left, .e = e };
+	struct gathering g = { .t = t,
+		               .paths = paths,
+		               .left = left,
+		               .until_ms = clock_monotonic_ms() + RESTORE_COMPARE_MS,
+		               .e = e };
 	int failed;
 
 	if (order->paths && !cJSON_IsArray(paths))

@@ -7,7 +7,10 @@
 #include "object.h"
 #include "tree_change.h"
 
-enum { RESTORE_STEPS_MAX = 200000 }; /* about 100 MB of memory */
+enum {
+	RESTORE_STEPS_MAX = 200000, /* about 100 MB of memory */
+	RESTORE_COMPARE_MS = 20000, /* nobody else's write is done meanwhile */
+};
 
 /* What is to be done. Texts are borrowed. */
 struct restore_order {

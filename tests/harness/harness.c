@@ -590,11 +590,13 @@ static pid_t stopped_in(const char *log)
 
 struct stopped start_stopped_at(const char *name, const char *call, int n, const char *path)
 {
-	struct stopped s = { .tracer = fork() };
+	struct stopped s = { .pid = 0 };
 	char log[PATH_BYTES + 20], how[60];
 
-	ck_assert_int_ge(s.tracer, 0);
 	(void)snprintf(log, sizeof(log), "%s/strace", dir);
+	(void)unlink(log); /* of the one before it */
+	s.tracer = fork();
+	ck_assert_int_ge(s.tracer, 0);
 	(void)snprintf(how, sizeof(how), "signal=SIGSTOP:when=%d", n);
 	if (s.tracer == 0) {
 		(void)setenv("INTERCOM_DRAIN", "1", 1);

@@ -235,6 +235,26 @@ START_TEST(a_pattern_of_many_stars_takes_no_time)
 }
 END_TEST
 
+START_TEST(a_pattern_of_many_folders_takes_no_time)
+{
+	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str path = { 0 };
+	struct ignore i = { 0 };
+
+	for (int k = 0; k < 300; k++)
+		str_add(&text, "**/");
+	str_add(&text, "z\n");
+	for (int k = 0; k < 2000; k++)
+		str_add(&path, "a/");
+	str_add(&path, "y");
+	ignore_read(&i, "", text.bytes, text.length);
+	ck_assert_int_eq(ignore_judge(&i, path.bytes, false), IGNORE_NOTHING);
+	path.bytes[path.length - 1] = 'z';
+	ck_assert_int_eq(ignore_judge(&i, path.bytes, false), IGNORE_IT);
+	ignore_clear(&i);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ignore");
@@ -243,6 +263,7 @@ int main(void)
 	tcase_add_test(t, the_last_pattern_that_fits_decides);
 	tcase_add_test(t, random_patterns_ignore_what_git_ignores);
 	tcase_add_test(t, a_pattern_of_many_stars_takes_no_time);
+	tcase_add_test(t, a_pattern_of_many_folders_takes_no_time);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -4,10 +4,12 @@
 #include "tree.h"
 #include "workspace.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char STATE[] =
@@ -478,6 +480,26 @@ START_TEST(a_new_folder_with_nothing_but_ignored_files_is_left_alone)
 }
 END_TEST
 
+START_TEST(what_three_appliers_died_comparing_is_refused)
+{
+	OWNED(str) struct str objects = { 0 };
+
+	given_changes();
+	order(NULL);
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state <> 'done'", "0\n");
+	str_addf(&objects, "%s-objects", test_db());
+	for (int i = 0; i < 3; i++) {
+		struct stopped applier = start_stopped_at("applier", "openat", 1, objects.bytes);
+
+		ck_assert_int_eq(kill(applier.pid, SIGKILL), 0);
+		ck_assert_int_eq(waitpid(applier.tracer, NULL, 0), applier.tracer);
+		expect("SELECT state FROM workspace_restore", "wanted\n");
+	}
+	run_worker("applier");
+	expect(STATE, "refused|not_compared\n");
+}
+END_TEST
+
 /* What is ignored now, and what was ignored then. */
 START_TEST(a_gitignore_that_changes_hides_nothing_and_removes_nothing)
 {
@@ -636,6 +658,7 @@ int main(void)
 	tcase_add_test(c, what_could_not_be_compared_is_named_and_nothing_more_is_claimed);
 	tcase_add_test(c, a_path_that_is_nowhere_is_named_and_nothing_is_put_back);
 	tcase_add_test(c, a_new_folder_with_nothing_but_ignored_files_is_left_alone);
+	tcase_add_test(c, what_three_appliers_died_comparing_is_refused);
 	tcase_add_test(c, a_gitignore_that_changes_hides_nothing_and_removes_nothing);
 	tcase_add_test(c, one_file_that_is_not_utf8_keeps_none_of_the_others_from_being_shown);
 	tcase_add_test(c, a_critical_change_waits_until_what_it_replaces_is_kept);
