@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PATTERN_MAX = 4096 }; /* bytes, as many as a path has at most */
+
 /* Cuts blanks at the end, unless the first of them is escaped. */
 static void trim(char *line)
 {
@@ -39,7 +41,7 @@ static void take_line(struct ignore *i, char *line)
 		line[length - 1] = '\0';
 	p.anchored = strchr(line, '/') != NULL;
 	p.text = line + (*line == '/');
-	if (!*p.text)
+	if (!*p.text || strlen(p.text) > PATTERN_MAX)
 		return;
 	i->patterns = xrealloc(i->patterns, (i->count + 1) * sizeof(*i->patterns));
 	i->patterns[i->count++] = p;
@@ -50,6 +52,7 @@ void ignore_read(struct ignore *i, const char *dir, const char *bytes, size_t le
 	static const char MARK[] = "\xEF\xBB\xBF";
 	char *line, *next;
 
+	i->length = length;
 	i->skip = *dir ? strlen(dir) + 1 : 0;
 	i->texts = xmalloc(length + 1);
 	memcpy(i->texts, bytes, length);
@@ -68,6 +71,15 @@ void ignore_read(struct ignore *i, const char *dir, const char *bytes, size_t le
 			*end = '\0';
 		take_line(i, line);
 	}
+}
+
+size_t ignore_room(const struct ignore *above, size_t count)
+{
+	size_t used = 0;
+
+	for (size_t k = 0; k < count; k++)
+		used += above[k].length;
+	return used < IGNORE_BYTES_MAX ? IGNORE_BYTES_MAX - used : 0;
 }
 
 void ignore_clear(struct ignore *i)

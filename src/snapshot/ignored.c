@@ -1,8 +1,8 @@
 #include "ignored.h"
 
-#include <string.h>
+#include "pulse.h"
 
-enum { BYTES_MAX = 1 << 20 /* as in a walk */ };
+#include <string.h>
 
 int ignored_open(struct ignored *i, const struct objects *o, const char *hash, struct err *e)
 {
@@ -23,15 +23,16 @@ static int read_level(struct ignored *i, const char *path, size_t length, struct
 {
 	OWNED(str) struct str name = { 0 };
 	OWNED(str) struct str bytes = { 0 };
+	size_t room = ignore_room(i->levels, (size_t)i->depth);
 	struct entry entry;
 	int got;
 
 	str_add_bytes(&name, path, length);
 	str_addf(&name, "%s.gitignore", length > 0 ? "/" : "");
 	got = manifest_find(&i->m, str_text(&name), &entry, e);
-	if (got <= 0 || entry.kind != ENTRY_FILE || entry.size > BYTES_MAX)
+	if (got <= 0 || entry.kind != ENTRY_FILE || entry.size > room)
 		return got < 0 ? -1 : 0;
-	if (object_read(i->m.objects, entry.hash.text, BYTES_MAX, &bytes, e))
+	if (object_read(i->m.objects, entry.hash.text, room, &bytes, e))
 		return -1;
 	name.length = length;
 	if (name.bytes)
@@ -58,6 +59,7 @@ static bool is_ignored(const struct ignored *i, const char *path, size_t length,
 {
 	OWNED(str) struct str part = { 0 };
 
+	pulse();
 	str_add_bytes(&part, path, length);
 	for (int k = i->depth - 1; k >= 0; k--) {
 		enum ignore_says says = IGNORE_NOTHING;

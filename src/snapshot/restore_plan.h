@@ -9,7 +9,7 @@
 
 enum {
 	RESTORE_STEPS_MAX = 200000, /* about 100 MB of memory */
-	RESTORE_COMPARE_MS = 20000, /* nobody else's write is done meanwhile */
+	RESTORE_COMPARE_MS = 10000, /* nobody else's write is done meanwhile */
 };
 
 /* What is to be done. Texts are borrowed. */

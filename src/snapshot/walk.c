@@ -21,7 +21,6 @@
 
 enum {
 	SHOWN_BYTES = 200, /* of a path in a refusal */
-	IGNORE_BYTES_MAX = 1 << 20, /* of a file of patterns; a longer one says nothing */
 	PERMISSIONS = 07777
 };
 
@@ -128,13 +127,15 @@ static bool is_ignored(struct walk *w, bool is_dir)
 }
 
 /* Reads a file of patterns; what cannot be read says nothing. */
-static void read_ignore(int dir, const char *name, const char *below, struct ignore *i)
+static void read_ignore(struct walk *w, int dir)
 {
 	OWNED(str) struct str bytes = { 0 };
 	struct err e = { 0 };
+	size_t room = ignore_room(w->ignores, (size_t)w->depth);
 
-	if (safe_path_read(dir, name, IGNORE_BYTES_MAX, &bytes, NULL, &e) > 0)
-		ignore_read(i, below, str_text(&bytes), bytes.length);
+	if (room > 0 && safe_path_read(dir, GITIGNORE, room, &bytes, NULL, &e) > 0)
+		ignore_read(&w->ignores[w->depth], str_text(&w->path), str_text(&bytes),
+		            bytes.length);
 }
 
 /* safe_path reads nothing below .git, whatever the descriptor. */
@@ -427,7 +428,7 @@ static int walk_dir(struct walk *w, int dir, struct err *e)
 		return -1;
 	w->depth++;
 	if (!w->options->ignored && has_name(&n, GITIGNORE))
-		read_ignore(dir, GITIGNORE, str_text(&w->path), &w->ignores[w->depth]);
+		read_ignore(w, dir);
 	failed = walk_names(w, dir, &n, e);
 	ignore_clear(&w->ignores[w->depth]);
 	w->depth--;

@@ -255,6 +255,25 @@ START_TEST(a_pattern_of_many_folders_takes_no_time)
 }
 END_TEST
 
+START_TEST(a_pattern_longer_than_a_path_matches_nothing)
+{
+	OWNED(str) struct str text = { 0 };
+	struct ignore i = { 0 };
+
+	str_add(&text, "[");
+	while (text.length < 4095)
+		str_add_char(&text, 'a');
+	str_add(&text, "]\n[");
+	while (text.length < 8194)
+		str_add_char(&text, 'b');
+	str_add(&text, "]\n");
+	ignore_read(&i, "", text.bytes, text.length);
+	ck_assert_int_eq(ignore_judge(&i, "a", false), IGNORE_IT);
+	ck_assert_int_eq(ignore_judge(&i, "b", false), IGNORE_NOTHING);
+	ignore_clear(&i);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ignore");
@@ -264,6 +283,7 @@ int main(void)
 	tcase_add_test(t, random_patterns_ignore_what_git_ignores);
 	tcase_add_test(t, a_pattern_of_many_stars_takes_no_time);
 	tcase_add_test(t, a_pattern_of_many_folders_takes_no_time);
+	tcase_add_test(t, a_pattern_longer_than_a_path_matches_nothing);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

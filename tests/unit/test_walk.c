@@ -256,6 +256,25 @@ START_TEST(what_is_no_file_is_named_and_not_followed)
 }
 END_TEST
 
+/* One of 100 KiB leaves room for one of 20 KiB beneath it, not for another of 100. */
+START_TEST(only_so_many_patterns_judge_a_path_however_many_files_have_them)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result r;
+
+	fresh_workspace(&o);
+	sh("mkdir -p a/b c; : >a/b/y; : >c/y; : >a/b/x; : >c/x; : >z; "
+	   "{ yes '#' | head -c 102400; echo z; } >.gitignore; "
+	   "{ yes '#' | head -c 20480; echo x; } >c/.gitignore; "
+	   "{ yes '#' | head -c 102400; echo x; } >a/.gitignore");
+	r = take(&o);
+	expect_list(&o, &r,
+	            "f 644 102402 .gitignore\nd 755 a\nf 644 102402 a/.gitignore\nd 755 a/b\n"
+	            "f 644 0 a/b/x\nf 644 0 a/b/y\nd 755 c\nf 644 20482 c/.gitignore\n"
+	            "f 644 0 c/y\n");
+}
+END_TEST
+
 /* Not /dev/null: opening this one would wait for a terminal that nobody has plugged in. */
 START_TEST(a_device_is_named_and_not_opened)
 {
@@ -480,6 +499,7 @@ int main(void)
 	tcase_add_test(t, content_that_was_lost_is_stored_again);
 	tcase_add_test(t, what_git_ignores_is_held_only_on_request);
 	tcase_add_test(t, what_is_no_file_is_named_and_not_followed);
+	tcase_add_test(t, only_so_many_patterns_judge_a_path_however_many_files_have_them);
 	tcase_add_test(t, a_device_is_named_and_not_opened);
 	tcase_add_test(t, what_cannot_be_read_is_named);
 	tcase_add_test(t, a_mount_point_is_named_and_not_entered);

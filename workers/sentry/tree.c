@@ -15,7 +15,6 @@
 
 enum {
 	DEPTH_MAX = 64, /* folders below each other */
-	IGNORE_BYTES_MAX = 1 << 20,
 	NONE = -1,
 	/* Not IN_MODIFY: a file that is written is closed some time, and a log that grows is not.
 	 */
@@ -69,7 +68,17 @@ static bool is_ignored(const struct tree *t, ptrdiff_t folder, const char *path,
 	return false;
 }
 
-static void read_ignore(int dir, const char *below, struct ignore *i)
+/* As ignore_room, of the folders above. */
+static size_t room_below(const struct tree *t, ptrdiff_t folder)
+{
+	size_t used = 0;
+
+	for (; folder != NONE; folder = t->folders[folder].parent)
+		used += t->folders[folder].ignore.length;
+	return used < IGNORE_BYTES_MAX ? IGNORE_BYTES_MAX - used : 0;
+}
+
+static void read_ignore(int dir, const char *below, size_t room, struct ignore *i)
 {
 	OWNED(char_ptr) char *bytes = NULL;
 	struct stat about;
@@ -78,9 +87,9 @@ static void read_ignore(int dir, const char *below, struct ignore *i)
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)) {
-		bytes = xmalloc(IGNORE_BYTES_MAX);
-		n = read(fd, bytes, IGNORE_BYTES_MAX);
+	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && (size_t)about.st_size <= room) {
+		bytes = xmalloc(room + 1);
+		n = read(fd, bytes, room);
 	}
 	(void)close(fd);
 	if (n > 0)
@@ -147,7 +156,8 @@ static void watch_below(struct tree *t, ptrdiff_t folder)
 	list = opendir(str_text(&whole));
 	if (!list)
 		return;
-	read_ignore(dirfd(list), t->folders[folder].path, &t->folders[folder].ignore);
+	read_ignore(dirfd(list), t->folders[folder].path, room_below(t, t->folders[folder].parent),
+	            &t->folders[folder].ignore);
 	while ((entry = readdir(list)) != NULL) { /* NOLINT(concurrency-mt-unsafe) */
 		OWNED(str) struct str path = { 0 };
 
