@@ -127,7 +127,7 @@ static void ask(const struct watch *w)
 	if (c->json)
 		return;
 	print_look(c, LOOK_BOLD);
-	(void)printf("%s", hint_for(w->shown.row.kind));
+	(void)printf("%s, then Enter", hint_for(w->shown.row.kind));
 	print_look(c, LOOK_PLAIN);
 	(void)fputs(w->typed ? " > " : "\n", stdout);
 }
@@ -515,7 +515,7 @@ static int look(struct watch *w, struct err *e)
 	if (q.first)
 		return show(w, q.first, q.waiting, e);
 	if (!w->idle_told && !w->c->json)
-		(void)printf("nothing waits for you%s; q quits\n",
+		(void)printf("nothing waits for you%s; q and Enter quit\n",
 		             w->later_count ? " except what you put off" : "");
 	w->idle_told = true;
 	return 0;
@@ -696,7 +696,7 @@ static int use_line(struct watch *w, const char *line, struct err *e)
 	if (strcmp(line, "q") == 0 || strcmp(line, "quit") == 0)
 		w->stop = true;
 	else if (!w->shown.row.seq)
-		hint(w, "nothing waits for an answer; q quits");
+		hint(w, "nothing waits for an answer; q and Enter quit");
 	else if (strcmp(line, "l") == 0 || strcmp(line, "later") == 0)
 		later(w);
 	else

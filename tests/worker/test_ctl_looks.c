@@ -474,12 +474,12 @@ END_TEST
 START_TEST(watch_waits_for_the_first_start)
 {
 	shell("mv $HOME/state $HOME/not-yet;"
-	      " { await err 'q quits'; mv $HOME/not-yet $HOME/state; await out 'nothing waits'; } |"
+	      " { await err 'q and Enter quit'; mv $HOME/not-yet $HOME/state; await out 'nothing waits'; } |"
 	      " ctl $DB watch");
 	ck_assert_int_eq(status, 0);
 	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "the first agent that connects starts"));
-	says("nothing waits for you; q quits\n");
-	shell("{ await err 'q quits'; } | ctl --db $HOME/no/such.db watch");
+	says("nothing waits for you; q and Enter quit\n");
+	shell("{ await err 'q and Enter quit'; } | ctl --db $HOME/no/such.db watch");
 	ck_assert_int_eq(status, 0);
 	says_not("Error");
 }

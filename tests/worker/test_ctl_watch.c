@@ -49,6 +49,7 @@ START_TEST(what_is_typed_for_one_question_does_not_answer_the_next)
 	given_questions();
 	pid = on_terminal(&fd, "watch", NULL);
 	ck_assert(until_asked(fd, "Add a line"));
+	says("l later, q quit, then Enter");
 	wait_until_read(fd);
 	ck_assert_int_eq(write(fd, "y", 1), 1); /* not yet sent */
 	shell("ctl $DB reject " CHANGE);
@@ -169,7 +170,7 @@ START_TEST(a_line_in_a_pipe_waits_for_its_question)
 	      " title, body, file_path, risk_level, original_hash, created_at, updated_at) VALUES"
 	      " ('" CHANGE "', 1, 'clearance', 'pending', printf('%064d', 1), 'x', 'y', 'f', 'low',"
 	      " 'h', '" T "', '" T "')\"; wait; cat $HOME/watched");
-	says("nothing waits for you; q quits\n");
+	says("nothing waits for you; q and Enter quit\n");
 	says("approve: done\n");
 	expect("SELECT state FROM request", "approved\n");
 }
