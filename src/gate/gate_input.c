@@ -300,6 +300,14 @@ static void add_texts(struct gate_input *in, const cJSON *value) /* NOLINT(misc-
 		add_texts(in, item);
 }
 
+/* The paths from the given one on were found in the order of the arguments, which says nothing:
+ * what is kept of a call has another, and is the same call. */
+static void sort_paths(struct gate_input *in, size_t from)
+{
+	if (in->path_count > from)
+		qsort(in->paths + from, in->path_count - from, sizeof(*in->paths), by_name);
+}
+
 /* What an argument names that no host has, the host may read as well as ignore. */
 static void read_unknown(struct gate_input *in)
 {
@@ -309,6 +317,7 @@ static void read_unknown(struct gate_input *in)
 	cJSON_ArrayForEach (one, in->tool_input)
 		if (!gate_host_reads_by(in->host, in->keys, one->string))
 			add_texts(in, one);
+	sort_paths(in, in->known_count);
 }
 
 /* What a tool reads: where the host names no folder for a search, that is where it works. */
@@ -381,6 +390,7 @@ static void read_others(struct gate_input *in)
 	bool is_each = in->form == GATE_FORM_REPLACE_EACH;
 
 	add_others(in, in->tool_input);
+	sort_paths(in, own);
 	if (in->path_count > own || (is_each && json_text(in->tool_input, in->keys->path)))
 		in->unplaced = "more than one of its arguments names a file";
 }
