@@ -54,48 +54,6 @@ static const char *text_of(const cJSON *object, const char *const *names)
 	return NULL;
 }
 
-/* ---- one meaning ---- */
-
-static int by_name(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
-static bool names_twice(const cJSON *object)
-{
-	size_t count = (size_t)cJSON_GetArraySize(object), n = 0;
-	const char **names;
-	const cJSON *item;
-	bool twice = false;
-
-	if (count < 2)
-		return false;
-	names = xcalloc(count, sizeof(*names));
-	cJSON_ArrayForEach (item, object)
-		names[n++] = item->string;
-	qsort(names, count, sizeof(*names), by_name);
-	for (size_t i = 1; i < count && !twice; i++)
-		twice = strcmp(names[i - 1], names[i]) == 0;
-	free(names);
-	return twice;
-}
-
-/* Of a member that is there twice, we would judge one and the host might run the other. The depth
- * is limited by the parser. */
-static bool is_ambiguous(const cJSON *value) /* NOLINT(misc-no-recursion) */
-{
-	const cJSON *item;
-
-	if (cJSON_IsObject(value) && names_twice(value))
-		return true;
-	cJSON_ArrayForEach (item, value)
-		if ((cJSON_IsObject(item) || cJSON_IsArray(item)) && is_ambiguous(item))
-			return true;
-	return false;
-}
-
 /* ---- where ---- */
 
 static void read_common(struct gate_input *in)
@@ -298,6 +256,13 @@ static void add_texts(struct gate_input *in, const cJSON *value) /* NOLINT(misc-
 		add_path(in, value->valuestring);
 	cJSON_ArrayForEach (item, value)
 		add_texts(in, item);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
 }
 
 /* The paths from the given one on were found in the order of the arguments, which says nothing:
@@ -519,7 +484,7 @@ static int unpack(struct gate_input *in, struct err *e)
 	}
 	if (!cJSON_IsObject(found))
 		return err_set(e, ERR_INPUT, "the arguments of %.60s are no JSON object", in->tool);
-	if (is_ambiguous(found))
+	if (json_is_ambiguous(found))
 		return err_set(e, ERR_INPUT, "the arguments of %.60s name something twice",
 		               in->tool);
 	in->tool_input = found;
@@ -705,7 +670,7 @@ int gate_input_read(const struct gate_host *host, const char *event, const char 
 			               "something follows the JSON of the hook's input");
 		}
 	}
-	if (names_twice(in->owned)) {
+	if (json_names_twice(in->owned)) {
 		gate_input_clear(in);
 		return err_set(e, ERR_INPUT, "the hook's input names something twice");
 	}
