@@ -515,7 +515,7 @@ static void help(void)
 	    "agent-intercom\n"
 	    "where); that one it waits for, and never starts.\n\n"
 	    "The workspace is what --workspace or INTERCOM_WORKSPACE_ROOT names, else the working\n"
-	    "directory. Where that is /, a home or a protected folder, it is\n"
+	    "directory. Where that is /, a home, what holds one or a protected folder, it is\n"
 	    "default_workspace_root of the configuration; if there is none, tool calls say what "
 	    "to\n"
 	    "set. INTERCOM_SESSION_ID, INTERCOM_WORKSPACE_ID, INTERCOM_CHANNEL_ID and\n"

@@ -658,7 +658,8 @@ static int await_store(struct ctl *c, bool waits, struct err *e)
 			(void)poll(NULL, 0, TRY_MS);
 		} else if (c->is_missing && waits && can_wait()) {
 			if (!told)
-				(void)fprintf(stderr, "note: %s\nwaiting for it; q quits\n",
+				(void)fprintf(stderr,
+				              "note: %s\nwaiting for it; q and Enter quit\n",
 				              e->text);
 			told = true;
 			if (!wait_a_second())

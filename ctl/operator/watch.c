@@ -3,10 +3,12 @@
  * Its bell wakes it (rung by every row of `decision` and of `agent_line`), and it looks again every
  * second, because a new question does not ring here. One question is on the screen at a time, and
  * an answer is bound to the digest of that one: if someone else answers it first, what was being
- * typed is discarded rather than applied to the next. In a pipe, each line answers the question
- * that is shown when its turn comes, and lines are kept until there is one. */
+ * typed is discarded rather than applied to the next, and so is what arrives before anybody can
+ * have read that. In a pipe, each line answers the question that is shown when its turn comes, and
+ * lines are kept until there is one. */
 #include "ctl.h"
 
+#include "clock.h"
 #include "doorbell.h"
 #include "json.h"
 #include "sql/agent_run.h"
@@ -21,10 +23,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 1000, INPUT_BYTES_MAX = 256 * 1024 };
+enum {
+	LOOK_MS = 1000,
+	READ_MS = 1000, /* nobody has read a question sooner: what is typed is not meant for it */
+	INPUT_BYTES_MAX = 256 * 1024
+};
 
 struct watch {
 	struct ctl *c;
@@ -33,6 +40,8 @@ struct watch {
 	struct str input; /* typed but not used yet */
 	bool eof, stop;
 	bool typed; /* stdin is a terminal */
+	bool unread; /* the question has been on that terminal for less than READ_MS */
+	int64_t read_at; /* when it no longer is, on the monotonic clock */
 	bool failed; /* an answer was not accepted */
 	bool idle_told; /* the screen says "nothing waits" */
 	struct request shown; /* seq 0: none */
@@ -76,6 +85,39 @@ static const char *hint_for(enum request_kind kind)
 	return "r [TEXT] resume, with what to do next, s stop, l later, q quit";
 }
 
+/* ---- what is typed too soon ---- */
+
+static void give_time(struct watch *w)
+{
+	w->unread = w->typed;
+	w->read_at = clock_monotonic_ms() + READ_MS;
+}
+
+static void forget_typed(struct watch *w)
+{
+	if (!w->typed)
+		return;
+	(void)tcflush(STDIN_FILENO, TCIFLUSH);
+	str_reset(&w->input);
+}
+
+/* Whether a line has been begun. A terminal does not tell of one before its end, unless it is asked
+ * for single characters. */
+static bool is_typing(void)
+{
+	struct termios lines, characters;
+	int bytes = 0;
+
+	if (tcgetattr(STDIN_FILENO, &lines))
+		return false;
+	characters = lines;
+	characters.c_lflag &= ~(tcflag_t)ICANON;
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, &characters);
+	(void)ioctl(STDIN_FILENO, FIONREAD, &bytes);
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, &lines);
+	return bytes > 0;
+}
+
 /* ---- showing ---- */
 
 static void ask(const struct watch *w)
@@ -85,7 +127,7 @@ static void ask(const struct watch *w)
 	if (c->json)
 		return;
 	print_look(c, LOOK_BOLD);
-	(void)printf("%s", hint_for(w->shown.row.kind));
+	(void)printf("%s, then Enter", hint_for(w->shown.row.kind));
 	print_look(c, LOOK_PLAIN);
 	(void)fputs(w->typed ? " > " : "\n", stdout);
 }
@@ -111,20 +153,19 @@ static int show(struct watch *w, int64_t seq, int64_t waiting, struct err *e)
 	if (got <= 0)
 		return got;
 	w->idle_told = false;
-	if (w->typed) { /* what was typed before the question appeared is not meant for it */
-		(void)tcflush(STDIN_FILENO, TCIFLUSH);
-		str_reset(&w->input);
-	}
+	forget_typed(w);
 	if (w->c->json) {
 		event("question", request_json(&w->shown, &calls));
-		return 0;
+	} else {
+		(void)putchar('\n');
+		show_request(w->c, &w->shown, calls.listeners);
+		if (waiting > 1)
+			(void)printf("\n(%lld more after this one)", (long long)waiting - 1);
+		(void)putchar('\n');
+		ask(w);
 	}
-	(void)putchar('\n');
-	show_request(w->c, &w->shown, calls.listeners);
-	if (waiting > 1)
-		(void)printf("\n(%lld more after this one)", (long long)waiting - 1);
-	(void)putchar('\n');
-	ask(w);
+	(void)fflush(stdout);
+	give_time(w);
 	return 0;
 }
 
@@ -474,7 +515,7 @@ static int look(struct watch *w, struct err *e)
 	if (q.first)
 		return show(w, q.first, q.waiting, e);
 	if (!w->idle_told && !w->c->json)
-		(void)printf("nothing waits for you%s; q quits\n",
+		(void)printf("nothing waits for you%s; q and Enter quit\n",
 		             w->later_count ? " except what you put off" : "");
 	w->idle_told = true;
 	return 0;
@@ -635,6 +676,9 @@ static bool take_line(struct watch *w, char **ret_line)
 	return true;
 }
 
+static const char TOO_SOON[] = "too soon: what was typed before this question could be read does "
+                               "not count";
+
 static bool begins_with_quit(const struct watch *w)
 {
 	const char *text = str_text(&w->input);
@@ -652,7 +696,7 @@ static int use_line(struct watch *w, const char *line, struct err *e)
 	if (strcmp(line, "q") == 0 || strcmp(line, "quit") == 0)
 		w->stop = true;
 	else if (!w->shown.row.seq)
-		hint(w, "nothing waits for an answer; q quits");
+		hint(w, "nothing waits for an answer; q and Enter quit");
 	else if (strcmp(line, "l") == 0 || strcmp(line, "later") == 0)
 		later(w);
 	else
@@ -672,12 +716,38 @@ static int read_input(struct watch *w, struct err *e)
 	if (n > 0)
 		str_add_bytes(&w->input, bytes, (size_t)n);
 	w->eof = n <= 0;
+	if (w->unread && w->input.length && !begins_with_quit(w)) {
+		str_reset(&w->input);
+		hint(w, TOO_SOON);
+	}
 	if (w->eof && w->input.length && w->input.bytes[w->input.length - 1] != '\n')
 		str_add_char(&w->input, '\n');
 	if (w->input.length > INPUT_BYTES_MAX && !memchr(w->input.bytes, '\n', w->input.length))
 		return err_set(e, ERR_INPUT, "a line of more than %d bytes is no answer",
 		               INPUT_BYTES_MAX);
 	return 0;
+}
+
+/* From here on an answer counts, unless one is being typed: what is left of a line whose beginning
+ * was discarded may say something else. */
+static void end_unread(struct watch *w)
+{
+	if (!w->unread || clock_monotonic_ms() < w->read_at)
+		return;
+	if (is_typing()) {
+		forget_typed(w);
+		give_time(w);
+		hint(w, TOO_SOON);
+	} else {
+		w->unread = false;
+	}
+}
+
+static int patience_ms(const struct watch *w)
+{
+	int64_t left = w->unread ? w->read_at - clock_monotonic_ms() : LOOK_MS;
+
+	return left < 0 ? 0 : left < LOOK_MS ? (int)left : LOOK_MS;
 }
 
 static int wait_for_something(struct watch *w, struct err *e)
@@ -690,12 +760,15 @@ static int wait_for_something(struct watch *w, struct err *e)
 	};
 
 	(void)fflush(stdout);
-	if (poll(fds, COUNT(fds), LOOK_MS) < 0 && errno != EINTR)
+	if (poll(fds, COUNT(fds), patience_ms(w)) < 0 && errno != EINTR)
 		return err_errno(e, ERR_BUG, "cannot wait");
 	w->stop = w->stop || fds[2].revents;
 	if (w->bell.fd >= 0)
 		doorbell_drain(&w->bell);
-	return fds[0].revents ? read_input(w, e) : 0;
+	if (fds[0].revents && read_input(w, e))
+		return -1;
+	end_unread(w);
+	return 0;
 }
 
 /* Handles the lines that have arrived; after each answer the next question is shown. */

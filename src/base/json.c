@@ -304,3 +304,64 @@ void json_put_given(cJSON *object, const char *name, const char *text)
 	if (text && *text)
 		(void)cJSON_AddStringToObject(object, name, text);
 }
+
+/* ---- one meaning ---- */
+
+static int by_text(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+static bool names_again(const cJSON *item)
+{
+	for (const cJSON *other = item->next; other; other = other->next)
+		if (strcmp(item->string, other->string) == 0)
+			return true;
+	return false;
+}
+
+/* Of few members, comparing each with each takes no time; every message has some. */
+static bool few_name_twice(const cJSON *object)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, object)
+		if (names_again(item))
+			return true;
+	return false;
+}
+
+bool json_names_twice(const cJSON *object)
+{
+	enum { FEW = 8 };
+	size_t count = (size_t)cJSON_GetArraySize(object), n = 0;
+	const char **names;
+	const cJSON *item;
+	bool twice = false;
+
+	if (count <= FEW)
+		return few_name_twice(object);
+	names = xcalloc(count, sizeof(*names));
+	cJSON_ArrayForEach (item, object)
+		names[n++] = item->string;
+	qsort(names, count, sizeof(*names), by_text);
+	for (size_t i = 1; i < count && !twice; i++)
+		twice = strcmp(names[i - 1], names[i]) == 0;
+	free(names);
+	return twice;
+}
+
+/* The depth is limited by the parser. */
+bool json_is_ambiguous(const cJSON *value) /* NOLINT(misc-no-recursion) */
+{
+	const cJSON *item;
+
+	if (cJSON_IsObject(value) && json_names_twice(value))
+		return true;
+	cJSON_ArrayForEach (item, value)
+		if ((cJSON_IsObject(item) || cJSON_IsArray(item)) && json_is_ambiguous(item))
+			return true;
+	return false;
+}

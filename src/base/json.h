@@ -20,6 +20,11 @@ bool json_number(const cJSON *value, double *ret);
  * texts. */
 void json_canonical(struct str *out, const cJSON *value);
 
+/* Whether a member of an object is there twice: readers differ in which of them counts. */
+bool json_names_twice(const cJSON *object);
+/* Whether that is so of value or of anything in it. */
+bool json_is_ambiguous(const cJSON *value);
+
 /* Free function for OWNED(cJSON_ptr): `OWNED(cJSON_ptr) cJSON *x`. */
 void cJSON_ptr_clear(cJSON **value);
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "err.h"
 #include "str.h"
+#include "visible.h"
 
 #include <cjson/cJSON.h>
 #include <stdarg.h>
@@ -48,8 +49,16 @@ static void write_json(struct str *line, const char *at, enum log_level level, c
 	cJSON_Delete(o);
 }
 
-/* One write(2) per line, so that lines of several processes do not mix. Control bytes in text
- * become '?': what an agent sends must not control a terminal. */
+/* On one line: what an agent sends must not control a terminal, nor turn or hide what follows. */
+static void add_text(struct str *line, char *text)
+{
+	for (char *p = text; *p; p++)
+		if (*p == '\n' || *p == '\t')
+			*p = ' ';
+	visible_add(line, text, strlen(text), false);
+}
+
+/* One write(2) per line, so that lines of several processes do not mix. */
 static void write_line(enum log_level level, const char *format, va_list args)
 {
 	OWNED(str) struct str line = { 0 };
@@ -62,10 +71,8 @@ static void write_line(enum log_level level, const char *format, va_list args)
 	if (as_json) {
 		write_json(&line, at.text, level, text);
 	} else {
-		for (char *p = text; *p; p++)
-			if ((unsigned char)*p < 0x20 || *p == 0x7F)
-				*p = *p == '\n' || *p == '\t' ? ' ' : '?';
-		str_addf(&line, "%s %-5s %s: %s", at.text, LEVELS[level], process, text);
+		str_addf(&line, "%s %-5s %s: ", at.text, LEVELS[level], process);
+		add_text(&line, text);
 	}
 	str_add_char(&line, '\n');
 	ssize_t ignored = write(STDERR_FILENO, line.bytes, line.length);

@@ -1,5 +1,5 @@
-/* log: one line per event to stderr, as text or as JSON. Only workers/ and ctl/ log; src/ returns
- * errors. */
+/* log: one line per event to stderr, as text, in which what is invisible is shown (visible.h), or
+ * as JSON. Only workers/ and ctl/ log; src/ returns errors. */
 #ifndef LOG_H
 #define LOG_H
 

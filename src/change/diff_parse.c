@@ -24,6 +24,7 @@ struct parser {
 	const char *at;
 	const char *end;
 	size_t line; /* number of the line at `at`, from 1 */
+	size_t header; /* that of the line with which the current file began */
 	enum place place;
 	bool is_git;
 	bool has_names; /* "--- " and "+++ " have been read */
@@ -107,6 +108,7 @@ static int fail(const struct parser *p, size_t line, const char *why)
 
 static struct diff_file *begin_file(struct parser *p)
 {
+	p->header = p->line;
 	if (p->diff.file_count == p->file_capacity) {
 		p->file_capacity = p->file_capacity ? 2 * p->file_capacity : 4;
 		p->diff.files = xrealloc(p->diff.files, p->file_capacity * sizeof(*p->diff.files));
@@ -376,19 +378,20 @@ static int check_git(struct parser *p, struct diff_file *f)
 
 	if ((f->is_create && f->is_delete) || (f->is_rename && f->is_copy) ||
 	    (moves && (f->is_create || f->is_delete || !p->from || !p->to)))
-		return fail(p, p->line, "the git header contradicts itself");
+		return fail(p, p->header, "the git header contradicts itself");
 	if (!p->has_names) {
 		if ((!from && !f->is_create) || (!to && !f->is_delete))
-			return fail(p, p->line, "cannot tell the file name from the git header");
+			return fail(p, p->header, "cannot tell the file name from the git header");
 		f->old_path = f->is_create ? NULL : xstrdup(from);
 		f->new_path = f->is_delete ? NULL : xstrdup(to);
 	}
 	if (f->is_create != !f->old_path || f->is_delete != !f->new_path)
-		return fail(p, p->line, "a created or deleted file must be /dev/null on one side");
+		return fail(p, p->header,
+		            "a created or deleted file must be /dev/null on one side");
 	if (!same_name(f->old_path, from) || !same_name(f->new_path, to))
-		return fail(p, p->line, "the file names of the header disagree");
+		return fail(p, p->header, "the file names of the header disagree");
 	if (!moves && !same_name(f->old_path, f->new_path))
-		return fail(p, p->line, "two file names in a git header that says no rename");
+		return fail(p, p->header, "two file names in a git header that says no rename");
 	return 0;
 }
 
@@ -404,7 +407,8 @@ static int finish_file(struct parser *p)
 	whole = p->is_git && (f->is_create || f->is_delete || f->is_rename || f->is_copy ||
 	                      f->old_mode != f->new_mode);
 	if (f->hunk_count == 0 && (!whole || p->has_names))
-		return fail(p, p->line, "the file has no hunks (a line that begins with \"@@ -\")");
+		return fail(p, p->header,
+		            "the file has no hunks (a line that begins with \"@@ -\")");
 	forget_header(p);
 	p->place = PLACE_JUNK;
 	return 0;

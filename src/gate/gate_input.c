@@ -54,48 +54,6 @@ static const char *text_of(const cJSON *object, const char *const *names)
 	return NULL;
 }
 
-/* ---- one meaning ---- */
-
-static int by_name(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
-static bool names_twice(const cJSON *object)
-{
-	size_t count = (size_t)cJSON_GetArraySize(object), n = 0;
-	const char **names;
-	const cJSON *item;
-	bool twice = false;
-
-	if (count < 2)
-		return false;
-	names = xcalloc(count, sizeof(*names));
-	cJSON_ArrayForEach (item, object)
-		names[n++] = item->string;
-	qsort(names, count, sizeof(*names), by_name);
-	for (size_t i = 1; i < count && !twice; i++)
-		twice = strcmp(names[i - 1], names[i]) == 0;
-	free(names);
-	return twice;
-}
-
-/* Of a member that is there twice, we would judge one and the host might run the other. The depth
- * is limited by the parser. */
-static bool is_ambiguous(const cJSON *value) /* NOLINT(misc-no-recursion) */
-{
-	const cJSON *item;
-
-	if (cJSON_IsObject(value) && names_twice(value))
-		return true;
-	cJSON_ArrayForEach (item, value)
-		if ((cJSON_IsObject(item) || cJSON_IsArray(item)) && is_ambiguous(item))
-			return true;
-	return false;
-}
-
 /* ---- where ---- */
 
 static void read_common(struct gate_input *in)
@@ -300,6 +258,21 @@ static void add_texts(struct gate_input *in, const cJSON *value) /* NOLINT(misc-
 		add_texts(in, item);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+/* The paths from the given one on were found in the order of the arguments, which says nothing:
+ * what is kept of a call has another, and is the same call. */
+static void sort_paths(struct gate_input *in, size_t from)
+{
+	if (in->path_count > from)
+		qsort(in->paths + from, in->path_count - from, sizeof(*in->paths), by_name);
+}
+
 /* What an argument names that no host has, the host may read as well as ignore. */
 static void read_unknown(struct gate_input *in)
 {
@@ -309,6 +282,7 @@ static void read_unknown(struct gate_input *in)
 	cJSON_ArrayForEach (one, in->tool_input)
 		if (!gate_host_reads_by(in->host, in->keys, one->string))
 			add_texts(in, one);
+	sort_paths(in, in->known_count);
 }
 
 /* What a tool reads: where the host names no folder for a search, that is where it works. */
@@ -381,6 +355,7 @@ static void read_others(struct gate_input *in)
 	bool is_each = in->form == GATE_FORM_REPLACE_EACH;
 
 	add_others(in, in->tool_input);
+	sort_paths(in, own);
 	if (in->path_count > own || (is_each && json_text(in->tool_input, in->keys->path)))
 		in->unplaced = "more than one of its arguments names a file";
 }
@@ -509,7 +484,7 @@ static int unpack(struct gate_input *in, struct err *e)
 	}
 	if (!cJSON_IsObject(found))
 		return err_set(e, ERR_INPUT, "the arguments of %.60s are no JSON object", in->tool);
-	if (is_ambiguous(found))
+	if (json_is_ambiguous(found))
 		return err_set(e, ERR_INPUT, "the arguments of %.60s name something twice",
 		               in->tool);
 	in->tool_input = found;
@@ -695,7 +670,7 @@ int gate_input_read(const struct gate_host *host, const char *event, const char 
 			               "something follows the JSON of the hook's input");
 		}
 	}
-	if (names_twice(in->owned)) {
+	if (json_names_twice(in->owned)) {
 		gate_input_clear(in);
 		return err_set(e, ERR_INPUT, "the hook's input names something twice");
 	}

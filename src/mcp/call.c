@@ -66,6 +66,9 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		result_refuse(c, "invalid_arguments",
 		              "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
 		              c->tool->name);
+	else if (json_is_ambiguous(arguments))
+		result_refuse(c, "invalid_arguments",
+		              "invalid arguments for %s: they name something twice", c->tool->name);
 	else if (tool_check(c->tool, c->arguments, &wrong))
 		result_refuse(c, "invalid_arguments", "%s", wrong.text);
 	return 0;

@@ -161,6 +161,25 @@ static int classify(struct rpc_message *m, struct rpc_error *error)
 	return 0;
 }
 
+/* Of a member that is there twice, we would take one, and whoever looked at the message before us
+ * may have taken the other. */
+static int check_names(struct rpc_message *m, struct rpc_error *error)
+{
+	bool is_request = cJSON_GetObjectItemCaseSensitive(m->root, "method") != NULL;
+
+	if (json_names_twice(m->root)) {
+		cJSON_DeleteItemFromObjectCaseSensitive(m->root, "id");
+		if (!is_request || cJSON_GetObjectItemCaseSensitive(m->root, "id")) {
+			free(m->id); /* its sender may have meant the other one */
+			m->id = NULL;
+		}
+		return fail(error, RPC_INVALID_REQUEST, "the message names something twice");
+	}
+	if (is_request && json_names_twice(cJSON_GetObjectItemCaseSensitive(m->root, "params")))
+		return fail(error, RPC_INVALID_PARAMS, "params names something twice");
+	return 0;
+}
+
 static int check(struct scan *s, struct rpc_error *error)
 {
 	if (!utf8_valid(s->bytes, s->length))
@@ -272,7 +291,7 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 		memcpy(m->id, bytes + s.id_start, s.id_end - s.id_start);
 		m->id[s.id_end - s.id_start] = '\0';
 	}
-	return classify(m, error);
+	return classify(m, error) || check_names(m, error) ? -1 : 0;
 }
 
 int rpc_batch_item(const struct rpc_message *batch, int index, struct rpc_message *m,

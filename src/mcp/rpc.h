@@ -41,8 +41,9 @@ struct rpc_error {
  * characters between its parts, too many levels. 0, or -1 with error filled. */
 int rpc_check(const char *bytes, size_t length, struct rpc_error *error);
 
-/* Parses one message. 0, or -1 with error filled; even then m->id is set, if it was readable. A
- * batch (a JSON array, MCP 2025-03-26 only) has kind RPC_BATCH: see rpc_batch_item. */
+/* Parses one message. 0, or -1 with error filled; even then m->id is set, if it was readable and
+ * there once. Neither the message nor its params may name something twice. A batch (a JSON array,
+ * MCP 2025-03-26 only) has kind RPC_BATCH: see rpc_batch_item. */
 int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rpc_error *error);
 
 /* The item at index of a batch as a message of its own. 0, or -1 with error filled. */

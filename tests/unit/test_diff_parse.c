@@ -162,7 +162,7 @@ START_TEST(a_diff_that_cannot_be_taken_says_why)
 	    "", "@@ -1 +1 @@\n-a\n+b\n",
 	    "invalid diff: line 1: a hunk without \"--- path\" and \"+++ path\" before it");
 	expect_refused("", HEAD,
-	               "invalid diff: line 3: the file has no hunks (a line that begins "
+	               "invalid diff: line 1: the file has no hunks (a line that begins "
 	               "with \"@@ -\")");
 	expect_refused("", HEAD "-a\n+b\n",
 	               "invalid diff: line 3: expected \"@@ -start,count +start,count @@\"");
@@ -183,9 +183,9 @@ START_TEST(a_git_header_that_names_another_file_is_refused)
 {
 	expect_refused(
 	    "a\n", "diff --git a/README b/README\n--- a/evil\n+++ b/evil\n@@ -1 +1 @@\n-a\n+b\n",
-	    "invalid diff: line 7: the file names of the header disagree");
+	    "invalid diff: line 1: the file names of the header disagree");
 	expect_refused("a\n", "diff --git a/x b/y\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n",
-	               "invalid diff: line 7: two file names in a git header that says no rename");
+	               "invalid diff: line 1: two file names in a git header that says no rename");
 }
 END_TEST
 
@@ -194,11 +194,11 @@ START_TEST(a_git_header_of_a_move_has_both_of_its_names)
 	expect_refused("a\n",
 	               "diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ /dev/null\n"
 	               "@@ -1 +0,0 @@\n-b\n",
-	               "invalid diff: line 8: the git header contradicts itself");
+	               "invalid diff: line 1: the git header contradicts itself");
 	expect_refused("a\n",
 	               "diff --git a/x b/y\ncopy from x\ncopy to y\n--- /dev/null\n+++ b/y\n"
 	               "@@ -0,0 +1 @@\n+b\n",
-	               "invalid diff: line 8: the git header contradicts itself");
+	               "invalid diff: line 1: the git header contradicts itself");
 }
 END_TEST
 

@@ -1,7 +1,8 @@
-/* The ground floor: err, str, visible, clock, id, random, sha256, content. */
+/* The ground floor: err, str, visible, log, clock, id, random, sha256, content. */
 #include "content.h"
 #include "harness.h"
 #include "id.h"
+#include "log.h"
 #include "random.h"
 #include "sha256.h"
 #include "str.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 /* ---- err ---- */
 
@@ -220,6 +222,25 @@ START_TEST(a_variation_selector_is_marked_where_it_makes_no_emoji)
 END_TEST
 
 /* ---- clock ---- */
+
+START_TEST(a_line_of_the_log_shows_what_is_invisible)
+{
+	char bytes[300] = "";
+	int log[2], before = dup(STDERR_FILENO);
+
+	ck_assert_int_eq(pipe(log), 0);
+	(void)dup2(log[1], STDERR_FILENO);
+	log_open("applier", 0, LOG_LEVEL_INFO);
+	log_info("applied: %s", "\u202Ecod.exe\x1B[2K\nü\xFF\u200B");
+	(void)dup2(before, STDERR_FILENO);
+	ck_assert_int_gt(read(log[0], bytes, sizeof(bytes) - 1), INSTANT_BYTES);
+	ck_assert_str_eq(bytes + INSTANT_BYTES - 1,
+	                 " info  applier: applied: \\u{202E}cod.exe\\u{1B}[2K ü\\x{FF}\\u{200B}\n");
+	(void)close(before);
+	(void)close(log[0]);
+	(void)close(log[1]);
+}
+END_TEST
 
 START_TEST(an_instant_is_text_that_sorts)
 {
@@ -473,6 +494,7 @@ int main(void)
 	tcase_add_test(c, a_string_is_handed_over);
 	tcase_add_test(c, only_well_formed_utf_8_is_valid);
 	tcase_add_test(c, a_variation_selector_is_marked_where_it_makes_no_emoji);
+	tcase_add_test(c, a_line_of_the_log_shows_what_is_invisible);
 	tcase_add_test(c, an_instant_is_text_that_sorts);
 	tcase_add_test(c, an_instant_out_of_range_is_the_end_of_time);
 	tcase_add_test(c, what_was_written_is_read_back);

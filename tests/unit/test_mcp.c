@@ -126,24 +126,48 @@ START_TEST(a_request_always_has_an_id_however_its_name_is_spelt)
 	rpc_message_clear(&m);
 	ck_assert_int_eq(
 	    parse("{\"jsonrpc\":\"2.0\",\"\\u0069d\":7,\"id\":8,\"method\":\"ping\"}", &m, &error),
-	    0);
-	ck_assert_str_eq(m.id, "7"); /* the first of two, as of all members */
+	    -1);
+	ck_assert_ptr_null(m.id); /* it is there twice */
 	rpc_message_clear(&m);
 }
 END_TEST
 
-START_TEST(of_two_members_of_a_name_the_first_counts)
+START_TEST(what_names_something_twice_is_refused_with_its_id_if_that_is_certain)
 {
-	struct rpc_message m = { 0 };
-	struct rpc_error error;
+	static const struct {
+		const char *text, *id;
+		int code;
+	} CASES[] = {
+		{ "\"id\":1,\"method\":\"ping\",\"method\":\"tools/list\"", "1",
+		  RPC_INVALID_REQUEST },
+		{ "\"id\":1,\"method\":\"ping\",\"meth\\u006fd\":\"ping\"", "1",
+		  RPC_INVALID_REQUEST },
+		{ "\"id\":1,\"id\":2,\"method\":\"ping\"", NULL, RPC_INVALID_REQUEST },
+		{ "\"id\":1,\"method\":\"ping\",\"id\":1", NULL, RPC_INVALID_REQUEST },
+		{ "\"id\":1,\"result\":{},\"result\":{}", NULL, RPC_INVALID_REQUEST },
+		{ "\"method\":\"x\",\"method\":\"x\"", NULL, RPC_INVALID_REQUEST },
+		{ "\"id\":1,\"method\":\"tools/"
+		  "call\",\"params\":{\"name\":\"ping\",\"name\":\"a\"}",
+		  "1", RPC_INVALID_PARAMS },
+		{ "\"id\":1,\"method\":\"x\",\"params\":{\"1\":1,\"2\":1,\"3\":1,\"4\":1,\"5\":1,"
+		  "\"6\":1,\"7\":1,\"8\":1,\"9\":1,\"1\":1}",
+		  "1", RPC_INVALID_PARAMS },
+	};
 
-	ck_assert_int_eq(parse("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\","
-	                       "\"method\":\"tools/list\"}",
-	                       &m, &error),
-	                 0);
-	ck_assert_str_eq(m.id, "1");
-	ck_assert_str_eq(m.method, "ping");
-	rpc_message_clear(&m);
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		struct rpc_message m = { 0 };
+		struct rpc_error error = { 0 };
+		OWNED(str) struct str text = { 0 };
+
+		str_addf(&text, "{\"jsonrpc\":\"2.0\",%s}", CASES[i].text);
+		ck_assert_int_eq(parse(text.bytes, &m, &error), -1);
+		ck_assert_int_eq(error.code, CASES[i].code);
+		ck_assert_msg(strstr(error.text, "names something twice") != NULL, "%s",
+		              error.text);
+		ck_assert_msg(CASES[i].id ? m.id && strcmp(m.id, CASES[i].id) == 0 : !m.id, "%s",
+		              CASES[i].text);
+		rpc_message_clear(&m);
+	}
 }
 END_TEST
 
@@ -676,7 +700,7 @@ int main(void)
 	tcase_add_test(c, an_id_that_is_no_string_or_integer_is_refused);
 	tcase_add_test(c, only_the_id_of_the_message_itself_is_its_id);
 	tcase_add_test(c, a_request_always_has_an_id_however_its_name_is_spelt);
-	tcase_add_test(c, of_two_members_of_a_name_the_first_counts);
+	tcase_add_test(c, what_names_something_twice_is_refused_with_its_id_if_that_is_certain);
 	tcase_add_test(c, a_nul_in_a_string_is_noticed);
 	tcase_add_test(c, a_request_with_half_a_surrogate_pair_is_refused_with_its_id);
 	tcase_add_test(c, a_nul_byte_is_refused);

@@ -223,3 +223,32 @@ bool until(int fd, const char *text)
 {
 	return read_until(fd, text, false);
 }
+
+bool until_asked(int fd, const char *text)
+{
+	return read_until(fd, text, true);
+}
+
+pid_t on_terminal(int *ret_fd, const char *command, const char *argument)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 60 };
+	pid_t pid = forkpty(ret_fd, NULL, NULL, &size);
+
+	if (pid == 0) {
+		(void)execl(binary, "agent-intercom-ctl", "--db", database, command, argument,
+		            (char *)NULL);
+		_exit(127);
+	}
+	ck_assert_int_gt(pid, 0);
+	return pid;
+}
+
+void ends(pid_t pid, const int *fd)
+{
+	int how;
+
+	(void)until(*fd, "\xFF");
+	ck_assert_int_eq(waitpid(pid, &how, 0), pid);
+	status = WEXITSTATUS(how);
+	(void)close(*fd);
+}

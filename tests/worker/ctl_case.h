@@ -87,4 +87,13 @@ bool read_until(int fd, const char *text, bool asked);
 
 bool until(int fd, const char *text);
 
+/* Until the text is there, and watch asks. */
+bool until_asked(int fd, const char *text);
+
+/* Starts the program on a terminal of 60 columns; argument: NULL or one more. */
+pid_t on_terminal(int *ret_fd, const char *command, const char *argument);
+
+/* Reads until the program has ended, closes its terminal, and sets status. */
+void ends(pid_t pid, const int *fd);
+
 #endif

@@ -135,35 +135,6 @@ START_TEST(json_keeps_what_agents_wrote)
 }
 END_TEST
 
-static bool until_asked(int fd, const char *text)
-{
-	return read_until(fd, text, true);
-}
-
-static pid_t on_terminal(int *ret_fd, const char *command, const char *argument)
-{
-	struct winsize size = { .ws_row = 24, .ws_col = 60 };
-	pid_t pid = forkpty(ret_fd, NULL, NULL, &size);
-
-	if (pid == 0) {
-		(void)execl(binary, "agent-intercom-ctl", "--db", database, command, argument,
-		            (char *)NULL);
-		_exit(127);
-	}
-	ck_assert_int_gt(pid, 0);
-	return pid;
-}
-
-static void ends(pid_t pid, const int *fd)
-{
-	int how;
-
-	(void)until(*fd, "\xFF");
-	ck_assert_int_eq(waitpid(pid, &how, 0), pid);
-	status = WEXITSTATUS(how);
-	(void)close(*fd);
-}
-
 START_TEST(on_a_terminal_a_diff_has_colours)
 {
 	int fd;
@@ -191,145 +162,6 @@ START_TEST(on_a_terminal_long_titles_end_at_its_edge)
 	ends(on_terminal(&fd, "inbox", NULL), &fd);
 	says("xx…\r\n");
 	says_not("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
-}
-END_TEST
-
-START_TEST(what_is_typed_for_one_question_does_not_answer_the_next)
-{
-	int fd;
-	pid_t pid;
-
-	given_questions();
-	pid = on_terminal(&fd, "watch", NULL);
-	ck_assert(until_asked(fd, "Add a line"));
-	ck_assert_int_eq(write(fd, "y", 1), 1); /* not yet sent */
-	shell("ctl $DB reject " CHANGE);
-	ck_assert(until_asked(fd, "no longer waits: rejected by local:tester"));
-	ck_assert_int_eq(write(fd, "\n", 1), 1);
-	ck_assert(until_asked(fd, "an answer, please"));
-	ck_assert_int_eq(write(fd, "y\n", 2), 2);
-	ck_assert(until_asked(fd, "approve: done"));
-	ck_assert_int_eq(write(fd, "q\n", 2), 2);
-	ends(pid, &fd);
-	ck_assert_int_eq(status, 0);
-	expect("SELECT state FROM request WHERE kind = 'clearance' ORDER BY seq",
-	       "rejected\napproved\n");
-}
-END_TEST
-
-/* ---- watch ---- */
-
-START_TEST(watch_takes_answers_from_a_pipe)
-{
-	given_questions();
-	shell("printf 'r too long\\nyes\\nrefine use tabs\\nr\\n' | ctl $DB watch");
-	ck_assert_msg(status == 0, "%s%s", str_text(&out), str_text(&err_out));
-	says("  | +two\n");
-	says("reject: done\n");
-	says("Go on?  [prompt, pending]\n");
-	expect("SELECT kind, state, decision, coalesce(reason, instruction) FROM request"
-	       " ORDER BY seq",
-	       "clearance|rejected|reject|too long\nclearance|approved|approve|\n"
-	       "prompt|answered|refine|use tabs\nstandby|answered|resume|\n");
-	expect("SELECT DISTINCT source, length(digest) FROM decision", "ctl|64\n");
-}
-END_TEST
-
-START_TEST(watch_speaks_json)
-{
-	given_questions();
-	shell("printf 'rno\\nn\\nc\\ns\\n' | ctl $DB watch --json");
-	ck_assert_int_eq(status, 0);
-	says("{\"question\":{\"id\":\"" CHANGE "\"");
-	says("}}\n{\"answer\":{\"request_id\":\"" CHANGE
-	     "\",\"decision\":\"reject\",\"applied\":true}}\n{\"question\":{\"id\":\"" CHANGE_2
-	     "\"");
-	expect("SELECT decision, reason FROM request ORDER BY seq",
-	       "reject|no\nreject|rejected via local CLI\ncontinue|\nstop|\n");
-}
-END_TEST
-
-START_TEST(watch_does_not_guess)
-{
-	given_questions();
-	shell("printf 'yep\\nc\\n\\ny now\\nq\\ny\\n' | ctl $DB watch");
-	ck_assert_int_eq(status, 1);
-	says("that does not answer this question\n");
-	says("an answer, please\n");
-	expect("SELECT count(*) FROM decision", "0\n");
-	shell("printf 'l\\nl\\nr\\ns\\n' | ctl $DB watch");
-	ck_assert_int_eq(status, 1);
-	says("refine needs a text: r TEXT\n");
-	expect("SELECT request_id, verdict FROM decision", PROMPT "|stop\n");
-}
-END_TEST
-
-START_TEST(watch_knows_the_words_that_slack_knows)
-{
-	given_questions();
-	shell("printf 'approve but rename it\\nLGTM!\\n' | ctl $DB watch");
-	says("that does not answer this question\n");
-	says("approve: done\n");
-}
-END_TEST
-
-START_TEST(watch_tells_what_the_rules_refuse)
-{
-	given_questions();
-	given("DROP TRIGGER session_mode_is_ordered; UPDATE session SET mode = 'remote'");
-	shell("echo y | ctl $DB watch");
-	ck_assert_int_eq(status, 1);
-	says("not taken: not in this mode: the session is in remote mode\n");
-}
-END_TEST
-
-START_TEST(a_line_in_a_pipe_waits_for_its_question)
-{
-	given_sessions();
-	shell("echo y | ctl $DB watch >$HOME/watched & await watched 'nothing waits'\n"
-	      "sqlite3 " /* hands in the shell ring no bell */
-	      "$HOME/state/intercom.db \"INSERT INTO request (id, session_seq, kind, state, digest,"
-	      " title, body, file_path, risk_level, original_hash, created_at, updated_at) VALUES"
-	      " ('" CHANGE "', 1, 'clearance', 'pending', printf('%064d', 1), 'x', 'y', 'f', 'low',"
-	      " 'h', '" T "', '" T "')\"; wait; cat $HOME/watched");
-	says("nothing waits for you; q quits\n");
-	says("approve: done\n");
-	expect("SELECT state FROM request", "approved\n");
-}
-END_TEST
-
-START_TEST(watch_wakes_by_its_bell)
-{
-	given_questions();
-	/* Each second it would look anyway. Of two times the quicker counts: the machine may be
-	 * busy. */
-	shell("gone() { ctl $DB reject $1 >&2; from=$(date +%s%3N); await watched \"gone.*$1\";"
-	      " echo $(($(date +%s%3N) - from)) >>$HOME/took; }\n"
-	      "(await watched question.*" CHANGE "; gone " CHANGE "; gone " CHANGE_2 ") |"
-	      " ctl $DB watch --json >$HOME/watched 2>/dev/null && sort -n $HOME/took");
-	ck_assert_int_eq(status, 0);
-	ck_assert_msg(strtol(str_text(&out), NULL, 10) < 500, "%s ms", str_text(&out));
-}
-END_TEST
-
-START_TEST(watch_tells_once_of_an_agent_that_is_silent)
-{
-	static const char SILENT[] =
-	    "INSERT INTO stall (id, session_seq, last_tool, last_activity_at, idle_seconds,"
-	    " waits_since, created_at, updated_at) SELECT 'a' || seq, seq, 'ping', '" T "', 300,"
-	    " '" T "', '" T "', '" T "' FROM session WHERE seq = 1";
-	const char *told;
-
-	given_questions();
-	given(SILENT);
-	shell("printf 'l\\nl\\nq\\n' | ctl $DB watch");
-	ck_assert_int_eq(status, 0);
-	says(", since it called ping; agent-intercom-ctl nudge ");
-	told = strstr(str_text(&out), "silent: ");
-	ck_assert_ptr_nonnull(told);
-	ck_assert_ptr_null(strstr(told + 1, "silent: "));
-	shell("echo q | ctl $DB watch --json");
-	says("{\"silent\":{\"session_id\":");
 }
 END_TEST
 
@@ -642,12 +474,12 @@ END_TEST
 START_TEST(watch_waits_for_the_first_start)
 {
 	shell("mv $HOME/state $HOME/not-yet;"
-	      " { await err 'q quits'; mv $HOME/not-yet $HOME/state; await out 'nothing waits'; } |"
+	      " { await err 'q and Enter quit'; mv $HOME/not-yet $HOME/state; await out 'nothing waits'; } |"
 	      " ctl $DB watch");
 	ck_assert_int_eq(status, 0);
 	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "the first agent that connects starts"));
-	says("nothing waits for you; q quits\n");
-	shell("{ await err 'q quits'; } | ctl --db $HOME/no/such.db watch");
+	says("nothing waits for you; q and Enter quit\n");
+	shell("{ await err 'q and Enter quit'; } | ctl --db $HOME/no/such.db watch");
 	ck_assert_int_eq(status, 0);
 	says_not("Error");
 }
@@ -700,7 +532,6 @@ int main(void)
 {
 	Suite *s = suite_create("ctl_looks");
 	TCase *shows = tcase_create("show");
-	TCase *watches = tcase_create("watches");
 	TCase *looks = tcase_create("looks");
 	TCase *usage = tcase_create("usage");
 
@@ -714,18 +545,6 @@ int main(void)
 	tcase_add_test(shows, on_a_terminal_a_diff_has_colours);
 	tcase_add_test(shows, on_a_terminal_long_titles_end_at_its_edge);
 	suite_add_tcase(s, shows);
-	tcase_add_checked_fixture(watches, setup, teardown);
-	tcase_set_timeout(watches, 60);
-	tcase_add_test(watches, what_is_typed_for_one_question_does_not_answer_the_next);
-	tcase_add_test(watches, watch_takes_answers_from_a_pipe);
-	tcase_add_test(watches, watch_speaks_json);
-	tcase_add_test(watches, watch_does_not_guess);
-	tcase_add_test(watches, watch_knows_the_words_that_slack_knows);
-	tcase_add_test(watches, watch_tells_what_the_rules_refuse);
-	tcase_add_test(watches, a_line_in_a_pipe_waits_for_its_question);
-	tcase_add_test(watches, watch_wakes_by_its_bell);
-	tcase_add_test(watches, watch_tells_once_of_an_agent_that_is_silent);
-	suite_add_tcase(s, watches);
 	tcase_add_checked_fixture(looks, setup, teardown);
 	tcase_set_timeout(looks, 60);
 	tcase_add_test(looks, log_shows_the_last_events);

@@ -245,6 +245,12 @@ START_TEST(wrong_calls_are_told_what_is_wrong)
 	         &b);
 	has(b.bytes, "result.isError", "true");
 	says(b.bytes, "NUL");
+	exchange(&a,
+	         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+	         "\"broadcast\",\"arguments\":{\"message\":\"a\",\"message\":\"b\"}}}",
+	         &b);
+	has(b.bytes, "result.isError", "true");
+	says(b.bytes, "invalid arguments for broadcast: they name something twice");
 	exchange(&a, PING, &b);
 	has(b.bytes, "result", "{}");
 	exchange(
@@ -252,6 +258,31 @@ START_TEST(wrong_calls_are_told_what_is_wrong)
 	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\",\"params\":{\"cursor\":\"\"}}",
 	    &b);
 	has(b.bytes, "result.tools.8.name", "switch_freq");
+}
+END_TEST
+
+START_TEST(no_name_is_taken_for_what_it_is_up_to_a_nul)
+{
+	static const char *const WRONG[] = {
+		"\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\\u0000x\"",
+		"\"jsonrpc\\u0000\":\"2.0\",\"id\":1,\"method\":\"ping\"",
+		"\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+		"\"protocolVersion\":\"2025-06-18\\u0000\"}",
+	};
+	struct agent a;
+	OWNED(str) struct str b = { 0 };
+
+	given_front();
+	a = newcomer();
+	for (size_t i = 0; i < COUNT(WRONG); i++) {
+		OWNED(str) struct str text = { 0 };
+
+		str_addf(&text, "{%s}", WRONG[i]);
+		exchange(&a, text.bytes, &b);
+		has(b.bytes, "id", "1");
+		has(b.bytes, "error.code", "-32602");
+		says(b.bytes, "NUL");
+	}
 }
 END_TEST
 
@@ -274,6 +305,7 @@ int main(void)
 	tcase_add_test(c, an_id_whose_name_is_escaped_kills_nobody);
 	tcase_add_test(c, a_batch_is_answered_in_the_one_revision_that_has_it);
 	tcase_add_test(c, wrong_calls_are_told_what_is_wrong);
+	tcase_add_test(c, no_name_is_taken_for_what_it_is_up_to_a_nul);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

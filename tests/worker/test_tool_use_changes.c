@@ -131,6 +131,33 @@ static void shows(const char *command, const char *part, bool is_there)
 	ck_assert_msg(!strstr(str_text(&said), part) == !is_there, "%s", str_text(&said));
 }
 
+/* What is kept of a call has its arguments in the order of their names. */
+START_TEST(a_call_with_several_names_of_files_is_made_in_whatever_order_they_came)
+{
+	static const char *const USES[][2] = {
+		{ "Write", "{\"path\":\"/etc/hostname\",\"content\":\"q\",\"file_text\":\"y\"}" },
+		{ "Edit", "{\"file_path\":\"a.txt\",\"old_string\":\"one\",\"new_string\":\"1\","
+		          "\"path\":\"b.txt\",\"file_text\":\"x\"}" },
+		{ "Read", "{\"z\":\"b.txt\",\"file_path\":\"secret.txt\",\"b\":\"a.txt\"}" },
+	};
+
+	given_hooks_with("policy.always_ask", "[\"secret.txt\"]");
+	put_file(workspace, "a.txt", "one\n");
+	put_file(workspace, "b.txt", "one\n");
+	put_file(workspace, "secret.txt", "one\n");
+	for (size_t i = 0; i < COUNT(USES); i++) {
+		struct gate_client h =
+		    gate_begin("PreToolUse", tool_of("s1", workspace, USES[i][0], USES[i][1]));
+		OWNED(char_ptr) char *answer = NULL;
+
+		asked(1);
+		approve_all();
+		answer = gate_end(&h);
+		decides(answer, "allow", NULL);
+	}
+}
+END_TEST
+
 START_TEST(who_approved_what_has_changed_is_told_that_it_is_not_done)
 {
 	OWNED(char_ptr) char *answer = NULL;
@@ -632,6 +659,7 @@ int main(void)
 
 	tcase_add_test(c, a_file_that_has_become_a_link_is_not_written_on_the_approval_of_the_file);
 	tcase_add_test(c, an_approval_that_was_not_used_is_there_when_all_is_as_it_was_shown_again);
+	tcase_add_test(c, a_call_with_several_names_of_files_is_made_in_whatever_order_they_came);
 	tcase_add_test(c, who_approved_what_has_changed_is_told_that_it_is_not_done);
 	tcase_add_test(c, an_edit_that_would_replace_more_than_was_shown_is_not_made);
 	tcase_add_test(c, a_file_that_was_made_meanwhile_is_not_overwritten);

@@ -172,14 +172,30 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 	sink->by->refuse(sink, m->id, &fault);
 }
 
-void take_message(struct front *f, struct sink *sink, struct rpc_message *m)
+/* The call of a tool is refused with a result, which its agent reads. */
+static bool is_call(const struct rpc_message *m)
 {
-	if (m->kind == RPC_REQUEST)
-		take_request(f, sink, m);
-	else if (m->kind == RPC_NOTIFICATION && strcmp(m->method, "notifications/cancelled") == 0)
+	return strcmp(m->method, "tools/call") == 0 || strcmp(m->method, HOOK_METHOD) == 0;
+}
+
+/* What waits for no reply. Most of it needs no reaction: other notifications, and responses to
+ * requests we never sent. */
+static void take_note(struct front *f, struct sink *sink, struct rpc_message *m)
+{
+	if (m->kind == RPC_NOTIFICATION && strcmp(m->method, "notifications/cancelled") == 0)
 		(void)job_queue(f, JOB_CANCEL, sink, m);
 	else if (elicitation_answers(m))
 		(void)job_queue(f, JOB_ELICITED, sink, m);
-	/* Other notifications, and responses to requests we never sent, need no reaction. */
+}
+
+/* What is named in a message would end at a NUL, and be taken for something else. */
+void take_message(struct front *f, struct sink *sink, struct rpc_message *m)
+{
+	if (m->kind == RPC_REQUEST && m->has_nul && !is_call(m))
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "a text holds a NUL byte (\\u0000)");
+	else if (m->kind == RPC_REQUEST)
+		take_request(f, sink, m);
+	else if (!m->has_nul)
+		take_note(f, sink, m);
 	rpc_message_clear(m);
 }
