@@ -316,6 +316,55 @@ START_TEST(a_session_that_is_loaded_elsewhere_or_twice_is_another_one)
 }
 END_TEST
 
+/* The agent asks for what is not wholly understood: the policy would allow it if it were. */
+static void asks_as_high(struct trio *a, const char *line, bool in_editor, int count)
+{
+	party_say(&a->agent, line);
+	if (in_editor)
+		hears(&a->editor, line);
+	waits(count);
+	expect("SELECT risk_level FROM request ORDER BY seq DESC LIMIT 1", "high\n");
+}
+
+START_TEST(what_is_not_wholly_understood_has_the_risk_of_what_it_may_do)
+{
+	static const char *const WITH[] = {
+		"\"env\":[{\"name\":\"LD_PRELOAD\",\"value\":\"/x.so\"}]",
+		"\"shell\":\"/bin/evil\"",
+	};
+	struct site s = given_site();
+	OWNED(str) struct str call = { 0 };
+	struct trio a;
+
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s/.intercom'", s.workspace), 0);
+	put_file(s.workspace, ".intercom/settings.json",
+	         "{\"enabled\":true,\"risk_level_threshold\":\"low\",\"commands\":[\"make *\"],"
+	         "\"tools\":[\"*\"]}");
+	site_start(&s);
+	a = given_trio_on(&s);
+	for (int i = 0; i < 2; i++) {
+		OWNED(str) struct str line = { 0 };
+
+		str_addf(
+		    &line,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"terminal/create\",\"params\":{"
+		    "\"sessionId\":\"s1\",\"command\":\"make\",\"args\":[\"x\"],%s}}",
+		    i, WITH[i]);
+		asks_as_high(&a, line.bytes, false, i + 1);
+	}
+	str_addf(&call,
+	         "{\"toolCallId\":\"c3\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{"
+	         "\"command\":\"rm -rf /\"},\"content\":[{\"type\":\"diff\",\"path\":\"%s/a.txt\","
+	         "\"oldText\":null,\"newText\":\"x\"}]}",
+	         s.workspace);
+	asks_as_high(&a, permission("3", call.bytes), true, 3);
+	expect("SELECT count(*) FROM request WHERE body LIKE '%risk%'", "0\n");
+	hears_nothing_but_marks(&a);
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_system");
@@ -332,5 +381,6 @@ int main(void)
 	tcase_add_test(c, two_agents_in_one_folder_that_number_their_sessions_are_apart);
 	tcase_add_test(c, a_session_that_a_restarted_editor_loads_goes_on);
 	tcase_add_test(c, a_session_that_is_loaded_elsewhere_or_twice_is_another_one);
+	tcase_add_test(c, what_is_not_wholly_understood_has_the_risk_of_what_it_may_do);
 	return run_suite(s);
 }
