@@ -236,6 +236,13 @@ SELECT c.seq, c.process, c.session_seq
    AND c.state = 'open' AND c.process IS NOT NULL
  ORDER BY s.seq DESC LIMIT :limit;
 
+-- name: session_before :one
+-- Of the connections whose keys begin so, the newest with a session. :end is :start with its last
+-- byte incremented.
+SELECT c.process, c.state, c.session_seq, s.status
+  FROM connection AS c JOIN session AS s ON s.seq = c.session_seq
+ WHERE c.key >= :start AND c.key < :end ORDER BY c.seq DESC LIMIT 1;
+
 -- name: connection_set_session :exec
 UPDATE connection SET session_seq = :session WHERE seq = :seq;
 

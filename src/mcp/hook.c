@@ -137,6 +137,17 @@ static int64_t process_of(const cJSON *params)
 	           : 0;
 }
 
+/* What is not wholly understood is judged by what it may do: who relays it has looked. */
+static const char *risk_of(const char *text)
+{
+	static const char *const RISKS[] = { "low", "high" };
+
+	for (size_t i = 0; i < COUNT(RISKS); i++)
+		if (!text || strcmp(text, RISKS[i]) == 0)
+			return RISKS[i];
+	return "critical";
+}
+
 static int read_input(struct hook *h, const cJSON *params, struct err *e)
 {
 	const char *name = json_text(params, "host");
@@ -156,6 +167,8 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 	h->helper = xstrdup(helper);
 	gate_version_add(host, input, cJSON_GetObjectItemCaseSensitive(params, "env"), &version);
 	h->version = version.length ? str_take(&version) : NULL;
+	if (host->relays)
+		h->risk = risk_of(json_text(input, "risk"));
 	return gate_input_from(host, event, input, &h->in, e);
 }
 

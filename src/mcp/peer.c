@@ -2,9 +2,10 @@
 
 #include "id.h"
 #include "mcp.h"
+#include "path.h"
 #include "peer_user.h"
+#include "process_name.h"
 #include "rpc.h"
-#include "sha256.h"
 #include "sql/session.h"
 #include "workspace.h"
 
@@ -121,6 +122,7 @@ void peer_free(struct peer *p)
 	free(p->token_session);
 	free(p->user_name);
 	free(p->workspace_root);
+	free(p->program_root);
 	free(p->channel_id);
 	free(p);
 }
@@ -273,35 +275,40 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 	return p->seq < 0 ? -1 : 0;
 }
 
-int peer_of_hook(struct store *st, struct peer *p, const char *host, const char *host_session,
-                 const char *workspace, struct err *e)
+/* The session that p, which has none, goes on with: that of an earlier run, which has ended. Its
+ * seq, 0 there is none, -1. */
+static int64_t session_before(struct store *st, const struct peer *p, struct err *e)
 {
-	OWNED(str) struct str who = { 0 };
+	OWNED(session_before_row) struct session_before_row row = { 0 };
+	char end[PEER_KEY_BYTES];
+	int got;
 
-	if (!host_session && !p->host_process)
-		return err_set(e, ERR_INPUT, "the host names no session, and its process is gone");
-	str_addf(&who, "%s %s", host, host_session ? host_session : p->host_process);
-	peer_add_user(p, &who);
-	const struct sha256 digest = sha256_of(who.bytes, who.length);
-	(void)snprintf(p->key, sizeof(p->key), "hook %.64s", digest.text);
-	if (peer_load(st, p, e) < 0)
-		return -1;
-	p->transport = CONNECTION_TRANSPORT_HOOK;
-	p->lost |= p->closed;
-	p->closed = false;
-	take(&p->client_name, host);
-	take(&p->identity.workspace, workspace);
-	return 0;
+	if (!p->before[0])
+		return 0;
+	(void)snprintf(end, sizeof(end), "%s", p->before);
+	end[strlen(end) - 1]++;
+	got = sql_session_before(st, p->before, end, &row, e);
+	if (got <= 0)
+		return got;
+	if (row.status == SESSION_STATUS_TERMINATED ||
+	    (row.state == CONNECTION_STATE_OPEN &&
+	     (!row.process || process_name_runs(row.process))))
+		return 0;
+	return row.session_seq;
 }
 
 /* The session of another connection of the same program: a hook finds that of its MCP client, and
- * the other way round. 1 found: it is p's, 0, -1. */
+ * the other way round; and an editor that was restarted finds what it loads. 1 found: it is p's, 0,
+ * -1. */
 static int session_of_program(struct store *st, struct peer *p, struct err *e)
 {
 	OWNED(session_row) struct session_row row = { 0 };
 	const char *program = host_process(p);
 	bool is_hook = p->transport == CONNECTION_TRANSPORT_HOOK;
+	int64_t before = session_before(st, p, e);
 
+	if (before != 0)
+		return before < 0 ? -1 : session_by_seq(st, p, before, e);
 	if (!program)
 		return 0;
 	return take_session(p,
@@ -403,7 +410,13 @@ static const char *usual_workspace(const struct workspaces *workspaces)
 	return workspaces->usual && *workspaces->usual ? workspaces->usual : NULL;
 }
 
-/* Where the agent was started, unless that cannot be a workspace; otherwise the default. */
+/* If what it names cannot be one: that of its program, or the default. */
+static const char *other_workspace(const struct workspaces *workspaces, const struct peer *p)
+{
+	return p->program_root ? p->program_root : usual_workspace(workspaces);
+}
+
+/* Where the agent was started, unless that cannot be a workspace; otherwise another. */
 void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, struct hand_ask *ask)
 {
 	/* The folder of another user may have got another owner since. */
@@ -414,18 +427,18 @@ void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, s
 	if (ask->root)
 		return;
 	ask->given = p->identity.workspace;
-	ask->root = usual_workspace(workspaces);
+	ask->root = other_workspace(workspaces, p);
 }
 
 /* The place that a caller without a workspace is about to get, as named. */
 static const char *named_place(const struct workspaces *workspaces, const struct peer *p,
                                const struct hand_found *found)
 {
-	const char *usual = usual_workspace(workspaces);
+	const char *other = other_workspace(workspaces, p);
 
 	if (p->workspace_root)
 		return p->workspace_root;
-	return found->is_given || !usual ? p->identity.workspace : usual;
+	return found->is_given || !other ? p->identity.workspace : other;
 }
 
 /* The channel of the [[workspace]] with this path, or NULL. */
@@ -460,6 +473,25 @@ int peer_place(const struct workspaces *workspaces, struct peer *p, const struct
 	return 0;
 }
 
+/* Whether p says that it works in another folder than the session of its program: a program may
+ * have several. One that is below the other was chosen in the configuration of its MCP client. */
+static bool is_apart(const struct peer *p)
+{
+	return p->identity.workspace && !path_is_within(p->identity.workspace, p->workspace_root) &&
+	       !path_is_within(p->workspace_root, p->identity.workspace);
+}
+
+/* It works where it says; peer_join finds out whether that is the same folder by another name. */
+static void leave_program(struct peer *p)
+{
+	take(&p->program_root, p->workspace_root);
+	take(&p->workspace_root, NULL);
+	take(&p->session_id, NULL);
+	take(&p->channel_id, NULL);
+	p->paused = p->stall_paused = false;
+	p->wait_limit_ms = 0;
+}
+
 int peer_settle(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e)
 {
@@ -488,6 +520,10 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 	p->session_seq = 0; /* joined by peer_join */
 	if (got < 0)
 		return -1;
+	if (got > 0 && is_apart(p)) {
+		leave_program(p);
+		got = 0;
+	}
 	if (!got && p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
 		return -1;
 	p->unplaced = true;

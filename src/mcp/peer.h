@@ -48,6 +48,8 @@ struct peer {
 	int64_t session_seq; /* 0: not yet */
 	char *session_id;
 	char *workspace_root; /* where its session works; NULL: not settled yet */
+	char *program_root; /* where another session of its program does; NULL: as far as known,
+	                       nowhere else */
 	char *channel_id; /* where its questions go: of its session, else what it named, else that
 	                     of the [[workspace]] where it works; NULL: the usual one */
 	bool unplaced; /* peer_settle: it is unknown yet whether it may work there */
@@ -56,6 +58,8 @@ struct peer {
 	int log_level; /* its client wants no log messages below this */
 	bool paused; /* an operator has paused its session */
 	bool begins; /* a hook that says that a session begins */
+	char before[PEER_KEY_BYTES]; /* peer_hook.h: how the keys begin of the runs before it that
+	                                it may go on with; "": it is new */
 	int64_t patience_ms; /* a hook: how long it waits; 0: see call_patience_ms */
 	int64_t wait_limit_ms; /* how long its client is known to wait; 0: unknown */
 	char *token_session; /* the session whose agent's token it showed; NULL: it showed none */
@@ -112,12 +116,6 @@ int peer_load(struct store *st, struct peer *p, struct err *e);
 /* Writes the connection row. Inside a transaction. */
 int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e);
-
-/* Makes p the peer of a hook of the host's session (NULL: the host does not say; then its program
- * counts): of the row that is there, or of a new one. workspace: where the host says that it works.
- * 0 or -1. */
-int peer_of_hook(struct store *st, struct peer *p, const char *host, const char *host_session,
-                 const char *workspace, struct err *e);
 
 /* Decides where p works, without writing: 0, or -1 with a text that names the wrong parameter. Does
  * not touch the file system: if p->unplaced, the caller does that (hand.h) with what peer_ask_place

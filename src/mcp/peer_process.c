@@ -57,16 +57,30 @@ static bool is_shell(const char *command)
 	return false;
 }
 
-bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES])
+/* 0: nobody knows. */
+static pid_t pid_of_peer(int fd)
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
-	struct process_life life;
-	pid_t pid;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || who.pid <= 0)
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || who.pid <= 0 ? 0 : who.pid;
+}
+
+bool peer_process_of(int fd, char ret[PEER_PROCESS_BYTES])
+{
+	pid_t pid = pid_of_peer(fd);
+
+	return pid > 0 && process_name_of(pid, ret);
+}
+
+bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES])
+{
+	struct process_life life;
+	pid_t pid = pid_of_peer(fd);
+
+	if (pid <= 0)
 		return false;
-	pid = process_name_life(who.pid).parent;
+	pid = process_name_life(pid).parent;
 	for (int i = 0; i < SHELLS_MAX && pid > 1; i++) {
 		life = process_name_life(pid);
 		if (!is_shell(life.command)) {

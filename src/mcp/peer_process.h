@@ -27,6 +27,9 @@ int peer_process_fork(struct err *e);
  * is not on this machine. Reads /proc; takes milliseconds if the hint does not help. */
 bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES]);
 
+/* The same of the process at the other end of fd, a Unix socket. */
+bool peer_process_of(int fd, char ret[PEER_PROCESS_BYTES]);
+
 /* The same of the agent's program that has started the process at the other end of fd, a Unix
  * socket: its parent, or, if that is a shell, the parent of the shell. */
 bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES]);

@@ -120,6 +120,7 @@ START_TEST(a_front_that_is_killed_while_a_question_waits_asks_nobody_twice)
 	kill_and_await("mcp-front");
 	waits(1);
 	expect("SELECT count(*) FROM request", "1\n");
+	expect("SELECT count(*) FROM session", "1\n");
 	party_say(&a.editor, chosen("0", "always"));
 	hears(&a.agent, chosen("0", "always"));
 	expect("SELECT source, outcome FROM decision", "editor|applied\n");
@@ -163,6 +164,207 @@ START_TEST(what_the_policy_allows_is_answered_at_once)
 }
 END_TEST
 
+/* ---- whose session it is ---- */
+
+/* A folder beside the workspace of a site, which is no workspace yet. */
+static const char *other_folder(const struct site *s)
+{
+	static char folder[200];
+
+	(void)snprintf(folder, sizeof(folder), "%s/other", s->home);
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s'", folder), 0);
+	return folder;
+}
+
+/* A command that nobody has asked about. */
+static void asks_anew(struct trio *a, const char *id, int count)
+{
+	static int number;
+	char call[200];
+	const char *line;
+
+	(void)snprintf(call, sizeof(call),
+	               "{\"toolCallId\":\"n%d\",\"kind\":\"execute\",\"rawInput\":{\"command\":"
+	               "\"make %d\"}}",
+	               number, number);
+	number++;
+	line = permission(id, call);
+	party_say(&a->agent, line);
+	hears(&a->editor, line);
+	waits(count);
+}
+
+/* The editor opens the session that all these agents call s1. */
+static void opens(struct trio *a, const char *method)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line,
+	         "{\"jsonrpc\":\"2.0\",\"id\":50,\"method\":\"%s\",\"params\":{%s\"cwd\":\"%s\","
+	         "\"mcpServers\":[]}}",
+	         method, strcmp(method, "session/new") == 0 ? "" : "\"sessionId\":\"s1\",",
+	         a->folder);
+	party_say(&a->editor, line.bytes);
+	hears(&a->agent, line.bytes);
+	passes(&a->agent, "{\"jsonrpc\":\"2.0\",\"id\":50,\"result\":{\"sessionId\":\"s1\"}}\n",
+	       strlen("{\"jsonrpc\":\"2.0\",\"id\":50,\"result\":{\"sessionId\":\"s1\"}}\n"),
+	       &a->editor);
+}
+
+START_TEST(a_policy_is_for_no_agent_elsewhere_that_calls_its_session_the_same)
+{
+	struct site s = given_site();
+	struct trio a, b;
+	const char *line;
+	char theirs[400];
+
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s/.intercom' '%s/docs'", s.workspace, s.workspace),
+	                 0);
+	put_file(s.workspace, ".intercom/settings.json",
+	         "{\"enabled\":true,\"commands\":[\"npm test\"],\"file_patterns\":{\"write\":"
+	         "[\"docs/**\"]}}");
+	site_start(&s);
+	a = given_trio_on(&s);
+	party_say(&a.agent, permission("0", COMMAND));
+	hears(&a.agent, chosen("0", "yes"));
+	b = trio_start(other_folder(&s), s.database, NULL);
+	line = permission("0", COMMAND);
+	party_say(&b.agent, line);
+	hears(&b.editor, line);
+	(void)snprintf(theirs, sizeof(theirs),
+	               "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"fs/write_text_file\",\"params\":"
+	               "{\"sessionId\":\"s1\",\"path\":\"%s/docs/x.md\",\"content\":\"x\"}}",
+	               s.workspace);
+	party_say(&b.agent, theirs);
+	waits(2);
+	hears_nothing_but_marks(&b);
+	expect("SELECT count(*), count(DISTINCT workspace_root) FROM session", "2|2\n");
+	expect("SELECT count(*) FROM request AS r JOIN session AS s ON s.seq = r.session_seq"
+	       " WHERE s.workspace_root LIKE '%/other'",
+	       "2\n");
+	expect("SELECT risk_level FROM request ORDER BY seq DESC LIMIT 1", "critical\n");
+	trio_ends(&a, 0);
+	trio_ends(&b, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(two_agents_in_one_folder_that_number_their_sessions_are_apart)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s), b = given_trio_on(&s);
+
+	opens(&a, "session/new");
+	opens(&b, "session/new");
+	asks_anew(&a, "0", 1);
+	asks_anew(&b, "0", 2);
+	party_say(&b.editor, chosen("0", "no"));
+	hears(&b.agent, chosen("0", "no"));
+	waits(1);
+	expect("SELECT count(*) FROM session", "2\n");
+	trio_ends(&a, 0);
+	trio_ends(&b, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(a_session_that_a_restarted_editor_loads_goes_on)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s), b;
+
+	opens(&a, "session/new");
+	asks_anew(&a, "0", 1);
+	trio_ends(&a, 0);
+	b = given_trio_on(&s);
+	opens(&b, "session/load");
+	asks_anew(&b, "0", 1);
+	expect("SELECT count(*) FROM session", "1\n");
+	trio_ends(&b, 0);
+	a = given_trio_on(&s);
+	opens(&a, "session/resume");
+	asks_anew(&a, "0", 1);
+	expect("SELECT count(*) FROM session", "1\n");
+	trio_ends(&a, 0);
+	a = given_trio_on(&s);
+	opens(&a, "session/new"); /* another one, whatever its agent calls it */
+	asks_anew(&a, "0", 1);
+	expect("SELECT count(*) FROM session", "2\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(a_session_that_is_loaded_elsewhere_or_twice_is_another_one)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s), b = given_trio_on(&s), c;
+
+	opens(&a, "session/new");
+	asks_anew(&a, "0", 1);
+	opens(&b, "session/load"); /* while the first has it */
+	asks_anew(&b, "0", 2);
+	expect("SELECT count(*) FROM session", "2\n");
+	trio_ends(&a, 0);
+	trio_ends(&b, 0);
+	c = trio_start(other_folder(&s), s.database, NULL);
+	opens(&c, "session/load");
+	asks_anew(&c, "0", 1);
+	expect("SELECT count(*), count(DISTINCT workspace_root) FROM session", "3|2\n");
+	trio_ends(&c, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+/* The agent asks for what is not wholly understood: the policy would allow it if it were. */
+static void asks_as_high(struct trio *a, const char *line, bool in_editor, int count)
+{
+	party_say(&a->agent, line);
+	if (in_editor)
+		hears(&a->editor, line);
+	waits(count);
+	expect("SELECT risk_level FROM request ORDER BY seq DESC LIMIT 1", "high\n");
+}
+
+START_TEST(what_is_not_wholly_understood_has_the_risk_of_what_it_may_do)
+{
+	static const char *const WITH[] = {
+		"\"env\":[{\"name\":\"LD_PRELOAD\",\"value\":\"/x.so\"}]",
+		"\"shell\":\"/bin/evil\"",
+	};
+	struct site s = given_site();
+	OWNED(str) struct str call = { 0 };
+	struct trio a;
+
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s/.intercom'", s.workspace), 0);
+	put_file(s.workspace, ".intercom/settings.json",
+	         "{\"enabled\":true,\"risk_level_threshold\":\"low\",\"commands\":[\"make *\"],"
+	         "\"tools\":[\"*\"]}");
+	site_start(&s);
+	a = given_trio_on(&s);
+	for (int i = 0; i < 2; i++) {
+		OWNED(str) struct str line = { 0 };
+
+		str_addf(
+		    &line,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"terminal/create\",\"params\":{"
+		    "\"sessionId\":\"s1\",\"command\":\"make\",\"args\":[\"x\"],%s}}",
+		    i, WITH[i]);
+		asks_as_high(&a, line.bytes, false, i + 1);
+	}
+	str_addf(&call,
+	         "{\"toolCallId\":\"c3\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{"
+	         "\"command\":\"rm -rf /\"},\"content\":[{\"type\":\"diff\",\"path\":\"%s/a.txt\","
+	         "\"oldText\":null,\"newText\":\"x\"}]}",
+	         s.workspace);
+	asks_as_high(&a, permission("3", call.bytes), true, 3);
+	expect("SELECT count(*) FROM request WHERE body LIKE '%risk%'", "0\n");
+	hears_nothing_but_marks(&a);
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_system");
@@ -175,5 +377,10 @@ int main(void)
 	tcase_add_test(c, a_front_that_is_killed_while_a_question_waits_asks_nobody_twice);
 	tcase_add_test(c, a_question_that_nobody_needs_is_gone);
 	tcase_add_test(c, what_the_policy_allows_is_answered_at_once);
+	tcase_add_test(c, a_policy_is_for_no_agent_elsewhere_that_calls_its_session_the_same);
+	tcase_add_test(c, two_agents_in_one_folder_that_number_their_sessions_are_apart);
+	tcase_add_test(c, a_session_that_a_restarted_editor_loads_goes_on);
+	tcase_add_test(c, a_session_that_is_loaded_elsewhere_or_twice_is_another_one);
+	tcase_add_test(c, what_is_not_wholly_understood_has_the_risk_of_what_it_may_do);
 	return run_suite(s);
 }

@@ -6,7 +6,7 @@
 static const char READ[] = "{\"file_path\":\"/etc/hostname\"}";
 
 /* An MCP client of the same program on the agents' socket. */
-static void greet_mcp_as(struct gate_client *c, const char *name, const char *version)
+static void hello_as(struct gate_client *c, const char *name, const char *version)
 {
 	OWNED(str) struct str hello = { 0 };
 	OWNED(char_ptr) char *answer = NULL;
@@ -16,9 +16,14 @@ static void greet_mcp_as(struct gate_client *c, const char *name, const char *ve
 	         "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
 	         "\"clientInfo\":{\"name\":\"%s\",\"version\":\"%s\"}}}\n",
 	         name, version);
-	gate_connect(c);
 	ck_assert_int_eq(send(c->fd, hello.bytes, hello.length, MSG_NOSIGNAL), (int)hello.length);
 	answer = gate_reply(c);
+}
+
+static void greet_mcp_as(struct gate_client *c, const char *name, const char *version)
+{
+	gate_connect(c);
+	hello_as(c, name, version);
 }
 
 static void greet_mcp(struct gate_client *c)
@@ -462,6 +467,126 @@ START_TEST(a_session_that_was_resumed_in_another_process_keeps_its_answer)
 }
 END_TEST
 
+/* ---- folders ---- */
+
+static char elsewhere[700];
+
+static void given_elsewhere(void)
+{
+	(void)snprintf(elsewhere, sizeof(elsewhere), "%s-elsewhere", workspace);
+	(void)mkdir(elsewhere, 0755);
+}
+
+static void given_docs_may_be_written(void)
+{
+	given_hooks();
+	given_elsewhere();
+	given_policy("{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"]}}");
+	(void)mkdir(below(workspace, "docs"), 0755);
+}
+
+/* A session of that name writes docs/x of the workspace, from a folder. */
+static struct gate_client writes_docs(const char *session, const char *folder, const char *env)
+{
+	OWNED(str) struct str arguments = { 0 };
+	struct gate_client h;
+
+	str_addf(&arguments, "{\"file_path\":\"%s/docs/x\",\"content\":\"x\"}", workspace);
+	gate_connect(&h);
+	gate_send(&h, "claude", "PreToolUse", tool_of(session, folder, "Write", arguments.bytes),
+	          GATE_PATIENCE_MS, env);
+	return h;
+}
+
+static void may_write_docs(const char *session, const char *folder, const char *env)
+{
+	struct gate_client h = writes_docs(session, folder, env);
+	OWNED(char_ptr) char *answer = gate_end(&h);
+
+	decides(answer, "allow", NULL);
+}
+
+static void is_asked_elsewhere(const char *session)
+{
+	struct gate_client h = writes_docs(session, elsewhere, NULL);
+
+	asked(1);
+	expect("SELECT s.workspace_root LIKE '%-elsewhere', r.risk_level FROM request AS r"
+	       " JOIN session AS s ON s.seq = r.session_seq",
+	       "1|critical\n");
+	gate_close(&h);
+}
+
+START_TEST(a_policy_is_for_no_host_elsewhere_that_names_the_same_session)
+{
+	given_docs_may_be_written();
+	may_write_docs("s1", workspace, NULL);
+	in_another_host(is_asked_elsewhere, "s1");
+	may_write_docs("s1", workspace, NULL);
+	expect("SELECT session_seq, count(*) FROM gate_call GROUP BY 1", "1|2\n2|1\n");
+}
+END_TEST
+
+START_TEST(a_host_whose_project_is_elsewhere_has_a_session_of_its_own)
+{
+	OWNED(str) struct str there = { 0 };
+	OWNED(str) struct str here = { 0 };
+	struct gate_client h;
+
+	given_docs_may_be_written();
+	str_addf(&here, "{\"CLAUDE_PROJECT_DIR\":\"%s\"}", workspace);
+	str_addf(&there, "{\"CLAUDE_PROJECT_DIR\":\"%s\"}", elsewhere);
+	may_write_docs("s1", workspace, here.bytes);
+	may_write_docs("s1", elsewhere, here.bytes); /* it has changed its folder */
+	h = writes_docs("s1", workspace, there.bytes);
+	asked(1);
+	gate_close(&h);
+	expect("SELECT session_seq, count(*) FROM gate_call GROUP BY 1", "1|2\n2|1\n");
+}
+END_TEST
+
+START_TEST(a_host_that_changes_its_folder_stays_in_its_session)
+{
+	given_docs_may_be_written();
+	may_write_docs("s1", workspace, NULL);
+	may_write_docs("s1", elsewhere, NULL);
+	expect("SELECT session_seq, count(*) FROM gate_call GROUP BY 1", "1|2\n");
+}
+END_TEST
+
+START_TEST(a_hook_does_not_join_a_client_of_its_program_in_another_folder)
+{
+	OWNED(str) struct str greeting = { 0 };
+	struct gate_client mcp;
+
+	given_docs_may_be_written();
+	str_addf(&greeting, "{\"agent-intercom\":1,\"workspace\":\"%s\"}\n", elsewhere);
+	gate_greet(&mcp, greeting.bytes);
+	hello_as(&mcp, "tester", "1");
+	ping(&mcp);
+	may_write_docs("s1", workspace, NULL);
+	expect("SELECT workspace_root LIKE '%-elsewhere' FROM session ORDER BY seq", "1\n0\n");
+	gate_close(&mcp);
+}
+END_TEST
+
+START_TEST(a_hook_joins_a_client_of_its_program_in_its_folder_by_another_name)
+{
+	OWNED(str) struct str other = { 0 };
+	struct gate_client mcp;
+
+	given_hooks();
+	str_addf(&other, "%s-link", workspace);
+	(void)unlink(other.bytes);
+	ck_assert_int_eq(symlink(workspace, other.bytes), 0);
+	greet_mcp(&mcp);
+	ping(&mcp);
+	decides(gate_ask("PreToolUse", tool_of("s1", other.bytes, "Read", READ)), "allow", NULL);
+	expect("SELECT count(*) FROM session", "1\n");
+	gate_close(&mcp);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_sessions");
@@ -488,5 +613,10 @@ int main(void)
 	tcase_add_test(c, a_session_whose_host_says_that_it_has_ended_leaves_its_answer);
 	tcase_add_test(c, a_session_whose_host_was_killed_leaves_its_answer);
 	tcase_add_test(c, a_session_that_was_resumed_in_another_process_keeps_its_answer);
+	tcase_add_test(c, a_policy_is_for_no_host_elsewhere_that_names_the_same_session);
+	tcase_add_test(c, a_host_whose_project_is_elsewhere_has_a_session_of_its_own);
+	tcase_add_test(c, a_host_that_changes_its_folder_stays_in_its_session);
+	tcase_add_test(c, a_hook_does_not_join_a_client_of_its_program_in_another_folder);
+	tcase_add_test(c, a_hook_joins_a_client_of_its_program_in_its_folder_by_another_name);
 	return run_suite(s);
 }

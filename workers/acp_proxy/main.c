@@ -386,6 +386,7 @@ static void init_run(struct run *r)
 {
 	struct proxy *p = &r->proxy;
 
+	p->run = id_new_secret();
 	TAILQ_INIT(&p->sessions);
 	TAILQ_INIT(&p->questions);
 	TAILQ_INIT(&p->openings);

@@ -15,6 +15,7 @@
 
 #include "channel.h"
 #include "grant.h"
+#include "id.h"
 #include "tool_call.h"
 #include "uplink.h"
 
@@ -37,6 +38,7 @@ struct session {
 	TAILQ_ENTRY(session) next;
 	char *id; /* the agent's; "": said of none */
 	char *folder; /* absolute */
+	bool is_loaded; /* the editor goes on with it: it was there before us */
 	int questions; /* that are held of it */
 	struct acp_tool_calls calls;
 	struct grants grants;
@@ -66,6 +68,7 @@ enum if_down {
 struct proxy {
 	struct channel to_editor, to_agent;
 	const char *folder; /* where we were started */
+	struct secret run; /* keeps our sessions apart from those that another agent calls so */
 	struct uplink_system system;
 	enum if_down when_down;
 	TAILQ_HEAD(sessions, session) sessions; /* the newest first */

@@ -173,7 +173,7 @@ static void show(struct proxy *p, struct question *q)
 
 /* ---- the front ---- */
 
-static void ask_front(struct question *q)
+static void ask_front(const struct proxy *p, struct question *q)
 {
 	OWNED(str) struct str json = { 0 };
 
@@ -186,6 +186,8 @@ static void ask_front(struct question *q)
 	json_member(&json, "event", envelope_method(q->kind));
 	json_member(&json, "helper", INSTANCE_BUILD);
 	json_member_int(&json, "deadline_ms", PATIENCE_MS);
+	json_member(&json, "run", p->run.text);
+	json_member_bool(&json, "continues", q->session->is_loaded);
 	json_member_raw(&json, "input", str_text(&q->subject.input));
 	gate_host_add_variables(gate_host_named("acp"), &json);
 	json_object_end(&json);
@@ -686,7 +688,7 @@ static void tick_down(struct proxy *p, struct question *q, int64_t now)
 static void tick(struct proxy *p, struct question *q, int64_t now)
 {
 	if (!q->is_alone && q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
-		ask_front(q);
+		ask_front(p, q);
 	if (now >= q->show_ms && p->when_down == IF_DOWN_EDITOR)
 		show(p, q);
 	if (q->answer != ANSWER_NONE && q->is_asked && !q->is_told && now >= q->decide_ms)

@@ -59,12 +59,15 @@ struct session *session_of(struct proxy *p, const char *id)
 	return s;
 }
 
-static void place(struct proxy *p, const char *id, const char *folder)
+static struct session *place(struct proxy *p, const char *id, const char *folder)
 {
 	struct session *s = session_of(p, id);
 
+	if (strcmp(s->folder, folder) != 0)
+		s->is_loaded = false;
 	free(s->folder);
 	s->folder = xstrdup(folder);
+	return s;
 }
 
 /* ---- openings ---- */
@@ -108,6 +111,11 @@ static struct opening *find(struct proxy *p, const char *token)
 
 /* ---- lines ---- */
 
+static bool loads(const char *method)
+{
+	return strcmp(method, "session/load") == 0 || strcmp(method, "session/resume") == 0;
+}
+
 /* session/new, session/load, ...: whatever has a folder. */
 void session_note_editor(struct proxy *p, const char *line, size_t length,
                          const struct json_peek *peek)
@@ -125,8 +133,10 @@ void session_note_editor(struct proxy *p, const char *line, size_t length,
 	id = json_text(params, "sessionId");
 	if (!folder || folder[0] != '/')
 		return;
-	if (id)
-		place(p, id, folder);
+	if (id && loads(peek->method))
+		place(p, id, folder)->is_loaded = true;
+	else if (id)
+		(void)place(p, id, folder);
 	remember(p, peek->id, folder);
 }
 
@@ -136,7 +146,7 @@ static void note_opened(struct proxy *p, struct opening *o, const char *line, si
 	const char *id = json_text(cJSON_GetObjectItemCaseSensitive(root, "result"), "sessionId");
 
 	if (id)
-		place(p, id, o->folder);
+		(void)place(p, id, o->folder);
 	forget(p, o);
 }
 

@@ -16,14 +16,21 @@ void subject_clear(struct subject *s)
 
 /* ---- the hook's input ---- */
 
-static void begin(struct subject *s, const char *session, const char *folder, const char *tool)
+static void begin_at(struct subject *s, const char *session, const char *folder, const char *tool,
+                     const char *risk)
 {
 	json_object(&s->input);
+	json_member(&s->input, "risk", risk);
 	json_member(&s->input, "session_id", *session ? session : NULL);
 	json_member(&s->input, "cwd", folder);
 	json_member(&s->input, "tool_name", tool);
 	json_member(&s->input, "tool_use_id", s->ask.tool_call_id);
 	json_member_object(&s->input, "tool_input");
+}
+
+static void begin(struct subject *s, const char *session, const char *folder, const char *tool)
+{
+	begin_at(s, session, folder, tool, NULL);
 }
 
 static void end(struct subject *s)
@@ -37,9 +44,8 @@ static void describe(struct subject *s, const char *session, const char *folder,
 {
 	const struct acp_inquiry *ask = &s->ask;
 
-	begin(s, session, folder, tool);
+	begin_at(s, session, folder, tool, acp_risk_name(ask->risk));
 	json_member(&s->input, "title", str_text(&ask->title));
-	json_member(&s->input, "risk", acp_risk_name(ask->risk));
 	if (ask->description.length)
 		json_member(&s->input, "description", str_text(&ask->description));
 	if (ask->diff.length)

@@ -6,6 +6,7 @@
 #include "hook_rewrite.h"
 #include "json.h"
 #include "json_writer.h"
+#include "peer_hook.h"
 #include "peer_process.h"
 #include "sql/gate_call.h"
 #include "sql/tool_call.h"
@@ -53,12 +54,14 @@ static void take_environment(struct peer *p, const cJSON *env)
 	take_variable(&p->identity.agent, env, "INTERCOM_AGENT");
 }
 
-static void learn_program(const struct sink *s)
+/* An editor's agent talks to nobody but the proxy: so that is its program. */
+static void learn_program(const struct sink *s, const struct gate_host *host)
 {
 	char name[PEER_PROCESS_BYTES];
+	int fd = s->pipe ? bufferevent_getfd(s->pipe) : -1;
 
-	if (!s->peer->host_process && s->pipe &&
-	    peer_process_of_host(bufferevent_getfd(s->pipe), name))
+	if (!s->peer->host_process && fd >= 0 &&
+	    (host->relays ? peer_process_of(fd, name) : peer_process_of_host(fd, name)))
 		s->peer->host_process = xstrdup(name);
 }
 
@@ -68,18 +71,26 @@ int hooks_introduce(struct front *f, struct job *job, struct err *e)
 	const cJSON *env = cJSON_GetObjectItemCaseSensitive(params, "env");
 	const struct hook *h = job->as.call.call.hook;
 	struct peer *p = job->sink->peer;
-	const char *folder = project_of(env);
+	const char *project = project_of(env);
+	struct peer_hook from;
 
 	if (!h)
 		return 0;
+	from = (struct peer_hook){ .host = h->in.host->name,
+		                   .session = h->in.session,
+		                   .workspace = project ? project : h->in.cwd,
+		                   .may_move = !project,
+		                   .relays = h->in.host->relays,
+		                   .run = json_text(params, "run"),
+		                   .continues = cJSON_IsTrue(
+		                       cJSON_GetObjectItemCaseSensitive(params, "continues")) };
 	p->patience_ms = h->patience_ms;
 	if (f->settings.gate_wait_ms &&
 	    (!p->patience_ms || p->patience_ms > f->settings.gate_wait_ms))
 		p->patience_ms = f->settings.gate_wait_ms;
 	p->begins = h->in.event == GATE_SESSION_START;
-	learn_program(job->sink);
-	if (peer_of_hook(&f->worker.store, p, h->in.host->name, h->in.session,
-	                 folder ? folder : h->in.cwd, e))
+	learn_program(job->sink, h->in.host);
+	if (peer_of_hook(&f->worker.store, p, &from, e))
 		return -1;
 	if (!p->seq)
 		take_environment(p, env);
