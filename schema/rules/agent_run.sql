@@ -158,6 +158,13 @@ END;
 -- A session follows its process: active while it runs; interrupted, so that it can be resumed, if
 -- it ended with the system or its runner; likewise if its agent did not start again.
 CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.state <> NEW.state BEGIN
+  -- What has not been taken by then, or is being taken just then, may hold what the agent changes: it is no
+  -- checkpoint before it.
+  UPDATE checkpoint
+     SET state = 'refused', why = 'the agent did not wait for it',
+         updated_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+   WHERE NEW.state = 'starting' AND kind = 'start' AND state IN ('queued', 'claimed')
+     AND session_id = (SELECT id FROM session WHERE seq = NEW.session_seq);
   INSERT INTO event (at, kind, session_seq, actor, detail)
   SELECT coalesce(NEW.ended_at, NEW.started_at), 'agent.' || coalesce(NEW.outcome, NEW.state),
          NEW.session_seq, NULL,

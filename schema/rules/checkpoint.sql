@@ -69,14 +69,3 @@ WHEN NEW.state IN ('done', 'refused', 'lost') BEGIN
    WHERE s.id = NEW.session_id AND s.origin = 'started' AND s.mode <> 'local'
      AND NEW.kind = 'start' AND NEW.state = 'refused';
 END;
-
--- An agent's process is written down before it begins. What has not been taken by then, or is being
--- taken just then, may hold what the agent changes: it is no checkpoint before it.
-CREATE TRIGGER agent_run_begins AFTER UPDATE OF pid ON agent_run
-WHEN OLD.pid IS NULL AND NEW.pid IS NOT NULL BEGIN
-  UPDATE checkpoint
-     SET state = 'refused', why = 'the agent did not wait for it',
-         updated_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-   WHERE session_id = (SELECT id FROM session WHERE seq = NEW.session_seq)
-     AND kind = 'start' AND state IN ('queued', 'claimed');
-END;
