@@ -400,6 +400,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .dialect = GATE_DIALECT_CODEX,
 	  .mcp_name = GATE_MCP_DOUBLE,
 	  .rewrites = true,
+	  .escalates = true,
 	  .events = CODEX_EVENTS,
 	  .tools = CODEX_TOOLS,
 	  .reads = CODEX_READS,
