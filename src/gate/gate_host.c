@@ -113,6 +113,7 @@ static const struct gate_tool CLAUDE_TOOLS[] = {
 	{ "TaskOutput", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "BashOutput", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "ToolSearch", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "WaitForMcpServers", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "ListMcpResourcesTool", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "EnterPlanMode", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "WebFetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
