@@ -49,6 +49,7 @@ static const struct host HOSTS[] = {
 	  .file = { ".codex/config.toml", "CODEX_HOME", ".codex/", "config.toml" },
 	  .url = "url",
 	  .members = "{\"default_tools_approval_mode\":\"approve\",\"required\":true}",
+	  .passes = "env_vars",
 	  .timeout = { "tool_timeout_sec", 1 },
 	  .project_hint = "Codex reads a project's config.toml only if it trusts the project." },
 	{ .name = "gemini",
@@ -184,6 +185,21 @@ static void add_program(cJSON *entry, const struct wish *w)
 	}
 }
 
+/* What says which system a relay reaches, and who its agent is. Hooks get all variables: without
+ * these, the two could reach different systems. */
+static const char *const VARIABLES[] = {
+	"XDG_CONFIG_HOME",     "XDG_STATE_HOME",          "XDG_RUNTIME_DIR",
+	"INTERCOM_CONFIG",     "INTERCOM_WORKSPACE_ROOT", "INTERCOM_WORKSPACE_ID",
+	"INTERCOM_SESSION_ID", "INTERCOM_CHANNEL_ID",     "INTERCOM_AGENT",
+	"INTERCOM_STALL",
+};
+
+static void add_variables(cJSON *entry, const char *member)
+{
+	(void)cJSON_AddItemToObject(entry, member,
+	                            cJSON_CreateStringArray(VARIABLES, COUNT(VARIABLES)));
+}
+
 cJSON *host_entry(const struct wish *w)
 {
 	const struct host *h = w->host;
@@ -197,6 +213,8 @@ cJSON *host_entry(const struct wish *w)
 		add_text(entry, h->url, w->url);
 	else
 		add_program(entry, w);
+	if (h->passes && !w->http)
+		add_variables(entry, h->passes);
 	while (members && members->child) {
 		cJSON *one = cJSON_DetachItemViaPointer(members, members->child);
 

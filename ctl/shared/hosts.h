@@ -106,6 +106,8 @@ struct host {
 	const char *url; /* name of the member that holds the URL */
 	bool one_array; /* "command" holds the arguments, too */
 	const char *members; /* JSON object: further constant members */
+	const char *passes; /* member with the names of variables that a program is to get, where a
+	                       host keeps its own from it; NULL: it does not */
 	struct {
 		const char *name;
 		int unit; /* units per second */

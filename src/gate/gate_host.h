@@ -105,6 +105,8 @@ struct gate_host {
 	enum gate_mcp_name mcp_name;
 	bool rewrites; /* a tool's input can be replaced */
 	bool grants; /* an allow before a tool replaces the host's own dialog */
+	bool escalates; /* it asks for permission to run a command outside of its sandbox, and its
+	                   hook before the tool is not told of that */
 	/* The first version of which is known that a process without a terminal can end, and make
 	 * its call again when it is resumed; NULL: none. Then: the first one of which nothing is
 	 * known any more: what a version makes of an answer that it does not know is to run the

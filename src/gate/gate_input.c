@@ -183,6 +183,16 @@ static void place_patch(struct gate_input *in)
 	in->patch_dir = str_take(&dir);
 }
 
+bool gate_input_escalates(const struct gate_input *in)
+{
+	const struct gate_tool *known;
+
+	if (!in->host->escalates || in->event != GATE_PERMISSION || in->class == GATE_MCP)
+		return false;
+	known = gate_host_tool(in->host, in->tool);
+	return !known || (known->class != GATE_EDIT && known->class != GATE_READ);
+}
+
 const char *gate_input_patch_argument(const struct gate_input *in)
 {
 	return in->command ? "command" : in->keys->content;

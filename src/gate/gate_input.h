@@ -74,6 +74,11 @@ void gate_input_clear(struct gate_input *in);
 cJSON *gate_input_json(const struct gate_host *host, const char *event, const char *tool,
                        const char *cwd, const cJSON *tool_input);
 
+/* Whether a permission may be to leave the host's sandbox: then it is more than what was allowed
+ * before the tool, and nothing in the input tells whether it is. A patch of the host's own tool
+ * says what becomes of the files wherever it runs, and no tool of an MCP server runs in there. */
+bool gate_input_escalates(const struct gate_input *in);
+
 /* Of an input with a patch: the name of the argument that holds it. */
 const char *gate_input_patch_argument(const struct gate_input *in);
 

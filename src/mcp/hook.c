@@ -353,6 +353,8 @@ static void look_at_tool(struct call *c, const struct call_settings *settings, s
 	describe(h);
 	h->verdict = VERDICTS[policy_tool_take(&h->in, settings->gate_reads_by_policy, &h->question,
 	                                       &h->why)];
+	if (gate_input_escalates(&h->in))
+		h->risk = "high";
 	if (h->subject.length + h->why.length > HOOK_BODY_BYTES && h->in.class != GATE_EDIT) {
 		result_refuse(c, "too_large",
 		              "its input has more than %d bytes: nobody would see it whole",
@@ -580,12 +582,16 @@ struct sha256 hook_bind(const struct call *c, const char *digest)
 	struct sha256_state *state;
 	struct sha256 same = { { 0 } };
 
-	if (!c->name_count && !c->files && !c->hook->real_folder.length) {
+	bool escalates = gate_input_escalates(&c->hook->in);
+
+	if (!c->name_count && !c->files && !c->hook->real_folder.length && !escalates) {
 		(void)snprintf(same.text, sizeof(same.text), "%s", digest);
 		return same;
 	}
 	state = sha256_begin();
 	add_text(state, digest);
+	if (escalates) /* so an approval of the same before the tool is none of this */
+		add_text(state, "outside of the sandbox");
 	add_text(state, str_text(&c->hook->real_folder));
 	for (size_t i = 0; i < c->name_count; i++) {
 		add_text(state, c->names[i].path);

@@ -19,6 +19,9 @@ static bool is_of_one_file(const struct call *c)
 
 enum request_editable hook_editable(const struct call *c)
 {
+	/* The host would ask for another command anew, before the tool and then here. */
+	if (gate_input_escalates(&c->hook->in))
+		return REQUEST_EDITABLE_NONE;
 	switch (gate_rewrite_part(&c->hook->in)) {
 	case GATE_PART_COMMAND:
 		return REQUEST_EDITABLE_COMMAND;

@@ -112,14 +112,16 @@ static int allow(struct call *c)
 	return 0;
 }
 
-/* What was allowed before the tool needs no second answer when the host asks for permission. */
+/* What was allowed before the tool needs no second answer when the host asks for permission, unless
+ * it asks for more. */
 static int was_allowed(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
 	struct hook *h = c->hook;
 	OWNED(gate_call_granted_row) struct gate_call_granted_row row = { 0 };
 	int got;
 
-	if (h->in.event != GATE_PERMISSION || h->verdict == HOOK_DENY)
+	if (h->in.event != GATE_PERMISSION || h->verdict == HOOK_DENY ||
+	    gate_input_escalates(&h->in))
 		return 0;
 	got = sql_gate_call_granted(st, p->session_seq, h->digest.text, c->digest.text,
 	                            h->in.tool_use_id, &row, e);

@@ -82,8 +82,25 @@ static enum policy_tool take_command(const struct gate_input *in, struct policy_
 	return in->command ? as : POLICY_TOOL_ASKED;
 }
 
-enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_policy,
-                                  struct policy_question *q, struct str *why)
+/* No rule of a policy is about leaving a sandbox. What the agent says of it is quoted, so that it
+ * does not read as ours. */
+static enum policy_tool take_escalation(const struct gate_input *in, struct str *why)
+{
+	const cJSON *words = cJSON_GetObjectItemCaseSensitive(in->tool_input, "description");
+	char *quoted = cJSON_IsString(words) ? cJSON_PrintUnformatted(words) : NULL;
+
+	str_addf(why, "%sif this is approved, %s may run it outside of its sandbox",
+	         why->length ? "; " : "", in->host->title);
+	if (quoted) {
+		str_add(why, ", in the agent's words: ");
+		str_add_shown(why, quoted, strlen(quoted), ARGUMENT_BYTES);
+	}
+	cJSON_free(quoted);
+	return POLICY_TOOL_ASKED;
+}
+
+static enum policy_tool take(const struct gate_input *in, bool reads_by_policy,
+                             struct policy_question *q, struct str *why)
 {
 	q->tool = in->tool;
 	switch (in->class) {
@@ -110,4 +127,12 @@ enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_pol
 		break;
 	}
 	return POLICY_TOOL_JUDGED;
+}
+
+enum policy_tool policy_tool_take(const struct gate_input *in, bool reads_by_policy,
+                                  struct policy_question *q, struct str *why)
+{
+	enum policy_tool as = take(in, reads_by_policy, q, why);
+
+	return gate_input_escalates(in) ? take_escalation(in, why) : as;
 }

@@ -32,6 +32,13 @@ static const char *with_binary(const char *text)
 	       "  \"args\": [\"mcp\", \"--wait\", \"3600\"],\n" indent                             \
 	       "  \"alwaysLoad\": true,\n" indent "  \"timeout\": 3700000\n" indent "}"
 
+/* Else Codex keeps them from a server, and its hooks reach another system than that. */
+#define PASSED                                                                                     \
+	"env_vars = [\"XDG_CONFIG_HOME\", \"XDG_STATE_HOME\", \"XDG_RUNTIME_DIR\", "               \
+	"\"INTERCOM_CONFIG\", \"INTERCOM_WORKSPACE_ROOT\", \"INTERCOM_WORKSPACE_ID\", "            \
+	"\"INTERCOM_SESSION_ID\", \"INTERCOM_CHANNEL_ID\", \"INTERCOM_AGENT\", "                   \
+	"\"INTERCOM_STALL\"]\n"
+
 enum { NO_PROGRAMS_PORT = 9 }; /* that of discard, which nobody runs */
 
 static void given_port(int port)
@@ -63,7 +70,7 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		  "      \"alwaysLoad\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "codex", ".codex/config.toml",
 		  "[mcp_servers.intercom]\ncommand = \"@\"\nargs = [\"mcp\", \"--wait\", "
-		  "\"3600\"]\n"
+		  "\"3600\"]\n" PASSED
 		  "default_tools_approval_mode = \"approve\"\nrequired = true\n"
 		  "tool_timeout_sec = 3700\n" },
 		{ "codex --http --wait 60", ".codex/config.toml",
@@ -72,7 +79,7 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		  "tool_timeout_sec = 160\n" },
 		{ "codex --project", "ws/.codex/config.toml",
 		  "[mcp_servers.intercom]\ncommand = \"@\"\nargs = [\"mcp\", \"--wait\", "
-		  "\"3600\"]\n"
+		  "\"3600\"]\n" PASSED
 		  "default_tools_approval_mode = \"approve\"\nrequired = true\n"
 		  "tool_timeout_sec = 3700\n" },
 		{ "gemini", ".gemini/settings.json",
@@ -275,7 +282,7 @@ START_TEST(a_toml_file_keeps_every_other_byte)
 	static const char FILE_NAME[] = ".codex/config.toml";
 	static const char TABLE[] =
 	    "[mcp_servers.intercom]\ncommand = \"@\"\n"
-	    "args = [\"mcp\", \"--wait\", \"3600\"]\ndefault_tools_approval_mode = "
+	    "args = [\"mcp\", \"--wait\", \"3600\"]\n" PASSED "default_tools_approval_mode = "
 	    "\"approve\"\nrequired = true\ntool_timeout_sec = 3700\n";
 	OWNED(str) struct str after = { 0 };
 	static const char *const FILES[] = {
@@ -310,7 +317,8 @@ START_TEST(a_table_in_the_middle_is_replaced_and_its_subtables_stay)
 	does("install codex --yes");
 	holds(".codex/config.toml",
 	      with_binary("[mcp_servers.intercom]\ncommand = \"@\"\nargs = [\"mcp\", \"--wait\", "
-	                  "\"3600\"]\ndefault_tools_approval_mode = \"approve\"\nrequired = true\n"
+	                  "\"3600\"]\n" PASSED
+	                  "default_tools_approval_mode = \"approve\"\nrequired = true\n"
 	                  "tool_timeout_sec = 3700\n\n# of the next\n[tools]\nx = 1\n\n"
 	                  "[ mcp_servers . \"intercom\" . env ]\nA = \"b\"\n\n[end]\n"));
 	does("uninstall codex --yes");

@@ -1,5 +1,5 @@
 /* The host asks for permission in its own dialog after its hook was answered: what was allowed
- * before the tool needs no second answer, once. */
+ * before the tool needs no second answer, once, unless it is to leave the host's sandbox. */
 #include "tool_use_case.h"
 
 /* "Bash" with this command and the host's own id of its use. */
@@ -188,6 +188,106 @@ START_TEST(what_a_plan_asks_for_beside_is_shown_with_it)
 }
 END_TEST
 
+/* ---- what leaves a sandbox ---- */
+
+/* As Codex sends it for a call with `sandbox_permissions`: the hook before the tool is not told. */
+static const char *escalating(const char *command)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	str_addf(&arguments, "{\"command\":\"%s\",\"description\":\"please let me\"}", command);
+	return tool_of("s1", workspace, "Bash", arguments.bytes);
+}
+
+/* Codex asks; its only question is decided. */
+static void is_decided(const char *event, const char *input, const char *verdict,
+                       const char *decision)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h = begin_of("codex", event, input);
+
+	asked(1);
+	decide_all(verdict);
+	answer = gate_end(&h);
+	decides(answer, decision, NULL);
+}
+
+START_TEST(codex_asks_anew_before_an_approved_command_leaves_its_sandbox)
+{
+	struct gate_client h;
+
+	given_hooks();
+	is_decided("PreToolUse", bash("make install"), "approve", "allow");
+	h = begin_of("codex", "PermissionRequest", escalating("make install"));
+	asked(1);
+	expect("SELECT body LIKE '%make install%', risk_level, editable, description FROM request"
+	       " WHERE state = 'pending'",
+	       "1|high||if this is approved, Codex CLI may run it outside of its sandbox, in the "
+	       "agent's words: \"please let me\"\n");
+	approve_all();
+	is_allowed(gate_end(&h));
+	is_decided("PermissionRequest", bash("make install"), "reject", "deny");
+	expect("SELECT count(*) FROM gate_call WHERE pre_seq IS NOT NULL", "0\n");
+}
+END_TEST
+
+START_TEST(no_policy_lets_a_command_leave_the_sandbox)
+{
+	given_hooks();
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"commands\":[\"make *\"]}");
+	is_allowed(ask_of("codex", "PreToolUse", bash("make test")));
+	is_decided("PermissionRequest", escalating("make test"), "reject", "deny");
+	expect("SELECT risk_level FROM request", "high\n");
+}
+END_TEST
+
+START_TEST(an_approval_counts_within_the_sandbox_or_outside_of_it)
+{
+	struct gate_client h;
+
+	given_hooks();
+	h = begin_of("codex", "PreToolUse", bash("make one"));
+	approve_parked(&h);
+	is_decided("PermissionRequest", escalating("make one"), "reject", "deny");
+	h = begin_of("codex", "PermissionRequest", escalating("make two"));
+	approve_parked(&h);
+	is_decided("PreToolUse", bash("make two"), "reject", "deny");
+	is_allowed(ask_of("codex", "PermissionRequest", escalating("make two")));
+}
+END_TEST
+
+START_TEST(a_patch_that_was_approved_is_the_same_outside_of_the_sandbox)
+{
+	static const char PATCH[] =
+	    "*** Begin Patch\\n*** Add File: new.txt\\n+one\\n*** End Patch";
+	OWNED(str) struct str in_command = { 0 }, alone = { 0 };
+	const char *input;
+
+	given_hooks();
+	str_addf(&in_command, "{\"command\":\"apply_patch <<'EOF'\\n%s\\nEOF\"}", PATCH);
+	str_addf(&alone, "{\"command\":\"%s\"}", PATCH);
+	input = tool_of("s1", workspace, "apply_patch", alone.bytes);
+	is_decided("PreToolUse", input, "approve", "allow");
+	is_allowed(ask_of("codex", "PermissionRequest", input));
+	expect("SELECT count(*) FROM request", "1\n");
+	is_decided("PermissionRequest", tool_of("s1", workspace, "Bash", in_command.bytes),
+	           "reject", "deny");
+}
+END_TEST
+
+START_TEST(a_tool_of_a_server_that_was_approved_is_in_no_sandbox)
+{
+	const char *input;
+
+	given_hooks();
+	input = tool_of("s1", workspace, "mcp__other__send", "{\"to\":\"all\"}");
+	is_decided("PreToolUse", input, "approve", "allow");
+	is_allowed(ask_of("codex", "PermissionRequest", input));
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_permission");
@@ -202,5 +302,10 @@ int main(void)
 	tcase_add_test(c, a_use_of_another_id_that_was_never_allowed_ends_what_was);
 	tcase_add_test(c, a_command_in_a_folder_of_the_workspace_is_shown_with_it);
 	tcase_add_test(c, what_a_plan_asks_for_beside_is_shown_with_it);
+	tcase_add_test(c, codex_asks_anew_before_an_approved_command_leaves_its_sandbox);
+	tcase_add_test(c, no_policy_lets_a_command_leave_the_sandbox);
+	tcase_add_test(c, an_approval_counts_within_the_sandbox_or_outside_of_it);
+	tcase_add_test(c, a_patch_that_was_approved_is_the_same_outside_of_the_sandbox);
+	tcase_add_test(c, a_tool_of_a_server_that_was_approved_is_in_no_sandbox);
 	return run_suite(s);
 }

@@ -281,6 +281,7 @@ START_TEST(what_reaches_nothing_of_it_is_read_unasked)
 		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"secrets\",\"path\":\"docs\"}" },
 		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"docs/a.txt\"}" },
 		{ "claude", "PreToolUse", "TodoWrite", "{\"todos\":[]}" },
+		{ "claude", "PreToolUse", "WaitForMcpServers", "{}" },
 		{ "gemini", "BeforeTool", "glob", "{\"pattern\":\"*.pem\",\"dir_path\":\"docs\"}" },
 		{ "gemini", "BeforeTool", "glob",
 		  "{\"pattern\":\"**/*.{test,spec}.{js,ts}\",\"dir_path\":\"docs\"}" },
