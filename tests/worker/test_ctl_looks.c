@@ -474,7 +474,8 @@ END_TEST
 START_TEST(watch_waits_for_the_first_start)
 {
 	shell("mv $HOME/state $HOME/not-yet;"
-	      " { await err 'q and Enter quit'; mv $HOME/not-yet $HOME/state; await out 'nothing waits'; } |"
+	      " { await err 'q and Enter quit'; mv $HOME/not-yet $HOME/state; await out 'nothing "
+	      "waits'; } |"
 	      " ctl $DB watch");
 	ck_assert_int_eq(status, 0);
 	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "the first agent that connects starts"));

@@ -87,10 +87,11 @@ START_TEST(who_waits_in_vain_is_told_for_whom)
 
 	given_workspace();
 	test_program("agent-intercom-ctl", program);
-	(void)shell(&said,
-	            "{ timeout 60 %s --db %s files 2>&1 & pid=$!; echo $pid >%s/pid; wait $pid; } | "
-	            "{ head -n 1; kill $(cat %s/pid); }",
-	            program, test_db(), ws, ws);
+	(void)shell(
+	    &said,
+	    "{ timeout 60 %s --db %s files 2>&1 & pid=$!; echo $pid >%s/pid; wait $pid; } | "
+	    "{ head -n 1; kill $(cat %s/pid); }",
+	    program, test_db(), ws, ws);
 	ck_assert_str_eq(str_text(&said), "does not run: applier, archivist, commander, reader; "
 	                                  "agent-intercom doctor says more\n");
 }
