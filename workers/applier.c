@@ -65,7 +65,6 @@ static int step(struct worker *w, struct err *e)
 		database = realpath(w->db_path, NULL);
 	if (!ours.count)
 		workspace_ours(&ours, w->run_dir, database);
-	own_places_look(&ours);
 	a.store = &w->store;
 	a.machine = w->machine;
 	a.worker_id = w->id.text;

@@ -221,7 +221,11 @@ static int claim(struct apply_job *j, struct err *e)
 	j->report->attempts = (int)row.attempts;
 	j->is_undo = row.kind == APPLY_KIND_UNDO;
 	j->is_restore = row.kind == APPLY_KIND_RESTORE;
-	return store_commit(j->a->store, e) ? -1 : 1;
+	if (store_commit(j->a->store, e))
+		return -1;
+	if (j->a->ours)
+		own_places_look(j->a->ours);
+	return 1;
 }
 
 /* The workspace is ours until the job is cleared. 1 locked; 0 another process has it, or the run

@@ -72,7 +72,7 @@ struct applier {
 	const char *machine;
 	const char *worker_id;
 	const char *database; /* canonical path, or NULL */
-	const struct own_places *ours; /* is not written; or NULL */
+	struct own_places *ours; /* are not written, and looked at for each job; or NULL */
 	int run_fd; /* the directory with the lock files of workspaces */
 	const struct roots *workspaces; /* that its fence lets it write; or NULL: all */
 	bool is_fenced_off; /* there is a job in another one: a successor can do it */
