@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "json_writer.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -307,13 +308,6 @@ void json_put_given(cJSON *object, const char *name, const char *text)
 
 /* ---- one meaning ---- */
 
-static int by_text(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
 static bool names_again(const cJSON *item)
 {
 	for (const cJSON *other = item->next; other; other = other->next)
@@ -346,7 +340,7 @@ bool json_names_twice(const cJSON *object)
 	names = xcalloc(count, sizeof(*names));
 	cJSON_ArrayForEach (item, object)
 		names[n++] = item->string;
-	qsort(names, count, sizeof(*names), by_text);
+	qsort(names, count, sizeof(*names), texts_order);
 	for (size_t i = 1; i < count && !twice; i++)
 		twice = strcmp(names[i - 1], names[i]) == 0;
 	free(names);

@@ -53,6 +53,14 @@ char *xstrdup_if(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
+void xreplace(char **to, const char *text)
+{
+	char *copy = xstrdup_if(text);
+
+	free(*to);
+	*to = copy;
+}
+
 const char *str_text(const struct str *s)
 {
 	return s->bytes ? s->bytes : "";

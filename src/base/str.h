@@ -19,6 +19,8 @@ void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
 /* The same; NULL of NULL. */
 char *xstrdup_if(const char *text);
+/* *to, which is freed, becomes a copy of text; NULL of NULL. */
+void xreplace(char **to, const char *text);
 /* From here on, end is called instead of the message; it must not return. */
 void str_on_exhaustion(void (*end)(void));
 

@@ -20,6 +20,13 @@ bool texts_has(const struct texts *t, const char *text)
 	return false;
 }
 
+int texts_order(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
 void texts_clear(struct texts *t)
 {
 	for (size_t i = 0; i < t->count; i++)

@@ -15,6 +15,9 @@ void texts_add(struct texts *t, const char *text);
 /* Whether it has this text. */
 bool texts_has(const struct texts *t, const char *text);
 
+/* For qsort and bsearch of pointers to texts: the order of their bytes. */
+int texts_order(const void *a, const void *b);
+
 /* Frees the texts; t is then empty and may be used again. */
 void texts_clear(struct texts *t);
 

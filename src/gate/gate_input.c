@@ -2,6 +2,7 @@
 
 #include "gate_patch.h"
 #include "json_peek.h"
+#include "texts.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -268,19 +269,12 @@ static void add_texts(struct gate_input *in, const cJSON *value) /* NOLINT(misc-
 		add_texts(in, item);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
 /* The paths from the given one on were found in the order of the arguments, which says nothing:
  * what is kept of a call has another, and is the same call. */
 static void sort_paths(struct gate_input *in, size_t from)
 {
 	if (in->path_count > from)
-		qsort(in->paths + from, in->path_count - from, sizeof(*in->paths), by_name);
+		qsort(in->paths + from, in->path_count - from, sizeof(*in->paths), texts_order);
 }
 
 /* What an argument names that no host has, the host may read as well as ignore. */

@@ -24,12 +24,6 @@ static const char *what_to_set(const struct peer *p)
 	             "INTERCOM_WORKSPACE_ROOT, to the folder of a project";
 }
 
-static void take(char **to, const char *text)
-{
-	free(*to);
-	*to = text ? xstrdup(text) : NULL;
-}
-
 void identity_clear(struct identity *i)
 {
 	free(i->workspace);
@@ -52,7 +46,7 @@ static void take_member(struct identity *i, char **to, const cJSON *object, cons
 	if (text && strlen(text) > (size_t)peer_identity_most(name))
 		i->too_long = name;
 	else if (text && *text)
-		take(to, text);
+		xreplace(to, text);
 }
 
 void peer_identity_read(struct identity *i, const cJSON *object)
@@ -169,8 +163,8 @@ static int ended(struct peer *p, struct err *e)
 		return err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
 		               p->session_id);
 	p->session_seq = 0;
-	take(&p->session_id, NULL);
-	take(&p->workspace_root, NULL);
+	xreplace(&p->session_id, NULL);
+	xreplace(&p->workspace_root, NULL);
 	return 0;
 }
 
@@ -181,9 +175,9 @@ static int take_session(struct peer *p, int got, const struct session_row *row, 
 	if (got <= 0 || !peer_may_join(p, row))
 		return got < 0 ? -1 : 0;
 	p->session_seq = row->seq;
-	take(&p->session_id, row->id);
-	take(&p->workspace_root, row->workspace_root);
-	take(&p->channel_id, row->channel_id);
+	xreplace(&p->session_id, row->id);
+	xreplace(&p->workspace_root, row->workspace_root);
+	xreplace(&p->channel_id, row->channel_id);
 	p->stall_paused = row->stall_paused;
 	p->wait_limit_ms = row->wait_limit_ms;
 	p->paused = row->status == SESSION_STATUS_PAUSED;
@@ -235,9 +229,9 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 		return got;
 	p->seq = row.seq;
 	p->transport = row.transport;
-	take(&p->version, row.protocol_version);
-	take(&p->client_name, row.client_name);
-	take(&p->process, row.process);
+	xreplace(&p->version, row.protocol_version);
+	xreplace(&p->client_name, row.client_name);
+	xreplace(&p->process, row.process);
 	p->elicits = row.elicits;
 	p->closed = row.state == CONNECTION_STATE_CLOSED;
 	p->lost = row.state == CONNECTION_STATE_LOST;
@@ -342,9 +336,9 @@ static int settle_workspace_id(const struct workspaces *workspaces, struct peer 
 		               "there is no workspace '%.60s'; add a [[workspace]] to config.toml",
 		               p->identity.workspace_id);
 	if (channel && *channel)
-		take(&p->identity.channel_id, channel);
+		xreplace(&p->identity.channel_id, channel);
 	if (path && *path)
-		take(&p->workspace_root, path);
+		xreplace(&p->workspace_root, path);
 	return 0;
 }
 
@@ -467,9 +461,10 @@ int peer_place(const struct workspaces *workspaces, struct peer *p, const struct
 		               "no workspace: %.300s is not listed; add it to config.toml as "
 		               "[[workspace]], or set workspaces.allow to \"any\"",
 		               found->root);
-	take(&p->workspace_root, found->root);
-	take(&p->channel_id, p->identity.channel_id ? p->identity.channel_id
-	                                            : channel_of_path(workspaces, found->within));
+	xreplace(&p->workspace_root, found->root);
+	xreplace(&p->channel_id, p->identity.channel_id
+	                             ? p->identity.channel_id
+	                             : channel_of_path(workspaces, found->within));
 	return 0;
 }
 
@@ -484,10 +479,10 @@ static bool is_apart(const struct peer *p)
 /* It works where it says; peer_join finds out whether that is the same folder by another name. */
 static void leave_program(struct peer *p)
 {
-	take(&p->program_root, p->workspace_root);
-	take(&p->workspace_root, NULL);
-	take(&p->session_id, NULL);
-	take(&p->channel_id, NULL);
+	xreplace(&p->program_root, p->workspace_root);
+	xreplace(&p->workspace_root, NULL);
+	xreplace(&p->session_id, NULL);
+	xreplace(&p->channel_id, NULL);
 	p->paused = p->stall_paused = false;
 	p->wait_limit_ms = 0;
 }
@@ -554,7 +549,7 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
 	if (seq < 0)
 		return -1;
 	p->session_seq = seq;
-	take(&p->session_id, id.text);
+	xreplace(&p->session_id, id.text);
 	return 0;
 }
 
@@ -575,8 +570,8 @@ static int catch_up(struct store *st, struct peer *p, struct err *e)
 	}
 	if (got > 0 && now->session_seq) {
 		p->session_seq = now->session_seq;
-		take(&p->session_id, now->session_id);
-		take(&p->workspace_root, now->workspace_root);
+		xreplace(&p->session_id, now->session_id);
+		xreplace(&p->workspace_root, now->workspace_root);
 	}
 	peer_free(now);
 	return got < 0 ? -1 : 0;
@@ -591,8 +586,8 @@ static int join_program(struct store *st, struct peer *p, struct err *e)
 	if (got > 0 && strcmp(p->workspace_root, settled) == 0)
 		return 1;
 	p->session_seq = 0;
-	take(&p->session_id, NULL);
-	take(&p->workspace_root, settled);
+	xreplace(&p->session_id, NULL);
+	xreplace(&p->workspace_root, settled);
 	return got < 0 ? -1 : 0;
 }
 
@@ -640,6 +635,6 @@ void peer_unjoin(struct peer *p, int64_t seq, int64_t session_seq)
 	p->seq = seq;
 	if (!session_seq) {
 		p->session_seq = 0;
-		take(&p->session_id, NULL);
+		xreplace(&p->session_id, NULL);
 	}
 }

@@ -10,12 +10,6 @@
 
 enum { HALF = 32 }; /* hex digits of a hash that is one part of a key */
 
-static void take(char **to, const char *text)
-{
-	free(*to);
-	*to = text ? xstrdup(text) : NULL;
-}
-
 /* ---- keys ---- */
 
 static void write_key(struct peer *p, const struct str *who)
@@ -69,12 +63,12 @@ static bool is_strangers(const struct peer *p, const struct peer_hook *from)
 static void forget_row(struct peer *p)
 {
 	identity_clear(&p->identity);
-	take(&p->version, NULL);
-	take(&p->client_name, NULL);
-	take(&p->process, NULL);
-	take(&p->session_id, NULL);
-	take(&p->workspace_root, NULL);
-	take(&p->channel_id, NULL);
+	xreplace(&p->version, NULL);
+	xreplace(&p->client_name, NULL);
+	xreplace(&p->process, NULL);
+	xreplace(&p->session_id, NULL);
+	xreplace(&p->workspace_root, NULL);
+	xreplace(&p->channel_id, NULL);
 	p->seq = p->session_seq = p->wait_limit_ms = 0;
 	p->elicits = p->closed = p->lost = p->fresh = p->paused = p->stall_paused = false;
 }
@@ -107,7 +101,7 @@ int peer_of_hook(struct store *st, struct peer *p, const struct peer_hook *from,
 	p->transport = CONNECTION_TRANSPORT_HOOK;
 	p->lost |= p->closed;
 	p->closed = false;
-	take(&p->client_name, from->host);
-	take(&p->identity.workspace, from->workspace);
+	xreplace(&p->client_name, from->host);
+	xreplace(&p->identity.workspace, from->workspace);
 	return 0;
 }

@@ -172,11 +172,12 @@ static int add_change(const struct manifest_change *change, void *arg)
 		               RESTORE_COMPARE_MS / 1000, PATH_SHOWN, path);
 	if (safe_path_is_protected(path) || thing_is_same(&before, &after))
 		return 0;
-	if (!change->after && g->paths && !is_chosen(g->paths, path))
-		return 0;
 	if (!change->after) {
-		int was = is_left(g, change->before);
+		int was;
 
+		if (g->paths && !is_chosen(g->paths, path))
+			return 0; /* it stays, whatever is chosen */
+		was = is_left(g, change->before);
 		if (was)
 			return was < 0 ? -1 : 0;
 	}

@@ -7,6 +7,7 @@
 #include "io.h"
 #include "pulse.h"
 #include "safe_path.h"
+#include "texts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,8 +74,8 @@ static bool is_ours(struct walk *w, const struct stat *st)
 	size_t root = w->root.length;
 	bool is;
 
-	if (!ours || own_places_file(ours, st))
-		return ours != NULL;
+	if (own_places_file(ours, st))
+		return true;
 	if (!root)
 		return false;
 	str_add(&w->root, str_text(&w->path));
@@ -379,11 +380,6 @@ static int add_link(struct walk *w, int dir, const char *name, struct err *e)
 
 /* ---- directories ---- */
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The names of an open directory. 0, or -1 with errno. */
 static int list_names(int dir, struct names *n)
 {
@@ -400,14 +396,14 @@ static int list_names(int dir, struct names *n)
 		if (!is_protected(name))
 			n->list[n->count++] = name;
 	}
-	qsort((void *)n->list, n->count, sizeof(*n->list), by_name);
+	qsort((void *)n->list, n->count, sizeof(*n->list), texts_order);
 	return 0;
 }
 
 static bool has_name(const struct names *n, const char *name)
 {
 	return n->count > 0 && bsearch((const void *)&name, (const void *)n->list, n->count,
-	                               sizeof(*n->list), by_name);
+	                               sizeof(*n->list), texts_order);
 }
 
 static int walk_names(struct walk *w, int dir, const struct names *n, struct err *e);

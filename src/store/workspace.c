@@ -118,7 +118,6 @@ void workspace_ours(struct own_places *ours, const char *run_dir, const char *da
 		add_run_dir(ours, run_dir);
 	if (database)
 		add_database(ours, database);
-	own_places_look(ours);
 }
 
 /* Whether path, or a folder above it, is one of ours under this or another name. */
@@ -130,6 +129,7 @@ static bool is_ours(const char *path)
 	struct stat st;
 
 	workspace_ours(&ours, NULL, NULL);
+	own_places_look(&ours);
 	found = own_places_name(&ours, path) != NULL;
 	for (char *end = way + strlen(way); end && end > way && !found; end = strrchr(way, '/')) {
 		*end = '\0';

@@ -15,7 +15,7 @@ const char *workspace_unfit(const char *path);
  * configuration, state and sockets, whether they exist or not, what systemd has left for us
  * ($CREDENTIALS_DIRECTORY), the run directory, the configuration file that it names, and the
  * database with what belongs to it. run_dir and database (a real path) may be NULL. ours must be
- * fresh. */
+ * fresh; only their names are known then (own_places_look). */
 void workspace_ours(struct own_places *ours, const char *run_dir, const char *database);
 
 #endif

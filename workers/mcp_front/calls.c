@@ -155,8 +155,6 @@ static bool ask_hand(struct front *f, struct job *job)
 	if (t->ask.policy && !p->unplaced)
 		t->ask.known = policy_file_known(&f->policies, p->workspace_root)->known;
 	t->ask.known.look = ++f->policies.looks;
-	if (t->ask.ours)
-		own_places_look(&f->settings.ours);
 	shelf_put(f, job);
 	hands_ask(f, t);
 	return true;

@@ -657,6 +657,8 @@ static void find_user(struct front *f, struct hand_task *t)
 void hands_ask(struct front *f, struct hand_task *t)
 {
 	find_user(f, t);
+	if (t->ask.ours)
+		own_places_look(&f->settings.ours);
 	t->ask.given = xstrdup_if(t->ask.given);
 	t->ask.root = xstrdup_if(t->ask.root);
 	t->ask.is_big = false;

@@ -70,12 +70,6 @@ void transcripts_free(struct transcripts *t)
 
 /* ---- which ---- */
 
-static void take(char **text, const char *from)
-{
-	free(*text);
-	*text = xstrdup(from);
-}
-
 /* Of several sessions that were told of one file, the newest goes on writing it. */
 static void keep(struct transcript *one, const struct gate_transcript_list_row *row)
 {
@@ -83,8 +77,8 @@ static void keep(struct transcript *one, const struct gate_transcript_list_row *
 	if (one->session_seq >= row->session_seq)
 		return;
 	one->session_seq = row->session_seq;
-	take(&one->session, row->session_id);
-	take(&one->since, row->since);
+	xreplace(&one->session, row->session_id);
+	xreplace(&one->since, row->since);
 }
 
 static void want(struct transcripts *t, const struct gate_transcript_list_row *row)
