@@ -104,24 +104,26 @@ char *attack_approved(const char *path, const char *body)
 	return strdup(member(answer, "request_id"));
 }
 
+static char *write_of(const char *id, bool force)
+{
+	OWNED(str) struct str json = { 0 };
+
+	str_addf(&json, "{\"request_id\":\"%s\",\"force\":%s}", id, force ? "true" : "false");
+	return str_take(&json);
+}
+
 char *attack_write_once(const char *id, bool force)
 {
-	char arguments[200];
+	OWNED(char_ptr) char *arguments = write_of(id, force);
 
-	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\",\"force\":%s}", id,
-	               force ? "true" : "false");
 	return agent_call(&agent, "check_diff", arguments);
 }
 
 char *attack_write(const char *id, bool force)
 {
-	char *answer = attack_write_once(id, force);
+	OWNED(char_ptr) char *arguments = write_of(id, force);
 
-	while (strcmp(member(answer, "status"), "pending") == 0) {
-		free(answer);
-		answer = attack_write_once(id, force);
-	}
-	return answer;
+	return agent_write(&agent, arguments);
 }
 
 void attack_refused(const char *id, bool force, const char *code, const char *part)

@@ -260,7 +260,7 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 	ck_assert_msg(strcmp(member(approved, "status"), "approved") == 0,
 	              "the answer to what was asked before is not told: %s", approved);
 	arguments = diff_of(member(pending, "request_id"));
-	written = agent_call(&a, "check_diff", arguments);
+	written = agent_write(&a, arguments);
 	has(written, "status", "applied");
 	text = get_file(site.workspace, "f");
 	ck_assert_str_eq(text, "hello\n");

@@ -225,6 +225,17 @@ char *agent_call(struct agent *a, const char *tool, const char *arguments)
 	return agent_end(&w);
 }
 
+char *agent_write(struct agent *a, const char *arguments)
+{
+	char *result = agent_call(a, "check_diff", arguments);
+
+	while (strcmp(member(result, "status"), "pending") == 0) {
+		free(result);
+		result = agent_call(a, "check_diff", arguments);
+	}
+	return result;
+}
+
 char *proposal(const char *path, const char *content)
 {
 	OWNED(str) struct str json = { 0 };

@@ -48,6 +48,9 @@ void agent_begin(struct agent *a, struct wire *w, const char *tool, const char *
  * frees it. */
 char *agent_end(struct wire *w);
 char *agent_call(struct agent *a, const char *tool, const char *arguments);
+/* Calls check_diff until the write is over, as its answer asks an agent to: only for what was
+ * approved. Returns the result; the caller frees it. */
+char *agent_write(struct agent *a, const char *arguments);
 /* The JSON-RPC message of the answer: the whole body, or the last event of the stream. */
 char *agent_message(struct wire *w);
 /* The tool's result in a JSON-RPC message; fails the test if that is an error. */

@@ -159,7 +159,7 @@ START_TEST(an_agent_that_was_told_pending_comes_back_soon_and_has_its_answer)
 		if (strcmp(CASES[i].verdict, "approve") == 0) {
 			(void)start_worker("applier");
 			change = diff_of(member(answer, "request_id"));
-			written = agent_call(&b, "check_diff", change);
+			written = agent_write(&b, change);
 			has(written, "status", "applied");
 		}
 		close_store();
@@ -181,7 +181,7 @@ START_TEST(an_approval_that_was_written_is_asked_about_again)
 	b = agent_hello(port, "?wait=1&agent=a", "2025-11-25");
 	answer = ask(&b, "f");
 	change = diff_of(member(answer, "request_id"));
-	written = agent_call(&b, "check_diff", change);
+	written = agent_write(&b, change);
 	has(written, "status", "applied");
 	ck_assert_int_eq(unlink(below(workspace, "f")), 0);
 	c = agent_hello(port, "?wait=1&agent=a", "2025-11-25");
@@ -444,7 +444,7 @@ START_TEST(reboot_names_the_session_of_the_same_label)
 	has(told, "pending_requests.0.state", "approved");
 	has(told, "pending_requests.1", "");
 	change = diff_of(member(told, "pending_requests.0.request_id"));
-	applied = agent_call(&again, "check_diff", change);
+	applied = agent_write(&again, change);
 	has(applied, "status", "applied");
 }
 END_TEST

@@ -66,7 +66,7 @@ START_TEST(an_agent_asks_the_operator_approves_and_the_file_is_written)
 	answer = agent_end(&w);
 	has(answer, "status", "approved");
 	has(answer, "request_id", id);
-	written = agent_call(&a, "check_diff", request);
+	written = agent_write(&a, request);
 	has(written, "status", "applied");
 	has(written, "files_written.0.path", "f.c");
 	has(written, "files_written.0.bytes", "14");
@@ -107,7 +107,7 @@ START_TEST(a_critical_change_without_its_checkpoint_says_so)
 	ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
 	answer = agent_end(&w);
 	request = diff_of(id);
-	written = agent_call(&a, "check_diff", request);
+	written = agent_write(&a, request);
 	has(written, "status", "applied");
 	has(written, "checkpoint",
 	    "none: the workspace has more than 1 files and folders (setting "
@@ -161,7 +161,7 @@ START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
 	ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
 	answer = agent_end(&w);
 	request = diff_of(id);
-	written = agent_call(&a, "check_diff", request);
+	written = agent_write(&a, request);
 	has(written, "status", "applied");
 	has(written, "files_written.0.path", "f.c");
 	has(written, "files_written.1.path", "sub/h.c");
@@ -287,7 +287,7 @@ START_TEST(force_says_that_it_has_overwritten_something)
 	answer = agent_end(&w);
 	put_file(site.workspace, "f", "mine\n");
 	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\",\"force\":true}", id);
-	written = agent_call(&a, "check_diff", request);
+	written = agent_write(&a, request);
 	has(written, "status", "applied");
 	says(member(written, "warning"), "overwritten");
 	ck_assert_int_eq(site_stop(&site), 0);

@@ -129,7 +129,7 @@ START_TEST(what_was_written_is_undone_by_its_button_and_told_as_undone)
 	press(asked, "approve_accept");
 	answer = agent_end(&w);
 	check = diff_of(member(answer, "request_id"));
-	applied = agent_call(&a, "check_diff", check);
+	applied = agent_write(&a, check);
 	has(applied, "status", "applied");
 	written = ts_of("write");
 	press(written, "write_undo");

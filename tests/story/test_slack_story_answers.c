@@ -25,7 +25,7 @@ START_TEST(a_click_approves_and_the_file_is_written)
 	answer = agent_end(&w);
 	has(answer, "status", "approved");
 	str_addf(&check, "{\"request_id\":\"%s\"}", member(answer, "request_id"));
-	applied = agent_call(&a, "check_diff", check.bytes);
+	applied = agent_write(&a, check.bytes);
 	has(applied, "status", "applied");
 	file = get_file(site.workspace, "hello.txt");
 	ck_assert_pstr_eq(file, "hello\n");
@@ -344,7 +344,7 @@ static void does_what_is_allowed(struct agent *a)
 
 	has(approved, "status", "approved");
 	str_addf(&check, "{\"request_id\":\"%s\"}", member(approved, "request_id"));
-	applied = agent_call(a, "check_diff", check.bytes);
+	applied = agent_write(a, check.bytes);
 	has(applied, "status", "applied");
 	checked = agent_call(a, "auto_check", "{\"tool_name\":\"cargo test --all\"}");
 	has(checked, "auto_approved", "true");

@@ -351,7 +351,7 @@ START_TEST(an_agent_that_was_told_to_call_again_is_told_of_its_write_as_one_that
 	has(waits, "status", "pending");
 	(void)start_worker("applier");
 	expect_soon("SELECT state FROM apply", "applied\n");
-	written = agent_call(&a, "check_diff", check);
+	written = agent_write(&a, check);
 	has(written, "status", "applied");
 	has(written, "files_written.0.path", "hello.txt");
 	again = agent_call(&a, "check_diff", check);
@@ -382,7 +382,7 @@ START_TEST(an_agent_is_told_once_that_what_it_wrote_was_undone)
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM inbox");
 	asked = agent_end(&w);
 	check = diff_of(member(asked, "request_id"));
-	written = agent_call(&a, "check_diff", check);
+	written = agent_write(&a, check);
 	has(written, "status", "applied");
 	(void)snprintf(sql, sizeof(sql),
 	               "INSERT INTO command (verb, argument) VALUES ('undo', '%s')",

@@ -664,7 +664,9 @@ static char *long_change_of_big(int n)
 START_TEST(ten_proposals_as_long_as_a_message_may_be_wait_in_little_memory)
 {
 	enum { TEN = 10 };
+	struct agent agents[TEN];
 	struct wire wires[TEN];
+	char *changes[TEN];
 	struct agent honest;
 	long idle;
 
@@ -675,19 +677,23 @@ START_TEST(ten_proposals_as_long_as_a_message_may_be_wait_in_little_memory)
 	(void)kill(hand_of(front), SIGSTOP);
 	idle = memory_of(front);
 	for (int i = 0; i < TEN; i++) {
-		struct agent a = agent_hello(port, "?wait=1", "2025-11-25");
-		OWNED(char_ptr) char *arguments = long_change_of_big(i);
-
-		agent_begin(&a, &wires[i], "check_clearance", arguments, NULL);
+		agents[i] = agent_hello(port, "?wait=1", "2025-11-25");
+		changes[i] = long_change_of_big(i);
+		agent_begin(&agents[i], &wires[i], "check_clearance", changes[i], NULL);
 	}
 	gets_nameless_files(front, TEN); /* all were read */
 	memory_gets_within(WAITING_MIB, idle, front);
 	(void)kill(hand_of(front), SIGCONT);
 	for (int i = 0; i < TEN; i++) {
-		OWNED(char_ptr) char *message = agent_message(&wires[i]);
+		char *result = agent_end(&wires[i]);
 
-		says(message, "pending");
-		wire_close(&wires[i]);
+		while (strstr(result, "call again")) { /* the hand was stopped for too long */
+			free(result);
+			result = agent_call(&agents[i], "check_clearance", changes[i]);
+		}
+		has(result, "status", "pending");
+		free(result);
+		free(changes[i]);
 	}
 	expect("SELECT count(*), count(DISTINCT body_seq) FROM request WHERE file_path = 'big.txt'",
 	       "10|10\n");

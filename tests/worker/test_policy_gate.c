@@ -73,7 +73,7 @@ START_TEST(a_file_that_the_policy_allows_is_approved_by_it_and_written)
 	       "policy|system:policy|applied|system:policy|approved|1\n");
 	expect("SELECT count(*) FROM inbox", "0\n");
 	request = diff_of(member(approved, "request_id"));
-	applied = agent_call(&agent, "check_diff", request);
+	applied = agent_write(&agent, request);
 	has(applied, "status", "applied");
 	written = get_file(site.workspace, "docs/a.md");
 	ck_assert_str_eq(written, "hello\n");
