@@ -61,7 +61,8 @@ struct diff_conflict {
 	bool at_end; /* the file ended before that line */
 };
 
-/* Whether content starts like a diff: "--- " or "diff ". Leading blank lines are not skipped. */
+/* Whether content starts like a diff: "--- ", "diff ", or "@@ -" (a diff without its file, which
+ * is refused and not written as text). Leading blank lines are not skipped. */
 bool diff_looks_like(const char *bytes, size_t length);
 
 /* Reads a diff of one or more files. Text before the first header is skipped, and so is text

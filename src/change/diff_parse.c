@@ -691,7 +691,7 @@ bool diff_looks_like(const char *bytes, size_t length)
 {
 	struct span text = { bytes, length };
 
-	return starts(text, "--- ") || starts(text, "diff ");
+	return starts(text, "--- ") || starts(text, "diff ") || starts(text, "@@ -");
 }
 
 int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e)

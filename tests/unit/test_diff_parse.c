@@ -22,10 +22,11 @@ static void expect_refused(const char *old, const char *text, const char *why)
 
 /* ---- reading ---- */
 
-START_TEST(only_two_beginnings_look_like_a_diff)
+START_TEST(three_beginnings_look_like_a_diff)
 {
 	ck_assert(diff_looks_like("--- a", 5));
 	ck_assert(diff_looks_like("diff --git a/x b/x", 18));
+	ck_assert(diff_looks_like("@@ -1 +1 @@\n", 12));
 	ck_assert(!diff_looks_like("\n--- a", 6));
 	ck_assert(!diff_looks_like("Index: x", 8));
 	ck_assert(!diff_looks_like("*** x", 5));
@@ -479,7 +480,7 @@ int main(void)
 	TCase *reading = tcase_create("reading");
 	TCase *applying = tcase_create("applying");
 
-	tcase_add_test(reading, only_two_beginnings_look_like_a_diff);
+	tcase_add_test(reading, three_beginnings_look_like_a_diff);
 	tcase_add_test(reading, a_plain_diff_gives_names_and_hunks);
 	tcase_add_test(reading, a_git_diff_of_many_files_says_what_happens_to_each);
 	tcase_add_test(reading, quoted_names_are_decoded);

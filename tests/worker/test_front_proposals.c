@@ -89,6 +89,8 @@ START_TEST(a_diff_is_about_the_file_it_is_asked_for_and_fits_it)
 	refused(&a, "f", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-uno\n+ONE\n", "patch_conflict",
 	        "read the file again");
 	refused(&a, "f", "--- a/f\n+++ b/f\n@@ nonsense @@\n", "invalid_diff", "");
+	refused(&a, "f", "@@ -1 +1 @@\n-one\n+ONE\n", "invalid_diff",
+	        "a hunk without \"--- path\" and \"+++ path\" before it");
 	refused(&a, "new", "--- a/new\n+++ b/new\n@@ -1 +1 @@\n-one\n+ONE\n", "patch_conflict", "");
 	refused(&a, "f", "--- a/f\n+++ b/../../f\n@@ -1 +1 @@\n-one\n+ONE\n", "invalid_diff", "");
 	expect("SELECT count(*) FROM request", "0\n");
