@@ -339,7 +339,9 @@ static int may_prompt(const struct acp *a, struct err *e)
 	return 0;
 }
 
-int acp_prompt(struct acp *a, const char *text, int64_t now_ms, struct err *e)
+/* add: how a message of ACP_STREAM is written. */
+static int say(struct acp *a, const char *text, void (*add)(struct str *out, const char *text),
+               int64_t now_ms, struct err *e)
 {
 	OWNED(str) struct str json = { 0 };
 
@@ -348,23 +350,19 @@ int acp_prompt(struct acp *a, const char *text, int64_t now_ms, struct err *e)
 		return -1;
 	if (a->how.dialect == ACP_STANDARD)
 		return send_prompt(a, text);
-	acp_stream_add_prompt(&json, text);
+	add(&json, text);
 	acp_talk_send(a, json.bytes);
 	return 0;
 }
 
+int acp_prompt(struct acp *a, const char *text, int64_t now_ms, struct err *e)
+{
+	return say(a, text, acp_stream_add_prompt, now_ms, e);
+}
+
 int acp_nudge(struct acp *a, const char *text, int64_t now_ms, struct err *e)
 {
-	OWNED(str) struct str json = { 0 };
-
-	a->now_ms = now_ms;
-	if (may_prompt(a, e))
-		return -1;
-	if (a->how.dialect == ACP_STANDARD)
-		return send_prompt(a, text);
-	acp_stream_add_nudge(&json, text);
-	acp_talk_send(a, json.bytes);
-	return 0;
+	return say(a, text, acp_stream_add_nudge, now_ms, e);
 }
 
 /* {"sessionId": ...} */

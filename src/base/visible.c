@@ -21,11 +21,7 @@ size_t visible_read(const char *bytes, size_t left, uint32_t *ret)
 	return n;
 }
 
-struct range {
-	uint32_t first, last;
-};
-
-static bool is_in(uint32_t c, const struct range *ranges, size_t count)
+bool visible_is_in(uint32_t c, const struct visible_range *ranges, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (c >= ranges[i].first && c <= ranges[i].last)
@@ -40,7 +36,7 @@ static bool is_in(uint32_t c, const struct range *ranges, size_t count)
  * tones of skin. */
 static bool is_emoji(uint32_t c)
 {
-	static const struct range EMOJI[] = {
+	static const struct visible_range EMOJI[] = {
 		{ 0xA9, 0xA9 },       { 0xAE, 0xAE },       { 0x203C, 0x203C },
 		{ 0x2049, 0x2049 },   { 0x2122, 0x2122 },   { 0x2139, 0x2139 },
 		{ 0x2194, 0x2199 },   { 0x21A9, 0x21AA },   { 0x231A, 0x231B },
@@ -93,7 +89,7 @@ static bool is_emoji(uint32_t c)
 		{ 0x1FAD0, 0x1FAD9 }, { 0x1FAE0, 0x1FAE7 }, { 0x1FAF0, 0x1FAF6 },
 	};
 
-	return is_in(c, EMOJI, COUNT(EMOJI));
+	return visible_is_in(c, EMOJI, COUNT(EMOJI));
 }
 
 static bool is_key(uint32_t c)
@@ -115,7 +111,7 @@ static bool draws(uint32_t before, const char *after, size_t left)
 
 bool visible_hides(uint32_t c, uint32_t before, const char *after, size_t left)
 {
-	static const struct range HIDDEN[] = {
+	static const struct visible_range HIDDEN[] = {
 		{ 0x00, 0x1F },       { 0x7F, 0x9F },       { 0xAD, 0xAD },
 		{ 0x034F, 0x034F },   { 0x061C, 0x061C },   { 0x115F, 0x1160 },
 		{ 0x17B4, 0x17B5 },   { 0x180B, 0x180F },   { 0x200B, 0x200F },
@@ -127,17 +123,17 @@ bool visible_hides(uint32_t c, uint32_t before, const char *after, size_t left)
 
 	if ((c == 0xFE0E || c == 0xFE0F) && draws(before, after, left))
 		return false;
-	return is_in(c, HIDDEN, COUNT(HIDDEN));
+	return visible_is_in(c, HIDDEN, COUNT(HIDDEN));
 }
 
 static bool is_blank(uint32_t c)
 {
-	static const struct range BLANKS[] = {
+	static const struct visible_range BLANKS[] = {
 		{ '\t', '\t' },     { ' ', ' ' },       { 0xA0, 0xA0 },     { 0x1680, 0x1680 },
 		{ 0x2000, 0x200A }, { 0x202F, 0x202F }, { 0x205F, 0x205F }, { 0x3000, 0x3000 },
 	};
 
-	return is_in(c, BLANKS, COUNT(BLANKS));
+	return visible_is_in(c, BLANKS, COUNT(BLANKS));
 }
 
 size_t visible_blanks(const char *text, size_t left, size_t *ret_count)

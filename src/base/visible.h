@@ -17,6 +17,12 @@ enum { VISIBLE_BLANKS_MAX = 40 }; /* a longer run of blanks pushes what follows 
  * VISIBLE_BAD. */
 size_t visible_read(const char *bytes, size_t left, uint32_t *ret);
 
+struct visible_range {
+	uint32_t first, last; /* characters, both included */
+};
+
+bool visible_is_in(uint32_t c, const struct visible_range *ranges, size_t count);
+
 /* Whether c is invisible: a control (newline and tab too, which the caller may accept), a character
  * that hides, turns or joins text, or a blank that does not look like one. before: the character
  * before it, 0: none; after: the bytes that follow. Where a variation selector is part of an emoji

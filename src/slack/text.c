@@ -26,29 +26,17 @@ static size_t decode(const unsigned char *p, size_t left, uint32_t *ret)
 	return n;
 }
 
-struct range {
-	uint32_t first, last;
-};
-
-static bool is_in(uint32_t c, const struct range *ranges, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (c >= ranges[i].first && c <= ranges[i].last)
-			return true;
-	return false;
-}
-
 /* Whether c belongs to the character before it. */
 static bool extends(uint32_t c)
 {
-	static const struct range EXTENDING[] = {
+	static const struct visible_range EXTENDING[] = {
 		{ 0x0300, 0x036F }, { 0x0483, 0x0489 },   { 0x0591, 0x05BD }, { 0x064B, 0x065F },
 		{ 0x0900, 0x0903 }, { 0x093A, 0x094F },   { 0x0E31, 0x0E3A }, { 0x0E47, 0x0E4E },
 		{ 0x1AB0, 0x1AFF }, { 0x1DC0, 0x1DFF },   { 0x20D0, 0x20FF }, { 0xFE00, 0xFE0F },
 		{ 0xFE20, 0xFE2F }, { 0x1F3FB, 0x1F3FF },
 	};
 
-	return is_in(c, EXTENDING, COUNT(EXTENDING));
+	return visible_is_in(c, EXTENDING, COUNT(EXTENDING));
 }
 
 static size_t units_of(uint32_t c)

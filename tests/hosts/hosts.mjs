@@ -26,8 +26,9 @@ async function put(file, content) {
  * seen: what we saw of a write afterwards, null where the host does not tell us; question, plan: the
  * calls by which it asks its user, and, of what its model was told, shows them a plan, which it does
  * with the options planning; switches: files of a project that keep our hook from running, [name, text] each;
- * pause: what it is to call between two calls that are the same; trust: the keys by which
- * its user trusts hooks, each with what the screen shows before, and the file that then says so}.
+ * pause: what it is to call between two calls that are the same; trust: what the screen shows when
+ * hooks are asked about, the key that chooses to trust them and what it shows then, and the file
+ * that says so after Enter}.
  */
 export const HOSTS = {
   claude: {
@@ -135,10 +136,9 @@ trust_level = "trusted"
         args: { cmd: patch(file, line), workdir: folder },
       }),
       trust: {
-        steps: [
-          ["\x1b[B", /Trust all and continue/],
-          ["\r", /› *2. Trust all and continue/],
-        ],
+        asked: /Trust all and continue/,
+        key: "\x1b[B",
+        chosen: /› *2. Trust all and continue/,
         file: ".codex/config.toml",
       },
       hooks: ".codex/hooks.json",
