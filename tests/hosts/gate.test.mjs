@@ -4,6 +4,7 @@
 // HOSTS_LONG: the seconds of the long wait (8); 660 is longer than every host waits by itself.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { existsSync } from "node:fs";
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -143,6 +144,28 @@ for (const name of NAMES) {
           assert.ok(code !== 0 && output.includes(file), output);
         }
       });
+
+    if (gate.escalate)
+      for (const verdict of ["approve", "reject"])
+        test_(`to leave its sandbox is a question of its own: ${verdict}`, async (place) => {
+          const outside = join(place.home, "outside.txt");
+          await place.configure(model.run(once(gate.escalate(`touch ${outside}`))), "--gate");
+          const agent = place.interactive("Do it.", gate.escalates);
+          const tool = await place.question();
+
+          await place.ctl("approve", tool);
+          const own = await place.question(null, [tool]);
+          const shown = JSON.parse(await place.ctl("show", own));
+          assert.ok(!existsSync(outside), "it waits");
+          assert.equal(shown.risk_level, "high", JSON.stringify(shown));
+          assert.match(JSON.stringify(shown), /because I must/);
+          await place.ctl(verdict, own);
+          await until("its turn is over", () => agent.said.includes(DONE));
+          assert.equal(existsSync(outside), verdict === "approve", agent.said);
+          const [{ count }] = await place.sql("SELECT count(*) AS count FROM request");
+          assert.equal(count, 2, "two questions");
+          agent.child.kill();
+        });
 
     for (const [file, text] of gate.switches)
       test_(`with ${file} a project opens it, and the doctor names that file`, async (place) => {

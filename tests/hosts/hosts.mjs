@@ -28,7 +28,8 @@ async function put(file, content) {
  * with the options planning; switches: files of a project that keep our hook from running, [name, text] each;
  * pause: what it is to call between two calls that are the same; trust: what the screen shows when
  * hooks are asked about, the key that chooses to trust them and what it shows then, and the file
- * that says so after Enter}.
+ * that says so after Enter; escalates: its options to have a sandbox that it may ask to leave,
+ * escalate: how the model calls a command outside of it}.
  */
 export const HOSTS = {
   claude: {
@@ -134,6 +135,15 @@ trust_level = "trusted"
       writeIn: (folder, file, line) => ({
         tool: "exec_command",
         args: { cmd: patch(file, line), workdir: folder },
+      }),
+      escalates: ["-a", "on-request", "-s", "workspace-write", "--dangerously-bypass-hook-trust"],
+      escalate: (command) => ({
+        tool: "exec_command",
+        args: {
+          cmd: command,
+          sandbox_permissions: "require_escalated",
+          justification: "because I must",
+        },
       }),
       trust: {
         asked: /Trust all and continue/,
