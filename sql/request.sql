@@ -2,11 +2,18 @@
 
 -- name: request_own :one
 -- The newest request of this session with this digest. A policy that was superseded by another
--- version and has come back is asked about again.
+-- version and has come back is asked about again, and so is what was rejected in the editor: who
+-- sits there sees it.
+-- type: :digest text
+-- type: :session integer
 -- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
   FROM request WHERE digest = :digest AND session_seq = :session
    AND NOT (kind = 'trust' AND state = 'rejected' AND decided_by LIKE 'system:%')
+   AND NOT (state = 'rejected'
+            AND EXISTS (SELECT 1 FROM decision AS d
+                         WHERE d.request_id = request.id AND d.outcome = 'applied'
+                           AND d.source = 'editor'))
  ORDER BY seq DESC LIMIT 1;
 
 -- name: request_is_elsewhere :any
@@ -302,6 +309,10 @@ UPDATE request SET deadline_at = :now
  WHERE seq = :seq AND state = 'pending'
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                     WHERE t.request_seq = :seq AND t.state = 'waiting' AND t.seq <> :call);
+
+-- name: request_withdrawn :exec
+-- Nobody is to be told that it has expired: the same call again is a new request.
+UPDATE request SET delivered_at = :now WHERE seq = :seq AND state = 'expired';
 
 -- name: request_settle_expired :exec
 INSERT INTO decision (request_id, verdict, operator_id, source, created_at)

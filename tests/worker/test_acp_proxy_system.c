@@ -145,6 +145,34 @@ START_TEST(a_question_that_nobody_needs_is_gone)
 }
 END_TEST
 
+/* The agent asks; the editor shows it, and answers with this line. */
+static void is_asked_and_answered(struct trio *a, const char *line, const char *answer)
+{
+	party_say(&a->agent, line);
+	hears(&a->editor, line);
+	waits(1);
+	party_say(&a->editor, answer);
+	waits(0);
+	hears(&a->agent, answer);
+}
+
+START_TEST(what_the_editor_cancels_or_rejects_is_asked_again)
+{
+	static const char CANCELLED[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"outcome\":{\"outcome\":\"cancelled\"}}}";
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	const char *line = permission("0", COMMAND);
+
+	is_asked_and_answered(&a, line, CANCELLED);
+	is_asked_and_answered(&a, line, chosen("0", "no"));
+	is_asked_and_answered(&a, line, chosen("0", "yes"));
+	expect("SELECT state FROM request ORDER BY seq", "expired\nrejected\napproved\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(what_the_policy_allows_is_answered_at_once)
 {
 	struct site s = given_site();
@@ -376,6 +404,7 @@ int main(void)
 	tcase_add_test(c, a_write_is_shown_as_its_effect_and_the_editor_writes_it);
 	tcase_add_test(c, a_front_that_is_killed_while_a_question_waits_asks_nobody_twice);
 	tcase_add_test(c, a_question_that_nobody_needs_is_gone);
+	tcase_add_test(c, what_the_editor_cancels_or_rejects_is_asked_again);
 	tcase_add_test(c, what_the_policy_allows_is_answered_at_once);
 	tcase_add_test(c, a_policy_is_for_no_agent_elsewhere_that_calls_its_session_the_same);
 	tcase_add_test(c, two_agents_in_one_folder_that_number_their_sessions_are_apart);

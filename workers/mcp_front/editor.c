@@ -85,7 +85,7 @@ static int withdraw(struct front *f, struct job *job, const struct request *r, s
 
 	set_outcome(job, decision_outcome_name(DECISION_OUTCOME_APPLIED), NULL);
 	return sql_request_expire(st, seq, job->call_seq, e) ||
-	               sql_request_settle_expired(st, seq, e)
+	               sql_request_settle_expired(st, seq, e) || sql_request_withdrawn(st, seq, e)
 	           ? -1
 	           : 0;
 }
