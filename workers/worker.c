@@ -187,12 +187,10 @@ static int write_row(struct worker *w, struct err *e)
 
 	if (store_begin(&w->store, e))
 		return -1;
-	if (sql_worker_bury(&w->store, w->machine, w->name, w->id.text, e) ||
-	    sql_worker_insert(&w->store, &args, e)) {
-		store_rollback(&w->store);
-		return -1;
-	}
-	return store_commit(&w->store, e);
+	return store_end(&w->store,
+	                 sql_worker_bury(&w->store, w->machine, w->name, w->id.text, e) ||
+	                     sql_worker_insert(&w->store, &args, e),
+	                 e);
 }
 
 /* All workers of a machine in the same moment: what they commit wakes the others once. */
@@ -245,15 +243,6 @@ int worker_open_for_row(struct worker *w, const char *name, const char *purpose,
 	return open_worker(w, name, purpose, true, argc, argv, e);
 }
 
-/* Commits the transaction, or rolls it back if the write failed. */
-static int end(struct worker *w, int failed, struct err *e)
-{
-	if (!failed)
-		return store_commit(&w->store, e);
-	store_rollback(&w->store);
-	return -1;
-}
-
 int worker_fence(struct worker *w, struct err *e)
 {
 	OWNED(str) struct str mode = { 0 };
@@ -290,7 +279,7 @@ int worker_ready(struct worker *w, const char *detail, struct err *e)
 	if (!*w->fence && worker_fence(w, e))
 		return -1;
 	if (store_begin(&w->store, e) ||
-	    end(w, sql_worker_ready(&w->store, detail, w->fence, w->id.text, e), e))
+	    store_end(&w->store, sql_worker_ready(&w->store, detail, w->fence, w->id.text, e), e))
 		return -1;
 	w->ready = true;
 	return 0;
@@ -311,7 +300,7 @@ static int tell_refusals(struct worker *w, struct err *e)
 
 		log_warn("the fence refused %u time(s): %s %s", kind.count, kind.what, kind.name);
 		if (store_begin(&w->store, e) ||
-		    end(w, sql_fence_refusal_insert(&w->store, &args, e), e))
+		    store_end(&w->store, sql_fence_refusal_insert(&w->store, &args, e), e))
 			return -1;
 	}
 	return 0;
@@ -327,7 +316,7 @@ int worker_heartbeat(struct worker *w, struct err *e)
 	w->heartbeat_ms = next_beat_ms();
 	return store_begin(&w->store, e)
 	           ? -1
-	           : end(w, sql_worker_heartbeat(&w->store, w->id.text, e), e);
+	           : store_end(&w->store, sql_worker_heartbeat(&w->store, w->id.text, e), e);
 }
 
 void worker_rest(struct worker *w)
@@ -460,7 +449,7 @@ void worker_close(struct worker *w, const struct err *e)
 	if (e->kind != ERR_NONE)
 		log_error("%s", e->text);
 	else if (worker_wake(w, NULL) == 0 && w->store.db && store_begin(&w->store, NULL) == 0)
-		(void)end(w, sql_worker_stopped(&w->store, w->id.text, NULL), NULL);
+		(void)store_end(&w->store, sql_worker_stopped(&w->store, w->id.text, NULL), NULL);
 	store_clear(&w->store);
 	doorbell_clear(&w->bell);
 	const int fds[] = { w->extra_fd, w->signal_fd, w->lock_fd, w->run_fd };

@@ -251,9 +251,5 @@ int via_desk_enter(struct ctl *c, struct err *e)
 		return is_there < 0 ? -1 : 0;
 	if (store_begin(&c->store, e))
 		return -1;
-	if (sql_operator_enter(&c->store, who, user + 1, e)) {
-		store_rollback(&c->store);
-		return -1;
-	}
-	return store_commit(&c->store, e);
+	return store_end(&c->store, sql_operator_enter(&c->store, who, user + 1, e), e);
 }

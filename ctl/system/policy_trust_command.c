@@ -94,11 +94,10 @@ static int say_in_transaction(struct trust *t, bool trusted, struct err *e)
 {
 	if (store_begin(&t->store, e))
 		return -1;
-	if ((trusted ? policy_trust_give : policy_trust_deny)(&t->store, t->machine, t->file, e)) {
-		store_rollback(&t->store);
-		return -1;
-	}
-	return store_commit(&t->store, e);
+	return store_end(
+	    &t->store,
+	    (trusted ? policy_trust_give : policy_trust_deny)(&t->store, t->machine, t->file, e),
+	    e);
 }
 
 /* Returns the exit status, -1 on error. */

@@ -68,11 +68,7 @@ static int change_if(struct applier *a, int64_t found, change_of *change, struct
 		return (int)found;
 	if (store_begin(a->store, e))
 		return -1;
-	if (change(a->store, a->machine, e) < 0) {
-		store_rollback(a->store);
-		return -1;
-	}
-	return store_commit(a->store, e);
+	return store_end(a->store, change(a->store, a->machine, e) < 0, e);
 }
 
 int apply_restore_queue(struct applier *a, struct err *e)

@@ -105,11 +105,7 @@ static int move_all(struct store *st, const struct mover *m, const struct instan
 	if (store_begin(st, e))
 		return -1;
 	n = m->all(st, at->text, e);
-	if (n < 0) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e) ? -1 : n;
+	return store_end(st, n < 0, e) ? -1 : n;
 }
 
 static int list_rows(struct store *st, const struct mover *m, const struct instant *at,

@@ -10,11 +10,7 @@ int file_look_claim(struct store *st, const struct file_look_next_row *seen, con
 	if (store_begin(st, e))
 		return -1;
 	got = sql_file_look_claim(st, worker_id, seen->seq, seen->claim, ret, e);
-	if (got < 0) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e) ? -1 : got;
+	return store_end(st, got < 0, e) ? -1 : got;
 }
 
 /* In the transaction. */
@@ -47,9 +43,5 @@ int file_look_settle(struct store *st, const struct file_look_claim_row *l,
 	if (store_begin(st, e))
 		return -1;
 	did = settle(st, l, found, e);
-	if (did < 0) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e) ? -1 : did;
+	return store_end(st, did < 0, e) ? -1 : did;
 }

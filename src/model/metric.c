@@ -91,10 +91,8 @@ int metric_count(struct store *st, struct err *e)
 {
 	if (store_begin(st, e))
 		return -1;
-	if (sql_metric_stretch_begin(st, METRIC_STRETCH, e) || sql_metric_tally_add(st, e) ||
-	    sql_metric_stretch_end(st, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e);
+	return store_end(st,
+	                 sql_metric_stretch_begin(st, METRIC_STRETCH, e) ||
+	                     sql_metric_tally_add(st, e) || sql_metric_stretch_end(st, e),
+	                 e);
 }

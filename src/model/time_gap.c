@@ -176,10 +176,10 @@ int64_t time_gap_downtime(struct store *st, const char *machine, const char *nam
 		return 0;
 	if (store_begin(st, e))
 		return -1;
-	if (write_row(st, machine, TIME_GAP_KIND_DOWNTIME, last_ms, e) ||
-	    move_clocks(st, machine, start_ms - last_ms, start_ms, e) < 0) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e) ? -1 : start_ms - last_ms;
+	return store_end(st,
+	                 write_row(st, machine, TIME_GAP_KIND_DOWNTIME, last_ms, e) ||
+	                     move_clocks(st, machine, start_ms - last_ms, start_ms, e) < 0,
+	                 e)
+	           ? -1
+	           : start_ms - last_ms;
 }

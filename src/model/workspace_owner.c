@@ -16,20 +16,12 @@ int workspace_owner_now(struct store *st, const char *machine, const char *works
 	return *ret_uid != geteuid();
 }
 
-static int commit(struct store *st, int failed, struct err *e)
-{
-	if (!failed)
-		return store_commit(st, e);
-	store_rollback(st);
-	return -1;
-}
-
 static int record_first(struct store *st, const char *machine, const char *workspace, uid_t uid,
                         const char *name, struct err *e)
 {
 	if (store_begin(st, e))
 		return -1;
-	return commit(st, sql_workspace_owner_first(st, machine, workspace, uid, name, e), e);
+	return store_end(st, sql_workspace_owner_first(st, machine, workspace, uid, name, e), e);
 }
 
 /* Another owner than the one so far: told once. */
@@ -42,7 +34,7 @@ static int refuse(struct store *st, const char *machine, const char *workspace, 
 		return -1;
 	if (!waits &&
 	    (store_begin(st, e) ||
-	     commit(st, sql_workspace_owner_found(st, machine, workspace, uid, name, e), e)))
+	     store_end(st, sql_workspace_owner_found(st, machine, workspace, uid, name, e), e)))
 		return -1;
 	return err_set(e, ERR_INPUT,
 	               "no workspace: %.300s belonged to %.64s when agents first worked there, and "

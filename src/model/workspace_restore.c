@@ -161,11 +161,7 @@ static int settle(struct restoring *r, const char *code, const char *why, struct
 		changed = settle_same(r, e);
 	else
 		changed = settle_asked(r, e);
-	if (changed < 0) {
-		store_rollback(r->store);
-		return -1;
-	}
-	return store_commit(r->store, e) ? -1 : 1;
+	return store_end(r->store, changed < 0, e) ? -1 : 1;
 }
 
 static int settle_unknown(struct restoring *r, struct err *e)
@@ -184,11 +180,7 @@ static int count_attempt(struct restoring *r, int64_t attempts, struct err *e)
 	if (store_begin(r->store, e))
 		return -1;
 	changed = sql_workspace_restore_compares(r->store, attempts, r->row->seq, e);
-	if (changed < 0) {
-		store_rollback(r->store);
-		return -1;
-	}
-	return store_commit(r->store, e);
+	return store_end(r->store, changed < 0, e);
 }
 
 int workspace_restore_next(struct store *st, const char *database, const char *machine,

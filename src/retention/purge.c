@@ -109,11 +109,7 @@ static const struct walk {
 /* Ends the transaction of a statement that changed n rows, -1: it failed. Returns n, or -1. */
 static int end_change(struct purge *p, int n, struct err *e)
 {
-	if (n < 0) {
-		store_rollback(p->store);
-		return -1;
-	}
-	return store_commit(p->store, e) ? -1 : n;
+	return store_end(p->store, n < 0, e) ? -1 : n;
 }
 
 /* ---- sessions ---- */

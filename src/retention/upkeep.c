@@ -65,11 +65,12 @@ static int end_check(struct upkeep *u, struct store *st, const char **ret_damage
 		*ret_damaged = u->found.bytes;
 	if (store_begin(st, e))
 		return -1;
-	if (sql_upkeep_insert(st, UPKEEP_KIND_CHECK, outcome, *ret_damaged, u->began.text, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e) ? -1 : 1;
+	return store_end(st,
+	                 sql_upkeep_insert(st, UPKEEP_KIND_CHECK, outcome, *ret_damaged,
+	                                   u->began.text, e),
+	                 e)
+	           ? -1
+	           : 1;
 }
 
 static int next_table(struct upkeep *u, struct store *st, struct err *e)

@@ -51,20 +51,12 @@ int slack_gate_close_all(struct store *st, const char *why, struct err *e)
 {
 	if (store_begin(st, e))
 		return -1;
-	if (slack_gate_close(st, "slack", SLACK_PARKED_MS, why, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e);
+	return store_end(st, slack_gate_close(st, "slack", SLACK_PARKED_MS, why, e), e);
 }
 
 int slack_gate_open_all(struct store *st, struct err *e)
 {
 	if (store_begin(st, e))
 		return -1;
-	if (sql_slack_gate_open(st, "slack", e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e);
+	return store_end(st, sql_slack_gate_open(st, "slack", e), e);
 }

@@ -23,11 +23,7 @@ static int settle(const struct settlement *t,
 {
 	if (store_begin(t->st, e))
 		return -1;
-	if (step(t, e)) {
-		store_rollback(t->st);
-		return -1;
-	}
-	return store_commit(t->st, e);
+	return store_end(t->st, step(t, e), e);
 }
 
 /* ---- small steps, inside the transaction ---- */

@@ -400,11 +400,7 @@ static int bring_up_to_date(struct store *st, const char *path, bool keep, struc
 		return -1;
 	if (store_begin(st, e))
 		return -1;
-	if (renew(st, path, have, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e);
+	return store_end(st, renew(st, path, have, e), e);
 }
 
 static int migrate(struct store *st, const char *path, const char *run_dir, bool keep,

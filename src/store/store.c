@@ -556,6 +556,14 @@ void store_rollback(struct store *st)
 	queue_leave(st);
 }
 
+int store_end(struct store *st, bool failed, struct err *e)
+{
+	if (!failed)
+		return store_commit(st, e);
+	store_rollback(st);
+	return -1;
+}
+
 int store_part(struct store *st, struct err *e)
 {
 	int rc = control(st, CONTROL_PART);

@@ -94,6 +94,8 @@ int store_begin_within(struct store *st, int ms, struct err *e);
 /* Makes the transaction durable and rings. A failed commit rolls back and returns -1. */
 int store_commit(struct store *st, struct err *e);
 void store_rollback(struct store *st);
+/* Ends a transaction by one of the two. -1 if it failed, or its commit does. */
+int store_end(struct store *st, bool failed, struct err *e);
 /* Whether a flush has failed: the process must end without any further effect outside. */
 bool store_is_broken(const struct store *st);
 

@@ -260,12 +260,10 @@ static int settle_look(struct archive *a, const struct reader *r, struct err *e)
 	add_found(a, bad ? bad : "");
 	if (store_begin(&a->w->store, e))
 		return -1;
-	if (lose(a, json_text(json, "lost") ? json_text(json, "lost") : "", e) ||
-	    (done && end_look(a, e))) {
-		store_rollback(&a->w->store);
-		return -1;
-	}
-	return store_commit(&a->w->store, e);
+	return store_end(&a->w->store,
+	                 lose(a, json_text(json, "lost") ? json_text(json, "lost") : "", e) ||
+	                     (done && end_look(a, e)),
+	                 e);
 }
 
 /* All rows of a workspace: json is what its reader has reported; NULL: why not. */
@@ -277,13 +275,13 @@ static int settle(struct archive *a, const char *root, const cJSON *json, const 
 
 	if (store_begin(st, e))
 		return -1;
-	if (sql_checkpoint_orders(st, a->w->machine, root, a->w->id.text, &orders, e) < 0 ||
-	    (json ? settle_done(a, root, json, e) : settle_failed(a, root, why, again, e)) < 0 ||
-	    sql_checkpoint_answer(st, orders.seqs ? orders.seqs : "[]", e) < 0) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e);
+	return store_end(
+	    st,
+	    sql_checkpoint_orders(st, a->w->machine, root, a->w->id.text, &orders, e) < 0 ||
+	        (json ? settle_done(a, root, json, e) : settle_failed(a, root, why, again, e)) <
+	            0 ||
+	        sql_checkpoint_answer(st, orders.seqs ? orders.seqs : "[]", e) < 0,
+	    e);
 }
 
 /* What a reading has stored in vain is its user's until it is deleted. */
@@ -459,11 +457,7 @@ static int claim(struct archive *a, const char *root, struct err *e)
 	if (store_begin(st, e))
 		return -1;
 	count = sql_checkpoint_claim(st, a->w->id.text, a->w->machine, root, e);
-	if (count < 0) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e) ? -1 : count;
+	return store_end(st, count < 0, e) ? -1 : count;
 }
 
 static int begin(struct archive *a, struct err *e)
@@ -503,11 +497,7 @@ static int expire(struct archive *a, struct err *e)
 		return -1;
 	count = sql_checkpoint_expire(st, cutoff.text,
 	                              setting_int(st, "checkpoint.keep", DEFAULT_KEEP), EXPIRED, e);
-	if (count < 0) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e) ? -1 : count > 0;
+	return store_end(st, count < 0, e) ? -1 : count > 0;
 }
 
 static int list_manifests(struct archive *a, struct err *e)

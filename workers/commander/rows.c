@@ -24,14 +24,6 @@ enum {
 
 #define LEFT "run %lld: what is left of it is not known: %s"
 
-static int end(struct commander *c, int failed, struct err *e)
-{
-	if (failed >= 0)
-		return store_commit(&c->w.store, e);
-	store_rollback(&c->w.store);
-	return -1;
-}
-
 void rows_mark(const char *worker_id, int64_t seq, char out[COMMANDER_MARK_BYTES])
 {
 	(void)snprintf(out, COMMANDER_MARK_BYTES, "%s=%s:%lld", COMMANDER_MARK, worker_id,
@@ -76,11 +68,9 @@ static int interrupt(struct commander *c, int64_t seq, const char *why, struct e
 {
 	if (store_begin(&c->w.store, e))
 		return -1;
-	return end(c,
-	           move_clocks(c, seq, e) || sql_alias_run_interrupt(&c->w.store, why, seq, e) < 0
-	               ? -1
-	               : 0,
-	           e);
+	return store_end(
+	    &c->w.store,
+	    move_clocks(c, seq, e) || sql_alias_run_interrupt(&c->w.store, why, seq, e) < 0, e);
 }
 
 void rows_sweep(struct commander *c, struct keeper_sweep *s, uid_t uid, struct keeper_rest *rest,
@@ -209,7 +199,7 @@ int rows_claim(struct commander *c, struct job *j, struct err *e)
 	claimed = sql_alias_run_claim(&c->w.store, c->w.id.text, next.seq, e);
 	if (claimed > 0 && sql_alias_run_read(&c->w.store, next.seq, &j->row, e) < 0)
 		claimed = -1;
-	return end(c, claimed, e) ? -1 : claimed;
+	return store_end(&c->w.store, claimed < 0, e) ? -1 : claimed;
 }
 
 int rows_process(struct commander *c, const struct job *j, struct err *e)
@@ -218,17 +208,17 @@ int rows_process(struct commander *c, const struct job *j, struct err *e)
 
 	if (store_begin(&c->w.store, e))
 		return -1;
-	return end(c,
-	           sql_alias_run_process(&c->w.store, j->process.pid, j->process.started,
-	                                 j->uid ? &uid : NULL, j->row.seq, e),
-	           e);
+	return store_end(&c->w.store,
+	                 sql_alias_run_process(&c->w.store, j->process.pid, j->process.started,
+	                                       j->uid ? &uid : NULL, j->row.seq, e) < 0,
+	                 e);
 }
 
 int rows_running(struct commander *c, const struct job *j, struct err *e)
 {
 	if (store_begin(&c->w.store, e))
 		return -1;
-	return end(c, sql_alias_run_running(&c->w.store, j->row.seq, e), e);
+	return store_end(&c->w.store, sql_alias_run_running(&c->w.store, j->row.seq, e) < 0, e);
 }
 
 int rows_stop_is_wanted(struct commander *c, const struct job *j, struct err *e)
@@ -243,9 +233,10 @@ int rows_show(struct commander *c, struct job *j, struct err *e)
 	j->show_ms = clock_monotonic_ms() + SHOW_MS;
 	(void)capture_show(&j->output, &shown);
 	if (store_begin(&c->w.store, e) ||
-	    end(c,
-	        sql_alias_run_show(&c->w.store, str_text(&shown), j->output.total, j->row.seq, e),
-	        e))
+	    store_end(&c->w.store,
+	              sql_alias_run_show(&c->w.store, str_text(&shown), j->output.total, j->row.seq,
+	                                 e) < 0,
+	              e))
 		return -1;
 	j->shown = j->output.total;
 	return 0;
@@ -292,7 +283,8 @@ int rows_settle(struct commander *c, struct job *j, struct err *e)
 
 	if (!capture_show(&j->output, &shown))
 		capture_text(&j->output, &whole);
-	if (store_begin(&c->w.store, e) || end(c, settle(c, j, &whole, str_text(&shown), e), e))
+	if (store_begin(&c->w.store, e) ||
+	    store_end(&c->w.store, settle(c, j, &whole, str_text(&shown), e) < 0, e))
 		return -1;
 	log_info("run %lld: '%s' %s%s%s, %lld bytes of output", (long long)j->row.seq, j->row.alias,
 	         alias_run_outcome_name(outcome_of(j)), j->why.length ? ": " : "",

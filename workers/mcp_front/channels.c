@@ -15,11 +15,7 @@ static int ask(struct front *f, const char *channel, struct err *e)
 
 	if (store_begin(st, e))
 		return -1;
-	if (sql_slack_check_insert(st, channel, expires.text, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e);
+	return store_end(st, sql_slack_check_insert(st, channel, expires.text, e), e);
 }
 
 static int pending(const char *channel, struct err *e)

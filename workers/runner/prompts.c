@@ -6,15 +6,6 @@
 
 #include <string.h>
 
-/* Ends the transaction in which something was written, or not. */
-static int end(struct runner *r, bool failed, struct err *e)
-{
-	if (!failed)
-		return store_commit(&r->w.store, e);
-	store_rollback(&r->w.store);
-	return -1;
-}
-
 /* ---- rows ---- */
 
 int prompts_begin(struct runner *r, const struct agent_talk_row *row, bool is_new, struct err *e)
@@ -79,7 +70,7 @@ static int send_row(struct runner *r, struct acp *a, struct said *s,
 	if (store_begin(st, e))
 		return -1;
 	sent = begin_turn(r, s, input->seq, e);
-	if (end(r, sent < 0, e)) {
+	if (store_end(&r->w.store, sent < 0, e)) {
 		*s = before;
 		return -1;
 	}
@@ -111,7 +102,7 @@ static int send_said(struct runner *r, const struct agent_talk_row *row, struct 
 	if (store_begin(&r->w.store, e))
 		return -1;
 	told = tell(r, row, s, said, e);
-	if (end(r, told < 0, e)) {
+	if (store_end(&r->w.store, told < 0, e)) {
 		*s = before;
 		return -1;
 	}

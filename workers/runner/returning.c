@@ -236,11 +236,7 @@ int returning_add_late(struct runner *r, const struct agent_talk_row *row, struc
 		return got;
 	if (store_begin(st, e))
 		return -1;
-	if (write_late(r, row, &q, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e) ? -1 : 1;
+	return store_end(st, write_late(r, row, &q, e), e) ? -1 : 1;
 }
 
 /* ---- asking again ---- */

@@ -16,15 +16,6 @@ static const char NOT_BACK[] =
     "it was started to go on with a call that waited, and ended without it; "
     "`session-resume` begins its task again";
 
-/* Ends the transaction in which something was written, or not. */
-static int end(struct runner *r, int failed, struct err *e)
-{
-	if (!failed)
-		return store_commit(&r->w.store, e);
-	store_rollback(&r->w.store);
-	return -1;
-}
-
 int run_claim(struct runner *r, struct err *e)
 {
 	int claimed;
@@ -34,7 +25,7 @@ int run_claim(struct runner *r, struct err *e)
 	claimed = sql_agent_run_claim(&r->w.store, r->w.row, e);
 	if (claimed > 0 && sql_agent_run_read(&r->w.store, r->w.row, &r->row, e) < 0)
 		claimed = -1;
-	return end(r, claimed < 0, e) ? -1 : claimed;
+	return store_end(&r->w.store, claimed < 0, e) ? -1 : claimed;
 }
 
 static int store_process(struct runner *r, struct err *e)
@@ -48,11 +39,11 @@ static int store_process(struct runner *r, struct err *e)
 
 	if (store_begin(&r->w.store, e))
 		return -1;
-	return end(r,
-	           sql_agent_run_process(&r->w.store, &args, e) ||
-	               (r->is_kept &&
-	                sql_session_set_user(&r->w.store, &uid, r->user, r->row.session_seq, e)),
-	           e);
+	return store_end(&r->w.store,
+	                 sql_agent_run_process(&r->w.store, &args, e) ||
+	                     (r->is_kept && sql_session_set_user(&r->w.store, &uid, r->user,
+	                                                         r->row.session_seq, e)),
+	                 e);
 }
 
 /* Tries a write until the database takes it. 0, or -1: it never will. */
@@ -86,7 +77,7 @@ int run_is_running(struct runner *r, struct err *e)
 {
 	if (store_begin(&r->w.store, e))
 		return -1;
-	return end(r, sql_agent_run_running(&r->w.store, r->w.row, e), e);
+	return store_end(&r->w.store, sql_agent_run_running(&r->w.store, r->w.row, e), e);
 }
 
 int run_mcp_url(struct runner *r, struct str *out, struct err *e)
@@ -156,11 +147,11 @@ static int settle(struct runner *r, struct err *e)
 
 	if (store_begin(&r->w.store, e))
 		return -1;
-	return end(r,
-	           sql_agent_run_end(&r->w.store, &args, e) < 0 ||
-	               (args.outcome == AGENT_RUN_OUTCOME_INTERRUPTED &&
-	                request_interrupt_run(&r->w.store, r->w.row, e)),
-	           e);
+	return store_end(&r->w.store,
+	                 sql_agent_run_end(&r->w.store, &args, e) < 0 ||
+	                     (args.outcome == AGENT_RUN_OUTCOME_INTERRUPTED &&
+	                      request_interrupt_run(&r->w.store, r->w.row, e)),
+	                 e);
 }
 
 int run_settle(struct runner *r, struct err *e)

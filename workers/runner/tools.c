@@ -15,11 +15,8 @@ static int write_token(struct runner *r, const char *token, size_t length, struc
 
 	if (store_begin(&r->w.store, e))
 		return -1;
-	if (sql_agent_run_set_token(&r->w.store, hash.text, r->w.row, e) < 0) {
-		store_rollback(&r->w.store);
-		return -1;
-	}
-	return store_commit(&r->w.store, e);
+	return store_end(&r->w.store,
+	                 sql_agent_run_set_token(&r->w.store, hash.text, r->w.row, e) < 0, e);
 }
 
 static int make_token(struct tools *t, struct runner *r, struct err *e)

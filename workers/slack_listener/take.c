@@ -95,11 +95,7 @@ static int store(struct link *link, struct slack_frame *f, const struct slack_in
 
 	if (store_begin_within(st, LISTENER_STORE_MS, e))
 		return -1;
-	if (slack_envelope_store(st, f, a, &link->listener->key, out, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e);
+	return store_end(st, slack_envelope_store(st, f, a, &link->listener->key, out, e), e);
 }
 
 /* The rules refuse what follows from the envelope, and always will: it is stored as malformed with

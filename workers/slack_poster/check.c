@@ -41,22 +41,14 @@ static int note_identity(struct poster *p, const char *team, const struct str *s
 {
 	if (store_begin(&p->w.store, e))
 		return -1;
-	if (put_all(p, team, scopes, e)) {
-		store_rollback(&p->w.store);
-		return -1;
-	}
-	return store_commit(&p->w.store, e);
+	return store_end(&p->w.store, put_all(p, team, scopes, e), e);
 }
 
 static int note_channel(struct poster *p, const struct str *why, struct err *e)
 {
 	if (store_begin(&p->w.store, e))
 		return -1;
-	if (put_note(p, "slack.channel", why, e)) {
-		store_rollback(&p->w.store);
-		return -1;
-	}
-	return store_commit(&p->w.store, e);
+	return store_end(&p->w.store, put_note(p, "slack.channel", why, e), e);
 }
 
 /* ---- checking ---- */
@@ -110,11 +102,7 @@ static int answer_check(struct poster *p, int64_t check, const char *why, struct
 {
 	if (store_begin(&p->w.store, e))
 		return -1;
-	if (sql_slack_checked_insert(&p->w.store, why, check, e) < 0) {
-		store_rollback(&p->w.store);
-		return -1;
-	}
-	return store_commit(&p->w.store, e);
+	return store_end(&p->w.store, sql_slack_checked_insert(&p->w.store, why, check, e) < 0, e);
 }
 
 int poster_check_channel(struct poster *p, struct err *e)

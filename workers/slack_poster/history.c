@@ -70,12 +70,10 @@ static int answer(struct poster *p, int64_t read, const char *messages, const ch
 {
 	if (store_begin(&p->w.store, e))
 		return -1;
-	if (sql_slack_history_insert(&p->w.store, messages, error, read, e) < 0 ||
-	    (shut_ms && close_gate(p, shut_ms, e))) {
-		store_rollback(&p->w.store);
-		return -1;
-	}
-	return store_commit(&p->w.store, e);
+	return store_end(&p->w.store,
+	                 sql_slack_history_insert(&p->w.store, messages, error, read, e) < 0 ||
+	                     (shut_ms && close_gate(p, shut_ms, e)),
+	                 e);
 }
 
 static int finish(struct poster *p, struct err *e)

@@ -122,11 +122,7 @@ int rows_tell_stop(struct supervisor *s, struct err *e)
 {
 	if (store_begin_within(&s->store, TELL_MS, e))
 		return -1;
-	if (say_stop(s, e)) {
-		store_rollback(&s->store);
-		return -1;
-	}
-	return store_commit(&s->store, e);
+	return store_end(&s->store, say_stop(s, e), e);
 }
 
 /* ---- at the start ---- */
@@ -259,19 +255,18 @@ int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err
 {
 	if (store_begin(&s->store, e))
 		return -1;
-	if (put_settings(s, e) || agents_put(&s->store, &s->config.agents, e) ||
-	    setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
-	    setting_put(&s->store, "system.machine", s->machine, "system", e) ||
-	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
-	    put_starts(s, can_start(s), e) || put_mode(&s->store, slack, e) ||
-	    put_operator(&s->store, e) ||
-	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
-	    sql_worker_bury_all(&s->store, s->machine, kept, e) || interrupt_started(s, e) ||
-	    say_start(s, e)) {
-		store_rollback(&s->store);
-		return -1;
-	}
-	return store_commit(&s->store, e);
+	return store_end(
+	    &s->store,
+	    put_settings(s, e) || agents_put(&s->store, &s->config.agents, e) ||
+	        setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
+	        setting_put(&s->store, "system.machine", s->machine, "system", e) ||
+	        setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
+	        put_starts(s, can_start(s), e) || put_mode(&s->store, slack, e) ||
+	        put_operator(&s->store, e) ||
+	        slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
+	        sql_worker_bury_all(&s->store, s->machine, kept, e) || interrupt_started(s, e) ||
+	        say_start(s, e),
+	    e);
 }
 
 int rows_mode(struct supervisor *s, struct str *out, struct err *e)
@@ -435,11 +430,7 @@ int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e
 {
 	if (store_begin(&s->store, e))
 		return -1;
-	if (sql_worker_died(&s->store, detail, s->machine, pid, e)) {
-		store_rollback(&s->store);
-		return -1;
-	}
-	return store_commit(&s->store, e);
+	return store_end(&s->store, sql_worker_died(&s->store, detail, s->machine, pid, e), e);
 }
 
 int rows_ready(struct supervisor *s, struct str *address, struct err *e)

@@ -326,12 +326,12 @@ static int settle_one(struct supervisor *s, int64_t run, const char *why, struct
 	if (store_begin(&s->store, e))
 		return -1;
 	ended = sql_agent_run_end(&s->store, &args, e);
-	if (ended < 0 || (args.outcome == AGENT_RUN_OUTCOME_INTERRUPTED &&
-	                  request_interrupt_run(&s->store, run, e))) {
-		store_rollback(&s->store);
-		return -1;
-	}
-	return store_commit(&s->store, e) ? -1 : 1;
+	return store_end(&s->store,
+	                 ended < 0 || (args.outcome == AGENT_RUN_OUTCOME_INTERRUPTED &&
+	                               request_interrupt_run(&s->store, run, e)),
+	                 e)
+	           ? -1
+	           : 1;
 }
 
 /* The end of a runner, in the rows. */
