@@ -434,15 +434,10 @@ static const struct form {
 } FORMS[] = {
 	{ "approval_reject", "reject", false, INTENT_NOTHING },
 	{ "approval_edit", "approve", true, INTENT_EDIT },
-	{ "reject", "reject", false, INTENT_NOTHING },
 	{ "prompt_refine", "refine", true, INTENT_NOTHING },
 	{ "prompt_form", "refine", false, INTENT_FORM },
-	{ "refine_prompt", "refine", true, INTENT_NOTHING },
-	{ "refine", "refine", true, INTENT_NOTHING },
 	{ "wait_instruct", "resume", true, INTENT_NOTHING },
-	{ "resume", "resume", true, INTENT_NOTHING },
 	{ "stall_nudge", "nudge", true, INTENT_NUDGE },
-	{ "nudge", "nudge", true, INTENT_NUDGE },
 	{ "turn_instruct", "instruct", true, INTENT_TURN },
 };
 
@@ -457,7 +452,7 @@ static const struct form *find_form(const char *callback, const char **ret_id)
 			continue;
 		if (callback[n] == '\0')
 			return &FORMS[i];
-		if (callback[n] != ':' && callback[n] != '_')
+		if (callback[n] != ':')
 			continue;
 		*ret_id = callback + n + 1;
 		return &FORMS[i];
