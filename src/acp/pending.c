@@ -97,7 +97,7 @@ static void answer_stream(struct acp *a, const struct acp_inquiry *ask, const ch
 	acp_talk_send(a, json.bytes);
 }
 
-void acp_pending_withdraw(struct acp *a, struct acp_inquiry *ask, const char *why)
+static void withdraw(struct acp *a, struct acp_inquiry *ask, const char *why)
 {
 	if (a->how.dialect == ACP_STREAM)
 		answer_stream(a, ask, ask->kind == ACP_INQUIRY_PROMPT ? "stop" : "rejected", why);
@@ -111,7 +111,7 @@ void acp_pending_withdraw(struct acp *a, struct acp_inquiry *ask, const char *wh
 void acp_pending_withdraw_all(struct acp *a, const char *why)
 {
 	while (a->asks)
-		acp_pending_withdraw(a, a->asks, why);
+		withdraw(a, a->asks, why);
 }
 
 void acp_pending_lose_all(struct acp *a, const char *why)
@@ -136,7 +136,7 @@ void acp_pending_add(struct acp *a, struct acp_inquiry *ask)
 		if (other->tool_call_id && strcmp(other->tool_call_id, ask->tool_call_id) == 0)
 			before = other;
 	if (before)
-		acp_pending_withdraw(a, before, "the agent asked again");
+		withdraw(a, before, "the agent asked again");
 	while (*end)
 		end = &(*end)->next;
 	*end = ask;
@@ -217,7 +217,7 @@ void acp_pending_take_cancel(struct acp *a, const cJSON *params)
 
 	for (struct acp_inquiry *ask = a->asks; ask; ask = ask->next)
 		if (is_same_id(ask->id, id)) {
-			acp_pending_withdraw(a, ask, "the agent withdrew the question");
+			withdraw(a, ask, "the agent withdrew the question");
 			return;
 		}
 }

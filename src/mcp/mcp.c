@@ -381,7 +381,8 @@ const char *mcp_negotiate(const char *requested)
 	return VERSIONS[0];
 }
 
-bool mcp_has_structured(const char *version)
+/* Whether a revision has title, outputSchema and structuredContent. */
+static bool has_structured(const char *version)
 {
 	return strcmp(version, "2025-06-18") >= 0; /* revisions are dates */
 }
@@ -393,8 +394,7 @@ void mcp_initialize_result(struct str *out, const char *version)
 	         "\"logging\":{}},",
 	         version);
 	str_addf(out, "\"serverInfo\":{\"name\":\"agent-intercom\",%s\"version\":\"%s\"},",
-	         mcp_has_structured(version) ? "\"title\":\"Agent Intercom\"," : "",
-	         INTERCOM_VERSION);
+	         has_structured(version) ? "\"title\":\"Agent Intercom\"," : "", INTERCOM_VERSION);
 	str_add(out, "\"instructions\":");
 	json_quote(out, INSTRUCTIONS);
 	str_add_char(out, '}');
@@ -405,7 +405,7 @@ void mcp_tools_list(struct str *out, const char *version)
 	json_object(out);
 	json_member_array(out, "tools");
 	for (int i = 0; i < TOOL_COUNT; i++)
-		tool_describe(out, TOOLS[i], mcp_has_structured(version));
+		tool_describe(out, TOOLS[i], has_structured(version));
 	json_array_end(out);
 	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
@@ -427,7 +427,7 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, s
 	if (*said.text)
 		add_text_content(out, said.text);
 	json_array_end(out);
-	if (mcp_has_structured(version)) {
+	if (has_structured(version)) {
 		json_member_name(out, "structuredContent");
 		json_object_from(out, result);
 		if (*said.text)
