@@ -599,14 +599,6 @@ const char *gate_class_name(enum gate_class class)
 	return CLASSES[class];
 }
 
-enum gate_class gate_class_of(const char *name)
-{
-	for (size_t i = 0; i < COUNT(CLASSES); i++)
-		if (strcmp(CLASSES[i], name) == 0)
-			return (enum gate_class)i;
-	return GATE_OTHER;
-}
-
 int gate_host_wait_seconds(const struct gate_host *host, enum gate_event event)
 {
 	int seconds = NOTE_SECONDS;
