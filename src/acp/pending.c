@@ -173,7 +173,7 @@ static void take(struct acp *a, const struct acp_message *m, struct acp_inquiry 
 void acp_pending_take_permission(struct acp *a, const struct acp_message *m)
 {
 	struct err e = { 0 };
-	const cJSON *said = cJSON_GetObjectItemCaseSensitive(m->params, "toolCall");
+	const cJSON *said = json_get(m->params, "toolCall");
 	struct acp_tool_call *call;
 	struct acp_inquiry *ask;
 	bool is_new;
@@ -182,8 +182,7 @@ void acp_pending_take_permission(struct acp *a, const struct acp_message *m)
 	if (!may_ask(a, m))
 		return;
 	if (!said)
-		said = cJSON_GetObjectItemCaseSensitive(
-		    cJSON_GetObjectItemCaseSensitive(m->params, "subject"), "toolCall");
+		said = json_get(json_get(m->params, "subject"), "toolCall");
 	call = acp_tool_call_merge(&a->told.tools, said, a->agent.version == 2, &is_new);
 	ask = xcalloc(1, sizeof(*ask));
 	failed = acp_inquiry_permission(ask, m->params, call, a->how.root, &e);
@@ -213,7 +212,7 @@ static bool is_same_id(const char *token, const cJSON *id)
 
 void acp_pending_take_cancel(struct acp *a, const cJSON *params)
 {
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(params, "requestId");
+	const cJSON *id = json_get(params, "requestId");
 
 	for (struct acp_inquiry *ask = a->asks; ask; ask = ask->next)
 		if (is_same_id(ask->id, id)) {

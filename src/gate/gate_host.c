@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "json_writer.h"
+#include "texts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -525,18 +526,10 @@ const struct gate_tool *gate_host_tool(const struct gate_host *host, const char 
 	return NULL;
 }
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (strcmp(*names, name) == 0)
-			return true;
-	return false;
-}
-
 bool gate_host_reads_by(const struct gate_host *host, const struct gate_keys *keys,
                         const char *argument)
 {
-	return is_one_of(argument, host->reads) || is_one_of(argument, TEXTS) ||
+	return texts_name(host->reads, argument) || texts_name(TEXTS, argument) ||
 	       (keys && keys->pattern && strcmp(keys->pattern, argument) == 0);
 }
 

@@ -1,6 +1,7 @@
 #include "peer.h"
 
 #include "id.h"
+#include "json.h"
 #include "mcp.h"
 #include "path.h"
 #include "peer_user.h"
@@ -51,7 +52,7 @@ static void take_member(struct identity *i, char **to, const cJSON *object, cons
 
 void peer_identity_read(struct identity *i, const cJSON *object)
 {
-	const cJSON *wait = cJSON_GetObjectItemCaseSensitive(object, "wait");
+	const cJSON *wait = json_get(object, "wait");
 	const char *stall = json_text(object, "stall");
 
 	take_member(i, &i->workspace, object, "workspace");
@@ -63,7 +64,7 @@ void peer_identity_read(struct identity *i, const cJSON *object)
 		i->wait_s = (int64_t)wait->valuedouble;
 	if (stall)
 		i->unwatched = strcmp(stall, "off") == 0;
-	i->tasks = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, "tasks"));
+	i->tasks = cJSON_IsTrue(json_get(object, "tasks"));
 }
 
 static void add_member(cJSON *object, const char *name, const char *text)
@@ -344,16 +345,6 @@ static int settle_workspace_id(const struct workspaces *workspaces, struct peer 
 
 /* ---- channels ---- */
 
-static bool is_in(const cJSON *list, const char *text)
-{
-	const cJSON *one;
-
-	cJSON_ArrayForEach (one, list)
-		if (cJSON_IsString(one) && strcmp(one->valuestring, text) == 0)
-			return true;
-	return false;
-}
-
 bool peer_configure_channel(const struct workspaces *workspaces, const char *channel)
 {
 	const cJSON *one;
@@ -374,7 +365,7 @@ int peer_check_channel(const struct workspaces *workspaces, const char *channel,
 	static const char ID[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 	if (!channel || peer_configure_channel(workspaces, channel) ||
-	    is_in(workspaces->channels, channel))
+	    json_has_text(workspaces->channels, channel))
 		return 0;
 	if (channel[0] == 'D' && strspn(channel, ID) == strlen(channel))
 		return err_set(

@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "id.h"
+#include "texts.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -469,13 +470,11 @@ bool verb_is_only_an_id(const char *text)
 
 bool verb_is_too_short(const struct verb *verb, const char *text)
 {
-	static const char *const NEED_ID[] = { "approve", "reject", "undo", "file" };
+	static const char *const NEED_ID[] = { "approve", "reject", "undo", "file", NULL };
 	size_t n = strspn(text, "0123456789abcdefABCDEF"), digit = strcspn(text, "0123456789");
-	bool needs = false;
 
-	for (size_t i = 0; i < COUNT(NEED_ID); i++)
-		needs = needs || strcmp(verb->word, NEED_ID[i]) == 0;
-	return needs && n < LEAST_ID && digit < n && !*verb_skip_blanks(text + n);
+	return texts_name(NEED_ID, verb->word) && n < LEAST_ID && digit < n &&
+	       !*verb_skip_blanks(text + n);
 }
 
 /* ---- help ---- */

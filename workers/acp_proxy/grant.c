@@ -1,6 +1,7 @@
 #include "grant.h"
 
 #include "gate_replace.h"
+#include "json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,12 +126,9 @@ void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *cal
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach (item, cJSON_GetObjectItemCaseSensitive(call, "content")) {
-		const char *type = json_text(item, "type");
-
-		if (type && strcmp(type, "diff") == 0)
+	cJSON_ArrayForEach (item, json_get(call, "content"))
+		if (json_says(item, "type", "diff"))
 			add_diff(g, item);
-	}
 	if (ask->command.length && !ask->is_unclear) {
 		struct grant *one = add(g);
 

@@ -313,7 +313,7 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 {
 	const char *decision = json_text(result, "decision"), *reason = json_text(result, "reason");
 
-	if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "again")))
+	if (cJSON_IsTrue(json_get(result, "again")))
 		ask_again(p, q);
 	else if (!decision)
 		leave_to_editor(p, q, "agent-intercom's answer has no decision");
@@ -330,7 +330,7 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 /* The outcome of the editor's answer. If it counts, or came second, the decision follows. */
 static void take_outcome(struct question *q, const cJSON *message)
 {
-	const cJSON *result = cJSON_GetObjectItemCaseSensitive(message, "result");
+	const cJSON *result = json_get(message, "result");
 	const char *outcome = json_text(result, "outcome"), *why = json_text(result, "why");
 
 	if (q->is_over) {
@@ -360,9 +360,9 @@ static void take_error(struct proxy *p, struct question *q, const cJSON *error)
 
 static void take_message(struct proxy *p, struct question *q, const cJSON *message)
 {
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
-	const cJSON *error = cJSON_GetObjectItemCaseSensitive(message, "error");
-	const cJSON *params = cJSON_GetObjectItemCaseSensitive(message, "params");
+	const cJSON *id = json_get(message, "id");
+	const cJSON *error = json_get(message, "error");
+	const cJSON *params = json_get(message, "params");
 	const char *method = json_text(message, "method");
 
 	if (cJSON_IsNumber(id) && id->valueint == DECIDE_ID) {
@@ -371,13 +371,12 @@ static void take_message(struct proxy *p, struct question *q, const cJSON *messa
 		return;
 	} else if (method && strcmp(method, "intercom/asked") == 0) {
 		q->is_asked = true;
-		q->editor_may_not =
-		    cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(params, "editor"));
+		q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
 		show(p, q);
 	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID && error) {
 		take_error(p, q, error);
 	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID) {
-		take_decision(p, q, cJSON_GetObjectItemCaseSensitive(message, "result"));
+		take_decision(p, q, json_get(message, "result"));
 	}
 }
 
@@ -425,12 +424,12 @@ static struct question *create(struct proxy *p, enum envelope_kind kind, const c
 /* What a permission's call is, as far as the agent has told, and what the request adds to that. */
 static const struct acp_tool_call *call_of(struct session *s, const cJSON *params)
 {
-	const cJSON *call = cJSON_GetObjectItemCaseSensitive(params, "toolCall");
-	const cJSON *subject = cJSON_GetObjectItemCaseSensitive(params, "subject");
+	const cJSON *call = json_get(params, "toolCall");
+	const cJSON *subject = json_get(params, "subject");
 	bool is_new;
 
 	if (!call)
-		call = cJSON_GetObjectItemCaseSensitive(subject, "toolCall");
+		call = json_get(subject, "toolCall");
 	return call ? acp_tool_call_merge(&s->calls, call, false, &is_new) : NULL;
 }
 
@@ -476,7 +475,7 @@ static void prepare(struct proxy *p, struct question *q, const cJSON *params,
 static void begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,
                   const struct json_peek *peek, const cJSON *root)
 {
-	const cJSON *params = cJSON_GetObjectItemCaseSensitive(root, "params");
+	const cJSON *params = json_get(root, "params");
 	struct session *s = session_of(p, json_text(params, "sessionId"));
 	const struct acp_tool_call *call = kind == ENVELOPE_PERMISSION ? call_of(s, params) : NULL;
 	struct question *q = create(p, kind, line, length, peek);
@@ -526,12 +525,12 @@ void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, 
 static enum answer answer_in(const struct question *q, const char *line, size_t length)
 {
 	OWNED(cJSON_ptr) cJSON *root = cJSON_ParseWithLength(line, length);
-	const cJSON *result = cJSON_GetObjectItemCaseSensitive(root, "result");
-	const cJSON *outcome = cJSON_GetObjectItemCaseSensitive(result, "outcome");
-	const char *word = json_text(outcome, "outcome"), *id = json_text(outcome, "optionId");
+	const cJSON *result = json_get(root, "result");
+	const cJSON *outcome = json_get(result, "outcome");
+	const char *id = json_text(outcome, "optionId");
 	const struct acp_option *o = NULL;
 
-	if (word && strcmp(word, "selected") == 0 && id)
+	if (id && json_says(outcome, "outcome", "selected"))
 		o = acp_inquiry_option(&q->subject.ask, id);
 	if (!o)
 		return ANSWER_WITHDRAWN;
@@ -606,7 +605,7 @@ void question_cancel_session(struct proxy *p, const cJSON *params)
 
 bool question_cancel(struct proxy *p, const cJSON *params)
 {
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(params, "requestId");
+	const cJSON *id = json_get(params, "requestId");
 	OWNED(str) struct str token = { 0 };
 	struct question *q;
 
