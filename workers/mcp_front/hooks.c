@@ -40,10 +40,8 @@ static void take_variable(char **to, const cJSON *env, const char *name)
 {
 	const char *text = json_text(env, name);
 
-	if (!text || !*text)
-		return;
-	free(*to);
-	*to = xstrdup(text);
+	if (text && *text)
+		xreplace(to, text);
 }
 
 static void take_environment(struct peer *p, const cJSON *env)
