@@ -574,6 +574,16 @@ void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out)
 	json_array_end(out);
 }
 
+void acp_inquiry_add_outcome(struct str *out, const struct acp_option *option)
+{
+	json_object(out);
+	json_member_object(out, "outcome");
+	json_member(out, "outcome", option ? "selected" : "cancelled");
+	json_member(out, "optionId", option ? option->id : NULL);
+	json_object_end(out);
+	json_object_end(out);
+}
+
 /* ---- permissions ---- */
 
 /* What a subject says beside what it is, as what a tool is called with. */

@@ -63,12 +63,7 @@ static void select_option(struct acp *a, const struct acp_inquiry *ask,
 {
 	OWNED(str) struct str result = { 0 };
 
-	json_object(&result);
-	json_member_object(&result, "outcome");
-	json_member(&result, "outcome", option ? "selected" : "cancelled");
-	json_member(&result, "optionId", option ? option->id : NULL);
-	json_object_end(&result);
-	json_object_end(&result);
+	acp_inquiry_add_outcome(&result, option);
 	acp_talk_result(a, ask->id, result.bytes);
 }
 

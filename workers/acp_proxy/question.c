@@ -123,27 +123,19 @@ static void refuse(struct proxy *p, const char *token, int code, const char *tex
 	OWNED(str) struct str json = { 0 };
 
 	acp_message_add_error(&json, token, code, text);
-	str_add_char(&json, '\n');
-	channel_send(&p->to_agent, json.bytes, json.length);
+	channel_say(&p->to_agent, &json);
 }
 
-/* Chooses one of the options that the agent offers. */
-static void select_option(struct proxy *p, const struct question *q, bool yes)
+/* Chooses one of the options that the agent offers; NULL: none. */
+static void select_option(struct proxy *p, const struct question *q,
+                          const struct acp_option *option)
 {
-	const struct acp_option *o =
-	    yes ? acp_inquiry_yes(&q->subject.ask) : acp_inquiry_no(&q->subject.ask);
 	OWNED(str) struct str outcome = { 0 };
 	OWNED(str) struct str json = { 0 };
 
-	json_object(&outcome);
-	json_member_object(&outcome, "outcome");
-	json_member(&outcome, "outcome", o ? "selected" : "cancelled");
-	json_member(&outcome, "optionId", o ? o->id : NULL);
-	json_object_end(&outcome);
-	json_object_end(&outcome);
+	acp_inquiry_add_outcome(&outcome, option);
 	acp_message_add_result(&json, q->token, outcome.bytes);
-	str_add_char(&json, '\n');
-	channel_send(&p->to_agent, json.bytes, json.length);
+	channel_say(&p->to_agent, &json);
 }
 
 /* The editor closes its dialog, if it knows of that; what it still answers is dropped. */
@@ -158,8 +150,7 @@ static void close_dialog(struct proxy *p, struct question *q)
 	json_member_raw(&params, "requestId", q->token);
 	json_object_end(&params);
 	acp_message_add_notification(&json, "$/cancel_request", params.bytes);
-	str_add_char(&json, '\n');
-	channel_send(&p->to_editor, json.bytes, json.length);
+	channel_say(&p->to_editor, &json);
 	expect_late(p, q->id);
 }
 
@@ -266,7 +257,7 @@ static void allow(struct proxy *p, struct question *q)
 		if (q->answer == ANSWER_YES)
 			forward_answer(p, q);
 		else
-			select_option(p, q, true);
+			select_option(p, q, acp_inquiry_yes(&q->subject.ask));
 	}
 	finish(q, ANSWER_NONE);
 }
@@ -280,7 +271,7 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 		if (q->answer == ANSWER_NO)
 			forward_answer(p, q);
 		else
-			select_option(p, q, false);
+			select_option(p, q, acp_inquiry_no(&q->subject.ask));
 	}
 	finish(q, ANSWER_NONE);
 }
@@ -589,16 +580,10 @@ void question_cancel_session(struct proxy *p, const cJSON *params)
 	TAILQ_FOREACH (q, &p->questions, next) {
 		if (q->is_over || q->in_editor || !id || strcmp(q->session->id, id) != 0)
 			continue;
-		if (q->kind == ENVELOPE_PERMISSION) {
-			OWNED(str) struct str json = { 0 };
-
-			acp_message_add_result(&json, q->token,
-			                       "{\"outcome\":{\"outcome\":\"cancelled\"}}");
-			str_add_char(&json, '\n');
-			channel_send(&p->to_agent, json.bytes, json.length);
-		} else {
+		if (q->kind == ENVELOPE_PERMISSION)
+			select_option(p, q, NULL);
+		else
 			refuse(p, q->token, ACP_CANCELLED, "the turn was cancelled");
-		}
 		finish(q, ANSWER_WITHDRAWN);
 	}
 }
