@@ -1,15 +1,5 @@
 -- Every statement on `checkpoint`, in the order of its life.
 
--- name: checkpoint_order :exec
--- One that nobody ordered, or that is needed before a restore.
--- type: :id text
--- type: :kind text
--- type: :label text
--- type: :machine text
--- type: :workspace_root text
-INSERT INTO checkpoint_wanted (id, kind, session_id, label, machine, workspace_root, at)
-VALUES (:id, :kind, :session_id, :label, :machine, :workspace_root, :now);
-
 -- name: checkpoint_next :one
 -- The oldest after :after that is queued, or that another archivist, which has died, had in hand.
 SELECT seq, workspace_root, state, attempts FROM checkpoint

@@ -6,9 +6,6 @@ VALUES (:host, :version, :state, :detail, :helper, :now)
 ON CONFLICT (host, version) DO UPDATE SET state = excluded.state, detail = excluded.detail,
   helper = excluded.helper, at = excluded.at;
 
--- name: gate_canary_get :one
-SELECT state, detail, helper, at FROM gate_canary WHERE host = :host AND version = :version;
-
 -- name: gate_canary_by_hand :one
 -- scan ok: somebody asks for it by hand
 -- The last time that somebody had a host's agent write `canary` and run `touch canary2`, in this order,

@@ -25,7 +25,6 @@
 
 enum {
 	ASKER_FD = 3,
-	LOCK_FD = 4,
 	ROOT_FD = 5,
 	MEMORY = 256 << 20, /* of address space */
 	FDS_MAX = 1024, /* a write of PROPOSAL_FILES, or folders below each other */

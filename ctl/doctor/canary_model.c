@@ -27,18 +27,6 @@ struct dialect {
 	void (*speak)(struct str *out, const struct saying *s); /* server-sent events */
 };
 
-static const cJSON *member(const cJSON *o, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, name);
-}
-
-static bool is(const cJSON *o, const char *name, const char *value)
-{
-	const char *text = cJSON_GetStringValue(member(o, name));
-
-	return text && strcmp(text, value) == 0;
-}
-
 static void add_result(cJSON *out, const cJSON *result)
 {
 	(void)cJSON_AddItemToArray(out, cJSON_Duplicate(result, 1));
@@ -50,10 +38,10 @@ static void messages_results(const cJSON *body, cJSON *out)
 {
 	const cJSON *message, *block;
 
-	cJSON_ArrayForEach (message, member(body, "messages"))
-		cJSON_ArrayForEach (block, member(message, "content"))
-			if (is(block, "type", "tool_result"))
-				add_result(out, member(block, "content"));
+	cJSON_ArrayForEach (message, json_get(body, "messages"))
+		cJSON_ArrayForEach (block, json_get(message, "content"))
+			if (json_says(block, "type", "tool_result"))
+				add_result(out, json_get(block, "content"));
 }
 
 static void messages_speak(struct str *out, const struct saying *s)
@@ -91,9 +79,9 @@ static void chat_results(const cJSON *body, cJSON *out)
 {
 	const cJSON *message;
 
-	cJSON_ArrayForEach (message, member(body, "messages"))
-		if (is(message, "role", "tool"))
-			add_result(out, member(message, "content"));
+	cJSON_ArrayForEach (message, json_get(body, "messages"))
+		if (json_says(message, "role", "tool"))
+			add_result(out, json_get(message, "content"));
 }
 
 static void chat_speak(struct str *out, const struct saying *s)
@@ -123,10 +111,10 @@ static void responses_results(const cJSON *body, cJSON *out)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach (item, member(body, "input"))
-		if (is(item, "type", "function_call_output") ||
-		    is(item, "type", "custom_tool_call_output"))
-			add_result(out, member(item, "output"));
+	cJSON_ArrayForEach (item, json_get(body, "input"))
+		if (json_says(item, "type", "function_call_output") ||
+		    json_says(item, "type", "custom_tool_call_output"))
+			add_result(out, json_get(item, "output"));
 }
 
 static void responses_speak(struct str *out, const struct saying *s)
@@ -167,11 +155,11 @@ static void gemini_results(const cJSON *body, cJSON *out)
 {
 	const cJSON *content, *part;
 
-	cJSON_ArrayForEach (content, member(body, "contents"))
-		cJSON_ArrayForEach (part, member(content, "parts"))
-			if (member(part, "functionResponse"))
-				add_result(out,
-				           member(member(part, "functionResponse"), "response"));
+	cJSON_ArrayForEach (content, json_get(body, "contents"))
+		cJSON_ArrayForEach (part, json_get(content, "parts"))
+			if (json_get(part, "functionResponse"))
+				add_result(
+				    out, json_get(json_get(part, "functionResponse"), "response"));
 }
 
 static void gemini_speak(struct str *out, const struct saying *s)
@@ -203,8 +191,9 @@ static bool offers(const cJSON *tools, const char *name)
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, tools)
-		if (is(one, "name", name) || is(member(one, "function"), "name", name) ||
-		    offers(member(one, "functionDeclarations"), name))
+		if (json_says(one, "name", name) ||
+		    json_says(json_get(one, "function"), "name", name) ||
+		    offers(json_get(one, "functionDeclarations"), name))
 			return true;
 	return false;
 }
@@ -234,7 +223,7 @@ static void choose(struct canary_model *m, const struct dialect *d, const cJSON 
 	note_results(m, results);
 	m->requests++;
 	for (int i = 0; i < CANARY_CALLS; i++)
-		m->calls[i].offered |= offers(member(body, "tools"), m->calls[i].tool);
+		m->calls[i].offered |= offers(json_get(body, "tools"), m->calls[i].tool);
 	next = cJSON_GetArraySize(results);
 	if (next >= CANARY_CALLS || !m->calls[next].offered)
 		return;
@@ -255,7 +244,7 @@ static void answer(struct canary_model *m, struct evhttp_request *request, const
 	for (size_t i = 0; i < COUNT(DIALECTS); i++) {
 		if (!strstr(path, DIALECTS[i].path))
 			continue;
-		if (cJSON_GetArraySize(member(body, "tools")) > 0)
+		if (cJSON_GetArraySize(json_get(body, "tools")) > 0)
 			choose(m, &DIALECTS[i], body, &s);
 		DIALECTS[i].speak(&text, &s);
 		cJSON_free(s.quoted);

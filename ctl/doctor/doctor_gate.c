@@ -52,9 +52,8 @@ static void check_program(struct look *l, const char *path)
 static void check_handler(struct look *l, const char *event, const cJSON *handler)
 {
 	const struct gate *g = l->gate;
-	const char *line =
-	    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(handler, g->command));
-	const cJSON *timeout = cJSON_GetObjectItemCaseSensitive(handler, g->timeout.name);
+	const char *line = cJSON_GetStringValue(json_get(handler, g->command));
+	const cJSON *timeout = json_get(handler, g->timeout.name);
 	const char *deadline = strstr(line, " --deadline ");
 	double seconds = deadline ? strtod(deadline + strlen(" --deadline "), NULL) : 0;
 	OWNED(str) struct str program = { 0 };
@@ -79,16 +78,14 @@ static const cJSON *find_handler(const struct look *l, const cJSON *list, int *g
 
 	*group = 0;
 	cJSON_ArrayForEach (outer, list) {
-		const cJSON *handlers = cJSON_GetObjectItemCaseSensitive(outer, "hooks");
+		const cJSON *handlers = json_get(outer, "hooks");
 
 		*handler = 0;
-		line =
-		    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(outer, l->gate->command));
+		line = cJSON_GetStringValue(json_get(outer, l->gate->command));
 		if (line && gate_hooks_are_ours(l->gate->host, line))
 			return outer;
 		cJSON_ArrayForEach (inner, handlers) {
-			line = cJSON_GetStringValue(
-			    cJSON_GetObjectItemCaseSensitive(inner, l->gate->command));
+			line = cJSON_GetStringValue(json_get(inner, l->gate->command));
 			if (line && gate_hooks_are_ours(l->gate->host, line))
 				return inner;
 			++*handler;
@@ -126,14 +123,13 @@ static void check_trust(struct look *l, int group, int handler)
 
 static bool check_events(struct look *l, const cJSON *root)
 {
-	const cJSON *hooks = cJSON_GetObjectItemCaseSensitive(root, "hooks");
+	const cJSON *hooks = json_get(root, "hooks");
 	bool any = false;
 	int group, at;
 
 	for (int i = 0; i < GATE_HOOKS_MAX && l->gate->hooks[i].event; i++) {
 		const char *event = l->gate->hooks[i].event;
-		const cJSON *handler =
-		    find_handler(l, cJSON_GetObjectItemCaseSensitive(hooks, event), &group, &at);
+		const cJSON *handler = find_handler(l, json_get(hooks, event), &group, &at);
 
 		any = any || handler;
 		if (l->gate->hooks[i].patience != GATE_ASKS)
@@ -144,8 +140,7 @@ static bool check_events(struct look *l, const cJSON *root)
 			check_trust(l, group, at);
 	}
 	for (int i = 0; any && i < GATE_HOOKS_MAX && l->gate->hooks[i].event; i++) {
-		const cJSON *list =
-		    cJSON_GetObjectItemCaseSensitive(hooks, l->gate->hooks[i].event);
+		const cJSON *list = json_get(hooks, l->gate->hooks[i].event);
 
 		if (l->gate->hooks[i].patience == GATE_ASKS && !find_handler(l, list, &group, &at))
 			doctor_tell(l->d, FAIL, l->what, "%s: %s is gone; install the gate again",

@@ -11,8 +11,7 @@
 
 static bool is_ours(const struct gate *g, const cJSON *handler)
 {
-	const char *command =
-	    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(handler, g->command));
+	const char *command = cJSON_GetStringValue(json_get(handler, g->command));
 
 	return command && gate_hooks_are_ours(g->host, command);
 }
@@ -54,8 +53,8 @@ void found_clean_event(const struct gate *g, enum gate_shape shape, cJSON *list)
 bool found_hooks(const struct gate *g, enum gate_shape shape, const cJSON *root)
 {
 	OWNED(cJSON_ptr)
-	cJSON *hooks = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(root, "hooks"), 1);
-	const cJSON *there = cJSON_GetObjectItemCaseSensitive(root, "hooks");
+	cJSON *hooks = cJSON_Duplicate(json_get(root, "hooks"), 1);
+	const cJSON *there = json_get(root, "hooks");
 	cJSON *one;
 
 	cJSON_ArrayForEach (one, hooks)

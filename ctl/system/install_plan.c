@@ -2,6 +2,7 @@
 #include "install.h"
 
 #include "json.h"
+#include "texts.h"
 #include "toml_edit.h"
 
 #include <stdio.h>
@@ -112,7 +113,7 @@ static bool says(const cJSON *there, const cJSON *entry)
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, entry)
-		if (!cJSON_Compare(cJSON_GetObjectItemCaseSensitive(there, item->string), item, 1))
+		if (!cJSON_Compare(json_get(there, item->string), item, 1))
 			return false;
 	return there != NULL;
 }
@@ -120,18 +121,13 @@ static bool says(const cJSON *there, const cJSON *entry)
 /* Adds to entry what the user has put next to our members (env, trust, ...). */
 static void keep_extras(cJSON *entry, const cJSON *there)
 {
-	static const char *const OURS[] = { "type",    "command", "args",  "url",
-		                            "httpUrl", "timeout", "tools", "enabled" };
+	static const char *const OURS[] = { "type",    "command", "args",    "url", "httpUrl",
+		                            "timeout", "tools",   "enabled", NULL };
 	const cJSON *item;
 
-	cJSON_ArrayForEach (item, there) {
-		bool ours = cJSON_GetObjectItemCaseSensitive(entry, item->string) != NULL;
-
-		for (size_t i = 0; i < COUNT(OURS); i++)
-			ours = ours || strcmp(item->string, OURS[i]) == 0;
-		if (!ours)
+	cJSON_ArrayForEach (item, there)
+		if (!json_get(entry, item->string) && !texts_name(OURS, item->string))
 			(void)cJSON_AddItemToObject(entry, item->string, cJSON_Duplicate(item, 1));
-	}
 }
 
 /* Describes what to do by hand with a file that cannot be changed. list: value is an item of an

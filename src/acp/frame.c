@@ -170,8 +170,3 @@ void acp_frame_add(struct str *out, enum acp_framing framing, const char *json)
 	if (framing == ACP_NDJSON)
 		str_add_char(out, '\n');
 }
-
-int acp_framing_of(const char *name)
-{
-	return strcmp(name, "ndjson") == 0 ? ACP_NDJSON : strcmp(name, "lsp") == 0 ? ACP_LSP : -1;
-}

@@ -34,7 +34,4 @@ void acp_frame_clear(struct acp_frame *f);
 /* Appends a message (JSON without a newline) as it is sent. */
 void acp_frame_add(struct str *out, enum acp_framing framing, const char *json);
 
-/* "ndjson" or "lsp"; -1: neither. */
-int acp_framing_of(const char *name);
-
 #endif

@@ -44,15 +44,10 @@ void acp_greeting_add_offer(struct str *out, int version, bool forms)
 
 /* ---- what it says ---- */
 
-static const cJSON *in(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 /* Markers are objects, some older ones true. */
 static bool is_marked(const cJSON *object, const char *name)
 {
-	const cJSON *marker = in(object, name);
+	const cJSON *marker = json_get(object, name);
 
 	return marker && !cJSON_IsNull(marker) && !cJSON_IsFalse(marker);
 }
@@ -68,25 +63,25 @@ static void read_info(struct acp_greeting *greeting, const cJSON *info)
 
 static void read_1(struct acp_greeting *greeting, const cJSON *result)
 {
-	const cJSON *capabilities = in(result, "agentCapabilities");
-	const cJSON *session = in(capabilities, "sessionCapabilities");
+	const cJSON *capabilities = json_get(result, "agentCapabilities");
+	const cJSON *session = json_get(capabilities, "sessionCapabilities");
 
-	read_info(greeting, in(result, "agentInfo"));
+	read_info(greeting, json_get(result, "agentInfo"));
 	greeting->can_load = is_marked(capabilities, "loadSession");
 	greeting->can_resume = is_marked(session, "resume");
 	greeting->can_close = is_marked(session, "close");
-	greeting->has_http = is_marked(in(capabilities, "mcpCapabilities"), "http");
+	greeting->has_http = is_marked(json_get(capabilities, "mcpCapabilities"), "http");
 	greeting->has_stdio = true; /* every agent of this version has to */
 }
 
 static void read_2(struct acp_greeting *greeting, const cJSON *result)
 {
-	const cJSON *session = in(in(result, "capabilities"), "session");
+	const cJSON *session = json_get(json_get(result, "capabilities"), "session");
 
-	read_info(greeting, in(result, "info"));
+	read_info(greeting, json_get(result, "info"));
 	greeting->can_resume = greeting->can_close = session != NULL;
-	greeting->has_http = is_marked(in(session, "mcp"), "http");
-	greeting->has_stdio = is_marked(in(session, "mcp"), "stdio");
+	greeting->has_http = is_marked(json_get(session, "mcp"), "http");
+	greeting->has_stdio = is_marked(json_get(session, "mcp"), "stdio");
 }
 
 static void read_login(struct acp_greeting *greeting, const cJSON *methods)
@@ -111,7 +106,7 @@ static void read_login(struct acp_greeting *greeting, const cJSON *methods)
 
 int acp_greeting_read(struct acp_greeting *greeting, const cJSON *result, int wanted, struct err *e)
 {
-	const cJSON *version = in(result, "protocolVersion");
+	const cJSON *version = json_get(result, "protocolVersion");
 
 	if (!cJSON_IsNumber(version))
 		return err_set(e, ERR_INPUT, "its answer to initialize has no protocolVersion");
@@ -127,7 +122,7 @@ int acp_greeting_read(struct acp_greeting *greeting, const cJSON *result, int wa
 		read_1(greeting, result);
 	else
 		read_2(greeting, result);
-	read_login(greeting, in(result, "authMethods"));
+	read_login(greeting, json_get(result, "authMethods"));
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "json_writer.h"
 #include "safe_path.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static const char *const OPTION_KINDS[] = {
 	[ACP_REJECT_ALWAYS] = "reject_always",
 };
 
-static const char *const HARMLESS[] = { "read", "search", "think" };
+static const char *const HARMLESS[] = { "read", "search", "think", NULL };
 
 /* ---- what it is about ---- */
 
@@ -120,8 +121,8 @@ static void add_diff(struct acp_inquiry *ask, const char *root, const cJSON *ite
 /* A diff of v2: names of files and the patch as the agent wrote it. */
 static void add_changes(struct acp_inquiry *ask, const char *root, const cJSON *item)
 {
-	const cJSON *changes = cJSON_GetObjectItemCaseSensitive(item, "changes");
-	const char *text = json_text(cJSON_GetObjectItemCaseSensitive(item, "patch"), "text");
+	const cJSON *changes = json_get(item, "changes");
+	const char *text = json_text(json_get(item, "patch"), "text");
 	const cJSON *change;
 
 	cJSON_ArrayForEach (change, changes) {
@@ -137,7 +138,7 @@ static void add_changes(struct acp_inquiry *ask, const char *root, const cJSON *
 /* A block {type: text, text}, wrapped in {type: content} or bare. */
 static void add_block(struct acp_inquiry *ask, const cJSON *item)
 {
-	const cJSON *block = cJSON_GetObjectItemCaseSensitive(item, "content");
+	const cJSON *block = json_get(item, "content");
 
 	describe(ask, json_text(cJSON_IsObject(block) ? block : item, "text"));
 }
@@ -162,19 +163,16 @@ static void add_content(struct acp_inquiry *ask, const char *root, const cJSON *
 static const char *script_of(const cJSON *words)
 {
 	static const char *const SHELLS[] = {
-		"sh",        "bash",     "zsh",           "/bin/sh",
-		"/bin/bash", "/bin/zsh", "/usr/bin/bash", "/usr/bin/zsh"
+		"sh",       "bash",          "zsh",          "/bin/sh", "/bin/bash",
+		"/bin/zsh", "/usr/bin/bash", "/usr/bin/zsh", NULL
 	};
 	const char *shell = cJSON_GetStringValue(cJSON_GetArrayItem(words, 0));
 	const char *how = cJSON_GetStringValue(cJSON_GetArrayItem(words, 1));
 
-	if (cJSON_GetArraySize(words) != 3 || !shell || !how ||
+	if (cJSON_GetArraySize(words) != 3 || !texts_name(SHELLS, shell) || !how ||
 	    (strcmp(how, "-c") != 0 && strcmp(how, "-lc") != 0))
 		return NULL;
-	for (size_t i = 0; i < COUNT(SHELLS); i++)
-		if (strcmp(SHELLS[i], shell) == 0)
-			return cJSON_GetStringValue(cJSON_GetArrayItem(words, 2));
-	return NULL;
+	return cJSON_GetStringValue(cJSON_GetArrayItem(words, 2));
 }
 
 /* What is run, and in full what is shown. A list that holds anything but texts is no command. */
@@ -224,24 +222,11 @@ struct input {
 	bool has_content; /* there is */
 };
 
-static const cJSON *member(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 static const cJSON *text_member(const cJSON *object, const char *name)
 {
-	const cJSON *item = member(object, name);
+	const cJSON *item = json_get(object, name);
 
 	return cJSON_IsString(item) ? item : NULL;
-}
-
-static bool is_one_of(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (strcmp(name, *names) == 0)
-			return true;
-	return false;
 }
 
 static void show_command(struct acp_inquiry *ask, const struct str *run, const struct str *shown)
@@ -261,8 +246,8 @@ static void add_command(struct acp_inquiry *ask, struct input *in)
 {
 	OWNED(str) struct str shown = { 0 };
 	OWNED(str) struct str run = { 0 };
-	const cJSON *command = member(in->all, "command"), *word;
-	const cJSON *arguments = member(in->all, "args");
+	const cJSON *command = json_get(in->all, "command"), *word;
+	const cJSON *arguments = json_get(in->all, "args");
 
 	if (!cJSON_IsString(command) && !is_texts(command))
 		return;
@@ -338,7 +323,7 @@ static bool is_content(const struct acp_inquiry *ask, const struct input *in, co
 	static const char *const NAMES[] = { "content", "old_string", "new_string", NULL };
 
 	return !in->has_content && !ask->command.length && cJSON_IsString(item) &&
-	       is_one_of(item->string, NAMES);
+	       texts_name(NAMES, item->string);
 }
 
 /* A member that does nothing by itself. */
@@ -348,9 +333,9 @@ static bool is_harmless(const cJSON *item)
 	static const char *const NUMBERS[] = { "timeout", "offset", "limit", NULL };
 
 	if (cJSON_IsString(item))
-		return is_one_of(item->string, WORDS);
+		return texts_name(WORDS, item->string);
 	if (cJSON_IsNumber(item))
-		return is_one_of(item->string, NUMBERS);
+		return texts_name(NUMBERS, item->string);
 	if (cJSON_IsFalse(item))
 		return strcmp(item->string, "replace_all") == 0;
 	/* how codex reads its own command */
@@ -363,7 +348,7 @@ static bool is_weighty(const cJSON *item)
 	static const char *const NAMES[] = { "command", "args",    "script",     "code",
 		                             "cmd",     "content", "new_string", NULL };
 
-	return is_one_of(item->string, NAMES);
+	return texts_name(NAMES, item->string);
 }
 
 /* The arguments that are files, by the names that agents use. */
@@ -372,7 +357,7 @@ static bool is_file(const cJSON *item)
 	static const char *const NAMES[] = { "file_path",     "filePath",      "path", "abs_path",
 		                             "absolute_path", "notebook_path", NULL };
 
-	return cJSON_IsString(item) && item->valuestring[0] && is_one_of(item->string, NAMES);
+	return cJSON_IsString(item) && item->valuestring[0] && texts_name(NAMES, item->string);
 }
 
 /* Each member that is not shown yet. */
@@ -430,7 +415,7 @@ static bool is_number_of_call(const cJSON *item)
 	static const char SIGNS[] =
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
-	return cJSON_IsString(item) && is_one_of(item->string, NAMES) &&
+	return cJSON_IsString(item) && texts_name(NAMES, item->string) &&
 	       strlen(item->valuestring) <= LONGEST &&
 	       item->valuestring[strspn(item->valuestring, SIGNS)] == '\0';
 }
@@ -482,10 +467,7 @@ static void add_input(struct acp_inquiry *ask, const char *root, const cJSON *ra
 
 static enum acp_risk risk_of(const char *kind)
 {
-	for (size_t i = 0; kind && i < COUNT(HARMLESS); i++)
-		if (strcmp(kind, HARMLESS[i]) == 0)
-			return ACP_RISK_LOW;
-	return ACP_RISK_HIGH;
+	return texts_name(HARMLESS, kind) ? ACP_RISK_LOW : ACP_RISK_HIGH;
 }
 
 static void add_call(struct acp_inquiry *ask, const struct acp_tool_call *call, const char *root)
@@ -495,10 +477,10 @@ static void add_call(struct acp_inquiry *ask, const struct acp_tool_call *call, 
 	ask->tool_call_id = xstrdup(call->id);
 	ask->tool_kind = xstrdup_if(json_text(call->fields, "kind"));
 	ask->risk = risk_of(ask->tool_kind);
-	add_content(ask, root, cJSON_GetObjectItemCaseSensitive(call->fields, "content"));
-	cJSON_ArrayForEach (location, cJSON_GetObjectItemCaseSensitive(call->fields, "locations"))
+	add_content(ask, root, json_get(call->fields, "content"));
+	cJSON_ArrayForEach (location, json_get(call->fields, "locations"))
 		add_path(ask, root, json_text(location, "path"));
-	add_input(ask, root, member(call->fields, "rawInput"), member(call->fields, "content"));
+	add_input(ask, root, json_get(call->fields, "rawInput"), json_get(call->fields, "content"));
 	if (ask->risk == ACP_RISK_LOW && (ask->is_diff || ask->command.length))
 		ask->risk = ACP_RISK_HIGH;
 }
@@ -592,6 +574,16 @@ void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out)
 	json_array_end(out);
 }
 
+void acp_inquiry_add_outcome(struct str *out, const struct acp_option *option)
+{
+	json_object(out);
+	json_member_object(out, "outcome");
+	json_member(out, "outcome", option ? "selected" : "cancelled");
+	json_member(out, "optionId", option ? option->id : NULL);
+	json_object_end(out);
+	json_object_end(out);
+}
+
 /* ---- permissions ---- */
 
 /* What a subject says beside what it is, as what a tool is called with. */
@@ -636,13 +628,13 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
 	ask->kind = ACP_INQUIRY_PERMISSION;
 	ask->risk = ACP_RISK_HIGH;
 	ask->session_id = xstrdup_if(json_text(params, "sessionId"));
-	add_options(ask, cJSON_GetObjectItemCaseSensitive(params, "options"));
+	add_options(ask, json_get(params, "options"));
 	if (ask->option_count == 0)
 		return err_set(e, ERR_INPUT, "no options to choose from");
 	describe(ask, json_text(params, "description"));
 	if (call)
 		add_call(ask, call, root);
-	add_subject(ask, root, cJSON_GetObjectItemCaseSensitive(params, "subject"));
+	add_subject(ask, root, json_get(params, "subject"));
 	mark_unseen(ask);
 	if ((!title || !title[0]) && call)
 		title = acp_tool_call_title(call);

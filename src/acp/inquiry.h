@@ -104,6 +104,8 @@ const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask);
 bool acp_inquiry_is_plain(const struct acp_inquiry *ask);
 /* Appends the options that a person may choose from: [{"id", "name", "kind"}]; no allow_always. */
 void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out);
+/* Appends what a request for permission is answered with: this option; NULL: none is chosen. */
+void acp_inquiry_add_outcome(struct str *out, const struct acp_option *option);
 /* Appends the fields of a form: [{"name", "title", "kind", "required", "choices": [{"id",
  * "name"}], "limits"}], of the kinds text, number, boolean, one, many. limits, where there are any,
  * has members of the schema: default, description, format, minimum, maximum, minLength, maxLength,

@@ -10,8 +10,7 @@
 
 static struct acp_option choice_of(const cJSON *item)
 {
-	const cJSON *value =
-	    cJSON_IsObject(item) ? cJSON_GetObjectItemCaseSensitive(item, "const") : item;
+	const cJSON *value = cJSON_IsObject(item) ? json_get(item, "const") : item;
 	const char *id = cJSON_IsString(value) ? value->valuestring : NULL;
 	const char *title = cJSON_IsObject(item) ? json_text(item, "title") : NULL;
 
@@ -42,14 +41,14 @@ static const cJSON *choices_in(const cJSON *schema)
 	const cJSON *list = NULL;
 
 	for (size_t i = 0; !list && i < COUNT(NAMES); i++)
-		list = cJSON_GetObjectItemCaseSensitive(schema, NAMES[i]);
+		list = json_get(schema, NAMES[i]);
 	return cJSON_IsArray(list) ? list : NULL;
 }
 
 static void add_kind(struct acp_field *field, const cJSON *schema)
 {
 	const char *type = json_text(schema, "type");
-	const cJSON *items = cJSON_GetObjectItemCaseSensitive(schema, "items");
+	const cJSON *items = json_get(schema, "items");
 
 	type = type ? type : "string";
 	if (choices_in(schema)) {
@@ -65,29 +64,19 @@ static void add_kind(struct acp_field *field, const cJSON *schema)
 	}
 }
 
-static bool holds_text(const cJSON *list, const char *text)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach (item, list)
-		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
-			return true;
-	return false;
-}
-
 /* What the schema of a field says besides its kind; NULL: nothing. The caller frees it. */
 static char *limits_of(const cJSON *schema)
 {
 	static const char *const NUMBERS[] = { "minimum",   "maximum",  "minLength",
 		                               "maxLength", "minItems", "maxItems" };
 	static const char *const TEXTS[] = { "description", "format" };
-	const cJSON *start = cJSON_GetObjectItemCaseSensitive(schema, "default");
+	const cJSON *start = json_get(schema, "default");
 	const char *type = json_text(schema, "type");
 	OWNED(cJSON_ptr) cJSON *limits = cJSON_CreateObject();
 	char *text, *copy;
 
 	for (size_t i = 0; i < COUNT(NUMBERS); i++) {
-		const cJSON *number = cJSON_GetObjectItemCaseSensitive(schema, NUMBERS[i]);
+		const cJSON *number = json_get(schema, NUMBERS[i]);
 
 		if (cJSON_IsNumber(number))
 			(void)cJSON_AddNumberToObject(limits, NUMBERS[i], number->valuedouble);
@@ -127,9 +116,9 @@ static void describe_field(struct acp_inquiry *ask, const struct acp_field *fiel
 int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e)
 {
 	const char *mode = json_text(params, "mode"), *message = json_text(params, "message");
-	const cJSON *schema = cJSON_GetObjectItemCaseSensitive(params, "requestedSchema");
-	const cJSON *properties = cJSON_GetObjectItemCaseSensitive(schema, "properties");
-	const cJSON *required = cJSON_GetObjectItemCaseSensitive(schema, "required");
+	const cJSON *schema = json_get(params, "requestedSchema");
+	const cJSON *properties = json_get(schema, "properties");
+	const cJSON *required = json_get(schema, "required");
 	const cJSON *property;
 
 	ask->kind = ACP_INQUIRY_FORM;
@@ -150,7 +139,7 @@ int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e
 
 		field->name = xstrdup(property->string);
 		field->title = xstrdup(title ? title : property->string);
-		field->is_required = holds_text(required, property->string);
+		field->is_required = json_has_text(required, property->string);
 		add_kind(field, property);
 		field->limits = limits_of(property);
 		describe_field(ask, field, property, cJSON_GetArraySize(properties) == 1);

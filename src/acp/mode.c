@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static const cJSON *in(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 static void keep(cJSON **place, const cJSON *said)
 {
 	if (!said || cJSON_IsNull(said))
@@ -33,9 +28,9 @@ static void take_current(struct acp_modes *modes, const cJSON *said)
 
 void acp_modes_take(struct acp_modes *modes, const cJSON *said)
 {
-	const cJSON *all = in(said, "modes");
+	const cJSON *all = json_get(said, "modes");
 
-	keep(&modes->options, in(said, "configOptions"));
+	keep(&modes->options, json_get(said, "configOptions"));
 	keep(&modes->modes, cJSON_IsObject(all) ? all : NULL);
 	take_current(modes, said);
 }
@@ -81,7 +76,7 @@ static bool offers(const cJSON *list, const char *value)
 
 	cJSON_ArrayForEach (item, list)
 		if (is(json_text(item, "value"), value) || is(json_text(item, "id"), value) ||
-		    offers(in(item, "options"), value))
+		    offers(json_get(item, "options"), value))
 			return true;
 	return false;
 }
@@ -103,7 +98,7 @@ static int set_mode(const struct acp_modes *modes, const char *value, struct acp
 {
 	if (is(acp_modes_current(modes), value))
 		return 0;
-	if (!offers(in(modes->modes, "availableModes"), value))
+	if (!offers(json_get(modes->modes, "availableModes"), value))
 		return err_set(e, ERR_INPUT, "it has no mode %s", value);
 	*step = (struct acp_mode_step){ .value = value };
 	return 1;
@@ -113,7 +108,7 @@ static int set_option(const struct acp_modes *modes, const cJSON *wanted,
                       struct acp_mode_step *step, struct err *e)
 {
 	const cJSON *option = option_of(modes, wanted->string);
-	const cJSON *current = in(option, "currentValue");
+	const cJSON *current = json_get(option, "currentValue");
 
 	if (!option && strcmp(wanted->string, "mode") == 0 && cJSON_IsString(wanted))
 		return set_mode(modes, wanted->valuestring, step, e);
@@ -121,7 +116,7 @@ static int set_option(const struct acp_modes *modes, const cJSON *wanted,
 		return err_set(e, ERR_INPUT, "it has no option %s", wanted->string);
 	if (cJSON_Compare(current, wanted, true))
 		return 0;
-	if (cJSON_IsString(wanted) && !offers(in(option, "options"), wanted->valuestring))
+	if (cJSON_IsString(wanted) && !offers(json_get(option, "options"), wanted->valuestring))
 		return err_set(e, ERR_INPUT, "its option %s has no value %s", wanted->string,
 		               wanted->valuestring);
 	*step = (struct acp_mode_step){
@@ -160,8 +155,9 @@ static int leave(const struct acp_modes *modes, const cJSON *refused, struct acp
 		return 0;
 	*step = (struct acp_mode_step){
 		.option = option ? id_of(option) : NULL,
-		.value = first_allowed(
-		    option ? in(option, "options") : in(modes->modes, "availableModes"), refused),
+		.value = first_allowed(option ? json_get(option, "options")
+		                              : json_get(modes->modes, "availableModes"),
+		                       refused),
 	};
 	return step->value ? 1
 	                   : err_set(e, ERR_INPUT, "each of its modes is refused, %s too", current);

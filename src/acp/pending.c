@@ -63,12 +63,7 @@ static void select_option(struct acp *a, const struct acp_inquiry *ask,
 {
 	OWNED(str) struct str result = { 0 };
 
-	json_object(&result);
-	json_member_object(&result, "outcome");
-	json_member(&result, "outcome", option ? "selected" : "cancelled");
-	json_member(&result, "optionId", option ? option->id : NULL);
-	json_object_end(&result);
-	json_object_end(&result);
+	acp_inquiry_add_outcome(&result, option);
 	acp_talk_result(a, ask->id, result.bytes);
 }
 
@@ -97,7 +92,7 @@ static void answer_stream(struct acp *a, const struct acp_inquiry *ask, const ch
 	acp_talk_send(a, json.bytes);
 }
 
-void acp_pending_withdraw(struct acp *a, struct acp_inquiry *ask, const char *why)
+static void withdraw(struct acp *a, struct acp_inquiry *ask, const char *why)
 {
 	if (a->how.dialect == ACP_STREAM)
 		answer_stream(a, ask, ask->kind == ACP_INQUIRY_PROMPT ? "stop" : "rejected", why);
@@ -111,7 +106,7 @@ void acp_pending_withdraw(struct acp *a, struct acp_inquiry *ask, const char *wh
 void acp_pending_withdraw_all(struct acp *a, const char *why)
 {
 	while (a->asks)
-		acp_pending_withdraw(a, a->asks, why);
+		withdraw(a, a->asks, why);
 }
 
 void acp_pending_lose_all(struct acp *a, const char *why)
@@ -136,7 +131,7 @@ void acp_pending_add(struct acp *a, struct acp_inquiry *ask)
 		if (other->tool_call_id && strcmp(other->tool_call_id, ask->tool_call_id) == 0)
 			before = other;
 	if (before)
-		acp_pending_withdraw(a, before, "the agent asked again");
+		withdraw(a, before, "the agent asked again");
 	while (*end)
 		end = &(*end)->next;
 	*end = ask;
@@ -173,7 +168,7 @@ static void take(struct acp *a, const struct acp_message *m, struct acp_inquiry 
 void acp_pending_take_permission(struct acp *a, const struct acp_message *m)
 {
 	struct err e = { 0 };
-	const cJSON *said = cJSON_GetObjectItemCaseSensitive(m->params, "toolCall");
+	const cJSON *said = json_get(m->params, "toolCall");
 	struct acp_tool_call *call;
 	struct acp_inquiry *ask;
 	bool is_new;
@@ -182,8 +177,7 @@ void acp_pending_take_permission(struct acp *a, const struct acp_message *m)
 	if (!may_ask(a, m))
 		return;
 	if (!said)
-		said = cJSON_GetObjectItemCaseSensitive(
-		    cJSON_GetObjectItemCaseSensitive(m->params, "subject"), "toolCall");
+		said = json_get(json_get(m->params, "subject"), "toolCall");
 	call = acp_tool_call_merge(&a->told.tools, said, a->agent.version == 2, &is_new);
 	ask = xcalloc(1, sizeof(*ask));
 	failed = acp_inquiry_permission(ask, m->params, call, a->how.root, &e);
@@ -213,11 +207,11 @@ static bool is_same_id(const char *token, const cJSON *id)
 
 void acp_pending_take_cancel(struct acp *a, const cJSON *params)
 {
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(params, "requestId");
+	const cJSON *id = json_get(params, "requestId");
 
 	for (struct acp_inquiry *ask = a->asks; ask; ask = ask->next)
 		if (is_same_id(ask->id, id)) {
-			acp_pending_withdraw(a, ask, "the agent withdrew the question");
+			withdraw(a, ask, "the agent withdrew the question");
 			return;
 		}
 }

@@ -10,8 +10,7 @@ void acp_pending_take_form(struct acp *a, const struct acp_message *m);
 /* Takes over a question that is complete (owned, of the heap). */
 void acp_pending_add(struct acp *a, struct acp_inquiry *ask);
 
-/* The question needs no answer from a person any longer: it gets the one that says so. */
-void acp_pending_withdraw(struct acp *a, struct acp_inquiry *ask, const char *why);
+/* No question needs an answer from a person any longer: each gets the one that says so. */
 void acp_pending_withdraw_all(struct acp *a, const char *why);
 /* The same where nobody is there to be answered. */
 void acp_pending_lose_all(struct acp *a, const char *why);

@@ -17,11 +17,6 @@ struct taking {
 	const char *stop;
 };
 
-static const cJSON *in(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 static bool is(const char *a, const char *b)
 {
 	return a && strcmp(a, b) == 0;
@@ -46,7 +41,7 @@ static void take_chunk(struct taking *t)
 {
 	OWNED(str) struct str words = { 0 };
 
-	add_words(&words, in(t->update, "content"));
+	add_words(&words, json_get(t->update, "content"));
 	acp_gather_add(&t->told->gather, json_text(t->update, "messageId"), str_text(&words),
 	               t->now_ms, t->sink);
 }
@@ -55,7 +50,7 @@ static void take_message(struct taking *t)
 {
 	OWNED(str) struct str words = { 0 };
 
-	add_words(&words, in(t->update, "content"));
+	add_words(&words, json_get(t->update, "content"));
 	acp_gather_replace(&t->told->gather, json_text(t->update, "messageId"), str_text(&words),
 	                   t->now_ms, t->sink);
 }
@@ -99,7 +94,7 @@ static void take_tool(struct taking *t)
 static void take_tool_content(struct taking *t)
 {
 	acp_tool_call_append(&t->told->tools, json_text(t->update, "toolCallId"),
-	                     in(t->update, "content"));
+	                     json_get(t->update, "content"));
 	acp_tell(t->sink, &(struct acp_event){ .kind = ACP_ALIVE });
 }
 
@@ -130,7 +125,7 @@ static void take_plan(struct taking *t)
 	OWNED(str) struct str json = { 0 };
 
 	json_array(&json);
-	add_entries(&json, in(t->update, "entries"));
+	add_entries(&json, json_get(t->update, "entries"));
 	json_array_end(&json);
 	acp_tell(t->sink, &(struct acp_event){ .kind = ACP_PLAN, .json = json.bytes });
 }
@@ -138,7 +133,7 @@ static void take_plan(struct taking *t)
 /* Several plans are told as one. */
 static void take_plans(struct taking *t)
 {
-	const cJSON *plan = in(t->update, "plan");
+	const cJSON *plan = json_get(t->update, "plan");
 	const char *id = json_text(plan, "planId");
 	OWNED(str) struct str json = { 0 };
 
@@ -149,7 +144,7 @@ static void take_plans(struct taking *t)
 	cJSON_AddItemToObject(t->told->plans, id, cJSON_Duplicate(plan, true));
 	json_array(&json);
 	cJSON_ArrayForEach (plan, t->told->plans)
-		add_entries(&json, in(plan, "entries"));
+		add_entries(&json, json_get(plan, "entries"));
 	json_array_end(&json);
 	acp_tell(t->sink, &(struct acp_event){ .kind = ACP_PLAN, .json = json.bytes });
 }
@@ -159,7 +154,7 @@ static void take_plans(struct taking *t)
 static int64_t number(const cJSON *object, const char *name)
 {
 	static const double MOST = 9e15; /* whole in a double */
-	const cJSON *value = in(object, name);
+	const cJSON *value = json_get(object, name);
 
 	return cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble <= MOST
 	           ? (int64_t)value->valuedouble
@@ -168,7 +163,7 @@ static int64_t number(const cJSON *object, const char *name)
 
 static void take_usage(struct taking *t)
 {
-	const cJSON *cost = in(t->update, "cost");
+	const cJSON *cost = json_get(t->update, "cost");
 	char *json = cJSON_IsObject(cost) ? cJSON_PrintUnformatted(cost) : NULL;
 
 	acp_tell(t->sink, &(struct acp_event){ .kind = ACP_USAGE,
@@ -213,7 +208,7 @@ static void take_state(struct taking *t)
 {
 	bool is_idle = is(json_text(t->update, "state"), "idle");
 
-	acp_update_tell_tokens(in(t->update, "usage"), t->sink);
+	acp_update_tell_tokens(json_get(t->update, "usage"), t->sink);
 	t->turn = is_idle ? ACP_TURN_IDLE : ACP_TURN_RUNS;
 	t->stop = is_idle ? json_text(t->update, "stopReason") : NULL;
 	acp_tell(t->sink, &(struct acp_event){ .kind = ACP_ALIVE });

@@ -285,11 +285,31 @@ void cJSON_ptr_clear(cJSON **value)
 	*value = NULL;
 }
 
+const cJSON *json_get(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
 const char *json_text(const cJSON *object, const char *name)
 {
-	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+	return cJSON_GetStringValue(json_get(object, name));
+}
 
-	return cJSON_IsString(member) ? member->valuestring : NULL;
+bool json_says(const cJSON *object, const char *name, const char *text)
+{
+	const char *said = json_text(object, name);
+
+	return said && strcmp(said, text) == 0;
+}
+
+bool json_has_text(const cJSON *list, const char *text)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, list)
+		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
+			return true;
+	return false;
 }
 
 void json_put_text(cJSON *object, const char *name, const char *text)

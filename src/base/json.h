@@ -28,8 +28,14 @@ bool json_is_ambiguous(const cJSON *value);
 /* Free function for OWNED(cJSON_ptr): `OWNED(cJSON_ptr) cJSON *x`. */
 void cJSON_ptr_clear(cJSON **value);
 
+/* A member, by exactly this name; NULL if it is missing, or object is none. */
+const cJSON *json_get(const cJSON *object, const char *name);
 /* The text of a string member; NULL if it is missing or not a string. */
 const char *json_text(const cJSON *object, const char *name);
+/* Whether there is such a member with this text. */
+bool json_says(const cJSON *object, const char *name, const char *text);
+/* Whether the list has this text. */
+bool json_has_text(const cJSON *list, const char *text);
 
 /* Adds a string member; NULL becomes null. */
 void json_put_text(cJSON *object, const char *name, const char *text);

@@ -137,9 +137,3 @@ void json_item(struct str *out, const char *text)
 	separate(out);
 	json_quote(out, text);
 }
-
-void json_item_raw(struct str *out, const char *json)
-{
-	separate(out);
-	str_add(out, json);
-}

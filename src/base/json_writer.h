@@ -32,8 +32,7 @@ void json_member_bool(struct str *out, const char *name, bool value);
 void json_member_null(struct str *out, const char *name);
 void json_member_raw(struct str *out, const char *name, const char *json);
 
-/* Whole items of an array. */
+/* A whole item of an array. */
 void json_item(struct str *out, const char *text);
-void json_item_raw(struct str *out, const char *json);
 
 #endif

@@ -1,5 +1,6 @@
 #include "port_holder.h"
 
+#include "texts.h"
 #include "user_name.h"
 
 #include <arpa/inet.h>
@@ -17,12 +18,9 @@ enum { LISTENS = 0x0A, /* TCP_LISTEN, as /proc/net/tcp prints it */ ADDRESS_BYTE
 static bool includes_loopback(const char *address)
 {
 	static const char *const ADDRESSES[] = { "0100007F", "7F000001", "00000000",
-		                                 "00000000000000000000000000000000" };
+		                                 "00000000000000000000000000000000", NULL };
 
-	for (size_t i = 0; i < sizeof(ADDRESSES) / sizeof(*ADDRESSES); i++)
-		if (strcmp(address, ADDRESSES[i]) == 0)
-			return true;
-	return false;
+	return texts_name(ADDRESSES, address);
 }
 
 /* "  0: 0100007F:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 ..." */

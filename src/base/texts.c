@@ -20,6 +20,14 @@ bool texts_has(const struct texts *t, const char *text)
 	return false;
 }
 
+bool texts_name(const char *const *list, const char *text)
+{
+	for (; text && *list; list++)
+		if (strcmp(*list, text) == 0)
+			return true;
+	return false;
+}
+
 int texts_order(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;

@@ -15,6 +15,9 @@ void texts_add(struct texts *t, const char *text);
 /* Whether it has this text. */
 bool texts_has(const struct texts *t, const char *text);
 
+/* Whether the list, which a NULL ends, has this text; it never has NULL. */
+bool texts_name(const char *const *list, const char *text);
+
 /* For qsort and bsearch of pointers to texts: the order of their bytes. */
 int texts_order(const void *a, const void *b);
 

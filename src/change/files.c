@@ -53,11 +53,6 @@ void files_wait(int ms)
 	hand.patience_ms = ms;
 }
 
-bool files_have_hand(void)
-{
-	return hand.socket >= 0;
-}
-
 bool files_is_lost(void)
 {
 	return hand.is_lost;

@@ -52,8 +52,7 @@ struct files_look {
 void files_use(int socket, const struct files_look *look);
 /* How long the hand has for a call from here on. */
 void files_wait(int ms);
-/* Whether there is a hand; whether it was lost since files_use. */
-bool files_have_hand(void);
+/* Whether the hand was lost since files_use. */
 bool files_is_lost(void);
 
 /* Is the hand until the other end is closed. root: the workspace. */

@@ -285,12 +285,6 @@ static int run_patch(const struct work *w)
 
 /* ---- all ---- */
 
-bool gate_edit_is_known(const struct gate_input *in)
-{
-	return in->class == GATE_EDIT && in->form != GATE_FORM_NONE &&
-	       in->form != GATE_FORM_NOTEBOOK;
-}
-
 static int run(const struct work *w)
 {
 	const struct gate_input *in = w->in;

@@ -27,9 +27,6 @@ struct gate_edit {
  * there is none, -1 it cannot be read. */
 typedef int gate_edit_read(void *arg, const char *path, struct str *bytes, struct err *e);
 
-/* Whether the input is of a tool whose result may be computed. */
-bool gate_edit_is_known(const struct gate_input *in);
-
 /* Computes the result. edit must be zeroed; the caller clears it. 1 computed. 0 it cannot be
  * computed, and e says why: "cannot compute the result: ...". -1 a file cannot be read. */
 int gate_edit_compute(const struct gate_input *in, gate_edit_read *read, void *arg,

@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "json_writer.h"
+#include "texts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -525,18 +526,10 @@ const struct gate_tool *gate_host_tool(const struct gate_host *host, const char 
 	return NULL;
 }
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (strcmp(*names, name) == 0)
-			return true;
-	return false;
-}
-
 bool gate_host_reads_by(const struct gate_host *host, const struct gate_keys *keys,
                         const char *argument)
 {
-	return is_one_of(argument, host->reads) || is_one_of(argument, TEXTS) ||
+	return texts_name(host->reads, argument) || texts_name(TEXTS, argument) ||
 	       (keys && keys->pattern && strcmp(keys->pattern, argument) == 0);
 }
 
@@ -597,14 +590,6 @@ const char *gate_class_name(enum gate_class class)
 {
 	_Static_assert(COUNT(CLASSES) == GATE_CLASSES, "each class has a name");
 	return CLASSES[class];
-}
-
-enum gate_class gate_class_of(const char *name)
-{
-	for (size_t i = 0; i < COUNT(CLASSES); i++)
-		if (strcmp(CLASSES[i], name) == 0)
-			return (enum gate_class)i;
-	return GATE_OTHER;
 }
 
 int gate_host_wait_seconds(const struct gate_host *host, enum gate_event event)

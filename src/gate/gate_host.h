@@ -159,9 +159,8 @@ bool gate_host_reads_by(const struct gate_host *host, const struct gate_keys *ke
 bool gate_host_is_mcp(const struct gate_host *host, const char *name, const char **ret_server,
                       size_t *ret_server_length, const char **ret_tool);
 
-/* "read", "edit", ...; the class with this name, GATE_OTHER if there is none. */
+/* "read", "edit", ... */
 const char *gate_class_name(enum gate_class class);
-enum gate_class gate_class_of(const char *name);
 
 /* How long a hook waits for this event at most, in seconds, unless its --deadline says otherwise;
  * never more than the host allows. The timeout that install writes is longer. */

@@ -1,6 +1,7 @@
 #include "gate_input.h"
 
 #include "gate_patch.h"
+#include "json.h"
 #include "json_peek.h"
 #include "texts.h"
 
@@ -35,7 +36,7 @@ static const char *const KIND[] = {
 static const cJSON *member(const cJSON *object, const char *const *names)
 {
 	for (; *names; names++) {
-		const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, *names);
+		const cJSON *found = json_get(object, *names);
 
 		if (found && !cJSON_IsNull(found))
 			return found;
@@ -48,7 +49,7 @@ static const char *text_of(const cJSON *object, const char *const *names)
 	const cJSON *found;
 
 	for (; *names; names++) {
-		found = cJSON_GetObjectItemCaseSensitive(object, *names);
+		found = json_get(object, *names);
 		if (cJSON_IsString(found) && *found->valuestring)
 			return found->valuestring;
 	}
@@ -60,7 +61,7 @@ static const char *text_of(const cJSON *object, const char *const *names)
 static void read_common(struct gate_input *in)
 {
 	const cJSON *root = in->root;
-	const cJSON *roots = cJSON_GetObjectItemCaseSensitive(root, "workspace_roots");
+	const cJSON *roots = json_get(root, "workspace_roots");
 	const cJSON *first = cJSON_GetArrayItem(roots, 0);
 
 	in->session = text_of(root, SESSION);
@@ -111,7 +112,7 @@ static void add_path(struct gate_input *in, const char *path)
 /* The argument is a path, or a list of them. */
 static void add_paths_of(struct gate_input *in, const cJSON *object, const char *key)
 {
-	const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+	const cJSON *value = json_get(object, key);
 	const cJSON *item;
 
 	if (cJSON_IsString(value))
@@ -163,7 +164,7 @@ static void place_patch(struct gate_input *in)
 	OWNED(str) struct str dir = { 0 };
 
 	for (const char *const *name = FOLDER; *name; name++) {
-		const cJSON *value = cJSON_GetObjectItemCaseSensitive(in->tool_input, *name);
+		const cJSON *value = json_get(in->tool_input, *name);
 		const char *text = cJSON_GetStringValue(value);
 
 		if (!value || cJSON_IsNull(value) || (text && !*text))
@@ -293,7 +294,7 @@ static void read_unknown(struct gate_input *in)
 static void read_reads(struct gate_input *in)
 {
 	const char *key = in->keys ? in->keys->pattern : NULL;
-	const cJSON *patterns = key ? cJSON_GetObjectItemCaseSensitive(in->tool_input, key) : NULL;
+	const cJSON *patterns = key ? json_get(in->tool_input, key) : NULL;
 	const cJSON *item;
 	size_t folders;
 
@@ -371,8 +372,7 @@ static void read_own_paths(struct gate_input *in)
 	const cJSON *item;
 
 	if (in->form == GATE_FORM_REPLACE_EACH) {
-		cJSON_ArrayForEach (item,
-		                    cJSON_GetObjectItemCaseSensitive(in->tool_input, keys->edits))
+		cJSON_ArrayForEach (item, json_get(in->tool_input, keys->edits))
 			add_paths_of(in, item, keys->path);
 		return;
 	}
@@ -575,7 +575,7 @@ static int read_tool(struct gate_input *in, struct err *e)
 
 static void read_message(struct gate_input *in)
 {
-	const cJSON *error = cJSON_GetObjectItemCaseSensitive(in->root, "error");
+	const cJSON *error = json_get(in->root, "error");
 	static const char *const ACTIVE[] = { "stop_hook_active", "stopHookActive", NULL };
 
 	in->message = text_of(in->root, MESSAGE);
@@ -584,8 +584,7 @@ static void read_message(struct gate_input *in)
 		if (!in->message)
 			in->message = json_text(error, "message");
 		if (!in->message)
-			in->message =
-			    json_text(cJSON_GetObjectItemCaseSensitive(error, "data"), "message");
+			in->message = json_text(json_get(error, "data"), "message");
 		if (!in->kind)
 			in->kind = json_text(error, "name");
 	}

@@ -55,7 +55,8 @@ static void substitute(const struct str *file, const char *old_text, const char 
 	str_add_bytes(out, at, (size_t)(end - at));
 }
 
-int gate_replace_check(const struct str *file, struct err *e)
+/* Whether hosts write such a file as it was read. */
+static int check_file(const struct str *file, struct err *e)
 {
 	static const char MARK[] = "\xef\xbb\xbf";
 
@@ -73,7 +74,7 @@ int gate_replace_check_whole(const struct str *file, const char *content, struct
 {
 	if (file->length == 0)
 		return 0;
-	if (gate_replace_check(file, e))
+	if (check_file(file, e))
 		return -1;
 	if (is_crlf(str_text(file), file->length) && strchr(content, '\n'))
 		return err_set(e, ERR_INPUT,
@@ -149,7 +150,7 @@ int gate_replace(const struct gate_replace *r, const struct str *file, struct st
 		return create(r, file, out, e);
 	if (!file)
 		return err_set(e, ERR_INPUT, "the file does not exist");
-	if (gate_replace_check(file, e) || check_new_text(r, file, e))
+	if (check_file(file, e) || check_new_text(r, file, e))
 		return -1;
 	crlf = is_crlf(str_text(file), file->length);
 	(crlf ? add_crlf : str_add)(&old_text, r->old_text);

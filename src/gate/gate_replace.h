@@ -26,10 +26,8 @@ struct gate_replace {
 int gate_replace(const struct gate_replace *r, const struct str *file, struct str *out,
                  struct err *e);
 
-/* Whether hosts write such a file as it was read: it is UTF-8 without a byte-order mark, and its
- * lines end alike. 0 or -1 (ERR_INPUT). */
-int gate_replace_check(const struct str *file, struct err *e);
-/* The same where new content replaces the file. */
+/* Whether hosts write content in place of such a file as it is: the file is UTF-8 without a
+ * byte-order mark, and its lines end alike. 0 or -1 (ERR_INPUT). */
 int gate_replace_check_whole(const struct str *file, const char *content, struct err *e);
 
 /* Whether a line of text ends with a blank. */

@@ -6,15 +6,6 @@
 
 static const char COMMAND[] = "command";
 
-const char *gate_part_name(enum gate_part part)
-{
-	static const char *const NAMES[] = { [GATE_PART_NONE] = NULL,
-		                             [GATE_PART_COMMAND] = COMMAND,
-		                             [GATE_PART_CONTENT] = "content" };
-
-	return NAMES[part];
-}
-
 /* The host's tool that writes a whole file; NULL: it has none. */
 static const struct gate_tool *writing_tool(const struct gate_host *host)
 {

@@ -14,9 +14,6 @@ enum gate_part {
 /* What of a tool's use can be replaced. */
 enum gate_part gate_rewrite_part(const struct gate_input *in);
 
-/* "command", "content"; NULL: nothing. */
-const char *gate_part_name(enum gate_part part);
-
 struct gate_rewrite {
 	const char *tool; /* the host's name of the tool that does it; borrowed from in */
 	cJSON *input; /* of that tool; owned */

@@ -16,18 +16,6 @@ struct line {
 	void *arg;
 };
 
-static const cJSON *member(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-static bool is(const cJSON *object, const char *name, const char *value)
-{
-	const char *text = json_text(object, name);
-
-	return text && strcmp(text, value) == 0;
-}
-
 static void tell(const struct line *l, const char *use)
 {
 	if (use && *use)
@@ -37,25 +25,27 @@ static void tell(const struct line *l, const char *use)
 /* What the tool returned is beside the message: a command has an output, an edit its file. */
 static void read_claude(const struct line *l)
 {
-	const cJSON *result = member(l->root, "toolUseResult"), *one;
+	const cJSON *result = json_get(l->root, "toolUseResult"), *one;
 
 	if (!json_text(result, "stdout") && !json_text(result, "filePath"))
 		return;
-	cJSON_ArrayForEach (one, member(member(l->root, "message"), "content"))
-		if (is(one, "type", "tool_result") && !cJSON_IsTrue(member(one, "is_error")))
+	cJSON_ArrayForEach (one, json_get(json_get(l->root, "message"), "content"))
+		if (json_says(one, "type", "tool_result") &&
+		    !cJSON_IsTrue(json_get(one, "is_error")))
 			tell(l, json_text(one, "tool_use_id"));
 }
 
 /* Commands that its user types, and input for those that run, have other sources. */
 static void read_codex(const struct line *l)
 {
-	const cJSON *payload = member(l->root, "payload"), *item = member(payload, "item");
-	bool is_command =
-	    is(item, "type", "CommandExecution") &&
-	    (is(item, "source", "agent") || is(item, "source", "unified_exec_startup"));
+	const cJSON *payload = json_get(l->root, "payload"), *item = json_get(payload, "item");
+	bool is_command = json_says(item, "type", "CommandExecution") &&
+	                  (json_says(item, "source", "agent") ||
+	                   json_says(item, "source", "unified_exec_startup"));
 
-	if (is(payload, "type", "item_completed") && is(item, "status", "completed") &&
-	    (is_command || is(item, "type", "FileChange")))
+	if (json_says(payload, "type", "item_completed") &&
+	    json_says(item, "status", "completed") &&
+	    (is_command || json_says(item, "type", "FileChange")))
 		tell(l, json_text(item, "id"));
 }
 
@@ -68,15 +58,15 @@ static bool acts(const struct gate_host *host, const char *name)
 
 static void read_qwen(const struct line *l)
 {
-	const cJSON *result = member(l->root, "toolCallResult"), *one;
+	const cJSON *result = json_get(l->root, "toolCallResult"), *one;
 	const char *use = json_text(result, "callId");
 
-	if (!use || !is(result, "status", "success"))
+	if (!use || !json_says(result, "status", "success"))
 		return;
-	cJSON_ArrayForEach (one, member(member(l->root, "message"), "parts")) {
-		const cJSON *response = member(one, "functionResponse");
+	cJSON_ArrayForEach (one, json_get(json_get(l->root, "message"), "parts")) {
+		const cJSON *response = json_get(one, "functionResponse");
 
-		if (is(response, "id", use) && acts(l->host, json_text(response, "name")))
+		if (json_says(response, "id", use) && acts(l->host, json_text(response, "name")))
 			tell(l, use);
 	}
 }

@@ -108,7 +108,8 @@ static void compute_digest(struct call *c)
 
 /* ---- the workspace's policy ---- */
 
-bool call_asks_policy(const struct call *c)
+/* Whether it has to be judged by one. */
+static bool asks_policy(const struct call *c)
 {
 	struct policy_question q = { .tool = NULL };
 
@@ -153,7 +154,7 @@ bool call_look(struct call *c, const struct call_settings *settings, struct hand
 {
 	if (!c->is_error && c->tool->look)
 		c->tool->look(c, settings, ask);
-	ask->policy = call_asks_policy(c);
+	ask->policy = asks_policy(c);
 	return hand_asks(ask);
 }
 

@@ -98,9 +98,6 @@ struct call {
 int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e);
 void call_clear(struct call *c);
 
-/* Whether an opened call has to be judged by a policy. */
-bool call_asks_policy(const struct call *c);
-
 /* Whether it waits while an operator has paused its session. */
 bool call_is_parked(const struct call *c);
 
@@ -109,7 +106,7 @@ bool call_is_parked(const struct call *c);
 bool call_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask);
 
 /* Takes the findings (NULL: none were needed), computes the digest, and asks the workspace's policy
- * (NULL if call_asks_policy is false). Refusals become the call's result. */
+ * (NULL: none has to judge it). Refusals become the call's result. */
 void call_prepare(struct call *c, struct hand_found *found, struct policy_file *policy,
                   const struct call_settings *settings);
 /* Nothing could be found out: that becomes the result. */

@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "json_writer.h"
+#include "texts.h"
 #include "tool.h"
 
 #include <openssl/evp.h>
@@ -75,26 +76,25 @@ static bool is_modern_version(const char *version)
 
 bool mcp_is_modern(const cJSON *params)
 {
-	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
+	const cJSON *meta = json_get(params, "_meta");
 
-	return cJSON_GetObjectItemCaseSensitive(meta, VERSION_KEY) != NULL;
+	return json_get(meta, VERSION_KEY) != NULL;
 }
 
 const char *mcp_run_of(const cJSON *params)
 {
 	static const char *const NAMES[] = { "sessionId",       "session_id", "conversationId",
 		                             "conversation_id", "threadId",   "thread_id",
-		                             "runId",           "run_id" };
-	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
+		                             "runId",           "run_id",     NULL };
+	const cJSON *meta = json_get(params, "_meta");
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, meta) {
 		const char *slash = strrchr(one->string, '/');
 		const char *name = slash ? slash + 1 : one->string;
 
-		for (size_t i = 0; cJSON_IsString(one) && i < COUNT(NAMES); i++)
-			if (strcmp(name, NAMES[i]) == 0 && *one->valuestring)
-				return one->valuestring;
+		if (cJSON_IsString(one) && texts_name(NAMES, name) && *one->valuestring)
+			return one->valuestring;
 	}
 	return NULL;
 }
@@ -110,27 +110,24 @@ static int fault_set(struct mcp_fault *fault, int status, int code, const char *
 
 const cJSON *mcp_client_capabilities(const cJSON *params)
 {
-	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(params, "_meta"),
-	                                        CAPABILITIES_KEY);
+	return json_get(json_get(params, "_meta"), CAPABILITIES_KEY);
 }
 
 const cJSON *mcp_client_info(const cJSON *params)
 {
-	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(params, "_meta"),
-	                                        CLIENT_KEY);
+	return json_get(json_get(params, "_meta"), CLIENT_KEY);
 }
 
 bool mcp_client_extends(const cJSON *params, const char *extension)
 {
-	const cJSON *all =
-	    cJSON_GetObjectItemCaseSensitive(mcp_client_capabilities(params), "extensions");
+	const cJSON *all = json_get(mcp_client_capabilities(params), "extensions");
 
-	return cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(all, extension));
+	return cJSON_IsObject(json_get(all, extension));
 }
 
 static int check_meta(const cJSON *meta, struct mcp_fault *fault)
 {
-	const cJSON *client = cJSON_GetObjectItemCaseSensitive(meta, CLIENT_KEY);
+	const cJSON *client = json_get(meta, CLIENT_KEY);
 	char text[120];
 
 	if (!cJSON_IsObject(meta))
@@ -139,7 +136,7 @@ static int check_meta(const cJSON *meta, struct mcp_fault *fault)
 		(void)snprintf(text, sizeof(text), "params._meta lacks %s (a string)", VERSION_KEY);
 		return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
 	}
-	if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(meta, CAPABILITIES_KEY))) {
+	if (!cJSON_IsObject(json_get(meta, CAPABILITIES_KEY))) {
 		(void)snprintf(text, sizeof(text), "params._meta lacks %s (an object)",
 		               CAPABILITIES_KEY);
 		return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
@@ -238,12 +235,11 @@ static int check_name(const struct rpc_message *m, const char *header, struct mc
 /* Whether a request is about tasks: one of their methods, or a subscription to tasks. */
 static bool needs_tasks(const struct rpc_message *m)
 {
-	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(m->params, "notifications");
+	const cJSON *wanted = json_get(m->params, "notifications");
 	enum mcp_method method = mcp_method_of(m->method, true);
 
 	return method == MCP_TASKS_GET || method == MCP_TASKS_UPDATE ||
-	       method == MCP_TASKS_CANCEL ||
-	       (method == MCP_LISTEN && cJSON_GetObjectItemCaseSensitive(wanted, "taskIds"));
+	       method == MCP_TASKS_CANCEL || (method == MCP_LISTEN && json_get(wanted, "taskIds"));
 }
 
 int mcp_lacks_tasks(struct mcp_fault *fault)
@@ -267,7 +263,7 @@ int mcp_lacks_method(const char *method, struct mcp_fault *fault)
 int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
                      struct mcp_fault *fault)
 {
-	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(m->params, "_meta");
+	const cJSON *meta = json_get(m->params, "_meta");
 	const char *version;
 
 	if (check_meta(meta, fault))
@@ -367,10 +363,7 @@ void mcp_listen_acknowledged(struct str *out, const char *id, const char *task_i
 
 bool mcp_version_known(const char *version)
 {
-	for (size_t i = 0; i < COUNT(VERSIONS); i++)
-		if (strcmp(VERSIONS[i], version) == 0)
-			return true;
-	return false;
+	return strcmp(mcp_negotiate(version), version) == 0;
 }
 
 const char *mcp_negotiate(const char *requested)
@@ -381,7 +374,8 @@ const char *mcp_negotiate(const char *requested)
 	return VERSIONS[0];
 }
 
-bool mcp_has_structured(const char *version)
+/* Whether a revision has title, outputSchema and structuredContent. */
+static bool has_structured(const char *version)
 {
 	return strcmp(version, "2025-06-18") >= 0; /* revisions are dates */
 }
@@ -393,8 +387,7 @@ void mcp_initialize_result(struct str *out, const char *version)
 	         "\"logging\":{}},",
 	         version);
 	str_addf(out, "\"serverInfo\":{\"name\":\"agent-intercom\",%s\"version\":\"%s\"},",
-	         mcp_has_structured(version) ? "\"title\":\"Agent Intercom\"," : "",
-	         INTERCOM_VERSION);
+	         has_structured(version) ? "\"title\":\"Agent Intercom\"," : "", INTERCOM_VERSION);
 	str_add(out, "\"instructions\":");
 	json_quote(out, INSTRUCTIONS);
 	str_add_char(out, '}');
@@ -405,7 +398,7 @@ void mcp_tools_list(struct str *out, const char *version)
 	json_object(out);
 	json_member_array(out, "tools");
 	for (int i = 0; i < TOOL_COUNT; i++)
-		tool_describe(out, TOOLS[i], mcp_has_structured(version));
+		tool_describe(out, TOOLS[i], has_structured(version));
 	json_array_end(out);
 	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
@@ -427,7 +420,7 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, s
 	if (*said.text)
 		add_text_content(out, said.text);
 	json_array_end(out);
-	if (mcp_has_structured(version)) {
+	if (has_structured(version)) {
 		json_member_name(out, "structuredContent");
 		json_object_from(out, result);
 		if (*said.text)

@@ -100,9 +100,6 @@ bool mcp_version_known(const char *version);
  * our newest (lifecycle, "Version Negotiation"). NULL counts as unknown. */
 const char *mcp_negotiate(const char *requested);
 
-/* Whether a revision has title, outputSchema and structuredContent (2025-06-18 and later). */
-bool mcp_has_structured(const char *version);
-
 /* How long a client may cache a result, if the modern revision says so for its method. */
 enum mcp_cache { MCP_NOT_CACHEABLE, MCP_CACHE_PUBLIC, MCP_CACHE_PRIVATE };
 

@@ -1,6 +1,7 @@
 #include "peer.h"
 
 #include "id.h"
+#include "json.h"
 #include "mcp.h"
 #include "path.h"
 #include "peer_user.h"
@@ -51,7 +52,7 @@ static void take_member(struct identity *i, char **to, const cJSON *object, cons
 
 void peer_identity_read(struct identity *i, const cJSON *object)
 {
-	const cJSON *wait = cJSON_GetObjectItemCaseSensitive(object, "wait");
+	const cJSON *wait = json_get(object, "wait");
 	const char *stall = json_text(object, "stall");
 
 	take_member(i, &i->workspace, object, "workspace");
@@ -63,13 +64,7 @@ void peer_identity_read(struct identity *i, const cJSON *object)
 		i->wait_s = (int64_t)wait->valuedouble;
 	if (stall)
 		i->unwatched = strcmp(stall, "off") == 0;
-	i->tasks = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, "tasks"));
-}
-
-static void add_member(cJSON *object, const char *name, const char *text)
-{
-	if (text)
-		(void)cJSON_AddStringToObject(object, name, text);
+	i->tasks = cJSON_IsTrue(json_get(object, "tasks"));
 }
 
 static char *identity_text(const struct identity *i)
@@ -77,11 +72,11 @@ static char *identity_text(const struct identity *i)
 	OWNED(cJSON_ptr) cJSON *object = cJSON_CreateObject();
 	OWNED(str) struct str text = { 0 };
 
-	add_member(object, "workspace", i->workspace);
-	add_member(object, "workspace_id", i->workspace_id);
-	add_member(object, "channel_id", i->channel_id);
-	add_member(object, "session_id", i->session_id);
-	add_member(object, "agent", i->agent);
+	json_put_given(object, "workspace", i->workspace);
+	json_put_given(object, "workspace_id", i->workspace_id);
+	json_put_given(object, "channel_id", i->channel_id);
+	json_put_given(object, "session_id", i->session_id);
+	json_put_given(object, "agent", i->agent);
 	if (i->wait_s)
 		(void)cJSON_AddNumberToObject(object, "wait", (double)i->wait_s);
 	if (i->unwatched)
@@ -311,23 +306,22 @@ static int session_of_program(struct store *st, struct peer *p, struct err *e)
 	                    &row, e);
 }
 
-static const cJSON *workspace_entry(const struct workspaces *workspaces, const char *id)
+/* The [[workspace]] whose member has this text; NULL: none. */
+static const cJSON *listed_by(const struct workspaces *workspaces, const char *member,
+                              const char *text)
 {
 	const cJSON *one;
 
-	cJSON_ArrayForEach (one, workspaces->listed) {
-		const char *have = json_text(one, "id");
-
-		if (have && strcmp(have, id) == 0)
+	cJSON_ArrayForEach (one, workspaces->listed)
+		if (json_says(one, member, text))
 			return one;
-	}
 	return NULL;
 }
 
 /* The workspace of [[workspace]] id, with its channel, if it has one. */
 static int settle_workspace_id(const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
-	const cJSON *entry = workspace_entry(workspaces, p->identity.workspace_id);
+	const cJSON *entry = listed_by(workspaces, "id", p->identity.workspace_id);
 	const char *path = json_text(entry, "path");
 	const char *channel = json_text(entry, "channel_id");
 
@@ -344,29 +338,10 @@ static int settle_workspace_id(const struct workspaces *workspaces, struct peer 
 
 /* ---- channels ---- */
 
-static bool is_in(const cJSON *list, const char *text)
-{
-	const cJSON *one;
-
-	cJSON_ArrayForEach (one, list)
-		if (cJSON_IsString(one) && strcmp(one->valuestring, text) == 0)
-			return true;
-	return false;
-}
-
 bool peer_configure_channel(const struct workspaces *workspaces, const char *channel)
 {
-	const cJSON *one;
-
-	if (workspaces->usual_channel && strcmp(workspaces->usual_channel, channel) == 0)
-		return true;
-	cJSON_ArrayForEach (one, workspaces->listed) {
-		const char *have = json_text(one, "channel_id");
-
-		if (have && strcmp(have, channel) == 0)
-			return true;
-	}
-	return false;
+	return (workspaces->usual_channel && strcmp(workspaces->usual_channel, channel) == 0) ||
+	       listed_by(workspaces, "channel_id", channel);
 }
 
 int peer_check_channel(const struct workspaces *workspaces, const char *channel, struct err *e)
@@ -374,7 +349,7 @@ int peer_check_channel(const struct workspaces *workspaces, const char *channel,
 	static const char ID[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 	if (!channel || peer_configure_channel(workspaces, channel) ||
-	    is_in(workspaces->channels, channel))
+	    json_has_text(workspaces->channels, channel))
 		return 0;
 	if (channel[0] == 'D' && strspn(channel, ID) == strlen(channel))
 		return err_set(
@@ -438,16 +413,10 @@ static const char *named_place(const struct workspaces *workspaces, const struct
 /* The channel of the [[workspace]] with this path, or NULL. */
 static const char *channel_of_path(const struct workspaces *workspaces, const char *path)
 {
-	const cJSON *one;
+	const cJSON *entry = path ? listed_by(workspaces, "path", path) : NULL;
+	const char *channel = json_text(entry, "channel_id");
 
-	cJSON_ArrayForEach (one, workspaces->listed) {
-		const char *have = json_text(one, "path");
-		const char *channel = json_text(one, "channel_id");
-
-		if (path && have && strcmp(have, path) == 0)
-			return channel && *channel ? channel : NULL;
-	}
-	return NULL;
+	return channel && *channel ? channel : NULL;
 }
 
 int peer_place(const struct workspaces *workspaces, struct peer *p, const struct hand_found *found,

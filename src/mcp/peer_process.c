@@ -4,6 +4,7 @@
 #include "io.h"
 #include "peer_uid.h"
 #include "process_name.h"
+#include "texts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,13 +49,10 @@ static int searcher = -1; /* the socket of the process that searches; -1: we do 
 
 static bool is_shell(const char *command)
 {
-	static const char *const SHELLS[] = { "sh",  "bash", "dash", "zsh",    "ksh",
-		                              "ash", "fish", "tcsh", "busybox" };
+	static const char *const SHELLS[] = { "sh",  "bash", "dash", "zsh",     "ksh",
+		                              "ash", "fish", "tcsh", "busybox", NULL };
 
-	for (size_t i = 0; i < COUNT(SHELLS); i++)
-		if (strcmp(SHELLS[i], command) == 0)
-			return true;
-	return false;
+	return texts_name(SHELLS, command);
 }
 
 /* 0: nobody knows. */

@@ -8,6 +8,7 @@
 #include "sha256.h"
 #include "sql/agent_turn.h"
 #include "sql/steering.h"
+#include "texts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,14 +58,11 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
  * TARGET_NOTHING, TARGET_FAILED. */
 static int ended_turn(struct desk *d, const struct found *f, struct err *e)
 {
-	static const char *const PROMPTS[] = { "continue", "resume", "refine" };
-	const char *word = d->w->verb->word;
-	bool prompts = false;
+	static const char *const PROMPTS[] = { "continue", "resume", "refine", NULL };
 	int waits;
 
-	for (size_t i = 0; i < COUNT(PROMPTS); i++)
-		prompts = prompts || strcmp(word, PROMPTS[i]) == 0;
-	if (!prompts || f->count != 1 || !f->started || f->status != SESSION_STATUS_ACTIVE)
+	if (!texts_name(PROMPTS, d->w->verb->word) || f->count != 1 || !f->started ||
+	    f->status != SESSION_STATUS_ACTIVE)
 		return TARGET_NOTHING;
 	waits = sql_agent_turn_waits(d->st, f->seq, e);
 	return waits < 0 ? TARGET_FAILED : waits ? TARGET_TURN : TARGET_NOTHING;

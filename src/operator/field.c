@@ -21,15 +21,12 @@ struct fitting {
 
 const cJSON *field_limit(const cJSON *field, const char *name)
 {
-	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(field, "limits"),
-	                                        name);
+	return json_get(json_get(field, "limits"), name);
 }
 
 bool field_is(const cJSON *field, const char *kind)
 {
-	const char *has = json_text(field, "kind");
-
-	return has && strcmp(has, kind) == 0;
+	return json_says(field, "kind", kind);
 }
 
 static enum field_fit wrong(const struct fitting *f, const char *format, const char *detail)
@@ -139,8 +136,7 @@ static enum field_fit fit_text(const struct fitting *f, const char *text)
 {
 	const cJSON *least = field_limit(f->field, "minLength"),
 	            *most = field_limit(f->field, "maxLength");
-	const char *format =
-	    json_text(cJSON_GetObjectItemCaseSensitive(f->field, "limits"), "format");
+	const char *format = json_text(json_get(f->field, "limits"), "format");
 	OWNED(str) struct str range = { 0 };
 
 	for (size_t i = 0; format && i < COUNT(FORMATS); i++)
@@ -183,7 +179,7 @@ static enum field_fit fit_number(const struct fitting *f, const char *text)
 
 static const cJSON *choices_of(const cJSON *field)
 {
-	return cJSON_GetObjectItemCaseSensitive(field, "choices");
+	return json_get(field, "choices");
 }
 
 /* By its id or name, or by its number where that is no id; NULL: there is none. */
@@ -318,7 +314,7 @@ enum field_fit field_fit(const cJSON *field, const cJSON *given, struct str *con
 	const struct fitting f = { field, given, content, said, why };
 
 	if (is_empty(given)) {
-		if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(field, "required")))
+		if (!cJSON_IsTrue(json_get(field, "required")))
 			return FIELD_EMPTY;
 		str_add(why, "is missing");
 		return FIELD_WRONG;

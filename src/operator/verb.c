@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "id.h"
+#include "texts.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static const struct verb VERBS[] = {
 	  .means = { "approve" },
 	  .about = ABOUT_QUESTION,
 	  .text = TEXT_MAY,
+	  .text_name = "note",
 	  .category = ANSWERS,
 	  .syntax = "approve [id]",
 	  .help = "accept a change or a command; with words behind it you are asked back" },
@@ -31,6 +33,7 @@ static const struct verb VERBS[] = {
 	  .means = { "reject" },
 	  .about = ABOUT_QUESTION,
 	  .text = TEXT_MAY,
+	  .text_name = "reason",
 	  .category = ANSWERS,
 	  .syntax = "reject [id] [why]",
 	  .help = "refuse it; the agent is told why" },
@@ -72,6 +75,7 @@ static const struct verb VERBS[] = {
 	  .means = { "stop" },
 	  .about = ABOUT_QUESTION,
 	  .text = TEXT_MAY,
+	  .text_name = "reason",
 	  .or_session = "session-stop",
 	  .category = ANSWERS,
 	  .syntax = "stop [id] [why]",
@@ -83,7 +87,8 @@ static const struct verb VERBS[] = {
 	{ .word = "no",
 	  .row = VERB_DECISION,
 	  .means = { "reject", "stop" },
-	  .about = ABOUT_QUESTION },
+	  .about = ABOUT_QUESTION,
+	  .text_name = "reason" },
 	{ .word = "undo",
 	  .row = VERB_COMMAND,
 	  .means = { "undo" },
@@ -134,6 +139,7 @@ static const struct verb VERBS[] = {
 	  .means = { "session-start" },
 	  .about = ABOUT_NOTHING,
 	  .text = TEXT_MUST,
+	  .text_name = "prompt",
 	  .category = SESSION,
 	  .syntax = "session-start [--agent NAME] [--workspace ID] [--park SECONDS] <prompt>",
 	  .help = "start an agent on its machine" },
@@ -164,6 +170,7 @@ static const struct verb VERBS[] = {
 	  .means = { "session-restart" },
 	  .about = ABOUT_SESSION,
 	  .text = TEXT_MAY,
+	  .text_name = "prompt",
 	  .category = SESSION,
 	  .syntax = "session-restart [session] [prompt]",
 	  .help = "start the agent of a session afresh, in the same thread" },
@@ -179,6 +186,7 @@ static const struct verb VERBS[] = {
 	  .means = { "session-checkpoint" },
 	  .about = ABOUT_SESSION,
 	  .text = TEXT_MAY,
+	  .text_name = "label",
 	  .category = CHECKPOINT,
 	  .syntax = "session-checkpoint [session] [label]",
 	  .help = "keep what the workspace holds now" },
@@ -203,6 +211,7 @@ static const struct verb VERBS[] = {
 	  .means = { "diff" },
 	  .about = ABOUT_FILES,
 	  .text = TEXT_MAY,
+	  .text_name = "checkpoint",
 	  .category = CHECKPOINT,
 	  .syntax = "diff [checkpoint|label|session]",
 	  .help = "what has changed since then; alone: since the session began" },
@@ -211,6 +220,7 @@ static const struct verb VERBS[] = {
 	  .means = { "mode" },
 	  .about = ABOUT_SESSIONS,
 	  .text = TEXT_MUST,
+	  .text_name = "mode",
 	  .category = SESSION,
 	  .syntax = "mode remote|local|hybrid [session]",
 	  .help = "answer in Slack, at the terminal, or in both" },
@@ -219,6 +229,7 @@ static const struct verb VERBS[] = {
 	  .means = { "stall" },
 	  .about = ABOUT_SESSION,
 	  .text = TEXT_MUST,
+	  .text_name = "switch",
 	  .category = SESSION,
 	  .syntax = "stall on|off [session]",
 	  .help = "whether a silent agent raises an alert" },
@@ -227,6 +238,7 @@ static const struct verb VERBS[] = {
 	  .means = { "list-files" },
 	  .about = ABOUT_FILES,
 	  .text = TEXT_MAY,
+	  .text_name = "path",
 	  .category = FILES,
 	  .syntax = "list-files [path] [--depth N]",
 	  .help = "the folders and files of a workspace, as a tree" },
@@ -235,6 +247,7 @@ static const struct verb VERBS[] = {
 	  .means = { "show-file" },
 	  .about = ABOUT_FILES,
 	  .text = TEXT_MUST,
+	  .text_name = "path",
 	  .category = FILES,
 	  .syntax = "show-file <path> [--lines A:B]",
 	  .help = "a file of a workspace, or some of its lines" },
@@ -251,6 +264,7 @@ static const struct verb VERBS[] = {
 	  .means = { "run" },
 	  .about = ABOUT_NOTHING,
 	  .text = TEXT_MUST,
+	  .text_name = "alias",
 	  .category = CUSTOM,
 	  .syntax = "run <alias>",
 	  .help = "run a command of [commands]; `<alias>` alone does, too" },
@@ -469,13 +483,11 @@ bool verb_is_only_an_id(const char *text)
 
 bool verb_is_too_short(const struct verb *verb, const char *text)
 {
-	static const char *const NEED_ID[] = { "approve", "reject", "undo", "file" };
+	static const char *const NEED_ID[] = { "approve", "reject", "undo", "file", NULL };
 	size_t n = strspn(text, "0123456789abcdefABCDEF"), digit = strcspn(text, "0123456789");
-	bool needs = false;
 
-	for (size_t i = 0; i < COUNT(NEED_ID); i++)
-		needs = needs || strcmp(verb->word, NEED_ID[i]) == 0;
-	return needs && n < LEAST_ID && digit < n && !*verb_skip_blanks(text + n);
+	return texts_name(NEED_ID, verb->word) && n < LEAST_ID && digit < n &&
+	       !*verb_skip_blanks(text + n);
 }
 
 /* ---- help ---- */

@@ -39,6 +39,8 @@ struct verb {
 	const char *means[VERB_MEANINGS];
 	enum verb_about about;
 	enum verb_text text;
+	const char *text_name; /* the member of a program's order that holds the text; NULL:
+	                          instruction */
 	const char *or_session; /* if no request accepts it: the word for a session; or NULL */
 	bool only_talk; /* for people: its output is not JSON */
 	const char *category, *syntax, *help; /* NULL: not in the help */

@@ -4,6 +4,7 @@
 #include "always_ask.h"
 #include "command_line.h"
 #include "json.h"
+#include "texts.h"
 #include "tool_name.h"
 
 #include <pcre2.h>
@@ -295,8 +296,7 @@ static int read_map(struct policy *p, const cJSON *value, const char *member, st
 		return err_set(e, ERR_INPUT, "%s: has more than %d entries", member,
 		               POLICY_MAX_RULES);
 	cJSON_ArrayForEach (one, value) {
-		const cJSON *says =
-		    cJSON_IsObject(one) ? cJSON_GetObjectItemCaseSensitive(one, "approve") : one;
+		const cJSON *says = cJSON_IsObject(one) ? json_get(one, "approve") : one;
 
 		if (cJSON_IsNull(says))
 			continue;
@@ -361,52 +361,39 @@ static const struct shape NESTED = { "enabled",
 	                             "logAutoApproved",
 	                             "summaryIntervalSeconds" };
 
-static const cJSON *get(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 static int read_rules(struct policy *p, const cJSON *from, const struct shape *s, struct err *e)
 {
-	const cJSON *patterns = get(from, s->patterns);
+	const cJSON *patterns = json_get(from, s->patterns);
 
 	if (patterns && !cJSON_IsObject(patterns) && !cJSON_IsNull(patterns))
 		return err_set(e, ERR_INPUT, "%s: must be an object with write and read",
 		               s->patterns);
-	return read_flag(get(from, s->enabled), s->enabled, &p->enabled, e) ||
-	               read_list(p, LIST_COMMANDS, get(from, s->commands), s->commands, e) ||
-	               read_list(p, LIST_TOOLS, get(from, s->tools), s->tools, e) ||
-	               read_list(p, LIST_WRITE, get(patterns, "write"), "write", e) ||
-	               read_list(p, LIST_READ, get(patterns, "read"), "read", e) ||
-	               read_threshold(get(from, s->threshold), s->threshold, &p->threshold, e)
+	return read_flag(json_get(from, s->enabled), s->enabled, &p->enabled, e) ||
+	               read_list(p, LIST_COMMANDS, json_get(from, s->commands), s->commands, e) ||
+	               read_list(p, LIST_TOOLS, json_get(from, s->tools), s->tools, e) ||
+	               read_list(p, LIST_WRITE, json_get(patterns, "write"), "write", e) ||
+	               read_list(p, LIST_READ, json_get(patterns, "read"), "read", e) ||
+	               read_threshold(json_get(from, s->threshold), s->threshold, &p->threshold, e)
 	           ? -1
 	           : 0;
 }
 
 static int read_notices(struct policy *p, const cJSON *from, const struct shape *s, struct err *e)
 {
-	return read_flag(get(from, s->logs), s->logs, &p->log_auto_approved, e) ||
-	               read_seconds(get(from, s->summary), s->summary, &p->summary_interval_seconds,
-	                            e)
+	return read_flag(json_get(from, s->logs), s->logs, &p->log_auto_approved, e) ||
+	               read_seconds(json_get(from, s->summary), s->summary,
+	                            &p->summary_interval_seconds, e)
 	           ? -1
 	           : 0;
 }
 
-static bool is_listed(const char *name, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 static void note_unknown(struct policy *p, const cJSON *object, const char *prefix,
-                         const char *const *names, size_t count)
+                         const char *const *names)
 {
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, object)
-		if (!is_listed(one->string, names, count))
+		if (!texts_name(names, one->string))
 			str_addf(&p->unknown, "%s%.80s\n", prefix, one->string);
 }
 
@@ -414,25 +401,25 @@ static const char TERMINAL[] = "chat.tools.terminal.autoApprove";
 
 static void note_all_unknown(struct policy *p, const cJSON *root)
 {
-	const char *const TOP[] = { FLAT.enabled,   FLAT.commands, FLAT.tools,     FLAT.patterns,
-		                    FLAT.threshold, FLAT.logs,     FLAT.summary,   TERMINAL,
-		                    "autoApprove",  "$schema",     "notifications" };
-	const char *const RULES[] = { NESTED.enabled, NESTED.commands, NESTED.tools,
-		                      NESTED.patterns, NESTED.threshold };
-	const char *const NOTICES[] = { NESTED.logs, NESTED.summary };
-	const char *const PATTERNS[] = { "write", "read" };
+	const char *const TOP[] = { FLAT.enabled,   FLAT.commands, FLAT.tools,      FLAT.patterns,
+		                    FLAT.threshold, FLAT.logs,     FLAT.summary,    TERMINAL,
+		                    "autoApprove",  "$schema",     "notifications", NULL };
+	const char *const RULES[] = { NESTED.enabled,  NESTED.commands,  NESTED.tools,
+		                      NESTED.patterns, NESTED.threshold, NULL };
+	const char *const NOTICES[] = { NESTED.logs, NESTED.summary, NULL };
+	const char *const PATTERNS[] = { "write", "read", NULL };
 
-	note_unknown(p, root, "", TOP, COUNT(TOP));
-	note_unknown(p, get(root, "autoApprove"), "autoApprove.", RULES, COUNT(RULES));
-	note_unknown(p, get(root, "notifications"), "notifications.", NOTICES, COUNT(NOTICES));
-	note_unknown(p, get(root, FLAT.patterns), "file_patterns.", PATTERNS, COUNT(PATTERNS));
-	note_unknown(p, get(get(root, "autoApprove"), NESTED.patterns), "autoApprove.filePatterns.",
-	             PATTERNS, COUNT(PATTERNS));
+	note_unknown(p, root, "", TOP);
+	note_unknown(p, json_get(root, "autoApprove"), "autoApprove.", RULES);
+	note_unknown(p, json_get(root, "notifications"), "notifications.", NOTICES);
+	note_unknown(p, json_get(root, FLAT.patterns), "file_patterns.", PATTERNS);
+	note_unknown(p, json_get(json_get(root, "autoApprove"), NESTED.patterns),
+	             "autoApprove.filePatterns.", PATTERNS);
 }
 
 static int read_object(const cJSON *root, const char *name, const cJSON **ret, struct err *e)
 {
-	*ret = get(root, name);
+	*ret = json_get(root, name);
 	if (*ret && !cJSON_IsObject(*ret))
 		return err_set(e, ERR_INPUT, "%s: must be an object", name);
 	return 0;
@@ -447,7 +434,8 @@ static int read_all(struct policy *p, const cJSON *root, struct err *e)
 	if (read_object(root, "autoApprove", &nested, e) ||
 	    read_object(root, "notifications", &notices, e) || read_rules(p, root, &FLAT, e) ||
 	    read_notices(p, root, &FLAT, e) || read_rules(p, nested, &NESTED, e) ||
-	    read_notices(p, notices, &NESTED, e) || read_map(p, get(root, TERMINAL), TERMINAL, e))
+	    read_notices(p, notices, &NESTED, e) ||
+	    read_map(p, json_get(root, TERMINAL), TERMINAL, e))
 		return -1;
 	note_all_unknown(p, root);
 	return 0;

@@ -1,5 +1,7 @@
 #include "policy_tool.h"
 
+#include "json.h"
+#include "texts.h"
 #include "tool_name.h"
 
 #include <string.h>
@@ -13,12 +15,9 @@ static bool is_harmless(const char *name)
 		                             "timeout_ms",        "is_background",
 		                             "run_in_background", "max_output_tokens",
 		                             "yield_time_ms",     "initial_wait",
-		                             "explanation" };
+		                             "explanation",       NULL };
 
-	for (size_t i = 0; i < COUNT(NAMES); i++)
-		if (strcmp(NAMES[i], name) == 0)
-			return true;
-	return false;
+	return texts_name(NAMES, name);
 }
 
 /* The argument by which this tool of this host says where it works. What another host calls
@@ -86,7 +85,7 @@ static enum policy_tool take_command(const struct gate_input *in, struct policy_
  * does not read as ours. */
 static enum policy_tool take_escalation(const struct gate_input *in, struct str *why)
 {
-	const cJSON *words = cJSON_GetObjectItemCaseSensitive(in->tool_input, "description");
+	const cJSON *words = json_get(in->tool_input, "description");
 	char *quoted = cJSON_IsString(words) ? cJSON_PrintUnformatted(words) : NULL;
 
 	str_addf(why, "%sif this is approved, %s may run it outside of its sandbox",

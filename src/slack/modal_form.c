@@ -49,7 +49,7 @@ static cJSON *menu(const cJSON *field, const cJSON *start)
 	bool many = field_is(field, "many");
 	cJSON *element = blocks_object(many ? "multi_static_select" : "static_select");
 	cJSON *options = cJSON_AddArrayToObject(element, "options"), *first = cJSON_CreateArray();
-	const cJSON *choices = cJSON_GetObjectItemCaseSensitive(field, "choices"), *one;
+	const cJSON *choices = json_get(field, "choices"), *one;
 
 	for (int i = 0; i < cJSON_GetArraySize(choices); i++)
 		(void)cJSON_AddItemToArray(options, option(cJSON_GetArrayItem(choices, i), i + 1));
@@ -94,7 +94,7 @@ static cJSON *text_input(const cJSON *field)
 {
 	const cJSON *least = field_limit(field, "minLength"),
 	            *most = field_limit(field, "maxLength");
-	const char *format = json_text(cJSON_GetObjectItemCaseSensitive(field, "limits"), "format");
+	const char *format = json_text(json_get(field, "limits"), "format");
 	bool is_date = format && strcmp(format, "date") == 0;
 	const char *type = is_date                                  ? "datepicker"
 	                   : format && strcmp(format, "email") == 0 ? "email_text_input"
@@ -146,8 +146,7 @@ static cJSON *input(const cJSON *field, int number)
 	cJSON *block = blocks_object("input");
 	OWNED(cJSON_ptr) cJSON *start = field_default(field);
 	const char *title = json_text(field, "title");
-	const char *hint =
-	    json_text(cJSON_GetObjectItemCaseSensitive(field, "limits"), "description");
+	const char *hint = json_text(json_get(field, "limits"), "description");
 	const cJSON *first = is_taken(field, start) ? start : NULL;
 	char id[40];
 	cJSON *element = field_is(field, "text") || field_is(field, "number")
@@ -157,8 +156,7 @@ static cJSON *input(const cJSON *field, int number)
 	(void)snprintf(id, sizeof(id), SLACK_FIELD "%d", number);
 	(void)cJSON_AddStringToObject(block, "block_id", id);
 	(void)cJSON_AddItemToObject(block, "label", cut(title && *title ? title : "?", LABEL_MAX));
-	(void)cJSON_AddBoolToObject(
-	    block, "optional", !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(field, "required")));
+	(void)cJSON_AddBoolToObject(block, "optional", !cJSON_IsTrue(json_get(field, "required")));
 	if (hint && *hint)
 		(void)cJSON_AddItemToObject(block, "hint", cut(hint, HINT_MAX));
 	(void)cJSON_AddStringToObject(element, "action_id", "value");
@@ -172,8 +170,7 @@ static bool fits(const cJSON *fields)
 	const cJSON *field;
 
 	cJSON_ArrayForEach (field, fields) {
-		int choices =
-		    cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(field, "choices"));
+		int choices = cJSON_GetArraySize(json_get(field, "choices"));
 		bool chooses = !field_is(field, "text") && !field_is(field, "number");
 
 		if (choices > CHOICES_MOST || (chooses && choices == 0))

@@ -2,6 +2,7 @@
 
 #include "blocks.h"
 #include "clock.h"
+#include "json.h"
 #include "path.h"
 #include "shown.h"
 #include "text.h"
@@ -21,7 +22,7 @@ enum {
 
 static const char *member_text(const cJSON *o, const char *name)
 {
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
+	const char *text = cJSON_GetStringValue(json_get(o, name));
 
 	return text ? text : "?";
 }
@@ -274,7 +275,7 @@ static int64_t add_allowed(struct str *out, const struct slack_auto *a)
 	int64_t named = 0;
 
 	cJSON_ArrayForEach (one, a->shown) {
-		const cJSON *times = cJSON_GetObjectItemCaseSensitive(one, "times");
+		const cJSON *times = json_get(one, "times");
 		int64_t n = cJSON_IsNumber(times) ? (int64_t)times->valuedouble : 1;
 
 		if (out->length)
@@ -624,10 +625,8 @@ void slack_notice_add_progress(cJSON *blocks, const cJSON *progress)
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, progress) {
-		const char *label =
-		    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "label"));
-		const char *status =
-		    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "status"));
+		const char *label = cJSON_GetStringValue(json_get(item, "label"));
+		const char *status = cJSON_GetStringValue(json_get(item, "status"));
 		const char *sign = "⬜";
 
 		for (size_t i = 0; i < COUNT(SIGNS); i++)

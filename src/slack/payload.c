@@ -4,6 +4,7 @@
 #include "json.h"
 #include "modal.h"
 #include "sha256.h"
+#include "texts.h"
 #include "verb.h"
 
 #include <ctype.h>
@@ -17,28 +18,15 @@ enum {
 	ACTION_MOST = 80,
 };
 
-static const cJSON *member(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 /* A member two levels down. */
 static const char *text_in(const cJSON *object, const char *outer, const char *name)
 {
-	return json_text(member(object, outer), name);
+	return json_text(json_get(object, outer), name);
 }
 
 static const char *or_empty(const char *text)
 {
 	return text ? text : "";
-}
-
-static bool is_one_of(const char *text, const char *const *list)
-{
-	for (; text && *list; list++)
-		if (strcmp(text, *list) == 0)
-			return true;
-	return false;
 }
 
 /* ---- frames ---- */
@@ -77,17 +65,17 @@ static void read_root(struct slack_frame *f)
 
 	f->type = or_empty(json_text(f->root, "type"));
 	f->reason = or_empty(json_text(f->root, "reason"));
-	f->payload = member(f->root, "payload");
+	f->payload = json_get(f->root, "payload");
 	if (id && *id && strlen(id) <= ID_MOST)
 		f->envelope_id = xstrdup(id);
 	if (f->envelope_id) {
 		f->kind = SLACK_FRAME_ENVELOPE;
-		f->accepts_payload = cJSON_IsTrue(member(f->root, "accepts_response_payload"));
+		f->accepts_payload = cJSON_IsTrue(json_get(f->root, "accepts_response_payload"));
 	} else if (strcmp(f->type, "hello") == 0) {
 		f->kind = SLACK_FRAME_HELLO;
-		f->connections = small_number(member(f->root, "num_connections"));
+		f->connections = small_number(json_get(f->root, "num_connections"));
 		f->lifetime_s = small_number(
-		    member(member(f->root, "debug_info"), "approximate_connection_time"));
+		    json_get(json_get(f->root, "debug_info"), "approximate_connection_time"));
 	} else if (strcmp(f->type, "disconnect") == 0) {
 		f->kind = SLACK_FRAME_DISCONNECT;
 	}
@@ -380,7 +368,7 @@ static void click_key(struct slack_intent *a, const cJSON *payload, const cJSON 
 
 static int read_click(struct slack_intent *a, const cJSON *payload)
 {
-	const cJSON *actions = member(payload, "actions"), *action, *of_ours = NULL;
+	const cJSON *actions = json_get(payload, "actions"), *action, *of_ours = NULL;
 	const struct button *b = NULL;
 
 	a->channel = xstrdup_if(text_in(payload, "channel", "id"));
@@ -434,15 +422,10 @@ static const struct form {
 } FORMS[] = {
 	{ "approval_reject", "reject", false, INTENT_NOTHING },
 	{ "approval_edit", "approve", true, INTENT_EDIT },
-	{ "reject", "reject", false, INTENT_NOTHING },
 	{ "prompt_refine", "refine", true, INTENT_NOTHING },
 	{ "prompt_form", "refine", false, INTENT_FORM },
-	{ "refine_prompt", "refine", true, INTENT_NOTHING },
-	{ "refine", "refine", true, INTENT_NOTHING },
 	{ "wait_instruct", "resume", true, INTENT_NOTHING },
-	{ "resume", "resume", true, INTENT_NOTHING },
 	{ "stall_nudge", "nudge", true, INTENT_NUDGE },
-	{ "nudge", "nudge", true, INTENT_NUDGE },
 	{ "turn_instruct", "instruct", true, INTENT_TURN },
 };
 
@@ -457,7 +440,7 @@ static const struct form *find_form(const char *callback, const char **ret_id)
 			continue;
 		if (callback[n] == '\0')
 			return &FORMS[i];
-		if (callback[n] != ':' && callback[n] != '_')
+		if (callback[n] != ':')
 			continue;
 		*ret_id = callback + n + 1;
 		return &FORMS[i];
@@ -470,7 +453,7 @@ static const char *typed(const cJSON *view, const char **ret_block)
 {
 	const cJSON *block, *input;
 
-	cJSON_ArrayForEach (block, member(member(view, "state"), "values")) {
+	cJSON_ArrayForEach (block, json_get(json_get(view, "state"), "values")) {
 		cJSON_ArrayForEach (input, block) {
 			if (!*ret_block)
 				*ret_block = block->string;
@@ -494,13 +477,13 @@ static cJSON *chosen(const cJSON *option)
 /* What a person entered in one input, as for words.form; NULL: nothing. */
 static cJSON *entered(const cJSON *input)
 {
-	const cJSON *many = member(input, "selected_options"), *option;
+	const cJSON *many = json_get(input, "selected_options"), *option;
 	const char *date = json_text(input, "selected_date"), *value = json_text(input, "value");
 	OWNED(char_ptr) char *text = NULL;
 	cJSON *all;
 
-	if (member(input, "selected_option"))
-		return chosen(member(input, "selected_option"));
+	if (json_get(input, "selected_option"))
+		return chosen(json_get(input, "selected_option"));
 	if (!many) {
 		text = typed_text(date ? date : value);
 		return text ? cJSON_CreateString(text) : NULL;
@@ -519,7 +502,7 @@ static char *fields_of(const cJSON *view)
 	const cJSON *block;
 	char *text, *copied;
 
-	cJSON_ArrayForEach (block, member(member(view, "state"), "values")) {
+	cJSON_ArrayForEach (block, json_get(json_get(view, "state"), "values")) {
 		cJSON *one = block->child ? entered(block->child) : NULL;
 
 		if (one && strncmp(block->string, PREFIX, sizeof(PREFIX) - 1) == 0)
@@ -535,7 +518,7 @@ static char *fields_of(const cJSON *view)
 
 static int read_submission(struct slack_intent *a, const cJSON *payload)
 {
-	const cJSON *view = member(payload, "view");
+	const cJSON *view = json_get(payload, "view");
 	const char *callback = or_empty(json_text(view, "callback_id"));
 	const char *metadata = json_text(view, "private_metadata"), *id = NULL, *block = NULL;
 	const struct form *form = find_form(callback, &id);
@@ -617,10 +600,10 @@ static const char *bot_of(const cJSON *payload, const char *bot_user)
 {
 	const cJSON *one;
 
-	cJSON_ArrayForEach (one, member(payload, "authorizations")) {
+	cJSON_ArrayForEach (one, json_get(payload, "authorizations")) {
 		const char *user = json_text(one, "user_id");
 
-		if (user && cJSON_IsTrue(member(one, "is_bot")))
+		if (user && cJSON_IsTrue(json_get(one, "is_bot")))
 			return user;
 	}
 	return bot_user;
@@ -647,13 +630,13 @@ static bool is_noise(const cJSON *event)
 	const char *subtype = json_text(event, "subtype");
 
 	return json_text(event, "bot_id") || json_text(event, "app_id") ||
-	       !json_text(event, "user") || (subtype && !is_one_of(subtype, PERSONS)) ||
+	       !json_text(event, "user") || (subtype && !texts_name(PERSONS, subtype)) ||
 	       !json_text(event, "ts") || !json_text(event, "channel");
 }
 
 static bool has_files(const cJSON *event)
 {
-	return cJSON_GetArraySize(member(event, "files")) > 0 ||
+	return cJSON_GetArraySize(json_get(event, "files")) > 0 ||
 	       strcmp(or_empty(json_text(event, "subtype")), "file_share") == 0;
 }
 
@@ -672,7 +655,7 @@ static const char *team_of(const cJSON *payload, const cJSON *event)
 static bool read_edited(struct slack_intent *a, const cJSON *payload, const cJSON *event)
 {
 	static const char *const PROGRAMS[] = { "bot_id", "app_id" };
-	const cJSON *message = member(event, "message");
+	const cJSON *message = json_get(event, "message");
 	const char *text = json_text(message, "text"), *thread = json_text(message, "thread_ts");
 	const char *before = text_in(event, "previous_message", "text");
 
@@ -719,7 +702,7 @@ static void read_place(struct slack_intent *a, bool named)
 static int read_event(struct slack_intent *a, const cJSON *payload, const char *bot_user)
 {
 	static const char *const MESSAGES[] = { "message", "app_mention", NULL };
-	const cJSON *event = member(payload, "event");
+	const cJSON *event = json_get(payload, "event");
 	const char *type = json_text(event, "type"), *thread, *text;
 	const char *bot = bot_of(payload, bot_user);
 	bool named;
@@ -731,7 +714,7 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	set_action(a, or_empty(type), NULL);
 	if (!type)
 		return unknown(a, "an event that does not say its type");
-	if (!is_one_of(type, MESSAGES) || read_edited(a, payload, event) || is_noise(event))
+	if (!texts_name(MESSAGES, type) || read_edited(a, payload, event) || is_noise(event))
 		return 0;
 	thread = json_text(event, "thread_ts");
 	text = or_empty(json_text(event, "text"));

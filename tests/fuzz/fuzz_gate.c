@@ -87,7 +87,7 @@ static void try_input(const struct gate_host *host, const char *event, const cha
 	for (size_t i = 0; i < in.path_count; i++)
 		must(*in.paths[i] && gate_input_absolute(&in, in.paths[i], &path, NULL) <= 0);
 	check_answers(&in);
-	if (!in.tool || !gate_edit_is_known(&in))
+	if (!in.tool || in.class != GATE_EDIT)
 		return;
 	if (gate_edit_compute(&in, read_file, NULL, &edit, &e) == 1)
 		check_edit(&edit);

@@ -12,7 +12,7 @@ START_TEST(commas_stand_between_members_and_items_only)
 	json_array_end(&out);
 	json_member_array(&out, "items");
 	json_item(&out, "a");
-	json_item_raw(&out, "7");
+	json_item(&out, "b");
 	json_array(&out);
 	json_array_end(&out);
 	json_object(&out);
@@ -28,9 +28,10 @@ START_TEST(commas_stand_between_members_and_items_only)
 	json_member(&out, "text", "end");
 	json_object_end(&out);
 
-	ck_assert_str_eq(out.bytes, "{\"none\":[],\"items\":[\"a\",7,[],{\"empty\":{},\"n\":-1}],"
-	                            "\"yes\":true,\"no\":false,\"nothing\":null,\"raw\":[1],"
-	                            "\"text\":\"end\"}");
+	ck_assert_str_eq(out.bytes,
+	                 "{\"none\":[],\"items\":[\"a\",\"b\",[],{\"empty\":{},\"n\":-1}],"
+	                 "\"yes\":true,\"no\":false,\"nothing\":null,\"raw\":[1],"
+	                 "\"text\":\"end\"}");
 }
 END_TEST
 

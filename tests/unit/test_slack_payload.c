@@ -269,14 +269,13 @@ START_TEST(a_form_is_a_decision_with_its_text)
 	static const struct {
 		const char *payload, *verdict, *request, *session;
 	} CASES[] = {
-		{ FORM("reject", "r-1", "'because'"), "reject", "r-1", NULL },
+		{ FORM("approval_reject", "r-1", "'because'"), "reject", "r-1", NULL },
 		{ FORM("approval_reject:r-2", "", "'because'"), "reject", "r-2", NULL },
-		{ FORM("refine", "r-1", "'because'"), "refine", "r-1", NULL },
+		{ FORM("prompt_refine", "r-1", "'because'"), "refine", "r-1", NULL },
 		{ FORM("prompt_refine:r-2", "", "'because'"), "refine", "r-2", NULL },
-		{ FORM("refine_prompt_r-3", "", "'because'"), "refine", "r-3", NULL },
-		{ FORM("resume", "r-1", "'because'"), "resume", "r-1", NULL },
+		{ FORM("wait_instruct", "r-1", "'because'"), "resume", "r-1", NULL },
 		{ FORM("wait_instruct:r-2", "", "'because'"), "resume", "r-2", NULL },
-		{ FORM("nudge", "s-1", "'because'"), "nudge", NULL, "s-1" },
+		{ FORM("stall_nudge", "s-1", "'because'"), "nudge", NULL, "s-1" },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
@@ -300,7 +299,7 @@ START_TEST(the_text_of_a_form_or_a_command_is_as_it_was_typed)
 	    "  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D";
 	struct slack_intent a =
 	    act("interactive",
-	        FORM("refine", "r-1",
+	        FORM("prompt_refine", "r-1",
 	             "'  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D'"));
 
 	is(a.text, CODE);
@@ -329,9 +328,9 @@ END_TEST
 
 START_TEST(an_empty_form_names_its_field)
 {
-	static const char *const CASES[] = { FORM("refine", "r-1", "null"),
-		                             FORM("refine", "r-1", "''"),
-		                             FORM("refine", "r-1", "' \xC2\xA0 '") };
+	static const char *const CASES[] = { FORM("prompt_refine", "r-1", "null"),
+		                             FORM("prompt_refine", "r-1", "''"),
+		                             FORM("prompt_refine", "r-1", "' \xC2\xA0 '") };
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		struct slack_intent a = act("interactive", CASES[i]);
@@ -347,7 +346,7 @@ START_TEST(a_form_that_is_none_of_ours_is_unknown)
 {
 	static const char *const CASES[] = {
 		FORM("survey", "r-1", "'x'"),
-		FORM("refine", "", "'x'"),
+		FORM("prompt_refine", "", "'x'"),
 		"{'type':'view_submission','view':null}",
 		"{'type':'view_submission'}",
 	};
@@ -364,14 +363,15 @@ END_TEST
 
 START_TEST(a_closed_form_is_nothing_but_recognised_again)
 {
-	struct slack_intent a = act("interactive", "{'type':'view_closed','user':{'id':'U01'},"
-	                                           "'view':{'id':'V01','callback_id':'refine'}}");
+	struct slack_intent a =
+	    act("interactive", "{'type':'view_closed','user':{'id':'U01'},"
+	                       "'view':{'id':'V01','callback_id':'prompt_refine'}}");
 
 	ck_assert_int_eq(a.meaning, INTENT_NOTHING);
 	is(a.event_key, "closed:V01");
 	slack_intent_clear(&a);
 	a = act("interactive", "{'type':'view_closed','user':{'id':'U01'},'view':{'id':'V02',"
-	                       "'callback_id':'refine','private_metadata':'01J'}}");
+	                       "'callback_id':'prompt_refine','private_metadata':'01J'}}");
 	ck_assert_int_eq(a.meaning, INTENT_CLOSE);
 	is(a.request, "01J");
 	slack_intent_clear(&a);

@@ -349,13 +349,13 @@ START_TEST(a_form_decides_and_an_empty_one_stays_open)
 	a_question_in_slack();
 	a_prompt_in_slack();
 	(void)listener_starts();
-	submit_for("01900000-0000-7000-8000-00000000000b", "refine", "1.1", "'  '");
+	submit_for("01900000-0000-7000-8000-00000000000b", "prompt_refine", "1.1", "'  '");
 	has(slack_wait_for("ack"), "payload.errors.instruction_block", "Please write something.");
 	expect("SELECT state FROM request ORDER BY seq", "pending\npending\n");
-	submit("reject", "1.2", "'not now'");
+	submit("approval_reject", "1.2", "'not now'");
 	ck_assert_str_eq(member(slack_wait_for("ack"), "payload.response_action"), "");
 	expect("SELECT state, reason FROM request WHERE kind = 'clearance'", "rejected|not now\n");
-	submit("reject", "1.3", "'again'");
+	submit("approval_reject", "1.3", "'again'");
 	says(member(slack_wait_for("ack"), "payload.errors.instruction_block"),
 	     "already rejected by");
 	slack_stop();
@@ -467,7 +467,7 @@ START_TEST(after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason)
 	(void)slack_acked(
 	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
 	    "'type':'view_closed','user':{'id':'U01OP','team_id':'T01TEAM'},'is_cleared':false,"
-	    "'view':{'id':'V01','callback_id':'reject','private_metadata':"
+	    "'view':{'id':'V01','callback_id':'approval_reject','private_metadata':"
 	    "'01900000-0000-7000-8000-00000000000a'}}}}");
 	say_in_thread("what does it break?");
 	expect("SELECT state FROM request", "pending\n");

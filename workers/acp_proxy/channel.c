@@ -92,6 +92,12 @@ void channel_send(struct channel *c, const char *bytes, size_t length)
 		str_add_bytes(&c->queue, bytes, length);
 }
 
+void channel_say(struct channel *c, struct str *message)
+{
+	str_add_char(message, '\n');
+	channel_send(c, message->bytes, message->length);
+}
+
 void channel_write(struct channel *c)
 {
 	while (c->to >= 0 && c->sent < c->queue.length) {

@@ -49,6 +49,8 @@ int channel_read(struct channel *c);
 bool channel_is_open(const struct channel *c);
 /* Queues bytes for the reader, whole lines. */
 void channel_send(struct channel *c, const char *bytes, size_t length);
+/* Queues a message, to which it adds the end of its line. */
+void channel_say(struct channel *c, struct str *message);
 /* Writes what the reader takes. */
 void channel_write(struct channel *c);
 bool channel_is_empty(const struct channel *c);

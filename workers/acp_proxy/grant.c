@@ -1,6 +1,7 @@
 #include "grant.h"
 
 #include "gate_replace.h"
+#include "json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,10 +43,9 @@ void grants_clear(struct grants *g)
 		drop(g, STAILQ_FIRST(&g->all));
 }
 
-static struct grant *add(struct grants *g)
+/* In place of the oldest where there are too many. */
+static struct grant *keep(struct grants *g, struct grant *one)
 {
-	struct grant *one = xcalloc(1, sizeof(*one));
-
 	if (g->count == GRANTS_MAX)
 		drop(g, STAILQ_FIRST(&g->all));
 	STAILQ_INSERT_TAIL(&g->all, one, next);
@@ -114,7 +114,7 @@ static void add_diff(struct grants *g, const cJSON *diff)
 	got = read_file(path, &file, &st);
 	if (got < 0 || gate_replace(&r, got ? &file : NULL, &after, NULL))
 		return;
-	one = add(g);
+	one = keep(g, xcalloc(1, sizeof(*one)));
 	one->path = xstrdup(path);
 	describe(&file, got, &st, one->before);
 	one->after = sha256_of(str_text(&after), after.length);
@@ -125,14 +125,11 @@ void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *cal
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach (item, cJSON_GetObjectItemCaseSensitive(call, "content")) {
-		const char *type = json_text(item, "type");
-
-		if (type && strcmp(type, "diff") == 0)
+	cJSON_ArrayForEach (item, json_get(call, "content"))
+		if (json_says(item, "type", "diff"))
 			add_diff(g, item);
-	}
 	if (ask->command.length && !ask->is_unclear) {
-		struct grant *one = add(g);
+		struct grant *one = keep(g, xcalloc(1, sizeof(*one)));
 
 		one->command = xstrdup(ask->command.bytes);
 		one->folder = xstrdup(ask->cwd ? ask->cwd : folder);
@@ -146,10 +143,7 @@ void grants_move(struct grants *from, struct grants *to)
 	while ((one = STAILQ_FIRST(&from->all))) {
 		STAILQ_REMOVE_HEAD(&from->all, next);
 		from->count--;
-		if (to->count == GRANTS_MAX)
-			drop(to, STAILQ_FIRST(&to->all));
-		STAILQ_INSERT_TAIL(&to->all, one, next);
-		to->count++;
+		(void)keep(to, one);
 	}
 }
 

@@ -123,27 +123,19 @@ static void refuse(struct proxy *p, const char *token, int code, const char *tex
 	OWNED(str) struct str json = { 0 };
 
 	acp_message_add_error(&json, token, code, text);
-	str_add_char(&json, '\n');
-	channel_send(&p->to_agent, json.bytes, json.length);
+	channel_say(&p->to_agent, &json);
 }
 
-/* Chooses one of the options that the agent offers. */
-static void select_option(struct proxy *p, const struct question *q, bool yes)
+/* Chooses one of the options that the agent offers; NULL: none. */
+static void select_option(struct proxy *p, const struct question *q,
+                          const struct acp_option *option)
 {
-	const struct acp_option *o =
-	    yes ? acp_inquiry_yes(&q->subject.ask) : acp_inquiry_no(&q->subject.ask);
 	OWNED(str) struct str outcome = { 0 };
 	OWNED(str) struct str json = { 0 };
 
-	json_object(&outcome);
-	json_member_object(&outcome, "outcome");
-	json_member(&outcome, "outcome", o ? "selected" : "cancelled");
-	json_member(&outcome, "optionId", o ? o->id : NULL);
-	json_object_end(&outcome);
-	json_object_end(&outcome);
+	acp_inquiry_add_outcome(&outcome, option);
 	acp_message_add_result(&json, q->token, outcome.bytes);
-	str_add_char(&json, '\n');
-	channel_send(&p->to_agent, json.bytes, json.length);
+	channel_say(&p->to_agent, &json);
 }
 
 /* The editor closes its dialog, if it knows of that; what it still answers is dropped. */
@@ -158,8 +150,7 @@ static void close_dialog(struct proxy *p, struct question *q)
 	json_member_raw(&params, "requestId", q->token);
 	json_object_end(&params);
 	acp_message_add_notification(&json, "$/cancel_request", params.bytes);
-	str_add_char(&json, '\n');
-	channel_send(&p->to_editor, json.bytes, json.length);
+	channel_say(&p->to_editor, &json);
 	expect_late(p, q->id);
 }
 
@@ -266,7 +257,7 @@ static void allow(struct proxy *p, struct question *q)
 		if (q->answer == ANSWER_YES)
 			forward_answer(p, q);
 		else
-			select_option(p, q, true);
+			select_option(p, q, acp_inquiry_yes(&q->subject.ask));
 	}
 	finish(q, ANSWER_NONE);
 }
@@ -280,7 +271,7 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 		if (q->answer == ANSWER_NO)
 			forward_answer(p, q);
 		else
-			select_option(p, q, false);
+			select_option(p, q, acp_inquiry_no(&q->subject.ask));
 	}
 	finish(q, ANSWER_NONE);
 }
@@ -313,7 +304,7 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 {
 	const char *decision = json_text(result, "decision"), *reason = json_text(result, "reason");
 
-	if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "again")))
+	if (cJSON_IsTrue(json_get(result, "again")))
 		ask_again(p, q);
 	else if (!decision)
 		leave_to_editor(p, q, "agent-intercom's answer has no decision");
@@ -330,7 +321,7 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 /* The outcome of the editor's answer. If it counts, or came second, the decision follows. */
 static void take_outcome(struct question *q, const cJSON *message)
 {
-	const cJSON *result = cJSON_GetObjectItemCaseSensitive(message, "result");
+	const cJSON *result = json_get(message, "result");
 	const char *outcome = json_text(result, "outcome"), *why = json_text(result, "why");
 
 	if (q->is_over) {
@@ -360,9 +351,9 @@ static void take_error(struct proxy *p, struct question *q, const cJSON *error)
 
 static void take_message(struct proxy *p, struct question *q, const cJSON *message)
 {
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
-	const cJSON *error = cJSON_GetObjectItemCaseSensitive(message, "error");
-	const cJSON *params = cJSON_GetObjectItemCaseSensitive(message, "params");
+	const cJSON *id = json_get(message, "id");
+	const cJSON *error = json_get(message, "error");
+	const cJSON *params = json_get(message, "params");
 	const char *method = json_text(message, "method");
 
 	if (cJSON_IsNumber(id) && id->valueint == DECIDE_ID) {
@@ -371,13 +362,12 @@ static void take_message(struct proxy *p, struct question *q, const cJSON *messa
 		return;
 	} else if (method && strcmp(method, "intercom/asked") == 0) {
 		q->is_asked = true;
-		q->editor_may_not =
-		    cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(params, "editor"));
+		q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
 		show(p, q);
 	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID && error) {
 		take_error(p, q, error);
 	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID) {
-		take_decision(p, q, cJSON_GetObjectItemCaseSensitive(message, "result"));
+		take_decision(p, q, json_get(message, "result"));
 	}
 }
 
@@ -425,12 +415,12 @@ static struct question *create(struct proxy *p, enum envelope_kind kind, const c
 /* What a permission's call is, as far as the agent has told, and what the request adds to that. */
 static const struct acp_tool_call *call_of(struct session *s, const cJSON *params)
 {
-	const cJSON *call = cJSON_GetObjectItemCaseSensitive(params, "toolCall");
-	const cJSON *subject = cJSON_GetObjectItemCaseSensitive(params, "subject");
+	const cJSON *call = json_get(params, "toolCall");
+	const cJSON *subject = json_get(params, "subject");
 	bool is_new;
 
 	if (!call)
-		call = cJSON_GetObjectItemCaseSensitive(subject, "toolCall");
+		call = json_get(subject, "toolCall");
 	return call ? acp_tool_call_merge(&s->calls, call, false, &is_new) : NULL;
 }
 
@@ -476,7 +466,7 @@ static void prepare(struct proxy *p, struct question *q, const cJSON *params,
 static void begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,
                   const struct json_peek *peek, const cJSON *root)
 {
-	const cJSON *params = cJSON_GetObjectItemCaseSensitive(root, "params");
+	const cJSON *params = json_get(root, "params");
 	struct session *s = session_of(p, json_text(params, "sessionId"));
 	const struct acp_tool_call *call = kind == ENVELOPE_PERMISSION ? call_of(s, params) : NULL;
 	struct question *q = create(p, kind, line, length, peek);
@@ -526,12 +516,12 @@ void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, 
 static enum answer answer_in(const struct question *q, const char *line, size_t length)
 {
 	OWNED(cJSON_ptr) cJSON *root = cJSON_ParseWithLength(line, length);
-	const cJSON *result = cJSON_GetObjectItemCaseSensitive(root, "result");
-	const cJSON *outcome = cJSON_GetObjectItemCaseSensitive(result, "outcome");
-	const char *word = json_text(outcome, "outcome"), *id = json_text(outcome, "optionId");
+	const cJSON *result = json_get(root, "result");
+	const cJSON *outcome = json_get(result, "outcome");
+	const char *id = json_text(outcome, "optionId");
 	const struct acp_option *o = NULL;
 
-	if (word && strcmp(word, "selected") == 0 && id)
+	if (id && json_says(outcome, "outcome", "selected"))
 		o = acp_inquiry_option(&q->subject.ask, id);
 	if (!o)
 		return ANSWER_WITHDRAWN;
@@ -590,23 +580,17 @@ void question_cancel_session(struct proxy *p, const cJSON *params)
 	TAILQ_FOREACH (q, &p->questions, next) {
 		if (q->is_over || q->in_editor || !id || strcmp(q->session->id, id) != 0)
 			continue;
-		if (q->kind == ENVELOPE_PERMISSION) {
-			OWNED(str) struct str json = { 0 };
-
-			acp_message_add_result(&json, q->token,
-			                       "{\"outcome\":{\"outcome\":\"cancelled\"}}");
-			str_add_char(&json, '\n');
-			channel_send(&p->to_agent, json.bytes, json.length);
-		} else {
+		if (q->kind == ENVELOPE_PERMISSION)
+			select_option(p, q, NULL);
+		else
 			refuse(p, q->token, ACP_CANCELLED, "the turn was cancelled");
-		}
 		finish(q, ANSWER_WITHDRAWN);
 	}
 }
 
 bool question_cancel(struct proxy *p, const cJSON *params)
 {
-	const cJSON *id = cJSON_GetObjectItemCaseSensitive(params, "requestId");
+	const cJSON *id = json_get(params, "requestId");
 	OWNED(str) struct str token = { 0 };
 	struct question *q;
 

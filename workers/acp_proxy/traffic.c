@@ -15,8 +15,7 @@ static void refuse(struct proxy *p, const struct json_peek *peek, const char *wh
 	log_warn("a message of the agent is not passed on: %s", why);
 	acp_message_add_error(&json, peek->id[0] && !peek->repeats ? peek->id : "null",
 	                      ACP_INVALID_PARAMS, why);
-	str_add_char(&json, '\n');
-	channel_send(&p->to_agent, json.bytes, json.length);
+	channel_say(&p->to_agent, &json);
 }
 
 void traffic_refuse_agent(void *arg, const struct json_peek *peek)

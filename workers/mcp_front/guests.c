@@ -13,7 +13,7 @@
 
 /* ---- who ---- */
 
-static bool is_listed(const struct front *f, uid_t uid)
+bool guests_have(const struct front *f, uid_t uid)
 {
 	const cJSON *one;
 
@@ -27,7 +27,7 @@ static void list(struct front *f, uid_t uid)
 {
 	if (!f->allow_uids)
 		f->allow_uids = cJSON_CreateArray();
-	if (!is_listed(f, uid))
+	if (!guests_have(f, uid))
 		(void)cJSON_AddItemToArray(f->allow_uids, cJSON_CreateNumber(uid));
 }
 
@@ -75,7 +75,7 @@ bool guests_admit(const struct front *f, int fd, uid_t *ret_uid)
 		return true;
 	if (f->guests.dir_fd < 0)
 		return false;
-	return who.uid == 0 || is_listed(f, who.uid) || group_id_has_peer(f->guests.group, fd);
+	return who.uid == 0 || guests_have(f, who.uid) || group_id_has_peer(f->guests.group, fd);
 }
 
 void guests_mark(const struct front *f, struct peer *p, uid_t uid)

@@ -30,6 +30,9 @@ bool guests_are_served(const struct front *f);
 /* What a caller over HTTP is told who may not ask. */
 const char *guests_refusal(const struct front *f);
 
+/* Whether this user is one of mcp.allow_uids, or was in the group when we started. */
+bool guests_have(const struct front *f, uid_t uid);
+
 /* Finds directory and group; who is in the group may ask over HTTP, too. Before the fence. 0; -1:
  * ERR_INPUT, they are not as they must be. */
 int guests_open(struct front *f, struct err *e);

@@ -40,10 +40,8 @@ static void take_variable(char **to, const cJSON *env, const char *name)
 {
 	const char *text = json_text(env, name);
 
-	if (!text || !*text)
-		return;
-	free(*to);
-	*to = xstrdup(text);
+	if (text && *text)
+		xreplace(to, text);
 }
 
 static void take_environment(struct peer *p, const cJSON *env)
@@ -68,7 +66,7 @@ static void learn_program(const struct sink *s, const struct gate_host *host)
 int hooks_introduce(struct front *f, struct job *job, struct err *e)
 {
 	const cJSON *params = job->message.params;
-	const cJSON *env = cJSON_GetObjectItemCaseSensitive(params, "env");
+	const cJSON *env = json_get(params, "env");
 	const struct hook *h = job->as.call.call.hook;
 	struct peer *p = job->sink->peer;
 	const char *project = project_of(env);
@@ -82,8 +80,7 @@ int hooks_introduce(struct front *f, struct job *job, struct err *e)
 		                   .may_move = !project,
 		                   .relays = h->in.host->relays,
 		                   .run = json_text(params, "run"),
-		                   .continues = cJSON_IsTrue(
-		                       cJSON_GetObjectItemCaseSensitive(params, "continues")) };
+		                   .continues = cJSON_IsTrue(json_get(params, "continues")) };
 	p->patience_ms = h->patience_ms;
 	if (f->settings.gate_wait_ms &&
 	    (!p->patience_ms || p->patience_ms > f->settings.gate_wait_ms))

@@ -251,12 +251,7 @@ struct bufferevent *http_arrivals_connect(struct event_base *base, void *arg)
 
 static bool uid_is_allowed(const struct front *f, uid_t uid)
 {
-	const cJSON *one;
-
-	cJSON_ArrayForEach (one, f->allow_uids)
-		if (cJSON_IsNumber(one) && one->valuedouble == (double)uid)
-			return true;
-	return uid == geteuid() || uid == 0;
+	return guests_have(f, uid) || uid == geteuid() || uid == 0;
 }
 
 void http_arrivals_tell(struct front *f)

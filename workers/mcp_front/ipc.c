@@ -61,27 +61,10 @@ struct ipc_caller {
 
 /* ---- commands ---- */
 
-/* The member of a line that holds each verb's text; "instruction" for the others. */
+/* The member of a line that holds the text. */
 static const char *text_member(const struct verb *v)
 {
-	static const char *const MEMBERS[][2] = { { "approve", "note" },
-		                                  { "reject", "reason" },
-		                                  { "stop", "reason" },
-		                                  { "no", "reason" },
-		                                  { "mode", "mode" },
-		                                  { "stall", "switch" },
-		                                  { "session-checkpoint", "label" },
-		                                  { "diff", "checkpoint" },
-		                                  { "run", "alias" },
-		                                  { "list-files", "path" },
-		                                  { "show-file", "path" },
-		                                  { "session-start", "prompt" },
-		                                  { "session-restart", "prompt" } };
-
-	for (size_t i = 0; i < COUNT(MEMBERS); i++)
-		if (strcmp(v->word, MEMBERS[i][0]) == 0)
-			return MEMBERS[i][1];
-	return "instruction";
+	return v->text_name ? v->text_name : "instruction";
 }
 
 /* Whether a program may use the verb: its answer is JSON. */

@@ -1,6 +1,7 @@
 #include "tasks.h"
 
 #include "front.h"
+#include "json.h"
 #include "json_writer.h"
 #include "peer_user.h"
 #include "sql/tool_call.h"
@@ -74,8 +75,7 @@ int tasks_run(struct front *f, struct job *job, struct err *e)
 
 	if (!id)
 		return err_set(e, ERR_INPUT, "params.taskId must be a string");
-	if (method == MCP_TASKS_UPDATE &&
-	    !cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(params, "inputResponses")))
+	if (method == MCP_TASKS_UPDATE && !cJSON_IsObject(json_get(params, "inputResponses")))
 		return err_set(e, ERR_INPUT, "params.inputResponses must be an object");
 	job->call_seq =
 	    sql_tool_call_by_task(&f->worker.store, id, peer_only_of(job->sink->peer), e);
@@ -183,8 +183,7 @@ static bool has_room(struct front *f, struct sink *sink, const struct rpc_messag
 
 void tasks_listen(struct front *f, struct sink *sink, const struct rpc_message *m)
 {
-	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(
-	    cJSON_GetObjectItemCaseSensitive(m->params, "notifications"), "taskIds");
+	const cJSON *wanted = json_get(json_get(m->params, "notifications"), "taskIds");
 	OWNED(str) struct str message = { 0 };
 	struct listened l = { 0 };
 

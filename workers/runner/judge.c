@@ -16,14 +16,6 @@ enum { PATHS_MAX = 100 }; /* a question that names more is not judged */
 
 enum subject { SUBJECT_UNKNOWN, SUBJECT_COMMAND, SUBJECT_WRITE, SUBJECT_READ };
 
-static bool is_one_of(const char *text, const char *const *names)
-{
-	for (; text && *names; names++)
-		if (strcmp(text, *names) == 0)
-			return true;
-	return false;
-}
-
 static enum subject subject_of(const struct acp_inquiry *q)
 {
 	static const char *const WRITES[] = { "edit", "delete", "move", NULL };
@@ -32,9 +24,9 @@ static enum subject subject_of(const struct acp_inquiry *q)
 
 	if (q->kind != ACP_INQUIRY_PERMISSION || q->is_unclear)
 		return SUBJECT_UNKNOWN;
-	if (is_stream || is_one_of(q->tool_kind, WRITES))
+	if (is_stream || texts_name(WRITES, q->tool_kind))
 		return q->path_count && !q->command.length ? SUBJECT_WRITE : SUBJECT_UNKNOWN;
-	if (is_one_of(q->tool_kind, READS))
+	if (texts_name(READS, q->tool_kind))
 		return q->path_count && !q->command.length && !q->is_diff ? SUBJECT_READ
 		                                                          : SUBJECT_UNKNOWN;
 	if (q->tool_kind && strcmp(q->tool_kind, "execute") == 0)

@@ -1,4 +1,5 @@
 /* auto_check: asks the workspace's policy and, about a command, the operator, too. */
+#include "texts.h"
 #include "tools.h"
 
 #include "ask.h"
@@ -15,27 +16,22 @@ enum { COMMAND_BYTES_MAX = 1 << 20 }; /* a longer one is not shown, so nobody ca
 
 static const cJSON *context(const struct call *c)
 {
-	return cJSON_GetObjectItemCaseSensitive(c->arguments, "context");
+	return json_get(c->arguments, "context");
 }
 
 /* Whether it is about a command line, about which the operator is asked if necessary. */
 static bool is_command(const struct call *c)
 {
-	const char *kind = json_text(c->arguments, "kind");
-
-	return kind && strcmp(kind, "terminal_command") == 0;
+	return json_says(c->arguments, "kind", "terminal_command");
 }
 
 /* Whether it is about reading: only tools that are known to read count. */
 static bool is_reading(const char *tool)
 {
-	static const char *const READERS[] = { "read",      "read_file",  "show-file",
-		                               "show_file", "list-files", "list_files" };
+	static const char *const READERS[] = { "read",       "read_file",  "show-file", "show_file",
+		                               "list-files", "list_files", NULL };
 
-	for (size_t i = 0; i < COUNT(READERS); i++)
-		if (strcmp(READERS[i], tool) == 0)
-			return true;
-	return false;
+	return texts_name(READERS, tool);
 }
 
 static void look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)

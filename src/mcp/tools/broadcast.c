@@ -8,7 +8,8 @@
 #include "sql/broadcast_wait.h"
 #include "sql/slack_outbox.h"
 
-void broadcast_result(struct str *out, bool posted, const char *ts)
+/* ts: Slack's timestamp of the message, or NULL. */
+static void add_result(struct str *out, bool posted, const char *ts)
 {
 	json_object(out);
 	json_member_bool(out, "posted", posted);
@@ -24,7 +25,7 @@ int broadcast_said(struct store *st, int64_t call_seq, bool late, struct str *re
 		return -1;
 	if (!row.ts && !row.refused && !late)
 		return 0;
-	broadcast_result(result, !row.refused, row.ts);
+	add_result(result, !row.refused, row.ts);
 	return 1;
 }
 
@@ -45,7 +46,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	(void)settings;
 	c->is_said = got > 0;
 	if (got >= 0)
-		broadcast_result(&c->result, got > 0, NULL);
+		add_result(&c->result, got > 0, NULL);
 	return got < 0 ? -1 : 0;
 }
 

@@ -7,8 +7,6 @@
 
 enum { BROADCAST_MS = 2000 }; /* how long its caller waits for its place in Slack */
 
-/* Appends the result. ts: Slack's timestamp of the message, or NULL. */
-void broadcast_result(struct str *out, bool posted, const char *ts);
 /* Appends the result of a call that is_said: 1 if its place is known, or Slack refuses it, or late
  * is set; otherwise 0. -1 on error. */
 int broadcast_said(struct store *st, int64_t call_seq, bool late, struct str *result,
