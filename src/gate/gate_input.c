@@ -429,6 +429,18 @@ static void read_command(struct gate_input *in)
 	in->form = GATE_FORM_PATCH;
 }
 
+/* A server's name may contain the separator, and the host knows better where it ends: whether what
+ * was split into a server of that length and a tool can also be split behind the server that the
+ * host names. */
+static bool splits_behind(const char *server, size_t length, const char *tool, const char *named)
+{
+	size_t longer = strlen(named), separator = (size_t)(tool - server) - length;
+
+	return longer > length && strncmp(server, named, longer) == 0 &&
+	       strncmp(server + longer, server + length, separator) == 0 &&
+	       server[longer + separator];
+}
+
 static void read_server(struct gate_input *in)
 {
 	static const char *const CONTEXTS[] = { "mcp_context", "mcp_server", NULL };
@@ -442,9 +454,7 @@ static void read_server(struct gate_input *in)
 	if (in->class == GATE_MCP) {
 		in->server_tool = xstrdup(in->tool);
 	} else if (gate_host_is_mcp(in->host, in->tool, &server, &length, &tool)) {
-		/* A server's name may contain the separator: the host knows better. */
-		if (server && named && strlen(named) > length &&
-		    strncmp(server, named, strlen(named)) == 0) {
+		if (server && named && splits_behind(server, length, tool, named)) {
 			tool += strlen(named) - length;
 			length = strlen(named);
 		}

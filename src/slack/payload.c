@@ -505,7 +505,7 @@ static char *fields_of(const cJSON *view)
 	cJSON_ArrayForEach (block, json_get(json_get(view, "state"), "values")) {
 		cJSON *one = block->child ? entered(block->child) : NULL;
 
-		if (one && strncmp(block->string, PREFIX, sizeof(PREFIX) - 1) == 0)
+		if (one && block->string && strncmp(block->string, PREFIX, sizeof(PREFIX) - 1) == 0)
 			(void)cJSON_AddItemToObject(all, block->string + sizeof(PREFIX) - 1, one);
 		else
 			cJSON_Delete(one);

@@ -404,10 +404,11 @@ static bool collect(struct slack_web *web)
 void slack_web_wait(struct slack_web *web, const int *fds, size_t fd_count, int ms)
 {
 	struct curl_waitfd extra[FDS_MAX];
+	size_t count = fd_count < FDS_MAX ? fd_count : FDS_MAX;
 	int64_t until = clock_monotonic_ms() + ms;
 	int running = 0;
 
-	for (size_t i = 0; i < fd_count && i < FDS_MAX; i++)
+	for (size_t i = 0; i < count; i++)
 		extra[i] = (struct curl_waitfd){ .fd = fds[i], .events = CURL_WAIT_POLLIN };
 	for (;;) {
 		bool heard = false;
@@ -417,8 +418,8 @@ void slack_web_wait(struct slack_web *web, const int *fds, size_t fd_count, int 
 		left = until - clock_monotonic_ms();
 		if (collect(web) || left <= 0)
 			return;
-		(void)curl_multi_poll(web->multi, extra, (unsigned)fd_count, (int)left, NULL);
-		for (size_t i = 0; i < fd_count && i < FDS_MAX; i++)
+		(void)curl_multi_poll(web->multi, extra, (unsigned)count, (int)left, NULL);
+		for (size_t i = 0; i < count; i++)
 			heard = heard || extra[i].revents != 0;
 		if (heard) {
 			(void)curl_multi_perform(web->multi, &running);

@@ -361,6 +361,22 @@ START_TEST(a_form_that_is_none_of_ours_is_unknown)
 }
 END_TEST
 
+/* Slack sends an object; a list has no blocks with names. */
+START_TEST(a_form_whose_fields_have_no_names_has_no_fields)
+{
+	struct slack_intent a =
+	    act("interactive",
+	        "{'type':'view_submission','user':{'id':'U01'},'trigger_id':'5.6','view':{"
+	        "'id':'V01','callback_id':'prompt_form','private_metadata':'r-1','state':{"
+	        "'values':[{'input':{'value':'x'}},[{'value':'y'}]]}}}");
+
+	ck_assert_int_eq(a.meaning, INTENT_FORM);
+	is(a.text, "{}");
+	is(a.field, NULL);
+	slack_intent_clear(&a);
+}
+END_TEST
+
 START_TEST(a_closed_form_is_nothing_but_recognised_again)
 {
 	struct slack_intent a =
@@ -547,6 +563,7 @@ int main(void)
 	tcase_add_test(c, a_rejection_needs_no_words);
 	tcase_add_test(c, an_empty_form_names_its_field);
 	tcase_add_test(c, a_form_that_is_none_of_ours_is_unknown);
+	tcase_add_test(c, a_form_whose_fields_have_no_names_has_no_fields);
 	tcase_add_test(c, a_closed_form_is_nothing_but_recognised_again);
 	tcase_add_test(c, a_slash_command_is_its_text);
 	tcase_add_test(c, a_reply_and_a_mention_are_for_us_other_talk_is_not);
