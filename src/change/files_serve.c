@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +17,24 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum {
-	LINK_BYTES = 64,
-	XATTR_NAMES_BYTES = 4096, /* attributes beyond this are not copied */
-	XATTR_VALUE_BYTES = 65536,
-};
+enum { LINK_BYTES = 64 };
 
 /* ---- the same on both sides ---- */
 
 int files_copy_attributes_here(int from, int to)
 {
-	char names[XATTR_NAMES_BYTES];
-	char *value = NULL;
-	ssize_t length = flistxattr(from, names, sizeof(names));
+	/* What the kernel lists at most: a list that is cut off would be none at all. */
+	char *names = xmalloc(XATTR_LIST_MAX), *value = xmalloc(XATTR_SIZE_MAX);
+	ssize_t length = flistxattr(from, names, XATTR_LIST_MAX);
 
-	if (length <= 0)
-		return 0;
-	value = xmalloc(XATTR_VALUE_BYTES);
 	for (const char *name = names; name < names + length; name += strlen(name) + 1) {
-		ssize_t n = fgetxattr(from, name, value, XATTR_VALUE_BYTES);
+		ssize_t n = fgetxattr(from, name, value, XATTR_SIZE_MAX);
 
 		if (n >= 0)
 			(void)fsetxattr(to, name, value, (size_t)n, 0);
 	}
 	free(value);
+	free(names);
 	return 0;
 }
 

@@ -318,19 +318,25 @@ static int read_once(struct walk *w, int fd, struct stat *st, struct entry *entr
 	return 1;
 }
 
+static void close_keeping_errno(int fd)
+{
+	int error = errno;
+
+	(void)files_close(fd);
+	errno = error;
+}
+
 /* Reads an open file until it does not change meanwhile, and closes it. As read_once; never 0. */
 static int read_open_file(struct walk *w, int fd, struct stat *st, struct entry *entry,
                           struct err *e)
 {
-	int did = 0, error;
+	int did = 0;
 
 	for (int try = 0; try < WALK_TRIES && did == 0; try++)
 		did = read_once(w, fd, st, entry, e);
 	if (did == 0)
 		errno = ELOOP;
-	error = errno;
-	(void)files_close(fd);
-	errno = error;
+	close_keeping_errno(fd);
 	w->result->read += did > 0;
 	return did == 0 ? -1 : did;
 }
@@ -353,7 +359,11 @@ static int add_file(struct walk *w, int dir, const char *name, struct stat *st, 
 	fd = open_below(dir, name, 0);
 	if (fd < 0)
 		return leave_out_errno(w, e);
-	if (files_look(fd, st) != 0 || !S_ISREG(st->st_mode)) {
+	if (files_look(fd, st) != 0) {
+		close_keeping_errno(fd);
+		return leave_out_errno(w, e);
+	}
+	if (!S_ISREG(st->st_mode)) {
 		(void)files_close(fd);
 		return leave_out_special(w, st->st_mode, e);
 	}

@@ -1,5 +1,6 @@
 /* A workspace becomes objects and a manifest. */
 #include "clock.h"
+#include "files.h"
 #include "harness.h"
 #include "suite.h"
 #include "walk.h"
@@ -485,6 +486,73 @@ START_TEST(a_link_that_takes_the_place_of_a_folder_is_not_followed)
 }
 END_TEST
 
+/* ---- with a hand ---- */
+
+static void passes_on(int from, int to)
+{
+	static char message[256 << 10];
+	ssize_t n = recv(from, message, sizeof(message), 0);
+
+	if (n <= 0 || send(to, message, (size_t)n, MSG_NOSIGNAL) != n)
+		_exit(0);
+}
+
+/* A hand that does so many calls, and has ended when it is asked for the next. */
+static int start_hand(int calls)
+{
+	int ours[2], its[2], root = open(ws, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ours), 0);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, its), 0);
+	if (fork() == 0) {
+		(void)close(its[0]);
+		(void)close(ours[0]);
+		(void)close(ours[1]);
+		files_serve(its[1], root);
+		_exit(0);
+	}
+	(void)close(its[1]);
+	if (fork() == 0) {
+		(void)close(ours[0]);
+		for (int i = 0; i < calls; i++) {
+			passes_on(ours[1], its[0]);
+			passes_on(its[0], ours[1]);
+		}
+		_exit(0);
+	}
+	(void)close(its[0]);
+	(void)close(ours[1]);
+	(void)close(root);
+	return ours[0];
+}
+
+START_TEST(a_checkpoint_whose_hand_is_lost_at_any_call_is_whole_or_none)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result whole, r;
+	char objects[1200];
+	int failed = -1;
+
+	fresh_workspace(&o);
+	sh("mkdir a; echo one >a/one; ln -s one a/link; echo two >two; echo three >zz");
+	whole = take(&o);
+	for (int calls = 0; failed; calls++) {
+		OWNED(objects) struct objects fresh = OBJECTS_INIT;
+		int ours = start_hand(calls);
+
+		(void)snprintf(objects, sizeof(objects), "%.1000s-%d", folder, calls);
+		MUST(objects_open(objects, true, &fresh, &e) == 0, "%s", e.text);
+		files_use(ours, NULL);
+		failed = walk_workspace(ws, &fresh, &options, &r, &e);
+		MUST(!failed || e.kind == ERR_AGAIN, "after %d calls: %s", calls, e.text);
+		files_use(-1, NULL);
+		(void)close(ours);
+		MUST(failed || strcmp(r.manifest.text, whole.manifest.text) == 0,
+		     "after %d calls it is not whole", calls);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("walk");
@@ -507,6 +575,7 @@ int main(void)
 	tcase_add_test(t, a_folder_of_two_hundred_and_more_levels_is_named_where_it_is_cut);
 	tcase_add_test(t, a_file_that_changes_while_it_is_read_is_whole_or_named);
 	tcase_add_test(t, a_link_that_takes_the_place_of_a_folder_is_not_followed);
+	tcase_add_test(t, a_checkpoint_whose_hand_is_lost_at_any_call_is_whole_or_none);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -175,6 +175,29 @@ START_TEST(attributes_survive)
 }
 END_TEST
 
+START_TEST(attributes_survive_however_long_their_names_are)
+{
+	enum { ATTRIBUTES = 40 };
+	char name[250], value[8] = "";
+
+	begin();
+	file("a.txt", "old");
+	SKIP_UNLESS(gets_attribute("a.txt"), "extended attributes in $TMPDIR");
+	for (int i = 0; i < ATTRIBUTES; i++) { /* 8 KiB of names */
+		(void)snprintf(name, sizeof(name), "user.%0200d", i);
+		SKIP_UNLESS(setxattr(in("a.txt"), name, "many", 4, 0) == 0,
+		            "many extended attributes in $TMPDIR");
+	}
+	apply("a.txt", "new");
+	file_is("a.txt", "new");
+	for (int i = 0; i < ATTRIBUTES; i++) {
+		(void)snprintf(name, sizeof(name), "user.%0200d", i);
+		ck_assert_int_eq(getxattr(in("a.txt"), name, value, sizeof(value)), 4);
+	}
+	ck_assert_int_eq(getxattr(in("a.txt"), "user.origin", value, sizeof(value)), 5);
+}
+END_TEST
+
 START_TEST(other_names_of_a_file_keep_the_old_content)
 {
 	begin();
@@ -532,6 +555,7 @@ int main(void)
 	tcase_add_test(c, modes_survive);
 	tcase_add_test(c, the_owner_survives);
 	tcase_add_test(c, attributes_survive);
+	tcase_add_test(c, attributes_survive_however_long_their_names_are);
 	tcase_add_test(c, other_names_of_a_file_keep_the_old_content);
 	tcase_add_test(c, holes_are_filled_and_read_as_before);
 	tcase_add_test(c, attributes_stay_behind_where_the_setting_says_so);

@@ -37,6 +37,7 @@ static void runs(const char *use, int ms)
 }
 
 static int hook_session;
+static const char *transcript; /* that its hooks name */
 
 /* A call of a hook of that session: its gate_call has this number. */
 static void given_hook(int seq, const char *moment, const char *use, const char *decision)
@@ -52,11 +53,11 @@ static void given_hook(int seq, const char *moment, const char *use, const char 
 	    "INSERT INTO gate_call (seq, call_seq, session_seq, host, helper, event, moment, class,"
 	    " tool_use_id, transcript, digest, decision, created_at, decided_at) VALUES (%d, %d, "
 	    "%d,"
-	    " 'claude', '0', 'e', '%s', 'execute', %s%s%s, '%s/t.jsonl', printf('%%064d', 1), '%s',"
+	    " 'claude', '0', 'e', '%s', 'execute', %s%s%s, '%s/%s', printf('%%064d', 1), '%s',"
 	    " '%s', '%s')",
 	    seq, hook_session, seq, now.text, now.text, seq, seq, hook_session, moment,
-	    use ? "'" : "", use ? use : "NULL", use ? "'" : "", folder, decision, now.text,
-	    now.text);
+	    use ? "'" : "", use ? use : "NULL", use ? "'" : "", folder, transcript, decision,
+	    now.text, now.text);
 	given(sql);
 }
 
@@ -67,6 +68,7 @@ static void setup(void)
 
 	fresh_store();
 	hook_session = 1;
+	transcript = "t.jsonl";
 	now = clock_now();
 	(void)snprintf(folder, sizeof(folder), "%s", scratch());
 	(void)setenv("HOME", folder, 1);
@@ -183,6 +185,51 @@ START_TEST(a_running_sentry_reads_what_is_added_and_a_line_that_is_not_whole_yet
 }
 END_TEST
 
+static void grows(const char *by)
+{
+	ck_assert_int_eq(shell(NULL, "truncate -s +%s '%s/t.jsonl'", by, folder), 0);
+}
+
+START_TEST(a_transcript_that_grows_by_a_hundred_gigabytes_keeps_nobody_from_reading_the_others)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	runs("unasked", 1);
+	(void)start_worker("sentry");
+	expect_soon(LAPSES, ONE);
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	      " created_at, updated_at) SELECT 2, 's2', machine, owner_user_id, workspace_root,"
+	      " status, mode, created_at, updated_at FROM session");
+	hook_session = 2;
+	transcript = "u.jsonl";
+	given_hook(2, "prompt", NULL, "noted");
+	writes("u.jsonl", "theirs", 1);
+	grows("100G");
+	advance(6000);
+	expect_soon(LAPSES, "unasked|claude|s1|1\nunasked|claude|s2|2\n");
+}
+END_TEST
+
+START_TEST(what_follows_a_line_of_twenty_megabytes_is_read_some_looks_later)
+{
+	given_hook(1, "prompt", NULL, "noted");
+	given_hook(2, "pre_tool", "asked", "allow");
+	runs("asked", 1);
+	(void)start_worker("sentry");
+	expect_soon("SELECT state FROM worker WHERE name = 'sentry'", "ready\n");
+	advance(6000);
+	grows("20M");
+	advance(6000);
+	runs("its end", 1); /* of that line: no line of its own */
+	advance(6000);
+	advance(6000);
+	expect(LAPSES, "");
+	runs("unasked", 1);
+	advance(6000);
+	advance(6000);
+	expect_soon(LAPSES, ONE);
+}
+END_TEST
+
 START_TEST(a_host_that_is_told_once_is_told_again_an_hour_later_but_of_new_ones_only)
 {
 	given_hook(1, "prompt", NULL, "noted");
@@ -213,6 +260,9 @@ int main(void)
 	tcase_add_test(c, a_session_that_is_over_is_looked_at_for_another_minute);
 	tcase_add_test(c, of_two_sessions_with_one_transcript_the_newer_explains_it);
 	tcase_add_test(c, a_running_sentry_reads_what_is_added_and_a_line_that_is_not_whole_yet);
+	tcase_add_test(
+	    c, a_transcript_that_grows_by_a_hundred_gigabytes_keeps_nobody_from_reading_the_others);
+	tcase_add_test(c, what_follows_a_line_of_twenty_megabytes_is_read_some_looks_later);
 	tcase_add_test(c,
 	               a_host_that_is_told_once_is_told_again_an_hour_later_but_of_new_ones_only);
 	suite_add_tcase(s, c);

@@ -4,6 +4,7 @@
 #include "gate_transcript.h"
 #include "io.h"
 #include "lines.h"
+#include "pulse.h"
 #include "sql/gate_call.h"
 #include "sql/gate_lapse.h"
 
@@ -27,6 +28,7 @@ struct transcript {
 	int64_t session_seq;
 	char *since; /* what is older is not looked at */
 	off_t at; /* so far it has been read */
+	bool inside; /* of a line that is too long */
 	bool begun, wanted;
 };
 
@@ -153,7 +155,24 @@ static void read_on(struct reading *r, int fd, off_t upto)
 			r->whole = at + (last - chunk) + 1;
 		(void)lines_feed(&r->lines, chunk, (size_t)n, on_line, r);
 		at += n;
+		pulse();
 	}
+}
+
+/* Of what was added, LOOK_BYTES, however much there is: its writer is not trusted. A line of which
+ * that is a part alone is left out anyway. */
+static void read_added(struct reading *r, struct transcript *t, int fd, off_t size)
+{
+	const bool is_part = size - t->at > LOOK_BYTES;
+	const off_t upto = is_part ? t->at + LOOK_BYTES : size;
+	bool has_end;
+
+	if (t->inside)
+		lines_skip(&r->lines);
+	read_on(r, fd, upto);
+	has_end = r->whole > t->at;
+	t->inside = !has_end && (t->inside || is_part);
+	t->at = !has_end && is_part ? upto : r->whole;
 }
 
 static int tell(const struct reading *r)
@@ -183,11 +202,12 @@ static int look(struct transcript *t, struct worker *w, struct err *e)
 	struct stat about;
 
 	if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode)) {
-		if (about.st_size < t->at || (!t->begun && about.st_size > LOOK_BYTES))
+		if (about.st_size < t->at || (!t->begun && about.st_size > LOOK_BYTES)) {
 			t->at = about.st_size > LOOK_BYTES ? about.st_size - LOOK_BYTES : 0;
+			t->inside = false;
+		}
 		t->begun = true;
-		read_on(&r, fd, about.st_size);
-		t->at = r.whole;
+		read_added(&r, t, fd, about.st_size);
 		failed = r.failed || tell(&r) < 0;
 	}
 	lines_clear(&r.lines);
