@@ -66,13 +66,23 @@ static const char HELP_MORE[] =
     "and you are an operator. --ipc-name names one that was started under another name.\n"
     "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n";
 
+/* What it does is below arguments that are too long for its line. */
+static void print_command(const char *name, const char *arguments, const char *help)
+{
+	enum { NAME = 13, ARGUMENTS = 30 };
+	bool fits = strlen(arguments) <= ARGUMENTS;
+
+	(void)printf("  %-*s%-*s%s%*s%s\n", NAME - 2, name, ARGUMENTS, arguments, fits ? " " : "\n",
+	             fits ? 0 : NAME + ARGUMENTS + 1, "", help);
+}
+
 static void print_help(void)
 {
 	(void)printf("usage: %s [OPTIONS] COMMAND [ARGUMENTS]\n\n", PROGRAM);
 	for (size_t i = 0; i < COUNT(COMMANDS); i++)
-		(void)printf("  %-11s%-30s %s\n", COMMANDS[i]->name, COMMANDS[i]->arguments,
-		             COMMANDS[i]->help);
-	(void)printf("  %-11s%-30s %s\n\n%s", "help", HELP_ARGUMENTS, HELP_HELP, HELP_MORE);
+		print_command(COMMANDS[i]->name, COMMANDS[i]->arguments, COMMANDS[i]->help);
+	print_command("help", HELP_ARGUMENTS, HELP_HELP);
+	(void)printf("\n%s", HELP_MORE);
 }
 
 static cJSON *command_json(const char *name, const char *arguments, const char *help,

@@ -274,14 +274,22 @@ static const char HELP_MORE[] =
     "usage, 70 a bug, 74 the output could not be written, 75 try later (it runs\n"
     "already), 78 wrong configuration.\n";
 
+/* What it does is below arguments that are too long for its line. */
+static void print_command(const struct subcommand *c)
+{
+	enum { NAME = 17, ARGUMENTS = 16 };
+	bool fits = strlen(c->arguments) <= ARGUMENTS;
+
+	(void)printf("  %-*s%-*s%s%*s%s\n", NAME - 2, *c->name ? c->name : "(none)", ARGUMENTS,
+	             c->arguments, fits ? " " : "\n", fits ? 0 : NAME + ARGUMENTS + 1, "", c->help);
+}
+
 static int help(const struct arguments *a)
 {
 	(void)a;
 	(void)printf("usage: %s [OPTIONS] [COMMAND]\n\n", PROGRAM);
 	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
-		(void)printf("  %-15s%-16s %s\n",
-		             *SUBCOMMANDS[i].name ? SUBCOMMANDS[i].name : "(none)",
-		             SUBCOMMANDS[i].arguments, SUBCOMMANDS[i].help);
+		print_command(&SUBCOMMANDS[i]);
 	(void)printf("\n%s", HELP_MORE);
 	return EX_OK;
 }

@@ -449,6 +449,15 @@ START_TEST(help_and_version_need_no_system)
 }
 END_TEST
 
+START_TEST(what_a_command_does_is_below_arguments_that_fill_its_line)
+{
+	shell("ctl help | grep -A1 -e '^  reject ' -e '^  undo '");
+	says("  reject     ID [--option OPTION] [--reason TEXT]\n"
+	     "                                            reject a proposed change\n");
+	says("  undo       ID                             revert what was written for a request\n");
+}
+END_TEST
+
 START_TEST(commands_may_be_shortened)
 {
 	ctl("li --text");
@@ -565,6 +574,7 @@ int main(void)
 	tcase_set_timeout(usage, 60);
 	tcase_add_test(usage, wrong_usage_exits_64_with_a_hint);
 	tcase_add_test(usage, help_and_version_need_no_system);
+	tcase_add_test(usage, what_a_command_does_is_below_arguments_that_fill_its_line);
 	tcase_add_test(usage, commands_may_be_shortened);
 	tcase_add_test(usage, without_a_database_it_says_how_to_start);
 	tcase_add_test(usage, watch_waits_for_the_first_start);
