@@ -54,19 +54,13 @@ static int classify(struct acp_message *m, struct err *e)
 
 int acp_message_read(const char *bytes, size_t length, struct acp_message *m, struct err *e)
 {
-	const char *end = NULL;
-	size_t at;
-
 	json_peek_feed(&m->peek, bytes, length);
 	m->id = m->peek.id[0] ? m->peek.id : NULL;
 	m->method = m->peek.method[0] ? m->peek.method : NULL;
 	if (!utf8_valid(bytes, length) || memchr(bytes, '\0', length))
 		return err_set(e, ERR_INPUT, "not valid UTF-8");
-	m->root = json_read(bytes, length, &end);
-	at = m->root && end ? (size_t)(end - bytes) : 0;
-	while (at < length && strchr(" \t\r\n", bytes[at]))
-		at++;
-	if (!m->root || at < length)
+	m->root = json_read(bytes, length, NULL);
+	if (!m->root)
 		return err_set(e, ERR_INPUT, "not valid JSON");
 	if (cJSON_IsArray(m->root)) {
 		m->kind = ACP_MESSAGE_BATCH;

@@ -48,6 +48,7 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(params, "arguments");
 	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
 	OWNED(str) struct str token = { 0 };
+	const char *twice = json_twice(arguments);
 	struct err wrong = { 0 };
 
 	if (!name)
@@ -66,9 +67,10 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		result_refuse(c, "invalid_arguments",
 		              "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
 		              c->tool->name);
-	else if (json_is_ambiguous(arguments))
+	else if (twice)
 		result_refuse(c, "invalid_arguments",
-		              "invalid arguments for %s: they name something twice", c->tool->name);
+		              "invalid arguments for %s: they name '%.60s' twice", c->tool->name,
+		              twice);
 	else if (tool_check(c->tool, c->arguments, &wrong))
 		result_refuse(c, "invalid_arguments", "%s", wrong.text);
 	return 0;

@@ -107,6 +107,48 @@ START_TEST(what_follows_a_value_is_left_to_the_caller)
 }
 END_TEST
 
+/* What json_read_strictly makes of a text: what is wrong, or "". */
+static void is_strictly(const char *text, size_t length, const char *why)
+{
+	struct err e = { 0 };
+	OWNED(cJSON_ptr) cJSON *value = json_read_strictly(text, length, "it", &e);
+
+	ck_assert_msg(strcmp(e.text, why) == 0, "%s: %s", text, e.text);
+	ck_assert_int_eq(value == NULL, *why != '\0');
+	ck_assert_int_eq(e.kind, *why ? ERR_INPUT : ERR_NONE);
+}
+
+START_TEST(what_readers_may_understand_differently_is_not_read_strictly)
+{
+	static const struct {
+		const char *text, *why;
+	} CASES[] = {
+		{ "{}", "" },
+		{ " [{\"a\":{\"a\":1},\"b\":1},{\"a\":1}]\r\n\t ", "" },
+		{ "\"\\\\u0000\"", "" }, /* a backslash and "u0000" */
+		{ "\"\\u00001\"", "it has a NUL character in it" },
+		{ "{\"a\\\\\\u0000\":1}", "it has a NUL character in it" },
+		{ "\"\\", "it is not valid JSON" },
+		{ "", "it is not valid JSON" },
+		{ "{", "it is not valid JSON" },
+		{ "{\n\"a\":tru\n}", "it is not valid JSON (line 2)" },
+		{ "[tru]\n", "it is not valid JSON" },
+		{ "\"\xff\"", "it is not valid UTF-8" },
+		{ "{} {}", "something follows the JSON of it" },
+		{ "{}\n{}", "something follows the JSON of it (line 2)" },
+		{ "{\"a\":1,\"\\u0061\":1}", "it names 'a' twice" },
+		{ "[1,[{\"b\":{\"x\":1,\"y\":1,\"x\":1}}]]", "it names 'x' twice" },
+		{ "{\"1\":1,\"2\":1,\"3\":1,\"4\":1,\"5\":1,\"6\":1,\"7\":1,\"8\":1,\"9\":1,"
+		  "\"3\":1}",
+		  "it names '3' twice" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++)
+		is_strictly(CASES[i].text, strlen(CASES[i].text), CASES[i].why);
+	is_strictly("{}\0", 3, "it has a NUL character in it");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("json");
@@ -119,5 +161,6 @@ int main(void)
 	tcase_add_test(c, what_is_no_json_is_not_read);
 	tcase_add_test(c, a_kept_number_is_a_number);
 	tcase_add_test(c, what_follows_a_value_is_left_to_the_caller);
+	tcase_add_test(c, what_readers_may_understand_differently_is_not_read_strictly);
 	return run_suite(s);
 }

@@ -513,7 +513,7 @@ void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, 
 		refuse(p, peek->id, ACP_INTERNAL_ERROR, "too many questions wait for an answer");
 		return;
 	}
-	root = envelope_read(line, length, peek, &e);
+	root = envelope_read(line, length, &e);
 	if (root)
 		begin(p, kind, line, length, peek, root);
 	else

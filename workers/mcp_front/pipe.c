@@ -133,10 +133,12 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 	if (length > GREETING_BYTES)
 		return err_set(e, ERR_INPUT, "a relay's greeting has more than %d bytes",
 		               GREETING_BYTES);
-	OWNED(cJSON_ptr) cJSON *hello = cJSON_ParseWithLength(line, length);
+	OWNED(cJSON_ptr) cJSON *hello = json_read_strictly(line, length, "a relay's greeting", e);
 	OWNED(str) struct str answer = { 0 };
 	const char *resume = json_text(hello, "resume");
 
+	if (!hello)
+		return -1;
 	if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(hello, "agent-intercom")))
 		return err_set(e, ERR_INPUT, "a relay did not begin with its greeting");
 	peer_identity_read(&s->peer->identity, hello);
