@@ -53,7 +53,7 @@ enum {
 /* An unanswered request of the agent. */
 struct request {
 	TAILQ_ENTRY(request) next;
-	char *id; /* JSON token, see rpc_id_canonical */
+	char *id; /* JSON token, see json_add_id */
 	struct str line;
 	bool is_sent; /* to the front that is connected */
 };
@@ -79,7 +79,7 @@ static void remember(struct relay *r, const char *id, const char *line, size_t l
 	struct request *q = xcalloc(1, sizeof(*q));
 	OWNED(str) struct str token = { 0 };
 
-	rpc_token_canonical(&token, id);
+	json_add_id_token(&token, id);
 	q->id = str_take(&token);
 	str_add_bytes(&q->line, line, length);
 	TAILQ_INSERT_TAIL(&r->open, q, next);
@@ -114,7 +114,7 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 			OWNED(str) struct str token = { 0 };
 
 			if (id)
-				rpc_id_canonical(&token, id);
+				json_add_id(&token, id);
 			forget(r, str_text(&token));
 		}
 	}
@@ -128,7 +128,7 @@ static void note_from_front(struct relay *r, const char *line, size_t length)
 	struct rpc_error ignored;
 
 	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id) {
-		rpc_token_canonical(&token, m.id);
+		json_add_id_token(&token, m.id);
 		forget(r, token.bytes);
 	}
 	rpc_message_clear(&m);

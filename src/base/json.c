@@ -279,6 +279,59 @@ void json_canonical(struct str *out, const cJSON *value)
 	}
 }
 
+/* ---- ids ---- */
+
+/* A number without a dot. One that is longer than any id of use stays as it is spelt. */
+static void add_number(struct str *out, const char *token)
+{
+	enum { ZEROS_MAX = 20 }; /* at the end */
+	struct decimal d;
+
+	if (strlen(token) >= TOKEN_BYTES) {
+		str_add(out, token);
+		return;
+	}
+	d = decimal_of(token);
+	if (!d.count) {
+		str_add_char(out, '0');
+		return;
+	}
+	if (d.negative)
+		str_add_char(out, '-');
+	str_add_bytes(out, d.digits, (size_t)d.count);
+	if (d.exponent < 0 || d.exponent > ZEROS_MAX)
+		str_addf(out, "e%ld", d.exponent);
+	else if (d.exponent > 0)
+		str_addf(out, "%0*d", (int)d.exponent, 0);
+}
+
+void json_add_id(struct str *out, const cJSON *id)
+{
+	char *shown;
+
+	if (cJSON_IsRaw(id)) {
+		add_number(out, id->valuestring);
+	} else if (cJSON_IsNumber(id)) {
+		shown = cJSON_PrintUnformatted(id);
+		add_number(out, shown ? shown : "0");
+		cJSON_free(shown);
+	} else {
+		json_canonical(out, id);
+	}
+}
+
+void json_add_id_token(struct str *out, const char *token)
+{
+	OWNED(cJSON_ptr) cJSON *id = NULL;
+
+	if (!is_plain(token))
+		id = json_read(token, strlen(token), NULL);
+	if (id)
+		json_add_id(out, id);
+	else
+		str_add(out, token);
+}
+
 void cJSON_ptr_clear(cJSON **value)
 {
 	cJSON_Delete(*value);

@@ -27,6 +27,12 @@ bool json_number(const cJSON *value, double *ret);
  * texts. */
 void json_canonical(struct str *out, const cJSON *value);
 
+/* Append an id of JSON-RPC so that equal ids, and they alone, give equal texts, however they are
+ * spelt: 100 for 1e2, "a" for "\u0061", and a number in all its digits. id: read by json_read. */
+void json_add_id(struct str *out, const cJSON *id);
+/* The same for its JSON token. */
+void json_add_id_token(struct str *out, const char *token);
+
 /* Whether a member of an object is there twice: readers differ in which of them counts. */
 bool json_names_twice(const cJSON *object);
 /* The name of such a member of value or of anything in it; NULL: there is none. */

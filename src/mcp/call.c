@@ -9,7 +9,6 @@
 #include "json_writer.h"
 #include "request.h"
 #include "result.h"
-#include "rpc.h"
 #include "sql/broadcast_wait.h"
 #include "sql/request.h"
 #include "sql/session.h"
@@ -58,7 +57,7 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		return err_set(e, ERR_INPUT, "unknown tool: %.100s", name);
 	if (arguments && !cJSON_IsObject(arguments) && !cJSON_IsNull(arguments))
 		return err_set(e, ERR_INPUT, "params.arguments must be an object");
-	rpc_token_canonical(&token, rpc_id);
+	json_add_id_token(&token, rpc_id);
 	c->rpc_id = str_take(&token);
 	c->progress_token = progress_token(meta);
 	c->traceparent = trace_parent(meta);

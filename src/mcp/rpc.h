@@ -57,10 +57,4 @@ void rpc_result(struct str *out, const char *id, const char *result);
 /* data: JSON text or NULL. */
 void rpc_failure(struct str *out, const char *id, int code, const char *text, const char *data);
 
-/* Appends an id in one canonical spelling: 100 for 1e2, "a" for "\u0061". Numbers are compared as
- * doubles (RFC 8259, section 6). id: a string or a number. */
-void rpc_id_canonical(struct str *out, const cJSON *id);
-/* The same for a JSON token from rpc_parse. */
-void rpc_token_canonical(struct str *out, const char *token);
-
 #endif

@@ -149,6 +149,44 @@ START_TEST(what_readers_may_understand_differently_is_not_read_strictly)
 }
 END_TEST
 
+static void id_is(const char *token, const char *expected)
+{
+	OWNED(str) struct str out = { 0 };
+
+	OWNED(cJSON_ptr) cJSON *value = json_read(token, strlen(token), NULL);
+	OWNED(str) struct str of_value = { 0 };
+
+	json_add_id_token(&out, token);
+	ck_assert_str_eq(out.bytes, expected);
+	json_add_id(&of_value, value);
+	ck_assert_str_eq(of_value.bytes, expected);
+}
+
+START_TEST(an_id_has_one_spelling)
+{
+	id_is("7", "7");
+	id_is("0", "0");
+	id_is("123456789012345", "123456789012345");
+	id_is("1e2", "100");
+	id_is("100.0", "100");
+	id_is("-0", "0");
+	id_is("1763774000123", "1763774000123");
+	id_is("9007199254740991", "9007199254740991");
+	id_is("1e15", "1000000000000000");
+	id_is("9007199254740993", "9007199254740993");
+	id_is("9007199254740993.0", "9007199254740993");
+	id_is("-90071992547409930e-1", "-9007199254740993");
+	id_is("9.2e400", "92e399");
+	id_is("1.5", "15e-1");
+	id_is("0.0", "0");
+	id_is("0e5", "0");
+	id_is("\"a\\u0062\"", "\"ab\"");
+	id_is("\"\\/\"", "\"/\"");
+	id_is("\"7\"", "\"7\"");
+	id_is("\"\"", "\"\"");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("json");
@@ -161,6 +199,7 @@ int main(void)
 	tcase_add_test(c, what_is_no_json_is_not_read);
 	tcase_add_test(c, a_kept_number_is_a_number);
 	tcase_add_test(c, what_follows_a_value_is_left_to_the_caller);
+	tcase_add_test(c, an_id_has_one_spelling);
 	tcase_add_test(c, what_readers_may_understand_differently_is_not_read_strictly);
 	return run_suite(s);
 }

@@ -1,7 +1,5 @@
 #include "envelope.h"
-#include "json_writer.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char *const METHODS[] = {
@@ -9,8 +7,6 @@ static const char *const METHODS[] = {
 	[ENVELOPE_WRITE] = "fs/write_text_file",
 	[ENVELOPE_TERMINAL] = "terminal/create",
 };
-
-static const double EXACT_MAX = 9007199254740992.0; /* 2^53 */
 
 const char *envelope_method(enum envelope_kind kind)
 {
@@ -103,17 +99,4 @@ cJSON *envelope_read(const char *line, size_t length, struct err *e)
 		return NULL;
 	}
 	return root;
-}
-
-void envelope_add_id(struct str *out, const char *token)
-{
-	OWNED(cJSON_ptr) cJSON *id = cJSON_Parse(token);
-
-	if (cJSON_IsString(id))
-		json_quote(out, id->valuestring);
-	else if (cJSON_IsNumber(id) && floor(id->valuedouble) == id->valuedouble &&
-	         fabs(id->valuedouble) < EXACT_MAX)
-		str_addf(out, "%.0f", id->valuedouble);
-	else
-		str_add(out, token);
 }

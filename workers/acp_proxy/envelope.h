@@ -29,8 +29,4 @@ const char *envelope_method(enum envelope_kind kind);
  * caller deletes it. */
 cJSON *envelope_read(const char *line, size_t length, struct err *e);
 
-/* Appends an id's token so that equal ids give equal texts: 0 and "0" differ, "a" and "\u0061" do
- * not. */
-void envelope_add_id(struct str *out, const char *token);
-
 #endif
