@@ -81,48 +81,6 @@ void acp_message_clear(struct acp_message *m)
 	*m = (struct acp_message){ 0 };
 }
 
-/* The length of the JSON value that begins here. */
-static size_t value_length(const char *bytes, size_t length)
-{
-	int depth = 0;
-	bool in_string = false;
-	size_t i;
-
-	for (i = 0; i < length; i++) {
-		char c = bytes[i];
-
-		if (in_string && c == '\\')
-			i++;
-		else if (c == '"')
-			in_string = !in_string;
-		else if (in_string)
-			continue;
-		else if (c == '{' || c == '[')
-			depth++;
-		else if (depth == 0 && (c == ',' || c == ']'))
-			break;
-		else if (c == '}' || c == ']')
-			depth--;
-	}
-	return i < length ? i : length;
-}
-
-void acp_message_split(const char *bytes, size_t length, acp_message_take *take, void *arg)
-{
-	const char *at = memchr(bytes, '[', length), *end = bytes + length;
-
-	while (at && ++at < end && *at != ']') {
-		size_t n = value_length(at, (size_t)(end - at));
-
-		if (n == 0)
-			break;
-		take(arg, at, n);
-		at += n;
-		if (at < end && *at == ']')
-			break;
-	}
-}
-
 static void begin(struct str *out)
 {
 	str_add(out, "{\"jsonrpc\":\"2.0\"");

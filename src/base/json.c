@@ -221,6 +221,50 @@ bool json_number(const cJSON *value, double *ret)
 	return true;
 }
 
+/* ---- lists ---- */
+
+/* The length of the JSON value that begins here. */
+static size_t value_length(const char *bytes, size_t length)
+{
+	int depth = 0;
+	bool in_string = false;
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		char c = bytes[i];
+
+		if (in_string && c == '\\')
+			i++;
+		else if (c == '"')
+			in_string = !in_string;
+		else if (in_string)
+			continue;
+		else if (c == '{' || c == '[')
+			depth++;
+		else if (depth == 0 && (c == ',' || c == ']'))
+			break;
+		else if (c == '}' || c == ']')
+			depth--;
+	}
+	return i < length ? i : length;
+}
+
+void json_split(const char *bytes, size_t length, json_take *take, void *arg)
+{
+	const char *at = memchr(bytes, '[', length), *end = bytes + length;
+
+	while (at && ++at < end && *at != ']') {
+		size_t n = value_length(at, (size_t)(end - at));
+
+		if (n == 0)
+			break;
+		take(arg, at, n);
+		at += n;
+		if (at < end && *at == ']')
+			break;
+	}
+}
+
 /* ---- texts ---- */
 
 struct member {

@@ -20,6 +20,11 @@ cJSON *json_read(const char *bytes, size_t length, const char **ret_end);
  * that sentence, "the line". */
 cJSON *json_read_strictly(const char *bytes, size_t length, const char *what, struct err *e);
 
+typedef void json_take(void *arg, const char *bytes, size_t length);
+
+/* Hands the bytes of each item of an array that is valid JSON to take. */
+void json_split(const char *bytes, size_t length, json_take *take, void *arg);
+
 /* Whether value is a number, also one kept as text; *ret is the nearest double. */
 bool json_number(const cJSON *value, double *ret);
 

@@ -18,6 +18,7 @@ enum {
 	RPC_INTERNAL_ERROR = -32603,
 	RPC_RESOURCE_NOT_FOUND = -32002, /* MCP, legacy revisions */
 	RPC_MAX_DEPTH = 64, /* nesting of a message */
+	RPC_MAX_BATCH = 100, /* messages */
 };
 
 enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BATCH };

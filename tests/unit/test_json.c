@@ -187,6 +187,35 @@ START_TEST(an_id_has_one_spelling)
 }
 END_TEST
 
+static void take_item(void *arg, const char *bytes, size_t length)
+{
+	struct str *out = arg;
+
+	str_add_bytes(out, bytes, length);
+	str_add_char(out, '|');
+}
+
+START_TEST(the_items_of_a_list_keep_their_bytes)
+{
+	static const struct {
+		const char *json, *items;
+	} CASES[] = {
+		{ "[]", "" },
+		{ " [ ]", " |" },
+		{ "[{\"id\":1e2,\"a\":[1,2]},{\"b\":\"],\\\"\"}]",
+		  "{\"id\":1e2,\"a\":[1,2]}|{\"b\":\"],\\\"\"}|" },
+		{ "[[1,2],3]", "[1,2]|3|" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str items = { 0 };
+
+		json_split(CASES[i].json, strlen(CASES[i].json), take_item, &items);
+		ck_assert_str_eq(str_text(&items), CASES[i].items);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("json");
@@ -199,6 +228,7 @@ int main(void)
 	tcase_add_test(c, what_is_no_json_is_not_read);
 	tcase_add_test(c, a_kept_number_is_a_number);
 	tcase_add_test(c, what_follows_a_value_is_left_to_the_caller);
+	tcase_add_test(c, the_items_of_a_list_keep_their_bytes);
 	tcase_add_test(c, an_id_has_one_spelling);
 	tcase_add_test(c, what_readers_may_understand_differently_is_not_read_strictly);
 	return run_suite(s);

@@ -176,7 +176,7 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 {
 	int count = cJSON_GetArraySize(batch->root);
 
-	if (count == 0 || count > FRONT_MAX_BATCH) {
+	if (count == 0 || count > RPC_MAX_BATCH) {
 		sink_refuse(s, NULL, RPC_INVALID_REQUEST, "a batch holds 1 to 100 messages");
 		return;
 	}
