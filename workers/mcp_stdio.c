@@ -12,6 +12,7 @@
 #include "config.h"
 #include "instance.h"
 #include "io.h"
+#include "json.h"
 #include "json_writer.h"
 #include "lines.h"
 #include "locate.h"
@@ -53,7 +54,7 @@ enum {
 /* An unanswered request of the agent. */
 struct request {
 	TAILQ_ENTRY(request) next;
-	char *id; /* JSON token, see rpc_id_canonical */
+	char *id; /* JSON token, see json_add_id */
 	struct str line;
 	bool is_sent; /* to the front that is connected */
 };
@@ -79,7 +80,7 @@ static void remember(struct relay *r, const char *id, const char *line, size_t l
 	struct request *q = xcalloc(1, sizeof(*q));
 	OWNED(str) struct str token = { 0 };
 
-	rpc_token_canonical(&token, id);
+	json_add_id_token(&token, id);
 	q->id = str_take(&token);
 	str_add_bytes(&q->line, line, length);
 	TAILQ_INSERT_TAIL(&r->open, q, next);
@@ -99,24 +100,46 @@ static void forget(struct relay *r, const char *id)
 	free(q);
 }
 
-/* A line from the agent: keeps a request until its answer, or until it is cancelled. */
+/* Keeps a request until its answer, or until it is cancelled. */
+static void note_message(struct relay *r, const struct rpc_message *m, const char *bytes,
+                         size_t length)
+{
+	const cJSON *id;
+	OWNED(str) struct str token = { 0 };
+
+	if (m->kind == RPC_REQUEST) {
+		remember(r, m->id, bytes, length);
+	} else if (m->kind == RPC_NOTIFICATION &&
+	           strcmp(m->method, "notifications/cancelled") == 0) {
+		id = cJSON_GetObjectItemCaseSensitive(m->params, "requestId");
+		if (id)
+			json_add_id(&token, id);
+		forget(r, str_text(&token));
+	}
+}
+
+/* A message of a batch: it is repeated alone, for the others may have been answered. */
+static void note_item(void *arg, const char *bytes, size_t length)
+{
+	struct rpc_message m = { 0 };
+	struct rpc_error ignored;
+
+	if (rpc_parse(bytes, length, &m, &ignored) == 0)
+		note_message(arg, &m, bytes, length);
+	rpc_message_clear(&m);
+}
+
+/* A line from the agent. A batch that is too long the front refuses as a whole. */
 static void note_from_agent(struct relay *r, const char *line, size_t length)
 {
 	struct rpc_message m = { 0 };
 	struct rpc_error ignored;
 
 	if (rpc_parse(line, length, &m, &ignored) == 0) {
-		if (m.kind == RPC_REQUEST) {
-			remember(r, m.id, line, length);
-		} else if (m.kind == RPC_NOTIFICATION &&
-		           strcmp(m.method, "notifications/cancelled") == 0) {
-			const cJSON *id = cJSON_GetObjectItemCaseSensitive(m.params, "requestId");
-			OWNED(str) struct str token = { 0 };
-
-			if (id)
-				rpc_id_canonical(&token, id);
-			forget(r, str_text(&token));
-		}
+		if (m.kind != RPC_BATCH)
+			note_message(r, &m, line, length);
+		else if (cJSON_GetArraySize(m.root) <= RPC_MAX_BATCH)
+			json_split(line, length, note_item, r);
 	}
 	rpc_message_clear(&m);
 }
@@ -128,7 +151,7 @@ static void note_from_front(struct relay *r, const char *line, size_t length)
 	struct rpc_error ignored;
 
 	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id) {
-		rpc_token_canonical(&token, m.id);
+		json_add_id_token(&token, m.id);
 		forget(r, token.bytes);
 	}
 	rpc_message_clear(&m);

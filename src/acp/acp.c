@@ -170,7 +170,7 @@ static void take_standard(struct acp *a, const char *bytes, size_t length)
 		take_answer(a, &m);
 		break;
 	case ACP_MESSAGE_BATCH:
-		acp_message_split(bytes, length, take_item, a);
+		json_split(bytes, length, take_item, a);
 		break;
 	}
 }

@@ -54,19 +54,13 @@ static int classify(struct acp_message *m, struct err *e)
 
 int acp_message_read(const char *bytes, size_t length, struct acp_message *m, struct err *e)
 {
-	const char *end = NULL;
-	size_t at;
-
 	json_peek_feed(&m->peek, bytes, length);
 	m->id = m->peek.id[0] ? m->peek.id : NULL;
 	m->method = m->peek.method[0] ? m->peek.method : NULL;
 	if (!utf8_valid(bytes, length) || memchr(bytes, '\0', length))
 		return err_set(e, ERR_INPUT, "not valid UTF-8");
-	m->root = json_read(bytes, length, &end);
-	at = m->root && end ? (size_t)(end - bytes) : 0;
-	while (at < length && strchr(" \t\r\n", bytes[at]))
-		at++;
-	if (!m->root || at < length)
+	m->root = json_read(bytes, length, NULL);
+	if (!m->root)
 		return err_set(e, ERR_INPUT, "not valid JSON");
 	if (cJSON_IsArray(m->root)) {
 		m->kind = ACP_MESSAGE_BATCH;
@@ -85,48 +79,6 @@ void acp_message_clear(struct acp_message *m)
 {
 	cJSON_Delete(m->root);
 	*m = (struct acp_message){ 0 };
-}
-
-/* The length of the JSON value that begins here. */
-static size_t value_length(const char *bytes, size_t length)
-{
-	int depth = 0;
-	bool in_string = false;
-	size_t i;
-
-	for (i = 0; i < length; i++) {
-		char c = bytes[i];
-
-		if (in_string && c == '\\')
-			i++;
-		else if (c == '"')
-			in_string = !in_string;
-		else if (in_string)
-			continue;
-		else if (c == '{' || c == '[')
-			depth++;
-		else if (depth == 0 && (c == ',' || c == ']'))
-			break;
-		else if (c == '}' || c == ']')
-			depth--;
-	}
-	return i < length ? i : length;
-}
-
-void acp_message_split(const char *bytes, size_t length, acp_message_take *take, void *arg)
-{
-	const char *at = memchr(bytes, '[', length), *end = bytes + length;
-
-	while (at && ++at < end && *at != ']') {
-		size_t n = value_length(at, (size_t)(end - at));
-
-		if (n == 0)
-			break;
-		take(arg, at, n);
-		at += n;
-		if (at < end && *at == ']')
-			break;
-	}
 }
 
 static void begin(struct str *out)

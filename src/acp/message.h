@@ -12,7 +12,7 @@ enum acp_message_kind {
 	ACP_MESSAGE_NOTIFICATION, /* method alone */
 	ACP_MESSAGE_RESULT,
 	ACP_MESSAGE_ERROR,
-	ACP_MESSAGE_BATCH, /* an array: see acp_message_split */
+	ACP_MESSAGE_BATCH, /* an array: see json_split */
 };
 
 enum {
@@ -41,11 +41,6 @@ struct acp_message {
  * two methods, readers differ in which counts: it is refused, and has no id. */
 int acp_message_read(const char *bytes, size_t length, struct acp_message *m, struct err *e);
 void acp_message_clear(struct acp_message *m);
-
-typedef void acp_message_take(void *arg, const char *bytes, size_t length);
-
-/* Hands each item of an array that is valid JSON to take. */
-void acp_message_split(const char *bytes, size_t length, acp_message_take *take, void *arg);
 
 /* Append a message; id: a token, params and result: JSON. */
 void acp_message_add_request(struct str *out, const char *id, const char *method,

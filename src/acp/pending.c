@@ -200,9 +200,12 @@ void acp_pending_take_form(struct acp *a, const struct acp_message *m)
 /* The same id, however both are spelt. */
 static bool is_same_id(const char *token, const cJSON *id)
 {
-	OWNED(cJSON_ptr) cJSON *other = cJSON_Parse(token);
+	OWNED(str) struct str one = { 0 };
+	OWNED(str) struct str other = { 0 };
 
-	return other && id && cJSON_Compare(other, id, true);
+	json_add_id_token(&one, token);
+	json_add_id(&other, id);
+	return strcmp(str_text(&one), str_text(&other)) == 0;
 }
 
 void acp_pending_take_cancel(struct acp *a, const cJSON *params)

@@ -189,11 +189,11 @@ static bool keep_numbers(cJSON *value, struct numbers *n) /* NOLINT(misc-no-recu
 	return true;
 }
 
-static bool is_blank(const char *at, const char *end)
+static const char *skip_blanks(const char *at, const char *end)
 {
 	while (at < end && *at && strchr(" \t\r\n", *at))
 		at++;
-	return at >= end;
+	return at;
 }
 
 cJSON *json_read(const char *bytes, size_t length, const char **ret_end)
@@ -204,7 +204,7 @@ cJSON *json_read(const char *bytes, size_t length, const char **ret_end)
 
 	if (ret_end)
 		*ret_end = end;
-	if (root && (ret_end || is_blank(end, bytes + length)) &&
+	if (root && (ret_end || skip_blanks(end, bytes + length) == bytes + length) &&
 	    (are_plain(n) || keep_numbers(root, &n)))
 		return root;
 	cJSON_Delete(root);
@@ -219,6 +219,50 @@ bool json_number(const cJSON *value, double *ret)
 		return false;
 	*ret = is_kept ? strtod(value->valuestring, NULL) : value->valuedouble;
 	return true;
+}
+
+/* ---- lists ---- */
+
+/* The length of the JSON value that begins here. */
+static size_t value_length(const char *bytes, size_t length)
+{
+	int depth = 0;
+	bool in_string = false;
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		char c = bytes[i];
+
+		if (in_string && c == '\\')
+			i++;
+		else if (c == '"')
+			in_string = !in_string;
+		else if (in_string)
+			continue;
+		else if (c == '{' || c == '[')
+			depth++;
+		else if (depth == 0 && (c == ',' || c == ']'))
+			break;
+		else if (c == '}' || c == ']')
+			depth--;
+	}
+	return i < length ? i : length;
+}
+
+void json_split(const char *bytes, size_t length, json_take *take, void *arg)
+{
+	const char *at = memchr(bytes, '[', length), *end = bytes + length;
+
+	while (at && ++at < end && *at != ']') {
+		size_t n = value_length(at, (size_t)(end - at));
+
+		if (n == 0)
+			break;
+		take(arg, at, n);
+		at += n;
+		if (at < end && *at == ']')
+			break;
+	}
 }
 
 /* ---- texts ---- */
@@ -279,6 +323,59 @@ void json_canonical(struct str *out, const cJSON *value)
 	}
 }
 
+/* ---- ids ---- */
+
+/* A number without a dot. One that is longer than any id of use stays as it is spelt. */
+static void add_number(struct str *out, const char *token)
+{
+	enum { ZEROS_MAX = 20 }; /* at the end */
+	struct decimal d;
+
+	if (strlen(token) >= TOKEN_BYTES) {
+		str_add(out, token);
+		return;
+	}
+	d = decimal_of(token);
+	if (!d.count) {
+		str_add_char(out, '0');
+		return;
+	}
+	if (d.negative)
+		str_add_char(out, '-');
+	str_add_bytes(out, d.digits, (size_t)d.count);
+	if (d.exponent < 0 || d.exponent > ZEROS_MAX)
+		str_addf(out, "e%ld", d.exponent);
+	else if (d.exponent > 0)
+		str_addf(out, "%0*d", (int)d.exponent, 0);
+}
+
+void json_add_id(struct str *out, const cJSON *id)
+{
+	char *shown;
+
+	if (cJSON_IsRaw(id)) {
+		add_number(out, id->valuestring);
+	} else if (cJSON_IsNumber(id)) {
+		shown = cJSON_PrintUnformatted(id);
+		add_number(out, shown ? shown : "0");
+		cJSON_free(shown);
+	} else {
+		json_canonical(out, id);
+	}
+}
+
+void json_add_id_token(struct str *out, const char *token)
+{
+	OWNED(cJSON_ptr) cJSON *id = NULL;
+
+	if (!is_plain(token))
+		id = json_read(token, strlen(token), NULL);
+	if (id)
+		json_add_id(out, id);
+	else
+		str_add(out, token);
+}
+
 void cJSON_ptr_clear(cJSON **value)
 {
 	cJSON_Delete(*value);
@@ -337,45 +434,113 @@ static bool names_again(const cJSON *item)
 }
 
 /* Of few members, comparing each with each takes no time; every message has some. */
-static bool few_name_twice(const cJSON *object)
+static const char *twice_of_few(const cJSON *object)
 {
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, object)
 		if (names_again(item))
-			return true;
-	return false;
+			return item->string;
+	return NULL;
 }
 
-bool json_names_twice(const cJSON *object)
+/* The name of a member that is there twice, or NULL. */
+static const char *twice_in(const cJSON *object)
 {
 	enum { FEW = 8 };
 	size_t count = (size_t)cJSON_GetArraySize(object), n = 0;
-	const char **names;
+	const char **names, *twice = NULL;
 	const cJSON *item;
-	bool twice = false;
 
 	if (count <= FEW)
-		return few_name_twice(object);
+		return twice_of_few(object);
 	names = xcalloc(count, sizeof(*names));
 	cJSON_ArrayForEach (item, object)
 		names[n++] = item->string;
 	qsort(names, count, sizeof(*names), texts_order);
 	for (size_t i = 1; i < count && !twice; i++)
-		twice = strcmp(names[i - 1], names[i]) == 0;
+		if (strcmp(names[i - 1], names[i]) == 0)
+			twice = names[i];
 	free(names);
 	return twice;
 }
 
-/* The depth is limited by the parser. */
-bool json_is_ambiguous(const cJSON *value) /* NOLINT(misc-no-recursion) */
+bool json_names_twice(const cJSON *object)
 {
+	return twice_in(object) != NULL;
+}
+
+/* The depth is limited by the parser. */
+const char *json_twice(const cJSON *value) /* NOLINT(misc-no-recursion) */
+{
+	const char *twice = cJSON_IsObject(value) ? twice_in(value) : NULL;
 	const cJSON *item;
 
-	if (cJSON_IsObject(value) && json_names_twice(value))
+	if (twice)
+		return twice;
+	cJSON_ArrayForEach (item, value) {
+		twice = cJSON_IsObject(item) || cJSON_IsArray(item) ? json_twice(item) : NULL;
+		if (twice)
+			return twice;
+	}
+	return NULL;
+}
+
+static bool has_nul(const char *bytes, size_t length)
+{
+	static const char NUL[] = "\\u0000";
+	const char *at = bytes, *end = bytes + length;
+
+	if (memchr(bytes, '\0', length))
 		return true;
-	cJSON_ArrayForEach (item, value)
-		if ((cJSON_IsObject(item) || cJSON_IsArray(item)) && json_is_ambiguous(item))
+	while (end - at >= (ptrdiff_t)sizeof(NUL) - 1 &&
+	       (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+		if (end - at >= (ptrdiff_t)sizeof(NUL) - 1 && memcmp(at, NUL, sizeof(NUL) - 1) == 0)
 			return true;
+		at += end - at > 1 ? 2 : 1; /* it may escape a backslash */
+	}
 	return false;
+}
+
+/* " (line 2)", if there are several. */
+static void add_line(struct str *out, const char *bytes, size_t length, const char *at)
+{
+	size_t line = 1;
+
+	if (length < 2 || !memchr(bytes, '\n', length - 1))
+		return;
+	for (const char *c = bytes; c < at; c++)
+		line += *c == '\n';
+	str_addf(out, " (line %zu)", line);
+}
+
+cJSON *json_read_strictly(const char *bytes, size_t length, const char *what, struct err *e)
+{
+	const char *end = bytes, *after = bytes + length, *twice;
+	OWNED(str) struct str line = { 0 };
+	cJSON *root = NULL;
+
+	if (!utf8_valid(bytes, length)) {
+		err_tell(e, ERR_INPUT, "%s is not valid UTF-8", what);
+		return NULL;
+	}
+	if (has_nul(bytes, length)) {
+		err_tell(e, ERR_INPUT, "%s has a NUL character in it", what);
+		return NULL;
+	}
+	root = json_read(bytes, length, &end);
+	if (root)
+		end = skip_blanks(end, after);
+	twice = root ? json_twice(root) : NULL;
+	if (root && end == after && !twice)
+		return root;
+	add_line(&line, bytes, length, end);
+	if (!root)
+		err_tell(e, ERR_INPUT, "%s is not valid JSON%s", what, str_text(&line));
+	else if (end < after)
+		err_tell(e, ERR_INPUT, "something follows the JSON of %s%s", what, str_text(&line));
+	else
+		err_tell(e, ERR_INPUT, "%s names '%.60s' twice", what, twice);
+	cJSON_Delete(root);
+	return NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef JSON_H
 #define JSON_H
 
+#include "err.h"
 #include "str.h"
 
 #include <cjson/cJSON.h>
@@ -13,6 +14,17 @@
  * NULL) is where the value ends; without it, only blanks may follow. */
 cJSON *json_read(const char *bytes, size_t length, const char **ret_end);
 
+/* The same for JSON that is acted on: what two readers could understand differently, or we would
+ * cut, is not read. It is UTF-8, without a NUL character in either spelling, names no member of an
+ * object twice, and nothing but blanks follows it. NULL, and why (ERR_INPUT); what: the subject of
+ * that sentence, "the line". */
+cJSON *json_read_strictly(const char *bytes, size_t length, const char *what, struct err *e);
+
+typedef void json_take(void *arg, const char *bytes, size_t length);
+
+/* Hands the bytes of each item of an array that is valid JSON to take. */
+void json_split(const char *bytes, size_t length, json_take *take, void *arg);
+
 /* Whether value is a number, also one kept as text; *ret is the nearest double. */
 bool json_number(const cJSON *value, double *ret);
 
@@ -20,10 +32,16 @@ bool json_number(const cJSON *value, double *ret);
  * texts. */
 void json_canonical(struct str *out, const cJSON *value);
 
+/* Append an id of JSON-RPC so that equal ids, and they alone, give equal texts, however they are
+ * spelt: 100 for 1e2, "a" for "\u0061", and a number in all its digits. id: read by json_read. */
+void json_add_id(struct str *out, const cJSON *id);
+/* The same for its JSON token. */
+void json_add_id_token(struct str *out, const char *token);
+
 /* Whether a member of an object is there twice: readers differ in which of them counts. */
 bool json_names_twice(const cJSON *object);
-/* Whether that is so of value or of anything in it. */
-bool json_is_ambiguous(const cJSON *value);
+/* The name of such a member of value or of anything in it; NULL: there is none. */
+const char *json_twice(const cJSON *value);
 
 /* Free function for OWNED(cJSON_ptr): `OWNED(cJSON_ptr) cJSON *x`. */
 void cJSON_ptr_clear(cJSON **value);

@@ -2,10 +2,10 @@
 
 #include "gate_patch.h"
 #include "json.h"
-#include "json_peek.h"
 #include "texts.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -481,26 +481,28 @@ static void read_server(struct gate_input *in)
 static int unpack(struct gate_input *in, struct err *e)
 {
 	const cJSON *found = member(in->root, TOOL_INPUT);
+	const char *twice;
 
 	if (!found) {
 		in->tool_input = in->unpacked = cJSON_CreateObject();
 		return 0;
 	}
 	if (cJSON_IsString(found)) {
-		struct json_peek peek = { 0 };
+		char what[120];
 
-		json_peek_feed(&peek, found->valuestring, strlen(found->valuestring));
-		if (peek.has_nul)
-			return err_set(e, ERR_INPUT, "the arguments of %.60s have a NUL character",
-			               in->tool);
-		in->unpacked = json_read(found->valuestring, strlen(found->valuestring), NULL);
+		(void)snprintf(what, sizeof(what), "the text of the arguments of %.60s", in->tool);
+		in->unpacked =
+		    json_read_strictly(found->valuestring, strlen(found->valuestring), what, e);
 		found = in->unpacked;
+		if (!found)
+			return -1;
 	}
 	if (!cJSON_IsObject(found))
 		return err_set(e, ERR_INPUT, "the arguments of %.60s are no JSON object", in->tool);
-	if (json_is_ambiguous(found))
-		return err_set(e, ERR_INPUT, "the arguments of %.60s name something twice",
-		               in->tool);
+	twice = json_twice(found);
+	if (twice)
+		return err_set(e, ERR_INPUT, "the arguments of %.60s name '%.60s' twice", in->tool,
+		               twice);
 	in->tool_input = found;
 	return 0;
 }
@@ -648,45 +650,15 @@ int gate_input_from(const struct gate_host *host, const char *event, const cJSON
 	return 0;
 }
 
-/* Refuses bytes that cannot become a gate_input, whatever they say. */
-static int check(const char *bytes, size_t length, struct err *e)
-{
-	struct json_peek peek = { 0 };
-
-	if (length > GATE_INPUT_BYTES)
-		return err_set(e, ERR_INPUT, "the hook's input is longer than %d bytes",
-		               (int)GATE_INPUT_BYTES);
-	if (!utf8_valid(bytes, length))
-		return err_set(e, ERR_INPUT, "the hook's input is not valid UTF-8");
-	json_peek_feed(&peek, bytes, length);
-	if (peek.has_nul || memchr(bytes, '\0', length))
-		return err_set(e, ERR_INPUT,
-		               "the hook's input has a NUL character in a text, which cannot be "
-		               "shown to a person");
-	return 0;
-}
-
 int gate_input_read(const struct gate_host *host, const char *event, const char *bytes,
                     size_t length, struct gate_input *in, struct err *e)
 {
-	const char *end = NULL;
-
-	if (check(bytes, length, e))
-		return -1;
-	in->owned = json_read(bytes, length, &end);
+	if (length > GATE_INPUT_BYTES)
+		return err_set(e, ERR_INPUT, "the hook's input is longer than %d bytes",
+		               (int)GATE_INPUT_BYTES);
+	in->owned = json_read_strictly(bytes, length, "the hook's input", e);
 	if (!in->owned)
-		return err_set(e, ERR_INPUT, "the hook's input is not valid JSON");
-	for (; end < bytes + length; end++) {
-		if (!strchr(" \t\r\n", *end)) {
-			gate_input_clear(in);
-			return err_set(e, ERR_INPUT,
-			               "something follows the JSON of the hook's input");
-		}
-	}
-	if (json_names_twice(in->owned)) {
-		gate_input_clear(in);
-		return err_set(e, ERR_INPUT, "the hook's input names something twice");
-	}
+		return -1;
 	return gate_input_from(host, event, in->owned, in, e);
 }
 

@@ -9,7 +9,6 @@
 #include "json_writer.h"
 #include "request.h"
 #include "result.h"
-#include "rpc.h"
 #include "sql/broadcast_wait.h"
 #include "sql/request.h"
 #include "sql/session.h"
@@ -48,6 +47,7 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(params, "arguments");
 	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
 	OWNED(str) struct str token = { 0 };
+	const char *twice = json_twice(arguments);
 	struct err wrong = { 0 };
 
 	if (!name)
@@ -57,7 +57,7 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		return err_set(e, ERR_INPUT, "unknown tool: %.100s", name);
 	if (arguments && !cJSON_IsObject(arguments) && !cJSON_IsNull(arguments))
 		return err_set(e, ERR_INPUT, "params.arguments must be an object");
-	rpc_token_canonical(&token, rpc_id);
+	json_add_id_token(&token, rpc_id);
 	c->rpc_id = str_take(&token);
 	c->progress_token = progress_token(meta);
 	c->traceparent = trace_parent(meta);
@@ -66,9 +66,10 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		result_refuse(c, "invalid_arguments",
 		              "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
 		              c->tool->name);
-	else if (json_is_ambiguous(arguments))
+	else if (twice)
 		result_refuse(c, "invalid_arguments",
-		              "invalid arguments for %s: they name something twice", c->tool->name);
+		              "invalid arguments for %s: they name '%.60s' twice", c->tool->name,
+		              twice);
 	else if (tool_check(c->tool, c->arguments, &wrong))
 		result_refuse(c, "invalid_arguments", "%s", wrong.text);
 	return 0;

@@ -61,7 +61,7 @@ struct call {
 	struct hook *hook; /* of a hook (hook.h); NULL: a tool of ours was called */
 	cJSON *arguments; /* nulls dropped, defaults filled in; what is long belongs to params */
 	struct str canonical; /* the same as canonical JSON; from call_prepare on */
-	char *rpc_id; /* JSON token, see rpc_id_canonical */
+	char *rpc_id; /* JSON token, see json_add_id */
 	char *progress_token; /* JSON token or NULL */
 	char *traceparent; /* of its client (trace.h) or NULL */
 	bool modern; /* revision 2026-07-28 */

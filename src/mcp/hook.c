@@ -11,7 +11,6 @@
 #include "path.h"
 #include "policy_tool.h"
 #include "result.h"
-#include "rpc.h"
 #include "safe_path.h"
 #include "visible.h"
 
@@ -184,7 +183,7 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	if (read_input(h, params, e))
 		return -1;
 	h->process = gate_defer_fits(&h->in) ? process_of(params) : 0;
-	rpc_token_canonical(&token, rpc_id);
+	json_add_id_token(&token, rpc_id);
 	c->rpc_id = str_take(&token);
 	c->arguments = kept(&h->in);
 	json_canonical(&c->canonical, c->arguments);

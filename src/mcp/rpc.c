@@ -336,37 +336,3 @@ void rpc_failure(struct str *out, const char *id, int code, const char *text, co
 	}
 	str_add(out, "}}");
 }
-
-/* ---- ids ---- */
-
-void rpc_id_canonical(struct str *out, const cJSON *id)
-{
-	double number;
-
-	if (json_number(id, &number))
-		str_addf(out, "%.0f", number + 0.0); /* no -0 */
-	else
-		json_canonical(out, id);
-}
-
-/* Nearly every id: a whole number within a double's precision, in its usual spelling. */
-static bool is_plain(const char *token)
-{
-	enum { DIGITS = 15 };
-	size_t length = strlen(token);
-
-	return length <= DIGITS && strspn(token, "0123456789") == length &&
-	       (token[0] != '0' || length == 1);
-}
-
-void rpc_token_canonical(struct str *out, const char *token)
-{
-	OWNED(cJSON_ptr) cJSON *id = NULL;
-
-	if (is_plain(token)) {
-		str_add(out, token);
-		return;
-	}
-	id = cJSON_Parse(token);
-	rpc_id_canonical(out, id);
-}

@@ -18,6 +18,7 @@ enum {
 	RPC_INTERNAL_ERROR = -32603,
 	RPC_RESOURCE_NOT_FOUND = -32002, /* MCP, legacy revisions */
 	RPC_MAX_DEPTH = 64, /* nesting of a message */
+	RPC_MAX_BATCH = 100, /* messages */
 };
 
 enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BATCH };
@@ -56,11 +57,5 @@ void rpc_message_clear(struct rpc_message *m);
 void rpc_result(struct str *out, const char *id, const char *result);
 /* data: JSON text or NULL. */
 void rpc_failure(struct str *out, const char *id, int code, const char *text, const char *data);
-
-/* Appends an id in one canonical spelling: 100 for 1e2, "a" for "\u0061". Numbers are compared as
- * doubles (RFC 8259, section 6). id: a string or a number. */
-void rpc_id_canonical(struct str *out, const cJSON *id);
-/* The same for a JSON token from rpc_parse. */
-void rpc_token_canonical(struct str *out, const char *token);
 
 #endif

@@ -449,21 +449,6 @@ static bool is_blank(const char *bytes, size_t length)
 	return true;
 }
 
-static cJSON *parse_json(const char *bytes, size_t length, struct err *e)
-{
-	const char *end = bytes;
-	cJSON *root = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
-	size_t line = 1;
-
-	if (root && is_blank(end, length - (size_t)(end - bytes)))
-		return root;
-	for (const char *c = bytes; c < end && c < bytes + length; c++)
-		line += *c == '\n';
-	cJSON_Delete(root);
-	(void)err_set(e, ERR_INPUT, "line %zu: this is not JSON", line);
-	return NULL;
-}
-
 int policy_parse(const char *bytes, size_t length, struct policy **ret_policy, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
@@ -474,7 +459,7 @@ int policy_parse(const char *bytes, size_t length, struct policy **ret_policy, s
 		               POLICY_MAX_BYTES >> 10);
 	if (is_blank(bytes, length))
 		return err_set(e, ERR_INPUT, "the file is empty");
-	root = parse_json(bytes, length, e);
+	root = json_read_strictly(bytes, length, "the file", e);
 	if (!root)
 		return -1;
 	p = xcalloc(1, sizeof(*p));

@@ -84,8 +84,7 @@ static void read_root(struct slack_frame *f)
 void slack_frame_read(struct slack_frame *f, const char *bytes, size_t length)
 {
 	*f = (struct slack_frame){ .kind = SLACK_FRAME_OTHER, .type = "", .reason = "" };
-	if (utf8_valid(bytes, length))
-		f->root = cJSON_ParseWithLength(bytes, length);
+	f->root = json_read_strictly(bytes, length, "the frame", NULL);
 	if (cJSON_IsObject(f->root)) {
 		read_root(f);
 		return;

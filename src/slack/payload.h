@@ -20,7 +20,7 @@ enum slack_frame_kind {
 
 struct slack_frame {
 	enum slack_frame_kind kind;
-	cJSON *root; /* owned; NULL: the frame is not a JSON object */
+	cJSON *root; /* owned; NULL: the frame is not a JSON object, read strictly */
 	char *envelope_id; /* owned; NULL: none, so it is not acknowledged */
 	const char *type; /* into root; "" if missing */
 	const char *reason; /* disconnect: into root; "" if missing */

@@ -48,9 +48,9 @@ static void id_is_stable(const char *token)
 	OWNED(str) struct str once = { 0 };
 	OWNED(str) struct str twice = { 0 };
 
-	rpc_token_canonical(&once, token);
+	json_add_id_token(&once, token);
 	is_json(once.bytes);
-	rpc_token_canonical(&twice, once.bytes);
+	json_add_id_token(&twice, once.bytes);
 	must(strcmp(once.bytes, twice.bytes) == 0);
 }
 

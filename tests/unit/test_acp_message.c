@@ -63,35 +63,6 @@ START_TEST(what_is_no_message_says_why_and_keeps_what_an_answer_needs)
 }
 END_TEST
 
-static void take_item(void *arg, const char *bytes, size_t length)
-{
-	struct str *out = arg;
-
-	str_add_bytes(out, bytes, length);
-	str_add_char(out, '|');
-}
-
-START_TEST(the_items_of_a_batch_keep_their_bytes)
-{
-	static const struct {
-		const char *json, *items;
-	} CASES[] = {
-		{ "[]", "" },
-		{ " [ ]", " |" },
-		{ "[{\"id\":1e2,\"a\":[1,2]},{\"b\":\"],\\\"\"}]",
-		  "{\"id\":1e2,\"a\":[1,2]}|{\"b\":\"],\\\"\"}|" },
-		{ "[[1,2],3]", "[1,2]|3|" },
-	};
-
-	for (size_t i = 0; i < COUNT(CASES); i++) {
-		OWNED(str) struct str items = { 0 };
-
-		acp_message_split(CASES[i].json, strlen(CASES[i].json), take_item, &items);
-		ck_assert_str_eq(str_text(&items), CASES[i].items);
-	}
-}
-END_TEST
-
 START_TEST(messages_are_written_with_the_id_as_it_came)
 {
 	OWNED(str) struct str out = { 0 };
@@ -120,7 +91,6 @@ int main(void)
 
 	tcase_add_test(c, a_message_is_told_by_what_it_contains_in_any_order);
 	tcase_add_test(c, what_is_no_message_says_why_and_keeps_what_an_answer_needs);
-	tcase_add_test(c, the_items_of_a_batch_keep_their_bytes);
 	tcase_add_test(c, messages_are_written_with_the_id_as_it_came);
 	suite_add_tcase(s, c);
 	return run_suite(s);

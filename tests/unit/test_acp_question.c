@@ -442,6 +442,13 @@ START_TEST(a_question_that_the_agent_withdraws_is_answered_so)
 	acp_case_told(&c, "withdrawn \"7\" the agent withdrew the question\n");
 	acp_case_sent(&c, CANCELLED("\"7\""));
 	ck_assert_ptr_nonnull(acp_find(&c.acp, "7"));
+	asks(&c, "9007199254740992", "\"toolCall\":{\"toolCallId\":\"v\"}," OPTIONS);
+	asks(&c, "9007199254740993", "\"toolCall\":{\"toolCallId\":\"w\"}," OPTIONS);
+	acp_case_skip(&c);
+	acp_case_hears(
+	    &c, "{\"method\":\"$/cancel_request\",\"params\":{\"requestId\":9007199254740993}}");
+	acp_case_told(&c, "withdrawn 9007199254740993 the agent withdrew the question\n");
+	ck_assert_ptr_nonnull(acp_find(&c.acp, "9007199254740992"));
 }
 END_TEST
 

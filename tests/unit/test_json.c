@@ -107,6 +107,115 @@ START_TEST(what_follows_a_value_is_left_to_the_caller)
 }
 END_TEST
 
+/* What json_read_strictly makes of a text: what is wrong, or "". */
+static void is_strictly(const char *text, size_t length, const char *why)
+{
+	struct err e = { 0 };
+	OWNED(cJSON_ptr) cJSON *value = json_read_strictly(text, length, "it", &e);
+
+	ck_assert_msg(strcmp(e.text, why) == 0, "%s: %s", text, e.text);
+	ck_assert_int_eq(value == NULL, *why != '\0');
+	ck_assert_int_eq(e.kind, *why ? ERR_INPUT : ERR_NONE);
+}
+
+START_TEST(what_readers_may_understand_differently_is_not_read_strictly)
+{
+	static const struct {
+		const char *text, *why;
+	} CASES[] = {
+		{ "{}", "" },
+		{ " [{\"a\":{\"a\":1},\"b\":1},{\"a\":1}]\r\n\t ", "" },
+		{ "\"\\\\u0000\"", "" }, /* a backslash and "u0000" */
+		{ "\"\\u00001\"", "it has a NUL character in it" },
+		{ "{\"a\\\\\\u0000\":1}", "it has a NUL character in it" },
+		{ "\"\\", "it is not valid JSON" },
+		{ "", "it is not valid JSON" },
+		{ "{", "it is not valid JSON" },
+		{ "{\n\"a\":tru\n}", "it is not valid JSON (line 2)" },
+		{ "[tru]\n", "it is not valid JSON" },
+		{ "\"\xff\"", "it is not valid UTF-8" },
+		{ "{} {}", "something follows the JSON of it" },
+		{ "{}\n{}", "something follows the JSON of it (line 2)" },
+		{ "{\"a\":1,\"\\u0061\":1}", "it names 'a' twice" },
+		{ "[1,[{\"b\":{\"x\":1,\"y\":1,\"x\":1}}]]", "it names 'x' twice" },
+		{ "{\"1\":1,\"2\":1,\"3\":1,\"4\":1,\"5\":1,\"6\":1,\"7\":1,\"8\":1,\"9\":1,"
+		  "\"3\":1}",
+		  "it names '3' twice" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++)
+		is_strictly(CASES[i].text, strlen(CASES[i].text), CASES[i].why);
+	is_strictly("{}\0", 3, "it has a NUL character in it");
+}
+END_TEST
+
+static void id_is(const char *token, const char *expected)
+{
+	OWNED(str) struct str out = { 0 };
+
+	OWNED(cJSON_ptr) cJSON *value = json_read(token, strlen(token), NULL);
+	OWNED(str) struct str of_value = { 0 };
+
+	json_add_id_token(&out, token);
+	ck_assert_str_eq(out.bytes, expected);
+	json_add_id(&of_value, value);
+	ck_assert_str_eq(of_value.bytes, expected);
+}
+
+START_TEST(an_id_has_one_spelling)
+{
+	id_is("7", "7");
+	id_is("0", "0");
+	id_is("123456789012345", "123456789012345");
+	id_is("1e2", "100");
+	id_is("100.0", "100");
+	id_is("-0", "0");
+	id_is("1763774000123", "1763774000123");
+	id_is("9007199254740991", "9007199254740991");
+	id_is("1e15", "1000000000000000");
+	id_is("9007199254740993", "9007199254740993");
+	id_is("9007199254740993.0", "9007199254740993");
+	id_is("-90071992547409930e-1", "-9007199254740993");
+	id_is("9.2e400", "92e399");
+	id_is("1.5", "15e-1");
+	id_is("0.0", "0");
+	id_is("0e5", "0");
+	id_is("\"a\\u0062\"", "\"ab\"");
+	id_is("\"\\/\"", "\"/\"");
+	id_is("\"7\"", "\"7\"");
+	id_is("\"\"", "\"\"");
+}
+END_TEST
+
+static void take_item(void *arg, const char *bytes, size_t length)
+{
+	struct str *out = arg;
+
+	str_add_bytes(out, bytes, length);
+	str_add_char(out, '|');
+}
+
+START_TEST(the_items_of_a_list_keep_their_bytes)
+{
+	static const struct {
+		const char *json, *items;
+	} CASES[] = {
+		{ "[]", "" },
+		{ " [ ]", " |" },
+		{ "[{\"id\":1e2,\"a\":[1,2]},{\"b\":\"],\\\"\"}]",
+		  "{\"id\":1e2,\"a\":[1,2]}|{\"b\":\"],\\\"\"}|" },
+		{ "[[1,2],3]", "[1,2]|3|" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str items = { 0 };
+
+		json_split(CASES[i].json, strlen(CASES[i].json), take_item, &items);
+		ck_assert_str_eq(str_text(&items), CASES[i].items);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("json");
@@ -119,5 +228,8 @@ int main(void)
 	tcase_add_test(c, what_is_no_json_is_not_read);
 	tcase_add_test(c, a_kept_number_is_a_number);
 	tcase_add_test(c, what_follows_a_value_is_left_to_the_caller);
+	tcase_add_test(c, the_items_of_a_list_keep_their_bytes);
+	tcase_add_test(c, an_id_has_one_spelling);
+	tcase_add_test(c, what_readers_may_understand_differently_is_not_read_strictly);
 	return run_suite(s);
 }

@@ -409,32 +409,6 @@ static void canonical(const char *json, const char *expected)
 	ck_assert_str_eq(str_text(&out), expected);
 }
 
-static void id_is(const char *token, const char *expected)
-{
-	OWNED(str) struct str out = { 0 };
-
-	rpc_token_canonical(&out, token);
-	ck_assert_str_eq(out.bytes, expected);
-}
-
-START_TEST(an_id_has_one_spelling)
-{
-	id_is("7", "7");
-	id_is("0", "0");
-	id_is("123456789012345", "123456789012345");
-	id_is("1e2", "100");
-	id_is("100.0", "100");
-	id_is("-0", "0");
-	id_is("1763774000123", "1763774000123");
-	id_is("9007199254740991", "9007199254740991");
-	id_is("1e15", "1000000000000000");
-	id_is("\"a\\u0062\"", "\"ab\"");
-	id_is("\"\\/\"", "\"/\"");
-	id_is("\"7\"", "\"7\"");
-	id_is("\"\"", "\"\"");
-}
-END_TEST
-
 START_TEST(equal_values_have_one_canonical_text)
 {
 	canonical("{\"b\":1,\"a\":[1, 2,{\"d\":null,\"c\":true}]}",
@@ -713,7 +687,6 @@ int main(void)
 	tcase_add_test(c, the_items_of_a_batch_are_messages);
 	tcase_add_test(c, answers_carry_the_id_as_it_came);
 	tcase_add_test(c, quoting_replaces_what_is_no_utf8);
-	tcase_add_test(c, an_id_has_one_spelling);
 	tcase_add_test(c, equal_values_have_one_canonical_text);
 	tcase_add_test(c, a_known_revision_is_echoed_and_an_unknown_one_becomes_our_newest);
 	tcase_add_test(c, each_revision_lists_nine_tools_in_its_shape);

@@ -133,6 +133,10 @@ START_TEST(a_file_that_is_wrong_is_refused_with_the_place)
 	refuses(" \n\t ", "empty");
 	refuses("{\n\"enabled\": tru\n}", "line 2");
 	refuses("{} x", "JSON");
+	refuses("{\"commands\":[\"ls\"],\"commands\":[\"rm *\"]}", "names 'commands' twice");
+	refuses("{\"chat.tools.terminal.autoApprove\":{\"rm\":true,\"rm\":false}}", "'rm' twice");
+	refuses("{\"commands\":[\"ls\\u0000 x\"]}", "NUL character");
+	refuses("{\"commands\":[\"\xff\"]}", "UTF-8");
 	refuses("[]", "one JSON object");
 	refuses("{\"enabled\":1}", "enabled: must be true or false");
 	refuses("{\"commands\":\"ls\"}", "commands: must be a list");

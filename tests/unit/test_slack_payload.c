@@ -87,7 +87,7 @@ START_TEST(a_disconnect_has_its_reason)
 }
 END_TEST
 
-START_TEST(an_envelope_id_is_found_in_what_is_no_json)
+START_TEST(an_envelope_id_is_found_in_what_is_no_strict_json)
 {
 	static const struct {
 		const char *bytes, *id;
@@ -99,6 +99,9 @@ START_TEST(an_envelope_id_is_found_in_what_is_no_json)
 		{ "'envelope_id'", NULL },
 		{ "{'envelope_id':'a b'", NULL },
 		{ "nothing at all", NULL },
+		{ "{'envelope_id':'a-1','payload':{}} {}", "a-1" },
+		{ "{'envelope_id':'a-1','envelope_id':'a-2'}", "a-1" },
+		{ "{'envelope_id':'a-1','payload':{'text':'no\\u0000, unless tested'}}", "a-1" },
 		{ "", NULL },
 	};
 
@@ -550,7 +553,7 @@ int main(void)
 
 	tcase_add_test(c, a_hello_says_how_many_connections_there_are);
 	tcase_add_test(c, a_disconnect_has_its_reason);
-	tcase_add_test(c, an_envelope_id_is_found_in_what_is_no_json);
+	tcase_add_test(c, an_envelope_id_is_found_in_what_is_no_strict_json);
 	tcase_add_test(c, a_frame_that_is_no_utf8_is_none_of_ours);
 	tcase_add_test(c, a_button_is_a_decision);
 	tcase_add_test(c, every_button_has_its_meaning);

@@ -638,6 +638,26 @@ START_TEST(a_request_that_the_agent_cancels_is_given_up)
 }
 END_TEST
 
+/* A double does not hold it. */
+START_TEST(a_request_with_a_large_id_is_given_up_too)
+{
+	struct trio a = given_trio(NULL);
+	struct asked write;
+
+	party_say(&a.agent, write_of(&a, "9007199254740993", "x", "x"));
+	write = front_hears(&a);
+	front_asks(&write, true);
+	hears_nothing_but_marks(&a);
+	party_say(&a.agent, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{"
+	                    "\"requestId\":9007199254740993}}");
+	hears_part(&a.agent, "-32800");
+	front_takes(&write, "withdraw", "applied");
+	hears_nothing_but_marks(&a);
+	asked_clear(&write);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(what_waits_is_given_up_when_editor_or_agent_are_gone)
 {
 	struct trio a = given_trio(NULL);
@@ -749,6 +769,7 @@ int main(void)
 	tcase_add_test(c, a_front_that_returns_is_asked_what_waits);
 	tcase_add_test(c, a_cancelled_turn_gives_up_its_questions);
 	tcase_add_test(c, a_request_that_the_agent_cancels_is_given_up);
+	tcase_add_test(c, a_request_with_a_large_id_is_given_up_too);
 	tcase_add_test(c, what_waits_is_given_up_when_editor_or_agent_are_gone);
 	tcase_add_test(c, a_permission_with_several_answers_is_the_editors);
 	tcase_add_test(c, a_session_works_where_its_editor_opened_it);

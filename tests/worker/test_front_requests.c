@@ -250,7 +250,7 @@ START_TEST(wrong_calls_are_told_what_is_wrong)
 	         "\"broadcast\",\"arguments\":{\"message\":\"a\",\"message\":\"b\"}}}",
 	         &b);
 	has(b.bytes, "result.isError", "true");
-	says(b.bytes, "invalid arguments for broadcast: they name something twice");
+	says(b.bytes, "invalid arguments for broadcast: they name 'message' twice");
 	exchange(&a, PING, &b);
 	has(b.bytes, "result", "{}");
 	exchange(
@@ -286,6 +286,27 @@ START_TEST(no_name_is_taken_for_what_it_is_up_to_a_nul)
 }
 END_TEST
 
+START_TEST(a_relay_whose_greeting_readers_may_understand_differently_is_cut)
+{
+	static const char *const GREETINGS[] = {
+		"{\"agent-intercom\":1,\"workspace\":\"/a\",\"workspace\":\"/b\"}",
+		"{\"agent-intercom\":1,\"workspace\":\"/a\\u0000b\"}",
+		"{\"agent-intercom\":1} {}",
+		"{\"agent-intercom\":1,\"agent\":\"\xff\"}",
+	};
+
+	given_front();
+	for (size_t i = 0; i < COUNT(GREETINGS); i++) {
+		struct relay r = { .in = front_socket() };
+		char byte;
+
+		relay_send(&r, GREETINGS[i]);
+		ck_assert_msg(read(r.in, &byte, 1) == 0, "taken: %s", GREETINGS[i]);
+		(void)close(r.in);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("front_requests");
@@ -305,6 +326,7 @@ int main(void)
 	tcase_add_test(c, an_id_whose_name_is_escaped_kills_nobody);
 	tcase_add_test(c, a_batch_is_answered_in_the_one_revision_that_has_it);
 	tcase_add_test(c, wrong_calls_are_told_what_is_wrong);
+	tcase_add_test(c, a_relay_whose_greeting_readers_may_understand_differently_is_cut);
 	tcase_add_test(c, no_name_is_taken_for_what_it_is_up_to_a_nul);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -23,20 +23,20 @@ START_TEST(nonsense_is_answered_and_the_connection_goes_on)
 	static const struct {
 		const char *line, *part;
 	} CASES[] = {
-		{ "", "not a JSON object" },
-		{ "x", "not a JSON object" },
+		{ "", "not valid JSON" },
+		{ "x", "not valid JSON" },
 		{ "[]", "not a JSON object" },
 		{ "null", "not a JSON object" },
-		{ "{", "not a JSON object" },
-		{ "{\"command\":\"list\"", "not a JSON object" },
-		{ "\xff\xfe", "not a JSON object" },
-		{ "{\"command\":\"li\xff\"}", "not a JSON object" },
+		{ "{", "not valid JSON" },
+		{ "{\"command\":\"list\"", "not valid JSON" },
+		{ "\xff\xfe", "not valid UTF-8" },
+		{ "{\"command\":\"li\xff\"}", "not valid UTF-8" },
 		{ "{}", "command is missing" },
 		{ "{\"command\":7}", "command is missing" },
 		{ "{\"command\":null}", "command is missing" },
 		{ "{\"command\":\"\"}", "unknown command ''" },
 		{ "{\"command\":\"LIST\"}", "there are approve, reject, choose, continue" },
-		{ "{\"command\":\"drop\\u0000list\"}", "unknown command" },
+		{ "{\"command\":\"drop\\u0000list\"}", "NUL character" },
 		{ "{\"command\":\"approve\"}", "id is missing" },
 		{ "{\"command\":\"approve\",\"id\":7}", "id is missing" },
 		{ "{\"command\":\"approve\",\"id\":[\"x\"]}", "id is missing" },
@@ -57,13 +57,44 @@ START_TEST(nonsense_is_answered_and_the_connection_goes_on)
 	}
 	send_bytes(&c, "{\"command\":\0\"list\"}\n", 20);
 	char *nul = next_line(&c);
-	is_refused(nul, "not a JSON object");
+	is_refused(nul, "NUL character");
 	free(nul);
 	send_line(&c, "{\"command\":\"list\"}\r");
 	char *list = next_line(&c);
 	has(list, "ok", "true");
 	free(list);
 	hang_up(&c);
+	stop_worker(front);
+}
+END_TEST
+
+/* An answer cut short, or one of two, could be the opposite of what was meant. */
+START_TEST(an_order_that_readers_may_understand_differently_is_not_followed)
+{
+	static const struct {
+		const char *line, *part;
+	} CASES[] = {
+		{ "{\"command\":\"reject\",\"id\":\"%s\",\"reason\":\"no\\u0000, unless tested\"}",
+		  "NUL character" },
+		{ "{\"command\":\"approve\\u0000x\",\"id\":\"%s\"}", "NUL character" },
+		{ "{\"command\":\"approve\",\"command\":\"reject\",\"id\":\"%s\"}",
+		  "names 'command' twice" },
+		{ "{\"command\":\"approve\",\"id\":\"%s\"}{\"command\":\"list\"}",
+		  "something follows" },
+	};
+
+	given_front();
+	given_clearance();
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str line = { 0 };
+		const char *at = strstr(CASES[i].line, "%s");
+
+		str_add_bytes(&line, CASES[i].line, (size_t)(at - CASES[i].line));
+		str_add(&line, value(NEWEST));
+		str_add(&line, at + 2);
+		is_refused(says_back(line.bytes), CASES[i].part);
+	}
+	expect("SELECT state FROM request", "pending\n");
 	stop_worker(front);
 }
 END_TEST
@@ -421,6 +452,7 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, nonsense_is_answered_and_the_connection_goes_on);
+	tcase_add_test(c, an_order_that_readers_may_understand_differently_is_not_followed);
 	tcase_add_test(c, a_line_that_is_too_long_is_refused_once_and_the_next_one_served);
 	tcase_add_test(c, lines_come_in_any_pieces_and_are_answered_in_order);
 	tcase_add_test(c, who_closes_the_sending_side_is_answered_still);

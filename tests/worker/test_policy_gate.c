@@ -516,7 +516,7 @@ START_TEST(each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing)
 
 	given_policy("{\"enabled\": tru"); /* nobody asks: it is noticed */
 	expect_soon("SELECT state, why FROM policy ORDER BY seq DESC LIMIT 1",
-	            "broken|line 1: this is not JSON\n");
+	            "broken|the file is not valid JSON\n");
 	clearance_is("docs/b", "pending");
 	given_policy(DOCS);
 	expect_soon("SELECT state FROM policy ORDER BY seq DESC LIMIT 1", "loaded\n");

@@ -350,6 +350,44 @@ START_TEST(two_calls_with_one_id_are_both_answered_also_by_the_next_front)
 }
 END_TEST
 
+/* Each for itself, and none that was answered. */
+START_TEST(requests_of_a_batch_are_answered_also_by_the_next_front)
+{
+	struct relay r;
+	OWNED(char_ptr) char *ping = NULL, *line = NULL, *result = NULL, *after = NULL;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	relay_send(
+	    &r, "[{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\",\"params\":{"
+	        "\"name\":\"check_clearance\",\"arguments\":{\"title\":\"t\",\"file_path\":\"f\","
+	        "\"diff\":\"x\"}}}, {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"},"
+	        "{\"jsonrpc\":\"2.0\",\"id\":\"g\",\"method\":\"tools/call\",\"params\":{"
+	        "\"name\":\"check_clearance\",\"arguments\":{\"title\":\"t\",\"file_path\":\"g\","
+	        "\"diff\":\"x\"}}}]");
+	ping = relay_line(&r);
+	has(ping, "id", "p");
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "2\n");
+	relay_send(&r, "[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+	               "\"params\":{\"requestId\":\"g\"}}]");
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	kill_and_await("mcp-front");
+	expect_soon("SELECT count(*) FROM tool_call JOIN worker ON worker.id = listener"
+	            " WHERE tool_call.state = 'waiting' AND worker.state = 'ready'",
+	            "1\n");
+	approve_all();
+	line = relay_line(&r);
+	has(line, "id", "c");
+	result = tool_result(line);
+	has(result, "status", "approved");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"ping\"}");
+	after = relay_line(&r);
+	has(after, "id", "q");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* The queued call kept the revision that the second initialize freed; the asan preset tells. */
 START_TEST(a_call_and_another_initialize_may_come_together)
 {
@@ -698,6 +736,7 @@ int main(void)
 	tcase_add_test(c, other_messages_are_served_while_a_call_waits);
 	tcase_add_test(c, an_id_may_be_spelt_differently_where_it_is_cancelled);
 	tcase_add_test(c, two_calls_with_one_id_are_both_answered_also_by_the_next_front);
+	tcase_add_test(c, requests_of_a_batch_are_answered_also_by_the_next_front);
 	tcase_add_test(c, a_call_and_another_initialize_may_come_together);
 	tcase_add_test(c, an_answer_given_while_the_front_was_dead_arrives);
 	tcase_add_test(c, an_answer_given_after_the_front_has_died_arrives_too);

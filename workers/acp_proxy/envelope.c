@@ -1,18 +1,12 @@
 #include "envelope.h"
-#include "json_writer.h"
 
-#include <math.h>
 #include <string.h>
-
-enum { KEYS_MAX = 2000 /* of one object */ };
 
 static const char *const METHODS[] = {
 	[ENVELOPE_PERMISSION] = "session/request_permission",
 	[ENVELOPE_WRITE] = "fs/write_text_file",
 	[ENVELOPE_TERMINAL] = "terminal/create",
 };
-
-static const double EXACT_MAX = 9007199254740992.0; /* 2^53 */
 
 const char *envelope_method(enum envelope_kind kind)
 {
@@ -90,65 +84,19 @@ enum envelope_kind envelope_kind_of(const char *line, size_t length, const struc
 	return kind;
 }
 
-/* ---- strictly ---- */
-
-static bool has_key_before(const cJSON *object, const cJSON *member)
+cJSON *envelope_read(const char *line, size_t length, struct err *e)
 {
-	for (const cJSON *one = object->child; one != member; one = one->next)
-		if (strcmp(one->string, member->string) == 0)
-			return true;
-	return false;
-}
-
-/* Of two members with one name, one reader takes the first and another the last. */
-static bool is_unique(const cJSON *value)
-{
-	const cJSON *member;
-	int count = 0;
-
-	cJSON_ArrayForEach (member, value) {
-		if (cJSON_IsObject(value) && (++count > KEYS_MAX || has_key_before(value, member)))
-			return false;
-		if (!is_unique(member)) /* cJSON nests 1000 deep at most */
-			return false;
-	}
-	return true;
-}
-
-cJSON *envelope_read(const char *line, size_t length, const struct json_peek *peek, struct err *e)
-{
-	const char *end = NULL;
 	cJSON *root;
 
-	if (!utf8_valid(line, length) || peek->has_nul || memchr(line, '\0', length)) {
-		err_tell(e, ERR_INPUT, "it is not valid UTF-8, or holds a NUL character");
+	if ((unsigned char)line[0] >= 0x7f) { /* a mark of UTF-8, which not every reader skips */
+		err_tell(e, ERR_INPUT, "the message is not valid JSON");
 		return NULL;
 	}
-	root = json_read(line, length, &end);
-	while (root && end < line + length && strchr(" \t\r\n", *end))
-		end++;
-	if (!root || end != line + length || (unsigned char)line[0] >= 0x7f) {
-		err_tell(e, ERR_INPUT, "it is not valid JSON");
-	} else if (!is_unique(root)) {
-		err_tell(e, ERR_INPUT, "an object in it has two members of one name");
-	} else if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(root, "params"))) {
+	root = json_read_strictly(line, length, "the message", e);
+	if (root && !cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(root, "params"))) {
 		err_tell(e, ERR_INPUT, "params must be an object");
-	} else {
-		return root;
+		cJSON_Delete(root);
+		return NULL;
 	}
-	cJSON_Delete(root);
-	return NULL;
-}
-
-void envelope_add_id(struct str *out, const char *token)
-{
-	OWNED(cJSON_ptr) cJSON *id = cJSON_Parse(token);
-
-	if (cJSON_IsString(id))
-		json_quote(out, id->valuestring);
-	else if (cJSON_IsNumber(id) && floor(id->valuedouble) == id->valuedouble &&
-	         fabs(id->valuedouble) < EXACT_MAX)
-		str_addf(out, "%.0f", id->valuedouble);
-	else
-		str_add(out, token);
+	return root;
 }

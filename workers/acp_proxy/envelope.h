@@ -27,10 +27,6 @@ const char *envelope_method(enum envelope_kind kind);
 
 /* Reads a message that is held: JSON that every reader understands as we do. NULL, and why. The
  * caller deletes it. */
-cJSON *envelope_read(const char *line, size_t length, const struct json_peek *peek, struct err *e);
-
-/* Appends an id's token so that equal ids give equal texts: 0 and "0" differ, "a" and "\u0061" do
- * not. */
-void envelope_add_id(struct str *out, const char *token);
+cJSON *envelope_read(const char *line, size_t length, struct err *e);
 
 #endif

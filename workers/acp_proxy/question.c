@@ -74,7 +74,7 @@ static struct question *find(struct proxy *p, const char *token)
 
 	if (TAILQ_EMPTY(&p->questions))
 		return NULL;
-	envelope_add_id(&id, token);
+	json_add_id_token(&id, token);
 	TAILQ_FOREACH (q, &p->questions, next)
 		if (!q->is_over && strcmp(q->id, str_text(&id)) == 0)
 			return q;
@@ -109,7 +109,7 @@ static struct late *find_late(struct proxy *p, const char *token)
 
 	if (TAILQ_EMPTY(&p->lates))
 		return NULL;
-	envelope_add_id(&id, token);
+	json_add_id_token(&id, token);
 	TAILQ_FOREACH (l, &p->lates, next)
 		if (strcmp(l->id, str_text(&id)) == 0)
 			return l;
@@ -396,7 +396,7 @@ static struct question *create(struct proxy *p, enum envelope_kind kind, const c
 	struct question *q = xcalloc(1, sizeof(*q));
 	OWNED(str) struct str id = { 0 };
 
-	envelope_add_id(&id, peek->id);
+	json_add_id_token(&id, peek->id);
 	*q = (struct question){ .kind = kind,
 		                .token = xstrdup(peek->id),
 		                .id = str_take(&id),
@@ -503,7 +503,7 @@ void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, 
 		refuse(p, peek->id, ACP_INTERNAL_ERROR, "too many questions wait for an answer");
 		return;
 	}
-	root = envelope_read(line, length, peek, &e);
+	root = envelope_read(line, length, &e);
 	if (root)
 		begin(p, kind, line, length, peek, root);
 	else
@@ -596,7 +596,7 @@ bool question_cancel(struct proxy *p, const cJSON *params)
 
 	if (!id)
 		return false;
-	json_canonical(&token, id);
+	json_add_id(&token, id);
 	q = find(p, str_text(&token));
 	if (!q)
 		return false;

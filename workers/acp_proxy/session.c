@@ -1,6 +1,6 @@
 #include "session.h"
 
-#include "envelope.h"
+#include "json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void remember(struct proxy *p, const char *token, const char *folder)
 
 	if (p->opening_count == OPENINGS_MAX)
 		forget(p, TAILQ_FIRST(&p->openings));
-	envelope_add_id(&id, token);
+	json_add_id_token(&id, token);
 	o->id = str_take(&id);
 	o->folder = xstrdup(folder);
 	TAILQ_INSERT_TAIL(&p->openings, o, next);
@@ -102,7 +102,7 @@ static struct opening *find(struct proxy *p, const char *token)
 
 	if (TAILQ_EMPTY(&p->openings))
 		return NULL;
-	envelope_add_id(&id, token);
+	json_add_id_token(&id, token);
 	TAILQ_FOREACH (o, &p->openings, next)
 		if (strcmp(o->id, str_text(&id)) == 0)
 			return o;

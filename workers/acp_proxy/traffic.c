@@ -27,7 +27,7 @@ void traffic_refuse_agent(void *arg, const struct json_peek *peek)
 
 static bool takes_cancel(struct proxy *p, const char *line, size_t length)
 {
-	OWNED(cJSON_ptr) cJSON *root = cJSON_ParseWithLength(line, length);
+	OWNED(cJSON_ptr) cJSON *root = json_read(line, length, NULL); /* the id in all its digits */
 
 	return question_cancel(p, cJSON_GetObjectItemCaseSensitive(root, "params"));
 }

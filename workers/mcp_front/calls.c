@@ -380,7 +380,7 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 
 	if (!id || !p->seq || p->transport == CONNECTION_TRANSPORT_STATELESS)
 		return 0;
-	rpc_id_canonical(&token, id);
+	json_add_id(&token, id);
 	if (sql_tool_call_by_rpc(st, p->seq, token.bytes, &row, e) < 0)
 		return -1;
 	job->call_seq = row.seq;
@@ -490,7 +490,7 @@ static void stop_listening(struct front *f, const struct job *job)
 
 	if (!id)
 		return;
-	rpc_id_canonical(&token, id);
+	json_add_id(&token, id);
 	tasks_stop_listening(f, job->sink, token.bytes);
 }
 
@@ -509,7 +509,7 @@ static void cancel_in_hand(struct front *f, struct hand_task *t, void *arg)
 	if (job->sink != cancel->sink &&
 	    (!by->key[0] || strcmp(by->key, job->sink->peer->key) != 0))
 		return;
-	rpc_id_canonical(&token, id);
+	json_add_id(&token, id);
 	if (strcmp(str_text(&token), job->as.call.call.rpc_id) != 0)
 		return;
 	job->as.call.cancelled = true;

@@ -42,7 +42,6 @@ enum {
 	FRONT_PROGRESS_SECONDS = 15, /* between two keep-alives to a waiting caller */
 	FRONT_RETRY_MS = 2000, /* how long a disconnected client waits before it reconnects */
 	FRONT_TRY_AGAIN_SECONDS = 1, /* after a transaction could not be started */
-	FRONT_MAX_BATCH = 100, /* messages */
 	FRONT_BIG_CALL = 256 << 10, /* bytes; a larger call commits alone */
 	FRONT_SPARE_FDS = 64, /* kept free for files and the database */
 	FRONT_MAX_LISTENED = 100, /* tasks of one subscriptions/listen */

@@ -126,7 +126,7 @@ static void take_many(struct sink *s, const struct rpc_message *m)
 	}
 	if (!http_callers_identify(s, NULL))
 		return;
-	if (cJSON_GetArraySize(m->root) > FRONT_MAX_BATCH)
+	if (cJSON_GetArraySize(m->root) > RPC_MAX_BATCH)
 		http_reply_error(s, 413, NULL, RPC_INVALID_REQUEST,
 		                 "a batch holds at most 100 messages");
 	else if (cJSON_GetArraySize(m->root) == 0 ||

@@ -255,13 +255,14 @@ void ipc_look(struct front *f)
 
 static void take_line(struct ipc_caller *c, const char *text, size_t length)
 {
-	bool is_text = utf8_valid(text, length) && !memchr(text, '\0', length);
-	OWNED(cJSON_ptr) cJSON *line = is_text ? cJSON_ParseWithLength(text, length) : NULL;
-	OWNED(said) struct said said = { 0 };
 	struct err e = { 0 };
+	OWNED(cJSON_ptr) cJSON *line = json_read_strictly(text, length, "the line", &e);
+	OWNED(said) struct said said = { 0 };
 	int failed;
 
-	if (!cJSON_IsObject(line))
+	if (!line)
+		failed = err_prefix(&e, "ipc");
+	else if (!cJSON_IsObject(line))
 		failed = err_set(&e, ERR_INPUT, "ipc: the line is not a JSON object");
 	else
 		failed = check_token(c->front, line, &e) || run(c->front, line, &said, &e);

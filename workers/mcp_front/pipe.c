@@ -133,10 +133,12 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 	if (length > GREETING_BYTES)
 		return err_set(e, ERR_INPUT, "a relay's greeting has more than %d bytes",
 		               GREETING_BYTES);
-	OWNED(cJSON_ptr) cJSON *hello = cJSON_ParseWithLength(line, length);
+	OWNED(cJSON_ptr) cJSON *hello = json_read_strictly(line, length, "a relay's greeting", e);
 	OWNED(str) struct str answer = { 0 };
 	const char *resume = json_text(hello, "resume");
 
+	if (!hello)
+		return -1;
 	if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(hello, "agent-intercom")))
 		return err_set(e, ERR_INPUT, "a relay did not begin with its greeting");
 	peer_identity_read(&s->peer->identity, hello);
@@ -174,7 +176,7 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 {
 	int count = cJSON_GetArraySize(batch->root);
 
-	if (count == 0 || count > FRONT_MAX_BATCH) {
+	if (count == 0 || count > RPC_MAX_BATCH) {
 		sink_refuse(s, NULL, RPC_INVALID_REQUEST, "a batch holds 1 to 100 messages");
 		return;
 	}

@@ -203,7 +203,7 @@ static bool has_id(const struct waiter *w, const char *canonical)
 {
 	OWNED(str) struct str own = { 0 };
 
-	rpc_token_canonical(&own, w->rpc_id);
+	json_add_id_token(&own, w->rpc_id);
 	return strcmp(own.bytes, canonical) == 0;
 }
 
