@@ -10,6 +10,7 @@
  * /run/agent-intercom/mcp.sock, $XDG_RUNTIME_DIR/agent-intercom.sock, starting agent-intercom. */
 #include "clock.h"
 #include "config.h"
+#include "contact.h"
 #include "instance.h"
 #include "io.h"
 #include "json.h"
@@ -17,10 +18,8 @@
 #include "lines.h"
 #include "locate.h"
 #include "log.h"
-#include "paths.h"
 #include "reach.h"
 #include "rpc.h"
-#include "start.h"
 #include "workspace.h"
 
 #include <errno.h>
@@ -43,12 +42,6 @@
 enum {
 	MAX_LINE = 4 << 20, /* as the front's */
 	READ_BYTES = 64 << 10,
-	TRY_MS = 50, /* between two attempts to connect, initially */
-	TRY_SOON_MS = 10, /* while a system that we started begins, */
-	SOON_MS = 1000, /* which takes no longer unless something is wrong */
-	TRY_MAX_MS = 2000,
-	START_AFTER_MS = 2000, /* a front that died is restarted sooner than this */
-	START_WAIT_MS = 15000, /* for a system that we started */
 };
 
 /* An unanswered request of the agent. */
@@ -60,9 +53,7 @@ struct request {
 };
 
 struct relay {
-	struct located system; /* the system that we relay to, or would start */
-	bool shared; /* it is that of the machine, for several users: we never start it */
-	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other system will do */
+	struct contact system; /* that we relay to */
 	struct str hello; /* how we introduce ourselves, without the closing brace */
 	const char *config_path, *database, *workspace;
 	char key[80]; /* identifies our connection to the next front */
@@ -260,35 +251,6 @@ static bool line_of_agent(void *arg, const char *line, size_t length)
 
 /* ---- the system ---- */
 
-/* Whether a system other than the one we would start is running by now. After the first connection
- * we stay with our system: it knows what we asked. */
-static bool find_running(struct relay *r)
-{
-	struct located found = { 0 };
-	OWNED(str) struct str note = { 0 };
-	const struct config_source source = { .config = NULL };
-
-	if (r->named || r->key[0] || locate_usual(&source, &found, &note, NULL) <= 0)
-		return false;
-	located_clear(&r->system);
-	r->system = found;
-	r->shared = false;
-	return true;
-}
-
-/* Locates the system again: it may have been started from another environment, or have a new run
- * directory. */
-static void look_up(struct relay *r)
-{
-	struct paths fresh = { 0 };
-
-	if (find_running(r) || r->shared ||
-	    paths_open(r->system.paths.database, false, &fresh, NULL))
-		return;
-	paths_clear(&r->system.paths);
-	r->system.paths = fresh;
-}
-
 /* Waits for the front's first word. A front that hangs must not keep us from exiting. */
 static int await(struct relay *r, int fd)
 {
@@ -334,8 +296,8 @@ static void leave_shared(struct relay *r, const char *why)
 	struct err e = { 0 };
 
 	log_warn("%s", why);
-	r->shared = false;
-	r->over = r->key[0] || locate_meant(&source, true, &r->system, &note, &e);
+	r->system.shared = false;
+	r->over = r->key[0] || locate_meant(&source, true, &r->system.is, &note, &e);
 	if (e.kind)
 		log_error("%s", e.text);
 }
@@ -357,11 +319,12 @@ static int greet(struct relay *r, int fd)
 		return -1;
 	reply = cJSON_Parse(answer);
 	key = json_text(reply, "key");
-	if (!key && r->shared && json_text(reply, "error"))
+	if (!key && r->system.shared && json_text(reply, "error"))
 		leave_shared(r, json_text(reply, "error"));
 	if (!key)
 		return -1;
 	(void)snprintf(r->key, sizeof(r->key), "%s", key);
+	contact_reached(&r->system);
 	return 0;
 }
 
@@ -400,31 +363,7 @@ static bool take_front(struct relay *r, int front)
 	return r->front >= 0;
 }
 
-/* Tries once. */
-static bool reach(struct relay *r)
-{
-	look_up(r);
-	return take_front(r, r->shared ? reach_shared(REACH_AGENTS, SOCK_STREAM)
-	                               : reach_front(r->system.paths.run));
-}
-
 /* ---- the loop ---- */
-
-/* Where systemd holds a socket for it, a connection starts it: as a service, which it watches. */
-static void start_system(struct relay *r)
-{
-	struct located *system = &r->system;
-	struct err e = { 0 };
-
-	if (r->shared) {
-		log_warn("the agent-intercom of this machine does not answer; waiting for it");
-		return;
-	}
-	if (!r->named && take_front(r, reach_activation()))
-		return;
-	if (start_detached(system->paths.database, system->config, &e))
-		log_error("%s", e.text);
-}
 
 /* Waits for one of the descriptors, or timeout_ms. Handles lines from the agent and the front. */
 static void wait_once(struct relay *r, int timeout_ms)
@@ -445,36 +384,29 @@ static void wait_once(struct relay *r, int timeout_ms)
 	}
 }
 
+/* Reaches a front, or waits a while before the next attempt. */
+static void seek_front(struct relay *r)
+{
+	if (take_front(r, contact_connect(&r->system)))
+		return;
+	if (r->over) /* the agent left while we tried: no system is needed */
+		return;
+	contact_lost(&r->system, clock_monotonic_ms());
+	if (take_front(r, contact_start(&r->system, clock_monotonic_ms())))
+		return;
+	wait_once(r, contact_wait_ms(&r->system, clock_monotonic_ms()));
+}
+
 static void serve(struct relay *r)
 {
-	int64_t lost_ms =
-	    clock_monotonic_ms() - START_AFTER_MS; /* on the first attempt: start it at once */
-	int64_t started_ms = INT64_MIN / 2;
-	int try_ms = TRY_MS;
-
 	while (!r->over) {
-		if (r->front >= 0) {
-			wait_once(r, -1);
-			if (r->front < 0)
-				lost_ms = clock_monotonic_ms();
+		if (r->front < 0) {
+			seek_front(r);
 			continue;
 		}
-		if (reach(r)) {
-			try_ms = TRY_MS;
-			continue;
-		}
-		if (r->over) /* the agent left while we tried: no system is needed */
-			break;
-		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
-		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
-		    (r->shared || r->key[0] == '\0' || !instance_is_stopped(r->system.paths.run))) {
-			start_system(r);
-			started_ms = clock_monotonic_ms();
-			try_ms = TRY_MS;
-		}
-		wait_once(r, clock_monotonic_ms() - started_ms < SOON_MS ? TRY_SOON_MS : try_ms);
-		if (clock_monotonic_ms() - started_ms > START_WAIT_MS && try_ms < TRY_MAX_MS)
-			try_ms *= 2;
+		wait_once(r, -1);
+		if (r->front < 0)
+			contact_lost(&r->system, clock_monotonic_ms());
 	}
 }
 
@@ -616,26 +548,17 @@ static int hear_signals(struct relay *r, struct err *e)
 	return r->signals < 0 ? err_errno(e, ERR_AGAIN, "cannot make a signalfd") : 0;
 }
 
-/* Our user's running system, else that of the machine, if that serves us, else the one that we
- * would start. */
 static int find_system(struct relay *r, struct err *e)
 {
-	const struct config_source source = { .config = r->config_path, .database = r->database };
-	OWNED(str) struct str note = { 0 };
-	int failed = 0;
+	const struct contact *system = &r->system;
 
-	r->named = locate_is_named(&source);
-	r->shared = !r->named && reach_shared_is_open(REACH_AGENTS) &&
-	            locate_usual(&source, &r->system, &note, NULL) == 0;
-	if (!r->shared)
-		failed = locate_meant(&source, true, &r->system, &note, e);
-	if (note.length)
-		log_warn("%s", str_text(&note));
-	if (!failed && !r->shared && !r->named && reach_shared_is_open(REACH_AGENTS))
+	if (contact_find(&r->system, r->config_path, r->database, e))
+		return -1;
+	if (!system->shared && !system->named && reach_shared_is_open(REACH_AGENTS))
 		log_info("this agent asks in a system of your own, which runs; operators of that "
 		         "of this machine (%s) do not see it",
 		         reach_shared_directory());
-	return failed;
+	return 0;
 }
 
 static int open_relay(struct relay *r, const struct waiting *how, struct err *e)
@@ -648,7 +571,7 @@ static void close_relay(struct relay *r)
 	while (!TAILQ_EMPTY(&r->open))
 		forget(r, TAILQ_FIRST(&r->open)->id);
 	lose_front(r);
-	located_clear(&r->system);
+	contact_clear(&r->system);
 	str_clear(&r->hello);
 	lines_clear(&r->from_agent);
 	lines_clear(&r->from_front);

@@ -80,9 +80,10 @@ static int elicit(struct store *st, struct call *c, int64_t request, struct err 
 	const cJSON *response;
 	const char *action;
 	bool decided = false;
+	int got = request_read(st, request, &r, e);
 
-	if (request_read(st, request, &r, e) <= 0)
-		return -1;
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "a call's request without a row");
 	if (r.row.session_mode == SESSION_MODE_REMOTE)
 		return 0;
 	response = cJSON_GetObjectItemCaseSensitive(c->responses, r.row.id);

@@ -311,6 +311,14 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 	           : 0;
 }
 
+static int read_row(struct store *st, int64_t call_seq, struct gate_call_of_call_row *row,
+                    struct err *e)
+{
+	int got = sql_gate_call_of_call(st, call_seq, row, e);
+
+	return got ? (got < 0 ? -1 : 0) : err_set(e, ERR_BUG, "a hook's call without a row");
+}
+
 /* Its result was made, and is about to be told. */
 static int finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e)
 {
@@ -319,7 +327,7 @@ static int finish(struct store *st, int64_t call_seq, const struct telling *t, s
 	enum gate_call_decision decision;
 	int64_t took_ms;
 
-	if (sql_gate_call_of_call(st, call_seq, &row, e) <= 0)
+	if (read_row(st, call_seq, &row, e))
 		return -1;
 	took_ms = clock_now_ms() - clock_parse(row.created_at);
 	if (took_ms < 0)
@@ -340,7 +348,7 @@ static int amend(struct store *st, int64_t call_seq, struct telling *t, struct e
 	OWNED(gate_call_of_call_row) struct gate_call_of_call_row row = { 0 };
 	OWNED(cJSON_ptr) cJSON *kept = NULL;
 
-	if (sql_gate_call_of_call(st, call_seq, &row, e) <= 0)
+	if (read_row(st, call_seq, &row, e))
 		return -1;
 	if (!row.request_seq)
 		return 0;

@@ -96,9 +96,10 @@ int policy_gate_approve(struct store *st, const struct policy_verdict *v, int64_
 		              .digest = digest,
 		              .operator_id = "system:policy",
 		              .source = "policy" };
+	int got = request_read_answer(st, request, &r, e);
 
-	if (request_read_answer(st, request, &r, e) <= 0)
-		return -1;
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "a call's request without a row");
 	d.request_id = r.row.id;
 	if (decision_insert(st, &d, &result, e))
 		return -1;

@@ -34,16 +34,22 @@ static const char *text_of(struct str *made)
 
 /* ---- the front's socket ---- */
 
-void front_returns(struct trio *a)
+static int listen_at(const char *folder, const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/mcp.sock", a->run);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/%.25s", folder, name);
 	(void)unlink(address.sun_path);
-	a->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ck_assert_msg(bind(a->listener, (struct sockaddr *)&address, sizeof(address)) == 0,
-	              "%s: %s", address.sun_path, strerror(errno));
-	ck_assert_int_eq(listen(a->listener, 200), 0);
+	ck_assert_msg(bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0, "%s: %s",
+	              address.sun_path, strerror(errno));
+	ck_assert_int_eq(listen(listener, 200), 0);
+	return listener;
+}
+
+void front_returns(struct trio *a)
+{
+	a->listener = listen_at(a->run, "mcp.sock");
 }
 
 void front_leaves(struct trio *a)
@@ -68,7 +74,8 @@ static void run_proxy(const struct trio *a, const int in[2], const int out[2], c
 	int n = 2;
 
 	(void)snprintf(db, sizeof(db), "--db=%s", a->database);
-	argv[n++] = db;
+	if (a->database[0])
+		argv[n++] = db;
 	if (option)
 		argv[n++] = option;
 	argv[n++] = "sh";
@@ -128,17 +135,41 @@ static void open_run(struct trio *a, const char *database)
 	front_returns(a);
 }
 
+/* A workspace "w" and a runtime directory "r". */
+static void make_home(struct str *home)
+{
+	str_add(home, short_scratch());
+	ck_assert_int_eq(mkdir(below(home->bytes, "w"), 0755), 0);
+	ck_assert_int_eq(mkdir(below(home->bytes, "r"), 0700), 0);
+	ck_assert(setenv("XDG_RUNTIME_DIR", below(home->bytes, "r"), 1) == 0);
+}
+
+struct trio given_activated_trio(void)
+{
+	static const char *const OTHERS[] = { "XDG_CONFIG_HOME", "XDG_STATE_HOME",
+		                              "INTERCOM_CONFIG" };
+	OWNED(str) struct str home = { 0 };
+	struct trio a;
+	int listener;
+
+	make_home(&home);
+	ck_assert_int_eq(setenv("HOME", home.bytes, 1), 0);
+	for (size_t i = 0; i < COUNT(OTHERS); i++)
+		(void)unsetenv(OTHERS[i]);
+	listener = listen_at(below(home.bytes, "r"), "agent-intercom.sock");
+	a = trio_start(below(home.bytes, "w"), "", NULL);
+	a.listener = listener;
+	return a;
+}
+
 struct trio given_trio(const char *option)
 {
 	OWNED(str) struct str home = { 0 };
 	OWNED(str) struct str database = { 0 };
 	struct trio front = { .listener = -1 }, a;
 
-	str_add(&home, short_scratch());
+	make_home(&home);
 	str_addf(&database, "%s/s/t.db", home.bytes);
-	ck_assert_int_eq(mkdir(below(home.bytes, "w"), 0755), 0);
-	ck_assert_int_eq(mkdir(below(home.bytes, "r"), 0700), 0);
-	ck_assert(setenv("XDG_RUNTIME_DIR", below(home.bytes, "r"), 1) == 0);
 	open_run(&front, database.bytes);
 	a = trio_start(below(home.bytes, "w"), database.bytes, option);
 	memcpy(a.run, front.run, sizeof(a.run));

@@ -24,10 +24,13 @@ struct trio {
 	int listener; /* of the front; -1: it is away */
 };
 
-/* Starts the proxy in a folder, on the front of a database; option: as below. */
+/* Starts the proxy in a folder, on the front of a database ("": the usual one); option: as below.
+ */
 struct trio trio_start(const char *folder, const char *database, const char *option);
 /* Starts the proxy; option: one more argument with its value ("--when-down=deny"), or NULL. */
 struct trio given_trio(const char *option);
+/* Starts it where no system runs, and systemd, which is the test, holds the socket for one. */
+struct trio given_activated_trio(void);
 /* The same where no front listens and none is started. */
 void front_leaves(struct trio *a);
 void front_returns(struct trio *a);

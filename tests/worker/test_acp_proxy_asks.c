@@ -584,6 +584,22 @@ START_TEST(a_front_that_returns_is_asked_what_waits)
 }
 END_TEST
 
+START_TEST(where_systemd_holds_a_socket_for_the_system_no_other_is_started)
+{
+	struct trio a = given_activated_trio();
+	struct asked q;
+
+	party_say(&a.agent, permission("1", COMMAND));
+	q = front_hears(&a);
+	front_asks(&q, true);
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("1", "yes"));
+	asked_clear(&q);
+	ck_assert_int_ne(shell(NULL, "ls \"$HOME\"/.local/state/*/*-log 2>/dev/null"), 0);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(a_cancelled_turn_gives_up_its_questions)
 {
 	static const char CANCEL[] =
@@ -767,6 +783,7 @@ int main(void)
 	tcase_add_test(c, without_a_front_permissions_are_the_editors_and_nothing_is_written);
 	tcase_add_test(c, without_a_front_all_is_refused_if_so_wanted);
 	tcase_add_test(c, a_front_that_returns_is_asked_what_waits);
+	tcase_add_test(c, where_systemd_holds_a_socket_for_the_system_no_other_is_started);
 	tcase_add_test(c, a_cancelled_turn_gives_up_its_questions);
 	tcase_add_test(c, a_request_that_the_agent_cancels_is_given_up);
 	tcase_add_test(c, a_request_with_a_large_id_is_given_up_too);

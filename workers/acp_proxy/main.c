@@ -7,8 +7,8 @@
  * answers, or a person; a permission is also shown by the editor's own dialog, and the first answer
  * counts. Written and run is what was shown, while the file is what it was.
  *
- * Reads and writes no table. Outside: stdin, stdout, the agent's process, <run>/mcp.sock, hashes of
- * files that are about to be written, starting agent-intercom. */
+ * Reads and writes no table. Outside: stdin, stdout, the agent's process, the sockets that mcp-stdio
+ * connects to, hashes of files that are about to be written, starting agent-intercom. */
 #include "child.h"
 #include "clock.h"
 #include "config.h"
@@ -374,8 +374,8 @@ static int open_run(struct run *r, const struct options *o, char folder[PATH_MAX
 	r->proxy.when_down = o->when_down;
 	(void)session_of(&r->proxy, NULL);
 	if (find_profile(o, &config, &profile, e) || hear_signals(r, e) ||
-	    uplink_system_find(&r->proxy.system, o->config, o->database, e) ||
-	    child_start(&r->child, o->command, profile, folder, &r->proxy.system.is, e))
+	    contact_find(&r->proxy.system.to, o->config, o->database, e) ||
+	    child_start(&r->child, o->command, profile, folder, &r->proxy.system.to.is, e))
 		return -1;
 	r->proxy.to_agent.to = r->child.process.in;
 	r->proxy.to_editor.from = r->child.process.out;
@@ -410,7 +410,7 @@ static void close_run(struct run *r)
 	(void)fcntl(STDOUT_FILENO, F_SETFL, r->stdout_flags);
 	question_clear_all(&r->proxy);
 	session_clear_all(&r->proxy);
-	uplink_system_clear(&r->proxy.system);
+	contact_clear(&r->proxy.system.to);
 	channel_clear(&r->proxy.to_agent);
 	channel_clear(&r->proxy.to_editor);
 	close_fd(&r->signals);

@@ -4,9 +4,8 @@
 #ifndef UPLINK_H
 #define UPLINK_H
 
-#include "err.h"
+#include "contact.h"
 #include "lines.h"
-#include "locate.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,14 +17,8 @@ enum {
 };
 
 struct uplink_system {
-	struct located is; /* the system that we ask, or would start */
-	bool shared; /* it is that of the machine, for several users: we never start it */
-	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other one will do */
-	bool reached; /* once, at least */
-	int64_t lost_ms; /* since when it cannot be reached, 0: it can, as far as is known */
+	struct contact to;
 	int64_t try_ms; /* when to try again */
-	int64_t started_ms; /* when it was started by us */
-	int pause_ms; /* between two attempts */
 	int opening; /* links that are not greeted yet */
 };
 
@@ -42,11 +35,6 @@ struct uplink {
 		.fd = -1, .in = LINES_INIT(UPLINK_LINE)                                            \
 	}
 
-/* Finds our user's running system, else that of the machine, if it serves us, else the one to be
- * started. config, database: as given by options, or NULL. 0 or -1. */
-int uplink_system_find(struct uplink_system *s, const char *config, const char *database,
-                       struct err *e);
-void uplink_system_clear(struct uplink_system *s);
 /* Whether it could not be reached for UPLINK_DOWN_MS. */
 bool uplink_system_is_down(const struct uplink_system *s, int64_t now_ms);
 

@@ -114,24 +114,27 @@ static size_t count_of(const struct owner *o, uid_t uid)
 static void begin(struct owner *o, struct caller *c, const struct wish *w)
 {
 	struct owner_said started = { .what = OWNER_STARTED };
+	pid_t pid;
 
 	if (count_of(o, w->uid) >= USER_MOST) {
 		refuse(c, "too many processes of this user run already");
 		return;
 	}
 	c->uid = w->uid;
-	c->pid = fork();
-	if (c->pid == 0)
+	pid = fork();
+	if (pid == 0)
 		child_become(&o->who, w, c->fd, o->programs);
-	c->pidfd = c->pid > 0 ? pidfd_open(c->pid, 0) : -1;
+	c->pid = pid;
+	c->pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
 	if (c->pidfd < 0 || !watch(o, c->pidfd, c)) {
 		/* Where it has become somebody else already: its asker closes its sockets. */
-		if (c->pid > 0)
-			(void)kill(c->pid, SIGKILL);
+		if (pid > 0)
+			(void)kill(pid, SIGKILL);
 		refuse(c, "no process can be started now; try again");
+		c->pid = pid; /* reap_unwatched waits for it */
 		return;
 	}
-	started.number = c->pid;
+	started.number = pid;
 	said_send(c->fd, &started, c->pidfd);
 }
 
@@ -255,10 +258,21 @@ static void serve(struct owner *o, struct caller *c)
 
 /* ---- who comes ---- */
 
+/* What could not be watched, and has ended meanwhile; it is not waited for here. */
+static void reap_unwatched(struct owner *o)
+{
+	for (size_t i = 0; i < COUNT(o->callers); i++) {
+		struct caller *c = &o->callers[i];
+
+		if (c->pid > 0 && c->pidfd < 0 && waitpid(c->pid, NULL, WNOHANG) != 0)
+			*c = NOBODY;
+	}
+}
+
 static struct caller *free_place(struct owner *o)
 {
 	for (size_t i = 0; i < COUNT(o->callers); i++)
-		if (o->callers[i].fd < 0 && o->callers[i].pidfd < 0)
+		if (o->callers[i].fd < 0 && o->callers[i].pid <= 0)
 			return &o->callers[i];
 	return NULL;
 }
@@ -271,6 +285,7 @@ static void meet(struct owner *o)
 	int fd = accept4(o->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	bool may;
 
+	reap_unwatched(o);
 	if (fd < 0)
 		return;
 	may = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&

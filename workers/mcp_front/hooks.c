@@ -299,7 +299,7 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 	struct telling *t = &told->telling;
 	struct store *st = &f->worker.store;
 	const struct gate_event_name *event;
-	int used;
+	int got, used;
 
 	telling_clear(t);
 	told->is_recorded = false;
@@ -307,9 +307,11 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 		return 0; /* its caller has left */
 	if (sink_has_hung_up(job->sink)) /* while the database was busy: it has denied by itself */
 		return hooks_hang_up(f, job, e);
-	if (call_result(st, job->call_seq, t, e) ||
-	    sql_gate_call_of_call(st, job->call_seq, &row, e) <= 0)
+	if (call_result(st, job->call_seq, t, e))
 		return -1;
+	got = sql_gate_call_of_call(st, job->call_seq, &row, e);
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "a hook's call without a row");
 	used = sql_gate_call_used(st, row.request_seq, e);
 	if (used < 0)
 		return -1;

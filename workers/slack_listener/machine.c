@@ -92,6 +92,7 @@ static void pause_longer(struct listener *l)
 
 /* ---- opening ---- */
 
+/* If all are in use: the oldest that hears nothing more. */
 static struct link *free_link(struct listener *l)
 {
 	struct link *oldest = NULL;
@@ -101,7 +102,7 @@ static struct link *free_link(struct listener *l)
 
 		if (link->state == LINK_FREE)
 			return link;
-		if (!is_up(link) && (!oldest || link->since_ms < oldest->since_ms))
+		if (link->state != LINK_READY && (!oldest || link->since_ms < oldest->since_ms))
 			oldest = link;
 	}
 	if (oldest)
@@ -147,13 +148,13 @@ static void opened(struct listener *l)
 {
 	struct slack_call *c = &l->open;
 	char *url = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(c->json, "url"));
-	struct link *link = free_link(l);
+	struct link *link;
 	struct err e = { 0 };
 
 	l->opening = false;
 	if (c->class != SLACK_OK) {
 		open_failed(l, c);
-	} else if (!url || !link || link_connect(link, url, &e)) {
+	} else if (!url || !(link = free_link(l)) || link_connect(link, url, &e)) {
 		pause_longer(l);
 		log_warn("cannot open a connection to Slack: %s",
 		         *e.text ? e.text : "the answer names no address");

@@ -1,0 +1,126 @@
+#include "contact.h"
+
+#include "instance.h"
+#include "log.h"
+#include "reach.h"
+#include "start.h"
+
+#include <sys/socket.h>
+
+enum {
+	TRY_MS = 50, /* between two attempts, initially */
+	TRY_SOON_MS = 10, /* while a system that we started begins, */
+	SOON_MS = 1000, /* which takes no longer unless something is wrong */
+	TRY_MAX_MS = 2000,
+	START_AFTER_MS = 2000, /* a front that died is restarted sooner than this */
+	START_WAIT_MS = 15000, /* for a system that we started */
+};
+
+int contact_find(struct contact *c, const char *config, const char *database, struct err *e)
+{
+	const struct config_source source = { .config = config, .database = database };
+	OWNED(str) struct str note = { 0 };
+	int failed = 0;
+
+	c->named = locate_is_named(&source);
+	c->shared = !c->named && reach_shared_is_open(REACH_AGENTS) &&
+	            locate_usual(&source, &c->is, &note, NULL) == 0;
+	if (!c->shared)
+		failed = locate_meant(&source, true, &c->is, &note, e);
+	c->pause_ms = TRY_MS;
+	c->started_ms = INT64_MIN / 2;
+	if (note.length)
+		log_warn("%s", str_text(&note));
+	return failed;
+}
+
+void contact_clear(struct contact *c)
+{
+	located_clear(&c->is);
+}
+
+/* ---- where it is ---- */
+
+/* It may have been started from another environment, or have a new run directory. */
+static void look_up(struct contact *c)
+{
+	const struct config_source source = { .config = NULL };
+	struct located found = { 0 };
+	struct paths fresh = { 0 };
+	OWNED(str) struct str note = { 0 };
+
+	if (!c->named && !c->reached && locate_usual(&source, &found, &note, NULL) > 0) {
+		located_clear(&c->is);
+		c->is = found;
+		c->shared = false;
+	} else if (!c->shared && paths_open(c->is.paths.database, false, &fresh, NULL) == 0) {
+		paths_clear(&c->is.paths);
+		c->is.paths = fresh;
+	}
+}
+
+static int try_to_connect(const struct contact *c)
+{
+	return c->shared ? reach_shared(REACH_AGENTS, SOCK_STREAM) : reach_front(c->is.paths.run);
+}
+
+int contact_connect(struct contact *c)
+{
+	int fd = try_to_connect(c);
+
+	if (fd >= 0)
+		return fd;
+	look_up(c);
+	return try_to_connect(c);
+}
+
+/* ---- whether it runs ---- */
+
+void contact_reached(struct contact *c)
+{
+	c->reached = true;
+	c->lost_ms = 0;
+}
+
+void contact_lost(struct contact *c, int64_t now_ms)
+{
+	if (!c->lost_ms) {
+		c->lost_ms = now_ms;
+		c->pause_ms = TRY_MS;
+	} else if (now_ms - c->started_ms > START_WAIT_MS && c->pause_ms < TRY_MAX_MS) {
+		c->pause_ms *= 2;
+	}
+}
+
+/* One that answered us may come back by itself, or was stopped on purpose. */
+static bool is_to_be_left(const struct contact *c, int64_t now_ms)
+{
+	return c->reached && (now_ms - c->lost_ms < START_AFTER_MS ||
+	                      (!c->shared && instance_is_stopped(c->is.paths.run)));
+}
+
+int contact_start(struct contact *c, int64_t now_ms)
+{
+	struct err e = { 0 };
+	int fd;
+
+	if (is_to_be_left(c, now_ms) || now_ms - c->started_ms < START_WAIT_MS)
+		return -1;
+	c->started_ms = now_ms;
+	c->pause_ms = TRY_MS;
+	if (c->shared) {
+		log_warn("the agent-intercom of this machine does not answer; waiting for it");
+		return -1;
+	}
+	fd = c->named ? -1 : reach_activation();
+	if (fd >= 0)
+		return fd;
+	if (start_detached(c->is.paths.database, c->is.config ? c->is.config : "", &e))
+		log_error("%s", e.text);
+	return -1;
+}
+
+int contact_wait_ms(const struct contact *c, int64_t now_ms)
+{
+	return now_ms - c->started_ms < SOON_MS ? TRY_SOON_MS : c->pause_ms;
+}
