@@ -17,6 +17,7 @@
 #include "paths.h"
 #include "reach.h"
 #include "shared.h"
+#include "signals.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -141,8 +142,6 @@ static char **environment_for(const struct desk *d, const struct caller *c, bool
 __attribute__((noreturn)) static void become(const struct desk *d, const int files[DESK_LINE_FILES],
                                              char **argv, char **environment, pid_t parent)
 {
-	sigset_t none;
-
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EX_TEMPFAIL);
@@ -150,10 +149,7 @@ __attribute__((noreturn)) static void become(const struct desk *d, const int fil
 	for (int i = 0; i < DESK_LINE_FILES; i++)
 		(void)dup2(files[i], i); /* those that came have higher numbers */
 	(void)close_range(DESK_LINE_FILES, ~0U, 0);
-	for (int i = 1; i < NSIG; i++)
-		(void)signal(i, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_reset();
 	(void)execve(d->program, argv, environment);
 	_exit(EX_OSERR);
 }

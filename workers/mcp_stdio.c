@@ -20,6 +20,7 @@
 #include "log.h"
 #include "reach.h"
 #include "rpc.h"
+#include "signals.h"
 #include "workspace.h"
 
 #include <errno.h>
@@ -27,13 +28,11 @@
 #include <getopt.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/queue.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sysexits.h>
@@ -534,20 +533,6 @@ static int parse(struct relay *r, int argc, char **argv, struct waiting *how, st
 	return 0;
 }
 
-static int hear_signals(struct relay *r, struct err *e)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGHUP);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	(void)signal(SIGPIPE, SIG_IGN);
-	r->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	return r->signals < 0 ? err_errno(e, ERR_AGAIN, "cannot make a signalfd") : 0;
-}
-
 static int find_system(struct relay *r, struct err *e)
 {
 	const struct contact *system = &r->system;
@@ -563,7 +548,7 @@ static int find_system(struct relay *r, struct err *e)
 
 static int open_relay(struct relay *r, const struct waiting *how, struct err *e)
 {
-	return introduce(r, how, e) || hear_signals(r, e) || find_system(r, e) ? -1 : 0;
+	return introduce(r, how, e) || signals_hear(&r->signals, e) || find_system(r, e) ? -1 : 0;
 }
 
 static void close_relay(struct relay *r)

@@ -2,6 +2,7 @@
 
 #include "group.h"
 #include "io.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,16 +76,6 @@ static void arrange(const struct ends *p)
 	closefrom(FAILED + 1);
 }
 
-static void forget_signals(void)
-{
-	sigset_t none;
-
-	for (int i = 1; i < NSIG; i++)
-		(void)signal(i, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Becomes the agent. If our parent is already gone, the kernel will not signal its death to us. */
 __attribute__((noreturn)) static void become(const struct launch_plan *plan, const struct ends *p,
                                              pid_t parent)
@@ -94,7 +85,7 @@ __attribute__((noreturn)) static void become(const struct launch_plan *plan, con
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || setsid() < 0)
 		fail(p->failed[1], STEP_PREPARE);
 	arrange(p);
-	forget_signals();
+	signals_reset();
 	if (read(GO, &byte, sizeof(byte)) != sizeof(byte))
 		_exit(127);
 	if (plan->directory && chdir(plan->directory) != 0)

@@ -7,8 +7,8 @@
  * answers, or a person; a permission is also shown by the editor's own dialog, and the first answer
  * counts. Written and run is what was shown, while the file is what it was.
  *
- * Reads and writes no table. Outside: stdin, stdout, the agent's process, the sockets that mcp-stdio
- * connects to, hashes of files that are about to be written, starting agent-intercom. */
+ * Reads and writes no table. Outside: stdin, stdout, the agent's process, the sockets that
+ * mcp-stdio connects to, hashes of files that are about to be written, starting agent-intercom. */
 #include "child.h"
 #include "clock.h"
 #include "config.h"
@@ -18,6 +18,7 @@
 #include "proxy.h"
 #include "question.h"
 #include "session.h"
+#include "signals.h"
 #include "traffic.h"
 
 #include <errno.h>
@@ -25,7 +26,6 @@
 #include <getopt.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -349,20 +349,6 @@ static int find_profile(const struct options *o, struct config *config,
 	return 0;
 }
 
-static int hear_signals(struct run *r, struct err *e)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGHUP);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	(void)signal(SIGPIPE, SIG_IGN);
-	r->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	return r->signals < 0 ? err_errno(e, ERR_AGAIN, "cannot make a signalfd") : 0;
-}
-
 static int open_run(struct run *r, const struct options *o, char folder[PATH_MAX], struct err *e)
 {
 	OWNED(config) struct config config = { 0 };
@@ -373,7 +359,7 @@ static int open_run(struct run *r, const struct options *o, char folder[PATH_MAX
 	r->proxy.folder = folder;
 	r->proxy.when_down = o->when_down;
 	(void)session_of(&r->proxy, NULL);
-	if (find_profile(o, &config, &profile, e) || hear_signals(r, e) ||
+	if (find_profile(o, &config, &profile, e) || signals_hear(&r->signals, e) ||
 	    contact_find(&r->proxy.system.to, o->config, o->database, e) ||
 	    child_start(&r->child, o->command, profile, folder, &r->proxy.system.to.is, e))
 		return -1;

@@ -11,6 +11,7 @@
 #include "err.h"
 #include "io.h"
 #include "limit.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,6 @@
 #include <linux/capability.h>
 #include <linux/openat2.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,16 +224,6 @@ static void arrange(struct child *c)
 	close_others(c, next);
 }
 
-static void default_signals(void)
-{
-	sigset_t none;
-
-	for (int i = 1; i < NSIG; i++)
-		(void)signal(i, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Nothing of ours, and nothing of the asker's. */
 static char **environment_of(const struct child *c)
 {
@@ -287,7 +277,7 @@ void child_become(const struct parties *who, const struct wish *w, int conn, con
 	find_person(&c);
 	judge_person(&c);
 	become(&c);
-	default_signals();
+	signals_reset();
 	limit_to(RLIMIT_CORE, 0);
 	if (kind->has_workspace) {
 		int fd = open_workspace(&c);
