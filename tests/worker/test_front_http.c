@@ -524,8 +524,9 @@ START_TEST(who_does_not_greet_on_the_socket_is_told_of_once_a_minute)
 		(void)close(socket);
 	}
 	text = get_file("/", log + 1);
-	says(text, "refused 1 caller(s); the last one was refused: a relay did not begin");
-	ck_assert_ptr_null(strstr(strstr(text, "did not begin") + 1, "did not begin"));
+	says(text,
+	     "refused 1 caller(s); the last one was refused: a relay's greeting is not valid");
+	ck_assert_ptr_null(strstr(strstr(text, "greeting") + 1, "greeting"));
 }
 END_TEST
 
