@@ -177,20 +177,22 @@ END_TEST
 
 START_TEST(attributes_survive_however_long_their_names_are)
 {
-	enum { ATTRIBUTES = 40 };
+	enum { ATTRIBUTES = 40 }; /* 8 KiB of names, where the file system has room for them */
 	char name[250], value[8] = "";
+	int count = 0;
 
 	begin();
 	file("a.txt", "old");
 	SKIP_UNLESS(gets_attribute("a.txt"), "extended attributes in $TMPDIR");
-	for (int i = 0; i < ATTRIBUTES; i++) { /* 8 KiB of names */
-		(void)snprintf(name, sizeof(name), "user.%0200d", i);
-		SKIP_UNLESS(setxattr(in("a.txt"), name, "many", 4, 0) == 0,
-		            "many extended attributes in $TMPDIR");
+	for (; count < ATTRIBUTES; count++) {
+		(void)snprintf(name, sizeof(name), "user.%0200d", count);
+		if (setxattr(in("a.txt"), name, "many", 4, 0) != 0)
+			break;
 	}
+	MUST(count > 10, "room for %d attributes", count);
 	apply("a.txt", "new");
 	file_is("a.txt", "new");
-	for (int i = 0; i < ATTRIBUTES; i++) {
+	for (int i = 0; i < count; i++) {
 		(void)snprintf(name, sizeof(name), "user.%0200d", i);
 		ck_assert_int_eq(getxattr(in("a.txt"), name, value, sizeof(value)), 4);
 	}
