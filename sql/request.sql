@@ -2,19 +2,16 @@
 
 -- name: request_own :one
 -- The newest request of this session with this digest. A policy that was superseded by another
--- version and has come back is asked about again, and so is what was rejected in the editor: who
--- sits there sees it.
--- type: :digest text
--- type: :session integer
+-- version and has come back is asked about again.
 -- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
   FROM request WHERE digest = :digest AND session_seq = :session
    AND NOT (kind = 'trust' AND state = 'rejected' AND decided_by LIKE 'system:%')
-   AND NOT (state = 'rejected'
-            AND EXISTS (SELECT 1 FROM decision AS d
-                         WHERE d.request_id = request.id AND d.outcome = 'applied'
-                           AND d.source = 'editor'))
  ORDER BY seq DESC LIMIT 1;
+
+-- name: request_is_of_editor :any
+-- It was decided in the editor: who sits there sees the next one.
+SELECT 1 AS yes FROM decision WHERE request_id = :id AND outcome = 'applied' AND source = 'editor';
 
 -- name: request_is_elsewhere :any
 -- Another session has made the same request. (Few have: request_orphan costs ten times as much.)

@@ -259,7 +259,11 @@ int64_t request_ask(struct store *st, const struct asker *who, const struct ques
 	*ret_open = true;
 	if (has_own && is_open(&own))
 		return revive_found(st, &own, e) ? -1 : own.seq;
-	if (has_own && is_repeated(&own, q)) {
+	int by_editor =
+	    own.state == REQUEST_STATE_REJECTED ? sql_request_is_of_editor(st, own.id, e) : 0;
+	if (by_editor < 0)
+		return -1;
+	if (has_own && !by_editor && is_repeated(&own, q)) {
 		*ret_open = false;
 		return own.seq;
 	}
