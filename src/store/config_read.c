@@ -30,9 +30,13 @@ static const struct {
 
 /* ---- unknown keys ---- */
 
-/* The known key closest to unknown, if it is close: a few typing errors, or the wrong table. */
+/* The known key closest to unknown, if it is close: a key of no table in some table, a few typing
+ * errors, or the wrong table. */
 static bool nearest(const char *unknown, struct config_guess *best)
 {
+	const char *leaf = config_field_leaf(unknown);
+	const char *same = NULL; /* the first known key with this leaf */
+
 	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++) {
 		const char *known = CONFIG_FIELDS[i].name;
 		const char *dot = strchr(known, '.');
@@ -40,16 +44,13 @@ static bool nearest(const char *unknown, struct config_guess *best)
 		config_guess_try(best, unknown, known, strlen(known));
 		if (dot)
 			config_guess_try(best, unknown, known, (size_t)(dot - known));
+		if (strcmp(leaf, config_field_leaf(known)) == 0 && (!same || !dot))
+			same = known;
 	}
-	if (config_guess_is_near(best, unknown))
-		return true;
-	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
-		if (strcmp(config_field_leaf(unknown), config_field_leaf(CONFIG_FIELDS[i].name)) ==
-		    0) {
-			(void)snprintf(best->name, sizeof(best->name), "%s", CONFIG_FIELDS[i].name);
-			return true;
-		}
-	return false;
+	if (!same || (config_guess_is_near(best, unknown) && strcmp(same, leaf) != 0))
+		return config_guess_is_near(best, unknown);
+	(void)snprintf(best->name, sizeof(best->name), "%s", same);
+	return true;
 }
 
 static const char *moved(const char *name)

@@ -624,6 +624,8 @@ END_TEST
 
 START_TEST(an_unknown_key_is_a_warning_with_the_nearest_known_one)
 {
+	warns("[mcp]\nhttp_port = 1\n",
+	      ":4: unknown key 'mcp.http_port'; did you mean 'http_port'?");
 	warns("htp_port = 1\n", ":3: unknown key 'htp_port'; did you mean 'http_port'?");
 	warns("[slak]\nchannel_id = 1\n", ":3: unknown key 'slak'; did you mean 'slack'?");
 	warns("[slack]\n\nchanel_id = 1\n",
