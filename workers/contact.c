@@ -39,6 +39,15 @@ void contact_clear(struct contact *c)
 	located_clear(&c->is);
 }
 
+int contact_leave_shared(struct contact *c, struct err *e)
+{
+	const struct config_source source = { .config = NULL };
+	OWNED(str) struct str note = { 0 };
+
+	c->shared = false;
+	return locate_meant(&source, true, &c->is, &note, e);
+}
+
 /* ---- where it is ---- */
 
 /* It may have been started from another environment, or have a new run directory. */

@@ -24,6 +24,9 @@ struct contact {
 int contact_find(struct contact *c, const char *config, const char *database, struct err *e);
 void contact_clear(struct contact *c);
 
+/* That of the machine does not serve our user: finds one of our own instead. 0 or -1. */
+int contact_leave_shared(struct contact *c, struct err *e);
+
 /* Connects to it, where it was or where it is by now; -1: it does not listen. */
 int contact_connect(struct contact *c);
 /* It has answered. */

@@ -290,13 +290,10 @@ static int read_line(struct relay *r, int fd, char *line, size_t size)
 /* The system of the machine does not serve our user: we need one of our own. */
 static void leave_shared(struct relay *r, const char *why)
 {
-	const struct config_source source = { .config = NULL };
-	OWNED(str) struct str note = { 0 };
 	struct err e = { 0 };
 
 	log_warn("%s", why);
-	r->system.shared = false;
-	r->over = r->key[0] || locate_meant(&source, true, &r->system.is, &note, &e);
+	r->over = r->key[0] || contact_leave_shared(&r->system, &e);
 	if (e.kind)
 		log_error("%s", e.text);
 }

@@ -264,6 +264,34 @@ START_TEST(who_is_in_no_group_starts_a_system_of_their_own)
 }
 END_TEST
 
+START_TEST(a_proxy_whose_user_is_refused_asks_in_a_system_of_their_own)
+{
+	static const char QUESTION[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/request_permission\","
+	    "\"params\":{\"sessionId\":\"s\",\"toolCall\":{\"toolCallId\":\"c\",\"kind\":"
+	    "\"execute\",\"rawInput\":{\"command\":\"npm test\"}},\"options\":[{\"optionId\":"
+	    "\"y\",\"name\":\"Yes\",\"kind\":\"allow_once\"}]}}";
+	OWNED(str) struct str said = { 0 };
+
+	NEEDS_ROOT();
+	users = users_make("[mcp]\nallow_uids = [60101]\n"); /* its socket is there for everyone */
+	users_start(&users);
+	(void)users_run(
+	    &users, STRANGER, &said,
+	    "mkdir \"$HOME/work\"; cd \"$HOME/work\"; PATH=\"%s:$PATH\"; mkfifo in\n"
+	    "agent-intercom acp sh -c 'echo \"$0\"; cat' '%s' <in 2>errors >/dev/null &\n"
+	    "exec 3>in; until agent-intercom-ctl --text inbox 2>/dev/null | grep npm\n"
+	    "do sleep 0.1; done\n"
+	    "exec 3>&-; wait; grep -c 'does not serve your user' errors\n"
+	    "kill \"$(head -n 1 "
+	    "\"$HOME\"/.local/state/agent-intercom/intercom.db-instance)\"",
+	    getenv("INTERCOM_BUILD"), QUESTION);
+	says(said.bytes, "npm test");
+	says(said.bytes, "\n1\n");
+	end();
+}
+END_TEST
+
 START_TEST(who_runs_a_system_of_their_own_is_told_of_the_one_that_serves_them_too)
 {
 	OWNED(str) struct str said = { 0 };
@@ -564,6 +592,7 @@ int main(void)
 	tcase_add_test(c, the_agent_waits_for_its_system_and_starts_none_of_its_own);
 	tcase_add_test(c, where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_them);
 	tcase_add_test(c, who_is_in_no_group_starts_a_system_of_their_own);
+	tcase_add_test(c, a_proxy_whose_user_is_refused_asks_in_a_system_of_their_own);
 	tcase_add_test(c, who_runs_a_system_of_their_own_is_told_of_the_one_that_serves_them_too);
 	tcase_add_test(c,
 	               who_runs_no_system_is_told_what_the_one_of_the_machine_is_to_their_command);

@@ -1,6 +1,8 @@
 #include "uplink.h"
 
 #include "clock.h"
+#include "json.h"
+#include "log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,21 +86,59 @@ void uplink_send(struct uplink *l, const char *line, size_t length)
 	str_add_char(&l->out, '\n');
 }
 
+struct reading {
+	struct uplink *link;
+	struct uplink_system *system;
+	lines_take *take;
+	void *arg;
+	bool refused;
+};
+
+/* A system of the machine that does not serve our user says so: we need one of our own. */
+static void take_refusal(struct reading *r, const char *why)
+{
+	struct uplink_system *s = r->system;
+	struct err e = { 0 };
+
+	r->refused = true;
+	if (!s->to.lost_ms)
+		log_warn("%s", why ? why : "agent-intercom says something that is not understood");
+	if (!s->to.shared || s->to.reached)
+		return;
+	if (contact_leave_shared(&s->to, &e))
+		log_error("%s", e.text);
+}
+
+static bool take_any(void *arg, const char *line, size_t length)
+{
+	struct reading *r = arg;
+
+	if (r->link->greeted)
+		return r->take(r->arg, line, length);
+	OWNED(cJSON_ptr) cJSON *greeting = line ? cJSON_ParseWithLength(line, length) : NULL;
+
+	if (json_text(greeting, "key"))
+		note_greeted(r->link, r->system);
+	else
+		take_refusal(r, json_text(greeting, "error"));
+	return !r->refused;
+}
+
 int uplink_read(struct uplink *l, struct uplink_system *s, lines_take *take, void *arg)
 {
+	struct reading r = { .link = l, .system = s, .take = take, .arg = arg };
 	char bytes[READ_BYTES];
 	ssize_t n = read(l->fd, bytes, sizeof(bytes));
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
-	if (n <= 0) {
-		if (!l->greeted)
-			note_lost(s, clock_monotonic_ms());
-		return -1;
-	}
-	note_greeted(l, s);
-	(void)lines_feed(&l->in, bytes, (size_t)n, take, arg);
-	return 0;
+	if (n > 0)
+		(void)lines_feed(&l->in, bytes, (size_t)n, take_any, &r);
+	if (n > 0 && !r.refused)
+		return 0;
+	if (!l->greeted)
+		note_lost(s, clock_monotonic_ms());
+	return -1;
 }
 
 int uplink_write(struct uplink *l)
