@@ -177,30 +177,6 @@ static void begin(struct desk *d, struct caller *c, const int files[DESK_LINE_FI
 
 /* ---- what it wants ---- */
 
-/* The message and its files, which the caller closes. Returns its length; 0: nothing has come; -1:
- * it is gone, or that was no message of agent-intercom-ctl. */
-static ssize_t take_message(int fd, char *bytes, int files[DESK_LINE_FILES])
-{
-	char control[CMSG_SPACE(DESK_LINE_FILES * sizeof(int))] __attribute__((aligned(8)));
-	struct iovec into = { .iov_base = bytes, .iov_len = DESK_LINE_BYTES };
-	struct msghdr m = { .msg_iov = &into,
-		            .msg_iovlen = 1,
-		            .msg_control = control,
-		            /* not CMSG_SPACE, which has room for one more */
-		            .msg_controllen = CMSG_LEN(DESK_LINE_FILES * sizeof(int)) };
-	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (head && head->cmsg_type == SCM_RIGHTS)
-		memcpy(files, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
-	if (n <= 0 || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || files[DESK_LINE_FILES - 1] < 0 ||
-	    bytes[n - 1])
-		return -1;
-	return n;
-}
-
 /* Its texts, at most DESK_LINE_ARGUMENTS; the number, or 0. */
 static size_t split(char *bytes, size_t length, char **words)
 {
@@ -231,11 +207,13 @@ static void take_wish(struct desk *d, struct caller *c)
 {
 	static char bytes[DESK_LINE_BYTES], program[] = "agent-intercom-ctl";
 	static char *words[DESK_LINE_ARGUMENTS + 1];
-	int files[DESK_LINE_FILES] = { -1, -1, -1 };
-	ssize_t n = take_message(c->fd, bytes, files);
-	size_t count = n > 0 ? split(bytes, (size_t)n, words) : 0;
+	int files[DESK_LINE_FILES];
+	ssize_t n =
+	    io_receive_fds(c->fd, bytes, sizeof(bytes), files, DESK_LINE_FILES, MSG_DONTWAIT);
+	bool is_whole = n > 0 && !bytes[n - 1] && files[DESK_LINE_FILES - 1] >= 0;
+	size_t count = is_whole ? split(bytes, (size_t)n, words) : 0;
 
-	if (n == 0)
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (count < 2 || strcmp(words[0], DESK_LINE_VERSION) != 0) {
 		refuse(c, "agent-intercom-ctl is of another version than the system");
@@ -249,8 +227,7 @@ static void take_wish(struct desk *d, struct caller *c)
 		begin(d, c, files, words + 1, is_plain);
 	}
 	for (int i = 0; i < DESK_LINE_FILES; i++)
-		if (files[i] >= 0)
-			(void)close(files[i]);
+		io_shut(&files[i]);
 }
 
 /* ---- while it runs ---- */

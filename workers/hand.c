@@ -188,19 +188,8 @@ static void end(uint32_t number)
  * to be ended. False: mcp-front is gone. */
 static bool next_job(uint32_t *number, int fds[HAND_JOB_FDS])
 {
-	char control[CMSG_SPACE(HAND_JOB_FDS * sizeof(int))] __attribute__((aligned(8)));
-	struct iovec bytes = { .iov_base = number, .iov_len = sizeof(*number) };
-	struct msghdr m = { .msg_iov = &bytes,
-		            .msg_iovlen = 1,
-		            .msg_control = control,
-		            .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(HAND_FRONT_FD, &m, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n == sizeof(*number) ? CMSG_FIRSTHDR(&m) : NULL;
-
-	fds[0] = fds[1] = -1;
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
-	return n == sizeof(*number);
+	return io_receive_fds(HAND_FRONT_FD, number, sizeof(*number), fds, HAND_JOB_FDS, 0) ==
+	       sizeof(*number);
 }
 
 /* Tells mcp-front which process does the job. One that is of another user takes no descriptor. */

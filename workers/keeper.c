@@ -61,21 +61,10 @@ static int make_environment(struct err *e)
 
 static bool take_message(int fds[KEEPER_FDS])
 {
-	char control[CMSG_SPACE(KEEPER_FDS * sizeof(int))] __attribute__((aligned(8)));
 	char byte;
-	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr m = { .msg_iov = &part,
-		            .msg_iovlen = 1,
-		            .msg_control = control,
-		            .msg_controllen = sizeof(control) };
-	const struct cmsghdr *c = NULL;
 
-	if (recvmsg(LINE, &m, MSG_CMSG_CLOEXEC) == 1)
-		c = CMSG_FIRSTHDR(&m);
-	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(KEEPER_FDS * sizeof(int)))
-		return false;
-	memcpy(fds, CMSG_DATA(c), KEEPER_FDS * sizeof(int));
-	return true;
+	return io_receive_fds(LINE, &byte, sizeof(byte), fds, KEEPER_FDS, 0) == sizeof(byte) &&
+	       fds[KEEPER_FDS - 1] >= 0;
 }
 
 static int read_recipe(int fd, struct recipe *r, struct err *e)

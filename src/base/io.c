@@ -172,6 +172,36 @@ ssize_t io_send_fds(int socket, const void *bytes, size_t length, const int *fds
 	return sendmsg(socket, &m, MSG_NOSIGNAL | flags);
 }
 
+ssize_t io_receive_fds(int socket, void *bytes, size_t size, int *fds, size_t count, int flags)
+{
+	char control[CMSG_SPACE(IO_FDS * sizeof(int))] __attribute__((aligned(8)));
+	struct iovec part = { .iov_base = bytes, .iov_len = size };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = control,
+		            /* not CMSG_SPACE, which may have room for one more */
+		            .msg_controllen = CMSG_LEN(count * sizeof(int)) };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	for (size_t i = 0; i < count; i++)
+		fds[i] = -1;
+	if (count > IO_FDS) {
+		errno = EINVAL;
+		return -1;
+	}
+	n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC | flags);
+	c = n >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	if (n < 0 || !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+		return n;
+	for (size_t i = 0; i < count; i++)
+		io_shut(&fds[i]);
+	errno = EMSGSIZE;
+	return -1;
+}
+
 void io_shut(int *fd)
 {
 	if (*fd >= 0)

@@ -49,6 +49,13 @@ enum { IO_FDS = 8 };
 ssize_t io_send_fds(int socket, const void *bytes, size_t length, const int *fds, size_t count,
                     int flags);
 
+/* Receives one message, and the descriptors that came with it, which exec closes: they fill fds
+ * from its start, the rest of its count (at most IO_FDS) is -1. flags: as above. Returns what
+ * recvmsg does; -1 with EMSGSIZE where bytes or descriptors did not fit: no descriptor is left open
+ * then.
+ */
+ssize_t io_receive_fds(int socket, void *bytes, size_t size, int *fds, size_t count, int flags);
+
 /* Closes what *fd is (-1: nothing), which also takes it out of epoll; *fd is then -1. */
 void io_shut(int *fd);
 

@@ -112,26 +112,13 @@ static bool is_pidfd(int fd)
 
 int hand_first_told(int control, struct hand_told *told, int *ret_pidfd)
 {
-	char bytes[CMSG_LEN(sizeof(int))] __attribute__((aligned(8))); /* CMSG_SPACE fits two */
-	struct iovec part = { .iov_base = told, .iov_len = sizeof(*told) };
-	struct msghdr m = { .msg_iov = &part,
-		            .msg_iovlen = 1,
-		            .msg_control = bytes,
-		            .msg_controllen = sizeof(bytes) };
-	ssize_t n = recvmsg(control, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
+	ssize_t n = io_receive_fds(control, told, sizeof(*told), ret_pidfd, 1, MSG_DONTWAIT);
 
-	*ret_pidfd = -1;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_pidfd, CMSG_DATA(c), sizeof(*ret_pidfd));
-	if (n == sizeof(*told) && !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) &&
-	    (*ret_pidfd < 0 || is_pidfd(*ret_pidfd)))
+	if (n == sizeof(*told) && (*ret_pidfd < 0 || is_pidfd(*ret_pidfd)))
 		return 1;
-	if (*ret_pidfd >= 0)
-		(void)close(*ret_pidfd);
-	*ret_pidfd = -1;
+	io_shut(ret_pidfd);
 	return -1;
 }
 

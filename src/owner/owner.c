@@ -97,24 +97,12 @@ int owner_ask(const char *socket, const struct owner_ask *ask, struct owner_proc
 
 static int receive(int fd, struct owner_said *said, int *ret_pidfd)
 {
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
-	struct iovec part = { .iov_base = said, .iov_len = sizeof(*said) };
-	struct msghdr m = { .msg_iov = &part,
-		            .msg_iovlen = 1,
-		            .msg_control = control,
-		            .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	struct cmsghdr *c;
+	ssize_t n = io_receive_fds(fd, said, sizeof(*said), ret_pidfd, 1, MSG_DONTWAIT);
 
 	if (n < 0 && errno == ECONNRESET) /* it did not read our wish; why not is still there */
-		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-
-	*ret_pidfd = -1;
+		n = io_receive_fds(fd, said, sizeof(*said), ret_pidfd, 1, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_pidfd, CMSG_DATA(c), sizeof(*ret_pidfd));
 	return n == sizeof(*said) ? 1 : -1;
 }
 

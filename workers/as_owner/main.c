@@ -21,6 +21,7 @@
 #include "as_owner.h"
 #include "group_id.h"
 #include "instance.h"
+#include "io.h"
 #include "limit.h"
 #include "log.h"
 
@@ -138,28 +139,6 @@ static void begin(struct owner *o, struct caller *c, const struct wish *w)
 	said_send(c->fd, &started, c->pidfd);
 }
 
-/* Returns the length; 0: nothing has come; -1: it is gone, or has sent too much. */
-static ssize_t take_message(int fd, char *bytes, int *fds, size_t *fd_count)
-{
-	char control[CMSG_SPACE(OWNER_FDS * sizeof(int))] __attribute__((aligned(8)));
-	struct iovec into = { .iov_base = bytes, .iov_len = OWNER_BYTES };
-	struct msghdr m = { .msg_iov = &into,
-		            .msg_iovlen = 1,
-		            .msg_control = control,
-		            .msg_controllen = CMSG_LEN(OWNER_FDS * sizeof(int)) };
-	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-
-	*fd_count = 0;
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (head && head->cmsg_type == SCM_RIGHTS) {
-		*fd_count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		memcpy(fds, CMSG_DATA(head), *fd_count * sizeof(int));
-	}
-	return n <= 0 || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -1 : n;
-}
-
 static bool is_call(const char *bytes, ssize_t n)
 {
 	struct owner_wish head;
@@ -174,20 +153,22 @@ static void take_wish(struct owner *o, struct caller *c)
 {
 	static char bytes[OWNER_BYTES];
 	int fds[OWNER_FDS];
-	size_t fd_count;
-	ssize_t n = take_message(c->fd, bytes, fds, &fd_count);
+	size_t fd_count = 0;
+	ssize_t n = io_receive_fds(c->fd, bytes, sizeof(bytes), fds, OWNER_FDS, MSG_DONTWAIT);
 	const struct owner_said here = { .what = OWNER_READY };
 	struct wish w;
 	const char *why;
 
-	if (n == 0)
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (is_call(bytes, n)) {
 		said_send(c->fd, &here, -1);
 		forget(c);
 		return;
 	}
-	why = n < 0 ? "that is no wish" : wish_read(bytes, (size_t)n, fds, fd_count, &w);
+	while (fd_count < OWNER_FDS && fds[fd_count] >= 0)
+		fd_count++;
+	why = n <= 0 ? "that is no wish" : wish_read(bytes, (size_t)n, fds, fd_count, &w);
 	if (!why && WISH_KINDS[w.kind].is_agents != o->who.starts_agents)
 		why = "that is started by the other as-owner";
 	if (why)
