@@ -241,7 +241,7 @@ void acp_open(struct acp *a, const struct acp_how *how, const struct acp_sink *s
 	*a = (struct acp){
 		.how = *how,
 		.sink = *sink,
-		.frame = { .framing = how->framing, .most = how->most },
+		.frame = ACP_FRAME_INIT(how->framing, how->most),
 		.asking = how->asking ? cJSON_Parse(how->asking) : NULL,
 		.refused = how->refused ? cJSON_Parse(how->refused) : NULL,
 		.is_new = true,

@@ -3,34 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum {
-	KEPT_BYTES = 64 << 10, /* of memory, between two messages */
-	LENGTH_DIGITS = 9, /* of a Content-Length; more of them are none */
-};
-
-static void forget(struct acp_frame *f)
-{
-	f->is_over = false;
-	f->peek = (struct json_peek){ 0 };
-	if (f->rest.capacity > KEPT_BYTES)
-		str_clear(&f->rest);
-	else
-		str_reset(&f->rest);
-}
-
-/* A piece of a message. What is too long is only looked at. */
-static void add(struct acp_frame *f, const char *piece, size_t length)
-{
-	if (!f->is_over && length > f->most - f->rest.length) {
-		f->is_over = true;
-		json_peek_feed(&f->peek, str_text(&f->rest), f->rest.length);
-		str_clear(&f->rest);
-	}
-	if (f->is_over)
-		json_peek_feed(&f->peek, piece, length);
-	else
-		str_add_bytes(&f->rest, piece, length);
-}
+enum { LENGTH_DIGITS = 9 }; /* of a Content-Length; more of them are none */
 
 static bool is_blank(const struct str *line)
 {
@@ -40,13 +13,14 @@ static bool is_blank(const struct str *line)
 /* The message is complete. */
 static bool end(struct acp_frame *f, acp_frame_take *take, void *arg)
 {
+	const struct lines *m = &f->message;
 	bool more = true;
 
-	if (f->is_over)
-		more = take(arg, NULL, 0, &f->peek);
-	else if (!is_blank(&f->rest))
-		more = take(arg, f->rest.bytes, f->rest.length, NULL);
-	forget(f);
+	if (m->peek)
+		more = take(arg, NULL, 0, m->peek);
+	else if (!is_blank(&m->rest))
+		more = take(arg, m->rest.bytes, m->rest.length, NULL);
+	lines_forget(&f->message);
 	return more;
 }
 
@@ -86,15 +60,16 @@ static bool is_header(const char *line)
 /* A line before a body is complete. */
 static bool end_header(struct acp_frame *f, acp_frame_take *take, void *arg)
 {
-	long length = f->is_over ? -1 : content_length(str_text(&f->rest));
+	const char *line = f->message.peek ? NULL : str_text(&f->message.rest);
+	long length = line ? content_length(line) : -1;
 
 	if (length > 0)
 		f->left = (size_t)length;
-	else if (f->rest.length == 0 && !f->is_over)
+	else if (line && f->message.rest.length == 0)
 		f->in_body = f->left > 0;
-	else if (f->is_over || !is_header(str_text(&f->rest)))
+	else if (!line || !is_header(line))
 		return end(f, take, arg);
-	forget(f);
+	lines_forget(&f->message);
 	return true;
 }
 
@@ -104,7 +79,7 @@ static size_t feed_body(struct acp_frame *f, const char *bytes, size_t length, a
 {
 	size_t n = length < f->left ? length : f->left;
 
-	add(f, bytes, n);
+	lines_add(&f->message, bytes, n);
 	f->left -= n;
 	if (f->left == 0) {
 		f->in_body = false;
@@ -119,10 +94,10 @@ static size_t feed_line(struct acp_frame *f, const char *bytes, size_t length, a
 	const char *newline = memchr(bytes, '\n', length);
 	size_t n = newline ? (size_t)(newline - bytes) : length;
 
-	add(f, bytes, n);
+	lines_add(&f->message, bytes, n);
 	if (!newline)
 		return n;
-	drop_cr(&f->rest);
+	drop_cr(&f->message.rest);
 	*more = f->framing == ACP_LSP ? end_header(f, take, arg) : end(f, take, arg);
 	return n + 1;
 }
@@ -146,8 +121,8 @@ bool acp_frame_end(struct acp_frame *f, acp_frame_take *take, void *arg)
 {
 	bool more = true;
 
-	if (f->framing == ACP_NDJSON && (f->is_over || f->rest.length)) {
-		drop_cr(&f->rest);
+	if (f->framing == ACP_NDJSON && (f->message.peek || f->message.rest.length)) {
+		drop_cr(&f->message.rest);
 		more = end(f, take, arg);
 	}
 	acp_frame_clear(f);
@@ -156,9 +131,8 @@ bool acp_frame_end(struct acp_frame *f, acp_frame_take *take, void *arg)
 
 void acp_frame_clear(struct acp_frame *f)
 {
-	str_clear(&f->rest);
-	f->peek = (struct json_peek){ 0 };
-	f->is_over = f->in_body = false;
+	lines_clear(&f->message);
+	f->in_body = false;
 	f->left = 0;
 }
 

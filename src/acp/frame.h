@@ -3,8 +3,7 @@
 #ifndef ACP_FRAME_H
 #define ACP_FRAME_H
 
-#include "json_peek.h"
-#include "str.h"
+#include "lines.h"
 
 enum acp_framing { ACP_NDJSON, ACP_LSP };
 
@@ -15,13 +14,15 @@ typedef bool acp_frame_take(void *arg, const char *bytes, size_t length,
 
 struct acp_frame {
 	enum acp_framing framing;
-	size_t most; /* bytes of a message */
-	struct str rest; /* of a line or a body that is not complete */
-	struct json_peek peek; /* at what is too long */
-	bool is_over;
+	struct lines message; /* a line or a body that is not complete */
 	bool in_body; /* ACP_LSP: behind the headers */
 	size_t left; /* bytes that the body still has */
 };
+
+#define ACP_FRAME_INIT(how, limit)                                                                 \
+	{                                                                                          \
+		.framing = (how), .message = LINES_INIT(limit)                                     \
+	}
 
 /* Hands each message that these bytes complete to take. False when take says so; the bytes behind
  * that message are lost then. */

@@ -11,7 +11,7 @@ static void stop_peeking(struct lines *l)
 	l->peek = NULL;
 }
 
-static void forget(struct lines *l)
+void lines_forget(struct lines *l)
 {
 	stop_peeking(l);
 	if (l->rest.capacity > KEPT_BYTES)
@@ -20,8 +20,7 @@ static void forget(struct lines *l)
 		str_reset(&l->rest);
 }
 
-/* A piece of a line, without its end. What is too long is only looked at. */
-static void add(struct lines *l, const char *piece, size_t length)
+void lines_add(struct lines *l, const char *piece, size_t length)
 {
 	if (!l->peek && length > l->most - l->rest.length)
 		lines_skip(l);
@@ -37,7 +36,7 @@ static bool end(struct lines *l, lines_take *take, void *arg)
 	bool more =
 	    l->peek ? take(arg, NULL, l->most + 1) : take(arg, str_text(&l->rest), l->rest.length);
 
-	forget(l);
+	lines_forget(l);
 	return more;
 }
 
@@ -52,7 +51,7 @@ bool lines_feed(struct lines *l, const char *bytes, size_t length, lines_take *t
 		if (newline && !l->peek && l->rest.length == 0 && n <= l->most) {
 			more = take(arg, bytes, n); /* whole: not copied */
 		} else {
-			add(l, bytes, n);
+			lines_add(l, bytes, n);
 			more = !newline || end(l, take, arg);
 		}
 		n += newline != NULL;

@@ -30,6 +30,12 @@ bool lines_feed(struct lines *l, const char *bytes, size_t length, lines_take *t
 bool lines_end(struct lines *l, lines_take *take, void *arg);
 /* Drops a partial line, as if it were too long. */
 void lines_skip(struct lines *l);
+
+/* For a stream whose messages end otherwise: a piece of one. Of what is too long only peek is kept.
+ */
+void lines_add(struct lines *l, const char *piece, size_t length);
+/* The message has been taken. */
+void lines_forget(struct lines *l);
 /* Frees the memory; l can be used again. */
 void lines_clear(struct lines *l);
 

@@ -28,7 +28,7 @@ static void become_in_pieces(enum acp_framing framing, const char *bytes, size_t
                              const char *expected)
 {
 	OWNED(str) struct str out = { 0 };
-	struct acp_frame f = { .framing = framing, .most = MOST };
+	struct acp_frame f = ACP_FRAME_INIT(framing, MOST);
 	size_t length = strlen(bytes);
 
 	for (size_t i = 0; i < length; i += piece) {
