@@ -403,6 +403,8 @@ static int explain(struct check *c)
 		return explain_hook(c);
 	if (clean_paths(c, &e))
 		return say(false, e.text);
+	c->question.may_be_command =
+	    policy_may_be_command(c->question.tool, c->question.path_count);
 	judge_now(c, &c->question, &a);
 	return say(a.approved, str_text(&a.why));
 }

@@ -715,7 +715,12 @@ bool policy_denies(const struct policy *p, const char *command, struct str *why)
 	return denies;
 }
 
-/* Returns whether that is decisive. */
+bool policy_may_be_command(const char *what, size_t path_count)
+{
+	return command_line_is(what) || (path_count == 0 && !tool_name_is_ours(what));
+}
+
+/* Returns whether that is decisive. A glob as * would match the name of each tool, too. */
 static bool judge_command(const struct policy *p, const struct policy_question *q,
                           struct policy_answer *a)
 {
@@ -724,6 +729,8 @@ static bool judge_command(const struct policy *p, const struct policy_question *
 
 	if (judge_denied(p, q, a))
 		return true;
+	if (!q->is_command && !q->may_be_command)
+		return false;
 	r = first_match(&p->commands, q->tool, &match);
 	if (match == MATCH_TOO_HARD)
 		too_hard(a, r);

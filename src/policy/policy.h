@@ -39,6 +39,7 @@ struct policy;
 struct policy_question {
 	const char *tool; /* name of a tool, old or new, or a command line */
 	bool is_command; /* tool is a command line and nothing else */
+	bool may_be_command; /* what tool is only its text says, see policy_may_be_command */
 	const char *risk_level; /* low, high, critical; NULL: low; anything else is never allowed */
 	const char *const *paths; /* every touched file, relative to the workspace */
 	size_t path_count;
@@ -58,6 +59,10 @@ struct policy_answer {
  * text that names the member and its error (ERR_INPUT): then everything must be denied. */
 int policy_parse(const char *bytes, size_t length, struct policy **ret_policy, struct err *e);
 void policy_free(struct policy *p);
+
+/* Whether what an agent would do may be a command line: it has the form of one, or names neither a
+ * file nor a tool of ours. Rules for commands judge nothing else. */
+bool policy_may_be_command(const char *what, size_t path_count);
 
 /* Judges. p NULL: there is no file, and everything is denied. a is fresh; the caller clears it. */
 void policy_judge(const struct policy *p, const struct policy_question *q, struct policy_answer *a);

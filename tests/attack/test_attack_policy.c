@@ -154,6 +154,16 @@ START_TEST(what_decides_what_is_run_or_told_is_asked_whatever_the_policy_says)
 }
 END_TEST
 
+START_TEST(a_rule_for_commands_approves_no_change_of_a_file)
+{
+	given_all("", "{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	              "\"commands\":[\"*\",\"c*\",\"check_clearance\",\"^.*$\"]}");
+	clearance_is("docs/a", "pending");
+	clearance_is(".mcp.json", "pending");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- commands under another name ---- */
 
 START_TEST(a_command_line_that_is_called_a_file_operation_is_not_approved_by_a_rule_for_files)
@@ -187,6 +197,7 @@ int main(void)
 	tcase_add_test(c, a_policy_file_of_another_owner_is_refused_by_name);
 	tcase_add_test(c, a_policy_file_that_is_a_link_is_refused_by_name);
 	tcase_add_test(c, what_decides_what_is_run_or_told_is_asked_whatever_the_policy_says);
+	tcase_add_test(c, a_rule_for_commands_approves_no_change_of_a_file);
 	tcase_add_test(
 	    c, a_command_line_that_is_called_a_file_operation_is_not_approved_by_a_rule_for_files);
 	return run_suite(s);

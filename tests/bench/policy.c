@@ -50,6 +50,7 @@ static void ask(struct policy_files *files, const char *directory, size_t i)
 	};
 	struct policy_answer a = { 0 };
 	struct policy_question q = { .tool = ASKED[i % 4].tool,
+		                     .is_command = !ASKED[i % 4].path,
 		                     .paths = &ASKED[i % 4].path,
 		                     .path_count = ASKED[i % 4].path ? 1 : 0 };
 

@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	path = tool;
 	q.tool = tool;
 	q.paths = &path;
+	q.may_be_command = policy_may_be_command(tool, size % 2);
 	if (policy_parse((const char *)end + 1, size - line - 1, &p, &e) == 0) {
 		policy_judge(p, &q, &a);
 		if (a.approved != (a.rule.length > 0) || a.why.length == 0)

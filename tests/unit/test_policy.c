@@ -45,7 +45,9 @@ static void judge(const struct policy_question *q, const char *rule)
 
 static void allows(const char *tool, const char *rule)
 {
-	judge(&(struct policy_question){ .tool = tool }, rule);
+	judge(&(struct policy_question){ .tool = tool,
+	                                 .may_be_command = policy_may_be_command(tool, 0) },
+	      rule);
 }
 
 static void asks(const char *tool)
@@ -435,9 +437,11 @@ START_TEST(where_the_configuration_decides_no_other_command_is_allowed)
 
 	given("{\"enabled\":true,\"commands\":[\"^.*$\"]}");
 	for (size_t i = 0; i < COUNT(CASES); i++)
-		judge(&(struct policy_question){ .tool = CASES[i].line, .known = known },
+		judge(&(struct policy_question){ .tool = CASES[i].line,
+		                                 .is_command = true,
+		                                 .known = known },
 		      CASES[i].rule);
-	judge(&(struct policy_question){ .tool = "ls", .known = none }, NULL);
+	judge(&(struct policy_question){ .tool = "ls", .is_command = true, .known = none }, NULL);
 	cJSON_Delete(known);
 	cJSON_Delete(none);
 }
@@ -597,6 +601,33 @@ START_TEST(a_command_line_without_its_kind_is_no_matter_of_rules_for_files)
 }
 END_TEST
 
+START_TEST(rules_for_commands_allow_no_tool_and_no_file)
+{
+	static const char *const PATHS[] = { "docs/a", ".mcp.json" };
+	static const char *const TOOLS[] = { "check_clearance", "check_diff", "transmit", "edit",
+		                             "WebFetch",        "Read",       "mcp__a__b" };
+
+	given("{\"enabled\":true,\"risk_level_threshold\":\"high\",\"commands\":[\"*\",\"c*\","
+	      "\"check_*\",\"check_clearance\",\"^.*$\"]}");
+	for (size_t i = 0; i < COUNT(TOOLS); i++) {
+		struct policy_question q = { .tool = TOOLS[i] };
+
+		judge(&q, NULL);
+		q.paths = PATHS;
+		for (q.path_count = 1; q.path_count <= COUNT(PATHS); q.path_count++) {
+			ck_assert(!policy_may_be_command(q.tool, q.path_count));
+			judge(&q, NULL);
+			q.reads = !q.reads;
+			judge(&q, NULL);
+		}
+	}
+	ck_assert(!policy_may_be_command("check_clearance", 0));
+	ck_assert(!policy_may_be_command("ask_approval", 0)); /* as it was called once */
+	allows("check_clearance now", "command:*");
+	allows("ls", "command:*");
+}
+END_TEST
+
 START_TEST(each_file_that_is_touched_must_be_allowed)
 {
 	static const char *const BOTH[] = { "docs/a.md", "tests/b.c" };
@@ -640,6 +671,7 @@ int main(void)
 	tcase_add_test(c, a_rule_for_reading_allows_no_write);
 	tcase_add_test(c, some_files_are_asked_whatever_the_patterns_say);
 	tcase_add_test(c, a_command_line_without_its_kind_is_no_matter_of_rules_for_files);
+	tcase_add_test(c, rules_for_commands_allow_no_tool_and_no_file);
 	tcase_add_test(c, each_file_that_is_touched_must_be_allowed);
 	suite_add_tcase(s, c);
 	return run_suite(s);

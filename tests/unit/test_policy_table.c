@@ -32,6 +32,8 @@ static int judge(const struct row *r, size_t count)
 		bool is_file = r->way == WRITE || r->way == READ;
 		struct policy_question q = { .tool = is_file ? "check_diff" : r->text,
 			                     .is_command = r->way == LINE,
+			                     .may_be_command =
+			                         policy_may_be_command(r->text, is_file),
 			                     .risk_level = r->way == HIGH ? "high" : "low",
 			                     .paths = &r->text,
 			                     .path_count = is_file ? 1 : 0,
@@ -364,7 +366,7 @@ START_TEST(denials_of_commands)
 		{ LINE, "chmod 777 x", ALL }, /* null takes back */
 		{ LINE, "a b", NULL },
 		{ LINE, "a  b", NULL },
-		{ TOOL, "ping", ALL },
+		{ TOOL, "ping", "tool:ping" },
 		{ TOOL, "heartbeat", NULL },
 		{ TOOL, "rm", NULL },
 		{ HIGH, "ls", NULL },

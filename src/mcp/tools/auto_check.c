@@ -65,6 +65,7 @@ static bool policy(const struct call *c, struct policy_question *q)
 	q->risk_level = json_text(context(c), "risk_level");
 	q->reads = is_reading(q->tool);
 	q->is_command = is_command(c);
+	q->may_be_command = policy_may_be_command(q->tool, c->name_count);
 	return !c->name_count || !c->names[0].is_other;
 }
 
