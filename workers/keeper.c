@@ -90,7 +90,7 @@ static int hold(const int fds[KEEPER_FDS], const struct recipe *r, struct launch
 	if (fchdir(WORKSPACE))
 		return err_errno(e, ERR_INPUT, "cannot enter the workspace %s", r->workspace);
 	made.plan.directory = NULL;
-	if (group_adopt())
+	if (group_adopt(NULL))
 		return err_errno(e, ERR_AGAIN, "cannot adopt what the program leaves behind");
 	if (launch_take(l, &fds[1], &made.plan, e))
 		return -1;

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -154,9 +155,26 @@ int group_kill(pid_t pid, int64_t started, const char *session_id)
 
 /* ---- what we inherit ---- */
 
-int group_adopt(void)
+static char spared[PATH_MAX]; /* "": nothing is */
+
+int group_adopt(const char *program)
 {
+	(void)snprintf(spared, sizeof(spared), "%s", program ? program : "");
 	return prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* Also where the file has been replaced since: the kernel says so behind its path. */
+static bool is_spared(pid_t pid)
+{
+	char link[40], path[PATH_MAX];
+	size_t length = strlen(spared);
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	n = length ? readlink(link, path, sizeof(path) - 1) : -1;
+	path[n > 0 ? n : 0] = '\0';
+	return n > 0 && strncmp(path, spared, length) == 0 &&
+	       (!path[length] || strcmp(path + length, " (deleted)") == 0);
 }
 
 void group_reap(pid_t except)
@@ -180,7 +198,7 @@ static int kill_children(void)
 
 	while (all && (entry = readdir(all)) != NULL)
 		if (read_process((pid_t)strtol(entry->d_name, NULL, 10), &p) &&
-		    p.parent == getpid() && p.state != 'Z')
+		    p.parent == getpid() && p.state != 'Z' && !is_spared(p.pid))
 			count += kill(p.pid, SIGKILL) == 0;
 	if (all)
 		(void)closedir(all);
@@ -190,17 +208,15 @@ static int kill_children(void)
 int group_end_adopted(void)
 {
 	int64_t give_up = clock_monotonic_ms() + GROUP_END_MS;
-	int left = 0;
+	int left;
 
-	group_reap(0);
-	while (waitid(P_ALL, 0, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0) {
+	for (;;) {
+		group_reap(0);
 		left = kill_children();
-		if (clock_monotonic_ms() >= give_up)
+		if (!left || clock_monotonic_ms() >= give_up)
 			return left;
 		(void)poll(NULL, 0, END_TRY_MS);
-		group_reap(0);
 	}
-	return 0;
 }
 
 static bool is_among(pid_t pid, const pid_t *all, size_t count)

@@ -25,12 +25,13 @@ int group_kill(pid_t pid, int64_t started, const char *session_id);
 int group_kill_marked(pid_t pid, int64_t started, const char *mark);
 
 /* From now on whatever the processes that we start leave behind becomes our child, wherever it has
- * gone. 0 or -1 (errno). */
-int group_adopt(void);
+ * gone. What runs the program spared, an absolute path without links, is left alone all the same:
+ * the system, which serves others too, whoever started it; NULL: nothing. 0 or -1 (errno). */
+int group_adopt(const char *spared);
 /* Reaps what was adopted and has ended, up to the end of `except`, which stays (0: none). */
 void group_reap(pid_t except);
-/* Kills all children and, as they are adopted, theirs, and reaps them, for GROUP_END_MS at most.
- * Returns how many were still alive. */
+/* Kills all children that are not spared and, as they are adopted, theirs, and reaps them, for
+ * GROUP_END_MS at most. Returns how many were still alive. */
 int group_end_adopted(void);
 enum { GROUP_END_MS = 2000 };
 /* One look at all children but these: kills those that live, reaps those that have ended. Returns

@@ -49,7 +49,7 @@ __attribute__((noreturn)) static void keep(int line, const struct launch_plan *p
 		_exit(127);
 	closefrom(LINE + 1);
 	(void)prctl(PR_SET_NAME, "keeper");
-	if (group_adopt())
+	if (group_adopt(NULL))
 		(void)err_errno(&h.why, ERR_AGAIN, "cannot adopt what the command leaves behind");
 	else if (launch_hold(&l, plan, &h.why) == 0)
 		h = (struct hello){ .pid = l.pid, .started = l.started };

@@ -4,7 +4,6 @@
 #include "str.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int program(char out[PATH_MAX], struct err *e)
+int start_program(char out[PATH_MAX], struct err *e)
 {
 	OWNED(str) struct str path = { 0 };
 
@@ -89,7 +88,7 @@ int start_detached(const char *database, const char *config, struct err *e)
 	sigset_t none;
 	pid_t child;
 
-	if (program(binary, e))
+	if (start_program(binary, e))
 		return -1;
 	child = fork();
 	if (child == 0) {

@@ -307,7 +307,7 @@ START_TEST(what_is_adopted_is_ended_wherever_it_has_gone)
 
 	if (pid == 0) {
 		struct launch l;
-		bool adopted = group_adopt() == 0;
+		bool adopted = group_adopt(NULL) == 0;
 
 		l = given_group("setsid -f env -i setsid -f sh -c 'sleep 1000 & echo; wait'");
 		(void)waitpid(l.pid, NULL, 0);

@@ -244,6 +244,45 @@ START_TEST(a_signal_ends_it_with_its_agent)
 }
 END_TEST
 
+/* The proxy's agent starts this; then the editor leaves. The system that runs by then goes on. */
+static void the_system_outlives_the_editor(const char *agent)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_int_eq(
+	    shell(
+	        &said,
+	        "mkdir -p home/.config/agent-intercom rt w && chmod 700 rt && mkfifo in && "
+	        "echo http_port = 0 >home/.config/agent-intercom/config.toml\n"
+	        "unset INTERCOM_CONFIG XDG_CONFIG_HOME XDG_STATE_HOME\n"
+	        "export HOME=\"$PWD/home\" XDG_RUNTIME_DIR=\"$PWD/rt\" PATH=\"%s:$PATH\"\n"
+	        "pid() { sed 's/ .*//;q' home/.local/state/agent-intercom/intercom.db-instance; }\n"
+	        "agent-intercom acp --workspace w sh -c '%s' <in >/dev/null 2>&1 &\n"
+	        "exec 3>in; until agent-intercom-ctl health >/dev/null 2>&1; do sleep 0.05; done\n"
+	        "before=$(pid); exec 3>&-; wait $!; agent-intercom-ctl health >/dev/null && "
+	        "[ \"$(pid)\" = \"$before\" ]; status=$?; kill \"$before\"\n"
+	        "while kill -0 \"$before\" 2>/dev/null; do sleep 0.05; done; exit $status",
+	        getenv("INTERCOM_BUILD"), agent),
+	    0);
+}
+
+START_TEST(a_system_that_an_editors_proxy_started_outlives_it)
+{
+	ck_assert_int_eq(chdir(short_scratch()), 0);
+	the_system_outlives_the_editor(
+	    "echo \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":"
+	    "\\\"fs/write_text_file\\\",\\\"params\\\":{\\\"sessionId\\\":\\\"s\\\",\\\"path\\\":"
+	    "\\\"$PWD/a\\\",\\\"content\\\":\\\"x\\\"}}\"; cat");
+}
+END_TEST
+
+START_TEST(a_system_that_the_agent_of_an_editor_started_outlives_both)
+{
+	ck_assert_int_eq(chdir(short_scratch()), 0);
+	the_system_outlives_the_editor("sleep 100 | agent-intercom mcp & cat");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_passes");
@@ -259,6 +298,8 @@ int main(void)
 	tcase_add_test(c, an_agent_whose_profile_has_a_fence_is_behind_it_under_an_editor_too);
 	tcase_add_test(c, what_cannot_be_started_is_said);
 	tcase_add_test(c, a_signal_ends_it_with_its_agent);
+	tcase_add_test(c, a_system_that_an_editors_proxy_started_outlives_it);
+	tcase_add_test(c, a_system_that_the_agent_of_an_editor_started_outlives_both);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

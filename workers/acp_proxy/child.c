@@ -6,6 +6,7 @@
 #include "group.h"
 #include "locate.h"
 #include "program.h"
+#include "start.h"
 #include "texts.h"
 
 #include <poll.h>
@@ -61,8 +62,9 @@ int child_start(struct child *c, char *const *argv, const struct config_agent *p
 	OWNED(fenced) struct fenced fenced = { .paths = { 0 } };
 	OWNED(texts) struct texts command = { 0 };
 	OWNED(environment) struct environment environment = { 0 };
+	char system[PATH_MAX];
 
-	if (make_command(&command, argv, profile, e))
+	if (make_command(&command, argv, profile, e) || start_program(system, e))
 		return -1;
 	make_environment(&environment, command.items[0], profile);
 	const struct fenced_place place = { .workspace = folder,
@@ -79,7 +81,7 @@ int child_start(struct child *c, char *const *argv, const struct config_agent *p
 		                          .enter = fenced_enter,
 		                          .entering = &fenced,
 		                          .talks = true };
-	if (group_adopt())
+	if (group_adopt(system))
 		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");
 	return launch_hold(&c->process, &plan, e) || launch_go(&c->process, &plan, e) ? -1 : 0;
 }

@@ -220,7 +220,7 @@ static int open_commander(struct commander *c, int argc, char **argv, struct err
 	if (c->epoll < 0)
 		return err_errno(e, ERR_AGAIN, "cannot watch the commands' pipes");
 	c->w.extra_fd = c->epoll; /* closed with it */
-	if (group_adopt())
+	if (group_adopt(NULL))
 		return err_errno(e, ERR_AGAIN, "cannot adopt what a command leaves behind");
 	return rows_recover(c, e) ? -1 : worker_ready(&c->w, NULL, e);
 }

@@ -11,6 +11,7 @@
 #include "recipe.h"
 #include "setting.h"
 #include "shared.h"
+#include "start.h"
 #include "textfile.h"
 #include "texts.h"
 #include "user_name.h"
@@ -160,11 +161,12 @@ static int start_as_owner(struct runner *r, const struct recipe *recipe, struct 
 static int start_as_us(struct runner *r, const struct recipe *recipe, struct err *e)
 {
 	OWNED(made) struct made made = { .plan = { .argv = NULL } };
+	char system[PATH_MAX];
 
-	if (recipe_follow(recipe, &made, e))
+	if (recipe_follow(recipe, &made, e) || start_program(system, e))
 		return -1;
 	has_fence(r, &made.fenced.holds);
-	if (group_adopt())
+	if (group_adopt(system))
 		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");
 	return launch_hold(&r->agent, &made.plan, e) || pipes_open(r, e) || run_has_process(r, e) ||
 	               launch_go(&r->agent, &made.plan, e)
