@@ -259,8 +259,8 @@ static void the_system_outlives_the_editor(const char *agent)
 	        "pid() { sed 's/ .*//;q' home/.local/state/agent-intercom/intercom.db-instance; }\n"
 	        "agent-intercom acp --workspace w sh -c '%s' <in >/dev/null 2>&1 &\n"
 	        "exec 3>in; until agent-intercom-ctl health >/dev/null 2>&1; do sleep 0.05; done\n"
-	        "before=$(pid); exec 3>&-; wait $!; agent-intercom-ctl health >/dev/null && "
-	        "[ \"$(pid)\" = \"$before\" ]; status=$?; kill \"$before\"\n"
+	        "before=$(pid); exec 3>&-; wait $!; kill -0 \"$before\"; status=$?\n"
+	        "kill \"$before\"\n"
 	        "while kill -0 \"$before\" 2>/dev/null; do sleep 0.05; done; exit $status",
 	        getenv("INTERCOM_BUILD"), agent),
 	    0);
