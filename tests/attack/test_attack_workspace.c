@@ -1,6 +1,7 @@
 /* What an agent may try by calling another folder its workspace: one that is protected where it
  * lies, one that holds what is ours, or one that a policy covers. */
 #include "agent.h"
+#include "fence.h"
 #include "json.h"
 #include "slack_peer.h"
 
@@ -140,6 +141,39 @@ START_TEST(a_workspace_that_is_moved_into_a_protected_folder_is_refused)
 }
 END_TEST
 
+START_TEST(an_agent_that_replaces_its_folder_again_and_again_delays_nobody_for_long)
+{
+	enum { WRITES = 14 }; /* more than the successors that an applier has at once */
+	OWNED(char_ptr) char *log = NULL;
+	struct agent a;
+
+	SKIP_UNLESS(fence_abi() >= 2, "Landlock's ABI 2");
+	given_site_with("");
+	a = agent_hello(site.port, "?wait=1", "2025-11-25");
+	for (int i = 0; i < WRITES; i++) {
+		char name[20];
+		OWNED(char_ptr) char *arguments = NULL;
+		OWNED(char_ptr) char *clearance = NULL;
+		OWNED(char_ptr) char *ask = NULL;
+		OWNED(char_ptr) char *written = NULL;
+
+		(void)snprintf(name, sizeof(name), "%d", i);
+		ck_assert_int_eq(
+		    shell(NULL, "rm -r '%s' && mkdir '%s'", site.workspace, site.workspace), 0);
+		arguments = proposal(name, "x\n");
+		clearance = agent_call(&a, "check_clearance", arguments);
+		approve_all();
+		ask = diff_of(member(clearance, "request_id"));
+		written = agent_write(&a, ask);
+		has(written, "status", "applied");
+	}
+	log = get_file(site.home, "log");
+	says(log, "applier (pid");
+	ck_assert_msg(!strstr(log, "; restart in"), "%s", log);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(what_is_ours_is_written_from_no_workspace_that_holds_it)
 {
 	OWNED(char_ptr) char *configs = NULL;
@@ -261,6 +295,7 @@ int main(void)
 	tcase_add_test(c, no_folder_inside_a_protected_one_a_home_or_the_root_is_a_workspace);
 	tcase_add_test(c, a_policy_for_a_folder_does_not_let_an_agent_make_another_policy_in_it);
 	tcase_add_test(c, a_workspace_that_is_moved_into_a_protected_folder_is_refused);
+	tcase_add_test(c, an_agent_that_replaces_its_folder_again_and_again_delays_nobody_for_long);
 	tcase_add_test(c, what_is_ours_is_written_from_no_workspace_that_holds_it);
 	tcase_add_test(c, with_listed_workspaces_agents_work_in_no_others);
 	tcase_add_test(c, the_first_question_from_a_folder_shows_its_full_path);

@@ -25,7 +25,9 @@ enum {
 	BACKOFF_MAX_MS = 30000,
 	LONG_LIFE_MS = 60000, /* who lived so long is restarted as quickly as the first time */
 	SHORT_LIFE_MS = 1000, /* who lives no longer, */
-	RENEWALS_MAX = 10, /* so many times in a row, is not renewed but restarted */
+	RENEWALS_MAX =
+	    10, /* so many times in a row, is not renewed at once, but as one that died, */
+	RENEWAL_MS = 500, /* or after so long: who was ready has worked, and others wait for it */
 	IN_ORDER_MS = 4000, /* then those that are left are asked to leave all at once */
 	LEAVE_MS = 5000, /* who was asked has so long; together less than 10 s */
 	BEAT_LOOK_MS = 10000, /* a worker gives a sign of life in each of these */
@@ -217,7 +219,7 @@ static bool renews(int status)
 	return WIFEXITED(status) && WEXITSTATUS(status) == WORKER_RENEWS;
 }
 
-/* Whether a successor is started at once. */
+/* Whether a successor is started soon. */
 static bool renew(struct child *c, int status)
 {
 	int64_t now = clock_monotonic_ms();
@@ -225,8 +227,8 @@ static bool renew(struct child *c, int status)
 	if (!renews(status))
 		return false;
 	c->renewals = now - c->started_ms < SHORT_LIFE_MS ? c->renewals + 1 : 0;
-	c->start_at_ms = now;
-	return c->renewals <= RENEWALS_MAX;
+	c->start_at_ms = c->renewals <= RENEWALS_MAX ? now : now + RENEWAL_MS;
+	return c->renewals <= RENEWALS_MAX || c->ready;
 }
 
 /* Outside of a stop: whoever cannot begin to work in this configuration takes all with it, because
