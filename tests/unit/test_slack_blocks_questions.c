@@ -385,18 +385,35 @@ START_TEST(a_long_command_shows_its_beginning_and_says_where_the_rest_is)
 }
 END_TEST
 
-START_TEST(what_slack_did_not_take_is_not_approved_there)
+/* The message of a long question whose file Slack did not take; the caller frees. */
+static char *asked_without_file(struct request *r)
 {
 	OWNED(slack_said) struct slack_said s = { 0 };
-	OWNED(request) struct request r = a_clearance();
-	struct slack_ask a = { .request = &r, .mentions = NOBODY, .diff_missing = true };
+	const struct slack_ask a = { .request = r, .mentions = NOBODY, .diff_missing = true };
 
-	add_lines(&r.body, 100);
+	add_lines(&r->body, 100);
 	slack_question_say(&a, &s);
-	OWNED(char_ptr) char *json = said(&s);
+	return said(&s);
+}
+
+START_TEST(what_slack_did_not_take_is_not_approved_there)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(char_ptr) char *json = asked_without_file(&r);
+
 	holds(json, "lines that Slack did not take");
 	lacks(json, "approve_accept");
 	holds(json, "approve_reject");
+	r.row.kind = REQUEST_KIND_RESTORE;
+	OWNED(char_ptr) char *restore = asked_without_file(&r);
+	lacks(restore, "restore_proceed");
+	holds(restore, "restore_cancel");
+	r.row.kind = REQUEST_KIND_PERMISSION;
+	r.row.options = "[{\"id\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
+	                "{\"id\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"}]";
+	OWNED(char_ptr) char *permission = asked_without_file(&r);
+	lacks(permission, "approve_option_1");
+	holds(permission, "approve_option_2");
 }
 END_TEST
 

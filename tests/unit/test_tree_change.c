@@ -453,6 +453,30 @@ START_TEST(what_is_protected_is_never_written)
 }
 END_TEST
 
+/* It was moved there since the checkpoint was taken. */
+START_TEST(what_is_ours_is_never_written)
+{
+	OWNED(char_ptr) char *folder = realpath(".", NULL);
+	OWNED(str) struct str name = { 0 };
+	struct own_places ours = { .database = NULL };
+	struct tree_change t = TREE_CHANGE_INIT;
+	struct refusal why = { .code = NULL };
+
+	str_addf(&name, "%s/a.db", folder);
+	ours.database = name.bytes;
+	write_file("a.db", "old");
+	look_at_tree(&to);
+	write_file("a.db", "new");
+	look_at_tree(&from);
+	plan(&t, &from, &to);
+	t.ours = &ours;
+	ck_assert_int_eq(tree_change_check(&t, &why), -1);
+	ck_assert_str_eq(why.code, "path_violation");
+	ck_assert_str_eq(why.text, "path violation: a.db belongs to agent-intercom's database");
+	tree_change_clear(&t);
+}
+END_TEST
+
 START_TEST(content_that_is_missing_is_named_and_nothing_is_written)
 {
 	struct tree_change t = TREE_CHANGE_INIT;
@@ -487,6 +511,7 @@ int main(void)
 	tcase_add_test(c, a_directory_with_something_left_out_stays);
 	tcase_add_test(c, a_change_since_the_comparison_is_refused_by_its_name);
 	tcase_add_test(c, what_is_protected_is_never_written);
+	tcase_add_test(c, what_is_ours_is_never_written);
 	tcase_add_test(c, content_that_is_missing_is_named_and_nothing_is_written);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -1,5 +1,8 @@
 #include "applier_case.h"
 
+#include <fnmatch.h>
+#include <limits.h>
+
 const char OUTCOME[] =
     "SELECT a.state, a.error_code, r.state, t.state, (SELECT count(*) FROM ended_call"
     " WHERE call_seq = t.seq) FROM apply AS a JOIN request AS r ON r.seq = a.request_seq"
@@ -48,6 +51,26 @@ void apply(const char *path, const char *body)
 	approve(path, body);
 	call_check_diff(false);
 	run_worker("applier");
+}
+
+int count_flushes(const char *pattern)
+{
+	const char *log = below(test_run(), "../strace");
+	char line[2 * PATH_MAX];
+	int status, count = 0;
+	pid_t pid;
+	FILE *f;
+
+	ck_assert_int_eq(setenv("INTERCOM_DRAIN", "1", 1), 0);
+	pid = start_traced("applier", "fsync,fdatasync", NULL, log);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	f = fopen(log, "re");
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f))
+		count += fnmatch(pattern, line, 0) == 0;
+	(void)fclose(f);
+	return count;
 }
 
 void is_refused(const char *code, const char *beginning)

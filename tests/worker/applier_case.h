@@ -65,6 +65,10 @@ void given_other_claim(const char *when);
 /* One more applier loses the newest job to somebody else, whose claim is that one, and says so. */
 void is_lost(int claim);
 
+/* Lets an applier do what there is to do. Returns how many flushes strace shows that fit the
+ * pattern (fnmatch), in which a file goes by its name. */
+int count_flushes(const char *pattern);
+
 void is_refused(const char *code, const char *beginning);
 
 void many_are_old(void);

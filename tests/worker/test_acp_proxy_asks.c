@@ -271,23 +271,25 @@ START_TEST(a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_a
 }
 END_TEST
 
+static void is_asked_about(struct trio *a, const char *line)
+{
+	struct asked q;
+
+	party_say(&a->agent, line);
+	q = front_hears(a);
+	front_decides(&q, "deny", "not this");
+	hears_part(&a->agent, "not this");
+	asked_clear(&q);
+}
+
 START_TEST(what_is_not_what_was_approved_is_asked_about)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q;
 
 	given_approved_edit(&a, "yes");
-	party_say(&a.agent, write_of(&a, "2", "a.txt", "one and two \\n"));
-	q = front_hears(&a);
-	front_decides(&q, "deny", "other bytes");
-	hears_part(&a.agent, "other bytes");
-	asked_clear(&q);
+	is_asked_about(&a, write_of(&a, "2", "a.txt", "one and two \\n"));
 	put_file(a.folder, "a.txt", "changed, one half\n");
-	party_say(&a.agent, write_of(&a, "3", "a.txt", "one and two\\n"));
-	q = front_hears(&a);
-	front_decides(&q, "deny", "another file");
-	hears_part(&a.agent, "another file");
-	asked_clear(&q);
+	is_asked_about(&a, write_of(&a, "3", "a.txt", "one and two\\n"));
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -303,7 +305,7 @@ static const char *terminal(const char *id, const char *rest)
 	return text;
 }
 
-START_TEST(a_command_for_the_editor_is_held_unless_it_was_approved)
+START_TEST(a_command_for_the_editor_is_held_unless_it_was_approved_there)
 {
 	struct trio a = given_trio(NULL);
 	struct asked q = given_question(&a, "1");
@@ -312,6 +314,7 @@ START_TEST(a_command_for_the_editor_is_held_unless_it_was_approved)
 	hears(&a.agent, chosen("1", "yes"));
 	free(party_hear(&a.editor));
 	asked_clear(&q);
+	is_asked_about(&a, terminal("4", "\"command\":\"npm\",\"args\":[\"test\"],\"cwd\":\"/\""));
 	party_say(&a.agent, terminal("2", "\"command\":\"npm\",\"args\":[\"test\"],\"env\":[]"));
 	hears(&a.editor, terminal("2", "\"command\":\"npm\",\"args\":[\"test\"],\"env\":[]"));
 	party_say(&a.agent, terminal("3", "\"command\":\"npm\",\"args\":[\"test\"]"));
@@ -772,7 +775,7 @@ int main(void)
 	tcase_add_test(c,
 	               a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_alone);
 	tcase_add_test(c, what_is_not_what_was_approved_is_asked_about);
-	tcase_add_test(c, a_command_for_the_editor_is_held_unless_it_was_approved);
+	tcase_add_test(c, a_command_for_the_editor_is_held_unless_it_was_approved_there);
 	tcase_add_test(c, all_that_a_command_runs_with_is_shown);
 	tcase_add_test(c, a_hundred_questions_wait_at_once);
 	tcase_add_test(c, ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart);

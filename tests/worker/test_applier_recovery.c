@@ -171,6 +171,24 @@ START_TEST(a_journal_never_removes_what_is_not_ours)
 }
 END_TEST
 
+START_TEST(a_journal_of_staged_files_puts_nothing_of_others_in_place)
+{
+	begin();
+	file("a.txt", "old\n");
+	file("b.txt", "precious");
+	approve("a.txt", "new\n");
+	call_check_diff(false);
+	file("a.txt", "new\n");
+	left_in_hand(APPLY_ATTEMPTS_MAX - 1);
+	journaled(sha256_of("old\n", 4).text, "new\n", "b.txt");
+	given("UPDATE file_change SET state = 'staged'");
+	run_worker("applier");
+	is_refused("corrupt", "the journal's name of a hidden file is not ours");
+	file_is("a.txt", "new\n");
+	file_is("b.txt", "precious");
+}
+END_TEST
+
 START_TEST(a_write_that_killed_three_is_dead)
 {
 	begin();
@@ -253,6 +271,21 @@ static void write_unflushed(const char *error)
 	file_is("a.txt", "new\n");
 	file_is("b.txt", "new\n");
 }
+
+START_TEST(each_new_file_is_flushed_also_one_that_its_owner_may_not_read)
+{
+	begin();
+	file("a.txt", "old\n");
+	file("b.txt", "old\n");
+	ck_assert_int_eq(chmod(in("b.txt"), 0222), 0);
+	approve("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
+	                 "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n");
+	call_check_diff(false);
+	ck_assert_int_eq(count_flushes("*/.intercom-*.tmp>*"), 2);
+	expect(OUTCOME, APPLIED);
+	ck_assert_uint_eq(mode_of("b.txt"), 0222);
+}
+END_TEST
 
 START_TEST(a_write_that_may_not_outlive_a_power_cut_is_not_told_as_applied)
 {
@@ -481,11 +514,13 @@ int main(void)
 	tcase_add_test(c, what_was_renamed_is_settled);
 	tcase_add_test(c, what_somebody_else_wrote_meanwhile_stays);
 	tcase_add_test(c, a_journal_never_removes_what_is_not_ours);
+	tcase_add_test(c, a_journal_of_staged_files_puts_nothing_of_others_in_place);
 	tcase_add_test(c, a_write_that_killed_three_is_dead);
 	tcase_add_test(c, the_third_death_after_the_rename_is_no_loss);
 	tcase_add_test(c, a_dead_write_leaves_no_temporary_file);
 	tcase_add_test(c, a_write_whose_tidying_was_killed_is_tidied_by_the_next);
 	tcase_add_test(c, a_write_that_nobody_could_tidy_says_so);
+	tcase_add_test(c, each_new_file_is_flushed_also_one_that_its_owner_may_not_read);
 	tcase_add_test(c, a_write_that_may_not_outlive_a_power_cut_is_not_told_as_applied);
 	tcase_add_test(c, a_file_system_that_flushes_no_directories_has_nothing_to_wait_for);
 	tcase_add_test(c, while_one_applier_is_in_a_workspace_another_one_stays_out);

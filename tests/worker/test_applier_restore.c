@@ -487,6 +487,36 @@ START_TEST(an_applier_killed_at_any_call_leaves_the_rest_to_the_next)
 }
 END_TEST
 
+START_TEST(each_file_that_comes_back_is_flushed_also_one_that_its_owner_may_not_read)
+{
+	begin();
+	file("a.txt", "old\n");
+	file("b.txt", "old\n");
+	ck_assert_int_eq(chmod(in("b.txt"), 0222), 0);
+	checkpoint_it();
+	file("a.txt", "new\n");
+	file("b.txt", "new\n");
+	ask_restore(NULL);
+	answer("approve");
+	ck_assert_int_eq(count_flushes("*/.intercom-*.tmp/new/*>*"), 2);
+	expect(OUTCOME_OF_RESTORE, DONE);
+	must_be(&after, "afterwards");
+}
+END_TEST
+
+/* Else, after a power cut, what was removed would count as put in place. */
+START_TEST(the_list_is_gone_for_good_before_anything_that_it_lists)
+{
+	given_checkpoint();
+	ask_restore(NULL);
+	answer("approve");
+	/* Once when all is staged, once when the list was removed. */
+	ck_assert_int_eq(count_flushes("*(*/.intercom-????????????????.tmp>)*"), 2);
+	expect(OUTCOME_OF_RESTORE, DONE);
+	must_be(&after, "afterwards");
+}
+END_TEST
+
 /* ---- calls that fail ---- */
 
 static void given_approved(void)
@@ -702,6 +732,9 @@ int main(void)
 	tcase_add_test(c, what_cannot_be_looked_at_for_once_has_not_changed);
 	c = store_case(s, "kills", 1200);
 	tcase_add_test(c, an_applier_killed_at_any_call_leaves_the_rest_to_the_next);
+	tcase_add_test(c,
+	               each_file_that_comes_back_is_flushed_also_one_that_its_owner_may_not_read);
+	tcase_add_test(c, the_list_is_gone_for_good_before_anything_that_it_lists);
 	c = store_case(s, "workspace_faults", 4 * 3600);
 	tcase_add_test(c, whichever_call_on_the_workspace_fails_all_of_it_is_put_back_or_nothing);
 	c = store_case(s, "database_faults", 4 * 3600);

@@ -156,6 +156,25 @@ START_TEST(what_is_too_large_to_be_kept_cannot_be_taken_back)
 }
 END_TEST
 
+/* Nobody was shown what a forced write replaces. */
+START_TEST(what_force_has_replaced_comes_back_however_large_it_was)
+{
+	begin();
+	given("INSERT INTO setting VALUES ('undo_limit_bytes', '4', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	file("a.txt", "1234");
+	approve("a.txt", "x");
+	file("a.txt", "somebody's own words");
+	call_check_diff(true);
+	run_worker("applier");
+	expect("SELECT state, forced FROM apply", "applied|1\n");
+	file_is("a.txt", "x");
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("a.txt", "somebody's own words");
+}
+END_TEST
+
 START_TEST(a_crashed_undo_is_finished_by_the_next_applier)
 {
 	given_many();
@@ -182,6 +201,7 @@ int main(void)
 	tcase_add_test(c, what_has_changed_since_the_write_is_not_taken_back);
 	tcase_add_test(c, directories_that_a_write_made_stay_where_something_else_is_in_them);
 	tcase_add_test(c, what_is_too_large_to_be_kept_cannot_be_taken_back);
+	tcase_add_test(c, what_force_has_replaced_comes_back_however_large_it_was);
 	tcase_add_test(c, a_crashed_undo_is_finished_by_the_next_applier);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -495,6 +495,116 @@ START_TEST(paths_that_the_diff_touches_beside_those_shown_are_refused)
 }
 END_TEST
 
+START_TEST(each_part_of_what_was_shown_is_bound_by_its_digest)
+{
+	static const char *const PARTS[] = {
+		"request SET title = 'another'",
+		"request SET description = 'another'",
+		"request SET risk_level = 'high'",
+		"request SET file_path = 'run'",
+		"request SET body = body || char(10)",
+		"request SET effect = 'another'",
+		"request SET replaces_file = 1 - replaces_file",
+		"request_file SET path = 'another' WHERE path = 'run'",
+		"request_file SET target = 'a.txt' WHERE path = 'run'",
+		"request_file SET action = 'read' WHERE path = 'run'",
+		"request_file SET other_path = 'run' WHERE path = 'copy.txt'",
+		"request_file SET mode = 33188 WHERE path = 'run'",
+		"request_file SET original_hash = 'new_file' WHERE path = 'run'",
+		"request_file SET result_hash = 'new_file' WHERE path = 'run'",
+	};
+
+	given_many();
+	given("DROP TRIGGER request_file_is_fixed; DROP TRIGGER request_is_fixed");
+	for (size_t i = 0; i < COUNT(PARTS); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		approve("a.txt", MANY);
+		str_addf(&sql, "UPDATE %s", PARTS[i]);
+		given(sql.bytes);
+		call_check_diff(true);
+		run_worker("applier");
+		is_refused("digest_mismatch", "the stored proposal is not the one that was shown");
+		many_are_old();
+	}
+}
+END_TEST
+
+/* The front of another build has shown something else than this one finds. */
+static void is_not_what_was_shown(const char *body, const struct touched *shown, size_t count,
+                                  const char *named)
+{
+	char beginning[100];
+
+	(void)snprintf(beginning, sizeof(beginning), "what the proposal does to %s is not what was",
+	               named);
+	insert_request("a.txt", body, shown, count, 0);
+	say_yes();
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("digest_mismatch", beginning);
+	file_is("a.txt", "old\n");
+	ck_assert_uint_eq(mode_of("a.txt"), 0644);
+	file_is("b.txt", "(none)");
+}
+
+static struct touched changed_to(const char *text)
+{
+	struct touched t = { .path = (char *)"a.txt",
+		             .target = (char *)"a.txt",
+		             .action = "modify" };
+
+	(void)snprintf(t.hash, sizeof(t.hash), "%s", sha256_of("old\n", 4).text);
+	(void)snprintf(t.result_hash, sizeof(t.result_hash), "%s",
+	               sha256_of(text, strlen(text)).text);
+	return t;
+}
+
+static void given_one_to_change(void)
+{
+	begin();
+	file("a.txt", "old\n");
+	ck_assert_int_eq(chmod(in("a.txt"), 0644), 0);
+}
+
+START_TEST(a_result_other_than_the_one_shown_is_not_written)
+{
+	const struct touched shown = changed_to("harmless\n");
+
+	given_one_to_change();
+	is_not_what_was_shown("new\n", &shown, 1, "a.txt");
+	is_not_what_was_shown("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n", &shown, 1,
+	                      "a.txt");
+}
+END_TEST
+
+START_TEST(a_mode_that_was_not_shown_is_not_given)
+{
+	const struct touched shown = changed_to("new\n");
+
+	given_one_to_change();
+	is_not_what_was_shown("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n"
+	                      "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n",
+	                      &shown, 1, "a.txt");
+}
+END_TEST
+
+START_TEST(one_path_more_or_less_than_was_shown_is_refused)
+{
+	static const char ONE[] = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n";
+	static const char BOTH[] = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
+	                           "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+new\n";
+	struct touched shown[] = { changed_to("new\n"), changed_to("new\n") };
+
+	given_one_to_change();
+	is_not_what_was_shown(BOTH, shown, 1, "b.txt");
+	shown[1].path = shown[1].target = (char *)"b.txt";
+	shown[1].action = "create";
+	(void)snprintf(shown[1].hash, sizeof(shown[1].hash), "%s", NO_FILE);
+	is_not_what_was_shown(ONE, shown, 2, "b.txt");
+}
+END_TEST
+
 START_TEST(force_writes_lines_that_were_shown_wherever_they_are_now)
 {
 	static const char BOTH[] =
@@ -571,6 +681,10 @@ int main(void)
 	tcase_add_test(c, names_may_be_swapped_and_taken_anew);
 	tcase_add_test(c, what_was_not_shown_is_not_written);
 	tcase_add_test(c, paths_that_the_diff_touches_beside_those_shown_are_refused);
+	tcase_add_test(c, each_part_of_what_was_shown_is_bound_by_its_digest);
+	tcase_add_test(c, a_result_other_than_the_one_shown_is_not_written);
+	tcase_add_test(c, a_mode_that_was_not_shown_is_not_given);
+	tcase_add_test(c, one_path_more_or_less_than_was_shown_is_refused);
 	tcase_add_test(c, force_writes_lines_that_were_shown_wherever_they_are_now);
 	tcase_add_test(c, force_copies_and_renames_nothing_that_has_changed);
 	suite_add_tcase(s, c);

