@@ -82,6 +82,7 @@ int policy_hook_read(struct policy_hook *h, const char *host, const char *json,
 
 	if (!known)
 		return err_set(e, ERR_INPUT, "there is no host '%.60s'", host);
+	h->in.home = getenv("HOME");
 	if (gate_input_read(known, gate_host_event_name(known, GATE_PRE_TOOL), json, strlen(json),
 	                    &h->in, e))
 		return -1;

@@ -166,7 +166,7 @@ static bool is_exact(const cJSON *value, const struct numbers *n)
 static bool keep_number(cJSON *value, const struct numbers *n)
 {
 	if (is_exact(value, n))
-		return true;
+		return is_strict(n->token);
 	value->valuestring = cJSON_malloc(n->length + 1);
 	if (!value->valuestring)
 		return false;

@@ -54,8 +54,8 @@ static bool is_id(const struct json_peek *p)
 	for (size_t i = 0; i < p->length; i++)
 		if ((unsigned char)p->token[i] < 0x20)
 			return false;
-	value = cJSON_ParseWithOpts(p->token, NULL, true);
-	return cJSON_IsString(value) || cJSON_IsNumber(value);
+	value = json_read(p->token, p->length, NULL);
+	return cJSON_IsString(value) || cJSON_IsNumber(value) || cJSON_IsRaw(value);
 }
 
 /* A scalar value of the outermost object is complete. The first of two members counts, as it does

@@ -367,6 +367,7 @@ static const char *const CLAUDE_VARIABLES[] = { OURS,
 	                                        "CLAUDE_PROJECT_DIR",
 	                                        "CLAUDE_PID",
 	                                        "AI_AGENT", /* gate_version.h */
+	                                        "HOME", /* gate_path.h */
 	                                        NULL };
 static const char *const GEMINI_VARIABLES[] = { OURS, "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR",
 	                                        "GEMINI_CWD", NULL };
@@ -393,6 +394,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .resume_option = "--resume",
 	  .deletes_line_ends = true,
 	  .trims_lines = true,
+	  .expands_paths = true,
 	  .events = CLAUDE_EVENTS,
 	  .tools = CLAUDE_TOOLS,
 	  .reads = CLAUDE_READS,
@@ -433,6 +435,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .dialect = GATE_DIALECT_CURSOR,
 	  .mcp_name = GATE_MCP_COLON,
 	  .rewrites = true,
+	  .takes_uris = true,
 	  .events = CURSOR_EVENTS,
 	  .tools = CURSOR_TOOLS,
 	  .reads = CURSOR_READS,
@@ -443,6 +446,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .mcp_name = GATE_MCP_SINGLE,
 	  .rewrites = true,
 	  .grants = true,
+	  .takes_uris = true,
 	  .events = VSCODE_EVENTS,
 	  .tools = VSCODE_TOOLS,
 	  .reads = CAMEL_READS,
@@ -472,6 +476,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .mcp_name = GATE_MCP_NONE,
 	  .grants = true,
 	  .relays = true,
+	  .takes_uris = true,
 	  .events = ACP_EVENTS,
 	  .tools = ACP_TOOLS,
 	  .reads = NO_READS,

@@ -118,6 +118,9 @@ struct gate_host {
 	bool deletes_line_ends; /* a text that is replaced by nothing takes the line's end along */
 	bool keeps_last_end; /* whether the last line ends in LF stays as it was */
 	bool trims_lines; /* may remove blanks at the ends of new lines, but in Markdown */
+	/* A path of a tool that reads: */
+	bool expands_paths; /* white space around it counts for nothing, "~" is a home */
+	bool takes_uris; /* it may be a URI, also in a tool that writes */
 	int wait_seconds_max; /* no hook may wait longer, whatever is configured; 0: no limit */
 	const struct gate_event_name *events; /* the last has no name */
 	const struct gate_tool *tools; /* the last has no name */

@@ -1,6 +1,7 @@
 #include "gate_input.h"
 
 #include "gate_patch.h"
+#include "gate_path.h"
 #include "json.h"
 #include "texts.h"
 
@@ -109,6 +110,36 @@ static void add_path(struct gate_input *in, const char *path)
 	in->paths[in->path_count++] = xstrdup(path);
 }
 
+/* Whether the host expands the paths of this tool: of one that writes, its hook is told what became
+ * of them. */
+static bool is_expanded(const struct gate_input *in)
+{
+	return in->class == GATE_READ && in->host->expands_paths;
+}
+
+/* The text as it is, and what the host makes of it; false: it is not known what that is. */
+static bool expand(struct gate_input *in, const char *text, struct str *out)
+{
+	if (gate_path_needs_home(text) && !(in->home && *in->home == '/')) {
+		in->unplaced = "it names a file from \"~\" on, and the home is not known";
+		return false;
+	}
+	return gate_path_expand(in->home, text, out);
+}
+
+/* A text that an argument or a patch gives for a path. */
+static void take_path(struct gate_input *in, const char *text)
+{
+	OWNED(str) struct str expanded = { 0 };
+	const char *doubt = *text ? gate_path_doubt(in->host, text, is_expanded(in)) : NULL;
+
+	if (doubt)
+		in->unplaced = doubt;
+	add_path(in, text);
+	if (is_expanded(in) && expand(in, text, &expanded))
+		add_path(in, expanded.bytes);
+}
+
 /* The argument is a path, or a list of them. */
 static void add_paths_of(struct gate_input *in, const cJSON *object, const char *key)
 {
@@ -116,10 +147,10 @@ static void add_paths_of(struct gate_input *in, const cJSON *object, const char 
 	const cJSON *item;
 
 	if (cJSON_IsString(value))
-		add_path(in, value->valuestring);
+		take_path(in, value->valuestring);
 	cJSON_ArrayForEach (item, value)
 		if (cJSON_IsString(item))
-			add_path(in, item->valuestring);
+			take_path(in, item->valuestring);
 }
 
 static void clear_paths(struct gate_input *in)
@@ -139,9 +170,9 @@ static void read_patch(struct gate_input *in, const char *text)
 	in->patch = text;
 	if (gate_patch_parse(text, strlen(text), &patch, NULL) == 0) {
 		for (size_t i = 0; i < patch.count; i++) {
-			add_path(in, patch.parts[i].path);
+			take_path(in, patch.parts[i].path);
 			if (patch.parts[i].to)
-				add_path(in, patch.parts[i].to);
+				take_path(in, patch.parts[i].to);
 		}
 	}
 	gate_patch_clear(&patch);
@@ -162,7 +193,10 @@ static void place_patch(struct gate_input *in)
 	const char *own = in->keys ? in->keys->folder : NULL;
 	const char *folder = own ? json_text(in->tool_input, own) : NULL;
 	OWNED(str) struct str dir = { 0 };
+	const char *doubt = in->patch_dir ? gate_path_doubt(in->host, in->patch_dir, false) : NULL;
 
+	if (doubt)
+		in->unplaced = doubt;
 	for (const char *const *name = FOLDER; *name; name++) {
 		const cJSON *value = json_get(in->tool_input, *name);
 		const char *text = cJSON_GetStringValue(value);
@@ -175,6 +209,8 @@ static void place_patch(struct gate_input *in)
 			in->unplaced = "the folder of the patch is not given as a text";
 		else if (names_parent(text)) /* behind a link, that is another folder */
 			in->unplaced = "the folder of the patch is named with \"..\"";
+		else if (gate_path_doubt(in->host, text, false))
+			in->unplaced = gate_path_doubt(in->host, text, false);
 	}
 	if (!folder || !*folder || (in->patch_dir && in->patch_dir[0] == '/'))
 		return;
@@ -250,6 +286,19 @@ static void add_pattern(struct gate_input *in, const char *folder, const char *p
 		add_path(in, "/");
 }
 
+/* Adds what the pattern may name, as it is and as the host reads it. */
+static void take_pattern(struct gate_input *in, const char *folder, const char *pattern)
+{
+	OWNED(str) struct str expanded = { 0 };
+	const char *doubt = gate_path_doubt_pattern(pattern, is_expanded(in));
+
+	if (doubt)
+		in->unplaced = doubt;
+	add_pattern(in, folder, pattern);
+	if (is_expanded(in) && expand(in, pattern, &expanded))
+		add_pattern(in, folder, expanded.bytes);
+}
+
 /* Whether it is one pattern that begins with a folder, and so names nothing outside of that. */
 static bool begins_with_folder(const cJSON *value)
 {
@@ -265,7 +314,7 @@ static void add_texts(struct gate_input *in, const cJSON *value) /* NOLINT(misc-
 	const cJSON *item;
 
 	if (cJSON_IsString(value) && strlen(value->valuestring) < PATH_MAX)
-		add_path(in, value->valuestring);
+		take_path(in, value->valuestring);
 	cJSON_ArrayForEach (item, value)
 		add_texts(in, item);
 }
@@ -308,10 +357,10 @@ static void read_reads(struct gate_input *in)
 		const char *folder = folders ? in->paths[i] : ".";
 
 		if (cJSON_GetStringValue(patterns))
-			add_pattern(in, folder, cJSON_GetStringValue(patterns));
+			take_pattern(in, folder, cJSON_GetStringValue(patterns));
 		cJSON_ArrayForEach (item, patterns)
 			if (cJSON_GetStringValue(item))
-				add_pattern(in, folder, cJSON_GetStringValue(item));
+				take_pattern(in, folder, cJSON_GetStringValue(item));
 	}
 	read_unknown(in);
 }
@@ -410,6 +459,8 @@ static void read_command(struct gate_input *in)
 	in->command = json_text(in->tool_input, "command");
 	if (folder && json_text(in->tool_input, folder) && *json_text(in->tool_input, folder))
 		in->command_dir = json_text(in->tool_input, folder);
+	if (in->command_dir)
+		in->unplaced = gate_path_doubt(in->host, in->command_dir, false);
 	if (!in->command || in->host->dialect != GATE_DIALECT_CODEX)
 		return;
 	in->hides_patch = strstr(in->command, "*** Begin Patch") != NULL;
@@ -639,10 +690,11 @@ static int read_root(struct gate_input *in, struct err *e)
 int gate_input_from(const struct gate_host *host, const char *event, const cJSON *root,
                     struct gate_input *in, struct err *e)
 {
-	cJSON *owned = in->owned;
-
-	*in =
-	    (struct gate_input){ .host = host, .event_name = event, .root = root, .owned = owned };
+	*in = (struct gate_input){ .host = host,
+		                   .event_name = event,
+		                   .root = root,
+		                   .owned = in->owned,
+		                   .home = in->home };
 	if (read_root(in, e)) {
 		gate_input_clear(in);
 		return -1;

@@ -45,7 +45,9 @@ struct gate_input {
 	char *patch_text, *patch_dir; /* owned; patch_dir: the patch's paths are relative to it,
 	                                 and it to cwd; NULL: they are relative to cwd */
 	bool hides_patch; /* a command that is more than the patch in it: its host may apply that */
-	const char *unplaced; /* why it is not certain which files are written; NULL: it is */
+	const char *home; /* of who runs the host, if the caller of gate_input_from knows it */
+	const char *unplaced; /* why it is not certain which files are written or read, or where a
+	                         command runs; NULL: it is */
 	char **paths; /* what is read or written, as the tool names it; owned */
 	size_t path_count;
 	size_t known_count; /* of what reads: so many are in arguments that name what is read; the
@@ -59,10 +61,10 @@ struct gate_input {
 	bool goes_on; /* a turn that ends was continued by a hook already */
 };
 
-/* Reads what came on stdin of `hook HOST EVENT`; in must be zeroed. The event that the JSON names
- * must be the one given. 0, or -1 (ERR_INPUT) with what is wrong: too long, not UTF-8, a text with
- * \u0000, not one JSON object, an event that the host does not have, no tool. After -1, in is
- * empty. */
+/* Reads what came on stdin of `hook HOST EVENT`; in must be zeroed, but for home. The event that
+ * the JSON names must be the one given. 0, or -1 (ERR_INPUT) with what is wrong: too long, not
+ * UTF-8, a text with \u0000, not one JSON object, an event that the host does not have, no tool.
+ * After -1, in is empty. */
 int gate_input_read(const struct gate_host *host, const char *event, const char *bytes,
                     size_t length, struct gate_input *in, struct err *e);
 /* The same from JSON that is read already and stays valid as long as in. */

@@ -154,6 +154,7 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 	const char *helper = json_text(params, "helper");
 	const cJSON *input = cJSON_GetObjectItemCaseSensitive(params, "input");
 	const struct gate_host *host = name ? gate_host_named(name) : NULL;
+	const cJSON *env = cJSON_GetObjectItemCaseSensitive(params, "env");
 	OWNED(str) struct str version = { 0 };
 
 	if (!host)
@@ -164,10 +165,11 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 		    "params.event and params.helper must be strings, and params.input an "
 		    "object");
 	h->helper = xstrdup(helper);
-	gate_version_add(host, input, cJSON_GetObjectItemCaseSensitive(params, "env"), &version);
+	gate_version_add(host, input, env, &version);
 	h->version = version.length ? str_take(&version) : NULL;
 	if (host->relays)
 		h->risk = risk_of(json_text(input, "risk"));
+	h->in.home = json_text(env, "HOME");
 	return gate_input_from(host, event, input, &h->in, e);
 }
 
@@ -328,6 +330,15 @@ static void look_at_edit(struct hook *h, const struct call_settings *settings, s
 	ask->fuzz = settings->fuzz;
 }
 
+static void ask_about(struct hook *h, const char *risk, const char *why)
+{
+	if (h->why.length)
+		str_add(&h->why, "; ");
+	str_add_shown(&h->why, why, strlen(why), ERR_TEXT_BYTES);
+	h->risk = risk;
+	h->verdict = HOOK_ASK;
+}
+
 /* Reading is allowed, but for what the configuration always asks about, or has beneath it. */
 static void look_at_read(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
 {
@@ -335,6 +346,10 @@ static void look_at_read(struct hook *h, const struct call_settings *settings, s
 
 	if (!h->in.path_count || (h->verdict != HOOK_POLICY && !always))
 		return;
+	if (always && h->in.unplaced && h->verdict != HOOK_ASK) {
+		ask_about(h, "high", h->in.unplaced);
+		return;
+	}
 	name_paths(h, ask);
 	if (!always)
 		return;
@@ -401,15 +416,6 @@ static void deny(struct hook *h, const char *before, const char *what, const cha
 	str_add_shown(&h->why, what, strlen(what), ERR_TEXT_BYTES / 2);
 	str_add(&h->why, after);
 	h->verdict = HOOK_DENY;
-}
-
-static void ask_about(struct hook *h, const char *risk, const char *why)
-{
-	if (h->why.length)
-		str_add(&h->why, "; ");
-	str_add_shown(&h->why, why, strlen(why), ERR_TEXT_BYTES);
-	h->risk = risk;
-	h->verdict = HOOK_ASK;
 }
 
 /* Whether a file is not in the workspace, or not where its path says: then nothing is computed. */

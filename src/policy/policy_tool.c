@@ -76,6 +76,11 @@ static enum policy_tool take_command(const struct gate_input *in, struct policy_
 		str_add(why, "what the patch in it makes of files is not computed");
 		as = POLICY_TOOL_ASKED;
 	}
+	if (in->unplaced) {
+		str_addf(why, "%swhere it runs is not certain: %s", why->length ? "; " : "",
+		         in->unplaced);
+		as = POLICY_TOOL_ASKED;
+	}
 	q->tool = in->command;
 	q->is_command = true;
 	return in->command ? as : POLICY_TOOL_ASKED;
@@ -98,6 +103,15 @@ static enum policy_tool take_escalation(const struct gate_input *in, struct str 
 	return POLICY_TOOL_ASKED;
 }
 
+/* Of a tool that reads, in a policy's hands. */
+static enum policy_tool take_read(const struct gate_input *in, struct str *why)
+{
+	if (!in->unplaced)
+		return in->known_count ? POLICY_TOOL_JUDGED : POLICY_TOOL_ALLOWED;
+	str_add(why, in->unplaced);
+	return POLICY_TOOL_ASKED;
+}
+
 static enum policy_tool take(const struct gate_input *in, bool reads_by_policy,
                              struct policy_question *q, struct str *why)
 {
@@ -105,8 +119,7 @@ static enum policy_tool take(const struct gate_input *in, bool reads_by_policy,
 	switch (in->class) {
 	case GATE_READ:
 		q->reads = true;
-		return reads_by_policy && in->known_count ? POLICY_TOOL_JUDGED
-		                                          : POLICY_TOOL_ALLOWED;
+		return reads_by_policy ? take_read(in, why) : POLICY_TOOL_ALLOWED;
 	case GATE_EDIT:
 		q->tool = "check_clearance";
 		if (in->patch)

@@ -54,6 +54,7 @@ START_TEST(what_is_no_message_says_why_and_keeps_what_an_answer_needs)
 	read_is("{\"id\":[1],\"method\":\"m\"}", "no: id is no short string and no integer, - m");
 	read_is("{\"id\":1,\"method\":5}", "no: method is no short string, 1 -");
 	read_is("{\"id\":abc,\"method\":\"m\"}", "no: not valid JSON, - m");
+	read_is("{\"id\":01,\"method\":\"m\"}", "no: not valid JSON, - m");
 	read_is("{\"id\":\"a\tb\",\"method\":\"m\",}", "no: not valid JSON, - m");
 	read_is("{\"id\":1}", "no: neither method nor result, 1 -");
 	read_is("{\"id\":1,\"method\":\"m\",\"id\":2}", "no: id or method is there twice, - m");

@@ -279,6 +279,10 @@ START_TEST(what_is_no_json_is_a_parse_error)
 	refuses("{\"jsonrpc\":\"2.0\",\"id\":\"a\nb\",\"method\":\"ping\"}", RPC_PARSE_ERROR,
 	        "control character"); /* an id that would come back as two lines */
 	refuses("{", RPC_PARSE_ERROR, "not valid JSON");
+	refuses("{\"jsonrpc\":\"2.0\",\"id\":01,\"method\":\"x\"}", RPC_PARSE_ERROR,
+	        "not valid JSON");
+	refuses("{\"jsonrpc\":\"2.0\",\"id\":-007,\"method\":\"x\"}", RPC_PARSE_ERROR,
+	        "not valid JSON");
 	refuses("{\"jsonrpc\":\"2.0\",\"method\":\"x\"} x", RPC_PARSE_ERROR, "not valid JSON");
 	refuses("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}{}", RPC_PARSE_ERROR, "not valid JSON");
 	refuses("{\"a\":\"\\ud800\"}", RPC_PARSE_ERROR, "not valid JSON");

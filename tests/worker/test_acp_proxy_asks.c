@@ -432,6 +432,9 @@ START_TEST(nothing_passes_in_disguise)
 		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":\"\\u0000\",%s}",
 		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":\"\xff\",%s}",
 		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":\"\\ud800\",%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":01,%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":\"\t\",%s}",
+		"{\"id\":01,\"method\":\"fs/write_text_file\",%s}",
 	};
 	struct trio a = given_trio(NULL);
 
@@ -467,12 +470,13 @@ START_TEST(a_message_that_is_too_long_to_be_shown_does_not_pass)
 		  "\"},\"method\":\"fs/write_text_file\"}]" },
 		{ "{\"method\":\"_x\",\"id\":1,\"x\":\"", "\",\"method\":\"fs/write_text_file\"}" },
 		{ "\"", "\r{\"id\":1,\"method\":\"fs/write_text_file\"}" },
+		{ "{\"method\":\"_x\",\"id\":1,\"x\":\"", "\"," },
 	};
 	struct trio a = given_trio(NULL);
 
 	for (size_t i = 0; i < COUNT(FORMS); i++) {
 		OWNED(str) struct str line = { 0 };
-		OWNED(char_ptr) char *got = NULL, *passed = NULL;
+		OWNED(char_ptr) char *got = NULL;
 		pid_t writer;
 
 		str_add(&line, FORMS[i][0]);
@@ -483,10 +487,6 @@ START_TEST(a_message_that_is_too_long_to_be_shown_does_not_pass)
 		if (writer == 0) {
 			party_say(&a.agent, line.bytes);
 			_exit(0);
-		}
-		if (i == 1 || i >= 3) { /* of what has passed, nothing can be read */
-			passed = party_hear(&a.editor);
-			ck_assert(passed && !strstr(passed, "fs/write_text_file"));
 		}
 		got = party_hear(&a.agent);
 		ck_assert_msg(got && strstr(got, "\"error\""), "%zu: %s", i, got);

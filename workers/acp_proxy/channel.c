@@ -16,37 +16,22 @@ static void begin_line(struct channel *c)
 		str_reset(&c->line);
 }
 
-static bool is_guarded(const struct channel *c, const char *piece, size_t length)
-{
-	return c->by->guards && c->by->guards(piece, length, !c->passes, &c->peek);
-}
-
-/* A piece of a line that is too long to be kept. */
-static void pass(struct channel *c, const char *piece, size_t length)
-{
-	if (c->skips)
-		return;
-	if (!is_guarded(c, piece, length)) {
-		channel_send(c, piece, length);
-		return;
-	}
-	if (c->passes)
-		channel_send(c, "\n", 1); /* of what has passed, nothing can be read */
-	c->skips = true;
-}
-
 static void add(struct channel *c, const char *piece, size_t length)
 {
+	size_t most = c->by->refuse ? CHANNEL_MOST : CHANNEL_LINE;
+
 	json_peek_feed(&c->peek, piece, length);
-	if (c->passes || c->skips) {
-		pass(c, piece, length);
+	if (c->passes)
+		channel_send(c, piece, length);
+	if (c->passes || c->skips)
 		return;
-	}
 	str_add_bytes(&c->line, piece, length);
-	if (c->line.length <= CHANNEL_LINE)
+	if (c->line.length <= most)
 		return;
-	pass(c, c->line.bytes, c->line.length);
+	c->skips = c->by->refuse != NULL;
 	c->passes = !c->skips;
+	if (c->passes)
+		channel_send(c, c->line.bytes, c->line.length);
 	str_clear(&c->line);
 }
 

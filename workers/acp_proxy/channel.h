@@ -1,8 +1,8 @@
 /* channel: one direction of the talk between editor and agent: lines in, the same bytes out.
  *
- * A line that may have to be held is kept until it is complete; one that grows over CHANNEL_LINE is
- * passed on as it comes, and cut if it turns out to be one that is not to pass: half a line is no
- * message to anybody. */
+ * Where every line is looked at, it is kept until it is complete: half a line is no message, and
+ * may become one with what follows. Elsewhere, one that grows over CHANNEL_LINE is passed on as it
+ * comes. */
 #ifndef CHANNEL_H
 #define CHANNEL_H
 
@@ -12,7 +12,8 @@
 #include <stdbool.h>
 
 enum {
-	CHANNEL_LINE = 32 << 20, /* bytes of a line that can be looked at; the SDK's own limit */
+	CHANNEL_LINE = 32 << 20, /* bytes of a message that can be held; the SDK's own limit */
+	CHANNEL_MOST = 256 << 20, /* bytes of any line that is looked at */
 	CHANNEL_HIGH = 1 << 20, /* waiting for the reader: then nothing more is read */
 };
 
@@ -21,11 +22,8 @@ struct channel_taker {
 	/* A line with its end ("\n"; the last may have none), and what is known of it. It is passed
 	 * on with channel_send, or not. */
 	void (*take)(void *arg, const char *line, size_t length, const struct json_peek *peek);
-	/* Whether a line must not pass unseen, of which this is the first or a later piece, and
-	 * this is known. NULL: any may. */
-	bool (*guards)(const char *piece, size_t length, bool is_first,
-	               const struct json_peek *peek);
-	/* Such a line was too long, and is gone. */
+	/* A line was longer than CHANNEL_MOST, and is gone. NULL: no line has to be seen whole
+	 * before it passes. */
 	void (*refuse)(void *arg, const struct json_peek *peek);
 	void *arg;
 };
@@ -35,8 +33,8 @@ struct channel {
 	const struct channel_taker *by;
 	struct str line; /* that has not ended */
 	struct json_peek peek;
-	bool passes; /* it is too long to be kept, and passed on as it comes */
-	bool skips; /* the rest of it is dropped */
+	bool passes; /* it is too long to be kept, and passed on as it comes, */
+	bool skips; /* or dropped */
 	struct str queue; /* for the reader; */
 	size_t sent; /* so much of it was written */
 	bool is_broken; /* the reader is gone */

@@ -1,5 +1,8 @@
 #include "envelope.h"
 
+#include "channel.h"
+#include "json_check.h"
+
 #include <string.h>
 
 static const char *const METHODS[] = {
@@ -62,14 +65,17 @@ static bool hides_one(const char *line, const char *end)
 	return false;
 }
 
-bool envelope_is_guarded(const char *piece, size_t length, bool is_first,
-                         const struct json_peek *peek)
+/* Some readers take values, and not lines: to them, a line that is none by itself may be a part of
+ * one. A line that is one is no part of another, as none of them is begun. */
+static enum envelope_kind kind_of_other(const char *line, size_t length)
 {
-	const char *end = piece + length, *cr = memchr(piece, '\r', length);
+	const char *end = line + length, *begin = begin_of(line, end);
+	struct json_check check = { 0 };
 
-	if (cr && (cr + 1 == end || cr[1] != '\n'))
-		return true;
-	return is_held(peek) || (is_first && is_batch(piece, end));
+	json_check_feed(&check, line, length);
+	if (json_check_is_whole(&check) || json_check_is_blank(&check))
+		return ENVELOPE_PASSES;
+	return begin < end && *begin == '{' ? ENVELOPE_REFUSED : ENVELOPE_NOISE;
 }
 
 enum envelope_kind envelope_kind_of(const char *line, size_t length, const struct json_peek *peek)
@@ -79,9 +85,17 @@ enum envelope_kind envelope_kind_of(const char *line, size_t length, const struc
 
 	if (peek->repeats || is_batch(line, end) || hides_one(line, end))
 		return ENVELOPE_REFUSED;
-	if (kind != ENVELOPE_PASSES && !peek->id[0])
-		return ENVELOPE_REFUSED;
-	return kind;
+	if (kind == ENVELOPE_PASSES)
+		return kind_of_other(line, length);
+	return peek->id[0] && length <= CHANNEL_LINE ? kind : ENVELOPE_REFUSED;
+}
+
+static bool is_json(const char *line, size_t length)
+{
+	struct json_check check = { 0 };
+
+	json_check_feed(&check, line, length);
+	return json_check_is_whole(&check);
 }
 
 cJSON *envelope_read(const char *line, size_t length, struct err *e)
@@ -93,6 +107,11 @@ cJSON *envelope_read(const char *line, size_t length, struct err *e)
 		return NULL;
 	}
 	root = json_read_strictly(line, length, "the message", e);
+	if (root && !is_json(line, length)) {
+		err_tell(e, ERR_INPUT, "the message is not valid JSON");
+		cJSON_Delete(root);
+		return NULL;
+	}
 	if (root && !cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(root, "params"))) {
 		err_tell(e, ERR_INPUT, "params must be an object");
 		cJSON_Delete(root);

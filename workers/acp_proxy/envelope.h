@@ -14,14 +14,12 @@ enum envelope_kind {
 	ENVELOPE_PERMISSION, /* session/request_permission */
 	ENVELOPE_WRITE, /* fs/write_text_file */
 	ENVELOPE_TERMINAL, /* terminal/create, which runs a command */
-	ENVELOPE_REFUSED, /* one of these in a form that readers may understand differently */
+	ENVELOPE_REFUSED, /* one of these in a form that readers may understand differently, or
+	                     what may be half of one: no whole JSON value */
+	ENVELOPE_NOISE, /* no JSON, nor the beginning of a message: what a program prints */
 };
 
 enum envelope_kind envelope_kind_of(const char *line, size_t length, const struct json_peek *peek);
-/* Whether that much of a line that is too long to be looked at shows that it must not pass: the
- * guards of a channel. */
-bool envelope_is_guarded(const char *piece, size_t length, bool is_first,
-                         const struct json_peek *peek);
 /* The method of a kind that is held. */
 const char *envelope_method(enum envelope_kind kind);
 

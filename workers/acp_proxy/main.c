@@ -378,7 +378,6 @@ static void init_run(struct run *r)
 	TAILQ_INIT(&p->openings);
 	TAILQ_INIT(&p->lates);
 	r->from_agent = (struct channel_taker){ .take = traffic_take_agent,
-		                                .guards = envelope_is_guarded,
 		                                .refuse = traffic_refuse_agent,
 		                                .arg = p };
 	r->from_editor = (struct channel_taker){ .take = traffic_take_editor, .arg = p };

@@ -76,6 +76,7 @@ struct proxy {
 	TAILQ_HEAD(questions, question) questions; /* in the order of asking */
 	int question_count;
 	size_t held_bytes;
+	bool has_dropped; /* what is no message */
 	TAILQ_HEAD(openings, opening) openings;
 	int opening_count;
 	TAILQ_HEAD(lates, late) lates; /* the oldest first */

@@ -249,6 +249,7 @@ int subject_read(struct subject *s, enum envelope_kind kind, const cJSON *params
 		return read_terminal(s, params, session, folder, e);
 	case ENVELOPE_PASSES:
 	case ENVELOPE_REFUSED:
+	case ENVELOPE_NOISE:
 		break;
 	}
 	return err_set(e, ERR_BUG, "a message of this kind is not held");

@@ -20,9 +20,15 @@ static void refuse(struct proxy *p, const struct json_peek *peek, const char *wh
 
 void traffic_refuse_agent(void *arg, const struct json_peek *peek)
 {
-	refuse(arg, peek,
-	       "a message that an operator has to see is longer than 32 MiB, or it is one that "
-	       "readers may understand differently");
+	refuse(arg, peek, "it is longer than 256 MiB");
+}
+
+/* Once is enough to know why something is missing in the editor's log. */
+static void drop_noise(struct proxy *p)
+{
+	if (!p->has_dropped)
+		log_warn("lines of the agent that are no messages are not passed on");
+	p->has_dropped = true;
 }
 
 static bool takes_cancel(struct proxy *p, const char *line, size_t length)
@@ -44,7 +50,14 @@ void traffic_take_agent(void *arg, const char *line, size_t length, const struct
 		question_begin(p, kind, line, length, peek);
 		return;
 	case ENVELOPE_REFUSED:
-		refuse(p, peek, "readers may understand it differently");
+		refuse(p, peek,
+		       length > CHANNEL_LINE
+		           ? "it is longer than 32 MiB, and readers may understand it differently "
+		             "or an operator has to see it"
+		           : "readers may understand it differently");
+		return;
+	case ENVELOPE_NOISE:
+		drop_noise(p);
 		return;
 	case ENVELOPE_PASSES:
 		break;

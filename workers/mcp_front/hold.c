@@ -175,7 +175,7 @@ bool hold_has_room(const struct sink *s, int more, struct err *e)
 	    e, ERR_AGAIN,
 	    "%d calls of this connection wait for an answer, which is the limit; open another "
 	    "connection, or wait",
-	    s->held + more - 1);
+	    (int)FRONT_MAX_HELD); /* more may come in than have room */
 	return false;
 }
 

@@ -1,0 +1,113 @@
+#include "gate_path.h"
+
+#include "gate_blank.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* JavaScript takes the mark of the byte order for white space, too. */
+static const char MARK[] = "\xef\xbb\xbf";
+
+enum { MARK_BYTES = sizeof(MARK) - 1 };
+
+/* Where the text is that is left of one of length bytes without white space at its ends. */
+static const char *trim(const char *text, size_t *length)
+{
+	size_t before;
+
+	do {
+		size_t blanks = gate_blank_start(text, *length);
+
+		before = *length;
+		text += blanks;
+		*length = gate_blank_end(text, *length - blanks);
+		if (*length >= MARK_BYTES && memcmp(text, MARK, MARK_BYTES) == 0) {
+			text += MARK_BYTES;
+			*length -= MARK_BYTES;
+		}
+		if (*length >= MARK_BYTES &&
+		    memcmp(text + *length - MARK_BYTES, MARK, MARK_BYTES) == 0)
+			*length -= MARK_BYTES;
+	} while (*length != before);
+	return text;
+}
+
+static bool has_blank_end(const char *path)
+{
+	size_t length = strlen(path), rest = length;
+
+	(void)trim(path, &rest);
+	return rest != length;
+}
+
+/* "scheme://" or "file:" */
+static bool begins_as_uri(const char *path)
+{
+	const char *at = path;
+
+	if (!isalpha((unsigned char)*at))
+		return false;
+	while (isalnum((unsigned char)*at) || (*at && strchr("+-.", *at)))
+		at++;
+	return *at == ':' &&
+	       (strncmp(at, "://", 3) == 0 || strncasecmp(path, "file:", strlen("file:")) == 0);
+}
+
+/* VS Code parses a path that is not absolute as a URI as soon as anything in it looks like one. */
+static bool may_be_uri(const char *path)
+{
+	const char *colon = strchr(path, ':');
+
+	return *path != '/' && colon && colon > path && colon[1];
+}
+
+const char *gate_path_doubt_pattern(const char *pattern, bool is_expanded)
+{
+	if (!is_expanded && has_blank_end(pattern))
+		return "it names a file with white space around it, which its host may remove";
+	if (!is_expanded && *pattern == '~')
+		return "it names a file from \"~\" on, which its host may take for a home";
+	if (begins_as_uri(pattern))
+		return "it names a file as a URI";
+	return NULL;
+}
+
+const char *gate_path_doubt(const struct gate_host *host, const char *path, bool is_expanded)
+{
+	const char *why = gate_path_doubt_pattern(path, is_expanded);
+
+	return !why && host->takes_uris && may_be_uri(path)
+	           ? "it names a file as its host may take for a URI"
+	           : why;
+}
+
+static bool is_home(const char *text, size_t length)
+{
+	return length && text[0] == '~' && (length == 1 || text[1] == '/');
+}
+
+bool gate_path_needs_home(const char *path)
+{
+	size_t length = strlen(path);
+	const char *text = trim(path, &length);
+
+	return is_home(text, length);
+}
+
+bool gate_path_expand(const char *home, const char *path, struct str *out)
+{
+	size_t length = strlen(path);
+	const char *text = trim(path, &length);
+
+	str_reset(out);
+	if (is_home(text, length)) {
+		str_add(out, home);
+		str_add_bytes(out, text + 1, length - 1);
+		return true;
+	}
+	if (length == strlen(path))
+		return false;
+	str_add_bytes(out, length ? text : ".", length ? length : 1);
+	return true;
+}
