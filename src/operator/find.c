@@ -351,6 +351,9 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 		find_add_whose(&f->name, s->agent_user, s->client_name, s->workspace_root);
 		str_add_char(&f->name, ')');
 	}
+	if (s->connectivity_status &&
+	    s->connectivity_status != SESSION_CONNECTIVITY_STATUS_OFFLINE && f->connected++ == 0)
+		set(f->connected_id, sizeof(f->connected_id), s->id);
 	add_line(f, line, s->agent_user, s->client_name, s->workspace_root);
 	if (f->count <= FIND_NAMED && s->status == SESSION_STATUS_TERMINATED)
 		str_add(&f->list, ", ended");

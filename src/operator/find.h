@@ -33,6 +33,8 @@ struct found {
 	enum request_kind kind;
 	enum session_status status; /* of a session */
 	bool started; /* that session, by us */
+	int connected; /* of live sessions: whose agent is connected */
+	char connected_id[ID_BYTES]; /* the first of them */
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str whose; /* of a request: "claude in web" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */

@@ -235,13 +235,35 @@ START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 	                      "01900000-1111-7000, claude in api\n  01900000-0000-7000, claude in "
 	                      "web");
 	says(command("pause"), "several sessions are live here");
-	says(command("steer mind the gap"), "Noted: the agent of session 01900000-1111 (claude in "
-	                                    "api) is told with its next step: “mind the gap”");
+	expect("SELECT status FROM session", "active\nactive\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(of_several_sessions_none_is_steered_without_its_id)
+{
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/api");
+	says(command("steer mind the gap"),
+	     "several sessions could be meant; name one, `steer &lt;id&gt; &lt;text&gt;`:\n  "
+	     "01900000-1111-7000, claude in api\n  01900000-0000-7000, claude in web");
+	expect("SELECT count(*) FROM steering", "0\n");
 	says(command("steer 01900000-0000 mind the step"),
 	     "Noted: the agent is told with its next step: “mind the step”");
-	expect("SELECT session_seq, text FROM steering ORDER BY seq",
-	       "2|mind the gap\n1|mind the step\n");
-	expect("SELECT status FROM session", "active\nactive\n");
+	expect("SELECT session_seq, text FROM steering", "1|mind the step\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(of_several_sessions_the_only_one_that_is_connected_is_steered_by_name)
+{
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/api");
+	given("UPDATE session SET connectivity_status = 'offline' WHERE seq = 2");
+	says(command("steer mind the gap"), "Noted: the agent of session 01900000-0000 (claude in "
+	                                    "web) is told with its next step: “mind the gap”");
+	says(command("steer 01900000 mind the step"), "several sessions could be meant; name one");
+	expect("SELECT session_seq, text FROM steering", "1|mind the gap\n");
 	slack_stop();
 }
 END_TEST
@@ -658,6 +680,8 @@ int main(void)
 	tcase_add_test(c, an_id_that_several_begin_with_is_asked_back);
 	tcase_add_test(c, a_bare_verb_takes_the_only_one_that_waits_and_says_which);
 	tcase_add_test(c, of_several_sessions_none_is_paused_or_stopped_without_its_id);
+	tcase_add_test(c, of_several_sessions_none_is_steered_without_its_id);
+	tcase_add_test(c, of_several_sessions_the_only_one_that_is_connected_is_steered_by_name);
 	tcase_add_test(c, what_is_typed_into_a_form_or_a_command_arrives_unchanged);
 	tcase_add_test(c, what_is_written_in_a_message_arrives_without_the_escapes_of_slack);
 	tcase_add_test(c, a_reject_form_without_words_rejects);
