@@ -411,6 +411,20 @@ int find_sessions(struct store *st, const struct place *where, enum session_stat
 	return got < 0 ? -1 : f->count;
 }
 
+int find_local_sessions(struct store *st, const struct place *where, bool asking, struct found *f,
+                        struct err *e)
+{
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
+	int got;
+
+	if (!where->channel || where->session_seq)
+		return 0;
+	sql_operator_local_sessions(st, where->channel, asking, SESSIONS_MOST, &s);
+	while ((got = row_next(&s.row, e)) > 0)
+		take_session(f, &s);
+	return got < 0 ? -1 : f->count;
+}
+
 int find_any_sessions(struct store *st, const char *id, struct found *f, struct err *e)
 {
 	OWNED(operator_session_row) struct operator_session_row s = { 0 };

@@ -147,7 +147,7 @@ static int find_agent(struct desk *d, const char **text, struct found *f, bool *
 		return count < 0 ? -1 : 1;
 	if (d->w->id || length) /* the rules refuse it, and the row is kept */
 		return desk_put(d, d->w->verb->means[0], d->w->id ? d->w->id : id, *text, NULL, e);
-	return desk_tell(d, SAID_UNCLEAR, "no session is live in this channel");
+	return desk_tell_none_live(d, "in this channel", "", e);
 }
 
 int desk_steer(struct desk *d, struct err *e)

@@ -94,6 +94,38 @@ START_TEST(a_question_that_slack_may_not_answer_is_said_to_wait_at_its_machine)
 }
 END_TEST
 
+#define SWITCH_FIRST "or switch with `mode hybrid 01900000-0000` first"
+
+START_TEST(of_a_session_in_local_mode_slack_says_where_to_do_what_is_asked)
+{
+	static const char *const ORDERS[] = { "pause", "steer use tabs", "nudge", "resume" };
+
+	slack();
+	an_unsent_question(CHANGE, "clearance", "Change a.c",
+	                   ", file_path, risk_level, original_hash", ", 'a.c', 'low', 'new_file'");
+	given("INSERT INTO command (verb, argument) VALUES ('mode', 'local')");
+	says(command("approve"), "nothing waits for `approve` that Slack may answer. Session "
+	                         "01900000-0000 (claude in web) is in local mode: do that at its "
+	                         "machine, " SWITCH_FIRST);
+	for (size_t i = 0; i < COUNT(ORDERS); i++)
+		says(command(ORDERS[i]), SWITCH_FIRST);
+	says(command("approve " CHANGE), SWITCH_FIRST);
+	in_mention("please use tabs");
+	replies("no session in this channel is live for Slack. Session 01900000-0000");
+	in_thread("approve");
+	replies("nothing was done: the session of 01911111-0000: Change a.c (a.c) is in local "
+	        "mode: answer at its machine, " SWITCH_FIRST);
+	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'reject')");
+	says(command("approve"), "nothing waits for `approve`");
+	in_thread("use tabs");
+	replies("the session is in local mode, and its agent was not told: say it at its "
+	        "machine, " SWITCH_FIRST);
+	expect("SELECT count(*) FROM steering WHERE outcome = 'accepted'", "0\n");
+	expect("SELECT status FROM session", "active\n");
+	slack_stop();
+}
+END_TEST
+
 /* ---- mentions and ids ---- */
 
 START_TEST(a_mention_that_is_a_sentence_is_told_to_the_agent)
@@ -670,6 +702,7 @@ int main(void)
 	tcase_add_test(c,
 	               sentences_that_begin_with_a_verb_are_told_to_the_agent_where_nothing_waits);
 	tcase_add_test(c, a_question_that_slack_may_not_answer_is_said_to_wait_at_its_machine);
+	tcase_add_test(c, of_a_session_in_local_mode_slack_says_where_to_do_what_is_asked);
 	tcase_add_test(c, a_mention_that_is_a_sentence_is_told_to_the_agent);
 	tcase_add_test(c, of_several_sessions_a_mention_asks_which_is_meant);
 	tcase_add_test(c, a_mention_that_is_a_verb_alone_or_a_verb_and_an_id_is_an_order);
