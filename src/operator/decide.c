@@ -109,6 +109,12 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 	}
 	if (count < 0)
 		return TARGET_FAILED;
+	if (count > 1 && f->verdict == REQUEST_VERDICT_NONE) {
+		(void)desk_tell(d, SAID_UNCLEAR,
+		                "no question with an id that begins with this takes `%s`:%s",
+		                v->word, str_text(&f->list));
+		return TARGET_TOLD;
+	}
 	if (count > 1)
 		return several(d, "questions have an id that begins with this", f);
 	if (count == 1)

@@ -52,12 +52,13 @@ void found_clear(struct found *f);
 void find_add_whose(struct str *out, const char *user, const char *client, const char *root);
 
 /* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
- * anywhere; NULL: those of the place. A prefix of a single one that an answered request has, too,
- * finds both. -1 on error, otherwise f->count. */
+ * anywhere; NULL: those of the place. A prefix of a single one that an answered request of
+ * a kind that v answers has, too, finds both. -1 on error, otherwise f->count. */
 int find_questions(struct store *st, const struct place *where, const struct verb *v,
                    const char *id, struct found *f, struct err *e);
 /* A request with this id or prefix, whatever its state: 0, 1, or how many, FIND_NAMED + 1 for more
- * than are named. */
+ * than are named. Of several, those that v answers, or all if it answers none: then f->verdict is
+ * NONE. */
 int find_question(struct store *st, const struct verb *v, const char *id, struct found *f,
                   struct err *e);
 /* The last request of a session that v would have answered: 1, 0, -1. */

@@ -247,6 +247,23 @@ START_TEST(an_id_that_several_begin_with_is_asked_back)
 }
 END_TEST
 
+START_TEST(of_those_that_an_id_fits_a_verb_offers_only_what_it_answers)
+{
+	slack();
+	a_change(CHANGE);
+	a_change("01911111-0000-7100-8000-00000000000d");
+	says(command("refine 01911111 use tabs"),
+	     "no question with an id that begins with this takes `refine`:\n  "
+	     "01911111-0000-7000: Change a.c (a.c), claude in web\n  01911111-0000-7100: ");
+	expect("SELECT count(*) FROM decision", "0\n");
+	a_question("01911111-0000-7200-8000-00000000000e", "prompt", "Go on?", ", prompt_type",
+	           ", 'continuation'");
+	says(command("refine 01911111 use tabs"), "Refined 01911111-0000: Go on?");
+	expect("SELECT instruction FROM request WHERE kind = 'prompt'", "use tabs\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(a_bare_verb_takes_the_only_one_that_waits_and_says_which)
 {
 	slack();
@@ -711,6 +728,7 @@ int main(void)
 	tcase_add_test(c, an_id_that_fits_nothing_does_nothing_and_is_told_what_there_is);
 	tcase_add_test(c, four_characters_of_an_id_are_enough_where_one_begins_so);
 	tcase_add_test(c, an_id_that_several_begin_with_is_asked_back);
+	tcase_add_test(c, of_those_that_an_id_fits_a_verb_offers_only_what_it_answers);
 	tcase_add_test(c, a_bare_verb_takes_the_only_one_that_waits_and_says_which);
 	tcase_add_test(c, of_several_sessions_none_is_paused_or_stopped_without_its_id);
 	tcase_add_test(c, of_several_sessions_none_is_steered_without_its_id);
