@@ -276,6 +276,17 @@ START_TEST(a_bare_verb_takes_the_only_one_that_waits_and_says_which)
 }
 END_TEST
 
+START_TEST(mode_alone_says_which_it_is)
+{
+	slack();
+	says(command("mode"), "New sessions are in local mode");
+	in_thread("mode");
+	replies("The session is in hybrid mode.");
+	expect("SELECT count(*) FROM command WHERE verb = 'mode'", "0\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 {
 	slack();
@@ -550,7 +561,7 @@ START_TEST(help_has_categories_and_what_is_configured)
 	says(command("help"), "*Custom commands*\n`status` — git status");
 	says(command("help files"), "*Files*\n`list-files [path] [--depth N]`");
 	ck_assert_ptr_null(strstr(command("help files"), "approve [id]"));
-	says(command("help session"), "`mode remote|local|hybrid [session]`");
+	says(command("help session"), "`mode [remote|local|hybrid [session]]`");
 	says(command("help checkpoint"), "*Checkpoints*\n`session-checkpoint [session] [label]`");
 	says(command("help cooking"), "there is no help on 'cooking'; categories: answers");
 	slack_stop();
@@ -730,6 +741,7 @@ int main(void)
 	tcase_add_test(c, an_id_that_several_begin_with_is_asked_back);
 	tcase_add_test(c, of_those_that_an_id_fits_a_verb_offers_only_what_it_answers);
 	tcase_add_test(c, a_bare_verb_takes_the_only_one_that_waits_and_says_which);
+	tcase_add_test(c, mode_alone_says_which_it_is);
 	tcase_add_test(c, of_several_sessions_none_is_paused_or_stopped_without_its_id);
 	tcase_add_test(c, of_several_sessions_none_is_steered_without_its_id);
 	tcase_add_test(c, of_several_sessions_the_only_one_that_is_connected_is_steered_by_name);
