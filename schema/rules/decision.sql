@@ -67,7 +67,9 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                              (SELECT why FROM agent_question
                                WHERE seq = (SELECT max(seq) FROM agent_question
                                              WHERE request_seq = r.seq)),
-                             'it expired at ' || r.decided_at)
+                             'it expired at ' || r.decided_at
+                             || CASE WHEN r.kind IN ('clearance', 'permission')
+                                     THEN '; `steer` its agent to ask again' ELSE '' END)
                FROM request AS r WHERE r.id = NEW.request_id AND r.state = 'expired'
              UNION ALL
              SELECT 9, 'duplicate',

@@ -149,7 +149,9 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 		str_addf(&text, " that Slack may answer. %s", local.bytes);
 	if (turn)
 		str_add(&text, ". The agent has ended its turn: `continue` lets it go on");
-	if ((words && !local.length) || turn)
+	if (last.expired)
+		str_add(&text, ". To have it asked again, tell its agent: `steer <text>`");
+	else if ((words && !local.length) || turn)
 		str_add(&text, ". To tell the agent something: `steer <text>`");
 	(void)desk_tell(d, SAID_UNCLEAR, "%s", str_text(&text));
 	return TARGET_TOLD;

@@ -217,6 +217,8 @@ static int read_question(struct store *st, const struct verb *v, const char *id,
 	if (!fits(v, &q))
 		f->verdict = REQUEST_VERDICT_NONE;
 	add_story(&f->story, &q);
+	f->expired = q.state == REQUEST_STATE_EXPIRED && !q.withdrawn &&
+	             (q.kind == REQUEST_KIND_CLEARANCE || q.kind == REQUEST_KIND_PERMISSION);
 	return 1;
 }
 

@@ -45,6 +45,9 @@ START_TEST(a_verdict_after_the_deadline_is_told_so_and_is_nothing_for_the_agent)
 	      " ('" CHANGE "', 'timeout', 'timeout', 'system:clock')");
 	in_thread("approve");
 	replies("nothing waits for `approve`: 01911111-0000: Change a.c (a.c) expired at ");
+	replies("To have it asked again, tell its agent: `steer <text>`");
+	in_thread("approve 01911111-0000");
+	replies("; `steer` its agent to ask again");
 	in_thread("ok");
 	replies("expired at ");
 	expect("SELECT count(*) FROM steering", "0\n");
