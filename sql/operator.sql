@@ -136,6 +136,22 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.agent_u
 -- row: operator_session
 SELECT seq, id, status, mode, workspace_root, client_name, agent_user, origin FROM session WHERE id = :id;
 
+-- name: operator_local_sessions :many
+-- Live sessions of one Slack channel that Slack may not act on, most recently active first. :asking:
+-- only those that ask something.
+-- scan ok: only those that live
+-- type: :asking bool
+-- row: operator_session
+SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.agent_user, s.origin
+  FROM session AS s
+ WHERE s.status <> 'terminated' AND s.mode = 'local'
+   AND coalesce(nullif(s.channel_id, ''),
+                (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel
+   AND (:asking = 0
+        OR EXISTS (SELECT 1 FROM request AS r
+                    WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')))
+ ORDER BY s.last_activity_at DESC, s.seq DESC LIMIT :limit;
+
 -- name: operator_any_sessions :many
 -- Sessions whose id begins like :start, live or ended, newest first. :end is :start with its last
 -- byte incremented.

@@ -38,6 +38,20 @@ SELECT t.seq, t.kind, t.text, t.source, t.created_at,
  WHERE t.session_seq = :session AND t.seq > :after
  ORDER BY t.seq LIMIT :limit;
 
+-- name: steering_together :many
+-- Those of steering_waiting that are told together, in the order in which they were said: the words of
+-- an answer become a row only when they are inherited, behind what was said after them.
+-- row: steering_said
+-- type: :session integer
+-- type: :after integer
+-- type: :upto integer
+SELECT t.seq, t.kind, t.text, t.source, t.created_at,
+       t.session_id IS NOT NULL
+       AND t.session_id IS NOT (SELECT id FROM session WHERE seq = t.session_seq) AS is_left
+  FROM steering_untold AS t
+ WHERE t.session_seq = :session AND t.seq > :after AND t.seq <= :upto
+ ORDER BY t.created_at, t.seq;
+
 -- name: steering_left_with :number
 -- type: :after integer
 -- The next session after :after that was not told everything and may be the predecessor of
@@ -116,7 +130,7 @@ UPDATE steering SET session_seq = :session, call_seq = NULL
 SELECT t.seq, t.kind, t.text, t.source, t.created_at,
        t.session_id IS NOT NULL
        AND t.session_id IS NOT (SELECT id FROM session WHERE seq = t.session_seq) AS is_left
-  FROM steering AS t WHERE t.call_seq = :call ORDER BY t.seq;
+  FROM steering AS t WHERE t.call_seq = :call ORDER BY t.created_at, t.seq;
 
 -- name: steering_deliver :exec
 UPDATE steering SET call_seq = :call, delivered_at = :now

@@ -67,14 +67,20 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                              (SELECT why FROM agent_question
                                WHERE seq = (SELECT max(seq) FROM agent_question
                                              WHERE request_seq = r.seq)),
-                             'it expired at ' || r.decided_at)
+                             'it expired at ' || r.decided_at
+                             || CASE WHEN r.kind IN ('clearance', 'permission')
+                                     THEN '; `steer` its agent to ask again' ELSE '' END)
                FROM request AS r WHERE r.id = NEW.request_id AND r.state = 'expired'
              UNION ALL
              SELECT 9, 'duplicate',
                     'it is ' || r.state || ' by ' || r.decided_by || ' since ' || r.decided_at
                FROM request AS r WHERE r.id = NEW.request_id AND r.decision_seq IS NOT NULL
              UNION ALL
-             SELECT 10, 'not_in_this_mode', 'the session is in ' || s.mode || ' mode'
+             SELECT 10, 'not_in_this_mode',
+                    'the session is in ' || s.mode || ' mode: answer '
+                    || CASE s.mode WHEN 'remote' THEN 'in Slack, or switch with `mode hybrid --session '
+                                   ELSE 'at its machine, or switch with `mode hybrid ' END
+                    || substr(s.id, 1, 13) || '` first'
                FROM request AS r JOIN session AS s ON s.seq = r.session_seq
                JOIN source AS f ON f.name = NEW.source AND f.shut_in_mode = s.mode
               WHERE r.id = NEW.request_id

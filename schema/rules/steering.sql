@@ -112,7 +112,11 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
                 AND NOT EXISTS (SELECT 1 FROM session
                                  WHERE id = NEW.session_id AND status <> 'terminated')
              UNION ALL
-             SELECT 7, 'not_in_this_mode', 'the session is in ' || s.mode || ' mode'
+             SELECT 7, 'not_in_this_mode',
+                    'the session is in ' || s.mode || ' mode, and its agent was not told: say it '
+                    || CASE s.mode WHEN 'remote' THEN 'in Slack, or switch with `mode hybrid --session '
+                                   ELSE 'at its machine, or switch with `mode hybrid ' END
+                    || substr(s.id, 1, 13) || '` first'
                FROM session AS s
               WHERE NEW.kind IN ('steer', 'nudge') AND s.id = NEW.session_id
                 AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)

@@ -3,6 +3,7 @@
 #include "json_writer.h"
 #include "sql/steering.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +41,16 @@ static void add_task(struct str *tasks, const struct steering_said_row *row)
 	json_object_end(tasks);
 }
 
+/* The rules want them delivered in this order. */
+static void add_seq(struct steering *s, int64_t seq)
+{
+	int i = s->count++;
+
+	for (; i > 0 && s->seqs[i - 1] > seq; i--)
+		s->seqs[i] = s->seqs[i - 1];
+	s->seqs[i] = seq;
+}
+
 static void add(struct steering *s, const struct steering_said_row *row)
 {
 	OWNED(str) struct str paragraph = { 0 };
@@ -63,7 +74,7 @@ static void add(struct steering *s, const struct steering_said_row *row)
 		add_task(list(&s->tasks), row);
 	else
 		json_item(list(&s->steers), row->text);
-	s->seqs[s->count++] = row->seq;
+	add_seq(s, row->seq);
 }
 
 static void end(struct str *items)
@@ -72,12 +83,12 @@ static void end(struct str *items)
 		json_array_end(items);
 }
 
-static int read_rows(struct steering_said_row *row, struct steering *s, struct err *e)
+static int read_rows(struct steering_said_row *row, size_t most, struct steering *s, struct err *e)
 {
 	int got;
 
 	while ((got = row_next(&row->row, e)) > 0 && s->count < STEERING_ROWS) {
-		if (s->count && s->text.length + strlen(row->text) > STEERING_BYTES)
+		if (s->count && s->text.length + strlen(row->text) > most)
 			break;
 		add(s, row);
 	}
@@ -91,9 +102,18 @@ int steering_read(struct store *st, int64_t session_seq, int64_t after, struct s
                   struct err *e)
 {
 	OWNED(steering_said_row) struct steering_said_row row = { 0 };
+	OWNED(steering_said_row) struct steering_said_row together = { 0 };
+	int64_t last;
 
 	sql_steering_waiting(st, session_seq, after, STEERING_ROWS, &row);
-	return read_rows(&row, s, e);
+	if (read_rows(&row, STEERING_BYTES, s, e))
+		return -1;
+	if (s->count < 2)
+		return 0;
+	last = steering_last(s);
+	steering_clear(s);
+	sql_steering_together(st, session_seq, after, last, &together);
+	return read_rows(&together, SIZE_MAX, s, e);
 }
 
 int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, struct err *e)
@@ -101,7 +121,7 @@ int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, str
 	OWNED(steering_said_row) struct steering_said_row row = { 0 };
 
 	sql_steering_of_call(st, call_seq, &row);
-	return read_rows(&row, s, e);
+	return read_rows(&row, SIZE_MAX, s, e);
 }
 
 int steering_arrived(struct store *st, int64_t request_seq, struct err *e)

@@ -18,7 +18,7 @@ struct steering {
 	struct str says; /* JSON array of these paragraphs; empty: none */
 	struct str steers; /* JSON array of the texts for a session; empty: none */
 	struct str tasks; /* JSON array of {task_id, message, source, created_at}; empty: none */
-	int64_t seqs[STEERING_ROWS];
+	int64_t seqs[STEERING_ROWS]; /* ascending */
 	int count;
 };
 
@@ -29,8 +29,8 @@ void steering_clear(struct steering *s);
  * refused rows are part of the audit. */
 int steering_check(struct store *st, int64_t seq, struct err *e);
 
-/* Reads what a session is to be told next, in order; after: the last seq that is already under way.
- * s is empty. 0, or -1 if the database failed. */
+/* Reads what a session is to be told next, in the order in which it was said; after: the last seq
+ * that is already under way. s is empty. 0, or -1 if the database failed. */
 int steering_read(struct store *st, int64_t session_seq, int64_t after, struct steering *s,
                   struct err *e);
 /* Reads what was sent with the result of a call. */

@@ -3,6 +3,8 @@
 
 #include "err.h"
 #include "json.h"
+#include "setting.h"
+#include "sql/operator.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +56,28 @@ static int tell_mode(struct desk *d, const char *session)
 	                 session ? session : "All sessions, and those to come,",
 	                 session ? "is" : "are", now ? now : "?",
 	                 same ? "" : " (before: ", same || !before ? "" : before, same ? "" : ")");
+}
+
+/* Without a mode: the one of the thread's session, or of new sessions. */
+static int show_mode(struct desk *d, struct err *e)
+{
+	OWNED(operator_session_row) struct operator_session_row row = { 0 };
+	OWNED(str) struct str setting = { 0 };
+	const char *session = d->who->place.session_id;
+	const char *mode;
+
+	if (session ? sql_operator_session(d->st, session, &row, e) < 0
+	            : setting_get(d->st, "mode", &setting, e) < 0)
+		return -1;
+	mode = session ? session_mode_name(row.mode) : setting.bytes;
+	if (!mode)
+		mode = "local";
+	desk_add(d, "current_mode", mode);
+	if (session)
+		return desk_tell(d, SAID_DONE, "The session is in %s mode.", mode);
+	return desk_tell(d, SAID_DONE,
+	                 "New sessions are in %s mode; `sessions` shows those that are live.",
+	                 mode);
 }
 
 static int order_sessions(struct desk *d, const char *id, const char *argument, struct err *e)
@@ -196,6 +220,8 @@ int desk_command(struct desk *d, struct err *e)
 		return desk_run(d, e);
 	if (strcmp(v->word, "run-stop") == 0)
 		return desk_run_stop(d, e);
+	if (w->line && !*line && strcmp(v->word, "mode") == 0)
+		return show_mode(d, e);
 	if (w->line && v->text == TEXT_MUST) { /* what to switch to, then whom */
 		size_t n = strcspn(line, " \t\r\n");
 

@@ -7,6 +7,7 @@
 #include "seen.h"
 #include "sha256.h"
 #include "sql/agent_turn.h"
+#include "sql/operator.h"
 #include "sql/steering.h"
 #include "texts.h"
 
@@ -108,6 +109,12 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 	}
 	if (count < 0)
 		return TARGET_FAILED;
+	if (count > 1 && f->verdict == REQUEST_VERDICT_NONE) {
+		(void)desk_tell(d, SAID_UNCLEAR,
+		                "no question with an id that begins with this takes `%s`:%s",
+		                v->word, str_text(&f->list));
+		return TARGET_TOLD;
+	}
 	if (count > 1)
 		return several(d, "questions have an id that begins with this", f);
 	if (count == 1)
@@ -123,6 +130,7 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 	OWNED(found) struct found last = { 0 };
 	OWNED(str) struct str text = { 0 };
 	OWNED(str) struct str hint = { 0 };
+	OWNED(str) struct str local = { 0 };
 	bool stands_by;
 	int turn;
 
@@ -130,16 +138,20 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 	                operator_hint(d->st, d->who, session, &hint, &stands_by, e) < 0))
 		return TARGET_FAILED;
 	turn = session ? sql_agent_turn_waits(d->st, session, e) : 0;
-	if (turn < 0)
+	if (turn < 0 || desk_add_local(d, !d->w->verb->or_session, &local, e) < 0)
 		return TARGET_FAILED;
 	str_addf(&text, "nothing waits for `%s`", d->w->verb->word);
 	if (last.story.length)
 		str_addf(&text, ": %s %s", str_text(&last.name), str_text(&last.story));
 	if (hint.length)
 		str_addf(&text, ". What waits here takes %s", str_text(&hint));
+	if (local.length)
+		str_addf(&text, " that Slack may answer. %s", local.bytes);
 	if (turn)
 		str_add(&text, ". The agent has ended its turn: `continue` lets it go on");
-	if (words || turn)
+	if (last.expired)
+		str_add(&text, ". To have it asked again, tell its agent: `steer <text>`");
+	else if ((words && !local.length) || turn)
 		str_add(&text, ". To tell the agent something: `steer <text>`");
 	(void)desk_tell(d, SAID_UNCLEAR, "%s", str_text(&text));
 	return TARGET_TOLD;
@@ -217,12 +229,32 @@ static int session_to_stop(struct desk *d, const char *text, struct found *f, st
 	return count == 1 ? TARGET_SESSION : nothing_waits(d, false, e);
 }
 
+/* A question of a session whose mode shuts out who speaks is not shown to them, and naming it does
+ * not help. */
+static int tell_shut(struct desk *d, const struct found *f, struct err *e)
+{
+	OWNED(operator_shut_row) struct operator_shut_row shut = { 0 };
+	int got = sql_operator_shut(d->st, d->who->source, d->who->place.session_seq, &shut, e);
+
+	if (got <= 0)
+		return got < 0 ? TARGET_FAILED : TARGET_QUESTION;
+	(void)desk_tell(d, SAID_REFUSED,
+	                "nothing was done: the session of %s is in %s mode: answer %s, or switch "
+	                "with `mode hybrid %.*s` first",
+	                str_text(&f->name), session_mode_name(shut.mode),
+	                shut.mode == SESSION_MODE_LOCAL ? "at its machine" : "in Slack", FIND_SHORT,
+	                f->session_id);
+	return TARGET_TOLD;
+}
+
 /* The only one that waits, unless it was asked after the words: then they meant something else. */
 static int if_asked(struct desk *d, const struct found *f, struct err *e)
 {
 	OWNED(str) struct str why = { 0 };
-	int was = 1;
+	int was = 1, target = f->count && !f->story.length ? tell_shut(d, f, e) : TARGET_QUESTION;
 
+	if (target != TARGET_QUESTION)
+		return target;
 	if (d->who->was_asked && f->count && !f->story.length)
 		was = d->who->was_asked(d->st, d->who->said_ts, f->seq, &why, e);
 	if (was)

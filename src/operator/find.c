@@ -217,7 +217,39 @@ static int read_question(struct store *st, const struct verb *v, const char *id,
 	if (!fits(v, &q))
 		f->verdict = REQUEST_VERDICT_NONE;
 	add_story(&f->story, &q);
+	f->expired = q.state == REQUEST_STATE_EXPIRED && !q.withdrawn &&
+	             (q.kind == REQUEST_KIND_CLEARANCE || q.kind == REQUEST_KIND_PERMISSION);
 	return 1;
+}
+
+/* Whether a request with this id, in any state, is of a kind that v answers: 1, 0, -1. */
+static int takes(struct store *st, const struct verb *v, const char *id, struct err *e)
+{
+	OWNED(question_row) struct question_row q = { 0 };
+	enum request_verdict means[3];
+	int got;
+
+	meanings(v, means);
+	got = sql_operator_question(st, means[0], means[1], means[2], id, &q, e);
+	return got <= 0 ? got : q.verdict != REQUEST_VERDICT_NONE && fits(v, &q);
+}
+
+/* Those that v answers, or all if it answers none of them. */
+static int read_questions(struct store *st, const struct verb *v, char ids[][ID_BYTES], int count,
+                          struct found *f, struct err *e)
+{
+	bool fit[FIND_NAMED + 1], any = false;
+	int got = 0;
+
+	for (int i = 0; got >= 0 && i < count; i++) {
+		got = takes(st, v, ids[i], e);
+		fit[i] = got > 0;
+		any = any || fit[i];
+	}
+	for (int i = 0; got >= 0 && i < count; i++)
+		if (fit[i] || !any)
+			got = read_question(st, v, ids[i], f, e);
+	return got < 0 ? -1 : f->count;
 }
 
 int find_question(struct store *st, const struct verb *v, const char *id, struct found *f,
@@ -232,13 +264,11 @@ int find_question(struct store *st, const struct verb *v, const char *id, struct
 	sql_request_by_prefix(st, start, end, &row);
 	while ((got = row_next(&row.row, e)) > 0 && count < FIND_NAMED + 1)
 		set(ids[count++], ID_BYTES, row.id);
-	for (int i = 0; got >= 0 && i < count; i++)
-		got = read_question(st, v, ids[i], f, e);
-	return got < 0 ? -1 : f->count;
+	return got < 0 ? -1 : read_questions(st, v, ids, count, f, e);
 }
 
 /* A prefix of the only request that waits may have been read off another one, that is answered by
- * now: then it is no more certain which is meant. */
+ * now: then it is no more certain which is meant. One that v does not answer is not. */
 static int add_answered(struct store *st, const struct verb *v, const char *id, struct found *f,
                         struct err *e)
 {
@@ -249,9 +279,14 @@ static int add_answered(struct store *st, const struct verb *v, const char *id, 
 	if (!set_range(id, start, end) || !begins(f->id, id))
 		return f->count;
 	sql_request_by_prefix(st, start, end, &row);
-	while (!*other && (got = row_next(&row.row, e)) > 0)
-		if (strcmp(row.id, f->id) != 0)
+	while (!*other && (got = row_next(&row.row, e)) > 0) {
+		int may = strcmp(row.id, f->id) != 0 ? takes(st, v, row.id, e) : 0;
+
+		if (may < 0)
+			return -1;
+		if (may)
 			set(other, ID_BYTES, row.id);
+	}
 	if (got >= 0 && *other)
 		got = read_question(st, v, other, f, e);
 	return got < 0 ? -1 : f->count;
@@ -351,6 +386,9 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 		find_add_whose(&f->name, s->agent_user, s->client_name, s->workspace_root);
 		str_add_char(&f->name, ')');
 	}
+	if (s->connectivity_status &&
+	    s->connectivity_status != SESSION_CONNECTIVITY_STATUS_OFFLINE && f->connected++ == 0)
+		set(f->connected_id, sizeof(f->connected_id), s->id);
 	add_line(f, line, s->agent_user, s->client_name, s->workspace_root);
 	if (f->count <= FIND_NAMED && s->status == SESSION_STATUS_TERMINATED)
 		str_add(&f->list, ", ended");
@@ -405,6 +443,20 @@ int find_sessions(struct store *st, const struct place *where, enum session_stat
 		got = read_session(st, id, f, e); /* whole, and ended: the rules report it */
 	if (got >= 0 && f->count == 1 && id && !is_exact(id, f->id))
 		return add_ended(st, id, f, e);
+	return got < 0 ? -1 : f->count;
+}
+
+int find_local_sessions(struct store *st, const struct place *where, bool asking, struct found *f,
+                        struct err *e)
+{
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
+	int got;
+
+	if (!where->channel || where->session_seq)
+		return 0;
+	sql_operator_local_sessions(st, where->channel, asking, SESSIONS_MOST, &s);
+	while ((got = row_next(&s.row, e)) > 0)
+		take_session(f, &s);
 	return got < 0 ? -1 : f->count;
 }
 

@@ -33,11 +33,14 @@ struct found {
 	enum request_kind kind;
 	enum session_status status; /* of a session */
 	bool started; /* that session, by us */
+	int connected; /* of live sessions: whose agent is connected */
+	char connected_id[ID_BYTES]; /* the first of them */
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str whose; /* of a request: "claude in web" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str chosen; /* the option that was, unless it is a yes or a no */
 	struct str story; /* how a closed request ended: "expired at ..." */
+	bool expired; /* its agent asked, and has to ask again */
 	bool is_newest; /* its session has asked nothing since */
 	bool listening; /* a caller is waiting for the answer right now */
 	bool is_driven; /* an agent whose protocol we speak asks, not a caller of our tools */
@@ -50,12 +53,13 @@ void found_clear(struct found *f);
 void find_add_whose(struct str *out, const char *user, const char *client, const char *root);
 
 /* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
- * anywhere; NULL: those of the place. A prefix of a single one that an answered request has, too,
- * finds both. -1 on error, otherwise f->count. */
+ * anywhere; NULL: those of the place. A prefix of a single one that an answered request of
+ * a kind that v answers has, too, finds both. -1 on error, otherwise f->count. */
 int find_questions(struct store *st, const struct place *where, const struct verb *v,
                    const char *id, struct found *f, struct err *e);
 /* A request with this id or prefix, whatever its state: 0, 1, or how many, FIND_NAMED + 1 for more
- * than are named. */
+ * than are named. Of several, those that v answers, or all if it answers none: then f->verdict is
+ * NONE. */
 int find_question(struct store *st, const struct verb *v, const char *id, struct found *f,
                   struct err *e);
 /* The last request of a session that v would have answered: 1, 0, -1. */
@@ -74,6 +78,10 @@ int find_undone(struct store *st, const struct place *where, struct found *f, st
  * thread, or else those of the place. status: only sessions with it; NONE: any. */
 int find_sessions(struct store *st, const struct place *where, enum session_status status,
                   const char *id, struct found *f, struct err *e);
+/* Live sessions of the channel that Slack may not act on: they are in local mode. asking: only
+ * those that ask something. None at this machine. */
+int find_local_sessions(struct store *st, const struct place *where, bool asking, struct found *f,
+                        struct err *e);
 /* Sessions with this id or prefix, live or ended, newest first. */
 int find_any_sessions(struct store *st, const char *id, struct found *f, struct err *e);
 

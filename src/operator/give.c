@@ -106,9 +106,10 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 		                 all.count ? "; live are:" : "", str_text(&all.list));
 	}
 	if (count == 0)
-		return desk_tell(d, SAID_UNCLEAR,
-		                 "no session is live here; `session-start <prompt>` starts one, "
-		                 "`list` lists those of all channels");
+		return desk_tell_none_live(d, "here",
+		                           "; `session-start <prompt>` starts one, `list` lists "
+		                           "those of all channels",
+		                           e);
 	if (count > 1)
 		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%s <id>`:%s",
 		                 *id ? " have an id that begins with this" : " are live here",

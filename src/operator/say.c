@@ -38,9 +38,7 @@ int operator_tell(struct store *st, const struct speaker *who, const char *text,
 	int count = find_sessions(st, &who->place, SESSION_STATUS_NONE, NULL, &f, e);
 
 	if (count <= 0)
-		return count < 0
-		           ? -1
-		           : desk_tell(&d, SAID_UNCLEAR, "no session is live in this channel");
+		return count < 0 ? -1 : desk_tell_none_live(&d, "in this channel", "", e);
 	if (count > 1)
 		return desk_tell(&d, SAID_UNCLEAR,
 		                 "which session is that for? Reply in its thread, or say "

@@ -99,6 +99,23 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
 
 /* ---- the agent ---- */
 
+/* Of several that could be meant, the only one whose agent is connected. As desk_find_session. */
+static int only_connected(struct desk *d, struct found *f, struct err *e)
+{
+	char id[ID_BYTES];
+	int count;
+
+	if (f->connected != 1 || strcmp(d->w->verb->word, "steer") != 0)
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "several sessions could be meant; name one, `%s <id>%s`:%s",
+		                 d->w->verb->word, d->w->verb->text == TEXT_MUST ? " <text>" : "",
+		                 str_text(&f->list));
+	(void)snprintf(id, sizeof(id), "%s", f->connected_id);
+	found_clear(f);
+	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, f, e);
+	return count < 0 ? -1 : 1;
+}
+
 /* *text: the line; an id at its start is removed. 1 found (*ret_several: among several), 0 the
  * person has been told, -1. */
 static int find_agent(struct desk *d, const char **text, struct found *f, bool *ret_several,
@@ -109,7 +126,6 @@ static int find_agent(struct desk *d, const char **text, struct found *f, bool *
 	char id[ID_BYTES] = "";
 	int count;
 
-	*ret_several = false;
 	if (length) {
 		(void)snprintf(id, sizeof(id), "%.*s", (int)length, *text);
 		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, f, e);
@@ -121,16 +137,17 @@ static int find_agent(struct desk *d, const char **text, struct found *f, bool *
 		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e);
 	}
 	*text = length ? verb_skip_blanks(*text + length) : *text;
-	if (count > 1 && (length || d->w->id || strcmp(d->w->verb->word, "nudge") == 0))
-		return desk_tell(d, SAID_UNCLEAR,
-		                 "several sessions could be meant; name one, `%s <id>`:%s",
-		                 d->w->verb->word, str_text(&f->list));
 	*ret_several = count > 1;
+	if (count > 1) {
+		if (length || d->w->id) /* its id was to tell */
+			f->connected = 0;
+		return only_connected(d, f, e);
+	}
 	if (count != 0)
 		return count < 0 ? -1 : 1;
 	if (d->w->id || length) /* the rules refuse it, and the row is kept */
 		return desk_put(d, d->w->verb->means[0], d->w->id ? d->w->id : id, *text, NULL, e);
-	return desk_tell(d, SAID_UNCLEAR, "no session is live in this channel");
+	return desk_tell_none_live(d, "in this channel", "", e);
 }
 
 int desk_steer(struct desk *d, struct err *e)

@@ -24,6 +24,39 @@ int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct e
 	return got < 0 ? -1 : w->clearances + w->prompts + w->standbys;
 }
 
+int desk_add_local(struct desk *d, bool asking, struct str *out, struct err *e)
+{
+	OWNED(found) struct found f = { 0 };
+	int count = find_local_sessions(d->st, &d->who->place, asking, &f, e);
+
+	if (count == 1)
+		str_addf(out,
+		         "Session %s is in local mode: do that at its machine, or switch with "
+		         "`mode hybrid %.*s` first",
+		         str_text(&f.name), FIND_SHORT, f.id);
+	else if (count > 1)
+		str_addf(out,
+		         "%d sessions are in local mode: do that at their machine, or switch with "
+		         "`mode hybrid <id>` first:%s",
+		         count, str_text(&f.list));
+	return count;
+}
+
+int desk_tell_none_live(struct desk *d, const char *where, const char *otherwise, struct err *e)
+{
+	OWNED(str) struct str local = { 0 };
+	int count = desk_add_local(d, false, &local, e);
+
+	if (count < 0)
+		return -1;
+	if (count > 0)
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "nothing was done: no session %s is live for "
+		                 "Slack. %s",
+		                 where, local.bytes);
+	return desk_tell(d, SAID_UNCLEAR, "no session is live %s%s", where, otherwise);
+}
+
 int operator_hint(struct store *st, const struct speaker *who, int64_t session_seq, struct str *out,
                   bool *ret_stands_by, struct err *e)
 {
@@ -38,7 +71,7 @@ int operator_hint(struct store *st, const struct speaker *who, int64_t session_s
 	if (got < 0)
 		return -1;
 	if (got > 0) {
-		str_addf(out, "an answer %s: the session is in %s mode",
+		str_addf(out, "an answer %s: the session is in %s mode (`mode hybrid` switches)",
 		         shut.mode == SESSION_MODE_LOCAL ? "at its machine" : "in Slack",
 		         session_mode_name(shut.mode));
 		return count;

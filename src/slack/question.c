@@ -613,6 +613,9 @@ void slack_question_say_expired(const struct request *r, struct slack_said *out)
 	blocks_add_whose(&out->text, r->row.agent_user, r->row.workspace_root, r->row.client_name);
 	str_add(&out->text, ": ");
 	blocks_add_escaped(&out->text, r->row.title, TITLE_MAX);
+	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION)
+		str_add(&out->text,
+		        "\nTo have it asked again, tell its agent: `steer &lt;text&gt;`");
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&out->text));
 }

@@ -341,6 +341,26 @@ START_TEST(reboot_brings_the_words_of_an_answer_that_came_too_late_once)
 }
 END_TEST
 
+START_TEST(reboot_brings_an_answer_and_the_words_after_it_in_the_order_in_which_they_were_said)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent b;
+
+	given_front();
+	answered_too_late("a", "transmit", "{\"prompt_text\":\"first\"}", "refine");
+	given("INSERT INTO steering (session_id, text, created_at) SELECT s.id, w.value,"
+	      " strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+' || (w.key + 1) || ' seconds')"
+	      " FROM session AS s, json_each('[\"then use tabs\", \"and hurry\"]') AS w");
+	b = newcomer("a");
+	told = call_for_message(&b, "reboot", "{}");
+	says(member(told, "result.structuredContent.operator_says.0"),
+	     "Answer to “first”: fix the tests");
+	says(member(told, "result.structuredContent.operator_says.1"), "then use tabs");
+	says(member(told, "result.structuredContent.operator_says.2"), "and hurry");
+	is_told_nothing(&b);
+}
+END_TEST
+
 START_TEST(who_asks_in_other_words_gets_those_of_an_answer_that_came_too_late)
 {
 	for (size_t i = 0; i < COUNT(ANSWERS); i++) {
@@ -447,6 +467,8 @@ int main(void)
 	tcase_add_test(c, what_an_operator_typed_into_a_nudge_reaches_the_next_agent);
 	tcase_add_test(c, a_nudge_without_words_dies_with_its_silence);
 	tcase_add_test(c, reboot_brings_the_words_of_an_answer_that_came_too_late_once);
+	tcase_add_test(
+	    c, reboot_brings_an_answer_and_the_words_after_it_in_the_order_in_which_they_were_said);
 	tcase_add_test(c, who_asks_in_other_words_gets_those_of_an_answer_that_came_too_late);
 	tcase_add_test(c, who_asks_the_same_has_its_answer_and_nothing_else);
 	tcase_add_test(c, the_answer_of_an_agent_with_another_label_stays_its_own);

@@ -576,7 +576,8 @@ START_TEST(who_was_not_answered_in_time_is_named)
 
 	slack_question_say_expired(&r, &s);
 	ck_assert_str_eq(str_text(&s.text),
-	                 "⏰ Nobody answered in time in billing (claude): Fix the tokenizer");
+	                 "⏰ Nobody answered in time in billing (claude): Fix the tokenizer\n"
+	                 "To have it asked again, tell its agent: `steer &lt;text&gt;`");
 }
 END_TEST
 

@@ -45,6 +45,9 @@ START_TEST(a_verdict_after_the_deadline_is_told_so_and_is_nothing_for_the_agent)
 	      " ('" CHANGE "', 'timeout', 'timeout', 'system:clock')");
 	in_thread("approve");
 	replies("nothing waits for `approve`: 01911111-0000: Change a.c (a.c) expired at ");
+	replies("To have it asked again, tell its agent: `steer <text>`");
+	in_thread("approve 01911111-0000");
+	replies("; `steer` its agent to ask again");
 	in_thread("ok");
 	replies("expired at ");
 	expect("SELECT count(*) FROM steering", "0\n");
@@ -90,6 +93,38 @@ START_TEST(a_question_that_slack_may_not_answer_is_said_to_wait_at_its_machine)
 	in_thread("use tabs");
 	replies("It takes an answer at its machine: the session is in local mode");
 	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
+#define SWITCH_FIRST "or switch with `mode hybrid 01900000-0000` first"
+
+START_TEST(of_a_session_in_local_mode_slack_says_where_to_do_what_is_asked)
+{
+	static const char *const ORDERS[] = { "pause", "steer use tabs", "nudge", "resume" };
+
+	slack();
+	an_unsent_question(CHANGE, "clearance", "Change a.c",
+	                   ", file_path, risk_level, original_hash", ", 'a.c', 'low', 'new_file'");
+	given("INSERT INTO command (verb, argument) VALUES ('mode', 'local')");
+	says(command("approve"), "nothing waits for `approve` that Slack may answer. Session "
+	                         "01900000-0000 (claude in web) is in local mode: do that at its "
+	                         "machine, " SWITCH_FIRST);
+	for (size_t i = 0; i < COUNT(ORDERS); i++)
+		says(command(ORDERS[i]), SWITCH_FIRST);
+	says(command("approve " CHANGE), SWITCH_FIRST);
+	in_mention("please use tabs");
+	replies("no session in this channel is live for Slack. Session 01900000-0000");
+	in_thread("approve");
+	replies("nothing was done: the session of 01911111-0000: Change a.c (a.c) is in local "
+	        "mode: answer at its machine, " SWITCH_FIRST);
+	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'reject')");
+	says(command("approve"), "nothing waits for `approve`");
+	in_thread("use tabs");
+	replies("the session is in local mode, and its agent was not told: say it at its "
+	        "machine, " SWITCH_FIRST);
+	expect("SELECT count(*) FROM steering WHERE outcome = 'accepted'", "0\n");
+	expect("SELECT status FROM session", "active\n");
 	slack_stop();
 }
 END_TEST
@@ -215,6 +250,23 @@ START_TEST(an_id_that_several_begin_with_is_asked_back)
 }
 END_TEST
 
+START_TEST(of_those_that_an_id_fits_a_verb_offers_only_what_it_answers)
+{
+	slack();
+	a_change(CHANGE);
+	a_change("01911111-0000-7100-8000-00000000000d");
+	says(command("refine 01911111 use tabs"),
+	     "no question with an id that begins with this takes `refine`:\n  "
+	     "01911111-0000-7000: Change a.c (a.c), claude in web\n  01911111-0000-7100: ");
+	expect("SELECT count(*) FROM decision", "0\n");
+	a_question("01911111-0000-7200-8000-00000000000e", "prompt", "Go on?", ", prompt_type",
+	           ", 'continuation'");
+	says(command("refine 01911111 use tabs"), "Refined 01911111-0000: Go on?");
+	expect("SELECT instruction FROM request WHERE kind = 'prompt'", "use tabs\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(a_bare_verb_takes_the_only_one_that_waits_and_says_which)
 {
 	slack();
@@ -227,6 +279,17 @@ START_TEST(a_bare_verb_takes_the_only_one_that_waits_and_says_which)
 }
 END_TEST
 
+START_TEST(mode_alone_says_which_it_is)
+{
+	slack();
+	says(command("mode"), "New sessions are in local mode");
+	in_thread("mode");
+	replies("The session is in hybrid mode.");
+	expect("SELECT count(*) FROM command WHERE verb = 'mode'", "0\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 {
 	slack();
@@ -235,13 +298,35 @@ START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 	                      "01900000-1111-7000, claude in api\n  01900000-0000-7000, claude in "
 	                      "web");
 	says(command("pause"), "several sessions are live here");
-	says(command("steer mind the gap"), "Noted: the agent of session 01900000-1111 (claude in "
-	                                    "api) is told with its next step: “mind the gap”");
+	expect("SELECT status FROM session", "active\nactive\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(of_several_sessions_none_is_steered_without_its_id)
+{
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/api");
+	says(command("steer mind the gap"),
+	     "several sessions could be meant; name one, `steer &lt;id&gt; &lt;text&gt;`:\n  "
+	     "01900000-1111-7000, claude in api\n  01900000-0000-7000, claude in web");
+	expect("SELECT count(*) FROM steering", "0\n");
 	says(command("steer 01900000-0000 mind the step"),
 	     "Noted: the agent is told with its next step: “mind the step”");
-	expect("SELECT session_seq, text FROM steering ORDER BY seq",
-	       "2|mind the gap\n1|mind the step\n");
-	expect("SELECT status FROM session", "active\nactive\n");
+	expect("SELECT session_seq, text FROM steering", "1|mind the step\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(of_several_sessions_the_only_one_that_is_connected_is_steered_by_name)
+{
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/api");
+	given("UPDATE session SET connectivity_status = 'offline' WHERE seq = 2");
+	says(command("steer mind the gap"), "Noted: the agent of session 01900000-0000 (claude in "
+	                                    "web) is told with its next step: “mind the gap”");
+	says(command("steer 01900000 mind the step"), "several sessions could be meant; name one");
+	expect("SELECT session_seq, text FROM steering", "1|mind the gap\n");
 	slack_stop();
 }
 END_TEST
@@ -479,7 +564,7 @@ START_TEST(help_has_categories_and_what_is_configured)
 	says(command("help"), "*Custom commands*\n`status` — git status");
 	says(command("help files"), "*Files*\n`list-files [path] [--depth N]`");
 	ck_assert_ptr_null(strstr(command("help files"), "approve [id]"));
-	says(command("help session"), "`mode remote|local|hybrid [session]`");
+	says(command("help session"), "`mode [remote|local|hybrid [session]]`");
 	says(command("help checkpoint"), "*Checkpoints*\n`session-checkpoint [session] [label]`");
 	says(command("help cooking"), "there is no help on 'cooking'; categories: answers");
 	slack_stop();
@@ -648,6 +733,7 @@ int main(void)
 	tcase_add_test(c,
 	               sentences_that_begin_with_a_verb_are_told_to_the_agent_where_nothing_waits);
 	tcase_add_test(c, a_question_that_slack_may_not_answer_is_said_to_wait_at_its_machine);
+	tcase_add_test(c, of_a_session_in_local_mode_slack_says_where_to_do_what_is_asked);
 	tcase_add_test(c, a_mention_that_is_a_sentence_is_told_to_the_agent);
 	tcase_add_test(c, of_several_sessions_a_mention_asks_which_is_meant);
 	tcase_add_test(c, a_mention_that_is_a_verb_alone_or_a_verb_and_an_id_is_an_order);
@@ -656,8 +742,12 @@ int main(void)
 	tcase_add_test(c, an_id_that_fits_nothing_does_nothing_and_is_told_what_there_is);
 	tcase_add_test(c, four_characters_of_an_id_are_enough_where_one_begins_so);
 	tcase_add_test(c, an_id_that_several_begin_with_is_asked_back);
+	tcase_add_test(c, of_those_that_an_id_fits_a_verb_offers_only_what_it_answers);
 	tcase_add_test(c, a_bare_verb_takes_the_only_one_that_waits_and_says_which);
+	tcase_add_test(c, mode_alone_says_which_it_is);
 	tcase_add_test(c, of_several_sessions_none_is_paused_or_stopped_without_its_id);
+	tcase_add_test(c, of_several_sessions_none_is_steered_without_its_id);
+	tcase_add_test(c, of_several_sessions_the_only_one_that_is_connected_is_steered_by_name);
 	tcase_add_test(c, what_is_typed_into_a_form_or_a_command_arrives_unchanged);
 	tcase_add_test(c, what_is_written_in_a_message_arrives_without_the_escapes_of_slack);
 	tcase_add_test(c, a_reject_form_without_words_rejects);
