@@ -371,6 +371,21 @@ static void check_answers(struct doctor *d)
 		doctor_tell(d, OK, "answers", "none was forged in the name of Slack");
 }
 
+static void check_questions(struct doctor *d)
+{
+	OWNED(str) struct str swapped = { 0 };
+	struct err e = { 0 };
+	int64_t count = proof_swapped(&d->store, &swapped, &e);
+
+	if (count < 0)
+		doctor_tell(d, FAIL, "questions", "%s", e.text);
+	else if (count)
+		doctor_tell(d, FAIL, "questions",
+		            "%lld were changed in the database after they were asked: %s; see "
+		            "agent-intercom-ctl log",
+		            (long long)count, swapped.bytes);
+}
+
 static void check_database(struct doctor *d)
 {
 	struct err e = { 0 };
@@ -397,6 +412,7 @@ static void check_database(struct doctor *d)
 	check_integrity(d);
 	check_rules(d);
 	check_answers(d);
+	check_questions(d);
 }
 
 /* ---- what runs ---- */

@@ -39,8 +39,10 @@ static int help(void)
 	    "which must be new, or to stdout. verify checks that the events of the database, or "
 	    "of\n"
 	    "an export, match their seals, and names the first one that does not. It reports what\n"
-	    "retention cut off, and answers that only claim to be from Slack. Keep the head that\n"
-	    "verify prints elsewhere: it shows whether everything was resealed.\n\n"
+	    "retention cut off, answers that only claim to be from Slack, and questions that "
+	    "were\n"
+	    "changed after they were asked. Keep the head that verify prints elsewhere: it shows\n"
+	    "whether everything was resealed.\n\n"
 	    "  --since TIME       from then on: 2026-02-08 or 2026-02-08T09:30:00.123Z (UTC)\n"
 	    "  --head SEQ:HASH    what an earlier verify has printed\n"
 	    "  --config FILE, --db PATH\n\n"
@@ -207,21 +209,26 @@ static int tell(const struct audit_report *report, struct err *e)
 	return report->fault == AUDIT_WHOLE ? 0 : BROKEN;
 }
 
-/* Also lists answers in the name of Slack that did not come from there. */
+/* Also lists answers in the name of Slack that did not come from there, and questions that are not
+ * what the timeline says was asked. */
 static int tell_all(struct store *st, const struct audit_report *report, struct err *e)
 {
-	OWNED(str) struct str forged = { 0 };
-	int64_t count = proof_forged(st, &forged, e);
+	OWNED(str) struct str forged = { 0 }, swapped = { 0 };
+	int64_t count = proof_forged(st, &forged, e), changed = proof_swapped(st, &swapped, e);
 	int status;
 
-	if (count < 0)
+	if (count < 0 || changed < 0)
 		return -1;
 	if (count)
 		(void)printf("%" PRId64 " answers in the name of Slack did not come from Slack: "
 		             "%s\n",
 		             count, forged.bytes);
+	if (changed)
+		(void)printf("%" PRId64 " questions were changed after they were asked, as their "
+		             "digests in the timeline tell: %s\n",
+		             changed, swapped.bytes);
 	status = tell(report, e);
-	return status == 0 && count ? BROKEN : status;
+	return status == 0 && (count || changed) ? BROKEN : status;
 }
 
 /* ---- both ---- */

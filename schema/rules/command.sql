@@ -244,6 +244,13 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                             AND json_extract(w.value, '$.path') <> ''), ''), NULL
                FROM look_order AS o WHERE o.seq = NEW.seq AND o.workspace_root IS NULL
              UNION ALL
+             SELECT 10, 'refused',
+                    'no agent of this system has worked in ' || substr(o.workspace_root, 1, 300)
+                    || ', and its configuration does not name that folder (default_workspace_root, '
+                    || '[[workspace]]): where several users are served, no other folders are kept or '
+                    || 'shown', NULL
+               FROM unknown_folder AS o WHERE o.command_seq = NEW.seq
+             UNION ALL
              SELECT 9, 'refused', 'agent-intercom has not run on this machine yet: start it there', NULL
                FROM look_order AS o WHERE o.seq = NEW.seq AND o.machine IS NULL
              UNION ALL

@@ -66,3 +66,37 @@ WHEN OLD.accepted_at IS NULL AND NEW.accepted_at IS NOT NULL BEGIN
      AND s.status <> 'terminated'
    ORDER BY s.seq;
 END;
+
+-- Where sessions of an owner of the folder are, or were, or those that we started. What was opened
+-- for another user's agent, and refused, is none.
+CREATE VIEW session_place AS
+SELECT s.machine, s.workspace_root, s.status, s.terminated_at FROM session AS s
+ WHERE s.origin <> 'folder'
+   AND (s.agent_uid IS NULL
+        OR EXISTS (SELECT 1 FROM workspace_owner AS w
+                    WHERE w.machine = s.machine AND w.workspace_root = s.workspace_root
+                      AND w.uid = s.agent_uid AND w.accepted_at IS NOT NULL));
+
+-- Orders to keep, show or put back a folder that is no known workspace, where several users are
+-- served. There the system reads as the owner of a folder, for operators who are somebody else: only
+-- where that owner's agents, or the configuration, have brought it.
+CREATE VIEW unknown_folder AS
+SELECT o.seq AS command_seq, o.workspace_root
+  FROM (SELECT seq, machine, workspace_root FROM checkpoint_order
+        UNION ALL
+        SELECT seq, machine, workspace_root FROM look_order
+        UNION ALL
+        SELECT seq, machine, workspace_root FROM restore_order) AS o
+ WHERE o.workspace_root IS NOT NULL
+   AND EXISTS (SELECT 1 FROM setting WHERE name = 'shared.directory' AND value <> '')
+   AND NOT EXISTS (SELECT 1 FROM setting
+                    WHERE name = 'default_workspace_root' AND value = o.workspace_root)
+   AND NOT EXISTS (SELECT 1 FROM setting AS s, json_each(s.value) AS w
+                    WHERE s.name = 'workspace' AND json_valid(s.value)
+                      AND json_extract(w.value, '$.path') = o.workspace_root)
+   AND NOT EXISTS (SELECT 1 FROM session_place
+                    WHERE machine = o.machine AND workspace_root = o.workspace_root
+                      AND status <> 'terminated')
+   AND NOT EXISTS (SELECT 1 FROM session_place -- not many: they are purged
+                    WHERE machine = o.machine AND workspace_root = o.workspace_root
+                      AND terminated_at IS NOT NULL);

@@ -152,6 +152,18 @@ static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 	return fd;
 }
 
+void file_change_keep_mode(int root_fd, int written, struct file_change *f)
+{
+	const int changed = f->mode ^ written;
+	struct stat now;
+	int fd = open_like(root_fd, f, &now);
+
+	if (fd < 0)
+		return;
+	(void)files_close(fd);
+	f->mode = ((int)(now.st_mode & 07777) & ~changed) | (f->mode & changed);
+}
+
 /* Sets owner, mode and attributes. If the owner cannot be set, the file gets no set-id bits. */
 static int take_over(int root_fd, const struct file_change *f, int fd)
 {

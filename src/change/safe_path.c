@@ -317,6 +317,34 @@ static int real_path(int root_fd, int fd, const char *path, struct str *relative
 	return 0;
 }
 
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* As real_path, of a name that is kept: it leads back to what fd is. To what was deleted, and is
+ * there all the same (a mount keeps it), the kernel gives a name with DELETED at its end, which is
+ * none, or another file's. */
+static int kept_path(int root_fd, int fd, const char *path, struct str *relative, struct err *e)
+{
+	static const char DELETED[] = " (deleted)";
+	const size_t end = sizeof(DELETED) - 1;
+	OWNED(fd) struct fd back = { -1 };
+	struct stat now, there;
+
+	if (real_path(root_fd, fd, path, relative, e))
+		return -1;
+	if (relative->length < end ||
+	    strcmp(relative->bytes + relative->length - end, DELETED) != 0)
+		return 0;
+	back.number = open_beneath(root_fd, relative->bytes, O_PATH, LINKS_REFUSED);
+	if (back.number >= 0 && files_look(fd, &now) == 0 && files_look(back.number, &there) == 0 &&
+	    is_same_file(&now, &there))
+		return 0;
+	errno = 0; /* no call failed */
+	return bad_file(e, path, "has been deleted, or replaced just now; a mount may keep it");
+}
+
 static int leads_elsewhere(const char *root, const struct str *name, struct err *e)
 {
 	OWNED(str) struct str from = { 0 };
@@ -650,7 +678,7 @@ static int resolve_missing(int root_fd, const char *path, struct str *resolved, 
 	struct stat st;
 
 	if (open_deepest(root_fd, path, &dir, &rest, e) ||
-	    real_path(root_fd, dir.number, path, &real, e))
+	    kept_path(root_fd, dir.number, path, &real, e))
 		return -1;
 	str_add_bytes(&next, rest, strcspn(rest, "/"));
 	if (files_stat(dir.number, next.bytes, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -688,7 +716,7 @@ int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, s
 		                 "is a symlink loop or a magic link");
 	if (file.number < 0)
 		return failed(e, "open", relative);
-	if (real_path(root_fd, file.number, relative, &real, e) || check_real(relative, &real, e))
+	if (kept_path(root_fd, file.number, relative, &real, e) || check_real(relative, &real, e))
 		return -1;
 	str_clear(resolved);
 	*resolved = real;

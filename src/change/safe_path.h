@@ -83,7 +83,8 @@ int safe_path_parent(int root_fd, const char *relative, bool create, struct str 
 
 /* Resolves the name relative (from safe_path_clean) to the file that it stands for: a path free of
  * symlinks. Links must lead to something that exists inside the workspace, under a name that
- * safe_path_clean accepts. Missing directories keep their names. resolved: old content is freed;
+ * safe_path_clean accepts. Missing directories keep their names. What was deleted, and is there
+ * only because it is mounted, has no name, and is refused. resolved: old content is freed;
  * untouched on failure. 0, 1 a symlink on the way leads to something that does not exist (e says
  * so), -1. */
 int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e);

@@ -287,6 +287,18 @@ static void find_like(struct file_change *f)
 		str_add(&f->like, f->other);
 }
 
+/* A mode that somebody has set since the write, as `chmod 600` does, is not taken back with it. */
+static void keep_mode(const struct apply_job *j, const struct apply_job *undo,
+                      struct file_change *f)
+{
+	for (size_t i = 0; i < undo->count && f->like.length; i++) {
+		const struct file_change *written = &undo->changes[i];
+
+		if (strcmp(str_text(&written->path), str_text(&f->like)) == 0)
+			file_change_keep_mode(j->root_fd, written->mode_before, f);
+	}
+}
+
 static int plan_undo(struct apply_job *j, struct apply_job *into, struct err *e)
 {
 	int got = read_written(j, into, e);
@@ -296,6 +308,7 @@ static int plan_undo(struct apply_job *j, struct apply_job *into, struct err *e)
 		size_t made_from = f->made_from;
 
 		find_like(f);
+		keep_mode(j, into, f);
 		file_change_prepare(j->root_fd, f);
 		if (is_action(f, "delete"))
 			f->made_from = made_from;

@@ -148,3 +148,15 @@ int64_t proof_forged(struct store *st, struct str *out, struct err *e)
 		         row.created_at);
 	return got < 0 ? -1 : count;
 }
+
+int64_t proof_swapped(struct store *st, struct str *out, struct err *e)
+{
+	OWNED(proof_swapped_row) struct proof_swapped_row row = { 0 };
+	int64_t count = 0;
+	int got;
+
+	sql_proof_swapped(st, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		str_addf(out, "%s%s", count++ ? ", " : "", row.id);
+	return got < 0 ? -1 : count;
+}

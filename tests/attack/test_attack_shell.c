@@ -135,6 +135,34 @@ START_TEST(what_was_forged_while_nothing_ran_is_found_at_the_next_start)
 }
 END_TEST
 
+/* Consistently, by whoever takes the rules away. */
+START_TEST(a_question_that_was_swapped_after_its_answer_is_found_by_doctor_and_audit)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *id = NULL;
+
+	attack_begin_with_slack();
+	answer = attack_ask("a.txt", "one\n");
+	ts = press_accept();
+	id = rows("SELECT substr(id, 1, 8) FROM request");
+	id[strcspn(id, "\n")] = '\0';
+	ck_assert_int_eq(site_stop(&site), 0);
+	ck_assert_msg(intercom(&said, "audit verify") == 0, "%s", str_text(&said));
+	sqlite("DROP TRIGGER request_is_fixed; UPDATE request SET digest = printf('%064d', 7)");
+	ck_assert_int_eq(intercom(&said, "audit verify"), 1);
+	says(str_text(&said), "1 questions were changed after they were asked");
+	says(str_text(&said), id);
+	says(str_text(&said), "events match their seals");
+	ck_assert_int_eq(intercom(&said, "doctor"), 1);
+	says(str_text(&said), "FAIL questions");
+	says(str_text(&said), id);
+	site_start(&site);
+	attack_end();
+}
+END_TEST
+
 START_TEST(true_answers_are_found_whole_and_so_are_those_that_a_stop_gives)
 {
 	OWNED(str) struct str said = { 0 };
@@ -261,6 +289,8 @@ int main(void)
 	    an_answer_that_only_says_that_it_is_from_slack_is_told_there_and_found_by_doctor_and_audit);
 	tcase_add_test(c, a_proof_that_was_made_up_or_copied_is_none);
 	tcase_add_test(c, what_was_forged_while_nothing_ran_is_found_at_the_next_start);
+	tcase_add_test(c,
+	               a_question_that_was_swapped_after_its_answer_is_found_by_doctor_and_audit);
 	tcase_add_test(c, true_answers_are_found_whole_and_so_are_those_that_a_stop_gives);
 	tcase_add_test(c, a_cut_of_what_was_too_young_for_it_fails_the_audit);
 	tcase_add_test(c, a_cut_that_is_dated_ahead_fails_the_audit);

@@ -427,6 +427,29 @@ START_TEST(an_operator_sees_what_is_in_a_closed_home_as_its_owner_may)
 }
 END_TEST
 
+START_TEST(an_operator_sees_nothing_of_a_closed_folder_in_which_no_agent_has_worked)
+{
+	static const char REFUSED[] = "no agent of this system has worked in ";
+	OWNED(str) struct str said = { 0 };
+	char secret[100], order[200];
+	struct relay r;
+
+	NEEDS_ACCOUNTS();
+	r = work_there("mkdir -m 700 ../.secret && echo one >../.secret/key");
+	(void)snprintf(secret, sizeof(secret), "%s/../.secret", users.project);
+	ck_assert_int_eq(shell(&said, "readlink -f '%s' | tr -d '\\n'", secret), 0);
+	(void)snprintf(order, sizeof(order), "checkpoint create cp --workspace %s", said.bytes);
+	looks(order, 1, REFUSED);
+	(void)snprintf(order, sizeof(order), "files --workspace %s", said.bytes);
+	looks(order, 1, REFUSED);
+	(void)snprintf(order, sizeof(order), "checkpoint create cp --workspace %s", users.project);
+	looks(order, 0, "");
+	users_expect_soon(&users, "SELECT DISTINCT state FROM checkpoint", "done\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	users_end();
+}
+END_TEST
+
 enum { CROWD = 64 };
 
 START_TEST(a_write_of_a_crowd_of_files_is_written_as_their_owner)
@@ -469,6 +492,7 @@ int main(void)
 	    what_checkpoints_hold_of_one_users_folders_is_bounded_and_of_anothers_is_not_touched);
 	tcase_add_test(c, a_checkpoint_of_a_closed_home_is_taken_and_put_back);
 	tcase_add_test(c, an_operator_sees_what_is_in_a_closed_home_as_its_owner_may);
+	tcase_add_test(c, an_operator_sees_nothing_of_a_closed_folder_in_which_no_agent_has_worked);
 	tcase_add_test(c, a_write_of_a_crowd_of_files_is_written_as_their_owner);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -557,6 +558,37 @@ START_TEST(a_symlink_to_a_name_that_could_be_mis_shown_is_not_resolved)
 }
 END_TEST
 
+/* The kernel appends " (deleted)" to the name of what a mount keeps after its removal. */
+START_TEST(what_is_mounted_and_was_deleted_is_not_resolved_to_a_name_that_is_none)
+{
+	struct err e = { 0 };
+
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	ck_assert_int_eq(close(root_fd), 0); /* it is of the namespace before */
+	ck_assert_msg(safe_path_open(root, &root_fd, &e) == 0, "%s", e.text);
+	make("gone", "x");
+	make("at", "y");
+	make("it (deleted)", "z");
+	ck_assert_int_eq(mkdir("gone_dir", 0755), 0);
+	ck_assert_int_eq(mkdir("at_dir", 0755), 0);
+	ck_assert_int_eq(mount("gone", "at", NULL, MS_BIND, NULL), 0);
+	ck_assert_int_eq(mount("gone_dir", "at_dir", NULL, MS_BIND, NULL), 0);
+	expect_resolved("at", "at");
+	expect_resolved("at_dir/new", "at_dir/new");
+	ck_assert_int_eq(unlink("gone"), 0);
+	ck_assert_int_eq(rmdir("gone_dir"), 0);
+	expect_unresolved("at", "at: has been deleted, or replaced just now; a mount may keep it");
+	expect_unresolved(
+	    "at_dir/new",
+	    "at_dir/new: has been deleted, or replaced just now; a mount may keep it");
+	make("at (deleted)", "another file");
+	expect_unresolved("at", "at: has been deleted, or replaced just now; a mount may keep it");
+	expect_resolved("it (deleted)", "it (deleted)");
+	ck_assert_int_eq(umount2("at", MNT_DETACH), 0);
+	ck_assert_int_eq(umount2("at_dir", MNT_DETACH), 0);
+}
+END_TEST
+
 START_TEST(no_descriptor_is_left_open)
 {
 	OWNED(str) struct str text = { 0 };
@@ -677,6 +709,8 @@ static void add_writing(Suite *suite)
 	tcase_add_test(writing, a_symlink_that_leaves_is_not_resolved);
 	tcase_add_test(writing, a_symlink_to_a_name_that_could_be_mis_shown_is_not_resolved);
 	tcase_add_test(writing, a_symlink_to_a_protected_place_is_not_resolved);
+	tcase_add_test(writing,
+	               what_is_mounted_and_was_deleted_is_not_resolved_to_a_name_that_is_none);
 	suite_add_tcase(suite, writing);
 }
 

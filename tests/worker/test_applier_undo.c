@@ -122,6 +122,24 @@ START_TEST(what_has_changed_since_the_write_is_not_taken_back)
 }
 END_TEST
 
+START_TEST(permissions_that_the_write_did_not_change_stay_as_they_are_now)
+{
+	given_many();
+	apply("a.txt", MANY);
+	many_are_new();
+	ck_assert_int_eq(chmod(in("a.txt"), 0600), 0);
+	ck_assert_int_eq(chmod(in("moved/new.sh"), 0700), 0); /* a rename keeps them */
+	ck_assert_int_eq(chmod(in("run"), 0700), 0); /* from 0640 to 0750 by the write */
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("a.txt", "one\ntwo\nthree\n");
+	ck_assert_uint_eq(mode_of("a.txt"), 0600);
+	file_is("old.sh", "true\n1\n");
+	ck_assert_uint_eq(mode_of("old.sh"), 0700);
+	ck_assert_uint_eq(mode_of("run"), 0600);
+}
+END_TEST
+
 START_TEST(directories_that_a_write_made_stay_where_something_else_is_in_them)
 {
 	begin();
@@ -199,6 +217,7 @@ int main(void)
 	tcase_add_test(c, a_write_of_many_files_is_taken_back_whole);
 	tcase_add_test(c, the_bytes_before_come_back_to_the_byte);
 	tcase_add_test(c, what_has_changed_since_the_write_is_not_taken_back);
+	tcase_add_test(c, permissions_that_the_write_did_not_change_stay_as_they_are_now);
 	tcase_add_test(c, directories_that_a_write_made_stay_where_something_else_is_in_them);
 	tcase_add_test(c, what_is_too_large_to_be_kept_cannot_be_taken_back);
 	tcase_add_test(c, what_force_has_replaced_comes_back_however_large_it_was);
