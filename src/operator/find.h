@@ -45,9 +45,11 @@ struct found {
 
 void found_clear(struct found *f);
 
-/* "claude in web": an agent, by the name of its program and of its workspace; with its user first,
- * if that is another than ours, so that neither of these names can look like one. */
-void find_add_whose(struct str *out, const char *user, const char *client, const char *root);
+/* "claude “left” in web": an agent, by the name of its program, its label and its workspace; with
+ * its user first, if that is another than ours, so that neither of these names can look like one.
+ */
+void find_add_whose(struct str *out, const char *user, const char *client, const char *label,
+                    const char *root);
 
 /* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
  * anywhere; NULL: those of the place. A prefix of a single one that an answered request has, too,
