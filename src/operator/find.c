@@ -416,6 +416,18 @@ int find_sessions(struct store *st, const struct place *where, enum session_stat
 	return got < 0 ? -1 : f->count;
 }
 
+int find_connected(struct store *st, const char *channel, struct found *f, struct err *e)
+{
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
+	int got;
+
+	sql_operator_sessions(st, channel, SESSIONS_MOST, &s);
+	while ((got = row_next(&s.row, e)) > 0)
+		if (s.connectivity_status != SESSION_CONNECTIVITY_STATUS_OFFLINE)
+			take_session(f, &s);
+	return got < 0 ? -1 : f->count;
+}
+
 int find_any_sessions(struct store *st, const char *id, struct found *f, struct err *e)
 {
 	OWNED(operator_session_row) struct operator_session_row s = { 0 };

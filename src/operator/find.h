@@ -51,6 +51,9 @@ void found_clear(struct found *f);
 void find_add_whose(struct str *out, const char *user, const char *client, const char *label,
                     const char *root);
 
+/* The live sessions of a channel (NULL: of all) whose agent is connected; their number, or -1. */
+int find_connected(struct store *st, const char *channel, struct found *f, struct err *e);
+
 /* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
  * anywhere; NULL: those of the place. A prefix of a single one that an answered request has, too,
  * finds both. -1 on error, otherwise f->count. */

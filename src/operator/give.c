@@ -77,6 +77,24 @@ static int find_candidates(const struct desk *d, const char *id, struct found *f
 	return count || !*id ? count : find_any_sessions(d->st, id, f, e);
 }
 
+/* Of several, none of them named, the only one whose agent is connected; but what is resumed may be
+ * one that is not. */
+static int prefer_connected(const struct desk *d, struct found *f, struct err *e)
+{
+	OWNED(found) struct found connected = { 0 };
+	int count;
+
+	if (strcmp(d->w->verb->means[0], "resume") == 0)
+		return f->count;
+	count = find_connected(d->st, d->who->place.channel, &connected, e);
+	if (count != 1)
+		return count < 0 ? -1 : f->count;
+	found_clear(f);
+	*f = connected;
+	connected = (struct found){ 0 };
+	return 1;
+}
+
 /* It was named by a part of its id. The order is kept. */
 static int tell_ended(struct desk *d, const char *argument, const struct found *f, struct err *e)
 {
@@ -94,6 +112,8 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 	const char *word = d->w->verb->word;
 	int count = find_candidates(d, id, f, e);
 
+	if (count > 1 && !*id)
+		count = prefer_connected(d, f, e);
 	if (count <= 0 && *id) {
 		OWNED(found) struct found all = { 0 };
 		const struct place anywhere = { .channel = where->channel };

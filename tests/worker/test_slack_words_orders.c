@@ -227,6 +227,16 @@ START_TEST(a_bare_verb_takes_the_only_one_that_waits_and_says_which)
 }
 END_TEST
 
+START_TEST(of_several_sessions_the_only_one_with_a_connected_agent_is_meant)
+{
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/api");
+	given("UPDATE session SET connectivity_status = 'offline' WHERE seq = 2");
+	says(command("pause"), "Session 01900000-0000 (claude in web) is paused.");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 {
 	slack();
@@ -657,6 +667,7 @@ int main(void)
 	tcase_add_test(c, four_characters_of_an_id_are_enough_where_one_begins_so);
 	tcase_add_test(c, an_id_that_several_begin_with_is_asked_back);
 	tcase_add_test(c, a_bare_verb_takes_the_only_one_that_waits_and_says_which);
+	tcase_add_test(c, of_several_sessions_the_only_one_with_a_connected_agent_is_meant);
 	tcase_add_test(c, of_several_sessions_none_is_paused_or_stopped_without_its_id);
 	tcase_add_test(c, what_is_typed_into_a_form_or_a_command_arrives_unchanged);
 	tcase_add_test(c, what_is_written_in_a_message_arrives_without_the_escapes_of_slack);
