@@ -16,7 +16,7 @@ INSERT INTO slack_part VALUES
   ('ask', 'post', 3, 2, 0),     -- approval, prompt, standby; edited to show its outcome
   ('diff', 'file', 4, 6, 0),    -- the proposal as a snippet, if it is too long for 'ask'
   ('expired', 'post', 5, 6, 0), -- nobody answered in time (an edit notifies nobody)
-  ('write', 'post', 6, 6, 0),   -- an approved change was written, refused or forced
+  ('write', 'post', 5, 6, 0),   -- an approved change was written, refused or forced
   ('mode', 'post', 6, 6, 1),    -- the session's mode changed, also to local; detail: from, to, by
   ('ended', 'post', 6, 6, 0),   -- the session ended
   ('restarted', 'post', 6, 6, 0), -- a session that continues in another one's thread

@@ -5,7 +5,7 @@
 -- channel that Slack may answer. Each kind accepts at most one of the three.
 -- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
-       s.client_name, s.agent_user,
+       s.client_name, s.label, s.agent_user,
        EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven,
        EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file
@@ -29,7 +29,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
 -- type: chosen text
 -- type: withdrawn text
 SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
-       s.client_name, s.agent_user, r.decision, r.decided_by, r.decided_at, r.consumed_at,
+       s.client_name, s.label, s.agent_user, r.decision, r.decided_by, r.decided_at, r.consumed_at,
        (SELECT why FROM agent_question
          WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)) AS withdrawn,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
@@ -57,7 +57,7 @@ SELECT r.id, NOT EXISTS (SELECT 1 FROM request AS n
 -- name: operator_writes :many
 -- What can be undone: written, and not undone since; newest first.
 -- row: question
-SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspace_root, s.client_name,
+SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspace_root, s.client_name, s.label,
        s.agent_user
   FROM apply AS a JOIN request AS r ON r.seq = a.request_seq JOIN session AS s ON s.seq = r.session_seq
  WHERE a.state = 'applied' AND a.kind = 'write' AND a.seq < :before
@@ -109,8 +109,8 @@ SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, 
 -- type: total_tokens integer
 -- type: cost_micros integer
 -- type: currency text
-SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.agent_user, s.connectivity_status,
-       s.last_tool, s.last_activity_at, s.owner_user_id, s.prompt, s.created_at, s.origin,
+SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.label, s.agent_user,
+       s.connectivity_status, s.last_tool, s.last_activity_at, s.owner_user_id, s.prompt, s.created_at, s.origin,
        (SELECT count(*) FROM request AS r
          WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions,
        (SELECT request_id FROM parked_session WHERE session_seq = s.seq) AS parked_with,
@@ -134,7 +134,8 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.agent_u
 
 -- name: operator_session :one
 -- row: operator_session
-SELECT seq, id, status, mode, workspace_root, client_name, agent_user, origin FROM session WHERE id = :id;
+SELECT seq, id, status, mode, workspace_root, client_name, label, agent_user, origin FROM session
+ WHERE id = :id;
 
 -- name: operator_local_sessions :many
 -- Live sessions of one Slack channel that Slack may not act on, most recently active first. :asking:
@@ -156,5 +157,5 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.agent_u
 -- Sessions whose id begins like :start, live or ended, newest first. :end is :start with its last
 -- byte incremented.
 -- row: operator_session
-SELECT seq, id, status, mode, workspace_root, client_name, agent_user, origin FROM session
+SELECT seq, id, status, mode, workspace_root, client_name, label, agent_user, origin FROM session
  WHERE id >= :start AND id < :end ORDER BY id DESC LIMIT :limit;

@@ -139,7 +139,7 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
        s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
-       s.client_name, s.agent_user, s.agent_uid, q.options, q.form, q.why AS withdrawn,
+       s.client_name, s.label, s.agent_user, s.agent_uid, q.options, q.form, q.why AS withdrawn,
        (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
        (SELECT edited FROM decision WHERE seq = r.decision_seq) AS edited,
        (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,
@@ -266,7 +266,7 @@ UPDATE request
 -- name: inbox_list :many
 -- type: form bool
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_id,
-       s.workspace_root, s.client_name, s.agent_user, r.state, r.created_at, r.deadline_at,
+       s.workspace_root, s.client_name, s.label, s.agent_user, r.state, r.created_at, r.deadline_at,
        EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        -- The newest call returned at once: its client was asked to show a form, and calls again.
        coalesce((SELECT t.is_error = 0 AND t.finished_at = t.created_at FROM tool_call AS t

@@ -127,8 +127,8 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 -- type: total_tokens integer
 -- type: cost_micros integer
 -- type: currency text
-SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.client_name, s.agent_user,
-       s.connectivity_status, s.owner_user_id, s.prompt, s.last_activity_at, s.created_at,
+SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.client_name, s.label,
+       s.agent_user, s.connectivity_status, s.owner_user_id, s.prompt, s.last_activity_at, s.created_at,
        (SELECT request_id FROM parked_session WHERE session_seq = s.seq) AS parked_with,
        (SELECT why FROM pause WHERE session_seq = s.seq AND ended_at IS NULL) AS paused_why,
        (SELECT max(c.transport = 'hook') AND min(c.transport = 'hook') FROM connection AS c

@@ -369,9 +369,8 @@ SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY create
 
 -- name: slack_session_read :one
 -- row: slack_session
-SELECT id, status, mode, protocol_mode, origin, restart_of, workspace_root, client_name, agent_user,
-       prompt,
-       created_at, coalesce(terminated_at, updated_at) AS ended_at
+SELECT id, status, mode, protocol_mode, origin, restart_of, workspace_root, client_name, label,
+       agent_user, prompt, created_at, coalesce(terminated_at, updated_at) AS ended_at
   FROM session WHERE seq = :seq;
 
 -- name: slack_run_read :one

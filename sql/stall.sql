@@ -153,7 +153,8 @@ UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
 -- The subject of an alert's buttons and messages.
 SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idle_seconds, t.cause, t.progress_snapshot,
        t.nudge_count, t.auto_count, t.nudged_by, t.nudge_message, t.created_at, t.ended_at,
-       s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.agent_user, s.protocol_mode,
+       s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.label, s.agent_user,
+       s.protocol_mode,
        (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at
   FROM stall AS t JOIN session AS s ON s.seq = t.session_seq WHERE t.id = :id;
 

@@ -28,6 +28,7 @@ static cJSON *row_json(const void *row)
 	json_add_text(o, "workspace_root", q->workspace_root);
 	json_add_text(o, "client_name", q->client_name);
 	json_put_given(o, "user", q->agent_user);
+	json_put_given(o, "label", q->label);
 	json_add_text(o, "created_at", q->created_at);
 	json_add_text(o, "deadline_at", q->deadline_at);
 	(void)cJSON_AddBoolToObject(o, "form", q->form);
@@ -67,6 +68,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, age.text);
 	table_add(t, request_risk_level_name(q->risk_level));
 	table_add(t, q->agent_user);
+	table_add(t, q->label);
 	table_add(t, q->listening ? "yes" : q->form ? "form" : "no");
 	table_add(t, str_text(&what));
 	return 0;
@@ -116,8 +118,8 @@ static int print_commands(struct ctl *c, struct err *e)
 
 static int run_inbox(struct ctl *c, struct err *e)
 {
-	static const char *const HEADINGS[] = { "ID",   "KIND",      "AGE", "RISK",
-		                                "USER", "LISTENING", "WHAT" };
+	static const char *const HEADINGS[] = { "ID",   "KIND",  "AGE",       "RISK",
+		                                "USER", "LABEL", "LISTENING", "WHAT" };
 	static const struct listing INBOX = {
 		"inbox", "nothing waits for you", HEADINGS, COUNT(HEADINGS), row_json, add_row, more
 	};

@@ -36,6 +36,7 @@ static cJSON *session_json(const void *row)
 	json_add_text(o, "owner", s->owner_user_id);
 	json_put_given(o, "user", s->agent_user);
 	json_add_text(o, "agent", s->client_name);
+	json_put_given(o, "label", s->label);
 	json_add_text(o, "prompt", s->prompt);
 	usage_add_json(&usage, &told);
 	(void)cJSON_AddItemToObject(o, "usage", cJSON_Parse(usage.bytes));
@@ -70,6 +71,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, s->last_tool);
 	table_add(t, s->agent_user);
 	table_add(t, s->client_name);
+	table_add(t, s->label);
 	table_add(t, s->owner_user_id);
 	usage_add(&usage, &told);
 	if (s->paused_why)
@@ -82,9 +84,10 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 
 static int run_list(struct ctl *c, struct err *e)
 {
-	static const char *const HEADINGS[] = { "ID",    "STATUS",    "MODE",      "AGENT",
-		                                "IDLE",  "LAST TOOL", "USER",      "CLIENT",
-		                                "OWNER", "USED",      "WORKSPACE", "PROMPT" };
+	static const char *const HEADINGS[] = { "ID",    "STATUS",    "MODE", "AGENT",
+		                                "IDLE",  "LAST TOOL", "USER", "CLIENT",
+		                                "LABEL", "OWNER",     "USED", "WORKSPACE",
+		                                "PROMPT" };
 	static const struct listing SESSIONS = {
 		"sessions", "no sessions", HEADINGS, COUNT(HEADINGS), session_json, add_row, NULL
 	};

@@ -333,13 +333,13 @@ static int list_json(struct ctl *c, struct row *row, const struct listing *l, st
 	return got;
 }
 
-/* Where all agents are of the system's own user, nothing is said of users. */
-static void leave_out_users(struct table *t, const struct listing *l)
+/* A column that says nothing of any row is left out. */
+static void leave_out_empty(struct table *t, const struct listing *l, const char *heading)
 {
 	size_t column = 0, kept = 0;
 	bool any = false;
 
-	while (column < l->columns && strcmp(l->headings[column], "USER") != 0)
+	while (column < l->columns && strcmp(l->headings[column], heading) != 0)
 		column++;
 	for (size_t i = t->columns + column; i < t->count; i += t->columns)
 		any |= t->cells[i] && *t->cells[i];
@@ -363,7 +363,8 @@ static int list_text(struct ctl *c, struct row *row, const struct listing *l, st
 	while ((got = row_next(row, e)) > 0)
 		if (l->add(c, &t, row, e))
 			return -1;
-	leave_out_users(&t, l);
+	leave_out_empty(&t, l, "LABEL"); /* it stands behind USER, which keeps its place */
+	leave_out_empty(&t, l, "USER");
 	if (got == 0 && t.count == t.columns)
 		(void)puts(l->none);
 	else if (got == 0)

@@ -46,6 +46,13 @@ WHEN OLD.mode IS NOT NEW.mode BEGIN
                         AND (session_id IS NULL OR session_id = OLD.id));
 END;
 
+-- What nobody has been told yet of a change of mode that no agent made.
+CREATE VIEW mode_unsaid AS
+SELECT m.seq AS message_seq, m.session_seq, json_extract(m.detail, '$.from') AS src,
+       json_extract(m.detail, '$.to') AS dst
+  FROM slack_message AS m JOIN slack_outbox AS o ON o.message_seq = m.seq AND o.state = 'queued'
+ WHERE m.kind = 'mode' AND m.state = 'queued' AND json_extract(m.detail, '$.by') IS NOT 'agent';
+
 CREATE TRIGGER session_changed AFTER UPDATE OF status, mode, connectivity_status ON session
 WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   OR (OLD.connectivity_status = 'stalled' AND NEW.connectivity_status <> 'stalled') BEGIN
@@ -73,13 +80,33 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE seq = (SELECT max(seq) FROM slack_message WHERE session_seq = NEW.seq AND kind = 'mode')
      AND state IN ('queued', 'sent') AND OLD.mode <> NEW.mode;
+  -- Told where an agent is connected, or where somebody may still answer one that is not. Of several
+  -- changes before Slack is told, only what they come to; but always what an agent did.
   INSERT INTO slack_notice (kind, session_seq, detail, at)
   SELECT 'mode', NEW.seq,
-         json_object('from', OLD.mode, 'to', NEW.mode,
-                     'by', (SELECT c.source FROM command AS c
-                             WHERE c.seq = (SELECT max(seq) FROM command)
-                               AND c.verb = 'mode' AND c.outcome = 'done')), NEW.updated_at
-   WHERE OLD.mode <> NEW.mode AND NEW.status <> 'terminated';
+         json_object('from', CASE WHEN c.source = 'agent' THEN OLD.mode ELSE coalesce(u.src, OLD.mode) END,
+                     'to', NEW.mode, 'by', c.source), NEW.updated_at
+    FROM (SELECT (SELECT source FROM command WHERE seq = (SELECT max(seq) FROM command)
+                     AND verb = 'mode' AND outcome = 'done') AS source) AS c
+    LEFT JOIN mode_unsaid AS u ON u.session_seq = NEW.seq
+   WHERE OLD.mode <> NEW.mode AND NEW.status <> 'terminated'
+     AND (c.source IS 'agent' OR u.src IS NOT NEW.mode)
+     AND (NEW.connectivity_status <> 'offline'
+          OR (EXISTS (SELECT 1 FROM request
+                       WHERE session_seq = NEW.seq AND state IN ('pending', 'interrupted'))
+              AND (NEW.thread_ts IS NOT NULL
+                   OR EXISTS (SELECT 1 FROM slack_message
+                               WHERE session_seq = NEW.seq AND kind = 'session'
+                                 AND state IN ('queued', 'sent')))));
+  UPDATE slack_outbox SET state = 'sent', settled_at = NEW.updated_at
+   WHERE OLD.mode <> NEW.mode AND state = 'queued'
+     AND message_seq IN (SELECT message_seq FROM mode_unsaid
+                          WHERE session_seq = NEW.seq AND dst <> NEW.mode);
+  UPDATE slack_message SET state = 'dead', updated_at = NEW.updated_at
+   WHERE OLD.mode <> NEW.mode AND session_seq = NEW.seq AND kind = 'mode' AND state = 'queued'
+     AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
+                      WHERE o.message_seq = slack_message.seq
+                        AND o.state IN ('queued', 'sending', 'doubtful'));
   -- What was asked here in the meantime is asked there, too.
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
   SELECT 'ask', NEW.seq, seq, NEW.updated_at FROM request

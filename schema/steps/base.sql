@@ -1548,7 +1548,7 @@ INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('session', 'post', 6, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('stall', 'post', 3, 2, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('turn', 'post', 5, 2, 0);
-INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('write', 'post', 6, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('write', 'post', 5, 6, 0);
 INSERT INTO slack_message_move (src, dst) VALUES ('', 'queued');
 INSERT INTO slack_message_move (src, dst) VALUES ('queued', 'dead');
 INSERT INTO slack_message_move (src, dst) VALUES ('queued', 'sent');

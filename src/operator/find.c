@@ -56,7 +56,8 @@ static void set(char *to, size_t size, const char *text)
 }
 
 /* "claude-code in web" */
-void find_add_whose(struct str *out, const char *user, const char *client, const char *root)
+void find_add_whose(struct str *out, const char *user, const char *client, const char *label,
+                    const char *root)
 {
 	if (user) {
 		str_add(out, "[user ");
@@ -64,16 +65,21 @@ void find_add_whose(struct str *out, const char *user, const char *client, const
 		str_add(out, "] ");
 	}
 	str_add_shown(out, client ? client : "agent", strlen(client ? client : "agent"), 40);
+	if (label) {
+		str_add(out, " “");
+		str_add_shown(out, label, strlen(label), 40);
+		str_add(out, "”");
+	}
 	str_add(out, " in ");
 	str_add_shown(out, path_name(root), strlen(path_name(root)), 40);
 }
 
 static void add_line(struct found *f, const char *name, const char *user, const char *client,
-                     const char *root)
+                     const char *label, const char *root)
 {
 	if (f->count <= FIND_NAMED) {
 		str_addf(&f->list, "\n  %s, ", name);
-		find_add_whose(&f->list, user, client, root);
+		find_add_whose(&f->list, user, client, label, root);
 	} else if (f->count == FIND_NAMED + 1) {
 		str_add(&f->list, "\n  ...");
 	}
@@ -107,9 +113,10 @@ static void take_question(struct found *f, const struct question_row *q)
 		f->listening = q->listening;
 		f->is_driven = q->is_driven;
 		add_name(&f->name, q, FIND_SHORT);
-		find_add_whose(&f->whose, q->agent_user, q->client_name, q->workspace_root);
+		find_add_whose(&f->whose, q->agent_user, q->client_name, q->label,
+		               q->workspace_root);
 	}
-	add_line(f, str_text(&line), q->agent_user, q->client_name, q->workspace_root);
+	add_line(f, str_text(&line), q->agent_user, q->client_name, q->label, q->workspace_root);
 }
 
 /* The verdicts that a verb may mean. `file`, about a change, applies where it could be approved. */
@@ -383,13 +390,14 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 		f->status = s->status;
 		f->started = s->origin == SESSION_ORIGIN_STARTED;
 		str_addf(&f->name, "%.*s (", FIND_SHORT, s->id);
-		find_add_whose(&f->name, s->agent_user, s->client_name, s->workspace_root);
+		find_add_whose(&f->name, s->agent_user, s->client_name, s->label,
+		               s->workspace_root);
 		str_add_char(&f->name, ')');
 	}
 	if (s->connectivity_status &&
 	    s->connectivity_status != SESSION_CONNECTIVITY_STATUS_OFFLINE && f->connected++ == 0)
 		set(f->connected_id, sizeof(f->connected_id), s->id);
-	add_line(f, line, s->agent_user, s->client_name, s->workspace_root);
+	add_line(f, line, s->agent_user, s->client_name, s->label, s->workspace_root);
 	if (f->count <= FIND_NAMED && s->status == SESSION_STATUS_TERMINATED)
 		str_add(&f->list, ", ended");
 }
@@ -444,6 +452,17 @@ int find_sessions(struct store *st, const struct place *where, enum session_stat
 	if (got >= 0 && f->count == 1 && id && !is_exact(id, f->id))
 		return add_ended(st, id, f, e);
 	return got < 0 ? -1 : f->count;
+}
+
+int find_connected(struct store *st, const struct place *where, struct found *f, struct err *e)
+{
+	char id[ID_BYTES];
+
+	if (f->connected != 1)
+		return 0;
+	set(id, sizeof(id), f->connected_id);
+	found_clear(f);
+	return find_sessions(st, where, SESSION_STATUS_NONE, id, f, e) < 0 ? -1 : 1;
 }
 
 int find_local_sessions(struct store *st, const struct place *where, bool asking, struct found *f,

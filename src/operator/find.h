@@ -48,9 +48,15 @@ struct found {
 
 void found_clear(struct found *f);
 
-/* "claude in web": an agent, by the name of its program and of its workspace; with its user first,
- * if that is another than ours, so that neither of these names can look like one. */
-void find_add_whose(struct str *out, const char *user, const char *client, const char *root);
+/* "claude “left” in web": an agent, by the name of its program, its label and its workspace; with
+ * its user first, if that is another than ours, so that neither of these names can look like one.
+ */
+void find_add_whose(struct str *out, const char *user, const char *client, const char *label,
+                    const char *root);
+
+/* Of the sessions in f the only one whose agent is connected: it is what f has then. 1, 0: there is
+ * none, or several are, -1. */
+int find_connected(struct store *st, const struct place *where, struct found *f, struct err *e);
 
 /* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
  * anywhere; NULL: those of the place. A prefix of a single one that an answered request of

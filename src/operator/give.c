@@ -4,6 +4,7 @@
 #include "command.h"
 #include "err.h"
 #include "sql/steering.h"
+#include "texts.h"
 
 #include <string.h>
 
@@ -77,6 +78,18 @@ static int find_candidates(const struct desk *d, const char *id, struct found *f
 	return count || !*id ? count : find_any_sessions(d->st, id, f, e);
 }
 
+/* Of several, none of them named, the only one whose agent is connected; but what is resumed may be
+ * one that is not, and none is ended that was not named. */
+static int prefer_connected(const struct desk *d, struct found *f, struct err *e)
+{
+	static const char *const NAMED[] = { "resume", "stop", "session-restart", NULL };
+	int got = texts_name(NAMED, d->w->verb->means[0])
+	              ? 0
+	              : find_connected(d->st, &d->who->place, f, e);
+
+	return got ? got : f->count;
+}
+
 /* It was named by a part of its id. The order is kept. */
 static int tell_ended(struct desk *d, const char *argument, const struct found *f, struct err *e)
 {
@@ -94,6 +107,8 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 	const char *word = d->w->verb->word;
 	int count = find_candidates(d, id, f, e);
 
+	if (count > 1 && !*id)
+		count = prefer_connected(d, f, e);
 	if (count <= 0 && *id) {
 		OWNED(found) struct found all = { 0 };
 		const struct place anywhere = { .channel = where->channel };

@@ -71,6 +71,7 @@ static int list_json(struct desk *d, struct err *e)
 		json_put_text(one, "owner", s.owner_user_id);
 		json_put_given(one, "user", s.agent_user);
 		json_put_text(one, "agent", s.client_name);
+		json_put_given(one, "label", s.label);
 		json_put_text(one, "prompt", s.prompt);
 		json_put_given(one, "parked_with", s.parked_with);
 		add_usage(one, &USAGE_OF(s));
@@ -108,6 +109,7 @@ static int inbox(struct desk *d, struct err *e)
 		json_put_text(one, "session_id", q.session_id);
 		json_put_text(one, "workspace_root", q.workspace_root);
 		json_put_given(one, "user", q.agent_user);
+		json_put_given(one, "label", q.label);
 		json_put_text(one, "state", request_state_name(q.state));
 		json_put_text(one, "created_at", q.created_at);
 		json_put_text(one, "deadline_at", q.deadline_at);
@@ -119,7 +121,8 @@ static int inbox(struct desk *d, struct err *e)
 		str_addf(&d->out->text, "%.*s  ", FIND_SHORT, q.id);
 		str_add_shown(&d->out->text, q.title, strlen(q.title), 100);
 		str_add(&d->out->text, "  of ");
-		find_add_whose(&d->out->text, q.agent_user, q.client_name, q.workspace_root);
+		find_add_whose(&d->out->text, q.agent_user, q.client_name, q.label,
+		               q.workspace_root);
 		str_add_char(&d->out->text, '\n');
 	}
 	if (count == 0)
@@ -138,6 +141,11 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 	if (s->client_name) {
 		str_add(out, "  ");
 		str_add_shown(out, s->client_name, strlen(s->client_name), 40);
+	}
+	if (s->label) {
+		str_add(out, " “");
+		str_add_shown(out, s->label, strlen(s->label), 40);
+		str_add(out, "”");
 	}
 	str_add(out, "  ");
 	str_add_shown(out, s->workspace_root, strlen(s->workspace_root), 100);

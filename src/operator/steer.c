@@ -102,18 +102,15 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
 /* Of several that could be meant, the only one whose agent is connected. As desk_find_session. */
 static int only_connected(struct desk *d, struct found *f, struct err *e)
 {
-	char id[ID_BYTES];
-	int count;
+	int got = strcmp(d->w->verb->word, "steer") == 0
+	              ? find_connected(d->st, &d->who->place, f, e)
+	              : 0;
 
-	if (f->connected != 1 || strcmp(d->w->verb->word, "steer") != 0)
-		return desk_tell(d, SAID_UNCLEAR,
-		                 "several sessions could be meant; name one, `%s <id>%s`:%s",
-		                 d->w->verb->word, d->w->verb->text == TEXT_MUST ? " <text>" : "",
-		                 str_text(&f->list));
-	(void)snprintf(id, sizeof(id), "%s", f->connected_id);
-	found_clear(f);
-	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, f, e);
-	return count < 0 ? -1 : 1;
+	return got ? got
+	           : desk_tell(d, SAID_UNCLEAR,
+	                       "several sessions could be meant; name one, `%s <id>%s`:%s",
+	                       d->w->verb->word, d->w->verb->text == TEXT_MUST ? " <text>" : "",
+	                       str_text(&f->list));
 }
 
 /* *text: the line; an id at its start is removed. 1 found (*ret_several: among several), 0 the

@@ -177,7 +177,18 @@ void blocks_add_span(struct str *out, int64_t seconds)
 		str_addf(out, "%lld s", (long long)seconds);
 }
 
-void blocks_add_whose(struct str *out, const char *user, const char *root, const char *client)
+void blocks_add_agent(struct str *out, const char *client, const char *label)
+{
+	blocks_add_escaped(out, client, BLOCKS_NAME);
+	if (!label)
+		return;
+	str_add(out, client ? " “" : "“");
+	blocks_add_escaped(out, label, BLOCKS_NAME);
+	str_add(out, "”");
+}
+
+void blocks_add_whose(struct str *out, const char *user, const char *root, const char *client,
+                      const char *label)
 {
 	if (user) {
 		str_add(out, " [user ");
@@ -188,9 +199,9 @@ void blocks_add_whose(struct str *out, const char *user, const char *root, const
 		str_add(out, " in ");
 		blocks_add_escaped(out, path_name(root), BLOCKS_NAME);
 	}
-	if (client) {
+	if (client || label) {
 		str_add(out, " (");
-		blocks_add_escaped(out, client, BLOCKS_NAME);
+		blocks_add_agent(out, client, label);
 		str_add_char(out, ')');
 	}
 }

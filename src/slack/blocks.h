@@ -66,9 +66,12 @@ void blocks_add_person(struct str *out, const char *operator_id);
 void blocks_add_span(struct str *out, int64_t seconds);
 /* " · user coder"; NULL: nothing. */
 void blocks_add_user(struct str *out, const char *user);
-/* " in web (claude)": notifications only show words. With its user first, if that is another than
- * ours: neither the folder nor the program, which name themselves, can look like one. */
-void blocks_add_whose(struct str *out, const char *user, const char *root, const char *client);
+/* "claude “left”": an agent's program, and the label that tells it from others of it. */
+void blocks_add_agent(struct str *out, const char *client, const char *label);
+/* " in web (claude “left”)": notifications only show words. With its user first, if that is another
+ * than ours: neither the folder nor the program, which name themselves, can look like one. */
+void blocks_add_whose(struct str *out, const char *user, const char *root, const char *client,
+                      const char *label);
 /* mentions: ids of Slack users, NULL at the end. */
 void blocks_add_mentions(struct str *out, const char *const *mentions, bool everybody);
 

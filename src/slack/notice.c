@@ -119,9 +119,9 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 		str_addf(&line, "%s · %s", status_words(s->status),
 		         s->protocol_mode == SESSION_PROTOCOL_MODE_ACP ? "ACP" : "MCP");
 	blocks_add_user(&line, s->agent_user);
-	if (s->client_name) {
+	if (s->client_name || s->label) {
 		str_add(&line, " · ");
-		blocks_add_escaped(&line, s->client_name, BLOCKS_NAME);
+		blocks_add_agent(&line, s->client_name, s->label);
 	}
 	str_addf(&line, " · %s mode · ", session_mode_name(s->mode));
 	blocks_add_escaped(&line, s->workspace_root, BLOCKS_PATH);
@@ -647,14 +647,16 @@ static void add_work(cJSON *blocks, const struct slack_stall *s)
 	OWNED(str) struct str where = { 0 };
 	OWNED(str) struct str task = { 0 };
 
-	if (s->row->client_name || s->row->workspace_root) {
+	bool is_named = s->row->client_name || s->row->label;
+
+	if (is_named || s->row->workspace_root) {
 		if (s->row->agent_user) {
 			str_add(&where, "user ");
 			blocks_add_escaped(&where, s->row->agent_user, BLOCKS_NAME);
 			str_add(&where, " · ");
 		}
-		blocks_add_escaped(&where, s->row->client_name, BLOCKS_NAME);
-		str_add(&where, s->row->client_name && s->row->workspace_root ? " · " : "");
+		blocks_add_agent(&where, s->row->client_name, s->row->label);
+		str_add(&where, is_named && s->row->workspace_root ? " · " : "");
 		blocks_add_escaped(&where, s->row->workspace_root, BLOCKS_PATH);
 		blocks_add_context(blocks, str_text(&where));
 	}
@@ -718,7 +720,7 @@ void slack_notice_stall(const struct slack_stall *s, const char *const *mentions
 	                        : "💤 Your agent is silent, or has ended: nothing for ");
 	blocks_add_span(&out->text, s->row->idle_seconds);
 	blocks_add_whose(&out->text, s->row->agent_user, s->row->workspace_root,
-	                 s->row->client_name);
+	                 s->row->client_name, s->row->label);
 	if (takes_clicks(s) && s->row->is_there)
 		blocks_add_mentions(&heading, mentions, s->is_call);
 	add_stall_heading(&heading, s);

@@ -41,6 +41,12 @@ static const char *risk_name(const struct request *r)
 	return r->row.risk_level ? request_risk_level_name(r->row.risk_level) : "low";
 }
 
+static void add_whose(struct str *out, const struct request *r)
+{
+	blocks_add_whose(out, r->row.agent_user, r->row.workspace_root, r->row.client_name,
+	                 r->row.label);
+}
+
 /* A change that the agent makes itself. */
 static bool is_change(const struct request *r)
 {
@@ -339,9 +345,9 @@ static void add_where(cJSON *blocks, const struct request *r)
 	str_add(&text, " · session ");
 	blocks_add_short_id(&text, r->row.session_id);
 	blocks_add_user(&text, r->row.agent_user);
-	if (r->row.client_name) {
+	if (r->row.client_name || r->row.label) {
 		str_add(&text, " · ");
-		blocks_add_escaped(&text, r->row.client_name, BLOCKS_NAME);
+		blocks_add_agent(&text, r->row.client_name, r->row.label);
 	}
 	if (r->row.workspace_root) {
 		str_add(&text, " · ");
@@ -526,7 +532,7 @@ static void add_fallback(struct str *out, const struct request *r)
 		slack_gist_add_size(out, &g);
 		str_add_char(out, ')');
 	}
-	blocks_add_whose(out, r->row.agent_user, r->row.workspace_root, r->row.client_name);
+	add_whose(out, r);
 	str_add(out, ": ");
 	blocks_add_escaped(out, r->row.title ? r->row.title : "", TITLE_MAX);
 	if (request_is_change(r))
@@ -597,8 +603,10 @@ void slack_question_say_line(const struct request *r, struct slack_said *out)
 	                   : r->row.kind == REQUEST_KIND_STANDBY ? "resume"
 	                                                         : "approve";
 
-	str_add(&out->text, "An agent asks something that Slack does not show. "
-	                    "At the terminal: agent-intercom-ctl show ");
+	str_addf(&out->text, "An agent asks something that Slack does not show (%s risk)",
+	         risk_name(r));
+	add_whose(&out->text, r);
+	str_add(&out->text, ". At the terminal: agent-intercom-ctl show ");
 	blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
 	str_addf(&out->text, "; then, in the thread: %s ", verb);
 	blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
@@ -610,7 +618,7 @@ void slack_question_say_expired(const struct request *r, struct slack_said *out)
 		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout");
 	else
 		str_add(&out->text, "⏰ Nobody answered in time");
-	blocks_add_whose(&out->text, r->row.agent_user, r->row.workspace_root, r->row.client_name);
+	add_whose(&out->text, r);
 	str_add(&out->text, ": ");
 	blocks_add_escaped(&out->text, r->row.title, TITLE_MAX);
 	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION)

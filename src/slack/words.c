@@ -59,7 +59,10 @@ static int was_asked(struct store *st, const char *said_ts, int64_t request_seq,
 		return -1;
 	has_file = !slack_is_whole(&r); /* otherwise the row of one does not count */
 	if (got == 0)
-		str_add(why, "is not shown in Slack yet. Answer it when it is");
+		str_add(
+		    why,
+		    "may not be shown in Slack yet: that is not known. If you see it, press its "
+		    "button, or say this again in a moment");
 	else if (asked.form == SLACK_OUTBOX_FORM_LINE)
 		str_addf(why,
 		         "is not shown in Slack: `agent-intercom-ctl show %.*s` on the machine "

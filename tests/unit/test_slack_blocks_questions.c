@@ -203,6 +203,25 @@ START_TEST(the_notification_begins_with_the_deed)
 }
 END_TEST
 
+START_TEST(a_question_of_a_labelled_agent_shows_its_label_escaped)
+{
+	struct request r = a_clearance();
+	const struct slack_ask a = { .request = &r };
+	OWNED(slack_said) struct slack_said s = { 0 }, line = { 0 };
+	OWNED(char_ptr) char *blocks = NULL;
+
+	r.row.label = "<left>";
+	slack_question_say(&a, &s);
+	blocks = said(&s);
+	holds(blocks, "claude “&lt;left&gt;” · billing");
+	holds(str_text(&s.text), " in billing (claude “&lt;left&gt;”): ");
+	slack_question_say_line(&r, &line);
+	holds(str_text(&line.text),
+	      "(low risk) in billing (claude “&lt;left&gt;”). At the terminal");
+	str_clear(&r.body);
+}
+END_TEST
+
 START_TEST(each_notification_names_workspace_and_agent)
 {
 	static const struct {
@@ -762,6 +781,7 @@ int main(void)
 	tcase_add_test(c, an_approval_shows_title_risk_file_diff_and_buttons);
 	tcase_add_test(c, an_approval_that_was_not_carried_out_says_so_on_its_card_and_in_its_line);
 	tcase_add_test(c, the_notification_begins_with_the_deed);
+	tcase_add_test(c, a_question_of_a_labelled_agent_shows_its_label_escaped);
 	tcase_add_test(c, each_notification_names_workspace_and_agent);
 	tcase_add_test(c, operators_are_called_and_for_high_risk_everybody);
 	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);

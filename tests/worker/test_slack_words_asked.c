@@ -254,11 +254,13 @@ START_TEST(a_word_before_the_question_is_in_slack_answers_nothing)
 	an_unsent_change();
 	for (size_t i = 0; i < COUNT(WORDS); i++) {
 		in_thread(WORDS[i]);
-		is_not_taken("is not shown in Slack yet. Answer it when it is, or name it: `");
+		is_not_taken(
+		    "may not be shown in Slack yet: that is not known. If you see it, press "
+		    "its button, or say this again in a moment, or name it: `");
 	}
 	in_mention("approve");
 	is_not_taken("name it: `approve 01911111-0000`");
-	says(command("approve"), "is not shown in Slack yet");
+	says(command("approve"), "may not be shown in Slack yet");
 	is_not_taken("");
 	expect("SELECT count(*) FROM steering", "0\n");
 	slack_shows_questions();
@@ -326,11 +328,11 @@ START_TEST(a_prompt_or_a_standby_that_is_not_in_slack_is_not_answered_by_a_word)
 	slack();
 	an_unsent_question(PROMPT, "prompt", "Go on?", ", prompt_type", ", 'continuation'");
 	in_thread("continue");
-	replies("Go on? is not shown in Slack yet");
+	replies("Go on? may not be shown in Slack yet");
 	given("INSERT INTO decision (request_id, verdict) VALUES ('" PROMPT "', 'stop')");
 	an_unsent_question(STANDBY, "standby", "Ready", "", "");
 	in_thread("resume");
-	replies("is not shown in Slack yet");
+	replies("may not be shown in Slack yet");
 	expect("SELECT state FROM request WHERE kind = 'standby'", "pending\n");
 	slack_stop();
 }

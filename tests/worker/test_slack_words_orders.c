@@ -290,6 +290,17 @@ START_TEST(mode_alone_says_which_it_is)
 }
 END_TEST
 
+START_TEST(of_several_sessions_the_only_one_with_a_connected_agent_is_meant_but_not_ended)
+{
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/api");
+	given("UPDATE session SET connectivity_status = 'offline' WHERE seq = 2");
+	says(command("stop"), "several sessions are live here; name one");
+	says(command("pause"), "Session 01900000-0000 (claude in web) is paused.");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 {
 	slack();
@@ -745,6 +756,8 @@ int main(void)
 	tcase_add_test(c, of_those_that_an_id_fits_a_verb_offers_only_what_it_answers);
 	tcase_add_test(c, a_bare_verb_takes_the_only_one_that_waits_and_says_which);
 	tcase_add_test(c, mode_alone_says_which_it_is);
+	tcase_add_test(
+	    c, of_several_sessions_the_only_one_with_a_connected_agent_is_meant_but_not_ended);
 	tcase_add_test(c, of_several_sessions_none_is_paused_or_stopped_without_its_id);
 	tcase_add_test(c, of_several_sessions_none_is_steered_without_its_id);
 	tcase_add_test(c, of_several_sessions_the_only_one_that_is_connected_is_steered_by_name);

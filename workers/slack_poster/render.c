@@ -644,7 +644,7 @@ cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct e
 		preset = str_text(&r.body);
 	if (!i->request_seq)
 		blocks_add_short_id(&about, t.id);
-	blocks_add_whose(&about, t.agent_user, t.workspace_root, t.client_name);
+	blocks_add_whose(&about, t.agent_user, t.workspace_root, t.client_name, t.label);
 	if (i->view == SLACK_OUTBOX_VIEW_REFINE && r.row.form)
 		modal = form_modal(&r, str_text(&about));
 	return modal ? modal
