@@ -143,7 +143,7 @@ SELECT seq, id, status, mode, workspace_root, client_name, label, agent_user, or
 -- scan ok: only those that live
 -- type: :asking bool
 -- row: operator_session
-SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.agent_user, s.origin
+SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.label, s.agent_user, s.origin
   FROM session AS s
  WHERE s.status <> 'terminated' AND s.mode = 'local'
    AND coalesce(nullif(s.channel_id, ''),

@@ -11,6 +11,7 @@
 
 enum {
 	TITLE_SHOWN = 80,
+	AGENT_SHOWN = 40,
 	SESSIONS_MOST = 1000,
 	TELL_APART = 18, /* of an id among others: tells apart those of the same millisecond */
 };
@@ -55,23 +56,27 @@ static void set(char *to, size_t size, const char *text)
 	(void)snprintf(to, size, "%s", text ? text : "");
 }
 
-/* "claude-code in web" */
+void find_add_agent(struct str *out, const char *client, const char *label)
+{
+	str_add_shown(out, client, strlen(client), AGENT_SHOWN);
+	if (!label)
+		return;
+	str_add(out, " “");
+	str_add_shown(out, label, strlen(label), AGENT_SHOWN);
+	str_add(out, "”");
+}
+
 void find_add_whose(struct str *out, const char *user, const char *client, const char *label,
                     const char *root)
 {
 	if (user) {
 		str_add(out, "[user ");
-		str_add_shown(out, user, strlen(user), 40);
+		str_add_shown(out, user, strlen(user), AGENT_SHOWN);
 		str_add(out, "] ");
 	}
-	str_add_shown(out, client ? client : "agent", strlen(client ? client : "agent"), 40);
-	if (label) {
-		str_add(out, " “");
-		str_add_shown(out, label, strlen(label), 40);
-		str_add(out, "”");
-	}
+	find_add_agent(out, client ? client : "agent", label);
 	str_add(out, " in ");
-	str_add_shown(out, path_name(root), strlen(path_name(root)), 40);
+	str_add_shown(out, path_name(root), strlen(path_name(root)), AGENT_SHOWN);
 }
 
 static void add_line(struct found *f, const char *name, const char *user, const char *client,

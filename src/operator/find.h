@@ -48,6 +48,8 @@ struct found {
 
 void found_clear(struct found *f);
 
+/* "claude “left”": an agent, by the name of its program and its label (or NULL). */
+void find_add_agent(struct str *out, const char *client, const char *label);
 /* "claude “left” in web": an agent, by the name of its program, its label and its workspace; with
  * its user first, if that is another than ours, so that neither of these names can look like one.
  */

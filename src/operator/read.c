@@ -140,12 +140,7 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 		str_addf(out, "  user %s", s->agent_user);
 	if (s->client_name) {
 		str_add(out, "  ");
-		str_add_shown(out, s->client_name, strlen(s->client_name), 40);
-	}
-	if (s->label) {
-		str_add(out, " “");
-		str_add_shown(out, s->label, strlen(s->label), 40);
-		str_add(out, "”");
+		find_add_agent(out, s->client_name, s->label);
 	}
 	str_add(out, "  ");
 	str_add_shown(out, s->workspace_root, strlen(s->workspace_root), 100);

@@ -488,6 +488,37 @@ START_TEST(the_last_resort_says_what_to_type)
 }
 END_TEST
 
+START_TEST(a_question_of_a_labelled_agent_shows_its_label_escaped)
+{
+	struct request r = a_clearance();
+	const struct slack_ask a = { .request = &r };
+	OWNED(slack_said) struct slack_said s = { 0 }, line = { 0 };
+	OWNED(char_ptr) char *blocks = NULL;
+
+	r.row.label = "<left>";
+	slack_question_say(&a, &s);
+	blocks = said(&s);
+	holds(blocks, "claude “&lt;left&gt;” · billing");
+	holds(str_text(&s.text), " in billing (claude “&lt;left&gt;”): ");
+	slack_question_say_line(&r, &line);
+	holds(str_text(&line.text),
+	      "(low risk) in billing (claude “&lt;left&gt;”). At the terminal");
+	str_clear(&r.body);
+}
+END_TEST
+
+START_TEST(who_was_not_answered_in_time_is_named)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said s = { 0 };
+
+	slack_question_say_expired(&r, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⏰ Nobody answered in time in billing (claude): Fix the tokenizer\n"
+	                 "To have it asked again, tell its agent: `steer &lt;text&gt;`");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_blocks_notices");
@@ -514,6 +545,8 @@ int main(void)
 	tcase_add_test(c, a_refine_modal_is_filled_in_as_far_as_it_holds);
 	tcase_add_test(c, a_snippet_is_named_after_its_file);
 	tcase_add_test(c, the_last_resort_says_what_to_type);
+	tcase_add_test(c, a_question_of_a_labelled_agent_shows_its_label_escaped);
+	tcase_add_test(c, who_was_not_answered_in_time_is_named);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

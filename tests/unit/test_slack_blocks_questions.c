@@ -203,25 +203,6 @@ START_TEST(the_notification_begins_with_the_deed)
 }
 END_TEST
 
-START_TEST(a_question_of_a_labelled_agent_shows_its_label_escaped)
-{
-	struct request r = a_clearance();
-	const struct slack_ask a = { .request = &r };
-	OWNED(slack_said) struct slack_said s = { 0 }, line = { 0 };
-	OWNED(char_ptr) char *blocks = NULL;
-
-	r.row.label = "<left>";
-	slack_question_say(&a, &s);
-	blocks = said(&s);
-	holds(blocks, "claude “&lt;left&gt;” · billing");
-	holds(str_text(&s.text), " in billing (claude “&lt;left&gt;”): ");
-	slack_question_say_line(&r, &line);
-	holds(str_text(&line.text),
-	      "(low risk) in billing (claude “&lt;left&gt;”). At the terminal");
-	str_clear(&r.body);
-}
-END_TEST
-
 START_TEST(each_notification_names_workspace_and_agent)
 {
 	static const struct {
@@ -588,18 +569,6 @@ START_TEST(after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and
 }
 END_TEST
 
-START_TEST(who_was_not_answered_in_time_is_named)
-{
-	OWNED(request) struct request r = a_clearance();
-	OWNED(slack_said) struct slack_said s = { 0 };
-
-	slack_question_say_expired(&r, &s);
-	ck_assert_str_eq(str_text(&s.text),
-	                 "⏰ Nobody answered in time in billing (claude): Fix the tokenizer\n"
-	                 "To have it asked again, tell its agent: `steer &lt;text&gt;`");
-}
-END_TEST
-
 START_TEST(an_interrupted_question_keeps_its_buttons)
 {
 	OWNED(request) struct request r = a_clearance();
@@ -772,6 +741,7 @@ int main(void)
 	Suite *s = suite_create("slack_blocks_questions");
 	TCase *c = tcase_create("slack_blocks");
 
+	tcase_add_test(c, what_the_agent_withdrew_says_why);
 	tcase_add_test(c, a_question_of_another_users_agent_says_whose_before_what_the_agent_says);
 	tcase_add_test(c, only_three_characters_are_escaped_and_only_once);
 	tcase_add_test(c, a_variation_selector_outside_an_emoji_is_marked);
@@ -781,7 +751,6 @@ int main(void)
 	tcase_add_test(c, an_approval_shows_title_risk_file_diff_and_buttons);
 	tcase_add_test(c, an_approval_that_was_not_carried_out_says_so_on_its_card_and_in_its_line);
 	tcase_add_test(c, the_notification_begins_with_the_deed);
-	tcase_add_test(c, a_question_of_a_labelled_agent_shows_its_label_escaped);
 	tcase_add_test(c, each_notification_names_workspace_and_agent);
 	tcase_add_test(c, operators_are_called_and_for_high_risk_everybody);
 	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);
@@ -803,13 +772,11 @@ int main(void)
 	tcase_add_test(c, hostile_questions_stay_within_every_limit);
 	tcase_add_test(c,
 	               after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and_when);
-	tcase_add_test(c, who_was_not_answered_in_time_is_named);
 	tcase_add_test(c, an_interrupted_question_keeps_its_buttons);
 	tcase_add_test(c, prompts_and_standbys_have_their_buttons);
 	tcase_add_test(c, each_type_of_prompt_has_its_icon);
 	tcase_add_test(c, the_answers_that_an_agent_offers_are_buttons_in_its_words);
 	tcase_add_test(c, a_form_of_one_choice_is_buttons_and_any_other_is_words);
-	tcase_add_test(c, what_the_agent_withdrew_says_why);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
