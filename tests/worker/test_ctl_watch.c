@@ -157,7 +157,8 @@ START_TEST(watch_tells_what_the_rules_refuse)
 	given("DROP TRIGGER session_mode_is_ordered; UPDATE session SET mode = 'remote'");
 	shell("echo y | ctl $DB watch");
 	ck_assert_int_eq(status, 1);
-	says("not taken: not in this mode: the session is in remote mode\n");
+	says("not taken: not in this mode: the session is in remote mode: answer in Slack, or "
+	     "switch with `mode hybrid --session 01900000-0000` first\n");
 }
 END_TEST
 
