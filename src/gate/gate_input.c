@@ -110,6 +110,12 @@ static void add_path(struct gate_input *in, const char *path)
 	in->paths[in->path_count++] = xstrdup(path);
 }
 
+static void note_doubt(struct gate_input *in, const char *doubt)
+{
+	if (doubt)
+		in->unplaced = doubt;
+}
+
 /* Whether the host expands the paths of this tool: of one that writes, its hook is told what became
  * of them. */
 static bool is_expanded(const struct gate_input *in)
@@ -131,10 +137,9 @@ static bool expand(struct gate_input *in, const char *text, struct str *out)
 static void take_path(struct gate_input *in, const char *text)
 {
 	OWNED(str) struct str expanded = { 0 };
-	const char *doubt = *text ? gate_path_doubt(in->host, text, is_expanded(in)) : NULL;
 
-	if (doubt)
-		in->unplaced = doubt;
+	if (*text)
+		note_doubt(in, gate_path_doubt(in->host, text, is_expanded(in)));
 	add_path(in, text);
 	if (is_expanded(in) && expand(in, text, &expanded))
 		add_path(in, expanded.bytes);
@@ -193,10 +198,9 @@ static void place_patch(struct gate_input *in)
 	const char *own = in->keys ? in->keys->folder : NULL;
 	const char *folder = own ? json_text(in->tool_input, own) : NULL;
 	OWNED(str) struct str dir = { 0 };
-	const char *doubt = in->patch_dir ? gate_path_doubt(in->host, in->patch_dir, false) : NULL;
 
-	if (doubt)
-		in->unplaced = doubt;
+	if (in->patch_dir)
+		note_doubt(in, gate_path_doubt(in->host, in->patch_dir, false));
 	for (const char *const *name = FOLDER; *name; name++) {
 		const cJSON *value = json_get(in->tool_input, *name);
 		const char *text = cJSON_GetStringValue(value);
@@ -209,8 +213,8 @@ static void place_patch(struct gate_input *in)
 			in->unplaced = "the folder of the patch is not given as a text";
 		else if (names_parent(text)) /* behind a link, that is another folder */
 			in->unplaced = "the folder of the patch is named with \"..\"";
-		else if (gate_path_doubt(in->host, text, false))
-			in->unplaced = gate_path_doubt(in->host, text, false);
+		else
+			note_doubt(in, gate_path_doubt(in->host, text, false));
 	}
 	if (!folder || !*folder || (in->patch_dir && in->patch_dir[0] == '/'))
 		return;
@@ -290,10 +294,8 @@ static void add_pattern(struct gate_input *in, const char *folder, const char *p
 static void take_pattern(struct gate_input *in, const char *folder, const char *pattern)
 {
 	OWNED(str) struct str expanded = { 0 };
-	const char *doubt = gate_path_doubt_pattern(pattern, is_expanded(in));
 
-	if (doubt)
-		in->unplaced = doubt;
+	note_doubt(in, gate_path_doubt_pattern(pattern, is_expanded(in)));
 	add_pattern(in, folder, pattern);
 	if (is_expanded(in) && expand(in, pattern, &expanded))
 		add_pattern(in, folder, expanded.bytes);

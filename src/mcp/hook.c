@@ -154,7 +154,7 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 	const char *helper = json_text(params, "helper");
 	const cJSON *input = cJSON_GetObjectItemCaseSensitive(params, "input");
 	const struct gate_host *host = name ? gate_host_named(name) : NULL;
-	const cJSON *env = cJSON_GetObjectItemCaseSensitive(params, "env");
+	const cJSON *env = json_get(params, "env");
 	OWNED(str) struct str version = { 0 };
 
 	if (!host)

@@ -99,10 +99,11 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
 
 /* ---- the agent ---- */
 
-/* Of several that could be meant, the only one whose agent is connected. As desk_find_session. */
-static int only_connected(struct desk *d, struct found *f, struct err *e)
+/* Of several that could be meant, none of them named, the only one whose agent is connected. As
+ * desk_find_session. */
+static int only_connected(struct desk *d, bool is_named, struct found *f, struct err *e)
 {
-	int got = strcmp(d->w->verb->word, "steer") == 0
+	int got = !is_named && strcmp(d->w->verb->word, "steer") == 0
 	              ? find_connected(d->st, &d->who->place, f, e)
 	              : 0;
 
@@ -135,11 +136,8 @@ static int find_agent(struct desk *d, const char **text, struct found *f, bool *
 	}
 	*text = length ? verb_skip_blanks(*text + length) : *text;
 	*ret_several = count > 1;
-	if (count > 1) {
-		if (length || d->w->id) /* its id was to tell */
-			f->connected = 0;
-		return only_connected(d, f, e);
-	}
+	if (count > 1)
+		return only_connected(d, length || d->w->id, f, e);
 	if (count != 0)
 		return count < 0 ? -1 : 1;
 	if (d->w->id || length) /* the rules refuse it, and the row is kept */
