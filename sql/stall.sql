@@ -162,14 +162,14 @@ SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idl
 -- scan ok: those that are open, for a person
 SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.cause, t.nudge_count,
        t.progress_snapshot, t.created_at, s.id AS session_id, s.workspace_root, s.client_name,
-       s.agent_user,
-       s.prompt
+       s.label, s.agent_user, s.prompt
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.ended_at IS NULL ORDER BY t.seq;
 
 -- name: stall_since :many
 -- Alerts that are new to a watcher.
-SELECT t.seq, t.last_tool, t.last_activity_at, s.id AS session_id, s.client_name, s.agent_user
+SELECT t.seq, t.last_tool, t.last_activity_at, s.id AS session_id, s.client_name, s.label,
+       s.agent_user, s.workspace_root
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.seq > :after AND t.ended_at IS NULL ORDER BY t.seq;
 

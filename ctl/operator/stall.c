@@ -22,6 +22,7 @@ static cJSON *alert_json(const void *row)
 	json_add_text(o, "prompt", a->prompt);
 	if (a->progress_snapshot)
 		json_raw(o, "progress_snapshot", a->progress_snapshot);
+	json_put_given(o, "label", a->label);
 	json_put_given(o, "user", a->agent_user);
 	json_add_text(o, "workspace_root", a->workspace_root);
 	json_add_text(o, "created_at", a->created_at);
@@ -45,14 +46,16 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, stall_status_name(a->status));
 	table_add(t, a->agent_user);
 	table_add(t, a->client_name);
+	table_add(t, a->label);
 	table_add(t, a->workspace_root);
 	return 0;
 }
 
 static int list_alerts(struct ctl *c, struct err *e)
 {
-	static const char *const HEADINGS[] = { "SESSION", "SILENT", "LAST TOOL", "NUDGES",
-		                                "ALERT",   "USER",   "CLIENT",    "WORKSPACE" };
+	static const char *const HEADINGS[] = { "SESSION", "SILENT", "LAST TOOL",
+		                                "NUDGES",  "ALERT",  "USER",
+		                                "CLIENT",  "LABEL",  "WORKSPACE" };
 	static const struct listing ALERTS = {
 		"alerts", "no agent is silent", HEADINGS, COUNT(HEADINGS), alert_json, add_row, NULL
 	};

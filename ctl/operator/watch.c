@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "doorbell.h"
+#include "find.h"
 #include "json.h"
 #include "sql/agent_run.h"
 #include "sql/stall.h"
@@ -216,6 +217,7 @@ static int look_at_queue(struct watch *w, struct queue *q, struct err *e)
 static int tell_silent(const struct watch *w, const struct stall_since_row *row, struct err *e)
 {
 	OWNED(str) struct str id = { 0 };
+	OWNED(str) struct str whose = { 0 };
 	struct age idle = age_of(row->last_activity_at);
 	cJSON *o;
 
@@ -224,6 +226,7 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 	if (w->c->json) {
 		o = cJSON_CreateObject();
 		json_add_text(o, "session_id", row->session_id);
+		json_put_given(o, "label", row->label);
 		json_put_given(o, "user", row->agent_user);
 		json_add_text(o, "last_tool", row->last_tool);
 		json_add_text(o, "last_activity_at", row->last_activity_at);
@@ -231,8 +234,8 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 		return 0;
 	}
 	(void)fputs("\nsilent: ", stdout);
-	print_user(row->agent_user);
-	print_visible(row->client_name ? row->client_name : "an agent");
+	find_add_whose(&whose, row->agent_user, row->client_name, row->label, row->workspace_root);
+	print_visible(str_text(&whose));
 	(void)printf(" for %s, since it called ", idle.text);
 	print_visible(row->last_tool ? row->last_tool : "nothing");
 	(void)printf("; agent-intercom-ctl nudge %s [TEXT], or session stop %s\n", str_text(&id),

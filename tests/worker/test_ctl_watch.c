@@ -200,9 +200,11 @@ START_TEST(watch_tells_once_of_an_agent_that_is_silent)
 	const char *told;
 
 	given_questions();
+	given("UPDATE session SET label = 'left' WHERE seq = 1");
 	given(SILENT);
 	shell("printf 'l\\nl\\nq\\n' | ctl $DB watch");
 	ck_assert_int_eq(status, 0);
+	says(" “left” in ");
 	says(", since it called ping; agent-intercom-ctl nudge ");
 	told = strstr(str_text(&out), "silent: ");
 	ck_assert_ptr_nonnull(told);
