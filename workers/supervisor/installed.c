@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-	LOOK_MS = 1000,
+	LOOK_MS = 5000,
 	QUIET_MS = 3000, /* so long nothing must change: the installation is done */
 	ANSWER_MS = 2000, /* --version takes a few milliseconds */
 	WORD_BYTES = 200,

@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ enum {
 	NOT_WRITTEN_BY_OTHERS = 022,
 	PREDECESSORS_MS = 30000, /* workers of a killed supervisor may take so long to leave */
 	TRY_MS = 10,
-	RUN_LOOK_MS = 1000, /* for a run directory that has vanished */
+	RUN_LOOK_MS = 5000, /* for a run directory that has vanished */
 	UNREADY_LOOK_MS = 200, /* a lost bell delays readiness by so much */
 	LATE_MS = 10000, /* who is not ready then is named in the log */
 	STOP_LOOK_MS = 100,
@@ -439,6 +440,7 @@ static void look(struct supervisor *s, struct err *e)
 	if (s->complete || !workers_are_ready(s))
 		return;
 	s->complete = true;
+	(void)malloc_trim(0); /* what the start has left free */
 	log_info("all workers are ready, %lld ms after the start",
 	         (long long)(clock_monotonic_ms() - s->born_ms));
 }
