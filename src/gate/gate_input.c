@@ -133,6 +133,19 @@ static bool expand(struct gate_input *in, const char *text, struct str *out)
 	return gate_path_expand(in->home, text, out);
 }
 
+/* Adds what the host makes of the text, step by step. */
+static void add_decoded(struct gate_input *in, const char *text)
+{
+	OWNED(char_ptr) char *last = xstrdup(text);
+	OWNED(str) struct str next = { 0 };
+
+	while (gate_path_decode(last, &next)) {
+		add_path(in, next.bytes);
+		free(last);
+		last = str_take(&next);
+	}
+}
+
 /* A text that an argument or a patch gives for a path. */
 static void take_path(struct gate_input *in, const char *text)
 {
@@ -140,7 +153,11 @@ static void take_path(struct gate_input *in, const char *text)
 
 	if (*text)
 		note_doubt(in, gate_path_doubt(in->host, text, is_expanded(in)));
+	if (in->host->splits_paths && in->form == GATE_FORM_SEARCH)
+		note_doubt(in, gate_path_doubt_one(text));
 	add_path(in, text);
+	if (in->host->decodes_paths)
+		add_decoded(in, text);
 	if (is_expanded(in) && expand(in, text, &expanded))
 		add_path(in, expanded.bytes);
 }

@@ -3,6 +3,7 @@
 #include "gate_blank.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -62,6 +63,15 @@ static bool may_be_uri(const char *path)
 	return *path != '/' && colon && colon > path && colon[1];
 }
 
+/* Where "%73" begins, as in a URI; NULL: nowhere. */
+static const char *find_code(const char *path)
+{
+	for (const char *at = path; (at = strchr(at, '%')); at++)
+		if (isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]))
+			return at;
+	return NULL;
+}
+
 const char *gate_path_doubt_pattern(const char *pattern, bool is_expanded)
 {
 	if (!is_expanded && has_blank_end(pattern))
@@ -70,6 +80,8 @@ const char *gate_path_doubt_pattern(const char *pattern, bool is_expanded)
 		return "it names a file from \"~\" on, which its host may take for a home";
 	if (begins_as_uri(pattern))
 		return "it names a file as a URI";
+	if (find_code(pattern))
+		return "it names a file with \"%\" and two digits, which its host may decode";
 	return NULL;
 }
 
@@ -77,9 +89,20 @@ const char *gate_path_doubt(const struct gate_host *host, const char *path, bool
 {
 	const char *why = gate_path_doubt_pattern(path, is_expanded);
 
-	return !why && host->takes_uris && may_be_uri(path)
-	           ? "it names a file as its host may take for a URI"
-	           : why;
+	if (!why && host->takes_uris && may_be_uri(path))
+		why = "it names a file as its host may take for a URI";
+	if (!why && host->decodes_paths && *path == '@')
+		why = "it names a file from \"@\" on, which its host may leave out";
+	return why;
+}
+
+const char *gate_path_doubt_one(const char *path)
+{
+	for (size_t left = strlen(path); left; path++, left--)
+		if (gate_blank_start(path, left))
+			return "it names a file with white space in it, which its host may take "
+			       "for several";
+	return NULL;
 }
 
 static bool is_home(const char *text, size_t length)
@@ -110,4 +133,32 @@ bool gate_path_expand(const char *home, const char *path, struct str *out)
 		return false;
 	str_add_bytes(out, length ? text : ".", length ? length : 1);
 	return true;
+}
+
+static void add_decoded(struct str *out, const char *path)
+{
+	const char *code;
+
+	while ((code = find_code(path))) {
+		const char digits[] = { code[1], code[2], '\0' };
+
+		str_add_bytes(out, path, (size_t)(code - path));
+		str_add_char(out, (char)strtol(digits, NULL, 16));
+		path = code + 3;
+	}
+	str_add(out, path);
+}
+
+bool gate_path_decode(const char *path, struct str *out)
+{
+	str_reset(out);
+	if (*path == '@') {
+		str_add(out, path + 1 + strspn(path + 1, "/"));
+		return true;
+	}
+	if (!find_code(path))
+		return false;
+	add_decoded(out, path);
+	/* A host that cannot decode it takes it as it is. */
+	return strlen(out->bytes) == out->length && utf8_valid(out->bytes, out->length);
 }

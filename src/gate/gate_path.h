@@ -13,6 +13,11 @@ const char *gate_path_doubt_pattern(const char *pattern, bool is_expanded);
 /* The path as a host with expands_paths reads it: without white space at its ends (where nothing
  * is left: "."), and from home on if it begins with "~". False: it is the same. */
 bool gate_path_expand(const char *home, const char *path, struct str *out);
+/* The path after one more step of a host with decodes_paths: without an "@" in front, or with "s"
+ * for "%73". False: nothing is left to do. */
+bool gate_path_decode(const char *path, struct str *out);
+/* Why it is not certain that a host with splits_paths takes it for one path; NULL: it does. */
+const char *gate_path_doubt_one(const char *path);
 /* Whether home is needed to expand it. */
 bool gate_path_needs_home(const char *path);
 

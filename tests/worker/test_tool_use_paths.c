@@ -1,4 +1,4 @@
-/* Paths that a host reads otherwise than their text says: white space around them, "~", URIs. */
+/* Paths that a host reads otherwise than their text says: white space, "~", URIs, "%73", "@". */
 #include "tool_use_case.h"
 
 struct use {
@@ -168,9 +168,29 @@ START_TEST(a_path_that_another_host_may_read_otherwise_is_asked)
 	};
 	static const struct use COLONS[] = {
 		{ "vscode", "PreToolUse", "read_file", "{\"filePath\":\"vscode-remote:/x\"}" },
+		{ "vscode", "PreToolUse", "read_file", "{\"filePath\":\"secrets/a:b\"}" },
+	};
+	static const struct use CODES[] = {
+		{ "gemini", "BeforeTool", "read_file", "{\"file_path\":\"docs/%61.txt\"}" },
+		{ "gemini", "BeforeTool", "glob", "{\"pattern\":\"docs/%2a\"}" },
+		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"docs/%2E%2E/x\"}" },
+		{ "opencode", "tool.execute.before", "read", "{\"filePath\":\"%2f\"}" },
 		{ "vscode", "PreToolUse", "read_file", "{\"filePath\":\"s%65crets/a:b\"}" },
 	};
+	static const struct use SIGNS[] = {
+		{ "gemini", "BeforeTool", "read_file", "{\"file_path\":\"@docs/a.txt\"}" },
+		{ "qwen", "PreToolUse", "list_directory", "{\"path\":\"@docs\"}" },
+	};
+	static const struct use TWO[] = {
+		{ "copilot", "preToolUse", "grep",
+		  "{\"pattern\":\"x\",\"paths\":\"docs secrets\"}" },
+		{ "copilot", "preToolUse", "rg",
+		  "{\"pattern\":\"x\",\"paths\":\"docs\\nsecrets\"}" },
+	};
 	static const struct use ALLOWED[] = {
+		{ "gemini", "BeforeTool", "read_file", "{\"file_path\":\"docs/100%.txt\"}" },
+		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"@docs/a\"}" },
+		{ "copilot", "preToolUse", "view", "{\"path\":\"docs/a b.txt\"}" },
 		{ "gemini", "BeforeTool", "read_file", "{\"file_path\":\"docs/a: b.txt\"}" },
 		{ "opencode", "tool.execute.before", "read", "{\"filePath\":\"docs/c:d\"}" },
 		{ "vscode", "PreToolUse", "read_file", "{\"filePath\":\"%s/docs/a:b\"}" },
@@ -181,6 +201,9 @@ START_TEST(a_path_that_another_host_may_read_otherwise_is_asked)
 	are_asked(TILDES, COUNT(TILDES), "which its host may take for a home");
 	are_asked(URIS, COUNT(URIS), "it names a file as a URI");
 	are_asked(COLONS, COUNT(COLONS), "its host may take for a URI");
+	are_asked(CODES, COUNT(CODES), "which its host may decode");
+	are_asked(SIGNS, COUNT(SIGNS), "which its host may leave out");
+	are_asked(TWO, COUNT(TWO), "its host may take for several");
 	are_allowed(ALLOWED, COUNT(ALLOWED));
 }
 END_TEST
@@ -225,6 +248,10 @@ START_TEST(no_policy_allows_to_write_what_a_host_may_read_otherwise)
 		  "{\"file_path\":\"docs/b \",\"content\":\"x\"}" },
 		{ "codex", "PreToolUse", "apply_patch",
 		  "{\"command\":\"*** Begin Patch\\n*** Add File: ~/x\\n+x\\n*** End Patch\"}" },
+		{ "gemini", "BeforeTool", "write_file",
+		  "{\"file_path\":\"docs/%2e%2e/docs/a.txt\",\"content\":\"x\"}" },
+		{ "gemini", "BeforeTool", "replace",
+		  "{\"file_path\":\"@docs/a.txt\",\"old_string\":\"a\",\"new_string\":\"b\"}" },
 	};
 
 	given_writes_allowed();
@@ -247,6 +274,30 @@ START_TEST(a_command_in_a_folder_that_a_host_may_read_otherwise_is_asked)
 }
 END_TEST
 
+START_TEST(what_gemini_decodes_into_a_protected_file_is_refused)
+{
+	static const struct use USES[] = {
+		{ "gemini", "BeforeTool", "write_file",
+		  "{\"file_path\":\"docs/%2e%2e/%2eintercom/x\",\"content\":\"x\"}" },
+		{ "gemini", "BeforeTool", "write_file",
+		  "{\"file_path\":\"%252eintercom/x\",\"content\":\"x\"}" },
+		{ "gemini", "BeforeTool", "write_file",
+		  "{\"file_path\":\"@/.intercom/x\",\"content\":\"x\"}" },
+		{ "qwen", "PreToolUse", "write_file",
+		  "{\"file_path\":\"@%2Eintercom/x\",\"content\":\"x\"}" },
+	};
+
+	given_writes_allowed();
+	for (size_t i = 0; i < COUNT(USES); i++) {
+		struct gate_client h = begin_in(&USES[i], home);
+		OWNED(char_ptr) char *answer = gate_end(&h);
+
+		decides(answer, "deny", ".intercom");
+	}
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_paths");
@@ -258,6 +309,7 @@ int main(void)
 	tcase_add_test(c, a_path_that_another_host_may_read_otherwise_is_asked);
 	tcase_add_test(c, by_the_policy_such_a_path_is_asked_too);
 	tcase_add_test(c, no_policy_allows_to_write_what_a_host_may_read_otherwise);
+	tcase_add_test(c, what_gemini_decodes_into_a_protected_file_is_refused);
 	tcase_add_test(c, a_command_in_a_folder_that_a_host_may_read_otherwise_is_asked);
 	return run_suite(s);
 }
