@@ -491,6 +491,7 @@ START_TEST(a_glob_of_a_path_stays_in_its_directory_unless_it_has_two_stars)
 		{ "*.{md,txt}", "a.txt", true },
 		{ "*.{md,txt}", "a.c", false },
 		{ "{a*,b}/c", "axx/c", true },
+		{ "{a*,b}/c", "ax/x/c", false },
 		{ "./docs/*", "docs/a", true },
 		{ "a+b(c).c", "a+b(c).c", true },
 		{ "a+b(c).c", "aab(c).c", false },
