@@ -15,6 +15,7 @@
 #include "envelope.h"
 #include "instance.h"
 #include "log.h"
+#include "options.h"
 #include "proxy.h"
 #include "question.h"
 #include "session.h"
@@ -23,7 +24,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -275,8 +275,10 @@ static void help(void)
 	    "Exit status: the agent's.");
 }
 
-static int take_when_down(struct options *o, const char *text, struct err *e)
+static int take_when_down(void *arg, const char *text, struct err *e)
 {
+	struct options *o = arg;
+
 	if (strcmp(text, "editor") != 0 && strcmp(text, "deny") != 0)
 		return err_set(e, ERR_INPUT, "--when-down takes editor or deny, not '%.40s'", text);
 	o->when_down = strcmp(text, "deny") == 0 ? IF_DOWN_DENY : IF_DOWN_EDITOR;
@@ -285,42 +287,25 @@ static int take_when_down(struct options *o, const char *text, struct err *e)
 
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
-	static const struct option OPTIONS[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "db", required_argument, NULL, 'd' },
-		{ "workspace", required_argument, NULL, 'w' },
-		{ "when-down", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ NULL, 0, NULL, 0 },
+	bool asks_help = false, asks_version = false;
+	const struct options_row rows[] = {
+		{ "config", .text = &o->config },
+		{ "db", .text = &o->database },
+		{ "workspace", .text = &o->folder },
+		{ "when-down", .take = take_when_down },
+		{ "help", .flag = &asks_help, .ends = true },
+		{ "version", .flag = &asks_version, .ends = true },
+		{ NULL },
 	};
-	int option;
 
-	while ((option = getopt_long(argc, argv, "+", OPTIONS, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			o->config = optarg;
-			break;
-		case 'd':
-			o->database = optarg;
-			break;
-		case 'w':
-			o->folder = optarg;
-			break;
-		case 'o':
-			if (take_when_down(o, optarg, e))
-				return -1;
-			break;
-		case 'h':
-			help();
-			exit(EX_OK);
-		case 'v':
-			(void)printf("acp-proxy %s\n", INSTANCE_BUILD);
-			exit(EX_OK);
-		default:
-			return err_set(e, ERR_INPUT, "see agent-intercom acp --help");
-		}
-	}
+	if (options_read(rows, "+", o, argc, argv, e))
+		return e->kind ? -1 : err_set(e, ERR_INPUT, "see agent-intercom acp --help");
+	if (asks_help)
+		help();
+	if (asks_version)
+		(void)printf("acp-proxy %s\n", INSTANCE_BUILD);
+	if (asks_help || asks_version)
+		exit(EX_OK);
 	if (optind >= argc)
 		return err_set(e, ERR_INPUT,
 		               "name a profile or a command; see agent-intercom acp --help");
