@@ -29,6 +29,8 @@ int options_read(const struct options_row *rows, const char *how, void *arg, int
 			*row->text = optarg;
 		if (row->flag)
 			*row->flag = true;
+		if (row->instead_of)
+			*row->instead_of = false;
 		if (row->ends)
 			break;
 	}

@@ -11,7 +11,8 @@ enum { OPTIONS_MOST = 24 }; /* rows of a table */
 /* One of flag, text and take is set. */
 struct options_row {
 	const char *name; /* without dashes; NULL: behind the last row */
-	bool *flag; /* it has no value, and makes this true */
+	bool *flag; /* it has no value, and makes this true, */
+	bool *instead_of; /* and this false, if it is not NULL */
 	const char **text; /* becomes its value */
 	int (*take)(void *arg, const char *value, struct err *e); /* 0, or -1: e says why not */
 	bool ends; /* nothing is read after it */
