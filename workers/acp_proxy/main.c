@@ -14,6 +14,7 @@
 #include "config.h"
 #include "envelope.h"
 #include "instance.h"
+#include "io.h"
 #include "log.h"
 #include "options.h"
 #include "proxy.h"
@@ -62,13 +63,6 @@ struct run {
 
 /* ---- ending ---- */
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-	*fd = -1;
-}
-
 /* The editor is gone, or we are to leave: the agent hears of it by the end of its stdin. */
 static void begin_end(struct run *r)
 {
@@ -94,7 +88,7 @@ static void close_agent_in(struct run *r)
 
 	if (r->end_ms && c->to >= 0 && (channel_is_empty(c) || c->is_broken)) {
 		c->to = -1;
-		close_fd(&r->child.process.in);
+		io_shut(&r->child.process.in);
 	}
 }
 
@@ -118,7 +112,7 @@ static void note_end_of_child(struct run *r)
 	child_reap(&r->child);
 	if (!r->child.has_ended)
 		return;
-	close_fd(&r->child.process.ended);
+	io_shut(&r->child.process.ended);
 	begin_end(r);
 	r->end_ms = clock_monotonic_ms() + DRAIN_MS;
 }
@@ -134,7 +128,7 @@ static void pump_err(struct run *r)
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n <= 0)
-		close_fd(&r->child.process.err);
+		io_shut(&r->child.process.err);
 	else if (poll(&out, 1, 0) > 0 && (out.revents & POLLOUT))
 		(void)!write(STDERR_FILENO, bytes, (size_t)(n > PIPE_BUF ? PIPE_BUF : n));
 }
@@ -383,7 +377,7 @@ static void close_run(struct run *r)
 	contact_clear(&r->proxy.system.to);
 	channel_clear(&r->proxy.to_agent);
 	channel_clear(&r->proxy.to_editor);
-	close_fd(&r->signals);
+	io_shut(&r->signals);
 }
 
 int main(int argc, char **argv)
