@@ -73,6 +73,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspac
 -- name: operator_unwritten :one
 -- The newest change that was approved after that of request :write (0: any), and is not written yet,
 -- of a session that lives.
+-- row: question
 SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root
   FROM decision AS d CROSS JOIN request AS r ON r.id = d.request_id AND r.decision_seq = d.seq
   JOIN session AS s ON s.seq = r.session_seq

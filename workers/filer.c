@@ -11,6 +11,7 @@
 #include "fences.h"
 #include "files.h"
 #include "instance.h"
+#include "io.h"
 #include "limit.h"
 #include "log.h"
 #include "refusals.h"
@@ -30,15 +31,6 @@ enum {
 	FDS_MAX = 1024, /* a write of PROPOSAL_FILES, or folders below each other */
 };
 
-static bool is_started_by_owner(void)
-{
-	int type = 0;
-	socklen_t size = sizeof(type);
-
-	return getsockopt(ASKER_FD, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
-	       type == SOCK_SEQPACKET;
-}
-
 static void confine(void)
 {
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -56,7 +48,7 @@ int main(int argc, char **argv)
 		(void)printf("filer %s\n", INSTANCE_BUILD);
 		return EX_OK;
 	}
-	if (argc != 2 || !is_started_by_owner()) {
+	if (argc != 2 || !io_has_messages(ASKER_FD)) {
 		(void)fputs("filer: changes files for the system, as their owner; as-owner starts "
 		            "it\n",
 		            argc > 1 ? stdout : stderr);

@@ -265,15 +265,6 @@ static void warm_up(void)
 	(void)workspace_unfit("/proc"); /* another user's folder: loads the user database */
 }
 
-static bool is_started_by_front(void)
-{
-	int type = 0;
-	socklen_t size = sizeof(type);
-
-	return getsockopt(HAND_FRONT_FD, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
-	       type == SOCK_SEQPACKET;
-}
-
 int main(int argc, char **argv)
 {
 	uint32_t number;
@@ -283,7 +274,7 @@ int main(int argc, char **argv)
 		(void)printf("hand %s\n", INSTANCE_BUILD);
 		return EX_OK;
 	}
-	if (argc != 2 || !is_started_by_front()) {
+	if (argc != 2 || !io_has_messages(HAND_FRONT_FD)) {
 		(void)fputs("hand: does file work for mcp-front, which starts it\n",
 		            argc > 1 ? stdout : stderr);
 		return argc > 1 ? EX_OK : EX_USAGE;

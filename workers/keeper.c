@@ -157,14 +157,6 @@ static int sweep(void)
 	return EX_OK;
 }
 
-static bool is_started_by_owner(void)
-{
-	int type = 0;
-	socklen_t size = sizeof(type);
-
-	return getsockopt(LINE, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
-}
-
 int main(int argc, char **argv)
 {
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -172,7 +164,7 @@ int main(int argc, char **argv)
 		(void)printf("keeper %s\n", INSTANCE_BUILD);
 		return EX_OK;
 	}
-	if (argc != 2 || !is_started_by_owner()) {
+	if (argc != 2 || !io_has_messages(LINE)) {
 		(void)fputs(
 		    "keeper: keeps what runs as the owner of a workspace; as-owner starts it\n",
 		    argc > 1 ? stdout : stderr);

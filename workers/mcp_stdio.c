@@ -18,6 +18,7 @@
 #include "lines.h"
 #include "locate.h"
 #include "log.h"
+#include "options.h"
 #include "reach.h"
 #include "rpc.h"
 #include "signals.h"
@@ -25,7 +26,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -480,50 +480,38 @@ static void help(void)
 	    "Claude Code:  claude mcp add intercom -- agent-intercom mcp");
 }
 
+static int take_wait(void *arg, const char *value, struct err *e)
+{
+	struct waiting *how = arg;
+
+	how->seconds = value;
+	if (strspn(value, "0123456789") != strlen(value) || strlen(value) > 8)
+		return err_set(e, ERR_INPUT, "--wait takes seconds, not '%s'", value);
+	return 0;
+}
+
 static int parse(struct relay *r, int argc, char **argv, struct waiting *how, struct err *e)
 {
-	static const struct option OPTIONS[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "db", required_argument, NULL, 'd' },
-		{ "workspace", required_argument, NULL, 'w' },
-		{ "wait", required_argument, NULL, 's' },
-		{ "tasks", no_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ NULL, 0, NULL, 0 },
+	bool asks_help = false, asks_version = false;
+	const struct options_row rows[] = {
+		{ "config", .text = &r->config_path },
+		{ "db", .text = &r->database },
+		{ "workspace", .text = &r->workspace },
+		{ "wait", .take = take_wait },
+		{ "tasks", .flag = &how->tasks },
+		{ "help", .flag = &asks_help, .ends = true },
+		{ "version", .flag = &asks_version, .ends = true },
+		{ NULL },
 	};
-	int option;
 
-	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			r->config_path = optarg;
-			break;
-		case 'd':
-			r->database = optarg;
-			break;
-		case 'w':
-			r->workspace = optarg;
-			break;
-		case 's':
-			how->seconds = optarg;
-			if (strspn(optarg, "0123456789") != strlen(optarg) || strlen(optarg) > 8)
-				return err_set(e, ERR_INPUT, "--wait takes seconds, not '%s'",
-				               optarg);
-			break;
-		case 't':
-			how->tasks = true;
-			break;
-		case 'h':
-			help();
-			exit(EX_OK);
-		case 'v':
-			(void)printf("mcp-stdio %s\n", INSTANCE_BUILD);
-			exit(EX_OK);
-		default:
-			return err_set(e, ERR_INPUT, "see agent-intercom mcp --help");
-		}
-	}
+	if (options_read(rows, "", how, argc, argv, e))
+		return e->kind ? -1 : err_set(e, ERR_INPUT, "see agent-intercom mcp --help");
+	if (asks_help)
+		help();
+	if (asks_version)
+		(void)printf("mcp-stdio %s\n", INSTANCE_BUILD);
+	if (asks_help || asks_version)
+		exit(EX_OK);
 	if (optind < argc)
 		return err_set(e, ERR_INPUT, "'%.40s' is no option; see agent-intercom mcp --help",
 		               argv[optind]);

@@ -3,6 +3,7 @@
 #include "fences.h"
 #include "instance.h"
 #include "log.h"
+#include "options.h"
 #include "paths.h"
 #include "probe.h"
 #include "pulse.h"
@@ -13,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -67,47 +67,33 @@ static int read_row(struct worker *w, const char *text)
 static int parse(struct worker *w, const char *purpose, bool for_row, int argc, char **argv,
                  struct err *e)
 {
-	static const struct option OPTIONS[] = {
-		{ "db", required_argument, NULL, 'd' },
-		{ "run", required_argument, NULL, 'r' },
-		{ "run-row", required_argument, NULL, 'n' },
-		{ "log-format", required_argument, NULL, 'f' },
-		{ "log-level", required_argument, NULL, 'l' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ NULL, 0, NULL, 0 },
+	const char *row = NULL, *format = "text", *level_name = "info";
+	bool asks_help = false, asks_version = false;
+	const struct options_row rows[] = {
+		{ "db", .text = &w->db_path },
+		{ "run", .text = &w->run_dir },
+		{ "run-row", .text = &row },
+		{ "log-format", .text = &format },
+		{ "log-level", .text = &level_name },
+		{ "help", .flag = &asks_help, .ends = true },
+		{ "version", .flag = &asks_version, .ends = true },
+		{ NULL },
 	};
-	int level = LOG_LEVEL_INFO, json = 0, option;
+	int level;
 
-	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
-		switch (option) {
-		case 'd':
-			w->db_path = optarg;
-			break;
-		case 'r':
-			w->run_dir = optarg;
-			break;
-		case 'n':
-			if (!for_row || read_row(w, optarg))
-				return err_set(e, ERR_INPUT, "see %s --help", w->name);
-			break;
-		case 'f':
-			json = strcmp(optarg, "json") == 0;
-			break;
-		case 'l':
-			level = log_level_of(optarg);
-			break;
-		case 'h':
-			help(w->name, purpose, for_row);
-			exit(EX_OK);
-		case 'v':
-			(void)printf("%s %s\n", w->name, INSTANCE_BUILD);
-			exit(EX_OK);
-		default:
-			return err_set(e, ERR_INPUT, "see %s --help", w->name);
-		}
-	}
-	log_open(w->name, json, level < 0 ? LOG_LEVEL_INFO : (enum log_level)level);
+	if (options_read(rows, "", NULL, argc, argv, e))
+		return err_set(e, ERR_INPUT, "see %s --help", w->name);
+	if (asks_help)
+		help(w->name, purpose, for_row);
+	if (asks_version)
+		(void)printf("%s %s\n", w->name, INSTANCE_BUILD);
+	if (asks_help || asks_version)
+		exit(EX_OK);
+	if (row && (!for_row || read_row(w, row)))
+		return err_set(e, ERR_INPUT, "see %s --help", w->name);
+	level = log_level_of(level_name);
+	log_open(w->name, strcmp(format, "json") == 0,
+	         level < 0 ? LOG_LEVEL_INFO : (enum log_level)level);
 	if (!w->db_path || !w->run_dir || level < 0)
 		return err_set(e, ERR_INPUT, "--db and --run are needed; see %s --help", w->name);
 	if (for_row && !w->row)

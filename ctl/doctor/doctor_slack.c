@@ -3,6 +3,7 @@
 #include "doctor.h"
 
 #include "app.h"
+#include "json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,13 +35,6 @@ static void call_with(struct slack_web *web, struct slack_call *c, const char *m
 static bool is_passing(const struct slack_call *c)
 {
 	return c->class == SLACK_SURE || c->class == SLACK_UNKNOWN || c->class == SLACK_RATE;
-}
-
-static const char *text_in(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-
-	return text ? text : "";
 }
 
 /* ---- the bot token, and what it lets us ask ---- */
@@ -114,7 +108,7 @@ static bool member_is_fine(struct doctor *d, const struct slack_call *c, const c
                            const char *team)
 {
 	const cJSON *user = cJSON_GetObjectItemCaseSensitive(c->json, "user");
-	const char *of = text_in(user, "team_id");
+	const char *of = json_some_text(user, "team_id");
 
 	if (c->class != SLACK_OK)
 		doctor_tell(d, is_passing(c) ? WARN : FAIL, "slack members",
@@ -179,9 +173,9 @@ static bool ask_as_bot(struct doctor *d, const struct slack_secrets *s, struct s
 		            c.why);
 		return true;
 	}
-	team = text_in(c.json, "team_id");
+	team = json_some_text(c.json, "team_id");
 	doctor_tell(d, OK, "slack bot token", "we are %.80s in %.80s (%.40s)",
-	            text_in(c.json, "user"), text_in(c.json, "team"), team);
+	            json_some_text(c.json, "user"), json_some_text(c.json, "team"), team);
 	check_team(d, s, team);
 	check_scopes(d, &c);
 	check_clock(d, web->skew_ms);

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "config.h"
+#include "config_guess.h"
 #include "instance.h"
 #include "locate.h"
 #include "via_desk.h"
@@ -12,6 +13,7 @@
 #include <getopt.h>
 #include <locale.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,44 +119,15 @@ static void print_help_json(const struct ctl *c)
 
 /* ---- commands by name ---- */
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The number of letters to insert, delete or replace to turn a into b. */
-static size_t distance(const char *a, const char *b)
-{
-	enum { MOST = 24 };
-	size_t row[MOST + 1], n = strlen(b);
-
-	if (n > MOST)
-		return MOST;
-	for (size_t k = 0; k <= n; k++)
-		row[k] = k;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t corner = row[0]++;
-
-		for (size_t k = 1; k <= n; k++) {
-			size_t changed = corner + (a[i - 1] != b[k - 1]);
-
-			corner = row[k];
-			row[k] = least(changed, least(row[k], row[k - 1]) + 1);
-		}
-	}
-	return row[n];
-}
-
 static int unknown_command(const char *name, struct err *e)
 {
-	const struct command_spec *nearest = COMMANDS[0];
+	struct config_guess near = CONFIG_GUESS_INIT;
 
-	for (size_t i = 1; i < COUNT(COMMANDS); i++)
-		if (distance(name, COMMANDS[i]->name) < distance(name, nearest->name))
-			nearest = COMMANDS[i];
-	if (distance(name, nearest->name) <= 3)
+	for (size_t i = 0; i < COUNT(COMMANDS); i++)
+		config_guess_try(&near, name, COMMANDS[i]->name, strlen(COMMANDS[i]->name));
+	if (near.distance <= 3)
 		return err_set(e, ERR_INPUT, "unknown command '%.40s'; did you mean '%s'?", name,
-		               nearest->name);
+		               near.name);
 	return err_set(e, ERR_INPUT, "unknown command '%.40s'", name);
 }
 
@@ -216,6 +189,53 @@ static const char *take_name(struct ctl *c)
 
 /* ---- options ---- */
 
+enum option_kind {
+	OPTION_FLAG,
+	OPTION_NAME, /* a text that is not empty: what was to be named would be chosen by us */
+	OPTION_TEXT,
+	OPTION_FILES, /* may be given several times */
+	OPTION_NUMBER,
+};
+
+/* The order is that of the complaints. */
+static const struct ctl_option_row {
+	const char *name;
+	enum option_kind kind;
+	size_t place; /* in struct ctl */
+	unsigned takes; /* who takes it; 0: every command */
+	char letter; /* its short form, or 0 */
+} OPTIONS[] = {
+	{ "--session", OPTION_NAME, offsetof(struct ctl, session), TAKES_SESSION, 0 },
+	{ "--reason", OPTION_TEXT, offsetof(struct ctl, reason), TAKES_REASON, 0 },
+	{ "--note", OPTION_TEXT, offsetof(struct ctl, note), TAKES_NOTE, 0 },
+	{ "--option", OPTION_NAME, offsetof(struct ctl, option), TAKES_OPTION, 0 },
+	{ "--digest", OPTION_NAME, offsetof(struct ctl, digest), TAKES_DIGEST, 0 },
+	{ "--agent", OPTION_NAME, offsetof(struct ctl, agent), TAKES_AGENT, 0 },
+	{ "--workspace", OPTION_NAME, offsetof(struct ctl, workspace),
+	  TAKES_AGENT | TAKES_WORKSPACE, 0 },
+	{ "--park", OPTION_NAME, offsetof(struct ctl, park), TAKES_AGENT, 0 },
+	{ "--yes", OPTION_FLAG, offsetof(struct ctl, yes), TAKES_YES, 0 },
+	{ "--edit", OPTION_FLAG, offsetof(struct ctl, edit), TAKES_EDIT, 0 },
+	{ "--with", OPTION_NAME, offsetof(struct ctl, with), TAKES_EDIT, 0 },
+	{ "--file", OPTION_FILES, offsetof(struct ctl, files), TAKES_YES, 0 },
+	{ "--depth", OPTION_TEXT, offsetof(struct ctl, depth), TAKES_DEPTH, 0 },
+	{ "--lines", OPTION_TEXT, offsetof(struct ctl, lines), TAKES_LINES, 0 },
+	{ "-n", OPTION_NUMBER, offsetof(struct ctl, count), TAKES_COUNT, 'n' },
+	{ "--follow", OPTION_FLAG, offsetof(struct ctl, follow), TAKES_FOLLOW, 'f' },
+	{ "--sent", OPTION_FLAG, offsetof(struct ctl, sent), TAKES_SENT, 0 },
+	{ "--html", OPTION_FLAG, offsetof(struct ctl, html), TAKES_HTML, 0 },
+	{ "--config", OPTION_NAME, offsetof(struct ctl, config), 0, 0 },
+	{ "--db", OPTION_NAME, offsetof(struct ctl, database), 0, 0 },
+	{ "--ipc-name", OPTION_NAME, offsetof(struct ctl, ipc_name), 0, 0 },
+	{ "--shared", OPTION_FLAG, offsetof(struct ctl, shared), 0, 0 },
+	{ "--json", OPTION_FLAG, offsetof(struct ctl, json_asked), 0, 0 },
+	{ "--text", OPTION_FLAG, offsetof(struct ctl, text_asked), 0, 0 },
+	{ "--help", OPTION_FLAG, offsetof(struct ctl, help), 0, 'h' },
+	{ "--version", OPTION_FLAG, offsetof(struct ctl, version), 0, 0 },
+};
+static const char LETTERS[] = "-:n:fh"; /* "-": in the order in which they stand */
+enum { LONG = 256 /* what getopt_long returns for the first of them */ };
+
 static int parse_count(const char *text, int64_t *ret, struct err *e)
 {
 	char *end;
@@ -251,44 +271,7 @@ static const char *option_word(char **argv)
 	return argv[optind - (argv[optind - 1] == optarg ? 2 : 1)];
 }
 
-/* An option with a value. Returns where it goes, NULL: it is none of those. */
-static const char **place_of(struct ctl *c, int option)
-{
-	switch (option) {
-	case 'c':
-		return &c->config;
-	case 'd':
-		return &c->database;
-	case 'i':
-		return &c->ipc_name;
-	case 's':
-		return &c->session;
-	case 'r':
-		return &c->reason;
-	case 'g':
-		return &c->digest;
-	case 'p':
-		return &c->option;
-	case 'w':
-		return &c->note;
-	case 'a':
-		return &c->agent;
-	case 'k':
-		return &c->workspace;
-	case 'K':
-		return &c->park;
-	case 'W':
-		return &c->with;
-	case 'e':
-		return &c->depth;
-	case 'l':
-		return &c->lines;
-	default:
-		return NULL;
-	}
-}
-
-static int take_value(const char **place, const char *name, struct err *e)
+static int take_text(const char **place, const char *name, struct err *e)
 {
 	if (*place)
 		return err_set(e, ERR_INPUT, "'%.40s' is given twice", name);
@@ -298,51 +281,56 @@ static int take_value(const char **place, const char *name, struct err *e)
 
 static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 {
-	const char **place = place_of(c, option);
+	size_t i = 0;
+	void *place;
 
-	if (place)
-		return take_value(place, option_word(argv), e);
-	switch (option) {
-	case 'S':
-		c->shared = true;
-		return 0;
-	case 'j':
-		c->json_asked = true;
-		return 0;
-	case 't':
-		c->text_asked = true;
-		return 0;
-	case 'y':
-		c->yes = true;
-		return 0;
-	case 'E':
-		c->edit = true;
-		return 0;
-	case 'F':
-		add_file(c, optarg);
-		return 0;
-	case 'n':
-		return parse_count(optarg, &c->count, e);
-	case 'f':
-		c->follow = true;
-		return 0;
-	case 'o':
-		c->sent = true;
-		return 0;
-	case 'm':
-		c->html = true;
-		return 0;
-	case 'h':
-		c->help = true;
-		return 0;
-	case 'v':
-		c->version = true;
-		return 0;
-	case ':':
+	while (i < COUNT(OPTIONS) && option != LONG + (int)i && option != OPTIONS[i].letter)
+		i++;
+	if (option == ':')
 		return err_set(e, ERR_INPUT, "'%.40s' needs a value", argv[optind - 1]);
-	default:
+	if (i == COUNT(OPTIONS))
 		return unknown_option(argv, e);
+	place = (char *)c + OPTIONS[i].place;
+	switch (OPTIONS[i].kind) {
+	case OPTION_FLAG:
+		*(bool *)place = true;
+		break;
+	case OPTION_FILES:
+		add_file(c, optarg);
+		break;
+	case OPTION_NUMBER:
+		return parse_count(optarg, &c->count, e);
+	case OPTION_NAME:
+	case OPTION_TEXT:
+		return take_text(place, option_word(argv), e);
 	}
+	return 0;
+}
+
+/* Of OPTION_NAME or OPTION_TEXT. */
+static const char *text_of(const struct ctl *c, const struct ctl_option_row *o)
+{
+	const void *place = (const char *)c + o->place;
+
+	return *(const char *const *)place;
+}
+
+static bool is_given(const struct ctl *c, const struct ctl_option_row *o)
+{
+	const void *place = (const char *)c + o->place;
+
+	switch (o->kind) {
+	case OPTION_FLAG:
+		return *(const bool *)place;
+	case OPTION_FILES:
+		return c->files != NULL;
+	case OPTION_NUMBER:
+		return c->count >= 0;
+	case OPTION_NAME:
+	case OPTION_TEXT:
+		break;
+	}
+	return text_of(c, o) != NULL;
 }
 
 /* How many words of a text there are. *ret_loose: what stands before it may be left out. */
@@ -388,42 +376,21 @@ static int check_text(const struct ctl *c, struct err *e)
 
 static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 {
-	static const struct option OPTIONS[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "db", required_argument, NULL, 'd' },
-		{ "ipc-name", required_argument, NULL, 'i' },
-		{ "shared", no_argument, NULL, 'S' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "text", no_argument, NULL, 't' },
-		{ "session", required_argument, NULL, 's' },
-		{ "reason", required_argument, NULL, 'r' },
-		{ "note", required_argument, NULL, 'w' },
-		{ "option", required_argument, NULL, 'p' },
-		{ "digest", required_argument, NULL, 'g' },
-		{ "agent", required_argument, NULL, 'a' },
-		{ "workspace", required_argument, NULL, 'k' },
-		{ "park", required_argument, NULL, 'K' },
-		{ "yes", no_argument, NULL, 'y' },
-		{ "edit", no_argument, NULL, 'E' },
-		{ "with", required_argument, NULL, 'W' },
-		{ "file", required_argument, NULL, 'F' },
-		{ "depth", required_argument, NULL, 'e' },
-		{ "lines", required_argument, NULL, 'l' },
-		{ "follow", no_argument, NULL, 'f' },
-		{ "sent", no_argument, NULL, 'o' },
-		{ "html", no_argument, NULL, 'm' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ NULL, 0, NULL, 0 },
-	};
+	struct option options[COUNT(OPTIONS) + 1] = { 0 };
+	size_t count = 0;
 	bool is_loose;
 	int option;
 
 	c->words = xcalloc((size_t)argc + 1, sizeof(*c->words));
+	for (size_t i = 0; i < COUNT(OPTIONS); i++)
+		if (OPTIONS[i].name[1] == '-')
+			options[count++] =
+			    (struct option){ .name = OPTIONS[i].name + 2,
+				             .has_arg = OPTIONS[i].kind != OPTION_FLAG,
+				             .val = LONG + (int)i };
 	opterr = 0;
-	/* "-": in the order in which they stand; words count as option 1. */
-	while ((option = getopt_long(argc, argv, "-:n:fh", OPTIONS, NULL)) != -1) {
-		if (option == 1) {
+	while ((option = getopt_long(argc, argv, LETTERS, options, NULL)) != -1) {
+		if (option == 1) { /* a word */
 			c->words[c->word_count++] = optarg;
 			continue;
 		}
@@ -462,21 +429,13 @@ static void look_at_terminal(struct ctl *c)
  * text may be.) */
 static int check_empty(const struct ctl *c, const struct command_spec *command, struct err *e)
 {
-	const struct {
-		const char *value, *name;
-	} options[] = {
-		{ c->session, "--session" },     { c->option, "--option" },
-		{ c->digest, "--digest" },       { c->agent, "--agent" },
-		{ c->workspace, "--workspace" }, { c->park, "--park" },
-		{ c->with, "--with" },           { c->config, "--config" },
-		{ c->database, "--db" },         { c->ipc_name, "--ipc-name" },
-	};
 	bool is_loose;
 	int words = c->argc - text_words(c, &is_loose);
 
-	for (size_t i = 0; i < COUNT(options); i++)
-		if (options[i].value && !*options[i].value)
-			return err_set(e, ERR_INPUT, "%s is empty", options[i].name);
+	for (size_t i = 0; i < COUNT(OPTIONS); i++)
+		if (OPTIONS[i].kind == OPTION_NAME && is_given(c, &OPTIONS[i]) &&
+		    !*text_of(c, &OPTIONS[i]))
+			return err_set(e, ERR_INPUT, "%s is empty", OPTIONS[i].name);
 	for (int i = 0; i < words; i++)
 		if (!*c->argv[i])
 			return err_set(e, ERR_INPUT, "'%s' needs %s, and was given an empty word",
@@ -487,35 +446,11 @@ static int check_empty(const struct ctl *c, const struct command_spec *command, 
 /* Checks that the command takes the given arguments and options. */
 static int check_usage(const struct ctl *c, const struct command_spec *command, struct err *e)
 {
-	const struct {
-		bool given;
-		unsigned flag;
-		const char *name;
-	} options[] = {
-		{ c->session != NULL, TAKES_SESSION, "--session" },
-		{ c->reason != NULL, TAKES_REASON, "--reason" },
-		{ c->note != NULL, TAKES_NOTE, "--note" },
-		{ c->option != NULL, TAKES_OPTION, "--option" },
-		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
-		{ c->agent != NULL, TAKES_AGENT, "--agent" },
-		{ c->workspace != NULL, TAKES_AGENT | TAKES_WORKSPACE, "--workspace" },
-		{ c->park != NULL, TAKES_AGENT, "--park" },
-		{ c->yes, TAKES_YES, "--yes" },
-		{ c->edit, TAKES_EDIT, "--edit" },
-		{ c->with != NULL, TAKES_EDIT, "--with" },
-		{ c->files != NULL, TAKES_YES, "--file" },
-		{ c->depth != NULL, TAKES_DEPTH, "--depth" },
-		{ c->lines != NULL, TAKES_LINES, "--lines" },
-		{ c->count >= 0, TAKES_COUNT, "-n" },
-		{ c->follow, TAKES_FOLLOW, "--follow" },
-		{ c->sent, TAKES_SENT, "--sent" },
-		{ c->html, TAKES_HTML, "--html" },
-	};
-
-	for (size_t i = 0; i < COUNT(options); i++)
-		if (options[i].given && !(command->takes & options[i].flag))
+	for (size_t i = 0; i < COUNT(OPTIONS); i++)
+		if (OPTIONS[i].takes && !(command->takes & OPTIONS[i].takes) &&
+		    is_given(c, &OPTIONS[i]))
 			return err_set(e, ERR_INPUT, "'%s' does not take %s", command->name,
-			               options[i].name);
+			               OPTIONS[i].name);
 	if (c->html && (c->json_asked || c->text_asked))
 		return err_set(e, ERR_INPUT, "--html excludes --json and --text");
 	if (c->shared && (c->config || c->database || c->ipc_name))

@@ -1,44 +1,32 @@
 #include "cli.h"
 
 #include "locate.h"
+#include "options.h"
 #include "reach.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
 
 static const char PROGRAM[] = "agent-intercom";
 
-enum { OPT_FLAG = 256, OPT_CONFIG, OPT_DB, OPT_WORKSPACE, OPT_HELP };
-
 int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv)
 {
-	const struct option options[] = {
-		{ flag, no_argument, NULL, OPT_FLAG },
-		{ "config", required_argument, NULL, OPT_CONFIG },
-		{ "db", required_argument, NULL, OPT_DB },
-		{ "workspace", required_argument, NULL, OPT_WORKSPACE },
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ NULL, 0, NULL, 0 },
+	bool help = false;
+	const struct options_row rows[] = {
+		{ "config", .text = &a->source.config },
+		{ "db", .text = &a->source.database },
+		{ "workspace", .text = &a->source.workspace },
+		{ "help", .flag = &help, .ends = true },
+		{ flag, .flag = &a->flag },
+		{ NULL },
 	};
-	int option;
 
 	optind = 0; /* getopt_long has already run over the words before */
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return 1;
-		if (option == OPT_FLAG)
-			a->flag = true;
-		else if (option == OPT_CONFIG)
-			a->source.config = optarg;
-		else if (option == OPT_DB)
-			a->source.database = optarg;
-		else if (option == OPT_WORKSPACE)
-			a->source.workspace = optarg;
-		else /* getopt_long has printed why */
-			return -1;
-	}
+	if (options_read(rows, "", NULL, argc, argv, NULL))
+		return -1;
+	if (help)
+		return 1;
 	if (argc - optind > 1) {
 		(void)fprintf(stderr, "%s: '%.40s' is one argument too many\n", PROGRAM,
 		              argv[optind + 1]);

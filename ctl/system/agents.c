@@ -5,15 +5,16 @@
 
 #include "json.h"
 #include "json_writer.h"
+#include "options.h"
 #include "program.h"
 #include "textfile.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 static const char PROGRAM[] = "agent-intercom";
 
@@ -228,34 +229,21 @@ static int list(const struct request *r, const struct config *c)
 /* 0, 1 after --help, -1 the arguments are wrong and it has been said why. */
 static int parse(struct request *r, int argc, char **argv)
 {
-	static const struct option OPTIONS[] = {
-		{ "json", no_argument, NULL, 'j' },         { "probe", no_argument, NULL, 'p' },
-		{ "config", required_argument, NULL, 'c' }, { "db", required_argument, NULL, 'd' },
-		{ "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
+	bool help = false;
+	const struct options_row rows[] = {
+		{ "json", .flag = &r->json },
+		{ "probe", .flag = &r->probe },
+		{ "config", .text = &r->source.config },
+		{ "db", .text = &r->source.database },
+		{ "help", .flag = &help, .ends = true },
+		{ NULL },
 	};
-	int option;
 
 	optind = 0; /* the words before us were looked through already */
-	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
-		switch (option) {
-		case 'j':
-			r->json = true;
-			break;
-		case 'p':
-			r->probe = true;
-			break;
-		case 'c':
-			r->source.config = optarg;
-			break;
-		case 'd':
-			r->source.database = optarg;
-			break;
-		case 'h':
-			return 1;
-		default: /* getopt_long has said why */
-			return -1;
-		}
-	}
+	if (options_read(rows, "", NULL, argc, argv, NULL))
+		return -1;
+	if (help)
+		return 1;
 	r->count = argc - optind;
 	r->names = argv + optind;
 	return 0;

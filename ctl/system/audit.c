@@ -6,10 +6,10 @@
 #include "audit.h"
 #include "audit_verify.h"
 #include "backup.h"
+#include "options.h"
 #include "proof.h"
 #include "sql/audit.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 enum { BROKEN = 1 };
-enum { OPT_SINCE = 256, OPT_HEAD, OPT_CONFIG, OPT_DB, OPT_HELP };
 
 static const char PROGRAM[] = "agent-intercom";
 
@@ -79,51 +78,45 @@ static bool read_kept(const char *text, struct audit_kept *ret)
 	return true;
 }
 
-static int wrong(const char *option, const char *value)
+static int wrong(const char *option, const char *value, struct err *e)
 {
-	(void)fprintf(stderr, "%s: audit: --%s %.80s is not one; see %s audit --help\n", PROGRAM,
-	              option, value, PROGRAM);
-	return -1;
+	return err_set(e, ERR_INPUT, "audit: --%s %.80s is not one; see %s audit --help", option,
+	               value, PROGRAM);
 }
 
-static int read_option(struct audit_arguments *a, int option)
+static int take_since(void *arg, const char *value, struct err *e)
 {
-	switch (option) {
-	case OPT_HELP:
-		return 1;
-	case OPT_SINCE:
-		return read_since(optarg, &a->since) ? 0 : wrong("since", optarg);
-	case OPT_HEAD:
-		return read_kept(optarg, &a->kept) ? 0 : wrong("head", optarg);
-	case OPT_CONFIG:
-		a->source.config = optarg;
-		return 0;
-	case OPT_DB:
-		a->source.database = optarg;
-		return 0;
-	default: /* getopt_long has printed why */
-		return -1;
-	}
+	struct audit_arguments *a = arg;
+
+	return read_since(value, &a->since) ? 0 : wrong("since", value, e);
+}
+
+static int take_head(void *arg, const char *value, struct err *e)
+{
+	struct audit_arguments *a = arg;
+
+	return read_kept(value, &a->kept) ? 0 : wrong("head", value, e);
 }
 
 /* Returns 0, 1 after --help, -1 if they are wrong (and says so). */
 static int parse(struct audit_arguments *a, int argc, char **argv)
 {
-	static const struct option OPTIONS[] = {
-		{ "since", required_argument, NULL, OPT_SINCE },
-		{ "head", required_argument, NULL, OPT_HEAD },
-		{ "config", required_argument, NULL, OPT_CONFIG },
-		{ "db", required_argument, NULL, OPT_DB },
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ NULL, 0, NULL, 0 },
+	bool help = false;
+	const struct options_row rows[] = {
+		{ "since", .take = take_since },         { "head", .take = take_head },
+		{ "config", .text = &a->source.config }, { "db", .text = &a->source.database },
+		{ "help", .flag = &help, .ends = true }, { NULL },
 	};
-	int option, result = 0;
+	struct err e = { 0 };
 
 	optind = 0; /* getopt_long has already run over the words before */
-	while (result == 0 && (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1)
-		result = read_option(a, option);
-	if (result)
-		return result;
+	if (options_read(rows, "", a, argc, argv, &e)) {
+		if (e.kind != ERR_NONE)
+			(void)cli_say(&e);
+		return -1;
+	}
+	if (help)
+		return 1;
 	a->verb = optind < argc ? argv[optind] : "";
 	a->file = optind + 1 < argc ? argv[optind + 1] : NULL;
 	if (optind + 2 < argc ||

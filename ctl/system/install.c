@@ -6,13 +6,13 @@
 
 #include "diff.h"
 #include "json.h"
+#include "options.h"
 #include "port_holder.h"
 #include "toml_edit.h"
 #include "workspace.h"
 #include "yes_no.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,85 +95,40 @@ static int help(bool remove)
 	return EX_OK;
 }
 
-enum {
-	OPT_CONFIG = 256,
-	OPT_DB,
-	OPT_WORKSPACE,
-	OPT_FILE,
-	OPT_NAME,
-	OPT_INSTRUCTIONS,
-	OPT_WAIT,
-	OPT_WHEN_DOWN,
-	OPT_ROOT,
-};
-
-static int take_wait(struct wish *w, const char *text)
+static int take_wait(void *arg, const char *text, struct err *e)
 {
+	struct request *r = arg;
 	char *end;
 	long seconds = strtol(text, &end, 10);
 
-	if (*end || end == text || seconds < 1 || seconds > WAIT_SECONDS_MAX) {
-		(void)fprintf(stderr, "%s: --wait takes 1 to %d seconds, not '%.40s'\n", PROGRAM,
-		              WAIT_SECONDS_MAX, text);
-		return -1;
-	}
-	w->wait = seconds;
+	if (*end || end == text || seconds < 1 || seconds > WAIT_SECONDS_MAX)
+		return err_set(e, ERR_INPUT, "--wait takes 1 to %d seconds, not '%.40s'",
+		               WAIT_SECONDS_MAX, text);
+	r->wish.wait = seconds;
 	return 0;
 }
 
-static int take_name(struct wish *w, const char *text)
+static int take_name(void *arg, const char *text, struct err *e)
 {
 	static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	                              "0123456789_-";
+	struct request *r = arg;
 
-	w->name = text;
+	r->wish.name = text;
 	if (*text && !text[strspn(text, ALLOWED)] && strlen(text) <= PATHS_NAME_BYTES_MAX)
 		return 0;
-	(void)fprintf(stderr, "%s: --name takes up to %d of A-Z a-z 0-9 _ -, not '%.40s'\n",
-	              PROGRAM, (int)PATHS_NAME_BYTES_MAX, text);
-	return -1;
+	return err_set(e, ERR_INPUT, "--name takes up to %d of A-Z a-z 0-9 _ -, not '%.40s'",
+	               (int)PATHS_NAME_BYTES_MAX, text);
 }
 
-static int take_when_down(struct request *r, const char *text)
+static int take_when_down(void *arg, const char *text, struct err *e)
 {
+	struct request *r = arg;
+
 	r->when_down = text;
 	if (strcmp(text, "deny") == 0 || strcmp(text, "allow") == 0)
 		return 0;
-	(void)fprintf(stderr, "%s: --when-down takes deny or allow, not '%.40s'\n", PROGRAM, text);
-	return -1;
-}
-
-/* Takes an option with a text. */
-static int take(struct request *r, int option, const char *text)
-{
-	switch (option) {
-	case OPT_CONFIG:
-		r->source.config = text;
-		return 0;
-	case OPT_DB:
-		r->source.database = text;
-		return 0;
-	case OPT_WORKSPACE:
-		r->source.workspace = text;
-		return 0;
-	case OPT_FILE:
-		r->wish.file = text;
-		return 0;
-	case OPT_INSTRUCTIONS:
-		r->wish.instructions = text;
-		return 0;
-	case OPT_NAME:
-		return take_name(&r->wish, text);
-	case OPT_WAIT:
-		return take_wait(&r->wish, text);
-	case OPT_WHEN_DOWN:
-		return take_when_down(r, text);
-	case OPT_ROOT:
-		r->wish.root = text;
-		return 0;
-	default: /* getopt_long has printed why */
-		return -1;
-	}
+	return err_set(e, ERR_INPUT, "--when-down takes deny or allow, not '%.40s'", text);
 }
 
 /* Whether the options go together; says why not. */
@@ -209,40 +164,39 @@ static int find_host(struct request *r, int argc, char **argv)
 /* Returns 0, 1 after --help, -1. */
 static int parse(struct request *r, int argc, char **argv)
 {
-	int project = -1, asks_help = 0, yes = 0, print = 0, http = 0, gate = 0, managed = 0,
-	    option;
-	const struct option options[] = {
-		{ "project", no_argument, &project, 1 },
-		{ "user", no_argument, &project, 0 },
-		{ "yes", no_argument, &yes, 1 },
-		{ "print", no_argument, &print, 1 },
-		{ "http", no_argument, &http, 1 },
-		{ "gate", no_argument, &gate, 1 },
-		{ "managed", no_argument, &managed, 1 },
-		{ "when-down", required_argument, NULL, OPT_WHEN_DOWN },
-		{ "root", required_argument, NULL, OPT_ROOT },
-		{ "help", no_argument, &asks_help, 1 },
-		{ "config", required_argument, NULL, OPT_CONFIG },
-		{ "db", required_argument, NULL, OPT_DB },
-		{ "workspace", required_argument, NULL, OPT_WORKSPACE },
-		{ "file", required_argument, NULL, OPT_FILE },
-		{ "name", required_argument, NULL, OPT_NAME },
-		{ "instructions", required_argument, NULL, OPT_INSTRUCTIONS },
-		{ "wait", required_argument, NULL, OPT_WAIT },
-		{ NULL, 0, NULL, 0 },
+	bool asks_help = false, project = false, user = false;
+	const struct options_row rows[] = {
+		{ "project", .flag = &project, .instead_of = &user },
+		{ "user", .flag = &user, .instead_of = &project },
+		{ "yes", .flag = &r->wish.yes },
+		{ "print", .flag = &r->wish.print },
+		{ "http", .flag = &r->wish.http },
+		{ "gate", .flag = &r->wish.gate },
+		{ "managed", .flag = &r->wish.managed },
+		{ "when-down", .take = take_when_down },
+		{ "root", .text = &r->wish.root },
+		{ "help", .flag = &asks_help },
+		{ "config", .text = &r->source.config },
+		{ "db", .text = &r->source.database },
+		{ "workspace", .text = &r->source.workspace },
+		{ "file", .text = &r->wish.file },
+		{ "name", .take = take_name },
+		{ "instructions", .text = &r->wish.instructions },
+		{ "wait", .take = take_wait },
+		{ NULL },
 	};
+	struct err e = { 0 };
 
 	r->wish.wait = -1;
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
-		if (option != 0 && take(r, option, optarg))
-			return -1;
+	if (options_read(rows, "", r, argc, argv, &e)) {
+		if (e.kind != ERR_NONE)
+			(void)cli_say(&e);
+		return -1;
+	}
 	if (asks_help)
 		return 1;
-	r->wish.print = print;
-	r->wish.gate = gate;
-	r->wish.managed = managed;
-	if (print && r->wish.remove) {
+	if (r->wish.print && r->wish.remove) {
 		(void)fprintf(stderr,
 		              "%s: uninstall prints nothing; it shows the change and asks\n",
 		              PROGRAM);
@@ -252,12 +206,10 @@ static int parse(struct request *r, int argc, char **argv)
 		return -1;
 	if (find_host(r, argc, argv))
 		return -1;
-	if (r->wish.remove && !managed && project != 1 && !r->wish.file &&
+	if (r->wish.remove && !r->wish.managed && !project && !r->wish.file &&
 	    strcmp(r->wish.name, DEFAULT_NAME) == 0)
 		r->wish.gate = true; /* nothing of ours is to stay with this user's host */
-	r->wish.project = project < 0 ? r->wish.host->in_project : project;
-	r->wish.yes = yes;
-	r->wish.http = http;
+	r->wish.project = project || (!user && r->wish.host->in_project);
 	if (r->wish.wait < 0)
 		r->wish.wait = r->wish.host->waits_long ? WAIT_SECONDS : 0;
 	return 0;

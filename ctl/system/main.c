@@ -4,11 +4,11 @@
 #include "app.h"
 #include "instance.h"
 #include "json.h"
+#include "options.h"
 #include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,47 +366,21 @@ static int exec_beside(const char *program, int argc, char **argv, int place)
 /* Parses options up to the first operand; optind is its index. */
 static int parse(struct arguments *a, int argc, char **argv)
 {
-	static const struct option OPTIONS[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "db", required_argument, NULL, 'd' },
-		{ "workspace", required_argument, NULL, 'w' },
-		{ "log-format", required_argument, NULL, 'f' },
-		{ "shared", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ NULL, 0, NULL, 0 },
+	const struct options_row rows[] = {
+		{ "config", .text = &a->source.config },
+		{ "db", .text = &a->source.database },
+		{ "workspace", .text = &a->source.workspace },
+		{ "log-format", .text = &a->source.log_format },
+		{ "shared", .text = &a->source.shared },
+		{ "help", .flag = &a->help },
+		{ "version", .flag = &a->version },
+		{ NULL },
 	};
-	int option;
 
-	while ((option = getopt_long(argc, argv, "+", OPTIONS, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			a->source.config = optarg;
-			break;
-		case 'd':
-			a->source.database = optarg;
-			break;
-		case 'w':
-			a->source.workspace = optarg;
-			break;
-		case 'f':
-			a->source.log_format = optarg;
-			break;
-		case 's':
-			a->source.shared = optarg;
-			break;
-		case 'h':
-			a->help = true;
-			break;
-		case 'v':
-			a->version = true;
-			break;
-		default: /* getopt_long has printed why */
-			(void)fprintf(stderr, "see %s --help\n", PROGRAM);
-			return -1;
-		}
-	}
-	return 0;
+	if (options_read(rows, "+", NULL, argc, argv, NULL) == 0)
+		return 0;
+	(void)fprintf(stderr, "see %s --help\n", PROGRAM);
+	return -1;
 }
 
 static int run_subcommand(const struct subcommand *c, const struct arguments *a)

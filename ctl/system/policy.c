@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "machine.h"
+#include "options.h"
 #include "policy_file.h"
 #include "policy_gate.h"
 #include "policy_history.h"
@@ -12,7 +13,6 @@
 #include "safe_path.h"
 #include "setting.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,77 +83,40 @@ static int help(void)
 	return EX_OK;
 }
 
-enum {
-	OPT_EXPLAIN = 256,
-	OPT_HOST,
-	OPT_PATH,
-	OPT_READ,
-	OPT_RISK,
-	OPT_WORKSPACE,
-	OPT_CONFIG,
-	OPT_DB,
-	OPT_HELP
-};
-
-static int take(struct check *c, int option, const char *text)
+static int take_path(void *arg, const char *value, struct err *e)
 {
-	switch (option) {
-	case OPT_EXPLAIN:
-		c->question.tool = text;
-		return 0;
-	case OPT_HOST:
-		c->host = text;
-		return 0;
-	case OPT_PATH:
-		if (c->question.path_count == MAX_PATHS)
-			return -1;
-		c->paths[c->question.path_count++] = text;
-		return 0;
-	case OPT_READ:
-		c->question.reads = true;
-		return 0;
-	case OPT_RISK:
-		c->question.risk_level = text;
-		return 0;
-	case OPT_WORKSPACE:
-		c->source.workspace = text;
-		return 0;
-	case OPT_CONFIG:
-		c->source.config = text;
-		return 0;
-	case OPT_DB:
-		c->source.database = text;
-		return 0;
-	default: /* getopt_long has printed why */
+	struct check *c = arg;
+
+	(void)e; /* nobody gives so many */
+	if (c->question.path_count == MAX_PATHS)
 		return -1;
-	}
+	c->paths[c->question.path_count++] = value;
+	return 0;
 }
 
 /* Returns 0, 1 after --help, -1. */
 static int parse(struct check *c, int argc, char **argv)
 {
-	static const struct option OPTIONS[] = {
-		{ "explain", required_argument, NULL, OPT_EXPLAIN },
-		{ "host", required_argument, NULL, OPT_HOST },
-		{ "path", required_argument, NULL, OPT_PATH },
-		{ "read", no_argument, NULL, OPT_READ },
-		{ "risk", required_argument, NULL, OPT_RISK },
-		{ "workspace", required_argument, NULL, OPT_WORKSPACE },
-		{ "config", required_argument, NULL, OPT_CONFIG },
-		{ "db", required_argument, NULL, OPT_DB },
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ NULL, 0, NULL, 0 },
+	bool help = false;
+	const struct options_row rows[] = {
+		{ "explain", .text = &c->question.tool },
+		{ "host", .text = &c->host },
+		{ "path", .take = take_path },
+		{ "read", .flag = &c->question.reads },
+		{ "risk", .text = &c->question.risk_level },
+		{ "workspace", .text = &c->source.workspace },
+		{ "config", .text = &c->source.config },
+		{ "db", .text = &c->source.database },
+		{ "help", .flag = &help, .ends = true },
+		{ NULL },
 	};
-	int option;
 
 	c->question.paths = c->paths;
 	optind = 0; /* getopt_long has already run over the words before */
-	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return 1;
-		if (take(c, option, optarg))
-			return -1;
-	}
+	if (options_read(rows, "", c, argc, argv, NULL))
+		return -1;
+	if (help)
+		return 1;
 	if (argc - optind == 1 && strcmp(argv[optind], "schema") == 0) {
 		c->wants_schema = true;
 		return 0;

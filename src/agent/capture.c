@@ -1,7 +1,6 @@
 #include "capture.h"
 
 #include "err.h"
-#include "tail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,22 +35,6 @@ static void count_lines(struct capture *x, const char *bytes, size_t length)
 	x->last = bytes[length - 1];
 }
 
-/* The ring is where byte n of what follows the head is at n % half. */
-static void add_to_ring(struct capture *x, const char *bytes, size_t length)
-{
-	size_t size = half(x), skip = length > size ? length - size : 0;
-	size_t at = ((size_t)x->total - size + skip) % size;
-
-	for (bytes += skip, length -= skip; length > 0;) {
-		size_t n = least(length, size - at);
-
-		memcpy(x->ring + at, bytes, n);
-		bytes += n;
-		length -= n;
-		at = 0;
-	}
-}
-
 void capture_add(struct capture *x, const char *bytes, size_t length)
 {
 	size_t room = (size_t)x->total < half(x) ? half(x) - (size_t)x->total : 0;
@@ -61,21 +44,18 @@ void capture_add(struct capture *x, const char *bytes, size_t length)
 		return;
 	if (!x->head) {
 		x->head = xmalloc(half(x));
-		x->ring = xmalloc(half(x));
+		x->rest.kept = half(x);
 	}
 	count_lines(x, bytes, length);
 	memcpy(x->head + (half(x) - room), bytes, first);
-	x->total += (int64_t)first;
-	if (length == first)
-		return;
-	add_to_ring(x, bytes + first, length - first);
-	x->total += (int64_t)(length - first);
+	tail_add(&x->rest, bytes + first, length - first);
+	x->total += (int64_t)length;
 }
 
 void capture_clear(struct capture *x)
 {
 	free(x->head);
-	free(x->ring);
+	tail_clear(&x->rest);
 	*x = (struct capture){ .limit = x->limit };
 }
 
@@ -95,22 +75,16 @@ static void read_parts(const struct capture *x, size_t line_bytes, struct str *f
                        struct str *second)
 {
 	OWNED(str) struct str raw = { 0 };
-	size_t head = least((size_t)x->total, half(x)), tail = (size_t)x->total - head;
-	size_t at = capture_cut(x) ? tail % half(x) : 0;
 
 	if (!x->head)
 		return;
-	str_add_bytes(&raw, x->head, head);
+	str_add_bytes(&raw, x->head, least((size_t)x->total, half(x)));
 	if (capture_cut(x)) {
 		tail_add_clean(first, str_text(&raw), raw.length, line_bytes);
 		str_reset(&raw);
-		str_add_bytes(&raw, x->ring + at, half(x) - at);
-		str_add_bytes(&raw, x->ring, at);
-		tail_add_clean(second, str_text(&raw), raw.length, line_bytes);
-	} else {
-		str_add_bytes(&raw, x->ring, tail);
-		tail_add_clean(first, str_text(&raw), raw.length, line_bytes);
 	}
+	tail_raw(&x->rest, &raw);
+	tail_add_clean(capture_cut(x) ? second : first, str_text(&raw), raw.length, line_bytes);
 }
 
 void capture_text(const struct capture *x, struct str *out)

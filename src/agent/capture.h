@@ -4,6 +4,7 @@
 #define CAPTURE_H
 
 #include "str.h"
+#include "tail.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@ enum {
 struct capture {
 	size_t
 	    limit; /* bytes kept, at least 2: half of them of the beginning. Set before the first */
-	char *head, *ring; /* NULL until the first byte */
+	char *head; /* NULL until the first byte */
+	struct tail rest; /* of what follows it */
 	int64_t total; /* bytes added */
 	int64_t lines; /* line ends among them */
 	char last; /* byte; tells whether the last line is complete */

@@ -30,13 +30,6 @@ void made_clear(struct made *m)
 
 /* ---- as bytes ---- */
 
-static void add_list(struct str *out, char *const *items, size_t count)
-{
-	pack_add_int(out, (int64_t)count);
-	for (size_t i = 0; i < count; i++)
-		pack_add_text(out, items[i]);
-}
-
 void recipe_write(const struct recipe *r, struct str *out)
 {
 	const char *const texts[] = { r->workspace, r->url, r->database, r->run_dir, r->config };
@@ -47,8 +40,8 @@ void recipe_write(const struct recipe *r, struct str *out)
 	pack_add_text(out, r->fence);
 	for (size_t i = 0; i < COUNT(texts); i++)
 		pack_add_text(out, texts[i] ? texts[i] : "");
-	add_list(out, r->arguments.items, r->arguments.count);
-	add_list(out, r->set.variables, r->set.count);
+	pack_add_texts(out, (const char *const *)r->arguments.items, r->arguments.count);
+	pack_add_texts(out, (const char *const *)r->set.variables, r->set.count);
 }
 
 static void read_arguments(struct pack *p, struct texts *out)

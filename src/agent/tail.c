@@ -11,23 +11,39 @@
 
 enum { SECRET_BYTES = 24, ESCAPE = 0x1b, BELL = 0x07 };
 
+static size_t kept(const struct tail *t)
+{
+	return t->kept ? t->kept : TAIL_KEPT_BYTES;
+}
+
+/* Byte n of all is at n % kept. */
 void tail_add(struct tail *t, const char *bytes, size_t length)
 {
-	if (length > TAIL_KEPT_BYTES) {
-		t->total += length - TAIL_KEPT_BYTES;
-		bytes += length - TAIL_KEPT_BYTES;
-		length = TAIL_KEPT_BYTES;
-	}
+	size_t size = kept(t), skip = length > size ? length - size : 0, at, first;
+
 	if (!length)
 		return;
 	if (!t->ring)
-		t->ring = xmalloc(TAIL_KEPT_BYTES);
-	size_t at = t->total % TAIL_KEPT_BYTES;
-	size_t first = length < TAIL_KEPT_BYTES - at ? length : TAIL_KEPT_BYTES - at;
-
+		t->ring = xmalloc(size);
+	bytes += skip;
+	t->total += skip;
+	length -= skip;
+	at = t->total % size;
+	first = length < size - at ? length : size - at;
 	memcpy(t->ring + at, bytes, first);
 	memcpy(t->ring, bytes + first, length - first);
 	t->total += length;
+}
+
+void tail_raw(const struct tail *t, struct str *out)
+{
+	bool whole = t->total <= kept(t);
+	size_t at = whole ? 0 : t->total % kept(t);
+
+	if (!whole)
+		str_add_bytes(out, t->ring + at, kept(t) - at);
+	if (t->ring)
+		str_add_bytes(out, t->ring, whole ? t->total : at);
 }
 
 /* ---- terminal sequences ---- */
@@ -225,14 +241,9 @@ void tail_text(const struct tail *t, struct str *out)
 	OWNED(str) struct str raw = { 0 };
 	OWNED(str) struct str text = { 0 };
 	OWNED(str) struct str lines = { 0 };
-	bool whole = t->total <= TAIL_KEPT_BYTES;
-	size_t at = whole ? 0 : t->total % TAIL_KEPT_BYTES;
+	size_t at;
 
-	if (!t->ring)
-		return;
-	if (!whole)
-		str_add_bytes(&raw, t->ring + at, TAIL_KEPT_BYTES - at);
-	str_add_bytes(&raw, t->ring, whole ? t->total : at);
+	tail_raw(t, &raw);
 	strip(&text, str_text(&raw), raw.length);
 	at = last_lines(str_text(&text), text.length);
 	while (at < text.length) {
@@ -250,5 +261,5 @@ void tail_text(const struct tail *t, struct str *out)
 void tail_clear(struct tail *t)
 {
 	free(t->ring);
-	*t = (struct tail){ 0 };
+	*t = (struct tail){ .kept = t->kept };
 }

@@ -13,11 +13,14 @@ enum {
 };
 
 struct tail {
-	char *ring; /* NULL until the first byte */
+	size_t kept; /* bytes, at most; 0: TAIL_KEPT_BYTES. Set before the first */
+	char *ring; /* NULL until then */
 	size_t total; /* bytes added so far */
 };
 
 void tail_add(struct tail *t, const char *bytes, size_t length);
+/* Appends what is kept, as it came. */
+void tail_raw(const struct tail *t, struct str *out);
 /* Appends the last lines without terminal sequences or invisible characters (visible.h), with words
  * that look like secrets as "[redacted]", and without a final "\n". */
 void tail_text(const struct tail *t, struct str *out);

@@ -209,6 +209,14 @@ void io_shut(int *fd)
 	*fd = -1;
 }
 
+bool io_has_messages(int fd)
+{
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
 int io_drain(int *fd, int reads,
              int (*each)(void *arg, const char *bytes, size_t length, struct err *e), void *arg,
              struct err *e)

@@ -58,6 +58,8 @@ ssize_t io_receive_fds(int socket, void *bytes, size_t size, int *fds, size_t co
 
 /* Closes what *fd is (-1: nothing), which also takes it out of epoll; *fd is then -1. */
 void io_shut(int *fd);
+/* Whether fd is a socket of whole messages (SOCK_SEQPACKET). */
+bool io_has_messages(int fd);
 
 /* Reads what a descriptor that does not block has, up to `reads` pieces. each gets every piece, and
  * length 0 once at the end, when *fd has been shut. 1 there may be more, 0 not now, -1 each failed.

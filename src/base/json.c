@@ -392,6 +392,13 @@ const char *json_text(const cJSON *object, const char *name)
 	return cJSON_GetStringValue(json_get(object, name));
 }
 
+const char *json_some_text(const cJSON *object, const char *name)
+{
+	const char *text = json_text(object, name);
+
+	return text ? text : "";
+}
+
 bool json_says(const cJSON *object, const char *name, const char *text)
 {
 	const char *said = json_text(object, name);

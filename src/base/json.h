@@ -50,6 +50,8 @@ void cJSON_ptr_clear(cJSON **value);
 const cJSON *json_get(const cJSON *object, const char *name);
 /* The text of a string member; NULL if it is missing or not a string. */
 const char *json_text(const cJSON *object, const char *name);
+/* The same, but "" instead of NULL. */
+const char *json_some_text(const cJSON *object, const char *name);
 /* Whether there is such a member with this text. */
 bool json_says(const cJSON *object, const char *name, const char *text);
 /* Whether the list has this text. */

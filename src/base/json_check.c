@@ -1,241 +1,150 @@
 #include "json_check.h"
 
+#include "err.h"
+
 #include <ctype.h>
 #include <string.h>
 
-enum state {
-	AT_START, /* nothing yet */
-	AT_VALUE,
-	AT_FIRST_ITEM, /* a value, or the end of the array */
-	AT_FIRST_NAME, /* a name, or the end of the object */
-	AT_NAME,
-	AT_COLON,
-	AFTER_VALUE, /* a comma, or the end of what it is in; of the outermost: blanks */
-	IN_STRING,
-	IN_ESCAPE,
-	IN_HEX,
-	IN_WORD,
-	AFTER_MINUS,
-	AFTER_ZERO,
-	IN_WHOLE,
-	AFTER_POINT,
-	IN_FRACTION,
-	AFTER_E,
-	AFTER_SIGN,
-	IN_EXPONENT,
+/* Each function takes one part from the front, and returns whether it was there. If it was not, at
+ * may be anywhere in it. */
+struct text {
+	const char *at, *end;
 };
 
-static bool is_blank(char c)
+static bool take(struct text *t, char c)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+	if (t->at == t->end || *t->at != c)
+		return false;
+	t->at++;
+	return true;
 }
 
-static bool is_digit(char c)
+static bool take_any(struct text *t, const char *set)
 {
-	return c >= '0' && c <= '9';
+	return t->at < t->end && *t->at && strchr(set, *t->at) && take(t, *t->at);
 }
 
-static bool is_in_object(const struct json_check *c)
+static void skip_blanks(struct text *t)
 {
-	int level = c->depth - 1;
-
-	return c->depth > 0 && (c->in_object[level / 64] >> (level % 64) & 1);
+	while (take_any(t, " \t\r\n"))
+		continue;
 }
 
-static void turn(struct json_check *c, bool is_right, enum state next)
+static bool take_digits(struct text *t)
 {
-	c->is_broken = c->is_broken || !is_right;
-	c->state = (int)next;
+	bool any = false;
+
+	while (take_any(t, "0123456789"))
+		any = true;
+	return any;
 }
 
-static void open_level(struct json_check *c, bool is_object)
+static bool take_number(struct text *t)
 {
-	uint64_t bit;
+	(void)take(t, '-');
+	if (!take(t, '0') && !take_digits(t))
+		return false;
+	if (take(t, '.') && !take_digits(t))
+		return false;
+	if (!take_any(t, "eE"))
+		return true;
+	(void)take_any(t, "+-");
+	return take_digits(t);
+}
 
-	if (c->depth == JSON_CHECK_DEPTH) {
-		c->is_broken = true;
-		return;
+static bool take_hex(struct text *t, int digits)
+{
+	while (digits > 0 && t->at < t->end && isxdigit((unsigned char)*t->at)) {
+		t->at++;
+		digits--;
 	}
-	bit = UINT64_C(1) << (c->depth % 64);
-	if (is_object)
-		c->in_object[c->depth / 64] |= bit;
-	else
-		c->in_object[c->depth / 64] &= ~bit;
-	c->depth++;
-	c->state = is_object ? AT_FIRST_NAME : AT_FIRST_ITEM;
+	return digits == 0;
 }
 
-static void close_level(struct json_check *c, char end)
+/* After a backslash. */
+static bool take_escape(struct text *t)
 {
-	turn(c, c->depth > 0 && is_in_object(c) == (end == '}'), AFTER_VALUE);
-	c->depth -= c->depth > 0;
+	return take(t, 'u') ? take_hex(t, 4) : take_any(t, "\"\\/bfnrt");
 }
 
-static void begin_string(struct json_check *c, bool is_name)
+static bool take_string(struct text *t)
 {
-	c->is_name = is_name;
-	c->state = IN_STRING;
+	if (!take(t, '"'))
+		return false;
+	while (t->at < t->end && (unsigned char)*t->at >= 0x20) {
+		char c = *t->at++;
+
+		if (c == '"')
+			return true;
+		if (c == '\\' && !take_escape(t))
+			return false;
+	}
+	return false;
 }
 
-static void begin_word(struct json_check *c, char first)
+static bool take_word(struct text *t)
 {
 	static const char *const WORDS[] = { "true", "false", "null" };
 
-	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
-		if (WORDS[i][0] == first) {
-			c->word = WORDS[i] + 1;
-			c->state = IN_WORD;
-			return;
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		size_t n = strlen(WORDS[i]);
+
+		if ((size_t)(t->end - t->at) >= n && memcmp(t->at, WORDS[i], n) == 0) {
+			t->at += n;
+			return true;
 		}
-	c->is_broken = true;
-}
-
-static void begin_value(struct json_check *c, char first)
-{
-	if (first == '{' || first == '[')
-		open_level(c, first == '{');
-	else if (first == '"')
-		begin_string(c, false);
-	else if (first == '-')
-		c->state = AFTER_MINUS;
-	else if (is_digit(first))
-		c->state = first == '0' ? AFTER_ZERO : IN_WHOLE;
-	else
-		begin_word(c, first);
-}
-
-static void after_value(struct json_check *c, char next)
-{
-	if (next == ',')
-		turn(c, c->depth > 0, is_in_object(c) ? AT_NAME : AT_VALUE);
-	else if (next == '}' || next == ']')
-		close_level(c, next);
-	else
-		c->is_broken = true;
-}
-
-/* Between the values. */
-static void outside(struct json_check *c, char next)
-{
-	if (is_blank(next))
-		return;
-	switch (c->state) {
-	case AT_FIRST_ITEM:
-		if (next == ']')
-			close_level(c, next);
-		else
-			begin_value(c, next);
-		break;
-	case AT_FIRST_NAME:
-	case AT_NAME:
-		if (next == '"')
-			begin_string(c, true);
-		else if (next == '}' && c->state == AT_FIRST_NAME)
-			close_level(c, next);
-		else
-			c->is_broken = true;
-		break;
-	case AT_COLON:
-		turn(c, next == ':', AT_VALUE);
-		break;
-	case AFTER_VALUE:
-		after_value(c, next);
-		break;
-	default:
-		begin_value(c, next);
 	}
+	return false;
 }
 
-static void in_string(struct json_check *c, char next)
+static bool take_value(struct text *t, int depth);
+
+/* What is in an array, or, after { , in an object. */
+static bool take_items(struct text *t, char close, int depth)
 {
-	if (next == '"')
-		c->state = c->is_name ? AT_COLON : AFTER_VALUE;
-	else if (next == '\\')
-		c->state = IN_ESCAPE;
+	skip_blanks(t);
+	if (take(t, close))
+		return true;
+	do {
+		skip_blanks(t);
+		if (close == '}' && !take_string(t))
+			return false;
+		skip_blanks(t);
+		if ((close == '}' && !take(t, ':')) || !take_value(t, depth))
+			return false;
+	} while (take(t, ','));
+	return take(t, close);
+}
+
+/* With the blanks around it. */
+static bool take_value(struct text *t, int depth)
+{
+	bool is_there;
+
+	skip_blanks(t);
+	if (take(t, '{'))
+		is_there = depth < JSON_CHECK_DEPTH && take_items(t, '}', depth + 1);
+	else if (take(t, '['))
+		is_there = depth < JSON_CHECK_DEPTH && take_items(t, ']', depth + 1);
+	else if (t->at < t->end && *t->at == '"')
+		is_there = take_string(t);
 	else
-		c->is_broken = (unsigned char)next < 0x20;
+		is_there = take_word(t) || take_number(t);
+	skip_blanks(t);
+	return is_there;
 }
 
-static void in_escape(struct json_check *c, char next)
+bool json_check_is_whole(const char *bytes, size_t length)
 {
-	if (c->state == IN_ESCAPE) {
-		c->digits = 4;
-		turn(c, next && strchr("\"\\/bfnrtu", next), next == 'u' ? IN_HEX : IN_STRING);
-	} else if (!isxdigit((unsigned char)next)) {
-		c->is_broken = true;
-	} else if (--c->digits == 0) {
-		c->state = IN_STRING;
-	}
+	struct text t = { .at = bytes, .end = bytes + length };
+
+	return take_value(&t, 0) && t.at == t.end;
 }
 
-static void in_word(struct json_check *c, char next)
+bool json_check_is_blank(const char *bytes, size_t length)
 {
-	c->is_broken = *c->word++ != next;
-	if (!*c->word || c->is_broken)
-		c->state = AFTER_VALUE;
-}
+	struct text t = { .at = bytes, .end = bytes + length };
 
-/* A number may end here. */
-static void end_number(struct json_check *c, char next)
-{
-	c->state = AFTER_VALUE;
-	outside(c, next);
-}
-
-static void in_number(struct json_check *c, char next)
-{
-	switch (c->state) {
-	case AFTER_MINUS:
-		turn(c, is_digit(next), next == '0' ? AFTER_ZERO : IN_WHOLE);
-		return;
-	case AFTER_POINT:
-		turn(c, is_digit(next), IN_FRACTION);
-		return;
-	case AFTER_E:
-		turn(c, is_digit(next) || next == '+' || next == '-',
-		     is_digit(next) ? IN_EXPONENT : AFTER_SIGN);
-		return;
-	case AFTER_SIGN:
-		turn(c, is_digit(next), IN_EXPONENT);
-		return;
-	default:
-		break;
-	}
-	if (is_digit(next) && c->state != AFTER_ZERO)
-		return;
-	if (next == '.' && (c->state == AFTER_ZERO || c->state == IN_WHOLE))
-		c->state = AFTER_POINT;
-	else if ((next == 'e' || next == 'E') && c->state != IN_EXPONENT)
-		c->state = AFTER_E;
-	else
-		end_number(c, next);
-}
-
-void json_check_feed(struct json_check *c, const char *bytes, size_t length)
-{
-	for (size_t i = 0; i < length && !c->is_broken; i++) {
-		if (c->state == IN_STRING)
-			in_string(c, bytes[i]);
-		else if (c->state == IN_ESCAPE || c->state == IN_HEX)
-			in_escape(c, bytes[i]);
-		else if (c->state == IN_WORD)
-			in_word(c, bytes[i]);
-		else if (c->state >= AFTER_MINUS)
-			in_number(c, bytes[i]);
-		else
-			outside(c, bytes[i]);
-	}
-}
-
-bool json_check_is_whole(const struct json_check *c)
-{
-	bool ends = c->state == AFTER_VALUE || c->state == AFTER_ZERO || c->state == IN_WHOLE ||
-	            c->state == IN_FRACTION || c->state == IN_EXPONENT;
-
-	return !c->is_broken && c->depth == 0 && ends;
-}
-
-bool json_check_is_blank(const struct json_check *c)
-{
-	return !c->is_broken && c->state == AT_START;
+	skip_blanks(&t);
+	return t.at == t.end;
 }

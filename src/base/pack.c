@@ -44,6 +44,13 @@ void pack_add_text(struct str *out, const char *text)
 		str_add_bytes(out, &NOTHING, sizeof(NOTHING));
 }
 
+void pack_add_texts(struct str *out, const char *const *texts, size_t count)
+{
+	pack_add_int(out, (int64_t)count);
+	for (size_t i = 0; i < count; i++)
+		pack_add_text(out, texts[i]);
+}
+
 /* ---- reading ---- */
 
 size_t pack_length(const char head[PACK_HEAD_BYTES])

@@ -20,6 +20,8 @@ void pack_add_int(struct str *out, int64_t number);
 void pack_add_bytes(struct str *out, const void *bytes, size_t length);
 /* text may be NULL. */
 void pack_add_text(struct str *out, const char *text);
+/* Their number, and each of them. */
+void pack_add_texts(struct str *out, const char *const *texts, size_t count);
 
 /* ---- reading ---- */
 

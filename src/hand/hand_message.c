@@ -17,13 +17,6 @@ enum {
 
 /* ---- the question ---- */
 
-static void add_list(struct str *out, const char *const *texts, size_t count)
-{
-	pack_add_int(out, (int64_t)count);
-	for (size_t i = 0; i < count; i++)
-		pack_add_text(out, texts[i]);
-}
-
 static void add_known(struct str *out, const struct policy_known *known)
 {
 	pack_add_int(out, known->exists);
@@ -39,7 +32,7 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	pack_add_int(out, ask->judge);
 	pack_add_int(out, ask->has_user);
 	pack_add_int(out, ask->user);
-	add_list(out, ask->listed, ask->listed_count);
+	pack_add_texts(out, ask->listed, ask->listed_count);
 	pack_add_int(out, ask->policy);
 	add_known(out, &ask->known);
 	pack_add_text(out, ask->file_path);
@@ -53,10 +46,10 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	own_places_write(ask->ours, out);
 	pack_add_int(out, (int64_t)ask->fuzz);
 	pack_add_text(out, ask->folder);
-	add_list(out, ask->named, ask->named_count);
+	pack_add_texts(out, ask->named, ask->named_count);
 	pack_add_text(out, ask->always_ask);
 	pack_add_int(out, ask->hashes);
-	add_list(out, ask->shown, ask->shown_count);
+	pack_add_texts(out, ask->shown, ask->shown_count);
 	pack_end(out);
 }
 

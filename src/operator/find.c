@@ -214,53 +214,60 @@ static void add_story(struct str *out, const struct question_row *q)
 		str_add(out, " and is not written yet; the agent may write it at any moment");
 }
 
+/* A request by its whole id, in any state: 1, 0, -1. */
+static int read_row(struct store *st, const struct verb *v, const char *id, struct question_row *q,
+                    struct err *e)
+{
+	enum request_verdict means[3];
+
+	meanings(v, means);
+	return sql_operator_question(st, means[0], means[1], means[2], id, q, e);
+}
+
+/* Whether it is of a kind that v answers. */
+static bool answers(const struct verb *v, const struct question_row *q)
+{
+	return q->verdict != REQUEST_VERDICT_NONE && fits(v, q);
+}
+
+static void take_row(struct found *f, const struct verb *v, const struct question_row *q)
+{
+	take_question(f, q);
+	if (!fits(v, q))
+		f->verdict = REQUEST_VERDICT_NONE;
+	add_story(&f->story, q);
+	f->expired = q->state == REQUEST_STATE_EXPIRED && !q->withdrawn &&
+	             (q->kind == REQUEST_KIND_CLEARANCE || q->kind == REQUEST_KIND_PERMISSION);
+}
+
 static int read_question(struct store *st, const struct verb *v, const char *id, struct found *f,
                          struct err *e)
 {
 	OWNED(question_row) struct question_row q = { 0 };
-	enum request_verdict means[3];
-	int got;
+	int got = read_row(st, v, id, &q, e);
 
-	meanings(v, means);
-	got = sql_operator_question(st, means[0], means[1], means[2], id, &q, e);
-	if (got <= 0)
-		return got;
-	take_question(f, &q);
-	if (!fits(v, &q))
-		f->verdict = REQUEST_VERDICT_NONE;
-	add_story(&f->story, &q);
-	f->expired = q.state == REQUEST_STATE_EXPIRED && !q.withdrawn &&
-	             (q.kind == REQUEST_KIND_CLEARANCE || q.kind == REQUEST_KIND_PERMISSION);
-	return 1;
-}
-
-/* Whether a request with this id, in any state, is of a kind that v answers: 1, 0, -1. */
-static int takes(struct store *st, const struct verb *v, const char *id, struct err *e)
-{
-	OWNED(question_row) struct question_row q = { 0 };
-	enum request_verdict means[3];
-	int got;
-
-	meanings(v, means);
-	got = sql_operator_question(st, means[0], means[1], means[2], id, &q, e);
-	return got <= 0 ? got : q.verdict != REQUEST_VERDICT_NONE && fits(v, &q);
+	if (got > 0)
+		take_row(f, v, &q);
+	return got;
 }
 
 /* Those that v answers, or all if it answers none of them. */
 static int read_questions(struct store *st, const struct verb *v, char ids[][ID_BYTES], int count,
                           struct found *f, struct err *e)
 {
-	bool fit[FIND_NAMED + 1], any = false;
+	struct question_row rows[FIND_NAMED + 1] = { 0 };
+	bool any = false;
 	int got = 0;
 
 	for (int i = 0; got >= 0 && i < count; i++) {
-		got = takes(st, v, ids[i], e);
-		fit[i] = got > 0;
-		any = any || fit[i];
+		got = read_row(st, v, ids[i], &rows[i], e);
+		any = any || (got > 0 && answers(v, &rows[i]));
 	}
-	for (int i = 0; got >= 0 && i < count; i++)
-		if (fit[i] || !any)
-			got = read_question(st, v, ids[i], f, e);
+	for (int i = 0; i < count; i++) {
+		if (got >= 0 && rows[i].id && (!any || answers(v, &rows[i])))
+			take_row(f, v, &rows[i]);
+		question_row_clear(&rows[i]);
+	}
 	return got < 0 ? -1 : f->count;
 }
 
@@ -285,22 +292,22 @@ static int add_answered(struct store *st, const struct verb *v, const char *id, 
                         struct err *e)
 {
 	OWNED(prefixed_row) struct prefixed_row row = { 0 };
-	char other[ID_BYTES] = "", start[ID_BYTES], end[ID_BYTES];
+	char start[ID_BYTES], end[ID_BYTES];
 	int got = 0;
 
 	if (!set_range(id, start, end) || !begins(f->id, id))
 		return f->count;
 	sql_request_by_prefix(st, start, end, &row);
-	while (!*other && (got = row_next(&row.row, e)) > 0) {
-		int may = strcmp(row.id, f->id) != 0 ? takes(st, v, row.id, e) : 0;
+	while (f->count == 1 && (got = row_next(&row.row, e)) > 0) {
+		OWNED(question_row) struct question_row q = { 0 };
 
-		if (may < 0)
+		if (strcmp(row.id, f->id) == 0)
+			continue;
+		if (read_row(st, v, row.id, &q, e) < 0)
 			return -1;
-		if (may)
-			set(other, ID_BYTES, row.id);
+		if (q.id && answers(v, &q))
+			take_row(f, v, &q);
 	}
-	if (got >= 0 && *other)
-		got = read_question(st, v, other, f, e);
 	return got < 0 ? -1 : f->count;
 }
 
@@ -343,20 +350,13 @@ int find_writes(struct store *st, const struct place *where, const char *id, str
 int find_unwritten(struct store *st, const struct place *where, int64_t write_seq, struct found *f,
                    struct err *e)
 {
-	OWNED(operator_unwritten_row) struct operator_unwritten_row u = { 0 };
+	OWNED(question_row) struct question_row q = { 0 };
 	int got = sql_operator_unwritten(st, write_seq, session_of(where, NULL),
-	                                 channel_of(where, NULL), &u, e);
+	                                 channel_of(where, NULL), &q, e);
 
-	if (got <= 0)
-		return got;
-	const struct question_row q = { .seq = u.seq,
-		                        .id = u.id,
-		                        .title = u.title,
-		                        .file_path = u.file_path,
-		                        .session_id = u.session_id,
-		                        .workspace_root = u.workspace_root };
-	take_question(f, &q);
-	return 1;
+	if (got > 0)
+		take_question(f, &q);
+	return got;
 }
 
 int find_undone(struct store *st, const struct place *where, struct found *f, struct err *e)

@@ -49,32 +49,6 @@ enum {
 	ENVELOPE_DAYS = 7, /* payloads from Slack contain what people typed */
 };
 
-enum phase {
-	PHASE_IDLE,
-	PHASE_METRICS,
-	PHASE_ABANDONED,
-	PHASE_IMAGES,
-	PHASE_SESSIONS,
-	PHASE_SLACK,
-	PHASE_LOOKS,
-	PHASE_LAPSES,
-	PHASE_REFUSALS,
-	PHASE_TEXTS,
-	PHASE_ANSWERS,
-	PHASE_CONNECTIONS,
-	PHASE_WORKERS,
-	PHASE_TIME_GAPS,
-	PHASE_ALIAS_RUNS,
-	PHASE_COMMANDS,
-	PHASE_DECISIONS,
-	PHASE_STEERINGS,
-	PHASE_POLICIES,
-	PHASE_UPKEEPS,
-	PHASE_ENVELOPES,
-	PHASE_TIMELINE,
-	PHASE_COUNT
-};
-
 /* Texts have no age: they are deleted when no row refers to them. */
 static int delete_unused(struct store *st, int64_t after, int64_t upto, const char *cutoff,
                          struct err *e)
@@ -410,7 +384,7 @@ void purge_begin(struct purge *p, struct store *st)
 
 	purge_clear(p);
 	p->store = st;
-	p->phase = PHASE_METRICS;
+	p->phase = 1;
 	p->cutoff = clock_instant(clock_now_ms() - days * DAY_MS);
 }
 
@@ -424,57 +398,39 @@ static int count_rows(struct purge *p, struct err *e)
 	return behind > METRIC_STRETCH;
 }
 
-/* One batch of a phase: 1 something was done, 0 the phase is complete, -1 error. */
+/* In this order. One batch: 1 something was done, 0 the phase is complete, -1 error. */
+static const struct phase {
+	int (*run)(struct purge *p, struct err *e); /* NULL: walks table */
+	enum purge_table table;
+} PHASES[] = {
+	{ count_rows, PURGE_TABLES },
+	{ purge_abandoned, PURGE_TABLES },
+	{ purge_images, PURGE_TABLES },
+	{ purge_sessions, PURGE_TABLES },
+	{ purge_slack, PURGE_TABLES },
+	{ NULL, PURGE_LOOKS },
+	{ NULL, PURGE_LAPSES },
+	{ NULL, PURGE_REFUSALS },
+	{ NULL, PURGE_TEXTS },
+	{ purge_answers, PURGE_TABLES },
+	{ purge_connections, PURGE_TABLES },
+	{ NULL, PURGE_WORKERS },
+	{ NULL, PURGE_TIME_GAPS },
+	{ NULL, PURGE_ALIAS_RUNS },
+	{ NULL, PURGE_COMMANDS },
+	{ NULL, PURGE_DECISIONS },
+	{ NULL, PURGE_STEERINGS },
+	{ NULL, PURGE_POLICIES },
+	{ NULL, PURGE_UPKEEPS },
+	{ purge_envelopes, PURGE_TABLES },
+	{ purge_timeline, PURGE_TABLES },
+};
+
 static int work(struct purge *p, struct err *e)
 {
-	switch ((enum phase)p->phase) {
-	case PHASE_METRICS:
-		return count_rows(p, e);
-	case PHASE_ABANDONED:
-		return purge_abandoned(p, e);
-	case PHASE_SESSIONS:
-		return purge_sessions(p, e);
-	case PHASE_LOOKS:
-		return walk(p, PURGE_LOOKS, e);
-	case PHASE_LAPSES:
-		return walk(p, PURGE_LAPSES, e);
-	case PHASE_REFUSALS:
-		return walk(p, PURGE_REFUSALS, e);
-	case PHASE_TEXTS:
-		return walk(p, PURGE_TEXTS, e);
-	case PHASE_ANSWERS:
-		return purge_answers(p, e);
-	case PHASE_IMAGES:
-		return purge_images(p, e);
-	case PHASE_SLACK:
-		return purge_slack(p, e);
-	case PHASE_ENVELOPES:
-		return purge_envelopes(p, e);
-	case PHASE_CONNECTIONS:
-		return purge_connections(p, e);
-	case PHASE_WORKERS:
-		return walk(p, PURGE_WORKERS, e);
-	case PHASE_TIME_GAPS:
-		return walk(p, PURGE_TIME_GAPS, e);
-	case PHASE_ALIAS_RUNS:
-		return walk(p, PURGE_ALIAS_RUNS, e);
-	case PHASE_COMMANDS:
-		return walk(p, PURGE_COMMANDS, e);
-	case PHASE_DECISIONS:
-		return walk(p, PURGE_DECISIONS, e);
-	case PHASE_STEERINGS:
-		return walk(p, PURGE_STEERINGS, e);
-	case PHASE_POLICIES:
-		return walk(p, PURGE_POLICIES, e);
-	case PHASE_UPKEEPS:
-		return walk(p, PURGE_UPKEEPS, e);
-	case PHASE_TIMELINE:
-		return purge_timeline(p, e);
-	case PHASE_IDLE:
-	case PHASE_COUNT:
-	default:
-		return 0;
-	}
+	const struct phase *phase = &PHASES[p->phase - 1];
+
+	return phase->run ? phase->run(p, e) : walk(p, phase->table, e);
 }
 
 int purge_some(struct purge *p, struct err *e)
@@ -496,8 +452,8 @@ int purge_some(struct purge *p, struct err *e)
 		return 1;
 	}
 	p->after = 0;
-	p->phase = p->phase + 1 == PHASE_COUNT ? PHASE_IDLE : p->phase + 1;
-	return p->phase != PHASE_IDLE;
+	p->phase = p->phase < (int)COUNT(PHASES) ? p->phase + 1 : 0;
+	return p->phase != 0;
 }
 
 int purge_pause_ms(const struct purge *p)
@@ -511,7 +467,7 @@ int purge_pause_ms(const struct purge *p)
 
 bool purge_is_under_way(const struct purge *p)
 {
-	return p->phase != PHASE_IDLE;
+	return p->phase != 0;
 }
 
 static void add_count(struct str *out, int64_t count, const char *what)

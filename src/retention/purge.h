@@ -50,7 +50,7 @@ enum { PURGE_CHECKPOINT_BATCHES = 8, PURGE_BUSY_MS = 20 };
 struct purge {
 	struct store *store;
 	struct instant cutoff;
-	int phase; /* of purge.c; 0: none */
+	int phase; /* of purge.c, from 1 on; 0: none */
 	int batches;
 	int64_t took_ms; /* duration of the last batch */
 	struct instant victim_at; /* the current session: its end and */
@@ -73,7 +73,7 @@ struct purge {
 
 /* Begins: the setting retention_days determines now what is old. */
 void purge_begin(struct purge *p, struct store *st);
-/* One batch. 1 continue, 0 done, -1. */
+/* One batch of a purge that is under way. 1 continue, 0 done, -1. */
 int purge_some(struct purge *p, struct err *e);
 /* How long to leave the database to others after a batch: twice as long as it took, so that most
  * writers do not meet one. */

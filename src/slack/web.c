@@ -1,6 +1,7 @@
 #include "web.h"
 
 #include "clock.h"
+#include "json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,13 +263,6 @@ static enum slack_class class_of(const char *error)
 	return SLACK_OURS;
 }
 
-static const char *member(const cJSON *o, const char *name)
-{
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
-
-	return text ? text : "";
-}
-
 /* Slack's error, and its detail: the missing scope, the place in the blocks. */
 static void explain(struct slack_call *c)
 {
@@ -277,10 +271,10 @@ static void explain(struct slack_call *c)
 	OWNED(str) struct str why = { 0 };
 
 	str_add_shown(&why, c->error, strlen(c->error), sizeof(c->error));
-	if (*member(c->json, "needed")) {
+	if (*json_some_text(c->json, "needed")) {
 		str_add(&why, ": needs ");
-		str_add_shown(&why, member(c->json, "needed"), strlen(member(c->json, "needed")),
-		              80);
+		str_add_shown(&why, json_some_text(c->json, "needed"),
+		              strlen(json_some_text(c->json, "needed")), 80);
 		str_add(&why, ", add it and reinstall the app to the workspace");
 	}
 	if (cJSON_GetArraySize(notes) > 0) {
@@ -342,8 +336,9 @@ static void read_answer(struct slack_web *web, struct slack_call *c)
 		finish(c, SLACK_UNKNOWN, "", c->why);
 	} else if (is_ok(web, c)) {
 		finish(c, SLACK_OK, "", "");
-	} else if (c->json && *member(c->json, "error")) {
-		finish(c, class_of(member(c->json, "error")), member(c->json, "error"), "");
+	} else if (c->json && *json_some_text(c->json, "error")) {
+		finish(c, class_of(json_some_text(c->json, "error")),
+		       json_some_text(c->json, "error"), "");
 		explain(c);
 	} else if (c->status >= 400) {
 		(void)snprintf(c->why, sizeof(c->why), "Slack answered with status %ld", c->status);

@@ -70,10 +70,8 @@ static bool hides_one(const char *line, const char *end)
 static enum envelope_kind kind_of_other(const char *line, size_t length)
 {
 	const char *end = line + length, *begin = begin_of(line, end);
-	struct json_check check = { 0 };
 
-	json_check_feed(&check, line, length);
-	if (json_check_is_whole(&check) || json_check_is_blank(&check))
+	if (json_check_is_whole(line, length) || json_check_is_blank(line, length))
 		return ENVELOPE_PASSES;
 	return begin < end && *begin == '{' ? ENVELOPE_REFUSED : ENVELOPE_NOISE;
 }
@@ -90,14 +88,6 @@ enum envelope_kind envelope_kind_of(const char *line, size_t length, const struc
 	return peek->id[0] && length <= CHANNEL_LINE ? kind : ENVELOPE_REFUSED;
 }
 
-static bool is_json(const char *line, size_t length)
-{
-	struct json_check check = { 0 };
-
-	json_check_feed(&check, line, length);
-	return json_check_is_whole(&check);
-}
-
 cJSON *envelope_read(const char *line, size_t length, struct err *e)
 {
 	cJSON *root;
@@ -107,7 +97,7 @@ cJSON *envelope_read(const char *line, size_t length, struct err *e)
 		return NULL;
 	}
 	root = json_read_strictly(line, length, "the message", e);
-	if (root && !is_json(line, length)) {
+	if (root && !json_check_is_whole(line, length)) {
 		err_tell(e, ERR_INPUT, "the message is not valid JSON");
 		cJSON_Delete(root);
 		return NULL;

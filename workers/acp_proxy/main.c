@@ -14,7 +14,9 @@
 #include "config.h"
 #include "envelope.h"
 #include "instance.h"
+#include "io.h"
 #include "log.h"
+#include "options.h"
 #include "proxy.h"
 #include "question.h"
 #include "session.h"
@@ -23,7 +25,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -62,13 +63,6 @@ struct run {
 
 /* ---- ending ---- */
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-	*fd = -1;
-}
-
 /* The editor is gone, or we are to leave: the agent hears of it by the end of its stdin. */
 static void begin_end(struct run *r)
 {
@@ -94,7 +88,7 @@ static void close_agent_in(struct run *r)
 
 	if (r->end_ms && c->to >= 0 && (channel_is_empty(c) || c->is_broken)) {
 		c->to = -1;
-		close_fd(&r->child.process.in);
+		io_shut(&r->child.process.in);
 	}
 }
 
@@ -118,7 +112,7 @@ static void note_end_of_child(struct run *r)
 	child_reap(&r->child);
 	if (!r->child.has_ended)
 		return;
-	close_fd(&r->child.process.ended);
+	io_shut(&r->child.process.ended);
 	begin_end(r);
 	r->end_ms = clock_monotonic_ms() + DRAIN_MS;
 }
@@ -134,7 +128,7 @@ static void pump_err(struct run *r)
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n <= 0)
-		close_fd(&r->child.process.err);
+		io_shut(&r->child.process.err);
 	else if (poll(&out, 1, 0) > 0 && (out.revents & POLLOUT))
 		(void)!write(STDERR_FILENO, bytes, (size_t)(n > PIPE_BUF ? PIPE_BUF : n));
 }
@@ -275,8 +269,10 @@ static void help(void)
 	    "Exit status: the agent's.");
 }
 
-static int take_when_down(struct options *o, const char *text, struct err *e)
+static int take_when_down(void *arg, const char *text, struct err *e)
 {
+	struct options *o = arg;
+
 	if (strcmp(text, "editor") != 0 && strcmp(text, "deny") != 0)
 		return err_set(e, ERR_INPUT, "--when-down takes editor or deny, not '%.40s'", text);
 	o->when_down = strcmp(text, "deny") == 0 ? IF_DOWN_DENY : IF_DOWN_EDITOR;
@@ -285,42 +281,25 @@ static int take_when_down(struct options *o, const char *text, struct err *e)
 
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
-	static const struct option OPTIONS[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "db", required_argument, NULL, 'd' },
-		{ "workspace", required_argument, NULL, 'w' },
-		{ "when-down", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ NULL, 0, NULL, 0 },
+	bool asks_help = false, asks_version = false;
+	const struct options_row rows[] = {
+		{ "config", .text = &o->config },
+		{ "db", .text = &o->database },
+		{ "workspace", .text = &o->folder },
+		{ "when-down", .take = take_when_down },
+		{ "help", .flag = &asks_help, .ends = true },
+		{ "version", .flag = &asks_version, .ends = true },
+		{ NULL },
 	};
-	int option;
 
-	while ((option = getopt_long(argc, argv, "+", OPTIONS, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			o->config = optarg;
-			break;
-		case 'd':
-			o->database = optarg;
-			break;
-		case 'w':
-			o->folder = optarg;
-			break;
-		case 'o':
-			if (take_when_down(o, optarg, e))
-				return -1;
-			break;
-		case 'h':
-			help();
-			exit(EX_OK);
-		case 'v':
-			(void)printf("acp-proxy %s\n", INSTANCE_BUILD);
-			exit(EX_OK);
-		default:
-			return err_set(e, ERR_INPUT, "see agent-intercom acp --help");
-		}
-	}
+	if (options_read(rows, "+", o, argc, argv, e))
+		return e->kind ? -1 : err_set(e, ERR_INPUT, "see agent-intercom acp --help");
+	if (asks_help)
+		help();
+	if (asks_version)
+		(void)printf("acp-proxy %s\n", INSTANCE_BUILD);
+	if (asks_help || asks_version)
+		exit(EX_OK);
 	if (optind >= argc)
 		return err_set(e, ERR_INPUT,
 		               "name a profile or a command; see agent-intercom acp --help");
@@ -398,7 +377,7 @@ static void close_run(struct run *r)
 	contact_clear(&r->proxy.system.to);
 	channel_clear(&r->proxy.to_agent);
 	channel_clear(&r->proxy.to_editor);
-	close_fd(&r->signals);
+	io_shut(&r->signals);
 }
 
 int main(int argc, char **argv)

@@ -375,10 +375,10 @@ static int read_arguments(struct owner *o, int argc, char **argv)
 
 static bool is_listener(int fd)
 {
-	int type = 0, listens = 0;
-	socklen_t size = sizeof(type);
+	int listens = 0;
+	socklen_t size = sizeof(listens);
 
-	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET &&
+	return io_has_messages(fd) &&
 	       getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens;
 }
 

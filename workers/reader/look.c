@@ -74,12 +74,6 @@ static int resolve(const struct file_look_claim_row *l, int root, struct str *pa
 
 /* ---- in the other process: what ---- */
 
-static void add_int(struct str *out, const char *name, int64_t number)
-{
-	json_member_name(out, name);
-	str_addf(out, "%lld", (long long)number);
-}
-
 static size_t characters(const struct str *text)
 {
 	size_t count = 0;
@@ -116,11 +110,11 @@ static int list(const struct look_order *o, int root, const char *path, const ch
 	if (got <= 0)
 		return got ? -1 : tell_missing(e, path);
 	begin_detail(l, path, target, detail);
-	add_int(detail, "depth", l->depth);
-	add_int(detail, "directories", (int64_t)tree.folders);
-	add_int(detail, "files", (int64_t)tree.files);
-	add_int(detail, "others", (int64_t)tree.others);
-	add_int(detail, "lines", (int64_t)tree.lines);
+	json_member_int(detail, "depth", l->depth);
+	json_member_int(detail, "directories", (int64_t)tree.folders);
+	json_member_int(detail, "files", (int64_t)tree.files);
+	json_member_int(detail, "others", (int64_t)tree.others);
+	json_member_int(detail, "lines", (int64_t)tree.lines);
 	json_member_raw(detail, "cut", tree.is_cut ? "true" : "false");
 	str_addf(&file, "%s.txt", path_name(what.name));
 	json_member(detail, "file_name", file.bytes);
@@ -142,10 +136,10 @@ static int show(const struct look_order *o, int root, const char *path, const ch
 	if (got <= 0)
 		return got ? -1 : tell_missing(e, path);
 	begin_detail(l, path, target, detail);
-	add_int(detail, "lines", (int64_t)x.lines);
-	add_int(detail, "first", (int64_t)x.first);
-	add_int(detail, "last", (int64_t)x.last);
-	add_int(detail, "bytes", x.bytes);
+	json_member_int(detail, "lines", (int64_t)x.lines);
+	json_member_int(detail, "first", (int64_t)x.first);
+	json_member_int(detail, "last", (int64_t)x.last);
+	json_member_int(detail, "bytes", x.bytes);
 	json_member(detail, "modified_at", clock_instant(x.modified_ms).text);
 	json_member(detail, "file_name", path_name(target));
 	json_object_end(detail);

@@ -1,5 +1,6 @@
 /* What agents read of a channel: a call alongside the posts. If this poster dies, the next one
  * repeats the read; it changes nothing in Slack. */
+#include "json.h"
 #include "poster.h"
 
 #include "payload.h"
@@ -16,15 +17,10 @@ enum {
 
 /* ---- Slack's messages, as the resource shows them ---- */
 
-static const char *text_in(const cJSON *o, const char *name)
-{
-	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
-}
-
 static cJSON *shown(const cJSON *message)
 {
-	const char *ts = text_in(message, "ts"), *user = text_in(message, "user");
-	const char *text = text_in(message, "text"), *thread = text_in(message, "thread_ts");
+	const char *ts = json_text(message, "ts"), *user = json_text(message, "user");
+	const char *text = json_text(message, "text"), *thread = json_text(message, "thread_ts");
 	OWNED(str) struct str plain = { 0 };
 	OWNED(str) struct str cut = { 0 };
 	cJSON *out = cJSON_CreateObject();

@@ -1,4 +1,5 @@
 /* What is said once, and searched for before it is repeated: messages and files. */
+#include "json.h"
 #include "poster.h"
 
 #include "log.h"
@@ -13,13 +14,6 @@ static const char EVENT_TYPE[] = "intercom_message";
 static bool is(const char *text, const char *other)
 {
 	return text && strcmp(text, other) == 0;
-}
-
-static const char *member(const cJSON *o, const char *name)
-{
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
-
-	return text ? text : "";
 }
 
 /* ---- messages ---- */
@@ -108,8 +102,8 @@ static int post_file(struct poster *p, struct slack_intent_row *i, struct slack_
 	got = get_address(p, c, &bytes, &name, type, e);
 	if (got <= 0)
 		return got < 0 ? -1 : 1;
-	url = xstrdup(member(c->json, "upload_url"));
-	(void)snprintf(p->upload, sizeof(p->upload), "%s", member(c->json, "file_id"));
+	url = xstrdup(json_some_text(c->json, "upload_url"));
+	(void)snprintf(p->upload, sizeof(p->upload), "%s", json_some_text(c->json, "file_id"));
 	if (poster_call_at(p, c, url, str_text(&bytes), bytes.length, e))
 		return -1;
 	if (c->class != SLACK_OK)
@@ -150,7 +144,8 @@ int poster_post(struct poster *p, struct slack_intent_row *i, struct err *e)
 		return got;
 	if (c.class == SLACK_OK)
 		return slack_settle_sent(
-		    &p->w.store, i, i->kind == SLACK_KIND_FILE ? NULL : member(c.json, "ts"), e);
+		    &p->w.store, i,
+		    i->kind == SLACK_KIND_FILE ? NULL : json_some_text(c.json, "ts"), e);
 	log_warn("%s %lld (attempt %lld): %s", slack_part_kind_name(i->part),
 	         (long long)i->message_seq, (long long)i->attempts, c.why);
 	return slack_settle_failed(&p->w.store, i, &c, e);
@@ -164,8 +159,8 @@ struct found {
 
 static bool is_ours(const struct poster *p, const cJSON *message)
 {
-	return !*p->bot_id || is(member(message, "bot_id"), p->bot_id) ||
-	       is(member(message, "user"), p->user_id);
+	return !*p->bot_id || is(json_some_text(message, "bot_id"), p->bot_id) ||
+	       is(json_some_text(message, "user"), p->user_id);
 }
 
 static bool is_it(const struct slack_intent_row *i, const cJSON *message)
@@ -175,10 +170,10 @@ static bool is_it(const struct slack_intent_row *i, const cJSON *message)
 	const cJSON *file;
 
 	if (i->kind != SLACK_KIND_FILE)
-		return is(member(payload, "id"), i->marker) &&
-		       slack_part_kind_of(member(payload, "part")) == i->part;
+		return is(json_some_text(payload, "id"), i->marker) &&
+		       slack_part_kind_of(json_some_text(payload, "part")) == i->part;
 	cJSON_ArrayForEach (file, cJSON_GetObjectItemCaseSensitive(message, "files"))
-		if (i->file_id && is(member(file, "id"), i->file_id))
+		if (i->file_id && is(json_some_text(file, "id"), i->file_id))
 			return true;
 	return false;
 }
@@ -241,12 +236,12 @@ static int look(struct poster *p, const struct slack_intent_row *i, struct found
 			return 0;
 		cJSON_ArrayForEach (message, cJSON_GetObjectItemCaseSensitive(c->json, "messages"))
 			if (is_ours(p, message) && is_it(i, message))
-				take(f, member(message, "ts"));
+				take(f, json_some_text(message, "ts"));
 		next = cJSON_GetObjectItemCaseSensitive(c->json, "response_metadata");
-		if (!*member(next, "next_cursor"))
+		if (!*json_some_text(next, "next_cursor"))
 			break;
 		str_reset(&cursor);
-		str_add(&cursor, member(next, "next_cursor"));
+		str_add(&cursor, json_some_text(next, "next_cursor"));
 	}
 	return 1;
 }

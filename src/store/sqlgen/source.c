@@ -69,6 +69,18 @@ void source_write(const char *path, const char *text)
 		die(path);
 }
 
+bool source_is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+bool source_ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 static int by_path(const void *a, const void *b)
 {
 	return strcmp(((const struct source *)a)->path, ((const struct source *)b)->path);

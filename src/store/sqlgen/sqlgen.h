@@ -65,6 +65,9 @@ void sources_clear(struct sources *s);
 char *source_text(const char *relative);
 /* Writes a file only if its text differs, so that nothing is rebuilt needlessly. */
 void source_write(const char *path, const char *text);
+/* Whether c may be in a name. */
+bool source_is_word(char c);
+bool source_ends_with(const char *text, const char *end);
 int line_of(const char *text, const char *at);
 /* Runs a file's SQL statement by statement, so that a mistake is reported with its line. */
 void source_run(sqlite3 *db, const struct source *s);

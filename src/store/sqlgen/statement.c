@@ -8,11 +8,6 @@
 
 /* ---- scans ---- */
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The table that a name in a query plan means. The plan prints aliases; "table AS alias" in the
  * statement resolves them. Any other name is a subquery or one of SQLite's own, which is judged
  * where its table is named. */
@@ -28,9 +23,9 @@ static bool plan_name_is_small(const struct schema *schema, const char *name, co
 		const char *start = p;
 		char table[NAME_BYTES] = "";
 
-		if (is_word(p[n]))
+		if (source_is_word(p[n]))
 			continue;
-		while (start > sql && is_word(start[-1]))
+		while (start > sql && source_is_word(start[-1]))
 			start--;
 		(void)snprintf(table, sizeof(table), "%.*s", (int)(p - start), start);
 		t = schema_table(schema, table);

@@ -7,25 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* The next occurrence of the word in text; NULL: none. */
 static const char *find_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
 	for (const char *at = text; (at = strstr(at, word)) != NULL; at += n)
-		if ((at == text || !is_word(at[-1])) && !is_word(at[n]))
+		if ((at == text || !source_is_word(at[-1])) && !source_is_word(at[n]))
 			return at;
 	return NULL;
 }
@@ -40,7 +28,7 @@ static void set_text(struct value *v, const char *set)
 
 static bool is_seq(const char *name)
 {
-	return strcmp(name, "seq") == 0 || ends_with(name, "_seq");
+	return strcmp(name, "seq") == 0 || source_ends_with(name, "_seq");
 }
 
 static void set_column(struct value *v, const struct column *c)
@@ -116,7 +104,7 @@ static enum type type_by_name(const char *name)
 	if (strncmp(name, "is_", 3) == 0 || strncmp(name, "has_", 4) == 0)
 		return TYPE_BOOL;
 	for (size_t i = 0; i < sizeof(ENDS) / sizeof(ENDS[0]); i++)
-		if (ENDS[i].end[0] == '_' ? ends_with(name, ENDS[i].end)
+		if (ENDS[i].end[0] == '_' ? source_ends_with(name, ENDS[i].end)
 		                          : strcmp(name, ENDS[i].end) == 0)
 			return ENDS[i].type;
 	return TYPE_UNKNOWN;
@@ -145,7 +133,7 @@ static bool said(struct value *v, const struct schema *s, const char *types, con
 	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
 		if (strcmp(word, WORDS[i].word) == 0) {
 			v->type = WORDS[i].type;
-			v->may_be_null = ends_with(word, "?");
+			v->may_be_null = source_ends_with(word, "?");
 			return true;
 		}
 	if (!schema_set(s, word))
@@ -169,7 +157,7 @@ static void name_before(const char *sql, const char *end, char name[2 * NAME_BYT
 {
 	const char *start = end;
 
-	while (start > sql && (is_word(start[-1]) || start[-1] == '.'))
+	while (start > sql && (source_is_word(start[-1]) || start[-1] == '.'))
 		start--;
 	(void)snprintf(name, 2 * NAME_BYTES, "%.*s", (int)(end - start), start);
 }
@@ -182,7 +170,7 @@ static const struct column *compared(const struct schema *s, const char *sql, co
 	const char *end = before(sql, at);
 
 	if (end > sql && strchr("(,", end[-1])) {
-		while (end > sql && (is_word(end[-1]) || strchr(":, \n", end[-1])))
+		while (end > sql && (source_is_word(end[-1]) || strchr(":, \n", end[-1])))
 			end--;
 		if (end < sql + 5 || strncmp(end - 4, "IN (", 4) != 0)
 			return NULL;
@@ -252,7 +240,7 @@ static void find_parameter(struct value *v, const struct schema *s, const char *
 	length = strlen(mark);
 	first = strstr(sql, mark);
 	for (at = first; at && !c; at = strstr(at + 1, mark))
-		if (!is_word(at[length])) {
+		if (!source_is_word(at[length])) {
 			c = inserted(s, sql, at);
 			c = c ? c : compared(s, sql, at);
 		}
@@ -260,7 +248,7 @@ static void find_parameter(struct value *v, const struct schema *s, const char *
 	for (at = first; at && !c; at = strstr(at + 1, mark)) {
 		const char *end = before(sql, at);
 
-		if (is_word(at[length]))
+		if (source_is_word(at[length]))
 			continue;
 		if (end > sql + 10 && strncmp(end - 10, "json_each(", 10) == 0)
 			v->type = TYPE_TEXT;

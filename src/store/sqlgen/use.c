@@ -67,11 +67,6 @@ static void blank(char *c)
 	}
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 static struct node **bucket_of(struct code *code, const char *name)
 {
 	unsigned hash = 5381;
@@ -89,9 +84,9 @@ static void add_node(struct code *code, int file, const char *start, const char 
 	/* The name comes before the parameters, the brackets or the value. */
 	while (stop < end && !strchr("([=;{", *stop))
 		stop++;
-	while (stop > start && !is_word(stop[-1]))
+	while (stop > start && !source_is_word(stop[-1]))
 		stop--;
-	for (word = stop; word > start && is_word(word[-1]);)
+	for (word = stop; word > start && source_is_word(word[-1]);)
 		word--;
 	if (word == stop || isdigit((unsigned char)*word))
 		return;
@@ -132,13 +127,6 @@ static void split(struct code *code, int file)
 	}
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static void read_folder(struct code *code, const char *folder)
 {
 	char path[4096];
@@ -157,7 +145,7 @@ static void read_folder(struct code *code, const char *folder)
 		(void)snprintf(path, sizeof(path), "%s/%s", source_dir, name.bytes);
 		if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
 			read_folder(code, name.bytes);
-		} else if (ends_with(name.bytes, ".c")) {
+		} else if (source_ends_with(name.bytes, ".c")) {
 			if (code->files == MAX_TEXTS)
 				die("too many files");
 			code->text[code->files] = source_text(name.bytes);
@@ -217,7 +205,7 @@ static void reach(struct code *code, struct node *from, const char *worker, bool
 		char name[NAME_BYTES];
 		const char *start = c;
 
-		while (c < end && is_word(*c))
+		while (c < end && source_is_word(*c))
 			c++;
 		if (c == start) {
 			c++;
