@@ -169,19 +169,22 @@ static bool line_of_front(void *arg, const char *line, size_t length)
 	return !r->over;
 }
 
-/* Reads what is there and hands on complete lines. Returns 0 if more may come, -1 if the other end
- * is gone. */
-static int pump(struct relay *r, int fd, struct lines *lines, lines_take *take)
+static bool goes_on(ssize_t n)
+{
+	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* Hands on the complete lines of what the front has sent, and takes that out of the socket only
+ * then: what is still in it when we end has not been told, and the front learns so. Returns 0 if
+ * more may come, -1 if the front is gone. */
+static int pump_front(struct relay *r)
 {
 	char bytes[READ_BYTES];
-	ssize_t n = read(fd, bytes, sizeof(bytes));
+	ssize_t n = recv(r->front, bytes, sizeof(bytes), MSG_PEEK);
 
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return 0;
-	if (n <= 0)
-		return -1;
-	(void)lines_feed(lines, bytes, (size_t)n, take, r);
-	return 0;
+	if (n > 0 && lines_feed(&r->from_front, bytes, (size_t)n, line_of_front, r))
+		n = recv(r->front, bytes, (size_t)n, 0);
+	return goes_on(n) ? 0 : -1;
 }
 
 /* Waits until the front takes more, or has something to say: it takes nothing while its answers are
@@ -195,7 +198,7 @@ static void await_room(struct relay *r)
 		return;
 	if (fds[1].revents)
 		r->over = true;
-	if ((fds[0].revents & ~POLLOUT) && pump(r, r->front, &r->from_front, line_of_front))
+	if ((fds[0].revents & ~POLLOUT) && pump_front(r))
 		lose_front(r);
 }
 
@@ -246,6 +249,16 @@ static bool line_of_agent(void *arg, const char *line, size_t length)
 		to_front(r, line, length);
 	}
 	return true;
+}
+
+static int pump_agent(struct relay *r)
+{
+	char bytes[READ_BYTES];
+	ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
+
+	if (n > 0)
+		(void)lines_feed(&r->from_agent, bytes, (size_t)n, line_of_agent, r);
+	return goes_on(n) ? 0 : -1;
 }
 
 /* ---- the system ---- */
@@ -372,9 +385,9 @@ static void wait_once(struct relay *r, int timeout_ms)
 		return;
 	if (fds[1].revents)
 		r->over = true;
-	if (fds[2].revents && pump(r, r->front, &r->from_front, line_of_front))
+	if (fds[2].revents && pump_front(r))
 		lose_front(r);
-	if (fds[0].revents && pump(r, STDIN_FILENO, &r->from_agent, line_of_agent)) {
+	if (fds[0].revents && pump_agent(r)) {
 		(void)lines_end(&r->from_agent, line_of_agent, r);
 		r->over = true;
 	}

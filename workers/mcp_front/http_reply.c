@@ -80,13 +80,6 @@ static void let_go(struct sink *s)
 
 /* ---- whether an answer arrives ---- */
 
-static void note_untold(struct sink *s)
-{
-	for (size_t i = 0; i < s->told_count; i++)
-		job_queue_note(s->front, JOB_UNTOLD, s, s->told[i]);
-	s->told_count = 0;
-}
-
 static bool has(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -102,7 +95,7 @@ static void on_sent(struct evhttp_request *request, void *arg)
 	struct sink *s = arg;
 
 	if (has(bufferevent_getfd(evhttp_connection_get_bufferevent(c)), 0))
-		note_untold(s);
+		job_untold(s);
 	evhttp_connection_set_closecb(c, NULL, NULL);
 	sink_drop(s);
 }
@@ -112,7 +105,7 @@ static void on_unsent(struct evhttp_connection *c, void *arg)
 	struct sink *s = arg;
 
 	(void)c;
-	note_untold(s);
+	job_untold(s);
 	sink_drop(s);
 }
 
@@ -121,7 +114,7 @@ static void look_after(struct sink *s, struct evhttp_request *request)
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
 
 	if (!c)
-		note_untold(s);
+		job_untold(s);
 	if (!s->told_count)
 		return;
 	sink_hold(s);
@@ -229,7 +222,7 @@ static void reply(struct sink *s, const struct str *message, const char *event_i
 	}
 	sink_hold(s);
 	if (s->streaming && has(s->fd, POLLRDHUP)) { /* hung up during a long turn: unnoticed yet */
-		note_untold(s);
+		job_untold(s);
 		evhttp_connection_free(evhttp_request_get_connection(s->http));
 	}
 	if (!s->streaming)

@@ -29,6 +29,13 @@ void job_queue_note(struct front *f, enum job_kind kind, struct sink *sink, int6
 	job_queue(f, kind, sink, NULL)->call_seq = call_seq;
 }
 
+void job_untold(struct sink *sink)
+{
+	for (size_t i = 0; i < sink->told_count; i++)
+		job_queue_note(sink->front, JOB_UNTOLD, sink, sink->told[i]);
+	sink->told_count = 0;
+}
+
 void job_requeue(struct front *f, struct job *job)
 {
 	if (big_is(job)) {

@@ -114,6 +114,8 @@ struct job *job_queue(struct front *f, enum job_kind kind, struct sink *sink,
                       struct rpc_message *message);
 /* The same for a note about a call. */
 void job_queue_note(struct front *f, enum job_kind kind, struct sink *sink, int64_t call_seq);
+/* The results that were sent last have not arrived: queues JOB_UNTOLD for each. */
+void job_untold(struct sink *sink);
 /* Queues a job again that was taken over; the second, ahead of all others. One that is done in
  * steps (big.h) waits for these. */
 void job_requeue(struct front *f, struct job *job);

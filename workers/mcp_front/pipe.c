@@ -18,8 +18,10 @@
 
 #include <event2/buffer.h>
 #include <event2/listener.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -50,6 +52,24 @@ static void close_pipe(struct sink *s)
 	bufferevent_free(pipe);
 }
 
+/* Not all that was sent has been read: what was to tell an answer is taken back. */
+static void close_unread(struct sink *s)
+{
+	job_untold(s);
+	close_pipe(s);
+}
+
+/* A relay takes from its socket what it has written to its agent. Of one that has gone the kernel
+ * knows no more what it left: so that is looked at last. */
+static bool has_read(const struct sink *s)
+{
+	int waiting = 0;
+
+	return s->pipe && evbuffer_get_length(bufferevent_get_output(s->pipe)) == 0 &&
+	       ioctl(bufferevent_getfd(s->pipe), SIOCOUTQ, &waiting) == 0 && waiting == 0 &&
+	       !sink_has_hung_up(s);
+}
+
 static void send_bytes(struct sink *s, const struct str *bytes, const char *end)
 {
 	struct evbuffer *out;
@@ -59,7 +79,7 @@ static void send_bytes(struct sink *s, const struct str *bytes, const char *end)
 	out = bufferevent_get_output(s->pipe);
 	if (evbuffer_get_length(out) > MOST_BYTES) {
 		log_warn("%s", DEAF);
-		close_pipe(s);
+		close_unread(s);
 		return;
 	}
 	(void)evbuffer_add(out, bytes->bytes, bytes->length);
@@ -74,6 +94,12 @@ static void reply(struct sink *s, const struct str *message, const char *event_i
 	if (s->hook_event)
 		hook_pipe_word(s, message, &words);
 	send_bytes(s, s->hook_event ? &words : message, s->hook_event ? "" : "\n");
+}
+
+static void notify(struct sink *s, const struct str *message, const char *event_id)
+{
+	sink_look(s);
+	reply(s, message, event_id);
 }
 
 static void wait_quietly(struct sink *s, const char *event_id)
@@ -97,9 +123,13 @@ static void finish(struct sink *s, int status)
 	(void)status;
 }
 
-static const struct transport PIPE = {
-	.reply = reply, .notify = reply, .wait = wait_quietly, .refuse = refuse, .finish = finish
-};
+static const struct transport PIPE = { .reply = reply,
+	                               .notify = notify,
+	                               .wait = wait_quietly,
+	                               .refuse = refuse,
+	                               .finish = finish,
+	                               .looks = true,
+	                               .has_read = has_read };
 
 /* ---- the first line ---- */
 
@@ -307,6 +337,7 @@ static void read_big(struct sink *s)
 static void on_read(struct bufferevent *pipe, void *arg)
 {
 	(void)pipe;
+	sink_look(arg);
 	take_bytes(arg, false);
 }
 
@@ -323,10 +354,15 @@ static void on_drained(struct bufferevent *pipe, void *arg)
 
 static void on_event(struct bufferevent *pipe, short what, void *arg)
 {
-	(void)pipe;
+	struct sink *s = arg;
+
 	if ((what & BEV_EVENT_TIMEOUT) && (what & BEV_EVENT_WRITING))
 		log_warn("%s", DEAF);
-	close_pipe(arg);
+	/* A reader that leaves something unread ends with an error. */
+	if ((what & BEV_EVENT_EOF) && evbuffer_get_length(bufferevent_get_output(pipe)) == 0)
+		close_pipe(s);
+	else
+		close_unread(s);
 }
 
 /* ---- the listener ---- */

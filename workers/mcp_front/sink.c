@@ -49,10 +49,17 @@ bool sink_has_hung_up(const struct sink *s)
 
 void sink_tells(struct sink *s, int64_t call_seq)
 {
+	sink_look(s);
 	if (!s->by->looks || call_seq <= 0)
 		return;
 	s->told = xrealloc(s->told, (s->told_count + 1) * sizeof(*s->told));
 	s->told[s->told_count++] = call_seq;
+}
+
+void sink_look(struct sink *s)
+{
+	if (s->told_count && s->by->has_read && s->by->has_read(s))
+		s->told_count = 0;
 }
 
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result)

@@ -32,9 +32,10 @@ struct transport {
 	void (*refuse)(struct sink *s, const char *rpc_id, const struct mcp_fault *fault);
 	/* No reply will come. status: for HTTP, if no stream was started. */
 	void (*finish)(struct sink *s, int status);
-	/* The transport checks that what it sends arrives; if not, it queues JOB_UNTOLD for each
-	 * call of sink.told. */
+	/* The transport checks that what it sends arrives; if not, it calls job_untold. */
 	bool looks;
+	/* Whether all that was sent has been read; NULL: it sends one reply. */
+	bool (*has_read)(const struct sink *s);
 };
 
 struct sink {
@@ -53,7 +54,7 @@ struct sink {
 	size_t unfinished; /* its share of front.unfinished; HTTP: of a message that is unread */
 	bool full; /* pipe: its answers are not read; nothing more is read from it */
 	bool overfull; /* pipe: the line that is being skipped would have been too much for all */
-	int64_t *told; /* calls whose results are being sent */
+	int64_t *told; /* calls whose results are being sent, or have not been read yet */
 	size_t told_count;
 	int held; /* waiters */
 	int asking; /* calls of the current transaction that will wait */
@@ -77,8 +78,10 @@ void sink_drop(struct sink *s);
  * in reading. */
 bool sink_has_hung_up(const struct sink *s);
 
-/* The next reply carries the result of a call. */
+/* The next reply carries the result of a call; 0: of none. */
 void sink_tells(struct sink *s, int64_t call_seq);
+/* What was sent may have been read in the meantime. */
+void sink_look(struct sink *s);
 /* Replies with a complete result object. */
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result);
 /* Refuses with a JSON-RPC error that has no special HTTP status. */

@@ -1,0 +1,110 @@
+/* An answer that a relay has not passed on when it ends is not told: whoever asks next is. */
+#include "agent.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+static const char ANSWER[] = "INSERT INTO decision (request_id, verdict, instruction)"
+                             " SELECT id, 'refine', 'use tabs' FROM request";
+static const char WAITING[] = "SELECT count(*) FROM tool_call WHERE state = 'waiting'";
+static const char TOLD[] = "SELECT told_answer FROM tool_call ORDER BY seq LIMIT 1";
+static const char DELIVERED[] = "SELECT delivered_at IS NOT NULL FROM request";
+
+static struct site site;
+
+/* Asks, and waits until the operator could answer. */
+static struct relay given_asker(void)
+{
+	struct relay r;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	relay_begin(&r, "transmit", QUESTION);
+	expect_soon(WAITING, "1\n");
+	return r;
+}
+
+/* The next agent that asks the same has the answer, and the operator is not asked again. */
+static void is_told_to_the_next(const char *words)
+{
+	struct relay next = given_relay(&site);
+	OWNED(char_ptr) char *answer = NULL;
+
+	relay_begin(&next, "transmit", QUESTION);
+	answer = relay_line(&next);
+	ck_assert_ptr_nonnull(answer);
+	says(answer, "use tabs");
+	if (words)
+		says(answer, words);
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(relay_stop(&next), 0);
+	relay_clear(&next);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+
+START_TEST(what_a_killed_relay_has_not_read_is_told_to_the_next)
+{
+	struct relay r = given_asker();
+
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick'"
+	      " FROM session");
+	halt_worker(r.pid);
+	given(ANSWER);
+	expect_soon(TOLD, "1\n");
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NOT NULL", "1\n");
+	expect(DELIVERED, "1\n");
+	relay_kill(&r);
+	relay_clear(&r);
+	expect_soon(TOLD, "0\n");
+	expect(DELIVERED, "0\n");
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NOT NULL", "0\n");
+	is_told_to_the_next("be quick");
+}
+END_TEST
+
+START_TEST(what_an_agent_that_has_closed_its_input_is_not_given_is_told_to_the_next)
+{
+	struct relay r = given_asker();
+
+	(void)close(r.out);
+	given(ANSWER);
+	expect_soon("SELECT state FROM connection", "closed\n");
+	expect(TOLD, "0\n");
+	relay_kill(&r);
+	is_told_to_the_next(NULL);
+}
+END_TEST
+
+START_TEST(what_was_read_stays_told_whatever_comes_after_it_unread)
+{
+	struct relay r = given_asker();
+	OWNED(char_ptr) char *answer = NULL;
+
+	given(ANSWER);
+	answer = relay_end(&r);
+	has(answer, "decision", "refine");
+	(void)close(r.out);
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":77,\"method\":\"tools/list\"}");
+	expect_soon("SELECT state FROM connection", "closed\n");
+	expect(TOLD, "1\n");
+	expect(DELIVERED, "1\n");
+	relay_kill(&r);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("relay_unread");
+	TCase *c = tcase_create("relay_unread");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, what_a_killed_relay_has_not_read_is_told_to_the_next);
+	tcase_add_test(c, what_an_agent_that_has_closed_its_input_is_not_given_is_told_to_the_next);
+	tcase_add_test(c, what_was_read_stays_told_whatever_comes_after_it_unread);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
