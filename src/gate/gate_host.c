@@ -134,6 +134,7 @@ static const struct gate_tool CODEX_TOOLS[] = {
 	{ "view_image", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "web_search", GATE_NETWORK, GATE_FORM_NONE, NULL },
 	{ "spawn_agent", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "multi_agent_v1wait_agent", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "request_user_input", GATE_QUESTION, GATE_FORM_NONE, NULL },
 	END,
 };

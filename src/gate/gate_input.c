@@ -548,6 +548,20 @@ static void read_server(struct gate_input *in)
 	}
 }
 
+/* Copilot hands over a patch as it is where its model writes one without JSON around it. */
+static cJSON *bare_patch(const struct gate_input *in, const char *text)
+{
+	static const char BEGIN[] = "*** Begin Patch";
+	const struct gate_tool *known = gate_host_tool(in->host, in->tool);
+	cJSON *object;
+
+	if (!known || known->form != GATE_FORM_PATCH || strncmp(text, BEGIN, strlen(BEGIN)) != 0)
+		return NULL;
+	object = cJSON_CreateObject();
+	(void)cJSON_AddStringToObject(object, known->keys->content, text);
+	return object;
+}
+
 static int unpack(struct gate_input *in, struct err *e)
 {
 	const cJSON *found = member(in->root, TOOL_INPUT);
@@ -561,8 +575,10 @@ static int unpack(struct gate_input *in, struct err *e)
 		char what[120];
 
 		(void)snprintf(what, sizeof(what), "the text of the arguments of %.60s", in->tool);
-		in->unpacked =
-		    json_read_strictly(found->valuestring, strlen(found->valuestring), what, e);
+		in->unpacked = bare_patch(in, found->valuestring);
+		if (!in->unpacked)
+			in->unpacked = json_read_strictly(found->valuestring,
+			                                  strlen(found->valuestring), what, e);
 		found = in->unpacked;
 		if (!found)
 			return -1;

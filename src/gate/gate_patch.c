@@ -13,6 +13,10 @@ static const char UPDATE[] = "*** Update File: ";
 static const char MOVE[] = "*** Move to: ";
 static const char END_OF_FILE[] = "*** End of File";
 
+static const char LF[] = "\n";
+static const char CRLF[] = "\r\n";
+static const char CR[] = "\r";
+
 enum mode { BEFORE_PATCH, IN_PATCH, IN_ADD, IN_DELETE, IN_UPDATE, AFTER_PATCH };
 
 struct reader {
@@ -28,13 +32,25 @@ static bool equals(struct gate_patch_line line, const char *text)
 	return line.length == strlen(text) && memcmp(line.text, text, line.length) == 0;
 }
 
+static struct gate_patch_line line_of(const char *text, size_t length)
+{
+	return (struct gate_patch_line){ .text = text, .length = length };
+}
+
+static struct gate_patch_line without_start(struct gate_patch_line line, size_t length)
+{
+	line.text += length;
+	line.length -= length;
+	return line;
+}
+
 static bool after(struct gate_patch_line line, const char *prefix, struct gate_patch_line *ret)
 {
 	size_t length = strlen(prefix);
 
 	if (line.length < length || memcmp(line.text, prefix, length) != 0)
 		return false;
-	*ret = (struct gate_patch_line){ line.text + length, line.length - length };
+	*ret = without_start(line, length);
 	return true;
 }
 
@@ -46,18 +62,16 @@ static struct gate_patch_line trim_end(struct gate_patch_line line)
 
 static struct gate_patch_line trim(struct gate_patch_line line)
 {
-	size_t start = gate_blank_start(line.text, line.length);
-
-	return trim_end((struct gate_patch_line){ line.text + start, line.length - start });
+	return trim_end(without_start(line, gate_blank_start(line.text, line.length)));
 }
 
-static void add_line(struct gate_patch_lines *to, const char *text, size_t length)
+static void add_line(struct gate_patch_lines *to, struct gate_patch_line line)
 {
 	if (to->count == to->capacity) {
 		to->capacity = to->capacity ? to->capacity * 2 : 16;
 		to->lines = xrealloc(to->lines, to->capacity * sizeof(*to->lines));
 	}
-	to->lines[to->count++] = (struct gate_patch_line){ text, length };
+	to->lines[to->count++] = line;
 }
 
 static char *copy(struct gate_patch_line line)
@@ -68,14 +82,14 @@ static char *copy(struct gate_patch_line line)
 	return str_take(&text);
 }
 
-/* Takes the next line off the front of text. */
+/* Takes the next line off the front of text. As Codex does, it loses two CR at its end. */
 static struct gate_patch_line next_line(const char **text, const char *end)
 {
 	const char *stop = memchr(*text, '\n', (size_t)(end - *text));
-	struct gate_patch_line line = { *text, (size_t)((stop ? stop : end) - *text) };
+	struct gate_patch_line line = line_of(*text, (size_t)((stop ? stop : end) - *text));
 
 	*text = stop ? stop + 1 : end;
-	if (line.length && line.text[line.length - 1] == '\r')
+	for (int i = 0; i < 2 && line.length && line.text[line.length - 1] == '\r'; i++)
 		line.length--;
 	return line;
 }
@@ -192,10 +206,12 @@ static int take_hunk_line(struct reader *r, struct gate_patch_line line, struct 
 	if (!last_hunk(r) && begin_hunk(r, line, NULL, e))
 		return -1;
 	hunk = last_hunk(r);
+	line = without_start(line, skip);
+	line.is_context = sign == ' ';
 	if (sign != '+')
-		add_line(&hunk->before, line.text + skip, line.length - skip);
+		add_line(&hunk->before, line);
 	if (sign != '-')
-		add_line(&hunk->after, line.text + skip, line.length - skip);
+		add_line(&hunk->after, line);
 	return 0;
 }
 
@@ -258,7 +274,7 @@ static int take_line(struct reader *r, struct gate_patch_line line, struct err *
 		return header < 0 ? -1 : 0;
 	if (r->mode != IN_ADD || line.length == 0 || line.text[0] != '+')
 		return refuse(r, line, "not the name of a file to add, delete or update", e);
-	add_line(&last_part(r)->added, line.text + 1, line.length - 1);
+	add_line(&last_part(r)->added, without_start(line, 1));
 	return 0;
 }
 
@@ -277,7 +293,7 @@ static struct gate_patch_line without_document(struct gate_patch_line all)
 		while (last > text && last[-1] != '\n')
 			last--;
 		if (last > text && end - last >= 3 && memcmp(end - 3, "EOF", 3) == 0)
-			return trim((struct gate_patch_line){ text, (size_t)(last - text) });
+			return trim(line_of(text, (size_t)(last - text)));
 	}
 	return all;
 }
@@ -285,8 +301,7 @@ static struct gate_patch_line without_document(struct gate_patch_line all)
 int gate_patch_parse(const char *text, size_t length, struct gate_patch *out, struct err *e)
 {
 	struct reader r = { .patch = out };
-	struct gate_patch_line all =
-	    without_document(trim((struct gate_patch_line){ text, length }));
+	struct gate_patch_line all = without_document(trim(line_of(text, length)));
 	const char *at = all.text, *end = all.text + all.length;
 
 	while (at < end) {
@@ -329,7 +344,12 @@ struct change {
 	size_t at, count;
 	const struct gate_patch_line *lines;
 	size_t line_count;
-	size_t order; /* of its hunk */
+	size_t order;
+};
+
+struct changes {
+	struct change *list;
+	size_t count, capacity;
 };
 
 struct search {
@@ -376,7 +396,7 @@ static int find(struct search *s, const struct gate_patch_line *lines, size_t co
 	if (count > s->file.count)
 		return 0;
 	last = s->file.count - count;
-	first = at_end ? last : s->from;
+	first = at_end && (s->exactly || last > s->from) ? last : s->from;
 	for (int how = 0; how < (s->exactly ? 1 : LIKENESSES); how++) {
 		for (size_t at = first; at <= last; at++) {
 			if (is_at(s, lines, count, at, (enum likeness)how)) {
@@ -408,39 +428,95 @@ static bool ends_empty(const struct gate_patch_line *lines, size_t count)
 	return count > 0 && lines[count - 1].length == 0;
 }
 
+static void add_change(struct changes *to, struct change change)
+{
+	if (change.count == 0 && change.line_count == 0)
+		return;
+	if (to->count == to->capacity) {
+		to->capacity = to->capacity ? to->capacity * 2 : 16;
+		to->list = xrealloc(to->list, to->capacity * sizeof(*to->list));
+	}
+	change.order = to->count;
+	to->list[to->count++] = change;
+}
+
+static size_t next_context(const struct gate_patch_line *lines, size_t from, size_t count)
+{
+	while (from < count && !lines[from].is_context)
+		from++;
+	return from;
+}
+
+/* Adds what a hunk that was found changes, between its lines of context, which stay. */
+static void split_hunk(const struct gate_patch_hunk *hunk, struct change whole,
+                       struct changes *changes)
+{
+	size_t before = 0, after = 0, old_next, new_next;
+
+	for (;;) {
+		old_next = next_context(hunk->before.lines, before, whole.count);
+		new_next = next_context(whole.lines, after, whole.line_count);
+		if (old_next == whole.count || new_next == whole.line_count)
+			break;
+		add_change(changes, (struct change){ .at = whole.at + before,
+		                                     .count = old_next - before,
+		                                     .lines = whole.lines + after,
+		                                     .line_count = new_next - after });
+		before = old_next + 1;
+		after = new_next + 1;
+	}
+	add_change(changes, (struct change){ .at = whole.at + before,
+	                                     .count = whole.count - before,
+	                                     .lines = whole.lines + after,
+	                                     .line_count = whole.line_count - after });
+}
+
+/* Additions alone go to the end; elsewhere than in Codex before a last empty line. */
+static size_t place_of_additions(const struct search *s)
+{
+	bool is_before = s->exactly && ends_empty(s->file.lines, s->file.count);
+
+	return s->file.count - (is_before ? 1 : 0);
+}
+
 /* Finds a hunk's lines, at last without an empty line at their end. */
-static int find_hunk(struct search *s, const struct gate_patch_hunk *hunk, struct change *c,
+static int find_hunk(struct search *s, const struct gate_patch_hunk *hunk, struct changes *changes,
                      struct err *e)
 {
 	const struct gate_patch_line *before = hunk->before.lines;
-	size_t count = hunk->before.count;
+	struct change c = { .count = hunk->before.count,
+		            .lines = hunk->after.lines,
+		            .line_count = hunk->after.count };
 	int got;
 
-	*c = (struct change){ .lines = hunk->after.lines, .line_count = hunk->after.count };
-	if (count == 0) { /* additions alone go to the end, before a last empty line */
-		c->at = s->file.count - (ends_empty(s->file.lines, s->file.count) ? 1 : 0);
+	if (c.count == 0) {
+		c.at = place_of_additions(s);
+		add_change(changes, c);
 		return 0;
 	}
-	got = find(s, before, count, hunk->at_end, &c->at);
-	if (got == 0 && ends_empty(before, count)) {
-		count--;
-		if (ends_empty(c->lines, c->line_count))
-			c->line_count--;
-		if (count == 0) { /* no lines at all are found at once */
+	got = find(s, before, c.count, hunk->at_end, &c.at);
+	if (got == 0 && ends_empty(before, c.count)) {
+		c.count--;
+		if (ends_empty(c.lines, c.line_count))
+			c.line_count--;
+		if (c.count == 0) { /* no lines at all are found at once */
 			got = 1;
-			c->at = s->from;
+			c.at = s->from;
 		} else {
-			got = find(s, before, count, hunk->at_end, &c->at);
+			got = find(s, before, c.count, hunk->at_end, &c.at);
 		}
 	}
 	if (got <= 0)
 		return not_found(hunk, got, before[0], e);
-	c->count = count;
-	s->from = c->at + count;
+	s->from = c.at + c.count;
+	if (s->exactly)
+		add_change(changes, c);
+	else
+		split_hunk(hunk, c, changes);
 	return 0;
 }
 
-static int place(struct search *s, const struct gate_patch_part *part, struct change *changes,
+static int place(struct search *s, const struct gate_patch_part *part, struct changes *changes,
                  struct err *e)
 {
 	size_t found = 0;
@@ -453,9 +529,8 @@ static int place(struct search *s, const struct gate_patch_part *part, struct ch
 			return not_found(hunk, got, hunk->context, e);
 		if (hunk->has_context)
 			s->from = found + 1;
-		if (find_hunk(s, hunk, &changes[i], e))
+		if (find_hunk(s, hunk, changes, e))
 			return -1;
-		changes[i].order = i;
 	}
 	return 0;
 }
@@ -473,7 +548,7 @@ static void put_lines(struct gate_patch_lines *out, const struct gate_patch_line
                       size_t from, size_t to)
 {
 	for (size_t i = from; lines && i < to; i++)
-		add_line(out, lines[i].text, lines[i].length);
+		add_line(out, lines[i]);
 }
 
 /* The lines after the changes, which are sorted. Two that overlap cannot be told apart. */
@@ -494,24 +569,47 @@ static int merge(const struct gate_patch_lines *file, const struct change *chang
 	return 0;
 }
 
-static void split(const char *text, size_t length, struct gate_patch_lines *out)
+/* The end of a line that is not the last, at the sign that begins it. */
+static const char *end_at(const char *at, const char *end)
+{
+	if (*at == '\n')
+		return LF;
+	return at + 1 < end && at[1] == '\n' ? CRLF : CR;
+}
+
+/* exactly: only LF ends a line. */
+static void split(const char *text, size_t length, bool exactly, struct gate_patch_lines *out)
 {
 	const char *end = text + length;
 
 	while (text < end) {
-		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		const char *stop = text;
+		struct gate_patch_line line;
 
-		add_line(out, text, (size_t)((stop ? stop : end) - text));
-		text = stop ? stop + 1 : end;
+		while (stop < end && *stop != '\n' && (exactly || *stop != '\r'))
+			stop++;
+		line = line_of(text, (size_t)(stop - text));
+		if (stop < end)
+			line.end = end_at(stop, end);
+		add_line(out, line);
+		text = stop + (line.end ? strlen(line.end) : 0);
 	}
 }
 
-static void join(const struct gate_patch_lines *lines, struct str *out)
+static const char *end_of_new(const struct gate_patch_lines *file)
+{
+	return file->count && file->lines[0].end ? file->lines[0].end : LF;
+}
+
+static void join(const struct gate_patch_lines *lines, const char *end_of_new, bool exactly,
+                 struct str *out)
 {
 	for (size_t i = 0; i < lines->count; i++) {
-		str_add_bytes(out, lines->lines[i].text, lines->lines[i].length);
-		if (i + 1 < lines->count || lines->lines[i].length)
-			str_add_char(out, '\n');
+		const struct gate_patch_line *line = &lines->lines[i];
+
+		str_add_bytes(out, line->text, line->length);
+		if (!exactly || i + 1 < lines->count || line->length)
+			str_add(out, line->end ? line->end : end_of_new);
 	}
 }
 
@@ -520,21 +618,21 @@ int gate_patch_update(const struct gate_patch_part *part, const char *old, size_
 {
 	struct search s = { .exactly = exactly };
 	struct gate_patch_lines lines = { 0 };
-	struct change *changes;
+	struct changes changes = { 0 };
 	int got;
 
 	if (!utf8_valid(old, old_length))
 		return err_set(e, ERR_INPUT, "the file is not UTF-8");
-	changes = xcalloc(part->hunk_count + 1, sizeof(*changes));
-	split(old, old_length, &s.file);
-	got = place(&s, part, changes, e);
+	split(old, old_length, exactly, &s.file);
+	got = place(&s, part, &changes, e);
 	if (got == 0) {
-		qsort(changes, part->hunk_count, sizeof(*changes), by_place);
-		got = merge(&s.file, changes, part->hunk_count, &lines, e);
+		if (changes.count)
+			qsort(changes.list, changes.count, sizeof(*changes.list), by_place);
+		got = merge(&s.file, changes.list, changes.count, &lines, e);
 	}
 	if (got == 0)
-		join(&lines, out);
-	free(changes);
+		join(&lines, end_of_new(&s.file), exactly, out);
+	free(changes.list);
 	free(s.file.lines);
 	free(lines.lines);
 	return got;

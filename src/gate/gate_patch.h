@@ -18,10 +18,12 @@ enum {
 
 enum gate_patch_kind { GATE_PATCH_ADD, GATE_PATCH_DELETE, GATE_PATCH_UPDATE };
 
-/* A line without its end; points into the patch. */
+/* A line without its end; points into the patch, or the file. */
 struct gate_patch_line {
 	const char *text;
 	size_t length;
+	const char *end; /* of a line of the file; NULL: what its new lines get */
+	bool is_context; /* of a hunk, before and after it */
 };
 
 struct gate_patch_lines {
@@ -58,11 +60,13 @@ struct gate_patch {
 int gate_patch_parse(const char *text, size_t length, struct gate_patch *out, struct err *e);
 void gate_patch_clear(struct gate_patch *p);
 
-/* Appends what an update makes of a file. A file is taken as lines that end in LF; a last line
- * without one gets one, and of two empty lines at the end one is lost. A line is looked for as it
- * is, then without trailing blanks, then without blanks around it, then with typographic signs as
- * ASCII; exactly: only as it is. 0, or -1 (ERR_INPUT): the file is not UTF-8, or a hunk is not
- * found. */
+/* Appends what an update makes of a file, as Codex 0.169.0 does it: LF, CRLF and CR end a line; new
+ * lines, and a last one without an end, get that of the file's first line; lines of context stay as
+ * they are in the file. A line is looked for as it is, then without trailing blanks, then without
+ * blanks around it, then with typographic signs as ASCII.
+ * exactly: as other hosts do it, where LF alone ends a line. Lines are found only as they are, and
+ * of two empty ones at the end one is lost. 0, or -1 (ERR_INPUT): the file is not UTF-8, or a hunk
+ * is not found. */
 int gate_patch_update(const struct gate_patch_part *part, const char *old, size_t old_length,
                       bool exactly, struct str *out, struct err *e);
 /* Appends the file that a GATE_PATCH_ADD makes. */

@@ -43,9 +43,11 @@ START_TEST(each_form_of_an_update_is_applied)
 		/* additions alone go to the end, whatever the header says */
 		{ "a\nb\n", UPDATE("@@\n+c\n"), "a\nb\nc\n" },
 		{ "a\nb\n", UPDATE("@@ a\n+c\n"), "a\nb\nc\n" },
-		/* a line end that is missing, and an empty line at the end that is lost */
+		{ "\n\n", UPDATE("@@\n+x\n"), "\n\nx\n" },
+		/* a line end that is missing, and empty lines at the end, which stay */
 		{ "a\nb", UPDATE("-a\n+A\n"), "A\nb\n" },
-		{ "a\n\n", UPDATE("-a\n+A\n"), "A\n" },
+		{ "a\n\n", UPDATE("-a\n+A\n"), "A\n\n" },
+		{ "q\nr\n\n\n", UPDATE("-q\n+Q\n"), "Q\nr\n\n\n" },
 		/* an empty line of a hunk is an empty line of the file */
 		{ "a\n\nb\n", UPDATE("@@\n a\n\n-b\n+c\n"), "a\n\nc\n" },
 		/* blanks and typographic signs, the stricter way first */
@@ -56,8 +58,19 @@ START_TEST(each_form_of_an_update_is_applied)
 		{ "\xc2\xa0"
 		  "a\n",
 		  UPDATE("-a\n+A\n"), "A\n" },
-		/* CRLF of the patch goes, that of the file stays in lines that are not touched */
-		{ "a\r\nb\r\n", UPDATE("-a\n+A\n"), "A\nb\r\n" },
+		/* new lines, and a last one without an end, end as the file's first line does */
+		{ "a\r\nb\r\nc\r\n", UPDATE("@@\n a\n-b\n+B\n"), "a\r\nB\r\nc\r\n" },
+		{ "a\r\nb\nc", UPDATE("-b\n+B\n"), "a\r\nB\r\nc\r\n" },
+		{ "a\r\nb\nc\n", UPDATE("-a\n+A\n"), "A\r\nb\nc\n" },
+		{ "a\nb\r\nc\r\n", UPDATE("-b\n+B\n"), "a\nB\nc\r\n" },
+		{ "a\r\n", UPDATE("+b\n"), "a\r\nb\r\n" },
+		{ "a\rb\n", UPDATE("-b\n+B\n"), "a\rB\r" },
+		/* lines of context stay as they are in the file */
+		{ "a \r\nb\nc\n", UPDATE("@@\n a\n-b\n c\n+d\n"), "a \r\nc\nd\r\n" },
+		{ "x\nb\n", UPDATE("@@\n+1\n@@\n b\n+2\n"), "x\nb\n1\n2\n" },
+		/* the end of the file is not above the hunk before */
+		{ "x\n\n\n\n", UPDATE("-x\n+y\n \n@@\n-\n-\n-\n*** End of File\n"), "y\n\n" },
+		/* CRLF of the patch goes */
 		{ "a\nb\n",
 		  "*** Begin Patch\r\n*** Update File: f\r\n-a\r\n+A\r\n*** End Patch\r\n",
 		  "A\nb\n" },
@@ -143,6 +156,9 @@ START_TEST(other_hosts_find_lines_in_ways_of_their_own)
 	                "does not contain");
 	carry_out("copilot", "apply_patch", object("input", UPDATE("- a\n+b\n"), NULL));
 	file_is("f", "b\n");
+	given_file("f", "a\r\nb\n\n");
+	carry_out("copilot", "apply_patch", object("input", UPDATE("-b\n+B\n"), NULL));
+	file_is("f", "a\r\nB\n");
 }
 END_TEST
 

@@ -5,11 +5,12 @@
 
 #include <string.h>
 
-static void add(void *arg, const char *use, const char *at)
+static void add(void *arg, const struct gate_ran *ran)
 {
 	struct str *all = arg;
 
-	str_addf(all, "%s%s %s", all->length ? ", " : "", use, at);
+	str_addf(all, "%s%s%s %s", all->length ? ", " : "", ran->is_input ? "input " : "", ran->use,
+	         ran->at);
 }
 
 static void says(const char *host, const char *line, const char *expected)
@@ -58,6 +59,24 @@ START_TEST(codex_says_which_commands_and_edits_were_completed)
 }
 END_TEST
 
+#define INPUT(arguments)                                                                           \
+	"{\"timestamp\":\"" AT "\",\"type\":\"response_item\",\"payload\":{"                       \
+	"\"type\":\"function_call\",\"name\":\"write_stdin\",\"arguments\":\"" arguments           \
+	"\",\"call_id\":\"call_3\"}}"
+#define TYPED(chars) INPUT("{\\\"session_id\\\":7,\\\"chars\\\":\\\"" chars "\\\"}")
+
+START_TEST(codex_says_what_its_agent_typed_into_a_program)
+{
+	says("codex", TYPED("!cat s >out\\\\n"), "input call_3 " AT);
+	says("codex", TYPED("q"), "input call_3 " AT);
+	says("codex", TYPED(""), ""); /* it waits */
+	says("codex", TYPED("\\\\u0003"), ""); /* it ends the program */
+	says("codex", TYPED(" \\\\r\\\\n"), "");
+	says("codex", INPUT("{\\\"session_id\\\":7}"), "");
+	says("codex", INPUT("no JSON"), "");
+}
+END_TEST
+
 #define QWEN(name, status)                                                                         \
 	"{\"timestamp\":\"" AT "\",\"type\":\"tool_result\",\"message\":{\"parts\":["              \
 	"{\"functionResponse\":{\"id\":\"call_1\",\"name\":\"" name "\"}}]},"                      \
@@ -93,6 +112,7 @@ int main(void)
 
 	tcase_add_test(c, claude_code_says_which_commands_and_edits_did_not_fail);
 	tcase_add_test(c, codex_says_which_commands_and_edits_were_completed);
+	tcase_add_test(c, codex_says_what_its_agent_typed_into_a_program);
 	tcase_add_test(c, qwen_code_says_which_commands_and_edits_succeeded);
 	tcase_add_test(c, a_line_that_is_cut_or_has_no_time_says_nothing);
 	suite_add_tcase(s, c);

@@ -37,6 +37,7 @@ static void runs(const char *use, int ms)
 }
 
 static int hook_session;
+static const char *hook_host;
 static const char *transcript; /* that its hooks name */
 
 /* A call of a hook of that session: its gate_call has this number. */
@@ -53,9 +54,9 @@ static void given_hook(int seq, const char *moment, const char *use, const char 
 	    "INSERT INTO gate_call (seq, call_seq, session_seq, host, helper, event, moment, class,"
 	    " tool_use_id, transcript, digest, decision, created_at, decided_at) VALUES (%d, %d, "
 	    "%d,"
-	    " 'claude', '0', 'e', '%s', 'execute', %s%s%s, '%s/%s', printf('%%064d', 1), '%s',"
+	    " '%s', '0', 'e', '%s', 'execute', %s%s%s, '%s/%s', printf('%%064d', 1), '%s',"
 	    " '%s', '%s')",
-	    seq, hook_session, seq, now.text, now.text, seq, seq, hook_session, moment,
+	    seq, hook_session, seq, now.text, now.text, seq, seq, hook_session, hook_host, moment,
 	    use ? "'" : "", use ? use : "NULL", use ? "'" : "", folder, transcript, decision,
 	    now.text, now.text);
 	given(sql);
@@ -68,6 +69,7 @@ static void setup(void)
 
 	fresh_store();
 	hook_session = 1;
+	hook_host = "claude";
 	transcript = "t.jsonl";
 	now = clock_now();
 	(void)snprintf(folder, sizeof(folder), "%s", scratch());
@@ -101,6 +103,38 @@ START_TEST(a_command_that_ran_although_no_hook_was_called_is_told_once)
 	expect("SELECT kind, session_seq FROM event WHERE kind LIKE 'gate.%'", "gate.unasked|1\n");
 	run_worker("sentry");
 	expect("SELECT count(*) FROM gate_lapse", "1\n");
+}
+END_TEST
+
+/* Codex calls no hook for it, and the command before it was asked about. */
+START_TEST(what_the_agent_of_codex_types_into_a_program_is_told)
+{
+	char path[500];
+	FILE *f;
+
+	hook_host = "codex";
+	given_hook(1, "prompt", NULL, "noted");
+	given_hook(2, "pre_tool", "asked", "allow");
+	(void)snprintf(path, sizeof(path), "%s/t.jsonl", folder);
+	f = fopen(path, "ae");
+	ck_assert_ptr_nonnull(f);
+	for (const char *const *chars = (const char *const[]){ "", "!touch x\\\\n", NULL }; *chars;
+	     chars++)
+		ck_assert_int_gt(
+		    fprintf(f,
+		            "{\"timestamp\":\"%s\",\"type\":\"response_item\",\"payload\":{"
+		            "\"type\":\"function_call\",\"name\":\"write_stdin\",\"arguments\":"
+		            "\"{\\\"session_id\\\":1,\\\"chars\\\":\\\"%s\\\"}\","
+		            "\"call_id\":\"typed\"}}\n",
+		            clock_instant(clock_now_ms() + 1).text, *chars),
+		    0);
+	ck_assert_int_eq(fclose(f), 0);
+	run_worker("sentry");
+	expect(LAPSES, "unasked|codex|s1|1\n");
+	expect("SELECT detail LIKE '%typed into a program that it had started (1, the first at %'"
+	       " FROM gate_lapse",
+	       "1\n");
+	expect("SELECT kind, session_seq FROM event WHERE kind LIKE 'gate.%'", "gate.unasked|1\n");
 }
 END_TEST
 
@@ -254,6 +288,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, a_command_that_ran_although_no_hook_was_called_is_told_once);
+	tcase_add_test(c, what_the_agent_of_codex_types_into_a_program_is_told);
 	tcase_add_test(c, a_command_whose_hook_was_killed_is_told);
 	tcase_add_test(c, a_command_whose_end_a_hook_told_is_not_told_twice);
 	tcase_add_test(c, what_ran_before_the_hooks_were_installed_is_nobodys_business);

@@ -43,8 +43,8 @@ struct reading {
 	const struct transcript *of;
 	struct lines lines;
 	off_t whole; /* bytes up to the end of the last whole line */
-	int unasked;
-	struct str first; /* when the first of these ran */
+	int unasked, typed; /* commands and edits; input for programs */
+	struct str first, first_typed; /* when the first of these ran */
 	struct err *e;
 	bool failed;
 };
@@ -119,17 +119,21 @@ static int find(struct transcripts *t, struct worker *w, struct err *e)
 
 /* ---- what it says ---- */
 
-static void on_ran(void *arg, const char *use, const char *at)
+static void on_ran(void *arg, const struct gate_ran *ran)
 {
 	struct reading *r = arg;
 	int known;
 
-	if (r->failed || strcmp(at, r->of->since) < 0)
+	if (r->failed || strcmp(ran->at, r->of->since) < 0)
 		return;
-	known = sql_gate_call_explains(&r->w->store, r->of->session_seq, use, r->e);
+	known = sql_gate_call_explains(&r->w->store, r->of->session_seq, ran->use, r->e);
 	r->failed |= known < 0;
-	if (known == 0 && r->unasked++ == 0)
-		str_add(&r->first, at);
+	if (known != 0)
+		return;
+	if (ran->is_input && r->typed++ == 0)
+		str_add(&r->first_typed, ran->at);
+	else if (!ran->is_input && r->unasked++ == 0)
+		str_add(&r->first, ran->at);
 }
 
 static bool on_line(void *arg, const char *line, size_t length)
@@ -179,13 +183,20 @@ static int tell(const struct reading *r)
 {
 	OWNED(str) struct str detail = { 0 };
 
-	if (!r->unasked)
+	if (!r->unasked && !r->typed)
 		return 0;
-	str_addf(&detail,
-	         "its transcript says that commands or edits ran although no hook had asked (%d, "
-	         "the first at %s): its hooks do not run, or were killed; agent-intercom doctor "
-	         "--gate %s",
-	         r->unasked, str_text(&r->first), r->of->host);
+	if (r->unasked)
+		str_addf(&detail,
+		         "its transcript says that commands or edits ran although no hook had "
+		         "asked (%d, the first at %s): its hooks do not run, or were killed; "
+		         "agent-intercom doctor --gate %s",
+		         r->unasked, str_text(&r->first), r->of->host);
+	if (r->typed)
+		str_addf(&detail,
+		         "%sits transcript says that the agent typed into a program that it had "
+		         "started (%d, the first at %s): it calls no hook for that, and what the "
+		         "program then did, nobody was asked about",
+		         r->unasked ? "; " : "", r->typed, str_text(&r->first_typed));
 	return gates_note(r->w,
 	                  &(struct lapse){ .kind = GATE_LAPSE_KIND_UNASKED,
 	                                   .host = r->of->host,
@@ -212,6 +223,7 @@ static int look(struct transcript *t, struct worker *w, struct err *e)
 	}
 	lines_clear(&r.lines);
 	str_clear(&r.first);
+	str_clear(&r.first_typed);
 	io_shut(&fd);
 	return failed ? -1 : 0;
 }
