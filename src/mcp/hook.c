@@ -418,6 +418,15 @@ static void deny(struct hook *h, const char *before, const char *what, const cha
 	h->verdict = HOOK_DENY;
 }
 
+/* What does not lead where its text says; behind a folder that is not there, nobody knows where. */
+static const char *why_other(const char *real, bool is_inside)
+{
+	if (!is_inside)
+		return "outside of the workspace";
+	return strstr(real, "/../") ? "goes up from a folder that is not there"
+	                            : "leads elsewhere than its path says, behind a link";
+}
+
 /* Whether a file is not in the workspace, or not where its path says: then nothing is computed. */
 static bool leads_elsewhere(struct call *c, const char *root)
 {
@@ -436,10 +445,7 @@ static bool leads_elsewhere(struct call *c, const char *root)
 			deny(h, "path violation: ", real, " is protected: no agent writes there");
 			return true;
 		}
-		str_addf(&why, "%s: %s",
-		         is_inside ? "leads elsewhere than its path says, behind a link"
-		                   : "outside of the workspace",
-		         real);
+		str_addf(&why, "%s: %s", why_other(real, is_inside), real);
 		is_outside = is_outside || !is_inside;
 		ask_about(h, is_outside ? "critical" : "high", str_text(&why));
 	}

@@ -159,10 +159,11 @@ struct trio given_activated_trio(void)
 	listener = listen_at(below(home.bytes, "r"), "agent-intercom.sock");
 	a = trio_start(below(home.bytes, "w"), "", NULL);
 	a.listener = listener;
+	opened(&a, a.folder, "s1");
 	return a;
 }
 
-struct trio given_trio(const char *option)
+struct trio given_trio_without_session(const char *option)
 {
 	OWNED(str) struct str home = { 0 };
 	OWNED(str) struct str database = { 0 };
@@ -174,6 +175,14 @@ struct trio given_trio(const char *option)
 	a = trio_start(below(home.bytes, "w"), database.bytes, option);
 	memcpy(a.run, front.run, sizeof(a.run));
 	a.listener = front.listener;
+	return a;
+}
+
+struct trio given_trio(const char *option)
+{
+	struct trio a = given_trio_without_session(option);
+
+	opened(&a, a.folder, "s1");
 	return a;
 }
 
@@ -287,6 +296,29 @@ void party_close(struct party *p)
 	if (p->in >= 0)
 		(void)close(p->in);
 	p->in = -1;
+}
+
+void editor_opens(struct trio *a, const char *folder, const char *answer)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line,
+	         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"session/new\",\"params\":{"
+	         "\"cwd\":\"%s\",\"mcpServers\":[]}}",
+	         folder);
+	party_say(&a->editor, line.bytes);
+	hears(&a->agent, line.bytes);
+	party_say(&a->agent, answer);
+}
+
+void opened(struct trio *a, const char *folder, const char *session)
+{
+	OWNED(str) struct str answer = { 0 };
+
+	str_addf(&answer, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"sessionId\":\"%s\"}}",
+	         session);
+	editor_opens(a, folder, answer.bytes);
+	hears(&a->editor, answer.bytes);
 }
 
 /* ---- the front ---- */

@@ -28,6 +28,8 @@ struct trio {
  */
 struct trio trio_start(const char *folder, const char *database, const char *option);
 /* Starts the proxy; option: one more argument with its value ("--when-down=deny"), or NULL. */
+struct trio given_trio_without_session(const char *option);
+/* The same, and the editor opens the session s1 in its folder. */
 struct trio given_trio(const char *option);
 /* Starts it where no system runs, and systemd, which is the test, holds the socket for one. */
 struct trio given_activated_trio(void);
@@ -47,6 +49,11 @@ void hears_part(struct party *p, const char *part);
 /* Nothing has come: what both sides are told next comes first. */
 void hears_nothing_but_marks(struct trio *a);
 void party_close(struct party *p);
+
+/* The editor opens a session in a folder, and the agent answers with this. */
+void editor_opens(struct trio *a, const char *folder, const char *answer);
+/* The same, and the agent calls it so. */
+void opened(struct trio *a, const char *folder, const char *session);
 
 /* ---- the front ---- */
 

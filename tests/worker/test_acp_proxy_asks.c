@@ -410,7 +410,7 @@ END_TEST
 START_TEST(nothing_passes_in_disguise)
 {
 	static const char PARAMS[] =
-	    "\"params\":{\"sessionId\":\"s\",\"path\":\"/x\",\"content\":\"\"}";
+	    "\"params\":{\"sessionId\":\"s1\",\"path\":\"/x\",\"content\":\"\"}";
 	static const char *const LINES[] = {
 		"{\"id\":1,\"method\":\"fs\\/write_text_file\",%s}",
 		"{\"id\":1,\"\\u006dethod\":\"fs/write_text_file\",%s}",
@@ -435,6 +435,7 @@ START_TEST(nothing_passes_in_disguise)
 		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":01,%s}",
 		"{\"id\":1,\"method\":\"fs/write_text_file\",\"x\":\"\t\",%s}",
 		"{\"id\":01,\"method\":\"fs/write_text_file\",%s}",
+		"{\"id\":1,\"method\":\"fs/write_text_file\",\"result\":{},%s}",
 	};
 	struct trio a = given_trio(NULL);
 
@@ -713,27 +714,6 @@ START_TEST(a_permission_with_several_answers_is_the_editors)
 }
 END_TEST
 
-START_TEST(a_session_works_where_its_editor_opened_it)
-{
-	static const char NEW[] =
-	    "{\"id\":7,\"method\":\"session/new\",\"params\":{\"cwd\":\"/tmp\",\"mcpServers\":[]}}";
-	static const char OPENED[] = "{\"id\":7,\"result\":{\"sessionId\":\"s1\"}}";
-	struct trio a = given_trio(NULL);
-	struct asked q;
-
-	party_say(&a.editor, NEW);
-	hears(&a.agent, NEW);
-	party_say(&a.agent, OPENED);
-	hears(&a.editor, OPENED);
-	q = given_question(&a, "0");
-	has(q.params, "params.input.cwd", "/tmp");
-	front_decides(&q, "allow", "");
-	hears(&a.agent, chosen("0", "yes"));
-	asked_clear(&q);
-	trio_ends(&a, 0);
-}
-END_TEST
-
 START_TEST(what_was_told_of_a_call_belongs_to_its_permission)
 {
 	static const char UPDATE[] =
@@ -792,7 +772,6 @@ int main(void)
 	tcase_add_test(c, a_request_with_a_large_id_is_given_up_too);
 	tcase_add_test(c, what_waits_is_given_up_when_editor_or_agent_are_gone);
 	tcase_add_test(c, a_permission_with_several_answers_is_the_editors);
-	tcase_add_test(c, a_session_works_where_its_editor_opened_it);
 	tcase_add_test(c, what_was_told_of_a_call_belongs_to_its_permission);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -321,7 +321,9 @@ static void the_system_outlives_the_editor(const char *agent)
 	        "export HOME=\"$PWD/home\" XDG_RUNTIME_DIR=\"$PWD/rt\" PATH=\"%s:$PATH\"\n"
 	        "pid() { sed 's/ .*//;q' home/.local/state/agent-intercom/intercom.db-instance; }\n"
 	        "agent-intercom acp --workspace w sh -c '%s' <in >/dev/null 2>&1 &\n"
-	        "exec 3>in; until agent-intercom-ctl health >/dev/null 2>&1; do sleep 0.05; done\n"
+	        "exec 3>in; echo '{\"id\":0,\"method\":\"session/new\",\"params\":{"
+	        "\"cwd\":\"/\"}}' >&3; until agent-intercom-ctl health >/dev/null 2>&1; do sleep "
+	        "0.05; done\n"
 	        "before=$(pid); exec 3>&-; wait $!; kill -0 \"$before\"; status=$?\n"
 	        "kill \"$before\"\n"
 	        "while kill -0 \"$before\" 2>/dev/null; do sleep 0.05; done; exit $status",
@@ -333,6 +335,7 @@ START_TEST(a_system_that_an_editors_proxy_started_outlives_it)
 {
 	ck_assert_int_eq(chdir(short_scratch()), 0);
 	the_system_outlives_the_editor(
+	    "read -r line; echo \"{\\\"id\\\":0,\\\"result\\\":{\\\"sessionId\\\":\\\"s\\\"}}\"; "
 	    "echo \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":"
 	    "\\\"fs/write_text_file\\\",\\\"params\\\":{\\\"sessionId\\\":\\\"s\\\",\\\"path\\\":"
 	    "\\\"$PWD/a\\\",\\\"content\\\":\\\"x\\\"}}\"; cat");

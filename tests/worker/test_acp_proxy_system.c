@@ -16,7 +16,10 @@ static const char COMMAND[] =
 
 static struct trio given_trio_on(const struct site *s)
 {
-	return trio_start(s->workspace, s->database, NULL);
+	struct trio a = trio_start(s->workspace, s->database, NULL);
+
+	opened(&a, a.folder, "s1");
+	return a;
 }
 
 static void waits(int count)
@@ -256,6 +259,7 @@ START_TEST(a_policy_is_for_no_agent_elsewhere_that_calls_its_session_the_same)
 	party_say(&a.agent, permission("0", COMMAND));
 	hears(&a.agent, chosen("0", "yes"));
 	b = trio_start(other_folder(&s), s.database, NULL);
+	opened(&b, b.folder, "s1");
 	line = permission("0", COMMAND);
 	party_say(&b.agent, line);
 	hears(&b.editor, line);

@@ -608,6 +608,22 @@ START_TEST(a_path_up_from_a_link_is_not_taken_for_what_its_text_says)
 }
 END_TEST
 
+START_TEST(a_path_up_from_a_folder_that_is_not_there_is_behind_no_link)
+{
+	struct gate_client h;
+
+	given_folders();
+	h = begin_of("codex", "PreToolUse",
+	             patching(0, "*** Add File: gone/../f.new\\n+x", "\"workdir\":\"\""));
+	asked(1);
+	expect("SELECT risk_level, description LIKE"
+	       " 'goes up from a folder that is not there: /%/gone/../f.new' FROM request",
+	       "high|1\n");
+	decide_all("reject");
+	free(gate_end(&h));
+}
+END_TEST
+
 START_TEST(a_command_that_is_more_than_its_patch_is_of_high_risk)
 {
 	static const char *const MORE[] = { "\\nrm -rf x", "; rm -rf x", " && rm -rf x" };
@@ -683,6 +699,7 @@ int main(void)
 	tcase_add_test(c, a_patch_is_denied_where_the_folder_that_its_call_names_is_protected);
 	tcase_add_test(c, a_patch_is_not_computed_where_its_folder_is_not_certain);
 	tcase_add_test(c, a_path_up_from_a_link_is_not_taken_for_what_its_text_says);
+	tcase_add_test(c, a_path_up_from_a_folder_that_is_not_there_is_behind_no_link);
 	tcase_add_test(c, a_command_that_is_more_than_its_patch_is_of_high_risk);
 	tcase_add_test(c, what_an_agent_says_of_a_patch_may_differ);
 	tcase_add_test(c, a_look_that_hangs_keeps_nobody_else_waiting);

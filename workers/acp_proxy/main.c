@@ -335,9 +335,7 @@ static int open_run(struct run *r, const struct options *o, char folder[PATH_MAX
 
 	if (!realpath(o->folder ? o->folder : ".", folder))
 		return err_errno(e, ERR_INPUT, "the workspace %s", o->folder ? o->folder : ".");
-	r->proxy.folder = folder;
 	r->proxy.when_down = o->when_down;
-	(void)session_of(&r->proxy, NULL);
 	if (find_profile(o, &config, &profile, e) || signals_hear(&r->signals, e) ||
 	    contact_find(&r->proxy.system.to, o->config, o->database, e) ||
 	    child_start(&r->child, o->command, profile, folder, &r->proxy.system.to.is, e))

@@ -24,7 +24,7 @@
 #include <sys/queue.h>
 
 enum {
-	PROXY_SESSIONS = 100, /* of the agent; what the oldest did is forgotten */
+	PROXY_SESSIONS = 1000, /* of the agent; the oldest is forgotten, and refused */
 	PROXY_QUESTIONS = 500, /* held at once */
 	PROXY_EDITOR_MS = 2000, /* when the front has said nothing, the editor is asked, too */
 	PROXY_LINGER_MS = 2000, /* to tell the front that a question needs no answer */
@@ -36,8 +36,8 @@ enum {
 /* A session of the agent: it works in one folder, and is one session of ours. */
 struct session {
 	TAILQ_ENTRY(session) next;
-	char *id; /* the agent's; "": said of none */
-	char *folder; /* absolute */
+	char *id; /* the agent's */
+	char *folder; /* absolute; NULL: no opening has named it yet */
 	bool is_loaded; /* the editor goes on with it: it was there before us */
 	int questions; /* that are held of it */
 	struct acp_tool_calls calls;
@@ -46,11 +46,14 @@ struct session {
 
 struct question;
 
-/* A request of the editor that opens a session, until its answer. */
+/* A request of the editor that opens a session, until its id is of another one. */
 struct opening {
 	TAILQ_ENTRY(opening) next;
 	char *id; /* canonical token */
 	char *folder;
+	char *session; /* that is loaded; NULL: the answer names it */
+	char *before; /* where that worked; or NULL */
+	bool is_answered;
 };
 
 /* An answer of the editor that nobody waits for any longer. */
@@ -67,7 +70,6 @@ enum if_down {
 
 struct proxy {
 	struct channel to_editor, to_agent;
-	const char *folder; /* where we were started */
 	struct secret run; /* keeps our sessions apart from those that another agent calls so */
 	struct uplink_system system;
 	enum if_down when_down;

@@ -467,11 +467,17 @@ static void begin(struct proxy *p, enum envelope_kind kind, const char *line, si
                   const struct json_peek *peek, const cJSON *root)
 {
 	const cJSON *params = json_get(root, "params");
-	struct session *s = session_of(p, json_text(params, "sessionId"));
-	const struct acp_tool_call *call = kind == ENVELOPE_PERMISSION ? call_of(s, params) : NULL;
-	struct question *q = create(p, kind, line, length, peek);
+	struct session *s = session_opened(p, json_text(params, "sessionId"));
+	const struct acp_tool_call *call;
+	struct question *q;
 	struct err e = { 0 };
 
+	if (!s) {
+		refuse(p, peek->id, ACP_INVALID_PARAMS, "its editor has opened no such session");
+		return;
+	}
+	call = kind == ENVELOPE_PERMISSION ? call_of(s, params) : NULL;
+	q = create(p, kind, line, length, peek);
 	q->session = s;
 	s->questions++;
 	if (subject_read(&q->subject, kind, params, call, s->id, s->folder, &e)) {

@@ -4,14 +4,15 @@
 
 #include "proxy.h"
 
-/* The session with this id of the agent's (NULL: it said none); a new one works where we were
- * started. */
-struct session *session_of(struct proxy *p, const char *id);
+/* The agent's session with this id; NULL: its editor has opened none (id: or NULL). */
+struct session *session_opened(struct proxy *p, const char *id);
 
-/* What the editor or the agent said, as far as it tells of sessions and of the agent's tools. */
+/* What the editor said, as far as it tells of sessions: session/new, session/load, ... */
 void session_note_editor(struct proxy *p, const char *line, size_t length,
                          const struct json_peek *peek);
-void session_note_agent(struct proxy *p, const char *line, size_t length,
+/* The same of what the agent said, also of its tools. false: it is not to reach the editor, which
+ * has been told: an answer to an opening of which readers could take different sessions. */
+bool session_take_agent(struct proxy *p, const char *line, size_t length,
                         const struct json_peek *peek);
 
 void session_clear_all(struct proxy *p);

@@ -64,8 +64,8 @@ void traffic_take_agent(void *arg, const char *line, size_t length, const struct
 	}
 	if (strcmp(peek->method, "$/cancel_request") == 0 && takes_cancel(p, line, length))
 		return;
-	session_note_agent(p, line, length, peek);
-	channel_send(&p->to_editor, line, length);
+	if (session_take_agent(p, line, length, peek))
+		channel_send(&p->to_editor, line, length);
 }
 
 static void cancel_turn(struct proxy *p, const char *line, size_t length)
