@@ -30,6 +30,7 @@ enum {
 	ANCESTORS_MAX = 1000,
 	LOOKS = 10, /* at a line of ancestors that changes */
 	NEAR = 16, /* the next connection of a process has a nearby descriptor */
+	ASK_SECONDS = 5, /* a search takes a fraction of one; meanwhile the asker does nothing */
 };
 
 struct search {
@@ -255,6 +256,7 @@ __attribute__((noreturn)) static void serve(int fd, pid_t parent)
 
 int peer_process_fork(struct err *e)
 {
+	static const struct timeval PATIENCE = { .tv_sec = ASK_SECONDS };
 	pid_t us = getpid(), pid;
 	int ends[2];
 
@@ -264,37 +266,39 @@ int peer_process_fork(struct err *e)
 	if (pid == 0)
 		serve(ends[1], us);
 	(void)close(ends[1]);
-	if (pid > 0) {
-		searcher = ends[0];
-		return 0;
-	}
+	if (pid > 0 &&
+	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &PATIENCE, sizeof(PATIENCE)) == 0)
+		return searcher = ends[0];
 	(void)close(ends[0]);
 	return err_errno(e, ERR_AGAIN, "cannot look for callers");
 }
 
-static struct peer_process_hint ask(const struct question *q)
+/* After a failure no question is sent any more, as the next answer might be that to this one. */
+static int ask(const struct question *q, struct peer_process_hint *found)
 {
-	struct peer_process_hint found = { 0 };
-
-	if (searcher < 0)
-		return search(q);
-	if (send(searcher, q, sizeof(*q), MSG_NOSIGNAL) != (ssize_t)sizeof(*q) ||
-	    recv(searcher, &found, sizeof(found), 0) != (ssize_t)sizeof(found))
-		found.pid = 0;
-	return found;
+	if (searcher < 0) {
+		*found = search(q);
+		return 0;
+	}
+	if (send(searcher, q, sizeof(*q), MSG_NOSIGNAL) == (ssize_t)sizeof(*q) &&
+	    recv(searcher, found, sizeof(*found), 0) == (ssize_t)sizeof(*found))
+		return 0;
+	(void)shutdown(searcher, SHUT_RDWR);
+	return -1;
 }
 
-bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES])
+int peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES])
 {
 	struct question q = { .hint = *hint };
-	struct peer_process_hint found;
+	struct peer_process_hint found = { 0 };
 	uid_t uid;
 
 	if (peer_uid_socket(fd, &uid, &q.inode, NULL))
-		return false;
-	found = ask(&q);
+		return 0;
+	if (ask(&q, &found))
+		return -1;
 	if (found.pid <= 0)
-		return false;
+		return 0;
 	*hint = found;
 	return process_name_of(found.pid, ret);
 }

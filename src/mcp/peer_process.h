@@ -19,13 +19,15 @@ struct peer_process_hint {
 };
 
 /* From here on a process forked from this one searches, and ends with it: one that is fenced by
- * Landlock may not look into processes that it did not start. 0, -1. */
+ * Landlock may not look into processes that it did not start, and so cannot fork another one later.
+ * Returns a descriptor that becomes readable once nothing is found any more; -1. */
 int peer_process_fork(struct err *e);
 
 /* Writes the name (process_name.h) of the process whose socket is the other end of fd, an IPv4
- * connection on this machine. False: unknown: it runs as another user, has ended, or the other end
- * is not on this machine. Reads /proc; takes milliseconds if the hint does not help. */
-bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES]);
+ * connection on this machine: 1. 0: unknown: it runs as another user, has ended, or the other end
+ * is not on this machine. -1: the process that searches is lost, or does not answer. Reads /proc;
+ * takes milliseconds if the hint does not help. */
+int peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES]);
 
 /* The same of the process at the other end of fd, a Unix socket. */
 bool peer_process_of(int fd, char ret[PEER_PROCESS_BYTES]);

@@ -1,6 +1,8 @@
 /* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
 #include "front_case.h"
 
+#include <sysexits.h>
+
 static void given_workspaces(const char *json)
 {
 	char sql[1500];
@@ -251,6 +253,81 @@ START_TEST(the_first_calls_of_a_caller_without_a_session_may_come_together)
 }
 END_TEST
 
+/* ---- the process that looks for callers ---- */
+
+static pid_t searcher(void)
+{
+	OWNED(str) struct str said = { 0 };
+
+	(void)shell(&said,
+	            "for p in $(cat /proc/%d/task/%d/children); do "
+	            "grep -qx mcp-front-peer /proc/$p/comm && echo $p; done; :",
+	            (int)front, (int)front);
+	return (pid_t)strtol(str_text(&said), NULL, 10);
+}
+
+static void front_makes_way(void)
+{
+	siginfo_t how = { 0 };
+
+	ck_assert_int_eq(waitid(P_PID, (id_t)front, &how, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(how.si_status, EX_TEMPFAIL);
+	kill_worker(front); /* the harness still counts on it */
+}
+
+/* The front refuses whom it cannot know, and ends; the next one knows. */
+static void cannot_look(int signal)
+{
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	OWNED(str) struct str body = { 0 };
+	pid_t peer;
+	struct wire w;
+	struct agent a;
+
+	given_front();
+	a = agent_sessionless(port, "");
+	one = agent_call(&a, "ping", "{}");
+	peer = searcher();
+	ck_assert_int_gt(peer, 1);
+	(void)kill(front, SIGSTOP); /* so that the request and the loss come in together */
+	(void)kill(peer, signal);
+	agent_begin(&a, &w, "ping", "{}", NULL);
+	(void)kill(front, SIGCONT);
+	ck_assert_int_eq(wire_answer(&w), 503);
+	says(w.body.bytes, "send it again");
+	wire_close(&w);
+	front_makes_way();
+	(void)kill(peer, SIGCONT); /* a fenced front may not end one that is stopped */
+	ck_assert_int_eq(
+	    shell(NULL, "while kill -0 %d 2>/dev/null; do sleep 0.05; done", (int)peer), 0);
+	expect("SELECT count(*) FROM connection", "1\n");
+	start_front();
+	a = agent_sessionless(port, "");
+	two = agent_call(&a, "ping", "{}");
+	has(two, "session_id", member(one, "session_id"));
+}
+
+START_TEST(a_caller_is_taken_for_no_other_once_the_process_that_looks_for_callers_is_killed)
+{
+	cannot_look(SIGKILL);
+}
+END_TEST
+
+START_TEST(a_process_that_looks_for_callers_and_hangs_holds_nobody_up_for_long)
+{
+	cannot_look(SIGSTOP);
+}
+END_TEST
+
+START_TEST(a_front_whose_process_that_looks_for_callers_is_killed_makes_way_at_once)
+{
+	given_front();
+	(void)kill(searcher(), SIGKILL);
+	front_makes_way();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("front_callers");
@@ -271,6 +348,10 @@ int main(void)
 	tcase_add_test(c, a_message_with_very_many_members_or_a_very_long_batch_holds_nobody_up);
 	tcase_add_test(c, the_first_calls_of_a_session_may_come_together);
 	tcase_add_test(c, the_first_calls_of_a_caller_without_a_session_may_come_together);
+	tcase_add_test(
+	    c, a_caller_is_taken_for_no_other_once_the_process_that_looks_for_callers_is_killed);
+	tcase_add_test(c, a_process_that_looks_for_callers_and_hangs_holds_nobody_up_for_long);
+	tcase_add_test(c, a_front_whose_process_that_looks_for_callers_is_killed_makes_way_at_once);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

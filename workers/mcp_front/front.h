@@ -61,6 +61,7 @@ struct front {
 	struct event_base *base;
 	struct evhttp *http;
 	struct event *turn, *bell, *signal, *clock, *beat, *hang_up, *accept, *patience, *more;
+	struct event *searcher; /* the process that looks for callers is lost */
 	struct evconnlistener *http_listener; /* evhttp owns it */
 	struct arrival *arrivals; /* by descriptor: when its current request started to arrive */
 	int arrival_count;

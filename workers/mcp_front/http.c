@@ -92,7 +92,8 @@ static void take_request(struct sink *s, struct rpc_message *m)
 
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
 		s->initializes = true;
-		http_callers_find_process(s);
+		if (!http_callers_find_process(s, m->id))
+			return;
 	} else if (!http_callers_identify(s, m->id)) {
 		return;
 	}

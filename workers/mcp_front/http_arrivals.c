@@ -342,20 +342,27 @@ int http_arrivals_streams(struct front *f, struct evhttp_request *request)
 	return count;
 }
 
-const char *http_arrivals_process(struct front *f, struct evhttp_request *request)
+bool http_arrivals_process(struct front *f, struct evhttp_request *request, const char **ret)
 {
 	static struct peer_process_hint hint;
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
 	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c));
 	struct arrival *a;
+	int got;
 
+	*ret = NULL;
 	if (fd < 0)
-		return NULL;
+		return true;
 	a = arrival_of(f, fd);
-	if (!a->sought && !peer_process_name(fd, &hint, a->process))
-		a->process[0] = '\0';
-	a->sought = true;
-	return *a->process ? a->process : NULL;
+	if (!a->sought) {
+		got = peer_process_name(fd, &hint, a->process);
+		if (got <= 0)
+			a->process[0] = '\0';
+		a->sought = got >= 0;
+	}
+	if (*a->process)
+		*ret = a->process;
+	return a->sought;
 }
 
 bool http_arrivals_let_in(struct front *f, struct evhttp_request *request)

@@ -32,9 +32,9 @@ uid_t http_arrivals_user(struct front *f, struct evhttp_request *request);
 /* How many event streams of revision 2024-11-05 the calling user has open. */
 int http_arrivals_streams(struct front *f, struct evhttp_request *request);
 
-/* The name of the calling process (peer_process.h), NULL if unknown. Looked up once per
- * connection. */
-const char *http_arrivals_process(struct front *f, struct evhttp_request *request);
+/* The name of the calling process (peer_process.h), in *ret: NULL if unknown. Looked up once per
+ * connection. False: it could not be looked up. */
+bool http_arrivals_process(struct front *f, struct evhttp_request *request, const char **ret);
 
 /* A request is complete. Returns whether its caller may ask; the kernel is asked for its uid once
  * per connection. */

@@ -131,11 +131,18 @@ const char *http_callers_header(const struct sink *s, const char *name)
 	return evhttp_find_header(evhttp_request_get_input_headers(s->http), name);
 }
 
-void http_callers_find_process(struct sink *s)
+bool http_callers_find_process(struct sink *s, const char *id)
 {
-	const char *process = http_arrivals_process(s->front, s->http);
+	const char *process;
 
+	if (!http_arrivals_process(s->front, s->http, &process)) {
+		http_reply_error(s, 503, id, RPC_INTERNAL_ERROR,
+		                 "agent-intercom cannot see which process calls, and starts "
+		                 "again; nothing was done; send it again");
+		return false;
+	}
 	s->peer->process = process ? xstrdup(process) : NULL;
+	return true;
 }
 
 static bool load_peer(struct sink *s, const char *id, bool must_exist)
@@ -167,7 +174,8 @@ static bool identify_stateless(struct sink *s, const char *id, const char *versi
 	struct peer *p = s->peer;
 
 	p->transport = CONNECTION_TRANSPORT_STATELESS;
-	http_callers_find_process(s);
+	if (!http_callers_find_process(s, id))
+		return false;
 	stateless_key(p, s->front->settings.workspaces.machine, run);
 	if (!load_peer(s, id, false))
 		return false;

@@ -16,8 +16,9 @@ const char *http_callers_header(const struct sink *s, const char *name);
  * revision, from a caller without a session. */
 bool http_callers_are_modern(const struct sink *s);
 
-/* Finds the process that calls; for new connections. */
-void http_callers_find_process(struct sink *s);
+/* Finds the process that calls; for new connections. If it cannot be looked up, refuses the message
+ * and returns false: its caller would be taken for another. */
+bool http_callers_find_process(struct sink *s, const char *id);
 
 /* Finds the peer of a legacy message other than initialize; refuses the message and returns false
  * if there is none. id: JSON token of the request, NULL if the message is not a request. */

@@ -326,18 +326,44 @@ static bool tell_of_the_stop(struct front *f)
 	return tell_pending(f) > 0 || any;
 }
 
-static void on_signal(evutil_socket_t fd, short what, void *arg)
+static void stop(struct front *f, bool flush)
 {
 	static const struct timeval FLUSH = { .tv_usec = FLUSH_MS * 1000 };
+
+	f->worker.stopping = true;
+	flush |= tell_of_the_stop(f);
+	(void)event_base_update_cache_time(f->base);
+	(void)event_base_loopexit(f->base, flush ? &FLUSH : NULL);
+}
+
+static void on_signal(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	stop(arg, false);
+}
+
+/* Fenced, we cannot fork another one: the front that is started next can. */
+static void on_searcher_lost(evutil_socket_t fd, short what, void *arg)
+{
 	struct front *f = arg;
-	bool any;
 
 	(void)fd;
 	(void)what;
-	f->worker.stopping = true;
-	any = tell_of_the_stop(f);
-	(void)event_base_update_cache_time(f->base);
-	(void)event_base_loopexit(f->base, any ? &FLUSH : NULL);
+	(void)err_set(f->failure, ERR_AGAIN,
+	              "the process that looks for callers has died or does not answer");
+	stop(f, true); /* who calls meanwhile is told to call again */
+}
+
+static int start_searcher(struct front *f, struct err *e)
+{
+	int fd = peer_process_fork(e);
+
+	if (fd < 0)
+		return -1;
+	f->searcher = event_new(f->base, fd, EV_READ, on_searcher_lost, f);
+	(void)event_add(f->searcher, NULL);
+	return 0;
 }
 
 /* If the run directory has vanished, opens bell and sockets in the new one. Existing connections
@@ -427,7 +453,7 @@ static int open_loop(struct front *f, struct err *e)
 static void close_loop(struct front *f)
 {
 	struct event *const events[] = { f->turn,  f->bell,     f->signal, f->beat,
-		                         f->clock, f->patience, f->more };
+		                         f->clock, f->patience, f->more,   f->searcher };
 
 	big_stop(f);
 	unread_stop(f);
@@ -473,7 +499,7 @@ int main(int argc, char **argv)
 		(void)mallopt(M_MMAP_THRESHOLD, FRONT_BIG_CALL);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && guests_open(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
-		    policies_start(&f, &e) == 0 && peer_process_fork(&e) == 0 &&
+		    policies_start(&f, &e) == 0 && start_searcher(&f, &e) == 0 &&
 		    worker_fence(&f.worker, &e) == 0 && hands_start(&f, &e) == 0 &&
 		    pipe_listen(&f, &e) == 0 && ipc_start(&f, &e) == 0) {
 			choose_socket(&f);
