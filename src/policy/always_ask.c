@@ -16,6 +16,8 @@ static const char *const ENTRIES[] = {
 	".gitlab-ci.yml",
 	".husky",
 	".envrc",
+	".devcontainer",
+	".devcontainer.json",
 	".env", /* from it, Gemini CLI takes variables for the hooks that it starts, too */
 	/* where agents' programs read what they may do, their hooks above all */
 	".claude",
@@ -25,7 +27,13 @@ static const char *const ENTRIES[] = {
 	".qwen",
 	".copilot",
 	".cursor",
+	".agents",
 	".vscode",
+	".zed",
+	".idea",
+	".nvim.lua",
+	".nvimrc",
+	".exrc",
 	".opencode",
 	"opencode.json",
 	"opencode.jsonc",
@@ -35,9 +43,12 @@ static const char *const ENTRIES[] = {
 	".mcp.json",
 	/* what they are told */
 	"AGENTS.md",
+	"AGENTS.override.md",
 	"CLAUDE.md",
+	"CLAUDE.local.md",
 	"GEMINI.md",
 	"QWEN.md",
+	".cursorrules",
 };
 
 static int count_names(const char *text)

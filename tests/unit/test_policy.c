@@ -559,6 +559,18 @@ START_TEST(some_files_are_asked_whatever_the_patterns_say)
 		".config/opencode/plugins/x.js",
 		".config/Code/User/settings.json",
 		".config/agent-intercom/config.toml",
+		"AGENTS.override.md",
+		"a/Agents.Override.MD",
+		"CLAUDE.local.md",
+		".agents/skills/x/SKILL.md",
+		".cursorrules",
+		"a/.zed/tasks.json",
+		".idea/workspace.xml",
+		".nvim.lua",
+		".nvimrc",
+		"a/.exrc",
+		".devcontainer/devcontainer.json",
+		".devcontainer.json",
 	};
 	static const char *const ALLOWED[] = { ".gitignore", "git/x",      "docs/AGENTS.md.txt",
 		                               "envrc",      "deploy/dev", "prod" };
