@@ -182,7 +182,7 @@ static int no_such_session(struct desk *d, const char *text, struct err *e)
 	return TARGET_TOLD;
 }
 
-/* A bare "resume": the one session that is paused here. */
+/* Of a "resume", bare or with words that no question takes: the one session that is paused here. */
 static int paused_session(struct desk *d, struct found *f, struct err *e)
 {
 	int count = find_sessions(d->st, &d->who->place, SESSION_STATUS_PAUSED, NULL, f, e);
@@ -269,7 +269,7 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 {
 	const struct verb *v = d->w->verb;
 	const struct place *where = &d->who->place;
-	bool resumes = !*text && strcmp(v->word, "resume") == 0;
+	bool is_resume = strcmp(v->word, "resume") == 0, resumes = is_resume && !*text;
 	int count, target;
 
 	if (where->request_id)
@@ -287,7 +287,9 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 		return several(d, "questions wait for this", f);
 	if (count == 1)
 		return if_asked(d, f, e);
-	target = session_of_thread(d, resumes, f, e);
+	target = is_resume && !resumes ? paused_session(d, f, e) : TARGET_NOTHING;
+	if (target == TARGET_NOTHING)
+		target = session_of_thread(d, resumes, f, e);
 	if (target != TARGET_NOTHING)
 		return target;
 	return strcmp(v->word, "stop") == 0 ? session_to_stop(d, text, f, e)

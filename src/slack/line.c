@@ -191,6 +191,19 @@ static int comes_late(struct slack_talk *t, const struct verb_line *l, struct er
 	return got <= 0 ? got : last.kind == REQUEST_KIND_PROMPT && last.is_newest;
 }
 
+/* "resume: use tabs" where a session is paused: it goes on, and is told the words. 1, 0, -1. */
+static int resumes_paused(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	const struct speaker who = slack_speaker(t);
+	OWNED(found) struct found f = { 0 };
+
+	if (!is_verb(l, "resume"))
+		return 0;
+	if (find_sessions(t->st, &who.place, SESSION_STATUS_PAUSED, NULL, &f, e) < 0)
+		return -1;
+	return f.count == 1 && f.status == SESSION_STATUS_PAUSED;
+}
+
 /* Whether a line with words is an answer here, or about an earlier answer: 1, 0, -1. */
 static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
@@ -207,6 +220,8 @@ static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err
 	if (f.count > 0)
 		return 1;
 	named = names_question(t, l, e);
+	if (!named)
+		named = resumes_paused(t, l, e);
 	return named ? named : comes_late(t, l, e);
 }
 

@@ -192,6 +192,28 @@ START_TEST(somebody_else_may_neither_stop_nor_restart_it_and_is_told_whose_it_is
 }
 END_TEST
 
+START_TEST(resume_with_words_in_the_thread_of_a_paused_session_resumes_it_and_passes_them_on)
+{
+	static const char *const SAID[] = { "Resume: use tabs", "resume use tabs" };
+	OWNED(char_ptr) char *head = NULL;
+
+	a_system_that_starts_agents();
+	(void)ordered("session-start --agent claude fix it");
+	the_agent_runs();
+	head = newest("session");
+	for (size_t i = 0; i < COUNT(SAID); i++) {
+		says(ordered("session-pause"), "is paused");
+		(void)slack_acked("{'message':{'text':'%s','thread_ts':'%s'}}", SAID[i], head);
+		pass_time_until("SELECT status FROM session", "active\n");
+	}
+	says(ordered("session-pause"), "is paused");
+	says(ordered("resume mind the gap"), "is active again.\nNoted: the agent is told ");
+	expect("SELECT text, outcome FROM steering ORDER BY seq",
+	       "use tabs|accepted\nuse tabs|accepted\nmind the gap|accepted\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(what_cannot_be_started_is_refused_with_what_there_is)
 {
 	a_system_that_starts_agents();
@@ -292,6 +314,8 @@ int main(void)
 	tcase_add_test(c, a_session_that_lost_its_agent_is_resumed_by_a_word_in_its_thread);
 	tcase_add_test(c, an_agent_that_cannot_be_started_is_told_with_the_path_and_the_reason);
 	tcase_add_test(c, somebody_else_may_neither_stop_nor_restart_it_and_is_told_whose_it_is);
+	tcase_add_test(
+	    c, resume_with_words_in_the_thread_of_a_paused_session_resumes_it_and_passes_them_on);
 	tcase_add_test(c, what_cannot_be_started_is_refused_with_what_there_is);
 	tcase_add_test(
 	    c, in_a_thread_the_words_are_about_its_session_and_after_a_restart_about_the_new_one);

@@ -455,6 +455,18 @@ START_TEST(resume_takes_a_request_or_a_session)
 }
 END_TEST
 
+START_TEST(resume_with_words_resumes_the_paused_session_if_nothing_waits_for_them)
+{
+	given_sessions();
+	ctl("session-pause " SESSION_A);
+	ck_assert_int_eq(status, 0);
+	ctl("--text resume use tabs");
+	ck_assert_int_eq(status, 0);
+	says("is active again.\nNoted: the agent is told with its next step: “use tabs”\n");
+	expect("SELECT text, outcome FROM steering", "use tabs|accepted\n");
+}
+END_TEST
+
 START_TEST(an_id_that_fits_nothing_is_not_taken_for_an_instruction)
 {
 	given_questions();
@@ -744,6 +756,8 @@ int main(void)
 	tcase_add_test(answers, an_option_before_a_text_is_one);
 	tcase_add_test(answers, an_option_is_given_once);
 	tcase_add_test(answers, resume_takes_a_request_or_a_session);
+	tcase_add_test(answers,
+	               resume_with_words_resumes_the_paused_session_if_nothing_waits_for_them);
 	tcase_add_test(answers, an_id_that_fits_nothing_is_not_taken_for_an_instruction);
 	tcase_add_test(answers, undo_says_at_once_what_cannot_be_undone);
 	tcase_add_test(answers, an_order_waits_for_a_busy_database_and_says_so);
