@@ -424,6 +424,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .rewrites = true,
 	  .keeps_last_end = true,
 	  .decodes_paths = true,
+	  .finds_files = true,
 	  .events = GEMINI_EVENTS,
 	  .tools = GEMINI_TOOLS,
 	  .reads = GEMINI_READS,

@@ -151,6 +151,33 @@ START_TEST(a_rule_for_a_tool_that_is_not_known_allows_no_command_and_no_file_tha
 }
 END_TEST
 
+START_TEST(a_relative_path_that_gemini_would_search_for_is_refused)
+{
+	static const struct use DENIED[] = {
+		{ "gemini", "replace",
+		  "{\"file_path\":\"ci9.yml\",\"old_string\":\"a\",\"new_string\":\"b\"}" },
+		{ "gemini", "replace",
+		  "{\"file_path\":\"@ci9.yml\",\"old_string\":\"a\",\"new_string\":\"b\"}" },
+		{ "gemini", "replace",
+		  "{\"file_path\":\"ci9.yml\",\"old_string\":\"\",\"new_string\":\"b\"}" },
+	};
+	static const struct use ASKED[] = {
+		{ "gemini", "replace",
+		  "{\"file_path\":\"docs/a.txt\",\"old_string\":\"a\",\"new_string\":\"b\"}" },
+		{ "gemini", "replace",
+		  "{\"file_path\":\"%s/c.yml\",\"old_string\":\"a\",\"new_string\":\"b\"}" },
+		{ "gemini", "write_file", "{\"file_path\":\"ci9.yml\",\"content\":\"b\"}" },
+		{ "qwen", "edit",
+		  "{\"file_path\":\"ci9.yml\",\"old_string\":\"a\",\"new_string\":\"b\"}" },
+	};
+
+	given_tools("");
+	put_file(workspace, "docs/a.txt", "a\n");
+	are(DENIED, COUNT(DENIED), "deny");
+	are_asked(ASKED, COUNT(ASKED));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_rules");
@@ -162,5 +189,6 @@ int main(void)
 	tcase_add_test(
 	    c,
 	    a_rule_for_a_tool_that_is_not_known_allows_no_command_and_no_file_that_is_always_asked);
+	tcase_add_test(c, a_relative_path_that_gemini_would_search_for_is_refused);
 	return run_suite(s);
 }
