@@ -69,7 +69,8 @@ static const char *const CLAUDE_READS[] = { "file_path", "filePath", "notebook_p
 static const char *const CODEX_READS[] = { "path", "file_path", "dir_path", NULL };
 static const char *const GEMINI_READS[] = { "file_path", "absolute_path", "dir_path",
 	                                    "path",      "paths",         NULL };
-static const char *const QWEN_READS[] = { "file_path", "absolute_path", "path", "paths", NULL };
+static const char *const QWEN_READS[] = { "file_path", "absolute_path", "path", "paths",
+	                                  "filePath",  "workspacePath", NULL };
 static const char *const COPILOT_READS[] = { "path", "paths", "file_path", NULL };
 static const char *const CURSOR_READS[] = { "file_path", "path", "target_file", "target_directory",
 	                                    NULL };
@@ -165,12 +166,18 @@ static const struct gate_tool QWEN_TOOLS[] = {
 	{ "write_file", GATE_EDIT, GATE_FORM_WRITE, &FILE_PATH },
 	{ "edit", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
 	{ "replace", GATE_EDIT, GATE_FORM_REPLACE, &FILE_PATH },
+	{ "notebook_edit", GATE_EDIT, GATE_FORM_NOTEBOOK, &NOTEBOOK },
 	{ "run_shell_command", GATE_EXECUTE, GATE_FORM_NONE, &QWEN_SHELL },
+	{ "monitor", GATE_EXECUTE, GATE_FORM_NONE, &QWEN_SHELL },
 	{ "read_file", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "read_many_files", GATE_READ, GATE_FORM_NONE, &INCLUDE },
 	{ "list_directory", GATE_READ, GATE_FORM_SEARCH, NULL },
 	{ "glob", GATE_READ, GATE_FORM_GLOB, &PATTERN },
 	{ "grep_search", GATE_READ, GATE_FORM_SEARCH, &GLOB },
+	{ "zoom_image", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "display_image", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "record_artifact", GATE_READ, GATE_FORM_NONE, NULL },
+	{ "lsp", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "todo_write", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "web_fetch", GATE_NETWORK, GATE_FORM_NONE, NULL },
 	{ "web_search", GATE_NETWORK, GATE_FORM_NONE, NULL },
@@ -190,6 +197,7 @@ static const struct gate_tool COPILOT_TOOLS[] = {
 	{ "bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "powershell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "write_bash", GATE_EXECUTE, GATE_FORM_NONE, NULL },
+	{ "write_powershell", GATE_EXECUTE, GATE_FORM_NONE, NULL },
 	{ "view", GATE_READ, GATE_FORM_NONE, NULL },
 	{ "glob", GATE_READ, GATE_FORM_GLOB, &PATTERN },
 	{ "grep", GATE_READ, GATE_FORM_SEARCH, &GLOB },
@@ -417,6 +425,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .rewrites = true,
 	  .keeps_last_end = true,
 	  .decodes_paths = true,
+	  .finds_files = true,
 	  .events = GEMINI_EVENTS,
 	  .tools = GEMINI_TOOLS,
 	  .reads = GEMINI_READS,

@@ -123,6 +123,8 @@ struct gate_host {
 	bool takes_uris; /* it may be a URI, also in a tool that writes */
 	bool decodes_paths; /* "%73" is "s", and "@" in front nothing, also in one that writes */
 	bool splits_paths; /* one with white space in it is several, in a tool that searches */
+	bool finds_files; /* its tool that replaces a text takes a relative path that names no file
+	                     for the end of another file's */
 	int wait_seconds_max; /* no hook may wait longer, whatever is configured; 0: no limit */
 	const struct gate_event_name *events; /* the last has no name */
 	const struct gate_tool *tools; /* the last has no name */

@@ -397,7 +397,8 @@ static bool may_name_file(const char *argument)
 
 static bool is_text_key(const struct gate_keys *keys, const char *argument)
 {
-	const char *const texts[] = { keys->content, keys->old_text, keys->new_text };
+	const char *const texts[] = { keys ? keys->content : NULL, keys ? keys->old_text : NULL,
+		                      keys ? keys->new_text : NULL };
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		if (texts[i] && strcmp(texts[i], argument) == 0)
@@ -431,6 +432,13 @@ static void read_others(struct gate_input *in)
 	sort_paths(in, own);
 	if (in->path_count > own || (is_each && json_text(in->tool_input, in->keys->path)))
 		in->unplaced = "more than one of its arguments names a file";
+}
+
+/* Of a tool that is not known: what its arguments name, whatever becomes of that. */
+static void read_named(struct gate_input *in)
+{
+	add_others(in, in->tool_input);
+	sort_paths(in, 0);
 }
 
 /* The files that the tool's own arguments name. */
@@ -660,6 +668,8 @@ static int read_tool(struct gate_input *in, struct err *e)
 		read_command(in);
 	else if (in->class == GATE_READ)
 		read_reads(in);
+	else if (in->class == GATE_OTHER)
+		read_named(in);
 	else if (in->class != GATE_MCP)
 		read_paths(in);
 	if (in->names_more) /* what is not looked at is not let through */

@@ -37,6 +37,14 @@ static int read_file(void *arg, const char *path, struct str *bytes, struct err 
 	if (touch(d, path, &at))
 		return err_set(e, ERR_INPUT, "%s", d->why->text);
 	f = &d->plan->files[at];
+	if (!f->exists && *path != '/' && d->in->form == GATE_FORM_REPLACE &&
+	    d->in->host->finds_files) {
+		(void)refusal_set(d->why, "path_violation",
+		                  "%.300s does not exist, and %s would edit any file whose path "
+		                  "ends so: name the file by its absolute path",
+		                  path, d->in->host->title);
+		return err_set(e, ERR_INPUT, "%s", d->why->text);
+	}
 	if (f->exists)
 		str_add_bytes(bytes, str_text(&f->old), f->old.length);
 	return f->exists;

@@ -339,6 +339,17 @@ static void ask_about(struct hook *h, const char *risk, const char *why)
 	h->verdict = HOOK_ASK;
 }
 
+/* Where the names lead, and what of policy.always_ask lies beneath. */
+static void look_at_names(struct hook *h, const struct call_settings *settings,
+                          struct hand_ask *ask)
+{
+	name_paths(h, ask);
+	if (cJSON_GetArraySize(settings->always_ask) == 0)
+		return;
+	json_canonical(&h->input, settings->always_ask);
+	ask->always_ask = h->input.bytes;
+}
+
 /* Reading is allowed, but for what the configuration always asks about, or has beneath it. */
 static void look_at_read(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
 {
@@ -350,11 +361,15 @@ static void look_at_read(struct hook *h, const struct call_settings *settings, s
 		ask_about(h, "high", h->in.unplaced);
 		return;
 	}
-	name_paths(h, ask);
-	if (!always)
-		return;
-	json_canonical(&h->input, settings->always_ask);
-	ask->always_ask = h->input.bytes;
+	look_at_names(h, settings, ask);
+}
+
+/* What a tool that is not known names: a rule for its name says nothing of that. */
+static void look_at_unknown(struct hook *h, const struct call_settings *settings,
+                            struct hand_ask *ask)
+{
+	if (h->in.path_count && h->verdict == HOOK_POLICY)
+		look_at_names(h, settings, ask);
 }
 
 static void look_at_tool(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
@@ -379,6 +394,8 @@ static void look_at_tool(struct call *c, const struct call_settings *settings, s
 		look_at_edit(h, settings, ask);
 	else if (h->in.class == GATE_READ)
 		look_at_read(h, settings, ask);
+	else if (h->in.class == GATE_OTHER)
+		look_at_unknown(h, settings, ask);
 	else if (h->in.class == GATE_EXECUTE)
 		ask->folder = h->folder.length ? h->folder.bytes : NULL;
 }
@@ -551,6 +568,24 @@ static void seen_read(struct call *c, const struct hand_found *found)
 	}
 }
 
+/* Files in the workspace are left to the policy: it knows which are always asked. */
+static void seen_unknown(struct call *c, const struct hand_found *found)
+{
+	struct hook *h = c->hook;
+
+	for (size_t i = 0; i < c->name_count && h->verdict != HOOK_ASK; i++) {
+		struct hand_name *n = &c->names[i];
+
+		take_root(n, found->root);
+		if (n->is_other)
+			ask_about(h, "high", "it is not in the workspace");
+		else if (n->reaches || n->is_vast)
+			ask_about_reach(h, n);
+		else if (n->links)
+			ask_about_links(h, n, n->path);
+	}
+}
+
 /* Where a command runs, if that is not the root of the workspace: it does something else there. */
 static void add_place(struct hook *h, const char *folder)
 {
@@ -634,6 +669,8 @@ void hook_seen(struct call *c, struct hand_found *found)
 		seen_edit(c, found);
 	else if (h->in.class == GATE_READ)
 		seen_read(c, found);
+	else if (h->in.class == GATE_OTHER)
+		seen_unknown(c, found);
 	else if (h->in.class == GATE_EXECUTE)
 		seen_command(h, found);
 	c->digest = hook_bind(c, h->digest.text);

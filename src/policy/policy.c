@@ -651,7 +651,7 @@ static void judge_files(const struct policy *p, const struct policy_question *q,
 	const struct rule *first = NULL;
 	enum match match;
 
-	for (size_t i = 0; i < q->path_count; i++) {
+	for (size_t i = 0; i < q->path_count && !q->names_only; i++) {
 		const struct rule *r = first_match(list, q->paths[i], &match);
 
 		if (match == MATCH_TOO_HARD) {

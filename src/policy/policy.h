@@ -44,6 +44,7 @@ struct policy_question {
 	const char *const *paths; /* every touched file, relative to the workspace */
 	size_t path_count;
 	bool reads; /* the files are read, not written */
+	bool names_only; /* what becomes of them is not known: no rule for files allows it */
 	const cJSON *known; /* the configuration's map of commands, where only these may be */
 	/* allowed; NULL: any */
 	const cJSON *always_ask; /* more files that are never written unasked (always_ask.h) */

@@ -11,11 +11,11 @@ enum { ARGUMENT_BYTES = 1 << 20 }; /* no more is shown to a person: hook.h refus
 /* Arguments of tools that change nothing about what a command or a patch does. */
 static bool is_harmless(const char *name)
 {
-	static const char *const NAMES[] = { "description",       "timeout",
-		                             "timeout_ms",        "is_background",
-		                             "run_in_background", "max_output_tokens",
-		                             "yield_time_ms",     "initial_wait",
-		                             "explanation",       NULL };
+	static const char *const NAMES[] = {
+		"description",       "timeout",           "timeout_ms",      "is_background",
+		"run_in_background", "max_output_tokens", "yield_time_ms",   "initial_wait",
+		"explanation",       "max_events",        "idle_timeout_ms", NULL
+	};
 
 	return texts_name(NAMES, name);
 }
@@ -112,6 +112,21 @@ static enum policy_tool take_read(const struct gate_input *in, struct str *why)
 	return POLICY_TOOL_ASKED;
 }
 
+/* Of a tool that is not known, a rule for its name lets through no command, and no file of which it
+ * is not certain which one it is. */
+static enum policy_tool take_unknown(const struct gate_input *in, struct str *why)
+{
+	const cJSON *command = json_get(in->tool_input, "command");
+
+	if (in->unplaced)
+		str_add(why, in->unplaced);
+	else if (command && !cJSON_IsNull(command))
+		str_add(why, "it has a command, and what this tool does is not known");
+	else
+		return POLICY_TOOL_JUDGED;
+	return POLICY_TOOL_ASKED;
+}
+
 static enum policy_tool take(const struct gate_input *in, bool reads_by_policy,
                              struct policy_question *q, struct str *why)
 {
@@ -132,9 +147,11 @@ static enum policy_tool take(const struct gate_input *in, bool reads_by_policy,
 		return POLICY_TOOL_ASKED;
 	case GATE_MCP:
 		return is_ours(in) ? POLICY_TOOL_ALLOWED : POLICY_TOOL_JUDGED;
+	case GATE_OTHER:
+		q->names_only = true;
+		return take_unknown(in, why);
 	case GATE_NETWORK:
 	case GATE_AGENT:
-	case GATE_OTHER:
 	case GATE_CLASSES:
 		break;
 	}

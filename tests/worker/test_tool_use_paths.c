@@ -250,8 +250,8 @@ START_TEST(no_policy_allows_to_write_what_a_host_may_read_otherwise)
 		  "{\"command\":\"*** Begin Patch\\n*** Add File: ~/x\\n+x\\n*** End Patch\"}" },
 		{ "gemini", "BeforeTool", "write_file",
 		  "{\"file_path\":\"docs/%2e%2e/docs/a.txt\",\"content\":\"x\"}" },
-		{ "gemini", "BeforeTool", "replace",
-		  "{\"file_path\":\"@docs/a.txt\",\"old_string\":\"a\",\"new_string\":\"b\"}" },
+		{ "gemini", "BeforeTool", "write_file",
+		  "{\"file_path\":\"@docs/a.txt\",\"content\":\"x\"}" },
 	};
 
 	given_writes_allowed();
