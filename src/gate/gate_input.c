@@ -184,12 +184,23 @@ static void clear_paths(struct gate_input *in)
 	in->path_count = 0;
 }
 
+static bool has_lone_cr(const char *text)
+{
+	for (const char *at = text; (at = strchr(at, '\r')); at++)
+		if (at[1] != '\n')
+			return true;
+	return false;
+}
+
 /* The paths of a patch; none of a patch that cannot be read: then nothing is known of it. */
 static void read_patch(struct gate_input *in, const char *text)
 {
 	struct gate_patch patch = { 0 };
 
 	in->patch = text;
+	/* To Copilot, CR alone ends a line too: the name of another file may follow it. */
+	if (in->host->dialect != GATE_DIALECT_CODEX && has_lone_cr(text))
+		note_doubt(in, "a line of the patch has CR in it, which may end the line");
 	if (gate_patch_parse(text, strlen(text), &patch, NULL) == 0) {
 		for (size_t i = 0; i < patch.count; i++) {
 			take_path(in, patch.parts[i].path);

@@ -471,12 +471,20 @@ static void split_hunk(const struct gate_patch_hunk *hunk, struct change whole,
 	                                     .line_count = whole.line_count - after });
 }
 
-/* Additions alone go to the end; elsewhere than in Codex before a last empty line. */
-static size_t place_of_additions(const struct search *s)
+/* What other hosts make of such a file or hunk differs from one to the next. */
+static int check_exactly(const struct gate_patch_part *part, const char *old, size_t length,
+                         struct err *e)
 {
-	bool is_before = s->exactly && ends_empty(s->file.lines, s->file.count);
-
-	return s->file.count - (is_before ? 1 : 0);
+	if (memchr(old, '\r', length))
+		return err_set(e, ERR_INPUT, "the file has CR in it");
+	if (length == 0 || old[length - 1] != '\n')
+		return err_set(e, ERR_INPUT, "the file does not end in LF");
+	for (size_t i = 0; i < part->hunk_count; i++)
+		if (part->hunks[i].before.count == 0)
+			return err_set(e, ERR_INPUT,
+			               "the hunk of line %zu does not say after which line it is",
+			               part->hunks[i].at);
+	return 0;
 }
 
 /* Finds a hunk's lines, at last without an empty line at their end. */
@@ -489,8 +497,8 @@ static int find_hunk(struct search *s, const struct gate_patch_hunk *hunk, struc
 		            .line_count = hunk->after.count };
 	int got;
 
-	if (c.count == 0) {
-		c.at = place_of_additions(s);
+	if (c.count == 0) { /* additions alone go to the end */
+		c.at = s->file.count;
 		add_change(changes, c);
 		return 0;
 	}
@@ -577,8 +585,7 @@ static const char *end_at(const char *at, const char *end)
 	return at + 1 < end && at[1] == '\n' ? CRLF : CR;
 }
 
-/* exactly: only LF ends a line. */
-static void split(const char *text, size_t length, bool exactly, struct gate_patch_lines *out)
+static void split(const char *text, size_t length, struct gate_patch_lines *out)
 {
 	const char *end = text + length;
 
@@ -586,7 +593,7 @@ static void split(const char *text, size_t length, bool exactly, struct gate_pat
 		const char *stop = text;
 		struct gate_patch_line line;
 
-		while (stop < end && *stop != '\n' && (exactly || *stop != '\r'))
+		while (stop < end && *stop != '\n' && *stop != '\r')
 			stop++;
 		line = line_of(text, (size_t)(stop - text));
 		if (stop < end)
@@ -623,7 +630,9 @@ int gate_patch_update(const struct gate_patch_part *part, const char *old, size_
 
 	if (!utf8_valid(old, old_length))
 		return err_set(e, ERR_INPUT, "the file is not UTF-8");
-	split(old, old_length, exactly, &s.file);
+	if (exactly && check_exactly(part, old, old_length, e))
+		return -1;
+	split(old, old_length, &s.file);
 	got = place(&s, part, &changes, e);
 	if (got == 0) {
 		if (changes.count)

@@ -64,9 +64,10 @@ void gate_patch_clear(struct gate_patch *p);
  * lines, and a last one without an end, get that of the file's first line; lines of context stay as
  * they are in the file. A line is looked for as it is, then without trailing blanks, then without
  * blanks around it, then with typographic signs as ASCII.
- * exactly: as other hosts do it, where LF alone ends a line. Lines are found only as they are, and
- * of two empty ones at the end one is lost. 0, or -1 (ERR_INPUT): the file is not UTF-8, or a hunk
- * is not found. */
+ * exactly: as other hosts do it, as far as that is known: lines are found only as they are, and of
+ * two empty ones at the end one is lost; a file with CR or without LF at its end, and additions
+ * alone, are refused. 0, or -1 (ERR_INPUT): so, or the file is not UTF-8, or a hunk is not found.
+ */
 int gate_patch_update(const struct gate_patch_part *part, const char *old, size_t old_length,
                       bool exactly, struct str *out, struct err *e);
 /* Appends the file that a GATE_PATCH_ADD makes. */

@@ -156,9 +156,31 @@ START_TEST(other_hosts_find_lines_in_ways_of_their_own)
 	                "does not contain");
 	carry_out("copilot", "apply_patch", object("input", UPDATE("- a\n+b\n"), NULL));
 	file_is("f", "b\n");
-	given_file("f", "a\r\nb\n\n");
+	given_file("f", "a\nb\n\n");
 	carry_out("copilot", "apply_patch", object("input", UPDATE("-b\n+B\n"), NULL));
-	file_is("f", "a\r\nB\n");
+	file_is("f", "a\nB\n");
+}
+END_TEST
+
+/* Copilot 1.0.102: `@@ a` and an addition is below a; the end of the last line stays missing. */
+START_TEST(what_other_hosts_do_in_ways_of_their_own_is_not_computed)
+{
+	static const struct {
+		const char *before, *patch, *why;
+	} CASES[] = {
+		{ "a\r\nb\r\n", UPDATE("-b\n+B\n"), "has CR" },
+		{ "a\nb", UPDATE("-a\n+A\n"), "does not end in LF" },
+		{ "", UPDATE("+a\n"), "does not end in LF" },
+		{ "a\nb\n", UPDATE("@@ a\n+c\n"), "after which line" },
+		{ "a\nb\n", UPDATE("-a\n+A\r*** Add File: g\r+x\n"), "has CR in it" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		no_files();
+		given_file("f", CASES[i].before);
+		is_not_computed("copilot", "apply_patch", object("input", CASES[i].patch, NULL),
+		                CASES[i].why);
+	}
 }
 END_TEST
 
@@ -306,6 +328,7 @@ int main(void)
 	tcase_add_test(c, files_are_added_deleted_updated_and_moved_in_one_patch);
 	tcase_add_test(c, what_is_no_patch_is_not_computed);
 	tcase_add_test(c, other_hosts_find_lines_in_ways_of_their_own);
+	tcase_add_test(c, what_other_hosts_do_in_ways_of_their_own_is_not_computed);
 	tcase_add_test(c, only_a_command_that_is_a_patch_alone_is_one);
 	tcase_add_test(c, a_patch_that_a_simple_program_writes_makes_what_it_meant);
 	suite_add_tcase(s, c);

@@ -259,6 +259,23 @@ START_TEST(no_policy_allows_to_write_what_a_host_may_read_otherwise)
 }
 END_TEST
 
+/* To Copilot, CR alone ends a line: what follows is the name of another file. */
+START_TEST(no_policy_allows_a_patch_whose_lines_may_end_in_two_ways)
+{
+	static const struct use USES[] = {
+		{ "copilot", "preToolUse", "apply_patch",
+		  "\"*** Begin Patch\\n*** Add File: docs/n\\n+x\\r*** Add File: evil\\n+x\\n"
+		  "*** End Patch\"" },
+		{ "copilot", "preToolUse", "apply_patch",
+		  "{\"input\":\"*** Begin Patch\\n*** Add File: docs/m\\n+x\\r*** Add File: evil\\n"
+		  "+x\\n*** End Patch\"}" },
+	};
+
+	given_writes_allowed();
+	are_asked(USES, COUNT(USES), "has CR in it");
+}
+END_TEST
+
 START_TEST(a_command_in_a_folder_that_a_host_may_read_otherwise_is_asked)
 {
 	static const struct use USES[] = {
@@ -310,6 +327,7 @@ int main(void)
 	tcase_add_test(c, by_the_policy_such_a_path_is_asked_too);
 	tcase_add_test(c, no_policy_allows_to_write_what_a_host_may_read_otherwise);
 	tcase_add_test(c, what_gemini_decodes_into_a_protected_file_is_refused);
+	tcase_add_test(c, no_policy_allows_a_patch_whose_lines_may_end_in_two_ways);
 	tcase_add_test(c, a_command_in_a_folder_that_a_host_may_read_otherwise_is_asked);
 	return run_suite(s);
 }
