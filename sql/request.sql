@@ -131,6 +131,7 @@ UPDATE request SET delivered_at = NULL
 -- type: chosen text
 -- type: gate_class text
 -- type: withheld text
+-- type: withdrawn text
 -- type: checkpoint text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
@@ -139,7 +140,8 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
        s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
-       s.client_name, s.label, s.agent_user, s.agent_uid, q.options, q.form, q.why AS withdrawn,
+       s.client_name, s.label, s.agent_user, s.agent_uid, q.options, q.form,
+       coalesce(q.why, CASE r.state WHEN 'expired' THEN r.reason END) AS withdrawn,
        (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
        (SELECT edited FROM decision WHERE seq = r.decision_seq) AS edited,
        (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,
@@ -311,7 +313,7 @@ UPDATE request SET deadline_at = :now
 -- Nobody is to be told that it has expired: the same call again is a new request.
 UPDATE request SET delivered_at = :now WHERE seq = :seq AND state = 'expired';
 
--- name: request_settle_expired :exec
-INSERT INTO decision (request_id, verdict, operator_id, source, created_at)
-SELECT id, 'timeout', 'system:clock', 'timeout', :now
+-- name: request_settle_withdrawn :exec
+INSERT INTO decision (request_id, verdict, operator_id, source, reason, created_at)
+SELECT id, 'timeout', 'system:clock', 'timeout', :reason, :now
   FROM request WHERE seq = :seq AND state = 'pending' AND deadline_at <= :now;

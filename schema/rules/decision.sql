@@ -64,9 +64,9 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              UNION ALL
              SELECT 8, 'too_late',
                     coalesce('no answer is needed any longer: ' ||
-                             (SELECT why FROM agent_question
-                               WHERE seq = (SELECT max(seq) FROM agent_question
-                                             WHERE request_seq = r.seq)),
+                             coalesce((SELECT why FROM agent_question
+                                        WHERE seq = (SELECT max(seq) FROM agent_question
+                                                      WHERE request_seq = r.seq)), r.reason),
                              'it expired at ' || r.decided_at
                              || CASE WHEN r.kind IN ('clearance', 'permission')
                                      THEN '; `steer` its agent to ask again' ELSE '' END)

@@ -193,8 +193,10 @@ static void add_story(struct str *out, const struct question_row *q)
 	if (!q->decided_at)
 		return;
 	if (q->state == REQUEST_STATE_EXPIRED) {
-		str_addf(out, "%s at %s", q->withdrawn ? "was withdrawn by its agent" : "expired",
+		str_addf(out, "%s at %s", q->withdrawn ? "was withdrawn" : "expired",
 		         q->decided_at);
+		if (q->withdrawn)
+			str_addf(out, ": %s", q->withdrawn);
 		return;
 	}
 	if (q->chosen) {

@@ -136,6 +136,8 @@ START_TEST(a_question_that_nobody_needs_is_gone)
 {
 	struct site s = given_running_site();
 	struct trio a = given_trio_on(&s);
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = NULL;
 
 	party_say(&a.agent, write_of(&a, "1", "x", "x"));
 	party_say(&a.agent, permission("2", COMMAND));
@@ -143,6 +145,13 @@ START_TEST(a_question_that_nobody_needs_is_gone)
 	free(party_hear(&a.editor));
 	party_close(&a.editor);
 	expect_soon("SELECT count(*) FROM request WHERE state = 'expired'", "2\n");
+	expect("SELECT DISTINCT reason FROM request",
+	       "its editor or its agent has gone, or cancelled it\n");
+	id = rows("SELECT id FROM request LIMIT 1");
+	ck_assert_int_eq(ctl(&said, "approve %.36s 2>&1", id), 1);
+	says(str_text(&said), "no answer is needed any longer");
+	says(str_text(&said), "its editor or its agent has gone");
+	ck_assert_ptr_null(strstr(str_text(&said), "ask again"));
 	trio_ends(&a, 0);
 	ck_assert_int_eq(site_stop(&s), 0);
 }

@@ -80,12 +80,14 @@ static int decide(struct front *f, struct job *job, const struct request *r, con
 /* Nobody needs the answer, unless another call waits for it, too: it expires now. */
 static int withdraw(struct front *f, struct job *job, const struct request *r, struct err *e)
 {
+	static const char WITHDRAWN[] = "its editor or its agent has gone, or cancelled it";
 	struct store *st = &f->worker.store;
 	int64_t seq = r->row.seq;
 
 	set_outcome(job, decision_outcome_name(DECISION_OUTCOME_APPLIED), NULL);
 	return sql_request_expire(st, seq, job->call_seq, e) ||
-	               sql_request_settle_expired(st, seq, e) || sql_request_withdrawn(st, seq, e)
+	               sql_request_settle_withdrawn(st, WITHDRAWN, seq, e) ||
+	               sql_request_withdrawn(st, seq, e)
 	           ? -1
 	           : 0;
 }
