@@ -3,7 +3,6 @@
 #include "instance.h"
 #include "log.h"
 #include "reach.h"
-#include "start.h"
 
 #include <sys/socket.h>
 
@@ -87,6 +86,7 @@ int contact_connect(struct contact *c)
 
 void contact_reached(struct contact *c)
 {
+	start_forget(&c->start);
 	c->reached = true;
 	c->lost_ms = 0;
 }
@@ -124,9 +124,14 @@ int contact_start(struct contact *c, int64_t now_ms)
 	fd = c->named ? -1 : reach_activation();
 	if (fd >= 0)
 		return fd;
-	if (start_detached(c->is.paths.database, c->is.config ? c->is.config : "", &e))
+	if (start_detached(c->is.paths.database, c->is.config ? c->is.config : "", &c->start, &e))
 		log_error("%s", e.text);
 	return -1;
+}
+
+bool contact_is_refused(struct contact *c, struct str *why)
+{
+	return start_has_failed(&c->start, c->is.paths.database, why);
 }
 
 int contact_wait_ms(const struct contact *c, int64_t now_ms)

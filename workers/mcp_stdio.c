@@ -60,7 +60,8 @@ struct relay {
 	int signals;
 	struct lines from_agent, from_front;
 	TAILQ_HEAD(, request) open;
-	bool over; /* the agent is gone */
+	bool over; /* the agent is gone, */
+	bool refused; /* or there will be no system for it */
 };
 
 /* ---- unanswered requests ---- */
@@ -88,6 +89,12 @@ static void forget(struct relay *r, const char *id)
 	free(q->id);
 	str_clear(&q->line);
 	free(q);
+}
+
+static void forget_all(struct relay *r)
+{
+	while (!TAILQ_EMPTY(&r->open))
+		forget(r, TAILQ_FIRST(&r->open)->id);
 }
 
 /* Keeps a request until its answer, or until it is cancelled. */
@@ -393,9 +400,33 @@ static void wait_once(struct relay *r, int timeout_ms)
 	}
 }
 
+/* The system refuses to start, so whoever waits for it would wait for ever. One that has served us
+ * may be mended: what is asked later is tried again. */
+static void give_up(struct relay *r, const char *why)
+{
+	OWNED(str) struct str text = { 0 };
+	const struct request *q;
+
+	log_error("agent-intercom does not start: %s", why);
+	str_addf(&text, "agent-intercom does not start: %s", why);
+	TAILQ_FOREACH (q, &r->open, next) {
+		OWNED(str) struct str refusal = { 0 };
+
+		rpc_failure(&refusal, q->id, RPC_INTERNAL_ERROR, text.bytes, NULL);
+		str_add_char(&refusal, '\n');
+		if (io_write_all(STDOUT_FILENO, refusal.bytes, refusal.length))
+			r->over = true;
+	}
+	forget_all(r);
+	r->refused = !r->system.reached;
+	r->over |= r->refused;
+}
+
 /* Reaches a front, or waits a while before the next attempt. */
 static void seek_front(struct relay *r)
 {
+	OWNED(str) struct str why = { 0 };
+
 	if (take_front(r, contact_connect(&r->system)))
 		return;
 	if (r->over) /* the agent left while we tried: no system is needed */
@@ -403,6 +434,10 @@ static void seek_front(struct relay *r)
 	contact_lost(&r->system, clock_monotonic_ms());
 	if (take_front(r, contact_start(&r->system, clock_monotonic_ms())))
 		return;
+	if (contact_is_refused(&r->system, &why)) {
+		give_up(r, str_text(&why));
+		return;
+	}
 	wait_once(r, contact_wait_ms(&r->system, clock_monotonic_ms()));
 }
 
@@ -551,8 +586,7 @@ static int open_relay(struct relay *r, const struct waiting *how, struct err *e)
 
 static void close_relay(struct relay *r)
 {
-	while (!TAILQ_EMPTY(&r->open))
-		forget(r, TAILQ_FIRST(&r->open)->id);
+	forget_all(r);
 	lose_front(r);
 	contact_clear(&r->system);
 	str_clear(&r->hello);
@@ -581,5 +615,5 @@ int main(int argc, char **argv)
 	else
 		log_error("%s", e.text);
 	close_relay(&r);
-	return err_exit(&e);
+	return r.refused ? EX_CONFIG : err_exit(&e);
 }

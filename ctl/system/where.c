@@ -302,11 +302,23 @@ static cJSON *shared_as_json(const struct shared_places *p)
 	return o;
 }
 
+/* Whether it is not known because no system runs. */
+static bool needs_system(const cJSON *all, const char *name)
+{
+	return cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(all, "pid")) &&
+	       strcmp(name, "config") != 0;
+}
+
 static int print_json(cJSON *all, const char *name)
 {
 	const cJSON *one = name ? cJSON_GetObjectItemCaseSensitive(all, name) : all;
 	char *text;
 
+	if (name && one && cJSON_IsNull(one) && needs_system(all, name)) {
+		(void)fprintf(stderr, "%s: where: there is no '%.40s': no system runs\n", PROGRAM,
+		              name);
+		return EXIT_FAILURE;
+	}
 	if (!one || (name && cJSON_IsNull(one))) {
 		(void)fprintf(stderr, "%s: where: there is no '%.40s'; see %s where --json\n",
 		              PROGRAM, name, PROGRAM);

@@ -313,7 +313,7 @@ static int check_table(struct store *st, const char *path, const char *table, co
 	    path, table);
 }
 
-static int check_tables(struct store *st, const char *path, struct err *e)
+int store_check_tables(struct store *st, const char *path, struct err *e)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
@@ -337,7 +337,7 @@ static int step_up(struct store *st, const char *path, int64_t have, struct err 
 {
 	return drop_rules(st, e) ||
 	               run_texts(st, sql_steps + (have - SQL_BASE_VERSION), "step", e) ||
-	               check_tables(st, path, e) || make_rules(st, e) || set_numbers(st, e)
+	               store_check_tables(st, path, e) || make_rules(st, e) || set_numbers(st, e)
 	           ? -1
 	           : 0;
 }

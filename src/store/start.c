@@ -4,12 +4,23 @@
 #include "str.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sysexits.h>
 #include <unistd.h>
+
+static const char PREFIX[] = " agent-intercom: "; /* of a line of its log */
+
+enum {
+	WATCH_MS = 15000, /* a start that fails does so within it */
+	LAST_BYTES = 2000, /* of its log, in which its last line is looked for */
+};
 
 int start_program(char out[PATH_MAX], struct err *e)
 {
@@ -40,6 +51,15 @@ static bool is_kept(const char *variable)
 	return false;
 }
 
+static off_t log_size(const char *database)
+{
+	OWNED(str) struct str path = { 0 };
+	struct stat about;
+
+	str_addf(&path, "%s-log", database);
+	return stat(path.bytes, &about) == 0 ? about.st_size : 0;
+}
+
 static char **clean_environment(void)
 {
 	char **kept;
@@ -54,7 +74,20 @@ static char **clean_environment(void)
 	return kept;
 }
 
-/* The grandchild: in a session of its own, at /, with none of the agent's descriptors. */
+/* The child, which is told nothing but how the system ends, and of that only the beginning. */
+static _Noreturn void watch(pid_t system)
+{
+	struct pollfd p = { .fd = system > 0 ? pidfd_open(system, 0) : -1, .events = POLLIN };
+	int status = 0;
+
+	if (p.fd >= 0 && poll(&p, 1, WATCH_MS) == 1 && waitpid(system, &status, 0) == system &&
+	    WIFEXITED(status))
+		_exit(WEXITSTATUS(status));
+	_exit(0);
+}
+
+/* The child, and of it the system: in a session of its own, at /, with none of the agent's
+ * descriptors. */
 static _Noreturn void become_system(const char *binary, const char *database, const char *config)
 {
 	char database_option[PATH_MAX], binary_copy[PATH_MAX];
@@ -62,6 +95,7 @@ static _Noreturn void become_system(const char *binary, const char *database, co
 	OWNED(str) struct str log = { 0 };
 	OWNED(str) struct str config_option = { 0 };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t system;
 	int out;
 
 	(void)snprintf(binary_copy, sizeof(binary_copy), "%s", binary);
@@ -77,19 +111,26 @@ static _Noreturn void become_system(const char *binary, const char *database, co
 	(void)dup2(out >= 0 ? out : null, STDOUT_FILENO);
 	(void)dup2(out >= 0 ? out : null, STDERR_FILENO);
 	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
-	if (chdir("/") == 0 && fork() == 0)
+	if (chdir("/") != 0)
+		_exit(0);
+	system = fork();
+	if (system == 0) {
 		(void)execve(binary, argv, clean_environment());
-	_exit(0);
+		_exit(0);
+	}
+	watch(system);
 }
 
-int start_detached(const char *database, const char *config, struct err *e)
+int start_detached(const char *database, const char *config, struct started *ret, struct err *e)
 {
 	char binary[PATH_MAX];
 	sigset_t none;
 	pid_t child;
 
+	start_forget(ret);
 	if (start_program(binary, e))
 		return -1;
+	ret->log_from = log_size(database);
 	child = fork();
 	if (child == 0) {
 		(void)sigemptyset(&none);
@@ -97,6 +138,55 @@ int start_detached(const char *database, const char *config, struct err *e)
 		become_system(binary, database, config);
 	}
 	if (child > 0)
-		(void)waitpid(child, NULL, 0);
+		ret->watcher = child;
 	return child < 0 ? err_errno(e, ERR_AGAIN, "cannot start %s", binary) : 0;
+}
+
+/* ---- how it ended ---- */
+
+/* Appends the text of the last line that the system has written, without time, level and name. */
+static void add_last_word(struct str *out, const char *database, off_t from)
+{
+	OWNED(str) struct str path = { 0 };
+	char bytes[LAST_BYTES + 1];
+	const char *line, *text;
+	off_t size = log_size(database), begin = size - LAST_BYTES;
+	ssize_t n = -1;
+	int fd;
+
+	str_addf(&path, "%s-log", database);
+	fd = open(path.bytes, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0) {
+		n = pread(fd, bytes, LAST_BYTES, begin > from ? begin : from);
+		(void)close(fd);
+	}
+	while (n > 0 && bytes[n - 1] == '\n')
+		n--;
+	bytes[n > 0 ? n : 0] = '\0';
+	line = strrchr(bytes, '\n');
+	line = line ? line + 1 : bytes;
+	text = strstr(line, PREFIX);
+	str_add(out, text ? text + strlen(PREFIX) : line);
+}
+
+bool start_has_failed(struct started *s, const char *database, struct str *why)
+{
+	int status;
+
+	if (s->watcher <= 0 || waitpid(s->watcher, &status, WNOHANG) != s->watcher)
+		return false;
+	s->watcher = 0;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != EX_CONFIG)
+		return false;
+	add_last_word(why, database, s->log_from);
+	return true;
+}
+
+void start_forget(struct started *s)
+{
+	if (s->watcher > 0) {
+		(void)kill(s->watcher, SIGKILL);
+		(void)waitpid(s->watcher, NULL, 0);
+	}
+	s->watcher = 0;
 }

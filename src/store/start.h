@@ -3,8 +3,17 @@
 #define START_H
 
 #include "err.h"
+#include "str.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A system that is being started; zeroed: none. */
+struct started {
+	pid_t watcher; /* sees how it ends, if that is soon; 0: is not asked any more */
+	off_t log_from; /* where its lines begin */
+};
 
 /* Writes the path, without links, of agent-intercom, the program beside ours. 0 or -1. */
 int start_program(char out[PATH_MAX], struct err *e);
@@ -14,6 +23,11 @@ int start_program(char out[PATH_MAX], struct err *e);
  * variables only locations and its own settings; its log is <database>-log. Several may do this at
  * once: the instance lock keeps one of the systems, which all of them then wait for. 0: it is being
  * started; -1: its program is not there. */
-int start_detached(const char *database, const char *config, struct err *e);
+int start_detached(const char *database, const char *config, struct started *ret, struct err *e);
+/* Whether it has ended because a start cannot succeed until somebody mends something (EX_CONFIG);
+ * said once, with its last word in why. */
+bool start_has_failed(struct started *s, const char *database, struct str *why);
+/* Nobody will ask how it ends. */
+void start_forget(struct started *s);
 
 #endif

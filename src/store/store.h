@@ -66,6 +66,10 @@ const char *store_rules_found(const struct store *st);
 /* Whether the rules are this program's: 1 yes, 0 no, with those that differ in found, -1 error. */
 int store_check_rules(struct store *st, struct str *found, struct err *e);
 
+/* Whether its tables have this program's columns: 0, or -1 with why a start is refused (ERR_INPUT)
+ * if its rules are not this program's. */
+int store_check_tables(struct store *st, const char *path, struct err *e);
+
 /* Like store_migrate, for a file that is already a copy: makes no copy of it. */
 int store_migrate_copy(struct store *st, const char *path, struct err *e);
 

@@ -106,6 +106,18 @@ START_TEST(the_doctor_finds_what_is_wrong)
 }
 END_TEST
 
+START_TEST(the_doctor_says_of_a_database_of_another_build_what_a_start_would_say)
+{
+	static const char SAID[] = "was made by another build of agent-intercom: its table session";
+
+	given("ALTER TABLE session ADD COLUMN of_another_build INTEGER");
+	given("DROP VIEW inbox");
+	doctor_says(1, SAID);
+	start();
+	ends_with(78, SAID);
+}
+END_TEST
+
 START_TEST(the_doctor_says_that_a_first_start_would_fail)
 {
 	SKIP_UNLESS(geteuid() == 0, "root");
@@ -214,6 +226,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
+	tcase_add_test(c, the_doctor_says_of_a_database_of_another_build_what_a_start_would_say);
 	tcase_add_test(c, the_doctor_says_that_a_first_start_would_fail);
 	tcase_add_test(c, doctor_and_where_name_a_database_in_a_closed_folder);
 	tcase_add_test(c, root_makes_nothing_in_the_home_of_another_user);

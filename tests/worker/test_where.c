@@ -121,6 +121,10 @@ START_TEST(where_before_the_first_start_prints_what_will_be_and_makes_nothing)
 	says(str_text(&said), "/.local/state/agent-intercom/intercom.db\n");
 	says(str_text(&said), "config         no file: the defaults apply\n");
 	says(str_text(&said), "does not run\n");
+	ck_assert_int_eq(intercom(&said, "where pid"), 1);
+	says(str_text(&said), "there is no 'pid': no system runs");
+	ck_assert_int_eq(intercom(&said, "where config"), 1);
+	says(str_text(&said), "there is no 'config'; see");
 	(void)snprintf(path, sizeof(path), "%s/.local", site.home);
 	ck_assert_int_ne(access(path, F_OK), 0);
 }
