@@ -51,11 +51,14 @@ static int tell_mode(struct desk *d, const char *session)
 	const char *now = json_text(d->out->json, "current_mode");
 	const char *before = json_text(d->out->json, "previous_mode");
 	bool same = now && before && strcmp(now, before) == 0;
+	/* In a thread, its notice says so. */
+	bool not_here = !session && d->who->place.channel && now && strcmp(now, "local") == 0;
 
-	return desk_tell(d, SAID_DONE, "%s%s %s in %s mode%s%s%s.", session ? "Session " : "",
+	return desk_tell(d, SAID_DONE, "%s%s %s in %s mode%s%s%s.%s", session ? "Session " : "",
 	                 session ? session : "All sessions, and those to come,",
 	                 session ? "is" : "are", now ? now : "?",
-	                 same ? "" : " (before: ", same || !before ? "" : before, same ? "" : ")");
+	                 same ? "" : " (before: ", same || !before ? "" : before, same ? "" : ")",
+	                 not_here ? " Questions are asked on their machines, not here." : "");
 }
 
 /* Without a mode: the one of the thread's session, or of new sessions. */
@@ -223,10 +226,7 @@ int desk_command(struct desk *d, struct err *e)
 	if (w->line && !*line && strcmp(v->word, "mode") == 0)
 		return show_mode(d, e);
 	if (w->line && v->text == TEXT_MUST) { /* what to switch to, then whom */
-		size_t n = strcspn(line, " \t\r\n");
-
-		str_add_bytes(&first, line, n);
-		line = verb_skip_blanks(line + n);
+		(void)verb_take_switch(&line, &first);
 	}
 	str_add(&id, w->id ? w->id : line);
 	while (id.length && strchr(" \t\r\n", id.bytes[id.length - 1]))

@@ -44,6 +44,15 @@ int desk_tell_short(struct desk *d, const char *id)
 	                 (int)strcspn(id, " \t\r\n"), id, FIND_LEAST);
 }
 
+void desk_add_said(struct str *out, const char *text, size_t most)
+{
+	OWNED(char_ptr) char *line = xstrdup(text);
+
+	for (char *at = line; (at = strpbrk(at, "\r\n\t")) != NULL;)
+		*at = ' ';
+	str_add_shown(out, line, strlen(line), most);
+}
+
 void desk_add(struct desk *d, const char *name, const char *text)
 {
 	if (!d->out->json)

@@ -19,6 +19,8 @@ int desk_tell(struct desk *d, enum said_outcome outcome, const char *format, ...
 int desk_refuse(struct desk *d, const struct err *why);
 /* Reports that an id is too short; returns 0. */
 int desk_tell_short(struct desk *d, const char *id);
+/* Appends a person's words as far as they are shown again, on one line. */
+void desk_add_said(struct str *out, const char *text, size_t most);
 /* Adds a member to the answer's JSON, which is created if necessary. NULL becomes null. */
 void desk_add(struct desk *d, const char *name, const char *text);
 

@@ -51,7 +51,7 @@ int desk_tell_done(struct desk *d, const char *session_id, const struct str *don
 	while ((got = row_next(&lost.row, e)) > 0) {
 		(void)cJSON_AddItemToArray(texts, cJSON_CreateString(lost.text));
 		str_add(&words, words.length ? ", “" : "“");
-		str_add_shown(&words, lost.text, strlen(lost.text), LOST_SHOWN);
+		desk_add_said(&words, lost.text, LOST_SHOWN);
 		str_add(&words, "”");
 	}
 	if (words.length && d->out->json)

@@ -30,7 +30,7 @@ static void add_words(struct str *out, const char *text)
 		return;
 	}
 	str_add(out, ": “");
-	str_add_shown(out, text, strlen(text), WORDS_SHOWN);
+	desk_add_said(out, text, WORDS_SHOWN);
 	str_add(out, "”");
 }
 

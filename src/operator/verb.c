@@ -474,6 +474,116 @@ struct verb_line verb_read(const char *line)
 	return l;
 }
 
+static bool is_mark(char c)
+{
+	return c && strchr(".!,:;", c);
+}
+
+bool verb_take_switch(const char **line, struct str *word)
+{
+	if (!verb_take(line, word))
+		return false;
+	while (word->length > 1 && is_mark(word->bytes[word->length - 1]))
+		word->bytes[--word->length] = '\0';
+	while (is_mark(**line)) /* behind its quotes */
+		*line = verb_skip_blanks(*line + 1);
+	for (size_t i = 0; i < word->length; i++)
+		word->bytes[i] = (char)tolower((unsigned char)word->bytes[i]);
+	return true;
+}
+
+/* Between two signs that belong together, or without: the first word of what stands there, and what
+ * follows it behind the marks. Bold and italics count, a line through it does not. */
+struct plain {
+	struct str word;
+	const char *after;
+	bool quoted;
+};
+
+static void plain_clear(struct plain *p)
+{
+	str_clear(&p->word);
+}
+
+/* Whether the word ends there: marks, then a blank or the end. *ret: behind them. */
+static bool ends_at(const char *text, const char **ret)
+{
+	while (is_mark(*text))
+		text++;
+	*ret = verb_skip_blanks(text);
+	return !*text || blank(text);
+}
+
+/* False: it is no single word, or something else stands behind it. */
+static bool plain_read(struct plain *p, const char *text)
+{
+	static const char *const SIGNS[][2] = {
+		{ "\"", "\"" },
+		{ "'", "'" },
+		{ "`", "`" },
+		{ "*", "*" },
+		{ "_", "_" },
+		{ "\xE2\x80\x9C", "\xE2\x80\x9D" },
+		{ "\xE2\x80\x98", "\xE2\x80\x99" },
+	};
+	size_t n = word_length(text);
+
+	for (size_t i = 0; i < COUNT(SIGNS); i++) {
+		size_t open = strlen(SIGNS[i][0]);
+		const char *end =
+		    strncmp(text, SIGNS[i][0], open) == 0 ? strstr(text + open, SIGNS[i][1]) : NULL;
+
+		if (!end)
+			continue;
+		p->quoted = true;
+		str_add_bytes(&p->word, text + open, (size_t)(end - text) - open);
+		return ends_at(end + strlen(SIGNS[i][1]), &p->after);
+	}
+	while (n > 1 && is_mark(text[n - 1]))
+		n--;
+	str_add_bytes(&p->word, text, n);
+	return ends_at(text + n, &p->after);
+}
+
+static bool is_id(const char *word)
+{
+	size_t n = verb_id_length(word);
+
+	return n > 0 && !*verb_skip_blanks(word + n);
+}
+
+/* "approve", "approve 01911111": as our own answers name a command. */
+static bool is_whole(const char *text)
+{
+	struct verb_line l = verb_read(text);
+
+	return l.verb && (!*l.rest || is_id(l.rest));
+}
+
+void verb_add_plain(struct str *out, const char *line)
+{
+	OWNED(plain) struct plain verb = { .quoted = false };
+	OWNED(plain) struct plain id = { .quoted = false };
+	const char *text = verb_skip_blanks(line);
+	bool has_id;
+
+	if (!plain_read(&verb, text) || !is_whole(str_text(&verb.word))) {
+		str_add(out, line);
+		return;
+	}
+	has_id = plain_read(&id, verb.after) && is_id(str_text(&id.word)) &&
+	         (id.quoted || !*id.after || id.word.length >= CLEAR_ID);
+	if (verb.quoted && *verb.after && !(has_id && !*id.after)) {
+		str_add(out, line); /* a quotation in a sentence */
+		return;
+	}
+	str_add(out, str_text(&verb.word));
+	if (has_id)
+		str_addf(out, " %s", str_text(&id.word));
+	if (*(has_id ? id.after : verb.after))
+		str_addf(out, " %s", has_id ? id.after : verb.after);
+}
+
 bool verb_is_only_an_id(const char *text)
 {
 	size_t n = verb_id_length(text), digit = strcspn(text, "0123456789");

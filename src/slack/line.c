@@ -6,11 +6,19 @@
 #include "setting.h"
 #include "sql/agent_turn.h"
 #include "sql/slack_envelope.h"
+#include "texts.h"
 #include "words.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+/* What they wrote, without the signs around its verb and its id. */
+static struct verb_line read_line(const struct slack_talk *t, struct str *plain)
+{
+	verb_add_plain(plain, t->intent->text ? t->intent->text : "");
+	return verb_read(str_text(plain));
+}
 
 static int say_line(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
@@ -48,7 +56,8 @@ static bool is_id_or_nothing(const char *rest)
  * "session-start" or "show-file". */
 static bool is_order(const struct verb_line *l)
 {
-	static const char *const SWITCHES[] = { "remote", "local", "hybrid", "on", "off" };
+	static const char *const SWITCHES[] = { "remote", "local", "hybrid", "on", "off", NULL };
+	OWNED(str) struct str value = { 0 };
 	const char *rest = l->rest;
 
 	if (strncmp(l->word, "session-", strlen("session-")) == 0 ||
@@ -64,13 +73,10 @@ static bool is_order(const struct verb_line *l)
 		return !*rest;
 	if (verb_is_too_short(l->verb, rest))
 		return true;
-	for (size_t i = 0; l->verb->text == TEXT_MUST && i < COUNT(SWITCHES); i++) {
-		size_t n = strlen(SWITCHES[i]);
-
-		if (strncmp(rest, SWITCHES[i], n) == 0 && strchr(" \t\r\n", rest[n]))
-			return is_id_or_nothing(verb_skip_blanks(rest + n));
-	}
-	return is_id_or_nothing(rest);
+	if (l->verb->text == TEXT_MUST && verb_take_switch(&rest, &value) &&
+	    texts_name(SWITCHES, value.bytes))
+		return is_id_or_nothing(rest);
+	return is_id_or_nothing(l->rest);
 }
 
 /* In such a line, what follows the verb is an id, whatever it looks like. */
@@ -135,7 +141,8 @@ static bool is_run(struct slack_talk *t, const struct verb_line *l)
 
 int slack_line_of_command(struct slack_talk *t, struct err *e)
 {
-	struct verb_line l = verb_read(t->intent->text);
+	OWNED(str) struct str plain = { 0 };
+	struct verb_line l = read_line(t, &plain);
 
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
@@ -163,7 +170,8 @@ static int names_question(struct slack_talk *t, const struct verb_line *l, struc
 
 int slack_line_of_mention(struct slack_talk *t, struct err *e)
 {
-	struct verb_line l = verb_read(t->intent->text);
+	OWNED(str) struct str plain = { 0 };
+	struct verb_line l = read_line(t, &plain);
 	int named = names_question(t, &l, e);
 
 	if (named < 0)
@@ -279,7 +287,8 @@ static bool is_for_agent(const struct slack_talk *t, const struct verb_line *l, 
 int slack_line_of_thread(struct slack_talk *t, struct err *e)
 {
 	const char *text = t->intent->text;
-	const struct verb_line l = verb_read(text);
+	OWNED(str) struct str plain = { 0 };
+	const struct verb_line l = read_line(t, &plain);
 	bool order = l.verb && (is_order(&l) || is_run(t, &l));
 	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
 	int missed = slack_form_missed(t, &form, e), answers, other;

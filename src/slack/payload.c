@@ -162,7 +162,7 @@ static void add_markup(struct str *out, const char *inside, size_t length)
 	}
 }
 
-/* A mention of ourselves at the start: "<@U0BOT>" or "<@U0BOT|intercom>". */
+/* A mention of ourselves at the start: "<@U0BOT>" or "<@U0BOT|intercom>,". */
 static const char *skip_mention(const char *text, const char *bot_user)
 {
 	size_t n = bot_user ? strlen(bot_user) : 0;
@@ -173,7 +173,10 @@ static const char *skip_mention(const char *text, const char *bot_user)
 	    (text[2 + n] != '>' && text[2 + n] != '|'))
 		return text;
 	end = strchr(text + 2, '>');
-	return end ? verb_skip_blanks(end + 1) : text;
+	if (!end)
+		return text;
+	text = verb_skip_blanks(end + 1);
+	return *text == ',' || *text == ':' ? verb_skip_blanks(text + 1) : text;
 }
 
 void slack_text_plain(struct str *out, const char *text, const char *bot_user)

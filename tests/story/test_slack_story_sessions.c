@@ -214,6 +214,30 @@ START_TEST(resume_with_words_in_the_thread_of_a_paused_session_resumes_it_and_pa
 }
 END_TEST
 
+START_TEST(an_order_is_read_without_the_signs_around_it_and_words_are_shown_on_one_line)
+{
+	OWNED(char_ptr) char *head = NULL;
+
+	a_system_that_starts_agents();
+	(void)ordered("session-start --agent claude fix it");
+	the_agent_runs();
+	head = newest("session");
+	(void)slack_acked("{'message':{'text':'`session-pause`','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT status FROM session", "paused\n");
+	(void)slack_acked("{'message':{'text':'Mode “Hybrid”.','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT mode FROM session", "hybrid\n");
+	says(ordered("mode Remote."), "All sessions, and those to come, are in remote mode");
+	(void)slack_acked("{'message':{'text':'steer multi\\nline','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT text FROM steering", "multi\nline\n");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'reply'"
+	                " AND text LIKE '%: “multi line”'",
+	                "1\n");
+	says(ordered("mode local"), "are in local mode (before: remote). Questions are asked on "
+	                            "their machines, not here.");
+	end_system();
+}
+END_TEST
+
 START_TEST(what_cannot_be_started_is_refused_with_what_there_is)
 {
 	a_system_that_starts_agents();
@@ -316,6 +340,8 @@ int main(void)
 	tcase_add_test(c, somebody_else_may_neither_stop_nor_restart_it_and_is_told_whose_it_is);
 	tcase_add_test(
 	    c, resume_with_words_in_the_thread_of_a_paused_session_resumes_it_and_passes_them_on);
+	tcase_add_test(
+	    c, an_order_is_read_without_the_signs_around_it_and_words_are_shown_on_one_line);
 	tcase_add_test(c, what_cannot_be_started_is_refused_with_what_there_is);
 	tcase_add_test(
 	    c, in_a_thread_the_words_are_about_its_session_and_after_a_restart_about_the_new_one);

@@ -44,6 +44,53 @@ START_TEST(a_punctuation_mark_behind_a_verb_is_passed_over)
 }
 END_TEST
 
+START_TEST(signs_around_a_verb_and_an_id_are_passed_over_and_those_around_words_are_not)
+{
+	static const struct {
+		const char *line, *plain;
+	} CASES[] = {
+		{ "`approve`", "approve" },
+		{ "*Approve*.", "Approve" },
+		{ "“approve”", "approve" },
+		{ "`approve 01a22519-5c19`", "approve 01a22519-5c19" },
+		{ "Approve `01a22519-5c19`.", "Approve 01a22519-5c19" },
+		{ "approve 01a22519-5c19.", "approve 01a22519-5c19" },
+		{ "reject “01a22519” use `tabs`", "reject 01a22519 use `tabs`" },
+		{ "reject use \"tabs\".", "reject use \"tabs\"." },
+		{ "\"approve\"?", "\"approve\"?" },
+		{ "\"approve\" is what I said", "\"approve\" is what I said" },
+		{ "'approve' `01a22519`?", "'approve' `01a22519`?" },
+		{ "`approve but rename it`", "`approve but rename it`" },
+		{ "~approve~", "~approve~" },
+		{ "approve `a.c`", "approve `a.c`" },
+		{ "resume 2024, then rest", "resume 2024, then rest" },
+		{ "resume", "resume" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str plain = { 0 };
+
+		verb_add_plain(&plain, CASES[i].line);
+		ck_assert_str_eq(plain.bytes, CASES[i].plain);
+	}
+}
+END_TEST
+
+START_TEST(a_value_that_is_switched_to_may_be_quoted_or_end_a_sentence)
+{
+	static const char *const LINES[] = { "Hybrid. 01a2", "\"hybrid\" 01a2", "`hybrid` 01a2" };
+
+	for (size_t i = 0; i < COUNT(LINES); i++) {
+		OWNED(str) struct str word = { 0 };
+		const char *line = LINES[i];
+
+		ck_assert(verb_take_switch(&line, &word));
+		ck_assert_str_eq(word.bytes, "hybrid");
+		ck_assert_str_eq(line, "01a2");
+	}
+}
+END_TEST
+
 START_TEST(a_synonym_is_an_order_only_alone)
 {
 	ck_assert_pstr_eq(word_of("accept"), "approve");
@@ -136,6 +183,9 @@ int main(void)
 
 	tcase_add_test(c, a_line_has_a_verb_and_a_rest);
 	tcase_add_test(c, a_punctuation_mark_behind_a_verb_is_passed_over);
+	tcase_add_test(
+	    c, signs_around_a_verb_and_an_id_are_passed_over_and_those_around_words_are_not);
+	tcase_add_test(c, a_value_that_is_switched_to_may_be_quoted_or_end_a_sentence);
 	tcase_add_test(c, a_synonym_is_an_order_only_alone);
 	tcase_add_test(c, a_word_may_be_an_id_from_four_characters_on);
 	tcase_add_test(c, every_verb_is_found_by_its_word_and_means_something);
