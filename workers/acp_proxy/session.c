@@ -149,11 +149,11 @@ static struct opening *remember(struct proxy *p, const char *token, const char *
 	OWNED(str) struct str id = { 0 };
 
 	if (p->opening_count == OPENINGS_MAX)
-		forget(p, TAILQ_FIRST(&p->openings));
+		forget(p, TAILQ_LAST(&p->openings, openings)); /* the oldest */
 	json_add_id_token(&id, token);
 	o->id = str_take(&id);
 	o->folder = xstrdup(folder);
-	TAILQ_INSERT_TAIL(&p->openings, o, next);
+	TAILQ_INSERT_HEAD(&p->openings, o, next);
 	p->opening_count++;
 	return o;
 }
