@@ -271,8 +271,6 @@ START_TEST(a_proxy_whose_user_is_refused_asks_in_a_system_of_their_own)
 	    "\"params\":{\"sessionId\":\"s\",\"toolCall\":{\"toolCallId\":\"c\",\"kind\":"
 	    "\"execute\",\"rawInput\":{\"command\":\"npm test\"}},\"options\":[{\"optionId\":"
 	    "\"y\",\"name\":\"Yes\",\"kind\":\"allow_once\"}]}}";
-	static const char OPENING[] =
-	    "{\"id\":0,\"method\":\"session/new\",\"params\":{\"cwd\":\"/\"}}";
 	static const char OPENED[] = "{\"id\":0,\"result\":{\"sessionId\":\"s\"}}";
 	OWNED(str) struct str said = { 0 };
 
@@ -283,13 +281,14 @@ START_TEST(a_proxy_whose_user_is_refused_asks_in_a_system_of_their_own)
 	                "mkdir \"$HOME/work\"; cd \"$HOME/work\"; PATH=\"%s:$PATH\"; mkfifo in\n"
 	                "agent-intercom acp sh -c 'read -r line; echo \"$1\"; echo \"$0\"; cat' "
 	                "'%s' '%s' <in 2>errors >/dev/null &\n"
-	                "exec 3>in; echo '%s' >&3\n"
+	                "exec 3>in; printf '{\"id\":0,\"method\":\"session/new\",\"params\":"
+	                "{\"cwd\":\"%%s\"}}\\n' \"$PWD\" >&3\n"
 	                "until agent-intercom-ctl --text inbox 2>/dev/null | grep npm\n"
 	                "do sleep 0.1; done\n"
 	                "exec 3>&-; wait; grep -c 'does not serve your user' errors\n"
 	                "kill \"$(head -n 1 "
 	                "\"$HOME\"/.local/state/agent-intercom/intercom.db-instance)\"",
-	                getenv("INTERCOM_BUILD"), QUESTION, OPENED, OPENING);
+	                getenv("INTERCOM_BUILD"), QUESTION, OPENED);
 	says(said.bytes, "npm test");
 	says(said.bytes, "\n1\n");
 	end();
