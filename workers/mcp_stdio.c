@@ -407,8 +407,8 @@ static void give_up(struct relay *r, const char *why)
 	OWNED(str) struct str text = { 0 };
 	const struct request *q;
 
-	log_error("agent-intercom does not start: %s", why);
 	str_addf(&text, "agent-intercom does not start: %s", why);
+	log_error("%s", text.bytes);
 	TAILQ_FOREACH (q, &r->open, next) {
 		OWNED(str) struct str refusal = { 0 };
 

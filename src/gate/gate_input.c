@@ -408,8 +408,9 @@ static bool may_name_file(const char *argument)
 
 static bool is_text_key(const struct gate_keys *keys, const char *argument)
 {
-	const char *const texts[] = { keys ? keys->content : NULL, keys ? keys->old_text : NULL,
-		                      keys ? keys->new_text : NULL };
+	if (!keys)
+		return false;
+	const char *const texts[] = { keys->content, keys->old_text, keys->new_text };
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		if (texts[i] && strcmp(texts[i], argument) == 0)

@@ -38,21 +38,14 @@ static void given_writes_allowed(void)
 
 static struct gate_client begin_in(const struct use *u, const char *where)
 {
-	OWNED(str) struct str arguments = { 0 }, env = { 0 };
-	const char *at = strstr(u->arguments, "%s");
+	OWNED(str) struct str env = { 0 };
 	struct gate_client h;
 
-	if (at) {
-		str_add_bytes(&arguments, u->arguments, (size_t)(at - u->arguments));
-		str_addf(&arguments, "%s%s", workspace, at + 2);
-	} else {
-		str_add(&arguments, u->arguments);
-	}
 	if (where)
 		str_addf(&env, "{\"HOME\":\"%s\"}", where);
 	gate_connect(&h);
-	gate_send(&h, u->host, u->event, tool_of("s1", workspace, u->tool, arguments.bytes),
-	          GATE_PATIENCE_MS, where ? env.bytes : NULL);
+	gate_send(&h, u->host, u->event, calling(u->tool, u->arguments), GATE_PATIENCE_MS,
+	          where ? env.bytes : NULL);
 	return h;
 }
 

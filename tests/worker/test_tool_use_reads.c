@@ -20,16 +20,7 @@ static void given_secrets(void)
 
 static struct gate_client begin(const struct use *u)
 {
-	OWNED(str) struct str arguments = { 0 };
-	const char *at = strstr(u->arguments, "%s");
-
-	if (at) {
-		str_add_bytes(&arguments, u->arguments, (size_t)(at - u->arguments));
-		str_addf(&arguments, "%s%s", workspace, at + 2);
-	} else {
-		str_add(&arguments, u->arguments);
-	}
-	return begin_of(u->host, u->event, tool_of("s1", workspace, u->tool, arguments.bytes));
+	return begin_of(u->host, u->event, calling(u->tool, u->arguments));
 }
 
 /* Each is asked about, with this in the description. */

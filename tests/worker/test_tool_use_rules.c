@@ -27,17 +27,7 @@ static const char *event_of(const char *host)
 
 static struct gate_client begin(const struct use *u)
 {
-	OWNED(str) struct str arguments = { 0 };
-	const char *at = strstr(u->arguments, "%s");
-
-	if (at) {
-		str_add_bytes(&arguments, u->arguments, (size_t)(at - u->arguments));
-		str_addf(&arguments, "%s%s", workspace, at + 2);
-	} else {
-		str_add(&arguments, u->arguments);
-	}
-	return begin_of(u->host, event_of(u->host),
-	                tool_of("s1", workspace, u->tool, arguments.bytes));
+	return begin_of(u->host, event_of(u->host), calling(u->tool, u->arguments));
 }
 
 static void are_asked(const struct use *uses, size_t count)

@@ -54,6 +54,20 @@ const char *writing(const char *path, const char *content)
 	return tool_of("s1", workspace, "Write", arguments.bytes);
 }
 
+const char *calling(const char *tool, const char *arguments)
+{
+	OWNED(str) struct str all = { 0 };
+	const char *at = strstr(arguments, "%s");
+
+	if (at) {
+		str_add_bytes(&all, arguments, (size_t)(at - arguments));
+		str_addf(&all, "%s%s", workspace, at + 2);
+	} else {
+		str_add(&all, arguments);
+	}
+	return tool_of("s1", workspace, tool, all.bytes);
+}
+
 void decides(const char *answer, const char *decision, const char *part)
 {
 	ck_assert_msg(strcmp(member(answer, "decision"), decision) == 0, "%s", answer);

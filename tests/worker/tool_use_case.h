@@ -27,6 +27,8 @@ void given_policy(const char *json);
 /* "Bash" with this command (no quotes in it), "Write" with this content, in the workspace. */
 const char *bash(const char *command);
 const char *writing(const char *path, const char *content);
+/* A call of any tool; %s in its arguments is the workspace. */
+const char *calling(const char *tool, const char *arguments);
 /* The decision of an answer must be this; its reason must contain part (NULL: any). */
 void decides(const char *answer, const char *decision, const char *part);
 /* Waits until so many questions are open. */
