@@ -30,9 +30,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
 -- type: withdrawn text
 SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
        s.client_name, s.label, s.agent_user, r.decision, r.decided_by, r.decided_at, r.consumed_at,
-       coalesce((SELECT why FROM agent_question
-                  WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)),
-                CASE r.state WHEN 'expired' THEN r.reason END) AS withdrawn,
+       (SELECT why FROM request_withdrawn WHERE request_seq = r.seq) AS withdrawn,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT verdict FROM request_verdict
          WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,

@@ -117,9 +117,11 @@ SELECT r.seq FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq
    AND r.state NOT IN ('pending', 'interrupted');
 
 -- name: request_taken_back :exec
--- The answer did not arrive: its caller had closed the call, or cancelled it in the meantime.
+-- The answer did not arrive: its caller had closed the call, or cancelled it in the meantime. (That
+-- a question was withdrawn is for nobody who asks it again.)
 UPDATE request SET delivered_at = NULL
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
+   AND (SELECT why FROM request_withdrawn WHERE request_seq = request.seq) IS NULL
    AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0)
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                     WHERE t.request_seq = request.seq AND t.seq > :call AND t.told_answer = 1);
@@ -141,7 +143,7 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
        s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
        s.client_name, s.label, s.agent_user, s.agent_uid, q.options, q.form,
-       coalesce(q.why, CASE r.state WHEN 'expired' THEN r.reason END) AS withdrawn,
+       (SELECT why FROM request_withdrawn WHERE request_seq = r.seq) AS withdrawn,
        (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
        (SELECT edited FROM decision WHERE seq = r.decision_seq) AS edited,
        (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,

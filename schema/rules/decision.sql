@@ -64,9 +64,7 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              UNION ALL
              SELECT 8, 'too_late',
                     coalesce('no answer is needed any longer: ' ||
-                             coalesce((SELECT why FROM agent_question
-                                        WHERE seq = (SELECT max(seq) FROM agent_question
-                                                      WHERE request_seq = r.seq)), r.reason),
+                             (SELECT why FROM request_withdrawn WHERE request_seq = r.seq),
                              'it expired at ' || r.decided_at
                              || CASE WHEN r.kind IN ('clearance', 'permission')
                                      THEN '; `steer` its agent to ask again' ELSE '' END)

@@ -237,3 +237,11 @@ SELECT r.seq AS request_seq, json_extract(o.value, '$.name') AS name
        json_each(q.options) AS o
  WHERE json_extract(o.value, '$.id') = d.choice
    AND coalesce(json_extract(o.value, '$.kind'), 'other') = 'other';
+
+-- Why no answer is needed any longer; NULL: one is, or was given, or it is just late.
+CREATE VIEW request_withdrawn AS
+SELECT r.seq AS request_seq,
+       coalesce((SELECT why FROM agent_question
+                  WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)),
+                CASE r.state WHEN 'expired' THEN r.reason END) AS why
+  FROM request AS r;

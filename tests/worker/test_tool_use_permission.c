@@ -321,6 +321,43 @@ START_TEST(a_tool_of_a_server_that_was_approved_is_in_no_sandbox)
 }
 END_TEST
 
+/* The editor's proxy asks; the operator could answer. */
+static struct gate_client begin_of_editor(void)
+{
+	OWNED(char_ptr) char *line = NULL;
+	struct gate_client h;
+
+	gate_greet(&h, "{\"agent-intercom\":1,\"hook\":\"acp\"}\n");
+	gate_send(&h, "acp", "session/request_permission",
+	          tool_of("s1", workspace, "execute", "{\"command\":\"make\"}"), GATE_PATIENCE_MS,
+	          NULL);
+	line = gate_line(&h);
+	ck_assert_ptr_nonnull(line);
+	says(line, "intercom/asked");
+	return h;
+}
+
+START_TEST(what_an_editor_withdrew_is_asked_anew_though_it_heard_nothing_of_that)
+{
+	static const char WITHDRAW[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"intercom/decide\","
+	    "\"params\":{\"verdict\":\"withdraw\"}}\n";
+	static const char TOLD[] = "SELECT told_answer FROM tool_call ORDER BY seq LIMIT 1";
+	struct gate_client h;
+
+	given_hooks();
+	h = begin_of_editor();
+	ck_assert_int_eq(send(h.fd, WITHDRAW, strlen(WITHDRAW), MSG_NOSIGNAL),
+	                 (int)strlen(WITHDRAW));
+	expect_soon(TOLD, "1\n");
+	gate_close(&h);
+	expect_soon(TOLD, "0\n");
+	h = begin_of_editor();
+	expect("SELECT state FROM request ORDER BY seq", "expired\npending\n");
+	gate_close(&h);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_permission");
@@ -342,5 +379,6 @@ int main(void)
 	tcase_add_test(c, an_approval_counts_within_the_sandbox_or_outside_of_it);
 	tcase_add_test(c, a_patch_that_was_approved_is_the_same_outside_of_the_sandbox);
 	tcase_add_test(c, a_tool_of_a_server_that_was_approved_is_in_no_sandbox);
+	tcase_add_test(c, what_an_editor_withdrew_is_asked_anew_though_it_heard_nothing_of_that);
 	return run_suite(s);
 }
