@@ -36,8 +36,8 @@ static void judge(const struct policy_question *q, const char *rule)
 	struct policy_answer a = { 0 };
 
 	policy_judge(policy, q, &a);
-	ck_assert_msg(a.approved == (rule != NULL), "%s: %s", q->tool, str_text(&a.why));
-	ck_assert_msg(strcmp(str_text(&a.rule), rule ? rule : "") == 0, "%s: by '%s', not '%s'",
+	ck_assert_msg(a.approved == (rule != NULL), "%.999s: %s", q->tool, str_text(&a.why));
+	ck_assert_msg(strcmp(str_text(&a.rule), rule ? rule : "") == 0, "%.999s: by '%s', not '%s'",
 	              q->tool, str_text(&a.rule), rule);
 	ck_assert_uint_gt(a.why.length, 0);
 	policy_answer_clear(&a);
@@ -396,6 +396,20 @@ START_TEST(the_most_and_slowest_rules_end_soon)
 }
 END_TEST
 
+START_TEST(a_line_that_is_too_long_to_be_judged_is_asked_about)
+{
+	char line[POLICY_MAX_LINE + 2];
+
+	memset(line, 'a', sizeof(line) - 1);
+	memcpy(line, "make ", 5);
+	line[sizeof(line) - 1] = '\0';
+	given("{\"enabled\":true,\"commands\":[\"make *\"]}");
+	asks(line);
+	line[POLICY_MAX_LINE] = '\0';
+	allows(line, "command:make *");
+}
+END_TEST
+
 START_TEST(an_expression_that_would_be_huge_is_refused_or_small)
 {
 	static const char *const HUGE_ONES[] = {
@@ -676,6 +690,7 @@ int main(void)
 	tcase_add_test(c, a_hostile_expression_ends_and_allows_nothing);
 	tcase_add_test(c, no_hostile_expression_takes_long_or_allows_anything);
 	tcase_add_test(c, the_most_and_slowest_rules_end_soon);
+	tcase_add_test(c, a_line_that_is_too_long_to_be_judged_is_asked_about);
 	tcase_add_test(c, an_expression_that_would_be_huge_is_refused_or_small);
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, where_the_configuration_decides_no_other_command_is_allowed);

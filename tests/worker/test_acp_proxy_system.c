@@ -406,6 +406,21 @@ START_TEST(what_is_not_wholly_understood_has_the_risk_of_what_it_may_do)
 }
 END_TEST
 
+/* The editor does not ask about a write: its agent hears at once why it is refused. */
+START_TEST(an_agent_is_told_why_the_system_refuses_to_start)
+{
+	struct site s = given_site();
+	struct trio a;
+
+	given("ALTER TABLE session ADD COLUMN of_another_build INTEGER");
+	given("DROP VIEW inbox");
+	a = given_trio_on(&s);
+	party_say(&a.agent, write_of(&a, "1", "x", "x"));
+	hears_part(&a.agent, "was made by another build of agent-intercom");
+	trio_ends(&a, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_system");
@@ -424,5 +439,6 @@ int main(void)
 	tcase_add_test(c, a_session_that_a_restarted_editor_loads_goes_on);
 	tcase_add_test(c, a_session_that_is_loaded_elsewhere_or_twice_is_another_one);
 	tcase_add_test(c, what_is_not_wholly_understood_has_the_risk_of_what_it_may_do);
+	tcase_add_test(c, an_agent_is_told_why_the_system_refuses_to_start);
 	return run_suite(s);
 }

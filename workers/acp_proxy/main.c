@@ -372,7 +372,7 @@ static void close_run(struct run *r)
 	(void)fcntl(STDOUT_FILENO, F_SETFL, r->stdout_flags);
 	question_clear_all(&r->proxy);
 	session_clear_all(&r->proxy);
-	contact_clear(&r->proxy.system.to);
+	uplink_system_clear(&r->proxy.system);
 	channel_clear(&r->proxy.to_agent);
 	channel_clear(&r->proxy.to_editor);
 	io_shut(&r->signals);

@@ -666,13 +666,13 @@ static bool is_unconfirmed(const struct question *q, int64_t now)
 
 static void tick_down(struct proxy *p, struct question *q, int64_t now)
 {
-	static const char WHY[] = "agent-intercom cannot be reached";
+	const char *refusal = str_text(&p->system.refusal);
 	bool waits = q->kind == ENVELOPE_PERMISSION && p->when_down == IF_DOWN_EDITOR &&
 	             q->answer == ANSWER_NONE;
 
 	if (is_unconfirmed(q, now) ||
 	    (!waits && !q->is_alone && q->link.fd < 0 && uplink_system_is_down(&p->system, now)))
-		leave_to_editor(p, q, WHY);
+		leave_to_editor(p, q, *refusal ? refusal : "agent-intercom cannot be reached");
 }
 
 static void tick(struct proxy *p, struct question *q, int64_t now)

@@ -18,7 +18,25 @@ static const char GREETING[] = "{\"agent-intercom\":1,\"hook\":\"acp\"}\n";
 
 bool uplink_system_is_down(const struct uplink_system *s, int64_t now_ms)
 {
-	return s->to.lost_ms && now_ms - s->to.lost_ms >= UPLINK_DOWN_MS;
+	return s->to.lost_ms && (s->refusal.length || now_ms - s->to.lost_ms >= UPLINK_DOWN_MS);
+}
+
+void uplink_system_clear(struct uplink_system *s)
+{
+	contact_clear(&s->to);
+	str_clear(&s->refusal);
+}
+
+/* Somebody has to mend something, and the editor's user is told what: until then it is down. */
+static void note_refusal(struct uplink_system *s)
+{
+	OWNED(str) struct str why = { 0 };
+
+	if (!contact_is_refused(&s->to, &why))
+		return;
+	str_reset(&s->refusal);
+	str_addf(&s->refusal, "agent-intercom does not start: %s", str_text(&why));
+	log_error("%s", s->refusal.bytes);
 }
 
 static void note_lost(struct uplink_system *s, int64_t now)
@@ -37,6 +55,8 @@ static int connect_or_start(struct uplink_system *s, int64_t now)
 		return fd;
 	contact_lost(&s->to, now);
 	fd = contact_start(&s->to, now);
+	if (fd < 0)
+		note_refusal(s);
 	s->try_ms = now + contact_wait_ms(&s->to, now);
 	return fd;
 }
@@ -64,6 +84,7 @@ static void note_greeted(struct uplink *l, struct uplink_system *s)
 	l->greeted = true;
 	s->opening--;
 	contact_reached(&s->to);
+	str_clear(&s->refusal);
 	s->try_ms = 0;
 }
 

@@ -18,6 +18,7 @@ enum {
 
 struct uplink_system {
 	struct contact to;
+	struct str refusal; /* why the one that we started refuses to start; empty: it does not */
 	int64_t try_ms; /* when to try again */
 	int opening; /* links that are not greeted yet */
 };
@@ -35,8 +36,9 @@ struct uplink {
 		.fd = -1, .in = LINES_INIT(UPLINK_LINE)                                            \
 	}
 
-/* Whether it could not be reached for UPLINK_DOWN_MS. */
+/* Whether it could not be reached for UPLINK_DOWN_MS, or refuses to start. */
 bool uplink_system_is_down(const struct uplink_system *s, int64_t now_ms);
+void uplink_system_clear(struct uplink_system *s);
 
 /* Connects and greets, if it is time to try; starts the system if it does not run. Whether it is
  * connected. */
