@@ -35,9 +35,9 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
          s.label IS NOT :label AS is_other, count(*) OVER () AS candidates
     FROM request AS r JOIN session AS s ON s.seq = r.session_seq
    WHERE r.digest = :digest AND r.session_seq <> :session AND r.kind NOT IN ('trust', 'restore')
-     AND (r.state IN ('pending', 'interrupted', 'approved')
-          OR (r.state = 'rejected' AND r.delivered_at IS NULL)
-          OR (r.state = 'answered' AND r.delivered_at IS NULL))
+     AND (r.state IN ('pending', 'interrupted')
+          OR (r.state IN ('approved', 'rejected', 'answered') AND r.delivered_at IS NULL)
+          OR (r.state = 'approved' AND r.kind IN (SELECT kind FROM request_kind WHERE is_kept = 1)))
      AND s.machine = :machine AND s.workspace_root = :workspace AND s.status <> 'parked'
      AND s.agent_uid IS (SELECT agent_uid FROM session WHERE seq = :session)
      AND NOT EXISTS (SELECT 1 FROM workspace_owner_change AS w

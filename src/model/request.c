@@ -120,6 +120,11 @@ static bool is_kept(const struct question *q)
 	return q->kind == REQUEST_KIND_CLEARANCE;
 }
 
+static bool is_recent(const struct request_found_row *f)
+{
+	return clock_now_ms() - clock_parse(f->decided_at) <= REQUEST_NO_MS;
+}
+
 /* Whether a finished answer is repeated instead of asking again. */
 static bool is_repeated(const struct request_found_row *f, const struct question *q)
 {
@@ -129,13 +134,12 @@ static bool is_repeated(const struct request_found_row *f, const struct question
 	case REQUEST_STATE_APPROVED:
 		return is_kept(q) || !delivered;
 	case REQUEST_STATE_REJECTED:
-		return !delivered ||
-		       clock_now_ms() - clock_parse(f->decided_at) <= REQUEST_REJECTED_MS;
+		return !delivered || is_recent(f);
 	case REQUEST_STATE_ANSWERED:
 		return !delivered;
-	case REQUEST_STATE_EXPIRED:
+	case REQUEST_STATE_EXPIRED: /* nobody has said so: later a person is asked again */
+		return !is_kept(q) && !delivered && is_recent(f);
 	case REQUEST_STATE_CONSUMED:
-		return !is_kept(q) && !delivered;
 	case REQUEST_STATE_NONE:
 	case REQUEST_STATE_PENDING:
 	case REQUEST_STATE_INTERRUPTED:
@@ -267,7 +271,8 @@ int64_t request_ask(struct store *st, const struct asker *who, const struct ques
 		*ret_open = false;
 		return own.seq;
 	}
-	int has_orphan = find_orphan(st, who, q, &orphan, e);
+	/* Of two that ask the same, each has its own question. */
+	int has_orphan = has_own ? 0 : find_orphan(st, who, q, &orphan, e);
 	if (has_orphan < 0)
 		return -1;
 	if (has_orphan && (is_open(&orphan) || is_repeated(&orphan, q))) {

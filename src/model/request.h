@@ -63,8 +63,10 @@ struct asker {
 	int64_t connection_seq; /* over which it asks; 0: none */
 };
 
-/* How long a rejection is repeated to a caller that asks the same again. */
-enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
+enum {
+	REQUEST_NO_MS = 120000, /* so long a no is repeated to a caller that asks the same again */
+	REQUEST_LIVE_MS = 120000,
+};
 
 /* Asks, or finds that this was asked already: attaches to the open request, adopts one that a dead
  * session left behind, or repeats an answer. Returns the seq of the request to wait for; *ret_open:

@@ -456,6 +456,67 @@ START_TEST(a_session_whose_host_was_killed_leaves_its_answer)
 }
 END_TEST
 
+static void parks_beside_another(const char *session)
+{
+	parks(session);
+	asks_anew("s2", "2\n");
+}
+
+START_TEST(of_two_sessions_that_ask_the_same_each_has_its_own_question)
+{
+	given_hooks();
+	in_another_host(parks_beside_another, "s1");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
+	      " WHERE seq = 2");
+	finds_its_answer("s2");
+	asks_anew("s2", "3\n");
+	asks_anew("s2", "3\n");
+	approve_all();
+	finds_its_answer("s2");
+}
+END_TEST
+
+START_TEST(an_approval_that_was_used_hides_no_question_that_was_left_open)
+{
+	given_hooks();
+	in_another_host(parks_beside_another, "s1");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
+	      " WHERE seq = 2");
+	in_another_host(finds_its_answer, "s2");
+	asks_anew("s3", "2\n");
+}
+END_TEST
+
+/* Its hook has gone, and nobody answers in time. */
+static void given_time_out(const char *session)
+{
+	parks(session);
+	advance(3600000);
+	expect_soon("SELECT state, delivered_at IS NULL FROM request", "expired|1\n");
+}
+
+START_TEST(a_time_out_that_nobody_heard_is_told_to_who_asks_the_same_soon)
+{
+	OWNED(char_ptr) char *answer = NULL;
+
+	given_hooks();
+	given_time_out("s1");
+	answer = gate_ask("PreToolUse",
+	                  tool_of("s1", workspace, "Bash", "{\"command\":\"make install\"}"));
+	decides(answer, "deny", "nobody has answered");
+	asks_anew("s1", "2\n");
+}
+END_TEST
+
+START_TEST(a_time_out_that_nobody_heard_is_no_answer_later)
+{
+	given_hooks();
+	given_time_out("s1");
+	advance(600000);
+	asks_anew("s1", "2\n");
+}
+END_TEST
+
 START_TEST(a_session_that_was_resumed_in_another_process_keeps_its_answer)
 {
 	given_hooks();
@@ -612,6 +673,10 @@ int main(void)
 	tcase_add_test(c, an_answer_is_for_the_session_that_asked_while_that_may_be_alive);
 	tcase_add_test(c, a_session_whose_host_says_that_it_has_ended_leaves_its_answer);
 	tcase_add_test(c, a_session_whose_host_was_killed_leaves_its_answer);
+	tcase_add_test(c, of_two_sessions_that_ask_the_same_each_has_its_own_question);
+	tcase_add_test(c, an_approval_that_was_used_hides_no_question_that_was_left_open);
+	tcase_add_test(c, a_time_out_that_nobody_heard_is_told_to_who_asks_the_same_soon);
+	tcase_add_test(c, a_time_out_that_nobody_heard_is_no_answer_later);
 	tcase_add_test(c, a_session_that_was_resumed_in_another_process_keeps_its_answer);
 	tcase_add_test(c, a_policy_is_for_no_host_elsewhere_that_names_the_same_session);
 	tcase_add_test(c, a_host_whose_project_is_elsewhere_has_a_session_of_its_own);
