@@ -285,6 +285,33 @@ START_TEST(what_reaches_nothing_of_it_is_read_unasked)
 }
 END_TEST
 
+/* As the versions of tests/hosts offer them to their models. */
+START_TEST(what_an_agent_only_asks_its_own_host_about_is_not_asked)
+{
+	static const struct use USES[] = {
+		{ "gemini", "BeforeTool", "update_topic",
+		  "{\"title\":\"Secrets\",\"summary\":\"of secrets/a.txt\","
+		  "\"strategic_intent\":\"go on\",\"wait_for_previous\":true}" },
+		{ "gemini", "BeforeTool", "list_background_processes", "{}" },
+		{ "gemini", "BeforeTool", "read_background_output", "{\"pid\":7,\"lines\":9}" },
+		{ "gemini", "BeforeTool", "list_mcp_resources", "{\"serverName\":\"intercom\"}" },
+		{ "copilot", "preToolUse", "list_agents", "{\"scope\":\"all\"}" },
+		{ "copilot", "preToolUse", "read_agent", "{\"agent_id\":\"a1\",\"wait\":true}" },
+		{ "copilot", "preToolUse", "skill", "{\"skill\":\"release\"}" },
+		{ "codex", "PreToolUse", "get_goal", "{}" },
+		{ "codex", "PreToolUse", "list_mcp_resources", "{\"server\":\"intercom\"}" },
+		{ "codex", "PreToolUse", "list_mcp_resource_templates", "{}" },
+		{ "qwen", "PreToolUse", "tool_search", "{\"query\":\"images\",\"max_results\":3}" },
+		{ "qwen", "PreToolUse", "skill", "{\"skill\":\"release\",\"args\":\"fast\"}" },
+		{ "qwen", "PreToolUse", "list_agents", "{}" },
+	};
+
+	given_secrets();
+	are_allowed(USES, COUNT(USES));
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
 START_TEST(by_the_policy_a_search_is_of_the_folder_in_which_it_begins)
 {
 	static const struct use SEARCHES[] = {
@@ -330,6 +357,7 @@ int main(void)
 	tcase_add_test(c, a_path_of_many_folders_that_are_not_there_is_followed);
 	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
 	tcase_add_test(c, what_reaches_nothing_of_it_is_read_unasked);
+	tcase_add_test(c, what_an_agent_only_asks_its_own_host_about_is_not_asked);
 	tcase_add_test(c, by_the_policy_a_search_is_of_the_folder_in_which_it_begins);
 	return run_suite(s);
 }
