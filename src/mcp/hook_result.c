@@ -231,7 +231,8 @@ bool hook_tells(const struct gate_host *host, enum gate_event event, const char 
 	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
 	bool decides = event == GATE_PRE_TOOL || event == GATE_PERMISSION;
 
-	if (!host)
+	if (!host ||
+	    (host->relays && event == GATE_PERMISSION)) /* that is answered with an option */
 		return false;
 	if (decides && strcmp(decision_in(all), "deny") == 0)
 		return true;
