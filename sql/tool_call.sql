@@ -95,6 +95,11 @@ UPDATE tool_call SET taken_back = 1 WHERE seq = :seq AND state = 'done';
 -- Whether the client of a connection has done that before.
 SELECT 1 FROM tool_call WHERE connection_seq = :connection AND taken_back = 1 LIMIT 1;
 
+-- name: tool_call_is_doubtful :any
+-- Whether the newest result with the answer to a request was cancelled after it had been sent.
+SELECT 1 FROM (SELECT taken_back FROM tool_call WHERE request_seq = :request AND told_answer = 1
+                ORDER BY seq DESC LIMIT 1) WHERE taken_back = 1;
+
 -- name: tool_call_cancel_task :exec
 -- A task that has ended stays as it is.
 UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now

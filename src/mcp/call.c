@@ -281,14 +281,19 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p,
 	                  : insert_done(st, c, p, &arguments, e);
 }
 
-/* The caller makes a different call: what it was told before has reached it. */
+/* The caller makes a different call: what it was told before has reached it. Of a result that
+ * crossed its cancellation that is not sure, and words are in doubt: they are said again. */
 static int note_delivered(struct store *st, const struct call *c, int64_t session, struct err *e)
 {
 	int64_t told;
 
-	while ((told = sql_request_told_before(st, session, c->digest.text, e)) > 0)
-		if (sql_request_delivered(st, told, e))
+	while ((told = sql_request_told_before(st, session, c->digest.text, e)) > 0) {
+		int doubtful = sql_tool_call_is_doubtful(st, told, e);
+
+		if (doubtful < 0 || (doubtful && sql_answer_repeat(st, told, e)) ||
+		    sql_request_delivered(st, told, e))
 			return -1;
+	}
 	return told < 0 ? -1 : 0;
 }
 
