@@ -158,14 +158,19 @@ SELECT t.seq, t.kind, t.text, t.source, t.created_at,
 UPDATE steering SET call_seq = :call, delivered_at = :now
  WHERE seq = :seq AND delivered_at IS NULL;
 
--- name: steering_untell :exec
--- The result of a call did not arrive: what went with it goes with the next one.
-UPDATE steering SET call_seq = NULL, delivered_at = NULL WHERE call_seq = :call;
-
--- name: steering_doubt :rows
--- The call was cancelled after its result had been sent: what went with it also goes with the next
--- one.
+-- name: steering_untell :rows
+-- The result of a call did not arrive, or the call was cancelled after its result had been sent: what
+-- went with it goes with the next one.
 UPDATE steering SET delivered_at = NULL WHERE call_seq = :call;
+
+-- name: steering_heard :rows
+-- The result of a call has arrived after all, or is sent again.
+UPDATE steering SET delivered_at = :now
+ WHERE delivered_at IS NULL AND call_seq = :call
+   AND NOT EXISTS (SELECT 1 FROM steering AS o
+                    WHERE o.session_seq = steering.session_seq AND o.seq < steering.seq
+                      AND o.outcome = 'accepted' AND o.delivered_at IS NULL
+                      AND o.call_seq IS NOT steering.call_seq);
 
 -- name: steering_arrived :rows
 -- The agent acts on an answer, so the result with it has arrived, whatever its client reported.

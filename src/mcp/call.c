@@ -441,9 +441,27 @@ int call_finish(struct store *st, int64_t call_seq, const struct telling *t, str
 
 int call_untell(struct store *st, int64_t call_seq, struct err *e)
 {
-	if (sql_request_taken_back(st, call_seq, e) || sql_steering_untell(st, call_seq, e))
+	if (sql_request_taken_back(st, call_seq, e) || sql_steering_untell(st, call_seq, e) < 0)
 		return -1;
 	return sql_tool_call_untell(st, call_seq, e);
+}
+
+int call_tell_again(struct store *st, int64_t call_seq, struct err *e)
+{
+	return sql_tool_call_heard(st, call_seq, e) || hand_over(st, call_seq, e) ||
+	               sql_steering_heard(st, call_seq, e) < 0
+	           ? -1
+	           : 0;
+}
+
+int call_heard(struct store *st, int64_t connection_seq, struct err *e)
+{
+	int64_t seq = 0;
+
+	while ((seq = sql_tool_call_untold(st, connection_seq, seq, e)) > 0)
+		if (call_tell_again(st, seq, e))
+			return -1;
+	return seq < 0 ? -1 : 0;
 }
 
 int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e)
@@ -454,7 +472,7 @@ int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struc
 		return -1;
 	if (is_habit)
 		return 0;
-	return sql_request_taken_back(st, call_seq, e) || sql_steering_doubt(st, call_seq, e) < 0
+	return sql_request_taken_back(st, call_seq, e) || sql_steering_untell(st, call_seq, e) < 0
 	           ? -1
 	           : 0;
 }
