@@ -199,6 +199,19 @@ static void add_to(cJSON *all, const char *name, const char *words)
 	(void)cJSON_AddStringToObject(all, name, str_text(&both));
 }
 
+/* Whether these words of the operator hold the note of an approval, which is also sent as
+ * steering. */
+static bool holds_note(const char *words, const char *note)
+{
+	OWNED(str) struct str paragraph = { 0 };
+
+	str_addf(&paragraph, "): %s", note);
+	for (const char *at = words; (at = strstr(at, paragraph.bytes)) != NULL; at++)
+		if (!at[paragraph.length] || strncmp(at + paragraph.length, "\n\n", 2) == 0)
+			return true;
+	return false;
+}
+
 void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
                     const cJSON *input)
 {
@@ -214,6 +227,8 @@ void hook_add_reply(struct str *out, enum gate_event event, const char *result, 
 	}
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_REWRITE);
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_WITHHELD);
+	if (words && json_text(all, "context") && holds_note(words, json_text(all, "context")))
+		cJSON_DeleteItemFromObjectCaseSensitive(all, "context");
 	if (words && *words)
 		add_to(all,
 		       is_deny              ? "reason"
