@@ -317,7 +317,10 @@ static int touch_session(struct store *st, const char *tool, int64_t session, st
 /* Whether the agent is shown the operator's words with this result. */
 static bool is_telling(const struct call *c)
 {
-	return !c->hook || hook_tells(c->hook->in.host, c->hook->in.event, str_text(&c->result));
+	const struct gate_input *in = c->hook ? &c->hook->in : NULL;
+
+	return !in || (hook_tells(in->host, in->event, str_text(&c->result)) &&
+	               !(in->failed && in->host->fails_untold));
 }
 
 static bool is_activity(const struct call *c)

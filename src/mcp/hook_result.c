@@ -255,8 +255,5 @@ bool hook_tells(const struct gate_host *host, enum gate_event event, const char 
 		return false; /* its process ends */
 	if (event == GATE_STOP)
 		return host->dialect != GATE_DIALECT_OPENCODE;
-	if (event != GATE_PRE_TOOL && event != GATE_POST_TOOL && event != GATE_PROMPT)
-		return false;
-	return (host->dialect == GATE_DIALECT_CLAUDE && !host->wait_seconds_max) ||
-	       host->dialect == GATE_DIALECT_CODEX || host->dialect == GATE_DIALECT_VSCODE;
+	return host->tells & GATE_AT(event);
 }
