@@ -96,6 +96,28 @@ SELECT 'steer', s.id,
 UPDATE request SET delivered_at = :now
  WHERE seq IN (SELECT seq FROM answer_untold WHERE session_seq = :before);
 
+-- name: answer_repeat :exec
+-- Says the words of one answer as steering, once: they went with a result that its agent may not have
+-- read, or that has no place for them. (Those of an approval are steering already.)
+INSERT INTO steering (kind, session_id, text, operator_id, source, created_at)
+SELECT 'steer', a.id, a.text, a.decided_by, a.source, a.decided_at
+  FROM (SELECT r.session_seq, s.id, r.decided_by, d.source, r.decided_at,
+               CASE WHEN length(r.title) + length(coalesce(r.instruction, r.reason)) > 65000 THEN ''
+                    ELSE 'Answer to “' || r.title || '”: ' END
+               || CASE WHEN r.state = 'rejected' THEN 'rejected: ' || r.reason
+                       WHEN r.decision = 'stop' THEN 'stop: ' || r.reason
+                       ELSE r.instruction END AS text
+          FROM request AS r CROSS JOIN decision AS d ON d.seq = r.decision_seq
+          CROSS JOIN session AS s ON s.seq = r.session_seq
+          CROSS JOIN source AS f ON f.name = d.source AND f.steers IN ('*', 'steer')
+          CROSS JOIN operator AS p ON p.id = r.decided_by AND p.kind = f.operator_kind AND p.active = 1
+         WHERE r.seq = :request AND r.state IN ('answered', 'rejected') AND s.mode IS NOT f.shut_in_mode
+           AND trim(CASE WHEN r.state = 'rejected' OR r.decision = 'stop' THEN r.reason
+                         ELSE r.instruction END) <> '') AS a
+ WHERE NOT EXISTS (SELECT 1 FROM steering AS o
+                    WHERE o.session_seq = a.session_seq AND o.created_at = a.decided_at
+                      AND o.text = a.text);
+
 -- name: steering_agent_is_there :any
 -- Whether the agent of a session may still call: it listens; or it is on stdio, or has hooks (the
 -- connection of a host that has ended is lost or closed by now); or it is over HTTP in a
@@ -136,14 +158,19 @@ SELECT t.seq, t.kind, t.text, t.source, t.created_at,
 UPDATE steering SET call_seq = :call, delivered_at = :now
  WHERE seq = :seq AND delivered_at IS NULL;
 
--- name: steering_untell :exec
--- The result of a call did not arrive: what went with it goes with the next one.
-UPDATE steering SET call_seq = NULL, delivered_at = NULL WHERE call_seq = :call;
-
--- name: steering_doubt :rows
--- The call was cancelled after its result had been sent: what went with it also goes with the next
--- one.
+-- name: steering_untell :rows
+-- The result of a call did not arrive, or the call was cancelled after its result had been sent: what
+-- went with it goes with the next one.
 UPDATE steering SET delivered_at = NULL WHERE call_seq = :call;
+
+-- name: steering_heard :rows
+-- The result of a call has arrived after all, or is sent again.
+UPDATE steering SET delivered_at = :now
+ WHERE delivered_at IS NULL AND call_seq = :call
+   AND NOT EXISTS (SELECT 1 FROM steering AS o
+                    WHERE o.session_seq = steering.session_seq AND o.seq < steering.seq
+                      AND o.outcome = 'accepted' AND o.delivered_at IS NULL
+                      AND o.call_seq IS NOT steering.call_seq);
 
 -- name: steering_arrived :rows
 -- The agent acts on an answer, so the result with it has arrived, whatever its client reported.

@@ -95,6 +95,11 @@ UPDATE tool_call SET taken_back = 1 WHERE seq = :seq AND state = 'done';
 -- Whether the client of a connection has done that before.
 SELECT 1 FROM tool_call WHERE connection_seq = :connection AND taken_back = 1 LIMIT 1;
 
+-- name: tool_call_is_doubtful :any
+-- Whether the newest result with the answer to a request was cancelled after it had been sent.
+SELECT 1 FROM (SELECT taken_back FROM tool_call WHERE request_seq = :request AND told_answer = 1
+                ORDER BY seq DESC LIMIT 1) WHERE taken_back = 1;
+
 -- name: tool_call_cancel_task :exec
 -- A task that has ended stays as it is.
 UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
@@ -134,3 +139,28 @@ DELETE FROM tool_call WHERE seq IN (
 -- name: tool_call_untell :exec
 -- Its answer did not arrive: its caller had closed.
 UPDATE tool_call SET told_answer = 0 WHERE seq = :call AND told_answer = 1;
+
+-- name: tool_call_untold :number
+-- type: :after integer
+-- The next call of a connection whose result did not arrive as far as was known, with an answer or words
+-- that nobody was told since. (One that was told 'pending' ended before the decision.)
+SELECT t.seq FROM tool_call AS t
+ WHERE t.connection_seq = :connection AND t.seq > :after AND t.state = 'done' AND t.taken_back = 0
+   AND (EXISTS (SELECT 1 FROM steering AS s WHERE s.call_seq = t.seq AND s.delivered_at IS NULL)
+        OR (t.told_answer = 0
+            AND EXISTS (SELECT 1 FROM request AS r
+                         WHERE r.seq = t.request_seq AND r.session_seq = t.session_seq
+                           AND r.delivered_at IS NULL AND r.decided_at < t.finished_at
+                           AND r.state NOT IN ('pending', 'interrupted'))
+            AND NOT EXISTS (SELECT 1 FROM tool_call AS o
+                             WHERE o.request_seq = t.request_seq AND o.told_answer = 1)))
+ ORDER BY t.seq LIMIT 1;
+
+-- name: tool_call_heard :exec
+-- Such a result has arrived, or is sent again.
+UPDATE tool_call SET told_answer = 1
+ WHERE seq = :call AND state = 'done' AND taken_back = 0 AND told_answer = 0
+   AND EXISTS (SELECT 1 FROM request AS r
+                WHERE r.seq = request_seq AND r.session_seq = tool_call.session_seq
+                  AND r.delivered_at IS NULL AND r.decided_at < finished_at
+                  AND r.state NOT IN ('pending', 'interrupted'));

@@ -26,6 +26,8 @@ enum gate_event {
 	GATE_EVENTS
 };
 
+#define GATE_AT(event) (1U << (event))
+
 enum gate_class {
 	GATE_OTHER, /* not known, so never harmless */
 	GATE_READ,
@@ -112,6 +114,9 @@ struct gate_host {
 	 * known any more: what a version makes of an answer that it does not know is to run the
 	 * tool; the variable with the process; and the option that resumes a session. */
 	const char *defers_since, *defers_before, *process_variable, *resume_option;
+	unsigned tells; /* GATE_AT of the events whose model is shown words with an answer that
+	                   denies nothing */
+	bool fails_untold; /* except after a tool that has failed */
 	bool takes_progress; /* lines about the wait may precede the answer */
 	bool relays; /* it passes on what other agents ask: a reason reaches no model */
 	/* Its tool that replaces a text: */

@@ -281,14 +281,19 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p,
 	                  : insert_done(st, c, p, &arguments, e);
 }
 
-/* The caller makes a different call: what it was told before has reached it. */
+/* The caller makes a different call: what it was told before has reached it. Of a result that
+ * crossed its cancellation that is not sure, and words are in doubt: they are said again. */
 static int note_delivered(struct store *st, const struct call *c, int64_t session, struct err *e)
 {
 	int64_t told;
 
-	while ((told = sql_request_told_before(st, session, c->digest.text, e)) > 0)
-		if (sql_request_delivered(st, told, e))
+	while ((told = sql_request_told_before(st, session, c->digest.text, e)) > 0) {
+		int doubtful = sql_tool_call_is_doubtful(st, told, e);
+
+		if (doubtful < 0 || (doubtful && sql_answer_repeat(st, told, e)) ||
+		    sql_request_delivered(st, told, e))
 			return -1;
+	}
 	return told < 0 ? -1 : 0;
 }
 
@@ -312,7 +317,10 @@ static int touch_session(struct store *st, const char *tool, int64_t session, st
 /* Whether the agent is shown the operator's words with this result. */
 static bool is_telling(const struct call *c)
 {
-	return !c->hook || hook_tells(c->hook->in.host, c->hook->in.event, str_text(&c->result));
+	const struct gate_input *in = c->hook ? &c->hook->in : NULL;
+
+	return !in || (hook_tells(in->host, in->event, str_text(&c->result)) &&
+	               !(in->failed && in->host->fails_untold));
 }
 
 static bool is_activity(const struct call *c)
@@ -436,9 +444,27 @@ int call_finish(struct store *st, int64_t call_seq, const struct telling *t, str
 
 int call_untell(struct store *st, int64_t call_seq, struct err *e)
 {
-	if (sql_request_taken_back(st, call_seq, e) || sql_steering_untell(st, call_seq, e))
+	if (sql_request_taken_back(st, call_seq, e) || sql_steering_untell(st, call_seq, e) < 0)
 		return -1;
 	return sql_tool_call_untell(st, call_seq, e);
+}
+
+int call_tell_again(struct store *st, int64_t call_seq, struct err *e)
+{
+	return sql_tool_call_heard(st, call_seq, e) || hand_over(st, call_seq, e) ||
+	               sql_steering_heard(st, call_seq, e) < 0
+	           ? -1
+	           : 0;
+}
+
+int call_heard(struct store *st, int64_t connection_seq, struct err *e)
+{
+	int64_t seq = 0;
+
+	while ((seq = sql_tool_call_untold(st, connection_seq, seq, e)) > 0)
+		if (call_tell_again(st, seq, e))
+			return -1;
+	return seq < 0 ? -1 : 0;
 }
 
 int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e)
@@ -449,7 +475,7 @@ int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struc
 		return -1;
 	if (is_habit)
 		return 0;
-	return sql_request_taken_back(st, call_seq, e) || sql_steering_doubt(st, call_seq, e) < 0
+	return sql_request_taken_back(st, call_seq, e) || sql_steering_untell(st, call_seq, e) < 0
 	           ? -1
 	           : 0;
 }

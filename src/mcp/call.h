@@ -136,6 +136,15 @@ int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e
  * with everything that went with it. Inside a transaction. */
 int call_untell(struct store *st, int64_t call_seq, struct err *e);
 
+/* The result of an ended call is sent again: undoes call_untell, unless somebody else was told
+ * since. Inside a transaction. */
+int call_tell_again(struct store *st, int64_t call_seq, struct err *e);
+
+/* A relay is back with its connection: it has passed on what it had not read when its front ended
+ * or cut it off, or calls again for it. So what was taken back of its calls counts as told, unless
+ * somebody else was told since. Inside a transaction. */
+int call_heard(struct store *st, int64_t connection_seq, struct err *e);
+
 /* The client of a connection cancelled a call whose result had been sent: the two may have crossed.
  * Asking again gets the answer again, and its steering also goes with the next result; a different
  * call proves that the answer has arrived. A client that does this twice cancels whatever it has

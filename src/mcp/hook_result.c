@@ -199,6 +199,19 @@ static void add_to(cJSON *all, const char *name, const char *words)
 	(void)cJSON_AddStringToObject(all, name, str_text(&both));
 }
 
+/* Whether these words of the operator hold the note of an approval, which is also sent as
+ * steering. */
+static bool holds_note(const char *words, const char *note)
+{
+	OWNED(str) struct str paragraph = { 0 };
+
+	str_addf(&paragraph, "): %s", note);
+	for (const char *at = words; (at = strstr(at, paragraph.bytes)) != NULL; at++)
+		if (!at[paragraph.length] || strncmp(at + paragraph.length, "\n\n", 2) == 0)
+			return true;
+	return false;
+}
+
 void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
                     const cJSON *input)
 {
@@ -214,6 +227,8 @@ void hook_add_reply(struct str *out, enum gate_event event, const char *result, 
 	}
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_REWRITE);
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_WITHHELD);
+	if (words && json_text(all, "context") && holds_note(words, json_text(all, "context")))
+		cJSON_DeleteItemFromObjectCaseSensitive(all, "context");
 	if (words && *words)
 		add_to(all,
 		       is_deny              ? "reason"
@@ -231,7 +246,8 @@ bool hook_tells(const struct gate_host *host, enum gate_event event, const char 
 	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
 	bool decides = event == GATE_PRE_TOOL || event == GATE_PERMISSION;
 
-	if (!host)
+	if (!host ||
+	    (host->relays && event == GATE_PERMISSION)) /* that is answered with an option */
 		return false;
 	if (decides && strcmp(decision_in(all), "deny") == 0)
 		return true;
@@ -239,8 +255,5 @@ bool hook_tells(const struct gate_host *host, enum gate_event event, const char 
 		return false; /* its process ends */
 	if (event == GATE_STOP)
 		return host->dialect != GATE_DIALECT_OPENCODE;
-	if (event != GATE_PRE_TOOL && event != GATE_POST_TOOL && event != GATE_PROMPT)
-		return false;
-	return (host->dialect == GATE_DIALECT_CLAUDE && !host->wait_seconds_max) ||
-	       host->dialect == GATE_DIALECT_CODEX || host->dialect == GATE_DIALECT_VSCODE;
+	return host->tells & GATE_AT(event);
 }

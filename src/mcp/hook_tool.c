@@ -9,6 +9,7 @@
 #include "sql/agent_run.h"
 #include "sql/session.h"
 #include "sql/stall.h"
+#include "sql/steering.h"
 
 #include <string.h>
 
@@ -263,6 +264,16 @@ static int note_approval(struct store *st, int64_t call_seq, const char *result,
 	return hook_rewrite_note(st, call_seq, result, e);
 }
 
+/* A permission that an editor's proxy asks for is answered with one of its agent's options: why it
+ * was rejected goes with the next result that has a place for words. */
+static int keep_reason(struct store *st, const struct gate_host *host, enum gate_call_moment moment,
+                       int64_t request, struct err *e)
+{
+	return host && host->relays && moment == GATE_CALL_MOMENT_PERMISSION && request
+	           ? sql_answer_repeat(st, request, e)
+	           : 0;
+}
+
 static int note(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
 	const struct hook *h = c->hook;
@@ -306,6 +317,8 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		return -1;
 	if (!c->waiting && note_approval(st, c->seq, str_text(&c->result), e))
 		return -1;
+	if (c->is_answer && keep_reason(st, h->in.host, args.moment, c->request_seq, e))
+		return -1;
 	/* The turn has ended, and it is nobody's silence. */
 	return h->in.event == GATE_STOP && !c->waiting && !c->steering.count
 	           ? sql_stall_stop_clock(st, p->session_seq, e)
@@ -339,6 +352,9 @@ static int finish(struct store *st, int64_t call_seq, const struct telling *t, s
 		return -1;
 	if (sql_gate_call_decide(st, decision, reason.length ? reason.bytes : NULL, &took_ms,
 	                         call_seq, e) < 0)
+		return -1;
+	if (t->is_answer &&
+	    keep_reason(st, gate_host_named(row.host), row.moment, row.request_seq, e))
 		return -1;
 	return note_approval(st, call_seq, str_text(&t->result), e);
 }

@@ -429,6 +429,33 @@ START_TEST(an_answer_that_was_cancelled_late_is_not_given_to_a_later_question)
 }
 END_TEST
 
+START_TEST(words_of_an_answer_that_was_cancelled_late_go_with_the_next_call)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *then = NULL;
+	OWNED(char_ptr) char *last = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, &w, "transmit", QUESTION, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	given("INSERT INTO decision (request_id, verdict, instruction)"
+	      " SELECT id, 'refine', 'use tabs' FROM inbox");
+	first = agent_message(&w);
+	wire_close(&w);
+	says(first, "use tabs");
+	cancel_last(&a);
+	expect_soon("SELECT count(*) FROM request WHERE delivered_at IS NULL", "1\n");
+	then = call_for_message(&a, "ping", "{}");
+	says(member(then, "result.structuredContent.operator_says.0"), "use tabs");
+	last = call_for_message(&a, "ping", "{}");
+	has(last, "result.structuredContent.operator_says", "");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("told");
@@ -446,6 +473,7 @@ int main(void)
 	tcase_add_test(
 	    c, an_agent_that_was_told_to_call_again_is_told_of_its_write_as_one_that_was_done);
 	tcase_add_test(c, an_agent_is_told_once_that_what_it_wrote_was_undone);
+	tcase_add_test(c, words_of_an_answer_that_was_cancelled_late_go_with_the_next_call);
 	tcase_add_test(c, an_answer_that_was_cancelled_late_is_not_given_to_a_later_question);
 	return run_suite(s);
 }

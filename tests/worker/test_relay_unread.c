@@ -14,6 +14,8 @@ static const char DELIVERED[] = "SELECT delivered_at IS NOT NULL FROM request";
 
 static struct site site;
 
+static const char SAID[] = "SELECT count(delivered_at) FROM steering";
+
 /* Asks, and waits until the operator could answer. */
 static struct relay given_asker(void)
 {
@@ -64,6 +66,60 @@ START_TEST(what_a_killed_relay_has_not_read_is_told_to_the_next)
 }
 END_TEST
 
+/* The answer and other words are in the pipe of a relay that does not read when the system stops.
+ */
+static struct relay given_unread_at_the_stop(void)
+{
+	struct relay r = given_asker();
+
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
+	halt_worker(r.pid);
+	given(ANSWER);
+	expect_soon(TOLD, "1\n");
+	expect(SAID, "1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect(TOLD, "0\n");
+	expect(DELIVERED, "0\n");
+	expect(SAID, "0\n");
+	return r;
+}
+
+START_TEST(what_a_relay_that_dies_has_not_read_when_the_system_stops_is_told_to_the_next)
+{
+	struct relay r = given_unread_at_the_stop();
+
+	relay_kill(&r);
+	relay_clear(&r);
+	site_start(&site);
+	is_told_to_the_next("be quick");
+}
+END_TEST
+
+START_TEST(what_a_relay_reads_after_the_system_has_stopped_is_told_once)
+{
+	struct relay r = given_unread_at_the_stop();
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *ping = NULL;
+
+	(void)kill(r.pid, SIGCONT);
+	answer = relay_line(&r);
+	ck_assert_ptr_nonnull(answer);
+	says(answer, "use tabs");
+	says(answer, "be quick");
+	site_start(&site);
+	expect_soon(TOLD, "1\n");
+	expect(DELIVERED, "1\n");
+	expect(SAID, "1\n");
+	ping = relay_call(&r, "ping", "{}");
+	has(ping, "operator_says", "");
+	relay_begin(&r, "transmit", QUESTION);
+	expect_soon("SELECT count(*) FROM request", "2\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	relay_clear(&r);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(what_an_agent_that_has_closed_its_input_is_not_given_is_told_to_the_next)
 {
 	struct relay r = given_asker();
@@ -103,6 +159,9 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, what_a_killed_relay_has_not_read_is_told_to_the_next);
+	tcase_add_test(
+	    c, what_a_relay_that_dies_has_not_read_when_the_system_stops_is_told_to_the_next);
+	tcase_add_test(c, what_a_relay_reads_after_the_system_has_stopped_is_told_once);
 	tcase_add_test(c, what_an_agent_that_has_closed_its_input_is_not_given_is_told_to_the_next);
 	tcase_add_test(c, what_was_read_stays_told_whatever_comes_after_it_unread);
 	suite_add_tcase(s, c);

@@ -358,6 +358,45 @@ START_TEST(what_an_editor_withdrew_is_asked_anew_though_it_heard_nothing_of_that
 }
 END_TEST
 
+/* The proxy asks for a write; the operator could answer. */
+static struct gate_client begin_of_write(void)
+{
+	OWNED(char_ptr) char *line = NULL;
+	struct gate_client h =
+	    begin_of("acp", "fs/write_text_file",
+	             calling("fs/write_text_file", "{\"path\":\"%s/a.txt\",\"content\":\"x\\n\"}"));
+
+	line = gate_line(&h);
+	ck_assert_ptr_nonnull(line);
+	says(line, "intercom/asked");
+	return h;
+}
+
+START_TEST(what_is_said_with_a_rejected_permission_of_an_editor_goes_with_the_next_text)
+{
+	static const char DELIVERED[] = "SELECT count(delivered_at) FROM steering";
+	OWNED(char_ptr) char *permission = NULL;
+	OWNED(char_ptr) char *write = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = begin_of_editor();
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
+	given("INSERT INTO decision (request_id, verdict, reason) SELECT id, 'reject', 'use ninja'"
+	      " FROM request");
+	permission = gate_end(&h);
+	decides(permission, "deny", "use ninja");
+	ck_assert_ptr_null(strstr(permission, "be quick"));
+	expect(DELIVERED, "0\n");
+	h = begin_of_write();
+	decide_all("reject");
+	write = gate_end(&h);
+	decides(write, "deny", "be quick");
+	says(write, "”: rejected: use ninja");
+	expect(DELIVERED, "2\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_permission");
@@ -379,6 +418,8 @@ int main(void)
 	tcase_add_test(c, an_approval_counts_within_the_sandbox_or_outside_of_it);
 	tcase_add_test(c, a_patch_that_was_approved_is_the_same_outside_of_the_sandbox);
 	tcase_add_test(c, a_tool_of_a_server_that_was_approved_is_in_no_sandbox);
+	tcase_add_test(
+	    c, what_is_said_with_a_rejected_permission_of_an_editor_goes_with_the_next_text);
 	tcase_add_test(c, what_an_editor_withdrew_is_asked_anew_though_it_heard_nothing_of_that);
 	return run_suite(s);
 }

@@ -120,6 +120,81 @@ START_TEST(words_of_the_operator_keep_an_agent_from_ending)
 }
 END_TEST
 
+static char *approved_with_a_note(const char *host, const char *event)
+{
+	struct gate_client h;
+
+	given_hooks();
+	h = begin_of(host, event, tool_of("s1", workspace, "shell", "{\"command\":\"make\"}"));
+	asked(1);
+	given("INSERT INTO steering (session_id, text) SELECT id, 'then rest' FROM session");
+	decide("approve", "instruction", "then rest");
+	return gate_end(&h);
+}
+
+static void says_once(const char *context, const char *words)
+{
+	const char *first = strstr(context, words);
+
+	ck_assert_msg(first && !strstr(first + 1, words), "%s", context);
+}
+
+/* As an operator's command does, which says it as steering, too. */
+START_TEST(the_note_of_an_approval_is_told_once)
+{
+	static const char *const CASES[][2] = { { "claude", "PreToolUse" },
+		                                { "codex", "PreToolUse" },
+		                                { "copilot", "preToolUse" } };
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(char_ptr)
+		char *answer = approved_with_a_note(CASES[i][0], CASES[i][1]);
+
+		decides(answer, "allow", NULL);
+		says_once(member(answer, "context"), "then rest");
+		expect("SELECT count(delivered_at) FROM steering", "1\n");
+	}
+}
+END_TEST
+
+/* Seen: additionalContext, of Gemini CLI 0.61.0 and Qwen Code 0.24.4. */
+START_TEST(a_host_that_shows_words_only_after_a_tool_is_told_then)
+{
+	static const char *const CASES[][3] = { { "gemini", "BeforeTool", "AfterTool" },
+		                                { "qwen", "PreToolUse", "PostToolUse" } };
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(char_ptr)
+		char *answer = approved_with_a_note(CASES[i][0], CASES[i][1]);
+		OWNED(char_ptr) char *after = NULL;
+
+		decides(answer, "allow", NULL);
+		expect("SELECT count(delivered_at) FROM steering", "0\n");
+		after = ask_of(CASES[i][0], CASES[i][2],
+		               tool_of("s1", workspace, "shell", "{\"command\":\"make\"}"));
+		says_once(member(after, "context"), "then rest");
+		expect("SELECT count(delivered_at) FROM steering", "1\n");
+	}
+}
+END_TEST
+
+START_TEST(a_tool_that_failed_tells_copilot_nothing)
+{
+	OWNED(char_ptr) char *failed = NULL;
+	OWNED(char_ptr) char *worked = NULL;
+	const char *use;
+
+	given_hooks();
+	use = tool_of("s1", workspace, "bash", "{\"command\":\"make\"}");
+	free(ask_of("copilot", "postToolUse", use));
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
+	failed = ask_of("copilot", "postToolUseFailure", use);
+	ck_assert_str_eq(member(failed, "context"), "");
+	worked = ask_of("copilot", "postToolUse", use);
+	says_once(member(worked, "context"), "be quick");
+}
+END_TEST
+
 START_TEST(with_the_setting_an_agent_asks_for_the_next_instruction)
 {
 	OWNED(char_ptr) char *stop = NULL;
@@ -236,6 +311,9 @@ int main(void)
 	tcase_add_test(c, a_plan_that_is_refined_or_stopped_is_denied);
 	tcase_add_test(c, the_end_of_a_turn_is_nobodys_silence);
 	tcase_add_test(c, words_of_the_operator_keep_an_agent_from_ending);
+	tcase_add_test(c, the_note_of_an_approval_is_told_once);
+	tcase_add_test(c, a_host_that_shows_words_only_after_a_tool_is_told_then);
+	tcase_add_test(c, a_tool_that_failed_tells_copilot_nothing);
 	tcase_add_test(c, with_the_setting_an_agent_asks_for_the_next_instruction);
 	tcase_add_test(c, if_nobody_says_what_comes_next_the_turn_ends);
 	tcase_add_test(c, an_alert_says_why_an_agent_is_silent);

@@ -313,7 +313,8 @@ static int tell(struct front *f, struct job *job, struct err *e)
 	if (call_result(&f->worker.store, job->call_seq, &t, e) ||
 	    (job->as.call.untold && call_steer(&f->worker.store, &t, 0, e)))
 		return -1;
-	if (job->as.call.untold && call_finish(&f->worker.store, job->call_seq, &t, e))
+	if (job->as.call.untold ? call_finish(&f->worker.store, job->call_seq, &t, e)
+	                        : call_tell_again(&f->worker.store, job->call_seq, e))
 		return -1;
 	str_add(&job->result, str_text(&t.result));
 	job->as.call.call.is_error = t.is_error;

@@ -68,7 +68,8 @@ int connections_run_reopen(struct front *f, struct job *job, struct err *e)
 {
 	const struct peer *p = job->sink->peer;
 
-	if (sql_connection_reopen(&f->worker.store, p->seq, e))
+	if (sql_connection_reopen(&f->worker.store, p->seq, e) ||
+	    call_heard(&f->worker.store, p->seq, e))
 		return -1;
 	return sql_session_client_is_back(&f->worker.store, p->session_seq, e);
 }

@@ -430,12 +430,14 @@ void pipe_stop(struct front *f)
 	f->pipe_listener = NULL;
 	activation_stop(&f->activation);
 	guests_stop(f);
-	/* The connections stay open in their rows: the relays reconnect to our successor. */
+	/* The connections stay open in their rows: the relays reconnect to our successor. One that
+	 * does not may have read nothing of this. */
 	while (!LIST_EMPTY(&f->pipes)) {
 		struct sink *s = LIST_FIRST(&f->pipes);
 
 		s->peer->transport = CONNECTION_TRANSPORT_STATELESS;
-		close_pipe(s);
+		sink_look(s);
+		close_unread(s);
 	}
 	(void)unlinkat(f->worker.run_fd, SOCKET_NAME, 0);
 }
