@@ -12,6 +12,7 @@ void policy_hook_clear(struct policy_hook *h)
 	for (size_t i = 0; i < h->question.path_count; i++)
 		free(h->paths[i]);
 	gate_input_clear(&h->in);
+	str_clear(&h->folder);
 	str_clear(&h->why);
 	*h = (struct policy_hook){ .as = POLICY_TOOL_ASKED };
 }
@@ -67,9 +68,15 @@ static void take_folder(struct policy_hook *h, const char *workspace)
 	char real[PATH_MAX];
 	struct err e = { 0 };
 
-	if (h->in.cwd && realpath(h->in.cwd, real) &&
-	    safe_path_clean_dir(workspace, real, strlen(real), &path, &e) == 0)
+	if (h->in.cwd)
+		str_add(&h->folder, h->in.cwd);
+	if (h->in.command_dir && gate_input_absolute(&h->in, h->in.command_dir, &h->folder, &e))
+		str_reset(&h->folder);
+	if (h->folder.length && realpath(h->folder.bytes, real) &&
+	    safe_path_clean_dir(workspace, real, strlen(real), &path, &e) == 0) {
+		h->question.folder = path.length ? h->folder.bytes : NULL;
 		return;
+	}
 	h->as = POLICY_TOOL_ASKED;
 	str_addf(&h->why, "%sit runs outside of the workspace, or nobody knows where",
 	         h->why.length ? "; " : "");

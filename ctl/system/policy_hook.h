@@ -12,6 +12,7 @@ struct policy_hook {
 	enum policy_tool as;
 	struct policy_question question; /* as POLICY_TOOL_JUDGED */
 	char *paths[POLICY_HOOK_PATHS]; /* of the question: names, and what they stand for */
+	struct str folder; /* where a command runs */
 	struct str why; /* for POLICY_TOOL_ASKED */
 };
 

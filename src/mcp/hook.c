@@ -602,8 +602,10 @@ static void seen_command(struct hook *h, const struct hand_found *found)
 	if (found->folder)
 		str_add(&h->real_folder, found->folder);
 	if (found->has_folder) {
-		if (found->folder && found->root && strcmp(found->folder, found->root) != 0)
+		if (found->folder && found->root && strcmp(found->folder, found->root) != 0) {
+			h->question.folder = h->real_folder.bytes;
 			add_place(h, found->folder);
+		}
 		return;
 	}
 	if (h->folder.length)

@@ -23,6 +23,7 @@ static bool policy(const struct call *c, struct policy_question *q)
 		return false;
 	q->tool = h->question.tool;
 	q->is_command = h->question.is_command;
+	q->folder = h->question.folder;
 	q->reads = h->question.reads;
 	q->names_only = h->question.names_only;
 	q->risk_level = h->risk;

@@ -734,6 +734,8 @@ static bool judge_command(const struct policy *p, const struct policy_question *
 	r = first_match(&p->commands, q->tool, &match);
 	if (match == MATCH_TOO_HARD)
 		too_hard(a, r);
+	else if (r && q->folder)
+		str_addf(&a->why, "command:%s counts in the root of the workspace alone", r->text);
 	else if (r && is_known(q))
 		approve(a, "command", r);
 	else if (r)

@@ -10,6 +10,9 @@
  * not allow `cargo test; rm -rf ~`; a final " *" may match nothing at all. Denials are searched for
  * anywhere in the line, also as a shell splits it (command_line.h), and override what is allowed.
  *
+ * Rules for commands count in the root of the workspace alone: a folder in it may hold what an
+ * agent wrote by a rule for files, and most programs take their orders from the folder they run in.
+ *
  * File rules are globs over the path beneath the workspace: * and ? stay within a directory, **
  * does not. Rules for reading never allow a write, and some files always need approval
  * (always_ask.h). Rules for files and tools never apply to what can only be a command line,
@@ -39,6 +42,7 @@ struct policy;
 struct policy_question {
 	const char *tool; /* name of a tool, old or new, or a command line */
 	bool is_command; /* tool is a command line and nothing else */
+	const char *folder; /* where that runs, if not in the root of the workspace; or NULL */
 	bool may_be_command; /* what tool is only its text says, see policy_may_be_command */
 	const char *risk_level; /* low, high, critical; NULL: low; anything else is never allowed */
 	const char *const *paths; /* every touched file, relative to the workspace */

@@ -200,14 +200,17 @@ END_TEST
 START_TEST(only_a_hosts_own_argument_says_where_a_command_runs)
 {
 	OWNED(str) struct str own = { 0 }, both = { 0 }, other = { 0 }, list = { 0 };
+	OWNED(str) struct str root = { 0 };
 
 	given_attack();
+	str_addf(&root, "{\"command\":\"make test\",\"workdir\":\"%s\"}", workspace);
 	str_addf(&own, "{\"command\":\"make test\",\"workdir\":\"%s/docs\"}", workspace);
 	str_addf(&both, "{\"command\":\"make test\",\"workdir\":\"/tmp\",\"cwd\":\"%s/docs\"}",
 	         workspace);
 	str_addf(&other, "{\"command\":\"make test\",\"dir_path\":\"%s/docs\"}", workspace);
 	str_addf(&list, "{\"command\":\"make test\",\"workdir\":[\"%s/docs\"]}", workspace);
-	ck_assert_str_eq(verdict_of("codex", "Bash", own.bytes, workspace), "allow");
+	ck_assert_str_eq(verdict_of("codex", "Bash", root.bytes, workspace), "allow");
+	ck_assert_str_eq(verdict_of("codex", "Bash", own.bytes, workspace), "open");
 	ck_assert_str_eq(verdict_of("codex", "Bash", both.bytes, workspace), "open");
 	expect("SELECT count(*) FROM request WHERE description LIKE 'with its argument cwd "
 	       "\"%/docs\"; "

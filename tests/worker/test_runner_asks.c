@@ -107,6 +107,7 @@ START_TEST(what_the_policy_does_not_allow_whole_is_asked)
 		RUN("21", "\"git status\",\"args\":[\"; rm -rf /\"]"),
 		RUN("22", "\"git status\",\"script\":\"rm -rf /\""),
 		RUN("23", "\"git status\",\"workdir\":\"/tmp\""),
+		RUN("26", "\"git status\",\"cwd\":\"%w/docs\""),
 		RUN("24", "\"git status\",\"command\":\"rm -rf /\""),
 		"permit:{\"toolCallId\":\"25\",\"kind\":\"edit\",\"content\":[{\"type\":\"diff\","
 		"\"path\":\"%w/docs/"

@@ -20,14 +20,16 @@ static void given_tools(const char *list)
 	given_policy(policy.bytes);
 }
 
-static const char *event_of(const char *host)
+static const char *event_of(const struct use *u)
 {
-	return strcmp(host, "gemini") == 0 ? "BeforeTool" : "PreToolUse";
+	if (strcmp(u->host, "acp") == 0)
+		return strcmp(u->tool, "execute") == 0 ? "session/request_permission" : u->tool;
+	return strcmp(u->host, "gemini") == 0 ? "BeforeTool" : "PreToolUse";
 }
 
 static struct gate_client begin(const struct use *u)
 {
-	return begin_of(u->host, event_of(u->host), calling(u->tool, u->arguments));
+	return begin_of(u->host, event_of(u), calling(u->tool, u->arguments));
 }
 
 static void are_asked(const struct use *uses, size_t count)
@@ -168,6 +170,48 @@ START_TEST(a_relative_path_that_gemini_would_search_for_is_refused)
 }
 END_TEST
 
+/* There an agent may have written what the program takes its orders from: a repository, say. */
+START_TEST(a_rule_for_commands_counts_in_the_root_of_the_workspace_alone)
+{
+	static const struct use ALLOWED[] = {
+		{ "claude", "Bash", "{\"command\":\"git status\"}" },
+		{ "gemini", "run_shell_command",
+		  "{\"command\":\"git status\",\"dir_path\":\".\"}" },
+		{ "codex", "Bash", "{\"command\":\"git status\",\"workdir\":\"%s\"}" },
+		{ "qwen", "run_shell_command",
+		  "{\"command\":\"git status\",\"directory\":\"%s\"}" },
+		{ "acp", "terminal/create", "{\"command\":\"git status\",\"cwd\":\"%s\"}" },
+	};
+	static const struct use ASKED[] = {
+		{ "gemini", "run_shell_command",
+		  "{\"command\":\"git status\",\"dir_path\":\"docs\"}" },
+		{ "codex", "Bash", "{\"command\":\"git status\",\"workdir\":\"docs\"}" },
+		{ "qwen", "run_shell_command",
+		  "{\"command\":\"git status\",\"directory\":\"%s/docs\"}" },
+		{ "acp", "terminal/create", "{\"command\":\"git status\",\"cwd\":\"%s/docs\"}" },
+		{ "acp", "execute", "{\"command\":\"git status\",\"cwd\":\"%s/docs\"}" },
+	};
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_tools("");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	             "\"commands\":[\"git status\"]}");
+	are(ALLOWED, COUNT(ALLOWED), "allow");
+	are_asked(ASKED, COUNT(ASKED));
+	h = begin_of(
+	    "claude", "PreToolUse",
+	    tool_of("s1", below(workspace, "docs"), "Bash", "{\"command\":\"git status\"}"));
+	asked(1);
+	decide_all("reject");
+	answer = gate_end(&h);
+	decides(answer, "deny", "rejected");
+	expect("SELECT DISTINCT description LIKE 'runs in %/docs; command:git status counts in the "
+	       "root of the workspace alone' FROM request",
+	       "1\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_rules");
@@ -180,5 +224,6 @@ int main(void)
 	    c,
 	    a_rule_for_a_tool_that_is_not_known_allows_no_command_and_no_file_that_is_always_asked);
 	tcase_add_test(c, a_relative_path_that_gemini_would_search_for_is_refused);
+	tcase_add_test(c, a_rule_for_commands_counts_in_the_root_of_the_workspace_alone);
 	return run_suite(s);
 }

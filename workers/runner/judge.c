@@ -190,14 +190,16 @@ static bool look_at(struct judge *j, struct runner *r, const char *root, struct 
 
 /* ---- judging ---- */
 
-static void judge(struct judge *j, const struct acp_inquiry *q, enum subject subject,
-                  const struct texts *names, struct verdict *v)
+static void judge(struct judge *j, const char *root, const struct acp_inquiry *q,
+                  enum subject subject, const struct texts *names, struct verdict *v)
 {
+	bool is_at_root = !q->cwd || strcmp(q->cwd, root) == 0;
 	const struct policy_question question = {
 		.tool = subject == SUBJECT_COMMAND ? q->command.bytes
 		        : subject == SUBJECT_WRITE ? "check_clearance"
 		                                   : q->tool_kind,
 		.is_command = subject == SUBJECT_COMMAND,
+		.folder = is_at_root ? NULL : q->cwd,
 		.risk_level = acp_risk_name(q->risk),
 		.paths = (const char *const *)names->items,
 		.path_count = names->count,
@@ -222,7 +224,7 @@ void judge_ask(struct judge *j, struct runner *r, const char *root, struct acp_i
 	if (!is_inside(root, q->cwd) || !has_all || (q->options && !acp_inquiry_yes(q)))
 		t.subject = SUBJECT_UNKNOWN;
 	if (look_at(j, r, root, q, &t, v))
-		judge(j, q, t.subject, &t.names, v);
+		judge(j, root, q, t.subject, &t.names, v);
 }
 
 void verdict_clear(struct verdict *v)
