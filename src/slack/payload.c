@@ -133,8 +133,26 @@ static void add_part(struct str *out, const char *text, size_t length)
 		at += add_plain(out, at);
 }
 
+/* Whether Slack made a link of what a person typed: README.md, x.org, a@b.c, a number. */
+static bool is_automatic(const char *target, size_t length, const char *label, size_t label_length)
+{
+	static const char *const SCHEMES[] = { "", "http://", "https://", "mailto:", "tel:" };
+
+	for (size_t i = 0; i < COUNT(SCHEMES); i++) {
+		size_t scheme = strlen(SCHEMES[i]), rest = scheme + label_length;
+
+		if (length < rest || memcmp(target, SCHEMES[i], scheme) != 0 ||
+		    memcmp(target + scheme, label, label_length) != 0)
+			continue;
+		if (length == rest || (length == rest + 1 && target[rest] == '/'))
+			return true;
+	}
+	return false;
+}
+
 /* <@U1|op>, <#C1|agents>, <!channel>, <!subteam^S1|@team>, <https://x|label>: with the sign that
- * people see, and with the label if there is one. A link is shown with both: a label can lie. */
+ * people see, and with the label if there is one. A link that a person made is shown with both: a
+ * label can lie. */
 static void add_markup(struct str *out, const char *inside, size_t length)
 {
 	const char *bar = memchr(inside, '|', length);
@@ -150,15 +168,15 @@ static void add_markup(struct str *out, const char *inside, size_t length)
 		if (!label)
 			str_add_char(out, '@');
 		add_part(out, label ? label : inside + 1, label ? label_length : target - 1);
+	} else if (!label_length) {
+		add_part(out, inside, target);
 	} else {
-		if (label && (label_length != target || memcmp(label, inside, target) != 0)) {
-			add_part(out, label, label_length);
-			str_add(out, " (");
-			add_part(out, inside, target);
-			str_add_char(out, ')');
-		} else {
-			add_part(out, inside, target);
-		}
+		add_part(out, label, label_length);
+		if (is_automatic(inside, target, label, label_length))
+			return;
+		str_add(out, " (");
+		add_part(out, inside, target);
+		str_add_char(out, ')');
 	}
 }
 

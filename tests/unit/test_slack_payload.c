@@ -518,6 +518,13 @@ START_TEST(markup_is_undone)
 	reads("see <https://x.org/a?b&amp;c|the page> and <https://x.org>",
 	      "see the page (https://x.org/a?b&c) and https://x.org");
 	reads("<https://x.org|https://x.org>", "https://x.org");
+	reads("edit <http://README.md|README.md>, ask <mailto:a@b.c|a@b.c>, <tel:+491|+491>",
+	      "edit README.md, ask a@b.c, +491");
+	reads("<https://x.org/|x.org> <http://x.org/a?b&amp;c|x.org/a?b&amp;c>",
+	      "x.org x.org/a?b&c");
+	reads("<https://x.org|>", "https://x.org");
+	reads("<http://evil.org|README.md> <http://x.org/a|x.org>",
+	      "README.md (http://evil.org) x.org (http://x.org/a)");
 	reads("a &lt; b &amp;&amp; c &gt; d &amp;lt;", "a < b && c > d &lt;");
 	reads("&lt;@U0BOT&gt; is quoted", "<@U0BOT> is quoted");
 	reads("\xE2\x80\x98it\xE2\x80\x99s\xE2\x80\x99 \xE2\x80\x9Cit\xE2\x80\x9D",
