@@ -229,6 +229,25 @@ START_TEST(what_git_ignores_is_held_only_on_request)
 }
 END_TEST
 
+/* An earlier manifest's: what it could not hold, it does not hold. */
+START_TEST(of_what_is_ignored_only_what_an_earlier_manifest_holds_is_held)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result before, r;
+
+	fresh_workspace(&o);
+	sh("mkdir build; : >build/a; : >a.o; : >z; mkfifo pipe.o");
+	before = take(&o);
+	options.also = before.manifest.text;
+	sh("printf '%s\\n' build/ '*.o' >.gitignore; : >build/b; : >b.o; : >zz;"
+	   "rm pipe.o; : >pipe.o");
+	r = take(&o);
+	expect_list(&o, &r,
+	            "f 644 11 .gitignore\nf 644 0 a.o\nd 755 build\nf 644 0 build/a\n"
+	            "f 644 0 z\nf 644 0 zz\n");
+}
+END_TEST
+
 START_TEST(what_is_no_file_is_named_and_not_followed)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
@@ -566,6 +585,7 @@ int main(void)
 	tcase_add_test(t, a_cache_that_knows_almost_everything_is_not_written_again);
 	tcase_add_test(t, content_that_was_lost_is_stored_again);
 	tcase_add_test(t, what_git_ignores_is_held_only_on_request);
+	tcase_add_test(t, of_what_is_ignored_only_what_an_earlier_manifest_holds_is_held);
 	tcase_add_test(t, what_is_no_file_is_named_and_not_followed);
 	tcase_add_test(t, only_so_many_patterns_judge_a_path_however_many_files_have_them);
 	tcase_add_test(t, a_device_is_named_and_not_opened);

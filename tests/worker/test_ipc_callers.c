@@ -424,6 +424,9 @@ START_TEST(where_the_configuration_wants_a_token_each_line_must_carry_it)
 	is_refused(says_back("{\"command\":\"list\",\"auth_token\":\"\"}"), "not that of");
 	has(says_back(with_token(token)), "ok", "true");
 	(void)snprintf(old, sizeof(old), "%s", with_token(token));
+	(void)snprintf(wrong, sizeof(wrong), "{\"command\":\"list\",\"auth_token\":\"%s0\"}",
+	               token);
+	is_refused(says_back(wrong), "not that of ipc.token");
 	token[31] = token[31] == 'a' ? 'b' : 'a';
 	(void)snprintf(wrong, sizeof(wrong), "{\"command\":\"list\",\"auth_token\":\"%s\"}", token);
 	is_refused(says_back(wrong), "not that of ipc.token");

@@ -445,6 +445,29 @@ START_TEST(of_a_message_that_was_said_twice_the_younger_goes)
 }
 END_TEST
 
+/* More than a page of what Slack answers with. */
+START_TEST(a_post_in_doubt_is_found_behind_all_that_was_said_since)
+{
+	desk();
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'lost', 'when': 'after'}");
+	(void)start_worker("slack-poster");
+	expect_soon("SELECT state FROM slack_outbox", "doubtful\n");
+	ck_assert_int_eq(
+	    shell(NULL,
+	          "curl -s -o /dev/null -H 'Authorization: Bearer " SLACK_FAKE_BOT_TOKEN "'"
+	          " -d channel=C01AGENTS -d text=chat '%schat.postMessage?n=[1-450]'",
+	          slack_api_url()),
+	    0);
+
+	let_it_speak();
+
+	ck_assert_int_eq(times_said("chat\n"), 450);
+	ck_assert_int_eq(times_said("hello\n"), 1);
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(what_three_posters_died_of_is_not_tried_again)
 {
 	desk();
@@ -538,6 +561,7 @@ int main(void)
 	tcase_add_test(c, what_a_poster_died_with_long_ago_is_said_after_two_looks_too);
 	tcase_add_test(c, a_poster_killed_while_it_sends_leaves_one_message);
 	tcase_add_test(c, of_a_message_that_was_said_twice_the_younger_goes);
+	tcase_add_test(c, a_post_in_doubt_is_found_behind_all_that_was_said_since);
 	tcase_add_test(c, what_three_posters_died_of_is_not_tried_again);
 	tcase_add_test(c, what_may_be_done_once_is_not_done_again_after_a_crash);
 	tcase_add_test(c, an_upload_that_is_shared_without_an_answer_is_one_file);
