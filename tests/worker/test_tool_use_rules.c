@@ -39,6 +39,8 @@ static void are_asked(const struct use *uses, size_t count)
 		OWNED(char_ptr) char *answer = NULL;
 
 		asked(1);
+		if (strcmp(uses[i].host, "acp") == 0)
+			free(gate_line(&h)); /* that a person is asked */
 		decide_all("reject");
 		answer = gate_end(&h);
 		decides(answer, "deny", "rejected");
