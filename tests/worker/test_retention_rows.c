@@ -209,6 +209,25 @@ START_TEST(nothing_goes_in_the_first_hour_and_retention_days_says_when)
 }
 END_TEST
 
+START_TEST(a_number_of_days_below_zero_is_that_of_the_default)
+{
+	begin();
+	given_whole_session(1, ago(3 * DAY));
+	terminate(1, ago(2 * DAY));
+	given_for("INSERT INTO time_gap (machine, kind, started_at, ended_at) VALUES"
+	          " ('h', 'suspend', '%1$s', '%1$s')", /* goes after sessions */
+	          ago(40 * DAY), 0);
+	given_for("INSERT INTO setting (name, value, source, updated_at)"
+	          " VALUES ('retention_days', '-1', 'file', '%1$s')",
+	          clock_now(), 0);
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+	expect_soon("SELECT count(*) FROM time_gap", "0\n");
+	expect("SELECT seq FROM session", "1\n");
+}
+END_TEST
+
 START_TEST(a_number_is_never_given_twice)
 {
 	begin();
@@ -487,6 +506,7 @@ int main(void)
 	tcase_add_test(
 	    c, what_was_in_a_file_before_an_old_write_is_forgotten_though_its_session_lives);
 	tcase_add_test(c, nothing_goes_in_the_first_hour_and_retention_days_says_when);
+	tcase_add_test(c, a_number_of_days_below_zero_is_that_of_the_default);
 	tcase_add_test(c, a_number_is_never_given_twice);
 	tcase_add_test(c, a_session_stays_while_another_one_holds_on_to_a_row_of_it);
 	tcase_add_test(c, sessions_that_hold_on_to_each_other_go_together);

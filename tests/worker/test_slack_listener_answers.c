@@ -663,6 +663,30 @@ START_TEST(a_busy_database_is_told_to_the_person)
 }
 END_TEST
 
+/* Slack sends again what is not acknowledged. */
+START_TEST(an_event_is_not_acknowledged_while_the_database_is_busy_and_acts_when_it_comes_again)
+{
+	OWNED(char_ptr) char *id = NULL;
+
+	slack();
+	a_session_in_slack();
+	(void)listener_starts();
+	given("BEGIN IMMEDIATE");
+	id =
+	    xstrdup(member(slack_deliver("{'mention':{'text':'look at b.c','only':'app_mention'}}"),
+	                   "envelope_id"));
+	says(member(slack_acked("{'slash':{'text':'help'}}"), "payload.text"), "Nothing was done");
+	given("ROLLBACK");
+	expect("SELECT count(*) FROM slack_envelope", "0\n");
+
+	(void)slack_order("redeliver", "{'envelope_id':'%s'}", id);
+
+	has(slack_wait_for("ack"), "envelope_id", id);
+	expect("SELECT text, outcome FROM steering", "look at b.c|accepted\n");
+	slack_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_listener_answers");
@@ -699,5 +723,8 @@ int main(void)
 	tcase_add_test(c, a_direct_message_is_about_the_default_channel);
 	tcase_add_test(c, a_task_is_for_the_next_session);
 	tcase_add_test(c, a_busy_database_is_told_to_the_person);
+	tcase_add_test(
+	    c,
+	    an_event_is_not_acknowledged_while_the_database_is_busy_and_acts_when_it_comes_again);
 	return run_suite(s);
 }
