@@ -196,17 +196,27 @@ START_TEST(what_goes_to_a_caller_that_has_closed_is_not_told)
 }
 END_TEST
 
+static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+
+/* Asks QUESTION over w, and waits until the operator could answer. */
+static struct agent given_asker(struct wire *w)
+{
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, w, "transmit", QUESTION, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	return a;
+}
+
 START_TEST(an_answer_that_finds_its_caller_gone_is_told_when_it_asks_again)
 {
-	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
 	OWNED(char_ptr) char *message = NULL;
 	struct agent a;
 	struct wire w;
 
-	given_front();
-	a = newcomer();
-	agent_begin(&a, &w, "transmit", QUESTION, NULL);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	a = given_asker(&w);
 	halt_worker(front);
 	steer("mind the gap");
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
@@ -234,7 +244,6 @@ static void cancel_last(struct agent *a)
 
 START_TEST(a_result_that_crosses_with_its_cancellation_is_taken_back_whole)
 {
-	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
 	OWNED(char_ptr) char *first = NULL;
 	OWNED(char_ptr) char *second = NULL;
 	struct agent a;
@@ -405,15 +414,11 @@ END_TEST
 
 START_TEST(an_answer_that_was_cancelled_late_is_not_given_to_a_later_question)
 {
-	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
 	OWNED(char_ptr) char *first = NULL;
 	struct agent a;
 	struct wire w;
 
-	given_front();
-	a = newcomer();
-	agent_begin(&a, &w, "transmit", QUESTION, NULL);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	a = given_asker(&w);
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
 	first = agent_message(&w);
 	wire_close(&w);
@@ -431,17 +436,13 @@ END_TEST
 
 START_TEST(words_of_an_answer_that_was_cancelled_late_go_with_the_next_call)
 {
-	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
 	OWNED(char_ptr) char *first = NULL;
 	OWNED(char_ptr) char *then = NULL;
 	OWNED(char_ptr) char *last = NULL;
 	struct agent a;
 	struct wire w;
 
-	given_front();
-	a = newcomer();
-	agent_begin(&a, &w, "transmit", QUESTION, NULL);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	a = given_asker(&w);
 	given("INSERT INTO decision (request_id, verdict, instruction)"
 	      " SELECT id, 'refine', 'use tabs' FROM inbox");
 	first = agent_message(&w);
