@@ -188,7 +188,9 @@ void group_reap(pid_t except)
 	}
 }
 
-/* Our children; nobody else has their numbers before we reap them. */
+/* Our children; nobody else has their numbers before we reap them. One that has ended counts: what
+ * it left behind may have become our child after we had looked at that, and of its threads others
+ * than the first may live. */
 static int kill_children(void)
 {
 	DIR *all = opendir("/proc");
@@ -198,16 +200,16 @@ static int kill_children(void)
 
 	while (all && (entry = readdir(all)) != NULL)
 		if (read_process((pid_t)strtol(entry->d_name, NULL, 10), &p) &&
-		    p.parent == getpid() && p.state != 'Z' && !is_spared(p.pid))
+		    p.parent == getpid() && !is_spared(p.pid))
 			count += kill(p.pid, SIGKILL) == 0;
 	if (all)
 		(void)closedir(all);
 	return count;
 }
 
-int group_end_adopted(void)
+int group_end_adopted(int64_t limit_ms)
 {
-	int64_t give_up = clock_monotonic_ms() + GROUP_END_MS;
+	int64_t give_up = clock_monotonic_ms() + limit_ms;
 	int left;
 
 	for (;;) {
@@ -232,17 +234,16 @@ int group_end_others(const pid_t *except, size_t count)
 	DIR *all = opendir("/proc");
 	const struct dirent *entry;
 	struct process p;
-	int alive = 0;
+	int left = 0;
 
 	while (all && (entry = readdir(all)) != NULL) {
 		if (!read_process((pid_t)strtol(entry->d_name, NULL, 10), &p) ||
 		    p.parent != getpid() || is_among(p.pid, except, count))
 			continue;
-		if (p.state != 'Z')
-			alive += kill(p.pid, SIGKILL) == 0;
+		left += kill(p.pid, SIGKILL) == 0;
 		(void)waitpid(p.pid, NULL, WNOHANG);
 	}
 	if (all)
 		(void)closedir(all);
-	return alive;
+	return left;
 }

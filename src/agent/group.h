@@ -31,11 +31,11 @@ int group_adopt(const char *spared);
 /* Reaps what was adopted and has ended, up to the end of `except`, which stays (0: none). */
 void group_reap(pid_t except);
 /* Kills all children that are not spared and, as they are adopted, theirs, and reaps them, for
- * GROUP_END_MS at most. Returns how many were still alive. */
-int group_end_adopted(void);
-enum { GROUP_END_MS = 2000 };
+ * limit_ms at most. Returns how many were left then; 0: none is. */
+int group_end_adopted(int64_t limit_ms);
+enum { GROUP_END_MS = 2000 /* where others wait for it */ };
 /* One look at all children but these: kills those that live, reaps those that have ended. Returns
- * how many were alive; what those leave behind is found by the next look. */
+ * how many there were; what those leave behind is found by the next look. */
 int group_end_others(const pid_t *except, size_t count);
 
 #endif

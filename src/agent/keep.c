@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "group.h"
+#include "keeper.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -51,5 +52,5 @@ void keep_to_end(int line, pid_t pid, int ended)
 	watch(line, pid, ended);
 	(void)kill(-pid, SIGKILL);
 	(void)waitpid(pid, NULL, 0);
-	_exit(group_end_adopted() ? 1 : 0);
+	_exit(group_end_adopted(KEEPER_END_MS) ? 1 : 0);
 }

@@ -32,8 +32,9 @@ void keeper_signal(const struct keeper *k, pid_t pid, int number);
 /* Whether the program has ended: *ret_status is as waitpid(2) says. Until keeper_release nobody
  * gets its pid. */
 bool keeper_has_status(struct keeper *k, int *ret_status);
-/* Has the keeper end all that is left, for GROUP_END_MS at most, and leave. */
+/* Has the keeper end all that is left, for KEEPER_END_MS at most, and leave. */
 void keeper_release(struct keeper *k);
+enum { KEEPER_END_MS = 10000 };
 /* Whether it has left, or was killed; then the rest of the program, if there is any, is our child
  * if we called group_adopt. */
 bool keeper_reap(struct keeper *k);

@@ -9,6 +9,7 @@
 #include "tail.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { STAT_BYTES = 1024, LOOK_MS = 2 };
 
 /* ---- environment ---- */
 
@@ -301,6 +304,11 @@ START_TEST(what_was_started_by_hand_with_the_mark_is_left_alone)
 }
 END_TEST
 
+static bool all_are_ended(void)
+{
+	return group_end_adopted(GROUP_END_MS) == 0 && waitpid(-1, NULL, WNOHANG) == -1;
+}
+
 START_TEST(what_is_adopted_is_ended_wherever_it_has_gone)
 {
 	pid_t pid = fork();
@@ -311,8 +319,46 @@ START_TEST(what_is_adopted_is_ended_wherever_it_has_gone)
 
 		l = given_group("setsid -f env -i setsid -f sh -c 'sleep 1000 & echo; wait'");
 		(void)waitpid(l.pid, NULL, 0);
-		_exit(adopted && group_end_adopted() == 0 && waitpid(-1, NULL, WNOHANG) == -1 ? 0
-		                                                                              : 1);
+		_exit(adopted && all_are_ended() ? 0 : 1);
+	}
+	ck_assert_int_eq(end_of(pid), 0);
+}
+END_TEST
+
+static void *lives_on(void *nothing)
+{
+	(void)poll(NULL, 0, -1);
+	return nothing;
+}
+
+static bool file_says(const char *path, const char *words)
+{
+	char text[STAT_BYTES] = "";
+	FILE *f = fopen(path, "re");
+
+	(void)!fgets(text, sizeof(text), f);
+	(void)fclose(f);
+	return strstr(text, words);
+}
+
+/* The kernel calls it a zombie then. */
+START_TEST(what_is_adopted_is_ended_also_when_its_first_thread_is_over)
+{
+	pid_t pid = fork(), child;
+	pthread_t other;
+	char state[40];
+
+	if (pid == 0) {
+		child = fork();
+		if (child == 0) {
+			if (pthread_create(&other, NULL, lives_on, NULL) == 0)
+				pthread_exit(NULL);
+			_exit(1);
+		}
+		(void)snprintf(state, sizeof(state), "/proc/%d/stat", (int)child);
+		while (!file_says(state, ") Z "))
+			(void)poll(NULL, 0, LOOK_MS);
+		_exit(all_are_ended() ? 0 : 1);
 	}
 	ck_assert_int_eq(end_of(pid), 0);
 }
@@ -343,6 +389,7 @@ int main(void)
 	tcase_add_test(c, what_has_left_the_group_is_known_by_its_session);
 	tcase_add_test(c, what_was_started_by_hand_with_the_mark_is_left_alone);
 	tcase_add_test(c, what_is_adopted_is_ended_wherever_it_has_gone);
+	tcase_add_test(c, what_is_adopted_is_ended_also_when_its_first_thread_is_over);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

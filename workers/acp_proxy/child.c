@@ -124,6 +124,6 @@ void child_clear(struct child *c)
 			    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 		c->has_ended = true;
 	}
-	(void)group_end_adopted();
+	(void)group_end_adopted(GROUP_END_MS);
 	launch_clear(&c->process);
 }

@@ -4,7 +4,6 @@
 
 #include "clock.h"
 #include "environment.h"
-#include "group.h"
 #include "io.h"
 #include "log.h"
 #include "owner_of.h"
@@ -26,7 +25,7 @@
 enum {
 	READS = 8, /* of one pipe in one turn: then the others */
 	DRAIN_MS = 1000, /* what it has started may hold its pipes */
-	RELEASE_MS = GROUP_END_MS + 1000, /* a keeper that takes longer is killed */
+	RELEASE_MS = KEEPER_END_MS + 1000, /* a keeper that takes longer is killed */
 	DEFAULT_LIMIT = 65536,
 	DEFAULT_TIMEOUT_S = 60,
 };

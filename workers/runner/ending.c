@@ -97,7 +97,7 @@ static void finish(struct runner *r)
 	}
 	(void)kill(-r->agent.pid, SIGKILL);
 	(void)waitpid(r->agent.pid, &r->status, 0);
-	left = group_end_adopted();
+	left = group_end_adopted(GROUP_END_MS);
 	if (left)
 		log_warn("%d process(es) of the agent were killed and do not end", left);
 	r->phase = ENDING_OVER;
