@@ -84,12 +84,8 @@ SELECT a.session_seq AS seq FROM answer_untold AS a CROSS JOIN session AS s ON s
 -- type: :before integer
 -- Says them to the session as steering. Then answer_said: they are not given as an answer, too.
 INSERT INTO steering (kind, session_id, text, operator_id, source, created_at)
-SELECT 'steer', s.id,
-       CASE WHEN length(a.title) + length(a.words) > 65000 THEN a.words
-            ELSE 'Answer to “' || a.title || '”: ' || a.words END,
-       a.operator_id, a.source, a.decided_at
-  FROM answer_untold AS a JOIN session AS s ON s.seq = a.session_seq
- WHERE a.session_seq = :before ORDER BY a.seq;
+SELECT 'steer', session_id, text, operator_id, source, decided_at
+  FROM answer_untold WHERE session_seq = :before ORDER BY seq;
 
 -- name: answer_said :exec
 -- type: :before integer
@@ -97,26 +93,31 @@ UPDATE request SET delivered_at = :now
  WHERE seq IN (SELECT seq FROM answer_untold WHERE session_seq = :before);
 
 -- name: answer_repeat :exec
--- Says the words of one answer as steering, once: they went with a result that its agent may not have
--- read, or that has no place for them. (Those of an approval are steering already.)
+-- Says the words of one answer as steering, once: its agent has not heard them, or may not have, or
+-- they went with a result that has no place for them.
 INSERT INTO steering (kind, session_id, text, operator_id, source, created_at)
-SELECT 'steer', a.id, a.text, a.decided_by, a.source, a.decided_at
-  FROM (SELECT r.session_seq, s.id, r.decided_by, d.source, r.decided_at,
-               CASE WHEN length(r.title) + length(coalesce(r.instruction, r.reason)) > 65000 THEN ''
-                    ELSE 'Answer to “' || r.title || '”: ' END
-               || CASE WHEN r.state = 'rejected' THEN 'rejected: ' || r.reason
-                       WHEN r.decision = 'stop' THEN 'stop: ' || r.reason
-                       ELSE r.instruction END AS text
-          FROM request AS r CROSS JOIN decision AS d ON d.seq = r.decision_seq
-          CROSS JOIN session AS s ON s.seq = r.session_seq
-          CROSS JOIN source AS f ON f.name = d.source AND f.steers IN ('*', 'steer')
-          CROSS JOIN operator AS p ON p.id = r.decided_by AND p.kind = f.operator_kind AND p.active = 1
-         WHERE r.seq = :request AND r.state IN ('answered', 'rejected') AND s.mode IS NOT f.shut_in_mode
-           AND trim(CASE WHEN r.state = 'rejected' OR r.decision = 'stop' THEN r.reason
-                         ELSE r.instruction END) <> '') AS a
- WHERE NOT EXISTS (SELECT 1 FROM steering AS o
+SELECT 'steer', session_id, text, operator_id, source, decided_at FROM answer_words AS a
+ WHERE seq = :request
+   AND NOT EXISTS (SELECT 1 FROM steering AS o
                     WHERE o.session_seq = a.session_seq AND o.created_at = a.decided_at
                       AND o.text = a.text);
+
+-- name: answer_cancelled :number
+-- type: :session integer
+-- type: :digest text
+-- type: :at text
+-- The next question of :session whose caller had cancelled it before it was told, and has not asked
+-- again until :at, nor asks now, with :digest; and that was answered with words.
+SELECT a.seq FROM answer_words AS a
+ WHERE a.session_seq = :session AND a.delivered_at IS NULL AND a.digest <> :digest
+   AND a.decided_at <= :at
+   AND EXISTS (SELECT 1 FROM tool_call AS t
+                WHERE t.seq = (SELECT max(seq) FROM tool_call WHERE request_seq = a.seq)
+                  AND t.state = 'cancelled' AND t.answered_at <= :at)
+   AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                    WHERE t.request_seq = a.seq
+                      AND (t.told_answer = 1 OR t.state IN ('waiting', 'answered')))
+ LIMIT 1;
 
 -- name: steering_agent_is_there :any
 -- Whether the agent of a session may still call: it listens; or it is on stdio, or has hooks (the

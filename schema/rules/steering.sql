@@ -38,23 +38,36 @@ SELECT t.seq, t.session_seq, t.text, t.operator_id, t.created_at
   JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
  WHERE t.is_usual = 0;
 
+-- What was said with the answer to an agent's question, if who said it may also say it as steering.
+-- (Of an approval that is a note, and steering already.)
+CREATE VIEW answer_words AS
+SELECT seq, session_seq, session_id, origin, kind, state, digest, decision, decided_at, delivered_at,
+       operator_id, source, words,
+       CASE WHEN length(title) + length(words) > 65000 THEN words
+            ELSE 'Answer to “' || title || '”: ' || words END AS text
+  FROM (SELECT r.seq, r.session_seq, s.id AS session_id, s.origin, r.kind, r.state, r.digest, r.title,
+               r.decision, r.decided_at, r.delivered_at, r.decided_by AS operator_id, d.source,
+               CASE WHEN r.state = 'rejected' THEN 'rejected: ' || r.reason
+                    WHEN r.decision = 'stop' THEN 'stop' || coalesce(': ' || r.reason, '')
+                    ELSE r.instruction END AS words
+          FROM request AS r CROSS JOIN decision AS d ON d.seq = r.decision_seq
+          CROSS JOIN session AS s ON s.seq = r.session_seq
+          CROSS JOIN source AS f ON f.name = d.source AND f.steers IN ('*', 'steer')
+          CROSS JOIN operator AS p ON p.id = r.decided_by AND p.kind = f.operator_kind AND p.active = 1
+         WHERE r.state NOT IN ('pending', 'interrupted') AND r.state IN ('answered', 'rejected')
+           AND s.mode IS NOT f.shut_in_mode
+           AND (r.decision = 'stop' OR trim(coalesce(r.instruction, r.reason)) <> ''));
+
 -- Words that answered an agent's question and that it was not told: it was gone, and nobody has asked
--- the same again. They can be said to it as steering if their operator may do that.
+-- the same again.
 CREATE VIEW answer_untold AS
-SELECT r.seq, r.session_seq, r.digest, r.title, r.decision, r.decided_at, r.decided_by AS operator_id,
-       d.source,
-       CASE r.decision WHEN 'stop' THEN 'stop' || coalesce(': ' || r.reason, '')
-                       ELSE r.instruction END AS words
-  FROM request AS r CROSS JOIN decision AS d ON d.seq = r.decision_seq
-  CROSS JOIN session AS s ON s.seq = r.session_seq
-  CROSS JOIN source AS f ON f.name = d.source AND f.steers IN ('*', 'steer')
-  CROSS JOIN operator AS p ON p.id = r.decided_by AND p.kind = f.operator_kind AND p.active = 1
- WHERE r.delivered_at IS NULL AND r.state NOT IN ('pending', 'interrupted')
-   AND r.state = 'answered' AND r.kind IN ('prompt', 'standby')
-   AND (r.decision = 'stop' OR trim(r.instruction) <> '')
-   AND s.origin <> 'started' AND s.mode IS NOT f.shut_in_mode
+SELECT a.seq, a.session_seq, a.session_id, a.digest, a.decision, a.decided_at, a.operator_id, a.source,
+       a.words, a.text
+  FROM answer_words AS a
+ WHERE a.delivered_at IS NULL AND a.state = 'answered' AND a.kind IN ('prompt', 'standby')
+   AND a.origin <> 'started'
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
-                    WHERE t.request_seq = r.seq
+                    WHERE t.request_seq = a.seq
                       AND (t.told_answer = 1
                            OR (t.state IN ('waiting', 'answered') AND t.listener IS NOT NULL)));
 

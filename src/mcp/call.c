@@ -297,6 +297,18 @@ static int note_delivered(struct store *st, const struct call *c, int64_t sessio
 	return told < 0 ? -1 : 0;
 }
 
+/* Words that answered what it had cancelled, and has not asked again, go with another result. */
+static int note_cancelled(struct store *st, const struct call *c, int64_t session, struct err *e)
+{
+	struct instant at = clock_instant(clock_now_ms() - REQUEST_AGAIN_MS);
+	int64_t request;
+
+	while ((request = sql_answer_cancelled(st, session, c->digest.text, at.text, e)) > 0)
+		if (sql_answer_repeat(st, request, e) || sql_request_delivered(st, request, e))
+			return -1;
+	return request < 0 ? -1 : 0;
+}
+
 /* An answer for one moment only has been given to its caller. */
 static int hand_over(struct store *st, int64_t call_seq, struct err *e)
 {
@@ -338,7 +350,7 @@ static bool asks(const struct call *c)
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
              struct err *e)
 {
-	if (note_delivered(st, c, p->session_seq, e) ||
+	if (note_delivered(st, c, p->session_seq, e) || note_cancelled(st, c, p->session_seq, e) ||
 	    (asks(c) && inherit_answers(st, p, c->digest.text, e)) ||
 	    (!c->tool->recovers && inherit_words(st, p, e)) ||
 	    steering_read(st, p->session_seq, 0, &c->steering, e))

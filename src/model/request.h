@@ -66,6 +66,7 @@ struct asker {
 enum {
 	REQUEST_NO_MS = 120000, /* so long a no is repeated to a caller that asks the same again */
 	REQUEST_LIVE_MS = 120000,
+	REQUEST_AGAIN_MS = 30000, /* so long who has cancelled a question may ask it again */
 };
 
 /* Asks, or finds that this was asked already: attaches to the open request, adopts one that a dead

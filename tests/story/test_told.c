@@ -457,6 +457,55 @@ START_TEST(words_of_an_answer_that_was_cancelled_late_go_with_the_next_call)
 }
 END_TEST
 
+/* Whoever has cancelled may have run out of patience and ask the same again; then it is the answer.
+ */
+START_TEST(words_for_who_had_cancelled_go_with_another_call_if_it_does_not_ask_again)
+{
+	static const struct {
+		const char *tool, *arguments, *answer, *words;
+	} ASKED[] = {
+		{ "transmit", QUESTION, "'refine', 'use tabs', NULL", "\xe2\x80\x9d: use tabs" },
+		{ "standby", "{\"message\":\"go on?\"}", "'resume', 'in docs', NULL",
+		  "\xe2\x80\x9d: in docs" },
+		{ "transmit", QUESTION, "'stop', NULL, NULL", "\xe2\x80\x9d: stop" },
+		{ "check_clearance",
+		  "{\"title\":\"t\",\"file_path\":\"a.txt\",\"diff\":\"new\\n\"}",
+		  "'reject', NULL, 'not that file'", "\xe2\x80\x9d: rejected: not that file" },
+	};
+	struct agent a;
+	struct wire w;
+	char sql[300];
+
+	given_front();
+	a = newcomer();
+	for (size_t i = 0; i < COUNT(ASKED); i++) {
+		OWNED(char_ptr) char *soon = NULL;
+		OWNED(char_ptr) char *late = NULL;
+		OWNED(char_ptr) char *last = NULL;
+
+		agent_begin(&a, &w, ASKED[i].tool, ASKED[i].arguments, NULL);
+		expect_soon("SELECT count(*) FROM inbox", "1\n");
+		cancel_last(&a);
+		expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "0\n");
+		wire_close(&w);
+		(void)snprintf(sql, sizeof(sql),
+		               "INSERT INTO decision (request_id, verdict, instruction, reason)"
+		               " SELECT id, %s FROM inbox",
+		               ASKED[i].answer);
+		given(sql);
+		expect("SELECT count(*) FROM inbox", "0\n");
+		soon = call_for_message(&a, "ping", "{}");
+		has(soon, "result.structuredContent.operator_says", "");
+		advance(31000);
+		late = call_for_message(&a, "ping", "{}");
+		says(member(late, "result.structuredContent.operator_says.0"), ASKED[i].words);
+		last = call_for_message(&a, "ping", "{}");
+		has(last, "result.structuredContent.operator_says", "");
+		expect("SELECT count(*) FROM request WHERE delivered_at IS NULL", "0\n");
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("told");
@@ -476,5 +525,7 @@ int main(void)
 	tcase_add_test(c, an_agent_is_told_once_that_what_it_wrote_was_undone);
 	tcase_add_test(c, words_of_an_answer_that_was_cancelled_late_go_with_the_next_call);
 	tcase_add_test(c, an_answer_that_was_cancelled_late_is_not_given_to_a_later_question);
+	tcase_add_test(c,
+	               words_for_who_had_cancelled_go_with_another_call_if_it_does_not_ask_again);
 	return run_suite(s);
 }
