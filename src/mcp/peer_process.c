@@ -74,15 +74,16 @@ bool peer_process_of(int fd, char ret[PEER_PROCESS_BYTES])
 
 bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES])
 {
-	struct process_life life;
+	struct process_life own, life;
 	pid_t pid = pid_of_peer(fd);
 
 	if (pid <= 0)
 		return false;
-	pid = process_name_life(pid).parent;
+	own = process_name_life(pid);
+	pid = own.parent;
 	for (int i = 0; i < SHELLS_MAX && pid > 1; i++) {
 		life = process_name_life(pid);
-		if (!is_shell(life.command)) {
+		if (!is_shell(life.command) && strcmp(life.command, own.command) != 0) {
 			process_name_write(pid, &life, ret);
 			return life.began != 0;
 		}

@@ -4,11 +4,13 @@
 #include "hook_case.h"
 
 #include "err.h"
+#include "process_name.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char ALLOWED[] = "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\","
                               "\"permissionDecision\":\"allow\"";
@@ -21,7 +23,9 @@ static struct hook given_call(const char *tool, const char *arguments, const cha
 	OWNED(str) struct str input = { 0 };
 	OWNED(str) struct str words = { 0 };
 
-	str_addf(&words, "claude PreToolUse --db %s %s", site.database, options);
+	str_addf(&words, "claude PreToolUse %s", options);
+	if (!strstr(options, "--config"))
+		str_addf(&words, " --db %s", site.database);
 	str_addf(&input,
 	         "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"hook_event_name\":\"PreToolUse\","
 	         "\"tool_name\":\"%s\",\"tool_input\":%s,\"tool_use_id\":\"t1\"}",
@@ -75,6 +79,27 @@ START_TEST(what_only_reads_is_allowed_and_a_write_waits_for_a_person)
 	h = given_question(""); /* that was for one call */
 	decide_all("reject");
 	is_denied(&h, "");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* One that only a configuration tells where its system is runs as its own child. */
+START_TEST(the_program_that_started_a_hook_is_the_agents_and_no_hook_is)
+{
+	char name[PROCESS_NAME_BYTES], options[700];
+	struct hook h;
+
+	site = given_running_site();
+	(void)snprintf(options, sizeof(options), "--config %s", site.config);
+	h = given_call("Read", "{\"file_path\":\"a.txt\"}", options);
+	is_allowed(&h);
+	ck_assert(process_name_of(getpid(), name));
+	{
+		OWNED(char_ptr) char *process = rows("SELECT process FROM connection");
+
+		ck_assert_uint_eq(strcspn(process, "\n"), strlen(name));
+		ck_assert_int_eq(strncmp(process, name, strlen(name)), 0);
+	}
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -145,6 +170,7 @@ int main(void)
 	TCase *c = tcase_create("hook_system");
 
 	tcase_add_test(c, what_only_reads_is_allowed_and_a_write_waits_for_a_person);
+	tcase_add_test(c, the_program_that_started_a_hook_is_the_agents_and_no_hook_is);
 	tcase_add_test(c, a_restart_of_the_front_does_not_deny);
 	tcase_add_test(c, a_kill_of_the_whole_system_does_not_deny);
 	tcase_add_test(c, after_the_deadline_the_same_call_finds_the_answer_once);
