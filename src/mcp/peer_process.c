@@ -26,7 +26,7 @@
 
 enum {
 	LINKS = 50000, /* descriptors examined for one answer */
-	SHELLS_MAX = 4, /* between a program and what it has started */
+	BETWEEN_MAX = 4,
 	ANCESTORS_MAX = 1000,
 	LOOKS = 10, /* at a line of ancestors that changes */
 	NEAR = 16, /* the next connection of a process has a nearby descriptor */
@@ -48,12 +48,14 @@ static int searcher = -1; /* the socket of the process that searches; -1: we do 
 
 /* ---- the agent's program ---- */
 
-static bool is_shell(const char *command)
+/* Whether it stands between a program and what that has started: a shell does, and so does our hook
+ * that asks agent-intercom for its system. */
+static bool is_between(const char *command)
 {
-	static const char *const SHELLS[] = { "sh",  "bash", "dash", "zsh",     "ksh",
-		                              "ash", "fish", "tcsh", "busybox", NULL };
+	static const char *const BETWEEN[] = { "hook", "sh",   "bash", "dash",    "zsh", "ksh",
+		                               "ash",  "fish", "tcsh", "busybox", NULL };
 
-	return texts_name(SHELLS, command);
+	return texts_name(BETWEEN, command);
 }
 
 /* 0: nobody knows. */
@@ -74,16 +76,15 @@ bool peer_process_of(int fd, char ret[PEER_PROCESS_BYTES])
 
 bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES])
 {
-	struct process_life own, life;
+	struct process_life life;
 	pid_t pid = pid_of_peer(fd);
 
 	if (pid <= 0)
 		return false;
-	own = process_name_life(pid);
-	pid = own.parent;
-	for (int i = 0; i < SHELLS_MAX && pid > 1; i++) {
+	pid = process_name_life(pid).parent;
+	for (int i = 0; i < BETWEEN_MAX && pid > 1; i++) {
 		life = process_name_life(pid);
-		if (!is_shell(life.command) && strcmp(life.command, own.command) != 0) {
+		if (!is_between(life.command)) {
 			process_name_write(pid, &life, ret);
 			return life.began != 0;
 		}

@@ -33,7 +33,7 @@ int peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROC
 bool peer_process_of(int fd, char ret[PEER_PROCESS_BYTES]);
 
 /* The same of the agent's program that has started the process at the other end of fd, a Unix
- * socket: its parent, or, if that is a shell or runs the same program, the parent of that. */
+ * socket: its parent, or, if that is a shell or a hook, too, the parent of that. */
 bool peer_process_of_host(int fd, char ret[PEER_PROCESS_BYTES]);
 
 /* Whether the process that has connected the other end of fd, a Unix socket, is one of these, or
