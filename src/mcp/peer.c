@@ -438,11 +438,21 @@ int peer_place(const struct workspaces *workspaces, struct peer *p, const struct
 }
 
 /* Whether p says that it works in another folder than the session of its program: a program may
- * have several. One that is below the other was chosen in the configuration of its MCP client. */
-static bool is_apart(const struct peer *p)
+ * have several. One that is below the other was chosen in the configuration of its MCP client. A
+ * [[workspace]] that is not listed is another. */
+static bool is_apart(const struct workspaces *workspaces, const struct peer *p)
 {
-	return p->identity.workspace && !path_is_within(p->identity.workspace, p->workspace_root) &&
-	       !path_is_within(p->workspace_root, p->identity.workspace);
+	const char *named = p->identity.workspace;
+	const cJSON *entry;
+
+	if (p->identity.workspace_id) {
+		entry = listed_by(workspaces, "id", p->identity.workspace_id);
+		named = json_text(entry, "path");
+		if (!entry)
+			return true;
+	}
+	return named && *named && !path_is_within(named, p->workspace_root) &&
+	       !path_is_within(p->workspace_root, named);
 }
 
 /* It works where it says; peer_join finds out whether that is the same folder by another name. */
@@ -484,7 +494,7 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 	p->session_seq = 0; /* joined by peer_join */
 	if (got < 0)
 		return -1;
-	if (got > 0 && is_apart(p)) {
+	if (got > 0 && is_apart(workspaces, p)) {
 		leave_program(p);
 		got = 0;
 	}

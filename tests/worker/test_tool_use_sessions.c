@@ -631,6 +631,32 @@ START_TEST(a_hook_does_not_join_a_client_of_its_program_in_another_folder)
 }
 END_TEST
 
+START_TEST(a_client_that_names_a_workspace_does_not_join_a_hook_of_its_program_elsewhere)
+{
+	OWNED(str) struct str greeting = { 0 };
+	struct gate_client mcp;
+
+	given_docs_may_be_written();
+	may_write_docs("s1", workspace, NULL);
+	str_addf(&greeting,
+	         "INSERT OR REPLACE INTO setting (name, value, source, updated_at)"
+	         " VALUES ('workspace', '[{\"id\":\"two\",\"path\":\"%s\"}]', 'file',"
+	         " '2026-01-01T08:00:00.000Z')",
+	         elsewhere);
+	given(greeting.bytes);
+	restart_front();
+	str_reset(&greeting);
+	str_addf(&greeting,
+	         "{\"agent-intercom\":1,\"workspace\":\"%s\",\"workspace_id\":\"two\"}\n",
+	         workspace);
+	gate_greet(&mcp, greeting.bytes);
+	hello_as(&mcp, "tester", "1");
+	ping(&mcp);
+	expect("SELECT workspace_root LIKE '%-elsewhere' FROM session ORDER BY seq", "0\n1\n");
+	gate_close(&mcp);
+}
+END_TEST
+
 START_TEST(a_hook_joins_a_client_of_its_program_in_its_folder_by_another_name)
 {
 	OWNED(str) struct str other = { 0 };
@@ -682,6 +708,8 @@ int main(void)
 	tcase_add_test(c, a_host_whose_project_is_elsewhere_has_a_session_of_its_own);
 	tcase_add_test(c, a_host_that_changes_its_folder_stays_in_its_session);
 	tcase_add_test(c, a_hook_does_not_join_a_client_of_its_program_in_another_folder);
+	tcase_add_test(
+	    c, a_client_that_names_a_workspace_does_not_join_a_hook_of_its_program_elsewhere);
 	tcase_add_test(c, a_hook_joins_a_client_of_its_program_in_its_folder_by_another_name);
 	return run_suite(s);
 }
