@@ -406,14 +406,20 @@ static int read_notices(struct policy *p, const cJSON *from, const struct shape 
 	           : 0;
 }
 
+enum { NAME_BYTES = 80 }; /* that are told of a member nobody knows */
+
 static void note_unknown(struct policy *p, const cJSON *object, const char *prefix,
                          const char *const *names)
 {
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, object)
-		if (!texts_name(names, one->string))
-			str_addf(&p->unknown, "%s%.80s\n", prefix, one->string);
+		if (!texts_name(names, one->string)) {
+			str_add(&p->unknown, prefix);
+			visible_add(&p->unknown, one->string, strnlen(one->string, NAME_BYTES),
+			            false);
+			str_add_char(&p->unknown, '\n');
+		}
 }
 
 static const char TERMINAL[] = "chat.tools.terminal.autoApprove";

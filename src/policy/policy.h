@@ -92,7 +92,8 @@ void policy_widening(const struct policy *p, const struct policy *before, struct
 /* Appends a line for each rule that may allow more than its author meant. */
 void policy_warnings(const struct policy *p, struct str *out);
 
-/* Appends a line for each member of the file that we do not know: usually a misspelt one. */
+/* Appends a line for each member of the file that we do not know: usually a misspelt one.
+ * Its name is visible (visible.h). */
 void policy_unknown(const struct policy *p, struct str *out);
 
 #endif
