@@ -201,7 +201,8 @@ static enum look look_of(const char *line, size_t length)
 	return LOOK_PLAIN;
 }
 
-void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff)
+static void print_behind(const struct ctl *c, const char *margin, const char *bytes, size_t length,
+                         bool diff)
 {
 	OWNED(str) struct str line = { 0 };
 	const char *end = bytes + length;
@@ -214,7 +215,7 @@ void print_block(const struct ctl *c, const char *bytes, size_t length, bool dif
 		str_reset(&line);
 		add_visible(&line, bytes, n, true);
 		print_look(c, LOOK_DIM);
-		(void)fputs("  | ", stdout);
+		(void)fputs(margin, stdout);
 		print_look(c, LOOK_PLAIN);
 		if (look != LOOK_PLAIN)
 			print_look(c, look);
@@ -224,6 +225,11 @@ void print_block(const struct ctl *c, const char *bytes, size_t length, bool dif
 		(void)putchar('\n');
 		bytes += n + (newline ? 1 : 0);
 	}
+}
+
+void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff)
+{
+	print_behind(c, "  | ", bytes, length, diff);
 }
 
 static void print_title(const struct ctl *c, const struct request *r)
@@ -318,7 +324,8 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 		warning(c, "replaces the whole file", "");
 	if (r->description) {
 		(void)putchar('\n');
-		print_block(c, r->description, strlen(r->description), false);
+		/* a margin of its own: it must not pass for what is asked */
+		print_behind(c, "  > ", r->description, strlen(r->description), false);
 	}
 	if (text->length) {
 		(void)putchar('\n');

@@ -3,9 +3,11 @@
 #include "locate.h"
 #include "options.h"
 #include "reach.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char PROGRAM[] = "agent-intercom";
@@ -88,6 +90,9 @@ bool cli_has_terminal(void)
 
 int cli_say(const struct err *e)
 {
-	(void)fprintf(stderr, "%s: %s\n", PROGRAM, e->text);
+	OWNED(str) struct str shown = { 0 };
+
+	visible_add(&shown, e->text, strlen(e->text), false); /* it may quote a foreign file */
+	(void)fprintf(stderr, "%s: %s\n", PROGRAM, str_text(&shown));
 	return err_exit(e);
 }

@@ -12,6 +12,7 @@
 #include "policy_hook.h"
 #include "safe_path.h"
 #include "setting.h"
+#include "visible.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -211,6 +212,15 @@ static void take_setting(const char *name, const char *value, const char *source
 		c->always_ask = cJSON_Parse(value);
 }
 
+/* Prints a line that quotes the file, or an agent: neither may act on the terminal. */
+static void tell(const struct str *line)
+{
+	OWNED(str) struct str shown = { 0 };
+
+	visible_add(&shown, str_text(line), line->length, false);
+	(void)puts(str_text(&shown));
+}
+
 /* Prints each line of text, between `before` and `behind`. */
 static void tell_lines(struct str *text, const char *before, const char *behind)
 {
@@ -219,8 +229,12 @@ static void tell_lines(struct str *text, const char *before, const char *behind)
 	if (!text->length)
 		return;
 	for (char *line = strtok_r(text->bytes, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest))
-		(void)printf("%s%s%s\n", before, line, behind);
+	     line = strtok_r(NULL, "\n", &rest)) {
+		OWNED(str) struct str told = { 0 };
+
+		str_addf(&told, "%s%s%s", before, line, behind);
+		tell(&told);
+	}
 }
 
 static void tell_warnings(const struct check *c)
@@ -311,7 +325,10 @@ static void judge_now(const struct check *c, const struct policy_question *asked
 
 static int say(bool allowed, const char *why)
 {
-	(void)printf("%s: %s\n", allowed ? "allowed" : "asked", why);
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line, "%s: %s", allowed ? "allowed" : "asked", why);
+	tell(&line);
 	return allowed ? EX_OK : SAYS_NO;
 }
 
@@ -389,9 +406,13 @@ static bool try_one(const struct policy_past *past, void *arg)
 	if (!a.approved)
 		return true;
 	*(past->approved ? &t->approved_allowed : &t->rejected_allowed) += 1;
-	if (!past->approved && t->rejected_allowed <= SHOWN_REJECTED)
-		(void)printf("you rejected %.8s (%s), which %s would allow\n", past->id, past->what,
-		             str_text(&a.rule));
+	if (!past->approved && t->rejected_allowed <= SHOWN_REJECTED) {
+		OWNED(str) struct str line = { 0 };
+
+		str_addf(&line, "you rejected %.8s (%s), which %s would allow", past->id,
+		         past->what, str_text(&a.rule));
+		tell(&line);
+	}
 	return true;
 }
 

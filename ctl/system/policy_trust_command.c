@@ -6,6 +6,7 @@
 #include "machine.h"
 #include "policy_trust.h"
 #include "store.h"
+#include "visible.h"
 #include "yes_no.h"
 
 #include <limits.h>
@@ -104,19 +105,20 @@ static int say_in_transaction(struct trust *t, bool trusted, struct err *e)
 static int run(struct trust *t, bool yes, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str shown = { 0 };
 	enum yes_no answer = YES_NO_YES;
-	bool shown;
+	bool fits;
 
 	if (strcmp(t->file->hash, t->file->trusted_hash) == 0) {
-		(void)printf("%s/" POLICY_FILE " is trusted as it is\n", t->file->workspace_root);
+		visible_add(&shown, t->file->workspace_root, strlen(t->file->workspace_root),
+		            false);
+		(void)printf("%s/" POLICY_FILE " is trusted as it is\n", str_text(&shown));
 		return EX_OK;
 	}
-	if (policy_trust_describe(&t->store, t->file, t->commands, t->always_ask, &text, &shown, e))
+	if (policy_trust_describe(&t->store, t->file, t->commands, t->always_ask, &text, &fits, e))
 		return -1;
-	for (const char *c = text.bytes; *c; c++) /* the file must not send escapes to the
-	                                           * terminal */
-		(void)putchar((unsigned char)*c < ' ' && *c != '\n' ? '?' : *c);
-	(void)putchar('\n');
+	visible_add(&shown, text.bytes, text.length, true);
+	(void)puts(str_text(&shown));
 	if (!yes)
 		answer = yes_no_ask("May it?");
 	if (answer == YES_NO_NEITHER) {

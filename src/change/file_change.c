@@ -154,14 +154,16 @@ static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 
 void file_change_keep_mode(int root_fd, int written, struct file_change *f)
 {
-	const int changed = f->mode ^ written;
+	const int before = f->mode, changed = before ^ written;
 	struct stat now;
 	int fd = open_like(root_fd, f, &now);
 
 	if (fd < 0)
 		return;
 	(void)files_close(fd);
-	f->mode = ((int)(now.st_mode & 07777) & ~changed) | (f->mode & changed);
+	f->mode = ((int)(now.st_mode & 07777) & ~changed) | (before & changed);
+	/* set-id bits that came since were given to the content that goes */
+	f->mode &= ~(int)regular_set_id((mode_t)f->mode) | before;
 }
 
 /* Sets owner, mode and attributes. If the owner cannot be set, the file gets no set-id bits. */

@@ -10,9 +10,10 @@
  * exchange names, two renames do it: for a moment there is no file with that name.
  *
  * The new file gets the mode, the owner (where permitted) and the extended attributes of the old
- * one; hard links to the old file keep the old content; holes are filled. If a path stands for
- * another file (a symlink inside the workspace), that file is replaced or deleted, and the link
- * stays. A process that holds the old file open writes to a file that nobody will see. */
+ * one, but no set-id bits and capabilities, as after write(2); hard links to the old file keep the
+ * old content; holes are filled. If a path stands for another file (a symlink inside the
+ * workspace), that file is replaced or deleted, and the link stays. A process that holds the old
+ * file open writes to a file that nobody will see. */
 #ifndef FILE_CHANGE_H
 #define FILE_CHANGE_H
 
@@ -77,7 +78,7 @@ void file_change_take(int root_fd, struct planned *p, const char *like, struct f
 void file_change_prepare(int root_fd, struct file_change *f);
 
 /* f takes back a write that left the mode written: what that did not change of it stays as it is
- * now, of the file that f is like. */
+ * now, of the file that f is like, but for set-id bits. */
 void file_change_keep_mode(int root_fd, int written, struct file_change *f);
 
 /* Opens the target's directory; for a new file, makes missing ones. 0 or -1. */

@@ -105,7 +105,8 @@ int files_list(int dir, struct str *names);
 int files_list_some(int fd, struct str *names);
 int files_chmod(int fd, mode_t mode);
 int files_chown(int fd, uid_t uid, gid_t gid);
-/* Copies extended attributes (access lists too), as far as permitted. */
+/* Copies extended attributes (access lists too, but not a program's capabilities), as far as
+ * permitted. */
 void files_copy_attributes(int from, int to);
 
 #endif

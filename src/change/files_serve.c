@@ -28,7 +28,9 @@ int files_copy_attributes_here(int from, int to)
 	ssize_t length = flistxattr(from, names, XATTR_LIST_MAX);
 
 	for (const char *name = names; name < names + length; name += strlen(name) + 1) {
-		ssize_t n = fgetxattr(from, name, value, XATTR_SIZE_MAX);
+		/* What a program may do was given to its content: write(2) drops it, too. */
+		bool is_of_content = strcmp(name, "security.capability") == 0;
+		ssize_t n = is_of_content ? -1 : fgetxattr(from, name, value, XATTR_SIZE_MAX);
 
 		if (n >= 0)
 			(void)fsetxattr(to, name, value, (size_t)n, 0);

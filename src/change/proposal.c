@@ -3,6 +3,7 @@
 #include "files.h"
 #include "own_file.h"
 #include "pulse.h"
+#include "regular.h"
 #include "safe_path.h"
 #include "visible.h"
 
@@ -438,10 +439,12 @@ static int work_on(const struct proposal *p, struct plan *plan, struct planned *
 	return 0;
 }
 
+/* Set-id bits were given to the content before; as by write(2), new content has none. */
 static void set_result(struct planned *f)
 {
 	bool stays = strcmp(f->is.action, READ) == 0, gone = strcmp(f->is.action, DELETE) == 0;
 
+	f->new_mode &= ~regular_set_id(f->new_mode);
 	(void)snprintf(f->is.result_hash, sizeof(f->is.result_hash), "%s",
 	               gone    ? NO_FILE
 	               : stays ? f->is.hash

@@ -50,3 +50,8 @@ int regular_hash(int fd, char hash[SHA256_BYTES])
 	memcpy(hash, result.text, SHA256_BYTES);
 	return n < 0 ? -1 : 0;
 }
+
+mode_t regular_set_id(mode_t mode)
+{
+	return mode & (S_ISUID | (mode & S_IXGRP ? S_ISGID : 0));
+}

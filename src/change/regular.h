@@ -13,4 +13,8 @@ int regular_open(int dir_fd, const char *name, struct stat *st);
 /* The SHA-256 from fd's position to its end. 0, or -1 with errno. */
 int regular_hash(int fd, char hash[SHA256_BYTES]);
 
+/* The set-id bits of a mode that make a program run as somebody else: set-gid is one only together
+ * with the group's execution. */
+mode_t regular_set_id(mode_t mode);
+
 #endif

@@ -192,6 +192,13 @@ static bool has_lone_cr(const char *text)
 	return false;
 }
 
+/* Unicode's ends of lines, which a host in JavaScript may take for some. */
+static bool has_separator(const char *text)
+{
+	return strstr(text, "\xE2\x80\xA8") || strstr(text, "\xE2\x80\xA9") ||
+	       strstr(text, "\xC2\x85");
+}
+
 /* The paths of a patch; none of a patch that cannot be read: then nothing is known of it. */
 static void read_patch(struct gate_input *in, const char *text)
 {
@@ -201,6 +208,8 @@ static void read_patch(struct gate_input *in, const char *text)
 	/* To Copilot, CR alone ends a line too: the name of another file may follow it. */
 	if (in->host->dialect != GATE_DIALECT_CODEX && has_lone_cr(text))
 		note_doubt(in, "a line of the patch has CR in it, which may end the line");
+	if (in->host->dialect != GATE_DIALECT_CODEX && has_separator(text))
+		note_doubt(in, "a line of the patch has a line separator in it, which may end it");
 	if (gate_patch_parse(text, strlen(text), &patch, NULL) == 0) {
 		for (size_t i = 0; i < patch.count; i++) {
 			take_path(in, patch.parts[i].path);

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "texts.h"
 #include "tool_name.h"
+#include "visible.h"
 
 #include <pcre2.h>
 #include <stdlib.h>
@@ -50,6 +51,21 @@ static struct rule *add_rule(struct rules *list, const char *text)
 	list->items = xrealloc(list->items, (list->count + 1) * sizeof(*list->items));
 	list->items[list->count] = (struct rule){ .text = xstrdup(text) };
 	return &list->items[list->count++];
+}
+
+/* Whoever is asked to trust a rule must see it whole, on its own line, as what it is. A file with
+ * another one is refused: without a rule that denies, it would allow more than its author meant. */
+static int check_text(const char *text, const char *member, struct err *e)
+{
+	OWNED(str) struct str shown = { 0 };
+
+	visible_add(&shown, text, strlen(text), false);
+	if (strcmp(str_text(&shown), text) == 0)
+		return 0;
+	return err_set(e, ERR_INPUT,
+	               "%s: '%.80s': a rule may contain no control characters, nothing invisible, "
+	               "and no more than %d blanks in a row",
+	               member, shown.bytes, VISIBLE_BLANKS_MAX);
 }
 
 static void free_rules(struct rules *list)
@@ -276,7 +292,8 @@ static int read_list(struct policy *p, enum list list, const cJSON *value, const
 	cJSON_ArrayForEach (one, value) {
 		if (!cJSON_IsString(one) || !one->valuestring[0])
 			return err_set(e, ERR_INPUT, "%s[%d]: must be a text", member, i);
-		if (add_entry(p, list, one->valuestring, member, e))
+		if (check_text(one->valuestring, member, e) ||
+		    add_entry(p, list, one->valuestring, member, e))
 			return -1;
 		i++;
 	}
@@ -300,6 +317,8 @@ static int read_map(struct policy *p, const cJSON *value, const char *member, st
 
 		if (cJSON_IsNull(says))
 			continue;
+		if (check_text(one->string, member, e))
+			return -1;
 		if (!cJSON_IsBool(says) || !one->string[0])
 			return err_set(e, ERR_INPUT, "%s: '%.80s' must be true, false or {approve}",
 			               member, one->string);
@@ -387,14 +406,20 @@ static int read_notices(struct policy *p, const cJSON *from, const struct shape 
 	           : 0;
 }
 
+enum { NAME_BYTES = 80 }; /* that are told of a member nobody knows */
+
 static void note_unknown(struct policy *p, const cJSON *object, const char *prefix,
                          const char *const *names)
 {
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, object)
-		if (!texts_name(names, one->string))
-			str_addf(&p->unknown, "%s%.80s\n", prefix, one->string);
+		if (!texts_name(names, one->string)) {
+			str_add(&p->unknown, prefix);
+			visible_add(&p->unknown, one->string, strnlen(one->string, NAME_BYTES),
+			            false);
+			str_add_char(&p->unknown, '\n');
+		}
 }
 
 static const char TERMINAL[] = "chat.tools.terminal.autoApprove";
@@ -516,13 +541,20 @@ static bool has_rule(const struct rules *list, const char *text)
 	return false;
 }
 
+static void add_line(struct str *out, const char *what, const char *text)
+{
+	str_addf(out, "%s: ", what);
+	visible_add(out, text, strlen(text), false);
+	str_add_char(out, '\n');
+}
+
 /* Appends what is in list and not in others. */
 static void add_new(const struct rules *list, const struct rules *others, const char *what,
                     struct str *out)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!has_rule(others, list->items[i].text))
-			str_addf(out, "%s: %s\n", what, list->items[i].text);
+			add_line(out, what, list->items[i].text);
 }
 
 void policy_widening(const struct policy *p, const struct policy *before, struct str *out)

@@ -13,6 +13,8 @@
  * Rules for commands count in the root of the workspace alone: a folder in it may hold what an
  * agent wrote by a rule for files, and most programs take their orders from the folder they run in.
  *
+ * A rule with a control or invisible character (visible.h) is an error of the file.
+ *
  * File rules are globs over the path beneath the workspace: * and ? stay within a directory, **
  * does not. Rules for reading never allow a write, and some files always need approval
  * (always_ask.h). Rules for files and tools never apply to what can only be a command line,
@@ -83,14 +85,15 @@ bool policy_denies(const struct policy *p, const char *command, struct str *why)
 bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds);
 
 /* Appends a line for each thing that p may allow and before (NULL: allows nothing) does not,
- * judging by the rules as written: new rules, removed denials, a higher threshold. Nothing: p is
- * not wider. */
+ * judging by the rules as written: new rules, removed denials, a higher threshold. Foreign
+ * text in it is visible (visible.h). Nothing: p is not wider. */
 void policy_widening(const struct policy *p, const struct policy *before, struct str *out);
 
 /* Appends a line for each rule that may allow more than its author meant. */
 void policy_warnings(const struct policy *p, struct str *out);
 
-/* Appends a line for each member of the file that we do not know: usually a misspelt one. */
+/* Appends a line for each member of the file that we do not know: usually a misspelt one.
+ * Its name is visible (visible.h). */
 void policy_unknown(const struct policy *p, struct str *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "setting.h"
 #include "sql/policy.h"
 #include "sql/slack_outbox.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,15 +31,16 @@ enum policy_trust policy_trust_read(struct store *st)
 
 /* ---- the trusted version ---- */
 
+/* What was trusted before its rules were refused allows nothing any more. */
 static int take_trusted(struct store *st, struct policy_file *f,
                         const struct policy_trusted_row *row, struct err *e)
 {
 	OWNED(str) struct str bytes = { 0 };
 	struct policy *p = NULL;
 
-	if (content_get(st, row->content_seq, &bytes, e) ||
-	    policy_parse(str_text(&bytes), bytes.length, &p, e))
+	if (content_get(st, row->content_seq, &bytes, e))
 		return -1;
+	(void)policy_parse(str_text(&bytes), bytes.length, &p, NULL);
 	policy_free(f->trusted);
 	f->trusted = p;
 	f->widening_hash[0] = '\0';
@@ -93,6 +95,20 @@ static int try_history(struct store *st, struct trial *t, struct err *e)
 	return after < 0 ? -1 : policy_history(st, t->f->workspace_root, after, try_one, t, e);
 }
 
+/* With the number of its lines, for whoever sees only the last of them. */
+static void add_wider(struct str *out, const struct str *wider)
+{
+	int lines = 0;
+
+	for (size_t i = 0; i < wider->length; i++)
+		lines += wider->bytes[i] == '\n';
+	if (lines)
+		str_addf(out, "would allow from now on, unasked (%d line%s):\n\n%s\n", lines,
+		         lines == 1 ? "" : "s", wider->bytes);
+	else
+		str_add(out, "would allow from now on, unasked:\n\n(nothing new by its rules)\n\n");
+}
+
 int policy_trust_describe(struct store *st, const struct policy_file *f, const cJSON *known,
                           const cJSON *always_ask, struct str *out, bool *ret_shown, struct err *e)
 {
@@ -101,11 +117,13 @@ int policy_trust_describe(struct store *st, const struct policy_file *f, const c
 		           .always_ask = always_ask,
 		           .until_ms = clock_monotonic_ms() + POLICY_TRIED_MS };
 	OWNED(str) struct str wider = { 0 };
+	size_t begin = out->length;
 
 	policy_widening(f->policy, f->trusted, &wider);
-	*ret_shown = wider.length <= POLICY_SHOWN_BYTES;
-	str_addf(out, "%s/" POLICY_FILE "\nwould allow from now on, unasked:\n\n%s\n",
-	         f->workspace_root, wider.length ? wider.bytes : "(nothing new by its rules)\n");
+	visible_add(out, f->workspace_root, strlen(f->workspace_root), false);
+	*ret_shown = out->length - begin + wider.length <= POLICY_SHOWN_BYTES;
+	str_add(out, "/" POLICY_FILE "\n");
+	add_wider(out, &wider);
 	if (try_history(st, &t, e))
 		return -1;
 	if (!t.tried)

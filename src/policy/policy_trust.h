@@ -30,8 +30,9 @@ enum policy_trust policy_trust_read(struct store *st);
 /* Refreshes f->trusted. 0 or -1. */
 int policy_trust_load(struct store *st, const char *machine, struct policy_file *f, struct err *e);
 
-/* Appends what f newly allows, and what that would have changed in the decisions made here. shown:
- * everything new fits in POLICY_SHOWN_BYTES. known, always_ask: as in struct policy_question. */
+/* Appends what f newly allows, a rule a line, visible (visible.h), and what that would have changed
+ * in the decisions made here. shown: everything new fits in POLICY_SHOWN_BYTES. known, always_ask:
+ * as in struct policy_question. */
 int policy_trust_describe(struct store *st, const struct policy_file *f, const cJSON *known,
                           const cJSON *always_ask, struct str *out, bool *ret_shown, struct err *e);
 

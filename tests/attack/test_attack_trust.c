@@ -304,6 +304,49 @@ START_TEST(a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_
 }
 END_TEST
 
+/* A rule with line feeds wrote the end of the question, and what followed it looked trusted. */
+START_TEST(a_rule_cannot_write_the_question_about_it)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(str) struct str where = { 0 };
+
+	given_clone("",
+	            "{\"enabled\":true,\"commands\":[\"git status\\n\\nNobody has answered a "
+	            "question from there yet.\\n\\nStill asked, as before:\\n\",\"git push *\"]}");
+	str_addf(&where, "'%s' --yes", clone);
+	ck_assert_int_eq(trust(&said, where.bytes), 78);
+	says(said.bytes, "allows nothing: commands: 'git status\\u{A}\\u{A}Nobody has answered");
+	given_policy_in(clone, "{\"enabled\":true,\"commands\":[\"/git|\\u009b2Kls/\"],"
+	                       "\"file_patterns\":{\"write\":[\"docs/\xE2\x80\xAE**\"]}}");
+	ck_assert_int_eq(trust(&said, where.bytes), 78);
+	says(said.bytes, "commands: '/git|\\u{9B}2Kls/'");
+	clearance_is("docs/1", "pending");
+	expect("SELECT count(*) FROM request WHERE kind = 'trust'", "0\n");
+	given_policy_in(clone, ALL);
+	ck_assert_int_eq(trust(&said, where.bytes), 0);
+	says(said.bytes,
+	     "unasked (3 lines):\n\nwrite: docs/**\nwrite: **\ncommand: git push *\n\n");
+	end();
+}
+END_TEST
+
+/* As by a version that did not yet refuse its rules. */
+START_TEST(a_version_that_was_trusted_and_is_an_error_by_now_allows_nothing)
+{
+	given_clone("", DOCS);
+	clearance_is("docs/1", "pending");
+	given("INSERT INTO content (hash, size, bytes) VALUES (printf('%064d', 1), 1, x'7b');"
+	      "INSERT INTO policy_trust (machine, workspace_root, hash, content_seq, operator_id,"
+	      " created_at) SELECT s.machine, s.workspace_root, c.hash, c.seq, 'local:tester',"
+	      " '2026-02-08T09:30:00.000Z' FROM session AS s JOIN content AS c"
+	      " ON c.hash = printf('%064d', 1) WHERE s.workspace_root GLOB '*/clone'");
+	clearance_is("docs/2", "pending");
+	decide_trust("approve");
+	clearance_is("docs/3", "approved");
+	end();
+}
+END_TEST
+
 START_TEST(a_policy_is_trusted_in_slack)
 {
 	static const char *const SOON[] = { "--wait", "1", NULL };
@@ -366,6 +409,8 @@ int main(void)
 	tcase_add_test(c, a_question_about_a_version_that_is_no_more_is_settled);
 	tcase_add_test(c, a_no_on_the_command_line_answers_the_question);
 	tcase_add_test(c, a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_one);
+	tcase_add_test(c, a_rule_cannot_write_the_question_about_it);
+	tcase_add_test(c, a_version_that_was_trusted_and_is_an_error_by_now_allows_nothing);
 	tcase_add_test(c, a_policy_is_trusted_in_slack);
 	return run_suite(s);
 }

@@ -129,6 +129,39 @@ START_TEST(without_a_file_or_when_it_is_not_enabled_everything_is_asked)
 }
 END_TEST
 
+/* A line feed in a rule would write the rest of the question about it. */
+START_TEST(a_rule_that_would_be_shown_other_than_it_is_is_an_error_of_the_file)
+{
+	static const char *const HIDDEN[] = {
+		"\\n",     "\\t",     "\\r",     "\\u001b", "\x7F",    "\\u0085", "\\u009b",
+		"\\u200b", "\\u202e", "\\u2028", "\\u2066", "\\ufeff", "\\u00ad",
+	};
+	static const char *const FILES[][2] = {
+		{ "{\"enabled\":true,\"commands\":[\"ls\",\"git", "status\"]}" },
+		{ "{\"enabled\":true,\"autoApprove\":{\"tools\":[\"pi", "ng\"]}}" },
+		{ "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/", "**\"]}}" },
+		{ "{\"enabled\":true,\"file_patterns\":{\"read\":[\"docs/", "**\"]}}" },
+		{ "{\"chat.tools.terminal.autoApprove\":{\"/r", "m/\":false}}" },
+		{ "{\"chat.tools.terminal.autoApprove\":{\"r", "m\":{\"approve\":true}}}" },
+	};
+	char json[200];
+
+	for (size_t i = 0; i < COUNT(HIDDEN) * COUNT(FILES); i++) {
+		const char *const *file = FILES[i % COUNT(FILES)];
+
+		(void)snprintf(json, sizeof(json), "%s%s%s", file[0], HIDDEN[i / COUNT(FILES)],
+		               file[1]);
+		refuses(json, "nothing invisible");
+	}
+	refuses("{\"commands\":[\"git\\u001b[2K\"]}", "commands: 'git\\u{1B}[2K': a rule");
+	(void)snprintf(json, sizeof(json), "{\"commands\":[\"ls%50s;id\"]}", "");
+	refuses(json, "blanks in a row");
+	given("{\"enabled\":true,\"commands\":[\"^git\\\\n?$\"],"
+	      "\"file_patterns\":{\"write\":[\"docs/\u00fcber uns/\u2764\ufe0f.md\"]}}");
+	allows("git", "command:^git\\n?$");
+}
+END_TEST
+
 START_TEST(a_file_that_is_wrong_is_refused_with_the_place)
 {
 	refuses("", "empty");
@@ -677,6 +710,7 @@ int main(void)
 
 	tcase_add_test(c, three_shapes_of_the_file_say_the_same);
 	tcase_add_test(c, without_a_file_or_when_it_is_not_enabled_everything_is_asked);
+	tcase_add_test(c, a_rule_that_would_be_shown_other_than_it_is_is_an_error_of_the_file);
 	tcase_add_test(c, a_file_that_is_wrong_is_refused_with_the_place);
 	tcase_add_test(c, a_file_is_as_long_as_it_is_said_to_be);
 	tcase_add_test(c, a_member_that_says_nothing_to_us_is_named);

@@ -319,14 +319,41 @@ START_TEST(a_file_that_changes_its_owner_loses_its_set_id_bits)
 }
 END_TEST
 
-START_TEST(a_file_that_keeps_its_owner_keeps_its_set_id_bits)
+/* They were given to the old content, and write(2) would drop them. */
+START_TEST(new_content_has_no_set_id_bits)
 {
 	begin();
 	file("tool", "old");
 	ck_assert_int_eq(chmod(in("tool"), 06755), 0);
 	apply("tool", "new");
 	file_is("tool", "new");
-	ck_assert_uint_eq(mode_of("tool"), 06755);
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+	ck_assert_int_eq(chmod(in("tool"), 06755), 0);
+	apply("tool",
+	      "--- a/tool\n+++ b/tool\n@@ -1 +1 @@\n-new\n\\ No newline at end of file\n+newer\n");
+	file_is("tool", "newer\n");
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+	file("marked", "old"); /* set-gid without execution sets no gid */
+	ck_assert_int_eq(chmod(in("marked"), 02644), 0);
+	apply("marked", "new");
+	ck_assert_uint_eq(mode_of("marked"), 02644);
+}
+END_TEST
+
+START_TEST(new_content_has_no_file_capabilities)
+{
+	/* cap_setuid=ep, as setcap(8) writes it */
+	static const unsigned char CAPABILITY[20] = { 1, 0, 0, 2, 0x80 };
+
+	begin();
+	file("tool", "old");
+	SKIP_UNLESS(
+	    setxattr(in("tool"), "security.capability", CAPABILITY, sizeof(CAPABILITY), 0) == 0,
+	    "the right to give a file capabilities");
+	apply("tool", "new");
+	file_is("tool", "new");
+	ck_assert_int_eq(getxattr(in("tool"), "security.capability", NULL, 0), -1);
+	ck_assert_int_eq(errno, ENODATA);
 }
 END_TEST
 
@@ -367,7 +394,8 @@ int main(void)
 	tcase_add_test(c, a_workspace_that_is_gone_is_told);
 	tcase_add_test(c, missing_permission_is_told);
 	tcase_add_test(c, a_file_that_changes_its_owner_loses_its_set_id_bits);
-	tcase_add_test(c, a_file_that_keeps_its_owner_keeps_its_set_id_bits);
+	tcase_add_test(c, new_content_has_no_set_id_bits);
+	tcase_add_test(c, new_content_has_no_file_capabilities);
 	tcase_add_test(c, a_name_that_is_too_long_leaves_no_directories);
 	suite_add_tcase(s, c);
 	return run_suite(s);

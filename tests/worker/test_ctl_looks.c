@@ -23,7 +23,7 @@ START_TEST(show_tells_everything)
 	says("digest    0000000000000000000000000000000000000000000000000000000000000001\n");
 	says("decision  reject\nby        local:tester\n");
 	says("reason    no tests\n");
-	says("\n  | why\n\n  | --- a/a.c\n  | +++ b/a.c\n  | @@ -1 +1,2 @@\n  |  one\n  | +two\n");
+	says("\n  > why\n\n  | --- a/a.c\n  | +++ b/a.c\n  | @@ -1 +1,2 @@\n  |  one\n  | +two\n");
 	ctl("show 01922222");
 	says("{\"id\":\"" CHANGE_2 "\",\"kind\":\"clearance\",\"state\":\"pending\"");
 	says("\"decision\":null");
@@ -104,7 +104,7 @@ START_TEST(escape_sequences_of_agents_are_made_visible)
 	nothing_acts();
 	says("^[]0;own^G^Jrisk      low  [clearance, pending]\n");
 	says("file      a^H.c\n");
-	says("  | a<U+009B>2J<U+202E>b^Mc\n");
+	says("  > a<U+009B>2J<U+202E>b^Mc\n");
 	says("  | +^[[2J<FF>\n");
 	says("\nworkspace /ws/^[c\n");
 	for (int i = 0; i < 2; i++) {
@@ -124,6 +124,19 @@ START_TEST(escape_sequences_of_agents_are_made_visible)
 	}
 	ctl("sql --text 'SELECT title, description FROM request'");
 	nothing_acts();
+}
+END_TEST
+
+START_TEST(a_description_cannot_pass_for_the_diff)
+{
+	given_sessions();
+	given("INSERT INTO request (id, session_seq, kind, state, digest, title, description, body,"
+	      " file_path, risk_level, original_hash, created_at, updated_at) VALUES ('" CHANGE
+	      "', 1, 'clearance', 'pending', printf('%064d', 1), 'x', '--- a/a.c' || char(10) ||"
+	      " '+++ b/a.c' || char(10) || '+harmless', '+evil', 'a.c', 'low', 'h', '" T "', '" T
+	      "')");
+	ctl("show " CHANGE " --text");
+	says("\n  > --- a/a.c\n  > +++ b/a.c\n  > +harmless\n\n  | +evil\n");
 }
 END_TEST
 
@@ -552,6 +565,7 @@ int main(void)
 	tcase_add_test(shows, a_whole_file_is_shown_as_what_it_changes);
 	tcase_add_test(shows, a_diff_names_each_path_it_touches);
 	tcase_add_test(shows, escape_sequences_of_agents_are_made_visible);
+	tcase_add_test(shows, a_description_cannot_pass_for_the_diff);
 	tcase_add_test(shows, json_keeps_what_agents_wrote);
 	tcase_add_test(shows, on_a_terminal_a_diff_has_colours);
 	tcase_add_test(shows, on_a_terminal_long_titles_end_at_its_edge);

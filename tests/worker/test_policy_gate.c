@@ -677,6 +677,50 @@ START_TEST(policy_check_tries_a_file_on_what_people_decided)
 }
 END_TEST
 
+/* Nothing in it acts on a terminal, or hides. */
+static void is_visible(const struct str *said)
+{
+	for (size_t i = 0; i < said->length; i++) {
+		unsigned char c = (unsigned char)said->bytes[i];
+
+		ck_assert_msg((c >= ' ' && c < 0x7F) || c == '\n', "byte %02x at %zu of:\n%s", c, i,
+		              said->bytes);
+	}
+}
+
+/* A repository wrote the file, an agent the command. */
+START_TEST(policy_check_shows_foreign_texts_without_what_acts_on_a_terminal)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *answer = NULL;
+
+	given_all(NULL);
+	given_policy("{\"enabled\":true,\"un\\u001b[2Jk\\n\\u202e\":1}");
+	ck_assert_int_eq(check(&said, ""), 0);
+	is_visible(&said);
+	says(said.bytes, "warning: un\\u{1B}[2Jk\\u{A}\\u{202E} says nothing to us");
+	put_file(site.workspace, "new.json", "{\"commands\":[\"^(\\u009b2J\"]}");
+	ck_assert_int_eq(check(&said, "new.json"), 78);
+	is_visible(&said);
+	put_file(site.workspace, "new.json", "{\"\\u001b[2J\":1,\"\\u001b[2J\":2}");
+	ck_assert_int_eq(check(&said, "new.json"), 78);
+	is_visible(&said);
+	says(said.bytes, "names '\\u{1B}[2J' twice");
+	ck_assert_int_eq(check(&said, "--explain \"$(printf 'rm \\033[2J\\342\\200\\256')\""), 1);
+	is_visible(&said);
+	answer = agent_call(&agent, "auto_check",
+	                    "{\"tool_name\":\"ev \\u001b[31mRED\\u009b2J\\u202e\","
+	                    "\"kind\":\"terminal_command\"}");
+	has(answer, "status", "pending");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'reject' FROM inbox");
+	put_file(site.workspace, "new.json", "{\"enabled\":true,\"commands\":[\"^ev[^x]*\"]}");
+	ck_assert_int_eq(check(&said, "new.json"), 1);
+	is_visible(&said);
+	says(said.bytes, "\\u{1B}[31mRED\\u{9B}2J\\u{202E}");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy gate");
@@ -713,6 +757,7 @@ int main(void)
 	tcase_add_test(c, policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do);
 	tcase_add_test(c, policy_check_explains_what_a_hook_would_be_told);
 	tcase_add_test(c, policy_check_tries_a_file_on_what_people_decided);
+	tcase_add_test(c, policy_check_shows_foreign_texts_without_what_acts_on_a_terminal);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -264,8 +264,23 @@ START_TEST(no_policy_allows_a_patch_whose_lines_may_end_in_two_ways)
 		  "+x\\n*** End Patch\"}" },
 	};
 
+	/* U+2028, U+2029 and U+0085 */
+	static const struct use SEPARATORS[] = {
+		{ "copilot", "preToolUse", "apply_patch",
+		  "\"*** Begin Patch\\n*** Add File: docs/n\\u2028*** Add File: evil\\n+x\\n"
+		  "*** End Patch\"" },
+		{ "opencode", "tool.execute.before", "apply_patch",
+		  "{\"patchText\":\"*** Begin Patch\\n*** Add File: docs/n\\u2029*** Add File: "
+		  "evil\\n"
+		  "+x\\n*** End Patch\"}" },
+		{ "copilot", "preToolUse", "apply_patch",
+		  "\"*** Begin Patch\\n*** Add File: docs/n\\u0085*** Add File: evil\\n+x\\n"
+		  "*** End Patch\"" },
+	};
+
 	given_writes_allowed();
 	are_asked(USES, COUNT(USES), "has CR in it");
+	are_asked(SEPARATORS, COUNT(SEPARATORS), "has a line separator in it");
 }
 END_TEST
 
