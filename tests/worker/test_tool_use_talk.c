@@ -178,20 +178,76 @@ START_TEST(a_host_that_shows_words_only_after_a_tool_is_told_then)
 }
 END_TEST
 
-START_TEST(a_tool_that_failed_tells_copilot_nothing)
+static const char MAKE[] = "{\"command\":\"make\"}";
+
+/* Words that wait are told with the next result that works, and not with one that failed. */
+static void waits_for_success(const char *host, const char *event, const char *failure,
+                              const char *failed_use)
 {
 	OWNED(char_ptr) char *failed = NULL;
 	OWNED(char_ptr) char *worked = NULL;
-	const char *use;
+
+	free(ask_of(host, event, tool_of("s1", workspace, "bash", MAKE)));
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
+	failed = ask_of(host, failure, failed_use);
+	ck_assert_str_eq(member(failed, "context"), "");
+	expect("SELECT count(delivered_at) FROM steering", "0\n");
+	worked = ask_of(host, event, tool_of("s1", workspace, "bash", MAKE));
+	says_once(member(worked, "context"), "be quick");
+}
+
+START_TEST(a_tool_that_failed_tells_copilot_nothing)
+{
+	given_hooks();
+	waits_for_success("copilot", "postToolUse", "postToolUseFailure",
+	                  tool_of("s1", workspace, "bash", MAKE));
+}
+END_TEST
+
+/* Seen: Qwen Code 0.24.4 shows its model words with a failure, but not where it works for an
+ * editor. */
+START_TEST(a_tool_that_failed_tells_qwen_nothing)
+{
+	given_hooks();
+	waits_for_success("qwen", "PostToolUse", "PostToolUseFailure",
+	                  tool_of("s1", workspace, "bash", MAKE));
+}
+END_TEST
+
+/* A tool of Gemini CLI with the result of a read, from response on. */
+static const char *read_by_gemini(struct str *out, const char *response)
+{
+	str_addf(out,
+	         "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"tool_name\":\"read_file\","
+	         "\"tool_input\":{\"file_path\":\"%s/a.txt\"},\"tool_response\":%s}",
+	         workspace, workspace, response);
+	return out->bytes;
+}
+
+/* Of such a result it tells its model the error alone. */
+START_TEST(a_tool_that_ended_in_an_error_tells_gemini_nothing)
+{
+	OWNED(str) struct str use = { 0 };
 
 	given_hooks();
-	use = tool_of("s1", workspace, "bash", "{\"command\":\"make\"}");
-	free(ask_of("copilot", "postToolUse", use));
+	waits_for_success("gemini", "AfterTool", "AfterTool",
+	                  read_by_gemini(&use, "{\"llmContent\":\"File not found.\","
+	                                       "\"error\":{\"message\":\"File not found\","
+	                                       "\"type\":\"file_not_found\"}}"));
+}
+END_TEST
+
+START_TEST(a_result_of_gemini_without_an_error_tells)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(str) struct str use = { 0 };
+
+	given_hooks();
+	free(ask_of("gemini", "AfterTool", tool_of("s1", workspace, "bash", MAKE)));
 	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
-	failed = ask_of("copilot", "postToolUseFailure", use);
-	ck_assert_str_eq(member(failed, "context"), "");
-	worked = ask_of("copilot", "postToolUse", use);
-	says_once(member(worked, "context"), "be quick");
+	told = ask_of("gemini", "AfterTool",
+	              read_by_gemini(&use, "{\"llmContent\":\"an error\",\"error\":null}"));
+	says_once(member(told, "context"), "be quick");
 }
 END_TEST
 
@@ -314,6 +370,9 @@ int main(void)
 	tcase_add_test(c, the_note_of_an_approval_is_told_once);
 	tcase_add_test(c, a_host_that_shows_words_only_after_a_tool_is_told_then);
 	tcase_add_test(c, a_tool_that_failed_tells_copilot_nothing);
+	tcase_add_test(c, a_tool_that_failed_tells_qwen_nothing);
+	tcase_add_test(c, a_tool_that_ended_in_an_error_tells_gemini_nothing);
+	tcase_add_test(c, a_result_of_gemini_without_an_error_tells);
 	tcase_add_test(c, with_the_setting_an_agent_asks_for_the_next_instruction);
 	tcase_add_test(c, if_nobody_says_what_comes_next_the_turn_ends);
 	tcase_add_test(c, an_alert_says_why_an_agent_is_silent);
