@@ -99,9 +99,10 @@ bool hook_withholds(const char *result);
 bool hook_goes_on(const char *result);
 
 /* Appends the reply: the result with the operator's words, and with the tool's input if that has to
- * be repeated (both may be NULL). */
-void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
-                    const cJSON *input);
+ * be repeated (both may be NULL). The note of an approval is steering as well: it is left to that
+ * where these words hold it, and where the host shows its model none now. */
+void hook_add_reply(struct str *out, const struct gate_host *host, enum gate_event event,
+                    const char *result, const char *words, const cJSON *input);
 /* Whether the host shows the model words that come with this result. */
 bool hook_tells(const struct gate_host *host, enum gate_event event, const char *result);
 

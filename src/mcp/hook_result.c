@@ -212,11 +212,11 @@ static bool holds_note(const char *words, const char *note)
 	return false;
 }
 
-void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
-                    const cJSON *input)
+void hook_add_reply(struct str *out, const struct gate_host *host, enum gate_event event,
+                    const char *result, const char *words, const cJSON *input)
 {
 	OWNED(cJSON_ptr) cJSON *all = json_read(result, strlen(result), NULL);
-	const char *why = json_text(all, "error_message");
+	const char *why = json_text(all, "error_message"), *note;
 	bool is_deny = strcmp(decision_in(all), "deny") == 0;
 
 	if (why) {
@@ -227,7 +227,8 @@ void hook_add_reply(struct str *out, enum gate_event event, const char *result, 
 	}
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_REWRITE);
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_WITHHELD);
-	if (words && json_text(all, "context") && holds_note(words, json_text(all, "context")))
+	note = json_text(all, "context");
+	if (note && (!hook_tells(host, event, result) || (words && holds_note(words, note))))
 		cJSON_DeleteItemFromObjectCaseSensitive(all, "context");
 	if (words && *words)
 		add_to(all,

@@ -169,6 +169,7 @@ START_TEST(a_host_that_shows_words_only_after_a_tool_is_told_then)
 		OWNED(char_ptr) char *after = NULL;
 
 		decides(answer, "allow", NULL);
+		ck_assert_str_eq(member(answer, "context"), "");
 		expect("SELECT count(delivered_at) FROM steering", "0\n");
 		after = ask_of(CASES[i][0], CASES[i][2],
 		               tool_of("s1", workspace, "shell", "{\"command\":\"make\"}"));

@@ -349,7 +349,7 @@ bool hooks_reply(struct front *f, struct job *job)
 
 		sink_hold(sink);
 		(void)hold_forget(f, w);
-		hook_add_reply(&body, told->event, str_text(&told->telling.result),
+		hook_add_reply(&body, told->host, told->event, str_text(&told->telling.result),
 		               str_text(&told->telling.steering.text), told->input);
 		sink_reply(sink, id, &body);
 		sink_drop(sink);
