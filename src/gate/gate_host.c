@@ -439,6 +439,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .mcp_name = GATE_MCP_DOUBLE,
 	  .rewrites = true,
 	  .escalates = true,
+	  .script_uses = "exec-",
 	  .tells = GATE_AT(GATE_PRE_TOOL) | GATE_AT(GATE_POST_TOOL) | GATE_AT(GATE_PROMPT),
 	  .events = CODEX_EVENTS,
 	  .tools = CODEX_TOOLS,

@@ -117,6 +117,9 @@ struct gate_host {
 	unsigned tells; /* GATE_AT of the events whose model is shown words with an answer that
 	                   denies nothing */
 	bool fails_untold; /* except after a tool that has failed */
+	const char *script_uses; /* how its id of a use begins where a script of its model's uses
+	                            the tool, and may keep from it why that was denied; NULL: it
+	                            runs none */
 	bool takes_progress; /* lines about the wait may precede the answer */
 	bool relays; /* it passes on what other agents ask: a reason reaches no model */
 	/* Its tool that replaces a text: */

@@ -103,8 +103,9 @@ bool hook_goes_on(const char *result);
  * where these words hold it, and where the host shows its model none now. */
 void hook_add_reply(struct str *out, const struct gate_host *host, enum gate_event event,
                     const char *result, const char *words, const cJSON *input);
-/* Whether the host shows the model words that come with this result. */
-bool hook_tells(const struct gate_host *host, enum gate_event event, const char *result);
+/* Whether the host shows the model words that come with this result; tool_use_id may be NULL. */
+bool hook_tells(const struct gate_host *host, enum gate_event event, const char *tool_use_id,
+                const char *result);
 
 extern const struct tool TOOL_HOOK;
 

@@ -179,6 +179,67 @@ START_TEST(a_host_that_shows_words_only_after_a_tool_is_told_then)
 }
 END_TEST
 
+/* A use of a tool of Codex with this id; it may be a whole patch. */
+static const char *use_by_codex(struct str *out, const char *id, const char *tool,
+                                const char *command)
+{
+	str_reset(out);
+	str_addf(out,
+	         "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"tool_use_id\":\"%s\","
+	         "\"tool_name\":\"%s\",\"tool_input\":{\"command\":\"%s\"}}",
+	         workspace, id, tool, command);
+	return out->bytes;
+}
+
+static const char OWN_PATCH[] =
+    "*** Begin Patch\\n*** Add File: .git/config\\n+x\\n*** End Patch\\n";
+
+static char *denied_by_codex(const char *id, const char *said)
+{
+	OWNED(str) struct str use = { 0 };
+	struct gate_client h =
+	    begin_of("codex", "PreToolUse", use_by_codex(&use, id, "Bash", "make"));
+
+	asked(1);
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
+	decide("reject", "reason", said);
+	return gate_end(&h);
+}
+
+/* Seen: Codex 0.171.0, where its model writes scripts that use tools: they can catch the error. */
+START_TEST(words_do_not_go_with_a_denial_that_a_script_of_codex_may_swallow)
+{
+	OWNED(str) struct str use = { 0 };
+	OWNED(char_ptr) char *denied = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	OWNED(char_ptr) char *after = NULL;
+
+	given_hooks();
+	denied = denied_by_codex("exec-1", "not that");
+	decides(denied, "deny", "not that");
+	ck_assert(!strstr(member(denied, "reason"), "be quick"));
+	again =
+	    ask_of("codex", "PreToolUse", use_by_codex(&use, "exec-2", "apply_patch", OWN_PATCH));
+	decides(again, "deny", "protected");
+	ck_assert(!strstr(member(again, "reason"), "be quick"));
+	expect("SELECT count(delivered_at) FROM steering", "0\n");
+	after = ask_of("codex", "PostToolUse", use_by_codex(&use, "exec-3", "Bash", "ls"));
+	says_once(member(after, "context"), "be quick");
+}
+END_TEST
+
+START_TEST(words_go_with_another_denial_of_codex)
+{
+	OWNED(char_ptr) char *denied = NULL;
+
+	given_hooks();
+	denied = denied_by_codex("call_1", "not that");
+	decides(denied, "deny", "not that");
+	says_once(member(denied, "reason"), "be quick");
+	expect("SELECT count(delivered_at) FROM steering", "1\n");
+}
+END_TEST
+
 static const char MAKE[] = "{\"command\":\"make\"}";
 
 /* Words that wait are told with the next result that works, and not with one that failed. */
@@ -370,6 +431,8 @@ int main(void)
 	tcase_add_test(c, words_of_the_operator_keep_an_agent_from_ending);
 	tcase_add_test(c, the_note_of_an_approval_is_told_once);
 	tcase_add_test(c, a_host_that_shows_words_only_after_a_tool_is_told_then);
+	tcase_add_test(c, words_do_not_go_with_a_denial_that_a_script_of_codex_may_swallow);
+	tcase_add_test(c, words_go_with_another_denial_of_codex);
 	tcase_add_test(c, a_tool_that_failed_tells_copilot_nothing);
 	tcase_add_test(c, a_tool_that_failed_tells_qwen_nothing);
 	tcase_add_test(c, a_tool_that_ended_in_an_error_tells_gemini_nothing);
