@@ -60,7 +60,7 @@ SELECT 1 FROM gate_call WHERE request_seq = :request AND decision = 'allow';
 -- with the same arguments that has not ended.
 -- type: :digest text
 -- type: :tool_use_id text
-SELECT seq, digest, host FROM gate_call
+SELECT seq, digest, cwd FROM gate_call
  WHERE session_seq = :session AND moment = 'pre_tool' AND decision = 'allow' AND seen IS NULL
    AND CASE WHEN :tool_use_id IS NULL OR tool_use_id IS NULL THEN digest = :digest
             ELSE tool_use_id = :tool_use_id END

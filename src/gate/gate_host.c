@@ -425,6 +425,7 @@ const struct gate_host GATE_HOSTS[] = {
 	  .defers_before = "2.2",
 	  .process_variable = "CLAUDE_PID",
 	  .resume_option = "--resume",
+	  .keeps_shell = true,
 	  .deletes_line_ends = true,
 	  .trims_lines = true,
 	  .expands_paths = true,

@@ -70,6 +70,9 @@ void hook_free(struct hook *h);
 /* Sets folder and digest from in. */
 void hook_identify(struct hook *h);
 
+/* Its digest if it had worked in this folder. */
+struct sha256 hook_digest_in(const struct hook *h, const char *folder);
+
 /* What an approval of a looked at call is bound to, as call.digest is: digest (of tool, arguments
  * and folder: its own, or that of what it replaces), and where the names lead, and what is there.
  */
