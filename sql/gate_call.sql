@@ -34,8 +34,8 @@ UPDATE gate_call SET withheld_at = :now WHERE call_seq = :call AND withheld_at I
 SELECT 1 FROM gate_call WHERE request_seq = :request AND decision = 'open';
 
 -- name: gate_call_of_call :one
-SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.request_seq, g.parks, r.id AS request_id,
-       g.created_at
+SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.tool_use_id, g.request_seq, g.parks,
+       r.id AS request_id, g.created_at
   FROM gate_call AS g LEFT JOIN request AS r ON r.seq = g.request_seq
  WHERE g.call_seq = :call;
 
@@ -60,7 +60,7 @@ SELECT 1 FROM gate_call WHERE request_seq = :request AND decision = 'allow';
 -- with the same arguments that has not ended.
 -- type: :digest text
 -- type: :tool_use_id text
-SELECT seq, digest, host FROM gate_call
+SELECT seq, digest, cwd FROM gate_call
  WHERE session_seq = :session AND moment = 'pre_tool' AND decision = 'allow' AND seen IS NULL
    AND CASE WHEN :tool_use_id IS NULL OR tool_use_id IS NULL THEN digest = :digest
             ELSE tool_use_id = :tool_use_id END

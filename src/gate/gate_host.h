@@ -117,6 +117,11 @@ struct gate_host {
 	unsigned tells; /* GATE_AT of the events whose model is shown words with an answer that
 	                   denies nothing */
 	bool fails_untold; /* except after a tool that has failed */
+	bool keeps_shell; /* a command may leave its shell in another folder, and its hook after the
+	                     tool is told that one */
+	const char *script_uses; /* how its id of a use begins where a script of its model's uses
+	                            the tool, and may keep from it why that was denied; NULL: it
+	                            runs none */
 	bool takes_progress; /* lines about the wait may precede the answer */
 	bool relays; /* it passes on what other agents ask: a reason reaches no model */
 	/* Its tool that replaces a text: */

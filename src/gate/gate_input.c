@@ -720,6 +720,16 @@ static void read_message(struct gate_input *in)
 	in->goes_on = cJSON_IsTrue(member(in->root, ACTIVE));
 }
 
+/* Gemini CLI has one event for both: there, the result says it. (A command that exits with another
+ * status than 0 is no error.) */
+static bool has_failed(const struct gate_input *in)
+{
+	const cJSON *error = json_get(in->response, "error");
+
+	return strstr(in->event_name, "Failure") ||
+	       (in->host->dialect == GATE_DIALECT_GEMINI && error && !cJSON_IsNull(error));
+}
+
 static bool is_tool_event(enum gate_event event)
 {
 	return event == GATE_PRE_TOOL || event == GATE_POST_TOOL || event == GATE_PERMISSION;
@@ -749,7 +759,7 @@ static int read_root(struct gate_input *in, struct err *e)
 		return 0;
 	}
 	in->response = member(in->root, RESPONSE);
-	in->failed = strstr(in->event_name, "Failure") != NULL;
+	in->failed = has_failed(in);
 	return read_tool(in, e);
 }
 

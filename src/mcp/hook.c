@@ -77,7 +77,7 @@ static void add_arguments(struct sha256_state *h, const struct gate_input *in)
 
 /* The same patch may come as a command, and as a tool of its own: then its text counts, and what
  * else there is in the call. */
-static void compute_digest(struct hook *h)
+struct sha256 hook_digest_in(const struct hook *h, const char *folder)
 {
 	struct sha256_state *state = sha256_begin();
 	const struct gate_input *in = &h->in;
@@ -94,14 +94,14 @@ static void compute_digest(struct hook *h)
 	}
 	if (in->tool_input)
 		add_arguments(state, in);
-	add_text(state, str_text(&h->folder));
-	h->digest = sha256_end(state);
+	add_text(state, folder);
+	return sha256_end(state);
 }
 
 void hook_identify(struct hook *h)
 {
 	find_folder(h);
-	compute_digest(h);
+	h->digest = hook_digest_in(h, str_text(&h->folder));
 }
 
 /* What is kept of the input: not the transcript, nor what a tool returned. */

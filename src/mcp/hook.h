@@ -70,6 +70,9 @@ void hook_free(struct hook *h);
 /* Sets folder and digest from in. */
 void hook_identify(struct hook *h);
 
+/* Its digest if it had worked in this folder. */
+struct sha256 hook_digest_in(const struct hook *h, const char *folder);
+
 /* What an approval of a looked at call is bound to, as call.digest is: digest (of tool, arguments
  * and folder: its own, or that of what it replaces), and where the names lead, and what is there.
  */
@@ -99,11 +102,13 @@ bool hook_withholds(const char *result);
 bool hook_goes_on(const char *result);
 
 /* Appends the reply: the result with the operator's words, and with the tool's input if that has to
- * be repeated (both may be NULL). */
-void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
-                    const cJSON *input);
-/* Whether the host shows the model words that come with this result. */
-bool hook_tells(const struct gate_host *host, enum gate_event event, const char *result);
+ * be repeated (both may be NULL). The note of an approval is steering as well: it is left to that
+ * where these words hold it, and where the host shows its model none now. */
+void hook_add_reply(struct str *out, const struct gate_host *host, enum gate_event event,
+                    const char *result, const char *words, const cJSON *input);
+/* Whether the host shows the model words that come with this result; tool_use_id may be NULL. */
+bool hook_tells(const struct gate_host *host, enum gate_event event, const char *tool_use_id,
+                const char *result);
 
 extern const struct tool TOOL_HOOK;
 

@@ -4,6 +4,7 @@
 #include "sql/gate_rewrite.h"
 #include "visible.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct comparison {
 	/* What was handed over instead of what was asked; empty: nothing else. */
 	struct gate_rewrite_of_row instead;
 	struct sha256 asked; /* gate_call.digest */
+	struct str folder; /* gate_call.cwd */
 	struct str why; /* what differs */
 	bool has_files, misses_file;
 };
@@ -22,6 +24,7 @@ struct comparison {
 static void comparison_clear(struct comparison *d)
 {
 	str_clear(&d->why);
+	str_clear(&d->folder);
 	gate_rewrite_of_row_clear(&d->instead);
 }
 
@@ -117,7 +120,41 @@ static int find_allowed(struct store *st, struct comparison *d, const struct pee
 	if (got <= 0)
 		return got;
 	(void)snprintf(d->asked.text, sizeof(d->asked.text), "%s", row.digest ? row.digest : "");
+	str_add(&d->folder, row.cwd ? row.cwd : "");
 	return sql_gate_rewrite_of(st, h->pre_seq, &d->instead, e) < 0 ? -1 : 1;
+}
+
+static bool is_in_word(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("_-./", c));
+}
+
+/* Whether a command has a word that may take its shell to another folder. */
+static bool moves(const char *command)
+{
+	static const char *const WORDS[] = { "cd", "chdir", "pushd", "popd" };
+
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		size_t length = strlen(WORDS[i]);
+
+		for (const char *at = command; (at = strstr(at, WORDS[i])); at += length)
+			if ((at == command || !is_in_word(at[-1])) && !is_in_word(at[length]))
+				return true;
+	}
+	return false;
+}
+
+/* What was run, as the digest of a question. Where a host tells in which folder its shell stands
+ * after a command that may have moved it, nothing tells where that began: the folder of the
+ * question counts. One that moves nothing ran where the shell stands. */
+static struct sha256 digest_of_run(const struct hook *h, const struct comparison *d)
+{
+	const struct gate_input *in = &h->in;
+
+	return in->host->keeps_shell && in->class == GATE_EXECUTE && in->command &&
+	               !in->command_dir && d->folder.length && moves(in->command)
+	           ? hook_digest_in(h, str_text(&d->folder))
+	           : h->digest;
 }
 
 int hook_compare(struct store *st, struct call *c, const struct peer *p, struct err *e)
@@ -125,15 +162,17 @@ int hook_compare(struct store *st, struct call *c, const struct peer *p, struct 
 	struct hook *h = c->hook;
 	OWNED(comparison) struct comparison d = { .c = c };
 	const char *allowed;
+	struct sha256 ran;
 	int got = find_allowed(st, &d, p, e);
 
 	if (got <= 0)
 		return got;
 	if (h->in.failed)
 		return sql_gate_call_see(st, GATE_CALL_SEEN_FAILED, NULL, h->pre_seq, e);
+	ran = digest_of_run(h, &d);
 	allowed = d.instead.digest ? d.instead.digest : d.asked.text;
 	/* What we have written into its input ourselves need not be what we were asked about. */
-	if (strcmp(allowed, h->digest.text) != 0 && h->in.class != GATE_QUESTION &&
+	if (strcmp(allowed, ran.text) != 0 && h->in.class != GATE_QUESTION &&
 	    h->in.class != GATE_PLAN)
 		str_add(&d.why, "it was called with other arguments");
 	if (!d.why.length && compare_files(st, h->pre_seq, &d, e))

@@ -212,11 +212,11 @@ static bool holds_note(const char *words, const char *note)
 	return false;
 }
 
-void hook_add_reply(struct str *out, enum gate_event event, const char *result, const char *words,
-                    const cJSON *input)
+void hook_add_reply(struct str *out, const struct gate_host *host, enum gate_event event,
+                    const char *result, const char *words, const cJSON *input)
 {
 	OWNED(cJSON_ptr) cJSON *all = json_read(result, strlen(result), NULL);
-	const char *why = json_text(all, "error_message");
+	const char *why = json_text(all, "error_message"), *note;
 	bool is_deny = strcmp(decision_in(all), "deny") == 0;
 
 	if (why) {
@@ -227,7 +227,8 @@ void hook_add_reply(struct str *out, enum gate_event event, const char *result, 
 	}
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_REWRITE);
 	cJSON_DeleteItemFromObjectCaseSensitive(all, HOOK_WITHHELD);
-	if (words && json_text(all, "context") && holds_note(words, json_text(all, "context")))
+	note = json_text(all, "context");
+	if (note && (!hook_tells(host, event, NULL, result) || (words && holds_note(words, note))))
 		cJSON_DeleteItemFromObjectCaseSensitive(all, "context");
 	if (words && *words)
 		add_to(all,
@@ -240,8 +241,16 @@ void hook_add_reply(struct str *out, enum gate_event event, const char *result, 
 	json_canonical(out, all);
 }
 
+static bool is_in_script(const struct gate_host *host, const char *tool_use_id)
+{
+	const char *begin = host->script_uses;
+
+	return begin && tool_use_id && strncmp(tool_use_id, begin, strlen(begin)) == 0;
+}
+
 /* Seen: a reason, in every host; other words where their vendors say so. */
-bool hook_tells(const struct gate_host *host, enum gate_event event, const char *result)
+bool hook_tells(const struct gate_host *host, enum gate_event event, const char *tool_use_id,
+                const char *result)
 {
 	OWNED(cJSON_ptr) cJSON *all = cJSON_Parse(result);
 	bool decides = event == GATE_PRE_TOOL || event == GATE_PERMISSION;
@@ -250,7 +259,7 @@ bool hook_tells(const struct gate_host *host, enum gate_event event, const char 
 	    (host->relays && event == GATE_PERMISSION)) /* that is answered with an option */
 		return false;
 	if (decides && strcmp(decision_in(all), "deny") == 0)
-		return true;
+		return !is_in_script(host, tool_use_id);
 	if (strcmp(decision_in(all), "defer") == 0)
 		return false; /* its process ends */
 	if (event == GATE_STOP)

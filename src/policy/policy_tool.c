@@ -41,6 +41,22 @@ static void add_argument(struct str *why, const cJSON *argument)
 	cJSON_free(value);
 }
 
+/* A host's own tool that reads what an MCP server offers. Gemini CLI names the server in the URI
+ * (without one, it takes that of any server), the others in an argument. */
+static bool reads_ours(const struct gate_input *in)
+{
+	static const char OURS[] = "intercom://", QUALIFIED[] = "intercom:intercom://";
+	const struct gate_tool *known = gate_host_tool(in->host, in->tool);
+	const char *server = json_text(in->tool_input, "server");
+	const char *uri = json_text(in->tool_input, "uri");
+
+	if (!known || known->class != GATE_MCP || !uri)
+		return false;
+	if (in->host->dialect == GATE_DIALECT_GEMINI)
+		return strncmp(uri, QUALIFIED, strlen(QUALIFIED)) == 0;
+	return server && strcmp(server, "intercom") == 0 && strncmp(uri, OURS, strlen(OURS)) == 0;
+}
+
 /* Our own tools ask by themselves. */
 static bool is_ours(const struct gate_input *in)
 {
@@ -146,7 +162,7 @@ static enum policy_tool take(const struct gate_input *in, bool reads_by_policy,
 	case GATE_PLAN:
 		return POLICY_TOOL_ASKED;
 	case GATE_MCP:
-		return is_ours(in) ? POLICY_TOOL_ALLOWED : POLICY_TOOL_JUDGED;
+		return is_ours(in) || reads_ours(in) ? POLICY_TOOL_ALLOWED : POLICY_TOOL_JUDGED;
 	case GATE_OTHER:
 		q->names_only = true;
 		return take_unknown(in, why);

@@ -1,19 +1,25 @@
 /* After a tool of an agent's own program: whether it did what was allowed. */
 #include "tool_use_case.h"
 
+static const char *use_in(struct str *input, const char *folder, const char *id, const char *tool,
+                          const char *arguments)
+{
+	str_addf(
+	    input,
+	    "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"tool_name\":\"%s\",\"tool_use_id\":\"%s\","
+	    "\"tool_response\":{},\"tool_input\":",
+	    folder, tool, id);
+	str_add(input, arguments);
+	str_add(input, "}");
+	return input->bytes;
+}
+
 /* The same call as before the tool, with its id, and what came of it. */
 static char *used(const char *event, const char *id, const char *tool, const char *arguments)
 {
 	OWNED(str) struct str input = { 0 };
 
-	str_addf(
-	    &input,
-	    "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"tool_name\":\"%s\",\"tool_use_id\":\"%s\","
-	    "\"tool_response\":{},\"tool_input\":",
-	    workspace, tool, id);
-	str_add(&input, arguments);
-	str_add(&input, "}");
-	return gate_ask(event, input.bytes);
+	return gate_ask(event, use_in(&input, workspace, id, tool, arguments));
 }
 
 static void write_of(struct str *arguments, const char *content)
@@ -139,6 +145,65 @@ START_TEST(other_arguments_than_were_allowed_are_told)
 }
 END_TEST
 
+/* A command is approved in the workspace; the host tells that its shell stands in sub after it. */
+static void ends_in_sub(const char *id, const char *allowed, const char *ran)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(str) struct str before = { 0 };
+	OWNED(str) struct str after = { 0 };
+	OWNED(str) struct str use = { 0 };
+	OWNED(str) struct str used = { 0 };
+
+	str_addf(&before, "{\"command\":\"%s\"}", allowed);
+	str_addf(&after, "{\"command\":\"%s\"}", ran);
+	is_approved(use_in(&use, workspace, id, "Bash", before.bytes));
+	answer = gate_ask("PostToolUse",
+	                  use_in(&used, below(workspace, "sub"), id, "Bash", after.bytes));
+	decides(answer, "none", NULL);
+}
+
+static void each_ends_in_sub(const char *const *commands, size_t count)
+{
+	given_hooks();
+	for (size_t i = 0; i < count; i++) {
+		char id[24];
+
+		(void)snprintf(id, sizeof(id), "t%zu", i);
+		ends_in_sub(id, commands[i], commands[i]);
+	}
+}
+
+/* Seen: Claude Code 2.1.332, whose shell stays where a command has led it. */
+START_TEST(a_command_may_leave_its_shell_in_another_folder)
+{
+	static const char *const COMMANDS[] = { "cd sub", "make && pushd sub", "make\\ncd sub",
+		                                "(make);popd" };
+
+	each_ends_in_sub(COMMANDS, COUNT(COMMANDS));
+	expect(SEEN, "same|\nsame|\nsame|\nsame|\n");
+	expect("SELECT count(*) FROM gate_amiss", "0\n");
+}
+END_TEST
+
+START_TEST(a_command_that_ran_in_another_folder_than_was_allowed_is_told)
+{
+	static const char *const COMMANDS[] = { "make", "make abcd", "make cd-rom", "make cd.o" };
+
+	each_ends_in_sub(COMMANDS, COUNT(COMMANDS));
+	expect("SELECT count(*) FROM gate_call WHERE seen = 'differs'"
+	       " AND seen_why = 'it was called with other arguments'",
+	       "4\n");
+}
+END_TEST
+
+START_TEST(another_command_that_leaves_its_folder_is_told)
+{
+	given_hooks();
+	ends_in_sub("t1", "make", "make install; cd sub");
+	expect(SEEN, "differs|it was called with other arguments\n");
+}
+END_TEST
+
 START_TEST(what_an_agent_says_of_a_command_may_differ)
 {
 	given_allowing_hooks();
@@ -213,6 +278,9 @@ int main(void)
 	tcase_add_test(c, a_file_that_has_become_a_link_is_told);
 	tcase_add_test(c, a_tool_that_failed_is_not_compared);
 	tcase_add_test(c, other_arguments_than_were_allowed_are_told);
+	tcase_add_test(c, a_command_may_leave_its_shell_in_another_folder);
+	tcase_add_test(c, a_command_that_ran_in_another_folder_than_was_allowed_is_told);
+	tcase_add_test(c, another_command_that_leaves_its_folder_is_told);
 	tcase_add_test(c, what_an_agent_says_of_a_command_may_differ);
 	tcase_add_test(c, a_tool_without_a_hook_before_it_is_told);
 	tcase_add_test(c, a_tool_that_was_denied_and_ran_nevertheless_is_told);

@@ -304,11 +304,71 @@ START_TEST(what_an_agent_only_asks_its_own_host_about_is_not_asked)
 		{ "qwen", "PreToolUse", "tool_search", "{\"query\":\"images\",\"max_results\":3}" },
 		{ "qwen", "PreToolUse", "skill", "{\"skill\":\"release\",\"args\":\"fast\"}" },
 		{ "qwen", "PreToolUse", "list_agents", "{}" },
+		{ "claude", "PreToolUse", "CronList", "{}" },
+		{ "claude", "PreToolUse", "ListAgents", "{\"cursor\":\"2\"}" },
+		{ "claude", "PreToolUse", "ReportFindings",
+		  "{\"level\":\"high\",\"findings\":[{\"file\":\"secrets/a.txt\",\"line\":1,"
+		  "\"summary\":\"it is read\"}]}" },
+		{ "codex", "PreToolUse", "create_goal", "{\"objective\":\"secrets/a.txt\"}" },
+		{ "codex", "PreToolUse", "update_goal", "{\"status\":\"complete\"}" },
+		{ "copilot", "preToolUse", "fetch_copilot_cli_documentation", "{}" },
+		{ "copilot", "preToolUse", "task_complete", "{\"summary\":\"secrets/a.txt\"}" },
+		{ "qwen", "PreToolUse", "update_goal", "{\"status\":\"complete\"}" },
+		{ "qwen", "PreToolUse", "cron_list", "{}" },
 	};
 
 	given_secrets();
 	are_allowed(USES, COUNT(USES));
 	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(our_own_resources_are_read_unasked)
+{
+	static const struct use USES[] = {
+		{ "claude", "PreToolUse", "ReadMcpResourceTool",
+		  "{\"server\":\"intercom\",\"uri\":\"intercom://inbox\"}" },
+		{ "codex", "PreToolUse", "read_mcp_resource",
+		  "{\"server\":\"intercom\",\"uri\":\"intercom://session/1/timeline\"}" },
+		{ "gemini", "BeforeTool", "read_mcp_resource",
+		  "{\"uri\":\"intercom:intercom://inbox\"}" },
+	};
+
+	given_hooks();
+	are_allowed(USES, COUNT(USES));
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+/* Gemini CLI takes a URI without the server's name for that of any server. */
+START_TEST(a_resource_of_another_server_is_asked_about)
+{
+	static const struct use USES[] = {
+		{ "claude", "PreToolUse", "ReadMcpResourceTool",
+		  "{\"server\":\"intercom2\",\"uri\":\"intercom://inbox\"}" },
+		{ "claude", "PreToolUse", "ReadMcpResourceTool",
+		  "{\"server\":\"intercom\",\"uri\":\"file:///etc/passwd\"}" },
+		{ "codex", "PreToolUse", "read_mcp_resource", "{\"uri\":\"intercom://inbox\"}" },
+		{ "codex", "PreToolUse", "read_mcp_resource",
+		  "{\"uri\":\"intercom:intercom://inbox\"}" },
+		{ "gemini", "BeforeTool", "read_mcp_resource",
+		  "{\"server\":\"intercom\",\"uri\":\"intercom://inbox\"}" },
+		{ "gemini", "BeforeTool", "read_mcp_resource",
+		  "{\"uri\":\"evil:intercom://inbox\"}" },
+		{ "cursor", "beforeMCPExecution", "Read",
+		  "{\"server\":\"intercom\",\"uri\":\"intercom://inbox\"}" },
+	};
+
+	given_hooks();
+	for (size_t i = 0; i < COUNT(USES); i++) {
+		struct gate_client h = begin(&USES[i]);
+		OWNED(char_ptr) char *answer = NULL;
+
+		asked(1);
+		decide_all("reject");
+		answer = gate_end(&h);
+		decides(answer, "deny", "rejected");
+	}
 }
 END_TEST
 
@@ -358,6 +418,8 @@ int main(void)
 	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
 	tcase_add_test(c, what_reaches_nothing_of_it_is_read_unasked);
 	tcase_add_test(c, what_an_agent_only_asks_its_own_host_about_is_not_asked);
+	tcase_add_test(c, our_own_resources_are_read_unasked);
+	tcase_add_test(c, a_resource_of_another_server_is_asked_about);
 	tcase_add_test(c, by_the_policy_a_search_is_of_the_folder_in_which_it_begins);
 	return run_suite(s);
 }

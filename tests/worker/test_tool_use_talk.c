@@ -169,6 +169,7 @@ START_TEST(a_host_that_shows_words_only_after_a_tool_is_told_then)
 		OWNED(char_ptr) char *after = NULL;
 
 		decides(answer, "allow", NULL);
+		ck_assert_str_eq(member(answer, "context"), "");
 		expect("SELECT count(delivered_at) FROM steering", "0\n");
 		after = ask_of(CASES[i][0], CASES[i][2],
 		               tool_of("s1", workspace, "shell", "{\"command\":\"make\"}"));
@@ -178,20 +179,137 @@ START_TEST(a_host_that_shows_words_only_after_a_tool_is_told_then)
 }
 END_TEST
 
-START_TEST(a_tool_that_failed_tells_copilot_nothing)
+/* A use of a tool of Codex with this id; it may be a whole patch. */
+static const char *use_by_codex(struct str *out, const char *id, const char *tool,
+                                const char *command)
+{
+	str_reset(out);
+	str_addf(out,
+	         "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"tool_use_id\":\"%s\","
+	         "\"tool_name\":\"%s\",\"tool_input\":{\"command\":\"%s\"}}",
+	         workspace, id, tool, command);
+	return out->bytes;
+}
+
+static const char OWN_PATCH[] =
+    "*** Begin Patch\\n*** Add File: .git/config\\n+x\\n*** End Patch\\n";
+
+static char *denied_by_codex(const char *id, const char *said)
+{
+	OWNED(str) struct str use = { 0 };
+	struct gate_client h =
+	    begin_of("codex", "PreToolUse", use_by_codex(&use, id, "Bash", "make"));
+
+	asked(1);
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
+	decide("reject", "reason", said);
+	return gate_end(&h);
+}
+
+/* Seen: Codex 0.171.0, where its model writes scripts that use tools: they can catch the error. */
+START_TEST(words_do_not_go_with_a_denial_that_a_script_of_codex_may_swallow)
+{
+	OWNED(str) struct str use = { 0 };
+	OWNED(char_ptr) char *denied = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	OWNED(char_ptr) char *after = NULL;
+
+	given_hooks();
+	denied = denied_by_codex("exec-1", "not that");
+	decides(denied, "deny", "not that");
+	ck_assert(!strstr(member(denied, "reason"), "be quick"));
+	again =
+	    ask_of("codex", "PreToolUse", use_by_codex(&use, "exec-2", "apply_patch", OWN_PATCH));
+	decides(again, "deny", "protected");
+	ck_assert(!strstr(member(again, "reason"), "be quick"));
+	expect("SELECT count(delivered_at) FROM steering", "0\n");
+	after = ask_of("codex", "PostToolUse", use_by_codex(&use, "exec-3", "Bash", "ls"));
+	says_once(member(after, "context"), "be quick");
+}
+END_TEST
+
+START_TEST(words_go_with_another_denial_of_codex)
+{
+	OWNED(char_ptr) char *denied = NULL;
+
+	given_hooks();
+	denied = denied_by_codex("call_1", "not that");
+	decides(denied, "deny", "not that");
+	says_once(member(denied, "reason"), "be quick");
+	expect("SELECT count(delivered_at) FROM steering", "1\n");
+}
+END_TEST
+
+static const char MAKE[] = "{\"command\":\"make\"}";
+
+/* Words that wait are told with the next result that works, and not with one that failed. */
+static void waits_for_success(const char *host, const char *event, const char *failure,
+                              const char *failed_use)
 {
 	OWNED(char_ptr) char *failed = NULL;
 	OWNED(char_ptr) char *worked = NULL;
-	const char *use;
+
+	free(ask_of(host, event, tool_of("s1", workspace, "bash", MAKE)));
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
+	failed = ask_of(host, failure, failed_use);
+	ck_assert_str_eq(member(failed, "context"), "");
+	expect("SELECT count(delivered_at) FROM steering", "0\n");
+	worked = ask_of(host, event, tool_of("s1", workspace, "bash", MAKE));
+	says_once(member(worked, "context"), "be quick");
+}
+
+START_TEST(a_tool_that_failed_tells_copilot_nothing)
+{
+	given_hooks();
+	waits_for_success("copilot", "postToolUse", "postToolUseFailure",
+	                  tool_of("s1", workspace, "bash", MAKE));
+}
+END_TEST
+
+/* Seen: Qwen Code 0.24.4 shows its model words with a failure, but not where it works for an
+ * editor. */
+START_TEST(a_tool_that_failed_tells_qwen_nothing)
+{
+	given_hooks();
+	waits_for_success("qwen", "PostToolUse", "PostToolUseFailure",
+	                  tool_of("s1", workspace, "bash", MAKE));
+}
+END_TEST
+
+/* A tool of Gemini CLI with the result of a read, from response on. */
+static const char *read_by_gemini(struct str *out, const char *response)
+{
+	str_addf(out,
+	         "{\"session_id\":\"s1\",\"cwd\":\"%s\",\"tool_name\":\"read_file\","
+	         "\"tool_input\":{\"file_path\":\"%s/a.txt\"},\"tool_response\":%s}",
+	         workspace, workspace, response);
+	return out->bytes;
+}
+
+/* Of such a result it tells its model the error alone. */
+START_TEST(a_tool_that_ended_in_an_error_tells_gemini_nothing)
+{
+	OWNED(str) struct str use = { 0 };
 
 	given_hooks();
-	use = tool_of("s1", workspace, "bash", "{\"command\":\"make\"}");
-	free(ask_of("copilot", "postToolUse", use));
+	waits_for_success("gemini", "AfterTool", "AfterTool",
+	                  read_by_gemini(&use, "{\"llmContent\":\"File not found.\","
+	                                       "\"error\":{\"message\":\"File not found\","
+	                                       "\"type\":\"file_not_found\"}}"));
+}
+END_TEST
+
+START_TEST(a_result_of_gemini_without_an_error_tells)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(str) struct str use = { 0 };
+
+	given_hooks();
+	free(ask_of("gemini", "AfterTool", tool_of("s1", workspace, "bash", MAKE)));
 	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
-	failed = ask_of("copilot", "postToolUseFailure", use);
-	ck_assert_str_eq(member(failed, "context"), "");
-	worked = ask_of("copilot", "postToolUse", use);
-	says_once(member(worked, "context"), "be quick");
+	told = ask_of("gemini", "AfterTool",
+	              read_by_gemini(&use, "{\"llmContent\":\"an error\",\"error\":null}"));
+	says_once(member(told, "context"), "be quick");
 }
 END_TEST
 
@@ -313,7 +431,12 @@ int main(void)
 	tcase_add_test(c, words_of_the_operator_keep_an_agent_from_ending);
 	tcase_add_test(c, the_note_of_an_approval_is_told_once);
 	tcase_add_test(c, a_host_that_shows_words_only_after_a_tool_is_told_then);
+	tcase_add_test(c, words_do_not_go_with_a_denial_that_a_script_of_codex_may_swallow);
+	tcase_add_test(c, words_go_with_another_denial_of_codex);
 	tcase_add_test(c, a_tool_that_failed_tells_copilot_nothing);
+	tcase_add_test(c, a_tool_that_failed_tells_qwen_nothing);
+	tcase_add_test(c, a_tool_that_ended_in_an_error_tells_gemini_nothing);
+	tcase_add_test(c, a_result_of_gemini_without_an_error_tells);
 	tcase_add_test(c, with_the_setting_an_agent_asks_for_the_next_instruction);
 	tcase_add_test(c, if_nobody_says_what_comes_next_the_turn_ends);
 	tcase_add_test(c, an_alert_says_why_an_agent_is_silent);

@@ -326,7 +326,8 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 	told->event = event ? event->event : GATE_PRE_TOOL;
 	if (row.class == GATE_CALL_CLASS_PLAN && read_input(st, told, job->call_seq, e))
 		return -1;
-	if (hook_tells(told->host, told->event, str_text(&t->result)) && call_steer(st, t, 0, e))
+	if (hook_tells(told->host, told->event, row.tool_use_id, str_text(&t->result)) &&
+	    call_steer(st, t, 0, e))
 		return -1;
 	if (call_finish(st, job->call_seq, t, e))
 		return -1;
@@ -349,7 +350,7 @@ bool hooks_reply(struct front *f, struct job *job)
 
 		sink_hold(sink);
 		(void)hold_forget(f, w);
-		hook_add_reply(&body, told->event, str_text(&told->telling.result),
+		hook_add_reply(&body, told->host, told->event, str_text(&told->telling.result),
 		               str_text(&told->telling.steering.text), told->input);
 		sink_reply(sink, id, &body);
 		sink_drop(sink);

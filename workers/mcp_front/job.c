@@ -142,7 +142,8 @@ static void reply_hook(struct job *job)
 	const struct gate_input *in = &call->hook->in;
 	OWNED(str) struct str result = { 0 };
 
-	hook_add_reply(&result, in->event, str_text(&job->result), str_text(&call->steering.text),
+	hook_add_reply(&result, in->host, in->event, str_text(&job->result),
+	               str_text(&call->steering.text),
 	               in->class == GATE_PLAN ? in->tool_input : NULL);
 	sink_reply(job->sink, job->message.id, &result);
 }
