@@ -133,11 +133,45 @@ static void add_part(struct str *out, const char *text, size_t length)
 		at += add_plain(out, at);
 }
 
+/* The next digit of a number as people write it, behind its signs; '\0' at its end, and for what
+ * stands in no number. */
+static char next_digit(const char **at, const char *end, bool *ret_is_number)
+{
+	while (*at < end && strchr("+-./() ", **at))
+		++*at;
+	if (*at == end)
+		return '\0';
+	*ret_is_number = isdigit((unsigned char)**at) != 0;
+	return *ret_is_number ? *(*at)++ : '\0';
+}
+
+/* tel:5551234 of 555-1234. */
+static bool is_same_number(const char *target, size_t length, const char *label,
+                           size_t label_length)
+{
+	static const char SCHEME[] = "tel:";
+	const char *target_end = target + length, *label_end = label + label_length;
+	bool is_number = true;
+	char digit;
+
+	if (length < sizeof(SCHEME) || strncmp(target, SCHEME, sizeof(SCHEME) - 1) != 0)
+		return false;
+	target += sizeof(SCHEME) - 1;
+	do {
+		digit = next_digit(&target, target_end, &is_number);
+		if (!is_number || next_digit(&label, label_end, &is_number) != digit || !is_number)
+			return false;
+	} while (digit);
+	return true;
+}
+
 /* Whether Slack made a link of what a person typed: README.md, x.org, a@b.c, a number. */
 static bool is_automatic(const char *target, size_t length, const char *label, size_t label_length)
 {
-	static const char *const SCHEMES[] = { "", "http://", "https://", "mailto:", "tel:" };
+	static const char *const SCHEMES[] = { "", "http://", "https://", "mailto:" };
 
+	if (is_same_number(target, length, label, label_length))
+		return true;
 	for (size_t i = 0; i < COUNT(SCHEMES); i++) {
 		size_t scheme = strlen(SCHEMES[i]), rest = scheme + label_length;
 
