@@ -183,4 +183,9 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 		break;
 	}
 	return 0;
+	case INTENT_DELETED:
+		return slack_tell(&t,
+		                  "What you have deleted is not taken back: what you wrote "
+		                  "counts. Write a new message.",
+		                  e);
 }

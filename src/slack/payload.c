@@ -704,17 +704,21 @@ static const char *team_of(const cJSON *payload, const cJSON *event)
 	return json_text(payload, "team_id");
 }
 
-/* A person has changed the text of what they wrote in a thread. A link's preview changes a message,
- * too, but not its text. */
-static bool read_edited(struct slack_intent *a, const cJSON *payload, const cJSON *event)
+/* A person has changed the text of what they wrote in a thread, or deleted it. A link's preview
+ * changes a message, too, but not its text. */
+static bool read_afterwards(struct slack_intent *a, const cJSON *payload, const cJSON *event)
 {
 	static const char *const PROGRAMS[] = { "bot_id", "app_id" };
-	const cJSON *message = json_get(event, "message");
-	const char *text = json_text(message, "text"), *thread = json_text(message, "thread_ts");
-	const char *before = text_in(event, "previous_message", "text");
+	const cJSON *before = json_get(event, "previous_message"), *message;
+	const char *subtype = or_empty(json_text(event, "subtype")), *was, *text, *thread;
+	bool deleted = strcmp(subtype, "message_deleted") == 0;
 
-	if (strcmp(or_empty(json_text(event, "subtype")), "message_changed") != 0 || !text ||
-	    !before || strcmp(text, before) == 0 || !thread || !json_text(message, "user"))
+	message = deleted ? before : json_get(event, "message");
+	was = json_text(before, "text");
+	text = deleted ? "" : json_text(message, "text");
+	thread = json_text(message, "thread_ts");
+	if ((!deleted && strcmp(subtype, "message_changed") != 0) || !was || !text ||
+	    strcmp(was, text) == 0 || !thread || !json_text(message, "user"))
 		return false;
 	for (size_t i = 0; i < COUNT(PROGRAMS); i++)
 		if (json_text(message, PROGRAMS[i]))
@@ -723,8 +727,8 @@ static bool read_edited(struct slack_intent *a, const cJSON *payload, const cJSO
 	a->team = xstrdup_if(team_of(payload, message));
 	a->channel = xstrdup_if(json_text(event, "channel"));
 	a->thread_ts = xstrdup(thread);
-	a->meaning = INTENT_EDITED;
-	set_action(a, "edited", NULL);
+	a->meaning = deleted ? INTENT_DELETED : INTENT_EDITED;
+	set_action(a, deleted ? "deleted" : "edited", NULL);
 	return true;
 }
 
@@ -768,7 +772,7 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	set_action(a, or_empty(type), NULL);
 	if (!type)
 		return unknown(a, "an event that does not say its type");
-	if (!texts_name(MESSAGES, type) || read_edited(a, payload, event) || is_noise(event))
+	if (!texts_name(MESSAGES, type) || read_afterwards(a, payload, event) || is_noise(event))
 		return 0;
 	thread = json_text(event, "thread_ts");
 	text = or_empty(json_text(event, "text"));

@@ -59,6 +59,7 @@ enum slack_meaning {
 	INTENT_MENTION, /* a message to us outside of threads: text */
 	INTENT_STRAY, /* an answer by its words, but outside of threads: verdict is the verb */
 	INTENT_EDITED, /* a message in a thread was given another text, which nobody reads */
+	INTENT_DELETED, /* a message in a thread was deleted, which takes nothing back */
 };
 
 /* All texts are owned; NULL: none. */

@@ -188,6 +188,29 @@ START_TEST(who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again
 }
 END_TEST
 
+static void deleted(const char *by, const char *text)
+{
+	(void)slack_acked("{'event':{'type':'message','subtype':'message_deleted','ts':'9.1',"
+	                  "'deleted_ts':'8.1','channel':'C01AGENTS','previous_message':{'type':"
+	                  "'message',%s,'text':'%s','thread_ts':'1700000000.000100','ts':'8.1'}}}",
+	                  by, text);
+}
+
+START_TEST(who_deletes_what_was_said_in_a_thread_is_told_that_it_counts_all_the_same)
+{
+	slack();
+	a_session_in_slack();
+	(void)listener_starts();
+	deleted("'user':'U0BOT','bot_id':'B01BOT'", "ours");
+	deleted("'user':'U01OP'", "");
+	expect(WHISPER, "");
+	deleted("'user':'U01OP'", "use tabs");
+	expect(WHISPER, "What you have deleted is not taken back: what you wrote counts. Write a "
+	                "new message.\n");
+	slack_stop();
+}
+END_TEST
+
 /* What a command is answered. */
 static void answers(const char *text, const char *part)
 {
@@ -700,6 +723,8 @@ int main(void)
 	tcase_add_test(c, a_file_is_offered_and_shown_only_where_the_question_is_about_one);
 	tcase_add_test(c, who_names_what_is_not_there_is_told_where_to_look);
 	tcase_add_test(c, an_answer_among_people_is_told_where_it_counts_if_something_waits_for_it);
+	tcase_add_test(c,
+	               who_deletes_what_was_said_in_a_thread_is_told_that_it_counts_all_the_same);
 	tcase_add_test(c, who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again);
 	tcase_add_test(c, the_inbox_says_whose_each_question_is);
 	tcase_add_test(c, the_word_decides_the_question_that_it_fits);
