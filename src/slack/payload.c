@@ -680,7 +680,8 @@ static bool mentions(const char *text, const char *bot)
 /* Messages of programs, above all our own, and events that are not a new message of a person. */
 static bool is_noise(const cJSON *event)
 {
-	static const char *const PERSONS[] = { "file_share", "thread_broadcast", NULL };
+	static const char *const PERSONS[] = { "file_share", "thread_broadcast", "me_message",
+		                               NULL };
 	const char *subtype = json_text(event, "subtype");
 
 	return json_text(event, "bot_id") || json_text(event, "app_id") ||
@@ -789,6 +790,7 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	set_action(a, a->thread_ts ? "reply" : named ? "mention" : "message", NULL);
 	a->mentioned = named;
 	a->has_files = has_files(event);
+	a->is_me = strcmp(or_empty(json_text(event, "subtype")), "me_message") == 0;
 	read_place(a, named);
 	return 0;
 }

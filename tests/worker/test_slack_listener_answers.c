@@ -211,6 +211,20 @@ START_TEST(who_deletes_what_was_said_in_a_thread_is_told_that_it_counts_all_the_
 }
 END_TEST
 
+START_TEST(what_somebody_does_by_slash_me_is_no_answer_and_that_is_told)
+{
+	slack();
+	a_question_in_slack();
+	(void)listener_starts();
+	(void)slack_acked("{'message':{'subtype':'me_message','text':'approve','thread_ts':"
+	                  "'1700000000.000100'}}");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT text FROM slack_message WHERE kind = 'reply'",
+	       "Nothing was done: what `/me` says is not passed on. Write it without `/me`.\n");
+	slack_stop();
+}
+END_TEST
+
 /* What a command is answered. */
 static void answers(const char *text, const char *part)
 {
@@ -725,6 +739,7 @@ int main(void)
 	tcase_add_test(c, an_answer_among_people_is_told_where_it_counts_if_something_waits_for_it);
 	tcase_add_test(c,
 	               who_deletes_what_was_said_in_a_thread_is_told_that_it_counts_all_the_same);
+	tcase_add_test(c, what_somebody_does_by_slash_me_is_no_answer_and_that_is_told);
 	tcase_add_test(c, who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again);
 	tcase_add_test(c, the_inbox_says_whose_each_question_is);
 	tcase_add_test(c, the_word_decides_the_question_that_it_fits);
