@@ -14,10 +14,13 @@ static unsigned git_mode(mode_t mode)
 	return mode & 0111 ? 0100755 : 0100644;
 }
 
-/* The file whose content a new one starts from; NULL: it starts empty. */
+/* The other file whose content a new one starts from; NULL: it starts empty, also if its diff names
+ * it on both sides. */
 static const struct planned *source_of(const struct plan *plan, const struct planned *f)
 {
-	return is_action(f, "create") && f->from != PLAN_NONE ? &plan->files[f->from] : NULL;
+	const struct planned *from = f->from == PLAN_NONE ? f : &plan->files[f->from];
+
+	return is_action(f, "create") && from != f ? from : NULL;
 }
 
 /* Modes are shown where the diff gives or changes them. */

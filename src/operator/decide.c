@@ -454,6 +454,12 @@ static int read_edited(struct desk *d, const struct request *r, const char **ret
 	return 1;
 }
 
+/* Whether an answer is for an agent that is not there to hear it. */
+static bool is_unheard(const struct found *f)
+{
+	return !f->listening && f->kind != REQUEST_KIND_RESTORE && f->kind != REQUEST_KIND_TRUST;
+}
+
 /* What comes of an answer that no caller is waiting for. */
 static const char *what_follows(const struct found *f, enum request_verdict verdict)
 {
@@ -466,8 +472,8 @@ static const char *what_follows(const struct found *f, enum request_verdict verd
 		           : ". Nothing was changed";
 	if (f->kind == REQUEST_KIND_TRUST)
 		return yes ? ". It applies from now on" : "";
-	return f->listening ? ""
-	                    : "\nNobody listens at the moment; the agent gets it when it is back.";
+	return is_unheard(f) ? "\nNobody listens at the moment; the agent gets it when it is back."
+	                     : "";
 }
 
 /* Whether they speak in the thread of another session than the one that asked. */
@@ -524,6 +530,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		str_add(&did, "Approved with a change:");
 	else
 		str_add(&did, past(verdict));
+	d->out->unheard = is_unheard(f);
 	if (is_elsewhere(d, f))
 		str_addf(&f->name, ", %s", str_text(&f->whose));
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),

@@ -498,6 +498,7 @@ struct plain {
 	struct str word;
 	const char *after;
 	bool quoted;
+	bool emphasised; /* by Slack's signs, not by quotes */
 };
 
 static void plain_clear(struct plain *p)
@@ -517,27 +518,32 @@ static bool ends_at(const char *text, const char **ret)
 /* False: it is no single word, or something else stands behind it. */
 static bool plain_read(struct plain *p, const char *text)
 {
-	static const char *const SIGNS[][2] = {
-		{ "\"", "\"" },
-		{ "'", "'" },
-		{ "`", "`" },
-		{ "*", "*" },
-		{ "_", "_" },
-		{ "\xE2\x80\x9C", "\xE2\x80\x9D" },
-		{ "\xE2\x80\x98", "\xE2\x80\x99" },
+	static const struct {
+		const char *open, *close;
+		bool emphasise;
+	} SIGNS[] = {
+		{ "\"", "\"", false },
+		{ "'", "'", false },
+		{ "`", "`", true },
+		{ "*", "*", true },
+		{ "_", "_", true },
+		{ "\xE2\x80\x9C", "\xE2\x80\x9D", false },
+		{ "\xE2\x80\x98", "\xE2\x80\x99", false },
 	};
 	size_t n = word_length(text);
 
 	for (size_t i = 0; i < COUNT(SIGNS); i++) {
-		size_t open = strlen(SIGNS[i][0]);
-		const char *end =
-		    strncmp(text, SIGNS[i][0], open) == 0 ? strstr(text + open, SIGNS[i][1]) : NULL;
+		size_t open = strlen(SIGNS[i].open);
+		const char *end = strncmp(text, SIGNS[i].open, open) == 0
+		                      ? strstr(text + open, SIGNS[i].close)
+		                      : NULL;
 
 		if (!end)
 			continue;
 		p->quoted = true;
+		p->emphasised = SIGNS[i].emphasise;
 		str_add_bytes(&p->word, text + open, (size_t)(end - text) - open);
-		return ends_at(end + strlen(SIGNS[i][1]), &p->after);
+		return ends_at(end + strlen(SIGNS[i].close), &p->after);
 	}
 	while (n > 1 && is_mark(text[n - 1]))
 		n--;
@@ -560,6 +566,16 @@ static bool is_whole(const char *text)
 	return l.verb && (!*l.rest || is_id(l.rest));
 }
 
+/* Whether words after the verb are its own although it stands in signs. Only of verbs that permit
+ * nothing: "*continue* with the tests" may be a sentence. */
+static bool takes_words(const struct plain *verb)
+{
+	static const char *const WORDS[] = { "reject", "steer", "task", NULL };
+	struct verb_line l = verb_read(str_text(&verb->word));
+
+	return verb->emphasised && l.verb && texts_name(WORDS, l.verb->word);
+}
+
 void verb_add_plain(struct str *out, const char *line)
 {
 	OWNED(plain) struct plain verb = { .quoted = false };
@@ -573,7 +589,7 @@ void verb_add_plain(struct str *out, const char *line)
 	}
 	has_id = plain_read(&id, verb.after) && is_id(str_text(&id.word)) &&
 	         (id.quoted || !*id.after || id.word.length >= CLEAR_ID);
-	if (verb.quoted && *verb.after && !(has_id && !*id.after)) {
+	if (verb.quoted && *verb.after && !(has_id && !*id.after) && !takes_words(&verb)) {
 		str_add(out, line); /* a quotation in a sentence */
 		return;
 	}

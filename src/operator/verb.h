@@ -75,7 +75,8 @@ bool verb_take(const char **line, struct str *word);
 /* The same of a value that is switched to: in lower case, without a punctuation mark behind it. */
 bool verb_take_switch(const char **line, struct str *word);
 /* Appends the line without the signs around its verb and its id: "`approve`", "*Reject* "01911111",
- * no". Quotes around words stay, as does everything if the verb is quoted in a sentence. */
+ * no". Quotes around words stay, as does everything if the verb is quoted in a sentence: "*reject*
+ * it breaks", in Slack's signs, is none. */
 void verb_add_plain(struct str *out, const char *line);
 /* The length of the first word of text if it may be a prefix of an id, otherwise 0. */
 size_t verb_id_length(const char *text);

@@ -34,6 +34,12 @@ static int is_for_us(struct store *st, const struct slack_intent *a,
 	return a->verdict ? (int)sql_slack_thread_of_ours(st, a->channel, a->thread_ts, e) : 0;
 }
 
+/* Whether it is about an older message in a thread. */
+static bool is_afterwards(const struct slack_intent *a)
+{
+	return a->meaning == INTENT_EDITED || a->meaning == INTENT_DELETED;
+}
+
 /* understood, ignored or malformed. */
 static const char *reading_of(const struct slack_intent *a, const struct slack_thread_row *t,
                               bool for_us)
@@ -41,7 +47,7 @@ static const char *reading_of(const struct slack_intent *a, const struct slack_t
 	if (a->meaning == INTENT_UNKNOWN)
 		return "malformed";
 	if (a->meaning == INTENT_NOTHING || (a->meaning == INTENT_REPLY && !for_us) ||
-	    (a->meaning == INTENT_EDITED && !t->seq))
+	    (is_afterwards(a) && !t->seq))
 		return "ignored";
 	return "understood";
 }
@@ -95,7 +101,7 @@ int slack_envelope_store(struct store *st, struct slack_frame *f, const struct s
 	int64_t seq;
 	int for_us;
 
-	if ((is_reply || a->meaning == INTENT_EDITED) &&
+	if ((is_reply || is_afterwards(a)) &&
 	    sql_slack_thread(st, a->channel, a->thread_ts, &thread, e) < 0)
 		return -1;
 	for_us = is_reply ? is_for_us(st, a, &thread, e) : 0;

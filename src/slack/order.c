@@ -103,6 +103,11 @@ static bool is_without_words(const struct slack_intent *a)
 
 static int message(struct slack_talk *t, struct err *e)
 {
+	if (t->intent->is_me)
+		return slack_tell(t,
+		                  "Nothing was done: what `/me` says is not passed on. Write it "
+		                  "without `/me`.",
+		                  e);
 	if (is_without_words(t->intent))
 		return slack_tell(t,
 		                  "Nothing was done: only words are passed on, no files and no "
@@ -176,6 +181,11 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 	case INTENT_EDITED:
 		return slack_tell(&t,
 		                  "What you have changed is not read again; what you wrote first "
+		                  "counts. Write a new message.",
+		                  e);
+	case INTENT_DELETED:
+		return slack_tell(&t,
+		                  "What you have deleted is not taken back: what you wrote "
 		                  "counts. Write a new message.",
 		                  e);
 	case INTENT_NOTHING:

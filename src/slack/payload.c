@@ -133,11 +133,45 @@ static void add_part(struct str *out, const char *text, size_t length)
 		at += add_plain(out, at);
 }
 
+/* The next digit of a number as people write it, behind its signs; '\0' at its end, and for what
+ * stands in no number. */
+static char next_digit(const char **at, const char *end, bool *ret_is_number)
+{
+	while (*at < end && strchr("+-./() ", **at))
+		++*at;
+	if (*at == end)
+		return '\0';
+	*ret_is_number = isdigit((unsigned char)**at) != 0;
+	return *ret_is_number ? *(*at)++ : '\0';
+}
+
+/* tel:5551234 of 555-1234. */
+static bool is_same_number(const char *target, size_t length, const char *label,
+                           size_t label_length)
+{
+	static const char SCHEME[] = "tel:";
+	const char *target_end = target + length, *label_end = label + label_length;
+	bool is_number = true;
+	char digit;
+
+	if (length < sizeof(SCHEME) || strncmp(target, SCHEME, sizeof(SCHEME) - 1) != 0)
+		return false;
+	target += sizeof(SCHEME) - 1;
+	do {
+		digit = next_digit(&target, target_end, &is_number);
+		if (!is_number || next_digit(&label, label_end, &is_number) != digit || !is_number)
+			return false;
+	} while (digit);
+	return true;
+}
+
 /* Whether Slack made a link of what a person typed: README.md, x.org, a@b.c, a number. */
 static bool is_automatic(const char *target, size_t length, const char *label, size_t label_length)
 {
-	static const char *const SCHEMES[] = { "", "http://", "https://", "mailto:", "tel:" };
+	static const char *const SCHEMES[] = { "", "http://", "https://", "mailto:" };
 
+	if (is_same_number(target, length, label, label_length))
+		return true;
 	for (size_t i = 0; i < COUNT(SCHEMES); i++) {
 		size_t scheme = strlen(SCHEMES[i]), rest = scheme + label_length;
 
@@ -646,7 +680,8 @@ static bool mentions(const char *text, const char *bot)
 /* Messages of programs, above all our own, and events that are not a new message of a person. */
 static bool is_noise(const cJSON *event)
 {
-	static const char *const PERSONS[] = { "file_share", "thread_broadcast", NULL };
+	static const char *const PERSONS[] = { "file_share", "thread_broadcast", "me_message",
+		                               NULL };
 	const char *subtype = json_text(event, "subtype");
 
 	return json_text(event, "bot_id") || json_text(event, "app_id") ||
@@ -670,17 +705,21 @@ static const char *team_of(const cJSON *payload, const cJSON *event)
 	return json_text(payload, "team_id");
 }
 
-/* A person has changed the text of what they wrote in a thread. A link's preview changes a message,
- * too, but not its text. */
-static bool read_edited(struct slack_intent *a, const cJSON *payload, const cJSON *event)
+/* A person has changed the text of what they wrote in a thread, or deleted it. A link's preview
+ * changes a message, too, but not its text. */
+static bool read_afterwards(struct slack_intent *a, const cJSON *payload, const cJSON *event)
 {
 	static const char *const PROGRAMS[] = { "bot_id", "app_id" };
-	const cJSON *message = json_get(event, "message");
-	const char *text = json_text(message, "text"), *thread = json_text(message, "thread_ts");
-	const char *before = text_in(event, "previous_message", "text");
+	const cJSON *before = json_get(event, "previous_message"), *message;
+	const char *subtype = or_empty(json_text(event, "subtype")), *was, *text, *thread;
+	bool deleted = strcmp(subtype, "message_deleted") == 0;
 
-	if (strcmp(or_empty(json_text(event, "subtype")), "message_changed") != 0 || !text ||
-	    !before || strcmp(text, before) == 0 || !thread || !json_text(message, "user"))
+	message = deleted ? before : json_get(event, "message");
+	was = json_text(before, "text");
+	text = deleted ? "" : json_text(message, "text");
+	thread = json_text(message, "thread_ts");
+	if ((!deleted && strcmp(subtype, "message_changed") != 0) || !was || !text ||
+	    strcmp(was, text) == 0 || !thread || !json_text(message, "user"))
 		return false;
 	for (size_t i = 0; i < COUNT(PROGRAMS); i++)
 		if (json_text(message, PROGRAMS[i]))
@@ -689,8 +728,8 @@ static bool read_edited(struct slack_intent *a, const cJSON *payload, const cJSO
 	a->team = xstrdup_if(team_of(payload, message));
 	a->channel = xstrdup_if(json_text(event, "channel"));
 	a->thread_ts = xstrdup(thread);
-	a->meaning = INTENT_EDITED;
-	set_action(a, "edited", NULL);
+	a->meaning = deleted ? INTENT_DELETED : INTENT_EDITED;
+	set_action(a, deleted ? "deleted" : "edited", NULL);
 	return true;
 }
 
@@ -734,7 +773,7 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	set_action(a, or_empty(type), NULL);
 	if (!type)
 		return unknown(a, "an event that does not say its type");
-	if (!texts_name(MESSAGES, type) || read_edited(a, payload, event) || is_noise(event))
+	if (!texts_name(MESSAGES, type) || read_afterwards(a, payload, event) || is_noise(event))
 		return 0;
 	thread = json_text(event, "thread_ts");
 	text = or_empty(json_text(event, "text"));
@@ -751,6 +790,7 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	set_action(a, a->thread_ts ? "reply" : named ? "mention" : "message", NULL);
 	a->mentioned = named;
 	a->has_files = has_files(event);
+	a->is_me = strcmp(or_empty(json_text(event, "subtype")), "me_message") == 0;
 	read_place(a, named);
 	return 0;
 }

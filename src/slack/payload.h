@@ -59,6 +59,7 @@ enum slack_meaning {
 	INTENT_MENTION, /* a message to us outside of threads: text */
 	INTENT_STRAY, /* an answer by its words, but outside of threads: verdict is the verb */
 	INTENT_EDITED, /* a message in a thread was given another text, which nobody reads */
+	INTENT_DELETED, /* a message in a thread was deleted, which takes nothing back */
 };
 
 /* All texts are owned; NULL: none. */
@@ -66,6 +67,7 @@ struct slack_intent {
 	enum slack_meaning meaning;
 	bool mentioned; /* a message that mentions us */
 	bool has_files; /* a message with files, which nobody reads */
+	bool is_me; /* a message of /me, which says what they do */
 	char *kind; /* command, block_actions, view_submission, view_closed, message, app_mention */
 	char *team, *user, *channel, *thread_ts, *message_ts;
 	char *event_key, *message_key, *client_key; /* identify repetitions */

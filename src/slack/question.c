@@ -216,7 +216,7 @@ static void add_paths(cJSON *blocks, const struct request *r)
 	blocks_add_foreign(runs, text.length ? text.bytes : "?", text.length ? text.length : 1,
 	                   SLACK_PATH_UNITS, "code");
 	str_reset(&text);
-	if (g.files == 1)
+	if (g.files == 1 && size.length)
 		str_addf(&text, " (%s)", size.bytes);
 	if (r->row.replaces_file)
 		str_add(&text, ", replaces the whole file");
@@ -509,6 +509,7 @@ static void add_names(struct str *out, const struct request *r, const struct sla
 static void add_fallback(struct str *out, const struct request *r)
 {
 	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+	OWNED(str) struct str size = { 0 };
 
 	if (!is_open(r)) {
 		add_verdict(out, r);
@@ -528,9 +529,9 @@ static void add_fallback(struct str *out, const struct request *r)
 	}
 	if (request_is_change(r)) {
 		slack_gist_take(r, &g);
-		str_addf(out, " (%s risk, ", risk_name(r));
-		slack_gist_add_size(out, &g);
-		str_add_char(out, ')');
+		slack_gist_add_size(&size, &g);
+		str_addf(out, " (%s risk%s%s)", risk_name(r), size.length ? ", " : "",
+		         str_text(&size));
 	}
 	add_whose(out, r);
 	str_add(out, ": ");

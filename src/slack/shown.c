@@ -166,21 +166,24 @@ void slack_gist_take(const struct request *r, struct slack_gist *g)
 {
 	const struct str *text = slack_proposal(r);
 	OWNED(diff) struct diff d = { 0 };
+	bool is_diff = diff_looks_like(str_text(text), text->length);
 
 	take_paths(r, g);
-	if (diff_looks_like(str_text(text), text->length) &&
-	    diff_parse(str_text(text), text->length, &d, NULL) == 0)
+	if (is_diff && diff_parse(str_text(text), text->length, &d, NULL) == 0)
 		for (size_t i = 0; i < d.file_count; i++)
 			count_lines(g, &d.files[i]);
 	else if (!r->effect.length)
 		g->added = slack_lines(str_text(text), text->length);
+	else
+		g->uncounted = is_diff; /* otherwise nothing changes */
 }
 
 void slack_gist_add_size(struct str *out, const struct slack_gist *g)
 {
 	if (g->files > 1)
-		str_addf(out, "%zu files, ", g->files);
-	str_addf(out, "+%zu −%zu", g->added, g->removed);
+		str_addf(out, "%zu files", g->files);
+	if (!g->uncounted)
+		str_addf(out, "%s+%zu −%zu", g->files > 1 ? ", " : "", g->added, g->removed);
 }
 
 void slack_add_asked(struct str *out, const struct request *r)

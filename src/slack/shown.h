@@ -45,13 +45,14 @@ void slack_file_name(const char *file_path, struct str *out);
 /* Every path of a clearance except the requested one, and how many lines it changes. */
 struct slack_gist {
 	size_t added, removed;
+	bool uncounted; /* the lines are not known */
 	size_t files; /* with the requested one */
 	struct str paths; /* one line each: what happens to it */
 	size_t more; /* further paths, not listed */
 };
 
 void slack_gist_take(const struct request *r, struct slack_gist *g);
-/* "40 files, +12 −3"; without the number of a single one. */
+/* "40 files, +12 −3"; without the number of a single one, and without lines that are not known. */
 void slack_gist_add_size(struct str *out, const struct slack_gist *g);
 void slack_gist_clear(struct slack_gist *g);
 

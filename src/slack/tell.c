@@ -108,15 +108,25 @@ int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *te
 	return slack_tell(t, "You are asked back in the session's thread.", e);
 }
 
-int slack_tell_done(struct slack_talk *t, const char *session_id, const char *text, struct err *e)
+/* Whether the message that was pressed, or whose form it was, does not show the outcome. What was
+ * asked back shows all that was answered. */
+static bool is_to_be_told(const struct slack_talk *t, const struct said *s)
 {
 	enum slack_meaning meaning = t->intent->meaning;
+
+	return meaning == INTENT_COMMAND || meaning == INTENT_NUDGE || is_message(t) ||
+	       (s->unheard && meaning != INTENT_ASKED);
+}
+
+int slack_tell_done(struct slack_talk *t, const struct said *s, struct err *e)
+{
+	const char *text = str_text(&s->text);
 	int64_t session;
 
-	if (meaning != INTENT_COMMAND && meaning != INTENT_NUDGE && !is_message(t))
+	if (!is_to_be_told(t, s))
 		return 0;
 	if (!is_form(t))
 		return slack_tell(t, text, e);
-	session = sql_slack_live_session(t->st, session_id, e);
+	session = sql_slack_live_session(t->st, s->session_id, e);
 	return session < 0 ? -1 : say(t, session, NULL, NULL, text, NULL, e);
 }

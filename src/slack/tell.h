@@ -4,6 +4,7 @@
 #define TELL_H
 
 #include "order.h"
+#include "say.h"
 
 /* One action of one operator, and where it happened. */
 struct slack_talk {
@@ -21,7 +22,8 @@ int slack_tell(struct slack_talk *t, const char *text, struct err *e);
 int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *text,
                        const char *detail, struct err *e);
 /* A success about a session. What a button or a form decided is shown by the edited message, which
- * is enough; a form whose session is told something closes, and that is said in its thread. */
-int slack_tell_done(struct slack_talk *t, const char *session_id, const char *text, struct err *e);
+ * is enough if the agent hears it; a form closes, so what is said about it is said in the thread of
+ * the session. */
+int slack_tell_done(struct slack_talk *t, const struct said *s, struct err *e);
 
 #endif

@@ -118,7 +118,7 @@ int slack_tell_said(struct slack_talk *t, const struct said *s, struct err *e)
 	if (s->outcome == SAID_ASKED)
 		return ask_back(t, s, e);
 	if (s->outcome == SAID_DONE)
-		return slack_tell_done(t, s->session_id, str_text(&s->text), e);
+		return slack_tell_done(t, s, e);
 	return slack_tell(t, str_text(&s->text), e);
 }
 

@@ -9,7 +9,7 @@ static cJSON *orders;
 static bool spoils_an_answer(const char *what)
 {
 	return strcmp(what, "slow") == 0 || strcmp(what, "truncated") == 0 ||
-	       strcmp(what, "cut") == 0;
+	       strcmp(what, "cut") == 0 || strcmp(what, "bare") == 0;
 }
 
 static bool spoils_an_upgrade(const char *what)
@@ -21,14 +21,15 @@ static bool spoils_an_upgrade(const char *what)
 const char *fault_order(const cJSON *order)
 {
 	static const char *const KINDS[] = { "lost",      "hang", "status", "error", "html",
-		                             "truncated", "cut",  "slow",   "rate" };
+		                             "truncated", "cut",  "slow",   "rate",  "bare" };
 	const char *what = json_str(order, "what");
 	size_t i = 0;
 
 	while (i < COUNT(KINDS) && strcmp(KINDS[i], what) != 0)
 		i++;
 	if (i == COUNT(KINDS))
-		return "what: one of lost, hang, status, error, html, truncated, cut, slow, rate";
+		return "what: one of lost, hang, status, error, html, truncated, cut, slow, rate, "
+		       "bare";
 	if (!json_str(order, "name")[0])
 		return "name: the call that it is to happen to";
 	if (json_is(order, "name", "link") && !spoils_an_upgrade(what))

@@ -164,6 +164,9 @@ static bool send_spoilt(struct call *c, const cJSON *fault, const char *text)
 		send_text(c->http, c->status, half);
 	} else if (text && strcmp(what, "cut") == 0) {
 		send_cut(c->http, c->status, text);
+	} else if (text && strcmp(what, "bare") == 0) {
+		common_headers(c->http, "application/json; charset=utf-8");
+		send_text(c->http, c->status, "{\"ok\":true}");
 	} else if (text && strcmp(what, "slow") == 0) {
 		send_slowly(c->http, c->status, text, json_int(fault, "delay_ms", 1000));
 	} else {

@@ -242,6 +242,7 @@ static void old_message_after(bool crash)
 	(void)slack_wait_for("hello");
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
+	whispered("Nobody listens at the moment; the agent gets it when it is back.");
 	press_and_wait(ts, "approve_accept");
 	whispered("already approved by <@U01OP> at ");
 	expect("SELECT outcome, source FROM decision ORDER BY seq",

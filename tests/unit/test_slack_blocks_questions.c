@@ -492,6 +492,23 @@ START_TEST(what_replaces_a_whole_file_is_shown_as_the_computed_diff)
 }
 END_TEST
 
+START_TEST(lines_that_cannot_be_counted_are_not_said_to_be_none)
+{
+	static const char *const PATHS[] = { "src/main.c", "new.c" };
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said plain = { 0 };
+
+	str_add(&r.effect, "--- a/src/main.c\n+++ b/src/main.c\n@@ -1,2 +1 @@\n-x\n");
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	lacks(json, "+0");
+	slack_question_say_plain(&r, &plain);
+	holds(str_text(&plain.text), "Approval needed (low risk) in billing");
+	touches(&r, PATHS, COUNT(PATHS));
+	OWNED(char_ptr) char *two = asked(&r, NOBODY);
+	holds(two, "📄 2 files: ");
+}
+END_TEST
+
 START_TEST(hostile_diffs_stand_in_the_message_as_they_are)
 {
 	OWNED(request) struct request r = a_clearance();
@@ -768,6 +785,7 @@ int main(void)
 	tcase_add_test(c, a_name_that_stands_for_another_file_shows_both);
 	tcase_add_test(c, the_file_of_a_change_is_there_to_be_shown_unless_it_is_new);
 	tcase_add_test(c, what_replaces_a_whole_file_is_shown_as_the_computed_diff);
+	tcase_add_test(c, lines_that_cannot_be_counted_are_not_said_to_be_none);
 	tcase_add_test(c, hostile_diffs_stand_in_the_message_as_they_are);
 	tcase_add_test(c, hostile_questions_stay_within_every_limit);
 	tcase_add_test(c,

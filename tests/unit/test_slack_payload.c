@@ -520,6 +520,9 @@ START_TEST(markup_is_undone)
 	reads("<https://x.org|https://x.org>", "https://x.org");
 	reads("edit <http://README.md|README.md>, ask <mailto:a@b.c|a@b.c>, <tel:+491|+491>",
 	      "edit README.md, ask a@b.c, +491");
+	reads("<tel:5551234|555-1234> <tel:+15551234|+1 (555) 12.34>", "555-1234 +1 (555) 12.34");
+	reads("<tel:5551234|555-1235> <tel:5551234|555> <tel:5|5 tabs>",
+	      "555-1235 (tel:5551234) 555 (tel:5551234) 5 tabs (tel:5)");
 	reads("<https://x.org/|x.org> <http://x.org/a?b&amp;c|x.org/a?b&amp;c>",
 	      "x.org x.org/a?b&c");
 	reads("<https://x.org|>", "https://x.org");

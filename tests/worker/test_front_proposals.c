@@ -139,6 +139,22 @@ START_TEST(every_path_of_a_diff_is_stored_with_what_becomes_of_it)
 }
 END_TEST
 
+START_TEST(a_new_file_that_a_diff_names_on_both_sides_is_shown_as_new_and_as_no_copy)
+{
+	OWNED(char_ptr)
+	char *arguments = proposal("new", "--- a/new\n+++ b/new\n@@ -0,0 +1 @@\n+x\n");
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT effect FROM request",
+	            "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n\n");
+	wire_close(&w);
+}
+END_TEST
+
 /* Another name of a file of the workspace. */
 static void join(const char *name, const char *file)
 {
@@ -328,6 +344,8 @@ int main(void)
 	tcase_add_test(c, a_path_may_be_said_absolutely_or_with_dots);
 	tcase_add_test(c, a_diff_is_about_the_file_it_is_asked_for_and_fits_it);
 	tcase_add_test(c, every_path_of_a_diff_is_stored_with_what_becomes_of_it);
+	tcase_add_test(c,
+	               a_new_file_that_a_diff_names_on_both_sides_is_shown_as_new_and_as_no_copy);
 	tcase_add_test(c,
 	               of_a_file_with_several_names_the_question_says_what_becomes_of_the_others);
 	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);

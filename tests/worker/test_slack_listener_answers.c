@@ -188,6 +188,43 @@ START_TEST(who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again
 }
 END_TEST
 
+static void deleted(const char *by, const char *text)
+{
+	(void)slack_acked("{'event':{'type':'message','subtype':'message_deleted','ts':'9.1',"
+	                  "'deleted_ts':'8.1','channel':'C01AGENTS','previous_message':{'type':"
+	                  "'message',%s,'text':'%s','thread_ts':'1700000000.000100','ts':'8.1'}}}",
+	                  by, text);
+}
+
+START_TEST(who_deletes_what_was_said_in_a_thread_is_told_that_it_counts_all_the_same)
+{
+	slack();
+	a_session_in_slack();
+	(void)listener_starts();
+	deleted("'user':'U0BOT','bot_id':'B01BOT'", "ours");
+	deleted("'user':'U01OP'", "");
+	expect(WHISPER, "");
+	deleted("'user':'U01OP'", "use tabs");
+	expect(WHISPER, "What you have deleted is not taken back: what you wrote counts. Write a "
+	                "new message.\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_somebody_does_by_slash_me_is_no_answer_and_that_is_told)
+{
+	slack();
+	a_question_in_slack();
+	(void)listener_starts();
+	(void)slack_acked("{'message':{'subtype':'me_message','text':'approve','thread_ts':"
+	                  "'1700000000.000100'}}");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT text FROM slack_message WHERE kind = 'reply'",
+	       "Nothing was done: what `/me` says is not passed on. Write it without `/me`.\n");
+	slack_stop();
+}
+END_TEST
+
 /* What a command is answered. */
 static void answers(const char *text, const char *part)
 {
@@ -301,7 +338,7 @@ START_TEST(two_clicks_are_one_decision_and_the_loser_is_told)
 	       "applied|slack\nduplicate|slack\n");
 	expect("SELECT state, decided_by FROM request", "approved|slack:T01TEAM:U01OP\n");
 	expect("SELECT user_id, channel_id, thread_ts, text LIKE 'already approved by %' FROM "
-	       "slack_outbox WHERE kind = 'ephemeral'",
+	       "slack_outbox WHERE kind = 'ephemeral' AND user_id <> 'U01OP'",
 	       "U02OP|C01AGENTS|1700000000.000100|1\n");
 	slack_stop();
 }
@@ -376,6 +413,24 @@ START_TEST(after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason)
 	(void)slack_acked(
 	    "{'message':{'text':'it breaks the build','thread_ts':'1700000000.000100'}}");
 	expect("SELECT state, reason FROM request", "rejected|it breaks the build\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_a_click_or_a_form_answers_an_agent_that_is_gone_is_said_not_to_be_heard_yet)
+{
+	slack();
+	a_question_in_slack();
+	a_prompt_in_slack();
+	(void)listener_starts();
+	click("U01OP", "approve_accept", "1.1");
+	expect(WHISPER, "Approved 01900000-0000: Change a.c (a.c)\n"
+	                "Nobody listens at the moment; the agent gets it when it is back.\n");
+	submit_for("01900000-0000-7000-8000-00000000000b", "prompt_refine", "1.2", "'use tabs'");
+	(void)slack_wait_for("ack");
+	replies("Refined 01900000-0000: Go on?\n"
+	        "Nobody listens at the moment; the agent gets it when it is back.");
+	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'", "1\n");
 	slack_stop();
 }
 END_TEST
@@ -700,6 +755,9 @@ int main(void)
 	tcase_add_test(c, a_file_is_offered_and_shown_only_where_the_question_is_about_one);
 	tcase_add_test(c, who_names_what_is_not_there_is_told_where_to_look);
 	tcase_add_test(c, an_answer_among_people_is_told_where_it_counts_if_something_waits_for_it);
+	tcase_add_test(c,
+	               who_deletes_what_was_said_in_a_thread_is_told_that_it_counts_all_the_same);
+	tcase_add_test(c, what_somebody_does_by_slash_me_is_no_answer_and_that_is_told);
 	tcase_add_test(c, who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again);
 	tcase_add_test(c, the_inbox_says_whose_each_question_is);
 	tcase_add_test(c, the_word_decides_the_question_that_it_fits);
@@ -707,6 +765,8 @@ int main(void)
 	tcase_add_test(c, two_operators_and_one_question_have_one_winner);
 	tcase_add_test(c, two_clicks_are_one_decision_and_the_loser_is_told);
 	tcase_add_test(c, a_click_that_needs_words_asks_for_a_form);
+	tcase_add_test(
+	    c, what_a_click_or_a_form_answers_an_agent_that_is_gone_is_said_not_to_be_heard_yet);
 	tcase_add_test(c, a_form_decides_and_an_empty_one_stays_open);
 	tcase_add_test(c, after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason);
 	tcase_add_test(c, after_a_form_that_slack_says_is_open_the_next_reply_is_the_reason_too);

@@ -378,6 +378,24 @@ START_TEST(a_post_that_never_arrived_is_said_after_two_looks)
 }
 END_TEST
 
+START_TEST(a_post_whose_answer_does_not_say_which_message_is_looked_for)
+{
+	desk();
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'bare'}");
+	(void)start_worker("slack-poster");
+	expect_soon("SELECT state FROM slack_outbox", "doubtful\n");
+
+	let_it_speak();
+
+	expect_said("hello\n");
+	expect("SELECT count(*) FROM slack_message WHERE ts IS NOT NULL", "1\n");
+	slack_expect_calls(
+	    "auth.test\nconversations.info\nchat.postMessage\nconversations.history\n");
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(what_a_poster_died_with_long_ago_is_said_after_two_looks_too)
 {
 	desk();
@@ -557,6 +575,7 @@ int main(void)
 	tcase_add_test(c, too_many_calls_wait_as_long_as_slack_says_across_a_restart);
 	tcase_add_test(c, an_answer_that_is_lost_after_the_effect_leaves_one_message);
 	tcase_add_test(c, an_answer_that_is_lost_on_a_kept_connection_leaves_one_message);
+	tcase_add_test(c, a_post_whose_answer_does_not_say_which_message_is_looked_for);
 	tcase_add_test(c, a_post_that_never_arrived_is_said_after_two_looks);
 	tcase_add_test(c, what_a_poster_died_with_long_ago_is_said_after_two_looks_too);
 	tcase_add_test(c, a_poster_killed_while_it_sends_leaves_one_message);

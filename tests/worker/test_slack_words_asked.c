@@ -75,7 +75,8 @@ START_TEST(a_bare_yes_or_a_click_on_the_card_tells_the_words_that_were_asked_bac
 		closed = rows(CLOSED);
 		says(closed, "The agent is told your words, too\nby slack:T01TEAM:U01OP");
 		click("U01OP", "tell_approve", seq);
-		expect("SELECT user_id, text FROM slack_outbox WHERE kind = 'ephemeral'",
+		expect("SELECT user_id, text FROM slack_outbox WHERE kind = 'ephemeral'"
+		       " ORDER BY seq DESC LIMIT 1",
 		       "U01OP|this was answered already\n");
 		expect("SELECT count(*) FROM steering", "1\n");
 		slack_stop();

@@ -30,6 +30,7 @@ static cJSON *marker(const struct slack_intent_row *i)
 	return metadata;
 }
 
+/* An answer without the message's ts may be anybody's: the message is in doubt. */
 static int post_message(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
                         struct err *e)
 {
@@ -49,7 +50,13 @@ static int post_message(struct poster *p, struct slack_intent_row *i, struct sla
 	slack_form_add_json(&form, "metadata", marker(i));
 	slack_form_add(&form, "unfurl_links", "false");
 	slack_form_add(&form, "unfurl_media", "false");
-	return poster_call(p, c, "chat.postMessage", &form, e) ? -1 : 1;
+	if (poster_call(p, c, "chat.postMessage", &form, e))
+		return -1;
+	if (c->class == SLACK_OK && !*json_some_text(c->json, "ts")) {
+		c->class = SLACK_UNKNOWN;
+		(void)snprintf(c->why, sizeof(c->why), "the answer does not say which message");
+	}
+	return 1;
 }
 
 /* ---- files ---- */
