@@ -68,6 +68,7 @@ awk -v version="$version" -v who="$maintainer" -v when="$(LC_ALL=C date -u -R -d
 export SOURCE_DATE_EPOCH="$seconds" LC_ALL=C.UTF-8 TZ=UTC
 unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CFLAGS CXXFLAGS LDFLAGS
 umask 022
+echo "building agent-intercom $version; everything is compiled, which takes minutes" >&2
 (cd "$tree" && dpkg-buildpackage -b -us -uc) >"$scratch/log" 2>&1 || {
   tail -n 40 "$scratch/log" >&2
   exit 1

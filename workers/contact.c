@@ -13,6 +13,9 @@ enum {
 	TRY_MAX_MS = 2000,
 	START_AFTER_MS = 2000, /* a front that died is restarted sooner than this */
 	START_WAIT_MS = 15000, /* for a system that we started */
+	START_AGAIN_MS = 3000, /* after one that failed, the first times */
+	FAILURES_TOLD =
+	    3, /* so many starts are no accident: hosts wait 10 s or more for an answer */
 };
 
 int contact_find(struct contact *c, const char *config, const char *database, struct err *e)
@@ -88,6 +91,7 @@ void contact_reached(struct contact *c)
 {
 	start_forget(&c->start);
 	c->reached = true;
+	c->failures = 0;
 	c->lost_ms = 0;
 }
 
@@ -129,9 +133,21 @@ int contact_start(struct contact *c, int64_t now_ms)
 	return -1;
 }
 
-bool contact_is_refused(struct contact *c, struct str *why)
+/* One that finds another one running, or starting, ends like one that fails. */
+enum start_end contact_start_ended(struct contact *c, struct str *why)
 {
-	return start_has_failed(&c->start, c->is.paths.database, why);
+	enum start_end end = start_ended(&c->start, c->is.paths.database, why);
+
+	if (end != START_FAILED)
+		return end;
+	if (instance_holder(c->is.paths.database, NULL) > 0) {
+		c->failures = 0;
+		return START_GOES_ON;
+	}
+	if (++c->failures >= FAILURES_TOLD)
+		return START_FAILED;
+	c->started_ms -= START_WAIT_MS - START_AGAIN_MS;
+	return START_GOES_ON;
 }
 
 int contact_wait_ms(const struct contact *c, int64_t now_ms)

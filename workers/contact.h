@@ -19,6 +19,7 @@ struct contact {
 	int64_t started_ms; /* when it was started by us */
 	int pause_ms; /* between two attempts */
 	struct started start; /* by us */
+	int failures; /* of our starts in a row */
 };
 
 /* Finds our user's running system, else that of the machine, if it serves us, else the one to be
@@ -38,9 +39,10 @@ void contact_lost(struct contact *c, int64_t now_ms);
 /* Starts a system that is lost, if it is time to. Where systemd holds a socket for it, a connection
  * starts it: as a service, which it watches. Returns that connection; -1: there is none. */
 int contact_start(struct contact *c, int64_t now_ms);
-/* Whether the system that we started refuses to start until somebody mends something; said once,
- * with its reason in why. */
-bool contact_is_refused(struct contact *c, struct str *why);
+/* Whether the system that we started refuses to start until somebody mends something, or has failed
+ * several times in a row (it is tried again all the same); said once for each start, with the
+ * reason in why. */
+enum start_end contact_start_ended(struct contact *c, struct str *why);
 /* How long to wait with the next attempt. */
 int contact_wait_ms(const struct contact *c, int64_t now_ms);
 

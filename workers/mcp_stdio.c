@@ -62,6 +62,7 @@ struct relay {
 	TAILQ_HEAD(, request) open;
 	bool over; /* the agent is gone, */
 	bool refused; /* or there will be no system for it */
+	bool told; /* that starts fail; until one succeeds */
 };
 
 /* ---- unanswered requests ---- */
@@ -341,6 +342,7 @@ static int greet(struct relay *r, int fd)
 		return -1;
 	(void)snprintf(r->key, sizeof(r->key), "%s", key);
 	contact_reached(&r->system);
+	r->told = false;
 	return 0;
 }
 
@@ -400,15 +402,18 @@ static void wait_once(struct relay *r, int timeout_ms)
 	}
 }
 
-/* The system refuses to start, so whoever waits for it would wait for ever. One that has served us
- * may be mended: what is asked later is tried again. */
-static void give_up(struct relay *r, const char *why)
+/* The system does not start, so whoever waits for it would wait for ever. One that has served us
+ * may be mended, and one that only failed may succeed (a disk was full): what is asked later is
+ * tried again. */
+static void give_up(struct relay *r, enum start_end end, const char *why)
 {
 	OWNED(str) struct str text = { 0 };
 	const struct request *q;
 
 	str_addf(&text, "agent-intercom does not start: %s", why);
-	log_error("%s", text.bytes);
+	if (end == START_REFUSED || !r->told)
+		log_error("%s", text.bytes);
+	r->told = true;
 	TAILQ_FOREACH (q, &r->open, next) {
 		OWNED(str) struct str refusal = { 0 };
 
@@ -418,7 +423,7 @@ static void give_up(struct relay *r, const char *why)
 			r->over = true;
 	}
 	forget_all(r);
-	r->refused = !r->system.reached;
+	r->refused = end == START_REFUSED && !r->system.reached;
 	r->over |= r->refused;
 }
 
@@ -426,6 +431,7 @@ static void give_up(struct relay *r, const char *why)
 static void seek_front(struct relay *r)
 {
 	OWNED(str) struct str why = { 0 };
+	enum start_end end;
 
 	if (take_front(r, contact_connect(&r->system)))
 		return;
@@ -434,8 +440,9 @@ static void seek_front(struct relay *r)
 	contact_lost(&r->system, clock_monotonic_ms());
 	if (take_front(r, contact_start(&r->system, clock_monotonic_ms())))
 		return;
-	if (contact_is_refused(&r->system, &why)) {
-		give_up(r, str_text(&why));
+	end = contact_start_ended(&r->system, &why);
+	if (end != START_GOES_ON) {
+		give_up(r, end, str_text(&why));
 		return;
 	}
 	wait_once(r, contact_wait_ms(&r->system, clock_monotonic_ms()));

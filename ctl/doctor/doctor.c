@@ -47,6 +47,9 @@ static void check_home(struct doctor *d)
 
 	if (home && access(home, W_OK | X_OK) == 0)
 		doctor_tell(d, OK, "home", "%s", home);
+	else if (home && errno == EROFS)
+		doctor_tell(d, WARN, "home", "%s: %s; mount it so that it can be written", home,
+		            strerror(errno));
 	else if (home)
 		doctor_tell(d, WARN, "home", "%s: %s; set $HOME to your home directory", home,
 		            strerror(errno));

@@ -150,16 +150,34 @@ int host_path(const struct host_file *f, bool project, struct str *out, struct e
 	return 0;
 }
 
-void host_fill(struct str *out, const char *text, const struct wish *w)
+bool host_setting_is_per_folder(const struct host_setting *s, int *ret_at)
+{
+	for (int i = 0; i < PLACE_MAX && s->place[i]; i++) {
+		*ret_at = i;
+		if (strcmp(s->place[i], "$cwd") == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_folder(struct str *out, const struct wish *w)
 {
 	char cwd[PATH_MAX];
 
+	if (w->folder)
+		str_add(out, w->folder);
+	else
+		str_add(out, getcwd(cwd, sizeof(cwd)) ? cwd : ".");
+}
+
+void host_fill(struct str *out, const char *text, const struct wish *w)
+{
 	for (; *text; text++) {
 		if (strncmp(text, "$name", 5) == 0) {
 			str_add(out, w->name);
 			text += 4;
 		} else if (strncmp(text, "$cwd", 4) == 0) {
-			str_add(out, getcwd(cwd, sizeof(cwd)) ? cwd : ".");
+			add_folder(out, w);
 			text += 3;
 		} else {
 			str_add_char(out, *text);

@@ -18,6 +18,7 @@ struct wish {
 	const char *name; /* of the server, as the host knows it */
 	const char *file; /* instead of the host's own, or NULL */
 	const char *instructions; /* file, or NULL */
+	const char *folder; /* whose settings are meant; NULL: the working directory's */
 	bool remove, project, print, yes, http;
 	const char *command; /* stdio: the program */
 	cJSON *args; /* and its arguments */
@@ -38,7 +39,7 @@ struct host_file {
 };
 
 /* A setting of a host outside the entry. In place and value, $name stands for the server's name and
- * $cwd for the working directory. */
+ * $cwd for the working directory, as a whole member of place. */
 struct host_setting {
 	const char *place[PLACE_MAX]; /* member names from the root; the rest NULL */
 	const char *value; /* JSON */
@@ -123,6 +124,8 @@ const struct host *host_find(const char *name);
 void host_names(struct str *out);
 /* Appends the path of a file: of this user, or of the project in the working directory. */
 int host_path(const struct host_file *f, bool project, struct str *out, struct err *e);
+/* Whether a setting is one of a folder: its place has a $cwd, which is member *ret_at of it. */
+bool host_setting_is_per_folder(const struct host_setting *s, int *ret_at);
 /* Appends text with $name and $cwd replaced. */
 void host_fill(struct str *out, const char *text, const struct wish *w);
 /* Builds the entry; the caller deletes it. */

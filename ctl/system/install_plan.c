@@ -312,8 +312,58 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 
 /* ---- hosts ---- */
 
+/* Whether a folder's own project file has our entry, which needs the setting still. */
+static bool is_in_project(const struct wish *w, const char *folder)
+{
+	OWNED(textfile) struct textfile file = { 0 };
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
+	int others;
+
+	str_addf(&path, "%s/%s", folder, w->host->file.project);
+	return textfile_read(str_text(&path), &file, &e) == 0 &&
+	       found_entries(&file.bytes, file.path, w, &others) > others;
+}
+
+/* Takes a setting that was made in one folder after the other out of all of them: the entry that
+ * they share goes once, from any. */
+static int plan_every_folder(struct change *c, const struct host_setting *s, int depth,
+                             const struct wish *w, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	const char *folders[PLACE_MAX] = { NULL };
+	struct wish one = *w;
+	const cJSON *folder;
+
+	for (int i = 0; i < depth; i++)
+		folders[i] = s->place[i];
+	if (json_edit_parse(&c->file.bytes, c->file.path, &root, e) < 0)
+		return -1;
+	cJSON_ArrayForEach (folder, json_edit_find(root, folders)) {
+		one.folder = folder->string;
+		if (folder->string && !is_in_project(w, folder->string) &&
+		    plan_setting(c, s, &one, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int plan_one_setting(struct change *c, const struct host_setting *s, const struct wish *w,
+                            const struct entries *found, struct err *e)
+{
+	bool was_installed = found->any || (!w->file && c->kept.exists);
+	int depth;
+
+	if (w->remove && !s->is_item && found->others)
+		return 0; /* they need it, too */
+	if (w->remove && !w->project && !w->file && host_setting_is_per_folder(s, &depth))
+		return was_installed || w->gate ? plan_every_folder(c, s, depth, w, e) : 0;
+	return w->remove && !was_installed ? 0 : plan_setting(c, s, w, e);
+}
+
 /* What the user has set is kept by the copy from before the first install, whether that had to
- * change the file or not. Where nothing of ours is installed, nothing is ours. */
+ * change the file or not. Where nothing of ours is installed, nothing is ours, but for what an
+ * earlier uninstall left in other folders under our own name (w->gate: all of ours is to go). */
 int plan_settings(struct plan *p, const struct wish *w, const struct entries *found,
                   const char *path, struct err *e)
 {
@@ -324,16 +374,9 @@ int plan_settings(struct plan *p, const struct wish *w, const struct entries *fo
 		c->keep = !w->remove && !c->is_installed;
 		c->is_shared |= found->others;
 	}
-	for (int i = 0; c && i < SETTINGS_MAX && w->host->setting[i].value; i++) {
-		const struct host_setting *s = &w->host->setting[i];
-
-		if (w->remove && !s->is_item && found->others)
-			continue; /* they need it, too */
-		if (w->remove && !found->any && (w->file || !c->kept.exists))
-			continue;
-		if (plan_setting(c, s, w, e))
+	for (int i = 0; c && i < SETTINGS_MAX && w->host->setting[i].value; i++)
+		if (plan_one_setting(c, &w->host->setting[i], w, found, e))
 			return -1;
-	}
 	return c ? 0 : -1;
 }
 

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #ifndef SO_PEERGROUPS
@@ -83,4 +85,56 @@ bool group_id_keeps(gid_t group, uid_t user)
 		found = found || groups[i] == group;
 	free(groups);
 	return found;
+}
+
+/* The user's name, if the group is their first and nobody else's; NULL: it is not, or nobody knows.
+ * The caller frees it. */
+static char *only_account_of(gid_t group, uid_t user)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *account;
+	char *name = NULL;
+	bool shared = !file;
+
+	while (!shared && (account = fgetpwent(file)) != NULL) {
+		if (account->pw_gid == group)
+			shared = account->pw_uid != user;
+		if (account->pw_uid == user && account->pw_gid == group && !name)
+			name = xstrdup(account->pw_name);
+	}
+	shared = shared || ferror(file);
+	if (file)
+		(void)fclose(file);
+	if (shared) {
+		free(name);
+		name = NULL;
+	}
+	return name;
+}
+
+static bool has_only_member(const struct group *group, const char *name)
+{
+	for (char **member = group->gr_mem; *member; member++)
+		if (strcmp(*member, name) != 0)
+			return false;
+	return strcmp(group->gr_name, name) == 0;
+}
+
+bool group_id_is_private(gid_t group, uid_t user)
+{
+	OWNED(char_ptr) char *name = only_account_of(group, user);
+	FILE *file = name ? fopen("/etc/group", "re") : NULL;
+	const struct group *one;
+	bool found = false, others = false;
+
+	while (file && !others && (one = fgetgrent(file)) != NULL) {
+		if (one->gr_gid != group)
+			continue;
+		found = true;
+		others = !has_only_member(one, name);
+	}
+	others = others || (file && ferror(file));
+	if (file)
+		(void)fclose(file);
+	return found && !others;
 }

@@ -19,4 +19,10 @@ bool group_id_has_peer(gid_t group, int fd);
  * group that has no name either: then only the kernel knows both. */
 bool group_id_keeps(gid_t group, uid_t user);
 
+/* Whether nobody but the user is in the group, as where each user has a group of their own and
+ * umask is 0002 (Debian 13, Ubuntu): it has the user's name, is the first group of no other
+ * account, and has no other member. For fenced processes, too: reads /etc/passwd and /etc/group
+ * and asks none of the C library's other sources. What is not in both is not private. */
+bool group_id_is_private(gid_t group, uid_t user);
+
 #endif

@@ -400,7 +400,9 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 		find_add_whose(&f->name, s->agent_user, s->client_name, s->label,
 		               s->workspace_root);
 		str_add_char(&f->name, ')');
+		set(f->workspace, sizeof(f->workspace), s->workspace_root);
 	}
+	f->elsewhere |= strcmp(f->workspace, s->workspace_root) != 0;
 	if (s->connectivity_status &&
 	    s->connectivity_status != SESSION_CONNECTIVITY_STATUS_OFFLINE && f->connected++ == 0)
 		set(f->connected_id, sizeof(f->connected_id), s->id);

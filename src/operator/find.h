@@ -8,6 +8,8 @@
 #include "store.h"
 #include "verb.h"
 
+#include <limits.h>
+
 enum {
 	FIND_SHORT = 13, /* of an id as shown: its instant, in milliseconds */
 	FIND_LEAST = 4, /* characters required of an id */
@@ -33,6 +35,8 @@ struct found {
 	enum request_kind kind;
 	enum session_status status; /* of a session */
 	bool started; /* that session, by us */
+	char workspace[PATH_MAX]; /* of that session */
+	bool elsewhere; /* another session is in another workspace than the first */
 	int connected; /* of live sessions: whose agent is connected */
 	char connected_id[ID_BYTES]; /* the first of them */
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */

@@ -100,6 +100,12 @@ static int tell_ended(struct desk *d, const char *argument, const struct found *
 	                 f->started ? f->id : "", f->started ? "` begins it afresh" : "");
 }
 
+/* Checkpoints are of a workspace, whichever session they are made from. */
+static bool is_of_workspace(const struct verb *verb)
+{
+	return strcmp(verb->category, "checkpoint") == 0;
+}
+
 int desk_find_session(struct desk *d, const char *id, const char *argument, struct found *f,
                       struct err *e)
 {
@@ -109,6 +115,8 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 
 	if (count > 1 && !*id)
 		count = prefer_connected(d, f, e);
+	if (count > 1 && !*id && !f->elsewhere && is_of_workspace(d->w->verb))
+		count = 1; /* whose session, the one that was active last, makes no difference */
 	if (count <= 0 && *id) {
 		OWNED(found) struct found all = { 0 };
 		const struct place anywhere = { .channel = where->channel };
@@ -129,7 +137,7 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%s <id>`:%s",
 		                 *id ? " have an id that begins with this" : " are live here",
 		                 !where->channel && d->w->verb->text == TEXT_MAY &&
-		                         strcmp(d->w->verb->category, "checkpoint") == 0
+		                         is_of_workspace(d->w->verb)
 		                     ? "--session"
 		                     : word,
 		                 str_text(&f->list));

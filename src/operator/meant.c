@@ -57,6 +57,19 @@ static bool is_near(const struct config_guess *near, const char *word)
 	       (near->distance <= SWAPPED && has_same_letters(word, near->name));
 }
 
+static void add_aliases(struct str *out, const cJSON *commands)
+{
+	const char *separator = "the aliases of [commands] are ";
+	const cJSON *one;
+
+	if (!commands || !commands->child)
+		str_add(out, "config.toml has no [commands]");
+	cJSON_ArrayForEach (one, commands) {
+		str_addf(out, "%s`%s`", separator, one->string);
+		separator = ", ";
+	}
+}
+
 int operator_unknown(struct store *st, const char *word, bool of_ours, struct str *out,
                      struct err *e)
 {
@@ -73,8 +86,10 @@ int operator_unknown(struct store *st, const char *word, bool of_ours, struct st
 	str_addf(out, "command not found: %.40s; ", *word ? word : "that word");
 	if (is_near(&near, word))
 		str_addf(out, "did you mean `%s`?", near.name);
-	else
+	else if (of_ours)
 		str_add(out, "`help` lists the commands");
+	else
+		add_aliases(out, commands);
 	return 0;
 }
 

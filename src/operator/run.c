@@ -95,7 +95,7 @@ static int find_session(struct desk *d, const struct wish *w, struct found *f, s
 	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e);
 	if (count < 0)
 		return -1;
-	return count > 1 ? tell_several(d, w, f) : 1;
+	return count > 1 && f->elsewhere ? tell_several(d, w, f) : 1; /* it runs in a workspace */
 }
 
 /* As desk_give. */

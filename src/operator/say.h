@@ -99,7 +99,7 @@ int operator_checkpoint(struct store *st, const struct speaker *who, const struc
                         struct said *out, char id[ID_BYTES], struct err *e);
 
 /* Appends that there is no such word, with the alias of [commands], or of_ours the word of ours,
- * that was probably meant. 0, -1. */
+ * that was probably meant, else where those are listed, or all aliases. 0, -1. */
 int operator_unknown(struct store *st, const char *word, bool of_ours, struct str *out,
                      struct err *e);
 

@@ -1,6 +1,7 @@
 #include "policy_file.h"
 
 #include "clock.h"
+#include "group_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ static int64_t changed_ms(const struct stat *s)
 static bool is_same_place(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mode == b->st_mode &&
-	       a->st_uid == b->st_uid;
+	       a->st_uid == b->st_uid && a->st_gid == b->st_gid;
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -48,7 +49,7 @@ static int check_writers(const struct stat *s, const char *what, struct err *e)
 		return -1;
 	if (s->st_mode & S_IWOTH)
 		return err_set(e, ERR_INPUT, "every user may write %s; chmod o-w it", what);
-	if (s->st_mode & S_IWGRP)
+	if ((s->st_mode & S_IWGRP) && !group_id_is_private(s->st_gid, s->st_uid))
 		return err_set(e, ERR_INPUT, "its group may write %s; chmod g-w it", what);
 	return 0;
 }
@@ -73,9 +74,11 @@ static int check_file(const struct policy_seen *seen, struct err *e)
 
 /* ---- looking ---- */
 
+/* Who is in a group may change, and nothing of the file with it. */
 static bool is_fresh(const struct policy_known *known, const struct policy_seen *now)
 {
-	return known->exists && is_same(&known->seen.file, &now->file) &&
+	return known->exists && !((now->file.st_mode | now->folder.st_mode) & S_IWGRP) &&
+	       is_same(&known->seen.file, &now->file) &&
 	       is_same_place(&known->seen.folder, &now->folder) &&
 	       is_same_place(&known->seen.root, &now->root) &&
 	       known->read_ms - changed_ms(&now->file) > SETTLED_MS;

@@ -3,9 +3,9 @@
  * The file is looked at (not read) at every use, so that an edit, a rename, another link or a new
  * directory counts from the next request on; each version is compiled once. A file that cannot be
  * read or is wrong denies everything, and says why. So does a file that somebody else may have
- * written: a symlink; a file of another owner (root is accepted), or one that its group or every
- * user may write; a file in such a folder; a file in a workspace whose folder every user may write
- * (unless it is sticky). */
+ * written: a symlink; a file of another owner (root is accepted), or one that every user may write,
+ * or a group of more than the owner; a file in such a folder; a file in a workspace whose folder
+ * every user may write (unless it is sticky). */
 #ifndef POLICY_FILE_H
 #define POLICY_FILE_H
 

@@ -83,26 +83,6 @@ int paths_absolute(const char *base, const char *path, struct str *out, struct e
 	return 0;
 }
 
-int paths_check_ours(const char *dir, mode_t denied, struct err *e)
-{
-	struct stat about;
-
-	if (lstat(dir, &about) != 0)
-		return err_errno(e, ERR_INPUT, "%s", dir);
-	if (!S_ISDIR(about.st_mode))
-		return err_set(e, ERR_INPUT, "%s: is not a directory; remove it", dir);
-	if (about.st_uid != geteuid())
-		return err_set(
-		    e, ERR_INPUT,
-		    "%s: belongs to uid %u, not to us (uid %u); remove it or run as its owner", dir,
-		    (unsigned)about.st_uid, (unsigned)geteuid());
-	if (about.st_mode & denied)
-		return err_set(e, ERR_INPUT,
-		               "%s: has mode %04o and is open to others; run chmod 700 on it", dir,
-		               (unsigned)(about.st_mode & 07777));
-	return 0;
-}
-
 /* The uid of the home that the path is in, if we are root and it is another user's; 0: it is not.
  */
 static uid_t foreign_home(const char *path)
@@ -117,6 +97,27 @@ static uid_t foreign_home(const char *path)
 	    path[length] != '/' || stat(user, &about) != 0)
 		return 0;
 	return about.st_uid;
+}
+
+int paths_check_ours(const char *dir, mode_t denied, struct err *e)
+{
+	struct stat about;
+
+	if (lstat(dir, &about) != 0)
+		return err_errno(e, ERR_INPUT, "%s", dir);
+	if (!S_ISDIR(about.st_mode))
+		return err_set(e, ERR_INPUT, "%s: is not a directory; remove it", dir);
+	if (about.st_uid != geteuid())
+		return err_set(e, ERR_INPUT,
+		               "%s: belongs to uid %u, not to us (uid %u); run as that user, or %s",
+		               dir, (unsigned)about.st_uid, (unsigned)geteuid(),
+		               foreign_home(dir) ? "with root's home (sudo -H, su -)"
+		                                 : "move it away");
+	if (about.st_mode & denied)
+		return err_set(e, ERR_INPUT,
+		               "%s: has mode %04o and is open to others; run chmod 700 on it", dir,
+		               (unsigned)(about.st_mode & 07777));
+	return 0;
 }
 
 int paths_check_new(const char *path, struct err *e)

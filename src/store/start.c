@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ static const char PREFIX[] = " agent-intercom: "; /* of a line of its log */
 
 enum {
 	WATCH_MS = 15000, /* a start that fails does so within it */
+	LEAST_FREE_BYTES = 64 << 10, /* with less, no line of the log is certain */
 	LAST_BYTES = 2000, /* of its log, in which its last line is looked for */
 };
 
@@ -169,17 +171,35 @@ static void add_last_word(struct str *out, const char *database, off_t from)
 	str_add(out, text ? text + strlen(PREFIX) : line);
 }
 
-bool start_has_failed(struct started *s, const char *database, struct str *why)
+/* What can be told of a system whose log says nothing: on a full disk there is none. */
+static void add_guess(struct str *out, const char *database, int status)
+{
+	OWNED(char_ptr) char *folder = xstrdup(database);
+	struct statvfs disk;
+	char *slash = strrchr(folder, '/');
+
+	if (slash && slash != folder)
+		*slash = '\0';
+	if (statvfs(folder, &disk) == 0 && disk.f_bavail * disk.f_frsize < LEAST_FREE_BYTES)
+		str_addf(out, "the disk of %s is full; free space on it", folder);
+	else
+		str_addf(out, "it ended with status %d; `agent-intercom doctor` may say why",
+		         status);
+}
+
+enum start_end start_ended(struct started *s, const char *database, struct str *why)
 {
 	int status;
 
 	if (s->watcher <= 0 || waitpid(s->watcher, &status, WNOHANG) != s->watcher)
-		return false;
+		return START_GOES_ON;
 	s->watcher = 0;
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != EX_CONFIG)
-		return false;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) == EX_OK)
+		return START_GOES_ON;
 	add_last_word(why, database, s->log_from);
-	return true;
+	if (!why->length)
+		add_guess(why, database, WEXITSTATUS(status));
+	return WEXITSTATUS(status) == EX_CONFIG ? START_REFUSED : START_FAILED;
 }
 
 void start_forget(struct started *s)

@@ -15,6 +15,12 @@ struct started {
 	off_t log_from; /* where its lines begin */
 };
 
+enum start_end {
+	START_GOES_ON, /* as far as is known */
+	START_FAILED, /* a later one may succeed */
+	START_REFUSED, /* none can succeed until somebody mends something (EX_CONFIG) */
+};
+
 /* Writes the path, without links, of agent-intercom, the program beside ours. 0 or -1. */
 int start_program(char out[PATH_MAX], struct err *e);
 
@@ -24,9 +30,8 @@ int start_program(char out[PATH_MAX], struct err *e);
  * once: the instance lock keeps one of the systems, which all of them then wait for. 0: it is being
  * started; -1: its program is not there. */
 int start_detached(const char *database, const char *config, struct started *ret, struct err *e);
-/* Whether it has ended because a start cannot succeed until somebody mends something (EX_CONFIG);
- * said once, with its last word in why. */
-bool start_has_failed(struct started *s, const char *database, struct str *why);
+/* Whether it has ended at once; said once, with its last word in why. */
+enum start_end start_ended(struct started *s, const char *database, struct str *why);
 /* Nobody will ask how it ends. */
 void start_forget(struct started *s);
 

@@ -22,6 +22,7 @@ enum {
 	BUSY_MS = 10000, /* then a write gives up */
 	WAL_RING_PAGES = 1000, /* about 4 MiB: request a checkpoint */
 	CACHE_KIB = 8192,
+	SHM_BYTES = 32 << 10, /* of -shm, the least */
 	ANALYSIS_ROWS = 400, /* of each index, for the planner: SQLite's recommendation */
 	STATISTICS_ROWS = 10000, /* smaller tables keep no statistics */
 };
@@ -107,6 +108,18 @@ static bool is_writable(struct sqlite3 *db)
 	return path && *path;
 }
 
+/* Whether an error of the disk is one of its size: SQLite names only some of them so, not that of
+ * its -shm. */
+static bool is_full(struct sqlite3 *db, int error)
+{
+	const char *path = sqlite3_db_filename(db, NULL);
+	int64_t bytes = path && *path ? store_free_bytes(path) : -1;
+
+	if (error == ENOSPC || error == EDQUOT)
+		return true;
+	return error != EIO && !is_unreadable(db) && bytes >= 0 && bytes < SHM_BYTES;
+}
+
 int store_code(struct sqlite3 *db, int rc)
 {
 	int error = db ? sqlite3_system_errno(db) : 0;
@@ -118,6 +131,8 @@ int store_code(struct sqlite3 *db, int rc)
 		return SQLITE_IOERR;
 	if ((rc & 0xFF) == SQLITE_CANTOPEN && error == EIO)
 		return SQLITE_IOERR;
+	if ((rc & 0xFF) == SQLITE_IOERR && db && is_full(db, error))
+		return SQLITE_FULL;
 	if ((rc & 0xFF) == SQLITE_CANTOPEN && (error == ENOSPC || error == EDQUOT))
 		return SQLITE_FULL;
 	return rc;

@@ -61,21 +61,40 @@ START_TEST(a_policy_file_that_somebody_else_can_write_is_refused_by_name)
 {
 	given_all("", ALL);
 	is_taken("a/0");
-	ck_assert_int_eq(chmod(file, 0664), 0);
-	is_refused("a/1", "its group may write it; chmod g-w it");
 	ck_assert_int_eq(chmod(file, 0646), 0);
 	is_refused("a/2", "every user may write it; chmod o-w it");
 	ck_assert_int_eq(chmod(file, 0644), 0);
 	is_taken("a/3");
 	ck_assert_int_eq(chmod(folder, 0777), 0);
 	is_refused("a/4", "every user may write .intercom; chmod o-w it");
-	ck_assert_int_eq(chmod(folder, 0775), 0);
-	is_refused("a/5", "its group may write .intercom; chmod g-w it");
 	ck_assert_int_eq(chmod(folder, 0755), 0);
 	ck_assert_int_eq(chmod(site.workspace, 0777), 0);
 	is_refused("a/6", "every user may write the workspace's folder; chmod o-w it");
 	ck_assert_int_eq(chmod(site.workspace, 01777), 0);
 	is_taken("a/7");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* The group root has no other member than root: that it may write is as if it could not, and umask
+ * 0002 is the default where every user has such a group. */
+START_TEST(a_policy_file_that_a_group_of_others_can_write_is_refused_by_name)
+{
+	enum { USERS = 100 };
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file to any group");
+	given_all("", ALL);
+	ck_assert_int_eq(chown(file, 0, USERS), 0);
+	is_taken("a/0");
+	ck_assert_int_eq(chmod(file, 0664), 0);
+	is_refused("a/1", "its group may write it; chmod g-w it");
+	ck_assert_int_eq(chown(file, 0, 0), 0);
+	ck_assert_int_eq(chmod(folder, 0775), 0);
+	is_taken("a/2");
+	ck_assert_int_eq(chown(folder, 0, USERS), 0);
+	is_refused("a/3", "its group may write .intercom; chmod g-w it");
+	ck_assert_int_eq(chown(folder, 0, 0), 0);
+	is_taken("a/4");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -194,6 +213,7 @@ int main(void)
 	TCase *c = store_case(s, "attack policy", 90);
 
 	tcase_add_test(c, a_policy_file_that_somebody_else_can_write_is_refused_by_name);
+	tcase_add_test(c, a_policy_file_that_a_group_of_others_can_write_is_refused_by_name);
 	tcase_add_test(c, a_policy_file_of_another_owner_is_refused_by_name);
 	tcase_add_test(c, a_policy_file_that_is_a_link_is_refused_by_name);
 	tcase_add_test(c, what_decides_what_is_run_or_told_is_asked_whatever_the_policy_says);

@@ -1,6 +1,7 @@
 /* SIGKILL, full disks, wrong files: nothing is lost, nothing happens twice, and a program that
  * cannot start says why. */
 #include "agent.h"
+#include "relay.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -268,6 +269,72 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 }
 END_TEST
 
+static void send_hello(struct relay *r, int id)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line,
+	         "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"initialize\",\"params\":{"
+	         "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+	         "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}",
+	         id);
+	relay_send(r, line.bytes);
+}
+
+static void stop_system(const char *database)
+{
+	(void)shell(NULL,
+	            "kill $(cat %s-instance) && while kill -0 $(cat %s-instance) 2>/dev/null; do "
+	            "sleep 0.05; done",
+	            database, database);
+}
+
+/* Its log is on that disk, too. */
+START_TEST(an_agent_is_told_that_a_full_disk_keeps_the_system_from_starting_and_served_after_it)
+{
+	OWNED(char_ptr) char *refused = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(str) struct str said = { 0 };
+	char disk[300], database[400];
+	struct relay r;
+
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	fresh_store();
+	(void)snprintf(disk, sizeof(disk), "%.280s-disk", test_run());
+	(void)snprintf(database, sizeof(database), "%s/intercom.db", disk);
+	ck_assert_int_eq(mkdir(disk, 0700), 0);
+	ck_assert_int_eq(mount("tmpfs", disk, "tmpfs", 0, "size=32m,mode=0700"), 0);
+	site = site_make_at(database, "");
+	if (_i == 1) { /* as it was left by a system before */
+		site_start(&site);
+		ck_assert_int_eq(site_stop(&site), 0);
+	}
+	(void)shell(NULL, "cat /dev/zero >%s/filler 2>/dev/null", disk);
+	ck_assert_int_eq(site_try(&site, &said), EX_TEMPFAIL);
+	ck_assert_msg(_i == 0 || strstr(str_text(&said), "full; free space on"), "%s",
+	              str_text(&said));
+
+	relay_start(&r, site.workspace, NULL, NULL);
+	send_hello(&r, 7);
+	refused = relay_line(&r);
+	ck_assert_ptr_nonnull(refused);
+	has(refused, "id", "7");
+	says(member(refused, "error.message"), "agent-intercom does not start: ");
+	says(member(refused, "error.message"), "full; free space on");
+
+	ck_assert_int_eq(shell(NULL, "rm %s/filler", disk), 0);
+	for (int id = 8; !answer || strstr(answer, "\"error\""); id++) {
+		free(answer);
+		send_hello(&r, id);
+		answer = relay_line(&r);
+		ck_assert_ptr_nonnull(answer);
+	}
+	says(answer, "\"serverInfo\"");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	stop_system(database);
+}
+END_TEST
+
 /* ---- programs that cannot start ---- */
 
 static void cannot_start(int status, const char *part)
@@ -354,6 +421,9 @@ int main(void)
 	tcase_add_test(c, an_answer_given_while_nothing_ran_is_delivered);
 	tcase_add_test(c, the_applier_may_be_killed_at_any_time);
 	tcase_add_test(c, a_full_disk_takes_no_questions_and_still_takes_answers);
+	tcase_add_loop_test(
+	    c, an_agent_is_told_that_a_full_disk_keeps_the_system_from_starting_and_served_after_it,
+	    0, 2);
 	tcase_add_test(c, a_read_only_database_is_named);
 	tcase_add_test(c, a_second_instance_names_the_first);
 	tcase_add_test(c, a_database_of_a_newer_program_is_left_alone);

@@ -79,6 +79,11 @@ START_TEST(ctl_runs_it_in_a_folder_or_for_a_session)
 	    " created_at, updated_at) SELECT column1, column2, 'h', 'local:tester', '/', 'active',"
 	    " 'local', '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z'"
 	    " FROM (VALUES (1, '01911111-0000'), (2, '01922222-0000'))");
+	ck_assert_int_eq(says_ctl("--text run where"), 0); /* in the folder of both */
+	has_said("\n/\n");
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	      " created_at, updated_at) VALUES (3, '01933333-0000', 'h', 'local:tester', '/tmp',"
+	      " 'active', 'local', '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
 	ck_assert_int_eq(says_ctl("--text run where"), 1);
 	has_said("several sessions are live here; name the one to run it in (--session ID)");
 	ck_assert_int_eq(says_ctl("--text run where --session 01922"), 0);
@@ -87,6 +92,29 @@ START_TEST(ctl_runs_it_in_a_folder_or_for_a_session)
 	       "2|/\n");
 	ck_assert_int_eq(says_ctl("run where --session 01922 --workspace ."), 1);
 	has_said("--session and --workspace exclude each other");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* As after a restart, when none of their agents is connected. */
+START_TEST(what_concerns_a_workspace_needs_no_name_of_its_sessions)
+{
+	OWNED(str) struct str rows = { 0 };
+
+	given_system();
+	str_addf(
+	    &rows,
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status,"
+	    " mode, created_at, updated_at) SELECT column1, column2, 'h', 'local:tester', '%s',"
+	    " 'active', 'local', '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z'"
+	    " FROM (VALUES (1, '01911111-0000'), (2, '01922222-0000'))",
+	    site.workspace);
+	given(rows.bytes);
+	ck_assert_int_eq(says_ctl("--text run where"), 0);
+	has_said(site.workspace);
+	ck_assert_int_eq(says_ctl("--text checkpoint create before"), 0);
+	ck_assert_int_eq(says_ctl("--text diff before"), 0);
+	ck_assert_int_eq(says_ctl("--text diff"), 0);
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -182,6 +210,7 @@ int main(void)
 
 	tcase_add_test(c, ctl_waits_for_the_end_and_exits_as_the_command_did);
 	tcase_add_test(c, ctl_runs_it_in_a_folder_or_for_a_session);
+	tcase_add_test(c, what_concerns_a_workspace_needs_no_name_of_its_sessions);
 	tcase_add_test(c, ctl_refuses_by_name_what_is_no_alias_and_what_follows_one);
 	tcase_add_test(c, the_socket_runs_shows_and_stops_it);
 	tcase_add_test(c, all_of_it_killed_at_once_leaves_no_command);

@@ -46,6 +46,23 @@ START_TEST(a_peer_has_its_own_group_and_all_others_that_it_had_when_it_connected
 }
 END_TEST
 
+/* These users and groups are on every Debian. */
+START_TEST(a_group_of_its_user_alone_is_private)
+{
+	enum { DAEMON = 1, MAIL = 8, USERS = 100, NOBODY = 65534, UNKNOWN = 54321 };
+
+	ck_assert(group_id_is_private(0, 0));
+	ck_assert(group_id_is_private(DAEMON, DAEMON));
+	ck_assert(group_id_is_private(MAIL, MAIL));
+	ck_assert(!group_id_is_private(MAIL, DAEMON));
+	ck_assert(!group_id_is_private(DAEMON, 0));
+	ck_assert(!group_id_is_private(USERS, DAEMON));
+	ck_assert(!group_id_is_private(NOBODY, NOBODY)); /* nogroup, which others are in */
+	ck_assert(!group_id_is_private(UNKNOWN, UNKNOWN));
+	ck_assert(!group_id_is_private(UNKNOWN, 0));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("group_id");
@@ -53,6 +70,7 @@ int main(void)
 
 	tcase_add_test(c, a_group_is_found_by_its_name_or_its_number);
 	tcase_add_test(c, a_peer_has_its_own_group_and_all_others_that_it_had_when_it_connected);
+	tcase_add_test(c, a_group_of_its_user_alone_is_private);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

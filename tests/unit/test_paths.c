@@ -182,6 +182,21 @@ START_TEST(a_directory_of_somebody_else_is_refused)
 }
 END_TEST
 
+/* It may hold the database of whoever owns it. */
+START_TEST(nobody_is_told_to_remove_the_directory_of_somebody_else)
+{
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a directory away");
+	ck_assert(mkdir(in("home"), 0700) == 0 && mkdir(in("home/state"), 0700) == 0);
+	ck_assert_int_eq(chown(in("home/state"), 1, 1), 0);
+	ck_assert_int_eq(paths_check_ours(in("home/state"), 0, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "run as that user, or move it away"));
+	ck_assert_int_eq(chown(in("home"), 1, 1), 0);
+	ck_assert_int_eq(paths_check_ours(in("home/state"), 0, &e), -1);
+	ck_assert_ptr_nonnull(
+	    strstr(e.text, "run as that user, or with root's home (sudo -H, su -)"));
+}
+END_TEST
+
 START_TEST(a_link_in_the_place_of_a_directory_is_refused)
 {
 	ck_assert_int_eq(mkdir(in("elsewhere"), 0700), 0);
@@ -384,6 +399,7 @@ int main(void)
 	tcase_add_test(tests, a_runtime_directory_that_others_can_write_is_not_used);
 	tcase_add_test(tests, a_run_directory_open_to_others_is_refused);
 	tcase_add_test(tests, a_directory_of_somebody_else_is_refused);
+	tcase_add_test(tests, nobody_is_told_to_remove_the_directory_of_somebody_else);
 	tcase_add_test(tests, a_link_in_the_place_of_a_directory_is_refused);
 	tcase_add_test(tests, a_database_that_is_no_file_is_refused);
 	tcase_add_test(tests, a_run_directory_too_long_for_sockets_is_refused);

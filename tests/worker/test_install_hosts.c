@@ -543,6 +543,47 @@ START_TEST(folders_that_install_made_go_with_their_last_file)
 }
 END_TEST
 
+/* Copilot CLI keeps approvals by folder, and install adds one in each that it is run in; the entry
+ * is removed once, wherever. */
+static void does_in(const char *name, const char *arguments)
+{
+	ck_assert(shell("mkdir -p '%s' && cd '%s' && '%s' %s --yes </dev/null >'%s' 2>'%s'",
+	                in(name), in(name), binary, arguments, in("out"), in("err")));
+}
+
+START_TEST(uninstall_takes_the_approvals_of_every_folder)
+{
+	OWNED(str) struct str mine = { 0 };
+
+	does_in("a", "install copilot");
+	does_in("b", "install copilot");
+	does_in("c", "uninstall copilot");
+	is_missing(".copilot");
+	/* Those that a version before left there, and what the user has approved. */
+	str_addf(&mine,
+	         "{\"locations\": {\"%s\": {\"tool_approvals\": [{\"kind\": \"write\"}]}}}\n",
+	         in("b"));
+	given(".copilot/permissions-config.json", str_text(&mine));
+	does_in("a", "install copilot");
+	does_in("b", "install copilot");
+	ck_assert_int_eq(unlink(in(".copilot/mcp-config.json")), 0);
+	does_in("c", "uninstall copilot");
+	holds(".copilot/permissions-config.json", str_text(&mine));
+}
+END_TEST
+
+START_TEST(a_project_with_its_own_entry_keeps_its_approval)
+{
+	does_in("a", "install copilot --project");
+	does_in("b", "install copilot");
+	does_in("b", "uninstall copilot");
+	ck_assert(shell("grep -q '\"%s\"' '%s'", in("a"), in(".copilot/permissions-config.json")));
+	ck_assert(!shell("grep -q '\"%s\"' '%s'", in("b"), in(".copilot/permissions-config.json")));
+	does_in("a", "uninstall copilot --project");
+	is_missing(".copilot");
+}
+END_TEST
+
 static void given_session_in(const char *workspace)
 {
 	OWNED(store) struct store st = STORE_INIT;
@@ -620,6 +661,8 @@ int main(void)
 	tcase_add_test(c, installs_at_once_lose_nothing);
 	tcase_add_test(c, our_tools_are_added_to_what_a_host_allows_and_only_they_go_again);
 	tcase_add_test(c, folders_that_install_made_go_with_their_last_file);
+	tcase_add_test(c, uninstall_takes_the_approvals_of_every_folder);
+	tcase_add_test(c, a_project_with_its_own_entry_keeps_its_approval);
 	tcase_add_test(c, uninstall_says_where_the_lines_for_the_agent_stay);
 	tcase_add_test(c, uninstall_does_nothing_where_nothing_is);
 	suite_add_tcase(s, c);

@@ -137,7 +137,8 @@ START_TEST(a_mistyped_word_after_intercom_is_guessed)
 	says(command("aprove"), "did you mean `approve`?");
 	says(command("inbx"), "did you mean `inbox`?");
 	says(command("hllo"), "did you mean `hello`?");
-	says(command("run qqqqqq"), "command not found: qqqqqq; `help` lists the commands");
+	says(command("run qqqqqq"),
+	     "command not found: qqqqqq; the aliases of [commands] are `hello`, `test`");
 	says(command("run"), "run needs the alias of a command of [commands]: `run &lt;alias&gt;`");
 	says(command("xyzzy"), "command not found: xyzzy; `help` lists the commands");
 	slack_stop();

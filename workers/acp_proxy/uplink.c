@@ -32,7 +32,7 @@ static void note_refusal(struct uplink_system *s)
 {
 	OWNED(str) struct str why = { 0 };
 
-	if (!contact_is_refused(&s->to, &why))
+	if (contact_start_ended(&s->to, &why) == START_GOES_ON)
 		return;
 	str_reset(&s->refusal);
 	str_addf(&s->refusal, "agent-intercom does not start: %s", str_text(&why));
