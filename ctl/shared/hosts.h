@@ -93,7 +93,7 @@ struct gate {
 };
 
 struct host {
-	const char *name; /* on the command line */
+	const char *name; /* on the command line; of its program, unless it is an editor */
 	const char *title;
 	const char *instructions; /* the file that the agent reads in a workspace */
 	bool toml;

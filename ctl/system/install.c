@@ -217,24 +217,32 @@ static int parse(struct request *r, int argc, char **argv)
 
 /* ---- what the entry says ---- */
 
-/* Whether `agent-intercom` in $PATH is the program at path. */
-static bool is_in_path(const char *path)
+/* Whether $PATH has a program of this name, whose path is in out then. */
+static bool find_in_path(const char *name, struct str *out)
 {
 	const char *rest = getenv("PATH");
-	OWNED(str) struct str candidate = { 0 };
-	char real[PATH_MAX];
 
 	while (rest && *rest) {
 		size_t length = strcspn(rest, ":");
 
-		str_reset(&candidate);
-		str_add_bytes(&candidate, rest, length);
-		str_addf(&candidate, "/%s", PROGRAM);
-		if (*rest == '/' && access(str_text(&candidate), X_OK) == 0)
-			return realpath(str_text(&candidate), real) && strcmp(real, path) == 0;
+		str_reset(out);
+		str_add_bytes(out, rest, length);
+		str_addf(out, "/%s", name);
+		if (*rest == '/' && access(str_text(out), X_OK) == 0)
+			return true;
 		rest += length + (rest[length] == ':');
 	}
 	return false;
+}
+
+/* Whether `agent-intercom` in $PATH is the program at path. */
+static bool is_in_path(const char *path)
+{
+	OWNED(str) struct str found = { 0 };
+	char real[PATH_MAX];
+
+	return find_in_path(PROGRAM, &found) && realpath(str_text(&found), real) &&
+	       strcmp(real, path) == 0;
 }
 
 static int find_command(struct request *r, struct err *e)
@@ -664,6 +672,18 @@ static int change_usual_instructions(const struct wish *w, struct err *e)
 	return result;
 }
 
+static void tell_next(const struct host *host)
+{
+	OWNED(str) struct str found = { 0 };
+
+	if (host->is_editor || find_in_path(host->name, &found))
+		(void)printf("Next: restart %s", host->title);
+	else
+		(void)printf("Next: install %s (there is no `%s` in $PATH)", host->title,
+		             host->name);
+	(void)puts(", and run agent-intercom-ctl watch in a terminal to answer.");
+}
+
 static void tell_hints(const struct wish *w)
 {
 	const struct gate *g = gate_find(w->host->name);
@@ -692,9 +712,7 @@ static void tell_hints(const struct wish *w)
 		    "the one that it was\nstarted with (?workspace_id= in the URL names "
 		    "another). Without --http, agent-intercom sees\nwhen the agent has ended, "
 		    "and in which folder it works: stdio is the better choice.");
-	(void)printf(
-	    "Next: restart %s, and run agent-intercom-ctl watch in a terminal to answer.\n",
-	    w->host->title);
+	tell_next(w->host);
 }
 
 static int carry_out_request(struct request *r, struct err *e)

@@ -159,6 +159,16 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 }
 END_TEST
 
+/* A path with a folder of ours, and no program of a host. */
+static void given_path(void)
+{
+	OWNED(str) struct str path = { 0 };
+
+	ck_assert_int_eq(mkdir(in("bin"), 0755), 0);
+	str_addf(&path, "%s:/usr/bin:/bin", in("bin"));
+	(void)setenv("PATH", path.bytes, 1);
+}
+
 START_TEST(each_install_ends_with_what_to_do_next)
 {
 	static const struct {
@@ -174,9 +184,12 @@ START_TEST(each_install_ends_with_what_to_do_next)
 		{ "qwen", "Qwen Code", "QWEN.md" },
 	};
 
+	given_path();
 	for (size_t i = 0; i < COUNT(HOSTS); i++) {
 		char arguments[100], next[300];
 
+		(void)snprintf(arguments, sizeof(arguments), "bin/%s", HOSTS[i].name);
+		ck_assert_int_eq(symlink(binary, in(arguments)), 0);
 		(void)snprintf(arguments, sizeof(arguments), "install %s --yes", HOSTS[i].name);
 		does(arguments);
 		(void)snprintf(next, sizeof(next),
@@ -193,6 +206,16 @@ START_TEST(each_install_ends_with_what_to_do_next)
 		does(arguments);
 		ck_assert_ptr_null(strstr(str_text(&out), "Next:"));
 	}
+}
+END_TEST
+
+START_TEST(an_install_says_if_the_path_has_no_such_program)
+{
+	given_path();
+	does("install codex --yes");
+	says("Next: install Codex CLI (there is no `codex` in $PATH), and run agent-intercom-ctl");
+	does("install cursor --yes"); /* started from a desktop, where the PATH is another */
+	says("Next: restart Cursor, and run");
 }
 END_TEST
 
@@ -643,6 +666,7 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, each_host_gets_its_file_and_its_timeout);
 	tcase_add_test(c, each_install_ends_with_what_to_do_next);
+	tcase_add_test(c, an_install_says_if_the_path_has_no_such_program);
 	tcase_add_test(c, print_only_prints);
 	tcase_add_test(c, the_plain_name_is_written_in_a_project_when_it_is_the_one_in_the_path);
 	tcase_add_test(c, a_json_file_keeps_its_content_order_and_layout);
