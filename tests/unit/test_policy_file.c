@@ -2,6 +2,7 @@
 #include "policy_file.h"
 #include "suite.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOKS = 30000, GIVE_UP_S = 60 };
+enum { LOOKS = 30000, GIVE_UP_S = 60, LOOK_MS = 50 };
 
 static char folder[200], file[300];
 
@@ -162,6 +163,49 @@ START_TEST(a_version_is_compiled_once_for_its_content)
 }
 END_TEST
 
+/* Until the file has been as it is for so long that it need not be read again. */
+static void settles(struct policy_file *f, const char *workspace)
+{
+	bool fresh = false;
+
+	while (!fresh) {
+		struct policy_look look = POLICY_LOOK_INIT;
+
+		policy_look(workspace, &f->known, -1, &look);
+		fresh = look.fresh;
+		policy_file_take(f, &look);
+		policy_look_clear(&look);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+START_TEST(a_folder_that_others_may_write_by_now_is_noticed_though_the_file_is_the_same)
+{
+	char workspace[] = "/tmp/policy-XXXXXX";
+	struct policy_files files = { 0 };
+	struct policy_file *f;
+	const char *const folders[] = { workspace, folder };
+
+	ck_assert_ptr_nonnull(mkdtemp(workspace));
+	(void)snprintf(folder, sizeof(folder), "%s/.intercom", workspace);
+	(void)snprintf(file, sizeof(file), "%s/settings.json", folder);
+	ck_assert_int_eq(mkdir(folder, 0755), 0);
+	put("settings.json", ONLY("docs/**"), true);
+	f = policy_file_of(&files, workspace);
+	for (size_t i = 0; i < COUNT(folders); i++) {
+		settles(f, workspace);
+		ck_assert(may_write(f, "docs/a"));
+		ck_assert_int_eq(chmod(folders[i], 0777), 0);
+		ck_assert(!may_write(policy_file_of(&files, workspace), "docs/a"));
+		ck_assert_ptr_nonnull(strstr(f->why, "every user may write"));
+		ck_assert_int_eq(chmod(folders[i], 0755), 0);
+		ck_assert(may_write(policy_file_of(&files, workspace), "docs/a"));
+	}
+	policy_files_clear(&files);
+	remove_tree(workspace);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy_file");
@@ -170,6 +214,8 @@ int main(void)
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, every_look_sees_a_whole_version_while_the_file_changes);
 	tcase_add_test(c, a_version_is_compiled_once_for_its_content);
+	tcase_add_test(
+	    c, a_folder_that_others_may_write_by_now_is_noticed_though_the_file_is_the_same);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
