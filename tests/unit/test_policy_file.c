@@ -17,6 +17,15 @@ enum { LOOKS = 30000, GIVE_UP_S = 60, LOOK_MS = 50 };
 
 static char folder[200], file[300];
 
+/* Makes it, from the template, with a folder for its file. */
+static void given_workspace(char *workspace)
+{
+	ck_assert_ptr_nonnull(mkdtemp(workspace));
+	(void)snprintf(folder, sizeof(folder), "%s/.intercom", workspace);
+	(void)snprintf(file, sizeof(file), "%s/settings.json", folder);
+	ck_assert_int_eq(mkdir(folder, 0755), 0);
+}
+
 static void put(const char *name, const char *text, bool whole)
 {
 	char path[320];
@@ -106,10 +115,7 @@ START_TEST(every_look_sees_a_whole_version_while_the_file_changes)
 	int seen_docs = 0, seen_notes = 0, seen_none = 0, count = 0;
 	pid_t child;
 
-	ck_assert_ptr_nonnull(mkdtemp(workspace));
-	(void)snprintf(folder, sizeof(folder), "%s/.intercom", workspace);
-	(void)snprintf(file, sizeof(file), "%s/settings.json", folder);
-	ck_assert_int_eq(mkdir(folder, 0755), 0);
+	given_workspace(workspace);
 	child = fork();
 	if (child == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -142,10 +148,7 @@ START_TEST(a_version_is_compiled_once_for_its_content)
 	const struct policy *first;
 	struct policy_file *f;
 
-	ck_assert_ptr_nonnull(mkdtemp(workspace));
-	(void)snprintf(folder, sizeof(folder), "%s/.intercom", workspace);
-	(void)snprintf(file, sizeof(file), "%s/settings.json", folder);
-	ck_assert_int_eq(mkdir(folder, 0755), 0);
+	given_workspace(workspace);
 	put("settings.json", ONLY("docs/**"), true);
 	f = policy_file_of(&files, workspace);
 	first = f->policy;
@@ -186,10 +189,7 @@ START_TEST(a_folder_that_others_may_write_by_now_is_noticed_though_the_file_is_t
 	struct policy_file *f;
 	const char *const folders[] = { workspace, folder };
 
-	ck_assert_ptr_nonnull(mkdtemp(workspace));
-	(void)snprintf(folder, sizeof(folder), "%s/.intercom", workspace);
-	(void)snprintf(file, sizeof(file), "%s/settings.json", folder);
-	ck_assert_int_eq(mkdir(folder, 0755), 0);
+	given_workspace(workspace);
 	put("settings.json", ONLY("docs/**"), true);
 	f = policy_file_of(&files, workspace);
 	for (size_t i = 0; i < COUNT(folders); i++) {
