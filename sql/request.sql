@@ -97,6 +97,12 @@ UPDATE request
 UPDATE request SET session_seq = :session, updated_at = :now
  WHERE seq = :seq AND session_seq <> :session;
 
+-- name: request_undelivered :any
+-- Whether a session has one that was answered, or ended, and does not count as delivered.
+SELECT 1 FROM request
+ WHERE session_seq = :session AND delivered_at IS NULL AND state NOT IN ('pending', 'interrupted')
+ LIMIT 1;
+
 -- name: request_told_before :number
 -- The next one whose answer the caller was told and that it does not ask about now.
 SELECT r.seq FROM request AS r

@@ -309,6 +309,16 @@ static int note_cancelled(struct store *st, const struct call *c, int64_t sessio
 	return request < 0 ? -1 : 0;
 }
 
+/* What becomes of earlier answers now that the session calls again. */
+static int note_answers(struct store *st, const struct call *c, int64_t session, struct err *e)
+{
+	int any = sql_request_undelivered(st, session, e);
+
+	if (any <= 0)
+		return any;
+	return note_delivered(st, c, session, e) || note_cancelled(st, c, session, e) ? -1 : 0;
+}
+
 /* An answer for one moment only has been given to its caller. */
 static int hand_over(struct store *st, int64_t call_seq, struct err *e)
 {
@@ -350,7 +360,7 @@ static bool asks(const struct call *c)
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
              struct err *e)
 {
-	if (note_delivered(st, c, p->session_seq, e) || note_cancelled(st, c, p->session_seq, e) ||
+	if (note_answers(st, c, p->session_seq, e) ||
 	    (asks(c) && inherit_answers(st, p, c->digest.text, e)) ||
 	    (!c->tool->recovers && inherit_words(st, p, e)) ||
 	    steering_read(st, p->session_seq, 0, &c->steering, e))
