@@ -324,8 +324,9 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 		warning(c, "replaces the whole file", "");
 	if (r->description) {
 		(void)putchar('\n');
-		/* a margin of its own: it must not pass for what is asked */
-		print_behind(c, "  > ", r->description, strlen(r->description), false);
+		/* a margin of its own: it must not pass for what is asked, nor "> " for the prompt
+		 */
+		print_behind(c, "  : ", r->description, strlen(r->description), false);
 	}
 	if (text->length) {
 		(void)putchar('\n');

@@ -23,7 +23,7 @@ START_TEST(show_tells_everything)
 	says("digest    0000000000000000000000000000000000000000000000000000000000000001\n");
 	says("decision  reject\nby        local:tester\n");
 	says("reason    no tests\n");
-	says("\n  > why\n\n  | --- a/a.c\n  | +++ b/a.c\n  | @@ -1 +1,2 @@\n  |  one\n  | +two\n");
+	says("\n  : why\n\n  | --- a/a.c\n  | +++ b/a.c\n  | @@ -1 +1,2 @@\n  |  one\n  | +two\n");
 	ctl("show 01922222");
 	says("{\"id\":\"" CHANGE_2 "\",\"kind\":\"clearance\",\"state\":\"pending\"");
 	says("\"decision\":null");
@@ -104,7 +104,7 @@ START_TEST(escape_sequences_of_agents_are_made_visible)
 	nothing_acts();
 	says("^[]0;own^G^Jrisk      low  [clearance, pending]\n");
 	says("file      a^H.c\n");
-	says("  > a<U+009B>2J<U+202E>b^Mc\n");
+	says("  : a<U+009B>2J<U+202E>b^Mc\n");
 	says("  | +^[[2J<FF>\n");
 	says("\nworkspace /ws/^[c\n");
 	for (int i = 0; i < 2; i++) {
@@ -136,7 +136,7 @@ START_TEST(a_description_cannot_pass_for_the_diff)
 	      " '+++ b/a.c' || char(10) || '+harmless', '+evil', 'a.c', 'low', 'h', '" T "', '" T
 	      "')");
 	ctl("show " CHANGE " --text");
-	says("\n  > --- a/a.c\n  > +++ b/a.c\n  > +harmless\n\n  | +evil\n");
+	says("\n  : --- a/a.c\n  : +++ b/a.c\n  : +harmless\n\n  | +evil\n");
 }
 END_TEST
 
