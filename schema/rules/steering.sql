@@ -56,7 +56,8 @@ SELECT seq, session_seq, session_id, origin, kind, state, digest, decision, deci
           CROSS JOIN operator AS p ON p.id = r.decided_by AND p.kind = f.operator_kind AND p.active = 1
          WHERE r.state NOT IN ('pending', 'interrupted') AND r.state IN ('answered', 'rejected')
            AND s.mode IS NOT f.shut_in_mode
-           AND (r.decision = 'stop' OR trim(coalesce(r.instruction, r.reason)) <> ''));
+           AND (r.decision = 'stop'
+                OR trim(CASE r.state WHEN 'rejected' THEN r.reason ELSE r.instruction END) <> ''));
 
 -- Words that answered an agent's question and that it was not told: it was gone, and nobody has asked
 -- the same again.
