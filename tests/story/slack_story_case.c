@@ -95,6 +95,16 @@ void press_and_wait(const char *ts, const char *button)
 	(void)slack_wait_for("ack");
 }
 
+void arrived(const char *table, int n)
+{
+	OWNED(str) struct str sql = { 0 };
+	OWNED(str) struct str count = { 0 };
+
+	str_addf(&sql, "SELECT count(*) FROM %s", table);
+	str_addf(&count, "%d\n", n);
+	expect_soon(str_text(&sql), str_text(&count));
+}
+
 void pass_time_until(const char *sql, const char *text)
 {
 	int64_t end = agent_ms() + 2 * (int64_t)AGENT_PATIENCE_MS;

@@ -45,6 +45,10 @@ void press(const char *ts, const char *button);
 /* Presses it and waits until that is acknowledged: what follows from it is committed then. */
 void press_and_wait(const char *ts, const char *button);
 
+/* n calls, or questions, have arrived: rows of this table. The front gives up a request that is not
+ * whole within some seconds of its clock, so no time may pass before. */
+void arrived(const char *table, int n);
+
 /* Time passes until the query has this result: what is said keeps a pace. */
 void pass_time_until(const char *sql, const char *text);
 

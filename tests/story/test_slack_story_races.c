@@ -97,6 +97,7 @@ START_TEST(a_click_and_ctl_at_the_same_instant_are_one_decision)
 		asked = proposal(name, "hello\n");
 		agent_begin(&a, &w[i], "check_clearance", asked, NULL);
 	}
+	arrived("request", ROUNDS);
 	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'ask' AND ts IS NOT NULL",
 	                "30\n");
 	open = rows("SELECT r.id || ' ' || m.ts FROM slack_message AS m "
@@ -146,6 +147,7 @@ START_TEST(in_hybrid_mode_the_first_answer_counts)
 
 	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"And now?\"}", NULL);
 	free(ts);
+	arrived("request", 2);
 	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'ask' AND ts IS NOT NULL",
 	                "2\n");
 	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask' ORDER BY seq DESC LIMIT 1");
