@@ -472,10 +472,46 @@ bool calls_reply(struct front *f, struct job *job)
 	return true;
 }
 
+static struct waiter *caller_of(struct front *f, int64_t call_seq)
+{
+	struct held_call *held = hold_find(f, call_seq);
+	struct waiter *w = held ? LIST_FIRST(&held->waiters) : NULL;
+
+	while (w && w->subscription)
+		w = LIST_NEXT(w, of_call);
+	return w;
+}
+
+/* A client that resumes a stream has lost it, though we may not see that yet, and a message goes
+ * over one stream only (MCP, "Transports"). Returns whether the question was shown there. */
+static bool leave_lost_stream(struct front *f, int64_t call_seq)
+{
+	bool elicited = false;
+	struct waiter *w;
+
+	while ((w = caller_of(f, call_seq)) != NULL) {
+		struct sink *sink = w->sink;
+
+		elicited |= w->elicits;
+		sink_hold(sink);
+		(void)hold_forget(f, w);
+		if (--sink->expected <= 0)
+			sink->by->finish(sink, 202);
+		sink_drop(sink);
+	}
+	return elicited;
+}
+
 bool calls_reply_resumed(struct front *f, struct job *job)
 {
 	if (job->as.call.waits) {
+		bool elicited = leave_lost_stream(f, job->call_seq);
+		struct waiter *w;
+
 		reply_held(f, job);
+		w = caller_of(f, job->call_seq);
+		if (w)
+			w->elicits = elicited;
 		return true;
 	}
 	if (!job->sink->gone)

@@ -20,7 +20,7 @@ struct waiter {
 	int64_t next_ms; /* monotonic: when the next keep-alive is due */
 };
 
-/* All waiters of one call: a client that reconnected may be there twice. */
+/* All waiters of one call: a relay that reconnected may be there twice. */
 struct held_call {
 	int64_t seq; /* below 0: not a call, but a held job or subscriptions/listen */
 	int64_t started_ms; /* unix */
