@@ -41,6 +41,7 @@
 enum {
 	MAX_LINE = 4 << 20, /* as the front's */
 	READ_BYTES = 64 << 10,
+	FIRST_MS = 5000, /* a host that has started us asks at once */
 };
 
 /* An unanswered request of the agent. */
@@ -402,29 +403,52 @@ static void wait_once(struct relay *r, int timeout_ms)
 	}
 }
 
+static void refuse_all(struct relay *r, const char *text)
+{
+	const struct request *q;
+
+	TAILQ_FOREACH (q, &r->open, next) {
+		OWNED(str) struct str refusal = { 0 };
+
+		rpc_failure(&refusal, q->id, RPC_INTERNAL_ERROR, text, NULL);
+		str_add_char(&refusal, '\n');
+		if (io_write_all(STDOUT_FILENO, refusal.bytes, refusal.length))
+			r->over = true;
+	}
+	forget_all(r);
+}
+
+/* We cannot serve, and end. What a host shows is the answer to its first request, seldom our
+ * stderr, so we wait for that one, though not for somebody at a terminal. */
+static void refuse_and_end(struct relay *r, const char *text)
+{
+	int64_t end = clock_monotonic_ms() + FIRST_MS, left;
+
+	log_error("%s", text);
+	while (!r->over && TAILQ_EMPTY(&r->open) && !isatty(STDIN_FILENO) &&
+	       (left = end - clock_monotonic_ms()) > 0)
+		wait_once(r, (int)left);
+	refuse_all(r, text);
+	r->over = true;
+}
+
 /* The system does not start, so whoever waits for it would wait for ever. One that has served us
  * may be mended, and one that only failed may succeed (a disk was full): what is asked later is
  * tried again. */
 static void give_up(struct relay *r, enum start_end end, const char *why)
 {
 	OWNED(str) struct str text = { 0 };
-	const struct request *q;
 
 	str_addf(&text, "agent-intercom does not start: %s", why);
+	r->refused = end == START_REFUSED && !r->system.reached;
+	if (r->refused) {
+		refuse_and_end(r, text.bytes);
+		return;
+	}
 	if (end == START_REFUSED || !r->told)
 		log_error("%s", text.bytes);
 	r->told = true;
-	TAILQ_FOREACH (q, &r->open, next) {
-		OWNED(str) struct str refusal = { 0 };
-
-		rpc_failure(&refusal, q->id, RPC_INTERNAL_ERROR, text.bytes, NULL);
-		str_add_char(&refusal, '\n');
-		if (io_write_all(STDOUT_FILENO, refusal.bytes, refusal.length))
-			r->over = true;
-	}
-	forget_all(r);
-	r->refused = end == START_REFUSED && !r->system.reached;
-	r->over |= r->refused;
+	refuse_all(r, text.bytes);
 }
 
 /* Reaches a front, or waits a while before the next attempt. */
@@ -614,13 +638,14 @@ int main(int argc, char **argv)
 	log_open("mcp-stdio", 0, LOG_LEVEL_INFO);
 	TAILQ_INIT(&r.open);
 	if (parse(&r, argc, argv, &how, &e)) {
-		log_error("%s", e.text);
+		refuse_and_end(&r, e.text);
+		close_relay(&r);
 		return EX_USAGE;
 	}
 	if (open_relay(&r, &how, &e) == 0)
 		serve(&r);
 	else
-		log_error("%s", e.text);
+		refuse_and_end(&r, e.text);
 	close_relay(&r);
 	return r.refused ? EX_CONFIG : err_exit(&e);
 }

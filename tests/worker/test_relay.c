@@ -594,69 +594,6 @@ START_TEST(a_relay_says_what_its_environment_says)
 }
 END_TEST
 
-START_TEST(a_relay_that_cannot_work_says_why)
-{
-	static const char *const WRONG[] = { "--wait", "soon", NULL };
-	static const char *const NOWHERE[] = { "--workspace", "/no/such/place", NULL };
-	static const char *const STRAY[] = { "stray", NULL };
-	struct relay r;
-
-	site = given_site();
-	relay_start(&r, site.workspace, NULL, WRONG);
-	ck_assert_int_eq(relay_stop(&r), 64);
-	relay_start(&r, site.workspace, NULL, NOWHERE);
-	ck_assert_int_eq(relay_stop(&r), 78);
-	relay_start(&r, site.workspace, NULL, STRAY);
-	ck_assert_int_eq(relay_stop(&r), 64);
-}
-END_TEST
-
-/* One that would never start: who waits for it would wait for ever. */
-START_TEST(an_agent_is_told_why_the_system_refuses_to_start)
-{
-	OWNED(char_ptr) char *hello = NULL;
-	struct relay r;
-	int status = -1;
-
-	site = given_site();
-	given("ALTER TABLE session ADD COLUMN of_another_build INTEGER");
-	given("DROP VIEW inbox");
-	relay_start(&r, site.workspace, NULL, NULL);
-	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"initialize\",\"params\":{"
-	               "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
-	               "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}");
-	hello = relay_line(&r);
-	ck_assert_ptr_nonnull(hello);
-	has(hello, "id", "7");
-	says(member(hello, "error.message"), "was made by another build of agent-intercom");
-	ck_assert(ends_within(r.pid, AGENT_PATIENCE_MS, &status));
-	ck_assert_int_eq(status, 78);
-	relay_clear(&r);
-}
-END_TEST
-
-START_TEST(a_relay_outlives_a_system_that_refuses_to_start_again)
-{
-	OWNED(char_ptr) char *refused = NULL;
-	OWNED(char_ptr) char *result = NULL;
-	struct relay r;
-
-	site = given_running_site();
-	r = given_relay(&site);
-	site_kill(&site);
-	given("PRAGMA user_version = 9999");
-	relay_begin(&r, "ping", "{}");
-	refused = relay_line(&r);
-	says(member(refused, "error.message"), "written by a newer agent-intercom");
-	given("PRAGMA user_version = 100");
-	site_start(&site);
-	result = relay_call(&r, "ping", "{}");
-	has(result, "acknowledged", "true");
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-}
-END_TEST
-
 /* Rings a worker of the site. */
 static void ring(const char *name)
 {
@@ -791,9 +728,6 @@ int main(void)
 	tcase_add_test(c, what_was_stopped_on_purpose_is_not_started_by_a_relay_that_waits);
 	tcase_add_test(c, a_new_agent_of_the_workspace_adopts_what_was_asked);
 	tcase_add_test(c, a_relay_says_what_its_environment_says);
-	tcase_add_test(c, a_relay_that_cannot_work_says_why);
-	tcase_add_test(c, an_agent_is_told_why_the_system_refuses_to_start);
-	tcase_add_test(c, a_relay_outlives_a_system_that_refuses_to_start_again);
 	suite_add_tcase(s, c);
 	tcase_add_test(c, whoever_sends_many_requests_at_once_and_reads_has_all_answers_in_order);
 	return run_suite(s);

@@ -1,0 +1,109 @@
+/* A relay that has no system, or that will have none, says why to its agent. */
+#include "agent.h"
+#include "relay.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char HELLO[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"initialize\",\"params\":{"
+                            "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+                            "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}";
+
+static struct site site;
+
+/* The answer to its first request says why, and it ends by itself. */
+static void is_refused(struct relay *r, const char *why, int status)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	int ended = -1;
+
+	relay_send(r, HELLO);
+	answer = relay_line(r);
+	ck_assert_ptr_nonnull(answer);
+	has(answer, "id", "7");
+	says(member(answer, "error.message"), why);
+	ck_assert(ends_within(r->pid, AGENT_PATIENCE_MS, &ended));
+	ck_assert_int_eq(ended, status);
+	relay_clear(r);
+}
+
+START_TEST(a_relay_that_cannot_work_says_why)
+{
+	static const char *const WRONG[] = { "--wait", "soon", NULL };
+	static const char *const NOWHERE[] = { "--workspace", "/no/such/place", NULL };
+	static const char *const STRAY[] = { "stray", NULL };
+	static const char *const NO_CONFIG[] = { "--config", "/no/such/file", NULL };
+	struct relay r;
+
+	site = given_site();
+	relay_start(&r, site.workspace, NULL, WRONG);
+	is_refused(&r, "--wait takes seconds, not 'soon'", 64);
+	relay_start(&r, site.workspace, NULL, NOWHERE);
+	is_refused(&r, "/no/such/place: No such file", 78);
+	relay_start(&r, site.workspace, NULL, STRAY);
+	is_refused(&r, "'stray' is no option", 64);
+	relay_start(&r, site.workspace, NULL, NO_CONFIG);
+	is_refused(&r, "/no/such/file", 78);
+}
+END_TEST
+
+START_TEST(a_relay_that_cannot_work_and_is_asked_nothing_ends_with_its_input)
+{
+	static const char *const STRAY[] = { "stray", NULL };
+	struct relay r;
+
+	site = given_site();
+	relay_start(&r, site.workspace, NULL, STRAY);
+	ck_assert_int_eq(relay_stop(&r), 64);
+}
+END_TEST
+
+/* One that would never start: who waits for it would wait for ever. */
+START_TEST(an_agent_is_told_why_the_system_refuses_to_start)
+{
+	struct relay r;
+
+	site = given_site();
+	given("ALTER TABLE session ADD COLUMN of_another_build INTEGER");
+	given("DROP VIEW inbox");
+	relay_start(&r, site.workspace, NULL, NULL);
+	is_refused(&r, "was made by another build of agent-intercom", 78);
+}
+END_TEST
+
+START_TEST(a_relay_outlives_a_system_that_refuses_to_start_again)
+{
+	OWNED(char_ptr) char *refused = NULL;
+	OWNED(char_ptr) char *result = NULL;
+	struct relay r;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	site_kill(&site);
+	given("PRAGMA user_version = 9999");
+	relay_begin(&r, "ping", "{}");
+	refused = relay_line(&r);
+	says(member(refused, "error.message"), "written by a newer agent-intercom");
+	given("PRAGMA user_version = 100");
+	site_start(&site);
+	result = relay_call(&r, "ping", "{}");
+	has(result, "acknowledged", "true");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("relay_refused");
+	TCase *c = tcase_create("relay");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, a_relay_that_cannot_work_says_why);
+	tcase_add_test(c, a_relay_that_cannot_work_and_is_asked_nothing_ends_with_its_input);
+	tcase_add_test(c, an_agent_is_told_why_the_system_refuses_to_start);
+	tcase_add_test(c, a_relay_outlives_a_system_that_refuses_to_start_again);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
