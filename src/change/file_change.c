@@ -166,7 +166,8 @@ void file_change_keep_mode(int root_fd, int written, struct file_change *f)
 	f->mode &= ~(int)regular_set_id((mode_t)f->mode) | before;
 }
 
-/* Sets owner, mode and attributes. If the owner cannot be set, the file gets no set-id bits. */
+/* Sets owner, mode and attributes. If the owner cannot be set, or is not known any more since
+ * nothing is there, the file gets no set-id bits. */
 static int take_over(int root_fd, const struct file_change *f, int fd)
 {
 	mode_t mode = (mode_t)f->mode;
@@ -178,8 +179,8 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 	if (files_look(fd, &st))
 		return -1;
 	from = open_like(root_fd, f, &old);
-	if (from >= 0 && (st.st_uid != old.st_uid || st.st_gid != old.st_gid) &&
-	    files_chown(fd, old.st_uid, old.st_gid))
+	if (from < 0 || ((st.st_uid != old.st_uid || st.st_gid != old.st_gid) &&
+	                 files_chown(fd, old.st_uid, old.st_gid)))
 		mode &= ~(mode_t)SET_ID_BITS;
 	if (from >= 0 && !f->leave_attributes)
 		files_copy_attributes(from, fd);

@@ -44,6 +44,7 @@ struct tree_step {
 	struct thing before, after;
 	int64_t size; /* of a file afterwards */
 	char *target; /* of a link afterwards, or NULL */
+	bool leaves_set_id; /* what it goes back to had set-id bits; after has none */
 	/* Filled by the functions below: */
 	ino_t staged; /* inode of what is put in place; 0: nothing is */
 	bool taken; /* old/<n> is what was there */

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "manifest.h"
 #include "pulse.h"
+#include "regular.h"
 #include "safe_path.h"
 
 #include <stdlib.h>
@@ -157,11 +158,24 @@ static int add_both(struct gathering *g, const struct objects *o, const char *fr
 
 /* ---- the steps ---- */
 
+/* New content has neither set-id bit, as after a patch: no checkpoint says whose the file was, and
+ * now it is ours. Content that stays keeps those that it has. Returns whether some go. */
+static bool leave_set_id(const struct thing *before, struct thing *after)
+{
+	bool stays = before->kind == THING_FILE && strcmp(before->hash, after->hash) == 0;
+	int kept = stays ? before->mode : 0, had = after->mode;
+
+	if (after->kind == THING_FILE)
+		after->mode &= ~((int)regular_set_id((mode_t)after->mode) & ~kept);
+	return after->mode != had;
+}
+
 static int add_change(const struct manifest_change *change, void *arg)
 {
 	struct gathering *g = arg;
 	struct thing before = thing_of(change->before), after = thing_of(change->after);
 	const char *path = change->before ? change->before->path : change->after->path;
+	bool leaves_set_id = leave_set_id(&before, &after);
 	struct tree_step *s;
 
 	pulse();
@@ -186,6 +200,7 @@ static int add_change(const struct manifest_change *change, void *arg)
 		               "more than %d paths differ: restore some of them at a time",
 		               RESTORE_STEPS_MAX);
 	s = tree_change_add(g->t, path, &before, &after);
+	s->leaves_set_id = leaves_set_id;
 	if (after.kind == THING_FILE)
 		s->size = (int64_t)change->after->size;
 	if (after.kind == THING_LINK)

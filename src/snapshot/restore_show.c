@@ -42,6 +42,8 @@ static void add_how(const struct tree_step *s, struct str *out)
 		str_add(out, "/ (unless something else is in it)");
 	else if (s->after.kind == THING_DIRECTORY || s->before.kind == THING_DIRECTORY)
 		str_add(out, "/");
+	if (s->leaves_set_id)
+		str_add(out, " (without its set-id bits)");
 	if (s->after.kind == THING_LINK) {
 		str_add(out, " -> ");
 		add_path(out, s->target);

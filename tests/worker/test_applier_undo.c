@@ -137,6 +137,21 @@ START_TEST(set_id_bits_return_with_their_content_but_none_that_came_since)
 }
 END_TEST
 
+/* Nobody knows whose it was: another user's would become ours. */
+START_TEST(a_deleted_file_comes_back_without_its_set_id_bits)
+{
+	begin();
+	file("tool", "old\n");
+	ck_assert_int_eq(chmod(in("tool"), 04755), 0);
+	apply("tool", "--- a/tool\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n");
+	ck_assert_int_eq(access(in("tool"), F_OK), -1);
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("tool", "old\n");
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+}
+END_TEST
+
 START_TEST(permissions_that_the_write_did_not_change_stay_as_they_are_now)
 {
 	given_many();
@@ -233,6 +248,7 @@ int main(void)
 	tcase_add_test(c, the_bytes_before_come_back_to_the_byte);
 	tcase_add_test(c, what_has_changed_since_the_write_is_not_taken_back);
 	tcase_add_test(c, set_id_bits_return_with_their_content_but_none_that_came_since);
+	tcase_add_test(c, a_deleted_file_comes_back_without_its_set_id_bits);
 	tcase_add_test(c, permissions_that_the_write_did_not_change_stay_as_they_are_now);
 	tcase_add_test(c, directories_that_a_write_made_stay_where_something_else_is_in_them);
 	tcase_add_test(c, what_is_too_large_to_be_kept_cannot_be_taken_back);
