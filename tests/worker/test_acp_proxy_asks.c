@@ -383,6 +383,7 @@ START_TEST(ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart)
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"session/prompt\",\"params\":{}}";
 	static const char ENDED[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"stopReason\":\"end_turn\"}}";
+	static const char OTHER[] = "{\"id\":\"0\",\"method\":\"_choose\"}";
 	struct trio a = given_trio(NULL);
 	struct asked q = given_question(&a, "0");
 
@@ -390,7 +391,9 @@ START_TEST(ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart)
 	hears(&a.agent, PROMPT);
 	party_say(&a.agent, ENDED);
 	hears(&a.editor, ENDED);
-	party_say(&a.editor, chosen("\"0\"", "yes")); /* to something else */
+	party_say(&a.agent, OTHER);
+	hears(&a.editor, OTHER);
+	party_say(&a.editor, chosen("\"0\"", "yes"));
 	hears(&a.agent, chosen("\"0\"", "yes"));
 	party_say(&a.agent, permission("0", COMMAND)); /* twice: dropped */
 	hears_nothing_but_marks(&a);

@@ -9,7 +9,7 @@ enum { READ_BYTES = 64 << 10, KEPT_BYTES = 64 << 10 /* of memory, between two li
 static void begin_line(struct channel *c)
 {
 	c->peek = (struct json_peek){ 0 };
-	c->passes = c->skips = false;
+	c->skips = false;
 	if (c->line.capacity > KEPT_BYTES)
 		str_clear(&c->line);
 	else
@@ -18,28 +18,20 @@ static void begin_line(struct channel *c)
 
 static void add(struct channel *c, const char *piece, size_t length)
 {
-	size_t most = c->by->refuse ? CHANNEL_MOST : CHANNEL_LINE;
-
 	json_peek_feed(&c->peek, piece, length);
-	if (c->passes)
-		channel_send(c, piece, length);
-	if (c->passes || c->skips)
+	if (c->skips)
 		return;
 	str_add_bytes(&c->line, piece, length);
-	if (c->line.length <= most)
-		return;
-	c->skips = c->by->refuse != NULL;
-	c->passes = !c->skips;
-	if (c->passes)
-		channel_send(c, c->line.bytes, c->line.length);
-	str_clear(&c->line);
+	c->skips = c->line.length > CHANNEL_MOST;
+	if (c->skips)
+		str_clear(&c->line);
 }
 
 static void end_line(struct channel *c)
 {
 	if (c->skips)
 		c->by->refuse(c->by->arg, &c->peek);
-	else if (!c->passes && c->line.length)
+	else if (c->line.length)
 		c->by->take(c->by->arg, c->line.bytes, c->line.length, &c->peek);
 	begin_line(c);
 }

@@ -1,8 +1,7 @@
 /* channel: one direction of the talk between editor and agent: lines in, the same bytes out.
  *
- * Where every line is looked at, it is kept until it is complete: half a line is no message, and
- * may become one with what follows. Elsewhere, one that grows over CHANNEL_LINE is passed on as it
- * comes. */
+ * A line is kept until it is complete: half a line is no message, and may become one with what
+ * follows. */
 #ifndef CHANNEL_H
 #define CHANNEL_H
 
@@ -13,7 +12,7 @@
 
 enum {
 	CHANNEL_LINE = 32 << 20, /* bytes of a message that can be held; the SDK's own limit */
-	CHANNEL_MOST = 256 << 20, /* bytes of any line that is looked at */
+	CHANNEL_MOST = 256 << 20, /* bytes of any line */
 	CHANNEL_HIGH = 1 << 20, /* waiting for the reader: then nothing more is read */
 };
 
@@ -22,8 +21,7 @@ struct channel_taker {
 	/* A line with its end ("\n"; the last may have none), and what is known of it. It is passed
 	 * on with channel_send, or not. */
 	void (*take)(void *arg, const char *line, size_t length, const struct json_peek *peek);
-	/* A line was longer than CHANNEL_MOST, and is gone. NULL: no line has to be seen whole
-	 * before it passes. */
+	/* A line was longer than CHANNEL_MOST, and is gone. */
 	void (*refuse)(void *arg, const struct json_peek *peek);
 	void *arg;
 };
@@ -33,8 +31,7 @@ struct channel {
 	const struct channel_taker *by;
 	struct str line; /* that has not ended */
 	struct json_peek peek;
-	bool passes; /* it is too long to be kept, and passed on as it comes, */
-	bool skips; /* or dropped */
+	bool skips; /* it is too long to be kept */
 	struct str queue; /* for the reader; */
 	size_t sent; /* so much of it was written */
 	bool is_broken; /* the reader is gone */

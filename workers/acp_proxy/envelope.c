@@ -77,12 +77,23 @@ static enum envelope_kind kind_of_other(const char *line, size_t length)
 	return begin < end && *begin == '{' ? ENVELOPE_REFUSED : ENVELOPE_NOISE;
 }
 
+static bool is_ambiguous(const char *line, const char *end, const struct json_peek *peek)
+{
+	return peek->repeats || is_batch(line, end) || hides_one(line, end);
+}
+
+bool envelope_is_unclear(const char *line, size_t length, const struct json_peek *peek)
+{
+	return is_ambiguous(line, line + length, peek) ||
+	       kind_of_other(line, length) != ENVELOPE_PASSES;
+}
+
 enum envelope_kind envelope_kind_of(const char *line, size_t length, const struct json_peek *peek)
 {
 	const char *end = line + length;
 	enum envelope_kind kind = kind_of(peek->method);
 
-	if (peek->repeats || is_batch(line, end) || hides_one(line, end))
+	if (is_ambiguous(line, end, peek))
 		return ENVELOPE_REFUSED;
 	if (kind == ENVELOPE_PASSES)
 		return kind_of_other(line, length);

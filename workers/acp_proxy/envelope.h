@@ -20,6 +20,9 @@ enum envelope_kind {
 };
 
 enum envelope_kind envelope_kind_of(const char *line, size_t length, const struct json_peek *peek);
+/* Whether readers may understand a line differently, or as a part of another: a kind of
+ * ENVELOPE_REFUSED or ENVELOPE_NOISE, whatever its method. */
+bool envelope_is_unclear(const char *line, size_t length, const struct json_peek *peek);
 /* The method of a kind that is held. */
 const char *envelope_method(enum envelope_kind kind);
 

@@ -12,6 +12,7 @@
 #include "child.h"
 #include "clock.h"
 #include "config.h"
+#include "due.h"
 #include "envelope.h"
 #include "instance.h"
 #include "io.h"
@@ -357,7 +358,9 @@ static void init_run(struct run *r)
 	r->from_agent = (struct channel_taker){ .take = traffic_take_agent,
 		                                .refuse = traffic_refuse_agent,
 		                                .arg = p };
-	r->from_editor = (struct channel_taker){ .take = traffic_take_editor, .arg = p };
+	r->from_editor = (struct channel_taker){ .take = traffic_take_editor,
+		                                 .refuse = traffic_refuse_editor,
+		                                 .arg = p };
 	p->to_agent = (struct channel){ .from = STDIN_FILENO, .to = -1, .by = &r->from_editor };
 	p->to_editor = (struct channel){ .from = -1, .to = STDOUT_FILENO, .by = &r->from_agent };
 	r->child.process = (struct launch)LAUNCH_INIT;
@@ -372,6 +375,7 @@ static void close_run(struct run *r)
 	(void)fcntl(STDOUT_FILENO, F_SETFL, r->stdout_flags);
 	question_clear_all(&r->proxy);
 	session_clear_all(&r->proxy);
+	due_clear(&r->proxy);
 	uplink_system_clear(&r->proxy.system);
 	channel_clear(&r->proxy.to_agent);
 	channel_clear(&r->proxy.to_editor);

@@ -30,6 +30,7 @@ enum {
 	PROXY_LINGER_MS = 2000, /* to tell the front that a question needs no answer */
 	PROXY_REJECTED = -32001, /* JSON-RPC code of a write or a command that a person refused */
 	PROXY_HELD_BYTES = 64 << 20, /* of all of them; then the agent waits to be read */
+	PROXY_DUES = 100000, /* requests of the agent that the editor has not answered */
 	PROXY_LATE = 4096, /* answers of the editor that are still to come, and are dropped */
 };
 
@@ -78,6 +79,8 @@ struct proxy {
 	TAILQ_HEAD(questions, question) questions; /* in the order of asking */
 	int question_count;
 	size_t held_bytes;
+	void *dues; /* ids (canonical tokens) of what the editor was asked, by tsearch; see due.h */
+	int due_count;
 	bool has_dropped; /* what is no message */
 	TAILQ_HEAD(openings, opening) openings;
 	int opening_count;

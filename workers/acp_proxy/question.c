@@ -1,6 +1,7 @@
 #include "question.h"
 
 #include "clock.h"
+#include "due.h"
 #include "gate_host.h"
 #include "instance.h"
 #include "json.h"
@@ -159,6 +160,7 @@ static void show(struct proxy *p, struct question *q)
 	if (q->in_editor || q->editor_may_not || q->kind != ENVELOPE_PERMISSION)
 		return;
 	q->in_editor = true;
+	(void)due_add(p, q->token); /* for when the agent withdraws it; else it is ours */
 	channel_send(&p->to_editor, q->line.bytes, q->line.length);
 }
 
@@ -250,7 +252,7 @@ static void allow(struct proxy *p, struct question *q)
 	if (has_changed(p, q))
 		return;
 	if (q->kind != ENVELOPE_PERMISSION) {
-		channel_send(&p->to_editor, q->line.bytes, q->line.length);
+		due_send(p, q->token, q->line.bytes, q->line.length);
 	} else {
 		grants_move(&q->grants, &q->session->grants);
 		close_dialog(p, q);
@@ -445,7 +447,7 @@ static bool is_editors(const struct question *q)
 
 static void pass(struct proxy *p, struct question *q)
 {
-	channel_send(&p->to_editor, q->line.bytes, q->line.length);
+	due_send(p, q->token, q->line.bytes, q->line.length);
 	discard(p, q);
 }
 

@@ -1,5 +1,6 @@
 #include "traffic.h"
 
+#include "due.h"
 #include "envelope.h"
 #include "log.h"
 #include "message.h"
@@ -64,7 +65,11 @@ void traffic_take_agent(void *arg, const char *line, size_t length, const struct
 	}
 	if (strcmp(peek->method, "$/cancel_request") == 0 && takes_cancel(p, line, length))
 		return;
-	if (session_take_agent(p, line, length, peek))
+	if (!session_take_agent(p, line, length, peek))
+		return;
+	if (peek->has_method && peek->id[0])
+		due_send(p, peek->id, line, length);
+	else
 		channel_send(&p->to_editor, line, length);
 }
 
@@ -75,14 +80,45 @@ static void cancel_turn(struct proxy *p, const char *line, size_t length)
 	question_cancel_session(p, cJSON_GetObjectItemCaseSensitive(root, "params"));
 }
 
+static void drop_of_editor(const char *why)
+{
+	log_warn("a message of the editor is not passed on: %s", why);
+}
+
 void traffic_take_editor(void *arg, const char *line, size_t length, const struct json_peek *peek)
 {
 	struct proxy *p = arg;
 
-	if (!peek->method[0] && peek->id[0] && question_take_answer(p, line, length, peek))
+	if (envelope_is_unclear(line, length, peek)) {
+		drop_of_editor("readers may understand it differently");
 		return;
+	}
+	if (peek->has_id && !peek->method[0]) {
+		bool is_due = due_take(p, peek->id);
+
+		if (question_take_answer(p, line, length, peek))
+			return;
+		if (!is_due) {
+			drop_of_editor("it answers nothing that the agent has asked it");
+			return;
+		}
+	}
 	session_note_editor(p, line, length, peek);
 	channel_send(&p->to_agent, line, length);
 	if (strcmp(peek->method, "session/cancel") == 0)
 		cancel_turn(p, line, length);
+}
+
+void traffic_refuse_editor(void *arg, const struct json_peek *peek)
+{
+	static const char WHY[] = "it is longer than 256 MiB";
+	struct proxy *p = arg;
+	bool is_request = peek->method[0] != '\0';
+	OWNED(str) struct str json = { 0 };
+
+	drop_of_editor(WHY);
+	if (peek->repeats || !peek->id[0] || (!is_request && !due_take(p, peek->id)))
+		return;
+	acp_message_add_error(&json, peek->id, ACP_INVALID_PARAMS, WHY);
+	channel_say(is_request ? &p->to_editor : &p->to_agent, &json);
 }

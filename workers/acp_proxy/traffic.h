@@ -9,5 +9,6 @@
 void traffic_take_agent(void *arg, const char *line, size_t length, const struct json_peek *peek);
 void traffic_refuse_agent(void *arg, const struct json_peek *peek);
 void traffic_take_editor(void *arg, const char *line, size_t length, const struct json_peek *peek);
+void traffic_refuse_editor(void *arg, const struct json_peek *peek);
 
 #endif
