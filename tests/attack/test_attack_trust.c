@@ -301,6 +301,26 @@ START_TEST(what_becomes_of_one_folders_policy_is_no_answer_about_another)
 }
 END_TEST
 
+/* Only Slack may answer then, and nobody is told that it is trusted. */
+START_TEST(in_remote_mode_the_command_line_answers_no_question_and_says_so)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(str) struct str where = { 0 };
+
+	given_clone("", DOCS);
+	clearance_is("docs/1", "pending");
+	given_mode("remote");
+	str_addf(&where, "'%s' --yes", clone);
+	ck_assert_int_ne(trust(&said, where.bytes), 0);
+	says(said.bytes, "not in this mode");
+	ck_assert_ptr_null(strstr(said.bytes, "\ntrusted"));
+	expect("SELECT state, (SELECT count(*) FROM policy_trust) FROM request"
+	       " WHERE kind = 'trust'",
+	       "pending|0\n");
+	end();
+}
+END_TEST
+
 START_TEST(a_no_on_the_command_line_answers_the_question)
 {
 	OWNED(str) struct str said = { 0 };
@@ -440,6 +460,7 @@ int main(void)
 	tcase_add_test(c, a_policy_is_trusted_on_the_command_line_with_what_it_would_have_done);
 	tcase_add_test(c, a_question_about_a_version_that_is_no_more_is_settled);
 	tcase_add_test(c, what_becomes_of_one_folders_policy_is_no_answer_about_another);
+	tcase_add_test(c, in_remote_mode_the_command_line_answers_no_question_and_says_so);
 	tcase_add_test(c, a_no_on_the_command_line_answers_the_question);
 	tcase_add_test(c, a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_one);
 	tcase_add_test(c, a_rule_cannot_write_the_question_about_it);
