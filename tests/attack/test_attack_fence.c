@@ -12,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -440,14 +441,17 @@ END_TEST
 START_TEST(who_looks_into_a_workspace_reads_that_one_and_writes_nowhere)
 {
 	const char *who = "a hand";
-	char workspace[60];
+	char workspace[60], objects[PATH_MAX];
 
 	NEEDS_ALL;
 	given_ground();
 	(void)snprintf(workspace, sizeof(workspace), "%s", short_scratch());
 	put_file(workspace, "a", "text\n");
+	(void)snprintf(objects, sizeof(objects), "%s/objects", test_run());
+	ck_assert_int_eq(mkdir(objects, 0700), 0);
+	put_file(objects, "b", "kept\n");
 	if (forked()) {
-		const struct fence_view view = { .root = workspace };
+		const struct fence_view view = { .root = workspace, .objects = objects };
 
 		if (fence_workspace("require", &view, NULL) == 0)
 			probe_serve();
@@ -457,6 +461,9 @@ START_TEST(who_looks_into_a_workspace_reads_that_one_and_writes_nowhere)
 	POSSIBLE(who, "list %s", workspace);
 	REFUSED(who, "write %s/a", workspace);
 	REFUSED(who, "make %s/new", workspace);
+	POSSIBLE(who, "read %s/b", objects); /* of a checkpoint */
+	REFUSED(who, "write %s/b", objects);
+	REFUSED(who, "make %s/new", objects);
 	REFUSED(who, "read %s", test_db());
 #ifndef __SANITIZE_ADDRESS__ /* calls.h */
 	REFUSED(who, "socket %s/mcp.sock", test_run());

@@ -269,6 +269,58 @@ START_TEST(a_question_about_a_version_that_is_no_more_is_settled)
 }
 END_TEST
 
+START_TEST(what_becomes_of_one_folders_policy_is_no_answer_about_another)
+{
+	static const char *const SOON[] = { "--wait", "1", NULL };
+	OWNED(char_ptr) char *arguments = proposal("docs/1", "hello\n");
+	OWNED(char_ptr) char *answer = NULL;
+	struct relay other;
+	char second[160];
+
+	given_clone("", DOCS);
+	clearance_is("docs/1", "pending");
+	(void)snprintf(second, sizeof(second), "%s/second", site.home);
+	ck_assert_int_eq(mkdir(second, 0755), 0);
+	given_policy_in(second, ALL);
+	relay_start(&other, second, NULL, SOON);
+	relay_hello(&other);
+	answer = relay_call(&other, "check_clearance", arguments);
+	has(answer, "status", "pending");
+	expect(
+	    "SELECT s.workspace_root GLOB '*/second', r.state FROM request AS r JOIN session AS s"
+	    " ON s.seq = r.session_seq WHERE r.kind = 'trust' ORDER BY r.seq",
+	    "0|pending\n1|pending\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
+	      " WHERE kind = 'trust' ORDER BY seq DESC LIMIT 1");
+	clearance_is("docs/2", "pending");
+	expect("SELECT state FROM request WHERE kind = 'trust' ORDER BY seq",
+	       "pending\napproved\n");
+	ck_assert_int_eq(relay_stop(&other), 0);
+	relay_clear(&other);
+	end();
+}
+END_TEST
+
+/* Only Slack may answer then, and nobody is told that it is trusted. */
+START_TEST(in_remote_mode_the_command_line_answers_no_question_and_says_so)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(str) struct str where = { 0 };
+
+	given_clone("", DOCS);
+	clearance_is("docs/1", "pending");
+	given_mode("remote");
+	str_addf(&where, "'%s' --yes", clone);
+	ck_assert_int_ne(trust(&said, where.bytes), 0);
+	says(said.bytes, "not in this mode");
+	ck_assert_ptr_null(strstr(said.bytes, "\ntrusted"));
+	expect("SELECT state, (SELECT count(*) FROM policy_trust) FROM request"
+	       " WHERE kind = 'trust'",
+	       "pending|0\n");
+	end();
+}
+END_TEST
+
 START_TEST(a_no_on_the_command_line_answers_the_question)
 {
 	OWNED(str) struct str said = { 0 };
@@ -407,6 +459,8 @@ int main(void)
 	tcase_add_test(c, policy_trust_says_where_policies_are_trusted);
 	tcase_add_test(c, a_policy_is_trusted_on_the_command_line_with_what_it_would_have_done);
 	tcase_add_test(c, a_question_about_a_version_that_is_no_more_is_settled);
+	tcase_add_test(c, what_becomes_of_one_folders_policy_is_no_answer_about_another);
+	tcase_add_test(c, in_remote_mode_the_command_line_answers_no_question_and_says_so);
 	tcase_add_test(c, a_no_on_the_command_line_answers_the_question);
 	tcase_add_test(c, a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_one);
 	tcase_add_test(c, a_rule_cannot_write_the_question_about_it);

@@ -209,6 +209,28 @@ START_TEST(an_opening_that_the_agent_refuses_is_told_as_it_is)
 }
 END_TEST
 
+START_TEST(a_cancelled_turn_gives_up_no_question_of_another_session)
+{
+	static const char CANCEL[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s2\"}}";
+	struct trio a = given_trio(NULL);
+	const char *line = write_of(&a, "2", "x", "x");
+	struct asked write;
+
+	opened(&a, "/tmp", "s2");
+	party_say(&a.agent, line);
+	write = front_hears(&a);
+	front_asks(&write, true);
+	party_say(&a.editor, CANCEL);
+	hears(&a.agent, CANCEL);
+	hears_nothing_but_marks(&a);
+	front_decides(&write, "allow", "");
+	hears(&a.editor, line);
+	asked_clear(&write);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_sessions");
@@ -224,6 +246,7 @@ int main(void)
 	tcase_add_test(c, a_fork_works_in_its_own_folder_and_leaves_its_origin_there);
 	tcase_add_test(c, what_is_told_of_a_session_before_its_opening_is_answered_belongs_to_it);
 	tcase_add_test(c, an_opening_that_the_agent_refuses_is_told_as_it_is);
+	tcase_add_test(c, a_cancelled_turn_gives_up_no_question_of_another_session);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -201,6 +201,29 @@ START_TEST(a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names)
 }
 END_TEST
 
+/* It is asked about as where an agent started by itself, and so is the policy. */
+START_TEST(a_policy_that_nobody_has_trusted_allows_nothing_to_an_agent_that_we_start)
+{
+	fresh_store();
+	site = site_make("[policy]\ntrust = \"ask\"\n");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\",\"file_patterns\":"
+	             "{\"write\":[\"docs/**\"]}}");
+	site_start(&site);
+	(void)given_talk("v1", STEPS(EDIT("1", "docs/a.md", ""), EDIT("2", "docs/b.md", "")));
+	expect_soon("SELECT kind, state FROM request ORDER BY kind",
+	            "permission|pending\ntrust|pending\n");
+	given("INSERT INTO decision (request_id, verdict)"
+	      " SELECT id, 'approve' FROM request WHERE kind = 'trust'");
+	decide("reject", "NULL, NULL");
+	was_told("\"optionId\":\"no\"", 1);
+	was_told("\"optionId\":\"yes\"", 1);
+	expect_soon(
+	    "SELECT kind, state, decided_by LIKE 'system:%' FROM request ORDER BY kind, seq",
+	    "permission|rejected|0\npermission|approved|1\ntrust|approved|0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- our MCP server ---- */
 
 /* The header with the token that the agent was given; the caller frees it. */
@@ -316,6 +339,8 @@ int main(void)
 	tcase_add_test(c, a_link_that_leads_outside_is_critical_and_says_where_it_leads);
 	tcase_add_test(c, without_a_threshold_a_person_is_asked_about_edits);
 	tcase_add_test(c, a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names);
+	tcase_add_test(c,
+	               a_policy_that_nobody_has_trusted_allows_nothing_to_an_agent_that_we_start);
 	tcase_add_test(c, an_agent_calls_our_tools_with_its_token_while_it_runs);
 	tcase_add_test(c, a_token_is_nowhere_but_with_its_agent);
 	tcase_add_test(c, an_agent_without_http_is_given_our_program_for_its_session);
