@@ -120,26 +120,6 @@ START_TEST(an_editor_that_may_not_answer_is_not_asked_or_not_heard)
 }
 END_TEST
 
-START_TEST(an_option_of_an_unknown_kind_is_no_yes)
-{
-	static const char ASK[] =
-	    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"s1\","
-	    "\"toolCall\":{\"toolCallId\":\"c\"},\"options\":[{\"optionId\":\"yes\",\"name\":\"Y\","
-	    "\"kind\":\"allow_once\"},{\"optionId\":\"odd\",\"name\":\"O\",\"kind\":\"odd\"}]}}";
-	struct trio a = given_trio(NULL);
-	struct asked q;
-
-	party_say(&a.agent, ASK);
-	q = front_hears(&a);
-	front_asks(&q, true);
-	hears(&a.editor, ASK);
-	party_say(&a.editor, chosen("1", "odd"));
-	front_takes(&q, "withdraw", "applied");
-	asked_clear(&q);
-	trio_ends(&a, 0);
-}
-END_TEST
-
 START_TEST(what_the_policy_decides_is_shown_to_nobody)
 {
 	struct trio a = given_trio(NULL);
@@ -771,7 +751,6 @@ int main(void)
 	tcase_add_test(c, the_editor_answers_first_in_its_own_words);
 	tcase_add_test(c, an_answer_of_the_editor_that_comes_second_does_not_count);
 	tcase_add_test(c, an_editor_that_may_not_answer_is_not_asked_or_not_heard);
-	tcase_add_test(c, an_option_of_an_unknown_kind_is_no_yes);
 	tcase_add_test(c, what_the_policy_decides_is_shown_to_nobody);
 	tcase_add_test(c, a_write_is_held_and_passes_as_it_was);
 	tcase_add_test(c, a_write_that_is_rejected_is_an_error_with_the_reason);

@@ -134,6 +134,26 @@ START_TEST(an_editor_answers_only_what_it_was_asked_and_once)
 }
 END_TEST
 
+START_TEST(an_option_of_an_unknown_kind_is_no_yes)
+{
+	static const char ASK[] =
+	    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"s1\","
+	    "\"toolCall\":{\"toolCallId\":\"c\"},\"options\":[{\"optionId\":\"yes\",\"name\":\"Y\","
+	    "\"kind\":\"allow_once\"},{\"optionId\":\"odd\",\"name\":\"O\",\"kind\":\"odd\"}]}}";
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, ASK);
+	q = front_hears(&a);
+	front_asks(&q, true);
+	hears(&a.editor, ASK);
+	party_say(&a.editor, chosen("1", "odd"));
+	front_takes(&q, "withdraw", "applied");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 static long peak_kb(pid_t pid)
 {
 	char path[64], line[256];
@@ -386,6 +406,7 @@ int main(void)
 	tcase_add_test(c, everything_else_passes_byte_for_byte);
 	tcase_add_test(c, what_is_no_whole_message_does_not_reach_the_other_side);
 	tcase_add_test(c, an_editor_answers_only_what_it_was_asked_and_once);
+	tcase_add_test(c, an_option_of_an_unknown_kind_is_no_yes);
 	tcase_add_test(c, a_line_of_ten_megabytes_passes_and_one_of_eighty);
 	tcase_add_test(c, a_half_line_waits_for_its_other_half_and_without_it_is_none);
 	tcase_add_test(c, who_is_not_read_has_to_wait);
