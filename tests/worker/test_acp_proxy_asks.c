@@ -330,6 +330,23 @@ START_TEST(a_command_for_the_editor_is_held_unless_it_was_approved_there)
 }
 END_TEST
 
+START_TEST(a_command_beside_something_unknown_is_approved_there_alone)
+{
+	static const char MORE[] = "{\"toolCallId\":\"c2\",\"kind\":\"execute\",\"rawInput\":{"
+	                           "\"command\":\"ls\",\"_as\":\"root\"}}";
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, permission("1", MORE));
+	q = front_hears(&a);
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("1", "yes"));
+	asked_clear(&q);
+	is_asked_about(&a, terminal("2", "\"command\":\"ls\""));
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(all_that_a_command_runs_with_is_shown)
 {
 	struct trio a = given_trio(NULL);
@@ -760,6 +777,7 @@ int main(void)
 	               a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_alone);
 	tcase_add_test(c, what_is_not_what_was_approved_is_asked_about);
 	tcase_add_test(c, a_command_for_the_editor_is_held_unless_it_was_approved_there);
+	tcase_add_test(c, a_command_beside_something_unknown_is_approved_there_alone);
 	tcase_add_test(c, all_that_a_command_runs_with_is_shown);
 	tcase_add_test(c, a_hundred_questions_wait_at_once);
 	tcase_add_test(c, ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart);
