@@ -551,7 +551,7 @@ static int open_store(struct ctl *c, struct err *e)
 	if (paths_check_one_name(c->paths.database, e))
 		return -1;
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or removed */
-	return store_open(&c->store, c->paths.database, run, e) ? -1 : via_desk_enter(c, e);
+	return store_open_own(&c->store, c->paths.database, run, e) ? -1 : via_desk_enter(c, e);
 }
 
 /* Waits for a second, or until what shall end a command that waits: a line "q" from a terminal, the

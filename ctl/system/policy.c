@@ -279,7 +279,7 @@ static int read_trust(struct check *c, struct err *e)
 	if (access(c->config.database.path, F_OK) != 0)
 		return 0;
 	machine_name(machine);
-	if (store_open(&st, c->config.database.path, NULL, e) ||
+	if (store_open_own(&st, c->config.database.path, NULL, e) ||
 	    policy_gate_take(&st, machine, policy_trust_read(&st), is_listed(c, &st), f, e))
 		return -1;
 	c->own = f;
@@ -422,7 +422,7 @@ static int read_history(const struct check *c, struct tally *t, struct err *e)
 
 	if (access(c->config.database.path, F_OK) != 0)
 		return 0;
-	if (store_open(&st, c->config.database.path, NULL, e))
+	if (store_open_own(&st, c->config.database.path, NULL, e))
 		return -1;
 	return policy_history(&st, c->workspace, 0, try_one, t, e);
 }

@@ -85,7 +85,7 @@ static int open_all(struct trust *t, const struct cli_arguments *a, struct err *
 	if (access(t->config.database.path, F_OK) != 0)
 		return err_set(e, ERR_INPUT, "there is no database %s; start agent-intercom first",
 		               t->config.database.path);
-	return store_open(&t->store, t->config.database.path, NULL, e) ||
+	return store_open_own(&t->store, t->config.database.path, NULL, e) ||
 	               policy_trust_load(&t->store, t->machine, t->file, e)
 	           ? -1
 	           : 0;

@@ -50,7 +50,7 @@ static int run_once(const struct config *config, struct err *e)
 	if (paths_open(config->database.path, false, &places, e))
 		return -1;
 	runs = access(places.run, F_OK) == 0;
-	if (store_open(&st, places.database, runs ? places.run : NULL, e))
+	if (store_open_own(&st, places.database, runs ? places.run : NULL, e))
 		return -1;
 	purge_begin(&p, &st);
 	if (purge_all(&p, e))

@@ -332,6 +332,32 @@ int store_check_tables(struct store *st, const char *path, struct err *e)
 	return failed;
 }
 
+static int check_build(struct store *st, const char *path, struct err *e)
+{
+	struct sha256 own = own_hash(), recorded;
+
+	if (recorded_hash(st, &recorded, e))
+		return -1;
+	if (strcmp(recorded.text, own.text) == 0)
+		return 0;
+	return store_check_tables(st, path, e)
+	           ? -1
+	           : err_set(e, ERR_AGAIN,
+	                     "%s was last used by another build of agent-intercom; start "
+	                     "agent-intercom, which brings it up to date",
+	                     path);
+}
+
+int store_open_own(struct store *st, const char *path, const char *run_dir, struct err *e)
+{
+	if (store_open(st, path, run_dir, e))
+		return -1;
+	if (check_build(st, path, e) == 0)
+		return 0;
+	store_clear(st);
+	return -1;
+}
+
 /* Steps run without rules: they may do what the rules forbid. */
 static int step_up(struct store *st, const char *path, int64_t have, struct err *e)
 {

@@ -53,6 +53,10 @@ enum {
  * directory with the bells, NULL to ring nobody. Errors: no such file, not one of our databases, a
  * newer or older schema (ERR_INPUT), no permission. */
 int store_open(struct store *st, const char *path, const char *run_dir, struct err *e);
+/* The same for a program that does not bring the database up to date: only if this program's rules
+ * were last put in force there (what was changed by hand since is nothing to it). Else ERR_INPUT,
+ * or ERR_AGAIN if a start would mend it. */
+int store_open_own(struct store *st, const char *path, const char *run_dir, struct err *e);
 
 /* Like store_open, but first creates the database (mode 0600) or migrates it; the caller holds the
  * instance lock and no worker runs. A migration of existing data first makes a copy,

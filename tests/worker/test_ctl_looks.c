@@ -180,6 +180,27 @@ END_TEST
 
 /* ---- log, health, sql ---- */
 
+/* As before a start of programs that have just been installed: no statement is sure to fit. */
+START_TEST(a_database_of_another_build_is_neither_read_nor_written)
+{
+	static const char *const COMMANDS[] = { "inbox", "task hi", "approve " CHANGE, "health" };
+
+	given_questions();
+	given("INSERT INTO rule_set (hash, created_at) VALUES (hex(zeroblob(32)), '" T "')");
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		ctl(COMMANDS[i]);
+		failed(1, "was last used by another build of agent-intercom; start agent-intercom");
+	}
+	given("ALTER TABLE session ADD COLUMN of_another_build INTEGER");
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		ctl(COMMANDS[i]);
+		failed(1, "was made by another build of agent-intercom");
+	}
+	expect("SELECT count(*) FROM command", "0\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+}
+END_TEST
+
 START_TEST(log_shows_the_last_events)
 {
 	given_questions();
@@ -572,6 +593,7 @@ int main(void)
 	suite_add_tcase(s, shows);
 	tcase_add_checked_fixture(looks, setup, teardown);
 	tcase_set_timeout(looks, 60);
+	tcase_add_test(looks, a_database_of_another_build_is_neither_read_nor_written);
 	tcase_add_test(looks, log_shows_the_last_events);
 	tcase_add_test(looks, a_question_and_what_became_of_it_name_the_trace_of_its_newest_call);
 	tcase_add_test(looks, log_follows);
