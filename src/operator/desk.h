@@ -24,6 +24,16 @@ void desk_add_said(struct str *out, const char *text, size_t most);
 /* Adds a member to the answer's JSON, which is created if necessary. NULL becomes null. */
 void desk_add(struct desk *d, const char *name, const char *text);
 
+struct desk_option {
+	const char *name; /* without dashes */
+	char *value;
+	size_t size;
+};
+/* Takes an option and its value from *line. 1; 0 none stands there; -1 the person has been told
+ * that it lacks a value, or that there is no such option. */
+int desk_take_option(struct desk *d, const char **line, const struct desk_option *options,
+                     size_t count);
+
 /* The kinds of requests that wait in a session. */
 struct waiting {
 	int clearances, prompts, standbys;
