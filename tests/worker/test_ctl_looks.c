@@ -1,6 +1,8 @@
 /* agent-intercom-ctl: the real program on a real database, its output and the rows behind it. */
 #include "ctl_case.h"
 
+#include "instance.h"
+
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -280,6 +282,9 @@ END_TEST
 
 START_TEST(health_misses_who_does_not_serve)
 {
+	struct err e = { 0 };
+	int system;
+
 	given_questions();
 	ctl("health");
 	ck_assert_int_eq(status, 1);
@@ -299,7 +304,13 @@ START_TEST(health_misses_who_does_not_serve)
 	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " VALUES ('old', 'desk', 'h', 8, 'x', 'starting', '" T "', '" T "')");
 	ctl("health --text");
-	says("missing: archivist does not serve\n");
+	says("missing: archivist does not serve\nstart the system with: agent-intercom\n");
+	ck_assert_msg(!instance_take(database, &system, &e), "%s", e.text);
+	ctl("health --text");
+	ck_assert_int_eq(status, 1);
+	says("missing: archivist does not serve\n"
+	     "the system runs and restarts what has ended; its log says why\n");
+	(void)close(system);
 }
 END_TEST
 
