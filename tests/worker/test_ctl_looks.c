@@ -280,6 +280,16 @@ START_TEST(health_tells_that_the_database_is_damaged)
 }
 END_TEST
 
+START_TEST(without_a_session_one_is_told_what_to_name_at_the_terminal)
+{
+	ctl("checkpoint create");
+	failed(1, "no session is live; name a folder: --workspace DIR\n");
+	ctl("diff");
+	failed(1, "no session is live: name a checkpoint, its label, its session (--session ID) or "
+	          "its folder (--workspace DIR); `checkpoint list` lists them\n");
+}
+END_TEST
+
 START_TEST(health_misses_who_does_not_serve)
 {
 	struct err e = { 0 };
@@ -587,6 +597,7 @@ int main(void)
 	tcase_add_test(looks, a_question_and_what_became_of_it_name_the_trace_of_its_newest_call);
 	tcase_add_test(looks, log_follows);
 	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
+	tcase_add_test(looks, without_a_session_one_is_told_what_to_name_at_the_terminal);
 	tcase_add_test(looks, health_misses_who_does_not_serve);
 	tcase_add_test(looks, a_worker_that_a_young_system_starts_is_not_missing);
 	tcase_add_test(looks, health_says_when_there_is_no_room_for_checkpoints_and_is_ok);
