@@ -2,6 +2,7 @@
 #include "ctl.h"
 #include "via_desk.h"
 
+#include "instance.h"
 #include "owner.h"
 #include "setting.h"
 #include "sql/worker.h"
@@ -210,7 +211,9 @@ static void print_text(const struct ctl *c, const struct findings *f, const cJSO
 		print_look(c, LOOK_PLAIN);
 	}
 	if (cJSON_GetArraySize(names) > 0)
-		(void)puts("start the system with: agent-intercom");
+		(void)puts(instance_holder(c->paths.database, NULL) > 0
+		               ? "the system runs and restarts what has ended; its log says why"
+		               : "start the system with: agent-intercom");
 	if (f->damaged) {
 		print_look(c, LOOK_RED);
 		(void)puts("the database is damaged: stop the system, then agent-intercom restore "

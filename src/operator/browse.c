@@ -25,39 +25,6 @@ static void browse_clear(struct browse *b)
 
 /* ---- words ---- */
 
-/* Takes an option and its value from the line. 1; 0 it is none; -1 the person has been told. */
-static int take_option(struct desk *d, const char **line, struct browse *b)
-{
-	struct {
-		const char *name;
-		char *value;
-	} const OPTIONS[] = { { "depth", b->depth },
-		              { "lines", b->lines },
-		              { "session", b->session },
-		              { "workspace", b->workspace } };
-	const char *word = *line + verb_dashes(*line);
-
-	for (size_t i = 0; word > *line && i < COUNT(OPTIONS); i++) {
-		size_t n = strlen(OPTIONS[i].name), length;
-		const char *value = word + n;
-
-		if (strncmp(word, OPTIONS[i].name, n) != 0 ||
-		    (*value && !strchr("= \t\r\n", *value)))
-			continue;
-		value = verb_skip_blanks(value + (*value == '='));
-		length = strcspn(value, " \t\r\n");
-		if (length == 0 || length >= VALUE_BYTES) {
-			(void)desk_tell(d, SAID_UNCLEAR, "--%s needs a value: `%s`",
-			                OPTIONS[i].name, d->w->verb->syntax);
-			return -1;
-		}
-		(void)snprintf(OPTIONS[i].value, VALUE_BYTES, "%.*s", (int)length, value);
-		*line = verb_skip_blanks(value + length);
-		return 1;
-	}
-	return 0;
-}
-
 /* Removes blanks and a pair of quotes around it, those of phones too. */
 static void trim(struct str *path)
 {
@@ -83,18 +50,30 @@ static void trim(struct str *path)
 	}
 }
 
-/* Options may stand before and after the path, which may contain blanks. 0 or -1, as above. */
+/* Options may stand before and after the path, which may contain blanks. 0; -1 the person has been
+ * told. */
 static int read_line(struct desk *d, const char *line, struct browse *b)
 {
+	const struct desk_option all[] = { { "depth", b->depth, VALUE_BYTES },
+		                           { "session", b->session, VALUE_BYTES },
+		                           { "workspace", b->workspace, VALUE_BYTES },
+		                           { "lines", b->lines, VALUE_BYTES } };
+	bool is_file = strcmp(d->w->verb->word, "show-file") == 0;
+
 	line = verb_skip_blanks(line);
 	while (*line) {
-		int got = take_option(d, &line, b);
+		int got = desk_take_option(d, &line, all + is_file, COUNT(all) - 1);
+		const char *path = b->path.length ? line : verb_skip_dashes(line);
 		size_t n = strcspn(line, " \t\r\n"), blanks;
 
 		if (got < 0)
 			return -1;
 		if (got)
 			continue;
+		if (path != line) {
+			str_add(&b->path, path);
+			break;
+		}
 		blanks = (size_t)(verb_skip_blanks(line + n) - line);
 		str_add_bytes(&b->path, line, blanks);
 		line += blanks;

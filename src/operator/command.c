@@ -9,25 +9,30 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The state of a session after an order; a lost agent does not come back at once. */
-static const char *done(const struct desk *d, const char *verb)
+/* What became of a session by an order, in words. */
+struct became {
+	const char *before, *now, *text;
+	bool starts; /* its agent, which is not there at once: the status comes with it */
+};
+
+static struct became became(const struct desk *d, const char *verb)
 {
-	static const char *const RESUMED[][3] = {
-		{ "interrupted", "interrupted", "being started again" },
-		{ "parked", "parked", "being started again" },
+	static const struct became RESUMED[] = {
+		{ "interrupted", "interrupted", "being started again", true },
+		{ "parked", "parked", "being started again", true },
 		{ "paused", "parked",
-		  "no longer paused; the answer to its question starts its agent" },
-		{ "paused", "created", "no longer paused; its agent is being started" },
+		  "no longer paused; the answer to its question starts its agent", false },
+		{ "paused", "created", "no longer paused; its agent is being started", true },
 	};
 	const char *before = json_text(d->out->json, "previous_status");
 	const char *now = json_text(d->out->json, "current_status");
 
 	if (strcmp(verb, "resume") != 0)
-		return strcmp(verb, "pause") == 0 ? "paused" : "stopped";
+		return (struct became){ .text = strcmp(verb, "pause") == 0 ? "paused" : "stopped" };
 	for (size_t i = 0; before && now && i < COUNT(RESUMED); i++)
-		if (strcmp(before, RESUMED[i][0]) == 0 && strcmp(now, RESUMED[i][1]) == 0)
-			return RESUMED[i][2];
-	return "active again";
+		if (strcmp(before, RESUMED[i].before) == 0 && strcmp(now, RESUMED[i].now) == 0)
+			return RESUMED[i];
+	return (struct became){ .text = "active again" };
 }
 
 int desk_order_session(struct desk *d, const char *verb, const char *session_id, const char *name,
@@ -35,12 +40,16 @@ int desk_order_session(struct desk *d, const char *verb, const char *session_id,
 {
 	OWNED(str) struct str text = { 0 };
 	int got = desk_give(d, verb, session_id, why && *why ? why : NULL, e);
+	struct became b;
 
 	if (got <= 0)
 		return got;
+	b = became(d, verb);
 	desk_add(d, "session_id", session_id);
-	desk_add(d, "status", "done");
-	str_addf(&text, "Session %s is %s.", name, done(d, verb));
+	desk_add(d, "status", b.starts ? "ordered" : "done");
+	if (b.starts)
+		desk_add(d, "agent_state", "starting");
+	str_addf(&text, "Session %s is %s.", name, b.text);
 	return desk_tell_done(d, session_id, &text, e);
 }
 

@@ -24,6 +24,16 @@ void desk_add_said(struct str *out, const char *text, size_t most);
 /* Adds a member to the answer's JSON, which is created if necessary. NULL becomes null. */
 void desk_add(struct desk *d, const char *name, const char *text);
 
+struct desk_option {
+	const char *name; /* without dashes */
+	char *value;
+	size_t size;
+};
+/* Takes an option and its value from *line. 1; 0 none stands there; -1 the person has been told
+ * that it lacks a value, or that there is no such option. */
+int desk_take_option(struct desk *d, const char **line, const struct desk_option *options,
+                     size_t count);
+
 /* The kinds of requests that wait in a session. */
 struct waiting {
 	int clearances, prompts, standbys;
@@ -34,8 +44,8 @@ struct waiting {
 /* Appends which sessions of the channel are in local mode, and what can be done about that. asking:
  * only those that ask something. How many, -1 on error. */
 int desk_add_local(struct desk *d, bool asking, struct str *out, struct err *e);
-/* Reports that no session is live here, with those in local mode or, without any, with what else
- * there is to do (text that follows). Returns 0, -1 on error. */
+/* Reports that no session is live where (said in Slack only), with those in local mode or, without
+ * any, with what else there is to do (text that follows). Returns 0, -1 on error. */
 int desk_tell_none_live(struct desk *d, const char *where, const char *otherwise, struct err *e);
 
 /* How many wait, -1 on error. */

@@ -106,6 +106,15 @@ static bool is_of_workspace(const struct verb *verb)
 	return strcmp(verb->category, "checkpoint") == 0;
 }
 
+/* What is left to do where no session is live. */
+static const char *without_session(const struct desk *d)
+{
+	if (d->who->place.channel)
+		return "; `session-start <prompt>` starts one, `list` lists those of all channels";
+	return is_of_workspace(d->w->verb) ? "; name a folder: --workspace DIR"
+	                                   : "; `session start PROMPT` starts one";
+}
+
 int desk_find_session(struct desk *d, const char *id, const char *argument, struct found *f,
                       struct err *e)
 {
@@ -129,10 +138,7 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 		                 all.count ? "; live are:" : "", str_text(&all.list));
 	}
 	if (count == 0)
-		return desk_tell_none_live(d, "here",
-		                           "; `session-start <prompt>` starts one, `list` lists "
-		                           "those of all channels",
-		                           e);
+		return desk_tell_none_live(d, "here", without_session(d), e);
 	if (count > 1)
 		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%s <id>`:%s",
 		                 *id ? " have an id that begins with this" : " are live here",

@@ -65,9 +65,11 @@ static int find_of_place(struct desk *d, const char *id, struct held_row *c, str
 		return find_begun(d, own, c, e);
 	got = desk_find_session(d, id, NULL, &f, e);
 	if (got == 0 && !*id && d->out->outcome == SAID_UNCLEAR && f.count == 0)
-		return desk_tell(d, SAID_UNCLEAR,
-		                 "no session is live here: name a checkpoint, its label or its "
-		                 "session; `%s` lists them",
+		return desk_tell(d, SAID_UNCLEAR, "no session is live%s; `%s` lists them",
+		                 d->who->place.channel
+		                     ? " here: name a checkpoint, its label or its session"
+		                     : ": name a checkpoint, its label, its session (--session "
+		                       "ID) or its folder (--workspace DIR)",
 		                 list_verb(d));
 	return got > 0 ? find_begun(d, f.session_id, c, e) : got;
 }

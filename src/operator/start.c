@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MOST = 128 }; /* of an agent or a workspace, with the NUL */
+enum {
+	NAME_MOST = 128, /* of an agent or a workspace, with the NUL */
+	OPTIONS = 3,
+};
 
 /* What was requested; NULL: not given. */
 struct start {
@@ -19,47 +22,18 @@ struct start {
 
 /* ---- words ---- */
 
-/* Copies the word after an option to value. 1 done; 0 it is missing or too long, and the person has
- * been told. */
-static int take_value(struct desk *d, const char *option, const char **line, char *value)
+/* The first so many options, in any order, then the prompt. 1, or 0 the person has been told. */
+static int read_line(struct desk *d, const char *line, size_t options, struct start *s)
 {
-	size_t n = strcspn(*line, " \t\r\n");
-
-	if (n == 0 || n >= NAME_MOST)
-		return desk_tell(d, SAID_UNCLEAR, "%s needs a value, then the prompt", option);
-	(void)snprintf(value, NAME_MOST, "%.*s", (int)n, *line);
-	*line = verb_skip_blanks(*line + n);
-	return 1;
-}
-
-static bool takes_option(const char **line, const char *name)
-{
-	size_t dash = verb_dashes(*line), n = strlen(name);
-	const char *word = *line + dash;
-
-	if (!dash || strncmp(word, name, n) != 0 || (word[n] && !strchr(" =\t\r\n", word[n])))
-		return false;
-	*line = verb_skip_blanks(word + n + (word[n] == '='));
-	return true;
-}
-
-/* Options before the prompt, in any order. 1, or 0 the person has been told. */
-static int read_line(struct desk *d, const char *line, struct start *s)
-{
+	const struct desk_option all[OPTIONS] = { { "agent", s->agent, NAME_MOST },
+		                                  { "park", s->park, NAME_MOST },
+		                                  { "workspace", s->workspace, NAME_MOST } };
 	int got = 1;
 
-	while (got > 0) {
-		if (takes_option(&line, "agent"))
-			got = take_value(d, "--agent", &line, s->agent);
-		else if (takes_option(&line, "workspace"))
-			got = take_value(d, "--workspace", &line, s->workspace);
-		else if (takes_option(&line, "park"))
-			got = take_value(d, "--park", &line, s->park);
-		else
-			break;
-	}
-	s->prompt = line;
-	return got;
+	while (got > 0)
+		got = desk_take_option(d, &line, all, options);
+	s->prompt = verb_skip_dashes(line);
+	return got == 0;
 }
 
 static void read_members(const struct words *w, struct start *s)
@@ -123,7 +97,7 @@ int desk_start(struct desk *d, struct err *e)
 	int got = 1;
 
 	if (w->line)
-		got = read_line(d, verb_skip_blanks(w->line), &s);
+		got = read_line(d, verb_skip_blanks(w->line), OPTIONS, &s);
 	else
 		read_members(w, &s);
 	if (got <= 0)
@@ -158,15 +132,16 @@ int desk_restart(struct desk *d, struct err *e)
 	OWNED(found) struct found f = { 0 };
 	struct start s = { .prompt = NULL };
 	char id[ID_BYTES];
-	int got;
+	int got = 1;
 
 	if (w->line) {
-		s.prompt = take_id(d, verb_skip_blanks(w->line), id);
+		got = read_line(d, take_id(d, verb_skip_blanks(w->line), id), 0, &s);
 	} else {
 		(void)snprintf(id, sizeof(id), "%s", w->id ? w->id : "");
 		read_members(w, &s);
 	}
-	got = desk_find_session(d, id, NULL, &f, e);
+	if (got > 0)
+		got = desk_find_session(d, id, NULL, &f, e);
 	if (got <= 0)
 		return got;
 	got = give(d, "session-restart", f.session_id, &s, e);

@@ -397,6 +397,28 @@ static size_t word_length(const char *text)
 	return n;
 }
 
+bool verb_take_option(const char **line, struct str *name)
+{
+	size_t dashes = verb_dashes(*line);
+	const char *word = *line + dashes;
+	size_t n = word_length(word), before_value = strcspn(word, "=");
+
+	if (!dashes || !isalpha((unsigned char)*word))
+		return false;
+	if (before_value < n)
+		n = before_value;
+	str_add_bytes(name, word, n);
+	*line = verb_skip_blanks(word + n + (word[n] == '='));
+	return true;
+}
+
+const char *verb_skip_dashes(const char *text)
+{
+	size_t dashes = verb_dashes(text);
+
+	return dashes && word_length(text) == dashes ? verb_skip_blanks(text + dashes) : text;
+}
+
 bool verb_take(const char **line, struct str *word)
 {
 	static const char *const QUOTES[][2] = { { "\"", "\"" },

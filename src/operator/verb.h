@@ -69,6 +69,11 @@ struct verb_line verb_read(const char *line);
 const char *verb_skip_blanks(const char *text);
 /* The bytes of the dashes before an option at text; phones turn two into one. 0: none. */
 size_t verb_dashes(const char *text);
+/* Appends the name of what looks like an option at *line, dashes and a letter, and moves *line to
+ * what follows: blanks or '='. False: it looks like none. */
+bool verb_take_option(const char **line, struct str *name);
+/* Skips dashes that stand alone: behind them nothing is an option. */
+const char *verb_skip_dashes(const char *text);
 /* Appends the next word of *line, or what stands in quotes there (those of phones, too), and moves
  * *line behind it and the blanks that follow. False: there is none. */
 bool verb_take(const char **line, struct str *word);

@@ -54,6 +54,8 @@ int desk_tell_none_live(struct desk *d, const char *where, const char *otherwise
 		                 "nothing was done: no session %s is live for "
 		                 "Slack. %s",
 		                 where, local.bytes);
+	if (!d->who->place.channel)
+		return desk_tell(d, SAID_UNCLEAR, "no session is live%s", otherwise);
 	return desk_tell(d, SAID_UNCLEAR, "no session is live %s%s", where, otherwise);
 }
 

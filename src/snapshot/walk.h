@@ -6,7 +6,7 @@
  * has nothing but what is ignored is ignored, too. What cannot be held is named in the manifest
  * with the reason (ENTRY_LEFT_OUT) and not followed: FIFOs, sockets, devices, mount points, what
  * cannot be read, what belongs to agent-intercom, what keeps changing while it is read. Owners,
- * times, extended attributes and hard links are not kept.
+ * times, extended attributes, hard links and holes (sparse files are read whole) are not kept.
  *
  * Everything is opened below the descriptor of its directory, without following links. A file that
  * changes while it is read is read again, up to WALK_TRIES times. One that somebody wrote just now

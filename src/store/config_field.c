@@ -183,7 +183,8 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "apply.fuzz_lines", KIND_NUMBER, AT(apply.fuzz_lines), .preset = "0", RANGE(0, 2),
 	  .comment = "lines of context at each end of a hunk that may differ from the diff" },
 	{ "apply.keep_attributes", KIND_BOOLEAN, AT(apply.keep_attributes), .preset = "true",
-	  .comment = "whether a written file keeps its extended attributes (access lists too)" },
+	  .comment = "whether a written file keeps its extended attributes (access lists too); new "
+	             "content has neither set-id bits nor file capabilities, whatever this says" },
 	{ "apply.force", KIND_CHOICE, AT(apply.force), .preset = "allow", .choices = FORCES,
 	  .comment = "whether an approved change may overwrite a file that has changed since: "
 	             "allow, ask (you are asked again), never" },

@@ -251,6 +251,25 @@ START_TEST(what_is_refused_is_told_by_name_and_a_stranger_is_told_nothing)
 }
 END_TEST
 
+START_TEST(an_option_that_is_none_is_named_and_a_path_that_begins_so_follows_two_dashes)
+{
+	OWNED(char_ptr) char *message = NULL;
+
+	(void)an_agent_with_slack();
+	make("printf 'a\\n' > '--dpeth 3'");
+	says(member(slack_acked("{'slash':{'text':'list-files src --dpeth 3'}}"), "payload.text"),
+	     "`list-files` has no option `--dpeth`; it has `--depth`, `--session`, `--workspace`.");
+	says(member(slack_acked("{'slash':{'text':'show-file --depth 3'}}"), "payload.text"),
+	     "`show-file` has no option `--depth`; it has `--session`, `--workspace`, `--lines`.");
+	expect("SELECT count(*) FROM file_look", "0\n");
+	(void)slack_acked("{'slash':{'text':'show-file -- --dpeth 3'}}");
+	looks_are_sent(1);
+	message = newest("look");
+	says(message, "📄 --dpeth 3");
+	end_system();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_story_files");
@@ -263,6 +282,8 @@ int main(void)
 	tcase_add_test(whole_files, of_a_new_file_there_is_nothing_to_show);
 	tcase_add_test(looks, a_tree_and_a_file_come_where_they_were_asked);
 	tcase_add_test(looks, what_is_too_long_for_a_message_comes_as_a_snippet);
+	tcase_add_test(
+	    looks, an_option_that_is_none_is_named_and_a_path_that_begins_so_follows_two_dashes);
 	tcase_add_test(looks, what_is_refused_is_told_by_name_and_a_stranger_is_told_nothing);
 	return run_suite(s);
 }

@@ -256,6 +256,33 @@ START_TEST(what_cannot_be_started_is_refused_with_what_there_is)
 }
 END_TEST
 
+START_TEST(what_begins_like_an_option_and_is_none_starts_nothing_unless_two_dashes_precede_it)
+{
+	a_system_that_starts_agents();
+	says(
+	    ordered("session-start --agnet claude --workspce back fix it"),
+	    "`session-start` has no option `--agnet`; it has `--agent`, `--park`, `--workspace`. A "
+	    "text that begins so follows `--`: `session-start -- --agnet claude");
+	says(ordered("session-start --agent claude \xE2\x80\x94workspce back fix it"),
+	     "has no option `--workspce`");
+	says(ordered("session-restart --agent claude fix it"),
+	     "`session-restart` has no option `--agent`. A text");
+	says(ordered("session-start --agent"), "--agent needs a value: `session-start [--agent");
+	expect("SELECT count(*) FROM session", "0\n");
+
+	given("UPDATE setting SET value = '9' WHERE name = 'max_concurrent_sessions'");
+	says(ordered("session-start --agent claude -- --agnet a"), "Starting session ");
+	(void)ordered("session-start --agent claude \xE2\x80\x94 --agnet b");
+	(void)ordered("session-start --agent claude - fix this");
+	(void)ordered("session-start --agent=claude fix \xE2\x80\x94 as --before \xE2\x80\x94this");
+	(void)ordered("session-start --agent claude \xE2\x80\x94 fix that");
+	expect("SELECT prompt FROM agent_run ORDER BY seq",
+	       "--agnet a\n--agnet b\n- fix this\n"
+	       "fix \xE2\x80\x94 as --before \xE2\x80\x94this\nfix that\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(in_a_thread_the_words_are_about_its_session_and_after_a_restart_about_the_new_one)
 {
 	OWNED(char_ptr) char *head = NULL;
@@ -343,6 +370,8 @@ int main(void)
 	tcase_add_test(
 	    c, an_order_is_read_without_the_signs_around_it_and_words_are_shown_on_one_line);
 	tcase_add_test(c, what_cannot_be_started_is_refused_with_what_there_is);
+	tcase_add_test(
+	    c, what_begins_like_an_option_and_is_none_starts_nothing_unless_two_dashes_precede_it);
 	tcase_add_test(
 	    c, in_a_thread_the_words_are_about_its_session_and_after_a_restart_about_the_new_one);
 	tcase_add_test(c, in_the_thread_of_an_ended_session_one_is_told_how_to_begin_it_afresh);

@@ -1,6 +1,8 @@
 /* agent-intercom-ctl: the real program on a real database, its output and the rows behind it. */
 #include "ctl_case.h"
 
+#include "instance.h"
+
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -299,8 +301,21 @@ START_TEST(health_tells_that_the_database_is_damaged)
 }
 END_TEST
 
+START_TEST(without_a_session_one_is_told_what_to_name_at_the_terminal)
+{
+	ctl("checkpoint create");
+	failed(1, "no session is live; name a folder: --workspace DIR\n");
+	ctl("diff");
+	failed(1, "no session is live: name a checkpoint, its label, its session (--session ID) or "
+	          "its folder (--workspace DIR); `checkpoint list` lists them\n");
+}
+END_TEST
+
 START_TEST(health_misses_who_does_not_serve)
 {
+	struct err e = { 0 };
+	int system;
+
 	given_questions();
 	ctl("health");
 	ck_assert_int_eq(status, 1);
@@ -320,7 +335,13 @@ START_TEST(health_misses_who_does_not_serve)
 	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " VALUES ('old', 'desk', 'h', 8, 'x', 'starting', '" T "', '" T "')");
 	ctl("health --text");
-	says("missing: archivist does not serve\n");
+	says("missing: archivist does not serve\nstart the system with: agent-intercom\n");
+	ck_assert_msg(!instance_take(database, &system, &e), "%s", e.text);
+	ctl("health --text");
+	ck_assert_int_eq(status, 1);
+	says("missing: archivist does not serve\n"
+	     "the system runs and restarts what has ended; its log says why\n");
+	(void)close(system);
 }
 END_TEST
 
@@ -598,6 +619,7 @@ int main(void)
 	tcase_add_test(looks, a_question_and_what_became_of_it_name_the_trace_of_its_newest_call);
 	tcase_add_test(looks, log_follows);
 	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
+	tcase_add_test(looks, without_a_session_one_is_told_what_to_name_at_the_terminal);
 	tcase_add_test(looks, health_misses_who_does_not_serve);
 	tcase_add_test(looks, a_worker_that_a_young_system_starts_is_not_missing);
 	tcase_add_test(looks, health_says_when_there_is_no_room_for_checkpoints_and_is_ok);

@@ -228,8 +228,9 @@ START_TEST(sessions_and_questions_are_listed)
 }
 END_TEST
 
-START_TEST(an_agent_is_started_and_its_session_restarted_and_ended)
+START_TEST(an_agent_is_started_and_its_session_restarted_resumed_and_ended)
 {
+	const char *restarted, *resumed;
 	OWNED(char_ptr) char *id = NULL;
 	OWNED(str) struct str line = { 0 };
 
@@ -255,11 +256,15 @@ START_TEST(an_agent_is_started_and_its_session_restarted_and_ended)
 	id[strcspn(id, "\n")] = '\0';
 	str_addf(&line, "{\"command\":\"session-restart\",\"id\":\"%s\"}", id);
 	has(says_back(str_text(&line)), "data.restart_of", id);
-	str_reset(&line);
-	str_addf(&line, "{\"command\":\"session-stop\",\"id\":\"%s\"}",
-	         value("SELECT id FROM session WHERE restart_of IS NOT NULL"));
-	has(says_back(str_text(&line)), "data.status", "done");
-	expect("SELECT outcome FROM agent_run", "stopped\nstopped\n");
+	given("UPDATE agent_run SET state = 'ended', outcome = 'interrupted',"
+	      " ended_at = '2026-01-01T09:41:00.000Z' WHERE state = 'wanted'");
+	restarted = value("SELECT id FROM session WHERE restart_of IS NOT NULL");
+	resumed = order("session-resume", restarted, "");
+	has(resumed, "data.status", "ordered");
+	has(resumed, "data.current_status", "interrupted");
+	has(resumed, "data.agent_state", "starting");
+	is_done(order("session-stop", restarted, ""), "done");
+	expect("SELECT outcome FROM agent_run", "stopped\ninterrupted\nstopped\n");
 	stop_worker(front);
 }
 END_TEST
@@ -323,7 +328,7 @@ int main(void)
 	tcase_add_test(
 	    c, the_inbox_says_what_an_approval_lets_happen_and_a_long_command_needs_its_digest);
 	tcase_add_test(c, sessions_and_questions_are_listed);
-	tcase_add_test(c, an_agent_is_started_and_its_session_restarted_and_ended);
+	tcase_add_test(c, an_agent_is_started_and_its_session_restarted_resumed_and_ended);
 	tcase_add_test(c, an_answer_reaches_the_agent_that_waits);
 	tcase_add_test(c, what_is_said_twice_is_done_once_and_the_second_is_told_how_it_stands);
 	tcase_add_test(c, in_remote_mode_only_slack_answers);

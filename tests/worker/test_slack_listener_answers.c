@@ -710,7 +710,9 @@ START_TEST(a_busy_database_is_told_to_the_person)
 	slack();
 	(void)listener_starts();
 	given("BEGIN IMMEDIATE");
-	says(member(slack_acked("{'slash':{'text':'help'}}"), "payload.text"), "Nothing was done");
+	says(member(slack_acked("{'slash':{'text':'help'}}"), "payload.text"),
+	     "could not write this down (db: cannot begin: database is locked; another process "
+	     "holds the write lock). Nothing was done");
 	given("ROLLBACK");
 	expect("SELECT count(*) FROM slack_envelope", "0\n");
 	says(member(slack_acked("{'slash':{'text':'help'}}"), "payload.text"), "steer");

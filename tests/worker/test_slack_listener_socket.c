@@ -1,6 +1,9 @@
 /* slack-listener against the fake Slack: connections, envelopes, what follows from them. */
 #include "slack_listener_case.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 /* Lets time pass, a step at a time, until a second connection is there. */
 static void pass_until_the_second_connection(int64_t step)
 {
@@ -155,6 +158,25 @@ START_TEST(a_stranger_is_acknowledged_ignored_and_written_down)
 	expect("SELECT state FROM request", "pending\n");
 	expect("SELECT count(*) FROM slack_outbox WHERE kind <> 'post' AND kind <> 'file'", "0\n");
 	slack_expect_calls("ack\nack\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(that_the_disk_takes_no_more_is_told_to_the_person)
+{
+	const struct rlimit none = { 0, RLIM_INFINITY }, any = { RLIM_INFINITY, RLIM_INFINITY };
+	const char *told;
+	pid_t pid;
+
+	slack();
+	(void)signal(SIGXFSZ, SIG_IGN); /* the listener inherits it */
+	pid = listener_starts();
+	ck_assert_int_eq(prlimit(pid, RLIMIT_FSIZE, &none, NULL), 0);
+	told = member(slack_acked("{'slash':{'text':'help'}}"), "payload.text");
+	says(told, "could not write this down (db: ");
+	says(told, "the disk or its file system fails");
+	ck_assert_int_eq(prlimit(pid, RLIMIT_FSIZE, &any, NULL), 0);
+	says(member(slack_acked("{'slash':{'text':'help'}}"), "payload.text"), "steer");
 	slack_stop();
 }
 END_TEST
@@ -710,6 +732,7 @@ int main(void)
 	tcase_add_test(c, what_comes_twice_is_a_duplicate_with_the_same_answer);
 	tcase_add_test(c, a_mention_that_comes_as_two_events_acts_once_in_either_order);
 	tcase_add_test(c, a_stranger_is_acknowledged_ignored_and_written_down);
+	tcase_add_test(c, that_the_disk_takes_no_more_is_told_to_the_person);
 	tcase_add_test(c, talk_in_the_channel_is_acknowledged_and_not_kept);
 	tcase_add_test(c, a_refresh_opens_the_new_connection_before_it_leaves_the_old_one);
 	tcase_add_test(

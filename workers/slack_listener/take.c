@@ -1,9 +1,9 @@
 /* Takes one message from Slack: stores an envelope and everything that follows from it in one
  * transaction, then acknowledges it on the connection it arrived on.
  *
- * Slack waits for 3 s. If others hold the database for LISTENER_STORE_MS, the person who clicked or
- * typed is told so and the envelope is acknowledged: our message is clearer than Slack's. An event
- * is not acknowledged then, so that Slack sends it again. */
+ * Slack waits for 3 s. If others hold the database for LISTENER_STORE_MS, or its disk is full, the
+ * person who clicked or typed is told so and the envelope is acknowledged: our message is clearer
+ * than Slack's. An event is not acknowledged then, so that Slack sends it again. */
 #include "listener.h"
 
 #include "clock.h"
@@ -19,9 +19,7 @@
 static const char REFUSED[] =
     "agent-intercom could not do this: the rules of its database refuse it. Nothing was done; the "
     "log says why.";
-static const char TOO_BUSY[] =
-    "agent-intercom could not write this down: its database is busy. Nothing was done; please do "
-    "it again.";
+enum { WHY_SHOWN = 300 };
 
 static void acknowledge(struct link *link, const struct slack_frame *f, const char *payload)
 {
@@ -75,6 +73,7 @@ static void not_stored(struct link *link, const struct slack_frame *f, const str
                        const struct err *e)
 {
 	bool event = strcmp(f->type, "events_api") == 0;
+	OWNED(str) struct str told = { 0 };
 
 	if (store_is_broken(&link->listener->worker.store)) {
 		machine_fail(link->listener, e);
@@ -82,8 +81,12 @@ static void not_stored(struct link *link, const struct slack_frame *f, const str
 	}
 	log_error("an envelope (%s) could not be stored%s: %s", a->kind ? a->kind : f->type,
 	          event ? " and is not acknowledged, so that it comes again" : "", e->text);
-	if (!event)
-		tell_person(link, f, a, TOO_BUSY);
+	if (event)
+		return;
+	str_add(&told, "agent-intercom could not write this down (");
+	str_add_shown(&told, e->text, strlen(e->text), WHY_SHOWN);
+	str_add(&told, "). Nothing was done; please do it again.");
+	tell_person(link, f, a, told.bytes);
 }
 
 /* ---- storing ---- */
