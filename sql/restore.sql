@@ -53,6 +53,12 @@ UPDATE alias_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,
        why = 'restored: the database is that of an earlier time'
  WHERE ended_at IS NULL;
 
+-- name: restore_unlisten :exec
+-- scan ok: what is open
+-- Nor do callers of that time listen.
+UPDATE tool_call INDEXED BY tool_call_open SET listener = NULL
+ WHERE state IN ('waiting', 'answered') AND listener IS NOT NULL;
+
 -- name: restore_doubt_slack :exec
 -- These messages may have been sent since the backup: the next poster looks for them in Slack
 -- before sending them again, as it does for those of a dead predecessor. A message in a thread

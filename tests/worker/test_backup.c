@@ -712,8 +712,8 @@ START_TEST(an_old_question_can_be_answered_and_nothing_is_written_twice)
 	    site.database,
 	    "SELECT state, error_code FROM apply; SELECT state, remaining_ms > 0 FROM request; "
 	    "SELECT DISTINCT status FROM session; SELECT state FROM tool_call WHERE tool = "
-	    "'check_diff'; SELECT actor FROM event WHERE kind = 'apply.dead'",
-	    "dead|restored\napproved|\ninterrupted|1\ninterrupted\nanswered\nrestore\n");
+	    "'check_diff'; SELECT actor, listening FROM event e, inbox WHERE e.kind = 'apply.dead'",
+	    "dead|restored\napproved|\ninterrupted|1\ninterrupted\nanswered\nrestore|0\n");
 
 	site_start(&site);
 	has_rows_soon("SELECT count(*) FROM worker WHERE state = 'ready'", SITE_WORKERS "\n");
