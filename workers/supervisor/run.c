@@ -37,7 +37,7 @@ enum {
 	NOT_WRITTEN_BY_OTHERS = 022,
 	PREDECESSORS_MS = 30000, /* workers of a killed supervisor may take so long to leave */
 	TRY_MS = 10,
-	RUN_LOOK_MS = 5000, /* for a run directory that has vanished */
+	RUN_LOOK_MS = 5000, /* for a run directory or a database that has vanished */
 	UNREADY_LOOK_MS = 200, /* a lost bell delays readiness by so much */
 	LATE_MS = 10000, /* who is not ready then is named in the log */
 	STOP_LOOK_MS = 100,
@@ -275,11 +275,23 @@ int run_take(struct supervisor *s, const struct config_source *source, bool serv
 	return 0;
 }
 
+/* Which file is open. */
+static int remember_database(struct supervisor *s, struct err *e)
+{
+	struct stat about;
+
+	if (stat(s->paths.database, &about) != 0)
+		return err_errno(e, ERR_AGAIN, "%s", s->paths.database);
+	s->database_device = about.st_dev;
+	s->database_inode = about.st_ino;
+	return 0;
+}
+
 static int prepare_rows(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str runners = { 0 };
 
-	if (store_migrate(&s->store, s->paths.database, s->paths.run, e))
+	if (store_migrate(&s->store, s->paths.database, s->paths.run, e) || remember_database(s, e))
 		return -1;
 	if (*store_rules_found(&s->store))
 		log_warn("the rules of the database had been changed, and were restored: %s",
@@ -362,9 +374,6 @@ static void look_at_run(struct supervisor *s)
 	OWNED(paths) struct paths fresh = { 0 };
 	struct err e = { 0 };
 
-	if (clock_monotonic_ms() < s->run_look_ms)
-		return;
-	s->run_look_ms = clock_monotonic_ms() + RUN_LOOK_MS;
 	if (paths_is_there(s->run_fd, s->paths.run))
 		return;
 	if (paths_open(s->paths.database, true, &fresh, &e) || move_to(s, &fresh, &e))
@@ -407,6 +416,35 @@ static void stop(struct supervisor *s, int status, const char *why)
 		log_warn("%s", e.text);
 	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
 		log_warn("the stop is not reported in Slack: %s", e.text);
+}
+
+/* Who asks and who answers would meet in different files. What the log of the one that is open
+ * holds would be read as the log of whichever is there at the next start. */
+static void look_at_database(struct supervisor *s)
+{
+	OWNED(str) struct str why = { 0 };
+	struct stat about;
+
+	if (stat(s->paths.database, &about) == 0
+	        ? about.st_dev == s->database_device && about.st_ino == s->database_inode
+	        : errno != ENOENT && errno != ENOTDIR)
+		return;
+	str_addf(&why,
+	         "%s is not the file any more that this system has open: it was replaced, moved or "
+	         "removed; put that file back, beside its -wal, and start agent-intercom again, or "
+	         "agent-intercom restore FILE puts a copy there",
+	         s->paths.database);
+	stop(s, EX_CONFIG, why.bytes);
+}
+
+static void look_at_places(struct supervisor *s)
+{
+	if (clock_monotonic_ms() < s->run_look_ms)
+		return;
+	s->run_look_ms = clock_monotonic_ms() + RUN_LOOK_MS;
+	look_at_run(s);
+	if (!s->stopping)
+		look_at_database(s);
 }
 
 /* For another build: whoever waits goes on waiting, and agents connect again by themselves. */
@@ -505,7 +543,7 @@ static void watch(struct supervisor *s)
 
 		(void)poll(fds, COUNT(fds), patience < sign ? patience : sign);
 		doorbell_drain(&s->bell);
-		look_at_run(s);
+		look_at_places(s);
 		read_signals(s); /* first: ^C in a terminal reaches the workers, too */
 		workers_reap(s);
 		runners_reap(s);

@@ -115,7 +115,9 @@ struct supervisor {
 	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
 	bool announced; /* it served once: the workers before CHILD_SERVING were ready */
 	bool complete; /* all workers were ready once */
-	int64_t run_look_ms; /* when the run directory is looked at next */
+	int64_t run_look_ms; /* when the run directory and the database are looked at next */
+	dev_t database_device; /* of the file that is open: */
+	ino_t database_inode;
 	int64_t born_ms; /* when supervisor_run began, */
 	int64_t begun_ms; /* and when workers were started first */
 	int64_t late_ms; /* when to log which are not ready; 0: done */
