@@ -103,6 +103,22 @@ START_TEST(a_session_that_is_restarted_has_one_agent)
 }
 END_TEST
 
+/* Whoever has waited for a minute while others wrote is told that nothing was done, and orders
+ * again. 0: an agent starts; 1: it was refused. */
+static int order_one(void)
+{
+	OWNED(str) struct str said = { 0 };
+	int status;
+
+	do {
+		str_reset(&said);
+		status = ctl(&said, "session start --agent shell " WAITS);
+	} while (status != 0 && strstr(str_text(&said), "holds the write lock"));
+	if (status != 0 && !strstr(str_text(&said), "max_concurrent_sessions"))
+		(void)fprintf(stderr, "an order failed: %s", str_text(&said));
+	return status == 0 ? 0 : 1;
+}
+
 START_TEST(of_twenty_orders_at_once_exactly_as_many_start_as_the_limit_allows)
 {
 	enum { ORDERS = 20 };
@@ -113,10 +129,7 @@ START_TEST(of_twenty_orders_at_once_exactly_as_many_start_as_the_limit_allows)
 	for (int i = 0; i < ORDERS; i++) {
 		pids[i] = fork();
 		if (pids[i] == 0)
-			_exit(ctl(NULL, "session start --agent shell " WAITS " >/dev/null 2>&1") ==
-			              0
-			          ? 0
-			          : 1);
+			_exit(order_one());
 	}
 	for (int i = 0; i < ORDERS; i++)
 		done += end_of(pids[i]) == 0;
