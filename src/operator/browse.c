@@ -58,7 +58,7 @@ static int read_line(struct desk *d, const char *line, struct browse *b)
 		                           { "session", b->session, VALUE_BYTES },
 		                           { "workspace", b->workspace, VALUE_BYTES },
 		                           { "lines", b->lines, VALUE_BYTES } };
-	bool is_file = strcmp(d->w->verb->word, "show-file") == 0;
+	bool is_file = strcmp(d->w->verb->word, "show-file") == 0; /* no depth; else no lines */
 
 	line = verb_skip_blanks(line);
 	while (*line) {

@@ -274,7 +274,7 @@ START_TEST(a_worker_that_cannot_work_any_more_stops_the_system_with_78)
 }
 END_TEST
 
-/* Who asks and who answers would meet in different files. */
+/* Agents would ask in one file, and operators look into another. */
 START_TEST(a_system_whose_database_is_replaced_or_removed_stops_and_says_so)
 {
 	OWNED(str) struct str away = { 0 }, replace_it = { 0 };

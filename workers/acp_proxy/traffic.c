@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+static const char TOO_LONG[] = "it is longer than 256 MiB";
+
 static void refuse(struct proxy *p, const struct json_peek *peek, const char *why)
 {
 	OWNED(str) struct str json = { 0 };
@@ -21,7 +23,7 @@ static void refuse(struct proxy *p, const struct json_peek *peek, const char *wh
 
 void traffic_refuse_agent(void *arg, const struct json_peek *peek)
 {
-	refuse(arg, peek, "it is longer than 256 MiB");
+	refuse(arg, peek, TOO_LONG);
 }
 
 /* Once is enough to know why something is missing in the editor's log. */
@@ -111,14 +113,13 @@ void traffic_take_editor(void *arg, const char *line, size_t length, const struc
 
 void traffic_refuse_editor(void *arg, const struct json_peek *peek)
 {
-	static const char WHY[] = "it is longer than 256 MiB";
 	struct proxy *p = arg;
 	bool is_request = peek->method[0] != '\0';
 	OWNED(str) struct str json = { 0 };
 
-	drop_of_editor(WHY);
+	drop_of_editor(TOO_LONG);
 	if (peek->repeats || !peek->id[0] || (!is_request && !due_take(p, peek->id)))
 		return;
-	acp_message_add_error(&json, peek->id, ACP_INVALID_PARAMS, WHY);
+	acp_message_add_error(&json, peek->id, ACP_INVALID_PARAMS, TOO_LONG);
 	channel_say(is_request ? &p->to_editor : &p->to_agent, &json);
 }

@@ -98,8 +98,8 @@ static void on_dropped(struct front *f, struct hand_task *t)
 	struct job *job = job_of(t);
 
 	(void)f;
-	if (!job->sink->gone && --job->sink->expected <= 0)
-		job->sink->by->finish(job->sink, 202);
+	if (!job->sink->gone)
+		sink_owes_less(job->sink);
 	job_free(job);
 }
 
@@ -495,8 +495,7 @@ static bool leave_lost_stream(struct front *f, int64_t call_seq)
 		elicited |= w->elicits;
 		sink_hold(sink);
 		(void)hold_forget(f, w);
-		if (--sink->expected <= 0)
-			sink->by->finish(sink, 202);
+		sink_owes_less(sink);
 		sink_drop(sink);
 	}
 	return elicited;

@@ -185,8 +185,7 @@ bool hold_is_over(struct front *f, struct job *job)
 		return true;
 	if (hold_find(f, job->held_as))
 		return false;
-	if (--job->sink->expected <= 0)
-		job->sink->by->finish(job->sink, 202);
+	sink_owes_less(job->sink);
 	return true;
 }
 

@@ -70,6 +70,12 @@ void sink_reply(struct sink *s, const char *rpc_id, const struct str *result)
 	s->by->reply(s, &message, NULL);
 }
 
+void sink_owes_less(struct sink *s)
+{
+	if (--s->expected <= 0)
+		s->by->finish(s, 202);
+}
+
 void sink_refuse(struct sink *s, const char *rpc_id, int code, const char *text)
 {
 	struct mcp_fault fault = { .status = 200, .code = code };

@@ -84,6 +84,8 @@ void sink_tells(struct sink *s, int64_t call_seq);
 void sink_look(struct sink *s);
 /* Replies with a complete result object. */
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result);
+/* One of the replies that were expected is not sent here; without another one, the stream ends. */
+void sink_owes_less(struct sink *s);
 /* Refuses with a JSON-RPC error that has no special HTTP status. */
 void sink_refuse(struct sink *s, const char *rpc_id, int code, const char *text);
 

@@ -49,8 +49,8 @@ void tell_cancelled(struct front *f, int64_t call_seq)
 			elicitation_withdraw(sink, call_seq);
 		if (listen_id)
 			tell_subscription(f, sink, listen_id, call_seq, NULL);
-		else if (--sink->expected <= 0)
-			sink->by->finish(sink, 202);
+		else
+			sink_owes_less(sink);
 		sink_drop(sink);
 	}
 }

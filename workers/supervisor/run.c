@@ -418,8 +418,9 @@ static void stop(struct supervisor *s, int status, const char *why)
 		log_warn("the stop is not reported in Slack: %s", e.text);
 }
 
-/* Who asks and who answers would meet in different files. What the log of the one that is open
- * holds would be read as the log of whichever is there at the next start. */
+/* Agents would ask in one file, and operators look into another. (Nor is its -wal removed: what it
+ * holds belongs to the file that is open, and the next start would read it with whichever is
+ * there.) */
 static void look_at_database(struct supervisor *s)
 {
 	OWNED(str) struct str why = { 0 };
