@@ -59,8 +59,20 @@ SELECT e.seq, NULL, e.seq, e.at, e.kind, e.session_seq, e.request_seq, e.call_se
 -- scan ok: somebody asks for it by hand, or retention, which deletes what it walks through
 SELECT seq FROM event WHERE at >= :since ORDER BY seq LIMIT 1;
 
--- name: event_first :one
-SELECT seq, at FROM event WHERE seq = (SELECT min(seq) FROM event);
+-- name: seal_old :one
+-- The last sealed event that is older than :cutoff, with all before it. One that is dated ahead of :now
+-- (a clock was wrong, or somebody typed it) is as old as the next one that is not.
+-- scan ok: retention deletes what it walks through
+-- row: seal
+SELECT s.seq, s.hash
+  FROM event AS e JOIN seal AS s ON s.seq = e.seq
+ WHERE e.at < :cutoff
+   AND e.seq < coalesce((SELECT seq FROM event WHERE at >= :cutoff AND at <= :now ORDER BY seq LIMIT 1),
+                        9223372036854775807)
+ ORDER BY e.seq DESC LIMIT 1;
+
+-- name: event_first :number
+SELECT min(seq) AS seq FROM event;
 
 -- name: audit_cut_last :number
 SELECT upto FROM audit_cut ORDER BY upto DESC LIMIT 1;

@@ -2,7 +2,9 @@
  * that worker runs. */
 #include "system.h"
 
+#include "instance.h"
 #include "purge.h"
+#include "setting.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -14,11 +16,14 @@ static const char PROGRAM[] = "agent-intercom";
 
 static int help(void)
 {
-	(void)printf("usage: %s retention --once [OPTIONS]\n\n"
-	             "Deletes what is older than retention_days, as the running system does every\n"
-	             "hour, and lists it. The system may be running or not.\n\n"
-	             "  --config FILE, --db PATH\n",
-	             PROGRAM);
+	(void)printf(
+	    "usage: %s retention --once [OPTIONS]\n\n"
+	    "Deletes what is older than retention_days, as the running system does every\n"
+	    "hour, and lists it. The settings are those of the running system; of one that\n"
+	    "does not run, those of its configuration file, which are put in force, or,\n"
+	    "without a file, those of its last start.\n\n"
+	    "  --config FILE, --db PATH\n",
+	    PROGRAM);
 	return EX_OK;
 }
 
@@ -39,6 +44,22 @@ static int purge_all(struct purge *p, struct err *e)
 	return did;
 }
 
+/* As a start would, so that what the file says now counts. Nobody can start meanwhile. */
+static int put_in_force(const struct config *config, struct store *st, const char *database,
+                        struct err *e)
+{
+	int lock = -1, failed;
+
+	if (!*config->file || instance_holder(database, e) > 0)
+		return 0;
+	failed = instance_take(database, &lock, e);
+	if (failed)
+		return -1;
+	failed = store_begin(st, e) || store_end(st, setting_put_all(st, config, e), e);
+	(void)close(lock);
+	return failed ? -1 : 0;
+}
+
 static int run_once(const struct config *config, struct err *e)
 {
 	OWNED(paths) struct paths places = { 0 };
@@ -51,6 +72,8 @@ static int run_once(const struct config *config, struct err *e)
 		return -1;
 	runs = access(places.run, F_OK) == 0;
 	if (store_open_own(&st, places.database, runs ? places.run : NULL, e))
+		return -1;
+	if (put_in_force(config, &st, places.database, e))
 		return -1;
 	purge_begin(&p, &st);
 	if (purge_all(&p, e))

@@ -29,10 +29,11 @@ CREATE TRIGGER audit_cut_stays BEFORE DELETE ON audit_cut BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM audit_cut WHERE upto > OLD.upto);
 END;
 
--- `until` is the time of the youngest event to be deleted: the audit judges by it.
+-- `until` is the time of the youngest event to be deleted, but for those that are dated ahead: the audit judges by it.
 CREATE TRIGGER audit_cut_told AFTER INSERT ON audit_cut BEGIN
   INSERT INTO event (at, kind, actor, detail)
   VALUES (NEW.at, 'timeline.cut', 'retention',
-          json_object('upto', NEW.upto, 'until', (SELECT max(at) FROM event WHERE seq <= NEW.upto),
+          json_object('upto', NEW.upto,
+                      'until', (SELECT max(at) FROM event WHERE seq <= NEW.upto AND at <= NEW.at),
                       'hash', NEW.hash, 'file', NEW.file));
 END;

@@ -43,35 +43,33 @@ void audit_cut_clear(struct audit_cut *c)
 /* ---- what may be cut ---- */
 
 /* upto becomes the last sealed event before the cutoff: 1, 0 there is none, -1. */
-static int find_end(struct audit_cut *c, int64_t first, struct err *e)
+static int find_end(struct audit_cut *c, struct err *e)
 {
 	OWNED(seal_row) struct seal_row seal = { 0 };
-	int64_t young = sql_event_since(c->store, c->cutoff.text, e);
-	int got = young < 0 ? -1 : sql_seal_before(c->store, young ? young : INT64_MAX, &seal, e);
+	int got = sql_seal_old(c->store, c->cutoff.text, &seal, e);
 
 	if (got <= 0)
 		return got;
 	c->upto = seal.seq;
 	(void)snprintf(c->hash.text, sizeof(c->hash.text), "%s", seal.hash);
-	return c->upto >= first;
+	return 1;
 }
 
 /* 1, 0 nothing may be cut, -1. */
 static int find(struct audit_cut *c, struct err *e)
 {
-	OWNED(event_first_row) struct event_first_row first = { 0 };
-	int got = sql_event_first(c->store, &first, e);
-	int64_t said = got > 0 ? sql_audit_cut_last(c->store, e) : got;
+	int64_t first = sql_event_first(c->store, e);
+	int64_t said = first > 0 ? sql_audit_cut_last(c->store, e) : first;
 
-	if (got <= 0 || said < 0)
-		return got < 0 || said < 0 ? -1 : 0;
-	if (said >= first.seq) { /* a process was killed before all of that was deleted */
+	if (first <= 0 || said < 0)
+		return first < 0 || said < 0 ? -1 : 0;
+	if (said >= first) { /* a process was killed before all of that was deleted */
 		c->upto = said;
 		c->step = STEP_DELETE;
 		return 1;
 	}
 	c->step = STEP_EXPORT;
-	return strcmp(first.at, c->cutoff.text) < 0 ? find_end(c, first.seq, e) : 0;
+	return find_end(c, e);
 }
 
 /* ---- the export ---- */

@@ -1,6 +1,7 @@
 #include "setting.h"
 
 #include "sql/setting.h"
+#include "texts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +22,64 @@ int setting_put(struct store *st, const char *name, const char *value, const cha
 {
 	return sql_setting_put(st, name, value, setting_source_of(source), e);
 }
+
+/* ---- those of a configuration ---- */
+
+struct filling {
+	struct store *st;
+	struct texts put; /* the settings of this program */
+	bool failed;
+	struct err *e;
+};
+
+static void put_one(const char *name, const char *value, const char *source, void *arg)
+{
+	struct filling *f = arg;
+
+	texts_add(&f->put, name);
+	f->failed = f->failed || setting_put(f->st, name, value, source, f->e) != 0;
+}
+
+/* What older programs took from a config file and this one does not know. Rows that say what the
+ * system or an operator decided are not settings of a file and stay. */
+static int list_unknown(struct store *st, const struct texts *known, struct texts *unknown,
+                        struct err *e)
+{
+	OWNED(setting_list_row) struct setting_list_row row = { 0 };
+	int got;
+
+	sql_setting_list(st, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		if (row.source != SETTING_SOURCE_SYSTEM && row.source != SETTING_SOURCE_CTL &&
+		    strcmp(row.name, "mode") != 0 && !texts_has(known, row.name))
+			texts_add(unknown, row.name);
+	return got;
+}
+
+static int forget_unknown(struct store *st, const struct texts *known, struct err *e)
+{
+	OWNED(texts) struct texts unknown = { 0 };
+
+	if (list_unknown(st, known, &unknown, e))
+		return -1;
+	for (size_t i = 0; i < unknown.count; i++)
+		if (sql_setting_forget(st, unknown.items[i], e))
+			return -1;
+	return 0;
+}
+
+int setting_put_all(struct store *st, const struct config *config, struct err *e)
+{
+	struct filling f = { .st = st, .e = e };
+	int failed;
+
+	config_settings(config, put_one, &f);
+	failed = f.failed || forget_unknown(st, &f.put, e);
+	texts_clear(&f.put);
+	return failed ? -1 : 0;
+}
+
+/* ---- reading ---- */
 
 bool setting_is_default(struct store *st, const char *name)
 {

@@ -2,6 +2,7 @@
 #ifndef SETTING_H
 #define SETTING_H
 
+#include "config.h"
 #include "store.h"
 #include "str.h"
 
@@ -12,6 +13,10 @@ int setting_get(struct store *st, const char *name, struct str *out, struct err 
  * 0, -1 error. */
 int setting_put(struct store *st, const char *name, const char *value, const char *source,
                 struct err *e);
+
+/* Puts all of a configuration in force, and deletes those that only older programs knew; the caller
+ * has begun a transaction. 0, -1 error. */
+int setting_put_all(struct store *st, const struct config *config, struct err *e);
 
 /* Whether nobody has set this setting, so that it has its built-in value. Errors count as no. */
 bool setting_is_default(struct store *st, const char *name);

@@ -1,6 +1,10 @@
 /* retention: what is old goes, whole and only that; the log stays short. */
 #include "retention_case.h"
 
+#include "instance.h"
+
+#include <unistd.h>
+
 /* And retention goes through. */
 static void the_first_session_is_old_enough(void)
 {
@@ -489,6 +493,57 @@ START_TEST(a_purge_can_be_had_now_and_says_what_it_did)
 }
 END_TEST
 
+/* A file that says so. Returns the arguments that name it. */
+static const char *once_with_days(int days)
+{
+	static char arguments[400];
+	const char *path = below(test_run(), "config.toml");
+	FILE *f = fopen(path, "we");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_gt(fprintf(f, "retention_days = %d\n", days), 0);
+	ck_assert_int_eq(fclose(f), 0);
+	(void)snprintf(arguments, sizeof(arguments), "--once --config %s", path);
+	return arguments;
+}
+
+START_TEST(of_a_system_that_does_not_run_the_days_are_those_of_its_file)
+{
+	begin();
+	given_whole_session(1, ago(30 * DAY));
+	terminate(1, ago(20 * DAY));
+	given_for("INSERT INTO setting (name, value, source, updated_at)"
+	          " VALUES ('retention_days', '1', 'file', '%1$s')",
+	          clock_now(), 0);
+
+	free(run_once(once_with_days(25), 0));
+	expect("SELECT seq FROM session", "1\n");
+	expect("SELECT value, source FROM setting WHERE name = 'retention_days'", "25|file\n");
+	free(run_once(once_with_days(15), 0));
+	expect("SELECT seq FROM session", "");
+}
+END_TEST
+
+START_TEST(of_a_system_that_runs_they_are_those_of_its_start)
+{
+	struct err e = { 0 };
+	int lock = -1;
+
+	begin();
+	given_whole_session(1, ago(30 * DAY));
+	terminate(1, ago(20 * DAY));
+	given_for("INSERT INTO setting (name, value, source, updated_at)"
+	          " VALUES ('retention_days', '25', 'file', '%1$s')",
+	          clock_now(), 0);
+	ck_assert_msg(!instance_take(test_db(), &lock, &e), "%s", e.text);
+
+	free(run_once(once_with_days(15), 0));
+	expect("SELECT seq FROM session", "1\n");
+	expect("SELECT value, source FROM setting WHERE name = 'retention_days'", "25|file\n");
+	(void)close(lock);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("retention_rows");
@@ -515,6 +570,8 @@ int main(void)
 	tcase_add_test(c, lapses_of_gates_go_after_their_end_and_those_that_stand_stay);
 	tcase_add_test(c, no_table_is_forgotten);
 	tcase_add_test(c, a_purge_can_be_had_now_and_says_what_it_did);
+	tcase_add_test(c, of_a_system_that_does_not_run_the_days_are_those_of_its_file);
+	tcase_add_test(c, of_a_system_that_runs_they_are_those_of_its_start);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

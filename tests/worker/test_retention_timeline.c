@@ -77,6 +77,28 @@ START_TEST(of_the_timeline_what_is_old_and_sealed_is_cut_off_and_the_rest_verifi
 }
 END_TEST
 
+START_TEST(what_is_dated_ahead_goes_with_what_came_after_it)
+{
+	struct instant ahead = ago(-20000 * DAY);
+
+	begin();
+	given_events(2, "ahead", ahead);
+	given_events(2, "old", ago(400 * DAY));
+	given_events(3, "ahead", ahead);
+	given_events(1, "old", ago(390 * DAY));
+	given_events(1, "ahead", ahead); /* as young as the next */
+	given_events(2, "new", ago(360 * DAY));
+	seal();
+
+	free(run_once("--once", 0));
+
+	expect("SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind",
+	       "ahead|1\nnew|2\ntimeline.cut|1\n");
+	seal();
+	succeeds(intercom("audit verify"));
+}
+END_TEST
+
 START_TEST(a_cut_that_was_killed_before_its_last_event_is_finished)
 {
 	begin();
@@ -271,6 +293,7 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, of_the_timeline_what_is_old_and_sealed_is_cut_off_and_the_rest_verifies);
+	tcase_add_test(c, what_is_dated_ahead_goes_with_what_came_after_it);
 	tcase_add_test(c, a_cut_that_was_killed_before_its_last_event_is_finished);
 	tcase_add_test(c, the_timeline_is_exported_before_it_is_cut);
 	tcase_add_test(c, what_undo_needs_is_exported_before_it_is_forgotten);

@@ -127,60 +127,6 @@ int rows_tell_stop(struct supervisor *s, struct err *e)
 
 /* ---- at the start ---- */
 
-struct filling {
-	struct store *st;
-	struct texts put; /* the settings of this program */
-	bool failed;
-	struct err *e;
-};
-
-static void put_one(const char *name, const char *value, const char *source, void *arg)
-{
-	struct filling *f = arg;
-
-	texts_add(&f->put, name);
-	f->failed = f->failed || setting_put(f->st, name, value, source, f->e) != 0;
-}
-
-/* What older programs took from a config file and this one does not know. Rows that say what the
- * system or an operator decided are not settings of a file and stay. */
-static int list_unknown(struct store *st, const struct texts *known, struct texts *unknown,
-                        struct err *e)
-{
-	OWNED(setting_list_row) struct setting_list_row row = { 0 };
-	int got;
-
-	sql_setting_list(st, &row);
-	while ((got = row_next(&row.row, e)) > 0)
-		if (row.source != SETTING_SOURCE_SYSTEM && row.source != SETTING_SOURCE_CTL &&
-		    strcmp(row.name, "mode") != 0 && !texts_has(known, row.name))
-			texts_add(unknown, row.name);
-	return got;
-}
-
-static int forget_unknown(struct store *st, const struct texts *known, struct err *e)
-{
-	OWNED(texts) struct texts unknown = { 0 };
-
-	if (list_unknown(st, known, &unknown, e))
-		return -1;
-	for (size_t i = 0; i < unknown.count; i++)
-		if (sql_setting_forget(st, unknown.items[i], e))
-			return -1;
-	return 0;
-}
-
-static int put_settings(struct supervisor *s, struct err *e)
-{
-	struct filling f = { .st = &s->store, .e = e };
-	int failed;
-
-	config_settings(&s->config, put_one, &f);
-	failed = f.failed || forget_unknown(&s->store, &f.put, e);
-	texts_clear(&f.put);
-	return failed ? -1 : 0;
-}
-
 /* What `ctl mode` said stays said, unless nobody could answer in it. Who gives Slack wants to be
  * asked there. */
 static int put_mode(struct store *st, bool slack, struct err *e)
@@ -257,7 +203,8 @@ int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err
 		return -1;
 	return store_end(
 	    &s->store,
-	    put_settings(s, e) || agents_put(&s->store, &s->config.agents, e) ||
+	    setting_put_all(&s->store, &s->config, e) ||
+	        agents_put(&s->store, &s->config.agents, e) ||
 	        setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
 	        setting_put(&s->store, "system.machine", s->machine, "system", e) ||
 	        setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
