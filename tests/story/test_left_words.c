@@ -197,6 +197,43 @@ START_TEST(words_to_an_agent_with_a_label_wait_for_one_with_the_same_label)
 }
 END_TEST
 
+/* One of another user, in a system that lets other users in. */
+START_TEST(words_to_the_agent_of_one_user_are_for_no_agent_of_another)
+{
+	struct agent b, again;
+
+	given_front();
+	(void)an_agent("");
+	given("UPDATE connection SET state = 'lost';"
+	      "UPDATE session SET status = 'interrupted', agent_uid = 60102");
+	steer(1, "use tabs");
+	b = newcomer("");
+	is_told_nothing(&b);
+	given("UPDATE session SET agent_uid = 60102 WHERE seq = 2");
+	again = newcomer("");
+	is_told_nothing(&again);
+	is_told(&b, "use tabs");
+}
+END_TEST
+
+START_TEST(words_to_an_agent_that_we_started_wait_for_its_session)
+{
+	struct agent b;
+
+	given_front();
+	(void)an_agent("a");
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	      " origin, protocol_mode, prompt, created_at, updated_at) SELECT 2,"
+	      " '01a00000-0000-7000-8000-000000000002', machine, owner_user_id, workspace_root,"
+	      " 'created', mode, 'started', 'mcp', 'mend it', created_at, created_at FROM session;"
+	      "UPDATE session SET status = 'interrupted' WHERE seq = 2");
+	steer(2, "use tabs");
+	b = newcomer("");
+	is_told_nothing(&b);
+	expect("SELECT session_seq FROM steering_untold", "2\n");
+}
+END_TEST
+
 START_TEST(words_wait_on_from_one_agent_that_is_gone_to_the_next)
 {
 	struct agent c;
@@ -415,6 +452,26 @@ START_TEST(the_answer_of_an_agent_with_another_label_stays_its_own)
 }
 END_TEST
 
+START_TEST(the_answer_to_the_agent_of_one_user_is_for_no_agent_of_another)
+{
+	OWNED(char_ptr) char *other = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent b;
+
+	given_front();
+	answered_too_late("a", "standby", "{\"message\":\"first\"}", "resume");
+	given("UPDATE session SET agent_uid = 60102");
+	b = newcomer("a");
+	other = waits_for_message(&b, "standby", "{\"message\":\"second\"}");
+	has(other, "result.structuredContent.operator_says", "");
+	expect("SELECT count(*) FROM answer_untold", "1\n");
+	given("UPDATE session SET agent_uid = 60102");
+	message = waits_for_message(&b, "standby", "{\"message\":\"third\"}");
+	says(member(message, "result.structuredContent.operator_says.0"),
+	     "Answer to “first”: fix the tests");
+}
+END_TEST
+
 START_TEST(the_words_of_an_answer_survive_a_result_that_did_not_arrive)
 {
 	struct agent b;
@@ -462,6 +519,8 @@ int main(void)
 	tcase_add_test(c, words_that_come_when_the_next_agent_works_already_reach_it);
 	tcase_add_test(c, words_to_an_agent_that_is_there_are_for_nobody_else);
 	tcase_add_test(c, words_to_an_agent_with_a_label_wait_for_one_with_the_same_label);
+	tcase_add_test(c, words_to_the_agent_of_one_user_are_for_no_agent_of_another);
+	tcase_add_test(c, words_to_an_agent_that_we_started_wait_for_its_session);
 	tcase_add_test(c, words_wait_on_from_one_agent_that_is_gone_to_the_next);
 	tcase_add_test(c, words_to_a_session_that_has_ended_are_told_to_nobody);
 	tcase_add_test(c, what_an_operator_typed_into_a_nudge_reaches_the_next_agent);
@@ -472,6 +531,7 @@ int main(void)
 	tcase_add_test(c, who_asks_in_other_words_gets_those_of_an_answer_that_came_too_late);
 	tcase_add_test(c, who_asks_the_same_has_its_answer_and_nothing_else);
 	tcase_add_test(c, the_answer_of_an_agent_with_another_label_stays_its_own);
+	tcase_add_test(c, the_answer_to_the_agent_of_one_user_is_for_no_agent_of_another);
 	tcase_add_test(c, the_words_of_an_answer_survive_a_result_that_did_not_arrive);
 	tcase_add_test(c, an_answer_that_its_agent_is_never_told_is_reported_in_the_thread);
 	return run_suite(s);
