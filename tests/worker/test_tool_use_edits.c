@@ -206,6 +206,27 @@ START_TEST(a_file_that_changed_since_is_asked_about_although_the_write_was_told)
 }
 END_TEST
 
+START_TEST(a_file_that_has_become_a_link_is_asked_about_although_the_write_was_told)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	put_file(workspace, "a.txt", "one\ntwo\n");
+	put_file(workspace, "b.txt", "one\ntwo\n");
+	h = gate_begin("PreToolUse", editing("a.txt", "two", "TWO"));
+	asked(1);
+	approve_with("one\n2\n");
+	answer = gate_end(&h);
+	decides(answer, "deny", "Call Write");
+	ck_assert_int_eq(unlink(below(workspace, "a.txt")), 0);
+	ck_assert_int_eq(symlink("b.txt", below(workspace, "a.txt")), 0);
+	h = gate_begin("PreToolUse", writing("a.txt", "one\\n2\\n"));
+	asked(1);
+	gate_close(&h);
+}
+END_TEST
+
 START_TEST(a_host_that_takes_no_rewrite_is_told_what_to_call_and_that_is_allowed_once)
 {
 	static const char ASKED[] = "{\"command\":\"make install\"}",
@@ -378,6 +399,7 @@ int main(void)
 	tcase_add_test(c, a_file_with_the_content_that_was_asked_differs_from_the_one_approved);
 	tcase_add_test(c, an_edit_of_a_part_is_told_as_a_write_which_is_allowed_once);
 	tcase_add_test(c, a_file_that_changed_since_is_asked_about_although_the_write_was_told);
+	tcase_add_test(c, a_file_that_has_become_a_link_is_asked_about_although_the_write_was_told);
 	tcase_add_test(c,
 	               a_host_that_takes_no_rewrite_is_told_what_to_call_and_that_is_allowed_once);
 	tcase_add_test(c, every_host_that_takes_a_rewrite_gets_one);

@@ -145,6 +145,19 @@ START_TEST(a_rule_for_a_tool_that_is_not_known_allows_no_command_and_no_file_tha
 }
 END_TEST
 
+/* Who writes to one of its names writes to the other. */
+START_TEST(a_rule_for_a_tool_that_is_not_known_allows_no_file_with_several_names)
+{
+	static const struct use USE = { "claude", "Strange", "{\"file_path\":\"docs/two.txt\"}" };
+
+	given_tools("\"Strange\"");
+	put_file(workspace, "docs/two.txt", "text\n");
+	are(&USE, 1, "allow");
+	ck_assert_int_eq(link(below(workspace, "docs/two.txt"), below(workspace, "one.txt")), 0);
+	are_asked(&USE, 1);
+}
+END_TEST
+
 START_TEST(a_relative_path_that_gemini_would_search_for_is_refused)
 {
 	static const struct use DENIED[] = {
@@ -225,6 +238,7 @@ int main(void)
 	tcase_add_test(
 	    c,
 	    a_rule_for_a_tool_that_is_not_known_allows_no_command_and_no_file_that_is_always_asked);
+	tcase_add_test(c, a_rule_for_a_tool_that_is_not_known_allows_no_file_with_several_names);
 	tcase_add_test(c, a_relative_path_that_gemini_would_search_for_is_refused);
 	tcase_add_test(c, a_rule_for_commands_counts_in_the_root_of_the_workspace_alone);
 	return run_suite(s);
