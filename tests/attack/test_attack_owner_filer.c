@@ -365,6 +365,24 @@ START_TEST(a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_calle
 }
 END_TEST
 
+/* as-owner reads them from a descriptor. */
+START_TEST(a_filer_blocks_none_of_the_signals_that_as_owner_blocks)
+{
+	struct owner_process p;
+	struct err e;
+	int ours;
+
+	NEEDS_ACCOUNTS();
+	ck_assert_msg(ask_filer(users.project, &p, &ours, &e) == 0, "%s", e.text);
+	is_program(p.pid, "filer");
+	has_status(users.owner_pid, "SigBlk", "0000000000004002");
+	has_status(p.pid, "SigBlk", "0000000000000000");
+	(void)close(ours);
+	ends(&p);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack_owner_filer");
@@ -379,6 +397,7 @@ int main(void)
 	tcase_add_test(c, a_filer_that_its_user_puts_behind_other_processes_is_held);
 	tcase_add_test(c,
 	               a_filer_that_is_killed_or_sends_nonsense_is_lost_and_nothing_is_called_done);
+	tcase_add_test(c, a_filer_blocks_none_of_the_signals_that_as_owner_blocks);
 	tcase_add_test(c, a_filer_holds_the_lock_of_its_workspace_until_it_ends);
 	suite_add_tcase(s, c);
 	return run_suite(s);
