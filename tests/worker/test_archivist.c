@@ -478,6 +478,37 @@ START_TEST(what_no_checkpoint_needs_is_deleted_and_what_one_needs_stays)
 }
 END_TEST
 
+/* What it has stored is named by no row yet. */
+START_TEST(nothing_is_deleted_while_a_workspace_is_read)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct sha256 hash;
+	char sql[2000];
+	pid_t pid;
+
+	fresh_workspace();
+	set("checkpoint.timeout_seconds", "3600");
+	sh("mkdir ../other; echo x >../other/f; truncate -s 2000M huge");
+	pid = start_worker("archivist");
+	order("slow");
+	expect_soon("SELECT state FROM checkpoint", "claimed\n");
+	ck_assert_int_eq(kill(reader_of(pid), SIGSTOP), 0);
+	objects_path(test_db(), &path);
+	MUST(objects_open(str_text(&path), true, &o, &e) == 0, "%s", e.text);
+	ck_assert_int_eq(object_put_bytes(&o, "of nobody", 9, &hash, &e), 0);
+	ck_assert_int_eq(objects_flush(&o, &e), 0);
+	advance(11 * 60 * 1000);
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO command (verb, argument) VALUES ('session-checkpoint',"
+	               " json_object('workspace', '%.*sother'))",
+	               (int)(strlen(ws) - 2), ws);
+	given(sql);
+	expect_soon("SELECT state FROM checkpoint ORDER BY seq", "claimed\ndone\n");
+	ck_assert(object_exists(&o, hash.text));
+}
+END_TEST
+
 START_TEST(a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
@@ -734,6 +765,7 @@ int main(void)
 	tcase_add_test(t, a_workspace_that_hangs_is_given_up_and_holds_up_no_other);
 	tcase_add_test(t, workspaces_of_one_user_leave_a_place_for_those_of_another);
 	tcase_add_test(t, what_no_checkpoint_needs_is_deleted_and_what_one_needs_stays);
+	tcase_add_test(t, nothing_is_deleted_while_a_workspace_is_read);
 	tcase_add_test(t, a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be);
 	tcase_add_test(t,
 	               damage_to_what_checkpoints_hold_is_found_within_a_week_and_does_not_spread);
