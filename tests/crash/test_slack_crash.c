@@ -1,4 +1,5 @@
-/* slack-poster, killed at each of its steps: everything is said exactly once. */
+/* slack-poster, killed at its system calls: everything is said exactly once. The test run takes a
+ * sample of those that send and receive; INTERCOM_KILLS=all takes each. */
 #include "agent.h"
 #include "rpc.h"
 #include "slack_peer.h"
@@ -122,11 +123,11 @@ static bool survives_once(const char *call, int n)
 	return killed;
 }
 
-/* Kills it at every step-th call, in each stage. */
-static void survives(const char *call, int step)
+/* In each stage. */
+static void survives(const char *call, int sample)
 {
 	for (stage = 0; stage < STAGES; stage++)
-		kill_at_each(call, step, survives_once);
+		kill_at_each(call, sample, survives_once);
 }
 
 START_TEST(a_poster_killed_at_any_sync_to_disk_loses_and_repeats_nothing)
@@ -135,21 +136,21 @@ START_TEST(a_poster_killed_at_any_sync_to_disk_loses_and_repeats_nothing)
 }
 END_TEST
 
-START_TEST(a_poster_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing)
+START_TEST(a_poster_killed_at_what_it_sends_loses_and_repeats_nothing)
 {
-	survives("sendto", 1);
+	survives("sendto", 3);
 }
 END_TEST
 
-START_TEST(a_poster_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing)
+START_TEST(a_poster_killed_at_what_it_receives_loses_and_repeats_nothing)
 {
-	survives("recvfrom", 1);
+	survives("recvfrom", 3);
 }
 END_TEST
 
 START_TEST(a_poster_killed_at_its_writes_loses_and_repeats_nothing)
 {
-	survives("pwrite64", 7);
+	survives("pwrite64", 19);
 }
 END_TEST
 
@@ -161,8 +162,8 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 0); /* hundreds of lives; ctest limits the total */
 	tcase_add_test(c, a_poster_killed_at_any_sync_to_disk_loses_and_repeats_nothing);
-	tcase_add_test(c, a_poster_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing);
-	tcase_add_test(c, a_poster_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing);
+	tcase_add_test(c, a_poster_killed_at_what_it_sends_loses_and_repeats_nothing);
+	tcase_add_test(c, a_poster_killed_at_what_it_receives_loses_and_repeats_nothing);
 	tcase_add_test(c, a_poster_killed_at_its_writes_loses_and_repeats_nothing);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -621,9 +621,16 @@ void go_on(struct stopped s)
 	ck_assert_msg(status == 0, "the worker ended with status %d", status);
 }
 
-void kill_at_each(const char *call, int step, bool (*survives)(const char *call, int n))
+int kill_step(int sample)
 {
-	int n = 1;
+	const char *wanted = getenv("INTERCOM_KILLS");
+
+	return wanted && strcmp(wanted, "all") == 0 ? 1 : sample;
+}
+
+void kill_at_each(const char *call, int sample, bool (*survives)(const char *call, int n))
+{
+	int n = 1, step = kill_step(sample);
 
 	while (survives(call, n)) {
 		n += step;

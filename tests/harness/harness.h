@@ -83,10 +83,12 @@ struct stopped {
 struct stopped start_stopped_at(const char *name, const char *call, int n, const char *path);
 /* Continues it until it has nothing more to do; fails the test unless it exits with status 0. */
 void go_on(struct stopped s);
-/* Calls survives for the first call of that name, the one step further on, and so on, until it
- * returns false; fails the test if that is too soon. survives returns whether the worker reached
- * the nth call. */
-void kill_at_each(const char *call, int step, bool (*survives)(const char *call, int n));
+/* How far one kill is from the next: 1 with INTERCOM_KILLS=all, otherwise sample. */
+int kill_step(int sample);
+/* Calls survives for the first call of that name, the one kill_step(sample) further on, and so on,
+ * until it returns false; fails the test if that is too soon. survives returns whether the worker
+ * reached the nth call. */
+void kill_at_each(const char *call, int sample, bool (*survives)(const char *call, int n));
 /* SIGKILL, and waits for its end. For other signals use kill(2). */
 void kill_worker(pid_t pid);
 /* SIGSTOP, at a moment when it is not writing, so that nobody waits for its lock. */

@@ -17,13 +17,6 @@
 
 enum { LOOK_MS = 10, RUNS_MAX = 5 };
 
-static int step_of(int sample)
-{
-	const char *wanted = getenv("INTERCOM_KILLS");
-
-	return wanted && strcmp(wanted, "all") == 0 ? 1 : sample;
-}
-
 /* ---- a runner that talks ---- */
 
 static bool forgets;
@@ -162,20 +155,20 @@ static bool survives_talk(const char *call, int n)
 
 START_TEST(a_runner_that_is_killed_before_any_flush_tells_all_and_nothing_twice)
 {
-	kill_at_each("fdatasync", step_of(11), survives_talk);
+	kill_at_each("fdatasync", 11, survives_talk);
 }
 END_TEST
 
 START_TEST(a_runner_that_is_killed_before_any_byte_to_its_agent_tells_all_and_nothing_twice)
 {
-	kill_at_each("write", step_of(9), survives_talk);
+	kill_at_each("write", 9, survives_talk);
 }
 END_TEST
 
 START_TEST(an_agent_that_remembers_nothing_is_told_all_and_nothing_twice)
 {
 	forgets = true;
-	kill_at_each("fdatasync", step_of(13), survives_talk);
+	kill_at_each("fdatasync", 13, survives_talk);
 }
 END_TEST
 
@@ -243,7 +236,7 @@ END_TEST
 
 START_TEST(a_supervisor_that_is_killed_as_it_starts_any_process_starts_nothing_twice)
 {
-	kill_at_each("clone3", step_of(3), survives_supervisor);
+	kill_at_each("clone3", 3, survives_supervisor);
 }
 END_TEST
 
@@ -321,7 +314,7 @@ END_TEST
 
 START_TEST(a_supervisor_that_is_killed_at_any_lock_while_it_adopts_loses_no_agent)
 {
-	kill_at_each("flock", step_of(6), survives_adoption);
+	kill_at_each("flock", 6, survives_adoption);
 }
 END_TEST
 
