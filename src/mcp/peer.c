@@ -21,8 +21,9 @@ static const char *what_to_set(const struct peer *p)
 	           ? "start the agent in the folder of a project, or set "
 	             "INTERCOM_WORKSPACE_ROOT to it (over HTTP an administrator lists it as "
 	             "[[workspace]])"
-	           : "set default_workspace_root in config.toml, or on stdio "
-	             "INTERCOM_WORKSPACE_ROOT, to the folder of a project";
+	           : "on stdio set INTERCOM_WORKSPACE_ROOT to the folder of a project; "
+	             "over HTTP add ?workspace_id= of a [[workspace]] to the URL, or set "
+	             "default_workspace_root in config.toml and restart";
 }
 
 void identity_clear(struct identity *i)
