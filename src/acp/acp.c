@@ -132,7 +132,7 @@ static void take_junk(struct acp *a, const struct acp_message *m, const char *by
 
 	str_add_shown(&raw, bytes, length, SHOWN_BYTES);
 	acp_tell_note(&a->sink, ACP_WARN, "%s: %s", e->text, str_text(&raw));
-	if (m->method && (m->id || m->peek.repeats))
+	if (m->method && (m->id || m->peek.unclear))
 		acp_talk_error(a, m->id ? m->id : "null", ACP_PARSE_ERROR, e->text);
 	if (!a->heard && ++a->junk > JUNK_MAX)
 		acp_talk_fail(a, 0, "this is no ACP agent: it wrote %d lines that are no message",

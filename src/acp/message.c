@@ -68,9 +68,10 @@ int acp_message_read(const char *bytes, size_t length, struct acp_message *m, st
 	}
 	if (!cJSON_IsObject(m->root))
 		return err_set(e, ERR_INPUT, "not a JSON object");
-	if (m->peek.repeats) {
+	if (m->peek.unclear) {
 		m->id = NULL; /* whoever sent it may have meant the other one */
-		return err_set(e, ERR_INPUT, "id or method is there twice");
+		return err_set(e, ERR_INPUT, "readers may understand it differently: %s",
+		               m->peek.unclear);
 	}
 	return classify(m, e);
 }

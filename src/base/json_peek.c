@@ -27,21 +27,63 @@ static void token_text(const struct json_peek *p, char out[JSON_TOKEN_BYTES])
 		memcpy(out, string->valuestring, strlen(string->valuestring) + 1);
 }
 
+static enum json_peek_name name_of(const char *text)
+{
+	static const char *const NAMES[] = {
+		[JSON_PEEK_OTHER] = "",        [JSON_PEEK_VERSION] = "jsonrpc",
+		[JSON_PEEK_ID] = "id",         [JSON_PEEK_METHOD] = "method",
+		[JSON_PEEK_PARAMS] = "params", [JSON_PEEK_RESULT] = "result",
+		[JSON_PEEK_ERROR] = "error",
+	};
+
+	for (size_t i = JSON_PEEK_OTHER + 1; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i], text) == 0)
+			return (enum json_peek_name)i;
+	return JSON_PEEK_OTHER;
+}
+
+/* Makes of a name what a reader takes it for that ignores case: some do so beyond ASCII, too. (K
+ * has another form as well, but is in no name of ours.) */
+static void fold(char *name)
+{
+	static const struct {
+		char form[3], letter;
+	} FOLDS[] = { { "\xc5\xbf", 's' }, { "\xc4\xb0", 'i' }, { "\xc4\xb1", 'i' } };
+	char *to = name;
+
+	for (const char *at = name; *at; at++, to++) {
+		*to = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+		for (size_t i = 0; i < COUNT(FOLDS); i++)
+			if (strncmp(at, FOLDS[i].form, 2) == 0) {
+				*to = FOLDS[i].letter;
+				at++;
+				break;
+			}
+	}
+	*to = '\0';
+}
+
+/* Notes that the member is there. */
+static void note(struct json_peek *p, enum json_peek_name name)
+{
+	if (p->has[name])
+		p->unclear = "a name in it is there twice";
+	p->has[name] = true;
+	if (p->has[JSON_PEEK_METHOD] && (p->has[JSON_PEEK_RESULT] || p->has[JSON_PEEK_ERROR]))
+		p->unclear = "it is a request and an answer";
+}
+
 static void end_name(struct json_peek *p)
 {
 	char name[JSON_TOKEN_BYTES];
 
 	token_text(p, name);
-	p->name = strcmp(name, "id") == 0       ? JSON_PEEK_ID
-	          : strcmp(name, "method") == 0 ? JSON_PEEK_METHOD
-	                                        : JSON_PEEK_OTHER;
-	if (p->name == JSON_PEEK_ID) {
-		p->repeats = p->repeats || p->has_id;
-		p->has_id = true;
-	} else if (p->name == JSON_PEEK_METHOD) {
-		p->repeats = p->repeats || p->has_method;
-		p->has_method = true;
-	}
+	p->name = name_of(name);
+	fold(name);
+	if (p->name != JSON_PEEK_OTHER)
+		note(p, p->name);
+	else if (name_of(name) != JSON_PEEK_OTHER)
+		p->unclear = "a name in it is in another case";
 }
 
 /* Whether the token can be copied into an answer: a string or a number of strict JSON. */

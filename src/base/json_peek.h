@@ -8,15 +8,25 @@
 
 enum { JSON_TOKEN_BYTES = 256 }; /* of an id or a method, and its NUL; longer ones are not taken */
 
-enum json_peek_name { JSON_PEEK_OTHER, JSON_PEEK_ID, JSON_PEEK_METHOD };
+/* The members of a message. */
+enum json_peek_name {
+	JSON_PEEK_OTHER,
+	JSON_PEEK_VERSION,
+	JSON_PEEK_ID,
+	JSON_PEEK_METHOD,
+	JSON_PEEK_PARAMS,
+	JSON_PEEK_RESULT,
+	JSON_PEEK_ERROR,
+	JSON_PEEK_NAMES
+};
 
 /* All zero: nothing read yet. */
 struct json_peek {
 	char id[JSON_TOKEN_BYTES]; /* the token as it came, "0" or "\"a\""; "": none */
 	char method[JSON_TOKEN_BYTES]; /* "": none */
 	bool has_nul; /* a string holds \u0000, which C texts cannot carry */
-	bool has_id, has_method; /* the members are there, whatever they hold */
-	bool repeats; /* one of them twice: readers differ in which counts */
+	bool has[JSON_PEEK_NAMES]; /* the members that are there, whatever they hold */
+	const char *unclear; /* why readers differ in what the message is; NULL: they do not */
 	/* Where the reader stands. */
 	int depth;
 	bool in_string, escaped, in_value;

@@ -57,9 +57,14 @@ START_TEST(what_is_no_message_says_why_and_keeps_what_an_answer_needs)
 	read_is("{\"id\":01,\"method\":\"m\"}", "no: not valid JSON, - m");
 	read_is("{\"id\":\"a\tb\",\"method\":\"m\",}", "no: not valid JSON, - m");
 	read_is("{\"id\":1}", "no: neither method nor result, 1 -");
-	read_is("{\"id\":1,\"method\":\"m\",\"id\":2}", "no: id or method is there twice, - m");
+	read_is("{\"id\":1,\"method\":\"m\",\"id\":2}",
+	        "no: readers may understand it differently: a name in it is there twice, - m");
 	read_is("{\"method\":\"m\",\"id\":1,\"method\":\"n\"}",
-	        "no: id or method is there twice, - m");
+	        "no: readers may understand it differently: a name in it is there twice, - m");
+	read_is("{\"id\":1,\"method\":\"m\",\"Result\":1}",
+	        "no: readers may understand it differently: a name in it is in another case, - m");
+	read_is("{\"error\":{},\"id\":1,\"method\":\"m\"}",
+	        "no: readers may understand it differently: it is a request and an answer, - m");
 	read_is("7", "no: not a JSON object, - -");
 }
 END_TEST

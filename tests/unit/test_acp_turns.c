@@ -362,10 +362,12 @@ START_TEST(a_request_with_two_ids_is_refused_under_neither)
 
 	acp_case_open_session(&c);
 	acp_case_hears(&c, "{\"id\":5,\"method\":\"x\",\"id\":6}");
-	acp_case_told(&c, "note warn id or method is there twice: "
-	                  "{\"id\":5,\"method\":\"x\",\"id\":6}\n");
+	acp_case_told(
+	    &c, "note warn readers may understand it differently: a name in it is there twice: "
+	        "{\"id\":5,\"method\":\"x\",\"id\":6}\n");
 	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
-	                  "\"message\":\"id or method is there twice\"}}\n");
+	                  "\"message\":\"readers may understand it differently: a name in it is "
+	                  "there twice\"}}\n");
 }
 END_TEST
 

@@ -117,6 +117,18 @@ START_TEST(an_editor_answers_only_what_it_was_asked_and_once)
 		"{\"id\":null,\"result\":{}}",
 		"{\"id\":[7],\"result\":{}}",
 		"{\"method\":null,\"id\":5,\"result\":{}}",
+		"{\"ID\":5,\"result\":{}}",
+		"{\"Id\":5,\"id\":7,\"result\":{}}",
+		"{\"\\u0049d\":5,\"method\":\"_x\"}",
+		"{\"\xc4\xb1"
+		"d\":5,\"result\":{}}",
+		"{\"iD\":5,\"method\":\"\",\"Result\":{}}",
+		"{\"id\":7,\"re\\u017fult\":{}}",
+		"{\"id\":7,\"result\":{},\"Error\":{}}",
+		"{\"id\":7,\"result\":{},\"result\":{}}",
+		"{\"id\":5,\"method\":\"_x\",\"result\":{}}",
+		"{\"id\":5,\"method\":\"_x\",\"error\":{}}",
+		"{\"method\":\"_x\",\"params\":\r{\"ID\":5,\"result\":{}}\r}",
 	};
 	struct trio a = given_trio(NULL);
 
@@ -130,6 +142,37 @@ START_TEST(an_editor_answers_only_what_it_was_asked_and_once)
 	hears(&a.agent, GOOD);
 	party_say(&a.editor, GOOD);
 	hears_nothing_but_marks(&a);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* Some readers ignore the case of a name, and some look for an answer before a method. */
+START_TEST(an_agents_message_that_some_editor_takes_for_another_does_not_reach_it)
+{
+	static const char *const HIDDEN[] = {
+		"{\"id\":5,\"Method\":\"fs/write_text_file\",\"params\":{}}",
+		"{\"id\":5,\"method\":\"_x\",\"METHOD\":\"fs/write_text_file\",\"params\":{}}",
+		"{\"method\":\"fs/write_text_file\",\"ID\":5,\"params\":{}}",
+		"{\"method\":\"_x\",\"param\xc5\xbf\":{}}",
+		"{\"method\":\"_x\",\"params\":{},\"params\":{}}",
+		"{\"JSONRPC\":\"2.0\",\"method\":\"_x\"}",
+		"{\"id\":5,\"method\":\"_x\",\"result\":{}}",
+	};
+	static const char OTHER[] = "{\"method\":\"_x\",\"IDs\":1,\"params\":{\"ID\":1,\"Id\":2}}";
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(HIDDEN); i++) {
+		OWNED(char_ptr) char *got = NULL;
+
+		party_say(&a.agent, HIDDEN[i]);
+		got = party_hear(&a.agent);
+		ck_assert_msg(got && strstr(got, "\"id\":null,\"error\""), "%s: %s", HIDDEN[i],
+		              got);
+		says(got, "differently");
+		hears_nothing_but_marks(&a);
+	}
+	party_say(&a.agent, OTHER);
+	hears(&a.editor, OTHER);
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -406,6 +449,7 @@ int main(void)
 	tcase_add_test(c, everything_else_passes_byte_for_byte);
 	tcase_add_test(c, what_is_no_whole_message_does_not_reach_the_other_side);
 	tcase_add_test(c, an_editor_answers_only_what_it_was_asked_and_once);
+	tcase_add_test(c, an_agents_message_that_some_editor_takes_for_another_does_not_reach_it);
 	tcase_add_test(c, an_option_of_an_unknown_kind_is_no_yes);
 	tcase_add_test(c, a_line_of_ten_megabytes_passes_and_one_of_eighty);
 	tcase_add_test(c, a_half_line_waits_for_its_other_half_and_without_it_is_none);

@@ -79,6 +79,7 @@ START_TEST(an_answer_that_hides_the_session_that_it_opens_does_not_reach_the_edi
 		"{\"id\":\"7\",\"result\":{\"sessionId\":\"s1\"}}",
 		"{\"id\":7,\"method\":\"_x\",\"result\":{\"sessionId\":\"s1\"}}",
 		"{\"id\":7,\"method\":null,\"result\":{\"sessionId\":\"s1\"}}",
+		"{\"id\":7,\"result\":{\"sessionId\":\"a\"},\"Result\":{\"sessionId\":\"s1\"}}",
 	};
 	struct trio a = given_trio_without_session(NULL);
 

@@ -27,7 +27,7 @@ static enum envelope_kind kind_of(const char *method)
 /* A request, or an answer: of what a line ought to be, none is within another. */
 static bool is_held(const struct json_peek *peek)
 {
-	return peek->has_id || kind_of(peek->method) != ENVELOPE_PASSES;
+	return peek->has[JSON_PEEK_ID] || peek->unclear || kind_of(peek->method) != ENVELOPE_PASSES;
 }
 
 /* Where the text begins that a reader may take as JSON: some drop more than blanks before it. */
@@ -79,7 +79,7 @@ static enum envelope_kind kind_of_other(const char *line, size_t length)
 
 static bool is_ambiguous(const char *line, const char *end, const struct json_peek *peek)
 {
-	return peek->repeats || is_batch(line, end) || hides_one(line, end);
+	return peek->unclear || is_batch(line, end) || hides_one(line, end);
 }
 
 bool envelope_is_unclear(const char *line, size_t length, const struct json_peek *peek)
@@ -111,11 +111,6 @@ cJSON *envelope_read(const char *line, size_t length, struct err *e)
 	root = json_read_strictly(line, length, "the message", e);
 	if (root && !json_check_is_whole(line, length)) {
 		err_tell(e, ERR_INPUT, "the message is not valid JSON");
-		cJSON_Delete(root);
-		return NULL;
-	}
-	if (root && (json_get(root, "result") || json_get(root, "error"))) {
-		err_tell(e, ERR_INPUT, "the message is a request and an answer");
 		cJSON_Delete(root);
 		return NULL;
 	}

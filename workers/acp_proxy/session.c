@@ -251,10 +251,11 @@ static bool refuse_opened(struct proxy *p, const struct opening *o, const char *
 	return false;
 }
 
+static const char TWO_WAYS[] = "readers may understand the agent's answer differently";
+
 static bool take_opened(struct proxy *p, struct opening *o, const char *line, size_t length,
                         const struct json_peek *peek)
 {
-	static const char TWO_WAYS[] = "readers may understand the agent's answer differently";
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	struct err e = { 0 };
 	const char *id;
@@ -264,7 +265,7 @@ static bool take_opened(struct proxy *p, struct opening *o, const char *line, si
 		return false;
 	}
 	o->is_answered = true;
-	if (peek->has_method || find(p, peek->id) != o)
+	if (peek->has[JSON_PEEK_METHOD] || find(p, peek->id) != o)
 		return refuse_opened(p, o, TWO_WAYS);
 	if (length > CHANNEL_LINE)
 		return refuse_opened(p, o, "the agent's answer is longer than 32 MiB");
@@ -276,17 +277,6 @@ static bool take_opened(struct proxy *p, struct opening *o, const char *line, si
 	else if (!json_get(root, "result"))
 		take_back(p, o);
 	return true;
-}
-
-/* An agent's own request may have the id of one of its editor's. */
-static bool is_answer(const char *line, size_t length, const struct json_peek *peek)
-{
-	OWNED(cJSON_ptr) cJSON *root = NULL;
-
-	if (!peek->method[0])
-		return true;
-	root = cJSON_ParseWithLength(line, length);
-	return !root || json_get(root, "result") || json_get(root, "error");
 }
 
 static bool is_opening(const struct proxy *p)
@@ -320,12 +310,24 @@ static void note_tool(struct proxy *p, const char *line, size_t length)
 		acp_tool_calls_sweep(&s->calls);
 }
 
+bool session_refuse_agent(struct proxy *p, const struct json_peek *peek)
+{
+	struct opening *o = peek->id[0] ? find_answered(p, peek->id) : NULL;
+
+	if (!o || o->is_answered || !(peek->has[JSON_PEEK_RESULT] || peek->has[JSON_PEEK_ERROR]))
+		return false;
+	o->is_answered = true;
+	(void)refuse_opened(p, o, TWO_WAYS);
+	return true;
+}
+
 bool session_take_agent(struct proxy *p, const char *line, size_t length,
                         const struct json_peek *peek)
 {
 	struct opening *o = peek->id[0] ? find_answered(p, peek->id) : NULL;
 
-	if (o && is_answer(line, length, peek))
+	if (o &&
+	    !peek->method[0]) /* an agent's own request may have the id of one of its editor's */
 		return take_opened(p, o, line, length, peek);
 	if (strcmp(peek->method, "session/update") == 0 && length <= UPDATE_BYTES &&
 	    memmem(line, length, "\"tool_call", 10))

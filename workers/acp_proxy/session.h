@@ -14,6 +14,8 @@ void session_note_editor(struct proxy *p, const char *line, size_t length,
  * has been told: an answer to an opening of which readers could take different sessions. */
 bool session_take_agent(struct proxy *p, const char *line, size_t length,
                         const struct json_peek *peek);
+/* The agent's line is refused. true: the editor has been told, as it may answer an opening. */
+bool session_refuse_agent(struct proxy *p, const struct json_peek *peek);
 
 void session_clear_all(struct proxy *p);
 

@@ -10,13 +10,14 @@
 #include <string.h>
 
 static const char TOO_LONG[] = "it is longer than 256 MiB";
+static const char TWO_WAYS[] = "readers may understand it differently";
 
 static void refuse(struct proxy *p, const struct json_peek *peek, const char *why)
 {
 	OWNED(str) struct str json = { 0 };
 
 	log_warn("a message of the agent is not passed on: %s", why);
-	acp_message_add_error(&json, peek->id[0] && !peek->repeats ? peek->id : "null",
+	acp_message_add_error(&json, peek->id[0] && !peek->unclear ? peek->id : "null",
 	                      ACP_INVALID_PARAMS, why);
 	channel_say(&p->to_agent, &json);
 }
@@ -24,6 +25,20 @@ static void refuse(struct proxy *p, const struct json_peek *peek, const char *wh
 void traffic_refuse_agent(void *arg, const struct json_peek *peek)
 {
 	refuse(arg, peek, TOO_LONG);
+}
+
+static void refuse_unclear(struct proxy *p, size_t length, const struct json_peek *peek)
+{
+	OWNED(str) struct str why = { 0 };
+
+	if (peek->unclear)
+		str_addf(&why, "%s: %s", TWO_WAYS, peek->unclear);
+	else if (length > CHANNEL_LINE)
+		str_addf(&why, "it is longer than 32 MiB, and %s or an operator has to see it",
+		         TWO_WAYS);
+	else
+		str_add(&why, TWO_WAYS);
+	refuse(p, peek, why.bytes);
 }
 
 /* Once is enough to know why something is missing in the editor's log. */
@@ -53,11 +68,8 @@ void traffic_take_agent(void *arg, const char *line, size_t length, const struct
 		question_begin(p, kind, line, length, peek);
 		return;
 	case ENVELOPE_REFUSED:
-		refuse(p, peek,
-		       length > CHANNEL_LINE
-		           ? "it is longer than 32 MiB, and readers may understand it differently "
-		             "or an operator has to see it"
-		           : "readers may understand it differently");
+		if (!session_refuse_agent(p, peek))
+			refuse_unclear(p, length, peek);
 		return;
 	case ENVELOPE_NOISE:
 		drop_noise(p);
@@ -69,7 +81,7 @@ void traffic_take_agent(void *arg, const char *line, size_t length, const struct
 		return;
 	if (!session_take_agent(p, line, length, peek))
 		return;
-	if (peek->has_method && peek->id[0])
+	if (peek->has[JSON_PEEK_METHOD] && peek->id[0])
 		due_send(p, peek->id, line, length);
 	else
 		channel_send(&p->to_editor, line, length);
@@ -92,10 +104,10 @@ void traffic_take_editor(void *arg, const char *line, size_t length, const struc
 	struct proxy *p = arg;
 
 	if (envelope_is_unclear(line, length, peek)) {
-		drop_of_editor("readers may understand it differently");
+		drop_of_editor(TWO_WAYS);
 		return;
 	}
-	if (peek->has_id && !peek->method[0]) {
+	if (peek->has[JSON_PEEK_ID] && !peek->method[0]) {
 		bool is_due = due_take(p, peek->id);
 
 		if (question_take_answer(p, line, length, peek))
@@ -118,7 +130,7 @@ void traffic_refuse_editor(void *arg, const struct json_peek *peek)
 	OWNED(str) struct str json = { 0 };
 
 	drop_of_editor(TOO_LONG);
-	if (peek->repeats || !peek->id[0] || (!is_request && !due_take(p, peek->id)))
+	if (peek->unclear || !peek->id[0] || (!is_request && !due_take(p, peek->id)))
 		return;
 	acp_message_add_error(&json, peek->id, ACP_INVALID_PARAMS, TOO_LONG);
 	channel_say(is_request ? &p->to_editor : &p->to_agent, &json);
