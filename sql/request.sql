@@ -2,9 +2,18 @@
 
 -- name: request_own :one
 -- The newest request of this session with this digest. A policy that was superseded by another
--- version and has come back is asked about again.
+-- version and has come back is asked about again. A prompt's answer, or a no, does not count as
+-- delivered yet if only its words were, with another result, after :words_after: who asks again did not
+-- take them for it. (An instruction that ended a standby is not to be carried out twice.)
 -- row: request_found
-SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
+-- type: delivered_at text
+SELECT seq, id, state, decided_at,
+       CASE WHEN state = 'rejected' OR (state = 'answered' AND kind = 'prompt')
+            THEN CASE WHEN delivered_at <= :words_after
+                        OR (SELECT max(told_answer) FROM tool_call WHERE request_seq = request.seq)
+                           IS NOT 0
+                      THEN delivered_at END
+            ELSE delivered_at END AS delivered_at, remaining_ms, timeout_ms
   FROM request WHERE digest = :digest AND session_seq = :session
    AND NOT (kind = 'trust' AND state = 'rejected' AND decided_by LIKE 'system:%')
  ORDER BY seq DESC LIMIT 1;

@@ -102,21 +102,24 @@ SELECT 'steer', session_id, text, operator_id, source, decided_at FROM answer_wo
                     WHERE o.session_seq = a.session_seq AND o.created_at = a.decided_at
                       AND o.text = a.text);
 
--- name: answer_cancelled :number
+-- name: answer_uncollected :number
 -- type: :session integer
 -- type: :digest text
 -- type: :at text
--- The next question of :session whose caller had cancelled it before it was told, and has not asked
--- again until :at, nor asks now, with :digest; and that was answered with words.
+-- The next question of :session that was answered with words, and whose caller had stopped waiting
+-- before it was told (it had cancelled, had hung up, or was told 'pending'), has not asked again since
+-- :at, nor asks now, with :digest.
 SELECT a.seq FROM answer_words AS a
  WHERE a.session_seq = :session AND a.delivered_at IS NULL AND a.digest <> :digest
    AND a.decided_at <= :at
    AND EXISTS (SELECT 1 FROM tool_call AS t
                 WHERE t.seq = (SELECT max(seq) FROM tool_call WHERE request_seq = a.seq)
-                  AND t.state = 'cancelled' AND t.answered_at <= :at)
+                  AND coalesce(t.finished_at, t.answered_at) <= :at)
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                     WHERE t.request_seq = a.seq
-                      AND (t.told_answer = 1 OR t.state IN ('waiting', 'answered')))
+                      AND (t.told_answer = 1
+                           OR (t.state IN ('waiting', 'answered')
+                               AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL))))
  LIMIT 1;
 
 -- name: steering_agent_is_there :any

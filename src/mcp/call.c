@@ -297,13 +297,14 @@ static int note_delivered(struct store *st, const struct call *c, int64_t sessio
 	return told < 0 ? -1 : 0;
 }
 
-/* Words that answered what it had cancelled, and has not asked again, go with another result. */
-static int note_cancelled(struct store *st, const struct call *c, int64_t session, struct err *e)
+/* Words that answered what it no longer waits for, and has not asked again, go with another result.
+ */
+static int note_uncollected(struct store *st, const struct call *c, int64_t session, struct err *e)
 {
 	struct instant at = clock_instant(clock_now_ms() - REQUEST_AGAIN_MS);
 	int64_t request;
 
-	while ((request = sql_answer_cancelled(st, session, c->digest.text, at.text, e)) > 0)
+	while ((request = sql_answer_uncollected(st, session, c->digest.text, at.text, e)) > 0)
 		if (sql_answer_repeat(st, request, e) || sql_request_delivered(st, request, e))
 			return -1;
 	return request < 0 ? -1 : 0;
@@ -316,7 +317,7 @@ static int note_answers(struct store *st, const struct call *c, int64_t session,
 
 	if (any <= 0)
 		return any;
-	return note_delivered(st, c, session, e) || note_cancelled(st, c, session, e) ? -1 : 0;
+	return note_delivered(st, c, session, e) || note_uncollected(st, c, session, e) ? -1 : 0;
 }
 
 /* An answer for one moment only has been given to its caller. */

@@ -234,6 +234,14 @@ int64_t request_ask_new(struct store *st, const struct asker *who, const struct 
 	return insert(st, who, q, 0, e);
 }
 
+static int find_own(struct store *st, int64_t session_seq, const char *digest,
+                    struct request_found_row *f, struct err *e)
+{
+	struct instant words_after = clock_instant(clock_now_ms() - REQUEST_NO_MS);
+
+	return sql_request_own(st, words_after.text, digest, session_seq, f, e);
+}
+
 static int find_orphan(struct store *st, const struct asker *who, const struct question *q,
                        struct request_found_row *f, struct err *e)
 {
@@ -256,7 +264,7 @@ int64_t request_ask(struct store *st, const struct asker *who, const struct ques
 {
 	OWNED(request_found_row) struct request_found_row own = { 0 };
 	OWNED(request_found_row) struct request_found_row orphan = { 0 };
-	int has_own = sql_request_own(st, q->digest, who->session_seq, &own, e);
+	int has_own = find_own(st, who->session_seq, q->digest, &own, e);
 
 	if (has_own < 0)
 		return -1;
@@ -305,7 +313,7 @@ int request_revive_all(struct store *st, int64_t session_seq, struct err *e)
 int request_attach(struct store *st, int64_t session_seq, const char *digest, struct err *e)
 {
 	OWNED(request_found_row) struct request_found_row own = { 0 };
-	int has_own = sql_request_own(st, digest, session_seq, &own, e);
+	int has_own = find_own(st, session_seq, digest, &own, e);
 
 	if (has_own < 0)
 		return -1;

@@ -64,9 +64,10 @@ struct asker {
 };
 
 enum {
-	REQUEST_NO_MS = 120000, /* so long a no is repeated to a caller that asks the same again */
+	REQUEST_NO_MS = 120000, /* so long a no is repeated to a caller that asks the same again,
+	                         * and an answer whose words went with another result */
 	REQUEST_LIVE_MS = 120000,
-	REQUEST_AGAIN_MS = 30000, /* so long who has cancelled a question may ask it again */
+	REQUEST_AGAIN_MS = 30000, /* so long who has stopped waiting for an answer may ask again */
 };
 
 /* Asks, or finds that this was asked already: attaches to the open request, adopts one that a dead

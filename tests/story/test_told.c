@@ -457,9 +457,47 @@ START_TEST(words_of_an_answer_that_was_cancelled_late_go_with_the_next_call)
 }
 END_TEST
 
-/* Whoever has cancelled may have run out of patience and ask the same again; then it is the answer.
- */
-START_TEST(words_for_who_had_cancelled_go_with_another_call_if_it_does_not_ask_again)
+/* How a caller stops waiting for an answer. */
+enum left { LEFT_CANCELLED, LEFT_HUNG_UP, LEFT_TOLD_PENDING, LEFT_WAYS };
+
+/* An agent that is told 'pending' after a second, where it is to wait for that. */
+static struct agent given_leaver(enum left how)
+{
+	given_front();
+	if (how != LEFT_TOLD_PENDING)
+		return newcomer();
+	(void)start_worker("watchdog"); /* ends waits */
+	return agent_hello(port, "?wait=1", "2025-11-25");
+}
+
+/* It asks, no longer waits, and is answered then. */
+static void answered_late(struct agent *a, enum left how, const char *tool, const char *arguments,
+                          const char *answer)
+{
+	char sql[300];
+	struct wire w;
+
+	agent_begin(a, &w, tool, arguments, NULL);
+	expect_soon("SELECT count(*) FROM inbox", "1\n");
+	if (how == LEFT_CANCELLED)
+		cancel_last(a);
+	if (how == LEFT_TOLD_PENDING)
+		free(agent_message(&w));
+	wire_close(&w);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting' AND listener IS NOT "
+	            "NULL",
+	            "0\n");
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO decision (created_at, request_id, verdict, instruction, reason)"
+	               " SELECT (SELECT max(created_at) FROM tool_call), id, %s FROM inbox",
+	               answer); /* by the clock of the front, which is ahead after advance */
+	given(sql);
+	expect("SELECT count(*) FROM inbox", "0\n");
+}
+
+/* Whoever no longer waits may have run out of patience and ask the same again; then it is the
+ * answer. */
+START_TEST(words_for_who_no_longer_waits_go_with_another_call_if_it_does_not_ask_again)
 {
 	static const struct {
 		const char *tool, *arguments, *answer, *words;
@@ -467,33 +505,21 @@ START_TEST(words_for_who_had_cancelled_go_with_another_call_if_it_does_not_ask_a
 		{ "transmit", QUESTION, "'refine', 'use tabs', NULL", "\xe2\x80\x9d: use tabs" },
 		{ "standby", "{\"message\":\"go on?\"}", "'resume', 'in docs', NULL",
 		  "\xe2\x80\x9d: in docs" },
-		{ "transmit", QUESTION, "'stop', NULL, NULL", "\xe2\x80\x9d: stop" },
+		{ "transmit", "{\"prompt_text\":\"enough?\"}", "'stop', NULL, NULL",
+		  "\xe2\x80\x9d: stop" },
 		{ "check_clearance",
 		  "{\"title\":\"t\",\"file_path\":\"a.txt\",\"diff\":\"new\\n\"}",
 		  "'reject', NULL, 'not that file'", "\xe2\x80\x9d: rejected: not that file" },
 	};
-	struct agent a;
-	struct wire w;
-	char sql[300];
+	enum left how = (enum left)_i;
+	struct agent a = given_leaver(how);
 
-	given_front();
-	a = newcomer();
 	for (size_t i = 0; i < COUNT(ASKED); i++) {
 		OWNED(char_ptr) char *soon = NULL;
 		OWNED(char_ptr) char *late = NULL;
 		OWNED(char_ptr) char *last = NULL;
 
-		agent_begin(&a, &w, ASKED[i].tool, ASKED[i].arguments, NULL);
-		expect_soon("SELECT count(*) FROM inbox", "1\n");
-		cancel_last(&a);
-		expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "0\n");
-		wire_close(&w);
-		(void)snprintf(sql, sizeof(sql),
-		               "INSERT INTO decision (request_id, verdict, instruction, reason)"
-		               " SELECT id, %s FROM inbox",
-		               ASKED[i].answer);
-		given(sql);
-		expect("SELECT count(*) FROM inbox", "0\n");
+		answered_late(&a, how, ASKED[i].tool, ASKED[i].arguments, ASKED[i].answer);
 		soon = call_for_message(&a, "ping", "{}");
 		has(soon, "result.structuredContent.operator_says", "");
 		advance(31000);
@@ -503,6 +529,45 @@ START_TEST(words_for_who_had_cancelled_go_with_another_call_if_it_does_not_ask_a
 		has(last, "result.structuredContent.operator_says", "");
 		expect("SELECT count(*) FROM request WHERE delivered_at IS NULL", "0\n");
 	}
+}
+END_TEST
+
+START_TEST(who_asks_again_after_the_words_went_with_another_call_still_gets_the_answer_once)
+{
+	OWNED(char_ptr) char *words = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	OWNED(char_ptr) char *third = NULL;
+	struct agent a = given_leaver(LEFT_TOLD_PENDING);
+
+	answered_late(&a, LEFT_TOLD_PENDING, "transmit", QUESTION, "'refine', 'use tabs', NULL");
+	advance(31000);
+	words = call_for_message(&a, "ping", "{}");
+	says(member(words, "result.structuredContent.operator_says.0"), "use tabs");
+	advance(60000);
+	again = call_for_message(&a, "transmit", QUESTION);
+	has(again, "result.structuredContent.instruction", "use tabs");
+	has(again, "result.structuredContent.operator_says", "");
+	expect("SELECT count(*) FROM request", "1\n");
+	third = call_for_message(&a, "transmit", QUESTION);
+	has(third, "result.structuredContent.decision", "pending");
+	expect("SELECT count(*) FROM request", "2\n");
+}
+END_TEST
+
+START_TEST(an_instruction_that_went_with_another_call_does_not_end_the_next_standby)
+{
+	static const char IDLE[] = "{\"message\":\"what next?\"}";
+	OWNED(char_ptr) char *words = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	struct agent a = given_leaver(LEFT_TOLD_PENDING);
+
+	answered_late(&a, LEFT_TOLD_PENDING, "standby", IDLE, "'resume', 'in docs', NULL");
+	advance(31000);
+	words = call_for_message(&a, "ping", "{}");
+	says(member(words, "result.structuredContent.operator_says.0"), "in docs");
+	again = call_for_message(&a, "standby", IDLE);
+	has(again, "result.structuredContent.status", "pending");
+	expect("SELECT count(*) FROM request", "2\n");
 }
 END_TEST
 
@@ -525,7 +590,11 @@ int main(void)
 	tcase_add_test(c, an_agent_is_told_once_that_what_it_wrote_was_undone);
 	tcase_add_test(c, words_of_an_answer_that_was_cancelled_late_go_with_the_next_call);
 	tcase_add_test(c, an_answer_that_was_cancelled_late_is_not_given_to_a_later_question);
-	tcase_add_test(c,
-	               words_for_who_had_cancelled_go_with_another_call_if_it_does_not_ask_again);
+	tcase_add_loop_test(
+	    c, words_for_who_no_longer_waits_go_with_another_call_if_it_does_not_ask_again, 0,
+	    LEFT_WAYS);
+	tcase_add_test(
+	    c, who_asks_again_after_the_words_went_with_another_call_still_gets_the_answer_once);
+	tcase_add_test(c, an_instruction_that_went_with_another_call_does_not_end_the_next_standby);
 	return run_suite(s);
 }
