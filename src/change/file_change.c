@@ -163,7 +163,7 @@ void file_change_keep_mode(int root_fd, int written, struct file_change *f)
 	(void)files_close(fd);
 	f->mode = ((int)(now.st_mode & 07777) & ~changed) | (before & changed);
 	/* set-id bits that came since were given to the content that goes */
-	f->mode &= ~(int)regular_set_id((mode_t)f->mode) | before;
+	f->mode &= ~(int)regular_set_id((mode_t)f->mode);
 }
 
 /* Sets owner, mode and attributes. If the owner cannot be set, or is not known any more since

@@ -3,6 +3,7 @@
 
 #include "content.h"
 #include "effect.h"
+#include "regular.h"
 #include "setting.h"
 #include "sql/apply.h"
 
@@ -223,6 +224,12 @@ static const char *inverse(enum file_change_action action)
 	return "modify";
 }
 
+/* Nobody recorded whose the content was, and now it may be ours: it comes back without them. */
+static mode_t without_set_id(mode_t mode)
+{
+	return mode & ~regular_set_id(mode);
+}
+
 /* What puts a change back. *ret_image: the content's seq, 0: there was no file, -1: not kept. */
 static void invert(const struct file_change_list_row *row, struct file_change *f,
                    int64_t *ret_image)
@@ -234,7 +241,7 @@ static void invert(const struct file_change_list_row *row, struct file_change *f
 	if (row->has_mode_after)
 		f->mode_before = (int)row->mode_after;
 	if (row->has_mode_before)
-		f->mode = (int)row->mode_before;
+		f->mode = (int)without_set_id((mode_t)row->mode_before);
 	f->exact_mode = true;
 	f->made_from = (size_t)row->made_from;
 	*ret_image = row->before_seq;

@@ -122,7 +122,8 @@ START_TEST(what_has_changed_since_the_write_is_not_taken_back)
 }
 END_TEST
 
-START_TEST(set_id_bits_return_with_their_content_but_none_that_came_since)
+/* The owner since may be another one, and nobody recorded whose the content was. */
+START_TEST(content_comes_back_without_set_id_bits_and_with_none_that_came_since)
 {
 	begin();
 	file("tool", "old");
@@ -133,7 +134,50 @@ START_TEST(set_id_bits_return_with_their_content_but_none_that_came_since)
 	call_undo(1);
 	expect(UNDO, UNDONE);
 	file_is("tool", "old");
-	ck_assert_uint_eq(mode_of("tool"), 04755);
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+}
+END_TEST
+
+/* Set-gid without the group's execution is none, until somebody adds that. */
+START_TEST(a_mode_that_comes_back_makes_no_set_id_bit_of_another_one)
+{
+	begin();
+	file("tool", "old");
+	ck_assert_int_eq(chmod(in("tool"), 02644), 0);
+	apply("tool", "new");
+	ck_assert_uint_eq(mode_of("tool"), 02644);
+	ck_assert_int_eq(chmod(in("tool"), 02755), 0);
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+}
+END_TEST
+
+START_TEST(a_mode_that_comes_back_alone_brings_no_set_id_bits)
+{
+	begin();
+	file("tool", "old\n");
+	ck_assert_int_eq(chmod(in("tool"), 04755), 0);
+	apply("tool", "diff --git a/tool b/tool\nold mode 100755\nnew mode 100644\n");
+	ck_assert_uint_eq(mode_of("tool"), 0644);
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+}
+END_TEST
+
+START_TEST(a_renamed_file_comes_back_without_its_set_id_bits)
+{
+	begin();
+	file("tool", "old\n");
+	ck_assert_int_eq(chmod(in("tool"), 06755), 0);
+	apply("tool", "diff --git a/tool b/moved\nsimilarity index 100%\nrename from tool\nrename "
+	              "to moved\n");
+	ck_assert_uint_eq(mode_of("moved"), 0755);
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("tool", "old\n");
+	ck_assert_uint_eq(mode_of("tool"), 0755);
 }
 END_TEST
 
@@ -247,7 +291,10 @@ int main(void)
 	tcase_add_test(c, a_write_of_many_files_is_taken_back_whole);
 	tcase_add_test(c, the_bytes_before_come_back_to_the_byte);
 	tcase_add_test(c, what_has_changed_since_the_write_is_not_taken_back);
-	tcase_add_test(c, set_id_bits_return_with_their_content_but_none_that_came_since);
+	tcase_add_test(c, content_comes_back_without_set_id_bits_and_with_none_that_came_since);
+	tcase_add_test(c, a_mode_that_comes_back_makes_no_set_id_bit_of_another_one);
+	tcase_add_test(c, a_mode_that_comes_back_alone_brings_no_set_id_bits);
+	tcase_add_test(c, a_renamed_file_comes_back_without_its_set_id_bits);
 	tcase_add_test(c, a_deleted_file_comes_back_without_its_set_id_bits);
 	tcase_add_test(c, permissions_that_the_write_did_not_change_stay_as_they_are_now);
 	tcase_add_test(c, directories_that_a_write_made_stay_where_something_else_is_in_them);
