@@ -12,8 +12,8 @@ CREATE TABLE slack_part (
   in_local      INTEGER NOT NULL            -- sent even if the session is in local mode
 ) STRICT;
 INSERT INTO slack_part VALUES
-  ('session', 'post', 6, 6, 0), -- the session's first message: the head of its thread
-  ('ask', 'post', 3, 2, 0),     -- approval, prompt, standby; edited to show its outcome
+  ('session', 'post', 6, 6, 0), -- the session's first message: the head of its thread; as urgent as what waits below it
+  ('ask', 'post', 3, 2, 0),     -- approval, prompt, standby; edited to show its outcome; 6 once it is settled
   ('diff', 'file', 4, 6, 0),    -- the proposal as a snippet, if it is too long for 'ask'
   ('expired', 'post', 5, 6, 0), -- nobody answered in time (an edit notifies nobody)
   ('write', 'post', 5, 6, 0),   -- an approved change was written, refused or forced
@@ -32,9 +32,9 @@ INSERT INTO slack_part VALUES
   ('gate', 'post', 5, 6, 0),    -- an agent did what it had not asked for, or not so; after the replies before it
   ('alias', 'post', 3, 5, 1),   -- a command of [commands] that an operator runs, with its output
   ('output', 'file', 5, 6, 1),  -- its whole output, if that does not fit in 'alias'
-  ('file', 'file', 5, 6, 1),    -- a whole file, on request: content_seq, file_name
-  ('look', 'post', 5, 6, 1),    -- a folder or a file, or why it is not shown; detail: look
-  ('reply', 'post', 5, 6, 1),   -- text for an operator, in a thread
+  ('file', 'file', 3, 6, 1),    -- a whole file, on request: content_seq, file_name
+  ('look', 'post', 3, 6, 1),    -- a folder or a file, or why it is not shown; detail: look
+  ('reply', 'post', 3, 6, 1),   -- text for an operator, in a thread
   ('server', 'post', 5, 6, 1);  -- text about agent-intercom itself, in the default channel
 
 -- One row per known Slack message.

@@ -96,12 +96,12 @@ CREATE TABLE slack_lane (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: settled rows name it
   gate       TEXT NOT NULL,                 -- fixed: slack_gate.name
   channel_id TEXT NOT NULL,                 -- fixed
-  thread     TEXT NOT NULL,                 -- free: '' the channel, 'm7' below (or edits of) slack_message 7,
-                                            -- otherwise a thread's ts
+  thread     TEXT NOT NULL,                 -- free: '' the channel, 'h7' slack_message 7 alone, which begins a
+                                            -- thread, 'm7' below (or edits of) it, otherwise a thread's ts
   waits_for  INTEGER,                       -- free: slack_message.seq whose ts must be known first
   state      TEXT NOT NULL CHECK (state IN ('ready', 'waiting', 'busy')), -- free
   head       INTEGER,                       -- free: slack_outbox.seq that is next
-  priority   INTEGER NOT NULL,              -- free: the most urgent one queued in it
+  priority   INTEGER NOT NULL,              -- free: of the most urgent one queued in it
   due_at     TEXT NOT NULL                  -- free: of the head; '' at once
 ) STRICT;
 -- refuses: exists: there is a lane for this already

@@ -251,6 +251,11 @@ UPDATE slack_message SET root_seq = :new WHERE root_seq = :head AND state = 'que
 UPDATE slack_lane SET thread = 'm' || :new, waits_for = :new, state = 'waiting'
  WHERE gate = 'chat.postMessage ' || :channel AND channel_id = :channel AND thread = 'm' || :head;
 
+-- name: slack_head_urge :exec
+-- The new head is as urgent as what waits for it now.
+-- type: :new seq
+INSERT INTO slack_urgency (lane_seq) SELECT seq FROM slack_lane WHERE waits_for = :new AND state = 'waiting';
+
 -- name: slack_head_bury :exec
 -- Nothing can be posted in a thread that cannot be started.
 UPDATE slack_outbox SET state = 'dead', why = 'the thread could not be begun', settled_at = :now

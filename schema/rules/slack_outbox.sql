@@ -155,8 +155,8 @@ CREATE TRIGGER slack_outbox_is_complete BEFORE INSERT ON slack_outbox BEGIN
                                       OR NEW.text IS NULL));
 END;
 
--- It joins the lane of its thread (or creates it): at the end, and the lane becomes as urgent as
--- its most urgent intent.
+-- It joins the lane of its thread (or creates it) at the end. What begins a thread waits for no other
+-- message in its channel.
 CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
   INSERT INTO slack_gate (name, slot)
   SELECT g.name, g.slot FROM (
@@ -174,6 +174,7 @@ CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
                  coalesce(m.channel_id, '') AS channel_id,
                  CASE WHEN NEW.kind IN ('update', 'delete') THEN 'm' || m.seq
                       WHEN m.root_seq IS NOT NULL THEN 'm' || m.root_seq
+                      WHEN m.thread_ts IS NULL AND m.kind IN ('session', 'ask') THEN 'h' || m.seq
                       ELSE coalesce(m.thread_ts, '') END AS thread,
                  CASE WHEN NEW.kind IN ('update', 'delete') THEN m.seq ELSE m.root_seq END AS waits_for,
                  k.priority
@@ -190,12 +191,43 @@ CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
               AND l.channel_id = coalesce(m.channel_id, '')
               AND l.thread = CASE WHEN NEW.kind IN ('update', 'delete') THEN 'm' || m.seq
                                   WHEN m.root_seq IS NOT NULL THEN 'm' || m.root_seq
+                                  WHEN m.thread_ts IS NULL AND m.kind IN ('session', 'ask')
+                                  THEN 'h' || m.seq
                                   ELSE coalesce(m.thread_ts, '') END
             WHERE k.kind = NEW.kind)
    WHERE seq = NEW.seq;
-  UPDATE slack_lane SET priority = (SELECT priority FROM slack_outbox WHERE seq = NEW.seq)
-   WHERE seq = (SELECT lane_seq FROM slack_outbox WHERE seq = NEW.seq)
-     AND priority > (SELECT priority FROM slack_outbox WHERE seq = NEW.seq);
+END;
+
+CREATE TRIGGER slack_outbox_urges AFTER UPDATE OF priority ON slack_outbox BEGIN
+  INSERT INTO slack_urgency (lane_seq) VALUES (NEW.lane_seq);
+END;
+
+-- A lane is as urgent as the most urgent intent in it, and that of a thread's head as what waits below.
+-- Insert a lane whose intents have changed.
+CREATE VIEW slack_urgency AS
+SELECT l.seq AS lane_seq,
+       min(coalesce((SELECT min(o.priority) FROM slack_outbox AS o
+                      WHERE o.lane_seq = l.seq AND o.state = 'queued'), l.priority),
+           coalesce((SELECT min(w.priority) FROM slack_outbox AS h
+                       JOIN slack_lane AS w ON w.waits_for = h.message_seq AND w.state = 'waiting'
+                      WHERE h.seq = l.head AND w.gate = l.gate), 7)) AS priority
+  FROM slack_lane AS l;
+
+CREATE TRIGGER slack_lane_urged INSTEAD OF INSERT ON slack_urgency BEGIN
+  UPDATE slack_lane SET priority = (SELECT priority FROM slack_urgency WHERE lane_seq = NEW.lane_seq)
+   WHERE seq = NEW.lane_seq;
+  UPDATE slack_lane SET priority = (SELECT priority FROM slack_urgency WHERE lane_seq = slack_lane.seq)
+   WHERE (gate, channel_id, thread) = (SELECT gate, channel_id, 'h' || waits_for FROM slack_lane
+                                        WHERE seq = NEW.lane_seq AND state = 'waiting');
+END;
+
+-- What an answered question still has to say is a report.
+CREATE TRIGGER slack_ask_is_settled AFTER UPDATE OF state ON request
+WHEN OLD.state IN ('pending', 'interrupted') AND NEW.state NOT IN ('pending', 'interrupted') BEGIN
+  UPDATE slack_outbox SET priority = 6
+   WHERE state = 'queued' AND kind IN ('post', 'file')
+     AND message_seq IN (SELECT seq FROM slack_message
+                          WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff'));
 END;
 
 -- While one is being sent (or is in doubt), its lane stands still; then the next one is the head,
@@ -203,9 +235,7 @@ END;
 CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state ON slack_outbox BEGIN
   UPDATE slack_lane
      SET head = (SELECT min(o.seq) FROM slack_outbox AS o
-                  WHERE o.lane_seq = NEW.lane_seq AND o.state IN ('queued', 'sending', 'doubtful')),
-         priority = coalesce((SELECT min(o.priority) FROM slack_outbox AS o
-                               WHERE o.lane_seq = NEW.lane_seq AND o.state = 'queued'), priority)
+                  WHERE o.lane_seq = NEW.lane_seq AND o.state IN ('queued', 'sending', 'doubtful'))
    WHERE seq = NEW.lane_seq;
   DELETE FROM slack_lane WHERE seq = NEW.lane_seq AND head IS NULL;
   UPDATE slack_lane
@@ -217,6 +247,7 @@ CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state ON slack_outbox BEGIN
                   coalesce(o.due_at, '')
              FROM slack_outbox AS o WHERE o.seq = slack_lane.head)
    WHERE seq = NEW.lane_seq;
+  INSERT INTO slack_urgency (lane_seq) VALUES (NEW.lane_seq);
   UPDATE slack_outbox SET trigger_id = NULL, response_url = NULL
    WHERE seq = NEW.seq AND NEW.state IN ('sent', 'dead')
      AND (trigger_id IS NOT NULL OR response_url IS NOT NULL);

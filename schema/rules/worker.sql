@@ -52,10 +52,14 @@ SELECT 'gate ' || host, state, version || ': ' || detail, max(at) FROM gate_cana
  GROUP BY host HAVING state <> 'closed'
 UNION ALL
 SELECT 'slack', count(*) || ' queued',
+       coalesce(nullif(count(r.seq), 0) || ' open questions, ', '') ||
        (SELECT count(*) FROM slack_outbox WHERE state = 'dead') || ' dead, see outbox_stuck' ||
        coalesce(', ' || (SELECT group_concat(why, '; ') FROM slack_gate WHERE why IS NOT NULL), ''),
-       min(created_at)
-  FROM slack_outbox WHERE state IN ('queued', 'sending', 'doubtful')
+       min(o.created_at)
+  FROM slack_outbox AS o
+  LEFT JOIN slack_message AS m ON m.seq = o.message_seq AND m.kind = 'ask' AND o.kind = 'post'
+  LEFT JOIN request AS r ON r.seq = m.request_seq AND r.state IN ('pending', 'interrupted')
+ WHERE o.state IN ('queued', 'sending', 'doubtful')
 HAVING (SELECT value FROM setting WHERE name = 'slack.configured') = 'true'
 UNION ALL
 SELECT * FROM (

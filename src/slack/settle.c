@@ -184,7 +184,8 @@ static int head_anew(const struct settlement *t, int64_t head, struct err *e)
 		return tries < 0 ? -1 : bury(t, head, e);
 	fresh = sql_slack_head_anew(t->st, head, e);
 	return fresh < 0 || sql_slack_head_move_messages(t->st, fresh, head, e) ||
-	               sql_slack_head_move_lane(t->st, fresh, t->i->channel_id, head, e)
+	               sql_slack_head_move_lane(t->st, fresh, t->i->channel_id, head, e) ||
+	               sql_slack_head_urge(t->st, fresh, e)
 	           ? -1
 	           : 0;
 }

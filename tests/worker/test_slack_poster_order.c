@@ -245,6 +245,50 @@ START_TEST(posts_keep_their_order_and_a_second_between_them)
 }
 END_TEST
 
+START_TEST(the_open_question_of_a_new_session_comes_before_all_that_is_queued_of_others)
+{
+	desk();
+	session(1);
+	question(1, 1, "Answered", SHORT_DIFF);
+	given("INSERT INTO decision (request_id, verdict) VALUES ('ask-1', 'approve')");
+	session(2);
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	session(3);
+	question(2, 3, "Open", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	expect("SELECT kind, session_seq FROM slack_message WHERE ts IS NOT NULL ORDER BY ts",
+	       "session|3\nask|3\nserver|\nsession|1\nask|1\nsession|2\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(what_an_operator_has_just_said_is_answered_before_what_is_reported)
+{
+	pid_t poster;
+
+	desk();
+	session(1);
+	poster = start_worker("slack-poster");
+	let_it_speak();
+	stop_worker(poster);
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'one'), ('server', 'two')");
+	given("INSERT INTO slack_notice (kind, channel_id, thread_ts, text)"
+	      " SELECT 'reply', channel_id, ts, 'Noted.' FROM slack_message WHERE seq = 1");
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	expect_said("🚀 *Session started* `session-1` in w1\n"
+	            "  Noted.\n"
+	            "one\n"
+	            "two\n");
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(many_edits_keep_to_what_slack_allows_in_a_minute)
 {
 	desk();
@@ -570,6 +614,9 @@ int main(void)
 	tcase_add_test(c, nothing_is_posted_in_local_mode);
 	tcase_add_test(c, what_an_agent_asks_is_shown_and_its_answer_is_shown_too);
 	tcase_add_test(c, posts_keep_their_order_and_a_second_between_them);
+	tcase_add_test(
+	    c, the_open_question_of_a_new_session_comes_before_all_that_is_queued_of_others);
+	tcase_add_test(c, what_an_operator_has_just_said_is_answered_before_what_is_reported);
 	tcase_add_test(c, many_edits_keep_to_what_slack_allows_in_a_minute);
 	tcase_add_test(c, a_burst_of_broadcasts_is_few_messages_and_none_is_left_out);
 	tcase_add_test(c, too_many_calls_wait_as_long_as_slack_says_across_a_restart);
