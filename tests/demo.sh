@@ -92,7 +92,7 @@ agent-intercom-ctl --text log
 
 step "It works. Connect your own agent"
 cat <<EOF
-Install it for everybody:   cmake --install build/release        (to /usr/local, as root)
+Install it for everybody:   sh packaging/build-deb.sh            (as root; then apt-get install what its last line names)
 Your agent's host:          agent-intercom install claude        (codex, gemini, copilot, cursor, ...)
 Over HTTP:                  start agent-intercom, then http://127.0.0.1:3000/mcp
 Answer in a terminal:       agent-intercom-ctl watch

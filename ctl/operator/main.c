@@ -63,7 +63,7 @@ static const char HELP_MORE[] =
     "  --json           JSON, also on a terminal; elsewhere it is the default\n"
     "  --text           text, also in a pipe\n"
     "  --help, --version\n\n"
-    "Without one of the three it is the system that runs under the configured ipc_name, with\n"
+    "Without one of the first four it is the system that runs under the configured ipc_name, with\n"
     "whatever configuration, or else that of this machine, if there is one for several users\n"
     "and you are an operator. --ipc-name names one that was started under another name.\n"
     "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n";
