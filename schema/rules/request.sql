@@ -142,6 +142,7 @@ CREATE TRIGGER request_turned INSTEAD OF INSERT ON request_turn WHEN NEW.matters
   SELECT 'expired', r.session_seq, r.seq, r.updated_at
     FROM request AS r
    WHERE r.seq = NEW.request_seq AND NEW.was NOT IN ('expired', 'approved') AND r.state = 'expired'
+     AND r.reason IS NULL
      AND (SELECT withdrawn_at FROM agent_question
            WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)) IS NULL;
 END;

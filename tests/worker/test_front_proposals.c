@@ -134,8 +134,92 @@ START_TEST(every_path_of_a_diff_is_stored_with_what_becomes_of_it)
 	put_file(workspace, "k", "k\n");
 	agent_begin(&a, &w, "check_clearance", arguments, NULL);
 	expect_soon("SELECT count(*) FROM tool_call", "3\n");
-	expect("SELECT count(*) FROM request", "2\n");
+	expect("SELECT count(DISTINCT digest) FROM request", "2\n");
 	wire_close(&w);
+}
+END_TEST
+
+/* It asks about f over w, and hangs up when the operator could answer. */
+static void asks_and_leaves(struct agent *a, const char *arguments, const char *open)
+{
+	struct wire w;
+
+	agent_begin(a, &w, "check_clearance", arguments, NULL);
+	expect_soon(open, "1\n");
+	wire_close(&w);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+}
+
+START_TEST(asking_again_about_a_file_that_has_changed_closes_the_question_about_the_old_one)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "two\n");
+	OWNED(char_ptr) char *other = proposal("g", "two\n");
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	asks_and_leaves(&a, other, "SELECT count(*) FROM inbox WHERE file_path = 'g'");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM inbox WHERE file_path = 'f'");
+	put_file(workspace, "f", "ONE\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM request WHERE seq = 3");
+	expect("SELECT file_path, state, decided_by, reason, delivered_at IS NOT NULL FROM request",
+	       "g|pending|||0\n"
+	       "f|expired|system:clock|a file of it has changed, and its agent has asked again|1\n"
+	       "f|pending|||0\n");
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'no' FROM request WHERE seq = 2");
+	expect("SELECT outcome, why FROM decision ORDER BY seq DESC LIMIT 1",
+	       "too_late|no answer is needed any longer: a file of it has changed, and its agent "
+	       "has asked again\n");
+	/* as it was: a person is asked again */
+	put_file(workspace, "f", "one\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM request WHERE seq = 4");
+	expect("SELECT count(*) FROM inbox WHERE file_path = 'f'", "1\n");
+}
+END_TEST
+
+START_TEST(a_question_about_an_old_file_that_somebody_waits_for_stays_open)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "two\n");
+	struct agent a;
+	struct wire first, second;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	agent_begin(&a, &first, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "1\n");
+	put_file(workspace, "f", "ONE\n");
+	agent_begin(&a, &second, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(*) FROM inbox", "2\n");
+	wire_close(&first);
+	wire_close(&second);
+}
+END_TEST
+
+START_TEST(a_no_to_a_question_about_an_old_file_goes_with_the_answer_to_the_new_one)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "two\n");
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM inbox");
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'use g' FROM inbox");
+	put_file(workspace, "f", "ONE\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(*) FROM inbox", "1\n");
+	approve_all();
+	message = agent_message(&w);
+	wire_close(&w);
+	has(message, "result.structuredContent.status", "approved");
+	says(member(message, "result.structuredContent.operator_says.0"), "rejected: use g");
+	has(message, "result.structuredContent.operator_says.1", "");
 }
 END_TEST
 
@@ -344,6 +428,10 @@ int main(void)
 	tcase_add_test(c, a_path_may_be_said_absolutely_or_with_dots);
 	tcase_add_test(c, a_diff_is_about_the_file_it_is_asked_for_and_fits_it);
 	tcase_add_test(c, every_path_of_a_diff_is_stored_with_what_becomes_of_it);
+	tcase_add_test(
+	    c, asking_again_about_a_file_that_has_changed_closes_the_question_about_the_old_one);
+	tcase_add_test(c, a_question_about_an_old_file_that_somebody_waits_for_stays_open);
+	tcase_add_test(c, a_no_to_a_question_about_an_old_file_goes_with_the_answer_to_the_new_one);
 	tcase_add_test(c,
 	               a_new_file_that_a_diff_names_on_both_sides_is_shown_as_new_and_as_no_copy);
 	tcase_add_test(c,

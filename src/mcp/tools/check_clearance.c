@@ -3,6 +3,8 @@
 
 #include "ask.h"
 #include "result.h"
+#include "sql/request.h"
+#include "sql/steering.h"
 
 #include <string.h>
 
@@ -116,6 +118,37 @@ static void question(const struct call *c, const struct call_settings *settings,
 	q->timeout_ms = settings->approval_ms;
 }
 
+/* Nobody asks this any longer, because a file of it has changed. What the operator has said to it
+ * already goes with a result. */
+static int outdate(struct store *st, const struct request_outdated_row *q, struct err *e)
+{
+	static const char WHY[] = "a file of it has changed, and its agent has asked again";
+
+	if (q->state == REQUEST_STATE_REJECTED)
+		return sql_answer_repeat(st, q->seq, e) || sql_request_delivered(st, q->seq, e) ? -1
+		                                                                                : 0;
+	return sql_request_revive(st, NULL, q->seq, e) || sql_request_outdate(st, q->seq, e) ||
+	               sql_request_settle_withdrawn(st, WHY, q->seq, e) ||
+	               sql_request_withdrawn(st, q->seq, e)
+	           ? -1
+	           : 0;
+}
+
+/* The same arguments, asked when the files were others: one question stands for them. */
+static int note(struct store *st, const struct call *c, const struct peer *p, struct err *e)
+{
+	struct request_outdated_row q = { 0 };
+	int got = c->request_seq != 0;
+
+	(void)p;
+	while (got > 0) {
+		got = sql_request_outdated(st, c->seq, q.seq, &q, e);
+		if (got > 0 && outdate(st, &q, e))
+			got = -1;
+	}
+	return got;
+}
+
 static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
 {
 	return ask_result(st, request, result_add_verdict, t, e);
@@ -132,9 +165,8 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	    "file yourself: on status 'approved' call check_diff "
 	    "with the request_id and the change is written for you; a note with it is for "
 	    "what you do next. 'rejected' comes with a reason. On 'pending' or after a timeout of "
-	    "your own, call it again with exactly "
-	    "the "
-	    "same arguments: it goes on waiting for the same question and never asks twice.",
+	    "your own, call it again with exactly the same arguments: as long as the files are as "
+	    "they were, it goes on waiting for the same question and never asks twice.",
 	.input = "{\"type\":\"object\",\"properties\":{"
 	         "\"title\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1000,"
 	         "\"description\":\"the change in one line\"},"
@@ -163,4 +195,5 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	.run = ask_run,
 	.question = question,
 	.result = result,
+	.note = note,
 };
