@@ -13,7 +13,7 @@ enum {
 	TRY_MAX_MS = 2000,
 	START_AFTER_MS = 2000, /* a front that died is restarted sooner than this */
 	START_WAIT_MS = 15000, /* for a system that we started */
-	START_AGAIN_MS = 3000, /* after one that failed, the first times */
+	START_AGAIN_MS = 3000, /* after one that failed, the first times, or was not tried */
 	FAILURES_TOLD =
 	    3, /* so many starts are no accident: hosts wait 10 s or more for an answer */
 };
@@ -39,6 +39,7 @@ int contact_find(struct contact *c, const char *config, const char *database, st
 void contact_clear(struct contact *c)
 {
 	located_clear(&c->is);
+	str_clear(&c->lost);
 }
 
 int contact_leave_shared(struct contact *c, struct err *e)
@@ -109,7 +110,14 @@ void contact_lost(struct contact *c, int64_t now_ms)
 static bool is_to_be_left(const struct contact *c, int64_t now_ms)
 {
 	return c->reached && (now_ms - c->lost_ms < START_AFTER_MS ||
-	                      (!c->shared && instance_is_stopped(c->is.paths.run)));
+	                      (!c->shared && instance_is_stopped(c->is.paths.run) &&
+	                       !instance_is_lost(c->is.paths.run, NULL)));
+}
+
+/* The next attempt is not before START_AGAIN_MS. */
+static void retry_soon(struct contact *c)
+{
+	c->started_ms -= START_WAIT_MS - START_AGAIN_MS;
 }
 
 int contact_start(struct contact *c, int64_t now_ms)
@@ -125,6 +133,11 @@ int contact_start(struct contact *c, int64_t now_ms)
 		log_warn("the agent-intercom of this machine does not answer; waiting for it");
 		return -1;
 	}
+	if (instance_is_lost(c->is.paths.run, &c->lost)) {
+		retry_soon(c);
+		c->pause_ms = TRY_MAX_MS;
+		return -1;
+	}
 	fd = c->named ? -1 : reach_activation();
 	if (fd >= 0)
 		return fd;
@@ -136,8 +149,14 @@ int contact_start(struct contact *c, int64_t now_ms)
 /* One that finds another one running, or starting, ends like one that fails. */
 enum start_end contact_start_ended(struct contact *c, struct str *why)
 {
-	enum start_end end = start_ended(&c->start, c->is.paths.database, why);
+	enum start_end end;
 
+	if (c->lost.length) {
+		str_add(why, c->lost.bytes);
+		str_reset(&c->lost);
+		return START_REFUSED;
+	}
+	end = start_ended(&c->start, c->is.paths.database, why);
 	if (end != START_FAILED)
 		return end;
 	if (instance_holder(c->is.paths.database, NULL) > 0) {
@@ -146,7 +165,7 @@ enum start_end contact_start_ended(struct contact *c, struct str *why)
 	}
 	if (++c->failures >= FAILURES_TOLD)
 		return START_FAILED;
-	c->started_ms -= START_WAIT_MS - START_AGAIN_MS;
+	retry_soon(c);
 	return START_GOES_ON;
 }
 

@@ -20,6 +20,7 @@ struct contact {
 	int pause_ms; /* between two attempts */
 	struct started start; /* by us */
 	int failures; /* of our starts in a row */
+	struct str lost; /* why nobody but a person starts it; "": is not known, or was told */
 };
 
 /* Finds our user's running system, else that of the machine, if it serves us, else the one to be
@@ -40,8 +41,8 @@ void contact_lost(struct contact *c, int64_t now_ms);
  * starts it: as a service, which it watches. Returns that connection; -1: there is none. */
 int contact_start(struct contact *c, int64_t now_ms);
 /* Whether the system that we started refuses to start until somebody mends something, or has failed
- * several times in a row (it is tried again all the same); said once for each start, with the
- * reason in why. */
+ * several times in a row (it is tried again all the same), or lost its database, so that it is not
+ * started; said once for each start, with the reason in why. */
 enum start_end contact_start_ended(struct contact *c, struct str *why);
 /* How long to wait with the next attempt. */
 int contact_wait_ms(const struct contact *c, int64_t now_ms);

@@ -63,7 +63,7 @@ struct relay {
 	TAILQ_HEAD(, request) open;
 	bool over; /* the agent is gone, */
 	bool refused; /* or there will be no system for it */
-	bool told; /* that starts fail; until one succeeds */
+	struct str told; /* of a start that failed, until one succeeds */
 };
 
 /* ---- unanswered requests ---- */
@@ -343,7 +343,7 @@ static int greet(struct relay *r, int fd)
 		return -1;
 	(void)snprintf(r->key, sizeof(r->key), "%s", key);
 	contact_reached(&r->system);
-	r->told = false;
+	str_clear(&r->told);
 	return 0;
 }
 
@@ -445,10 +445,12 @@ static void give_up(struct relay *r, enum start_end end, const char *why)
 		refuse_and_end(r, text.bytes);
 		return;
 	}
-	if (end == START_REFUSED || !r->told)
+	if (strcmp(str_text(&r->told), text.bytes) != 0)
 		log_error("%s", text.bytes);
-	r->told = true;
 	refuse_all(r, text.bytes);
+	str_clear(&r->told);
+	r->told = text;
+	text = (struct str){ 0 };
 }
 
 /* Reaches a front, or waits a while before the next attempt. */
@@ -621,6 +623,7 @@ static void close_relay(struct relay *r)
 	lose_front(r);
 	contact_clear(&r->system);
 	str_clear(&r->hello);
+	str_clear(&r->told);
 	lines_clear(&r->from_agent);
 	lines_clear(&r->from_front);
 }

@@ -424,6 +424,7 @@ static void check_database(struct doctor *d)
 
 static void check_instance(struct doctor *d)
 {
+	OWNED(str) struct str lost = { 0 };
 	struct err e = { 0 };
 
 	d->pid = instance_holder(d->paths.database, &e);
@@ -437,6 +438,8 @@ static void check_instance(struct doctor *d)
 		    (int)d->pid, d->paths.run);
 	else if (d->pid > 0)
 		doctor_tell(d, OK, "system", "runs (pid %d)", (int)d->pid);
+	else if (instance_is_lost(d->paths.run, &lost))
+		doctor_tell(d, FAIL, "system", "is stopped: %s", lost.bytes);
 	else if (instance_is_stopped(d->paths.run))
 		doctor_tell(d, OK, "system", "is stopped; `agent-intercom` starts it");
 	else

@@ -473,7 +473,12 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 
 static int no_database(struct ctl *c, const char *path, struct err *e)
 {
+	OWNED(paths) struct paths paths = { 0 };
+	OWNED(str) struct str lost = { 0 };
+
 	c->is_missing = true;
+	if (paths_open(path, false, &paths, NULL) == 0 && instance_is_lost(paths.run, &lost))
+		return err_set(e, ERR_INPUT, "%s", lost.bytes);
 	return err_set(
 	    e, ERR_INPUT,
 	    "there is no database at %s; the first agent that connects starts the system (so does "

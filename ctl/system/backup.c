@@ -9,6 +9,7 @@
 #include "backup.h"
 #include "clock.h"
 #include "collect.h"
+#include "instance.h"
 #include "yes_no.h"
 
 #include <stdio.h>
@@ -227,5 +228,7 @@ int intercom_restore(const struct config_source *source, int argc, char **argv)
 	result = run_take(&s, &a.source, false, &e);
 	if (result == 0)
 		result = restore(&s, &a, &e);
+	if (result == 0 && instance_is_lost(s.paths.run, NULL))
+		result = instance_unmark_stopped(s.run_fd, &e); /* agents may start it again */
 	return result < 0 ? cli_say(&e) : result;
 }

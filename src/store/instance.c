@@ -22,7 +22,14 @@
 #endif
 const char INSTANCE_BUILD[] = INTERCOM_VERSION "+" INTERCOM_COMMIT;
 
-enum { TAKE_MS = 100, TRY_MS = 10, PID_BYTES = 16, SIGN_BYTES = 100, RUNNER_BYTES = 60 };
+enum {
+	TAKE_MS = 100,
+	TRY_MS = 10,
+	PID_BYTES = 16,
+	SIGN_BYTES = 100,
+	RUNNER_BYTES = 60,
+	LOST_BYTES = 2 * PATH_MAX,
+};
 
 static const char SUFFIX[] = "-instance";
 static const char STOPPED[] = "stopped";
@@ -212,15 +219,18 @@ void instance_forget_runner(int run_fd, int64_t run)
 	}
 }
 
-int instance_mark_stopped(int run_fd, struct err *e)
+int instance_mark_stopped(int run_fd, const char *lost, struct err *e)
 {
-	int fd = openat(run_fd, STOPPED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd =
+	    openat(run_fd, STOPPED, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int failed =
+	    fd < 0 || io_write_all(fd, lost, strlen(lost))
+	        ? err_errno(e, ERR_AGAIN, "cannot write the file %s in the run directory", STOPPED)
+	        : 0;
 
-	if (fd < 0)
-		return err_errno(e, ERR_AGAIN, "cannot write the file %s in the run directory",
-		                 STOPPED);
-	(void)close(fd);
-	return 0;
+	if (fd >= 0)
+		(void)close(fd);
+	return failed;
 }
 
 int instance_unmark_stopped(int run_fd, struct err *e)
@@ -237,4 +247,22 @@ bool instance_is_stopped(const char *run)
 
 	str_addf(&name, "%s/%s", run, STOPPED);
 	return access(str_text(&name), F_OK) == 0;
+}
+
+bool instance_is_lost(const char *run, struct str *why)
+{
+	OWNED(str) struct str name = { 0 };
+	char words[LOST_BYTES];
+	ssize_t n = -1;
+	int fd;
+
+	str_addf(&name, "%s/%s", run, STOPPED);
+	fd = open(str_text(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd >= 0) {
+		n = read(fd, words, sizeof(words));
+		(void)close(fd);
+	}
+	if (n > 0 && why)
+		str_add_bytes(why, words, (size_t)n);
+	return n > 0;
 }

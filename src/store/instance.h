@@ -4,11 +4,14 @@
  *   <run>/NAME.lock       held by each worker as long as it lives
  *   <run>/NAME-SEQ.lock   the same of a worker that serves one row and outlives its supervisor
  *                         (runner-12); holds its pid and its build
- *   <run>/stopped         an empty file: the system was stopped on purpose, nobody restarts it */
+ *   <run>/stopped         an empty file: the system was stopped on purpose, nobody restarts it;
+ *                         with words in it: it stopped because its database was lost, and they
+ *                         say how; a start would make an empty one, so only a person starts it */
 #ifndef INSTANCE_H
 #define INSTANCE_H
 
 #include "err.h"
+#include "str.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -48,8 +51,12 @@ pid_t instance_runner(int run_fd, int64_t run, bool *same_build);
 /* Removes the lock and the bell of a runner that is gone and whose run has ended. */
 void instance_forget_runner(int run_fd, int64_t run);
 
-int instance_mark_stopped(int run_fd, struct err *e);
+/* lost: "" if it was on purpose. */
+int instance_mark_stopped(int run_fd, const char *lost, struct err *e);
 int instance_unmark_stopped(int run_fd, struct err *e);
+/* Whether it is stopped, for either reason. */
 bool instance_is_stopped(const char *run);
+/* Whether it has lost its database; appends its words. why may be NULL. */
+bool instance_is_lost(const char *run, struct str *why);
 
 #endif

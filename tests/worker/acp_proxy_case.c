@@ -57,7 +57,7 @@ void front_leaves(struct trio *a)
 	int run = open(a->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct err e = { 0 };
 
-	ck_assert_msg(instance_mark_stopped(run, &e) == 0, "%s", e.text);
+	ck_assert_msg(instance_mark_stopped(run, "", &e) == 0, "%s", e.text);
 	(void)close(run);
 	(void)close(a->listener);
 	(void)unlink(below(a->run, "mcp.sock"));

@@ -93,6 +93,73 @@ START_TEST(a_relay_outlives_a_system_that_refuses_to_start_again)
 }
 END_TEST
 
+/* ---- a database that was lost under the system ---- */
+
+static const char LOST[] = "is not the file any more that this system has open";
+
+/* A command, for which $DB is the database. */
+static void on_database(const char *command)
+{
+	(void)setenv("DB", test_db(), 1);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static const char *const LOSSES[] = {
+	"mkdir $DB.aside && mv $DB $DB-wal $DB-shm $DB.aside",
+	"rm $DB $DB-wal $DB-shm",
+	": >$DB",
+};
+
+/* An empty one would hide what was asked, and be in the way of what is put back. */
+START_TEST(no_agent_begins_anew_a_database_that_was_lost)
+{
+	OWNED(char_ptr) char *open = NULL;
+	OWNED(char_ptr) char *later = NULL;
+	struct relay r, fresh;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	on_database(LOSSES[_i]);
+	open = relay_line(&r);
+	says(member(open, "error.message"), LOST);
+	ck_assert_int_eq(site_stop(&site), 78);
+	relay_begin(&r, "ping", "{}");
+	later = relay_line(&r);
+	says(member(later, "error.message"), LOST);
+	relay_start(&fresh, site.workspace, NULL, NULL);
+	is_refused(&fresh, LOST, 78);
+	on_database("test ! -s $DB");
+	ck_assert_int_eq(relay_stop(&r), 0);
+}
+END_TEST
+
+START_TEST(what_was_asked_is_there_again_with_the_database_that_was_put_back)
+{
+	OWNED(char_ptr) char *refused = NULL;
+	OWNED(char_ptr) char *result = NULL;
+	struct relay r;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	on_database(LOSSES[0]);
+	refused = relay_line(&r);
+	says(member(refused, "error.message"), LOST);
+	ck_assert_int_eq(site_stop(&site), 78);
+	on_database("mv $DB.aside/* $(dirname $DB)");
+	site_start(&site);
+	expect("SELECT state FROM request", "interrupted\n");
+	begin_asking(&r, "f", "hello\n");
+	approve_all();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("relay_refused");
@@ -104,6 +171,8 @@ int main(void)
 	tcase_add_test(c, a_relay_that_cannot_work_and_is_asked_nothing_ends_with_its_input);
 	tcase_add_test(c, an_agent_is_told_why_the_system_refuses_to_start);
 	tcase_add_test(c, a_relay_outlives_a_system_that_refuses_to_start_again);
+	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost, 0, COUNT(LOSSES));
+	tcase_add_test(c, what_was_asked_is_there_again_with_the_database_that_was_put_back);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -273,6 +273,29 @@ START_TEST(programs_that_do_not_run_are_told_and_the_system_serves_on)
 }
 END_TEST
 
+/* A connection has systemd start it, not a person who wants an empty database. */
+START_TEST(systemd_begins_no_database_anew_that_was_lost)
+{
+	char path[PATH_BYTES];
+	int sockets[1];
+
+	(void)snprintf(path, sizeof(path), "%.90s/activated", runtime);
+	sockets[0] = listen_at(path);
+	start_with(sockets, 1);
+	(void)ready_line();
+	ck_assert_int_eq(rename(test_db(), in("away")), 0);
+	ends_with(78, "is not the file any more that this system has open");
+	write_file(in("log"), "", 0600);
+	start_with(sockets, 1);
+	ends_with(78, "to begin with an empty one, remove ");
+	ck_assert_int_eq(access(test_db(), F_OK), -1);
+	ck_assert_int_eq(rename(in("away"), test_db()), 0);
+	start_with(sockets, 1);
+	(void)ready_line();
+	stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("supervisor_systemd");
@@ -290,6 +313,7 @@ int main(void)
 	tcase_add_test(c, under_systemd_it_ends_with_75_for_another_build);
 	tcase_add_test(c, the_same_build_installed_again_restarts_nothing);
 	tcase_add_test(c, programs_that_do_not_run_are_told_and_the_system_serves_on);
+	tcase_add_test(c, systemd_begins_no_database_anew_that_was_lost);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -278,6 +278,7 @@ END_TEST
 START_TEST(a_system_whose_database_is_replaced_or_removed_stops_and_says_so)
 {
 	OWNED(str) struct str away = { 0 }, replace_it = { 0 };
+	OWNED(char_ptr) char *words = NULL;
 
 	str_addf(&away, "%s.away", test_db());
 	str_addf(&replace_it, "cp '%s' '%s' && mv '%s' '%s'", test_db(), away.bytes, away.bytes,
@@ -285,8 +286,11 @@ START_TEST(a_system_whose_database_is_replaced_or_removed_stops_and_says_so)
 	start_ready();
 	ck_assert_int_eq(rename(test_db(), away.bytes), 0);
 	ends_with(78, "is not the file any more that this system has open");
+	words = read_file(below(runtime, "agent-intercom/agent-intercom/stopped"));
+	ck_assert_ptr_nonnull(strstr(words, "put that file back"));
 	ck_assert_int_eq(rename(away.bytes, test_db()), 0);
 	start_ready();
+	ck_assert_int_eq(access(below(runtime, "agent-intercom/agent-intercom/stopped"), F_OK), -1);
 	ck_assert_int_eq(system(replace_it.bytes), 0);
 	ends_with(78, "agent-intercom restore FILE puts a copy there");
 }

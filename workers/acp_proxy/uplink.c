@@ -30,13 +30,16 @@ void uplink_system_clear(struct uplink_system *s)
 /* Somebody has to mend something, and the editor's user is told what: until then it is down. */
 static void note_refusal(struct uplink_system *s)
 {
-	OWNED(str) struct str why = { 0 };
+	OWNED(str) struct str text = { 0 };
 
-	if (contact_start_ended(&s->to, &why) == START_GOES_ON)
+	str_add(&text, "agent-intercom does not start: ");
+	if (contact_start_ended(&s->to, &text) == START_GOES_ON)
 		return;
-	str_reset(&s->refusal);
-	str_addf(&s->refusal, "agent-intercom does not start: %s", str_text(&why));
-	log_error("%s", s->refusal.bytes);
+	if (strcmp(str_text(&s->refusal), text.bytes) != 0)
+		log_error("%s", text.bytes);
+	str_clear(&s->refusal);
+	s->refusal = text;
+	text = (struct str){ 0 };
 }
 
 static void note_lost(struct uplink_system *s, int64_t now)

@@ -323,10 +323,25 @@ static int hear(struct supervisor *s, struct err *e)
 	return doorbell_open(&s->bell, s->run_fd, "agent-intercom", e);
 }
 
+/* systemd starts us for whoever connects to its sockets: that is no person who wants an empty
+ * database in place of one that was lost. */
+static int check_lost(const struct supervisor *s, struct err *e)
+{
+	OWNED(str) struct str why = { 0 };
+	struct stat about;
+
+	if (!s->sockets || !instance_is_lost(s->paths.run, &why) ||
+	    (stat(s->paths.database, &about) == 0 && about.st_size > 0))
+		return 0;
+	return err_set(e, ERR_INPUT, "%s; to begin with an empty one, remove %s/stopped", why.bytes,
+	               s->paths.run);
+}
+
 static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
 {
 	machine_name(s->machine);
-	if (run_take(s, source, true, e) || paths_check_one_name(s->paths.database, e))
+	if (run_take(s, source, true, e) || check_lost(s, e) ||
+	    paths_check_one_name(s->paths.database, e))
 		return -1;
 	load_slack(s);
 	s->children[CHILD_DESK].unwanted = !*s->config.shared.directory;
@@ -396,13 +411,50 @@ static void announce(struct supervisor *s, const char *address)
 	systemd_notify("READY=1");
 }
 
-/* Begins the stop; why goes to the log. */
+/* Agents would ask in one file, and operators look into another. (Nor is its -wal removed: what it
+ * holds belongs to the file that is open, and the next start would read it with whichever is
+ * there.) */
+static bool is_lost(const struct supervisor *s, struct str *why)
+{
+	struct stat about;
+
+	if (stat(s->paths.database, &about) == 0
+	        ? about.st_dev == s->database_device && about.st_ino == s->database_inode &&
+	              about.st_size > 0
+	        : errno != ENOENT && errno != ENOTDIR)
+		return false;
+	str_addf(why,
+	         "%s is not the file any more that this system has open: it was replaced, moved, "
+	         "removed or emptied; put that file back, beside its -wal, and start "
+	         "agent-intercom again, or agent-intercom restore FILE puts a copy there",
+	         s->paths.database);
+	return true;
+}
+
+/* Before anybody loses its connection: what was stopped on purpose stays so, and where a database
+ * was lost, no agent makes an empty one. */
+static void mark_stopped(struct supervisor *s, const char *lost)
+{
+	struct err e = { 0 };
+
+	if (*lost)
+		look_at_run(s); /* it may have gone with the database */
+	if (instance_mark_stopped(s->run_fd, lost, &e))
+		log_warn("%s", e.text);
+}
+
+/* Begins the stop; why goes to the log. A lost database is the cause of whatever fails. */
 static void stop(struct supervisor *s, int status, const char *why)
 {
+	OWNED(str) struct str lost = { 0 };
 	struct err e = { 0 };
 
 	if (s->stopping && s->status != SUPERVISOR_AGAIN)
 		return;
+	if (status && is_lost(s, &lost)) {
+		status = EX_CONFIG;
+		why = lost.bytes;
+	}
 	s->stopping = true;
 	s->stop_ms = clock_monotonic_ms();
 	s->status = status;
@@ -411,41 +463,22 @@ static void stop(struct supervisor *s, int status, const char *why)
 		log_error("stopping everything: %s", why);
 	else
 		log_info("stopping: %s", why);
-	/* Before anybody loses its connection: what was stopped on purpose stays so. */
-	if (status == 0 && instance_mark_stopped(s->run_fd, &e))
-		log_warn("%s", e.text);
+	if (status == 0 || lost.length)
+		mark_stopped(s, str_text(&lost));
 	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
 		log_warn("the stop is not reported in Slack: %s", e.text);
 }
 
-/* Agents would ask in one file, and operators look into another. (Nor is its -wal removed: what it
- * holds belongs to the file that is open, and the next start would read it with whichever is
- * there.) */
-static void look_at_database(struct supervisor *s)
-{
-	OWNED(str) struct str why = { 0 };
-	struct stat about;
-
-	if (stat(s->paths.database, &about) == 0
-	        ? about.st_dev == s->database_device && about.st_ino == s->database_inode
-	        : errno != ENOENT && errno != ENOTDIR)
-		return;
-	str_addf(&why,
-	         "%s is not the file any more that this system has open: it was replaced, moved or "
-	         "removed; put that file back, beside its -wal, and start agent-intercom again, or "
-	         "agent-intercom restore FILE puts a copy there",
-	         s->paths.database);
-	stop(s, EX_CONFIG, why.bytes);
-}
-
 static void look_at_places(struct supervisor *s)
 {
+	OWNED(str) struct str why = { 0 };
+
 	if (clock_monotonic_ms() < s->run_look_ms)
 		return;
 	s->run_look_ms = clock_monotonic_ms() + RUN_LOOK_MS;
 	look_at_run(s);
-	if (!s->stopping)
-		look_at_database(s);
+	if (!s->stopping && is_lost(s, &why))
+		stop(s, EX_CONFIG, why.bytes);
 }
 
 /* For another build: whoever waits goes on waiting, and agents connect again by themselves. */
