@@ -508,11 +508,15 @@ static int introduce(struct relay *r, const struct waiting *how, struct err *e)
 	const char *root = r->workspace ? r->workspace : getenv("INTERCOM_WORKSPACE_ROOT");
 	const char *configured = getenv("INTERCOM_WORKSPACE_ID");
 	char path[PATH_MAX];
-
+	struct stat about;
 	const char *unfit;
 
 	if (!realpath(root && *root ? root : ".", path))
 		return err_errno(e, ERR_INPUT, "the workspace %s", root ? root : ".");
+	if (stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
+		return err_set(e, ERR_INPUT, "the workspace %s is no folder", path);
+	if (access(path, R_OK | X_OK) != 0)
+		return err_errno(e, ERR_INPUT, "the workspace %s cannot be read", path);
 	/* If the folder we were merely started in is unfit, the front uses the default
 	 * workspace. */
 	unfit = root && *root ? workspace_unfit(path) : NULL;
@@ -571,6 +575,19 @@ static int take_wait(void *arg, const char *value, struct err *e)
 	return 0;
 }
 
+/* What getopt_long has not taken: --word, or --word=value. */
+static int refuse_option(const char *given, const struct options_row *rows, struct err *e)
+{
+	const char *word = given + strspn(given, "-"), *wrong = "does not exist";
+	size_t length = strcspn(word, "=");
+
+	for (const struct options_row *row = rows; row->name; row++)
+		if (strlen(row->name) == length && strncmp(row->name, word, length) == 0)
+			wrong = row->flag ? "takes no value" : "needs a value";
+	return err_set(e, ERR_INPUT, "the option '%.60s' %s; see agent-intercom mcp --help", given,
+	               wrong);
+}
+
 static int parse(struct relay *r, int argc, char **argv, struct waiting *how, struct err *e)
 {
 	bool asks_help = false, asks_version = false;
@@ -585,8 +602,9 @@ static int parse(struct relay *r, int argc, char **argv, struct waiting *how, st
 		{ NULL },
 	};
 
-	if (options_read(rows, "", how, argc, argv, e))
-		return e->kind ? -1 : err_set(e, ERR_INPUT, "see agent-intercom mcp --help");
+	opterr = 0; /* we say it, in the first answer, too */
+	if (options_read(rows, ":", how, argc, argv, e))
+		return e->kind ? -1 : refuse_option(argv[optind - 1], rows, e);
 	if (asks_help)
 		help();
 	if (asks_version)

@@ -32,6 +32,10 @@ START_TEST(a_relay_that_cannot_work_says_why)
 	static const char *const WRONG[] = { "--wait", "soon", NULL };
 	static const char *const NOWHERE[] = { "--workspace", "/no/such/place", NULL };
 	static const char *const STRAY[] = { "stray", NULL };
+	static const char *const UNKNOWN[] = { "--taks", NULL };
+	static const char *const VALUELESS[] = { "--wait", NULL };
+	static const char *const VALUED[] = { "--tasks=1", NULL };
+	static const char *const FILE_INSTEAD[] = { "--workspace", "/etc/passwd", NULL };
 	static const char *const NO_CONFIG[] = { "--config", "/no/such/file", NULL };
 	struct relay r;
 
@@ -42,6 +46,14 @@ START_TEST(a_relay_that_cannot_work_says_why)
 	is_refused(&r, "/no/such/place: No such file", 78);
 	relay_start(&r, site.workspace, NULL, STRAY);
 	is_refused(&r, "'stray' is no option", 64);
+	relay_start(&r, site.workspace, NULL, UNKNOWN);
+	is_refused(&r, "the option '--taks' does not exist", 64);
+	relay_start(&r, site.workspace, NULL, VALUELESS);
+	is_refused(&r, "the option '--wait' needs a value", 64);
+	relay_start(&r, site.workspace, NULL, VALUED);
+	is_refused(&r, "the option '--tasks=1' takes no value", 64);
+	relay_start(&r, site.workspace, NULL, FILE_INSTEAD);
+	is_refused(&r, "is no folder", 78);
 	relay_start(&r, site.workspace, NULL, NO_CONFIG);
 	is_refused(&r, "/no/such/file", 78);
 }
