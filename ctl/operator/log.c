@@ -28,6 +28,18 @@ static void print_json(const struct timeline_since_row *row)
 	json_print_line(o);
 }
 
+/* Why it was not done, in a row that says by its title what it is about. */
+static void print_why(const char *detail)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(detail ? detail : "");
+	const char *why = json_text(root, "why");
+
+	if (!why)
+		return;
+	(void)fputs(": ", stdout);
+	print_visible(why);
+}
+
 static void print_text(const struct ctl *c, const struct timeline_since_row *row)
 {
 	print_look(c, LOOK_DIM);
@@ -49,10 +61,13 @@ static void print_text(const struct ctl *c, const struct timeline_since_row *row
 		(void)fputs(row->title ? ", " : "", stdout);
 		print_visible(row->actor);
 	}
-	if (!row->title)
+	if (row->title) {
+		print_why(row->detail);
+	} else {
 		(void)putchar(' ');
-	if (!row->title && row->detail)
-		print_visible(row->detail);
+		if (row->detail)
+			print_visible(row->detail);
+	}
 	(void)putchar('\n');
 }
 

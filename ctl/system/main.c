@@ -383,6 +383,18 @@ static int parse(struct arguments *a, int argc, char **argv)
 	return -1;
 }
 
+/* `help NAME` is `NAME --help`, where that prints a text of its own. */
+static void turn_help(int argc, char **argv)
+{
+	static char option[] = "--help";
+	const struct subcommand *c = argc - optind == 2 ? find(argv[optind + 1]) : NULL;
+
+	if (!c || c->count >= 0 || c->run == help_command || strcmp(argv[optind], "help") != 0)
+		return;
+	argv[optind] = argv[optind + 1];
+	argv[optind + 1] = option;
+}
+
 static int run_subcommand(const struct subcommand *c, const struct arguments *a)
 {
 	if (a->help)
@@ -422,6 +434,7 @@ int main(int argc, char **argv)
 	if (parse(&a, argc, argv))
 		return EX_USAGE;
 	if (optind < argc) {
+		turn_help(argc, argv);
 		c = find(argv[optind]);
 		if (!c || !*c->name)
 			return unknown_command(argv[optind]);

@@ -109,7 +109,7 @@ END;
 
 -- A change is an edit, unless the message has not been sent: then it is sent with the change.
 -- Pending edits are combined. What waited for the message's ts may be sent, and callers who wait
--- for that are told.
+-- for that are told. What a question that is not open any more still has to say is a report.
 CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts, state ON slack_message BEGIN
   INSERT INTO slack_edit (message_seq, at, is_wanted)
   VALUES (NEW.seq, NEW.updated_at, NEW.generation > OLD.generation AND NEW.state IN ('queued', 'sent'));
@@ -117,6 +117,13 @@ CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts, state ON sl
    WHERE waits_for = NEW.seq AND state = 'waiting' AND OLD.ts IS NULL AND NEW.ts IS NOT NULL;
   UPDATE broadcast_wait SET ts = NEW.ts, refused = (NEW.state = 'dead')
    WHERE call_seq = NEW.call_seq AND OLD.state = 'queued' AND NEW.state IN ('sent', 'dead');
+  UPDATE slack_outbox SET priority = 6
+   WHERE state = 'queued' AND kind IN ('post', 'file') AND NEW.kind = 'ask'
+     AND NEW.generation > OLD.generation
+     AND EXISTS (SELECT 1 FROM request
+                  WHERE seq = NEW.request_seq AND state NOT IN ('pending', 'interrupted'))
+     AND message_seq IN (SELECT seq FROM slack_message
+                          WHERE request_seq = NEW.request_seq AND kind IN ('ask', 'diff'));
 END;
 
 -- Edits, as wanted by a change of the message: see decision_told.
@@ -198,10 +205,6 @@ CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
    WHERE seq = NEW.seq;
 END;
 
-CREATE TRIGGER slack_outbox_urges AFTER UPDATE OF priority ON slack_outbox BEGIN
-  INSERT INTO slack_urgency (lane_seq) VALUES (NEW.lane_seq);
-END;
-
 -- A lane is as urgent as the most urgent intent in it, and that of a thread's head as what waits below.
 -- Insert a lane whose intents have changed.
 CREATE VIEW slack_urgency AS
@@ -221,18 +224,9 @@ CREATE TRIGGER slack_lane_urged INSTEAD OF INSERT ON slack_urgency BEGIN
                                         WHERE seq = NEW.lane_seq AND state = 'waiting');
 END;
 
--- What an answered question still has to say is a report.
-CREATE TRIGGER slack_ask_is_settled AFTER UPDATE OF state ON request
-WHEN OLD.state IN ('pending', 'interrupted') AND NEW.state NOT IN ('pending', 'interrupted') BEGIN
-  UPDATE slack_outbox SET priority = 6
-   WHERE state = 'queued' AND kind IN ('post', 'file')
-     AND message_seq IN (SELECT seq FROM slack_message
-                          WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff'));
-END;
-
 -- While one is being sent (or is in doubt), its lane stands still; then the next one is the head,
 -- or the lane is empty and is deleted. Secrets are deleted as soon as they are useless.
-CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state ON slack_outbox BEGIN
+CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state, priority ON slack_outbox BEGIN
   UPDATE slack_lane
      SET head = (SELECT min(o.seq) FROM slack_outbox AS o
                   WHERE o.lane_seq = NEW.lane_seq AND o.state IN ('queued', 'sending', 'doubtful'))

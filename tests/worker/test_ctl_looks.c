@@ -215,6 +215,10 @@ START_TEST(log_shows_the_last_events)
 	ctl("log -n 1");
 	says("\"kind\":\"request.approved\",\"actor\":\"local:tester\"");
 	says("\"detail\":{\"from\":\"pending\",\"decision\":\"approve\"");
+	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'aprove')");
+	ctl("log -n 1 --text");
+	says("decision.wrong_verb  Add a line (a.c), local:tester: ");
+	says("approve, reject");
 	ctl("log -n x");
 	failed(64, "-n needs a number, not 'x'");
 }

@@ -120,6 +120,8 @@ START_TEST(wrong_usage_says_what_is_right)
 	ck_assert_int_eq(status, 64);
 	does("install --help");
 	says("--instructions");
+	does("help install");
+	says("--instructions");
 	does("uninstall --help");
 }
 END_TEST

@@ -145,9 +145,9 @@ START_TEST(a_question_may_stand_in_the_channel_with_its_diff_below_it)
 
 	let_it_speak();
 
-	expect_said("🚀 *Session started* `session-1` in w1\n"
-	            "Approval needed (low risk, +30 −0) in w1 (claude): Long (s\n"
-	            "  \n");
+	expect_said("Approval needed (low risk, +30 −0) in w1 (claude): Long (s\n"
+	            "  \n"
+	            "🚀 *Session started* `session-1` in w1\n"); /* less urgent */
 	holds(slack_ask("messages?channel=C01AGENTS"), "30 lines, see the file in the thread");
 	desk_is_left();
 }
