@@ -336,25 +336,10 @@ SELECT id, 'timeout', 'system:clock', 'timeout', :reason, :now
   FROM request WHERE seq = :seq AND state = 'pending' AND deadline_at <= :now;
 
 -- name: request_outdated :one
--- type: :after integer
--- The next question after :after that was asked with the arguments of a call, when a file of it was
--- another one than now: it is open, or its agent was not told that the answer is no.
-SELECT r.seq, r.state FROM tool_call AS n CROSS JOIN request AS r INDEXED BY request_open
-    ON r.session_seq = n.session_seq AND r.state IN ('pending', 'interrupted')
- WHERE n.seq = :call AND r.kind = 'clearance' AND r.seq <> n.request_seq AND r.seq > :after
-   AND EXISTS (SELECT 1 FROM tool_call AS o
-                WHERE o.request_seq = r.seq AND o.arguments IS n.arguments
-                  AND o.arguments_seq IS n.arguments_seq)
-UNION ALL
-SELECT r.seq, r.state FROM tool_call AS n CROSS JOIN request AS r INDEXED BY request_undelivered
-    ON r.session_seq = n.session_seq AND r.delivered_at IS NULL
-       AND r.state NOT IN ('pending', 'interrupted')
- WHERE n.seq = :call AND r.kind = 'clearance' AND r.state = 'rejected' AND r.seq <> n.request_seq
-   AND r.seq > :after
-   AND EXISTS (SELECT 1 FROM tool_call AS o
-                WHERE o.request_seq = r.seq AND o.arguments IS n.arguments
-                  AND o.arguments_seq IS n.arguments_seq)
- ORDER BY 1 LIMIT 1;
+-- A question about a file as it was, if it is open, or its agent was not told that the answer is no.
+SELECT state FROM request
+ WHERE seq = :seq AND kind = 'clearance'
+   AND (state IN ('pending', 'interrupted') OR (state = 'rejected' AND delivered_at IS NULL));
 
 -- name: request_outdate :exec
 -- It needs no answer any longer, unless somebody is there who waits for it.

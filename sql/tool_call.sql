@@ -164,3 +164,10 @@ UPDATE tool_call SET told_answer = 1
                 WHERE r.seq = request_seq AND r.session_seq = tool_call.session_seq
                   AND r.delivered_at IS NULL AND r.decided_at < finished_at
                   AND r.state NOT IN ('pending', 'interrupted'));
+
+-- name: call_before :many
+-- The session's calls before :call, newest first: which of them had the same arguments.
+SELECT o.request_seq, o.arguments_seq IS n.arguments_seq AND o.arguments IS n.arguments AS is_same
+  FROM tool_call AS n CROSS JOIN tool_call AS o INDEXED BY tool_call_session
+ WHERE n.seq = :call AND o.session_seq = :session AND o.seq < :call
+ ORDER BY o.seq DESC LIMIT :limit;

@@ -5,8 +5,11 @@
 #include "result.h"
 #include "sql/request.h"
 #include "sql/steering.h"
+#include "sql/tool_call.h"
 
 #include <string.h>
+
+enum { AGAIN_CALLS = 6 }; /* so many calls back, one may have asked the same */
 
 /* ---- before the transaction ---- */
 
@@ -120,33 +123,49 @@ static void question(const struct call *c, const struct call_settings *settings,
 
 /* Nobody asks this any longer, because a file of it has changed. What the operator has said to it
  * already goes with a result. */
-static int outdate(struct store *st, const struct request_outdated_row *q, struct err *e)
+static int outdate(struct store *st, int64_t request, struct err *e)
 {
 	static const char WHY[] = "a file of it has changed, and its agent has asked again";
+	struct request_outdated_row q = { 0 };
+	int got = sql_request_outdated(st, request, &q, e);
 
-	if (q->state == REQUEST_STATE_REJECTED)
-		return sql_answer_repeat(st, q->seq, e) || sql_request_delivered(st, q->seq, e) ? -1
-		                                                                                : 0;
-	return sql_request_revive(st, NULL, q->seq, e) || sql_request_outdate(st, q->seq, e) ||
-	               sql_request_settle_withdrawn(st, WHY, q->seq, e) ||
-	               sql_request_withdrawn(st, q->seq, e)
+	if (got <= 0)
+		return got;
+	if (q.state == REQUEST_STATE_REJECTED)
+		return sql_answer_repeat(st, request, e) || sql_request_delivered(st, request, e)
+		           ? -1
+		           : 0;
+	return sql_request_revive(st, NULL, request, e) || sql_request_outdate(st, request, e) ||
+	               sql_request_settle_withdrawn(st, WHY, request, e) ||
+	               sql_request_withdrawn(st, request, e)
 	           ? -1
 	           : 0;
 }
 
-/* The same arguments, asked when the files were others: one question stands for them. */
+/* Which questions the last calls asked with the same arguments, when the files were others. */
+static int others(struct store *st, const struct call *c, const struct peer *p, int64_t *ret,
+                  struct err *e)
+{
+	OWNED(call_before_row) struct call_before_row row = { 0 };
+	int got, count = 0;
+
+	sql_call_before(st, c->seq, p->session_seq, AGAIN_CALLS, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		if (row.is_same && row.request_seq && row.request_seq != c->request_seq)
+			ret[count++] = row.request_seq;
+	return got < 0 ? -1 : count;
+}
+
+/* One question stands for the same arguments. */
 static int note(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
-	struct request_outdated_row q = { 0 };
-	int got = c->request_seq != 0;
+	int64_t found[AGAIN_CALLS];
+	int count = c->request_seq ? others(st, c, p, found, e) : 0;
 
-	(void)p;
-	while (got > 0) {
-		got = sql_request_outdated(st, c->seq, q.seq, &q, e);
-		if (got > 0 && outdate(st, &q, e))
-			got = -1;
-	}
-	return got;
+	for (int i = 0; i < count; i++)
+		if (outdate(st, found[i], e))
+			return -1;
+	return count < 0 ? -1 : 0;
 }
 
 static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
