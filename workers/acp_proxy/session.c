@@ -326,8 +326,8 @@ bool session_take_agent(struct proxy *p, const char *line, size_t length,
 {
 	struct opening *o = peek->id[0] ? find_answered(p, peek->id) : NULL;
 
-	if (o &&
-	    !peek->method[0]) /* an agent's own request may have the id of one of its editor's */
+	/* An agent's own request may have the id of one of its editor's. */
+	if (o && !peek->method[0])
 		return take_opened(p, o, line, length, peek);
 	if (strcmp(peek->method, "session/update") == 0 && length <= UPDATE_BYTES &&
 	    memmem(line, length, "\"tool_call", 10))
