@@ -515,8 +515,6 @@ static int introduce(struct relay *r, const struct waiting *how, struct err *e)
 		return err_errno(e, ERR_INPUT, "the workspace %s", root ? root : ".");
 	if (stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
 		return err_set(e, ERR_INPUT, "the workspace %s is no folder", path);
-	if (access(path, R_OK | X_OK) != 0)
-		return err_errno(e, ERR_INPUT, "the workspace %s cannot be read", path);
 	/* If the folder we were merely started in is unfit, the front uses the default
 	 * workspace. */
 	unfit = root && *root ? workspace_unfit(path) : NULL;

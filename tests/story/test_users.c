@@ -220,7 +220,8 @@ START_TEST(where_and_doctor_say_to_an_agents_user_and_an_operator_what_serves_th
 	               "system         that of this machine, for several users\n",
 	               users.shared);
 	ck_assert_str_eq(said.bytes, text);
-	ck_assert_int_eq(users_intercom(&users, OPERATOR, &said, "doctor"), 0);
+	ck_assert_msg(users_intercom(&users, OPERATOR, &said, "doctor") == 0, "%s",
+	              str_text(&said));
 	(void)snprintf(text, sizeof(text),
 	               "ok   shared: while you run no system, that of this machine for several "
 	               "users serves you (%s)",
