@@ -56,7 +56,7 @@ SELECT e.seq, NULL, e.seq, e.at, e.kind, e.session_seq, e.request_seq, e.call_se
 
 -- name: event_since :number
 -- The first event of :since or later.
--- scan ok: somebody asks for it by hand, or retention, which deletes what it walks through
+-- scan ok: somebody asks for it by hand
 SELECT seq FROM event WHERE at >= :since ORDER BY seq LIMIT 1;
 
 -- name: seal_old :one

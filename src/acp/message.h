@@ -37,8 +37,8 @@ struct acp_message {
 };
 
 /* Reads one message. 0, or -1 with what is wrong (ERR_INPUT); id and method are set even then where
- * they could be read, so that a broken request need not wait for ever. A message that
- * readers may understand differently is refused, and has no id. */
+ * they could be read, so that a broken request need not wait for ever. A message that readers may
+ * understand differently is refused, and has no id. */
 int acp_message_read(const char *bytes, size_t length, struct acp_message *m, struct err *e);
 void acp_message_clear(struct acp_message *m);
 

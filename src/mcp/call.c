@@ -297,15 +297,14 @@ static int note_delivered(struct store *st, const struct call *c, int64_t sessio
 	return told < 0 ? -1 : 0;
 }
 
-/* Words that answered what it no longer waits for, and has not asked again, go with another result.
- */
+/* As words do that answered what it no longer waits for, and has not asked again. */
 static int note_uncollected(struct store *st, const struct call *c, int64_t session, struct err *e)
 {
 	struct instant at = clock_instant(clock_now_ms() - REQUEST_AGAIN_MS);
 	int64_t request;
 
 	while ((request = sql_answer_uncollected(st, session, c->digest.text, at.text, e)) > 0)
-		if (sql_answer_repeat(st, request, e) || sql_request_delivered(st, request, e))
+		if (steering_repeat(st, request, e))
 			return -1;
 	return request < 0 ? -1 : 0;
 }

@@ -1,6 +1,7 @@
 #include "steering.h"
 
 #include "json_writer.h"
+#include "sql/request.h"
 #include "sql/steering.h"
 
 #include <stdint.h>
@@ -127,6 +128,13 @@ int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, str
 int steering_arrived(struct store *st, int64_t request_seq, struct err *e)
 {
 	return sql_steering_arrived(st, request_seq, e) < 0 ? -1 : 0;
+}
+
+int steering_repeat(struct store *st, int64_t request_seq, struct err *e)
+{
+	return sql_answer_repeat(st, request_seq, e) || sql_request_delivered(st, request_seq, e)
+	           ? -1
+	           : 0;
 }
 
 int steering_deliver(struct store *st, const struct steering *s, int64_t call_seq, struct err *e)

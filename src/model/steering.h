@@ -40,6 +40,8 @@ int steering_deliver(struct store *st, const struct steering *s, int64_t call_se
 /* The agent acts on the answer to a request, so the result with that answer has arrived, with its
  * steering, even if the client reported otherwise. */
 int steering_arrived(struct store *st, int64_t request_seq, struct err *e);
+/* The words that answered a request go with another result, and the answer counts as delivered. */
+int steering_repeat(struct store *st, int64_t request_seq, struct err *e);
 /* The seq of the last one, 0: none. */
 int64_t steering_last(const struct steering *s);
 

@@ -122,20 +122,27 @@ static const char *const LOSSES[] = {
 	": >$DB",
 };
 
+/* The agent waits for an answer when the database is lost, and is told. */
+static void given_loss(struct relay *r, const char *how)
+{
+	OWNED(char_ptr) char *refused = NULL;
+
+	site = given_running_site();
+	*r = given_relay(&site);
+	begin_asking(r, "f", "hello\n");
+	on_database(how);
+	refused = relay_line(r);
+	says(member(refused, "error.message"), LOST);
+	ck_assert_int_eq(site_stop(&site), 78);
+}
+
 /* An empty one would hide what was asked, and be in the way of what is put back. */
 START_TEST(no_agent_begins_anew_a_database_that_was_lost)
 {
-	OWNED(char_ptr) char *open = NULL;
 	OWNED(char_ptr) char *later = NULL;
 	struct relay r, fresh;
 
-	site = given_running_site();
-	r = given_relay(&site);
-	begin_asking(&r, "f", "hello\n");
-	on_database(LOSSES[_i]);
-	open = relay_line(&r);
-	says(member(open, "error.message"), LOST);
-	ck_assert_int_eq(site_stop(&site), 78);
+	given_loss(&r, LOSSES[_i]);
 	relay_begin(&r, "ping", "{}");
 	later = relay_line(&r);
 	says(member(later, "error.message"), LOST);
@@ -148,17 +155,10 @@ END_TEST
 
 START_TEST(what_was_asked_is_there_again_with_the_database_that_was_put_back)
 {
-	OWNED(char_ptr) char *refused = NULL;
 	OWNED(char_ptr) char *result = NULL;
 	struct relay r;
 
-	site = given_running_site();
-	r = given_relay(&site);
-	begin_asking(&r, "f", "hello\n");
-	on_database(LOSSES[0]);
-	refused = relay_line(&r);
-	says(member(refused, "error.message"), LOST);
-	ck_assert_int_eq(site_stop(&site), 78);
+	given_loss(&r, LOSSES[0]);
 	on_database("mv $DB.aside/* $(dirname $DB)");
 	site_start(&site);
 	expect("SELECT state FROM request", "interrupted\n");

@@ -4,7 +4,6 @@
 #include "ask.h"
 #include "result.h"
 #include "sql/request.h"
-#include "sql/steering.h"
 #include "sql/tool_call.h"
 
 #include <string.h>
@@ -132,9 +131,7 @@ static int outdate(struct store *st, int64_t request, struct err *e)
 	if (got <= 0)
 		return got;
 	if (q.state == REQUEST_STATE_REJECTED)
-		return sql_answer_repeat(st, request, e) || sql_request_delivered(st, request, e)
-		           ? -1
-		           : 0;
+		return steering_repeat(st, request, e);
 	return sql_request_revive(st, NULL, request, e) || sql_request_outdate(st, request, e) ||
 	               sql_request_settle_withdrawn(st, WHY, request, e) ||
 	               sql_request_withdrawn(st, request, e)
