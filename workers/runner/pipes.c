@@ -128,8 +128,15 @@ static void hear_keeper(struct runner *r)
 
 /* ---- all of them ---- */
 
+/* What ending_turn goes by. */
+static int what_is_over(const struct runner *r)
+{
+	return r->has_ended << 2 | (r->agent.out < 0) << 1 | (r->agent.err < 0);
+}
+
 int pipes_turn(struct runner *r, struct err *e)
 {
+	int over = what_is_over(r);
 	int out = io_drain(&r->agent.out, READS, hear, r, e);
 	int err = out < 0 ? 0 : io_drain(&r->agent.err, READS, remember, r, e);
 	struct epoll_event events[4];
@@ -142,7 +149,7 @@ int pipes_turn(struct runner *r, struct err *e)
 			r->has_ended = true;
 	if (r->has_ended)
 		io_shut(&r->agent.ended); /* which is readable from now on, and would wake us */
-	return out < 0 || err < 0 ? -1 : out > 0 || err > 0;
+	return out < 0 || err < 0 ? -1 : out > 0 || err > 0 || what_is_over(r) != over;
 }
 
 bool pipes_are_open(const struct runner *r)

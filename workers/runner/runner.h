@@ -121,7 +121,8 @@ int run_settle(struct runner *r, struct err *e);
 /* ---- pipes.c ---- */
 
 int pipes_open(struct runner *r, struct err *e);
-/* Reads what is there and writes what fits. 1 there may be more, 0 not now, -1 error. */
+/* Reads what is there and writes what fits. 1 there may be more, or something has ended; 0 not now,
+ * -1 error. */
 int pipes_turn(struct runner *r, struct err *e);
 /* Queues bytes for the agent's stdin: whole messages only. */
 void pipes_say(struct runner *r, const char *bytes, size_t length);
