@@ -288,15 +288,15 @@ std::string content_of(const char *path)
 {
 	const descriptor file = { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) };
 	struct stat about;
-	std::string content(TOML_FILE_BYTES_MAX + 1, '\0');
-	size_t length = 0;
+	std::string content;
+	char piece[4096];
 
 	if (file.fd < 0 || fstat(file.fd, &about) != 0)
 		throw failure("cannot be opened");
 	if (!S_ISREG(about.st_mode))
 		throw refusal(0, "is not a regular file");
-	while (length < content.size()) {
-		const ssize_t n = read(file.fd, &content[length], content.size() - length);
+	while (content.size() <= TOML_FILE_BYTES_MAX) {
+		const ssize_t n = read(file.fd, piece, sizeof(piece));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -304,12 +304,11 @@ std::string content_of(const char *path)
 			throw failure("cannot be read");
 		if (n == 0)
 			break;
-		length += static_cast<size_t>(n);
+		content.append(piece, static_cast<size_t>(n));
 	}
-	if (length > TOML_FILE_BYTES_MAX)
+	if (content.size() > TOML_FILE_BYTES_MAX)
 		throw refusal(0, "is larger than " + std::to_string(TOML_FILE_BYTES_MAX) +
 		                     " bytes, the most that is read");
-	content.resize(length);
 	return content;
 }
 
