@@ -6,7 +6,8 @@
  * refusal, and with it the change; UPDATE OF does not see SET rowid. Hence: unique keys are looked
  * up before an insert and before an update of their columns, NULL counts as a change, and the key
  * of a rowid table has its own trigger. A trigger on just the columns that it watches costs nothing
- * when others are written. */
+ * when others are written. What decides is in WHEN where it can be: each process that opens the
+ * database keeps all triggers in memory, and a condition there takes a third of one in the body. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -56,6 +57,18 @@ static void make(struct schema *s, const struct table *t, struct str *sql)
 		         sql->bytes);
 	sqlite3_free(error);
 	str_clear(sql);
+}
+
+/* A trigger that refuses, with these words, when that holds; "": whenever it happens. */
+static void make_refusal(struct schema *s, const struct table *t, const char *name,
+                         const char *event, const char *when, const char *words)
+{
+	struct str sql = { 0 };
+
+	begin(&sql, t, name, event);
+	str_addf(&sql, "%s%s BEGIN\n", *when ? "\n  WHEN " : "", when);
+	refuse(&sql, t, words, "");
+	make(s, t, &sql);
 }
 
 /* The condition of a partial index with NEW. before each column. */
@@ -312,13 +325,11 @@ static void make_birth(struct schema *s, const struct table *t)
 
 /* ---- what may change ---- */
 
-static void add_change(const struct column *c, struct str *until, struct str *where)
+static void add_change(const struct column *c, struct str *where)
 {
 	struct str part = { 0 };
 
-	if (c->guards & GUARD_FIXED)
-		str_addf(&part, "OLD.%s IS NOT NEW.%s", c->name, c->name);
-	else if (c->guards & GUARD_ONCE)
+	if (c->guards & GUARD_ONCE)
 		str_addf(&part, "(OLD.%s IS NOT NULL AND OLD.%s IS NOT NEW.%s)", c->name, c->name,
 		         c->name);
 	else if (c->guards & GUARD_GROWS)
@@ -327,11 +338,7 @@ static void add_change(const struct column *c, struct str *until, struct str *wh
 		str_addf(&part, "(NEW.%s IS NOT NULL AND OLD.%s IS NOT NEW.%s)", c->name, c->name,
 		         c->name);
 	if (part.length)
-		add_part(where, "\n      OR ", part.bytes);
-	str_reset(&part);
-	str_addf(&part, "OLD.%s IS NOT NEW.%s", c->name, c->name);
-	if (c->guards & GUARD_UNTIL)
-		add_part(until, " OR ", part.bytes);
+		add_part(where, "\n    OR ", part.bytes);
 	str_clear(&part);
 }
 
@@ -340,83 +347,84 @@ static void add_change(const struct column *c, struct str *until, struct str *wh
 static void add_until(const struct table *t, struct str *where)
 {
 	for (int i = 0; i < t->columns; i++) {
-		struct str until = { 0 }, unused = { 0 }, part = { 0 };
+		struct str until = { 0 }, part = { 0 };
 
-		for (int k = 0; k < t->columns; k++)
-			if ((t->column[k].guards & GUARD_UNTIL) &&
-			    strcmp(t->column[k].until, t->column[i].name) == 0)
-				add_change(&t->column[k], &until, &unused);
+		for (int k = 0; k < t->columns; k++) {
+			const struct column *c = &t->column[k];
+
+			if (!(c->guards & GUARD_UNTIL) || strcmp(c->until, t->column[i].name) != 0)
+				continue;
+			str_reset(&part);
+			str_addf(&part, "OLD.%s IS NOT NEW.%s", c->name, c->name);
+			add_part(&until, " OR ", part.bytes);
+		}
+		str_reset(&part);
 		str_addf(&part, "(OLD.%s IS NOT NULL AND (%s))", t->column[i].name,
 		         str_text(&until));
 		if (until.length)
-			add_part(where, "\n      OR ", part.bytes);
+			add_part(where, "\n    OR ", part.bytes);
 		str_clear(&until);
-		str_clear(&unused);
 		str_clear(&part);
 	}
 }
 
-/* The trigger on the columns with one of these guards. Columns that never change have a trigger of
- * their own: nothing writes them, so it costs nothing. */
-static void make_kept(struct schema *s, const struct table *t, const char *name, unsigned guards)
+/* "UPDATE OF" the columns with one of these guards, in a table of which no column has one "UPDATE";
+ * false: there are none. */
+static bool add_update(const struct table *t, unsigned guards, struct str *out)
 {
-	struct str columns = { 0 }, where = { 0 }, unused = { 0 }, sql = { 0 };
-	struct str words = { 0 }, event = { 0 };
+	struct str columns = { 0 };
+	bool found;
 
-	str_addf(&words, "fixed: %s", t->fixed);
-	for (int i = 0; i < t->columns; i++) {
-		if (!(t->column[i].guards & guards))
-			continue;
-		add_part(&columns, ", ", t->column[i].name);
-		add_change(&t->column[i], &unused, &where);
-	}
-	if (guards & GUARD_UNTIL)
-		add_until(t, &where);
-	if (has_guards(t))
-		str_addf(&event, "UPDATE OF %s", str_text(&columns));
-	if (where.length || !has_guards(t)) {
-		begin(&sql, t, name, has_guards(t) ? event.bytes : "UPDATE");
-		str_add(&sql, " BEGIN\n");
-		refuse(&sql, t, words.bytes, str_text(&where));
-		make(s, t, &sql);
-	}
+	for (int i = 0; i < t->columns; i++)
+		if (t->column[i].guards & guards)
+			add_part(&columns, ", ", t->column[i].name);
+	found = columns.length || !has_guards(t);
+	str_addf(out, "UPDATE%s%s", columns.length ? " OF " : "", str_text(&columns));
 	str_clear(&columns);
-	str_clear(&where);
-	str_clear(&unused);
-	str_clear(&words);
-	str_clear(&event);
+	return found;
 }
 
-/* SET rowid bypasses UPDATE OF. */
-static void make_key(struct schema *s, const struct table *t)
+/* What never changes is not written at all, not even with the value that it has; what may change
+ * under a condition has a trigger of its own. SET rowid bypasses UPDATE OF. */
+static void make_kept(struct schema *s, const struct table *t)
 {
-	struct str sql = { 0 }, words = { 0 };
+	struct str fixed = { 0 }, kept = { 0 }, where = { 0 }, key = { 0 }, words = { 0 };
 
 	str_addf(&words, "fixed: %s", t->fixed);
-	begin(&sql, t, "keeps_its_key", "UPDATE");
-	str_addf(&sql, " WHEN OLD.%s IS NOT NEW.%s BEGIN\n", t->key, t->key);
-	refuse(&sql, t, words.bytes, "");
-	make(s, t, &sql);
+	if (add_update(t, GUARD_FIXED, &fixed))
+		make_refusal(s, t, "is_fixed", fixed.bytes, "", words.bytes);
+	if (has_guards(t) && add_update(t, KEPT & ~(unsigned)GUARD_FIXED, &kept)) {
+		for (int i = 0; i < t->columns; i++)
+			add_change(&t->column[i], &where);
+		add_until(t, &where);
+		make_refusal(s, t, "is_kept", kept.bytes, where.bytes, words.bytes);
+	}
+	if (has_guards(t) && t->key[0]) {
+		str_addf(&key, "OLD.%s IS NOT NEW.%s", t->key, t->key);
+		make_refusal(s, t, "keeps_its_key", "UPDATE", key.bytes, words.bytes);
+	}
+	str_clear(&fixed);
+	str_clear(&kept);
+	str_clear(&where);
+	str_clear(&key);
 	str_clear(&words);
 }
 
 /* In a table that names a move from a state to itself, every write of the state is a move. */
 static void make_moves(struct schema *s, const struct table *t)
 {
-	struct str sql = { 0 }, where = { 0 }, words = { 0 };
+	struct str event = { 0 }, where = { 0 }, words = { 0 };
 	bool to_itself =
 	    is_true(ask_moves(s, t, "SELECT EXISTS (SELECT 1 FROM %s_move WHERE src = dst)"));
 
+	str_addf(&event, "UPDATE OF %s", t->moves);
+	if (!to_itself)
+		str_addf(&where, "OLD.%s IS NOT NEW.%s AND ", t->moves, t->moves);
 	str_addf(&where, "NOT EXISTS (SELECT 1 FROM %s_move WHERE %ssrc = OLD.%s AND dst = NEW.%s)",
 	         t->name, moves_by_kind(s, t) ? "kind = OLD.kind AND " : "", t->moves, t->moves);
 	str_addf(&words, "move: see %s_move for the legal moves of %s", t->name, t->moves);
-	str_addf(&sql, "CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %s", t->name, t->moves,
-	         t->name);
-	if (!to_itself)
-		str_addf(&sql, " WHEN OLD.%s IS NOT NEW.%s", t->moves, t->moves);
-	str_add(&sql, " BEGIN\n");
-	refuse(&sql, t, words.bytes, where.bytes);
-	make(s, t, &sql);
+	make_refusal(s, t, "moves", event.bytes, where.bytes, words.bytes);
+	str_clear(&event);
 	str_clear(&where);
 	str_clear(&words);
 }
@@ -448,13 +456,14 @@ static void changeable(const struct unique *u, struct str *out)
 static void make_unique(struct schema *s, const struct unique *u, int number)
 {
 	const struct table *t = u->table;
-	struct str columns = { 0 }, sql = { 0 }, where = { 0 }, more = { 0 };
+	struct str columns = { 0 }, event = { 0 }, where = { 0 }, more = { 0 };
 	struct str words = { 0 };
+	char name[NAME_BYTES];
 
 	changeable(u, &columns);
 	if (columns.length) {
-		str_addf(&sql, "CREATE TRIGGER %s_is_the_only_%d BEFORE UPDATE OF %s ON %s BEGIN\n",
-		         t->name, number, columns.bytes, t->name);
+		(void)snprintf(name, sizeof(name), "is_the_only_%d", number);
+		str_addf(&event, "UPDATE OF %s", columns.bytes);
 		if (t->key[0])
 			str_addf(&more, " AND %s <> OLD.%s", t->key, t->key);
 		else
@@ -468,10 +477,10 @@ static void make_unique(struct schema *s, const struct unique *u, int number)
 		else
 			str_addf(&words, "exists: a row with this %s is there already",
 			         u->column[0]);
-		refuse(&sql, t, words.bytes, where.bytes);
-		make(s, t, &sql);
+		make_refusal(s, t, name, event.bytes, where.bytes, words.bytes);
 	}
 	str_clear(&columns);
+	str_clear(&event);
 	str_clear(&where);
 	str_clear(&more);
 	str_clear(&words);
@@ -485,14 +494,9 @@ static void make_closed(struct schema *s, const struct table *t)
 		                                 { "is_fixed", "UPDATE" },
 		                                 { "stays", "DELETE" } };
 
-	for (size_t i = 0; i < sizeof(EVENTS) / sizeof(EVENTS[0]); i++) {
-		struct str sql = { 0 };
-
-		begin(&sql, t, EVENTS[i][0], EVENTS[i][1]);
-		str_add(&sql, " BEGIN\n");
-		refuse(&sql, t, "closed: its rows come with the program", "");
-		make(s, t, &sql);
-	}
+	for (size_t i = 0; i < sizeof(EVENTS) / sizeof(EVENTS[0]); i++)
+		make_refusal(s, t, EVENTS[i][0], EVENTS[i][1], "",
+		             "closed: its rows come with the program");
 }
 
 static bool is_guarded(const struct table *t)
@@ -507,11 +511,7 @@ void guards_before(struct schema *s)
 
 		if (!is_guarded(t))
 			continue;
-		make_kept(s, t, "is_fixed", GUARD_FIXED);
-		if (has_guards(t))
-			make_kept(s, t, "is_kept", KEPT & ~(unsigned)GUARD_FIXED);
-		if (t->key[0] && has_guards(t))
-			make_key(s, t);
+		make_kept(s, t);
 		for (int k = 0, number = 1; k < s->uniques; k++)
 			if (s->unique[k].table == t)
 				make_unique(s, &s->unique[k], number++);
