@@ -198,7 +198,7 @@ START_TEST(what_a_checkpoint_adds_is_bounded_and_what_is_held_already_counts_not
 	expect_soon("SELECT state, attempts, why FROM checkpoint ORDER BY seq DESC LIMIT 1",
 	            "refused|1|it would add more than 4000000 bytes to what checkpoints hold "
 	            "(setting checkpoint.max_added_bytes)\n");
-	sh("rm c; for i in $(seq 4500); do head -c 1000 /dev/urandom >f$i; done");
+	sh("rm c; head -c 4500000 /dev/urandom | split -a 3 -b 1000 - f");
 	order("in sum");
 	expect_soon("SELECT state, attempts FROM checkpoint ORDER BY seq DESC LIMIT 1",
 	            "refused|1\n");
@@ -234,7 +234,7 @@ START_TEST(a_checkpoint_leaves_the_disk_more_room_than_questions_need)
 	expect_soon("SELECT state, attempts, why FROM checkpoint ORDER BY seq DESC LIMIT 1",
 	            "refused|1|less than 256 MiB would be left free on the disk of the database "
 	            "(setting checkpoint.reserve_bytes)\n");
-	sh("rm sparse; for i in $(seq 400); do head -c 200000 /dev/urandom >f$i; done");
+	sh("rm sparse; head -c 80000000 /dev/urandom | split -a 3 -b 200000 - f");
 	order("many");
 	expect_soon("SELECT state, attempts FROM checkpoint ORDER BY seq DESC LIMIT 1",
 	            "refused|1\n");
@@ -605,7 +605,7 @@ START_TEST(killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left)
 	char command[5000];
 
 	fresh_workspace();
-	sh("for i in $(seq 400); do head -c 20000 /dev/urandom >f$i; done");
+	sh("head -c 8000000 /dev/urandom | split -a 3 -b 20000 - f");
 	for (int i = 0; i < 12; i++) {
 		pid_t pid;
 
