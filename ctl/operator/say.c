@@ -229,7 +229,7 @@ static int run_stop(struct ctl *c, struct err *e)
 static int run_resume(struct ctl *c, struct err *e)
 {
 	OWNED(char_ptr) char *line = join_arguments(c, 0);
-	const struct words w = { .verb = verb_find("resume"), .line = line };
+	const struct words w = { .verb = verb_find("resume"), .line = line, .no_options = true };
 
 	return say(c, &w, e);
 }

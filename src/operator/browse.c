@@ -50,46 +50,16 @@ static void trim(struct str *path)
 	}
 }
 
-/* Options may stand before and after the path, which may contain blanks. 0; -1 the person has been
- * told. */
-static int read_line(struct desk *d, const char *line, struct browse *b)
-{
-	const struct desk_option all[] = { { "depth", b->depth, VALUE_BYTES },
-		                           { "session", b->session, VALUE_BYTES },
-		                           { "workspace", b->workspace, VALUE_BYTES },
-		                           { "lines", b->lines, VALUE_BYTES } };
-	bool is_file = strcmp(d->w->verb->word, "show-file") == 0; /* no depth; else no lines */
-
-	line = verb_skip_blanks(line);
-	while (*line) {
-		int got = desk_take_option(d, &line, all + is_file, COUNT(all) - 1);
-		const char *path = b->path.length ? line : verb_skip_dashes(line);
-		size_t n = strcspn(line, " \t\r\n"), blanks;
-
-		if (got < 0)
-			return -1;
-		if (got)
-			continue;
-		if (path != line) {
-			str_add(&b->path, path);
-			break;
-		}
-		blanks = (size_t)(verb_skip_blanks(line + n) - line);
-		str_add_bytes(&b->path, line, blanks);
-		line += blanks;
-	}
-	trim(&b->path);
-	return 0;
-}
-
 static void set(char value[VALUE_BYTES], const char *text)
 {
 	(void)snprintf(value, VALUE_BYTES, "%s", text ? text : "");
 }
 
-static void read_members(const struct words *w, struct browse *b)
+static void read_words(const struct words *w, struct browse *b)
 {
-	str_add(&b->path, w->text ? w->text : "");
+	str_add(&b->path, w->line ? verb_skip_blanks(w->line) : w->text ? w->text : "");
+	if (w->line)
+		trim(&b->path);
 	set(b->depth, w->depth);
 	set(b->lines, w->lines);
 	set(b->session, w->id);
@@ -194,12 +164,7 @@ int desk_browse(struct desk *d, struct err *e)
 	char session[ID_BYTES];
 	int got;
 
-	if (d->w->line) {
-		if (read_line(d, d->w->line, &b))
-			return 0;
-	} else {
-		read_members(d->w, &b);
-	}
+	read_words(d->w, &b);
 	got = find_place(d, &b, session, e);
 	if (got > 0)
 		got = give(d, &b, session, e);

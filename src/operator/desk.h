@@ -24,15 +24,16 @@ void desk_add_said(struct str *out, const char *text, size_t most);
 /* Adds a member to the answer's JSON, which is created if necessary. NULL becomes null. */
 void desk_add(struct desk *d, const char *name, const char *text);
 
-struct desk_option {
-	const char *name; /* without dashes */
-	char *value;
-	size_t size;
+/* What a line says in options, and without them. */
+struct desk_line {
+	struct str values[VERB_OPTIONS];
+	size_t count;
+	struct str rest;
 };
-/* Takes an option and its value from *line. 1; 0 none stands there; -1 the person has been told
- * that it lacks a value, or that there is no such option. */
-int desk_take_option(struct desk *d, const char **line, const struct desk_option *options,
-                     size_t count);
+void desk_line_clear(struct desk_line *l);
+/* Takes the options off w->line, at its start (and behind an id) and at its end; their values are
+ * kept in l. 1; 0 the person has been told what the verb does not take. */
+int desk_take_options(struct desk *d, struct words *w, struct desk_line *l);
 
 /* The kinds of requests that wait in a session. */
 struct waiting {

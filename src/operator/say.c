@@ -9,9 +9,14 @@
 int operator_say(struct store *st, const struct speaker *who, const struct words *w,
                  struct said *out, struct err *e)
 {
-	struct desk d = { .st = st, .who = who, .w = w, .out = out };
+	OWNED(desk_line) struct desk_line line = { .count = 0 };
+	struct words parsed = *w;
+	struct desk d = { .st = st, .who = who, .w = &parsed, .out = out };
 
 	out->row = w->verb->row;
+	if (w->line && !w->no_options && !w->verb->takes_name &&
+	    desk_take_options(&d, &parsed, &line) <= 0)
+		return 0;
 	switch (w->verb->row) {
 	case VERB_DECISION:
 		return desk_decide(&d, e);

@@ -39,6 +39,7 @@ enum { OPERATOR_EDITED_BYTES = 1 << 20 }; /* of words.edited; schema/rules/decis
 struct words {
 	const struct verb *verb;
 	const char *line; /* what followed the verb, not parsed; then id and text are NULL */
+	bool no_options; /* what looks like an option in line is text */
 	const char *id; /* or a prefix of one */
 	const char *text; /* reason, instruction, note; mode; on or off; prompt */
 	const char *option; /* approve, reject: which of the agent's own answers, as for choose */

@@ -9,39 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	NAME_MOST = 128, /* of an agent or a workspace, with the NUL */
-	OPTIONS = 3,
-};
-
 /* What was requested; NULL: not given. */
 struct start {
-	char agent[NAME_MOST], workspace[NAME_MOST], park[NAME_MOST];
-	const char *prompt;
+	const char *agent, *workspace, *park, *prompt;
 };
 
-/* ---- words ---- */
-
-/* The first so many options, in any order, then the prompt. 1, or 0 the person has been told. */
-static int read_line(struct desk *d, const char *line, size_t options, struct start *s)
+static struct start read_words(const struct words *w)
 {
-	const struct desk_option all[OPTIONS] = { { "agent", s->agent, NAME_MOST },
-		                                  { "park", s->park, NAME_MOST },
-		                                  { "workspace", s->workspace, NAME_MOST } };
-	int got = 1;
-
-	while (got > 0)
-		got = desk_take_option(d, &line, all, options);
-	s->prompt = verb_skip_dashes(line);
-	return got == 0;
-}
-
-static void read_members(const struct words *w, struct start *s)
-{
-	(void)snprintf(s->agent, sizeof(s->agent), "%s", w->agent ? w->agent : "");
-	(void)snprintf(s->workspace, sizeof(s->workspace), "%s", w->workspace ? w->workspace : "");
-	(void)snprintf(s->park, sizeof(s->park), "%s", w->park ? w->park : "");
-	s->prompt = w->text;
+	return (struct start){ .agent = w->agent,
+		               .workspace = w->workspace,
+		               .park = w->park,
+		               .prompt = w->line ? verb_skip_blanks(w->line) : w->text };
 }
 
 /* ---- orders ---- */
@@ -50,9 +28,9 @@ static void read_members(const struct words *w, struct start *s)
 static void put_park(cJSON *argument, const char *park)
 {
 	char *end;
-	long seconds = strtol(park, &end, 10);
+	long seconds = park ? strtol(park, &end, 10) : 0;
 
-	if (*park && !*end)
+	if (park && *park && !*end)
 		(void)cJSON_AddNumberToObject(argument, "park", (double)seconds);
 	else
 		json_put_given(argument, "park", park);
@@ -93,15 +71,9 @@ int desk_start(struct desk *d, struct err *e)
 {
 	const struct words *w = d->w;
 	OWNED(str) struct str began = { 0 };
-	struct start s = { .prompt = NULL };
-	int got = 1;
+	const struct start s = read_words(w);
+	int got;
 
-	if (w->line)
-		got = read_line(d, verb_skip_blanks(w->line), OPTIONS, &s);
-	else
-		read_members(w, &s);
-	if (got <= 0)
-		return got;
 	if (w->line && !*s.prompt)
 		return desk_tell(d, SAID_UNCLEAR, "what is the agent to do? `%s`", w->verb->syntax);
 	got = give(d, "session-start", NULL, &s, e);
@@ -130,18 +102,14 @@ int desk_restart(struct desk *d, struct err *e)
 	OWNED(str) struct str began = { 0 };
 	OWNED(str) struct str text = { 0 };
 	OWNED(found) struct found f = { 0 };
-	struct start s = { .prompt = NULL };
+	struct start s = read_words(w);
 	char id[ID_BYTES];
-	int got = 1;
+	int got;
 
-	if (w->line) {
-		got = read_line(d, take_id(d, verb_skip_blanks(w->line), id), 0, &s);
-	} else {
-		(void)snprintf(id, sizeof(id), "%s", w->id ? w->id : "");
-		read_members(w, &s);
-	}
-	if (got > 0)
-		got = desk_find_session(d, id, NULL, &f, e);
+	(void)snprintf(id, sizeof(id), "%s", w->id ? w->id : "");
+	if (w->line)
+		s.prompt = take_id(d, s.prompt, id);
+	got = desk_find_session(d, id, NULL, &f, e);
 	if (got <= 0)
 		return got;
 	got = give(d, "session-restart", f.session_id, &s, e);

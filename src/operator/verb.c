@@ -141,6 +141,7 @@ static const struct verb VERBS[] = {
 	  .text = TEXT_MUST,
 	  .text_name = "prompt",
 	  .category = SESSION,
+	  .options = { "agent", "park", "workspace" },
 	  .syntax = "session-start [--agent NAME] [--workspace ID] [--park SECONDS] <prompt>",
 	  .help = "start an agent on its machine" },
 	{ .word = "session-pause",
@@ -240,6 +241,7 @@ static const struct verb VERBS[] = {
 	  .text = TEXT_MAY,
 	  .text_name = "path",
 	  .category = FILES,
+	  .options = { "depth", "session", "workspace" },
 	  .syntax = "list-files [path] [--depth N]",
 	  .help = "the folders and files of a workspace, as a tree" },
 	{ .word = "show-file",
@@ -249,6 +251,7 @@ static const struct verb VERBS[] = {
 	  .text = TEXT_MUST,
 	  .text_name = "path",
 	  .category = FILES,
+	  .options = { "session", "workspace", "lines" },
 	  .syntax = "show-file <path> [--lines A:B]",
 	  .help = "a file of a workspace, or some of its lines" },
 	{ .word = "file",
@@ -265,6 +268,7 @@ static const struct verb VERBS[] = {
 	  .about = ABOUT_NOTHING,
 	  .text = TEXT_MUST,
 	  .text_name = "alias",
+	  .takes_name = true,
 	  .category = CUSTOM,
 	  .syntax = "run <alias>",
 	  .help = "run a command of [commands]; `<alias>` alone does, too" },
@@ -272,6 +276,7 @@ static const struct verb VERBS[] = {
 	  .row = VERB_COMMAND,
 	  .means = { "run-stop" },
 	  .about = ABOUT_RUN,
+	  .takes_name = true,
 	  .category = CUSTOM,
 	  .syntax = "run-stop [number]",
 	  .help = "end a command that runs" },
@@ -279,6 +284,7 @@ static const struct verb VERBS[] = {
 	  .row = VERB_READING,
 	  .means = { "runs" },
 	  .about = ABOUT_NOTHING,
+	  .takes_name = true,
 	  .category = CUSTOM,
 	  .syntax = "runs [number]",
 	  .help = "the commands that were run, or one of them with its output" },
@@ -397,17 +403,25 @@ static size_t word_length(const char *text)
 	return n;
 }
 
-bool verb_take_option(const char **line, struct str *name)
+size_t verb_option_dashes(const char *text)
 {
-	size_t dashes = verb_dashes(*line);
+	size_t long_ones = verb_dashes(text), dashes = long_ones ? long_ones : *text == '-';
+
+	return isalpha((unsigned char)text[dashes]) ? dashes : 0;
+}
+
+bool verb_take_option(const char **line, struct str *option)
+{
+	size_t dashes = verb_option_dashes(*line);
 	const char *word = *line + dashes;
 	size_t n = word_length(word), before_value = strcspn(word, "=");
 
-	if (!dashes || !isalpha((unsigned char)*word))
+	if (!dashes)
 		return false;
 	if (before_value < n)
 		n = before_value;
-	str_add_bytes(name, word, n);
+	str_add(option, dashes > 1 ? "--" : "-");
+	str_add_bytes(option, word, n);
 	*line = verb_skip_blanks(word + n + (word[n] == '='));
 	return true;
 }

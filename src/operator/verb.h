@@ -29,7 +29,7 @@ enum verb_about {
 
 enum verb_text { TEXT_NONE, TEXT_MAY, TEXT_MUST };
 
-enum { VERB_MEANINGS = 3, VERB_BYTES = 32 };
+enum { VERB_MEANINGS = 3, VERB_OPTIONS = 3, VERB_BYTES = 32 };
 
 struct verb {
 	const char *word;
@@ -43,6 +43,8 @@ struct verb {
 	                          instruction */
 	const char *or_session; /* if no request accepts it: the word for a session; or NULL */
 	bool only_talk; /* for people: its output is not JSON */
+	bool takes_name; /* of a command or a run; it refuses itself what is none */
+	const char *options[VERB_OPTIONS]; /* without dashes; each has a value */
 	const char *category, *syntax, *help; /* NULL: not in the help */
 };
 
@@ -69,9 +71,11 @@ struct verb_line verb_read(const char *line);
 const char *verb_skip_blanks(const char *text);
 /* The bytes of the dashes before an option at text; phones turn two into one. 0: none. */
 size_t verb_dashes(const char *text);
-/* Appends the name of what looks like an option at *line, dashes and a letter, and moves *line to
- * what follows: blanks or '='. False: it looks like none. */
-bool verb_take_option(const char **line, struct str *name);
+/* The same of what looks like an option, also one with a single dash: a letter follows. */
+size_t verb_option_dashes(const char *text);
+/* Appends what looks like an option at *line, "-x" or "--name", and moves *line behind it and the
+ * blanks or '=' that follow. False: it looks like none. */
+bool verb_take_option(const char **line, struct str *option);
 /* Skips dashes that stand alone: behind them nothing is an option. */
 const char *verb_skip_dashes(const char *text);
 /* Appends the next word of *line, or what stands in quotes there (those of phones, too), and moves

@@ -262,7 +262,7 @@ START_TEST(what_begins_like_an_option_and_is_none_starts_nothing_unless_two_dash
 	says(
 	    ordered("session-start --agnet claude --workspce back fix it"),
 	    "`session-start` has no option `--agnet`; it has `--agent`, `--park`, `--workspace`. A "
-	    "text that begins so follows `--`: `session-start -- --agnet claude");
+	    "text that begins or ends so follows `--`: `session-start -- --agnet claude");
 	says(ordered("session-start --agent claude \xE2\x80\x94workspce back fix it"),
 	     "has no option `--workspce`");
 	says(ordered("session-restart --agent claude fix it"),
@@ -279,6 +279,95 @@ START_TEST(what_begins_like_an_option_and_is_none_starts_nothing_unless_two_dash
 	expect("SELECT prompt FROM agent_run ORDER BY seq",
 	       "--agnet a\n--agnet b\n- fix this\n"
 	       "fix \xE2\x80\x94 as --before \xE2\x80\x94this\nfix that\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(what_looks_like_an_option_at_either_end_of_a_line_is_one_or_refused_for_every_verb)
+{
+	static const struct {
+		const char *line, *answer;
+	} CASES[] = {
+		{ "session-start -agent claude fix it",
+		  "`session-start` has no option `-agent`; it has `--agent`, `--park`, "
+		  "`--workspace`. A text that begins or ends so follows `--`: `session-start -- "
+		  "-agent claude fix it`" },
+		{ "session-start -x", "`session-start` has no option `-x`; it has" },
+		{ "session-start fix it -x", "option `-x`; it has `--agent`, `--park`, "
+		                             "`--workspace`. A text that begins or ends so "
+		                             "follows `--`: `session-start -- fix it -x`" },
+		{ "session-start fix it --agnet claude", "has no option `--agnet`" },
+		{ "session-start fix it \xE2\x80\x93 \xE2\x80\x94now", "Starting session" },
+		{ "session-start fix it --agent nosuch", "there is no agent 'nosuch'" },
+		{ "session-start fix it \xE2\x80\x93"
+		  "agent nosuch",
+		  "there is no agent 'nosuch'" },
+		{ "session-start fix it --agent", "--agent needs a value" },
+		{ "session-start --agent --park 5 fix it", "--agent needs a value" },
+		{ "session-start --agent a --agent b fix it", "--agent is given twice" },
+		{ "session-start --agent a fix it --agent b", "--agent is given twice" },
+		{ "session-checkpoint --lable x",
+		  "`session-checkpoint` has no option `--lable`. A text that begins or ends so "
+		  "follows `--`: `session-checkpoint -- --lable x`" },
+		{ "session-checkpoint before lunch --label x", "has no option `--label`" },
+		{ "task --agent x", "`task` has no option `--agent`" },
+		{ "task do it \xE2\x80\x94"
+		  "agent x",
+		  "`task` has no option `--agent`" },
+		{ "steer 01911111-aaaa -x", "`steer 01911111-aaaa -- -x`" },
+		{ "refine --now", "`refine` has no option `--now`" },
+		{ "session-cleanup foo",
+		  "`session-cleanup` does not take 'foo': `session-cleanup`" },
+		{ "session-cleanup --all",
+		  "`session-cleanup` has no option `--all`: `session-cleanup`" },
+		{ "session-pause 01911111-aaaa please",
+		  "does not take 'please': `pause [session]`" },
+		{ "sessions all", "`list` does not take 'all': `sessions`" },
+		{ "session-restart --agent x", "`session-restart` has no option `--agent`" },
+	};
+
+	a_system_that_starts_agents();
+	for (size_t i = 0; i < COUNT(CASES); i++)
+		says(ordered(CASES[i].line), CASES[i].answer);
+	expect("SELECT prompt FROM session", "fix it \xE2\x80\x93 \xE2\x80\x94now\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT count(*) FROM checkpoint WHERE kind = 'ordered'", "0\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_text_with_dashes_inside_in_quotes_or_behind_dashes_is_whole)
+{
+	static const char *const LINES[] = {
+		"fix -x  in main.c",
+		"fix -x now",
+		"do not fix --all of it now",
+		"`ls -l`",
+		"stop at -x.",
+		"run it as \xE2\x80\x9Cls --all\xE2\x80\x9D",
+		"a - b \xE2\x80\x94 c --d",
+		"-5 is not --enough for me",
+	};
+	OWNED(str) struct str prompts = { 0 };
+
+	a_system_that_starts_agents();
+	given("UPDATE setting SET value = '19' WHERE name IN ('max_concurrent_sessions', "
+	      "'acp.max_sessions')");
+	for (size_t i = 0; i < COUNT(LINES); i++) {
+		OWNED(str) struct str line = { 0 };
+
+		str_addf(&line, "session-start --agent claude %s", LINES[i]);
+		says(ordered(line.bytes), "Starting session ");
+		str_addf(&prompts, "%s\n", LINES[i]);
+	}
+	says(ordered("session-start fix it  --agent=claude  --park \xE2\x80\x9C"
+	             "5\xE2\x80\x9D"),
+	     ": claude in web.");
+	says(ordered("session-start -- fix --agent x"), "Starting session ");
+	str_add(&prompts, "fix it\nfix --agent x\n");
+	expect("SELECT prompt FROM session ORDER BY seq", prompts.bytes);
+	says(ordered("task -- --agent x"), "Noted");
+	expect("SELECT text FROM steering", "--agent x\n");
 	end_system();
 }
 END_TEST
@@ -374,6 +463,9 @@ int main(void)
 	    c, what_begins_like_an_option_and_is_none_starts_nothing_unless_two_dashes_precede_it);
 	tcase_add_test(
 	    c, in_a_thread_the_words_are_about_its_session_and_after_a_restart_about_the_new_one);
+	tcase_add_test(
+	    c, what_looks_like_an_option_at_either_end_of_a_line_is_one_or_refused_for_every_verb);
+	tcase_add_test(c, a_text_with_dashes_inside_in_quotes_or_behind_dashes_is_whole);
 	tcase_add_test(c, in_the_thread_of_an_ended_session_one_is_told_how_to_begin_it_afresh);
 	tcase_add_test(c, interrupted_sessions_are_ended_in_one_go);
 	tcase_add_test(c, the_list_says_whose_sessions_they_are_and_what_they_are_to_do);
