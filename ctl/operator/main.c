@@ -254,15 +254,51 @@ static void add_file(struct ctl *c, const char *path)
 	(void)cJSON_AddItemToArray(c->files, cJSON_CreateString(path));
 }
 
+/* The command that the words so far name, NULL: none. words: two of them, and NULL; *rest: the
+ * command's arguments among them. */
+static const struct command_spec *command_of(const struct ctl *c, char *words[2], struct ctl *rest)
+{
+	struct err e = { 0 };
+
+	words[0] = c->word_count > 0 ? c->words[0] : NULL;
+	words[1] = c->word_count > 1 ? c->words[1] : NULL;
+	*rest = (struct ctl){ .argc = c->word_count, .argv = words };
+	return words[0] ? find_command(take_name(rest), &e) : NULL;
+}
+
+/* Which options there are instead, and how a text has such words. */
+static void add_takes(const struct command_spec *command, bool lists, struct str *out)
+{
+	const char *separator = " takes ";
+
+	if (lists)
+		str_addf(out, "; '%s'", command->name);
+	for (size_t i = 0; lists && i < COUNT(OPTIONS); i++)
+		if (OPTIONS[i].takes & command->takes) {
+			str_addf(out, "%s%s", separator, OPTIONS[i].name);
+			separator = ", ";
+		}
+	if (lists)
+		str_add(out, command->takes ? ", and those of every command"
+		                            : " takes those of every command");
+	if (command->text_from || command->text_from_of)
+		str_add(out, ". A text with it is quoted, or follows --");
+}
+
 /* A short one may be one of several letters behind a dash; a long one takes no value. */
-static int unknown_option(char **argv, struct err *e)
+static int unknown_option(const struct ctl *c, char **argv, struct err *e)
 {
 	const char *word = argv[optind - 1];
 	bool is_long = strncmp(word, "--", 2) == 0 && strchr(word, '=');
+	char *words[2], letter[] = { '-', (char)optopt, '\0' };
+	struct ctl rest;
+	const struct command_spec *command = command_of(c, words, &rest);
+	OWNED(str) struct str takes = { 0 };
 
-	if (optopt && !is_long)
-		return err_set(e, ERR_INPUT, "unknown option '-%c'", optopt);
-	return err_set(e, ERR_INPUT, "unknown option '%.40s'", word);
+	if (command)
+		add_takes(command, true, &takes);
+	return err_set(e, ERR_INPUT, "unknown option '%.40s'%s", optopt && !is_long ? letter : word,
+	               str_text(&takes));
 }
 
 /* The option that getopt_long has just taken, as it was given. */
@@ -271,25 +307,29 @@ static const char *option_word(char **argv)
 	return argv[optind - (argv[optind - 1] == optarg ? 2 : 1)];
 }
 
-static int take_text(const char **place, const char *name, struct err *e)
+static size_t option_index(int option)
 {
-	if (*place)
-		return err_set(e, ERR_INPUT, "'%.40s' is given twice", name);
-	*place = optarg;
-	return 0;
+	size_t i = 0;
+
+	while (i < COUNT(OPTIONS) && option != LONG + (int)i && option != OPTIONS[i].letter)
+		i++;
+	return i;
+}
+
+static int given_twice(char **argv, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "'%.40s' is given twice", option_word(argv));
 }
 
 static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 {
-	size_t i = 0;
+	size_t i = option_index(option);
 	void *place;
 
-	while (i < COUNT(OPTIONS) && option != LONG + (int)i && option != OPTIONS[i].letter)
-		i++;
 	if (option == ':')
 		return err_set(e, ERR_INPUT, "'%.40s' needs a value", argv[optind - 1]);
 	if (i == COUNT(OPTIONS))
-		return unknown_option(argv, e);
+		return unknown_option(c, argv, e);
 	place = (char *)c + OPTIONS[i].place;
 	switch (OPTIONS[i].kind) {
 	case OPTION_FLAG:
@@ -299,10 +339,13 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 		add_file(c, optarg);
 		break;
 	case OPTION_NUMBER:
-		return parse_count(optarg, &c->count, e);
+		return c->count >= 0 ? given_twice(argv, e) : parse_count(optarg, &c->count, e);
 	case OPTION_NAME:
 	case OPTION_TEXT:
-		return take_text(place, option_word(argv), e);
+		if (*(const char **)place)
+			return given_twice(argv, e);
+		*(const char **)place = optarg;
+		break;
 	}
 	return 0;
 }
@@ -336,18 +379,12 @@ static bool is_given(const struct ctl *c, const struct ctl_option_row *o)
 /* How many words of a text there are. *ret_loose: what stands before it may be left out. */
 static int text_words(const struct ctl *c, bool *ret_loose)
 {
-	char *words[2] = { NULL, NULL };
-	struct ctl rest = { .argc = c->word_count, .argv = words };
-	const struct command_spec *command;
-	struct err e = { 0 };
+	char *words[2];
+	struct ctl rest;
+	const struct command_spec *command = command_of(c, words, &rest);
 	int from, before;
 
 	*ret_loose = false;
-	if (c->word_count == 0)
-		return 0;
-	words[0] = c->words[0];
-	words[1] = c->word_count > 1 ? c->words[1] : NULL;
-	command = find_command(take_name(&rest), &e);
 	if (!command)
 		return 0;
 	from = command->text_from;
@@ -358,7 +395,8 @@ static int text_words(const struct ctl *c, bool *ret_loose)
 	return from > 0 && c->word_count > before ? c->word_count - before : 0;
 }
 
-/* An option among the words of a text may be one of them: that is for the operator to say. */
+/* An option among the words of a text may be one of them: that is for the operator to say. (So may
+ * one at its end that every command takes.) */
 static int check_text(const struct ctl *c, struct err *e)
 {
 	bool is_loose;
@@ -374,9 +412,22 @@ static int check_text(const struct ctl *c, struct err *e)
 	               c->late);
 }
 
+/* A word that is an option with the long dash of a phone becomes that. */
+static bool shorten_dash(char *word)
+{
+	size_t dashes = *word == '-' ? 0 : verb_option_dashes(word);
+
+	if (!dashes || word[strcspn(word, " \t\r\n")])
+		return false;
+	word[0] = word[1] = '-';
+	memmove(word + 2, word + dashes, strlen(word + dashes) + 1);
+	return true;
+}
+
 static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 {
 	struct option options[COUNT(OPTIONS) + 1] = { 0 };
+	const char *own = NULL; /* the first option that only some commands take, behind a word */
 	size_t count = 0;
 	bool is_loose;
 	int option;
@@ -390,14 +441,27 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 				             .val = LONG + (int)i };
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, LETTERS, options, NULL)) != -1) {
+		if (option == 1 && shorten_dash(optarg)) {
+			optind--;
+			continue;
+		}
 		if (option == 1) { /* a word */
+			if (own) {
+				c->late = own;
+				c->late_at = c->word_count;
+			}
+			own = NULL;
 			c->words[c->word_count++] = optarg;
 			continue;
 		}
 		if (take_option(c, option, argv, e))
 			return -1;
-		c->late = c->word_count ? option_word(argv) : NULL;
-		c->late_at = c->word_count;
+		if (c->word_count && OPTIONS[option_index(option)].takes) {
+			own = own ? own : option_word(argv);
+		} else if (c->word_count) {
+			c->late = option_word(argv);
+			c->late_at = c->word_count;
+		}
 	}
 	/* In a text, "--" is a word like others. */
 	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0 &&
@@ -443,14 +507,22 @@ static int check_empty(const struct ctl *c, const struct command_spec *command, 
 	return 0;
 }
 
+static int does_not_take(const struct command_spec *command, const char *option, struct err *e)
+{
+	OWNED(str) struct str how = { 0 };
+
+	add_takes(command, false, &how);
+	return err_set(e, ERR_INPUT, "'%s' does not take %s%s", command->name, option,
+	               str_text(&how));
+}
+
 /* Checks that the command takes the given arguments and options. */
 static int check_usage(const struct ctl *c, const struct command_spec *command, struct err *e)
 {
 	for (size_t i = 0; i < COUNT(OPTIONS); i++)
 		if (OPTIONS[i].takes && !(command->takes & OPTIONS[i].takes) &&
 		    is_given(c, &OPTIONS[i]))
-			return err_set(e, ERR_INPUT, "'%s' does not take %s", command->name,
-			               OPTIONS[i].name);
+			return does_not_take(command, OPTIONS[i].name, e);
 	if (c->html && (c->json_asked || c->text_asked))
 		return err_set(e, ERR_INPUT, "--html excludes --json and --text");
 	if (c->shared && (c->config || c->database || c->ipc_name))

@@ -422,6 +422,33 @@ START_TEST(an_option_before_a_text_is_one)
 }
 END_TEST
 
+START_TEST(an_option_stands_at_the_start_or_at_the_end_and_may_have_the_dash_of_a_phone)
+{
+	static const char *const NOBODY[] = {
+		"session start --agent nobody fix it",
+		"session start fix it --agent nobody",
+		"session start —agent nobody fix it",
+		"session start fix it –agent=nobody",
+	};
+
+	given_questions();
+	for (size_t i = 0; i < COUNT(NOBODY); i++) {
+		ctl(NOBODY[i]);
+		failed(1, "there is no agent 'nobody'");
+	}
+	ctl("session start fix --agent nobody it --park 5");
+	failed(64, "is '--agent' an option, or does it belong to the text?");
+	ctl("task do it —agent x");
+	failed(64, "'task' does not take --agent. A text with it is quoted, or follows --");
+	ctl("task do it —agnet x");
+	failed(64, "unknown option '--agnet'");
+	expect("SELECT count(*) FROM steering", "0\n");
+	ctl("task -- —x is new");
+	ctl("task '—x is' new");
+	expect("SELECT text FROM steering", "—x is new\n—x is new\n");
+}
+END_TEST
+
 START_TEST(an_option_is_given_once)
 {
 	given_questions();
@@ -754,6 +781,8 @@ int main(void)
 	tcase_add_test(answers, what_follows_dashes_is_a_text);
 	tcase_add_test(answers, an_empty_id_is_none);
 	tcase_add_test(answers, an_option_before_a_text_is_one);
+	tcase_add_test(
+	    answers, an_option_stands_at_the_start_or_at_the_end_and_may_have_the_dash_of_a_phone);
 	tcase_add_test(answers, an_option_is_given_once);
 	tcase_add_test(answers, resume_takes_a_request_or_a_session);
 	tcase_add_test(answers,

@@ -475,6 +475,14 @@ START_TEST(wrong_usage_exits_64_with_a_hint)
 	failed(64, "'approve' does not take --reason");
 	ctl("--frob list");
 	failed(64, "unknown option '--frob'");
+	ctl("approve x --frob");
+	failed(64, "unknown option '--frob'; 'approve' takes --note, --option, --digest, --edit, "
+	           "--with, and those of every command");
+	ctl("session start fix it -x");
+	failed(64, "unknown option '-x'; 'session' takes --agent, --workspace, --park, and those "
+	           "of every command. A text with it is quoted, or follows --");
+	ctl("log -n 1 -n 2");
+	failed(64, "'-n' is given twice");
 	ctl("file -rf");
 	failed(64, "unknown option '-r'");
 	ctl("--frob=x list");
