@@ -79,10 +79,12 @@ static bool is_order(const struct verb_line *l)
 	return is_id_or_nothing(l->rest);
 }
 
-/* In such a line, what follows the verb is an id, whatever it looks like. */
+/* In such a line, what follows the verb is an id, whatever it looks like; but for an order that may
+ * have a text, the desk tells a label or a prompt from an id. */
 static int say_order(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
-	bool has_id = l->verb->text != TEXT_MUST && l->verb->about != ABOUT_FILES;
+	bool has_id = l->verb->text == TEXT_NONE ||
+	              (l->verb->text == TEXT_MAY && l->verb->row == VERB_DECISION);
 	size_t n = has_id ? verb_id_length(l->rest) : 0;
 	char id[ID_BYTES];
 

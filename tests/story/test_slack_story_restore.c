@@ -304,6 +304,23 @@ START_TEST(the_list_says_what_each_is_and_what_can_be_done_with_it_in_the_thread
 }
 END_TEST
 
+START_TEST(a_label_that_looks_like_an_id_is_one_in_the_thread_too)
+{
+	OWNED(char_ptr) char *since = NULL;
+
+	(void)an_agent_has_changed_files();
+	say_in_thread("session-checkpoint cp309497");
+	expect_soon("SELECT state, label FROM checkpoint WHERE kind = 'ordered'"
+	            " AND label <> 'before lunch'",
+	            "done|cp309497\n");
+	say_in_thread("diff cp309497");
+	since = last_look("1\n");
+	says(since, "since checkpoint cp309497");
+	says(slash("session-restore cp309497"), "Comparing the workspace with checkpoint cp309497");
+	end_system();
+}
+END_TEST
+
 START_TEST(a_checkpoint_is_restored_by_its_label_after_its_session_has_ended)
 {
 	OWNED(char_ptr) char *ts = NULL;
@@ -427,6 +444,7 @@ int main(void)
 	tcase_add_test(c, a_workspace_that_has_changed_since_the_question_is_asked_about_again);
 	tcase_add_test(c, a_checkpoint_that_is_not_there_is_named);
 	tcase_add_test(c, what_has_changed_is_shown_in_the_thread);
+	tcase_add_test(c, a_label_that_looks_like_an_id_is_one_in_the_thread_too);
 	tcase_add_test(c, a_long_diff_is_a_snippet_on_request_and_under_the_question);
 	tcase_add_test(c, the_agents_timeline_tells_of_its_checkpoints_and_of_the_restore);
 	tcase_add_test(c,
