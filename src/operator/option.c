@@ -1,5 +1,6 @@
-/* Options in a line: one rule for the lines of all verbs. An option stands at the start (behind the
- * id, too) or at the end; in between, and behind dashes that stand alone, everything is text. */
+/* Options in a line: one rule for the lines of all verbs but answers. An option stands at the start
+ * (behind the id, too) or at the end; in between, and behind dashes that stand alone, everything is
+ * text. */
 #include "desk.h"
 
 #include "err.h"
@@ -160,6 +161,8 @@ int desk_take_options(struct desk *d, struct words *w, struct desk_line *l)
 	const char *line = verb_skip_blanks(w->line), *text, *end;
 	struct reading r = { .d = d, .w = w, .l = l };
 
+	if (w->verb->row == VERB_DECISION) /* an answer is words, whatever they look like */
+		return 1;
 	if (take(&r, &line, NULL) <= 0)
 		return 0;
 	r.id = line;
