@@ -33,6 +33,14 @@ static void describe(struct acp_inquiry *ask, const char *text)
 	str_add(&ask->description, text);
 }
 
+void acp_inquiry_doubt(struct acp_inquiry *ask, const char *text)
+{
+	describe(ask, text);
+	ask->is_unclear = true;
+	if (ask->risk == ACP_RISK_LOW)
+		ask->risk = ACP_RISK_HIGH;
+}
+
 void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given)
 {
 	OWNED(str) struct str relative = { 0 };
@@ -241,12 +249,38 @@ static void show_command(struct acp_inquiry *ask, const struct str *run, const s
 		describe_as(ask, "Runs: ", shown->bytes);
 }
 
+bool acp_inquiry_is_program(const char *name)
+{
+	OWNED(str) struct str word = { 0 };
+
+	str_add_shell_word(&word, name);
+	return strcmp(word.bytes, name) == 0 && !strchr(name, '='); /* A=b is an assignment */
+}
+
+/* A text beside arguments is one program, or to some the beginning of a line for a shell. */
+static void add_arguments(struct acp_inquiry *ask, const cJSON *command, const cJSON *arguments,
+                          struct str *shown)
+{
+	const cJSON *word;
+
+	if (cJSON_IsString(command)) {
+		str_reset(shown);
+		str_add_shell_word(shown, command->valuestring);
+		if (!acp_inquiry_is_program(command->valuestring))
+			ask->is_unclear = true;
+	}
+	cJSON_ArrayForEach (word, arguments) {
+		str_add_char(shown, ' ');
+		str_add_shell_word(shown, word->valuestring);
+	}
+}
+
 /* A command, as a text or as a list of words, with its arguments. */
 static void add_command(struct acp_inquiry *ask, struct input *in)
 {
 	OWNED(str) struct str shown = { 0 };
 	OWNED(str) struct str run = { 0 };
-	const cJSON *command = json_get(in->all, "command"), *word;
+	const cJSON *command = json_get(in->all, "command");
 	const cJSON *arguments = json_get(in->all, "args");
 
 	if (!cJSON_IsString(command) && !is_texts(command))
@@ -255,16 +289,12 @@ static void add_command(struct acp_inquiry *ask, struct input *in)
 	if (!shown.length)
 		return;
 	in->command = command;
-	if (is_texts(arguments)) {
+	if (is_texts(arguments))
 		in->arguments = arguments;
-		cJSON_ArrayForEach (word, arguments) {
-			str_add_char(&shown, ' ');
-			str_add_shell_word(&shown, word->valuestring);
-		}
-		if (cJSON_GetArraySize(arguments) > 0) {
-			str_reset(&run);
-			str_add(&run, shown.bytes);
-		}
+	if (in->arguments && cJSON_GetArraySize(arguments) > 0) {
+		add_arguments(ask, command, arguments, &shown);
+		str_reset(&run);
+		str_add(&run, shown.bytes);
 	}
 	show_command(ask, &run, &shown);
 	in->cwd = text_member(in->all, "cwd");

@@ -84,6 +84,11 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
 /* The same for elicitation/create. */
 int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e);
 
+/* Whether a shell that reads this name as a command starts the program of this name. */
+bool acp_inquiry_is_program(const char *name);
+/* Adds a paragraph to the description: what is unclear of it, so that no rule fits it. */
+void acp_inquiry_doubt(struct acp_inquiry *ask, const char *text);
+
 /* Remembers that it names this path. */
 void acp_inquiry_name(struct acp_inquiry *ask, const char *given);
 

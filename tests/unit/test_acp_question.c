@@ -195,8 +195,9 @@ START_TEST(all_that_a_command_is_given_is_shown)
 	} CASES[] = {
 		{ "{\"command\":\"git\",\"args\":[\"push\",\"--force\"]}", "git push --force", "",
 		  false },
-		{ "{\"command\":\"git status\",\"args\":[\"; rm -rf /\"]}",
-		  "git status '; rm -rf /'", "", false },
+		{ "{\"command\":\"git\",\"args\":[\"; rm -rf /\"]}", "git '; rm -rf /'", "",
+		  false },
+		{ "{\"command\":\"git status\",\"args\":[\"-s\"]}", "'git status' -s", "", true },
 		{ "{\"command\":[\"bash\",\"-lc\",\"ls\"],\"args\":[\"x\"]}", "bash -lc ls x", "",
 		  false },
 		{ "{\"command\":\"ls\",\"timeout\":5,\"description\":\"List\"}", "ls",

@@ -172,23 +172,16 @@ static int read_write(struct subject *s, const cJSON *params, const char *sessio
 	return 0;
 }
 
-/* bash -c SCRIPT: one list, of which the script is taken; else the command, then its arguments: an
- * editor may hand the command to a shell. */
-static cJSON *command_of(const cJSON *params)
+/* The command and its arguments, as words. */
+static cJSON *words_of(const cJSON *params)
 {
-	const cJSON *command = cJSON_GetObjectItemCaseSensitive(params, "command");
-	const cJSON *args = cJSON_GetObjectItemCaseSensitive(params, "args");
-	const char *first = cJSON_GetStringValue(cJSON_GetArrayItem(args, 0));
-	cJSON *list;
+	cJSON *words = cJSON_CreateArray();
+	const cJSON *word;
 
-	if (cJSON_GetArraySize(args) != 2 || !first ||
-	    (strcmp(first, "-c") != 0 && strcmp(first, "-lc") != 0))
-		return NULL;
-	list = cJSON_CreateArray();
-	cJSON_AddItemToArray(list, cJSON_Duplicate(command, true));
-	cJSON_AddItemToArray(list, cJSON_Duplicate(cJSON_GetArrayItem(args, 0), true));
-	cJSON_AddItemToArray(list, cJSON_Duplicate(cJSON_GetArrayItem(args, 1), true));
-	return list;
+	cJSON_AddItemToArray(words, cJSON_Duplicate(json_get(params, "command"), true));
+	cJSON_ArrayForEach (word, json_get(params, "args"))
+		cJSON_AddItemToArray(words, cJSON_Duplicate(word, true));
+	return words;
 }
 
 /* The params as the subject of a permission of type command. */
@@ -199,7 +192,7 @@ static cJSON *as_permission(const cJSON *params)
 	cJSON *options = cJSON_AddArrayToObject(all, "options");
 	cJSON *option = cJSON_CreateObject();
 	cJSON *subject = cJSON_Duplicate(params, true);
-	cJSON *list = command_of(params);
+	const cJSON *args = json_get(params, "args");
 
 	(void)cJSON_AddStringToObject(option, "optionId", "yes");
 	cJSON_AddItemToArray(options, option);
@@ -209,14 +202,31 @@ static cJSON *as_permission(const cJSON *params)
 		cJSON_DeleteItemFromObjectCaseSensitive(subject, "env");
 	if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(subject, "cwd")))
 		cJSON_DeleteItemFromObjectCaseSensitive(subject, "cwd");
-	if (list) {
-		(void)cJSON_ReplaceItemInObjectCaseSensitive(subject, "command", list);
+	(void)cJSON_ReplaceItemInObjectCaseSensitive(subject, "command", words_of(params));
+	if (cJSON_IsArray(args) || cJSON_IsNull(args))
 		cJSON_DeleteItemFromObjectCaseSensitive(subject, "args");
-	}
 	(void)cJSON_AddStringToObject(subject, "type", "command");
 	cJSON_AddItemToObject(all, "subject", subject);
 	(void)cJSON_AddStringToObject(all, "title", "Run a command in the editor");
 	return all;
+}
+
+/* Without a shell it is one program; some agents send a line that is meant for a shell, and some
+ * editors have one read it. */
+static void doubt_program(struct acp_inquiry *ask, const cJSON *params)
+{
+	const char *command = json_text(params, "command");
+	OWNED(str) struct str text = { 0 };
+	const cJSON *word;
+
+	if (acp_inquiry_is_program(command))
+		return;
+	str_addf(&text, "Or, where the editor has a shell read it: %s", command);
+	cJSON_ArrayForEach (word, json_get(params, "args")) {
+		str_add_char(&text, ' ');
+		str_add_shell_word(&text, cJSON_IsString(word) ? word->valuestring : "?");
+	}
+	acp_inquiry_doubt(ask, text.bytes);
 }
 
 static int read_terminal(struct subject *s, const cJSON *params, const char *session,
@@ -224,11 +234,12 @@ static int read_terminal(struct subject *s, const cJSON *params, const char *ses
 {
 	OWNED(cJSON_ptr) cJSON *all = NULL;
 
-	if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(params, "command")))
+	if (!json_text(params, "command"))
 		return err_set(e, ERR_INPUT, "command must be a text");
 	all = as_permission(params);
 	if (acp_inquiry_permission(&s->ask, all, NULL, folder, e))
 		return -1;
+	doubt_program(&s->ask, params);
 	if (s->ask.command.length && !s->ask.is_unclear)
 		describe_command(s, session, folder, envelope_method(ENVELOPE_TERMINAL));
 	else
