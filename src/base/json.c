@@ -521,6 +521,30 @@ static void add_line(struct str *out, const char *bytes, size_t length, const ch
 	str_addf(out, " (line %zu)", line);
 }
 
+/* Some do so beyond ASCII, too. */
+void json_fold(char *name)
+{
+	static const struct {
+		const char *form;
+		char letter;
+	} FOLDS[] = { { "\xc5\xbf", 's' },
+		      { "\xc4\xb0", 'i' },
+		      { "\xc4\xb1", 'i' },
+		      { "\xe2\x84\xaa", 'k' } };
+	char *to = name;
+
+	for (const char *at = name; *at; at++, to++) {
+		*to = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+		for (size_t i = 0; i < COUNT(FOLDS); i++)
+			if (strncmp(at, FOLDS[i].form, strlen(FOLDS[i].form)) == 0) {
+				*to = FOLDS[i].letter;
+				at += strlen(FOLDS[i].form) - 1;
+				break;
+			}
+	}
+	*to = '\0';
+}
+
 cJSON *json_read_strictly(const char *bytes, size_t length, const char *what, struct err *e)
 {
 	const char *end = bytes, *after = bytes + length, *twice;

@@ -43,6 +43,9 @@ bool json_names_twice(const cJSON *object);
 /* The name of such a member of value or of anything in it; NULL: there is none. */
 const char *json_twice(const cJSON *value);
 
+/* Makes of a name what a reader takes it for that ignores case. */
+void json_fold(char *name);
+
 /* Free function for OWNED(cJSON_ptr): `OWNED(cJSON_ptr) cJSON *x`. */
 void cJSON_ptr_clear(cJSON **value);
 

@@ -42,27 +42,6 @@ static enum json_peek_name name_of(const char *text)
 	return JSON_PEEK_OTHER;
 }
 
-/* Makes of a name what a reader takes it for that ignores case: some do so beyond ASCII, too. (K
- * has another form as well, but is in no name of ours.) */
-static void fold(char *name)
-{
-	static const struct {
-		char form[3], letter;
-	} FOLDS[] = { { "\xc5\xbf", 's' }, { "\xc4\xb0", 'i' }, { "\xc4\xb1", 'i' } };
-	char *to = name;
-
-	for (const char *at = name; *at; at++, to++) {
-		*to = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
-		for (size_t i = 0; i < COUNT(FOLDS); i++)
-			if (strncmp(at, FOLDS[i].form, 2) == 0) {
-				*to = FOLDS[i].letter;
-				at++;
-				break;
-			}
-	}
-	*to = '\0';
-}
-
 /* Notes that the member is there. */
 static void note(struct json_peek *p, enum json_peek_name name)
 {
@@ -79,7 +58,7 @@ static void end_name(struct json_peek *p)
 
 	token_text(p, name);
 	p->name = name_of(name);
-	fold(name);
+	json_fold(name);
 	if (p->name != JSON_PEEK_OTHER)
 		note(p, p->name);
 	else if (name_of(name) != JSON_PEEK_OTHER)

@@ -2,7 +2,7 @@
  * it. */
 #include "acp_proxy_case.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* terminal/create of the session s1 with these params beside. */
@@ -102,6 +102,185 @@ START_TEST(a_program_of_a_permission_that_has_arguments_is_quoted_as_they_are)
 }
 END_TEST
 
+/* ---- names ---- */
+
+#define WRITES "fs/write_text_file"
+#define FILE_PARAMS "\"sessionId\":\"s1\",\"path\":\"/x\",\"content\":\"nice\""
+#define ASKS "session/request_permission"
+#define OPTIONS                                                                                    \
+	"\"options\":[{\"optionId\":\"yes\",\"kind\":\"allow_once\"},{\"optionId\":\"no\","        \
+	"\"kind\":"                                                                                \
+	"\"reject_once\"}]"
+
+/* A request with these params, and this beside them. */
+static void requests(struct trio *a, const char *method, const char *params, const char *beside)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{%s}%s}",
+	         method, params, beside);
+	party_say(&a->agent, line.bytes);
+}
+
+START_TEST(a_name_that_some_reader_takes_for_another_is_refused)
+{
+	static const char *const CASES[][3] = {
+		{ WRITES, FILE_PARAMS ",\"Path\":\"/etc/passwd\"", "" },
+		{ WRITES, FILE_PARAMS ",\"CONTENT\":\"evil\"", "" },
+		{ WRITES, FILE_PARAMS ",\"SessionId\":\"s9\"", "" },
+		{ WRITES,
+		  FILE_PARAMS ",\"\xc5\xbf"
+		              "essionId\":\"s9\"",
+		  "" },
+		{ WRITES, FILE_PARAMS ",\"_Meta\":{}", "" },
+		{ WRITES, FILE_PARAMS, ",\"path\":\"/etc/passwd\"" },
+		{ WRITES, FILE_PARAMS, ",\"Content\":\"evil\"" },
+		{ "terminal/create", "\"sessionId\":\"s1\",\"command\":\"ls\",\"Args\":[\"-R\"]",
+		  "" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"toolCall\":{\"toolCallId\":\"a\",\"kind\":\"execute\","
+		  "\"rawInput\":{\"command\":\"ls\"},\"RawInput\":{\"command\":\"rm\"}}," OPTIONS,
+		  "" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"toolCall\":{\"toolCallId\":\"b\",\"\xe2\x84\xaa"
+		  "ind\":\"execute\"}," OPTIONS,
+		  "" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"toolCall\":{\"toolCallId\":\"c\",\"content\":[{\"type\":"
+		  "\"diff\",\"path\":\"/x\",\"Path\":\"/y\",\"newText\":\"\"}]}," OPTIONS,
+		  "" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"toolCall\":{\"toolCallId\":\"d\"},\"options\":[{"
+		  "\"optionId\":"
+		  "\"no\",\"OptionId\":\"yes\",\"kind\":\"allow_once\"}]",
+		  "" },
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(char_ptr) char *got = NULL;
+
+		requests(&a, CASES[i][0], CASES[i][1], CASES[i][2]);
+		got = party_hear(&a.agent);
+		ck_assert_msg(got && strstr(got, "\"error\"") && strstr(got, "some take"),
+		              "%s%s: %s", CASES[i][1], CASES[i][2], got);
+		hears_nothing_but_marks(&a);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_the_protocol_does_not_define_is_shown_and_fits_no_rule)
+{
+	static const char *const CASES[][5] = {
+		{ WRITES, FILE_PARAMS ",\"mode\":\"0777\"", "", "write",
+		  "Also given: {\"mode\":\"0777\"}" },
+		{ WRITES, FILE_PARAMS, ",\"mode\":[7]", "write", "Also given: {\"mode\":[7]}" },
+		{ "terminal/create", "\"sessionId\":\"s1\",\"command\":\"ls\",\"type\":\"x\"", "",
+		  "terminal", "Also given: {\"type\":\"x\"}" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"toolCall\":{\"toolCallId\":\"a\",\"kind\":\"execute\","
+		  "\"as\":"
+		  "\"root\",\"rawInput\":{\"command\":\"ls\"}}," OPTIONS,
+		  "", "permission", "Also given: {\"as\":\"root\"}" },
+		{ "terminal/create", "\"sessionId\":\"s1\",\"command\":\"ls\",\"env\":\"A=b\"", "",
+		  "terminal", "Also given: {\"env\":\"A=b\"}" },
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		bool is_permission = strcmp(CASES[i][0], ASKS) == 0;
+		struct asked q;
+
+		requests(&a, CASES[i][0], CASES[i][1], CASES[i][2]);
+		q = front_hears(&a);
+		has(q.params, "params.input.tool_name", CASES[i][3]);
+		has(q.params, "params.input.risk", i < 2 ? "critical" : "high"); /* /x is outside */
+		has(q.params, "params.input.tool_input.description", CASES[i][4]);
+		has(q.params, "params.input.tool_input.content", i < 2 ? "nice" : "ls");
+		if (i < 2)
+			has(q.params, "params.input.tool_input.paths.0", "/x");
+		front_decides(&q, "deny", "not this");
+		if (is_permission)
+			hears(&a.agent, chosen("1", "no"));
+		else
+			hears_part(&a.agent, "not this");
+		asked_clear(&q);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_the_protocol_defines_and_what_is_the_agents_own_is_not_doubted)
+{
+	static const char *const CASES[][3] = {
+		{ WRITES, FILE_PARAMS ",\"_meta\":{\"Path\":1,\"path\":2}", WRITES },
+		{ "terminal/create",
+		  "\"sessionId\":\"s1\",\"command\":\"ls\",\"args\":null,\"env\":[],\"cwd\":null,"
+		  "\"outputByteLimit\":1000,\"_meta\":{}",
+		  "terminal/create" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"toolCall\":{\"toolCallId\":\"a\",\"title\":\"T\","
+		  "\"name\":"
+		  "\"n\",\"kind\":\"execute\",\"status\":\"pending\",\"locations\":[{\"path\":\"/"
+		  "x\","
+		  "\"line\":1}],\"content\":[{\"type\":\"content\",\"content\":{\"type\":\"text\","
+		  "\"text\":\"t\",\"annotations\":{\"priority\":1}}}],\"rawInput\":{\"command\":"
+		  "\"ls\"},"
+		  "\"rawOutput\":{\"A\":1,\"a\":2},\"_meta\":{\"Kind\":1}}," OPTIONS,
+		  "execute" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"title\":\"T\",\"description\":\"D\",\"subject\":{"
+		  "\"type\":"
+		  "\"command\",\"command\":\"ls\",\"cwd\":\"/x\",\"toolCallId\":\"z\"}," OPTIONS,
+		  "execute" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"toolCall\":{\"toolCallId\":\"b\",\"kind\":\"execute\","
+		  "\"rawInput\":{\"command\":\"ls\",\"Command\":\"rm\"}}," OPTIONS,
+		  "permission" }, /* asked: the agent's tools are its own */
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		struct asked q;
+
+		requests(&a, CASES[i][0], CASES[i][1], "");
+		q = front_hears(&a);
+		has(q.params, "params.input.tool_name", CASES[i][2]);
+		front_decides(&q, "deny", "no");
+		free(party_hear(&a.agent));
+		asked_clear(&q);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* Approved was the content alone. */
+START_TEST(a_write_with_something_unknown_beside_was_not_approved_as_a_permission)
+{
+	struct trio a = given_trio(NULL);
+	OWNED(str) struct str call = { 0 }, params = { 0 };
+	struct asked q;
+
+	str_addf(&call,
+	         "{\"toolCallId\":\"c\",\"kind\":\"edit\",\"content\":[{\"type\":\"diff\",\"path\":"
+	         "\"%s\",\"oldText\":null,\"newText\":\"one\"}]}",
+	         path_in(&a, "a.txt"));
+	party_say(&a.agent, permission("1", call.bytes));
+	q = front_hears(&a);
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("1", "yes"));
+	asked_clear(&q);
+	str_addf(&params, "\"sessionId\":\"s1\",\"path\":\"%s\",\"content\":\"one\",\"mode\":7",
+	         path_in(&a, "a.txt"));
+	requests(&a, WRITES, params.bytes, "");
+	q = front_hears(&a);
+	has(q.params, "params.input.risk", "high");
+	rejects(&a, &q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_readings");
@@ -111,6 +290,10 @@ int main(void)
 	tcase_add_test(c, a_command_that_a_shell_may_read_is_shown_as_both_and_fits_no_rule);
 	tcase_add_test(c, a_command_that_a_shell_may_read_was_not_approved_as_a_permission);
 	tcase_add_test(c, a_program_of_a_permission_that_has_arguments_is_quoted_as_they_are);
+	tcase_add_test(c, a_name_that_some_reader_takes_for_another_is_refused);
+	tcase_add_test(c, what_the_protocol_does_not_define_is_shown_and_fits_no_rule);
+	tcase_add_test(c, what_the_protocol_defines_and_what_is_the_agents_own_is_not_doubted);
+	tcase_add_test(c, a_write_with_something_unknown_beside_was_not_approved_as_a_permission);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

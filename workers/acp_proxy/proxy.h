@@ -2,6 +2,7 @@
  *
  *   channel    lines of one direction, the same bytes in and out
  *   envelope   what kind of message a line is, and a message that is held, read strictly
+ *   names      the members that a message may have, and what else it has
  *   grant      what a person has approved and the editor has not been asked for yet
  *   subject    what a message that is held asks for, in the words of the gate (gate_host.h)
  *   uplink     connections to mcp-front, one for each question

@@ -433,9 +433,11 @@ static bool is_granted(const struct question *q, const cJSON *params)
 	const struct acp_inquiry *ask = &q->subject.ask;
 	const char *content = json_text(params, "content");
 
+	if (ask->is_unclear)
+		return false;
 	if (q->kind == ENVELOPE_WRITE)
 		return grant_take_write(g, q->subject.path, content, strlen(content));
-	return q->kind == ENVELOPE_TERMINAL && !ask->is_unclear && ask->command.length &&
+	return q->kind == ENVELOPE_TERMINAL && ask->command.length &&
 	       grant_take_command(g, ask->command.bytes, ask->cwd ? ask->cwd : q->session->folder);
 }
 
@@ -482,7 +484,7 @@ static void begin(struct proxy *p, enum envelope_kind kind, const char *line, si
 	q = create(p, kind, line, length, peek);
 	q->session = s;
 	s->questions++;
-	if (subject_read(&q->subject, kind, params, call, s->id, s->folder, &e)) {
+	if (subject_read(&q->subject, kind, root, call, s->id, s->folder, &e)) {
 		refuse(p, q->token, ACP_INVALID_PARAMS, e.text);
 		discard(p, q);
 	} else if (is_editors(q)) {

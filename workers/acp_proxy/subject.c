@@ -2,6 +2,7 @@
 
 #include "json.h"
 #include "json_writer.h"
+#include "names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@ void subject_clear(struct subject *s)
 {
 	acp_inquiry_clear(&s->ask);
 	free(s->path);
+	str_clear(&s->others);
 	str_clear(&s->input);
 	*s = (struct subject){ 0 };
 }
@@ -68,6 +70,16 @@ static void describe_command(struct subject *s, const char *session, const char 
 	json_member(&s->input, "command", str_text(&s->ask.command));
 	json_member(&s->input, "cwd", s->ask.cwd);
 	end(s);
+}
+
+static void doubt_others(struct subject *s)
+{
+	OWNED(str) struct str text = { 0 };
+
+	if (!s->others.length)
+		return;
+	str_addf(&text, "Also given: %s", s->others.bytes);
+	acp_inquiry_doubt(&s->ask, text.bytes);
 }
 
 /* ---- permissions ---- */
@@ -144,6 +156,7 @@ static int read_permission(struct subject *s, const cJSON *params, const struct 
 
 	if (acp_inquiry_permission(ask, params, call, folder, e))
 		return -1;
+	doubt_others(s);
 	if (is_all_diffs(ask, content, folder))
 		describe_diffs(s, content, session, folder);
 	else if (ask->command.length && !ask->is_unclear && !ask->is_diff)
@@ -157,6 +170,18 @@ static int read_permission(struct subject *s, const cJSON *params, const struct 
 
 /* ---- what the editor is to do ---- */
 
+/* A write beside which something is given that is not known: its effect is not, either. */
+static void describe_write(struct subject *s, const char *session, const char *folder,
+                           const char *content)
+{
+	str_add(&s->ask.title, "Write a file in the editor");
+	str_add(&s->ask.diff, content);
+	acp_inquiry_name(&s->ask, s->path);
+	acp_inquiry_place(&s->ask, folder, s->path);
+	doubt_others(s);
+	describe(s, session, folder, "write");
+}
+
 static int read_write(struct subject *s, const cJSON *params, const char *session,
                       const char *folder, struct err *e)
 {
@@ -165,6 +190,10 @@ static int read_write(struct subject *s, const cJSON *params, const char *sessio
 	if (!path || path[0] != '/' || !content)
 		return err_set(e, ERR_INPUT, "path must be absolute, and content a text");
 	s->path = xstrdup(path);
+	if (s->others.length) {
+		describe_write(s, session, folder, content);
+		return 0;
+	}
 	begin(s, session, folder, envelope_method(ENVELOPE_WRITE));
 	json_member(&s->input, "path", path);
 	json_member(&s->input, "content", content);
@@ -184,29 +213,33 @@ static cJSON *words_of(const cJSON *params)
 	return words;
 }
 
+/* A copy of one of the params, unless it says nothing. */
+static void take_over(cJSON *subject, const cJSON *params, const char *name)
+{
+	const cJSON *value = json_get(params, name);
+
+	if (value && !cJSON_IsNull(value))
+		cJSON_AddItemToObject(subject, name, cJSON_Duplicate(value, true));
+}
+
 /* The params as the subject of a permission of type command. */
 static cJSON *as_permission(const cJSON *params)
 {
-	static const char *const DROPPED[] = { "sessionId", "outputByteLimit", "type", "_meta" };
 	cJSON *all = cJSON_CreateObject();
 	cJSON *options = cJSON_AddArrayToObject(all, "options");
 	cJSON *option = cJSON_CreateObject();
-	cJSON *subject = cJSON_Duplicate(params, true);
-	const cJSON *args = json_get(params, "args");
+	cJSON *subject = cJSON_AddObjectToObject(all, "subject");
+	const cJSON *env = json_get(params, "env");
 
 	(void)cJSON_AddStringToObject(option, "optionId", "yes");
 	cJSON_AddItemToArray(options, option);
-	for (size_t i = 0; i < COUNT(DROPPED); i++)
-		cJSON_DeleteItemFromObjectCaseSensitive(subject, DROPPED[i]);
-	if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(subject, "env")) == 0)
-		cJSON_DeleteItemFromObjectCaseSensitive(subject, "env");
-	if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(subject, "cwd")))
-		cJSON_DeleteItemFromObjectCaseSensitive(subject, "cwd");
-	(void)cJSON_ReplaceItemInObjectCaseSensitive(subject, "command", words_of(params));
-	if (cJSON_IsArray(args) || cJSON_IsNull(args))
-		cJSON_DeleteItemFromObjectCaseSensitive(subject, "args");
 	(void)cJSON_AddStringToObject(subject, "type", "command");
-	cJSON_AddItemToObject(all, "subject", subject);
+	cJSON_AddItemToObject(subject, "command", words_of(params));
+	if (!cJSON_IsArray(json_get(params, "args")))
+		take_over(subject, params, "args");
+	if (!cJSON_IsArray(env) || cJSON_GetArraySize(env) > 0)
+		take_over(subject, params, "env");
+	take_over(subject, params, "cwd");
 	(void)cJSON_AddStringToObject(all, "title", "Run a command in the editor");
 	return all;
 }
@@ -240,6 +273,7 @@ static int read_terminal(struct subject *s, const cJSON *params, const char *ses
 	if (acp_inquiry_permission(&s->ask, all, NULL, folder, e))
 		return -1;
 	doubt_program(&s->ask, params);
+	doubt_others(s);
 	if (s->ask.command.length && !s->ask.is_unclear)
 		describe_command(s, session, folder, envelope_method(ENVELOPE_TERMINAL));
 	else
@@ -247,10 +281,14 @@ static int read_terminal(struct subject *s, const cJSON *params, const char *ses
 	return 0;
 }
 
-int subject_read(struct subject *s, enum envelope_kind kind, const cJSON *params,
+int subject_read(struct subject *s, enum envelope_kind kind, const cJSON *message,
                  const struct acp_tool_call *call, const char *session, const char *folder,
                  struct err *e)
 {
+	const cJSON *params = json_get(message, "params");
+
+	if (names_read(kind, message, &s->others, e))
+		return -1;
 	switch (kind) {
 	case ENVELOPE_PERMISSION:
 		return read_permission(s, params, call, session, folder, e);

@@ -10,13 +10,15 @@
 struct subject {
 	struct acp_inquiry ask; /* of a permission or a command */
 	char *path; /* of a write; absolute */
+	struct str others; /* JSON: what the protocol does not define; "": nothing */
 	struct str input; /* JSON: the hook's input */
 };
 
-/* kind: of a message that is held. params: its own. call: the tool call that a permission is about
+/* kind: of a message that is held. call: the tool call that a permission is about
  * as far as it is known, or NULL. session: the agent's id, folder: where it works. 0, or -1: it
- * asks for nothing that could be answered. subject is zeroed before. */
-int subject_read(struct subject *s, enum envelope_kind kind, const cJSON *params,
+ * asks for nothing that could be answered, or not for the same to every reader. subject is zeroed
+ * before. */
+int subject_read(struct subject *s, enum envelope_kind kind, const cJSON *message,
                  const struct acp_tool_call *call, const char *session, const char *folder,
                  struct err *e);
 void subject_clear(struct subject *s);

@@ -1,0 +1,14 @@
+/* names: the members that the protocol defines, in its versions 1 and 2, for the messages that are
+ * read. Who ignores case takes another spelling for one of them. Anything else may mean something
+ * to some reader. */
+#ifndef NAMES_H
+#define NAMES_H
+
+#include "envelope.h"
+#include "str.h"
+
+/* Of a message that is held. 0: others is what the protocol does not define, as a JSON object, ""
+ * if there is nothing; or -1: readers may understand the message differently. */
+int names_read(enum envelope_kind kind, const cJSON *message, struct str *others, struct err *e);
+
+#endif
