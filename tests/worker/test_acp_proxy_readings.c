@@ -281,6 +281,111 @@ START_TEST(a_write_with_something_unknown_beside_was_not_approved_as_a_permissio
 }
 END_TEST
 
+/* ---- answers ---- */
+
+START_TEST(an_answer_that_names_no_request_does_not_reach_the_agent)
+{
+	static const char *const ANSWERS[] = {
+		"{\"jsonrpc\":\"2.0\",\"result\":{\"outcome\":{\"outcome\":\"selected\","
+		"\"optionId\":"
+		"\"yes\"}}}",
+		"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-1,\"message\":\"x\"}}",
+		"{\"result\":null}",
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(ANSWERS); i++) {
+		party_say(&a.editor, ANSWERS[i]);
+		hears_nothing_but_marks(&a);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* What counts here is what the agent acts on. */
+START_TEST(a_choice_that_readers_may_understand_differently_is_none)
+{
+	static const char *const CHOICES[] = {
+		"{\"outcome\":\"selected\",\"optionId\":\"no\",\"optionId\":\"yes\"}",
+		"{\"outcome\":\"selected\",\"optionId\":\"no\",\"OptionId\":\"yes\"}",
+		"{\"outcome\":\"cancelled\",\"Outcome\":\"selected\",\"optionId\":\"yes\"}",
+		"{\"outcome\":\"selected\",\"option\u0131d\":\"yes\",\"optionId\":\"no\"}",
+		"{\"outcome\":\"selected\",\"optionId\":\"no\\u0000\"}",
+	};
+	static const char CHOICE[] = "{\"outcome\":\"selected\",\"optionId\":\"no\",\"note\":1}";
+	static const char *const BESIDE[] = {
+		",\"Outcome\":{\"outcome\":\"selected\",\"optionId\":\"yes\"}", ""
+	};
+	struct trio a = given_trio(NULL);
+	const char *line =
+	    permission("3", "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"rawInput\":{"
+	                    "\"command\":\"ls\"}}");
+	OWNED(str) struct str good = { 0 };
+	struct asked q;
+
+	party_say(&a.agent, line);
+	q = front_hears(&a);
+	front_asks(&q, true);
+	hears(&a.editor, line);
+	for (size_t i = 0; i < COUNT(CHOICES) + 1; i++) {
+		bool is_choice = i < COUNT(CHOICES);
+		OWNED(str) struct str answer = { 0 };
+
+		str_addf(&answer, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"outcome\":%s%s}}",
+		         is_choice ? CHOICES[i] : CHOICE, BESIDE[is_choice]);
+		party_say(&a.editor, answer.bytes);
+		hears_nothing_but_marks(&a);
+	}
+	str_addf(&good, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"outcome\":%s}}", CHOICE);
+	party_say(&a.editor, good.bytes);
+	front_takes(&q, "reject", "applied");
+	front_decides(&q, "deny", "");
+	hears(&a.agent, good.bytes);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* It is the answer to what the agent cancelled. */
+START_TEST(an_editor_may_still_answer_what_it_answered_unclearly)
+{
+	static const char CANCEL[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":3}}";
+	static const char CANCELLED[] = "{\"id\":3,\"error\":{\"code\":-32800,\"message\":\"x\"}}";
+	struct trio a = given_trio(NULL);
+	const char *line = permission("3", "{\"toolCallId\":\"c1\"}");
+	struct asked q;
+
+	party_say(&a.agent, line);
+	q = front_hears(&a);
+	front_asks(&q, true);
+	hears(&a.editor, line);
+	party_say(&a.editor,
+	          "{\"id\":3,\"result\":{\"outcome\":{\"outcome\":\"cancelled\"},\"OUTCOME\":1}}");
+	hears_nothing_but_marks(&a);
+	party_say(&a.agent, CANCEL);
+	hears(&a.editor, CANCEL);
+	front_takes(&q, "withdraw", "applied");
+	party_say(&a.editor, CANCELLED);
+	hears(&a.agent, CANCELLED);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_session_whose_name_readers_may_understand_differently_is_not_opened)
+{
+	struct trio a = given_trio_without_session(NULL);
+
+	editor_opens(&a, a.folder,
+	             "{\"id\":7,\"result\":{\"sessionId\":\"s1\",\"SessionID\":\"s2\"}}");
+	hears_part(&a.editor, "some take");
+	party_say(&a.agent, write_of(&a, "1", "x", "x"));
+	hears_part(&a.agent, "opened no such session");
+	trio_ends(&a, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_readings");
@@ -294,6 +399,10 @@ int main(void)
 	tcase_add_test(c, what_the_protocol_does_not_define_is_shown_and_fits_no_rule);
 	tcase_add_test(c, what_the_protocol_defines_and_what_is_the_agents_own_is_not_doubted);
 	tcase_add_test(c, a_write_with_something_unknown_beside_was_not_approved_as_a_permission);
+	tcase_add_test(c, an_answer_that_names_no_request_does_not_reach_the_agent);
+	tcase_add_test(c, a_choice_that_readers_may_understand_differently_is_none);
+	tcase_add_test(c, an_editor_may_still_answer_what_it_answered_unclearly);
+	tcase_add_test(c, a_session_whose_name_readers_may_understand_differently_is_not_opened);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

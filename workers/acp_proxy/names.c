@@ -113,6 +113,13 @@ static const struct member *const PARAMS[] = {
 static const struct member MESSAGE[] = { { "jsonrpc", NULL }, { "id", NULL }, { "method", NULL },
 	                                 { "params", NULL },  META,           END };
 
+static const struct member OUTCOME[] = { { "outcome", NULL }, { "optionId", NULL }, END };
+static const struct member CHOICE_RESULT[] = { { "outcome", OUTCOME }, END };
+static const struct member CHOICE[] = { { "result", CHOICE_RESULT }, END };
+
+static const struct member OPENED_RESULT[] = { { "sessionId", NULL }, END };
+static const struct member OPENED[] = { { "result", OPENED_RESULT }, END };
+
 static const struct member *find(const struct member *names, const char *name)
 {
 	while (names->name && strcmp(names->name, name) != 0)
@@ -148,10 +155,13 @@ static int refuse(const char *name, const char *as, struct err *e)
 	               as);
 }
 
+/* others: NULL if it is of no interest. */
 static void add_other(struct str *others, const cJSON *item)
 {
-	char *text = cJSON_PrintUnformatted(item);
+	char *text = others ? cJSON_PrintUnformatted(item) : NULL;
 
+	if (!others)
+		return;
 	json_member_raw(others, item->string, text ? text : "null");
 	cJSON_free(text);
 }
@@ -220,4 +230,14 @@ int names_read(enum envelope_kind kind, const cJSON *message, struct str *others
 	if (strcmp(others->bytes, "{}") == 0)
 		str_reset(others);
 	return status;
+}
+
+int names_check_choice(const cJSON *answer, struct err *e)
+{
+	return read_value(CHOICE, answer, NULL, e);
+}
+
+int names_check_opened(const cJSON *answer, struct err *e)
+{
+	return read_value(OPENED, answer, NULL, e);
 }

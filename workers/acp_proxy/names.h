@@ -11,4 +11,9 @@
  * if there is nothing; or -1: readers may understand the message differently. */
 int names_read(enum envelope_kind kind, const cJSON *message, struct str *others, struct err *e);
 
+/* Of what is read of an answer: the choice that answers a permission, and the session that an
+ * opening is answered with. 0, or -1: as above. */
+int names_check_choice(const cJSON *answer, struct err *e);
+int names_check_opened(const cJSON *answer, struct err *e);
+
 #endif

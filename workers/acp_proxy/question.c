@@ -8,6 +8,7 @@
 #include "json_writer.h"
 #include "log.h"
 #include "message.h"
+#include "names.h"
 #include "session.h"
 #include "subject.h"
 
@@ -523,10 +524,9 @@ void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, 
 /* ---- the editor's answer ---- */
 
 /* What the editor's user chose. Whatever is none of the agent's options is no answer. */
-static enum answer answer_in(const struct question *q, const char *line, size_t length)
+static enum answer answer_in(const struct question *q, const cJSON *message)
 {
-	OWNED(cJSON_ptr) cJSON *root = cJSON_ParseWithLength(line, length);
-	const cJSON *result = json_get(root, "result");
+	const cJSON *result = json_get(message, "result");
 	const cJSON *outcome = json_get(result, "outcome");
 	const char *id = json_text(outcome, "optionId");
 	const struct acp_option *o = NULL;
@@ -548,9 +548,29 @@ static enum answer answer_in(const struct question *q, const char *line, size_t 
 	return ANSWER_WITHDRAWN;
 }
 
+/* NULL: the agent may take it for another answer than we do. The caller deletes it. */
+static cJSON *read_answer(const char *line, size_t length, struct err *e)
+{
+	cJSON *message = json_read_strictly(line, length, "the answer", e);
+
+	if (message && names_check_choice(message, e) == 0)
+		return message;
+	cJSON_Delete(message);
+	return NULL;
+}
+
 static void take_answer(struct proxy *p, struct question *q, const char *line, size_t length)
 {
-	q->answer = answer_in(q, line, length);
+	OWNED(cJSON_ptr) cJSON *message = NULL;
+	struct err e = { 0 };
+
+	message = read_answer(line, length, &e);
+	if (!message) {
+		log_warn("an answer of the editor is not passed on: %s", e.text);
+		(void)due_add(p, q->token); /* still, for when the agent withdraws it */
+		return;
+	}
+	q->answer = answer_in(q, message);
 	str_add_bytes(&q->answer_line, line, length);
 	q->answered_ms = clock_monotonic_ms();
 	if (q->answer == ANSWER_WITHDRAWN) {

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "log.h"
 #include "message.h"
+#include "names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -218,6 +219,8 @@ static int read_opened(struct proxy *p, const struct opening *o, const cJSON *ro
 	const cJSON *result = json_get(root, "result");
 	const cJSON *id = json_get(result, "sessionId");
 
+	if (names_check_opened(root, e))
+		return -1;
 	*ret_id = json_text(result, "sessionId");
 	if (!result && json_get(root, "error"))
 		return 0;

@@ -99,6 +99,12 @@ static void drop_of_editor(const char *why)
 	log_warn("a message of the editor is not passed on: %s", why);
 }
 
+static bool is_answer(const struct json_peek *peek)
+{
+	return !peek->method[0] && (peek->has[JSON_PEEK_ID] || peek->has[JSON_PEEK_RESULT] ||
+	                            peek->has[JSON_PEEK_ERROR]);
+}
+
 void traffic_take_editor(void *arg, const char *line, size_t length, const struct json_peek *peek)
 {
 	struct proxy *p = arg;
@@ -107,7 +113,7 @@ void traffic_take_editor(void *arg, const char *line, size_t length, const struc
 		drop_of_editor(TWO_WAYS);
 		return;
 	}
-	if (peek->has[JSON_PEEK_ID] && !peek->method[0]) {
+	if (is_answer(peek)) {
 		bool is_due = due_take(p, peek->id);
 
 		if (question_take_answer(p, line, length, peek))
