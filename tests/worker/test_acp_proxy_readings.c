@@ -173,9 +173,9 @@ END_TEST
 START_TEST(what_the_protocol_does_not_define_is_shown_and_fits_no_rule)
 {
 	static const char *const CASES[][5] = {
-		{ WRITES, FILE_PARAMS ",\"mode\":\"0777\"", "", "write",
+		{ WRITES, FILE_PARAMS ",\"mode\":\"0777\"", "", "fs/write",
 		  "Also given: {\"mode\":\"0777\"}" },
-		{ WRITES, FILE_PARAMS, ",\"mode\":[7]", "write", "Also given: {\"mode\":[7]}" },
+		{ WRITES, FILE_PARAMS, ",\"mode\":[7]", "fs/write", "Also given: {\"mode\":[7]}" },
 		{ "terminal/create", "\"sessionId\":\"s1\",\"command\":\"ls\",\"type\":\"x\"", "",
 		  "terminal", "Also given: {\"type\":\"x\"}" },
 		{ ASKS,

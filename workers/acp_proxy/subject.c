@@ -170,7 +170,8 @@ static int read_permission(struct subject *s, const cJSON *params, const struct 
 
 /* ---- what the editor is to do ---- */
 
-/* A write beside which something is given that is not known: its effect is not, either. */
+/* A write beside which something is given that is not known: its effect is not, either. No tool of
+ * an agent has this name, which a rule could allow. */
 static void describe_write(struct subject *s, const char *session, const char *folder,
                            const char *content)
 {
@@ -179,7 +180,7 @@ static void describe_write(struct subject *s, const char *session, const char *f
 	acp_inquiry_name(&s->ask, s->path);
 	acp_inquiry_place(&s->ask, folder, s->path);
 	doubt_others(s);
-	describe(s, session, folder, "write");
+	describe(s, session, folder, "fs/write");
 }
 
 static int read_write(struct subject *s, const cJSON *params, const char *session,
