@@ -53,6 +53,10 @@ UPDATE alias_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,
        why = 'restored: the database is that of an earlier time'
  WHERE ended_at IS NULL;
 
+-- name: restore_bury_worker :exec
+-- Nor are those of our own workers.
+UPDATE worker SET state = 'died', stopped_at = :now WHERE state IN ('starting', 'ready');
+
 -- name: restore_unlisten :exec
 -- scan ok: what is open
 -- Nor do callers of that time listen.

@@ -337,7 +337,7 @@ static int park(struct store *st, struct rows_restored *r, struct err *e)
 	    sql_restore_park_file_change(st, e) || sql_restore_end_agent_run(st, e) ||
 	    sql_restore_take_file_look(st, e) || sql_restore_end_file_look(st, e) ||
 	    sql_restore_end_look_order(st, e) || sql_restore_end_alias_run(st, e) ||
-	    sql_restore_unlisten(st, e))
+	    sql_restore_bury_worker(st, e) || sql_restore_unlisten(st, e))
 		return -1;
 	r->writes = sql_restore_park_apply(st, e);
 	return r->writes < 0 ? -1 : 0;

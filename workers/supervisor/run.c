@@ -130,7 +130,8 @@ static void close_directory(const char *dir)
 	OWNED(char_ptr) char *real = NULL;
 	struct stat about;
 
-	if (stat(dir, &about) != 0 || !(about.st_mode & NOT_FOR_OTHERS))
+	if (stat(dir, &about) != 0 || !(about.st_mode & NOT_FOR_OTHERS) ||
+	    about.st_mode & S_ISVTX) /* as /tmp: for everybody on purpose */
 		return;
 	if (paths_state_home(&ours, NULL) == 0)
 		str_add(&ours, "/agent-intercom");
