@@ -126,12 +126,12 @@ SELECT a.seq FROM answer_words AS a
 -- Whether the agent of a session may still call: it listens; or it is on stdio, or has hooks (the
 -- connection of a host that has ended is lost or closed by now); or it is over HTTP in a
 -- running process (the connection of one that has ended is lost by now) or, if that is unknown,
--- called recently. Except agents with our label, and earlier runs of our own process.
+-- called recently. Except agents with our :label, and earlier runs of our own process.
 SELECT 1 AS yes FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
  WHERE s.seq = :session AND c.state = 'open'
    AND (c.transport IN ('stdio', 'hook')
         OR ((c.process IS NOT NULL OR s.last_activity_at > :live_after)
-            AND s.label IS NULL
+            AND (s.label IS NULL OR s.label IS NOT :label)
             AND NOT EXISTS (SELECT 1 FROM connection AS o
                              WHERE o.seq = :connection AND o.process = c.process
                                AND o.created_at >= coalesce(s.last_activity_at, s.created_at))))

@@ -12,10 +12,11 @@ static int is_there(struct store *st, int64_t session, const struct peer *p, str
 
 	if (departed_of_session(st, session, p->seq, e))
 		return -1;
-	return sql_steering_agent_is_there(st, session, live_after.text, p->seq, e);
+	return sql_steering_agent_is_there(st, session, live_after.text, p->identity.agent, p->seq,
+	                                   e);
 }
 
-int inherit_answers_of(struct store *st, int64_t session, struct err *e)
+static int inherit_answers_of(struct store *st, int64_t session, struct err *e)
 {
 	return sql_answer_say(st, session, e) || sql_answer_said(st, session, e) ? -1 : 0;
 }
@@ -44,4 +45,15 @@ int inherit_words(struct store *st, const struct peer *p, struct err *e)
 			return -1;
 	}
 	return before < 0 ? -1 : 0;
+}
+
+int inherit_of(struct store *st, const struct peer *p, int64_t session, struct err *e)
+{
+	int there = session == p->session_seq ? 0 : is_there(st, session, p, e);
+
+	if (there)
+		return there;
+	if (inherit_answers_of(st, session, e))
+		return -1;
+	return session == p->session_seq ? 0 : sql_steering_inherit(st, p->session_seq, session, e);
 }

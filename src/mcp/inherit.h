@@ -15,7 +15,8 @@ int inherit_words(struct store *st, const struct peer *p, struct err *e);
  * transaction. 0 or -1. */
 int inherit_answers(struct store *st, const struct peer *p, const char *digest, struct err *e);
 
-/* The same for a session whose agent is known to be gone. */
-int inherit_answers_of(struct store *st, int64_t session, struct err *e);
+/* Both for one session: that of p, or one that p recovers. 1: its agent may still call, and keeps
+ * them; 0 or -1. */
+int inherit_of(struct store *st, const struct peer *p, int64_t session, struct err *e);
 
 #endif

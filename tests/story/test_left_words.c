@@ -299,6 +299,102 @@ START_TEST(a_nudge_without_words_dies_with_its_silence)
 }
 END_TEST
 
+/* ---- reboot that names a session ---- */
+
+/* That of the session that came as the nth. */
+static char *reboot_of(struct agent *a, int nth)
+{
+	OWNED(str) struct str arguments = { 0 };
+	char sql[80];
+
+	(void)snprintf(sql, sizeof(sql), "SELECT id FROM session WHERE seq = %d", nth);
+	OWNED(char_ptr) char *id = rows(sql);
+
+	str_addf(&arguments, "{\"session_id\":\"%.*s\"}", (int)strcspn(id, "\n"), id);
+	return call_for_message(a, "reboot", arguments.bytes);
+}
+
+static void is_told_that_it_is_connected(struct agent *a, int nth)
+{
+	OWNED(char_ptr) char *told = reboot_of(a, nth);
+
+	has(told, "result.structuredContent.error_code", "session_connected");
+	says(member(told, "result.structuredContent.error_message"), "is still connected");
+	has(told, "result.structuredContent.pending_requests", "");
+	has(told, "result.structuredContent.operator_says", "");
+}
+
+START_TEST(reboot_leaves_an_agent_that_is_there_its_words)
+{
+	static const char *const LABELS[][2] = { { "", "" }, { "a", "b" }, { "", "b" } };
+
+	for (size_t i = 0; i < COUNT(LABELS); i++) {
+		struct agent a, b;
+
+		given_front();
+		a = an_agent(LABELS[i][0]);
+		b = an_agent(LABELS[i][1]);
+		advance(2000);
+		ping(&a);
+		steer(1, "use tabs");
+		is_told_that_it_is_connected(&b, 1);
+		is_told(&a, "use tabs");
+	}
+}
+END_TEST
+
+START_TEST(reboot_leaves_an_agent_that_waits_its_question_and_its_words)
+{
+	OWNED(char_ptr) char *answered = NULL;
+	struct agent a, b;
+	struct wire w;
+
+	given_front();
+	a = an_agent("a");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "1\n");
+	steer(1, "use tabs");
+	b = an_agent("b");
+	is_told_that_it_is_connected(&b, 1);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
+	answered = agent_message(&w);
+	wire_close(&w);
+	says(member(answered, "result.structuredContent.operator_says.0"), "use tabs");
+}
+END_TEST
+
+START_TEST(reboot_of_a_session_whose_agent_is_gone_tells_its_words)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent b;
+
+	given_front();
+	(void)an_agent("a");
+	steer(1, "use tabs");
+	b = an_agent("b");
+	told = reboot_of(&b, 1);
+	has(told, "result.structuredContent.status", "recovered");
+	says(member(told, "result.structuredContent.operator_says.0"), "use tabs");
+}
+END_TEST
+
+START_TEST(reboot_does_not_find_the_session_of_another_workspace)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent b;
+
+	given_front();
+	b = an_agent("");
+	given("INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode, "
+	      "created_at, updated_at) SELECT 'elsewhere', machine, owner_user_id, '/elsewhere', "
+	      "'active', mode, created_at, updated_at FROM session;"
+	      "UPDATE session SET status = 'interrupted' WHERE id = 'elsewhere'");
+	told = reboot_of(&b, 2);
+	has(told, "result.structuredContent.error_code", "session_not_found");
+	says(member(told, "result.structuredContent.error_message"), "in this workspace");
+}
+END_TEST
+
 /* ---- answers ---- */
 
 static void answer(const char *verdict, const char *instruction)
@@ -327,6 +423,29 @@ static void answered_too_late(const char *label, const char *tool, const char *a
 	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
 	answer(verdict, "'fix the tests'");
 }
+
+START_TEST(reboot_leaves_an_agent_that_is_there_an_answer_that_it_was_not_told)
+{
+	OWNED(char_ptr) char *again = NULL;
+	struct agent a, b;
+	struct wire w;
+
+	given_front();
+	a = newcomer("a");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"how?\"}", NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "1\n");
+	wire_close(&w);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+	b = an_agent("b");
+	advance(2000);
+	ping(&a);
+	answer("refine", "'fix the tests'");
+	is_told_that_it_is_connected(&b, 1);
+	again = call_for_message(&a, "transmit", "{\"prompt_text\":\"how?\"}");
+	has(again, "result.structuredContent.instruction", "fix the tests");
+	has(again, "result.structuredContent.operator_says", "");
+}
+END_TEST
 
 /* Its call waits until the operator goes on. */
 static char *waits_for_message(struct agent *a, const char *tool, const char *arguments)
@@ -518,6 +637,11 @@ int main(void)
 	               words_to_an_agent_that_was_gone_come_with_the_answer_to_the_first_question);
 	tcase_add_test(c, words_that_come_when_the_next_agent_works_already_reach_it);
 	tcase_add_test(c, words_to_an_agent_that_is_there_are_for_nobody_else);
+	tcase_add_test(c, reboot_leaves_an_agent_that_is_there_its_words);
+	tcase_add_test(c, reboot_leaves_an_agent_that_waits_its_question_and_its_words);
+	tcase_add_test(c, reboot_leaves_an_agent_that_is_there_an_answer_that_it_was_not_told);
+	tcase_add_test(c, reboot_of_a_session_whose_agent_is_gone_tells_its_words);
+	tcase_add_test(c, reboot_does_not_find_the_session_of_another_workspace);
 	tcase_add_test(c, words_to_an_agent_with_a_label_wait_for_one_with_the_same_label);
 	tcase_add_test(c, words_to_the_agent_of_one_user_are_for_no_agent_of_another);
 	tcase_add_test(c, words_to_an_agent_that_we_started_wait_for_its_session);

@@ -14,7 +14,8 @@
 #include "sql/checkpoint.h"
 #include "sql/request.h"
 #include "sql/session.h"
-#include "sql/steering.h"
+
+#include <string.h>
 
 static int add_pending(struct store *st, int64_t session, struct str *out, struct err *e)
 {
@@ -88,11 +89,6 @@ static int take_words(struct store *st, struct call *c, const struct peer *p, st
 static int recovered(struct store *st, struct call *c, const struct peer *p,
                      const struct session_row *session, struct err *e)
 {
-	if (inherit_answers_of(st, session->seq, e))
-		return -1;
-	if (session->seq != p->session_seq &&
-	    sql_steering_inherit(st, p->session_seq, session->seq, e))
-		return -1;
 	if (take_words(st, c, p, e))
 		return -1;
 	begin_result(c, "recovered", session->id);
@@ -124,28 +120,50 @@ static int predecessor(struct store *st, const struct peer *p, const char *machi
 	                                          peer_uid_in_rows(p), p->identity.agent, row, e);
 }
 
+/* Whether p may recover a session that it names. */
+static bool is_for(const struct peer *p, const char *machine, const struct session_row *session)
+{
+	return peer_may_join(p, session) && strcmp(session->machine, machine) == 0 &&
+	       strcmp(session->workspace_root, p->workspace_root) == 0;
+}
+
+static void refuse(struct call *c, const char *given, bool is_connected)
+{
+	if (is_connected)
+		result_refuse(
+		    c, "session_connected",
+		    "session %.80s is still connected: its agent keeps what it has asked, "
+		    "and what the operator tells it; once it has ended, call reboot again",
+		    given);
+	else
+		result_refuse(c, "session_not_found",
+		              "not found: there is no session %.80s in this workspace", given);
+}
+
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {
 	OWNED(session_row) struct session_row session = { 0 };
 	const char *given = json_text(c->arguments, "session_id");
 	const char *machine = settings->workspaces.machine;
-	int got;
+	int got, there;
 
 	if (departed_of_workspace(st, machine, p->workspace_root, p->seq, e))
 		return -1;
 	got = given ? sql_session_by_id(st, given, &session, e)
 	            : predecessor(st, p, machine, &session, e);
 
-	if (got < 0)
+	if (given && got > 0 && !is_for(p, machine, &session))
+		got = 0;
+	there = got > 0 ? inherit_of(st, p, session.seq, e) : 0;
+	if (got < 0 || there < 0)
 		return -1;
-	if (got > 0 && (!given || peer_may_join(p, &session)))
-		return recovered(st, c, p, &session, e);
-	if (given) {
-		result_refuse(c, "session_not_found", "not found: there is no session %.80s",
-		              given);
+	if (given && (!got || there)) {
+		refuse(c, given, there);
 		return 0;
 	}
+	if (got > 0)
+		return recovered(st, c, p, &session, e);
 	if (take_words(st, c, p, e))
 		return -1;
 	begin_result(c, "clean", NULL);
