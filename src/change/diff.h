@@ -102,6 +102,7 @@ struct diff_place {
 struct diff_how {
 	size_t fuzz;
 	bool unique; /* a hunk that fits at a second line is refused */
+	bool silent; /* a conflict says no more of the file than the number of a line */
 	struct diff_place *places; /* filled, one per hunk; or NULL */
 };
 

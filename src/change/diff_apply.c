@@ -353,7 +353,7 @@ static int conflict_whole(struct target *t, const char *why)
 /* Describes two lines that differ, or that look the same and differ in their newline. */
 static void describe(struct str *text, const struct diff_line *want, const struct span *have)
 {
-	str_add(text, "expected \"");
+	str_add(text, ": expected \"");
 	if (want)
 		str_add_shown(text, want->text, want->length, SHOWN_BYTES);
 	str_add(text, want && want->no_newline ? "\" as last line without a newline, found "
@@ -380,11 +380,13 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 	struct diff_conflict *c = t->conflict;
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
-	if (want)
+	if (t->how.silent)
+		str_reset(&text);
+	else if (want)
 		describe(&text, want, have);
 	else
-		str_addf(&text, "the file has %zu lines and the hunk no context", t->count);
-	if (c) {
+		str_addf(&text, ": the file has %zu lines and the hunk no context", t->count);
+	if (c && !t->how.silent) {
 		diff_conflict_clear(c);
 		c->hunk = hunk + 1;
 		c->hunk_count = t->file->hunk_count;
@@ -396,7 +398,7 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 			str_add_bytes(&c->found, have->bytes, text_size(*have));
 	}
 	return err_set(t->e, ERR_INPUT,
-	               "patch conflict: %s: hunk %zu of %zu does not match at line %zu: %s",
+	               "patch conflict: %s: hunk %zu of %zu does not match at line %zu%s",
 	               str_text(&path), hunk + 1, t->file->hunk_count, line + 1, str_text(&text));
 }
 

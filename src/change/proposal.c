@@ -48,6 +48,7 @@ void plan_clear(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		touched_clear(&plan->files[i].is);
+		free(plan->files[i].reaches);
 		str_clear(&plan->files[i].old);
 		str_clear(&plan->files[i].new);
 		free(plan->files[i].places);
@@ -382,7 +383,10 @@ static int apply_part(const struct proposal *p, const struct diff_file *d,
                       const struct planned *from, struct diff_place *places, struct str *result,
                       struct refusal *why)
 {
-	const struct diff_how how = { .fuzz = p->fuzz, .unique = p->unique, .places = places };
+	const struct diff_how how = { .fuzz = p->fuzz,
+		                      .unique = p->unique,
+		                      .silent = from && (from->reaches || from->is_vast),
+		                      .places = places };
 	struct err e = { 0 };
 
 	if (diff_apply_how(d, beginning(from), from ? from->old.length : 0, &how, result, NULL, &e))

@@ -68,6 +68,9 @@ struct planned {
 	bool exists;
 	struct stat st; /* if it exists */
 	int links; /* names of that file, if it has several (hard links); else 0 */
+	char *reaches; /* one of its names, relative to the workspace, that is always asked about
+	                  (always_ask.h); NULL: none; or: */
+	bool is_vast; /* the workspace has too many files to know all of its names */
 	struct str old; /* content */
 	struct str new; /* content afterwards, after proposal_work */
 	mode_t new_mode; /* of a new file less the umask */

@@ -63,7 +63,7 @@ struct hand_ask {
 	const char *const *named; /* files that are only named, at most HAND_NAMES */
 	size_t named_count;
 	const char *always_ask; /* JSON list (always_ask.h): what of it is read with them
-	                           (hand_reach.h) */
+	                           (hand_reach.h), or is touched by the proposal */
 	bool hashes; /* of what they contain, where that is not in the plan of edit */
 	const char *shown[HAND_SHOWN_FILES]; /* files to read whole */
 	size_t shown_count;

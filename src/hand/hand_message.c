@@ -169,6 +169,8 @@ static void add_plan(struct str *out, const struct plan *plan)
 		pack_add_text(out, t->hash);
 		pack_add_text(out, t->result_hash);
 		pack_add_int(out, plan->files[i].links);
+		pack_add_text(out, plan->files[i].reaches);
+		pack_add_int(out, plan->files[i].is_vast);
 	}
 	pack_add_int(out, (int64_t)plan->primary);
 	pack_add_int(out, plan->replaces_file);
@@ -317,8 +319,14 @@ static void take_plan(struct pack *w, const char *root, struct plan *plan)
 
 	plan->files = xcalloc(count, sizeof(*plan->files));
 	for (plan->count = 0; plan->count < count && !w->bad; plan->count++) {
-		take_touched(w, root, &plan->files[plan->count].is);
-		plan->files[plan->count].links = (int)pack_int_in(w, 0, INT_MAX);
+		struct planned *f = &plan->files[plan->count];
+
+		take_touched(w, root, &f->is);
+		f->links = (int)pack_int_in(w, 0, INT_MAX);
+		f->reaches = pack_text(w, PATH_MAX);
+		f->is_vast = pack_int_in(w, 0, 1) != 0;
+		if (f->reaches && f->reaches[0] == '/')
+			w->bad = true;
 	}
 	plan->primary = (size_t)pack_int_in(w, 0, (int64_t)count - 1);
 	plan->replaces_file = pack_int_in(w, 0, 1) != 0;

@@ -1,6 +1,7 @@
 /* The work of a hand: everything that touches an agent's files for a request. */
 #include "hand.h"
 
+#include "always_ask.h"
 #include "hand_edit.h"
 #include "hand_effect.h"
 #include "hand_reach.h"
@@ -188,6 +189,30 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 
 /* ---- a proposal ---- */
 
+/* By one of its names, a file may be one that is always asked about. */
+static void find_always_asked(const char *root, const cJSON *entries, struct planned *f)
+{
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str reached = { 0 };
+
+	if (always_ask_is_added(f->is.path, entries) || always_ask_is_added(f->is.target, entries))
+		f->reaches = xstrdup(f->is.target);
+	if (f->reaches || !f->links)
+		return;
+	str_addf(&path, "%s/%s", root, f->is.target);
+	f->is_vast = hand_reach(path.bytes, root, HAND_REACH_MOST, entries, &reached) < 0;
+	if (reached.length)
+		f->reaches = xstrdup(reached.bytes + strlen(root) + 1);
+}
+
+static void find_all_always_asked(const struct hand_ask *ask, struct hand_found *found)
+{
+	OWNED(cJSON_ptr) cJSON *entries = cJSON_Parse(ask->always_ask);
+
+	for (size_t i = 0; entries && i < found->plan.count; i++)
+		find_always_asked(found->root, entries, &found->plan.files[i]);
+}
+
 static void look_at_proposal(const struct hand_ask *ask, struct hand_found *found)
 {
 	const struct proposal p = { .workspace_root = found->root,
@@ -204,8 +229,11 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 		(void)refusal_set(&found->why, "workspace_unreadable", "%s", e.text);
 		return;
 	}
-	failed = proposal_look(root, &p, &found->plan, &found->why) ||
-	         proposal_work(&p, &found->plan, &found->why) || hand_effect_compute(found);
+	failed = proposal_look(root, &p, &found->plan, &found->why);
+	if (!failed && ask->always_ask)
+		find_all_always_asked(ask, found);
+	failed =
+	    failed || proposal_work(&p, &found->plan, &found->why) || hand_effect_compute(found);
 	(void)close(root);
 	found->is_too_big = failed && !ask->is_big && strcmp(found->why.code, "too_large") == 0;
 }

@@ -86,6 +86,7 @@ void call_clear(struct call *c)
 	hook_free(c->hook);
 	plan_clear(&c->plan);
 	str_clear(&c->effect);
+	str_clear(&c->always_ask);
 	str_clear(&c->links);
 	hand_names_free(c->names, c->name_count);
 	policy_verdict_clear(&c->policy);
@@ -137,10 +138,13 @@ static void ask_policy(struct call *c, struct policy_file *policy,
 	struct policy_question q = { .tool = c->tool->name,
 		                     .known = settings->commands,
 		                     .always_ask = settings->always_ask };
-	const char **paths = xcalloc(2 * (c->plan.count + c->name_count) + 1, sizeof(*paths));
+	const char **paths = xcalloc(3 * c->plan.count + 2 * c->name_count + 1, sizeof(*paths));
 
-	for (size_t i = 0; c->files && i < c->plan.count; i++)
+	for (size_t i = 0; c->files && i < c->plan.count; i++) {
 		add_path(&q, paths, c->files[i].path, c->files[i].target);
+		if (c->plan.files[i].reaches)
+			paths[q.path_count++] = c->plan.files[i].reaches;
+	}
 	for (size_t i = 0; i < c->name_count; i++)
 		if (!c->names[i].is_other)
 			add_path(&q, paths, c->names[i].path, c->names[i].target);

@@ -70,6 +70,7 @@ struct call {
 	const cJSON *responses; /* its user's answers, by request id; borrowed, or NULL */
 	struct sha256 digest; /* of the request: tool, arguments, current files */
 	struct str effect; /* check_clearance: its effect on the files, as we compute it */
+	struct str always_ask; /* JSON list: that of call_settings */
 	struct str links; /* check_clearance: its description, if files have several names */
 	struct plan plan; /* check_clearance: every path, in its current state */
 	struct touched *files; /* its paths; what they point to belongs to the plan */

@@ -281,6 +281,84 @@ START_TEST(of_a_file_with_several_names_the_question_says_what_becomes_of_the_ot
 }
 END_TEST
 
+/* A file that policy.always_ask names, and another name of it where the policy allows writing. */
+static void given_secret_with_two_names(void)
+{
+	fresh_store();
+	given_front_settings(workspace);
+	given("INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES "
+	      "('policy.always_ask', '[\"secret.txt\"]', 'file', '2026-02-08T09:30:00.000Z')");
+	ck_assert_int_eq(shell(NULL, "mkdir %s/docs %s/.intercom", workspace, workspace), 0);
+	put_file(
+	    workspace, ".intercom/settings.json",
+	    "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"],\"read\":[\"**\"]}}");
+	put_file(workspace, "secret.txt", "one\nTOKEN\n");
+	put_file(workspace, "docs/plain", "one\nTOKEN\n");
+	join("docs/same", "secret.txt");
+	join("docs/plain2", "docs/plain");
+	start_front();
+}
+
+START_TEST(no_conflict_tells_a_line_of_a_file_that_is_always_asked)
+{
+	static const char *const FILES[] = { "secret.txt", "docs/same" };
+	struct agent a;
+
+	given_secret_with_two_names();
+	a = newcomer();
+	for (size_t i = 0; i < COUNT(FILES); i++) {
+		OWNED(str) struct str diff = { 0 };
+		OWNED(str) struct str text = { 0 };
+
+		str_addf(&diff, "--- a/%1$s\n+++ b/%1$s\n@@ -2 +2 @@\n-zzzz\n+y\n", FILES[i]);
+		str_addf(&text, "%s: hunk 1 of 1 does not match at line 2; read the file again",
+		         FILES[i]);
+		refused(&a, FILES[i], diff.bytes, "patch_conflict", text.bytes);
+		str_reset(&diff);
+		str_addf(&diff,
+		         "--- a/%1$s\n+++ b/%1$s\n@@ -2 +2 @@\n-TOKEN\n\\ No newline at end of "
+		         "file\n+y\n",
+		         FILES[i]);
+		refused(&a, FILES[i], diff.bytes, "patch_conflict", text.bytes);
+	}
+	refused(&a, "docs/plain", "--- a/docs/plain\n+++ b/docs/plain\n@@ -2 +2 @@\n-zzzz\n+y\n",
+	        "patch_conflict", "at line 2: expected \"zzzz\", found \"TOKEN\"");
+	expect("SELECT count(*) FROM tool_call WHERE is_error = 1 AND request_seq IS NULL", "5\n");
+}
+END_TEST
+
+START_TEST(by_the_policy_another_name_of_what_is_always_asked_is_asked)
+{
+	static const struct {
+		const char *file, *diff;
+	} ASKED[] = {
+		{ "docs/a", "diff --git a/docs/same b/docs/a\ncopy from docs/same\n"
+		            "copy to docs/a\n" },
+		{ "docs/b", "diff --git a/docs/same b/docs/b\nrename from docs/same\n"
+		            "rename to docs/b\n" },
+		{ "docs/same", "--- a/docs/same\n+++ b/docs/same\n@@ -0,0 +1 @@\n+x\n" },
+	};
+	OWNED(char_ptr)
+	char *plain = proposal("docs/d", "diff --git a/docs/plain b/docs/d\n"
+	                                 "copy from docs/plain\ncopy to docs/d\n");
+	OWNED(char_ptr) char *answer = NULL;
+	struct agent a;
+
+	given_secret_with_two_names();
+	a = newcomer();
+	for (size_t i = 0; i < COUNT(ASKED); i++) {
+		OWNED(char_ptr) char *arguments = proposal(ASKED[i].file, ASKED[i].diff);
+		OWNED(str) struct str waits = { 0 };
+
+		str_addf(&waits, "SELECT count(*) FROM inbox WHERE file_path = '%s'",
+		         ASKED[i].file);
+		asks_and_leaves(&a, arguments, waits.bytes);
+	}
+	answer = agent_call(&a, "check_clearance", plain);
+	has(answer, "status", "approved");
+}
+END_TEST
+
 START_TEST(each_path_of_a_diff_is_judged_by_itself)
 {
 	static const char F[] = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n";
@@ -436,6 +514,8 @@ int main(void)
 	               a_new_file_that_a_diff_names_on_both_sides_is_shown_as_new_and_as_no_copy);
 	tcase_add_test(c,
 	               of_a_file_with_several_names_the_question_says_what_becomes_of_the_others);
+	tcase_add_test(c, no_conflict_tells_a_line_of_a_file_that_is_always_asked);
+	tcase_add_test(c, by_the_policy_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);
 	tcase_add_test(c, the_database_and_its_run_directory_are_not_asked_about);
 	tcase_add_test(c, full_content_over_a_file_is_shown_as_what_it_changes);

@@ -69,6 +69,10 @@ static void look(struct call *c, const struct call_settings *settings, struct ha
 	ask->body_length = strlen(ask->body);
 	ask->ours = &settings->ours;
 	ask->fuzz = settings->fuzz;
+	if (cJSON_GetArraySize(settings->always_ask) == 0)
+		return;
+	json_canonical(&c->always_ask, settings->always_ask);
+	ask->always_ask = c->always_ask.bytes;
 }
 
 static void seen(struct call *c, struct hand_found *found)
@@ -100,6 +104,9 @@ static void seen(struct call *c, struct hand_found *found)
 static bool policy(const struct call *c, struct policy_question *q)
 {
 	q->risk_level = json_text(c->arguments, "risk_level");
+	for (size_t i = 0; i < c->plan.count; i++)
+		if (c->plan.files[i].is_vast)
+			return false;
 	return true;
 }
 
