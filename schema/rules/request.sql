@@ -17,8 +17,9 @@ ON request BEGIN
           OR OLD.reason IS NOT NEW.reason OR OLD.instruction IS NOT NEW.instruction
           OR OLD.decided_by IS NOT NEW.decided_by OR OLD.decided_at IS NOT NEW.decided_at
           OR (OLD.consumed_at IS NOT NULL AND OLD.consumed_at IS NOT NEW.consumed_at));
-  SELECT RAISE(ABORT, 'request: decided: an approval ends unused only if its folder gets another owner')
+  SELECT RAISE(ABORT, 'request: decided: an approval ends unused only if its folder gets another owner, or if the same is asked again')
    WHERE OLD.state = 'approved' AND NEW.state = 'expired'
+     AND NOT EXISTS (SELECT 1 FROM request_again WHERE request_seq = OLD.seq)
      AND NOT EXISTS (SELECT 1 FROM session AS s JOIN workspace_owner_change AS w
                          ON w.machine = s.machine AND w.workspace_root = s.workspace_root
                       WHERE s.seq = OLD.session_seq AND w.at = NEW.updated_at);
@@ -36,6 +37,15 @@ ON request BEGIN
      AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied')
      AND NOT EXISTS (SELECT 1 FROM apply WHERE question_seq = OLD.seq AND state = 'applied');
 END;
+
+-- Clearances that their agent has asked for again, because a file of them has changed.
+CREATE VIEW request_again AS
+SELECT r.seq AS request_seq
+  FROM request AS r JOIN request AS n
+    ON n.session_seq = r.session_seq AND n.seq > r.seq AND n.digest <> r.digest
+       AND n.title = r.title AND n.file_path = r.file_path
+       AND n.body IS r.body AND n.body_seq IS r.body_seq
+ WHERE r.kind = 'clearance' AND n.kind = r.kind;
 
 -- A request changes hands only if nobody listens in its session.
 CREATE TRIGGER request_is_adopted BEFORE UPDATE OF session_seq ON request
@@ -244,5 +254,9 @@ CREATE VIEW request_withdrawn AS
 SELECT r.seq AS request_seq,
        coalesce((SELECT why FROM agent_question
                   WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)),
-                CASE r.state WHEN 'expired' THEN r.reason END) AS why
+                CASE WHEN r.state <> 'expired' THEN NULL
+                     WHEN r.decision <> 'approve' THEN r.reason
+                     WHEN EXISTS (SELECT 1 FROM request_again WHERE request_seq = r.seq)
+                     THEN 'a file of it has changed, and its agent has asked again'
+                     ELSE 'the folder has another owner' END) AS why
   FROM request AS r;

@@ -179,6 +179,35 @@ START_TEST(asking_again_about_a_file_that_has_changed_closes_the_question_about_
 }
 END_TEST
 
+START_TEST(an_unused_yes_to_a_question_about_an_old_file_ends_when_it_is_asked_again)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "two\n");
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *applied = NULL;
+	OWNED(str) struct str forced = { 0 };
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM inbox");
+	approve_all();
+	put_file(workspace, "f", "ONE\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM request WHERE seq = 2");
+	expect("SELECT state, decided_by <> 'system:clock' FROM request", "expired|1\npending|\n");
+	id = rows("SELECT id FROM request WHERE seq = 1");
+	str_addf(&forced, "{\"request_id\":\"%.36s\",\"force\":true}", id);
+	applied = agent_call(&a, "check_diff", forced.bytes);
+	has(applied, "error_code", "not_approved");
+	says(member(applied, "error_message"),
+	     "a file of it has changed, and its agent has asked again");
+	/* as it was: a person is asked again */
+	put_file(workspace, "f", "one\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM request WHERE seq = 3");
+	expect("SELECT count(*) FROM inbox", "1\n");
+}
+END_TEST
+
 START_TEST(a_question_about_an_old_file_that_somebody_waits_for_stays_open)
 {
 	OWNED(char_ptr) char *arguments = proposal("f", "two\n");
@@ -509,6 +538,8 @@ int main(void)
 	tcase_add_test(
 	    c, asking_again_about_a_file_that_has_changed_closes_the_question_about_the_old_one);
 	tcase_add_test(c, a_question_about_an_old_file_that_somebody_waits_for_stays_open);
+	tcase_add_test(c,
+	               an_unused_yes_to_a_question_about_an_old_file_ends_when_it_is_asked_again);
 	tcase_add_test(c, a_no_to_a_question_about_an_old_file_goes_with_the_answer_to_the_new_one);
 	tcase_add_test(c,
 	               a_new_file_that_a_diff_names_on_both_sides_is_shown_as_new_and_as_no_copy);
