@@ -366,15 +366,40 @@ static void sort_paths(struct gate_input *in, size_t from)
 		qsort(in->paths + from, in->path_count - from, sizeof(*in->paths), texts_order);
 }
 
-/* What an argument names that no host has, the host may read as well as ignore. */
+/* "Notes (old).txt" is none. */
+static bool may_be_pattern(const char *text)
+{
+	return strpbrk(text, "*?[{\\") || has_pair(text, "@+!", "(") ||
+	       (strchr(text, '(') && strchr(text, '|'));
+}
+
+/* Adds the texts in which a host that reads by patterns may see one. The depth is limited by the
+ * parser. */
+static void add_patterns(struct gate_input *in, const cJSON *value) /* NOLINT(misc-no-recursion) */
+{
+	const cJSON *item;
+
+	if (cJSON_IsString(value) && may_be_pattern(value->valuestring))
+		add_pattern(in, ".", value->valuestring);
+	cJSON_ArrayForEach (item, value)
+		add_patterns(in, item);
+}
+
+/* What an argument names that no host has, the host may read as well as ignore; and a path may be a
+ * pattern to it. */
 static void read_unknown(struct gate_input *in)
 {
 	const cJSON *one;
 
 	in->known_count = in->path_count;
+	for (size_t i = 0; i < in->known_count; i++)
+		if (may_be_pattern(in->paths[i]))
+			add_pattern(in, ".", in->paths[i]);
 	cJSON_ArrayForEach (one, in->tool_input)
-		if (!gate_host_reads_by(in->host, in->keys, one->string))
+		if (!gate_host_reads_by(in->host, in->keys, one->string)) {
 			add_texts(in, one);
+			add_patterns(in, one);
+		}
 	sort_paths(in, in->known_count);
 }
 

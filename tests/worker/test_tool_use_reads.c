@@ -202,6 +202,33 @@ START_TEST(an_argument_that_no_host_has_may_name_what_is_read)
 }
 END_TEST
 
+START_TEST(a_pattern_where_a_path_is_expected_may_name_what_is_read)
+{
+	static const struct use ASKED[] = {
+		{ "gemini", "BeforeTool", "read_many_files", "{\"paths\":[\"*.txt\"]}" },
+		{ "gemini", "BeforeTool", "read_many_files",
+		  "{\"include\":[\"docs/**\"],\"paths\":[\"sec*/a.txt\"]}" },
+		{ "gemini", "BeforeTool", "read_many_files",
+		  "{\"include\":[\"docs/**\"],\"more\":{\"globs\":\"docs/../{x,secrets}/"
+		  "a.txt\"}}" },
+		{ "copilot", "preToolUse", "view",
+		  "{\"path\":\"%s/docs\",\"paths\":[\"secret?/a.txt\"]}" },
+		{ "claude", "PreToolUse", "Read",
+		  "{\"file_path\":\"docs/*.txt\",\"paths\":\"%s/s*/a.txt\"}" },
+	};
+	static const struct use ALLOWED[] = {
+		{ "gemini", "BeforeTool", "read_many_files",
+		  "{\"include\":[\"docs/**\"],\"paths\":[\"docs/*.txt\"]}" },
+		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"docs/[id].txt\"}" },
+		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"Notes (old).txt\"}" },
+	};
+
+	given_secrets();
+	are_allowed(ALLOWED, COUNT(ALLOWED));
+	are_asked(ASKED, COUNT(ASKED), "it reaches what policy.always_ask names: /");
+}
+END_TEST
+
 START_TEST(another_name_of_a_file_that_is_always_asked_is_asked)
 {
 	static const struct use ASKED = { "claude", "PreToolUse", "Read",
@@ -412,6 +439,7 @@ int main(void)
 	tcase_add_test(c, a_pattern_that_leads_up_behind_its_wildcard_is_asked);
 	tcase_add_test(c, a_glob_is_of_the_folder_that_its_pattern_begins_with);
 	tcase_add_test(c, an_argument_that_no_host_has_may_name_what_is_read);
+	tcase_add_test(c, a_pattern_where_a_path_is_expected_may_name_what_is_read);
 	tcase_add_test(c, another_name_of_a_file_that_is_always_asked_is_asked);
 	tcase_add_test(c, a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, a_path_of_many_folders_that_are_not_there_is_followed);
