@@ -159,8 +159,9 @@ cJSON *request_json(const struct request *r, const struct request_calls_row *cal
 enum look { LOOK_PLAIN, LOOK_BOLD, LOOK_DIM, LOOK_RED, LOOK_GREEN, LOOK_YELLOW, LOOK_CYAN };
 
 /* Whatever agents and rows say must pass through this on its way to a terminal: it makes visible
- * control characters (^[ for escape), invalid UTF-8 (<9B>), and characters that hide or reorder
- * text (<U+202E>). Keeps newlines and tabs if lines is set. */
+ * control characters (<U+001B>), invalid UTF-8 (<9B>), and characters that hide or reorder text
+ * (<U+202E>); of a text that looks like such a mark, the < is a mark itself (<U+003C>9B>). Keeps
+ * newlines and tabs if lines is set. */
 void add_visible(struct str *out, const char *bytes, size_t length, bool lines);
 /* The same to stdout, on one line; NULL prints "-". */
 void print_visible(const char *text);

@@ -10,18 +10,35 @@
 #include <string.h>
 #include <wchar.h>
 
-enum { CELL_COLUMNS_MAX = 60 };
+enum {
+	CELL_COLUMNS_MAX = 60,
+	MARK_BYTES = 40, /* of the longest mark */
+};
 
 /* ---- characters ---- */
 
 static void add_acting(struct str *out, uint32_t c)
 {
-	if (c == 0x7F)
-		str_add(out, "^?");
-	else if (c < 0x20)
-		str_addf(out, "^%c", (char)('@' + c));
-	else
-		str_addf(out, "<U+%04" PRIX32 ">", c);
+	str_addf(out, "<U+%04" PRIX32 ">", c);
+}
+
+/* Whether the text begins like one of the marks of add_visible: then its < becomes one. */
+static bool is_like_mark(const char *text, size_t left)
+{
+	static const char HEX[] = "0123456789ABCDEF";
+	char rest[MARK_BYTES];
+	size_t hex, digits;
+
+	(void)snprintf(rest, sizeof(rest), "%.*s", (int)(left < MARK_BYTES ? left - 1 : MARK_BYTES),
+	               text + 1);
+	if (strncmp(rest, "U+", 2) == 0) {
+		hex = strspn(rest + 2, HEX);
+		return hex >= 4 && rest[2 + hex] == '>';
+	}
+	hex = strspn(rest, HEX);
+	digits = strspn(rest, "0123456789");
+	return (hex == 2 && rest[hex] == '>') ||
+	       (digits > 0 && strncmp(rest + digits, " blanks>", 8) == 0);
 }
 
 void add_visible(struct str *out, const char *bytes, size_t length, bool lines)
@@ -41,8 +58,9 @@ void add_visible(struct str *out, const char *bytes, size_t length, bool lines)
 		n = visible_read(bytes + i, length - i, &c);
 		if (c == VISIBLE_BAD)
 			str_addf(out, "<%02X>", (unsigned)(unsigned char)bytes[i]);
-		else if (visible_hides(c, before, bytes + i + n, length - i - n) &&
-		         !(lines && (c == '\n' || c == '\t')))
+		else if ((visible_hides(c, before, bytes + i + n, length - i - n) &&
+		          !(lines && (c == '\n' || c == '\t'))) ||
+		         (c == '<' && is_like_mark(bytes + i, length - i)))
 			add_acting(out, c);
 		else
 			str_add_bytes(out, bytes + i, n);

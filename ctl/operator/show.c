@@ -3,6 +3,7 @@
 
 #include "diff.h"
 #include "json.h"
+#include "visible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -173,9 +174,12 @@ static void print_touched(const struct ctl *c, const struct request *r)
 		char mode[MODE_BYTES];
 
 		proposal_touched_add_name(&text, t);
-		if (t->other)
-			str_addf(&text, " (%s %s)",
-			         strcmp(t->action, "delete") == 0 ? "becomes" : "from", t->other);
+		if (t->other) {
+			str_addf(&text, " (%s ",
+			         strcmp(t->action, "delete") == 0 ? "becomes" : "from");
+			visible_add_name(&text, t->other);
+			str_add_char(&text, ')');
+		}
 		if (t->mode)
 			str_addf(&text, " (mode %s)", mode_text(t->mode, mode));
 		field(c, action, text.bytes);

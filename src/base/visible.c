@@ -206,8 +206,34 @@ void visible_add_command(struct str *out, const char *bytes, size_t length)
 	}
 }
 
+/* Whether the name could be taken for more than a name, with what we say beside names. */
+static bool is_like_words(const char *name)
+{
+	static const char *const WORDS[] = { " (", " to ", " from ", " → ", ", ", "; ", "\\u{" };
+
+	for (size_t i = 0; i < COUNT(WORDS); i++)
+		if (strstr(name, WORDS[i]))
+			return true;
+	return *name == '"';
+}
+
+static void add_quoted(struct str *out, const char *name)
+{
+	str_add_char(out, '"');
+	for (; *name; name++) {
+		if (*name == '"' || *name == '\\')
+			str_add_char(out, '\\');
+		str_add_char(out, *name);
+	}
+	str_add_char(out, '"');
+}
+
 void visible_add_name(struct str *out, const char *name)
 {
+	if (is_like_words(name)) {
+		add_quoted(out, name);
+		return;
+	}
 	for (const char *at = name; *at; at++) {
 		bool first = at == name || at[-1] == '/', last = at[1] == '\0' || at[1] == '/';
 

@@ -41,7 +41,9 @@ void visible_add(struct str *out, const char *bytes, size_t length, bool lines);
  * at the ends of its lines, become \u{A0}. Long runs of blanks stay. */
 void visible_add_command(struct str *out, const char *bytes, size_t length);
 
-/* Appends a (file) name as it is, except that blanks at the ends of its parts become \u{20}. */
+/* Appends a (file) name as it is, except that blanks at the ends of its parts become \u{20}. A name
+ * that could be taken for one with our words beside it, such as "n (mode 100755)", is quoted, with
+ * \ before its quotes and backslashes. */
 void visible_add_name(struct str *out, const char *name);
 
 /* Appends the first non-empty line of a text, at most `most` bytes, with long runs of blanks

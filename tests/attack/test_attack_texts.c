@@ -214,6 +214,37 @@ START_TEST(characters_that_hide_are_shown_at_the_terminal)
 }
 END_TEST
 
+START_TEST(a_text_that_is_like_a_mark_is_not_shown_like_one)
+{
+	static const struct {
+		const char *bytes, *shown;
+	} ALIKE[] = {
+		{ "<U+202E>", "<U+003C>U+202E>" },
+		{ "<U+E0100>", "<U+003C>U+E0100>" },
+		{ "<E9>", "<U+003C>E9>" },
+		{ "<3000 blanks>", "<U+003C>3000 blanks>" },
+		{ "\r", "<U+000D>" },
+		{ "^M", "a^M" },
+		{ "<b> <U+> <U+12> <blanks> <e9> <U+202E",
+		  "a<b> <U+> <U+12> <blanks> <e9> <U+202E" },
+	};
+	OWNED(str) struct str text = { 0 };
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *shown = NULL;
+
+	attack_begin(NULL, NULL);
+	for (size_t i = 0; i < COUNT(ALIKE); i++)
+		str_addf(&text, "a%s", ALIKE[i].bytes);
+	answer = command(text.bytes);
+	has(answer, "status", "pending");
+	shown = attack_shown();
+	for (size_t i = 0; i < COUNT(ALIKE); i++)
+		says(shown, ALIKE[i].shown);
+	lacks(shown, "a<U+202E>");
+	attack_end();
+}
+END_TEST
+
 START_TEST(emoji_are_left_alone)
 {
 	OWNED(char_ptr) char *answer = NULL;
@@ -272,6 +303,32 @@ START_TEST(a_blank_at_the_end_of_a_name_is_shown)
 }
 END_TEST
 
+START_TEST(a_name_that_is_like_what_we_say_of_one_is_quoted)
+{
+	static const struct {
+		const char *name, *shown;
+	} NAMES[] = {
+		{ "n.txt (mode 100755)", "create    \"n.txt (mode 100755)\"\n" },
+		{ "n (from a.txt)", "create    \"n (from a.txt)\"\n" },
+		{ "a \xE2\x86\x92 b.txt", "create    \"a \xE2\x86\x92 b.txt\"\n" },
+		{ "a to b\\u{20}", "create    \"a to b\\\\u{20}\"\n" },
+		{ "a b (1).txt", "create    \"a b (1).txt\"\n" },
+		{ "a b.txt", "create    a b.txt\n" },
+	};
+
+	attack_begin(NULL, NULL);
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		OWNED(char_ptr) char *answer = attack_ask(NAMES[i].name, "x\n");
+		OWNED(str) struct str said = { 0 };
+
+		has(answer, "status", "pending");
+		ck_assert_int_eq(ctl(&said, "--text show %s", member(answer, "request_id")), 0);
+		says(said.bytes, NAMES[i].shown);
+	}
+	attack_end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack_texts");
@@ -286,8 +343,10 @@ int main(void)
 	tcase_add_test(c, a_first_line_says_how_many_follow);
 	tcase_add_test(c, a_command_that_is_too_long_to_be_shown_is_refused);
 	tcase_add_test(c, characters_that_hide_are_shown_at_the_terminal);
+	tcase_add_test(c, a_text_that_is_like_a_mark_is_not_shown_like_one);
 	tcase_add_test(c, emoji_are_left_alone);
 	tcase_add_test(c, the_inbox_names_what_becomes_of_each_file);
 	tcase_add_test(c, a_blank_at_the_end_of_a_name_is_shown);
+	tcase_add_test(c, a_name_that_is_like_what_we_say_of_one_is_quoted);
 	return run_suite(s);
 }

@@ -118,7 +118,7 @@ START_TEST(a_script_says_it_with_a_file_or_on_stdin)
 	ck_assert_int_eq(status, 0);
 	shell("printf 'rm -r build/\\033[2J' | ctl $DB approve " PLAIN " --with - --text");
 	ck_assert_int_eq(status, 0);
-	says("+rm -r build/^[[2J");
+	says("+rm -r build/<U+001B>[2J");
 	expect("SELECT text = 'make test' OR text = 'rm -r build/' || char(27) || '[2J'"
 	       " FROM decision_edit",
 	       "1\n1\n");

@@ -104,11 +104,11 @@ START_TEST(escape_sequences_of_agents_are_made_visible)
 	given_hostile();
 	ctl("show " CHANGE " --text");
 	nothing_acts();
-	says("^[]0;own^G^Jrisk      low  [clearance, pending]\n");
-	says("file      a^H.c\n");
-	says("  : a<U+009B>2J<U+202E>b^Mc\n");
-	says("  | +^[[2J<FF>\n");
-	says("\nworkspace /ws/^[c\n");
+	says("<U+001B>]0;own<U+0007><U+000A>risk      low  [clearance, pending]\n");
+	says("file      a<U+0008>.c\n");
+	says("  : a<U+009B>2J<U+202E>b<U+000D>c\n");
+	says("  | +<U+001B>[2J<FF>\n");
+	says("\nworkspace /ws/<U+001B>c\n");
 	for (int i = 0; i < 2; i++) {
 		static const char *const FORMS[] = { "--text", "--json" };
 		static const char *const COMMANDS[] = { "inbox",         "list",  "log",

@@ -217,7 +217,7 @@ START_TEST(nothing_that_an_agent_says_acts_on_a_terminal_or_a_page)
 			says_not("<script");
 			says_not("<img");
 			says_not("<i>");
-			says("&lt;script&gt;alert(1)&lt;/script&gt;^[[2J");
+			says("&lt;script&gt;alert(1)&lt;/script&gt;&lt;U+001B&gt;[2J");
 		}
 	}
 }
@@ -282,7 +282,7 @@ START_TEST(watch_shows_what_an_agent_says_and_the_end_of_its_turn)
 	                                   " await seen 'has ended its turn'; exec 5>&-; wait "
 	                                   "$watching; cat $HOME/seen");
 	ck_assert_msg(status == 0, "%s", str_text(&err_out));
-	says("\nagent of session 01900000: claude says\n  | It is ^[[1mmended.\n");
+	says("\nagent of session 01900000: claude says\n  | It is <U+001B>[1mmended.\n");
 	says("\nagent of session 01900000: claude has ended its turn;"
 	     " agent-intercom-ctl steer 01900000 TEXT is its next prompt\n");
 	says_not("Long ago.");
