@@ -625,8 +625,6 @@ static int open_store(struct ctl *c, struct err *e)
 		return -1;
 	if (access(c->paths.database, F_OK) != 0)
 		return no_database(c, c->paths.database, e);
-	if (paths_check_one_name(c->paths.database, e))
-		return -1;
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or removed */
 	return store_open_own(&c->store, c->paths.database, run, e) ? -1 : via_desk_enter(c, e);
 }

@@ -63,11 +63,24 @@ static int write_pid(int fd, struct err *e)
 	return 0;
 }
 
+/* Keeps trying: who only looks also takes the lock for a moment. */
+static bool take_lock(int fd)
+{
+	int64_t give_up = clock_monotonic_ms() + TAKE_MS;
+
+	while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		if (clock_monotonic_ms() >= give_up)
+			return false;
+		(void)poll(NULL, 0, TRY_MS);
+	}
+	return true;
+}
+
 int instance_take(const char *database, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
-	int64_t give_up = clock_monotonic_ms() + TAKE_MS;
-	int fd, held, running;
+	int fd, running;
+	bool held;
 
 	str_addf(&name, "%s%s", database, SUFFIX);
 	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -76,16 +89,14 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 		                 "the directory of the database must be writable for us, or choose "
 		                 "another with database.path or --db: %s",
 		                 str_text(&name));
-	/* Keeps trying: instance_holder also takes the lock for a moment, to check it. */
-	while ((held = flock(fd, LOCK_EX | LOCK_NB)) != 0 && clock_monotonic_ms() < give_up)
-		(void)poll(NULL, 0, TRY_MS);
-	if (held == 0 && write_pid(fd, e) == 0) {
+	held = take_lock(fd);
+	if (held && write_pid(fd, e) == 0) {
 		*ret_fd = fd;
 		return 0;
 	}
-	running = held == 0 ? 0 : (int)read_pid(fd);
+	running = held ? 0 : (int)read_pid(fd);
 	(void)close(fd);
-	if (held == 0)
+	if (held)
 		return -1;
 	if (running == 1)
 		return err_set(e, ERR_AGAIN, "another one is just starting on %s", database);
@@ -109,6 +120,39 @@ pid_t instance_holder(const char *database, struct err *e)
 		pid = read_pid(fd);
 	(void)close(fd);
 	return pid;
+}
+
+static int refuse_name(const char *database, struct err *e)
+{
+	return err_set(e, ERR_AGAIN,
+	               "database %s: a system that runs has this file open under another name, and "
+	               "it is destroyed if it is used under two of them; stop that system first "
+	               "(`fuser -v %s` shows it)",
+	               database, database);
+}
+
+int instance_hold(const char *database, int *ret_fd, struct err *e)
+{
+	int fd = open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_errno(e, err_kind_of_file(errno), "%s", database);
+	if (!take_lock(fd)) {
+		(void)close(fd);
+		return refuse_name(database, e);
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+int instance_check_held(const char *database, struct err *e)
+{
+	int fd = open(database, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return held && instance_holder(database, NULL) == 0 ? refuse_name(database, e) : 0;
 }
 
 static bool is_held(int run_fd, const char *file)

@@ -1,6 +1,7 @@
 /* instance: one supervisor per database, and what others may know of it. Knows no SQLite.
  *
  *   <database>-instance   held with flock by the supervisor as long as it lives; holds its pid
+ *   <database>            held like it: whoever finds it under another name sees that it is in use
  *   <run>/NAME.lock       held by each worker as long as it lives
  *   <run>/NAME-SEQ.lock   the same of a worker that serves one row and outlives its supervisor
  *                         (runner-12); holds its pid and its build
@@ -29,6 +30,14 @@ int instance_take(const char *database, int *ret_fd, struct err *e);
 /* The pid of the supervisor that serves this database; 0: none; 1: it has not written its pid yet;
  * -1 on error. Changes nothing. */
 pid_t instance_holder(const char *database, struct err *e);
+
+/* Holds the database itself, whatever its name, for as long as *ret_fd is open, which is closed
+ * after all connections of this process (closing it gives up their locks). One that does not exist
+ * yet is fine. ERR_AGAIN: a system has it open under another name. */
+int instance_hold(const char *database, int *ret_fd, struct err *e);
+
+/* Refuses a database that a system has open under another name. database: canonical. */
+int instance_check_held(const char *database, struct err *e);
 
 /* The locks of workspaces begin with it. */
 #define INSTANCE_WORKSPACE "ws-"

@@ -1,5 +1,6 @@
 /* The schema: a new database is a copy of the image, an old one is migrated by steps, and the rules
  * (triggers and views) are replaced by this program's. */
+#include "paths.h"
 #include "sha256.h"
 #include "store_core.h"
 
@@ -350,7 +351,7 @@ static int check_build(struct store *st, const char *path, struct err *e)
 
 int store_open_own(struct store *st, const char *path, const char *run_dir, struct err *e)
 {
-	if (store_open(st, path, run_dir, e))
+	if (paths_check_one_name(path, e) || store_open(st, path, run_dir, e))
 		return -1;
 	if (check_build(st, path, e) == 0)
 		return 0;

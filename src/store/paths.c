@@ -1,5 +1,6 @@
 #include "paths.h"
 
+#include "instance.h"
 #include "io.h"
 #include "sha256.h"
 
@@ -515,10 +516,13 @@ int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
 
 int paths_check_one_name(const char *database, struct err *e)
 {
+	OWNED(char_ptr) char *real = realpath(database, NULL);
 	struct stat about;
 
-	if (stat(database, &about) != 0 || about.st_nlink <= 1)
+	if (!real || stat(real, &about) != 0)
 		return 0;
+	if (about.st_nlink <= 1)
+		return instance_check_held(real, e);
 	return err_set(
 	    e, ERR_INPUT,
 	    "database %s: has %lu names (hard links), and is destroyed if it is used under "

@@ -74,8 +74,10 @@ int paths_check_new(const char *path, struct err *e);
  * the end. */
 extern const char *const PATHS_FILES[];
 
-/* Refuses a database that has another name (a hard link): a process that opens it under the other
- * name uses another log, and the two destroy the database. A missing one is fine. */
+/* Refuses a database that has another name (a hard link), or had one when the system that runs
+ * opened it (it was moved): a process that opens it under the other name uses another log, and the
+ * two destroy the database. A missing one is fine. Not for a process that has it open: it would
+ * lose SQLite's locks. */
 int paths_check_one_name(const char *database, struct err *e);
 
 /* Whether path is still the directory that fd was opened for. */

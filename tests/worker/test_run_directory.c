@@ -186,6 +186,33 @@ START_TEST(a_database_with_two_names_is_refused)
 }
 END_TEST
 
+/* Under the other name it has another -wal. */
+START_TEST(a_database_that_a_system_has_open_under_another_name_is_refused)
+{
+	static const char *const COMMANDS[] = {
+		"agent-intercom --db $DB.moved",
+		"agent-intercom-ctl --db $DB.moved list",
+		"agent-intercom --db $DB.moved retention --once",
+		"agent-intercom --db $DB.moved backup $DB.copy",
+		"agent-intercom --db $DB.moved audit verify",
+	};
+	OWNED(str) struct str said = { 0 };
+
+	site = given_running_site();
+	(void)setenv("DB", site.database, 1);
+	(void)kill(site.pid, SIGSTOP); /* before it notices */
+	ck_assert_int_eq(shell(NULL, "mv $DB $DB.moved"), 0);
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		str_reset(&said);
+		ck_assert_int_ne(shell(&said, "$INTERCOM_BUILD/%s 2>&1", COMMANDS[i]), 0);
+		says(str_text(&said), "under another name");
+	}
+	ck_assert_int_ne(shell(NULL, "test -e $DB.moved-wal"), 0);
+	(void)kill(site.pid, SIGCONT);
+	(void)site_stop(&site);
+}
+END_TEST
+
 /* So that it sees this before anything that happens after it. */
 static void ring_front(void)
 {
@@ -229,6 +256,7 @@ int main(void)
 	tcase_add_test(c, without_its_runtime_directory_the_system_moves_to_the_state_directory);
 	tcase_add_test(c, a_worker_that_dies_after_its_run_directory_comes_back);
 	tcase_add_test(c, a_database_with_two_names_is_refused);
+	tcase_add_test(c, a_database_that_a_system_has_open_under_another_name_is_refused);
 	tcase_add_test(c, an_answer_is_not_handed_to_a_caller_that_has_hung_up);
 	return run_suite(s);
 }

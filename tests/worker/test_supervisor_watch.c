@@ -296,6 +296,19 @@ START_TEST(a_system_whose_database_is_replaced_or_removed_stops_and_says_so)
 }
 END_TEST
 
+/* Who looks for it resolves the link, and opens it under another name, with another -wal. */
+START_TEST(a_system_whose_database_is_moved_away_behind_a_link_stops_with_78)
+{
+	OWNED(str) struct str away = { 0 };
+
+	str_addf(&away, "%s.away", test_db());
+	start_ready();
+	ck_assert_int_eq(rename(test_db(), away.bytes), 0);
+	ck_assert_int_eq(symlink(away.bytes, test_db()), 0);
+	ends_with(78, "is not the file any more that this system has open");
+}
+END_TEST
+
 START_TEST(a_binary_that_is_away_for_a_moment_is_awaited)
 {
 	char from[PATH_BYTES + 20];
@@ -540,6 +553,7 @@ int main(void)
 	tcase_add_test(c, after_a_long_life_a_restart_is_quick_again);
 	tcase_add_test(c, a_worker_that_cannot_work_any_more_stops_the_system_with_78);
 	tcase_add_test(c, a_system_whose_database_is_replaced_or_removed_stops_and_says_so);
+	tcase_add_test(c, a_system_whose_database_is_moved_away_behind_a_link_stops_with_78);
 	tcase_add_test(c, a_binary_that_is_away_for_a_moment_is_awaited);
 	tcase_add_test(c, a_killed_supervisor_loses_nothing_and_takes_its_workers_along);
 	tcase_add_test(c, a_start_waits_for_the_workers_of_a_killed_supervisor);

@@ -270,21 +270,11 @@ static void close_files(const char *database)
 int run_take(struct supervisor *s, const struct config_source *source, bool serve, struct err *e)
 {
 	if (load(s, source, e) || look_for_another(s, source, e) || prepare_places(s, e) ||
-	    instance_take(s->paths.database, &s->instance_fd, e) || await_predecessors(s, e))
+	    instance_take(s->paths.database, &s->instance_fd, e) ||
+	    (serve && paths_check_one_name(s->paths.database, e)) ||
+	    instance_hold(s->paths.database, &s->database_fd, e) || await_predecessors(s, e))
 		return -1;
 	runners_adopt(s, serve);
-	return 0;
-}
-
-/* Which file is open. */
-static int remember_database(struct supervisor *s, struct err *e)
-{
-	struct stat about;
-
-	if (stat(s->paths.database, &about) != 0)
-		return err_errno(e, ERR_AGAIN, "%s", s->paths.database);
-	s->database_device = about.st_dev;
-	s->database_inode = about.st_ino;
 	return 0;
 }
 
@@ -292,7 +282,8 @@ static int prepare_rows(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str runners = { 0 };
 
-	if (store_migrate(&s->store, s->paths.database, s->paths.run, e) || remember_database(s, e))
+	if (store_migrate(&s->store, s->paths.database, s->paths.run, e) ||
+	    (s->database_fd < 0 && instance_hold(s->paths.database, &s->database_fd, e)))
 		return -1;
 	if (*store_rules_found(&s->store))
 		log_warn("the rules of the database had been changed, and were restored: %s",
@@ -341,8 +332,7 @@ static int check_lost(const struct supervisor *s, struct err *e)
 static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
 {
 	machine_name(s->machine);
-	if (run_take(s, source, true, e) || check_lost(s, e) ||
-	    paths_check_one_name(s->paths.database, e))
+	if (run_take(s, source, true, e) || check_lost(s, e))
 		return -1;
 	load_slack(s);
 	s->children[CHILD_DESK].unwanted = !*s->config.shared.directory;
@@ -414,14 +404,15 @@ static void announce(struct supervisor *s, const char *address)
 
 /* Agents would ask in one file, and operators look into another. (Nor is its -wal removed: what it
  * holds belongs to the file that is open, and the next start would read it with whichever is
- * there.) */
+ * there.) A link in its place counts, too: others follow it, and open the file under its new name.
+ */
 static bool is_lost(const struct supervisor *s, struct str *why)
 {
-	struct stat about;
+	struct stat ours = { 0 }, about;
 
-	if (stat(s->paths.database, &about) == 0
-	        ? about.st_dev == s->database_device && about.st_ino == s->database_inode &&
-	              about.st_size > 0
+	(void)fstat(s->database_fd, &ours);
+	if (lstat(s->paths.database, &about) == 0
+	        ? about.st_dev == ours.st_dev && about.st_ino == ours.st_ino && about.st_size > 0
 	        : errno != ENOENT && errno != ENOTDIR)
 		return false;
 	str_addf(why,
@@ -654,7 +645,7 @@ static void undo_marks(struct supervisor *s)
 
 void supervisor_clear(struct supervisor *s)
 {
-	const int fds[] = { s->signal_fd, s->run_fd, s->instance_fd };
+	const int fds[] = { s->signal_fd, s->run_fd, s->instance_fd, s->database_fd };
 
 	store_clear(&s->store);
 	doorbell_clear(&s->bell);

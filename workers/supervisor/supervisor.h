@@ -103,7 +103,7 @@ struct supervisor {
 	struct store store;
 	struct doorbell bell;
 	char machine[MACHINE_BYTES];
-	int instance_fd, run_fd, signal_fd;
+	int instance_fd, database_fd, run_fd, signal_fd;
 	struct child children[CHILD_COUNT];
 	struct runners runners;
 	bool starts; /* the row `shared.starts` says true */
@@ -116,8 +116,6 @@ struct supervisor {
 	bool announced; /* it served once: the workers before CHILD_SERVING were ready */
 	bool complete; /* all workers were ready once */
 	int64_t run_look_ms; /* when the run directory and the database are looked at next */
-	dev_t database_device; /* of the file that is open: */
-	ino_t database_inode;
 	int64_t born_ms; /* when supervisor_run began, */
 	int64_t begun_ms; /* and when workers were started first */
 	int64_t late_ms; /* when to log which are not ready; 0: done */
@@ -134,8 +132,8 @@ struct supervisor {
 
 #define SUPERVISOR_INIT                                                                            \
 	{                                                                                          \
-		.store = STORE_INIT, .bell = DOORBELL_INIT, .instance_fd = -1, .run_fd = -1,       \
-		.signal_fd = -1                                                                    \
+		.store = STORE_INIT, .bell = DOORBELL_INIT, .instance_fd = -1, .database_fd = -1,  \
+		.run_fd = -1, .signal_fd = -1                                                      \
 	}
 
 /* Runs the system until it is asked to stop; the exit status, or SUPERVISOR_AGAIN: then signals,
