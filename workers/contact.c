@@ -111,7 +111,7 @@ static bool is_to_be_left(const struct contact *c, int64_t now_ms)
 {
 	return c->reached && (now_ms - c->lost_ms < START_AFTER_MS ||
 	                      (!c->shared && instance_is_stopped(c->is.paths.run) &&
-	                       !instance_is_lost(c->is.paths.run, NULL)));
+	                       !instance_is_lost(c->is.paths.run, c->is.paths.database, NULL)));
 }
 
 /* The next attempt is not before START_AGAIN_MS. */
@@ -133,7 +133,7 @@ int contact_start(struct contact *c, int64_t now_ms)
 		log_warn("the agent-intercom of this machine does not answer; waiting for it");
 		return -1;
 	}
-	if (instance_is_lost(c->is.paths.run, &c->lost)) {
+	if (instance_is_lost(c->is.paths.run, c->is.paths.database, &c->lost)) {
 		retry_soon(c);
 		c->pause_ms = TRY_MAX_MS;
 		return -1;

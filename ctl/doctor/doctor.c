@@ -394,6 +394,7 @@ static void check_questions(struct doctor *d)
 static void check_database(struct doctor *d)
 {
 	struct err e = { 0 };
+	OWNED(str) struct str lost = { 0 };
 	struct stat about;
 
 	if (paths_check_one_name(d->paths.database, &e)) {
@@ -404,8 +405,11 @@ static void check_database(struct doctor *d)
 	if (lstat(d->paths.database, &about) != 0 || about.st_uid != geteuid())
 		return; /* the check of permissions reports it */
 	if (about.st_size == 0) {
-		doctor_tell(d, OK, "database", "%s is empty; the first start fills it",
-		            d->paths.database);
+		if (instance_is_lost(d->paths.run, d->paths.database, &lost))
+			doctor_tell(d, FAIL, "database", "%s", lost.bytes);
+		else
+			doctor_tell(d, OK, "database", "%s is empty; the first start fills it",
+			            d->paths.database);
 		return;
 	}
 	if (store_open(&d->store, d->paths.database, NULL, &e)) {
@@ -438,7 +442,7 @@ static void check_instance(struct doctor *d)
 		    (int)d->pid, d->paths.run);
 	else if (d->pid > 0)
 		doctor_tell(d, OK, "system", "runs (pid %d)", (int)d->pid);
-	else if (instance_is_lost(d->paths.run, &lost))
+	else if (instance_is_lost(d->paths.run, d->paths.database, &lost))
 		doctor_tell(d, FAIL, "system", "is stopped: %s", lost.bytes);
 	else if (instance_is_stopped(d->paths.run))
 		doctor_tell(d, OK, "system", "is stopped; `agent-intercom` starts it");
@@ -593,9 +597,18 @@ static void check_running(struct doctor *d)
 
 static void check_no_database(struct doctor *d, const char *path)
 {
+	OWNED(paths) struct paths named = { 0 };
+	OWNED(str) struct str lost = { 0 };
 	struct err e = { 0 };
 
-	if (paths_check_new(path, &e))
+	if (!d->paths.run && paths_find_by_name(d->config.ipc_name, &named, NULL) == 0 &&
+	    strcmp(named.database, path) == 0) {
+		d->paths = named;
+		named = (struct paths){ 0 };
+	}
+	if (d->paths.run && instance_is_lost(d->paths.run, path, &lost))
+		doctor_tell(d, FAIL, "database", "%s", lost.bytes);
+	else if (paths_check_new(path, &e))
 		doctor_tell(d, FAIL, "database", "the first start will fail: %s", e.text);
 	else
 		doctor_tell(d, OK, "database", "%s does not exist yet; the first start creates it",

@@ -549,7 +549,8 @@ static int no_database(struct ctl *c, const char *path, struct err *e)
 	OWNED(str) struct str lost = { 0 };
 
 	c->is_missing = true;
-	if (paths_open(path, false, &paths, NULL) == 0 && instance_is_lost(paths.run, &lost))
+	if (paths_open(path, false, &paths, NULL) == 0 &&
+	    instance_is_lost(paths.run, paths.database, &lost))
 		return err_set(e, ERR_INPUT, "%s", lost.bytes);
 	return err_set(
 	    e, ERR_INPUT,
@@ -619,11 +620,13 @@ static int find_system(struct ctl *c, struct err *e)
 
 static int open_store(struct ctl *c, struct err *e)
 {
+	struct stat about;
 	const char *run;
 
 	if (find_system(c, e))
 		return -1;
-	if (access(c->paths.database, F_OK) != 0)
+	if (stat(c->paths.database, &about) != 0 ||
+	    (about.st_size == 0 && instance_is_lost(c->paths.run, c->paths.database, NULL)))
 		return no_database(c, c->paths.database, e);
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or removed */
 	return store_open_own(&c->store, c->paths.database, run, e) ? -1 : via_desk_enter(c, e);

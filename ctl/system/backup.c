@@ -229,7 +229,7 @@ int intercom_restore(const struct config_source *source, int argc, char **argv)
 	result = run_take(&s, &a.source, false, &e);
 	if (result == 0)
 		result = restore(&s, &a, &e);
-	if (result == 0 && instance_is_lost(s.paths.run, NULL))
+	if (result == 0 && instance_is_lost(s.paths.run, s.paths.database, NULL))
 		result = instance_unmark_stopped(s.run_fd, &e); /* agents may start it again */
 	return result < 0 ? cli_say(&e) : result;
 }

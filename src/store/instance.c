@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef INTERCOM_VERSION
@@ -293,20 +294,57 @@ bool instance_is_stopped(const char *run)
 	return access(str_text(&name), F_OK) == 0;
 }
 
-bool instance_is_lost(const char *run, struct str *why)
+/* Appends the start of a file of the run directory. */
+static void add_file(const char *run, const char *file, struct str *out)
 {
 	OWNED(str) struct str name = { 0 };
 	char words[LOST_BYTES];
 	ssize_t n = -1;
 	int fd;
 
-	str_addf(&name, "%s/%s", run, STOPPED);
+	str_addf(&name, "%s/%s", run, file);
 	fd = open(str_text(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0) {
 		n = read(fd, words, sizeof(words));
 		(void)close(fd);
 	}
-	if (n > 0 && why)
-		str_add_bytes(why, words, (size_t)n);
-	return n > 0;
+	if (n > 0)
+		str_add_bytes(out, words, (size_t)n);
+}
+
+/* Whether a system had a database, which is not there; path gets its name. */
+static bool is_gone(const char *run, const char *database, struct str *path)
+{
+	OWNED(str) struct str link = { 0 };
+	struct stat about;
+
+	add_file(run, "database", path);
+	if (path->length) {
+		path->length = strcspn(path->bytes, "\n");
+		path->bytes[path->length] = '\0';
+	} else {
+		str_addf(&link, "%s-run", database ? database : "");
+		if (!database || lstat(str_text(&link), &about) != 0)
+			return false;
+		str_add(path, database);
+	}
+	return stat(str_text(path), &about) == 0 ? about.st_size == 0
+	                                         : errno == ENOENT || errno == ENOTDIR;
+}
+
+bool instance_is_lost(const char *run, const char *database, struct str *why)
+{
+	OWNED(str) struct str words = { 0 }, path = { 0 };
+
+	add_file(run, STOPPED, &words);
+	if (!words.length && is_gone(run, database, &path))
+		str_addf(
+		    &words,
+		    "%s is not there any more: a system had it open, and was killed; put it "
+		    "back, beside its -wal, and start agent-intercom again, or agent-intercom "
+		    "restore FILE puts a copy there; started without, it begins with an empty one",
+		    path.bytes);
+	if (why)
+		str_add(why, str_text(&words));
+	return words.length > 0;
 }

@@ -7,7 +7,8 @@
  *                         (runner-12); holds its pid and its build
  *   <run>/stopped         an empty file: the system was stopped on purpose, nobody restarts it;
  *                         with words in it: it stopped because its database was lost, and they
- *                         say how; a start would make an empty one, so only a person starts it */
+ *                         say how; a start would make an empty one, so only a person starts it. So
+ *                         it is without the file, if a system had a database that is missing */
 #ifndef INSTANCE_H
 #define INSTANCE_H
 
@@ -65,7 +66,9 @@ int instance_mark_stopped(int run_fd, const char *lost, struct err *e);
 int instance_unmark_stopped(int run_fd, struct err *e);
 /* Whether it is stopped, for either reason. */
 bool instance_is_stopped(const char *run);
-/* Whether it has lost its database; appends its words. why may be NULL. */
-bool instance_is_lost(const char *run, struct str *why);
+/* Whether it has lost its database; appends its words, or ours: its last system published its run
+ * directory (paths.h), was killed, and there is no database now. database: NULL if only the run
+ * directory is known. why may be NULL. */
+bool instance_is_lost(const char *run, const char *database, struct str *why);
 
 #endif

@@ -1,5 +1,6 @@
 /* A relay that has no system, or that will have none, says why to its agent. */
 #include "agent.h"
+#include "process.h"
 #include "relay.h"
 
 #include <stdlib.h>
@@ -136,6 +137,26 @@ static void given_loss(struct relay *r, const char *how)
 	ck_assert_int_eq(site_stop(&site), 78);
 }
 
+/* A hook, the doctor and ctl, which start nothing. */
+static void tell_why(void)
+{
+	static const char *const COMMANDS[] = {
+		"echo '{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":"
+		"\"Bash\",\"tool_input\":{\"command\":\"ls\"},\"cwd\":\"/\"}' | "
+		"$INTERCOM_BUILD/hook claude PreToolUse --deadline 10 --db $DB",
+		"$INTERCOM_BUILD/agent-intercom --db $DB doctor | grep FAIL.*database",
+		"$INTERCOM_BUILD/agent-intercom-ctl --db $DB inbox",
+	};
+
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		OWNED(str) struct str said = { 0 };
+
+		(void)shell(&said, "(%s) 2>&1", COMMANDS[i]);
+		says(str_text(&said), LOST);
+		says(str_text(&said), "begins with an empty one");
+	}
+}
+
 /* An empty one would hide what was asked, and be in the way of what is put back. */
 START_TEST(no_agent_begins_anew_a_database_that_was_lost)
 {
@@ -148,6 +169,7 @@ START_TEST(no_agent_begins_anew_a_database_that_was_lost)
 	says(member(later, "error.message"), LOST);
 	relay_start(&fresh, site.workspace, NULL, NULL);
 	is_refused(&fresh, LOST, 78);
+	tell_why();
 	on_database("test ! -s $DB");
 	ck_assert_int_eq(relay_stop(&r), 0);
 }
@@ -172,6 +194,38 @@ START_TEST(what_was_asked_is_there_again_with_the_database_that_was_put_back)
 }
 END_TEST
 
+/* Sooner than the system looks. */
+START_TEST(no_agent_begins_anew_a_database_that_was_lost_before_the_stop)
+{
+	struct relay r;
+
+	site = given_running_site();
+	on_database("rm $DB $DB-wal $DB-shm");
+	ck_assert_int_eq(site_stop(&site), 78);
+	relay_start(&r, site.workspace, NULL, NULL);
+	is_refused(&r, LOST, 78);
+	on_database("test ! -e $DB");
+}
+END_TEST
+
+/* Nobody could write why. Either a run directory or the link to it is left. */
+START_TEST(no_agent_begins_anew_a_database_that_was_lost_with_all_processes)
+{
+	static const char *const ALSO[] = { "rm $DB-run", "rm -r $(readlink $DB-run)" };
+	struct relay r;
+
+	site = given_running_site();
+	site_kill(&site);
+	on_database("rm $DB $DB-wal $DB-shm");
+	on_database(ALSO[_i]);
+	relay_start(&r, site.workspace, NULL, NULL);
+	is_refused(&r, "is not there any more", 78);
+	on_database("test ! -e $DB");
+	site_start(&site);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("relay_refused");
@@ -185,6 +239,9 @@ int main(void)
 	tcase_add_test(c, a_relay_outlives_a_system_that_refuses_to_start_again);
 	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost, 0, COUNT(LOSSES));
 	tcase_add_test(c, what_was_asked_is_there_again_with_the_database_that_was_put_back);
+	tcase_add_test(c, no_agent_begins_anew_a_database_that_was_lost_before_the_stop);
+	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost_with_all_processes, 0,
+	                    2);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

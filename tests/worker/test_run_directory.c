@@ -209,7 +209,7 @@ START_TEST(a_database_that_a_system_has_open_under_another_name_is_refused)
 	}
 	ck_assert_int_ne(shell(NULL, "test -e $DB.moved-wal"), 0);
 	(void)kill(site.pid, SIGCONT);
-	(void)site_stop(&site);
+	ck_assert_int_eq(site_stop(&site), 78);
 }
 END_TEST
 

@@ -48,22 +48,42 @@ static int connect_usual(const struct str *run)
 	return reach_shared(REACH_AGENTS, SOCK_STREAM);
 }
 
+/* Appends the run directory of the system, if there is one. */
+static void find_run(const struct question *q, struct str *run)
+{
+	OWNED(char_ptr) char *real = NULL;
+
+	if (q->system->run) {
+		str_add(run, q->system->run);
+	} else if (q->system->database) {
+		real = realpath(q->system->database, NULL);
+		(void)paths_published_run(real ? real : q->system->database, run);
+	} else {
+		(void)reach_usual(run);
+	}
+}
+
 static int connect_to(const struct question *q)
 {
 	OWNED(str) struct str run = { 0 };
-	OWNED(char_ptr) char *real = NULL;
 
-	if (q->system->run)
-		return reach_front(q->system->run);
-	if (q->system->database) {
-		real = realpath(q->system->database, NULL);
-		if (!paths_published_run(real ? real : q->system->database, &run))
-			return -1;
-	} else {
-		(void)reach_usual(&run);
+	find_run(q, &run);
+	if (!q->system->run && !q->system->database)
 		return connect_usual(&run);
-	}
-	return reach_front(str_text(&run));
+	return run.length ? reach_front(run.bytes) : -1;
+}
+
+/* Where a database was lost, a start by whoever reads this is not what helps. */
+static int tell_down(const struct question *q, struct err *e)
+{
+	OWNED(str) struct str run = { 0 }, why = { 0 };
+
+	find_run(q, &run);
+	if (run.length && instance_is_lost(run.bytes, q->system->database, &why))
+		return err_set(e, ERR_AGAIN, "agent-intercom is not running: %s", why.bytes);
+	return err_set(e, ERR_AGAIN,
+	               "agent-intercom is not running%s; start it and call the same again",
+	               q->reached ? " any more" : "");
 }
 
 /* ---- what we say ---- */
@@ -277,10 +297,7 @@ int question_ask(struct question *q, struct gate_answer *answer, struct err *e)
 			nap_ms = TRY_MS;
 		}
 		if (!may_retry(q, now, losses, until))
-			return err_set(e, ERR_AGAIN,
-			               "agent-intercom is not running%s; start it and call the "
-			               "same again",
-			               q->reached ? " any more" : "");
+			return tell_down(q, e);
 		rest(nap_ms);
 		nap_ms = nap_ms * 2 < TRY_MAX_MS ? nap_ms * 2 : TRY_MAX_MS;
 	}

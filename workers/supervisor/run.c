@@ -322,11 +322,14 @@ static int check_lost(const struct supervisor *s, struct err *e)
 	OWNED(str) struct str why = { 0 };
 	struct stat about;
 
-	if (!s->sockets || !instance_is_lost(s->paths.run, &why) ||
+	if (!instance_is_lost(s->paths.run, s->paths.database, &why) ||
 	    (stat(s->paths.database, &about) == 0 && about.st_size > 0))
 		return 0;
-	return err_set(e, ERR_INPUT, "%s; to begin with an empty one, remove %s/stopped", why.bytes,
-	               s->paths.run);
+	if (s->sockets)
+		return err_set(e, ERR_INPUT, "%s; to begin with an empty one, remove %s and %s-run",
+		               why.bytes, s->paths.run, s->paths.database);
+	log_warn("beginning with an empty database: %s", why.bytes);
+	return 0;
 }
 
 static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
@@ -418,7 +421,8 @@ static bool is_lost(const struct supervisor *s, struct str *why)
 	str_addf(why,
 	         "%s is not the file any more that this system has open: it was replaced, moved, "
 	         "removed or emptied; put that file back, beside its -wal, and start "
-	         "agent-intercom again, or agent-intercom restore FILE puts a copy there",
+	         "agent-intercom again, or agent-intercom restore FILE puts a copy there; started "
+	         "without, it begins with an empty one",
 	         s->paths.database);
 	return true;
 }
@@ -429,7 +433,8 @@ static void mark_stopped(struct supervisor *s, const char *lost)
 {
 	struct err e = { 0 };
 
-	if (*lost)
+	s->lost = *lost;
+	if (s->lost)
 		look_at_run(s); /* it may have gone with the database */
 	if (instance_mark_stopped(s->run_fd, lost, &e))
 		log_warn("%s", e.text);
@@ -443,7 +448,7 @@ static void stop(struct supervisor *s, int status, const char *why)
 
 	if (s->stopping && s->status != SUPERVISOR_AGAIN)
 		return;
-	if (status && is_lost(s, &lost)) {
+	if (is_lost(s, &lost)) {
 		status = EX_CONFIG;
 		why = lost.bytes;
 	}
@@ -459,6 +464,18 @@ static void stop(struct supervisor *s, int status, const char *why)
 		mark_stopped(s, str_text(&lost));
 	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
 		log_warn("the stop is not reported in Slack: %s", e.text);
+}
+
+/* Nobody will look after us. */
+static void look_a_last_time(struct supervisor *s)
+{
+	OWNED(str) struct str lost = { 0 };
+
+	if (s->lost || !is_lost(s, &lost))
+		return;
+	log_error("%s", lost.bytes);
+	mark_stopped(s, lost.bytes);
+	s->status = EX_CONFIG;
 }
 
 static void look_at_places(struct supervisor *s)
@@ -676,6 +693,7 @@ int supervisor_run(const struct config_source *source)
 	}
 	watch(&s);
 	finish(&s);
+	look_a_last_time(&s);
 	if (s.status == SUPERVISOR_AGAIN)
 		undo_marks(&s);
 	return s.status;

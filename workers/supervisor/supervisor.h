@@ -122,6 +122,7 @@ struct supervisor {
 	int64_t beat_ms; /* when heartbeats were looked at, */
 	int64_t beat_awake_ms; /* and the same on the machine's own clock */
 	bool stopping;
+	bool lost; /* the database: the run directory says so */
 	int64_t stop_ms; /* when the stop began */
 	int signals; /* how many times we were asked to stop */
 	int64_t signal_ms; /* when the last of them came */
