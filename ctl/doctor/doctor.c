@@ -345,8 +345,8 @@ static void check_rules(struct doctor *d)
 	struct err e = { 0 };
 	int same = store_check_rules(&d->store, &found, &e);
 
-	if (same == 0 && store_check_tables(&d->store, d->paths.database, &e))
-		same = -1; /* the next start refuses to recreate them */
+	if (same >= 0 && store_check_tables(&d->store, d->paths.database, &e))
+		same = -1; /* the next start refuses them */
 	if (same < 0)
 		doctor_tell(d, FAIL, "rules", "%s", e.text);
 	else if (same == 0)

@@ -54,8 +54,8 @@ enum {
  * newer or older schema (ERR_INPUT), no permission. */
 int store_open(struct store *st, const char *path, const char *run_dir, struct err *e);
 /* The same for a program that does not bring the database up to date: only if this program's rules
- * were last put in force there (what was changed by hand since is nothing to it). Else ERR_INPUT,
- * or ERR_AGAIN if a start would mend it. */
+ * were last put in force there, and are there, as its tables are (a rule more is nothing to it).
+ * Else ERR_INPUT, or ERR_AGAIN if a start would mend it. */
 int store_open_own(struct store *st, const char *path, const char *run_dir, struct err *e);
 
 /* Like store_open, but first creates the database (mode 0600) or migrates it; the caller holds the
@@ -70,8 +70,8 @@ const char *store_rules_found(const struct store *st);
 /* Whether the rules are this program's: 1 yes, 0 no, with those that differ in found, -1 error. */
 int store_check_rules(struct store *st, struct str *found, struct err *e);
 
-/* Whether its tables have this program's columns: 0, or -1 with why a start is refused (ERR_INPUT)
- * if its rules are not this program's. */
+/* Whether its tables have this program's columns: 0, or -1 with why a start is refused
+ * (ERR_INPUT). */
 int store_check_tables(struct store *st, const char *path, struct err *e);
 
 /* Like store_migrate, for a file that is already a copy: makes no copy of it. */

@@ -182,6 +182,32 @@ END_TEST
 
 /* ---- log, health, sql ---- */
 
+/* What is recorded says that it is ours. */
+START_TEST(a_database_whose_schema_was_changed_is_neither_read_nor_written)
+{
+	static const char *const COMMANDS[] = { "inbox", "task hi", "approve " CHANGE, "health" };
+	static const struct {
+		const char *by, *said;
+	} CHANGES[] = {
+		{ "DROP TRIGGER decision_takes_effect; DROP VIEW request_listener",
+		  "request_listener (missing), decision_takes_effect (missing)" },
+		{ "ALTER TABLE pause RENAME COLUMN why TO whyy", "its table pause is not that" },
+		{ "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'why', "
+		  "'whyy') WHERE name = 'pause'",
+		  "its table pause is not that" },
+	};
+
+	given_questions();
+	given(CHANGES[_i].by);
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		ctl(COMMANDS[i]);
+		failed(1, CHANGES[_i].said);
+	}
+	expect("SELECT count(*) FROM command", "0\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+}
+END_TEST
+
 /* As before a start of programs that have just been installed: no statement is sure to fit. */
 START_TEST(a_database_of_another_build_is_neither_read_nor_written)
 {
@@ -627,6 +653,8 @@ int main(void)
 	tcase_add_checked_fixture(looks, setup, teardown);
 	tcase_set_timeout(looks, 60);
 	tcase_add_test(looks, a_database_of_another_build_is_neither_read_nor_written);
+	tcase_add_loop_test(looks, a_database_whose_schema_was_changed_is_neither_read_nor_written,
+	                    0, 3);
 	tcase_add_test(looks, log_shows_the_last_events);
 	tcase_add_test(looks, a_question_and_what_became_of_it_name_the_trace_of_its_newest_call);
 	tcase_add_test(looks, log_follows);

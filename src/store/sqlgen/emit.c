@@ -204,6 +204,26 @@ static void quote_page(struct str *out, const unsigned char *page, size_t size)
 	str_add(out, "\"\n");
 }
 
+/* Name and text of each table, as sqlite_schema holds them. */
+static void emit_tables(struct str *out, sqlite3 *db)
+{
+	sqlite3_stmt *s = NULL;
+
+	(void)sqlite3_prepare_v2(db,
+	                         "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND "
+	                         "name NOT GLOB 'sqlite_*' ORDER BY name",
+	                         -1, &s, NULL);
+	str_add(out,
+	        "extern const char *const sql_tables[];\nconst char *const sql_tables[] = {\n");
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		str_addf(out, "\t\"%s\",\n\t", sqlite3_column_text(s, 0));
+		quote(out, (const char *)sqlite3_column_text(s, 1));
+		str_add(out, ",\n");
+	}
+	(void)sqlite3_finalize(s);
+	str_add(out, "\tNULL\n};\n");
+}
+
 /* What SQLite makes of the schema, so that no start has to make it again. */
 static void emit_image(const char *folder, const struct str *schema)
 {
@@ -230,6 +250,7 @@ static void emit_image(const char *folder, const struct str *schema)
 	for (size_t at = 0; at < (size_t)size; at += bytes)
 		quote_page(&out, image + at, bytes);
 	str_add(&out, ";\n");
+	emit_tables(&out, db);
 	put(folder, "image.c", &out);
 	free(page_bytes);
 	sqlite3_free(image);
