@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -600,6 +601,19 @@ void store_undo(struct store *st)
 
 /* ---- statements ---- */
 
+/* The build has tried each statement: somebody has changed the tables or rules since this program
+ * looked, or the disk fails. No caller could go on. */
+static _Noreturn void leave(struct store *st, const char *statement, int rc)
+{
+	int code = store_code(st->db, rc);
+
+	(void)fprintf(stderr, "db: %s: %s%s\n", statement, message(st->db, rc, code),
+	              store_kind_of(code) == ERR_BUG
+	                  ? "; its tables or rules were changed: agent-intercom doctor says which"
+	                  : advice(code));
+	exit(EX_TEMPFAIL);
+}
+
 sqlite3_stmt *store_stmt(struct store *st, int which)
 {
 	sqlite3_stmt **s = &st->prepared[which];
@@ -608,7 +622,7 @@ sqlite3_stmt *store_stmt(struct store *st, int which)
 		int rc = sqlite3_prepare_v3(st->db, sql_statements[which].text, -1,
 		                            SQLITE_PREPARE_PERSISTENT, s, NULL);
 		if (rc != SQLITE_OK)
-			bug(sql_statements[which].name, sqlite3_errmsg(st->db));
+			leave(st, sql_statements[which].name, rc);
 	} else {
 		(void)sqlite3_reset(*s);
 		(void)sqlite3_clear_bindings(*s);

@@ -3,6 +3,7 @@
 #include "harness.h"
 #include "sha256.h"
 #include "sql/decision.h"
+#include "sql/request.h"
 #include "sql/setting.h"
 #include "sql/store.h"
 #include "str.h"
@@ -660,6 +661,19 @@ static int stay(const char *path, bool in_transaction)
 		(void)pause();
 }
 
+/* Whoever changed it: no program is to blame, and none dumps core. */
+START_TEST(a_statement_that_does_not_fit_a_changed_database_ends_the_program_with_75)
+{
+	struct store st = STORE_INIT;
+	struct inbox_list_row row;
+
+	fresh_store();
+	given("DROP VIEW request_listener");
+	open_here(&st);
+	sql_inbox_list(&st, 0, &row);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[0], "write") == 0)
@@ -697,6 +711,9 @@ int main(int argc, char **argv)
 	tcase_add_test(c, the_version_of_the_data_changes_with_commits_of_others);
 	tcase_add_test(c, a_query_reads);
 	tcase_add_test(c, a_query_refuses_to_write);
+	tcase_add_exit_test(
+	    c, a_statement_that_does_not_fit_a_changed_database_ends_the_program_with_75,
+	    EX_TEMPFAIL);
 	tcase_add_test(c, a_full_disk_is_told_and_survived);
 	tcase_add_test(c, a_file_that_may_not_grow_is_told_and_survived);
 	suite_add_tcase(s, c);
