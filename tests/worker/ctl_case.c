@@ -200,6 +200,16 @@ void given_questions(void)
 	given_standby(STANDBY_A, 1);
 }
 
+void given_remote_mode(void)
+{
+	given("CREATE TEMP TABLE before AS SELECT * FROM setting;"
+	      "INSERT INTO setting VALUES ('slack.configured', 'true', 'system', '" T "')"
+	      " ON CONFLICT (name) DO UPDATE SET value = 'true';"
+	      "INSERT INTO command (verb, argument) VALUES ('mode', 'remote');"
+	      "DELETE FROM command WHERE seq = last_insert_rowid();"
+	      "DELETE FROM setting; INSERT INTO setting SELECT * FROM before; DROP TABLE before");
+}
+
 bool read_until(int fd, const char *text, bool asked)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

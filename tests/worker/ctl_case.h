@@ -81,6 +81,9 @@ void given_standby(const char *id, int session);
 
 void given_questions(void);
 
+/* Slack alone may answer, as if an operator had ordered it. */
+void given_remote_mode(void);
+
 /* Reads from a terminal until text came, and if asked is set, a prompt behind it; false after 10 s
  * or at its end. */
 bool read_until(int fd, const char *text, bool asked);

@@ -305,7 +305,7 @@ END_TEST
 START_TEST(in_remote_mode_the_answer_belongs_to_slack)
 {
 	given_questions();
-	given("DROP TRIGGER session_mode_is_ordered; UPDATE session SET mode = 'remote'");
+	given_remote_mode();
 	ctl("approve " CHANGE);
 	failed(1, "not in this mode: the session is in remote mode");
 }

@@ -154,7 +154,7 @@ END_TEST
 START_TEST(watch_tells_what_the_rules_refuse)
 {
 	given_questions();
-	given("DROP TRIGGER session_mode_is_ordered; UPDATE session SET mode = 'remote'");
+	given_remote_mode();
 	shell("echo y | ctl $DB watch");
 	ck_assert_int_eq(status, 1);
 	says("not taken: not in this mode: the session is in remote mode: answer in Slack, or "

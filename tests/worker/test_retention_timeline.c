@@ -171,13 +171,17 @@ static void given_image(int n)
 /* And events that are older than all that. */
 static void given_images(int count, int events)
 {
+	OWNED(char_ptr) char *rule = NULL;
+
 	begin();
 	given_events(events, "old", ago(400 * DAY));
+	rule = rows("SELECT sql FROM sqlite_schema WHERE name = 'file_change_is_kept'");
 	given("DROP TRIGGER file_change_is_kept");
 	for (int n = 1; n <= count; n++) {
 		given_whole_session(n, ago(31 * DAY));
 		given_image(n);
 	}
+	given(rule);
 }
 
 START_TEST(what_undo_needs_is_exported_before_it_is_forgotten)
