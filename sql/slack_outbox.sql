@@ -201,9 +201,9 @@ UPDATE request SET slack_ts = :ts WHERE seq = :request AND slack_ts IS NOT :ts;
 UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
 
 -- name: slack_ask_changed :exec
--- Its diff could not be posted, and the message says so.
+-- Its file was posted, or could not be: the message that is there already says so.
 UPDATE slack_message SET generation = generation + 1, updated_at = :now
- WHERE request_seq = :request AND kind = 'ask';
+ WHERE request_seq = :request AND kind = 'ask' AND state = 'sent';
 
 -- name: slack_ask_anew :exec
 -- A person deleted it in Slack, and nobody has answered it.

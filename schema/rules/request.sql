@@ -176,7 +176,8 @@ END;
 -- sees the result, decides.
 CREATE VIEW request_long AS
 SELECT seq FROM request
- WHERE kind = 'clearance' OR body_seq IS NOT NULL OR effect_seq IS NOT NULL
+ WHERE kind = 'clearance' OR body_seq IS NOT NULL OR effect_seq IS NOT NULL OR description_seq IS NOT NULL
+    OR length(description) > 200 OR length(title) > 120
     OR max(length(body), length(coalesce(effect, ''))) > 250
     OR length(body) - length(replace(body, char(10), '')) > 19
     OR length(effect) - length(replace(effect, char(10), '')) > 19;

@@ -28,16 +28,21 @@ WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
                         AND m.state IN ('queued', 'sent'))
      AND (s.thread_ts IS NULL OR EXISTS (SELECT 1 FROM slack_message AS m
                                           WHERE m.session_seq = s.seq AND m.kind = 'session'));
-  INSERT INTO slack_message_new (kind, session_seq, request_seq, channel_id, root_seq, at)
-  SELECT 'diff', m.session_seq, NEW.request_seq, m.channel_id, m.seq, m.updated_at
-    FROM slack_message AS m
-   WHERE NEW.kind = 'ask' AND m.session_seq = NEW.session_seq AND m.kind = 'session'
-     AND m.state IN ('queued', 'sent')
+  INSERT INTO slack_message_new (kind, session_seq, request_seq, channel_id, root_seq, thread_ts, at)
+  SELECT 'diff', s.seq, NEW.request_seq,
+         coalesce(m.channel_id, nullif(s.channel_id, ''), (SELECT nullif(value, '') FROM setting
+                                                            WHERE name = 'slack.channel_id')),
+         m.seq, CASE WHEN m.seq IS NULL THEN s.thread_ts END,
+         coalesce(NEW.at, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    FROM session AS s LEFT JOIN slack_message AS m
+      ON m.seq = (SELECT max(h.seq) FROM slack_message AS h
+                   WHERE h.session_seq = s.seq AND h.kind = 'session' AND h.state IN ('queued', 'sent'))
+   WHERE NEW.kind = 'ask' AND s.seq = NEW.session_seq AND s.mode <> 'local'
+     AND coalesce(m.channel_id, nullif(s.channel_id, ''), (SELECT nullif(value, '') FROM setting
+                                                            WHERE name = 'slack.channel_id')) IS NOT NULL
      AND coalesce((SELECT value FROM setting WHERE name = 'slack.questions'), 'thread') <> 'channel'
      AND EXISTS (SELECT 1 FROM request_long WHERE seq = NEW.request_seq)
-     AND EXISTS (SELECT 1 FROM session WHERE seq = NEW.session_seq AND mode <> 'local')
-     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'ask')
-   ORDER BY m.seq DESC LIMIT 1;
+     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'ask');
   INSERT INTO slack_message_new (kind, session_seq, request_seq, apply_seq, call_seq, turn_seq,
                                  alias_run_seq, channel_id, root_seq, thread_ts, text, detail,
                                  content_seq, file_name, at)

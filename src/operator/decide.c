@@ -247,11 +247,44 @@ static int tell_shut(struct desk *d, const struct found *f, struct err *e)
 	return TARGET_TOLD;
 }
 
+/* The verdict that the verb means for this request, with these words. */
+static enum request_verdict verdict_of(const struct verb *v, const struct found *f,
+                                       const char *text)
+{
+	enum request_verdict verdict = f->verdict ? f->verdict : request_verdict_of(v->means[0]);
+
+	return verdict == REQUEST_VERDICT_CONTINUE && *text ? REQUEST_VERDICT_REFINE : verdict;
+}
+
+/* 1 all of it is shown to them; 0 it is not, and they are told so; -1. */
+static int is_seen(struct desk *d, const struct request *r, struct err *e)
+{
+	OWNED(str) struct str why = { 0 };
+	int got = d->who->has_seen ? d->who->has_seen(d->st, r, &why, e) : 1;
+
+	if (got == 0)
+		(void)desk_tell(d, SAID_REFUSED, "not approved: %s", str_text(&why));
+	return got;
+}
+
+/* 1 the verb counts once it names the question; 0 not even then, and they are told so; -1. */
+static int is_enough_to_name(struct desk *d, const struct found *f, struct err *e)
+{
+	OWNED(request) struct request r = { 0 };
+	int got;
+
+	if (verdict_of(d->w->verb, f, "") != REQUEST_VERDICT_APPROVE)
+		return 1;
+	got = request_read(d->st, f->seq, &r, e);
+	return got > 0 ? is_seen(d, &r, e) : got < 0 ? -1 : 1;
+}
+
 /* The only one that waits, unless it was asked after the words: then they meant something else. */
 static int if_asked(struct desk *d, const struct found *f, struct err *e)
 {
 	OWNED(str) struct str why = { 0 };
-	int was = 1, target = f->count && !f->story.length ? tell_shut(d, f, e) : TARGET_QUESTION;
+	int was = 1, named,
+	    target = f->count && !f->story.length ? tell_shut(d, f, e) : TARGET_QUESTION;
 
 	if (target != TARGET_QUESTION)
 		return target;
@@ -259,6 +292,9 @@ static int if_asked(struct desk *d, const struct found *f, struct err *e)
 		was = d->who->was_asked(d->st, d->who->said_ts, f->seq, &why, e);
 	if (was)
 		return was < 0 ? TARGET_FAILED : TARGET_QUESTION;
+	named = is_enough_to_name(d, f, e);
+	if (named <= 0)
+		return named < 0 ? TARGET_FAILED : TARGET_TOLD;
 	(void)desk_tell(d, SAID_UNCLEAR, "nothing was done: %s %s, or name it: `%s %.*s`",
 	                str_text(&f->name), str_text(&why), d->w->verb->word, FIND_SHORT, f->id);
 	return TARGET_TOLD;
@@ -403,7 +439,6 @@ static void name_in_full(struct found *f, const struct request *r)
 static int look(struct desk *d, struct request *r, struct found *f, const char **ret_digest,
                 struct err *e)
 {
-	OWNED(str) struct str why = { 0 };
 	const char *given = d->w->digest;
 	int got = request_read(d->st, f->seq, r, e);
 
@@ -414,12 +449,7 @@ static int look(struct desk *d, struct request *r, struct found *f, const char *
 	if (given && strlen(given) >= DIGEST_LEAST &&
 	    strncmp(given, r->row.digest, strlen(given)) == 0)
 		*ret_digest = r->row.digest;
-	if (given || d->w->edited || !d->who->has_seen || f->story.length)
-		return 1;
-	got = d->who->has_seen(d->st, r, &why, e);
-	if (got == 0)
-		(void)desk_tell(d, SAID_REFUSED, "not approved: %s", str_text(&why));
-	return got;
+	return given || d->w->edited || f->story.length ? 1 : is_seen(d, r, e);
 }
 
 /* Whether what is to be approved instead is what was asked. */
@@ -552,15 +582,6 @@ static int ask_back(struct desk *d, const struct found *f, const char *text, str
 	                     ? " (every file of the list is put back, whatever the words say)"
 	                     : "",
 	                 text);
-}
-
-/* The verdict that the verb means for this request, with these words. */
-static enum request_verdict verdict_of(const struct verb *v, const struct found *f,
-                                       const char *text)
-{
-	enum request_verdict verdict = f->verdict ? f->verdict : request_verdict_of(v->means[0]);
-
-	return verdict == REQUEST_VERDICT_CONTINUE && *text ? REQUEST_VERDICT_REFINE : verdict;
 }
 
 /* For a session that is stopped, the words are the reason; for one that continues, they go to its

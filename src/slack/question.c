@@ -240,12 +240,15 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 	const char *where = a->diff_above ? "above" : "in the thread";
 	OWNED(str) struct str note = { 0 };
 
-	if (a->diff_missing) {
+	if (a->diff == SLACK_FILE_MISSING) {
 		str_addf(&note,
 		         "📎 %zu lines that Slack did not take, see `agent-intercom-ctl show ",
 		         lines);
 		blocks_add_escaped(&note, r->row.id, BLOCKS_NAME);
 		str_add_char(&note, '`');
+	} else if (a->diff == SLACK_FILE_AWAITED && is_open(r)) {
+		str_addf(&note, "📎 %zu lines; the file with all of them comes in the thread%s",
+		         lines, slack_is_approved(r) ? ", and then the button that approves" : "");
 	} else if (slack_is_inline(r)) {
 		str_addf(&note, "📎 all of the description is in the file %s", where);
 	} else if (request_is_change(r)) {
@@ -447,7 +450,7 @@ static void add_form(cJSON *blocks, const struct request *r)
 static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
-	bool is_unseen = a->diff_missing && !slack_is_whole(r);
+	bool is_unseen = a->diff != SLACK_FILE_THERE && !slack_is_whole(r);
 	cJSON *buttons;
 
 	if (r->row.options) {

@@ -12,7 +12,7 @@ struct slack_ask {
 	const struct request *request;
 	const char *const *mentions;
 	bool diff_above; /* the long part is in a file before the request, not below */
-	bool diff_missing; /* Slack refused that file: the request cannot be approved there */
+	enum slack_file diff; /* without it, the request cannot be approved there */
 };
 
 void slack_question_say(const struct slack_ask *a, struct slack_said *out);

@@ -94,6 +94,14 @@ static int note_ts(const struct settlement *t, struct err *e)
 	return 0;
 }
 
+/* What a request says of its file has changed, and whether it can be approved. */
+static int file_settled(const struct settlement *t, struct err *e)
+{
+	return t->i->part == SLACK_PART_KIND_DIFF
+	           ? sql_slack_ask_changed(t->st, t->i->request_seq, e)
+	           : 0;
+}
+
 static int led_sent(const struct settlement *t, struct err *e)
 {
 	OWNED(slack_outbox_led_row) struct slack_outbox_led_row row = { 0 };
@@ -123,7 +131,7 @@ static int settle_sent(const struct settlement *t, struct err *e)
 	    sql_slack_message_edited(t->st, i->generation, i->message_seq, e))
 		return -1;
 	if (is_post(i) && (sql_slack_message_sent(t->st, t->ts, i->generation, i->message_seq, e) ||
-	                   note_ts(t, e) || led_sent(t, e)))
+	                   note_ts(t, e) || led_sent(t, e) || file_settled(t, e)))
 		return -1;
 	return slack_gate_pass(t->st, i, e);
 }
@@ -236,7 +244,7 @@ static int settle_dead(const struct settlement *t, struct err *e)
 		return did;
 	if (is_post(i) && message_dies(t, e))
 		return -1;
-	if (i->part == SLACK_PART_KIND_DIFF && sql_slack_ask_changed(t->st, i->request_seq, e))
+	if (file_settled(t, e))
 		return -1;
 	return i->kind == SLACK_KIND_VIEW_OPEN ? tell_formless(t, e) : tell(t, e);
 }

@@ -1,13 +1,13 @@
 #include "shown.h"
 
 #include "diff.h"
+#include "sql/slack_outbox.h"
 #include "summary.h"
 #include "text.h"
 
 #include <string.h>
 
-/* Whether the request asks for an approval. */
-static bool is_approved(const struct request *r)
+bool slack_is_approved(const struct request *r)
 {
 	return r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
 	       r->row.kind == REQUEST_KIND_TRUST || r->row.kind == REQUEST_KIND_RESTORE;
@@ -23,7 +23,7 @@ const struct str *slack_proposal(const struct request *r)
 
 enum slack_escaping slack_exactness(const struct request *r)
 {
-	return is_approved(r) ? SLACK_EXACT : SLACK_RAW;
+	return slack_is_approved(r) ? SLACK_EXACT : SLACK_RAW;
 }
 
 /* ---- what fits ---- */
@@ -44,7 +44,7 @@ bool slack_is_inline(const struct request *r)
 {
 	const struct str *text = slack_proposal(r);
 
-	if (!is_approved(r))
+	if (!slack_is_approved(r))
 		return fits(str_text(text), text->length, SLACK_PROMPT_UNITS, SLACK_RAW);
 	return slack_lines(str_text(text), text->length) <= SLACK_INLINE_LINES &&
 	       fits(str_text(text), text->length, SLACK_INLINE_UNITS, SLACK_EXACT);
@@ -61,7 +61,7 @@ bool slack_is_whole(const struct request *r)
 size_t slack_beginning(const struct request *r, size_t *ret_lines)
 {
 	const struct str *text = slack_proposal(r);
-	size_t units = is_approved(r) ? SLACK_INLINE_UNITS : SLACK_PROMPT_UNITS, at = 0;
+	size_t units = slack_is_approved(r) ? SLACK_INLINE_UNITS : SLACK_PROMPT_UNITS, at = 0;
 
 	for (*ret_lines = 0; *ret_lines < SLACK_INLINE_LINES && at < text->length; ++*ret_lines) {
 		const char *line = text->bytes + at;
@@ -76,6 +76,22 @@ size_t slack_beginning(const struct request *r, size_t *ret_lines)
 }
 
 /* ---- the file ---- */
+
+int slack_file_find(struct store *st, int64_t request_seq, enum slack_file *ret, struct err *e)
+{
+	OWNED(slack_diff_state_row) struct slack_diff_state_row file = { 0 };
+	int got = sql_slack_diff_state(st, request_seq, &file, e);
+
+	if (got < 0)
+		return -1;
+	if (got == 0 || file.state == SLACK_MESSAGE_STATE_DEAD)
+		*ret = SLACK_FILE_MISSING;
+	else if (file.state == SLACK_MESSAGE_STATE_QUEUED)
+		*ret = SLACK_FILE_AWAITED;
+	else
+		*ret = SLACK_FILE_THERE;
+	return 0;
+}
 
 static void add_all(struct str *out, const char *text)
 {

@@ -4,6 +4,7 @@
 #define SLACK_SHOWN_H
 
 #include "request.h"
+#include "store.h"
 #include "text.h"
 
 #include <stdbool.h>
@@ -20,6 +21,9 @@ enum {
 	SLACK_PATHS_UNITS = 1500, /* or fewer paths, if they are this long together */
 };
 
+/* Whether the request asks for an approval. */
+bool slack_is_approved(const struct request *r);
+
 /* What is to be approved or answered: the effect on files, a command, a prompt. */
 const struct str *slack_proposal(const struct request *r);
 
@@ -30,6 +34,15 @@ enum slack_escaping slack_exactness(const struct request *r);
  * file. */
 bool slack_is_inline(const struct request *r);
 bool slack_is_whole(const struct request *r);
+
+/* The file of a request that is not whole, as last sent. */
+enum slack_file {
+	SLACK_FILE_THERE,
+	SLACK_FILE_AWAITED, /* Slack does not have it yet */
+	SLACK_FILE_MISSING, /* nor will it */
+};
+
+int slack_file_find(struct store *st, int64_t request_seq, enum slack_file *ret, struct err *e);
 
 /* As much of it as is in the message: how many bytes; *ret_lines is the number of whole lines in
  * them. */

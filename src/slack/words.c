@@ -13,17 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What did not fit in its message is in a file next to it, unless Slack refused that. */
+#define UNSEEN_FILE                                                                                \
+	"is not shown in Slack in full yet: its file is missing. Answer it when that is there"
+
+/* What did not fit in its message is in a file next to it, once Slack has taken that. */
 static int has_seen(struct store *st, const struct request *r, struct str *why, struct err *e)
 {
-	OWNED(slack_diff_state_row) struct slack_diff_state_row file = { 0 };
+	enum slack_file file = SLACK_FILE_THERE;
 
-	if (slack_is_whole(r))
-		return 1;
-	if (sql_slack_diff_state(st, r->row.seq, &file, e) < 0)
+	if (!slack_is_whole(r) && slack_file_find(st, r->row.seq, &file, e))
 		return -1;
-	if (file.state != SLACK_MESSAGE_STATE_DEAD)
+	if (file == SLACK_FILE_THERE)
 		return 1;
+	if (file == SLACK_FILE_AWAITED) {
+		str_addf(why, "%.*s " UNSEEN_FILE, FIND_SHORT, r->row.id);
+		return 0;
+	}
 	str_addf(why,
 	         "Slack did not take the file with all of it, so it cannot be seen here. On the "
 	         "machine, `agent-intercom-ctl show %.*s` shows it, and `approve` approves it (in "
@@ -69,8 +74,7 @@ static int was_asked(struct store *st, const char *said_ts, int64_t request_seq,
 		         "shows it. Answer it there (in remote mode after `mode hybrid`)",
 		         FIND_SHORT, r.row.id);
 	else if (has_file && asked.file_state == SLACK_MESSAGE_STATE_QUEUED)
-		str_add(why, "is not shown in Slack in full yet: its file is missing. Answer it "
-		             "when that is there");
+		str_add(why, UNSEEN_FILE);
 	else if (!is_before(asked.ts, said_ts) || (has_file && !is_file_before(&asked, said_ts)))
 		str_add(why, "was shown only after you wrote that. Answer it now");
 	return why->length == 0;

@@ -389,7 +389,7 @@ END_TEST
 static char *asked_without_file(struct request *r)
 {
 	OWNED(slack_said) struct slack_said s = { 0 };
-	const struct slack_ask a = { .request = r, .mentions = NOBODY, .diff_missing = true };
+	const struct slack_ask a = { .request = r, .mentions = NOBODY, .diff = SLACK_FILE_MISSING };
 
 	add_lines(&r->body, 100);
 	slack_question_say(&a, &s);

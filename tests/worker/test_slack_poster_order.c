@@ -153,6 +153,57 @@ START_TEST(a_question_may_stand_in_the_channel_with_its_diff_below_it)
 }
 END_TEST
 
+static const char CARD[] = "SELECT sent_generation FROM slack_message WHERE kind = 'ask'";
+
+/* Its text with the buttons, as Slack has it now. */
+static void card_has(const char *part, bool can_be_approved)
+{
+	const char *messages = slack_ask("messages?channel=C01AGENTS");
+
+	holds(messages, part);
+	holds(messages, "approve_reject");
+	ck_assert_int_eq(strstr(messages, "approve_accept") != NULL, can_be_approved);
+}
+
+START_TEST(a_question_in_the_channel_can_be_approved_once_its_file_is_below_it)
+{
+	desk();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('slack.questions', 'channel', 'file', '2026-01-01T00:00:00.000Z')");
+	session(1);
+	question(1, 1, "Long", LONG_DIFF);
+	slack_fault("{'name': 'files.getUploadURLExternal', 'what': 'rate', 'retry_after': 30}");
+	(void)start_worker("slack-poster");
+
+	let_it_speak_until(2);
+	expect(CARD, "1\n");
+	card_has("30 lines; the file with all of them comes in the thread, and then the button "
+	         "that approves",
+	         false);
+	let_it_speak();
+	expect(CARD, "2\n");
+	card_has("30 lines, see the file in the thread", true);
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_question_in_the_channel_whose_file_slack_refuses_cannot_be_approved_there)
+{
+	desk();
+	slack_set("{'scopes': ['chat:write', 'channels:history']}");
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('slack.questions', 'channel', 'file', '2026-01-01T00:00:00.000Z')");
+	session(1);
+	question(1, 1, "Long", LONG_DIFF);
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+	expect(CARD, "2\n");
+	card_has("30 lines that Slack did not take", false);
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(nothing_is_posted_in_local_mode)
 {
 	desk();
@@ -611,6 +662,9 @@ int main(void)
 	tcase_add_test(c, a_long_diff_is_a_snippet_before_the_question);
 	tcase_add_test(c, a_question_without_its_file_says_where_else_the_diff_is);
 	tcase_add_test(c, a_question_may_stand_in_the_channel_with_its_diff_below_it);
+	tcase_add_test(c, a_question_in_the_channel_can_be_approved_once_its_file_is_below_it);
+	tcase_add_test(c,
+	               a_question_in_the_channel_whose_file_slack_refuses_cannot_be_approved_there);
 	tcase_add_test(c, nothing_is_posted_in_local_mode);
 	tcase_add_test(c, what_an_agent_asks_is_shown_and_its_answer_is_shown_too);
 	tcase_add_test(c, posts_keep_their_order_and_a_second_between_them);

@@ -412,6 +412,33 @@ START_TEST(a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word)
 }
 END_TEST
 
+START_TEST(nothing_is_approved_before_its_file_is_in_slack)
+{
+	slack();
+	an_unsent_question(CHANGE, "clearance", "Change a.c",
+	                   ", file_path, risk_level, original_hash, description",
+	                   ", 'a.c', 'low', 'new_file', hex(zeroblob(1200))");
+	given("UPDATE slack_message SET state = 'sent', ts = '1700000001.000001'"
+	      " WHERE kind = 'ask'");
+	for (int i = 0; i < 2; i++) { /* 1: Slack has refused it, with a button that was there */
+		const char *why = i ? "not approved: Slack did not take the file with all of it"
+		                    : "not approved: 01911111-0000 is not shown in Slack in full "
+		                      "yet: its file is missing. Answer it when that is there";
+		click("U01OP", "approve_accept", CHANGE);
+		OWNED(char_ptr)
+		char *told = rows("SELECT text FROM slack_outbox WHERE kind = "
+		                  "'ephemeral' ORDER BY seq DESC LIMIT 1");
+		says(told, why);
+		in_thread("ok");
+		replies(why);
+		says(command("approve 01911111-0000"), why);
+		expect("SELECT state FROM request", "pending\n");
+		given("UPDATE slack_message SET state = 'dead' WHERE kind = 'diff'");
+	}
+	slack_stop();
+}
+END_TEST
+
 /* Outside of a thread, whoever gets no form is only told to press again. */
 START_TEST(words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_reason)
 {
@@ -520,6 +547,7 @@ int main(void)
 	tcase_add_test(c, an_id_answers_a_question_that_is_not_in_slack);
 	tcase_add_test(c, a_word_that_is_older_than_the_question_in_slack_answers_nothing);
 	tcase_add_test(c, a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word);
+	tcase_add_test(c, nothing_is_approved_before_its_file_is_in_slack);
 	tcase_add_test(c,
 	               words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_reason);
 	tcase_add_test(c,

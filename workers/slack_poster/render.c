@@ -62,17 +62,15 @@ static int read_request(struct poster *p, const struct slack_intent_row *i, stru
 static int render_ask(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
                       struct err *e)
 {
-	OWNED(slack_diff_state_row) struct slack_diff_state_row diff = { 0 };
 	OWNED(request) struct request r = { 0 };
 	OWNED(names) struct names operators = { .name = { NULL } };
 	struct slack_ask a = { .request = &r,
 		               .mentions = (const char *const *)operators.name,
 		               .diff_above = i->root_seq != 0 };
 
-	if (sql_slack_diff_state(&p->w.store, i->request_seq, &diff, e) < 0 ||
+	if (slack_file_find(&p->w.store, i->request_seq, &a.diff, e) ||
 	    read_request(p, i, &r, e) < 0 || read_operators(p, &operators, e))
 		return -1;
-	a.diff_missing = diff.state == SLACK_MESSAGE_STATE_DEAD;
 	switch (i->form) {
 	case SLACK_OUTBOX_FORM_LINE:
 		slack_question_say_line(&r, out);
