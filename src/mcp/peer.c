@@ -302,8 +302,8 @@ static int session_of_program(struct store *st, struct peer *p, struct err *e)
 	if (!program)
 		return 0;
 	return take_session(p,
-	                    is_hook ? sql_session_of_client(st, program, &row, e)
-	                            : sql_session_of_hook(st, program, &row, e),
+	                    (is_hook ? sql_session_of_client : sql_session_of_hook)(
+	                        st, program, p->identity.agent, p->identity.channel_id, &row, e),
 	                    &row, e);
 }
 
@@ -561,13 +561,18 @@ static int catch_up(struct store *st, struct peer *p, struct err *e)
 static int join_program(struct store *st, struct peer *p, struct err *e)
 {
 	OWNED(char_ptr) char *settled = xstrdup(p->workspace_root);
+	OWNED(char_ptr) char *channel = xstrdup_if(p->channel_id);
 	int got = session_of_program(st, p, e);
 
 	if (got > 0 && strcmp(p->workspace_root, settled) == 0)
-		return 1;
+		return p->identity.agent &&
+		               sql_session_set_label(st, p->identity.agent, p->session_seq, e)
+		           ? -1
+		           : 1;
 	p->session_seq = 0;
-	xreplace(&p->session_id, NULL);
+	leave_program(p);
 	xreplace(&p->workspace_root, settled);
+	xreplace(&p->channel_id, channel);
 	return got < 0 ? -1 : 0;
 }
 

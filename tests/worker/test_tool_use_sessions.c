@@ -674,6 +674,72 @@ START_TEST(a_hook_joins_a_client_of_its_program_in_its_folder_by_another_name)
 }
 END_TEST
 
+/* An MCP client of the same program that has said something about itself. */
+static void ping_as(struct gate_client *mcp, const char *folder, const char *more)
+{
+	OWNED(str) struct str greeting = { 0 };
+
+	str_addf(&greeting, "{\"agent-intercom\":1,\"workspace\":\"%s\"%s}\n", folder, more);
+	gate_greet(mcp, greeting.bytes);
+	hello_as(mcp, "tester", "1");
+	ping(mcp);
+}
+
+static void given_folders_with_channels(void)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	given_docs_may_be_written();
+	str_addf(&sql,
+	         "INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES"
+	         " ('workspace', '[{\"id\":\"one\",\"path\":\"%s\",\"channel_id\":\"C0ONE\"},"
+	         "{\"id\":\"two\",\"path\":\"%s\",\"channel_id\":\"C0TWO\"}]', 'file',"
+	         " '2026-01-01T08:00:00.000Z')",
+	         workspace, elsewhere);
+	given(sql.bytes);
+	restart_front();
+}
+
+START_TEST(a_hook_asks_in_the_channel_of_its_folder_whatever_its_program_has_elsewhere)
+{
+	struct gate_client mcp;
+
+	given_folders_with_channels();
+	ping_as(&mcp, elsewhere, "");
+	may_write_docs("s1", workspace, NULL);
+	expect("SELECT channel_id FROM session ORDER BY seq", "C0TWO\nC0ONE\n");
+	gate_close(&mcp);
+}
+END_TEST
+
+START_TEST(a_client_names_the_session_of_its_hooks)
+{
+	struct gate_client first, second;
+
+	given_folders_with_channels();
+	may_write_docs("s1", workspace, NULL);
+	ping_as(&first, workspace, ",\"agent\":\"a5\",\"channel_id\":\"C0ONE\"");
+	may_write_docs("s1", workspace, NULL);
+	expect("SELECT label, channel_id FROM session", "a5|C0ONE\n");
+	ping_as(&second, workspace, ",\"agent\":\"a6\"");
+	expect("SELECT label FROM session ORDER BY seq", "a5\na6\n");
+	gate_close(&second);
+	gate_close(&first);
+}
+END_TEST
+
+START_TEST(a_client_that_asks_elsewhere_than_the_hooks_of_its_program_has_its_own_session)
+{
+	struct gate_client mcp;
+
+	given_folders_with_channels();
+	may_write_docs("s1", workspace, NULL);
+	ping_as(&mcp, workspace, ",\"channel_id\":\"C0TWO\"");
+	expect("SELECT channel_id FROM session ORDER BY seq", "C0ONE\nC0TWO\n");
+	gate_close(&mcp);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_sessions");
@@ -711,5 +777,10 @@ int main(void)
 	tcase_add_test(
 	    c, a_client_that_names_a_workspace_does_not_join_a_hook_of_its_program_elsewhere);
 	tcase_add_test(c, a_hook_joins_a_client_of_its_program_in_its_folder_by_another_name);
+	tcase_add_test(c,
+	               a_hook_asks_in_the_channel_of_its_folder_whatever_its_program_has_elsewhere);
+	tcase_add_test(c, a_client_names_the_session_of_its_hooks);
+	tcase_add_test(
+	    c, a_client_that_asks_elsewhere_than_the_hooks_of_its_program_has_its_own_session);
 	return run_suite(s);
 }
