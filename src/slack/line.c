@@ -235,10 +235,28 @@ static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err
 	return named ? named : comes_late(t, l, e);
 }
 
+/* The question that waits in the thread: its name for a person. 0, -1. */
+static int add_waiting(struct store *st, const struct place *where, struct str *out, struct err *e)
+{
+	static const char *const ANSWERS[] = { "approve", "continue", "resume", NULL };
+
+	for (size_t i = 0; ANSWERS[i] && !out->length; i++) {
+		OWNED(found) struct found f = { 0 };
+
+		if (find_questions(st, where, verb_find(ANSWERS[i]), NULL, &f, e) < 0)
+			return -1;
+		str_add(out, str_text(&f.name));
+	}
+	if (!out->length) /* answered just now */
+		str_add(out, "It");
+	return 0;
+}
+
 /* Words that do not answer what is waiting. */
 static int free_text(struct slack_talk *t, const char *text, struct err *e)
 {
 	OWNED(str) struct str hint = { 0 };
+	OWNED(str) struct str name = { 0 };
 	OWNED(str) struct str told = { 0 };
 	OWNED(str) struct str meant = { 0 };
 	const struct speaker who = slack_speaker(t);
@@ -249,6 +267,8 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 		return -1;
 	if (waiting == 0 || stands_by)
 		return say_to_agent(t, text, e);
+	if (add_waiting(t->st, &who.place, &name, e))
+		return -1;
 	if (waiting > 1)
 		str_addf(&told,
 		         "%d questions wait here, and that answers none of them; nothing was done. "
@@ -256,9 +276,9 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 		         waiting, str_text(&hint));
 	else
 		str_addf(&told,
-		         "A question waits here, and that is no answer to it; nothing was done. It "
-		         "takes %s.",
-		         str_text(&hint));
+		         "A question waits here, and that is no answer to it; nothing was done. "
+		         "%s takes %s.",
+		         str_text(&name), str_text(&hint));
 	str_add(&told, " To tell the agent something else: `steer <text>`.");
 	if (operator_meant(t->st, text, &meant, e))
 		return -1;

@@ -148,7 +148,8 @@ void slack_turn_end(const struct slack_turn_row *turn, struct slack_said *out)
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&out->text));
 	if (waits)
-		str_add(&next, "A reply in this thread is its next prompt.");
+		str_add(&next,
+		        "A reply in this thread is its next prompt, unless a question waits here.");
 	else
 		add_next(&next, turn);
 	blocks_add_context(out->blocks, str_text(&next));

@@ -65,8 +65,9 @@ START_TEST(words_in_the_thread_decide)
 	(void)slack_acked("{'message':{'text':'why?','thread_ts':'1700000000.000100'}}");
 	expect("SELECT state FROM request", "pending\n");
 	expect("SELECT text FROM slack_message WHERE kind = 'reply'",
-	       "A question waits here, and that is no answer to it; nothing was done. It takes "
-	       "`approve`, `reject [why]`. To tell the agent something else: `steer "
+	       "A question waits here, and that is no answer to it; nothing was done. "
+	       "01900000-0000: Change a.c (a.c) takes `approve`, `reject [why]`. To tell the agent "
+	       "something else: `steer "
 	       "<text>`.\n");
 	expect("SELECT count(*) FROM steering", "0\n");
 	(void)slack_acked(
@@ -126,7 +127,7 @@ START_TEST(a_file_is_offered_and_shown_only_where_the_question_is_about_one)
 	a_tool("make install", NULL);
 	(void)listener_starts();
 	in_thread("hm");
-	replies("It takes `approve`, `reject [why]`. To tell");
+	replies("takes `approve`, `reject [why]`. To tell");
 	in_thread("file");
 	replies("no proposed change waits");
 	in_thread("file " TOOL "1");

@@ -123,7 +123,7 @@ START_TEST(where_a_question_waits_nothing_is_told_and_the_command_is_named)
 	      " 'prompt', 'pending', printf('%064d', 1), 'Go on?', 'Go on?', '" T "', '" T "',"
 	      " 'continuation')");
 	reply = in_thread("run hllo");
-	says(reply, "nothing was done. It takes `continue`");
+	says(reply, "takes `continue`");
 	says(reply, "\nIf you meant the command: `run hello`");
 	expect("SELECT count(*) FROM steering", "0\n");
 	slack_stop();

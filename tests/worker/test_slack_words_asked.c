@@ -450,7 +450,8 @@ START_TEST(words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_
 	      "UPDATE slack_outbox SET state = 'dead', why = 'it came too late', settled_at = '" T
 	      "' WHERE kind = 'view_open'");
 	in_thread("what does it break?");
-	replies("A question waits here, and that is no answer to it");
+	replies("A question waits here, and that is no answer to it; nothing was done. "
+	        "01911111-0000: Change a.c (a.c) takes `approve`, `reject [why]`.");
 	expect("SELECT state FROM request", "pending\n");
 	slack_stop();
 }

@@ -91,7 +91,7 @@ START_TEST(a_question_that_slack_may_not_answer_is_said_to_wait_at_its_machine)
 	a_change(CHANGE);
 	given("INSERT INTO command (verb, argument) VALUES ('mode', 'local')");
 	in_thread("use tabs");
-	replies("It takes an answer at its machine: the session is in local mode");
+	replies("takes an answer at its machine: the session is in local mode");
 	expect("SELECT count(*) FROM steering", "0\n");
 	slack_stop();
 }
@@ -551,11 +551,11 @@ START_TEST(hints_name_only_what_fits)
 	slack();
 	a_change(CHANGE);
 	in_thread("hm");
-	replies("It takes `approve`, `reject [why]`. To");
+	replies("takes `approve`, `reject [why]`. To");
 	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve')");
 	a_prompt();
 	in_thread("hm");
-	replies("It takes `continue`, `refine <text>`, `stop [why]`.");
+	replies("takes `continue`, `refine <text>`, `stop [why]`.");
 	in_thread("approve");
 	replies("nothing waits for `approve`: 01911111-0000: Change a.c (a.c) was approved");
 	replies(". What waits here takes `continue`, `refine <text>`, `stop [why]`");
