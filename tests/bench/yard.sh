@@ -35,7 +35,14 @@ compiler=$("${CC:-cc}" -dumpfullversion)
 made_by="gcc $compiler, SQLite $(pkg-config --modversion sqlite3), $(uname -m),"
 made_by="$made_by $(getconf GNU_LIBC_VERSION), $(valgrind --version)"
 
-python3 "$here/yard.py" "$build" "$scratch" $map >"$scratch/figures"
+measure() {
+    rm -rf "$scratch/one"
+    mkdir "$scratch/one"
+    # shellcheck disable=SC2086 # one option, or none
+    python3 "$here/yard.py" "$build" "$scratch/one" $map >"$scratch/figures"
+}
+
+measure
 if [ "$update" ]; then
     {
         echo "# What an operation costs; see yard.sh. After a change that is worth it:"
@@ -46,4 +53,14 @@ if [ "$update" ]; then
     cat "$ratchet"
     exit 0
 fi
-awk -v made_by="$made_by" -f "$here/yard.awk" "$ratchet" "$scratch/figures"
+# On a busy machine the front may find rows of others half done, and look again, in all that was counted. What
+# is worse in three measurements is.
+for again in yes yes ''; do
+    if awk -v made_by="$made_by" -f "$here/yard.awk" "$ratchet" "$scratch/figures"; then
+        exit 0
+    fi
+    if [ "$again" ]; then
+        measure
+    fi
+done
+exit 1
