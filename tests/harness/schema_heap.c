@@ -6,8 +6,8 @@
  * of a database until the first statement that is not a PRAGMA comes from the C library's own heap;
  * all else, and with it every row and text that our code is given, stays the sanitizer's.
  *
- * It is a part of the sanitized build's library of src/store, and takes effect by being linked;
- * where leaks are searched for it does not, since the search does not see that heap. */
+ * The sanitized build compiles it together with src/store/store.c; it takes effect by being linked.
+ * Where leaks are searched for it does not, since the search does not see that heap. */
 #include <dlfcn.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -96,10 +96,7 @@ static int on_open(sqlite3 *db, char **ret_message, const struct sqlite3_api_rou
 	return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, on_statement, NULL);
 }
 
-/* Named by -u when a program is linked. */
-void schema_heap(void);
-
-__attribute__((constructor)) void schema_heap(void)
+__attribute__((constructor)) static void set_schema_heap(void)
 {
 	static const sqlite3_mem_methods METHODS = { give,     take,  resize, size,
 		                                     round_up, begin, end,    NULL };
