@@ -300,9 +300,10 @@ int worker_heartbeat(struct worker *w, struct err *e)
 	if (clock_monotonic_ms() < w->heartbeat_ms)
 		return 0;
 	w->heartbeat_ms = next_beat_ms();
-	return store_begin(&w->store, e)
-	           ? -1
-	           : store_end(&w->store, sql_worker_heartbeat(&w->store, w->id.text, e), e);
+	if (w->beat_wait_ms ? store_begin_within(&w->store, w->beat_wait_ms, e)
+	                    : store_begin(&w->store, e))
+		return -1;
+	return store_end(&w->store, sql_worker_heartbeat(&w->store, w->id.text, e), e);
 }
 
 void worker_rest(struct worker *w)

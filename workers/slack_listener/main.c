@@ -245,6 +245,7 @@ int main(int argc, char **argv)
 	failed = worker_open(&l.worker, "slack-listener", PURPOSE, argc, argv, &e) ||
 	         open_web(&l, token, base, &e);
 	l.worker.any_port = base != NULL;
+	l.worker.beat_wait_ms = LISTENER_STORE_MS; /* what is to be acknowledged waits behind it */
 	slack_secret_wipe(&token);
 	slack_secret_wipe(&base);
 	if (!failed && open_loop(&l, &e) == 0) {
