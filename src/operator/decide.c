@@ -283,8 +283,8 @@ static int is_enough_to_name(struct desk *d, const struct found *f, struct err *
 static int if_asked(struct desk *d, const struct found *f, struct err *e)
 {
 	OWNED(str) struct str why = { 0 };
-	int was = 1, named,
-	    target = f->count && !f->story.length ? tell_shut(d, f, e) : TARGET_QUESTION;
+	int target = f->count && !f->story.length ? tell_shut(d, f, e) : TARGET_QUESTION;
+	int was = 1, named;
 
 	if (target != TARGET_QUESTION)
 		return target;

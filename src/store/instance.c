@@ -338,12 +338,10 @@ bool instance_is_lost(const char *run, const char *database, struct str *why)
 
 	add_file(run, STOPPED, &words);
 	if (!words.length && is_gone(run, database, &path))
-		str_addf(
-		    &words,
-		    "%s is not there any more: a system had it open, and was killed; put it "
-		    "back, beside its -wal, and start agent-intercom again, or agent-intercom "
-		    "restore FILE puts a copy there; started without, it begins with an empty one",
-		    path.bytes);
+		str_addf(&words,
+		         "%s is not there any more: a system had it open, and was killed; put it "
+		         "back" INSTANCE_BACK,
+		         path.bytes);
 	if (why)
 		str_add(why, str_text(&words));
 	return words.length > 0;

@@ -410,17 +410,23 @@ static void answer(const char *verdict, const char *instruction)
 	expect("SELECT count(*) FROM inbox", "0\n");
 }
 
+static void asks_and_hangs_up(struct agent *a, const char *tool, const char *arguments)
+{
+	struct wire w;
+
+	agent_begin(a, &w, tool, arguments, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "1\n");
+	wire_close(&w);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+}
+
 /* An agent that was answered with these words after it was gone. */
 static void answered_too_late(const char *label, const char *tool, const char *arguments,
                               const char *verdict)
 {
 	struct agent a = newcomer(label);
-	struct wire w;
 
-	agent_begin(&a, &w, tool, arguments, NULL);
-	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "1\n");
-	wire_close(&w);
-	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+	asks_and_hangs_up(&a, tool, arguments);
 	answer(verdict, "'fix the tests'");
 }
 
@@ -428,14 +434,10 @@ START_TEST(reboot_leaves_an_agent_that_is_there_an_answer_that_it_was_not_told)
 {
 	OWNED(char_ptr) char *again = NULL;
 	struct agent a, b;
-	struct wire w;
 
 	given_front();
 	a = newcomer("a");
-	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"how?\"}", NULL);
-	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "1\n");
-	wire_close(&w);
-	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+	asks_and_hangs_up(&a, "transmit", "{\"prompt_text\":\"how?\"}");
 	b = an_agent("b");
 	advance(2000);
 	ping(&a);

@@ -134,13 +134,18 @@ START_TEST(a_question_without_its_file_says_where_else_the_diff_is)
 }
 END_TEST
 
-START_TEST(a_question_may_stand_in_the_channel_with_its_diff_below_it)
+static void given_long_question_in_the_channel(void)
 {
-	desk();
 	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
 	      " ('slack.questions', 'channel', 'file', '2026-01-01T00:00:00.000Z')");
 	session(1);
 	question(1, 1, "Long", LONG_DIFF);
+}
+
+START_TEST(a_question_may_stand_in_the_channel_with_its_diff_below_it)
+{
+	desk();
+	given_long_question_in_the_channel();
 	(void)start_worker("slack-poster");
 
 	let_it_speak();
@@ -168,10 +173,7 @@ static void card_has(const char *part, bool can_be_approved)
 START_TEST(a_question_in_the_channel_can_be_approved_once_its_file_is_below_it)
 {
 	desk();
-	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
-	      " ('slack.questions', 'channel', 'file', '2026-01-01T00:00:00.000Z')");
-	session(1);
-	question(1, 1, "Long", LONG_DIFF);
+	given_long_question_in_the_channel();
 	slack_fault("{'name': 'files.getUploadURLExternal', 'what': 'rate', 'retry_after': 30}");
 	(void)start_worker("slack-poster");
 
@@ -191,10 +193,7 @@ START_TEST(a_question_in_the_channel_whose_file_slack_refuses_cannot_be_approved
 {
 	desk();
 	slack_set("{'scopes': ['chat:write', 'channels:history']}");
-	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
-	      " ('slack.questions', 'channel', 'file', '2026-01-01T00:00:00.000Z')");
-	session(1);
-	question(1, 1, "Long", LONG_DIFF);
+	given_long_question_in_the_channel();
 	(void)start_worker("slack-poster");
 
 	let_it_speak();

@@ -158,10 +158,11 @@ static int refuse(const char *name, const char *as, struct err *e)
 /* others: NULL if it is of no interest. */
 static void add_other(struct str *others, const cJSON *item)
 {
-	char *text = others ? cJSON_PrintUnformatted(item) : NULL;
+	char *text;
 
 	if (!others)
 		return;
+	text = cJSON_PrintUnformatted(item);
 	json_member_raw(others, item->string, text ? text : "null");
 	cJSON_free(text);
 }

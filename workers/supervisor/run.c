@@ -420,9 +420,7 @@ static bool is_lost(const struct supervisor *s, struct str *why)
 		return false;
 	str_addf(why,
 	         "%s is not the file any more that this system has open: it was replaced, moved, "
-	         "removed or emptied; put that file back, beside its -wal, and start "
-	         "agent-intercom again, or agent-intercom restore FILE puts a copy there; started "
-	         "without, it begins with an empty one",
+	         "removed or emptied; put that file back" INSTANCE_BACK,
 	         s->paths.database);
 	return true;
 }
