@@ -168,8 +168,6 @@ void print_visible(const char *text);
 /* "[user coder] ", before what an agent says of itself; NULL: nothing. */
 void print_user(const char *name);
 void print_look(const struct ctl *c, enum look look);
-/* The columns that a text takes on a terminal. */
-size_t text_width(const char *text);
 
 enum { AGE_BYTES = 24 };
 struct age {

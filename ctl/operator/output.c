@@ -104,7 +104,8 @@ static size_t char_width(uint32_t c)
 	return width < 0 ? 1 : (size_t)width;
 }
 
-size_t text_width(const char *text)
+/* The columns that a text takes on a terminal. */
+static size_t text_width(const char *text)
 {
 	size_t left = strlen(text), width = 0, n;
 	uint32_t c = 0;

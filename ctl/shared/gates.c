@@ -184,7 +184,8 @@ const struct gate *gate_find(const char *host)
 	return NULL;
 }
 
-long gate_timeout(const struct gate *g, const struct wish *w, int i)
+/* Seconds after which the host gives hook number i up. */
+static long gate_timeout(const struct gate *g, const struct wish *w, int i)
 {
 	long wait = w->wait > 0 ? w->wait : WAIT_SECONDS;
 
@@ -201,7 +202,8 @@ long gate_timeout(const struct gate *g, const struct wish *w, int i)
 	return END_SECONDS;
 }
 
-long gate_deadline(const struct gate *g, const struct wish *w, int i)
+/* Seconds after which hook number i denies by itself. */
+static long gate_deadline(const struct gate *g, const struct wish *w, int i)
 {
 	long wait = w->wait > 0 ? w->wait : WAIT_SECONDS;
 
@@ -221,7 +223,8 @@ long gate_deadline(const struct gate *g, const struct wish *w, int i)
 
 /* ---- command lines ---- */
 
-void gate_command(const struct gate *g, const struct wish *w, int i, struct str *out)
+/* The command line of hook number i, for a shell. */
+static void gate_command(const struct gate *g, const struct wish *w, int i, struct str *out)
 {
 	const cJSON *one;
 

@@ -137,11 +137,6 @@ bool host_entry_is_ours(const cJSON *entry);
 
 /* The gate of a host; NULL: we know none. */
 const struct gate *gate_find(const char *host);
-/* Seconds after which hook number i denies by itself, and after which the host gives it up. */
-long gate_deadline(const struct gate *g, const struct wish *w, int i);
-long gate_timeout(const struct gate *g, const struct wish *w, int i);
-/* The command line of hook number i, for a shell. */
-void gate_command(const struct gate *g, const struct wish *w, int i, struct str *out);
 /* What stands under the event of hook number i: a group or a handler; the caller deletes it. */
 cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish *w, int i);
 /* The whole of a file of our own (GATE_TABLES, GATE_PLUGIN); its first line begins with

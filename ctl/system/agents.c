@@ -40,7 +40,7 @@ static int help(void)
 	return EX_OK;
 }
 
-void agent_look_clear(struct agent_look *look)
+static void agent_look_clear(struct agent_look *look)
 {
 	str_clear(&look->path);
 	str_clear(&look->version);

@@ -24,8 +24,6 @@ struct agent_look {
 	int64_t milliseconds; /* until it was known whether it is ready */
 };
 
-void agent_look_clear(struct agent_look *look);
-
 /* Starts the agent of a profile of protocol acp that was found, opens a session in the folder root
  * ("": an empty one), and ends it with all that it has started; fills in the rest. */
 void agents_probe(struct agent_look *look, const char *root);

@@ -115,14 +115,6 @@ bool acp_tool_call_is_over(const struct acp_tool_call *call)
 	       strcmp(status, "cancelled") == 0;
 }
 
-bool acp_tool_calls_run(const struct acp_tool_calls *calls)
-{
-	for (const struct acp_tool_call *call = calls->first; call; call = call->next)
-		if (strcmp(acp_tool_call_status(call), "in_progress") == 0)
-			return true;
-	return false;
-}
-
 void acp_tool_calls_sweep(struct acp_tool_calls *calls)
 {
 	for (struct acp_tool_call **at = &calls->first; *at;) {

@@ -33,8 +33,6 @@ const char *acp_tool_call_kind(const struct acp_tool_call *call);
 const char *acp_tool_call_status(const struct acp_tool_call *call);
 /* Whether it is over: completed, failed or cancelled. */
 bool acp_tool_call_is_over(const struct acp_tool_call *call);
-/* Whether one of them is in progress. */
-bool acp_tool_calls_run(const struct acp_tool_calls *calls);
 
 /* Forgets those that are over. */
 void acp_tool_calls_sweep(struct acp_tool_calls *calls);

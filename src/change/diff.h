@@ -51,16 +51,6 @@ struct diff {
 	char *text;
 };
 
-/* Why a diff does not fit. hunk 0: the file as a whole (it exists, it does not exist, ...). */
-struct diff_conflict {
-	size_t hunk; /* from 1 */
-	size_t hunk_count;
-	size_t line; /* of the current file, from 1: the first difference */
-	struct str expected; /* the diff's line there: raw bytes, no newline */
-	struct str found; /* the file's line there; empty at the end of the file */
-	bool at_end; /* the file ended before that line */
-};
-
 /* Whether content starts like a diff: "--- ", "diff ", or "@@ -" (a diff without its file, which
  * is refused and not written as text). Leading blank lines are not skipped. */
 bool diff_looks_like(const char *bytes, size_t length);
@@ -75,24 +65,6 @@ bool diff_looks_like(const char *bytes, size_t length);
  * the caller clears it. 0, or -1 with a text that names the line and the hunk. */
 int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e);
 
-/* Applies the hunks of f to old (old_length bytes; NULL: no such file) and puts the new content
- * into result (its old content is freed; untouched on failure).
- *
- * A hunk is looked for at its line, shifted as the previous hunk was, then at growing distances in
- * both directions, never before the end of the previous hunk, with every line equal. A hunk that
- * fits at two places equally far away does not apply. Unlike in git, missing context does not tie a
- * hunk to an edge of the file. Only if a hunk fits nowhere may up to `fuzz` lines of context at
- * each end differ (0: none), as in patch(1), except that at least one existing line must remain to
- * locate the hunk. A diff whose lines all end in LF matches CRLF lines, and one whose lines all end
- * in CRLF matches LF lines; added lines then get the line ending of their neighbour in the file. A
- * diff with both is matched byte for byte. A missing final newline must be the same in the diff and
- * in the file.
- *
- * conflict may be NULL; otherwise it is filled when the diff does not fit, and the caller clears
- * it. 0, or -1 with "patch conflict: <path>: ...". */
-int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length, size_t fuzz,
-                    struct str *result, struct diff_conflict *conflict, struct err *e);
-
 /* Where a hunk should have been and where it was found: its first changed line, from 1. */
 struct diff_place {
 	size_t said, found;
@@ -100,16 +72,28 @@ struct diff_place {
 
 /* How hunks are placed. */
 struct diff_how {
-	size_t fuzz;
+	size_t fuzz; /* lines of context at each end of a hunk that may differ */
 	bool unique; /* a hunk that fits at a second line is refused */
 	bool silent; /* a conflict says no more of the file than the number of a line */
 	struct diff_place *places; /* filled, one per hunk; or NULL */
 };
 
-/* The same; how may be NULL. */
-int diff_apply_how(const struct diff_file *f, const char *old, size_t old_length,
-                   const struct diff_how *how, struct str *result, struct diff_conflict *conflict,
-                   struct err *e);
+/* Applies the hunks of f to old (old_length bytes; NULL: no such file) and puts the new content
+ * into result (its old content is freed; untouched on failure).
+ *
+ * A hunk is looked for at its line, shifted as the previous hunk was, then at growing distances in
+ * both directions, never before the end of the previous hunk, with every line equal. A hunk that
+ * fits at two places equally far away does not apply. Unlike in git, missing context does not tie a
+ * hunk to an edge of the file. Only if a hunk fits nowhere may up to how->fuzz lines of context at
+ * each end differ, as in patch(1), except that at least one existing line must remain to
+ * locate the hunk. A diff whose lines all end in LF matches CRLF lines, and one whose lines all end
+ * in CRLF matches LF lines; added lines then get the line ending of their neighbour in the file. A
+ * diff with both is matched byte for byte. A missing final newline must be the same in the diff and
+ * in the file.
+ *
+ * how may be NULL. 0, or -1 with "patch conflict: <path>: ...". */
+int diff_apply(const struct diff_file *f, const char *old, size_t old_length,
+               const struct diff_how *how, struct str *result, struct err *e);
 
 /* Appends to out the diff that turns old into new (each with its length in bytes), with 3 lines of
  * context and the headers a/path and b/path; nothing when they are equal. NULL means no file: its
@@ -140,6 +124,5 @@ void diff_compute_file(const struct diff_heading *h, const char *old, size_t old
 bool diff_is_same(const char *a, size_t a_length, const char *b, size_t b_length);
 
 void diff_clear(struct diff *d);
-void diff_conflict_clear(struct diff_conflict *c);
 
 #endif

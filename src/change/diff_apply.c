@@ -14,13 +14,6 @@ enum {
 	SEARCH_FIRST = 64, /* lines around the expected place in the first search */
 };
 
-void diff_conflict_clear(struct diff_conflict *c)
-{
-	str_clear(&c->expected);
-	str_clear(&c->found);
-	*c = (struct diff_conflict){ 0 };
-}
-
 struct target {
 	const struct diff_file *file;
 	struct diff_how how;
@@ -37,7 +30,6 @@ struct target {
 	struct str result;
 	bool ambiguous; /* the current hunk fits at two places: */
 	size_t here, there; /* lines from 0 */
-	struct diff_conflict *conflict;
 	struct err *e;
 };
 
@@ -343,10 +335,6 @@ static int conflict_whole(struct target *t, const char *why)
 	OWNED(str) struct str path = { 0 };
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
-	if (t->conflict) {
-		diff_conflict_clear(t->conflict);
-		t->conflict->hunk_count = t->file->hunk_count;
-	}
 	return err_set(t->e, ERR_INPUT, "patch conflict: %s: %s", str_text(&path), why);
 }
 
@@ -370,33 +358,19 @@ static void describe(struct str *text, const struct diff_line *want, const struc
 		              "\"\\ No newline at end of file\" behind it)");
 }
 
-/* Fills the conflict of a hunk. want may be NULL: no line was expected. */
+/* want may be NULL: no line was expected. */
 static int conflict_at(struct target *t, size_t hunk, size_t line, const struct diff_line *want)
 {
 	struct span found = line < t->count ? old_line(t, line) : (struct span){ .bytes = NULL };
 	const struct span *have = found.bytes ? &found : NULL;
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str text = { 0 };
-	struct diff_conflict *c = t->conflict;
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
-	if (t->how.silent)
-		str_reset(&text);
-	else if (want)
+	if (want && !t->how.silent)
 		describe(&text, want, have);
-	else
+	else if (!t->how.silent)
 		str_addf(&text, ": the file has %zu lines and the hunk no context", t->count);
-	if (c && !t->how.silent) {
-		diff_conflict_clear(c);
-		c->hunk = hunk + 1;
-		c->hunk_count = t->file->hunk_count;
-		c->line = line + 1;
-		c->at_end = !have;
-		if (want)
-			str_add_bytes(&c->expected, want->text, want->length);
-		if (have)
-			str_add_bytes(&c->found, have->bytes, text_size(*have));
-	}
 	return err_set(t->e, ERR_INPUT,
 	               "patch conflict: %s: hunk %zu of %zu does not match at line %zu%s",
 	               str_text(&path), hunk + 1, t->file->hunk_count, line + 1, str_text(&text));
@@ -407,12 +381,6 @@ static int conflict_twice(struct target *t, size_t hunk)
 	OWNED(str) struct str path = { 0 };
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
-	if (t->conflict) {
-		diff_conflict_clear(t->conflict);
-		t->conflict->hunk = hunk + 1;
-		t->conflict->hunk_count = t->file->hunk_count;
-		t->conflict->line = t->here + 1;
-	}
 	return err_set(t->e, ERR_INPUT,
 	               "patch conflict: %s: hunk %zu of %zu fits at line %zu and at line %zu: give "
 	               "it its line number, or more lines around it",
@@ -603,19 +571,10 @@ static int check_whole(struct target *t, const char *old, size_t length)
 	return 0;
 }
 
-int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length, size_t fuzz,
-                    struct str *result, struct diff_conflict *conflict, struct err *e)
+int diff_apply(const struct diff_file *f, const char *old, size_t old_length,
+               const struct diff_how *how, struct str *result, struct err *e)
 {
-	const struct diff_how how = { .fuzz = fuzz };
-
-	return diff_apply_how(f, old, old_length, &how, result, conflict, e);
-}
-
-int diff_apply_how(const struct diff_file *f, const char *old, size_t old_length,
-                   const struct diff_how *how, struct str *result, struct diff_conflict *conflict,
-                   struct err *e)
-{
-	OWNED(target) struct target t = { .file = f, .conflict = conflict, .e = e };
+	OWNED(target) struct target t = { .file = f, .e = e };
 
 	if (how)
 		t.how = *how;

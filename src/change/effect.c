@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const char EFFECT_NONE[] = "no file changes\n";
+static const char EFFECT_NONE[] = "no file changes\n";
 
 static bool is_action(const struct planned *f, const char *action)
 {

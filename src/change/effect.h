@@ -6,11 +6,9 @@
 #include "proposal.h"
 
 /* Appends the diff of every file that changes, in the order of the proposal, each with its actual
- * line numbers and sections (diff_compute_file); if none changes, EFFECT_NONE. Call it after
+ * line numbers and sections (diff_compute_file); if none changes, it says so. Call it after
  * proposal_work, while contents and results are still there. */
 void effect_of(const struct plan *plan, struct str *out);
-
-extern const char EFFECT_NONE[];
 
 /* Whether a forced write does what was shown: its effect on the current files is the one shown
  * (shown, length), at whatever lines it is now. */

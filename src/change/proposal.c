@@ -389,7 +389,7 @@ static int apply_part(const struct proposal *p, const struct diff_file *d,
 		                      .places = places };
 	struct err e = { 0 };
 
-	if (diff_apply_how(d, beginning(from), from ? from->old.length : 0, &how, result, NULL, &e))
+	if (diff_apply(d, beginning(from), from ? from->old.length : 0, &how, result, &e))
 		return refusal_set(why, "patch_conflict", "%s", e.text);
 	return 0;
 }

@@ -54,7 +54,7 @@ struct proposal {
 	const char *body; /* a diff or the whole content */
 	size_t body_length;
 	const struct own_places *ours; /* are not touched; or NULL */
-	size_t fuzz; /* for diff_apply_file: setting apply.fuzz_lines */
+	size_t fuzz; /* of diff_how: setting apply.fuzz_lines */
 	bool unique; /* as in diff_how */
 	size_t most; /* bytes of all files, before and after; 0: PROPOSAL_TOTAL_BYTES */
 	/* For writing: the paths at the time of the request; one that leads to another file by now

@@ -175,19 +175,22 @@ int tree_below(int dir_fd, const char *name, const char *path,
 	return got;
 }
 
+static int remove_directories(int dir_fd, const char *name);
+
 static int remove_in(int fd)
 {
 	OWNED(str) struct str names = { 0 };
 	int failed = files_list(fd, &names), error;
 
 	for (const char *name = NULL; !failed && (name = next_name(&names, name));)
-		failed = tree_remove_directories(fd, name);
+		failed = remove_directories(fd, name);
 	error = errno;
 	errno = error == ENOTDIR ? ENOTEMPTY : error;
 	return failed;
 }
 
-int tree_remove_directories(int dir_fd, const char *name)
+/* Removes a tree of directories. 0, or -1 with errno: ENOTEMPTY if there is something else. */
+static int remove_directories(int dir_fd, const char *name)
 {
 	int fd, failed, error;
 
@@ -627,7 +630,7 @@ static int empty(int dir_fd, const char *name)
 		pulse();
 		if (files_unlink(fd, one, 0) == 0 || errno == ENOENT)
 			continue;
-		failed = errno == EISDIR || errno == EPERM ? tree_remove_directories(fd, one) : -1;
+		failed = errno == EISDIR || errno == EPERM ? remove_directories(fd, one) : -1;
 	}
 	error = errno;
 	(void)files_close(fd);

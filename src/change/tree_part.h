@@ -35,7 +35,4 @@ int tree_parent(const struct tree_change *t, const char *path, struct str *name,
 int tree_below(int dir_fd, const char *name, const char *path,
                int (*each)(const char *path, void *context), void *context);
 
-/* Removes a tree of directories. 0, or -1 with errno: ENOTEMPTY if there is something else. */
-int tree_remove_directories(int dir_fd, const char *name);
-
 #endif

@@ -573,7 +573,7 @@ void config_field_clear_texts(struct config_texts *texts)
 	free(texts->items);
 }
 
-void config_field_clear_map(struct config_map *map)
+static void clear_map(struct config_map *map)
 {
 	for (size_t i = 0; i < map->count; i++) {
 		free(map->items[i].name);
@@ -606,7 +606,7 @@ static void agents_clear(struct config_agents *all)
 		config_field_clear_texts(&a->args);
 		config_field_clear_texts(&a->env_pass);
 		config_field_clear_texts(&a->refused_modes);
-		config_field_clear_map(&a->env_set);
+		clear_map(&a->env_set);
 	}
 	free(all->items);
 }
@@ -624,7 +624,7 @@ void config_field_clear(const struct config_field *f, struct config *c)
 		free(((struct config_numbers *)config_field_place(f, c))->items);
 		break;
 	case KIND_MAP:
-		config_field_clear_map(config_field_place(f, c));
+		clear_map(config_field_place(f, c));
 		break;
 	case KIND_WORKSPACES:
 		workspaces_clear(config_field_place(f, c));

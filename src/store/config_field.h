@@ -71,7 +71,6 @@ void config_field_add_pair(struct config_map *map, const char *name, const char 
 /* Takes ownership of item. */
 void config_field_add_text(struct config_texts *texts, char *item);
 void config_field_clear_texts(struct config_texts *texts);
-void config_field_clear_map(struct config_map *map);
 
 /* Appends what a value of the field must be. */
 void config_field_add_expected(struct str *out, const struct config_field *f);

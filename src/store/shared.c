@@ -40,7 +40,8 @@ int shared_group(struct store *st, const char *setting, gid_t *ret, struct err *
 	return group_id_find(str_text(&name), ret, e) ? err_prefix(e, "%s", setting) : 0;
 }
 
-const char SHARED_STARTS_NOTHING[] =
+/* As the rule of `command` says it. */
+static const char SHARED_STARTS_NOTHING[] =
     "a system that serves several users starts no agents and no commands: they would run as its "
     "own user, who may do everything";
 

@@ -21,8 +21,6 @@ int shared_group(struct store *st, const char *setting, gid_t *ret, struct err *
  * the system serves its own user only, and starts them itself; -1: ERR_INPUT also where it is
  * missing. */
 int shared_start_socket(struct store *st, struct str *out, struct err *e);
-/* Why nothing is started where it is missing, as the rule of `command` says it. */
-extern const char SHARED_STARTS_NOTHING[];
 
 /* Who may connect to a socket of this type: the group, or everybody. */
 struct shared_door {

@@ -52,7 +52,7 @@ static void check_round_trip(const char *old, size_t old_length, const char *new
 		return;
 	}
 	must(diff_parse(text.bytes, text.length, &d, &e) == 0 && d.file_count == 1);
-	must(diff_apply_file(&d.files[0], old, old_length, 0, &result, NULL, &e) == 0);
+	must(diff_apply(&d.files[0], old, old_length, NULL, &result, &e) == 0);
 	must(result.length == new_length &&
 	     (new_length == 0 || memcmp(result.bytes, new, new_length) == 0));
 }
@@ -61,19 +61,17 @@ static void apply_file(const struct diff_file *f)
 {
 	OWNED(str) struct str old = { 0 };
 	OWNED(str) struct str result = { 0 };
-	OWNED(diff_conflict) struct diff_conflict conflict = { 0 };
 	struct err e = { 0 };
 
 	make_old(f, &old);
-	if (diff_apply_file(f, old.bytes, old.length, 0, &result, &conflict, &e) == 0)
+	if (diff_apply(f, old.bytes, old.length, NULL, &result, &e) == 0)
 		check_round_trip(str_text(&old), old.length, str_text(&result), result.length);
 	else
 		must(strncmp(e.text, "patch conflict: ", 16) == 0 &&
 		     utf8_valid(e.text, strlen(e.text)));
 	/* And to a file it does not fit, most likely. */
-	for (size_t fuzz = 0; fuzz <= FUZZ_MAX && old.length > 2; fuzz++)
-		(void)diff_apply_file(f, old.bytes + old.length / 3, old.length / 2, fuzz, &result,
-		                      &conflict, &e);
+	for (struct diff_how how = { 0 }; how.fuzz <= FUZZ_MAX && old.length > 2; how.fuzz++)
+		(void)diff_apply(f, old.bytes + old.length / 3, old.length / 2, &how, &result, &e);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -89,7 +89,7 @@ static int effect(const char *old, const char *text, bool unique, struct str *ou
 
 	read_diff(text, &d);
 	h.place_count = d.files[0].hunk_count;
-	if (diff_apply_how(&d.files[0], old, strlen(old), &how, &result, NULL, &e))
+	if (diff_apply(&d.files[0], old, strlen(old), &how, &result, &e))
 		return -1;
 	diff_compute_file(&h, old, strlen(old), str_text(&result), result.length, out);
 	return 0;
@@ -240,9 +240,8 @@ static void expect_round_trip(const struct str *old, const struct str *text)
 		return;
 	}
 	ck_assert_msg(diff_parse(patch.bytes, patch.length, &d, &e) == 0, "%s", e.text);
-	ck_assert_msg(
-	    !diff_apply_file(&d.files[0], str_text(old), old->length, 0, &result, NULL, &e), "%s",
-	    e.text);
+	ck_assert_msg(!diff_apply(&d.files[0], str_text(old), old->length, NULL, &result, &e), "%s",
+	              e.text);
 	ck_assert_uint_eq(result.length, text->length);
 	ck_assert_str_eq(str_text(&result), str_text(text));
 }
@@ -435,9 +434,9 @@ START_TEST(we_apply_what_git_and_diff_compute)
 		read_file("diff", &patch);
 		ck_assert_msg(diff_parse(patch.bytes, patch.length, &d, &e) == 0, "%s\n%s", e.text,
 		              patch.bytes);
-		ck_assert_msg(diff_apply_file(&d.files[0], str_text(&old), old.length, 0, &result,
-		                              NULL, &e) == 0,
-		              "%s\n%s", e.text, patch.bytes);
+		ck_assert_msg(
+		    diff_apply(&d.files[0], str_text(&old), old.length, NULL, &result, &e) == 0,
+		    "%s\n%s", e.text, patch.bytes);
 		ck_assert_str_eq(str_text(&result), str_text(&text));
 	}
 	leave_scratch(scratch);

@@ -344,20 +344,13 @@ START_TEST(a_conflict_names_file_hunk_line_and_both_texts)
 	static const char text[] = HEAD "@@ -1 +1 @@\n-a\n+A\n@@ -2,2 +2,2 @@\n b\n-foo\n+x\n";
 	OWNED(diff) struct diff d = { 0 };
 	OWNED(str) struct str result = { 0 };
-	OWNED(diff_conflict) struct diff_conflict c = { 0 };
 	struct err e = { 0 };
 
 	read_diff(text, &d);
 	str_add(&result, "untouched");
-	ck_assert_int_eq(diff_apply_file(&d.files[0], "a\nb\nbar\n", 8, 0, &result, &c, &e), -1);
+	ck_assert_int_eq(diff_apply(&d.files[0], "a\nb\nbar\n", 8, NULL, &result, &e), -1);
 	ck_assert_str_eq(e.text, "patch conflict: f.c: hunk 2 of 2 does not match at line 3: "
 	                         "expected \"foo\", found \"bar\"");
-	ck_assert_uint_eq(c.hunk, 2);
-	ck_assert_uint_eq(c.hunk_count, 2);
-	ck_assert_uint_eq(c.line, 3);
-	ck_assert_str_eq(str_text(&c.expected), "foo");
-	ck_assert_str_eq(str_text(&c.found), "bar");
-	ck_assert(!c.at_end);
 	ck_assert_str_eq(str_text(&result), "untouched");
 }
 END_TEST

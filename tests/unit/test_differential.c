@@ -147,10 +147,10 @@ static bool we_apply(const struct str *patch, const struct str *target, size_t f
                      struct str *result)
 {
 	OWNED(diff) struct diff d = { 0 };
+	const struct diff_how how = { .fuzz = fuzz };
 
 	return diff_parse(str_text(patch), patch->length, &d, NULL) == 0 && d.file_count == 1 &&
-	       diff_apply_file(&d.files[0], str_text(target), target->length, fuzz, result, NULL,
-	                       NULL) == 0;
+	       diff_apply(&d.files[0], str_text(target), target->length, &how, result, NULL) == 0;
 }
 
 static bool is_context(const struct diff_hunk *h, size_t line)

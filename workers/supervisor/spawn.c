@@ -111,8 +111,8 @@ static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribut
 	return failed;
 }
 
-int spawn_process(char *const *argv, char *const *environment, int kept, pid_t *ret_pid,
-                  struct err *e)
+static int spawn_process(char *const *argv, char *const *environment, int kept, pid_t *ret_pid,
+                         struct err *e)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;

@@ -252,11 +252,9 @@ char **spawn_environment(void);
 struct environment;
 void spawn_environment_to_pass(const struct supervisor *s, const char *env_pass,
                                struct environment *out);
-/* Starts argv[0]. ERR_INPUT: it is missing or cannot be run; ERR_AGAIN: the system is short of
- * something. kept: so many descriptors from 3 on stay open in it. */
-int spawn_process(char *const *argv, char *const *environment, int kept, pid_t *ret_pid,
-                  struct err *e);
-/* Starts the worker at path on our database, with two more arguments or NULL. */
+/* Starts the worker at path on our database, with two more arguments or NULL. kept: so many
+ * descriptors from 3 on stay open in it. ERR_INPUT: it is missing or cannot be run; ERR_AGAIN: the
+ * system is short of something. */
 int spawn_worker(const struct supervisor *s, char *path, char *const *more,
                  char *const *environment, int kept, pid_t *ret_pid, struct err *e);
 
