@@ -21,7 +21,6 @@
 #include "worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>

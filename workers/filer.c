@@ -14,15 +14,12 @@
 #include "io.h"
 #include "limit.h"
 #include "log.h"
-#include "refusals.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 enum {
 	ASKER_FD = 3,

@@ -16,10 +16,8 @@
 #include "keep.h"
 #include "keeper_line.h"
 #include "owner_line.h"
-#include "pack.h"
 #include "recipe.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>

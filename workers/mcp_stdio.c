@@ -9,14 +9,12 @@
  * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock,
  * /run/agent-intercom/mcp.sock, $XDG_RUNTIME_DIR/agent-intercom.sock, starting agent-intercom. */
 #include "clock.h"
-#include "config.h"
 #include "contact.h"
 #include "instance.h"
 #include "io.h"
 #include "json.h"
 #include "json_writer.h"
 #include "lines.h"
-#include "locate.h"
 #include "log.h"
 #include "options.h"
 #include "reach.h"

@@ -5,7 +5,6 @@
 #include "app.h"
 #include "json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,14 +1,12 @@
 /* checkpoint: what a workspace holds, kept: taken, listed and shown. */
 #include "ctl.h"
 
-#include "json.h"
 #include "manifest.h"
 #include "sql/checkpoint.h"
 #include "tree_diff.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -7,9 +7,7 @@
 #include "setting.h"
 #include "sql/file_look.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WAIT_MS = 600000, LOOK_MS = 50 };
 

@@ -2,12 +2,10 @@
  * comes, and returns 0 only if the command did. */
 #include "ctl.h"
 
-#include "content.h"
 #include "doorbell.h"
 #include "json.h"
 #include "sql/alias_run.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>

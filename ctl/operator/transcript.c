@@ -8,7 +8,6 @@
 #include "sql/transcript.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* An entry while it is put together. */

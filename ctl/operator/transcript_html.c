@@ -2,7 +2,6 @@
  * wrote is escaped, after it has become visible as on a terminal. */
 #include "transcript.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char HEAD[] =

@@ -2,8 +2,6 @@
  * this program waits a while for the outcome. */
 #include "ctl.h"
 
-#include "command.h"
-
 #include <stdio.h>
 
 enum { WAIT_MS = 15000 };

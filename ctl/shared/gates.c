@@ -11,7 +11,6 @@
 #include "gate_hooks.h"
 #include "json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {

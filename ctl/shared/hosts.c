@@ -14,7 +14,6 @@
 #include "paths.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

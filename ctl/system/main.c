@@ -7,7 +7,6 @@
 #include "options.h"
 #include "str.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

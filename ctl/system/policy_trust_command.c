@@ -2,7 +2,6 @@
  * version of it if the operator agrees. */
 #include "system.h"
 
-#include "json.h"
 #include "machine.h"
 #include "policy_trust.h"
 #include "store.h"

@@ -4,7 +4,6 @@
 #define ACP_INQUIRY_H
 
 #include "err.h"
-#include "json.h"
 #include "tool_call.h"
 
 #include <stdbool.h>

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	RENAMES_ABI = 2, /* without it no file can be moved from one folder to another */

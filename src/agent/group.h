@@ -4,7 +4,6 @@
 #ifndef GROUP_H
 #define GROUP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -4,7 +4,6 @@
 #include "io.h"
 #include "keep.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,7 +1,6 @@
 #include "denied.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 static void (*listener)(const char *text);
 

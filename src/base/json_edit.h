@@ -10,7 +10,6 @@
 #include "str.h"
 
 #include <cjson/cJSON.h>
-#include <stddef.h>
 
 /* A place: member names from the root down, the last one NULL. */
 typedef const char *const *json_place;

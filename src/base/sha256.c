@@ -7,7 +7,6 @@
 #include "str.h"
 
 #include <openssl/sha.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "textfile.h"
 #include "toml.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,6 @@
 #ifndef FILES_LINE_H
 #define FILES_LINE_H
 
-#include "str.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

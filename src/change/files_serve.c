@@ -4,7 +4,6 @@
 #include "files.h"
 #include "io.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,6 +1,5 @@
 #include "interner.h"
 
-#include "err.h"
 #include "random.h"
 #include "str.h"
 

@@ -12,8 +12,6 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 /* Moving names: into place, and back. */
 #include "files.h"
-#include "io.h"
 #include "pulse.h"
 #include "safe_path.h"
 #include "tree_part.h"

@@ -1,7 +1,6 @@
 #include "fences.h"
 
 #include "calls.h"
-#include "explain.h"
 #include "fence.h"
 #include "limit.h"
 #include "recorder.h"

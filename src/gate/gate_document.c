@@ -3,7 +3,6 @@
 
 #include "gate_blank.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char BLANKS[] = " \t";

@@ -2,8 +2,6 @@
 
 #include "gate_answer.h"
 
-#include <string.h>
-
 static const char COMMAND[] = "command";
 
 /* The host's tool that writes a whole file; NULL: it has none. */

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "ask.h"
 
-#include "decision.h"
 #include "departed.h"
 #include "elicit.h"
 #include "json.h"

@@ -6,7 +6,6 @@
 #include "id.h"
 #include "inherit.h"
 #include "json.h"
-#include "json_writer.h"
 #include "request.h"
 #include "result.h"
 #include "sql/broadcast_wait.h"

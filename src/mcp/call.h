@@ -9,7 +9,6 @@
 #define CALL_H
 
 #include "hand.h"
-#include "json.h"
 #include "peer.h"
 #include "policy_gate.h"
 #include "proposal.h"

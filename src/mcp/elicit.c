@@ -3,7 +3,6 @@
 #include "decision.h"
 #include "json.h"
 #include "json_writer.h"
-#include "rpc.h"
 #include "summary.h"
 #include "visible.h"
 

@@ -1,7 +1,6 @@
 #include "header.h"
 
 #include "err.h"
-#include "json.h"
 #include "str.h"
 
 #include <errno.h>

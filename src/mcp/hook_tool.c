@@ -5,7 +5,6 @@
 #include "clock.h"
 #include "hook_kept.h"
 #include "hook_rewrite.h"
-#include "result.h"
 #include "sql/agent_run.h"
 #include "sql/session.h"
 #include "sql/stall.h"

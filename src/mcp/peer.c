@@ -6,9 +6,7 @@
 #include "path.h"
 #include "peer_user.h"
 #include "process_name.h"
-#include "rpc.h"
 #include "sql/session.h"
-#include "workspace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

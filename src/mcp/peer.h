@@ -6,7 +6,6 @@
 #include "hand.h"
 #include "sql/sets.h"
 #include "store.h"
-#include "str.h"
 
 #include <cjson/cJSON.h>
 #include <sys/types.h>

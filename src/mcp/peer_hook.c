@@ -5,7 +5,6 @@
 #include "sha256.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { HALF = 32 }; /* hex digits of a hash that is one part of a key */

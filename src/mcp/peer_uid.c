@@ -1,13 +1,10 @@
 #include "peer_uid.h"
 
-#include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* One socket for all questions; each answer is read at once, so none is left over. */
 static int diag_socket(void)

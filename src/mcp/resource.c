@@ -3,7 +3,6 @@
 #include "clock.h"
 #include "json_writer.h"
 #include "peer_user.h"
-#include "rpc.h"
 #include "setting.h"
 #include "sql/event.h"
 #include "sql/request.h"

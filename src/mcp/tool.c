@@ -6,7 +6,6 @@
 #include "tool_name.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct tool *tool_find(const char *name)

@@ -5,7 +5,6 @@
 #include "restore_plan.h"
 #include "setting.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "store.h"
 #include "str.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {

@@ -1,12 +1,10 @@
 #include "workspace_restore.h"
 
-#include "json.h"
 #include "request.h"
 #include "restore_plan.h"
 #include "restore_show.h"
 #include "sql/workspace_restore.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {

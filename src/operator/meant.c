@@ -7,7 +7,6 @@
 #include "sql/checkpoint.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -7,7 +7,6 @@
 #include "sql/workspace_restore.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROOT_SHOWN = 300 };

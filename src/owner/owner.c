@@ -5,9 +5,7 @@
 #include "str.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>

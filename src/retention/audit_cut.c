@@ -3,7 +3,6 @@
 #include "setting.h"
 #include "sql/audit.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -2,7 +2,6 @@
 
 #include "clock.h"
 #include "path.h"
-#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

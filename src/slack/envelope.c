@@ -5,7 +5,6 @@
 #include "order.h"
 #include "sql/slack_envelope.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void slack_stored_clear(struct slack_stored *s)

@@ -8,7 +8,6 @@
 #include "verb.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* The buttons below the end of a turn. */
 #include "clock.h"
 #include "envelope.h"
-#include "form.h"
 #include "sql/slack_envelope.h"
 #include "turn.h"
 #include "words.h"

@@ -2,7 +2,6 @@
 
 #include "clock.h"
 #include "envelope.h"
-#include "json.h"
 #include "json_writer.h"
 #include "sql/slack_envelope.h"
 #include "text.h"

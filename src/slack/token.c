@@ -2,7 +2,6 @@
 
 #include "str.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -1,7 +1,6 @@
 /* Reads the tables of [[agent]]. */
 #include "config_read.h"
 
-#include "json.h"
 #include "json_writer.h"
 #include "paths.h"
 #include "toml.h"

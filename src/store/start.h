@@ -6,7 +6,6 @@
 #include "str.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* A system that is being started; zeroed: none. */

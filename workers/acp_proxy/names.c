@@ -2,7 +2,6 @@
 
 #include "json_writer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A member of an object; a NULL name ends them. within: of its value, or of each object in the list

@@ -21,7 +21,6 @@
 #include "uplink.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/queue.h>
 
 enum {

@@ -16,7 +16,6 @@
  * order), upkeep, and objects. */
 #include "archive.h"
 #include "clock.h"
-#include "io.h"
 #include "json.h"
 #include "log.h"
 #include "reading.h"
@@ -28,7 +27,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* What may be asked for: the table of kinds. */
 #include "as_owner.h"
 
-#include "str.h"
-
 #include <string.h>
 
 /* The setting `fence`, which the program puts up itself. */

@@ -18,7 +18,6 @@
 #include "worker.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum {

@@ -11,10 +11,7 @@
 
 #include "clock.h"
 #include "group.h"
-#include "log.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>

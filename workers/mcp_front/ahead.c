@@ -4,7 +4,6 @@
 #include "content.h"
 #include "front.h"
 #include "json.h"
-#include "json_writer.h"
 #include "shelf.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 
 #include "elicit.h"
 #include "front.h"
-#include "json.h"
 #include "json_writer.h"
 #include "log.h"
 #include "sql/tool_call.h"

@@ -5,8 +5,6 @@
 #include "hand_places.h"
 #include "log.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

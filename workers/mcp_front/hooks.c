@@ -3,7 +3,6 @@
 #include "front.h"
 #include "hook.h"
 #include "hook_kept.h"
-#include "hook_rewrite.h"
 #include "json.h"
 #include "json_writer.h"
 #include "peer_hook.h"
@@ -13,7 +12,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char FAILED[] = "the answer could not be recorded; call the same again";

@@ -10,7 +10,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>

@@ -24,7 +24,6 @@
 #include "sql/agent_run.h"
 #include "sql/file_look.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
 #include <fcntl.h>

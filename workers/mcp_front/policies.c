@@ -4,8 +4,6 @@
 #include "log.h"
 #include "policy_gate.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>

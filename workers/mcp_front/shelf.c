@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Where the text is: in the message, and referred to by the call's arguments. */

@@ -4,7 +4,6 @@
 #include "front.h"
 #include "log.h"
 #include "request.h"
-#include "rpc.h"
 #include "sql/file_view.h"
 
 #include <stdio.h>

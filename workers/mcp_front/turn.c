@@ -6,8 +6,6 @@
 #include "policies.h"
 #include "tell.h"
 
-#include <string.h>
-
 static void run_part(struct front *f, struct job *job)
 {
 	struct err e = { 0 };

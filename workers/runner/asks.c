@@ -1,6 +1,5 @@
 #include "asks.h"
 
-#include "clock.h"
 #include "decision.h"
 #include "log.h"
 #include "prompts.h"

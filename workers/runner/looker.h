@@ -9,7 +9,6 @@
 #include "looker_owner.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct looker {

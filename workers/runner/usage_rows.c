@@ -5,7 +5,6 @@
 #include "usage.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MICROS = 1000000, FULL_PERCENT = 90 };

@@ -5,7 +5,6 @@
 #include "clock.h"
 #include "log.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

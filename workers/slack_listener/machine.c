@@ -12,7 +12,6 @@
 #include "setting.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void set_state(struct link *link, enum link_state state)

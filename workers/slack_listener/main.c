@@ -15,7 +15,6 @@
 #include "setting.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 

@@ -6,9 +6,7 @@
  * than Slack's. An event is not acknowledged then, so that Slack sends it again. */
 #include "listener.h"
 
-#include "clock.h"
 #include "envelope.h"
-#include "json.h"
 #include "json_writer.h"
 #include "log.h"
 #include "setting.h"

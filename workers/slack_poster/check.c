@@ -7,7 +7,6 @@
 #include "setting.h"
 #include "sql/slack_check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { AGAIN_MS = 5000 /* Slack was not reached */ };

@@ -7,7 +7,6 @@
 #include "sql/slack_history.h"
 #include "text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -16,11 +16,7 @@
  * request.slack_ts, session.thread_ts. */
 #include "slack_poster/poster.h"
 
-#include "log.h"
 #include "setting.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { DOUBT_REFUSED_MS = 10000 }; /* until the next search for posts in doubt */
 

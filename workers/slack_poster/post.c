@@ -4,7 +4,6 @@
 
 #include "log.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PAGES_MAX = 10, PAGE = 200, CLOCK_OFF_MS = 5000, OVERLAP_MS = 60000 };

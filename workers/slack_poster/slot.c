@@ -3,7 +3,6 @@
 #include "notice.h"
 #include "poster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool has_expired(const struct slack_intent_row *i)

@@ -7,7 +7,6 @@
 #include "log.h"
 #include "str.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>

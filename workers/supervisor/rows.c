@@ -16,12 +16,9 @@
 #include "sql/slack_outbox.h"
 #include "sql/worker.h"
 #include "str.h"
-#include "texts.h"
 
-#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,13 +5,11 @@
 #include "supervisor.h"
 
 #include "clock.h"
-#include "log.h"
 #include "sql/setting.h"
 #include "str.h"
 #include "token.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -8,8 +8,6 @@
 #include "str.h"
 #include "time_gap.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* sql.h, sql.c, image.c and calls.c for the programs; schema.sql for tests and for people. */
 #include "sqlgen.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

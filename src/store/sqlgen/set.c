@@ -2,7 +2,6 @@
  * table that moves, and the rows of a closed table that a remark names ("see request_kind"). */
 #include "sqlgen.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

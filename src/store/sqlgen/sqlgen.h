@@ -24,7 +24,6 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 enum {
 	MAX_FILES = 300,
