@@ -1,22 +1,23 @@
 -- Sessions that we start: what an order to start one means, how many there may be, and what the end
 -- of an agent's process means for its session.
 
+-- The [[workspace]] of the configuration.
+CREATE VIEW configured_workspace AS
+SELECT json_extract(w.value, '$.id') AS id, nullif(json_extract(w.value, '$.path'), '') AS path,
+       nullif(json_extract(w.value, '$.channel_id'), '') AS channel
+  FROM setting AS s, json_each(s.value) AS w
+ WHERE s.name = 'workspace' AND json_valid(s.value);
+
 -- What session-start and session-restart request. The argument is the prompt, or {"prompt",
--- "agent", "workspace", "channel", "park": seconds after which a question parks it, or "never"}. Whatever is omitted is as in the session that is restarted;
--- otherwise the agent is the default one, and the workspace that of the agent, of the channel, or
--- the default.
+-- "agent", "workspace", "channel", "park": seconds after which a question parks it, or "never"}.
+-- Whatever is omitted is as in the session that is restarted; otherwise the agent is the default one,
+-- and the workspace that of the agent, of the channel, or the default.
 CREATE VIEW start_order AS
-WITH place AS (
-  SELECT json_extract(w.value, '$.id') AS id,
-         nullif(json_extract(w.value, '$.path'), '') AS path,
-         nullif(json_extract(w.value, '$.channel_id'), '') AS channel
-    FROM setting AS s, json_each(s.value) AS w
-   WHERE s.name = 'workspace' AND json_valid(s.value)),
-said AS (
-  SELECT seq, source, verb, session_id, argument,
-         CASE WHEN typeof(argument) = 'text' AND json_valid(argument)
-              THEN CASE WHEN json_type(argument, '$.prompt') IS NOT NULL THEN argument END END AS parts
-    FROM command),
+WITH said AS (
+  SELECT c.seq, c.source, c.verb, c.session_id, c.argument,
+         CASE WHEN typeof(c.argument) = 'text' AND json_valid(c.argument)
+              THEN CASE WHEN json_type(c.argument, '$.prompt') IS NOT NULL THEN c.argument END END AS parts
+    FROM command AS c JOIN command_verb AS v ON v.verb = c.verb AND v.does = 'start'),
 asked AS (
   SELECT c.seq, c.source, c.verb, o.id AS restart_of, o.channel_id AS old_channel,
          o.workspace_root AS old_root, o.mode AS old_mode, o.thread_ts,
@@ -37,9 +38,14 @@ asked AS (
                    AND coalesce(json_type(c.parts, '$.channel'), 'null') IN ('text', 'null')
               END AS is_text
     FROM said AS c LEFT JOIN session AS o ON o.id = +c.session_id AND c.verb = 'session-restart')
-SELECT q.seq, q.restart_of, q.thread_ts, q.prompt, q.is_text,
-       q.park IS NULL OR q.park = 'never'
-         OR (typeof(q.park) = 'integer' AND q.park BETWEEN 0 AND 2592000) AS is_park,
+SELECT q.seq, q.restart_of, q.thread_ts, q.prompt,
+       CASE WHEN q.verb = 'session-start' AND trim(coalesce(q.prompt, ''), ' ' || char(9, 10, 13)) = ''
+            THEN q.verb || ' needs a prompt: what the agent is to do'
+            WHEN q.is_text = 0 THEN 'prompt, agent, workspace and channel must be text'
+            WHEN NOT (q.park IS NULL OR q.park = 'never'
+                      OR (typeof(q.park) = 'integer' AND q.park BETWEEN 0 AND 2592000))
+            THEN 'park takes seconds, 0 to 2592000, or never'
+            WHEN length(q.prompt) > 65536 THEN 'a prompt may have 65536 characters' END AS wrong,
        CASE WHEN q.park IS NOT NULL
             THEN CASE WHEN typeof(q.park) = 'integer' THEN q.park * 1000 END
             WHEN q.restart_of IS NOT NULL AND q.named_agent IS NULL THEN q.old_park_ms
@@ -48,13 +54,13 @@ SELECT q.seq, q.restart_of, q.thread_ts, q.prompt, q.is_text,
        coalesce(q.named_workspace, a.workspace) AS wanted_workspace,
        coalesce(q.old_root,
                 CASE WHEN coalesce(q.named_workspace, a.workspace) IS NOT NULL
-                     THEN (SELECT path FROM place
+                     THEN (SELECT path FROM configured_workspace
                             WHERE id = coalesce(q.named_workspace, a.workspace))
-                     ELSE coalesce((SELECT path FROM place WHERE channel = q.channel),
+                     ELSE coalesce((SELECT path FROM configured_workspace WHERE channel = q.channel),
                                    (SELECT nullif(value, '') FROM setting
                                      WHERE name = 'default_workspace_root')) END) AS workspace_root,
        coalesce(q.old_channel, nullif(q.channel, ''),
-                (SELECT channel FROM place WHERE id = coalesce(q.named_workspace, a.workspace)))
+                (SELECT channel FROM configured_workspace WHERE id = coalesce(q.named_workspace, a.workspace)))
          AS channel_id,
        -- Whoever starts it in Slack answers there.
        coalesce(q.old_mode,

@@ -4,17 +4,11 @@
 -- Without a session the workspace is the one named (an id; from this machine also a folder), that
 -- of the channel, or the default.
 CREATE VIEW run_order AS
-WITH place AS (
-  SELECT json_extract(w.value, '$.id') AS id,
-         nullif(json_extract(w.value, '$.path'), '') AS path,
-         nullif(json_extract(w.value, '$.channel_id'), '') AS channel
-    FROM setting AS s, json_each(s.value) AS w
-   WHERE s.name = 'workspace' AND json_valid(s.value)),
-said AS (
-  SELECT seq, source, verb, session_id, argument,
+WITH said AS (
+  SELECT seq, source, session_id, argument,
          CASE WHEN typeof(argument) = 'text' AND json_valid(argument)
               THEN CASE WHEN json_type(argument, '$.alias') = 'text' THEN argument END END AS parts
-    FROM command),
+    FROM command WHERE verb = 'run'),
 asked AS (
   SELECT c.seq, f.operator_kind, s.seq AS session_seq, s.id AS session_id, s.workspace_root,
          CASE WHEN c.parts IS NOT NULL THEN json_extract(c.parts, '$.alias')
@@ -23,7 +17,7 @@ asked AS (
               THEN json_extract(c.parts, '$.workspace') END AS workspace,
          CASE WHEN json_type(c.parts, '$.channel') = 'text'
               THEN nullif(json_extract(c.parts, '$.channel'), '') END AS channel
-    FROM said AS c LEFT JOIN session AS s ON s.id = +c.session_id AND c.verb = 'run'
+    FROM said AS c LEFT JOIN session AS s ON s.id = +c.session_id
     LEFT JOIN source AS f ON f.name = +c.source)
 SELECT q.seq, q.session_seq, q.session_id, q.alias, q.workspace AS wanted_workspace,
        (SELECT m.value FROM setting AS s, json_each(s.value) AS m
@@ -31,10 +25,10 @@ SELECT q.seq, q.session_seq, q.session_id, q.alias, q.workspace AS wanted_worksp
            AND m.type = 'text') AS command,
        CASE WHEN q.session_seq IS NOT NULL THEN q.workspace_root
             WHEN q.workspace IS NOT NULL
-            THEN coalesce((SELECT path FROM place WHERE id = q.workspace),
+            THEN coalesce((SELECT path FROM configured_workspace WHERE id = q.workspace),
                           CASE WHEN q.operator_kind = 'local' AND substr(q.workspace, 1, 1) = '/'
                                THEN q.workspace END)
-            ELSE coalesce((SELECT path FROM place WHERE channel = q.channel),
+            ELSE coalesce((SELECT path FROM configured_workspace WHERE channel = q.channel),
                           (SELECT nullif(value, '') FROM setting WHERE name = 'default_workspace_root'))
             END AS workspace_root,
        q.channel AS channel_id,

@@ -60,25 +60,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 4, 'malformed', 'stall takes on or off', NULL
               WHERE NEW.verb = 'stall' AND coalesce(NEW.argument, '') NOT IN ('on', 'off')
              UNION ALL
-             SELECT 4, 'malformed', NEW.verb || ' needs a prompt: what the agent is to do', NULL
-               FROM start_order AS o
-              WHERE o.seq = NEW.seq AND NEW.verb = 'session-start'
-                AND trim(coalesce(o.prompt, ''), ' ' || char(9, 10, 13)) = ''
-             UNION ALL
-             SELECT 4, 'malformed', 'prompt, agent, workspace and channel must be text', NULL
-               FROM start_order AS o
-              WHERE o.seq = NEW.seq AND o.is_text = 0
-                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
-             UNION ALL
-             SELECT 4, 'malformed', 'park takes seconds, 0 to 2592000, or never', NULL
-               FROM start_order AS o
-              WHERE o.seq = NEW.seq AND o.is_park = 0
-                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
-             UNION ALL
-             SELECT 4, 'malformed', 'a prompt may have 65536 characters', NULL
-               FROM start_order AS o
-              WHERE o.seq = NEW.seq AND length(o.prompt) > 65536
-                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             SELECT 4, 'malformed', o.wrong, NULL
+               FROM start_order AS o WHERE o.seq = NEW.seq AND o.wrong IS NOT NULL
              UNION ALL
              SELECT 4, 'malformed', o.wrong, NULL
                FROM look_order AS o WHERE o.seq = NEW.seq AND o.wrong IS NOT NULL
@@ -97,7 +80,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 4, 'malformed', 'run needs the alias of a command of [commands]', NULL
                FROM run_order AS o
-              WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND coalesce(o.alias, '') = ''
+              WHERE o.seq = NEW.seq AND coalesce(o.alias, '') = ''
              UNION ALL
              SELECT 5, 'not_found',
                     coalesce((SELECT why FROM session_over WHERE id = NEW.session_id),
@@ -204,20 +187,25 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                     NULL
                FROM start_order AS o
               WHERE o.seq = NEW.seq AND o.agent IS NULL
-                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
              UNION ALL
-             SELECT 9, 'refused',
-                    CASE WHEN o.wanted_workspace IS NULL
+             SELECT 10, 'refused',
+                    CASE WHEN o.workspace_root IS NOT NULL
+                         THEN 'agent-intercom has not run on this machine yet: start it there'
+                         WHEN o.wanted_workspace IS NULL
                          THEN 'there is no workspace: set default_workspace_root'
-                         ELSE 'there is no workspace ''' || o.wanted_workspace || ''' with a path' END
-                    || coalesce('; there are: ' || (
-                         SELECT group_concat(json_extract(w.value, '$.id'), ', ')
-                           FROM setting AS s, json_each(s.value) AS w
-                          WHERE s.name = 'workspace' AND json_valid(s.value)
-                            AND json_extract(w.value, '$.path') <> ''), ''), NULL
-               FROM start_order AS o
-              WHERE o.seq = NEW.seq AND o.workspace_root IS NULL
-                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+                         ELSE 'there is no workspace ''' || substr(o.wanted_workspace, 1, 200)
+                              || ''' with a path' END
+                    || CASE WHEN o.workspace_root IS NULL
+                            THEN coalesce('; there are: ' || (SELECT group_concat(id, ', ')
+                                                               FROM configured_workspace
+                                                              WHERE path IS NOT NULL), '')
+                            ELSE '' END, NULL
+               FROM (SELECT seq, wanted_workspace, workspace_root, machine FROM start_order
+                     UNION ALL
+                     SELECT seq, wanted_workspace, workspace_root, machine FROM look_order
+                     UNION ALL
+                     SELECT seq, wanted_workspace, workspace_root, machine FROM run_order) AS o
+              WHERE o.seq = NEW.seq AND (o.workspace_root IS NULL OR o.machine IS NULL)
              UNION ALL
              -- Reading at the machine needs no permission of ours.
              SELECT 8, 'refused',
@@ -232,32 +220,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 8, 'refused', 'this checkpoint is ' || o.state || coalesce(': ' || o.why, ''), NULL
                FROM look_order AS o WHERE o.seq = NEW.seq AND o.state <> 'done'
              UNION ALL
-             SELECT 9, 'refused',
-                    CASE WHEN o.wanted_workspace IS NULL
-                         THEN 'there is no workspace: set default_workspace_root'
-                         ELSE 'there is no workspace ''' || substr(o.wanted_workspace, 1, 200)
-                              || ''' with a path' END
-                    || coalesce('; there are: ' || (
-                         SELECT group_concat(json_extract(w.value, '$.id'), ', ')
-                           FROM setting AS s, json_each(s.value) AS w
-                          WHERE s.name = 'workspace' AND json_valid(s.value)
-                            AND json_extract(w.value, '$.path') <> ''), ''), NULL
-               FROM look_order AS o WHERE o.seq = NEW.seq AND o.workspace_root IS NULL
-             UNION ALL
              SELECT 10, 'refused',
                     'no agent of this system has worked in ' || substr(o.workspace_root, 1, 300)
                     || ', and its configuration does not name that folder (default_workspace_root, '
                     || '[[workspace]]): where several users are served, no other folders are kept or '
                     || 'shown', NULL
                FROM unknown_folder AS o WHERE o.command_seq = NEW.seq
-             UNION ALL
-             SELECT 9, 'refused', 'agent-intercom has not run on this machine yet: start it there', NULL
-               FROM look_order AS o WHERE o.seq = NEW.seq AND o.machine IS NULL
-             UNION ALL
-             SELECT 9, 'refused', 'agent-intercom has not run on this machine yet: start it there', NULL
-               FROM start_order AS o
-              WHERE o.seq = NEW.seq AND o.machine IS NULL
-                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
              UNION ALL
              SELECT 10, 'refused',
                     'the budget of the day (' || d.value || ') is used up: '
@@ -292,19 +260,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 9, 'not_found', 'command not found: ' || substr(o.alias, 1, 40), NULL
                FROM run_order AS o
-              WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND o.command IS NULL
-             UNION ALL
-             SELECT 10, 'refused',
-                    CASE WHEN o.wanted_workspace IS NULL
-                         THEN 'there is no workspace: set default_workspace_root, or name one'
-                         ELSE 'there is no workspace ''' || substr(o.wanted_workspace, 1, 100)
-                              || ''' with a path' END, NULL
-               FROM run_order AS o
-              WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND o.workspace_root IS NULL
-             UNION ALL
-             SELECT 10, 'refused', 'agent-intercom has not run on this machine yet: start it there', NULL
-               FROM run_order AS o
-              WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND o.machine IS NULL
+              WHERE o.seq = NEW.seq AND o.command IS NULL
              UNION ALL
              -- So many that nobody orders them on purpose.
              SELECT 11, 'refused', 'the limit is exceeded: 100 commands wait already', NULL
@@ -316,7 +272,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 12, 'done', NULL,
                     json_object('alias', o.alias, 'command', o.command, 'workspace_root',
                                 o.workspace_root, 'session_id', o.session_id)
-               FROM run_order AS o WHERE o.seq = NEW.seq AND NEW.verb = 'run'
+               FROM run_order AS o WHERE o.seq = NEW.seq
              UNION ALL
              SELECT 12, 'not_found', 'there is no such run of a command', NULL
               WHERE NEW.verb = 'run-stop'
@@ -359,7 +315,6 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM start_order AS o
                JOIN command_fresh_id AS u ON u.seq = o.seq
               WHERE o.seq = NEW.seq
-                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
              UNION ALL
              SELECT 11, 'done', NULL,
                     json_object('terminated', (SELECT count(*) FROM ended_by_command
@@ -515,8 +470,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
          o.prompt, o.mode, CASE o.protocol WHEN 'mcp' THEN 'mcp' ELSE 'acp' END, 'started',
          o.channel_id, o.thread_ts, o.agent, o.restart_of, NEW.created_at, NEW.created_at
     FROM command AS c JOIN start_order AS o ON o.seq = c.seq
-   WHERE c.seq = NEW.seq AND c.outcome = 'done'
-     AND c.verb IN (SELECT verb FROM command_verb WHERE does = 'start');
+   WHERE c.seq = NEW.seq AND c.outcome = 'done';
   INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, command_seq, prompt,
                          park_after_ms, resumes_seq, state, created_at)
   SELECT s.seq, 1, s.machine, o.agent, o.protocol, c.seq, o.prompt, o.park_after_ms, NULL, 'wanted',
@@ -524,7 +478,6 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN start_order AS o ON o.seq = c.seq
     JOIN session AS s ON s.id = json_extract(c.reply, '$.session_id')
    WHERE c.seq = NEW.seq AND c.outcome = 'done'
-     AND c.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
    UNION ALL
   SELECT s.seq, n.generation, n.machine, n.agent, n.protocol, c.seq, n.prompt, n.park_after_ms,
          n.resumes_seq, 'wanted', NEW.created_at
@@ -540,7 +493,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               THEN coalesce(o.channel_id, (SELECT nullif(value, '') FROM setting
                                             WHERE name = 'slack.channel_id')) END, NEW.created_at
     FROM command AS c JOIN run_order AS o ON o.seq = c.seq
-   WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'run';
+   WHERE c.seq = NEW.seq AND c.outcome = 'done';
   -- commander ends a command that runs; one that waits will never begin.
   UPDATE alias_run
      SET stop_wanted_at = NEW.created_at,
@@ -619,10 +572,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                        created_at, updated_at, terminated_at)
   SELECT json_extract(c.reply, '$.asked_in'), o.machine, c.operator_id, o.workspace_root,
          'terminated', o.mode, 'folder',
-         (SELECT nullif(json_extract(w.value, '$.channel_id'), '')
-            FROM setting AS s, json_each(s.value) AS w
-           WHERE s.name = 'workspace' AND json_valid(s.value)
-             AND json_extract(w.value, '$.path') = o.workspace_root LIMIT 1),
+         (SELECT channel FROM configured_workspace WHERE path = o.workspace_root LIMIT 1),
          NEW.created_at, NEW.created_at, NEW.created_at
     FROM command AS c JOIN restore_order AS o ON o.seq = c.seq
    WHERE c.seq = NEW.seq AND c.outcome = 'done' AND o.asked_seq IS NULL;

@@ -7,13 +7,7 @@
 -- workspace it is that of the session, else of the channel, else the default one. A `wrong` order
 -- is malformed.
 CREATE VIEW look_order AS
-WITH place AS (
-  SELECT json_extract(w.value, '$.id') AS id,
-         nullif(json_extract(w.value, '$.path'), '') AS path,
-         nullif(json_extract(w.value, '$.channel_id'), '') AS channel
-    FROM setting AS s, json_each(s.value) AS w
-   WHERE s.name = 'workspace' AND json_valid(s.value)),
-said AS (
+WITH said AS (
   SELECT c.seq, c.verb, c.source, c.session_id,
          typeof(c.argument) IN ('text', 'null') AS is_text,
          CASE WHEN typeof(c.argument) <> 'text' THEN '{}'
@@ -64,13 +58,13 @@ SELECT q.seq,
        CASE WHEN q.verb = 'diff' THEN p.workspace_root
             WHEN s.seq IS NOT NULL THEN s.workspace_root
             WHEN q.workspace IS NULL
-            THEN coalesce((SELECT path FROM place WHERE channel = q.channel_id),
+            THEN coalesce((SELECT path FROM configured_workspace WHERE channel = q.channel_id),
                           (SELECT nullif(value, '') FROM setting
                             WHERE name = 'default_workspace_root'))
-            ELSE coalesce((SELECT path FROM place WHERE id = q.workspace),
+            ELSE coalesce((SELECT path FROM configured_workspace WHERE id = q.workspace),
                           CASE WHEN q.workspace GLOB '/*'
                                 AND (q.operator_kind = 'local'
-                                     OR EXISTS (SELECT 1 FROM place WHERE path = q.workspace)
+                                     OR EXISTS (SELECT 1 FROM configured_workspace WHERE path = q.workspace)
                                      OR EXISTS (SELECT 1 FROM session
                                                  WHERE workspace_root = q.workspace
                                                    AND status <> 'terminated'))

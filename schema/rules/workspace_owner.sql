@@ -91,9 +91,7 @@ SELECT o.seq AS command_seq, o.workspace_root
    AND EXISTS (SELECT 1 FROM setting WHERE name = 'shared.directory' AND value <> '')
    AND NOT EXISTS (SELECT 1 FROM setting
                     WHERE name = 'default_workspace_root' AND value = o.workspace_root)
-   AND NOT EXISTS (SELECT 1 FROM setting AS s, json_each(s.value) AS w
-                    WHERE s.name = 'workspace' AND json_valid(s.value)
-                      AND json_extract(w.value, '$.path') = o.workspace_root)
+   AND NOT EXISTS (SELECT 1 FROM configured_workspace WHERE path = o.workspace_root)
    AND NOT EXISTS (SELECT 1 FROM session_place
                     WHERE machine = o.machine AND workspace_root = o.workspace_root
                       AND status <> 'terminated')
