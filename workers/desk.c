@@ -72,10 +72,8 @@ static const struct caller NOBODY = {
 
 static void forget(struct caller *c)
 {
-	if (c->fd >= 0)
-		(void)close(c->fd);
-	if (c->pidfd >= 0)
-		(void)close(c->pidfd);
+	io_shut(&c->fd);
+	io_shut(&c->pidfd);
 	*c = NOBODY;
 }
 
@@ -468,8 +466,7 @@ int main(int argc, char **argv)
 		(void)run(&d, &e);
 	for (size_t i = 0; i < COUNT(d.callers); i++)
 		forget(&d.callers[i]);
-	if (d.listener >= 0)
-		(void)close(d.listener);
+	io_shut(&d.listener);
 	free(d.program);
 	worker_close(&d.w, &e);
 	return worker_exit(&d.w, &e);

@@ -129,8 +129,7 @@ static void kill_keeper(const struct keeper_rest *rest)
 
 	if (fd >= 0 && group_started(rest->keeper) == rest->keeper_started)
 		(void)pidfd_send_signal(fd, SIGKILL, NULL, 0);
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 }
 
 /* The keeper first: it would count as one that is left, and start nothing anew. */

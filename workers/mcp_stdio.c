@@ -158,9 +158,7 @@ static void note_from_front(struct relay *r, const char *line, size_t length)
 
 static void lose_front(struct relay *r)
 {
-	if (r->front >= 0)
-		(void)close(r->front);
-	r->front = -1;
+	io_shut(&r->front);
 	lines_clear(&r->from_front);
 }
 

@@ -24,6 +24,7 @@
  * and the next incarnation finds them. */
 #include "audit.h"
 #include "deadline.h"
+#include "io.h"
 #include "log.h"
 #include "sql/agent_run.h"
 #include "sql/store.h"
@@ -73,10 +74,8 @@ struct watch {
 
 static void watch_clear(struct watch *d)
 {
-	if (d->inotify_fd >= 0)
-		(void)close(d->inotify_fd);
-	if (d->clock_fd >= 0)
-		(void)close(d->clock_fd);
+	io_shut(&d->inotify_fd);
+	io_shut(&d->clock_fd);
 	*d = (struct watch)WATCH_INIT;
 }
 

@@ -2,6 +2,7 @@
 
 #include "fences.h"
 #include "instance.h"
+#include "io.h"
 #include "log.h"
 #include "options.h"
 #include "paths.h"
@@ -356,8 +357,7 @@ static bool move_to(struct worker *w, const char *run_dir, int run_fd)
 		leave_fenced_off(w, run_dir);
 	if (lock_fd < 0 || flock(lock_fd, LOCK_EX | LOCK_NB) != 0 ||
 	    doorbell_open(&bell, run_fd, w->name, NULL)) {
-		if (lock_fd >= 0)
-			(void)close(lock_fd);
+		io_shut(&lock_fd);
 		return false;
 	}
 	if (w->row)
@@ -439,10 +439,9 @@ void worker_close(struct worker *w, const struct err *e)
 		(void)store_end(&w->store, sql_worker_stopped(&w->store, w->id.text, NULL), NULL);
 	store_clear(&w->store);
 	doorbell_clear(&w->bell);
-	const int fds[] = { w->extra_fd, w->signal_fd, w->lock_fd, w->run_fd };
+	int fds[] = { w->extra_fd, w->signal_fd, w->lock_fd, w->run_fd };
 	for (size_t i = 0; i < COUNT(fds); i++)
-		if (fds[i] >= 0)
-			(void)close(fds[i]);
+		io_shut(&fds[i]);
 	roots_clear(&w->workspaces);
 	free(w->moved_to);
 	w->moved_to = NULL;

@@ -476,10 +476,7 @@ static void check_worker(struct doctor *d, const struct worker_live_row *w, bool
 /* Whether the running system has its Slack workers. */
 static bool serves_slack(struct doctor *d)
 {
-	OWNED(str) struct str value = { 0 };
-
-	return setting_get(&d->store, "slack.configured", &value, NULL) > 0 &&
-	       strcmp(str_text(&value), "true") == 0;
+	return setting_is_on(&d->store, "slack.configured", false);
 }
 
 /* Whether the running system serves several users. */

@@ -226,13 +226,9 @@ static void record(struct doctor *d, const struct canary *c)
 		                                  .state = c->state,
 		                                  .detail = str_text(&c->detail),
 		                                  .helper = INSTANCE_BUILD };
-	if (store_begin(&d->store, &e) == 0) {
-		if (sql_gate_canary_put(&d->store, &put, &e) == 0 &&
-		    store_commit(&d->store, &e) == 0)
-			return;
-		store_rollback(&d->store);
-	}
-	doctor_tell(d, WARN, "gate", "cannot note what was seen: %s", e.text);
+	if (store_begin(&d->store, &e) ||
+	    store_end(&d->store, sql_gate_canary_put(&d->store, &put, &e), &e))
+		doctor_tell(d, WARN, "gate", "cannot note what was seen: %s", e.text);
 }
 
 static void try_canary(struct look *l, bool managed)

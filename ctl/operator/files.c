@@ -21,13 +21,10 @@ enum {
 /* Whether [[workspace]] has this id. */
 static bool is_configured(struct ctl *c, const char *id)
 {
-	OWNED(str) struct str text = { 0 };
 	OWNED(cJSON_ptr) cJSON *list = NULL;
 	const cJSON *one;
 
-	if (setting_get(&c->store, "workspace", &text, NULL) <= 0)
-		return false;
-	list = cJSON_Parse(text.bytes);
+	(void)setting_json(&c->store, "workspace", &list, NULL);
 	cJSON_ArrayForEach (one, list)
 		if (json_text(one, "id") && strcmp(json_text(one, "id"), id) == 0)
 			return true;

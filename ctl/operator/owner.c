@@ -55,11 +55,7 @@ static int accept_owner(struct ctl *c, const char *machine, const char *workspac
 	if (store_begin(&c->store, e))
 		return -1;
 	changed = sql_workspace_owner_accept(&c->store, via_desk_operator(), machine, workspace, e);
-	if (changed < 0) {
-		store_rollback(&c->store);
-		return -1;
-	}
-	if (store_commit(&c->store, e))
+	if (store_end(&c->store, changed < 0, e))
 		return -1;
 	if (changed == 0)
 		return err_set(e, ERR_INPUT, "no other owner of %.300s waits: see `owner`",

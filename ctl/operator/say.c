@@ -51,13 +51,7 @@ int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *
 {
 	const struct speaker here = speaker();
 
-	if (begin(c, e))
-		return -1;
-	if (operator_say(&c->store, &here, w, out, e)) {
-		store_rollback(&c->store);
-		return -1;
-	}
-	if (store_commit(&c->store, e))
+	if (begin(c, e) || store_end(&c->store, operator_say(&c->store, &here, w, out, e), e))
 		return -1;
 	return out->outcome == SAID_DONE ? 0 : err_set(e, ERR_INPUT, "%s", str_text(&out->text));
 }
@@ -75,11 +69,7 @@ int ctl_find_checkpoint(struct ctl *c, const char *name, const char *root, char 
 	if (begin(c, e))
 		return -1;
 	got = operator_checkpoint(&c->store, &here, &w, &out, id, e);
-	if (got < 0) {
-		store_rollback(&c->store);
-		return -1;
-	}
-	if (store_commit(&c->store, e))
+	if (store_end(&c->store, got < 0, e))
 		return -1;
 	return got > 0 ? 0 : err_set(e, ERR_INPUT, "%s", str_text(&out.text));
 }

@@ -19,11 +19,7 @@ static int forget(struct store *st, const char *host, const char *path, struct e
 	machine_name(machine);
 	if (store_begin(st, e))
 		return -1;
-	if (sql_gate_install_delete(st, machine, host, path, e) < 0 || store_commit(st, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return 0;
+	return store_end(st, sql_gate_install_delete(st, machine, host, path, e) < 0, e);
 }
 
 /* Opens the configured database: 1, 0 if there is none, or -1. */

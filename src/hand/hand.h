@@ -119,6 +119,10 @@ struct hand_found {
 		.silent = -1, .policy = POLICY_LOOK_INIT                                           \
 	}
 
+/* The folders of hand_ask.listed: usual ("": none), and the path of each [[workspace]]. The caller
+ * frees the list; the texts remain those of usual and workspaces. */
+const char **hand_listed(const char *usual, const cJSON *workspaces, size_t *ret_count);
+
 void hand_found_clear(struct hand_found *found);
 void hand_names_free(struct hand_name *names, size_t count);
 

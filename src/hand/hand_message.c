@@ -1,6 +1,7 @@
 /* Questions and findings as bytes. */
 #include "hand.h"
 
+#include "json.h"
 #include "pack.h"
 #include "safe_path.h"
 
@@ -448,6 +449,20 @@ static void take_all(struct pack *w, const struct hand_ask *ask, struct hand_fou
 		take_shown(w, &found->shown[i]);
 	if (ask->file_path || ask->edit)
 		take_proposal(w, found);
+}
+
+const char **hand_listed(const char *usual, const cJSON *workspaces, size_t *ret_count)
+{
+	const char **listed = xcalloc((size_t)cJSON_GetArraySize(workspaces) + 1, sizeof(*listed));
+	const cJSON *one;
+
+	*ret_count = 0;
+	if (*usual)
+		listed[(*ret_count)++] = usual;
+	cJSON_ArrayForEach (one, workspaces)
+		if (json_text(one, "path"))
+			listed[(*ret_count)++] = json_text(one, "path");
+	return listed;
 }
 
 static bool is_in_list(const struct hand_ask *ask, const char *folder)

@@ -268,11 +268,9 @@ static enum step begin_anew(struct apply_job *j, struct err *e)
 	roll_back(j);
 	if (j->report->why.again || files_is_lost())
 		return apply_job_refused(j, e);
-	if (store_begin(j->a->store, e) || sql_file_change_undone(j->a->store, j->seq, e) < 0 ||
-	    store_commit(j->a->store, e)) {
-		store_rollback(j->a->store);
+	if (store_begin(j->a->store, e) ||
+	    store_end(j->a->store, sql_file_change_undone(j->a->store, j->seq, e) < 0, e))
 		return STEP_FAILED;
-	}
 	apply_job_changes_clear(j);
 	return STEP_GO_ON;
 }

@@ -109,14 +109,13 @@ static int find(struct proof_look *look, struct store *st, const struct proof_ke
 static int tell_all(struct proof_look *look, struct store *st, const int64_t *forged, int count,
                     struct err *e)
 {
+	bool failed = false;
+
 	if (store_begin(st, e))
 		return -1;
-	for (int i = 0; i < count; i++)
-		if (tell(look, st, forged[i], e)) {
-			store_rollback(st);
-			return -1;
-		}
-	return store_commit(st, e);
+	for (int i = 0; i < count && !failed; i++)
+		failed = tell(look, st, forged[i], e);
+	return store_end(st, failed, e);
 }
 
 int proof_look_on(struct proof_look *look, struct store *st, const struct proof_key *key,

@@ -14,10 +14,7 @@ static const char CLOCK[] = "system:clock";
 
 void stall_settings_read(struct store *st, struct stall_settings *s)
 {
-	OWNED(str) struct str enabled = { 0 };
-
-	s->enabled =
-	    setting_get(st, "stall.enabled", &enabled, NULL) <= 0 || enabled.bytes[0] == 't';
+	s->enabled = setting_is_on(st, "stall.enabled", true);
 	s->threshold_ms = setting_int(st, "stall.inactivity_threshold_seconds", 300) * 1000;
 	s->escalation_ms = setting_int(st, "stall.escalation_threshold_seconds", 120) * 1000;
 	s->max_nudges = setting_int(st, "stall.max_retries", 3);

@@ -153,10 +153,7 @@ int time_gap_record(struct store *st, const char *machine, const struct time_gap
 	if (store_begin(st, e))
 		return -1;
 	moved = record(st, machine, gap, e);
-	if (moved >= 0)
-		return store_commit(st, e) ? -1 : moved;
-	store_rollback(st);
-	return -1;
+	return store_end(st, moved < 0, e) ? -1 : moved;
 }
 
 /* ---- downtime ---- */

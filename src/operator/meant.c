@@ -15,18 +15,6 @@ enum {
 	SHOWN = 80, /* bytes of what follows it */
 };
 
-/* [commands]; NULL: there are none. 0 or -1. The caller frees. */
-static int read_commands(struct store *st, cJSON **ret, struct err *e)
-{
-	OWNED(str) struct str commands = { 0 };
-
-	*ret = NULL;
-	if (setting_get(st, "commands", &commands, e) < 0)
-		return -1;
-	*ret = cJSON_Parse(str_text(&commands));
-	return 0;
-}
-
 static void guess_alias(struct config_guess *near, const char *word, const cJSON *commands)
 {
 	const cJSON *one;
@@ -76,7 +64,7 @@ int operator_unknown(struct store *st, const char *word, bool of_ours, struct st
 	struct config_guess near = CONFIG_GUESS_INIT;
 	const char *name;
 
-	if (read_commands(st, &commands, e))
+	if (setting_json(st, "commands", &commands, e) < 0)
 		return -1;
 	guess_alias(&near, word, commands);
 	for (size_t i = 0; of_ours && (name = verb_name_at(i)) != NULL; i++)
@@ -220,7 +208,7 @@ int operator_meant(struct store *st, const char *line, struct str *out, struct e
 	const struct verb_line l = verb_read(line);
 	OWNED(cJSON_ptr) cJSON *commands = NULL;
 
-	if (read_commands(st, &commands, e) || add_label(st, &l, out, e))
+	if (setting_json(st, "commands", &commands, e) < 0 || add_label(st, &l, out, e))
 		return -1;
 	if (!out->length)
 		add_alias(&l, line, commands, out);

@@ -191,13 +191,10 @@ static int list_text(struct desk *d, struct err *e)
 /* Adds the aliases of [commands]. */
 static void add_custom(struct desk *d, struct str *out)
 {
-	OWNED(str) struct str commands = { 0 };
 	OWNED(cJSON_ptr) cJSON *map = NULL;
 	const cJSON *one;
 
-	if (setting_get(d->st, "commands", &commands, NULL) <= 0)
-		return;
-	map = cJSON_Parse(str_text(&commands));
+	(void)setting_json(d->st, "commands", &map, NULL);
 	if (!cJSON_IsObject(map) || !map->child)
 		return;
 	str_addf(out, "%s*Custom commands*\n", out->length ? "\n" : "");

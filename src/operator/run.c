@@ -139,12 +139,10 @@ static int tell_ordered(struct desk *d, struct err *e)
 /* Whether [commands] has this alias: 1, 0, -1. */
 static int is_alias(struct desk *d, const char *alias, struct err *e)
 {
-	OWNED(str) struct str commands = { 0 };
 	OWNED(cJSON_ptr) cJSON *map = NULL;
 
-	if (setting_get(d->st, "commands", &commands, e) < 0)
+	if (setting_json(d->st, "commands", &map, e) < 0)
 		return -1;
-	map = cJSON_Parse(str_text(&commands));
 	return cJSON_GetObjectItemCaseSensitive(map, alias) != NULL;
 }
 

@@ -110,15 +110,11 @@ int policy_gate_approve(struct store *st, const struct policy_verdict *v, int64_
 
 cJSON *policy_gate_commands(struct store *st)
 {
-	OWNED(str) struct str required = { 0 };
-	OWNED(str) struct str commands = { 0 };
-	cJSON *map = NULL;
+	cJSON *map;
 
-	if (setting_get(st, "policy.require_global_allowlist", &required, NULL) <= 0 ||
-	    required.bytes[0] != 't')
+	if (!setting_is_on(st, "policy.require_global_allowlist", false))
 		return NULL;
-	if (setting_get(st, "commands", &commands, NULL) > 0)
-		map = cJSON_Parse(commands.bytes);
+	(void)setting_json(st, "commands", &map, NULL);
 	return map ? map : cJSON_CreateObject();
 }
 

@@ -146,15 +146,14 @@ static int say(struct audit_cut *c, struct err *e)
 {
 	const char *file = c->file.length ? c->file.bytes : NULL;
 
-	if (store_begin(c->store, e))
+	if (store_begin(c->store, e) ||
+	    store_end(c->store,
+	              sql_audit_cut_insert(c->store, c->upto, c->hash.text, file, e) ||
+	                  sql_audit_cut_forget(c->store, c->upto, e) < 0,
+	              e))
 		return -1;
-	if (sql_audit_cut_insert(c->store, c->upto, c->hash.text, file, e) ||
-	    sql_audit_cut_forget(c->store, c->upto, e) < 0) {
-		store_rollback(c->store);
-		return -1;
-	}
 	c->step = STEP_DELETE;
-	return store_commit(c->store, e) ? -1 : 1;
+	return 1;
 }
 
 static int delete_some(struct audit_cut *c, struct err *e)
@@ -171,12 +170,10 @@ static int delete_some(struct audit_cut *c, struct err *e)
 	if (store_begin(c->store, e))
 		return -1;
 	events = sql_event_cut(c->store, end, e);
-	if (events < 0 || sql_seal_cut(c->store, end, e)) {
-		store_rollback(c->store);
+	if (store_end(c->store, events < 0 || sql_seal_cut(c->store, end, e), e))
 		return -1;
-	}
 	c->events += events;
-	return store_commit(c->store, e) ? -1 : 1;
+	return 1;
 }
 
 int audit_cut_some(struct audit_cut *c, struct err *e)

@@ -145,11 +145,7 @@ static int delete_batch(struct purge *p, struct err *e)
 	n = delete_belongings(p, e);
 	if (n >= 0 && n < BATCH)
 		gone = sql_session_delete(p->store, str_text(&p->group), e);
-	if (n < 0 || gone < 0) {
-		store_rollback(p->store);
-		return -1;
-	}
-	if (store_commit(p->store, e))
+	if (store_end(p->store, n < 0 || gone < 0, e))
 		return -1;
 	p->belongings += n;
 	p->sessions += gone;

@@ -98,16 +98,13 @@ static int say_order(struct slack_talk *t, const struct verb_line *l, struct err
  * frees; NULL: none. */
 static char *find_alias(struct slack_talk *t, const char *line)
 {
-	OWNED(str) struct str commands = { 0 };
 	OWNED(cJSON_ptr) cJSON *map = NULL;
 	OWNED(str) struct str word = { 0 };
 	const cJSON *found;
 
-	if (setting_get(t->st, "commands", &commands, NULL) <= 0)
-		return NULL;
+	(void)setting_json(t->st, "commands", &map, NULL);
 	line = verb_skip_blanks(line);
 	str_add_bytes(&word, line, strcspn(line, " \t\r\n"));
-	map = cJSON_Parse(str_text(&commands));
 	found = cJSON_GetObjectItemCaseSensitive(map, str_text(&word));
 	if (!found)
 		found = cJSON_GetObjectItemCaseSensitive(map, verb_read(line).word);

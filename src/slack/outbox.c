@@ -59,12 +59,8 @@ static void let_lane_rest(struct store *st, int64_t seq)
 {
 	struct instant due = clock_instant(clock_now_ms() + REFUSED_MS);
 
-	if (store_begin(st, NULL))
-		return;
-	if (sql_slack_lane_rest(st, due.text, seq, NULL))
-		store_rollback(st);
-	else
-		(void)store_commit(st, NULL);
+	if (store_begin(st, NULL) == 0)
+		(void)store_end(st, sql_slack_lane_rest(st, due.text, seq, NULL), NULL);
 }
 
 /* The rules refuse the claim of a lane's head: it becomes dead, so that it does not block what

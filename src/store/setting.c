@@ -17,6 +17,15 @@ int setting_get(struct store *st, const char *name, struct str *out, struct err 
 	return got;
 }
 
+int setting_json(struct store *st, const char *name, cJSON **ret, struct err *e)
+{
+	OWNED(str) struct str text = { 0 };
+	int got = setting_get(st, name, &text, e);
+
+	*ret = got > 0 ? cJSON_Parse(str_text(&text)) : NULL;
+	return got;
+}
+
 int setting_put(struct store *st, const char *name, const char *value, const char *source,
                 struct err *e)
 {
@@ -108,4 +117,11 @@ bool setting_is_on(struct store *st, const char *name, bool otherwise)
 	if (setting_get(st, name, &text, NULL) <= 0)
 		return otherwise;
 	return strcmp(str_text(&text), "true") == 0;
+}
+
+bool setting_is(struct store *st, const char *name, const char *value)
+{
+	OWNED(str) struct str text = { 0 };
+
+	return setting_get(st, name, &text, NULL) > 0 && strcmp(str_text(&text), value) == 0;
 }

@@ -6,8 +6,14 @@
 #include "store.h"
 #include "str.h"
 
+#include <cjson/cJSON.h>
+
 /* The value of a setting: 1 it exists and is appended to out, 0 it does not, -1 error. */
 int setting_get(struct store *st, const char *name, struct str *out, struct err *e);
+
+/* The list or table in a setting, which the caller frees: 1 it is in *ret, 0 the setting is not
+ * there and *ret is NULL (which it also is where the setting is no JSON), -1 error. */
+int setting_json(struct store *st, const char *name, cJSON **ret, struct err *e);
 
 /* Sets one, unless it has that value already. source: file, ctl, system, ... (schema/setting.sql).
  * 0, -1 error. */
@@ -26,5 +32,8 @@ int64_t setting_int(struct store *st, const char *name, int64_t otherwise);
 
 /* Whether a setting is on ("true"); otherwise if it is missing. Errors count as missing. */
 bool setting_is_on(struct store *st, const char *name, bool otherwise);
+
+/* Whether a setting has this value. Errors count as no. */
+bool setting_is(struct store *st, const char *name, const char *value);
 
 #endif

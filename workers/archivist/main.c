@@ -193,13 +193,9 @@ static int settle_kept(struct archive *a, const struct reader *r, struct err *e)
 	if (store_begin(&a->w->store, e))
 		return -1;
 	lost = sql_checkpoint_lose(&a->w->store, how, damaged, e);
-	if (lost < 0) {
-		store_rollback(&a->w->store);
-		return -1;
-	}
 	if (lost > 0)
 		a->keep_ms = 0; /* nothing was deleted: once more, without it */
-	return store_commit(&a->w->store, e);
+	return store_end(&a->w->store, lost < 0, e);
 }
 
 /* Checkpoints that need what is missing or damaged are lost. 0 or -1. */

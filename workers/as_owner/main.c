@@ -71,16 +71,13 @@ static const struct caller NOBODY = { .fd = -1, .pidfd = -1 };
 
 static void hang_up(struct caller *c)
 {
-	if (c->fd >= 0)
-		(void)close(c->fd);
-	c->fd = -1;
+	io_shut(&c->fd);
 }
 
 static void forget(struct caller *c)
 {
 	hang_up(c);
-	if (c->pidfd >= 0)
-		(void)close(c->pidfd);
+	io_shut(&c->pidfd);
 	*c = NOBODY;
 }
 

@@ -229,8 +229,7 @@ static int hear(struct wire *w, struct err *e)
 static void wire_clear(struct wire *w)
 {
 	str_clear(&w->heard);
-	if (w->fd >= 0)
-		(void)close(w->fd);
+	io_shut(&w->fd);
 }
 
 /* A front that does not read must not hold us longer than the deadline. */

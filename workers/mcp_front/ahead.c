@@ -21,9 +21,7 @@ static void put(struct front *f, const char *text, size_t length)
 
 	if (length <= CONTENT_INLINE_BYTES || store_begin(st, NULL))
 		return;
-	if (content_put(st, text, length, NULL) < 0)
-		store_rollback(st);
-	else if (store_commit(st, &e) && store_is_broken(st))
+	if (store_end(st, content_put(st, text, length, NULL) < 0, &e) && store_is_broken(st))
 		front_fail(f, &e);
 }
 
@@ -49,6 +47,6 @@ bool ahead_put(struct front *f, struct job *job)
 	case JOB_AHEAD_DONE:
 		break;
 	}
-	big_add_first(f, job);
+	big_add(f, job, true);
 	return true;
 }

@@ -24,15 +24,12 @@ bool big_is(const struct job *job)
 	return job->kind == JOB_CALL && !job->refused && job->as.call.looked && has_long_text(job);
 }
 
-void big_add(struct front *f, struct job *job)
+void big_add(struct front *f, struct job *job, bool first)
 {
-	STAILQ_INSERT_TAIL(&f->bigs, job, next);
-	big_soon(f);
-}
-
-void big_add_first(struct front *f, struct job *job)
-{
-	STAILQ_INSERT_HEAD(&f->bigs, job, next);
+	if (first)
+		STAILQ_INSERT_HEAD(&f->bigs, job, next);
+	else
+		STAILQ_INSERT_TAIL(&f->bigs, job, next);
 	big_soon(f);
 }
 
@@ -81,7 +78,5 @@ void big_start(struct front *f, bool (*step)(struct front *f))
 
 void big_stop(struct front *f)
 {
-	if (f->big)
-		event_free(f->big);
-	f->big = NULL;
+	front_drop(&f->big);
 }

@@ -8,9 +8,8 @@
 
 /* Whether a job is done in steps: a call with a long text whose files were looked at. */
 bool big_is(const struct job *job);
-/* Queues such a job, behind the others or, between two of its steps, ahead of them. */
-void big_add(struct front *f, struct job *job);
-void big_add_first(struct front *f, struct job *job);
+/* Queues such a job behind the others; first: between two of its steps, ahead of them. */
+void big_add(struct front *f, struct job *job, bool first);
 /* Says that there is a step to do. */
 void big_soon(struct front *f);
 

@@ -41,7 +41,7 @@ static void go_on(struct front *f, struct job *job)
 		hold_release(f, job->held_as);
 	job->held_as = 0;
 	job->as.call.looked = true;
-	job_requeue_first(f, job);
+	job_requeue(f, job, true);
 }
 
 static struct job *job_of(struct hand_task *t)
@@ -55,15 +55,18 @@ static void on_found(struct front *f, struct hand_task *t, struct hand_found *fo
 	go_on(f, job_of(t));
 }
 
-static void on_failed(struct front *f, struct hand_task *t, const struct refusal *why)
+static void refuse(struct job *job, const struct refusal *why)
 {
-	struct job *job = job_of(t);
-
 	if (job->sink->peer->session_seq)
 		call_refuse(&job->as.call.call, why);
 	else /* its workspace is not known yet: it has no session */
 		job_refuse(job, RPC_INTERNAL_ERROR, why->text);
-	go_on(f, job);
+}
+
+static void on_failed(struct front *f, struct hand_task *t, const struct refusal *why)
+{
+	refuse(job_of(t), why);
+	go_on(f, job_of(t));
 }
 
 /* From here on the caller gets keep-alives, and a hang-up is noticed. */
@@ -128,10 +131,7 @@ static void refuse_hand(struct job *job, const char *text)
 
 	(void)snprintf(busy.text, sizeof(busy.text), "%s", text);
 	job->as.call.looked = true;
-	if (job->sink->peer->session_seq)
-		call_refuse(&job->as.call.call, &busy);
-	else
-		job_refuse(job, RPC_INTERNAL_ERROR, busy.text);
+	refuse(job, &busy);
 }
 
 static bool ask_hand(struct front *f, struct job *job)
@@ -440,7 +440,7 @@ static void reply_held(struct front *f, struct job *job)
 
 	(void)snprintf(event_id, sizeof(event_id), "%lld.0", (long long)job->call_seq);
 	if (!job->sink->gone)
-		job->sink->by->wait(job->sink, modern ? NULL : event_id);
+		sink_wait(job->sink, modern ? NULL : event_id);
 	if (job->sink->gone) {
 		job_queue_note(f, modern ? JOB_DROP : JOB_HANG_UP, job->sink, job->call_seq);
 		return;
@@ -514,7 +514,7 @@ bool calls_reply_resumed(struct front *f, struct job *job)
 		return true;
 	}
 	if (!job->sink->gone)
-		job->sink->by->wait(job->sink, NULL);
+		sink_wait(job->sink, NULL);
 	job_reply_tool(job);
 	return true;
 }

@@ -88,6 +88,7 @@ int connections_run_end(struct front *f, struct job *job, struct err *e)
 bool connections_reply_end(struct front *f, struct job *job)
 {
 	(void)f;
-	job->sink->by->finish(job->sink, 204);
+	if (job->sink->by->finish)
+		job->sink->by->finish(job->sink, 204);
 	return true;
 }

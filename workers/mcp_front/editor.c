@@ -1,28 +1,17 @@
 #include "editor.h"
 
 #include "decision.h"
+#include "elicitation.h"
 #include "front.h"
 #include "hook.h"
 #include "json.h"
 #include "json_writer.h"
 #include "log.h"
 #include "sql/request.h"
-#include "sql/tool_call.h"
 
 #include <string.h>
 
 static const char HOST[] = "acp"; /* gate_host.c */
-
-/* Reads the question of a call that waits. 1 found, 0 not, -1. */
-static int read_question(struct front *f, int64_t call_seq, struct request *r, struct err *e)
-{
-	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
-	int got = sql_tool_call_read(&f->worker.store, call_seq, &row, e);
-
-	if (got <= 0 || row.state != TOOL_CALL_STATE_WAITING || !row.request_seq)
-		return got < 0 ? -1 : 0;
-	return request_read(&f->worker.store, row.request_seq, r, e);
-}
 
 void editor_begin(struct front *f, const struct job *job)
 {
@@ -34,7 +23,7 @@ void editor_begin(struct front *f, const struct job *job)
 
 	if (!call->hook || strcmp(call->hook->in.host->name, HOST) != 0)
 		return;
-	got = read_question(f, job->call_seq, &r, &e);
+	got = elicitation_question(f, job->call_seq, NULL, &r, &e);
 	if (got < 0)
 		log_warn("call %lld: %s", (long long)job->call_seq, e.text);
 	if (got <= 0)
@@ -102,7 +91,7 @@ int editor_run(struct front *f, struct job *job, struct err *e)
 	if (!verdict)
 		return err_set(e, ERR_INPUT, "params.verdict must be approve, reject or withdraw");
 	job->call_seq = w && w->held->seq == job->sink->editor_call ? w->held->seq : 0;
-	got = job->call_seq > 0 ? read_question(f, job->call_seq, &r, e) : 0;
+	got = job->call_seq > 0 ? elicitation_question(f, job->call_seq, NULL, &r, e) : 0;
 	if (got < 0)
 		return -1;
 	if (got == 0)

@@ -36,16 +36,14 @@ bool elicitation_answers(const struct rpc_message *m)
 
 /* ---- asking ---- */
 
-/* Reads the question of a call, if it is open and the client may be asked. Returns 1 if found, 0 if
- * not, -1 on error. */
-static int read_question(struct front *f, int64_t call_seq, const struct peer *p, struct request *r,
+int elicitation_question(struct front *f, int64_t call_seq, const struct peer *p, struct request *r,
                          struct err *e)
 {
 	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
 	int got = sql_tool_call_read(&f->worker.store, call_seq, &row, e);
 
-	if (got <= 0 || row.connection_seq != p->seq || row.state != TOOL_CALL_STATE_WAITING ||
-	    !row.request_seq)
+	if (got <= 0 || (p && row.connection_seq != p->seq) ||
+	    row.state != TOOL_CALL_STATE_WAITING || !row.request_seq)
 		return got < 0 ? -1 : 0;
 	return request_read(&f->worker.store, row.request_seq, r, e);
 }
@@ -70,7 +68,7 @@ void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, con
 	if (!f->settings.elicitation || f->guests.dir_fd >= 0 || !sink->peer->elicits ||
 	    strcmp(version, "2025-06-18") < 0)
 		return;
-	got = read_question(f, call_seq, sink->peer, &r, &e);
+	got = elicitation_question(f, call_seq, sink->peer, &r, &e);
 	if (got < 0)
 		log_warn("call %lld: %s", (long long)call_seq, e.text);
 	if (got <= 0 || r.row.session_mode == SESSION_MODE_REMOTE)
@@ -114,7 +112,7 @@ int elicitation_run(struct front *f, struct job *job, struct err *e)
 	int got;
 
 	job->call_seq = read_id(job->message.id);
-	got = read_question(f, job->call_seq, job->sink->peer, &r, e);
+	got = elicitation_question(f, job->call_seq, job->sink->peer, &r, e);
 	if (got <= 0 || !f->settings.elicitation)
 		return got < 0 ? -1 : 0;
 	return elicit_take(&f->worker.store, &r, response, &decided, e);

@@ -4,8 +4,14 @@
 #define ELICITATION_H
 
 #include "hold.h"
+#include "request.h"
 
 enum { ELICITATION_ID_BYTES = 40 }; /* id of such a request, as a JSON token */
+
+/* The open question of a call that waits, of the connection of p; NULL: of any. 1 it is in r, which
+ * the caller clears, 0 there is none, -1. */
+int elicitation_question(struct front *f, int64_t call_seq, const struct peer *p, struct request *r,
+                         struct err *e);
 
 /* Asks the client to show the question of a waiting call to its user, if it can and may. */
 void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, const char *version);

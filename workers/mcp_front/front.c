@@ -20,3 +20,17 @@ bool front_is_overfull(const struct front *f, size_t own)
 {
 	return f->unfinished > FRONT_MAX_UNFINISHED && own > FRONT_SMALL_MESSAGE;
 }
+
+void front_drop(struct event **event)
+{
+	if (*event)
+		event_free(*event);
+	*event = NULL;
+}
+
+void front_deafen(struct evconnlistener **listener)
+{
+	if (*listener)
+		evconnlistener_free(*listener);
+	*listener = NULL;
+}

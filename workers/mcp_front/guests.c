@@ -2,6 +2,7 @@
 
 #include "front.h"
 #include "group_id.h"
+#include "io.h"
 #include "peer.h"
 #include "reach.h"
 #include "shared.h"
@@ -124,10 +125,6 @@ int guests_listen(struct front *f, evconnlistener_cb on_caller, struct err *e)
 /* The socket's name stays: agents wait for our successor there. */
 void guests_stop(struct front *f)
 {
-	if (f->guests.listener)
-		evconnlistener_free(f->guests.listener);
-	f->guests.listener = NULL;
-	if (f->guests.dir_fd >= 0)
-		(void)close(f->guests.dir_fd);
-	f->guests.dir_fd = -1;
+	front_deafen(&f->guests.listener);
+	io_shut(&f->guests.dir_fd);
 }

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "front.h"
 #include "hand_places.h"
+#include "io.h"
 #include "log.h"
 
 #include <poll.h>
@@ -163,14 +164,9 @@ bool hand_firsts_has_ended(const struct hand_first *first)
 
 void hand_firsts_end(struct hand_first *first)
 {
-	if (first->told)
-		event_free(first->told);
-	if (first->said)
-		event_free(first->said);
-	first->told = first->said = NULL;
-	if (first->control >= 0)
-		(void)close(first->control); /* which ends one of another user */
-	first->control = -1;
+	front_drop(&first->told);
+	front_drop(&first->said);
+	io_shut(&first->control); /* which ends one of another user */
 	owner_process_clear(&first->process);
 	if (first->pid) {
 		(void)kill(first->pid, SIGKILL);

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "front.h"
 #include "hand_places.h"
+#include "io.h"
 #include "log.h"
 #include "pack.h"
 #include "paths.h"
@@ -69,12 +70,8 @@ __attribute__((format(printf, 4, 5))) static void fail(struct front *f, struct h
 
 static void let_go_of_socket(struct hand *h)
 {
-	if (h->io)
-		event_free(h->io);
-	h->io = NULL;
-	if (h->fd >= 0)
-		(void)close(h->fd);
-	h->fd = -1;
+	front_drop(&h->io);
+	io_shut(&h->fd);
 	str_clear(&h->out);
 	str_clear(&h->in);
 }
@@ -82,10 +79,8 @@ static void let_go_of_socket(struct hand *h)
 static void hand_free(struct hand *h)
 {
 	let_go_of_socket(h);
-	if (h->end)
-		event_free(h->end);
-	if (h->pidfd >= 0)
-		(void)close(h->pidfd);
+	front_drop(&h->end);
+	io_shut(&h->pidfd);
 	LIST_REMOVE(h, next);
 	free(h->root);
 	free(h);
@@ -183,8 +178,7 @@ static bool watch_process(struct front *f, struct hand *h, int pidfd)
 {
 	h->end = event_new(f->base, pidfd, EV_READ, on_end, h);
 	if (event_add(h->end, NULL)) {
-		event_free(h->end);
-		h->end = NULL;
+		front_drop(&h->end);
 		(void)close(pidfd);
 		return false;
 	}
@@ -202,13 +196,11 @@ static bool take_process(struct front *f, struct hand_first *first, const struct
 		return true;
 	if (!h || h->first != first) {
 		kill_job(first, told->number, pidfd);
-		if (pidfd >= 0)
-			(void)close(pidfd);
+		io_shut(&pidfd);
 		return true;
 	}
 	if (h->is_begun) {
-		if (pidfd >= 0)
-			(void)close(pidfd);
+		io_shut(&pidfd);
 		return false;
 	}
 	h->is_begun = true;
@@ -386,8 +378,7 @@ static void watch_socket(struct hand *h)
 {
 	short what = EV_READ | EV_PERSIST | (h->out.length ? EV_WRITE : 0);
 
-	if (h->io)
-		event_free(h->io);
+	front_drop(&h->io);
 	h->io = event_new(h->front->base, h->fd, what, on_io, h);
 	(void)event_add(h->io, NULL);
 }
@@ -684,20 +675,6 @@ static int big_at_once(int at_once)
 	return most > 0 ? most : 1;
 }
 
-static void read_listed(struct front *f)
-{
-	struct hands *hands = f->hands;
-	const struct workspaces *w = &f->settings.workspaces;
-	const cJSON *one;
-
-	hands->listed = xcalloc((size_t)cJSON_GetArraySize(w->listed) + 1, sizeof(*hands->listed));
-	if (w->usual && *w->usual)
-		hands->listed[hands->listed_count++] = w->usual;
-	cJSON_ArrayForEach (one, w->listed)
-		if (json_text(one, "path"))
-			hands->listed[hands->listed_count++] = json_text(one, "path");
-}
-
 static const struct hand_firsts_heard HEARD = { take_process, on_lost };
 
 /* Where as-owner is, if several users are served. */
@@ -742,7 +719,8 @@ int hands_start(struct front *f, struct err *e)
 		return -1;
 	if (!hands->fence.length)
 		str_add(&hands->fence, "auto");
-	read_listed(f);
+	hands->listed = hand_listed(str_text(&f->default_workspace), f->settings.workspaces.listed,
+	                            &hands->listed_count);
 	if (paths_libexec(&path, e))
 		return -1;
 	str_add(&path, "/hand");
@@ -829,8 +807,7 @@ void hands_stop(struct front *f)
 			end(f, t);
 		}
 	hand_firsts_clear(f);
-	if (hands->clock)
-		event_free(hands->clock);
+	front_drop(&hands->clock);
 	free(hands->listed);
 	free(hands->path);
 	free(hands->owner_socket);

@@ -127,7 +127,7 @@ void hold_subscriber(struct front *f, struct sink *sink, int64_t call_seq, const
 
 void hold_job(struct front *f, struct job *job, const char *progress_token, const char *event_id)
 {
-	job->sink->by->wait(job->sink, event_id);
+	sink_wait(job->sink, event_id);
 	job->held_as = --f->listen_seq;
 	if (!job->sink->gone)
 		hold_caller(f, job->sink, job->held_as, clock_now_ms(), job->message.id,

@@ -162,7 +162,7 @@ static struct job *job_of(struct hand_task *t)
 static void go_on(struct front *f, struct hand_task *t)
 {
 	job_of(t)->as.hook.looked = true;
-	job_requeue_first(f, job_of(t));
+	job_requeue(f, job_of(t), true);
 }
 
 /* What a call was bound to when it was asked. */

@@ -247,7 +247,7 @@ static void on_stream(struct sink *s)
 	}
 
 	(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
-	s->by->wait(s, NULL);
+	sink_wait(s, NULL);
 	if (!s->http)
 		return;
 	s->by = &HTTP_REPLY_STREAM;

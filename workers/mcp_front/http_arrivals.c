@@ -321,18 +321,21 @@ static void on_newcomers(evutil_socket_t unused, short what, void *arg)
 	f->newcomer_count = 0;
 }
 
+static struct bufferevent *stream_of(struct evhttp_request *request)
+{
+	return evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
+}
+
 uid_t http_arrivals_user(struct front *f, struct evhttp_request *request)
 {
-	struct evhttp_connection *c = evhttp_request_get_connection(request);
-	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c));
+	int fd = bufferevent_getfd(stream_of(request));
 
 	return fd < 0 ? (uid_t)-1 : arrival_of(f, fd)->uid;
 }
 
 int http_arrivals_streams(struct front *f, struct evhttp_request *request)
 {
-	struct evhttp_connection *c = evhttp_request_get_connection(request);
-	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c)), count = 0;
+	int fd = bufferevent_getfd(stream_of(request)), count = 0;
 	const struct sink *s;
 
 	if (fd < 0)
@@ -345,10 +348,8 @@ int http_arrivals_streams(struct front *f, struct evhttp_request *request)
 bool http_arrivals_process(struct front *f, struct evhttp_request *request, const char **ret)
 {
 	static struct peer_process_hint hint;
-	struct evhttp_connection *c = evhttp_request_get_connection(request);
-	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c));
+	int fd = bufferevent_getfd(stream_of(request)), got;
 	struct arrival *a;
-	int got;
 
 	*ret = NULL;
 	if (fd < 0)
@@ -367,8 +368,7 @@ bool http_arrivals_process(struct front *f, struct evhttp_request *request, cons
 
 bool http_arrivals_let_in(struct front *f, struct evhttp_request *request)
 {
-	struct evhttp_connection *c = evhttp_request_get_connection(request);
-	struct bufferevent *bev = evhttp_connection_get_bufferevent(c);
+	struct bufferevent *bev = stream_of(request);
 	int fd = bufferevent_getfd(bev);
 	struct arrival *a;
 
@@ -399,20 +399,14 @@ void http_arrivals_listen(struct front *f, struct evconnlistener *listener)
 
 void http_arrivals_stop(struct front *f)
 {
-	if (f->accept)
-		event_free(f->accept);
-	f->accept = NULL;
+	front_drop(&f->accept);
 	for (size_t i = 0; i < f->newcomer_count; i++)
 		(void)bufferevent_decref(f->newcomers[i]);
 	free(f->newcomers);
 	f->newcomers = NULL;
 	f->newcomer_count = 0;
-	if (f->newcomer_event)
-		event_free(f->newcomer_event);
-	f->newcomer_event = NULL;
-	if (f->late_event)
-		event_free(f->late_event);
-	f->late_event = NULL;
+	front_drop(&f->newcomer_event);
+	front_drop(&f->late_event);
 	free(f->late);
 	f->late = NULL;
 	f->late_count = 0;

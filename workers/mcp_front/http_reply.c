@@ -3,6 +3,7 @@
 #include "front.h"
 #include "hold.h"
 #include "http_arrivals.h"
+#include "io.h"
 #include "log.h"
 
 #include <event2/buffer.h>
@@ -14,7 +15,6 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 enum {
 	HELD_SECONDS = 86400, /* evhttp's own timeout for a held stream; we end it earlier */
@@ -402,12 +402,6 @@ static void stream_reply(struct sink *s, const struct str *message, const char *
 	}
 }
 
-static void stream_wait(struct sink *s, const char *event_id)
-{
-	(void)s;
-	(void)event_id;
-}
-
 static void stream_refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
 {
 	OWNED(str) struct str message = { 0 };
@@ -417,17 +411,9 @@ static void stream_refuse(struct sink *s, const char *rpc_id, const struct mcp_f
 	http_reply_event(s, "message", message.bytes);
 }
 
-static void stream_finish(struct sink *s, int status)
-{
-	(void)s;
-	(void)status;
-}
-
 const struct transport HTTP_REPLY_STREAM = { .reply = stream_reply,
 	                                     .notify = stream_reply,
-	                                     .wait = stream_wait,
-	                                     .refuse = stream_refuse,
-	                                     .finish = stream_finish };
+	                                     .refuse = stream_refuse };
 
 /* ---- hang-ups ---- */
 
@@ -440,10 +426,6 @@ void http_reply_start(struct front *f)
 
 void http_reply_stop(struct front *f)
 {
-	if (f->hang_up)
-		event_free(f->hang_up);
-	if (f->hang_up_fd >= 0)
-		(void)close(f->hang_up_fd);
-	f->hang_up = NULL;
-	f->hang_up_fd = -1;
+	front_drop(&f->hang_up);
+	io_shut(&f->hang_up_fd);
 }

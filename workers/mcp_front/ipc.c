@@ -497,17 +497,14 @@ int ipc_listen(struct front *f, struct err *e)
 {
 	if (f->ipc_token[0] && write_token(f, e))
 		return -1;
-	if (f->ipc_listener)
-		evconnlistener_free(f->ipc_listener);
+	front_deafen(&f->ipc_listener);
 	f->ipc_listener = socket_listen(f, SOCKET_NAME, on_accept, e);
 	return f->ipc_listener ? 0 : -1;
 }
 
 void ipc_stop(struct front *f)
 {
-	if (f->ipc_listener)
-		evconnlistener_free(f->ipc_listener);
-	f->ipc_listener = NULL;
+	front_deafen(&f->ipc_listener);
 	for (struct ipc_caller *c = LIST_FIRST(&f->ipc_pipes), *after; c; c = after) {
 		after = LIST_NEXT(c, next);
 		hang_up(c);

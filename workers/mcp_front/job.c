@@ -20,7 +20,7 @@ struct job *job_queue(struct front *f, enum job_kind kind, struct sink *sink,
 		job->message = *message;
 		*message = (struct rpc_message){ 0 };
 	}
-	job_requeue(f, job);
+	job_requeue(f, job, false);
 	return job;
 }
 
@@ -36,23 +36,16 @@ void job_untold(struct sink *sink)
 	sink->told_count = 0;
 }
 
-void job_requeue(struct front *f, struct job *job)
+void job_requeue(struct front *f, struct job *job, bool first)
 {
 	if (big_is(job)) {
-		big_add(f, job);
+		big_add(f, job, false);
 		return;
 	}
-	STAILQ_INSERT_TAIL(&f->jobs, job, next);
-	job_turn_soon(f);
-}
-
-void job_requeue_first(struct front *f, struct job *job)
-{
-	if (big_is(job)) {
-		big_add(f, job);
-		return;
-	}
-	STAILQ_INSERT_HEAD(&f->jobs, job, next);
+	if (first)
+		STAILQ_INSERT_HEAD(&f->jobs, job, next);
+	else
+		STAILQ_INSERT_TAIL(&f->jobs, job, next);
 	job_turn_soon(f);
 }
 

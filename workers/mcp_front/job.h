@@ -116,10 +116,9 @@ struct job *job_queue(struct front *f, enum job_kind kind, struct sink *sink,
 void job_queue_note(struct front *f, enum job_kind kind, struct sink *sink, int64_t call_seq);
 /* The results that were sent last have not arrived: queues JOB_UNTOLD for each. */
 void job_untold(struct sink *sink);
-/* Queues a job again that was taken over; the second, ahead of all others. One that is done in
- * steps (big.h) waits for these. */
-void job_requeue(struct front *f, struct job *job);
-void job_requeue_first(struct front *f, struct job *job);
+/* Queues a job again that was taken over; first: ahead of all others. One that is done in steps
+ * (big.h) waits for these. */
+void job_requeue(struct front *f, struct job *job, bool first);
 /* Schedules a turn, after the transports have had a pass. */
 void job_turn_soon(struct front *f);
 /* Resets a call to the state before it was looked at. */

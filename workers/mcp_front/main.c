@@ -52,27 +52,12 @@ static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdi
 
 /* ---- configuration ---- */
 
-static bool setting_is(struct store *st, const char *name, const char *value)
-{
-	OWNED(str) struct str text = { 0 };
-
-	return setting_get(st, name, &text, NULL) > 0 && strcmp(text.bytes, value) == 0;
-}
-
 /* NULL if missing or empty. */
 static char *setting_text(struct store *st, const char *name)
 {
 	OWNED(str) struct str text = { 0 };
 
 	return setting_get(st, name, &text, NULL) > 0 && text.length ? str_take(&text) : NULL;
-}
-
-/* A list or table; NULL if missing. */
-static cJSON *setting_json(struct store *st, const char *name)
-{
-	OWNED(str) struct str text = { 0 };
-
-	return setting_get(st, name, &text, NULL) > 0 ? cJSON_Parse(text.bytes) : NULL;
 }
 
 static void read_prompt_times(struct store *st, struct call_settings *s)
@@ -93,21 +78,15 @@ static void read_settings(struct front *f)
 {
 	struct store *st = &f->worker.store;
 	struct call_settings *s = &f->settings;
-	OWNED(str) struct str workspaces = { 0 };
-	OWNED(str) struct str stall = { 0 };
-	OWNED(str) struct str uids = { 0 };
-	OWNED(str) struct str elicitation = { 0 };
-	OWNED(str) struct str token = { 0 };
 	OWNED(char_ptr) char *database = NULL;
 
 	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s",
 	               f->worker.machine);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
 	s->workspaces.usual = f->default_workspace.bytes; /* NULL: none */
-	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
-		s->workspaces.listed = cJSON_Parse(workspaces.bytes);
+	(void)setting_json(st, "workspace", &s->workspaces.listed, NULL);
 	s->workspaces.usual_channel = setting_text(st, "slack.channel_id");
-	s->workspaces.channels = setting_json(st, "slack.channels");
+	(void)setting_json(st, "slack.channels", &s->workspaces.channels, NULL);
 	s->workspaces.only_listed = setting_is(st, "workspaces.allow", "listed");
 	s->db_path = f->worker.db_path;
 	database = realpath(f->worker.db_path, NULL);
@@ -122,20 +101,16 @@ static void read_settings(struct front *f)
 	s->may_record = allowance_take_effect;
 	s->front = f;
 	f->recorded_bytes = setting_int(st, "shared.recorded_bytes", 256 << 20);
-	s->stall_enabled =
-	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
-	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
-	                 elicitation.bytes[0] == 't';
+	s->stall_enabled = setting_is_on(st, "stall.enabled", true);
+	s->elicitation = setting_is_on(st, "mcp.elicitation", false);
 	s->gate_reads_by_policy = setting_is(st, "gate.reads", "policy");
-	s->gate_standby = setting_is(st, "gate.standby_at_end", "true");
+	s->gate_standby = setting_is_on(st, "gate.standby_at_end", false);
 	s->gate_wait_ms = setting_int(st, "gate.wait_seconds", 0) * 1000;
 	s->commands = policy_gate_commands(st);
 	s->trust = policy_trust_read(st);
-	s->always_ask = setting_json(st, "policy.always_ask");
-	f->ipc_requires_token =
-	    setting_get(st, "ipc.require_token", &token, NULL) > 0 && token.bytes[0] == 't';
-	if (setting_get(st, "mcp.allow_uids", &uids, NULL) > 0)
-		f->allow_uids = cJSON_Parse(uids.bytes);
+	(void)setting_json(st, "policy.always_ask", &s->always_ask, NULL);
+	f->ipc_requires_token = setting_is_on(st, "ipc.require_token", false);
+	(void)setting_json(st, "mcp.allow_uids", &f->allow_uids, NULL);
 	f->http_port = setting_int(st, "http_port", 3000);
 }
 
@@ -261,15 +236,11 @@ static int take_over(struct front *f, struct err *e)
 {
 	struct store *st = &f->worker.store;
 
-	if (store_begin(st, e))
-		return -1;
-	if (sql_tool_call_unlisten_dead(st, f->worker.id.text, e) ||
-	    sql_connection_lose_all(st, f->worker.machine, e) ||
-	    sql_broadcast_wait_delete_all(st, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	if (store_commit(st, e))
+	if (store_begin(st, e) || store_end(st,
+	                                    sql_tool_call_unlisten_dead(st, f->worker.id.text, e) ||
+	                                        sql_connection_lose_all(st, f->worker.machine, e) ||
+	                                        sql_broadcast_wait_delete_all(st, e),
+	                                    e))
 		return -1;
 	f->answer_seq = sql_answer_last(st, e);
 	return f->answer_seq < 0 ? -1 : 0;
@@ -452,8 +423,8 @@ static int open_loop(struct front *f, struct err *e)
 
 static void close_loop(struct front *f)
 {
-	struct event *const events[] = { f->turn,  f->bell,     f->signal, f->beat,
-		                         f->clock, f->patience, f->more,   f->searcher };
+	struct event **const events[] = { &f->turn,  &f->bell,     &f->signal, &f->beat,
+		                          &f->clock, &f->patience, &f->more,   &f->searcher };
 
 	big_stop(f);
 	unread_stop(f);
@@ -466,8 +437,7 @@ static void close_loop(struct front *f)
 	policies_stop(f);
 	turn_clear(f);
 	for (size_t i = 0; i < COUNT(events); i++)
-		if (events[i])
-			event_free(events[i]);
+		front_drop(events[i]);
 	if (f->base)
 		event_base_free(f->base);
 	cJSON_Delete(f->settings.workspaces.listed);

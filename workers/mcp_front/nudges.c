@@ -53,15 +53,14 @@ static struct sink *stream_of(struct front *f, const struct nudge *n)
  * call. */
 static int note(struct front *f, const struct nudge *nudges, int count, struct err *e)
 {
+	bool failed = false;
+
 	if (store_begin(&f->worker.store, e))
 		return -1;
-	for (int i = 0; i < count; i++)
-		if (sql_stall_tell(&f->worker.store, nudges[i].count,
-		                   stream_of(f, &nudges[i]) != NULL, nudges[i].stall_seq, e)) {
-			store_rollback(&f->worker.store);
-			return -1;
-		}
-	return store_commit(&f->worker.store, e);
+	for (int i = 0; i < count && !failed; i++)
+		failed = sql_stall_tell(&f->worker.store, nudges[i].count,
+		                        stream_of(f, &nudges[i]) != NULL, nudges[i].stall_seq, e);
+	return store_end(&f->worker.store, failed, e);
 }
 
 static void say(struct front *f, const struct nudge *n)

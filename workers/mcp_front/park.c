@@ -47,7 +47,7 @@ static bool look_at_parked(struct front *f, struct job *job)
 		job->held_as = 0;
 		job->as.call.parked = false;
 		job_forget_call(job); /* look again, with the files as they are now */
-		job_requeue(f, job);
+		job_requeue(f, job, false);
 		return false;
 	}
 	if (!(f->worker.stopping && job->sink->http) &&

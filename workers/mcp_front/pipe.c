@@ -102,12 +102,6 @@ static void notify(struct sink *s, const struct str *message, const char *event_
 	reply(s, message, event_id);
 }
 
-static void wait_quietly(struct sink *s, const char *event_id)
-{
-	(void)s;
-	(void)event_id;
-}
-
 static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
 {
 	OWNED(str) struct str message = { 0 };
@@ -117,19 +111,9 @@ static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *f
 	reply(s, &message, NULL);
 }
 
-static void finish(struct sink *s, int status)
-{
-	(void)s;
-	(void)status;
-}
-
-static const struct transport PIPE = { .reply = reply,
-	                               .notify = notify,
-	                               .wait = wait_quietly,
-	                               .refuse = refuse,
-	                               .finish = finish,
-	                               .looks = true,
-	                               .has_read = has_read };
+static const struct transport PIPE = {
+	.reply = reply, .notify = notify, .refuse = refuse, .looks = true, .has_read = has_read
+};
 
 /* ---- the first line ---- */
 
@@ -412,8 +396,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 
 int pipe_listen(struct front *f, struct err *e)
 {
-	if (f->pipe_listener)
-		evconnlistener_free(f->pipe_listener);
+	front_deafen(&f->pipe_listener);
 	f->pipe_listener = socket_listen(f, SOCKET_NAME, on_accept, e);
 	if (!f->pipe_listener)
 		return -1;
@@ -425,9 +408,7 @@ int pipe_listen(struct front *f, struct err *e)
 
 void pipe_stop(struct front *f)
 {
-	if (f->pipe_listener)
-		evconnlistener_free(f->pipe_listener);
-	f->pipe_listener = NULL;
+	front_deafen(&f->pipe_listener);
 	activation_stop(&f->activation);
 	guests_stop(f);
 	/* The connections stay open in their rows: the relays reconnect to our successor. One that

@@ -151,9 +151,7 @@ int policies_start(struct front *f, struct err *e)
 
 void policies_stop(struct front *f)
 {
-	if (f->policy_event)
-		event_free(f->policy_event);
-	f->policy_event = NULL;
+	front_drop(&f->policy_event);
 	if (f->policy_fd > 0)
 		(void)close(f->policy_fd);
 	policy_files_clear(&f->policies);

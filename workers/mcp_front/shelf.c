@@ -33,8 +33,7 @@ static int make_file(struct front *f, const char *text, size_t length)
 
 	if (fd >= 0 && fd < f->max_fd && io_write_all(fd, text, length) == 0)
 		return fd;
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	return -1;
 }
 

@@ -112,14 +112,9 @@ static void warn(struct front *f, const struct err *e)
 static void carry_out(struct front *f, struct view *v, const struct hand_file *seen)
 {
 	struct err e = { 0 };
-	int failed = store_begin(&f->worker.store, &e);
+	int failed = store_begin(&f->worker.store, &e) ||
+	             store_end(&f->worker.store, settle(f, v, seen, &e), &e);
 
-	if (!failed && settle(f, v, seen, &e)) {
-		store_rollback(&f->worker.store);
-		failed = -1;
-	} else if (!failed) {
-		failed = store_commit(&f->worker.store, &e);
-	}
 	view_free(f, v);
 	if (failed)
 		warn(f, &e);

@@ -72,8 +72,14 @@ void sink_reply(struct sink *s, const char *rpc_id, const struct str *result)
 
 void sink_owes_less(struct sink *s)
 {
-	if (--s->expected <= 0)
+	if (--s->expected <= 0 && s->by->finish)
 		s->by->finish(s, 202);
+}
+
+void sink_wait(struct sink *s, const char *event_id)
+{
+	if (s->by->wait)
+		s->by->wait(s, event_id);
 }
 
 void sink_refuse(struct sink *s, const char *rpc_id, int code, const char *text)

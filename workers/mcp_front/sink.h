@@ -26,11 +26,11 @@ struct transport {
 	void (*reply)(struct sink *s, const struct str *message, const char *event_id);
 	/* Sends a message that is not a reply; an empty one is a keep-alive. */
 	void (*notify)(struct sink *s, const struct str *message, const char *event_id);
-	/* Says that the reply will come later. */
+	/* Says that the reply will come later; NULL: it need not. */
 	void (*wait)(struct sink *s, const char *event_id);
 	/* Refuses the message: with an error reply, and the HTTP status where there is one. */
 	void (*refuse)(struct sink *s, const char *rpc_id, const struct mcp_fault *fault);
-	/* No reply will come. status: for HTTP, if no stream was started. */
+	/* No reply will come; NULL: as above. status: for HTTP, if no stream was started. */
 	void (*finish)(struct sink *s, int status);
 	/* The transport checks that what it sends arrives; if not, it calls job_untold. */
 	bool looks;
@@ -86,6 +86,8 @@ void sink_look(struct sink *s);
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result);
 /* One of the replies that were expected is not sent here; without another one, the stream ends. */
 void sink_owes_less(struct sink *s);
+/* The reply will come later. */
+void sink_wait(struct sink *s, const char *event_id);
 /* Refuses with a JSON-RPC error that has no special HTTP status. */
 void sink_refuse(struct sink *s, const char *rpc_id, int code, const char *text);
 

@@ -190,7 +190,7 @@ void tasks_listen(struct front *f, struct sink *sink, const struct rpc_message *
 	if (find_listened(f, sink, m, wanted, &l) == 0 && has_room(f, sink, m, l.count + 1)) {
 		mcp_listen_acknowledged(&message, m->id, wanted ? l.ids.bytes : NULL);
 		sink_hold(sink);
-		sink->by->wait(sink, NULL);
+		sink_wait(sink, NULL);
 		sink->by->notify(sink, &message, NULL);
 		if (!sink->gone)
 			hold_open(f, sink, m, &l);

@@ -90,7 +90,7 @@ static void take_batch(struct front *f, struct job_queue *batch)
 		if (look(f, job))
 			continue;
 		if (big_is(job))
-			big_add(f, job);
+			big_add(f, job, false);
 		else
 			STAILQ_INSERT_TAIL(batch, job, next);
 	}

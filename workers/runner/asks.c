@@ -317,13 +317,7 @@ int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *
 
 	if (got <= 0)
 		return got;
-	if (store_begin(st, e))
-		return -1;
-	if (write_answer(r, row, &q, working, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	if (store_commit(st, e))
+	if (store_begin(st, e) || store_end(st, write_answer(r, row, &q, working, e), e))
 		return -1;
 	*works = *works || working;
 	give(a, &q, line);

@@ -162,12 +162,7 @@ int heard_write(struct heard_list *h, struct asks *asks, struct runner *r,
 
 	if (store_begin(&r->w.store, e))
 		return -1;
-	if (write_all(h, asks, r, row, a, works, e)) {
-		store_rollback(&r->w.store);
-		h->said = before;
-		return -1;
-	}
-	if (store_commit(&r->w.store, e)) {
+	if (store_end(&r->w.store, write_all(h, asks, r, row, a, works, e), e)) {
 		h->said = before;
 		return -1;
 	}

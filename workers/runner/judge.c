@@ -88,27 +88,17 @@ static void find_looker(struct judge *j, struct runner *r)
 
 static void open_judge(struct judge *j, struct runner *r)
 {
-	OWNED(str) struct str text = { 0 };
 	struct store *st = &r->w.store;
-	const cJSON *one;
 
 	j->is_open = true;
 	find_looker(j, r);
 	LIST_INIT(&j->policies.all);
 	j->trust = policy_trust_read(st);
 	j->known = policy_gate_commands(st);
-	if (setting_get(st, "policy.always_ask", &text, NULL) > 0)
-		j->always_ask = cJSON_Parse(text.bytes);
-	str_reset(&text);
-	if (setting_get(st, "workspace", &text, NULL) > 0)
-		j->workspaces = cJSON_Parse(text.bytes);
+	(void)setting_json(st, "policy.always_ask", &j->always_ask, NULL);
+	(void)setting_json(st, "workspace", &j->workspaces, NULL);
 	(void)setting_get(st, "default_workspace_root", &j->usual, NULL);
-	j->listed = xcalloc((size_t)cJSON_GetArraySize(j->workspaces) + 1, sizeof(*j->listed));
-	if (j->usual.length)
-		j->listed[j->listed_count++] = j->usual.bytes;
-	cJSON_ArrayForEach (one, j->workspaces)
-		if (json_text(one, "path"))
-			j->listed[j->listed_count++] = json_text(one, "path");
+	j->listed = hand_listed(str_text(&j->usual), j->workspaces, &j->listed_count);
 }
 
 /* Adopts the policy as it was found. */

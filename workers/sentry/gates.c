@@ -70,19 +70,14 @@ int gates_note(struct worker *w, const struct lapse *l, struct err *e)
 		return -1;
 	if (l->root)
 		session = sql_gate_lapse_session(&w->store, l->root, w->machine, e);
-	if (session < 0 ||
-	    sql_gate_lapse_insert(&w->store,
-	                          &(struct gate_lapse_insert_args){ .kind = l->kind,
-	                                                            .machine = w->machine,
-	                                                            .host = l->host,
-	                                                            .subject = l->subject,
-	                                                            .session = session,
-	                                                            .detail = l->detail },
-	                          e) ||
-	    store_commit(&w->store, e)) {
-		store_rollback(&w->store);
+	const struct gate_lapse_insert_args lapse = { .kind = l->kind,
+		                                      .machine = w->machine,
+		                                      .host = l->host,
+		                                      .subject = l->subject,
+		                                      .session = session,
+		                                      .detail = l->detail };
+	if (store_end(&w->store, session < 0 || sql_gate_lapse_insert(&w->store, &lapse, e), e))
 		return -1;
-	}
 	log_warn("%s: %s", l->host, l->detail);
 	return 1;
 }
@@ -91,11 +86,7 @@ static int end_lapse(struct worker *w, int64_t seq, struct err *e)
 {
 	if (store_begin(&w->store, e))
 		return -1;
-	if (sql_gate_lapse_end(&w->store, seq, e) || store_commit(&w->store, e)) {
-		store_rollback(&w->store);
-		return -1;
-	}
-	return 0;
+	return store_end(&w->store, sql_gate_lapse_end(&w->store, seq, e), e);
 }
 
 /* ---- hooks in the hosts' files ---- */
@@ -210,10 +201,8 @@ static int put_install(struct round *r, char *pair)
 	*path = '\0';
 	failed = sql_gate_install_put(&r->w->store, r->w->machine, pair, path + 1, r->e);
 	*path = ' ';
-	if (failed || store_commit(&r->w->store, r->e)) {
-		store_rollback(&r->w->store);
+	if (store_end(&r->w->store, failed, r->e))
 		return -1;
-	}
 	texts_add(&r->known, pair);
 	return 0;
 }

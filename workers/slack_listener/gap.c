@@ -70,9 +70,8 @@ static int end(struct listener *l, struct err *e)
 /* In a transaction of its own; what cannot be written now is tried at the next change. */
 static bool commit(struct listener *l, int failed, struct err *e)
 {
-	if (!failed && store_commit(&l->worker.store, e) == 0)
+	if (store_end(&l->worker.store, failed, e) == 0)
 		return true;
-	store_rollback(&l->worker.store);
 	log_warn("cannot note whether Slack is heard: %s", e->text);
 	return false;
 }

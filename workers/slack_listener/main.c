@@ -11,6 +11,7 @@
 #include "slack_listener/listener.h"
 
 #include "clock.h"
+#include "io.h"
 #include "log.h"
 #include "setting.h"
 
@@ -159,8 +160,7 @@ static void close_loop(struct listener *l)
 	for (int i = 0; i < LISTENER_TELLS; i++)
 		slack_call_clear(&l->tells[i]);
 	slack_web_clear(&l->web);
-	if (l->wake_fd >= 0)
-		(void)close(l->wake_fd);
+	io_shut(&l->wake_fd);
 	free(l->bot_user);
 }
 

@@ -30,13 +30,9 @@ static int note_reached(struct poster *p, struct err *e)
 	if (!p->reached)
 		return 0;
 	p->reached = false;
-	if (store_begin(&p->w.store, e))
-		return -1;
-	if (setting_put(&p->w.store, "slack.reached_at", now.text, "system", e)) {
-		store_rollback(&p->w.store);
-		return -1;
-	}
-	if (store_commit(&p->w.store, e))
+	if (store_begin(&p->w.store, e) ||
+	    store_end(&p->w.store,
+	              setting_put(&p->w.store, "slack.reached_at", now.text, "system", e), e))
 		return -1;
 	doorbell_ring(p->w.run_fd, "slack-listener");
 	return 0;

@@ -290,13 +290,11 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 
 	if (store_begin(&s->store, e))
 		return -1;
-	if ((interrupt && interrupt_all(&s->store, s->machine, clock_now_ms(), &t, e)) ||
-	    sql_agent_run_end_wanted(&s->store, s->machine, e) ||
-	    sql_worker_bury_all(&s->store, s->machine, "[]", e)) {
-		store_rollback(&s->store);
-		return -1;
-	}
-	if (store_commit(&s->store, e))
+	if (store_end(&s->store,
+	              (interrupt && interrupt_all(&s->store, s->machine, clock_now_ms(), &t, e)) ||
+	                  sql_agent_run_end_wanted(&s->store, s->machine, e) ||
+	                  sql_worker_bury_all(&s->store, s->machine, "[]", e),
+	              e))
 		return -1;
 	if (interrupt)
 		log_info("stopping: %d session(s), %d approval(s), %d prompt(s), %d standby(s) "
@@ -358,15 +356,15 @@ int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
 	*ret = (struct rows_restored){ 0 };
 	if (store_begin(st, e))
 		return -1;
-	if (read_last_sign(st, &ret->last_sign, e) ||
-	    interrupt_all(st, NULL, stood_still_ms(&ret->last_sign), &t, e) || park(st, ret, e) ||
-	    note_restore(st, ret, e)) {
-		store_rollback(st);
+	if (store_end(st,
+	              read_last_sign(st, &ret->last_sign, e) ||
+	                  interrupt_all(st, NULL, stood_still_ms(&ret->last_sign), &t, e) ||
+	                  park(st, ret, e) || note_restore(st, ret, e),
+	              e))
 		return -1;
-	}
 	ret->sessions = t.sessions;
 	ret->questions = t.clearances + t.prompts + t.standbys;
-	return store_commit(st, e);
+	return 0;
 }
 
 /* ---- workers ---- */

@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "instance.h"
+#include "io.h"
 #include "locate.h"
 #include "log.h"
 #include "str.h"
@@ -660,7 +661,7 @@ static void undo_marks(struct supervisor *s)
 
 void supervisor_clear(struct supervisor *s)
 {
-	const int fds[] = { s->signal_fd, s->run_fd, s->instance_fd, s->database_fd };
+	int fds[] = { s->signal_fd, s->run_fd, s->instance_fd, s->database_fd };
 
 	store_clear(&s->store);
 	doorbell_clear(&s->bell);
@@ -669,8 +670,7 @@ void supervisor_clear(struct supervisor *s)
 	slack_secrets_clear(&s->slack);
 	free(s->environment);
 	for (size_t i = 0; i < COUNT(fds); i++)
-		if (fds[i] >= 0)
-			(void)close(fds[i]);
+		io_shut(&fds[i]);
 	paths_clear(&s->paths);
 	config_clear(&s->config);
 }

@@ -231,12 +231,10 @@ static int resume_parked(struct supervisor *s, struct err *e)
 		if (store_begin(&s->store, e))
 			return -1;
 		/* Somebody else may have started it in the meantime. */
-		if (sql_agent_run_parked_due(&s->store, s->machine, e) == session &&
-		    sql_agent_run_insert_next(&s->store, session, e)) {
-			store_rollback(&s->store);
-			return -1;
-		}
-		if (store_commit(&s->store, e))
+		if (store_end(&s->store,
+		              sql_agent_run_parked_due(&s->store, s->machine, e) == session &&
+		                  sql_agent_run_insert_next(&s->store, session, e),
+		              e))
 			return -1;
 	}
 	return session < 0 ? -1 : 0;
@@ -269,13 +267,8 @@ static int tell_waiting(struct supervisor *s, struct err *e)
 			.detail =
 			    row.budget ? "{\"waits\":true,\"paused\":true}" : "{\"waits\":true}",
 		};
-		if (store_begin(&s->store, e))
-			return -1;
-		if (sql_agent_line_insert(&s->store, &line, e)) {
-			store_rollback(&s->store);
-			return -1;
-		}
-		if (store_commit(&s->store, e))
+		if (store_begin(&s->store, e) ||
+		    store_end(&s->store, sql_agent_line_insert(&s->store, &line, e), e))
 			return -1;
 	}
 }
@@ -433,20 +426,18 @@ void runners_look_for_hanging(struct supervisor *s)
 static int write_heartbeats(struct supervisor *s, struct err *e)
 {
 	char name[RUNNER_NAME_BYTES];
+	bool failed = false;
 
 	if (store_begin(&s->store, e))
 		return -1;
-	for (size_t i = 0; i < s->runners.count; i++) {
+	for (size_t i = 0; i < s->runners.count && !failed; i++) {
 		const struct runner_child *c = &s->runners.items[i];
 
 		name_of(c, name);
-		if (c->state == RUNNER_RUNS && c->signs.missed == 0 &&
-		    sql_worker_heartbeat_of(&s->store, s->machine, name, e)) {
-			store_rollback(&s->store);
-			return -1;
-		}
+		failed = c->state == RUNNER_RUNS && c->signs.missed == 0 &&
+		         sql_worker_heartbeat_of(&s->store, s->machine, name, e);
 	}
-	return store_commit(&s->store, e);
+	return store_end(&s->store, failed, e);
 }
 
 static int beat(struct supervisor *s, struct err *e)
