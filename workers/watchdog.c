@@ -24,7 +24,6 @@
  * and the next incarnation finds them. */
 #include "audit.h"
 #include "deadline.h"
-#include "io.h"
 #include "log.h"
 #include "sql/agent_run.h"
 #include "sql/store.h"
@@ -66,18 +65,6 @@ struct watch {
 	int64_t question_ms, call_ms, stall_ms, notice_ms; /* unix ms: what is due next */
 	struct stall_settings stall;
 };
-
-#define WATCH_INIT                                                                                 \
-	{                                                                                          \
-		.inotify_fd = -1, .clock_fd = -1                                                   \
-	}
-
-static void watch_clear(struct watch *d)
-{
-	io_shut(&d->inotify_fd);
-	io_shut(&d->clock_fd);
-	*d = (struct watch)WATCH_INIT;
-}
 
 /* ---- other things that wake it ---- */
 
@@ -342,8 +329,11 @@ static int read_due(struct watch *d, struct store *st, struct err *e)
 	           : 0;
 }
 
-static int step(struct watch *d, struct worker *w, struct err *e)
+static struct watch watch = { .inotify_fd = -1, .clock_fd = -1 };
+
+static int step(struct worker *w, struct err *e)
 {
+	struct watch *d = &watch;
 	int64_t now_ms = clock_now_ms(); /* first: a clock set after this makes nothing due */
 	const struct time_reading now = time_gap_clocks();
 	struct heard heard = take_events(d);
@@ -382,12 +372,11 @@ static int start(struct watch *d, struct worker *w, struct err *e)
 		log_info("nobody watched for %lld ms; deadlines were extended",
 		         (long long)downtime);
 	d->grace_ms = d->quiet_ms = clock_monotonic_ms() + GRACE_MS;
-	return worker_ready(w, NULL, e);
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	OWNED(watch) struct watch d = WATCH_INIT;
 	struct worker w;
 	struct err e = { 0 };
 	int did =
@@ -395,16 +384,6 @@ int main(int argc, char **argv)
 	                argc, argv, &e);
 
 	if (did == 0)
-		did = watch_open(&d, &w, &e) || start(&d, &w, &e) ? -1 : 0;
-	while (did >= 0) {
-		did = step(&d, &w, &e);
-		if (did >= 0 && worker_heartbeat(&w, &e))
-			did = -1;
-		if (did < 0 && worker_forgives(&w, &e))
-			did = 0;
-		if (did >= 0 && worker_wait(&w, did > 0))
-			break;
-	}
-	worker_close(&w, &e);
-	return worker_exit(&w, &e);
+		did = watch_open(&watch, &w, &e) || start(&watch, &w, &e) ? -1 : 0;
+	return worker_serve(&w, did, step, &e);
 }

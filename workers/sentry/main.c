@@ -38,7 +38,10 @@ static int find_roots(struct worker *w, struct texts *roots, struct err *e)
 struct watch {
 	struct changes *changes;
 	struct transcripts *transcripts;
+	int64_t look_ms; /* monotonic: when it looks next */
 };
+
+static struct watch watch;
 
 static int look(struct worker *w, const struct watch *all, struct err *e)
 {
@@ -50,44 +53,35 @@ static int look(struct worker *w, const struct watch *all, struct err *e)
 	           : 0;
 }
 
-/* look_ms: monotonic: when it looks next. */
-static int step(struct worker *w, const struct watch *all, int64_t *look_ms, struct err *e)
+static int step(struct worker *w, struct err *e)
 {
+	struct watch *all = &watch;
 	int64_t now = clock_monotonic_ms();
 
 	if (changes_step(all->changes, w, e))
 		return -1;
-	if (now >= *look_ms) {
-		*look_ms = now + LOOK_MS;
+	if (now >= all->look_ms) {
+		all->look_ms = now + LOOK_MS;
 		if (look(w, all, e))
 			return -1;
 	}
-	w->due_ms = clock_now_ms() + *look_ms - now;
+	w->due_ms = clock_now_ms() + all->look_ms - now;
 	changes_due(all->changes, w);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct watch all = { .transcripts = transcripts_new() };
 	struct worker w;
 	struct err e = { 0 };
-	int64_t look_ms = 0;
-	int did = worker_open(&w, "sentry", "Notices gates that do not hold.", argc, argv, &e);
+	int status,
+	    did = worker_open(&w, "sentry", "Notices gates that do not hold.", argc, argv, &e);
 
+	watch.transcripts = transcripts_new();
 	if (did == 0)
-		did = changes_open(&all.changes, &w, &e) || worker_ready(&w, NULL, &e) ? -1 : 0;
-	while (did >= 0) {
-		did = step(&w, &all, &look_ms, &e);
-		if (did >= 0 && worker_heartbeat(&w, &e))
-			did = -1;
-		if (did < 0 && worker_forgives(&w, &e))
-			did = 0;
-		if (did >= 0 && worker_wait(&w, false))
-			break;
-	}
-	changes_free(all.changes);
-	transcripts_free(all.transcripts);
-	worker_close(&w, &e);
-	return worker_exit(&w, &e);
+		did = changes_open(&watch.changes, &w, &e);
+	status = worker_serve(&w, did, step, &e);
+	changes_free(watch.changes);
+	transcripts_free(watch.transcripts);
+	return status;
 }
