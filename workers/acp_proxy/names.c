@@ -4,126 +4,88 @@
 
 #include <string.h>
 
-/* A member of an object; a NULL name ends them. within: of its value, or of each object in the list
- * that it is; NULL: of whatever shape. */
-struct member {
-	const char *name;
-	const struct member *within;
+/* The members of an object, as words. within: those of which the value, or each object in the list
+ * that it is, has members of ours, too; the others are of whatever shape. */
+struct names {
+	const char *all;
+	struct {
+		const char *name;
+		const struct names *members;
+	} within[3];
 };
 
-#define META                                                                                       \
-	{                                                                                          \
-		"_meta", NULL                                                                      \
-	}
-#define END                                                                                        \
-	{                                                                                          \
-		NULL, NULL                                                                         \
-	}
+static const struct names ANNOTATIONS = { .all = "audience lastModified priority _meta" };
+static const struct names RESOURCE = { .all = "uri mimeType text blob _meta" };
+static const struct names BLOCK = {
+	.all = "type text data mimeType uri name title description size icons resource annotations "
+	       "_meta",
+	.within = { { "resource", &RESOURCE }, { "annotations", &ANNOTATIONS } },
+};
+static const struct names CHANGE = { .all = "operation path oldPath fileType mimeType _meta" };
+static const struct names PATCH = { .all = "format text _meta" };
+static const struct names CONTENT = {
+	.all = "type content path oldText newText changes patch terminalId _meta",
+	.within = { { "content", &BLOCK }, { "changes", &CHANGE }, { "patch", &PATCH } },
+};
+static const struct names LOCATION = { .all = "path line _meta" };
+static const struct names TOOL_CALL = {
+	.all = "toolCallId title name kind status content locations rawInput rawOutput _meta",
+	.within = { { "content", &CONTENT }, { "locations", &LOCATION } },
+};
+static const struct names SUBJECT = {
+	.all = "type toolCall command cwd toolCallId terminalId _meta",
+	.within = { { "toolCall", &TOOL_CALL } },
+};
+static const struct names OPTION = { .all = "optionId name kind _meta" };
 
-static const struct member ANNOTATIONS[] = {
-	{ "audience", NULL }, { "lastModified", NULL }, { "priority", NULL }, META, END
-};
-static const struct member RESOURCE[] = {
-	{ "uri", NULL }, { "mimeType", NULL }, { "text", NULL }, { "blob", NULL }, META, END
-};
-static const struct member BLOCK[] = { { "type", NULL },
-	                               { "text", NULL },
-	                               { "data", NULL },
-	                               { "mimeType", NULL },
-	                               { "uri", NULL },
-	                               { "name", NULL },
-	                               { "title", NULL },
-	                               { "description", NULL },
-	                               { "size", NULL },
-	                               { "icons", NULL },
-	                               { "resource", RESOURCE },
-	                               { "annotations", ANNOTATIONS },
-	                               META,
-	                               END };
-static const struct member CHANGE[] = { { "operation", NULL },
-	                                { "path", NULL },
-	                                { "oldPath", NULL },
-	                                { "fileType", NULL },
-	                                { "mimeType", NULL },
-	                                META,
-	                                END };
-static const struct member PATCH[] = { { "format", NULL }, { "text", NULL }, META, END };
-static const struct member CONTENT[] = { { "type", NULL },
-	                                 { "content", BLOCK },
-	                                 { "path", NULL },
-	                                 { "oldText", NULL },
-	                                 { "newText", NULL },
-	                                 { "changes", CHANGE },
-	                                 { "patch", PATCH },
-	                                 { "terminalId", NULL },
-	                                 META,
-	                                 END };
-static const struct member LOCATION[] = { { "path", NULL }, { "line", NULL }, META, END };
-static const struct member TOOL_CALL[] = { { "toolCallId", NULL },
-	                                   { "title", NULL },
-	                                   { "name", NULL },
-	                                   { "kind", NULL },
-	                                   { "status", NULL },
-	                                   { "content", CONTENT },
-	                                   { "locations", LOCATION },
-	                                   { "rawInput", NULL },
-	                                   { "rawOutput", NULL },
-	                                   META,
-	                                   END };
-static const struct member SUBJECT[] = { { "type", NULL },
-	                                 { "toolCall", TOOL_CALL },
-	                                 { "command", NULL },
-	                                 { "cwd", NULL },
-	                                 { "toolCallId", NULL },
-	                                 { "terminalId", NULL },
-	                                 META,
-	                                 END };
-static const struct member OPTION[] = {
-	{ "optionId", NULL }, { "name", NULL }, { "kind", NULL }, META, END
-};
-
-static const struct member PERMISSION[] = { { "sessionId", NULL },
-	                                    { "toolCall", TOOL_CALL },
-	                                    { "title", NULL },
-	                                    { "description", NULL },
-	                                    { "subject", SUBJECT },
-	                                    { "options", OPTION },
-	                                    META,
-	                                    END };
-static const struct member WRITE[] = {
-	{ "sessionId", NULL }, { "path", NULL }, { "content", NULL }, META, END
-};
-/* env is shown as it came. */
-static const struct member TERMINAL[] = { { "sessionId", NULL },
-	                                  { "command", NULL },
-	                                  { "args", NULL },
-	                                  { "env", NULL },
-	                                  { "cwd", NULL },
-	                                  { "outputByteLimit", NULL },
-	                                  META,
-	                                  END };
-static const struct member *const PARAMS[] = {
-	[ENVELOPE_PERMISSION] = PERMISSION,
-	[ENVELOPE_WRITE] = WRITE,
-	[ENVELOPE_TERMINAL] = TERMINAL,
+static const struct names PARAMS[] = {
+	[ENVELOPE_PERMISSION] = {
+		.all = "sessionId toolCall title description subject options _meta",
+		.within = { { "toolCall", &TOOL_CALL }, { "subject", &SUBJECT }, { "options", &OPTION } },
+	},
+	[ENVELOPE_WRITE] = { .all = "sessionId path content _meta" },
+	/* env is shown as it came. */
+	[ENVELOPE_TERMINAL] = { .all = "sessionId command args env cwd outputByteLimit _meta" },
 };
 
 /* How other spellings are treated is the envelope's business (json_peek.h). */
-static const struct member MESSAGE[] = { { "jsonrpc", NULL }, { "id", NULL }, { "method", NULL },
-	                                 { "params", NULL },  META,           END };
+static const struct names MESSAGE = { .all = "jsonrpc id method params _meta" };
 
-static const struct member OUTCOME[] = { { "outcome", NULL }, { "optionId", NULL }, END };
-static const struct member CHOICE_RESULT[] = { { "outcome", OUTCOME }, END };
-static const struct member CHOICE[] = { { "result", CHOICE_RESULT }, END };
+static const struct names OUTCOME = { .all = "outcome optionId" };
+static const struct names CHOICE_RESULT = { .all = "outcome",
+	                                    .within = { { "outcome", &OUTCOME } } };
+static const struct names CHOICE = { .all = "result", .within = { { "result", &CHOICE_RESULT } } };
 
-static const struct member OPENED_RESULT[] = { { "sessionId", NULL }, END };
-static const struct member OPENED[] = { { "result", OPENED_RESULT }, END };
+static const struct names OPENED_RESULT = { .all = "sessionId" };
+static const struct names OPENED = { .all = "result", .within = { { "result", &OPENED_RESULT } } };
 
-static const struct member *find(const struct member *names, const char *name)
+/* Takes the next word of a list. False: there is none. */
+static bool next_name(const char **list, struct str *ret)
 {
-	while (names->name && strcmp(names->name, name) != 0)
-		names++;
-	return names->name ? names : NULL;
+	*list += strspn(*list, " ");
+	str_reset(ret);
+	str_add_bytes(ret, *list, strcspn(*list, " "));
+	*list += ret->length;
+	return ret->length > 0;
+}
+
+static bool has(const struct names *names, const char *name)
+{
+	OWNED(str) struct str one = { 0 };
+
+	for (const char *list = names->all; next_name(&list, &one);)
+		if (strcmp(one.bytes, name) == 0)
+			return true;
+	return false;
+}
+
+/* NULL: those of its value are not ours. */
+static const struct names *members_of(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < COUNT(names->within) && names->within[i].name; i++)
+		if (strcmp(names->within[i].name, name) == 0)
+			return names->within[i].members;
+	return NULL;
 }
 
 static void fold_to(struct str *out, const char *name)
@@ -133,18 +95,18 @@ static void fold_to(struct str *out, const char *name)
 	json_fold(out->bytes);
 }
 
-/* The name that some reader takes this one for; NULL: none. */
-static const char *taken_for(const struct member *names, const char *name)
+/* Whether some reader takes name for one of these, as. */
+static bool is_taken_for(const struct names *names, const char *name, struct str *as)
 {
 	OWNED(str) struct str folded = { 0 }, own = { 0 };
 
 	fold_to(&folded, name);
-	for (; names->name; names++) {
-		fold_to(&own, names->name);
+	for (const char *list = names->all; next_name(&list, as);) {
+		fold_to(&own, as->bytes);
 		if (strcmp(own.bytes, folded.bytes) == 0)
-			return names->name;
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 static int refuse(const char *name, const char *as, struct err *e)
@@ -166,29 +128,31 @@ static void add_other(struct str *others, const cJSON *item)
 	cJSON_free(text);
 }
 
-static int read_value(const struct member *names, const cJSON *value, struct str *others,
+static int read_value(const struct names *names, const cJSON *value, struct str *others,
                       struct err *e);
 
-static int read_object(const struct member *names, const cJSON *object, struct str *others,
+static int read_object(const struct names *names, const cJSON *object, struct str *others,
                        struct err *e)
 {
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, object) {
-		const struct member *m = find(names, item->string);
-		const char *as = m ? NULL : taken_for(names, item->string);
+		OWNED(str) struct str as = { 0 };
+		const struct names *members = members_of(names, item->string);
 
-		if (as)
-			return refuse(item->string, as, e);
-		if (!m)
-			add_other(others, item);
-		else if (m->within && read_value(m->within, item, others, e))
-			return -1;
+		if (has(names, item->string)) {
+			if (members && read_value(members, item, others, e))
+				return -1;
+			continue;
+		}
+		if (is_taken_for(names, item->string, &as))
+			return refuse(item->string, as.bytes, e);
+		add_other(others, item);
 	}
 	return 0;
 }
 
-static int read_value(const struct member *names, const cJSON *value, struct str *others,
+static int read_value(const struct names *names, const cJSON *value, struct str *others,
                       struct err *e)
 {
 	const cJSON *item;
@@ -203,18 +167,18 @@ static int read_value(const struct member *names, const cJSON *value, struct str
 }
 
 /* What is beside params, some reader may take for one of them. */
-static int read_message(const struct member *params, const cJSON *message, struct str *others,
+static int read_message(const struct names *params, const cJSON *message, struct str *others,
                         struct err *e)
 {
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, message) {
-		const char *as = taken_for(params, item->string);
+		OWNED(str) struct str as = { 0 };
 
-		if (find(MESSAGE, item->string))
+		if (has(&MESSAGE, item->string))
 			continue;
-		if (as)
-			return refuse(item->string, as, e);
+		if (is_taken_for(params, item->string, &as))
+			return refuse(item->string, as.bytes, e);
 		add_other(others, item);
 	}
 	return read_value(params, json_get(message, "params"), others, e);
@@ -225,7 +189,7 @@ int names_read(enum envelope_kind kind, const cJSON *message, struct str *others
 	int status;
 
 	json_object(others);
-	status = read_message(PARAMS[kind], message, others, e);
+	status = read_message(&PARAMS[kind], message, others, e);
 	json_object_end(others);
 	if (strcmp(others->bytes, "{}") == 0)
 		str_reset(others);
@@ -234,10 +198,10 @@ int names_read(enum envelope_kind kind, const cJSON *message, struct str *others
 
 int names_check_choice(const cJSON *answer, struct err *e)
 {
-	return read_value(CHOICE, answer, NULL, e);
+	return read_value(&CHOICE, answer, NULL, e);
 }
 
 int names_check_opened(const cJSON *answer, struct err *e)
 {
-	return read_value(OPENED, answer, NULL, e);
+	return read_value(&OPENED, answer, NULL, e);
 }

@@ -90,8 +90,7 @@ static struct session *place(struct proxy *p, const char *id, const char *folder
 
 	if (is_elsewhere(s, folder))
 		s->is_loaded = false;
-	free(s->folder);
-	s->folder = xstrdup(folder);
+	xreplace(&s->folder, folder);
 	return s;
 }
 
