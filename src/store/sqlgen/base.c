@@ -16,7 +16,7 @@ static const char REWRITE[] = "`cmake --build --preset dev --target schema`";
 /* Removes remarks, the blanks before them, and the lines that contain nothing else. */
 static char *without_remarks(const char *sql)
 {
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 	bool quoted = false;
 
 	for (const char *c = sql; *c; c++) {
@@ -41,7 +41,7 @@ static char *without_remarks(const char *sql)
 static char *spelled(const char *sql)
 {
 	char *plain = without_remarks(sql);
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 
 	for (const char *c = plain; *c; c++) {
 		char last = out.length ? out.bytes[out.length - 1] : '(';
@@ -79,7 +79,7 @@ static void columns_of(const struct table *t, const char *function, const char *
 
 static void rows_of(sqlite3 *db, const struct table *t, struct str *out)
 {
-	struct str names = { 0 }, quoted = { 0 };
+	OWNED(str) struct str names = { 0 }, quoted = { 0 };
 	sqlite3_stmt *s = NULL;
 	char *sql;
 
@@ -93,8 +93,6 @@ static void rows_of(sqlite3 *db, const struct table *t, struct str *out)
 		         (const char *)sqlite3_column_text(s, 0));
 	(void)sqlite3_finalize(s);
 	sqlite3_free(sql);
-	str_clear(&names);
-	str_clear(&quoted);
 }
 
 static void base_text(const struct schema *schema, struct str *out)
@@ -159,7 +157,7 @@ static void compare(sqlite3 *one, sqlite3 *other, const char *in_one, bool texts
 static void compare_rows(const struct schema *schema, sqlite3 *stepped)
 {
 	for (int i = 0; i < schema->tables; i++) {
-		struct str a = { 0 }, b = { 0 };
+		OWNED(str) struct str a = { 0 }, b = { 0 };
 
 		if (!schema->table[i].closed)
 			continue;
@@ -169,8 +167,6 @@ static void compare_rows(const struct schema *schema, sqlite3 *stepped)
 			complain("schema/steps: the rows of %s differ: a step must insert or "
 			         "delete what is new in %s",
 			         schema->table[i].name, schema->table[i].file);
-		str_clear(&a);
-		str_clear(&b);
 	}
 }
 
@@ -211,7 +207,7 @@ void base_check(const struct schema *schema, const struct sources *steps, bool w
 	char *base = source_text(BASE);
 	const char *mark = base ? strstr(base, FROZEN) : NULL;
 	bool frozen = mark && strncmp(mark + strlen(FROZEN), "no", 2) != 0;
-	struct str want = { 0 };
+	OWNED(str) struct str want = { 0 };
 	char path[4096];
 
 	base_text(schema, &want);
@@ -235,6 +231,5 @@ void base_check(const struct schema *schema, const struct sources *steps, bool w
 		complain("%s is not the schema as it is; until release 0.2.0, %s rewrites it", BASE,
 		         REWRITE);
 	}
-	str_clear(&want);
 	free(base);
 }

@@ -58,7 +58,7 @@ static void define_set(struct str *out, const struct set *set)
 
 static void declare_sets(const char *folder, const struct schema *s)
 {
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 
 	str_add(&out,
 	        "/* Made by sqlgen from schema/: what a column holds one of. NONE: it is NULL, "
@@ -162,11 +162,10 @@ static void declare_row(struct str *out, const struct statements *list, const ch
 void calls_check(const struct statements *list)
 {
 	for (int i = 0; i < list->count; i++) {
-		struct str row = { 0 };
+		OWNED(str) struct str row = { 0 };
 
 		if (gives_row(&list->one[i]) && first_of(list, list->one[i].row) == &list->one[i])
 			declare_row(&row, list, list->one[i].row);
-		str_clear(&row);
 	}
 }
 
@@ -328,11 +327,11 @@ static bool is_next_of_file(const struct statements *list, int i)
 /* Includes the headers that declare the rows of this file's statements. */
 static void include_rows(struct str *out, const struct statements *list, const char *noun)
 {
-	struct str done = { 0 };
+	OWNED(str) struct str done = { 0 };
 
 	for (int i = 0; i < list->count; i++) {
 		const struct statement *st = &list->one[i], *first;
-		struct str line = { 0 };
+		OWNED(str) struct str line = { 0 };
 
 		if (strcmp(st->noun, noun) != 0 || !gives_row(st))
 			continue;
@@ -340,16 +339,14 @@ static void include_rows(struct str *out, const struct statements *list, const c
 		str_addf(&line, "#include \"sql/%s.h\"\n", first->noun);
 		if (strcmp(first->noun, noun) != 0 && !strstr(str_text(&done), line.bytes))
 			str_add(&done, line.bytes);
-		str_clear(&line);
 	}
 	str_add(out, str_text(&done));
-	str_clear(&done);
 }
 
 static void declare_noun(const char *folder, const struct statements *list, int from)
 {
 	const char *noun = list->one[from].noun;
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 
 	str_addf(&out, "/* Made by sqlgen from sql/%s.sql. */\n#ifndef SQL_", noun);
 	upper(&out, noun);

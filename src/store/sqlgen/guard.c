@@ -63,7 +63,7 @@ static void make(struct schema *s, const struct table *t, struct str *sql)
 static void make_refusal(struct schema *s, const struct table *t, const char *name,
                          const char *event, const char *when, const char *words)
 {
-	struct str sql = { 0 };
+	OWNED(str) struct str sql = { 0 };
 
 	begin(&sql, t, name, event);
 	str_addf(&sql, "%s%s BEGIN\n", *when ? "\n  WHEN " : "", when);
@@ -114,7 +114,7 @@ static unsigned guards_of(const struct table *t, const char *column)
 /* "EXISTS (...)": another row has this key. */
 static void exists(const struct unique *u, const char *more, struct str *out)
 {
-	struct str where = { 0 }, new = { 0 };
+	OWNED(str) struct str where = { 0 }, new = { 0 };
 
 	for (int i = 0; i < u->columns; i++)
 		str_addf(&where, "%s%s = NEW.%s", i ? " AND " : "", u->column[i], u->column[i]);
@@ -129,8 +129,6 @@ static void exists(const struct unique *u, const char *more, struct str *out)
 			str_add_char(out, *c == '\n' ? ' ' : *c);
 	}
 	str_addf(out, "%s)", more);
-	str_clear(&where);
-	str_clear(&new);
 }
 
 static bool is_born_without(const struct unique *u)
@@ -144,7 +142,7 @@ static bool is_born_without(const struct unique *u)
 /* Where inserting the same row again is allowed: the condition for one that differs. */
 static void add_other(const struct table *t, struct str *out)
 {
-	struct str parts = { 0 };
+	OWNED(str) struct str parts = { 0 };
 
 	for (int i = 0; i < t->columns; i++) {
 		char part[3 * NAME_BYTES];
@@ -156,7 +154,6 @@ static void add_other(const struct table *t, struct str *out)
 		add_part(&parts, " OR ", part);
 	}
 	str_addf(out, " AND (%s)", parts.bytes);
-	str_clear(&parts);
 }
 
 /* SQLite gives no number after its highest, and counts on after any other. */
@@ -166,14 +163,14 @@ static const long long SEQ_MAX = 1LL << 62;
  * already". */
 static void refuse_existing(const struct schema *s, const struct table *t, struct str *out)
 {
-	struct str where = { 0 }, names = { 0 }, more = { 0 }, words = { 0 };
+	OWNED(str) struct str where = { 0 }, names = { 0 }, more = { 0 }, words = { 0 };
 	bool is_numbered = false;
 
 	if (t->upserts[0])
 		add_other(t, &more);
 	for (int i = 0; i < s->uniques; i++) {
 		const struct unique *u = &s->unique[i];
-		struct str one = { 0 }, name = { 0 };
+		OWNED(str) struct str one = { 0 }, name = { 0 };
 
 		if (u->table != t || u->refuses[0] || is_born_without(u) ||
 		    (t->repeats[0] && strcmp(u->column[0], t->repeats) == 0))
@@ -184,8 +181,6 @@ static void refuse_existing(const struct schema *s, const struct table *t, struc
 		for (int k = 0; k < u->columns; k++)
 			add_part(&name, " and ", u->column[k]);
 		add_part(&names, " or ", name.bytes);
-		str_clear(&one);
-		str_clear(&name);
 	}
 	if (t->upserts[0])
 		str_addf(&words, "exists: this %s is that of another %s", str_text(&names),
@@ -197,17 +192,13 @@ static void refuse_existing(const struct schema *s, const struct table *t, struc
 		str_addf(&where, "\n      OR NEW.seq > %lld", SEQ_MAX);
 	if (where.length)
 		refuse(out, t, words.bytes, where.bytes);
-	str_clear(&where);
-	str_clear(&names);
-	str_clear(&more);
-	str_clear(&words);
 }
 
 static void refuse_second(const struct schema *s, const struct table *t, struct str *out)
 {
 	for (int i = 0; i < s->uniques; i++) {
 		const struct unique *u = &s->unique[i];
-		struct str where = { 0 };
+		OWNED(str) struct str where = { 0 };
 
 		if (u->table != t || !u->refuses[0] || is_born_without(u))
 			continue;
@@ -220,7 +211,6 @@ static void refuse_second(const struct schema *s, const struct table *t, struct 
 					         t->column[k].name);
 				}
 		refuse(out, t, u->refuses, where.bytes);
-		str_clear(&where);
 	}
 }
 
@@ -277,34 +267,30 @@ static void unborn_state(const struct schema *s, const struct table *t, struct s
 
 static void refuse_unborn(const struct schema *s, const struct table *t, struct str *out)
 {
-	struct str where = { 0 }, words = { 0 }, names = { 0 };
+	OWNED(str) struct str where = { 0 }, words = { 0 }, names = { 0 };
 
 	if (t->moves[0])
 		unborn_state(s, t, &where, &words);
 	for (int i = 0; i < t->columns; i++) {
 		const struct column *c = &t->column[i];
-		struct str part = { 0 };
+		OWNED(str) struct str part = { 0 };
 
 		if (!(c->guards & GUARD_LATER))
 			continue;
 		str_addf(&part, "NEW.%s IS NOT %s", c->name, c->standard ? c->standard : "NULL");
 		add_part(&where, " OR ", part.bytes);
 		add_part(&names, ", ", c->name);
-		str_clear(&part);
 	}
 	if (names.length)
 		str_addf(&words, "%s%s", t->moves[0] ? ", without " : "born: it has no ",
 		         names.bytes);
 	if (where.length)
 		refuse(out, t, str_text(&words), where.bytes);
-	str_clear(&where);
-	str_clear(&words);
-	str_clear(&names);
 }
 
 static void make_birth(struct schema *s, const struct table *t)
 {
-	struct str sql = { 0 };
+	OWNED(str) struct str sql = { 0 };
 	size_t empty;
 
 	begin(&sql, t, "is_born", "INSERT");
@@ -320,14 +306,13 @@ static void make_birth(struct schema *s, const struct table *t)
 	refuse_second(s, t, &sql);
 	if (sql.length > empty)
 		make(s, t, &sql);
-	str_clear(&sql);
 }
 
 /* ---- what may change ---- */
 
 static void add_change(const struct column *c, struct str *where)
 {
-	struct str part = { 0 };
+	OWNED(str) struct str part = { 0 };
 
 	if (c->guards & GUARD_ONCE)
 		str_addf(&part, "(OLD.%s IS NOT NULL AND OLD.%s IS NOT NEW.%s)", c->name, c->name,
@@ -339,7 +324,6 @@ static void add_change(const struct column *c, struct str *where)
 		         c->name);
 	if (part.length)
 		add_part(where, "\n    OR ", part.bytes);
-	str_clear(&part);
 }
 
 /* Groups the columns that wait for the same other column, so that its condition is evaluated
@@ -347,7 +331,7 @@ static void add_change(const struct column *c, struct str *where)
 static void add_until(const struct table *t, struct str *where)
 {
 	for (int i = 0; i < t->columns; i++) {
-		struct str until = { 0 }, part = { 0 };
+		OWNED(str) struct str until = { 0 }, part = { 0 };
 
 		for (int k = 0; k < t->columns; k++) {
 			const struct column *c = &t->column[k];
@@ -363,8 +347,6 @@ static void add_until(const struct table *t, struct str *where)
 		         str_text(&until));
 		if (until.length)
 			add_part(where, "\n    OR ", part.bytes);
-		str_clear(&until);
-		str_clear(&part);
 	}
 }
 
@@ -372,7 +354,7 @@ static void add_until(const struct table *t, struct str *where)
  * false: there are none. */
 static bool add_update(const struct table *t, unsigned guards, struct str *out)
 {
-	struct str columns = { 0 };
+	OWNED(str) struct str columns = { 0 };
 	bool found;
 
 	for (int i = 0; i < t->columns; i++)
@@ -380,7 +362,6 @@ static bool add_update(const struct table *t, unsigned guards, struct str *out)
 			add_part(&columns, ", ", t->column[i].name);
 	found = columns.length || !has_guards(t);
 	str_addf(out, "UPDATE%s%s", columns.length ? " OF " : "", str_text(&columns));
-	str_clear(&columns);
 	return found;
 }
 
@@ -388,7 +369,8 @@ static bool add_update(const struct table *t, unsigned guards, struct str *out)
  * under a condition has a trigger of its own. SET rowid bypasses UPDATE OF. */
 static void make_kept(struct schema *s, const struct table *t)
 {
-	struct str fixed = { 0 }, kept = { 0 }, where = { 0 }, key = { 0 }, words = { 0 };
+	OWNED(str) struct str fixed = { 0 }, kept = { 0 }, where = { 0 };
+	OWNED(str) struct str key = { 0 }, words = { 0 };
 
 	str_addf(&words, "fixed: %s", t->fixed);
 	if (add_update(t, GUARD_FIXED, &fixed))
@@ -397,23 +379,18 @@ static void make_kept(struct schema *s, const struct table *t)
 		for (int i = 0; i < t->columns; i++)
 			add_change(&t->column[i], &where);
 		add_until(t, &where);
-		make_refusal(s, t, "is_kept", kept.bytes, where.bytes, words.bytes);
+		make_refusal(s, t, "is_kept", kept.bytes, str_text(&where), words.bytes);
 	}
 	if (has_guards(t) && t->key[0]) {
 		str_addf(&key, "OLD.%s IS NOT NEW.%s", t->key, t->key);
-		make_refusal(s, t, "keeps_its_key", "UPDATE", key.bytes, words.bytes);
+		make_refusal(s, t, "keeps_its_key", "UPDATE", str_text(&key), words.bytes);
 	}
-	str_clear(&fixed);
-	str_clear(&kept);
-	str_clear(&where);
-	str_clear(&key);
-	str_clear(&words);
 }
 
 /* In a table that names a move from a state to itself, every write of the state is a move. */
 static void make_moves(struct schema *s, const struct table *t)
 {
-	struct str event = { 0 }, where = { 0 }, words = { 0 };
+	OWNED(str) struct str event = { 0 }, where = { 0 }, words = { 0 };
 	bool to_itself =
 	    is_true(ask_moves(s, t, "SELECT EXISTS (SELECT 1 FROM %s_move WHERE src = dst)"));
 
@@ -423,10 +400,7 @@ static void make_moves(struct schema *s, const struct table *t)
 	str_addf(&where, "NOT EXISTS (SELECT 1 FROM %s_move WHERE %ssrc = OLD.%s AND dst = NEW.%s)",
 	         t->name, moves_by_kind(s, t) ? "kind = OLD.kind AND " : "", t->moves, t->moves);
 	str_addf(&words, "move: see %s_move for the legal moves of %s", t->name, t->moves);
-	make_refusal(s, t, "moves", event.bytes, where.bytes, words.bytes);
-	str_clear(&event);
-	str_clear(&where);
-	str_clear(&words);
+	make_refusal(s, t, "moves", event.bytes, str_text(&where), words.bytes);
 }
 
 /* The columns of a key and of its condition that may change; if none can, no update can
@@ -436,7 +410,7 @@ static void changeable(const struct unique *u, struct str *out)
 	for (int i = 0; i < u->table->columns; i++) {
 		const char *name = u->table->column[i].name;
 		bool in_key = false;
-		struct str new = { 0 }, part = { 0 };
+		OWNED(str) struct str new = { 0 }, part = { 0 };
 
 		for (int k = 0; k < u->columns; k++)
 			in_key |= strcmp(u->column[k], name) == 0;
@@ -447,8 +421,6 @@ static void changeable(const struct unique *u, struct str *out)
 			    !isalpha((unsigned char)at[part.length]) && at[part.length] != '_';
 		if (in_key && !(guards_of(u->table, name) & GUARD_FIXED))
 			add_part(out, ", ", name);
-		str_clear(&new);
-		str_clear(&part);
 	}
 }
 
@@ -456,8 +428,8 @@ static void changeable(const struct unique *u, struct str *out)
 static void make_unique(struct schema *s, const struct unique *u, int number)
 {
 	const struct table *t = u->table;
-	struct str columns = { 0 }, event = { 0 }, where = { 0 }, more = { 0 };
-	struct str words = { 0 };
+	OWNED(str) struct str columns = { 0 }, event = { 0 }, where = { 0 }, more = { 0 };
+	OWNED(str) struct str words = { 0 };
 	char name[NAME_BYTES];
 
 	changeable(u, &columns);
@@ -477,13 +449,8 @@ static void make_unique(struct schema *s, const struct unique *u, int number)
 		else
 			str_addf(&words, "exists: a row with this %s is there already",
 			         u->column[0]);
-		make_refusal(s, t, name, event.bytes, where.bytes, words.bytes);
+		make_refusal(s, t, name, event.bytes, str_text(&where), words.bytes);
 	}
-	str_clear(&columns);
-	str_clear(&event);
-	str_clear(&where);
-	str_clear(&more);
-	str_clear(&words);
 }
 
 /* ---- closed ---- */

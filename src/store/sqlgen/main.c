@@ -33,7 +33,7 @@ static void read_steps(struct sources *steps)
 /* Prints the triggers that a table's remarks become, for readers. */
 static void print_guard(const struct schema *s, const char *table, bool write)
 {
-	struct str text = { 0 };
+	OWNED(str) struct str text = { 0 };
 	sqlite3_stmt *list = NULL;
 
 	str_add(&text, "```sql\n");
@@ -47,26 +47,23 @@ static void print_guard(const struct schema *s, const char *table, bool write)
 	(void)sqlite3_finalize(list);
 	str_add(&text, "```\n");
 	page_put("schema/README.md", "guard", text.bytes, write);
-	str_clear(&text);
 }
 
 static void print_pages(const struct schema *s, const struct str *graph, bool write)
 {
-	struct str text = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	print_guard(s, "pause", write);
 	str_addf(&text, "```\n%s```\n", str_text(graph));
 	page_put("schema/README.md", "trigger graph", text.bytes, write);
-	str_clear(&text);
 }
 
 static void print_workers(const struct schema *s, const struct statements *list, bool write)
 {
-	struct str text = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	uses_print(s, list, &text);
 	page_put("workers/README.md", "table of workers", text.bytes, write);
-	str_clear(&text);
 }
 
 int main(int argc, char **argv)
@@ -76,7 +73,7 @@ int main(int argc, char **argv)
 	struct schema *s = xcalloc(1, sizeof(*s));
 	struct statements *list = xcalloc(1, sizeof(*list));
 	struct sources *sql = xcalloc(1, sizeof(*sql)), *steps = xcalloc(1, sizeof(*steps));
-	struct str graph = { 0 };
+	OWNED(str) struct str graph = { 0 };
 
 	if (argc != 3 + (write || workers)) {
 		(void)fputs("usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR\n", stderr);
@@ -100,7 +97,6 @@ int main(int argc, char **argv)
 		print_workers(s, list, write);
 	if (failures == 0 && !workers)
 		emit(argv[argc - 1], s, list, steps);
-	str_clear(&graph);
 	statements_clear(list);
 	sources_clear(sql);
 	sources_clear(steps);

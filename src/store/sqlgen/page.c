@@ -9,7 +9,7 @@ void page_put(const char *page, const char *name, const char *text, bool write)
 {
 	char begin[NAME_BYTES], end[NAME_BYTES], path[4096];
 	char *old = source_text(page), *from, *to;
-	struct str new = { 0 };
+	OWNED(str) struct str new = { 0 };
 
 	(void)snprintf(begin, sizeof(begin), "<!-- %s: written by sqlgen -->\n", name);
 	(void)snprintf(end, sizeof(end), "<!-- end of %s -->", name);
@@ -32,6 +32,5 @@ void page_put(const char *page, const char *name, const char *text, bool write)
 		complain("%s: the %s is out of date; `cmake --build --preset dev --target schema` "
 		         "rewrites it",
 		         page, name);
-	str_clear(&new);
 	free(old);
 }

@@ -20,6 +20,7 @@
 #ifndef SQLGEN_H
 #define SQLGEN_H
 
+#include "err.h"
 #include "str.h"
 
 #include <sqlite3.h>

@@ -121,7 +121,7 @@ static void check_answer(const struct statement *st, const char *where)
 static void read_remarks(struct statement *st, const char *line, const char *end, struct str *types,
                          bool *ret_scan_ok)
 {
-	struct str prose = { 0 };
+	OWNED(str) struct str prose = { 0 };
 
 	memcpy(st->row, st->name, sizeof(st->row));
 	while (line < end) {
@@ -174,7 +174,7 @@ static void read_block(struct statements *list, struct schema *schema, const str
 	struct statement *st = &list->one[list->count];
 	const char *remarks = at + strcspn(at, "\n"), *body;
 	char word[NAME_BYTES] = "", where[400];
-	struct str sql = { 0 }, types = { 0 };
+	OWNED(str) struct str sql = { 0 }, types = { 0 };
 	bool scan_ok = false;
 	int line;
 
@@ -207,7 +207,6 @@ static void read_block(struct statements *list, struct schema *schema, const str
 		if (!scan_ok)
 			check_scans(schema, where, st->text);
 	}
-	str_clear(&types);
 }
 
 void statements_load(struct statements *list, struct schema *s, const struct sources *sql)

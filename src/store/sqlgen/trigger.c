@@ -50,7 +50,7 @@ static int watch(void *arg, int action, const char *table, const char *b, const 
 
 static char *replaced(char *text, const char *from, const char *to)
 {
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 	const char *rest = text, *at;
 
 	while ((at = strstr(rest, from)) != NULL) {
@@ -132,7 +132,7 @@ static void probe_text(const struct table *t, int kind, struct str *out)
 
 static void trace(const struct schema *s, struct graph *g)
 {
-	struct str sql = { 0 };
+	OWNED(str) struct str sql = { 0 };
 
 	(void)sqlite3_set_authorizer(s->db, watch, g);
 	for (int i = 0; i < s->tables; i++) {
@@ -146,7 +146,6 @@ static void trace(const struct schema *s, struct graph *g)
 		}
 	}
 	(void)sqlite3_set_authorizer(s->db, NULL, NULL);
-	str_clear(&sql);
 	for (int i = 0; i < g->edges; i++) {
 		char *from = query_text(
 		    s->db, "SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name = ?",

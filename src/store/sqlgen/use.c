@@ -136,7 +136,7 @@ static void read_folder(struct code *code, const char *folder)
 	(void)snprintf(path, sizeof(path), "%s/%s", source_dir, folder);
 	d = opendir(path);
 	while (d && (entry = readdir(d)) != NULL) {
-		struct str name = { 0 };
+		OWNED(str) struct str name = { 0 };
 		struct stat about;
 
 		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "sqlgen") == 0)
@@ -152,7 +152,6 @@ static void read_folder(struct code *code, const char *folder)
 			blank(code->text[code->files]);
 			code->path[code->files++] = str_take(&name);
 		}
-		str_clear(&name);
 	}
 	if (d)
 		(void)closedir(d);
