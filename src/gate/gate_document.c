@@ -104,8 +104,7 @@ static char *take_body(const char *at, const char *end, bool quoted)
 
 bool gate_patch_in_command(const char *command, char **ret_patch, char **ret_dir)
 {
-	OWNED(char_ptr) char *dir = NULL;
-	OWNED(char_ptr) char *end = NULL;
+	OWNED(char_ptr) char *dir = NULL, *end = NULL;
 	bool quoted = false;
 	const char *at = take_cd(command + gate_blank_start(command, strlen(command)), &dir);
 

@@ -71,8 +71,7 @@ int gate_hooks_path(const char *host, bool managed, const char *root, struct str
 
 bool gate_hooks_are_ours(const char *host, const char *text)
 {
-	OWNED(str) struct str plain = { 0 };
-	OWNED(str) struct str quoted = { 0 };
+	OWNED(str) struct str plain = { 0 }, quoted = { 0 };
 
 	str_addf(&plain, "/hook %s ", host);
 	str_addf(&quoted, "/hook' %s ", host);
@@ -112,8 +111,7 @@ static void add_plugins(const char *text, struct texts *programs)
 
 void gate_hooks_programs(const char *host, const char *text, struct texts *programs)
 {
-	OWNED(str) struct str plain = { 0 };
-	OWNED(str) struct str quoted = { 0 };
+	OWNED(str) struct str plain = { 0 }, quoted = { 0 };
 	const char *at;
 
 	str_addf(&plain, "/hook %s ", host);

@@ -15,7 +15,6 @@ static const char *const SESSION[] = { "session_id", "sessionId", "sessionID", "
 	                               NULL };
 static const char *const AGENT[] = { "agent_id", "agentId", NULL };
 static const char *const TRANSCRIPT[] = { "transcript_path", "transcriptPath", NULL };
-static const char *const MODE[] = { "permission_mode", "permissionMode", NULL };
 static const char *const EVENT[] = { "hook_event_name", "hookEventName", "hookName", NULL };
 static const char *const TOOL[] = { "tool_name", "toolName", "tool", NULL };
 static const char *const TOOL_INPUT[] = { "tool_input", "toolArgs", "toolInput", "args", NULL };
@@ -68,7 +67,6 @@ static void read_common(struct gate_input *in)
 	in->session = text_of(root, SESSION);
 	in->agent = text_of(root, AGENT);
 	in->transcript = text_of(root, TRANSCRIPT);
-	in->permission_mode = text_of(root, MODE);
 	in->cwd = json_text(root, "cwd");
 	if ((!in->cwd || !*in->cwd) && cJSON_IsString(first))
 		in->cwd = first->valuestring;
@@ -730,7 +728,6 @@ static int read_tool(struct gate_input *in, struct err *e)
 static void read_message(struct gate_input *in)
 {
 	const cJSON *error = json_get(in->root, "error");
-	static const char *const ACTIVE[] = { "stop_hook_active", "stopHookActive", NULL };
 
 	in->message = text_of(in->root, MESSAGE);
 	in->kind = text_of(in->root, KIND);
@@ -742,7 +739,6 @@ static void read_message(struct gate_input *in)
 		if (!in->kind)
 			in->kind = json_text(error, "name");
 	}
-	in->goes_on = cJSON_IsTrue(member(in->root, ACTIVE));
 }
 
 /* Gemini CLI has one event for both: there, the result says it. (A command that exits with another

@@ -26,7 +26,6 @@ struct gate_input {
 	const char *agent; /* of a subagent within the session */
 	const char *cwd;
 	const char *transcript; /* path */
-	const char *permission_mode;
 	/* Of a tool's events: */
 	const char *tool; /* the host's name */
 	enum gate_class class;
@@ -58,7 +57,6 @@ struct gate_input {
 	/* Of the others: */
 	const char *message; /* notification, last message of a turn, prompt */
 	const char *kind; /* of a notification, a failure (rate_limit, ...), a start or an end */
-	bool goes_on; /* a turn that ends was continued by a hook already */
 };
 
 /* Reads what came on stdin of `hook HOST EVENT`; in must be zeroed, but for home. The event that

@@ -140,9 +140,7 @@ static int create(const struct gate_replace *r, const struct str *file, struct s
 int gate_replace(const struct gate_replace *r, const struct str *file, struct str *out,
                  struct err *e)
 {
-	OWNED(str) struct str old_text = { 0 };
-	OWNED(str) struct str new_text = { 0 };
-	OWNED(str) struct str line = { 0 };
+	OWNED(str) struct str old_text = { 0 }, new_text = { 0 }, line = { 0 };
 	bool crlf;
 	size_t count;
 

@@ -37,7 +37,6 @@ static void describe(const struct gate_input *in, struct str *out)
 	add(out, "agent", in->agent);
 	add(out, "cwd", in->cwd);
 	add(out, "transcript", in->transcript);
-	add(out, "mode", in->permission_mode);
 	add(out, "tool", in->tool);
 	add(out, "class", in->tool ? gate_class_name(in->class) : NULL);
 	add(out, "use", in->tool_use_id);
@@ -52,7 +51,6 @@ static void describe(const struct gate_input *in, struct str *out)
 	add(out, "message", in->message);
 	add(out, "kind", in->kind);
 	str_add(out, in->failed ? " failed" : "");
-	str_add(out, in->goes_on ? " goes_on" : "");
 }
 
 static struct gate_verdict verdict_of(const char *word)
