@@ -236,27 +236,6 @@ static int purge_old(struct purge *p, const struct old *old, int64_t *count, str
 	return n;
 }
 
-static int purge_abandoned(struct purge *p, struct err *e)
-{
-	static const struct old OLD = { sql_session_abandoned, sql_session_terminate_abandoned };
-
-	return purge_old(p, &OLD, &p->terminated, e);
-}
-
-static int purge_connections(struct purge *p, struct err *e)
-{
-	static const struct old OLD = { sql_connection_unused, sql_connection_delete_unused };
-
-	return purge_old(p, &OLD, &p->connections, e);
-}
-
-static int purge_answers(struct purge *p, struct err *e)
-{
-	static const struct old OLD = { sql_answer_old, sql_answer_delete_old };
-
-	return purge_old(p, &OLD, &p->answers, e);
-}
-
 /* Forgets a few images once they are in the directory: how many, 0 none or impossible. */
 static int export_images(struct purge *p, const char *dir, struct err *e)
 {
@@ -394,39 +373,48 @@ static int count_rows(struct purge *p, struct err *e)
 	return behind > METRIC_STRETCH;
 }
 
-/* In this order. One batch: 1 something was done, 0 the phase is complete, -1 error. */
+/* In this order: run, else what is old, which it counts, else a walk through a table. */
 static const struct phase {
-	int (*run)(struct purge *p, struct err *e); /* NULL: walks table */
+	int (*run)(struct purge *p, struct err *e); /* a batch, as work */
+	struct old old;
+	size_t count; /* in struct purge */
 	enum purge_table table;
 } PHASES[] = {
-	{ count_rows, PURGE_TABLES },
-	{ purge_abandoned, PURGE_TABLES },
-	{ purge_images, PURGE_TABLES },
-	{ purge_sessions, PURGE_TABLES },
-	{ purge_slack, PURGE_TABLES },
-	{ NULL, PURGE_LOOKS },
-	{ NULL, PURGE_LAPSES },
-	{ NULL, PURGE_REFUSALS },
-	{ NULL, PURGE_TEXTS },
-	{ purge_answers, PURGE_TABLES },
-	{ purge_connections, PURGE_TABLES },
-	{ NULL, PURGE_WORKERS },
-	{ NULL, PURGE_TIME_GAPS },
-	{ NULL, PURGE_ALIAS_RUNS },
-	{ NULL, PURGE_COMMANDS },
-	{ NULL, PURGE_DECISIONS },
-	{ NULL, PURGE_STEERINGS },
-	{ NULL, PURGE_POLICIES },
-	{ NULL, PURGE_UPKEEPS },
-	{ purge_envelopes, PURGE_TABLES },
-	{ purge_timeline, PURGE_TABLES },
+	{ .run = count_rows },
+	{ .old = { sql_session_abandoned, sql_session_terminate_abandoned },
+	  .count = offsetof(struct purge, terminated) },
+	{ .run = purge_images },
+	{ .run = purge_sessions },
+	{ .run = purge_slack },
+	{ .table = PURGE_LOOKS },
+	{ .table = PURGE_LAPSES },
+	{ .table = PURGE_REFUSALS },
+	{ .table = PURGE_TEXTS },
+	{ .old = { sql_answer_old, sql_answer_delete_old },
+	  .count = offsetof(struct purge, answers) },
+	{ .old = { sql_connection_unused, sql_connection_delete_unused },
+	  .count = offsetof(struct purge, connections) },
+	{ .table = PURGE_WORKERS },
+	{ .table = PURGE_TIME_GAPS },
+	{ .table = PURGE_ALIAS_RUNS },
+	{ .table = PURGE_COMMANDS },
+	{ .table = PURGE_DECISIONS },
+	{ .table = PURGE_STEERINGS },
+	{ .table = PURGE_POLICIES },
+	{ .table = PURGE_UPKEEPS },
+	{ .run = purge_envelopes },
+	{ .run = purge_timeline },
 };
 
+/* One batch: 1 something was done, 0 the phase is complete, -1 error. */
 static int work(struct purge *p, struct err *e)
 {
 	const struct phase *phase = &PHASES[p->phase - 1];
+	void *count = (char *)p + phase->count;
 
-	return phase->run ? phase->run(p, e) : walk(p, phase->table, e);
+	if (phase->run)
+		return phase->run(p, e);
+	return phase->old.any ? purge_old(p, &phase->old, count, e) : walk(p, phase->table, e);
 }
 
 int purge_some(struct purge *p, struct err *e)
