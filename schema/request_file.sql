@@ -13,3 +13,4 @@ CREATE TABLE request_file (
 ) STRICT;
 -- refuses: exists: a row with this seq or path is there already
 CREATE UNIQUE INDEX request_file_path ON request_file (request_seq, path);
+CREATE INDEX request_file_target ON request_file (target);

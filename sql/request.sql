@@ -336,17 +336,15 @@ SELECT id, 'timeout', 'system:clock', 'timeout', :reason, :now
   FROM request WHERE seq = :seq AND state = 'pending' AND deadline_at <= :now;
 
 -- name: request_outdated :one
--- A question about a file as it was, if it is open, or its agent was not told that the answer is no,
--- or has not used a yes.
+-- A question about a file as it was, if it is open, or its agent was not told that the answer is no.
 SELECT state FROM request
  WHERE seq = :seq AND kind = 'clearance'
-   AND (state IN ('pending', 'interrupted') OR (state = 'rejected' AND delivered_at IS NULL)
-        OR (state = 'approved'
-            AND NOT EXISTS (SELECT 1 FROM apply
-                             WHERE request_seq = :seq AND state IN ('queued', 'claimed'))));
+   AND (state IN ('pending', 'interrupted') OR (state = 'rejected' AND delivered_at IS NULL));
 
 -- name: request_end_unused :exec
-UPDATE request SET state = 'expired', updated_at = :now WHERE seq = :seq AND state = 'approved';
+-- :seq is asked, or asked again: whoever has a yes to a file of it as it was before asks again, too.
+UPDATE request SET state = 'expired', delivered_at = :now, updated_at = :now
+ WHERE seq IN (SELECT request_seq FROM request_again WHERE again_seq = :seq);
 
 -- name: request_outdate :exec
 -- It needs no answer any longer, unless somebody is there who waits for it.

@@ -17,7 +17,7 @@ ON request BEGIN
           OR OLD.reason IS NOT NEW.reason OR OLD.instruction IS NOT NEW.instruction
           OR OLD.decided_by IS NOT NEW.decided_by OR OLD.decided_at IS NOT NEW.decided_at
           OR (OLD.consumed_at IS NOT NULL AND OLD.consumed_at IS NOT NEW.consumed_at));
-  SELECT RAISE(ABORT, 'request: decided: an approval ends unused only if its folder gets another owner, or if the same is asked again')
+  SELECT RAISE(ABORT, 'request: decided: an approval ends unused only if its folder gets another owner, or if a file of it has changed and is asked about')
    WHERE OLD.state = 'approved' AND NEW.state = 'expired'
      AND NOT EXISTS (SELECT 1 FROM request_again WHERE request_seq = OLD.seq)
      AND NOT EXISTS (SELECT 1 FROM session AS s JOIN workspace_owner_change AS w
@@ -38,14 +38,19 @@ ON request BEGIN
      AND NOT EXISTS (SELECT 1 FROM apply WHERE question_seq = OLD.seq AND state = 'applied');
 END;
 
--- Clearances that their agent has asked for again, because a file of them has changed.
+-- Which questions of the same workspace are about a file that an unused yes names, but with another
+-- content. Before or after: an older question is found again when the file is as it was then.
 CREATE VIEW request_again AS
-SELECT r.seq AS request_seq
-  FROM request AS r JOIN request AS n
-    ON n.session_seq = r.session_seq AND n.seq > r.seq AND n.digest <> r.digest
-       AND n.title = r.title AND n.file_path = r.file_path
-       AND n.body IS r.body AND n.body_seq IS r.body_seq
- WHERE r.kind = 'clearance' AND n.kind = r.kind;
+SELECT r.seq AS request_seq, n.seq AS again_seq
+  FROM request_file AS f
+  JOIN request_file AS o ON o.target = f.target AND o.original_hash <> f.original_hash
+  JOIN request AS r ON r.seq = f.request_seq AND r.kind = 'clearance' AND r.state = 'approved'
+  JOIN request AS n ON n.seq = o.request_seq
+  JOIN session AS s ON s.seq = r.session_seq
+  JOIN session AS t ON t.seq = n.session_seq AND t.machine = s.machine
+   AND t.workspace_root = s.workspace_root
+ WHERE NOT EXISTS (SELECT 1 FROM apply
+                    WHERE request_seq = r.seq AND state IN ('queued', 'claimed'));
 
 -- A request changes hands only if nobody listens in its session.
 CREATE TRIGGER request_is_adopted BEFORE UPDATE OF session_seq ON request
@@ -257,7 +262,10 @@ SELECT r.seq AS request_seq,
                   WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)),
                 CASE WHEN r.state <> 'expired' THEN NULL
                      WHEN r.decision <> 'approve' THEN r.reason
-                     WHEN EXISTS (SELECT 1 FROM request_again WHERE request_seq = r.seq)
-                     THEN 'a file of it has changed, and its agent has asked again'
-                     ELSE 'the folder has another owner' END) AS why
+                     WHEN EXISTS (SELECT 1 FROM session AS s JOIN workspace_owner_change AS w
+                                      ON w.machine = s.machine
+                                     AND w.workspace_root = s.workspace_root
+                                   WHERE s.seq = r.session_seq AND w.at = r.updated_at)
+                     THEN 'the folder has another owner'
+                     ELSE 'a file of it has changed, and was asked about since' END) AS why
   FROM request AS r;

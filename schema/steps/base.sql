@@ -788,6 +788,7 @@ CREATE TABLE request_file (
   result_hash   TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE UNIQUE INDEX request_file_path ON request_file (request_seq, path);
+CREATE INDEX request_file_target ON request_file (target);
 CREATE TABLE rule_set (
   seq        INTEGER PRIMARY KEY CHECK (seq > 0),
   hash       TEXT NOT NULL CHECK (length(hash) = 64),

@@ -259,8 +259,8 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 	return known > 0 ? sql_request_orphan(st, &args, f, e) : known;
 }
 
-int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
-                    bool *ret_open, struct err *e)
+static int64_t find_or_insert(struct store *st, const struct asker *who, const struct question *q,
+                              bool *ret_open, struct err *e)
 {
 	OWNED(request_found_row) struct request_found_row own = { 0 };
 	OWNED(request_found_row) struct request_found_row orphan = { 0 };
@@ -294,6 +294,14 @@ int64_t request_ask(struct store *st, const struct asker *who, const struct ques
 	if (q->only_again)
 		return 0;
 	return insert(st, who, q, own.state == REQUEST_STATE_REJECTED ? own.seq : 0, e);
+}
+
+int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
+                    bool *ret_open, struct err *e)
+{
+	int64_t seq = find_or_insert(st, who, q, ret_open, e);
+
+	return seq > 0 && q->file_count && sql_request_end_unused(st, seq, e) ? -1 : seq;
 }
 
 int request_revive_all(struct store *st, int64_t session_seq, struct err *e)

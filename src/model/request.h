@@ -73,6 +73,7 @@ enum {
 /* Asks, or finds that this was asked already: attaches to the open request, adopts one that a dead
  * session left behind, or repeats an answer. Returns the seq of the request to wait for; *ret_open:
  * it still waits for a person. 0: it would have been a new request, and q->only_again; -1 on error.
+ * What was approved for one of its files, when that was another, and is not written yet, ends.
  * Inside a transaction. */
 int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
                     bool *ret_open, struct err *e);

@@ -294,6 +294,58 @@ START_TEST(force_says_that_it_has_overwritten_something)
 }
 END_TEST
 
+/* The operator says no to the file as it is now: by whomever, and in whatever words they are asked,
+ * an older yes does not write over it. */
+START_TEST(a_yes_to_a_file_that_has_changed_ends_when_anybody_asks_about_the_file_in_any_words)
+{
+	static const char *const ANEW[] = {
+		"{\"title\":\"other\",\"file_path\":\"./f\",\"diff\":\"new\\n\"}",
+		"{\"title\":\"a change\",\"file_path\":\"f\",\"diff\":\"new\\n\","
+		"\"description\":\"why\",\"risk_level\":\"high\"}",
+		"{\"title\":\"a change\",\"file_path\":\"f\",\"diff\":\"new\\n\"}",
+		"{\"title\":\"another change\",\"file_path\":\"g\",\"diff\":"
+		"\"--- a/f\\n+++ b/f\\n@@ -1 +1 @@\\n-mine\\n+other\\n"
+		"--- a/g\\n+++ b/g\\n@@ -1 +1 @@\\n-g\\n+G\\n\"}",
+	};
+	OWNED(char_ptr) char *arguments = proposal("f", "new\n");
+	OWNED(char_ptr) char *text = NULL;
+	OWNED(str) struct str said = { 0 };
+	struct agent a, b;
+	struct wire w;
+
+	site = given_running_site();
+	put_file(site.workspace, "g", "g\n");
+	a = newcomer();
+	b = newcomer();
+	for (size_t i = 0; i < COUNT(ANEW); i++) {
+		OWNED(char_ptr) char *yes = NULL;
+		OWNED(char_ptr) char *no = NULL;
+		OWNED(char_ptr) char *written = NULL;
+		char forced[100];
+		const char *id;
+
+		put_file(site.workspace, "f", "old\n");
+		id = begin(&a, &w, "check_clearance", arguments);
+		(void)snprintf(forced, sizeof(forced), "{\"request_id\":\"%s\",\"force\":true}",
+		               id);
+		ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
+		yes = agent_end(&w);
+		has(yes, "status", "approved");
+		put_file(site.workspace, "f", "mine\n");
+		id = begin(i < 2 ? &a : &b, &w, "check_clearance", ANEW[i]);
+		ck_assert_int_eq(ctl(&said, "reject %s", id), 0);
+		no = agent_end(&w);
+		has(no, "status", "rejected");
+		written = agent_write(&a, forced);
+		has(written, "error_code", "not_approved");
+	}
+	text = get_file(site.workspace, "f");
+	ck_assert_str_eq(text, "mine\n");
+	expect("SELECT count(*) FROM apply", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second)
 {
 	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
@@ -605,6 +657,8 @@ int main(void)
 	tcase_add_test(c, a_diff_of_many_files_is_shown_written_whole_and_taken_back);
 	tcase_add_test(c, two_appliers_and_two_calls_for_each_make_one_write_each);
 	tcase_add_test(c, force_says_that_it_has_overwritten_something);
+	tcase_add_test(
+	    c, a_yes_to_a_file_that_has_changed_ends_when_anybody_asks_about_the_file_in_any_words);
 	tcase_add_test(c, one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second);
 	tcase_add_test(c, two_hundred_agents_and_four_operators_come_to_one_answer_each);
 	tcase_add_test(c, each_verdict_reaches_the_agent_in_its_words);

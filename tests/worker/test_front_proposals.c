@@ -200,11 +200,42 @@ START_TEST(an_unused_yes_to_a_question_about_an_old_file_ends_when_it_is_asked_a
 	applied = agent_call(&a, "check_diff", forced.bytes);
 	has(applied, "error_code", "not_approved");
 	says(member(applied, "error_message"),
-	     "a file of it has changed, and its agent has asked again");
+	     "a file of it has changed, and was asked about since");
 	/* as it was: a person is asked again */
 	put_file(workspace, "f", "one\n");
 	asks_and_leaves(&a, arguments, "SELECT count(*) FROM request WHERE seq = 3");
 	expect("SELECT count(*) FROM inbox", "1\n");
+}
+END_TEST
+
+/* As the file was when the operator said no: that question is found again, although it is older. */
+START_TEST(a_file_that_is_again_as_it_was_ends_the_yes_to_what_it_was_in_between)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "two\n");
+	OWNED(char_ptr) char *again = NULL;
+	OWNED(char_ptr) char *request = NULL;
+	OWNED(char_ptr) char *applied = NULL;
+	OWNED(str) struct str forced = { 0 };
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "ONE\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM inbox");
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'not over this' FROM inbox");
+	put_file(workspace, "f", "one\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM inbox");
+	approve_all();
+	put_file(workspace, "f", "ONE\n");
+	again = agent_call(&a, "check_clearance", arguments);
+	has(again, "status", "rejected");
+	has(again, "reason", "not over this");
+	expect("SELECT state FROM request", "rejected\nexpired\n");
+	request = rows("SELECT id FROM request WHERE seq = 2");
+	str_addf(&forced, "{\"request_id\":\"%.36s\",\"force\":true}", request);
+	applied = agent_call(&a, "check_diff", forced.bytes);
+	has(applied, "error_code", "not_approved");
 }
 END_TEST
 
@@ -540,6 +571,7 @@ int main(void)
 	tcase_add_test(c, a_question_about_an_old_file_that_somebody_waits_for_stays_open);
 	tcase_add_test(c,
 	               an_unused_yes_to_a_question_about_an_old_file_ends_when_it_is_asked_again);
+	tcase_add_test(c, a_file_that_is_again_as_it_was_ends_the_yes_to_what_it_was_in_between);
 	tcase_add_test(c, a_no_to_a_question_about_an_old_file_goes_with_the_answer_to_the_new_one);
 	tcase_add_test(c,
 	               a_new_file_that_a_diff_names_on_both_sides_is_shown_as_new_and_as_no_copy);

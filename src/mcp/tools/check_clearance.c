@@ -127,8 +127,8 @@ static void question(const struct call *c, const struct call_settings *settings,
 	q->timeout_ms = settings->approval_ms;
 }
 
-/* Nobody asks this any longer, because a file of it has changed: an unused yes ends, and what the
- * operator has said with a no goes with a result. */
+/* Nobody asks this any longer, because a file of it has changed: what the operator has said with a
+ * no goes with a result. (An unused yes has ended: request_ask.) */
 static int outdate(struct store *st, int64_t request, struct err *e)
 {
 	static const char WHY[] = "a file of it has changed, and its agent has asked again";
@@ -139,11 +139,6 @@ static int outdate(struct store *st, int64_t request, struct err *e)
 		return got;
 	if (q.state == REQUEST_STATE_REJECTED)
 		return steering_repeat(st, request, e);
-	if (q.state == REQUEST_STATE_APPROVED)
-		return sql_request_end_unused(st, request, e) ||
-		               sql_request_withdrawn(st, request, e)
-		           ? -1
-		           : 0;
 	return sql_request_revive(st, NULL, request, e) || sql_request_outdate(st, request, e) ||
 	               sql_request_settle_withdrawn(st, WHY, request, e) ||
 	               sql_request_withdrawn(st, request, e)
