@@ -205,13 +205,23 @@ UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
 UPDATE slack_message SET generation = generation + 1, updated_at = :now
  WHERE request_seq = :request AND kind = 'ask' AND state = 'sent';
 
+-- name: slack_diff_gone :exec
+-- Of a question that Slack lost, or that goes below another head: its file is lost, or elsewhere.
+UPDATE slack_message SET state = 'gone', updated_at = :now
+ WHERE kind = 'diff' AND state = 'sent' AND request_seq IN (
+   SELECT request_seq FROM slack_message WHERE seq = :place AND kind = 'ask'
+    UNION ALL
+   SELECT request_seq FROM slack_message WHERE root_seq = :place AND state = 'queued' AND kind = 'ask');
+
 -- name: slack_ask_anew :exec
--- A person deleted it in Slack, and nobody has answered it.
-INSERT INTO slack_message (kind, session_seq, request_seq, channel_id, root_seq, thread_ts, created_at,
-  updated_at)
-SELECT m.kind, m.session_seq, m.request_seq, m.channel_id, m.root_seq, m.thread_ts, :now, :now
-  FROM slack_message AS m JOIN request AS r ON r.seq = m.request_seq
- WHERE m.seq = :message AND m.kind = 'ask' AND r.state IN ('pending', 'interrupted');
+-- The same questions, if nobody has answered them: what is missing of each is posted.
+-- type: :place seq
+INSERT INTO slack_notice (kind, session_seq, request_seq, at)
+SELECT 'ask', r.session_seq, r.seq, :now FROM request AS r
+ WHERE r.state IN ('pending', 'interrupted') AND r.seq IN (
+   SELECT request_seq FROM slack_message WHERE seq = :place AND kind = 'ask'
+    UNION ALL
+   SELECT request_seq FROM slack_message WHERE root_seq = :place AND state = 'queued' AND kind = 'ask');
 
 -- name: slack_diff_state :one
 -- The file with the whole of a request, as last sent.

@@ -10,7 +10,8 @@ SELECT kind, session_seq, request_seq, apply_seq, call_seq, turn_seq, alias_run_
 
 -- Nothing is sent without Slack, without a channel, or in local mode. A session's thread is started
 -- before anything is posted in it; if its head is dead or gone, with a new one. A request is posted
--- in that thread or, with slack.questions = channel, in the channel, with the diff in its thread.
+-- in that thread or, with slack.questions = channel, in the channel, with the diff in its thread; of
+-- either only what is not there.
 CREATE TRIGGER slack_notice_is_said INSTEAD OF INSERT ON slack_notice
 WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
   INSERT INTO slack_message_new (kind, session_seq, channel_id, at)
@@ -42,7 +43,8 @@ WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
                                                             WHERE name = 'slack.channel_id')) IS NOT NULL
      AND coalesce((SELECT value FROM setting WHERE name = 'slack.questions'), 'thread') <> 'channel'
      AND EXISTS (SELECT 1 FROM request_long WHERE seq = NEW.request_seq)
-     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'ask');
+     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'diff'
+                        AND state IN ('queued', 'sent'));
   INSERT INTO slack_message_new (kind, session_seq, request_seq, apply_seq, call_seq, turn_seq,
                                  alias_run_seq, channel_id, root_seq, thread_ts, text, detail,
                                  content_seq, file_name, at)
@@ -70,14 +72,16 @@ WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
      AND (coalesce(a.mode, 'local') <> 'local' OR p.in_local = 1)
      AND NOT (NEW.kind = 'ask' AND EXISTS (SELECT 1 FROM slack_message
                                             WHERE request_seq = NEW.request_seq AND kind = 'ask'
-                                              AND state <> 'dead'));
+                                              AND state IN ('queued', 'sent')));
   INSERT INTO slack_message_new (kind, session_seq, request_seq, channel_id, root_seq, at)
   SELECT 'diff', m.session_seq, m.request_seq, m.channel_id, m.seq, m.created_at
     FROM slack_message AS m JOIN request AS r ON r.seq = m.request_seq
    WHERE NEW.kind = 'ask' AND m.request_seq = NEW.request_seq AND m.kind = 'ask'
+     AND m.state IN ('queued', 'sent')
      AND EXISTS (SELECT 1 FROM request_long WHERE seq = r.seq)
      AND (SELECT value FROM setting WHERE name = 'slack.questions') IS 'channel'
-     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'diff');
+     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'diff'
+                        AND state IN ('queued', 'sent'));
 END;
 
 -- Where that trigger adds a message: its statements, most of which add none, do not open all indexes of

@@ -182,6 +182,13 @@ static int bury(const struct settlement *t, int64_t head, struct err *e)
 	           : 0;
 }
 
+/* The questions of a place, a lost one or those that wait below a new head, are posted with their
+ * files. */
+static int ask_anew(const struct settlement *t, int64_t place, struct err *e)
+{
+	return sql_slack_diff_gone(t->st, place, e) || sql_slack_ask_anew(t->st, place, e) ? -1 : 0;
+}
+
 /* The thread's head is dead or gone: queues a new one, below which everything that waits is
  * sent. */
 static int head_anew(const struct settlement *t, int64_t head, struct err *e)
@@ -193,7 +200,7 @@ static int head_anew(const struct settlement *t, int64_t head, struct err *e)
 	fresh = sql_slack_head_anew(t->st, head, e);
 	return fresh < 0 || sql_slack_head_move_messages(t->st, fresh, head, e) ||
 	               sql_slack_head_move_lane(t->st, fresh, t->i->channel_id, head, e) ||
-	               sql_slack_head_urge(t->st, fresh, e)
+	               sql_slack_head_urge(t->st, fresh, e) || ask_anew(t, fresh, e)
 	           ? -1
 	           : 0;
 }
@@ -355,8 +362,10 @@ static int failed_thread(const struct settlement *t, struct err *e)
 	const struct slack_intent_row *i = t->i;
 
 	if (!is_post(i)) {
-		if (i->message_seq && (sql_slack_message_gone(t->st, i->message_seq, e) ||
-		                       sql_slack_ask_anew(t->st, i->message_seq, e)))
+		if (i->message_seq && sql_slack_message_gone(t->st, i->message_seq, e))
+			return -1;
+		if (i->part == SLACK_PART_KIND_ASK &&
+		    (bury(t, i->message_seq, e) || ask_anew(t, i->message_seq, e)))
 			return -1;
 		return dies(t, t->c->why, NULL, e);
 	}

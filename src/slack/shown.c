@@ -84,12 +84,12 @@ int slack_file_find(struct store *st, int64_t request_seq, enum slack_file *ret,
 
 	if (got < 0)
 		return -1;
-	if (got == 0 || file.state == SLACK_MESSAGE_STATE_DEAD)
-		*ret = SLACK_FILE_MISSING;
-	else if (file.state == SLACK_MESSAGE_STATE_QUEUED)
+	if (got > 0 && file.state == SLACK_MESSAGE_STATE_SENT)
+		*ret = SLACK_FILE_THERE;
+	else if (got > 0 && file.state == SLACK_MESSAGE_STATE_QUEUED)
 		*ret = SLACK_FILE_AWAITED;
 	else
-		*ret = SLACK_FILE_THERE;
+		*ret = SLACK_FILE_MISSING;
 	return 0;
 }
 

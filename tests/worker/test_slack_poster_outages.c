@@ -203,22 +203,33 @@ START_TEST(a_deleted_head_is_followed_by_a_new_one)
 }
 END_TEST
 
+/* By a person, or because it is old. */
+static void all_is_deleted(void)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	const cJSON *m;
+
+	cJSON_ArrayForEach (m, cJSON_GetObjectItem(root, "messages")) {
+		const char *ts = cJSON_GetStringValue(cJSON_GetObjectItem(m, "ts"));
+
+		if (!cJSON_IsTrue(cJSON_GetObjectItem(m, "deleted")))
+			ck_assert_int_eq(
+			    shell(NULL,
+			          "curl -s -H 'Authorization: Bearer " SLACK_FAKE_BOT_TOKEN
+			          "' -d channel=C01AGENTS -d ts=%s %schat.delete",
+			          ts, slack_api_url()),
+			    0);
+	}
+}
+
 START_TEST(an_open_question_that_somebody_deleted_is_asked_again)
 {
-	OWNED(char_ptr) char *ts = NULL;
-
 	desk();
 	session(1);
 	question(1, 1, "Fix it", SHORT_DIFF);
 	(void)start_worker("slack-poster");
 	let_it_speak();
-	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask'");
-	ts[strcspn(ts, "\n")] = '\0';
-	ck_assert_int_eq(shell(NULL,
-	                       "curl -s -H 'Authorization: Bearer " SLACK_FAKE_BOT_TOKEN
-	                       "' -d channel=C01AGENTS -d ts=%s %schat.delete",
-	                       ts, slack_api_url()),
-	                 0);
+	all_is_deleted();
 	ck_assert_int_eq(times_said("Approval needed"), 0);
 
 	given("UPDATE request SET state = 'interrupted'");
@@ -229,6 +240,137 @@ START_TEST(an_open_question_that_somebody_deleted_is_asked_again)
 	given("INSERT INTO decision (request_id, verdict) VALUES ('ask-1', 'approve')");
 	let_it_speak();
 	ck_assert_int_eq(times_said("*Approved*"), 1);
+	desk_is_left();
+}
+END_TEST
+
+/* ---- files of questions that Slack lost ---- */
+
+static const char LONG_DIFF[] = "replace(hex(zeroblob(30)), '00', 'x' || char(10))";
+
+static void long_question(const char *place)
+{
+	char sql[200];
+
+	desk();
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	               " ('slack.questions', '%s', 'file', '2026-01-01T00:00:00.000Z')",
+	               place);
+	given(sql);
+	session(1);
+	question(1, 1, "Long", LONG_DIFF);
+}
+
+/* The newest card, and whether it can be approved. */
+static bool can_be_approved(void)
+{
+	OWNED(char_ptr)
+	char *ts =
+	    rows("SELECT ts FROM slack_message WHERE kind = 'ask' ORDER BY seq DESC LIMIT 1");
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	const cJSON *m;
+
+	ts[strcspn(ts, "\n")] = '\0';
+	cJSON_ArrayForEach (m, cJSON_GetObjectItem(root, "messages")) {
+		if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(m, "ts")), ts) == 0) {
+			OWNED(char_ptr) char *text = cJSON_PrintUnformatted(m);
+
+			holds(text, "approve_reject");
+			return strstr(text, "approve_accept") != NULL;
+		}
+	}
+	ck_abort_msg("there is no card %s", ts);
+}
+
+/* Files below, or beside, the newest card. */
+#define FILES_OF_CARD                                                                              \
+	"SELECT count(*) FROM slack_message AS f JOIN slack_message AS a ON a.kind = 'ask'"        \
+	" AND a.state = 'sent' AND f.root_seq IN (a.seq, a.root_seq)"                              \
+	" WHERE f.kind = 'diff' AND f.state = 'sent'"
+
+static void refuse_files(void)
+{
+	slack_fault("{'name': 'files.getUploadURLExternal', 'what': 'error',"
+	            " 'error': 'file_uploads_disabled', 'times': 9}");
+}
+
+START_TEST(a_question_that_slack_lost_is_asked_again_with_its_file)
+{
+	static const char *const PLACES[] = { "channel", "thread" };
+
+	for (size_t i = 0; i < COUNT(PLACES); i++) {
+		long_question(PLACES[i]);
+		(void)start_worker("slack-poster");
+		let_it_speak();
+		ck_assert(can_be_approved());
+		all_is_deleted();
+
+		given("UPDATE request SET state = 'interrupted'");
+
+		let_it_speak();
+		expect("SELECT state FROM slack_message WHERE kind = 'ask'", "gone\nsent\n");
+		expect("SELECT count(*) FROM slack_message WHERE kind = 'diff' AND state = 'sent'",
+		       "1\n");
+		expect(FILES_OF_CARD, "1\n");
+		ck_assert(can_be_approved());
+		desk_is_left();
+	}
+}
+END_TEST
+
+START_TEST(a_question_that_slack_lost_cannot_be_approved_without_its_file)
+{
+	static const char *const PLACES[] = { "channel", "thread" };
+
+	for (size_t i = 0; i < COUNT(PLACES); i++) {
+		long_question(PLACES[i]);
+		(void)start_worker("slack-poster");
+		let_it_speak();
+		all_is_deleted();
+		refuse_files();
+
+		given("UPDATE request SET state = 'interrupted'");
+
+		let_it_speak();
+		expect("SELECT state FROM slack_message WHERE kind = 'ask'", "gone\nsent\n");
+		ck_assert(!can_be_approved());
+		desk_is_left();
+	}
+}
+END_TEST
+
+START_TEST(a_file_that_waits_goes_below_the_card_that_is_posted_again)
+{
+	long_question("channel");
+	slack_fault("{'name': 'files.getUploadURLExternal', 'what': 'rate', 'retry_after': 30}");
+	(void)start_worker("slack-poster");
+	let_it_speak_until(2);
+	all_is_deleted();
+
+	given("UPDATE request SET state = 'interrupted'");
+
+	let_it_speak();
+	expect("SELECT state FROM slack_message WHERE kind = 'diff'", "dead\nsent\n");
+	expect(FILES_OF_CARD, "1\n");
+	ck_assert(can_be_approved());
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_file_whose_thread_is_lost_before_the_card_is_in_it_comes_again)
+{
+	long_question("thread");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'error', 'error': 'thread_not_found',"
+	            " 'skip': 1}");
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	expect("SELECT kind, state FROM slack_message",
+	       "session|gone\ndiff|gone\nask|sent\nsession|sent\ndiff|sent\n");
+	expect(FILES_OF_CARD, "1\n");
+	ck_assert(can_be_approved());
 	desk_is_left();
 }
 END_TEST
@@ -468,6 +610,10 @@ int main(void)
 	tcase_add_test(c, a_poisoned_message_dies_with_a_reason_and_the_others_pass);
 	tcase_add_test(c, a_deleted_head_is_followed_by_a_new_one);
 	tcase_add_test(c, an_open_question_that_somebody_deleted_is_asked_again);
+	tcase_add_test(c, a_question_that_slack_lost_is_asked_again_with_its_file);
+	tcase_add_test(c, a_question_that_slack_lost_cannot_be_approved_without_its_file);
+	tcase_add_test(c, a_file_that_waits_goes_below_the_card_that_is_posted_again);
+	tcase_add_test(c, a_file_whose_thread_is_lost_before_the_card_is_in_it_comes_again);
 	tcase_add_test(c, a_modal_opens_while_a_post_hangs);
 	tcase_add_test(c, a_modal_whose_trigger_was_used_before_is_open);
 	tcase_add_test(c, a_modal_that_comes_too_late_is_said_to_be);
