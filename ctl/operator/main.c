@@ -55,7 +55,7 @@ static const char HELP_HELP[] = "this text, or more on one command";
 static const char HELP_MORE[] =
     "Commands and ids may be shortened as long as they are unambiguous. What Slack calls\n"
     "session-resume and the like is understood, too. An option among the words of a TEXT is\n"
-    "refused: quote the text, or write -- before it.\n\n"
+    "refused, and so is a TEXT that begins like one: write -- before the text.\n\n"
     "  --config FILE    the configuration that names the database\n"
     "  --db PATH        the database\n"
     "  --ipc-name NAME  the system of that name\n"
@@ -266,6 +266,9 @@ static const struct command_spec *command_of(const struct ctl *c, char *words[2]
 	return words[0] ? find_command(take_name(rest), &e) : NULL;
 }
 
+/* Quotes would not do for a text that begins so: they are the shell's, and not seen here. */
+#define TEXT_FOLLOWS "A text with it follows --"
+
 /* Which options there are instead, and how a text has such words. */
 static void add_takes(const struct command_spec *command, bool lists, struct str *out)
 {
@@ -282,7 +285,7 @@ static void add_takes(const struct command_spec *command, bool lists, struct str
 		str_add(out, command->takes ? ", and those of every command"
 		                            : " takes those of every command");
 	if (command->text_from || command->text_from_of)
-		str_add(out, ". A text with it is quoted, or follows --");
+		str_add(out, ". " TEXT_FOLLOWS);
 }
 
 /* A short one may be one of several letters behind a dash; a long one takes no value. */
@@ -321,13 +324,38 @@ static int given_twice(char **argv, struct err *e)
 	return err_set(e, ERR_INPUT, "'%.40s' is given twice", option_word(argv));
 }
 
+static int does_not_take(const struct command_spec *command, const char *option, struct err *e)
+{
+	OWNED(str) struct str how = { 0 };
+
+	add_takes(command, false, &how);
+	return err_set(e, ERR_INPUT, "'%s' does not take %s%s", command->name, option,
+	               str_text(&how));
+}
+
+/* Of an option that the command does not take, a value would not help. */
+static int lacks_value(const struct ctl *c, char **argv, struct err *e)
+{
+	const struct ctl_option_row *o = &OPTIONS[option_index(optopt)];
+	char *words[2];
+	struct ctl rest;
+	const struct command_spec *command = command_of(c, words, &rest);
+	OWNED(str) struct str how = { 0 };
+
+	if (command && o->takes && !(command->takes & o->takes))
+		return does_not_take(command, o->name, e);
+	if (command)
+		add_takes(command, false, &how);
+	return err_set(e, ERR_INPUT, "'%.40s' needs a value%s", argv[optind - 1], str_text(&how));
+}
+
 static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 {
 	size_t i = option_index(option);
 	void *place;
 
 	if (option == ':')
-		return err_set(e, ERR_INPUT, "'%.40s' needs a value", argv[optind - 1]);
+		return lacks_value(c, argv, e);
 	if (i == COUNT(OPTIONS))
 		return unknown_option(c, argv, e);
 	place = (char *)c + OPTIONS[i].place;
@@ -407,8 +435,7 @@ static int check_text(const struct ctl *c, struct err *e)
 	    (words == 1 && behind == 1 && !c->help && !c->version))
 		return 0;
 	return err_set(e, ERR_INPUT,
-	               "is '%.40s' an option, or does it belong to the text? Quote the text, or "
-	               "write -- before it",
+	               "is '%.40s' an option, or does it belong to the text? " TEXT_FOLLOWS,
 	               c->late);
 }
 
@@ -428,6 +455,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 {
 	struct option options[COUNT(OPTIONS) + 1] = { 0 };
 	const char *own = NULL; /* the first option that only some commands take, behind a word */
+	const char *taken = NULL; /* the last word or value */
 	size_t count = 0;
 	bool is_loose;
 	int option;
@@ -441,6 +469,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 				             .val = LONG + (int)i };
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, LETTERS, options, NULL)) != -1) {
+		taken = optarg;
 		if (option == 1 && shorten_dash(optarg)) {
 			optind--;
 			continue;
@@ -464,7 +493,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		}
 	}
 	/* In a text, "--" is a word like others. */
-	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0 &&
+	if (optind > 1 && argv[optind - 1] != taken && strcmp(argv[optind - 1], "--") == 0 &&
 	    text_words(c, &is_loose) > 0)
 		optind--;
 	while (optind < argc)
@@ -505,15 +534,6 @@ static int check_empty(const struct ctl *c, const struct command_spec *command, 
 			return err_set(e, ERR_INPUT, "'%s' needs %s, and was given an empty word",
 			               command->name, command->arguments);
 	return 0;
-}
-
-static int does_not_take(const struct command_spec *command, const char *option, struct err *e)
-{
-	OWNED(str) struct str how = { 0 };
-
-	add_takes(command, false, &how);
-	return err_set(e, ERR_INPUT, "'%s' does not take %s%s", command->name, option,
-	               str_text(&how));
 }
 
 /* Checks that the command takes the given arguments and options. */

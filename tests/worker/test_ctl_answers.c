@@ -368,8 +368,7 @@ START_TEST(an_option_among_the_words_of_a_text_is_refused)
 	given_questions();
 	for (size_t i = 0; i < COUNT(WORDS); i++) {
 		ctl(WORDS[i]);
-		failed(64, "an option, or does it belong to the text? Quote the text, or write -- "
-		           "before it");
+		failed(64, "an option, or does it belong to the text? A text with it follows --");
 	}
 	expect("SELECT count(*) FROM decision", "0\n");
 	expect("SELECT count(*) FROM steering", "0\n");
@@ -383,6 +382,8 @@ START_TEST(dashes_in_a_text_belong_to_it)
 	ctl("--text resume 01944444 make -- -j4 --json");
 	ck_assert_int_eq(status, 0);
 	expect("SELECT instruction FROM request WHERE kind = 'standby'", "make -- -j4 --json\n");
+	ctl("--text refine 01933333 use tabs --");
+	expect("SELECT instruction FROM request WHERE id GLOB '01933333*'", "use tabs --\n");
 }
 END_TEST
 
@@ -439,7 +440,7 @@ START_TEST(an_option_stands_at_the_start_or_at_the_end_and_may_have_the_dash_of_
 	ctl("session start fix --agent nobody it --park 5");
 	failed(64, "is '--agent' an option, or does it belong to the text?");
 	ctl("task do it —agent x");
-	failed(64, "'task' does not take --agent. A text with it is quoted, or follows --");
+	failed(64, "'task' does not take --agent. A text with it follows --");
 	ctl("task do it —agnet x");
 	failed(64, "unknown option '--agnet'");
 	expect("SELECT count(*) FROM steering", "0\n");

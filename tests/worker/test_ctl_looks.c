@@ -506,7 +506,14 @@ START_TEST(wrong_usage_exits_64_with_a_hint)
 	           "--with, and those of every command");
 	ctl("session start fix it -x");
 	failed(64, "unknown option '-x'; 'session' takes --agent, --workspace, --park, and those "
-	           "of every command. A text with it is quoted, or follows --");
+	           "of every command. A text with it follows --");
+	ctl("refine 0193 '--force use tabs'");
+	failed(64, "unknown option '--force use tabs'; 'refine' takes those of every command. A "
+	           "text with it follows --");
+	ctl("refine 0193 -n");
+	failed(64, "'refine' does not take -n. A text with it follows --");
+	ctl("log -n");
+	failed(64, "'-n' needs a value");
 	ctl("log -n 1 -n 2");
 	failed(64, "'-n' is given twice");
 	ctl("file -rf");
