@@ -231,7 +231,7 @@ SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff'
 -- name: slack_asked_at :one
 -- When a request was first shown, and its file, as last sent. form: in which it is shown now.
 -- type: form slack_outbox_form
-SELECT m.seq, m.ts, f.seq AS file_seq, f.state AS file_state, f.updated_at AS file_at,
+SELECT m.seq, m.ts, f.seq AS file_seq, f.updated_at AS file_at,
        (SELECT o.form FROM slack_message AS a CROSS JOIN slack_outbox AS o ON o.message_seq = a.seq
          WHERE a.request_seq = :request AND a.kind = 'ask' AND o.state = 'sent'
          ORDER BY o.seq DESC LIMIT 1) AS form

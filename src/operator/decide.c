@@ -267,13 +267,18 @@ static int is_seen(struct desk *d, const struct request *r, struct err *e)
 	return got;
 }
 
+static bool approves(const struct desk *d, const struct found *f)
+{
+	return verdict_of(d->w->verb, f, "") == REQUEST_VERDICT_APPROVE;
+}
+
 /* 1 the verb counts once it names the question; 0 not even then, and they are told so; -1. */
 static int is_enough_to_name(struct desk *d, const struct found *f, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 	int got;
 
-	if (verdict_of(d->w->verb, f, "") != REQUEST_VERDICT_APPROVE)
+	if (!approves(d, f))
 		return 1;
 	got = request_read(d->st, f->seq, &r, e);
 	return got > 0 ? is_seen(d, &r, e) : got < 0 ? -1 : 1;
@@ -289,7 +294,7 @@ static int if_asked(struct desk *d, const struct found *f, struct err *e)
 	if (target != TARGET_QUESTION)
 		return target;
 	if (d->who->was_asked && f->count && !f->story.length)
-		was = d->who->was_asked(d->st, d->who->said_ts, f->seq, &why, e);
+		was = d->who->was_asked(d->st, d->who->said_ts, f->seq, approves(d, f), &why, e);
 	if (was)
 		return was < 0 ? TARGET_FAILED : TARGET_QUESTION;
 	named = is_enough_to_name(d, f, e);

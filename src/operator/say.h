@@ -22,8 +22,9 @@ struct speaker {
 	 * why not; -1. NULL: always. */
 	int (*has_seen)(struct store *st, const struct request *r, struct str *why, struct err *e);
 	/* Whether they had been shown the request when they spoke: 1; 0, and why says why not, as a
-	 * sentence about it; -1. Asked where they did not name it. NULL: always. */
-	int (*was_asked)(struct store *st, const char *said_ts, int64_t request_seq,
+	 * sentence about it; -1. Asked where they did not name it. approves: that counts all of
+	 * it. NULL: always. */
+	int (*was_asked)(struct store *st, const char *said_ts, int64_t request_seq, bool approves,
 	                 struct str *why, struct err *e);
 	const char *said_ts; /* when, in Slack's time; NULL: now */
 	const char *no_reason; /* the reason of a reject without words, for a caller of our tools;

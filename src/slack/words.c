@@ -51,9 +51,10 @@ static bool is_file_before(const struct slack_asked_at_row *asked, const char *s
 	return (double)clock_parse(asked->file_at) < strtod(said_ts, NULL) * 1000;
 }
 
-/* A request that is not in Slack, or came after the words, is not what they were about. */
-static int was_asked(struct store *st, const char *said_ts, int64_t request_seq, struct str *why,
-                     struct err *e)
+/* A request that is not in Slack, or came after the words, is not what they were about. Only an
+ * approval needs its file. */
+static int was_asked(struct store *st, const char *said_ts, int64_t request_seq, bool approves,
+                     struct str *why, struct err *e)
 {
 	OWNED(slack_asked_at_row) struct slack_asked_at_row asked = { 0 };
 	OWNED(request) struct request r = { 0 };
@@ -62,7 +63,7 @@ static int was_asked(struct store *st, const char *said_ts, int64_t request_seq,
 
 	if (got < 0 || request_read(st, request_seq, &r, e) < 0)
 		return -1;
-	has_file = !slack_is_whole(&r); /* otherwise the row of one does not count */
+	has_file = approves && !slack_is_whole(&r); /* otherwise the row of one does not count */
 	if (got == 0)
 		str_add(
 		    why,
@@ -73,8 +74,6 @@ static int was_asked(struct store *st, const char *said_ts, int64_t request_seq,
 		         "is not shown in Slack: `agent-intercom-ctl show %.*s` on the machine "
 		         "shows it. Answer it there (in remote mode after `mode hybrid`)",
 		         FIND_SHORT, r.row.id);
-	else if (has_file && asked.file_state == SLACK_MESSAGE_STATE_QUEUED)
-		str_add(why, UNSEEN_FILE);
 	else if (!is_before(asked.ts, said_ts) || (has_file && !is_file_before(&asked, said_ts)))
 		str_add(why, "was shown only after you wrote that. Answer it now");
 	return why->length == 0;

@@ -379,7 +379,7 @@ START_TEST(a_word_that_is_older_than_the_question_in_slack_answers_nothing)
 }
 END_TEST
 
-START_TEST(a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word)
+START_TEST(a_question_whose_file_is_not_in_slack_is_not_approved_by_a_word)
 {
 	static const char FILE_SENT[] = "UPDATE slack_message SET state = 'sent', updated_at = '%s'"
 	                                " WHERE kind = 'diff'";
@@ -397,18 +397,36 @@ START_TEST(a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word)
 		                   ", 'a.c', 'low', 'new_file', hex(zeroblob(1200))");
 		given("UPDATE slack_message SET state = 'sent', ts = '1700000001.000001'"
 		      " WHERE kind = 'ask'");
-		in_thread("reject");
-		is_not_taken("is not shown in Slack in full yet: its file is missing");
+		in_thread("approve");
+		replies("not approved: 01911111-0000 is not shown in Slack in full yet: its file "
+		        "is missing");
 		says(command("approve"), "its file is missing");
 		str_addf(&sql, FILE_SENT, AT[i]);
 		given(sql.bytes);
-		in_thread("reject");
+		in_thread("approve");
 		if (i == 0)
-			expect("SELECT state FROM request", "rejected\n");
+			expect("SELECT state FROM request", "approved\n");
 		else
 			is_not_taken("was shown only after you wrote that. Answer it now");
 		slack_stop();
 	}
+}
+END_TEST
+
+START_TEST(a_word_rejects_a_question_whose_file_slack_does_not_have_yet)
+{
+	slack();
+	given("INSERT INTO setting (name, value, source, updated_at)"
+	      " VALUES ('slack.questions', 'channel', 'file', '" T "')");
+	an_unsent_question(CHANGE, "clearance", "Change a.c",
+	                   ", file_path, risk_level, original_hash, description",
+	                   ", 'a.c', 'low', 'new_file', hex(zeroblob(1200))");
+	given("UPDATE slack_message SET state = 'sent', ts = '1700000001.000001'"
+	      " WHERE kind = 'ask'");
+	in_thread("reject no");
+	replies("Rejected");
+	expect("SELECT state, reason FROM request", "rejected|no\n");
+	slack_stop();
 }
 END_TEST
 
@@ -547,7 +565,8 @@ int main(void)
 	tcase_add_test(c, a_prompt_or_a_standby_that_is_not_in_slack_is_not_answered_by_a_word);
 	tcase_add_test(c, an_id_answers_a_question_that_is_not_in_slack);
 	tcase_add_test(c, a_word_that_is_older_than_the_question_in_slack_answers_nothing);
-	tcase_add_test(c, a_question_whose_file_is_not_in_slack_is_not_answered_by_a_word);
+	tcase_add_test(c, a_question_whose_file_is_not_in_slack_is_not_approved_by_a_word);
+	tcase_add_test(c, a_word_rejects_a_question_whose_file_slack_does_not_have_yet);
 	tcase_add_test(c, nothing_is_approved_before_its_file_is_in_slack);
 	tcase_add_test(c,
 	               words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_reason);
