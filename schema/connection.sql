@@ -10,8 +10,8 @@ CREATE TABLE connection (
   protocol_version TEXT NOT NULL,           -- fixed: negotiated MCP revision
   client_name      TEXT,                    -- fixed
   client_version   TEXT,                    -- fixed
-  process          TEXT,                    -- free: for HTTP, if known: its process (pid, start,
-                                            -- boot); for a hook, host_process
+  process          TEXT,                    -- free: if known, its process (pid, start, boot): the
+                                            -- relay, or who speaks HTTP; for a hook, host_process
   host_process     TEXT,                    -- free: if known, the agent's program, which started
                                             -- the relay or the hook, or speaks HTTP itself; a
                                             -- hook's session may be resumed in another process

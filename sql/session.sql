@@ -162,13 +162,17 @@ SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.cl
   FROM session AS s WHERE s.status <> 'terminated' ORDER BY s.seq;
 
 -- name: session_last_interrupted :one
+-- The same of those that have left nothing.
 -- type: :uid integer?
--- :uid: of that user's agents; NULL: of ours.
 -- row: session
-SELECT seq, id FROM session
- WHERE status = 'interrupted' AND machine = :machine AND workspace_root = :workspace
-   AND agent_uid IS :uid
- ORDER BY label IS NOT :label, updated_at DESC, seq DESC LIMIT 1;
+SELECT s.seq, s.id FROM session AS s
+ WHERE s.status = 'interrupted' AND s.machine = :machine AND s.workspace_root = :workspace
+   AND s.agent_uid IS :uid
+   AND (s.seq = :session
+        OR NOT EXISTS (SELECT 1 FROM connection AS c
+                        WHERE c.session_seq = s.seq AND c.state = 'open'
+                          AND c.transport IN ('stdio', 'hook')))
+ ORDER BY s.label IS NOT :label, s.updated_at DESC, s.seq DESC LIMIT 1;
 
 -- name: session_left :one
 -- The session of this workspace that has left something, and whose agent is gone or is the caller:
@@ -229,7 +233,7 @@ SELECT seq, transport, protocol_version, client_name, process, session_seq, iden
   FROM connection WHERE key = :key AND (:uid IS NULL OR uid = :uid);
 
 -- name: connection_process_of_session :many
--- Open connections over HTTP and of hooks, with their processes.
+-- Open connections, with their processes.
 -- row: connection_process
 SELECT seq, process, session_seq FROM connection
  WHERE session_seq = :session AND state = 'open' AND process IS NOT NULL LIMIT :limit;
@@ -284,9 +288,20 @@ UPDATE session
  WHERE seq = :seq AND status <> 'terminated'
    AND (idle_since IS NULL OR connectivity_status = 'offline');
 
--- name: connection_lose_all :exec
--- A front starts: the stdio connections of its predecessor are gone until their relays come back.
-UPDATE connection SET state = 'lost' WHERE machine = :machine AND state = 'open' AND transport = 'stdio';
+-- name: connection_lose_unknown :exec
+-- A front starts: whether the relays of its predecessor still run cannot be known of these until they
+-- come back.
+UPDATE connection SET state = 'lost'
+ WHERE machine = :machine AND state = 'open' AND transport = 'stdio' AND process IS NULL;
+
+-- name: connection_process_of_relays :many
+-- row: connection_process
+-- type: :after integer
+-- type: :machine text
+SELECT seq, process, session_seq FROM connection
+ WHERE machine = :machine AND state = 'open' AND transport = 'stdio' AND process IS NOT NULL
+   AND seq > :after
+ ORDER BY seq LIMIT :limit;
 
 -- name: session_by_prefix :many
 -- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte

@@ -13,6 +13,7 @@ struct process_life process_name_life(pid_t pid)
 	const char *name, *end;
 	ssize_t n = -1;
 	int parent, fd;
+	char state;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -29,9 +30,10 @@ struct process_life process_name_life(pid_t pid)
 	 * 20th. */
 	if (!name || !end ||
 	    sscanf(end + 1,
-	           " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	           " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 	           "%*s %llu",
-	           &parent, &life.began) != 2)
+	           &state, &parent, &life.began) != 3 ||
+	    state == 'Z' || state == 'X')
 		return (struct process_life){ .parent = 0 };
 	life.parent = (pid_t)parent;
 	(void)snprintf(life.command, sizeof(life.command), "%.*s", (int)(end - name - 1), name + 1);

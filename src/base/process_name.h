@@ -11,7 +11,8 @@ enum { PROCESS_NAME_BYTES = 64 };
 struct process_life {
 	char command[32];
 	pid_t parent;
-	unsigned long long began; /* in ticks since boot; 0: it is gone */
+	unsigned long long began; /* in ticks since boot; 0: it is gone, though its parent may
+	                             not have taken its end yet */
 };
 
 /* What /proc says of a process. */

@@ -13,9 +13,9 @@ struct one {
 	char process[PROCESS_NAME_BYTES];
 };
 
-/* The rows of a statement that has been started. */
-static int lose_those(struct store *st, struct connection_process_row *row, int64_t own,
-                      struct err *e)
+/* The rows of a statement that has been started. The last one if there may be more, 0, -1. */
+static int64_t lose_those(struct store *st, struct connection_process_row *row, int64_t own,
+                          struct err *e)
 {
 	struct one all[MOST];
 	int got, n = 0;
@@ -35,7 +35,7 @@ static int lose_those(struct store *st, struct connection_process_row *row, int6
 		    (sql_connection_lose(st, all[i].connection, e) < 0 ||
 		     sql_session_offline(st, all[i].session, e) < 0))
 			return -1;
-	return 0;
+	return n < MOST ? 0 : all[n - 1].connection;
 }
 
 int departed_of_session(struct store *st, int64_t session_seq, int64_t own, struct err *e)
@@ -43,7 +43,7 @@ int departed_of_session(struct store *st, int64_t session_seq, int64_t own, stru
 	OWNED(connection_process_row) struct connection_process_row row = { 0 };
 
 	sql_connection_process_of_session(st, session_seq, MOST, &row);
-	return lose_those(st, &row, own, e);
+	return lose_those(st, &row, own, e) < 0 ? -1 : 0;
 }
 
 int departed_of_question(struct store *st, const char *digest, int64_t own, struct err *e)
@@ -51,7 +51,7 @@ int departed_of_question(struct store *st, const char *digest, int64_t own, stru
 	OWNED(connection_process_row) struct connection_process_row row = { 0 };
 
 	sql_connection_process_of_question(st, digest, MOST, &row);
-	return lose_those(st, &row, own, e);
+	return lose_those(st, &row, own, e) < 0 ? -1 : 0;
 }
 
 int departed_of_workspace(struct store *st, const char *machine, const char *workspace_root,
@@ -60,5 +60,18 @@ int departed_of_workspace(struct store *st, const char *machine, const char *wor
 	OWNED(connection_process_row) struct connection_process_row row = { 0 };
 
 	sql_connection_process_of_workspace(st, workspace_root, machine, MOST, &row);
-	return lose_those(st, &row, own, e);
+	return lose_those(st, &row, own, e) < 0 ? -1 : 0;
+}
+
+int departed_of_relays(struct store *st, const char *machine, struct err *e)
+{
+	int64_t last = 0;
+
+	do {
+		OWNED(connection_process_row) struct connection_process_row row = { 0 };
+
+		sql_connection_process_of_relays(st, machine, last, MOST, &row);
+		last = lose_those(st, &row, 0, e);
+	} while (last > 0);
+	return last < 0 ? -1 : sql_connection_lose_unknown(st, machine, e);
 }

@@ -1,5 +1,6 @@
-/* departed: HTTP does not say that a client has ended, but its process does: connections of ended
- * processes are given up here, before somebody takes over what they left. Another process may
+/* departed: HTTP does not say that a client has ended, nor a relay that ended without a front, but
+ * their processes do: connections of ended processes are given up here, before somebody takes over
+ * what they left. Another process may
  * continue with an Mcp-Session-Id: its next call reopens the connection (peer_join). own: the
  * caller's connection, which is not given up. */
 #ifndef DEPARTED_H
@@ -14,5 +15,7 @@ int departed_of_question(struct store *st, const char *digest, int64_t own, stru
 /* Those that work in a folder. */
 int departed_of_workspace(struct store *st, const char *machine, const char *workspace_root,
                           int64_t own, struct err *e);
+/* Those of relays, when a front starts: the others come back to it. */
+int departed_of_relays(struct store *st, const char *machine, struct err *e);
 
 #endif

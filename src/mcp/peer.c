@@ -237,7 +237,9 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 
 static const char *host_process(const struct peer *p)
 {
-	return p->host_process ? p->host_process : p->process;
+	bool is_relay = p->transport == CONNECTION_TRANSPORT_STDIO;
+
+	return p->host_process || is_relay ? p->host_process : p->process;
 }
 
 int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,

@@ -40,7 +40,7 @@ struct peer {
 	char *version; /* negotiated MCP revision; NULL before initialize */
 	char *client_name;
 	char *client_version;
-	char *process; /* for HTTP: its process (peer_process.h), NULL: unknown */
+	char *process; /* its process (peer_process.h), NULL: unknown */
 	char
 	    *host_process; /* the agent's program, if known: of the relay or the hook, its parent */
 	int64_t seq; /* of its connection row; 0: not yet */

@@ -12,6 +12,7 @@
  * no longer alive, and the next front gives their answers to clients that ask again or resume. */
 #include "await_slack.h"
 #include "big.h"
+#include "departed.h"
 #include "front.h"
 #include "http.h"
 #include "http_arrivals.h"
@@ -238,7 +239,7 @@ static int take_over(struct front *f, struct err *e)
 
 	if (store_begin(st, e) || store_end(st,
 	                                    sql_tool_call_unlisten_dead(st, f->worker.id.text, e) ||
-	                                        sql_connection_lose_all(st, f->worker.machine, e) ||
+	                                        departed_of_relays(st, f->worker.machine, e) ||
 	                                        sql_broadcast_wait_delete_all(st, e),
 	                                    e))
 		return -1;

@@ -63,14 +63,16 @@ static void set_level(struct sink *sink, const struct rpc_message *m, const char
 	reply_now(sink, m->id, version, mcp_empty_result);
 }
 
-/* For sessions: which program has started this relay. */
+/* For sessions: which process this relay is, and which program has started it. */
 static void learn_program(struct sink *sink)
 {
 	char name[PEER_PROCESS_BYTES];
 	struct peer *p = sink->peer;
+	int fd = sink->pipe && !p->seq ? bufferevent_getfd(sink->pipe) : -1;
 
-	if (sink->pipe && !p->host_process && !p->seq &&
-	    peer_process_of_host(bufferevent_getfd(sink->pipe), name))
+	if (fd >= 0 && !p->process && peer_process_of(fd, name))
+		p->process = xstrdup(name);
+	if (fd >= 0 && !p->host_process && peer_process_of_host(fd, name))
 		p->host_process = xstrdup(name);
 }
 

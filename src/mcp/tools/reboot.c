@@ -113,11 +113,14 @@ static int predecessor(struct store *st, const struct peer *p, const char *machi
 		                                .session = p->session_seq,
 		                                .label = p->identity.agent,
 		                                .live_after = live_after.text };
+	const struct session_last_interrupted_args none = { .machine = machine,
+		                                            .workspace = p->workspace_root,
+		                                            .uid = peer_uid_in_rows(p),
+		                                            .session = p->session_seq,
+		                                            .label = p->identity.agent };
 	int got = sql_session_left(st, &args, row, e);
 
-	return got ? got
-	           : sql_session_last_interrupted(st, machine, p->workspace_root,
-	                                          peer_uid_in_rows(p), p->identity.agent, row, e);
+	return got ? got : sql_session_last_interrupted(st, &none, row, e);
 }
 
 /* Whether p may recover a session that it names. */
@@ -162,7 +165,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		refuse(c, given, there);
 		return 0;
 	}
-	if (got > 0)
+	if (got > 0 && !there)
 		return recovered(st, c, p, &session, e);
 	if (take_words(st, c, p, e))
 		return -1;
