@@ -394,7 +394,7 @@ static void check_database(struct doctor *d)
 	OWNED(str) struct str lost = { 0 };
 	struct stat about;
 
-	if (paths_check_one_name(d->paths.database, &e)) {
+	if (paths_check_right(d->paths.database, &e)) {
 		doctor_tell(d, FAIL, "database", "%s", e.text);
 		return;
 	}

@@ -283,7 +283,7 @@ static void open_store(struct doctor *d, const struct config_source *source)
 
 	if (config_load(source, &d->config, &e) ||
 	    paths_open(d->config.database.path, false, &d->paths, &e) ||
-	    access(d->paths.database, F_OK) != 0 ||
+	    access(d->paths.database, F_OK) != 0 || paths_check_right(d->paths.database, &e) ||
 	    store_open(&d->store, d->paths.database, NULL, &e))
 		doctor_tell(d, WARN, "gate", "there is no database to note what is seen%s%s",
 		            e.text[0] ? ": " : "", e.text);

@@ -238,7 +238,7 @@ static int on_database(const struct audit_arguments *a, struct err *e)
 
 	cut_days = config.audit_retention_days;
 	config_clear(&config);
-	if (result || paths_check_one_name(places.database, e) ||
+	if (result || paths_check_right(places.database, e) ||
 	    store_open(&st, places.database, access(places.run, F_OK) == 0 ? places.run : NULL, e))
 		return -1;
 	if (strcmp(a->verb, "export") == 0)

@@ -80,8 +80,7 @@ static int write_backup(const struct config_source *source, const struct config 
 	OWNED(paths) struct paths places = { 0 };
 	struct stat about;
 
-	if (cli_find_database(source, config, &places, e) ||
-	    paths_check_one_name(places.database, e))
+	if (cli_find_database(source, config, &places, e) || paths_check_right(places.database, e))
 		return -1;
 	if (write_both(places.database, file, e))
 		return -1;

@@ -33,9 +33,8 @@ static int open_configured(const struct config_source *source, struct store *st,
 	    paths_open(config.database.path, false, &paths, &ignored) ||
 	    access(paths.database, F_OK) != 0)
 		return 0;
-	return paths_check_one_name(paths.database, e) || store_open(st, paths.database, NULL, e)
-	           ? -1
-	           : 1;
+	return paths_check_right(paths.database, e) || store_open(st, paths.database, NULL, e) ? -1
+	                                                                                       : 1;
 }
 
 int install_forget_gate(const struct config_source *source, const struct wish *w, struct err *e)

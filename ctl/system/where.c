@@ -138,7 +138,8 @@ static void find_http(struct places *p)
 	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	char machine[MACHINE_BYTES];
 
-	if (p->system.pid == 0 || store_open(&st, p->system.paths.database, NULL, NULL))
+	if (p->system.pid == 0 || paths_check_right(p->system.paths.database, NULL) ||
+	    store_open(&st, p->system.paths.database, NULL, NULL))
 		return;
 	p->http_port = setting_int(&st, "http_port", 0);
 	machine_name(machine);

@@ -146,13 +146,48 @@ int instance_hold(const char *database, int *ret_fd, struct err *e)
 	return 0;
 }
 
+static int refuse_file(const char *database, pid_t holder, struct err *e)
+{
+	return err_set(e, ERR_AGAIN,
+	               "database %s: the system that runs (pid %d) has another file open, which "
+	               "was here before; what is written into this one does not reach it: put "
+	               "that file back, or stop the system (`kill %d`); then agent-intercom "
+	               "restore FILE puts a copy here, and a start goes on with what is here",
+	               database, (int)holder, (int)holder);
+}
+
+/* The pid of another process that runs on this path and does not hold this file; 0: none. One that
+ * begins holds it after a moment. */
+static pid_t other_holder(const char *database, int fd)
+{
+	int64_t give_up = clock_monotonic_ms() + TAKE_MS;
+	pid_t pid;
+
+	while ((pid = instance_holder(database, NULL)) > 0 && pid != getpid()) {
+		if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+			return 0;
+		(void)flock(fd, LOCK_UN);
+		if (clock_monotonic_ms() >= give_up)
+			return pid;
+		(void)poll(NULL, 0, TRY_MS);
+	}
+	return 0;
+}
+
 int instance_check_held(const char *database, struct err *e)
 {
 	int fd = open(database, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+	pid_t other = 0;
 
+	if (fd >= 0 && !held) {
+		(void)flock(fd, LOCK_UN);
+		other = other_holder(database, fd);
+	}
 	if (fd >= 0)
 		(void)close(fd);
+	if (other)
+		return refuse_file(database, other, e);
 	return held && instance_holder(database, NULL) == 0 ? refuse_name(database, e) : 0;
 }
 

@@ -37,7 +37,8 @@ pid_t instance_holder(const char *database, struct err *e);
  * yet is fine. ERR_AGAIN: a system has it open under another name. */
 int instance_hold(const char *database, int *ret_fd, struct err *e);
 
-/* Refuses a database that a system has open under another name. database: canonical. */
+/* Refuses a database that a system has open under another name, and a file in the place of the one
+ * that the system which runs on this path has open (ERR_AGAIN). database: canonical. */
 int instance_check_held(const char *database, struct err *e);
 
 /* The locks of workspaces begin with it. */
@@ -69,7 +70,8 @@ bool instance_is_stopped(const char *run);
 /* What helps then: "put it back" and this. */
 #define INSTANCE_BACK                                                                              \
 	", beside its -wal, and start agent-intercom again, or agent-intercom restore FILE puts "  \
-	"a copy there; started without, it begins with an empty one"
+	"a copy there; started without, it goes on with what is there, or begins with an empty "   \
+	"one"
 /* Whether it has lost its database; appends its words, or ours: its last system published its run
  * directory (paths.h), was killed, and there is no database now. database: NULL if only the run
  * directory is known. why may be NULL. */

@@ -399,7 +399,7 @@ static int check_build(struct store *st, const char *path, struct err *e)
 
 int store_open_own(struct store *st, const char *path, const char *run_dir, struct err *e)
 {
-	if (paths_check_one_name(path, e) || store_open(st, path, run_dir, e))
+	if (paths_check_right(path, e) || store_open(st, path, run_dir, e))
 		return -1;
 	if (check_build(st, path, e) == 0)
 		return 0;

@@ -530,6 +530,19 @@ int paths_check_one_name(const char *database, struct err *e)
 	    database, (unsigned long)about.st_nlink, (unsigned long)about.st_ino);
 }
 
+int paths_check_right(const char *database, struct err *e)
+{
+	OWNED(paths) struct paths p = { 0 };
+	OWNED(str) struct str lost = { 0 };
+
+	if (paths_check_one_name(database, e))
+		return -1;
+	if (paths_open(database, false, &p, NULL) || instance_holder(p.database, NULL) > 0 ||
+	    !instance_is_lost(p.run, p.database, &lost))
+		return 0;
+	return err_set(e, ERR_INPUT, "%s", lost.bytes);
+}
+
 bool paths_is_there(int fd, const char *path)
 {
 	struct stat ours, there;

@@ -80,6 +80,11 @@ extern const char *const PATHS_FILES[];
  * lose SQLite's locks. */
 int paths_check_one_name(const char *database, struct err *e);
 
+/* The same, and refuses a file that is not the one which its system has open, or had open when it
+ * lost it: for whoever opens a database and does not start a system on it. Beside the -wal of
+ * another file, SQLite would write into this one what belongs to that. */
+int paths_check_right(const char *database, struct err *e);
+
 /* Whether path is still the directory that fd was opened for. */
 bool paths_is_there(int fd, const char *path);
 

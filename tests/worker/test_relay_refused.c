@@ -226,6 +226,53 @@ START_TEST(no_agent_begins_anew_a_database_that_was_lost_with_all_processes)
 }
 END_TEST
 
+/* ctl and what else writes by itself, into a file that is there. */
+static void nothing_writes(void)
+{
+	static const char *const COMMANDS[] = {
+		"-ctl --db $DB approve 0",    "-ctl --db $DB task 'do x'",
+		" --db $DB retention --once", " --db $DB policy trust $W",
+		" --db $DB audit verify",     " --db $DB backup $DB.copy",
+	};
+
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		OWNED(str) struct str said = { 0 };
+
+		ck_assert_int_ne(shell(&said, "$INTERCOM_BUILD/agent-intercom%s 2>&1", COMMANDS[i]),
+		                 0);
+		says(str_text(&said), "put that file back");
+		says(str_text(&said), "agent-intercom restore FILE");
+	}
+}
+
+/* An answer in it would be lost with it, once the file is put back. */
+START_TEST(nothing_is_written_into_a_copy_in_the_place_of_the_database)
+{
+	OWNED(char_ptr) char *result = NULL, *refused = NULL;
+	struct relay r;
+
+	site = given_running_site();
+	(void)setenv("W", site.workspace, 1);
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	on_database("mkdir $W/.intercom && echo '{}' >$W/.intercom/settings.json");
+	on_database("mv $DB $DB.good && cp $DB.good $DB && cp $DB $DB.before");
+	nothing_writes();
+	refused = relay_line(&r);
+	says(member(refused, "error.message"), LOST);
+	ck_assert_int_eq(site_stop(&site), 78);
+	nothing_writes();
+	on_database("cmp $DB $DB.before && mv $DB.good $DB");
+	site_start(&site);
+	begin_asking(&r, "f", "hello\n");
+	approve_all();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("relay_refused");
@@ -242,6 +289,7 @@ int main(void)
 	tcase_add_test(c, no_agent_begins_anew_a_database_that_was_lost_before_the_stop);
 	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost_with_all_processes, 0,
 	                    2);
+	tcase_add_test(c, nothing_is_written_into_a_copy_in_the_place_of_the_database);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

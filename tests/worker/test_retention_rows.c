@@ -527,7 +527,7 @@ END_TEST
 START_TEST(of_a_system_that_runs_they_are_those_of_its_start)
 {
 	struct err e = { 0 };
-	int lock = -1;
+	int lock = -1, held = -1;
 
 	begin();
 	given_whole_session(1, ago(30 * DAY));
@@ -535,11 +535,13 @@ START_TEST(of_a_system_that_runs_they_are_those_of_its_start)
 	given_for("INSERT INTO setting (name, value, source, updated_at)"
 	          " VALUES ('retention_days', '25', 'file', '%1$s')",
 	          clock_now(), 0);
-	ck_assert_msg(!instance_take(test_db(), &lock, &e), "%s", e.text);
+	ck_assert_msg(!instance_take(test_db(), &lock, &e) && !instance_hold(test_db(), &held, &e),
+	              "%s", e.text);
 
 	free(run_once(once_with_days(15), 0));
 	expect("SELECT seq FROM session", "1\n");
 	expect("SELECT value, source FROM setting WHERE name = 'retention_days'", "25|file\n");
+	(void)close(held);
 	(void)close(lock);
 }
 END_TEST
