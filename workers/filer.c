@@ -41,10 +41,8 @@ int main(int argc, char **argv)
 {
 	struct err e = { 0 };
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		(void)printf("filer %s\n", INSTANCE_BUILD);
+	if (instance_says_version(argc, argv, "filer"))
 		return EX_OK;
-	}
 	if (argc != 2 || !io_has_messages(ASKER_FD)) {
 		(void)fputs("filer: changes files for the system, as their owner; as-owner starts "
 		            "it\n",

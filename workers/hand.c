@@ -269,10 +269,8 @@ int main(int argc, char **argv)
 	uint32_t number;
 	int fds[HAND_JOB_FDS];
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		(void)printf("hand %s\n", INSTANCE_BUILD);
+	if (instance_says_version(argc, argv, "hand"))
 		return EX_OK;
-	}
 	if (argc != 2 || !io_has_messages(HAND_FRONT_FD)) {
 		(void)fputs("hand: does file work for mcp-front, which starts it\n",
 		            argc > 1 ? stdout : stderr);

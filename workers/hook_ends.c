@@ -8,7 +8,6 @@
 #include "instance.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -31,10 +30,8 @@ int main(int argc, char **argv)
 	OWNED(gate_input) struct gate_input in = { 0 };
 	OWNED(str) struct str bytes = { 0 };
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		(void)printf("hook-ends %s\n", INSTANCE_BUILD);
+	if (instance_says_version(argc, argv, "hook-ends"))
 		return EX_OK;
-	}
 	if (!host) {
 		(void)fputs("usage: hook-ends HOST EVENT; hook runs it\n", stderr);
 		return EX_USAGE;

@@ -157,10 +157,8 @@ static int sweep(void)
 int main(int argc, char **argv)
 {
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		(void)printf("keeper %s\n", INSTANCE_BUILD);
+	if (instance_says_version(argc, argv, "keeper"))
 		return EX_OK;
-	}
 	if (argc != 2 || !io_has_messages(LINE)) {
 		(void)fputs(
 		    "keeper: keeps what runs as the owner of a workspace; as-owner starts it\n",

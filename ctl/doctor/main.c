@@ -14,10 +14,8 @@ int main(int argc, char **argv)
 	struct cli_arguments args = { .flag = false };
 	int parsed;
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		(void)printf("doctor %s\n", INSTANCE_BUILD);
+	if (instance_says_version(argc, argv, "doctor"))
 		return EX_OK;
-	}
 	parsed = cli_read(&args, "gate", argc, argv);
 	if (parsed) {
 		(void)fputs("usage: agent-intercom [OPTIONS] doctor [--gate [HOST]]\n",

@@ -23,6 +23,14 @@
 #endif
 const char INSTANCE_BUILD[] = INTERCOM_VERSION "+" INTERCOM_COMMIT;
 
+bool instance_says_version(int argc, char **argv, const char *name)
+{
+	if (argc != 2 || strcmp(argv[1], "--version") != 0)
+		return false;
+	(void)printf("%s %s\n", name, INSTANCE_BUILD);
+	return true;
+}
+
 enum {
 	TAKE_MS = 100,
 	TRY_MS = 10,

@@ -24,6 +24,9 @@
 /* The build that all processes of a system must share: version and commit, "0.2.0+1a2b3c4d". */
 extern const char INSTANCE_BUILD[];
 
+/* Whether --version is all that a program is asked for: then its name and build are printed. */
+bool instance_says_version(int argc, char **argv, const char *name);
+
 /* Takes the lock of a database for as long as *ret_fd is open. ERR_AGAIN: another process holds
  * it. */
 int instance_take(const char *database, int *ret_fd, struct err *e);

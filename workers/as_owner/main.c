@@ -422,10 +422,8 @@ int main(int argc, char **argv)
 	int status;
 
 	log_open("as-owner", 0, LOG_LEVEL_INFO);
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		(void)printf("as-owner %s\n", INSTANCE_BUILD);
+	if (instance_says_version(argc, argv, "as-owner"))
 		return EX_OK;
-	}
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit_to(RLIMIT_CORE, 0);

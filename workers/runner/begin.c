@@ -22,16 +22,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct driver *driver_of(enum agent_run_protocol protocol)
-{
-	static const struct driver *const DRIVERS[] = { &DRIVE_MCP, &DRIVE_ACP, &DRIVE_STREAM };
-
-	for (size_t i = 0; i < COUNT(DRIVERS); i++)
-		if (DRIVERS[i]->protocol == protocol)
-			return DRIVERS[i];
-	return NULL;
-}
-
 /* ---- arguments ---- */
 
 /* Never an option of the agent: a list in Markdown begins with '-', too. */
@@ -196,10 +186,7 @@ static int check(struct runner *r, struct err *e)
 		               r->row.stop_why ? r->row.stop_why : "stopped before it began");
 	if (!r->row.command)
 		return err_set(e, ERR_INPUT, "there is no profile '%s' any more", r->row.agent);
-	r->driver = driver_of(r->row.protocol);
-	if (!r->driver)
-		return err_set(e, ERR_INPUT, "no agent of protocol %s can be run yet",
-		               agent_run_protocol_name(r->row.protocol));
+	r->driver = r->row.protocol == AGENT_RUN_PROTOCOL_MCP ? &DRIVE_MCP : &DRIVE_ACP;
 	return 0;
 }
 

@@ -285,19 +285,10 @@ static bool leave(struct runner *r)
 	return now_ms < t->leave_ms;
 }
 
-const struct driver DRIVE_ACP = { .protocol = AGENT_RUN_PROTOCOL_ACP,
-	                          .talks = true,
+const struct driver DRIVE_ACP = { .talks = true,
 	                          .open = open_talk,
 	                          .hear = hear,
 	                          .look = look,
 	                          .leave = leave,
 	                          .rest = rest,
 	                          .close = close_talk };
-const struct driver DRIVE_STREAM = { .protocol = AGENT_RUN_PROTOCOL_ACP_STREAM,
-	                             .talks = true,
-	                             .open = open_talk,
-	                             .hear = hear,
-	                             .look = look,
-	                             .leave = leave,
-	                             .rest = rest,
-	                             .close = close_talk };

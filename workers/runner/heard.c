@@ -15,23 +15,20 @@ enum {
 static struct heard *append(struct heard_list *h, enum acp_event_kind kind, const char *id,
                             const char *text)
 {
-	struct heard *one = xcalloc(1, sizeof(*one)), **end = &h->first;
+	struct heard *one = xcalloc(1, sizeof(*one));
 
 	*one = (struct heard){ .kind = kind, .id = xstrdup_if(id), .text = xstrdup_if(text) };
 	h->is_urgent = h->is_urgent || kind == ACP_OPENED || kind == ACP_ASKED ||
 	               kind == ACP_WITHDRAWN || kind == ACP_TURN_STARTED || kind == ACP_TURN_ENDED;
-	while (*end)
-		end = &(*end)->next;
-	*end = one;
+	*(h->first ? h->end : &h->first) = one;
+	h->end = &one->next;
 	return one;
 }
 
 static void keep(char **place, const char *text)
 {
-	if (!text)
-		return;
-	free(*place);
-	*place = xstrdup(text);
+	if (text)
+		xreplace(place, text);
 }
 
 /* What is for a line of the agent. */

@@ -16,7 +16,7 @@ struct heard {
 };
 
 struct heard_list {
-	struct heard *first;
+	struct heard *first, **end; /* end: where the next one goes, unless there is none */
 	struct said said;
 	char *tool, *progress; /* of the session, newer than its row; NULL: as it is */
 	struct usage_rows usage;

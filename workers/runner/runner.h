@@ -40,7 +40,6 @@ struct runner;
 /* What a protocol makes of the agent's stdin and stdout. A member that is NULL does nothing. -1: e
  * says why the agent has to end (ERR_AGAIN: the database is busy, so later again). */
 struct driver {
-	enum agent_run_protocol protocol;
 	bool talks; /* the agent's stdin is a pipe: pipes_say. Else it is /dev/null */
 	int (*open)(struct runner *r, struct err *e); /* the agent runs, as its row says */
 	/* The agent wrote this to its stdout; length 0: it has closed it. The database may be
@@ -100,7 +99,7 @@ struct runner {
 
 /* ---- drive_*.c ---- */
 
-extern const struct driver DRIVE_MCP, DRIVE_ACP, DRIVE_STREAM;
+extern const struct driver DRIVE_MCP, DRIVE_ACP;
 
 /* ---- run.c ---- */
 

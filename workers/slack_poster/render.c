@@ -130,16 +130,24 @@ static int render_ended(struct poster *p, const struct slack_intent_row *i, stru
 	return ours < 0 ? -1 : 0;
 }
 
+/* A number of what is told; 0 if it is missing. */
+static int64_t number_in(const cJSON *detail, const char *name)
+{
+	const cJSON *number = json_get(detail, name);
+
+	return cJSON_IsNumber(number) ? (int64_t)number->valuedouble : 0;
+}
+
 static int render_run(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
                       struct err *e)
 {
 	OWNED(slack_session_row) struct slack_session_row session = { 0 };
 	OWNED(slack_run_row) struct slack_run_row run = { 0 };
 	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
-	int64_t seq = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "run"));
 
 	if (read_session(p, i->session_seq, &session, e) < 0 ||
-	    there(sql_slack_run_read(&p->w.store, seq, &run, e), "the run", e) < 0)
+	    there(sql_slack_run_read(&p->w.store, number_in(detail, "run"), &run, e), "the run",
+	          e) < 0)
 		return -1;
 	slack_notice_run(&session, &run, out);
 	return 0;
@@ -178,7 +186,7 @@ static int render_stall(struct poster *p, const struct slack_intent_row *i, stru
 	OWNED(names) struct names operators = { .name = { NULL } };
 	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 	OWNED(cJSON_ptr) cJSON *progress = NULL;
-	double nudge = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(detail, "nudge"));
+	int64_t nudge = number_in(detail, "nudge");
 	int got = sql_stall_by_id(&p->w.store, member(detail, "alert_id"), &row, e);
 
 	if (there(got, "the alert", e) < 0 || read_operators(p, &operators, e))
@@ -188,7 +196,7 @@ static int render_stall(struct poster *p, const struct slack_intent_row *i, stru
 		                           .progress = progress,
 		                           .is_call = i->part == SLACK_PART_KIND_ESCALATED };
 	if (i->part == SLACK_PART_KIND_NUDGED)
-		slack_notice_nudged(&stall, nudge > 0 ? (int64_t)nudge : 1, out);
+		slack_notice_nudged(&stall, nudge > 0 ? nudge : 1, out);
 	else
 		slack_notice_stall(&stall, (const char *const *)operators.name, out);
 	return 0;
@@ -218,8 +226,7 @@ static int render_auto(struct poster *p, const struct slack_intent_row *i, struc
 {
 	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 	OWNED(cJSON_ptr) cJSON *shown = cJSON_CreateArray();
-	const cJSON *notice = cJSON_GetObjectItemCaseSensitive(detail, "notice");
-	int64_t seq = cJSON_IsNumber(notice) ? (int64_t)notice->valuedouble : 0;
+	int64_t seq = number_in(detail, "notice");
 	struct slack_auto a = { .shown = shown,
 		                .count = sql_auto_approval_count(&p->w.store, seq, e) };
 
@@ -339,7 +346,7 @@ static int render_agent(struct poster *p, const struct slack_intent_row *i, stru
 {
 	OWNED(agent_line_text_row) struct agent_line_text_row line = { 0 };
 	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
-	int64_t seq = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "line"));
+	int64_t seq = number_in(detail, "line");
 
 	if (there(sql_agent_line_text(&p->w.store, seq, &line, e), "what the agent said", e) < 0)
 		return -1;
@@ -415,7 +422,7 @@ static int render_look(struct poster *p, const struct slack_intent_row *i, struc
 	OWNED(file_look_read_row) struct file_look_read_row look = { 0 };
 	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 	OWNED(str) struct str text = { 0 };
-	int64_t seq = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "look"));
+	int64_t seq = number_in(detail, "look");
 
 	if (there(sql_file_look_read(&p->w.store, seq, &look, e), "what was found", e) < 0)
 		return -1;
