@@ -18,10 +18,10 @@
 #include "reach.h"
 #include "shared.h"
 #include "signals.h"
+#include "user_name.h"
 #include "worker.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +41,6 @@ enum {
 	TYPING_MS = 10000, /* within which a caller must say what it wants */
 	LEAVE_MS = 3000, /* after a signal, until it is killed */
 	AGAIN_MS = 5000, /* after which it is looked up again whether a user is an operator */
-	USER_BYTES = 64,
-	OPERATOR_BYTES = 80,
 	EVENTS = 16,
 };
 
@@ -101,22 +99,13 @@ static bool watch(struct desk *d, int fd, struct caller *c)
 
 /* ---- its process ---- */
 
-static void add_operator(const struct caller *c, char out[OPERATOR_BYTES])
-{
-	const struct passwd *user = getpwuid(c->uid);
-	char number[USER_BYTES];
-
-	(void)snprintf(number, sizeof(number), "%u", (unsigned)c->uid);
-	(void)snprintf(out, OPERATOR_BYTES, "local:%.64s", user ? user->pw_name : number);
-}
-
 /* Ours, which the supervisor has cleaned, less what is the worker's own. */
 static char **environment_for(const struct desk *d, const struct caller *c, bool is_plain)
 {
-	static char who[OPERATOR_BYTES + sizeof(DESK_LINE_OPERATOR) + 1];
+	static char who[USER_OPERATOR_BYTES + sizeof(DESK_LINE_OPERATOR) + 1];
 	static char database[PATH_MAX + sizeof(DESK_LINE_DATABASE) + 1];
 	static char plain[] = "NO_COLOR=1";
-	char name[OPERATOR_BYTES];
+	char name[USER_OPERATOR_BYTES];
 	size_t count = 0, kept = 0;
 	char **out;
 
@@ -126,7 +115,7 @@ static char **environment_for(const struct desk *d, const struct caller *c, bool
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(environ[i], "INTERCOM_PARENT=", 16) != 0)
 			out[kept++] = environ[i];
-	add_operator(c, name);
+	user_operator_id(c->uid, name);
 	(void)snprintf(who, sizeof(who), "%s=%s", DESK_LINE_OPERATOR, name);
 	(void)snprintf(database, sizeof(database), "%s=%.4095s", DESK_LINE_DATABASE, d->w.db_path);
 	out[kept++] = who;

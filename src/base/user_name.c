@@ -1,8 +1,10 @@
 #include "user_name.h"
 
+#include "err.h"
 #include "str.h"
 
 #include <pwd.h>
+#include <stdio.h>
 
 char *user_name(uid_t uid)
 {
@@ -14,4 +16,11 @@ char *user_name(uid_t uid)
 	else
 		str_addf(&name, "%u", (unsigned)uid);
 	return str_take(&name);
+}
+
+void user_operator_id(uid_t uid, char out[USER_OPERATOR_BYTES])
+{
+	OWNED(char_ptr) char *name = user_name(uid);
+
+	(void)snprintf(out, USER_OPERATOR_BYTES, "local:%s", name);
 }

@@ -310,6 +310,17 @@ struct relay users_relay(const struct users *u, enum user who)
 
 /* ---- the system ---- */
 
+void users_await_log(const struct users *u, const char *text)
+{
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;; (void)poll(NULL, 0, LOOK_MS)) {
+		OWNED(char_ptr) char *said = get_file(u->base, "log");
+
+		if (said && strstr(said, text))
+			return;
+		ck_assert_msg(agent_ms() < end, "'%s' is not in the log: %s", text, said);
+	}
+}
+
 void users_start(struct users *u)
 {
 	char program[PROGRAM_BYTES], log[100];

@@ -47,6 +47,8 @@ int users_stop_starter(struct users *u);
 void users_configure(const struct users *u, const char *lines);
 /* Starts the system, and waits until it is ready. */
 void users_start(struct users *u);
+/* Waits until the system has said this in its log. */
+void users_await_log(const struct users *u, const char *text);
 /* SIGTERM; its exit status. */
 int users_stop(struct users *u);
 /* SIGKILL to the supervisor, and waits for the end of its workers. */

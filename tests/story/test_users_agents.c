@@ -726,14 +726,24 @@ START_TEST(who_holds_the_keepers_of_their_own_commands_keeps_no_other_run_waitin
 }
 END_TEST
 
+static void write_as_service(const char *sql)
+{
+	ck_assert_int_eq(users_run(&users, SERVICE, NULL, "sqlite3 %s \"%s\"", users.database, sql),
+	                 0);
+}
+
 START_TEST(without_what_starts_them_agents_and_commands_are_refused_and_allowed_once_it_is_there)
 {
 	OWNED(str) struct str said = { 0 };
 
 	NEEDS_ACCOUNTS();
 	begin();
+	write_as_service("CREATE TRIGGER busy BEFORE UPDATE ON setting WHEN NEW.name = "
+	                 "'shared.starts' BEGIN SELECT RAISE(ABORT, 'not now'); END");
 	ck_assert_int_eq(users_stop_starter(&users), 0);
 	ck_assert_int_eq(unlink(users.start_socket), 0);
+	users_await_log(&users, "not now"); /* what could not be written is written later */
+	write_as_service("DROP TRIGGER busy");
 	users_expect_soon(&users, "SELECT value FROM setting WHERE name = 'shared.starts'",
 	                  "false\n");
 	ck_assert_int_ne(users_ctl(&users, OPERATOR, &said, "run who --workspace %s", work), 0);

@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -83,25 +82,6 @@ static pid_t ask_version(const char *path, int out)
 	return pid;
 }
 
-/* Reads until the end, a full buffer or the time is over. */
-static void read_word(int fd, char out[WORD_BYTES])
-{
-	struct pollfd one = { .fd = fd, .events = POLLIN };
-	int64_t end_ms = clock_monotonic_ms() + ANSWER_MS;
-	size_t length = 0;
-	ssize_t n = 1;
-
-	while (n > 0 && length + 1 < WORD_BYTES) {
-		int64_t left_ms = end_ms - clock_monotonic_ms();
-
-		if (left_ms <= 0 || poll(&one, 1, (int)left_ms) <= 0)
-			break;
-		n = read(fd, out + length, WORD_BYTES - 1 - length);
-		length += n > 0 ? (size_t)n : 0;
-	}
-	out[length] = '\0';
-}
-
 /* The build of the installed program; false: it does not say. */
 static bool read_build(struct str *build)
 {
@@ -116,7 +96,7 @@ static bool read_build(struct str *build)
 	pid = ask_version(str_text(&path), ends[1]);
 	(void)close(ends[1]);
 	if (pid) {
-		read_word(ends[0], word);
+		(void)spawn_hear(ends[0], word, sizeof(word) - 1, ANSWER_MS);
 		(void)kill(pid, SIGKILL); /* it has said it, or will not */
 		(void)waitpid(pid, NULL, 0);
 	}

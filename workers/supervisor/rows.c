@@ -16,8 +16,8 @@
 #include "sql/slack_outbox.h"
 #include "sql/worker.h"
 #include "str.h"
+#include "user_name.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,16 +144,14 @@ static int put_mode(struct store *st, bool slack, struct err *e)
 
 static int put_operator(struct store *st, struct err *e)
 {
-	const struct passwd *user = getpwuid(geteuid());
-	char name[64], id[80];
+	char id[USER_OPERATOR_BYTES];
 
-	if (user)
-		(void)snprintf(name, sizeof(name), "%s", user->pw_name);
-	else
-		(void)snprintf(name, sizeof(name), "%u", (unsigned)geteuid());
-	(void)snprintf(id, sizeof(id), "local:%s", name);
+	user_operator_id(geteuid(), id);
 	/* First: there is one default at most. */
-	return sql_operator_only_default(st, id, e) || sql_operator_put(st, id, name, e) ? -1 : 0;
+	return sql_operator_only_default(st, id, e) ||
+	               sql_operator_put(st, id, id + USER_OPERATOR_HEAD, e)
+	           ? -1
+	           : 0;
 }
 
 /* Sessions that nobody can go on with count for no limit. Looks first, as drop_untold does. */
@@ -168,7 +166,6 @@ static int interrupt_started(struct supervisor *s, struct err *e)
  * serves others. */
 static int put_starts(struct supervisor *s, bool starts, struct err *e)
 {
-	s->starts = starts;
 	return setting_put(&s->store, "shared.starts", starts ? "true" : "false", "system", e);
 }
 
@@ -183,19 +180,17 @@ int rows_look_at_starts(struct supervisor *s, struct err *e)
 
 	if (starts == s->starts)
 		return 0;
-	if (store_begin(&s->store, e))
+	if (store_begin(&s->store, e) || store_end(&s->store, put_starts(s, starts, e), e))
 		return -1;
-	if (put_starts(s, starts, e)) {
-		store_rollback(&s->store);
-		return -1;
-	}
+	s->starts = starts;
 	log_info("agents and commands %s started as the owners of their workspaces",
 	         starts ? "are" : "cannot be");
-	return store_commit(&s->store, e);
+	return 0;
 }
 
 int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err *e)
 {
+	s->starts = can_start(s);
 	if (store_begin(&s->store, e))
 		return -1;
 	return store_end(
@@ -205,17 +200,12 @@ int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err
 	        setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
 	        setting_put(&s->store, "system.machine", s->machine, "system", e) ||
 	        setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
-	        put_starts(s, can_start(s), e) || put_mode(&s->store, slack, e) ||
+	        put_starts(s, s->starts, e) || put_mode(&s->store, slack, e) ||
 	        put_operator(&s->store, e) ||
 	        slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
 	        sql_worker_bury_all(&s->store, s->machine, kept, e) || interrupt_started(s, e) ||
 	        say_start(s, e),
 	    e);
-}
-
-int rows_mode(struct supervisor *s, struct str *out, struct err *e)
-{
-	return setting_get(&s->store, "mode", out, e) < 0 ? -1 : 0;
 }
 
 /* ---- at the stop ---- */

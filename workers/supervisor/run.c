@@ -16,6 +16,7 @@
 #include "io.h"
 #include "locate.h"
 #include "log.h"
+#include "setting.h"
 #include "str.h"
 #include "workspace.h"
 
@@ -399,7 +400,7 @@ static void announce(struct supervisor *s, const char *address)
 	OWNED(str) struct str mode = { 0 };
 
 	s->announced = true;
-	(void)rows_mode(s, &mode, NULL);
+	(void)setting_get(&s->store, "mode", &mode, NULL);
 	(void)printf("agent-intercom %s ready: %s, database %s, mode %s\n", INSTANCE_BUILD,
 	             *address ? address : "mcp-front runs", s->paths.database, str_text(&mode));
 	(void)fflush(stdout);

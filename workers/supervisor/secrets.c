@@ -11,7 +11,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -31,20 +30,9 @@ enum {
  * NULL: nothing. */
 static char *read_secret(int fd, int ms)
 {
-	int64_t end = clock_monotonic_ms() + ms;
 	char text[SECRET_MOST];
-	size_t length = 0;
-	ssize_t n = 1;
+	size_t length = spawn_hear(fd, text, sizeof(text) - 1, ms);
 
-	while (n > 0 && length < sizeof(text) - 1) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int64_t left = end - clock_monotonic_ms();
-
-		if (left <= 0 || poll(&p, 1, (int)left) <= 0)
-			break;
-		n = read(fd, text + length, sizeof(text) - 1 - length);
-		length += n > 0 ? (size_t)n : 0;
-	}
 	while (length && (text[length - 1] == '\n' || text[length - 1] == '\r'))
 		length--;
 	text[length] = '\0';

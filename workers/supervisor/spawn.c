@@ -2,12 +2,14 @@
  * (/dev/null), stdout and stderr (both our stderr), no blocked or ignored signals. */
 #include "supervisor.h"
 
+#include "clock.h"
 #include "environment.h"
 #include "log.h"
 #include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -160,4 +162,22 @@ int spawn_worker(const struct supervisor *s, char *path, char *const *more,
 
 	(void)snprintf(level, sizeof(level), "%s", LEVELS[s->config.log.level]);
 	return spawn_process(argv, environment, kept, ret_pid, e);
+}
+
+size_t spawn_hear(int fd, char *bytes, size_t size, int ms)
+{
+	struct pollfd one = { .fd = fd, .events = POLLIN };
+	int64_t end_ms = clock_monotonic_ms() + ms;
+	size_t length = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && length < size) {
+		int64_t left_ms = end_ms - clock_monotonic_ms();
+
+		if (left_ms <= 0 || poll(&one, 1, (int)left_ms) <= 0)
+			break;
+		n = read(fd, bytes + length, size - length);
+		length += n > 0 ? (size_t)n : 0;
+	}
+	return length;
 }

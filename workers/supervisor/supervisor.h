@@ -148,8 +148,6 @@ int rows_look_at_starts(struct supervisor *s, struct err *e);
 /* Settings, system rows and operators, in one transaction. slack: whether Slack is configured.
  * kept: JSON list of the workers that still run. */
 int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err *e);
-/* The effective mode of new sessions. */
-int rows_mode(struct supervisor *s, struct str *out, struct err *e);
 /* Queues the word of the stop for Slack, while somebody still sends it; without waiting for another
  * writer. Nothing to tell is no error. */
 int rows_tell_stop(struct supervisor *s, struct err *e);
@@ -257,6 +255,8 @@ void spawn_environment_to_pass(const struct supervisor *s, const char *env_pass,
  * system is short of something. */
 int spawn_worker(const struct supervisor *s, char *path, char *const *more,
                  char *const *environment, int kept, pid_t *ret_pid, struct err *e);
+/* Reads what a program says until its end, a full buffer, or ms have passed. Returns how much. */
+size_t spawn_hear(int fd, char *bytes, size_t size, int ms);
 
 /* ---- systemd.c ---- */
 
