@@ -278,8 +278,7 @@ static void add_arguments(struct acp_inquiry *ask, const cJSON *command, const c
 /* A command, as a text or as a list of words, with its arguments. */
 static void add_command(struct acp_inquiry *ask, struct input *in)
 {
-	OWNED(str) struct str shown = { 0 };
-	OWNED(str) struct str run = { 0 };
+	OWNED(str) struct str shown = { 0 }, run = { 0 };
 	const cJSON *command = json_get(in->all, "command");
 	const cJSON *arguments = json_get(in->all, "args");
 
@@ -302,8 +301,7 @@ static void add_command(struct acp_inquiry *ask, struct input *in)
 		in->cwd = text_member(in->all, "workdir");
 	if (!in->cwd)
 		return;
-	free(ask->cwd);
-	ask->cwd = xstrdup(in->cwd->valuestring);
+	xreplace(&ask->cwd, in->cwd->valuestring);
 	describe_as(ask, "in ", ask->cwd);
 }
 
@@ -645,8 +643,7 @@ static void add_subject(struct acp_inquiry *ask, const char *root, const cJSON *
 
 	if (!type || strcmp(type, "command") != 0)
 		return;
-	free(ask->tool_kind);
-	ask->tool_kind = xstrdup("execute");
+	xreplace(&ask->tool_kind, "execute");
 	if (!ask->tool_call_id)
 		ask->tool_call_id = xstrdup_if(json_text(subject, "toolCallId"));
 	if (ask->risk == ACP_RISK_LOW)

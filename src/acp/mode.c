@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "json_writer.h"
+#include "texts.h"
 
 #include <string.h>
 
@@ -35,21 +36,17 @@ void acp_modes_take(struct acp_modes *modes, const cJSON *said)
 	take_current(modes, said);
 }
 
-static bool is(const char *a, const char *b)
-{
-	return a && strcmp(a, b) == 0;
-}
-
 /* The option with this id, or else of this category. */
 static const cJSON *option_of(const struct acp_modes *modes, const char *name)
 {
 	const cJSON *option;
 
 	cJSON_ArrayForEach (option, modes->options)
-		if (is(json_text(option, "id"), name) || is(json_text(option, "configId"), name))
+		if (texts_same(json_text(option, "id"), name) ||
+		    texts_same(json_text(option, "configId"), name))
 			return option;
 	cJSON_ArrayForEach (option, modes->options)
-		if (is(json_text(option, "category"), name))
+		if (texts_same(json_text(option, "category"), name))
 			return option;
 	return NULL;
 }
@@ -75,7 +72,8 @@ static bool offers(const cJSON *list, const char *value)
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, list)
-		if (is(json_text(item, "value"), value) || is(json_text(item, "id"), value) ||
+		if (texts_same(json_text(item, "value"), value) ||
+		    texts_same(json_text(item, "id"), value) ||
 		    offers(json_get(item, "options"), value))
 			return true;
 	return false;
@@ -87,8 +85,8 @@ static bool is_refused(const cJSON *refused, const char *mode)
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, refused)
-		if (cJSON_IsString(item) &&
-		    (is(mode, item->valuestring) || (tail && is(tail + 1, item->valuestring))))
+		if (cJSON_IsString(item) && (texts_same(mode, item->valuestring) ||
+		                             (tail && texts_same(tail + 1, item->valuestring))))
 			return true;
 	return false;
 }
@@ -96,7 +94,7 @@ static bool is_refused(const cJSON *refused, const char *mode)
 static int set_mode(const struct acp_modes *modes, const char *value, struct acp_mode_step *step,
                     struct err *e)
 {
-	if (is(acp_modes_current(modes), value))
+	if (texts_same(acp_modes_current(modes), value))
 		return 0;
 	if (!offers(json_get(modes->modes, "availableModes"), value))
 		return err_set(e, ERR_INPUT, "it has no mode %s", value);

@@ -200,8 +200,7 @@ void acp_pending_take_form(struct acp *a, const struct acp_message *m)
 /* The same id, however both are spelt. */
 static bool is_same_id(const char *token, const cJSON *id)
 {
-	OWNED(str) struct str one = { 0 };
-	OWNED(str) struct str other = { 0 };
+	OWNED(str) struct str one = { 0 }, other = { 0 };
 
 	json_add_id_token(&one, token);
 	json_add_id(&other, id);

@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "json_writer.h"
+#include "texts.h"
 
 #include <string.h>
 
@@ -16,11 +17,6 @@ struct taking {
 	enum acp_turn turn;
 	const char *stop;
 };
-
-static bool is(const char *a, const char *b)
-{
-	return a && strcmp(a, b) == 0;
-}
 
 /* ---- words ---- */
 
@@ -57,7 +53,9 @@ static void take_message(struct taking *t)
 
 static enum acp_level level_of(const char *severity)
 {
-	return is(severity, "error") ? ACP_ERROR : is(severity, "warning") ? ACP_WARN : ACP_INFO;
+	return texts_same(severity, "error")     ? ACP_ERROR
+	       : texts_same(severity, "warning") ? ACP_WARN
+	                                         : ACP_INFO;
 }
 
 static void take_notice(struct taking *t)
@@ -108,14 +106,14 @@ static void add_entries(struct str *out, const cJSON *entries)
 		const char *label = json_text(entry, "content"),
 		           *status = json_text(entry, "status");
 
-		if (!label || is(status, "cancelled"))
+		if (!label || texts_same(status, "cancelled"))
 			continue;
 		json_object(out);
 		json_member(out, "label", label);
 		json_member(out, "status",
-		            is(status, "completed")     ? "done"
-		            : is(status, "in_progress") ? "in_progress"
-		                                        : "pending");
+		            texts_same(status, "completed")     ? "done"
+		            : texts_same(status, "in_progress") ? "in_progress"
+		                                                : "pending");
 		json_object_end(out);
 	}
 }
@@ -206,7 +204,7 @@ static void take_info(struct taking *t)
 /* A state that we do not know is not idle. */
 static void take_state(struct taking *t)
 {
-	bool is_idle = is(json_text(t->update, "state"), "idle");
+	bool is_idle = texts_same(json_text(t->update, "state"), "idle");
 
 	acp_update_tell_tokens(json_get(t->update, "usage"), t->sink);
 	t->turn = is_idle ? ACP_TURN_IDLE : ACP_TURN_RUNS;

@@ -22,6 +22,11 @@ int64_t clock_monotonic_ms(void);
 struct instant clock_now(void);
 struct instant clock_instant(int64_t unix_ms);
 
+static inline int64_t clock_earlier(int64_t a_ms, int64_t b_ms)
+{
+	return a_ms < b_ms ? a_ms : b_ms;
+}
+
 /* An instant's text in Unix milliseconds, -1 if it is not an instant. */
 int64_t clock_parse(const char *text);
 

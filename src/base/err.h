@@ -45,6 +45,12 @@ static inline int err_failure(void)
 	return -1;
 }
 
+/* What a chain of calls ("a(e) || b(e)") returns: -1 if one of them failed, else 0. */
+static inline int err_if(bool failed)
+{
+	return failed ? -1 : 0;
+}
+
 /* Rows of a batch that the rules refused while the others were moved. */
 struct err_refused {
 	int count;

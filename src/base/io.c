@@ -71,14 +71,12 @@ int io_flush_name(const char *path)
 int io_flush_at(int dir, const char *name, int flags)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | flags);
-	int failed, error;
+	int failed;
 
 	if (fd < 0)
 		return -1;
 	failed = fsync(fd);
-	error = errno;
-	(void)close(fd);
-	errno = error;
+	io_shut(&fd);
 	return failed;
 }
 
@@ -204,8 +202,11 @@ ssize_t io_receive_fds(int socket, void *bytes, size_t size, int *fds, size_t co
 
 void io_shut(int *fd)
 {
+	int error = errno;
+
 	if (*fd >= 0)
 		(void)close(*fd);
+	errno = error;
 	*fd = -1;
 }
 

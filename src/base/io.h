@@ -56,7 +56,8 @@ ssize_t io_send_fds(int socket, const void *bytes, size_t length, const int *fds
  */
 ssize_t io_receive_fds(int socket, void *bytes, size_t size, int *fds, size_t count, int flags);
 
-/* Closes what *fd is (-1: nothing), which also takes it out of epoll; *fd is then -1. */
+/* Closes what *fd is (-1: nothing), which also takes it out of epoll; *fd is then -1,
+ * errno what it was. */
 void io_shut(int *fd);
 /* Whether fd is a socket of whole messages (SOCK_SEQPACKET). */
 bool io_has_messages(int fd);

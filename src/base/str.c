@@ -222,6 +222,29 @@ bool utf8_valid(const void *bytes, size_t length)
 	return true;
 }
 
+static bool continues(char byte)
+{
+	return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+size_t utf8_count(const char *bytes, size_t length)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += !continues(bytes[i]);
+	return count;
+}
+
+size_t utf8_cut(const char *bytes, size_t length, size_t most)
+{
+	if (length <= most)
+		return length;
+	while (most > 0 && continues(bytes[most]))
+		most--;
+	return most;
+}
+
 void char_ptr_clear(char **text)
 {
 	free(*text);

@@ -50,6 +50,10 @@ char *str_take(struct str *s);
 
 /* Whether bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool utf8_valid(const void *bytes, size_t length);
+/* The characters of valid UTF-8. */
+size_t utf8_count(const char *bytes, size_t length);
+/* How many bytes of valid UTF-8 are at most `most` and end with a whole character. */
+size_t utf8_cut(const char *bytes, size_t length, size_t most);
 
 /* Free function for OWNED(char_ptr): `OWNED(char_ptr) char *x`. */
 void char_ptr_clear(char **text);

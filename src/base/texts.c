@@ -28,6 +28,11 @@ bool texts_name(const char *const *list, const char *text)
 	return false;
 }
 
+bool texts_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 int texts_order(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;

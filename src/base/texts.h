@@ -18,6 +18,9 @@ bool texts_has(const struct texts *t, const char *text);
 /* Whether the list, which a NULL ends, has this text; it never has NULL. */
 bool texts_name(const char *const *list, const char *text);
 
+/* Whether both have the same text, or are NULL. */
+bool texts_same(const char *a, const char *b);
+
 /* For qsort and bsearch of pointers to texts: the order of their bytes. */
 int texts_order(const void *a, const void *b);
 

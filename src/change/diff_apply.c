@@ -363,8 +363,7 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 {
 	struct span found = line < t->count ? old_line(t, line) : (struct span){ .bytes = NULL };
 	const struct span *have = found.bytes ? &found : NULL;
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str path = { 0 }, text = { 0 };
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
 	if (want && !t->how.silent)

@@ -382,12 +382,8 @@ static void put_section(struct str *out, struct progress *p, const struct side *
 	for (; p->seen < upto; p->seen++)
 		if (names_section(old->lines[p->seen]))
 			p->section = old->lines[p->seen];
-	length = p->section.bytes ? text_size(p->section) : 0;
-	if (length > SECTION_BYTES) {
-		length = SECTION_BYTES;
-		while (length > 0 && ((unsigned char)p->section.bytes[length] & 0xC0) == 0x80)
-			length--;
-	}
+	length =
+	    p->section.bytes ? utf8_cut(p->section.bytes, text_size(p->section), SECTION_BYTES) : 0;
 	while (length > 0 && strchr(" \t\r", p->section.bytes[length - 1]))
 		length--;
 	if (length > 0) {

@@ -232,8 +232,7 @@ static size_t split_names(struct span rest, struct str *first)
 static int read_git_line(struct parser *p, struct span line)
 {
 	OWNED(str) struct str first = { 0 };
-	OWNED(char_ptr) char *old = NULL;
-	OWNED(char_ptr) char *new = NULL;
+	OWNED(char_ptr) char *old = NULL, *new = NULL;
 	struct span rest = rest_of(line, "diff --git ");
 	size_t second = split_names(rest, &first);
 

@@ -1,16 +1,13 @@
 /* Whether two diffs of ours have the same effect. */
 #include "diff.h"
 
+#include "texts.h"
+
 #include <string.h>
 
 static bool same_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	return a_length == b_length && (a_length == 0 || memcmp(a, b, a_length) == 0);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* The section of a hunk, without the "[moved ...] " before it. */
@@ -71,7 +68,7 @@ static bool same_hunk(const struct diff_hunk *a, const struct diff_hunk *b)
 
 static bool same_file(const struct diff_file *a, const struct diff_file *b)
 {
-	if (!same_text(a->old_path, b->old_path) || !same_text(a->new_path, b->new_path) ||
+	if (!texts_same(a->old_path, b->old_path) || !texts_same(a->new_path, b->new_path) ||
 	    a->old_mode != b->old_mode || a->new_mode != b->new_mode ||
 	    a->is_create != b->is_create || a->is_delete != b->is_delete ||
 	    a->is_rename != b->is_rename || a->is_copy != b->is_copy ||
@@ -85,8 +82,7 @@ static bool same_file(const struct diff_file *a, const struct diff_file *b)
 
 bool diff_is_same(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	OWNED(diff) struct diff one = { 0 };
-	OWNED(diff) struct diff other = { 0 };
+	OWNED(diff) struct diff one = { 0 }, other = { 0 };
 
 	if (diff_parse(a, a_length, &one, NULL) || diff_parse(b, b_length, &other, NULL))
 		return same_bytes(a, a_length, b, b_length);

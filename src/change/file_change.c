@@ -30,11 +30,6 @@ bool file_change_is_temp(const char *name)
 	       (strcmp(digits + DIGITS, ".tmp") == 0 || strcmp(digits + DIGITS, ".old") == 0);
 }
 
-static bool is_action(const struct file_change *f, const char *action)
-{
-	return strcmp(f->action, action) == 0;
-}
-
 static void file_change_close(struct file_change *f)
 {
 	if (f->dir_fd >= 0)
@@ -112,7 +107,7 @@ void file_change_prepare(int root_fd, struct file_change *f)
 {
 	choose_name(f->backup_name, "old");
 	f->size = f->bytes.length;
-	if (is_action(f, "delete")) {
+	if (file_change_is(f, "delete")) {
 		strcpy(f->hash_after, NO_FILE);
 		return;
 	}
@@ -120,7 +115,7 @@ void file_change_prepare(int root_fd, struct file_change *f)
 	if (!*f->hash_after)
 		(void)snprintf(f->hash_after, sizeof(f->hash_after), "%s",
 		               sha256_of(str_text(&f->bytes), f->bytes.length).text);
-	if (is_action(f, "create"))
+	if (file_change_is(f, "create"))
 		f->made_from = missing_from(root_fd, str_text(&f->path));
 }
 
@@ -130,7 +125,7 @@ int file_change_open(int root_fd, struct file_change *f, struct refusal *why)
 
 	file_change_close(f);
 	errno = 0;
-	if (safe_path_parent(root_fd, str_text(&f->path), is_action(f, "create"), &f->name,
+	if (safe_path_parent(root_fd, str_text(&f->path), file_change_is(f, "create"), &f->name,
 	                     &f->dir_fd, &e))
 		return refuse_err(why, &e);
 	return 0;
@@ -317,7 +312,7 @@ bool file_change_undo(int root_fd, struct file_change *f)
 		return false; /* its hidden name holds the old file */
 	removed = f->staged && *f->temp_name && files_unlink(f->dir_fd, f->temp_name, 0) == 0;
 	f->staged = false;
-	if (is_action(f, "create"))
+	if (file_change_is(f, "create"))
 		(void)remove_made(root_fd, f);
 	return removed;
 }
@@ -330,7 +325,7 @@ enum thing { THING_NONE, THING_FILE, THING_OTHER, THING_UNREADABLE };
 /* For a file, fills hash and st; errno says why it is unreadable. */
 static enum thing look_at(int dir_fd, const char *name, char hash[SHA256_BYTES], struct stat *st)
 {
-	int fd = regular_open(dir_fd, name, st), failed, error;
+	int fd = regular_open(dir_fd, name, st), failed;
 
 	hash[0] = '\0';
 	if (fd < 0)
@@ -338,9 +333,7 @@ static enum thing look_at(int dir_fd, const char *name, char hash[SHA256_BYTES],
 		       : errno == EEXIST || errno == ELOOP ? THING_OTHER
 		                                           : THING_UNREADABLE;
 	failed = regular_hash(fd, hash);
-	error = errno;
-	(void)files_close(fd);
-	errno = error;
+	files_close_quietly(fd);
 	return failed ? THING_UNREADABLE : THING_FILE;
 }
 
@@ -412,7 +405,7 @@ int file_change_check(const struct file_change *f, struct refusal *why)
 {
 	struct stat st;
 
-	if (!is_action(f, "create"))
+	if (!file_change_is(f, "create"))
 		return is_as_seen(f) ? 0 : check_is(f, str_text(&f->name), f->hash_before, why);
 	if (files_stat(f->dir_fd, str_text(&f->name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return made_meanwhile(f, why);
@@ -431,7 +424,7 @@ static int exchange(const struct file_change *f)
 static int take_away(struct file_change *f, struct refusal *why)
 {
 	if (files_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->backup_name))
-		return refuse_errno(why, is_action(f, "delete") ? "delete" : "replace",
+		return refuse_errno(why, file_change_is(f, "delete") ? "delete" : "replace",
 		                    str_text(&f->path));
 	f->placed = true;
 	if (check_is(f, f->backup_name, f->hash_before, why) == 0)
@@ -484,9 +477,9 @@ static int place_new(struct file_change *f, struct refusal *why)
 
 int file_change_place(struct file_change *f, struct refusal *why)
 {
-	if (is_action(f, "create"))
+	if (file_change_is(f, "create"))
 		return place_new(f, why);
-	if (is_action(f, "delete"))
+	if (file_change_is(f, "delete"))
 		return take_away(f, why);
 	return place_exchanged(f, why);
 }
@@ -537,9 +530,9 @@ int file_change_put_back(struct file_change *f, struct refusal *why)
 {
 	int failed;
 
-	if (is_action(f, "create"))
+	if (file_change_is(f, "create"))
 		failed = take_out(f, why);
-	else if (is_action(f, "delete"))
+	else if (file_change_is(f, "delete"))
 		failed = give_name_back(f, why);
 	else if (f->swapped)
 		failed = exchange_back(f, why);
@@ -580,7 +573,7 @@ int file_change_tidy(int root_fd, struct file_change *f, struct refusal *why)
 		if (*hidden[i] && files_unlink(f->dir_fd, hidden[i], 0) && errno != ENOENT)
 			return refuse_errno(why, "remove the hidden file beside",
 			                    str_text(&f->path));
-	if (is_action(f, "delete") && remove_made(root_fd, f))
+	if (file_change_is(f, "delete") && remove_made(root_fd, f))
 		return refuse_errno(why, "remove the directory of", str_text(&f->path));
 	return 0;
 }
@@ -756,10 +749,10 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 	*ret = FOUND_GONE;
 	errno = 0;
 	if (safe_path_parent(root_fd, str_text(&f->path), false, &f->name, &f->dir_fd, &e)) {
-		if (errno == ENOENT && is_action(f, "create"))
+		if (errno == ENOENT && file_change_is(f, "create"))
 			*ret = FOUND_BEFORE; /* its directory was removed again, or never made */
 		(void)refuse_err(why, &e);
-		f->placed = is_action(f, "delete") && strcmp(why->code, "patch_conflict") == 0;
+		f->placed = file_change_is(f, "delete") && strcmp(why->code, "patch_conflict") == 0;
 		if (f->placed) /* its directory may have been removed after it */
 			*ret = FOUND_AFTER;
 		return refusal_is_told(why) ? 0 : -1;
@@ -773,9 +766,9 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 	    look_at_place(f, f->backup_name, &backup, why) ||
 	    drop_second_name(f, &target, &temp, why) || drop_second_name(f, &target, &backup, why))
 		return -1;
-	if (is_action(f, "create"))
+	if (file_change_is(f, "create"))
 		failed = found_create(f, &target, &temp, ret);
-	else if (is_action(f, "delete"))
+	else if (file_change_is(f, "delete"))
 		failed = found_delete(f, &target, &backup, ret, why);
 	else
 		failed = found_modify(f, &target, &temp, &backup, ret, why);

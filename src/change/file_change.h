@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { TEMP_NAME_BYTES = 48 };
@@ -54,6 +55,11 @@ struct file_change {
 	bool placed; /* the target is the new file; the old one has a hidden name */
 	bool swapped; /* ... which is temp_name */
 };
+
+static inline bool file_change_is(const struct file_change *f, const char *action)
+{
+	return strcmp(f->action, action) == 0;
+}
 
 #define FILE_CHANGE_INIT                                                                           \
 	{                                                                                          \

@@ -348,6 +348,14 @@ int files_close(int fd)
 	return is_of_hand(fd) ? ask_about(FILES_CLOSE, fd) : close(fd);
 }
 
+void files_close_quietly(int fd)
+{
+	int error = errno;
+
+	(void)files_close(fd);
+	errno = error;
+}
+
 ssize_t files_read(int fd, void *bytes, size_t size)
 {
 	ssize_t length;
@@ -400,14 +408,12 @@ int files_sync(int fd)
 
 int files_sync_at(int dir_fd, const char *name)
 {
-	int fd = files_open(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0), failed, error;
+	int fd = files_open(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0), failed;
 
 	if (fd < 0)
 		return -1;
 	failed = files_sync(fd);
-	error = errno;
-	(void)files_close(fd);
-	errno = error;
+	files_close_quietly(fd);
 	return failed;
 }
 
@@ -495,16 +501,14 @@ int files_list_some(int fd, struct str *names)
 
 int files_list(int dir, struct str *names)
 {
-	int fd = files_open(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), failed, error;
+	int fd = files_open(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), failed;
 
 	if (fd < 0)
 		return -1;
 	do
 		failed = files_list_some(fd, names);
 	while (failed > 0);
-	error = errno;
-	(void)files_close(fd);
-	errno = error;
+	files_close_quietly(fd);
 	return failed;
 }
 

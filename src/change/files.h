@@ -83,6 +83,8 @@ ssize_t files_read_link(int dir, const char *name, char *target, size_t size);
 int files_reopen(int fd, int flags);
 /* Once there is no hand, nothing. */
 int files_close(int fd);
+/* The same; errno stays what it was. */
+void files_close_quietly(int fd);
 ssize_t files_read(int fd, void *bytes, size_t size);
 /* As io_write_all. */
 int files_write_all(int fd, const void *bytes, size_t length);

@@ -61,8 +61,7 @@ void plan_clear(struct plan *plan)
 __attribute__((format(printf, 3, 0))) static void
 tell_paths(struct refusal *why, const char *code, const char *format, const char *a, const char *b)
 {
-	OWNED(str) struct str first = { 0 };
-	OWNED(str) struct str second = { 0 };
+	OWNED(str) struct str first = { 0 }, second = { 0 };
 	char text[ERR_TEXT_BYTES];
 
 	str_add_shown(&first, a, strlen(a), SHOWN_BYTES);
@@ -288,12 +287,6 @@ static int check_apart(const struct plan *plan, struct refusal *why)
 	return 0;
 }
 
-static void set_other(struct planned *f, const char *path)
-{
-	free(f->is.other);
-	f->is.other = xstrdup(path);
-}
-
 static void set_actions(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
@@ -307,26 +300,20 @@ static void set_actions(struct plan *plan)
 
 		if (from == f)
 			continue;
-		set_other(f, from->is.path);
+		xreplace(&f->is.other, from->is.path);
 		if (from->is.action == DELETE)
-			set_other(from, f->is.path);
+			xreplace(&from->is.other, f->is.path);
 	}
 }
 
-static int find_primary(const struct proposal *p, struct plan *plan, struct refusal *why)
+static int find_primary(struct plan *plan, const char *path, struct refusal *why)
 {
-	OWNED(str) struct str path = { 0 };
-	struct err e = { 0 };
-
-	errno = 0;
-	if (safe_path_clean(p->workspace_root, p->file_path, strlen(p->file_path), &path, &e))
-		return refuse_err(why, &e);
-	if (find(plan, str_text(&path), &plan->primary))
+	if (find(plan, path, &plan->primary))
 		return 0;
 	return refuse_paths(why, "invalid_diff",
 	                    plan->count == 1 ? "the diff is about %s, file_path is %s"
 	                                     : "the diff is about %s and others, but not about %s",
-	                    plan->files[0].is.path, str_text(&path));
+	                    plan->files[0].is.path, path);
 }
 
 static int look_at_diff(int root_fd, const struct proposal *p, struct plan *plan,
@@ -344,7 +331,7 @@ static int look_at_diff(int root_fd, const struct proposal *p, struct plan *plan
 	for (size_t i = 0; i < plan->diff.file_count; i++)
 		if (take_part(root_fd, p, plan, &plan->diff.files[i], why))
 			return -1;
-	if (find_primary(p, plan, why) || check_apart(plan, why))
+	if (find_primary(plan, str_text(&path), why) || check_apart(plan, why))
 		return -1;
 	set_actions(plan);
 	return 0;

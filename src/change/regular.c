@@ -12,7 +12,7 @@ enum { CHUNK_BYTES = 65536 };
 
 int regular_open(int dir_fd, const char *name, struct stat *st)
 {
-	int fd, error = 0;
+	int fd;
 
 	if (files_stat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW))
 		return -1;
@@ -23,14 +23,12 @@ int regular_open(int dir_fd, const char *name, struct stat *st)
 	fd = files_open(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	if (files_look(fd, st))
-		error = errno;
-	else if (!S_ISREG(st->st_mode))
-		error = EEXIST;
-	if (!error)
-		return fd;
-	(void)files_close(fd);
-	errno = error;
+	if (files_look(fd, st) == 0) {
+		if (S_ISREG(st->st_mode))
+			return fd;
+		errno = EEXIST;
+	}
+	files_close_quietly(fd);
 	return -1;
 }
 

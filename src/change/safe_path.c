@@ -216,8 +216,7 @@ static const char *judge(const char *root, const char *given, struct str *relati
 static int clean(const char *root, const char *given, size_t length, bool is_known,
                  struct str *relative, struct err *e)
 {
-	OWNED(str) struct str text = { 0 };
-	OWNED(str) struct str result = { 0 };
+	OWNED(str) struct str text = { 0 }, result = { 0 };
 	const char *why = bad_bytes(given, length, is_known);
 
 	if (root[0] != '/')
@@ -265,8 +264,7 @@ static const char *judge_dir(const char *root, const char *given, struct str *re
 int safe_path_clean_dir(const char *root, const char *given, size_t length, struct str *relative,
                         struct err *e)
 {
-	OWNED(str) struct str text = { 0 };
-	OWNED(str) struct str result = { 0 };
+	OWNED(str) struct str text = { 0 }, result = { 0 };
 	const char *why;
 
 	while (length > 1 && given[length - 1] == '/')
@@ -297,8 +295,7 @@ static int open_beneath(int dir_fd, const char *path, uint64_t flags, enum links
  * or has been moved out. path is for the message. */
 static int real_path(int root_fd, int fd, const char *path, struct str *relative, struct err *e)
 {
-	OWNED(str) struct str root = { 0 };
-	OWNED(str) struct str name = { 0 };
+	OWNED(str) struct str root = { 0 }, name = { 0 };
 	const char *rest, *why;
 
 	if (files_name(root_fd, &root) || files_name(fd, &name))
@@ -345,8 +342,7 @@ static int kept_path(int root_fd, int fd, const char *path, struct str *relative
 
 static int leads_elsewhere(const char *root, const struct str *name, struct err *e)
 {
-	OWNED(str) struct str from = { 0 };
-	OWNED(str) struct str to = { 0 };
+	OWNED(str) struct str from = { 0 }, to = { 0 };
 
 	str_add_shown(&from, root, strlen(root), SHOWN_BYTES);
 	str_add_shown(&to, str_text(name), name->length, SHOWN_BYTES);
@@ -613,8 +609,7 @@ static void split_last(const char *path, struct str *parent, struct str *last)
 int safe_path_parent(int root_fd, const char *relative, bool create, struct str *basename,
                      int *ret_dir_fd, struct err *e)
 {
-	OWNED(str) struct str parent = { 0 };
-	OWNED(str) struct str last = { 0 };
+	OWNED(str) struct str parent = { 0 }, last = { 0 };
 	OWNED(fd) struct fd dir = { -1 };
 	int missing;
 
@@ -669,8 +664,7 @@ static void join(struct str *path, const char *name)
  * among the missing names leads nowhere. Returns as safe_path_resolve. */
 static int resolve_missing(int root_fd, const char *path, struct str *resolved, struct err *e)
 {
-	OWNED(str) struct str real = { 0 };
-	OWNED(str) struct str next = { 0 };
+	OWNED(str) struct str real = { 0 }, next = { 0 };
 	OWNED(fd) struct fd dir = { -1 };
 	const char *rest;
 	struct stat st;

@@ -25,16 +25,14 @@ static int look_at_link(int dir_fd, const char *name, struct thing *t)
 
 static int look_at_file(int dir_fd, const char *name, struct thing *t, struct stat *st)
 {
-	int fd = regular_open(dir_fd, name, st), failed, error;
+	int fd = regular_open(dir_fd, name, st), failed;
 
 	if (fd < 0)
 		return -1;
 	t->kind = THING_FILE;
 	t->mode = (int)(st->st_mode & PERMISSIONS);
 	failed = regular_hash(fd, t->hash);
-	error = errno;
-	(void)files_close(fd);
-	errno = error;
+	files_close_quietly(fd);
 	return failed;
 }
 

@@ -142,8 +142,7 @@ static const char *next_name(const struct str *names, const char *last)
 static int look_below(int fd, const char *path, int (*each)(const char *path, void *context),
                       void *context)
 {
-	OWNED(str) struct str below = { 0 };
-	OWNED(str) struct str names = { 0 };
+	OWNED(str) struct str below = { 0 }, names = { 0 };
 	int got = files_list(fd, &names);
 
 	for (const char *name = NULL; got == 0 && (name = next_name(&names, name));) {
@@ -164,14 +163,12 @@ static int look_below(int fd, const char *path, int (*each)(const char *path, vo
 int tree_below(int dir_fd, const char *name, const char *path,
                int (*each)(const char *path, void *context), void *context)
 {
-	int fd = open_directory(dir_fd, name), got, error;
+	int fd = open_directory(dir_fd, name), got;
 
 	if (fd < 0)
 		return -1;
 	got = look_below(fd, path, each, context);
-	error = errno;
-	(void)files_close(fd);
-	errno = error;
+	files_close_quietly(fd);
 	return got;
 }
 
@@ -180,19 +177,19 @@ static int remove_directories(int dir_fd, const char *name);
 static int remove_in(int fd)
 {
 	OWNED(str) struct str names = { 0 };
-	int failed = files_list(fd, &names), error;
+	int failed = files_list(fd, &names);
 
 	for (const char *name = NULL; !failed && (name = next_name(&names, name));)
 		failed = remove_directories(fd, name);
-	error = errno;
-	errno = error == ENOTDIR ? ENOTEMPTY : error;
+	if (errno == ENOTDIR)
+		errno = ENOTEMPTY;
 	return failed;
 }
 
 /* Removes a tree of directories. 0, or -1 with errno: ENOTEMPTY if there is something else. */
 static int remove_directories(int dir_fd, const char *name)
 {
-	int fd, failed, error;
+	int fd, failed;
 
 	if (files_unlink(dir_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
@@ -202,9 +199,7 @@ static int remove_directories(int dir_fd, const char *name)
 	if (fd < 0)
 		return -1;
 	failed = remove_in(fd);
-	error = errno;
-	(void)files_close(fd);
-	errno = error;
+	files_close_quietly(fd);
 	return failed ? -1 : files_unlink(dir_fd, name, AT_REMOVEDIR);
 }
 
@@ -221,8 +216,7 @@ static int changed(struct refusal *why, const char *path, const char *how)
 
 static int in_the_way(struct refusal *why, const char *path, const char *blocked)
 {
-	OWNED(str) struct str shown = { 0 };
-	OWNED(str) struct str target = { 0 };
+	OWNED(str) struct str shown = { 0 }, target = { 0 };
 
 	str_add_shown(&shown, path, strlen(path), SHOWN_BYTES);
 	str_add_shown(&target, blocked, strlen(blocked), SHOWN_BYTES);
@@ -621,7 +615,7 @@ int tree_change_find(struct tree_change *t, struct refusal *why)
 static int empty(int dir_fd, const char *name)
 {
 	OWNED(str) struct str names = { 0 };
-	int fd = open_directory(dir_fd, name), failed, error;
+	int fd = open_directory(dir_fd, name), failed;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
@@ -632,9 +626,7 @@ static int empty(int dir_fd, const char *name)
 			continue;
 		failed = errno == EISDIR || errno == EPERM ? remove_directories(fd, one) : -1;
 	}
-	error = errno;
-	(void)files_close(fd);
-	errno = error;
+	files_close_quietly(fd);
 	return failed ? -1 : files_unlink(dir_fd, name, AT_REMOVEDIR);
 }
 

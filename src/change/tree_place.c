@@ -242,8 +242,7 @@ static int put_step(struct tree_change *t, size_t index, struct refusal *why)
 /* The deepest directory above path that exists. */
 static int sync_above(const struct tree_change *t, const char *path, struct refusal *why)
 {
-	OWNED(str) struct str at = { 0 };
-	OWNED(str) struct str name = { 0 };
+	OWNED(str) struct str at = { 0 }, name = { 0 };
 	int dir = -1, there = 0, failed;
 
 	str_add(&at, path);

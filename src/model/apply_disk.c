@@ -77,8 +77,7 @@ static bool has_answered(const struct applier *a, const char *root)
 
 static void note_answer(struct applier *a, const char *root)
 {
-	free(a->answered);
-	a->answered = xstrdup(root);
+	xreplace(&a->answered, root);
 	a->answered_ms = clock_monotonic_ms();
 }
 

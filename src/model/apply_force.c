@@ -93,9 +93,7 @@ static int ask(struct apply_job *j, const struct question *q, struct err *e)
 
 int apply_job_ask(struct apply_job *j, const struct plan *plan, struct err *e)
 {
-	OWNED(str) struct str effect = { 0 };
-	OWNED(str) struct str title = { 0 };
-	OWNED(str) struct str description = { 0 };
+	OWNED(str) struct str effect = { 0 }, title = { 0 }, description = { 0 };
 	struct touched *files;
 	struct question q;
 	struct sha256 digest;

@@ -67,6 +67,25 @@ void apply_job_note_forced(struct apply_job *j)
 	}
 }
 
+/* ---- the journal ---- */
+
+enum step apply_job_commit_step(struct apply_job *j, int changed, struct err *e)
+{
+	if (changed <= 0) {
+		store_rollback(j->a->store);
+		j->report->state = "lost";
+		return changed < 0 ? STEP_FAILED : STEP_SETTLED;
+	}
+	return store_commit(j->a->store, e) ? STEP_FAILED : STEP_GO_ON;
+}
+
+enum step apply_job_note(struct apply_job *j, apply_job_move *move, struct err *e)
+{
+	if (store_begin(j->a->store, e))
+		return STEP_FAILED;
+	return apply_job_commit_step(j, move(j->a->store, j->seq, j->claim, e), e);
+}
+
 /* ---- settling: one transaction, fenced by the claim ---- */
 
 int apply_job_commit(struct apply_job *j, int changed, const char *state, struct err *e)

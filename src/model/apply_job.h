@@ -47,11 +47,6 @@ struct apply_job {
 /* What to do next with a job. */
 enum step { STEP_FAILED = -1, STEP_SETTLED, STEP_GO_ON };
 
-static inline bool is_action(const struct file_change *f, const char *action)
-{
-	return strcmp(f->action, action) == 0;
-}
-
 /* ---- apply_job.c: its changes, and settling it ---- */
 
 void apply_job_clear(struct apply_job *j);
@@ -91,6 +86,12 @@ int apply_job_settle_dead(struct apply_job *j, bool is_tidy, struct err *e);
 
 /* Commits the change of so many rows, or rolls back if the job is no longer ours. 0 or -1. */
 int apply_job_commit(struct apply_job *j, int changed, const char *state, struct err *e);
+
+/* Commits the change of so many rows of the journal; STEP_SETTLED: the job is no longer ours. */
+enum step apply_job_commit_step(struct apply_job *j, int changed, struct err *e);
+/* The same of a move of the job, in a transaction of its own. */
+typedef int apply_job_move(struct store *st, int64_t seq, int64_t claim, struct err *e);
+enum step apply_job_note(struct apply_job *j, apply_job_move *move, struct err *e);
 
 /* Settles according to report->why: again later, or refused; but a restore of which something is in
  * the workspace is not settled: its operator is told, and it is tried again every minute. */

@@ -6,6 +6,7 @@
 #include "regular.h"
 #include "setting.h"
 #include "sql/apply.h"
+#include "texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +26,6 @@ static struct proposal proposal_of(const struct apply_job *j)
 		                  .asked_count = j->request.file_count };
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool touches(const struct touched *t, const char *action)
 {
 	return strcmp(t->action, action) == 0;
@@ -46,7 +42,7 @@ static bool is_as_shown(bool is_diff, const struct touched *now, const struct to
 {
 	bool came_or_went = !is_diff && has_changed(now, then);
 
-	return strcmp(now->path, then->path) == 0 && same_text(now->other, then->other) &&
+	return strcmp(now->path, then->path) == 0 && texts_same(now->other, then->other) &&
 	       now->mode == then->mode && (came_or_went || touches(now, then->action));
 }
 
@@ -245,7 +241,7 @@ static void invert(const struct file_change_list_row *row, struct file_change *f
 	f->exact_mode = true;
 	f->made_from = (size_t)row->made_from;
 	*ret_image = row->before_seq;
-	if (is_action(f, "delete"))
+	if (file_change_is(f, "delete"))
 		*ret_image = 0;
 	else if (*ret_image == 0)
 		*ret_image = -1;
@@ -288,9 +284,9 @@ static int read_written(struct apply_job *j, struct apply_job *into, struct err 
 /* For a file that returns from a rename: the file that it was renamed to. */
 static void find_like(struct file_change *f)
 {
-	if (is_action(f, "modify"))
+	if (file_change_is(f, "modify"))
 		str_add(&f->like, str_text(&f->path));
-	else if (is_action(f, "create") && f->other)
+	else if (file_change_is(f, "create") && f->other)
 		str_add(&f->like, f->other);
 }
 
@@ -317,7 +313,7 @@ static int plan_undo(struct apply_job *j, struct apply_job *into, struct err *e)
 		find_like(f);
 		keep_mode(j, into, f);
 		file_change_prepare(j->root_fd, f);
-		if (is_action(f, "delete"))
+		if (file_change_is(f, "delete"))
 			f->made_from = made_from;
 		if (check_untouched(j, f))
 			got = 1;

@@ -72,26 +72,13 @@ static int change_if(struct applier *a, int64_t found, change_of *change, struct
 
 int apply_restore_queue(struct applier *a, struct err *e)
 {
-	return change_if(a, sql_workspace_restore_agent(a->store, a->machine, e),
-	                 sql_workspace_restore_stop_agent, e) ||
-	               change_if(a, sql_workspace_restore_ready(a->store, a->machine, e),
-	                         sql_workspace_restore_apply, e)
-	           ? -1
-	           : 0;
+	return err_if(change_if(a, sql_workspace_restore_agent(a->store, a->machine, e),
+	                        sql_workspace_restore_stop_agent, e) ||
+	              change_if(a, sql_workspace_restore_ready(a->store, a->machine, e),
+	                        sql_workspace_restore_apply, e));
 }
 
 /* ---- the journal ---- */
-
-/* Commits a change of the row, unless the job is no longer ours. */
-static enum step commit_row(struct apply_job *j, int changed, struct err *e)
-{
-	if (changed <= 0) {
-		store_rollback(j->a->store);
-		j->report->state = "lost";
-		return changed < 0 ? STEP_FAILED : STEP_SETTLED;
-	}
-	return store_commit(j->a->store, e) ? STEP_FAILED : STEP_GO_ON;
-}
 
 static enum step journal_planned(struct apply_job *j, struct err *e)
 {
@@ -101,26 +88,8 @@ static enum step journal_planned(struct apply_job *j, struct err *e)
 	j->is_back = false;
 	if (store_begin(st, e))
 		return STEP_FAILED;
-	return commit_row(
+	return apply_job_commit_step(
 	    j, sql_workspace_restore_planned(st, j->tree.stage_name, j->seq, j->claim, e), e);
-}
-
-static enum step journal_staged(struct apply_job *j, struct err *e)
-{
-	struct store *st = j->a->store;
-
-	if (store_begin(st, e))
-		return STEP_FAILED;
-	return commit_row(j, sql_workspace_restore_staged(st, j->seq, j->claim, e), e);
-}
-
-static enum step journal_placed(struct apply_job *j, struct err *e)
-{
-	struct store *st = j->a->store;
-
-	if (store_begin(st, e))
-		return STEP_FAILED;
-	return commit_row(j, sql_workspace_restore_placed(st, j->seq, j->claim, e), e);
 }
 
 /* ---- the files ---- */
@@ -178,7 +147,7 @@ static enum step place(struct apply_job *j, struct err *e)
 
 	if (tree_change_place(&j->tree, &j->report->why))
 		return put_back(j, e);
-	next = journal_placed(j, e);
+	next = apply_job_note(j, sql_workspace_restore_placed, e);
 	return next == STEP_GO_ON ? finish(j, e) : next;
 }
 
@@ -193,7 +162,7 @@ enum step apply_restore_write(struct apply_job *j, struct err *e)
 		return next;
 	if (tree_change_stage(&j->tree, &j->report->why))
 		return give_up(j, e);
-	next = journal_staged(j, e);
+	next = apply_job_note(j, sql_workspace_restore_staged, e);
 	return next == STEP_GO_ON ? place(j, e) : next;
 }
 

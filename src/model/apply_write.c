@@ -50,7 +50,7 @@ static int place_some(struct apply_job *j, bool deletions)
 	for (size_t i = 0; i < j->count; i++) {
 		struct file_change *f = &j->changes[i];
 
-		if (f->placed || is_action(f, "delete") != deletions)
+		if (f->placed || file_change_is(f, "delete") != deletions)
 			continue;
 		if (file_change_place(f, &j->report->why))
 			return -1;
@@ -97,30 +97,19 @@ static enum step finish(struct apply_job *j, struct err *e)
 	return apply_job_settle_applied(j, e) ? STEP_FAILED : STEP_SETTLED;
 }
 
-static int stage_all(struct apply_job *j)
+static int open_all(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (file_change_open(j->root_fd, &j->changes[i], &j->report->why))
 			return -1;
-	if (file_change_check_space(j->changes, j->count, &j->report->why))
-		return -1;
-	return file_change_stage(j->root_fd, j->changes, j->count, &j->report->why);
+	return 0;
 }
 
-/* Commits that the new contents are complete. From here on no hidden file is partial. */
-static enum step journal_staged(struct apply_job *j, struct err *e)
+static int stage_all(struct apply_job *j)
 {
-	int changed;
-
-	if (store_begin(j->a->store, e))
-		return STEP_FAILED;
-	changed = sql_file_change_staged(j->a->store, j->seq, j->claim, e);
-	if (changed <= 0) {
-		store_rollback(j->a->store);
-		j->report->state = "lost";
-		return changed < 0 ? STEP_FAILED : STEP_SETTLED;
-	}
-	return store_commit(j->a->store, e) ? STEP_FAILED : STEP_GO_ON;
+	if (open_all(j) || file_change_check_space(j->changes, j->count, &j->report->why))
+		return -1;
+	return file_change_stage(j->root_fd, j->changes, j->count, &j->report->why);
 }
 
 /* Puts what is staged in place. */
@@ -140,7 +129,8 @@ enum step apply_job_write(struct apply_job *j, struct err *e)
 		apply_job_undo(j);
 		return apply_job_refused(j, e);
 	}
-	next = journal_staged(j, e);
+	/* The new contents are complete: from here on no hidden file is partial. */
+	next = apply_job_note(j, sql_file_change_staged, e);
 	return next == STEP_GO_ON ? place(j, e) : next;
 }
 
@@ -229,14 +219,6 @@ static int remove_temps(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (file_change_remove_temp(j->root_fd, &j->changes[i], &j->report->why))
-			return -1;
-	return 0;
-}
-
-static int open_all(struct apply_job *j)
-{
-	for (size_t i = 0; i < j->count; i++)
-		if (file_change_open(j->root_fd, &j->changes[i], &j->report->why))
 			return -1;
 	return 0;
 }
@@ -352,7 +334,7 @@ static int insert_change(struct apply_job *j, const struct file_change *f, bool 
 		.made_from = (int64_t)f->made_from,
 	};
 
-	if (with_image && !is_action(f, "create"))
+	if (with_image && !file_change_is(f, "create"))
 		args.before =
 		    content_put(j->a->store, str_text(&f->old_bytes), f->old_bytes.length, e);
 	return args.before < 0 ? -1 : sql_file_change_insert(j->a->store, &args, e);

@@ -15,17 +15,15 @@ static const char GONE[] = "as-owner has closed the connection";
 
 void owner_process_clear(struct owner_process *p)
 {
-	if (p->fd >= 0)
-		(void)close(p->fd);
-	if (p->pidfd >= 0)
-		(void)close(p->pidfd);
+	io_shut(&p->fd);
+	io_shut(&p->pidfd);
 	*p = (struct owner_process)OWNER_PROCESS_INIT;
 }
 
 static int connect_to(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd, error;
+	int fd;
 
 	if (strlen(path) >= sizeof(a.sun_path)) {
 		errno = ENAMETOOLONG;
@@ -35,10 +33,7 @@ static int connect_to(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0)
 		return fd;
-	error = errno;
-	if (fd >= 0)
-		(void)close(fd);
-	errno = error;
+	io_shut(&fd);
 	return -1;
 }
 
@@ -106,8 +101,7 @@ static int receive(int fd, struct owner_said *said, int *ret_pidfd)
 
 static void take_started(struct owner_process *p, const struct owner_said *said, int pidfd)
 {
-	if (p->pidfd >= 0)
-		(void)close(p->pidfd);
+	io_shut(&p->pidfd);
 	p->pidfd = pidfd;
 	p->pid = said->number;
 }
@@ -121,8 +115,7 @@ int owner_hear(struct owner_process *p, struct err *e)
 		take_started(p, &said, pidfd);
 		return 1;
 	}
-	if (pidfd >= 0)
-		(void)close(pidfd);
+	io_shut(&pidfd);
 	if (got == 0)
 		return 0;
 	if (got > 0 && said.what == OWNER_READY) {

@@ -21,8 +21,7 @@ void ignored_clear(struct ignored *i)
 /* The patterns of the directory that is the first length bytes of path. 0 or -1. */
 static int read_level(struct ignored *i, const char *path, size_t length, struct err *e)
 {
-	OWNED(str) struct str name = { 0 };
-	OWNED(str) struct str bytes = { 0 };
+	OWNED(str) struct str name = { 0 }, bytes = { 0 };
 	size_t room = ignore_room(i->levels, (size_t)i->depth);
 	struct entry entry;
 	int got;

@@ -124,8 +124,7 @@ void objects_clear(struct objects *o)
 {
 	forget_pending(o);
 	free(o->pending);
-	if (o->dir >= 0)
-		(void)close(o->dir);
+	io_shut(&o->dir);
 	*o = (struct objects)OBJECTS_INIT;
 }
 
@@ -441,8 +440,7 @@ void objects_mark(struct objects *o, char mark[OBJECT_MARK_BYTES])
 	int fd = openat(o->dir, MARK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read_full(fd, mark, OBJECT_MARK_BYTES - 1);
 
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	mark[n < 0 ? 0 : n] = '\0';
 	if (n != OBJECT_MARK_BYTES - 1 && renew_mark(o, mark))
 		mark[0] = '\0';

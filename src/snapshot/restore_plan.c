@@ -127,8 +127,7 @@ static int is_left(struct gathering *g, const struct entry *entry)
 static int add_left_out(struct gathering *g, const struct objects *o, const char *hash,
                         const char *other, struct err *e)
 {
-	OWNED(manifest) struct manifest m = { 0 };
-	OWNED(manifest) struct manifest first = { 0 };
+	OWNED(manifest) struct manifest m = { 0 }, first = { 0 };
 	struct entry entry, same;
 	int got = 0;
 
@@ -259,8 +258,7 @@ static void keep_chosen(struct tree_change *t, const cJSON *paths)
 static int compare(struct gathering *g, const struct objects *objects,
                    const struct restore_order *order)
 {
-	OWNED(manifest) struct manifest from = { 0 };
-	OWNED(manifest) struct manifest to = { 0 };
+	OWNED(manifest) struct manifest from = { 0 }, to = { 0 };
 	struct err *e = g->e;
 
 	if (manifest_open(objects, order->from_hash, &from, e) ||
@@ -324,8 +322,7 @@ int restore_unknown(const struct objects *objects, const struct restore_order *o
                     struct str *path, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *paths = order->paths ? cJSON_Parse(order->paths) : NULL;
-	OWNED(manifest) struct manifest from = { 0 };
-	OWNED(manifest) struct manifest to = { 0 };
+	OWNED(manifest) struct manifest from = { 0 }, to = { 0 };
 
 	if (!paths)
 		return 0;

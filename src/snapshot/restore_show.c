@@ -144,8 +144,7 @@ static unsigned git_mode(const struct thing *t)
 static int add_file(const struct objects *objects, const struct tree_step *s, struct str *out,
                     struct err *e)
 {
-	OWNED(str) struct str old = { 0 };
-	OWNED(str) struct str new = { 0 };
+	OWNED(str) struct str old = { 0 }, new = { 0 };
 	bool was = s->before.kind == THING_FILE, is = s->after.kind == THING_FILE;
 	struct diff_heading h = { 0 };
 	int told = read_text(objects, &s->before, &old, e);

@@ -71,8 +71,7 @@ static int read_text(const struct tree *t, const struct entry *entry, struct str
 static int add_change(const struct manifest_change *c, void *arg)
 {
 	struct tree *t = arg;
-	OWNED(str) struct str before = { 0 };
-	OWNED(str) struct str after = { 0 };
+	OWNED(str) struct str before = { 0 }, after = { 0 };
 	const struct entry *named = c->before ? c->before : c->after;
 	const char *unfit = NULL;
 

@@ -318,14 +318,6 @@ static int read_once(struct walk *w, int fd, struct stat *st, struct entry *entr
 	return 1;
 }
 
-static void close_keeping_errno(int fd)
-{
-	int error = errno;
-
-	(void)files_close(fd);
-	errno = error;
-}
-
 /* Reads an open file until it does not change meanwhile, and closes it. As read_once; never 0. */
 static int read_open_file(struct walk *w, int fd, struct stat *st, struct entry *entry,
                           struct err *e)
@@ -336,7 +328,7 @@ static int read_open_file(struct walk *w, int fd, struct stat *st, struct entry 
 		did = read_once(w, fd, st, entry, e);
 	if (did == 0)
 		errno = ELOOP;
-	close_keeping_errno(fd);
+	files_close_quietly(fd);
 	w->result->read += did > 0;
 	return did == 0 ? -1 : did;
 }
@@ -360,7 +352,7 @@ static int add_file(struct walk *w, int dir, const char *name, struct stat *st, 
 	if (fd < 0)
 		return leave_out_errno(w, e);
 	if (files_look(fd, st) != 0) {
-		close_keeping_errno(fd);
+		files_close_quietly(fd);
 		return leave_out_errno(w, e);
 	}
 	if (!S_ISREG(st->st_mode)) {

@@ -1,5 +1,6 @@
 #include "reach.h"
 
+#include "io.h"
 #include "paths.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ const char REACH_AGENTS[] = "mcp.sock", REACH_OPERATORS[] = "desk.sock";
 /* A connection to a socket whose listener is a process of this user; -1 with errno. */
 static int connect_to(const struct sockaddr_un *a, int type, uid_t owner)
 {
-	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0), why;
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
@@ -33,9 +34,7 @@ static int connect_to(const struct sockaddr_un *a, int type, uid_t owner)
 			return fd;
 		errno = EPERM;
 	}
-	why = errno;
-	(void)close(fd);
-	errno = why;
+	io_shut(&fd);
 	return -1;
 }
 
@@ -43,15 +42,13 @@ int reach_front(const char *run)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int dir = open(run, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd, why;
+	int fd;
 
 	if (dir < 0)
 		return -1;
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", dir);
 	fd = connect_to(&a, SOCK_STREAM, geteuid());
-	why = errno;
-	(void)close(dir);
-	errno = why;
+	io_shut(&dir);
 	return fd;
 }
 
@@ -100,13 +97,10 @@ static int open_shared(uid_t *ret_owner)
 bool reach_shared_is_open(const char *name)
 {
 	uid_t owner;
-	int dir = open_shared(&owner), why;
+	int dir = open_shared(&owner);
 	bool open = dir >= 0 && owner != geteuid() && faccessat(dir, name, W_OK, AT_EACCESS) == 0;
 
-	why = errno;
-	if (dir >= 0)
-		(void)close(dir);
-	errno = why;
+	io_shut(&dir);
 	return open;
 }
 
@@ -130,23 +124,20 @@ int reach_shared(const char *name, int type)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	uid_t owner;
 	int dir = open_shared(&owner);
-	int fd, why;
+	int fd;
 
 	if (dir < 0)
 		return -1;
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", dir, name);
 	fd = connect_to(&a, type, owner);
-	why = errno;
-	(void)close(dir);
-	errno = why;
+	io_shut(&dir);
 	return fd;
 }
 
 /* Whether the usual configuration may name its system: then it has to be read. */
 static bool names_a_system(void)
 {
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str path = { 0 }, text = { 0 };
 	char piece[4096];
 	ssize_t n;
 	int fd;
