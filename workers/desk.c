@@ -358,17 +358,13 @@ static void end_late(struct desk *d)
 	}
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static void set_alarm(struct desk *d)
 {
 	int64_t due = INT64_MAX, now = clock_monotonic_ms();
 
 	for (size_t i = 0; i < COUNT(d->callers); i++)
-		due = earlier(due, earlier(d->callers[i].until_ms, d->callers[i].again_ms));
+		due = clock_earlier(due,
+		                    clock_earlier(d->callers[i].until_ms, d->callers[i].again_ms));
 	d->w.due_ms = due == INT64_MAX ? INT64_MAX : clock_now_ms() + due - now;
 }
 

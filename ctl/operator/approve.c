@@ -244,8 +244,7 @@ static int send(struct ctl *c, const struct words *w, struct said *said, struct 
 static int approve_edited(struct ctl *c, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
-	OWNED(str) struct str asked = { 0 };
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str asked = { 0 }, text = { 0 };
 	OWNED(said) struct said said = { 0 };
 	bool asks = isatty(STDIN_FILENO) && c->terminal, is_same;
 	struct words w = { .verb = verb_find("approve"), .text = c->note, .certain = true };
@@ -295,19 +294,17 @@ static int run_approve(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_approve = {
 	"approve",
-	"ID [--edit|--with FILE|--option OPTION] [--note TEXT] [--digest HEX]",
-	"approve a proposed change, with a note to the agent",
-	"A command that the inbox does not show whole is approved "
-	"with the digest that `show` prints,\n"
-	"or its first 8 digits; with a digest nothing else is "
-	"approved.\n"
-	"OPTION is one of the agent's own answers, by its number or name.\n"
-	"--edit opens $VISUAL or $EDITOR on the command, or on the file's new content: what you\n"
-	"save is approved instead, if the question came from a host's hook; what an agent itself\n"
-	"proposes is refused with a reason. --with takes the text from a file, or from stdin "
-	"(-).\n",
-	1,
-	1,
-	TAKES_NOTE | TAKES_DIGEST | TAKES_OPTION | TAKES_EDIT,
-	.run = run_approve
+	HELP("ID [--edit|--with FILE|--option OPTION] [--note TEXT] [--digest HEX]",
+	     "approve a proposed change, with a note to the agent",
+	     "A command that the inbox does not show whole is approved with the digest that `show` "
+	     "prints,\n"
+	     "or its first 8 digits; with a digest nothing else is approved.\n"
+	     "OPTION is one of the agent's own answers, by its number or name.\n"
+	     "--edit opens $VISUAL or $EDITOR on the command, or on the file's new content: what "
+	     "you\n"
+	     "save is approved instead, if the question came from a host's hook; what an agent "
+	     "itself\n"
+	     "proposes is refused with a reason. --with takes the text from a file, or from stdin "
+	     "(-).\n"),
+	ARGUMENTS(1, 1, TAKES_NOTE | TAKES_DIGEST | TAKES_OPTION | TAKES_EDIT), .run = run_approve
 };

@@ -63,12 +63,8 @@ static int list(struct ctl *c, const char *root, struct err *e)
 		                 .most = c->count == 0  ? INT_MAX
 		                         : c->count < 0 ? 0
 		                                        : c->count };
-	OWNED(said) struct said said = { 0 };
 
-	if (ctl_say(c, &w, &said, e))
-		return -1;
-	print_said(c, &said);
-	return 0;
+	return ctl_say_and_print(c, &w, e);
 }
 
 /* ---- show ---- */
@@ -167,11 +163,9 @@ static int restore(struct ctl *c, const char *root, struct err *e)
 
 static int diff(struct ctl *c, const char *root, struct err *e)
 {
-	OWNED(char_ptr) char *before = NULL;
-	OWNED(char_ptr) char *after = NULL;
+	OWNED(char_ptr) char *before = NULL, *after = NULL;
 	OWNED(objects) struct objects o = OBJECTS_INIT;
-	OWNED(manifest) struct manifest a = { 0 };
-	OWNED(manifest) struct manifest b = { 0 };
+	OWNED(manifest) struct manifest a = { 0 }, b = { 0 };
 	OWNED(str) struct str text = { 0 };
 
 	if (c->argc < 2 || c->argc > 3)
@@ -207,8 +201,6 @@ static int run_checkpoint(struct ctl *c, struct err *e)
 	OWNED(char_ptr) char *root = c->workspace ? ctl_folder(c) : NULL;
 	const char *word = c->argv[0];
 
-	if (c->session && c->workspace)
-		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
 	if (c->workspace && !root)
 		return err_errno(e, ERR_INPUT, "%.200s", c->workspace);
 	if (strcmp(word, "create") == 0)
@@ -227,26 +219,26 @@ static int run_checkpoint(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_checkpoint = {
 	"checkpoint",
-	"create [LABEL...] | list [-n N] | show ID | diff ID [ID] | restore ID",
-	"keeps what a workspace holds",
-	"  create [LABEL...]   every file, without .git, .intercom and what .gitignore ignores "
-	"(setting\n"
-	"                      checkpoint.ignored); content that is kept already costs nothing\n"
-	"  list [-n N]         the newest 20, or N; -n 0: all\n"
-	"  show ID             its files, links and folders, and what could not be kept\n"
-	"  diff ID [ID]        what has changed since it, or between two; binary files by size\n"
-	"  restore ID          puts the workspace back: shows what would change, and asks (--yes: "
-	"does\n"
-	"                      not); --file PATH: only this, and what is below it; may be "
-	"repeated;\n"
-	"                      where nobody can be asked the question stays open, and the exit "
-	"status is 1\n"
-	"ID: the beginning of an id, a label, a session, or `start`: as the session began.\n"
-	"--session ID, --workspace DIR: of which session, or of which folder; a checkpoint of "
-	"another\n"
-	"is refused. create --workspace DIR: of a folder without any session.\n",
-	1,
-	-1,
-	TAKES_SESSION | TAKES_WORKSPACE | TAKES_YES | TAKES_COUNT,
+	HELP("create [LABEL...] | list [-n N] | show ID | diff ID [ID] | restore ID",
+	     "keeps what a workspace holds",
+	     "  create [LABEL...]   every file, without .git, .intercom and what .gitignore "
+	     "ignores (setting\n"
+	     "                      checkpoint.ignored); content that is kept already costs "
+	     "nothing\n"
+	     "  list [-n N]         the newest 20, or N; -n 0: all\n"
+	     "  show ID             its files, links and folders, and what could not be kept\n"
+	     "  diff ID [ID]        what has changed since it, or between two; binary files by "
+	     "size\n"
+	     "  restore ID          puts the workspace back: shows what would change, and asks "
+	     "(--yes: does\n"
+	     "                      not); --file PATH: only this, and what is below it; may be "
+	     "repeated;\n"
+	     "                      where nobody can be asked the question stays open, and the "
+	     "exit status is 1\n"
+	     "ID: the beginning of an id, a label, a session, or `start`: as the session began.\n"
+	     "--session ID, --workspace DIR: of which session, or of which folder; a checkpoint of "
+	     "another\n"
+	     "is refused. create --workspace DIR: of a folder without any session.\n"),
+	ARGUMENTS(1, -1, TAKES_SESSION | TAKES_WORKSPACE | TAKES_YES | TAKES_COUNT),
 	.run = run_checkpoint
 };

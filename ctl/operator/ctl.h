@@ -40,6 +40,7 @@ struct ctl {
 	bool colour;
 	size_t columns; /* width of the terminal, 0: not a terminal */
 	bool help, version;
+	const struct command_spec *command; /* that runs */
 	char **given; /* all arguments, NULL-terminated */
 	char **words; /* those that are no options, with the command's name */
 	int word_count;
@@ -85,6 +86,10 @@ struct command_spec {
 	bool waits; /* for a database that is not there yet: the first agent starts the system */
 };
 
+/* Groups its members: the texts; the number of arguments, and the options. */
+#define HELP(...) __VA_ARGS__
+#define ARGUMENTS(...) __VA_ARGS__
+
 extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_continue, cmd_refine,
     cmd_stop;
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
@@ -126,6 +131,8 @@ int ctl_find_checkpoint(struct ctl *c, const char *name, const char *root, char 
 void ctl_add_withheld(struct ctl *c, struct said *s);
 /* Prints the answer in the requested form; takes over its JSON. */
 void print_said(const struct ctl *c, struct said *s);
+/* ctl_say, and prints the answer. 0 or -1. */
+int ctl_say_and_print(struct ctl *c, const struct words *w, struct err *e);
 /* What a worker answers to an order. */
 struct ctl_reply {
 	int64_t seq; /* of the order */

@@ -108,8 +108,6 @@ static int look(struct ctl *c, const char *word, const char *depth, const char *
 		           .depth = depth,
 		           .lines = lines };
 
-	if (c->session && c->workspace)
-		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
 	if (c->workspace) {
 		folder = find_folder(c, e);
 		if (!folder)
@@ -139,24 +137,20 @@ static const char WHERE[] =
 
 const struct command_spec cmd_files = {
 	"files",
-	"[PATH] [--depth N] [--session ID|--workspace DIR]",
-	"the folders and files of a workspace",
-	"N is 3 unless given, and at most 10. Hidden folders, node_modules and target are left "
-	"out\n"
-	"unless PATH names them. Links, mount points and huge folders are named, not followed.\n",
-	0,
-	1,
-	TAKES_SESSION | TAKES_WORKSPACE | TAKES_DEPTH,
-	.run = run_files
+	HELP("[PATH] [--depth N] [--session ID|--workspace DIR]",
+	     "the folders and files of a workspace",
+	     "N is 3 unless given, and at most 10. Hidden folders, node_modules and target are "
+	     "left out\n"
+	     "unless PATH names them. Links, mount points and huge folders are named, not "
+	     "followed.\n"),
+	ARGUMENTS(0, 1, TAKES_SESSION | TAKES_WORKSPACE | TAKES_DEPTH), .run = run_files
 };
-const struct command_spec cmd_file = { "file",
-	                               "PATH [--lines A:B] [--session ID|--workspace DIR]",
-	                               "a file of a workspace, or some of its lines",
-	                               WHERE,
-	                               1,
-	                               1,
-	                               TAKES_SESSION | TAKES_WORKSPACE | TAKES_LINES,
-	                               .run = run_file };
+const struct command_spec cmd_file = {
+	"file",
+	HELP("PATH [--lines A:B] [--session ID|--workspace DIR]",
+	     "a file of a workspace, or some of its lines", WHERE),
+	ARGUMENTS(1, 1, TAKES_SESSION | TAKES_WORKSPACE | TAKES_LINES), .run = run_file
+};
 
 int diff_since(struct ctl *c, const char *what, struct err *e)
 {
@@ -176,13 +170,11 @@ static int run_diff(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_diff = {
 	"diff",
-	"[CHECKPOINT|LABEL|SESSION] [--session ID|--workspace DIR]",
-	"what has changed in a workspace since then",
-	"Alone: since the session began; with --workspace: since the last checkpoint of that "
-	"folder.\n"
-	"Text as a diff; binary and long files by size. Two checkpoints: checkpoint diff ID ID.\n",
-	0,
-	-1,
-	TAKES_SESSION | TAKES_WORKSPACE,
-	.run = run_diff
+	HELP("[CHECKPOINT|LABEL|SESSION] [--session ID|--workspace DIR]",
+	     "what has changed in a workspace since then",
+	     "Alone: since the session began; with --workspace: since the last checkpoint of that "
+	     "folder.\n"
+	     "Text as a diff; binary and long files by size. Two checkpoints: checkpoint diff ID "
+	     "ID.\n"),
+	ARGUMENTS(0, -1, TAKES_SESSION | TAKES_WORKSPACE), .run = run_diff
 };

@@ -85,7 +85,7 @@ static int short_id(struct ctl *c, list_prefixed *list, const char *id, struct s
 	size_t n = SHORT_ID;
 	int count = 2;
 
-	if (strlen(id) >= ID_BYTES) {
+	if (strlen(id) < SHORT_ID || strlen(id) >= ID_BYTES) {
 		str_add(out, id);
 		return 0;
 	}
@@ -103,19 +103,11 @@ static int short_id(struct ctl *c, list_prefixed *list, const char *id, struct s
 
 int short_request_id(struct ctl *c, const char *id, struct str *out, struct err *e)
 {
-	if (strlen(id) < SHORT_ID) {
-		str_add(out, id);
-		return 0;
-	}
 	return short_id(c, sql_request_by_prefix, id, out, e);
 }
 
 int short_session_id(struct ctl *c, const char *id, struct str *out, struct err *e)
 {
-	if (strlen(id) < SHORT_ID) {
-		str_add(out, id);
-		return 0;
-	}
 	return short_id(c, sql_session_by_prefix, id, out, e);
 }
 

@@ -131,12 +131,10 @@ static int ask_owners(struct ctl *c, struct findings *f, struct err *e)
 		return -1;
 	if (!directory.length)
 		return 0;
-	return ask_owner(c, f, "shared.owner_socket", OWNER_UNIT_FILES,
-	                 "files are reached as agent-intercom's own user", e) ||
-	               ask_owner(c, f, "shared.start_socket", OWNER_UNIT_AGENTS,
-	                         "agents and commands are not started", e)
-	           ? -1
-	           : 0;
+	return err_if(ask_owner(c, f, "shared.owner_socket", OWNER_UNIT_FILES,
+	                        "files are reached as agent-intercom's own user", e) ||
+	              ask_owner(c, f, "shared.start_socket", OWNER_UNIT_AGENTS,
+	                        "agents and commands are not started", e));
 }
 
 static void look_at_disk(struct ctl *c, struct findings *f)
@@ -147,8 +145,7 @@ static void look_at_disk(struct ctl *c, struct findings *f)
 	int fd = open(c->paths.database, O_PATH | O_CLOEXEC);
 	unsigned long files = io_too_few_files(fd);
 
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	if (files) {
 		str_addf(&detail, "fewer than %lu files more can be made: checkpoints are refused",
 		         files);
@@ -264,15 +261,12 @@ static int run_health(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_health = {
 	"health",
-	"",
-	"what runs, and what is queued",
-	"Exit status 1 if a worker that every system has does not serve: its row does not say\n"
-	"ready, or nothing was heard of it for two minutes; if HTTP is off or Slack not\n"
-	"connected; if the disk has no room for new questions; or if the database was damaged\n"
-	"when it was looked through last (weekly). A worker that a system of the last 10 s is\n"
-	"still starting is no fault.\n",
-	0,
-	0,
-	0,
-	.run = run_health
+	HELP(
+	    "", "what runs, and what is queued",
+	    "Exit status 1 if a worker that every system has does not serve: its row does not say\n"
+	    "ready, or nothing was heard of it for two minutes; if HTTP is off or Slack not\n"
+	    "connected; if the disk has no room for new questions; or if the database was damaged\n"
+	    "when it was looked through last (weekly). A worker that a system of the last 10 s is\n"
+	    "still starting is no fault.\n"),
+	ARGUMENTS(0, 0, 0), .run = run_health
 };

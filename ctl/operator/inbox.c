@@ -132,14 +132,11 @@ static int run_inbox(struct ctl *c, struct err *e)
 	return c->json ? 0 : print_commands(c, e);
 }
 
-const struct command_spec cmd_inbox = { "inbox",
-	                                "",
-	                                "what waits for you",
-	                                "LISTENING tells whether the agent waits at this moment; "
-	                                "if not, it gets the answer when it\n"
-	                                "asks again. form: its client shows the question to its "
-	                                "user, and asks again then.\n",
-	                                0,
-	                                0,
-	                                0,
-	                                .run = run_inbox };
+const struct command_spec cmd_inbox = {
+	"inbox",
+	HELP("", "what waits for you",
+	     "LISTENING tells whether the agent waits at this moment; if not, it gets the answer "
+	     "when it\n"
+	     "asks again. form: its client shows the question to its user, and asks again then.\n"),
+	ARGUMENTS(0, 0, 0), .run = run_inbox
+};

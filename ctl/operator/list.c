@@ -6,22 +6,9 @@
 #include "sql/session.h"
 #include "usage.h"
 
-static struct usage_told usage_of(const struct session_list_row *s)
-{
-	return (struct usage_told){ .input_tokens = s->input_tokens,
-		                    .output_tokens = s->output_tokens,
-		                    .total_tokens = s->total_tokens,
-		                    .cost_micros = s->cost_micros,
-		                    .currency = s->currency,
-		                    .context_used = s->context_used,
-		                    .context_size = s->context_size };
-}
-
 static cJSON *session_json(const void *row)
 {
 	const struct session_list_row *s = row;
-	const struct usage_told told = usage_of(s);
-	OWNED(str) struct str usage = { 0 };
 	cJSON *o = cJSON_CreateObject();
 
 	json_add_text(o, "session_id", s->id);
@@ -38,8 +25,7 @@ static cJSON *session_json(const void *row)
 	json_add_text(o, "agent", s->client_name);
 	json_put_given(o, "label", s->label);
 	json_add_text(o, "prompt", s->prompt);
-	usage_add_json(&usage, &told);
-	(void)cJSON_AddItemToObject(o, "usage", cJSON_Parse(usage.bytes));
+	usage_put(o, &USAGE_OF(s));
 	return o;
 }
 
@@ -56,9 +42,7 @@ static const char *agent_word(const struct session_list_row *s)
 static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
 	const struct session_list_row *s = row;
-	const struct usage_told told = usage_of(s);
-	OWNED(str) struct str id = { 0 };
-	OWNED(str) struct str usage = { 0 };
+	OWNED(str) struct str id = { 0 }, usage = { 0 };
 	struct age age = age_of(s->last_activity_at ? s->last_activity_at : s->created_at);
 
 	if (short_session_id(c, s->id, &id, e))
@@ -73,7 +57,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, s->client_name);
 	table_add(t, s->label);
 	table_add(t, s->owner_user_id);
-	usage_add(&usage, &told);
+	usage_add(&usage, &USAGE_OF(s));
 	if (s->paused_why)
 		str_addf(&usage, "%s%s", usage.length ? ". " : "", s->paused_why);
 	table_add(t, usage.length ? usage.bytes : NULL);
@@ -97,5 +81,5 @@ static int run_list(struct ctl *c, struct err *e)
 	return print_listing(c, &s.row, &SESSIONS, e);
 }
 
-const struct command_spec cmd_list = { "list", "", "the agents' sessions", NULL, 0,
-	                               0,      0,  .run = run_list };
+const struct command_spec cmd_list = { "list", HELP("", "the agents' sessions", NULL),
+	                               ARGUMENTS(0, 0, 0), .run = run_list };

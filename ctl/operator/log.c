@@ -107,12 +107,8 @@ static int run_log(struct ctl *c, struct err *e)
 }
 
 const struct command_spec cmd_log = { "log",
-	                              "[-n N] [--follow]",
-	                              "what happened, oldest first",
-	                              "  -n N           the last N events (default 20)\n"
-	                              "  -f, --follow   goes on until it is interrupted\n"
-	                              "As JSON, one object a line.\n",
-	                              0,
-	                              0,
-	                              TAKES_COUNT | TAKES_FOLLOW,
-	                              .run = run_log };
+	                              HELP("[-n N] [--follow]", "what happened, oldest first",
+	                                   "  -n N           the last N events (default 20)\n"
+	                                   "  -f, --follow   goes on until it is interrupted\n"
+	                                   "As JSON, one object a line.\n"),
+	                              ARGUMENTS(0, 0, TAKES_COUNT | TAKES_FOLLOW), .run = run_log };

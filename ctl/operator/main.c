@@ -549,6 +549,8 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		return err_set(e, ERR_INPUT,
 		               "--shared names a system, as do --config, --db and "
 		               "--ipc-name: one will do");
+	if (c->session && c->workspace)
+		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
 	if (c->json_asked && c->text_asked)
 		return err_set(e, ERR_INPUT, "--json and --text exclude each other");
 	if (c->argc < command->least)
@@ -752,6 +754,7 @@ static int run(struct ctl *c, const struct command_spec *command)
 	struct err e = { 0 };
 	int status = -1;
 
+	c->command = command;
 	if (!via_desk_operator() && via_desk_is_meant(c)) {
 		status = via_desk_run(c, c->given, &e);
 	} else if (via_desk_check(c, &e) == 0) {

@@ -44,12 +44,9 @@ static int run_mode(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_mode = {
 	"mode",
-	"[remote|local|hybrid] [--session ID]",
-	"where questions are answered",
-	"local: with this program, remote: in Slack, hybrid: in both, the first answer counts.\n"
-	"Without an argument, prints the mode. With --session, for that session alone.\n",
-	0,
-	1,
-	TAKES_SESSION,
-	.run = run_mode
+	HELP("[remote|local|hybrid] [--session ID]", "where questions are answered",
+	     "local: with this program, remote: in Slack, hybrid: in both, the first answer "
+	     "counts.\n"
+	     "Without an argument, prints the mode. With --session, for that session alone.\n"),
+	ARGUMENTS(0, 1, TAKES_SESSION), .run = run_mode
 };

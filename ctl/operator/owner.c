@@ -74,13 +74,9 @@ static int run_owner(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_owner = {
 	"owner",
-	"[WORKSPACE]",
-	"folders that have got another owner, and that one may have",
-	"Where several users are served, an agent works in folders of its own user. The first "
-	"owner\n"
-	"of a folder counts until an operator accepts another one here.\n",
-	0,
-	1,
-	0,
-	.run = run_owner
+	HELP("[WORKSPACE]", "folders that have got another owner, and that one may have",
+	     "Where several users are served, an agent works in folders of its own user. The first "
+	     "owner\n"
+	     "of a folder counts until an operator accepts another one here.\n"),
+	ARGUMENTS(0, 1, 0), .run = run_owner
 };

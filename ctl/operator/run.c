@@ -3,6 +3,7 @@
 #include "ctl.h"
 
 #include "doorbell.h"
+#include "io.h"
 #include "json.h"
 #include "sql/alias_run.h"
 
@@ -39,8 +40,7 @@ static int wait_for(struct ctl *c, int64_t seq, struct err *e)
 		if (over == 0 && poll(&fd, 1, LOOK_MS) > 0)
 			doorbell_drain(&bell);
 	}
-	if (run_fd >= 0)
-		(void)close(run_fd);
+	io_shut(&run_fd);
 	return over < 0 ? -1 : 0;
 }
 
@@ -86,8 +86,6 @@ static int run_run(struct ctl *c, struct err *e)
 	OWNED(said) struct said said = { 0 };
 	const cJSON *run;
 
-	if (c->session && c->workspace)
-		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
 	if (find_workspace(c, &workspace, e))
 		return -1;
 	const struct words w = {
@@ -102,48 +100,29 @@ static int run_run(struct ctl *c, struct err *e)
 	return wait_for(c, seq, e) ? -1 : show(c, seq, e);
 }
 
-static int say(struct ctl *c, const char *verb, struct err *e)
+static int run_word(struct ctl *c, struct err *e)
 {
-	const struct words w = { .verb = verb_find(verb), .id = c->argc ? c->argv[0] : NULL };
-	OWNED(said) struct said said = { 0 };
+	const struct words w = { .verb = verb_find(c->command->name),
+		                 .id = c->argc ? c->argv[0] : NULL };
 
-	if (ctl_say(c, &w, &said, e))
-		return -1;
-	print_said(c, &said);
-	return EX_OK;
-}
-
-static int run_run_stop(struct ctl *c, struct err *e)
-{
-	return say(c, "run-stop", e);
-}
-
-static int run_runs(struct ctl *c, struct err *e)
-{
-	return say(c, "runs", e);
+	return ctl_say_and_print(c, &w, e);
 }
 
 const struct command_spec cmd_run = {
 	"run",
-	"ALIAS [--session ID | --workspace DIR]",
-	"run a command of [commands], and wait for its end",
-	"It runs exactly as configured, in the workspace of the session, in DIR (or the\n"
-	"[[workspace]] of that id), or in default_workspace_root. Runs of one session wait for\n"
-	"each other. Exit status 0: the command's was 0.\n",
-	1,
-	-1,
-	TAKES_SESSION | TAKES_WORKSPACE,
-	.run = run_run
+	HELP("ALIAS [--session ID | --workspace DIR]",
+	     "run a command of [commands], and wait for its end",
+	     "It runs exactly as configured, in the workspace of the session, in DIR (or the\n"
+	     "[[workspace]] of that id), or in default_workspace_root. Runs of one session wait "
+	     "for\n"
+	     "each other. Exit status 0: the command's was 0.\n"),
+	ARGUMENTS(1, -1, TAKES_SESSION | TAKES_WORKSPACE), .run = run_run
 };
-const struct command_spec cmd_run_stop = { "run-stop",
-	                                   "[RUN]",
-	                                   "end a command that runs, with all that it started",
-	                                   NULL,
-	                                   0,
-	                                   1,
-	                                   0,
-	                                   .run = run_run_stop };
+const struct command_spec cmd_run_stop = {
+	"run-stop", HELP("[RUN]", "end a command that runs, with all that it started", NULL),
+	ARGUMENTS(0, 1, 0), .run = run_word
+};
 const struct command_spec cmd_runs = {
-	"runs", "[RUN]",        "the commands that were run, or one with its output", NULL, 0, 1,
-	0,      .run = run_runs
+	"runs", HELP("[RUN]", "the commands that were run, or one with its output", NULL),
+	ARGUMENTS(0, 1, 0), .run = run_word
 };

@@ -166,53 +166,28 @@ void print_said(const struct ctl *c, struct said *s)
 	(void)puts(str_text(&text));
 }
 
-static int say(struct ctl *c, const struct words *w, struct err *e)
+int ctl_say_and_print(struct ctl *c, const struct words *w, struct err *e)
 {
 	OWNED(said) struct said said = { 0 };
 
 	if (ctl_say(c, w, &said, e))
 		return -1;
 	print_said(c, &said);
-	return EX_OK;
+	return 0;
 }
 
-/* The first argument is an id, the rest are the text. */
-static int say_of(struct ctl *c, const char *word, const char *text, struct err *e)
+/* The command is the word; the first argument is an id, the rest are the text. */
+static int run_word(struct ctl *c, struct err *e)
 {
 	OWNED(char_ptr) char *rest = join_arguments(c, 1);
-	const struct words w = { .verb = verb_find(word),
+	const struct words w = { .verb = verb_find(c->command->name),
 		                 .id = c->argv[0],
-		                 .text = *rest ? rest : text,
+		                 .text = *rest ? rest : c->reason,
 		                 .option = c->option,
 		                 .digest = c->digest,
 		                 .certain = true };
 
-	return say(c, &w, e);
-}
-
-static int run_reject(struct ctl *c, struct err *e)
-{
-	return say_of(c, "reject", c->reason, e);
-}
-
-static int run_choose(struct ctl *c, struct err *e)
-{
-	return say_of(c, "choose", NULL, e);
-}
-
-static int run_continue(struct ctl *c, struct err *e)
-{
-	return say_of(c, "continue", NULL, e);
-}
-
-static int run_refine(struct ctl *c, struct err *e)
-{
-	return say_of(c, "refine", NULL, e);
-}
-
-static int run_stop(struct ctl *c, struct err *e)
-{
-	return say_of(c, "stop", c->reason, e);
+	return ctl_say_and_print(c, &w, e);
 }
 
 static int run_resume(struct ctl *c, struct err *e)
@@ -220,17 +195,7 @@ static int run_resume(struct ctl *c, struct err *e)
 	OWNED(char_ptr) char *line = join_arguments(c, 0);
 	const struct words w = { .verb = verb_find("resume"), .line = line, .no_options = true };
 
-	return say(c, &w, e);
-}
-
-static int run_steer(struct ctl *c, struct err *e)
-{
-	return say_of(c, "steer", NULL, e);
-}
-
-static int run_nudge(struct ctl *c, struct err *e)
-{
-	return say_of(c, "nudge", NULL, e);
+	return ctl_say_and_print(c, &w, e);
 }
 
 static int run_task(struct ctl *c, struct err *e)
@@ -238,7 +203,7 @@ static int run_task(struct ctl *c, struct err *e)
 	OWNED(char_ptr) char *text = join_arguments(c, 0);
 	const struct words w = { .verb = verb_find("task"), .text = text };
 
-	return say(c, &w, e);
+	return ctl_say_and_print(c, &w, e);
 }
 
 /* What follows `session`: an order, and what it takes. */
@@ -307,101 +272,80 @@ static int run_session(struct ctl *c, struct err *e)
 	w.verb = verb_find(str_text(&word));
 	w.id = known->takes_id ? c->argv[1] : NULL;
 	w.text = *text ? text : NULL;
-	return say(c, &w, e);
+	return ctl_say_and_print(c, &w, e);
 }
 
 int say_stall(struct ctl *c, struct err *e)
 {
 	const struct words w = { .verb = verb_find("stall"), .id = c->argv[1], .text = c->argv[0] };
 
-	return say(c, &w, e);
+	return ctl_say_and_print(c, &w, e);
 }
 
 int say_mode(struct ctl *c, struct err *e)
 {
 	const struct words w = { .verb = verb_find("mode"), .id = c->session, .text = c->argv[0] };
 
-	return say(c, &w, e);
+	return ctl_say_and_print(c, &w, e);
 }
 
-const struct command_spec cmd_reject = { "reject",
-	                                 "ID [--option OPTION] [--reason TEXT]",
-	                                 "reject a proposed change",
-	                                 NULL,
-	                                 1,
-	                                 1,
-	                                 TAKES_REASON | TAKES_OPTION,
-	                                 .run = run_reject };
-const struct command_spec cmd_choose = { "choose",
-	                                 "ID OPTION...",
-	                                 "answer with one of the options that an agent offers",
-	                                 "OPTION is its number, as `show` lists it, or its name.\n",
-	                                 2,
-	                                 -1,
-	                                 TAKES_DIGEST,
-	                                 .run = run_choose };
-const struct command_spec cmd_continue = { "continue", "ID", "let an agent continue", NULL, 1,
-	                                   1,          0,    .run = run_continue };
+const struct command_spec cmd_reject = {
+	"reject", HELP("ID [--option OPTION] [--reason TEXT]", "reject a proposed change", NULL),
+	ARGUMENTS(1, 1, TAKES_REASON | TAKES_OPTION), .run = run_word
+};
+const struct command_spec cmd_choose = {
+	"choose",
+	HELP("ID OPTION...", "answer with one of the options that an agent offers",
+	     "OPTION is its number, as `show` lists it, or its name.\n"),
+	ARGUMENTS(2, -1, TAKES_DIGEST), .run = run_word
+};
+const struct command_spec cmd_continue = { "continue", HELP("ID", "let an agent continue", NULL),
+	                                   ARGUMENTS(1, 1, 0), .run = run_word };
 const struct command_spec cmd_refine = {
-	"refine",          "ID TEXT...",  "let it continue with new instructions", NULL, 2, -1, 0,
-	.run = run_refine, .text_from = 2
+	"refine", HELP("ID TEXT...", "let it continue with new instructions", NULL),
+	ARGUMENTS(2, -1, 0), .run = run_word, .text_from = 2
 };
 const struct command_spec cmd_stop = {
 	"stop",
-	"ID [--reason TEXT]",
-	"stop an agent that asks or is on standby",
-	"ID is that of a question, or of a session, which it ends.\n",
-	1,
-	1,
-	TAKES_REASON,
-	.run = run_stop
+	HELP("ID [--reason TEXT]", "stop an agent that asks or is on standby",
+	     "ID is that of a question, or of a session, which it ends.\n"),
+	ARGUMENTS(1, 1, TAKES_REASON), .run = run_word
 };
 const struct command_spec cmd_resume = {
 	"resume",
-	"[ID] [TEXT...]",
-	"give an agent on standby its next task",
-	"ID is the id of the request or of the session, or the beginning of either. Without ID, "
-	"the\n"
-	"only waiting agent is meant. A first word that is no id belongs to the text.\n",
-	0,
-	-1,
-	0,
-	.run = run_resume,
-	.text_from = 2
+	HELP("[ID] [TEXT...]", "give an agent on standby its next task",
+	     "ID is the id of the request or of the session, or the beginning of either. Without "
+	     "ID, the\n"
+	     "only waiting agent is meant. A first word that is no id belongs to the text.\n"),
+	ARGUMENTS(0, -1, 0), .run = run_resume, .text_from = 2
 };
-const struct command_spec cmd_steer = { "steer",
-	                                "SESSION TEXT...",
-	                                "tell an agent something, with the result of its next call",
-	                                NULL,
-	                                2,
-	                                -1,
-	                                0,
-	                                .run = run_steer,
-	                                .text_from = 2 };
-const struct command_spec cmd_task = {
-	"task",          "TEXT...",     "leave a task for the next agent", NULL, 1, -1, 0,
-	.run = run_task, .text_from = 1
+const struct command_spec cmd_steer = {
+	"steer",
+	HELP("SESSION TEXT...", "tell an agent something, with the result of its next call", NULL),
+	ARGUMENTS(2, -1, 0), .run = run_word, .text_from = 2
 };
+const struct command_spec cmd_task = { "task",
+	                               HELP("TEXT...", "leave a task for the next agent", NULL),
+	                               ARGUMENTS(1, -1, 0), .run = run_task, .text_from = 1 };
 const struct command_spec cmd_session = {
 	"session",
-	"WORD [SESSION] [PROMPT...]",
-	"starts an agent; pauses, resumes or ends a session",
-	"  start [--agent NAME] [--workspace ID] [--park SECONDS] PROMPT...   an agent starts "
-	"here\n"
-	"  pause SESSION     its calls wait\n"
-	"  resume SESSION    it goes on; an agent that we started and lost is started again\n"
-	"  clear SESSION     what it asks is answered with stop or reject, its later calls get an\n"
-	"                    error, and the agent that we started is ended (stop is the same)\n"
-	"  restart SESSION [--agent NAME] [PROMPT...]   ended, and begun afresh in its thread\n"
-	"  cleanup           ends interrupted sessions whose agent we started\n",
-	1,
-	-1,
-	TAKES_AGENT,
+	HELP(
+	    "WORD [SESSION] [PROMPT...]", "starts an agent; pauses, resumes or ends a session",
+	    "  start [--agent NAME] [--workspace ID] [--park SECONDS] PROMPT...   an agent starts "
+	    "here\n"
+	    "  pause SESSION     its calls wait\n"
+	    "  resume SESSION    it goes on; an agent that we started and lost is started again\n"
+	    "  clear SESSION     what it asks is answered with stop or reject, its later calls get "
+	    "an\n"
+	    "                    error, and the agent that we started is ended (stop is the same)\n"
+	    "  restart SESSION [--agent NAME] [PROMPT...]   ended, and begun afresh in its thread\n"
+	    "  cleanup           ends interrupted sessions whose agent we started\n"),
+	ARGUMENTS(1, -1, TAKES_AGENT),
 	.run = run_session,
 	.text_from_of = session_text_from,
 	.check = check_session
 };
 const struct command_spec cmd_nudge = {
-	"nudge",          "SESSION [TEXT...]", "tell a silent agent to continue", NULL, 1, -1, 0,
-	.run = run_nudge, .text_from = 2
+	"nudge", HELP("SESSION [TEXT...]", "tell a silent agent to continue", NULL),
+	ARGUMENTS(1, -1, 0), .run = run_word, .text_from = 2
 };

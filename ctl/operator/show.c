@@ -367,12 +367,9 @@ static int run_show(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_show = {
 	"show",
-	"ID [--sent]",
-	"one question in full",
-	"Of a change it shows what becomes of the files, computed from them as they are; with\n"
-	"--sent the text that the agent sent.\n",
-	1,
-	1,
-	TAKES_SENT,
-	.run = run_show
+	HELP(
+	    "ID [--sent]", "one question in full",
+	    "Of a change it shows what becomes of the files, computed from them as they are; with\n"
+	    "--sent the text that the agent sent.\n"),
+	ARGUMENTS(1, 1, TAKES_SENT), .run = run_show
 };

@@ -70,13 +70,10 @@ static int run_sql(struct ctl *c, struct err *e)
 }
 
 const struct command_spec cmd_sql = { "sql",
-	                              "\"SELECT ...\"",
-	                              "look at the rows yourself (reading only)",
-	                              "On a terminal, aligned columns under their names. In a "
-	                              "pipe, values as they are, separated\n"
-	                              "by tabs, without names. With --json, an array of objects "
-	                              "whose values are texts or null.\n",
-	                              1,
-	                              1,
-	                              0,
-	                              .run = run_sql };
+	                              HELP("\"SELECT ...\"",
+	                                   "look at the rows yourself (reading only)",
+	                                   "On a terminal, aligned columns under their names. In a "
+	                                   "pipe, values as they are, separated\n"
+	                                   "by tabs, without names. With --json, an array of "
+	                                   "objects whose values are texts or null.\n"),
+	                              ARGUMENTS(1, 1, 0), .run = run_sql };

@@ -76,12 +76,8 @@ static int run_stall(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_stall = {
 	"stall",
-	"[on|off SESSION]",
-	"which agents are silent; stall detection on or off",
-	"Without arguments, lists the open alerts. off: a session's silence raises none.\n"
-	"Nudge a silent agent with `nudge`, end it with `session stop`.\n",
-	0,
-	2,
-	0,
-	.run = run_stall
+	HELP("[on|off SESSION]", "which agents are silent; stall detection on or off",
+	     "Without arguments, lists the open alerts. off: a session's silence raises none.\n"
+	     "Nudge a silent agent with `nudge`, end it with `session stop`.\n"),
+	ARGUMENTS(0, 2, 0), .run = run_stall
 };

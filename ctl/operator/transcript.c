@@ -344,13 +344,10 @@ static int run_transcript(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_transcript = {
 	"transcript",
-	"ID [--html]",
-	"a whole session, from its first order to its end",
-	"What the agent was told, said, did and asked, the answers and who gave them, its exits.\n"
-	"  --html   one page for a browser, with nothing from elsewhere\n"
-	"As JSON, one object a line.\n",
-	1,
-	1,
-	TAKES_HTML,
-	.run = run_transcript
+	HELP("ID [--html]", "a whole session, from its first order to its end",
+	     "What the agent was told, said, did and asked, the answers and who gave them, its "
+	     "exits.\n"
+	     "  --html   one page for a browser, with nothing from elsewhere\n"
+	     "As JSON, one object a line.\n"),
+	ARGUMENTS(1, 1, TAKES_HTML), .run = run_transcript
 };

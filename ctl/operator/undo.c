@@ -31,13 +31,11 @@ static int run_undo(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_undo = {
 	"undo",
-	"ID",
-	"revert what was written for a request",
-	"Each file gets what was in it before, if nobody has changed it since; of several, all or\n"
-	"none. What was there before is kept for retention_days, up to undo_limit_bytes a write.\n"
-	"Set-id bits do not come back: nobody recorded whose the file was.\n",
-	1,
-	1,
-	0,
-	.run = run_undo
+	HELP("ID", "revert what was written for a request",
+	     "Each file gets what was in it before, if nobody has changed it since; of several, "
+	     "all or\n"
+	     "none. What was there before is kept for retention_days, up to undo_limit_bytes a "
+	     "write.\n"
+	     "Set-id bits do not come back: nobody recorded whose the file was.\n"),
+	ARGUMENTS(1, 1, 0), .run = run_undo
 };

@@ -175,15 +175,13 @@ static int await(int desk, struct err *e)
 			pass_on(signals, desk);
 	} while (!fds[0].revents);
 	status = hear_end(desk, e);
-	if (signals >= 0)
-		(void)close(signals);
+	io_shut(&signals);
 	return status;
 }
 
 int via_desk_run(struct ctl *c, char **argv, struct err *e)
 {
-	OWNED(str) struct str with = { 0 };
-	OWNED(str) struct str folder = { 0 };
+	OWNED(str) struct str with = { 0 }, folder = { 0 };
 	int in, desk, status = -1;
 
 	if (take_file(c, argv, &in, &with, e))
@@ -202,8 +200,7 @@ int via_desk_run(struct ctl *c, char **argv, struct err *e)
 		(void)err_errno(e, ERR_AGAIN, "agent-intercom of this machine does not answer");
 	else if (send_wish(desk, argv, in, e) == 0)
 		status = await(desk, e);
-	if (desk >= 0)
-		(void)close(desk);
+	io_shut(&desk);
 	if (in != STDIN_FILENO)
 		io_shut(&in);
 	return status;

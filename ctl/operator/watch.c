@@ -121,11 +121,12 @@ static bool is_typing(void)
 
 /* ---- showing ---- */
 
+/* Where a question is shown. */
 static void ask(const struct watch *w)
 {
 	const struct ctl *c = w->c;
 
-	if (c->json)
+	if (c->json || !w->shown.row.seq)
 		return;
 	print_look(c, LOOK_BOLD);
 	(void)printf("%s, then Enter", hint_for(w->shown.row.kind));
@@ -216,8 +217,7 @@ static int look_at_queue(struct watch *w, struct queue *q, struct err *e)
 
 static int tell_silent(const struct watch *w, const struct stall_since_row *row, struct err *e)
 {
-	OWNED(str) struct str id = { 0 };
-	OWNED(str) struct str whose = { 0 };
+	OWNED(str) struct str id = { 0 }, whose = { 0 };
 	struct age idle = age_of(row->last_activity_at);
 	cJSON *o;
 
@@ -240,8 +240,7 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 	print_visible(row->last_tool ? row->last_tool : "nothing");
 	(void)printf("; agent-intercom-ctl nudge %s [TEXT], or session stop %s\n", str_text(&id),
 	             str_text(&id));
-	if (w->shown.row.seq)
-		ask(w);
+	ask(w);
 	return 0;
 }
 
@@ -341,8 +340,7 @@ static int tell_run(const struct watch *w, const struct agent_run_since_row *r, 
 	} else {
 		print_end(w, r, str_text(&id));
 	}
-	if (w->shown.row.seq)
-		ask(w);
+	ask(w);
 	return 0;
 }
 
@@ -421,8 +419,7 @@ static int tell_line(const struct watch *w, const struct agent_line_since_row *l
 		if (l->text)
 			print_block(w->c, l->text, strlen(l->text), false);
 	}
-	if (w->shown.row.seq)
-		ask(w);
+	ask(w);
 	return 0;
 }
 
@@ -458,8 +455,7 @@ static int tell_lost(const struct watch *w, const struct steering_lost_since_row
 		return -1;
 	(void)printf("\nsession %s ended before its agent was told:\n", str_text(&id));
 	print_block(w->c, l->text, strlen(l->text), false);
-	if (w->shown.row.seq)
-		ask(w);
+	ask(w);
 	return 0;
 }
 
@@ -590,8 +586,7 @@ static void hint(struct watch *w, const char *what)
 		event("error", json_string(what));
 	else
 		(void)printf("%s\n", what);
-	if (w->shown.row.seq)
-		ask(w);
+	ask(w);
 }
 
 static void later(struct watch *w)
@@ -828,16 +823,15 @@ static int run_watch(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_watch = {
 	"watch",
-	"",
-	"show questions as they come, and take your answers",
-	"Answers are lines: y, n, r REASON for a change; c, r TEXT, s for an agent that asks;\n"
-	"r [TEXT], s for one that stands by; l puts it off. They may also come through a pipe: a\n"
-	"line each, used when its question is shown; at the end of input it ends, with 1 if an\n"
-	"answer was not taken. On a terminal or a pipe it waits for the first start, too. Prints\n"
-	"text unless --json is given: then an object a line.\n",
-	0,
-	0,
-	0,
-	.run = run_watch,
-	.waits = true
+	HELP(
+	    "", "show questions as they come, and take your answers",
+	    "Answers are lines: y, n, r REASON for a change; c, r TEXT, s for an agent that asks;\n"
+	    "r [TEXT], s for one that stands by; l puts it off. They may also come through a pipe: "
+	    "a\n"
+	    "line each, used when its question is shown; at the end of input it ends, with 1 if "
+	    "an\n"
+	    "answer was not taken. On a terminal or a pipe it waits for the first start, too. "
+	    "Prints\n"
+	    "text unless --json is given: then an object a line.\n"),
+	ARGUMENTS(0, 0, 0), .run = run_watch, .waits = true
 };

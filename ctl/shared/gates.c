@@ -10,6 +10,7 @@
 
 #include "gate_hooks.h"
 #include "json.h"
+#include "json_writer.h"
 
 #include <string.h>
 
@@ -264,15 +265,6 @@ const char *gate_mark(enum gate_shape shape)
 	return shape == GATE_TABLES ? GATE_HOOKS_TABLES_MARK : GATE_HOOKS_PLUGIN_MARK;
 }
 
-static void add_quoted(struct str *out, const char *text)
-{
-	OWNED(cJSON_ptr) cJSON *value = cJSON_CreateString(text);
-	char *quoted = cJSON_PrintUnformatted(value);
-
-	str_add(out, quoted ? quoted : "\"\"");
-	cJSON_free(quoted);
-}
-
 /* TOML. Its basic strings take what JSON's do, but for the escape of a slash, which is not used. */
 static void add_tables(const struct gate *g, const struct wish *w, struct str *out)
 {
@@ -286,7 +278,7 @@ static void add_tables(const struct gate *g, const struct wish *w, struct str *o
 	         "allowed_sandbox_modes = [\"read-only\", \"workspace-write\"]\n\n"
 	         "[features]\nhooks = true\n\n[hooks]\nmanaged_dir = ",
 	         gate_mark(GATE_TABLES), g->host);
-	add_quoted(out, folder.bytes);
+	json_quote(out, folder.bytes);
 	str_add_char(out, '\n');
 	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++) {
 		OWNED(str) struct str line = { 0 };
@@ -294,7 +286,7 @@ static void add_tables(const struct gate *g, const struct wish *w, struct str *o
 		gate_command(g, w, i, &line);
 		str_addf(out, "\n[[hooks.%s]]\n[[hooks.%s.hooks]]\ntype = \"command\"\ncommand = ",
 		         g->hooks[i].event, g->hooks[i].event);
-		add_quoted(out, str_text(&line));
+		json_quote(out, str_text(&line));
 		str_addf(out, "\ntimeout = %ld\n", gate_timeout(g, w, i));
 	}
 }
@@ -366,7 +358,7 @@ static void add_plugin(const struct gate *g, const struct wish *w, struct str *o
 	str_addf(out,
 	         "%swrote this file: install %s --gate. Uninstall it the same way.\nconst HOOK = ",
 	         gate_mark(GATE_PLUGIN), g->host);
-	add_quoted(out, w->hook);
+	json_quote(out, w->hook);
 	str_addf(out, ";\nconst OPTIONS = %s;\nconst EVENTS = {", options);
 	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++)
 		str_addf(out, "%s \"%s\": %ld", i ? "," : "", g->hooks[i].event,

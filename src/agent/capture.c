@@ -89,8 +89,7 @@ static void read_parts(const struct capture *x, size_t line_bytes, struct str *f
 
 void capture_text(const struct capture *x, struct str *out)
 {
-	OWNED(str) struct str first = { 0 };
-	OWNED(str) struct str second = { 0 };
+	OWNED(str) struct str first = { 0 }, second = { 0 };
 
 	read_parts(x, LINE_BYTES, &first, &second);
 	str_add_bytes(out, str_text(&first), first.length);
@@ -146,9 +145,7 @@ static int64_t count(const char *text, size_t length)
 
 bool capture_show(const struct capture *x, struct str *out)
 {
-	OWNED(str) struct str first = { 0 };
-	OWNED(str) struct str second = { 0 };
-	OWNED(str) struct str whole = { 0 };
+	OWNED(str) struct str first = { 0 }, second = { 0 }, whole = { 0 };
 	int64_t lines = x->lines + (x->total > 0 && x->last != '\n'), shown;
 	size_t head, from, tail;
 

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "err.h"
+#include "io.h"
 #include "str.h"
 
 #include <dirent.h>
@@ -74,8 +75,7 @@ static bool has_variable(pid_t pid, const char *variable)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && (n = read(fd, buffer, sizeof(buffer))) > 0)
 		str_add_bytes(&all, buffer, (size_t)n);
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	for (const char *at = str_text(&all); at < str_text(&all) + all.length;
 	     at += strlen(at) + 1)
 		if (strcmp(at, variable) == 0)
@@ -111,8 +111,7 @@ static bool kill_one(const struct process *p)
 	bool killed = fd >= 0 && group_started(p->pid) == p->started &&
 	              pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0;
 
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	return killed;
 }
 

@@ -238,9 +238,7 @@ static size_t last_lines(const char *text, size_t length)
 
 void tail_text(const struct tail *t, struct str *out)
 {
-	OWNED(str) struct str raw = { 0 };
-	OWNED(str) struct str text = { 0 };
-	OWNED(str) struct str lines = { 0 };
+	OWNED(str) struct str raw = { 0 }, text = { 0 }, lines = { 0 };
 	size_t at;
 
 	tail_raw(t, &raw);

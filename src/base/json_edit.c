@@ -466,8 +466,7 @@ static void forget(cJSON *root, json_place place)
 static int check_result(const struct str *before, const struct str *after, const char *name,
                         json_place place, const cJSON *value, struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *old = NULL;
-	OWNED(cJSON_ptr) cJSON *new = NULL;
+	OWNED(cJSON_ptr) cJSON *old = NULL, *new = NULL;
 	const cJSON *there;
 
 	if (json_edit_parse(before, name, &old, e) < 0 ||
@@ -500,9 +499,7 @@ static int take_over(struct str *text, struct str *changed, const char *name, js
 int json_edit_set(struct str *text, const char *name, json_place place, const cJSON *value,
                   struct err *e)
 {
-	OWNED(str) struct str changed = { 0 };
-	OWNED(str) struct str piece = { 0 };
-	OWNED(str) struct str indent = { 0 };
+	OWNED(str) struct str changed = { 0 }, piece = { 0 }, indent = { 0 };
 	OWNED(cJSON_ptr) cJSON *tree = NULL;
 	struct object o;
 	struct layout l;

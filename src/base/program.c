@@ -184,8 +184,7 @@ bool program_find(const char *name, struct str *out)
 
 void program_path(const char *program, struct str *out)
 {
-	OWNED(str) struct str around = { 0 };
-	OWNED(str) struct str dir = { 0 };
+	OWNED(str) struct str around = { 0 }, dir = { 0 };
 	const char *slash = strrchr(program, '/');
 
 	str_addf(&around, ":%s:", search_path());

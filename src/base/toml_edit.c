@@ -67,8 +67,7 @@ cJSON *toml_edit_parse(const struct str *text, const char *name, struct err *e)
 			                  ? why.text + strlen(path)
 			                  : "");
 	}
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	return root ? plain(root) : NULL;
 }
 
@@ -288,8 +287,7 @@ static int take_over(struct str *text, struct str *changed, const char *name, co
 int toml_edit_set(struct str *text, const char *name, const char *parent, const char *key,
                   const cJSON *entry, struct err *e)
 {
-	OWNED(str) struct str changed = { 0 };
-	OWNED(str) struct str block = { 0 };
+	OWNED(str) struct str changed = { 0 }, block = { 0 };
 	const char *s = str_text(text);
 	struct section section = { .kinship = STRANGER };
 	size_t at = 0;

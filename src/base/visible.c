@@ -256,15 +256,6 @@ static size_t count_lines(const char *text)
 	return lines;
 }
 
-static size_t count_characters(const char *text, size_t length)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < length; i++)
-		count += ((unsigned char)text[i] & 0xC0) != 0x80;
-	return count;
-}
-
 /* Appends as much of a line as fits; returns how many of its bytes that is. */
 static size_t add_line(struct str *out, const char *line, size_t length, size_t most)
 {
@@ -299,8 +290,7 @@ void visible_add_first_line(struct str *out, const char *text, size_t most)
 	length -= length > 0 && text[length - 1] == '\r' ? 1 : 0;
 	shown = add_line(out, text, length, most);
 	if (shown < length)
-		str_addf(out, "… (+%zu characters)",
-		         count_characters(text + shown, length - shown));
+		str_addf(out, "… (+%zu characters)", utf8_count(text + shown, length - shown));
 	if (lines > 1)
 		str_addf(out, " (+%zu line%s)", lines - 1, lines == 2 ? "" : "s");
 }

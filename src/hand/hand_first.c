@@ -40,8 +40,7 @@ static int spawn(const char *path, const char *fence, int theirs, int watch, pid
 	failed = errno;
 	(void)posix_spawn_file_actions_destroy(&files);
 	(void)posix_spawnattr_destroy(&attributes);
-	if (counted >= 0)
-		(void)close(counted);
+	io_shut(&counted);
 	errno = failed;
 	return failed ? err_errno(e, ERR_AGAIN, "cannot start %s", path) : 0;
 }
@@ -93,10 +92,8 @@ int hand_first_send(int control, uint32_t number, int fd, int apart)
 {
 	const int fds[HAND_JOB_FDS] = { fd, apart };
 
-	return io_send_fds(control, &number, sizeof(number), fds, apart < 0 ? 1 : 2, MSG_DONTWAIT) <
-	               0
-	           ? -1
-	           : 0;
+	return err_if(io_send_fds(control, &number, sizeof(number), fds, apart < 0 ? 1 : 2,
+	                          MSG_DONTWAIT) < 0);
 }
 
 int hand_first_kill(int control, uint32_t number)

@@ -85,8 +85,7 @@ static void take_length(const struct hand_ask *ask, size_t i, size_t length, siz
 	if (length == 0 || length < *longest)
 		return;
 	*longest = length;
-	free(found->within);
-	found->within = xstrdup(ask->listed[i]);
+	xreplace(&found->within, ask->listed[i]);
 	found->is_listed |= found->root[length] == '\0';
 }
 
@@ -192,8 +191,7 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 /* By one of its names, a file may be one that is always asked about. */
 static void find_always_asked(const char *root, const cJSON *entries, struct planned *f)
 {
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str reached = { 0 };
+	OWNED(str) struct str path = { 0 }, reached = { 0 };
 
 	if (always_ask_is_added(f->is.path, entries) || always_ask_is_added(f->is.target, entries))
 		f->reaches = xstrdup(f->is.target);
@@ -268,8 +266,7 @@ static void follow(const char *path, struct str *out)
 			break;
 		name = name_of(at, slash + 1, target);
 		if (name[0] == '/') {
-			free(at);
-			at = xstrdup(name);
+			xreplace(&at, name);
 			break;
 		}
 		str_addf(&longer, "/%s%s", name, str_text(&rest));
@@ -341,8 +338,7 @@ static void take_hash(struct hand_name *name, int got, const struct sha256 *hash
 /* Where a name leads that safe_path_clean accepts. */
 static void resolve_name(const char *root_name, int root, const char *named, struct hand_name *name)
 {
-	OWNED(str) struct str target = { 0 };
-	OWNED(str) struct str leads = { 0 };
+	OWNED(str) struct str target = { 0 }, leads = { 0 };
 	struct err e = { 0 };
 
 	if (safe_path_resolve(root, name->path, &target, &e))
@@ -358,8 +354,7 @@ static void resolve_name(const char *root_name, int root, const char *named, str
 
 static void find_name(const char *root_name, const char *named, struct hand_name *name)
 {
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str leads = { 0 };
+	OWNED(str) struct str path = { 0 }, leads = { 0 };
 	struct err e = { 0 };
 	int root = -1;
 
@@ -380,8 +375,7 @@ static void find_name(const char *root_name, const char *named, struct hand_name
 
 static void find_reach(const char *root, const cJSON *entries, struct hand_name *name)
 {
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str reached = { 0 };
+	OWNED(str) struct str path = { 0 }, reached = { 0 };
 
 	add_real(root, name, &path);
 	if (!path.length)

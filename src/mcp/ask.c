@@ -157,8 +157,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 		                   .workspace_root = p->workspace_root,
 		                   .label = p->identity.agent,
 		                   .connection_seq = p->seq };
-	OWNED(str) struct str title = { 0 };
-	OWNED(str) struct str shown = { 0 };
+	OWNED(str) struct str title = { 0 }, shown = { 0 };
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
 	bool is_low = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;

@@ -476,10 +476,8 @@ int call_untell(struct store *st, int64_t call_seq, struct err *e)
 
 int call_tell_again(struct store *st, int64_t call_seq, struct err *e)
 {
-	return sql_tool_call_heard(st, call_seq, e) || hand_over(st, call_seq, e) ||
-	               sql_steering_heard(st, call_seq, e) < 0
-	           ? -1
-	           : 0;
+	return err_if(sql_tool_call_heard(st, call_seq, e) || hand_over(st, call_seq, e) ||
+	              sql_steering_heard(st, call_seq, e) < 0);
 }
 
 int call_heard(struct store *st, int64_t connection_seq, struct err *e)
@@ -500,9 +498,8 @@ int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struc
 		return -1;
 	if (is_habit)
 		return 0;
-	return sql_request_taken_back(st, call_seq, e) || sql_steering_untell(st, call_seq, e) < 0
-	           ? -1
-	           : 0;
+	return err_if(sql_request_taken_back(st, call_seq, e) ||
+	              sql_steering_untell(st, call_seq, e) < 0);
 }
 
 int call_given_up(struct store *st, int64_t call_seq, struct err *e)

@@ -23,13 +23,8 @@ bool elicit_is_offered(const cJSON *capabilities)
 /* Appends the start of a long text, without splitting a character, and where to find the rest. */
 static void add_beginning(struct str *out, const struct str *text, const char *request_id)
 {
-	size_t n = text->length;
+	size_t n = utf8_cut(str_text(text), text->length, ELICIT_SHOWN_BYTES);
 
-	if (n > ELICIT_SHOWN_BYTES) {
-		n = ELICIT_SHOWN_BYTES;
-		while (n > 0 && ((unsigned char)text->bytes[n] & 0xc0) == 0x80)
-			n--;
-	}
 	visible_add(out, str_text(text), n, true);
 	if (n < text->length)
 		str_addf(out, "\n(%zu bytes more: agent-intercom-ctl show %.8s)", text->length - n,

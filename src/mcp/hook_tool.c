@@ -185,10 +185,9 @@ static int decide(struct store *st, struct call *c, const struct peer *p,
 /* The host's session has ended: ours, too, unless something of it is left. */
 static int end_session(struct store *st, const struct peer *p, struct err *e)
 {
-	return sql_connection_close(st, p->seq, e) || sql_session_end(st, p->session_seq, e) ||
-	               sql_session_offline(st, p->session_seq, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_connection_close(st, p->seq, e) ||
+	              sql_session_end(st, p->session_seq, e) ||
+	              sql_session_offline(st, p->session_seq, e));
 }
 
 /* Whether the end of a turn is a question: not if the operator has said already what comes next. */

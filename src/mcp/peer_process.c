@@ -144,8 +144,7 @@ int peer_process_descends(int fd, const pid_t *pids, size_t count)
 		found = descends(who.pid, pids, count);
 	if (has_ended(pidfd))
 		found = -1;
-	if (pidfd >= 0)
-		(void)close(pidfd);
+	io_shut(&pidfd);
 	return found;
 }
 
@@ -184,8 +183,7 @@ static bool look_near(struct search *s, const struct peer_process_hint *hint)
 		if (found)
 			s->found = (struct peer_process_hint){ hint->pid, hint->fd + i };
 	}
-	if (folder >= 0)
-		(void)close(folder);
+	io_shut(&folder);
 	return found;
 }
 

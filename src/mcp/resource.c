@@ -50,8 +50,7 @@ static int channel_of(struct store *st, const struct peer *p, struct str *out, s
 
 void resource_list(struct str *out, struct store *st, const struct peer *p)
 {
-	OWNED(str) struct str channel = { 0 };
-	OWNED(str) struct str uri = { 0 };
+	OWNED(str) struct str channel = { 0 }, uri = { 0 };
 
 	str_add(out, "{\"resources\":[");
 	entry(out, "uri", "intercom://inbox", "inbox", "Inbox",

@@ -24,10 +24,8 @@ static int next(struct store *st, int (*read)(struct store *, struct instant_row
 
 int deadline_next(struct store *st, int64_t *ret_question_ms, int64_t *ret_call_ms, struct err *e)
 {
-	return next(st, sql_request_next_deadline, ret_question_ms, e) ||
-	               next(st, sql_tool_call_next_due, ret_call_ms, e)
-	           ? -1
-	           : 0;
+	return err_if(next(st, sql_request_next_deadline, ret_question_ms, e) ||
+	              next(st, sql_tool_call_next_due, ret_call_ms, e));
 }
 
 int deadline_next_notice(struct store *st, int64_t *ret_ms, struct err *e)

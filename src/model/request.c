@@ -262,8 +262,7 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 static int64_t find_or_insert(struct store *st, const struct asker *who, const struct question *q,
                               bool *ret_open, struct err *e)
 {
-	OWNED(request_found_row) struct request_found_row own = { 0 };
-	OWNED(request_found_row) struct request_found_row orphan = { 0 };
+	OWNED(request_found_row) struct request_found_row own = { 0 }, orphan = { 0 };
 	int has_own = find_own(st, who->session_seq, q->digest, &own, e);
 
 	if (has_own < 0)

@@ -36,10 +36,8 @@ static int first(struct store *st, int (*read)(struct store *, struct instant_ro
 int stall_next(struct store *st, const struct stall_settings *s, int64_t *ret_ms, struct err *e)
 {
 	*ret_ms = INT64_MAX;
-	return first(st, sql_stall_idle_first, s->threshold_ms, ret_ms, e) ||
-	               first(st, sql_stall_step_first, s->escalation_ms, ret_ms, e)
-	           ? -1
-	           : 0;
+	return err_if(first(st, sql_stall_idle_first, s->threshold_ms, ret_ms, e) ||
+	              first(st, sql_stall_step_first, s->escalation_ms, ret_ms, e));
 }
 
 /* ---- alerts ---- */

@@ -102,8 +102,7 @@ static int read_rows(struct steering_said_row *row, size_t most, struct steering
 int steering_read(struct store *st, int64_t session_seq, int64_t after, struct steering *s,
                   struct err *e)
 {
-	OWNED(steering_said_row) struct steering_said_row row = { 0 };
-	OWNED(steering_said_row) struct steering_said_row together = { 0 };
+	OWNED(steering_said_row) struct steering_said_row row = { 0 }, together = { 0 };
 	int64_t last;
 
 	sql_steering_waiting(st, session_seq, after, STEERING_ROWS, &row);
@@ -132,9 +131,8 @@ int steering_arrived(struct store *st, int64_t request_seq, struct err *e)
 
 int steering_repeat(struct store *st, int64_t request_seq, struct err *e)
 {
-	return sql_answer_repeat(st, request_seq, e) || sql_request_delivered(st, request_seq, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_answer_repeat(st, request_seq, e) ||
+	              sql_request_delivered(st, request_seq, e));
 }
 
 int steering_deliver(struct store *st, const struct steering *s, int64_t call_seq, struct err *e)

@@ -48,7 +48,7 @@ static void add_number(struct str *out, const char *name, int64_t number)
 		json_member_raw(out, name, "null");
 }
 
-void usage_add_json(struct str *out, const struct usage_told *told)
+static void add_json(struct str *out, const struct usage_told *told)
 {
 	OWNED(str) struct str cost = { 0 };
 
@@ -82,4 +82,12 @@ void usage_today(char day[USAGE_DAY_BYTES])
 
 	(void)localtime_r(&now, &parts);
 	(void)strftime(day, USAGE_DAY_BYTES, "%Y-%m-%d", &parts);
+}
+
+void usage_put(cJSON *to, const struct usage_told *told)
+{
+	OWNED(str) struct str json = { 0 };
+
+	add_json(&json, told);
+	(void)cJSON_AddItemToObject(to, "usage", cJSON_Parse(json.bytes));
 }

@@ -5,6 +5,7 @@
 #include "store.h"
 #include "str.h"
 
+#include <cjson/cJSON.h>
 #include <stdint.h>
 
 enum { USAGE_DAY_BYTES = 11 }; /* "2026-02-08" and its NUL */
@@ -20,9 +21,17 @@ struct usage_told {
 	int64_t context_used, context_size;
 };
 
+/* Of a row that has these columns. */
+#define USAGE_OF(row)                                                                              \
+	(struct usage_told)                                                                        \
+	{                                                                                          \
+		(row)->input_tokens, (row)->output_tokens, (row)->total_tokens,                    \
+		    (row)->cost_micros, (row)->currency, (row)->context_used, (row)->context_size  \
+	}
+
 /* "1.2M tokens, 0.42 USD, context 61 %"; nothing where nothing was said. */
 void usage_add(struct str *out, const struct usage_told *told);
-/* The same as a JSON object; null where nothing was said. */
-void usage_add_json(struct str *out, const struct usage_told *told);
+/* The same as member "usage", an object; null where nothing was said. */
+void usage_put(cJSON *to, const struct usage_told *told);
 
 #endif

@@ -89,8 +89,7 @@ static int add_running(struct restoring *r, struct str *text, struct err *e)
 static int64_t ask(struct restoring *r, struct err *e)
 {
 	const struct asker who = { .session_seq = r->row->session_seq };
-	OWNED(str) struct str title = { 0 };
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str title = { 0 }, text = { 0 };
 	struct question q = { .kind = REQUEST_KIND_RESTORE,
 		              .digest = r->digest.text,
 		              .elapsed_seconds = -1,

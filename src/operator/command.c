@@ -211,8 +211,7 @@ int desk_command(struct desk *d, struct err *e)
 	const struct words *w = d->w;
 	const struct verb *v = w->verb;
 	const char *line = verb_skip_blanks(w->line ? w->line : "");
-	OWNED(str) struct str first = { 0 };
-	OWNED(str) struct str id = { 0 };
+	OWNED(str) struct str first = { 0 }, id = { 0 };
 
 	if (strcmp(v->word, "session-start") == 0)
 		return desk_start(d, e);

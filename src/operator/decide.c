@@ -128,9 +128,7 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 {
 	int64_t session = d->who->place.session_seq;
 	OWNED(found) struct found last = { 0 };
-	OWNED(str) struct str text = { 0 };
-	OWNED(str) struct str hint = { 0 };
-	OWNED(str) struct str local = { 0 };
+	OWNED(str) struct str text = { 0 }, hint = { 0 }, local = { 0 };
 	bool stands_by;
 	int turn;
 
@@ -628,8 +626,7 @@ static int decide_choice(struct desk *d, const char *option, const char *text, s
 static int decide_prompt(struct desk *d, enum request_verdict verdict, const char *text,
                          struct found *f, struct err *e)
 {
-	OWNED(str) struct str content = { 0 };
-	OWNED(str) struct str said = { 0 };
+	OWNED(str) struct str content = { 0 }, said = { 0 };
 	int got = 1;
 
 	if (verdict == REQUEST_VERDICT_REFINE)

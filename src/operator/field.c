@@ -57,15 +57,6 @@ static bool is_within(double number, const cJSON *least, const cJSON *most)
 
 /* ---- text ---- */
 
-static size_t characters(const char *text)
-{
-	size_t count = 0;
-
-	for (; *text; text++)
-		count += ((unsigned char)*text & 0xC0) != 0x80;
-	return count;
-}
-
 static bool is_email(const char *text)
 {
 	const char *at = strchr(text, '@');
@@ -144,7 +135,7 @@ static enum field_fit fit_text(const struct fitting *f, const char *text)
 			return wrong(f, FORMATS[i].words, "");
 	add_range(&range, least, most);
 	str_add(&range, " characters long");
-	if (!is_within((double)characters(text), least, most))
+	if (!is_within((double)utf8_count(text, strlen(text)), least, most))
 		return wrong(f, str_text(&range), "");
 	json_member(f->content, json_text(f->field, "name"), text);
 	str_add(f->said, text);
@@ -275,8 +266,7 @@ static enum field_fit fit_many(const struct fitting *f)
 	            *most = field_limit(f->field, "maxItems");
 	OWNED(cJSON_ptr)
 	cJSON *texts = cJSON_IsString(f->given) ? split(f->given->valuestring) : NULL;
-	OWNED(str) struct str list = { 0 };
-	OWNED(str) struct str range = { 0 };
+	OWNED(str) struct str list = { 0 }, range = { 0 };
 	const cJSON *all = texts ? texts : f->given, *one;
 	int count = 0;
 

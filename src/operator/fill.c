@@ -155,8 +155,7 @@ static void add_problem(struct filling *f, const char *title, const cJSON *given
 static void fill_field(struct filling *f, const cJSON *field)
 {
 	OWNED(cJSON_ptr) cJSON *given = given_of(f, field);
-	OWNED(str) struct str said = { 0 };
-	OWNED(str) struct str why = { 0 };
+	OWNED(str) struct str said = { 0 }, why = { 0 };
 	const char *title = json_text(field, "title");
 
 	switch (field_fit(field, given, f->content, &said, &why)) {

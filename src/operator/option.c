@@ -106,8 +106,7 @@ static int take(struct reading *r, const char **line, const char *text)
 static bool is_end(const char *at)
 {
 	while (*at) {
-		OWNED(str) struct str option = { 0 };
-		OWNED(str) struct str value = { 0 };
+		OWNED(str) struct str option = { 0 }, value = { 0 };
 		const char *name;
 
 		if (!verb_take_option(&at, &option))
@@ -139,8 +138,7 @@ static const char *find_end(const char *text)
 static int check_words(const struct reading *r, const char *text)
 {
 	const struct verb *v = r->w->verb;
-	OWNED(str) struct str word = { 0 };
-	OWNED(str) struct str shown = { 0 };
+	OWNED(str) struct str word = { 0 }, shown = { 0 };
 
 	if (v->text == TEXT_NONE && v->about != ABOUT_NOTHING && !r->id_length)
 		(void)verb_take(&text, &word);

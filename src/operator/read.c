@@ -33,23 +33,6 @@ static bool add_row(struct desk *d, cJSON *list, cJSON *one)
 	return false;
 }
 
-#define USAGE_OF(s)                                                                                \
-	(struct usage_told)                                                                        \
-	{                                                                                          \
-		.input_tokens = (s).input_tokens, .output_tokens = (s).output_tokens,              \
-		.total_tokens = (s).total_tokens, .cost_micros = (s).cost_micros,                  \
-		.currency = (s).currency, .context_used = (s).context_used,                        \
-		.context_size = (s).context_size                                                   \
-	}
-
-static void add_usage(cJSON *one, const struct usage_told *told)
-{
-	OWNED(str) struct str json = { 0 };
-
-	usage_add_json(&json, told);
-	(void)cJSON_AddItemToObject(one, "usage", cJSON_Parse(json.bytes));
-}
-
 static int list_json(struct desk *d, struct err *e)
 {
 	OWNED(session_list_row) struct session_list_row s = { 0 };
@@ -74,7 +57,7 @@ static int list_json(struct desk *d, struct err *e)
 		json_put_given(one, "label", s.label);
 		json_put_text(one, "prompt", s.prompt);
 		json_put_given(one, "parked_with", s.parked_with);
-		add_usage(one, &USAGE_OF(s));
+		usage_put(one, &USAGE_OF(&s));
 		room = add_row(d, sessions, one);
 	}
 	return got < 0 ? -1 : 0;
@@ -152,7 +135,7 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 		str_addf(out, "  of %s", s->owner_user_id);
 	if (s->total_tokens || s->cost_micros || s->context_size) {
 		str_add(out, "  used: ");
-		usage_add(out, &USAGE_OF(*s));
+		usage_add(out, &USAGE_OF(s));
 	}
 	if (s->parked_with)
 		str_addf(out, "  parked with question %.*s%s", FIND_SHORT, s->parked_with,

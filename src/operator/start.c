@@ -99,8 +99,7 @@ static const char *take_id(const struct desk *d, const char *line, char id[ID_BY
 int desk_restart(struct desk *d, struct err *e)
 {
 	const struct words *w = d->w;
-	OWNED(str) struct str began = { 0 };
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str began = { 0 }, text = { 0 };
 	OWNED(found) struct found f = { 0 };
 	struct start s = read_words(w);
 	char id[ID_BYTES];

@@ -387,23 +387,19 @@ static int read_rules(struct policy *p, const cJSON *from, const struct shape *s
 	if (patterns && !cJSON_IsObject(patterns) && !cJSON_IsNull(patterns))
 		return err_set(e, ERR_INPUT, "%s: must be an object with write and read",
 		               s->patterns);
-	return read_flag(json_get(from, s->enabled), s->enabled, &p->enabled, e) ||
-	               read_list(p, LIST_COMMANDS, json_get(from, s->commands), s->commands, e) ||
-	               read_list(p, LIST_TOOLS, json_get(from, s->tools), s->tools, e) ||
-	               read_list(p, LIST_WRITE, json_get(patterns, "write"), "write", e) ||
-	               read_list(p, LIST_READ, json_get(patterns, "read"), "read", e) ||
-	               read_threshold(json_get(from, s->threshold), s->threshold, &p->threshold, e)
-	           ? -1
-	           : 0;
+	return err_if(read_flag(json_get(from, s->enabled), s->enabled, &p->enabled, e) ||
+	              read_list(p, LIST_COMMANDS, json_get(from, s->commands), s->commands, e) ||
+	              read_list(p, LIST_TOOLS, json_get(from, s->tools), s->tools, e) ||
+	              read_list(p, LIST_WRITE, json_get(patterns, "write"), "write", e) ||
+	              read_list(p, LIST_READ, json_get(patterns, "read"), "read", e) ||
+	              read_threshold(json_get(from, s->threshold), s->threshold, &p->threshold, e));
 }
 
 static int read_notices(struct policy *p, const cJSON *from, const struct shape *s, struct err *e)
 {
-	return read_flag(json_get(from, s->logs), s->logs, &p->log_auto_approved, e) ||
-	               read_seconds(json_get(from, s->summary), s->summary,
-	                            &p->summary_interval_seconds, e)
-	           ? -1
-	           : 0;
+	return err_if(
+	    read_flag(json_get(from, s->logs), s->logs, &p->log_auto_approved, e) ||
+	    read_seconds(json_get(from, s->summary), s->summary, &p->summary_interval_seconds, e));
 }
 
 enum { NAME_BYTES = 80 }; /* that are told of a member nobody knows */

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "group_id.h"
+#include "io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -114,14 +115,10 @@ static int open_file(const char *root, const struct policy_seen *now, struct err
 	else if (fstat(folder_fd, &folder) || fstat(fd, &file) ||
 	         !is_same_place(&folder, &now->folder) || !is_same_place(&file, &now->file))
 		(void)err_set(e, ERR_AGAIN, "it changes while it is read");
-	if (root_fd >= 0)
-		(void)close(root_fd);
-	if (folder_fd >= 0)
-		(void)close(folder_fd);
-	if (fd >= 0 && e->kind != ERR_NONE) {
-		(void)close(fd);
-		fd = -1;
-	}
+	io_shut(&root_fd);
+	io_shut(&folder_fd);
+	if (e->kind != ERR_NONE)
+		io_shut(&fd);
 	return fd;
 }
 

@@ -96,8 +96,7 @@ static int put(struct staging *n, const char *path, const void *bytes, size_t le
 static int put_image(struct store *st, struct staging *n, const char *dir, const struct image *i,
                      struct err *e)
 {
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str bytes = { 0 };
+	OWNED(str) struct str path = { 0 }, bytes = { 0 };
 
 	str_addf(&path, "%s/undo-%s", dir, i->hash.text);
 	if (content_get(st, i->content_seq, &bytes, e))

@@ -252,10 +252,7 @@ static int add_waiting(struct store *st, const struct place *where, struct str *
 /* Words that do not answer what is waiting. */
 static int free_text(struct slack_talk *t, const char *text, struct err *e)
 {
-	OWNED(str) struct str hint = { 0 };
-	OWNED(str) struct str name = { 0 };
-	OWNED(str) struct str told = { 0 };
-	OWNED(str) struct str meant = { 0 };
+	OWNED(str) struct str hint = { 0 }, name = { 0 }, told = { 0 }, meant = { 0 };
 	const struct speaker who = slack_speaker(t);
 	bool stands_by;
 	int waiting = operator_hint(t->st, &who, t->thread->seq, &hint, &stands_by, e);

@@ -284,8 +284,7 @@ void slack_look_say(const struct file_look_read_row *l, const struct str *text, 
                     struct slack_said *out)
 {
 	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(l->detail ? l->detail : "{}");
-	OWNED(str) struct str title = { 0 };
-	OWNED(str) struct str facts = { 0 };
+	OWNED(str) struct str title = { 0 }, facts = { 0 };
 	bool is_folder = l->what == FILE_LOOK_WHAT_FOLDER;
 	const char *name = json_text(detail, "file_name");
 

@@ -133,9 +133,7 @@ static cJSON *typed_input(const cJSON *field, const cJSON *start)
 /* Slack refuses a form with a first value that its own input would not take. */
 static bool is_taken(const cJSON *field, const cJSON *start)
 {
-	OWNED(str) struct str content = { 0 };
-	OWNED(str) struct str said = { 0 };
-	OWNED(str) struct str why = { 0 };
+	OWNED(str) struct str content = { 0 }, said = { 0 }, why = { 0 };
 
 	return field_fit(field, start, &content, &said, &why) == FIELD_FITS &&
 	       (!cJSON_IsString(start) || strlen(start->valuestring) <= TEXT_MAX);

@@ -52,8 +52,7 @@ static const char *status_words(enum session_status status)
 static void add_session_button(cJSON *buttons, const char *word, const char *label, const char *id,
                                const char *style)
 {
-	OWNED(str) struct str action = { 0 };
-	OWNED(str) struct str value = { 0 };
+	OWNED(str) struct str action = { 0 }, value = { 0 };
 
 	str_addf(&action, "session_%s", word);
 	str_addf(&value, "session-%s:%s", word, id);
@@ -242,8 +241,7 @@ static const char *asked_in(enum session_mode mode)
 /* The button that reverts an agent's switch, while it is in force. */
 static void add_switch_back(cJSON *blocks, const struct slack_mode *m)
 {
-	OWNED(str) struct str action = { 0 };
-	OWNED(str) struct str label = { 0 };
+	OWNED(str) struct str action = { 0 }, label = { 0 };
 
 	if (strcmp(m->by, "agent") != 0 || m->to != m->present)
 		return;
@@ -290,8 +288,7 @@ static int64_t add_allowed(struct str *out, const struct slack_auto *a)
 
 void slack_notice_auto(const struct slack_auto *a, struct slack_said *out)
 {
-	OWNED(str) struct str lines = { 0 };
-	OWNED(str) struct str more = { 0 };
+	OWNED(str) struct str lines = { 0 }, more = { 0 };
 	int64_t left = a->count - add_allowed(&lines, a);
 
 	str_addf(&out->text, "🤖 *Auto-approved*: %lld", (long long)a->count);
@@ -644,8 +641,7 @@ void slack_notice_add_progress(cJSON *blocks, const cJSON *progress)
 /* Where it works, what its task is, and how far it got. */
 static void add_work(cJSON *blocks, const struct slack_stall *s)
 {
-	OWNED(str) struct str where = { 0 };
-	OWNED(str) struct str task = { 0 };
+	OWNED(str) struct str where = { 0 }, task = { 0 };
 
 	bool is_named = s->row->client_name || s->row->label;
 

@@ -113,8 +113,7 @@ static int64_t ms_of(const struct instant_row *row)
 
 int64_t slack_outbox_due(struct store *st, struct err *e)
 {
-	OWNED(instant_row) struct instant_row lane = { 0 };
-	OWNED(instant_row) struct instant_row doubt = { 0 };
+	OWNED(instant_row) struct instant_row lane = { 0 }, doubt = { 0 };
 
 	if (sql_slack_lane_due(st, &lane, e) < 0 || sql_slack_outbox_doubt_due(st, &doubt, e) < 0)
 		return -1;

@@ -62,8 +62,8 @@ static void read_root(struct slack_frame *f)
 {
 	const char *id = json_text(f->root, "envelope_id");
 
-	f->type = or_empty(json_text(f->root, "type"));
-	f->reason = or_empty(json_text(f->root, "reason"));
+	f->type = json_some_text(f->root, "type");
+	f->reason = json_some_text(f->root, "reason");
 	f->payload = json_get(f->root, "payload");
 	if (id && *id && strlen(id) <= ID_MOST)
 		f->envelope_id = xstrdup(id);
@@ -73,8 +73,6 @@ static void read_root(struct slack_frame *f)
 	} else if (strcmp(f->type, "hello") == 0) {
 		f->kind = SLACK_FRAME_HELLO;
 		f->connections = small_number(json_get(f->root, "num_connections"));
-		f->lifetime_s = small_number(
-		    json_get(json_get(f->root, "debug_info"), "approximate_connection_time"));
 	} else if (strcmp(f->type, "disconnect") == 0) {
 		f->kind = SLACK_FRAME_DISCONNECT;
 	}
@@ -280,8 +278,7 @@ static char *typed_text(const char *text)
 static int unknown(struct slack_intent *a, const char *problem)
 {
 	a->meaning = INTENT_UNKNOWN;
-	free(a->problem);
-	a->problem = xstrdup(problem);
+	xreplace(&a->problem, problem);
 	return 0;
 }
 
@@ -415,7 +412,7 @@ static void click_key(struct slack_intent *a, const cJSON *payload, const cJSON 
 	if (!at)
 		return;
 	str_addf(&key, "click:%s:%s:%s:%s", or_empty(a->user), or_empty(place),
-	         or_empty(json_text(action, "action_id")), at);
+	         json_some_text(action, "action_id"), at);
 	a->event_key = str_take(&key);
 }
 
@@ -445,7 +442,7 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 		}
 	}
 	click_key(a, payload, of_ours);
-	set_action(a, or_empty(json_text(of_ours, "action_id")), json_text(of_ours, "value"));
+	set_action(a, json_some_text(of_ours, "action_id"), json_text(of_ours, "value"));
 	if (!b) /* a button with a link, or of an older version: nothing to do */
 		return of_ours ? 0 : unknown(a, "a click without a button");
 	if (!json_text(of_ours, "value"))
@@ -572,7 +569,7 @@ static char *fields_of(const cJSON *view)
 static int read_submission(struct slack_intent *a, const cJSON *payload)
 {
 	const cJSON *view = json_get(payload, "view");
-	const char *callback = or_empty(json_text(view, "callback_id"));
+	const char *callback = json_some_text(view, "callback_id");
 	const char *metadata = json_text(view, "private_metadata"), *id = NULL, *block = NULL;
 	const struct form *form = find_form(callback, &id);
 	const char *text = typed(view, &block);
@@ -603,7 +600,7 @@ static int read_submission(struct slack_intent *a, const cJSON *payload)
 
 static int read_interactive(struct slack_intent *a, const cJSON *payload)
 {
-	const char *type = or_empty(json_text(payload, "type"));
+	const char *type = json_some_text(payload, "type");
 
 	a->kind = xstrdup(type);
 	read_user(a, payload);
@@ -612,11 +609,9 @@ static int read_interactive(struct slack_intent *a, const cJSON *payload)
 	if (strcmp(type, "view_submission") == 0)
 		return read_submission(a, payload);
 	if (strcmp(type, "view_closed") == 0) {
-		const char *view = text_in(payload, "view", "id");
-
 		const char *of = text_in(payload, "view", "private_metadata");
 
-		a->event_key = view ? join_key("closed", view) : NULL;
+		a->event_key = join_key("closed", text_in(payload, "view", "id"));
 		set_action(a, "close", text_in(payload, "view", "callback_id"));
 		if (of && *of && strlen(of) <= ID_MOST) {
 			a->request = xstrdup(of);
@@ -642,7 +637,7 @@ static int read_command(struct slack_intent *a, const cJSON *payload)
 	a->response_url = xstrdup_if(json_text(payload, "response_url"));
 	a->event_key = hash_key("command", a->trigger_id);
 	a->text = typed_text(or_empty(text));
-	set_action(a, or_empty(json_text(payload, "command")), a->text);
+	set_action(a, json_some_text(payload, "command"), a->text);
 	a->meaning = INTENT_COMMAND;
 	return 0;
 }
@@ -691,7 +686,7 @@ static bool is_noise(const cJSON *event)
 static bool has_files(const cJSON *event)
 {
 	return cJSON_GetArraySize(json_get(event, "files")) > 0 ||
-	       strcmp(or_empty(json_text(event, "subtype")), "file_share") == 0;
+	       strcmp(json_some_text(event, "subtype"), "file_share") == 0;
 }
 
 static const char *team_of(const cJSON *payload, const cJSON *event)
@@ -710,7 +705,7 @@ static bool read_afterwards(struct slack_intent *a, const cJSON *payload, const 
 {
 	static const char *const PROGRAMS[] = { "bot_id", "app_id" };
 	const cJSON *before = json_get(event, "previous_message"), *message;
-	const char *subtype = or_empty(json_text(event, "subtype")), *was, *text, *thread;
+	const char *subtype = json_some_text(event, "subtype"), *was, *text, *thread;
 	bool deleted = strcmp(subtype, "message_deleted") == 0;
 
 	message = deleted ? before : json_get(event, "message");
@@ -766,16 +761,14 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	bool named;
 
 	a->kind = xstrdup(or_empty(type));
-	a->event_key = json_text(payload, "event_id")
-	                   ? join_key("event", json_text(payload, "event_id"))
-	                   : NULL;
+	a->event_key = join_key("event", json_text(payload, "event_id"));
 	set_action(a, or_empty(type), NULL);
 	if (!type)
 		return unknown(a, "an event that does not say its type");
 	if (!texts_name(MESSAGES, type) || read_afterwards(a, payload, event) || is_noise(event))
 		return 0;
 	thread = json_text(event, "thread_ts");
-	text = or_empty(json_text(event, "text"));
+	text = json_some_text(event, "text");
 	a->user = xstrdup_if(json_text(event, "user"));
 	a->team = xstrdup_if(team_of(payload, event));
 	a->channel = xstrdup_if(json_text(event, "channel"));
@@ -785,11 +778,11 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	a->client_key = xstrdup_if(json_text(event, "client_msg_id"));
 	a->text = plain(text, bot);
 	named = strcmp(type, "app_mention") == 0 || mentions(text, bot) ||
-	        or_empty(json_text(event, "channel_type"))[0] == 'i'; /* im: only we are there */
+	        json_some_text(event, "channel_type")[0] == 'i'; /* im: only we are there */
 	set_action(a, a->thread_ts ? "reply" : named ? "mention" : "message", NULL);
 	a->mentioned = named;
 	a->has_files = has_files(event);
-	a->is_me = strcmp(or_empty(json_text(event, "subtype")), "me_message") == 0;
+	a->is_me = strcmp(json_some_text(event, "subtype"), "me_message") == 0;
 	read_place(a, named);
 	return 0;
 }

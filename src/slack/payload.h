@@ -25,7 +25,6 @@ struct slack_frame {
 	const char *type; /* into root; "" if missing */
 	const char *reason; /* disconnect: into root; "" if missing */
 	int connections; /* hello: num_connections, 0: not given */
-	int lifetime_s; /* hello: approximate lifetime of the connection, 0: not given */
 	bool accepts_payload; /* envelope: the ack may contain an answer */
 	const cJSON *payload; /* envelope: into root; NULL if missing */
 };

@@ -203,8 +203,7 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 static void add_paths(cJSON *blocks, const struct request *r)
 {
 	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
-	OWNED(str) struct str size = { 0 };
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str size = { 0 }, text = { 0 };
 	cJSON *runs = blocks_add_rich(blocks, "rich_text_section");
 
 	slack_gist_take(r, &g);
@@ -290,8 +289,7 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 /* What was approved instead of it. */
 static void add_edited(cJSON *blocks, const struct request *r)
 {
-	OWNED(str) struct str marked = { 0 };
-	OWNED(str) struct str note = { 0 };
+	OWNED(str) struct str marked = { 0 }, note = { 0 };
 	size_t lines = slack_lines(str_text(&r->edited), r->edited.length);
 
 	if (!r->edited.length)

@@ -176,10 +176,9 @@ static int tell(const struct settlement *t, struct err *e)
 /* What waits below it dies with it, and callers who wait for an answer to that are told. */
 static int bury(const struct settlement *t, int64_t head, struct err *e)
 {
-	return sql_slack_head_bury(t->st, head, e) || sql_slack_head_bury_calls(t->st, head, e) ||
-	               sql_slack_head_bury_messages(t->st, head, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_slack_head_bury(t->st, head, e) ||
+	              sql_slack_head_bury_calls(t->st, head, e) ||
+	              sql_slack_head_bury_messages(t->st, head, e));
 }
 
 /* The questions of a place, a lost one or those that wait below a new head, are posted with their
@@ -198,11 +197,9 @@ static int head_anew(const struct settlement *t, int64_t head, struct err *e)
 	if (tries < 0 || tries >= SLACK_DEATHS_MAX)
 		return tries < 0 ? -1 : bury(t, head, e);
 	fresh = sql_slack_head_anew(t->st, head, e);
-	return fresh < 0 || sql_slack_head_move_messages(t->st, fresh, head, e) ||
-	               sql_slack_head_move_lane(t->st, fresh, t->i->channel_id, head, e) ||
-	               sql_slack_head_urge(t->st, fresh, e) || ask_anew(t, fresh, e)
-	           ? -1
-	           : 0;
+	return err_if(fresh < 0 || sql_slack_head_move_messages(t->st, fresh, head, e) ||
+	              sql_slack_head_move_lane(t->st, fresh, t->i->channel_id, head, e) ||
+	              sql_slack_head_urge(t->st, fresh, e) || ask_anew(t, fresh, e));
 }
 
 /* A message that is never sent. */
@@ -217,10 +214,8 @@ static int message_dies(const struct settlement *t, struct err *e)
 	if (i->part == SLACK_PART_KIND_SESSION)
 		return head_anew(t, i->message_seq, e);
 	if (i->part == SLACK_PART_KIND_ASK)
-		return sql_slack_refused_calls(t->st, i->message_seq, e) ||
-		               bury(t, i->message_seq, e)
-		           ? -1
-		           : 0;
+		return err_if(sql_slack_refused_calls(t->st, i->message_seq, e) ||
+		              bury(t, i->message_seq, e));
 	return 0;
 }
 

@@ -152,8 +152,7 @@ static void take_paths(const struct request *r, struct slack_gist *g)
 	size_t units = 0;
 
 	for (size_t i = 0; i < r->file_count; i++) {
-		OWNED(str) struct str line = { 0 };
-		OWNED(str) struct str one = { 0 };
+		OWNED(str) struct str line = { 0 }, one = { 0 };
 
 		if (is_asked(r, &r->files[i]) ||
 		    !summary_add_file(&one, r->files, r->file_count, i))

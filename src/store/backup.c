@@ -76,8 +76,7 @@ static int make(struct staging *n, struct err *e)
 		return 1;
 	if (errno != ENOENT)
 		return err_errno(e, ERR_AGAIN, "cannot open %s", n->path);
-	if (n->fd >= 0)
-		(void)close(n->fd);
+	io_shut(&n->fd);
 	free(n->path);
 	n->path = NULL;
 	n->fd = -1;
@@ -129,8 +128,7 @@ static int flush_at(int dir, const char *name, int flags, const char *shown, str
 
 	if (flushed)
 		(void)err_errno(e, ERR_AGAIN, "cannot flush %s to disk", shown);
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	return flushed ? -1 : 0;
 }
 
@@ -141,8 +139,7 @@ FILE *staging_create(const struct staging *n, struct err *e)
 
 	if (!file) {
 		(void)err_errno(e, ERR_AGAIN, "cannot make a file in %s", n->parent);
-		if (fd >= 0)
-			(void)close(fd);
+		io_shut(&fd);
 	}
 	return file;
 }
@@ -210,8 +207,7 @@ static int keep(const char *database, const char *kept, struct err *e)
 	if (link(database, kept) != 0 && errno != ENOENT)
 		return err_errno(e, ERR_INPUT, "cannot keep the present database as %s", kept);
 	for (size_t i = 0; i < COUNT(COMPANIONS); i++) {
-		OWNED(str) struct str from = { 0 };
-		OWNED(str) struct str to = { 0 };
+		OWNED(str) struct str from = { 0 }, to = { 0 };
 
 		str_addf(&from, "%s%s", database, COMPANIONS[i]);
 		str_addf(&to, "%s%s", kept, COMPANIONS[i]);

@@ -30,8 +30,7 @@ static void set_defaults(struct config *c)
 static int set_outside(struct config_load *l, const struct config_field *f, enum config_from from,
                        const char *text, const char *name)
 {
-	OWNED(str) struct str found = { 0 };
-	OWNED(str) struct str expected = { 0 };
+	OWNED(str) struct str found = { 0 }, expected = { 0 };
 
 	l->c->from[f - CONFIG_FIELDS] = (unsigned char)from;
 	if ((!f->rule || f->rule->fits(text)) &&
@@ -92,7 +91,7 @@ static int settle_path(struct config_load *l, size_t i, char **path)
 
 	if (paths_absolute(here ? NULL : dir, *path, &absolute, &why))
 		return wrong_path(l, i, *path, why.text, "write an absolute path");
-	config_field_replace(path, str_text(&absolute));
+	xreplace(path, str_text(&absolute));
 	return 0;
 }
 
@@ -117,7 +116,7 @@ static int settle_workspace(struct config_load *l)
 		return wrong_path(l, i, *path, strerror(errno), "name an existing directory");
 	if (!got)
 		return wrong_path(l, i, *path, "is not a directory", "name an existing directory");
-	config_field_replace(path, real);
+	xreplace(path, real);
 	return 0;
 }
 
@@ -131,7 +130,7 @@ static int settle_database(struct config_load *l)
 	if (paths_state_home(&path, l->e))
 		return err_prefix(l->e, "config: database.path");
 	str_add(&path, "/agent-intercom/intercom.db");
-	config_field_replace(&l->c->database.path, str_text(&path));
+	xreplace(&l->c->database.path, str_text(&path));
 	return 0;
 }
 
@@ -181,7 +180,7 @@ static int find_file(const struct config_source *src, struct config *c, struct e
 			return err_set(e, ERR_INPUT, "config: --config: is empty; name a file");
 		if (paths_absolute(NULL, src->config, &path, e))
 			return err_prefix(e, "config: --config");
-		config_field_replace(&c->file, str_text(&path));
+		xreplace(&c->file, str_text(&path));
 		return 0;
 	}
 	if (env && *env) {
@@ -191,14 +190,14 @@ static int find_file(const struct config_source *src, struct config *c, struct e
 			    "config: $INTERCOM_CONFIG: '%.200s' is relative to the working "
 			    "directory, where an agent can write; write an absolute path",
 			    env);
-		config_field_replace(&c->file, env);
+		xreplace(&c->file, env);
 		return 0;
 	}
 	if (paths_config_home(&path, e))
 		return err_prefix(e, "config");
 	str_add(&path, "/agent-intercom/config.toml");
 	if (stat(str_text(&path), &about) == 0 || (errno != ENOENT && errno != ENOTDIR))
-		config_field_replace(&c->file, str_text(&path));
+		xreplace(&c->file, str_text(&path));
 	return 0;
 }
 

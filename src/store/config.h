@@ -238,9 +238,7 @@ void config_add_texts(struct str *out, const struct config_texts *texts);
 void config_add_map(struct str *out, const struct config_map *map);
 
 /* The names of these enums' values. */
-const char *config_protocol_name(int protocol);
-const char *config_acp_version_name(int version);
-const char *config_framing_name(int framing);
+extern const char *const CONFIG_PROTOCOLS[], *const CONFIG_ACP_VERSIONS[], *const CONFIG_FRAMINGS[];
 
 /* Appends a commented config.toml that shows every setting with its default. */
 void config_sample(struct str *out);

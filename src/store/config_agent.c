@@ -28,17 +28,11 @@ struct builtin {
 	const char *refused[REFUSED_MAX];
 };
 
-static const char *const PROTOCOLS[] = {
-	[PROTOCOL_MCP] = "mcp",
-	[PROTOCOL_ACP] = "acp",
-	[PROTOCOL_ACP_STREAM] = "acp-stream",
-	NULL,
+const char *const CONFIG_PROTOCOLS[] = {
+	[PROTOCOL_MCP] = "mcp", [PROTOCOL_ACP] = "acp", [PROTOCOL_ACP_STREAM] = "acp-stream", NULL
 };
-static const char *const ACP_VERSIONS[] = {
-	[ACP_OFFER_1] = "1",
-	[ACP_OFFER_2] = "2",
-	[ACP_OFFER_AUTO] = "auto",
-	NULL,
+const char *const CONFIG_ACP_VERSIONS[] = {
+	[ACP_OFFER_1] = "1", [ACP_OFFER_2] = "2", [ACP_OFFER_AUTO] = "auto", NULL
 };
 
 /* ---- keys ---- */
@@ -84,15 +78,15 @@ const struct config_field CONFIG_AGENT_KEYS[] = {
 	  .example = "\"my-agent\"", .comment = "a program: its name, or a path" },
 	{ "agent.args", KIND_TEXTS, AT(args), .rule = &ANY_TEXT, .example = "[\"--acp\"]",
 	  .comment = "its arguments; for mcp the prompt comes after them" },
-	{ "agent.protocol", KIND_CHOICE, AT(protocol), .choices = PROTOCOLS, .example = "\"acp\"",
-	  .comment = "mcp (default), acp or acp-stream" },
+	{ "agent.protocol", KIND_CHOICE, AT(protocol), .choices = CONFIG_PROTOCOLS,
+	  .example = "\"acp\"", .comment = "mcp (default), acp or acp-stream" },
 	{ "agent.env", KIND_TEXTS, AT(env_pass), .rule = &VARIABLE,
 	  .example = "[\"MY_API_KEY\", \"MY_MODE=quiet\"]",
 	  .comment = "variables that it gets: a NAME that passes, or NAME=value" },
 	{ "agent.workspace", KIND_TEXT, AT(workspace), .rule = &CONFIG_WORKSPACE_ID,
 	  .example = "\"my-backend\"",
 	  .comment = "id of the [[workspace]] where it works if no other is named" },
-	{ "agent.acp_version", KIND_CHOICE, AT(acp_version), .choices = ACP_VERSIONS,
+	{ "agent.acp_version", KIND_CHOICE, AT(acp_version), .choices = CONFIG_ACP_VERSIONS,
 	  .example = "1",
 	  .comment = "the newest version of ACP to offer: 1 (default), 2 or \"auto\"" },
 	{ "agent.auth_method", KIND_TEXT, AT(auth_method), .rule = &CONFIG_NOT_EMPTY,
@@ -118,21 +112,6 @@ const struct config_field CONFIG_AGENT_KEYS[] = {
 	  .comment = "ndjson or lsp; default ndjson, for acp-stream that of [acp]" },
 };
 const size_t CONFIG_AGENT_KEY_COUNT = COUNT(CONFIG_AGENT_KEYS);
-
-const char *config_protocol_name(int protocol)
-{
-	return PROTOCOLS[protocol];
-}
-
-const char *config_acp_version_name(int version)
-{
-	return ACP_VERSIONS[version];
-}
-
-const char *config_framing_name(int framing)
-{
-	return CONFIG_FRAMINGS[framing];
-}
 
 /* ---- built-in profiles ---- */
 
@@ -377,7 +356,7 @@ static int settle_command(struct config_load *l, struct config_agent *a)
 	if (paths_absolute(dir, a->command, &path, &why))
 		return config_read_wrong(l, a->line, a->line ? "agent.command" : "host_cli", "%s",
 		                         why.text);
-	config_field_replace(&a->command, str_text(&path));
+	xreplace(&a->command, str_text(&path));
 	return 0;
 }
 

@@ -66,66 +66,35 @@ const struct config_rule CONFIG_WORKSPACE_ID = { workspace_id, "letters, digits,
 const struct config_rule CONFIG_ALIAS = { one_word, "one word without blanks" };
 
 static const char *const QUESTIONS[] = {
-	[QUESTIONS_THREAD] = "thread",
-	[QUESTIONS_CHANNEL] = "channel",
-	NULL,
+	[QUESTIONS_THREAD] = "thread", [QUESTIONS_CHANNEL] = "channel", NULL
 };
 static const char *const TRUST[] = {
-	[TRUST_LISTED] = "listed",
-	[TRUST_ASK] = "ask",
-	[TRUST_OFF] = "off",
-	NULL,
+	[TRUST_LISTED] = "listed", [TRUST_ASK] = "ask", [TRUST_OFF] = "off", NULL
 };
 static const char *const WHEN_DOWN[] = {
-	[WHEN_DOWN_DENY] = "deny",
-	[WHEN_DOWN_ALLOW] = "allow",
-	NULL,
+	[WHEN_DOWN_DENY] = "deny", [WHEN_DOWN_ALLOW] = "allow", NULL
 };
-static const char *const READS[] = {
-	[READS_ALLOW] = "allow",
-	[READS_POLICY] = "policy",
-	NULL,
-};
-static const char *const FENCES[] = {
-	[CONFIG_FENCE_AUTO] = "auto",
-	[CONFIG_FENCE_OFF] = "off",
-	[CONFIG_FENCE_REQUIRE] = "require",
-	NULL,
-};
+static const char *const READS[] = { [READS_ALLOW] = "allow", [READS_POLICY] = "policy", NULL };
+static const char *const FENCES[] = { [CONFIG_FENCE_AUTO] = "auto",
+	                              [CONFIG_FENCE_OFF] = "off",
+	                              [CONFIG_FENCE_REQUIRE] = "require",
+	                              NULL };
 static const char *const WATCHES[] = {
-	[WATCH_OFF] = "off",
-	[WATCH_REMOTE] = "remote",
-	[WATCH_ALWAYS] = "always",
-	NULL,
+	[WATCH_OFF] = "off", [WATCH_REMOTE] = "remote", [WATCH_ALWAYS] = "always", NULL
 };
 static const char *const FORCES[] = {
-	[FORCE_ALLOW] = "allow",
-	[FORCE_ASK] = "ask",
-	[FORCE_NEVER] = "never",
-	NULL,
+	[FORCE_ALLOW] = "allow", [FORCE_ASK] = "ask", [FORCE_NEVER] = "never", NULL
 };
-static const char *const ALLOW[] = {
-	[ALLOW_ANY] = "any",
-	[ALLOW_LISTED] = "listed",
-	NULL,
-};
-const char *const CONFIG_FRAMINGS[] = {
-	[FRAMING_NDJSON] = "ndjson",
-	[FRAMING_LSP] = "lsp",
-	NULL,
-};
+static const char *const ALLOW[] = { [ALLOW_ANY] = "any", [ALLOW_LISTED] = "listed", NULL };
+const char *const CONFIG_FRAMINGS[] = { [FRAMING_NDJSON] = "ndjson", [FRAMING_LSP] = "lsp", NULL };
 static const char *const LOG_FORMATS[] = {
-	[LOG_FORMAT_TEXT] = "text",
-	[LOG_FORMAT_JSON] = "json",
-	NULL,
+	[LOG_FORMAT_TEXT] = "text", [LOG_FORMAT_JSON] = "json", NULL
 };
-static const char *const LOG_LEVELS[] = {
-	[LOG_LEVEL_DEBUG] = "debug",
-	[LOG_LEVEL_INFO] = "info",
-	[LOG_LEVEL_WARN] = "warn",
-	[LOG_LEVEL_ERROR] = "error",
-	NULL,
-};
+static const char *const LOG_LEVELS[] = { [LOG_LEVEL_DEBUG] = "debug",
+	                                  [LOG_LEVEL_INFO] = "info",
+	                                  [LOG_LEVEL_WARN] = "warn",
+	                                  [LOG_LEVEL_ERROR] = "error",
+	                                  NULL };
 
 #define AT(member) .at = offsetof(struct config, member)
 #define FLAG(member, text) .flag = offsetof(struct config_source, member) + 1, .flag_name = (text)
@@ -403,17 +372,11 @@ const size_t CONFIG_FIELD_COUNT = COUNT(CONFIG_FIELDS);
 /* Appends text, cut to FOUND_BYTES_MAX at the end of a character. */
 void config_field_add_cut(struct str *out, const char *text)
 {
-	size_t length = strlen(text);
+	size_t length = strlen(text), cut = utf8_cut(text, length, FOUND_BYTES_MAX);
 
-	if (length <= FOUND_BYTES_MAX) {
-		str_add(out, text);
-		return;
-	}
-	length = FOUND_BYTES_MAX;
-	while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
-		length--;
-	str_add_bytes(out, text, length);
-	str_add(out, "...");
+	str_add_bytes(out, text, cut);
+	if (cut < length)
+		str_add(out, "...");
 }
 
 /* Appends a value as JSON, for settings and messages. */
@@ -479,14 +442,6 @@ const void *config_field_value(const struct config_field *f, const struct config
 	return (const char *)c + f->at;
 }
 
-void config_field_replace(char **text, const char *value)
-{
-	char *copy = xstrdup(value);
-
-	free(*text);
-	*text = copy;
-}
-
 int config_field_choice(const struct config_field *f, const char *text)
 {
 	for (int i = 0; f->choices[i]; i++)
@@ -507,7 +462,7 @@ bool config_field_set(const struct config_field *f, const char *text, void *plac
 		*(int64_t *)place = strtoll(text, NULL, 10);
 		return true;
 	case KIND_TEXT:
-		config_field_replace(place, text);
+		xreplace(place, text);
 		return true;
 	case KIND_CHOICE:
 		choice = config_field_choice(f, text);
@@ -549,7 +504,7 @@ void config_field_add_pair(struct config_map *map, const char *name, const char 
 {
 	for (size_t i = 0; i < map->count; i++)
 		if (strcmp(map->items[i].name, name) == 0) {
-			config_field_replace(&map->items[i].value, value);
+			xreplace(&map->items[i].value, value);
 			return;
 		}
 	map->items = xrealloc(map->items, (map->count + 1) * sizeof(*map->items));

@@ -29,8 +29,6 @@ struct config_rule {
 
 extern const struct config_rule CONFIG_NOT_EMPTY, CONFIG_CHANNEL, CONFIG_WORKSPACE_ID, CONFIG_ALIAS;
 
-extern const char *const CONFIG_FRAMINGS[]; /* enum config_framing */
-
 struct config_field {
 	const char *name; /* as in the file and in table `setting` */
 	enum config_kind kind;
@@ -65,7 +63,6 @@ bool config_field_set(const struct config_field *f, const char *text, void *plac
 int config_field_choice(const struct config_field *f, const char *text);
 void config_field_clear(const struct config_field *f, struct config *c);
 
-void config_field_replace(char **text, const char *value);
 /* Adds a pair, or replaces the value of the name. */
 void config_field_add_pair(struct config_map *map, const char *name, const char *value);
 /* Takes ownership of item. */

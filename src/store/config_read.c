@@ -143,7 +143,7 @@ static int settle_workspace_path(struct config_load *l, int line, struct config_
 	else if (got == 0 && errno != EACCES) /* closed: an agent that names it is told */
 		config_read_warn(l, line, "workspace.path: %s is no directory now",
 		                 str_text(&path));
-	config_field_replace(&w->path, real ? real : str_text(&path));
+	xreplace(&w->path, real ? real : str_text(&path));
 	return 0;
 }
 
@@ -221,9 +221,7 @@ static int read_table(struct config_load *l, const char *prefix, const cJSON *ta
 
 static int read_key(struct config_load *l, const char *prefix, const cJSON *node)
 {
-	OWNED(str) struct str name = { 0 };
-	OWNED(str) struct str inner = { 0 };
-	OWNED(str) struct str found = { 0 };
+	OWNED(str) struct str name = { 0 }, inner = { 0 }, found = { 0 };
 	const struct config_field *f;
 
 	str_addf(&name, "%s%s", prefix, node->string);

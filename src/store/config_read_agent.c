@@ -52,8 +52,7 @@ static int read_env(struct config_load *l, const struct config_field *f, struct 
 static int read_asking(struct config_load *l, const struct config_field *f, struct config_agent *a,
                        const cJSON *node)
 {
-	OWNED(str) struct str json = { 0 };
-	OWNED(str) struct str found = { 0 };
+	OWNED(str) struct str json = { 0 }, found = { 0 };
 	const cJSON *item;
 
 	if (!toml_is(node, TOML_TABLE))
@@ -129,8 +128,7 @@ static void add_usual_folders(const char *name, struct str *json)
 	json_item(json, "/dev/shm");
 	for (size_t i = 0; i < COUNT(BELOW_HOME); i++) {
 		const char *gap = strstr(BELOW_HOME[i], "%s");
-		OWNED(str) struct str text = { 0 };
-		OWNED(str) struct str path = { 0 };
+		OWNED(str) struct str text = { 0 }, path = { 0 };
 		struct err none = { 0 };
 
 		str_add_bytes(&text, BELOW_HOME[i], (size_t)(gap - BELOW_HOME[i]));

@@ -58,8 +58,7 @@ void config_read_add_found(struct str *out, const cJSON *node)
 
 int config_read_unfit(struct config_load *l, const struct config_field *f, const cJSON *node)
 {
-	OWNED(str) struct str found = { 0 };
-	OWNED(str) struct str expected = { 0 };
+	OWNED(str) struct str found = { 0 }, expected = { 0 };
 
 	config_read_add_found(&found, node);
 	config_field_add_expected(&expected, f);
@@ -148,8 +147,7 @@ static int read_pair(struct config_load *l, const struct config_field *f, struct
                      const cJSON *node)
 {
 	const char *text = fitting(node, f->rule);
-	OWNED(str) struct str name = { 0 };
-	OWNED(str) struct str found = { 0 };
+	OWNED(str) struct str name = { 0 }, found = { 0 };
 
 	str_addf(&name, "%s.", f->name);
 	config_field_add_cut(&name, node->string);
@@ -222,7 +220,7 @@ static int read_scalar(struct config_load *l, const struct config_field *f, void
 	text = fitting(node, f->rule);
 	if (!text)
 		return config_read_unfit(l, f, node);
-	config_field_replace(place, text);
+	xreplace(place, text);
 	return 0;
 }
 

@@ -53,9 +53,7 @@ void doorbell_drain(const struct doorbell *bell)
 
 void doorbell_clear(struct doorbell *bell)
 {
-	if (bell->fd >= 0)
-		(void)close(bell->fd);
-	bell->fd = -1;
+	io_shut(&bell->fd);
 }
 
 static int ringer(void)

@@ -192,8 +192,7 @@ int instance_check_held(const char *database, struct err *e)
 		(void)flock(fd, LOCK_UN);
 		other = other_holder(database, fd);
 	}
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	if (other)
 		return refuse_file(database, other, e);
 	return held && instance_holder(database, NULL) == 0 ? refuse_name(database, e) : 0;
@@ -204,8 +203,7 @@ static bool is_held(int run_fd, const char *file)
 	int fd = openat(run_fd, file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
 
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	return held;
 }
 
@@ -316,8 +314,7 @@ int instance_mark_stopped(int run_fd, const char *lost, struct err *e)
 	        ? err_errno(e, ERR_AGAIN, "cannot write the file %s in the run directory", STOPPED)
 	        : 0;
 
-	if (fd >= 0)
-		(void)close(fd);
+	io_shut(&fd);
 	return failed;
 }
 

@@ -410,11 +410,9 @@ int store_open_own(struct store *st, const char *path, const char *run_dir, stru
 /* Steps run without rules: they may do what the rules forbid. */
 static int step_up(struct store *st, const char *path, int64_t have, struct err *e)
 {
-	return drop_rules(st, e) ||
-	               run_texts(st, sql_steps + (have - SQL_BASE_VERSION), "step", e) ||
-	               store_check_tables(st, path, e) || make_rules(st, e) || set_numbers(st, e)
-	           ? -1
-	           : 0;
+	return err_if(drop_rules(st, e) ||
+	              run_texts(st, sql_steps + (have - SQL_BASE_VERSION), "step", e) ||
+	              store_check_tables(st, path, e) || make_rules(st, e) || set_numbers(st, e));
 }
 
 static int renew(struct store *st, const char *path, int64_t have, struct err *e)

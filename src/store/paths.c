@@ -37,10 +37,10 @@ bool paths_name_fits(const char *ipc_name)
 	       strcmp(ipc_name, "..") != 0;
 }
 
-/* Makes dir and its missing parents, 0700 each, and makes their names durable: what is reported as
- * stored in a database there must be safe. dir is absolute. */
 const char *const PATHS_FILES[] = { "", "-wal", "-shm", "-next", "-now", "-instance", NULL };
 
+/* Makes dir and its missing parents, 0700 each, and makes their names durable: what is reported as
+ * stored in a database there must be safe. dir is absolute. */
 static int make_dirs(const char *dir, struct err *e)
 {
 	OWNED(str) struct str part = { 0 };
@@ -209,10 +209,8 @@ static int settle_run(const struct paths *p, bool create, struct err *e)
 	}
 	if ((lstat(p->run, &about) != 0 && errno == ENOENT) || is_state_link(p->run))
 		return 0;
-	return paths_check_ours(p->base, NOT_FOR_OTHERS, e) ||
-	               paths_check_ours(p->run, NOT_FOR_OTHERS, e)
-	           ? -1
-	           : 0;
+	return err_if(paths_check_ours(p->base, NOT_FOR_OTHERS, e) ||
+	              paths_check_ours(p->run, NOT_FOR_OTHERS, e));
 }
 
 /* The run directory that the running (or last) system of this database published next to it. This
@@ -224,8 +222,7 @@ static void follow_published(struct paths *p)
 
 	if (!paths_published_run(p->database, &run))
 		return;
-	free(p->run);
-	p->run = xstrdup(str_text(&run));
+	xreplace(&p->run, str_text(&run));
 	free(p->base);
 	p->base = str_take(&run);
 	*strrchr(p->base, '/') = '\0';
@@ -234,8 +231,7 @@ static void follow_published(struct paths *p)
 /* Points <database>-run to the run directory. */
 static int link_run(const struct paths *p, struct err *e)
 {
-	OWNED(str) struct str draft = { 0 };
-	OWNED(str) struct str link = { 0 };
+	OWNED(str) struct str draft = { 0 }, link = { 0 };
 
 	str_addf(&link, "%s%s", p->database, PATHS_RUN_LINK);
 	str_addf(&draft, "%s.%d", str_text(&link), (int)getpid());
@@ -252,9 +248,7 @@ static int link_run(const struct paths *p, struct err *e)
 int paths_open(const char *database, bool create, struct paths *out, struct err *e)
 {
 	OWNED(paths) struct paths p = { 0 };
-	OWNED(str) struct str absolute = { 0 };
-	OWNED(str) struct str canonical = { 0 };
-	OWNED(str) struct str base = { 0 };
+	OWNED(str) struct str absolute = { 0 }, canonical = { 0 }, base = { 0 };
 
 	if (paths_absolute(NULL, database, &absolute, e) ||
 	    check_file_name(str_text(&absolute), e) ||
@@ -284,9 +278,7 @@ void paths_clear(struct paths *p)
 /* Replaces a file of one line as a whole: a reader sees the old line or the new one. */
 static int write_line(const struct paths *p, const char *file, const char *text, struct err *e)
 {
-	OWNED(str) struct str draft = { 0 };
-	OWNED(str) struct str target = { 0 };
-	OWNED(str) struct str line = { 0 };
+	OWNED(str) struct str draft = { 0 }, target = { 0 }, line = { 0 };
 	int fd, failed;
 
 	str_addf(&target, "%s/%s", p->run, file);
@@ -317,8 +309,7 @@ static int check_name(const char *ipc_name, struct err *e)
 
 static int link_name(const struct paths *p, const char *ipc_name, struct err *e)
 {
-	OWNED(str) struct str draft = { 0 };
-	OWNED(str) struct str name = { 0 };
+	OWNED(str) struct str draft = { 0 }, name = { 0 };
 
 	str_addf(&name, "%s/%s", p->base, ipc_name);
 	str_addf(&draft, "%s/.link.%d", p->base, (int)getpid());
@@ -338,9 +329,7 @@ static int link_name(const struct paths *p, const char *ipc_name, struct err *e)
  * the state directory. A missing state directory only makes this impossible; it is not an error. */
 static void link_state(const struct paths *p)
 {
-	OWNED(str) struct str base = { 0 };
-	OWNED(str) struct str link = { 0 };
-	OWNED(str) struct str draft = { 0 };
+	OWNED(str) struct str base = { 0 }, link = { 0 }, draft = { 0 };
 
 	if (paths_state_base(&base, NULL) || strcmp(str_text(&base), p->base) == 0 ||
 	    make_base(str_text(&base), NULL))
@@ -389,10 +378,8 @@ static int read_line(const char *run, const char *file, char **line, struct err 
 
 	if (length < 0)
 		(void)err_errno(e, ERR_AGAIN, "%s/%s", run, file);
-	if (fd >= 0)
-		(void)close(fd);
-	if (dir >= 0)
-		(void)close(dir);
+	io_shut(&fd);
+	io_shut(&dir);
 	if (length < 0)
 		return -1;
 	if (length == 0 || text[length - 1] != '\n')
@@ -476,8 +463,7 @@ static void each_in(const char *base, void (*each)(const struct paths *p, void *
 
 void paths_each(void (*each)(const struct paths *p, void *arg), void *arg)
 {
-	OWNED(str) struct str runtime = { 0 };
-	OWNED(str) struct str state = { 0 };
+	OWNED(str) struct str runtime = { 0 }, state = { 0 };
 
 	if (paths_runtime_base(&runtime, NULL) > 0)
 		each_in(str_text(&runtime), each, arg);
@@ -497,8 +483,7 @@ int paths_read_published(const struct paths *p, char **ret_name, char **ret_conf
 
 int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
 {
-	OWNED(str) struct str runtime = { 0 };
-	OWNED(str) struct str state = { 0 };
+	OWNED(str) struct str runtime = { 0 }, state = { 0 };
 	char hash[HASH_DIGITS + 1];
 
 	if (check_name(ipc_name, e))

@@ -94,8 +94,7 @@ static _Noreturn void become_system(const char *binary, const char *database, co
 {
 	char database_option[PATH_MAX], binary_copy[PATH_MAX];
 	char *argv[] = { binary_copy, database_option, NULL, NULL };
-	OWNED(str) struct str log = { 0 };
-	OWNED(str) struct str config_option = { 0 };
+	OWNED(str) struct str log = { 0 }, config_option = { 0 };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	pid_t system;
 	int out;

@@ -1,6 +1,7 @@
 #include "store.h"
 
 #include "doorbell.h"
+#include "io.h"
 #include "pulse.h"
 #include "store_core.h"
 
@@ -379,10 +380,9 @@ void store_clear(struct store *st)
 	for (int i = 0; i < CONTROL_COUNT; i++)
 		(void)sqlite3_finalize(st->control[i]);
 	(void)sqlite3_close(st->db);
-	const int fds[] = { st->run_fd, st->lock_next, st->lock_now };
+	int fds[] = { st->run_fd, st->lock_next, st->lock_now };
 	for (size_t i = 0; i < COUNT(fds); i++)
-		if (fds[i] >= 0)
-			(void)close(fds[i]);
+		io_shut(&fds[i]);
 	*st = (struct store)STORE_INIT;
 }
 
@@ -392,8 +392,7 @@ void store_ring_at(struct store *st, int run_fd)
 
 	if (copy < 0)
 		return;
-	if (st->run_fd >= 0)
-		(void)close(st->run_fd);
+	io_shut(&st->run_fd);
 	st->run_fd = copy;
 }
 

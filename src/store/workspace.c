@@ -81,8 +81,7 @@ static void add_homes(struct own_places *ours)
 static void add_run_dir(struct own_places *ours, const char *run_dir)
 {
 	OWNED(char_ptr) char *run = realpath(run_dir, NULL);
-	OWNED(char_ptr) char *name = NULL;
-	OWNED(char_ptr) char *config = NULL;
+	OWNED(char_ptr) char *name = NULL, *config = NULL;
 	const struct paths at = { .run = run };
 
 	if (run && paths_read_published(&at, &name, &config, NULL) == 0 && *config)

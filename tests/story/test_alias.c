@@ -90,7 +90,7 @@ START_TEST(ctl_runs_it_in_a_folder_or_for_a_session)
 	has_said("\n/\n");
 	expect("SELECT session_seq, workspace_root FROM alias_run ORDER BY seq DESC LIMIT 1",
 	       "2|/\n");
-	ck_assert_int_eq(says_ctl("run where --session 01922 --workspace ."), 1);
+	ck_assert_int_eq(says_ctl("run where --session 01922 --workspace ."), 64);
 	has_said("--session and --workspace exclude each other");
 	ck_assert_int_eq(site_stop(&site), 0);
 }

@@ -118,7 +118,7 @@ START_TEST(a_checkpoint_of_another_session_or_folder_is_refused_with_both)
 	str_reset(&line);
 	str_addf(&line, "checkpoint restore theirs --session abcd-other --workspace '%s' --yes",
 	         other);
-	says(1, line.bytes, "--session and --workspace exclude each other");
+	says(64, line.bytes, "--session and --workspace exclude each other");
 	says(1, "checkpoint restore theirs --session ffff --yes",
 	     "no session has an id that begins with 'ffff'");
 	their_file_is("two\n");

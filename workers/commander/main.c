@@ -146,19 +146,14 @@ static int turn(struct commander *c, struct err *e)
 	return more;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t due_of(const struct job *j)
 {
 	int64_t due = is_free(j) ? INT64_MAX : j->due_ms;
 
 	if (!is_free(j) && j->is_told && j->shown != j->output.total && j->phase < JOB_DRAIN)
-		due = earlier(due, j->show_ms);
+		due = clock_earlier(due, j->show_ms);
 	if (!is_free(j) && j->try_ms)
-		due = earlier(due, j->try_ms);
+		due = clock_earlier(due, j->try_ms);
 	return due;
 }
 
@@ -167,11 +162,12 @@ static void set_alarm(struct commander *c, bool failed)
 	int64_t now = clock_monotonic_ms(), due = c->look_ms;
 
 	if (failed)
-		due = earlier(due < now ? now + COMMANDER_BUSY_MS : due, now + COMMANDER_BUSY_MS);
+		due = clock_earlier(due < now ? now + COMMANDER_BUSY_MS : due,
+		                    now + COMMANDER_BUSY_MS);
 	if (c->lost_keeper)
-		due = earlier(due, now + LOST_MS);
+		due = clock_earlier(due, now + LOST_MS);
 	for (int i = 0; i < COMMANDER_JOBS; i++)
-		due = earlier(due, due_of(&c->jobs[i]));
+		due = clock_earlier(due, due_of(&c->jobs[i]));
 	c->w.due_ms = clock_now_ms() + due - now;
 }
 

@@ -74,15 +74,6 @@ static int resolve(const struct file_look_claim_row *l, int root, struct str *pa
 
 /* ---- in the other process: what ---- */
 
-static size_t characters(const struct str *text)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < text->length; i++)
-		count += ((unsigned char)text->bytes[i] & 0xC0) != 0x80;
-	return count;
-}
-
 /* Begins what is said beside the text. */
 static void begin_detail(const struct file_look_claim_row *l, const char *path, const char *target,
                          struct str *out)
@@ -119,8 +110,8 @@ static int list(const struct look_order *o, int root, const char *path, const ch
 	str_addf(&file, "%s.txt", path_name(what.name));
 	json_member(detail, "file_name", file.bytes);
 	json_object_end(detail);
-	found->is_long =
-	    tree.lines > LOOK_INLINE_LINES || characters(&tree.text) > LOOK_INLINE_CHARACTERS;
+	found->is_long = tree.lines > LOOK_INLINE_LINES ||
+	                 utf8_count(tree.text.bytes, tree.text.length) > LOOK_INLINE_CHARACTERS;
 	found->text = tree.text;
 	tree.text = (struct str){ 0 };
 	return 0;
@@ -143,7 +134,7 @@ static int show(const struct look_order *o, int root, const char *path, const ch
 	json_member(detail, "modified_at", clock_instant(x.modified_ms).text);
 	json_member(detail, "file_name", path_name(target));
 	json_object_end(detail);
-	found->is_long = characters(&x.text) > LOOK_INLINE_CHARACTERS;
+	found->is_long = utf8_count(x.text.bytes, x.text.length) > LOOK_INLINE_CHARACTERS;
 	found->text = x.text;
 	x.text = (struct str){ 0 };
 	return 0;
@@ -162,7 +153,8 @@ static int work(const struct look_order *o, struct str *detail, struct look_foun
 		int failed =
 		    changes_show(o->sides, o->objects, l->workspace_root, detail, found, e);
 
-		found->is_long = characters(&found->text) > LOOK_INLINE_CHARACTERS;
+		found->is_long =
+		    utf8_count(found->text.bytes, found->text.length) > LOOK_INLINE_CHARACTERS;
 		return failed;
 	}
 	if (open_workspace(l, &root, e) || resolve(l, root, &path, &target, e))

@@ -209,11 +209,6 @@ static void flush(struct runner *r, struct talk *t)
 	str_reset(&t->acp.out);
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* When an agent that leaves much unread has had its time; INT64_MAX: it reads. */
 static int64_t stuck_until(const struct runner *r)
 {
@@ -223,14 +218,14 @@ static int64_t stuck_until(const struct runner *r)
 
 static void set_due(struct runner *r, const struct talk *t)
 {
-	int64_t due = earlier(acp_due_ms(&t->acp), heard_due_ms(&t->heard));
+	int64_t due = clock_earlier(acp_due_ms(&t->acp), heard_due_ms(&t->heard));
 
 	if (t->closed_ms && r->phase == ENDING_NOT)
-		due = earlier(due, t->closed_ms + SILENT_MS);
+		due = clock_earlier(due, t->closed_ms + SILENT_MS);
 	if (r->phase == ENDING_NOT)
-		due = earlier(due, stuck_until(r));
+		due = clock_earlier(due, stuck_until(r));
 	if (t->goodbye_ms && r->phase == ENDING_LEAVE)
-		due = earlier(due, t->leave_ms ? t->leave_ms : t->goodbye_ms);
+		due = clock_earlier(due, t->leave_ms ? t->leave_ms : t->goodbye_ms);
 	r->due_ms = due;
 }
 

@@ -22,16 +22,11 @@ static const char ANEW[] =
 
 static void add_text(struct str *out, const char *text)
 {
-	size_t length = strlen(text);
+	size_t length = strlen(text), cut = utf8_cut(text, length, TOLD_BYTES);
 
-	if (length <= TOLD_BYTES) {
-		str_add(out, text);
-		return;
-	}
-	for (length = TOLD_BYTES; ((unsigned char)text[length] & 0xc0) == 0x80;)
-		length--; /* not within a character */
-	str_add_bytes(out, text, length);
-	str_add(out, " [...]");
+	str_add_bytes(out, text, cut);
+	if (cut < length)
+		str_add(out, " [...]");
 }
 
 /* An answer that is neither a yes nor a no; NULL: it is one of them, or none yet. */

@@ -579,14 +579,12 @@ static int diff_file(struct poster *p, const struct slack_intent_row *i, struct 
  * and its name says so. */
 static void fit_file(struct str *bytes, struct str *name, const char **type)
 {
-	size_t whole = bytes->length, cut = FILE_BYTES;
+	size_t whole = bytes->length, cut = utf8_cut(str_text(bytes), whole, FILE_BYTES);
 
 	if (whole > SNIPPET_BYTES)
 		*type = NULL;
-	if (whole <= FILE_BYTES)
+	if (cut == whole)
 		return;
-	while (cut > 0 && ((unsigned char)bytes->bytes[cut] & 0xC0) == 0x80)
-		cut--;
 	bytes->length = cut;
 	bytes->bytes[cut] = '\0';
 	str_addf(name, " (first %zu of %zu bytes)", cut, whole);

@@ -31,10 +31,8 @@ int broadcast_said(struct store *st, int64_t call_seq, bool late, struct str *re
 
 int broadcast_finish(struct store *st, int64_t call_seq, const char *result, struct err *e)
 {
-	return sql_broadcast_wait_delete(st, call_seq, e) ||
-	               sql_tool_call_said(st, result, call_seq, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_broadcast_wait_delete(st, call_seq, e) ||
+	              sql_tool_call_said(st, result, call_seq, e));
 }
 
 /* The rules queue the message when the call is recorded; its place in Slack is known later. */

@@ -139,11 +139,10 @@ static int outdate(struct store *st, int64_t request, struct err *e)
 		return got;
 	if (q.state == REQUEST_STATE_REJECTED)
 		return steering_repeat(st, request, e);
-	return sql_request_revive(st, NULL, request, e) || sql_request_outdate(st, request, e) ||
-	               sql_request_settle_withdrawn(st, WHY, request, e) ||
-	               sql_request_withdrawn(st, request, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_request_revive(st, NULL, request, e) ||
+	              sql_request_outdate(st, request, e) ||
+	              sql_request_settle_withdrawn(st, WHY, request, e) ||
+	              sql_request_withdrawn(st, request, e));
 }
 
 /* Which questions the last calls asked with the same arguments, when the files were others. */

@@ -45,9 +45,7 @@ static void add_list(struct str *result, const char *name, struct str *items)
 /* Every file of a write: written and, if there are any, deleted and renamed. */
 static int add_files(struct store *st, int64_t apply, struct str *result, struct err *e)
 {
-	OWNED(str) struct str written = { 0 };
-	OWNED(str) struct str deleted = { 0 };
-	OWNED(str) struct str renamed = { 0 };
+	OWNED(str) struct str written = { 0 }, deleted = { 0 }, renamed = { 0 };
 	OWNED(file_change_list_row) struct file_change_list_row f = { 0 };
 	int got;
 
