@@ -248,8 +248,7 @@ static int make_files(const struct trial *t, struct err *e)
 {
 	const char *settings = t->look->settings, *file = t->canary->file;
 	bool is_one = settings && file && strcmp(settings, file) == 0;
-	OWNED(str) struct str ours = { 0 };
-	OWNED(str) struct str theirs = { 0 };
+	OWNED(str) struct str ours = { 0 }, theirs = { 0 };
 
 	if (settings)
 		str_add(&ours, t->look->settings_text);
@@ -257,10 +256,8 @@ static int make_files(const struct trial *t, struct err *e)
 		add_merged(t->canary->text, t->look->settings_text, &theirs);
 	else if (file)
 		str_add(&theirs, t->canary->text);
-	return (settings && !is_one && make_file(t, settings, &ours, e)) ||
-	               (file && make_file(t, file, &theirs, e))
-	           ? -1
-	           : 0;
+	return err_if((settings && !is_one && make_file(t, settings, &ours, e)) ||
+	              (file && make_file(t, file, &theirs, e)));
 }
 
 static void set_environment(const struct trial *t, struct environment *e)
@@ -362,11 +359,11 @@ static int start(struct trial *t, struct err *e)
 
 /* ---- what came of it ---- */
 
-static bool exists(const struct trial *t, const char *name)
+bool canary_has(const char *folder, const char *name)
 {
 	OWNED(str) struct str path = { 0 };
 
-	str_addf(&path, "%s/%s", t->folder, name);
+	str_addf(&path, "%s/%s", folder, name);
 	return access(str_text(&path), F_OK) == 0;
 }
 
@@ -415,7 +412,8 @@ static void say_open(struct trial *t, bool wrote, bool ran)
 static void judge(struct trial *t)
 {
 	struct canary *c = t->canary;
-	bool wrote = exists(t, "canary-write"), ran = exists(t, "canary-command");
+	bool wrote = canary_has(t->folder, "canary-write"),
+	     ran = canary_has(t->folder, "canary-command");
 	const struct canary_call *untold, *other;
 
 	sort_calls(t, &untold, &other);

@@ -25,5 +25,7 @@ struct canary {
 /* Looks at c->host; fills the rest. The caller clears it. */
 void canary_look(struct canary *c);
 void canary_clear(struct canary *c);
+/* Whether there is such a file in the folder. */
+bool canary_has(const char *folder, const char *name);
 
 #endif

@@ -101,8 +101,7 @@ static void check_trust(struct look *l, int group, int handler)
 	static const struct host_file CONFIG = { .variable = "CODEX_HOME",
 		                                 .home = ".codex/",
 		                                 .name = "config.toml" };
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str key = { 0 };
+	OWNED(str) struct str path = { 0 }, key = { 0 };
 	OWNED(textfile) struct textfile file = { 0 };
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	struct err ignored = { 0 };
@@ -197,6 +196,7 @@ static bool check_place(struct look *l, const struct gate_place *place, bool man
 {
 	OWNED(str) struct str path = { 0 };
 	struct err e = { 0 };
+	int before = l->d->failures;
 	bool there;
 
 	if (!gate_hooks_exist(l->gate->host, managed))
@@ -208,7 +208,7 @@ static bool check_place(struct look *l, const struct gate_place *place, bool man
 	l->place = place;
 	l->path = str_text(&path);
 	there = check_file(l);
-	if (there && l->d->failures == l->failures_before)
+	if (there && l->d->failures == before)
 		doctor_tell(l->d, OK, l->what, "hooks are in %s", l->path);
 	return there;
 }

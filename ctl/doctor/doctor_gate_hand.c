@@ -4,16 +4,6 @@
 
 #include "sql/gate_canary.h"
 
-#include <unistd.h>
-
-static bool exists(const char *folder, const char *name)
-{
-	OWNED(str) struct str path = { 0 };
-
-	str_addf(&path, "%s/%s", folder, name);
-	return access(str_text(&path), F_OK) == 0;
-}
-
 void doctor_judge_by_hand(struct doctor *d, struct canary *c)
 {
 	OWNED(gate_canary_by_hand_row) struct gate_canary_by_hand_row row = { 0 };
@@ -23,7 +13,8 @@ void doctor_judge_by_hand(struct doctor *d, struct canary *c)
 	if (!d->store.db || sql_gate_canary_by_hand(&d->store, c->host, &row, &ignored) <= 0 ||
 	    !row.version)
 		return;
-	is_open = row.unasked || exists(row.folder, "canary") || exists(row.folder, "canary2");
+	is_open =
+	    row.unasked || canary_has(row.folder, "canary") || canary_has(row.folder, "canary2");
 	c->state = is_open ? GATE_CANARY_STATE_OPEN : GATE_CANARY_STATE_CLOSED;
 	str_add(&c->version, row.version);
 	str_reset(&c->detail);

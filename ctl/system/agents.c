@@ -132,16 +132,14 @@ static int check_names(const struct request *r, const struct config_agents *all)
 static void print_line(const struct agent_look *look)
 {
 	const struct config_agent *a = look->profile;
-	OWNED(str) struct str name = { 0 };
-	OWNED(str) struct str state = { 0 };
+	OWNED(str) struct str name = { 0 }, state = { 0 };
 
 	str_addf(&name, "%s%s", a->name, a->is_default ? " *" : "");
 	str_add(&state, STATES[look->state]);
 	if (look->state == AGENT_READY)
 		str_addf(&state, " (ACP %d, %.1f s)", look->acp_version,
 		         (double)look->milliseconds / MS_PER_S);
-	(void)printf("%-15s %-11s %-10s %s: %s\n", str_text(&name),
-	             config_protocol_name(a->protocol),
+	(void)printf("%-15s %-11s %-10s %s: %s\n", str_text(&name), CONFIG_PROTOCOLS[a->protocol],
 	             look->version.length ? look->version.bytes : "-", str_text(&state),
 	             str_text(look->detail.length ? &look->detail : &look->path));
 }
@@ -162,7 +160,7 @@ static void add_json(struct str *out, const struct agent_look *look)
 	config_add_texts(&args, &a->args);
 	json_object(out);
 	json_member(out, "name", a->name);
-	json_member(out, "protocol", config_protocol_name(a->protocol));
+	json_member(out, "protocol", CONFIG_PROTOCOLS[a->protocol]);
 	json_member(out, "command", a->command);
 	json_member_raw(out, "args", str_text(&args));
 	json_member_bool(out, "default", a->is_default);

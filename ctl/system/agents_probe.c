@@ -90,9 +90,7 @@ static void take(void *arg, const struct acp_event *event)
 static void set_environment(struct environment *variables, const struct agent_look *look)
 {
 	const struct config_agent *a = look->profile;
-	OWNED(str) struct str pass = { 0 };
-	OWNED(str) struct str set = { 0 };
-	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str pass = { 0 }, set = { 0 }, path = { 0 };
 
 	config_add_texts(&pass, &a->env_pass);
 	config_add_map(&set, &a->env_set);

@@ -30,8 +30,7 @@ static int bring_objects(const char *from, const char *to, struct collected *ret
 {
 	OWNED(objects) struct objects source = OBJECTS_INIT;
 	OWNED(objects) struct objects target = OBJECTS_INIT;
-	OWNED(str) struct str folder = { 0 };
-	OWNED(str) struct str other = { 0 };
+	OWNED(str) struct str folder = { 0 }, other = { 0 };
 
 	objects_path(from, &folder);
 	objects_path(to, &other);

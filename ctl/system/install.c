@@ -333,10 +333,8 @@ static int find_hook(struct request *r, struct err *e)
 		add_arg(args, "--when-down");
 		add_arg(args, "allow");
 	}
-	return add_path(args, "--config", r->source.config, e) ||
-	               add_path(args, "--db", r->source.database, e)
-	           ? -1
-	           : 0;
+	return err_if(add_path(args, "--config", r->source.config, e) ||
+	              add_path(args, "--db", r->source.database, e));
 }
 
 /* Agents would talk to whoever has the port. */
@@ -442,8 +440,7 @@ static int print_settings(const struct wish *w, struct err *e)
 static int print(const struct wish *w, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *entry = host_entry(w);
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str path = { 0 }, text = { 0 };
 	const char *const place[] = { w->host->servers, w->name, NULL };
 
 	if (w->file)
@@ -642,8 +639,7 @@ static int change_host(const struct wish *w, struct err *e)
 static int change_usual_instructions(const struct wish *w, struct err *e)
 {
 	struct plan p = { 0 };
-	OWNED(str) struct str question = { 0 };
-	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str question = { 0 }, path = { 0 };
 	char here[PATH_MAX];
 	int result;
 
@@ -736,8 +732,9 @@ static int carry_out_request(struct request *r, struct err *e)
 	return result;
 }
 
-int intercom_install(bool remove, const struct config_source *source, int argc, char **argv)
+int intercom_install(const struct config_source *source, int argc, char **argv)
 {
+	bool remove = strcmp(argv[0], "uninstall") == 0;
 	struct request r = { .wish = { .name = DEFAULT_NAME, .remove = remove, .root = "" },
 		             .source = *source };
 	struct err e = { 0 };

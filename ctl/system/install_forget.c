@@ -47,17 +47,14 @@ int install_forget_gate(const struct config_source *source, const struct wish *w
 		there = open_configured(source, &st, e);
 	if (there <= 0)
 		return there;
-	return gate_hooks_path(w->host->name, w->managed, w->root, &path, e) ||
-	               forget(&st, w->host->name, str_text(&path), e)
-	           ? -1
-	           : 0;
+	return err_if(gate_hooks_path(w->host->name, w->managed, w->root, &path, e) ||
+	              forget(&st, w->host->name, str_text(&path), e));
 }
 
 /* Whether the lines for the agent are in the folder's usual file; prints which. */
 static bool tell_lines(const struct wish *w, const char *folder)
 {
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str path = { 0 }, text = { 0 };
 
 	str_addf(&path, "%s/%s", folder, w->host->instructions);
 	if (textfile_look(str_text(&path), TEXTFILE_BYTES_MAX, &text) <= 0 ||

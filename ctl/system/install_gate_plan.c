@@ -24,9 +24,7 @@ static int hook_for(const struct gate *g, const char *event)
 static int plan_event(struct change *c, const struct gate *g, const struct gate_place *place,
                       const struct wish *w, const char *event, struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *root = NULL;
-	OWNED(cJSON_ptr) cJSON *wanted = NULL;
-	OWNED(cJSON_ptr) cJSON *before = NULL;
+	OWNED(cJSON_ptr) cJSON *root = NULL, *wanted = NULL, *before = NULL;
 	const char *const at[] = { "hooks", event, NULL };
 	int i = w->remove ? -1 : hook_for(g, event);
 	const cJSON *there;
@@ -57,8 +55,7 @@ static int plan_root(struct change *c, const struct gate_place *place, bool remo
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, members) {
-		OWNED(cJSON_ptr) cJSON *root = NULL;
-		OWNED(cJSON_ptr) cJSON *before = NULL;
+		OWNED(cJSON_ptr) cJSON *root = NULL, *before = NULL;
 		const char *const at[] = { one->string, NULL };
 		const cJSON *hooks;
 
@@ -136,8 +133,7 @@ static void leave_to_hand(struct change *c, const struct gate *g, const struct g
 static int plan_json(struct change *c, const struct gate *g, const struct gate_place *place,
                      const struct wish *w, struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *root = NULL;
-	OWNED(cJSON_ptr) cJSON *events = NULL;
+	OWNED(cJSON_ptr) cJSON *root = NULL, *events = NULL;
 	int kind = json_edit_parse(&c->after, c->file.path, &root, e);
 	const cJSON *one;
 	bool had;

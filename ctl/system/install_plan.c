@@ -72,8 +72,7 @@ static size_t without_newlines(const struct str *text)
 /* Whether both are JSON objects that say the same. */
 static bool means_the_same(const struct change *c)
 {
-	OWNED(cJSON_ptr) cJSON *after = NULL;
-	OWNED(cJSON_ptr) cJSON *before = NULL;
+	OWNED(cJSON_ptr) cJSON *after = NULL, *before = NULL;
 
 	if (json_edit_parse(&c->after, c->file.path, &after, NULL) < 0 || !after ||
 	    json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL) < 0)
@@ -161,8 +160,7 @@ static void leave_to_hand(struct change *c, bool remove, json_place place, bool 
 
 int plan_take_out(struct change *c, json_place place, struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *root = NULL;
-	OWNED(cJSON_ptr) cJSON *before = NULL;
+	OWNED(cJSON_ptr) cJSON *root = NULL, *before = NULL;
 	const char *outer[PLACE_MAX] = { NULL };
 	size_t depth = 0;
 
@@ -252,10 +250,7 @@ static cJSON *wanted_value(const cJSON *there, const cJSON *value, const cJSON *
 int plan_setting(struct change *c, const struct host_setting *s, const struct wish *w,
                  struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *root = NULL;
-	OWNED(cJSON_ptr) cJSON *before = NULL;
-	OWNED(cJSON_ptr) cJSON *value = NULL;
-	OWNED(cJSON_ptr) cJSON *wanted = NULL;
+	OWNED(cJSON_ptr) cJSON *root = NULL, *before = NULL, *value = NULL, *wanted = NULL;
 	struct str filled[PLACE_MAX + 1] = { 0 };
 	const char *place[PLACE_MAX] = { NULL };
 	int kind = json_edit_parse(&c->after, c->file.path, &root, e), failed = kind < 0 ? -1 : 0;
@@ -419,8 +414,7 @@ bool plan_leaves_entry(const struct plan *p, const struct wish *w)
 
 int plan_host(struct plan *p, const struct wish *w, struct err *e)
 {
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str settings = { 0 };
+	OWNED(str) struct str path = { 0 }, settings = { 0 };
 	struct entries found = { 0 };
 	struct change *c;
 

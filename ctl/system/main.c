@@ -33,6 +33,7 @@ struct subcommand {
 	int count; /* number of operands; -1: it parses its own, with options */
 	int (*run)(const struct arguments *a); /* returns the exit status */
 	const char *more; /* of what `NAME --help` prints, if it prints none of its own; or NULL */
+	int (*own)(const struct config_source *, int argc, char **argv); /* instead of run */
 };
 
 static int help(const struct arguments *a);
@@ -99,10 +100,7 @@ static int become(const char *program, char **argv)
 
 static int become_doctor(const struct cli_arguments *a)
 {
-	OWNED(str) struct str config = { 0 };
-	OWNED(str) struct str database = { 0 };
-	OWNED(str) struct str workspace = { 0 };
-	OWNED(str) struct str host = { 0 };
+	OWNED(str) struct str config = { 0 }, database = { 0 }, workspace = { 0 }, host = { 0 };
 	char gate[] = "--gate", *argv[7] = { NULL };
 	int count = 1;
 
@@ -144,11 +142,6 @@ static int doctor(const struct arguments *a)
 	return become_doctor(&args);
 }
 
-static int where(const struct arguments *a)
-{
-	return intercom_where(&a->source, a->argc, a->argv);
-}
-
 static int config(const struct arguments *a)
 {
 	OWNED(str) struct str sample = { 0 };
@@ -171,46 +164,11 @@ static int slack_manifest(const struct arguments *a)
 	return fputs(str_text(&manifest), stdout) < 0 || fflush(stdout) != 0 ? EX_IOERR : EX_OK;
 }
 
-static int install(const struct arguments *a)
-{
-	return intercom_install(false, &a->source, a->argc, a->argv);
-}
-
-static int uninstall(const struct arguments *a)
-{
-	return intercom_install(true, &a->source, a->argc, a->argv);
-}
-
-static int agents(const struct arguments *a)
-{
-	return intercom_agents(&a->source, a->argc, a->argv);
-}
-
-static int policy(const struct arguments *a)
-{
-	return intercom_policy(&a->source, a->argc, a->argv);
-}
-
 static int backup(const struct arguments *a)
 {
 	struct config_source source = a->source;
 
 	return cli_find(&source) ? EX_CONFIG : intercom_backup(&source, a->argv[0]);
-}
-
-static int restore(const struct arguments *a)
-{
-	return intercom_restore(&a->source, a->argc, a->argv);
-}
-
-static int retention(const struct arguments *a)
-{
-	return intercom_retention(&a->source, a->argc, a->argv);
-}
-
-static int audit(const struct arguments *a)
-{
-	return intercom_audit(&a->source, a->argc, a->argv);
 }
 
 static const char DOCTOR_MORE[] =
@@ -233,27 +191,28 @@ static const struct subcommand SUBCOMMANDS[] = {
 	  .run = NULL },
 	{ "hook", "HOST EVENT", "answers a hook of an agent's host; see --help", -1, .run = NULL },
 	{ "install", "HOST ...", "connects a host (claude, codex, ...); see --help", -1,
-	  .run = install },
-	{ "uninstall", "HOST ...", "removes what install has added", -1, .run = uninstall },
+	  .own = intercom_install },
+	{ "uninstall", "HOST ...", "removes what install has added", -1, .own = intercom_install },
 	{ "agents", "[NAME ...]", "lists the agents that sessions can start; see --help", -1,
-	  .run = agents },
+	  .own = intercom_agents },
 	{ "policy", "check|trust|schema ...", "what a workspace's policy file allows; see --help",
-	  -1, .run = policy },
+	  -1, .own = intercom_policy },
 	{ "backup", "FILE", "copies the database, and what checkpoints hold, even while in use", 1,
-	  backup, BACKUP_MORE },
+	  .run = backup, .more = BACKUP_MORE },
 	{ "restore", "FILE ...", "replaces the database by a backup; see --help", -1,
-	  .run = restore },
-	{ "retention", "--once", "deletes what is due now, and lists it", -1, .run = retention },
+	  .own = intercom_restore },
+	{ "retention", "--once", "deletes what is due now, and lists it", -1,
+	  .own = intercom_retention },
 	{ "audit", "export|verify ...", "exports or checks the sealed timeline; see --help", -1,
-	  .run = audit },
+	  .own = intercom_audit },
 	{ "where", "[NAME]", "prints the paths of database, sockets, log and configuration", -1,
-	  .run = where },
+	  .own = intercom_where },
 	{ "doctor", "[--gate [HOST]]", "checks the installation, or tries the hosts' gates", -1,
-	  doctor, DOCTOR_MORE },
-	{ "slack-manifest", "", "prints the manifest of the Slack app", 0, slack_manifest,
-	  "Paste it at api.slack.com/apps: Create New App, From a manifest.\n" },
-	{ "config", "sample", "prints a config.toml with every setting", 1, config,
-	  "Each setting stands there with its meaning and its default.\n" },
+	  .run = doctor, .more = DOCTOR_MORE },
+	{ "slack-manifest", "", "prints the manifest of the Slack app", 0, .run = slack_manifest,
+	  .more = "Paste it at api.slack.com/apps: Create New App, From a manifest.\n" },
+	{ "config", "sample", "prints a config.toml with every setting", 1, .run = config,
+	  .more = "Each setting stands there with its meaning and its default.\n" },
 	{ "help", "[COMMAND|--json]", "this text, or more on one command", -1,
 	  .run = help_command },
 };
@@ -407,7 +366,7 @@ static int run_subcommand(const struct subcommand *c, const struct arguments *a)
 		              c->arguments);
 		return EX_USAGE;
 	}
-	return c->run(a);
+	return c->own ? c->own(&a->source, a->argc, a->argv) : c->run(a);
 }
 
 /* If the parent closed 0, 1 or 2, the database must not be opened as stderr. */
@@ -439,7 +398,7 @@ int main(int argc, char **argv)
 			return unknown_command(argv[optind]);
 		if (strcmp(c->name, "hook") == 0)
 			return intercom_hook(&a.source, argc - optind, argv + optind);
-		if (!c->run)
+		if (!c->run && !c->own)
 			return exec_beside(strcmp(c->name, "acp") == 0 ? "acp-proxy" : "mcp-stdio",
 			                   argc, argv, optind);
 		optind += c->count >= 0;

@@ -239,8 +239,7 @@ static void tell_lines(struct str *text, const char *before, const char *behind)
 
 static void tell_warnings(const struct check *c)
 {
-	OWNED(str) struct str warnings = { 0 };
-	OWNED(str) struct str unknown = { 0 };
+	OWNED(str) struct str warnings = { 0 }, unknown = { 0 };
 
 	policy_warnings(c->policy, &warnings);
 	tell_lines(&warnings, "warning: ", "");
@@ -360,8 +359,7 @@ static int clean_paths(struct check *c, struct err *e)
 	int root = -1, failed = safe_path_open(c->workspace, &root, e);
 
 	for (size_t i = 0; i < c->question.path_count && !failed; i++) {
-		OWNED(str) struct str relative = { 0 };
-		OWNED(str) struct str resolved = { 0 };
+		OWNED(str) struct str relative = { 0 }, resolved = { 0 };
 
 		failed =
 		    safe_path_clean(c->workspace, c->paths[i], strlen(c->paths[i]), &relative, e) ||

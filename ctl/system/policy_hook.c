@@ -25,9 +25,7 @@ static void add_path(struct policy_hook *h, struct str *path)
 /* A file by its name and by what that stands for; or a person is asked. */
 static void take_path(struct policy_hook *h, int root, const char *workspace, const char *given)
 {
-	OWNED(str) struct str absolute = { 0 };
-	OWNED(str) struct str path = { 0 };
-	OWNED(str) struct str target = { 0 };
+	OWNED(str) struct str absolute = { 0 }, path = { 0 }, target = { 0 };
 	struct err e = { 0 };
 
 	if (gate_input_absolute(&h->in, given, &absolute, &e))

@@ -84,10 +84,8 @@ static int open_all(struct trust *t, const struct cli_arguments *a, struct err *
 	if (access(t->config.database.path, F_OK) != 0)
 		return err_set(e, ERR_INPUT, "there is no database %s; start agent-intercom first",
 		               t->config.database.path);
-	return store_open_own(&t->store, t->config.database.path, NULL, e) ||
-	               policy_trust_load(&t->store, t->machine, t->file, e)
-	           ? -1
-	           : 0;
+	return err_if(store_open_own(&t->store, t->config.database.path, NULL, e) ||
+	              policy_trust_load(&t->store, t->machine, t->file, e));
 }
 
 static int say_in_transaction(struct trust *t, bool trusted, struct err *e)
@@ -103,8 +101,7 @@ static int say_in_transaction(struct trust *t, bool trusted, struct err *e)
 /* Returns the exit status, -1 on error. */
 static int run(struct trust *t, bool yes, struct err *e)
 {
-	OWNED(str) struct str text = { 0 };
-	OWNED(str) struct str shown = { 0 };
+	OWNED(str) struct str text = { 0 }, shown = { 0 };
 	enum yes_no answer = YES_NO_YES;
 	bool fits;
 

@@ -31,7 +31,7 @@ int intercom_hook(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word agents. */
 int intercom_agents(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word install or uninstall. */
-int intercom_install(bool remove, const struct config_source *source, int argc, char **argv);
+int intercom_install(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word policy. */
 int intercom_policy(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word trust. */

@@ -106,8 +106,7 @@ static int find(const struct config_source *source, struct located *l, struct er
 /* Finds what the supervisor's descriptor 2 refers to, else the file that a relay would open. */
 static void find_log(struct places *p)
 {
-	OWNED(str) struct str link = { 0 };
-	OWNED(str) struct str usual = { 0 };
+	OWNED(str) struct str link = { 0 }, usual = { 0 };
 	char target[PATH_MAX];
 	struct stat about;
 	ssize_t length;
