@@ -74,7 +74,7 @@ struct diff_place {
 struct diff_how {
 	size_t fuzz; /* lines of context at each end of a hunk that may differ */
 	bool unique; /* a hunk that fits at a second line is refused */
-	bool silent; /* a conflict says no more of the file than the number of a line */
+	bool silent; /* a conflict says no more of what is in the file than that there is one */
 	struct diff_place *places; /* filled, one per hunk; or NULL */
 };
 

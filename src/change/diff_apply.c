@@ -366,9 +366,9 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 	OWNED(str) struct str path = { 0 }, text = { 0 };
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
-	if (want && !t->how.silent)
+	if (want)
 		describe(&text, want, have);
-	else if (!t->how.silent)
+	else
 		str_addf(&text, ": the file has %zu lines and the hunk no context", t->count);
 	return err_set(t->e, ERR_INPUT,
 	               "patch conflict: %s: hunk %zu of %zu does not match at line %zu%s",
@@ -570,9 +570,23 @@ static int check_whole(struct target *t, const char *old, size_t length)
 	return 0;
 }
 
+static int apply_hunks(struct target *t)
+{
+	for (size_t i = 0; i < t->file->hunk_count; i++)
+		if (apply_hunk(t, i))
+			return -1;
+	if (!copy_until(t, t->count))
+		return conflict_whole(t, "the diff puts text behind a line without a newline");
+	if (t->file->is_delete && t->file->hunk_count > 0 && t->result.length > 0)
+		return conflict_whole(t, "the diff deletes the file, but lines would remain");
+	return 0;
+}
+
 int diff_apply(const struct diff_file *f, const char *old, size_t old_length,
                const struct diff_how *how, struct str *result, struct err *e)
 {
+	static const char NO_FIT[] =
+	    "the diff does not fit the file, or fits in more than one place";
 	OWNED(target) struct target t = { .file = f, .e = e };
 
 	if (how)
@@ -584,13 +598,8 @@ int diff_apply(const struct diff_file *f, const char *old, size_t old_length,
 		return conflict_whole(&t, "the file is larger than 4 GiB");
 	target_init(&t, old, old ? old_length : 0);
 	(void)str_room(&t.result, t.starts[t.count]);
-	for (size_t i = 0; i < f->hunk_count; i++)
-		if (apply_hunk(&t, i))
-			return -1;
-	if (!copy_until(&t, t.count))
-		return conflict_whole(&t, "the diff puts text behind a line without a newline");
-	if (f->is_delete && f->hunk_count > 0 && t.result.length > 0)
-		return conflict_whole(&t, "the diff deletes the file, but lines would remain");
+	if (apply_hunks(&t))
+		return t.how.silent ? conflict_whole(&t, NO_FIT) : -1;
 	if (f->is_delete)
 		str_reset(&t.result);
 	str_clear(result);

@@ -337,19 +337,12 @@ static enum thing look_at(int dir_fd, const char *name, char hash[SHA256_BYTES],
 	return failed ? THING_UNREADABLE : THING_FILE;
 }
 
-static const char *shown(const char *hash)
+int file_change_refuse(struct refusal *why, const char *path)
 {
-	return strcmp(hash, NO_FILE) == 0 ? "no file" : hash;
-}
-
-int file_change_refuse(struct refusal *why, const char *path, const char *expected,
-                       const char *found)
-{
-	return refusal_set(
-	    why, "patch_conflict",
-	    "patch conflict: %.300s: the file has changed since the proposal: expected sha256 "
-	    "%s, found %s; read it again and ask again, or use force",
-	    path, shown(expected), shown(found));
+	return refusal_set(why, "patch_conflict",
+	                   "patch conflict: %.300s: the file has changed since the proposal; read "
+	                   "it again and ask again, or use force",
+	                   path);
 }
 
 /* Checks that a name is a file with this content. */
@@ -361,17 +354,13 @@ static int check_is(const struct file_change *f, const char *name, const char *h
 
 	switch (look_at(f->dir_fd, name, found, &st)) {
 	case THING_NONE:
-		return file_change_refuse(why, str_text(&f->path), hash, NO_FILE);
 	case THING_OTHER:
-		return file_change_refuse(why, str_text(&f->path), hash,
-		                          "something that is no file");
+		return file_change_refuse(why, str_text(&f->path));
 	case THING_UNREADABLE:
 		return refuse_errno(why, "look again at", str_text(&f->path));
 	case THING_FILE:
 	default:
-		return strcmp(found, hash) == 0
-		           ? 0
-		           : file_change_refuse(why, str_text(&f->path), hash, found);
+		return strcmp(found, hash) == 0 ? 0 : file_change_refuse(why, str_text(&f->path));
 	}
 }
 
@@ -453,7 +442,7 @@ static int place_exchanged(struct file_change *f, struct refusal *why)
 		if (errno == EINVAL || errno == ENOSYS)
 			return place_in_two_steps(f, why);
 		if (errno == ENOENT)
-			return file_change_refuse(why, str_text(&f->path), f->hash_before, NO_FILE);
+			return file_change_refuse(why, str_text(&f->path));
 		return refuse_errno(why, "replace", str_text(&f->path));
 	}
 	f->placed = f->swapped = true;

@@ -72,9 +72,9 @@ void file_change_clear(struct file_change *f);
  * ".intercom-", 16 hex digits, ".tmp" or ".old". */
 bool file_change_is_temp(const char *name);
 
-/* The refusal of a file that has changed since the request; hashes, or NO_FILE. */
-int file_change_refuse(struct refusal *why, const char *path, const char *expected,
-                       const char *found);
+/* The refusal of a file that has changed since the request. It tells no hash, with which one could
+ * guess what is in it. */
+int file_change_refuse(struct refusal *why, const char *path);
 
 /* Fills a fresh f from the plan; the texts of p move to f. like: as in struct file_change, or
  * NULL. */

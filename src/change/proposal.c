@@ -365,13 +365,18 @@ static const char *beginning(const struct planned *f)
 	return f && f->exists ? str_text(&f->old) : NULL;
 }
 
+static bool is_always_asked(const struct planned *f)
+{
+	return f->reaches || f->is_vast;
+}
+
 static int apply_part(const struct proposal *p, const struct diff_file *d,
                       const struct planned *from, struct diff_place *places, struct str *result,
                       struct refusal *why)
 {
 	const struct diff_how how = { .fuzz = p->fuzz,
 		                      .unique = p->unique,
-		                      .silent = from && (from->reaches || from->is_vast),
+		                      .silent = p->silent || (from && is_always_asked(from)),
 		                      .places = places };
 	struct err e = { 0 };
 
@@ -450,12 +455,22 @@ static int check_size(const struct proposal *p, const struct plan *plan, const s
 	return has_too_much(p, plan) ? too_much(why) : 0;
 }
 
-int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *why)
+/* Whether it is made of a file that is always asked about. */
+static bool tells(const struct plan *plan, const struct planned *f)
+{
+	return is_always_asked(f) ||
+	       (f->from != PLAN_NONE && is_always_asked(&plan->files[f->from]));
+}
+
+static int work_on_those(const struct proposal *p, struct plan *plan, bool that_tell,
+                         struct refusal *why)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		struct planned *f = &plan->files[i];
 
 		pulse();
+		if (tells(plan, f) != that_tell)
+			continue;
 		if (!plan->is_diff) {
 			f->new_mode = f->exists ? f->st.st_mode & 07777 : 0666;
 			str_add_bytes(&f->new, p->body, p->body_length);
@@ -468,6 +483,13 @@ int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *w
 			return -1;
 	}
 	return 0;
+}
+
+/* A conflict of another file would say that the diff matches one that is always asked about: it
+ * comes first. */
+int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *why)
+{
+	return work_on_those(p, plan, false, why) || work_on_those(p, plan, true, why) ? -1 : 0;
 }
 
 /* ---- results that somebody else computes ---- */

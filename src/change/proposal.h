@@ -56,6 +56,8 @@ struct proposal {
 	const struct own_places *ours; /* are not touched; or NULL */
 	size_t fuzz; /* of diff_how: setting apply.fuzz_lines */
 	bool unique; /* as in diff_how */
+	bool silent; /* likewise, of all files: who asks does not know which are always asked about
+	              */
 	size_t most; /* bytes of all files, before and after; 0: PROPOSAL_TOTAL_BYTES */
 	/* For writing: the paths at the time of the request; one that leads to another file by now
 	 * is refused as patch_conflict. */
@@ -111,7 +113,8 @@ int proposal_set_result(const struct proposal *p, struct plan *plan, size_t at,
  * only read. */
 int proposal_check_results(struct plan *plan, struct refusal *why);
 
-/* Computes the new contents. 0, or -1 with a refusal: patch_conflict, too_large. */
+/* Computes the new contents. A conflict tells nothing of what is in a file that is always asked
+ * about, nor that the diff matches it. 0, or -1 with a refusal: patch_conflict, too_large. */
 int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *why);
 
 void plan_clear(struct plan *plan);

@@ -21,6 +21,7 @@ static struct proposal proposal_of(const struct apply_job *j)
 		                  .body = str_text(&j->request.body),
 		                  .body_length = j->request.body.length,
 		                  .ours = j->a->ours,
+		                  .silent = true,
 		                  .fuzz = (size_t)setting_int(j->a->store, "apply.fuzz_lines", 0),
 		                  .asked = j->request.files,
 		                  .asked_count = j->request.file_count };
@@ -77,10 +78,10 @@ static bool is_source(const struct plan *plan, size_t at)
 /* A changed file may be written by force if the result is what was shown. */
 static int check_changed(struct apply_job *j, const struct plan *plan, size_t at)
 {
-	const struct touched *now = &plan->files[at].is, *then = &j->request.files[at];
+	const struct touched *now = &plan->files[at].is;
 
 	if (!j->force)
-		return file_change_refuse(&j->report->why, now->path, then->hash, now->hash);
+		return file_change_refuse(&j->report->why, now->path);
 	if (apply_job_force(j) == FORCE_NOT)
 		return refuse_force(j, now->path,
 		                    "the operator does not let it be forced (apply.force)");

@@ -25,6 +25,26 @@ START_TEST(a_changed_file_is_a_conflict)
 }
 END_TEST
 
+/* Among them may be a line of one that is always asked about. */
+START_TEST(a_conflict_tells_nothing_of_what_is_in_the_file)
+{
+	begin();
+	file("a.txt", "one\nTOKEN=abc\n");
+	approve("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-TOKEN=abc\n+x\n");
+	file("a.txt", "one\nTOKEN=rotated\n");
+	call_check_diff(false);
+	run_worker("applier");
+	expect("SELECT why FROM apply",
+	       "patch conflict: a.txt: the file has changed since the proposal; read it again and "
+	       "ask again, or use force\n");
+	call_check_diff(true);
+	run_worker("applier");
+	expect("SELECT why FROM apply WHERE seq = 2",
+	       "patch conflict: a.txt: the diff does not fit the file, or fits in more than one "
+	       "place\n");
+}
+END_TEST
+
 START_TEST(a_file_that_appeared_or_vanished_is_a_conflict)
 {
 	begin();
@@ -379,6 +399,7 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, a_changed_file_is_a_conflict);
+	tcase_add_test(c, a_conflict_tells_nothing_of_what_is_in_the_file);
 	tcase_add_test(c, a_file_that_appeared_or_vanished_is_a_conflict);
 	tcase_add_test(c, force_overwrites_a_changed_file);
 	tcase_add_test(c, force_does_not_make_a_diff_fit);

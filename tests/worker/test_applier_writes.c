@@ -263,7 +263,8 @@ START_TEST(context_that_differs_is_a_conflict_but_with_fuzz)
 	file("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
 	call_check_diff(true);
 	run_worker("applier");
-	is_refused("patch_conflict", "patch conflict: a.txt: hunk 1 of 1 does not match at line 1");
+	is_refused("patch_conflict", "patch conflict: a.txt: the diff does not fit the file, or "
+	                             "fits in more than one place");
 	file_is("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
 	given("INSERT INTO setting VALUES ('apply.fuzz_lines', '1', 'file',"
 	      " '2026-01-01T00:00:00.000Z')");

@@ -359,7 +359,7 @@ static void given_secret_with_two_names(void)
 	start_front();
 }
 
-START_TEST(no_conflict_tells_a_line_of_a_file_that_is_always_asked)
+START_TEST(no_conflict_tells_what_is_in_a_file_that_is_always_asked)
 {
 	static const char *const FILES[] = { "secret.txt", "docs/same" };
 	struct agent a;
@@ -371,7 +371,9 @@ START_TEST(no_conflict_tells_a_line_of_a_file_that_is_always_asked)
 		OWNED(str) struct str text = { 0 };
 
 		str_addf(&diff, "--- a/%1$s\n+++ b/%1$s\n@@ -2 +2 @@\n-zzzz\n+y\n", FILES[i]);
-		str_addf(&text, "%s: hunk 1 of 1 does not match at line 2; read the file again",
+		str_addf(&text,
+		         "%s: the diff does not fit the file, or fits in more than one place; read "
+		         "the file again",
 		         FILES[i]);
 		refused(&a, FILES[i], diff.bytes, "patch_conflict", text.bytes);
 		str_reset(&diff);
@@ -381,9 +383,21 @@ START_TEST(no_conflict_tells_a_line_of_a_file_that_is_always_asked)
 		         FILES[i]);
 		refused(&a, FILES[i], diff.bytes, "patch_conflict", text.bytes);
 	}
+	/* nor by which of two files does not match that the other does */
+	refused(&a, "secret.txt",
+	        "--- a/secret.txt\n+++ b/secret.txt\n@@ -2 +2 @@\n-TOKEN\n+y\n"
+	        "--- a/docs/plain\n+++ b/docs/plain\n@@ -2 +2 @@\n-zzzz\n+y\n",
+	        "patch_conflict", "docs/plain: hunk 1 of 1");
+	refused(&a, "secret.txt",
+	        "--- a/secret.txt\n+++ b/secret.txt\n@@ -2 +2 @@\n-guess\n+y\n"
+	        "--- a/docs/plain\n+++ b/docs/plain\n@@ -2 +2 @@\n-zzzz\n+y\n",
+	        "patch_conflict", "docs/plain: hunk 1 of 1");
+	refused(&a, "secret.txt", "--- a/secret.txt\n+++ /dev/null\n@@ -2 +0,0 @@\n-TOKEN\n",
+	        "patch_conflict",
+	        "secret.txt: the diff does not fit the file, or fits in more than one place");
 	refused(&a, "docs/plain", "--- a/docs/plain\n+++ b/docs/plain\n@@ -2 +2 @@\n-zzzz\n+y\n",
 	        "patch_conflict", "at line 2: expected \"zzzz\", found \"TOKEN\"");
-	expect("SELECT count(*) FROM tool_call WHERE is_error = 1 AND request_seq IS NULL", "5\n");
+	expect("SELECT count(*) FROM tool_call WHERE is_error = 1 AND request_seq IS NULL", "8\n");
 }
 END_TEST
 
@@ -577,7 +591,7 @@ int main(void)
 	               a_new_file_that_a_diff_names_on_both_sides_is_shown_as_new_and_as_no_copy);
 	tcase_add_test(c,
 	               of_a_file_with_several_names_the_question_says_what_becomes_of_the_others);
-	tcase_add_test(c, no_conflict_tells_a_line_of_a_file_that_is_always_asked);
+	tcase_add_test(c, no_conflict_tells_what_is_in_a_file_that_is_always_asked);
 	tcase_add_test(c, by_the_policy_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);
 	tcase_add_test(c, the_database_and_its_run_directory_are_not_asked_about);
