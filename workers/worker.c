@@ -336,14 +336,15 @@ int worker_patience_ms(const struct worker *w)
 	return patience < 0 ? 0 : (int)patience;
 }
 
-/* The new run directory is out of the fence: a successor has it in its own. */
+/* The new run directory is out of the fence: a successor has it in its own. That we looked for it
+ * is no refusal to report; what was refused before is. */
 static void leave_fenced_off(struct worker *w, const char *run_dir)
 {
 	if (strncmp(w->fence, "landlock", strlen("landlock")) != 0)
 		return;
-	refusals_add_path(run_dir);
 	(void)tell_refusals(w, NULL);
-	log_warn("the run directory has vanished; the fence keeps the new one out of reach");
+	log_warn("the run directory has vanished; the fence keeps the new one, %s, out of reach",
+	         run_dir);
 	exit(EX_TEMPFAIL);
 }
 

@@ -110,6 +110,7 @@ static void all_are_there(void)
 		            " state = 'died' ORDER BY name)",
 		            "applier,archivist,reader,retention,sentry,watchdog\n");
 	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", SITE_WORKERS "\n");
+	expect("SELECT worker, name FROM fence_refusal", ""); /* we looked there ourselves */
 }
 
 /* What was connected stays so, and who comes new finds it. */
