@@ -174,8 +174,8 @@ static void print_text(const struct places *p)
 	print_line("log", p->log ? p->log : str_text(&p->log_why), "");
 	print_line("config", *p->system.config ? p->system.config : "no file: the defaults apply",
 	           "");
-	if (p->http)
-		print_line("http", p->http, "");
+	if (p->http || p->front.length)
+		print_line("http", p->http ? p->http : str_text(&p->front), "");
 	if (p->system.pid == 1)
 		(void)printf("%-14s is just starting\n", "system");
 	else if (p->system.pid)
@@ -309,7 +309,8 @@ static bool needs_system(const cJSON *all, const char *name)
 	       strcmp(name, "config") != 0;
 }
 
-static int print_json(cJSON *all, const char *name)
+/* http_why: why there is no http; "": not known. */
+static int print_json(cJSON *all, const char *name, const char *http_why)
 {
 	const cJSON *one = name ? cJSON_GetObjectItemCaseSensitive(all, name) : all;
 	char *text;
@@ -317,6 +318,10 @@ static int print_json(cJSON *all, const char *name)
 	if (name && one && cJSON_IsNull(one) && needs_system(all, name)) {
 		(void)fprintf(stderr, "%s: where: there is no '%.40s': no system runs\n", PROGRAM,
 		              name);
+		return EXIT_FAILURE;
+	}
+	if (name && one && cJSON_IsNull(one) && *http_why && strcmp(name, "http") == 0) {
+		(void)fprintf(stderr, "%s: where: %s\n", PROGRAM, http_why);
 		return EXIT_FAILURE;
 	}
 	if (!one || (name && cJSON_IsNull(one))) {
@@ -341,7 +346,7 @@ static int where_shared(const struct shared_places *p, const struct cli_argument
 
 	if (a->flag || a->operand) {
 		all = shared_as_json(p);
-		status = print_json(all, a->operand);
+		status = print_json(all, a->operand, "");
 	} else {
 		print_shared(p);
 	}
@@ -418,7 +423,7 @@ int intercom_where(const struct config_source *source, int argc, char **argv)
 	find_http(&p);
 	if (a.flag || a.operand) {
 		all = as_json(&p);
-		status = print_json(all, a.operand);
+		status = print_json(all, a.operand, str_text(&p.front));
 	} else {
 		print_text(&p);
 	}

@@ -90,6 +90,25 @@ START_TEST(where_prints_all_places_of_the_system_that_runs)
 }
 END_TEST
 
+START_TEST(where_says_why_http_is_off)
+{
+	OWNED(str) struct str said = { 0 };
+
+	site = given_hidden_site();
+	ck_assert_int_eq(
+	    shell(&said,
+	          "sqlite3 '%s' \"UPDATE worker SET detail = 'HTTP is off: port 9 is in use'"
+	          " WHERE name = 'mcp-front'\"",
+	          site.database),
+	    0);
+	ck_assert_int_eq(intercom(&said, "where http"), 1);
+	ck_assert_str_eq(str_text(&said), "agent-intercom: where: HTTP is off: port 9 is in use\n");
+	ck_assert_int_eq(intercom(&said, "where"), 0);
+	says(str_text(&said), "http           HTTP is off: port 9 is in use\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(an_entry_for_http_has_the_port_that_the_running_system_serves)
 {
 	OWNED(str) struct str said = { 0 };
@@ -380,6 +399,7 @@ int main(void)
 	TCase *c = store_case(s, "where", 60);
 
 	tcase_add_test(c, where_prints_all_places_of_the_system_that_runs);
+	tcase_add_test(c, where_says_why_http_is_off);
 	tcase_add_test(c, an_entry_for_http_has_the_port_that_the_running_system_serves);
 	tcase_add_test(c, where_before_the_first_start_prints_what_will_be_and_makes_nothing);
 	tcase_add_test(c, a_system_that_has_not_yet_written_its_pid_is_just_starting);
