@@ -13,6 +13,7 @@ CREATE TABLE agent_input (
     'steer')),                              -- a row of steering
   text         TEXT,                        -- fixed: NULL: that of the row of steering
   steering_seq INTEGER UNIQUE REFERENCES steering (seq), -- fixed
+  request_seq  INTEGER REFERENCES request (seq), -- fixed: of words: what they answered
   run_seq      INTEGER REFERENCES agent_run (seq), -- later, once: whose agent was sent it
   sent_at      TEXT CHECK (sent_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: on disk before the bytes go
   ended_at     TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: the turn that it began is over
@@ -20,6 +21,7 @@ CREATE TABLE agent_input (
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   CHECK ((text IS NULL) = (kind = 'steer')),
   CHECK ((steering_seq IS NULL) = (kind <> 'steer')),
+  CHECK (request_seq IS NULL OR kind = 'words'),
   CHECK ((run_seq IS NULL) = (sent_at IS NULL)),
   CHECK (ended_at IS NULL OR sent_at IS NOT NULL)
 ) STRICT;
@@ -28,3 +30,4 @@ CREATE INDEX agent_input_session ON agent_input (session_seq, seq);
 CREATE INDEX agent_input_open ON agent_input (session_seq, seq) WHERE ended_at IS NULL AND told_in IS NULL;
 CREATE INDEX agent_input_run ON agent_input (run_seq) WHERE run_seq IS NOT NULL;
 CREATE INDEX agent_input_told ON agent_input (told_in) WHERE told_in IS NOT NULL; -- for retention
+CREATE INDEX agent_input_request ON agent_input (request_seq) WHERE request_seq IS NOT NULL; -- likewise

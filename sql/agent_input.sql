@@ -2,8 +2,9 @@
 
 -- name: agent_input_insert :insert
 -- type: :steering_seq seq
-INSERT INTO agent_input (session_seq, kind, text, steering_seq, created_at)
-VALUES (:session, :kind, :text, :steering_seq, :now);
+-- type: :request_seq seq
+INSERT INTO agent_input (session_seq, kind, text, steering_seq, request_seq, created_at)
+VALUES (:session, :kind, :text, :steering_seq, :request_seq, :now);
 
 -- name: agent_input_any :any
 SELECT 1 AS yes FROM agent_input WHERE session_seq = :session;

@@ -212,12 +212,22 @@ DELETE FROM pause WHERE seq IN (
 
 -- name: steering_lost :many
 -- What the agent of a session is never told, because the session has ended.
-SELECT l.text FROM steering_lost AS l JOIN session AS s ON s.seq = l.session_seq
- WHERE s.id = :session ORDER BY l.seq;
+SELECT l.text, l.created_at, l.seq FROM session AS s CROSS JOIN steering_lost AS l ON l.session_seq = s.seq
+ WHERE s.id = :session
+ UNION ALL
+SELECT u.text, u.created_at, u.seq FROM session AS s CROSS JOIN words_untold AS u ON u.session_seq = s.seq
+ WHERE s.id = :session AND s.status = 'terminated'
+ ORDER BY 2, 3;
 
 -- name: steering_lost_since :many
 -- The same of all sessions that ended after an event, for `watch`.
 SELECT e.seq, s.id AS session_id, l.text, l.operator_id
   FROM event AS e CROSS JOIN steering_lost AS l ON l.seq = json_extract(e.detail, '$.steering')
   CROSS JOIN session AS s ON s.seq = l.session_seq
- WHERE e.seq > :after AND e.kind = 'steering.lost' ORDER BY e.seq;
+ WHERE e.seq > :after AND e.kind = 'steering.lost'
+ UNION ALL
+SELECT e.seq, s.id, u.text, u.operator_id
+  FROM event AS e CROSS JOIN words_untold AS u ON u.seq = json_extract(e.detail, '$.input')
+  CROSS JOIN session AS s ON s.seq = u.session_seq
+ WHERE e.seq > :after AND e.kind = 'steering.lost'
+ ORDER BY 1;

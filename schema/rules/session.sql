@@ -136,14 +136,23 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
    WHERE session_seq = NEW.seq AND is_usual = 0
      AND OLD.status <> NEW.status AND NEW.status = 'terminated'
    ORDER BY seq;
+  INSERT INTO event (at, kind, session_seq, actor, detail)
+  SELECT NEW.updated_at, 'steering.lost', NEW.seq, operator_id, json_object('input', seq)
+    FROM words_untold
+   WHERE session_seq = NEW.seq AND OLD.status <> NEW.status AND NEW.status = 'terminated'
+   ORDER BY seq;
   INSERT INTO slack_notice (kind, session_seq, text, at)
   SELECT 'reply', NEW.seq, 'The session ended before its agent was told: ' || words, NEW.updated_at
-    FROM (SELECT group_concat('“' || CASE WHEN length(t.text) > 300 THEN substr(t.text, 1, 300) || '…'
-                                          ELSE t.text END || '”', ', ') AS words
-            FROM steering_untold AS t
-            JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
-           WHERE t.session_seq = NEW.seq AND t.is_usual = 0
-             AND (t.source = 'slack' OR NEW.mode <> 'local'))
+    FROM (SELECT group_concat('“' || CASE WHEN length(text) > 300 THEN substr(text, 1, 300) || '…'
+                                          ELSE text END || '”', ', ') AS words
+            FROM (SELECT t.text, t.source, t.created_at, t.seq
+                    FROM steering_untold AS t
+                    JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
+                   WHERE t.session_seq = NEW.seq AND t.is_usual = 0
+                   UNION ALL
+                  SELECT text, source, created_at, seq FROM words_untold WHERE session_seq = NEW.seq
+                   ORDER BY 3, 4)
+           WHERE source = 'slack' OR NEW.mode <> 'local')
    WHERE words IS NOT NULL AND OLD.status <> NEW.status AND NEW.status = 'terminated'
    UNION ALL
   SELECT 'reply', NEW.seq, 'The session ended before its agent was told your answer: ' || words,

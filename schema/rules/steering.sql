@@ -38,6 +38,19 @@ SELECT t.seq, t.session_seq, t.text, t.operator_id, t.created_at
   JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
  WHERE t.is_usual = 0;
 
+-- What people said beside an answer to an agent that we started, and it was not told, as its turn has
+-- not ended, nor in the prompt with which a later run went on.
+CREATE VIEW words_untold AS
+SELECT i.seq, i.session_seq, CASE r.state WHEN 'approved' THEN r.instruction ELSE r.reason END AS text,
+       r.decided_by AS operator_id, d.source, i.created_at
+  FROM agent_input AS i CROSS JOIN request AS r ON r.seq = i.request_seq
+  CROSS JOIN decision AS d ON d.seq = r.decision_seq
+  CROSS JOIN source AS f ON f.name = d.source AND f.operator_kind <> 'system'
+ WHERE i.kind = 'words' AND i.sent_at IS NULL
+   AND NOT EXISTS (SELECT 1 FROM agent_input AS n
+                    WHERE n.session_seq = i.session_seq AND n.seq > i.seq AND n.kind = 'return'
+                      AND n.sent_at IS NOT NULL);
+
 -- What was said with the answer to an agent's question, if who said it may also say it as steering.
 -- (Of an approval that is a note, and steering already.)
 CREATE VIEW answer_words AS

@@ -34,6 +34,7 @@ CREATE TABLE agent_input (
     'steer')),
   text         TEXT,
   steering_seq INTEGER UNIQUE REFERENCES steering (seq),
+  request_seq  INTEGER REFERENCES request (seq),
   run_seq      INTEGER REFERENCES agent_run (seq),
   sent_at      TEXT CHECK (sent_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at     TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
@@ -41,6 +42,7 @@ CREATE TABLE agent_input (
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((text IS NULL) = (kind = 'steer')),
   CHECK ((steering_seq IS NULL) = (kind <> 'steer')),
+  CHECK (request_seq IS NULL OR kind = 'words'),
   CHECK ((run_seq IS NULL) = (sent_at IS NULL)),
   CHECK (ended_at IS NULL OR sent_at IS NOT NULL)
 ) STRICT;
@@ -48,6 +50,7 @@ CREATE INDEX agent_input_session ON agent_input (session_seq, seq);
 CREATE INDEX agent_input_open ON agent_input (session_seq, seq) WHERE ended_at IS NULL AND told_in IS NULL;
 CREATE INDEX agent_input_run ON agent_input (run_seq) WHERE run_seq IS NOT NULL;
 CREATE INDEX agent_input_told ON agent_input (told_in) WHERE told_in IS NOT NULL;
+CREATE INDEX agent_input_request ON agent_input (request_seq) WHERE request_seq IS NOT NULL;
 CREATE TABLE agent_question (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   request_seq  INTEGER NOT NULL REFERENCES request (seq),

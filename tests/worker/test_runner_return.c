@@ -98,6 +98,23 @@ START_TEST(words_beside_an_answer_survive_the_runner)
 }
 END_TEST
 
+/* It is told no, and gone before the words could be its next prompt. */
+START_TEST(words_beside_an_answer_are_reported_if_the_session_ends_before_the_turn)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "exit:9"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	given("INSERT INTO steering (session_id, text) SELECT id, 'use tabs' FROM session");
+	decide("reject", "'not this file', NULL");
+	run_becomes(run, "ended|exited|9||terminated");
+	expect("SELECT t.text FROM event AS e JOIN words_untold AS t"
+	       " ON t.seq = json_extract(e.detail, '$.input') WHERE e.kind = 'steering.lost'",
+	       "not this file\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'steering.lost'", "2\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_question_can_be_answered_while_its_agent_is_away)
 {
 	setup();
@@ -305,6 +322,7 @@ int main(void)
 	tcase_add_test(c, an_agent_that_remembers_nothing_is_told_what_is_known);
 	tcase_add_test(c, what_several_interruptions_left_is_told_once_each_time);
 	tcase_add_test(c, words_beside_an_answer_survive_the_runner);
+	tcase_add_test(c, words_beside_an_answer_are_reported_if_the_session_ends_before_the_turn);
 	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
 	tcase_add_test(c,
 	               the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_once);

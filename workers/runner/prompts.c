@@ -11,14 +11,14 @@
 int prompts_begin(struct runner *r, const struct agent_talk_row *row, bool is_new, struct err *e)
 {
 	struct store *st = &r->w.store;
+	const struct agent_input_insert_args task = { .session = row->session_seq,
+		                                      .kind = AGENT_INPUT_KIND_TASK,
+		                                      .text = row->prompt };
 	int had = sql_agent_input_any(st, row->session_seq, e);
 
 	if (had)
 		return had < 0 ? -1 : returning_write(r, row, is_new, e);
-	return row->prompt && sql_agent_input_insert(st, row->session_seq, AGENT_INPUT_KIND_TASK,
-	                                             row->prompt, 0, e) < 0
-	           ? -1
-	           : 0;
+	return row->prompt && sql_agent_input_insert(st, &task, e) < 0 ? -1 : 0;
 }
 
 int prompts_add_words(struct runner *r, const struct agent_talk_row *row,
@@ -38,10 +38,11 @@ int prompts_add_words(struct runner *r, const struct agent_talk_row *row,
 	else if (words && words[0])
 		str_addf(&text, "The operator %s \"%s\" and said: %s", request_state_name(q->state),
 		         q->title, words);
-	return text.length && sql_agent_input_insert(&r->w.store, row->session_seq,
-	                                             AGENT_INPUT_KIND_WORDS, text.bytes, 0, e) < 0
-	           ? -1
-	           : 0;
+	const struct agent_input_insert_args said = { .session = row->session_seq,
+		                                      .kind = AGENT_INPUT_KIND_WORDS,
+		                                      .text = text.bytes,
+		                                      .request_seq = q->request_seq };
+	return text.length && sql_agent_input_insert(&r->w.store, &said, e) < 0 ? -1 : 0;
 }
 
 int prompts_ended(struct runner *r, struct err *e)
@@ -82,12 +83,14 @@ static int tell(struct runner *r, const struct agent_talk_row *row, struct said 
 {
 	struct store *st = &r->w.store;
 	int told = sql_agent_talk_tell(st, r->w.row, said->seq, e);
+	const struct agent_input_insert_args args = { .session = row->session_seq,
+		                                      .kind = AGENT_INPUT_KIND_STEER,
+		                                      .steering_seq = said->seq };
 	int64_t input;
 
 	if (told <= 0)
 		return told;
-	input = sql_agent_input_insert(st, row->session_seq, AGENT_INPUT_KIND_STEER, NULL,
-	                               said->seq, e);
+	input = sql_agent_input_insert(st, &args, e);
 	return input < 0 ? -1 : begin_turn(r, s, input, e);
 }
 

@@ -166,6 +166,16 @@ static int add_last_words(struct runner *r, const struct agent_talk_row *row, st
 	return 0;
 }
 
+static int64_t insert(struct store *st, const struct agent_talk_row *row,
+                      enum agent_input_kind kind, const struct str *text, struct err *e)
+{
+	const struct agent_input_insert_args args = { .session = row->session_seq,
+		                                      .kind = kind,
+		                                      .text = text->bytes };
+
+	return sql_agent_input_insert(st, &args, e);
+}
+
 static int mark(struct runner *r, const struct agent_talk_row *row, const struct told *told,
                 int64_t input, struct err *e)
 {
@@ -198,8 +208,7 @@ int returning_write(struct runner *r, const struct agent_talk_row *row, bool is_
 		add_plan(&text, row->progress_snapshot);
 	}
 	str_add(&text, str_text(&missed));
-	input = sql_agent_input_insert(&r->w.store, row->session_seq, AGENT_INPUT_KIND_RETURN,
-	                               text.bytes, 0, e);
+	input = insert(&r->w.store, row, AGENT_INPUT_KIND_RETURN, &text, e);
 	return input < 0 || mark(r, row, &told, input, e) ? -1 : 0;
 }
 
@@ -216,8 +225,7 @@ static int write_late(struct runner *r, const struct agent_talk_row *row,
 	add_decision(&text, q->state, answer_of(q->state, q->decision, q->chosen),
 	             q->instruction ? q->instruction : q->reason);
 	str_add(&text, "Ask again if you still need it.");
-	input = sql_agent_input_insert(st, row->session_seq, AGENT_INPUT_KIND_DECISION, text.bytes,
-	                               0, e);
+	input = insert(st, row, AGENT_INPUT_KIND_DECISION, &text, e);
 	return input < 0 || sql_agent_question_tell(st, input, q->seq, e) ? -1 : 0;
 }
 
