@@ -254,6 +254,18 @@ SELECT c.seq, c.process, c.session_seq
    AND c.state = 'open' AND c.process IS NOT NULL
  ORDER BY s.seq DESC LIMIT :limit;
 
+-- name: session_programs :many
+-- The programs that work in a session: of its open connections, and the agent that we started. Names
+-- of processes, or how they begin.
+-- type: program text
+-- type: :session integer
+SELECT coalesce(c.host_process, c.process) AS program FROM connection AS c
+ WHERE c.session_seq = :session AND c.state = 'open'
+   AND coalesce(c.host_process, c.process) IS NOT NULL
+ UNION ALL
+SELECT r.pid || '.' || r.process_start || '.' FROM agent_run AS r
+ WHERE r.session_seq = :session AND r.ended_at IS NULL AND r.pid IS NOT NULL;
+
 -- name: session_before :one
 -- Of the connections whose keys begin so, the newest with a session. :end is :start with its last
 -- byte incremented.

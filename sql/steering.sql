@@ -123,18 +123,20 @@ SELECT a.seq FROM answer_words AS a
  LIMIT 1;
 
 -- name: steering_agent_is_there :any
--- Whether the agent of a session may still call: it listens; or it is on stdio, or has hooks (the
--- connection of a host that has ended is lost or closed by now); or it is over HTTP in a
--- running process (the connection of one that has ended is lost by now) or, if that is unknown,
--- called recently. Except agents with our :label, and earlier runs of our own process.
+-- Whether the agent of a session may still call: it listens; or it is on stdio, or has hooks, or is
+-- over HTTP in a running process other than ours (the connection of one that has ended is lost or closed
+-- by now). One over HTTP in our own process may be an earlier run of ours, unless it has called since
+-- we came; so may one of an unknown process if it has our :label, and without that if it has not called
+-- recently.
 SELECT 1 AS yes FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
+  LEFT JOIN connection AS o ON o.seq = :connection
  WHERE s.seq = :session AND c.state = 'open'
    AND (c.transport IN ('stdio', 'hook')
+        OR (c.process IS NOT NULL AND c.process IS NOT o.process)
         OR ((c.process IS NOT NULL OR s.last_activity_at > :live_after)
-            AND (s.label IS NULL OR s.label IS NOT :label)
-            AND NOT EXISTS (SELECT 1 FROM connection AS o
-                             WHERE o.seq = :connection AND o.process = c.process
-                               AND o.created_at >= coalesce(s.last_activity_at, s.created_at))))
+            AND coalesce(s.last_activity_at, s.created_at) > o.created_at)
+        OR (c.process IS NULL AND s.last_activity_at > :live_after
+            AND (s.label IS NULL OR s.label IS NOT :label)))
 UNION ALL
 SELECT 1 FROM tool_call
  WHERE session_seq = :session AND state IN ('waiting', 'answered') AND state = 'waiting'

@@ -1,10 +1,13 @@
 #include "process_name.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { ANCESTORS_MAX = 1000 };
 
 struct process_life process_name_life(pid_t pid)
 {
@@ -71,4 +74,25 @@ bool process_name_runs(const char *wanted)
 	char now[PROCESS_NAME_BYTES];
 
 	return process_name_of((pid_t)strtol(wanted, NULL, 10), now) && strcmp(now, wanted) == 0;
+}
+
+/* A parent that is younger than its child has the pid of one that has ended. */
+bool process_name_descends(const char *name, const char *start)
+{
+	pid_t pid = (pid_t)strtol(name, NULL, 10);
+	unsigned long long younger = ULLONG_MAX;
+	char one[PROCESS_NAME_BYTES];
+
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+		const struct process_life life = process_name_life(pid);
+
+		if (!life.began || life.began > younger)
+			return false;
+		process_name_write(pid, &life, one);
+		if (strncmp(one, start, strlen(start)) == 0)
+			return true;
+		younger = life.began;
+		pid = life.parent;
+	}
+	return false;
 }

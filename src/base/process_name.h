@@ -25,5 +25,7 @@ void process_name_write(pid_t pid, const struct process_life *life, char ret[PRO
 
 /* Whether the process with that name is still running. */
 bool process_name_runs(const char *name);
+/* Whether that process is, or descends from, one whose name begins so. */
+bool process_name_descends(const char *name, const char *start);
 
 #endif

@@ -1,8 +1,10 @@
 #include "departed.h"
 
+#include "clock.h"
 #include "process_name.h"
-
+#include "request.h"
 #include "sql/session.h"
+#include "sql/steering.h"
 
 #include <stdio.h>
 
@@ -74,4 +76,14 @@ int departed_of_relays(struct store *st, const char *machine, struct err *e)
 		last = lose_those(st, &row, 0, e);
 	} while (last > 0);
 	return last < 0 ? -1 : sql_connection_lose_unknown(st, machine, e);
+}
+
+int departed_is_there(struct store *st, int64_t session_seq, int64_t own, const char *label,
+                      struct err *e)
+{
+	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
+
+	if (departed_of_session(st, session_seq, own, e))
+		return -1;
+	return sql_steering_agent_is_there(st, own, session_seq, live_after.text, label, e);
 }

@@ -17,5 +17,9 @@ int departed_of_workspace(struct store *st, const char *machine, const char *wor
                           int64_t own, struct err *e);
 /* Those of relays, when a front starts: the others come back to it. */
 int departed_of_relays(struct store *st, const char *machine, struct err *e);
+/* Whether the agent of a session may still call, or is gone: 1, 0, -1. label: what the caller is
+ * called. Inside a transaction. */
+int departed_is_there(struct store *st, int64_t session_seq, int64_t own, const char *label,
+                      struct err *e);
 
 #endif

@@ -1,19 +1,11 @@
 #include "inherit.h"
 
-#include "clock.h"
 #include "departed.h"
-#include "request.h"
 #include "sql/steering.h"
 
-/* 1 it may still call, 0 it is gone, -1. */
 static int is_there(struct store *st, int64_t session, const struct peer *p, struct err *e)
 {
-	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
-
-	if (departed_of_session(st, session, p->seq, e))
-		return -1;
-	return sql_steering_agent_is_there(st, session, live_after.text, p->identity.agent, p->seq,
-	                                   e);
+	return departed_is_there(st, session, p->seq, p->identity.agent, e);
 }
 
 static int inherit_answers_of(struct store *st, int64_t session, struct err *e)

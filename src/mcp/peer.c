@@ -1,5 +1,6 @@
 #include "peer.h"
 
+#include "departed.h"
 #include "id.h"
 #include "json.h"
 #include "mcp.h"
@@ -185,15 +186,18 @@ static int session_by_seq(struct store *st, struct peer *p, int64_t seq, struct 
 	return take_session(p, sql_session_by_seq(st, seq, &row, e), &row, e);
 }
 
+static int no_session(const struct peer *p, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "there is no session '%.60s'", p->identity.session_id);
+}
+
 /* The session that p names: 0, or -1 with the reason. */
 static int named_session(struct store *st, struct peer *p, struct err *e)
 {
 	OWNED(session_row) struct session_row row = { 0 };
 	int got = take_session(p, sql_session_by_id(st, p->identity.session_id, &row, e), &row, e);
 
-	if (got == 0)
-		return err_set(e, ERR_INPUT, "there is no session '%.60s'", p->identity.session_id);
-	return got < 0 ? -1 : 0;
+	return got == 0 ? no_session(p, e) : got < 0 ? -1 : 0;
 }
 
 /* The identity given when the connection began; a stateless caller says in each request how long it
@@ -576,13 +580,55 @@ static int join_program(struct store *st, struct peer *p, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
+/* Whether p comes from a program that works in its session: what that starts may continue it. Who
+ * is on a socket, and cannot be seen, may be from anywhere. */
+static int is_of_program(struct store *st, const struct peer *p, struct err *e)
+{
+	OWNED(session_programs_row) struct session_programs_row row = { 0 };
+	bool is_hook = p->transport == CONNECTION_TRANSPORT_HOOK;
+	const char *process = is_hook || !p->process ? p->host_process : p->process;
+	int got;
+
+	if (p->token_session)
+		return 1;
+	if (!process)
+		return is_hook || p->transport == CONNECTION_TRANSPORT_STDIO;
+	sql_session_programs(st, p->session_seq, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		if (process_name_descends(process, row.program))
+			return 1;
+	return got;
+}
+
+/* A session that p names is continued where it works, once its agent is gone. */
+static int continue_session(struct store *st, const struct workspaces *workspaces, struct peer *p,
+                            struct err *e)
+{
+	int got;
+
+	if (named_session(st, p, e))
+		return -1;
+	if (p->transport != CONNECTION_TRANSPORT_HOOK && is_apart(workspaces, p))
+		return no_session(p, e);
+	got = is_of_program(st, p, e);
+	if (got)
+		return got < 0 ? -1 : 0;
+	got = departed_is_there(st, p->session_seq, p->seq, p->identity.agent, e);
+	if (got > 0)
+		return err_set(e, ERR_INPUT,
+		               "session %.60s is still connected: its agent keeps what the "
+		               "operator tells it; once it has ended, call again",
+		               p->session_id);
+	return got;
+}
+
 static int join_session(struct store *st, const struct workspaces *workspaces, struct peer *p,
                         struct err *e)
 {
 	int got;
 
 	if (p->identity.session_id)
-		return named_session(st, p, e);
+		return continue_session(st, workspaces, p, e);
 	got = join_program(st, p, e);
 	if (got != 0)
 		return got < 0 ? -1 : 0;

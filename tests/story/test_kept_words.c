@@ -139,6 +139,33 @@ START_TEST(words_to_an_agent_that_ended_without_a_front_reach_the_next_at_once)
 }
 END_TEST
 
+/* ---- a session that is named ---- */
+
+START_TEST(a_session_of_another_workspace_does_not_exist)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *id = NULL;
+	struct relay first, other;
+
+	site = given_running_site();
+	first = given_relay(&site);
+	ping(&first);
+	steer("use tabs");
+	id = rows("SELECT id FROM session");
+	id[36] = '\0';
+	ck_assert_int_eq(setenv("INTERCOM_SESSION_ID", id, 1), 0);
+	relay_start(&other, "/usr", NULL, NULL);
+	ck_assert_int_eq(unsetenv("INTERCOM_SESSION_ID"), 0);
+	relay_hello(&other);
+	told = call_for_message(&other, "ping", "{}");
+	says(member(told, "error.message"), "there is no session");
+	is_told(&first, "use tabs");
+	ck_assert_int_eq(relay_stop(&first), 0);
+	ck_assert_int_eq(relay_stop(&other), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kept words");
@@ -147,5 +174,6 @@ int main(void)
 	tcase_add_test(c, words_to_an_agent_whose_front_died_are_for_no_other);
 	tcase_add_test(c, words_to_an_agent_are_for_no_other_after_a_stop_and_a_start);
 	tcase_add_test(c, words_to_an_agent_that_ended_without_a_front_reach_the_next_at_once);
+	tcase_add_test(c, a_session_of_another_workspace_does_not_exist);
 	return run_suite(s);
 }

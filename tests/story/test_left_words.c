@@ -1,9 +1,13 @@
 /* What the operator said to an agent that was gone by then: the next one is told, once. */
 #include "agent.h"
+#include "process_name.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static char workspace[600];
 static int port;
@@ -395,6 +399,73 @@ START_TEST(reboot_does_not_find_the_session_of_another_workspace)
 }
 END_TEST
 
+/* ---- agents of two processes ---- */
+
+/* From here on the first agent is that of another process, which runs. */
+static pid_t given_that_the_first_runs_elsewhere(void)
+{
+	char name[PROCESS_NAME_BYTES], sql[300];
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		(void)execlp("sleep", "sleep", "1000", NULL);
+		_exit(127);
+	}
+	ck_assert(process_name_of(pid, name));
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "UPDATE connection SET process = '%1$s', host_process = '%1$s' WHERE seq = 1", name);
+	given(sql);
+	return pid;
+}
+
+static void ends(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+START_TEST(of_two_running_agents_with_one_name_each_has_its_own_words)
+{
+	struct agent b;
+	pid_t pid;
+
+	given_front();
+	(void)an_agent("a");
+	pid = given_that_the_first_runs_elsewhere();
+	steer(1, "use tabs");
+	b = newcomer("a");
+	is_told_nothing(&b);
+	is_told_that_it_is_connected(&b, 1);
+	ends(pid);
+	is_told(&b, "use tabs");
+}
+END_TEST
+
+START_TEST(a_session_whose_agent_is_there_is_not_continued_by_another_program)
+{
+	OWNED(char_ptr) char *refused = NULL;
+	OWNED(char_ptr) char *id = NULL;
+	char query[100];
+	struct agent b;
+	pid_t pid;
+
+	given_front();
+	(void)an_agent("");
+	id = rows("SELECT id FROM session");
+	pid = given_that_the_first_runs_elsewhere();
+	steer(1, "use tabs");
+	(void)snprintf(query, sizeof(query), "?session_id=%.36s", id);
+	b = agent_hello(port, query, "2025-11-25");
+	refused = call_for_message(&b, "ping", "{}");
+	says(member(refused, "error.message"), "is still connected");
+	ends(pid);
+	is_told(&b, "use tabs");
+	expect("SELECT count(*) FROM session", "1\n");
+}
+END_TEST
+
 /* ---- answers ---- */
 
 static void answer(const char *verdict, const char *instruction)
@@ -644,6 +715,8 @@ int main(void)
 	tcase_add_test(c, reboot_leaves_an_agent_that_is_there_an_answer_that_it_was_not_told);
 	tcase_add_test(c, reboot_of_a_session_whose_agent_is_gone_tells_its_words);
 	tcase_add_test(c, reboot_does_not_find_the_session_of_another_workspace);
+	tcase_add_test(c, of_two_running_agents_with_one_name_each_has_its_own_words);
+	tcase_add_test(c, a_session_whose_agent_is_there_is_not_continued_by_another_program);
 	tcase_add_test(c, words_to_an_agent_with_a_label_wait_for_one_with_the_same_label);
 	tcase_add_test(c, words_to_the_agent_of_one_user_are_for_no_agent_of_another);
 	tcase_add_test(c, words_to_an_agent_that_we_started_wait_for_its_session);
