@@ -24,13 +24,18 @@ void slack_ack(struct str *out, const char *envelope_id, const char *payload)
 }
 
 /* Whether a reply is for us: in a session's thread, or if it mentions us; of others, what would be
- * an answer, in a thread of ours. 1, 0, -1. */
+ * an answer, in a thread of ours, or in one of which nothing is known any more. 1, 0, -1. */
 static int is_for_us(struct store *st, const struct slack_intent *a,
                      const struct slack_thread_row *t, struct err *e)
 {
+	int64_t known;
+
 	if (t->seq || a->mentioned)
 		return 1;
-	return a->verdict ? (int)sql_slack_thread_of_ours(st, a->channel, a->thread_ts, e) : 0;
+	if (!a->verdict && !a->below_us)
+		return 0;
+	known = sql_slack_thread_of_ours(st, a->channel, a->thread_ts, e);
+	return known < 0 ? -1 : known ? a->verdict != NULL : a->below_us;
 }
 
 /* Whether it is about an older message in a thread. */

@@ -26,10 +26,7 @@ static int find_open_request(struct slack_talk *t, int64_t *ret_seq, struct err 
 	char why[200];
 
 	if (got <= 0)
-		return got < 0
-		           ? -1
-		           : slack_tell(
-		                 t, "this question is gone; `/intercom inbox` lists what waits", e);
+		return got < 0 ? -1 : slack_tell(t, SLACK_GONE, e);
 	*ret_seq = row.seq;
 	if (!row.decided_by)
 		return 1;

@@ -15,6 +15,17 @@
 
 /* ---- buttons ---- */
 
+static int answer(struct slack_talk *t, struct err *e)
+{
+	const struct slack_intent *a = t->intent;
+	OWNED(slack_is_open_row) struct slack_is_open_row row = { 0 };
+	int got = sql_slack_is_open(t->st, a->request, &row, e);
+
+	if (got <= 0)
+		return got < 0 ? -1 : slack_tell(t, SLACK_GONE, e);
+	return slack_say_of(t, a->verdict, a->request, a->text, e);
+}
+
 static int nudge(struct slack_talk *t, struct err *e)
 {
 	bool stops = strcmp(t->intent->verdict, "stop") == 0;
@@ -103,6 +114,8 @@ static bool is_without_words(const struct slack_intent *a)
 
 static int message(struct slack_talk *t, struct err *e)
 {
+	int64_t known;
+
 	if (t->intent->is_me)
 		return slack_tell(t,
 		                  "Nothing was done: what `/me` says is not passed on. Write it "
@@ -115,7 +128,12 @@ static int message(struct slack_talk *t, struct err *e)
 		                  e);
 	if (t->thread->seq && *t->intent->text)
 		return slack_line_of_thread(t, e);
-	return t->intent->mentioned ? slack_line_of_mention(t, e) : stray(t, e);
+	if (t->intent->mentioned)
+		return slack_line_of_mention(t, e);
+	known = sql_slack_thread_of_ours(t->st, t->intent->channel, t->intent->thread_ts, e);
+	if (known <= 0)
+		return known < 0 ? -1 : slack_tell(t, SLACK_GONE, e);
+	return stray(t, e);
 }
 
 /* ---- all of it ---- */
@@ -150,7 +168,7 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 	switch (a->meaning) {
 	case INTENT_DECIDE:
 	case INTENT_ORDER:
-		return slack_say_of(&t, a->verdict, a->request, a->text, e);
+		return answer(&t, e);
 	case INTENT_ASKED:
 		return answer_asked(&t, e);
 	case INTENT_OPEN:

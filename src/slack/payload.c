@@ -737,10 +737,10 @@ static bool is_stray(const struct verb_line *l)
 	       !*verb_skip_blanks(l->rest + n);
 }
 
-static void read_place(struct slack_intent *a, bool named)
+static void read_place(struct slack_intent *a, bool named, bool below_us)
 {
 	const struct verb_line l = verb_read(a->text);
-	bool strays = is_stray(&l);
+	bool strays = is_stray(&l), steers = l.verb && strcmp(l.verb->word, "steer") == 0;
 
 	if (a->thread_ts)
 		a->meaning = INTENT_REPLY;
@@ -748,8 +748,9 @@ static void read_place(struct slack_intent *a, bool named)
 		a->meaning = INTENT_MENTION;
 	else if (strays)
 		a->meaning = INTENT_STRAY;
-	if (strays || (a->thread_ts && l.verb && strcmp(l.verb->word, "steer") == 0))
+	if (strays || (a->thread_ts && steers))
 		a->verdict = xstrdup(l.verb->word);
+	a->below_us = below_us && l.verb && (steers || l.verb->row == VERB_DECISION);
 }
 
 static int read_event(struct slack_intent *a, const cJSON *payload, const char *bot_user)
@@ -783,7 +784,9 @@ static int read_event(struct slack_intent *a, const cJSON *payload, const char *
 	a->mentioned = named;
 	a->has_files = has_files(event);
 	a->is_me = strcmp(json_some_text(event, "subtype"), "me_message") == 0;
-	read_place(a, named);
+	read_place(a, named,
+	           a->thread_ts && bot &&
+	               strcmp(json_some_text(event, "parent_user_id"), bot) == 0);
 	return 0;
 }
 

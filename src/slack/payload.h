@@ -67,6 +67,7 @@ struct slack_intent {
 	bool mentioned; /* a message that mentions us */
 	bool has_files; /* a message with files, which nobody reads */
 	bool is_me; /* a message of /me, which says what they do */
+	bool below_us; /* an order to an agent, or an answer, in a thread that we began */
 	char *kind; /* command, block_actions, view_submission, view_closed, message, app_mention */
 	char *team, *user, *channel, *thread_ts, *message_ts;
 	char *event_key, *message_key, *client_key; /* identify repetitions */

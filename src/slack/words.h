@@ -6,6 +6,9 @@
 #include "say.h"
 #include "tell.h"
 
+/* Of a question that no row knows: it was asked after the backup that was restored, or long ago. */
+#define SLACK_GONE "this question is gone; `/intercom inbox` lists what waits"
+
 struct speaker slack_speaker(const struct slack_talk *t);
 
 int slack_say(struct slack_talk *t, const struct words *w, struct err *e);

@@ -525,6 +525,33 @@ START_TEST(an_answer_in_a_thread_of_ours_that_is_no_sessions_is_told_where_it_co
 }
 END_TEST
 
+/* As after a restore of an older backup. */
+START_TEST(of_a_question_that_no_row_knows_a_button_and_a_word_say_that_it_is_gone)
+{
+	static const char GONE[] = "this question is gone; `/intercom inbox` lists what waits";
+	static const char *const WORDS[] = { "refine do X", "approve", "steer use tabs" };
+
+	slack();
+	a_change(CHANGE);
+	click("U01OP", "prompt_continue", PROMPT);
+	OWNED(char_ptr)
+	char *told = rows("SELECT text FROM slack_outbox WHERE kind = 'ephemeral'");
+	ck_assert_int_eq(strncmp(told, GONE, strlen(GONE)), 0);
+	for (size_t i = 0; i < COUNT(WORDS); i++) {
+		given("DELETE FROM slack_outbox; DELETE FROM slack_message WHERE kind = 'reply'");
+		(void)slack_acked("{'message':{'text':'%s','thread_ts':'" HEAD "','event':{"
+		                  "'parent_user_id':'U0BOT'}}}",
+		                  WORDS[i]);
+		replies(GONE);
+	}
+	(void)slack_acked("{'message':{'text':'I would approve','thread_ts':'" HEAD "','event':{"
+	                  "'parent_user_id':'U0BOT'}}}");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply'", "1\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(what_people_say_to_each_other_in_a_thread_of_ours_or_theirs_is_left_alone)
 {
 	slack();
@@ -572,6 +599,7 @@ int main(void)
 	               words_after_a_form_of_which_nobody_was_told_how_to_do_without_are_no_reason);
 	tcase_add_test(c,
 	               an_answer_in_a_thread_of_ours_that_is_no_sessions_is_told_where_it_counts);
+	tcase_add_test(c, of_a_question_that_no_row_knows_a_button_and_a_word_say_that_it_is_gone);
 	tcase_add_test(c,
 	               what_people_say_to_each_other_in_a_thread_of_ours_or_theirs_is_left_alone);
 	return run_suite(s);
