@@ -134,10 +134,69 @@ static void tell_rule(struct str *out, int *count, const char *name, const char 
 	(*count)++;
 }
 
-/* How many rules differ from this program's, and which, in found; one more than these counts if
- * foreign. -1: error. */
+static const char *const *find_index(const char *name)
+{
+	for (const char *const *own = sql_indexes; own[0]; own += 2)
+		if (strcmp(own[0], name) == 0)
+			return own;
+	return NULL;
+}
+
+static void add_drop(struct str *sql, const char *type, const char *name)
+{
+	char *drop = sqlite3_mprintf("DROP %s \"%w\";", type, name);
+
+	str_add(sql, drop);
+	sqlite3_free(drop);
+}
+
+/* Adds the indexes that differ from this program's to found and count, and to mend what makes them
+ * this program's again. A foreign one that is unique refuses rows. */
+static int index_differences(struct store *st, bool foreign, struct str *found, int *count,
+                             struct str *mend, struct err *e)
+{
+	OWNED(str) struct str kept = { 0 }; /* " NAME " of each that need not be made */
+	OWNED(str) struct str told = { 0 };
+	sqlite3_stmt *s = NULL;
+	int got;
+
+	if (sqlite3_prepare_v2(st->db,
+	                       "SELECT name, sql, sql LIKE 'CREATE UNIQUE%' FROM sqlite_schema "
+	                       "WHERE type = 'index' AND name NOT GLOB 'sqlite_*' ORDER BY name",
+	                       -1, &s, NULL) != SQLITE_OK)
+		return store_failed(st->db, sqlite3_errcode(st->db), "cannot list the indexes", e);
+	while ((got = next_row(st, s, e)) > 0) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+		const char *const *own = find_index(name);
+		bool same = own && strcmp(own[1], (const char *)sqlite3_column_text(s, 1)) == 0;
+
+		if (own)
+			str_addf(same ? &kept : &told, " %s ", name);
+		if (same)
+			continue;
+		if (own || foreign || sqlite3_column_int(s, 2))
+			tell_rule(found, count, name, own ? "changed" : "foreign");
+		add_drop(mend, "INDEX", name);
+	}
+	(void)sqlite3_finalize(s);
+	for (const char *const *own = sql_indexes; got == 0 && own[0]; own += 2) {
+		OWNED(str) struct str name = { 0 };
+
+		str_addf(&name, " %s ", own[0]);
+		if (strstr(str_text(&kept), name.bytes))
+			continue;
+		if (!strstr(str_text(&told), name.bytes))
+			tell_rule(found, count, own[0], "missing");
+		str_addf(mend, "%s;", own[1]);
+	}
+	return got;
+}
+
+/* How many rules and indexes differ from this program's, and which, in found; one more than these
+ * counts if foreign, or if it has a say in what is written. -1: error. */
 static int differences(struct store *st, bool foreign, struct str *found, struct err *e)
 {
+	OWNED(str) struct str mend = { 0 };
 	sqlite3_stmt *s = list_rules(st, e);
 	bool *seen;
 	int count = 0, got;
@@ -148,8 +207,9 @@ static int differences(struct store *st, bool foreign, struct str *found, struct
 	while ((got = next_row(st, s, e)) > 0) {
 		const char *name = (const char *)sqlite3_column_text(s, 0);
 		const struct sql_rule *r = find_rule(name);
+		bool acts = strcmp((const char *)sqlite3_column_text(s, 2), "trigger") == 0;
 
-		if (!r && foreign)
+		if (!r && (foreign || acts))
 			tell_rule(found, &count, name, "foreign");
 		else if (r && strcmp(r->text, (const char *)sqlite3_column_text(s, 1)) != 0)
 			tell_rule(found, &count, name, "changed");
@@ -161,7 +221,7 @@ static int differences(struct store *st, bool foreign, struct str *found, struct
 		if (!seen[r - sql_rules])
 			tell_rule(found, &count, r->name, "missing");
 	free(seen);
-	return got < 0 ? -1 : count;
+	return got < 0 || index_differences(st, foreign, found, &count, &mend, e) ? -1 : count;
 }
 
 int store_check_rules(struct store *st, struct str *found, struct err *e)
@@ -180,13 +240,9 @@ static int drop_rules(struct store *st, struct err *e)
 	if (!s)
 		return -1;
 	/* Triggers come first: dropping a view also drops its triggers. */
-	while ((got = next_row(st, s, e)) > 0) {
-		char *drop = sqlite3_mprintf("DROP %s \"%w\";", sqlite3_column_text(s, 2),
-		                             sqlite3_column_text(s, 0));
-
-		str_add(&sql, drop);
-		sqlite3_free(drop);
-	}
+	while ((got = next_row(st, s, e)) > 0)
+		add_drop(&sql, (const char *)sqlite3_column_text(s, 2),
+		         (const char *)sqlite3_column_text(s, 0));
 	(void)sqlite3_finalize(s);
 	if (got < 0)
 		return -1;
@@ -415,20 +471,44 @@ static int step_up(struct store *st, const char *path, int64_t have, struct err 
 	              store_check_tables(st, path, e) || make_rules(st, e) || set_numbers(st, e));
 }
 
+/* Makes the indexes this program's: how many were not. tells: then somebody else had changed them.
+ */
+static int mend_indexes(struct store *st, const char *path, bool tells, struct err *e)
+{
+	OWNED(str) struct str found = { 0 }, mend = { 0 };
+	int count = 0;
+
+	if (index_differences(st, true, &found, &count, &mend, e))
+		return -1;
+	if (count && store_execute(st, mend.bytes, e)) {
+		if (e->kind == ERR_REFUSED)
+			e->kind = ERR_INPUT;
+		return err_prefix(e,
+		                  "%s: has other indexes than this program (%s), and cannot get "
+		                  "its own: restore a backup, or remove the rows that they refuse",
+		                  path, str_text(&found));
+	}
+	if (tells)
+		(void)snprintf(st->rules_found, sizeof(st->rules_found), "%s", str_text(&found));
+	return count;
+}
+
 static int renew(struct store *st, const char *path, int64_t have, struct err *e)
 {
 	struct sha256 own = own_hash();
 	enum rules rules = look_at_rules(st, own.text, e);
+	bool same = have == SQL_SCHEMA_VERSION && rules != RULES_OTHER;
+	int mended;
 
 	if (rules == RULES_UNKNOWN)
 		return -1;
 	if (have == SQL_SCHEMA_VERSION && check_tables_quickly(st, path, e))
 		return -1;
-	if (have == SQL_SCHEMA_VERSION && rules == RULES_IN_FORCE)
-		return 0;
-	if (!(have == SQL_SCHEMA_VERSION && rules == RULES_UNRECORDED) &&
-	    step_up(st, path, have, e))
+	if (!same && step_up(st, path, have, e))
 		return -1;
+	mended = mend_indexes(st, path, same && rules == RULES_IN_FORCE, e);
+	if (mended <= 0 && (mended < 0 || (same && rules == RULES_IN_FORCE)))
+		return mended;
 	return record_rules(st, own.text, st->rules_found[0] ? st->rules_found : NULL, e);
 }
 

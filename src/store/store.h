@@ -63,11 +63,12 @@ int store_open_own(struct store *st, const char *path, const char *run_dir, stru
  * <path>.before-<version>. */
 int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e);
 
-/* After store_migrate: which rules (triggers and views) somebody had changed, added or removed; ""
- * for none. They have been restored, and the timeline says so. */
+/* After store_migrate: which rules (triggers and views) and indexes somebody had changed, added or
+ * removed; "" for none. They have been restored, and the timeline says so. */
 const char *store_rules_found(const struct store *st);
 
-/* Whether the rules are this program's: 1 yes, 0 no, with those that differ in found, -1 error. */
+/* Whether the rules and indexes are this program's: 1 yes, 0 no, with those that differ in found,
+ * -1 error. */
 int store_check_rules(struct store *st, struct str *found, struct err *e);
 
 /* Whether its tables have this program's columns: 0, or -1 with why a start is refused

@@ -30,6 +30,8 @@ int store_check_ours(struct store *st, const char *path, struct err *e);
 int store_check_version(struct store *st, const char *path, struct err *e);
 /* Name and text of each table of this program, by name; ends with NULL. Made by sqlgen. */
 extern const char *const sql_tables[];
+/* The same of its indexes. */
+extern const char *const sql_indexes[];
 /* A database in memory with this program's schema and nothing else, to read; the caller closes it.
  */
 int store_image_open(struct sqlite3 **ret_db, struct err *e);

@@ -48,6 +48,76 @@ START_TEST(rules_that_somebody_changed_are_made_again_and_told)
 }
 END_TEST
 
+START_TEST(indexes_that_differ_are_told_and_made_again_at_a_start)
+{
+	static const char ALL[] =
+	    "SELECT name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY name";
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(str) struct str found = { 0 };
+	OWNED(char_ptr) char *before = NULL, *after = NULL;
+	struct err e = { 0 };
+
+	fresh_store();
+	before = rows(ALL);
+	given("DROP INDEX agent_default; DROP INDEX decision_first;"
+	      "CREATE INDEX decision_first ON request(title);"
+	      "CREATE INDEX own ON request(title)");
+	open_here(&st);
+	ck_assert_int_eq(store_check_rules(&st, &found, &e), 0);
+	ck_assert_str_eq(found.bytes, "decision_first (changed), own (foreign), "
+	                              "agent_default (missing)");
+	store_clear(&st);
+	ck_assert_int_eq(store_open_own(&st, test_db(), NULL, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "decision_first (changed), agent_default (missing)"));
+	e = (struct err){ 0 };
+	ck_assert_msg(!store_migrate(&st, test_db(), NULL, &e), "%s", e.text);
+	after = rows(ALL);
+	ck_assert_str_eq(before, after);
+	expect("SELECT detail ->> 'found' FROM event WHERE kind = 'rules.restored'",
+	       "decision_first (changed), own (foreign), agent_default (missing)\n");
+	ck_assert_int_eq(store_check_rules(&st, &found, &e), 1);
+}
+END_TEST
+
+START_TEST(a_start_is_refused_if_rows_are_there_that_a_missing_index_refuses)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = { 0 };
+
+	fresh_store();
+	given("DROP TRIGGER operator_is_born; DROP INDEX operator_default;"
+	      "INSERT INTO operator (id, kind, user_id, is_default) VALUES ('local:other', "
+	      "'local', 'other', 1)");
+	ck_assert_int_eq(store_migrate(&st, test_db(), NULL, &e), -1);
+	ck_assert_int_eq(e.kind, ERR_INPUT);
+	ck_assert_ptr_nonnull(strstr(e.text, "operator_default (missing)"));
+}
+END_TEST
+
+/* One that ignores a row would swallow an answer without a word. */
+START_TEST(what_has_a_say_in_writes_and_is_not_ours_is_refused_until_a_start_removes_it)
+{
+	static const char *const FOREIGN[] = {
+		"CREATE TRIGGER mine BEFORE INSERT ON decision BEGIN SELECT RAISE(IGNORE); END",
+		"CREATE UNIQUE INDEX mine ON decision(verdict)",
+	};
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = { 0 };
+
+	fresh_store();
+	given("CREATE VIEW harmless AS SELECT 1; CREATE INDEX own ON request(title)");
+	ck_assert_msg(!store_open_own(&st, test_db(), NULL, &e), "%s", e.text);
+	store_clear(&st);
+	given(FOREIGN[_i]);
+	ck_assert_int_eq(store_open_own(&st, test_db(), NULL, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "mine (foreign)"));
+	e = (struct err){ 0 };
+	ck_assert_msg(!store_migrate(&st, test_db(), NULL, &e), "%s", e.text);
+	expect("SELECT count(*) FROM sqlite_schema WHERE name = 'mine'", "0\n");
+	ck_assert_ptr_nonnull(strstr(store_rules_found(&st), "mine (foreign)"));
+}
+END_TEST
+
 START_TEST(rules_of_another_program_are_replaced_without_a_word)
 {
 	OWNED(store) struct store st = STORE_INIT;
@@ -145,6 +215,10 @@ int main(void)
 
 	tcase_add_test(c, rules_that_somebody_changed_are_made_again_and_told);
 	tcase_add_test(c, rules_that_cannot_be_read_to_the_end_are_an_error_and_not_missing);
+	tcase_add_test(c, indexes_that_differ_are_told_and_made_again_at_a_start);
+	tcase_add_test(c, a_start_is_refused_if_rows_are_there_that_a_missing_index_refuses);
+	tcase_add_loop_test(
+	    c, what_has_a_say_in_writes_and_is_not_ours_is_refused_until_a_start_removes_it, 0, 2);
 	tcase_add_test(c, rules_of_another_program_are_replaced_without_a_word);
 	tcase_add_test(c, a_migration_keeps_the_rows_and_may_run_again);
 	tcase_add_test(c, a_start_that_cannot_make_the_rules_leaves_all_as_it_was);

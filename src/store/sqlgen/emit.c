@@ -203,17 +203,17 @@ static void quote_page(struct str *out, const unsigned char *page, size_t size)
 	str_add(out, "\"\n");
 }
 
-/* Name and text of each table, as sqlite_schema holds them. */
-static void emit_tables(struct str *out, sqlite3 *db)
+/* Name and text of each table or index, as sqlite_schema holds them. */
+static void emit_schema(struct str *out, sqlite3 *db, const char *type, const char *array)
 {
 	sqlite3_stmt *s = NULL;
 
 	(void)sqlite3_prepare_v2(db,
-	                         "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND "
+	                         "SELECT name, sql FROM sqlite_schema WHERE type = ?1 AND "
 	                         "name NOT GLOB 'sqlite_*' ORDER BY name",
 	                         -1, &s, NULL);
-	str_add(out,
-	        "extern const char *const sql_tables[];\nconst char *const sql_tables[] = {\n");
+	(void)sqlite3_bind_text(s, 1, type, -1, SQLITE_STATIC);
+	str_addf(out, "extern const char *const %s[];\nconst char *const %s[] = {\n", array, array);
 	while (sqlite3_step(s) == SQLITE_ROW) {
 		str_addf(out, "\t\"%s\",\n\t", sqlite3_column_text(s, 0));
 		quote(out, (const char *)sqlite3_column_text(s, 1));
@@ -249,7 +249,8 @@ static void emit_image(const char *folder, const struct str *schema)
 	for (size_t at = 0; at < (size_t)size; at += bytes)
 		quote_page(&out, image + at, bytes);
 	str_add(&out, ";\n");
-	emit_tables(&out, db);
+	emit_schema(&out, db, "table", "sql_tables");
+	emit_schema(&out, db, "index", "sql_indexes");
 	put(folder, "image.c", &out);
 	free(page_bytes);
 	sqlite3_free(image);
