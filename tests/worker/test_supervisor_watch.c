@@ -534,6 +534,30 @@ START_TEST(a_second_signal_does_not_wait_for_a_locked_database)
 }
 END_TEST
 
+START_TEST(a_wanted_stop_ends_in_time_with_0_beside_a_locked_database)
+{
+	int64_t begun;
+
+	start_ready();
+	given_questions();
+	given("BEGIN IMMEDIATE");
+	(void)kill(supervisor, SIGTERM);
+	log_has_soon("stopping: SIGTERM");
+	(void)poll(NULL, 0, IMPATIENT_MS);
+	advance(4500);
+	(void)poll(NULL, 0, IMPATIENT_MS); /* all are asked to leave */
+	begun = real_ms();
+	advance(5500);
+	ends_with(0, "could not be marked interrupted");
+	ck_assert_int_lt(real_ms() - begun, 8000);
+	given("ROLLBACK");
+	expect("SELECT DISTINCT state FROM request", "pending\n");
+	start_ready();
+	stop();
+	expect("SELECT DISTINCT state FROM request", "interrupted\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("supervisor_watch");
@@ -568,6 +592,7 @@ int main(void)
 	tcase_add_test(c, a_second_signal_ends_it_at_once_with_its_rows_in_order);
 	tcase_add_test(c, two_signals_in_one_moment_are_one);
 	tcase_add_test(c, a_second_signal_does_not_wait_for_a_locked_database);
+	tcase_add_test(c, a_wanted_stop_ends_in_time_with_0_beside_a_locked_database);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

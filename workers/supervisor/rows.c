@@ -36,7 +36,20 @@ const char *const CHILD_NAMES[CHILD_COUNT] = {
 	[CHILD_SLACK_LISTENER] = "slack-listener",
 };
 
-enum { TELL_MS = 100 }; /* so long a stop waits for its turn to write that it is one */
+enum {
+	TELL_MS = 100, /* so long a stop waits for its turn to write that it is one */
+	STOP_MS = 9500, /* since it began, it waits so long for whoever holds the database */
+	STOP_LEAST_MS = 250, /* and so long each time, when the workers took all of that */
+};
+
+int rows_begin(struct supervisor *s, struct err *e)
+{
+	int64_t left = s->stop_ms + STOP_MS - clock_monotonic_ms();
+
+	if (!s->stopping)
+		return store_begin(&s->store, e);
+	return store_begin_within(&s->store, left > STOP_LEAST_MS ? (int)left : STOP_LEAST_MS, e);
+}
 
 /* ---- told in Slack ---- */
 
@@ -278,7 +291,7 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 {
 	struct tally t = { 0 };
 
-	if (store_begin(&s->store, e))
+	if (rows_begin(s, e))
 		return -1;
 	if (store_end(&s->store,
 	              (interrupt && interrupt_all(&s->store, s->machine, clock_now_ms(), &t, e)) ||
@@ -361,7 +374,7 @@ int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
 
 int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e)
 {
-	if (store_begin(&s->store, e))
+	if (rows_begin(s, e))
 		return -1;
 	return store_end(&s->store, sql_worker_died(&s->store, detail, s->machine, pid, e), e);
 }

@@ -641,7 +641,8 @@ static void finish(struct supervisor *s)
 	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0)
 		return;
 	log_error("open questions could not be marked interrupted and stay pending: %s", e.text);
-	if (s->status == 0)
+	/* Where somebody holds the database, the next start finds them, as after a kill. */
+	if (s->status == 0 && e.kind != ERR_AGAIN)
 		s->status = err_exit(&e);
 }
 

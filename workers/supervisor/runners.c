@@ -315,7 +315,7 @@ static int settle_one(struct supervisor *s, int64_t run, const char *why, struct
 		.why = row.stop_why ? row.stop_why : why,
 		.seq = run,
 	};
-	if (store_begin(&s->store, e))
+	if (rows_begin(s, e))
 		return -1;
 	ended = sql_agent_run_end(&s->store, &args, e);
 	return store_end(&s->store,

@@ -143,6 +143,8 @@ int supervisor_run(const struct config_source *source);
 
 /* ---- rows.c ---- */
 
+/* Begins a transaction; a stop waits for whoever holds the database only as long as it may take. */
+int rows_begin(struct supervisor *s, struct err *e);
 /* Writes down whether agents and commands can be started now, if that has changed. */
 int rows_look_at_starts(struct supervisor *s, struct err *e);
 /* Settings, system rows and operators, in one transaction. slack: whether Slack is configured.
