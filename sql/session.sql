@@ -255,12 +255,13 @@ SELECT c.seq, c.process, c.session_seq
  ORDER BY s.seq DESC LIMIT :limit;
 
 -- name: session_programs :many
--- The programs that work in a session: of its open connections, and the agent that we started. Names
--- of processes, or how they begin.
+-- The programs that work in a session: the agent that we started, and, for a caller who is not :apart
+-- in another workspace, of its open connections. Names of processes, or how they begin.
 -- type: program text
+-- type: :apart bool
 -- type: :session integer
 SELECT coalesce(c.host_process, c.process) AS program FROM connection AS c
- WHERE c.session_seq = :session AND c.state = 'open'
+ WHERE c.session_seq = :session AND c.state = 'open' AND NOT :apart
    AND coalesce(c.host_process, c.process) IS NOT NULL
  UNION ALL
 SELECT r.pid || '.' || r.process_start || '.' FROM agent_run AS r

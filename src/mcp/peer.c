@@ -582,7 +582,7 @@ static int join_program(struct store *st, struct peer *p, struct err *e)
 
 /* Whether p comes from a program that works in its session: what that starts may continue it. Who
  * is on a socket, and cannot be seen, may be from anywhere. */
-static int is_of_program(struct store *st, const struct peer *p, struct err *e)
+static int is_of_program(struct store *st, const struct peer *p, bool apart, struct err *e)
 {
 	OWNED(session_programs_row) struct session_programs_row row = { 0 };
 	bool is_hook = p->transport == CONNECTION_TRANSPORT_HOOK;
@@ -592,27 +592,30 @@ static int is_of_program(struct store *st, const struct peer *p, struct err *e)
 	if (p->token_session)
 		return 1;
 	if (!process)
-		return is_hook || p->transport == CONNECTION_TRANSPORT_STDIO;
-	sql_session_programs(st, p->session_seq, &row);
+		return is_hook || (p->transport == CONNECTION_TRANSPORT_STDIO && !apart);
+	sql_session_programs(st, p->session_seq, apart, &row);
 	while ((got = row_next(&row.row, e)) > 0)
 		if (process_name_descends(process, row.program))
 			return 1;
 	return got;
 }
 
-/* A session that p names is continued where it works, once its agent is gone. */
+/* A session that p names is continued where it works, once its agent is gone. An agent that we
+ * started may start its relay in any folder. */
 static int continue_session(struct store *st, const struct workspaces *workspaces, struct peer *p,
                             struct err *e)
 {
+	bool apart;
 	int got;
 
 	if (named_session(st, p, e))
 		return -1;
-	if (p->transport != CONNECTION_TRANSPORT_HOOK && is_apart(workspaces, p))
-		return no_session(p, e);
-	got = is_of_program(st, p, e);
+	apart = p->transport != CONNECTION_TRANSPORT_HOOK && is_apart(workspaces, p);
+	got = is_of_program(st, p, apart, e);
 	if (got)
 		return got < 0 ? -1 : 0;
+	if (apart)
+		return no_session(p, e);
 	got = departed_is_there(st, p->session_seq, p->seq, p->identity.agent, e);
 	if (got > 0)
 		return err_set(e, ERR_INPUT,

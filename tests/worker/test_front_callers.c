@@ -1,5 +1,6 @@
 /* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
 #include "front_case.h"
+#include "process_name.h"
 
 #include <sysexits.h>
 
@@ -92,6 +93,39 @@ START_TEST(a_url_names_channel_and_session_and_no_path)
 	         &body);
 	says(body.bytes, "there is no workspace 'nowhere'");
 	expect("SELECT count(*) FROM session", "1\n");
+}
+END_TEST
+
+START_TEST(an_agent_that_we_started_goes_on_with_its_session_from_any_workspace_and_no_other_does)
+{
+	struct agent a, b;
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	OWNED(str) struct str body = { 0 };
+	char query[100], sql[500];
+
+	given_front();
+	given_workspaces("[{\"id\":\"two\",\"path\":\"/usr\"}]");
+	a = newcomer();
+	one = agent_call(&a, "ping", "{}");
+	(void)snprintf(query, sizeof(query), "?workspace_id=two&session_id=%s",
+	               member(one, "session_id"));
+	b = agent_hello(port, query, "2025-11-25");
+	exchange(&b,
+	         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+	         "call\",\"params\":{\"name\":\"ping\"}}",
+	         &body);
+	says(body.bytes, "there is no session");
+	given("INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, state,"
+	      " created_at) SELECT seq, 1, machine, 'claude', 'mcp', 'wanted', created_at"
+	      " FROM session");
+	(void)snprintf(sql, sizeof(sql),
+	               "UPDATE agent_run SET state = 'starting', pid = %d, process_start = %llu",
+	               (int)getpid(), process_name_life(getpid()).began);
+	given(sql);
+	b = agent_hello(port, query, "2025-11-25");
+	two = agent_call(&b, "ping", "{}");
+	has(two, "session_id", member(one, "session_id"));
 }
 END_TEST
 
@@ -340,6 +374,9 @@ int main(void)
 	    c,
 	    over_http_an_agent_in_the_folder_of_a_workspace_gets_its_channel_unless_it_names_one);
 	tcase_add_test(c, a_url_names_channel_and_session_and_no_path);
+	tcase_add_test(
+	    c,
+	    an_agent_that_we_started_goes_on_with_its_session_from_any_workspace_and_no_other_does);
 	tcase_add_test(c, a_query_that_cannot_be_read_is_400);
 	tcase_add_test(c, callers_without_a_session_are_kept_apart_by_what_they_say);
 	tcase_add_test(c, an_answer_that_came_after_pending_waits_for_its_agent);
