@@ -2,10 +2,10 @@
 
 -- What list-files, show-file and diff request. The argument is the path, or {"path", "depth", "first",
 -- "last", "workspace", "channel", "thread"}: workspace is the id of a [[workspace]] or a folder. In
--- Slack a folder must be one that the configuration names or a session works in. A diff has the id of a checkpoint instead, or {"checkpoint", "channel",
--- "thread"}; in Slack it is answered in the session's thread. Without a
--- workspace it is that of the session, else of the channel, else the default one. A `wrong` order
--- is malformed.
+-- Slack a folder must be one that the configuration names or a session works in. A diff has the id of
+-- a checkpoint instead, or {"checkpoint", "channel", "thread"}; in Slack it is answered in the
+-- session's thread. Without a workspace it is that of the session, else of the channel, else the
+-- default one. A `wrong` order is malformed.
 CREATE VIEW look_order AS
 WITH said AS (
   SELECT c.seq, c.verb, c.source, c.session_id,
