@@ -167,8 +167,9 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 		return -1;
 	switch (a->meaning) {
 	case INTENT_DECIDE:
-	case INTENT_ORDER:
 		return answer(&t, e);
+	case INTENT_ORDER:
+		return slack_say_of(&t, a->verdict, a->request, a->text, e);
 	case INTENT_ASKED:
 		return answer_asked(&t, e);
 	case INTENT_OPEN:
