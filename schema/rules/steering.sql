@@ -39,7 +39,7 @@ SELECT t.seq, t.session_seq, t.text, t.operator_id, t.created_at
  WHERE t.is_usual = 0;
 
 -- What people said beside an answer to an agent that we started, and it was not told, as its turn has
--- not ended, nor in the prompt with which a later run went on.
+-- not ended, nor in the prompt with which a later run went on; an approval's note may be a steering, too.
 CREATE VIEW words_untold AS
 SELECT i.seq, i.session_seq, CASE r.state WHEN 'approved' THEN r.instruction ELSE r.reason END AS text,
        r.decided_by AS operator_id, d.source, i.created_at
@@ -47,6 +47,8 @@ SELECT i.seq, i.session_seq, CASE r.state WHEN 'approved' THEN r.instruction ELS
   CROSS JOIN decision AS d ON d.seq = r.decision_seq
   CROSS JOIN source AS f ON f.name = d.source AND f.operator_kind <> 'system'
  WHERE i.kind = 'words' AND i.sent_at IS NULL
+   AND NOT EXISTS (SELECT 1 FROM steering AS t
+                    WHERE t.session_seq = i.session_seq AND r.state = 'approved' AND t.text = r.instruction)
    AND NOT EXISTS (SELECT 1 FROM agent_input AS n
                     WHERE n.session_seq = i.session_seq AND n.seq > i.seq AND n.kind = 'return'
                       AND n.sent_at IS NOT NULL);
