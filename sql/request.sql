@@ -341,6 +341,9 @@ SELECT state FROM request
  WHERE seq = :seq AND kind = 'clearance'
    AND (state IN ('pending', 'interrupted') OR (state = 'rejected' AND delivered_at IS NULL));
 
+-- name: request_again_any :any
+SELECT 1 AS yes FROM request_again WHERE again_seq = :seq LIMIT 1;
+
 -- name: request_end_unused :exec
 -- :seq is asked, or asked again: whoever has a yes to a file of it as it was before asks again, too.
 UPDATE request SET state = 'expired', delivered_at = :now, updated_at = :now
