@@ -83,6 +83,19 @@ static void finds_nothing_to_recover(struct relay *r)
 	has(told, "result.structuredContent.operator_says", "");
 }
 
+/* The first one's relay, which is stopped, comes back after all that the other one tries. */
+static void keeps_its_words(struct relay *first, struct relay *other)
+{
+	is_told_nothing(other);
+	may_not_recover_the_first(other);
+	finds_nothing_to_recover(other);
+	(void)kill(first->pid, SIGCONT);
+	is_told(first, "use tabs");
+	ck_assert_int_eq(relay_stop(first), 0);
+	ck_assert_int_eq(relay_stop(other), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+
 /* ---- our end dies ---- */
 
 /* Its relay is not back yet: the machine is busy. */
@@ -93,14 +106,7 @@ START_TEST(words_to_an_agent_whose_front_died_are_for_no_other)
 	given_two(&first, &other);
 	(void)kill(first.pid, SIGSTOP);
 	kill_and_await("mcp-front");
-	is_told_nothing(&other);
-	may_not_recover_the_first(&other);
-	finds_nothing_to_recover(&other);
-	(void)kill(first.pid, SIGCONT);
-	is_told(&first, "use tabs");
-	ck_assert_int_eq(relay_stop(&first), 0);
-	ck_assert_int_eq(relay_stop(&other), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
+	keeps_its_words(&first, &other);
 }
 END_TEST
 
@@ -112,14 +118,7 @@ START_TEST(words_to_an_agent_are_for_no_other_after_a_stop_and_a_start)
 	(void)kill(first.pid, SIGSTOP);
 	ck_assert_int_eq(site_stop(&site), 0);
 	site_start(&site);
-	is_told_nothing(&other);
-	may_not_recover_the_first(&other);
-	finds_nothing_to_recover(&other);
-	(void)kill(first.pid, SIGCONT);
-	is_told(&first, "use tabs");
-	ck_assert_int_eq(relay_stop(&first), 0);
-	ck_assert_int_eq(relay_stop(&other), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
+	keeps_its_words(&first, &other);
 }
 END_TEST
 
