@@ -32,6 +32,12 @@ SELECT seq, request_seq, state, force, forced, error_code, why, question_seq,
          WHERE k.apply_seq = apply.seq AND k.state = 'refused') AS unkept
   FROM apply WHERE seq = :seq;
 
+-- name: apply_asked_since :any
+-- Whether a later question is about a file as it is now, under whatever name.
+SELECT 1 AS yes FROM request_file AS f JOIN request AS r ON r.seq = f.request_seq
+ WHERE f.request_seq > :request AND f.original_hash = :hash AND f.original_hash <> 'new_file'
+   AND r.kind = 'clearance' AND r.state <> 'consumed' LIMIT 1;
+
 -- name: file_change_list :many
 -- What was written.
 SELECT seq, path, action, other_path, hash_before, hash_after, bytes, mode_before, mode_after,

@@ -75,10 +75,12 @@ static bool is_source(const struct plan *plan, size_t at)
 	return false;
 }
 
-/* A changed file may be written by force if the result is what was shown. */
-static int check_changed(struct apply_job *j, const struct plan *plan, size_t at)
+/* A changed file may be written by force if the result is what was shown, and nobody was asked
+ * about what is there now. */
+static int check_changed(struct apply_job *j, const struct plan *plan, size_t at, struct err *e)
 {
 	const struct touched *now = &plan->files[at].is;
+	int asked;
 
 	if (!j->force)
 		return file_change_refuse(&j->report->why, now->path);
@@ -87,11 +89,12 @@ static int check_changed(struct apply_job *j, const struct plan *plan, size_t at
 		                    "the operator does not let it be forced (apply.force)");
 	if (is_source(plan, at))
 		return refuse_force(j, now->path, "what is copied or renamed is not forced");
-	return 0;
+	asked = sql_apply_asked_since(j->a->store, j->request.row.seq, now->hash, e);
+	return asked > 0 ? refuse_force(j, now->path, "was asked about as it is now") : asked;
 }
 
 /* Checks that the files are those that were shown, and unchanged or forced. */
-static int compare(struct apply_job *j, const struct plan *plan, bool *ret_changed)
+static int compare(struct apply_job *j, const struct plan *plan, bool *ret_changed, struct err *e)
 {
 	struct refusal *why = &j->report->why;
 
@@ -99,7 +102,7 @@ static int compare(struct apply_job *j, const struct plan *plan, bool *ret_chang
 		const struct touched *now = &plan->files[i].is, *then = &j->request.files[i];
 		bool changed = has_changed(now, then);
 
-		if (changed && check_changed(j, plan, i))
+		if (changed && check_changed(j, plan, i, e))
 			return -1;
 		if (!is_as_shown(plan->is_diff, now, then))
 			return changed ? refuse_force(j, now->path, "it came or went")
@@ -179,7 +182,7 @@ static int plan_write(struct apply_job *j, struct apply_job *into, struct err *e
 			return -1;
 		return apply_job_ask(j, &plan, e) ? -1 : ASKED;
 	}
-	if (compare(j, &plan, &changed))
+	if (compare(j, &plan, &changed, e))
 		return -1;
 	p.unique = changed; /* nothing else tells where a hunk belongs */
 	if (proposal_work(&p, &plan, &j->report->why) || compare_results(j, &plan, changed))

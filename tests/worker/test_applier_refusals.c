@@ -81,6 +81,31 @@ START_TEST(force_overwrites_a_changed_file)
 }
 END_TEST
 
+/* Both names are of one file: what the rules compare is the name. */
+START_TEST(force_is_not_over_what_was_asked_about_since_under_another_name)
+{
+	int first;
+
+	begin();
+	file("a.txt", "old\n");
+	approve("a.txt", "new\n");
+	first = asked;
+	ck_assert_int_eq(link(in("a.txt"), in("b.txt")), 0);
+	file("a.txt", "mine\n");
+	ask("b.txt", "other\n");
+	asked = first;
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: the file has changed since the "
+	                             "proposal, and was asked about as it is now");
+	file_is("a.txt", "mine\n");
+	file("a.txt", "yours\n");
+	call_check_diff(true);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
 START_TEST(force_does_not_make_a_diff_fit)
 {
 	begin();
@@ -402,6 +427,7 @@ int main(void)
 	tcase_add_test(c, a_conflict_tells_nothing_of_what_is_in_the_file);
 	tcase_add_test(c, a_file_that_appeared_or_vanished_is_a_conflict);
 	tcase_add_test(c, force_overwrites_a_changed_file);
+	tcase_add_test(c, force_is_not_over_what_was_asked_about_since_under_another_name);
 	tcase_add_test(c, force_does_not_make_a_diff_fit);
 	tcase_add_test(c, what_begins_like_a_diff_must_be_one);
 	tcase_add_test(c, a_diff_about_other_files_is_invalid);

@@ -200,7 +200,7 @@ START_TEST(an_unused_yes_to_a_question_about_an_old_file_ends_when_it_is_asked_a
 	applied = agent_call(&a, "check_diff", forced.bytes);
 	has(applied, "error_code", "not_approved");
 	says(member(applied, "error_message"),
-	     "a file of it has changed, and was asked about since");
+	     "a file of it has changed, and was asked about since; ask for clearance again");
 	/* as it was: a person is asked again */
 	put_file(workspace, "f", "one\n");
 	asks_and_leaves(&a, arguments, "SELECT count(*) FROM request WHERE seq = 3");

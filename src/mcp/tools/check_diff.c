@@ -221,9 +221,10 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		return told < 0 ? -1 : told ? 0 : already_consumed(st, c, r.row.seq, e);
 	}
 	if (r.row.state != REQUEST_STATE_APPROVED) {
-		result_refuse(c, "not_approved", "the request is %s, not approved%s%s",
+		result_refuse(c, "not_approved", "the request is %s, not approved%s%s%s",
 		              request_state_name(r.row.state), r.row.withdrawn ? ": " : "",
-		              r.row.withdrawn ? r.row.withdrawn : "");
+		              r.row.withdrawn ? r.row.withdrawn : "",
+		              r.row.withdrawn ? "; ask for clearance again" : "");
 		return 0;
 	}
 	if (steering_arrived(st, r.row.seq, e))
