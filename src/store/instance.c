@@ -38,6 +38,9 @@ enum {
 	SIGN_BYTES = 100,
 	RUNNER_BYTES = 60,
 	LOST_BYTES = 2 * PATH_MAX,
+	LOG_MS = 2000, /* a system that begins makes them in a tenth of that */
+	SHM_IN_USE =
+	    128, /* the byte of a -shm that each process which uses it locks (SQLite's DMS) */
 };
 
 static const char SUFFIX[] = "-instance";
@@ -182,6 +185,43 @@ static pid_t other_holder(const char *database, int fd)
 	return 0;
 }
 
+/* Whether a process uses the -wal and the -shm that are beside the database. */
+static bool has_log(const char *database)
+{
+	struct flock use = { .l_type = F_WRLCK, .l_start = SHM_IN_USE, .l_len = 1 };
+	OWNED(str) struct str log = { 0 }, shm = { 0 };
+	bool used;
+	int fd;
+
+	str_addf(&log, "%s-wal", database);
+	str_addf(&shm, "%s-shm", database);
+	fd = open(str_text(&shm), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	used = fd >= 0 && fcntl(fd, F_GETLK, &use) == 0 && use.l_type != F_UNLCK &&
+	       access(str_text(&log), F_OK) == 0;
+	io_shut(&fd);
+	return used;
+}
+
+/* The system that runs on a database would not see what is written to another log. */
+static int check_log(const char *database, struct err *e)
+{
+	int64_t give_up = clock_monotonic_ms() + LOG_MS;
+	pid_t pid;
+
+	while ((pid = instance_holder(database, NULL)) > 0 && pid != getpid() &&
+	       !has_log(database)) {
+		if (clock_monotonic_ms() >= give_up)
+			return err_set(e, ERR_AGAIN,
+			               "database %s: its -wal or -shm, which the system that runs "
+			               "(pid %d) has open, was removed or moved: what is written "
+			               "now does not reach it; it stops by itself, or stop it "
+			               "(`kill %d`), and start agent-intercom again",
+			               database, (int)pid, (int)pid);
+		(void)poll(NULL, 0, TRY_MS);
+	}
+	return 0;
+}
+
 int instance_check_held(const char *database, struct err *e)
 {
 	int fd = open(database, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -195,7 +235,9 @@ int instance_check_held(const char *database, struct err *e)
 	io_shut(&fd);
 	if (other)
 		return refuse_file(database, other, e);
-	return held && instance_holder(database, NULL) == 0 ? refuse_name(database, e) : 0;
+	if (held && instance_holder(database, NULL) == 0)
+		return refuse_name(database, e);
+	return held ? check_log(database, e) : 0;
 }
 
 static bool is_held(int run_fd, const char *file)

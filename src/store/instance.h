@@ -40,8 +40,9 @@ pid_t instance_holder(const char *database, struct err *e);
  * yet is fine. ERR_AGAIN: a system has it open under another name. */
 int instance_hold(const char *database, int *ret_fd, struct err *e);
 
-/* Refuses a database that a system has open under another name, and a file in the place of the one
- * that the system which runs on this path has open (ERR_AGAIN). database: canonical. */
+/* Refuses a database that a system has open under another name, a file in the place of the one that
+ * the system which runs on this path has open, and that one without the -wal and -shm which it uses
+ * (ERR_AGAIN). database: canonical. */
 int instance_check_held(const char *database, struct err *e);
 
 /* The locks of workspaces begin with it. */

@@ -214,6 +214,33 @@ START_TEST(a_database_that_a_system_has_open_under_another_name_is_refused)
 }
 END_TEST
 
+/* What is asked and told goes on between those who have it open, and a start finds it. */
+START_TEST(beside_a_log_that_was_removed_nobody_answers_and_nothing_is_lost)
+{
+	static const char *const REMOVED[] = { "$DB-shm", "$DB-wal", "$DB-wal $DB-shm" };
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+
+	site = given_running_site();
+	(void)setenv("DB", site.database, 1);
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	(void)kill(site.pid, SIGSTOP); /* before it notices */
+	ck_assert_int_eq(shell(NULL, "rm %s", REMOVED[_i]), 0);
+	ck_assert_int_ne(shell(&said, "$INTERCOM_BUILD/agent-intercom-ctl --db $DB list 2>&1"), 0);
+	says(str_text(&said), "was removed or moved");
+	(void)kill(site.pid, SIGCONT);
+	ck_assert_int_eq(site_stop(&site), 78);
+	open_database_again();
+	expect("PRAGMA integrity_check", "ok\n");
+	expect("SELECT state FROM request", "interrupted\n");
+	relay_kill(&r);
+	site_start(&site);
+	expect("SELECT state FROM request", "interrupted\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* So that it sees this before anything that happens after it. */
 static void ring_front(void)
 {
@@ -258,6 +285,8 @@ int main(void)
 	tcase_add_test(c, a_worker_that_dies_after_its_run_directory_comes_back);
 	tcase_add_test(c, a_database_with_two_names_is_refused);
 	tcase_add_test(c, a_database_that_a_system_has_open_under_another_name_is_refused);
+	tcase_add_loop_test(c, beside_a_log_that_was_removed_nobody_answers_and_nothing_is_lost, 0,
+	                    3);
 	tcase_add_test(c, an_answer_is_not_handed_to_a_caller_that_has_hung_up);
 	return run_suite(s);
 }

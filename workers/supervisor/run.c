@@ -280,6 +280,20 @@ int run_take(struct supervisor *s, const struct config_source *source, bool serv
 	return 0;
 }
 
+/* Which files are its -wal and its -shm now; 0: none. */
+static void look_at_log(const struct supervisor *s, ino_t ret[2])
+{
+	static const char *const SUFFIXES[] = { "-wal", "-shm" };
+
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		OWNED(str) struct str name = { 0 };
+		struct stat about;
+
+		str_addf(&name, "%s%s", s->paths.database, SUFFIXES[i]);
+		ret[i] = lstat(str_text(&name), &about) == 0 ? about.st_ino : 0;
+	}
+}
+
 static int prepare_rows(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str runners = { 0 };
@@ -291,6 +305,7 @@ static int prepare_rows(struct supervisor *s, struct err *e)
 		log_warn("the rules of the database had been changed, and were restored: %s",
 		         store_rules_found(&s->store));
 	close_files(s->paths.database);
+	look_at_log(s, s->log_files);
 	if (runners_settle_lost(s, e))
 		return -1;
 	runners_add_names(s, &runners);
@@ -411,20 +426,40 @@ static void announce(struct supervisor *s, const char *address)
  * holds belongs to the file that is open, and the next start would read it with whichever is
  * there.) A link in its place counts, too: others follow it, and open the file under its new name.
  */
-static bool is_lost(const struct supervisor *s, struct str *why)
+static bool is_elsewhere(const struct supervisor *s)
 {
 	struct stat ours = { 0 }, about;
 
 	(void)fstat(s->database_fd, &ours);
-	if (lstat(s->paths.database, &about) == 0
-	        ? about.st_dev == ours.st_dev && about.st_ino == ours.st_ino && about.st_size > 0
-	        : errno != ENOENT && errno != ENOTDIR)
-		return false;
-	str_addf(why,
-	         "%s is not the file any more that this system has open: it was replaced, moved, "
-	         "removed or emptied; put that file back" INSTANCE_BACK,
-	         s->paths.database);
-	return true;
+	return lstat(s->paths.database, &about) == 0
+	           ? about.st_dev != ours.st_dev || about.st_ino != ours.st_ino ||
+	                 about.st_size == 0
+	           : errno == ENOENT || errno == ENOTDIR;
+}
+
+/* Whoever opens the database from now on makes others, and does not see what we write, nor we what
+ * they do. */
+static bool has_lost_log(const struct supervisor *s)
+{
+	ino_t now[COUNT(s->log_files)];
+
+	look_at_log(s, now);
+	return memcmp(now, s->log_files, sizeof(now)) != 0;
+}
+
+static bool is_lost(const struct supervisor *s, struct str *why)
+{
+	if (is_elsewhere(s))
+		str_addf(why,
+		         "%s is not the file any more that this system has open: it was replaced, "
+		         "moved, removed or emptied; put that file back" INSTANCE_BACK,
+		         s->paths.database);
+	else if (has_lost_log(s))
+		str_addf(why,
+		         "%s-wal or %s-shm, which this system has open, was removed, moved or "
+		         "replaced; what is in them is kept: start agent-intercom again",
+		         s->paths.database, s->paths.database);
+	return why->length > 0;
 }
 
 /* Before anybody loses its connection: what was stopped on purpose stays so, and where a database
@@ -638,8 +673,12 @@ static void finish(struct supervisor *s)
 	struct err e = { 0 };
 
 	let_signals_end_us(s);
-	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0)
+	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0) {
+		if (!is_elsewhere(s) && has_lost_log(s) &&
+		    store_checkpoint(&s->store, false, 0, &e))
+			log_error("what is in the -wal that was removed may be lost: %s", e.text);
 		return;
+	}
 	log_error("open questions could not be marked interrupted and stay pending: %s", e.text);
 	/* Where somebody holds the database, the next start finds them, as after a kill. */
 	if (s->status == 0 && e.kind != ERR_AGAIN)
