@@ -54,10 +54,12 @@ static size_t write_piece(uint32_t c, uint32_t before, const unsigned char *p, s
 		return (size_t)snprintf(piece, PIECE_BYTES, "%s", entity);
 	if (c != '\n' && c != '\t' && visible_hides(c, before, (const char *)p + n, left - n))
 		return (size_t)snprintf(piece, PIECE_BYTES, "\\u{%X}", c);
-	if (c == REPLACEMENT)
+	if (c == REPLACEMENT) {
 		(void)snprintf(piece, PIECE_BYTES, "\xEF\xBF\xBD");
-	else
-		(void)snprintf(piece, PIECE_BYTES, "%.*s", (int)n, (const char *)p);
+	} else {
+		memcpy(piece, p, n); /* of each character: printf is ten times as slow */
+		piece[n] = '\0';
+	}
 	return units_of(c);
 }
 
