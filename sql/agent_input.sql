@@ -56,9 +56,3 @@ SELECT i.seq, l.is_sent, i.sent_at IS NOT NULL AS is_known, coalesce(i.text, t.t
 UPDATE agent_input SET told_in = :input
  WHERE session_seq = :session AND ended_at IS NULL AND told_in IS NULL AND run_seq IS NOT :run
    AND NOT (sent_at IS NULL AND kind = 'task') AND seq < :input;
-
--- name: agent_input_delete :rows
--- Oldest first: an older one refers to a newer one.
-DELETE FROM agent_input WHERE seq IN (
-  SELECT i.seq FROM json_each(:sessions) AS g CROSS JOIN agent_input AS i ON i.session_seq = g.value
-   ORDER BY i.seq LIMIT :limit);

@@ -141,8 +141,3 @@ SELECT r.id, 'timeout', 'system:clock', 'timeout', :now
   FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
  WHERE q.run_seq = :run AND q.rpc_id = :rpc_id AND q.withdrawn_at IS NOT NULL
    AND r.state = 'pending' AND r.deadline_at <= :now;
-
--- name: agent_question_delete :rows
-DELETE FROM agent_question WHERE seq IN (
-  SELECT q.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value
-    CROSS JOIN agent_question AS q ON q.run_seq = r.seq LIMIT :limit);

@@ -156,11 +156,6 @@ SELECT r.pid, r.process_start, r.uid, r.stop_wanted_at, r.stop_why, s.id AS sess
 -- name: agent_run_is_wanted :any
 SELECT 1 AS one FROM agent_run WHERE seq = :seq AND state = 'wanted';
 
--- name: agent_run_delete :rows
-DELETE FROM agent_run WHERE seq IN (
-  SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value
-   LIMIT :limit);
-
 -- name: agent_run_last_event :number
 -- Watching begins here.
 SELECT max(seq) AS seq FROM event;

@@ -87,13 +87,3 @@ INSERT INTO agent_line (run_seq, turn_seq, kind, key, text, detail, at, over_at)
 SELECT :run, :turn, :kind, :key, :text, :detail, :now, CASE WHEN :over THEN :now END
  WHERE NOT EXISTS (SELECT 1 FROM agent_line WHERE turn_seq IS :turn AND kind = :kind AND key = :key
                                               AND run_seq = :run);
-
--- name: agent_line_delete :rows
-DELETE FROM agent_line WHERE seq IN (
-  SELECT l.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value
-    CROSS JOIN agent_line AS l ON l.run_seq = r.seq LIMIT :limit);
-
--- name: agent_turn_delete :rows
-DELETE FROM agent_turn WHERE seq IN (
-  SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value
-    CROSS JOIN agent_turn AS t ON t.run_seq = r.seq LIMIT :limit);

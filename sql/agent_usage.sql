@@ -24,8 +24,3 @@ UPDATE agent_usage
        context_used = coalesce(nullif(:context_used, 0), context_used),
        context_size = coalesce(nullif(:context_size, 0), context_size), updated_at = :now
  WHERE run_seq = :run AND day = :day;
-
--- name: agent_usage_delete :rows
-DELETE FROM agent_usage WHERE seq IN (
-  SELECT u.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value
-    CROSS JOIN agent_usage AS u ON u.run_seq = r.seq LIMIT :limit);

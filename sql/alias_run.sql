@@ -87,21 +87,6 @@ SELECT r.started_at, s.seq AS session_seq, s.idle_since, t.seq AS stall_seq, t.w
   LEFT JOIN stall AS t ON t.session_seq = s.seq AND t.ended_at IS NULL
  WHERE r.seq = :seq;
 
--- name: alias_run_delete :rows
-DELETE FROM alias_run WHERE seq IN (
-  SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN alias_run AS r ON r.session_seq = g.value
-   LIMIT :limit);
-
--- name: alias_run_after :number
--- The end of the next stretch.
-SELECT max(seq) AS seq FROM (SELECT seq FROM alias_run WHERE seq > :after ORDER BY seq LIMIT :limit);
-
--- name: alias_run_delete_old :rows
--- Runs in (:after, :upto] without a session that ended before the cutoff.
-DELETE FROM alias_run
- WHERE seq > :after AND seq <= :upto AND session_seq IS NULL AND ended_at < :cutoff
-   AND NOT EXISTS (SELECT 1 FROM slack_message WHERE alias_run_seq = alias_run.seq);
-
 -- name: alias_run_not_over :many
 -- scan ok: only those that are not over
 -- row: alias_run

@@ -53,19 +53,6 @@ SELECT c.path, i.size
  WHERE c.apply_seq = :apply AND c.state = 'done' AND c.hash_before <> f.original_hash
  ORDER BY c.seq;
 
--- name: file_change_delete :rows
--- Retention. :sessions: a JSON list of the seq of sessions that are purged together; likewise
--- below.
-DELETE FROM file_change WHERE seq IN (
-  SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
-    JOIN apply AS a ON a.request_seq = r.seq JOIN file_change AS f ON f.apply_seq = a.seq
-   LIMIT :limit);
-
--- name: apply_delete :rows
-DELETE FROM apply WHERE seq IN (
-  SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
-    JOIN apply AS a ON a.request_seq = r.seq LIMIT :limit);
-
 -- name: apply_next :one
 -- The oldest job after :after that is queued, or that a dead applier left unfinished. :left: 0 for
 -- workspaces without an unfinished job, 1 for the others: what killed its applier may do so again.
@@ -178,10 +165,6 @@ UPDATE apply SET state = 'queued', worker_id = NULL, updated_at = :now
 UPDATE apply SET state = 'queued', worker_id = NULL, question_seq = :question, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
--- name: file_change_image_old :any
--- Whether an image is older than :cutoff.
-SELECT 1 AS any FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT 1;
-
 -- name: file_change_images :many
 -- The oldest images, with what a person needs to restore them.
 SELECT f.seq, f.path, f.action, f.updated_at, f.mode_before, f.before_seq, c.hash, c.size,
@@ -193,12 +176,3 @@ SELECT f.seq, f.path, f.action, f.updated_at, f.mode_before, f.before_seq, c.has
   JOIN session AS s ON s.seq = r.session_seq
  WHERE f.before_seq IS NOT NULL AND f.updated_at < :cutoff
  ORDER BY f.updated_at, f.seq LIMIT :limit;
-
--- name: file_change_forget_these :rows
--- :rows: a JSON list of seq.
-UPDATE file_change SET before_seq = NULL WHERE seq IN (SELECT value FROM json_each(:rows));
-
--- name: file_change_forget :rows
--- Retention: the bytes before a write are only kept for a while. Then it cannot be undone.
-UPDATE file_change SET before_seq = NULL WHERE seq IN (
-  SELECT seq FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT :limit);

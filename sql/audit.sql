@@ -30,10 +30,6 @@ SELECT seq, at, kind, session_seq, request_seq, call_seq, actor, detail
 -- name: seal_insert :exec
 INSERT INTO seal (seq, hash) VALUES (:seq, :hash);
 
--- name: seal_after :number
--- The end of the next stretch of seals.
-SELECT max(seq) AS seq FROM (SELECT seq FROM seal WHERE seq > :after ORDER BY seq LIMIT :limit);
-
 -- name: audit_between :many
 -- Seals with their events, in (:after, :upto], and events that have no seal.
 -- row: audit_event

@@ -30,13 +30,3 @@ SELECT count(*) AS approvals FROM auto_approval WHERE notice_seq = :notice;
 -- The contents of a summary: each thing once, with its count.
 SELECT subject, rule, count(*) AS times FROM auto_approval
  WHERE notice_seq = :notice GROUP BY subject, rule ORDER BY min(seq) LIMIT :limit;
-
--- name: auto_approval_delete :rows
-DELETE FROM auto_approval WHERE seq IN (
-  SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN auto_approval AS a ON a.session_seq = g.value
-   LIMIT :limit);
-
--- name: auto_notice_delete :rows
-DELETE FROM auto_notice WHERE seq IN (
-  SELECT n.seq FROM json_each(:sessions) AS g CROSS JOIN auto_notice AS n ON n.session_seq = g.value
-   LIMIT :limit);

@@ -174,8 +174,3 @@ DELETE FROM checkpoint WHERE seq IN (
                     WHERE n.session_id IS c.session_id AND n.workspace_root = c.workspace_root
                       AND n.seq > c.seq
                       AND n.kind NOT IN ('ordered', 'diff')) >= :keep)) LIMIT :limit);
-
--- name: checkpoint_delete :rows
-DELETE FROM checkpoint WHERE seq IN (
-  SELECT c.seq FROM json_each(:sessions) AS g CROSS JOIN session AS s ON s.seq = g.value
-    JOIN checkpoint AS c ON c.session_id = s.id LIMIT :limit);

@@ -63,17 +63,3 @@ SELECT seq, what, state, content_seq FROM file_look WHERE command_seq = :command
 -- name: file_look_read :one
 SELECT what, state, path, depth, first_line, content_seq, is_long, detail, why
   FROM file_look WHERE seq = :seq;
-
--- name: file_look_delete :rows
--- Retention. :sessions: a JSON list of the seq of sessions that are purged together.
-DELETE FROM file_look WHERE seq IN (
-  SELECT l.seq FROM json_each(:sessions) AS g CROSS JOIN file_look AS l ON l.session_seq = g.value
-   LIMIT :limit);
-
--- name: file_look_after :number
--- The end of the next stretch of rows to examine.
-SELECT max(seq) AS seq FROM (SELECT seq FROM file_look WHERE seq > :after ORDER BY seq LIMIT :limit);
-
--- name: file_look_delete_old :rows
-DELETE FROM file_look
- WHERE seq > :after AND seq <= :upto AND settled_at < :cutoff;

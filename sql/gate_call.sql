@@ -93,14 +93,3 @@ SELECT seq, path, target, original_hash, result_hash FROM gate_file
 
 -- name: gate_file_see :exec
 UPDATE gate_file SET seen_hash = :seen_hash WHERE seq = :seq AND seen_hash IS NULL;
-
--- name: gate_file_delete :rows
-DELETE FROM gate_file WHERE seq IN (
-  SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN gate_call AS c ON c.session_seq = g.value
-   CROSS JOIN gate_file AS f ON f.gate_seq = c.seq LIMIT :limit);
-
--- name: gate_call_delete :rows
--- Newest first: the end of a tool refers to its beginning.
-DELETE FROM gate_call WHERE seq IN (
-  SELECT c.seq FROM json_each(:sessions) AS g CROSS JOIN gate_call AS c ON c.session_seq = g.value
-   ORDER BY c.seq DESC LIMIT :limit);

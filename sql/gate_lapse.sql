@@ -63,19 +63,6 @@ SELECT seq FROM gate_lapse AS l
          ELSE 0 END
  LIMIT 1;
 
--- name: gate_lapse_delete :rows
--- Retention. :sessions: a JSON list of the seq of sessions that are purged together.
-DELETE FROM gate_lapse WHERE seq IN (
-  SELECT l.seq FROM json_each(:sessions) AS g CROSS JOIN gate_lapse AS l ON l.session_seq = g.value
-   LIMIT :limit);
-
--- name: gate_lapse_after :number
--- The end of the next stretch of rows to examine.
-SELECT max(seq) AS seq FROM (SELECT seq FROM gate_lapse WHERE seq > :after ORDER BY seq LIMIT :limit);
-
--- name: gate_lapse_delete_old :rows
-DELETE FROM gate_lapse WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
-
 -- name: gate_transcript_list :many
 -- Where hosts write down what their agents do: of sessions that are open, or ended after :recent; and
 -- since when what stands there has to be explained.

@@ -41,11 +41,6 @@ SELECT w.gate_seq, w.request_seq, w.text_hash, g.digest, t.digest AS bound
 -- What was handed over instead of what was asked.
 SELECT digest, text_hash FROM gate_rewrite WHERE gate_seq = :gate AND is_told = 0;
 
--- name: gate_rewrite_delete :rows
-DELETE FROM gate_rewrite WHERE seq IN (
-  SELECT w.seq FROM json_each(:sessions) AS g CROSS JOIN gate_rewrite AS w ON w.session_seq = g.value
-   LIMIT :limit);
-
 -- name: gate_rewrite_policy :number
 -- The content of the policy in force where a request was asked.
 SELECT p.content_seq AS seq FROM request AS r JOIN session AS s ON s.seq = r.session_seq

@@ -55,15 +55,3 @@ SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
  WHERE r.seq > :after AND r.kind IN ('clearance', 'permission') AND r.decision IN ('approve', 'reject')
    AND s.workspace_root = :workspace AND r.decided_by NOT LIKE 'system:%'
  ORDER BY r.seq DESC;
-
--- name: policy_after :number
--- The end of the next stretch of rows to examine.
-SELECT max(seq) AS seq FROM (SELECT seq FROM policy WHERE seq > :after ORDER BY seq LIMIT :limit);
-
--- name: policy_delete_old :rows
--- The newest one of each workspace stays: it is in force.
-DELETE FROM policy
- WHERE seq > :after AND seq <= :upto AND created_at < :cutoff
-   AND EXISTS (SELECT 1 FROM policy AS n
-                WHERE n.workspace_root = policy.workspace_root AND n.machine = policy.machine
-                  AND n.seq > policy.seq);

@@ -300,17 +300,6 @@ SELECT (SELECT count(*) FROM request_listener WHERE request_seq = :seq) AS liste
        (SELECT traceparent FROM tool_call WHERE request_seq = :seq ORDER BY seq DESC LIMIT 1)
          AS traceparent;
 
--- name: request_file_delete :rows
-DELETE FROM request_file WHERE seq IN (
-  SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
-   CROSS JOIN request_file AS f ON f.request_seq = r.seq LIMIT :limit);
-
--- name: request_delete :rows
--- Retention: newest first, because a request may refer to the same one asked before.
-DELETE FROM request WHERE seq IN (
-  SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
-   ORDER BY r.seq DESC LIMIT :limit);
-
 -- name: inbox_of_workspace :many
 -- What waits for the operator, as far as agents of one workspace may see it; :uid: of that user,
 -- NULL: ours.

@@ -15,17 +15,6 @@ SELECT e.outcome, e.why, e.operator_id, f.reply AS first_reply
 -- name: slack_envelope_answer :exec
 UPDATE slack_envelope SET reply = :reply WHERE seq = :seq;
 
--- name: slack_envelope_old :any
--- scan ok: reads the first entry
-SELECT 1 AS any FROM (SELECT created_at FROM slack_envelope ORDER BY seq LIMIT 1)
- WHERE typeof(created_at) <> 'text' OR created_at < :cutoff;
-
--- name: slack_envelope_delete_old :rows
--- scan ok: reads the first :limit entries
-DELETE FROM slack_envelope
- WHERE (typeof(created_at) <> 'text' OR created_at < :cutoff)
-   AND seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit);
-
 -- name: slack_thread :one
 -- The owner of this thread: one request, if requests are posted in the channel, otherwise a
 -- session. Of several sessions that were restarted in a thread, the newest live one.

@@ -27,11 +27,3 @@ SELECT seq, :messages, :why, :now FROM slack_read
 
 -- name: slack_history_read :one
 SELECT messages, why FROM slack_history WHERE read_seq = :read;
-
--- name: slack_read_old :any
--- Whatever its age: it has served its purpose.
-SELECT 1 AS any FROM slack_read WHERE expires_at < max(:cutoff, :now) LIMIT 1;
-
--- name: slack_read_delete_old :rows
-DELETE FROM slack_read WHERE seq IN (
-  SELECT seq FROM slack_read WHERE expires_at < max(:cutoff, :now) ORDER BY expires_at LIMIT :limit);

@@ -182,8 +182,3 @@ SELECT t.seq, t.session_seq, t.nudge_count, t.nudge_message FROM stall AS t
 -- type: :streamed bool
 UPDATE stall SET told_count = :count, streamed_at = CASE WHEN :streamed THEN :now ELSE streamed_at END
  WHERE seq = :seq AND told_count < :count;
-
--- name: stall_delete :rows
-DELETE FROM stall WHERE seq IN (
-  SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN stall AS t ON t.session_seq = g.value
-   LIMIT :limit);

@@ -188,30 +188,6 @@ UPDATE steering SET delivered_at = :now
                       AND o.outcome = 'accepted' AND o.delivered_at IS NULL
                       AND o.call_seq IS NOT steering.call_seq);
 
--- name: steering_delete :rows
-DELETE FROM steering WHERE seq IN (
-  SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN steering AS t ON t.session_seq = g.value
-   LIMIT :limit);
-
--- name: steering_after :number
--- The end of the next stretch of rows to examine.
-SELECT max(seq) AS seq FROM (SELECT seq FROM steering WHERE seq > :after ORDER BY seq LIMIT :limit);
-
--- name: steering_delete_old :rows
--- What was said to nobody. A task that waits for its session stays.
-DELETE FROM steering
- WHERE seq > :after AND seq <= :upto AND session_seq IS NULL AND outcome IS NOT 'accepted'
-   AND CASE WHEN typeof(created_at) = 'text' AND created_at GLOB '????-??-??T??:??:??.???Z'
-            THEN created_at < :cutoff
-            ELSE EXISTS (SELECT 1 FROM steering AS n
-                          WHERE n.seq > steering.seq AND n.seq <= :upto AND n.created_at < :cutoff
-                            AND n.created_at GLOB '????-??-??T??:??:??.???Z') END;
-
--- name: pause_delete :rows
-DELETE FROM pause WHERE seq IN (
-  SELECT p.seq FROM json_each(:sessions) AS g CROSS JOIN pause AS p ON p.session_seq = g.value
-   LIMIT :limit);
-
 -- name: steering_lost :many
 -- What the agent of a session is never told, because the session has ended.
 SELECT l.text, l.created_at, l.seq FROM session AS s CROSS JOIN steering_lost AS l ON l.session_seq = s.seq

@@ -122,20 +122,6 @@ SELECT t.seq, t.wait_until AS at, t.created_at AS since
 -- name: tool_call_set_wait :exec
 UPDATE tool_call SET wait_until = :at WHERE seq = :seq AND state = 'waiting';
 
--- name: answer_old :any
--- scan ok: reads the first entry
-SELECT 1 AS any FROM (SELECT created_at FROM ended_call ORDER BY seq LIMIT 1) WHERE created_at < :cutoff;
-
--- name: answer_delete_old :rows
--- scan ok: reads the first :limit entries
-DELETE FROM ended_call
- WHERE created_at < :cutoff AND seq IN (SELECT seq FROM ended_call ORDER BY seq LIMIT :limit);
-
--- name: tool_call_delete :rows
-DELETE FROM tool_call WHERE seq IN (
-  SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
-   LIMIT :limit);
-
 -- name: tool_call_untell :exec
 -- Its answer did not arrive: its caller had closed.
 UPDATE tool_call SET told_answer = 0 WHERE seq = :call AND told_answer = 1;

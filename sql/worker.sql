@@ -83,33 +83,6 @@ UPDATE worker SET state = 'died', stopped_at = :now
  WHERE machine = :machine AND state IN ('starting', 'ready')
    AND name NOT IN (SELECT value FROM json_each(:kept));
 
--- name: worker_after :number
--- The end of the next stretch of rows to examine.
-SELECT max(seq) AS seq FROM (SELECT seq FROM worker WHERE seq > :after ORDER BY seq LIMIT :limit);
-
--- name: worker_delete_old :rows
--- Ended incarnations that nothing refers to. The last one that served stays: it tells since when
--- nobody has. A runner serves one run, whose row says all this.
--- scan ok: what is open
-DELETE FROM worker
- WHERE seq > :after AND seq <= :upto AND heartbeat_at < :cutoff AND state IN ('stopped', 'died')
-   AND NOT EXISTS (SELECT 1 FROM tool_call INDEXED BY tool_call_open
-                    WHERE state IN ('waiting', 'answered') AND listener = worker.id)
-   AND NOT EXISTS (SELECT 1 FROM apply
-                    WHERE machine = worker.machine AND state IN ('queued', 'claimed')
-                      AND worker_id = worker.id)
-   AND (name GLOB 'runner-*'
-        OR EXISTS (SELECT 1 FROM worker AS n
-                    WHERE n.seq > worker.seq AND n.name = worker.name AND n.machine = worker.machine
-                      AND n.heartbeat_at > n.started_at));
-
--- name: time_gap_after :number
-SELECT max(seq) AS seq FROM (SELECT seq FROM time_gap WHERE seq > :after ORDER BY seq LIMIT :limit);
-
--- name: time_gap_delete_old :rows
--- Deadlines were moved when it was recorded.
-DELETE FROM time_gap WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
-
 -- name: worker_address :one
 -- What the ready worker with this name says about itself.
 SELECT detail FROM worker

@@ -125,9 +125,3 @@ UPDATE workspace_restore SET why = coalesce(why, :why), updated_at = :now
  WHERE request_seq = (SELECT request_seq FROM apply
                        WHERE seq = :apply AND claim = :claim AND state = 'claimed')
    AND state IN ('planned', 'staged', 'placed');
-
--- name: workspace_restore_delete :rows
--- Retention.
-DELETE FROM workspace_restore WHERE seq IN (
-  SELECT w.seq FROM json_each(:sessions) AS g
-    CROSS JOIN workspace_restore AS w ON w.session_seq = g.value LIMIT :limit);

@@ -126,6 +126,10 @@ SELECT status AS state FROM session WHERE seq = :seq;
 -- name: request_cards :many
 -- row: card
 SELECT state FROM request WHERE seq = :seq;"
+refuses "a table that a statement is for has to fit it" 'worker_move_after: no such column: seq' sql/content.sql '
+-- name: $_after :number
+-- for: content worker_move
+SELECT max(seq) AS seq FROM $;'
 
 given_whole_tree
 passes "the tree's statements are functions"
@@ -140,6 +144,7 @@ has() {
 has "a state is an enum of the moves of its table" sets.h REQUEST_STATE_INTERRUPTED,
 has "a word of a CHECK is an enum" sets.h SESSION_CONNECTIVITY_STATUS_STALLED,
 has "a kind that a closed table lists is an enum" sets.h REQUEST_KIND_CLEARANCE,
+has "a statement that names tables is one for each of them" purge.h 'int sql_auto_notice_delete(struct store *st, '
 has "parameters stand in the order of the statement" request.h \
   'int sql_request_revive(struct store *st, const char *deadline_at, int64_t seq, struct err *e);'
 has "more than four parameters are a struct" request.h 'struct request_insert_args {'

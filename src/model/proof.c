@@ -2,6 +2,7 @@
 
 #include "decision.h"
 #include "sql/proof.h"
+#include "sql/purge.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "audit.h"
 
 #include "sql/audit.h"
+#include "sql/purge.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>

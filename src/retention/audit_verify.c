@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "json.h"
 #include "sql/audit.h"
+#include "sql/purge.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>

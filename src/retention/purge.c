@@ -2,34 +2,7 @@
 
 #include "metric.h"
 #include "setting.h"
-#include "sql/agent_input.h"
-#include "sql/agent_question.h"
-#include "sql/agent_run.h"
-#include "sql/agent_turn.h"
-#include "sql/agent_usage.h"
-#include "sql/alias_run.h"
-#include "sql/apply.h"
-#include "sql/auto_approval.h"
-#include "sql/checkpoint.h"
-#include "sql/content.h"
-#include "sql/decision.h"
-#include "sql/fence_refusal.h"
-#include "sql/file_look.h"
-#include "sql/gate_call.h"
-#include "sql/gate_lapse.h"
-#include "sql/gate_rewrite.h"
-#include "sql/policy.h"
-#include "sql/request.h"
-#include "sql/session.h"
-#include "sql/slack_envelope.h"
-#include "sql/slack_history.h"
-#include "sql/slack_outbox.h"
-#include "sql/stall.h"
-#include "sql/steering.h"
-#include "sql/tool_call.h"
-#include "sql/upkeep.h"
-#include "sql/worker.h"
-#include "sql/workspace_restore.h"
+#include "sql/purge.h"
 #include "undo_export.h"
 
 #include <inttypes.h>
@@ -118,7 +91,7 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_request_file_delete,
 		sql_workspace_restore_delete,
 		sql_request_delete,
-		sql_connection_delete_of,
+		sql_connection_delete,
 		sql_alias_run_delete,
 		sql_file_look_delete,
 		sql_gate_lapse_delete,

@@ -1,10 +1,13 @@
-/* sql/noun.sql: "-- name: noun_verb", remark lines, the statement. */
+/* sql/noun.sql: "-- name: noun_verb", remark lines, the statement. With "-- for: a b" among the
+ * remarks, a statement for each of these tables, which takes the place of $. */
 #include "sqlgen.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char FOR[] = "-- for: ";
 
 /* ---- scans ---- */
 
@@ -117,7 +120,8 @@ static void check_answer(const struct statement *st, const char *where)
 		complain("%s: a number is one column", where);
 }
 
-/* Its remarks: "-- row: x", "-- type: x y", "-- scan ok: why"; everything else is prose. */
+/* Its remarks: "-- row: x", "-- type: x y", "-- scan ok: why", "-- for: x y"; everything else is
+ * prose. */
 static void read_remarks(struct statement *st, const char *line, const char *end, struct str *types,
                          bool *ret_scan_ok)
 {
@@ -133,7 +137,7 @@ static void read_remarks(struct statement *st, const char *line, const char *end
 			str_addf(types, "%.*s\n", (int)length - 9, line + 9);
 		else if (strncmp(line, "-- scan ok:", 11) == 0)
 			*ret_scan_ok = true;
-		else if (length > 3)
+		else if (length > 3 && strncmp(line, FOR, strlen(FOR)) != 0)
 			str_addf(&prose, "%s%.*s", prose.length ? "\n * " : "", (int)length - 3,
 			         line + 3);
 		line += length + (line[length] == '\n');
@@ -167,14 +171,24 @@ static bool prepare(struct statement *st, struct schema *schema, const char *fil
 	return true;
 }
 
-/* One block, from its "-- name: " to end: remarks, then the statement. */
+/* Appends the text up to end, with table in place of $, if there is one. */
+static void add_for(struct str *out, const char *text, const char *end, const char *table)
+{
+	for (; text < end; text++)
+		if (table && *text == '$')
+			str_add(out, table);
+		else
+			str_add_char(out, *text);
+}
+
+/* One block, from its "-- name: " to end: remarks, then the statement; for that table, if any. */
 static void read_block(struct statements *list, struct schema *schema, const struct source *file,
-                       const char *at, const char *end)
+                       const char *at, const char *end, const char *table)
 {
 	struct statement *st = &list->one[list->count];
 	const char *remarks = at + strcspn(at, "\n"), *body;
 	char word[NAME_BYTES] = "", where[400];
-	OWNED(str) struct str sql = { 0 }, types = { 0 };
+	OWNED(str) struct str head = { 0 }, sql = { 0 }, types = { 0 };
 	bool scan_ok = false;
 	int line;
 
@@ -184,7 +198,9 @@ static void read_block(struct statements *list, struct schema *schema, const str
 	body = skip_remarks(remarks, end);
 	line = line_of(file->text, body);
 	*st = (struct statement){ .columns = 0 };
-	(void)sscanf(at + 9, "%79[a-z0-9_] :%79[a-z]", st->name, word); /* NOLINT(cert-err34-c) */
+	add_for(&head, at + 9, remarks, table);
+	(void)sscanf(head.bytes, "%79[a-z0-9_] :%79[a-z]", /* NOLINT(cert-err34-c) */
+	             st->name, word);
 	(void)sscanf(strrchr(file->path, '/') + 1, "%79[a-z0-9_]", /* NOLINT(cert-err34-c) */
 	             st->noun);
 	(void)snprintf(where, sizeof(where), "%s:%d: %s", file->path, line, st->name);
@@ -197,7 +213,7 @@ static void read_block(struct statements *list, struct schema *schema, const str
 	}
 	while (end > body && (isspace((unsigned char)end[-1]) || end[-1] == ';'))
 		end--;
-	str_add_bytes(&sql, body, (size_t)(end - body));
+	add_for(&sql, body, end, table);
 	st->text = str_take(&sql);
 	st->answer = answer_of(word);
 	read_remarks(st, remarks, body, &types, &scan_ok);
@@ -209,6 +225,22 @@ static void read_block(struct statements *list, struct schema *schema, const str
 	}
 }
 
+/* A block, as often as it says. */
+static void read_blocks(struct statements *list, struct schema *schema, const struct source *file,
+                        const char *at, const char *end)
+{
+	char table[NAME_BYTES] = "";
+	const char *line = at;
+	int length;
+
+	while ((line = strstr(line, FOR)) != NULL && line < end)
+		for (line += strlen(FOR); sscanf(line, " %79[a-z_]%n", table, &length) == 1;
+		     line += length)
+			read_block(list, schema, file, at, end, table);
+	if (!*table)
+		read_block(list, schema, file, at, end, NULL);
+}
+
 void statements_load(struct statements *list, struct schema *s, const struct sources *sql)
 {
 	for (int i = 0; i < sql->count; i++) {
@@ -217,7 +249,7 @@ void statements_load(struct statements *list, struct schema *s, const struct sou
 		while (at) {
 			const char *next = strstr(at + 1, "-- name: ");
 
-			read_block(list, s, &sql->file[i], at, next ? next : at + strlen(at));
+			read_blocks(list, s, &sql->file[i], at, next ? next : at + strlen(at));
 			at = next;
 		}
 	}
