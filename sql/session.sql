@@ -19,39 +19,24 @@ SELECT seq, id, machine, workspace_root, status, mode, channel_id, last_tool, st
        wait_limit_ms, agent_uid
   FROM session WHERE seq = :seq;
 
--- name: session_of_client :one
+-- name: session_of_program :one
 -- For a hook: the session of the MCP client in the same program, unless it has the hooks of another
--- session of that program, or is another agent's, or asks in another channel than is named.
+-- session of that program, or is another agent's, or asks in another channel than is named. Without
+-- :is_hook, the other way round.
 -- row: session
+-- type: :is_hook bool
 -- type: :label text
 -- type: :channel text
 SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id, s.last_tool,
        s.stall_paused, s.wait_limit_ms, s.agent_uid
   FROM connection AS c JOIN session AS s ON s.seq = c.session_seq
- WHERE c.host_process = :program AND c.state = 'open' AND c.transport <> 'hook'
+ WHERE c.host_process = :program AND c.state = 'open' AND (c.transport = 'hook') <> :is_hook
    AND s.status <> 'terminated'
    AND (:label IS NULL OR coalesce(s.label, :label) = :label)
    AND (:channel IS NULL OR :channel = coalesce(s.channel_id, (SELECT value FROM setting
                                                                 WHERE name = 'slack.channel_id')))
    AND NOT EXISTS (SELECT 1 FROM connection AS o
-                    WHERE o.session_seq = s.seq AND o.state = 'open' AND o.transport = 'hook')
- ORDER BY c.seq DESC LIMIT 1;
-
--- name: session_of_hook :one
--- The other way round.
--- row: session
--- type: :label text
--- type: :channel text
-SELECT s.seq, s.id, s.machine, s.workspace_root, s.status, s.mode, s.channel_id, s.last_tool,
-       s.stall_paused, s.wait_limit_ms, s.agent_uid
-  FROM connection AS c JOIN session AS s ON s.seq = c.session_seq
- WHERE c.host_process = :program AND c.state = 'open' AND c.transport = 'hook'
-   AND s.status <> 'terminated'
-   AND (:label IS NULL OR coalesce(s.label, :label) = :label)
-   AND (:channel IS NULL OR :channel = coalesce(s.channel_id, (SELECT value FROM setting
-                                                                WHERE name = 'slack.channel_id')))
-   AND NOT EXISTS (SELECT 1 FROM connection AS o
-                    WHERE o.session_seq = s.seq AND o.state = 'open' AND o.transport <> 'hook')
+                    WHERE o.session_seq = s.seq AND o.state = 'open' AND (o.transport = 'hook') = :is_hook)
  ORDER BY c.seq DESC LIMIT 1;
 
 -- name: session_set_label :exec

@@ -306,8 +306,8 @@ static int session_of_program(struct store *st, struct peer *p, struct err *e)
 	if (!program)
 		return 0;
 	return take_session(p,
-	                    (is_hook ? sql_session_of_client : sql_session_of_hook)(
-	                        st, program, p->identity.agent, p->identity.channel_id, &row, e),
+	                    sql_session_of_program(st, program, is_hook, p->identity.agent,
+	                                           p->identity.channel_id, &row, e),
 	                    &row, e);
 }
 
