@@ -146,10 +146,7 @@ static void print_line(const struct agent_look *look)
 
 static void add_text(struct str *out, const char *name, const struct str *text)
 {
-	if (text->length)
-		json_member(out, name, text->bytes);
-	else
-		json_member_null(out, name);
+	json_member_or_null(out, name, text->length ? text->bytes : NULL);
 }
 
 static void add_json(struct str *out, const struct agent_look *look)

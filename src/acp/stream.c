@@ -171,20 +171,12 @@ static void end(struct str *out)
 	json_object_end(out);
 }
 
-static void member_or_null(struct str *out, const char *name, const char *text)
-{
-	if (text)
-		json_member(out, name, text);
-	else
-		json_member_null(out, name);
-}
-
 void acp_stream_add_clearance(struct str *out, const char *id, const char *status,
                               const char *reason)
 {
 	begin(out, "clearance/response", id);
 	json_member(out, "status", status);
-	member_or_null(out, "reason", reason);
+	json_member_or_null(out, "reason", reason);
 	end(out);
 }
 
@@ -193,7 +185,7 @@ void acp_stream_add_decision(struct str *out, const char *id, const char *decisi
 {
 	begin(out, "prompt/response", id);
 	json_member(out, "decision", decision);
-	member_or_null(out, "instruction", instruction);
+	json_member_or_null(out, "instruction", instruction);
 	end(out);
 }
 

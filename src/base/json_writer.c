@@ -110,6 +110,14 @@ void json_member(struct str *out, const char *name, const char *text)
 	json_quote(out, text);
 }
 
+void json_member_or_null(struct str *out, const char *name, const char *text)
+{
+	if (text)
+		json_member(out, name, text);
+	else
+		json_member_null(out, name);
+}
+
 void json_member_int(struct str *out, const char *name, int64_t number)
 {
 	json_member_name(out, name);

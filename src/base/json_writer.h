@@ -25,8 +25,9 @@ void json_member_name(struct str *out, const char *name);
 void json_member_object(struct str *out, const char *name);
 void json_member_array(struct str *out, const char *name);
 
-/* Whole members; a NULL text adds none. */
+/* Whole members; a NULL text adds none, unless it may be null. */
 void json_member(struct str *out, const char *name, const char *text);
+void json_member_or_null(struct str *out, const char *name, const char *text);
 void json_member_int(struct str *out, const char *name, int64_t number);
 void json_member_bool(struct str *out, const char *name, bool value);
 void json_member_null(struct str *out, const char *name);

@@ -24,13 +24,13 @@ static const char JSON_TYPE[] = "application/json";
 static void entry(struct str *out, const char *uri_member, const char *uri, const char *name,
                   const char *title, const char *description)
 {
-	if (out->bytes[out->length - 1] != '[')
-		str_add_char(out, ',');
-	str_addf(out, "{\"%s\":", uri_member);
-	json_quote(out, uri);
-	str_addf(out,
-	         ",\"name\":\"%s\",\"title\":\"%s\",\"description\":\"%s\",\"mimeType\":\"%s\"}",
-	         name, title, description, JSON_TYPE);
+	json_object(out);
+	json_member(out, uri_member, uri);
+	json_member(out, "name", name);
+	json_member(out, "title", title);
+	json_member(out, "description", description);
+	json_member(out, "mimeType", JSON_TYPE);
+	json_object_end(out);
 }
 
 /* The channel where this caller's requests are shown: 1 it has one, 0, -1. */
@@ -91,16 +91,6 @@ void resource_content(struct str *out, const char *uri, const char *json)
 	str_add(out, "}]");
 }
 
-static void member(struct str *out, const char *name, const char *text)
-{
-	str_add(out, out->bytes[out->length - 1] == '{' ? "" : ",");
-	str_addf(out, "\"%s\":", name);
-	if (text)
-		json_quote(out, text);
-	else
-		str_add(out, "null");
-}
-
 static int read_inbox(struct store *st, const struct peer *p, struct str *json, struct err *e)
 {
 	OWNED(inbox_of_workspace_row) struct inbox_of_workspace_row row = { 0 };
@@ -109,14 +99,14 @@ static int read_inbox(struct store *st, const struct peer *p, struct str *json, 
 	sql_inbox_of_workspace(st, p->workspace_root, peer_uid_in_rows(p), &row);
 	str_add(json, "{\"questions\":[");
 	while ((got = row_next(&row.row, e)) > 0) {
-		str_add(json, json->bytes[json->length - 1] == '[' ? "{" : ",{");
-		member(json, "request_id", row.id);
-		member(json, "kind", request_kind_name(row.kind));
-		member(json, "title", row.title);
-		member(json, "file_path", row.file_path);
-		member(json, "state", request_state_name(row.state));
-		member(json, "created_at", row.created_at);
-		str_add_char(json, '}');
+		json_object(json);
+		json_member_or_null(json, "request_id", row.id);
+		json_member_or_null(json, "kind", request_kind_name(row.kind));
+		json_member_or_null(json, "title", row.title);
+		json_member_or_null(json, "file_path", row.file_path);
+		json_member_or_null(json, "state", request_state_name(row.state));
+		json_member_or_null(json, "created_at", row.created_at);
+		json_object_end(json);
 	}
 	str_add(json, "]}");
 	return got;
@@ -131,14 +121,14 @@ static int read_timeline(struct store *st, const struct peer *p, int most, struc
 	sql_timeline_of_session(st, p->session_seq, most, &row);
 	str_add(json, "{\"events\":[");
 	while ((got = row_next(&row.row, e)) > 0) {
-		str_add(json, json->bytes[json->length - 1] == '[' ? "{" : ",{");
-		member(json, "at", row.at);
-		member(json, "kind", row.kind);
-		member(json, "actor", row.actor);
-		member(json, "request_id", row.request_id);
-		member(json, "title", row.title);
-		member(json, "file_path", row.file_path);
-		str_add_char(json, '}');
+		json_object(json);
+		json_member_or_null(json, "at", row.at);
+		json_member_or_null(json, "kind", row.kind);
+		json_member_or_null(json, "actor", row.actor);
+		json_member_or_null(json, "request_id", row.request_id);
+		json_member_or_null(json, "title", row.title);
+		json_member_or_null(json, "file_path", row.file_path);
+		json_object_end(json);
 	}
 	str_add(json, "]}");
 	return got;

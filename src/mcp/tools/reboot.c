@@ -50,10 +50,7 @@ static int add_checkpoint(struct store *st, const char *session_id, struct str *
 		return got;
 	json_member_object(out, "last_checkpoint");
 	json_member(out, "checkpoint_id", last.id);
-	if (last.label)
-		json_member(out, "label", last.label);
-	else
-		json_member_null(out, "label");
+	json_member_or_null(out, "label", last.label);
 	json_member(out, "created_at", last.created_at);
 	json_object_end(out);
 	return 0;
