@@ -42,25 +42,29 @@ int stall_next(struct store *st, const struct stall_settings *s, int64_t *ret_ms
 
 /* ---- alerts ---- */
 
-struct silent {
-	int64_t seq, idle_since_ms, last_activity_ms;
-	char id[ID_BYTES];
-	bool is_live, is_watched, is_asking, is_there, may_be_there, is_stalled;
+/* What is due: a silence, or the next step of a stall. */
+struct due {
+	int64_t seq; /* of the session, or of the stall */
+	int64_t idle_since_ms, last_activity_ms; /* of a silence */
+	int64_t automatic; /* of a stall */
+	char session_id[ID_BYTES];
+	bool is_live, is_watched, is_asking, is_there, may_be_there, is_stalled; /* of a silence */
+	bool is_undelivered; /* of a stall */
 };
 
 /* The next page, after `skip` refused rows. */
-static int list_silent(struct store *st, int64_t before_ms, int64_t skip,
-                       struct silent rows[STALL_BATCH], struct err *e)
+static int list_silent(struct store *st, const struct stall_settings *set, int64_t now_ms,
+                       int64_t skip, struct due rows[STALL_BATCH], struct err *e)
 {
 	OWNED(stall_idle_due_row) struct stall_idle_due_row row = { 0 };
-	struct instant before = clock_instant(before_ms);
+	struct instant before = clock_instant(now_ms - set->threshold_ms);
 	int got = 0, n = 0;
 
 	sql_stall_idle_due(st, before.text, STALL_BATCH, skip, &row);
 	while (n < STALL_BATCH && (got = row_next(&row.row, e)) > 0) {
-		struct silent *r = &rows[n++];
+		struct due *r = &rows[n++];
 
-		*r = (struct silent){
+		*r = (struct due){
 			.seq = row.seq,
 			.idle_since_ms = clock_parse(row.idle_since),
 			.last_activity_ms =
@@ -73,7 +77,7 @@ static int list_silent(struct store *st, int64_t before_ms, int64_t skip,
 			.may_be_there = row.may_be_there,
 			.is_stalled = row.is_stalled,
 		};
-		(void)snprintf(r->id, sizeof(r->id), "%s", row.id);
+		(void)snprintf(r->session_id, sizeof(r->session_id), "%s", row.id);
 	}
 	return got < 0 ? -1 : n;
 }
@@ -84,7 +88,7 @@ struct counts {
 
 /* An agent that a nudge only woke for a moment keeps its count of nudges; otherwise it would be
  * nudged forever. A moment is shorter than the silence that raises an alert. */
-static int counts_before(struct store *st, const struct stall_settings *set, const struct silent *r,
+static int counts_before(struct store *st, const struct stall_settings *set, const struct due *r,
                          struct counts *c, struct err *e)
 {
 	OWNED(stall_last_row) struct stall_last_row last = { 0 };
@@ -97,7 +101,7 @@ static int counts_before(struct store *st, const struct stall_settings *set, con
 	return got < 0 ? -1 : 0;
 }
 
-static int raise_alert(struct store *st, const struct stall_settings *set, const struct silent *r,
+static int raise_alert(struct store *st, const struct stall_settings *set, const struct due *r,
                        int64_t now_ms, struct err *e)
 {
 	struct id id = id_new();
@@ -113,23 +117,12 @@ static int raise_alert(struct store *st, const struct stall_settings *set, const
 		.nudge_count = before.nudges,
 		.auto_count = before.automatic,
 	};
-	return sql_stall_insert(st, &args, e) || sql_stall_mark_session(st, r->id, e) ? -1 : 0;
-}
-
-/* Ends the part of one row: 0 it is kept, or its rules refused it and it has no effect; -1 error.
- * failed: the result of its step. */
-static int end_part(struct store *st, int failed, const struct stall_tally *before,
-                    struct stall_tally *tally, struct err *e)
-{
-	if (!failed)
-		return store_keep(st, e);
-	store_undo(st);
-	*tally = *before;
-	return err_take_refused(e, &tally->refused) ? 0 : -1;
+	return err_if(sql_stall_insert(st, &args, e) ||
+	              sql_stall_mark_session(st, r->session_id, e));
 }
 
 /* Decides what a session's silence means, now that it has lasted long enough. */
-static int judge(struct store *st, const struct stall_settings *set, const struct silent *r,
+static int judge(struct store *st, const struct stall_settings *set, const struct due *r,
                  int64_t now_ms, struct stall_tally *tally, struct err *e)
 {
 	if (r->is_live && !r->is_asking && !r->is_there && !r->may_be_there) {
@@ -144,28 +137,6 @@ static int judge(struct store *st, const struct stall_settings *set, const struc
 		tally->raised++;
 	}
 	return sql_stall_stop_clock(st, r->seq, e);
-}
-
-static int raise_due(struct store *st, const struct stall_settings *set, int64_t now_ms,
-                     struct stall_tally *tally, struct err *e)
-{
-	struct silent rows[STALL_BATCH];
-	int n, all = 0, first = tally->refused.count;
-
-	do {
-		n = list_silent(st, now_ms - set->threshold_ms, tally->refused.count - first, rows,
-		                e);
-		for (int i = 0; i < n; i++) {
-			const struct stall_tally before = *tally;
-
-			if (store_part(st, e) ||
-			    end_part(st, judge(st, set, &rows[i], now_ms, tally, e), &before, tally,
-			             e))
-				return -1;
-		}
-		all += n;
-	} while (n == STALL_BATCH && all == tally->refused.count - first);
-	return n < 0 ? -1 : all;
 }
 
 /* ---- nudges ---- */
@@ -183,24 +154,18 @@ int stall_nudge(struct store *st, const char *session_id, const char *text, cons
 	return *ret_seq < 0 ? -1 : sql_stall_mark_session(st, session_id, e);
 }
 
-struct waiting {
-	int64_t seq, automatic;
-	char session_id[ID_BYTES];
-	bool is_undelivered;
-};
-
-static int list_waiting(struct store *st, int64_t before_ms, int64_t skip,
-                        struct waiting rows[STALL_BATCH], struct err *e)
+static int list_waiting(struct store *st, const struct stall_settings *set, int64_t now_ms,
+                        int64_t skip, struct due rows[STALL_BATCH], struct err *e)
 {
 	OWNED(stall_step_due_row) struct stall_step_due_row row = { 0 };
-	struct instant before = clock_instant(before_ms);
+	struct instant before = clock_instant(now_ms - set->escalation_ms);
 	int got = 0, n = 0;
 
 	sql_stall_step_due(st, before.text, STALL_BATCH, skip, &row);
 	while (n < STALL_BATCH && (got = row_next(&row.row, e)) > 0) {
-		rows[n] = (struct waiting){ .seq = row.seq,
-			                    .automatic = row.auto_count,
-			                    .is_undelivered = row.is_undelivered };
+		rows[n] = (struct due){ .seq = row.seq,
+			                .automatic = row.auto_count,
+			                .is_undelivered = row.is_undelivered };
 		(void)snprintf(rows[n].session_id, sizeof(rows[n].session_id), "%s",
 		               row.session_id);
 		n++;
@@ -209,7 +174,7 @@ static int list_waiting(struct store *st, int64_t before_ms, int64_t skip,
 }
 
 /* 1 the nudge is queued, 0 the rules refused it (the operator system:clock is inactive), -1. */
-static int nudge_by_clock(struct store *st, const struct waiting *w, struct err *e)
+static int nudge_by_clock(struct store *st, const struct due *w, struct err *e)
 {
 	struct err why = { 0 };
 	int64_t seq;
@@ -225,11 +190,12 @@ static int nudge_by_clock(struct store *st, const struct waiting *w, struct err 
 }
 
 /* Each step advances the stall, so that it is not due again at once. */
-static int step(struct store *st, const struct stall_settings *set, const struct waiting *w,
-                struct stall_tally *tally, struct err *e)
+static int step(struct store *st, const struct stall_settings *set, const struct due *w,
+                int64_t now_ms, struct stall_tally *tally, struct err *e)
 {
 	int did = 0;
 
+	(void)now_ms;
 	if (w->automatic < set->max_nudges) {
 		if (w->is_undelivered)
 			did = sql_stall_nudge_again(st, w->seq, e) ||
@@ -249,20 +215,40 @@ static int step(struct store *st, const struct stall_settings *set, const struct
 	return sql_stall_escalate(st, w->seq, e);
 }
 
-static int step_due(struct store *st, const struct stall_settings *set, int64_t now_ms,
+/* ---- all of them ---- */
+
+/* Ends the part of one row: 0 it is kept, or its rules refused it and it has no effect; -1 error.
+ * failed: the result of its step. */
+static int end_part(struct store *st, int failed, const struct stall_tally *before,
                     struct stall_tally *tally, struct err *e)
 {
-	struct waiting rows[STALL_BATCH];
+	if (!failed)
+		return store_keep(st, e);
+	store_undo(st);
+	*tally = *before;
+	return err_take_refused(e, &tally->refused) ? 0 : -1;
+}
+
+/* Acts on what is listed, page by page. Returns how many there were, or -1. */
+static int act_on(struct store *st, const struct stall_settings *set, int64_t now_ms,
+                  int (*list)(struct store *st, const struct stall_settings *set, int64_t now_ms,
+                              int64_t skip, struct due rows[STALL_BATCH], struct err *e),
+                  int (*act)(struct store *st, const struct stall_settings *set,
+                             const struct due *due, int64_t now_ms, struct stall_tally *tally,
+                             struct err *e),
+                  struct stall_tally *tally, struct err *e)
+{
+	struct due rows[STALL_BATCH];
 	int n, all = 0, first = tally->refused.count;
 
 	do {
-		n = list_waiting(st, now_ms - set->escalation_ms, tally->refused.count - first,
-		                 rows, e);
+		n = list(st, set, now_ms, tally->refused.count - first, rows, e);
 		for (int i = 0; i < n; i++) {
 			const struct stall_tally before = *tally;
 
 			if (store_part(st, e) ||
-			    end_part(st, step(st, set, &rows[i], tally, e), &before, tally, e))
+			    end_part(st, act(st, set, &rows[i], now_ms, tally, e), &before, tally,
+			             e))
 				return -1;
 		}
 		all += n;
@@ -277,8 +263,8 @@ int stall_pass(struct store *st, const struct stall_settings *s, int64_t now_ms,
 
 	if (store_begin(st, e))
 		return -1;
-	silent = raise_due(st, s, now_ms, tally, e);
-	waiting = silent < 0 ? -1 : step_due(st, s, now_ms, tally, e);
+	silent = act_on(st, s, now_ms, list_silent, judge, tally, e);
+	waiting = silent < 0 ? -1 : act_on(st, s, now_ms, list_waiting, step, tally, e);
 	if (waiting < 0 || silent + waiting <= tally->refused.count) {
 		store_rollback(st);
 		return waiting < 0 ? -1 : 0;
