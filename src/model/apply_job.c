@@ -46,7 +46,6 @@ struct file_change *apply_job_add_change(struct apply_job *j)
 	return &j->changes[j->count++];
 }
 
-/* Whether a text no longer exists (as opposed to a database that cannot be read). */
 bool apply_job_is_missing(const struct err *e)
 {
 	return e->kind == ERR_INPUT && strncmp(e->text, "not found", 9) == 0;

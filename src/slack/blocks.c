@@ -58,7 +58,6 @@ void blocks_add_context(cJSON *blocks, const char *text)
 	(void)cJSON_AddItemToArray(blocks, block);
 }
 
-/* Adds a rich_text block with one element of a type, whose elements are returned. */
 cJSON *blocks_add_rich(cJSON *blocks, const char *type)
 {
 	cJSON *block = blocks_object("rich_text"), *element = blocks_object(type);
@@ -82,7 +81,6 @@ void blocks_add_run(cJSON *elements, const char *text, const char *style)
 	(void)cJSON_AddItemToArray(elements, run);
 }
 
-/* Foreign text, cleaned and cut. */
 void blocks_add_foreign(cJSON *elements, const char *bytes, size_t length, size_t units,
                         const char *style)
 {
@@ -133,7 +131,6 @@ void blocks_add_short_id(struct str *out, const char *id)
 	str_add_char(out, '`');
 }
 
-/* An instant in each reader's local time. */
 void blocks_add_time(struct str *out, const char *instant)
 {
 	int64_t ms = instant ? clock_parse(instant) : -1;
@@ -148,7 +145,6 @@ static bool is_slack_id(const char *text)
 	return *text && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == strlen(text);
 }
 
-/* The decider: a mention, a login name, or the clock. */
 void blocks_add_person(struct str *out, const char *operator_id)
 {
 	const char *last = operator_id ? strrchr(operator_id, ':') : NULL;
@@ -165,7 +161,6 @@ void blocks_add_person(struct str *out, const char *operator_id)
 	}
 }
 
-/* "1 h 2 min", "3 min", "4 s" */
 void blocks_add_span(struct str *out, int64_t seconds)
 {
 	if (seconds >= 3600)

@@ -148,17 +148,13 @@ static int settle_needless(const struct settlement *t, struct err *e)
 
 int slack_settle_needless(struct store *st, const struct slack_intent_row *i, struct err *e)
 {
-	struct settlement t = { .st = st, .i = i };
-
-	return settle(&t, settle_needless, e);
+	return settle(&(struct settlement){ .st = st, .i = i }, settle_needless, e);
 }
 
 int slack_settle_sent(struct store *st, const struct slack_intent_row *i, const char *ts,
                       struct err *e)
 {
-	struct settlement t = { .st = st, .i = i, .ts = ts };
-
-	return settle(&t, settle_sent, e);
+	return settle(&(struct settlement){ .st = st, .i = i, .ts = ts }, settle_sent, e);
 }
 
 /* ---- dead ---- */
@@ -254,9 +250,8 @@ static int settle_dead(const struct settlement *t, struct err *e)
 int slack_settle_dead(struct store *st, const struct slack_intent_row *i, const char *why,
                       const char *words, struct err *e)
 {
-	struct settlement t = { .st = st, .i = i, .why = why, .words = words };
-
-	return settle(&t, settle_dead, e);
+	return settle(&(struct settlement){ .st = st, .i = i, .why = why, .words = words },
+	              settle_dead, e);
 }
 
 /* ---- failed ---- */
@@ -440,9 +435,7 @@ static int settle_failed(const struct settlement *t, struct err *e)
 int slack_settle_failed(struct store *st, const struct slack_intent_row *i,
                         const struct slack_call *c, struct err *e)
 {
-	struct settlement t = { .st = st, .i = i, .c = c };
-
-	return settle(&t, settle_failed, e);
+	return settle(&(struct settlement){ .st = st, .i = i, .c = c }, settle_failed, e);
 }
 
 /* ---- in doubt ---- */
@@ -472,9 +465,7 @@ static int settle_missing(const struct settlement *t, struct err *e)
 
 int slack_settle_missing(struct store *st, const struct slack_intent_row *i, struct err *e)
 {
-	struct settlement t = { .st = st, .i = i };
-
-	return settle(&t, settle_missing, e);
+	return settle(&(struct settlement){ .st = st, .i = i }, settle_missing, e);
 }
 
 /* A request shown twice is a nuisance, one never shown is a hang: only requests are repeated. */
@@ -498,9 +489,7 @@ static int settle_blind(const struct settlement *t, struct err *e)
 int slack_settle_blind(struct store *st, const struct slack_intent_row *i,
                        const struct slack_call *c, struct err *e)
 {
-	struct settlement t = { .st = st, .i = i, .c = c };
-
-	return settle(&t, settle_blind, e);
+	return settle(&(struct settlement){ .st = st, .i = i, .c = c }, settle_blind, e);
 }
 
 /* ---- after a crash ---- */
@@ -547,15 +536,11 @@ static int note_upload(const struct settlement *t, struct err *e)
 int slack_settle_upload(struct store *st, const struct slack_intent_row *i, const char *file_id,
                         struct err *e)
 {
-	struct settlement t = { .st = st, .i = i, .why = file_id };
-
-	return settle(&t, note_upload, e);
+	return settle(&(struct settlement){ .st = st, .i = i, .why = file_id }, note_upload, e);
 }
 
 int slack_settle_tell(struct store *st, const struct slack_intent_row *i, const char *words,
                       struct err *e)
 {
-	struct settlement t = { .st = st, .i = i, .words = words };
-
-	return settle(&t, tell, e);
+	return settle(&(struct settlement){ .st = st, .i = i, .words = words }, tell, e);
 }

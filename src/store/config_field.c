@@ -397,7 +397,6 @@ static void add_choices(struct str *out, const struct config_field *f)
 		str_addf(out, "%s\"%s\"", i ? " or " : "", f->choices[i]);
 }
 
-/* Appends what a value of the field must be. */
 void config_field_add_expected(struct str *out, const struct config_field *f)
 {
 	switch (f->kind) {

@@ -11,7 +11,6 @@
 
 /* ---- messages ---- */
 
-/* "config: FILE:LINE: NAME: ..." as an error; line 0 is omitted. Returns -1. */
 int config_read_wrong(struct config_load *l, int line, const char *name, const char *format, ...)
 {
 	OWNED(str) struct str place = { 0 };
@@ -45,7 +44,6 @@ void config_read_warn(struct config_load *l, int line, const char *format, ...)
 	config_field_add_text(&l->c->warnings, str_take(&text));
 }
 
-/* Appends a description of a node: `the text "abc"`, `the integer 7`, `a table`. */
 void config_read_add_found(struct str *out, const cJSON *node)
 {
 	if (toml_is(node, TOML_TABLE) || toml_is(node, TOML_ARRAY)) {

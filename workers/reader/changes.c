@@ -26,32 +26,26 @@ static int count(const struct manifest_change *change, void *arg)
 static int open_sides(const struct objects *o, const struct file_look_sides_row *s,
                       struct manifest *before, struct manifest *after, struct err *e)
 {
-	return manifest_open(o, s->before, before, e) || manifest_open(o, s->after, after, e) ? -1
-	                                                                                      : 0;
+	return err_if(manifest_open(o, s->before, before, e) ||
+	              manifest_open(o, s->after, after, e));
 }
 
 static int count_changes(const struct objects *o, const struct file_look_sides_row *s,
                          struct counts *n, struct err *e)
 {
-	OWNED(manifest) struct manifest before = { 0 };
-	OWNED(manifest) struct manifest after = { 0 };
+	OWNED(manifest) struct manifest before = { 0 }, after = { 0 };
 
-	return open_sides(o, s, &before, &after, e) ||
-	               manifest_compare(&before, &after, count, n, e)
-	           ? -1
-	           : 0;
+	return err_if(open_sides(o, s, &before, &after, e) ||
+	              manifest_compare(&before, &after, count, n, e));
 }
 
 static int add_diff(const struct objects *o, const struct file_look_sides_row *s, struct str *text,
                     struct err *e)
 {
-	OWNED(manifest) struct manifest before = { 0 };
-	OWNED(manifest) struct manifest after = { 0 };
+	OWNED(manifest) struct manifest before = { 0 }, after = { 0 };
 
-	return open_sides(o, s, &before, &after, e) ||
-	               tree_diff(&before, &after, DIFF_BYTES, text, e)
-	           ? -1
-	           : 0;
+	return err_if(open_sides(o, s, &before, &after, e) ||
+	              tree_diff(&before, &after, DIFF_BYTES, text, e));
 }
 
 static int add_left_out(const struct objects *o, const struct file_look_sides_row *s,
