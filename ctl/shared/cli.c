@@ -96,3 +96,14 @@ int cli_say(const struct err *e)
 	(void)fprintf(stderr, "%s: %s\n", PROGRAM, str_text(&shown));
 	return err_exit(e);
 }
+
+void cli_become(const char *name, char **argv, struct err *e)
+{
+	OWNED(str) struct str path = { 0 };
+
+	if (paths_program(name, &path, e))
+		return;
+	argv[0] = path.bytes;
+	(void)execv(path.bytes, argv);
+	(void)err_errno(e, ERR_INPUT, "cannot run %s", path.bytes);
+}

@@ -26,6 +26,9 @@ int cli_find(struct config_source *source);
 int cli_find_database(const struct config_source *source, const struct config *config,
                       struct paths *ret, struct err *e);
 bool cli_has_terminal(void);
+/* Becomes a program that is installed where the workers are; sets argv[0]. Returns only if that
+ * fails. */
+void cli_become(const char *name, char **argv, struct err *e);
 /* Prints the error on stderr; returns the matching exit status. */
 int cli_say(const struct err *e);
 

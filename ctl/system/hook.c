@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Whatever happens before a tool, this status keeps it closed. */
 enum { STATUS_DENY = 2 };
@@ -65,19 +64,6 @@ static int find_run(const struct config_source *source, struct str *run, struct 
 	return 0;
 }
 
-static int become(char **argv, struct err *e)
-{
-	OWNED(str) struct str path = { 0 };
-
-	if (paths_libexec(&path, e))
-		return -1;
-	str_add(&path, "/hook");
-	argv[0] = path.bytes;
-	(void)execv(path.bytes, argv);
-	return err_errno(e, ERR_INPUT, "cannot run %s; install agent-intercom again",
-	                 str_text(&path));
-}
-
 int intercom_hook(const struct config_source *given, int argc, char **argv)
 {
 	static char run_option[] = "--run", unknown[] = "--unknown";
@@ -94,7 +80,7 @@ int intercom_hook(const struct config_source *given, int argc, char **argv)
 		all[count++] = found ? run_option : unknown;
 		all[count++] = found ? run.bytes : e.text;
 	}
-	(void)become(all, &e);
+	cli_become("hook", all, &e);
 	free(all);
 	(void)fprintf(stderr, "agent-intercom: %s\n", e.text);
 	return STATUS_DENY;

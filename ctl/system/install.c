@@ -320,15 +320,9 @@ static int find_hook(struct request *r, struct err *e)
 	cJSON *args = r->wish.hook_args = cJSON_CreateArray();
 	bool allow;
 
-	if (paths_libexec(&r->hook, e))
+	if (paths_program("hook", &r->hook, e) || find_when_down(r, &allow, e))
 		return -1;
-	str_add(&r->hook, "/hook");
 	r->wish.hook = str_text(&r->hook);
-	if (access(r->wish.hook, X_OK) != 0)
-		return err_errno(e, ERR_INPUT, "%s cannot be run; install agent-intercom again",
-		                 r->wish.hook);
-	if (find_when_down(r, &allow, e))
-		return -1;
 	if (allow) {
 		add_arg(args, "--when-down");
 		add_arg(args, "allow");

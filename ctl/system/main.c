@@ -82,19 +82,11 @@ static int run(const struct arguments *a)
 	return status == SUPERVISOR_AGAIN ? run_again() : status;
 }
 
-/* A program of ours that is installed where the workers are, with these arguments. */
-static int become(const char *program, char **argv)
+static int become(const char *name, char **argv)
 {
-	OWNED(str) struct str path = { 0 };
 	struct err e = { 0 };
 
-	if (paths_libexec(&path, &e))
-		return cli_say(&e);
-	str_addf(&path, "/%s", program);
-	argv[0] = path.bytes;
-	(void)execv(path.bytes, argv);
-	(void)err_errno(&e, ERR_INPUT, "cannot run %s; install agent-intercom again",
-	                str_text(&path));
+	cli_become(name, argv, &e);
 	return cli_say(&e);
 }
 

@@ -97,6 +97,10 @@ int paths_check_filesystem(const char *dir, struct err *e);
 int paths_libexec(struct str *out, struct err *e);
 int paths_bin(struct str *out, struct err *e);
 
+/* Appends the path of a program that is installed where the workers are; -1 also if it cannot be
+ * run. */
+int paths_program(const char *name, struct str *out, struct err *e);
+
 /* Append $XDG_CONFIG_HOME or $HOME/.config; $XDG_STATE_HOME or $HOME/.local/state. A variable that
  * is empty or not absolute counts as unset: it would lead into the working directory. */
 int paths_config_home(struct str *out, struct err *e);

@@ -220,3 +220,14 @@ int paths_bin(struct str *out, struct err *e)
 {
 	return find_program(PROGRAM, BIN_FROM_LIBEXEC, out, e);
 }
+
+int paths_program(const char *name, struct str *out, struct err *e)
+{
+	if (paths_libexec(out, e))
+		return -1;
+	str_addf(out, "/%s", name);
+	return access(str_text(out), X_OK) == 0
+	           ? 0
+	           : err_errno(e, ERR_INPUT, "cannot run %s; install agent-intercom again",
+	                       str_text(out));
+}

@@ -397,7 +397,7 @@ START_TEST(options_that_do_not_go_together_are_refused)
 	refuses("install claude --when-down allow", 64, "--when-down goes with");
 	refuses("install claude --gate --when-down maybe", 64, "deny or allow, not 'maybe'");
 	ck_assert(shell("rm '%s'", hook));
-	refuses("install claude --gate --yes", 78, "/a bin/hook cannot be run");
+	refuses("install claude --gate --yes", 78, "/a bin/hook; install agent-intercom again");
 	is_missing(".claude.json");
 }
 END_TEST

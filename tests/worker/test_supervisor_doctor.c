@@ -66,7 +66,7 @@ START_TEST(the_doctor_tells_who_is_missing)
 	log_has_soon("next attempt in");
 	advance(11 * SECOND); /* until then it might be about to be started */
 	doctor_says(1, "FAIL worker: applier does not run");
-	doctor_says(1, "FAIL binaries: cannot run the worker");
+	doctor_says(1, "FAIL binaries: cannot run /");
 	stop();
 }
 END_TEST

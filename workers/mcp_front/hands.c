@@ -721,13 +721,9 @@ int hands_start(struct front *f, struct err *e)
 		str_add(&hands->fence, "auto");
 	hands->listed = hand_listed(str_text(&f->default_workspace), f->settings.workspaces.listed,
 	                            &hands->listed_count);
-	if (paths_libexec(&path, e))
+	if (paths_program("hand", &path, e))
 		return -1;
-	str_add(&path, "/hand");
 	hands->path = str_take(&path);
-	if (access(hands->path, X_OK) != 0)
-		return err_errno(e, ERR_INPUT, "cannot run %s; install agent-intercom again",
-		                 hands->path);
 	return find_owner_socket(f, e) || run_own(f, e) ? -1 : 0;
 }
 

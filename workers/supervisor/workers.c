@@ -46,13 +46,8 @@ static int find(const char *name, char **ret_path, struct err *e)
 {
 	OWNED(str) struct str path = { 0 };
 
-	if (paths_libexec(&path, e))
+	if (paths_program(name, &path, e))
 		return -1;
-	str_addf(&path, "/%s", name);
-	if (access(str_text(&path), X_OK) != 0)
-		return err_errno(e, ERR_INPUT,
-		                 "cannot run the worker %s; install agent-intercom again",
-		                 str_text(&path));
 	*ret_path = str_take(&path);
 	return 0;
 }
