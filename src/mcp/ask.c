@@ -187,11 +187,6 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 
 /* ---- the result ---- */
 
-static bool is_decided(const struct request *r)
-{
-	return r->row.state != REQUEST_STATE_PENDING && r->row.state != REQUEST_STATE_INTERRUPTED;
-}
-
 /* Slack cannot display the question in any form: a caller would wait indefinitely without anyone
  * seeing it. 1 reported, 0 Slack did not refuse it, -1 error. */
 static int refused_result(struct store *st, int64_t request, const char *id, struct str *out,
@@ -223,13 +218,15 @@ int ask_result(struct store *st, int64_t request_seq,
 		return found < 0
 		           ? -1
 		           : err_set(e, ERR_BUG, "request %lld is gone", (long long)request_seq);
-	found = is_decided(&r) ? 0 : refused_result(st, request_seq, r.row.id, &t->result, e);
+	found = request_is_open(r.row.state)
+	            ? refused_result(st, request_seq, r.row.id, &t->result, e)
+	            : 0;
 	t->is_error = found > 0;
 	if (found)
 		return found < 0 ? -1 : 0;
 	json_object(&t->result);
 	add_members(&t->result, &r);
 	json_object_end(&t->result);
-	t->is_answer = is_decided(&r);
+	t->is_answer = !request_is_open(r.row.state);
 	return 0;
 }

@@ -109,9 +109,9 @@ struct sha256 request_shown_digest(const struct request *r)
 
 /* ---- asking ---- */
 
-static bool is_open(const struct request_found_row *f)
+bool request_is_open(enum request_state state)
 {
-	return f->state == REQUEST_STATE_PENDING || f->state == REQUEST_STATE_INTERRUPTED;
+	return state == REQUEST_STATE_PENDING || state == REQUEST_STATE_INTERRUPTED;
 }
 
 /* Whether an approval stays valid until it is used: a permission is for one moment. */
@@ -268,7 +268,7 @@ static int64_t find_or_insert(struct store *st, const struct asker *who, const s
 	if (has_own < 0)
 		return -1;
 	*ret_open = true;
-	if (has_own && is_open(&own))
+	if (has_own && request_is_open(own.state))
 		return revive_found(st, &own, e) ? -1 : own.seq;
 	int by_editor =
 	    own.state == REQUEST_STATE_REJECTED ? sql_request_is_of_editor(st, own.id, e) : 0;
@@ -282,11 +282,11 @@ static int64_t find_or_insert(struct store *st, const struct asker *who, const s
 	int has_orphan = has_own ? 0 : find_orphan(st, who, q, &orphan, e);
 	if (has_orphan < 0)
 		return -1;
-	if (has_orphan && (is_open(&orphan) || is_repeated(&orphan, q))) {
+	if (has_orphan && (request_is_open(orphan.state) || is_repeated(&orphan, q))) {
 		if (sql_request_adopt(st, who->session_seq, orphan.seq, e) ||
 		    revive_found(st, &orphan, e))
 			return -1;
-		*ret_open = is_open(&orphan);
+		*ret_open = request_is_open(orphan.state);
 		return orphan.seq;
 	}
 	*ret_open = !q->only_again;

@@ -27,6 +27,9 @@ int request_read_answer(struct store *st, int64_t seq, struct request *r, struct
 int request_read_files(struct store *st, int64_t seq, struct request *r, struct err *e);
 void request_clear(struct request *r);
 
+/* Whether it still waits for a person. */
+bool request_is_open(enum request_state state);
+
 /* Whether it is about files that are named and shown as a diff: a clearance, or what an agent is
  * about to do with a tool of its own. */
 bool request_is_change(const struct request *r);

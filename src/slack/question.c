@@ -19,7 +19,7 @@ enum {
 
 static bool is_open(const struct request *r)
 {
-	return r->row.state == REQUEST_STATE_PENDING || r->row.state == REQUEST_STATE_INTERRUPTED;
+	return request_is_open(r->row.state);
 }
 
 static const char *risk_sign(enum request_risk_level risk)

@@ -40,7 +40,7 @@ static const char *answer_of(enum request_state state, enum request_verdict deci
 static void add_decision(struct str *out, enum request_state state, const char *answer,
                          const char *words)
 {
-	if (state == REQUEST_STATE_PENDING || state == REQUEST_STATE_INTERRUPTED)
+	if (request_is_open(state))
 		str_add(out, "The operator has not decided it yet");
 	else if (state == REQUEST_STATE_EXPIRED)
 		str_add(out, "The operator did not answer in time");
@@ -52,11 +52,6 @@ static void add_decision(struct str *out, enum request_state state, const char *
 		str_addf(out, ", and said: %s\n", words);
 	else
 		str_add(out, ".\n");
-}
-
-static bool is_open(enum request_state state)
-{
-	return state == REQUEST_STATE_PENDING || state == REQUEST_STATE_INTERRUPTED;
 }
 
 /* ---- what it missed ---- */
@@ -87,7 +82,7 @@ static int add_questions(struct runner *r, struct str *out, struct told *told, s
 		if (q.is_sent)
 			str_add(out, "You may have heard that already.\n");
 		any = any || !q.is_sent;
-		if (is_open(q.state))
+		if (request_is_open(q.state))
 			continue;
 		told->seqs = xrealloc(told->seqs, (told->count + 1) * sizeof(*told->seqs));
 		told->seqs[told->count++] = q.seq;
