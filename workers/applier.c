@@ -19,7 +19,6 @@
 #include "workspace.h"
 #include "workspace_restore.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void tell(const struct apply_report *r, int64_t took_ms)
@@ -56,23 +55,20 @@ static int step(struct worker *w, struct err *e)
 {
 	static struct applier a; /* remembers which jobs must rest */
 	static struct own_places ours;
-	static char *database;
 	OWNED(apply_report) struct apply_report r = { 0 };
 	int64_t started_ms = clock_monotonic_ms(), restore = 0;
 	int did;
 
-	if (!database)
-		database = realpath(w->db_path, NULL);
 	if (!ours.count)
-		workspace_ours(&ours, w->run_dir, database);
+		workspace_ours(&ours, w->run_dir, w->database);
 	a.store = &w->store;
 	a.machine = w->machine;
 	a.worker_id = w->id.text;
-	a.database = database;
+	a.database = w->database;
 	a.ours = &ours;
 	a.run_fd = w->run_fd;
 	a.workspaces = &w->workspaces;
-	if (database && workspace_restore_next(a.store, database, a.machine, &restore, e) < 0)
+	if (workspace_restore_next(a.store, a.database, a.machine, &restore, e) < 0)
 		return -1;
 	if (restore > 0) {
 		log_info("restore %lld was compared", (long long)restore);

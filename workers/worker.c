@@ -214,6 +214,9 @@ static int open_worker(struct worker *w, const char *name, const char *purpose, 
 	pulse_show(w->lock_fd);
 	if (store_open(&w->store, w->db_path, w->run_dir, e) || check_build(w, e))
 		return -1;
+	w->database = realpath(w->db_path, NULL);
+	if (!w->database)
+		return err_errno(e, err_kind_of_file(errno), "cannot find %s", w->db_path);
 	w->heartbeat_ms = next_beat_ms();
 	return write_row(w, e);
 }
@@ -445,7 +448,8 @@ void worker_close(struct worker *w, const struct err *e)
 		io_shut(&fds[i]);
 	roots_clear(&w->workspaces);
 	free(w->moved_to);
-	w->moved_to = NULL;
+	free(w->database);
+	w->moved_to = w->database = NULL;
 }
 
 static bool drains(void)

@@ -28,6 +28,7 @@ struct worker {
 	char row_name[WORKER_NAME_BYTES]; /* what name points to in that case */
 	char machine[MACHINE_BYTES];
 	const char *db_path;
+	char *database; /* its real path */
 	const char *run_dir;
 	char *moved_to; /* what run_dir points to once it has vanished */
 	int run_fd;

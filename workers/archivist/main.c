@@ -570,19 +570,16 @@ static int look_through(struct archive *a, struct err *e)
 /* Where objects are, and what of ours no checkpoint holds. */
 static int prepare(struct archive *a, struct worker *w, struct err *e)
 {
-	OWNED(char_ptr) char *database = realpath(w->db_path, NULL);
 	OWNED(objects) struct objects o = OBJECTS_INIT;
 
-	if (!database)
-		return err_errno(e, err_kind_of_file(errno), "cannot find %s", w->db_path);
 	a->w = w;
 	a->keep_ms = clock_monotonic_ms() + KEEP_FIRST_MS;
 	a->look_ms = a->keep_ms + KEEP_FIRST_MS;
 	w->extra_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->extra_fd < 0)
 		return err_errno(e, ERR_AGAIN, "cannot wait for readers");
-	objects_path(database, &a->folder);
-	workspace_ours(&a->ours, w->run_dir, database);
+	objects_path(w->database, &a->folder);
+	workspace_ours(&a->ours, w->run_dir, w->database);
 	/* Only we put: what a predecessor had begun is nobody's. It may have died making the
 	 * folder. */
 	if (access(str_text(&a->folder), F_OK) == 0)

@@ -79,7 +79,6 @@ static void read_settings(struct front *f)
 {
 	struct store *st = &f->worker.store;
 	struct call_settings *s = &f->settings;
-	OWNED(char_ptr) char *database = NULL;
 
 	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s",
 	               f->worker.machine);
@@ -90,8 +89,7 @@ static void read_settings(struct front *f)
 	(void)setting_json(st, "slack.channels", &s->workspaces.channels, NULL);
 	s->workspaces.only_listed = setting_is(st, "workspaces.allow", "listed");
 	s->db_path = f->worker.db_path;
-	database = realpath(f->worker.db_path, NULL);
-	workspace_ours(&s->ours, f->worker.run_dir, database);
+	workspace_ours(&s->ours, f->worker.run_dir, f->worker.database);
 	s->listener = f->worker.id.text;
 	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
 	read_prompt_times(st, s);

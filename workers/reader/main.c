@@ -463,17 +463,6 @@ static int serve(struct worker *w, struct reader *r, struct err *e)
 	}
 }
 
-static int find_own_files(const struct worker *w, struct reader *r, struct err *e)
-{
-	OWNED(char_ptr) char *database = realpath(w->db_path, NULL);
-
-	if (!database)
-		return err_errno(e, err_kind_of_file(errno), "cannot find %s", w->db_path);
-	workspace_ours(&r->ours, w->run_dir, database);
-	objects_path(database, &r->objects);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct reader r = { 0 };
@@ -488,10 +477,11 @@ int main(int argc, char **argv)
 		w.extra_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!failed && w.extra_fd < 0)
 		failed = err_errno(&e, ERR_AGAIN, "cannot wait for looks");
-	if (!failed)
-		failed = find_own_files(&w, &r, &e);
-	if (!failed)
+	if (!failed) {
+		workspace_ours(&r.ours, w.run_dir, w.database);
+		objects_path(w.database, &r.objects);
 		failed = worker_ready(&w, NULL, &e);
+	}
 	if (!failed)
 		(void)serve(&w, &r, &e); /* e says why it ended */
 	end_all(&r);

@@ -6,8 +6,6 @@
 #include "setting.h"
 #include "sha256.h"
 
-#include <stdlib.h>
-
 /* On disk before the agent is told. */
 static int write_token(struct runner *r, const char *token, size_t length, struct err *e)
 {
@@ -43,7 +41,6 @@ static void add_variable(struct str *out, const char *name, const char *value)
 /* Which system it speaks to: an agent of another user may not open our database. */
 static int name_system(struct tools *t, struct runner *r, struct err *e)
 {
-	OWNED(char_ptr) char *database = NULL;
 	OWNED(str) struct str shared = { 0 };
 
 	if (r->is_kept) {
@@ -52,9 +49,8 @@ static int name_system(struct tools *t, struct runner *r, struct err *e)
 		add_variable(&t->env, "INTERCOM_SHARED", str_text(&shared));
 		return 0;
 	}
-	database = realpath(r->w.db_path, NULL);
 	json_item(&t->args, "--db");
-	json_item(&t->args, database ? database : r->w.db_path);
+	json_item(&t->args, r->w.database);
 	return 0;
 }
 
