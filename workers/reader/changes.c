@@ -22,30 +22,16 @@ static int count(const struct manifest_change *change, void *arg)
 	return 0;
 }
 
-/* Both sides, before their first entries. 0 or -1. */
-static int open_sides(const struct objects *o, const struct file_look_sides_row *s,
-                      struct manifest *before, struct manifest *after, struct err *e)
-{
-	return err_if(manifest_open(o, s->before, before, e) ||
-	              manifest_open(o, s->after, after, e));
-}
-
-static int count_changes(const struct objects *o, const struct file_look_sides_row *s,
-                         struct counts *n, struct err *e)
+/* Goes through both sides: adds the differences to text; where that is NULL, counts them. */
+static int compare(const struct objects *o, const struct file_look_sides_row *s, struct counts *n,
+                   struct str *text, struct err *e)
 {
 	OWNED(manifest) struct manifest before = { 0 }, after = { 0 };
 
-	return err_if(open_sides(o, s, &before, &after, e) ||
-	              manifest_compare(&before, &after, count, n, e));
-}
-
-static int add_diff(const struct objects *o, const struct file_look_sides_row *s, struct str *text,
-                    struct err *e)
-{
-	OWNED(manifest) struct manifest before = { 0 }, after = { 0 };
-
-	return err_if(open_sides(o, s, &before, &after, e) ||
-	              tree_diff(&before, &after, DIFF_BYTES, text, e));
+	if (manifest_open(o, s->before, &before, e) || manifest_open(o, s->after, &after, e))
+		return -1;
+	return text ? tree_diff(&before, &after, DIFF_BYTES, text, e)
+	            : manifest_compare(&before, &after, count, n, e);
 }
 
 static int add_left_out(const struct objects *o, const struct file_look_sides_row *s,
@@ -74,8 +60,8 @@ int changes_show(const struct file_look_sides_row *s, const char *folder, const 
 		               !s->before ? "the checkpoint is gone"
 		               : s->why   ? s->why
 		                          : "the workspace could not be read");
-	if (objects_open(folder, false, &o, e) || count_changes(&o, s, &n, e) ||
-	    add_diff(&o, s, &found->text, e) || add_left_out(&o, s, &found->text, e))
+	if (objects_open(folder, false, &o, e) || compare(&o, s, &n, NULL, e) ||
+	    compare(&o, s, NULL, &found->text, e) || add_left_out(&o, s, &found->text, e))
 		return -1;
 	json_object(detail);
 	json_member(detail, "workspace_root", root);
