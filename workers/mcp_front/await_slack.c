@@ -19,15 +19,10 @@ static int64_t first_end(const struct front *f)
 
 static void set_clock(struct front *f)
 {
-	int64_t end = first_end(f), ms = end - clock_monotonic_ms();
-	struct timeval t;
+	int64_t end = first_end(f);
 
-	if (end == INT64_MAX)
-		return;
-	if (ms < 1)
-		ms = 1;
-	t = (struct timeval){ .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
-	(void)evtimer_add(f->patience, &t);
+	if (end != INT64_MAX)
+		front_in(f->patience, end - clock_monotonic_ms());
 }
 
 /* ---- holding ---- */

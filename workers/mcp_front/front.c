@@ -28,6 +28,14 @@ void front_drop(struct event **event)
 	*event = NULL;
 }
 
+void front_in(struct event *timer, int64_t ms)
+{
+	int64_t due = ms < 1 ? 1 : ms;
+	const struct timeval t = { .tv_sec = due / 1000, .tv_usec = (due % 1000) * 1000 };
+
+	(void)event_add(timer, &t);
+}
+
 void front_deafen(struct evconnlistener **listener)
 {
 	if (*listener)

@@ -131,6 +131,8 @@ void front_count(struct front *f, size_t *before, size_t now);
  * the limit. */
 bool front_is_overfull(const struct front *f, size_t own);
 extern const char FRONT_OVERFULL[]; /* the message for that */
+/* Lets a timer end in ms, at least 1. */
+void front_in(struct event *timer, int64_t ms);
 /* Free an event, or a listener, if there is one; it is then NULL. */
 void front_drop(struct event **event);
 void front_deafen(struct evconnlistener **listener);

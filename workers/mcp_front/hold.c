@@ -26,15 +26,9 @@ struct held_call *hold_find(struct front *f, int64_t call_seq)
 static void set_clock(struct front *f)
 {
 	const struct waiter *first = TAILQ_FIRST(&f->line);
-	int64_t ms = first ? first->next_ms - clock_monotonic_ms() : 0;
-	struct timeval t;
 
-	if (!first || evtimer_pending(f->clock, NULL))
-		return;
-	if (ms < 1)
-		ms = 1;
-	t = (struct timeval){ .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
-	(void)evtimer_add(f->clock, &t);
+	if (first && !evtimer_pending(f->clock, NULL))
+		front_in(f->clock, first->next_ms - clock_monotonic_ms());
 }
 
 /* Whole seconds since the call started, always more than the last value: also after a resume, and

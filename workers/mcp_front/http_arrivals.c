@@ -199,10 +199,8 @@ static bool has_descriptors(const struct front *f)
 
 static void pause_accepting(struct front *f)
 {
-	static const struct timeval PAUSE = { .tv_usec = ACCEPT_PAUSE_MS * 1000 };
-
 	(void)evconnlistener_disable(f->http_listener);
-	(void)event_add(f->accept, &PAUSE);
+	front_in(f->accept, ACCEPT_PAUSE_MS);
 }
 
 static void accept_again(evutil_socket_t fd, short what, void *arg)

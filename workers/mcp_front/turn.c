@@ -146,7 +146,6 @@ bool turn_run_big(struct front *f)
 
 void turn_run(evutil_socket_t fd, short what, void *arg)
 {
-	static const struct timeval LATER = { .tv_sec = FRONT_TRY_AGAIN_SECONDS };
 	struct front *f = arg;
 	struct job_queue batch;
 	bool written = true;
@@ -164,7 +163,7 @@ void turn_run(evutil_socket_t fd, short what, void *arg)
 	while (f->worker.stopping && turn_run_big(f))
 		continue;
 	if (!written)
-		(void)event_add(f->turn, &LATER);
+		front_in(f->turn, FRONT_TRY_AGAIN_SECONDS * 1000);
 }
 
 void turn_clear(struct front *f)
