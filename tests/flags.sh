@@ -2,6 +2,11 @@
 # What a compiler is told so that a program outside CMake stands on all of src/ and the worker's
 # skeleton. Sourced by bench and fuzz. No path may hold a blank.
 
+# The sources of the fake Slack, which a release does not have, from a folder beside theirs.
+fake_slack_sources() {
+  find ../slack -maxdepth 1 -name '*.c' ! -name slack_peer.c ! -name socket_client.c
+}
+
 # include_flags ROOT BUILD_DIR
 include_flags() {
   for folder in "$1"/src/*/; do

@@ -120,16 +120,10 @@ libraries=$(library_flags "$build")
     compile grow grow.c history.c bench.c $includes $libraries
     compile retain retain.c history.c bench.c $includes $libraries
 }
-set -- # a release has no tests: its fake Slack and its fake agent are made here
-for file in ../slack/*.c; do
-    case $file in
-    */slack_peer.c | */socket_client.c) ;;
-    *) set -- "$@" "$file" ;;
-    esac
-done
-# shellcheck disable=SC2086
+# A release has no tests: its fake Slack and its fake agent are made here.
+# shellcheck disable=SC2046,SC2086
 {
-    compile fake_slack "$@" $includes $libraries -lwslay
+    compile fake_slack $(fake_slack_sources) $includes $libraries -lwslay
     compile fake_agent ../fakes/fake_agent.c $includes $libraries
 }
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Counts what does not depend on the machine's load: instructions and pages of the WAL per operation.
 
-usage: yard.py BUILD_DIR SCRATCH [--map]
+usage: yard.py BUILD_DIR FAKE_SLACK SCRATCH [--map]
 
 Starts the real programs of BUILD_DIR, mcp-front under callgrind, and uses them over HTTP,
-agent-intercom-ctl and the hook. Prints lines "name value": instructions of mcp-front (hook_itself:
-of the hook), the least of a few batches; pages, bytes and commits that all processes wrote to the
-WAL, their lower quartile. So what happens once in a while (a heartbeat, a time of activity) falls out,
+agent-intercom-ctl and the hook; then a system of its own with slack-listener under callgrind, whose
+envelopes come from the fake Slack. Prints lines "name value": instructions of mcp-front (hook_itself:
+of the hook; envelope: of slack-listener), the least of a few batches; pages, bytes and commits that
+all processes wrote to the WAL, their lower quartile. So what happens once in a while (a heartbeat, a time of activity) falls out,
 also on a busy machine, where it happens during most operations. The
 workers that look at rows on their own account (sealing, checkpoints, retention) are stopped
 meanwhile: when they look is chance. --map: in which table or index the pages were, on stderr.
@@ -27,10 +28,10 @@ import time
 PATIENCE_S = 120  # callgrind on a loaded machine
 LOOK_S = 0.01
 IDLE_S = 5  # a connection that is idle for longer may be cut
-PINGS, QUESTIONS, HOOKS, BATCH = 45, 24, 15, 3
-COUNTED = "mcp-front"
-WORKERS = 8
-WORKING = (COUNTED, "applier")
+PINGS, QUESTIONS, HOOKS, ENVELOPES, BATCH = 45, 24, 15, 24, 3
+FRONT, LISTENER = "mcp-front", "slack-listener"
+WORKERS = {FRONT: 8, LISTENER: 10} # by what is counted
+WORKING = (FRONT, LISTENER, "applier")
 WAL_HEADER, FRAME_HEADER = 32, 24
 
 
@@ -94,8 +95,9 @@ class Wal:
 class System:
     """The supervisor and its workers, in folders of their own."""
 
-    def __init__(self, build, scratch):
-        self.build, self.scratch = build, scratch
+    def __init__(self, build, scratch, counted, slack=None):
+        """counted: the program under callgrind. slack: the address of the fake Slack."""
+        self.build, self.scratch, self.counted = build, scratch, counted
         self.workspace = os.path.join(scratch, "ws")
         self.db = os.path.join(scratch, "db")
         for folder in ("bin", "ws", "run", "home", "config", "counts"):
@@ -103,8 +105,12 @@ class System:
         self.env = {"PATH": os.environ["PATH"], "HOME": f"{scratch}/home", "TMPDIR": scratch,
                     "XDG_RUNTIME_DIR": f"{scratch}/run", "XDG_STATE_HOME": f"{scratch}/home",
                     "XDG_CONFIG_HOME": f"{scratch}/config"}
+        if slack:  # with the tokens that the fake takes
+            self.env |= {"SLACK_API_URL": slack, "SLACK_APP_TOKEN": "xapp-1-A01APP-1-fake",
+                         "SLACK_BOT_TOKEN": "xoxb-1-fake", "SLACK_TEAM_ID": "T01TEAM",
+                         "SLACK_MEMBER_IDS": "U01OP"}
         self.make_bin()
-        self.write_config()
+        self.write_config(slack)
         self.start()
 
     def make_bin(self):
@@ -115,18 +121,20 @@ class System:
             if name == "agent-intercom" or not os.path.isfile(path) or not os.access(path, os.X_OK):
                 continue
             count = ""
-            if name == COUNTED:
+            if name == self.counted:
                 count = ("valgrind -q --tool=callgrind "
                          f"--callgrind-out-file={self.scratch}/counts/{name} ")
             with open(f"{self.scratch}/bin/{name}", "w", encoding="utf-8") as f:
                 f.write(f"#!/bin/sh\nexec {count}{path} \"$@\"\n")
             os.chmod(f"{self.scratch}/bin/{name}", 0o700)
 
-    def write_config(self):
+    def write_config(self, slack):
         with open(f"{self.scratch}/config.toml", "w", encoding="utf-8") as f:
             f.write(f'default_workspace_root = "{self.workspace}"\nhost_cli = "true"\n'
                     'http_port = 0\nfence = "off"\n')  # callgrind writes files
             f.write("[mcp]\nwait_cap = 3600\n")
+            if slack:
+                f.write('[slack]\nchannel_id = "C01AGENTS"\n')
 
     def start(self):
         self.log = open(f"{self.scratch}/log", "w+", encoding="utf-8")
@@ -139,7 +147,7 @@ class System:
         self.port = int(line.split("ready: http://")[1].split(":")[1].split("/")[0])
         self.rows = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True, isolation_level=None)
         await_that("all workers are ready", lambda: self.number(
-            "SELECT count(*) FROM worker WHERE state = 'ready'") >= WORKERS)
+            "SELECT count(*) FROM worker WHERE state = 'ready'") >= WORKERS[self.counted])
         self.pids = {}
         children = f"/proc/{self.supervisor.pid}/task/{self.supervisor.pid}/children"
         for pid in open(children, encoding="ascii").read().split():
@@ -177,10 +185,10 @@ class System:
             os.kill(pid, signal.SIGKILL)
 
     def instructions(self):
-        """Those of the front since the last time that it was asked."""
-        done = subprocess.run(["vgdb", f"--pid={self.pids[COUNTED]}", "dump"], env=self.env,
+        """Those of the counted program since the last time that it was asked."""
+        done = subprocess.run(["vgdb", f"--pid={self.pids[self.counted]}", "dump"], env=self.env,
                               capture_output=True, text=True, timeout=PATIENCE_S)
-        files = glob.glob(f"{self.scratch}/counts/{COUNTED}.*")
+        files = glob.glob(f"{self.scratch}/counts/{self.counted}.*")
         if done.returncode or not files:
             sys.exit(f"yard: callgrind does not answer: {done.stderr}")
         return summed(max(files, key=lambda f: int(f.rsplit(".", 1)[1])))
@@ -279,11 +287,49 @@ class Questions:
             sys.exit(f"yard: not approved: {done.stderr}")
         self.hear(i)
 
+    def click(self, slack, i):
+        slack.click(self.requests[i])
+        self.hear(i)
+
     def write(self, i):
         text = self.agent.call("check_diff", {"request_id": self.requests[i]})
         if "files_written" not in text:
             sys.exit(f"yard: not written: {text[:500]}")
         self.agent.settled()
+
+
+class Slack:
+    """The fake: an operator who presses buttons."""
+
+    def __init__(self, program):
+        self.process, self.clicks = subprocess.Popen([program], stdout=subprocess.PIPE, text=True), 0
+        self.api = self.process.stdout.readline().split()[1]  # "ready http://127.0.0.1:4711/api/"
+
+    def order(self, method, path, body=None):
+        connection = http.client.HTTPConnection(self.api.split("/")[2], timeout=PATIENCE_S)
+        connection.request(method, f"/control/{path}", body, {"Content-Type": "application/json"})
+        return connection.getresponse().read().decode()
+
+    def await_listener(self):
+        await_that("slack-listener is connected", lambda: '"hello"' in self.order(
+            "GET", "calls?name=hello&after=0&wait_ms=1000"))
+
+    def click(self, request):
+        self.clicks += 1
+        self.order("POST", "deliver", json.dumps({"envelope": {
+            "type": "interactive", "accepts_response_payload": True, "payload": {
+                "type": "block_actions", "team": {"id": "T01TEAM"},
+                "user": {"id": "U01OP", "team_id": "T01TEAM"},
+                "container": {"type": "message", "message_ts": f"1700000000.{self.clicks:06}",
+                              "channel_id": "C01AGENTS"},
+                "channel": {"id": "C01AGENTS"}, "trigger_id": f"{self.clicks}.2.3",
+                "response_url": "http://127.0.0.1/none", "message": {"text": "Approval needed"},
+                "actions": [{"type": "button", "action_id": "approve_accept", "value": request,
+                             "action_ts": f"{self.clicks}.1"}]}}}))
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
 
 
 def hook(system, command, i):
@@ -312,6 +358,15 @@ def hook_instructions(system):
     print(f"hook_itself.instructions {summed(out)}", flush=True)
 
 
+def measure_all(system, with_map, operations):
+    """operations: name, how often, what runs one of them."""
+    system.quiet()
+    for name, count, run in operations:
+        system.measure(name, count, run)
+    for name, count, _ in operations if with_map else ():
+        system.wal.report_map(name, count)
+
+
 def use(system, with_map):
     agent = Agent(system)
     warm = Questions(agent, "warm")
@@ -321,26 +376,43 @@ def use(system, with_map):
         warm.ask(i)
         warm.approve(i)
         warm.write(i)
-    system.quiet()
-    system.measure("ping", PINGS, lambda i: agent.call("ping", {}))
     questions = Questions(agent, "file")
-    system.measure("check_clearance", QUESTIONS, questions.ask)
-    system.measure("decision", QUESTIONS, questions.approve)
-    system.measure("check_diff", QUESTIONS, questions.write)
-    system.measure("hook", HOOKS, lambda i: hook(system, [], 100 + i))
-    if with_map:
-        for name, count in (("ping", PINGS), ("check_clearance", QUESTIONS),
-                            ("decision", QUESTIONS), ("check_diff", QUESTIONS), ("hook", HOOKS)):
-            system.wal.report_map(name, count)
+    measure_all(system, with_map, [
+        ("ping", PINGS, lambda i: agent.call("ping", {})),
+        ("check_clearance", QUESTIONS, questions.ask),
+        ("decision", QUESTIONS, questions.approve),
+        ("check_diff", QUESTIONS, questions.write),
+        ("hook", HOOKS, lambda i: hook(system, [], 100 + i))])
     hook_instructions(system)
 
 
-def main(build, scratch, with_map=None):
-    system = System(build, scratch)
+def use_slack(system, slack, with_map):
+    slack.await_listener()
+    agent = Agent(system)
+    warm, questions = Questions(agent, "warm"), Questions(agent, "file")
+    for i in range(3):
+        warm.ask(i)
+        warm.click(slack, i)
+    for i in range(ENVELOPES):
+        questions.ask(i)
+    measure_all(system, with_map, [("envelope", ENVELOPES, lambda i: questions.click(slack, i))])
+
+
+def run(system, what, *arguments):
     try:
-        use(system, bool(with_map))
+        what(system, *arguments)
     finally:
         system.stop()
+
+
+def main(build, fake, scratch, with_map=None):
+    run(System(build, f"{scratch}/front", FRONT), use, bool(with_map))
+    slack = Slack(fake)
+    try:
+        run(System(build, f"{scratch}/slack", LISTENER, slack.api), use_slack, slack,
+            bool(with_map))
+    finally:
+        slack.stop()
 
 
 if __name__ == "__main__":

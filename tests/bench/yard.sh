@@ -35,11 +35,19 @@ compiler=$("${CC:-cc}" -dumpfullversion)
 made_by="gcc $compiler, SQLite $(pkg-config --modversion sqlite3), $(uname -m),"
 made_by="$made_by $(getconf GNU_LIBC_VERSION), $(valgrind --version)"
 
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt") # BUILD_DIR's tree
+cd "$here"
+# shellcheck source=tests/flags.sh
+. ../flags.sh
+# shellcheck disable=SC2046 # lists of words
+"${CC:-cc}" -O2 -std=gnu17 -D_GNU_SOURCE -o "$scratch/fake_slack" $(fake_slack_sources) \
+    $(include_flags "$source" "$build") $(library_flags "$build") -lwslay
+
 measure() {
     rm -rf "$scratch/one"
     mkdir "$scratch/one"
     # shellcheck disable=SC2086 # one option, or none
-    python3 "$here/yard.py" "$build" "$scratch/one" $map >"$scratch/figures"
+    python3 "$here/yard.py" "$build" "$scratch/fake_slack" "$scratch/one" $map >"$scratch/figures"
 }
 
 measure
