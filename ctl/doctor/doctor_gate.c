@@ -8,11 +8,13 @@
 #include "instance.h"
 #include "json.h"
 #include "json_edit.h"
+#include "others.h"
 #include "sql/gate_canary.h"
 #include "textfile.h"
 #include "toml_edit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,12 +42,31 @@ static void add_program(struct str *out, const char *line)
 	str_add_bytes(out, line, length);
 }
 
+/* What is for all users has to be there for them. Whoever installed it, root above all, may read
+ * more than they. */
+static void check_others(struct look *l, const char *path, mode_t wanted)
+{
+	char real[PATH_MAX];
+	struct stat about;
+	size_t length;
+
+	if (l->place != &l->gate->system || !realpath(path, real))
+		return;
+	length = others_stop(real, 0, wanted, &about);
+	if (length)
+		doctor_tell(l->d, FAIL, l->what,
+		            "%s: other users cannot get to it, so for them there is no gate: chmod "
+		            "o+rX %.*s",
+		            path, (int)length, real);
+}
+
 static void check_program(struct look *l, const char *path)
 {
 	if (access(path, X_OK) != 0)
 		doctor_tell(l->d, FAIL, l->what,
 		            "%s: its hooks start %s: %s; install the gate again", l->path, path,
 		            strerror(errno));
+	check_others(l, path, S_IXOTH);
 }
 
 /* A hook that a person is asked by has to answer before the host gives it up. */
@@ -208,6 +229,8 @@ static bool check_place(struct look *l, const struct gate_place *place, bool man
 	l->place = place;
 	l->path = str_text(&path);
 	there = check_file(l);
+	if (there)
+		check_others(l, l->path, S_IROTH);
 	if (there && l->d->failures == before)
 		doctor_tell(l->d, OK, l->what, "hooks are in %s", l->path);
 	return there;

@@ -583,8 +583,14 @@ static int check_writable(const struct plan *p, struct err *e)
 	return 0;
 }
 
-/* Shows, asks and writes. Returns 0; 1 if there was something to write and it was not written; -1
- * on error. */
+/* The hooks for all users are the plan's first change. */
+static int check_open(const struct plan *p, const struct wish *w)
+{
+	return w->managed && !w->remove ? install_open(&p->changes[0], w) : 0;
+}
+
+/* Shows, asks and writes. Returns 0; 1 if there was something to write and it was not written, or
+ * something is left to do; -1 on error. */
 static int carry_out(const struct plan *p, const struct wish *w, const char *question,
                      struct err *e)
 {
@@ -596,7 +602,7 @@ static int carry_out(const struct plan *p, const struct wish *w, const char *que
 	for (int i = 0; i < p->count; i++)
 		left |= p->changes[i].by_hand.length > 0;
 	if (!plan_changes(p))
-		return left;
+		return left | check_open(p, w);
 	if (!w->yes && !cli_has_terminal()) {
 		(void)fprintf(stderr,
 		              "%s: nothing is written, because there is no terminal to ask on; "
@@ -608,7 +614,7 @@ static int carry_out(const struct plan *p, const struct wish *w, const char *que
 		(void)puts("Nothing is written.");
 		return DECLINED;
 	}
-	return write_all(p, w, e) ? -1 : left;
+	return write_all(p, w, e) ? -1 : left | check_open(p, w);
 }
 
 static int change_host(const struct wish *w, struct err *e)

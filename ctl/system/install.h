@@ -4,6 +4,7 @@
  * install_plan.c       what the files will contain
  * install_gate_plan.c  what the files with hooks will contain
  * install_found.c      what of ours is in a file
+ * install_open.c       whether all users can read what is for all
  * install_forget.c     what the database no longer misses, and what stays in projects
  * What is known of each host is in ctl/shared/hosts.h. */
 #ifndef INSTALL_H
@@ -86,6 +87,12 @@ bool found_our_hooks(const struct change *c, const struct wish *w);
 
 /* Adds the change to the hooks: this user's, or with w->managed everybody's. */
 int plan_gate(struct plan *p, const struct wish *w, struct err *e);
+
+/* ---- install_open.c ---- */
+
+/* Makes what we made for all users readable for them, and says what else they cannot read, and what
+ * to do. 1 if there is such a thing, else 0. */
+int install_open(const struct change *c, const struct wish *w);
 
 /* ---- install_forget.c ---- */
 

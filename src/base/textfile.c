@@ -167,12 +167,25 @@ static int lock_folder(const char *file, struct err *e)
 	return fd >= 0 ? fd : err_errno(e, ERR_INPUT, "%s: its folder cannot be opened", file);
 }
 
+/* Who may read the file can get to it: where others shall, the umask does not count. */
+static int make_folders(const struct textfile *f)
+{
+	mode_t mask = umask(S_IWGRP | S_IWOTH);
+	int failed;
+
+	if (!(f->mode & S_IROTH))
+		(void)umask(mask);
+	failed = io_make_parents(f->target, DIRECTORY_FOR_READING);
+	(void)umask(mask);
+	return failed;
+}
+
 int textfile_replace(const struct textfile *f, const struct str *bytes, struct err *e)
 {
 	OWNED(str) struct str draft = { 0 };
 	OWNED(lock) int lock = -1;
 
-	if (!f->exists && io_make_parents(f->target, DIRECTORY_FOR_READING))
+	if (!f->exists && make_folders(f))
 		return err_errno(e, ERR_INPUT, "%s: its folder cannot be made", f->target);
 	lock = lock_folder(f->target, e);
 	if (lock < 0)

@@ -32,8 +32,9 @@ int textfile_read(const char *path, struct textfile *f, struct err *e);
  * regular file, or cannot be read; -1: it is larger than most bytes, and not all of it was read. */
 int textfile_look(const char *path, size_t most, struct str *out);
 
-/* Replaces what was read with bytes; creates missing directories. Refused with ERR_AGAIN if the
- * file has changed since. 0, or -1 with nothing changed. */
+/* Replaces what was read with bytes; creates missing directories, for all users if the file is,
+ * else by the umask. Refused with ERR_AGAIN if the file has changed since. 0, or -1 with nothing
+ * changed. */
 int textfile_replace(const struct textfile *f, const struct str *bytes, struct err *e);
 /* Removes the file, on the same condition. */
 int textfile_remove(const struct textfile *f, struct err *e);

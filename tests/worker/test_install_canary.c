@@ -183,6 +183,23 @@ START_TEST(a_gate_that_is_not_there_is_missed_by_whoever_asks_for_it)
 }
 END_TEST
 
+START_TEST(a_gate_that_other_users_cannot_get_to_is_found_by_root)
+{
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	ck_assert(shell("mkdir '%s' && chmod 755 '%s' && mount --bind '%s' /etc", in("etc"), folder,
+	                in("etc")));
+	does("install codex --managed --yes");
+	doctor_says("codex", 0, "ok   gate codex: hooks are in /etc/codex/requirements.toml");
+	ck_assert(shell("chmod 750 /etc/codex"));
+	doctor_says("codex", 1,
+	            "FAIL gate codex: /etc/codex/requirements.toml: other users cannot "
+	            "get to it, so for them there is no gate: chmod o+rX /etc/codex\n");
+	does("install codex --managed --yes");
+	ck_assert(shell("chmod 700 '%s'", in("bin/hook")));
+	doctor_says("codex", 1, "/bin/hook: other users cannot get to it");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("install_canary");
@@ -199,6 +216,7 @@ int main(void)
 	tcase_add_test(c, hooks_that_would_let_a_tool_run_are_found);
 	tcase_add_test(c, a_gate_that_codex_does_not_trust_is_found);
 	tcase_add_test(c, a_gate_that_is_not_there_is_missed_by_whoever_asks_for_it);
+	tcase_add_test(c, a_gate_that_other_users_cannot_get_to_is_found_by_root);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -469,6 +469,60 @@ START_TEST(the_managed_gate_of_codex_is_a_file_of_our_own)
 }
 END_TEST
 
+/* All that is there for all users: folders 0755, files 0644. */
+static bool is_for_all(void)
+{
+	return shell("cd '%s' && test -d etc && test -z \"$(find etc -type d ! -perm 755 -o "
+	             "-type f ! -perm 644)\"",
+	             folder);
+}
+
+START_TEST(whatever_the_umask_all_users_get_to_the_managed_gate)
+{
+	static const char *const HOSTS[] = { "claude",  "codex",  "gemini",
+		                             "copilot", "cursor", "qwen" };
+	static const mode_t MASKS[] = { 077, 027, 022, 0 };
+	char command[PATH_MAX];
+
+	for (size_t i = 0; i < COUNT(HOSTS) * COUNT(MASKS); i++) {
+		(void)umask(MASKS[i % COUNT(MASKS)]);
+		(void)snprintf(command, sizeof(command),
+		               "install %s --managed --yes --root '%.500s'",
+		               HOSTS[i / COUNT(MASKS)], folder);
+		does(command);
+		ck_assert_msg(is_for_all(), "%s", command);
+		ck_assert(shell("chmod -R go= '%s'", in("etc")));
+		does(command);
+		says("nothing to change");
+		says("other users may read");
+		ck_assert_msg(is_for_all(), "%s", command);
+		ck_assert(shell("rm -r '%s'", in("etc")));
+	}
+	(void)umask(022);
+}
+END_TEST
+
+START_TEST(a_folder_of_others_that_users_cannot_enter_stays_and_is_named)
+{
+	char command[PATH_MAX];
+
+	(void)snprintf(command, sizeof(command), "install gemini --managed --yes --root '%.500s'",
+	               folder);
+	given("etc/gemini-cli/other.json", "{}");
+	ck_assert(shell("chmod 750 '%s'", in("etc/gemini-cli")));
+	for (int i = 0; i < 2; i++) {
+		run(command);
+		ck_assert_int_eq(status, 1);
+		says("/etc/gemini-cli/settings.json, so their Gemini CLI runs without these hooks: "
+		     "chmod o+rX /");
+		says("/etc/gemini-cli\n");
+	}
+	ck_assert(shell("test \"$(stat -c %%a '%s')\" = 750", in("etc/gemini-cli")));
+	ck_assert(shell("chmod o+rX '%s'", in("etc/gemini-cli")));
+	does(command);
+}
+END_TEST
+
 START_TEST(hosts_without_a_path_for_all_users_say_so)
 {
 	refuses("install vscode --managed --yes", 78, "VS Code reads no hooks from a path of the");
@@ -500,6 +554,8 @@ int main(void)
 	tcase_add_test(c, options_that_do_not_go_together_are_refused);
 	tcase_add_test(c, the_managed_gate_switches_bypasses_off_where_the_vendor_can);
 	tcase_add_test(c, the_managed_gate_of_codex_is_a_file_of_our_own);
+	tcase_add_test(c, whatever_the_umask_all_users_get_to_the_managed_gate);
+	tcase_add_test(c, a_folder_of_others_that_users_cannot_enter_stays_and_is_named);
 	tcase_add_test(c, hosts_without_a_path_for_all_users_say_so);
 	suite_add_tcase(s, c);
 	return run_suite(s);
