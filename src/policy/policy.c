@@ -104,9 +104,10 @@ static void add_literal(struct str *out, char c)
 
 /* ---- command rules ---- */
 
-/* What a wildcard in a command's glob matches: none of the characters with which a shell does
- * something else as well. */
-#define ORDINARY "[^\\n\\r\\x00;&|`$<>(){}\\\\]"
+/* With these, with line ends and backslashes a shell does something else as well. No wildcard in a
+ * command's glob matches them. */
+#define SPECIAL ";&|`$<>(){}"
+#define ORDINARY "[^\\n\\r\\x00" SPECIAL "\\\\]"
 
 static void add_command_glob(struct str *out, const char *glob)
 {
@@ -632,7 +633,8 @@ static const struct rule *find_tool(const struct policy *p, const char *name)
 	return NULL;
 }
 
-/* Whether the configuration lists this command line, or one that it extends with arguments. */
+/* Whether the configuration lists this command line, or one that it extends with nothing but
+ * arguments. */
 static bool is_known(const struct policy_question *q)
 {
 	const cJSON *one;
@@ -642,7 +644,8 @@ static bool is_known(const struct policy_question *q)
 		size_t n = line ? strlen(line) : 0;
 
 		if (line && strncmp(q->tool, line, n) == 0 &&
-		    (q->tool[n] == '\0' || q->tool[n] == ' '))
+		    (q->tool[n] == '\0' || q->tool[n] == ' ') &&
+		    !strpbrk(q->tool + n, "\n\r\\" SPECIAL))
 			return true;
 	}
 	return q->known == NULL;
@@ -767,9 +770,11 @@ static bool judge_command(const struct policy *p, const struct policy_question *
 	else if (r && is_known(q))
 		approve(a, "command", r);
 	else if (r)
-		str_addf(&a->why,
-		         "command:%s matches, but the command is none of config.toml's [commands]",
-		         r->text);
+		str_addf(
+		    &a->why,
+		    "command:%s matches, but the line is none of config.toml's [commands], nor "
+		    "one of them with arguments",
+		    r->text);
 	return r != NULL;
 }
 

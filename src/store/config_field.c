@@ -268,7 +268,9 @@ const struct config_field CONFIG_FIELDS[] = {
 
 	{ "policy.require_global_allowlist", KIND_BOOLEAN, AT(policy.require_global_allowlist),
 	  .preset = "false",
-	  .comment = "whether a workspace may approve only commands of [commands] by itself" },
+	  .comment =
+	      "whether a workspace may approve by itself only lines of [commands], followed by "
+	      "any arguments, but by nothing with which a shell does something else" },
 	{ "policy.trust", KIND_CHOICE, AT(policy.trust), .preset = "listed", .choices = TRUST,
 	  .comment =
 	      "where a policy file counts before a person has trusted it: in "
