@@ -141,8 +141,12 @@ int contact_start(struct contact *c, int64_t now_ms)
 	fd = c->named ? -1 : reach_activation();
 	if (fd >= 0)
 		return fd;
-	if (start_detached(c->is.paths.database, c->is.config ? c->is.config : "", &c->start, &e))
-		log_error("%s", e.text);
+	if (start_detached(c->is.paths.database, c->is.config ? c->is.config : "", &c->start, &e)) {
+		if (e.kind == ERR_INPUT)
+			str_add(&c->lost, e.text);
+		else
+			log_error("%s", e.text);
+	}
 	return -1;
 }
 

@@ -122,6 +122,32 @@ static _Noreturn void become_system(const char *binary, const char *database, co
 	watch(system);
 }
 
+/* Before anything is written, above all into the log: a file of another user's, or where a link of
+ * theirs leads, is not for us, and beside a database of theirs none of ours may be. */
+static int check_files(const char *database, struct err *e)
+{
+	static const char *const SUFFIXES[] = { "", "-log" };
+
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		OWNED(str) struct str path = { 0 };
+		struct stat link, about;
+		uid_t owner;
+
+		str_addf(&path, "%s%s", database, SUFFIXES[i]);
+		if (lstat(path.bytes, &link) != 0)
+			continue;
+		if (stat(path.bytes, &about) != 0 || !S_ISREG(about.st_mode)) /* /dev/null */
+			about = link;
+		owner = link.st_uid != geteuid() ? link.st_uid : about.st_uid;
+		if (owner != geteuid())
+			return err_set(e, ERR_INPUT,
+			               "%s: belongs to uid %u, not to us (uid %u); run as its "
+			               "owner, or move it away",
+			               path.bytes, (unsigned)owner, (unsigned)geteuid());
+	}
+	return 0;
+}
+
 int start_detached(const char *database, const char *config, struct started *ret, struct err *e)
 {
 	char binary[PATH_MAX];
@@ -129,7 +155,7 @@ int start_detached(const char *database, const char *config, struct started *ret
 	pid_t child;
 
 	start_forget(ret);
-	if (start_program(binary, e))
+	if (start_program(binary, e) || check_files(database, e))
 		return -1;
 	ret->log_from = log_size(database);
 	child = fork();

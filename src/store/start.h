@@ -27,7 +27,7 @@ int start_program(char out[PATH_MAX], struct err *e);
  * ("": none). It gets a session of its own, / as its folder, none of our descriptors, and of our
  * variables only locations and its own settings; its log is <database>-log. Several may do this at
  * once: the instance lock keeps one of the systems, which all of them then wait for. 0: it is being
- * started; -1: its program is not there. */
+ * started; -1: its program is not there, or its database or log is another user's. */
 int start_detached(const char *database, const char *config, struct started *ret, struct err *e);
 /* Whether it has ended at once; said once, with its last word in why. */
 enum start_end start_ended(struct started *s, const char *database, struct str *why);

@@ -28,6 +28,13 @@ static void is_refused(struct relay *r, const char *why, int status)
 	relay_clear(r);
 }
 
+/* A command, for which $DB is the database. */
+static void on_database(const char *command)
+{
+	(void)setenv("DB", test_db(), 1);
+	ck_assert_int_eq(system(command), 0);
+}
+
 START_TEST(a_relay_that_cannot_work_says_why)
 {
 	static const char *const WRONG[] = { "--wait", "soon", NULL };
@@ -84,6 +91,29 @@ START_TEST(an_agent_is_told_why_the_system_refuses_to_start)
 }
 END_TEST
 
+/* What another user, here uid 1, has put there; the second line says that nothing was written. */
+static const char *const FOREIGN[][2] = {
+	{ ": >$DB-log; chown 1 $DB-log", "test ! -s $DB-log" },
+	{ "ln -s x $DB-log; chown -h 1 $DB-log", "test ! -e $DB-log" },
+	{ ": >$DB-x; chown 1 $DB-x; ln -s $DB-x $DB-log", "test ! -s $DB-x" },
+	{ "chown 1 $DB", "test ! -e $DB-log" },
+};
+
+START_TEST(nothing_is_written_into_the_log_of_another_user)
+{
+	struct relay r;
+
+	SKIP_UNLESS(geteuid() == 0, "root");
+	site = given_site();
+	on_database(FOREIGN[_i][0]);
+	relay_start(&r, site.workspace, NULL, NULL);
+	is_refused(&r, "belongs to uid 1, not to us (uid 0); run as its owner, or move it away",
+	           78);
+	on_database(FOREIGN[_i][1]);
+	on_database("chown 0 $DB");
+}
+END_TEST
+
 START_TEST(a_relay_outlives_a_system_that_refuses_to_start_again)
 {
 	OWNED(char_ptr) char *refused = NULL;
@@ -109,13 +139,6 @@ END_TEST
 /* ---- a database that was lost under the system ---- */
 
 static const char LOST[] = "is not the file any more that this system has open";
-
-/* A command, for which $DB is the database. */
-static void on_database(const char *command)
-{
-	(void)setenv("DB", test_db(), 1);
-	ck_assert_int_eq(system(command), 0);
-}
 
 static const char *const LOSSES[] = {
 	"mkdir $DB.aside && mv $DB $DB-wal $DB-shm $DB.aside",
@@ -283,6 +306,7 @@ int main(void)
 	tcase_add_test(c, a_relay_that_cannot_work_says_why);
 	tcase_add_test(c, a_relay_that_cannot_work_and_is_asked_nothing_ends_with_its_input);
 	tcase_add_test(c, an_agent_is_told_why_the_system_refuses_to_start);
+	tcase_add_loop_test(c, nothing_is_written_into_the_log_of_another_user, 0, COUNT(FOREIGN));
 	tcase_add_test(c, a_relay_outlives_a_system_that_refuses_to_start_again);
 	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost, 0, COUNT(LOSSES));
 	tcase_add_test(c, what_was_asked_is_there_again_with_the_database_that_was_put_back);
