@@ -12,6 +12,7 @@
 #include "instance.h"
 #include "yes_no.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,6 +37,9 @@ static int bring_objects(const char *from, const char *to, struct collected *ret
 	objects_path(to, &other);
 	if (access(str_text(&folder), F_OK) != 0)
 		return 0;
+	if (access(str_text(&other), F_OK) == 0 &&
+	    paths_check_ours(str_text(&other), S_IWGRP | S_IWOTH, e))
+		return -1;
 	if (objects_open(str_text(&folder), false, &source, e) ||
 	    objects_open(str_text(&other), true, &target, e) ||
 	    collect_objects(&source, &target, ret, e))
@@ -61,7 +65,7 @@ static int write_both(const char *database, const char *file, struct err *e)
 	uint64_t first;
 	int got;
 
-	if (access(file, F_OK) == 0)
+	if (faccessat(AT_FDCWD, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0) /* it is refused */
 		return backup_write(database, file, e);
 	if (bring_objects(database, file, &c, e) < 0 || backup_write(database, file, e))
 		return -1;

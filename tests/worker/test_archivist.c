@@ -509,16 +509,21 @@ START_TEST(nothing_is_deleted_while_a_workspace_is_read)
 }
 END_TEST
 
-START_TEST(a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be)
+static void given_a_checkpoint(void)
 {
-	OWNED(objects) struct objects o = OBJECTS_INIT;
-	OWNED(char_ptr) char *hash = NULL;
-
 	fresh_workspace();
 	sh("echo one >a");
 	order("x");
 	(void)start_worker("archivist");
 	expect_soon("SELECT state FROM checkpoint", "done\n");
+}
+
+START_TEST(a_checkpoint_whose_list_is_gone_is_lost_and_said_to_be)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	OWNED(char_ptr) char *hash = NULL;
+
+	given_a_checkpoint();
 	open_objects(&o);
 	hash = rows("SELECT manifest FROM checkpoint");
 	hash[SHA256_BYTES - 1] = '\0';
@@ -569,11 +574,7 @@ START_TEST(a_backup_holds_what_checkpoints_hold_and_brings_it_back)
 	char line[8000];
 	struct sha256 hash = sha256_of("one\n", 4);
 
-	fresh_workspace();
-	sh("echo one >a");
-	order("x");
-	(void)start_worker("archivist");
-	expect_soon("SELECT state FROM checkpoint", "done\n");
+	given_a_checkpoint();
 	(void)snprintf(
 	    line, sizeof(line),
 	    "\"$INTERCOM_BUILD/agent-intercom\" --db '%s' backup ../copy.db && "
@@ -581,6 +582,21 @@ START_TEST(a_backup_holds_what_checkpoints_hold_and_brings_it_back)
 	    " && test \"$(cat ../other.db-objects/%.2s/%s)\" = one",
 	    test_db(), hash.text, hash.text + 2);
 	sh(line);
+}
+END_TEST
+
+START_TEST(a_backup_puts_nothing_into_a_folder_of_another_user)
+{
+	char line[2000];
+
+	SKIP_UNLESS(geteuid() == 0, "root");
+	given_a_checkpoint();
+	sh("mkdir ../copy.db-objects && chown 1 ../copy.db-objects");
+	(void)snprintf(line, sizeof(line),
+	               "! \"$INTERCOM_BUILD/agent-intercom\" --db '%s' backup ../copy.db",
+	               test_db());
+	sh(line);
+	sh("rmdir ../copy.db-objects");
 }
 END_TEST
 
@@ -770,6 +786,7 @@ int main(void)
 	tcase_add_test(t,
 	               damage_to_what_checkpoints_hold_is_found_within_a_week_and_does_not_spread);
 	tcase_add_test(t, a_backup_holds_what_checkpoints_hold_and_brings_it_back);
+	tcase_add_test(t, a_backup_puts_nothing_into_a_folder_of_another_user);
 	tcase_add_test(t, killed_anywhere_each_order_has_one_checkpoint_and_nothing_is_left);
 	tcase_add_test(t, a_write_that_takes_only_a_part_is_continued);
 	t = store_case(s, "workspace_faults", 4 * 3600);
