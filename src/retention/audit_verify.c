@@ -1,6 +1,7 @@
 #include "audit_verify.h"
 
 #include "clock.h"
+#include "io.h"
 #include "json.h"
 #include "sql/audit.h"
 #include "sql/purge.h"
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	PAGE = 500, /* events read from the database at a time */
@@ -392,9 +394,13 @@ static int read_start(struct source *in, struct err *e)
 int audit_verify_file(const char *path, const struct audit_kept *kept, struct audit_report *ret,
                       struct err *e)
 {
-	struct source in = { .file = fopen(path, "re") };
+	struct source in = { .file = NULL };
+	struct stat about;
 	int result;
 
+	if (stat(path, &about) == 0 && io_special(about.st_mode))
+		return err_set(e, ERR_INPUT, "%s is %s", path, io_special(about.st_mode));
+	in.file = fopen(path, "re");
 	if (!in.file)
 		return err_errno(e, ERR_INPUT, "cannot open %s", path);
 	result = read_start(&in, e) || verify(&in, kept, ret, e) ? -1 : 0;

@@ -1,12 +1,19 @@
 /* Databases as files: copied, examined, folded into one file. */
 #include "store_core.h"
 
+#include "io.h"
+
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Opens a file of any version, which may not even be ours. */
 static int open_any(struct store *st, const char *path, int flags, struct err *e)
 {
+	struct stat about;
+
+	if (stat(path, &about) == 0 && io_special(about.st_mode))
+		return err_set(e, ERR_INPUT, "db: %s is %s", path, io_special(about.st_mode));
 	store_set_up_library();
 	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 

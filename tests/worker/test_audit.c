@@ -202,6 +202,8 @@ START_TEST(what_is_no_export_is_not_verified)
 	fails(audit(arguments), EX_CONFIG, "cannot open");
 	ck_assert_int_eq(shell(NULL, ": >%s", there("none")), 0);
 	fails(audit(arguments), EX_CONFIG, "is not an export");
+	ck_assert_int_eq(shell(NULL, "rm %s && mkfifo %s", there("none"), there("none")), 0);
+	fails(audit(arguments), EX_CONFIG, "none is a FIFO");
 }
 END_TEST
 

@@ -1,5 +1,4 @@
-/* backup and restore: whole or not there, in use or not; and what is restored does nothing twice.
- */
+/* backup and restore: whole or not there, in use or not; what is restored does nothing twice. */
 #include "agent.h"
 #include "db.h"
 #include "rpc.h"
@@ -342,13 +341,14 @@ START_TEST(only_a_whole_database_of_ours_is_restored)
 	(void)snprintf(other, sizeof(other), "%s.other", file);
 	(void)snprintf(dir, sizeof(dir), "%s", file);
 	*strrchr(dir, '/') = '\0';
-
 	is_refused(other, "No such file");
 	put_file(dir, "copy.db.other", "");
 	is_refused(other, "not a database of agent-intercom");
 	put_file(dir, "copy.db.other",
 	         "Dear diary, this is not a database. It only looks like one.");
 	is_refused(other, "not a database");
+	ck_assert_int_eq(shell(NULL, "rm %s && mkfifo %s", other, other), 0);
+	is_refused(other, "is a FIFO");
 	ck_assert_int_eq(unlink(other), 0);
 	(void)sql(other, "CREATE TABLE t (a)");
 	is_refused(other, "not a database of agent-intercom");
