@@ -71,11 +71,10 @@ void doctor_check_port(struct doctor *d, bool shared)
 	else if (failed == 0)
 		doctor_tell(d, OK, "port", "%d on 127.0.0.1 is free", port);
 	else if (failed == EADDRINUSE)
-		doctor_tell(
-		    d, FAIL, "port",
-		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` shows which); stop it "
-		    "or set another http_port",
-		    port);
+		doctor_tell(d, FAIL, "port",
+		            "%d on 127.0.0.1 is used by another program (`ss -ltnp`, as root, "
+		            "shows which); stop it or set another http_port",
+		            port);
 	else
 		doctor_tell(d, FAIL, "port", "%d on 127.0.0.1: %s; set another http_port", port,
 		            strerror(failed));

@@ -340,7 +340,7 @@ static int tell_taken(int port, struct err *e)
 	return err_set(
 	    e, ERR_INPUT,
 	    "port %d on 127.0.0.1 is held by %s, while agent-intercom does not run; stop "
-	    "that program (`ss -ltnp` shows it) or set another http_port; if it is "
+	    "that program (`ss -ltnp`, as root, shows it) or set another http_port; if it is "
 	    "systemd that holds it for us, start agent-intercom first",
 	    port, str_text(&who));
 }

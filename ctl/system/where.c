@@ -372,11 +372,12 @@ static int check_served(const struct places *p, struct err *e)
 		               "http_port is 0: the running system serves %s until its next start, "
 		               "and another port then; set http_port, and restart it",
 		               p->http);
-	return err_set(e, ERR_INPUT,
-	               "the running system serves %s, because another program had port %lld, the "
-	               "configured one, when it started: stop that program (`ss -ltnp` shows it), "
-	               "or set another http_port, and restart agent-intercom",
-	               p->http, (long long)p->http_port);
+	return err_set(
+	    e, ERR_INPUT,
+	    "the running system serves %s, because another program had port %lld, the "
+	    "configured one, when it started: stop that program (`ss -ltnp`, as root, shows it), "
+	    "or set another http_port, and restart agent-intercom",
+	    p->http, (long long)p->http_port);
 }
 
 int where_http(const struct config_source *source, struct str *out, struct err *e)

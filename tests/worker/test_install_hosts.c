@@ -362,6 +362,7 @@ START_TEST(an_entry_for_http_never_leads_to_another_program)
 	run("install claude --yes --http");
 	ck_assert_int_eq(status, 78);
 	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "on 127.0.0.1 is held by "));
+	ck_assert_ptr_nonnull(strstr(str_text(&err_out), "`ss -ltnp`, as root, shows it"));
 	is_missing(".claude.json");
 	(void)close(fd);
 	does("install claude --yes --http");
