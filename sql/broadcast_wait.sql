@@ -4,7 +4,11 @@
 INSERT INTO broadcast_wait (call_seq) VALUES (:call);
 
 -- name: broadcast_wait_read :one
-SELECT ts, refused FROM broadcast_wait WHERE call_seq = :call;
+-- why: Slack's word for it, if it was refused.
+SELECT b.ts, b.refused,
+       (SELECT o.why FROM slack_message AS m JOIN slack_outbox AS o ON o.message_seq = m.seq
+         WHERE m.call_seq = b.call_seq AND o.state = 'dead' ORDER BY o.seq LIMIT 1) AS why
+  FROM broadcast_wait AS b WHERE b.call_seq = :call;
 
 -- name: broadcast_wait_delete :exec
 DELETE FROM broadcast_wait WHERE call_seq = :call;

@@ -252,6 +252,35 @@ INSERT INTO slack_message (kind, session_seq, channel_id, created_at, updated_at
 SELECT 'session', session_seq, channel_id, :now, :now FROM slack_message
  WHERE seq = :head AND kind = 'session';
 
+-- name: slack_head_for :number
+-- The head of the session's thread, for a message whose own thread is gone. What an operator asked for
+-- in another thread is not for this one.
+SELECT h.seq FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
+  JOIN slack_message AS h ON h.seq = (SELECT max(x.seq) FROM slack_message AS x
+                                       WHERE x.session_seq = s.seq AND x.kind = 'session'
+                                         AND x.state IN ('queued', 'sent'))
+ WHERE m.seq = :message AND m.channel_id = h.channel_id
+   AND (m.kind = 'said' OR m.thread_ts = s.thread_ts);
+
+-- name: slack_head_begin :exec
+-- For such a message, if the session has no head: that of a session that goes on in the thread of
+-- another one is begun only now.
+INSERT INTO slack_message (kind, session_seq, channel_id, created_at, updated_at)
+SELECT 'session', s.seq, m.channel_id, :now, :now
+  FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
+ WHERE m.seq = :message AND (m.kind = 'said' OR m.thread_ts = s.thread_ts)
+   AND NOT EXISTS (SELECT 1 FROM slack_message AS x
+                    WHERE x.session_seq = s.seq AND x.kind = 'session'
+                      AND x.state IN ('queued', 'sent'));
+
+-- name: slack_message_below :exec
+UPDATE slack_message SET root_seq = :head WHERE seq = :message AND state = 'queued';
+
+-- name: slack_outbox_anew :exec
+-- An intent stays in its lane: another one sends the message where it is now.
+INSERT INTO slack_outbox (kind, message_seq, priority, form, may_repeat, created_at)
+SELECT kind, message_seq, priority, form, may_repeat, :now FROM slack_outbox WHERE seq = :seq;
+
 -- name: slack_head_move_messages :exec
 UPDATE slack_message SET root_seq = :new WHERE root_seq = :head AND state = 'queued';
 

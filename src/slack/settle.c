@@ -346,6 +346,27 @@ static int failed_parked(const struct settlement *t, const char *gate, const cha
 	return slack_gate_close(t->st, gate, SLACK_PARKED_MS, str_text(&why), e);
 }
 
+/* The thread that was named for it is gone: it goes below its session's head instead, which is
+ * begun if there is none. 1, 0 if it has no such place, -1. */
+static int move_below_head(const struct settlement *t, struct err *e)
+{
+	const struct slack_intent_row *i = t->i;
+	int64_t head;
+	int moved;
+
+	if (sql_slack_head_begin(t->st, i->message_seq, e))
+		return -1;
+	head = sql_slack_head_for(t->st, i->message_seq, e);
+	if (head <= 0)
+		return (int)head;
+	moved = sql_slack_outbox_sent(t->st, i->seq, i->claim, e);
+	if (moved > 0 && (sql_slack_message_below(t->st, head, i->message_seq, e) ||
+	                  sql_slack_outbox_anew(t->st, i->seq, e) ||
+	                  (i->part == SLACK_PART_KIND_ASK && ask_anew(t, head, e))))
+		return -1;
+	return moved < 0 ? -1 : 1;
+}
+
 /* What it should change, or appear below, no longer exists. */
 static int failed_thread(const struct settlement *t, struct err *e)
 {
@@ -358,6 +379,11 @@ static int failed_thread(const struct settlement *t, struct err *e)
 		    (bury(t, i->message_seq, e) || ask_anew(t, i->message_seq, e)))
 			return -1;
 		return dies(t, t->c->why, NULL, e);
+	}
+	if (!i->root_seq) {
+		int moved = move_below_head(t, e);
+
+		return moved ? err_if(moved < 0) : dies(t, t->c->why, NULL, e);
 	}
 	if (i->head_kind != SLACK_PART_KIND_SESSION)
 		return dies(t, t->c->why, NULL, e);

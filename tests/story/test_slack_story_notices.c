@@ -278,11 +278,34 @@ START_TEST(a_broadcast_that_slack_refuses_is_told_so)
 
 	/* As soon as it is queued: however slow this machine is, it is known within two seconds. */
 	given("CREATE TRIGGER refused_at_once AFTER INSERT ON broadcast_wait BEGIN"
+	      " UPDATE slack_outbox SET state = 'dead', why = 'msg_too_long',"
+	      "  settled_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE message_seq ="
+	      "  (SELECT seq FROM slack_message WHERE call_seq = NEW.call_seq);"
 	      " UPDATE slack_message SET state = 'dead' WHERE call_seq = NEW.call_seq; END");
 	told = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
 	has(told, "posted", "false");
-	expect_soon("SELECT result FROM tool_call ORDER BY seq DESC LIMIT 1",
-	            "{\"posted\":false}\n");
+	has(told, "reason", "Slack refused it: msg_too_long");
+	expect_soon("SELECT result ->> 'posted' FROM tool_call ORDER BY seq DESC LIMIT 1", "0\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_broadcast_for_a_thread_that_is_gone_is_said_in_the_sessions)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+
+	slack_fault("{'name':'chat.postMessage','what':'error','error':'thread_not_found',"
+	            "'times':1}");
+	told = agent_call(&a, "broadcast",
+	                  "{\"message\":\"on it\",\"thread_ts\":\"1234567890.123456\"}");
+	has(told, "posted", "true");
+	all_is_said();
+	ck_assert_int_eq(times_shown("ℹ️ on it"), 1);
+	expect("SELECT m.state, h.kind FROM slack_message AS m "
+	       "JOIN slack_message AS h ON h.seq = m.root_seq ORDER BY m.seq DESC LIMIT 1",
+	       "sent|session\n");
+	expect("SELECT count(*) FROM outbox_stuck", "0\n");
 	end_system();
 }
 END_TEST
@@ -305,5 +328,6 @@ int main(void)
 	tcase_add_test(broadcasts,
 	               a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without);
 	tcase_add_test(broadcasts, a_broadcast_that_slack_refuses_is_told_so);
+	tcase_add_test(broadcasts, a_broadcast_for_a_thread_that_is_gone_is_said_in_the_sessions);
 	return run_suite(s);
 }

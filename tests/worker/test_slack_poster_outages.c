@@ -203,6 +203,30 @@ START_TEST(a_deleted_head_is_followed_by_a_new_one)
 }
 END_TEST
 
+START_TEST(a_session_in_the_deleted_thread_of_another_one_begins_its_own)
+{
+	desk();
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	      " client_name, thread_ts, created_at, updated_at) VALUES (1, 'session-1', 'h',"
+	      " 'local:tester', '/ws/w1', 'active', 'hybrid', 'claude', '1234567890.123456',"
+	      " strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))");
+	(void)start_worker("slack-poster");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'error', 'error': 'thread_not_found',"
+	            " 'times': 1}");
+
+	question(1, 1, "anyone?", SHORT_DIFF);
+
+	let_it_speak();
+	expect("SELECT kind, state FROM slack_message",
+	       "diff|gone\nask|sent\nsession|sent\ndiff|sent\n");
+	expect("SELECT DISTINCT root_seq FROM slack_message WHERE state = 'sent'"
+	       " AND kind <> 'session'",
+	       "3\n");
+	ck_assert_int_eq(times_said("anyone?"), 1);
+	desk_is_left();
+}
+END_TEST
+
 /* By a person, or because it is old. */
 static void all_is_deleted(void)
 {
@@ -609,6 +633,7 @@ int main(void)
 	tcase_add_test(c, what_slack_refuses_is_said_more_simply);
 	tcase_add_test(c, a_poisoned_message_dies_with_a_reason_and_the_others_pass);
 	tcase_add_test(c, a_deleted_head_is_followed_by_a_new_one);
+	tcase_add_test(c, a_session_in_the_deleted_thread_of_another_one_begins_its_own);
 	tcase_add_test(c, an_open_question_that_somebody_deleted_is_asked_again);
 	tcase_add_test(c, a_question_that_slack_lost_is_asked_again_with_its_file);
 	tcase_add_test(c, a_question_that_slack_lost_cannot_be_approved_without_its_file);

@@ -8,24 +8,28 @@
 #include "sql/broadcast_wait.h"
 #include "sql/slack_outbox.h"
 
-/* ts: Slack's timestamp of the message, or NULL. */
-static void add_result(struct str *out, bool posted, const char *ts)
+/* ts: Slack's timestamp of the message, or NULL. reason: why it is not posted, or NULL. */
+static void add_result(struct str *out, const char *ts, const char *reason)
 {
 	json_object(out);
-	json_member_bool(out, "posted", posted);
+	json_member_bool(out, "posted", !reason);
 	json_member(out, "ts", ts);
+	json_member(out, "reason", reason);
 	json_object_end(out);
 }
 
 int broadcast_said(struct store *st, int64_t call_seq, bool late, struct str *result, struct err *e)
 {
 	OWNED(broadcast_wait_read_row) struct broadcast_wait_read_row row = { 0 };
+	OWNED(str) struct str why = { 0 };
 
 	if (sql_broadcast_wait_read(st, call_seq, &row, e) < 0)
 		return -1;
 	if (!row.ts && !row.refused && !late)
 		return 0;
-	add_result(result, !row.refused, row.ts);
+	if (row.refused)
+		str_addf(&why, "Slack refused it: %s", row.why ? row.why : "no reason is known");
+	add_result(result, row.ts, row.refused ? str_text(&why) : NULL);
 	return 1;
 }
 
@@ -44,7 +48,10 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	(void)settings;
 	c->is_said = got > 0;
 	if (got >= 0)
-		add_result(&c->result, got > 0, NULL);
+		add_result(&c->result, NULL,
+		           got > 0 ? NULL
+		                   : "this session's messages do not go to Slack: it is in mode "
+		                     "local, or Slack is not set up");
 	return got < 0 ? -1 : 0;
 }
 
@@ -59,10 +66,12 @@ const struct tool TOOL_BROADCAST = {
 	    "\"message\":{\"type\":\"string\",\"minLength\":1},"
 	    "\"level\":{\"type\":\"string\",\"enum\":[\"info\",\"success\",\"warning\","
 	    "\"error\"],\"default\":\"info\"},"
-	    "\"thread_ts\":{\"type\":\"string\",\"description\":\"Slack thread to reply in\"}},"
+	    "\"thread_ts\":{\"type\":\"string\",\"description\":\"Slack thread to reply in; if it "
+	    "is gone, it is said in the session's\"}},"
 	    "\"required\":[\"message\"]}",
 	.output = TOOL_OUTPUT("\"posted\":{\"type\":\"boolean\"},"
-	                      "\"ts\":{\"type\":\"string\"}}}"),
+	                      "\"ts\":{\"type\":\"string\"},\"reason\":{\"type\":"
+	                      "\"string\",\"description\":\"why it is not posted\"}}}"),
 	.open_world = true,
 	.run = run,
 };
