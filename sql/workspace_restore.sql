@@ -32,11 +32,15 @@ SELECT w.seq, w.session_seq, w.previous_seq, w.checkpoint_id, w.paths, w.to_hash
 UPDATE workspace_restore SET attempts = :attempts WHERE seq = :seq AND state = 'wanted';
 
 -- name: workspace_restore_running :one
--- The newest of the agents that would have to end first.
+-- The agents that would have to end first: how many, and the beginnings of their sessions' ids.
 -- type: :restore seq
-SELECT s.id FROM restore_agent AS a JOIN agent_run AS r ON r.seq = a.run_seq
-  JOIN session AS s ON s.seq = r.session_seq
- WHERE a.restore_seq = :restore ORDER BY r.seq DESC LIMIT 1;
+-- type: count integer
+-- type: ids text
+SELECT count(*) AS count, group_concat(id, ', ') AS ids
+  FROM (SELECT substr(s.id, 1, 13) AS id
+          FROM restore_agent AS a JOIN agent_run AS r ON r.seq = a.run_seq
+          JOIN session AS s ON s.seq = r.session_seq
+         WHERE a.restore_seq = :restore ORDER BY r.seq);
 
 -- name: workspace_restore_asked :rows
 UPDATE workspace_restore

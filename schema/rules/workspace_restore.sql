@@ -84,17 +84,17 @@ WHEN OLD.state <> NEW.state OR (OLD.why IS NULL AND NEW.why IS NOT NULL) BEGIN
              || CASE WHEN NEW.left_out > 0
                      THEN ' Not compared, and as before (' || NEW.left_out || '): ' || NEW.left_named || '.'
                      ELSE '' END
-             || coalesce((SELECT ' The agent of session `' || substr(n.id, 1, 13)
-                                 || '` was stopped: `session-resume ' || substr(n.id, 1, 13)
-                                 || '` starts it again from there.'
+             || coalesce((SELECT group_concat(' The agent of session `' || substr(n.id, 1, 13)
+                                              || '` was stopped: `session-resume '
+                                              || substr(n.id, 1, 13)
+                                              || '` starts it again from there.', '')
                             FROM session AS n JOIN agent_run AS r ON r.session_seq = n.seq
                            WHERE n.workspace_root = s.workspace_root AND n.machine = s.machine
                              AND n.status <> 'terminated' AND n.status = 'interrupted'
                              AND n.origin = 'started'
                              AND r.generation = (SELECT max(generation) FROM agent_run
                                                   WHERE session_seq = n.seq)
-                             AND r.stop_keeps = 1 AND r.stop_wanted_at >= NEW.created_at
-                           ORDER BY n.seq DESC LIMIT 1),
+                             AND r.stop_keeps = 1 AND r.stop_wanted_at >= NEW.created_at),
                          CASE WHEN s.origin = 'started' AND s.status = 'terminated'
                               THEN ' Session `' || substr(s.id, 1, 13) || '` has ended: '
                                    || '`session-restart ' || substr(s.id, 1, 13)

@@ -78,11 +78,16 @@ static int add_running(struct restoring *r, struct str *text, struct err *e)
 	OWNED(workspace_restore_running_row) struct workspace_restore_running_row row = { 0 };
 	int got = sql_workspace_restore_running(r->store, r->row->seq, &row, e);
 
-	if (got > 0)
+	if (got > 0 && row.count == 1)
 		str_addf(text,
-		         " The agent of session %.13s, which runs there, is stopped first; "
+		         " The agent of session %s, which runs there, is stopped first; "
 		         "session-resume starts it again.",
-		         row.id);
+		         row.ids);
+	else if (got > 0 && row.count > 1)
+		str_addf(text,
+		         " The agents of sessions %s, which run there, are stopped first; "
+		         "session-resume with the id starts each of them again.",
+		         row.ids);
 	return got < 0 ? -1 : 0;
 }
 

@@ -500,8 +500,8 @@ static const char *what_follows(const struct found *f, enum request_verdict verd
 
 	if (f->kind == REQUEST_KIND_RESTORE)
 		return yes ? ". It is put back unless what it would write or remove has changed "
-		             "since then: then it is asked again. An agent that was started "
-		             "there is stopped first, and every agent there is told"
+		             "since then: then it is asked again. Agents that were started "
+		             "there are stopped first, and every agent there is told"
 		           : ". Nothing was changed";
 	if (f->kind == REQUEST_KIND_TRUST)
 		return yes ? ". It applies from now on" : "";

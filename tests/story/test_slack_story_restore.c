@@ -400,6 +400,41 @@ START_TEST(an_agent_that_we_started_is_stopped_first_and_started_again_from_ther
 }
 END_TEST
 
+START_TEST(all_agents_that_are_stopped_first_are_named)
+{
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	OWNED(char_ptr) char *sessions = NULL;
+	OWNED(str) struct str line = { 0 };
+
+	a_system_with_an_agent("tidy up", "\"text:working\", \"pause:300000\"");
+	expect_soon("SELECT state FROM checkpoint WHERE kind = 'start'", "done\n");
+	says(slash("session-start --agent fake the rest"), "Starting session ");
+	expect_soon("SELECT state FROM agent_run", "running\nrunning\n");
+	expect_soon("SELECT state FROM checkpoint WHERE kind = 'start'", "done\ndone\n");
+	put_file(site.workspace, "notes.txt", "bad\n");
+	id = rows("SELECT min(id) FROM checkpoint WHERE kind = 'start'");
+	id[strcspn(id, "\n")] = '\0';
+	str_addf(&line, "session-restore %s notes.txt", id);
+	says(slash(line.bytes), "Comparing the workspace");
+	ts = question();
+	message = shown(ts);
+	sessions = rows("SELECT group_concat(substr(id, 1, 13), ', ') FROM"
+	                " (SELECT id FROM session WHERE origin = 'started' ORDER BY seq)");
+	sessions[strcspn(sessions, "\n")] = '\0';
+	says(message, sessions);
+	says(message, "which run there, are stopped first");
+	press_and_wait(ts, "restore_proceed");
+	expect_soon("SELECT state FROM workspace_restore", "done\n");
+	expect("SELECT count(*) FROM session AS s JOIN slack_message AS m"
+	       " ON m.text LIKE '%`session-resume ' || substr(s.id, 1, 13) || '` starts it again%'"
+	       " WHERE s.status = 'interrupted'",
+	       "2\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(a_critical_change_without_its_checkpoint_says_so_in_its_thread)
 {
 	OWNED(char_ptr) char *plain = proposal("notes.txt", "better\n");
@@ -451,6 +486,7 @@ int main(void)
 	               the_list_says_what_each_is_and_what_can_be_done_with_it_in_the_thread_too);
 	tcase_add_test(c, a_checkpoint_is_restored_by_its_label_after_its_session_has_ended);
 	tcase_add_test(c, an_agent_that_we_started_is_stopped_first_and_started_again_from_there);
+	tcase_add_test(c, all_agents_that_are_stopped_first_are_named);
 	tcase_add_test(c, undo_of_a_restore_names_the_checkpoint_before_it);
 	tcase_add_test(c, a_critical_change_without_its_checkpoint_says_so_in_its_thread);
 	return run_suite(s);
