@@ -39,15 +39,48 @@ SELECT r.id, d.operator_id, d.created_at
         OR EXISTS (SELECT 1 FROM event WHERE request_seq = r.seq AND kind = 'security.forged'))
  ORDER BY d.seq;
 
--- name: proof_swapped :many
--- Questions of which the timeline has another digest than the row, or two: what was asked, answered
--- or written is not the same.
+-- name: proof_questions :many
+-- Each question, and what of it is not as the timeline tells (NULL: nothing). One of which retention
+-- has cut off the beginning is only compared by its digest; while retention deletes a session, its
+-- answers go first.
 -- type: id text
+-- type: has_digest integer
+-- type: why text
 -- scan ok: doctor and audit verify, which somebody asks for by hand
-SELECT coalesce(max(substr(r.id, 1, 8)), 'a deleted one (' || e.request_seq || ')') AS id
-  FROM event AS e LEFT JOIN request AS r ON r.seq = e.request_seq
- WHERE e.request_seq IS NOT NULL AND e.kind GLOB 'request.*'
- GROUP BY e.request_seq
-HAVING min(json_extract(e.detail, '$.digest')) <> max(json_extract(e.detail, '$.digest'))
-    OR min(json_extract(e.detail, '$.digest')) <> max(r.digest)
- ORDER BY e.request_seq;
+WITH told AS (
+  SELECT request_seq AS seq, max(seq) AS last, max(kind = 'request.asked') AS has_asked,
+         min(json_extract(detail, '$.digest')) AS lowest, max(json_extract(detail, '$.digest')) AS highest
+    FROM event
+   WHERE request_seq IS NOT NULL AND kind GLOB 'request.*' AND kind <> 'request.adopted'
+   GROUP BY request_seq)
+SELECT r.seq, substr(r.id, 1, 8) AS id, r.kind = 'clearance' AS has_digest,
+       CASE
+         WHEN t.lowest <> t.highest OR t.lowest <> r.digest THEN 'its digest'
+         WHEN coalesce(t.has_asked, 0) = 0 THEN NULL
+         WHEN (SELECT CASE kind WHEN 'request.asked' THEN 'pending' ELSE substr(kind, 9) END
+                 FROM event WHERE seq = t.last) <> r.state THEN 'its state'
+         WHEN EXISTS (
+           SELECT 1 FROM event AS e
+            WHERE e.request_seq = r.seq
+              AND e.kind IN ('request.approved', 'request.rejected', 'request.answered', 'request.expired')
+              AND json_extract(e.detail, '$.from') IN ('pending', 'interrupted')
+              AND (json_extract(e.detail, '$.decision') IS NOT r.decision
+                   OR e.actor IS NOT r.decided_by OR e.at IS NOT r.decided_at)) THEN 'its answer'
+         WHEN r.decision_seq IS NOT NULL AND s.status <> 'terminated' AND NOT EXISTS (
+           SELECT 1 FROM decision AS d JOIN request_kind AS k ON k.kind = r.kind
+            WHERE d.seq = r.decision_seq AND d.request_id = r.id AND d.outcome = 'applied'
+              AND d.operator_id IS r.decided_by
+              AND CASE d.verdict WHEN 'timeout' THEN k.on_timeout ELSE d.verdict END = r.decision)
+         THEN 'its decision'
+       END AS why
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq LEFT JOIN told AS t ON t.seq = r.seq
+ UNION ALL
+SELECT t.seq, 'a deleted one (' || t.seq || ')', 0, 'it is gone'
+  FROM told AS t
+ WHERE NOT EXISTS (SELECT 1 FROM request WHERE seq = t.seq)
+   AND (t.lowest <> t.highest
+        OR EXISTS (SELECT 1 FROM session AS s
+                    WHERE s.status <> 'terminated'
+                      AND s.seq = (SELECT e.session_seq FROM event AS e
+                                    WHERE e.request_seq = t.seq ORDER BY e.seq DESC LIMIT 1)))
+ ORDER BY 1;

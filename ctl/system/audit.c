@@ -39,9 +39,11 @@ static int help(void)
 	    "of\n"
 	    "an export, match their seals, and names the first one that does not. It reports what\n"
 	    "retention cut off, answers that only claim to be from Slack, and questions that "
-	    "were\n"
-	    "changed after they were asked. Keep the head that verify prints elsewhere: it shows\n"
-	    "whether everything was resealed.\n\n"
+	    "are\n"
+	    "not what was shown, or not answered as their events tell. An answer that came with\n"
+	    "its event is not told from yours, however it was written. Keep the head that "
+	    "verify\n"
+	    "prints elsewhere: it shows whether everything was resealed.\n\n"
 	    "  --since TIME       from then on: 2026-02-08 or 2026-02-08T09:30:00.123Z (UTC)\n"
 	    "  --head SEQ:HASH    what an earlier verify has printed\n"
 	    "  --config FILE, --db PATH\n\n"
@@ -203,7 +205,7 @@ static int tell(const struct audit_report *report, struct err *e)
 }
 
 /* Also lists answers in the name of Slack that did not come from there, and questions that are not
- * what the timeline says was asked. */
+ * what the timeline says was asked and answered. */
 static int tell_all(struct store *st, const struct audit_report *report, struct err *e)
 {
 	OWNED(str) struct str forged = { 0 }, swapped = { 0 };
@@ -217,8 +219,7 @@ static int tell_all(struct store *st, const struct audit_report *report, struct 
 		             "%s\n",
 		             count, forged.bytes);
 	if (changed)
-		(void)printf("%" PRId64 " questions were changed after they were asked, as their "
-		             "digests in the timeline tell: %s\n",
+		(void)printf("%" PRId64 " questions were changed after they were asked: %s\n",
 		             changed, swapped.bytes);
 	status = tell(report, e);
 	return status == 0 && (count || changed) ? BROKEN : status;

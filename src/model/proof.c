@@ -1,6 +1,7 @@
 #include "proof.h"
 
 #include "decision.h"
+#include "request.h"
 #include "sql/proof.h"
 #include "sql/purge.h"
 
@@ -149,14 +150,36 @@ int64_t proof_forged(struct store *st, struct str *out, struct err *e)
 	return got < 0 ? -1 : count;
 }
 
+/* Whether what was shown is what is stored now, as the applier looks before it writes. 1, 0, -1. */
+static int is_as_shown(struct store *st, int64_t seq, struct err *e)
+{
+	OWNED(request) struct request r = { 0 };
+	int got = request_read(st, seq, &r, e);
+
+	if (got <= 0)
+		return got < 0 ? -1 : 1; /* deleted meanwhile */
+	return strcmp(request_shown_digest(&r).text, r.row.digest) == 0;
+}
+
 int64_t proof_swapped(struct store *st, struct str *out, struct err *e)
 {
-	OWNED(proof_swapped_row) struct proof_swapped_row row = { 0 };
+	OWNED(proof_questions_row) struct proof_questions_row row = { 0 };
 	int64_t count = 0;
 	int got;
 
-	sql_proof_swapped(st, &row);
-	while ((got = row_next(&row.row, e)) > 0)
-		str_addf(out, "%s%s", count++ ? ", " : "", row.id);
+	sql_proof_questions(st, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		const char *why = row.why;
+
+		if (!why && row.has_digest) {
+			int same = is_as_shown(st, row.seq, e);
+
+			if (same < 0)
+				return -1;
+			why = same ? NULL : "what was shown";
+		}
+		if (why)
+			str_addf(out, "%s%s (%s)", count++ ? ", " : "", row.id, why);
+	}
 	return got < 0 ? -1 : count;
 }

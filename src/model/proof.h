@@ -48,8 +48,8 @@ int proof_look_on(struct proof_look *look, struct store *st, const struct proof_
  * have such an answer, separated by ", ". Returns how many, -1 on error. Needs no key. */
 int64_t proof_forged(struct store *st, struct str *out, struct err *e);
 
-/* Appends the ids of the questions that were swapped after they were asked, by what the timeline
- * says of them; as above. */
+/* Appends the ids of the questions that are not what was asked and answered, by what the timeline
+ * says of them, and what of them is not: "01a202e3 (its answer)"; as above. */
 int64_t proof_swapped(struct store *st, struct str *out, struct err *e);
 
 #endif

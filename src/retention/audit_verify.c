@@ -177,6 +177,13 @@ static int check_event(struct chain *c, const struct audit_record *r)
 	return check_cut(c, r->seq, at, detail);
 }
 
+/* Numbers are given in order, and what is rolled back takes none: only a restore skips some. */
+static bool is_gap(const struct chain *c, const struct audit_record *r)
+{
+	return c->in->store && r->seq != c->report->last + 1 &&
+	       strcmp(str_text(&r->values[AUDIT_KIND]), "database.restored") != 0;
+}
+
 static int check(void *arg, struct audit_record *r)
 {
 	struct chain *c = arg;
@@ -197,6 +204,8 @@ static int check(void *arg, struct audit_record *r)
 		c->hash = r->hash;
 		return fault(c, AUDIT_CHANGED, r->seq); /* until more is known */
 	}
+	if (is_gap(c, r))
+		return fault(c, AUDIT_MISSING, r->seq);
 	if (r->seq == c->kept->seq) {
 		if (!audit_is_same(&r->hash, &c->kept->hash))
 			return fault(c, AUDIT_OTHER_HEAD, r->seq);

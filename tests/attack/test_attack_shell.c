@@ -163,6 +163,71 @@ START_TEST(a_question_that_was_swapped_after_its_answer_is_found_by_doctor_and_a
 }
 END_TEST
 
+/* By somebody who takes the rules away, and leaves digests and events as they are. */
+static const struct {
+	const char *how;
+	const char *found;
+} FORGERIES[] = {
+	{ "UPDATE request SET title = 'harmless' WHERE seq = 1", "what was shown" },
+	{ "UPDATE request SET body = 'forged', effect = 'forged' WHERE seq = 1", "what was shown" },
+	{ "UPDATE request SET risk_level = 'critical' WHERE seq = 1", "what was shown" },
+	{ "UPDATE request_file SET path = 'other.txt' WHERE request_seq = 1", "what was shown" },
+	{ "UPDATE request SET decision = 'reject' WHERE seq = 1;"
+	  "UPDATE decision SET verdict = 'reject'",
+	  "its answer" },
+	{ "UPDATE request SET decided_by = 'local:boss' WHERE seq = 1;"
+	  "UPDATE decision SET operator_id = 'local:boss'",
+	  "its answer" },
+	{ "UPDATE decision SET verdict = 'reject'", "its decision" },
+	{ "DELETE FROM decision", "its decision" },
+	{ "UPDATE request SET state = 'approved', decision = 'approve', decision_seq = 999,"
+	  " deadline_at = NULL, remaining_ms = NULL WHERE seq = 2",
+	  "its state" },
+	{ "INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)"
+	  " SELECT created_at, 'request.approved', session_seq, seq, 'local:boss', '{}'"
+	  " FROM request WHERE seq = 2",
+	  "its state" },
+	{ "DELETE FROM decision; DELETE FROM request_file; DELETE FROM tool_call;"
+	  " DELETE FROM request WHERE seq = 1",
+	  "it is gone" },
+};
+
+/* Of a copy without rules, changed so: whether COMMAND says the words, and its exit status is 1. */
+static void is_found_in_a_copy(const char *how, const char *command, const char *words)
+{
+	OWNED(str) struct str told = { 0 };
+	int status = shell(&told,
+	                   "rm -f %1$s-copy*; sqlite3 %1$s 'VACUUM INTO \"%1$s-copy\"';"
+	                   "sqlite3 %1$s \"SELECT 'DROP TRIGGER ' || name || ';' FROM"
+	                   " sqlite_master WHERE type = 'trigger'\" | sqlite3 %1$s-copy;"
+	                   "sqlite3 -bail %1$s-copy \"%2$s\" || exit 9;"
+	                   "%3$s/agent-intercom --config %4$s --db %1$s-copy %5$s 2>&1 </dev/null",
+	                   test_db(), how, getenv("INTERCOM_BUILD"), site.config, command);
+
+	ck_assert_msg(status == 1 && strstr(str_text(&told), words), "%s: %d, %s", how, status,
+	              str_text(&told));
+}
+
+START_TEST(a_forged_question_or_answer_is_found_by_audit_and_doctor)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+
+	attack_begin(NULL, NULL);
+	first = attack_approved("a.txt", "one\n");
+	second = attack_ask("b.txt", "two\n");
+	has(second, "status", "pending");
+	ck_assert_int_eq(site_stop(&site), 0);
+	ck_assert_msg(intercom(&said, "audit verify") == 0, "%s", str_text(&said));
+	for (size_t i = 0; i < COUNT(FORGERIES); i++)
+		is_found_in_a_copy(FORGERIES[i].how, "audit verify", FORGERIES[i].found);
+	is_found_in_a_copy(FORGERIES[0].how, "doctor", "FAIL questions");
+	site_start(&site);
+	attack_end();
+}
+END_TEST
+
 START_TEST(true_answers_are_found_whole_and_so_are_those_that_a_stop_gives)
 {
 	OWNED(str) struct str said = { 0 };
@@ -291,6 +356,7 @@ int main(void)
 	tcase_add_test(c, what_was_forged_while_nothing_ran_is_found_at_the_next_start);
 	tcase_add_test(c,
 	               a_question_that_was_swapped_after_its_answer_is_found_by_doctor_and_audit);
+	tcase_add_test(c, a_forged_question_or_answer_is_found_by_audit_and_doctor);
 	tcase_add_test(c, true_answers_are_found_whole_and_so_are_those_that_a_stop_gives);
 	tcase_add_test(c, a_cut_of_what_was_too_young_for_it_fails_the_audit);
 	tcase_add_test(c, a_cut_that_is_dated_ahead_fails_the_audit);

@@ -297,6 +297,25 @@ START_TEST(whatever_is_done_to_the_rows_is_found)
 }
 END_TEST
 
+START_TEST(a_number_without_an_event_is_found_unless_a_restore_skipped_it)
+{
+	fresh_store();
+	given_events(9);
+	given("DROP TRIGGER event_stays; DELETE FROM event WHERE seq = 5"); /* not sealed yet */
+	succeeds(audit("export >/dev/null"));
+	fails(audit("verify"), 1, "event 6 missing");
+
+	fresh_store();
+	given_events(3);
+	given("UPDATE sqlite_sequence SET seq = seq + 1000000 WHERE name = 'event';"
+	      "INSERT INTO event (at, kind) VALUES"
+	      " ('2026-01-01T09:00:00.000Z', 'database.restored')");
+	given_events(2);
+	succeeds(audit("export >/dev/null"));
+	is_whole("6");
+}
+END_TEST
+
 START_TEST(rows_that_were_tampered_with_are_not_exported)
 {
 	given_sealed_nine();
@@ -350,6 +369,7 @@ int main(void)
 	tcase_add_test(c, what_is_no_export_is_not_verified);
 	tcase_add_test(c, whatever_is_done_to_an_export_is_found_by_both_verifiers);
 	tcase_add_test(c, whatever_is_done_to_the_rows_is_found);
+	tcase_add_test(c, a_number_without_an_event_is_found_unless_a_restore_skipped_it);
 	tcase_add_test(c, rows_that_were_tampered_with_are_not_exported);
 	tcase_add_test(c, a_timeline_that_was_sealed_anew_does_not_fit_the_head_that_was_kept);
 	suite_add_tcase(s, c);
