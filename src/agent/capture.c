@@ -2,13 +2,13 @@
 
 #include "err.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	FIRST_LINES = 10,
-	LINE_BYTES = 4000, /* of a line in the whole text, */
-	SHOWN_LINE_BYTES = 300, /* and in a message */
+	SHOWN_LINE_BYTES = 300, /* of a line in a message; the whole text has all of it */
 	FIRST_BYTES = CAPTURE_CHARACTERS / 3, /* of the lines shown, those of the beginning */
 };
 
@@ -91,7 +91,7 @@ void capture_text(const struct capture *x, struct str *out)
 {
 	OWNED(str) struct str first = { 0 }, second = { 0 };
 
-	read_parts(x, LINE_BYTES, &first, &second);
+	read_parts(x, SIZE_MAX, &first, &second);
 	str_add_bytes(out, str_text(&first), first.length);
 	if (!capture_cut(x))
 		return;

@@ -141,6 +141,21 @@ START_TEST(of_an_output_the_first_and_the_last_byte_are_kept_at_least)
 }
 END_TEST
 
+START_TEST(of_an_output_a_long_line_is_whole)
+{
+	struct capture x = { .limit = 65536 };
+	OWNED(str) struct str line = { 0 }, text = { 0 };
+
+	while (line.length < 20000)
+		str_add(&line, "0123456789");
+	capture_add(&x, str_text(&line), line.length);
+	capture_text(&x, &text);
+	ck_assert_uint_eq(text.length, line.length);
+	ck_assert(strcmp(str_text(&text), str_text(&line)) == 0); /* too long for a message */
+	capture_clear(&x);
+}
+END_TEST
+
 START_TEST(a_line_without_an_end_is_cut)
 {
 	OWNED(tail) struct tail t = { 0 };
@@ -377,6 +392,7 @@ int main(void)
 	tcase_add_test(c, terminal_sequences_and_what_is_not_seen_are_taken_out);
 	tcase_add_test(c, words_that_look_like_secrets_are_taken_out);
 	tcase_add_test(c, the_last_lines_are_kept_of_any_amount);
+	tcase_add_test(c, of_an_output_a_long_line_is_whole);
 	tcase_add_test(c, of_an_output_the_first_and_the_last_byte_are_kept_at_least);
 	tcase_add_test(c, a_line_without_an_end_is_cut);
 	suite_add_tcase(s, c);
