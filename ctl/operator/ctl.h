@@ -108,10 +108,10 @@ int find_request(struct ctl *c, const char *text, struct request *r, struct err 
 int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e);
 /* The same of a session that may have ended. */
 int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err *e);
-/* Appends the shortest prefix of id (at least 8 characters) that no other request, or session,
- * shares. Ids begin with their time: questions from the same minute begin alike. */
-int short_request_id(struct ctl *c, const char *id, struct str *out, struct err *e);
-int short_session_id(struct ctl *c, const char *id, struct str *out, struct err *e);
+/* Appends the shortest prefix of id (at least 8 characters) that no other session or question
+ * shares: some commands take either. Ids begin with their time: those of the same minute begin
+ * alike. */
+int add_short_id(struct ctl *c, const char *id, struct str *out, struct err *e);
 /* The real path of --workspace, as whoever typed it sees it; NULL with errno. */
 char *ctl_folder(const struct ctl *c);
 /* The arguments from `first` on, joined with blanks; the caller frees it. */

@@ -56,30 +56,41 @@ int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 
 /* ---- short ids ---- */
 
-/* Lists up to two rows whose id is in [start, end). */
+/* Lists up to two rows whose id is in [start, end), or a few more. */
 typedef void list_prefixed(struct store *st, const char *start, const char *end,
                            struct prefixed_row *row);
 
-/* Counts the ids that begin with text: 2 or more if it is ambiguous. */
-static int with_prefix(struct store *st, list_prefixed *list, const char *text, struct err *e)
+static int count_prefixed(struct store *st, list_prefixed *list, const char *start, const char *end,
+                          struct err *e)
 {
 	OWNED(prefixed_row) struct prefixed_row row = { 0 };
-	char end[ID_BYTES];
-	size_t n = strlen(text);
 	int got, count = 0;
 
-	if (n == 0 || n >= sizeof(end))
-		return 0;
-	memcpy(end, text, n + 1);
-	end[n - 1]++;
-	list(st, text, end, &row);
+	list(st, start, end, &row);
 	while ((got = row_next(&row.row, e)) > 0)
 		count++;
 	return got < 0 ? -1 : count;
 }
 
-static int short_id(struct ctl *c, list_prefixed *list, const char *id, struct str *out,
-                    struct err *e)
+/* Counts the sessions and questions whose id begins with text: 2 or more if it is ambiguous. */
+static int with_prefix(struct store *st, const char *text, struct err *e)
+{
+	char end[ID_BYTES];
+	size_t n = strlen(text);
+	int sessions, requests;
+
+	if (n == 0 || n >= sizeof(end))
+		return 0;
+	memcpy(end, text, n + 1);
+	end[n - 1]++;
+	sessions = count_prefixed(st, sql_session_by_prefix, text, end, e);
+	if (sessions < 0)
+		return -1;
+	requests = count_prefixed(st, sql_request_by_prefix, text, end, e);
+	return requests < 0 ? -1 : sessions + requests;
+}
+
+int add_short_id(struct ctl *c, const char *id, struct str *out, struct err *e)
 {
 	char prefix[ID_BYTES];
 	size_t n = SHORT_ID;
@@ -93,22 +104,12 @@ static int short_id(struct ctl *c, list_prefixed *list, const char *id, struct s
 		if (n < strlen(id) && id[n - 1] == '-')
 			continue;
 		(void)snprintf(prefix, sizeof(prefix), "%.*s", (int)n, id);
-		count = with_prefix(&c->store, list, prefix, e);
+		count = with_prefix(&c->store, prefix, e);
 		if (count < 2)
 			break;
 	}
 	str_addf(out, "%.*s", (int)n, id);
 	return count < 0 ? -1 : 0;
-}
-
-int short_request_id(struct ctl *c, const char *id, struct str *out, struct err *e)
-{
-	return short_id(c, sql_request_by_prefix, id, out, e);
-}
-
-int short_session_id(struct ctl *c, const char *id, struct str *out, struct err *e)
-{
-	return short_id(c, sql_session_by_prefix, id, out, e);
 }
 
 int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err *e)

@@ -60,7 +60,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	OWNED(str) struct str id = { 0 }, what = { 0 };
 	struct age age = age_of(q->created_at);
 
-	if (short_request_id(c, q->id, &id, e) || add_changes(c, q, &what, e))
+	if (add_short_id(c, q->id, &id, e) || add_changes(c, q, &what, e))
 		return -1;
 	str_add(&what, q->title);
 	table_add(t, str_text(&id));
@@ -91,7 +91,7 @@ static int print_command(struct ctl *c, int64_t seq, const char *id, struct err 
 	OWNED(request) struct request r = { 0 };
 	OWNED(str) struct str text = { 0 }, short_id = { 0 };
 
-	if (request_read(&c->store, seq, &r, e) < 0 || short_request_id(c, id, &short_id, e))
+	if (request_read(&c->store, seq, &r, e) < 0 || add_short_id(c, id, &short_id, e))
 		return -1;
 	if (request_is_change(&r) ||
 	    (r.row.kind != REQUEST_KIND_PERMISSION && r.row.kind != REQUEST_KIND_TRUST))

@@ -45,7 +45,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	OWNED(str) struct str id = { 0 }, usage = { 0 };
 	struct age age = age_of(s->last_activity_at ? s->last_activity_at : s->created_at);
 
-	if (short_session_id(c, s->id, &id, e))
+	if (add_short_id(c, s->id, &id, e))
 		return -1;
 	table_add(t, str_text(&id));
 	table_add(t, session_status_name(s->status));

@@ -36,7 +36,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	struct age idle = age_of(a->last_activity_at);
 	char nudges[24];
 
-	if (short_session_id(c, a->session_id, &id, e))
+	if (add_short_id(c, a->session_id, &id, e))
 		return -1;
 	(void)snprintf(nudges, sizeof(nudges), "%lld", (long long)a->nudge_count);
 	table_add(t, str_text(&id));

@@ -221,7 +221,7 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 	struct age idle = age_of(row->last_activity_at);
 	cJSON *o;
 
-	if (short_session_id(w->c, row->session_id, &id, e))
+	if (add_short_id(w->c, row->session_id, &id, e))
 		return -1;
 	if (w->c->json) {
 		o = cJSON_CreateObject();
@@ -329,7 +329,7 @@ static int tell_run(const struct watch *w, const struct agent_run_since_row *r, 
 		event("agent", run_json(r));
 		return 0;
 	}
-	if (short_session_id(w->c, r->session_id, &id, e))
+	if (add_short_id(w->c, r->session_id, &id, e))
 		return -1;
 	(void)printf("\nagent of session %s: ", str_text(&id));
 	print_visible(r->agent);
@@ -408,7 +408,7 @@ static int tell_line(const struct watch *w, const struct agent_line_since_row *l
 		event("said", line_json(l));
 		return 0;
 	}
-	if (short_session_id(w->c, l->session_id, &id, e))
+	if (add_short_id(w->c, l->session_id, &id, e))
 		return -1;
 	(void)printf("\nagent of session %s: ", str_text(&id));
 	print_visible(l->agent);
@@ -451,7 +451,7 @@ static int tell_lost(const struct watch *w, const struct steering_lost_since_row
 		event("never_told", o);
 		return 0;
 	}
-	if (short_session_id(w->c, l->session_id, &id, e))
+	if (add_short_id(w->c, l->session_id, &id, e))
 		return -1;
 	(void)printf("\nsession %s ended before its agent was told:\n", str_text(&id));
 	print_block(w->c, l->text, strlen(l->text), false);

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* What the id and the words refer to. */
 enum target {
@@ -54,12 +55,14 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 	return TARGET_TOLD;
 }
 
+/* What these verbs say to a session whose agent has ended a turn is its next prompt. */
+static const char *const PROMPTS[] = { "continue", "resume", "refine", NULL };
+
 /* Whether what the verb says to this session is its next prompt: its agent has ended a turn, and
  * asks nothing. A "yes" is not: it may be meant for a question that has gone. TARGET_TURN,
  * TARGET_NOTHING, TARGET_FAILED. */
 static int ended_turn(struct desk *d, const struct found *f, struct err *e)
 {
-	static const char *const PROMPTS[] = { "continue", "resume", "refine", NULL };
 	int waits;
 
 	if (!texts_name(PROMPTS, d->w->verb->word) || f->count != 1 || !f->started ||
@@ -69,23 +72,54 @@ static int ended_turn(struct desk *d, const struct found *f, struct err *e)
 	return waits < 0 ? TARGET_FAILED : waits ? TARGET_TURN : TARGET_NOTHING;
 }
 
-/* The session with this id: TARGET_TURN; with a verb that may be about a session, TARGET_SESSION.
- */
+/* A part of an id that questions and sessions share does not say which list it was read off. */
+static int both(struct desk *d, const struct found *questions, const struct found *sessions)
+{
+	(void)desk_tell(d, SAID_UNCLEAR,
+	                "sessions and questions have an id that begins with this; name one, "
+	                "`%s <id>`:\nsessions:%s\nquestions:%s",
+	                d->w->verb->word, str_text(&sessions->list), str_text(&questions->list));
+	return TARGET_TOLD;
+}
+
+/* The session with this id, if the verb may be about it: TARGET_TURN or TARGET_SESSION; of a
+ * `resume` its agent on standby. f: the questions with this id that the verb answers. */
 static int session_by_id(struct desk *d, const char *id, struct found *f, struct err *e)
 {
+	const struct verb *v = d->w->verb;
+	const struct place *where = &d->who->place;
 	OWNED(found) struct found s = { 0 };
-	int count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, &s, e), target;
+	int count, target;
 
-	if (count > 1 && d->w->verb->or_session)
-		return several(d, "sessions have an id that begins with this", &s);
+	if (!v->or_session && !texts_name(PROMPTS, v->word))
+		return TARGET_NOTHING;
+	count = find_sessions(d->st, where, SESSION_STATUS_NONE, id, &s, e);
 	target = count < 0 ? TARGET_FAILED : ended_turn(d, &s, e);
-	if (target == TARGET_NOTHING && count == 1 && d->w->verb->or_session)
+	if (target == TARGET_NOTHING && count > 0 && v->or_session)
 		target = TARGET_SESSION;
-	if (target == TARGET_SESSION || target == TARGET_TURN) {
-		*f = s;
-		s = (struct found){ 0 };
-	}
+	if (count <= 0 || target == TARGET_FAILED || (count == 1 && target == TARGET_NOTHING))
+		return target;
+	/* Lists show what the verb does not answer, too. */
+	if (f->count == 0 && find_question(d->st, v, id, f, e) < 0)
+		return TARGET_FAILED;
+	if (f->count)
+		return both(d, f, &s);
+	if (count > 1)
+		return several(d, "sessions have an id that begins with this", &s);
+	count = find_questions(d->st, where, v, s.id, f, e);
+	if (count > 1)
+		return several(d, "questions wait for this", f);
+	if (count != 0)
+		return count < 0 ? TARGET_FAILED : TARGET_QUESTION;
+	*f = s;
+	s = (struct found){ 0 };
 	return target;
+}
+
+/* Of a question, or of its session. */
+static bool is_whole(const char *id, const struct found *f)
+{
+	return strcasecmp(id, f->id) == 0 || strcasecmp(id, f->session_id) == 0;
 }
 
 /* certain: the word can only be an id. */
@@ -93,20 +127,20 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 {
 	const struct verb *v = d->w->verb;
 	size_t n = strlen(id);
-	int count;
+	int count, target;
 
 	if (n < FIND_LEAST && certain) {
 		(void)desk_tell_short(d, id);
 		return TARGET_TOLD;
 	}
 	count = find_questions(d->st, &d->who->place, v, id, f, e);
-	if (count == 0) {
-		int target = session_by_id(d, id, f, e);
-
+	if (count == 0 || (count > 0 && !is_whole(id, f))) {
+		target = session_by_id(d, id, f, e);
 		if (target != TARGET_NOTHING)
 			return target;
-		count = find_question(d->st, v, id, f, e);
 	}
+	if (count == 0)
+		count = find_question(d->st, v, id, f, e);
 	if (count < 0)
 		return TARGET_FAILED;
 	if (count > 1 && f->verdict == REQUEST_VERDICT_NONE) {

@@ -171,7 +171,7 @@ static int list_questions(struct store *st, const struct place *where, const str
 	                       },
 	                       &q);
 	while ((got = row_next(&q.row, e)) > 0) {
-		bool named = !id || begins(q.id, id) || (by_session && begins(q.session_id, id));
+		bool named = !id || begins(q.id, id) || (by_session && is_exact(id, q.session_id));
 
 		if (!named || !fits(v, &q))
 			continue;

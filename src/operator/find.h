@@ -64,9 +64,9 @@ void find_add_whose(struct str *out, const char *user, const char *client, const
  * none, or several are, -1. */
 int find_connected(struct store *st, const struct place *where, struct found *f, struct err *e);
 
-/* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
- * anywhere; NULL: those of the place. A prefix of a single one that an answered request of
- * a kind that v answers has, too, finds both. -1 on error, otherwise f->count. */
+/* Open requests that v can answer. id: a prefix of theirs or, for `resume`, their session's whole
+ * id, anywhere; NULL: those of the place. A prefix of a single one that an answered request of a
+ * kind that v answers has, too, finds both. -1 on error, otherwise f->count. */
 int find_questions(struct store *st, const struct place *where, const struct verb *v,
                    const char *id, struct found *f, struct err *e);
 /* A request with this id or prefix, whatever its state: 0, 1, or how many, FIND_NAMED + 1 for more

@@ -33,6 +33,8 @@
 
 #define STANDBY_A "01944444-0000-7000-8000-000000000004"
 
+#define STANDBY_B "01944444-1111-7000-8000-000000000005" /* in no given_ but given_standby */
+
 #define T "2026-02-08T09:30:00.123Z"
 
 extern char folder[];

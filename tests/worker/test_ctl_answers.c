@@ -2,8 +2,6 @@
 #include "ctl_case.h"
 #include "process_name.h"
 
-#define STANDBY_B "01944444-1111-7000-8000-000000000005"
-
 /* ---- lists ---- */
 
 START_TEST(list_has_the_json_of_the_seeds)
@@ -142,19 +140,6 @@ START_TEST(an_agent_that_asked_on_its_stdout_listens)
 }
 END_TEST
 
-START_TEST(short_ids_are_as_long_as_they_must_be)
-{
-	given_sessions();
-	given_standby(STANDBY_A, 1);
-	given_standby(STANDBY_B, 2);
-	given_changes();
-	ctl("inbox --text");
-	says("\n01944444-0  ");
-	says("\n01944444-1  ");
-	says("\n01911111  ");
-}
-END_TEST
-
 /* ---- answers ---- */
 
 START_TEST(approve_answers_what_was_shown)
@@ -265,27 +250,6 @@ START_TEST(a_verb_of_another_kind_is_refused)
 	failed(1, "wrong verb: a clearance takes: approve, reject");
 	ctl("resume " CHANGE);
 	failed(1, "wrong verb: a clearance takes: approve, reject");
-}
-END_TEST
-
-START_TEST(ids_may_be_shortened_to_what_is_unambiguous)
-{
-	given_questions();
-	given_standby(STANDBY_B, 2);
-	ctl("approve 01911111");
-	done("{\"request_id\":\"" CHANGE "\",\"status\":\"approved\"}\n");
-	ctl("stop 01944444");
-	failed(1, "several questions have an id that begins with this; name one, `stop <id>`:\n"
-	          "  01944444-0000-7000: Ready, claude in a\n"
-	          "  01944444-1111-7000: Ready, agent in b\n");
-	ctl("stop 01944444-1");
-	done("{\"request_id\":\"" STANDBY_B "\",\"status\":\"answered\",\"decision\":\"stop\"}\n");
-	ctl("approve 019");
-	failed(1, "'019' is too short for an id");
-	ctl("approve 0199");
-	failed(1, "not found: no question has an id that begins with '0199'");
-	ctl("approve ''");
-	failed(64, "was given an empty word");
 }
 END_TEST
 
@@ -460,29 +424,6 @@ START_TEST(an_option_is_given_once)
 }
 END_TEST
 
-START_TEST(resume_takes_a_request_or_a_session)
-{
-	given_sessions();
-	given_standby(STANDBY_A, 1);
-	given_standby(STANDBY_B, 2);
-	ctl("resume");
-	failed(1, "several questions wait for this; name one, `resume <id>`:\n"
-	          "  01944444-0000-7000: Ready, claude in a\n"
-	          "  01944444-1111-7000: Ready, agent in b\n");
-	ctl("resume 01944444 go");
-	failed(1, "several questions have an id that begins with this");
-	ctl("resume " SESSION_B " go");
-	done("{\"session_id\":\"" SESSION_B "\",\"status\":\"resumed\"}\n");
-	ctl("resume 01900000-1111 go");
-	failed(1, "the session is active");
-	ctl("resume " STANDBY_B " go");
-	failed(1, "already answered with 'resume' by local:tester");
-	ctl("resume 01944444-0 write tests");
-	done("{\"session_id\":\"" SESSION_A "\",\"status\":\"resumed\"}\n");
-	expect("SELECT instruction FROM request ORDER BY seq", "write tests\ngo\n");
-}
-END_TEST
-
 START_TEST(resume_with_words_resumes_the_paused_session_if_nothing_waits_for_them)
 {
 	given_sessions();
@@ -492,15 +433,6 @@ START_TEST(resume_with_words_resumes_the_paused_session_if_nothing_waits_for_the
 	ck_assert_int_eq(status, 0);
 	says("is active again.\nNoted: the agent is told with its next step: “use tabs”\n");
 	expect("SELECT text, outcome FROM steering", "use tabs|accepted\n");
-}
-END_TEST
-
-START_TEST(an_id_that_fits_nothing_is_not_taken_for_an_instruction)
-{
-	given_questions();
-	ctl("resume 01977777-0000-7000-8000-000000000004 write tests");
-	failed(1, "not found: no question has an id that begins with '01977777-");
-	expect("SELECT state FROM request WHERE kind = 'standby'", "pending\n");
 }
 END_TEST
 
@@ -747,7 +679,6 @@ int main(void)
 	tcase_add_test(lists, empty_lists_say_so);
 	tcase_add_test(lists, the_inbox_tells_who_listens);
 	tcase_add_test(lists, an_agent_that_asked_on_its_stdout_listens);
-	tcase_add_test(lists, short_ids_are_as_long_as_they_must_be);
 	suite_add_tcase(s, lists);
 	tcase_add_checked_fixture(answers, setup, teardown);
 	tcase_set_timeout(answers, 60);
@@ -769,7 +700,6 @@ int main(void)
 	tcase_add_test(answers, continue_lets_it_go_on);
 	tcase_add_test(answers, refine_needs_a_text);
 	tcase_add_test(answers, a_verb_of_another_kind_is_refused);
-	tcase_add_test(answers, ids_may_be_shortened_to_what_is_unambiguous);
 	tcase_add_test(answers, a_stranger_may_not_decide);
 	tcase_add_test(answers, in_remote_mode_the_answer_belongs_to_slack);
 	tcase_add_test(answers, an_expired_question_is_too_late);
@@ -785,10 +715,8 @@ int main(void)
 	tcase_add_test(
 	    answers, an_option_stands_at_the_start_or_at_the_end_and_may_have_the_dash_of_a_phone);
 	tcase_add_test(answers, an_option_is_given_once);
-	tcase_add_test(answers, resume_takes_a_request_or_a_session);
 	tcase_add_test(answers,
 	               resume_with_words_resumes_the_paused_session_if_nothing_waits_for_them);
-	tcase_add_test(answers, an_id_that_fits_nothing_is_not_taken_for_an_instruction);
 	tcase_add_test(answers, undo_says_at_once_what_cannot_be_undone);
 	tcase_add_test(answers, an_order_waits_for_a_busy_database_and_says_so);
 	tcase_add_test(answers, mode_switches_and_tells);
