@@ -438,6 +438,21 @@ static int add_ended(struct store *st, const char *id, struct found *f, struct e
 	return got < 0 ? -1 : f->count;
 }
 
+/* Whether the rules let a session in this state be paused or resumed (schema/rules/command.sql). */
+static bool takes(const char *order, const struct operator_session_row *s)
+{
+	bool started = s->origin == SESSION_ORIGIN_STARTED;
+
+	if (strcmp(order, "pause") == 0)
+		return s->status == SESSION_STATUS_ACTIVE || s->status == SESSION_STATUS_PARKED ||
+		       (s->status == SESSION_STATUS_CREATED && started);
+	if (strcmp(order, "resume") == 0)
+		return s->status == SESSION_STATUS_PAUSED ||
+		       (s->status == SESSION_STATUS_INTERRUPTED && started) ||
+		       (s->status == SESSION_STATUS_PARKED && !s->parked_open);
+	return true;
+}
+
 int find_sessions(struct store *st, const struct place *where, enum session_status status,
                   const char *id, struct found *f, struct err *e)
 {
@@ -460,6 +475,21 @@ int find_sessions(struct store *st, const struct place *where, enum session_stat
 		got = read_session(st, id, f, e); /* whole, and ended: the rules report it */
 	if (got >= 0 && f->count == 1 && id && !is_exact(id, f->id))
 		return add_ended(st, id, f, e);
+	return got < 0 ? -1 : f->count;
+}
+
+int find_takers(struct store *st, const struct place *where, const char *order, struct found *f,
+                struct err *e)
+{
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
+	int got;
+
+	if (where->session_id)
+		return read_session(st, where->session_id, f, e);
+	sql_operator_sessions(st, where->channel, SESSIONS_MOST, &s);
+	while ((got = row_next(&s.row, e)) > 0)
+		if (takes(order, &s))
+			take_session(f, &s);
 	return got < 0 ? -1 : f->count;
 }
 

@@ -90,6 +90,10 @@ int find_undone(struct store *st, const struct place *where, struct found *f, st
  * thread, or else those of the place. status: only sessions with it; NONE: any. */
 int find_sessions(struct store *st, const struct place *where, enum session_status status,
                   const char *id, struct found *f, struct err *e);
+/* The session of the thread, or else the live ones of the place that an order can be given to as
+ * they are; order: of command.verb. */
+int find_takers(struct store *st, const struct place *where, const char *order, struct found *f,
+                struct err *e);
 /* Live sessions of the channel that Slack may not act on: they are in local mode. asking: only
  * those that ask something. None at this machine. */
 int find_local_sessions(struct store *st, const struct place *where, bool asking, struct found *f,

@@ -68,14 +68,28 @@ int desk_tell_done(struct desk *d, const char *session_id, const struct str *don
 
 /* What ended can be restarted. A prefix that fits an ended session, too, does not name a live one:
  * to restart that would end it. Other orders reach an ended one only to be told so. */
-static int find_candidates(const struct desk *d, const char *id, struct found *f, struct err *e)
+static int find_named(const struct desk *d, const char *id, struct found *f, struct err *e)
 {
-	int count;
+	int count = 0;
 
-	if (*id && strcmp(d->w->verb->means[0], "session-restart") == 0)
-		return find_any_sessions(d->st, id, f, e);
-	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, *id ? id : NULL, f, e);
-	return count || !*id ? count : find_any_sessions(d->st, id, f, e);
+	if (strcmp(d->w->verb->means[0], "session-restart") != 0)
+		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, f, e);
+	return count ? count : find_any_sessions(d->st, id, f, e);
+}
+
+/* Of those that the order can be given to; one that is paused is resumed before one that lost its
+ * agent. Without any, the rules say why not. */
+static int find_meant(const struct desk *d, struct found *f, struct err *e)
+{
+	const struct place *where = &d->who->place;
+	const char *order = d->w->verb->means[0];
+	int count = 0;
+
+	if (strcmp(order, "resume") == 0)
+		count = find_sessions(d->st, where, SESSION_STATUS_PAUSED, NULL, f, e);
+	if (count == 0)
+		count = find_takers(d->st, where, order, f, e);
+	return count ? count : find_sessions(d->st, where, SESSION_STATUS_NONE, NULL, f, e);
 }
 
 /* Of several, none of them named, the only one whose agent is connected; but what is resumed may be
@@ -120,7 +134,7 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 {
 	const struct place *where = &d->who->place;
 	const char *word = d->w->verb->word;
-	int count = find_candidates(d, id, f, e);
+	int count = *id ? find_named(d, id, f, e) : find_meant(d, f, e);
 
 	if (count > 1 && !*id)
 		count = prefer_connected(d, f, e);

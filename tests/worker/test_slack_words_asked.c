@@ -210,6 +210,42 @@ START_TEST(a_bare_yes_takes_an_id_and_nothing_else)
 }
 END_TEST
 
+START_TEST(of_several_sessions_the_only_one_that_can_be_is_paused_or_resumed)
+{
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/api");
+	a_session(3, "01900000-2222-7000-8000-000000000003", "/ws/docs");
+	given("UPDATE session SET status = 'interrupted' WHERE seq = 3");
+	says(command("pause"), "several sessions are live here");
+	says(command("pause 01900000-1"), "Session 01900000-1111 (claude in api) is paused.");
+	says(command("pause"), "Session 01900000-0000 (claude in web) is paused.");
+	says(command("session-resume"), "several sessions are live here; name one, "
+	                                "`session-resume &lt;id&gt;`:\n"
+	                                "  01900000-1111-7000, claude in api\n"
+	                                "  01900000-0000-7000, claude in web");
+	says(command("session-resume 01900000-0"),
+	     "Session 01900000-0000 (claude in web) is active again.");
+	says(command("session-resume"), "Session 01900000-1111 (claude in api) is active again.");
+	slack_stop();
+}
+END_TEST
+
+/* Both lists show ids: of a session, and of what an agent asks. */
+START_TEST(a_start_of_a_session_and_of_a_question_stops_neither)
+{
+	slack();
+	a_session(2, "01922222-1111-7000-8000-000000000002", "/ws/api");
+	a_prompt();
+	says(command("stop 01922222"),
+	     "sessions and questions have an id that begins with this; name one, `stop "
+	     "&lt;id&gt;`:\nsessions:\n  01922222-1111-7000, claude in api\n"
+	     "questions:\n  01922222-0000-7000: Go on?, claude in web");
+	expect("SELECT status FROM session", "active\nactive\n");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(an_answer_by_its_id_in_the_thread_of_another_agent_says_whose_question_it_was)
 {
 	slack();
@@ -575,6 +611,8 @@ int main(void)
 	TCase *c = store_case(s, "slack_words_asked", 60);
 
 	tcase_add_test(c, an_approval_with_words_is_asked_back_and_nothing_is_approved);
+	tcase_add_test(c, of_several_sessions_the_only_one_that_can_be_is_paused_or_resumed);
+	tcase_add_test(c, a_start_of_a_session_and_of_a_question_stops_neither);
 	tcase_add_test(c, approve_and_tell_approves_it_as_it_is_and_tells_the_words);
 	tcase_add_test(c, a_bare_yes_or_a_click_on_the_card_tells_the_words_that_were_asked_back);
 	tcase_add_test(c, a_bare_no_tells_the_words_that_were_asked_back);
