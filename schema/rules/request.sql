@@ -187,11 +187,15 @@ SELECT seq FROM request
     OR length(body) - length(replace(body, char(10), '')) > 19
     OR length(effect) - length(replace(effect, char(10), '')) > 19;
 
--- Who gets the answer to a request as soon as it is given: a caller that waits or polls, or the
--- process that asked on its stdout.
+-- Who gets the answer to a request as soon as it is given: a caller that waits or polls, also for a
+-- write about which it is asked again, or the process that asked on its stdout.
 CREATE VIEW request_listener AS
 SELECT request_seq FROM tool_call
  WHERE state = 'waiting' AND request_seq IS NOT NULL AND (listener IS NOT NULL OR task_id IS NOT NULL)
+UNION ALL
+SELECT a.question_seq FROM apply AS a CROSS JOIN tool_call AS t ON t.apply_seq = a.seq
+ WHERE a.question_seq IS NOT NULL AND t.state = 'waiting'
+   AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)
 UNION ALL
 SELECT q.request_seq FROM agent_question AS q CROSS JOIN agent_run AS r ON r.seq = q.run_seq
  WHERE q.answered_at IS NULL AND q.withdrawn_at IS NULL AND r.state = 'running';
