@@ -27,7 +27,9 @@ SELECT updated_at FROM apply WHERE request_seq = :request AND state = 'undone';
 
 -- name: apply_read :one
 -- unkept: why there is no checkpoint before it, although there should be.
+-- type: replaces_file bool
 SELECT seq, request_seq, state, force, forced, error_code, why, question_seq,
+       (SELECT replaces_file FROM request WHERE seq = apply.request_seq) AS replaces_file,
        (SELECT k.why FROM checkpoint AS k
          WHERE k.apply_seq = apply.seq AND k.state = 'refused') AS unkept
   FROM apply WHERE seq = :seq;

@@ -429,7 +429,7 @@ SELECT outcome, exit_code, exit_signal, why, stderr_tail FROM agent_run
 
 -- name: slack_apply_read :one
 -- row: slack_apply
-SELECT a.state, a.kind, a.forced, a.error_code, a.why, r.id, r.file_path,
+SELECT a.state, a.kind, a.forced, a.error_code, a.why, r.id, r.file_path, r.replaces_file,
        (SELECT why FROM checkpoint WHERE apply_seq = a.seq AND state = 'refused') AS unkept,
        (SELECT operator_id FROM command WHERE seq = a.command_seq) AS ordered_by,
        EXISTS (SELECT 1 FROM apply AS u

@@ -325,7 +325,8 @@ static void add_files(struct str *out, const struct slack_write *w)
 			str_addf(out, " (%lld bytes written)",
 			         (long long)cJSON_GetNumberValue(cJSON_GetObjectItem(f, "bytes")));
 		if (old)
-			str_addf(out, ", over %lld bytes that nobody had seen",
+			str_addf(out, ", %s %lld bytes that nobody had seen",
+			         w->apply->replaces_file ? "over" : "merged into",
 			         (long long)cJSON_GetNumberValue(old));
 	}
 	if (count > SLACK_PATHS_MAX)
@@ -392,7 +393,7 @@ static void add_written(struct str *out, const struct slack_write *said)
 		add_reason(out, w->why ? w->why : w->error_code);
 		return;
 	}
-	str_add(out, w->forced ? "⚠️ Changes applied by force, over a file that had changed: "
+	str_add(out, w->forced ? "⚠️ Changes applied by force to a file that had changed: "
 	                       : "✅ Changes applied to ");
 	add_files(out, said);
 	if (w->forced && !w->undone)

@@ -294,6 +294,35 @@ START_TEST(force_says_that_it_has_overwritten_something)
 }
 END_TEST
 
+START_TEST(force_with_a_diff_says_that_what_had_changed_was_kept)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(char_ptr) char *text = NULL;
+	OWNED(str) struct str said = { 0 };
+	char request[100];
+	struct agent a;
+	struct wire w;
+	const char *id;
+
+	site = given_running_site();
+	put_file(site.workspace, "f", "a\nb\n");
+	a = newcomer();
+	id = begin(&a, &w, "check_clearance",
+	           "{\"title\":\"t\",\"file_path\":\"f\",\"diff\":"
+	           "\"--- a/f\\n+++ b/f\\n@@ -1,2 +1,2 @@\\n a\\n-b\\n+B\\n\"}");
+	ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
+	answer = agent_end(&w);
+	put_file(site.workspace, "f", "a\nb\nc\n");
+	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\",\"force\":true}", id);
+	written = agent_write(&a, request);
+	says(member(written, "warning"), "the other changes were kept");
+	text = get_file(site.workspace, "f");
+	ck_assert_str_eq(text, "a\nB\nc\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* The operator says no to the file as it is now: by whomever, and in whatever words they are asked,
  * an older yes does not write over it. */
 START_TEST(a_yes_to_a_file_that_has_changed_ends_when_anybody_asks_about_the_file_in_any_words)
@@ -657,6 +686,7 @@ int main(void)
 	tcase_add_test(c, a_diff_of_many_files_is_shown_written_whole_and_taken_back);
 	tcase_add_test(c, two_appliers_and_two_calls_for_each_make_one_write_each);
 	tcase_add_test(c, force_says_that_it_has_overwritten_something);
+	tcase_add_test(c, force_with_a_diff_says_that_what_had_changed_was_kept);
 	tcase_add_test(
 	    c, a_yes_to_a_file_that_has_changed_ends_when_anybody_asks_about_the_file_in_any_words);
 	tcase_add_test(c, one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second);

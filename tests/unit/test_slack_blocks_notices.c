@@ -45,6 +45,7 @@ START_TEST(a_write_is_told_with_its_files)
 	row.unkept = NULL;
 
 	row.forced = true;
+	row.replaces_file = true;
 	row.id = "0190aaaa";
 	(void)cJSON_AddNumberToObject(cJSON_GetArrayItem(files, 0), "overwrote", 16);
 	slack_notice_write(&w, &s);
@@ -52,6 +53,11 @@ START_TEST(a_write_is_told_with_its_files)
 	holds(forced, "⚠️ Changes applied by force");
 	holds(forced, "(1247 bytes written), over 16 bytes that nobody had seen");
 	holds(forced, "`agent-intercom-ctl undo 0190aaaa` brings it back");
+	slack_said_clear(&s);
+	row.replaces_file = false;
+	slack_notice_write(&w, &s);
+	OWNED(char_ptr) char *merged = said(&s);
+	holds(merged, "(1247 bytes written), merged into 16 bytes that nobody had seen");
 	slack_said_clear(&s);
 
 	w.files = NULL;

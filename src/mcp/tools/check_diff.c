@@ -93,7 +93,10 @@ static int result(struct store *st, int64_t apply, struct telling *t, struct err
 		return -1;
 	if (w.forced)
 		json_member(&t->result, "warning",
-		            "force: what had changed since the proposal was overwritten");
+		            w.replaces_file
+		                ? "force: what had changed since the proposal was overwritten"
+		                : "force: the diff was applied to a file that had changed since "
+		                  "the proposal; the other changes were kept");
 	if (applied && w.unkept) {
 		OWNED(str) struct str none = { 0 };
 
@@ -256,7 +259,7 @@ const struct tool TOOL_CHECK_DIFF = {
 	    "\"from\":{\"type\":\"string\"},\"to\":{\"type\":\"string\"}},\"required\":["
 	    "\"from\",\"to\"]}},"
 	    "\"warning\":{\"type\":\"string\",\"description\":\"what force "
-	    "overwrote\"},"
+	    "went over\"},"
 	    "\"checkpoint\":{\"type\":\"string\",\"description\":\"why the workspace was not "
 	    "kept before this critical change\"}," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS
 	    "},\"required\":[\"status\"]}"),
