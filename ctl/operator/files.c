@@ -132,8 +132,9 @@ static int run_file(struct ctl *c, struct err *e)
 }
 
 static const char WHERE[] =
-    "Without --session or --workspace it is the workspace in which agents work, if there is only\n"
-    "one, otherwise default_workspace_root. DIR is a folder, or the id of a [[workspace]].\n";
+    "Without --session or --workspace it is the only workspace in which agents work; of several,\n"
+    "name one; without any, it is default_workspace_root. DIR is a folder, or the id of a\n"
+    "[[workspace]].\n";
 
 const struct command_spec cmd_files = {
 	"files",
