@@ -37,6 +37,16 @@ int desk_refuse(struct desk *d, const struct err *why)
 	return desk_tell(d, SAID_REFUSED, "%s", why->text);
 }
 
+const char *desk_name(const struct verb *v)
+{
+	return v->syntax ? v->syntax : v->word;
+}
+
+int desk_name_length(const struct verb *v)
+{
+	return (int)strcspn(desk_name(v), " ");
+}
+
 int desk_tell_short(struct desk *d, const char *id)
 {
 	return desk_tell(d, SAID_UNCLEAR,

@@ -17,6 +17,9 @@ int desk_tell(struct desk *d, enum said_outcome outcome, const char *format, ...
     __attribute__((format(printf, 3, 4)));
 /* Reports the rules' refusal; -1 only if e is not one. */
 int desk_refuse(struct desk *d, const struct err *why);
+/* A verb as the help names it, in its first characters; the rest is what follows it. */
+const char *desk_name(const struct verb *v);
+int desk_name_length(const struct verb *v);
 /* Reports that an id is too short; returns 0. */
 int desk_tell_short(struct desk *d, const char *id);
 /* Appends a person's words as far as they are shown again, on one line. */

@@ -6,6 +6,7 @@
 #include "sql/steering.h"
 #include "texts.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { LOST_SHOWN = 300 }; /* of what was said, as in the notice in Slack */
@@ -133,7 +134,8 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
                       struct err *e)
 {
 	const struct place *where = &d->who->place;
-	const char *word = d->w->verb->word;
+	const struct verb *v = d->w->verb;
+	bool by_option = !where->channel && v->text == TEXT_MAY && is_of_workspace(v);
 	int count = *id ? find_named(d, id, f, e) : find_meant(d, f, e);
 
 	if (count > 1 && !*id)
@@ -154,13 +156,10 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 	if (count == 0)
 		return desk_tell_none_live(d, "here", without_session(d), e);
 	if (count > 1)
-		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%s <id>`:%s",
+		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%.*s <id>`:%s",
 		                 *id ? " have an id that begins with this" : " are live here",
-		                 !where->channel && d->w->verb->text == TEXT_MAY &&
-		                         is_of_workspace(d->w->verb)
-		                     ? "--session"
-		                     : word,
-		                 str_text(&f->list));
+		                 by_option ? INT_MAX : desk_name_length(v),
+		                 by_option ? "--session" : desk_name(v), str_text(&f->list));
 	if (*id && f->status == SESSION_STATUS_TERMINATED && strcmp(id, f->id) != 0 &&
 	    strcmp(d->w->verb->means[0], "session-restart") != 0)
 		return tell_ended(d, argument, f, e);

@@ -59,15 +59,15 @@ static int tell_no_option(const struct reading *r, const char *option, const cha
 	const struct verb *v = r->w->verb;
 	OWNED(str) struct str told = { 0 };
 
-	str_addf(&told, "`%s` has no option `", v->word);
+	str_addf(&told, "`%.*s` has no option `", desk_name_length(v), desk_name(v));
 	desk_add_said(&told, option, SHOWN);
 	str_add_char(&told, '`');
 	for (size_t i = 0; i < VERB_OPTIONS && v->options[i]; i++)
 		str_addf(&told, "%s `--%s`", i ? "," : "; it has", v->options[i]);
 	if (v->text == TEXT_NONE)
-		return desk_tell(r->d, SAID_UNCLEAR, "%s: `%s`", str_text(&told),
-		                 v->syntax ? v->syntax : v->word);
-	str_addf(&told, ". A text that begins or ends so follows `--`: `%s ", v->word);
+		return desk_tell(r->d, SAID_UNCLEAR, "%s: `%s`", str_text(&told), desk_name(v));
+	str_addf(&told, ". A text that begins or ends so follows `--`: `%.*s ", desk_name_length(v),
+	         desk_name(v));
 	if (r->id_length)
 		str_addf(&told, "%.*s ", (int)r->id_length, r->id);
 	str_add(&told, "-- ");
@@ -145,8 +145,8 @@ static int check_words(const struct reading *r, const char *text)
 	if (v->text != TEXT_NONE || !*text)
 		return 1;
 	desk_add_said(&shown, text, SHOWN);
-	return desk_tell(r->d, SAID_UNCLEAR, "`%s` does not take '%s': `%s`", v->word,
-	                 str_text(&shown), v->syntax ? v->syntax : v->word);
+	return desk_tell(r->d, SAID_UNCLEAR, "`%.*s` does not take '%s': `%s`", desk_name_length(v),
+	                 desk_name(v), str_text(&shown), desk_name(v));
 }
 
 static bool takes_id(const struct verb *v)

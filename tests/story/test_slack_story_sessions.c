@@ -293,6 +293,7 @@ START_TEST(what_looks_like_an_option_at_either_end_of_a_line_is_one_or_refused_f
 		  "`--workspace`. A text that begins or ends so follows `--`: `session-start -- "
 		  "-agent claude fix it`" },
 		{ "session-start -x", "`session-start` has no option `-x`; it has" },
+		{ "sessions --all", "`sessions` has no option `--all`" },
 		{ "session-start fix it -x", "option `-x`; it has `--agent`, `--park`, "
 		                             "`--workspace`. A text that begins or ends so "
 		                             "follows `--`: `session-start -- fix it -x`" },
@@ -323,7 +324,7 @@ START_TEST(what_looks_like_an_option_at_either_end_of_a_line_is_one_or_refused_f
 		  "`session-cleanup` has no option `--all`: `session-cleanup`" },
 		{ "session-pause 01911111-aaaa please",
 		  "does not take 'please': `pause [session]`" },
-		{ "sessions all", "`list` does not take 'all': `sessions`" },
+		{ "sessions all", "`sessions` does not take 'all': `sessions`" },
 		{ "session-restart --agent x", "`session-restart` has no option `--agent`" },
 	};
 

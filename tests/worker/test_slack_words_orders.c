@@ -308,7 +308,8 @@ START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 	says(command("stop"), "several sessions are live here; name one, `stop &lt;id&gt;`:\n  "
 	                      "01900000-1111-7000, claude in api\n  01900000-0000-7000, claude in "
 	                      "web");
-	says(command("pause"), "several sessions are live here");
+	says(command("pause"), "several sessions are live here; name one, `pause &lt;id&gt;`:");
+	says(command("session-clear"), "are live here; name one, `session-clear &lt;id&gt;`:");
 	expect("SELECT status FROM session", "active\nactive\n");
 	slack_stop();
 }
