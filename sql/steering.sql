@@ -195,6 +195,9 @@ SELECT l.text, l.created_at, l.seq FROM session AS s CROSS JOIN steering_lost AS
  UNION ALL
 SELECT u.text, u.created_at, u.seq FROM session AS s CROSS JOIN words_untold AS u ON u.session_seq = s.seq
  WHERE s.id = :session AND s.status = 'terminated'
+ UNION ALL
+SELECT a.text, a.created_at, a.seq FROM session AS s CROSS JOIN answer_lost AS a ON a.session_seq = s.seq
+ WHERE s.id = :session AND s.status = 'terminated'
  ORDER BY 2, 3;
 
 -- name: steering_lost_since :many
@@ -207,5 +210,10 @@ SELECT e.seq, s.id AS session_id, l.text, l.operator_id
 SELECT e.seq, s.id, u.text, u.operator_id
   FROM event AS e CROSS JOIN words_untold AS u ON u.seq = json_extract(e.detail, '$.input')
   CROSS JOIN session AS s ON s.seq = u.session_seq
+ WHERE e.seq > :after AND e.kind = 'steering.lost'
+ UNION ALL
+SELECT e.seq, s.id, a.text, a.operator_id
+  FROM event AS e CROSS JOIN answer_lost AS a ON a.seq = json_extract(e.detail, '$.request')
+  CROSS JOIN session AS s ON s.seq = a.session_seq
  WHERE e.seq > :after AND e.kind = 'steering.lost'
  ORDER BY 1;

@@ -141,6 +141,11 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
     FROM words_untold
    WHERE session_seq = NEW.seq AND OLD.status <> NEW.status AND NEW.status = 'terminated'
    ORDER BY seq;
+  INSERT INTO event (at, kind, session_seq, actor, detail)
+  SELECT NEW.updated_at, 'steering.lost', NEW.seq, operator_id, json_object('request', seq)
+    FROM answer_lost
+   WHERE session_seq = NEW.seq AND OLD.status <> NEW.status AND NEW.status = 'terminated'
+   ORDER BY seq;
   INSERT INTO slack_notice (kind, session_seq, text, at)
   SELECT 'reply', NEW.seq, 'The session ended before its agent was told: ' || words, NEW.updated_at
     FROM (SELECT group_concat('“' || CASE WHEN length(text) > 300 THEN substr(text, 1, 300) || '…'
@@ -151,18 +156,10 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
                    WHERE t.session_seq = NEW.seq AND t.is_usual = 0
                    UNION ALL
                   SELECT text, source, created_at, seq FROM words_untold WHERE session_seq = NEW.seq
+                   UNION ALL
+                  SELECT text, source, created_at, seq FROM answer_lost WHERE session_seq = NEW.seq
                    ORDER BY 3, 4)
            WHERE source = 'slack' OR NEW.mode <> 'local')
-   WHERE words IS NOT NULL AND OLD.status <> NEW.status AND NEW.status = 'terminated'
-   UNION ALL
-  SELECT 'reply', NEW.seq, 'The session ended before its agent was told your answer: ' || words,
-         NEW.updated_at
-    FROM (SELECT group_concat('“' || CASE WHEN length(a.words) > 300
-                                          THEN substr(a.words, 1, 300) || '…' ELSE a.words END || '”',
-                              ', ') AS words
-            FROM answer_untold AS a
-           WHERE a.session_seq = NEW.seq AND a.decision <> 'stop'
-             AND (a.source = 'slack' OR NEW.mode <> 'local'))
    WHERE words IS NOT NULL AND OLD.status <> NEW.status AND NEW.status = 'terminated';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE session_seq = NEW.seq AND kind IN ('session', 'restarted') AND state IN ('queued', 'sent')

@@ -53,6 +53,36 @@ SELECT i.seq, i.session_seq, CASE r.state WHEN 'approved' THEN r.instruction ELS
                     WHERE n.session_seq = i.session_seq AND n.seq > i.seq AND n.kind = 'return'
                       AND n.sent_at IS NOT NULL);
 
+-- Answers that the result of a call has brought, or will, as its caller listens; or, of an agent that we
+-- started, a prompt of a run, or that with which a later one went on.
+CREATE VIEW answer_brought AS
+SELECT request_seq FROM tool_call
+ WHERE told_answer = 1 OR (state IN ('waiting', 'answered') AND listener IS NOT NULL)
+UNION ALL
+SELECT q.request_seq FROM agent_question AS q CROSS JOIN agent_input AS i ON i.seq = q.told_seq
+ WHERE i.sent_at IS NOT NULL
+    OR EXISTS (SELECT 1 FROM agent_input AS n
+                WHERE n.session_seq = i.session_seq AND n.seq > i.seq AND n.kind = 'return'
+                  AND n.sent_at IS NOT NULL);
+
+-- What people said with an answer that nothing has brought. (An order that ends a session answers its
+-- questions, too: that is for nobody. An approval's note may be a steering.)
+CREATE VIEW answer_lost AS
+SELECT seq, session_seq, text, operator_id, source, created_at
+  FROM (SELECT r.seq, r.session_seq, r.state, s.terminated_at, r.decided_by AS operator_id, d.source,
+               r.decided_at AS created_at,
+               CASE WHEN r.state = 'rejected' OR r.decision = 'stop' THEN r.reason
+                    ELSE r.instruction END AS text
+          FROM request AS r CROSS JOIN session AS s ON s.seq = r.session_seq
+          CROSS JOIN decision AS d ON d.seq = r.decision_seq
+          CROSS JOIN source AS f ON f.name = d.source AND f.operator_kind <> 'system'
+         WHERE r.delivered_at IS NULL AND r.state NOT IN ('pending', 'interrupted')
+           AND r.state IN ('approved', 'rejected', 'answered') AND r.kind NOT IN ('trust', 'restore')
+           AND NOT EXISTS (SELECT 1 FROM answer_brought WHERE request_seq = r.seq)) AS a
+ WHERE trim(text) <> '' AND created_at IS NOT terminated_at
+   AND NOT EXISTS (SELECT 1 FROM steering AS t
+                    WHERE t.session_seq = a.session_seq AND a.state = 'approved' AND t.text = a.text);
+
 -- What was said with the answer to an agent's question, if who said it may also say it as steering.
 -- (Of an approval that is a note, and steering already.)
 CREATE VIEW answer_words AS
@@ -82,10 +112,7 @@ SELECT a.seq, a.session_seq, a.session_id, a.digest, a.decision, a.decided_at, a
   FROM answer_words AS a
  WHERE a.delivered_at IS NULL AND a.state = 'answered' AND a.kind IN ('prompt', 'standby')
    AND a.origin <> 'started'
-   AND NOT EXISTS (SELECT 1 FROM tool_call AS t
-                    WHERE t.request_seq = a.seq
-                      AND (t.told_answer = 1
-                           OR (t.state IN ('waiting', 'answered') AND t.listener IS NOT NULL)));
+   AND NOT EXISTS (SELECT 1 FROM answer_brought WHERE request_seq = a.seq);
 
 CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
   UPDATE steering

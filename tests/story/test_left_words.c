@@ -695,7 +695,7 @@ START_TEST(an_answer_that_its_agent_is_never_told_is_reported_in_the_thread)
 	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text = 'The session "
 	       "ended before its agent was "
-	       "told your answer: “fix the tests”'",
+	       "told: “fix the tests”'",
 	       "1\n");
 }
 END_TEST

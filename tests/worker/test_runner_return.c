@@ -115,6 +115,35 @@ START_TEST(words_beside_an_answer_are_reported_if_the_session_ends_before_the_tu
 }
 END_TEST
 
+static void end_session(void)
+{
+	given("INSERT OR IGNORE INTO operator (id, kind, user_id, created_at)"
+	      " SELECT owner_user_id, 'local', 'tester', created_at FROM session;"
+	      "INSERT INTO command (verb, session_id, argument, operator_id)"
+	      " SELECT 'stop', id, 'enough', owner_user_id FROM session");
+	expect("SELECT outcome, why FROM command", "done|\n");
+}
+
+/* The order that ends its session answers what is open itself: that is for nobody. */
+START_TEST(the_reason_of_a_rejection_that_no_run_was_told_is_reported_when_the_session_ends)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	kill_runner(run);
+	given("INSERT INTO request (id, session_seq, kind, state, digest, title, prompt_type, "
+	      "created_at, updated_at) SELECT 'open', session_seq, 'prompt', 'pending', "
+	      "printf('%064d', 9), 'on?', 'continuation', created_at, updated_at FROM request");
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'not this file' FROM request WHERE kind = 'permission'");
+	end_session();
+	expect("SELECT a.text FROM event AS e JOIN answer_lost AS a"
+	       " ON a.seq = json_extract(e.detail, '$.request') WHERE e.kind = 'steering.lost'",
+	       "not this file\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_question_can_be_answered_while_its_agent_is_away)
 {
 	setup();
@@ -156,6 +185,8 @@ START_TEST(the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_
 	was_told("and now", 1);
 	was_told("not this file", 1);
 	expect("SELECT count(*) FROM agent_input WHERE kind = 'words'", "0\n");
+	end_session();
+	expect("SELECT count(*) FROM event WHERE kind = 'steering.lost'", "0\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -323,6 +354,8 @@ int main(void)
 	tcase_add_test(c, what_several_interruptions_left_is_told_once_each_time);
 	tcase_add_test(c, words_beside_an_answer_survive_the_runner);
 	tcase_add_test(c, words_beside_an_answer_are_reported_if_the_session_ends_before_the_turn);
+	tcase_add_test(
+	    c, the_reason_of_a_rejection_that_no_run_was_told_is_reported_when_the_session_ends);
 	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
 	tcase_add_test(c,
 	               the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_once);
