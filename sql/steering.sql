@@ -189,15 +189,18 @@ UPDATE steering SET delivered_at = :now
                       AND o.call_seq IS NOT steering.call_seq);
 
 -- name: steering_lost :many
--- What the agent of a session is never told, because the session has ended.
-SELECT l.text, l.created_at, l.seq FROM session AS s CROSS JOIN steering_lost AS l ON l.session_seq = s.seq
- WHERE s.id = :session
+-- What the agents of the sessions that an order ended are never told.
+WITH ended (seq) AS (
+  SELECT s.seq FROM command AS c CROSS JOIN session AS s ON s.id = +c.session_id
+   WHERE c.seq = :command AND s.status = 'terminated'
+   UNION ALL
+  SELECT s.seq FROM command AS c CROSS JOIN session AS s ON s.terminated_at = +c.created_at
+   WHERE c.seq = :command AND c.verb = 'session-cleanup' AND s.origin = 'started')
+SELECT l.text, l.created_at, l.seq FROM ended AS g CROSS JOIN steering_lost AS l ON l.session_seq = g.seq
  UNION ALL
-SELECT u.text, u.created_at, u.seq FROM session AS s CROSS JOIN words_untold AS u ON u.session_seq = s.seq
- WHERE s.id = :session AND s.status = 'terminated'
+SELECT u.text, u.created_at, u.seq FROM ended AS g CROSS JOIN words_untold AS u ON u.session_seq = g.seq
  UNION ALL
-SELECT a.text, a.created_at, a.seq FROM session AS s CROSS JOIN answer_lost AS a ON a.session_seq = s.seq
- WHERE s.id = :session AND s.status = 'terminated'
+SELECT a.text, a.created_at, a.seq FROM ended AS g CROSS JOIN answer_lost AS a ON a.session_seq = g.seq
  ORDER BY 2, 3;
 
 -- name: steering_lost_since :many

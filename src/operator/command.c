@@ -50,7 +50,7 @@ int desk_order_session(struct desk *d, const char *verb, const char *session_id,
 	if (b.starts)
 		desk_add(d, "agent_state", "starting");
 	str_addf(&text, "Session %s is %s.", name, b.text);
-	return desk_tell_done(d, session_id, &text, e);
+	return desk_tell_done(d, 1, &text, e);
 }
 
 /* ---- mode, stall, pause, resume, stop ---- */

@@ -87,8 +87,9 @@ int desk_give_json(struct desk *d, const char *verb, const char *session_id, con
  * there is none, or several; -1. */
 int desk_find_session(struct desk *d, const char *id, const char *argument, struct found *f,
                       struct err *e);
-/* Tells that an order to a session is done, and if that has ended, what its agent is never told. */
-int desk_tell_done(struct desk *d, const char *session_id, const struct str *done, struct err *e);
+/* Tells that an order to so many sessions is done, and if they have ended, what their agents are
+ * never told. */
+int desk_tell_done(struct desk *d, int sessions, const struct str *done, struct err *e);
 /* list-files, show-file. */
 int desk_browse(struct desk *d, struct err *e);
 /* session-start, session-restart, session-cleanup. */

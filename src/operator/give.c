@@ -41,14 +41,14 @@ int desk_give_json(struct desk *d, const char *verb, const char *session_id, con
 	return desk_give(d, verb, session_id, text, e);
 }
 
-int desk_tell_done(struct desk *d, const char *session_id, const struct str *done, struct err *e)
+int desk_tell_done(struct desk *d, int sessions, const struct str *done, struct err *e)
 {
 	OWNED(steering_lost_row) struct steering_lost_row lost = { 0 };
 	OWNED(str) struct str words = { 0 };
 	cJSON *texts = cJSON_CreateArray();
 	int got;
 
-	sql_steering_lost(d->st, session_id, &lost);
+	sql_steering_lost(d->st, d->out->seq, &lost);
 	while ((got = row_next(&lost.row, e)) > 0) {
 		(void)cJSON_AddItemToArray(texts, cJSON_CreateString(lost.text));
 		str_add(&words, words.length ? ", “" : "“");
@@ -63,7 +63,9 @@ int desk_tell_done(struct desk *d, const char *session_id, const struct str *don
 		return -1;
 	if (!words.length || d->who->place.channel) /* Slack has a notice of it in the thread */
 		return desk_tell(d, SAID_DONE, "%s", str_text(done));
-	return desk_tell(d, SAID_DONE, "%s\nIt ended before its agent was told: %s", str_text(done),
+	return desk_tell(d, SAID_DONE, "%s\n%s told: %s", str_text(done),
+	                 sessions == 1 ? "It ended before its agent was"
+	                               : "They ended before their agents were",
 	                 str_text(&words));
 }
 

@@ -117,11 +117,12 @@ int desk_restart(struct desk *d, struct err *e)
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", json_text(d->out->json, "session_id"));
 	add_began(d, &began);
 	str_addf(&text, "Session %s is restarted as %s.", str_text(&f.name), str_text(&began));
-	return desk_tell_done(d, f.session_id, &text, e);
+	return desk_tell_done(d, 1, &text, e);
 }
 
 int desk_clean_up(struct desk *d, struct err *e)
 {
+	OWNED(str) struct str text = { 0 };
 	const cJSON *count;
 	int got = desk_give(d, "session-cleanup", NULL, NULL, e), n;
 
@@ -131,5 +132,6 @@ int desk_clean_up(struct desk *d, struct err *e)
 	n = cJSON_IsNumber(count) ? count->valueint : 0;
 	if (n == 0)
 		return desk_tell(d, SAID_DONE, "No session that was started here is interrupted.");
-	return desk_tell(d, SAID_DONE, "%d interrupted session%s ended.", n, n == 1 ? "" : "s");
+	str_addf(&text, "%d interrupted session%s ended.", n, n == 1 ? "" : "s");
+	return desk_tell_done(d, n, &text, e);
 }

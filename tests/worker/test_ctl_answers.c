@@ -585,11 +585,13 @@ START_TEST(who_ends_a_session_is_told_which_words_its_agent_never_was)
 {
 	given_profile();
 	given_sessions();
+	given_changes();
+	ctl("reject " CHANGE " --reason 'too long'");
 	ctl("steer " SESSION_A " use tabs");
 	ctl("steer " SESSION_A " and hurry");
 	ctl("--text session clear " SESSION_A);
 	done("Session 01900000-0000 (claude in a) is stopped.\n"
-	     "It ended before its agent was told: “use tabs”, “and hurry”\n");
+	     "It ended before its agent was told: “too long”, “use tabs”, “and hurry”\n");
 	ctl("--text session clear " SESSION_B);
 	done("Session 01900000-1111 (agent in b) is stopped.\n");
 }
@@ -621,8 +623,9 @@ START_TEST(a_session_that_lost_its_agent_is_resumed_or_cleaned_up)
 	expect("SELECT generation, state FROM agent_run", "1|ended\n2|wanted\n");
 	given("UPDATE agent_run SET state = 'ended', outcome = 'failed', ended_at = '" T
 	      "' WHERE generation = 2");
+	given("INSERT INTO steering (session_id, text) SELECT id, 'use tabs' FROM session");
 	ctl("--text session cleanup");
-	done("1 interrupted session ended.\n");
+	done("1 interrupted session ended.\nIt ended before its agent was told: “use tabs”\n");
 	expect("SELECT status FROM session", "terminated\n");
 	ctl("--text session cleanup");
 	done("No session that was started here is interrupted.\n");
