@@ -83,6 +83,15 @@ SELECT q.seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
                         WHERE i.run_seq = q.run_seq AND i.ended_at >= q.answered_at))
  ORDER BY q.seq;
 
+-- name: agent_call_missed :many
+-- What people said with an answer to a call of an earlier run, and no result or return told.
+-- type: decision request_verdict
+SELECT r.title, r.state, r.decision, a.text
+  FROM agent_run AS n CROSS JOIN answer_lost AS a ON a.session_seq = n.session_seq
+  JOIN request AS r ON r.seq = a.seq
+ WHERE n.seq = :run AND NOT EXISTS (SELECT 1 FROM agent_question WHERE request_seq = a.seq)
+ ORDER BY a.created_at, a.seq;
+
 -- name: agent_question_late :one
 -- The next of them that has been answered meanwhile.
 -- type: decision request_verdict

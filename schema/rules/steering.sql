@@ -54,7 +54,7 @@ SELECT i.seq, i.session_seq, CASE r.state WHEN 'approved' THEN r.instruction ELS
                       AND n.sent_at IS NOT NULL);
 
 -- Answers that the result of a call has brought, or will, as its caller listens; or, of an agent that we
--- started, a prompt of a run, or that with which a later one went on.
+-- started, a prompt of a run, or that with which a later one went on, which tells those to calls, too.
 CREATE VIEW answer_brought AS
 SELECT request_seq FROM tool_call
  WHERE told_answer = 1 OR (state IN ('waiting', 'answered') AND listener IS NOT NULL)
@@ -63,7 +63,11 @@ SELECT q.request_seq FROM agent_question AS q CROSS JOIN agent_input AS i ON i.s
  WHERE i.sent_at IS NOT NULL
     OR EXISTS (SELECT 1 FROM agent_input AS n
                 WHERE n.session_seq = i.session_seq AND n.seq > i.seq AND n.kind = 'return'
-                  AND n.sent_at IS NOT NULL);
+                  AND n.sent_at IS NOT NULL)
+UNION ALL
+SELECT r.seq FROM request AS r CROSS JOIN agent_input AS n ON n.session_seq = r.session_seq
+ WHERE n.kind = 'return' AND n.sent_at IS NOT NULL AND n.created_at >= r.decided_at
+   AND NOT EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq);
 
 -- What people said with an answer that nothing has brought. (An order that ends a session answers its
 -- questions, too: that is for nobody. An approval's note may be a steering.)

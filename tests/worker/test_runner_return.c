@@ -191,6 +191,27 @@ START_TEST(the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_
 }
 END_TEST
 
+START_TEST(the_words_of_an_answer_to_a_call_are_told_in_the_return_once)
+{
+	setup();
+	int run = given_talk("v1", STEPS("wait", "resumable"));
+	was_told("\"text\":\"mend it\"", 1);
+	kill_runner(run);
+	given("INSERT INTO request (id, session_seq, kind, state, digest, title, prompt_type, "
+	      "created_at, updated_at) SELECT 'called', seq, 'prompt', 'pending', "
+	      "printf('%064d', 9), 'Go on?', 'continuation', created_at, updated_at FROM session;"
+	      "INSERT INTO decision (request_id, verdict, instruction)"
+	      " VALUES ('called', 'refine', 'tests first')");
+	resume(run);
+	was_told("you asked: \\\"Go on?\\\". The operator has answered: refine, and said: tests "
+	         "first",
+	         1);
+	end_session();
+	expect("SELECT count(*) FROM event WHERE kind = 'steering.lost'", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 #define RUNS(input)                                                                                \
 	"permit:{\"toolCallId\":\"c\",\"kind\":\"execute\",\"title\":\"git\",\"rawInput\":{"       \
 	"\"command\":\"git\",\"args\":[" input "]}}"
@@ -359,6 +380,7 @@ int main(void)
 	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
 	tcase_add_test(c,
 	               the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_once);
+	tcase_add_test(c, the_words_of_an_answer_to_a_call_are_told_in_the_return_once);
 	tcase_add_test(c, an_approval_is_not_for_another_command_that_is_asked_later);
 	tcase_add_test(c, a_question_that_is_open_is_told_as_open_and_asked_once);
 	tcase_add_test(c, a_decision_that_comes_after_the_return_is_told_once);

@@ -92,6 +92,20 @@ static int add_questions(struct runner *r, struct str *out, struct told *told, s
 	return got;
 }
 
+/* What it asked with calls of our tools. */
+static int add_calls(struct runner *r, struct str *out, struct err *e)
+{
+	OWNED(agent_call_missed_row) struct agent_call_missed_row c = { 0 };
+	int got;
+
+	sql_agent_call_missed(&r->w.store, r->w.row, &c);
+	while ((got = row_next(&c.row, e)) > 0) {
+		str_addf(out, "\nBefore that you asked: \"%s\". ", c.title);
+		add_decision(out, c.state, answer_of(c.state, c.decision, NULL), c.text);
+	}
+	return got;
+}
+
 static int add_left(struct runner *r, const struct agent_talk_row *row, bool is_new,
                     struct str *out, struct err *e)
 {
@@ -191,7 +205,7 @@ int returning_write(struct runner *r, const struct agent_talk_row *row, bool is_
 	int64_t input;
 
 	if (add_history(r, row, &history, e) || add_left(r, row, is_new, &missed, e) ||
-	    add_questions(r, &missed, &told, e))
+	    add_questions(r, &missed, &told, e) || add_calls(r, &missed, e))
 		return -1;
 	if (!history.length && !missed.length)
 		return 0; /* it has not begun */
