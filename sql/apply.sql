@@ -35,10 +35,20 @@ SELECT seq, request_seq, state, force, forced, error_code, why, question_seq,
   FROM apply WHERE seq = :seq;
 
 -- name: apply_asked_since :any
--- Whether a later question is about a file as it is now, under whatever name.
-SELECT 1 AS yes FROM request_file AS f JOIN request AS r ON r.seq = f.request_seq
- WHERE f.request_seq > :request AND f.original_hash = :hash AND f.original_hash <> 'new_file'
-   AND r.kind = 'clearance' AND r.state <> 'consumed' LIMIT 1;
+-- Whether a later question is about a file of this one as something else; or, under another name, in
+-- this workspace or one that it is in or has in it, about :hash, which is what is there now.
+SELECT 1 AS yes FROM request AS q JOIN session AS s ON s.seq = q.session_seq
+  JOIN request_file AS f ON f.request_seq = q.seq
+  JOIN request_file AS o ON o.request_seq > q.seq
+  JOIN request AS r ON r.seq = o.request_seq AND r.kind = 'clearance'
+  JOIN session AS t ON t.seq = r.session_seq AND t.machine = s.machine
+ WHERE q.seq = :request
+   AND ((t.workspace_root = s.workspace_root AND o.target = f.target AND o.original_hash <> f.original_hash)
+        OR (o.original_hash = :hash AND :hash <> 'new_file' AND r.state <> 'consumed'
+            AND (t.workspace_root = s.workspace_root
+                 OR instr(t.workspace_root || '/', s.workspace_root || '/') = 1
+                 OR instr(s.workspace_root || '/', t.workspace_root || '/') = 1)))
+ LIMIT 1;
 
 -- name: file_change_list :many
 -- What was written.

@@ -90,7 +90,7 @@ static int check_changed(struct apply_job *j, const struct plan *plan, size_t at
 	if (is_source(plan, at))
 		return refuse_force(j, now->path, "what is copied or renamed is not forced");
 	asked = sql_apply_asked_since(j->a->store, j->request.row.seq, now->hash, e);
-	return asked > 0 ? refuse_force(j, now->path, "was asked about as it is now") : asked;
+	return asked > 0 ? refuse_force(j, now->path, "was asked about since") : asked;
 }
 
 /* Checks that the files are those that were shown, and unchanged or forced. */

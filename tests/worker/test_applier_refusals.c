@@ -97,12 +97,36 @@ START_TEST(force_is_not_over_what_was_asked_about_since_under_another_name)
 	call_check_diff(true);
 	run_worker("applier");
 	is_refused("patch_conflict", "patch conflict: a.txt: the file has changed since the "
-	                             "proposal, and was asked about as it is now");
+	                             "proposal, and was asked about since");
 	file_is("a.txt", "mine\n");
 	file("a.txt", "yours\n");
 	call_check_diff(true);
 	run_worker("applier");
 	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+/* Both were asked before either was answered. */
+START_TEST(force_is_not_over_what_a_later_question_is_about)
+{
+	int first;
+
+	begin();
+	file("a.txt", "old\n");
+	ask("a.txt", "new\n");
+	first = asked;
+	file("a.txt", "mine\n");
+	approve("a.txt", "other\n");
+	call_check_diff(false);
+	run_worker("applier");
+	file_is("a.txt", "other\n");
+	asked = first;
+	say_yes();
+	call_check_diff(true);
+	run_worker("applier");
+	expect(MESSAGE, "patch conflict: a.txt: the file has changed since the proposal, and was "
+	                "asked about since; read it again and ask again\n");
+	file_is("a.txt", "other\n");
 }
 END_TEST
 
@@ -428,6 +452,7 @@ int main(void)
 	tcase_add_test(c, a_file_that_appeared_or_vanished_is_a_conflict);
 	tcase_add_test(c, force_overwrites_a_changed_file);
 	tcase_add_test(c, force_is_not_over_what_was_asked_about_since_under_another_name);
+	tcase_add_test(c, force_is_not_over_what_a_later_question_is_about);
 	tcase_add_test(c, force_does_not_make_a_diff_fit);
 	tcase_add_test(c, what_begins_like_a_diff_must_be_one);
 	tcase_add_test(c, a_diff_about_other_files_is_invalid);
