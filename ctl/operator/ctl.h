@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "err.h"
+#include "instance.h"
 #include "paths.h"
 #include "request.h"
 #include "say.h"
@@ -20,6 +21,7 @@
 struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
+	struct instance_files opened; /* what the store has open */
 	bool is_missing; /* there is no database */
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
 	bool shared; /* the system of the machine, for several users */
@@ -112,6 +114,9 @@ int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err 
  * shares: some commands take either. Ids begin with their time: those of the same minute begin
  * alike. */
 int add_short_id(struct ctl *c, const char *id, struct str *out, struct err *e);
+/* Fails once the database, its -wal or its -shm is another file than the one that we have open:
+ * what is written here would reach nobody. */
+int ctl_check_files(const struct ctl *c, struct err *e);
 /* The real path of --workspace, as whoever typed it sees it; NULL with errno. */
 char *ctl_folder(const struct ctl *c);
 /* The arguments from `first` on, joined with blanks; the caller frees it. */

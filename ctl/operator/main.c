@@ -651,7 +651,10 @@ static int open_store(struct ctl *c, struct err *e)
 	    (about.st_size == 0 && instance_is_lost(c->paths.run, c->paths.database, NULL)))
 		return no_database(c, c->paths.database, e);
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or removed */
-	return store_open_own(&c->store, c->paths.database, run, e) ? -1 : via_desk_enter(c, e);
+	if (store_open_own(&c->store, c->paths.database, run, e))
+		return -1;
+	instance_look(c->paths.database, &c->opened);
+	return via_desk_enter(c, e);
 }
 
 /* Waits for a second, or until what shall end a command that waits: a line "q" from a terminal, the

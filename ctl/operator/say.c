@@ -23,9 +23,21 @@ enum {
 	WITHHELD_MS = 2000, /* for the hook to be told */
 };
 
+int ctl_check_files(const struct ctl *c, struct err *e)
+{
+	if (instance_is_same(c->paths.database, &c->opened))
+		return 0;
+	return err_set(e, ERR_AGAIN,
+	               "database %s: it, its -wal or its -shm was removed or replaced since this "
+	               "command began; nothing was done: try again",
+	               c->paths.database);
+}
+
 /* What a person orders is not lost because others write: we wait, and say so. */
 static int begin(struct ctl *c, struct err *e)
 {
+	if (ctl_check_files(c, e))
+		return -1;
 	for (int i = 1;; i++) {
 		struct err why = { 0 };
 

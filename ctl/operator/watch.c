@@ -787,8 +787,9 @@ static int use_input(struct watch *w, struct err *e)
 static int watch(struct watch *w, struct err *e)
 {
 	while (!w->stop && !ferror(stdout)) {
-		if (look(w, e) || look_at_silence(w, e) || look_at_runs(w, e) ||
-		    look_at_lost(w, e) || look_at_lines(w, e) || use_input(w, e))
+		if (ctl_check_files(w->c, e) || look(w, e) || look_at_silence(w, e) ||
+		    look_at_runs(w, e) || look_at_lost(w, e) || look_at_lines(w, e) ||
+		    use_input(w, e))
 			return -1;
 		if (w->stop || (w->eof && w->input.length == 0))
 			return 0;

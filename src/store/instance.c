@@ -39,8 +39,11 @@ enum {
 	RUNNER_BYTES = 60,
 	LOST_BYTES = 2 * PATH_MAX,
 	LOG_MS = 2000, /* a system that begins makes them in a tenth of that */
-	SHM_IN_USE =
-	    128, /* the byte of a -shm that each process which uses it locks (SQLite's DMS) */
+	/* What SQLite locks as long as it has a database open: this byte of its -shm, and one of
+	 * these of the database itself. */
+	SHM_IN_USE = 128,
+	DATABASE_IN_USE = 0x40000002,
+	DATABASE_IN_USE_BYTES = 510,
 };
 
 static const char SUFFIX[] = "-instance";
@@ -185,21 +188,70 @@ static pid_t other_holder(const char *database, int fd)
 	return 0;
 }
 
+static const char *const FILES[] = { "", "-wal", "-shm" };
+
+void instance_look(const char *database, struct instance_files *ret)
+{
+	for (size_t i = 0; i < COUNT(FILES); i++) {
+		OWNED(str) struct str name = { 0 };
+		struct stat about;
+
+		str_addf(&name, "%s%s", database, FILES[i]);
+		ret->ids[i] = lstat(str_text(&name), &about) == 0 ? about.st_ino : 0;
+	}
+}
+
+bool instance_is_same(const char *database, const struct instance_files *before)
+{
+	struct instance_files now;
+
+	instance_look(database, &now);
+	for (size_t i = 0; i < COUNT(FILES); i++)
+		if (before->ids[i] && before->ids[i] != now.ids[i])
+			return false;
+	return true;
+}
+
+/* Whether another process holds a lock on some of these bytes of a file, and which: 0 where it
+ * cannot be seen from here. */
+static bool is_used(const char *path, off_t start, off_t length, pid_t *ret_pid)
+{
+	struct flock use = { .l_type = F_WRLCK, .l_start = start, .l_len = length };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool used = fd >= 0 && fcntl(fd, F_GETLK, &use) == 0 && use.l_type != F_UNLCK;
+
+	io_shut(&fd);
+	*ret_pid = used ? use.l_pid : 0;
+	return used;
+}
+
 /* Whether a process uses the -wal and the -shm that are beside the database. */
 static bool has_log(const char *database)
 {
-	struct flock use = { .l_type = F_WRLCK, .l_start = SHM_IN_USE, .l_len = 1 };
 	OWNED(str) struct str log = { 0 }, shm = { 0 };
-	bool used;
-	int fd;
+	pid_t pid;
 
 	str_addf(&log, "%s-wal", database);
 	str_addf(&shm, "%s-shm", database);
-	fd = open(str_text(&shm), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	used = fd >= 0 && fcntl(fd, F_GETLK, &use) == 0 && use.l_type != F_UNLCK &&
-	       access(str_text(&log), F_OK) == 0;
-	io_shut(&fd);
-	return used;
+	return is_used(str_text(&shm), SHM_IN_USE, 1, &pid) && access(str_text(&log), F_OK) == 0;
+}
+
+int instance_check_alone(const char *database, struct err *e)
+{
+	int64_t give_up = clock_monotonic_ms() + LOG_MS;
+	pid_t pid;
+
+	/* One that begins has both after a moment. */
+	while (is_used(database, DATABASE_IN_USE, DATABASE_IN_USE_BYTES, &pid) &&
+	       !has_log(database)) {
+		if (clock_monotonic_ms() >= give_up)
+			return err_set(e, ERR_AGAIN,
+			               "database %s: process %d has it open beside a -wal or -shm "
+			               "that was removed; end that process first (`fuser %s`)",
+			               database, (int)pid, database);
+		(void)poll(NULL, 0, TRY_MS);
+	}
+	return 0;
 }
 
 /* The system that runs on a database would not see what is written to another log. */

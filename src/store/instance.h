@@ -45,6 +45,19 @@ int instance_hold(const char *database, int *ret_fd, struct err *e);
  * (ERR_AGAIN). database: canonical. */
 int instance_check_held(const char *database, struct err *e);
 
+/* Which files a path stands for now: the database, its -wal and its -shm; 0: none. Opens none: it
+ * is also for a process that has them open. */
+struct instance_files {
+	ino_t ids[3];
+};
+void instance_look(const char *database, struct instance_files *ret);
+/* Whether they are the same; those that were not there before may be by now. */
+bool instance_is_same(const char *database, const struct instance_files *before);
+
+/* Refuses a database that a process still has open beside a -wal or a -shm that is not there any
+ * more, though no system runs (ERR_AGAIN): each of the two would write over the other. */
+int instance_check_alone(const char *database, struct err *e);
+
 /* The locks of workspaces begin with it. */
 #define INSTANCE_WORKSPACE "ws-"
 

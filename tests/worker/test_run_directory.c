@@ -241,6 +241,63 @@ START_TEST(beside_a_log_that_was_removed_nobody_answers_and_nothing_is_lost)
 }
 END_TEST
 
+/* A command whose output is read here, and whose input ($FIFO) stays open after the first words. */
+static FILE *begin_reading(const char *command, const char *first)
+{
+	char fifo[320], line[500];
+	FILE *out;
+	int fd;
+
+	(void)snprintf(fifo, sizeof(fifo), "%.280s.fifo", site.database);
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	(void)setenv("FIFO", fifo, 1);
+	fd = open(fifo, O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(write(fd, first, strlen(first)), 0);
+	out = popen(command, "r");
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), out)); /* it has the database open */
+	return out;
+}
+
+START_TEST(a_watch_that_has_another_log_open_ends)
+{
+	char said[4000];
+	struct relay r;
+	FILE *watch;
+
+	site = given_running_site();
+	(void)setenv("DB", site.database, 1);
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	watch = begin_reading("$INTERCOM_BUILD/agent-intercom-ctl --db $DB watch <$FIFO 2>&1", "");
+	ck_assert_int_eq(shell(NULL, "rm $DB-shm"), 0);
+	said[fread(said, 1, sizeof(said) - 1, watch)] = '\0';
+	says(said, "was removed or replaced");
+	(void)pclose(watch);
+	ck_assert_int_eq(site_stop(&site), 78);
+	relay_kill(&r);
+}
+END_TEST
+
+START_TEST(nothing_starts_beside_a_process_that_has_another_log_open)
+{
+	OWNED(str) struct str said = { 0 };
+	FILE *other;
+
+	site = given_running_site();
+	(void)setenv("DB", site.database, 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+	leave_store();
+	other = begin_reading("sqlite3 $DB <$FIFO", "SELECT count(*) FROM request;\n");
+	ck_assert_int_eq(shell(NULL, "rm $DB-shm"), 0);
+	ck_assert_int_eq(site_try(&site, &said), 75);
+	says(str_text(&said), "has it open beside a -wal or -shm that was removed");
+	ck_assert_int_eq(shell(NULL, "echo .quit >$FIFO"), 0);
+	(void)pclose(other);
+	site_start(&site);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* So that it sees this before anything that happens after it. */
 static void ring_front(void)
 {
@@ -285,6 +342,8 @@ int main(void)
 	tcase_add_test(c, a_worker_that_dies_after_its_run_directory_comes_back);
 	tcase_add_test(c, a_database_with_two_names_is_refused);
 	tcase_add_test(c, a_database_that_a_system_has_open_under_another_name_is_refused);
+	tcase_add_test(c, a_watch_that_has_another_log_open_ends);
+	tcase_add_test(c, nothing_starts_beside_a_process_that_has_another_log_open);
 	tcase_add_loop_test(c, beside_a_log_that_was_removed_nobody_answers_and_nothing_is_lost, 0,
 	                    3);
 	tcase_add_test(c, an_answer_is_not_handed_to_a_caller_that_has_hung_up);

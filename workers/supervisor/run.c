@@ -274,24 +274,11 @@ int run_take(struct supervisor *s, const struct config_source *source, bool serv
 	if (load(s, source, e) || look_for_another(s, source, e) || prepare_places(s, e) ||
 	    instance_take(s->paths.database, &s->instance_fd, e) ||
 	    (serve && paths_check_one_name(s->paths.database, e)) ||
-	    instance_hold(s->paths.database, &s->database_fd, e) || await_predecessors(s, e))
+	    instance_hold(s->paths.database, &s->database_fd, e) || await_predecessors(s, e) ||
+	    instance_check_alone(s->paths.database, e))
 		return -1;
 	runners_adopt(s, serve);
 	return 0;
-}
-
-/* Which files are its -wal and its -shm now; 0: none. */
-static void look_at_log(const struct supervisor *s, ino_t ret[2])
-{
-	static const char *const SUFFIXES[] = { "-wal", "-shm" };
-
-	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
-		OWNED(str) struct str name = { 0 };
-		struct stat about;
-
-		str_addf(&name, "%s%s", s->paths.database, SUFFIXES[i]);
-		ret[i] = lstat(str_text(&name), &about) == 0 ? about.st_ino : 0;
-	}
 }
 
 static int prepare_rows(struct supervisor *s, struct err *e)
@@ -305,7 +292,7 @@ static int prepare_rows(struct supervisor *s, struct err *e)
 		log_warn("the rules of the database had been changed, and were restored: %s",
 		         store_rules_found(&s->store));
 	close_files(s->paths.database);
-	look_at_log(s, s->log_files);
+	instance_look(s->paths.database, &s->files);
 	if (runners_settle_lost(s, e))
 		return -1;
 	runners_add_names(s, &runners);
@@ -441,10 +428,7 @@ static bool is_elsewhere(const struct supervisor *s)
  * they do. */
 static bool has_lost_log(const struct supervisor *s)
 {
-	ino_t now[COUNT(s->log_files)];
-
-	look_at_log(s, now);
-	return memcmp(now, s->log_files, sizeof(now)) != 0;
+	return !instance_is_same(s->paths.database, &s->files);
 }
 
 static bool is_lost(const struct supervisor *s, struct str *why)

@@ -13,6 +13,7 @@
 #include "config.h"
 #include "doorbell.h"
 #include "err.h"
+#include "instance.h"
 #include "paths.h"
 #include "store.h"
 #include "worker.h"
@@ -123,7 +124,7 @@ struct supervisor {
 	int64_t beat_awake_ms; /* and the same on the machine's own clock */
 	bool stopping;
 	bool lost; /* the database: the run directory says so */
-	ino_t log_files[2]; /* its -wal and -shm as we have them open */
+	struct instance_files files; /* as we have them open */
 	int64_t stop_ms; /* when the stop began */
 	int signals; /* how many times we were asked to stop */
 	int64_t signal_ms; /* when the last of them came */
