@@ -126,6 +126,7 @@ SELECT status AS state FROM session WHERE seq = :seq;
 -- name: request_cards :many
 -- row: card
 SELECT state FROM request WHERE seq = :seq;"
+# shellcheck disable=SC2016 # $ stands for a table
 refuses "a table that a statement is for has to fit it" 'worker_move_after: no such column: seq' sql/content.sql '
 -- name: $_after :number
 -- for: content worker_move
