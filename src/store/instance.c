@@ -188,16 +188,20 @@ static pid_t other_holder(const char *database, int fd)
 	return 0;
 }
 
-static const char *const FILES[] = { "", "-wal", "-shm" };
+const char *const INSTANCE_SUFFIXES[INSTANCE_FILES] = { "", "-wal", "-shm" };
+
+static const ino_t UNSEEN = (ino_t)-1; /* a folder on the way is closed to us, or its disk fails */
 
 void instance_look(const char *database, struct instance_files *ret)
 {
-	for (size_t i = 0; i < COUNT(FILES); i++) {
+	for (size_t i = 0; i < INSTANCE_FILES; i++) {
 		OWNED(str) struct str name = { 0 };
 		struct stat about;
 
-		str_addf(&name, "%s%s", database, FILES[i]);
-		ret->ids[i] = lstat(str_text(&name), &about) == 0 ? about.st_ino : 0;
+		str_addf(&name, "%s%s", database, INSTANCE_SUFFIXES[i]);
+		ret->ids[i] = lstat(str_text(&name), &about) == 0   ? about.st_ino
+		              : errno == ENOENT || errno == ENOTDIR ? 0
+		                                                    : UNSEEN;
 	}
 }
 
@@ -206,8 +210,9 @@ bool instance_is_same(const char *database, const struct instance_files *before)
 	struct instance_files now;
 
 	instance_look(database, &now);
-	for (size_t i = 0; i < COUNT(FILES); i++)
-		if (before->ids[i] && before->ids[i] != now.ids[i])
+	for (size_t i = 0; i < INSTANCE_FILES; i++)
+		if (before->ids[i] != 0 && before->ids[i] != UNSEEN && now.ids[i] != UNSEEN &&
+		    before->ids[i] != now.ids[i])
 			return false;
 	return true;
 }

@@ -1,4 +1,5 @@
-/* instance: one supervisor per database, and what others may know of it. Knows no SQLite.
+/* instance: one supervisor per database, and what others may know of it. Opens nothing with SQLite,
+ * of which it knows only what it locks.
  *
  *   <database>-instance   held with flock by the supervisor as long as it lives; holds its pid
  *   <database>            held like it: whoever finds it under another name sees that it is in use
@@ -45,13 +46,18 @@ int instance_hold(const char *database, int *ret_fd, struct err *e);
  * (ERR_AGAIN). database: canonical. */
 int instance_check_held(const char *database, struct err *e);
 
-/* Which files a path stands for now: the database, its -wal and its -shm; 0: none. Opens none: it
- * is also for a process that has them open. */
+/* The suffixes of the files that SQLite has open: the database, its -wal and its -shm. */
+enum { INSTANCE_FILES = 3 };
+extern const char *const INSTANCE_SUFFIXES[INSTANCE_FILES];
+
+/* Which files those names stand for; 0: none. Looking opens none of them: it is also for a process
+ * that has them open. */
 struct instance_files {
-	ino_t ids[3];
+	ino_t ids[INSTANCE_FILES];
 };
 void instance_look(const char *database, struct instance_files *ret);
-/* Whether they are the same; those that were not there before may be by now. */
+/* Whether they are the same, as far as they can be seen; those that were not there before may be by
+ * now. */
 bool instance_is_same(const char *database, const struct instance_files *before);
 
 /* Refuses a database that a process still has open beside a -wal or a -shm that is not there any

@@ -1,6 +1,7 @@
 #include "store.h"
 
 #include "doorbell.h"
+#include "instance.h"
 #include "io.h"
 #include "pulse.h"
 #include "store_core.h"
@@ -96,13 +97,12 @@ static bool is_unreadable(struct sqlite3 *db)
  * reason, for reading. No file is opened here: to close it would give up SQLite's locks. */
 static bool is_writable(struct sqlite3 *db)
 {
-	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
 	const char *path = sqlite3_db_filename(db, NULL);
 	OWNED(str) struct str name = { 0 };
 
-	for (size_t i = 0; path && i < COUNT(SUFFIXES); i++) {
+	for (size_t i = 0; path && i < INSTANCE_FILES; i++) {
 		str_reset(&name);
-		str_addf(&name, "%s%s", path, SUFFIXES[i]);
+		str_addf(&name, "%s%s", path, INSTANCE_SUFFIXES[i]);
 		if (access(str_text(&name), W_OK) && errno != ENOENT &&
 		    err_kind_of_file(errno) == ERR_INPUT)
 			return false;

@@ -4,6 +4,7 @@
 #include "agent.h"
 #include "doorbell.h"
 #include "fence.h"
+#include "instance.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -278,6 +279,23 @@ START_TEST(a_watch_that_has_another_log_open_ends)
 }
 END_TEST
 
+START_TEST(a_file_that_cannot_be_seen_is_not_taken_for_one_that_is_gone)
+{
+	struct instance_files files;
+	char path[320];
+
+	(void)setenv("DB", test_db(), 1);
+	ck_assert_int_eq(shell(NULL, "mkdir $DB.d; touch $DB.d/db $DB.d/db-wal $DB.d/db-shm"), 0);
+	(void)snprintf(path, sizeof(path), "%.280s.d/db", test_db());
+	instance_look(path, &files);
+	ck_assert(instance_is_same(path, &files));
+	ck_assert_int_eq(shell(NULL, "mv $DB.d $DB.e; ln -s $DB.d $DB.d"), 0); /* ELOOP */
+	ck_assert(instance_is_same(path, &files));
+	ck_assert_int_eq(shell(NULL, "rm $DB.d"), 0);
+	ck_assert(!instance_is_same(path, &files));
+}
+END_TEST
+
 START_TEST(nothing_starts_beside_a_process_that_has_another_log_open)
 {
 	OWNED(str) struct str said = { 0 };
@@ -343,6 +361,7 @@ int main(void)
 	tcase_add_test(c, a_database_with_two_names_is_refused);
 	tcase_add_test(c, a_database_that_a_system_has_open_under_another_name_is_refused);
 	tcase_add_test(c, a_watch_that_has_another_log_open_ends);
+	tcase_add_test(c, a_file_that_cannot_be_seen_is_not_taken_for_one_that_is_gone);
 	tcase_add_test(c, nothing_starts_beside_a_process_that_has_another_log_open);
 	tcase_add_loop_test(c, beside_a_log_that_was_removed_nobody_answers_and_nothing_is_lost, 0,
 	                    3);

@@ -250,13 +250,11 @@ static int await_predecessors(struct supervisor *s, struct err *e)
 /* The database's files are for us alone, also those that an earlier hand made. */
 static void close_files(const char *database)
 {
-	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
-
-	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+	for (size_t i = 0; i < INSTANCE_FILES; i++) {
 		OWNED(str) struct str name = { 0 };
 		struct stat about;
 
-		str_addf(&name, "%s%s", database, SUFFIXES[i]);
+		str_addf(&name, "%s%s", database, INSTANCE_SUFFIXES[i]);
 		if (lstat(str_text(&name), &about) != 0 || !S_ISREG(about.st_mode) ||
 		    !(about.st_mode & NOT_FOR_OTHERS))
 			continue;
