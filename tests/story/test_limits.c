@@ -502,6 +502,36 @@ START_TEST(ten_thousand_calls_wait_and_each_is_told_its_own_answer_once)
 }
 END_TEST
 
+/* More answers than one look at the sockets reports; the front stands still for longer than a
+ * caller may, wherever it is. */
+START_TEST(answers_reach_their_callers_although_the_front_stands_still)
+{
+	enum { CALLS = 500, AT_ONCE = 20, STILL_MS = 2200, ROUNDS = 5 };
+	struct wire w[CALLS];
+	struct agent a;
+	char text[60];
+
+	given_front_that_waits("2");
+	a = agent_hello(port, "", "2025-11-25");
+	for (int i = 0; i < CALLS; i++) {
+		(void)snprintf(text, sizeof(text), "{\"prompt_text\":\"question %d\"}", i + 1);
+		agent_begin(&a, &w[i], "transmit", text, NULL);
+		if ((i + 1) % AT_ONCE == 0)
+			calls_become("waiting", i + 1);
+	}
+	given(ANSWER_ALL);
+	for (int i = 0; i < ROUNDS; i++) {
+		ck_assert_int_eq(kill(front, SIGSTOP), 0);
+		(void)poll(NULL, 0, STILL_MS);
+		ck_assert_int_eq(kill(front, SIGCONT), 0);
+		(void)poll(NULL, 0, 20);
+	}
+	calls_become("done", CALLS);
+	for (int i = 0; i < CALLS; i++)
+		is_told_once(&w[i], i + 1);
+}
+END_TEST
+
 START_TEST(thousands_of_idle_connections_hinder_nobody)
 {
 	int count = raise_files(5000);
@@ -640,6 +670,7 @@ int main(void)
 	tcase_add_test(c, what_was_never_finished_is_forgotten);
 	tcase_add_test(c, of_big_lines_that_are_slow_one_too_many_is_refused_by_its_id);
 	tcase_add_test(c, ten_thousand_calls_wait_and_each_is_told_its_own_answer_once);
+	tcase_add_test(c, answers_reach_their_callers_although_the_front_stands_still);
 	tcase_add_test(c, thousands_of_idle_connections_hinder_nobody);
 	tcase_add_test(c, callers_without_a_descriptor_are_told_so);
 	suite_add_tcase(s, c);

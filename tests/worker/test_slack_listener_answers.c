@@ -558,8 +558,8 @@ START_TEST(sessions_are_paused_resumed_and_stopped)
 	    "Session 01900000-0000 (agent in w) is active again.");
 	says(member(slack_acked("{'slash':{'text':'sessions'}}"), "payload.text"),
 	     "01900000-0000  active, hybrid");
-	has(slack_acked("{'slash':{'text':'stop 01900000-0000-7000'}}"), "payload.text",
-	    "Session 01900000-0000 (agent in w) is stopped.");
+	has(slack_acked("{'slash':{'text':'stop 01900000-0000-7000-8000-000000000001'}}"),
+	    "payload.text", "Session 01900000-0000 (agent in w) is stopped.");
 	expect("SELECT status FROM session", "terminated\n");
 	expect("SELECT state, reason FROM request", "rejected|the session was stopped\n");
 	has(slack_acked("{'slash':{'text':'steer go on'}}"), "payload.text",

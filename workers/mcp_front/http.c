@@ -382,9 +382,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 
 	if (may_ask)
 		guests_mark(f, s->peer, http_arrivals_user(f, request));
-	s->http = request;
-	evhttp_connection_set_closecb(evhttp_request_get_connection(request), http_reply_on_close,
-	                              s);
+	http_reply_take(s, request);
 	sink_hold(s);
 	if (status) /* where the next request would start is uncertain */
 		http_reply_header(s, "Connection", "close");

@@ -7,6 +7,8 @@
 
 #include <event2/buffer.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,12 @@ enum {
 	SWEEP_MS = 100, /* between two sweeps over all arrivals */
 	ACCEPT_PAUSE_MS = 100, /* while no descriptors are left */
 	REFUSED_LOG_MS = 60000,
+	KEEPALIVE_IDLE_S = 30,
+	KEEPALIVE_INTERVAL_S = 10,
+	KEEPALIVE_COUNT = 3,
+	/* The kernel goes by this, not by the count: were it less, one lost probe would end a
+	 * connection. */
+	USER_TIMEOUT_MS = (KEEPALIVE_IDLE_S + KEEPALIVE_COUNT * KEEPALIVE_INTERVAL_S) * 1000,
 };
 
 /* evhttp restarts its timeout with each byte, so a client that sends one now and then would stay
@@ -291,6 +299,26 @@ static void ask_who(struct front *f, int fd, struct arrival *a)
 		http_arrivals_refuse(f, RUNS_AS, (unsigned)a->uid);
 }
 
+/* Sets up the socket of a new connection: keepalive notices a dead peer, the time-out one that does
+ * not read, and an answer soon after the start of a stream does not wait for an acknowledgement
+ * (Nagle against delayed ACK: 40 ms). */
+static void tune(int fd)
+{
+	const int on = 1;
+	const struct {
+		int option, value;
+	} options[] = { { TCP_KEEPIDLE, KEEPALIVE_IDLE_S },
+		        { TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S },
+		        { TCP_KEEPCNT, KEEPALIVE_COUNT },
+		        { TCP_USER_TIMEOUT, USER_TIMEOUT_MS } };
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	for (size_t i = 0; i < COUNT(options); i++)
+		(void)setsockopt(fd, IPPROTO_TCP, options[i].option, &options[i].value,
+		                 sizeof(options[i].value));
+}
+
 static void meet(struct front *f, int fd)
 {
 	struct stat about;
@@ -301,6 +329,7 @@ static void meet(struct front *f, int fd)
 	a = arrival_of(f, fd);
 	front_count(f, &a->unfinished, 0);
 	*a = (struct arrival){ .inode = about.st_ino };
+	tune(fd);
 	ask_who(f, fd, a);
 	if (a->refused)
 		send_away(fd, a, "403 Forbidden", RPC_INVALID_REQUEST, guests_refusal(f));

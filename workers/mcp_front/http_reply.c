@@ -8,8 +8,6 @@
 
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <strings.h>
 #include <sys/epoll.h>
@@ -17,12 +15,8 @@
 #include <sys/socket.h>
 
 enum {
-	HELD_SECONDS = 86400, /* evhttp's own timeout for a held stream; we end it earlier */
+	HELD_SECONDS = 86400, /* evhttp's own timeout while a caller waits; we end it earlier */
 	HELD_READ_BYTES = 4096, /* how much a client may send behind an open stream */
-	KEEPALIVE_IDLE_S = 30,
-	KEEPALIVE_INTERVAL_S = 10,
-	KEEPALIVE_COUNT = 3,
-	USER_TIMEOUT_MS = 20000,
 };
 
 /* ---- answers ---- */
@@ -72,7 +66,6 @@ static void let_go(struct sink *s)
 	if (s->streaming && c) {
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
 		bufferevent_setwatermark(evhttp_connection_get_bufferevent(c), EV_READ, 0, 0);
-		evhttp_connection_set_timeout(c, s->front->request_seconds);
 		http_arrivals_set_held(s->front, s->fd, false);
 	}
 }
@@ -96,6 +89,7 @@ static void on_sent(struct evhttp_request *request, void *arg)
 	if (has(bufferevent_getfd(evhttp_connection_get_bufferevent(c)), 0))
 		job_untold(s);
 	evhttp_connection_set_closecb(c, NULL, NULL);
+	evhttp_connection_set_timeout(c, s->front->request_seconds);
 	sink_drop(s);
 }
 
@@ -112,10 +106,10 @@ static void look_after(struct sink *s, struct evhttp_request *request)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
 
-	if (!c)
+	if (!c) {
 		job_untold(s);
-	if (!s->told_count)
 		return;
+	}
 	sink_hold(s);
 	evhttp_request_set_on_complete_cb(request, on_sent, s);
 	evhttp_connection_set_closecb(c, on_unsent, s);
@@ -250,7 +244,7 @@ static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *f
 /* ---- holding ---- */
 
 /* The connection is gone, whoever closed it. Only here does a held request end early. */
-void http_reply_on_close(struct evhttp_connection *c, void *arg)
+static void on_close(struct evhttp_connection *c, void *arg)
 {
 	struct sink *s = arg;
 	struct evhttp_request *request = s->http;
@@ -264,6 +258,17 @@ void http_reply_on_close(struct evhttp_connection *c, void *arg)
 	/* If evhttp noticed the hang-up itself, it leaves the held request to us to free. */
 	if (request && !evhttp_request_get_connection(request))
 		evhttp_request_free(request);
+}
+
+/* From here until the last byte of the answer has left, the caller waits for us: were its own
+ * time-out to run on, a turn that takes longer would cut it off with its answer unsent. */
+void http_reply_take(struct sink *s, struct evhttp_request *request)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+
+	s->http = request;
+	evhttp_connection_set_closecb(c, on_close, s);
+	evhttp_connection_set_timeout(c, HELD_SECONDS);
 }
 
 /* The next request may queue up behind a held one. A client that sends more than we read meanwhile
@@ -292,26 +297,6 @@ static void on_hang_up(evutil_socket_t fd, short what, void *arg)
 		    (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) || is_flooded(s)))
 			evhttp_connection_free(evhttp_request_get_connection(s->http));
 	}
-}
-
-/* Sets up the socket of a held connection: keepalive notices a dead peer, and an answer soon after
- * the start of the stream does not wait for an acknowledgement (Nagle against delayed ACK: 40
- * ms). */
-static void tune(int fd)
-{
-	const int on = 1;
-	const struct {
-		int option, value;
-	} options[] = { { TCP_KEEPIDLE, KEEPALIVE_IDLE_S },
-		        { TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S },
-		        { TCP_KEEPCNT, KEEPALIVE_COUNT },
-		        { TCP_USER_TIMEOUT, USER_TIMEOUT_MS } };
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	for (size_t i = 0; i < COUNT(options); i++)
-		(void)setsockopt(fd, IPPROTO_TCP, options[i].option, &options[i].value,
-		                 sizeof(options[i].value));
 }
 
 /* Drops the headers that evhttp needs no more once it has sent those of the answer, for as long as
@@ -343,8 +328,6 @@ static void begin_stream(struct sink *s, const char *event_id)
 		s->fd = bufferevent_getfd(bev);
 		s->streaming = true;
 		http_arrivals_set_held(s->front, s->fd, true);
-		tune(s->fd);
-		evhttp_connection_set_timeout(c, HELD_SECONDS);
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_ADD, s->fd, &hang_up);
 		http_reply_header(s, "Content-Type", "text/event-stream");
 		http_reply_header(s, "Cache-Control", "no-cache, no-transform");

@@ -13,8 +13,8 @@ extern const struct transport HTTP_REPLY_STREAM;
 void http_reply_start(struct front *f);
 void http_reply_stop(struct front *f);
 
-/* evhttp's callback for the end of a connection; arg is the sink. */
-void http_reply_on_close(struct evhttp_connection *c, void *arg);
+/* Takes a request that has arrived, which s answers. */
+void http_reply_take(struct sink *s, struct evhttp_request *request);
 
 void http_reply_header(struct sink *s, const char *name, const char *value);
 void http_reply(struct sink *s, int status, const char *type, const void *body, size_t length);
