@@ -108,7 +108,7 @@ static void run(const char *path, const char *run_dir, const char *program, int6
 {
 	struct writer w = { .path = path, .took = malloc(MOST * sizeof(int64_t)) };
 	struct err e = { 0 };
-	int64_t start = now_ns();
+	int64_t start;
 	int status;
 	pid_t purge;
 
@@ -116,6 +116,7 @@ static void run(const char *path, const char *run_dir, const char *program, int6
 	store_clear(&w.h.store);
 	if (store_open(&w.h.store, path, run_dir, &e)) /* this one rings */
 		die("%s", e.text);
+	start = now_ns();
 	while (now_ns() < start + measure_ms * 1000000)
 		write_one(&w);
 	print(&w, "base");

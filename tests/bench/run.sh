@@ -563,9 +563,9 @@ measure_retention() {
     "$bin/retain" fill "$scratch/old/db" 0 "$old_calls" >"$scratch/filled"
     start old "$build/agent-intercom" --config "$config" --db "$scratch/old/db"
     "$bin/retain" run "$scratch/old/db" "$scratch/old/db-run" "$build/agent-intercom" "$alone_ms" \
-        >"$scratch/purged" 2>"$scratch/told"
+        >"$scratch/purged" 2>"$scratch/told" && grep -q 'of the timeline' "$scratch/told" ||
+        { cat "$scratch/told" >&2 && exit 1; }
     stop
-    grep -q 'of the timeline' "$scratch/told" || { cat "$scratch/told" >&2 && exit 1; }
     note retention ours <"$scratch/purged"
     sed -n 's/^base_/purge_/p' "$scratch/purged" | note retention yard
     awk '/^rows/ { rows = $2 } /^purge_ms/ { print "rows_s", rows * 1000 / $2 }' "$scratch/filled" \
