@@ -562,9 +562,11 @@ measure_retention() {
     mkdir -m 700 "$scratch/old"
     "$bin/retain" fill "$scratch/old/db" 0 "$old_calls" >"$scratch/filled"
     start old "$build/agent-intercom" --config "$config" --db "$scratch/old/db"
-    "$bin/retain" run "$scratch/old/db" "$scratch/old/db-run" "$build/agent-intercom" "$alone_ms" \
-        >"$scratch/purged" 2>"$scratch/told" && grep -q 'of the timeline' "$scratch/told" ||
-        { cat "$scratch/told" >&2 && exit 1; }
+    if ! "$bin/retain" run "$scratch/old/db" "$scratch/old/db-run" "$build/agent-intercom" "$alone_ms" \
+        >"$scratch/purged" 2>"$scratch/told" || ! grep -q 'of the timeline' "$scratch/told"; then
+        cat "$scratch/told" >&2
+        exit 1
+    fi
     stop
     note retention ours <"$scratch/purged"
     sed -n 's/^base_/purge_/p' "$scratch/purged" | note retention yard

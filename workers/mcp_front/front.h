@@ -36,7 +36,10 @@
 
 enum {
 	FRONT_MAX_MESSAGE = 4 << 20, /* bytes in one message */
-	FRONT_MAX_OUTPUT = 1 << 20, /* unread bytes of a held caller; above this it is cut off */
+	/* Unread bytes of answers above which nothing more is taken from their reader, and above
+	 * which it is cut off: many big answers to what had been taken by then. */
+	FRONT_FULL_OUTPUT = 1 << 20,
+	FRONT_MAX_OUTPUT = 64 << 20,
 	FRONT_HEADER_BYTES = 16 << 10,
 	FRONT_REQUEST_SECONDS = 10, /* between two bytes of a request; also for the whole request */
 	FRONT_PROGRESS_SECONDS = 15, /* between two keep-alives to a waiting caller */

@@ -296,6 +296,10 @@ static void on_message(struct sink *s)
 	} else if (length > FRONT_MAX_MESSAGE) {
 		http_reply_error(s, 413, NULL, RPC_INVALID_REQUEST,
 		                 "the body is longer than 4 MiB; send a smaller message");
+	} else if (http_reply_is_full(stream)) {
+		http_reply_error(
+		    s, 503, NULL, RPC_INTERNAL_ERROR,
+		    "the answers on this stream are not read; read them, and send it again");
 	} else if (parse(s, &m, &wrong)) {
 		http_reply_error(s, 400, m.id, wrong.code, wrong.text);
 	} else if (m.kind == RPC_BATCH) {

@@ -8,6 +8,7 @@
 
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <strings.h>
 #include <sys/epoll.h>
@@ -79,6 +80,20 @@ static bool has(int fd, short events)
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP | events));
 }
 
+static size_t unsent(struct evhttp_connection *c)
+{
+	return evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(c)));
+}
+
+/* Whether all that was written has reached the caller's machine, and the caller has not gone with
+ * some of it unread: then its kernel resets the connection. */
+static bool arrived(struct evhttp_connection *c)
+{
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c)), waiting = 0;
+
+	return unsent(c) == 0 && ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting == 0 && !has(fd, 0);
+}
+
 /* The last byte has left. If the caller has closed, the kernel reports that at once; one that has
  * only shut down its sending side may still read. */
 static void on_sent(struct evhttp_request *request, void *arg)
@@ -147,14 +162,18 @@ void http_reply_error(struct sink *s, int status, const char *id, int code, cons
 	http_reply(s, status, "application/json", message.bytes, message.length);
 }
 
+bool http_reply_is_full(const struct sink *stream)
+{
+	return unsent(evhttp_request_get_connection(stream->http)) > FRONT_FULL_OUTPUT;
+}
+
 /* Sends on an open stream. A reader that is too slow is cut off: it can reconnect and resume. */
 static void send_chunk(struct sink *s, const struct str *bytes)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
 	struct evbuffer *b;
 
-	if (evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(c))) >
-	    FRONT_MAX_OUTPUT) {
+	if (unsent(c) > FRONT_MAX_OUTPUT) {
 		log_warn("a client does not read its stream: cut off");
 		evhttp_connection_free(c); /* runs on_close */
 		return;
@@ -249,7 +268,8 @@ static void on_close(struct evhttp_connection *c, void *arg)
 	struct sink *s = arg;
 	struct evhttp_request *request = s->http;
 
-	(void)c;
+	if (s->told_count && !arrived(c))
+		job_untold(s);
 	if (s->streaming)
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
 	if (s->ends_session)
@@ -394,9 +414,16 @@ static void stream_refuse(struct sink *s, const char *rpc_id, const struct mcp_f
 	http_reply_event(s, "message", message.bytes);
 }
 
+static bool stream_has_read(const struct sink *s)
+{
+	return s->http && arrived(evhttp_request_get_connection(s->http));
+}
+
 const struct transport HTTP_REPLY_STREAM = { .reply = stream_reply,
 	                                     .notify = stream_reply,
-	                                     .refuse = stream_refuse };
+	                                     .refuse = stream_refuse,
+	                                     .looks = true,
+	                                     .has_read = stream_has_read };
 
 /* ---- hang-ups ---- */
 

@@ -28,13 +28,8 @@
 static const char SOCKET_NAME[] = "mcp.sock";
 
 enum {
-	/* Unread bytes of answers above which nothing more is read from their reader, and below
-	 * which it is again. */
-	FULL_BYTES = FRONT_MAX_OUTPUT,
-	DRAINED_BYTES = FULL_BYTES / 4,
+	DRAINED_BYTES = FRONT_FULL_OUTPUT / 4, /* unread, below which it is read from again */
 	SLICE_BYTES = 4096, /* of requests, between two looks at that */
-	/* Above this it is cut off: many big answers to what had been read by then. */
-	MOST_BYTES = 64 << 20,
 	UNREAD_SECONDS = 30, /* within which it must read some */
 	GREETING_BYTES = 65536,
 };
@@ -77,7 +72,7 @@ static void send_bytes(struct sink *s, const struct str *bytes, const char *end)
 	if (!s->pipe || bytes->length == 0)
 		return;
 	out = bufferevent_get_output(s->pipe);
-	if (evbuffer_get_length(out) > MOST_BYTES) {
+	if (evbuffer_get_length(out) > FRONT_MAX_OUTPUT) {
 		log_warn("%s", DEAF);
 		close_unread(s);
 		return;
@@ -272,7 +267,7 @@ static void read_big(struct sink *s);
 /* Whether it has so many answers to read that it gets no more of them for now. */
 static bool is_full(const struct sink *s)
 {
-	return evbuffer_get_length(bufferevent_get_output(s->pipe)) > FULL_BYTES;
+	return evbuffer_get_length(bufferevent_get_output(s->pipe)) > FRONT_FULL_OUTPUT;
 }
 
 /* Takes what has arrived, up to the end of a big message: that waits until read_big takes it, and
