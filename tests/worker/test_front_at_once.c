@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 static const char PING[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
 
@@ -182,6 +183,26 @@ START_TEST(answers_to_all_of_a_batch_may_come_at_once)
 }
 END_TEST
 
+/* With a caller that takes only a little of it, and then breaks the connection. */
+START_TEST(what_has_left_for_a_caller_and_did_not_arrive_is_not_told)
+{
+	const int little = 4096;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = agent_hello(port, "", "2025-11-25");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"question 1\"}", NULL);
+	ck_assert_int_eq(setsockopt(w.fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little)), 0);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	given(ANSWER_ALL_AT_LENGTH);
+	expect_soon("SELECT told_answer FROM tool_call WHERE state = 'done'", "1\n");
+	wire_break(&w);
+	expect_soon("SELECT told_answer FROM tool_call WHERE tool = 'transmit'", "0\n");
+	has(agent_call(&a, "transmit", "{\"prompt_text\":\"question 1\"}"), "decision", "refine");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("front_at_once");
@@ -192,6 +213,7 @@ int main(void)
 	tcase_add_test(c, a_stream_whose_answers_are_not_read_takes_no_more_and_keeps_what_it_has);
 	tcase_add_test(c, what_a_stream_was_told_and_did_not_read_is_not_told);
 	tcase_add_test(c, answers_to_all_of_a_batch_may_come_at_once);
+	tcase_add_test(c, what_has_left_for_a_caller_and_did_not_arrive_is_not_told);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -46,6 +46,7 @@ struct arrival {
 	uid_t uid; /* of the caller, unless refused */
 	bool sought; /* the calling process was looked up */
 	char process[PEER_PROCESS_BYTES]; /* "": unknown */
+	struct sink *sent; /* whose answer has left, and may not have arrived yet */
 };
 
 static struct arrival *arrival_of(struct front *f, int fd)
@@ -66,6 +67,11 @@ static struct arrival *arrival_of(struct front *f, int fd)
 void http_arrivals_set_held(struct front *f, int fd, bool held)
 {
 	arrival_of(f, fd)->held = held;
+}
+
+struct sink **http_arrivals_sent(struct front *f, int fd)
+{
+	return &arrival_of(f, fd)->sent;
 }
 
 /* ---- slow clients ---- */

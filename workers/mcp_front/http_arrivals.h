@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 struct front;
+struct sink;
 
 void http_arrivals_start(struct front *f);
 void http_arrivals_listen(struct front *f, struct evconnlistener *listener);
@@ -43,5 +44,9 @@ bool http_arrivals_let_in(struct front *f, struct evhttp_request *request);
 /* A request of this connection waits for its answer, so the time limit for the next request does
  * not run. */
 void http_arrivals_set_held(struct front *f, int fd, bool held);
+
+/* Where the sink is noted whose answer on this connection has left, until it is known whether it
+ * arrived; NULL there: none. */
+struct sink **http_arrivals_sent(struct front *f, int fd);
 
 #endif

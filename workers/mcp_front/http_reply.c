@@ -7,6 +7,7 @@
 #include "log.h"
 
 #include <event2/buffer.h>
+#include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 #include <linux/sockios.h>
 #include <poll.h>
@@ -17,6 +18,7 @@
 
 enum {
 	HELD_SECONDS = 86400, /* evhttp's own timeout while a caller waits; we end it earlier */
+	SENT_SECONDS = 120, /* longer than the kernel keeps a connection that takes nothing */
 	HELD_READ_BYTES = 4096, /* how much a client may send behind an open stream */
 };
 
@@ -80,6 +82,11 @@ static bool has(int fd, short events)
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP | events));
 }
 
+static int fd_of(struct evhttp_connection *c)
+{
+	return bufferevent_getfd(evhttp_connection_get_bufferevent(c));
+}
+
 static size_t unsent(struct evhttp_connection *c)
 {
 	return evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(c)));
@@ -89,20 +96,27 @@ static size_t unsent(struct evhttp_connection *c)
  * some of it unread: then its kernel resets the connection. */
 static bool arrived(struct evhttp_connection *c)
 {
-	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c)), waiting = 0;
+	int fd = fd_of(c), waiting = 0;
 
 	return unsent(c) == 0 && ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting == 0 && !has(fd, 0);
 }
 
-/* The last byte has left. If the caller has closed, the kernel reports that at once; one that has
- * only shut down its sending side may still read. */
-static void on_sent(struct evhttp_request *request, void *arg)
+/* Whether libevent closes the connection as soon as the answer has left. */
+static bool closes(struct evhttp_request *r)
 {
-	struct evhttp_connection *c = evhttp_request_get_connection(request);
-	struct sink *s = arg;
+	const char *in = evhttp_find_header(evhttp_request_get_input_headers(r), "Connection");
+	const char *out = evhttp_find_header(evhttp_request_get_output_headers(r), "Connection");
 
-	if (has(bufferevent_getfd(evhttp_connection_get_bufferevent(c)), 0))
+	return r->minor == 0 || (in && strcasecmp(in, "close") == 0) ||
+	       (out && strcasecmp(out, "close") == 0);
+}
+
+/* Nothing of the answer is left to be looked after. */
+static void settle(struct sink *s, struct evhttp_connection *c, bool has_arrived)
+{
+	if (!has_arrived)
 		job_untold(s);
+	*http_arrivals_sent(s->front, fd_of(c)) = NULL;
 	evhttp_connection_set_closecb(c, NULL, NULL);
 	evhttp_connection_set_timeout(c, s->front->request_seconds);
 	sink_drop(s);
@@ -110,11 +124,30 @@ static void on_sent(struct evhttp_request *request, void *arg)
 
 static void on_unsent(struct evhttp_connection *c, void *arg)
 {
+	settle(arg, c, false);
+}
+
+static void on_end(struct evhttp_connection *c, void *arg)
+{
+	settle(arg, c, arrived(c));
+}
+
+/* The last byte has left for the kernel. What the caller's has not confirmed may still be lost:
+ * with the connection, which the kernel ends if it takes nothing for USER_TIMEOUT_MS. Its next
+ * request says that the answer was read. If the caller has closed, the kernel reports that at once;
+ * one that has only shut down its sending side may still read. */
+static void on_sent(struct evhttp_request *request, void *arg)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
 	struct sink *s = arg;
 
-	(void)c;
-	job_untold(s);
-	sink_drop(s);
+	if (s->told_count && !has(fd_of(c), 0) && !closes(request) && !arrived(c)) {
+		*http_arrivals_sent(s->front, fd_of(c)) = s;
+		evhttp_connection_set_closecb(c, on_end, s);
+		evhttp_connection_set_timeout(c, SENT_SECONDS);
+		return;
+	}
+	settle(s, c, !has(fd_of(c), 0));
 }
 
 static void look_after(struct sink *s, struct evhttp_request *request)
@@ -285,7 +318,10 @@ static void on_close(struct evhttp_connection *c, void *arg)
 void http_reply_take(struct sink *s, struct evhttp_request *request)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
+	struct sink *before = *http_arrivals_sent(s->front, fd_of(c));
 
+	if (before)
+		settle(before, c, true);
 	s->http = request;
 	evhttp_connection_set_closecb(c, on_close, s);
 	evhttp_connection_set_timeout(c, HELD_SECONDS);
