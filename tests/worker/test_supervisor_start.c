@@ -342,6 +342,16 @@ START_TEST(a_missing_worker_is_named)
 }
 END_TEST
 
+START_TEST(a_system_with_a_channel_and_no_tokens_says_that_nobody_is_heard)
+{
+	given_config("[slack]\nchannel_id = \"C01AGENTS\"\n");
+	start_ready();
+	log_has("there are no Slack tokens here");
+	doctor_says(0, "warn slack: slack.channel_id is set, but there are no tokens here");
+	stop();
+}
+END_TEST
+
 START_TEST(tokens_reach_no_worker)
 {
 	static const char *const NAMES[] = { "watchdog",  "applier",   "retention", "mcp-front",
@@ -462,6 +472,7 @@ int main(void)
 	tcase_add_test(c, an_unknown_key_is_a_warning);
 	tcase_add_test(c, a_wrong_value_ends_it_with_78_file_and_line);
 	tcase_add_test(c, a_missing_worker_is_named);
+	tcase_add_test(c, a_system_with_a_channel_and_no_tokens_says_that_nobody_is_heard);
 	tcase_add_test(c, tokens_reach_no_worker);
 	tcase_add_test(c, no_process_can_gain_privileges);
 	tcase_add_test(c, workers_inherit_only_the_standard_files);
