@@ -78,8 +78,10 @@ VALUES ('ephemeral', :channel, :thread_ts, :user, :text, :expires_at, :now);
 -- name: slack_reply :exec
 -- Into a thread.
 -- type: :session seq
-INSERT INTO slack_notice (kind, session_seq, channel_id, thread_ts, text, detail, at)
-VALUES ('reply', :session, :channel, :thread_ts, :text, :detail, :now);
+-- type: :detail text
+INSERT INTO slack_notice (kind, session_seq, request_seq, channel_id, thread_ts, text, detail, at)
+VALUES ('reply', :session, (SELECT seq FROM request WHERE id = :detail ->> 'request'), :channel,
+  :thread_ts, :text, :detail, :now);
 
 -- name: slack_reply_read :one
 -- A message of ours with buttons, one of which an operator pressed.
@@ -100,6 +102,16 @@ SELECT seq, detail FROM slack_message
 UPDATE slack_message
    SET detail = json_set(detail, '$.answer', :answer), generation = generation + 1, updated_at = :now
  WHERE seq = :seq AND kind = 'reply';
+
+-- name: slack_asked_anew :exec
+-- What this operator was asked back about the request before is settled by what they say now.
+-- type: :request text
+-- type: :operator text
+UPDATE slack_message
+   SET detail = json_set(detail, '$.answer', 'Your later words about it count instead'),
+       generation = generation + 1, updated_at = :now
+ WHERE request_seq = (SELECT seq FROM request WHERE id = :request) AND kind = 'reply'
+   AND detail ->> 'by' = :operator AND detail ->> 'answer' IS NULL;
 
 -- name: slack_is_open :one
 -- A request that a form may be about: it is still waiting.

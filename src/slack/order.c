@@ -60,7 +60,7 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 
 	if (sql_slack_reply_read(t->st, seq, t->intent->channel, &asked, e) < 0)
 		return -1;
-	/* {"request", "words", "answer"}; the last one once a person has pressed a button */
+	/* {"by", "request", "words", "answer"}; the last one once it is settled */
 	detail = cJSON_Parse(asked.detail ? asked.detail : "");
 	w.id = json_text(detail, "request");
 	w.text = json_text(detail, "words");

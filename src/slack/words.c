@@ -106,9 +106,11 @@ static int ask_back(struct slack_talk *t, const struct said *s, struct err *e)
 	OWNED(str) struct str detail = { 0 };
 	int64_t session = sql_slack_live_session(t->st, s->session_id, e);
 
-	if (session < 0)
+	if (session < 0 || sql_slack_asked_anew(t->st, s->request_id, t->operator_id, e))
 		return -1;
-	str_add(&detail, "{\"request\":");
+	str_add(&detail, "{\"by\":");
+	json_quote(&detail, t->operator_id);
+	str_add(&detail, ",\"request\":");
 	json_quote(&detail, s->request_id);
 	str_add(&detail, ",\"words\":");
 	json_quote(&detail, str_text(&s->note));
