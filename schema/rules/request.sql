@@ -94,7 +94,7 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
   UPDATE session SET idle_since = NEW.updated_at
    WHERE seq = NEW.session_seq AND OLD.state = 'pending' AND NEW.state <> 'pending';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
-   WHERE request_seq = NEW.seq AND kind = 'ask' AND NEW.state <> 'consumed';
+   WHERE request_seq = NEW.seq AND kind IN ('ask', 'reply') AND NEW.state <> 'consumed';
   INSERT INTO request_turn (request_seq, was, was_in, is_answered, matters)
   VALUES (NEW.seq, OLD.state, OLD.session_seq,
           OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL,

@@ -112,6 +112,37 @@ START_TEST(words_with_an_approval_reach_the_agent_as_a_note_and_as_what_the_oper
 }
 END_TEST
 
+START_TEST(what_another_operator_was_asked_back_has_no_buttons_once_the_question_is_answered)
+{
+	OWNED(char_ptr) char *arguments = proposal("hello.txt", "hello\n");
+	OWNED(char_ptr) char *thread = NULL;
+	OWNED(char_ptr) char *asked = NULL;
+	struct agent a = an_agent();
+	struct wire w;
+
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	free(ts_of("ask"));
+	thread = ts_of("session");
+	(void)slack_acked("{'message':{'text':'approve but add a test','user':'U02OP',"
+	                  "'thread_ts':'%s'}}",
+	                  thread);
+	free(ts_of("reply"));
+	(void)slack_acked("{'message':{'text':'approve but use tabs','thread_ts':'%s'}}", thread);
+	asked =
+	    soon("SELECT count(*) = 2 FROM slack_message WHERE kind = 'reply' AND ts IS NOT NULL",
+	         "SELECT ts FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC");
+	press(asked, "tell_reject");
+	free(agent_end(&w));
+	shows_soon("Rejected");
+	shows_soon("tell the agent: “but add a test”\\nIts question is settled. The agent was not "
+	           "told these words");
+	expect_soon("SELECT min(generation = sent_generation) FROM slack_message", "1\n");
+	OWNED(char_ptr) char *all = shown();
+	ck_assert_ptr_null(strstr(all, "tell_approve"));
+	end();
+}
+END_TEST
+
 START_TEST(what_was_written_is_undone_by_its_button_and_told_as_undone)
 {
 	OWNED(char_ptr) char *arguments = proposal("hello.txt", "hello\n");
@@ -265,6 +296,8 @@ int main(void)
 
 	tcase_add_test(
 	    c, words_with_an_approval_reach_the_agent_as_a_note_and_as_what_the_operator_says);
+	tcase_add_test(
+	    c, what_another_operator_was_asked_back_has_no_buttons_once_the_question_is_answered);
 	tcase_add_test(c, what_was_written_is_undone_by_its_button_and_told_as_undone);
 	tcase_add_test(
 	    c, undo_in_the_thread_is_refused_with_its_reason_where_the_file_was_changed_since);

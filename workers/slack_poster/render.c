@@ -448,16 +448,33 @@ static int render_alias(struct poster *p, const struct slack_intent_row *i, stru
 
 /* ---- any message ---- */
 
-static int render_text(const struct slack_intent_row *i, struct slack_said *out)
+/* What was asked back about a question, which may be settled since by something else. */
+static int render_asked(struct poster *p, const struct slack_intent_row *i, const char *answer,
+                        struct slack_said *out, struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *asked = i->detail ? cJSON_Parse(i->detail) : NULL;
+	OWNED(request) struct request r = { 0 };
 	char id[24];
 
 	(void)snprintf(id, sizeof(id), "%lld", (long long)i->message_seq);
+	if (!answer && i->request_seq) {
+		if (read_request(p, i, &r, e) < 0)
+			return -1;
+		if (!request_is_open(r.row.state))
+			answer = "Its question is settled. The agent was not told these words: "
+			         "`steer <text>` does that";
+	}
+	slack_notice_asked(i->text, answer, id, out);
+	return 0;
+}
+
+static int render_text(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                       struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *asked = i->detail ? cJSON_Parse(i->detail) : NULL;
+
 	if (json_text(asked, "words"))
-		slack_notice_asked(i->text, json_text(asked, "answer"), id, out);
-	else
-		slack_notice_text(i->text, out);
+		return render_asked(p, i, json_text(asked, "answer"), out, e);
+	slack_notice_text(i->text, out);
 	return 0;
 }
 
@@ -523,7 +540,7 @@ static int render_part(struct poster *p, const struct slack_intent_row *i, struc
 	case SLACK_PART_KIND_NONE:
 		break;
 	}
-	return render_text(i, out);
+	return render_text(p, i, out, e);
 }
 
 int poster_render(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
