@@ -436,7 +436,7 @@ static void read_shown(int root, const char *path, struct hand_file *file)
 	if (got < 0)
 		str_add(&why, e.text);
 	else if (got == 0)
-		str_addf(&why, "%s no longer exists", path);
+		str_addf(&why, "%s does not exist", path);
 	else if (!utf8_valid(str_text(&file->bytes), file->bytes.length) ||
 	         memchr(str_text(&file->bytes), '\0', file->bytes.length))
 		str_addf(&why, "%s is no text", path);

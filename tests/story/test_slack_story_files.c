@@ -106,7 +106,7 @@ START_TEST(a_file_that_cannot_be_shown_is_told_with_its_reason)
 	expect_not_shown("notes.txt is no text");
 	ck_assert_int_eq(unlink(path.bytes), 0);
 	press_and_wait(ts, "approve_file");
-	expect_not_shown("notes.txt no longer exists");
+	expect_not_shown("notes.txt does not exist");
 	ck_assert_int_eq(symlink("/etc/passwd", path.bytes), 0);
 	press_and_wait(ts, "approve_file");
 	expect_not_shown("path violation");
@@ -130,6 +130,39 @@ START_TEST(of_a_new_file_there_is_nothing_to_show)
 	ck_assert_ptr_null(strstr(message, "approve_file"));
 	say_in_thread("U01OP", "file");
 	expect_not_shown("There is no file yet");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_file_that_a_change_has_created_is_shown_once_it_is_written)
+{
+	OWNED(char_ptr) char *asked = proposal("new.txt", "new\n");
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *request = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(str) struct str order = { 0 };
+	const char *files;
+	struct agent a;
+	struct wire w;
+
+	a = an_agent_with_slack();
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	ts = ask_ts();
+	press_and_wait(ts, "approve_accept");
+	answer = agent_end(&w);
+	str_addf(&order, "file %s", member(answer, "request_id"));
+	say_in_thread("U01OP", str_text(&order));
+	expect_not_shown("There is no file yet");
+	request = diff_of(member(answer, "request_id"));
+	written = agent_write(&a, request);
+	put_file(site.workspace, "new.txt", "newer\n");
+	say_in_thread("U01OP", str_text(&order));
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "1\n");
+	files = slack_ask("files");
+	has(files, "files.0.name", "new.txt");
+	has(files, "files.0.content", "newer\n");
 	end_system();
 }
 END_TEST
@@ -280,6 +313,7 @@ int main(void)
 	tcase_add_test(whole_files, a_stranger_is_shown_no_file);
 	tcase_add_test(whole_files, a_file_that_cannot_be_shown_is_told_with_its_reason);
 	tcase_add_test(whole_files, of_a_new_file_there_is_nothing_to_show);
+	tcase_add_test(whole_files, a_file_that_a_change_has_created_is_shown_once_it_is_written);
 	tcase_add_test(looks, a_tree_and_a_file_come_where_they_were_asked);
 	tcase_add_test(looks, what_is_too_long_for_a_message_comes_as_a_snippet);
 	tcase_add_test(

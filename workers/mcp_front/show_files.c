@@ -66,14 +66,22 @@ static int say_rest(struct front *f, const struct file_view_next_row *v, const s
 
 /* ---- the current request ---- */
 
-/* Chooses each file that existed when the question was asked. */
+/* Whether what was asked may have been done: what is allowed to an agent it does itself. */
+static bool may_be_done(const struct request *r)
+{
+	return r->row.state == REQUEST_STATE_CONSUMED ||
+	       (r->row.state == REQUEST_STATE_APPROVED && r->row.kind == REQUEST_KIND_PERMISSION);
+}
+
+/* Chooses each file that existed when the question was asked, or that may have been made since. */
 static void choose_files(struct view *v)
 {
 	const struct request *r = &v->request;
 	struct hand_ask *ask = &v->task.ask;
+	bool may_be_new = may_be_done(r);
 
 	for (size_t i = 0; i < r->file_count; i++)
-		if (strcmp(r->files[i].hash, NO_FILE) == 0)
+		if (!may_be_new && strcmp(r->files[i].hash, NO_FILE) == 0)
 			continue;
 		else if (ask->shown_count == HAND_SHOWN_FILES)
 			v->more++;
