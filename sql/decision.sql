@@ -15,7 +15,7 @@ SELECT outcome, why FROM decision WHERE seq = :seq;
 -- type: decision request_verdict
 -- type: chosen text
 -- type: asked_again text
-SELECT r.state, r.decision, r.decided_by, r.decided_at,
+SELECT r.kind, r.state, r.decision, r.decided_by, r.decided_at,
        (SELECT name FROM request_answer WHERE request_seq = r.seq) AS chosen,
        (SELECT n.id FROM workspace_restore AS w
           JOIN workspace_restore AS again ON again.previous_seq = w.seq

@@ -1,6 +1,7 @@
 #include "decision.h"
 
 #include "content.h"
+#include "request.h"
 
 #include <string.h>
 
@@ -52,7 +53,8 @@ static int already(const struct decision_state_row *r, struct err *e)
 		    "it is asked again: %.13s",
 		    by, at, r->asked_again);
 	if (r->decision == REQUEST_VERDICT_APPROVE)
-		return err_set(e, ERR_INPUT, "already approved by %s at %s", by, at);
+		return err_set(e, ERR_INPUT, "already approved by %s at %s%s", by, at,
+		               r->kind == REQUEST_KIND_CLEARANCE ? REQUEST_UNWRITTEN : "");
 	if (r->decision == REQUEST_VERDICT_REJECT)
 		return err_set(e, ERR_INPUT, "already rejected by %s at %s", by, at);
 	return err_set(e, ERR_INPUT, "already answered with '%s' by %s at %s",

@@ -7,6 +7,9 @@
 #include "store.h"
 #include "str.h"
 
+/* What is said of a change after "approved by ...", until it is written. */
+#define REQUEST_UNWRITTEN " and is not written yet; the agent may write it at any moment"
+
 /* A row of `request` with its session, and the texts that are too long for the row. */
 struct request {
 	struct request_row row;

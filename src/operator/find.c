@@ -2,8 +2,8 @@
 
 #include "err.h"
 #include "path.h"
+#include "request.h"
 #include "sql/operator.h"
-#include "sql/request.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -213,7 +213,7 @@ static void add_story(struct str *out, const struct question_row *q)
 		str_addf(out, " and written at %s; `undo %.*s` puts back what was there",
 		         q->consumed_at, FIND_SHORT, q->id);
 	else if (approved && q->kind == REQUEST_KIND_CLEARANCE)
-		str_add(out, " and is not written yet; the agent may write it at any moment");
+		str_add(out, REQUEST_UNWRITTEN);
 }
 
 /* A request by its whole id, in any state: 1, 0, -1. */
@@ -238,6 +238,7 @@ static void take_row(struct found *f, const struct verb *v, const struct questio
 	if (!fits(v, q))
 		f->verdict = REQUEST_VERDICT_NONE;
 	add_story(&f->story, q);
+	f->unwritten = q->state == REQUEST_STATE_APPROVED && q->kind == REQUEST_KIND_CLEARANCE;
 	f->expired = q->state == REQUEST_STATE_EXPIRED && !q->withdrawn &&
 	             (q->kind == REQUEST_KIND_CLEARANCE || q->kind == REQUEST_KIND_PERMISSION);
 }

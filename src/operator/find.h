@@ -44,6 +44,7 @@ struct found {
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str chosen; /* the option that was, unless it is a yes or a no */
 	struct str story; /* how a closed request ended: "expired at ..." */
+	bool unwritten; /* it is approved, and its agent may write it at any moment */
 	bool expired; /* its agent asked, and has to ask again */
 	bool is_newest; /* its session has asked nothing since */
 	bool listening; /* a caller is waiting for the answer right now */

@@ -449,6 +449,22 @@ START_TEST(undo_says_at_once_what_cannot_be_undone)
 }
 END_TEST
 
+#define MAY_COME " and is not written yet; the agent may write it at any moment\n"
+
+START_TEST(who_takes_back_what_is_not_written_yet_is_told_that_it_may_be_written)
+{
+	given_questions();
+	given("INSERT INTO decision (request_id, verdict, created_at) VALUES"
+	      " ('" CHANGE "', 'approve', '" T "')");
+	ctl("undo " CHANGE);
+	failed(1, "nothing was written for this request: 01911111-0000: Add a line (a.c) was "
+	          "approved by local:tester at " T MAY_COME);
+	ctl("reject " CHANGE " --reason 'changed my mind'");
+	failed(1, "already approved by local:tester at " T MAY_COME);
+	expect("SELECT state FROM request WHERE id = '" CHANGE "'", "approved\n");
+}
+END_TEST
+
 /* ---- mode ---- */
 
 START_TEST(an_order_waits_for_a_busy_database_and_says_so)
@@ -721,6 +737,8 @@ int main(void)
 	tcase_add_test(answers,
 	               resume_with_words_resumes_the_paused_session_if_nothing_waits_for_them);
 	tcase_add_test(answers, undo_says_at_once_what_cannot_be_undone);
+	tcase_add_test(answers,
+	               who_takes_back_what_is_not_written_yet_is_told_that_it_may_be_written);
 	tcase_add_test(answers, an_order_waits_for_a_busy_database_and_says_so);
 	tcase_add_test(answers, mode_switches_and_tells);
 	suite_add_tcase(s, answers);

@@ -150,6 +150,23 @@ END_TEST
 
 /* ---- ids ---- */
 
+START_TEST(who_takes_back_by_its_id_what_is_not_written_yet_is_told_that_it_may_be_written)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve");
+	says(command("undo 01911111"), "nothing was written for this request: 01911111-0000: "
+	                               "Change a.c (a.c) was approved by <@U01OP> at <!date^");
+	says(command("undo 01911111"),
+	     " and is not written yet; the agent may write it at any moment");
+	says(command("reject 01911111 changed my mind"), "already approved by <@U01OP> at <!date^");
+	in_thread("reject 01911111 changed my mind");
+	replies(" and is not written yet; the agent may write it at any moment");
+	expect("SELECT state FROM request", "approved\n");
+	slack_stop();
+}
+END_TEST
+
 /* Of the same minute as CHANGE. */
 #define LATER "01911111-0009-7000-8000-00000000000d"
 #define ANSWERED "INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve')"
@@ -622,6 +639,8 @@ int main(void)
 	tcase_add_test(c, other_words_in_their_place_are_told_alone_and_that_is_said);
 	tcase_add_test(c, words_that_come_too_late_to_be_told_are_said_not_to_be_told);
 	tcase_add_test(c, reject_with_this_rejects_with_the_words);
+	tcase_add_test(
+	    c, who_takes_back_by_its_id_what_is_not_written_yet_is_told_that_it_may_be_written);
 	tcase_add_test(c, a_mistyped_id_answers_nothing_and_lists_what_waits);
 	tcase_add_test(c, a_start_that_an_answered_question_has_too_approves_nothing);
 	tcase_add_test(c, a_bare_yes_takes_an_id_and_nothing_else);
