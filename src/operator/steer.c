@@ -114,6 +114,21 @@ static int only_connected(struct desk *d, bool is_named, struct found *f, struct
 	                       str_text(&f->list));
 }
 
+/* No session has this id: the rules refuse it, and the row is kept. It may be a question's. */
+static int no_such_session(struct desk *d, const char *id, const char *text, struct err *e)
+{
+	OWNED(found) struct found q = { 0 };
+	int got = desk_put(d, d->w->verb->means[0], id, text, NULL, e);
+	int count = got < 0 ? -1 : find_question(d->st, verb_find("approve"), id, &q, e);
+
+	if (count > 0)
+		str_addf(&d->out->text, "; a question has an id that begins with this:%s",
+		         str_text(&q.list));
+	if (count == 1)
+		str_addf(&d->out->text, "\nits session is %.*s", FIND_SHORT, q.session_id);
+	return count < 0 ? -1 : 0;
+}
+
 /* *text: the line; an id at its start is removed. 1 found (*ret_several: among several), 0 the
  * person has been told, -1. */
 static int find_agent(struct desk *d, const char **text, struct found *f, bool *ret_several,
@@ -140,8 +155,8 @@ static int find_agent(struct desk *d, const char **text, struct found *f, bool *
 		return only_connected(d, length || d->w->id, f, e);
 	if (count != 0)
 		return count < 0 ? -1 : 1;
-	if (d->w->id || length) /* the rules refuse it, and the row is kept */
-		return desk_put(d, d->w->verb->means[0], d->w->id ? d->w->id : id, *text, NULL, e);
+	if (d->w->id || length)
+		return no_such_session(d, d->w->id ? d->w->id : id, *text, e);
 	return desk_tell_none_live(d, "in this channel", "", e);
 }
 

@@ -148,6 +148,22 @@ START_TEST(an_id_that_fits_nothing_is_not_taken_for_an_instruction)
 }
 END_TEST
 
+START_TEST(who_says_something_to_a_question_is_told_that_it_is_one_and_of_which_session)
+{
+	given_questions();
+	ctl("steer " CHANGE " use tabs");
+	failed(1, "there is no such session; a question has an id that begins with this:\n"
+	          "  01911111-0000-7000: Add a line (a.c), claude in a\n"
+	          "its session is 01900000-0000\n");
+	ctl("nudge 01933333 go on");
+	failed(1, "a question has an id that begins with this:\n"
+	          "  01933333-0000-7000: Go on?, claude in a\n");
+	ctl("steer 01977777 use tabs");
+	failed(1, "there is no such session\n");
+	expect("SELECT DISTINCT outcome FROM steering", "not_found\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ctl_ids");
@@ -163,6 +179,8 @@ int main(void)
 	tcase_add_test(ids, a_short_id_of_two_sessions_does_not_resume_the_one_that_stands_by);
 	tcase_add_test(ids, resume_takes_a_request_or_a_session);
 	tcase_add_test(ids, an_id_that_fits_nothing_is_not_taken_for_an_instruction);
+	tcase_add_test(
+	    ids, who_says_something_to_a_question_is_told_that_it_is_one_and_of_which_session);
 	suite_add_tcase(s, ids);
 	return run_suite(s);
 }
