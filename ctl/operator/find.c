@@ -33,8 +33,11 @@ static int check_one(const struct found *f, int count, const char *text, const c
 int find_request(struct ctl *c, const char *text, struct request *r, struct err *e)
 {
 	OWNED(found) struct found f = { 0 };
-	int count = find_question(&c->store, verb_find("approve"), text, &f, e);
+	OWNED(str) struct str id = { 0 };
+	int count;
 
+	verb_add_id(&id, text);
+	count = find_question(&c->store, verb_find("approve"), str_text(&id), &f, e);
 	if (check_one(&f, count, text, "request", "inbox", e))
 		return -1;
 	return request_read(&c->store, f.seq, r, e) < 0 ? -1 : 0;
@@ -44,10 +47,12 @@ int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 {
 	const struct place anywhere = { .channel = NULL };
 	OWNED(found) struct found f = { 0 };
-	int count = strlen(text) < FIND_LEAST
-	                ? 0
-	                : find_sessions(&c->store, &anywhere, SESSION_STATUS_NONE, text, &f, e);
+	OWNED(str) struct str id = { 0 };
+	int count = 0;
 
+	verb_add_id(&id, text);
+	if (id.length >= FIND_LEAST)
+		count = find_sessions(&c->store, &anywhere, SESSION_STATUS_NONE, id.bytes, &f, e);
 	if (check_one(&f, count, text, "session", "list", e))
 		return -1;
 	*ret_id = xstrdup(f.id);
@@ -115,8 +120,11 @@ int add_short_id(struct ctl *c, const char *id, struct str *out, struct err *e)
 int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 {
 	OWNED(found) struct found f = { 0 };
-	int count = find_any_sessions(&c->store, text, &f, e);
+	OWNED(str) struct str id = { 0 };
+	int count;
 
+	verb_add_id(&id, text);
+	count = find_any_sessions(&c->store, str_text(&id), &f, e);
 	if (check_one(&f, count, text, "session", "list", e))
 		return -1;
 	*ret_id = xstrdup(f.id);

@@ -238,9 +238,7 @@ int desk_command(struct desk *d, struct err *e)
 	if (w->line && v->text == TEXT_MUST) { /* what to switch to, then whom */
 		(void)verb_take_switch(&line, &first);
 	}
-	str_add(&id, w->id ? w->id : line);
-	while (id.length && strchr(" \t\r\n", id.bytes[id.length - 1]))
-		id.bytes[--id.length] = '\0';
+	verb_add_id(&id, w->id ? w->id : line);
 	if (v->about == ABOUT_SESSION || v->about == ABOUT_SESSIONS)
 		return order_sessions(d, str_text(&id), w->line ? str_text(&first) : w->text, e);
 	return order_about(d, str_text(&id), e);

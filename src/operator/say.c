@@ -10,9 +10,14 @@ int operator_say(struct store *st, const struct speaker *who, const struct words
                  struct said *out, struct err *e)
 {
 	OWNED(desk_line) struct desk_line line = { .count = 0 };
+	OWNED(str) struct str id = { 0 };
 	struct words parsed = *w;
 	struct desk d = { .st = st, .who = who, .w = &parsed, .out = out };
 
+	if (w->id) {
+		verb_add_id(&id, w->id);
+		parsed.id = str_text(&id);
+	}
 	out->row = w->verb->row;
 	if (w->line && !w->no_options && !w->verb->takes_name &&
 	    desk_take_options(&d, &parsed, &line) <= 0)

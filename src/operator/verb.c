@@ -260,6 +260,17 @@ const char *verb_skip_dashes(const char *text)
 	return dashes && word_length(text) == dashes ? verb_skip_blanks(text + dashes) : text;
 }
 
+void verb_add_id(struct str *out, const char *id)
+{
+	const char *word = verb_skip_blanks(id);
+	size_t n = word_length(word);
+
+	if (n && !*verb_skip_blanks(word + n))
+		str_add_bytes(out, word, n);
+	else
+		str_add(out, id); /* it is none, and not nothing either */
+}
+
 bool verb_take(const char **line, struct str *word)
 {
 	static const char *const QUOTES[][2] = { { "\"", "\"" },

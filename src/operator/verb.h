@@ -87,6 +87,8 @@ bool verb_take_switch(const char **line, struct str *word);
  * no". Quotes around words stay, as does everything if the verb is quoted in a sentence: "*reject*
  * it breaks", in Slack's signs, is none. */
 void verb_add_plain(struct str *out, const char *line);
+/* Appends an id without the blanks around it. */
+void verb_add_id(struct str *out, const char *id);
 /* The length of the first word of text if it may be a prefix of an id, otherwise 0. */
 size_t verb_id_length(const char *text);
 /* Whether that word can hardly be anything else: it has a digit, and is long or alone. */

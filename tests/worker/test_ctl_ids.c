@@ -164,6 +164,27 @@ START_TEST(who_says_something_to_a_question_is_told_that_it_is_one_and_of_which_
 }
 END_TEST
 
+START_TEST(blanks_around_an_id_are_no_part_of_it)
+{
+	given_questions();
+	ctl("show ' 01911111-0'");
+	ck_assert_int_eq(status, 0);
+	ctl("approve ' " CHANGE " '");
+	done("{\"request_id\":\"" CHANGE "\",\"status\":\"approved\"}\n");
+	ctl("continue ' " PROMPT "'");
+	done("{\"request_id\":\"" PROMPT "\",\"status\":\"answered\",\"decision\":\"continue\"}\n");
+	ctl("session pause ' " SESSION_A "\t'");
+	ck_assert_int_eq(status, 0);
+	ctl("mode local --session ' " SESSION_A "'");
+	ck_assert_int_eq(status, 0);
+	ctl("transcript ' " SESSION_A "'");
+	ck_assert_int_eq(status, 0);
+	ctl("session clear ' '");
+	failed(1, "not found");
+	expect("SELECT count(*) FROM session WHERE status = 'terminated'", "0\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ctl_ids");
@@ -181,6 +202,7 @@ int main(void)
 	tcase_add_test(ids, an_id_that_fits_nothing_is_not_taken_for_an_instruction);
 	tcase_add_test(
 	    ids, who_says_something_to_a_question_is_told_that_it_is_one_and_of_which_session);
+	tcase_add_test(ids, blanks_around_an_id_are_no_part_of_it);
 	suite_add_tcase(s, ids);
 	return run_suite(s);
 }
