@@ -196,7 +196,7 @@ static int order_about(struct desk *d, const char *id, struct err *e)
 	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
 	got = desk_give(d, v->means[0], NULL, f.id, e);
-	if (got == 0 && f.unwritten)
+	if (got == 0 && f.unwritten && v->about == ABOUT_WRITE)
 		str_addf(&d->out->text, ": %s %s", str_text(&f.name), str_text(&f.story));
 	if (got <= 0)
 		return got;
