@@ -228,11 +228,10 @@ void doctor_check_slack(struct doctor *d)
 	else if (got > 0)
 		doctor_tell(d, OK, "slack", "tokens, members and channel are there");
 	else if (d->config.slack.channel_id[0])
-		doctor_tell(
-		    d, WARN, "slack",
-		    "slack.channel_id is set, but there are no tokens here: a system that is "
-		    "started from here, as by an agent, hears nobody in Slack; put them into the "
-		    "keychain");
+		doctor_tell(d, WARN, "slack",
+		            "slack.channel_id is set, but there are no tokens here: a system that "
+		            "is started from here, as by an agent, hears nobody in Slack; put "
+		            "them into the keychain");
 	else
 		doctor_tell(d, OK, "slack",
 		            "no tokens here: questions are answered on this machine");

@@ -184,6 +184,12 @@ static int list_questions(struct store *st, const struct place *where, const str
 	return got < 0 ? -1 : f->count;
 }
 
+/* Whether its agent may write it at any moment. */
+static bool is_unwritten(const struct question_row *q)
+{
+	return q->state == REQUEST_STATE_APPROVED && q->kind == REQUEST_KIND_CLEARANCE;
+}
+
 /* "was approved by local:ann at 2026-02-08T09:30:00.123Z and is not written yet" */
 static void add_story(struct str *out, const struct question_row *q)
 {
@@ -212,7 +218,7 @@ static void add_story(struct str *out, const struct question_row *q)
 	if (q->consumed_at)
 		str_addf(out, " and written at %s; `undo %.*s` puts back what was there",
 		         q->consumed_at, FIND_SHORT, q->id);
-	else if (approved && q->kind == REQUEST_KIND_CLEARANCE)
+	else if (is_unwritten(q))
 		str_add(out, REQUEST_UNWRITTEN);
 }
 
@@ -238,7 +244,7 @@ static void take_row(struct found *f, const struct verb *v, const struct questio
 	if (!fits(v, q))
 		f->verdict = REQUEST_VERDICT_NONE;
 	add_story(&f->story, q);
-	f->unwritten = q->state == REQUEST_STATE_APPROVED && q->kind == REQUEST_KIND_CLEARANCE;
+	f->unwritten = is_unwritten(q);
 	f->expired = q->state == REQUEST_STATE_EXPIRED && !q->withdrawn &&
 	             (q->kind == REQUEST_KIND_CLEARANCE || q->kind == REQUEST_KIND_PERMISSION);
 }

@@ -78,20 +78,27 @@ static void press(const char *ts, const char *action)
 	                  action);
 }
 
+/* A new system, and an agent that asks whether it may make a file; the thread of its session, which
+ * the caller frees. */
+static char *a_question_in_its_thread(struct wire *w)
+{
+	OWNED(char_ptr) char *arguments = proposal("hello.txt", "hello\n");
+	struct agent a = an_agent();
+
+	agent_begin(&a, w, "check_clearance", arguments, NULL);
+	free(ts_of("ask"));
+	return ts_of("session");
+}
+
 /* ---- stories ---- */
 
 START_TEST(words_with_an_approval_reach_the_agent_as_a_note_and_as_what_the_operator_says)
 {
-	OWNED(char_ptr) char *arguments = proposal("hello.txt", "hello\n");
-	OWNED(char_ptr) char *thread = NULL;
+	struct wire w;
+	OWNED(char_ptr) char *thread = a_question_in_its_thread(&w);
 	OWNED(char_ptr) char *asked = NULL;
 	OWNED(char_ptr) char *message = NULL;
-	struct agent a = an_agent();
-	struct wire w;
 
-	agent_begin(&a, &w, "check_clearance", arguments, NULL);
-	free(ts_of("ask"));
-	thread = ts_of("session");
 	(void)slack_acked("{'message':{'text':'approve but rename <it> next','thread_ts':'%s'}}",
 	                  thread);
 	asked = ts_of("reply");
@@ -114,15 +121,10 @@ END_TEST
 
 START_TEST(what_another_operator_was_asked_back_has_no_buttons_once_the_question_is_answered)
 {
-	OWNED(char_ptr) char *arguments = proposal("hello.txt", "hello\n");
-	OWNED(char_ptr) char *thread = NULL;
-	OWNED(char_ptr) char *asked = NULL;
-	struct agent a = an_agent();
 	struct wire w;
+	OWNED(char_ptr) char *thread = a_question_in_its_thread(&w);
+	OWNED(char_ptr) char *asked = NULL;
 
-	agent_begin(&a, &w, "check_clearance", arguments, NULL);
-	free(ts_of("ask"));
-	thread = ts_of("session");
 	(void)slack_acked("{'message':{'text':'approve but add a test','user':'U02OP',"
 	                  "'thread_ts':'%s'}}",
 	                  thread);

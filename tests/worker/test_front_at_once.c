@@ -75,15 +75,28 @@ static int post_to(const char *address, const char *json)
 	return status;
 }
 
-static void ask_on_stream(const char *address)
+static void calls_become(const char *state)
 {
+	char sql[80];
+
+	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM tool_call WHERE state = '%s'",
+	               state);
+	expect_soon(sql, "60\n");
+}
+
+/* A stream on which all was asked, and is answered. */
+static void given_answered_stream(struct wire *stream, char address[200])
+{
+	given_front();
+	open_stream(stream, address);
 	for (int i = 1; i <= BIG_ANSWERS; i++) {
 		OWNED(str) struct str json = { 0 };
 
 		ask_in(&json, i);
 		ck_assert_int_eq(post_to(address, json.bytes), 202);
 	}
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "60\n");
+	calls_become("waiting");
+	given(ANSWER_ALL_AT_LENGTH);
 }
 
 static void are_told_once_each(struct wire *w)
@@ -106,12 +119,9 @@ START_TEST(answers_to_all_that_an_event_stream_asked_may_come_at_once)
 	struct wire stream;
 	char address[200];
 
-	given_front();
-	open_stream(&stream, address);
-	ask_on_stream(address);
-	given(ANSWER_ALL_AT_LENGTH);
+	given_answered_stream(&stream, address);
 	are_told_once_each(&stream);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'done'", "60\n");
+	calls_become("done");
 	wire_close(&stream);
 }
 END_TEST
@@ -121,11 +131,8 @@ START_TEST(a_stream_whose_answers_are_not_read_takes_no_more_and_keeps_what_it_h
 	struct wire stream;
 	char address[200];
 
-	given_front();
-	open_stream(&stream, address);
-	ask_on_stream(address);
-	given(ANSWER_ALL_AT_LENGTH);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'done'", "60\n");
+	given_answered_stream(&stream, address);
+	calls_become("done");
 	ck_assert_int_eq(post_to(address, PING), 503);
 	are_told_once_each(&stream);
 	ck_assert_int_eq(post_to(address, PING), 202);
@@ -138,11 +145,8 @@ START_TEST(what_a_stream_was_told_and_did_not_read_is_not_told)
 	struct wire stream;
 	char address[200];
 
-	given_front();
-	open_stream(&stream, address);
-	ask_on_stream(address);
-	given(ANSWER_ALL_AT_LENGTH);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'done'", "60\n");
+	given_answered_stream(&stream, address);
+	calls_become("done");
 	expect("SELECT count(*) FROM tool_call WHERE NOT told_answer", "0\n");
 	wire_break(&stream);
 	expect_soon("SELECT count(*) > 0 FROM tool_call WHERE NOT told_answer", "1\n");
@@ -166,7 +170,7 @@ START_TEST(answers_to_all_of_a_batch_may_come_at_once)
 	str_add(&json, "]");
 	wire_open(&w, port);
 	agent_send(&a, &w, "POST", "", json.bytes);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "60\n");
+	calls_become("waiting");
 	given(ANSWER_ALL_AT_LENGTH);
 	ck_assert_int_eq(wire_head(&w), 200);
 	for (int i = 0; wire_event(&w, &e);) {

@@ -92,13 +92,25 @@ static size_t unsent(struct evhttp_connection *c)
 	return evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(c)));
 }
 
-/* Whether all that was written has reached the caller's machine, and the caller has not gone with
- * some of it unread: then its kernel resets the connection. */
+/* The kernel's word that the caller has closed, or that the connection was lost. */
+static bool is_broken(struct evhttp_connection *c)
+{
+	return has(fd_of(c), 0);
+}
+
+/* Whether all that was written has reached the caller's machine. */
+static bool is_taken(struct evhttp_connection *c)
+{
+	int waiting = 0;
+
+	return unsent(c) == 0 && ioctl(fd_of(c), SIOCOUTQ, &waiting) == 0 && waiting == 0;
+}
+
+/* The same, and the caller has not gone with some of it unread: then its kernel resets the
+ * connection. */
 static bool arrived(struct evhttp_connection *c)
 {
-	int fd = fd_of(c), waiting = 0;
-
-	return unsent(c) == 0 && ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting == 0 && !has(fd, 0);
+	return is_taken(c) && !is_broken(c);
 }
 
 /* Whether libevent closes the connection as soon as the answer has left. */
@@ -140,14 +152,15 @@ static void on_sent(struct evhttp_request *request, void *arg)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
 	struct sink *s = arg;
+	bool broken = is_broken(c);
 
-	if (s->told_count && !has(fd_of(c), 0) && !closes(request) && !arrived(c)) {
+	if (s->told_count && !broken && !closes(request) && !is_taken(c)) {
 		*http_arrivals_sent(s->front, fd_of(c)) = s;
 		evhttp_connection_set_closecb(c, on_end, s);
 		evhttp_connection_set_timeout(c, SENT_SECONDS);
 		return;
 	}
-	settle(s, c, !has(fd_of(c), 0));
+	settle(s, c, !broken);
 }
 
 static void look_after(struct sink *s, struct evhttp_request *request)

@@ -23,7 +23,8 @@ void http_reply_status(struct sink *s, int status);
 void http_reply_error(struct sink *s, int status, const char *id, int code, const char *text);
 /* On a stream of revision 2024-11-05. */
 void http_reply_event(struct sink *s, const char *event, const char *data);
-/* Whether a stream of that revision has so many answers to be read that it gets no more for now. */
+/* Whether a stream of that revision has so many answers to be read that no message for it is taken
+ * until they are. */
 bool http_reply_is_full(const struct sink *stream);
 
 #endif

@@ -264,7 +264,7 @@ static bool completes_big(const struct sink *s, const char *bytes, size_t n)
 
 static void read_big(struct sink *s);
 
-/* Whether it has so many answers to read that it gets no more of them for now. */
+/* Whether it has so many answers to read that no message of it is taken until they are. */
 static bool is_full(const struct sink *s)
 {
 	return evbuffer_get_length(bufferevent_get_output(s->pipe)) > FRONT_FULL_OUTPUT;

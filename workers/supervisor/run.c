@@ -122,9 +122,8 @@ static void load_slack(struct supervisor *s)
 	if (got == 0 && s->config.slack.channel_id[0])
 		log_warn(
 		    "slack.channel_id is set in config.toml, but there are no Slack tokens here, "
-		    "as "
-		    "when an agent starts the system: nobody is heard in Slack; stop this system "
-		    "(`kill %d`) and start it where they are, or put them into the keychain",
+		    "as when an agent starts the system: nobody is heard in Slack; stop this "
+		    "system (`kill %d`) and start it where they are, or put them into the keychain",
 		    (int)getpid());
 	slack_secrets_clear(&s->slack);
 	s->children[CHILD_SLACK_LISTENER].unwanted = true;
