@@ -586,6 +586,33 @@ START_TEST(an_honest_request_that_came_while_the_front_was_busy_is_answered)
 }
 END_TEST
 
+START_TEST(a_request_on_an_idle_connection_that_came_while_the_front_stood_still_is_answered)
+{
+	static const char REQUEST[] = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+	                              "application/json\r\nContent-Length: %zu\r\n\r\n%s";
+	OWNED(str) struct str request = { 0 };
+	struct wire used, unused;
+
+	(void)setenv("INTERCOM_REQUEST_SECONDS", "3", 1);
+	given_front();
+	str_addf(&request, REQUEST, strlen(PING), PING);
+	wire_open(&used, port);
+	wire_open(&unused, port);
+	wire_send(&used, request.bytes);
+	ck_assert_int_ne(wire_answer(&used), 0);
+	(void)kill(front, SIGSTOP);
+	wire_send(&used, request.bytes);
+	wire_send(&unused, request.bytes);
+	(void)poll(NULL, 0, 4000); /* longer than either may be idle */
+	(void)kill(front, SIGCONT);
+	ck_assert_int_ne(wire_answer(&used), 0);
+	ck_assert_int_ne(wire_answer(&unused), 0);
+	wire_close(&used);
+	wire_close(&unused);
+	stop_worker(front);
+}
+END_TEST
+
 START_TEST(idle_connections_hinder_nobody_and_slow_ones_are_cut)
 {
 	struct wire idle[10], slow;
@@ -646,6 +673,8 @@ int main(void)
 	               another_user_is_refused_before_it_says_anything_and_told_of_once_a_minute);
 	tcase_add_test(c, who_does_not_greet_on_the_socket_is_told_of_once_a_minute);
 	tcase_add_test(c, an_honest_request_that_came_while_the_front_was_busy_is_answered);
+	tcase_add_test(
+	    c, a_request_on_an_idle_connection_that_came_while_the_front_stood_still_is_answered);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);
 	return run_suite(s);

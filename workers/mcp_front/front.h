@@ -41,7 +41,7 @@ enum {
 	FRONT_FULL_OUTPUT = 1 << 20,
 	FRONT_MAX_OUTPUT = 64 << 20,
 	FRONT_HEADER_BYTES = 16 << 10,
-	FRONT_REQUEST_SECONDS = 10, /* between two bytes of a request; also for the whole request */
+	FRONT_REQUEST_SECONDS = 10, /* for a request to arrive, and for its first byte */
 	FRONT_PROGRESS_SECONDS = 15, /* between two keep-alives to a waiting caller */
 	FRONT_RETRY_MS = 2000, /* how long a disconnected client waits before it reconnects */
 	FRONT_TRY_AGAIN_SECONDS = 1, /* after a transaction could not be started */
@@ -71,9 +71,7 @@ struct front {
 	struct bufferevent **newcomers; /* connections not yet checked */
 	size_t newcomer_count;
 	struct event *newcomer_event; /* checks them at the end of the pass */
-	int *late; /* connections whose request took too long to arrive, */
-	size_t late_count;
-	struct event *late_event; /* judged after what has already arrived is read */
+	struct event *look; /* at connections that are to send a request */
 	int refused_count; /* callers that were refused since the last log line */
 	int64_t refused_ms; /* monotonic: when the next log line is allowed */
 	struct str refused_why; /* reason for the last refusal */

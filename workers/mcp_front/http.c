@@ -415,7 +415,7 @@ int http_start(struct front *f, struct err *e)
 	f->http = evhttp_new(f->base);
 	evhttp_set_gencb(f->http, on_request, f);
 	evhttp_set_bevcb(f->http, http_arrivals_connect, f);
-	evhttp_set_timeout(f->http, f->request_seconds);
+	evhttp_set_timeout(f->http, HTTP_ARRIVALS_TIMEOUT_SECONDS);
 	evhttp_set_max_headers_size(f->http, FRONT_HEADER_BYTES);
 	evhttp_set_max_body_size(f->http, FRONT_MAX_MESSAGE * 2 + BODY_SLACK);
 	evhttp_set_allowed_methods(f->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE |

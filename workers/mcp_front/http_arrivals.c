@@ -22,6 +22,7 @@ static struct front *the_front; /* for callbacks without an argument of ours */
 
 enum {
 	SWEEP_MS = 100, /* between two sweeps over all arrivals */
+	LOOKS = 10, /* at those that are to send something, in the time that a request may take */
 	ACCEPT_PAUSE_MS = 100, /* while no descriptors are left */
 	REFUSED_LOG_MS = 60000,
 	KEEPALIVE_IDLE_S = 30,
@@ -33,14 +34,15 @@ enum {
 };
 
 /* evhttp restarts its timeout with each byte, so a client that sends one now and then would stay
- * connected for ever. The inode tells a new connection from an old one on the same descriptor. */
+ * connected for ever; and it ends who was idle when we stood still for so long, though a request
+ * has come. The inode tells a new connection from an old one on the same descriptor. */
 struct arrival {
-	ino_t inode;
-	int64_t began_ms; /* monotonic; 0: no byte of a request has arrived */
+	ino_t inode; /* 0: there is no connection */
+	int64_t began_ms; /* monotonic; since when it is to send a request, or sends one */
+	bool begun; /* a byte of a request has arrived */
 	size_t unfinished; /* bytes of an incomplete request; its share of front.unfinished */
 	bool held; /* a complete request is unanswered: no time limit for the next one */
 	bool turned_away; /* what it still sends is discarded */
-	bool late; /* its time is up, and it is about to be judged */
 	bool looked; /* the uid at the other end was asked for */
 	bool refused; /* and belongs to another user */
 	uid_t uid; /* of the caller, unless refused */
@@ -64,17 +66,19 @@ static struct arrival *arrival_of(struct front *f, int fd)
 	return &f->arrivals[fd];
 }
 
-void http_arrivals_set_held(struct front *f, int fd, bool held)
-{
-	arrival_of(f, fd)->held = held;
-}
-
 struct sink **http_arrivals_sent(struct front *f, int fd)
 {
 	return &arrival_of(f, fd)->sent;
 }
 
 /* ---- slow clients ---- */
+
+static bool is_there(int fd, const struct arrival *a)
+{
+	struct stat about;
+
+	return a->inode && fstat(fd, &about) == 0 && about.st_ino == a->inode;
+}
 
 /* evhttp does not report the end of a connection that never sent a complete request; its bytes stay
  * counted until this sweep. */
@@ -85,9 +89,8 @@ static void sweep(struct front *f)
 	f->swept_ms = clock_monotonic_ms();
 	for (int fd = 0; fd < f->arrival_count; fd++) {
 		struct arrival *a = &f->arrivals[fd];
-		struct stat about;
 
-		if (a->unfinished && (fstat(fd, &about) != 0 || about.st_ino != a->inode))
+		if (a->unfinished && !is_there(fd, a))
 			front_count(f, &a->unfinished, 0);
 	}
 }
@@ -129,48 +132,55 @@ static void look_at(struct front *f, int fd, struct arrival *a)
 		front_count(f, &a->unfinished, 0);
 }
 
-/* The delay may be ours, so what has already arrived is read first. */
-static void judge_later(struct front *f, int fd, struct arrival *a)
+static void look_later(struct front *f)
 {
-	if (a->late)
-		return;
-	a->late = true;
-	f->late = xrealloc(f->late, (f->late_count + 1) * sizeof(*f->late));
-	f->late[f->late_count++] = fd;
-	event_active(f->late_event, EV_TIMEOUT, 1);
+	if (!evtimer_pending(f->look, NULL))
+		front_in(f->look, f->request_seconds * 1000 / LOOKS);
 }
 
-/* Cuts off a connection whose socket is drained and whose request is still incomplete. True: there
- * is more to read, so it is not decided yet. */
-static bool is_read_on(struct front *f, int fd)
+/* Cuts off who has taken too long to send a request. The delay may be ours, so what has already
+ * arrived is read first. */
+static void on_look(evutil_socket_t unused, short what, void *arg)
 {
-	struct arrival *a = arrival_of(f, fd);
-	struct stat about;
-	int unread = 0;
-
-	if (fstat(fd, &about) != 0 || about.st_ino != a->inode || !a->began_ms || a->held)
-		return a->late = false;
-	if (ioctl(fd, FIONREAD, &unread) == 0 && unread > 0)
-		return true;
-	a->late = false;
-	(void)shutdown(fd, SHUT_RDWR);
-	return false;
-}
-
-static void on_late(evutil_socket_t unused, short what, void *arg)
-{
-	static const struct timeval NEXT_PASS = { 0 };
 	struct front *f = arg;
-	size_t kept = 0;
+	int64_t now_ms = clock_monotonic_ms();
+	bool more = false;
 
 	(void)unused;
 	(void)what;
-	for (size_t i = 0; i < f->late_count; i++)
-		if (is_read_on(f, f->late[i]))
-			f->late[kept++] = f->late[i];
-	f->late_count = kept;
-	if (kept)
-		(void)evtimer_add(f->late_event, &NEXT_PASS);
+	for (int fd = 0; fd < f->arrival_count; fd++) {
+		struct arrival *a = &f->arrivals[fd];
+		int unread = 0;
+
+		if (a->held || !a->inode)
+			continue;
+		if (!is_there(fd, a)) {
+			a->inode = 0;
+			continue;
+		}
+		more = true;
+		if (now_ms - a->began_ms > f->request_seconds * 1000 &&
+		    ioctl(fd, FIONREAD, &unread) == 0 && unread == 0)
+			(void)shutdown(fd, SHUT_RDWR);
+	}
+	if (more)
+		look_later(f);
+}
+
+/* It is the client's turn: it has the whole time for its next request. */
+static void await(struct front *f, struct arrival *a)
+{
+	a->began_ms = clock_monotonic_ms();
+	look_later(f);
+}
+
+void http_arrivals_set_held(struct front *f, int fd, bool held)
+{
+	struct arrival *a = arrival_of(f, fd);
+
+	a->held = held;
+	if (!held)
+		await(f, a);
 }
 
 static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, void *arg)
@@ -187,10 +197,9 @@ static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, v
 		front_count(f, &a->unfinished, 0);
 		*a = (struct arrival){ .inode = about.st_ino };
 	}
-	if (!a->began_ms || a->held)
-		a->began_ms = clock_monotonic_ms();
-	else if (clock_monotonic_ms() - a->began_ms > f->request_seconds * 1000)
-		judge_later(f, fd, a);
+	if (!a->begun && !a->held)
+		await(f, a);
+	a->begun = true;
 	front_count(f, &a->unfinished, a->unfinished + info->n_added);
 	if (!a->turned_away)
 		look_at(f, fd, a);
@@ -335,6 +344,7 @@ static void meet(struct front *f, int fd)
 	a = arrival_of(f, fd);
 	front_count(f, &a->unfinished, 0);
 	*a = (struct arrival){ .inode = about.st_ino };
+	await(f, a);
 	tune(fd);
 	ask_who(f, fd, a);
 	if (a->refused)
@@ -408,7 +418,7 @@ bool http_arrivals_let_in(struct front *f, struct evhttp_request *request)
 	if (fd < 0)
 		return false;
 	a = arrival_of(f, fd);
-	a->began_ms = 0;
+	a->begun = false;
 	front_count(f, &a->unfinished,
 	            evbuffer_get_length(bufferevent_get_input(bev))); /* of the next request */
 	if (!a->looked)
@@ -421,7 +431,7 @@ void http_arrivals_start(struct front *f)
 	the_front = f;
 	f->accept = evtimer_new(f->base, accept_again, f);
 	f->newcomer_event = event_new(f->base, -1, 0, on_newcomers, f);
-	f->late_event = evtimer_new(f->base, on_late, f);
+	f->look = evtimer_new(f->base, on_look, f);
 }
 
 void http_arrivals_listen(struct front *f, struct evconnlistener *listener)
@@ -439,10 +449,7 @@ void http_arrivals_stop(struct front *f)
 	f->newcomers = NULL;
 	f->newcomer_count = 0;
 	front_drop(&f->newcomer_event);
-	front_drop(&f->late_event);
-	free(f->late);
-	f->late = NULL;
-	f->late_count = 0;
+	front_drop(&f->look);
 	str_clear(&f->refused_why);
 	free(f->arrivals);
 	f->arrivals = NULL;

@@ -12,6 +12,9 @@
 struct front;
 struct sink;
 
+/* evhttp's own timeout: connections are ended here, earlier. */
+enum { HTTP_ARRIVALS_TIMEOUT_SECONDS = 86400 };
+
 void http_arrivals_start(struct front *f);
 void http_arrivals_listen(struct front *f, struct evconnlistener *listener);
 void http_arrivals_stop(struct front *f);

@@ -17,7 +17,6 @@
 #include <sys/socket.h>
 
 enum {
-	HELD_SECONDS = 86400, /* evhttp's own timeout while a caller waits; we end it earlier */
 	SENT_SECONDS = 120, /* longer than the kernel keeps a connection that takes nothing */
 	HELD_READ_BYTES = 4096, /* how much a client may send behind an open stream */
 };
@@ -69,7 +68,6 @@ static void let_go(struct sink *s)
 	if (s->streaming && c) {
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
 		bufferevent_setwatermark(evhttp_connection_get_bufferevent(c), EV_READ, 0, 0);
-		http_arrivals_set_held(s->front, s->fd, false);
 	}
 }
 
@@ -130,7 +128,8 @@ static void settle(struct sink *s, struct evhttp_connection *c, bool has_arrived
 		job_untold(s);
 	*http_arrivals_sent(s->front, fd_of(c)) = NULL;
 	evhttp_connection_set_closecb(c, NULL, NULL);
-	evhttp_connection_set_timeout(c, s->front->request_seconds);
+	evhttp_connection_set_timeout(c, HTTP_ARRIVALS_TIMEOUT_SECONDS);
+	http_arrivals_set_held(s->front, fd_of(c), false);
 	sink_drop(s);
 }
 
@@ -326,8 +325,8 @@ static void on_close(struct evhttp_connection *c, void *arg)
 		evhttp_request_free(request);
 }
 
-/* From here until the last byte of the answer has left, the caller waits for us: were its own
- * time-out to run on, a turn that takes longer would cut it off with its answer unsent. */
+/* From here until the last byte of the answer has left, the caller waits for us: were its time to
+ * run on, a turn that takes longer would cut it off with its answer unsent. */
 void http_reply_take(struct sink *s, struct evhttp_request *request)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
@@ -337,7 +336,7 @@ void http_reply_take(struct sink *s, struct evhttp_request *request)
 		settle(before, c, true);
 	s->http = request;
 	evhttp_connection_set_closecb(c, on_close, s);
-	evhttp_connection_set_timeout(c, HELD_SECONDS);
+	http_arrivals_set_held(s->front, fd_of(c), true);
 }
 
 /* The next request may queue up behind a held one. A client that sends more than we read meanwhile
@@ -396,7 +395,6 @@ static void begin_stream(struct sink *s, const char *event_id)
 		bev = evhttp_connection_get_bufferevent(c);
 		s->fd = bufferevent_getfd(bev);
 		s->streaming = true;
-		http_arrivals_set_held(s->front, s->fd, true);
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_ADD, s->fd, &hang_up);
 		http_reply_header(s, "Content-Type", "text/event-stream");
 		http_reply_header(s, "Cache-Control", "no-cache, no-transform");
