@@ -1,39 +1,12 @@
 /* The answers of its own that an agent offers: which one is meant. */
+#include "choice.h"
 #include "desk.h"
 
 #include "err.h"
 #include "json.h"
 #include "request.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-static bool is_option(const cJSON *option, const char *text)
-{
-	const char *id = json_text(option, "id"), *name = json_text(option, "name");
-
-	return (id && strcmp(id, text) == 0) || (name && strcasecmp(name, text) == 0);
-}
-
-/* By its number, from 1, by its id or by its name. *ret_many: several have that name. */
-static const cJSON *find(const cJSON *options, const char *text, bool *ret_many)
-{
-	char *end;
-	long number = strtol(text, &end, 10);
-	const cJSON *option, *found = NULL;
-
-	*ret_many = false;
-	cJSON_ArrayForEach (option, options) {
-		if (!is_option(option, text))
-			continue;
-		*ret_many = found != NULL;
-		found = found ? found : option;
-	}
-	if (!found && *text && !*end && number > 0)
-		found = cJSON_GetArrayItem(options, (int)number - 1);
-	return found;
-}
 
 static void add_names(struct str *out, const cJSON *options)
 {
@@ -53,7 +26,8 @@ static int refuse(struct desk *d, const char *why, const char *text, const cJSON
 	OWNED(str) struct str names = { 0 };
 
 	add_names(&names, options);
-	return desk_tell(d, SAID_UNCLEAR, "%s '%.80s'; choose one by its number:%s", why, text,
+	return desk_tell(d, SAID_UNCLEAR,
+	                 "%s '%.80s'; choose one by its number, as in `choose 1.`:%s", why, text,
 	                 str_text(&names));
 }
 
@@ -99,7 +73,7 @@ int desk_choose(struct desk *d, struct found *f, const char *text, enum request_
 	OWNED(request) struct request r = { 0 };
 	OWNED(cJSON_ptr) cJSON *options = NULL;
 	const cJSON *option;
-	const char *kind;
+	const char *kind, *name;
 	bool many;
 	int got = request_read(d->st, f->seq, &r, e);
 
@@ -108,17 +82,14 @@ int desk_choose(struct desk *d, struct found *f, const char *text, enum request_
 	options = cJSON_Parse(got > 0 && r.row.options ? r.row.options : "");
 	if (cJSON_GetArraySize(options) == 0)
 		return tell_none(d, f, options != NULL);
-	option = find(options, text, &many);
-	if (!option || many)
-		return refuse(d, many ? "several answers are" : "there is no answer", text,
+	option = choice_find(options, text, &many);
+	if (!option)
+		return refuse(d, many ? "several answers are called" : "there is no answer", text,
 		              options);
 	kind = json_text(option, "kind");
 	*verdict = begins(kind, "reject") ? REQUEST_VERDICT_REJECT : REQUEST_VERDICT_APPROVE;
-	if (!begins(kind, "reject") && !begins(kind, "allow")) {
-		const char *name = json_text(option, "name");
-
-		str_add_shown(&f->chosen, name, strlen(name), FIND_OPTION);
-	}
+	name = json_text(option, "name");
+	str_add_shown(&f->chosen, name, strlen(name), FIND_OPTION);
 	str_add(choice, json_text(option, "id"));
 	return 1;
 }

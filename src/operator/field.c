@@ -1,5 +1,6 @@
 #include "field.h"
 
+#include "choice.h"
 #include "err.h"
 #include "json.h"
 #include "json_writer.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { NAMED_MOST = 10 }; /* of the choices, in an error */
 
@@ -173,26 +173,11 @@ static const cJSON *choices_of(const cJSON *field)
 	return json_get(field, "choices");
 }
 
-/* By its id or name, or by its number where that is no id; NULL: there is none. */
-static const cJSON *find_choice(const cJSON *field, const char *text)
-{
-	const cJSON *choice;
-	char *end;
-	long number = strtol(text, &end, 10);
-
-	cJSON_ArrayForEach (choice, choices_of(field)) {
-		const char *id = json_text(choice, "id"), *name = json_text(choice, "name");
-
-		if (id && ((name && strcasecmp(name, text) == 0) || strcasecmp(id, text) == 0))
-			return choice;
-	}
-	return *text && !*end && number > 0 ? cJSON_GetArrayItem(choices_of(field), (int)number - 1)
-	                                    : NULL;
-}
-
 static const cJSON *given_choice(const cJSON *field, const cJSON *given)
 {
-	return cJSON_IsString(given)   ? find_choice(field, given->valuestring)
+	bool many;
+
+	return cJSON_IsString(given)   ? choice_find(choices_of(field), given->valuestring, &many)
 	       : cJSON_IsNumber(given) ? cJSON_GetArrayItem(choices_of(field), given->valueint - 1)
 	                               : NULL;
 }
@@ -208,7 +193,7 @@ static enum field_fit name_choices(const struct fitting *f, const char *words)
 
 		if (++count > NAMED_MOST)
 			break;
-		str_addf(&names, "%s%.60s", count > 1 ? ", " : "", name ? name : "?");
+		str_addf(&names, "%s%d. %.60s", count > 1 ? ", " : "", count, name ? name : "?");
 	}
 	if (count > NAMED_MOST)
 		str_add(&names, ", …");

@@ -42,7 +42,7 @@ struct found {
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str whose; /* of a request: "claude in web" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
-	struct str chosen; /* the option that was, unless it is a yes or a no */
+	struct str chosen; /* the name of the option that was; "": none */
 	struct str story; /* how a closed request ended: "expired at ..." */
 	bool unwritten; /* it is approved, and its agent may write it at any moment */
 	bool expired; /* its agent asked, and has to ask again */

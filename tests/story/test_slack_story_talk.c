@@ -196,7 +196,7 @@ START_TEST(a_form_is_filled_in_in_words_too_with_its_defaults)
 	ck_assert_int_ne(ctl(&said, "refine %s 'count: ten; day: 2026-02-30; kind: old'", id), 0);
 	says(said.bytes, "'count' must be a whole number 1 to 9, not 'ten'\n"
 	                 "'day' must be a date like 2026-02-08, not '2026-02-30'\n"
-	                 "'kind' must be one of: fix, new, not 'old'");
+	                 "'kind' must be one of: 1. fix, 2. new, not 'old'");
 	ck_assert_int_eq(ctl(&said, "refine %s 'count: 4; mail = a@b.c; push: yes'", id), 0);
 	it_says("answered: {\"action\":\"accept\",\"content\":{\"name\":\"main\",\"count\":4,"
 	        "\"mail\":\"a@b.c\",\"push\":true,\"kind\":\"new\"}}");

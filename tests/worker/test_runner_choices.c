@@ -176,6 +176,33 @@ START_TEST(what_is_typed_chooses_an_option_or_fills_in_a_form)
 }
 END_TEST
 
+START_TEST(a_number_is_that_of_the_list_whatever_the_agent_has_called_its_answers)
+{
+	static const char OPTIONS[] = "options:[" OPTION("3", "Yes", "allow_once") "," OPTION(
+	    "No", "In a sandbox", "allow_once") "," OPTION("1", "No", "reject_once") "]";
+	static const char NUMBERS[] = "options:[" OPTION("x", "2", "allow_once") "," OPTION(
+	    "y", "4", "allow_once") "," OPTION("n", "No", "reject_once") "]";
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS(OPTIONS, RUN("y1", "\"make\""), RUN("y2", "\"make\""), NUMBERS,
+	                             RUN("y3", "\"make\""), RUN("y4", "\"make\"")));
+	ck_assert_int_eq(types(&said, 1, "choose", "3"), 0);
+	says(said.bytes, "\"chosen\":\"No\"");
+	was_told("\"optionId\":\"1\"", 1);
+	ck_assert_int_ne(types(&said, 2, "choose", "No"), 0); /* a name, and the id of another */
+	ck_assert_int_eq(types(&said, 2, "choose", "1"), 0);
+	was_told("\"optionId\":\"3\"", 1);
+	ck_assert_int_ne(types(&said, 3, "choose", "2"), 0); /* a number, and the name of another */
+	says(said.bytes, "`choose 1.`");
+	ck_assert_int_eq(types(&said, 3, "choose", "2."), 0);
+	was_told("\"optionId\":\"y\"", 1);
+	ck_assert_int_eq(types(&said, 4, "choose", "4"), 0);
+	was_told("\"optionId\":\"y\"", 2);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_reject_without_words_tells_the_agent_no_and_nothing_else)
 {
 	OWNED(str) struct str said = { 0 };
@@ -262,6 +289,7 @@ int main(void)
 	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
 	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
 	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
+	tcase_add_test(c, a_number_is_that_of_the_list_whatever_the_agent_has_called_its_answers);
 	tcase_add_test(c, a_reject_without_words_tells_the_agent_no_and_nothing_else);
 	tcase_add_test(c, an_option_of_no_kind_is_a_choice_and_neither_a_yes_nor_a_no);
 	tcase_add_test(c, of_what_may_only_be_allowed_for_ever_a_person_is_told_what_can_be_done);
