@@ -508,6 +508,7 @@ static void add_call(struct acp_inquiry *ask, const struct acp_tool_call *call, 
 	add_content(ask, root, json_get(call->fields, "content"));
 	cJSON_ArrayForEach (location, json_get(call->fields, "locations"))
 		add_path(ask, root, json_text(location, "path"));
+	ask->is_more = ask->is_diff || ask->path_count > 0;
 	add_input(ask, root, json_get(call->fields, "rawInput"), json_get(call->fields, "content"));
 	if (ask->risk == ACP_RISK_LOW && (ask->is_diff || ask->command.length))
 		ask->risk = ACP_RISK_HIGH;
@@ -675,6 +676,7 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
 	if (call)
 		add_call(ask, call, root);
 	add_subject(ask, root, json_get(params, "subject"));
+	ask->is_more = ask->is_more || json_get(params, "subject");
 	mark_unseen(ask);
 	if ((!title || !title[0]) && call)
 		title = acp_tool_call_title(call);

@@ -65,6 +65,8 @@ struct acp_inquiry {
 	struct str command; /* the command line, as a shell reads it; "": it is none */
 	char *cwd; /* where that would run; NULL: not said */
 	struct str input; /* all that the tool is called with, canonical; "": nothing */
+	bool is_more; /* than a tool with its input: it has a diff, a place or a subject beside that
+	               */
 	bool is_unclear; /* what a member of the input does is not known */
 	struct str path; /* relative to the workspace, absolute if it is outside; "": no file */
 	enum acp_risk risk;

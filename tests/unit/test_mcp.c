@@ -5,6 +5,7 @@
 #include "rpc.h"
 #include "suite.h"
 #include "tool.h"
+#include "tool_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -470,6 +471,42 @@ START_TEST(each_revision_lists_nine_tools_in_its_shape)
 }
 END_TEST
 
+static bool is_call(const char *tool, const char *argument)
+{
+	OWNED(cJSON_ptr) cJSON *arguments = cJSON_CreateObject();
+	char title[80];
+
+	(void)snprintf(title, sizeof(title), "mcp__intercom__%s", tool);
+	(void)cJSON_AddNullToObject(arguments, argument);
+	return tool_name_is_call(title, arguments);
+}
+
+START_TEST(a_call_of_our_tool_has_no_argument_but_those_of_that_tool)
+{
+	OWNED(str) struct str out = { 0 };
+	OWNED(cJSON_ptr) cJSON *list = NULL;
+	const cJSON *tools, *tool, *other, *argument;
+
+	mcp_tools_list(&out, "2025-11-25");
+	list = cJSON_Parse(out.bytes);
+	tools = json_get(list, "tools");
+	cJSON_ArrayForEach (tool, tools)
+		cJSON_ArrayForEach (other, tools)
+			cJSON_ArrayForEach (
+			    argument, json_get(json_get(other, "inputSchema"), "properties")) {
+				const cJSON *own =
+				    json_get(json_get(json_get(tool, "inputSchema"), "properties"),
+				             argument->string);
+
+				ck_assert_msg(is_call(json_text(tool, "name"), argument->string) ==
+				                  (own != NULL),
+				              "%s of %s", argument->string,
+				              json_text(tool, "name"));
+			}
+	ck_assert(!is_call("ping", "command"));
+}
+END_TEST
+
 START_TEST(the_old_names_of_tools_are_known_and_not_listed)
 {
 	OWNED(str) struct str out = { 0 };
@@ -694,6 +731,7 @@ int main(void)
 	tcase_add_test(c, equal_values_have_one_canonical_text);
 	tcase_add_test(c, a_known_revision_is_echoed_and_an_unknown_one_becomes_our_newest);
 	tcase_add_test(c, each_revision_lists_nine_tools_in_its_shape);
+	tcase_add_test(c, a_call_of_our_tool_has_no_argument_but_those_of_that_tool);
 	tcase_add_test(c, the_old_names_of_tools_are_known_and_not_listed);
 	tcase_add_test(c, a_result_is_structured_where_the_revision_knows_that);
 	tcase_add_test(c, events_and_progress_have_their_shape);

@@ -329,6 +329,38 @@ START_TEST(our_own_tools_are_allowed_without_a_person)
 }
 END_TEST
 
+#define OURS(more)                                                                                 \
+	"permit:{\"toolCallId\":\"m\",\"kind\":\"other\",\"title\":\"mcp__intercom__ping\"," more  \
+	"}"
+
+/* The title is the agent's, or that of a server whose name it is. */
+START_TEST(what_does_more_than_the_tool_of_ours_that_it_is_called_is_asked)
+{
+	static const char *const MORE[] = {
+		OURS("\"rawInput\":{\"command\":\"rm -rf /\"}"),
+		OURS("\"rawInput\":{\"status_message\":\"x\",\"file_path\":\"/etc/passwd\"}"),
+		OURS("\"rawInput\":[\"rm\"]"),
+		OURS("\"rawInput\":\"rm -rf /\""),
+		OURS("\"locations\":[{\"path\":\"/etc/passwd\"}]"),
+		OURS("\"content\":[{\"type\":\"diff\",\"path\":\"a\",\"oldText\":\"\",\"newText\":"
+		     "\"b\"}]"),
+	};
+
+	setup();
+	(void)given_talk("v1", STEPS(OURS("\"rawInput\":{\"status_message\":\"x\"}"), MORE[0],
+	                             MORE[1], MORE[2], MORE[3], MORE[4], MORE[5]));
+	for (size_t i = 1; i <= COUNT(MORE); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		str_addf(&sql, "SELECT state FROM request WHERE seq = %zu", i);
+		expect_soon(sql.bytes, "pending\n");
+		decide("reject", "NULL, NULL");
+	}
+	was_told("\"optionId\":\"yes\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runner_asks");
@@ -345,5 +377,6 @@ int main(void)
 	tcase_add_test(c, a_token_is_nowhere_but_with_its_agent);
 	tcase_add_test(c, an_agent_without_http_is_given_our_program_for_its_session);
 	tcase_add_test(c, our_own_tools_are_allowed_without_a_person);
+	tcase_add_test(c, what_does_more_than_the_tool_of_ours_that_it_is_called_is_asked);
 	return run_suite(s);
 }

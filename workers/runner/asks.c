@@ -36,12 +36,15 @@ static const struct asked *find(const struct asks *s, const char *id)
 	return one;
 }
 
-/* Whether it asks if it may call a tool of our own: without a rule, a person would approve that a
- * person is asked. */
+/* Whether it asks if it may call a tool of our own, and nothing else: without a rule, a person
+ * would approve that a person is asked. */
 static bool is_ours(const struct acp *a, const struct acp_inquiry *q)
 {
+	OWNED(cJSON_ptr) cJSON *input = cJSON_Parse(str_text(&q->input));
+
 	return a->gives_tools && q->tool_kind && strcmp(q->tool_kind, "other") == 0 &&
-	       acp_inquiry_yes(q) && tool_name_is_title(str_text(&q->title));
+	       !q->is_more && acp_inquiry_yes(q) && !q->input.length == !input &&
+	       tool_name_is_call(str_text(&q->title), input);
 }
 
 static void allow_ours(struct acp *a, const struct acp_inquiry *q)
@@ -49,7 +52,7 @@ static void allow_ours(struct acp *a, const struct acp_inquiry *q)
 	OWNED(char_ptr) char *id = xstrdup(q->id);
 	struct err e = { 0 };
 
-	log_debug("agent: may call %s, a tool of ours", str_text(&q->title));
+	log_info("agent: may call %s, a tool of ours", str_text(&q->title));
 	(void)acp_answer(a, id, &(struct acp_answer){ .verdict = ACP_YES }, &e);
 }
 
