@@ -104,16 +104,20 @@ static void add_literal(struct str *out, char c)
 
 /* ---- command rules ---- */
 
-/* With these, with line ends and backslashes a shell does something else as well. No wildcard in a
- * command's glob matches them. */
+/* With these, with control characters and backslashes a shell does something else as well; one into
+ * which a host types the line edits it with control characters, and repeats an earlier one for
+ * "!x". No wildcard in a command's glob matches them. */
 #define SPECIAL ";&|`$<>(){}"
-#define ORDINARY "[^\\n\\r\\x00" SPECIAL "\\\\]"
+#define ORDINARY "[^\\x00-\\x1f\\x7f" SPECIAL "\\\\]"
+#define NO_HISTORY "(?!(?:[^!]*+!(?![^ ]))*+[^!]*+!)" /* possessive: long lines, too */
 
 static void add_command_glob(struct str *out, const char *glob)
 {
 	size_t length = strlen(glob);
 	bool open_end = length > 2 && strcmp(glob + length - 2, " *") == 0;
 
+	if (strpbrk(glob, "*?"))
+		str_add(out, NO_HISTORY);
 	for (size_t i = 0; i < length - (open_end ? 2 : 0); i++)
 		if (glob[i] == '*')
 			str_add(out, ORDINARY "*");
@@ -633,6 +637,16 @@ static const struct rule *find_tool(const struct policy *p, const char *name)
 	return NULL;
 }
 
+/* Whether these are arguments only: see SPECIAL. */
+static bool is_ordinary(const char *text)
+{
+	for (const char *at = text; *at; at++)
+		if ((unsigned char)*at < ' ' || strchr("\x7f\\" SPECIAL, *at) ||
+		    (*at == '!' && at[1] && at[1] != ' '))
+			return false;
+	return true;
+}
+
 /* Whether the configuration lists this command line, or one that it extends with nothing but
  * arguments. */
 static bool is_known(const struct policy_question *q)
@@ -644,8 +658,7 @@ static bool is_known(const struct policy_question *q)
 		size_t n = line ? strlen(line) : 0;
 
 		if (line && strncmp(q->tool, line, n) == 0 &&
-		    (q->tool[n] == '\0' || q->tool[n] == ' ') &&
-		    !strpbrk(q->tool + n, "\n\r\\" SPECIAL))
+		    (q->tool[n] == '\0' || q->tool[n] == ' ') && is_ordinary(q->tool + n))
 			return true;
 	}
 	return q->known == NULL;
