@@ -139,7 +139,7 @@ SELECT seq, :path, :action, :other_path, :hash_before, :hash_after, :bytes, :tem
 -- name: file_change_open :many
 -- What a predecessor intended to do when it stopped.
 SELECT path, action, other_path, hash_before, hash_after, bytes, temp_name, backup_name,
-       mode_before, mode_after, made_from, state
+       mode_before, mode_after, made_from, before_seq, state
   FROM file_change WHERE apply_seq = :apply AND state IN ('planned', 'staged') ORDER BY seq;
 
 -- name: file_change_staged :rows

@@ -764,3 +764,31 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 	f->placed |= !failed && *ret == FOUND_AFTER;
 	return failed;
 }
+
+int file_change_remake_old(int root_fd, struct file_change *f, const struct str *old,
+                           struct refusal *why)
+{
+	/* Borrows; under its last name only once it is whole: a part would be taken for it. */
+	struct file_change was = { .dir_fd = f->dir_fd,
+		                   .path = f->path,
+		                   .bytes = *old,
+		                   .mode = f->mode_before & ~(int)SET_ID_BITS,
+		                   .exact_mode = true };
+
+	if (f->dir_fd < 0 || f->mode_before < 0 ||
+	    strcmp(sha256_of(str_text(old), old->length).text, f->hash_before) != 0)
+		return refusal_set(why, "no_before_image", "it is not known what it was");
+	if (file_change_is(f, "modify"))
+		was.like = f->path;
+	choose_name(was.temp_name, "tmp");
+	if (stage(root_fd, &was, true, why))
+		return -1;
+	if (files_rename_new(f->dir_fd, was.temp_name, f->dir_fd, f->backup_name)) {
+		(void)refuse_errno(why, "put back", str_text(&f->path));
+		(void)files_unlink(f->dir_fd, was.temp_name, 0);
+		return -1;
+	}
+	f->placed = true;
+	f->swapped = false;
+	return 0;
+}

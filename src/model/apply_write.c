@@ -7,6 +7,7 @@
 #include "sql/apply.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the files ---- */
@@ -157,6 +158,7 @@ static int read_journal(struct apply_job *j, struct err *e)
 		               row.backup_name ? row.backup_name : "");
 		f->size = (size_t)row.bytes;
 		f->mode = (int)row.mode_after;
+		f->mode_before = row.has_mode_before ? (int)row.mode_before : -1;
 		f->made_from = (size_t)row.made_from;
 		staged = row.state == FILE_CHANGE_STATE_STAGED;
 	}
@@ -257,38 +259,131 @@ static enum step begin_anew(struct apply_job *j, struct err *e)
 	return STEP_GO_ON;
 }
 
-/* All new contents were complete: finishes if possible, otherwise takes them back. */
-static enum step recover_staged(struct apply_job *j, struct err *e)
-{
-	size_t other = j->count; /* the first that somebody else has changed */
-	unsigned all = 0;
-	bool complete = true;
+/* ---- hidden files that somebody has removed ---- */
 
+/* The seq of the content before each change, 0: none is kept; the caller frees it. NULL: error. */
+static int64_t *read_images(const struct apply_job *j, struct err *e)
+{
+	OWNED(file_change_open_row) struct file_change_open_row row = { 0 };
+	int64_t *images = xcalloc(j->count, sizeof(*images));
+	size_t count = 0;
+	int got;
+
+	sql_file_change_open(j->a->store, j->seq, &row);
+	while ((got = row_next(&row.row, e)) > 0 && count < j->count)
+		images[count++] = row.before_seq;
+	if (got >= 0)
+		return images;
+	free(images);
+	return NULL;
+}
+
+/* Makes the old file of a change again. 0; 1 it cannot be, and the change stays; -1. */
+static int remake(struct apply_job *j, struct file_change *f, int64_t image, struct err *e)
+{
+	OWNED(str) struct str old = { 0 };
+	struct refusal why = { .code = NULL }, first = j->report->why;
+	int got = image ? content_get(j->a->store, image, &old, e) : 1;
+
+	if (got < 0 && !apply_job_is_missing(e))
+		return -1;
+	if (got == 0 && file_change_remake_old(j->root_fd, f, &old, &why) == 0)
+		return 0;
+	f->placed = f->staged = false;
+	(void)refusal_set(
+	    &j->report->why, "patch_conflict",
+	    "%.500s%s%.300s has been written and stays so: hidden files of this write "
+	    "were removed while it was under way",
+	    first.code ? first.text : "",
+	    first.code ? "; " : "patch conflict: ", str_text(&f->path));
+	return 1;
+}
+
+/* So that what was put in place can be put back. */
+static int remake_all(struct apply_job *j, const enum found *found, struct err *e)
+{
+	int64_t *images = read_images(j, e);
+	int got = images ? 0 : -1;
+
+	for (size_t i = 0; i < j->count && got >= 0; i++)
+		if (found[i] == FOUND_AFTER)
+			got = remake(j, &j->changes[i], images[i], e);
+	free(images);
+	return got < 0 ? -1 : 0;
+}
+
+/* ---- where all new contents were complete ---- */
+
+/* What is in place and whether it can be completed, change by change. */
+struct recovery {
+	enum found *found;
+	unsigned all;
+	size_t other; /* the first that somebody else has changed */
+	bool complete; /* the new content of each that is not in place is there */
+	bool not_all; /* one of them was not put in place, whoever removed an old file */
+};
+
+static int look_at_staged(struct apply_job *j, struct recovery *r)
+{
+	*r = (struct recovery){ .found = xcalloc(j->count, sizeof(*r->found)),
+		                .other = j->count,
+		                .complete = true };
 	for (size_t i = 0; i < j->count; i++) {
 		struct file_change *f = &j->changes[i];
-		enum found found;
 
-		if (file_change_find(j->root_fd, f, &found, &j->report->why))
-			return not_known(j, e);
-		all |= found;
-		complete &= found != FOUND_BEFORE || f->staged;
-		if (found & (FOUND_OTHER | FOUND_GONE) && other == j->count)
-			other = i;
+		if (file_change_find(j->root_fd, f, &r->found[i], &j->report->why))
+			return -1;
+		r->all |= r->found[i];
+		r->complete &= r->found[i] != FOUND_BEFORE || f->staged;
+		r->not_all |= r->found[i] == FOUND_BEFORE ||
+		              (r->found[i] == FOUND_OTHER && f->staged && !f->placed);
+		if (r->found[i] & (FOUND_OTHER | FOUND_GONE) && r->other == j->count)
+			r->other = i;
 	}
-	j->report->why = (struct refusal){ .code = NULL };
-	j->report->recovered = true;
-	if (all & FOUND_AFTER) { /* an old file was removed: all were in place and durable */
-		(void)place_all(j);
+	return 0;
+}
+
+/* An old file is gone: all were in place and durable, and it was removed; or somebody else has
+ * removed it. */
+static enum step recover_without_old(struct apply_job *j, const struct recovery *r, struct err *e)
+{
+	if (place_all(j) == 0 || !r->not_all) {
 		j->report->why.code = NULL;
 		return finish(j, e);
 	}
-	if (other < j->count)
-		return somebody_else(j, &j->changes[other], e);
-	if (all == FOUND_PLACED)
+	j->report->why = (struct refusal){ .code = NULL };
+	if (remake_all(j, r->found, e))
+		return STEP_FAILED;
+	if (j->report->why.code) {
+		roll_back(j);
+		return apply_job_refused(j, e);
+	}
+	return r->other < j->count ? somebody_else(j, &j->changes[r->other], e) : begin_anew(j, e);
+}
+
+/* Finishes if possible, otherwise takes them back. */
+static enum step recover_by(struct apply_job *j, const struct recovery *r, struct err *e)
+{
+	j->report->why = (struct refusal){ .code = NULL };
+	j->report->recovered = true;
+	if (r->all & FOUND_AFTER)
+		return recover_without_old(j, r, e);
+	if (r->other < j->count)
+		return somebody_else(j, &j->changes[r->other], e);
+	if (r->all == FOUND_PLACED)
 		return finish(j, e);
-	if (!complete || j->gives_up)
+	if (!r->complete || j->gives_up)
 		return begin_anew(j, e);
 	return place(j, e);
+}
+
+static enum step recover_staged(struct apply_job *j, struct err *e)
+{
+	struct recovery r;
+	enum step next = look_at_staged(j, &r) ? not_known(j, e) : recover_by(j, &r, e);
+
+	free(r.found);
+	return next;
 }
 
 enum step apply_job_recover(struct apply_job *j, struct err *e)

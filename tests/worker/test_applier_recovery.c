@@ -245,6 +245,82 @@ START_TEST(a_write_that_nobody_could_tidy_says_so)
 }
 END_TEST
 
+/* ---- hidden files that somebody removes, as `git clean` does ---- */
+
+static const char TWO_FILES[] = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
+                                "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n";
+
+/* An applier dies when its first name is in place, and then its hidden files with that are gone. */
+static void given_cleaned(const char *body, const char *content)
+{
+	OWNED(str) struct str command = { 0 };
+	int status;
+	pid_t killed;
+
+	begin();
+	file("a.txt", "old\n");
+	file("b.txt", "old\n");
+	ck_assert_int_eq(chmod(in("a.txt"), 0640), 0);
+	approve("a.txt", body);
+	call_check_diff(false);
+	killed = start_killed_at("applier", "renameat2", 2);
+	ck_assert_int_eq(waitpid(killed, &status, 0), killed);
+	file_is("a.txt", "new\n");
+	file_is("b.txt", "old\n");
+	ck_assert_int_ge(hidden_entries(), 1);
+	str_addf(&command, "grep -l '%s' %s/.intercom-* | xargs rm", content, ws);
+	ck_assert_int_eq(system(command.bytes), 0);
+}
+
+START_TEST(a_write_whose_hidden_files_are_removed_half_way_is_done_anew)
+{
+	given_cleaned(TWO_FILES, "");
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("a.txt", "new\n");
+	file_is("b.txt", "new\n");
+	ck_assert_uint_eq(mode_of("a.txt"), 0640);
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(a_write_whose_hidden_files_are_removed_is_taken_back_from_a_file_of_somebody_else)
+{
+	given_cleaned(TWO_FILES, "old");
+	file("b.txt", "mine\n");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: b.txt");
+	file_is("a.txt", "old\n");
+	file_is("b.txt", "mine\n");
+	ck_assert_uint_eq(mode_of("a.txt"), 0640);
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(of_a_half_write_without_hidden_files_and_images_is_told_what_stays_written)
+{
+	given_cleaned(TWO_FILES, "");
+	given("UPDATE file_change SET before_seq = NULL");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt has been written and stays so: hidden "
+	                             "files of this write were removed");
+	file_is("a.txt", "new\n");
+	file_is("b.txt", "old\n");
+}
+END_TEST
+
+START_TEST(a_removal_that_is_left_of_a_write_without_its_hidden_files_is_done)
+{
+	given_cleaned("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
+	              "--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n",
+	              "");
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("a.txt", "new\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
 /* ---- a disk that does not say that something stays ---- */
 
 static bool is_open(void)
@@ -520,6 +596,12 @@ int main(void)
 	tcase_add_test(c, a_dead_write_leaves_no_temporary_file);
 	tcase_add_test(c, a_write_whose_tidying_was_killed_is_tidied_by_the_next);
 	tcase_add_test(c, a_write_that_nobody_could_tidy_says_so);
+	tcase_add_test(c, a_write_whose_hidden_files_are_removed_half_way_is_done_anew);
+	tcase_add_test(
+	    c, a_write_whose_hidden_files_are_removed_is_taken_back_from_a_file_of_somebody_else);
+	tcase_add_test(c,
+	               of_a_half_write_without_hidden_files_and_images_is_told_what_stays_written);
+	tcase_add_test(c, a_removal_that_is_left_of_a_write_without_its_hidden_files_is_done);
 	tcase_add_test(c, each_new_file_is_flushed_also_one_that_its_owner_may_not_read);
 	tcase_add_test(c, a_write_that_may_not_outlive_a_power_cut_is_not_told_as_applied);
 	tcase_add_test(c, a_file_system_that_flushes_no_directories_has_nothing_to_wait_for);
