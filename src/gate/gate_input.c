@@ -645,24 +645,31 @@ static int unpack(struct gate_input *in, struct err *e)
 	return 0;
 }
 
-/* Cursor tells of a command in members of its input, and not as a tool. */
+/* Cursor tells of a command in members of its input, and not as a tool, */
 static bool is_bare_command(const struct gate_host *host, const char *event)
 {
 	return host->dialect == GATE_DIALECT_CURSOR && strcmp(event, "beforeShellExecution") == 0;
 }
 
+/* and so of the server of a tool. */
+static bool is_bare_server(const struct gate_host *host, const char *event)
+{
+	return host->dialect == GATE_DIALECT_CURSOR && strcmp(event, "beforeMCPExecution") == 0;
+}
+
 cJSON *gate_input_json(const struct gate_host *host, const char *event, const char *tool,
                        const char *cwd, const cJSON *tool_input)
 {
-	bool is_bare = is_bare_command(host, event);
+	bool is_command = is_bare_command(host, event);
+	bool is_bare = is_command || is_bare_server(host, event);
 	cJSON *root = is_bare ? cJSON_Duplicate(tool_input, true) : cJSON_CreateObject();
 
 	if (cwd)
 		(void)cJSON_AddStringToObject(root, "cwd", cwd);
-	if (is_bare)
-		return root;
-	(void)cJSON_AddStringToObject(root, "tool_name", tool);
-	cJSON_AddItemToObject(root, "tool_input", cJSON_Duplicate(tool_input, true));
+	if (!is_command)
+		(void)cJSON_AddStringToObject(root, "tool_name", tool);
+	if (!is_bare)
+		cJSON_AddItemToObject(root, "tool_input", cJSON_Duplicate(tool_input, true));
 	return root;
 }
 
@@ -684,10 +691,29 @@ static void take_bare_command(struct gate_input *in)
 	in->tool_input = in->unpacked;
 }
 
+/* A server is named by its address, or by the command that starts it, and by nothing else: that
+ * belongs to what is called. */
+static void take_bare_server(struct gate_input *in)
+{
+	static const char *const NAMES[] = { "url", "command" };
+	cJSON *all = cJSON_CreateObject();
+
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		const cJSON *value = json_get(in->root, NAMES[i]);
+
+		if (value && !cJSON_IsNull(value))
+			cJSON_AddItemToObject(all, NAMES[i], cJSON_Duplicate(value, true));
+	}
+	cJSON_AddItemToObject(all, "tool_input",
+	                      in->unpacked ? in->unpacked : cJSON_Duplicate(in->tool_input, true));
+	in->is_bare = true;
+	in->class = GATE_MCP;
+	in->tool_input = in->unpacked = all;
+}
+
 static int read_tool(struct gate_input *in, struct err *e)
 {
 	const struct gate_tool *known;
-	bool is_cursor = in->host->dialect == GATE_DIALECT_CURSOR;
 
 	in->tool = text_of(in->root, TOOL);
 	if (is_bare_command(in->host, in->event_name))
@@ -699,8 +725,8 @@ static int read_tool(struct gate_input *in, struct err *e)
 		take_bare_command(in);
 	else if (unpack(in, e))
 		return -1;
-	if (is_cursor && strcmp(in->event_name, "beforeMCPExecution") == 0)
-		in->class = GATE_MCP;
+	if (is_bare_server(in->host, in->event_name))
+		take_bare_server(in);
 	known = in->class == GATE_MCP ? NULL : gate_host_tool(in->host, in->tool);
 	if (known) {
 		in->class = known->class;

@@ -34,7 +34,8 @@ struct gate_input {
 	const char *tool_use_id;
 	const cJSON *tool_input; /* an object */
 	cJSON *unpacked; /* the same, owned, where the host sends it otherwise: as a text, or */
-	bool is_bare; /* beside what it says of itself: then nothing can replace it */
+	bool is_bare; /* beside what it says of itself: then nothing can replace it. Of MCP, it is
+	                 the arguments and what the host says of the server */
 	char *server, *server_tool; /* of MCP; owned. server: NULL also where the tool's name and
 	                               the host name two */
 	const char *command; /* of class execute, or an edit in a command; NULL: it is not a text */

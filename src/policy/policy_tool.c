@@ -143,6 +143,17 @@ static enum policy_tool take_unknown(const struct gate_input *in, struct str *wh
 	return POLICY_TOOL_ASKED;
 }
 
+/* Of a tool of an MCP server. The host has told of a server without a name. */
+static enum policy_tool take_served(const struct gate_input *in, struct str *why)
+{
+	if (is_ours(in) || reads_ours(in))
+		return POLICY_TOOL_ALLOWED;
+	if (!in->is_bare)
+		return POLICY_TOOL_JUDGED;
+	str_add(why, "a rule for its name would allow it on any server");
+	return POLICY_TOOL_ASKED;
+}
+
 static enum policy_tool take(const struct gate_input *in, bool reads_by_policy,
                              struct policy_question *q, struct str *why)
 {
@@ -162,7 +173,7 @@ static enum policy_tool take(const struct gate_input *in, bool reads_by_policy,
 	case GATE_PLAN:
 		return POLICY_TOOL_ASKED;
 	case GATE_MCP:
-		return is_ours(in) || reads_ours(in) ? POLICY_TOOL_ALLOWED : POLICY_TOOL_JUDGED;
+		return take_served(in, why);
 	case GATE_OTHER:
 		q->names_only = true;
 		return take_unknown(in, why);

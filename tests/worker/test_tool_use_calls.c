@@ -290,6 +290,69 @@ START_TEST(a_command_of_cursor_is_judged_as_any_other)
 }
 END_TEST
 
+/* Cursor's own words for a tool of an MCP server, which it names by its address or its command. */
+static const char *cursor_calls(const char *server)
+{
+	static char input[2000];
+
+	(void)snprintf(input, sizeof(input),
+	               "{\"conversation_id\":\"u1\",\"hook_event_name\":\"beforeMCPExecution\","
+	               "\"workspace_roots\":[\"%s\"],\"tool_name\":\"query\","
+	               "\"tool_input\":\"{\\\"sql\\\":\\\"select 1\\\"}\"%s}",
+	               workspace, server);
+	return input;
+}
+
+static struct gate_client begin_call(const char *server)
+{
+	return begin_of("cursor", "beforeMCPExecution", cursor_calls(server));
+}
+
+START_TEST(a_tool_of_cursor_is_shown_and_approved_with_its_server)
+{
+	static const char GOOD[] = ",\"url\":\"https://good.example/mcp\"";
+	static const char *const OTHERS[] = { ",\"url\":\"https://evil.example/mcp\"",
+		                              ",\"command\":\"https://good.example/mcp\"",
+		                              ",\"command\":\"npx evil\"", "" };
+	OWNED(char_ptr) char *approved = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = begin_call(GOOD);
+	approve_parked(&h);
+	expect("SELECT title FROM request", "query https://good.example/mcp\n");
+	expect("SELECT body LIKE '%https://good.example/mcp%select 1%' FROM request", "1\n");
+	for (size_t i = 0; i < COUNT(OTHERS); i++) {
+		OWNED(char_ptr) char *answer = NULL;
+
+		h = begin_call(OTHERS[i]);
+		asked(1);
+		decide_all("reject");
+		answer = gate_end(&h);
+		decides(answer, "deny", "rejected");
+	}
+	approved = ask_of("cursor", "beforeMCPExecution", cursor_calls(GOOD));
+	decides(approved, "allow", NULL);
+}
+END_TEST
+
+START_TEST(no_rule_for_a_name_allows_a_tool_whose_server_has_none)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	given_policy("{\"enabled\":true,\"tools\":[\"query\"]}");
+	h = begin_call(",\"command\":\"npx evil\"");
+	asked(1);
+	expect("SELECT title, description FROM request WHERE kind = 'permission'",
+	       "query npx evil|a rule for its name would allow it on any server\n");
+	decide_all("reject");
+	answer = gate_end(&h);
+	decides(answer, "deny", "rejected");
+}
+END_TEST
+
 START_TEST(nothing_is_written_where_no_agent_writes)
 {
 	static const char *const PATHS[] = { ".git/hooks/pre-commit", ".intercom/settings.json",
@@ -393,6 +456,8 @@ int main(void)
 	tcase_add_test(c, what_the_policy_allows_is_not_asked);
 	tcase_add_test(c, what_the_policy_does_not_allow_is_asked);
 	tcase_add_test(c, a_command_of_cursor_is_judged_as_any_other);
+	tcase_add_test(c, a_tool_of_cursor_is_shown_and_approved_with_its_server);
+	tcase_add_test(c, no_rule_for_a_name_allows_a_tool_whose_server_has_none);
 	tcase_add_test(c, nothing_is_written_where_no_agent_writes);
 	tcase_add_test(c, an_input_that_makes_no_sense_is_an_error);
 	tcase_add_test(c, no_client_may_call_it_as_a_tool);
