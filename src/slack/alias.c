@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "path.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static void add_context(struct str *out, const struct alias_run_row *run)
 	str_addf(out, "Run %" PRId64 " by ", run->seq);
 	blocks_add_person(out, run->operator_id);
 	str_add(out, ": `");
-	blocks_add_escaped(out, run->command, COMMAND_MAX);
+	(void)slack_add(out, run->command, strlen(run->command), COMMAND_MAX, SLACK_MRKDWN);
 	str_add_char(out, '`');
 	if (!is_over(run) && run->ahead)
 		str_addf(out, " | waits for %" PRId64 " other%s", run->ahead,

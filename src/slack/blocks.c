@@ -67,6 +67,11 @@ cJSON *blocks_add_rich(cJSON *blocks, const char *type)
 	return cJSON_AddArrayToObject(element, "elements");
 }
 
+void blocks_add_quote(cJSON *blocks, const char *text)
+{
+	blocks_add_run(blocks_add_rich(blocks, "rich_text_quote"), text, NULL);
+}
+
 /* Slack refuses an empty text. style: bold, code, or NULL. */
 void blocks_add_run(cJSON *elements, const char *text, const char *style)
 {
@@ -119,7 +124,12 @@ cJSON *blocks_add_actions(cJSON *blocks, const char *prefix, const char *id)
 void blocks_add_escaped(struct str *out, const char *text, size_t units)
 {
 	if (text)
-		(void)slack_add(out, text, strlen(text), units, SLACK_MRKDWN);
+		(void)slack_add(out, text, strlen(text), units, SLACK_MRKDWN | SLACK_LITERAL);
+}
+
+void blocks_add_literal(struct str *out, const char *text, size_t units)
+{
+	(void)slack_add(out, text, strlen(text), units, SLACK_LITERAL);
 }
 
 void blocks_add_short_id(struct str *out, const char *id)

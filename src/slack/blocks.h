@@ -41,6 +41,8 @@ void blocks_add_section(cJSON *blocks, const char *text);
 void blocks_add_context(cJSON *blocks, const char *text);
 /* Adds a rich_text block with one element of a type, whose elements are returned. */
 cJSON *blocks_add_rich(cJSON *blocks, const char *type);
+/* What an agent says of itself, cleaned: with a bar beside each line, which nothing of ours has. */
+void blocks_add_quote(cJSON *blocks, const char *text);
 /* Omits an empty text, which Slack refuses. style: bold, code, or NULL. */
 void blocks_add_run(cJSON *elements, const char *text, const char *style);
 /* Foreign text, cleaned and cut. */
@@ -56,7 +58,10 @@ void blocks_add_button(cJSON *elements, const char *action_id, const char *text,
 
 /* ---- texts ---- */
 
+/* Foreign text for mrkdwn: one line, without formatting. */
 void blocks_add_escaped(struct str *out, const char *text, size_t units);
+/* The same for rich_text. */
+void blocks_add_literal(struct str *out, const char *text, size_t units);
 void blocks_add_short_id(struct str *out, const char *id);
 /* An instant in each reader's local time. */
 void blocks_add_time(struct str *out, const char *instant);

@@ -209,7 +209,7 @@ static void add_text(cJSON *blocks, const struct str *text, const char *empty, c
 static void add_fenced(struct str *out, const struct str *text, const struct str *facts)
 {
 	str_add(out, "\n```\n");
-	blocks_add_escaped(out, str_text(text), FENCED_UNITS);
+	(void)slack_add(out, str_text(text), text->length, FENCED_UNITS, SLACK_MRKDWN);
 	str_addf(out, "\n```\n%s", str_text(facts));
 }
 

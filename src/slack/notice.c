@@ -463,7 +463,7 @@ static size_t slice(const char *text, size_t left)
 }
 
 /* Long texts in several sections, up to the limit of a message. */
-static void add_sections(cJSON *blocks, const char *prefix, const char *text)
+static void add_sections(cJSON *blocks, const char *text)
 {
 	size_t left = strlen(text), used = 0;
 
@@ -471,7 +471,6 @@ static void add_sections(cJSON *blocks, const char *prefix, const char *text)
 		OWNED(str) struct str part = { 0 };
 		size_t take = slice(text, left);
 
-		str_add(&part, used ? "" : prefix);
 		(void)slack_add(&part, text, take, BLOCKS_SECTION, SLACK_MRKDWN);
 		used += slack_units(str_text(&part));
 		text += take;
@@ -485,16 +484,38 @@ static void add_sections(cJSON *blocks, const char *prefix, const char *text)
 	}
 }
 
-static void say(const char *prefix, const char *text, struct slack_said *out)
+static void say(const char *text, struct slack_said *out)
 {
-	str_add(&out->text, prefix);
 	(void)slack_add(&out->text, text, strlen(text), FALLBACK_MAX, SLACK_MRKDWN);
 	if (out->text.length == 0)
 		str_add(&out->text, "(no text)");
 	out->blocks = cJSON_CreateArray();
-	add_sections(out->blocks, prefix, text);
+	add_sections(out->blocks, text);
 	if (cJSON_GetArraySize(out->blocks) == 0)
 		blocks_add_section(out->blocks, "(no text)");
+}
+
+/* What an agent says, whatever it looks like. */
+static void quote(const char *sign, const char *text, struct slack_said *out)
+{
+	const char *words = *text ? text : "(no text)";
+
+	str_addf(&out->text, "💬 %s", sign);
+	blocks_add_escaped(&out->text, words, FALLBACK_MAX);
+	out->blocks = cJSON_CreateArray();
+	for (size_t left = strlen(words), used = 0, take; left > 0; words += take, left -= take) {
+		OWNED(str) struct str part = { 0 };
+
+		take = slice(words, left);
+		str_add(&part, used ? "" : sign);
+		(void)slack_add(&part, words, take, BLOCKS_SECTION, SLACK_RAW);
+		used += slack_units(str_text(&part));
+		if (left > take && used + BLOCKS_SECTION > MESSAGE_MAX) {
+			str_addf(&part, "… (%zu bytes more)", left - take);
+			take = left;
+		}
+		blocks_add_quote(out->blocks, str_text(&part));
+	}
 }
 
 void slack_notice_broadcast(const char *level, const char *message, struct slack_said *out)
@@ -508,7 +529,7 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 	for (size_t i = 0; i < COUNT(SIGNS); i++)
 		if (level && strcmp(level, SIGNS[i][0]) == 0)
 			sign = SIGNS[i][1];
-	say(sign, message ? message : "", out);
+	quote(sign, message ? message : "", out);
 }
 
 /* In a section, names of people become mentions, and instants are in the reader's time. */
@@ -527,7 +548,7 @@ void slack_notice_text(const char *text, struct slack_said *out)
 {
 	cJSON *section;
 
-	say("", text ? text : "", out);
+	say(text ? text : "", out);
 	slack_name_people(&out->text);
 	slack_show_times(&out->text);
 	cJSON_ArrayForEach (section, out->blocks)
@@ -536,7 +557,7 @@ void slack_notice_text(const char *text, struct slack_said *out)
 
 void slack_notice_agent(const char *text, struct slack_said *out)
 {
-	say("", text ? text : "", out);
+	quote("", text ? text : "", out);
 }
 
 void slack_notice_paused(const char *session_id, struct slack_said *out)
@@ -616,7 +637,7 @@ static void add_stall_heading(struct str *out, const struct slack_stall *s)
 	}
 }
 
-void slack_notice_add_progress(cJSON *blocks, const cJSON *progress)
+void slack_notice_add_progress(cJSON *blocks, const cJSON *progress, bool quoted)
 {
 	static const char *const SIGNS[][2] = { { "done", "✅" }, { "in_progress", "🔄" } };
 	OWNED(str) struct str text = { 0 };
@@ -633,10 +654,11 @@ void slack_notice_add_progress(cJSON *blocks, const cJSON *progress)
 		if (slack_units(str_text(&text)) + STEP_MAX + SIGN_MAX > BLOCKS_SECTION)
 			break;
 		str_addf(&text, "%s%s ", text.length ? "\n" : "", sign);
-		blocks_add_escaped(&text, label ? label : "?", STEP_MAX);
+		(quoted ? blocks_add_literal : blocks_add_escaped)(&text, label ? label : "?",
+		                                                   STEP_MAX);
 	}
 	if (text.length)
-		blocks_add_section(blocks, str_text(&text));
+		(quoted ? blocks_add_quote : blocks_add_section)(blocks, str_text(&text));
 }
 
 /* Where it works, what its task is, and how far it got. */
@@ -662,7 +684,7 @@ static void add_work(cJSON *blocks, const struct slack_stall *s)
 		blocks_add_escaped(&task, s->row->prompt, BLOCKS_REASON);
 		blocks_add_section(blocks, str_text(&task));
 	}
-	slack_notice_add_progress(blocks, s->progress);
+	slack_notice_add_progress(blocks, s->progress, false);
 }
 
 static void add_cause(cJSON *blocks, const struct slack_stall *s)

@@ -47,16 +47,17 @@ void slack_notice_auto(const struct slack_auto *a, struct slack_said *out);
 void slack_notice_write(const struct slack_write *w, struct slack_said *out);
 void slack_notice_stall(const struct slack_stall *s, const char *const *mentions,
                         struct slack_said *out);
-/* A plan, or the progress of an agent: JSON array of {"label", "status"}, or NULL. */
-void slack_notice_add_progress(cJSON *blocks, const cJSON *progress);
+/* A plan, or the progress of an agent: JSON array of {"label", "status"}, or NULL. quoted: as what
+ * the agent says; a message that has that once keeps some, or Slack takes no edit. */
+void slack_notice_add_progress(cJSON *blocks, const cJSON *progress, bool quoted);
 /* The watchdog has sent nudge number `nudge`. */
 void slack_notice_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out);
-/* level: info, success, warning, error; anything else is info. */
+/* Likewise. level: info, success, warning, error; anything else is info. */
 void slack_notice_broadcast(const char *level, const char *message, struct slack_said *out);
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here; people whom we name
  * (slack:<team>:<user>) are mentioned, under their names in Slack. */
 void slack_notice_text(const char *text, struct slack_said *out);
-/* What an agent says: its text unchanged, without mentions or notifications. */
+/* What an agent says: its text unchanged, in a quote, without mentions or notifications. */
 void slack_notice_agent(const char *text, struct slack_said *out);
 /* Adds the buttons for a session that its runner has paused. */
 void slack_notice_paused(const char *session_id, struct slack_said *out);

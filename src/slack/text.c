@@ -4,6 +4,7 @@
 #include "err.h"
 #include "visible.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,12 +45,49 @@ static size_t units_of(uint32_t c)
 	return c > 0xFFFF ? 2 : 1;
 }
 
+static bool is_in_word(uint32_t c)
+{
+	return c < 0x80 && isalnum((int)c);
+}
+
+/* What stands for a character that would format mrkdwn, begin a line or pass for a sign between our
+ * words; NULL: it does none of that, as within a word. */
+static const char *literal_of(uint32_t c, uint32_t before, uint32_t after)
+{
+	bool in_word = is_in_word(before) && is_in_word(after);
+
+	switch (c) {
+	case '\n':
+		return " ";
+	case '`':
+		return "'";
+	case '*':
+		return in_word ? NULL : "∗";
+	case '_':
+		return in_word ? NULL : "ˍ";
+	case '~':
+		return in_word ? NULL : "∼";
+	case '>':
+		return before ? NULL : "›";
+	case 0xB7:
+		return "-";
+	default:
+		return NULL;
+	}
+}
+
 /* The output form of a character: into piece, and its units. */
 static size_t write_piece(uint32_t c, uint32_t before, const unsigned char *p, size_t n,
                           size_t left, enum slack_escaping how, char piece[PIECE_BYTES])
 {
+	const char *literal =
+	    how & SLACK_LITERAL ? literal_of(c, before, left > n ? p[n] : 0) : NULL;
 	const char *entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
 
+	if (literal) {
+		(void)snprintf(piece, PIECE_BYTES, "%s", literal);
+		return 1;
+	}
 	if ((how & SLACK_MRKDWN) && entity)
 		return (size_t)snprintf(piece, PIECE_BYTES, "%s", entity);
 	if (c != '\n' && c != '\t' && visible_hides(c, before, (const char *)p + n, left - n))

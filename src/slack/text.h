@@ -15,6 +15,8 @@ enum slack_escaping { /* flags */
 	              SLACK_MRKDWN = 1, /* & < > become entities */
 	              SLACK_EXACT = 2, /* of what is approved: its line ends are part of it, CR
 	                                  becomes \u{D} */
+	              SLACK_LITERAL = 4, /* one line, and for what would format mrkdwn
+	                                    something that looks alike */
 };
 
 /* Appends at most `units` units of the cleaned bytes to out. False: it was too long, and ends with

@@ -33,7 +33,7 @@ static void add_calls(struct str *out, const struct slack_activity *a)
 		const char *status = cJSON_GetStringValue(cJSON_GetObjectItem(call, "status"));
 
 		str_addf(out, "%s ", mark_of(status, a->turn->ended_at != NULL));
-		blocks_add_escaped(out, text ? text : "a tool", TITLE_MAX);
+		blocks_add_literal(out, text ? text : "a tool", TITLE_MAX);
 		str_add_char(out, '\n');
 	}
 	if (out->length)
@@ -42,18 +42,23 @@ static void add_calls(struct str *out, const struct slack_activity *a)
 
 void slack_turn_activity(const struct slack_activity *a, struct slack_said *out)
 {
-	OWNED(str) struct str calls = { 0 };
+	const char *state = a->turn->ended_at ? "Worked" : "Working";
+	OWNED(str) struct str calls = { 0 }, count = { 0 };
+	cJSON *runs;
 
-	str_add(&out->text, a->turn->ended_at ? "🔧 *Worked*" : "🔧 *Working*");
 	if (a->calls)
-		str_addf(&out->text, ": %lld call%s of tools", (long long)a->calls,
+		str_addf(&count, ": %lld call%s of tools", (long long)a->calls,
 		         a->calls == 1 ? "" : "s");
+	str_addf(&out->text, "🔧 *%s*%s", state, str_text(&count));
 	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	runs = blocks_add_rich(out->blocks, "rich_text_section"); /* in every edit of it */
+	blocks_add_run(runs, "🔧 ", NULL);
+	blocks_add_run(runs, state, "bold");
+	blocks_add_run(runs, str_text(&count), NULL);
 	add_calls(&calls, a);
 	if (calls.length)
-		blocks_add_section(out->blocks, str_text(&calls));
-	slack_notice_add_progress(out->blocks, a->plan);
+		blocks_add_quote(out->blocks, str_text(&calls));
+	slack_notice_add_progress(out->blocks, a->plan, true);
 }
 
 /* ---- the end of a turn ---- */

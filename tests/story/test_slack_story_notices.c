@@ -266,7 +266,7 @@ START_TEST(a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without)
 	has(told, "ts", "");
 	expect_soon("SELECT count(*) FROM broadcast_wait", "0\n");
 	all_is_said();
-	ck_assert_int_eq(times_shown("ℹ️ on it"), 1);
+	ck_assert_int_eq(times_shown("💬 ℹ️ on it"), 1);
 	end_system();
 }
 END_TEST
@@ -301,7 +301,7 @@ START_TEST(a_broadcast_for_a_thread_that_is_gone_is_said_in_the_sessions)
 	                  "{\"message\":\"on it\",\"thread_ts\":\"1234567890.123456\"}");
 	has(told, "posted", "true");
 	all_is_said();
-	ck_assert_int_eq(times_shown("ℹ️ on it"), 1);
+	ck_assert_int_eq(times_shown("💬 ℹ️ on it"), 1);
 	expect("SELECT m.state, h.kind FROM slack_message AS m "
 	       "JOIN slack_message AS h ON h.seq = m.root_seq ORDER BY m.seq DESC LIMIT 1",
 	       "sent|session\n");

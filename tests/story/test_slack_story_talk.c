@@ -253,8 +253,9 @@ START_TEST(what_an_agent_says_calls_nobody)
 	ts = rows("SELECT ts FROM slack_message WHERE kind = 'agent' ORDER BY seq LIMIT 1");
 	ts[strcspn(ts, "\n")] = '\0';
 	message = shown(ts);
-	says(message, "&lt;!channel&gt; &lt;@U01OP&gt; slack:T01TEAM:U01OP");
-	ck_assert_ptr_null(strstr(message, "<@U01OP>"));
+	says(message, "💬 &lt;!channel&gt; &lt;@U01OP&gt; slack:T01TEAM:U01OP ∗bold∗");
+	says(message, "{\"type\":\"rich_text_quote\",\"elements\":[{\"type\":\"text\",\"text\":"
+	              "\"<!channel> <@U01OP> slack:T01TEAM:U01OP *bold*\"}]}");
 	end_system();
 }
 END_TEST

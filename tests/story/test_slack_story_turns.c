@@ -228,8 +228,8 @@ START_TEST(activity_is_one_message_with_few_edits)
 	message = shown_now(ts);
 	says(message, "*Worked*: 61 calls of tools");
 	says(message, "… 51 before\\n✅ step 52\\n");
-	says(message, "✅ step 60\\n✅ git &lt;diff&gt;");
-	says(message, "✅ look\\n🔄 mend &lt;it&gt;");
+	says(message, "✅ step 60\\n✅ git <diff>");
+	says(message, "✅ look\\n🔄 mend <it>");
 	expect("SELECT count(*) FROM agent_line WHERE kind = 'tool'", "61\n");
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'activity'", "1\n");
 	expect("SELECT count(*) <= 3 FROM slack_outbox AS o JOIN slack_message AS m"

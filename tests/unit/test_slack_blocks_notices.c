@@ -1,5 +1,7 @@
 /* slack_text and slack_blocks: what messages look like, without a process and without rows. */
+#include "json.h"
 #include "slack_blocks_case.h"
+#include "turn.h"
 
 /* ---- the rest ---- */
 
@@ -125,8 +127,51 @@ START_TEST(a_broadcast_carries_the_sign_of_its_level)
 		slack_notice_broadcast(LEVELS[i][0], "x", &s);
 		OWNED(char_ptr) char *json = said(&s);
 		holds(json, LEVELS[i][1]);
-		ck_assert_str_eq(str_text(&s.text), LEVELS[i][1]);
+		ck_assert_str_eq(str_text(&s.text) + strlen("💬 "), LEVELS[i][1]);
 	}
+}
+END_TEST
+
+static const char FAKE[] = "✅ *Approved* by olga\n🔄 *Continuation Prompt*\n> `ok`";
+
+START_TEST(what_an_agent_says_is_a_quote_whatever_it_looks_like)
+{
+	for (int i = 0; i < 2; i++) {
+		OWNED(slack_said) struct slack_said s = { 0 };
+		OWNED(char_ptr) char *json = NULL;
+
+		if (i)
+			slack_notice_broadcast("success", FAKE, &s);
+		else
+			slack_notice_agent(FAKE, &s);
+		json = said(&s);
+		ck_assert_int_eq(cJSON_GetArraySize(s.blocks), 1);
+		holds(json, "{\"type\":\"rich_text_quote\",\"elements\":[{\"type\":\"text\"");
+		holds(json, "✅ *Approved* by olga\\n🔄 *Continuation Prompt*\\n> `ok`\"}]}]}]");
+		ck_assert_str_eq(str_text(&s.text) + (i ? strlen("💬 ✅ ") : strlen("💬 ")),
+		                 "✅ ∗Approved∗ by olga 🔄 ∗Continuation Prompt∗ &gt; 'ok'");
+	}
+}
+END_TEST
+
+START_TEST(tools_and_plans_are_in_quotes_a_line_each)
+{
+	OWNED(cJSON_ptr)
+	cJSON *last = cJSON_Parse("[{\"text\":\"run `x`\\n✅ *Approved*\","
+	                          "\"status\":\"completed\"}]");
+	OWNED(cJSON_ptr)
+	cJSON *plan = cJSON_Parse("[{\"label\":\"a\\n🔄 *b*\",\"status\":\"done\"}]");
+	const struct slack_turn_row turn = { 0 };
+	const struct slack_activity a = { .turn = &turn, .calls = 1, .last = last, .plan = plan };
+	OWNED(slack_said) struct slack_said s = { 0 };
+	OWNED(char_ptr) char *json = NULL;
+
+	slack_turn_activity(&a, &s);
+	json = said(&s);
+	holds(json, "{\"type\":\"rich_text_quote\",\"elements\":[{\"type\":\"text\",\"text\":"
+	            "\"✅ run 'x' ✅ ∗Approved∗\"}]");
+	holds(json, "{\"type\":\"rich_text_quote\",\"elements\":[{\"type\":\"text\",\"text\":"
+	            "\"✅ a 🔄 ∗b∗\"}]");
 }
 END_TEST
 
@@ -513,6 +558,23 @@ START_TEST(a_question_of_a_labelled_agent_shows_its_label_escaped)
 }
 END_TEST
 
+START_TEST(what_an_agent_is_called_formats_nothing)
+{
+	OWNED(request) struct request r = a_clearance();
+	const struct slack_ask a = { .request = &r };
+	OWNED(slack_said) struct slack_said s = { 0 };
+	OWNED(char_ptr) char *blocks = NULL;
+
+	r.row.client_name = ">my_agent·1* *";
+	r.row.label = "x` · session `01a2`\n✅ *Approved*, _by_ ~o~";
+	r.row.title = "Fix\n✅ *it*";
+	slack_question_say(&a, &s);
+	blocks = said(&s);
+	holds(blocks, "›my_agent-1∗ ∗ “x' - session '01a2' ✅ ∗Approved∗, ˍbyˍ ∼o∼” · billing");
+	holds(str_text(&s.text), "): Fix ✅ ∗it∗ (");
+}
+END_TEST
+
 START_TEST(who_was_not_answered_in_time_is_named)
 {
 	OWNED(request) struct request r = a_clearance();
@@ -533,6 +595,8 @@ int main(void)
 	tcase_add_test(c, a_write_is_told_with_its_files);
 	tcase_add_test(c, whom_we_name_is_mentioned_and_nobody_else);
 	tcase_add_test(c, a_broadcast_carries_the_sign_of_its_level);
+	tcase_add_test(c, what_an_agent_says_is_a_quote_whatever_it_looks_like);
+	tcase_add_test(c, tools_and_plans_are_in_quotes_a_line_each);
 	tcase_add_test(c, a_long_text_is_several_sections_and_says_what_it_left_out);
 	tcase_add_test(c, a_broadcast_as_long_as_agents_are_told_is_said_whole);
 	tcase_add_test(c, a_text_that_fits_is_said_whole_however_much_of_it_is_escaped);
@@ -552,6 +616,7 @@ int main(void)
 	tcase_add_test(c, a_snippet_is_named_after_its_file);
 	tcase_add_test(c, the_last_resort_says_what_to_type);
 	tcase_add_test(c, a_question_of_a_labelled_agent_shows_its_label_escaped);
+	tcase_add_test(c, what_an_agent_is_called_formats_nothing);
 	tcase_add_test(c, who_was_not_answered_in_time_is_named);
 	suite_add_tcase(s, c);
 	return run_suite(s);
