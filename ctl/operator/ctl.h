@@ -190,6 +190,8 @@ struct age age_of(const char *instant);
 /* Adds a member to a JSON object. Text may hold any bytes: invalid UTF-8 becomes U+FFFD, control
  * characters are escaped. NULL becomes null. */
 void json_add_text(cJSON *object, const char *name, const char *text);
+/* Omitted if NULL. */
+void json_add_given(cJSON *object, const char *name, const char *text);
 void json_add_bytes(cJSON *object, const char *name, const char *bytes, size_t length);
 cJSON *json_string(const char *text);
 /* Adds a member that is JSON already. */

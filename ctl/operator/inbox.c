@@ -27,8 +27,8 @@ static cJSON *row_json(const void *row)
 	json_add_text(o, "session_id", q->session_id);
 	json_add_text(o, "workspace_root", q->workspace_root);
 	json_add_text(o, "client_name", q->client_name);
-	json_put_given(o, "user", q->agent_user);
-	json_put_given(o, "label", q->label);
+	json_add_given(o, "user", q->agent_user);
+	json_add_given(o, "label", q->label);
 	json_add_text(o, "created_at", q->created_at);
 	json_add_text(o, "deadline_at", q->deadline_at);
 	(void)cJSON_AddBoolToObject(o, "form", q->form);

@@ -21,9 +21,9 @@ static cJSON *session_json(const void *row)
 	json_add_text(o, "updated_at", s->updated_at);
 	json_add_text(o, "last_activity_at", s->last_activity_at);
 	json_add_text(o, "owner", s->owner_user_id);
-	json_put_given(o, "user", s->agent_user);
+	json_add_given(o, "user", s->agent_user);
 	json_add_text(o, "agent", s->client_name);
-	json_put_given(o, "label", s->label);
+	json_add_given(o, "label", s->label);
 	json_add_text(o, "prompt", s->prompt);
 	usage_put(o, &USAGE_OF(s));
 	return o;

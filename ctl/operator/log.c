@@ -23,7 +23,7 @@ static void print_json(const struct timeline_since_row *row)
 	json_add_text(o, "title", row->title);
 	json_add_text(o, "file_path", row->file_path);
 	json_add_text(o, "traceparent", row->traceparent);
-	json_put_given(o, "user", row->agent_user);
+	json_add_given(o, "user", row->agent_user);
 	json_raw(o, "detail", row->detail);
 	json_print_line(o);
 }

@@ -193,6 +193,12 @@ void json_add_text(cJSON *object, const char *name, const char *text)
 	(void)cJSON_AddItemToObject(object, name, json_string(text));
 }
 
+void json_add_given(cJSON *object, const char *name, const char *text)
+{
+	if (text)
+		json_add_text(object, name, text);
+}
+
 void json_add_bytes(cJSON *object, const char *name, const char *bytes, size_t length)
 {
 	(void)cJSON_AddItemToObject(object, name,

@@ -117,8 +117,8 @@ cJSON *request_json(const struct request *r, const struct request_calls_row *cal
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		json_add_text(o, texts[i].name, texts[i].text);
-	json_put_given(o, "user", r->row.agent_user);
-	json_put_given(o, "label", r->row.label);
+	json_add_given(o, "user", r->row.agent_user);
+	json_add_given(o, "label", r->row.label);
 	(void)cJSON_AddBoolToObject(o, "is_new_workspace", r->row.is_new_workspace);
 	add_number(o, "elapsed_seconds", r->row.has_elapsed_seconds ? r->row.elapsed_seconds : -1);
 	add_number(o, "actions_taken", r->row.has_actions_taken ? r->row.actions_taken : -1);

@@ -22,8 +22,8 @@ static cJSON *alert_json(const void *row)
 	json_add_text(o, "prompt", a->prompt);
 	if (a->progress_snapshot)
 		json_raw(o, "progress_snapshot", a->progress_snapshot);
-	json_put_given(o, "label", a->label);
-	json_put_given(o, "user", a->agent_user);
+	json_add_given(o, "label", a->label);
+	json_add_given(o, "user", a->agent_user);
 	json_add_text(o, "workspace_root", a->workspace_root);
 	json_add_text(o, "created_at", a->created_at);
 	return o;

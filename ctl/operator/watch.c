@@ -226,8 +226,8 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 	if (w->c->json) {
 		o = cJSON_CreateObject();
 		json_add_text(o, "session_id", row->session_id);
-		json_put_given(o, "label", row->label);
-		json_put_given(o, "user", row->agent_user);
+		json_add_given(o, "label", row->label);
+		json_add_given(o, "user", row->agent_user);
 		json_add_text(o, "last_tool", row->last_tool);
 		json_add_text(o, "last_activity_at", row->last_activity_at);
 		event("silent", o);

@@ -76,9 +76,9 @@ END_TEST
 static void given_hostile(void)
 {
 	given("INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
-	      " client_name, created_at, updated_at) VALUES ('" SESSION_A "', 'h', 'local:tester',"
-	      " '/ws/' || char(27) || 'c', 'active', 'local', char(27) || '[31m', '" T "', '" T
-	      "');"
+	      " client_name, label, created_at, updated_at) VALUES ('" SESSION_A "', 'h',"
+	      " 'local:tester', '/ws/' || char(27) || 'c', 'active', 'local', char(27) || '[31m',"
+	      " char(0x9b) || '31m' || char(0x202e), '" T "', '" T "');"
 	      "INSERT INTO request (id, session_seq, kind, state, digest, title, description, body,"
 	      " file_path, risk_level, original_hash, created_at, updated_at) VALUES ('" CHANGE
 	      "', 1, 'clearance', 'pending', printf('%064d', 1), char(27) || ']0;own' || char(7) ||"
