@@ -517,6 +517,11 @@ bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds)
 	return p && p->log_auto_approved;
 }
 
+bool policy_hides(const struct policy *p, const struct policy *before)
+{
+	return before && before->enabled && before->log_auto_approved && !p->log_auto_approved;
+}
+
 void policy_unknown(const struct policy *p, struct str *out)
 {
 	str_add(out, str_text(&p->unknown));
@@ -574,6 +579,8 @@ void policy_widening(const struct policy *p, const struct policy *before, struct
 		add_new(&old->denied, &p->denied, "no longer denied", out);
 	if (p->threshold > old->threshold)
 		str_addf(out, "up to risk: %s\n", RISKS[p->threshold]);
+	if (policy_hides(p, before))
+		str_add(out, "all of it: without a report in Slack\n");
 }
 
 /* ---- judging ---- */

@@ -31,9 +31,10 @@ static bool judge(const struct policy_file *f, const struct policy_question *q,
 	if (!a->approved || f->counts)
 		return false;
 	policy_judge(f->trusted, q, &trusted);
-	if (trusted.approved)
+	if (trusted.approved && !policy_hides(f->policy, f->trusted))
 		return false;
-	str_addf(&trusted.rule, "%s", a->rule.bytes);
+	str_reset(&trusted.rule);
+	str_add(&trusted.rule, a->rule.bytes);
 	policy_answer_clear(a);
 	str_addf(&a->why, "%s allows it, but nobody has trusted this version of the policy",
 	         trusted.rule.bytes);

@@ -18,6 +18,8 @@ static char clone[160];
 static const char DOCS[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"]}}";
 static const char ALL[] = "{\"enabled\":true,\"commands\":[\"git push *\"],"
                           "\"file_patterns\":{\"write\":[\"docs/**\",\"**\"]}}";
+static const char REPORTS[] = "{\"enabled\":true,\"log_auto_approved\":true,"
+                              "\"file_patterns\":{\"write\":[\"docs/**\"]}}";
 static const char DENIES[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/a*\"]}}";
 
 static void given_policy_in(const char *folder, const char *text)
@@ -128,6 +130,27 @@ START_TEST(narrowing_a_policy_acts_at_once_and_widening_it_waits_for_a_yes)
 	says(body, "Of the last 2 questions answered there it would have allowed 0");
 	decide_trust("approve");
 	clearance_is("src/d", "approved");
+	end();
+}
+END_TEST
+
+START_TEST(a_policy_that_no_longer_reports_what_it_allows_waits_for_a_yes)
+{
+	OWNED(str) struct str shown = { 0 };
+	OWNED(char_ptr) char *id = NULL;
+
+	given_clone("", REPORTS);
+	clearance_is("docs/1", "pending");
+	decide_trust("approve");
+	clearance_is("docs/2", "approved");
+	given_policy_in(clone, DOCS);
+	clearance_is("docs/3", "pending");
+	id = rows("SELECT id FROM inbox WHERE kind = 'trust'");
+	ck_assert_int_eq(ctl(&shown, "show %.36s", id), 0);
+	says(shown.bytes, "unasked (1 line):");
+	says(shown.bytes, "without a report in Slack");
+	decide_trust("approve");
+	clearance_is("docs/4", "approved");
 	end();
 }
 END_TEST
@@ -453,6 +476,7 @@ int main(void)
 	tcase_add_test(c,
 	               the_policy_of_a_cloned_repository_allows_nothing_until_a_person_trusts_it);
 	tcase_add_test(c, narrowing_a_policy_acts_at_once_and_widening_it_waits_for_a_yes);
+	tcase_add_test(c, a_policy_that_no_longer_reports_what_it_allows_waits_for_a_yes);
 	tcase_add_test(c, a_version_that_was_rejected_is_not_asked_about_again_and_allows_nothing);
 	tcase_add_test(c, the_stop_of_a_session_is_no_answer_to_whether_its_policy_is_trusted);
 	tcase_add_test(c, where_the_configuration_names_the_folder_the_file_counts_at_once);
