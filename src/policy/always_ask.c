@@ -44,11 +44,19 @@ static const char *const ENTRIES[] = {
 	/* what they are told */
 	"AGENTS.md",
 	"AGENTS.override.md",
+	"AGENT.md",
 	"CLAUDE.md",
 	"CLAUDE.local.md",
 	"GEMINI.md",
 	"QWEN.md",
+	"CONTEXT.md",
+	"WARP.md",
 	".cursorrules",
+	".clinerules",
+	".junie",
+	".kiro",
+	".roo",
+	".windsurf",
 };
 
 static int count_names(const char *text)

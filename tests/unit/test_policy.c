@@ -632,6 +632,14 @@ START_TEST(some_files_are_asked_whatever_the_patterns_say)
 		"CLAUDE.local.md",
 		".agents/skills/x/SKILL.md",
 		".cursorrules",
+		"CONTEXT.md",
+		"a/AGENT.md",
+		"WARP.md",
+		".clinerules/x.md",
+		".junie/guidelines.md",
+		".kiro/steering/x.md",
+		".roo/rules/x.md",
+		".windsurf/rules/x.md",
 		"a/.zed/tasks.json",
 		".idea/workspace.xml",
 		".nvim.lua",
@@ -640,8 +648,8 @@ START_TEST(some_files_are_asked_whatever_the_patterns_say)
 		".devcontainer/devcontainer.json",
 		".devcontainer.json",
 	};
-	static const char *const ALLOWED[] = { ".gitignore", "git/x",      "docs/AGENTS.md.txt",
-		                               "envrc",      "deploy/dev", "prod" };
+	static const char *const ALLOWED[] = { ".gitignore", "git/x", "docs/AGENTS.md.txt", "envrc",
+		                               "deploy/dev", "prod",  "docs/context.txt" };
 	OWNED(cJSON_ptr) cJSON *more = cJSON_Parse("[\"*.tf\",\"deploy/prod\"]");
 
 	given("{\"enabled\":true,\"tools\":[\"check_clearance\"],"
