@@ -13,17 +13,20 @@ SELECT id, label, kind, session_id, workspace_root, created_at FROM checkpoint
 -- name: workspace_restore_ordered :one
 -- What has become of an order: after a refusal because the workspace had changed, the newest.
 SELECT w.seq, w.state, w.error_code, w.why, w.checkpoint_id, w.before_id, w.request_seq,
-       w.modified, w.deleted, w.added, w.left_out, w.left_named, r.id AS request_id
+       w.modified, w.deleted, w.added, w.left_out, w.left_named, r.id AS request_id,
+       p.why AS previous_why
   FROM workspace_restore AS w LEFT JOIN request AS r ON r.seq = w.request_seq
+  LEFT JOIN workspace_restore AS p ON p.seq = w.previous_seq
  WHERE w.command_seq = :command ORDER BY w.seq DESC LIMIT 1;
 
 -- name: workspace_restore_wanted :one
 -- The oldest order whose workspace has been read, or could not be read.
 SELECT w.seq, w.session_seq, w.previous_seq, w.checkpoint_id, w.paths, w.to_hash, w.before_id,
-       w.attempts, b.manifest AS from_hash, b.why, c.label
+       w.attempts, b.manifest AS from_hash, b.why, c.label, p.why AS previous_why
   FROM workspace_restore AS w
   JOIN checkpoint AS b ON b.id = w.before_id AND b.state IN ('done', 'refused', 'lost')
   LEFT JOIN checkpoint AS c ON c.id = w.checkpoint_id
+  LEFT JOIN workspace_restore AS p ON p.seq = w.previous_seq
  WHERE w.state = 'wanted' AND b.machine = :machine
  ORDER BY w.seq LIMIT 1;
 
@@ -97,7 +100,7 @@ SELECT w.seq FROM workspace_restore AS w JOIN session AS s ON s.seq = w.session_
  ORDER BY w.seq LIMIT 1;
 
 -- name: workspace_restore_of_request :one
-SELECT seq, state, from_hash, to_hash, paths, stage_name FROM workspace_restore
+SELECT seq, state, from_hash, to_hash, before_id, paths, stage_name FROM workspace_restore
  WHERE request_seq = :request;
 
 -- name: workspace_restore_planned :rows

@@ -137,9 +137,9 @@ static int ask(struct ctl *c, struct order *o, struct err *e)
 		return got < 0 ? -1 : err_set(e, ERR_BUG, "the question is gone");
 	if (o->answered && c->yes)
 		return err_set(e, ERR_AGAIN,
-		               "not restored: the workspace has changed meanwhile, and what others "
-		               "changed is as they left it; it was compared again: show %s",
-		               r.row.id);
+		               "not restored: the workspace has changed meanwhile: %.850s. It was "
+		               "compared again: show %s",
+		               o->row.previous_why ? o->row.previous_why : "?", r.row.id);
 	if (!c->json)
 		show_request(c, &r, 0);
 	if (!c->yes && !c->terminal) {

@@ -19,7 +19,6 @@ enum {
 	SHOWN_BYTES = 300, /* of a path in a text */
 	LIST_BYTES_MAX = 64 << 20, /* of the file list: 50,000 steps have 2 MiB */
 	SET_ID_BITS = S_ISUID | S_ISGID,
-	STAGE_MODE = 0700,
 };
 
 static const char LIST[] = "list";
@@ -348,7 +347,7 @@ static int check_space(const struct tree_change *t, struct refusal *why)
 
 static int make_and_open(int dir_fd, const char *name, int *ret_fd)
 {
-	if (files_make_dir(dir_fd, name, STAGE_MODE))
+	if (files_make_dir(dir_fd, name, TREE_STAGE_MODE))
 		return -1;
 	*ret_fd = open_directory(dir_fd, name);
 	return *ret_fd < 0 ? -1 : 0;
@@ -437,7 +436,7 @@ static int stage_link(struct tree_change *t, struct tree_step *s, const char *na
 static int stage_directory(struct tree_change *t, struct tree_step *s, const char *name,
                            struct refusal *why)
 {
-	if (files_make_dir(t->new_fd, name, STAGE_MODE))
+	if (files_make_dir(t->new_fd, name, TREE_STAGE_MODE))
 		return refuse_errno(why, "make a directory for", s->path);
 	return 0;
 }
@@ -510,7 +509,7 @@ int tree_change_stage(struct tree_change *t, struct refusal *why)
 	for (size_t i = 0; i < t->count; i++) {
 		struct tree_step *s = &t->steps[i];
 
-		s->placed = s->taken = false;
+		s->placed = s->taken = s->left = s->gone = false;
 		s->staged = 0;
 		if (tree_is_made(s) && stage_step(t, i, why))
 			return -1;

@@ -18,7 +18,9 @@
  *
  * Once all names are in place and synced, and the caller has recorded that, tree_change_finish does
  * what can be repeated but not reverted: it sets the permissions of directories, removes those that
- * became empty, and the hidden directory. Until then, tree_change_put_back restores what was there.
+ * became empty, and the hidden directory. Until then, tree_change_put_back restores what was there,
+ * but never over what somebody has made in the meantime; a new directory that must stay for that
+ * gets its permissions.
  *
  * A replaced file gets the owner (where permitted) and the extended attributes of the old one;
  * without that owner it gets no set-id bits. Of a directory only the permissions change; one that
@@ -49,6 +51,9 @@ struct tree_step {
 	ino_t staged; /* inode of what is put in place; 0: nothing is */
 	bool taken; /* old/<n> is what was there */
 	bool placed; /* the name is the new thing's */
+	/* After tree_change_put_back: */
+	bool left; /* the name is what somebody else has made there meanwhile */
+	bool gone; /* what was there before is not back, because of that */
 };
 
 /* Where content comes from. */
@@ -108,10 +113,15 @@ int tree_change_find(struct tree_change *t, struct refusal *why);
  * failure: tree_change_put_back. 0 or -1. */
 int tree_change_place(struct tree_change *t, struct refusal *why);
 
-/* Puts back what is in place, in reverse order, and syncs. A name that somebody else has changed in
- * the meantime stays as it is, and ret_kept (may be NULL) gets its path. 0, or -1: how far it got
- * is found by tree_change_find. */
-int tree_change_put_back(struct tree_change *t, struct str *ret_kept, struct refusal *why);
+/* Puts back what is in place, in reverse order, and syncs. What somebody else has made of a name in
+ * the meantime stays as it is (left), and what was there before is then not put back (gone): nor is
+ * what was below it. 0, or -1: how far it got is found by tree_change_find. */
+int tree_change_put_back(struct tree_change *t, struct refusal *why);
+
+/* Appends the paths that are left, or gone, in one line: the first of them, and of what is below
+ * one only how many there are. */
+void tree_change_name_left(const struct tree_change *t, struct str *out);
+void tree_change_name_gone(const struct tree_change *t, struct str *out);
 
 /* Nothing is in place, or everything is for good: removes the hidden directory, if it is there. */
 int tree_change_remove_stage(struct tree_change *t, struct refusal *why);

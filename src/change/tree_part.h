@@ -4,7 +4,10 @@
 
 #include "tree_change.h"
 
-enum { INDEX_NAME_BYTES = 24 }; /* of new/<n> */
+enum {
+	INDEX_NAME_BYTES = 24, /* of new/<n> */
+	TREE_STAGE_MODE = 0700, /* of directories that are not in place for good */
+};
 
 static inline bool tree_is_entry(enum thing_kind kind)
 {

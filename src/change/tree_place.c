@@ -10,7 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PERMISSIONS = 07777, SHOWN_BYTES = 300 };
+enum {
+	PERMISSIONS = 07777,
+	SHOWN_BYTES = 300,
+	NAMED = 3, /* paths in a line of them, each ... */
+	NAME_BYTES = 80,
+};
 
 /* Where a name is: its directory and its name there. */
 struct place {
@@ -293,13 +298,32 @@ int tree_change_place(struct tree_change *t, struct refusal *why)
 
 /* ---- putting back ---- */
 
-static void keep(struct str *kept, const struct tree_step *s)
+/* Gives a new directory its permissions; if it must stay although all is put back: only the one
+ * that was made here, with the permissions that it was made with. */
+static int set_mode(const struct tree_change *t, const struct tree_step *s, bool if_new,
+                    struct refusal *why)
 {
-	if (!kept)
-		return;
-	if (kept->length > 0)
-		str_add(kept, ", ");
-	str_add_shown(kept, s->path, strlen(s->path), SHOWN_BYTES);
+	OWNED(place) struct place p = { .dir = -1 };
+	struct stat st;
+	int there = place_of(t, s, &p, why), fd, mode, failed;
+
+	if (there <= 0)
+		return there;
+	fd = files_open(p.dir, str_text(&p.name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+	                0);
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR
+		           ? 0
+		           : refuse_errno(why, "set the permissions of", s->path);
+	failed = files_look(fd, &st);
+	mode = failed ? 0 : (int)(st.st_mode & PERMISSIONS);
+	if (!failed && mode != s->after.mode &&
+	    (!if_new || (st.st_ino == s->staged && mode == TREE_STAGE_MODE)))
+		failed = files_chmod(fd, (mode_t)s->after.mode) || files_sync_dir(fd);
+	if (failed)
+		(void)refuse_errno(why, "set the permissions of", s->path);
+	(void)files_close(fd);
+	return failed ? -1 : 0;
 }
 
 /* Whether the name is still what we put there: 1, 0, or -1 with errno. */
@@ -330,7 +354,28 @@ static int take_out(struct tree_change *t, size_t index, const struct place *p)
 	return move(p->dir, str_text(&p->name), t->new_fd, name);
 }
 
-static int unput_step(struct tree_change *t, size_t index, struct str *kept, struct refusal *why)
+/* What somebody has made of a name stays; where nothing is, what was there before comes back. */
+static int leave(struct tree_change *t, size_t index, const struct place *p, struct refusal *why)
+{
+	struct tree_step *s = &t->steps[index];
+	char name[INDEX_NAME_BYTES];
+	struct stat st;
+
+	tree_index_name(name, index);
+	if (tree_is_exchange(s) && !s->taken) {
+		errno = EEXIST; /* its directory is gone, too */
+		if (p->dir >= 0 && move(t->new_fd, name, p->dir, str_text(&p->name)) == 0)
+			return 0;
+		if (errno != EEXIST && errno != ENOENT)
+			return refuse_errno(why, "put back", s->path);
+		s->gone = files_stat(t->new_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	}
+	s->left =
+	    p->dir >= 0 && files_stat(p->dir, str_text(&p->name), &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return s->after.kind == THING_DIRECTORY ? set_mode(t, s, true, why) : 0;
+}
+
+static int unput_step(struct tree_change *t, size_t index, struct refusal *why)
 {
 	OWNED(place) struct place p = { .dir = -1 };
 	struct tree_step *s = &t->steps[index];
@@ -343,17 +388,18 @@ static int unput_step(struct tree_change *t, size_t index, struct str *kept, str
 		return -1;
 	if (ours > 0 && take_out(t, index, &p))
 		return refuse_errno(why, "put back", s->path);
-	if (ours == 0)
-		keep(kept, s);
+	if (ours == 0 && leave(t, index, &p, why))
+		return -1;
 	s->placed = false;
 	return 0;
 }
 
-static int untake_step(struct tree_change *t, size_t index, struct str *kept, struct refusal *why)
+static int untake_step(struct tree_change *t, size_t index, struct refusal *why)
 {
 	OWNED(place) struct place p = { .dir = -1 };
 	struct tree_step *s = &t->steps[index];
 	char name[INDEX_NAME_BYTES];
+	struct stat st = { .st_mode = 0 };
 	int there = place_of(t, s, &p, why), failed;
 
 	if (there < 0)
@@ -363,47 +409,94 @@ static int untake_step(struct tree_change *t, size_t index, struct str *kept, st
 	failed = there == 0 ? -1 : move(t->old_fd, name, p.dir, str_text(&p.name));
 	if (failed && errno != EEXIST)
 		return refuse_errno(why, "put back", s->path);
-	if (failed)
-		keep(kept, s);
+	if (failed && there > 0)
+		s->left = files_stat(p.dir, str_text(&p.name), &st, AT_SYMLINK_NOFOLLOW) == 0;
+	/* What was in a directory has been taken before it: one is like the other. */
+	s->gone = failed && (tree_is_entry(s->before.kind) || !S_ISDIR(st.st_mode));
 	s->taken = false;
 	return 0;
 }
 
-int tree_change_put_back(struct tree_change *t, struct str *ret_kept, struct refusal *why)
+int tree_change_put_back(struct tree_change *t, struct refusal *why)
 {
 	for (size_t i = t->count; i-- > 0;)
-		if (t->steps[i].placed && unput_step(t, i, ret_kept, why))
+		if (t->steps[i].placed && unput_step(t, i, why))
 			return -1;
 	for (size_t i = 0; i < t->count; i++)
-		if (t->steps[i].taken && untake_step(t, i, ret_kept, why))
+		if (t->steps[i].taken && untake_step(t, i, why))
 			return -1;
 	return sync_names(t, why);
 }
 
-/* ---- once it is for good ---- */
+/* ---- what is not as it was ---- */
 
-static int set_mode(const struct tree_change *t, const struct tree_step *s, struct refusal *why)
+static bool is_left(const struct tree_step *s)
 {
-	OWNED(place) struct place p = { .dir = -1 };
-	struct stat st;
-	int there = place_of(t, s, &p, why), fd, failed;
-
-	if (there <= 0)
-		return there;
-	fd = files_open(p.dir, str_text(&p.name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-	                0);
-	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR
-		           ? 0
-		           : refuse_errno(why, "set the permissions of", s->path);
-	failed =
-	    files_look(fd, &st) || ((int)(st.st_mode & PERMISSIONS) != s->after.mode &&
-	                            (files_chmod(fd, (mode_t)s->after.mode) || files_sync_dir(fd)));
-	if (failed)
-		(void)refuse_errno(why, "set the permissions of", s->path);
-	(void)files_close(fd);
-	return failed ? -1 : 0;
+	return s->left;
 }
+
+static bool is_gone(const struct tree_step *s)
+{
+	return s->gone;
+}
+
+static bool is_below(const char *path, const char *above)
+{
+	size_t length = strlen(above);
+
+	return strncmp(path, above, length) == 0 && path[length] == '/';
+}
+
+/* Those after first that are below it. */
+static size_t count_below(const struct tree_change *t, size_t first,
+                          bool (*is)(const struct tree_step *))
+{
+	size_t count = 0;
+
+	for (size_t i = first + 1; i < t->count && is_below(t->steps[i].path, t->steps[first].path);
+	     i++)
+		count += is(&t->steps[i]);
+	return count;
+}
+
+static void name_steps(const struct tree_change *t, bool (*is)(const struct tree_step *),
+                       struct str *out)
+{
+	const char *above = NULL;
+	size_t named = 0, more = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const char *path = t->steps[i].path;
+		size_t below;
+
+		if (!is(&t->steps[i]) || (above && is_below(path, above)))
+			continue;
+		above = path;
+		below = count_below(t, i, is);
+		if (named == NAMED) {
+			more += 1 + below;
+			continue;
+		}
+		str_add(out, named++ > 0 ? ", " : "");
+		str_add_shown(out, path, strlen(path), NAME_BYTES);
+		if (below > 0)
+			str_addf(out, " (with %zu below it)", below);
+	}
+	if (more > 0)
+		str_addf(out, " and %zu more", more);
+}
+
+void tree_change_name_left(const struct tree_change *t, struct str *out)
+{
+	name_steps(t, is_left, out);
+}
+
+void tree_change_name_gone(const struct tree_change *t, struct str *out)
+{
+	name_steps(t, is_gone, out);
+}
+
+/* ---- once it is for good ---- */
 
 /* Removes a directory, if it is empty. */
 static int remove_empty(const struct tree_change *t, const struct tree_step *s, struct refusal *why)
@@ -427,7 +520,7 @@ int tree_change_finish(struct tree_change *t, struct refusal *why)
 		if (s->before.kind == THING_DIRECTORY && s->after.kind == THING_NONE &&
 		    remove_empty(t, s, why))
 			return -1;
-		if (s->after.kind == THING_DIRECTORY && set_mode(t, s, why))
+		if (s->after.kind == THING_DIRECTORY && set_mode(t, s, false, why))
 			return -1;
 	}
 	if (sync_names(t, why))

@@ -29,6 +29,7 @@ void apply_job_clear(struct apply_job *j)
 	apply_job_changes_clear(j);
 	tree_change_clear(&j->tree);
 	objects_clear(&j->objects);
+	str_clear(&j->back);
 	if (j->root_fd >= 0)
 		(void)files_close(j->root_fd);
 	if (j->lock_fd >= 0)
@@ -269,12 +270,12 @@ int apply_job_settle_dead(struct apply_job *j, bool is_tidy, struct err *e)
 {
 	(void)refusal_set(
 	    &j->report->why, "crashed",
-	    "crashed worker: the applier, or its filer, died %d times over this %s; %s%s",
+	    "crashed worker: the applier, or its filer, died %d times over this %s; %s%s%s",
 	    j->report->attempts - 1, j->is_restore ? "restore" : "write",
 	    is_tidy ? "each file is as it was or as somebody else left it"
 	            : "how far it got is unknown: look at its files, and for hidden ones "
 	              "(.intercom-*) next to them",
-	    j->is_restore ? "; order it again" : "");
+	    str_text(&j->back), j->is_restore ? "; order it again" : "");
 	if (j->root_fd >= 0)
 		apply_job_undo(j);
 	return settle_failed(j, APPLY_STATE_DEAD, e);

@@ -4,6 +4,7 @@
 
 #include "apply.h"
 #include "filer.h"
+#include "id.h"
 #include "object.h"
 #include "request.h"
 #include "tree_change.h"
@@ -34,6 +35,8 @@ struct apply_job {
 	struct objects objects;
 	struct tree_change tree;
 	enum workspace_restore_state progress; /* how far a predecessor got */
+	char before_id[ID_BYTES]; /* the checkpoint of what was there */
+	struct str back; /* what is not as it was although all is put back, in words */
 	bool is_back; /* what a predecessor or we had begun is taken back, and nothing is left of it
 	               */
 };

@@ -47,6 +47,7 @@ enum step apply_restore_read(struct apply_job *j, struct err *e)
 		return apply_job_refused(j, e);
 	}
 	j->progress = row.state;
+	(void)snprintf(j->before_id, sizeof(j->before_id), "%s", row.before_id);
 	if (make_steps(j, &row))
 		return apply_job_refused(j, e);
 	j->tree.root_fd = j->root_fd;
@@ -115,21 +116,37 @@ static enum step give_up(struct apply_job *j, struct err *e)
 	return apply_job_refused(j, e);
 }
 
+/* What is not as it was, once everything is put back. */
+static void note_back(struct apply_job *j)
+{
+	struct str *back = &j->back;
+	OWNED(str) struct str left = { 0 };
+	OWNED(str) struct str gone = { 0 };
+
+	str_reset(back);
+	tree_change_name_left(&j->tree, &left);
+	tree_change_name_gone(&j->tree, &gone);
+	if (left.length > 0)
+		str_addf(back, "; left as others have made it: %s", str_text(&left));
+	if (gone.length > 0)
+		str_addf(back,
+		         "; what was there before is no longer in the folder, but in checkpoint "
+		         "%.13s (`session-restore %.13s` with these paths brings it back): %s",
+		         j->before_id, j->before_id, str_text(&gone));
+}
+
 /* Puts everything back. What cannot be put back now is retried by the next claim. */
 static enum step put_back(struct apply_job *j, struct err *e)
 {
-	OWNED(str) struct str kept = { 0 };
 	struct refusal first = j->report->why, why = { .code = NULL };
 
-	if (tree_change_put_back(&j->tree, &kept, &why)) {
+	if (tree_change_put_back(&j->tree, &why)) {
 		(void)refusal_set(&j->report->why, why.code, "%.400s; %.400s", first.text,
 		                  why.text);
 		return try_later(j, e);
 	}
-	if (kept.length > 0)
-		(void)refusal_set(&j->report->why, first.code,
-		                  "%.500s; left as someone else has made it: %.300s", first.text,
-		                  str_text(&kept));
+	note_back(j);
+	(void)refusal_set(&j->report->why, first.code, "%.300s%s", first.text, str_text(&j->back));
 	return give_up(j, e);
 }
 
@@ -155,8 +172,14 @@ enum step apply_restore_write(struct apply_job *j, struct err *e)
 {
 	enum step next;
 
-	if (tree_change_check(&j->tree, &j->report->why))
+	if (tree_change_check(&j->tree, &j->report->why)) {
+		struct refusal first = j->report->why;
+
+		(void)refusal_set(&j->report->why, first.code, "%.500s%s", first.text,
+		                  str_text(&j->back));
+		j->report->why.again = first.again;
 		return apply_job_refused(j, e);
+	}
 	next = journal_planned(j, e);
 	if (next != STEP_GO_ON)
 		return next;
@@ -167,6 +190,16 @@ enum step apply_restore_write(struct apply_job *j, struct err *e)
 }
 
 /* ---- after a crash ---- */
+
+/* Its hidden directory is gone or emptied: it was taken back, or somebody has removed it. */
+static void note_cut_off(struct apply_job *j)
+{
+	str_addf(&j->back,
+	         "; an attempt before this one was cut off, and some paths may be as in the "
+	         "checkpoint: what was there before it is in checkpoint %.13s (`session-restore "
+	         "%.13s` brings it back)",
+	         j->before_id, j->before_id);
+}
 
 /* Nothing is in place. */
 static enum step remove_left(struct apply_job *j, struct err *e)
@@ -187,8 +220,12 @@ static enum step recover_staged(struct apply_job *j, struct err *e)
 		j->report->recovered = true;
 		return place(j, e);
 	}
-	if (found > 0 && tree_change_put_back(&j->tree, NULL, &j->report->why))
+	if (found > 0 && tree_change_put_back(&j->tree, &j->report->why))
 		return try_later(j, e);
+	if (found > 0)
+		note_back(j);
+	else
+		note_cut_off(j);
 	return remove_left(j, e);
 }
 

@@ -113,7 +113,9 @@ static int64_t ask(struct restoring *r, struct err *e)
 	if (add_running(r, &text, e))
 		return -1;
 	if (r->row->previous_seq)
-		str_add(&text, " (Asked again: the workspace has changed since the last answer.)");
+		str_addf(&text,
+		         " (Asked again: the workspace has changed since the last answer: %s.)",
+		         r->row->previous_why ? r->row->previous_why : "?");
 	str_add(&r->list, r->diff.length > 0 ? "\n" : "");
 	str_add_bytes(&r->list, str_text(&r->diff), r->diff.length);
 	q.title = str_text(&title);

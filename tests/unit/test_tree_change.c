@@ -310,7 +310,7 @@ START_TEST(what_was_put_in_place_can_be_put_back)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct tree_change t = TREE_CHANGE_INIT;
 		struct refusal why = { .code = NULL };
-		struct str kept = { 0 };
+		struct str names = { 0 };
 
 		given_trees(i);
 		plan(&t, &from, &to);
@@ -320,8 +320,10 @@ START_TEST(what_was_put_in_place_can_be_put_back)
 			forget(&t);
 			MUST(tree_change_find(&t, &why) == 1, "%u: find: %s", i, why.text);
 		}
-		MUST(tree_change_put_back(&t, &kept, &why) == 0, "%u: put back: %s", i, why.text);
-		MUST(kept.length == 0, "%u: kept %s", i, kept.bytes);
+		MUST(tree_change_put_back(&t, &why) == 0, "%u: put back: %s", i, why.text);
+		tree_change_name_left(&t, &names);
+		tree_change_name_gone(&t, &names);
+		MUST(names.length == 0, "%u: not as it was: %s", i, names.bytes);
 		MUST(tree_change_remove_stage(&t, &why) == 0, "%u: remove: %s", i, why.text);
 		must_be(&from, "put back");
 		tree_change_clear(&t);
@@ -351,7 +353,7 @@ START_TEST(what_somebody_changes_meanwhile_stops_it_and_stays)
 			MUST(tree_change_place(&t, &why) < 0, "%u: it was overwritten", i);
 			ck_assert_str_eq(why.code, "workspace_changed");
 			MUST(strstr(why.text, "was changed by someone else"), "%s", why.text);
-			MUST(tree_change_put_back(&t, NULL, &why) == 0 &&
+			MUST(tree_change_put_back(&t, &why) == 0 &&
 			         tree_change_remove_stage(&t, &why) == 0,
 			     "%u: %s", i, why.text);
 			for (size_t k = 0; k < from.count; k++)
@@ -420,6 +422,110 @@ START_TEST(a_directory_with_something_left_out_stays)
 	tree_change_clear(&t);
 	ck_assert_int_eq(access("a/new", F_OK), -1);
 	ck_assert_int_eq(access("a/build.o", F_OK), 0);
+}
+END_TEST
+
+static void append(const char *path)
+{
+	FILE *f = fopen(path, "a");
+
+	MUST(f && fputs("mine", f) >= 0 && fclose(f) == 0, "%s", path);
+}
+
+/* A folder that is to be put in the place of a file, and a file in that of a folder; both are. */
+static void given_swapped(struct tree_change *t)
+{
+	struct refusal why = { .code = NULL };
+
+	ck_assert_int_eq(mkdir("folder", 0755), 0);
+	write_file("folder/one", "one");
+	write_file("folder/two", "two");
+	write_file("file", "file");
+	look_at_tree(&to);
+	MUST(remove_tree("folder") && unlink("file") == 0, "%s", strerror(errno));
+	write_file("folder", "was a file");
+	ck_assert_int_eq(mkdir("file", 0750), 0);
+	ck_assert_int_eq(mkdir("file/deep", 0700), 0);
+	write_file("file/deep/one", "one");
+	write_file("file/two", "two");
+	look_at_tree(&from);
+	plan(t, &from, &to);
+	stage(t);
+	MUST(tree_change_place(t, &why) == 0, "place: %s", why.text);
+}
+
+static void put_back(struct tree_change *t, const char *left, const char *gone)
+{
+	OWNED(str) struct str names = { 0 };
+	struct refusal why = { .code = NULL };
+
+	MUST(tree_change_put_back(t, &why) == 0, "put back: %s", why.text);
+	tree_change_name_left(t, &names);
+	ck_assert_str_eq(str_text(&names), left);
+	str_reset(&names);
+	tree_change_name_gone(t, &names);
+	ck_assert_str_eq(str_text(&names), gone);
+	MUST(tree_change_remove_stage(t, &why) == 0, "remove: %s", why.text);
+	tree_change_clear(t);
+}
+
+START_TEST(what_cannot_come_back_because_somebody_wrote_there_is_named)
+{
+	struct tree_change t = TREE_CHANGE_INIT;
+	struct stat st;
+
+	given_swapped(&t);
+	append("folder/one");
+	append("file");
+	put_back(&t, "file, folder (with 1 below it)", "file (with 2 below it), folder");
+	ck_assert_int_eq(stat("folder", &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0755);
+	ck_assert_int_eq(access("folder/two", F_OK), -1);
+}
+END_TEST
+
+START_TEST(what_somebody_has_removed_meanwhile_does_not_keep_what_was_there_from_coming_back)
+{
+	struct tree_change t = TREE_CHANGE_INIT;
+
+	given_swapped(&t);
+	MUST(remove_tree("folder") && unlink("file") == 0, "%s", strerror(errno));
+	put_back(&t, "", "");
+	must_be(&from, "put back");
+}
+END_TEST
+
+START_TEST(a_folder_that_somebody_has_made_again_gets_back_what_was_in_it)
+{
+	struct tree_change t = TREE_CHANGE_INIT;
+
+	given_swapped(&t);
+	ck_assert_int_eq(unlink("file"), 0);
+	ck_assert_int_eq(mkdir("file", 0755), 0);
+	ck_assert_int_eq(mkdir("file/deep", 0755), 0);
+	write_file("file/two", "mine");
+	put_back(&t, "file (with 1 below it)", "file/two");
+	ck_assert_int_eq(access("file/deep/one", F_OK), 0);
+}
+END_TEST
+
+/* With what was put there. */
+START_TEST(what_was_in_a_folder_that_somebody_has_moved_away_is_named)
+{
+	struct tree_change t = TREE_CHANGE_INIT;
+	struct refusal why = { .code = NULL };
+
+	ck_assert_int_eq(mkdir("d", 0755), 0);
+	write_file("d/changed", "old");
+	look_at_tree(&to);
+	write_file("d/changed", "new");
+	write_file("d/added", "added");
+	look_at_tree(&from);
+	plan(&t, &from, &to);
+	stage(&t);
+	MUST(tree_change_place(&t, &why) == 0, "place: %s", why.text);
+	ck_assert_int_eq(rename("d", "moved"), 0);
+	put_back(&t, "", "d/added, d/changed");
 }
 END_TEST
 
@@ -509,6 +615,11 @@ int main(void)
 	tcase_add_test(c, what_somebody_changes_meanwhile_stops_it_and_stays);
 	tcase_add_test(c, a_file_that_no_checkpoint_knows_is_never_removed);
 	tcase_add_test(c, a_directory_with_something_left_out_stays);
+	tcase_add_test(c, what_cannot_come_back_because_somebody_wrote_there_is_named);
+	tcase_add_test(
+	    c, what_somebody_has_removed_meanwhile_does_not_keep_what_was_there_from_coming_back);
+	tcase_add_test(c, a_folder_that_somebody_has_made_again_gets_back_what_was_in_it);
+	tcase_add_test(c, what_was_in_a_folder_that_somebody_has_moved_away_is_named);
 	tcase_add_test(c, a_change_since_the_comparison_is_refused_by_its_name);
 	tcase_add_test(c, what_is_protected_is_never_written);
 	tcase_add_test(c, what_is_ours_is_never_written);

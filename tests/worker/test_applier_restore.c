@@ -503,6 +503,42 @@ START_TEST(an_applier_killed_on_the_way_leaves_the_rest_to_the_next)
 }
 END_TEST
 
+/* A folder stands where a file was, and a file is about to be put where a folder was. */
+static void given_killed_half_way(void)
+{
+	int status, n = 0;
+
+	do {
+		given_checkpoint();
+		ask_restore(NULL);
+		answer("approve");
+		MUST(waitpid(start_killed_at("applier", "renameat2", ++n), &status, 0) > 0 &&
+		         WIFSIGNALED(status),
+		     "not killed at call %d", n);
+	} while (access(in("was-dir/inner"), F_OK) || access(in("was-file"), F_OK) == 0);
+}
+
+START_TEST(who_wrote_where_kinds_were_exchanged_learns_what_is_no_longer_there_and_where_it_is)
+{
+	given_killed_half_way();
+	file("was-dir/inner", "mine\n");
+	file("was-file", "mine\n");
+	run_worker("applier");
+	expect(OUTCOME_OF_RESTORE, "refused|workspace_changed|refused|approved\n");
+	expect("SELECT why = 'was-file was changed by someone else while the checkpoint was put"
+	       " back; left as others have made it: was-dir (with 1 below it), was-file; what was"
+	       " there before is no longer in the folder, but in checkpoint ' || substr(before_id,"
+	       " 1, 13) || ' (`session-restore ' || substr(before_id, 1, 13) || '` with these"
+	       " paths brings it back): was-dir, was-file (with 1 below it)' FROM"
+	       " workspace_restore WHERE request_seq IS NOT NULL",
+	       "1\n");
+	file_is("was-dir/inner", "mine\n");
+	file_is("was-file", "mine\n");
+	file_is("changed.txt", "new\n");
+	ck_assert_uint_eq(mode_of("was-dir"), 0750);
+}
+END_TEST
+
 START_TEST(each_file_that_comes_back_is_flushed_also_one_that_its_owner_may_not_read)
 {
 	begin();
@@ -748,6 +784,8 @@ int main(void)
 	tcase_add_test(c, what_cannot_be_looked_at_for_once_has_not_changed);
 	c = store_case(s, "kills", 1200);
 	tcase_add_test(c, an_applier_killed_on_the_way_leaves_the_rest_to_the_next);
+	tcase_add_test(
+	    c, who_wrote_where_kinds_were_exchanged_learns_what_is_no_longer_there_and_where_it_is);
 	tcase_add_test(c,
 	               each_file_that_comes_back_is_flushed_also_one_that_its_owner_may_not_read);
 	tcase_add_test(c, the_list_is_gone_for_good_before_anything_that_it_lists);

@@ -195,8 +195,9 @@ START_TEST(a_changed_workspace_is_compared_and_asked_again)
 	expect("SELECT state, error_code, previous_seq FROM workspace_restore ORDER BY seq",
 	       "refused|workspace_changed|\nasked||1\n");
 	expect(
-	    "SELECT count(*) FROM request WHERE body LIKE '%-three%' AND description LIKE '%Asked"
-	    " again%'",
+	    "SELECT count(*) FROM request WHERE body LIKE '%-three%' AND description LIKE '%(Asked"
+	    " again: the workspace has changed since the last answer: changed.txt has changed"
+	    " since it was compared.)'",
 	    "1\n");
 	{
 		OWNED(char_ptr)
@@ -210,6 +211,30 @@ START_TEST(a_changed_workspace_is_compared_and_asked_again)
 	run_worker("applier");
 	expect(STATE, "done|\n");
 	file_is("changed.txt", "one\n");
+}
+END_TEST
+
+/* As `git clean -fd` does, after everything was killed. */
+START_TEST(who_removes_the_hidden_folder_of_a_restore_learns_where_what_was_there_is)
+{
+	OWNED(str) struct str line = { 0 };
+	int status;
+
+	given_changes();
+	order(NULL);
+	compare();
+	answer("approve");
+	ck_assert_int_gt(waitpid(start_killed_at("applier", "renameat2", 3), &status, 0), 0);
+	file_is("changed.txt", "one\n");
+	str_addf(&line, "rm -r '%s'/.intercom-*.tmp", in(""));
+	ck_assert_int_eq(system(line.bytes), 0);
+	run_worker("applier");
+	expect("SELECT error_code, why = 'changed.txt has changed since it was compared; an attempt"
+	       " before this one was cut off, and some paths may be as in the checkpoint: what was"
+	       " there before it is in checkpoint ' || substr(before_id, 1, 13)"
+	       " || ' (`session-restore ' || substr(before_id, 1, 13) || '` brings it back)'"
+	       " FROM workspace_restore ORDER BY seq LIMIT 1",
+	       "workspace_changed|1\n");
 }
 END_TEST
 
@@ -656,6 +681,8 @@ int main(void)
 	tcase_add_test(c, a_yes_puts_it_back_and_the_checkpoint_before_undoes_that);
 	tcase_add_test(c, nothing_is_asked_where_nothing_differs);
 	tcase_add_test(c, a_changed_workspace_is_compared_and_asked_again);
+	tcase_add_test(c,
+	               who_removes_the_hidden_folder_of_a_restore_learns_where_what_was_there_is);
 	tcase_add_test(c, a_name_with_a_line_break_is_quoted_as_in_other_diffs);
 	tcase_add_test(c, what_could_not_be_compared_is_named_and_nothing_more_is_claimed);
 	tcase_add_test(c, a_path_that_is_nowhere_is_named_and_nothing_is_put_back);
