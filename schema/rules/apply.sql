@@ -93,7 +93,10 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
   -- So does every agent that works there: its files are those of an earlier time.
   INSERT INTO steering (kind, session_id, text, operator_id, source, created_at)
   SELECT 'steer', s.id,
-         'the operator has put the workspace back to a checkpoint ('
+         'the operator has put '
+         || CASE s.workspace_root WHEN o.workspace_root THEN 'the workspace'
+                                  ELSE 'the folder ' || o.workspace_root END
+         || ' back to a checkpoint ('
          || coalesce((SELECT nullif(label, '') FROM checkpoint WHERE id = w.checkpoint_id),
                      substr(w.checkpoint_id, 1, 8))
          || '). Of its paths, ' || w.modified || ' had been modified since then, ' || w.deleted
@@ -101,8 +104,7 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
          || '; read files again before you rely on them',
          'system:applier', 'applier', NEW.updated_at
     FROM workspace_restore AS w JOIN session AS o ON o.seq = w.session_seq
-    JOIN session AS s ON s.machine = o.machine AND s.workspace_root = o.workspace_root
-     AND s.status <> 'terminated'
+    JOIN restore_reach AS h ON h.restore_seq = w.seq JOIN session AS s ON s.seq = h.session_seq
    WHERE w.request_seq = NEW.request_seq AND NEW.kind = 'restore' AND NEW.state = 'applied';
   UPDATE session SET idle_since = NEW.updated_at
    WHERE seq = (SELECT session_seq FROM request WHERE seq = NEW.request_seq) AND NEW.kind = 'write';

@@ -369,11 +369,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                              (SELECT id FROM operator WHERE is_default = 1))
              UNION ALL
              SELECT 13, 'unauthorized',
-                    'an agent of ' || s.owner_user_id || ' works in ' || o.workspace_root
+                    'an agent of ' || s.owner_user_id || ' works in ' || s.workspace_root
                     || ': ' || s.owner_user_id || ' alone may put something back there', NULL
-               FROM restore_order AS o JOIN session AS s
-                 ON s.workspace_root = o.workspace_root AND s.machine = o.machine
-                AND s.status <> 'terminated'
+               FROM restore_order AS o JOIN session AS s INDEXED BY session_live
+                 ON instr(s.workspace_root || '/', o.workspace_root || '/') = 1
+                AND s.machine = o.machine AND s.status <> 'terminated'
                JOIN stranger AS t ON t.session_seq = s.seq
               WHERE o.seq = NEW.seq
                 AND t.operator_id = coalesce(NEW.operator_id,

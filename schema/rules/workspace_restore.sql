@@ -44,13 +44,29 @@ SELECT w.seq, s.machine AS machine, s.workspace_root,
   FROM workspace_restore AS w JOIN session AS s ON s.seq = w.session_seq
  WHERE w.state IN ('wanted', 'asked', 'approved', 'planned', 'staged', 'placed');
 
--- The agents that we started in the folder of a restore, and that run there.
-CREATE VIEW restore_agent AS
-SELECT w.seq AS restore_seq, r.seq AS run_seq, r.machine, r.stop_wanted_at
+-- The sessions whose files a restore changes: they work in its folder, above it, or in one below it
+-- that its paths reach (within: in it or below).
+CREATE VIEW restore_reach AS
+SELECT w.seq AS restore_seq, s.seq AS session_seq,
+       instr(s.workspace_root || '/', o.workspace_root || '/') = 1 AS within
   FROM workspace_restore AS w JOIN session AS o ON o.seq = w.session_seq
-  JOIN session AS s ON s.workspace_root = o.workspace_root AND s.machine = o.machine
-   AND s.status <> 'terminated'
-  JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL;
+  JOIN session AS s INDEXED BY session_live
+    ON s.machine = o.machine AND s.status <> 'terminated'
+ WHERE instr(o.workspace_root || '/', s.workspace_root || '/') = 1
+    OR (instr(s.workspace_root || '/', o.workspace_root || '/') = 1
+        AND (w.paths IS NULL
+             OR EXISTS (SELECT 1 FROM json_each(w.paths) AS p
+                         WHERE instr(s.workspace_root || '/',
+                                     o.workspace_root || '/' || p.value || '/') = 1
+                            OR instr(o.workspace_root || '/' || p.value || '/',
+                                     s.workspace_root || '/') = 1)));
+
+-- The agents that we started in the folder of a restore or below it, and that run there.
+CREATE VIEW restore_agent AS
+SELECT h.restore_seq, r.seq AS run_seq, r.machine, r.stop_wanted_at
+  FROM restore_reach AS h
+  CROSS JOIN agent_run AS r ON r.session_seq = h.session_seq AND r.ended_at IS NULL
+ WHERE h.within = 1;
 
 -- What there is now is kept first: it is what the checkpoint is compared with, and what takes the
 -- restore back.
@@ -88,9 +104,9 @@ WHEN OLD.state <> NEW.state OR (OLD.why IS NULL AND NEW.why IS NOT NULL) BEGIN
                                               || '` was stopped: `session-resume '
                                               || substr(n.id, 1, 13)
                                               || '` starts it again from there.', '')
-                            FROM session AS n JOIN agent_run AS r ON r.session_seq = n.seq
-                           WHERE n.workspace_root = s.workspace_root AND n.machine = s.machine
-                             AND n.status <> 'terminated' AND n.status = 'interrupted'
+                            FROM session AS n INDEXED BY session_live JOIN agent_run AS r ON r.session_seq = n.seq
+                           WHERE instr(n.workspace_root || '/', s.workspace_root || '/') = 1
+                             AND n.machine = s.machine AND n.status <> 'terminated' AND n.status = 'interrupted'
                              AND n.origin = 'started'
                              AND r.generation = (SELECT max(generation) FROM agent_run
                                                   WHERE session_seq = n.seq)
