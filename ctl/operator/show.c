@@ -3,11 +3,13 @@
 
 #include "diff.h"
 #include "json.h"
+#include "safe_path.h"
 #include "visible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What the operator looks at: the effect if there is one, else what was sent. */
 static const struct str *shown(const struct ctl *c, const struct request *r)
@@ -110,6 +112,7 @@ cJSON *request_json(const struct request *r, const struct request_calls_row *cal
 		{ "decided_by", r->row.decided_by },
 		{ "decided_at", r->row.decided_at },
 		{ "consumed_at", r->row.consumed_at },
+		{ "undone_at", r->row.undone_at },
 		{ "checkpoint", r->row.checkpoint },
 		{ "withheld", r->row.withheld },
 		{ "traceparent", calls->traceparent },
@@ -124,6 +127,7 @@ cJSON *request_json(const struct request *r, const struct request_calls_row *cal
 	add_number(o, "actions_taken", r->row.has_actions_taken ? r->row.actions_taken : -1);
 	(void)cJSON_AddBoolToObject(o, "listening", calls->listeners > 0);
 	(void)cJSON_AddBoolToObject(o, "replaces_file", r->row.replaces_file);
+	(void)cJSON_AddBoolToObject(o, "was_forced", r->row.was_forced);
 	add_touched(r, cJSON_AddArrayToObject(o, "files"));
 	other_paths(r, add_path, cJSON_AddArrayToObject(o, "also_touches"));
 	json_add_bytes(o, "body", r->body.bytes, r->body.length);
@@ -303,6 +307,9 @@ static void print_decided(const struct ctl *c, const struct request *r)
 	field(c, "reason", r->row.reason);
 	field(c, "text", r->row.instruction);
 	instant_field(c, "written", r->row.consumed_at, true);
+	if (r->row.was_forced)
+		field(c, "", "by force, over what had changed since it was asked");
+	instant_field(c, "undone", r->row.undone_at, true);
 	field(c, "checkpoint", r->row.checkpoint);
 	field(c, "not done", r->row.withheld);
 }
@@ -343,11 +350,37 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 		(void)printf("\nto change it: approve %s --edit\n", r->row.id);
 	}
 	if (r->effect.length && !c->sent)
-		(void)printf("\n%s; what the agent sent: show --sent %s\n",
-		             !request_is_change(r)
-		                 ? "blanks that look like others, or like nothing, are marked"
-		                 : "this is what it does to the files as they are",
-		             r->row.id);
+		(void)printf(
+		    "\n%s; what the agent sent: show --sent %s\n",
+		    !request_is_change(r)
+		        ? "blanks that look like others, or like nothing, are marked"
+		        : "this is what it does to the files as they were when it was asked",
+		    r->row.id);
+}
+
+/* Names what is no longer as it was when this was asked, as far as we may read it. Last: its disk
+ * may not answer. */
+static void show_changed(const struct ctl *c, const struct request *r)
+{
+	struct err e = { 0 };
+	int root_fd;
+
+	(void)fflush(stdout);
+	if (r->row.decided_at || !r->file_count ||
+	    safe_path_open(r->row.workspace_root, &root_fd, &e))
+		return;
+	for (size_t i = 0; i < r->file_count; i++) {
+		const struct touched *t = &r->files[i];
+		struct sha256 now = { .text = NO_FILE };
+		OWNED(str) struct str name = { 0 };
+
+		if (safe_path_hash(root_fd, t->target, &now, &e) < 0 ||
+		    strcmp(now.text, t->hash) == 0)
+			continue;
+		proposal_touched_add_name(&name, t);
+		warning(c, "changed since it was asked: ", str_text(&name));
+	}
+	(void)close(root_fd);
 }
 
 static int run_show(struct ctl *c, struct err *e)
@@ -360,16 +393,18 @@ static int run_show(struct ctl *c, struct err *e)
 		return -1;
 	if (c->json)
 		json_print(c, request_json(&r, &calls));
-	else
+	else {
 		show_request(c, &r, calls.listeners);
+		show_changed(c, &r);
+	}
 	return 0;
 }
 
-const struct command_spec cmd_show = {
-	"show",
-	HELP(
-	    "ID [--sent]", "one question in full",
-	    "Of a change it shows what becomes of the files, computed from them as they are; with\n"
-	    "--sent the text that the agent sent.\n"),
-	ARGUMENTS(1, 1, TAKES_SENT), .run = run_show
-};
+const struct command_spec cmd_show = { "show",
+	                               HELP("ID [--sent]", "one question in full",
+	                                    "Of a change it shows what becomes of the files, "
+	                                    "computed from them as they were when it\n"
+	                                    "was asked, and names those that have changed since; "
+	                                    "with --sent the text that the agent\n"
+	                                    "sent.\n"),
+	                               ARGUMENTS(1, 1, TAKES_SENT), .run = run_show };

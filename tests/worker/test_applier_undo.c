@@ -281,6 +281,56 @@ START_TEST(a_crashed_undo_is_finished_by_the_next_applier)
 }
 END_TEST
 
+/* ---- what `show` says of it ---- */
+
+/* Whether what ctl prints of the newest request has this part. */
+static bool shows(const char *part)
+{
+	char line[2 * WORKSPACE_BYTES], text[8192];
+	size_t n;
+	FILE *p;
+
+	(void)snprintf(line, sizeof(line),
+	               "\"$INTERCOM_BUILD/agent-intercom-ctl\" --db '%s' --text show request-%d",
+	               test_db(), asked);
+	p = popen(line, "r");
+	ck_assert_ptr_nonnull(p);
+	n = fread(text, 1, sizeof(text) - 1, p);
+	text[n] = '\0';
+	ck_assert_int_eq(pclose(p), 0);
+	return strstr(text, part) != NULL;
+}
+
+START_TEST(show_names_files_that_have_changed_since_they_were_asked_about)
+{
+	begin();
+	file("a.txt", "one\n");
+	ask("a.txt", "two\n");
+	ck_assert(shows("file      a.txt\n"));
+	ck_assert(!shows("changed since"));
+	file("a.txt", "mine\n");
+	ck_assert(shows("\nchanged since it was asked: a.txt\n"));
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	ck_assert(shows("\nchanged since it was asked: a.txt\n"));
+}
+END_TEST
+
+START_TEST(show_says_that_a_change_was_written_by_force_and_undone)
+{
+	begin();
+	file("a.txt", "one\n");
+	approve("a.txt", "two\n");
+	file("a.txt", "mine\n");
+	call_check_diff(true);
+	run_worker("applier");
+	ck_assert(shows("\n          by force, over what had changed since it was asked\n"));
+	ck_assert(!shows("undone"));
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	ck_assert(shows("\nundone    20"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("applier_undo");
@@ -301,6 +351,8 @@ int main(void)
 	tcase_add_test(c, what_is_too_large_to_be_kept_cannot_be_taken_back);
 	tcase_add_test(c, what_force_has_replaced_comes_back_however_large_it_was);
 	tcase_add_test(c, a_crashed_undo_is_finished_by_the_next_applier);
+	tcase_add_test(c, show_names_files_that_have_changed_since_they_were_asked_about);
+	tcase_add_test(c, show_says_that_a_change_was_written_by_force_and_undone);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

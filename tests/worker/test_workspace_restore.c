@@ -206,6 +206,10 @@ START_TEST(a_changed_workspace_is_compared_and_asked_again)
 
 		first[strcspn(first, "\n")] = '\0';
 		says(first, 1, "; the workspace had changed by then, so it is asked again: ");
+		memcpy(first, "show   ", strlen("approve"));
+		says(first, 0,
+		     "\nnot done  changed.txt has changed since it was compared; it is asked "
+		     "again: 0");
 	}
 	answer("approve");
 	run_worker("applier");
