@@ -36,7 +36,7 @@ static void describe(struct acp_inquiry *ask, const char *text)
 void acp_inquiry_doubt(struct acp_inquiry *ask, const char *text)
 {
 	describe(ask, text);
-	ask->is_unclear = true;
+	ask->is_unclear = ask->is_doubted = true;
 	if (ask->risk == ACP_RISK_LOW)
 		ask->risk = ACP_RISK_HIGH;
 }
@@ -638,18 +638,71 @@ static void add_subject_input(struct acp_inquiry *ask, const char *root, const c
 	add_input(ask, root, input, NULL);
 }
 
-static void add_subject(struct acp_inquiry *ask, const char *root, const cJSON *subject)
+static bool says_anything(const cJSON *item)
 {
-	const char *type = json_text(subject, "type");
+	return item && !cJSON_IsNull(item) &&
+	       (!(cJSON_IsObject(item) || cJSON_IsArray(item)) || item->child);
+}
 
-	if (!type || strcmp(type, "command") != 0)
-		return;
+/* Whether it is a tool call and has nothing beside that. */
+static bool is_tool_call(const cJSON *subject)
+{
+	static const char *const NAMES[] = { "type", "toolCall", "_meta", NULL };
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, subject)
+		if (!texts_name(NAMES, item->string))
+			return false;
+	return json_says(subject, "type", "tool_call");
+}
+
+const cJSON *acp_inquiry_call(const cJSON *params)
+{
+	const cJSON *call = json_get(params, "toolCall"), *subject = json_get(params, "subject");
+
+	if (says_anything(call) || !is_tool_call(subject))
+		return call;
+	return json_get(subject, "toolCall");
+}
+
+static void add_command_subject(struct acp_inquiry *ask, const char *root, const cJSON *subject)
+{
 	xreplace(&ask->tool_kind, "execute");
-	if (!ask->tool_call_id)
-		ask->tool_call_id = xstrdup_if(json_text(subject, "toolCallId"));
-	if (ask->risk == ACP_RISK_LOW)
-		ask->risk = ACP_RISK_HIGH;
+	ask->tool_call_id = xstrdup_if(json_text(subject, "toolCallId"));
 	add_subject_input(ask, root, subject);
+}
+
+/* A member of which it is not known what it asks for, as it came. */
+static void doubt_member(struct acp_inquiry *ask, const cJSON *params, const char *name)
+{
+	OWNED(str) struct str text = { 0 };
+	char *value = cJSON_PrintUnformatted(json_get(params, name));
+
+	str_addf(&text, "Also given: {\"%s\":%s}", name, value ? value : "null");
+	cJSON_free(value);
+	acp_inquiry_doubt(ask, text.bytes);
+}
+
+/* What it is about: a tool call (v1), or a subject (v2). Of both, nobody knows which one counts. */
+static void add_matter(struct acp_inquiry *ask, const cJSON *params,
+                       const struct acp_tool_call *call, const char *root)
+{
+	const cJSON *subject = json_get(params, "subject");
+	bool has_call = says_anything(json_get(params, "toolCall"));
+
+	if (call)
+		add_call(ask, call, root);
+	else if (has_call)
+		doubt_member(ask, params, "toolCall");
+	if (!says_anything(subject))
+		return;
+	ask->is_more = true;
+	if (!has_call && json_says(subject, "type", "command")) {
+		add_command_subject(ask, root, subject);
+	} else if (has_call || !call) {
+		describe(ask, call ? acp_tool_call_title(call) : NULL);
+		doubt_member(ask, params, "subject");
+	}
 }
 
 /* codex-acp leaves out what is over 1 MiB: nothing is approved unseen without its being said. */
@@ -673,10 +726,7 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
 	if (ask->option_count == 0)
 		return err_set(e, ERR_INPUT, "no options to choose from");
 	describe(ask, json_text(params, "description"));
-	if (call)
-		add_call(ask, call, root);
-	add_subject(ask, root, json_get(params, "subject"));
-	ask->is_more = ask->is_more || json_get(params, "subject");
+	add_matter(ask, params, call, root);
 	mark_unseen(ask);
 	if ((!title || !title[0]) && call)
 		title = acp_tool_call_title(call);

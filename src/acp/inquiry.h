@@ -68,6 +68,7 @@ struct acp_inquiry {
 	bool is_more; /* than a tool with its input: it has a diff, a place or a subject beside that
 	               */
 	bool is_unclear; /* what a member of the input does is not known */
+	bool is_doubted; /* nor what it asks for: see acp_inquiry_doubt */
 	struct str path; /* relative to the workspace, absolute if it is outside; "": no file */
 	enum acp_risk risk;
 	struct acp_option *options; /* ACP_INQUIRY_PERMISSION of the standard */
@@ -78,8 +79,10 @@ struct acp_inquiry {
 	struct acp_inquiry *next;
 };
 
-/* Fills in what params of session/request_permission ask. call: the tool call it is about as far as
- * it is known, or NULL; root: the absolute path of the workspace. 0, or -1: it asks nothing. */
+/* The tool call that params of session/request_permission are about. NULL: none. */
+const cJSON *acp_inquiry_call(const cJSON *params);
+/* Fills in what params of session/request_permission ask. call: that tool call as far as it is
+ * known, or NULL; root: the absolute path of the workspace. 0, or -1: it asks nothing. */
 int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
                            const struct acp_tool_call *call, const char *root, struct err *e);
 /* The same for elicitation/create. */

@@ -168,7 +168,6 @@ static void take(struct acp *a, const struct acp_message *m, struct acp_inquiry 
 void acp_pending_take_permission(struct acp *a, const struct acp_message *m)
 {
 	struct err e = { 0 };
-	const cJSON *said = json_get(m->params, "toolCall");
 	struct acp_tool_call *call;
 	struct acp_inquiry *ask;
 	bool is_new;
@@ -176,9 +175,8 @@ void acp_pending_take_permission(struct acp *a, const struct acp_message *m)
 
 	if (!may_ask(a, m))
 		return;
-	if (!said)
-		said = json_get(json_get(m->params, "subject"), "toolCall");
-	call = acp_tool_call_merge(&a->told.tools, said, a->agent.version == 2, &is_new);
+	call = acp_tool_call_merge(&a->told.tools, acp_inquiry_call(m->params),
+	                           a->agent.version == 2, &is_new);
 	ask = xcalloc(1, sizeof(*ask));
 	failed = acp_inquiry_permission(ask, m->params, call, a->how.root, &e);
 	take(a, m, ask, failed, &e);

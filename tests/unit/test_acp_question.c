@@ -316,6 +316,32 @@ START_TEST(in_version_2_a_subject_is_a_tool_call_or_a_command)
 }
 END_TEST
 
+START_TEST(beside_a_tool_call_or_of_an_unknown_type_a_subject_is_shown_whole_and_in_doubt)
+{
+	static const char *const CASES[][2] = {
+		{ "\"toolCall\":{\"toolCallId\":\"t\",\"title\":\"Look\",\"kind\":\"read\","
+		  "\"rawInput\":{\"path\":\"a\"}},\"subject\":{\"type\":\"command\",\"command\":"
+		  "\"ls\"}",
+		  "Look\n\nAlso given: {\"subject\":{\"type\":\"command\",\"command\":\"ls\"}}" },
+		{ "\"subject\":{\"type\":\"shell\",\"command\":\"ls\"}",
+		  "Also given: {\"subject\":{\"type\":\"shell\",\"command\":\"ls\"}}" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(acp_case) struct acp_case c = { 0 };
+		const struct acp_inquiry *ask;
+
+		acp_case_open_session(&c);
+		asks(&c, "0", "\"title\":\"T\",%s," OPTIONS, CASES[i][0]);
+		ask = acp_find(&c.acp, "0");
+		ck_assert_str_eq(str_text(&ask->description), CASES[i][1]);
+		ck_assert(ask->is_unclear && ask->is_more);
+		ck_assert_int_eq(ask->risk, ACP_RISK_HIGH);
+		ck_assert_uint_eq(ask->command.length, 0);
+	}
+}
+END_TEST
+
 START_TEST(a_question_that_cannot_be_shown_is_an_error_to_the_agent)
 {
 	OWNED(acp_case) struct acp_case c = { 0 };
@@ -617,6 +643,8 @@ int main(void)
 	tcase_add_test(c, what_is_given_beside_a_diff_is_shown_unless_the_diff_shows_it);
 	tcase_add_test(c, what_is_carried_weighs_more_than_the_kind_that_is_said);
 	tcase_add_test(c, in_version_2_a_subject_is_a_tool_call_or_a_command);
+	tcase_add_test(
+	    c, beside_a_tool_call_or_of_an_unknown_type_a_subject_is_shown_whole_and_in_doubt);
 	tcase_add_test(c, a_question_that_cannot_be_shown_is_an_error_to_the_agent);
 	tcase_add_test(c, yes_is_for_this_once_and_never_the_first_option);
 	tcase_add_test(c, a_question_is_answered_once);

@@ -235,6 +235,15 @@ START_TEST(what_the_protocol_defines_and_what_is_the_agents_own_is_not_doubted)
 		  "\"command\",\"command\":\"ls\",\"cwd\":\"/x\",\"toolCallId\":\"z\"}," OPTIONS,
 		  "execute" },
 		{ ASKS,
+		  "\"sessionId\":\"s1\",\"title\":\"T\",\"toolCall\":null,\"subject\":{\"type\":"
+		  "\"tool_call\",\"toolCall\":{\"toolCallId\":\"y\",\"kind\":\"execute\","
+		  "\"rawInput\":{\"command\":\"ls\"}},\"_meta\":{}}," OPTIONS,
+		  "execute" },
+		{ ASKS,
+		  "\"sessionId\":\"s1\",\"subject\":null,\"toolCall\":{\"toolCallId\":\"x\","
+		  "\"kind\":\"execute\",\"rawInput\":{\"command\":\"ls\"}}," OPTIONS,
+		  "execute" },
+		{ ASKS,
 		  "\"sessionId\":\"s1\",\"toolCall\":{\"toolCallId\":\"b\",\"kind\":\"execute\","
 		  "\"rawInput\":{\"command\":\"ls\",\"Command\":\"rm\"}}," OPTIONS,
 		  "permission" }, /* asked: the agent's tools are its own */
@@ -249,6 +258,70 @@ START_TEST(what_the_protocol_defines_and_what_is_the_agents_own_is_not_doubted)
 		has(q.params, "params.input.tool_name", CASES[i][2]);
 		front_decides(&q, "deny", "no");
 		free(party_hear(&a.agent));
+		asked_clear(&q);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* A reader of version 1 looks at the one, of version 2 at the other, and of a later one at what
+ * this one does not know. */
+START_TEST(a_permission_for_two_things_or_of_an_unknown_type_is_shown_whole_and_fits_no_rule)
+{
+#define READ "\"toolCall\":{\"toolCallId\":\"r\",\"kind\":\"read\",\"rawInput\":{\"path\":\"a\"}}"
+#define STATUS "\"subject\":{\"type\":\"command\",\"command\":[\"git\",\"status\"]}"
+	static const char *const CASES[][4] = {
+		{ "\"toolCall\":{\"toolCallId\":\"w\",\"kind\":\"edit\",\"rawInput\":{"
+		  "\"file_path\":\"src/a.c\",\"content\":\"evil\"}}," STATUS,
+		  STATUS, "evil" },
+		{ "\"toolCall\":{\"toolCallId\":\"d\",\"kind\":\"edit\",\"content\":[{\"type\":"
+		  "\"diff\",\"path\":\"/x\",\"newText\":\"evil\"}]}," STATUS,
+		  STATUS, "evil", "critical" },
+		{ "\"toolCall\":{\"toolCallId\":\"f\",\"kind\":\"fetch\",\"title\":\"evil\"}"
+		  "," STATUS,
+		  STATUS, "evil" },
+		{ "\"toolCall\":{\"toolCallId\":\"e\",\"kind\":\"execute\",\"rawInput\":{"
+		  "\"command\":\"evil\"}}," STATUS,
+		  STATUS, "evil" },
+		{ READ ",\"subject\":{\"type\":\"tool_call\",\"toolCall\":{\"toolCallId\":\"q\","
+		       "\"kind\":\"execute\",\"rawInput\":{\"command\":\"evil\"}}}",
+		  "\"command\":\"evil\"", "\"paths\":[\"a\"]" },
+		{ READ ",\"subject\":\"evil\"", "{\"subject\":\"evil\"}", "" },
+		{ "\"subject\":{\"type\":\"shell\",\"command\":[\"evil\"],\"cwd\":\"/etc\"}",
+		  "\"command\":[\"evil\"],\"cwd\":\"/etc\"", "" },
+		{ "\"subject\":{\"type\":\"Command\",\"command\":[\"evil\"]}", "[\"evil\"]", "" },
+		{ "\"subject\":{\"type\":\"shell\",\"toolCall\":{\"toolCallId\":\"s\",\"kind\":"
+		  "\"read\"},\"command\":\"evil\"}",
+		  "\"command\":\"evil\"", "" },
+		{ "\"subject\":{\"type\":\"tool_call\",\"toolCall\":{\"toolCallId\":\"t\",\"kind\":"
+		  "\"fetch\"},\"command\":\"evil\"}",
+		  "\"command\":\"evil\"", "" },
+		{ "\"subject\":{\"type\":\"command\",\"command\":\"ls\",\"toolCall\":{"
+		  "\"toolCallId\":\"u\",\"rawInput\":{\"command\":\"evil\"}}}",
+		  "\"command\":\"evil\"", "" },
+		{ "\"toolCall\":{\"kind\":\"execute\",\"rawInput\":{\"command\":\"evil\"}}",
+		  "\"command\":\"evil\"", "" },
+	};
+#undef STATUS
+#undef READ
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str params = { 0 };
+		const char *description;
+		struct asked q;
+
+		str_addf(&params, "\"sessionId\":\"s1\",\"title\":\"T\",%s," OPTIONS, CASES[i][0]);
+		requests(&a, ASKS, params.bytes, "");
+		q = front_hears(&a);
+		has(q.params, "params.input.tool_name", "permission");
+		has(q.params, "params.input.risk", CASES[i][3] ? CASES[i][3] : "high");
+		description = member(q.params, "params.input.tool_input.description");
+		says(description, "Also given: ");
+		says(description, CASES[i][1]);
+		says(q.params, CASES[i][2]);
+		front_decides(&q, "deny", "no");
+		hears(&a.agent, chosen("1", "no"));
 		asked_clear(&q);
 	}
 	trio_ends(&a, 0);
@@ -398,6 +471,8 @@ int main(void)
 	tcase_add_test(c, a_name_that_some_reader_takes_for_another_is_refused);
 	tcase_add_test(c, what_the_protocol_does_not_define_is_shown_and_fits_no_rule);
 	tcase_add_test(c, what_the_protocol_defines_and_what_is_the_agents_own_is_not_doubted);
+	tcase_add_test(
+	    c, a_permission_for_two_things_or_of_an_unknown_type_is_shown_whole_and_fits_no_rule);
 	tcase_add_test(c, a_write_with_something_unknown_beside_was_not_approved_as_a_permission);
 	tcase_add_test(c, an_answer_that_names_no_request_does_not_reach_the_agent);
 	tcase_add_test(c, a_choice_that_readers_may_understand_differently_is_none);

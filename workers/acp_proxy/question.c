@@ -418,12 +418,9 @@ static struct question *create(struct proxy *p, enum envelope_kind kind, const c
 /* What a permission's call is, as far as the agent has told, and what the request adds to that. */
 static const struct acp_tool_call *call_of(struct session *s, const cJSON *params)
 {
-	const cJSON *call = json_get(params, "toolCall");
-	const cJSON *subject = json_get(params, "subject");
+	const cJSON *call = acp_inquiry_call(params);
 	bool is_new;
 
-	if (!call)
-		call = json_get(subject, "toolCall");
 	return call ? acp_tool_call_merge(&s->calls, call, false, &is_new) : NULL;
 }
 

@@ -161,7 +161,7 @@ static int read_permission(struct subject *s, const cJSON *params, const struct 
 		describe_diffs(s, content, session, folder);
 	else if (ask->command.length && !ask->is_unclear && !ask->is_diff)
 		describe_command(s, session, folder, "execute");
-	else if (ask->tool_kind && strcmp(ask->tool_kind, "fetch") == 0)
+	else if (!ask->is_doubted && ask->tool_kind && strcmp(ask->tool_kind, "fetch") == 0)
 		describe(s, session, folder, "fetch");
 	else
 		describe(s, session, folder, "permission");
