@@ -696,7 +696,7 @@ static void add_matter(struct acp_inquiry *ask, const cJSON *params,
 		doubt_member(ask, params, "toolCall");
 	if (!says_anything(subject))
 		return;
-	ask->is_more = true;
+	ask->is_more = ask->is_more || has_call || !call;
 	if (!has_call && json_says(subject, "type", "command")) {
 		add_command_subject(ask, root, subject);
 	} else if (has_call || !call) {
