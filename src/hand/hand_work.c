@@ -6,6 +6,7 @@
 #include "hand_effect.h"
 #include "hand_reach.h"
 #include "json.h"
+#include "path.h"
 #include "safe_path.h"
 #include "workspace.h"
 
@@ -238,45 +239,6 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 
 /* ---- files that are named ---- */
 
-/* The name of a link's target, or the name itself. */
-static const char *name_of(const char *path, const char *name, char target[PATH_MAX])
-{
-	ssize_t length = readlink(path, target, PATH_MAX);
-
-	if (length <= 0 || length >= PATH_MAX)
-		return name;
-	target[length] = '\0';
-	return target;
-}
-
-/* The absolute name that path stands for, as far as it exists. */
-static void follow(const char *path, struct str *out)
-{
-	OWNED(char_ptr) char *at = xstrdup(path), *real = NULL;
-	OWNED(str) struct str rest = { 0 };
-	char target[PATH_MAX];
-
-	/* What is longer, the kernel takes for no name. */
-	while (strlen(at) < PATH_MAX && !(real = realpath(at, NULL))) {
-		char *slash = strrchr(at, '/');
-		const char *name;
-		struct str longer = { 0 };
-
-		if (!slash || slash == at)
-			break;
-		name = name_of(at, slash + 1, target);
-		if (name[0] == '/') {
-			xreplace(&at, name);
-			break;
-		}
-		str_addf(&longer, "/%s%s", name, str_text(&rest));
-		str_clear(&rest);
-		rest = longer;
-		*slash = '\0';
-	}
-	str_addf(out, "%s%s", real ? real : at, str_text(&rest));
-}
-
 /* Where the name leads as it was given; a link before ".." leads elsewhere than the text says. */
 static void follow_named(const char *root, const char *named, struct str *out)
 {
@@ -285,7 +247,7 @@ static void follow_named(const char *root, const char *named, struct str *out)
 	if (named[0] != '/')
 		str_addf(&path, "%s/", root);
 	str_add(&path, named);
-	follow(path.bytes, out);
+	path_real(path.bytes, out);
 }
 
 static bool is_at(const char *root, const struct str *relative, const struct str *name)

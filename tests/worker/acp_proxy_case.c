@@ -428,6 +428,17 @@ const char *write_of(const struct trio *a, const char *id, const char *name, con
 	return text_of(&text);
 }
 
+const char *terminal(const char *id, const char *rest)
+{
+	struct str text = { 0 };
+
+	str_addf(&text,
+	         "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"terminal/create\",\"params\":{"
+	         "\"sessionId\":\"s1\",%s}}",
+	         id, rest);
+	return text_of(&text);
+}
+
 const char *chosen(const char *id, const char *option)
 {
 	struct str text = { 0 };

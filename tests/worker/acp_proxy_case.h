@@ -78,6 +78,8 @@ void asked_clear(struct asked *q);
 
 const char *permission(const char *id, const char *tool_call);
 const char *write_of(const struct trio *a, const char *id, const char *name, const char *content);
+/* terminal/create with these params beside the session. */
+const char *terminal(const char *id, const char *rest);
 const char *chosen(const char *id, const char *option);
 const char *path_in(const struct trio *a, const char *name);
 

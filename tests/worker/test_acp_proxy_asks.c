@@ -193,53 +193,6 @@ START_TEST(a_file_that_changes_meanwhile_is_asked_about_again)
 }
 END_TEST
 
-/* Asks to change "one" to "two" in a.txt, and is approved. */
-static void given_approved_edit(struct trio *a, const char *answers)
-{
-	OWNED(str) struct str call = { 0 };
-	struct asked q;
-	const char *line;
-
-	put_file(a->folder, "a.txt", "one and one half\n");
-	str_addf(
-	    &call,
-	    "{\"toolCallId\":\"c2\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{\"type\":"
-	    "\"diff\",\"path\":\"%s/a.txt\",\"oldText\":\"one half\",\"newText\":\"two\"}]}",
-	    a->folder);
-	line = permission("1", call.bytes);
-	party_say(&a->agent, line);
-	q = front_hears(a);
-	has(q.params, "params.input.tool_name", "edit");
-	has(q.params, "params.input.tool_input.diffs.0.oldText", "one half");
-	front_asks(&q, true);
-	hears(&a->editor, line);
-	if (answers) {
-		party_say(&a->editor, chosen("1", answers));
-		front_takes(&q, "approve", "applied");
-	}
-	front_decides(&q, "allow", "");
-	hears(&a->agent, chosen("1", answers ? answers : "yes"));
-	asked_clear(&q);
-}
-
-START_TEST(what_was_approved_as_a_permission_is_written_unasked_once)
-{
-	struct trio a = given_trio(NULL);
-	const char *line = write_of(&a, "2", "a.txt", "one and two\\n");
-	struct asked q;
-
-	given_approved_edit(&a, "yes");
-	party_say(&a.agent, line);
-	hears(&a.editor, line);
-	party_say(&a.agent, line);
-	q = front_hears(&a);
-	front_decides(&q, "deny", "again?");
-	hears_part(&a.agent, "again?");
-	asked_clear(&q);
-	trio_ends(&a, 0);
-}
-END_TEST
-
 /* The front hears of an edit of a.txt with this beside it as the tool. */
 static void edit_is_told_as(struct trio *a, const char *id, const char *beside, const char *tool)
 {
@@ -267,82 +220,6 @@ START_TEST(a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_a
 	edit_is_told_as(&a, "1", "\"rawInput\":{\"file_path\":\"a.txt\"}", "edit");
 	edit_is_told_as(&a, "2", "\"rawInput\":{\"file_path\":\"src/secret.c\"}", "permission");
 	edit_is_told_as(&a, "3", "\"locations\":[{\"path\":\"src/secret.c\"}]", "permission");
-	trio_ends(&a, 0);
-}
-END_TEST
-
-static void is_asked_about(struct trio *a, const char *line)
-{
-	struct asked q;
-
-	party_say(&a->agent, line);
-	q = front_hears(a);
-	front_decides(&q, "deny", "not this");
-	hears_part(&a->agent, "not this");
-	asked_clear(&q);
-}
-
-START_TEST(what_is_not_what_was_approved_is_asked_about)
-{
-	struct trio a = given_trio(NULL);
-
-	given_approved_edit(&a, "yes");
-	is_asked_about(&a, write_of(&a, "2", "a.txt", "one and two \\n"));
-	put_file(a.folder, "a.txt", "changed, one half\n");
-	is_asked_about(&a, write_of(&a, "3", "a.txt", "one and two\\n"));
-	trio_ends(&a, 0);
-}
-END_TEST
-
-static const char *terminal(const char *id, const char *rest)
-{
-	static char text[500];
-
-	(void)snprintf(text, sizeof(text),
-	               "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"terminal/create\",\"params\":{"
-	               "\"sessionId\":\"s1\",%s}}",
-	               id, rest);
-	return text;
-}
-
-START_TEST(a_command_for_the_editor_is_held_unless_it_was_approved_there)
-{
-	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "1");
-
-	front_decides(&q, "allow", "");
-	hears(&a.agent, chosen("1", "yes"));
-	free(party_hear(&a.editor));
-	asked_clear(&q);
-	is_asked_about(&a, terminal("4", "\"command\":\"npm\",\"args\":[\"test\"],\"cwd\":\"/\""));
-	is_asked_about(&a, terminal("5", "\"command\":\"npm test\",\"env\":[{\"name\":\"A\"}]"));
-	party_say(&a.agent, terminal("2", "\"command\":\"npm\",\"args\":[\"test\"],\"env\":[]"));
-	hears(&a.editor, terminal("2", "\"command\":\"npm\",\"args\":[\"test\"],\"env\":[]"));
-	party_say(&a.agent, terminal("3", "\"command\":\"npm\",\"args\":[\"test\"]"));
-	q = front_hears(&a);
-	has(q.params, "params.event", "terminal/create");
-	has(q.params, "params.input.tool_name", "terminal/create");
-	has(q.params, "params.input.tool_input.command", "npm test");
-	front_decides(&q, "deny", "no");
-	hears_part(&a.agent, "-32001");
-	asked_clear(&q);
-	trio_ends(&a, 0);
-}
-END_TEST
-
-START_TEST(a_command_beside_something_unknown_is_approved_there_alone)
-{
-	static const char MORE[] = "{\"toolCallId\":\"c2\",\"kind\":\"execute\",\"rawInput\":{"
-	                           "\"command\":\"ls\",\"_as\":\"root\"}}";
-	struct trio a = given_trio(NULL);
-	struct asked q;
-
-	party_say(&a.agent, permission("1", MORE));
-	q = front_hears(&a);
-	front_decides(&q, "allow", "");
-	hears(&a.agent, chosen("1", "yes"));
-	asked_clear(&q);
-	is_asked_about(&a, terminal("2", "\"command\":\"ls\""));
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -772,12 +649,8 @@ int main(void)
 	tcase_add_test(c, a_write_is_held_and_passes_as_it_was);
 	tcase_add_test(c, a_write_that_is_rejected_is_an_error_with_the_reason);
 	tcase_add_test(c, a_file_that_changes_meanwhile_is_asked_about_again);
-	tcase_add_test(c, what_was_approved_as_a_permission_is_written_unasked_once);
 	tcase_add_test(c,
 	               a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_alone);
-	tcase_add_test(c, what_is_not_what_was_approved_is_asked_about);
-	tcase_add_test(c, a_command_for_the_editor_is_held_unless_it_was_approved_there);
-	tcase_add_test(c, a_command_beside_something_unknown_is_approved_there_alone);
 	tcase_add_test(c, all_that_a_command_runs_with_is_shown);
 	tcase_add_test(c, a_hundred_questions_wait_at_once);
 	tcase_add_test(c, ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart);

@@ -2,10 +2,10 @@
 
 #include "gate_replace.h"
 #include "json.h"
+#include "path.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 struct grant {
 	STAILQ_ENTRY(grant) next;
 	char *path; /* of a file, NULL: of a command */
-	char before[GRANT_HASH_BYTES];
+	struct sha256 before; /* of a command: the place of its folder */
 	struct sha256 after;
 	char *command, *folder;
 };
@@ -73,27 +73,31 @@ static int read_file(const char *path, struct str *bytes, struct stat *st)
 	return n == 0 ? 1 : -1;
 }
 
-static void describe(const struct str *bytes, int got, const struct stat *st,
-                     char out[GRANT_HASH_BYTES])
+static struct sha256 describe(const char *path, const struct str *bytes, int got,
+                              const struct stat *st)
 {
+	OWNED(str) struct str text = { 0 };
+
 	if (got > 0)
-		(void)snprintf(out, GRANT_HASH_BYTES, "%s",
-		               sha256_of(str_text(bytes), bytes->length).text);
+		str_add(&text, sha256_of(str_text(bytes), bytes->length).text);
 	else if (got == 0)
-		(void)snprintf(out, GRANT_HASH_BYTES, "%s", NONE);
+		str_add(&text, NONE);
 	else
-		(void)snprintf(out, GRANT_HASH_BYTES, "%llx %llx %lld.%09ld",
-		               (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
-		               (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+		str_addf(&text, "%llx %llx %lld.%09ld", (unsigned long long)st->st_ino,
+		         (unsigned long long)st->st_size, (long long)st->st_mtim.tv_sec,
+		         st->st_mtim.tv_nsec);
+	str_add_char(&text, ' ');
+	path_real(path, &text);
+	return sha256_of(text.bytes, text.length);
 }
 
-void grant_look(const char *path, char out[GRANT_HASH_BYTES])
+struct sha256 grant_look(const char *path)
 {
 	OWNED(str) struct str bytes = { 0 };
 	struct stat st;
 	int got = read_file(path, &bytes, &st);
 
-	describe(&bytes, got, &st, out);
+	return describe(path, &bytes, got, &st);
 }
 
 /* One diff of a permission: {path, oldText, newText}. If it cannot be computed, nothing is granted
@@ -112,13 +116,39 @@ static void add_diff(struct grants *g, const cJSON *diff)
 	if (!path || !text)
 		return;
 	got = read_file(path, &file, &st);
+	if (got == 0 && lstat(path, &st) == 0)
+		return; /* a link: what it leads to may be one, too, by then */
 	if (got < 0 || gate_replace(&r, got ? &file : NULL, &after, NULL))
 		return;
 	one = keep(g, xcalloc(1, sizeof(*one)));
 	one->path = xstrdup(path);
-	describe(&file, got, &st, one->before);
+	one->before = describe(path, &file, got, &st);
 	one->after = sha256_of(str_text(&after), after.length);
 }
+
+/* ---- commands ---- */
+
+static char *folder_of(const char *cwd, const char *folder)
+{
+	struct str path = { 0 };
+
+	if (!cwd || cwd[0] != '/')
+		str_add(&path, folder);
+	if (cwd && cwd[0] != '/')
+		str_add_char(&path, '/');
+	str_add(&path, cwd ? cwd : "");
+	return str_take(&path);
+}
+
+static struct sha256 place_of(const char *folder)
+{
+	OWNED(str) struct str real = { 0 };
+
+	path_real(folder, &real);
+	return sha256_of(real.bytes, real.length);
+}
+
+/* ---- */
 
 void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *call,
                const char *folder)
@@ -132,8 +162,21 @@ void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *cal
 		struct grant *one = keep(g, xcalloc(1, sizeof(*one)));
 
 		one->command = xstrdup(ask->command.bytes);
-		one->folder = xstrdup(ask->cwd ? ask->cwd : folder);
+		one->folder = folder_of(ask->cwd, folder);
+		one->before = place_of(one->folder);
 	}
+}
+
+static bool is_same(const struct sha256 *one, const struct sha256 *other)
+{
+	return strcmp(one->text, other->text) == 0;
+}
+
+static bool is_as_before(const struct grant *one)
+{
+	const struct sha256 now = one->path ? grant_look(one->path) : place_of(one->folder);
+
+	return is_same(&one->before, &now);
 }
 
 void grants_move(struct grants *from, struct grants *to)
@@ -141,6 +184,10 @@ void grants_move(struct grants *from, struct grants *to)
 	struct grant *one;
 
 	while ((one = STAILQ_FIRST(&from->all))) {
+		if (!is_as_before(one)) {
+			drop(from, one);
+			continue;
+		}
 		STAILQ_REMOVE_HEAD(&from->all, next);
 		from->count--;
 		(void)keep(to, one);
@@ -150,16 +197,15 @@ void grants_move(struct grants *from, struct grants *to)
 bool grant_take_write(struct grants *g, const char *path, const char *content, size_t length)
 {
 	const struct sha256 after = sha256_of(content, length);
-	char before[GRANT_HASH_BYTES] = "";
+	struct sha256 now = { "" };
 	struct grant *one;
 
 	STAILQ_FOREACH (one, &g->all, next) {
-		if (!one->path || strcmp(one->path, path) != 0 ||
-		    strcmp(one->after.text, after.text) != 0)
+		if (!one->path || strcmp(one->path, path) != 0 || !is_same(&one->after, &after))
 			continue;
-		if (!before[0])
-			grant_look(path, before);
-		if (strcmp(one->before, before) != 0)
+		if (!now.text[0])
+			now = grant_look(path);
+		if (!is_same(&one->before, &now))
 			continue;
 		drop(g, one);
 		return true;
@@ -167,13 +213,15 @@ bool grant_take_write(struct grants *g, const char *path, const char *content, s
 	return false;
 }
 
-bool grant_take_command(struct grants *g, const char *command, const char *folder)
+bool grant_take_command(struct grants *g, const char *command, const char *cwd, const char *folder)
 {
+	OWNED(char_ptr) char *in = folder_of(cwd, folder);
+	const struct sha256 now = place_of(in);
 	struct grant *one;
 
 	STAILQ_FOREACH (one, &g->all, next) {
 		if (!one->command || strcmp(one->command, command) != 0 ||
-		    strcmp(one->folder, folder) != 0)
+		    strcmp(one->folder, in) != 0 || !is_same(&one->before, &now))
 			continue;
 		drop(g, one);
 		return true;

@@ -13,7 +13,6 @@
 enum {
 	GRANTS_MAX = 100, /* the oldest is forgotten: then it is asked about */
 	GRANT_FILE_BYTES = 32 << 20, /* of a file that is looked at */
-	GRANT_HASH_BYTES = SHA256_BYTES + 16,
 };
 
 struct grant;
@@ -26,20 +25,21 @@ struct grants {
 void grants_init(struct grants *g);
 void grants_clear(struct grants *g);
 
-/* Describes what a file is now: its hash, that there is none, or, of one that is not looked at,
- * what changes when it is written. */
-void grant_look(const char *path, char out[GRANT_HASH_BYTES]);
+/* The hash of where a file really is and of what it is now: its bytes, that there is none, or, of
+ * one that is not looked at, what changes when it is written. */
+struct sha256 grant_look(const char *path);
 
 /* What a yes to this permission would approve, of the files as they are now. call: the tool call
  * that it is about, as far as it is known, or NULL. */
 void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *call,
                const char *folder);
 
-/* The yes was said. */
+/* The yes was said, of what is still as it was. */
 void grants_move(struct grants *from, struct grants *to);
 
 /* Whether this was approved already; then it is used up. */
 bool grant_take_write(struct grants *g, const char *path, const char *content, size_t length);
-bool grant_take_command(struct grants *g, const char *command, const char *folder);
+/* cwd: NULL: in the folder. */
+bool grant_take_command(struct grants *g, const char *command, const char *cwd, const char *folder);
 
 #endif

@@ -34,7 +34,7 @@ struct question {
 	struct str line; /* the message, with its end */
 	struct subject subject;
 	struct grants grants; /* what a yes approves */
-	char base[GRANT_HASH_BYTES]; /* of a write: the file when it was asked about */
+	struct sha256 base; /* of a write: the file when it was asked about */
 	struct uplink link;
 	bool is_asked; /* the front has a person asked */
 	bool in_editor; /* the editor shows it */
@@ -235,15 +235,15 @@ static void forward_answer(struct proxy *p, struct question *q)
 /* A file that has changed since it was shown is asked about again. */
 static bool has_changed(struct proxy *p, struct question *q)
 {
-	char now[GRANT_HASH_BYTES];
+	struct sha256 now;
 
 	if (q->kind != ENVELOPE_WRITE)
 		return false;
-	grant_look(q->subject.path, now);
-	if (strcmp(now, q->base) == 0)
+	now = grant_look(q->subject.path);
+	if (strcmp(now.text, q->base.text) == 0)
 		return false;
 	log_info("%s has changed since it was asked about: asking again", q->subject.path);
-	memcpy(q->base, now, sizeof(now));
+	q->base = now;
 	uplink_close(&q->link, &p->system);
 	return true;
 }
@@ -436,7 +436,7 @@ static bool is_granted(const struct question *q, const cJSON *params)
 	if (q->kind == ENVELOPE_WRITE)
 		return grant_take_write(g, q->subject.path, content, strlen(content));
 	return q->kind == ENVELOPE_TERMINAL && ask->command.length &&
-	       grant_take_command(g, ask->command.bytes, ask->cwd ? ask->cwd : q->session->folder);
+	       grant_take_command(g, ask->command.bytes, ask->cwd, q->session->folder);
 }
 
 /* Only the editor can answer what has not one yes, or several answers. */
@@ -462,7 +462,7 @@ static void prepare(struct proxy *p, struct question *q, const cJSON *params,
 		return;
 	}
 	if (q->kind == ENVELOPE_WRITE)
-		grant_look(q->subject.path, q->base);
+		q->base = grant_look(q->subject.path);
 }
 
 static void begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,
