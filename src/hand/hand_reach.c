@@ -65,7 +65,7 @@ static bool is_other_name(const FTSENT *one, struct reach *r)
 
 	return has_names(one) && one->fts_level > FTS_ROOTLEVEL &&
 	       bsearch(&file, r->files, r->count, sizeof(file), by_file) &&
-	       always_ask_is_added(one->fts_path + strlen(r->workspace), r->entries);
+	       always_ask_added(one->fts_path + strlen(r->workspace), r->entries);
 }
 
 /* 1 one is it, 0 none, -1 none of the first `most` that are in it. */

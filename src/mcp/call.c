@@ -137,16 +137,19 @@ static void ask_policy(struct call *c, struct policy_file *policy,
 	struct policy_question q = { .tool = c->tool->name,
 		                     .known = settings->commands,
 		                     .always_ask = settings->always_ask };
-	const char **paths = xcalloc(3 * c->plan.count + 2 * c->name_count + 1, sizeof(*paths));
+	const char **paths = xcalloc(3 * (c->plan.count + c->name_count) + 1, sizeof(*paths));
 
 	for (size_t i = 0; c->files && i < c->plan.count; i++) {
 		add_path(&q, paths, c->files[i].path, c->files[i].target);
 		if (c->plan.files[i].reaches)
 			paths[q.path_count++] = c->plan.files[i].reaches;
 	}
-	for (size_t i = 0; i < c->name_count; i++)
+	for (size_t i = 0; i < c->name_count; i++) {
 		if (!c->names[i].is_other)
 			add_path(&q, paths, c->names[i].path, c->names[i].target);
+		if (c->names[i].reaches)
+			paths[q.path_count++] = c->names[i].reaches;
+	}
 	q.paths = paths;
 	c->policy_file = policy;
 	if (c->tool->policy(c, &q))
@@ -154,10 +157,21 @@ static void ask_policy(struct call *c, struct policy_file *policy,
 	free(paths);
 }
 
+/* Of the files of a tool of ours: which of them, by whatever name, are always asked about. */
+static void look_for_asked(struct call *c, const struct call_settings *settings,
+                           struct hand_ask *ask)
+{
+	if (c->hook || cJSON_GetArraySize(settings->always_ask) == 0)
+		return;
+	json_canonical(&c->always_ask, settings->always_ask);
+	ask->always_ask = c->always_ask.bytes;
+}
+
 bool call_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
 {
 	if (!c->is_error && c->tool->look)
 		c->tool->look(c, settings, ask);
+	look_for_asked(c, settings, ask);
 	ask->policy = asks_policy(c);
 	return hand_asks(ask);
 }

@@ -49,7 +49,7 @@ struct call_settings {
 	bool elicitation; /* clients may show questions to their users */
 	cJSON *commands; /* map: a policy may allow only these; NULL: any */
 	enum policy_trust trust; /* of policies, if the configuration does not name the folder */
-	cJSON *always_ask; /* list: no policy may allow writing these; NULL: only ours */
+	cJSON *always_ask; /* list: as in struct policy_question */
 	bool gate_reads_by_policy, gate_standby; /* settings gate.reads, gate.standby_at_end */
 	int64_t gate_wait_ms; /* 0: as long as a hook may */
 	const char *listener; /* worker.id of this front */

@@ -553,8 +553,8 @@ static void seen_read(struct call *c, const struct hand_found *found)
 		take_root(n, found->root);
 		first = n->is_other ? real_name(h, c, i) : n->path;
 		second = n->is_other ? h->named[i] : n->target;
-		if (always_ask_is_added(first, h->settings->always_ask) ||
-		    always_ask_is_added(second, h->settings->always_ask))
+		if (always_ask_added(first, h->settings->always_ask) ||
+		    always_ask_added(second, h->settings->always_ask))
 			ask_about(h, "high", "policy.always_ask names this file");
 		else if (n->reaches || n->is_vast)
 			ask_about_reach(h, n);

@@ -117,7 +117,7 @@ static bool covers(const char *entry, const char *path)
 	return false;
 }
 
-static const char *added_entry(const char *path, const cJSON *more)
+const char *always_ask_added(const char *path, const cJSON *more)
 {
 	const cJSON *one;
 
@@ -128,11 +128,6 @@ static const char *added_entry(const char *path, const cJSON *more)
 			return entry;
 	}
 	return NULL;
-}
-
-bool always_ask_is_added(const char *path, const cJSON *more)
-{
-	return added_entry(path, more) != NULL;
 }
 
 /* The last `names` names of path; all of them if it has fewer. */
@@ -165,5 +160,5 @@ const char *always_ask_entry(const char *path, const cJSON *more)
 	for (size_t i = 0; i < COUNT(ENTRIES); i++)
 		if (covers_plain(ENTRIES[i], path))
 			return ENTRIES[i];
-	return added_entry(path, more);
+	return always_ask_added(path, more);
 }

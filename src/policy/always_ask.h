@@ -1,5 +1,6 @@
-/* always_ask: files that no policy lets anybody write unasked, whatever its patterns: they decide
- * what is run, what is allowed, or what agents are told. */
+/* always_ask: files that no policy lets anybody write unasked, whatever its patterns: ours decide
+ * what is run, what is allowed, or what agents are told; those that the configuration adds are not
+ * read unasked, either. */
 #ifndef ALWAYS_ASK_H
 #define ALWAYS_ASK_H
 
@@ -12,8 +13,8 @@
  * policy.always_ask), or NULL. */
 const char *always_ask_entry(const char *path, const cJSON *more);
 
-/* Whether one of the additional entries covers a path, which may be absolute. */
-bool always_ask_is_added(const char *path, const cJSON *more);
+/* The additional entry that covers a path, which may be absolute; NULL: none does. */
+const char *always_ask_added(const char *path, const cJSON *more);
 /* Whether one of them is of the path itself, and not only of a folder above it. */
 bool always_ask_ends(const char *path, const cJSON *more);
 

@@ -683,11 +683,12 @@ static void too_hard(struct policy_answer *a, const struct rule *r)
 	str_addf(&a->why, "the rule '%.200s' takes too long to judge", r->text);
 }
 
-/* A file that always needs approval before a write; NULL: none does. */
+/* A file that always needs approval; NULL: none does. */
 static const char *always_asked(const struct policy_question *q, const char **ret_entry)
 {
-	for (size_t i = 0; i < q->path_count && !q->reads; i++) {
-		*ret_entry = always_ask_entry(q->paths[i], q->always_ask);
+	for (size_t i = 0; i < q->path_count; i++) {
+		*ret_entry = q->reads ? always_ask_added(q->paths[i], q->always_ask)
+		                      : always_ask_entry(q->paths[i], q->always_ask);
 		if (*ret_entry)
 			return q->paths[i];
 	}

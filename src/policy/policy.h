@@ -17,8 +17,8 @@
  *
  * File rules are globs over the path beneath the workspace: * and ? stay within a directory, **
  * does not. Rules for reading never allow a write, and some files always need approval
- * (always_ask.h). Rules for files and tools never apply to what can only be a command line,
- * whatever its kind. */
+ * (always_ask.h), those that the configuration names also before they are read. Rules for files and
+ * tools never apply to what can only be a command line, whatever its kind. */
 #ifndef POLICY_H
 #define POLICY_H
 
@@ -53,7 +53,8 @@ struct policy_question {
 	bool names_only; /* what becomes of them is not known: no rule for files allows it */
 	const cJSON *known; /* the configuration's map of commands, where only these may be */
 	/* allowed; NULL: any */
-	const cJSON *always_ask; /* more files that are never written unasked (always_ask.h) */
+	const cJSON *always_ask; /* more files that are never read or written unasked
+	                            (always_ask.h) */
 };
 
 struct policy_answer {

@@ -278,7 +278,8 @@ const struct config_field CONFIG_FIELDS[] = {
 	      "shared.directory the default is \"ask\"" },
 	{ "policy.always_ask", KIND_TEXTS, AT(policy.always_ask), .preset = "", .rule = &FILE_NAME,
 	  .example = "[\"*.tf\", \"deploy/keys\"]",
-	  .comment = "files and folders that no policy lets anybody write unasked, at any depth" },
+	  .comment =
+	      "files and folders that no policy lets anybody read or write unasked, at any depth" },
 
 	{ "gate.when_down", KIND_CHOICE, AT(gate.when_down), .preset = "deny", .choices = WHEN_DOWN,
 	  .comment =

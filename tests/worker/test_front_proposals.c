@@ -433,6 +433,34 @@ START_TEST(by_the_policy_another_name_of_what_is_always_asked_is_asked)
 }
 END_TEST
 
+START_TEST(auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked)
+{
+	static const struct {
+		const char *file, *reads, *writes;
+	} FILES[] = { { "secret.txt", "false", "false" },
+		      { "docs/same", "false", "false" },
+		      { "docs/plain", "true", "true" },
+		      { ".mcp.json", "true", "false" } };
+	struct agent a;
+
+	given_secret_with_two_names();
+	a = newcomer();
+	for (size_t i = 0; i < COUNT(FILES); i++) {
+		OWNED(str) struct str reads = { 0 }, writes = { 0 };
+		OWNED(char_ptr) char *to_read = NULL, *to_write = NULL;
+
+		str_addf(&reads, "{\"tool_name\":\"read_file\",\"context\":{\"file_path\":\"%s\"}}",
+		         FILES[i].file);
+		str_addf(&writes, "{\"tool_name\":\"edit\",\"context\":{\"file_path\":\"%s\"}}",
+		         FILES[i].file);
+		to_read = agent_call(&a, "auto_check", reads.bytes);
+		has(to_read, "auto_approved", FILES[i].reads);
+		to_write = agent_call(&a, "auto_check", writes.bytes);
+		has(to_write, "auto_approved", FILES[i].writes);
+	}
+}
+END_TEST
+
 START_TEST(each_path_of_a_diff_is_judged_by_itself)
 {
 	static const char F[] = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n";
@@ -593,6 +621,7 @@ int main(void)
 	               of_a_file_with_several_names_the_question_says_what_becomes_of_the_others);
 	tcase_add_test(c, no_conflict_tells_what_is_in_a_file_that_is_always_asked);
 	tcase_add_test(c, by_the_policy_another_name_of_what_is_always_asked_is_asked);
+	tcase_add_test(c, auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked);
 	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);
 	tcase_add_test(c, the_database_and_its_run_directory_are_not_asked_about);
 	tcase_add_test(c, full_content_over_a_file_is_shown_as_what_it_changes);

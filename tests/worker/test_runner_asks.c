@@ -31,6 +31,9 @@ static void given_policy(const char *text)
 	"permit:{\"toolCallId\":\"" id "\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":["     \
 	"{\"type\":\"diff\",\"path\":\"%w/" path "\",\"oldText\":null,\"newText\":\"hi\\n\"}" more \
 	"]}"
+#define LOOK(kind, path)                                                                           \
+	"permit:{\"toolCallId\":\"" kind path "\",\"kind\":\"" kind "\",\"title\":\"" path         \
+	"\",\"locations\":[{\"path\":\"%w/" path "\"}],\"rawInput\":{\"path\":\"%w/" path "\"}}"
 #define RUN(id, command)                                                                           \
 	"permit:{\"toolCallId\":\"" id "\",\"kind\":\"execute\",\"title\":\"git status\","         \
 	"\"rawInput\":{\"command\":" command "}}"
@@ -168,6 +171,48 @@ START_TEST(a_link_that_leads_outside_is_critical_and_says_where_it_leads)
 	       "critical|link/new/x|link/new/x leads to /etc/new/x\n"
 	       "critical|dangling|dangling leads to /nowhere/at/all\n"
 	       "high|inner|\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* Where the policy allows all of docs, and reading anything. */
+START_TEST(what_is_always_asked_is_neither_read_nor_written_unasked_by_any_of_its_names)
+{
+	static const char *const CASES[] = {
+		LOOK("read", "secret.txt"),  LOOK("read", "private/k"),   LOOK("read", "docs/link"),
+		LOOK("read", "docs/same"),   LOOK("search", "private"),   LOOK("search", "docs"),
+		EDIT("e1", "docs/same", ""), EDIT("e2", "docs/twin", ""),
+	};
+	const char *steps[COUNT(CASES) + 4] = { LOOK("read", "docs/a.md"),
+		                                LOOK("read", "docs/twin"),
+		                                LOOK("search", "docs/sub") };
+
+	fresh_store();
+	site = site_make("[policy]\nalways_ask = [\"secret.txt\", \"private\"]\n");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\",\"file_patterns\":"
+	             "{\"write\":[\"docs/**\"],\"read\":[\"**\"]}}");
+	ck_assert_int_eq(shell(NULL,
+	                       "cd '%s' && mkdir -p private docs/sub && echo k > private/k &&"
+	                       " echo s > secret.txt && echo a > docs/a.md && echo t > docs/twin &&"
+	                       " ln docs/twin twin && ln secret.txt docs/same &&"
+	                       " ln -s ../secret.txt docs/link",
+	                       site.workspace),
+	                 0);
+	site_start(&site);
+	memcpy(steps + 3, CASES, sizeof(CASES));
+	(void)given_talk("v1", steps);
+	was_told("\"optionId\":\"yes\"", 3);
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		char sql[60];
+
+		(void)snprintf(sql, sizeof(sql), "SELECT state FROM request WHERE seq = %zu",
+		               i + 4);
+		expect_soon(sql, "pending\n");
+		decide("reject", "NULL, NULL");
+	}
+	was_told("\"optionId\":\"no\"", (int)COUNT(CASES));
+	expect("SELECT title, count(*) FROM request WHERE description LIKE '%(hard links)%'",
+	       "Edit|2\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -369,6 +414,8 @@ int main(void)
 	tcase_add_test(c, what_the_policy_allows_is_answered_once_without_a_person);
 	tcase_add_test(c, what_the_policy_does_not_allow_whole_is_asked);
 	tcase_add_test(c, a_link_that_leads_outside_is_critical_and_says_where_it_leads);
+	tcase_add_test(
+	    c, what_is_always_asked_is_neither_read_nor_written_unasked_by_any_of_its_names);
 	tcase_add_test(c, without_a_threshold_a_person_is_asked_about_edits);
 	tcase_add_test(c, a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names);
 	tcase_add_test(c,

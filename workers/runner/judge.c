@@ -1,6 +1,7 @@
 #include "judge.h"
 
 #include "hand.h"
+#include "json.h"
 #include "log.h"
 #include "runner.h"
 #include "safe_path.h"
@@ -96,6 +97,8 @@ static void open_judge(struct judge *j, struct runner *r)
 	j->trust = policy_trust_read(st);
 	j->known = policy_gate_commands(st);
 	(void)setting_json(st, "policy.always_ask", &j->always_ask, NULL);
+	if (cJSON_GetArraySize(j->always_ask) > 0)
+		json_canonical(&j->always, j->always_ask);
 	(void)setting_json(st, "workspace", &j->workspaces, NULL);
 	(void)setting_get(st, "default_workspace_root", &j->usual, NULL);
 	j->listed = hand_listed(str_text(&j->usual), j->workspaces, &j->listed_count);
@@ -129,6 +132,16 @@ static void scope_clear(struct scope *t)
 	texts_clear(&t->names);
 }
 
+/* The agent may write in place: then the other names change as well. */
+static void doubt_links(struct acp_inquiry *q, const char *path, int links)
+{
+	OWNED(str) struct str text = { 0 };
+
+	str_add_shown(&text, path, strlen(path), ERR_TEXT_BYTES);
+	str_addf(&text, " has %d names (hard links)", links);
+	acp_inquiry_doubt(q, text.bytes);
+}
+
 static void take_name(struct acp_inquiry *q, struct scope *t, const char *path,
                       const struct hand_found *found, const struct hand_name *name)
 {
@@ -136,12 +149,16 @@ static void take_name(struct acp_inquiry *q, struct scope *t, const char *path,
 		acp_inquiry_leads(q, found->root, path, name->leads);
 	if (t->subject == SUBJECT_COMMAND)
 		return; /* the line alone is judged */
-	if (name->is_other) {
+	if (t->subject == SUBJECT_WRITE && name->links)
+		doubt_links(q, path, name->links);
+	if (name->is_other || name->is_vast || q->is_unclear) {
 		t->is_known = false;
 		return;
 	}
 	texts_add(&t->names, name->path);
 	texts_add(&t->names, name->target);
+	if (name->reaches)
+		texts_add(&t->names, name->reaches);
 }
 
 static void ask_policy(struct judge *j, const char *root, struct hand_ask *ask)
@@ -165,6 +182,8 @@ static bool look_at(struct judge *j, struct runner *r, const char *root, struct 
 
 	if (t->subject != SUBJECT_UNKNOWN)
 		ask_policy(j, root, &ask);
+	if (t->subject == SUBJECT_WRITE || t->subject == SUBJECT_READ)
+		ask.always_ask = j->always.bytes;
 	if (!ask.policy && !ask.named_count)
 		return false;
 	if (!looker_ask(&j->looker, &ask, &found)) {
@@ -237,6 +256,7 @@ void judge_clear(struct judge *j)
 	cJSON_Delete(j->known);
 	cJSON_Delete(j->always_ask);
 	cJSON_Delete(j->workspaces);
+	str_clear(&j->always);
 	str_clear(&j->usual);
 	free(j->listed);
 	*j = (struct judge){ 0 };

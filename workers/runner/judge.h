@@ -2,9 +2,10 @@
  * asked. What it allows is answered with yes, once; about everything else a person is asked.
  *
  * A question can be judged if all that it touches is known: a command line, files to be written, or
- * files to be read. Names and what they stand for must be in the workspace and allowed. The files
- * are looked at by another process (looker.h), as the user of the agent; if it is not done in time,
- * a person is asked. */
+ * files to be read. Names and what they stand for must be in the workspace and allowed, and nothing
+ * beneath them, nor another name of theirs, may be in policy.always_ask. The files are looked at by
+ * another process (looker.h), as the user of the agent; if it is not done in time, a person is
+ * asked. */
 #ifndef JUDGE_H
 #define JUDGE_H
 
@@ -20,6 +21,7 @@ struct judge {
 	struct policy_files policies;
 	enum policy_trust trust;
 	cJSON *known, *always_ask; /* as in struct policy_question */
+	struct str always; /* always_ask as text; "": it names nothing */
 	cJSON *workspaces; /* that the configuration names */
 	struct str usual;
 	const char **listed; /* their folders */

@@ -66,7 +66,7 @@ static bool policy(const struct call *c, struct policy_question *q)
 	q->reads = is_reading(q->tool);
 	q->is_command = is_command(c);
 	q->may_be_command = policy_may_be_command(q->tool, c->name_count);
-	return !c->name_count || !c->names[0].is_other;
+	return !c->name_count || (!c->names[0].is_other && !c->names[0].is_vast);
 }
 
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)

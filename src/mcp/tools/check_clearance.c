@@ -69,10 +69,6 @@ static void look(struct call *c, const struct call_settings *settings, struct ha
 	ask->body_length = strlen(ask->body);
 	ask->ours = &settings->ours;
 	ask->fuzz = settings->fuzz;
-	if (cJSON_GetArraySize(settings->always_ask) == 0)
-		return;
-	json_canonical(&c->always_ask, settings->always_ask);
-	ask->always_ask = c->always_ask.bytes;
 }
 
 static void seen(struct call *c, struct hand_found *found)
