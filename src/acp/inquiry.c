@@ -126,6 +126,16 @@ static void add_diff(struct acp_inquiry *ask, const char *root, const cJSON *ite
 	acp_inquiry_clear(&shown);
 }
 
+/* A patch as the agent wrote it. Which files one in another language changes is not known, nor
+ * whether what a diff has around it ("*** Begin Patch") is left out. */
+static void add_text(struct acp_inquiry *ask, const char *text)
+{
+	if (!diff_looks_like(text, strlen(text)) || strstr(text, "\n*** "))
+		ask->is_unclear = true;
+	str_add(&ask->diff, text);
+	ask->is_diff = true;
+}
+
 /* A diff of v2: names of files and the patch as the agent wrote it. */
 static void add_changes(struct acp_inquiry *ask, const char *root, const cJSON *item)
 {
@@ -137,10 +147,8 @@ static void add_changes(struct acp_inquiry *ask, const char *root, const cJSON *
 		add_path(ask, root, json_text(change, "path"));
 		add_path(ask, root, json_text(change, "oldPath"));
 	}
-	if (text) {
-		str_add(&ask->diff, text);
-		ask->is_diff = true;
-	}
+	if (text)
+		add_text(ask, text);
 }
 
 /* A block {type: text, text}, wrapped in {type: content} or bare. */
@@ -316,8 +324,7 @@ static void add_patch(struct acp_inquiry *ask, struct input *in)
 	if (ask->diff.length)
 		describe_as(ask, "", ask->diff.bytes);
 	str_reset(&ask->diff);
-	str_add(&ask->diff, patch->valuestring);
-	ask->is_diff = true;
+	add_text(ask, patch->valuestring);
 }
 
 static bool is_text(const cJSON *item, const char *text)

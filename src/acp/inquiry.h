@@ -59,7 +59,7 @@ struct acp_inquiry {
 	    title; /* never empty, but of an ACP_INQUIRY_PROMPT, whose text is in description */
 	struct str description;
 	struct str diff; /* what it would change: a diff, a command, or the arguments of a tool */
-	bool is_diff; /* diff is a unified diff */
+	bool is_diff; /* diff is a diff, or what the agent calls one */
 	char **paths; /* every path that it names, as the agent gives it */
 	size_t path_count;
 	struct str command; /* the command line, as a shell reads it; "": it is none */
@@ -67,7 +67,7 @@ struct acp_inquiry {
 	struct str input; /* all that the tool is called with, canonical; "": nothing */
 	bool is_more; /* than a tool with its input: it has a diff, a place or a subject beside that
 	               */
-	bool is_unclear; /* what a member of the input does is not known */
+	bool is_unclear; /* what a member of the input, or a patch, does is not known */
 	bool is_doubted; /* nor what it asks for: see acp_inquiry_doubt */
 	struct str path; /* relative to the workspace, absolute if it is outside; "": no file */
 	enum acp_risk risk;

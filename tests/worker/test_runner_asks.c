@@ -34,6 +34,9 @@ static void given_policy(const char *text)
 #define LOOK(kind, path)                                                                           \
 	"permit:{\"toolCallId\":\"" kind path "\",\"kind\":\"" kind "\",\"title\":\"" path         \
 	"\",\"locations\":[{\"path\":\"%w/" path "\"}],\"rawInput\":{\"path\":\"%w/" path "\"}}"
+#define PATCH(id, more)                                                                            \
+	"permit:{\"toolCallId\":\"" id "\",\"kind\":\"edit\",\"locations\":[{\"path\":"            \
+	"\"%w/docs/a.md\"}]," more "}"
 #define RUN(id, command)                                                                           \
 	"permit:{\"toolCallId\":\"" id "\",\"kind\":\"execute\",\"title\":\"git status\","         \
 	"\"rawInput\":{\"command\":" command "}}"
@@ -171,6 +174,48 @@ START_TEST(a_link_that_leads_outside_is_critical_and_says_where_it_leads)
 	       "critical|link/new/x|link/new/x leads to /etc/new/x\n"
 	       "critical|dangling|dangling leads to /nowhere/at/all\n"
 	       "high|inner|\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+#define CODEX "\"*** Begin Patch\\n*** Update File: src/a.c\\n@@\\n-1\\n+2\\n*** End Patch\\n\""
+#define UNIFIED "--- a/docs/a.md\\n+++ b/docs/a.md\\n@@ -1 +1 @@\\n-1\\n+2\\n"
+
+START_TEST(a_patch_whose_files_cannot_be_read_is_asked_whatever_places_it_names)
+{
+	static const char *const CASES[] = {
+		PATCH("c1", "\"rawInput\":{\"patch\":" CODEX "}"),
+		PATCH("c2", "\"rawInput\":{\"diff\":" CODEX "}"),
+		PATCH("c3", "\"rawInput\":{\"patch\":\"s/1/2/ src/a.c\"}"),
+		PATCH("c4", "\"rawInput\":{\"patch\":\"  --- a/src/a.c\\n  +++ b/src/a.c\\n\"}"),
+		PATCH("c5", "\"rawInput\":{\"patch\":\"*** src/a.c\\n--- src/a.c\\n****\\n\"}"),
+		PATCH("c6", "\"rawInput\":{\"patch\":\"Index: src/a.c\\n1c\\n2\\n.\\n\"}"),
+		PATCH("c7",
+		      "\"content\":[{\"type\":\"diff\",\"changes\":[{\"operation\":\"modify\","
+		      "\"path\":\"%w/docs/a.md\"}],\"patch\":{\"format\":\"apply_patch\","
+		      "\"text\":" CODEX "}}]"),
+		PATCH("c8", "\"rawInput\":{\"patch\":\"" UNIFIED "Index: x\\n*** src/a.c\\n--- "
+		            "src/a.c\\n****\\n\"}"),
+	};
+	const char *steps[COUNT(CASES) + 2] = { PATCH("c0",
+		                                      "\"rawInput\":{\"patch\":\"" UNIFIED "\"}") };
+
+	make_site();
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\",\"file_patterns\":"
+	             "{\"write\":[\"docs/**\"]}}");
+	site_start(&site);
+	memcpy(steps + 1, CASES, sizeof(CASES));
+	(void)given_talk("v1", steps);
+	was_told("\"optionId\":\"yes\"", 1);
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		char sql[60];
+
+		(void)snprintf(sql, sizeof(sql), "SELECT state FROM request WHERE seq = %zu",
+		               i + 2);
+		expect_soon(sql, "pending\n");
+		decide("reject", "NULL, NULL");
+	}
+	was_told("\"optionId\":\"no\"", (int)COUNT(CASES));
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -414,6 +459,7 @@ int main(void)
 	tcase_add_test(c, what_the_policy_allows_is_answered_once_without_a_person);
 	tcase_add_test(c, what_the_policy_does_not_allow_whole_is_asked);
 	tcase_add_test(c, a_link_that_leads_outside_is_critical_and_says_where_it_leads);
+	tcase_add_test(c, a_patch_whose_files_cannot_be_read_is_asked_whatever_places_it_names);
 	tcase_add_test(
 	    c, what_is_always_asked_is_neither_read_nor_written_unasked_by_any_of_its_names);
 	tcase_add_test(c, without_a_threshold_a_person_is_asked_about_edits);

@@ -51,7 +51,7 @@ static bool add_diff_paths(const struct acp_inquiry *q, struct texts *paths)
 	struct err e = { 0 };
 
 	if (!q->is_diff || !diff_looks_like(str_text(&q->diff), q->diff.length))
-		return true; /* whole content, of the files that it names */
+		return true; /* whole content, of the files that it names (acp-stream) */
 	if (diff_parse(q->diff.bytes, q->diff.length, &d, &e))
 		return false;
 	for (size_t i = 0; i < d.file_count; i++) {
