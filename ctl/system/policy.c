@@ -292,6 +292,7 @@ static struct policy_question complete(const struct check *c, const struct polic
 {
 	struct policy_question q = *asked;
 
+	q.root = c->workspace;
 	q.known = c->commands;
 	q.always_ask = c->always_ask;
 	return q;

@@ -16,7 +16,6 @@ struct file {
 };
 
 struct reach {
-	const char *workspace;
 	const cJSON *entries;
 	struct file *files; /* with several names, that are read; owned */
 	size_t count, room;
@@ -65,7 +64,7 @@ static bool is_other_name(const FTSENT *one, struct reach *r)
 
 	return has_names(one) && one->fts_level > FTS_ROOTLEVEL &&
 	       bsearch(&file, r->files, r->count, sizeof(file), by_file) &&
-	       always_ask_added(one->fts_path + strlen(r->workspace), r->entries);
+	       always_ask_added(NULL, one->fts_path, r->entries);
 }
 
 /* 1 one is it, 0 none, -1 none of the first `most` that are in it. */
@@ -96,7 +95,7 @@ static int walk(const char *path, int most, bool (*is_it)(const FTSENT *one, str
 int hand_reach(const char *path, const char *workspace, int most, const cJSON *entries,
                struct str *found)
 {
-	OWNED(reach) struct reach r = { .workspace = workspace, .entries = entries };
+	OWNED(reach) struct reach r = { .entries = entries };
 	int got = walk(path, most, is_read, &r, found);
 
 	if (got || !r.count || strcmp(path, workspace) == 0)

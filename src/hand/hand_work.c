@@ -194,7 +194,8 @@ static void find_always_asked(const char *root, const cJSON *entries, struct pla
 {
 	OWNED(str) struct str path = { 0 }, reached = { 0 };
 
-	if (always_ask_added(f->is.path, entries) || always_ask_added(f->is.target, entries))
+	if (always_ask_added(root, f->is.path, entries) ||
+	    always_ask_added(root, f->is.target, entries))
 		f->reaches = xstrdup(f->is.target);
 	if (f->reaches || !f->links)
 		return;

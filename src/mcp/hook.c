@@ -479,8 +479,8 @@ static void take_plan(struct call *c, struct hand_found *found)
 	for (size_t i = 0; i < c->plan.count; i++) {
 		c->files[i] = c->plan.files[i].is;
 		if (strcmp(c->files[i].action, "read") != 0 &&
-		    (always_ask_entry(c->files[i].path, h->settings->always_ask) ||
-		     always_ask_entry(c->files[i].target, h->settings->always_ask)))
+		    (always_ask_entry(found->root, c->files[i].path, h->settings->always_ask) ||
+		     always_ask_entry(found->root, c->files[i].target, h->settings->always_ask)))
 			h->risk = "high";
 	}
 	h->is_computed = true;
@@ -553,8 +553,8 @@ static void seen_read(struct call *c, const struct hand_found *found)
 		take_root(n, found->root);
 		first = n->is_other ? real_name(h, c, i) : n->path;
 		second = n->is_other ? h->named[i] : n->target;
-		if (always_ask_added(first, h->settings->always_ask) ||
-		    always_ask_added(second, h->settings->always_ask))
+		if (always_ask_added(found->root, first, h->settings->always_ask) ||
+		    always_ask_added(found->root, second, h->settings->always_ask))
 			ask_about(h, "high", "policy.always_ask names this file");
 		else if (n->reaches || n->is_vast)
 			ask_about_reach(h, n);

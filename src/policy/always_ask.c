@@ -117,14 +117,19 @@ static bool covers(const char *entry, const char *path)
 	return false;
 }
 
-const char *always_ask_added(const char *path, const cJSON *more)
+const char *always_ask_added(const char *root, const char *path, const cJSON *more)
 {
+	OWNED(str) struct str whole = { 0 };
 	const cJSON *one;
+
+	if (root && path[0] != '/')
+		str_addf(&whole, "%s/", root);
+	str_add(&whole, path);
 
 	cJSON_ArrayForEach (one, more) {
 		const char *entry = cJSON_GetStringValue(one);
 
-		if (entry && *entry && covers(entry, path))
+		if (entry && *entry && covers(entry, str_text(&whole)))
 			return entry;
 	}
 	return NULL;
@@ -155,10 +160,10 @@ bool always_ask_ends(const char *path, const cJSON *more)
 	return false;
 }
 
-const char *always_ask_entry(const char *path, const cJSON *more)
+const char *always_ask_entry(const char *root, const char *path, const cJSON *more)
 {
 	for (size_t i = 0; i < COUNT(ENTRIES); i++)
 		if (covers_plain(ENTRIES[i], path))
 			return ENTRIES[i];
-	return always_ask_added(path, more);
+	return always_ask_added(root, path, more);
 }

@@ -687,8 +687,8 @@ static void too_hard(struct policy_answer *a, const struct rule *r)
 static const char *always_asked(const struct policy_question *q, const char **ret_entry)
 {
 	for (size_t i = 0; i < q->path_count; i++) {
-		*ret_entry = q->reads ? always_ask_added(q->paths[i], q->always_ask)
-		                      : always_ask_entry(q->paths[i], q->always_ask);
+		*ret_entry = q->reads ? always_ask_added(q->root, q->paths[i], q->always_ask)
+		                      : always_ask_entry(q->root, q->paths[i], q->always_ask);
 		if (*ret_entry)
 			return q->paths[i];
 	}

@@ -47,6 +47,8 @@ struct policy_question {
 	const char *folder; /* where that runs, if not in the root of the workspace; or NULL */
 	bool may_be_command; /* what tool is only its text says, see policy_may_be_command */
 	const char *risk_level; /* low, high, critical; NULL: low; anything else is never allowed */
+	const char *root; /* of the workspace: what lies in a folder that is always asked is, too;
+	                     NULL: not known */
 	const char *const *paths; /* every touched file, relative to the workspace */
 	size_t path_count;
 	bool reads; /* the files are read, not written */

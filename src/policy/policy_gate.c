@@ -41,12 +41,14 @@ static bool judge(const struct policy_file *f, const struct policy_question *q,
 	return true;
 }
 
-void policy_gate_judge(const struct policy_file *f, const struct policy_question *q,
+void policy_gate_judge(const struct policy_file *f, const struct policy_question *asked,
                        struct policy_verdict *v)
 {
 	OWNED(policy_answer) struct policy_answer a = { 0 };
+	struct policy_question q = *asked;
 
-	v->is_untrusted = judge(f, q, &a);
+	q.root = f->workspace_root;
+	v->is_untrusted = judge(f, &q, &a);
 	v->allowed = a.approved;
 	str_add(&v->rule, str_text(&a.rule));
 	str_add(&v->why, str_text(&a.why));

@@ -26,7 +26,7 @@ struct policy_verdict {
 };
 
 /* Judges; v is fresh, the caller clears it. */
-void policy_gate_judge(const struct policy_file *f, const struct policy_question *q,
+void policy_gate_judge(const struct policy_file *f, const struct policy_question *asked,
                        struct policy_verdict *v);
 void policy_verdict_clear(struct policy_verdict *v);
 

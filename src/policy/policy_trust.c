@@ -80,6 +80,7 @@ static bool try_one(const struct policy_past *past, void *arg)
 	struct trial *t = arg;
 	struct policy_question q = past->question;
 
+	q.root = t->f->workspace_root;
 	q.known = t->known;
 	q.always_ask = t->always_ask;
 	t->tried++;

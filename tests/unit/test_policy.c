@@ -664,15 +664,46 @@ START_TEST(some_files_are_asked_whatever_the_patterns_say)
 		q.tool = "check_clearance";
 		judge(&q, NULL);
 		q.reads = true;
-		judge(&q, always_ask_added(ASKED[i], more) ? NULL : "tool:check_clearance");
+		judge(&q, always_ask_added(NULL, ASKED[i], more) ? NULL : "tool:check_clearance");
 		q.tool = "read";
-		judge(&q, always_ask_added(ASKED[i], more) ? NULL : "file_pattern:read:**");
+		judge(&q, always_ask_added(NULL, ASKED[i], more) ? NULL : "file_pattern:read:**");
 	}
 	for (size_t i = 0; i < COUNT(ALLOWED); i++)
 		judge(
 		    &(struct policy_question){
 		        .tool = "edit", .paths = &ALLOWED[i], .path_count = 1, .always_ask = more },
 		    "file_pattern:write:**");
+}
+END_TEST
+
+START_TEST(in_a_workspace_that_lies_in_a_folder_that_is_always_asked_every_file_is)
+{
+	static const char *const PATHS[] = { "keys/k" }, *const OWN[] = { "x" };
+	static const struct {
+		const char *root, *const *paths;
+		bool asked;
+	} CASES[] = {
+		{ "/home/me/private", OWN, true },
+		{ "/home/me/Private/sub", OWN, true },
+		{ "/home/me/deploy", PATHS, true },
+		{ "/home/me/deploy", OWN, false },
+		{ "/home/me/privates", OWN, false },
+		{ "/home/me/.claude/worktrees/a", OWN, false }, /* ours count beneath it */
+	};
+	OWNED(cJSON_ptr) cJSON *more = cJSON_Parse("[\"private\",\"deploy/keys\"]");
+
+	given("{\"enabled\":true,\"file_patterns\":{\"write\":[\"**\"],\"read\":[\"**\"]}}");
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		struct policy_question q = { .tool = "edit",
+			                     .root = CASES[i].root,
+			                     .paths = CASES[i].paths,
+			                     .path_count = 1,
+			                     .always_ask = more };
+
+		judge(&q, CASES[i].asked ? NULL : "file_pattern:write:**");
+		q.reads = true;
+		judge(&q, CASES[i].asked ? NULL : "file_pattern:read:**");
+	}
 }
 END_TEST
 
@@ -764,6 +795,7 @@ int main(void)
 	tcase_add_test(c, a_glob_of_a_path_stays_in_its_directory_unless_it_has_two_stars);
 	tcase_add_test(c, a_rule_for_reading_allows_no_write);
 	tcase_add_test(c, some_files_are_asked_whatever_the_patterns_say);
+	tcase_add_test(c, in_a_workspace_that_lies_in_a_folder_that_is_always_asked_every_file_is);
 	tcase_add_test(c, a_command_line_without_its_kind_is_no_matter_of_rules_for_files);
 	tcase_add_test(c, rules_for_commands_allow_no_tool_and_no_file);
 	tcase_add_test(c, each_file_that_is_touched_must_be_allowed);

@@ -401,6 +401,22 @@ START_TEST(no_conflict_tells_what_is_in_a_file_that_is_always_asked)
 }
 END_TEST
 
+START_TEST(no_conflict_tells_of_a_workspace_whose_own_folder_is_always_asked)
+{
+	struct agent a;
+
+	fresh_store();
+	given_front_settings(workspace);
+	given("INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES "
+	      "('policy.always_ask', '[\"intercom-test-*\"]', 'file', '2026-02-08T09:30:00.000Z')");
+	put_file(workspace, "k", "one\nTOKEN\n");
+	start_front();
+	a = newcomer();
+	refused(&a, "k", "--- a/k\n+++ b/k\n@@ -2 +2 @@\n-zzzz\n+y\n", "patch_conflict",
+	        "k: the diff does not fit the file, or fits in more than one place");
+}
+END_TEST
+
 START_TEST(by_the_policy_another_name_of_what_is_always_asked_is_asked)
 {
 	static const struct {
@@ -620,6 +636,7 @@ int main(void)
 	tcase_add_test(c,
 	               of_a_file_with_several_names_the_question_says_what_becomes_of_the_others);
 	tcase_add_test(c, no_conflict_tells_what_is_in_a_file_that_is_always_asked);
+	tcase_add_test(c, no_conflict_tells_of_a_workspace_whose_own_folder_is_always_asked);
 	tcase_add_test(c, by_the_policy_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked);
 	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);

@@ -244,6 +244,23 @@ START_TEST(another_name_of_a_file_that_is_always_asked_is_asked)
 }
 END_TEST
 
+START_TEST(in_a_workspace_whose_own_folder_is_always_asked_nothing_is_read_unasked)
+{
+	static const struct use USES[] = {
+		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"docs/a.txt\"}" },
+		{ "claude", "PreToolUse", "Read", "{\"file_path\":\"%s/docs/a.txt\"}" },
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"x\",\"path\":\"docs\"}" },
+		{ "claude", "PreToolUse", "Grep", "{\"pattern\":\"x\"}" },
+		{ "claude", "PreToolUse", "Glob", "{\"pattern\":\"*\"}" },
+	};
+
+	given_hooks_with("policy.always_ask", "[\"intercom-test-*\"]");
+	(void)mkdir(below(workspace, "docs"), 0755);
+	put_file(workspace, "docs/a.txt", "text\n");
+	are_asked(USES, COUNT(USES), "policy.always_ask names");
+}
+END_TEST
+
 START_TEST(a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_asked)
 {
 	static const struct use ASKED[] = {
@@ -441,6 +458,7 @@ int main(void)
 	tcase_add_test(c, an_argument_that_no_host_has_may_name_what_is_read);
 	tcase_add_test(c, a_pattern_where_a_path_is_expected_may_name_what_is_read);
 	tcase_add_test(c, another_name_of_a_file_that_is_always_asked_is_asked);
+	tcase_add_test(c, in_a_workspace_whose_own_folder_is_always_asked_nothing_is_read_unasked);
 	tcase_add_test(c, a_search_of_a_folder_with_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, a_path_of_many_folders_that_are_not_there_is_followed);
 	tcase_add_test(c, by_the_policy_a_file_with_several_names_is_asked);
