@@ -22,7 +22,7 @@ static int run_undo(struct ctl *c, struct err *e)
 		return 0;
 	}
 	cJSON_ArrayForEach (path, cJSON_GetObjectItem(reply.json, "files")) {
-		(void)fputs("put back  ", stdout);
+		(void)fputs("reverted  ", stdout);
 		print_visible(cJSON_GetStringValue(path));
 		(void)putchar('\n');
 	}

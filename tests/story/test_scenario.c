@@ -173,8 +173,8 @@ START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
 	has(written, "deleted.0", "gone");
 	has(written, "deleted.1", "");
 	ck_assert_int_eq(ctl(&said, "--text undo %s", id), 0);
-	ck_assert_str_eq(said.bytes, "put back  f.c\nput back  g.c\nput back  sub/h.c\n"
-	                             "put back  run\nput back  gone\n");
+	ck_assert_str_eq(said.bytes, "reverted  f.c\nreverted  g.c\nreverted  sub/h.c\n"
+	                             "reverted  run\nreverted  gone\n");
 	old = get_file(site.workspace, "f.c");
 	gone = get_file(site.workspace, "gone");
 	ck_assert_str_eq(old, "one\n");
