@@ -104,9 +104,11 @@ WHEN OLD.state <> NEW.state OR (OLD.why IS NULL AND NEW.why IS NOT NULL) BEGIN
                                               || '` was stopped: `session-resume '
                                               || substr(n.id, 1, 13)
                                               || '` starts it again from there.', '')
-                            FROM session AS n INDEXED BY session_live JOIN agent_run AS r ON r.session_seq = n.seq
+                            FROM session AS n INDEXED BY session_live
+                            JOIN agent_run AS r ON r.session_seq = n.seq
                            WHERE instr(n.workspace_root || '/', s.workspace_root || '/') = 1
-                             AND n.machine = s.machine AND n.status <> 'terminated' AND n.status = 'interrupted'
+                             AND n.machine = s.machine AND n.status <> 'terminated'
+                             AND n.status = 'interrupted'
                              AND n.origin = 'started'
                              AND r.generation = (SELECT max(generation) FROM agent_run
                                                   WHERE session_seq = n.seq)

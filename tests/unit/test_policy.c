@@ -254,19 +254,15 @@ END_TEST
 
 START_TEST(what_a_shell_treats_specially_never_rides_on_a_glob)
 {
-	static const char *const RIDERS[] = { ";",     "&&",   "|",         "`x`", "$(x)",
-		                              "$HOME", ">f",   "<f",        "\n",  "\r",
-		                              "\\",    "(x)",  "{a,b}",     "& x", "\t",
-		                              "\x15",  "\x7f", "\x1b[200~", "!x",  "!!" };
-	char line[100];
+	static const char RIDERS[] = ";&|`$<>(){}\n\r\\\t\x15\x7f\x1b";
+	char line[] = "cargo build ? rm";
 
 	given("{\"enabled\":true,\"commands\":[\"cargo *\"]}");
 	allows("cargo build", "command:cargo *");
 	allows("cargo run x! y!", "command:cargo *");
-	for (size_t i = 0; i < COUNT(RIDERS); i++) {
-		(void)snprintf(line, sizeof(line), "cargo build %s rm", RIDERS[i]);
-		asks(line);
-	}
+	for (size_t i = 0; RIDERS[i]; asks(line), i++)
+		line[strlen("cargo build ")] = RIDERS[i];
+	asks("cargo build !! rm");
 	given("{\"enabled\":true,\"commands\":[\"make > log.txt\",\"a; b *\"]}");
 	allows("make > log.txt", "command:make > log.txt"); /* what is written out is meant */
 	allows("a; b c", "command:a; b *");
