@@ -697,6 +697,19 @@ static bool is_swapped(const struct file_change *f, const struct place *target,
 	       is_executable(target) == ((f->mode & EXECUTABLE) != 0);
 }
 
+bool file_change_shows(const struct file_change *f)
+{
+	return strcmp(f->hash_before, f->hash_after) != 0 ||
+	       (f->mode_before >= 0 && !(f->mode_before & EXECUTABLE) != !(f->mode & EXECUTABLE));
+}
+
+/* Whether a change of the mode alone is in place. */
+static bool is_mode_there(const struct file_change *f, const struct place *target)
+{
+	return strcmp(f->hash_before, f->hash_after) == 0 && file_change_shows(f) &&
+	       has(target, f->hash_after) && is_executable(target) == ((f->mode & EXECUTABLE) != 0);
+}
+
 static int found_modify(struct file_change *f, struct place *target, const struct place *temp,
                         const struct place *backup, enum found *ret, struct refusal *why)
 {
@@ -712,6 +725,8 @@ static int found_modify(struct file_change *f, struct place *target, const struc
 	f->staged = !f->placed && has(temp, f->hash_after);
 	if (f->placed)
 		*ret = has(target, f->hash_after) ? FOUND_PLACED : FOUND_OTHER;
+	else if (temp->thing == THING_NONE && is_mode_there(f, target))
+		*ret = FOUND_AFTER;
 	else if (f->staged || temp->thing == THING_NONE)
 		*ret = has(target, f->hash_before)                               ? FOUND_BEFORE
 		       : temp->thing == THING_NONE && has(target, f->hash_after) ? FOUND_AFTER

@@ -141,6 +141,9 @@ int file_change_remove_temp(int root_fd, const struct file_change *f, struct ref
  * else's that was taken for the old one gets its name back. 0 or -1. */
 int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct refusal *why);
 
+/* Whether a file tells if the change is in place: by its content, or by whether it can be run. */
+bool file_change_shows(const struct file_change *f);
+
 /* Of a change that is FOUND_AFTER: writes the old file once more, next to its target, so that the
  * change can be put back. 0 or -1. */
 int file_change_remake_old(int root_fd, struct file_change *f, const struct str *old,

@@ -335,7 +335,7 @@ static int look_at_staged(struct apply_job *j, struct recovery *r)
 			return -1;
 		r->all |= r->found[i];
 		r->complete &= r->found[i] != FOUND_BEFORE || f->staged;
-		r->not_all |= r->found[i] == FOUND_BEFORE ||
+		r->not_all |= (r->found[i] == FOUND_BEFORE && file_change_shows(f)) ||
 		              (r->found[i] == FOUND_OTHER && f->staged && !f->placed);
 		if (r->found[i] & (FOUND_OTHER | FOUND_GONE) && r->other == j->count)
 			r->other = i;
