@@ -376,9 +376,11 @@ static int serve(struct front *f, struct err *e)
 int main(int argc, char **argv)
 {
 	struct err e = { 0 };
-	struct front f = {
-		.hang_up_fd = -1, .activation = ACTIVATION_INIT, .failure = &e, .max_fd = 1000
-	};
+	struct front f = { .hang_up_fd = -1,
+		           .activation = ACTIVATION_INIT,
+		           .failure = &e,
+		           .max_fd = 1000,
+		           .request_seconds = FRONT_REQUEST_SECONDS };
 
 	if (argc != 3) {
 		(void)fprintf(stderr, "usage: %s DATABASE PORT\n", argv[0]);
