@@ -89,19 +89,21 @@ static void calls_become(const char *state, int count)
 {
 	enum { STUCK_MS = 240000 };
 	int64_t end = agent_ms() + STUCK_MS;
-	char sql[80], text[20];
+	OWNED(char_ptr) char *all = NULL;
+	int last = 0;
+	char sql[80];
 
 	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM tool_call WHERE state = '%s'",
 	               state);
-	(void)snprintf(text, sizeof(text), "%d\n", count);
-	for (int last = 0; last < count && agent_ms() < end; (void)poll(NULL, 0, 10)) {
+	for (; last < count && agent_ms() < end; (void)poll(NULL, 0, 10)) {
 		OWNED(char_ptr) char *now = rows(sql);
 
 		if (atoi(now) > last)
 			end = agent_ms() + STUCK_MS;
 		last = atoi(now);
 	}
-	expect(sql, text);
+	all = rows("SELECT state, count(*) FROM tool_call GROUP BY state");
+	ck_assert_msg(last == count, "%d are to be %s, but there are\n%s", count, state, all);
 }
 
 /* ---- waits ---- */
