@@ -710,6 +710,22 @@ static bool is_mode_there(const struct file_change *f, const struct place *targe
 	       has(target, f->hash_after) && is_executable(target) == ((f->mode & EXECUTABLE) != 0);
 }
 
+static enum found state_of(const struct file_change *f, const struct place *target,
+                           const struct place *temp)
+{
+	bool is_gone = temp->thing == THING_NONE;
+
+	if (f->placed)
+		return has(target, f->hash_after) ? FOUND_PLACED : FOUND_OTHER;
+	if (is_gone && is_mode_there(f, target))
+		return FOUND_AFTER;
+	if (!f->staged && !is_gone)
+		return FOUND_OTHER;
+	if (has(target, f->hash_before))
+		return FOUND_BEFORE;
+	return is_gone && has(target, f->hash_after) ? FOUND_AFTER : FOUND_OTHER;
+}
+
 static int found_modify(struct file_change *f, struct place *target, const struct place *temp,
                         const struct place *backup, enum found *ret, struct refusal *why)
 {
@@ -723,16 +739,7 @@ static int found_modify(struct file_change *f, struct place *target, const struc
 	f->swapped = !by_two && is_swapped(f, target, temp);
 	f->placed = f->swapped || (by_two && has(backup, f->hash_before));
 	f->staged = !f->placed && has(temp, f->hash_after);
-	if (f->placed)
-		*ret = has(target, f->hash_after) ? FOUND_PLACED : FOUND_OTHER;
-	else if (temp->thing == THING_NONE && is_mode_there(f, target))
-		*ret = FOUND_AFTER;
-	else if (f->staged || temp->thing == THING_NONE)
-		*ret = has(target, f->hash_before)                               ? FOUND_BEFORE
-		       : temp->thing == THING_NONE && has(target, f->hash_after) ? FOUND_AFTER
-		                                                                 : FOUND_OTHER;
-	else
-		*ret = FOUND_OTHER;
+	*ret = state_of(f, target, temp);
 	if (!f->placed && !f->staged && temp->thing != THING_NONE && has(target, f->hash_after)) {
 		/* The file exchanged for the new one is somebody else's: it gets its name back. */
 		if (exchange(f))
