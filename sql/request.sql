@@ -147,10 +147,7 @@ UPDATE request SET delivered_at = NULL
 -- type: edited text
 -- type: chosen text
 -- type: gate_class text
--- type: withheld text
 -- type: withdrawn text
--- type: undone_at text
--- type: checkpoint text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
@@ -165,23 +162,6 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT class FROM gate_call WHERE request_seq = r.seq ORDER BY seq LIMIT 1) AS gate_class,
-       coalesce((SELECT g.reason FROM gate_call AS g
-                  WHERE g.request_seq = r.seq AND g.withheld_at IS NOT NULL
-                    AND NOT EXISTS (SELECT 1 FROM gate_call AS u
-                                     WHERE u.request_seq = r.seq AND u.decision = 'allow')
-                  ORDER BY g.seq DESC LIMIT 1),
-                (SELECT w.why || coalesce('; it is asked again: ' || n.id, '')
-                   FROM workspace_restore AS w
-                   LEFT JOIN workspace_restore AS v ON v.previous_seq = w.seq
-                   LEFT JOIN request AS n ON n.seq = v.request_seq
-                  WHERE w.request_seq = r.seq)) AS withheld,
-       EXISTS (SELECT 1 FROM apply
-                WHERE request_seq = r.seq AND state = 'applied' AND forced = 1) AS was_forced,
-       (SELECT updated_at FROM apply WHERE request_seq = r.seq AND state = 'undone') AS undone_at,
-       (SELECT CASE k.state WHEN 'done' THEN k.id WHEN 'lost' THEN 'lost: ' || k.why
-                            ELSE 'none: ' || k.why END
-          FROM apply AS a JOIN checkpoint AS k ON k.apply_seq = a.seq
-         WHERE a.request_seq = r.seq AND a.kind = 'write' AND a.state = 'applied') AS checkpoint,
        NOT EXISTS (SELECT 1 FROM workspace AS w
                     WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r
@@ -190,6 +170,29 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
   LEFT JOIN agent_question AS q
     ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
  WHERE r.seq = :seq;
+
+-- name: request_outcome :one
+-- What became of what was decided: why it was not done, or what doing it left behind.
+-- type: withheld text
+-- type: undone_at text
+-- type: checkpoint text
+SELECT coalesce((SELECT g.reason FROM gate_call AS g
+                  WHERE g.request_seq = :seq AND g.withheld_at IS NOT NULL
+                    AND NOT EXISTS (SELECT 1 FROM gate_call AS u
+                                     WHERE u.request_seq = :seq AND u.decision = 'allow')
+                  ORDER BY g.seq DESC LIMIT 1),
+                (SELECT w.why || coalesce('; it is asked again: ' || n.id, '')
+                   FROM workspace_restore AS w
+                   LEFT JOIN workspace_restore AS v ON v.previous_seq = w.seq
+                   LEFT JOIN request AS n ON n.seq = v.request_seq
+                  WHERE w.request_seq = :seq)) AS withheld,
+       EXISTS (SELECT 1 FROM apply
+                WHERE request_seq = :seq AND state = 'applied' AND forced = 1) AS was_forced,
+       (SELECT updated_at FROM apply WHERE request_seq = :seq AND state = 'undone') AS undone_at,
+       (SELECT CASE k.state WHEN 'done' THEN k.id WHEN 'lost' THEN 'lost: ' || k.why
+                            ELSE 'none: ' || k.why END
+          FROM apply AS a JOIN checkpoint AS k ON k.apply_seq = a.seq
+         WHERE a.request_seq = :seq AND a.kind = 'write' AND a.state = 'applied') AS checkpoint;
 
 -- name: request_file_insert :exec
 INSERT INTO request_file (request_seq, path, target, action, other_path, mode, original_hash,

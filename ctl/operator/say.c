@@ -159,10 +159,10 @@ void ctl_add_withheld(struct ctl *c, struct said *s)
 	       clock_monotonic_ms() < until_ms)
 		(void)poll(NULL, 0, LOOK_MS);
 	request_clear(&r);
-	if (find_request(c, s->request_id, &r, &unknown) || !r.row.withheld)
+	if (find_request(c, s->request_id, &r, &unknown) || !r.outcome.withheld)
 		return;
-	str_addf(&s->text, "\nbut not done: %s", r.row.withheld);
-	json_add_text(s->json, "withheld", r.row.withheld);
+	str_addf(&s->text, "\nbut not done: %s", r.outcome.withheld);
+	json_add_text(s->json, "withheld", r.outcome.withheld);
 }
 
 void print_said(const struct ctl *c, struct said *s)

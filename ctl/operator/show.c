@@ -112,9 +112,9 @@ cJSON *request_json(const struct request *r, const struct request_calls_row *cal
 		{ "decided_by", r->row.decided_by },
 		{ "decided_at", r->row.decided_at },
 		{ "consumed_at", r->row.consumed_at },
-		{ "undone_at", r->row.undone_at },
-		{ "checkpoint", r->row.checkpoint },
-		{ "withheld", r->row.withheld },
+		{ "undone_at", r->outcome.undone_at },
+		{ "checkpoint", r->outcome.checkpoint },
+		{ "withheld", r->outcome.withheld },
 		{ "traceparent", calls->traceparent },
 	};
 
@@ -127,7 +127,7 @@ cJSON *request_json(const struct request *r, const struct request_calls_row *cal
 	add_number(o, "actions_taken", r->row.has_actions_taken ? r->row.actions_taken : -1);
 	(void)cJSON_AddBoolToObject(o, "listening", calls->listeners > 0);
 	(void)cJSON_AddBoolToObject(o, "replaces_file", r->row.replaces_file);
-	(void)cJSON_AddBoolToObject(o, "was_forced", r->row.was_forced);
+	(void)cJSON_AddBoolToObject(o, "was_forced", r->outcome.was_forced);
 	add_touched(r, cJSON_AddArrayToObject(o, "files"));
 	other_paths(r, add_path, cJSON_AddArrayToObject(o, "also_touches"));
 	json_add_bytes(o, "body", r->body.bytes, r->body.length);
@@ -307,11 +307,11 @@ static void print_decided(const struct ctl *c, const struct request *r)
 	field(c, "reason", r->row.reason);
 	field(c, "text", r->row.instruction);
 	instant_field(c, "written", r->row.consumed_at, true);
-	if (r->row.was_forced)
+	if (r->outcome.was_forced)
 		field(c, "", "by force, over what had changed since it was asked");
-	instant_field(c, "undone", r->row.undone_at, true);
-	field(c, "checkpoint", r->row.checkpoint);
-	field(c, "not done", r->row.withheld);
+	instant_field(c, "undone", r->outcome.undone_at, true);
+	field(c, "checkpoint", r->outcome.checkpoint);
+	field(c, "not done", r->outcome.withheld);
 }
 
 static void warning(const struct ctl *c, const char *text, const char *at)

@@ -53,6 +53,8 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 	    read_text(st, NULL, row->description_seq, &r->big_description, e))
 		return -1;
 	r->description = row->description_seq ? str_text(&r->big_description) : row->description;
+	if (!request_is_open(row->state) && sql_request_outcome(st, seq, &r->outcome, e) < 0)
+		return -1;
 	return 1;
 }
 
@@ -64,6 +66,7 @@ int request_read_answer(struct store *st, int64_t seq, struct request *r, struct
 void request_clear(struct request *r)
 {
 	request_row_clear(&r->row);
+	request_outcome_row_clear(&r->outcome);
 	str_clear(&r->big_description);
 	str_clear(&r->body);
 	str_clear(&r->effect);

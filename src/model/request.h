@@ -13,6 +13,7 @@
 /* A row of `request` with its session, and the texts that are too long for the row. */
 struct request {
 	struct request_row row;
+	struct request_outcome_row outcome; /* of one that is no longer open */
 	const char *description; /* the row's, or of what it refers to */
 	struct str body; /* the diff or content, the prompt, the standby message */
 	struct str effect; /* what a person is shown instead of body; empty: body itself */

@@ -164,9 +164,9 @@ static void add_verdict(struct str *out, const struct request *r)
 		                 : ": ");
 		blocks_add_escaped(out, words, BLOCKS_REASON);
 	}
-	if (r->row.withheld) {
+	if (r->outcome.withheld) {
 		str_add(out, "\n⚠️ *But not done*: ");
-		blocks_add_escaped(out, r->row.withheld, BLOCKS_REASON);
+		blocks_add_escaped(out, r->outcome.withheld, BLOCKS_REASON);
 	}
 }
 

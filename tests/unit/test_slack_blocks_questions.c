@@ -178,13 +178,13 @@ START_TEST(an_approval_that_was_not_carried_out_says_so_on_its_card_and_in_its_l
 	r.row.decision = REQUEST_VERDICT_APPROVE;
 	r.row.decided_by = "slack:T01TEAM:U01OP";
 	r.row.decided_at = "2026-01-01T09:30:00.000Z";
-	r.row.withheld = "a.c has changed <since>";
+	r.outcome.withheld = "a.c has changed <since>";
 	OWNED(char_ptr) char *json = asked(&r, NOBODY);
 	holds(json, "✅ *Approved* by <@U01OP>");
 	holds(json, "\\n⚠️ *But not done*: a.c has changed &lt;since&gt;\\n");
 	slack_question_say_plain(&r, &plain);
 	holds(str_text(&plain.text), "*But not done*: a.c has changed");
-	r.row.withheld = NULL;
+	r.outcome.withheld = NULL;
 	OWNED(char_ptr) char *without = asked(&r, NOBODY);
 	lacks(without, "But not done");
 }
