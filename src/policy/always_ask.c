@@ -122,6 +122,8 @@ const char *always_ask_added(const char *root, const char *path, const cJSON *mo
 	OWNED(str) struct str whole = { 0 };
 	const cJSON *one;
 
+	if (!more || !more->child)
+		return NULL;
 	if (root && path[0] != '/')
 		str_addf(&whole, "%s/", root);
 	str_add(&whole, path);
