@@ -444,9 +444,7 @@ static void give_up(struct relay *r, enum start_end end, const char *why)
 	if (strcmp(str_text(&r->told), text.bytes) != 0)
 		log_error("%s", text.bytes);
 	refuse_all(r, text.bytes);
-	str_clear(&r->told);
-	r->told = text;
-	text = (struct str){ 0 };
+	str_move(&r->told, &text);
 }
 
 /* Reaches a front, or waits a while before the next attempt. */

@@ -356,9 +356,7 @@ static void splice(struct str *text, size_t from, size_t to, const struct str *b
 	str_add_bytes(&whole, str_text(text), from);
 	str_add_bytes(&whole, str_text(by), by->length);
 	str_add_bytes(&whole, str_text(text) + to, text->length - to);
-	str_clear(text);
-	*text = whole;
-	whole = (struct str){ 0 };
+	str_move(text, &whole);
 }
 
 /* The white space at the start of the line of s[i]. */
@@ -490,9 +488,7 @@ static int take_over(struct str *text, struct str *changed, const char *name, js
 {
 	if (check_result(text, changed, name, place, value, e))
 		return -1;
-	str_clear(text);
-	*text = *changed;
-	*changed = (struct str){ 0 };
+	str_move(text, changed);
 	return 0;
 }
 

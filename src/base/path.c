@@ -53,8 +53,7 @@ void path_real(const char *path, struct str *out)
 			break;
 		}
 		str_addf(&longer, "/%s%s", name, str_text(&rest));
-		str_clear(&rest);
-		rest = longer;
+		str_move(&rest, &longer);
 		*slash = '\0';
 	}
 	str_addf(out, "%s%s", real ? real : at, str_text(&rest));

@@ -157,6 +157,13 @@ void str_clear(struct str *s)
 	*s = (struct str){ 0 };
 }
 
+void str_move(struct str *to, struct str *from)
+{
+	str_clear(to);
+	*to = *from;
+	*from = (struct str){ 0 };
+}
+
 char *str_take(struct str *s)
 {
 	char *bytes = s->bytes ? s->bytes : xstrdup("");

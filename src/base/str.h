@@ -45,6 +45,8 @@ void str_add_shell_word(struct str *s, const char *word);
 void str_reset(struct str *s);
 /* Frees the memory; s is then empty and may be used again. */
 void str_clear(struct str *s);
+/* *to, which is freed, becomes *from, which is then empty. */
+void str_move(struct str *to, struct str *from);
 /* Hands the memory to the caller, who frees it; s is then empty. Never NULL. */
 char *str_take(struct str *s);
 

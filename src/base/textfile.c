@@ -260,7 +260,5 @@ void textfile_cut_block(struct str *text, size_t start, size_t end)
 		end++;
 	str_add_bytes(&rest, s, start);
 	str_add_bytes(&rest, s + end, text->length - end);
-	str_clear(text);
-	*text = rest;
-	rest = (struct str){ 0 };
+	str_move(text, &rest);
 }

@@ -278,9 +278,7 @@ static int take_over(struct str *text, struct str *changed, const char *name, co
 		               "%s: %s.%s is written in a way that I do not change (not as a "
 		               "[table]); remove it by hand first",
 		               name, parent, key);
-	str_clear(text);
-	*text = *changed;
-	*changed = (struct str){ 0 };
+	str_move(text, changed);
 	return 0;
 }
 

@@ -227,9 +227,7 @@ static int clean(const char *root, const char *given, size_t length, bool is_kno
 	}
 	if (why)
 		return violation(e, given, length, why);
-	str_clear(relative);
-	*relative = result;
-	result = (struct str){ 0 };
+	str_move(relative, &result);
 	return 0;
 }
 
@@ -275,9 +273,7 @@ int safe_path_clean_dir(const char *root, const char *given, size_t length, stru
 		why = judge_dir(root, text.bytes, &result);
 	if (why)
 		return violation(e, given, length, why);
-	str_clear(relative);
-	*relative = result;
-	result = (struct str){ 0 };
+	str_move(relative, &result);
 	return 0;
 }
 
@@ -460,9 +456,7 @@ int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct s
 	content.bytes[content.length] = '\0';
 	if (n < 0)
 		return failed(e, "read", relative);
-	str_clear(bytes);
-	*bytes = content;
-	content = (struct str){ 0 };
+	str_move(bytes, &content);
 	if (st)
 		*st = state;
 	return 1;
@@ -621,9 +615,7 @@ int safe_path_parent(int root_fd, const char *relative, bool create, struct str 
 		missing = make_dirs(root_fd, str_text(&parent), &dir, e);
 	if (missing < 0)
 		return -1;
-	str_clear(basename);
-	*basename = last;
-	last = (struct str){ 0 };
+	str_move(basename, &last);
 	*ret_dir_fd = fd_take(&dir);
 	return 0;
 }
@@ -710,8 +702,6 @@ int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, s
 		return failed(e, "open", relative);
 	if (kept_path(root_fd, file.number, relative, &real, e) || check_real(relative, &real, e))
 		return -1;
-	str_clear(resolved);
-	*resolved = real;
-	real = (struct str){ 0 };
+	str_move(resolved, &real);
 	return 0;
 }

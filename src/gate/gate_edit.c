@@ -67,9 +67,7 @@ static struct gate_edit_file *look(const struct work *w, const char *path)
 
 static void put(struct gate_edit_file *f, struct str *bytes)
 {
-	str_clear(&f->after);
-	f->after = *bytes;
-	*bytes = (struct str){ 0 };
+	str_move(&f->after, bytes);
 	f->exists = true;
 }
 

@@ -430,8 +430,7 @@ static void take_effect(struct pack *w, struct str *message, struct hand_found *
 	memmove(message->bytes, bytes, length);
 	message->bytes[length] = '\0';
 	message->length = length;
-	found->effect = *message;
-	*message = (struct str){ 0 };
+	str_move(&found->effect, message);
 }
 
 static void take_all(struct pack *w, const struct hand_ask *ask, struct hand_found *found)

@@ -37,9 +37,7 @@ static void note_refusal(struct uplink_system *s)
 		return;
 	if (strcmp(str_text(&s->refusal), text.bytes) != 0)
 		log_error("%s", text.bytes);
-	str_clear(&s->refusal);
-	s->refusal = text;
-	text = (struct str){ 0 };
+	str_move(&s->refusal, &text);
 }
 
 static void note_lost(struct uplink_system *s, int64_t now)
