@@ -329,8 +329,8 @@ static bool find_hunk(struct target *t, const struct diff_hunk *h, int64_t expec
 	return spot.found;
 }
 
-/* "patch conflict: <path>: <why>" for the file as a whole. */
-static int conflict_whole(struct target *t, const char *why)
+/* "patch conflict: <path>: <why>". */
+static int conflict(struct target *t, const char *why)
 {
 	OWNED(str) struct str path = { 0 };
 
@@ -362,28 +362,26 @@ static void describe(struct str *text, const struct diff_line *want, const struc
 static int conflict_at(struct target *t, size_t hunk, size_t line, const struct diff_line *want)
 {
 	struct span found = line < t->count ? old_line(t, line) : (struct span){ .bytes = NULL };
-	const struct span *have = found.bytes ? &found : NULL;
-	OWNED(str) struct str path = { 0 }, text = { 0 };
+	OWNED(str) struct str why = { 0 };
 
-	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
+	str_addf(&why, "hunk %zu of %zu does not match at line %zu", hunk + 1, t->file->hunk_count,
+	         line + 1);
 	if (want)
-		describe(&text, want, have);
+		describe(&why, want, found.bytes ? &found : NULL);
 	else
-		str_addf(&text, ": the file has %zu lines and the hunk no context", t->count);
-	return err_set(t->e, ERR_INPUT,
-	               "patch conflict: %s: hunk %zu of %zu does not match at line %zu%s",
-	               str_text(&path), hunk + 1, t->file->hunk_count, line + 1, str_text(&text));
+		str_addf(&why, ": the file has %zu lines and the hunk no context", t->count);
+	return conflict(t, str_text(&why));
 }
 
 static int conflict_twice(struct target *t, size_t hunk)
 {
-	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str why = { 0 };
 
-	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
-	return err_set(t->e, ERR_INPUT,
-	               "patch conflict: %s: hunk %zu of %zu fits at line %zu and at line %zu: give "
-	               "it its line number, or more lines around it",
-	               str_text(&path), hunk + 1, t->file->hunk_count, t->here + 1, t->there + 1);
+	str_addf(&why,
+	         "hunk %zu of %zu fits at line %zu and at line %zu: give it its line number, or "
+	         "more lines around it",
+	         hunk + 1, t->file->hunk_count, t->here + 1, t->there + 1);
+	return conflict(t, str_text(&why));
 }
 
 /* Finds the first line that differs at the expected place. */
@@ -401,7 +399,7 @@ static int conflict_hunk(struct target *t, size_t hunk)
 	}
 	if (h->old_count == 0)
 		return conflict_at(t, hunk, line, NULL);
-	return conflict_whole(t, "hunks overlap or are out of order");
+	return conflict(t, "hunks overlap or are out of order");
 }
 
 /* Appends to the result; false if text would follow a line without newline. */
@@ -552,7 +550,7 @@ static int apply_hunk(struct target *t, size_t hunk)
 	if (placed == 0)
 		return conflict_hunk(t, hunk);
 	if (placed < 0)
-		return conflict_whole(t, "the diff puts text behind a line without a newline");
+		return conflict(t, "the diff puts text behind a line without a newline");
 	return 0;
 }
 
@@ -564,9 +562,9 @@ static int check_whole(struct target *t, const char *old, size_t length)
 	for (size_t i = 0; i < t->file->hunk_count; i++)
 		expects |= t->file->hunks[i].old_count > 0;
 	if (t->file->is_create && old && length > 0)
-		return conflict_whole(t, "the diff creates the file, but it exists");
+		return conflict(t, "the diff creates the file, but it exists");
 	if (!old && (expects || t->file->is_delete))
-		return conflict_whole(t, "the file does not exist");
+		return conflict(t, "the file does not exist");
 	return 0;
 }
 
@@ -576,9 +574,9 @@ static int apply_hunks(struct target *t)
 		if (apply_hunk(t, i))
 			return -1;
 	if (!copy_until(t, t->count))
-		return conflict_whole(t, "the diff puts text behind a line without a newline");
+		return conflict(t, "the diff puts text behind a line without a newline");
 	if (t->file->is_delete && t->file->hunk_count > 0 && t->result.length > 0)
-		return conflict_whole(t, "the diff deletes the file, but lines would remain");
+		return conflict(t, "the diff deletes the file, but lines would remain");
 	return 0;
 }
 
@@ -595,15 +593,13 @@ int diff_apply(const struct diff_file *f, const char *old, size_t old_length,
 	if (check_whole(&t, old, old_length))
 		return -1;
 	if (old_length > UINT32_MAX)
-		return conflict_whole(&t, "the file is larger than 4 GiB");
+		return conflict(&t, "the file is larger than 4 GiB");
 	target_init(&t, old, old ? old_length : 0);
 	(void)str_room(&t.result, t.starts[t.count]);
 	if (apply_hunks(&t))
-		return t.how.silent ? conflict_whole(&t, NO_FIT) : -1;
+		return t.how.silent ? conflict(&t, NO_FIT) : -1;
 	if (f->is_delete)
 		str_reset(&t.result);
-	str_clear(result);
-	*result = t.result;
-	t.result = (struct str){ 0 };
+	str_move(result, &t.result);
 	return 0;
 }

@@ -51,20 +51,13 @@ void file_change_clear(struct file_change *f)
 
 /* ---- making one ---- */
 
-static void move_str(struct str *from, struct str *to)
-{
-	str_clear(to);
-	*to = *from;
-	*from = (struct str){ 0 };
-}
-
 void file_change_take(int root_fd, struct planned *p, const char *like, struct file_change *f)
 {
 	bool is_gone = strcmp(p->is.action, "delete") == 0;
 
 	str_add(&f->path, p->is.target);
-	move_str(&p->new, &f->bytes);
-	move_str(&p->old, &f->old_bytes);
+	str_move(&f->bytes, &p->new);
+	str_move(&f->old_bytes, &p->old);
 	f->action = p->is.action;
 	f->other = p->is.other ? xstrdup(p->is.other) : NULL;
 	memcpy(f->hash_before, p->is.hash, sizeof(f->hash_before));
@@ -320,21 +313,21 @@ bool file_change_undo(int root_fd, struct file_change *f)
 /* ---- names ---- */
 
 /* What a name in dir is. */
-enum thing { THING_NONE, THING_FILE, THING_OTHER, THING_UNREADABLE };
+enum seen { SEEN_NONE, SEEN_FILE, SEEN_OTHER, SEEN_UNREADABLE };
 
 /* For a file, fills hash and st; errno says why it is unreadable. */
-static enum thing look_at(int dir_fd, const char *name, char hash[SHA256_BYTES], struct stat *st)
+static enum seen look_at(int dir_fd, const char *name, char hash[SHA256_BYTES], struct stat *st)
 {
 	int fd = regular_open(dir_fd, name, st), failed;
 
 	hash[0] = '\0';
 	if (fd < 0)
-		return errno == ENOENT                     ? THING_NONE
-		       : errno == EEXIST || errno == ELOOP ? THING_OTHER
-		                                           : THING_UNREADABLE;
+		return errno == ENOENT                     ? SEEN_NONE
+		       : errno == EEXIST || errno == ELOOP ? SEEN_OTHER
+		                                           : SEEN_UNREADABLE;
 	failed = regular_hash(fd, hash);
 	files_close_quietly(fd);
-	return failed ? THING_UNREADABLE : THING_FILE;
+	return failed ? SEEN_UNREADABLE : SEEN_FILE;
 }
 
 int file_change_refuse(struct refusal *why, const char *path)
@@ -353,12 +346,12 @@ static int check_is(const struct file_change *f, const char *name, const char *h
 	struct stat st;
 
 	switch (look_at(f->dir_fd, name, found, &st)) {
-	case THING_NONE:
-	case THING_OTHER:
+	case SEEN_NONE:
+	case SEEN_OTHER:
 		return file_change_refuse(why, str_text(&f->path));
-	case THING_UNREADABLE:
+	case SEEN_UNREADABLE:
 		return refuse_errno(why, "look again at", str_text(&f->path));
-	case THING_FILE:
+	case SEEN_FILE:
 	default:
 		return strcmp(found, hash) == 0 ? 0 : file_change_refuse(why, str_text(&f->path));
 	}
@@ -619,24 +612,24 @@ int file_change_remove_temp(int root_fd, const struct file_change *f, struct ref
 /* A name and what it is. */
 struct place {
 	const char *name;
-	enum thing thing;
+	enum seen seen;
 	char hash[SHA256_BYTES];
 	struct stat st;
 };
 
 static bool has(const struct place *p, const char *hash)
 {
-	return p->thing == THING_FILE && strcmp(p->hash, hash) == 0;
+	return p->seen == SEEN_FILE && strcmp(p->hash, hash) == 0;
 }
 
 static int look_at_place(const struct file_change *f, const char *name, struct place *p,
                          struct refusal *why)
 {
-	*p = (struct place){ .name = name, .thing = THING_NONE };
+	*p = (struct place){ .name = name, .seen = SEEN_NONE };
 	if (!*name)
 		return 0;
-	p->thing = look_at(f->dir_fd, name, p->hash, &p->st);
-	if (p->thing == THING_UNREADABLE)
+	p->seen = look_at(f->dir_fd, name, p->hash, &p->st);
+	if (p->seen == SEEN_UNREADABLE)
 		return refuse_errno(why, "look at", str_text(&f->path));
 	return 0;
 }
@@ -645,38 +638,39 @@ static int look_at_place(const struct file_change *f, const char *name, struct p
 static int drop_second_name(const struct file_change *f, const struct place *target,
                             struct place *hidden, struct refusal *why)
 {
-	if (target->thing != THING_FILE || hidden->thing != THING_FILE ||
+	if (target->seen != SEEN_FILE || hidden->seen != SEEN_FILE ||
 	    target->st.st_dev != hidden->st.st_dev || target->st.st_ino != hidden->st.st_ino)
 		return 0;
 	if (files_unlink(f->dir_fd, hidden->name, 0) && errno != ENOENT)
 		return refuse_errno(why, "remove the hidden file beside", str_text(&f->path));
-	hidden->thing = THING_NONE;
+	hidden->seen = SEEN_NONE;
 	return 0;
 }
 
 static int found_create(struct file_change *f, const struct place *target, const struct place *temp,
-                        enum found *ret)
+                        enum file_change_found *ret)
 {
 	f->staged = has(temp, f->hash_after);
-	f->placed = temp->thing == THING_NONE && has(target, f->hash_after);
-	*ret = f->placed ? FOUND_PLACED : target->thing == THING_NONE ? FOUND_BEFORE : FOUND_OTHER;
+	f->placed = temp->seen == SEEN_NONE && has(target, f->hash_after);
+	*ret = f->placed ? FOUND_PLACED : target->seen == SEEN_NONE ? FOUND_BEFORE : FOUND_OTHER;
 	return 0;
 }
 
 static int found_delete(struct file_change *f, const struct place *target,
-                        const struct place *backup, enum found *ret, struct refusal *why)
+                        const struct place *backup, enum file_change_found *ret,
+                        struct refusal *why)
 {
 	f->staged = true;
 	f->placed = has(backup, f->hash_before);
 	if (f->placed) {
-		*ret = target->thing == THING_NONE ? FOUND_PLACED : FOUND_OTHER;
-	} else if (backup->thing == THING_NONE) {
-		*ret = target->thing == THING_NONE   ? FOUND_AFTER
+		*ret = target->seen == SEEN_NONE ? FOUND_PLACED : FOUND_OTHER;
+	} else if (backup->seen == SEEN_NONE) {
+		*ret = target->seen == SEEN_NONE     ? FOUND_AFTER
 		       : has(target, f->hash_before) ? FOUND_BEFORE
 		                                     : FOUND_OTHER;
 	} else {
 		*ret = FOUND_OTHER; /* moved away, but it was somebody else's */
-		return target->thing == THING_NONE ? give_name_back(f, why) : 0;
+		return target->seen == SEEN_NONE ? give_name_back(f, why) : 0;
 	}
 	return 0;
 }
@@ -710,10 +704,10 @@ static bool is_mode_there(const struct file_change *f, const struct place *targe
 	       has(target, f->hash_after) && is_executable(target) == ((f->mode & EXECUTABLE) != 0);
 }
 
-static enum found state_of(const struct file_change *f, const struct place *target,
-                           const struct place *temp)
+static enum file_change_found state_of(const struct file_change *f, const struct place *target,
+                                       const struct place *temp)
 {
-	bool is_gone = temp->thing == THING_NONE;
+	bool is_gone = temp->seen == SEEN_NONE;
 
 	if (f->placed)
 		return has(target, f->hash_after) ? FOUND_PLACED : FOUND_OTHER;
@@ -727,11 +721,12 @@ static enum found state_of(const struct file_change *f, const struct place *targ
 }
 
 static int found_modify(struct file_change *f, struct place *target, const struct place *temp,
-                        const struct place *backup, enum found *ret, struct refusal *why)
+                        const struct place *backup, enum file_change_found *ret,
+                        struct refusal *why)
 {
-	bool by_two = backup->thing != THING_NONE;
+	bool by_two = backup->seen != SEEN_NONE;
 
-	if (by_two && target->thing == THING_NONE) { /* between the two steps */
+	if (by_two && target->seen == SEEN_NONE) { /* between the two steps */
 		if (give_name_back(f, why) || look_at_place(f, target->name, target, why))
 			return -1;
 		by_two = false;
@@ -740,7 +735,7 @@ static int found_modify(struct file_change *f, struct place *target, const struc
 	f->placed = f->swapped || (by_two && has(backup, f->hash_before));
 	f->staged = !f->placed && has(temp, f->hash_after);
 	*ret = state_of(f, target, temp);
-	if (!f->placed && !f->staged && temp->thing != THING_NONE && has(target, f->hash_after)) {
+	if (!f->placed && !f->staged && temp->seen != SEEN_NONE && has(target, f->hash_after)) {
 		/* The file exchanged for the new one is somebody else's: it gets its name back. */
 		if (exchange(f))
 			return refuse_errno(why, "put back", str_text(&f->path));
@@ -749,7 +744,8 @@ static int found_modify(struct file_change *f, struct place *target, const struc
 	return 0;
 }
 
-int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct refusal *why)
+int file_change_find(int root_fd, struct file_change *f, enum file_change_found *ret,
+                     struct refusal *why)
 {
 	struct place target, temp, backup;
 	struct err e = { 0 };

@@ -122,7 +122,7 @@ bool file_change_undo(int root_fd, struct file_change *f);
 
 /* ---- after a crash: f is what the journal says ---- */
 
-enum found {
+enum file_change_found {
 	FOUND_BEFORE = 1, /* as it was; f->staged: the new content is there, too */
 	FOUND_PLACED = 2, /* in place, and the old file still exists */
 	FOUND_AFTER = 4, /* in place, and the old file is gone */
@@ -139,7 +139,8 @@ int file_change_remove_temp(int root_fd, const struct file_change *f, struct ref
 
 /* The state of a change that was staged; opens f and sets staged and placed. A file of somebody
  * else's that was taken for the old one gets its name back. 0 or -1. */
-int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct refusal *why);
+int file_change_find(int root_fd, struct file_change *f, enum file_change_found *ret,
+                     struct refusal *why);
 
 /* Whether a file tells if the change is in place: by its content, or by whether it can be run. */
 bool file_change_shows(const struct file_change *f);

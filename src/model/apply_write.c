@@ -191,9 +191,9 @@ static enum step somebody_else(struct apply_job *j, const struct file_change *f,
 	return apply_job_refused(j, e);
 }
 
-/* The states of all changes that may not have been staged, as a set of enum found; 0: unknown,
- * report->why says why. *ret_other: the first that is FOUND_OTHER. A change that does not alter the
- * content is done again: its mode may be missing. */
+/* The states of all changes that may not have been staged, as a set of enum file_change_found; 0:
+ * unknown, report->why says why. *ret_other: the first that is FOUND_OTHER. A change that does not
+ * alter the content is done again: its mode may be missing. */
 static unsigned look_at_changes(struct apply_job *j, size_t *ret_other)
 {
 	unsigned all = 0;
@@ -300,7 +300,7 @@ static int remake(struct apply_job *j, struct file_change *f, int64_t image, str
 }
 
 /* So that what was put in place can be put back. */
-static int remake_all(struct apply_job *j, const enum found *found, struct err *e)
+static int remake_all(struct apply_job *j, const enum file_change_found *found, struct err *e)
 {
 	int64_t *images = read_images(j, e);
 	int got = images ? 0 : -1;
@@ -316,7 +316,7 @@ static int remake_all(struct apply_job *j, const enum found *found, struct err *
 
 /* What is in place and whether it can be completed, change by change. */
 struct recovery {
-	enum found *found;
+	enum file_change_found *found;
 	unsigned all;
 	size_t other; /* the first that somebody else has changed */
 	bool complete; /* the new content of each that is not in place is there */
