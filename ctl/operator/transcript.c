@@ -32,9 +32,8 @@ static void set_block(struct entry *entry, size_t i, const char *bytes, size_t l
 
 /* ---- heads ---- */
 
-static int make_session(struct making *m, struct err *e)
+static void make_session(struct making *m)
 {
-	(void)e;
 	str_addf(m->head, "session %s begins", or_none(json_text(m->detail, "id"), "?"));
 	if (m->row->title)
 		str_addf(m->head, ": %s", m->row->title);
@@ -42,56 +41,46 @@ static int make_session(struct making *m, struct err *e)
 	         or_none(json_text(m->detail, "mode"), "?"));
 	if (json_text(m->detail, "restart_of"))
 		str_addf(m->head, ", restart of %s", json_text(m->detail, "restart_of"));
-	return 0;
 }
 
-static int make_run(struct making *m, struct err *e)
+static void make_run(struct making *m)
 {
 	const cJSON *generation = cJSON_GetObjectItemCaseSensitive(m->detail, "generation");
 	int number = cJSON_IsNumber(generation) ? generation->valueint : 1;
 
-	(void)e;
 	str_addf(m->head, "agent %s %s", m->row->title, number > 1 ? "is resumed" : "starts");
 	if (number > 1)
 		str_addf(m->head, ", run %d", number);
-	return 0;
 }
 
-static int make_prompt(struct making *m, struct err *e)
+static void make_prompt(struct making *m)
 {
-	(void)e;
 	str_add(m->head, m->row->text ? "prompt" : "the agent begins a turn by itself");
 	if (m->row->title)
 		str_addf(m->head, " by %s", m->row->title);
-	return 0;
 }
 
-static int make_said(struct making *m, struct err *e)
+static void make_said(struct making *m)
 {
-	(void)e;
 	str_add(m->head, strcmp(m->row->what, "note") == 0 ? "note" : "agent");
 	if (strcmp(m->row->what, "status") == 0)
 		str_add(m->head, ", status");
-	return 0;
 }
 
-static int make_tool(struct making *m, struct err *e)
+static void make_tool(struct making *m)
 {
-	(void)e;
 	str_addf(m->head, "tool: %s (%s, %s)", or_none(m->row->text, "?"),
 	         or_none(json_text(m->detail, "kind"), "other"),
 	         or_none(json_text(m->detail, "status"), "pending"));
 	if (json_text(m->detail, "path"))
 		str_addf(m->head, " %s", json_text(m->detail, "path"));
 	set_block(m->entry, 0, NULL, 0, false);
-	return 0;
 }
 
-static int make_plan(struct making *m, struct err *e)
+static void make_plan(struct making *m)
 {
 	const cJSON *step;
 
-	(void)e;
 	str_add(m->head, "plan:");
 	cJSON_ArrayForEach (step, m->detail) {
 		const char *status = or_none(json_text(step, "status"), "");
@@ -102,24 +91,19 @@ static int make_plan(struct making *m, struct err *e)
 		                                              : ' ',
 		         or_none(json_text(step, "label"), "?"));
 	}
-	return 0;
 }
 
-static int make_turn(struct making *m, struct err *e)
+static void make_turn(struct making *m)
 {
-	(void)e;
 	str_addf(m->head, "turn ended: %s", or_none(json_text(m->detail, "stop"), "?"));
-	return 0;
 }
 
-static int make_call(struct making *m, struct err *e)
+static void make_call(struct making *m)
 {
-	(void)e;
 	str_addf(m->head, "calls %s", m->row->title);
 	if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(m->detail, "failed")) ||
 	    cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(m->detail, "failed")) > 0)
 		str_add(m->head, ", which failed");
-	return 0;
 }
 
 static int make_question(struct making *m, struct err *e)
@@ -145,20 +129,17 @@ static int make_question(struct making *m, struct err *e)
 	return 0;
 }
 
-static int make_answer(struct making *m, struct err *e)
+static void make_answer(struct making *m)
 {
-	(void)e;
 	str_addf(m->head, "answer: %s", or_none(m->row->title, "?"));
 	if (json_text(m->detail, "question"))
 		str_addf(m->head, " to %s", json_text(m->detail, "question"));
-	return 0;
 }
 
-static int make_words(struct making *m, struct err *e)
+static void make_words(struct making *m)
 {
 	const char *told = json_text(m->detail, "told");
 
-	(void)e;
 	str_addf(m->head, "said by %s", or_none(m->row->title, "?"));
 	if (told)
 		str_addf(m->head, ", told at %s", told);
@@ -166,27 +147,23 @@ static int make_words(struct making *m, struct err *e)
 		str_add(m->head, ", never told: the session ended");
 	else
 		str_add(m->head, ", not told yet");
-	return 0;
 }
 
-static int make_event(struct making *m, struct err *e)
+static void make_event(struct making *m)
 {
 	static const char *const NAMES[] = { "verb", "argument", "from", "to", "error", "why" };
 
-	(void)e;
 	str_add(m->head, m->row->title);
 	for (size_t i = 0; i < COUNT(NAMES); i++)
 		if (json_text(m->detail, NAMES[i]))
 			str_addf(m->head, " %s: %s", NAMES[i], json_text(m->detail, NAMES[i]));
-	return 0;
 }
 
-static int make_exit(struct making *m, struct err *e)
+static void make_exit(struct making *m)
 {
 	const cJSON *code = cJSON_GetObjectItemCaseSensitive(m->detail, "code");
 	const cJSON *signal = cJSON_GetObjectItemCaseSensitive(m->detail, "signal");
 
-	(void)e;
 	str_addf(m->head, "agent ended: %s", or_none(m->row->title, "?"));
 	if (cJSON_IsNumber(signal))
 		str_addf(m->head, ", signal %d", signal->valueint);
@@ -194,43 +171,44 @@ static int make_exit(struct making *m, struct err *e)
 		str_addf(m->head, ", exit code %d", code->valueint);
 	if (json_text(m->detail, "why"))
 		str_addf(m->head, ": %s", json_text(m->detail, "why"));
-	return 0;
 }
 
 /* Kinds of lines that are not here are shown by their name. */
-static int make_other(struct making *m, struct err *e)
+static void make_other(struct making *m)
 {
-	(void)e;
 	str_add(m->head, m->row->what);
 	if (m->row->detail)
 		str_addf(m->head, " %s", m->row->detail);
-	return 0;
 }
 
 static const struct maker {
 	const char *what;
-	int (*make)(struct making *m, struct err *e);
+	void (*make)(struct making *m);
 } MAKERS[] = {
 	{ "session", make_session }, { "run", make_run },       { "prompt", make_prompt },
 	{ "text", make_said },       { "status", make_said },   { "note", make_said },
 	{ "tool", make_tool },       { "plan", make_plan },     { "turn", make_turn },
-	{ "call", make_call },       { "answer", make_answer }, { "question", make_question },
-	{ "words", make_words },     { "event", make_event },   { "exit", make_exit },
+	{ "call", make_call },       { "answer", make_answer }, { "words", make_words },
+	{ "event", make_event },     { "exit", make_exit },
 };
 
 static int make(struct making *m, struct err *e)
 {
 	const struct transcript_row *row = m->row;
+	void (*make_one)(struct making * m) = make_other;
 
 	m->entry->at = row->at;
 	m->entry->what = row->what;
 	m->entry->who = row->who;
 	if (row->text)
 		set_block(m->entry, 0, row->text, strlen(row->text), false);
+	if (strcmp(row->what, "question") == 0)
+		return make_question(m, e);
 	for (size_t i = 0; i < COUNT(MAKERS); i++)
 		if (strcmp(MAKERS[i].what, row->what) == 0)
-			return MAKERS[i].make(m, e);
-	return make_other(m, e);
+			make_one = MAKERS[i].make;
+	make_one(m);
+	return 0;
 }
 
 /* ---- forms ---- */
