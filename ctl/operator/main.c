@@ -161,28 +161,25 @@ static const char *take_name(struct ctl *c)
 	static char files[] = "files", file[] = "file";
 	static const struct {
 		const char *name;
-		char *word;
-	} LOOKS[] = { { "list-files", files }, { "show-file", file } };
-	static const struct {
-		const char *name;
-		char *word;
-	} CHECKPOINTS[] = { { "session-checkpoint", create },
-		            { "session-checkpoints", list },
-		            { "session-restore", restore } };
+		char *word; /* that stands for it */
+		const char *command; /* NULL: the word is it */
+	} ORDERS[] = { { "list-files", files, NULL },
+		       { "show-file", file, NULL },
+		       { "session-checkpoint", create, "checkpoint" },
+		       { "session-checkpoints", list, "checkpoint" },
+		       { "session-restore", restore, "checkpoint" } };
 
-	for (size_t i = 0; i < COUNT(CHECKPOINTS); i++) {
-		if (strcmp(c->argv[0], CHECKPOINTS[i].name) == 0) {
-			c->argv[0] = CHECKPOINTS[i].word;
-			return "checkpoint";
-		}
+	for (size_t i = 0; i < COUNT(ORDERS); i++) {
+		if (strcmp(c->argv[0], ORDERS[i].name) != 0)
+			continue;
+		c->argv[0] = ORDERS[i].word;
+		if (ORDERS[i].command)
+			return ORDERS[i].command;
 	}
 	if (strncmp(c->argv[0], SESSION, strlen(SESSION)) == 0) {
 		c->argv[0] += strlen(SESSION);
 		return "session";
 	}
-	for (size_t i = 0; i < COUNT(LOOKS); i++)
-		if (strcmp(c->argv[0], LOOKS[i].name) == 0)
-			c->argv[0] = LOOKS[i].word;
 	c->argc--;
 	return *c->argv++;
 }
