@@ -23,7 +23,6 @@ struct place {
 	const char *session_id; /* a session's thread */
 	const char *request_id; /* the thread of one request */
 	int64_t session_seq; /* of session_id */
-	bool paused; /* that session is */
 };
 
 /* What was found: how many, the first in full, the first few as lines. */

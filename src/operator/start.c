@@ -9,19 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was requested; NULL: not given. */
-struct start {
-	const char *agent, *workspace, *park, *prompt;
-};
-
-static struct start read_words(const struct words *w)
-{
-	return (struct start){ .agent = w->agent,
-		               .workspace = w->workspace,
-		               .park = w->park,
-		               .prompt = w->line ? verb_skip_blanks(w->line) : w->text };
-}
-
 /* ---- orders ---- */
 
 /* A number as such; whatever else it is, the rules judge it. */
@@ -36,22 +23,27 @@ static void put_park(cJSON *argument, const char *park)
 		json_put_given(argument, "park", park);
 }
 
-/* Gives the order with the request as its argument. As desk_give. */
-static int give(struct desk *d, const char *verb, const char *session_id, const struct start *s,
+/* Gives the order with what was requested as its argument. As desk_give. */
+static int give(struct desk *d, const char *verb, const char *session_id, const char *prompt,
                 struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
 	int got;
 
-	json_put_text(argument, "prompt", s->prompt && *s->prompt ? s->prompt : NULL);
-	json_put_given(argument, "agent", s->agent);
-	json_put_given(argument, "workspace", s->workspace);
+	json_put_text(argument, "prompt", prompt && *prompt ? prompt : NULL);
+	json_put_given(argument, "agent", d->w->agent);
+	json_put_given(argument, "workspace", d->w->workspace);
 	json_put_given(argument, "channel", d->who->place.channel);
-	put_park(argument, s->park);
+	put_park(argument, d->w->park);
 	got = desk_give_json(d, verb, session_id, argument, e);
 	if (got > 0)
 		desk_add(d, "status", "ordered");
 	return got;
+}
+
+static const char *prompt_of(const struct words *w)
+{
+	return w->line ? verb_skip_blanks(w->line) : w->text;
 }
 
 /* "01a2052f-b931: claude in web", for the session that the order started. */
@@ -71,12 +63,12 @@ int desk_start(struct desk *d, struct err *e)
 {
 	const struct words *w = d->w;
 	OWNED(str) struct str began = { 0 };
-	const struct start s = read_words(w);
+	const char *prompt = prompt_of(w);
 	int got;
 
-	if (w->line && !*s.prompt)
+	if (w->line && !*prompt)
 		return desk_tell(d, SAID_UNCLEAR, "what is the agent to do? `%s`", w->verb->syntax);
-	got = give(d, "session-start", NULL, &s, e);
+	got = give(d, "session-start", NULL, prompt, e);
 	if (got <= 0)
 		return got;
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", json_text(d->out->json, "session_id"));
@@ -101,17 +93,17 @@ int desk_restart(struct desk *d, struct err *e)
 	const struct words *w = d->w;
 	OWNED(str) struct str began = { 0 }, text = { 0 };
 	OWNED(found) struct found f = { 0 };
-	struct start s = read_words(w);
+	const char *prompt = prompt_of(w);
 	char id[ID_BYTES];
 	int got;
 
 	(void)snprintf(id, sizeof(id), "%s", w->id ? w->id : "");
 	if (w->line)
-		s.prompt = take_id(d, s.prompt, id);
+		prompt = take_id(d, prompt, id);
 	got = desk_find_session(d, id, NULL, &f, e);
 	if (got <= 0)
 		return got;
-	got = give(d, "session-restart", f.session_id, &s, e);
+	got = give(d, "session-restart", f.session_id, prompt, e);
 	if (got <= 0)
 		return got;
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", json_text(d->out->json, "session_id"));
