@@ -1,24 +1,6 @@
 #include "gate_blank.h"
 
-#include <stdint.h>
-
-/* The code point at text and its bytes; of a broken one, its first byte. */
-static uint32_t decode(const char *text, size_t length, size_t *ret_bytes)
-{
-	const unsigned char *b = (const unsigned char *)text;
-
-	if (length >= 2 && b[0] >= 0xc2 && b[0] < 0xe0) {
-		*ret_bytes = 2;
-		return (uint32_t)(b[0] & 0x1f) << 6 | (uint32_t)(b[1] & 0x3f);
-	}
-	if (length >= 3 && b[0] >= 0xe0 && b[0] < 0xf0) {
-		*ret_bytes = 3;
-		return (uint32_t)(b[0] & 0xf) << 12 | (uint32_t)(b[1] & 0x3f) << 6 |
-		       (uint32_t)(b[2] & 0x3f);
-	}
-	*ret_bytes = 1;
-	return b[0];
-}
+#include "visible.h"
 
 static bool is_blank(uint32_t c)
 {
@@ -29,12 +11,13 @@ static bool is_blank(uint32_t c)
 
 size_t gate_blank_start(const char *text, size_t length)
 {
-	size_t at = 0, bytes;
+	size_t at = 0;
 
 	while (at < length) {
-		uint32_t c = decode(text + at, length - at, &bytes);
+		uint32_t c;
+		size_t bytes = visible_read(text + at, length - at, &c);
 
-		if (!is_blank(c) || (bytes == 1 && c >= 0x80))
+		if (!is_blank(c))
 			break;
 		at += bytes;
 	}
@@ -44,14 +27,14 @@ size_t gate_blank_start(const char *text, size_t length)
 size_t gate_blank_end(const char *text, size_t length)
 {
 	while (length > 0) {
-		size_t start = length - 1, bytes;
+		size_t start = length - 1;
 		uint32_t c;
 
 		while (start > 0 && length - start < 4 &&
 		       ((unsigned char)text[start] & 0xc0) == 0x80)
 			start--;
-		c = decode(text + start, length - start, &bytes);
-		if (bytes != length - start || !is_blank(c) || (bytes == 1 && c >= 0x80))
+		if (visible_read(text + start, length - start, &c) != length - start ||
+		    !is_blank(c))
 			break;
 		length = start;
 	}
@@ -73,14 +56,15 @@ static uint32_t as_ascii(uint32_t c)
 
 bool gate_blank_same_ascii(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	size_t i = 0, j = 0, i_bytes, j_bytes;
+	size_t i = 0, j = 0;
 
 	while (i < a_length && j < b_length) {
-		if (as_ascii(decode(a + i, a_length - i, &i_bytes)) !=
-		    as_ascii(decode(b + j, b_length - j, &j_bytes)))
+		uint32_t c, d;
+
+		i += visible_read(a + i, a_length - i, &c);
+		j += visible_read(b + j, b_length - j, &d);
+		if (as_ascii(c) != as_ascii(d))
 			return false;
-		i += i_bytes;
-		j += j_bytes;
 	}
 	return i == a_length && j == b_length;
 }
