@@ -1,6 +1,7 @@
 #include "command_line.h"
 
 #include "err.h"
+#include "path.h"
 #include "str.h"
 
 #include <ctype.h>
@@ -119,13 +120,6 @@ static bool is_assignment(const char *word)
 	return n > 0 && !isdigit((unsigned char)word[0]) && word[n] == '=';
 }
 
-static const char *without_path(const char *word)
-{
-	const char *slash = strrchr(word, '/');
-
-	return slash && slash[1] ? slash + 1 : word;
-}
-
 /* Appends a token of a command; returns whether the program has been reached. */
 static bool add_reading(struct str *out, const struct token *t, bool met, enum strip strip)
 {
@@ -134,7 +128,7 @@ static bool add_reading(struct str *out, const struct token *t, bool met, enum s
 	if (out->length)
 		str_add_char(out, ' ');
 	str_add(out, strip == STRIP_ALL || (strip == STRIP_PROGRAMS && is_program)
-	                 ? without_path(t->text)
+	                 ? path_name(t->text)
 	                 : t->text);
 	return met || is_program;
 }

@@ -4,6 +4,7 @@
 #include "always_ask.h"
 #include "command_line.h"
 #include "json.h"
+#include "json_check.h"
 #include "texts.h"
 #include "tool_name.h"
 #include "visible.h"
@@ -467,14 +468,6 @@ static int read_all(struct policy *p, const cJSON *root, struct err *e)
 	return 0;
 }
 
-static bool is_blank(const char *bytes, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r' && bytes[i] != '\n')
-			return false;
-	return true;
-}
-
 int policy_parse(const char *bytes, size_t length, struct policy **ret_policy, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
@@ -483,7 +476,7 @@ int policy_parse(const char *bytes, size_t length, struct policy **ret_policy, s
 	if (length > POLICY_MAX_BYTES)
 		return err_set(e, ERR_INPUT, "the file is larger than %d KiB",
 		               POLICY_MAX_BYTES >> 10);
-	if (is_blank(bytes, length))
+	if (json_check_is_blank(bytes, length))
 		return err_set(e, ERR_INPUT, "the file is empty");
 	root = json_read_strictly(bytes, length, "the file", e);
 	if (!root)
