@@ -324,9 +324,8 @@ static void find_version(struct trial *t)
 	char option[] = "--version", *argv[] = { t->program.bytes, option, NULL };
 	OWNED(str) struct str said = { 0 };
 	char *rest;
-	struct err ignored = { 0 };
 
-	if (run(t, argv, VERSION_SECONDS, &ignored))
+	if (run(t, argv, VERSION_SECONDS, NULL))
 		return;
 	tail_text(&t->out, &said);
 	tail_clear(&t->out);

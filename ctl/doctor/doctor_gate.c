@@ -125,14 +125,13 @@ static void check_trust(struct look *l, int group, int handler)
 	OWNED(str) struct str path = { 0 }, key = { 0 };
 	OWNED(textfile) struct textfile file = { 0 };
 	OWNED(cJSON_ptr) cJSON *root = NULL;
-	struct err ignored = { 0 };
 
 	if (strcmp(l->gate->host, "codex") != 0 || l->place != &l->gate->user)
 		return;
 	str_addf(&key, "%s:pre_tool_use:%d:%d", l->path, group, handler);
-	if (host_path(&CONFIG, false, &path, &ignored) == 0 &&
-	    textfile_read(str_text(&path), &file, &ignored) == 0)
-		root = toml_edit_parse(&file.bytes, str_text(&path), &ignored);
+	if (host_path(&CONFIG, false, &path, NULL) == 0 &&
+	    textfile_read(str_text(&path), &file, NULL) == 0)
+		root = toml_edit_parse(&file.bytes, str_text(&path), NULL);
 	const char *const place[] = { "hooks", "state", str_text(&key), "trusted_hash", NULL };
 	if (!json_edit_find(root, place))
 		doctor_tell(l->d, FAIL, l->what,

@@ -7,10 +7,9 @@
 void doctor_judge_by_hand(struct doctor *d, struct canary *c)
 {
 	OWNED(gate_canary_by_hand_row) struct gate_canary_by_hand_row row = { 0 };
-	struct err ignored = { 0 };
 	bool is_open;
 
-	if (!d->store.db || sql_gate_canary_by_hand(&d->store, c->host, &row, &ignored) <= 0 ||
+	if (!d->store.db || sql_gate_canary_by_hand(&d->store, c->host, &row, NULL) <= 0 ||
 	    !row.version)
 		return;
 	is_open =

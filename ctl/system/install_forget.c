@@ -27,10 +27,9 @@ static int open_configured(const struct config_source *source, struct store *st,
 {
 	OWNED(config) struct config config = { 0 };
 	OWNED(paths) struct paths paths = { 0 };
-	struct err ignored = { 0 };
 
-	if (config_load(source, &config, &ignored) ||
-	    paths_open(config.database.path, false, &paths, &ignored) ||
+	if (config_load(source, &config, NULL) ||
+	    paths_open(config.database.path, false, &paths, NULL) ||
 	    access(paths.database, F_OK) != 0)
 		return 0;
 	return paths_check_right(paths.database, e) || store_open(st, paths.database, NULL, e) ? -1

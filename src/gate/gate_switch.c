@@ -70,12 +70,11 @@ static int read_file(const char *root, const char *name, struct str *out)
 static cJSON *parse(const struct gate_switch *s, const struct str *text)
 {
 	const char *end = strrchr(s->file, '.');
-	struct err ignored = { 0 };
 	cJSON *root = NULL;
 
 	if (strcmp(end, ".toml") == 0)
-		return toml_edit_parse(text, s->file, &ignored);
-	if (json_edit_parse(text, s->file, &root, &ignored) < 0)
+		return toml_edit_parse(text, s->file, NULL);
+	if (json_edit_parse(text, s->file, &root, NULL) < 0)
 		return NULL; /* the host cannot read it either */
 	return root;
 }

@@ -70,14 +70,13 @@ static int is_denied(struct store *st, int64_t request_seq, const char *command,
 	int64_t content = sql_gate_rewrite_policy(st, request_seq, e);
 	OWNED(str) struct str bytes = { 0 };
 	struct policy *policy = NULL;
-	struct err ignored = { 0 };
 	bool denies;
 
 	if (content <= 0)
 		return content < 0 ? -1 : 0;
 	if (content_get(st, content, &bytes, e))
 		return -1;
-	if (policy_parse(bytes.bytes, bytes.length, &policy, &ignored))
+	if (policy_parse(bytes.bytes, bytes.length, &policy, NULL))
 		return 0; /* it was parsed before; it allows nothing */
 	denies = policy_denies(policy, command, why);
 	policy_free(policy);

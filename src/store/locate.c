@@ -118,12 +118,11 @@ int locate_usual(const struct config_source *source, struct located *out, struct
                  struct err *e)
 {
 	OWNED(config) struct config config = { 0 };
-	struct err ignored = { 0 };
 	bool read;
 
 	if (locate_is_named(source))
 		return 0;
-	read = config_load(source, &config, &ignored) == 0;
+	read = config_load(source, &config, NULL) == 0;
 	return locate_running(read ? config.ipc_name : USUAL_NAME,
 	                      read ? config.database.path : NULL, out, note, e);
 }

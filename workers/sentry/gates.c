@@ -136,9 +136,8 @@ static void look_at_hooks(struct round *r, const char *host, bool managed)
 {
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str text = { 0 };
-	struct err ignored = { 0 };
 
-	if (!gate_hooks_exist(host, managed) || gate_hooks_path(host, managed, "", &path, &ignored))
+	if (!gate_hooks_exist(host, managed) || gate_hooks_path(host, managed, "", &path, NULL))
 		return;
 	(void)textfile_look(str_text(&path), FILE_BYTES_MAX, &text);
 	if (!gate_hooks_are_ours(host, str_text(&text)))
@@ -230,10 +229,8 @@ static int look_at_installs(struct round *r)
 static bool is_managed(const struct round *r, const char *host)
 {
 	OWNED(str) struct str path = { 0 };
-	struct err ignored = { 0 };
 
-	return gate_hooks_exist(host, true) &&
-	       gate_hooks_path(host, true, "", &path, &ignored) == 0 &&
+	return gate_hooks_exist(host, true) && gate_hooks_path(host, true, "", &path, NULL) == 0 &&
 	       has_pair(&r->installs, host, str_text(&path));
 }
 
