@@ -130,35 +130,58 @@ void hold_job(struct front *f, struct job *job, const char *progress_token, cons
 
 /* ---- releasing ---- */
 
-bool hold_forget(struct front *f, struct waiter *w)
+/* Returns whether it was the last one of its call. */
+static bool take(struct front *f, struct waiter *w)
 {
 	struct held_call *held = w->held;
-	struct sink *sink = w->sink;
 	bool last;
 
-	sink->held--;
+	w->sink->held--;
 	f->listens -= held->seq < 0 && w->modern;
 	LIST_REMOVE(w, of_sink);
 	LIST_REMOVE(w, of_call);
 	TAILQ_REMOVE(&f->line, w, in_line);
-	free(w->rpc_id);
-	free(w->progress_token);
-	free(w);
+	w->held = NULL;
 	last = LIST_EMPTY(&held->waiters);
 	if (last) {
 		(void)tdelete(held, &f->held, by_seq);
 		free(held);
 	}
-	sink_drop(sink);
+	return last;
+}
+
+struct waiter *hold_take(struct front *f, int64_t call_seq)
+{
+	struct held_call *held = hold_find(f, call_seq);
+	struct waiter *w = held ? LIST_FIRST(&held->waiters) : NULL;
+
+	if (w)
+		(void)take(f, w);
+	return w;
+}
+
+void hold_free(struct waiter *w)
+{
+	sink_drop(w->sink);
+	free(w->rpc_id);
+	free(w->progress_token);
+	free(w);
+}
+
+bool hold_forget(struct front *f, struct waiter *w)
+{
+	bool last = take(f, w);
+
+	hold_free(w);
 	return last;
 }
 
 void hold_release(struct front *f, int64_t call_seq)
 {
-	struct held_call *held;
+	struct waiter *w;
 
-	while ((held = hold_find(f, call_seq)) != NULL)
-		(void)hold_forget(f, LIST_FIRST(&held->waiters));
+	while ((w = hold_take(f, call_seq)) != NULL)
+		hold_free(w);
 }
 
 bool hold_has_room(const struct sink *s, int more, struct err *e)

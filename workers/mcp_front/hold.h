@@ -10,7 +10,7 @@ struct waiter {
 	LIST_ENTRY(waiter) of_sink;
 	LIST_ENTRY(waiter) of_call;
 	TAILQ_ENTRY(waiter) in_line; /* by next_ms */
-	struct held_call *held;
+	struct held_call *held; /* NULL: taken out */
 	struct sink *sink;
 	char *rpc_id; /* JSON token; for a subscription: of its subscriptions/listen */
 	char *progress_token; /* JSON token or NULL */
@@ -43,6 +43,10 @@ bool hold_is_over(struct front *f, struct job *job);
 /* Whether a connection may hold this many more waiters; if not, e says why. */
 bool hold_has_room(const struct sink *s, int more, struct err *e);
 
+/* Takes a waiter of a call out, for hold_free; NULL: it has none. */
+struct waiter *hold_take(struct front *f, int64_t call_seq);
+/* Drops its sink, too. */
+void hold_free(struct waiter *w);
 /* Forgets a waiter. Returns whether it was the last one of its call. */
 bool hold_forget(struct front *f, struct waiter *w);
 /* Forgets all waiters of a call; their replies are sent elsewhere. */

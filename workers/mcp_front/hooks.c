@@ -336,22 +336,17 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 bool hooks_reply(struct front *f, struct job *job)
 {
 	struct job_hook *told = &job->as.hook;
-	struct held_call *held;
+	struct waiter *w;
 
 	if (!told->is_recorded)
 		hook_set_result(&told->telling.result, GATE_DENY, FAILED);
-	while ((held = hold_find(f, job->call_seq)) != NULL) {
-		struct waiter *w = LIST_FIRST(&held->waiters);
-		OWNED(char_ptr) char *id = xstrdup(w->rpc_id);
+	while ((w = hold_take(f, job->call_seq)) != NULL) {
 		OWNED(str) struct str body = { 0 };
-		struct sink *sink = w->sink;
 
-		sink_hold(sink);
-		(void)hold_forget(f, w);
 		hook_add_reply(&body, told->host, told->event, str_text(&told->telling.result),
 		               str_text(&told->telling.steering.text), told->input);
-		sink_reply(sink, id, &body);
-		sink_drop(sink);
+		sink_reply(w->sink, w->rpc_id, &body);
+		hold_free(w);
 	}
 	return true;
 }

@@ -35,40 +35,32 @@ static void tell_subscription(struct front *f, struct sink *sink, const char *li
 
 void tell_cancelled(struct front *f, int64_t call_seq)
 {
-	struct held_call *held;
+	struct waiter *w;
 
-	while ((held = hold_find(f, call_seq)) != NULL) {
-		struct waiter *w = LIST_FIRST(&held->waiters);
-		OWNED(char_ptr) char *listen_id = w->subscription ? xstrdup(w->rpc_id) : NULL;
-		bool elicits = w->elicits;
-		struct sink *sink = w->sink;
-
-		sink_hold(sink);
-		(void)hold_forget(f, w);
-		if (elicits)
-			elicitation_withdraw(sink, call_seq);
-		if (listen_id)
-			tell_subscription(f, sink, listen_id, call_seq, NULL);
+	while ((w = hold_take(f, call_seq)) != NULL) {
+		if (w->elicits)
+			elicitation_withdraw(w->sink, call_seq);
+		if (w->subscription)
+			tell_subscription(f, w->sink, w->rpc_id, call_seq, NULL);
 		else
-			sink_owes_less(sink);
-		sink_drop(sink);
+			sink_owes_less(w->sink);
+		hold_free(w);
 	}
 }
 
 /* ---- answers ---- */
 
-static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t seq,
-                     const struct telling *t)
+static void reply_to(const struct waiter *w, int64_t seq, const struct telling *t)
 {
 	OWNED(str) struct str body = { 0 };
 	OWNED(str) struct str message = { 0 };
 	char event_id[40];
 
-	mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
-	                telling_said(&t->steering), t->is_error, t->traceparent);
-	rpc_result(&message, rpc_id, body.bytes);
+	mcp_tool_result(&body, w->modern ? MCP_MODERN : peer_version(w->sink->peer),
+	                t->result.bytes, telling_said(&t->steering), t->is_error, t->traceparent);
+	rpc_result(&message, w->rpc_id, body.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
-	sink->by->reply(sink, &message, modern ? NULL : event_id);
+	w->sink->by->reply(w->sink, &message, w->modern ? NULL : event_id);
 }
 
 /* Sends the result to everyone who waits for this call. With a single waiter the transport may find
@@ -77,25 +69,18 @@ static void hand_over(struct front *f, struct held_call *held, const struct tell
 {
 	int64_t seq = held->seq;
 	bool alone = !LIST_NEXT(LIST_FIRST(&held->waiters), of_call);
+	struct waiter *w;
 
-	while ((held = hold_find(f, seq)) != NULL) {
-		struct waiter *w = LIST_FIRST(&held->waiters);
-		OWNED(char_ptr) char *rpc_id = xstrdup(w->rpc_id);
-		bool modern = w->modern, subscription = w->subscription;
-		bool elicits = w->elicits;
-		struct sink *sink = w->sink;
-
-		sink_hold(sink);
-		(void)hold_forget(f, w);
-		if (elicits)
-			elicitation_withdraw(sink, seq);
-		if (subscription) {
-			tell_subscription(f, sink, rpc_id, seq, t);
+	while ((w = hold_take(f, seq)) != NULL) {
+		if (w->elicits)
+			elicitation_withdraw(w->sink, seq);
+		if (w->subscription) {
+			tell_subscription(f, w->sink, w->rpc_id, seq, t);
 		} else {
-			sink_tells(sink, alone ? seq : 0);
-			reply_to(sink, rpc_id, modern, seq, t);
+			sink_tells(w->sink, alone ? seq : 0);
+			reply_to(w, seq, t);
 		}
-		sink_drop(sink);
+		hold_free(w);
 	}
 }
 
