@@ -8,12 +8,6 @@
 
 #include <string.h>
 
-static const char *diff_of(const struct job *job)
-{
-	return json_text(cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"),
-	                 "diff");
-}
-
 static void put(struct front *f, const char *text, size_t length)
 {
 	struct store *st = &f->worker.store;
@@ -39,7 +33,7 @@ bool ahead_put(struct front *f, struct job *job)
 		put(f, str_text(&c->canonical), c->canonical.length);
 		break;
 	case JOB_AHEAD_BODY:
-		put(f, diff_of(job), strlen(diff_of(job)));
+		put(f, shelf_diff(job)->valuestring, strlen(shelf_diff(job)->valuestring));
 		break;
 	case JOB_AHEAD_EFFECT:
 		put(f, str_text(&jc->found->effect), jc->found->effect.length);

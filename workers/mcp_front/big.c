@@ -13,8 +13,7 @@ enum {
 
 static bool has_long_text(const struct job *job)
 {
-	const char *diff =
-	    json_text(cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"), "diff");
+	const char *diff = cJSON_GetStringValue(shelf_diff(job));
 
 	return shelf_has(job) || (diff && strnlen(diff, FRONT_BIG_CALL + 1) > FRONT_BIG_CALL);
 }

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Where the text is: in the message, and referred to by the call's arguments. */
-static cJSON *in_message(const struct job *job)
+cJSON *shelf_diff(const struct job *job)
 {
 	return cJSON_GetObjectItemCaseSensitive(
 	    cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"), "diff");
 }
 
+/* The text is in the message, and the call's arguments refer to it. */
 static void replace(struct job *job, char *text)
 {
-	cJSON *own = in_message(job);
+	cJSON *own = shelf_diff(job);
 
 	free(own->valuestring);
 	own->valuestring = text;
@@ -40,7 +40,7 @@ static int make_file(struct front *f, const char *text, size_t length)
 void shelf_put(struct front *f, struct job *job)
 {
 	struct hand_task *t = &job->as.call.task;
-	const cJSON *own = in_message(job);
+	const cJSON *own = shelf_diff(job);
 
 	if (t->ask.body_length <= FRONT_BIG_CALL || !own || own->valuestring != t->ask.body)
 		return;

@@ -9,6 +9,8 @@
  * for the file. */
 void shelf_put(struct front *f, struct job *job);
 bool shelf_has(const struct job *job);
+/* The diff among the arguments in its message, or NULL. */
+cJSON *shelf_diff(const struct job *job);
 /* Brings it back. 0; or -1 if it cannot be read: then the call must be refused. */
 int shelf_take(struct job *job, struct err *e);
 /* Forgets what is there. */
