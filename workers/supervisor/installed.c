@@ -7,14 +7,8 @@
 #include "log.h"
 #include "str.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -56,51 +50,17 @@ static uint64_t mark_of_all(const struct supervisor *s)
 	return mark * 31 + mark_of(s->runners.path);
 }
 
-/* What the program says of itself: "agent-intercom BUILD\n". */
-static pid_t ask_version(const char *path, int out)
-{
-	char program[PATH_MAX], flag[] = "--version";
-	char *argv[] = { program, flag, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	pid_t pid = 0;
-
-	(void)snprintf(program, sizeof(program), "%s", path);
-	(void)sigemptyset(&none);
-	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawnattr_init(&attributes);
-	(void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	(void)posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-	(void)posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-	(void)posix_spawnattr_setsigmask(&attributes, &none);
-	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	if (posix_spawn(&pid, program, &files, &attributes, argv, environ) != 0)
-		pid = 0;
-	(void)posix_spawn_file_actions_destroy(&files);
-	(void)posix_spawnattr_destroy(&attributes);
-	return pid;
-}
-
 /* The build of the installed program; false: it does not say. */
 static bool read_build(struct str *build)
 {
 	OWNED(str) struct str path = { 0 };
-	char word[WORD_BYTES] = "";
+	char word[WORD_BYTES] = "", flag[] = "--version"; /* "agent-intercom BUILD\n" */
 	size_t before = strlen(PROGRAM) + 1;
-	int ends[2];
-	pid_t pid;
 
-	if (installed_program(&path, NULL) || pipe2(ends, O_CLOEXEC) != 0)
+	if (installed_program(&path, NULL))
 		return false;
-	pid = ask_version(str_text(&path), ends[1]);
-	(void)close(ends[1]);
-	if (pid) {
-		(void)spawn_hear(ends[0], word, sizeof(word) - 1, ANSWER_MS);
-		(void)kill(pid, SIGKILL); /* it has said it, or will not */
-		(void)waitpid(pid, NULL, 0);
-	}
-	(void)close(ends[0]);
+	char *argv[] = { path.bytes, flag, NULL };
+	(void)spawn_ask(argv, false, word, sizeof(word) - 1, ANSWER_MS);
 	if (strncmp(word, PROGRAM, before - 1) != 0 || word[before - 1] != ' ')
 		return false;
 	str_add_bytes(build, word + before, strcspn(word + before, "\n"));

@@ -372,14 +372,14 @@ int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
 
 /* ---- workers ---- */
 
-int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e)
+int rows_note_death(struct supervisor *s, pid_t pid, const char *detail, struct err *e)
 {
 	if (rows_begin(s, e))
 		return -1;
 	return store_end(&s->store, sql_worker_died(&s->store, detail, s->machine, pid, e), e);
 }
 
-int rows_ready(struct supervisor *s, struct str *address, struct err *e)
+int rows_read_ready(struct supervisor *s, struct str *address, struct err *e)
 {
 	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	int got;

@@ -529,7 +529,7 @@ static void look(struct supervisor *s, struct err *e)
 
 	for (int i = 0; i < CHILD_COUNT; i++)
 		before[i] = s->children[i].ready;
-	if (rows_ready(s, &address, e)) {
+	if (rows_read_ready(s, &address, e)) {
 		if (e->kind != ERR_AGAIN)
 			stop(s, err_exit(e), e->text);
 		return;
@@ -539,7 +539,7 @@ static void look(struct supervisor *s, struct err *e)
 			log_info("%s is back (pid %d)", CHILD_NAMES[i], (int)s->children[i].pid);
 		s->children[i].was_ready |= s->children[i].ready;
 	}
-	if (!s->announced && workers_serve(s))
+	if (!s->announced && workers_are_serving(s))
 		announce(s, str_text(&address));
 	if (s->complete || !workers_are_ready(s))
 		return;

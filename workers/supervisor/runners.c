@@ -332,7 +332,7 @@ static int look_after(struct supervisor *s, struct runner_child *c, struct err *
 	char why[80];
 
 	(void)snprintf(why, sizeof(why), "its runner ended: %s", c->detail);
-	return (c->pid > 1 && rows_died(s, c->pid, c->detail, e)) ||
+	return (c->pid > 1 && rows_note_death(s, c->pid, c->detail, e)) ||
 	               settle_one(s, c->run, why, e) < 0
 	           ? -1
 	           : 0;
@@ -415,7 +415,7 @@ void runners_look_for_hanging(struct supervisor *s)
 
 		name_of(c, name);
 		if (c->state == RUNNER_RUNS && c->pid > 1 &&
-		    workers_hangs(s, name, c->pid, &c->signs))
+		    workers_has_hung(s, name, c->pid, &c->signs))
 			(void)kill(c->pid, SIGKILL);
 	}
 }

@@ -11,12 +11,9 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -26,18 +23,14 @@ enum {
 
 /* ---- where a value comes from ---- */
 
-/* A whole small file, or what comes through a pipe until ms have passed; without its last newline.
- * NULL: nothing. */
-static char *read_secret(int fd, int ms)
+/* The text without its last newline, NULL if that is all. Wipes it. */
+static char *take_secret(char text[SECRET_MOST], size_t length)
 {
-	char text[SECRET_MOST];
-	size_t length = spawn_hear(fd, text, sizeof(text) - 1, ms);
-
 	while (length && (text[length - 1] == '\n' || text[length - 1] == '\r'))
 		length--;
 	text[length] = '\0';
 	char *secret = length ? xstrdup(text) : NULL;
-	explicit_bzero(text, sizeof(text));
+	explicit_bzero(text, SECRET_MOST);
 	return secret;
 }
 
@@ -48,30 +41,18 @@ static char *from_keychain(const char *name, bool *answers)
 	int64_t end = clock_monotonic_ms() + KEYCHAIN_MS;
 	char tool[] = "secret-tool", lookup[] = "lookup", service[] = "service",
 	     username[] = "username";
-	char ours[] = "agent-intercom", key[40];
+	char ours[] = "agent-intercom", key[40], text[SECRET_MOST], *secret;
 	char *argv[] = { tool, lookup, service, ours, username, key, NULL };
-	posix_spawn_file_actions_t files;
-	char *secret = NULL;
-	int pipe_fds[2];
-	pid_t pid;
+	ssize_t length;
 
-	if (!*answers || !getenv("DBUS_SESSION_BUS_ADDRESS") || pipe2(pipe_fds, O_CLOEXEC) != 0)
+	if (!*answers || !getenv("DBUS_SESSION_BUS_ADDRESS"))
 		return NULL;
 	(void)snprintf(key, sizeof(key), "%s", name);
-	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	(void)posix_spawn_file_actions_adddup2(&files, pipe_fds[1], STDOUT_FILENO);
-	(void)posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	int failed = posix_spawnp(&pid, tool, &files, NULL, argv, environ);
-	(void)posix_spawn_file_actions_destroy(&files);
-	(void)close(pipe_fds[1]);
-	if (!failed) {
-		secret = read_secret(pipe_fds[0], KEYCHAIN_MS);
-		*answers = secret || clock_monotonic_ms() < end;
-		(void)kill(pid, SIGKILL); /* it has said what it had to say, or will not */
-		(void)waitpid(pid, NULL, 0);
-	}
-	(void)close(pipe_fds[0]);
+	length = spawn_ask(argv, true, text, sizeof(text) - 1, KEYCHAIN_MS);
+	if (length < 0)
+		return NULL;
+	secret = take_secret(text, (size_t)length);
+	*answers = secret || clock_monotonic_ms() < end;
 	return secret;
 }
 
@@ -79,7 +60,8 @@ static char *from_systemd(const char *name)
 {
 	const char *folder = getenv("CREDENTIALS_DIRECTORY");
 	OWNED(str) struct str path = { 0 };
-	char *secret;
+	char text[SECRET_MOST];
+	size_t length;
 	int fd;
 
 	if (!folder || *folder != '/')
@@ -88,9 +70,9 @@ static char *from_systemd(const char *name)
 	fd = open(str_text(&path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return NULL;
-	secret = read_secret(fd, KEYCHAIN_MS);
+	length = spawn_hear(fd, text, sizeof(text) - 1, KEYCHAIN_MS);
 	(void)close(fd);
-	return secret;
+	return take_secret(text, length);
 }
 
 /* Puts what is found in the keychain or with systemd in the place of what the environment had. */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A name that ends in '*' stands for all that begin so. */
@@ -179,5 +180,40 @@ size_t spawn_hear(int fd, char *bytes, size_t size, int ms)
 		n = read(fd, bytes + length, size - length);
 		length += n > 0 ? (size_t)n : 0;
 	}
+	return length;
+}
+
+ssize_t spawn_ask(char *const *argv, bool is_quiet, char *bytes, size_t size, int ms)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	ssize_t length = -1;
+	sigset_t none;
+	int ends[2], failed;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	(void)sigemptyset(&none);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawnattr_init(&attributes);
+	(void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	(void)posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+	if (is_quiet)
+		(void)posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY,
+		                                       0);
+	(void)posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	failed = posix_spawnp(&pid, argv[0], &files, &attributes, argv, environ);
+	(void)close(ends[1]);
+	if (!failed) {
+		length = (ssize_t)spawn_hear(ends[0], bytes, size, ms);
+		(void)kill(pid, SIGKILL); /* it has said it, or will not */
+		(void)waitpid(pid, NULL, 0);
+	}
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attributes);
+	(void)close(ends[0]);
 	return length;
 }

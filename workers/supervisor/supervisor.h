@@ -165,9 +165,9 @@ struct rows_restored {
 };
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e);
 /* A worker has ended, in the way that detail tells. */
-int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
+int rows_note_death(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
 /* Sets ready of the children whose row says so. The address of mcp-front goes to address. */
-int rows_ready(struct supervisor *s, struct str *address, struct err *e);
+int rows_read_ready(struct supervisor *s, struct str *address, struct err *e);
 
 /* ---- secrets.c ---- */
 
@@ -234,10 +234,10 @@ void workers_stop(struct supervisor *s);
 bool workers_look_for_hanging(struct supervisor *s);
 /* At such a look: whether this worker has given none for long, which is logged. pid 0: it is not
  * ready. */
-bool workers_hangs(const struct supervisor *s, const char *name, pid_t pid, struct signs *signs);
+bool workers_has_hung(const struct supervisor *s, const char *name, pid_t pid, struct signs *signs);
 /* Milliseconds until the next such look. */
 int workers_beat_patience_ms(const struct supervisor *s);
-bool workers_serve(const struct supervisor *s); /* those that agents wait for are ready */
+bool workers_are_serving(const struct supervisor *s); /* those that agents wait for are ready */
 bool workers_are_ready(const struct supervisor *s); /* all are */
 bool workers_are_gone(const struct supervisor *s);
 /* Milliseconds until a start is due, -1: none is. */
@@ -259,6 +259,9 @@ void spawn_environment_to_pass(const struct supervisor *s, const char *env_pass,
  * system is short of something. */
 int spawn_worker(const struct supervisor *s, char *path, char *const *more,
                  char *const *environment, int kept, pid_t *ret_pid, struct err *e);
+/* Runs a program, found in PATH, and ends it when it has said something or ms have passed. Returns
+ * how much it said, -1: it cannot be run. is_quiet: what it says on stderr is not seen. */
+ssize_t spawn_ask(char *const *argv, bool is_quiet, char *bytes, size_t size, int ms);
 /* Reads what a program says until its end, a full buffer, or ms have passed. Returns how much. */
 size_t spawn_hear(int fd, char *bytes, size_t size, int ms);
 

@@ -177,7 +177,7 @@ static bool are_ready(const struct supervisor *s, int count)
 	return true;
 }
 
-bool workers_serve(const struct supervisor *s)
+bool workers_are_serving(const struct supervisor *s)
 {
 	return are_ready(s, CHILD_SERVING);
 }
@@ -265,7 +265,7 @@ static struct timespec sign_of(const struct supervisor *s, const char *name)
 	return stat(str_text(&lock), &about) == 0 ? about.st_mtim : (struct timespec){ 0 };
 }
 
-bool workers_hangs(const struct supervisor *s, const char *name, pid_t pid, struct signs *signs)
+bool workers_has_hung(const struct supervisor *s, const char *name, pid_t pid, struct signs *signs)
 {
 	struct timespec sign = sign_of(s, name);
 	struct instant since = clock_instant((int64_t)sign.tv_sec * 1000);
@@ -290,7 +290,7 @@ bool workers_look_for_hanging(struct supervisor *s)
 	for (int i = 0; i < CHILD_COUNT; i++) {
 		struct child *c = &s->children[i];
 
-		if (!workers_hangs(s, CHILD_NAMES[i], c->ready ? c->pid : 0, &c->signs))
+		if (!workers_has_hung(s, CHILD_NAMES[i], c->ready ? c->pid : 0, &c->signs))
 			continue;
 		c->silent = true;
 		(void)kill(c->pid, SIGKILL);
@@ -314,7 +314,7 @@ static void ended(struct supervisor *s, int i, int status)
 	else if (status != 0 && !renews(status))
 		log_warn("%s (pid %d) ended: %s", CHILD_NAMES[i], (int)c->pid, detail);
 	/* At a stop one transaction buries all. */
-	if (!s->stopping && rows_died(s, c->pid, detail, &e))
+	if (!s->stopping && rows_note_death(s, c->pid, detail, &e))
 		log_warn("cannot write down the end of %s: %s", CHILD_NAMES[i], e.text);
 	c->ready = false;
 	c->pid = 0;
