@@ -468,7 +468,7 @@ bool worker_wait(struct worker *w, bool busy)
 		                { .fd = w->signal_fd, .events = POLLIN },
 		                { .fd = w->extra_fd, .events = POLLIN } };
 
-	if (!busy && drains())
+	if (!busy && !w->in_hand && drains())
 		return true;
 	/* After a move do not sleep: nobody could ring meanwhile. */
 	(void)poll(fds, COUNT(fds), busy || moved ? 0 : worker_patience_ms(w));

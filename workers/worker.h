@@ -38,6 +38,7 @@ struct worker {
 	struct doorbell bell;
 	struct store store;
 	int64_t due_ms; /* unix ms when step wants to look again, INT64_MAX: only at a bell */
+	bool in_hand; /* what step has begun goes on: its idle moments do not count for a drain */
 	int64_t heartbeat_ms; /* monotonic: when the next heartbeat is due */
 	int beat_wait_ms; /* how long one waits for the write lock; 0: as long as any write */
 	bool stopping;

@@ -68,6 +68,8 @@ struct reader {
 	struct own_places ours; /* are not shown */
 };
 
+static struct reader reader;
+
 /* ---- slots ---- */
 
 static struct slot *free_slot(struct reader *r)
@@ -371,7 +373,7 @@ static int begin_some(struct worker *w, struct reader *r, struct err *e)
 	}
 }
 
-static void is_due(struct worker *w, const struct reader *r, int64_t monotonic_ms)
+static void set_due_by(struct worker *w, const struct reader *r, int64_t monotonic_ms)
 {
 	int64_t due_ms = clock_now_ms() + monotonic_ms - clock_monotonic_ms();
 
@@ -386,10 +388,10 @@ static void set_due(struct worker *w, const struct reader *r)
 
 	for (size_t i = 0; i < LOOKS_MAX; i++)
 		if (r->slots[i].used)
-			is_due(w, r,
-			       r->slots[i].fd >= 0 ? r->slots[i].end_ms : r->slots[i].stuck_ms);
+			set_due_by(w, r,
+			           r->slots[i].fd >= 0 ? r->slots[i].end_ms : r->slots[i].stuck_ms);
 	LIST_FOREACH (one, &r->rests, next)
-		is_due(w, r, one->stuck_ms);
+		set_due_by(w, r, one->stuck_ms);
 }
 
 /* A look is in hand, or may wait for one that has just ended. */
@@ -406,8 +408,9 @@ static bool is_busy(const struct reader *r)
 	return false;
 }
 
-static int step(struct worker *w, struct reader *r, struct err *e)
+static int step(struct worker *w, struct err *e)
 {
+	struct reader *r = &reader;
 	int did, begun;
 
 	r->now_ms = clock_monotonic_ms();
@@ -418,6 +421,7 @@ static int step(struct worker *w, struct reader *r, struct err *e)
 	if (begun < 0)
 		return -1;
 	set_due(w, r);
+	w->in_hand = is_busy(r);
 	return did + begun;
 }
 
@@ -435,58 +439,27 @@ static void end_all(struct reader *r)
 		rest_free(LIST_FIRST(&r->rests));
 }
 
-/* While a look is in hand, reader is not idle: $INTERCOM_DRAIN must not end it. */
-static void await(const struct worker *w)
-{
-	struct pollfd fds[] = { { .fd = w->extra_fd, .events = POLLIN },
-		                { .fd = w->bell.fd, .events = POLLIN },
-		                { .fd = w->signal_fd, .events = POLLIN } };
-
-	(void)poll(fds, COUNT(fds), worker_patience_ms(w));
-}
-
-static int serve(struct worker *w, struct reader *r, struct err *e)
-{
-	for (;;) {
-		int did;
-
-		w->due_ms = INT64_MAX;
-		did = step(w, r, e);
-		if (did >= 0 && worker_heartbeat(w, e))
-			did = -1;
-		if (did < 0 && !worker_forgives(w, e))
-			return -1;
-		if (did <= 0 && is_busy(r))
-			await(w);
-		if (worker_wait(w, did > 0 || is_busy(r)))
-			return 0;
-	}
-}
-
 int main(int argc, char **argv)
 {
-	struct reader r = { 0 };
+	struct reader *r = &reader;
 	struct worker w;
 	struct err e = { 0 };
 	int failed = worker_open(&w, "reader", "Lists folders and shows files of workspaces.", argc,
 	                         argv, &e);
 
 	for (size_t i = 0; i < LOOKS_MAX; i++)
-		r.slots[i].fd = r.slots[i].tie = -1;
+		r->slots[i].fd = r->slots[i].tie = -1;
 	if (!failed)
 		w.extra_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!failed && w.extra_fd < 0)
 		failed = err_errno(&e, ERR_AGAIN, "cannot wait for looks");
 	if (!failed) {
-		workspace_ours(&r.ours, w.run_dir, w.database);
-		objects_path(w.database, &r.objects);
-		failed = worker_ready(&w, NULL, &e);
+		workspace_ours(&r->ours, w.run_dir, w.database);
+		objects_path(w.database, &r->objects);
 	}
-	if (!failed)
-		(void)serve(&w, &r, &e); /* e says why it ended */
-	end_all(&r);
-	str_clear(&r.objects);
-	own_places_clear(&r.ours);
-	worker_close(&w, &e);
-	return worker_exit(&w, &e);
+	failed = worker_serve(&w, failed, step, &e);
+	end_all(r);
+	str_clear(&r->objects);
+	own_places_clear(&r->ours);
+	return failed;
 }
