@@ -88,14 +88,19 @@ int child_start(struct child *c, char *const *argv, const struct config_agent *p
 
 /* ---- its end ---- */
 
-void child_reap(struct child *c)
+static void reap(struct child *c, int options)
 {
 	int status;
 
-	if (c->has_ended || waitpid(c->process.pid, &status, WNOHANG) != c->process.pid)
+	if (c->has_ended || waitpid(c->process.pid, &status, options) != c->process.pid)
 		return;
 	c->has_ended = true;
 	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void child_reap(struct child *c)
+{
+	reap(c, WNOHANG);
 }
 
 void child_end(struct child *c)
@@ -115,13 +120,9 @@ void child_await(struct child *c, int ms)
 
 void child_clear(struct child *c)
 {
-	int status;
-
 	if (c->process.pid && !c->has_ended) {
 		(void)kill(-c->process.pid, SIGKILL);
-		if (waitpid(c->process.pid, &status, 0) == c->process.pid)
-			c->status =
-			    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		reap(c, 0);
 		c->has_ended = true;
 	}
 	(void)group_end_adopted(GROUP_END_MS);

@@ -296,11 +296,6 @@ static void leave_to_editor(struct proxy *p, struct question *q, const char *why
 		q->is_alone = true;
 }
 
-static void ask_again(struct proxy *p, struct question *q)
-{
-	uplink_close(&q->link, &p->system);
-}
-
 /* ---- what the front says ---- */
 
 static void take_decision(struct proxy *p, struct question *q, const cJSON *result)
@@ -308,7 +303,7 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 	const char *decision = json_text(result, "decision"), *reason = json_text(result, "reason");
 
 	if (cJSON_IsTrue(json_get(result, "again")))
-		ask_again(p, q);
+		uplink_close(&q->link, &p->system); /* it asks again */
 	else if (!decision)
 		leave_to_editor(p, q, "agent-intercom's answer has no decision");
 	else if (strcmp(decision, "deny") == 0)
@@ -439,7 +434,7 @@ static bool is_granted(const struct question *q, const cJSON *params)
 	       grant_take_command(g, ask->command.bytes, ask->cwd, q->session->folder);
 }
 
-/* Only the editor can answer what has not one yes, or several answers. */
+/* Only the editor can answer a permission without exactly one yes. */
 static bool is_editors(const struct question *q)
 {
 	return q->kind == ENVELOPE_PERMISSION && !acp_inquiry_yes(&q->subject.ask);

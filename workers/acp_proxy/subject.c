@@ -110,9 +110,7 @@ static bool is_all_diffs(const struct acp_inquiry *ask, const cJSON *content, co
 	bool found = false;
 
 	cJSON_ArrayForEach (item, content) {
-		const char *type = json_text(item, "type");
-
-		if (!type || strcmp(type, "diff") != 0)
+		if (!json_says(item, "type", "diff"))
 			continue;
 		if (!json_text(item, "path") || json_text(item, "path")[0] != '/' ||
 		    !json_text(item, "newText"))
@@ -133,9 +131,9 @@ static void describe_diffs(struct subject *s, const cJSON *content, const char *
 	begin(s, session, folder, "edit");
 	json_member_array(&s->input, "diffs");
 	cJSON_ArrayForEach (item, content) {
-		const char *type = json_text(item, "type"), *old = json_text(item, "oldText");
+		const char *old = json_text(item, "oldText");
 
-		if (!type || strcmp(type, "diff") != 0)
+		if (!json_says(item, "type", "diff"))
 			continue;
 		json_object(&s->input);
 		json_member(&s->input, "path", json_text(item, "path"));
