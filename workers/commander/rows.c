@@ -161,28 +161,30 @@ static int end_one_waiting(struct commander *c, const char *before, const char *
 	return interrupt(c, seq, why, e) ? -1 : 1;
 }
 
+static int end_waiting(struct commander *c, int64_t before_ms, const char *why, struct err *e)
+{
+	struct instant before = clock_instant(before_ms);
+	int did;
+
+	while ((did = end_one_waiting(c, before.text, why, e)) > 0)
+		continue;
+	return did;
+}
+
 int rows_recover(struct commander *c, struct err *e)
 {
-	struct instant late = clock_instant(clock_now_ms() - LATE_MS);
+	int64_t late_ms = clock_now_ms() - LATE_MS;
 	int did;
 
 	while ((did = recover_one(c, e)) > 0)
 		continue;
-	while (did == 0 &&
-	       (did = end_one_waiting(c, late.text, "it did not begin: the system was not running",
-	                              e)) > 0)
-		did = 0;
-	return did;
+	return did ? did
+	           : end_waiting(c, late_ms, "it did not begin: the system was not running", e);
 }
 
 int rows_end_waiting(struct commander *c, struct err *e)
 {
-	struct instant now = clock_instant(clock_now_ms() + LATE_MS);
-	int did;
-
-	while ((did = end_one_waiting(c, now.text, "it did not begin: the system stopped", e)) > 0)
-		continue;
-	return did;
+	return end_waiting(c, clock_now_ms() + LATE_MS, "it did not begin: the system stopped", e);
 }
 
 /* ---- a life ---- */
