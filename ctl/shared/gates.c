@@ -192,7 +192,7 @@ static long gate_timeout(const struct gate *g, const struct wish *w, int i)
 	switch (g->hooks[i].patience) {
 	case GATE_ASKS:
 	case GATE_STOPS:
-		wait += SLACK_SECONDS;
+		wait += SPARE_SECONDS;
 		return g->timeout.most > 0 && wait > g->timeout.most ? g->timeout.most : wait;
 	case GATE_TELLS:
 		return TELL_SECONDS;

@@ -240,7 +240,7 @@ cJSON *host_entry(const struct wish *w)
 	/* A little more than a call may wait, so that the answer "pending" still arrives. */
 	if (h->timeout.name && w->wait > 0)
 		(void)cJSON_AddNumberToObject(entry, h->timeout.name,
-		                              (double)(w->wait + SLACK_SECONDS) * h->timeout.unit);
+		                              (double)(w->wait + SPARE_SECONDS) * h->timeout.unit);
 	return entry;
 }
 

@@ -9,7 +9,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-enum { WAIT_SECONDS = 3600, WAIT_SECONDS_MAX = 86400, SLACK_SECONDS = 100 };
+enum { WAIT_SECONDS = 3600, WAIT_SECONDS_MAX = 86400, SPARE_SECONDS = 100 };
 enum { SETTINGS_MAX = 3, PLACE_MAX = 4, GATE_HOOKS_MAX = 10 };
 
 /* What the user asked for. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	WAIT_SECONDS = 3540, /* for a person; the timeout that install writes is 3600 s */
+	PERSON_SECONDS = 3540, /* for a person; the timeout that install writes is 3600 s */
 	STOP_SECONDS = 1740, /* for the next instruction; 1800 s */
 	NOTE_SECONDS = 4, /* an event that is only noted; 5 s */
 	QWEN_SECONDS = 55, /* it stops waiting for any hook after 60 s, whatever its settings say */
@@ -586,7 +586,7 @@ int gate_host_wait_seconds(const struct gate_host *host, enum gate_event event)
 	int seconds = NOTE_SECONDS;
 
 	if (event == GATE_PRE_TOOL || event == GATE_PERMISSION)
-		seconds = WAIT_SECONDS;
+		seconds = PERSON_SECONDS;
 	else if (event == GATE_STOP)
 		seconds = STOP_SECONDS;
 	if (host->wait_seconds_max && seconds > host->wait_seconds_max)

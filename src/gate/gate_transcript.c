@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { INSTANT_BYTES = 24 };
+enum { INSTANT_LENGTH = 24 };
 
 /* What is known of a line. */
 struct line {
@@ -135,6 +135,6 @@ void gate_transcript_read(const char *host, const char *line, size_t length,
 	root = cJSON_ParseWithLength(line, length);
 	l.root = root;
 	l.at = json_text(root, "timestamp");
-	if (l.at && strlen(l.at) == INSTANT_BYTES && l.at[INSTANT_BYTES - 1] == 'Z')
+	if (l.at && strlen(l.at) == INSTANT_LENGTH && l.at[INSTANT_LENGTH - 1] == 'Z')
 		f->read(&l);
 }

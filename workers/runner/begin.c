@@ -122,7 +122,7 @@ static int write_recipe(struct runner *r, struct recipe *out, struct err *e)
 	           : 0;
 }
 
-static void has_fence(struct runner *r, const struct str *holds)
+static void take_fence(struct runner *r, const struct str *holds)
 {
 	r->fence = holds->length ? xstrdup(holds->bytes) : NULL;
 }
@@ -142,8 +142,8 @@ static int start_as_owner(struct runner *r, const struct recipe *recipe, struct 
 	r->user = user_name(r->uid);
 	if (workspace_owner_meet(st, r->w.machine, workspace, r->uid, r->user, e))
 		return -1;
-	has_fence(r, &holds);
-	return pipes_open(r, e) || run_has_process(r, e) || keeper_owner_go(&r->agent, recipe, e)
+	take_fence(r, &holds);
+	return pipes_open(r, e) || run_note_process(r, e) || keeper_owner_go(&r->agent, recipe, e)
 	           ? -1
 	           : 0;
 }
@@ -155,11 +155,11 @@ static int start_as_us(struct runner *r, const struct recipe *recipe, struct err
 
 	if (recipe_follow(recipe, &made, e) || start_program(system, e))
 		return -1;
-	has_fence(r, &made.fenced.holds);
+	take_fence(r, &made.fenced.holds);
 	if (group_adopt(system))
 		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");
-	return launch_hold(&r->agent, &made.plan, e) || pipes_open(r, e) || run_has_process(r, e) ||
-	               launch_go(&r->agent, &made.plan, e)
+	return launch_hold(&r->agent, &made.plan, e) || pipes_open(r, e) ||
+	               run_note_process(r, e) || launch_go(&r->agent, &made.plan, e)
 	           ? -1
 	           : 0;
 }

@@ -38,7 +38,7 @@ static const char STOPPED[] = "the system stopped";
 /* It runs: its row says so before its driver begins. */
 static int tell(struct runner *r, struct err *e)
 {
-	if (run_is_running(r, e) || (r->driver->open && r->driver->open(r, e)))
+	if (run_note_running(r, e) || (r->driver->open && r->driver->open(r, e)))
 		return -1;
 	r->is_told = true;
 	r->busy_ms = clock_monotonic_ms();
@@ -136,7 +136,7 @@ static bool is_passing(struct runner *r, struct err *e)
 
 /* Sleeps; true: it was told to end. The signal is taken, so that it wakes nobody while the agent is
  * ending. */
-static bool is_asked_to_leave(struct runner *r, bool busy)
+static bool waits_to_leave(struct runner *r, bool busy)
 {
 	struct signalfd_siginfo info;
 
@@ -171,7 +171,7 @@ static void run(struct runner *r)
 			ending_begin(r, AGENT_RUN_OUTCOME_INTERRUPTED, e.text);
 		e = (struct err){ 0 };
 		set_alarm(r, did < 0);
-		if (is_asked_to_leave(r, did > 0))
+		if (waits_to_leave(r, did > 0))
 			ending_begin(r, AGENT_RUN_OUTCOME_INTERRUPTED, STOPPED);
 	}
 	if (was_stopped_with_us(r)) {

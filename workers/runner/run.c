@@ -68,12 +68,12 @@ static int insist(struct runner *r, const char *what, int (*store)(struct runner
 	return 0;
 }
 
-int run_has_process(struct runner *r, struct err *e)
+int run_note_process(struct runner *r, struct err *e)
 {
 	return insist(r, "the agent's process", store_process, e);
 }
 
-int run_is_running(struct runner *r, struct err *e)
+int run_note_running(struct runner *r, struct err *e)
 {
 	if (store_begin(&r->w.store, e))
 		return -1;

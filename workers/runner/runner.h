@@ -106,8 +106,8 @@ extern const struct driver DRIVE_MCP, DRIVE_ACP;
 /* Takes the row. 1 it is ours, 0 nobody wants it to be started any more, -1 error. */
 int run_claim(struct runner *r, struct err *e);
 /* The process is there, and waits: on disk before it is let go. */
-int run_has_process(struct runner *r, struct err *e);
-int run_is_running(struct runner *r, struct err *e);
+int run_note_process(struct runner *r, struct err *e);
+int run_note_running(struct runner *r, struct err *e);
 /* Appends where mcp-front serves MCP over HTTP, for the session of the run; nothing if it does not.
  */
 int run_mcp_url(struct runner *r, struct str *out, struct err *e);
