@@ -219,12 +219,12 @@ static int check(const struct request *r, const struct str *text, struct err *e)
 	return 0;
 }
 
-/* Whether it may be asked at all. */
+/* Whether it can still be approved with another text. */
 static int check_request(const struct request *r, struct err *e)
 {
 	if (r->row.decided_at)
-		return err_set(e, ERR_INPUT, "it is %s since %s", request_state_name(r->row.state),
-		               r->row.decided_at);
+		return err_set(e, ERR_INPUT, "it has been %s since %s",
+		               request_state_name(r->row.state), r->row.decided_at);
 	if (!r->row.editable)
 		return err_set(e, ERR_INPUT,
 		               "this cannot be approved with another text; reject it, and say what "

@@ -266,7 +266,7 @@ const struct command_spec cmd_health = {
 	    "Exit status 1 if a worker that every system has does not serve: its row does not say\n"
 	    "ready, or nothing was heard of it for two minutes; if HTTP is off or Slack not\n"
 	    "connected; if the disk has no room for new questions; or if the database was damaged\n"
-	    "when it was looked through last (weekly). A worker that a system of the last 10 s is\n"
-	    "still starting is no fault.\n"),
+	    "at the last weekly integrity check. In the first 10 s of a system, a\n"
+	    "worker that is still starting is no fault.\n"),
 	ARGUMENTS(0, 0, 0), .run = run_health
 };

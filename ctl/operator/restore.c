@@ -50,9 +50,8 @@ static int await(struct ctl *c, struct order *o, struct err *e)
 			return 0;
 		if (got > 0 && o->row.why)
 			return err_set(e, ERR_AGAIN,
-			               "neither put back nor taken back yet: %.700s; it is tried "
-			               "again every minute until it is: `health` and `log` tell "
-			               "of it",
+			               "the restore is unfinished: %.700s; it is retried every "
+			               "minute, see `health` and `log`",
 			               o->row.why);
 		if (clock_monotonic_ms() > until_ms)
 			return err_set(e, ERR_AGAIN,

@@ -30,7 +30,7 @@ int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv)
 	if (help)
 		return 1;
 	if (argc - optind > 1) {
-		(void)fprintf(stderr, "%s: '%.40s' is one argument too many\n", PROGRAM,
+		(void)fprintf(stderr, "%s: unexpected argument '%.40s'\n", PROGRAM,
 		              argv[optind + 1]);
 		return -1;
 	}
@@ -78,8 +78,8 @@ int cli_find_database(const struct config_source *source, const struct config *c
 		               "there is no database at %s; name another one with --config or --db",
 		               path);
 	return err_set(e, ERR_INPUT,
-	               "you run no system: there is no database at %s; of that of this machine, "
-	               "for several users (%s), an administrator runs this as its user",
+	               "you run no system of your own: there is no database at %s. For the system "
+	               "of this machine (%s), an administrator must run this as its user",
 	               path, reach_shared_directory());
 }
 

@@ -30,7 +30,8 @@ static int help(void)
 	(void)printf(
 	    "usage: %s agents [NAME ...] [--probe] [--json] [OPTIONS]\n\n"
 	    "Lists the profiles by which sessions start agents: those of [[agent]], the built-in\n"
-	    "ones, and host_cli as 'default'. A star marks the one of sessions that name none.\n\n"
+	    "ones, and host_cli as 'default'. A star marks the one used when a session names "
+	    "none.\n\n"
 	    "  --probe   starts each agent that speaks ACP, opens a session without a prompt, and\n"
 	    "            ends it: says what is wrong, or which login is missing\n"
 	    "  --json    the same as a list of objects\n"

@@ -74,8 +74,9 @@ static int help(bool remove)
 		(void)puts(
 		    "Removes what install has added, and nothing else.\n\n"
 		    "  --gate               also the hooks of this user, in whichever project "
-		    "they ask; without\n"
-		    "                       --project, --file and --name they go, too\n"
+		    "they ask; they are\n"
+		    "                       also removed if none of --project, --file and --name "
+		    "is given\n"
 		    "  --managed            the hooks for all users of this machine");
 	(void)puts(
 	    "  --project            the file of the project in the working directory "
@@ -623,7 +624,7 @@ static int change_host(const struct wish *w, struct err *e)
 	OWNED(str) struct str question = { 0 };
 	int result = w->managed ? 0 : plan_host(&p, w, e);
 
-	str_addf(&question, "Change %s's configuration so?", w->host->title);
+	str_addf(&question, "Apply these changes to %s's configuration?", w->host->title);
 	if (result == 0 && (w->gate || w->managed))
 		result = plan_gate(&p, w, e);
 	if (result == 0 && w->instructions) /* checked before anything is written */

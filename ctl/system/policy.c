@@ -244,7 +244,7 @@ static void tell_warnings(const struct check *c)
 	policy_warnings(c->policy, &warnings);
 	tell_lines(&warnings, "warning: ", "");
 	policy_unknown(c->policy, &unknown);
-	tell_lines(&unknown, "warning: ", " says nothing to us; is it misspelt?");
+	tell_lines(&unknown, "warning: ", " is not a known key; is it misspelt?");
 	if (c->own && !c->own->counts && strcmp(c->own->hash, c->own->trusted_hash) != 0)
 		(void)puts(
 		    "warning: nobody has trusted this version: what it newly allows is asked, "

@@ -116,7 +116,7 @@ static int run(struct trust *t, bool yes, struct err *e)
 	visible_add(&shown, text.bytes, text.length, true);
 	(void)puts(str_text(&shown));
 	if (!yes)
-		answer = yes_no_ask("May it?");
+		answer = yes_no_ask("Trust this policy?");
 	if (answer == YES_NO_NEITHER) {
 		(void)puts("Nothing is changed.");
 		return DECLINED;

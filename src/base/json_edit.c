@@ -466,15 +466,17 @@ static int check_result(const struct str *before, const struct str *after, const
 {
 	OWNED(cJSON_ptr) cJSON *old = NULL, *new = NULL;
 	const cJSON *there;
+	bool is_read = json_edit_parse(before, name, &old, e) >= 0 &&
+	               json_edit_parse(after, name, &new, e) == 0;
 
-	if (json_edit_parse(before, name, &old, e) < 0 ||
-	    json_edit_parse(after, name, &new, e) != 0)
-		return err_set(e, ERR_BUG, "%s: I do not know how to change it", name);
+	there = json_edit_find(new, place);
+	if (!is_read || (value ? !there || !cJSON_Compare(there, value, 1) : there != NULL))
+		return err_set(e, ERR_BUG,
+		               "%s: cannot be changed without touching other parts of it; edit it "
+		               "by hand",
+		               name);
 	if (!old)
 		old = cJSON_CreateObject();
-	there = json_edit_find(new, place);
-	if (value ? !there || !cJSON_Compare(there, value, 1) : there != NULL)
-		return err_set(e, ERR_BUG, "%s: I do not know how to change it", name);
 	forget(old, place);
 	forget(new, place);
 	if (!cJSON_Compare(old, new, 1))

@@ -333,7 +333,7 @@ static int kept_path(int root_fd, int fd, const char *path, struct str *relative
 	    is_same_file(&now, &there))
 		return 0;
 	errno = 0; /* no call failed */
-	return bad_file(e, path, "has been deleted, or replaced just now; a mount may keep it");
+	return bad_file(e, path, "was deleted or just replaced; a mount may still show it");
 }
 
 static int leads_elsewhere(const char *root, const struct str *name, struct err *e)

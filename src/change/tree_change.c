@@ -275,7 +275,7 @@ static int check_above(struct tree_change *t, const char *path, struct refusal *
 	if (failed && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
 		return refuse_errno(why, "look at", above.bytes);
 	return failed || !S_ISDIR(st.st_mode)
-	           ? changed(why, above.bytes, "is no directory any more")
+	           ? changed(why, above.bytes, "is no longer a directory")
 	           : 0;
 }
 

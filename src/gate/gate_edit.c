@@ -138,7 +138,7 @@ static int replace_in(const struct work *w, const char *path, const cJSON *objec
 	if (!path || !r.old_text || !r.new_text)
 		return cannot(w, "the path, the old text or the new text is not given");
 	if (all && !cJSON_IsBool(all))
-		return cannot(w, "whether to replace all is neither true nor false");
+		return cannot(w, "the flag to replace all occurrences is not a boolean");
 	r.all = cJSON_IsTrue(all);
 	if (cJSON_IsNumber(expected) && expected->valueint > 1)
 		r.expected = (size_t)expected->valueint;

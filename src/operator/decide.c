@@ -539,8 +539,9 @@ static const char *what_follows(const struct found *f, enum request_verdict verd
 		           : ". Nothing was changed";
 	if (f->kind == REQUEST_KIND_TRUST)
 		return yes ? ". It applies from now on" : "";
-	return is_unheard(f) ? "\nNobody listens at the moment; the agent gets it when it is back."
-	                     : "";
+	return is_unheard(f)
+	           ? "\nThe agent is not waiting at the moment; it gets this when it is back."
+	           : "";
 }
 
 /* Whether they speak in the thread of another session than the one that asked. */

@@ -33,7 +33,7 @@ static int tell_unbegun(struct desk *d, const char *session_id, struct err *e)
 	if (got > 0 && row.why)
 		return desk_tell(d, SAID_REFUSED,
 		                 "the checkpoint of how session %.*s began could not be taken, or "
-		                 "is lost: %.400s; `%s` lists those that there are",
+		                 "is lost: %.400s; `%s` lists the existing ones",
 		                 FIND_SHORT, session_id, row.why, list_verb(d));
 	if (got > 0)
 		return desk_tell(d, SAID_REFUSED,
@@ -42,7 +42,7 @@ static int tell_unbegun(struct desk *d, const char *session_id, struct err *e)
 		                 FIND_SHORT, session_id);
 	return desk_tell(d, SAID_REFUSED,
 	                 "no checkpoint was taken when session %.*s began (setting "
-	                 "checkpoint.auto); `%s` lists those that there are",
+	                 "checkpoint.auto); `%s` lists the existing ones",
 	                 FIND_SHORT, session_id, list_verb(d));
 }
 

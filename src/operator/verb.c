@@ -69,7 +69,7 @@ static const struct verb VERBS[] = {
 	  .syntax = "pause [session]", .help = "the agent waits at its next call" },
 	{ "session-resume", VERB_COMMAND, MEANS("resume"), ABOUT_SESSION, .category = SESSION,
 	  .syntax = "session-resume [session]",
-	  .help = "a paused session goes on; one whose agent we started and lost starts it again" },
+	  .help = "resume a paused session, or restart the agent of a session that lost it" },
 	{ "session-stop", VERB_COMMAND, MEANS("stop"), ABOUT_SESSION, .category = SESSION,
 	  .syntax = "session-clear [session]",
 	  .help =
@@ -99,7 +99,8 @@ static const struct verb VERBS[] = {
 	{ "mode", VERB_COMMAND, MEANS("mode"), ABOUT_SESSIONS, .text = TEXT_MUST,
 	  .text_name = "mode", .category = SESSION,
 	  .syntax = "mode [remote|local|hybrid [session]]",
-	  .help = "answer in Slack, at the terminal, or in both; alone: as it is" },
+	  .help =
+	      "answer in Slack, at the terminal, or in both; without an argument: show the mode" },
 	{ "stall", VERB_COMMAND, MEANS("stall"), ABOUT_SESSION, .text = TEXT_MUST,
 	  .text_name = "switch", .category = SESSION, .syntax = "stall on|off [session]",
 	  .help = "whether a silent agent raises an alert" },

@@ -51,8 +51,8 @@ int desk_tell_none_live(struct desk *d, const char *where, const char *otherwise
 		return -1;
 	if (count > 0)
 		return desk_tell(d, SAID_UNCLEAR,
-		                 "nothing was done: no session %s is live for "
-		                 "Slack. %s",
+		                 "nothing was done: the live sessions %s are in local "
+		                 "mode. %s",
 		                 where, local.bytes);
 	if (!d->who->place.channel)
 		return desk_tell(d, SAID_UNCLEAR, "no session is live%s", otherwise);

@@ -150,7 +150,8 @@ static enum policy_tool take_served(const struct gate_input *in, struct str *why
 		return POLICY_TOOL_ALLOWED;
 	if (!in->is_bare)
 		return POLICY_TOOL_JUDGED;
-	str_add(why, "a rule for its name would allow it on any server");
+	str_add(why, "the host does not say which server the tool belongs to, so a rule for its "
+	             "name would allow it on all of them");
 	return POLICY_TOOL_ASKED;
 }
 

@@ -244,7 +244,7 @@ static void old_message_after(bool crash)
 	(void)slack_wait_for("hello");
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
-	whispered("Nobody listens at the moment; the agent gets it when it is back.");
+	whispered("The agent is not waiting at the moment; it gets this when it is back.");
 	press_and_wait(ts, "approve_accept");
 	whispered("already approved by <@U01OP> at ");
 	expect("SELECT outcome, source FROM decision ORDER BY seq",

@@ -400,7 +400,7 @@ START_TEST(who_runs_no_system_is_told_what_the_one_of_the_machine_is_to_their_co
 {
 	static const char HOOK[] = "echo '{\"session_id\":\"s\",\"tool_name\":\"Bash\"}' | "
 	                           "agent-intercom hook claude PreToolUse";
-	static const char ADMIN[] = "an administrator runs this as its user";
+	static const char ADMIN[] = "an administrator must run this as its user";
 	static const enum user WHO[] = { AGENT, OPERATOR, STRANGER };
 
 	NEEDS_ROOT();
@@ -408,7 +408,7 @@ START_TEST(who_runs_no_system_is_told_what_the_one_of_the_machine_is_to_their_co
 	is_told(OPERATOR, HOOK, 2, "does not serve your agents");
 	is_told(STRANGER, HOOK, 2, "does not serve your agents");
 	is_told(STRANGER, "agent-intercom backup \"$HOME/x\"", EX_CONFIG,
-	        "you run no system: there is no database at ");
+	        "you run no system of your own: there is no database at ");
 	for (size_t i = 0; i < sizeof(WHO) / sizeof(WHO[0]); i++) {
 		is_told(WHO[i], "agent-intercom backup \"$HOME/x\"", EX_CONFIG, ADMIN);
 		is_told(WHO[i], "agent-intercom audit verify", EX_CONFIG, ADMIN);

@@ -577,12 +577,11 @@ START_TEST(what_is_mounted_and_was_deleted_is_not_resolved_to_a_name_that_is_non
 	expect_resolved("at_dir/new", "at_dir/new");
 	ck_assert_int_eq(unlink("gone"), 0);
 	ck_assert_int_eq(rmdir("gone_dir"), 0);
-	expect_unresolved("at", "at: has been deleted, or replaced just now; a mount may keep it");
-	expect_unresolved(
-	    "at_dir/new",
-	    "at_dir/new: has been deleted, or replaced just now; a mount may keep it");
+	expect_unresolved("at", "at: was deleted or just replaced; a mount may still show it");
+	expect_unresolved("at_dir/new",
+	                  "at_dir/new: was deleted or just replaced; a mount may still show it");
 	make("at (deleted)", "another file");
-	expect_unresolved("at", "at: has been deleted, or replaced just now; a mount may keep it");
+	expect_unresolved("at", "at: was deleted or just replaced; a mount may still show it");
 	expect_resolved("it (deleted)", "it (deleted)");
 	ck_assert_int_eq(umount2("at", MNT_DETACH), 0);
 	ck_assert_int_eq(umount2("at_dir", MNT_DETACH), 0);

@@ -153,7 +153,7 @@ START_TEST(approve_answers_what_was_shown)
 	expect("SELECT state, decided_by FROM request WHERE seq = 1", "approved|local:tester\n");
 	ctl("approve " CHANGE_2 " --text");
 	done("Approved 01922222-0000: A new file (b.c)\n"
-	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+	     "The agent is not waiting at the moment; it gets this when it is back.\n");
 }
 END_TEST
 
@@ -162,7 +162,7 @@ START_TEST(an_approval_may_have_a_note)
 	given_questions();
 	ctl("approve " CHANGE " --note 'rename it next' --text");
 	done("Approved 01911111-0000: Add a line (a.c), and told the agent\n"
-	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+	     "The agent is not waiting at the moment; it gets this when it is back.\n");
 	expect("SELECT state, instruction FROM request WHERE seq = 1", "approved|rename it next\n");
 	expect("SELECT kind, text, outcome, source FROM steering",
 	       "steer|rename it next|accepted|ctl\n");

@@ -82,8 +82,9 @@ START_TEST(what_is_unchanged_is_a_plain_approval)
 	given_command();
 	given_editor("echo >> \"$1\""); /* as editors do */
 	ctl("approve " COMMAND " --edit --text");
-	done("Approved 01955555-0000: make install\nNobody listens at the moment; the agent gets "
-	     "it when it is back.\n");
+	done(
+	    "Approved 01955555-0000: make install\nThe agent is not waiting at the moment; it gets "
+	    "this when it is back.\n");
 	expect("SELECT verdict, edited IS NULL, edited_seq IS NULL FROM decision", "approve|1|1\n");
 	leaves_nothing();
 }

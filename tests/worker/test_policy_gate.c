@@ -578,7 +578,7 @@ START_TEST(policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do)
 	given_policy("{\"enabled\":true,\"comands\":[],\"tools\":[\"ping\"],"
 	             "\"file_patterns\":{\"write\":[\"docs/**\"]}}");
 	ck_assert_int_eq(check(&said, ""), 0);
-	says(said.bytes, "comands says nothing to us");
+	says(said.bytes, "comands is not a known key");
 	says(said.bytes, "no history");
 	ck_assert_int_eq(check(&said, "--explain heartbeat"), 0);
 	says(said.bytes, "allowed: allowed by tool:ping");
@@ -698,7 +698,7 @@ START_TEST(policy_check_shows_foreign_texts_without_what_acts_on_a_terminal)
 	given_policy("{\"enabled\":true,\"un\\u001b[2Jk\\n\\u202e\":1}");
 	ck_assert_int_eq(check(&said, ""), 0);
 	is_visible(&said);
-	says(said.bytes, "warning: un\\u{1B}[2Jk\\u{A}\\u{202E} says nothing to us");
+	says(said.bytes, "warning: un\\u{1B}[2Jk\\u{A}\\u{202E} is not a known key");
 	put_file(site.workspace, "new.json", "{\"commands\":[\"^(\\u009b2J\"]}");
 	ck_assert_int_eq(check(&said, "new.json"), 78);
 	is_visible(&said);

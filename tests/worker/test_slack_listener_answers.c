@@ -426,11 +426,11 @@ START_TEST(what_a_click_or_a_form_answers_an_agent_that_is_gone_is_said_not_to_b
 	(void)listener_starts();
 	click("U01OP", "approve_accept", "1.1");
 	expect(WHISPER, "Approved 01900000-0000: Change a.c (a.c)\n"
-	                "Nobody listens at the moment; the agent gets it when it is back.\n");
+	                "The agent is not waiting at the moment; it gets this when it is back.\n");
 	submit_for("01900000-0000-7000-8000-00000000000b", "prompt_refine", "1.2", "'use tabs'");
 	(void)slack_wait_for("ack");
 	replies("Refined 01900000-0000: Go on?\n"
-	        "Nobody listens at the moment; the agent gets it when it is back.");
+	        "The agent is not waiting at the moment; it gets this when it is back.");
 	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'", "1\n");
 	slack_stop();
 }

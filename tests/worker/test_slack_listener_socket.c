@@ -303,7 +303,7 @@ START_TEST(without_hello_in_10_s_another_connection_is_tried)
 	(void)start_worker("slack-listener");
 	(void)slack_wait_for("open");
 	/* Of one of them: a slow machine may not have noticed in time that the first was open. */
-	pass_until_detail("not connected: it says no hello within 10 s\n", 300);
+	pass_until_detail("not connected: no hello within 10 s\n", 300);
 	slack_set("{'hello':'normal'}");
 	pass_until_detail("connected\n", 300);
 	(void)slack_wait_for("hello");

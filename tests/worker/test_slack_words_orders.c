@@ -114,7 +114,7 @@ START_TEST(of_a_session_in_local_mode_slack_says_where_to_do_what_is_asked)
 		says(command(ORDERS[i]), SWITCH_FIRST);
 	says(command("approve " CHANGE), SWITCH_FIRST);
 	in_mention("please use tabs");
-	replies("no session in this channel is live for Slack. Session 01900000-0000");
+	replies("the live sessions in this channel are in local mode. Session 01900000-0000");
 	in_thread("approve");
 	replies("nothing was done: the session of 01911111-0000: Change a.c (a.c) is in local "
 	        "mode: answer at its machine, " SWITCH_FIRST);

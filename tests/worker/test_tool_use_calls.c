@@ -346,7 +346,8 @@ START_TEST(no_rule_for_a_name_allows_a_tool_whose_server_has_none)
 	h = begin_call(",\"command\":\"npx evil\"");
 	asked(1);
 	expect("SELECT title, description FROM request WHERE kind = 'permission'",
-	       "query npx evil|a rule for its name would allow it on any server\n");
+	       "query npx evil|the host does not say which server the tool belongs to, so a rule "
+	       "for its name would allow it on all of them\n");
 	decide_all("reject");
 	answer = gate_end(&h);
 	decides(answer, "deny", "rejected");

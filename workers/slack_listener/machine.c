@@ -268,11 +268,11 @@ static void look_at(struct link *link, int64_t now)
 	switch (link->state) {
 	case LINK_CONNECTING:
 		if (now - link->since_ms >= LISTENER_CONNECT_MS)
-			give_up(link, "it does not come about within 10 s");
+			give_up(link, "not established within 10 s");
 		break;
 	case LINK_WAIT_HELLO:
 		if (now - link->since_ms >= LISTENER_HELLO_MS)
-			give_up(link, "it says no hello within 10 s");
+			give_up(link, "no hello within 10 s");
 		break;
 	case LINK_READY:
 		look_at_ready(link, now);
