@@ -61,7 +61,7 @@ int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 
 /* ---- short ids ---- */
 
-/* Lists up to two rows whose id is in [start, end), or a few more. */
+/* Lists rows whose id is in [start, end): at least two, if there are two. */
 typedef void list_prefixed(struct store *st, const char *start, const char *end,
                            struct prefixed_row *row);
 

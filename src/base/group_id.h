@@ -14,9 +14,9 @@ int group_id_find(const char *name, gid_t *ret, struct err *e);
  * its own or among the others. */
 bool group_id_has_peer(gid_t group, int fd);
 
-/* Whether the users of this machine as they are now have this one in the group: a login of before
- * keeps groups that its user has left. A user whom nobody knows by name keeps only a
- * group that has no name either: then only the kernel knows both. */
+/* Whether the users of this machine as they are now have this one in the group: a login session
+ * keeps groups from which its user was removed later. A user without an account counts only for a
+ * group without a name: then only the kernel knows both. */
 bool group_id_keeps(gid_t group, uid_t user);
 
 /* Whether nobody but the user is in the group, as where each user has a group of their own and

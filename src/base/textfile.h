@@ -21,7 +21,7 @@ struct textfile {
 	struct str bytes; /* as read */
 	bool exists;
 	struct stat about; /* of the file, if it exists */
-	mode_t mode; /* of a new file; 0666 less the umask unless changed after reading */
+	mode_t mode; /* of a new file; 0644 less the umask unless changed after reading */
 };
 
 /* Reads path, which need not exist. f must be fresh. 0, or -1: it is not a regular file, is too

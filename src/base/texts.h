@@ -15,7 +15,7 @@ void texts_add(struct texts *t, const char *text);
 /* Whether it has this text. */
 bool texts_has(const struct texts *t, const char *text);
 
-/* Whether the list, which a NULL ends, has this text; it never has NULL. */
+/* Whether a NULL-terminated list contains the text (false for NULL). */
 bool texts_name(const char *const *list, const char *text);
 
 /* Whether both have the same text, or are NULL. */

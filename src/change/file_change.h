@@ -83,8 +83,8 @@ void file_change_take(int root_fd, struct planned *p, const char *like, struct f
 /* Chooses hidden names, finds the missing directories, and hashes bytes. */
 void file_change_prepare(int root_fd, struct file_change *f);
 
-/* f takes back a write that left the mode written: what that did not change of it stays as it is
- * now, of the file that f is like, but for set-id bits. */
+/* f takes back a write that left the mode written: permission bits that the write did not change
+ * keep their present value (that of the file f is modelled on), except set-id bits. */
 void file_change_keep_mode(int root_fd, int written, struct file_change *f);
 
 /* Opens the target's directory; for a new file, makes missing ones. 0 or -1. */

@@ -33,9 +33,9 @@
 
 enum {
 	FILES_PATIENCE_MS = 30000, /* for a call */
-	FILES_ALL_MS =
-	    4 * FILES_PATIENCE_MS, /* for all calls of a hand: it loses each one's time, */
-	FILES_CALL_MS = 20, /* and gains so much with it, for large changes on slow disks */
+	FILES_ALL_MS = 4 * FILES_PATIENCE_MS, /* for all calls of a hand: the time that each takes
+	                                         is subtracted, */
+	FILES_CALL_MS = 20, /* and this much added, for large changes on slow disks */
 	FILES_FIRST = 1 << 24,
 };
 

@@ -3,9 +3,9 @@
  *
  * Seen in Claude Code 2.1.330 without a terminal (`-p`). Of several calls in one message only the
  * last is made again, and the results of the others are lost; a call of a subagent is lost as well;
- * what a version makes of an answer that it does not know is to run the tool. So it is asked only
- * for a call that is alone in its message, of the agent itself, in a version that is known, all of
- * which the transcript says. */
+ * a version that does not know this answer runs the tool. So it is asked only for a call that is
+ * alone in its message, of the agent itself, in a version that is known, all of which the
+ * transcript says. */
 #ifndef GATE_DEFER_H
 #define GATE_DEFER_H
 

@@ -111,8 +111,8 @@ struct gate_host {
 	                   hook before the tool is not told of that */
 	/* The first version of which is known that a process without a terminal can end, and make
 	 * its call again when it is resumed; NULL: none. Then: the first one of which nothing is
-	 * known any more: what a version makes of an answer that it does not know is to run the
-	 * tool; the variable with the process; and the option that resumes a session. */
+	 * known any more: a version that does not know this answer runs the tool; the variable with
+	 * the process; and the option that resumes a session. */
 	const char *defers_since, *defers_before, *process_variable, *resume_option;
 	unsigned tells; /* GATE_AT of the events whose model is shown words with an answer that
 	                   denies nothing */

@@ -295,8 +295,8 @@ int find_question(struct store *st, const struct verb *v, const char *id, struct
 	return got < 0 ? -1 : read_questions(st, v, ids, count, f, e);
 }
 
-/* A prefix of the only request that waits may have been read off another one, that is answered by
- * now: then it is no more certain which is meant. One that v does not answer is not. */
+/* A prefix of the only request that waits may have been copied from another one, answered since:
+ * then it is ambiguous. One that v does not answer is not. */
 static int add_answered(struct store *st, const struct verb *v, const char *id, struct found *f,
                         struct err *e)
 {

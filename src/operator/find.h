@@ -60,8 +60,8 @@ void find_add_agent(struct str *out, const char *client, const char *label);
 void find_add_whose(struct str *out, const char *user, const char *client, const char *label,
                     const char *root);
 
-/* Of the sessions in f the only one whose agent is connected: it is what f has then. 1, 0: there is
- * none, or several are, -1. */
+/* If exactly one session in f has its agent connected, reduces f to it: 1; 0: none has, or several;
+ * -1. */
 int find_connected(struct store *st, const struct place *where, struct found *f, struct err *e);
 
 /* Open requests that v can answer. id: a prefix of theirs or, for `resume`, their session's whole

@@ -24,7 +24,7 @@ static enum envelope_kind kind_of(const char *method)
 	return ENVELOPE_PASSES;
 }
 
-/* A request, or an answer: of what a line ought to be, none is within another. */
+/* A request, or an answer: a valid line holds one of them, and no other inside. */
 static bool is_held(const struct json_peek *peek)
 {
 	return peek->has[JSON_PEEK_ID] || peek->unclear || kind_of(peek->method) != ENVELOPE_PASSES;
@@ -66,7 +66,7 @@ static bool hides_one(const char *line, const char *end)
 	return false;
 }
 
-/* Some readers take values, and not lines: to them, a line that is none by itself may be a part of
+/* To readers that parse values, not lines, a line that is not a whole value may continue the next
  * one. A line that is one is no part of another, as none of them is begun. */
 static enum envelope_kind kind_of_other(const char *line, size_t length)
 {

@@ -47,7 +47,8 @@
 
 enum {
 	CALLERS_MOST = 256, /* processes, and askers that have said nothing yet */
-	USER_MOST = 32, /* of one user: one who keeps them from ending keeps nobody else's out */
+	USER_MOST =
+	    32, /* of one user, so that one who keeps them from ending cannot hold up the others */
 	EVENTS = 16,
 };
 

@@ -1,7 +1,8 @@
 /* front: the state of mcp-front that its parts share, and the limits that apply to all of them.
- * Each file builds on those before it:
+ * The files, by subject:
  *
  *   front, sink        state; where replies go, whatever the transport
+ *   activation         sockets that systemd has opened
  *   job, shelf, hold   one thing to do in the next turn; callers whose answer comes later
  *   hand_queue, hand_places, hand_firsts, hands
  *                      file work, in separate processes
@@ -9,14 +10,15 @@
  *   editor             questions of hooks that an editor shows to its user
  *   tell               delivers answers to held callers
  *   await_slack, park  callers held for slack-poster; callers held because their session is paused
- *   tasks, resources, broadcasts, calls, connections, policies, nudges, show_files
- *                      the work itself
+ *   tasks, resources, broadcasts, calls, connections, channels, hooks, policies, nudges,
+ *   show_files         the work itself
  *   jobs, turn         the table of job kinds; one turn of the loop
- *   big                steps of the work on big messages, between the turns
- *   allowance          how much other users may have recorded
+ *   big, ahead         steps of the work on big messages, between the turns
+ *   guests, guests_place, allowance
+ *                      agents of other users; how much they may have recorded
  *   take               messages from a peer: answered at once, or queued as jobs
  *   unread             big messages that are not parsed yet
- *   http_arrivals, http_reply, http_callers, http; socket, pipe; ipc
+ *   http_arrivals, http_reply, http_callers, http_token, http; socket, pipe, hook_pipe; ipc
  *                      the transports, and the JSON socket for local programs
  *   main               puts them together */
 #ifndef FRONT_H

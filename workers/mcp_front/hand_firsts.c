@@ -19,7 +19,7 @@ enum {
 	OLD_MS = 20000,
 	OLD_BUSY_MS = 60000, /* whoever has left the group of the agents asks nothing after that */
 	IDLE_MS = 300000, /* then one of another user is ended */
-	TOLD_AT_ONCE = 64, /* one that tells without a pause keeps nobody else waiting */
+	TOLD_AT_ONCE = 64, /* so that one that tells without a pause cannot hold up the others */
 };
 
 /* ---- hearing ---- */

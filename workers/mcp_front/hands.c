@@ -383,8 +383,8 @@ static void watch_socket(struct hand *h)
 	(void)event_add(h->io, NULL);
 }
 
-/* Its first process does not run. Ours will; that of another user may not, and the others do not
- * wait for it. True: the task is over. */
+/* Its first process does not run. Ours is restarted later; another user's may never run, so its
+ * task fails at once. True: the task is over. */
 static bool cannot_begin(struct front *f, const struct hand_first *first, struct hand_task *t)
 {
 	if (!first->is_foreign)

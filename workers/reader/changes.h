@@ -4,8 +4,7 @@
 
 #include "look.h"
 
-/* Reads both sides in the folder of objects, and fills text and is_long. detail gets the facts. 0
- * or -1. */
+/* Compares both sides, in the folder of objects, and fills text. detail gets the facts. 0 or -1. */
 int changes_show(const struct file_look_sides_row *s, const char *folder, const char *root,
                  struct str *detail, struct look_found *found, struct err *e);
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-	TOLD_AT_ONCE = 64, /* one that tells without a pause keeps no question waiting */
+	TOLD_AT_ONCE = 64, /* so that one that tells without a pause cannot hold up questions */
 	OLD_MS = 20000, /* then as-owner is asked again whether its user may have one: they may have
 	                   left the group of the agents */
 };

@@ -167,7 +167,7 @@ static int put_operator(struct store *st, struct err *e)
 	           : 0;
 }
 
-/* Sessions that nobody can go on with count for no limit. Looks first, as drop_untold does. */
+/* Sessions that cannot be resumed do not count towards limits. Looks first, as drop_untold does. */
 static int interrupt_started(struct supervisor *s, struct err *e)
 {
 	int started = sql_session_has_started(&s->store, s->machine, e);

@@ -631,7 +631,7 @@ static void watch(struct supervisor *s)
 /* A third signal that came while the workers ended: nobody repeats it. */
 static volatile sig_atomic_t asked_thrice;
 
-/* A signal that waits is a person who does not want to: SQLite undoes what is half written. */
+/* A pending signal: somebody will wait no longer; SQLite undoes what is half written. */
 static void on_alarm(int number)
 {
 	sigset_t waiting;

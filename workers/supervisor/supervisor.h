@@ -286,7 +286,7 @@ int systemd_beat(struct supervisor *s);
 int installed_program(struct str *path, struct err *e);
 /* From now on a change of the programs counts. */
 void installed_remember(struct supervisor *s);
-/* Looks once a second; true, once: another build has been installed, completely. */
+/* Looks every 5 s; true, once: another build has been installed, completely. */
 bool installed_is_another(struct supervisor *s);
 
 /* ---- run.c ---- */

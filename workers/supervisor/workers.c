@@ -29,9 +29,9 @@ enum {
 	IN_ORDER_MS = 4000, /* then those that are left are asked to leave all at once */
 	LEAVE_MS = 5000, /* who was asked has so long; together less than 10 s */
 	BEAT_LOOK_MS = 10000, /* a worker gives a sign of life in each of these */
-	BEAT_APART_MS = 2000, /* of the machine's clock, in which all workers give theirs
-	                         (WORKER_LOOK_MS) between SIGNS_MISSED looks: time that is only made
-	                         believe hangs nobody */
+	BEAT_APART_MS = 2000, /* by the machine's own clock at least this long lies between two of
+	                         SIGNS_MISSED looks, in which all workers give theirs
+	                         (WORKER_LOOK_MS): under a faked clock none counts as hung */
 	SIGNS_MISSED = 4, /* in a row: it hangs */
 };
 
