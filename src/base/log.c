@@ -2,10 +2,10 @@
 
 #include "clock.h"
 #include "err.h"
+#include "json_writer.h"
 #include "str.h"
 #include "visible.h"
 
-#include <cjson/cJSON.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,18 +35,12 @@ int log_level_of(const char *name)
 
 static void write_json(struct str *line, const char *at, enum log_level level, const char *text)
 {
-	cJSON *o = cJSON_CreateObject();
-
-	(void)cJSON_AddStringToObject(o, "at", at);
-	(void)cJSON_AddStringToObject(o, "level", LEVELS[level]);
-	(void)cJSON_AddStringToObject(o, "process", process);
-	(void)cJSON_AddStringToObject(o, "message", text);
-	char *printed = cJSON_PrintUnformatted(o);
-	if (printed) {
-		str_add(line, printed);
-		cJSON_free(printed);
-	}
-	cJSON_Delete(o);
+	json_object(line);
+	json_member(line, "at", at);
+	json_member(line, "level", LEVELS[level]);
+	json_member(line, "process", process);
+	json_member(line, "message", text);
+	json_object_end(line);
 }
 
 /* On one line: what an agent sends must not control a terminal, nor turn or hide what follows. */

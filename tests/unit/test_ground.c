@@ -221,26 +221,58 @@ START_TEST(a_variation_selector_is_marked_where_it_makes_no_emoji)
 }
 END_TEST
 
-/* ---- clock ---- */
+/* ---- log ---- */
 
-START_TEST(a_line_of_the_log_shows_what_is_invisible)
+/* The line that a log, of JSON or not, has of text; the caller frees. */
+static char *logged(int json, const char *text)
 {
-	char bytes[300] = "";
+	enum { MOST = 8192 };
+	char *line = xcalloc(1, MOST);
 	int log[2], before = dup(STDERR_FILENO);
 
 	ck_assert_int_eq(pipe(log), 0);
 	(void)dup2(log[1], STDERR_FILENO);
+	log_open("applier", json, LOG_LEVEL_INFO);
+	log_info("applied: %s", text);
 	log_open("applier", 0, LOG_LEVEL_INFO);
-	log_info("applied: %s", "\u202Ecod.exe\x1B[2K\nü\xFF\u200B");
 	(void)dup2(before, STDERR_FILENO);
-	ck_assert_int_gt(read(log[0], bytes, sizeof(bytes) - 1), INSTANT_BYTES);
-	ck_assert_str_eq(bytes + INSTANT_BYTES - 1,
-	                 " info  applier: applied: \\u{202E}cod.exe\\u{1B}[2K ü\\x{FF}\\u{200B}\n");
+	ck_assert_int_gt(read(log[0], line, MOST - 1), INSTANT_BYTES);
 	(void)close(before);
 	(void)close(log[0]);
 	(void)close(log[1]);
+	return line;
+}
+
+START_TEST(a_line_of_the_log_shows_what_is_invisible)
+{
+	OWNED(char_ptr) char *line = logged(0, "\u202Ecod.exe\x1B[2K\nü\xFF\u200B");
+
+	ck_assert_str_eq(line + INSTANT_BYTES - 1,
+	                 " info  applier: applied: \\u{202E}cod.exe\\u{1B}[2K ü\\x{FF}\\u{200B}\n");
 }
 END_TEST
+
+START_TEST(a_line_of_a_log_in_json_is_utf_8_also_where_it_is_cut)
+{
+	OWNED(char_ptr) char *line = logged(1, "\x1B\nü\xFF\"");
+
+	ck_assert_str_eq(strstr(line, ",\"level\""),
+	                 ",\"level\":\"info\",\"process\":\"applier\","
+	                 "\"message\":\"applied: \\u001b\\nü\uFFFD\\\"\"}\n");
+	for (int before = 0; before < 2; before++) {
+		OWNED(str) struct str text = { 0 };
+		OWNED(char_ptr) char *cut = NULL;
+
+		str_add(&text, before ? "x" : "");
+		for (int i = 0; i < 3000; i++)
+			str_add(&text, "ü");
+		cut = logged(1, text.bytes);
+		ck_assert(utf8_valid(cut, strlen(cut)));
+	}
+}
+END_TEST
+
+/* ---- clock ---- */
 
 START_TEST(an_instant_is_text_that_sorts)
 {
@@ -495,6 +527,7 @@ int main(void)
 	tcase_add_test(c, only_well_formed_utf_8_is_valid);
 	tcase_add_test(c, a_variation_selector_is_marked_where_it_makes_no_emoji);
 	tcase_add_test(c, a_line_of_the_log_shows_what_is_invisible);
+	tcase_add_test(c, a_line_of_a_log_in_json_is_utf_8_also_where_it_is_cut);
 	tcase_add_test(c, an_instant_is_text_that_sorts);
 	tcase_add_test(c, an_instant_out_of_range_is_the_end_of_time);
 	tcase_add_test(c, what_was_written_is_read_back);

@@ -16,6 +16,8 @@
 
 enum { MAX_LINE = 128 << 10, MAX_CALLERS = 64 }; /* as in ipc.c */
 
+#define A_39 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" /* what follows is cut in the middle */
+
 /* ---- bytes ---- */
 
 START_TEST(nonsense_is_answered_and_the_connection_goes_on)
@@ -35,6 +37,7 @@ START_TEST(nonsense_is_answered_and_the_connection_goes_on)
 		{ "{\"command\":7}", "command is missing" },
 		{ "{\"command\":null}", "command is missing" },
 		{ "{\"command\":\"\"}", "unknown command ''" },
+		{ "{\"command\":\"" A_39 "\u00e9\u00e9\"}", "unknown command '" A_39 },
 		{ "{\"command\":\"LIST\"}", "there are approve, reject, choose, continue" },
 		{ "{\"command\":\"drop\\u0000list\"}", "NUL character" },
 		{ "{\"command\":\"approve\"}", "id is missing" },
@@ -53,6 +56,7 @@ START_TEST(nonsense_is_answered_and_the_connection_goes_on)
 		send_line(&c, CASES[i].line);
 		reply = next_line(&c);
 		ck_assert_msg(reply != NULL, "cut by %s", CASES[i].line);
+		ck_assert(utf8_valid(reply, strlen(reply)));
 		is_refused(reply, CASES[i].part);
 	}
 	send_bytes(&c, "{\"command\":\0\"list\"}\n", 20);

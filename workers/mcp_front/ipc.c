@@ -16,6 +16,7 @@
 #include "command.h"
 #include "content.h"
 #include "front.h"
+#include "json_writer.h"
 #include "log.h"
 #include "peer_process.h"
 #include "say.h"
@@ -175,23 +176,21 @@ static int check_token(const struct front *f, const cJSON *line, struct err *e)
 }
 
 /* Answers a line; with e if said is NULL. */
-static void reply(struct ipc_caller *c, struct said *said, const struct err *e)
+static void reply(struct ipc_caller *c, const struct said *said, const struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *object = cJSON_CreateObject();
-	char *printed;
+	OWNED(str) struct str out = { 0 };
+	char *data = said && said->json ? cJSON_PrintUnformatted(said->json) : NULL;
 
-	(void)cJSON_AddBoolToObject(object, "ok", said != NULL);
+	json_object(&out);
+	json_member_bool(&out, "ok", said != NULL);
 	if (said)
-		(void)cJSON_AddItemToObject(object, "data",
-		                            said->json ? said->json : cJSON_CreateObject());
+		json_member_raw(&out, "data", data ? data : "{}");
 	else
-		(void)cJSON_AddStringToObject(object, "error", e->text);
-	if (said)
-		said->json = NULL;
-	printed = cJSON_PrintUnformatted(object);
-	(void)evbuffer_add_printf(bufferevent_get_output(c->pipe), "%s\n",
-	                          printed ? printed : "{}");
-	cJSON_free(printed);
+		json_member(&out, "error", e->text); /* a name in it may have been cut */
+	json_object_end(&out);
+	str_add_char(&out, '\n');
+	(void)bufferevent_write(c->pipe, out.bytes, out.length);
+	cJSON_free(data);
 }
 
 static bool is_look(const char *command)
