@@ -324,20 +324,6 @@ int operator_checkpoint(struct store *st, const struct speaker *who, const struc
 
 /* ---- diff ---- */
 
-/* The name may have blanks, in quotes or not. */
-static void read_name(const struct desk *d, struct str *name)
-{
-	const char *line = verb_skip_blanks(d->w->line ? d->w->line : d->w->text ? d->w->text : "");
-	const char *rest = line;
-
-	if (d->w->line && verb_take(&rest, name) && !*rest)
-		return;
-	str_reset(name);
-	str_add(name, line);
-	while (name->length > 0 && strchr(" \t\r\n", name->bytes[name->length - 1]))
-		name->bytes[--name->length] = '\0';
-}
-
 int desk_diff(struct desk *d, struct err *e)
 {
 	OWNED(held_row) struct held_row c = { 0 };
@@ -347,7 +333,10 @@ int desk_diff(struct desk *d, struct err *e)
 	bool whole, began;
 	int got;
 
-	read_name(d, &name);
+	if (d->w->line)
+		verb_take_whole(d->w->line, &name);
+	else
+		str_add(&name, d->w->text ? d->w->text : "");
 	got = desk_find_held(d, str_text(&name), str_text(&name), id, &c, &whole, e);
 	if (got <= 0)
 		return got;

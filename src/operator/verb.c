@@ -272,13 +272,15 @@ void verb_add_id(struct str *out, const char *id)
 		str_add(out, id); /* it is none, and not nothing either */
 }
 
+/* Those of phones, too. */
+static const char *const QUOTES[][2] = { { "\"", "\"" },
+	                                 { "'", "'" },
+	                                 { "`", "`" },
+	                                 { "\xE2\x80\x9C", "\xE2\x80\x9D" },
+	                                 { "\xE2\x80\x98", "\xE2\x80\x99" } };
+
 bool verb_take(const char **line, struct str *word)
 {
-	static const char *const QUOTES[][2] = { { "\"", "\"" },
-		                                 { "'", "'" },
-		                                 { "`", "`" },
-		                                 { "\xE2\x80\x9C", "\xE2\x80\x9D" },
-		                                 { "\xE2\x80\x98", "\xE2\x80\x99" } };
 	const char *at = verb_skip_blanks(*line);
 
 	if (!*at)
@@ -297,6 +299,26 @@ bool verb_take(const char **line, struct str *word)
 	str_add_bytes(word, at, word_length(at));
 	*line = verb_skip_blanks(at + word_length(at));
 	return true;
+}
+
+void verb_take_whole(const char *line, struct str *text)
+{
+	const char *at = verb_skip_blanks(line);
+	size_t length = 0;
+
+	while (*verb_skip_blanks(at + length))
+		length++;
+	for (size_t i = 0; i < COUNT(QUOTES); i++) {
+		size_t open = strlen(QUOTES[i][0]), close = strlen(QUOTES[i][1]);
+
+		if (length < open + close || strncmp(at, QUOTES[i][0], open) != 0 ||
+		    strncmp(at + length - close, QUOTES[i][1], close) != 0)
+			continue;
+		at += open;
+		length -= open + close;
+		break;
+	}
+	str_add_bytes(text, at, length);
 }
 
 /* "01a21934-e22x": an id with a typing error. It is no word of a sentence either. */

@@ -83,6 +83,8 @@ const char *verb_skip_dashes(const char *text);
 bool verb_take(const char **line, struct str *word);
 /* The same of a value that is switched to: in lower case, without a punctuation mark behind it. */
 bool verb_take_switch(const char **line, struct str *word);
+/* Appends all of a line: without the blanks around it, nor a pair of quotes around that. */
+void verb_take_whole(const char *line, struct str *text);
 /* Appends the line without the signs around its verb and its id: "`approve`", "*Reject* "01911111",
  * no". Quotes around words stay, as does everything if the verb is quoted in a sentence: "*reject*
  * it breaks", in Slack's signs, is none. */

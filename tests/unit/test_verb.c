@@ -102,6 +102,30 @@ START_TEST(a_value_that_is_switched_to_may_be_quoted_or_end_a_sentence)
 }
 END_TEST
 
+START_TEST(a_whole_line_may_be_quoted)
+{
+	static const char *const LINES[][2] = {
+		{ "", "" },
+		{ "  ", "" },
+		{ "\"\"", "" },
+		{ "\"", "\"" },
+		{ "my notes.txt", "my notes.txt" },
+		{ " `my notes.txt` ", "my notes.txt" },
+		{ "\u201Cmy notes.txt\u201D\u200B", "my notes.txt" },
+		{ "\u2018it\u2019s\u2019", "it\u2019s" },
+		{ "'a' b", "'a' b" },
+		{ "a 'b'", "a 'b'" },
+	};
+
+	for (size_t i = 0; i < COUNT(LINES); i++) {
+		OWNED(str) struct str line = { 0 };
+
+		verb_take_whole(LINES[i][0], &line);
+		ck_assert_str_eq(str_text(&line), LINES[i][1]);
+	}
+}
+END_TEST
+
 START_TEST(a_synonym_is_an_order_only_alone)
 {
 	ck_assert_pstr_eq(word_of("accept"), "approve");
@@ -197,6 +221,7 @@ int main(void)
 	tcase_add_test(
 	    c, signs_around_a_verb_and_an_id_are_passed_over_and_those_around_words_are_not);
 	tcase_add_test(c, a_value_that_is_switched_to_may_be_quoted_or_end_a_sentence);
+	tcase_add_test(c, a_whole_line_may_be_quoted);
 	tcase_add_test(c, a_synonym_is_an_order_only_alone);
 	tcase_add_test(c, a_word_may_be_an_id_from_four_characters_on);
 	tcase_add_test(c, every_verb_is_found_by_its_word_and_means_something);

@@ -272,6 +272,20 @@ static void given_session(int n, const char *root)
 	given(sql);
 }
 
+START_TEST(a_workspace_of_a_long_path_is_looked_into)
+{
+	OWNED(str) struct str folder = { 0 }, line = { 0 };
+
+	(void)given_reader();
+	str_addf(&folder, "%s/%0200d/%0200d/%0200d/last", ws, 0, 0, 0);
+	ck_assert_int_eq(shell(NULL, "mkdir -p %s && touch %s/here", folder.bytes, folder.bytes),
+	                 0);
+	str_addf(&line, "files --workspace %s", folder.bytes);
+	look(line.bytes, "last/\n└── here\n\n0 directories, 1 files, 0 others; depth 3 (--depth "
+	                 "N)\n");
+}
+END_TEST
+
 START_TEST(where_several_workspaces_could_be_meant_one_must_be_named)
 {
 	OWNED(str) struct str said = { 0 };
@@ -463,6 +477,7 @@ int main(void)
 	tcase_add_test(files, who_waits_in_vain_is_told_for_whom);
 	tcase_add_test(files, a_file_is_shown_whole_or_in_part);
 	tcase_add_test(files, each_refusal_has_its_text);
+	tcase_add_test(files, a_workspace_of_a_long_path_is_looked_into);
 	tcase_add_test(files, where_several_workspaces_could_be_meant_one_must_be_named);
 	tcase_add_test(files, nothing_of_agent_intercom_is_shown_in_whatever_folder_it_lies);
 	tcase_add_test(files, a_bind_mount_of_our_folders_shows_nothing_and_is_no_workspace);
