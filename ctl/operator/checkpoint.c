@@ -198,11 +198,11 @@ static int diff(struct ctl *c, const char *root, struct err *e)
 
 static int run_checkpoint(struct ctl *c, struct err *e)
 {
-	OWNED(char_ptr) char *root = c->workspace ? ctl_folder(c) : NULL;
+	OWNED(char_ptr) char *root = NULL;
 	const char *word = c->argv[0];
 
-	if (c->workspace && !root)
-		return err_errno(e, ERR_INPUT, "%.200s", c->workspace);
+	if (ctl_workspace(c, &root, e))
+		return -1;
 	if (strcmp(word, "create") == 0)
 		return create(c, root, e);
 	if (strcmp(word, "list") == 0 && c->argc == 1)

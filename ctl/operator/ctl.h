@@ -17,6 +17,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct ctl {
 	struct store store; /* open while a command runs */
@@ -117,8 +118,16 @@ int add_short_id(struct ctl *c, const char *id, struct str *out, struct err *e);
 /* Fails once the database, its -wal or its -shm is another file than the one that we have open:
  * what is written here would reach nobody. */
 int ctl_check_files(const struct ctl *c, struct err *e);
-/* The real path of --workspace, as whoever typed it sees it; NULL with errno. */
-char *ctl_folder(const struct ctl *c);
+/* What --workspace names: a folder if there is a '/' in it, or it is "." or ".."; else the
+ * [[workspace]] of that id. */
+static inline bool ctl_is_folder(const char *workspace)
+{
+	return strchr(workspace, '/') || strcmp(workspace, ".") == 0 ||
+	       strcmp(workspace, "..") == 0;
+}
+/* The path of what it names, for the caller to free: of a folder the real one, as whoever typed it
+ * sees it; NULL if it is not given. 0 or -1. */
+int ctl_workspace(struct ctl *c, char **ret_folder, struct err *e);
 /* The arguments from `first` on, joined with blanks; the caller frees it. */
 char *join_arguments(const struct ctl *c, int first);
 

@@ -4,7 +4,6 @@
 
 #include "content.h"
 #include "json.h"
-#include "setting.h"
 #include "sql/file_look.h"
 
 #include <stdio.h>
@@ -15,34 +14,6 @@ enum {
 	WAIT_MS = 15000, /* longer than reader takes for a look */
 	DIFF_MS = 620000, /* the default of checkpoint.timeout_seconds, and the look */
 };
-
-/* ---- the order ---- */
-
-/* Whether [[workspace]] has this id. */
-static bool is_configured(struct ctl *c, const char *id)
-{
-	OWNED(cJSON_ptr) cJSON *list = NULL;
-	const cJSON *one;
-
-	(void)setting_json(&c->store, "workspace", &list, NULL);
-	cJSON_ArrayForEach (one, list)
-		if (json_text(one, "id") && strcmp(json_text(one, "id"), id) == 0)
-			return true;
-	return false;
-}
-
-/* The real path of a folder that is named here; an id stays as it is. NULL: e says why not. */
-static char *find_folder(struct ctl *c, struct err *e)
-{
-	char *real;
-
-	if (is_configured(c, c->workspace))
-		return xstrdup(c->workspace);
-	real = ctl_folder(c);
-	if (!real)
-		(void)err_errno(e, ERR_INPUT, "there is no workspace %.200s", c->workspace);
-	return real;
-}
 
 /* ---- the answer ---- */
 
@@ -108,12 +79,9 @@ static int look(struct ctl *c, const char *word, const char *depth, const char *
 		           .depth = depth,
 		           .lines = lines };
 
-	if (c->workspace) {
-		folder = find_folder(c, e);
-		if (!folder)
-			return -1;
-		w.workspace = folder;
-	}
+	if (ctl_workspace(c, &folder, e))
+		return -1;
+	w.workspace = folder;
 	return ctl_order(c, &w, strcmp(word, "diff") == 0 ? DIFF_MS : WAIT_MS,
 	                 "ordered, but not answered yet: reader does it when it runs; see `health`",
 	                 &reply, e)
@@ -133,8 +101,9 @@ static int run_file(struct ctl *c, struct err *e)
 
 static const char WHERE[] =
     "Without --session or --workspace it is the only workspace in which agents work; of several,\n"
-    "name one; without any, it is default_workspace_root. DIR is a folder, or the id of a\n"
-    "[[workspace]].\n";
+    "name one; without any, it is default_workspace_root. DIR is a folder (with a '/', or . or "
+    "..),\n"
+    "or the id of a [[workspace]].\n";
 
 const struct command_spec cmd_files = {
 	"files",

@@ -2,6 +2,8 @@
 #include "ctl.h"
 
 #include "id.h"
+#include "json.h"
+#include "setting.h"
 #include "sql/session.h"
 #include "via_desk.h"
 
@@ -131,15 +133,49 @@ int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err 
 	return 0;
 }
 
+/* The folder of the [[workspace]] with this id, or NULL. */
+static char *configured_folder(struct ctl *c, const char *id)
+{
+	OWNED(cJSON_ptr) cJSON *list = NULL;
+	const cJSON *one;
+
+	(void)setting_json(&c->store, "workspace", &list, NULL);
+	cJSON_ArrayForEach (one, list)
+		if (json_says(one, "id", id) && *json_some_text(one, "path"))
+			return xstrdup(json_text(one, "path"));
+	return NULL;
+}
+
 /* What desk runs for an operator has got the path from there: it does not look by itself. */
-char *ctl_folder(const struct ctl *c)
+static char *real_folder(const char *path)
 {
 	if (!via_desk_operator())
-		return realpath(c->workspace, NULL);
-	if (*c->workspace == '/')
-		return xstrdup(c->workspace);
+		return realpath(path, NULL);
+	if (*path == '/')
+		return xstrdup(path);
 	errno = ENOENT;
 	return NULL;
+}
+
+int ctl_workspace(struct ctl *c, char **ret_folder, struct err *e)
+{
+	const char *given = c->workspace;
+
+	*ret_folder = NULL;
+	if (!given)
+		return 0;
+	if (ctl_is_folder(given)) {
+		*ret_folder = real_folder(given);
+		return *ret_folder ? 0
+		                   : err_errno(e, ERR_INPUT, "there is no folder %.200s", given);
+	}
+	*ret_folder = configured_folder(c, given);
+	return *ret_folder
+	           ? 0
+	           : err_set(e, ERR_INPUT,
+	                     "there is no [[workspace]] '%.100s' with a path; for a folder, write "
+	                     "./%.100s",
+	                     given, given);
 }
 
 char *join_arguments(const struct ctl *c, int first)

@@ -63,22 +63,6 @@ static int show(struct ctl *c, int64_t seq, struct err *e)
 
 /* ---- commands ---- */
 
-/* The folder as the machine knows it; the id of a [[workspace]] as it is. */
-static int find_workspace(struct ctl *c, char **ret, struct err *e)
-{
-	const char *given = c->workspace;
-
-	*ret = NULL;
-	if (!given)
-		return 0;
-	if (!strchr(given, '/') && strcmp(given, ".") != 0 && strcmp(given, "..") != 0) {
-		*ret = xstrdup(given);
-		return 0;
-	}
-	*ret = ctl_folder(c);
-	return *ret ? 0 : err_errno(e, ERR_INPUT, "there is no folder %s", given);
-}
-
 static int run_run(struct ctl *c, struct err *e)
 {
 	OWNED(char_ptr) char *workspace = NULL;
@@ -86,7 +70,7 @@ static int run_run(struct ctl *c, struct err *e)
 	OWNED(said) struct said said = { 0 };
 	const cJSON *run;
 
-	if (find_workspace(c, &workspace, e))
+	if (ctl_workspace(c, &workspace, e))
 		return -1;
 	const struct words w = {
 		.verb = verb_find("run"), .text = line, .id = c->session, .workspace = workspace
@@ -110,12 +94,13 @@ static int run_word(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_run = {
 	"run",
-	HELP("ALIAS [--session ID | --workspace DIR]",
-	     "run a command of [commands], and wait for its end",
-	     "It runs exactly as configured, in the workspace of the session, in DIR (or the\n"
-	     "[[workspace]] of that id), or in default_workspace_root. Runs of one session wait "
-	     "for\n"
-	     "each other. Exit status 0: the command's was 0.\n"),
+	HELP(
+	    "ALIAS [--session ID | --workspace DIR]",
+	    "run a command of [commands], and wait for its end",
+	    "It runs exactly as configured, in the workspace of the session, in DIR (a folder "
+	    "with\n"
+	    "a '/', or . or ..; or the id of a [[workspace]]), or in default_workspace_root. Runs\n"
+	    "of one session wait for each other. Exit status 0: the command's was 0.\n"),
 	ARGUMENTS(1, -1, TAKES_SESSION | TAKES_WORKSPACE), .run = run_run
 };
 const struct command_spec cmd_run_stop = {

@@ -89,7 +89,7 @@ static void take_folder(const struct ctl *c, char **argv, struct str *kept)
 	const char *given = c->workspace;
 	char real[PATH_MAX];
 
-	if (given && (strchr(given, '/') || *given == '.') && realpath(given, real))
+	if (given && ctl_is_folder(given) && realpath(given, real))
 		replace(argv, given, real, kept);
 }
 

@@ -444,6 +444,7 @@ START_TEST(an_operator_sees_nothing_of_a_closed_folder_in_which_no_agent_has_wor
 	looks(order, 1, REFUSED);
 	(void)snprintf(order, sizeof(order), "checkpoint create cp --workspace %s", users.project);
 	looks(order, 0, "");
+	looks("files --workspace project", 1, "there is no [[workspace]] 'project' with a path");
 	users_expect_soon(&users, "SELECT DISTINCT state FROM checkpoint", "done\n");
 	ck_assert_int_eq(relay_stop(&r), 0);
 	users_end();

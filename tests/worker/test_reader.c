@@ -286,6 +286,44 @@ START_TEST(a_workspace_of_a_long_path_is_looked_into)
 }
 END_TEST
 
+START_TEST(a_folder_is_named_with_a_slash_and_a_workspace_of_the_configuration_by_its_id)
+{
+	OWNED(str) struct str sql = { 0 }, line = { 0 }, said = { 0 };
+	char program[PROGRAM_BYTES];
+
+	(void)given_reader();
+	make("mkdir shop back && touch shop/here back/there");
+	str_addf(&sql,
+	         "INSERT INTO setting (name, value, source, updated_at) VALUES ('workspace',"
+	         " '[{\"id\":\"shop\",\"path\":\"%s/back\"},{\"id\":\"bare\"}]', 'file',"
+	         " '2026-01-01T08:00:00.000Z')",
+	         ws);
+	given(sql.bytes);
+	look("files --workspace shop",
+	     "back/\n└── there\n\n0 directories, 1 files, 0 others; depth 3 (--depth N)\n");
+	refuses("files --workspace web",
+	        "there is no [[workspace]] 'web' with a path; for a folder, "
+	        "write ./web");
+	refuses("diff --workspace bare",
+	        "there is no [[workspace]] 'bare' with a path; for a folder, write ./bare");
+	test_program("agent-intercom-ctl", program);
+	ck_assert_int_eq(shell(&said, "cd %s && %s --db %s --text files --workspace ./shop 2>&1",
+	                       ws, program, test_db()),
+	                 0);
+	says(said.bytes, "shop/\n└── here\n");
+	ck_assert_int_eq(shell(&said, "cd %s && %s --db %s --text files --workspace . 2>&1", ws,
+	                       program, test_db()),
+	                 0);
+	says(said.bytes, "web/\n├── back/\n");
+	str_addf(&line, "there is no checkpoint of %s/back; `checkpoint list` lists all", ws);
+	refuses("diff --workspace shop", line.bytes);
+	refuses("checkpoint list --workspace nowhere",
+	        "there is no [[workspace]] 'nowhere' with a path; for a folder, write ./nowhere");
+	refuses("run x --workspace nowhere",
+	        "there is no [[workspace]] 'nowhere' with a path; for a folder, write ./nowhere");
+}
+END_TEST
+
 START_TEST(where_several_workspaces_could_be_meant_one_must_be_named)
 {
 	OWNED(str) struct str said = { 0 };
@@ -478,6 +516,8 @@ int main(void)
 	tcase_add_test(files, a_file_is_shown_whole_or_in_part);
 	tcase_add_test(files, each_refusal_has_its_text);
 	tcase_add_test(files, a_workspace_of_a_long_path_is_looked_into);
+	tcase_add_test(
+	    files, a_folder_is_named_with_a_slash_and_a_workspace_of_the_configuration_by_its_id);
 	tcase_add_test(files, where_several_workspaces_could_be_meant_one_must_be_named);
 	tcase_add_test(files, nothing_of_agent_intercom_is_shown_in_whatever_folder_it_lies);
 	tcase_add_test(files, a_bind_mount_of_our_folders_shows_nothing_and_is_no_workspace);
