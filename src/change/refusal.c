@@ -69,17 +69,11 @@ void refusal_tell_err(struct refusal *why, const struct err *e)
 {
 	int error = errno;
 
-	if (strncmp(e->text, "path violation", 14) == 0) {
-		refusal_tell(why, "path_violation", "%s", e->text);
-	} else if (strstr(e->text, "is larger than")) {
-		refusal_tell(why, "too_large", "%s", e->text);
-	} else {
-		refusal_tell(why, code_of(error), "%s%s",
-		             strcmp(code_of(error), "patch_conflict") == 0 ? "patch conflict: "
-		                                                           : "",
-		             e->text);
-		why->again = is_shortage(error);
-	}
+	const char *code = error == EXDEV || error == ELOOP ? "path_violation" : code_of(error);
+
+	refusal_tell(why, code, "%s%s",
+	             strcmp(code, "patch_conflict") == 0 ? "patch conflict: " : "", e->text);
+	why->again = is_shortage(error);
 }
 
 bool refusal_is_told(const struct refusal *why)

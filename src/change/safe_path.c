@@ -6,6 +6,7 @@
 #include "files.h"
 #include "io.h"
 #include "pulse.h"
+#include "regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ struct fd {
 static void fd_clear(struct fd *fd)
 {
 	if (fd->number >= 0)
-		(void)files_close(fd->number);
+		files_close_quietly(fd->number);
 	fd->number = -1;
 }
 
@@ -48,7 +49,9 @@ static int violation(struct err *e, const char *path, size_t length, const char 
 	OWNED(str) struct str shown = { 0 };
 
 	str_add_shown(&shown, path, length, SHOWN_BYTES);
-	return err_set(e, ERR_INPUT, "path violation: \"%s\" %s", str_text(&shown), why);
+	(void)err_set(e, ERR_INPUT, "path violation: \"%s\" %s", str_text(&shown), why);
+	errno = EXDEV;
+	return err_failure();
 }
 
 static int bad_file(struct err *e, const char *path, const char *why)
@@ -70,8 +73,11 @@ static int failed(struct err *e, const char *what, const char *path)
 		return err_set(e, ERR_AGAIN, FILES_LOST);
 	if (saved == EXDEV)
 		return violation(e, path, strlen(path), "leads outside the workspace");
-	if (saved == ELOOP)
-		return violation(e, path, strlen(path), "is a symlink, or lies behind one");
+	if (saved == ELOOP) {
+		(void)violation(e, path, strlen(path), "is a symlink, or lies behind one");
+		errno = saved;
+		return err_failure();
+	}
 	if (saved == EMFILE || saved == ENFILE || saved == ENOMEM || saved == EIO ||
 	    saved == ENOSPC || saved == EDQUOT || saved == EAGAIN || saved == EINTR ||
 	    saved == EBUSY)
@@ -431,7 +437,9 @@ static int too_large(struct err *e, const char *relative, size_t max_bytes)
 	OWNED(str) struct str why = { 0 };
 
 	str_addf(&why, "is larger than %zu bytes", max_bytes);
-	return bad_file(e, relative, str_text(&why));
+	(void)bad_file(e, relative, str_text(&why));
+	errno = EFBIG;
+	return err_failure();
 }
 
 int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct str *bytes,
@@ -464,18 +472,7 @@ int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct s
 
 static int hash_open(const struct fd *file, const char *path, struct sha256 *hash, struct err *e)
 {
-	struct sha256_state *sum = sha256_begin();
-	char chunk[CHUNK_BYTES];
-	struct sha256 result;
-	ssize_t n;
-
-	while ((n = read_chunk(file->number, chunk)) > 0)
-		sha256_add(sum, chunk, (size_t)n);
-	result = sha256_end(sum);
-	if (n < 0)
-		return failed(e, "read", path);
-	*hash = result;
-	return 1;
+	return regular_hash(file->number, hash->text) ? failed(e, "read", path) : 1;
 }
 
 int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struct err *e)

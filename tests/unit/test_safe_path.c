@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "refusal.h"
 #include "safe_path.h"
 #include "suite.h"
 
@@ -588,6 +589,40 @@ START_TEST(what_is_mounted_and_was_deleted_is_not_resolved_to_a_name_that_is_non
 }
 END_TEST
 
+/* The code that an agent gets if it cannot read a file of this name. */
+static const char *code_of(const char *name)
+{
+	static struct refusal why;
+	OWNED(str) struct str path = { 0 }, bytes = { 0 };
+	struct stat st;
+	struct err e = { 0 };
+
+	errno = 0;
+	if (safe_path_clean(root, name, strlen(name), &path, &e) == 0)
+		ck_assert_int_eq(
+		    safe_path_read(root_fd, str_text(&path), ENOUGH_BYTES, &bytes, &st, &e), -1);
+	(void)refuse_err(&why, &e);
+	return why.code;
+}
+
+START_TEST(the_code_of_a_refusal_is_not_what_a_file_is_called)
+{
+	OWNED(str) struct str much = { 0 };
+
+	ck_assert_int_eq(mkdir("path violation", 0755), 0);
+	ck_assert_str_eq(code_of("path violation"), "patch_conflict");
+	ck_assert_int_eq(mkdir("this is larger than that", 0755), 0);
+	ck_assert_str_eq(code_of("this is larger than that"), "patch_conflict");
+	str_addf(&much, "%0*d", ENOUGH_BYTES + 1, 0);
+	make("much", much.bytes);
+	ck_assert_str_eq(code_of("much"), "too_large");
+	link_to("much", "link");
+	ck_assert_str_eq(code_of("link"), "path_violation");
+	ck_assert_str_eq(code_of("../out/secret"), "path_violation");
+	ck_assert_str_eq(code_of(".git/config"), "path_violation");
+}
+END_TEST
+
 START_TEST(no_descriptor_is_left_open)
 {
 	OWNED(str) struct str text = { 0 };
@@ -689,6 +724,7 @@ static void add_files(Suite *suite)
 	tcase_add_test(files, magic_links_of_proc_and_devices_are_refused);
 	tcase_add_test(files, a_workspace_in_a_protected_place_is_refused_whatever_it_is_called);
 	tcase_add_test(files, a_workspace_must_be_a_directory_that_is_there);
+	tcase_add_test(files, the_code_of_a_refusal_is_not_what_a_file_is_called);
 	tcase_add_test(files, no_descriptor_is_left_open);
 	tcase_add_test(
 	    files, of_a_hand_that_is_lost_it_is_said_that_it_is_and_not_what_its_calls_fail_with);
