@@ -200,9 +200,9 @@ static int connect_as_service(void)
 	return fd;
 }
 
-/* What is said of a message with so many descriptors. */
-static void says_of(const char *texts, size_t length, struct owner_wish head, size_t fd_count,
-                    const char *why)
+/* What is answered to a message with so many descriptors. */
+static struct owner_said answer_to(const char *texts, size_t length, struct owner_wish head,
+                                   size_t fd_count)
 {
 	char bytes[OWNER_BYTES * 2],
 	    control[CMSG_SPACE(64 * sizeof(int))] __attribute__((aligned(8))) = { 0 };
@@ -228,9 +228,17 @@ static void says_of(const char *texts, size_t length, struct owner_wish head, si
 	}
 	ck_assert_int_gt(sendmsg(fd, &m, 0), 0);
 	ck_assert_int_gt(recv(fd, &said, sizeof(said), 0), 0);
+	(void)close(fd);
+	return said;
+}
+
+static void says_of(const char *texts, size_t length, struct owner_wish head, size_t fd_count,
+                    const char *why)
+{
+	struct owner_said said = answer_to(texts, length, head, fd_count);
+
 	ck_assert_int_eq((int)said.what, OWNER_REFUSED);
 	ck_assert_str_eq(said.text, why);
-	(void)close(fd);
 }
 
 START_TEST(a_message_that_is_no_wish_is_refused_and_takes_nothing_from_the_next)
@@ -261,6 +269,32 @@ START_TEST(a_message_that_is_no_wish_is_refused_and_takes_nothing_from_the_next)
 	wrong.version++;
 	says_of("\0auto\0", 6, wrong, 1,
 	        "as-owner is of another version than the system; restart both");
+	end();
+}
+END_TEST
+
+/* How many as-owner has. */
+static int descriptors(void)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_int_eq(shell(&said, "ls /proc/%d/fd | wc -l", (int)users.owner_pid), 0);
+	return atoi(str_text(&said));
+}
+
+START_TEST(of_the_descriptors_that_come_with_a_call_none_is_kept)
+{
+	const struct owner_wish call = { .version = OWNER_VERSION, .kind = OWNER_CALL };
+	int64_t end_ms = agent_ms() + AGENT_PATIENCE_MS;
+	int before;
+
+	NEEDS_ACCOUNTS();
+	ck_assert_int_eq((int)answer_to("", 0, call, 0).what, OWNER_READY);
+	before = descriptors();
+	for (int i = 0; i < 10; i++)
+		ck_assert_int_eq((int)answer_to("", 0, call, 2).what, OWNER_READY);
+	while (descriptors() > before) /* it answers before it closes */
+		ck_assert_int_lt(agent_ms(), end_ms);
 	end();
 }
 END_TEST
@@ -376,6 +410,7 @@ int main(void)
 	tcase_add_test(
 	    c, as_owner_can_neither_be_traced_nor_signalled_by_the_systems_user_or_an_agent);
 	tcase_add_test(c, a_message_that_is_no_wish_is_refused_and_takes_nothing_from_the_next);
+	tcase_add_test(c, of_the_descriptors_that_come_with_a_call_none_is_kept);
 	tcase_add_test(c, one_user_whose_processes_do_not_end_keeps_no_other_user_out);
 	tcase_add_test(c, a_hand_gets_no_process_of_the_system_killed);
 	suite_add_tcase(s, c);

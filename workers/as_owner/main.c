@@ -147,25 +147,19 @@ static bool is_call(const char *bytes, ssize_t n)
 	return head.kind == OWNER_CALL;
 }
 
-static void take_wish(struct owner *o, struct caller *c)
+/* fds stay the caller's. */
+static void answer(struct owner *o, struct caller *c, char *bytes, ssize_t n, const int *fds,
+                   size_t fd_count)
 {
-	static char bytes[OWNER_BYTES];
-	int fds[OWNER_FDS];
-	size_t fd_count = 0;
-	ssize_t n = io_receive_fds(c->fd, bytes, sizeof(bytes), fds, OWNER_FDS, MSG_DONTWAIT);
 	const struct owner_said here = { .what = OWNER_READY };
 	struct wish w;
 	const char *why;
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
 	if (is_call(bytes, n)) {
 		said_send(c->fd, &here, -1);
 		forget(c);
 		return;
 	}
-	while (fd_count < OWNER_FDS && fds[fd_count] >= 0)
-		fd_count++;
 	why = n <= 0 ? "that is no wish" : wish_read(bytes, (size_t)n, fds, fd_count, &w);
 	if (!why && WISH_KINDS[w.kind].is_agents != o->who.starts_agents)
 		why = "that is started by the other as-owner";
@@ -173,6 +167,20 @@ static void take_wish(struct owner *o, struct caller *c)
 		refuse(c, why);
 	else
 		begin(o, c, &w);
+}
+
+static void take_wish(struct owner *o, struct caller *c)
+{
+	static char bytes[OWNER_BYTES];
+	int fds[OWNER_FDS];
+	size_t fd_count = 0;
+	ssize_t n = io_receive_fds(c->fd, bytes, sizeof(bytes), fds, OWNER_FDS, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	while (fd_count < OWNER_FDS && fds[fd_count] >= 0)
+		fd_count++;
+	answer(o, c, bytes, n, fds, fd_count);
 	for (size_t i = 0; i < fd_count; i++)
 		(void)close(fds[i]);
 }
