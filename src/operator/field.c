@@ -72,44 +72,56 @@ static bool is_uri(const char *text)
 	       !strpbrk(text, " \t\r\n");
 }
 
-/* "2026-02-08", and what follows it in rest. */
-static bool begins_with_date(const char *text, const char **ret_rest)
+/* Whether text begins as shape does, in which 0 is any digit. */
+static bool has_shape(const char *text, const char *shape)
+{
+	for (; *shape; shape++, text++)
+		if (*shape == '0' ? !isdigit((unsigned char)*text) : *text != *shape)
+			return false;
+	return true;
+}
+
+/* The two digits there. */
+static int two(const char *digits)
+{
+	return (digits[0] - '0') * 10 + digits[1] - '0';
+}
+
+/* "2026-02-08", whatever follows. */
+static bool begins_with_date(const char *text)
 {
 	static const int DAYS[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	int year, month, day, length = 0;
+	int year, month, day;
 
-	if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &length) != 3 || length != 10 ||
-	    month < 1 || month > 12 || day < 1 || day > DAYS[month - 1])
+	if (!has_shape(text, "0000-00-00"))
 		return false;
-	*ret_rest = text + length;
-	return day < 29 || month != 2 || (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+	year = two(text) * 100 + two(text + 2);
+	month = two(text + 5);
+	day = two(text + 8);
+	return month >= 1 && month <= 12 && day >= 1 && day <= DAYS[month - 1] &&
+	       (day < 29 || month != 2 || (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)));
 }
 
 static bool is_date(const char *text)
 {
-	const char *rest;
-
-	return begins_with_date(text, &rest) && !*rest;
+	return begins_with_date(text) && !text[10];
 }
 
 /* RFC 3339: "2026-02-08T09:30:00Z", "…+01:00". */
 static bool is_date_time(const char *text)
 {
-	int hour, minute, second, length = 0;
-	const char *rest;
+	const char *at = text + 10;
 
-	if (!begins_with_date(text, &rest) ||
-	    sscanf(rest, "T%2d:%2d:%2d%n", &hour, &minute, &second, &length) != 3 || length != 9 ||
-	    hour > 23 || minute > 59 || second > 60)
+	if (!begins_with_date(text) || !has_shape(at, "T00:00:00") || two(at + 1) > 23 ||
+	    two(at + 4) > 59 || two(at + 7) > 60)
 		return false;
-	rest += length;
-	if (*rest == '.')
-		rest += 1 + strspn(rest + 1, "0123456789");
-	if (strcmp(rest, "Z") == 0)
+	at += 9;
+	if (has_shape(at, ".0"))
+		at += 1 + strspn(at + 1, "0123456789");
+	if (strcmp(at, "Z") == 0)
 		return true;
-	return (*rest == '+' || *rest == '-') &&
-	       sscanf(rest + 1, "%2d:%2d%n", &hour, &minute, &length) == 2 && length == 5 &&
-	       !rest[6];
+	return (*at == '+' || *at == '-') && has_shape(at + 1, "00:00") && two(at + 1) <= 23 &&
+	       two(at + 4) <= 59 && !at[6];
 }
 
 static const struct format {

@@ -185,6 +185,8 @@ END_TEST
 
 START_TEST(a_form_is_filled_in_in_words_too_with_its_defaults)
 {
+	static const char *const NO_DATES[] = { "2026- 2- 8",  "+202-02-08", "2026-2-08",
+		                                "2026-02-08x", "2026-00-01", "2025-02-29" };
 	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *id = NULL;
 
@@ -197,6 +199,10 @@ START_TEST(a_form_is_filled_in_in_words_too_with_its_defaults)
 	says(said.bytes, "'count' must be a whole number 1 to 9, not 'ten'\n"
 	                 "'day' must be a date like 2026-02-08, not '2026-02-30'\n"
 	                 "'kind' must be one of: 1. fix, 2. new, not 'old'");
+	for (size_t i = 0; i < COUNT(NO_DATES); i++) {
+		ck_assert_int_ne(ctl(&said, "refine %s 'count: 4; day: %s'", id, NO_DATES[i]), 0);
+		says(said.bytes, "'day' must be a date like 2026-02-08, not '");
+	}
 	ck_assert_int_eq(ctl(&said, "refine %s 'count: 4; mail = a@b.c; push: yes'", id), 0);
 	it_says("answered: {\"action\":\"accept\",\"content\":{\"name\":\"main\",\"count\":4,"
 	        "\"mail\":\"a@b.c\",\"push\":true,\"kind\":\"new\"}}");
