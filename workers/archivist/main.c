@@ -73,9 +73,13 @@ static int begin_reader(struct archive *a, struct reader *r, const char *root, s
 	}
 	(void)close(ends[1]);
 	if (r->pid < 0 || epoll_ctl(a->w->extra_fd, EPOLL_CTL_ADD, ends[0], &event) != 0) {
+		int failed = err_errno(e, ERR_AGAIN, "cannot read a workspace");
+
 		(void)close(ends[0]);
+		if (r->pid > 0)
+			(void)kill(r->pid, SIGKILL); /* its place is taken again */
 		r->pid = 0;
-		return err_errno(e, ERR_AGAIN, "cannot read a workspace");
+		return failed;
 	}
 	r->out = ends[0];
 	r->root = xstrdup(root);
