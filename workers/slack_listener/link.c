@@ -35,16 +35,16 @@ static bool is_loopback(const char *host)
 	       strcmp(host, "::1") == 0;
 }
 
-int link_connect(struct link *link, const char *url, struct err *e)
+/* url is cut in pieces. */
+static int connect_to(struct link *link, char *url, struct err *e)
 {
 	struct listener *l = link->listener;
-	OWNED(char_ptr) char *copy = xstrdup(url);
 	OWNED(str) struct str path = { 0 };
 	const char *scheme, *host, *rest;
 	bool secure;
 	int port;
 
-	if (lws_parse_uri(copy, &scheme, &host, &port, &rest))
+	if (lws_parse_uri(url, &scheme, &host, &port, &rest))
 		return err_set(e, ERR_AGAIN, "Slack gave an invalid address");
 	secure = strcmp(scheme, "wss") == 0;
 	if (!secure && !(strcmp(scheme, "ws") == 0 && l->web.loopback && is_loopback(host)))
@@ -71,6 +71,15 @@ int link_connect(struct link *link, const char *url, struct err *e)
 	(void)lws_client_connect_via_info(&info); /* failures are reported by callback */
 	explicit_bzero(path.bytes, path.length);
 	return 0;
+}
+
+int link_connect(struct link *link, const char *url, struct err *e)
+{
+	OWNED(char_ptr) char *copy = xstrdup(url);
+	int failed = connect_to(link, copy, e);
+
+	explicit_bzero(copy, strlen(url)); /* it has the ticket */
+	return failed;
 }
 
 /* ---- writing ---- */
