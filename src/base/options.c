@@ -19,10 +19,11 @@ int options_read(const struct options_row *rows, const char *how, void *arg, int
 			                      .val = FIRST + i };
 	}
 	while ((option = getopt_long(argc, argv, how, options, NULL)) != -1) {
-		const struct options_row *row = &rows[option - FIRST];
+		const struct options_row *row;
 
 		if (option < FIRST)
 			return -1;
+		row = &rows[option - FIRST];
 		if (row->take && row->take(arg, optarg, e))
 			return -1;
 		if (row->text)
