@@ -235,6 +235,23 @@ START_TEST(who_asks_for_100_continue_with_too_much_is_refused_before_it_is_sent)
 }
 END_TEST
 
+START_TEST(a_status_has_its_own_phrase)
+{
+	OWNED(str) struct str said = { 0 };
+
+	given_front();
+	ck_assert_int_eq(
+	    shell(&said,
+	          "exec bash -c \"exec 3<>/dev/tcp/127.0.0.1/%d; printf 'POST /mcp "
+	          "HTTP/1.1\\r\\nHost: "
+	          "localhost\\r\\nAuthorization: Bearer ict_00000000000000000000000000000000\\r\\n"
+	          "Content-Length: 2\\r\\n\\r\\n{}' >&3; head -n 1 <&3\"",
+	          front_port()),
+	    0);
+	ck_assert_str_eq(str_text(&said), "HTTP/1.1 401 Unauthorized\r\n");
+}
+END_TEST
+
 /* A body behind the answer to HEAD was taken for the next answer. */
 START_TEST(the_answer_to_head_has_no_body)
 {
@@ -652,6 +669,7 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 40);
 	tcase_add_test(c, a_chunked_body_is_a_body);
+	tcase_add_test(c, a_status_has_its_own_phrase);
 	tcase_add_test(c, who_waits_for_100_continue_gets_it);
 	tcase_add_test(c, a_body_of_two_lengths_is_refused);
 	tcase_add_test(c, headers_over_16_kib_are_refused_and_the_front_lives_on);

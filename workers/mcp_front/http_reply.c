@@ -28,36 +28,6 @@ void http_reply_header(struct sink *s, const char *name, const char *value)
 	(void)evhttp_add_header(evhttp_request_get_output_headers(s->http), name, value);
 }
 
-static const char *reason_of(int status)
-{
-	switch (status) {
-	case 200:
-		return "OK";
-	case 202:
-		return "Accepted";
-	case 204:
-		return "No Content";
-	case 400:
-		return "Bad Request";
-	case 403:
-		return "Forbidden";
-	case 404:
-		return "Not Found";
-	case 405:
-		return "Method Not Allowed";
-	case 413:
-		return "Content Too Large";
-	case 415:
-		return "Unsupported Media Type";
-	case 429:
-		return "Too Many Requests";
-	case 503:
-		return "Service Unavailable";
-	default:
-		return "Error";
-	}
-}
-
 /* Ends an exchange: removes everything of it from the connection, which stays in use. */
 static void let_go(struct sink *s)
 {
@@ -189,7 +159,7 @@ void http_reply(struct sink *s, int status, const char *type, const void *body, 
 	sink_hold(s);
 	hold_gone(s);
 	look_after(s, request);
-	evhttp_send_reply(request, status, reason_of(status), b);
+	evhttp_send_reply(request, status, NULL, b);
 	evbuffer_free(b);
 	sink_drop(s);
 }
