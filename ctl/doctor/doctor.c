@@ -31,7 +31,6 @@
 #include <unistd.h>
 
 enum {
-	SILENT_MS = 90000, /* three heartbeats */
 	STARTING_MS = 10000, /* a worker may take so long, and a system until it starts it */
 	OWNER_MS = 2000, /* within which as-owner answers */
 };
@@ -453,7 +452,7 @@ static void check_worker(struct doctor *d, const struct worker_live_row *w, bool
 	int64_t now = clock_now_ms(), age = now - clock_parse(w->heartbeat_at);
 	bool starts =
 	    w->state == WORKER_STATE_STARTING && now - clock_parse(w->started_at) < STARTING_MS;
-	bool silent = age > SILENT_MS, slack = strncmp(name, "slack-", 6) == 0;
+	bool silent = age > INSTANCE_SILENT_MS, slack = strncmp(name, "slack-", 6) == 0;
 	bool cut_off = slack && detail && strncmp(detail, "not connected", 13) == 0;
 	bool front = strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0;
 	bool http_off = front && detail && strncmp(detail, "HTTP is off", 11) == 0;

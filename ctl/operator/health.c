@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 enum {
-	HEALTH_SILENT_MS = 120000, /* heartbeats are 30 s apart */
 	HEALTH_STARTING_MS = 10000, /* a system that is younger may still start workers */
 };
 
@@ -44,7 +43,7 @@ enum { OWNER_MS = 2000 };
  * killed, its rows still say ready. */
 static void note_worker(struct findings *f, const char *what, const char *state, const char *at)
 {
-	bool fresh = clock_now_ms() - clock_parse(at) <= HEALTH_SILENT_MS;
+	bool fresh = clock_now_ms() - clock_parse(at) <= INSTANCE_SILENT_MS;
 	bool serves = fresh && state && strcmp(state, "ready") == 0;
 
 	if (strncmp(what, PREFIX, sizeof(PREFIX) - 1) != 0)
@@ -264,7 +263,7 @@ const struct command_spec cmd_health = {
 	HELP(
 	    "", "what runs, and what is queued",
 	    "Exit status 1 if a worker that every system has does not serve: its row does not say\n"
-	    "ready, or nothing was heard of it for two minutes; if HTTP is off or Slack not\n"
+	    "ready, or nothing was heard of it for 90 seconds; if HTTP is off or Slack not\n"
 	    "connected; if the disk has no room for new questions; or if the database was damaged\n"
 	    "at the last weekly integrity check. In the first 10 s of a system, a\n"
 	    "worker that is still starting is no fault.\n"),

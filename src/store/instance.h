@@ -22,6 +22,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A worker of which nothing was heard for so long is silent: three heartbeats. */
+enum { INSTANCE_SILENT_MS = 90000 };
+
 /* The build that all processes of a system must share: version and commit, "0.2.0+1a2b3c4d". */
 extern const char INSTANCE_BUILD[];
 
