@@ -13,8 +13,8 @@ static cJSON *session_json(const void *row)
 
 	json_add_text(o, "session_id", s->id);
 	json_add_text(o, "status", session_status_name(s->status));
-	if (s->paused_why)
-		json_add_text(o, "paused_why", s->paused_why);
+	json_add_given(o, "paused_why", s->paused_why);
+	json_add_given(o, "parked_with", s->parked_with);
 	json_add_text(o, "mode", session_mode_name(s->mode));
 	json_add_text(o, "workspace_root", s->workspace_root);
 	json_add_text(o, "last_tool", s->last_tool);

@@ -57,6 +57,7 @@ static int list_json(struct desk *d, struct err *e)
 		json_put_given(one, "label", s.label);
 		json_put_text(one, "prompt", s.prompt);
 		json_put_given(one, "parked_with", s.parked_with);
+		json_put_given(one, "paused_why", s.paused_why);
 		usage_put(one, &USAGE_OF(&s));
 		room = add_row(d, sessions, one);
 	}

@@ -215,6 +215,10 @@ START_TEST(sessions_and_questions_are_listed)
 	has(list, "data.sessions.0.session_id", value("SELECT id FROM session"));
 	has(list, "data.sessions.0.status", "active");
 	has(list, "data.sessions.0.last_tool", "ping");
+	has(list, "data.sessions.0.paused_why", "");
+	given("INSERT INTO pause (session_seq, why, paused_at) VALUES (1, 'it costs too much',"
+	      " '2026-01-01T09:00:00.000Z')");
+	has(says_back("{\"command\":\"list\"}"), "data.sessions.0.paused_why", "it costs too much");
 	given("WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)"
 	      "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
 	      "                     created_at, updated_at)"
