@@ -38,11 +38,11 @@ enum {
 	IPC_MAX_LINE = 128 << 10, /* bytes, without its newline */
 	IPC_MAX_UNREAD = 256 << 10, /* bytes of answers; above this no further line is read */
 	IPC_LINES_A_TURN = 8, /* per caller, before the others get their turn */
-	IPC_IDLE_SECONDS = 600,
 	IPC_WRITE_SECONDS = 30, /* within which a caller must read some of its answers */
 	IPC_MAX_CALLERS = 64,
 	IPC_LOOK_MS = 20000, /* longer than reader takes for a look */
 	IPC_DIFF_MS = 620000, /* and than archivist takes, by default, to read a workspace */
+	IPC_IDLE_SECONDS = IPC_DIFF_MS / 1000 + 30, /* who waits for a look may be silent */
 };
 
 static const char SOCKET_NAME[] = "ipc.sock", TOKEN_NAME[] = "ipc.token";
