@@ -47,8 +47,13 @@ int contact_leave_shared(struct contact *c, struct err *e)
 	const struct config_source source = { .config = NULL };
 	OWNED(str) struct str note = { 0 };
 
+	int failed;
+
 	c->shared = false;
-	return locate_meant(&source, true, &c->is, &note, e);
+	failed = locate_meant(&source, true, &c->is, &note, e);
+	if (note.length)
+		log_warn("%s", str_text(&note));
+	return failed;
 }
 
 /* ---- where it is ---- */
