@@ -48,7 +48,7 @@ SELECT w.seq, s.machine AS machine, s.workspace_root,
 -- that its paths reach (within: in it or below).
 CREATE VIEW restore_reach AS
 SELECT w.seq AS restore_seq, s.seq AS session_seq,
-       instr(s.workspace_root || '/', o.workspace_root || '/') = 1 AS within
+       length(s.workspace_root) >= length(o.workspace_root) AS within
   FROM workspace_restore AS w JOIN session AS o ON o.seq = w.session_seq
   JOIN session AS s INDEXED BY session_live
     ON s.machine = o.machine AND s.status <> 'terminated'
@@ -104,12 +104,10 @@ WHEN OLD.state <> NEW.state OR (OLD.why IS NULL AND NEW.why IS NOT NULL) BEGIN
                                               || '` was stopped: `session-resume '
                                               || substr(n.id, 1, 13)
                                               || '` starts it again from there.', '')
-                            FROM session AS n INDEXED BY session_live
+                            FROM restore_reach AS h JOIN session AS n ON n.seq = h.session_seq
                             JOIN agent_run AS r ON r.session_seq = n.seq
-                           WHERE instr(n.workspace_root || '/', s.workspace_root || '/') = 1
-                             AND n.machine = s.machine AND n.status <> 'terminated'
-                             AND n.status = 'interrupted'
-                             AND n.origin = 'started'
+                           WHERE h.restore_seq = NEW.seq AND h.within = 1
+                             AND n.status = 'interrupted' AND n.origin = 'started'
                              AND r.generation = (SELECT max(generation) FROM agent_run
                                                   WHERE session_seq = n.seq)
                              AND r.stop_keeps = 1 AND r.stop_wanted_at >= NEW.created_at),
