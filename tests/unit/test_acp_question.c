@@ -308,6 +308,7 @@ START_TEST(in_version_2_a_subject_is_a_tool_call_or_a_command)
 
 	acp_case_told(&c,
 	              "asked 0 permission high -: Run tests\nasked 1 permission high b: Edit\n");
+	ck_assert_str_eq(acp_find(&c.acp, "0")->tool_call_id, "t");
 	ck_assert_str_eq(acp_find(&c.acp, "0")->diff.bytes, "make test");
 	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes,
 	                 "All of them.\n\nin /srv/project");
@@ -325,6 +326,9 @@ START_TEST(beside_a_tool_call_or_of_an_unknown_type_a_subject_is_shown_whole_and
 		  "Look\n\nAlso given: {\"subject\":{\"type\":\"command\",\"command\":\"ls\"}}" },
 		{ "\"subject\":{\"type\":\"shell\",\"command\":\"ls\"}",
 		  "Also given: {\"subject\":{\"type\":\"shell\",\"command\":\"ls\"}}" },
+		{ "\"subject\":{\"type\":\"tools\",\"toolCall\":{\"toolCallId\":\"t\"}}",
+		  "Also given: "
+		  "{\"subject\":{\"type\":\"tools\",\"toolCall\":{\"toolCallId\":\"t\"}}}" },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {

@@ -240,7 +240,7 @@ START_TEST(what_the_protocol_defines_and_what_is_the_agents_own_is_not_doubted)
 		  "\"rawInput\":{\"command\":\"ls\"}},\"_meta\":{}}," OPTIONS,
 		  "execute" },
 		{ ASKS,
-		  "\"sessionId\":\"s1\",\"subject\":null,\"toolCall\":{\"toolCallId\":\"x\","
+		  "\"sessionId\":\"s1\",\"subject\":{},\"toolCall\":{\"toolCallId\":\"x\","
 		  "\"kind\":\"execute\",\"rawInput\":{\"command\":\"ls\"}}," OPTIONS,
 		  "execute" },
 		{ ASKS,
