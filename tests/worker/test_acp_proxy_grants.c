@@ -236,6 +236,21 @@ START_TEST(a_command_whose_folder_became_a_link_since_it_was_approved_is_asked_a
 }
 END_TEST
 
+START_TEST(a_command_is_approved_in_a_folder_by_any_name_of_it)
+{
+	struct trio a = given_folders();
+	OWNED(str) struct str params = { 0 };
+
+	becomes_a_link(&a, "e", "../e");
+	is_approved(&a, "{\"toolCallId\":\"c\",\"kind\":\"execute\",\"rawInput\":{\"command\":"
+	                "\"make\",\"cwd\":\"e\"}}");
+	str_addf(&params, "\"command\":\"make\",\"cwd\":\"%s\"", path_in(&a, "../e"));
+	party_say(&a.agent, terminal("2", params.bytes));
+	hears(&a.editor, terminal("2", params.bytes));
+	trio_ends(&a, 0);
+}
+END_TEST
+
 /* The front judges where a name leads when it is asked, and when it says yes. */
 START_TEST(what_was_not_where_it_is_when_the_yes_comes_was_not_approved)
 {
@@ -263,6 +278,29 @@ START_TEST(a_write_whose_folder_becomes_a_link_meanwhile_is_asked_about_again)
 	party_say(&a.agent, line);
 	q = front_hears(&a);
 	becomes_a_link(&a, "d", "../e");
+	front_decides(&q, "allow", "");
+	again = front_hears(&a);
+	hears_nothing_but_marks(&a);
+	front_decides(&again, "allow", "");
+	hears(&a.editor, line);
+	asked_clear(&q);
+	asked_clear(&again);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_file_too_large_to_be_read_that_changes_meanwhile_is_asked_about_again)
+{
+	enum { TOO_LARGE = 33 << 20 };
+	struct trio a = given_folders();
+	const char *line = write_of(&a, "2", "n.txt", "x");
+	struct asked q, again;
+
+	put_file(a.folder, "n.txt", "");
+	ck_assert_int_eq(truncate(path_in(&a, "n.txt"), TOO_LARGE), 0);
+	party_say(&a.agent, line);
+	q = front_hears(&a);
+	ck_assert_int_eq(truncate(path_in(&a, "n.txt"), TOO_LARGE + 1), 0);
 	front_decides(&q, "allow", "");
 	again = front_hears(&a);
 	hears_nothing_but_marks(&a);
@@ -305,8 +343,10 @@ int main(void)
 	tcase_add_test(c, a_file_that_became_a_link_to_one_that_is_not_there_is_asked_about);
 	tcase_add_test(c,
 	               a_command_whose_folder_became_a_link_since_it_was_approved_is_asked_about);
+	tcase_add_test(c, a_command_is_approved_in_a_folder_by_any_name_of_it);
 	tcase_add_test(c, what_was_not_where_it_is_when_the_yes_comes_was_not_approved);
 	tcase_add_test(c, a_write_whose_folder_becomes_a_link_meanwhile_is_asked_about_again);
+	tcase_add_test(c, a_file_too_large_to_be_read_that_changes_meanwhile_is_asked_about_again);
 	tcase_add_test(c, a_link_that_leads_where_it_led_is_no_reason_to_ask_again);
 	suite_add_tcase(s, c);
 	return run_suite(s);

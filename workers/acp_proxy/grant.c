@@ -221,7 +221,7 @@ bool grant_take_command(struct grants *g, const char *command, const char *cwd, 
 
 	STAILQ_FOREACH (one, &g->all, next) {
 		if (!one->command || strcmp(one->command, command) != 0 ||
-		    strcmp(one->folder, in) != 0 || !is_same(&one->before, &now))
+		    !is_same(&one->before, &now))
 			continue;
 		drop(g, one);
 		return true;
