@@ -697,11 +697,11 @@ bool file_change_shows(const struct file_change *f)
 	       (f->mode_before >= 0 && !(f->mode_before & EXECUTABLE) != !(f->mode & EXECUTABLE));
 }
 
-/* Whether a change of the mode alone is in place. */
-static bool is_mode_there(const struct file_change *f, const struct place *target)
+/* Whether content and mode are in place, where one of them differs from what was there. */
+static bool is_there(const struct file_change *f, const struct place *target)
 {
-	return strcmp(f->hash_before, f->hash_after) == 0 && file_change_shows(f) &&
-	       has(target, f->hash_after) && is_executable(target) == ((f->mode & EXECUTABLE) != 0);
+	return file_change_shows(f) && has(target, f->hash_after) &&
+	       is_executable(target) == ((f->mode & EXECUTABLE) != 0);
 }
 
 static enum file_change_found state_of(const struct file_change *f, const struct place *target,
@@ -711,7 +711,7 @@ static enum file_change_found state_of(const struct file_change *f, const struct
 
 	if (f->placed)
 		return has(target, f->hash_after) ? FOUND_PLACED : FOUND_OTHER;
-	if (is_gone && is_mode_there(f, target))
+	if (is_gone && is_there(f, target))
 		return FOUND_AFTER;
 	if (!f->staged && !is_gone)
 		return FOUND_OTHER;
@@ -807,6 +807,5 @@ int file_change_remake_old(int root_fd, struct file_change *f, const struct str 
 		return -1;
 	}
 	f->placed = true;
-	f->swapped = false;
 	return 0;
 }

@@ -250,26 +250,49 @@ END_TEST
 static const char TWO_FILES[] = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
                                 "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n";
 
-/* An applier dies when its first name is in place, and then its hidden files with that are gone. */
-static void given_cleaned(const char *body, const char *content)
+static void given_two(void)
 {
-	OWNED(str) struct str command = { 0 };
-	int status;
-	pid_t killed;
-
 	begin();
 	file("a.txt", "old\n");
 	file("b.txt", "old\n");
-	ck_assert_int_eq(chmod(in("a.txt"), 0640), 0);
+}
+
+/* An applier dies before this call. */
+static void given_killed(const char *body, const char *call, int number)
+{
+	int status;
+	pid_t killed;
+
 	approve("a.txt", body);
 	call_check_diff(false);
-	killed = start_killed_at("applier", "renameat2", 2);
+	killed = start_killed_at("applier", call, number);
 	ck_assert_int_eq(waitpid(killed, &status, 0), killed);
-	file_is("a.txt", "new\n");
+}
+
+/* It dies when its first name is in place; a.txt had this mode. */
+static void given_half(const char *body, mode_t mode)
+{
+	given_two();
+	ck_assert_int_eq(chmod(in("a.txt"), mode), 0);
+	given_killed(body, "renameat2", 2);
 	file_is("b.txt", "old\n");
 	ck_assert_int_ge(hidden_entries(), 1);
+}
+
+static void remove_hidden(const char *content)
+{
+	OWNED(str) struct str command = { 0 };
+
 	str_addf(&command, "grep -l '%s' %s/.intercom-* | xargs rm", content, ws);
 	ck_assert_int_eq(system(command.bytes), 0);
+}
+
+/* So it dies, and then its hidden files with that are gone. */
+static void given_cleaned(const char *body, const char *content)
+{
+	given_half(body, 0640);
+	file_is("a.txt", "new\n");
+	remove_hidden(content);
 }
 
 START_TEST(a_write_whose_hidden_files_are_removed_half_way_is_done_anew)
@@ -297,6 +320,40 @@ START_TEST(a_write_whose_hidden_files_are_removed_is_taken_back_from_a_file_of_s
 }
 END_TEST
 
+START_TEST(a_mode_whose_hidden_file_is_removed_is_taken_back_without_set_id_bits)
+{
+	given_half(
+	    "diff --git a/a.txt b/a.txt\nold mode 100640\nnew mode 100755\n"
+	    "diff --git a/b.txt b/b.txt\n--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n",
+	    04640);
+	ck_assert_uint_eq(mode_of("a.txt") & 0777, 0750);
+	remove_hidden("old");
+	file("b.txt", "mine\n");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: b.txt");
+	file_is("a.txt", "old\n");
+	file_is("b.txt", "mine\n");
+	ck_assert_uint_eq(mode_of("a.txt"), 0640);
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(what_somebody_else_made_of_a_mode_whose_hidden_file_is_removed_stays)
+{
+	given_half(
+	    "diff --git a/a.txt b/a.txt\nold mode 100640\nnew mode 100755\n"
+	    "diff --git a/b.txt b/b.txt\n--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n",
+	    0640);
+	remove_hidden("old");
+	file("a.txt", "mine\n");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt");
+	file_is("a.txt", "mine\n");
+	file_is("b.txt", "old\n");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
 START_TEST(of_a_half_write_without_hidden_files_and_images_is_told_what_stays_written)
 {
 	given_cleaned(TWO_FILES, "");
@@ -318,6 +375,97 @@ START_TEST(a_removal_that_is_left_of_a_write_without_its_hidden_files_is_done)
 	expect(OUTCOME, APPLIED);
 	file_is("a.txt", "new\n");
 	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(of_a_half_write_that_stays_in_one_file_the_others_are_taken_back)
+{
+	begin();
+	file("a.txt", "old a\n");
+	file("b.txt", "old b\n");
+	file("c.txt", "old c\n");
+	given_killed("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old a\n+new\n"
+	             "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old b\n+new\n"
+	             "--- a/c.txt\n+++ b/c.txt\n@@ -1 +1 @@\n-old c\n+new\n",
+	             "renameat2", 3);
+	file_is("b.txt", "new\n");
+	remove_hidden("old a");
+	file("c.txt", "mine\n");
+	given("UPDATE file_change SET before_seq = NULL");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt has been written and stays so");
+	file_is("a.txt", "new\n");
+	file_is("b.txt", "old b\n");
+	file_is("c.txt", "mine\n");
+	ck_assert_int_eq(entries(), 3);
+}
+END_TEST
+
+START_TEST(a_removal_whose_hidden_file_is_removed_is_taken_back_with_its_mode)
+{
+	given_two();
+	ck_assert_int_eq(chmod(in("a.txt"), 0666), 0);
+	given_killed("--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"
+	             "--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n",
+	             "renameat2", 2);
+	file_is("a.txt", "(none)");
+	remove_hidden("old");
+	file("b.txt", "mine\n");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: b.txt");
+	file_is("a.txt", "old\n");
+	ck_assert_uint_eq(mode_of("a.txt"), 0666);
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(a_half_write_of_which_old_files_alone_are_removed_is_completed)
+{
+	given_cleaned(TWO_FILES, "old");
+	given("UPDATE file_change SET before_seq = NULL");
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("b.txt", "new\n");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(a_half_write_is_refused_if_somebody_else_has_changed_what_was_in_place)
+{
+	given_half(TWO_FILES, 0640);
+	file("a.txt", "mine\n");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: someone else has changed the file");
+	file_is("a.txt", "mine\n");
+	file_is("b.txt", "old\n");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(a_mode_that_only_others_see_and_whose_hidden_file_is_removed_is_set)
+{
+	given_two();
+	ck_assert_int_eq(chmod(in("a.txt"), 0744), 0);
+	given_killed("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n", "renameat2",
+	             1);
+	remove_hidden("");
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	ck_assert_uint_eq(mode_of("a.txt"), 0755);
+}
+END_TEST
+
+START_TEST(what_was_in_place_as_a_whole_stays_though_a_file_of_it_changes_before_it_is_told)
+{
+	given_two();
+	given_killed(TWO_FILES, "unlinkat", 3);
+	remove_hidden("");
+	file("b.txt", "mine\n");
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("a.txt", "new\n");
+	file_is("b.txt", "mine\n");
+	ck_assert_int_eq(entries(), 2);
 }
 END_TEST
 
@@ -583,9 +731,18 @@ static void add_cleaned(TCase *c)
 	tcase_add_test(c, a_write_whose_hidden_files_are_removed_half_way_is_done_anew);
 	tcase_add_test(
 	    c, a_write_whose_hidden_files_are_removed_is_taken_back_from_a_file_of_somebody_else);
+	tcase_add_test(c, a_mode_whose_hidden_file_is_removed_is_taken_back_without_set_id_bits);
+	tcase_add_test(c, what_somebody_else_made_of_a_mode_whose_hidden_file_is_removed_stays);
 	tcase_add_test(c,
 	               of_a_half_write_without_hidden_files_and_images_is_told_what_stays_written);
 	tcase_add_test(c, a_removal_that_is_left_of_a_write_without_its_hidden_files_is_done);
+	tcase_add_test(c, of_a_half_write_that_stays_in_one_file_the_others_are_taken_back);
+	tcase_add_test(c, a_removal_whose_hidden_file_is_removed_is_taken_back_with_its_mode);
+	tcase_add_test(c, a_half_write_of_which_old_files_alone_are_removed_is_completed);
+	tcase_add_test(c, a_half_write_is_refused_if_somebody_else_has_changed_what_was_in_place);
+	tcase_add_test(c, a_mode_that_only_others_see_and_whose_hidden_file_is_removed_is_set);
+	tcase_add_test(
+	    c, what_was_in_place_as_a_whole_stays_though_a_file_of_it_changes_before_it_is_told);
 }
 
 int main(void)
