@@ -630,6 +630,36 @@ START_TEST(a_request_on_an_idle_connection_that_came_while_the_front_stood_still
 }
 END_TEST
 
+START_TEST(who_waits_for_an_answer_or_has_just_come_has_the_whole_time_for_a_request)
+{
+	struct event e = { .id = "" };
+	struct wire waiting, fresh;
+	struct agent a;
+
+	(void)setenv("INTERCOM_REQUEST_SECONDS", "3", 1);
+	given_front();
+	a = newcomer();
+	ask(&a, &waiting, "a.txt", NULL);
+	ck_assert_int_eq(wire_head(&waiting), 200);
+	(void)poll(NULL, 0, 4000); /* longer than a request may take */
+	approve_all();
+	while (wire_event(&waiting, &e))
+		continue;
+	has(str_text(&e.data), "result.structuredContent.status", "approved");
+	wire_open(&fresh, port);
+	(void)poll(NULL, 0, 700); /* it has looked at both */
+	agent_send(&a, &fresh, "POST", "", PING);
+	ck_assert_int_eq(wire_answer(&fresh), 200);
+	agent_send(&a, &waiting, "POST", "", PING);
+	ck_assert_int_eq(wire_answer(&waiting), 200);
+	ck_assert(wire_is_cut_within(&waiting, AGENT_PATIENCE_MS));
+	ck_assert(wire_is_cut_within(&fresh, AGENT_PATIENCE_MS));
+	event_clear(&e);
+	wire_close(&waiting);
+	wire_close(&fresh);
+}
+END_TEST
+
 START_TEST(idle_connections_hinder_nobody_and_slow_ones_are_cut)
 {
 	struct wire idle[10], slow;
@@ -693,6 +723,8 @@ int main(void)
 	tcase_add_test(c, an_honest_request_that_came_while_the_front_was_busy_is_answered);
 	tcase_add_test(
 	    c, a_request_on_an_idle_connection_that_came_while_the_front_stood_still_is_answered);
+	tcase_add_test(c,
+	               who_waits_for_an_answer_or_has_just_come_has_the_whole_time_for_a_request);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -197,7 +197,7 @@ static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, v
 		front_count(f, &a->unfinished, 0);
 		*a = (struct arrival){ .inode = about.st_ino };
 	}
-	if (!a->begun && !a->held)
+	if (!a->begun)
 		await(f, a);
 	a->begun = true;
 	front_count(f, &a->unfinished, a->unfinished + info->n_added);
