@@ -419,25 +419,26 @@ START_TEST(our_own_tools_are_allowed_without_a_person)
 }
 END_TEST
 
-#define OURS(more)                                                                                 \
-	"permit:{\"toolCallId\":\"m\",\"kind\":\"other\",\"title\":\"mcp__intercom__ping\"," more  \
-	"}"
+#define OURS(id, more)                                                                             \
+	"permit:{\"toolCallId\":\"" id                                                             \
+	"\",\"kind\":\"other\",\"title\":\"mcp__intercom__ping\"," more "}"
 
 /* The title is the agent's, or that of a server whose name it is. */
 START_TEST(what_does_more_than_the_tool_of_ours_that_it_is_called_is_asked)
 {
 	static const char *const MORE[] = {
-		OURS("\"rawInput\":{\"command\":\"rm -rf /\"}"),
-		OURS("\"rawInput\":{\"status_message\":\"x\",\"file_path\":\"/etc/passwd\"}"),
-		OURS("\"rawInput\":[\"rm\"]"),
-		OURS("\"rawInput\":\"rm -rf /\""),
-		OURS("\"locations\":[{\"path\":\"/etc/passwd\"}]"),
-		OURS("\"content\":[{\"type\":\"diff\",\"path\":\"a\",\"oldText\":\"\",\"newText\":"
+		OURS("b", "\"rawInput\":{\"command\":\"rm -rf /\"}"),
+		OURS("c", "\"rawInput\":{\"status_message\":\"x\",\"file_path\":\"/etc/passwd\"}"),
+		OURS("d", "\"rawInput\":[\"rm\"]"),
+		OURS("e", "\"rawInput\":\"rm -rf /\""),
+		OURS("f", "\"locations\":[{\"path\":\"/etc/passwd\"}]"),
+		OURS("g",
+		     "\"content\":[{\"type\":\"diff\",\"path\":\"a\",\"oldText\":\"\",\"newText\":"
 		     "\"b\"}]"),
 	};
 
 	setup();
-	(void)given_talk("v1", STEPS(OURS("\"rawInput\":{\"status_message\":\"x\"}"), MORE[0],
+	(void)given_talk("v1", STEPS(OURS("a", "\"rawInput\":{\"status_message\":\"x\"}"), MORE[0],
 	                             MORE[1], MORE[2], MORE[3], MORE[4], MORE[5]));
 	for (size_t i = 1; i <= COUNT(MORE); i++) {
 		OWNED(str) struct str sql = { 0 };
