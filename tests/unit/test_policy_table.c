@@ -71,8 +71,10 @@ START_TEST(globs_of_commands)
 	static const char JSON[] =
 	    "{\"enabled\":true,\"commands\":[\"git status\",\"git log *\",\"cargo test *\","
 	    "\"npm run lint*\",\"ls -?\",\"make V=1 *\",\"pytest tests/*.py\",\"echo \\\"hi\\\"\","
-	    "\"./run.sh\",\"a.b+c\",\"*.exe\",\"find . -name '*'\",\"  spaced  \",\"go test ./...\"]}";
+	    "\"./run.sh\",\"a.b+c\",\"*.exe\",\"find . -name '*'\",\"  spaced  \",\"go test ./...\",\"q?x\"]}";
 	static const struct row ROWS[] = {
+		{ LINE, "qax", "command:q?x" },
+		{ LINE, "q!x", NULL },
 #define STATUS "command:git status"
 #define LOG "command:git log *"
 #define CARGO "command:cargo test *"
