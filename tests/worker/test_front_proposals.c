@@ -342,12 +342,17 @@ START_TEST(of_a_file_with_several_names_the_question_says_what_becomes_of_the_ot
 END_TEST
 
 /* A file that policy.always_ask names, and another name of it where the policy allows writing. */
-static void given_secret_with_two_names(void)
+static void given_secret_with_two_names(const char *asked)
 {
+	OWNED(str) struct str sql = { 0 };
+
 	fresh_store();
 	given_front_settings(workspace);
-	given("INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES "
-	      "('policy.always_ask', '[\"secret.txt\"]', 'file', '2026-02-08T09:30:00.000Z')");
+	str_addf(&sql,
+	         "INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES "
+	         "('policy.always_ask', '[\"%s\"]', 'file', '2026-02-08T09:30:00.000Z')",
+	         asked);
+	given(sql.bytes);
 	ck_assert_int_eq(shell(NULL, "mkdir %s/docs %s/.intercom", workspace, workspace), 0);
 	put_file(
 	    workspace, ".intercom/settings.json",
@@ -364,7 +369,7 @@ START_TEST(no_conflict_tells_what_is_in_a_file_that_is_always_asked)
 	static const char *const FILES[] = { "secret.txt", "docs/same" };
 	struct agent a;
 
-	given_secret_with_two_names();
+	given_secret_with_two_names("secret.txt");
 	a = newcomer();
 	for (size_t i = 0; i < COUNT(FILES); i++) {
 		OWNED(str) struct str diff = { 0 };
@@ -434,7 +439,7 @@ START_TEST(by_the_policy_another_name_of_what_is_always_asked_is_asked)
 	OWNED(char_ptr) char *answer = NULL;
 	struct agent a;
 
-	given_secret_with_two_names();
+	given_secret_with_two_names("secret.txt");
 	a = newcomer();
 	for (size_t i = 0; i < COUNT(ASKED); i++) {
 		OWNED(char_ptr) char *arguments = proposal(ASKED[i].file, ASKED[i].diff);
@@ -459,7 +464,7 @@ START_TEST(auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked)
 		      { ".mcp.json", "true", "false" } };
 	struct agent a;
 
-	given_secret_with_two_names();
+	given_secret_with_two_names("secret.txt");
 	a = newcomer();
 	for (size_t i = 0; i < COUNT(FILES); i++) {
 		OWNED(str) struct str reads = { 0 }, writes = { 0 };
@@ -474,6 +479,19 @@ START_TEST(auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked)
 		to_write = agent_call(&a, "auto_check", writes.bytes);
 		has(to_write, "auto_approved", FILES[i].writes);
 	}
+}
+END_TEST
+
+START_TEST(in_a_workspace_whose_own_folder_is_always_asked_every_change_is)
+{
+	OWNED(char_ptr)
+	char *arguments = proposal("docs/plain", "--- a/docs/plain\n+++ b/docs/plain\n"
+	                                         "@@ -1,2 +1 @@\n one\n-TOKEN\n");
+	struct agent a;
+
+	given_secret_with_two_names("intercom-test-*");
+	a = newcomer();
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM inbox WHERE file_path = 'docs/plain'");
 }
 END_TEST
 
@@ -639,6 +657,7 @@ int main(void)
 	tcase_add_test(c, no_conflict_tells_of_a_workspace_whose_own_folder_is_always_asked);
 	tcase_add_test(c, by_the_policy_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked);
+	tcase_add_test(c, in_a_workspace_whose_own_folder_is_always_asked_every_change_is);
 	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);
 	tcase_add_test(c, the_database_and_its_run_directory_are_not_asked_about);
 	tcase_add_test(c, full_content_over_a_file_is_shown_as_what_it_changes);
