@@ -37,7 +37,7 @@ enum acp_field_kind {
 	ACP_FIELD_MANY
 };
 
-/* A field of a form; of ACP_FIELD_ONE and _MANY the choices, as options of no kind. */
+/* A field of a form; of ACP_FIELD_BOOL, _ONE and _MANY the choices, as options of no kind. */
 struct acp_field {
 	char *name, *title;
 	enum acp_field_kind kind;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CHOICE_BYTES = 1000 }; /* of a name, as it is shown */
+
 static struct acp_option choice_of(const cJSON *item)
 {
 	const cJSON *value = cJSON_IsObject(item) ? json_get(item, "const") : item;
@@ -31,6 +33,21 @@ static void add_choices(struct acp_field *field, const cJSON *list)
 			field->choices[field->choice_count++] = choice;
 		else
 			free(choice.name);
+	}
+}
+
+static void add_yes_and_no(struct acp_field *field)
+{
+	static const char *const CHOICES[][2] = { { "true", "Yes" }, { "false", "No" } };
+
+	field->choices = xcalloc(COUNT(CHOICES), sizeof(*field->choices));
+	while (field->choice_count < COUNT(CHOICES)) {
+		const char *const *choice = CHOICES[field->choice_count];
+
+		field->choices[field->choice_count++] =
+		    (struct acp_option){ .id = xstrdup(choice[0]),
+			                 .name = xstrdup(choice[1]),
+			                 .kind = ACP_OPTION_OTHER };
 	}
 }
 
@@ -59,6 +76,7 @@ static void add_kind(struct acp_field *field, const cJSON *schema)
 		add_choices(field, choices_in(items));
 	} else if (strcmp(type, "boolean") == 0) {
 		field->kind = ACP_FIELD_BOOL;
+		add_yes_and_no(field);
 	} else if (strcmp(type, "number") == 0 || strcmp(type, "integer") == 0) {
 		field->kind = ACP_FIELD_NUMBER;
 	}
@@ -109,7 +127,9 @@ static void describe_field(struct acp_inquiry *ask, const struct acp_field *fiel
 		         more ? more : "");
 	for (size_t i = 0; i < field->choice_count; i++) {
 		str_add(&ask->description, i == 0 && is_only ? "\n\n" : "\n");
-		str_addf(&ask->description, "%zu. %s", i + 1, field->choices[i].name);
+		str_addf(&ask->description, "%zu. ", i + 1);
+		str_add_shown(&ask->description, field->choices[i].name,
+		              strlen(field->choices[i].name), CHOICE_BYTES);
 	}
 }
 
@@ -171,10 +191,6 @@ static void add_shown_field(const struct acp_field *field, struct str *out)
 	json_member_array(out, "choices");
 	for (size_t i = 0; i < field->choice_count; i++)
 		add_choice(out, field->choices[i].id, field->choices[i].name);
-	if (field->kind == ACP_FIELD_BOOL) {
-		add_choice(out, "true", "Yes");
-		add_choice(out, "false", "No");
-	}
 	json_array_end(out);
 	if (field->limits)
 		json_member_raw(out, "limits", field->limits);

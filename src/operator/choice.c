@@ -19,23 +19,23 @@ static const cJSON *numbered(const cJSON *choices, const char *text, bool *ret_c
 	return cJSON_GetArrayItem(choices, (int)number - 1);
 }
 
-static bool is_meant(const cJSON *choice, const char *text, bool by_id)
+static bool is_called(const cJSON *choice, const char *text)
 {
-	const char *id = json_text(choice, "id"), *name = json_text(choice, "name");
+	const char *name = json_text(choice, "name");
 
-	return (name && strcasecmp(name, text) == 0) || (by_id && id && strcasecmp(id, text) == 0);
+	return name && strcasecmp(name, text) == 0;
 }
 
 const cJSON *choice_find(const cJSON *choices, const char *text, bool *ret_many)
 {
 	bool is_certain;
-	const cJSON *by_number = numbered(choices, text, &is_certain), *found = by_number, *choice;
+	const cJSON *found = numbered(choices, text, &is_certain), *choice;
 
 	*ret_many = false;
 	if (is_certain && found)
 		return found;
 	cJSON_ArrayForEach (choice, choices) {
-		if (choice == found || !is_meant(choice, text, !by_number))
+		if (choice == found || !is_called(choice, text))
 			continue;
 		*ret_many = found != NULL;
 		found = choice;

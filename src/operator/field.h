@@ -19,8 +19,8 @@ enum field_fit {
 	FIELD_WRONG, /* why says what it must be */
 };
 
-/* given: what was said of the field: a text, as typed, where choices have numbers, ids and names,
- * and several are separated by commas; or a number, the position of the choice from 1, or an array
+/* given: what was said of the field: a text, as typed, where choices have numbers and names, and
+ * several are separated by commas; or a number, the position of the choice from 1, or an array
  * of them; NULL: nothing. Appends the value as a JSON member to content, and to said what it is in
  * words. */
 enum field_fit field_fit(const cJSON *field, const cJSON *given, struct str *content,

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
+static const char ENDS[] = ":=\n;"; /* of a field's name */
+
 /* Cut off at the blanks around it. */
 static char *trimmed(const char *text, size_t length)
 {
@@ -43,34 +45,36 @@ struct filling {
 	cJSON *errors; /* {"0": "must be ..."} */
 };
 
-static bool is_called(const cJSON *field, const char *name)
+/* What a person calls a field: by its title, which they see; one in which a name would end is
+ * called by its name. */
+static const char *called(const cJSON *field)
 {
-	const char *const names[] = { json_text(field, "name"), json_text(field, "title") };
+	const char *title = json_text(field, "title");
 
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (names[i] && strcasecmp(names[i], name) == 0)
-			return true;
-	return false;
+	return title && title[strcspn(title, ENDS)] == '\0' ? title : json_text(field, "name");
 }
 
-/* Number of the field that is named at text, before ':' or '='; -1: none. *ret_value: what
- * follows. */
+/* Number of the field that is named at text, before ':' or '='; -1: none, or several. *ret_value:
+ * what follows. */
 static int named_at(const cJSON *fields, const char *text, const char **ret_value)
 {
-	size_t n = strcspn(text, ":=\n;");
+	size_t n = strcspn(text, ENDS);
 	OWNED(char_ptr) char *name = trimmed(text, n);
 	const cJSON *field;
-	int number = 0;
+	int number = 0, found = -1;
 
 	*ret_value = text + n + (text[n] != '\0');
 	if (text[n] != ':' && text[n] != '=')
 		return -1;
 	cJSON_ArrayForEach (field, fields) {
-		if (is_called(field, name))
-			return number;
+		if (strcasecmp(called(field), name) == 0) {
+			if (found >= 0)
+				return -1;
+			found = number;
+		}
 		number++;
 	}
-	return -1;
+	return found;
 }
 
 static void add_unnamed(struct filling *f, const cJSON *fields, const char *words)
@@ -79,10 +83,9 @@ static void add_unnamed(struct filling *f, const cJSON *fields, const char *word
 
 	str_addf(&f->problems,
 	         "'%.80s' names no field; begin each with its name, as in `%s: ...`:", words,
-	         json_text(cJSON_GetArrayItem(fields, 0), "name"));
+	         called(fields->child));
 	cJSON_ArrayForEach (field, fields)
-		str_addf(&f->problems, "%s %s", field != fields->child ? "," : "",
-		         json_text(field, "name"));
+		str_addf(&f->problems, "%s %s", field != fields->child ? "," : "", called(field));
 }
 
 /* The words of a field; number -1: those before the first name. */

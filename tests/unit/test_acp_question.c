@@ -573,9 +573,8 @@ START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
 	}
 	acp_case_told(&c, "asked 0 form low -: -\nasked 1 form low -: -\nasked 2 form low -: -\n");
 	ask = acp_find(&c.acp, "0");
-	ck_assert_str_eq(
-	    ask->description.bytes,
-	    "Which colour?\n\nColour (required)\n1. Blue\n2. Red\n\nn\n\nm\n1. x\n2. y\n\nk");
+	ck_assert_str_eq(ask->description.bytes, "Which colour?\n\nColour (required)\n1. Blue\n2. "
+	                                         "Red\n\nn\n\nm\n1. x\n2. y\n\nk\n1. Yes\n2. No");
 	ck_assert_uint_eq(ask->field_count, 4);
 	ck_assert_int_eq(ask->fields[0].kind, ACP_FIELD_ONE);
 	ck_assert(ask->fields[0].is_required && !ask->fields[1].is_required);

@@ -190,15 +190,44 @@ START_TEST(a_number_is_that_of_the_list_whatever_the_agent_has_called_its_answer
 	ck_assert_int_eq(types(&said, 1, "choose", "3"), 0);
 	says(said.bytes, "\"chosen\":\"No\"");
 	was_told("\"optionId\":\"1\"", 1);
-	ck_assert_int_ne(types(&said, 2, "choose", "No"), 0); /* a name, and the id of another */
-	ck_assert_int_eq(types(&said, 2, "choose", "1"), 0);
-	was_told("\"optionId\":\"3\"", 1);
+	ck_assert_int_eq(types(&said, 2, "choose", "No"), 0); /* also the id of another */
+	was_told("\"optionId\":\"1\"", 2);
 	ck_assert_int_ne(types(&said, 3, "choose", "2"), 0); /* a number, and the name of another */
 	says(said.bytes, "`choose 1.`");
 	ck_assert_int_eq(types(&said, 3, "choose", "2."), 0);
 	was_told("\"optionId\":\"y\"", 1);
 	ck_assert_int_eq(types(&said, 4, "choose", "4"), 0);
 	was_told("\"optionId\":\"y\"", 2);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_id_that_nobody_is_shown_is_never_what_a_person_means)
+{
+	static const char OPTIONS[] =
+	    "options:[" OPTION("5", "Delete everything", "allow_once") "," OPTION(
+	        "reject", "Wipe the disk", "allow_once") "," OPTION("x", "Keep", "reject_once") "]";
+	static const char FORM[] =
+	    "form:{\"type\":\"object\",\"properties\":{\"no\":{\"type\":\"string\","
+	    "\"title\":\"Colour\",\"oneOf\":[{\"const\":\"no\",\"title\":\"Red\"},"
+	    "{\"const\":\"b\",\"title\":\"Blue\"}]},\"m\":{\"type\":\"boolean\","
+	    "\"title\":\"no\"}}}";
+	static const char *const UNCLEAR[] = { "5", "reject", "no", "x" };
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS(OPTIONS, RUN("y1", "\"make\""), FORM));
+	for (size_t i = 0; i < COUNT(UNCLEAR); i++) {
+		ck_assert_int_ne(types(&said, 1, "choose", UNCLEAR[i]), 0);
+		says(said.bytes, "1. Delete everything");
+	}
+	ck_assert_int_eq(types(&said, 1, "choose", "keep"), 0);
+	was_told("\"optionId\":\"x\"", 1);
+	ck_assert_int_ne(types(&said, 2, "refine", "'Colour: no'"), 0);
+	says(said.bytes, "must be one of: 1. Red, 2. Blue");
+	ck_assert_int_eq(types(&said, 2, "refine", "'Colour: 2; no: yes'"), 0);
+	was_told("\"content\":{\"no\":\"b\",\"m\":true}", 1);
+	expect("SELECT count(*) FROM decision", "2\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -290,6 +319,7 @@ int main(void)
 	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
 	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
 	tcase_add_test(c, a_number_is_that_of_the_list_whatever_the_agent_has_called_its_answers);
+	tcase_add_test(c, an_id_that_nobody_is_shown_is_never_what_a_person_means);
 	tcase_add_test(c, a_reject_without_words_tells_the_agent_no_and_nothing_else);
 	tcase_add_test(c, an_option_of_no_kind_is_a_choice_and_neither_a_yes_nor_a_no);
 	tcase_add_test(c, of_what_may_only_be_allowed_for_ever_a_person_is_told_what_can_be_done);
