@@ -1,16 +1,12 @@
 #include "inquiry.h"
+#include "inquiry_content.h"
 
-#include "diff.h"
 #include "err.h"
 #include "json.h"
 #include "json_writer.h"
-#include "safe_path.h"
 #include "texts.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-enum { SHOWN_BYTES = 1000 }; /* of a path that a link leads to */
 
 static const char *const OPTION_KINDS[] = {
 	[ACP_ALLOW_ONCE] = "allow_once",
@@ -22,158 +18,6 @@ static const char *const OPTION_KINDS[] = {
 static const char *const HARMLESS[] = { "read", "search", "think", NULL };
 
 /* ---- what it is about ---- */
-
-/* A paragraph of the description. */
-static void describe(struct acp_inquiry *ask, const char *text)
-{
-	if (!text || !text[0])
-		return;
-	if (ask->description.length)
-		str_add(&ask->description, "\n\n");
-	str_add(&ask->description, text);
-}
-
-void acp_inquiry_doubt(struct acp_inquiry *ask, const char *text)
-{
-	describe(ask, text);
-	ask->is_unclear = ask->is_doubted = true;
-	if (ask->risk == ACP_RISK_LOW)
-		ask->risk = ACP_RISK_HIGH;
-}
-
-void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given)
-{
-	OWNED(str) struct str relative = { 0 };
-	size_t length = strlen(given);
-
-	str_reset(&ask->path);
-	while (length > 1 && given[length - 1] == '/')
-		length--;
-	if (safe_path_clean(root, given, length, &relative, NULL) == 0) {
-		str_add(&ask->path, relative.bytes);
-		return;
-	}
-	str_add(&ask->path, given);
-	if (strncmp(given, root, length) == 0 && !root[length])
-		return;
-	if (length != 1 || given[0] != '.')
-		ask->risk = ACP_RISK_CRITICAL;
-}
-
-void acp_inquiry_leads(struct acp_inquiry *ask, const char *root, const char *given,
-                       const char *target)
-{
-	OWNED(str) struct str text = { 0 };
-	struct acp_inquiry from = { 0 }, to = { 0 };
-
-	acp_inquiry_place(&to, root, target);
-	if (to.risk == ACP_RISK_CRITICAL) {
-		acp_inquiry_place(&from, root, given);
-		ask->risk = ACP_RISK_CRITICAL;
-		str_addf(&text, "%s leads to ", str_text(&from.path));
-		str_add_shown(&text, target, strlen(target), SHOWN_BYTES);
-		if (!strstr(str_text(&ask->description), text.bytes))
-			describe(ask, text.bytes);
-	}
-	acp_inquiry_clear(&from);
-	acp_inquiry_clear(&to);
-}
-
-void acp_inquiry_name(struct acp_inquiry *ask, const char *given)
-{
-	for (size_t i = 0; i < ask->path_count; i++)
-		if (strcmp(ask->paths[i], given) == 0)
-			return;
-	ask->paths = xrealloc(ask->paths, (ask->path_count + 1) * sizeof(*ask->paths));
-	ask->paths[ask->path_count++] = xstrdup(given);
-}
-
-/* One more path that is touched: the first is the file, the others are in the description. */
-static void add_path(struct acp_inquiry *ask, const char *root, const char *given)
-{
-	struct acp_inquiry other = { .risk = ask->risk };
-	size_t before = ask->path_count;
-
-	if (!given)
-		return;
-	acp_inquiry_name(ask, given);
-	if (ask->path_count == before)
-		return;
-	if (!ask->path.length) {
-		acp_inquiry_place(ask, root, given);
-		return;
-	}
-	acp_inquiry_place(&other, root, given);
-	ask->risk = other.risk;
-	if (strcmp(str_text(&other.path), ask->path.bytes) != 0)
-		describe(ask, str_text(&other.path));
-	acp_inquiry_clear(&other);
-}
-
-static void add_diff(struct acp_inquiry *ask, const char *root, const cJSON *item)
-{
-	const char *path = json_text(item, "path");
-	const char *old = json_text(item, "oldText");
-	const char *new = json_text(item, "newText");
-	struct acp_inquiry shown = { 0 };
-
-	if (!path || !new)
-		return;
-	add_path(ask, root, path);
-	acp_inquiry_place(&shown, root, path);
-	diff_compute(shown.path.bytes, old, old ? strlen(old) : 0, new, strlen(new), &ask->diff);
-	ask->is_diff = true;
-	acp_inquiry_clear(&shown);
-}
-
-/* A patch as the agent wrote it. Which files one in another language changes is not known, nor
- * whether what a diff has around it ("*** Begin Patch") is left out. */
-static void add_text(struct acp_inquiry *ask, const char *text)
-{
-	if (!diff_looks_like(text, strlen(text)) || strstr(text, "\n*** "))
-		ask->is_unclear = true;
-	str_add(&ask->diff, text);
-	ask->is_diff = true;
-}
-
-/* A diff of v2: names of files and the patch as the agent wrote it. */
-static void add_changes(struct acp_inquiry *ask, const char *root, const cJSON *item)
-{
-	const cJSON *changes = json_get(item, "changes");
-	const char *text = json_text(json_get(item, "patch"), "text");
-	const cJSON *change;
-
-	cJSON_ArrayForEach (change, changes) {
-		add_path(ask, root, json_text(change, "path"));
-		add_path(ask, root, json_text(change, "oldPath"));
-	}
-	if (text)
-		add_text(ask, text);
-}
-
-/* A block {type: text, text}, wrapped in {type: content} or bare. */
-static void add_block(struct acp_inquiry *ask, const cJSON *item)
-{
-	const cJSON *block = json_get(item, "content");
-
-	describe(ask, json_text(cJSON_IsObject(block) ? block : item, "text"));
-}
-
-static void add_content(struct acp_inquiry *ask, const char *root, const cJSON *content)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach (item, content) {
-		const char *type = json_text(item, "type");
-
-		if (type && strcmp(type, "diff") == 0) {
-			add_diff(ask, root, item);
-			add_changes(ask, root, item);
-		} else {
-			add_block(ask, item);
-		}
-	}
-}
 
 /* [bash, -lc, SCRIPT]: the script, NULL: it is another command. */
 static const char *script_of(const cJSON *words)
@@ -224,7 +68,7 @@ static void describe_as(struct acp_inquiry *ask, const char *how, const char *te
 	OWNED(str) struct str line = { 0 };
 
 	str_addf(&line, "%s%s", how, text);
-	describe(ask, line.bytes);
+	acp_inquiry_describe(ask, line.bytes);
 }
 
 /* ---- what a tool is called with ---- */
@@ -324,7 +168,7 @@ static void add_patch(struct acp_inquiry *ask, struct input *in)
 	if (ask->diff.length)
 		describe_as(ask, "", ask->diff.bytes);
 	str_reset(&ask->diff);
-	add_text(ask, patch->valuestring);
+	acp_inquiry_add_patch(ask, patch->valuestring);
 }
 
 static bool is_text(const cJSON *item, const char *text)
@@ -410,7 +254,7 @@ static void add_rest(struct acp_inquiry *ask, const char *root, const struct inp
 			ask->is_unclear = true;
 		}
 		if (is_file(item)) {
-			add_path(ask, root, item->valuestring);
+			acp_inquiry_add_path(ask, root, item->valuestring);
 			continue;
 		}
 		if (is_shown(ask, in, item))
@@ -507,16 +351,19 @@ static enum acp_risk risk_of(const char *kind)
 
 static void add_call(struct acp_inquiry *ask, const struct acp_tool_call *call, const char *root)
 {
-	const cJSON *location;
+	static const char *const NAMES[] = { "content", "locations", "rawInput", "rawOutput",
+		                             NULL };
+	static const char *const TEXTS[] = {
+		"toolCallId", "title", "name", "kind", "status", NULL
+	};
 
 	ask->tool_call_id = xstrdup(call->id);
 	ask->tool_kind = xstrdup_if(json_text(call->fields, "kind"));
 	ask->risk = risk_of(ask->tool_kind);
-	add_content(ask, root, json_get(call->fields, "content"));
-	cJSON_ArrayForEach (location, json_get(call->fields, "locations"))
-		add_path(ask, root, json_text(location, "path"));
+	acp_inquiry_add_content(ask, root, call->fields);
 	ask->is_more = ask->is_diff || ask->path_count > 0;
 	add_input(ask, root, json_get(call->fields, "rawInput"), json_get(call->fields, "content"));
+	acp_inquiry_doubt_others(ask, call->fields, NAMES, TEXTS);
 	if (ask->risk == ACP_RISK_LOW && (ask->is_diff || ask->command.length))
 		ask->risk = ACP_RISK_HIGH;
 }
@@ -645,29 +492,19 @@ static void add_subject_input(struct acp_inquiry *ask, const char *root, const c
 	add_input(ask, root, input, NULL);
 }
 
-static bool says_anything(const cJSON *item)
-{
-	return item && !cJSON_IsNull(item) &&
-	       (!(cJSON_IsObject(item) || cJSON_IsArray(item)) || item->child);
-}
-
 /* Whether it is a tool call and has nothing beside that. */
 static bool is_tool_call(const cJSON *subject)
 {
-	static const char *const NAMES[] = { "type", "toolCall", "_meta", NULL };
-	const cJSON *item;
+	static const char *const NAMES[] = { "type", "toolCall", NULL };
 
-	cJSON_ArrayForEach (item, subject)
-		if (!texts_name(NAMES, item->string))
-			return false;
-	return json_says(subject, "type", "tool_call");
+	return acp_inquiry_has_only(subject, NAMES) && json_says(subject, "type", "tool_call");
 }
 
 const cJSON *acp_inquiry_call(const cJSON *params)
 {
 	const cJSON *call = json_get(params, "toolCall"), *subject = json_get(params, "subject");
 
-	if (says_anything(call) || !is_tool_call(subject))
+	if (acp_inquiry_says_anything(call) || !is_tool_call(subject))
 		return call;
 	return json_get(subject, "toolCall");
 }
@@ -679,37 +516,49 @@ static void add_command_subject(struct acp_inquiry *ask, const char *root, const
 	add_subject_input(ask, root, subject);
 }
 
-/* A member of which it is not known what it asks for, as it came. */
-static void doubt_member(struct acp_inquiry *ask, const cJSON *params, const char *name)
-{
-	OWNED(str) struct str text = { 0 };
-	char *value = cJSON_PrintUnformatted(json_get(params, name));
-
-	str_addf(&text, "Also given: {\"%s\":%s}", name, value ? value : "null");
-	cJSON_free(value);
-	acp_inquiry_doubt(ask, text.bytes);
-}
-
 /* What it is about: a tool call (v1), or a subject (v2). Of both, nobody knows which one counts. */
 static void add_matter(struct acp_inquiry *ask, const cJSON *params,
                        const struct acp_tool_call *call, const char *root)
 {
 	const cJSON *subject = json_get(params, "subject");
-	bool has_call = says_anything(json_get(params, "toolCall"));
+	bool has_call = acp_inquiry_says_anything(json_get(params, "toolCall"));
 
 	if (call)
 		add_call(ask, call, root);
 	else if (has_call)
-		doubt_member(ask, params, "toolCall");
-	if (!says_anything(subject))
+		acp_inquiry_doubt_value(ask, "toolCall", json_get(params, "toolCall"));
+	if (!acp_inquiry_says_anything(subject))
 		return;
 	ask->is_more = ask->is_more || has_call || !call;
 	if (!has_call && json_says(subject, "type", "command")) {
 		add_command_subject(ask, root, subject);
 	} else if (has_call || !call) {
-		describe(ask, call ? acp_tool_call_title(call) : NULL);
-		doubt_member(ask, params, "subject");
+		acp_inquiry_describe(ask, call ? acp_tool_call_title(call) : NULL);
+		acp_inquiry_doubt_value(ask, "subject", json_get(params, "subject"));
 	}
+}
+
+/* Readers differ in which of two members of one name counts. */
+static void doubt_twice(struct acp_inquiry *ask, const char *name, const cJSON *object)
+{
+	if (json_names_twice(object))
+		acp_inquiry_doubt_value(ask, name, object);
+}
+
+/* What is beside that. */
+static void doubt_rest(struct acp_inquiry *ask, const cJSON *params)
+{
+	static const char *const NAMES[] = { "toolCall", "subject", "options", NULL };
+	static const char *const TEXTS[] = { "sessionId", "title", "description", NULL };
+	static const char *const OPTION[] = { "optionId", "name", "kind", NULL };
+	const cJSON *option;
+
+	acp_inquiry_doubt_others(ask, params, NAMES, TEXTS);
+	cJSON_ArrayForEach (option, json_get(params, "options"))
+		if (!acp_inquiry_has_only(option, OPTION))
+			acp_inquiry_doubt_value(ask, "options", option);
+	doubt_twice(ask, "params", params);
+	doubt_twice(ask, "toolCall", acp_inquiry_call(params));
 }
 
 /* codex-acp leaves out what is over 1 MiB: nothing is approved unseen without its being said. */
@@ -718,13 +567,14 @@ static void mark_unseen(struct acp_inquiry *ask)
 	if (ask->diff.length || !ask->tool_kind || strcmp(ask->tool_kind, "edit") != 0)
 		return;
 	ask->risk = ACP_RISK_CRITICAL;
-	describe(ask, "The agent does not show what it would write.");
+	acp_inquiry_describe(ask, "The agent does not show what it would write.");
 }
 
 int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
                            const struct acp_tool_call *call, const char *root, struct err *e)
 {
 	const char *title = json_text(params, "title");
+	const char *name = call ? acp_tool_call_title(call) : NULL;
 
 	ask->kind = ACP_INQUIRY_PERMISSION;
 	ask->risk = ACP_RISK_HIGH;
@@ -732,11 +582,14 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
 	add_options(ask, json_get(params, "options"));
 	if (ask->option_count == 0)
 		return err_set(e, ERR_INPUT, "no options to choose from");
-	describe(ask, json_text(params, "description"));
+	acp_inquiry_describe(ask, json_text(params, "description"));
 	add_matter(ask, params, call, root);
+	doubt_rest(ask, params);
 	mark_unseen(ask);
-	if ((!title || !title[0]) && call)
-		title = acp_tool_call_title(call);
+	if (!title || !title[0])
+		title = name;
+	else if (name && strcmp(title, name) != 0)
+		ask->is_more = true;
 	str_add(&ask->title, title && title[0] ? title : "Permission requested");
 	return 0;
 }
@@ -761,41 +614,4 @@ enum acp_risk acp_risk_of(const char *name)
 	while (risk != ACP_RISK_CRITICAL && strcmp(RISKS[risk], name) != 0)
 		risk++;
 	return risk;
-}
-
-static void options_clear(struct acp_option *options, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free(options[i].id);
-		free(options[i].name);
-	}
-	free(options);
-}
-
-void acp_inquiry_clear(struct acp_inquiry *ask)
-{
-	options_clear(ask->options, ask->option_count);
-	for (size_t i = 0; i < ask->field_count; i++) {
-		options_clear(ask->fields[i].choices, ask->fields[i].choice_count);
-		free(ask->fields[i].name);
-		free(ask->fields[i].title);
-		free(ask->fields[i].limits);
-	}
-	free(ask->fields);
-	free(ask->id);
-	free(ask->session_id);
-	free(ask->tool_call_id);
-	free(ask->tool_kind);
-	free(ask->prompt_type);
-	for (size_t i = 0; i < ask->path_count; i++)
-		free(ask->paths[i]);
-	free(ask->paths);
-	free(ask->cwd);
-	str_clear(&ask->command);
-	str_clear(&ask->input);
-	str_clear(&ask->title);
-	str_clear(&ask->description);
-	str_clear(&ask->diff);
-	str_clear(&ask->path);
-	*ask = (struct acp_inquiry){ 0 };
 }

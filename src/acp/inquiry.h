@@ -65,8 +65,8 @@ struct acp_inquiry {
 	struct str command; /* the command line, as a shell reads it; "": it is none */
 	char *cwd; /* where that would run; NULL: not said */
 	struct str input; /* all that the tool is called with, canonical; "": nothing */
-	bool is_more; /* than a tool with its input: it has a diff, a place or a subject beside that
-	               */
+	bool is_more; /* than a tool with its input: it has a diff, a place, a subject or another
+	                 title beside that */
 	bool is_unclear; /* what a member of the input, or a patch, does is not known */
 	bool is_doubted; /* nor what it asks for: see acp_inquiry_doubt */
 	struct str path; /* relative to the workspace, absolute if it is outside; "": no file */

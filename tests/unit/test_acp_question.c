@@ -346,6 +346,136 @@ START_TEST(beside_a_tool_call_or_of_an_unknown_type_a_subject_is_shown_whole_and
 }
 END_TEST
 
+/* Members of an edit beside its id, kind and first diff; in content, more items. */
+START_TEST(what_is_not_understood_of_a_call_is_shown_as_it_came_and_in_doubt)
+{
+	static const struct {
+		const char *content, *beside, *told;
+	} CASES[] = {
+		{ "{\"type\":\"Diff\",\"path\":\"b\",\"newText\":\"2\"}", "", NULL },
+		{ "{\"type\":null,\"path\":\"b\",\"newText\":\"2\"}", "", NULL },
+		{ "{\"type\":7,\"path\":\"b\",\"newText\":\"2\"}", "", NULL },
+		{ "{\"path\":\"b\",\"newText\":\"2\"}", "", NULL },
+		{ "\"patch b\"", "", NULL },
+		{ "[{\"type\":\"diff\"}]", "", NULL },
+		{ "{\"type\":\"diff\",\"path\":\"b\"}", "", NULL },
+		{ "{\"type\":\"diff\",\"path\":\"b\",\"oldText\":{},\"newText\":\"2\"}", "", NULL },
+		{ "{\"type\":\"diff\",\"path\":\"b\",\"newText\":\"2\",\"renameTo\":\"c\"}", "",
+		  NULL },
+		{ "{\"type\":\"diff\",\"path\":\"b\",\"newText\":\"2\",\"path\":\"c\"}", "", NULL },
+		{ "{\"type\":\"diff\",\"path\":\"b\",\"newText\":\"2\",\"changes\":[{\"path\":"
+		  "\"c\"}]}",
+		  "", NULL },
+		{ "{\"type\":\"diff\",\"changes\":{\"path\":\"c\"}}", "", NULL },
+		{ "{\"type\":\"diff\",\"changes\":[{\"path\":\"c\",\"mode\":\"0777\"}]}", "",
+		  NULL },
+		{ "{\"type\":\"diff\",\"changes\":[{\"operation\":\"add\",\"path\":\"c\"}],"
+		  "\"patch\":\"-a\"}",
+		  "", NULL },
+		{ "{\"type\":\"content\",\"content\":\"rm\"}", "", NULL },
+		{ "{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"t\"},\"path\":"
+		  "\"b\",\"newText\":\"2\"}",
+		  "", NULL },
+		{ "{\"type\":\"content\",\"content\":{\"type\":\"resource_link\",\"uri\":\"b\"}}",
+		  "", NULL },
+		{ "{\"type\":\"terminal\",\"terminalId\":\"t\",\"command\":\"rm\"}", "", NULL },
+		{ "", ",\"locations\":[\"src/evil.c\"]", "{\"locations\":\"src/evil.c\"}" },
+		{ "", ",\"locations\":\"src/evil.c\"", "{\"locations\":\"src/evil.c\"}" },
+		{ "", ",\"locations\":{\"path\":\"b\"}", "{\"locations\":{\"path\":\"b\"}}" },
+		{ "", ",\"locations\":[{\"uri\":\"b\"}]", "{\"locations\":{\"uri\":\"b\"}}" },
+		{ "", ",\"locations\":[{\"path\":\"b\",\"Path\":\"c\"}]",
+		  "{\"locations\":{\"path\":\"b\",\"Path\":\"c\"}}" },
+		{ "", ",\"locations\":[{\"path\":\"b\",\"line\":{}}]",
+		  "{\"locations\":{\"path\":\"b\",\"line\":{}}}" },
+		{ "", ",\"files\":[\"b\"]", "{\"files\":[\"b\"]}" },
+		{ "", ",\"command\":\"rm -rf /\"", "{\"command\":\"rm -rf /\"}" },
+		{ "", ",\"title\":{\"rm\":1}", "{\"title\":{\"rm\":1}}" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(acp_case) struct acp_case c = { 0 };
+		OWNED(str) struct str told = { 0 };
+		const char *item = CASES[i].content;
+		const struct acp_inquiry *ask;
+
+		acp_case_open_session(&c);
+		asks(&c, "0",
+		     "\"toolCall\":{\"toolCallId\":\"t\",\"kind\":\"edit\",\"content\":[%s%s%s]%s}"
+		     "," OPTIONS,
+		     WRITES_B, *item ? "," : "", item, CASES[i].beside);
+		ask = acp_find(&c.acp, "0");
+		str_addf(&told, "Also given: %s%s%s",
+		         CASES[i].told ? "" : "{\"content\":", CASES[i].told ? CASES[i].told : item,
+		         CASES[i].told ? "" : "}");
+		ck_assert_msg(strstr(str_text(&ask->description), told.bytes) != NULL, "%s: %s",
+		              told.bytes, str_text(&ask->description));
+		ck_assert(ask->is_unclear && ask->is_doubted);
+	}
+}
+END_TEST
+
+START_TEST(content_that_is_no_list_and_what_is_beside_a_call_is_in_doubt_too)
+{
+	static const char *const CASES[][2] = {
+		{ "\"toolCall\":{\"toolCallId\":\"t\",\"content\":" WRITES_B "}",
+		  "Also given: {\"content\":" WRITES_B "}" },
+		{ "\"toolCall\":{\"toolCallId\":\"t\",\"content\":\"rm\"}",
+		  "Also given: {\"content\":\"rm\"}" },
+		{ "\"toolCall\":{\"toolCallId\":\"t\"},\"files\":[\"a\"]",
+		  "Also given: {\"files\":[\"a\"]}" },
+		{ "\"toolCall\":{\"toolCallId\":\"t\",\"title\":\"a\",\"title\":\"b\"}",
+		  "Also given: "
+		  "{\"toolCall\":{\"toolCallId\":\"t\",\"title\":\"a\",\"title\":\"b\"}}" },
+		{ "\"toolCall\":[\"rm\"]", "Also given: {\"toolCall\":[\"rm\"]}" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(acp_case) struct acp_case c = { 0 };
+
+		acp_case_open_session(&c);
+		asks(&c, "0", "%s," OPTIONS, CASES[i][0]);
+		ck_assert_str_eq(str_text(&acp_find(&c.acp, "0")->description), CASES[i][1]);
+		ck_assert(acp_find(&c.acp, "0")->is_doubted);
+	}
+}
+END_TEST
+
+START_TEST(what_agents_send_beside_a_diff_is_not_in_doubt)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	acp_case_hears(
+	    &c, "{\"method\":\"session/update\",\"params\":{\"sessionId\":\"S\",\"update\":{"
+	        "\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"t\",\"title\":\"Write\",\"name\":"
+	        "\"w\",\"kind\":\"edit\",\"status\":\"pending\",\"rawOutput\":{},\"_meta\":{}}}}");
+	asks(&c, "0",
+	     "\"title\":null,\"_meta\":{},\"toolCall\":{\"toolCallId\":\"t\",\"content\":[" WRITES_B
+	     ",{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"so\","
+	     "\"annotations\":null}},{\"type\":\"text\",\"text\":\"bare\"},{\"type\":"
+	     "\"terminal\",\"terminalId\":\"u\",\"_meta\":{}}],\"locations\":[{\"path\":"
+	     "\"/srv/project/x\",\"line\":3},{\"path\":\"/srv/project/"
+	     "x\",\"line\":null}]}," OPTIONS);
+	ck_assert_str_eq(str_text(&acp_find(&c.acp, "0")->description), "so\n\nbare");
+	ck_assert(!acp_find(&c.acp, "0")->is_unclear);
+}
+END_TEST
+
+START_TEST(a_question_whose_title_is_not_the_calls_is_more_than_the_call)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0",
+	     "\"title\":\"check_clearance\",\"toolCall\":{\"toolCallId\":\"t\",\"title\":"
+	     "\"rm -rf\"}," OPTIONS);
+	asks(&c, "1",
+	     "\"title\":\"rm -rf\",\"toolCall\":{\"toolCallId\":\"u\",\"title\":\"rm "
+	     "-rf\"}," OPTIONS);
+	ck_assert(acp_find(&c.acp, "0")->is_more && !acp_find(&c.acp, "1")->is_more);
+}
+END_TEST
+
 START_TEST(a_question_that_cannot_be_shown_is_an_error_to_the_agent)
 {
 	OWNED(acp_case) struct acp_case c = { 0 };
@@ -648,6 +778,10 @@ int main(void)
 	tcase_add_test(c, in_version_2_a_subject_is_a_tool_call_or_a_command);
 	tcase_add_test(
 	    c, beside_a_tool_call_or_of_an_unknown_type_a_subject_is_shown_whole_and_in_doubt);
+	tcase_add_test(c, what_is_not_understood_of_a_call_is_shown_as_it_came_and_in_doubt);
+	tcase_add_test(c, content_that_is_no_list_and_what_is_beside_a_call_is_in_doubt_too);
+	tcase_add_test(c, what_agents_send_beside_a_diff_is_not_in_doubt);
+	tcase_add_test(c, a_question_whose_title_is_not_the_calls_is_more_than_the_call);
 	tcase_add_test(c, a_question_that_cannot_be_shown_is_an_error_to_the_agent);
 	tcase_add_test(c, yes_is_for_this_once_and_never_the_first_option);
 	tcase_add_test(c, a_question_is_answered_once);

@@ -220,6 +220,40 @@ START_TEST(a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_a
 	edit_is_told_as(&a, "1", "\"rawInput\":{\"file_path\":\"a.txt\"}", "edit");
 	edit_is_told_as(&a, "2", "\"rawInput\":{\"file_path\":\"src/secret.c\"}", "permission");
 	edit_is_told_as(&a, "3", "\"locations\":[{\"path\":\"src/secret.c\"}]", "permission");
+	edit_is_told_as(&a, "4", "\"locations\":[\"src/secret.c\"]", "permission");
+	edit_is_told_as(&a, "5", "\"files\":[\"src/secret.c\"]", "permission");
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(a_diff_is_all_of_an_edit_only_where_all_of_that_is_understood)
+{
+	static const char *const CASES[][3] = {
+		{ "edit", "{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"so\"}}",
+		  "edit" },
+		{ "edit", "{\"type\":\"Diff\",\"path\":\"src/evil.c\",\"newText\":\"bad\"}",
+		  "permission" },
+		{ "edit", "{\"path\":\"src/evil.c\",\"newText\":\"bad\"}", "permission" },
+		{ "edit", "\"src/evil.c\"", "permission" },
+		{ "execute", "{\"type\":\"terminal\",\"terminalId\":\"t\"}", "permission" },
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str call = { 0 };
+		struct asked q;
+
+		str_addf(&call,
+		         "{\"toolCallId\":\"d%zu\",\"kind\":\"%s\",\"content\":[{\"type\":"
+		         "\"diff\",\"path\":\"%s/a.txt\",\"newText\":\"two\"},%s]}",
+		         i, CASES[i][0], a.folder, CASES[i][1]);
+		party_say(&a.agent, permission("1", call.bytes));
+		q = front_hears(&a);
+		has(q.params, "params.input.tool_name", CASES[i][2]);
+		front_decides(&q, "deny", "no");
+		hears(&a.agent, chosen("1", "no"));
+		asked_clear(&q);
+	}
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -651,6 +685,7 @@ int main(void)
 	tcase_add_test(c, a_file_that_changes_meanwhile_is_asked_about_again);
 	tcase_add_test(c,
 	               a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_alone);
+	tcase_add_test(c, a_diff_is_all_of_an_edit_only_where_all_of_that_is_understood);
 	tcase_add_test(c, all_that_a_command_runs_with_is_shown);
 	tcase_add_test(c, a_hundred_questions_wait_at_once);
 	tcase_add_test(c, ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart);

@@ -118,6 +118,12 @@ START_TEST(what_the_policy_does_not_allow_whole_is_asked)
 		"permit:{\"toolCallId\":\"25\",\"kind\":\"edit\",\"content\":[{\"type\":\"diff\","
 		"\"path\":\"%w/docs/"
 		"a.md\",\"newText\":\"hi\"}],\"rawInput\":{\"patch\":\"other\"}}",
+		EDIT("27", "docs/a.md",
+		     ",{\"type\":\"Diff\",\"path\":\"%w/src/a.c\",\"newText\":\"bad\"}"),
+		EDIT("28", "docs/a.md", ",\"%w/src/a.c\""),
+		EDIT("29", "docs/a.md", "],\"locations\":[\"%w/src/a.c\""),
+		EDIT("30", "docs/a.md", "],\"files\":[\"%w/src/a.c\""),
+		RUN("31", "\"git status\"},\"input\":{\"command\":\"rm -rf /\""),
 	};
 	const char *steps[COUNT(CASES) + 1] = { NULL };
 	OWNED(char_ptr) char *docs = NULL;
@@ -420,26 +426,29 @@ START_TEST(our_own_tools_are_allowed_without_a_person)
 END_TEST
 
 #define OURS(id, more)                                                                             \
-	"permit:{\"toolCallId\":\"" id                                                             \
-	"\",\"kind\":\"other\",\"title\":\"mcp__intercom__ping\"," more "}"
+	"permit:{\"toolCallId\":\"" id "\",\"kind\":\"other\",\"title\":"                          \
+	"\"mcp__intercom__ping\"," more "}"
 
 /* The title is the agent's, or that of a server whose name it is. */
 START_TEST(what_does_more_than_the_tool_of_ours_that_it_is_called_is_asked)
 {
 	static const char *const MORE[] = {
-		OURS("b", "\"rawInput\":{\"command\":\"rm -rf /\"}"),
-		OURS("c", "\"rawInput\":{\"status_message\":\"x\",\"file_path\":\"/etc/passwd\"}"),
-		OURS("d", "\"rawInput\":[\"rm\"]"),
-		OURS("e", "\"rawInput\":\"rm -rf /\""),
-		OURS("f", "\"locations\":[{\"path\":\"/etc/passwd\"}]"),
-		OURS("g",
+		OURS("o1", "\"rawInput\":{\"command\":\"rm -rf /\"}"),
+		OURS("o2", "\"rawInput\":{\"status_message\":\"x\",\"file_path\":\"/etc/passwd\"}"),
+		OURS("o3", "\"rawInput\":[\"rm\"]"),
+		OURS("o4", "\"rawInput\":\"rm -rf /\""),
+		OURS("o5", "\"locations\":[{\"path\":\"/etc/passwd\"}]"),
+		OURS("o6",
 		     "\"content\":[{\"type\":\"diff\",\"path\":\"a\",\"oldText\":\"\",\"newText\":"
 		     "\"b\"}]"),
+		OURS("o7", "\"content\":[{\"type\":\"Diff\",\"path\":\"a\"}]"),
+		OURS("o8", "\"files\":[\"a\"]"),
 	};
 
 	setup();
-	(void)given_talk("v1", STEPS(OURS("a", "\"rawInput\":{\"status_message\":\"x\"}"), MORE[0],
-	                             MORE[1], MORE[2], MORE[3], MORE[4], MORE[5]));
+	(void)given_talk("v1",
+	                 STEPS(OURS("o9", "\"rawInput\":{\"status_message\":\"x\"}"), MORE[0],
+	                       MORE[1], MORE[2], MORE[3], MORE[4], MORE[5], MORE[6], MORE[7]));
 	for (size_t i = 1; i <= COUNT(MORE); i++) {
 		OWNED(str) struct str sql = { 0 };
 

@@ -167,9 +167,10 @@ static int read_value(const struct names *names, const cJSON *value, struct str 
 }
 
 /* What is beside params, some reader may take for one of them. */
-static int read_message(const struct names *params, const cJSON *message, struct str *others,
+static int read_message(enum envelope_kind kind, const cJSON *message, struct str *others,
                         struct err *e)
 {
+	const struct names *params = &PARAMS[kind];
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, message) {
@@ -181,7 +182,9 @@ static int read_message(const struct names *params, const cJSON *message, struct
 			return refuse(item->string, as.bytes, e);
 		add_other(others, item);
 	}
-	return read_value(params, json_get(message, "params"), others, e);
+	/* acp_inquiry_permission doubts what a permission has itself. */
+	return read_value(params, json_get(message, "params"),
+	                  kind == ENVELOPE_PERMISSION ? NULL : others, e);
 }
 
 int names_read(enum envelope_kind kind, const cJSON *message, struct str *others, struct err *e)
@@ -189,7 +192,7 @@ int names_read(enum envelope_kind kind, const cJSON *message, struct str *others
 	int status;
 
 	json_object(others);
-	status = read_message(&PARAMS[kind], message, others, e);
+	status = read_message(kind, message, others, e);
 	json_object_end(others);
 	if (strcmp(others->bytes, "{}") == 0)
 		str_reset(others);

@@ -8,7 +8,8 @@
 #include "str.h"
 
 /* Of a message that is held. 0: others is what the protocol does not define, as a JSON object, ""
- * if there is nothing; or -1: readers may understand the message differently. */
+ * if there is nothing (of a permission, what is beside its params: acp_inquiry_permission reads
+ * these); or -1: readers may understand the message differently. */
 int names_read(enum envelope_kind kind, const cJSON *message, struct str *others, struct err *e);
 
 /* Of what is read of an answer: the choice that answers a permission, and the session that an

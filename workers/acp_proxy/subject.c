@@ -3,6 +3,7 @@
 #include "json.h"
 #include "json_writer.h"
 #include "names.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,7 @@ static bool is_of_diff(const cJSON *content, const char *folder, const char *giv
  * at least. */
 static bool is_all_diffs(const struct acp_inquiry *ask, const cJSON *content, const char *folder)
 {
+	static const char *const KINDS[] = { "edit", "delete", "move", NULL };
 	const cJSON *item;
 	bool found = false;
 
@@ -120,7 +122,8 @@ static bool is_all_diffs(const struct acp_inquiry *ask, const cJSON *content, co
 	for (size_t i = 0; i < ask->path_count; i++)
 		if (!is_of_diff(content, folder, ask->paths[i]))
 			return false;
-	return found && !ask->is_unclear && !ask->command.length;
+	return found && !ask->is_unclear && !ask->command.length &&
+	       texts_name(KINDS, ask->tool_kind);
 }
 
 static void describe_diffs(struct subject *s, const cJSON *content, const char *session,
