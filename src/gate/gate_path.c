@@ -96,6 +96,15 @@ const char *gate_path_doubt(const struct gate_host *host, const char *path, bool
 	return why;
 }
 
+const char *gate_path_doubt_any(const char *path, bool reads)
+{
+	static const struct gate_host ANY = { .takes_uris = true, .decodes_paths = true };
+
+	return reads && strpbrk(path, "*?[{(\\") ? "it names a file as a pattern may, by which its "
+	                                           "host may find others"
+	                                         : gate_path_doubt(&ANY, path, false);
+}
+
 const char *gate_path_doubt_one(const char *path)
 {
 	for (size_t left = strlen(path); left; path++, left--)

@@ -7,6 +7,8 @@
 /* Why it is not certain which file the host takes the path for; NULL: for the one that it names, or
  * if is_expanded, for that of gate_path_expand. */
 const char *gate_path_doubt(const struct gate_host *host, const char *path, bool is_expanded);
+/* The same where nobody knows which program is given it. reads: it may find files by a pattern. */
+const char *gate_path_doubt_any(const char *path, bool reads);
 /* The same of a pattern of names of files. */
 const char *gate_path_doubt_pattern(const char *pattern, bool is_expanded);
 

@@ -136,8 +136,15 @@ START_TEST(auto_check_tells_the_rule_that_decides)
 	           "file_pattern:read:**");
 	is_checked("{\"tool_name\":\"ping\",\"context\":{\"risk_level\":\"high\"}}", "false",
 	           "null");
+	/* the agent may take these for other files */
+	is_checked("{\"tool_name\":\"edit\",\"context\":{\"file_path\":\"docs/a.md \"}}", "false",
+	           "null");
+	is_checked("{\"tool_name\":\"read_file\",\"context\":{\"file_path\":\"%2eenv\"}}", "false",
+	           "null");
+	is_checked("{\"tool_name\":\"read_file\",\"context\":{\"file_path\":\"src/{a,b}\"}}",
+	           "false", "null");
 	expect("SELECT count(*) FROM tool_call WHERE tool = 'auto_check' AND state = 'done'",
-	       "8\n");
+	       "11\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST

@@ -268,6 +268,53 @@ START_TEST(what_is_always_asked_is_neither_read_nor_written_unasked_by_any_of_it
 }
 END_TEST
 
+#define READS(path)                                                                                \
+	"permit:{\"toolCallId\":\"r" path "\",\"kind\":\"read\",\"title\":\"Read\",\"rawInput\":{" \
+	"\"path\":\"" path "\"}}"
+
+/* Some agents decode a path, expand it, or find files by it, before they use it. */
+START_TEST(a_path_that_an_agent_may_read_as_another_is_asked)
+{
+	static const char *const CASES[][2] = {
+		{ LOOK("read", "secret.txt "), "white space" },
+		{ READS(" secret.txt"), "white space" },
+		{ READS("%73ecret.txt"), "may decode" },
+		{ READS("@secret.txt"), "may leave out" },
+		{ READS("~/secret.txt"), "for a home" },
+		{ READS("file:secret.txt"), "as a URI" },
+		{ READS("{secret.txt,docs}"), "a pattern" },
+		{ LOOK("search", "s*"), "a pattern" },
+		{ LOOK("search", "docs secret.txt"), "for several" },
+		{ EDIT("d1", "docs/CLAUDE.md ", ""), "white space" },
+		{ EDIT("d2", "docs/CLAUDE%2emd", ""), "may decode" },
+	};
+	const char *steps[COUNT(CASES) + 3] = { READS("docs/a.md"), EDIT("d3", "docs/[a].md", "") };
+
+	fresh_store();
+	site = site_make("[policy]\nalways_ask = [\"secret.txt\"]\n");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\",\"file_patterns\":"
+	             "{\"write\":[\"docs/**\"],\"read\":[\"**\"]}}");
+	ck_assert_int_eq(
+	    shell(NULL, "cd '%s' && mkdir docs && echo s > secret.txt", site.workspace), 0);
+	site_start(&site);
+	for (size_t i = 0; i < COUNT(CASES); i++)
+		steps[i + 2] = CASES[i][0];
+	(void)given_talk("v1", steps);
+	was_told("\"optionId\":\"yes\"", 2);
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		str_addf(&sql,
+		         "SELECT state, description LIKE '%%%s%%' FROM request WHERE seq = %zu",
+		         CASES[i][1], i + 3);
+		expect_soon(sql.bytes, "pending|1\n");
+		decide("reject", "NULL, NULL");
+	}
+	was_told("\"optionId\":\"no\"", (int)COUNT(CASES));
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(without_a_threshold_a_person_is_asked_about_edits)
 {
 	make_site();
@@ -472,6 +519,7 @@ int main(void)
 	tcase_add_test(c, a_patch_whose_files_cannot_be_read_is_asked_whatever_places_it_names);
 	tcase_add_test(
 	    c, what_is_always_asked_is_neither_read_nor_written_unasked_by_any_of_its_names);
+	tcase_add_test(c, a_path_that_an_agent_may_read_as_another_is_asked);
 	tcase_add_test(c, without_a_threshold_a_person_is_asked_about_edits);
 	tcase_add_test(c, a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names);
 	tcase_add_test(c,

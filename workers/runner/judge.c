@@ -1,5 +1,6 @@
 #include "judge.h"
 
+#include "gate_path.h"
 #include "hand.h"
 #include "json.h"
 #include "log.h"
@@ -70,6 +71,24 @@ static bool find_paths(const struct acp_inquiry *q, struct texts *paths)
 	for (size_t i = 0; i < q->path_count; i++)
 		texts_add(paths, q->paths[i]);
 	return add_diff_paths(q, paths) && paths->count <= PATHS_MAX;
+}
+
+/* Why it is not certain which file the agent takes a path for; NULL: it is. */
+static const char *doubt_of(const struct acp_inquiry *q, enum subject subject, const char *path)
+{
+	const char *why = gate_path_doubt_any(path, subject == SUBJECT_READ);
+
+	return why || !texts_same(q->tool_kind, "search") ? why : gate_path_doubt_one(path);
+}
+
+static void doubt_paths(struct acp_inquiry *q, enum subject subject, const struct texts *paths)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; !why && i < paths->count; i++)
+		why = doubt_of(q, subject, paths->items[i]);
+	if (why)
+		acp_inquiry_doubt(q, why);
 }
 
 /* ---- looking ---- */
@@ -232,6 +251,8 @@ void judge_ask(struct judge *j, struct runner *r, const char *root, struct acp_i
 	/* Only where there is one yes: else it says what a person would have to choose. */
 	if (!is_inside(root, q->cwd) || !has_all || (q->options && !acp_inquiry_yes(q)))
 		t.subject = SUBJECT_UNKNOWN;
+	if (t.subject == SUBJECT_WRITE || t.subject == SUBJECT_READ)
+		doubt_paths(q, t.subject, &t.paths);
 	if (look_at(j, r, root, q, &t, v))
 		judge(j, root, q, t.subject, &t.names, v);
 }

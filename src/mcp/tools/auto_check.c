@@ -4,6 +4,7 @@
 
 #include "ask.h"
 #include "command_line.h"
+#include "gate_path.h"
 #include "hand.h"
 #include "json.h"
 #include "json_writer.h"
@@ -66,7 +67,8 @@ static bool policy(const struct call *c, struct policy_question *q)
 	q->reads = is_reading(q->tool);
 	q->is_command = is_command(c);
 	q->may_be_command = policy_may_be_command(q->tool, c->name_count);
-	return !c->name_count || (!c->names[0].is_other && !c->names[0].is_vast);
+	return !c->name_count || (!c->names[0].is_other && !c->names[0].is_vast &&
+	                          !gate_path_doubt_any(c->named, q->reads));
 }
 
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)
