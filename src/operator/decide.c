@@ -587,7 +587,10 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		return -1;
 	if (decision_check(&r, &refused))
 		return desk_refuse(d, &refused);
-	if (verdict == REQUEST_VERDICT_APPROVE && said && tell_note(d, f, said, e))
+	bool has_note = verdict == REQUEST_VERDICT_APPROVE && said;
+
+	/* A driven agent gets it from its runner, once. */
+	if (has_note && !f->is_driven && tell_note(d, f, said, e))
 		return -1;
 	add_members(d, verdict, f, r.request.state);
 	if (edited)
@@ -602,7 +605,10 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	if (is_elsewhere(d, f))
 		str_addf(&f->name, ", %s", str_text(&f->whose));
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),
-	                 verdict == REQUEST_VERDICT_APPROVE && said ? ", and told the agent" : "",
+	                 !has_note ? ""
+	                 : f->is_driven
+	                     ? ". The agent gets your words when its turn ends, at the latest"
+	                     : ", and told the agent",
 	                 what_follows(f, verdict));
 }
 

@@ -2,6 +2,7 @@
  * told rests on rows. The agent is tests/fakes/fake_agent.c. */
 #include "runner_case.h"
 
+#include "agent.h"
 #include "err.h"
 
 #include <signal.h>
@@ -66,6 +67,38 @@ START_TEST(what_the_operator_says_beside_a_no_is_the_next_prompt)
 	was_told("\"optionId\":\"no\"", 1);
 	was_told("The operator rejected \\\"Write a.c\\\" and said: not this file", 1);
 	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* Its words follow the turn, as no answer of ACP has a place for them; those of acp-stream go with
+ * it. */
+START_TEST(what_the_operator_says_beside_a_yes_is_told_once)
+{
+	for (int i = 0; i < 2; i++) {
+		OWNED(str) struct str said = { 0 };
+		bool stream = i == 1;
+
+		setup();
+		(void)given_talk(stream ? "stream" : "v1", STEPS("ask:a.c"));
+		expect_soon("SELECT state FROM request", "pending\n");
+		OWNED(char_ptr) char *id = rows("SELECT id FROM request");
+		ck_assert_int_eq(ctl(&said, "approve %.36s --note 'water the plants' --text", id),
+		                 0);
+		says(said.bytes, ". The agent gets your words when its turn ends, at the latest\n");
+		was_told(stream
+		             ? "\"status\":\"approved\",\"reason\":\"water the plants\""
+		             : "The operator approved \\\"Write a.c\\\" and said: water the plants",
+		         1);
+		given("INSERT INTO steering (session_id, text) SELECT id, 'and now the tests'"
+		      " FROM session");
+		expect_soon("SELECT count(*) FROM request WHERE state = 'pending'",
+		            stream ? "0\n" : "1\n");
+		if (!stream)
+			decide("approve", "NULL, NULL");
+		was_told("and now the tests", 1);
+		was_told("water the plants", 1);
+		ck_assert_int_eq(site_stop(&site), 0);
+	}
 }
 END_TEST
 
@@ -233,6 +266,7 @@ int main(void)
 	tcase_add_test(c, the_prompt_of_a_run_is_the_first_prompt_of_its_agent);
 	tcase_add_test(c, a_question_is_a_request_with_its_diff_and_its_answer_is_told_once);
 	tcase_add_test(c, what_the_operator_says_beside_a_no_is_the_next_prompt);
+	tcase_add_test(c, what_the_operator_says_beside_a_yes_is_told_once);
 	tcase_add_test(c, a_question_that_nobody_answers_in_time_is_a_no);
 	tcase_add_test(c, what_the_operator_says_is_told_in_order_one_turn_at_a_time);
 	tcase_add_test(c, a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt);
