@@ -115,16 +115,67 @@ static char *limits_of(const cJSON *schema)
 	return copy;
 }
 
+static void add_shown(struct str *out, const char *text)
+{
+	str_add_shown(out, text, strlen(text), SIZE_MAX);
+}
+
+static void add_named(struct str *out, const struct acp_field *field, const cJSON *start)
+{
+	const char *id = cJSON_GetStringValue(start);
+
+	for (size_t i = 0; id && i < field->choice_count; i++)
+		if (strcmp(field->choices[i].id, id) == 0) {
+			str_add(out, out->length ? ", " : "");
+			add_shown(out, field->choices[i].name);
+			return;
+		}
+}
+
+/* What is taken where nothing is said of the field (field_default in operator/field.h): nothing is
+ * sent that nobody was shown. */
+static void add_start(struct str *out, const struct acp_field *field, const cJSON *start)
+{
+	const cJSON *one;
+
+	switch (field->kind) {
+	case ACP_FIELD_TEXT:
+		if (cJSON_IsString(start))
+			add_shown(out, start->valuestring);
+		break;
+	case ACP_FIELD_NUMBER:
+		if (cJSON_IsNumber(start))
+			str_addf(out, "%.15g", start->valuedouble);
+		break;
+	case ACP_FIELD_BOOL:
+		if (cJSON_IsBool(start))
+			str_add(out, cJSON_IsTrue(start) ? "Yes" : "No");
+		break;
+	case ACP_FIELD_ONE:
+		add_named(out, field, start);
+		break;
+	case ACP_FIELD_MANY:
+		if (cJSON_IsArray(start))
+			cJSON_ArrayForEach (one, start)
+				add_named(out, field, one);
+		break;
+	}
+}
+
 /* Of several fields each has its name above its choices. */
 static void describe_field(struct acp_inquiry *ask, const struct acp_field *field,
                            const cJSON *schema, bool is_only)
 {
 	const char *more = json_text(schema, "description");
+	OWNED(str) struct str start = { 0 };
 
+	add_start(&start, field, json_get(schema, "default"));
 	if (!is_only)
 		str_addf(&ask->description, "\n\n%s%s%s%s", field->title,
 		         field->is_required ? " (required)" : "", more ? ": " : "",
 		         more ? more : "");
+	if (start.length)
+		str_addf(&ask->description, "%sDefault: %s", is_only ? "\n\n" : "\n", start.bytes);
 	for (size_t i = 0; i < field->choice_count; i++) {
 		str_add(&ask->description, i == 0 && is_only ? "\n\n" : "\n");
 		str_addf(&ask->description, "%zu. ", i + 1);

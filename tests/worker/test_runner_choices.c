@@ -176,6 +176,43 @@ START_TEST(what_is_typed_chooses_an_option_or_fills_in_a_form)
 }
 END_TEST
 
+/* One that is none of the choices is no default. */
+START_TEST(what_a_form_takes_where_nothing_is_said_is_shown_before)
+{
+	static const char FORM[] =
+	    "form:{\"type\":\"object\",\"properties\":{\"branch\":{\"type\":\"string\"},"
+	    "\"host\":{\"type\":\"string\",\"default\":\"prod\\nDefault: test\"},"
+	    "\"count\":{\"type\":\"integer\",\"default\":3},"
+	    "\"wipe\":{\"type\":\"boolean\",\"default\":true},"
+	    "\"one\":{\"enum\":[\"a\",\"b\"],\"default\":\"c\"},"
+	    "\"where\":{\"oneOf\":[{\"const\":\"x\",\"title\":\"Here\"},{\"const\":\"y\","
+	    "\"title\":\"There\"}],\"default\":\"y\"},"
+	    "\"some\":{\"type\":\"array\",\"items\":{\"enum\":[\"k\",\"l\",\"m\"]},"
+	    "\"default\":[\"l\",\"z\",\"m\"]}},\"required\":[\"branch\"]}";
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS(FORM, "form:{\"type\":\"object\",\"properties\":{\"host\":"
+	                                   "{\"type\":\"string\",\"default\":\"here\"}}}"));
+	ck_assert_int_eq(types(&said, 1, "refine", "'branch: b'"), 0);
+	expect("SELECT body GLOB '*branch (required)' || char(10, 10) || 'host' || char(10)"
+	       "       || 'Default: prod\\x0aDefault: test' || char(10, 10) || 'count' || char(10)"
+	       "       || 'Default: 3' || char(10, 10) || 'wipe' || char(10) || 'Default: Yes*'"
+	       "       || 'one' || char(10) || '1. a*where' || char(10) || 'Default: There' || "
+	       "char(10)"
+	       "       || '1. Here*some' || char(10) || 'Default: l, m' || char(10) || '1. k*'"
+	       " FROM request WHERE seq = 1",
+	       "1\n");
+	was_told("{\"branch\":\"b\",\"host\":\"prod\\nDefault: test\",\"count\":3,\"wipe\":true,"
+	         "\"where\":\"y\",\"some\":[\"l\",\"m\"]}",
+	         1);
+	expect_soon("SELECT body LIKE '%' || char(10, 10) || 'Default: here' FROM request"
+	            " WHERE seq = 2",
+	            "1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_number_is_that_of_the_list_whatever_the_agent_has_called_its_answers)
 {
 	static const char OPTIONS[] = "options:[" OPTION("3", "Yes", "allow_once") "," OPTION(
@@ -318,6 +355,7 @@ int main(void)
 	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
 	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
 	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
+	tcase_add_test(c, what_a_form_takes_where_nothing_is_said_is_shown_before);
 	tcase_add_test(c, a_number_is_that_of_the_list_whatever_the_agent_has_called_its_answers);
 	tcase_add_test(c, an_id_that_nobody_is_shown_is_never_what_a_person_means);
 	tcase_add_test(c, a_reject_without_words_tells_the_agent_no_and_nothing_else);
