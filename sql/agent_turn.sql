@@ -62,6 +62,12 @@ SELECT l.text FROM agent_run AS r CROSS JOIN agent_line AS l ON l.run_seq = r.se
 SELECT 1 AS one FROM agent_run AS r CROSS JOIN agent_turn AS t ON t.run_seq = r.seq
  WHERE r.session_seq = :session AND r.ended_at IS NULL AND t.ended_at IS NOT NULL AND t.followed_at IS NULL;
 
+-- name: agent_turn_is_open :any
+-- An agent is at work. :id: of its session.
+SELECT 1 AS one FROM session AS s CROSS JOIN agent_run AS r ON r.session_seq = s.seq
+ CROSS JOIN agent_turn AS t ON t.run_seq = r.seq
+ WHERE s.id = :id AND r.ended_at IS NULL AND t.ended_at IS NULL;
+
 -- name: agent_line_activity :many
 -- What the agent does in a turn, in order.
 SELECT kind, text, detail FROM agent_line WHERE turn_seq = :turn AND kind IN ('tool', 'plan') ORDER BY seq;

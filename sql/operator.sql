@@ -4,10 +4,12 @@
 -- What waits for one of three verdicts: everywhere, in one session, or in the sessions of one Slack
 -- channel that Slack may answer. Each kind accepts at most one of the three.
 -- row: question
+-- type: is_paused bool
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
        s.client_name, s.label, s.agent_user,
        EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven,
+       s.status = 'paused' AS is_paused,
        EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file
   FROM request AS r INDEXED BY request_open JOIN session AS s ON s.seq = r.session_seq
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
@@ -28,6 +30,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
 -- type: decision request_verdict
 -- type: chosen text
 -- type: withdrawn text
+-- type: is_paused bool
 SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
        s.client_name, s.label, s.agent_user, r.decision, r.decided_by, r.decided_at, r.consumed_at,
        (SELECT why FROM request_withdrawn WHERE request_seq = r.seq) AS withdrawn,
@@ -36,6 +39,7 @@ SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s
          WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,
        EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven,
+       s.status = 'paused' AS is_paused,
        EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
 

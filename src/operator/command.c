@@ -4,6 +4,7 @@
 #include "err.h"
 #include "json.h"
 #include "setting.h"
+#include "sql/agent_turn.h"
 #include "sql/operator.h"
 
 #include <stdio.h>
@@ -50,6 +51,12 @@ int desk_order_session(struct desk *d, const char *verb, const char *session_id,
 	if (b.starts)
 		desk_add(d, "agent_state", "starting");
 	str_addf(&text, "Session %s is %s.", name, b.text);
+	got = strcmp(verb, "pause") == 0 ? sql_agent_turn_is_open(d->st, session_id, e) : 0;
+	if (got < 0)
+		return -1;
+	if (got)
+		str_add(&text, " Its agent is at work, and goes on until its turn ends or it asks "
+		               "something.");
 	return desk_tell_done(d, 1, &text, e);
 }
 

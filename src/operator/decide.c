@@ -539,6 +539,8 @@ static const char *what_follows(const struct found *f, enum request_verdict verd
 		           : ". Nothing was changed";
 	if (f->kind == REQUEST_KIND_TRUST)
 		return yes ? ". It applies from now on" : "";
+	if (f->is_held)
+		return "\nIts session is paused: the agent gets it after `session-resume`.";
 	return is_unheard(f)
 	           ? "\nThe agent is not waiting at the moment; it gets this when it is back."
 	           : "";

@@ -117,6 +117,7 @@ static void take_question(struct found *f, const struct question_row *q)
 		f->verdict = q->verdict;
 		f->listening = q->listening;
 		f->is_driven = q->is_driven;
+		f->is_held = q->is_driven && q->is_paused;
 		add_name(&f->name, q, FIND_SHORT);
 		find_add_whose(&f->whose, q->agent_user, q->client_name, q->label,
 		               q->workspace_root);

@@ -48,6 +48,7 @@ struct found {
 	bool is_newest; /* its session has asked nothing since */
 	bool listening; /* a caller is waiting for the answer right now */
 	bool is_driven; /* an agent whose protocol we speak asks, not a caller of our tools */
+	bool is_held; /* the same, and it is told no answer while its session is paused */
 };
 
 void found_clear(struct found *f);

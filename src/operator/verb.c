@@ -66,7 +66,7 @@ static const struct verb VERBS[] = {
 	  .syntax = "session-start [--agent NAME] [--workspace ID] [--park SECONDS] <prompt>",
 	  .help = "start an agent on its machine" },
 	{ "session-pause", VERB_COMMAND, MEANS("pause"), ABOUT_SESSION, .category = SESSION,
-	  .syntax = "pause [session]", .help = "the agent waits at its next call" },
+	  .syntax = "pause [session]", .help = "the agent waits at its next call or question" },
 	{ "session-resume", VERB_COMMAND, MEANS("resume"), ABOUT_SESSION, .category = SESSION,
 	  .syntax = "session-resume [session]",
 	  .help = "resume a paused session, or restart the agent of a session that lost it" },

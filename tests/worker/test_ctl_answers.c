@@ -120,16 +120,21 @@ START_TEST(the_inbox_tells_who_listens)
 }
 END_TEST
 
-START_TEST(an_agent_that_asked_on_its_stdout_listens)
+static void given_driven_run(void)
 {
-	given_questions();
 	given(
 	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol, state,"
 	    " created_at) VALUES (1, 1, 1, 'h', 'claude', 'acp', 'wanted', '" T "');"
 	    "UPDATE agent_run SET state = 'starting', pid = 7, process_start = 7;"
-	    "UPDATE agent_run SET state = 'running', started_at = '" T "';"
-	    "INSERT INTO agent_question (request_seq, run_seq, rpc_id, digest)"
-	    " VALUES (1, 1, '0', printf('%064d', 1))");
+	    "UPDATE agent_run SET state = 'running', started_at = '" T "';");
+}
+
+START_TEST(an_agent_that_asked_on_its_stdout_listens)
+{
+	given_questions();
+	given_driven_run();
+	given("INSERT INTO agent_question (request_seq, run_seq, rpc_id, digest)"
+	      " VALUES (1, 1, '0', printf('%064d', 1))");
 	ctl("inbox");
 	says("\"listening\":true,\"changes\":[],\"command\":null,\"is_whole\":true},{\"id\":"
 	     "\"" CHANGE_2 "\"");
@@ -137,6 +142,27 @@ START_TEST(an_agent_that_asked_on_its_stdout_listens)
 	says("listening yes\n");
 	ctl("approve " CHANGE " --text");
 	done("Approved 01911111-0000: Add a line (a.c)\n");
+}
+END_TEST
+
+START_TEST(who_pauses_an_agent_at_work_is_told_what_goes_on)
+{
+	static const char *const TURNS[] = {
+		"INSERT INTO agent_turn (run_seq, number, began_at) VALUES (1, 1, '" T "')",
+		"UPDATE agent_turn SET stop = 'end_turn', ended_at = '" T "'",
+	};
+
+	given_questions();
+	given_driven_run();
+	for (size_t i = 0; i < COUNT(TURNS); i++) {
+		given(TURNS[i]);
+		ctl("session pause " SESSION_A " --text");
+		done(i == 0 ? "Session 01900000-0000 (claude in a) is paused. Its agent is at "
+		              "work, and goes "
+		              "on until its turn ends or it asks something.\n"
+		            : "Session 01900000-0000 (claude in a) is paused.\n");
+		ctl("session resume " SESSION_A);
+	}
 }
 END_TEST
 
@@ -698,6 +724,7 @@ int main(void)
 	tcase_add_test(lists, empty_lists_say_so);
 	tcase_add_test(lists, the_inbox_tells_who_listens);
 	tcase_add_test(lists, an_agent_that_asked_on_its_stdout_listens);
+	tcase_add_test(lists, who_pauses_an_agent_at_work_is_told_what_goes_on);
 	suite_add_tcase(s, lists);
 	tcase_add_checked_fixture(answers, setup, teardown);
 	tcase_set_timeout(answers, 60);

@@ -146,6 +146,26 @@ START_TEST(a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt)
 }
 END_TEST
 
+START_TEST(what_is_answered_while_a_session_is_paused_is_told_once_it_is_resumed)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	OWNED(char_ptr) char *id = rows("SELECT id FROM request");
+	given("UPDATE session SET status = 'paused'");
+	ck_assert_int_eq(ctl(&said, "approve %.36s --text", id), 0);
+	says(said.bytes, "Its session is paused: the agent gets it after `session-resume`.\n");
+	advance(1000); /* its runner has looked */
+	expect("SELECT state, delivered_at FROM request", "approved|\n");
+	was_told("optionId", 0);
+	given("UPDATE session SET status = 'active'");
+	was_told("\"optionId\":\"yes\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_stop_withdraws_what_waits)
 {
 	setup();
@@ -270,6 +290,7 @@ int main(void)
 	tcase_add_test(c, a_question_that_nobody_answers_in_time_is_a_no);
 	tcase_add_test(c, what_the_operator_says_is_told_in_order_one_turn_at_a_time);
 	tcase_add_test(c, a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt);
+	tcase_add_test(c, what_is_answered_while_a_session_is_paused_is_told_once_it_is_resumed);
 	tcase_add_test(c, a_stop_withdraws_what_waits);
 	tcase_add_test(c, an_agent_that_dies_leaves_no_open_question);
 	tcase_add_test(c, an_agent_that_needs_a_login_says_so);

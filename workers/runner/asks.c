@@ -315,7 +315,8 @@ int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *
 {
 	OWNED(agent_question_decided_row) struct agent_question_decided_row q = { 0 };
 	struct store *st = &r->w.store;
-	int got = sql_agent_question_decided(st, r->w.row, &q, e);
+	int paused = sql_agent_talk_is_paused(st, row->session_seq, e);
+	int got = paused ? -(paused < 0) : sql_agent_question_decided(st, r->w.row, &q, e);
 	bool working = got > 0 && acp_works(a, q.rpc_id);
 
 	if (got <= 0)
