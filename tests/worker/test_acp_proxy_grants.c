@@ -114,6 +114,27 @@ START_TEST(what_is_not_what_was_approved_is_asked_about)
 }
 END_TEST
 
+/* Each gives a.txt the bytes that it had, in another file, or makes it also that of another name.
+ */
+START_TEST(the_same_bytes_of_another_file_or_of_two_names_are_asked_about)
+{
+	static const char *const CHANGES[] = {
+		"cp a.txt b.txt && ln -f b.txt a.txt",
+		"cp a.txt b.txt && mv b.txt a.txt",
+		"ln a.txt b.txt",
+	};
+
+	for (size_t i = 0; i < COUNT(CHANGES); i++) {
+		struct trio a = given_trio(NULL);
+
+		given_approved_edit(&a, "yes");
+		ck_assert_int_eq(shell(NULL, "cd '%s' && %s", a.folder, CHANGES[i]), 0);
+		is_asked_about(&a, write_of(&a, "2", "a.txt", "one and two\\n"));
+		trio_ends(&a, 0);
+	}
+}
+END_TEST
+
 START_TEST(a_command_for_the_editor_is_held_unless_it_was_approved_there)
 {
 	struct trio a = given_trio(NULL);
@@ -336,6 +357,7 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, what_was_approved_as_a_permission_is_written_unasked_once);
 	tcase_add_test(c, what_is_not_what_was_approved_is_asked_about);
+	tcase_add_test(c, the_same_bytes_of_another_file_or_of_two_names_are_asked_about);
 	tcase_add_test(c, a_command_for_the_editor_is_held_unless_it_was_approved_there);
 	tcase_add_test(c, a_command_beside_something_unknown_is_approved_there_alone);
 	tcase_add_test(c, a_file_whose_folder_became_a_link_since_it_was_approved_is_asked_about);

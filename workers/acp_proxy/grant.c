@@ -73,6 +73,13 @@ static int read_file(const char *path, struct str *bytes, struct stat *st)
 	return n == 0 ? 1 : -1;
 }
 
+/* Which file it is, and by how many names: the same bytes may be those of another one. */
+static void add_inode(struct str *out, const struct stat *st)
+{
+	str_addf(out, " %llx %llx %llx", (unsigned long long)st->st_dev,
+	         (unsigned long long)st->st_ino, (unsigned long long)st->st_nlink);
+}
+
 static struct sha256 describe(const char *path, const struct str *bytes, int got,
                               const struct stat *st)
 {
@@ -83,9 +90,9 @@ static struct sha256 describe(const char *path, const struct str *bytes, int got
 	else if (got == 0)
 		str_add(&text, NONE);
 	else
-		str_addf(&text, "%llx %llx %lld.%09ld", (unsigned long long)st->st_ino,
-		         (unsigned long long)st->st_size, (long long)st->st_mtim.tv_sec,
-		         st->st_mtim.tv_nsec);
+		str_addf(&text, "%llx %lld.%09ld", (unsigned long long)st->st_size,
+		         (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+	add_inode(&text, st);
 	str_add_char(&text, ' ');
 	path_real(path, &text);
 	return sha256_of(text.bytes, text.length);
@@ -143,8 +150,12 @@ static char *folder_of(const char *cwd, const char *folder)
 static struct sha256 place_of(const char *folder)
 {
 	OWNED(str) struct str real = { 0 };
+	struct stat st = { 0 };
 
 	path_real(folder, &real);
+	(void)stat(folder, &st);
+	st.st_nlink = 0; /* it counts the folders in it */
+	add_inode(&real, &st);
 	return sha256_of(real.bytes, real.length);
 }
 

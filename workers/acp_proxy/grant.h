@@ -25,8 +25,8 @@ struct grants {
 void grants_init(struct grants *g);
 void grants_clear(struct grants *g);
 
-/* The hash of where a file really is and of what it is now: its bytes, that there is none, or, of
- * one that is not looked at, what changes when it is written. */
+/* The hash of where a file really is, of which file it is, and of what it is now: its bytes, that
+ * there is none, or, of one that is not looked at, what changes when it is written. */
 struct sha256 grant_look(const char *path);
 
 /* What a yes to this permission would approve, of the files as they are now. call: the tool call
