@@ -13,8 +13,7 @@ SELECT s.idle_since AS at FROM session AS s
 -- row: instant
 SELECT t.waits_since AS at FROM stall AS t
  WHERE t.waits_since IS NOT NULL
-   AND NOT EXISTS (SELECT 1 FROM alias_run AS r
-                    WHERE r.session_seq = t.session_seq AND r.state = 'running')
+   AND NOT EXISTS (SELECT 1 FROM stall_at_work WHERE session_seq = t.session_seq)
  ORDER BY t.waits_since LIMIT 1;
 
 -- name: stall_idle_due :many
@@ -114,8 +113,7 @@ SELECT t.seq, t.auto_count, s.id AS session_id,
                                              AND n.outcome = 'accepted') AS is_undelivered
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.waits_since IS NOT NULL AND t.waits_since <= :before
-   AND NOT EXISTS (SELECT 1 FROM alias_run AS r
-                    WHERE r.session_seq = t.session_seq AND r.state = 'running')
+   AND NOT EXISTS (SELECT 1 FROM stall_at_work WHERE session_seq = t.session_seq)
  ORDER BY t.waits_since, t.seq LIMIT :limit OFFSET :skip;
 
 -- name: stall_nudge_again :exec

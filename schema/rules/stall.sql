@@ -31,6 +31,16 @@ WHEN OLD.status <> NEW.status OR OLD.nudge_count <> NEW.nudge_count BEGIN
    WHERE OLD.status <> 'escalated' AND NEW.status = 'escalated';
 END;
 
+-- Sessions that the clock does not nudge: a command of ours runs for them, or a tool of an agent that
+-- we talk to over ACP is at work, whose turn, and the tool with it, a nudge would cancel.
+CREATE VIEW stall_at_work AS
+SELECT session_seq FROM alias_run WHERE state = 'running'
+UNION ALL
+SELECT r.session_seq FROM agent_run AS r CROSS JOIN agent_turn AS t ON t.run_seq = r.seq
+ CROSS JOIN agent_line AS l ON l.turn_seq = t.seq
+ WHERE r.protocol = 'acp' AND r.ended_at IS NULL AND t.ended_at IS NULL
+   AND l.kind = 'tool' AND l.over_at IS NULL;
+
 -- The table of the original specification, as a view.
 CREATE VIEW stall_alert AS
 SELECT t.id, s.id AS session_id, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_count,

@@ -12,9 +12,12 @@ enum { WORDS_SHOWN = 80 }; /* bytes of what was said, so that the person knows w
 
 /* ---- telling ---- */
 
-/* For an agent that takes it as a prompt. */
-static const char *when_prompted(const char *prompts)
+/* For an agent that takes it as a prompt. A nudge does not wait for the end of its turn. */
+static const char *when_prompted(const char *prompts, bool is_nudge)
 {
+	if (is_nudge && strcmp(prompts, "turn") == 0)
+		return "when its turn has ended: that is cancelled, unless it waits for your "
+		       "answer";
 	if (strcmp(prompts, "now") == 0)
 		return "now; it is its next prompt";
 	if (strcmp(prompts, "turn") == 0)
@@ -36,7 +39,8 @@ static void add_words(struct str *out, const char *text)
 
 /* Its outcome. which: the session, if the person did not name one; otherwise NULL. text: the
  * person's words, NULL: none. */
-static int outcome(struct desk *d, int64_t seq, const char *which, const char *text, struct err *e)
+static int outcome(struct desk *d, int64_t seq, const char *which, const char *text, bool is_nudge,
+                   struct err *e)
 {
 	OWNED(str) struct str words = { 0 };
 	OWNED(steering_outcome_row) struct steering_outcome_row row = { 0 };
@@ -50,10 +54,11 @@ static int outcome(struct desk *d, int64_t seq, const char *which, const char *t
 		return got;
 	if (row.why)
 		return desk_tell(d, SAID_REFUSED, "%s", row.why);
-	if (row.status == SESSION_STATUS_PAUSED || row.is_kept)
+	d->out->unheard = row.status == SESSION_STATUS_PAUSED || row.is_kept;
+	if (d->out->unheard)
 		when = "when its session is resumed (`session-resume`)";
 	else if (row.prompts)
-		when = when_prompted(row.prompts);
+		when = when_prompted(row.prompts, is_nudge);
 	else if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE)
 		when = "when it is back; it is not connected";
 	if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE && row.is_inherited)
@@ -87,14 +92,16 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
 		                                .source = d->who->source };
 	int64_t seq;
 
-	if (strcmp(kind, "nudge") == 0) {
+	bool is_nudge = strcmp(kind, "nudge") == 0;
+
+	if (is_nudge) {
 		if (stall_nudge(d->st, session_id, text && *text ? text : NULL, d->who->operator_id,
 		                d->who->source, &seq, e))
 			return -1;
 	} else {
 		seq = sql_steering_insert(d->st, &w, e);
 	}
-	return seq < 0 ? -1 : outcome(d, seq, which, text, e);
+	return seq < 0 ? -1 : outcome(d, seq, which, text, is_nudge, e);
 }
 
 /* ---- the agent ---- */

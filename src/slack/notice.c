@@ -711,7 +711,9 @@ static void add_prospect(cJSON *blocks, const struct slack_stall *s)
 	if (s->row->status == STALL_STATUS_ESCALATED && !s->is_call)
 		str_add(&text, "Nudges did not help; see the call below. ");
 	if (s->row->protocol_mode == SESSION_PROTOCOL_MODE_ACP)
-		str_add(&text, "A nudge is a new prompt for it.");
+		str_add(&text,
+		        "A nudge cancels its turn, with the tool that it may be running, and is a "
+		        "new prompt for it. As long as a tool runs, it is not nudged by itself.");
 	else if (!s->row->is_there)
 		str_add(
 		    &text,
@@ -766,8 +768,12 @@ void slack_notice_nudged(const struct slack_stall *s, int64_t nudge, struct slac
 	str_addf(&text, "👊 Nudge %lld by agent-intercom: session ", (long long)nudge);
 	blocks_add_short_id(&text, s->row->session_id);
 	str_add(&text, " was still silent. ");
-	str_add(&text, s->row->delivered_at ? "It has been told."
-	                                    : "It is told with the result of its next call.");
+	if (s->row->delivered_at)
+		str_add(&text, "It has been told.");
+	else if (s->row->protocol_mode == SESSION_PROTOCOL_MODE_ACP)
+		str_add(&text, "Its turn is cancelled, and the nudge is its next prompt.");
+	else
+		str_add(&text, "It is told with the result of its next call.");
 	str_add(&out->text, str_text(&text));
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&text));

@@ -166,6 +166,18 @@ START_TEST(who_pauses_an_agent_at_work_is_told_what_goes_on)
 }
 END_TEST
 
+START_TEST(who_nudges_an_agent_at_work_is_told_that_its_turn_is_cancelled)
+{
+	given_sessions();
+	given_driven_run();
+	given("INSERT INTO agent_turn (run_seq, number, began_at) VALUES (1, 1, '" T "')");
+	ctl("nudge " SESSION_A " --text -- wake up");
+	says("is told when its turn has ended: that is cancelled, unless it waits for your answer: "
+	     "“wake "
+	     "up”");
+}
+END_TEST
+
 /* ---- answers ---- */
 
 START_TEST(approve_answers_what_was_shown)
@@ -724,6 +736,7 @@ int main(void)
 	tcase_add_test(lists, empty_lists_say_so);
 	tcase_add_test(lists, the_inbox_tells_who_listens);
 	tcase_add_test(lists, an_agent_that_asked_on_its_stdout_listens);
+	tcase_add_test(lists, who_nudges_an_agent_at_work_is_told_that_its_turn_is_cancelled);
 	tcase_add_test(lists, who_pauses_an_agent_at_work_is_told_what_goes_on);
 	suite_add_tcase(s, lists);
 	tcase_add_checked_fixture(answers, setup, teardown);

@@ -102,6 +102,36 @@ START_TEST(a_deadline_is_met_within_100_ms_of_its_time)
 }
 END_TEST
 
+START_TEST(an_agent_of_acp_is_not_nudged_by_the_clock_while_its_tool_runs)
+{
+	struct instant now;
+	OWNED(str) struct str sql = { 0 };
+
+	fresh_store();
+	given_session();
+	now = clock_now();
+	str_addf(
+	    &sql,
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol, state,"
+	    " created_at) VALUES (1, 1, 1, 'h', 'claude', 'acp', 'wanted', '%1$s');"
+	    "UPDATE agent_run SET state = 'starting', pid = 7, process_start = 7;"
+	    "UPDATE agent_run SET state = 'running', started_at = '%1$s';"
+	    "INSERT INTO agent_turn (seq, run_seq, number, began_at) VALUES (1, 1, 1, '%1$s');"
+	    "INSERT INTO agent_line (run_seq, turn_seq, kind, key, text, at)"
+	    " VALUES (1, 1, 'tool', 'k', 'make', '%1$s');"
+	    "INSERT INTO stall (id, session_seq, last_activity_at, idle_seconds, waits_since,"
+	    " created_at, updated_at) VALUES ('s', 1, '%1$s', 300, '%1$s', '%1$s', '%1$s')",
+	    now.text);
+	given(sql.bytes);
+	(void)start_worker("watchdog");
+	advance(10 * MINUTE);
+	expect("SELECT status, nudge_count FROM stall", "pending|0\n");
+	given("UPDATE agent_line SET over_at = at");
+	advance(MINUTE);
+	expect_soon("SELECT status, nudge_count FROM stall", "nudged|1\n");
+}
+END_TEST
+
 START_TEST(a_deadline_far_away_is_met_when_the_clock_gets_there)
 {
 	fresh_store();
@@ -536,6 +566,7 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, a_deadline_is_met_within_100_ms_of_its_time);
+	tcase_add_test(c, an_agent_of_acp_is_not_nudged_by_the_clock_while_its_tool_runs);
 	tcase_add_test(c, a_deadline_far_away_is_met_when_the_clock_gets_there);
 	tcase_add_test(c, more_than_one_batch_expires_in_one_go);
 	tcase_add_test(c, nothing_expires_in_the_first_minute);
