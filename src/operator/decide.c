@@ -603,7 +603,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		str_add(&did, "Approved with a change:");
 	else
 		str_add(&did, past(verdict));
-	d->out->unheard = is_unheard(f);
+	d->out->unheard = is_unheard(f) || f->is_held;
 	if (is_elsewhere(d, f))
 		str_addf(&f->name, ", %s", str_text(&f->whose));
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),

@@ -72,7 +72,7 @@ struct said {
 	int64_t seq; /* of the row; 0: none */
 	struct str text; /* for the person; may have several lines */
 	struct str note; /* SAID_ASKED: the words */
-	bool unheard; /* an answer whose agent does not listen, as text says */
+	bool unheard; /* what the agent is told only when it is back, or resumed, as text says */
 	cJSON *json; /* an object if something was done, or what does not fit in a form: {"errors":
 	                {"0": "must be ..."}}; otherwise NULL */
 	char request_id[ID_BYTES], session_id[ID_BYTES]; /* what it was about; "": none */

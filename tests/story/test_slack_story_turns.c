@@ -43,6 +43,21 @@ START_TEST(resume_prompts_the_agent_once_however_often_it_is_pressed)
 }
 END_TEST
 
+START_TEST(who_presses_resume_while_the_session_is_paused_is_told_when_it_counts)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	a_system_with_an_agent("mend it", "\"text:%p\"");
+	ts = ts_of("turn");
+	given("UPDATE session SET status = 'paused'");
+	press_and_wait(ts, "turn_resume");
+	expect("SELECT text LIKE 'Noted: the agent is told when its session is resumed"
+	       " (`session-resume`): “Continue.”' FROM slack_outbox WHERE kind = 'ephemeral'",
+	       "1\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(instruct_takes_words_in_a_form_and_they_are_the_next_prompt)
 {
 	OWNED(char_ptr) char *ts = NULL;
@@ -446,6 +461,7 @@ int main(void)
 	TCase *c = store_case(s, "turns", 60);
 
 	tcase_add_test(c, resume_prompts_the_agent_once_however_often_it_is_pressed);
+	tcase_add_test(c, who_presses_resume_while_the_session_is_paused_is_told_when_it_counts);
 	tcase_add_test(c, instruct_takes_words_in_a_form_and_they_are_the_next_prompt);
 	tcase_add_test(c, stop_ends_the_session_and_a_click_after_that_does_nothing);
 	tcase_add_test(c, words_that_a_restart_leaves_untold_are_not_what_came_next);
