@@ -235,7 +235,9 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 {
 	const struct request *r = a->request;
 	const struct str *text = slack_proposal(r);
-	size_t lines = slack_lines(str_text(text), text->length);
+	const char *words = r->description ? r->description : "";
+	size_t lines = text->length ? slack_lines(str_text(text), text->length)
+	                            : slack_lines(words, strlen(words));
 	const char *where = a->diff_above ? "above" : "in the thread";
 	OWNED(str) struct str note = { 0 };
 
@@ -276,11 +278,9 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 	const struct str *text = slack_proposal(r);
 	size_t lines = 0;
 
-	if (text->length == 0 && !request_is_change(r))
-		return;
-	if (text->length == 0)
+	if (text->length == 0 && request_is_change(r))
 		blocks_add_context(blocks, "the file will be empty");
-	else if (slack_is_inline(r) || !request_is_change(r))
+	else if (text->length && (slack_is_inline(r) || !request_is_change(r)))
 		(void)add_exact(blocks, str_text(text), slack_beginning(r, &lines));
 	if (!slack_is_whole(r))
 		add_file_note(blocks, a, lines);
