@@ -47,8 +47,8 @@ SELECT t.seq, t.stop, t.why, t.ended_at, t.followed_at, r.ended_at AS run_ended_
 
 -- name: agent_line_text :one
 -- type: pauses bool
-SELECT l.text, coalesce(l.kind = 'note' AND json_extract(l.detail, '$.paused') = 1, 0) AS pauses,
-       s.id AS session_id, s.status
+SELECT l.kind, l.text, coalesce(l.kind = 'note' AND json_extract(l.detail, '$.paused') = 1, 0) AS pauses,
+       s.id AS session_id, s.status, s.agent_user, s.workspace_root, s.client_name, s.label
   FROM agent_line AS l JOIN agent_run AS r ON r.seq = l.run_seq JOIN session AS s ON s.seq = r.session_seq
  WHERE l.seq = :seq;
 

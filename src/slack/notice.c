@@ -560,6 +560,14 @@ void slack_notice_agent(const char *text, struct slack_said *out)
 	quote("", text ? text : "", out);
 }
 
+void slack_notice_note(const struct agent_line_text_row *note, struct slack_said *out)
+{
+	slack_notice_text(note->text, out);
+	str_add(&out->text, " ·");
+	blocks_add_whose(&out->text, note->agent_user, note->workspace_root, note->client_name,
+	                 note->label);
+}
+
 void slack_notice_paused(const char *session_id, struct slack_said *out)
 {
 	cJSON *buttons = blocks_add_actions(out->blocks, "session_", session_id);

@@ -3,6 +3,7 @@
 #define SLACK_NOTICE_H
 
 #include "blocks.h"
+#include "sql/agent_turn.h"
 #include "sql/slack_outbox.h"
 #include "sql/stall.h"
 
@@ -59,6 +60,8 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 void slack_notice_text(const char *text, struct slack_said *out);
 /* What an agent says: its text unchanged, in a quote, without mentions or notifications. */
 void slack_notice_agent(const char *text, struct slack_said *out);
+/* What we say about an agent in its thread: our own words, without that quote. */
+void slack_notice_note(const struct agent_line_text_row *note, struct slack_said *out);
 /* Adds the buttons for a session that its runner has paused. */
 void slack_notice_paused(const char *session_id, struct slack_said *out);
 /* Words that were asked back, with buttons. answer: their outcome, which removes the buttons; NULL:

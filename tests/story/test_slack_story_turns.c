@@ -430,6 +430,7 @@ START_TEST(a_parked_session_that_waits_for_a_budget_has_its_button)
 	ts = ts_of_note();
 	message = shown(ts);
 	says(message, "The budget is used up.");
+	ck_assert_ptr_null(strstr(message, "rich_text_quote")); /* that is what the agent says */
 	says(message, "session_resume");
 	end_system();
 }

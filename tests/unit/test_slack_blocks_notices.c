@@ -154,6 +154,22 @@ START_TEST(what_an_agent_says_is_a_quote_whatever_it_looks_like)
 }
 END_TEST
 
+START_TEST(what_we_say_about_an_agent_is_no_quote_and_its_notification_names_it)
+{
+	OWNED(slack_said) struct slack_said s = { 0 };
+	const struct agent_line_text_row note = { .text = "The budget is used up.",
+		                                  .workspace_root = "/home/op/billing",
+		                                  .client_name = "claude" };
+
+	slack_notice_note(&note, &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "\"type\":\"section\"");
+	holds(json, "The budget is used up.");
+	lacks(json, "rich_text_quote");
+	ck_assert_str_eq(str_text(&s.text), "The budget is used up. · in billing (claude)");
+}
+END_TEST
+
 START_TEST(tools_and_plans_are_in_quotes_a_line_each)
 {
 	OWNED(cJSON_ptr)
@@ -596,6 +612,7 @@ int main(void)
 	tcase_add_test(c, whom_we_name_is_mentioned_and_nobody_else);
 	tcase_add_test(c, a_broadcast_carries_the_sign_of_its_level);
 	tcase_add_test(c, what_an_agent_says_is_a_quote_whatever_it_looks_like);
+	tcase_add_test(c, what_we_say_about_an_agent_is_no_quote_and_its_notification_names_it);
 	tcase_add_test(c, tools_and_plans_are_in_quotes_a_line_each);
 	tcase_add_test(c, a_long_text_is_several_sections_and_says_what_it_left_out);
 	tcase_add_test(c, a_broadcast_as_long_as_agents_are_told_is_said_whole);

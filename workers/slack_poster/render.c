@@ -340,7 +340,7 @@ static int render_said(struct poster *p, const struct slack_intent_row *i, struc
 
 /* ---- an agent that we started ---- */
 
-/* Its words are in a row of their own. */
+/* Its words, or ours about it, are in a row of their own. */
 static int render_agent(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
                         struct err *e)
 {
@@ -350,7 +350,10 @@ static int render_agent(struct poster *p, const struct slack_intent_row *i, stru
 
 	if (there(sql_agent_line_text(&p->w.store, seq, &line, e), "what the agent said", e) < 0)
 		return -1;
-	slack_notice_agent(line.text, out);
+	if (line.kind == AGENT_LINE_KIND_NOTE)
+		slack_notice_note(&line, out);
+	else
+		slack_notice_agent(line.text, out);
 	if (line.pauses &&
 	    (line.status == SESSION_STATUS_PAUSED || line.status == SESSION_STATUS_PARKED))
 		slack_notice_paused(line.session_id, out);
