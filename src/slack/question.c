@@ -90,12 +90,18 @@ static const char *prompt_heading(enum request_prompt_type type)
 	return "🔄 *Prompt*";
 }
 
+/* Whether it ended without an answer; an approval that has lapsed was one. */
+static bool is_unanswered(const struct request *r)
+{
+	return r->row.state == REQUEST_STATE_EXPIRED && r->row.decision != REQUEST_VERDICT_APPROVE;
+}
+
 /* "✅ *Approved*" */
 static const char *verdict_words(const struct request *r)
 {
-	if (r->row.state == REQUEST_STATE_EXPIRED && r->row.withdrawn)
+	if (is_unanswered(r) && r->row.withdrawn)
 		return "🚫 *No longer needed*";
-	if (r->row.state == REQUEST_STATE_EXPIRED)
+	if (is_unanswered(r))
 		return r->row.kind == REQUEST_KIND_PROMPT
 		           ? "⏰ *Auto-continued*: nobody answered in time"
 		           : "⏰ *Expired*: nobody answered in time";
@@ -148,15 +154,20 @@ static void add_verdict(struct str *out, const struct request *r)
 {
 	const char *words = r->row.instruction ? r->row.instruction : r->row.reason;
 
+	if (r->row.state == REQUEST_STATE_EXPIRED && !is_unanswered(r)) {
+		str_add(out, "🚫 *The approval has lapsed*: ");
+		blocks_add_escaped(out, r->row.withdrawn, BLOCKS_REASON);
+		str_add_char(out, '\n');
+	}
 	str_add(out, verdict_words(r));
 	add_choice(out, r);
-	if (r->row.state != REQUEST_STATE_EXPIRED) {
+	if (!is_unanswered(r)) {
 		str_add(out, " by ");
 		blocks_add_person(out, r->row.decided_by);
 	}
 	str_add(out, ", ");
 	blocks_add_time(out, r->row.decided_at);
-	if (r->row.withdrawn && r->row.state == REQUEST_STATE_EXPIRED)
+	if (r->row.withdrawn && is_unanswered(r))
 		words = r->row.withdrawn;
 	if (words && *words) {
 		str_add(out, r->row.instruction && r->row.decision == REQUEST_VERDICT_APPROVE

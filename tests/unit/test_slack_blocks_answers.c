@@ -44,12 +44,32 @@ START_TEST(a_permission_without_a_command_says_that_its_description_is_cut)
 }
 END_TEST
 
+START_TEST(an_approval_that_has_lapsed_says_why_and_keeps_who_approved_it_in_which_words)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	r.row.state = REQUEST_STATE_EXPIRED;
+	r.row.decision = REQUEST_VERDICT_APPROVE;
+	r.row.decided_by = "slack:T1:U01OP";
+	r.row.decided_at = "2026-01-01T09:30:00.000Z";
+	r.row.instruction = "and tell Bob";
+	r.row.withdrawn = "a file of it has changed, and was asked about since";
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "🚫 *The approval has lapsed*: a file of it has changed, and was asked about "
+	            "since\\n✅ *Approved* by <@U01OP>, <!date^1767259800^{date_short_pretty} "
+	            "{time}|2026-01-01 09:30 UTC>, and told: and tell Bob\\n🟢 *Approval*");
+	lacks(json, "No longer needed");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_blocks_answers");
 	TCase *c = tcase_create("slack_blocks");
 
 	tcase_add_test(c, a_permission_without_a_command_says_that_its_description_is_cut);
+	tcase_add_test(
+	    c, an_approval_that_has_lapsed_says_why_and_keeps_who_approved_it_in_which_words);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
