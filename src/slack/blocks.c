@@ -4,6 +4,7 @@
 #include "path.h"
 #include "shown.h"
 #include "text.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,13 +24,27 @@ cJSON *blocks_object(const char *type)
 	return o;
 }
 
-cJSON *blocks_plain(const char *text)
+static cJSON *plain(const char *text, bool emoji)
 {
 	cJSON *o = blocks_object("plain_text");
 
 	(void)cJSON_AddStringToObject(o, "text", text);
-	(void)cJSON_AddBoolToObject(o, "emoji", 1);
+	(void)cJSON_AddBoolToObject(o, "emoji", emoji);
 	return o;
+}
+
+cJSON *blocks_plain(const char *text)
+{
+	return plain(text, true);
+}
+
+cJSON *blocks_plain_foreign(const char *text, size_t units)
+{
+	OWNED(str) struct str line = { 0 }, cut = { 0 };
+
+	visible_add(&line, text, strlen(text), false);
+	(void)slack_add(&cut, str_text(&line), line.length, units, SLACK_RAW);
+	return plain(str_text(&cut), false);
 }
 
 /* Escaped already; verbatim: names and addresses in it do not become links. */
@@ -95,17 +110,29 @@ void blocks_add_foreign(cJSON *elements, const char *bytes, size_t length, size_
 	blocks_add_run(elements, str_text(&text), style);
 }
 
-void blocks_add_button(cJSON *elements, const char *action_id, const char *text, const char *value,
+static void add_button(cJSON *elements, const char *action_id, cJSON *text, const char *value,
                        const char *style)
 {
 	cJSON *button = blocks_object("button");
 
 	(void)cJSON_AddStringToObject(button, "action_id", action_id);
-	(void)cJSON_AddItemToObject(button, "text", blocks_plain(text));
+	(void)cJSON_AddItemToObject(button, "text", text);
 	(void)cJSON_AddStringToObject(button, "value", value);
 	if (style)
 		(void)cJSON_AddStringToObject(button, "style", style);
 	(void)cJSON_AddItemToArray(elements, button);
+}
+
+void blocks_add_button(cJSON *elements, const char *action_id, const char *text, const char *value,
+                       const char *style)
+{
+	add_button(elements, action_id, blocks_plain(text), value, style);
+}
+
+void blocks_add_foreign_button(cJSON *elements, const char *action_id, const char *text,
+                               const char *value, const char *style)
+{
+	add_button(elements, action_id, blocks_plain_foreign(text, BLOCKS_BUTTON), value, style);
 }
 
 cJSON *blocks_add_actions(cJSON *blocks, const char *prefix, const char *id)
@@ -233,10 +260,8 @@ void blocks_add_mentions(struct str *out, const char *const *mentions, bool ever
 	}
 }
 
-void blocks_add_text(cJSON *blocks, const char *title, const char *body, size_t length, size_t most)
+static void add_titled(cJSON *runs, const char *title, const char *body, size_t length, size_t most)
 {
-	cJSON *runs = blocks_add_rich(blocks, "rich_text_section");
-
 	if (title)
 		blocks_add_foreign(runs, title, strlen(title), SLACK_TITLE_UNITS, "bold");
 	if (title && length)
@@ -245,6 +270,17 @@ void blocks_add_text(cJSON *blocks, const char *title, const char *body, size_t 
 		blocks_add_foreign(runs, body, length, most, NULL);
 	if (cJSON_GetArraySize(runs) == 0)
 		blocks_add_run(runs, "(no text)", NULL);
+}
+
+void blocks_add_text(cJSON *blocks, const char *title, const char *body, size_t length, size_t most)
+{
+	add_titled(blocks_add_rich(blocks, "rich_text_section"), title, body, length, most);
+}
+
+void blocks_add_words(cJSON *blocks, const char *title, const char *body, size_t length,
+                      size_t most)
+{
+	add_titled(blocks_add_rich(blocks, "rich_text_quote"), title, body, length, most);
 }
 
 void slack_said_clear(struct slack_said *s)

@@ -21,6 +21,7 @@ enum {
 	BLOCKS_PATH = 300,
 	BLOCKS_REASON = 600,
 	BLOCKS_NAME = 80,
+	BLOCKS_BUTTON = 71,
 	BLOCKS_ID_BYTES = 256,
 };
 
@@ -36,6 +37,8 @@ void slack_said_clear(struct slack_said *s);
 
 cJSON *blocks_object(const char *type);
 cJSON *blocks_plain(const char *text);
+/* Foreign text, cleaned, cut and on one line; no :name: in it becomes an emoji. */
+cJSON *blocks_plain_foreign(const char *text, size_t units);
 /* text is already escaped. */
 void blocks_add_section(cJSON *blocks, const char *text);
 void blocks_add_context(cJSON *blocks, const char *text);
@@ -51,10 +54,16 @@ void blocks_add_foreign(cJSON *elements, const char *bytes, size_t length, size_
 /* A title or NULL, then foreign text of at most this many units. */
 void blocks_add_text(cJSON *blocks, const char *title, const char *body, size_t length,
                      size_t most);
+/* The same as what an agent says: in a quote. */
+void blocks_add_words(cJSON *blocks, const char *title, const char *body, size_t length,
+                      size_t most);
 /* Returns where to put buttons. */
 cJSON *blocks_add_actions(cJSON *blocks, const char *prefix, const char *id);
 void blocks_add_button(cJSON *elements, const char *action_id, const char *text, const char *value,
                        const char *style);
+/* The same, with foreign text. */
+void blocks_add_foreign_button(cJSON *elements, const char *action_id, const char *text,
+                               const char *value, const char *style);
 
 /* ---- texts ---- */
 

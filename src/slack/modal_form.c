@@ -6,7 +6,6 @@
 #include "err.h"
 #include "field.h"
 #include "json.h"
-#include "text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,14 +20,6 @@ enum {
 	TEXT_MAX = 3000,
 };
 
-static cJSON *cut(const char *text, size_t most)
-{
-	OWNED(str) struct str out = { 0 };
-
-	(void)slack_add(&out, text, strlen(text), most, SLACK_RAW);
-	return blocks_plain(str_text(&out));
-}
-
 /* ---- menus ---- */
 
 /* The value is the number of the choice: ids may be longer than Slack takes. */
@@ -39,7 +30,8 @@ static cJSON *option(const cJSON *choice, int number)
 	char value[16];
 
 	(void)snprintf(value, sizeof(value), "%d", number);
-	(void)cJSON_AddItemToObject(one, "text", cut(name && *name ? name : "?", OPTION_MAX));
+	(void)cJSON_AddItemToObject(one, "text",
+	                            blocks_plain_foreign(name && *name ? name : "?", OPTION_MAX));
 	(void)cJSON_AddStringToObject(one, "value", value);
 	return one;
 }
@@ -153,10 +145,11 @@ static cJSON *input(const cJSON *field, int number)
 
 	(void)snprintf(id, sizeof(id), SLACK_FIELD "%d", number);
 	(void)cJSON_AddStringToObject(block, "block_id", id);
-	(void)cJSON_AddItemToObject(block, "label", cut(title && *title ? title : "?", LABEL_MAX));
+	(void)cJSON_AddItemToObject(block, "label",
+	                            blocks_plain_foreign(title && *title ? title : "?", LABEL_MAX));
 	(void)cJSON_AddBoolToObject(block, "optional", !cJSON_IsTrue(json_get(field, "required")));
 	if (hint && *hint)
-		(void)cJSON_AddItemToObject(block, "hint", cut(hint, HINT_MAX));
+		(void)cJSON_AddItemToObject(block, "hint", blocks_plain_foreign(hint, HINT_MAX));
 	(void)cJSON_AddStringToObject(element, "action_id", "value");
 	(void)cJSON_AddItemToObject(block, "element", element);
 	return block;

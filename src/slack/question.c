@@ -14,7 +14,7 @@ enum {
 	TITLE_MAX = 250, /* among many other words */
 	OPTIONS_MOST = 20, /* buttons; Slack takes 25 */
 	CHOICES_MOST = 5, /* of a form, as buttons */
-	BUTTON_BYTES = 64, /* of a button's text; Slack takes 75 characters */
+	ANSWER_UNITS = 150, /* of an answer that a button does not show whole */
 };
 
 static bool is_open(const struct request *r)
@@ -57,6 +57,12 @@ static bool is_change(const struct request *r)
 static bool is_tool(const struct request *r)
 {
 	return r->row.gate_class && strcmp(r->row.gate_class, "execute") != 0;
+}
+
+/* Whether we say what it is about, not the agent. */
+static bool is_told_of(const struct request *r)
+{
+	return r->row.kind == REQUEST_KIND_TRUST || r->row.gate_class;
 }
 
 /* Its title, unless that is only the beginning of what is shown anyway. */
@@ -330,7 +336,7 @@ static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 
 	if (!slack_is_inline(a->request))
 		(void)slack_beginning(a->request, &shown);
-	blocks_add_text(blocks, NULL, str_text(text), text->length, SLACK_PROMPT_UNITS);
+	blocks_add_words(blocks, NULL, str_text(text), text->length, SLACK_PROMPT_UNITS);
 	if (!slack_is_whole(a->request))
 		add_file_note(blocks, a, shown);
 }
@@ -338,14 +344,15 @@ static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 /* Its origin in full, until a request from there has been answered. */
 static void add_new_workspace(cJSON *blocks, const struct request *r)
 {
+	OWNED(str) struct str root = { 0 };
 	cJSON *runs;
 
 	if (!r->row.is_new_workspace || !r->row.workspace_root || !is_open(r))
 		return;
 	runs = blocks_add_rich(blocks, "rich_text_section");
 	blocks_add_run(runs, "📍 First question from this folder: ", NULL);
-	blocks_add_foreign(runs, r->row.workspace_root, strlen(r->row.workspace_root), BLOCKS_PATH,
-	                   "code");
+	visible_add(&root, r->row.workspace_root, strlen(r->row.workspace_root), false);
+	blocks_add_foreign(runs, str_text(&root), root.length, BLOCKS_PATH, "code");
 }
 
 static void add_where(cJSON *blocks, const struct request *r)
@@ -404,27 +411,58 @@ static bool is_edited_here(const struct request *r)
 	       memcmp(str_text(&shown), str_text(&r->body), shown.length) == 0;
 }
 
-/* A button in the agent's words, cut to what Slack takes. */
+/* "2. Keep", in the agent's words: nothing in its text has these numbers. */
+static void add_name(struct str *out, int number, const cJSON *of)
+{
+	const char *name = json_text(of, "name");
+
+	str_addf(out, "%d. ", number);
+	visible_add(out, name ? name : "?", name ? strlen(name) : 1, false);
+}
+
 static void add_numbered(cJSON *buttons, int number, const cJSON *of, const char *id,
                          const char *style)
 {
 	OWNED(str) struct str name = { 0 };
-	const char *text = json_text(of, "name");
 	char action[40];
 
 	(void)snprintf(action, sizeof(action), "approve_option_%d", number);
-	str_add_shown(&name, text ? text : "?", text ? strlen(text) : 1, BUTTON_BYTES);
-	blocks_add_button(buttons, action, str_text(&name), id, style);
+	add_name(&name, number, of);
+	blocks_add_foreign_button(buttons, action, name.bytes, id, style);
+}
+
+/* Those that no button shows whole. */
+static void add_long_names(cJSON *blocks, const cJSON *options)
+{
+	cJSON *runs = NULL;
+	const cJSON *option;
+	int number = 0;
+
+	cJSON_ArrayForEach (option, options) {
+		OWNED(str) struct str name = { 0 };
+
+		add_name(&name, ++number, option);
+		if (number > OPTIONS_MOST || slack_units(name.bytes) <= BLOCKS_BUTTON)
+			continue;
+		if (!runs) {
+			runs = blocks_add_rich(blocks, "rich_text_section");
+			blocks_add_run(runs, "Answers in full:", "bold");
+		}
+		blocks_add_run(runs, "\n", NULL);
+		blocks_add_foreign(runs, name.bytes, name.length, ANSWER_UNITS, "code");
+	}
 }
 
 /* The answers that the agent offers, in its words; to refuse with a reason there is a form. */
 static void add_options(cJSON *blocks, const struct request *r, bool is_seen)
 {
 	OWNED(cJSON_ptr) cJSON *options = cJSON_Parse(r->row.options);
-	cJSON *buttons = blocks_add_actions(blocks, "approval_", r->row.id);
+	cJSON *buttons;
 	const cJSON *option;
 	int number = 0;
 
+	add_long_names(blocks, options);
+	buttons = blocks_add_actions(blocks, "approval_", r->row.id);
 	cJSON_ArrayForEach (option, options) {
 		const char *kind = json_text(option, "kind");
 		bool rejects = kind && strncmp(kind, "reject", strlen("reject")) == 0;
@@ -443,9 +481,12 @@ static void add_form(cJSON *blocks, const struct request *r)
 	const char *kind = json_text(field, "kind");
 	bool is_simple = cJSON_GetArraySize(fields) == 1 && kind && strcmp(kind, "many") != 0 &&
 	                 cJSON_GetArraySize(choices) <= CHOICES_MOST;
-	cJSON *buttons = blocks_add_actions(blocks, "prompt_", r->row.id);
+	cJSON *buttons;
 	int number = 0;
 
+	if (is_simple)
+		add_long_names(blocks, choices);
+	buttons = blocks_add_actions(blocks, "prompt_", r->row.id);
 	cJSON_ArrayForEach (choice, choices) {
 		number++;
 		if (is_simple)
@@ -561,8 +602,8 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 	add_fallback(&out->text, r);
 	add_heading(out->blocks, a);
 	if (request_is_change(r)) {
-		blocks_add_text(out->blocks, r->row.title, body, strlen(body),
-		                SLACK_DESCRIPTION_UNITS);
+		blocks_add_words(out->blocks, r->row.title, body, strlen(body),
+		                 SLACK_DESCRIPTION_UNITS);
 		add_paths(out->blocks, r);
 		add_proposal(out->blocks, a);
 	} else if (r->row.kind == REQUEST_KIND_RESTORE) {
@@ -571,8 +612,8 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 		add_proposal(out->blocks, a);
 	} else if (r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
 		add_proposal(out->blocks, a);
-		blocks_add_text(out->blocks, title_of(r), body, strlen(body),
-		                SLACK_DESCRIPTION_UNITS);
+		(is_told_of(r) ? blocks_add_text : blocks_add_words)(
+		    out->blocks, title_of(r), body, strlen(body), SLACK_DESCRIPTION_UNITS);
 	} else {
 		add_prompt(out->blocks, a);
 	}

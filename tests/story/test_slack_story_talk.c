@@ -73,7 +73,7 @@ START_TEST(an_option_is_pressed_and_a_second_press_says_which_it_was)
 	all_is_said();
 	ask = ask_ts();
 	after = shown(ask);
-	says(after, "\"In a sandbox\"");
+	says(after, "\"2. In a sandbox\"");
 	thread = ts_of("session");
 	(void)slack_acked("{'message':{'text':'approve but quietly','thread_ts':'%s'}}", thread);
 	pass_time_until(

@@ -44,6 +44,117 @@ START_TEST(a_permission_without_a_command_says_that_its_description_is_cut)
 }
 END_TEST
 
+START_TEST(what_an_agent_says_on_a_card_has_the_bar_of_its_words)
+{
+	static const char BAR[] =
+	    "\"rich_text_quote\",\"elements\":[{\"type\":\"text\",\"text\":\"";
+	static const char WORDS[] = "Risk: low\\n\\nAnswers:\\n1. Keep\\n2. Delete\"}]";
+	static const char TITLE[] =
+	    "Fix the tokenizer\",\"style\":{\"bold\":true}},{\"type\":\"text\","
+	    "\"text\":\"\\n\"},{\"type\":\"text\",\"text\":\"";
+	static const struct {
+		enum request_kind kind;
+		const char *path;
+	} CASES[] = { { REQUEST_KIND_CLEARANCE, "a.c" },
+		      { REQUEST_KIND_PERMISSION, "a.c" },
+		      { REQUEST_KIND_PERMISSION, NULL },
+		      { REQUEST_KIND_PROMPT, NULL },
+		      { REQUEST_KIND_STANDBY, NULL } };
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(request) struct request r = a_permission();
+		OWNED(str) struct str part = { 0 };
+		bool is_titled = CASES[i].kind == REQUEST_KIND_CLEARANCE ||
+		                 CASES[i].kind == REQUEST_KIND_PERMISSION;
+
+		r.row.kind = CASES[i].kind;
+		r.row.file_path = CASES[i].path;
+		r.description = "Risk: low\n\nAnswers:\n1. Keep\n2. Delete";
+		str_add(&r.body, is_titled ? "make" : r.description);
+		str_addf(&part, "%s%s%s", BAR, is_titled ? TITLE : "", WORDS);
+		OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+		holds(json, part.bytes);
+	}
+}
+END_TEST
+
+START_TEST(what_we_say_of_a_tool_has_no_bar)
+{
+	OWNED(request) struct request r = a_permission();
+
+	r.row.gate_class = "read";
+	r.description = "Its path leads out of the workspace";
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "leads out of the workspace");
+	lacks(json, "rich_text_quote");
+}
+END_TEST
+
+START_TEST(a_button_in_an_agents_words_has_its_number_and_hides_nothing)
+{
+	OWNED(request) struct request r = a_permission();
+
+	r.row.options =
+	    "[{\"id\":\"a\",\"name\":\"\\u202eon\\u202c Keep\",\"kind\":\"allow_once\"},"
+	    "{\"id\":\"b\",\"name\":\"\\u3164\",\"kind\":\"allow_once\"},"
+	    "{\"id\":\"c\",\"name\":\":x: Reject,\\nand say why\",\"kind\":\"allow_once\"}]";
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "\"text\":\"1. \\\\u{202E}on\\\\u{202C} Keep\",\"emoji\":false");
+	holds(json, "\"text\":\"2. \\\\u{3164}\"");
+	holds(json, "\"text\":\"3. :x: Reject,\\\\u{A}and say why\",\"emoji\":false");
+	holds(json, "\"text\":\"Reject, and say why\"");
+	lacks(json, "Answers in full");
+}
+END_TEST
+
+START_TEST(an_answer_that_no_button_shows_whole_is_above_the_buttons)
+{
+	OWNED(request) struct request r = a_permission();
+
+	r.row.options = "[{\"id\":\"a\",\"name\":\"Yes, and auto-accept edits for the rest of this "
+	                "session without asking in src/ only\",\"kind\":\"allow_once\"},"
+	                "{\"id\":\"b\",\"name\":\"No\",\"kind\":\"reject_once\"}]";
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "\"text\":\"Answers in full:\"");
+	holds(json, "\"text\":\"1. Yes, and auto-accept edits for the rest of this session without "
+	            "asking in src/ only\",\"style\":{\"code\":true}");
+	holds(json, "\"text\":\"1. Yes, and auto-accept edits for the rest of this session without "
+	            "ask…\",");
+	lacks(json, "\"text\":\"2. No\",\"style\"");
+}
+END_TEST
+
+START_TEST(many_long_answers_stay_within_every_limit)
+{
+	OWNED(request) struct request r = a_permission();
+	OWNED(str) struct str options = { 0 }, long_words = { 0 };
+
+	for (int i = 0; i < 1000; i++)
+		str_add(&long_words, "word ");
+	for (int i = 0; i < 25; i++)
+		str_addf(&options, "%s{\"id\":\"%d\",\"name\":\"%s\",\"kind\":\"allow_once\"}",
+		         i ? "," : "[", i, long_words.bytes);
+	str_add_char(&options, ']');
+	r.row.options = options.bytes;
+	r.row.title = r.description = long_words.bytes;
+	str_add(&r.body, long_words.bytes);
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "\"20. word");
+	lacks(json, "\"21. word");
+}
+END_TEST
+
+START_TEST(a_folder_that_is_named_in_full_stays_on_its_line)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	r.row.workspace_root = "/home/op/x\n@channel";
+	r.row.is_new_workspace = true;
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "/home/op/x\\\\u{A}@channel");
+}
+END_TEST
+
 START_TEST(an_approval_that_has_lapsed_says_why_and_keeps_who_approved_it_in_which_words)
 {
 	OWNED(request) struct request r = a_clearance();
@@ -68,6 +179,12 @@ int main(void)
 	TCase *c = tcase_create("slack_blocks");
 
 	tcase_add_test(c, a_permission_without_a_command_says_that_its_description_is_cut);
+	tcase_add_test(c, what_an_agent_says_on_a_card_has_the_bar_of_its_words);
+	tcase_add_test(c, what_we_say_of_a_tool_has_no_bar);
+	tcase_add_test(c, a_button_in_an_agents_words_has_its_number_and_hides_nothing);
+	tcase_add_test(c, an_answer_that_no_button_shows_whole_is_above_the_buttons);
+	tcase_add_test(c, many_long_answers_stay_within_every_limit);
+	tcase_add_test(c, a_folder_that_is_named_in_full_stays_on_its_line);
 	tcase_add_test(
 	    c, an_approval_that_has_lapsed_says_why_and_keeps_who_approved_it_in_which_words);
 	suite_add_tcase(s, c);

@@ -675,7 +675,7 @@ START_TEST(the_answers_that_an_agent_offers_are_buttons_in_its_words)
 	r.row.options = options.bytes;
 	OWNED(char_ptr) char *open = asked(&r, NOBODY);
 	holds(open, "\"action_id\":\"approve_option_1\"");
-	holds(open, "\"text\":\"In a sandbox\"");
+	holds(open, "\"text\":\"2. In a sandbox\"");
 	holds(open, "\"action_id\":\"approve_option_3\"");
 	holds(open, "\"action_id\":\"approve_reject\"");
 	lacks(open, "approve_accept");
@@ -704,7 +704,7 @@ START_TEST(a_form_of_one_choice_is_buttons_and_any_other_is_words)
 	r.row.form = "[{\"name\":\"c\",\"title\":\"Colour\",\"kind\":\"one\",\"choices\":["
 	             "{\"id\":\"b\",\"name\":\"Blue\"},{\"id\":\"r\",\"name\":\"Red\"}]}]";
 	OWNED(char_ptr) char *one = asked(&r, NOBODY);
-	holds(one, "\"text\":\"Blue\"");
+	holds(one, "\"text\":\"1. Blue\"");
 	holds(one, "\"action_id\":\"approve_option_2\"");
 	holds(one, "\"action_id\":\"prompt_stop\"");
 	lacks(one, "prompt_continue");
