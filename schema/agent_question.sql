@@ -8,8 +8,8 @@ CREATE TABLE agent_question (
   run_seq      INTEGER NOT NULL REFERENCES agent_run (seq), -- fixed: the asker
   rpc_id       TEXT NOT NULL,               -- fixed: the agent's id, as the JSON token that it sent
   tool_call_id TEXT,                        -- fixed: the call that it is about
-  options      TEXT CHECK (options IS NULL OR json_valid(options)), -- fixed: what may be chosen, if more
-                                            -- than one yes and one no: JSON [{id, name, kind}]
+  options      TEXT CHECK (options IS NULL OR json_valid(options)), -- fixed: what may be chosen, unless that
+                                            -- is one yes and one no that are called so: JSON [{id, name, kind}]
   form         TEXT CHECK (form IS NULL OR json_valid(form)), -- fixed: the fields to be filled in: JSON
                                             -- [{name, title, kind, required, choices}]
   digest       TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of what is asked, whoever asks

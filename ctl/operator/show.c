@@ -262,6 +262,23 @@ static void print_risk(const struct ctl *c, enum request_risk_level risk)
 		print_look(c, LOOK_PLAIN);
 }
 
+/* The answers that the agent offers, each by its number. */
+static void print_answers(const struct ctl *c, const struct request *r)
+{
+	OWNED(cJSON_ptr) cJSON *options = cJSON_Parse(r->row.options ? r->row.options : "");
+	const cJSON *option;
+	int number = 0;
+
+	if (r->row.decided_at)
+		return;
+	cJSON_ArrayForEach (option, options) {
+		OWNED(str) struct str line = { 0 };
+
+		str_addf(&line, "%d. %s", ++number, json_text(option, "name"));
+		field(c, number == 1 ? "answers" : "", line.bytes);
+	}
+}
+
 static void print_asked(const struct ctl *c, const struct request *r, int64_t listeners)
 {
 	OWNED(str) struct str file = { 0 };
@@ -274,6 +291,7 @@ static void print_asked(const struct ctl *c, const struct request *r, int64_t li
 	else
 		other_paths(r, print_path, (void *)c);
 	print_risk(c, r->row.risk_level);
+	print_answers(c, r);
 	field(c, "type", request_prompt_type_name(r->row.prompt_type));
 	field(c, "session", r->row.session_id);
 	field(c, "user", r->row.agent_user);

@@ -41,6 +41,39 @@ static void given_policy(const char *text)
 	"permit:{\"toolCallId\":\"" id "\",\"kind\":\"execute\",\"title\":\"git status\","         \
 	"\"rawInput\":{\"command\":" command "}}"
 
+/* ---- its answers ---- */
+
+START_TEST(a_yes_that_is_called_something_else_is_offered_in_the_agents_words)
+{
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(str) struct str shown = { 0 };
+
+	make_site();
+	site_start(&site);
+	(void)given_talk("v1", STEPS("options:[{\"optionId\":\"y\",\"name\":\"Allow once\","
+	                             "\"kind\":\"allow_once\"},{\"optionId\":\"n\",\"name\":\"No\","
+	                             "\"kind\":\"reject_once\"}]",
+	                             RUN("1", "\"ls\""),
+	                             "options:[{\"optionId\":\"y\",\"name\":\"Delete everything\","
+	                             "\"kind\":\"allow_once\"},{\"optionId\":\"n\",\"name\":\"No\","
+	                             "\"kind\":\"reject_once\"}]",
+	                             RUN("2", "\"ls -l\"")));
+	expect_soon("SELECT options FROM agent_question ORDER BY seq", "\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	expect_soon("SELECT json_extract(options, '$[0].name') FROM agent_question WHERE seq = 2",
+	            "Delete everything\n");
+	id = rows("SELECT id FROM request WHERE state = 'pending'");
+	id[strcspn(id, "\n")] = '\0';
+	ck_assert_int_eq(ctl(&shown, "show %s --text", id), 0);
+	says(str_text(&shown), "answers   1. Delete everything\n          2. No\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
+	      " WHERE state = 'pending'");
+	was_told("\"optionId\":\"y\"", 2);
+	was_told("\"optionId\":\"n\"", 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- the policy ---- */
 
 START_TEST(what_the_policy_allows_is_answered_once_without_a_person)
@@ -513,6 +546,7 @@ int main(void)
 	Suite *s = suite_create("runner_asks");
 	TCase *c = store_case(s, "asks", 60);
 
+	tcase_add_test(c, a_yes_that_is_called_something_else_is_offered_in_the_agents_words);
 	tcase_add_test(c, what_the_policy_allows_is_answered_once_without_a_person);
 	tcase_add_test(c, what_the_policy_does_not_allow_whole_is_asked);
 	tcase_add_test(c, a_link_that_leads_outside_is_critical_and_says_where_it_leads);
