@@ -16,6 +16,7 @@ enum {
 	ROWS_MOST = 1000, /* of a listing in JSON */
 	LISTED = 20, /* sessions, in words */
 	TEXT_MOST = 3800, /* characters, in words */
+	TOOL_SHOWN = 80, /* bytes of a tool's name, which agents choose */
 	PROMPT_SHOWN = 80,
 };
 
@@ -128,8 +129,10 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 	}
 	str_add(out, "  ");
 	str_add_shown(out, s->workspace_root, strlen(s->workspace_root), 100);
-	if (s->last_tool)
-		str_addf(out, "  last: %s", s->last_tool);
+	if (s->last_tool) {
+		str_add(out, "  last: ");
+		str_add_shown(out, s->last_tool, strlen(s->last_tool), TOOL_SHOWN);
+	}
 	if (s->last_activity_at)
 		str_addf(out, " at %.16sZ", s->last_activity_at);
 	if (s->owner_user_id)
