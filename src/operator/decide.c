@@ -587,8 +587,12 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		return may;
 	if (decision_insert(d->st, &row, &r, e))
 		return -1;
+	if (is_elsewhere(d, f))
+		str_addf(&f->name, ", %s", str_text(&f->whose));
 	if (decision_check(&r, &refused))
-		return desk_refuse(d, &refused);
+		return d->who->place.channel
+		           ? desk_tell(d, SAID_REFUSED, "%s: %s", str_text(&f->name), refused.text)
+		           : desk_refuse(d, &refused);
 	bool has_note = verdict == REQUEST_VERDICT_APPROVE && said;
 
 	/* A driven agent gets it from its runner, once. */
@@ -604,8 +608,6 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	else
 		str_add(&did, past(verdict));
 	d->out->unheard = is_unheard(f) || f->is_held;
-	if (is_elsewhere(d, f))
-		str_addf(&f->name, ", %s", str_text(&f->whose));
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),
 	                 !has_note ? ""
 	                 : f->is_driven
@@ -615,14 +617,19 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 }
 
 /* "approve but rename it" does not approve the proposal as it is: asks back. */
-static int ask_back(struct desk *d, const struct found *f, const char *text, struct err *e)
+static int ask_back(struct desk *d, struct found *f, const char *text, struct err *e)
 {
+	OWNED(request) struct request r = { 0 };
 	int must = desk_must_choose(d, f, e);
 
 	if (must)
 		return must < 0 ? -1 : 0;
+	if (request_read(d->st, f->seq, &r, e) < 0)
+		return -1;
+	name_in_full(f, &r);
 	str_add(&d->out->note, text);
-	return desk_tell(d, SAID_ASKED, "Approve %s as it is%s, and tell the agent: “%s”",
+	return desk_tell(d, SAID_ASKED,
+	                 "Shall %s be approved as it is%s, and the agent be told “%s”?",
 	                 str_text(&f->name),
 	                 f->kind == REQUEST_KIND_RESTORE
 	                     ? " (every file of the list is put back, whatever the words say)"

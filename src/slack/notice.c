@@ -583,8 +583,9 @@ void slack_notice_asked(const char *text, const char *answer, const char *id,
 	cJSON *buttons;
 
 	str_add(&whole, text);
-	if (answer)
-		str_addf(&whole, "\n%s", answer);
+	str_addf(&whole, "\n%s",
+	         answer ? answer
+	                : "Nothing is approved yet: press a button, or answer `yes` or `no`");
 	slack_notice_text(str_text(&whole), out);
 	if (answer)
 		return;

@@ -103,7 +103,7 @@ START_TEST(words_with_an_approval_reach_the_agent_as_a_note_and_as_what_the_oper
 	                  thread);
 	asked = ts_of("reply");
 	expect("SELECT state FROM request", "pending\n");
-	shows_soon("as it is, and tell the agent: “but rename &lt;it&gt; next”");
+	shows_soon("as it is, and the agent be told “but rename &lt;it&gt; next”?");
 	press(asked, "tell_approve");
 	message = agent_message(&w);
 	wire_close(&w);
@@ -136,8 +136,9 @@ START_TEST(what_another_operator_was_asked_back_has_no_buttons_once_the_question
 	press(asked, "tell_reject");
 	free(agent_end(&w));
 	shows_soon("Rejected");
-	shows_soon("tell the agent: “but add a test”\\nIts question is settled. The agent was not "
-	           "told these words");
+	shows_soon(
+	    "the agent be told “but add a test”?\\nIts question is settled. The agent was not "
+	    "told these words");
 	expect_soon("SELECT min(generation = sent_generation) FROM slack_message", "1\n");
 	OWNED(char_ptr) char *all = shown();
 	ck_assert_ptr_null(strstr(all, "tell_approve"));

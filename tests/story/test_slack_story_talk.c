@@ -83,10 +83,10 @@ START_TEST(an_option_is_pressed_and_a_second_press_says_which_it_was)
 	edits_wait(30); /* the buttons are still there */
 	press_and_wait(ask, "approve_option_2");
 	press_and_wait(ask, "approve_option_3");
-	was_told_privately("already answered with ''In a sandbox'' by %");
+	was_told_privately("%: already answered with ''In a sandbox'' by %");
 	press_and_wait(ask, "approve_reject"); /* which opens a form */
 	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'"
-	       " AND text LIKE 'already answered with ''In a sandbox'' by %'",
+	       " AND text LIKE '%already answered with ''In a sandbox'' by %'",
 	       "2\n");
 	it_says("answered: {\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"b\"}}");
 	expect("SELECT state, decision FROM request", "approved|approve\n");
@@ -108,7 +108,7 @@ START_TEST(a_choice_of_a_form_is_pressed_and_a_second_press_says_which_it_was)
 	edits_wait(30);
 	press_and_wait(ask, "approve_option_2");
 	press_and_wait(ask, "approve_option_1");
-	was_told_privately("already answered with ''Red'' by %");
+	was_told_privately("%: already answered with ''Red'' by %");
 	it_says("answered: {\"action\":\"accept\",\"content\":{\"colour\":\"r\"}}");
 	end_system();
 }

@@ -424,7 +424,7 @@ START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
 
 	slack_notice_asked("Approve it as it is, and tell the agent: “<b>?”", NULL, "17", &s);
 	OWNED(char_ptr) char *open = said(&s);
-	holds(open, "tell the agent: “&lt;b&gt;?”");
+	holds(open, "tell the agent: “&lt;b&gt;?”\\nNothing is approved yet: ");
 	holds(open, "\"action_id\":\"tell_approve\",\"text\":{\"type\":\"plain_text\",\"text\":"
 	            "\"Approve and tell\"");
 	holds(open, "\"action_id\":\"tell_reject\"");

@@ -338,7 +338,7 @@ START_TEST(two_clicks_are_one_decision_and_the_loser_is_told)
 	expect("SELECT outcome, source FROM decision ORDER BY seq",
 	       "applied|slack\nduplicate|slack\n");
 	expect("SELECT state, decided_by FROM request", "approved|slack:T01TEAM:U01OP\n");
-	expect("SELECT user_id, channel_id, thread_ts, text LIKE 'already approved by %' FROM "
+	expect("SELECT user_id, channel_id, thread_ts, text LIKE '%: already approved by %' FROM "
 	       "slack_outbox WHERE kind = 'ephemeral' AND user_id <> 'U01OP'",
 	       "U02OP|C01AGENTS|1700000000.000100|1\n");
 	slack_stop();
@@ -472,8 +472,8 @@ START_TEST(an_approval_with_words_is_no_reason_to_reject_although_that_form_is_o
 	the_form_is_open();
 	say_in_thread("approve but rename it");
 	expect("SELECT state FROM request", "pending\n");
-	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text LIKE 'Approve %as "
-	       "it is, and tell the agent: “but rename it”'",
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text LIKE 'Shall %"
+	       "as it is, and the agent be told “but rename it”?'",
 	       "1\n");
 	slack_stop();
 }

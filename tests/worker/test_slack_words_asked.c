@@ -18,8 +18,8 @@ START_TEST(an_approval_with_words_is_asked_back_and_nothing_is_approved)
 	expect("SELECT count(*) FROM steering", "0\n");
 	expect("SELECT text, thread_ts, json_extract(detail, '$.words') FROM slack_message"
 	       " WHERE kind = 'reply'",
-	       "Approve 01911111-0000: Change a.c (a.c) as it is, and tell the agent: “but rename "
-	       "the variable”|" THREAD "|but rename the variable\n");
+	       "Shall 01911111-0000: Change a.c (a.c) be approved as it is, and the agent be told "
+	       "“but rename the variable”?|" THREAD "|but rename the variable\n");
 	says(command("approve " CHANGE " but rename it"), "asked back");
 	expect("SELECT state FROM request", "pending\n");
 	slack_stop();
@@ -45,6 +45,42 @@ START_TEST(approve_and_tell_approves_it_as_it_is_and_tells_the_words)
 	expect("SELECT count(*) FROM decision", "1\n");
 	expect("SELECT user_id, text FROM slack_outbox WHERE kind = 'ephemeral'",
 	       "U01OP|this was answered already\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_is_asked_back_names_every_file_of_the_change)
+{
+	slack();
+	a_change(CHANGE);
+	given("INSERT INTO request_file (request_seq, path, target, action, original_hash,"
+	      " result_hash) SELECT r.seq, v.value, v.value, 'modify', printf('%064d', 1),"
+	      " printf('%064d', 2) FROM request AS r, json_each('[\"a.c\",\"b.c\"]') AS v");
+	in_thread("approve but only the first file");
+	replies("Shall 01911111-0000: Change a.c (modify a.c; modify b.c) be approved as it is");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(an_answer_that_comes_too_late_says_what_it_was_to)
+{
+	slack();
+	a_change(CHANGE);
+	a_session(2, "01900000-0000-7000-8000-000000000002", "/ws/api");
+	in_thread("reject " CHANGE);
+	in_thread("approve " CHANGE);
+	replies("01911111-0000: Change a.c (a.c): already rejected by slack:T01TEAM:U01OP at ");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_tools_name_forges_no_line_of_the_list_and_pushes_none_out)
+{
+	slack();
+	given("UPDATE session SET last_tool = 'x' || char(10) || '01a2ffff-1c04  active, hybrid'"
+	      " || printf('%4000d', 1)");
+	says(command("sessions"), "  last: x\\x0a01a2ffff-1c04  active, hybrid[");
+	says(command("sessions"), "... at 2026");
 	slack_stop();
 }
 END_TEST
@@ -631,6 +667,9 @@ int main(void)
 	TCase *c = store_case(s, "slack_words_asked", 60);
 
 	tcase_add_test(c, an_approval_with_words_is_asked_back_and_nothing_is_approved);
+	tcase_add_test(c, what_is_asked_back_names_every_file_of_the_change);
+	tcase_add_test(c, an_answer_that_comes_too_late_says_what_it_was_to);
+	tcase_add_test(c, a_tools_name_forges_no_line_of_the_list_and_pushes_none_out);
 	tcase_add_test(c, of_several_sessions_the_only_one_that_can_be_is_paused_or_resumed);
 	tcase_add_test(c, a_start_of_a_session_and_of_a_question_stops_neither);
 	tcase_add_test(c, approve_and_tell_approves_it_as_it_is_and_tells_the_words);
