@@ -271,6 +271,9 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 		str_addf(&note, "📎 all of the description is in the file %s", where);
 	} else if (request_is_change(r)) {
 		str_addf(&note, "📎 %zu lines, see the file %s", lines, where);
+	} else if (!shown) {
+		str_addf(&note, "📎 only its beginning is shown; all of it is in the file %s",
+		         where);
 	} else {
 		str_addf(&note, "📎 %zu of %zu lines shown; the rest is in the file %s", shown,
 		         lines, where);

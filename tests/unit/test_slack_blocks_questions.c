@@ -381,7 +381,7 @@ START_TEST(a_long_command_shows_its_beginning_and_says_where_the_rest_is)
 	for (int i = 0; i < 600; i++)
 		str_add(&r.body, "12345 ");
 	OWNED(char_ptr) char *one = asked(&r, NOBODY);
-	holds(one, "📎 0 of 1 lines shown; the rest is in the file above");
+	holds(one, "📎 only its beginning is shown; all of it is in the file above");
 }
 END_TEST
 
