@@ -512,7 +512,9 @@ bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds)
 
 bool policy_hides(const struct policy *p, const struct policy *before)
 {
-	return before && before->enabled && before->log_auto_approved && !p->log_auto_approved;
+	return before && before->enabled && before->log_auto_approved &&
+	       (!p->log_auto_approved ||
+	        p->summary_interval_seconds > before->summary_interval_seconds);
 }
 
 void policy_unknown(const struct policy *p, struct str *out)
@@ -572,7 +574,10 @@ void policy_widening(const struct policy *p, const struct policy *before, struct
 		add_new(&old->denied, &p->denied, "no longer denied", out);
 	if (p->threshold > old->threshold)
 		str_addf(out, "up to risk: %s\n", RISKS[p->threshold]);
-	if (policy_hides(p, before))
+	if (policy_hides(p, before) && p->log_auto_approved)
+		str_addf(out, "all of it: with a report in Slack every %lld seconds only\n",
+		         (long long)p->summary_interval_seconds);
+	else if (policy_hides(p, before))
 		str_add(out, "all of it: without a report in Slack\n");
 }
 

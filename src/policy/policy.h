@@ -87,12 +87,13 @@ bool policy_denies(const struct policy *p, const char *command, struct str *why)
  * separately). */
 bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds);
 
-/* Whether p no longer reports what it allows, as before (may be NULL) did. */
+/* Whether p reports what it allows no longer, or later, than before (may be NULL) did. */
 bool policy_hides(const struct policy *p, const struct policy *before);
 
 /* Appends a line for each thing that p may allow and before (NULL: allows nothing) does not,
  * judging by the rules as written: new rules, removed denials, a higher threshold; and that it
- * reports nothing any more. Foreign text in it is visible (visible.h). Nothing: p is not wider. */
+ * reports that no longer, or later. Foreign text in it is visible (visible.h). Nothing: p is not
+ * wider. */
 void policy_widening(const struct policy *p, const struct policy *before, struct str *out);
 
 /* Appends a line for each rule that may allow more than its author meant. */

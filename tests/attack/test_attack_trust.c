@@ -1,6 +1,7 @@
 /* A repository that brings its own policy, and an agent that widens one: outside of the workspaces
  * that the configuration names, a policy counts as far as a person has trusted it. */
 #include "agent.h"
+#include "err.h"
 #include "json.h"
 #include "slack_peer.h"
 
@@ -134,23 +135,37 @@ START_TEST(narrowing_a_policy_acts_at_once_and_widening_it_waits_for_a_yes)
 }
 END_TEST
 
-START_TEST(a_policy_that_no_longer_reports_what_it_allows_waits_for_a_yes)
+START_TEST(a_policy_that_reports_what_it_allows_later_or_no_longer_waits_for_a_yes)
 {
+	static const char *const HIDES[][2] = {
+		{ "{\"enabled\":true,\"log_auto_approved\":true,\"summary_interval_seconds\":86400,"
+		  "\"file_patterns\":{\"write\":[\"docs/**\"]}}",
+		  "with a report in Slack every 86400 seconds only" },
+		{ DOCS, "without a report in Slack" },
+	};
 	OWNED(str) struct str shown = { 0 };
-	OWNED(char_ptr) char *id = NULL;
+	char *id;
 
 	given_clone("", REPORTS);
 	clearance_is("docs/1", "pending");
 	decide_trust("approve");
 	clearance_is("docs/2", "approved");
-	given_policy_in(clone, DOCS);
-	clearance_is("docs/3", "pending");
-	id = rows("SELECT id FROM inbox WHERE kind = 'trust'");
-	ck_assert_int_eq(ctl(&shown, "show %.36s", id), 0);
-	says(shown.bytes, "unasked (1 line):");
-	says(shown.bytes, "without a report in Slack");
-	decide_trust("approve");
-	clearance_is("docs/4", "approved");
+	for (size_t i = 0; i < COUNT(HIDES); i++) {
+		char path[16];
+
+		given_policy_in(clone, HIDES[i][0]);
+		(void)snprintf(path, sizeof(path), "docs/%c", (char)('a' + i));
+		clearance_is(path, "pending");
+		id = rows("SELECT id FROM inbox WHERE kind = 'trust'");
+		str_reset(&shown);
+		ck_assert_int_eq(ctl(&shown, "show %.36s", id), 0);
+		says(shown.bytes, "unasked (1 line):");
+		says(shown.bytes, HIDES[i][1]);
+		free(id);
+		decide_trust("approve");
+		(void)snprintf(path, sizeof(path), "docs/%c", (char)('k' + i));
+		clearance_is(path, "approved");
+	}
 	end();
 }
 END_TEST
@@ -476,7 +491,7 @@ int main(void)
 	tcase_add_test(c,
 	               the_policy_of_a_cloned_repository_allows_nothing_until_a_person_trusts_it);
 	tcase_add_test(c, narrowing_a_policy_acts_at_once_and_widening_it_waits_for_a_yes);
-	tcase_add_test(c, a_policy_that_no_longer_reports_what_it_allows_waits_for_a_yes);
+	tcase_add_test(c, a_policy_that_reports_what_it_allows_later_or_no_longer_waits_for_a_yes);
 	tcase_add_test(c, a_version_that_was_rejected_is_not_asked_about_again_and_allows_nothing);
 	tcase_add_test(c, the_stop_of_a_session_is_no_answer_to_whether_its_policy_is_trusted);
 	tcase_add_test(c, where_the_configuration_names_the_folder_the_file_counts_at_once);
