@@ -90,6 +90,8 @@ int desk_choose(struct desk *d, struct found *f, const char *text, enum request_
 	*verdict = begins(kind, "reject") ? REQUEST_VERDICT_REJECT : REQUEST_VERDICT_APPROVE;
 	name = json_text(option, "name");
 	str_add_shown(&f->chosen, name, strlen(name), FIND_OPTION);
+	for (const cJSON *at = options->child; at; at = at == option ? NULL : at->next)
+		f->chosen_number++;
 	str_add(choice, json_text(option, "id"));
 	return 1;
 }

@@ -602,7 +602,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	if (edited)
 		desk_add(d, "edited_hash", sha256_of(edited, strlen(edited)).text);
 	if (f->chosen.length)
-		str_addf(&did, "Chosen: %s, for", f->chosen.bytes);
+		str_addf(&did, "Chosen: %d. %s, for", f->chosen_number, f->chosen.bytes);
 	else if (edited)
 		str_add(&did, "Approved with a change:");
 	else

@@ -60,8 +60,8 @@ int desk_command(struct desk *d, struct err *e); /* VERB_COMMAND */
 int desk_steer(struct desk *d, struct err *e); /* VERB_STEERING */
 int desk_read(struct desk *d, struct err *e); /* VERB_READING */
 
-/* The answer of its own that an agent offers and text means, by its number or name. 1 found,
- * with its id, and its name in f->chosen (where the agent does not say whether it is a yes or a no,
+/* The answer of its own that an agent offers and text means, by its number or name. 1 found, with
+ * its id, and its name and number in f (where the agent does not say whether it is a yes or a no,
  * the verdict is approve); 0 the person has been told what there is; -1. */
 int desk_choose(struct desk *d, struct found *f, const char *text, enum request_verdict *verdict,
                 struct str *choice, struct err *e);

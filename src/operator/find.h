@@ -42,6 +42,7 @@ struct found {
 	struct str whose; /* of a request: "claude in web" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str chosen; /* the name of the option that was; "": none */
+	int chosen_number; /* in the list that a person sees, from 1: long names are cut */
 	struct str story; /* how a closed request ended: "expired at ..." */
 	bool unwritten; /* it is approved, and its agent may write it at any moment */
 	bool expired; /* its agent asked, and has to ask again */

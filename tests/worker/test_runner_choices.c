@@ -258,7 +258,8 @@ START_TEST(an_id_that_nobody_is_shown_is_never_what_a_person_means)
 		ck_assert_int_ne(types(&said, 1, "choose", UNCLEAR[i]), 0);
 		says(said.bytes, "1. Delete everything");
 	}
-	ck_assert_int_eq(types(&said, 1, "choose", "keep"), 0);
+	ck_assert_int_eq(types(&said, 1, "--text choose", "keep"), 0);
+	says(said.bytes, "Chosen: 3. Keep, for ");
 	was_told("\"optionId\":\"x\"", 1);
 	ck_assert_int_ne(types(&said, 2, "refine", "'Colour: no'"), 0);
 	says(said.bytes, "must be one of: 1. Red, 2. Blue");
