@@ -7,6 +7,7 @@
 #include "texts.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const char *const OPTION_KINDS[] = {
 	[ACP_ALLOW_ONCE] = "allow_once",
@@ -442,14 +443,32 @@ const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask)
 	return no ? no : first_of(ask, ACP_REJECT_ALWAYS);
 }
 
+/* Whether whoever gives this answer knows it without its name: a yes or a no that is called so.
+ * What allows always is never given. */
+static bool is_usual(const struct acp_option *o)
+{
+	static const char *const NAMES[ACP_OPTION_OTHER + 1][7] = {
+		[ACP_ALLOW_ONCE] = { "allow", "allow once", "yes", "approve", "accept", "proceed" },
+		[ACP_REJECT_ONCE] = { "reject", "reject once", "no", "deny", "decline", "cancel" },
+	};
+
+	for (const char *const *name = NAMES[o->kind]; *name; name++)
+		if (strcasecmp(o->name, *name) == 0)
+			return true;
+	return o->kind == ACP_ALLOW_ALWAYS;
+}
+
 bool acp_inquiry_is_plain(const struct acp_inquiry *ask)
 {
 	size_t counts[ACP_OPTION_OTHER + 1] = { 0 };
+	bool all_usual = true;
 
-	for (size_t i = 0; i < ask->option_count; i++)
+	for (size_t i = 0; i < ask->option_count; i++) {
 		counts[ask->options[i].kind]++;
-	return !ask->options || (counts[ACP_ALLOW_ONCE] == 1 && counts[ACP_REJECT_ONCE] <= 1 &&
-	                         !counts[ACP_REJECT_ALWAYS] && !counts[ACP_OPTION_OTHER]);
+		all_usual = all_usual && is_usual(&ask->options[i]);
+	}
+	return !ask->options ||
+	       (all_usual && counts[ACP_ALLOW_ONCE] == 1 && counts[ACP_REJECT_ONCE] <= 1);
 }
 
 void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out)

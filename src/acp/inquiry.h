@@ -108,8 +108,8 @@ void acp_inquiry_leads(struct acp_inquiry *ask, const char *root, const char *gi
 const struct acp_option *acp_inquiry_yes(const struct acp_inquiry *ask);
 /* The option that says no: once if there is one. NULL: none. */
 const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask);
-/* Whether yes and no are all that it offers, once each, beside an allow_always that nobody is
- * shown. */
+/* Whether yes and no are all that it offers, once each and called so, beside an allow_always that
+ * nobody is shown. */
 bool acp_inquiry_is_plain(const struct acp_inquiry *ask);
 /* Appends the options that a person may choose from: [{"id", "name", "kind"}]; no allow_always. */
 void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out);

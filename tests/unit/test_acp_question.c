@@ -354,7 +354,6 @@ START_TEST(what_is_not_understood_of_a_call_is_shown_as_it_came_and_in_doubt)
 	} CASES[] = {
 		{ "{\"type\":\"Diff\",\"path\":\"b\",\"newText\":\"2\"}", "", NULL },
 		{ "{\"type\":null,\"path\":\"b\",\"newText\":\"2\"}", "", NULL },
-		{ "{\"type\":7,\"path\":\"b\",\"newText\":\"2\"}", "", NULL },
 		{ "{\"path\":\"b\",\"newText\":\"2\"}", "", NULL },
 		{ "\"patch b\"", "", NULL },
 		{ "[{\"type\":\"diff\"}]", "", NULL },

@@ -1,6 +1,5 @@
 #include "returning.h"
 
-#include "err.h"
 #include "json.h"
 #include "request.h"
 #include "sql/agent_input.h"
@@ -8,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum {
 	TOLD_MOST = 30, /* prompts that are repeated to an agent that remembers nothing, */
@@ -255,41 +253,13 @@ int returning_add_late(struct runner *r, const struct agent_talk_row *row, struc
 
 /* ---- asking again ---- */
 
-static bool is_among(const char *name, const char *const *usual, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcasecmp(name, usual[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Whether a yes or a no is called something else: whoever gives it must see what. */
-static bool is_renamed(const struct acp_inquiry *q)
-{
-	static const char *const YES[] = { "allow",   "allow once", "yes",
-		                           "approve", "accept",     "proceed" };
-	static const char *const NO[] = {
-		"reject", "reject once", "no", "deny", "decline", "cancel"
-	};
-
-	for (size_t i = 0; i < q->option_count; i++) {
-		const struct acp_option *o = &q->options[i];
-
-		if (o->kind == ACP_ALLOW_ONCE && !is_among(o->name, YES, COUNT(YES)))
-			return true;
-		if (o->kind == ACP_REJECT_ONCE && !is_among(o->name, NO, COUNT(NO)))
-			return true;
-	}
-	return false;
-}
-
 int returning_put_question(struct runner *r, int64_t request, const struct acp_inquiry *q,
                            const char *digest, struct err *e)
 {
 	OWNED(str) struct str options = { 0 };
 	OWNED(str) struct str form = { 0 };
 
-	if (!acp_inquiry_is_plain(q) || is_renamed(q))
+	if (!acp_inquiry_is_plain(q))
 		acp_inquiry_add_options(q, &options);
 	if (q->kind == ACP_INQUIRY_FORM)
 		acp_inquiry_add_form(q, &form);
