@@ -17,7 +17,7 @@ static void refused_and_asked_again(struct agent *a, const char *reason)
 	struct wire w;
 
 	agent_begin(a, &w, "transmit", PROMPT, NULL);
-	arrived("tool_call", 1);
+	arrived("tool_call WHERE tool = 'transmit'", 1);
 	pass_time_until("SELECT state FROM slack_message WHERE kind = 'ask'", "dead\n");
 	told = agent_end(&w);
 	has(told, "status", "error");
@@ -33,7 +33,7 @@ static void refused_and_asked_again(struct agent *a, const char *reason)
 	            "done|1|0\n");
 
 	agent_begin(a, &w, "transmit", PROMPT, NULL);
-	arrived("tool_call", 2);
+	arrived("tool_call WHERE tool = 'transmit'", 2);
 	pass_time_until(
 	    "SELECT state, ts IS NOT NULL FROM slack_message WHERE kind = 'ask' ORDER BY seq",
 	    "dead|0\nsent|1\n");
