@@ -11,11 +11,10 @@
  * that a name leads where it led when it was judged, or nowhere.
  *
  * Texts of refusals begin with "path violation: "; their kind is ERR_INPUT, errno is ELOOP for a
- * symlink that is not followed, and EXDEV for all others. For other errors, ERR_AGAIN means that the
- * machine is short of a resource, ERR_INPUT that the file is at fault; errno is EFBIG for a file
- * that is too large.
- * `relative` is the result of safe_path_resolve, or of safe_path_clean where no link is to be
- * followed. */
+ * symlink that is not followed, and EXDEV for all others. For other errors, ERR_AGAIN means that
+ * the machine is short of a resource, ERR_INPUT that the file is at fault; errno is EFBIG for a
+ * file that is too large. `relative` is the result of safe_path_resolve, or of safe_path_clean
+ * where no link is to be followed. */
 #ifndef SAFE_PATH_H
 #define SAFE_PATH_H
 

@@ -554,6 +554,12 @@ static bool is_elsewhere(const struct desk *d, const struct found *f)
 	return here && strcmp(here, f->session_id) != 0;
 }
 
+static const char *note_told(const struct found *f)
+{
+	return f->is_driven ? ". The agent gets your words when its turn ends, at the latest"
+	                    : ", and told the agent";
+}
+
 /* choice: as in struct decision. */
 static int insert(struct desk *d, enum request_verdict verdict, const char *text,
                   const char *choice, struct found *f, struct err *e)
@@ -609,11 +615,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		str_add(&did, past(verdict));
 	d->out->unheard = is_unheard(f) || f->is_held;
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),
-	                 !has_note ? ""
-	                 : f->is_driven
-	                     ? ". The agent gets your words when its turn ends, at the latest"
-	                     : ", and told the agent",
-	                 what_follows(f, verdict));
+	                 has_note ? note_told(f) : "", what_follows(f, verdict));
 }
 
 /* "approve but rename it" does not approve the proposal as it is: asks back. */
