@@ -36,7 +36,8 @@ SELECT t.seq, t.stop, t.why, t.ended_at, t.followed_at, r.ended_at AS run_ended_
        NOT EXISTS (SELECT 1 FROM agent_turn AS n
                     WHERE n.run_seq = t.run_seq AND n.number = t.number + 1) AS is_last,
        coalesce(r.outcome = 'interrupted', r.stop_keeps) AS is_kept,
-       x.seq AS session_seq, x.id AS session_id, x.status, s.text AS said, s.operator_id AS said_by,
+       x.seq AS session_seq, x.id AS session_id, x.status, x.agent_user, x.workspace_root, x.client_name,
+       x.label, s.text AS said, s.operator_id AS said_by,
        (SELECT i.text FROM agent_turn AS n JOIN agent_input AS i ON i.seq = n.input_seq
          WHERE n.run_seq = t.run_seq AND n.number = t.number + 1) AS next_prompt
   FROM agent_turn AS t JOIN agent_run AS r ON r.seq = t.run_seq JOIN session AS x ON x.seq = r.session_seq

@@ -430,11 +430,13 @@ SELECT outcome, exit_code, exit_signal, why, stderr_tail FROM agent_run
 -- name: slack_apply_read :one
 -- row: slack_apply
 SELECT a.state, a.kind, a.forced, a.error_code, a.why, r.id, r.file_path, r.replaces_file,
+       s.agent_user, s.workspace_root, s.client_name, s.label,
        (SELECT why FROM checkpoint WHERE apply_seq = a.seq AND state = 'refused') AS unkept,
        (SELECT operator_id FROM command WHERE seq = a.command_seq) AS ordered_by,
        EXISTS (SELECT 1 FROM apply AS u
                 WHERE u.request_seq = a.request_seq AND u.kind = 'undo' AND u.state = 'undone') AS undone
-  FROM apply AS a JOIN request AS r ON r.seq = a.request_seq WHERE a.seq = :seq;
+  FROM apply AS a JOIN request AS r ON r.seq = a.request_seq JOIN session AS s ON s.seq = r.session_seq
+ WHERE a.seq = :seq;
 
 -- name: slack_call_read :one
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :seq;

@@ -238,6 +238,13 @@ void blocks_add_whose(struct str *out, const char *user, const char *root, const
 	}
 }
 
+void blocks_sign(struct str *out, const char *user, const char *root, const char *client,
+                 const char *label)
+{
+	str_add(out, " ·");
+	blocks_add_whose(out, user, root, client, label);
+}
+
 void blocks_add_user(struct str *out, const char *user)
 {
 	if (!user)

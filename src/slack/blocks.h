@@ -86,6 +86,9 @@ void blocks_add_agent(struct str *out, const char *client, const char *label);
  * than ours: neither the folder nor the program, which name themselves, can look like one. */
 void blocks_add_whose(struct str *out, const char *user, const char *root, const char *client,
                       const char *label);
+/* The same at the end of a notification, whose message stands in the thread of its session. */
+void blocks_sign(struct str *out, const char *user, const char *root, const char *client,
+                 const char *label);
 /* mentions: ids of Slack users, NULL at the end. */
 void blocks_add_mentions(struct str *out, const char *const *mentions, bool everybody);
 

@@ -431,6 +431,7 @@ void slack_notice_write(const struct slack_write *said, struct slack_said *out)
 	if (applied && w->undone)
 		str_add(&text, " (undone since)");
 	str_add(&out->text, str_text(&text));
+	blocks_sign(&out->text, w->agent_user, w->workspace_root, w->client_name, w->label);
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&text));
 	if (applied && w->unkept)
@@ -563,9 +564,8 @@ void slack_notice_agent(const char *text, struct slack_said *out)
 void slack_notice_note(const struct agent_line_text_row *note, struct slack_said *out)
 {
 	slack_notice_text(note->text, out);
-	str_add(&out->text, " ·");
-	blocks_add_whose(&out->text, note->agent_user, note->workspace_root, note->client_name,
-	                 note->label);
+	blocks_sign(&out->text, note->agent_user, note->workspace_root, note->client_name,
+	            note->label);
 }
 
 void slack_notice_paused(const char *session_id, struct slack_said *out)

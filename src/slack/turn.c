@@ -152,6 +152,8 @@ void slack_turn_end(const struct slack_turn_row *turn, struct slack_said *out)
 	}
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&out->text));
+	blocks_sign(&out->text, turn->agent_user, turn->workspace_root, turn->client_name,
+	            turn->label);
 	if (waits)
 		str_add(&next,
 		        "A reply in this thread is its next prompt, unless a question waits here.");

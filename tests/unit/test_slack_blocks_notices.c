@@ -21,8 +21,12 @@ START_TEST(a_write_is_told_with_its_files)
 	slack_said_clear(&s);
 
 	row.id = "r-1";
+	row.workspace_root = "/srv/web";
+	row.client_name = "claude";
 	slack_notice_write(&w, &s);
+	ck_assert_ptr_nonnull(strstr(str_text(&s.text), " · in web (claude)"));
 	OWNED(char_ptr) char *undoable = said(&s);
+	lacks(undoable, "claude");
 	holds(undoable, "\"action_id\":\"write_undo\"");
 	holds(undoable, "\"value\":\"r-1\"");
 	slack_said_clear(&s);
