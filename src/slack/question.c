@@ -457,9 +457,8 @@ static void add_long_names(cJSON *blocks, const cJSON *options)
 }
 
 /* The answers that the agent offers, in its words; to refuse with a reason there is a form. */
-static void add_options(cJSON *blocks, const struct request *r, bool is_seen)
+static void add_options(cJSON *blocks, const struct request *r, const cJSON *options, bool is_seen)
 {
-	OWNED(cJSON_ptr) cJSON *options = cJSON_Parse(r->row.options);
 	cJSON *buttons;
 	const cJSON *option;
 	int number = 0;
@@ -500,14 +499,61 @@ static void add_form(cJSON *blocks, const struct request *r)
 	blocks_add_button(buttons, "prompt_stop", "Decline", r->row.id, "danger");
 }
 
+/* The only option of a kind, or NULL. */
+static const cJSON *only(const cJSON *options, const char *kind)
+{
+	const cJSON *option, *found = NULL;
+
+	cJSON_ArrayForEach (option, options)
+		if (json_says(option, "kind", kind)) {
+			if (found)
+				return NULL;
+			found = option;
+		}
+	return found;
+}
+
+/* Whether it offers a yes and a no, though called something else. */
+static bool is_pair(const cJSON *options)
+{
+	return only(options, "allow_once") &&
+	       1 + (only(options, "reject_once") != NULL) == cJSON_GetArraySize(options);
+}
+
+static void add_meaning(cJSON *runs, const char *button, const cJSON *option)
+{
+	const char *name = json_text(option, "name");
+	OWNED(str) struct str shown = { 0 };
+
+	if (!name)
+		return;
+	visible_add(&shown, name, strlen(name), false);
+	blocks_add_run(runs, button, "bold");
+	blocks_add_run(runs, " answers ", NULL);
+	blocks_add_foreign(runs, str_text(&shown), shown.length, ANSWER_UNITS, "code");
+}
+
+/* What the agent calls that for which our buttons stand. */
+static void add_meanings(cJSON *blocks, const cJSON *options)
+{
+	cJSON *runs;
+
+	if (!options)
+		return;
+	runs = blocks_add_rich(blocks, "rich_text_section");
+	add_meaning(runs, "Accept", only(options, "allow_once"));
+	add_meaning(runs, "\nReject", only(options, "reject_once"));
+}
+
 static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
+	OWNED(cJSON_ptr) cJSON *options = cJSON_Parse(r->row.options ? r->row.options : "");
 	bool is_unseen = a->diff != SLACK_FILE_THERE && !slack_is_whole(r);
 	cJSON *buttons;
 
-	if (r->row.options) {
-		add_options(blocks, r, !is_unseen);
+	if (options && !is_pair(options)) {
+		add_options(blocks, r, options, !is_unseen);
 	} else if (r->row.kind == REQUEST_KIND_RESTORE) {
 		buttons = blocks_add_actions(blocks, "approval_", r->row.id);
 		if (!is_unseen)
@@ -516,6 +562,7 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 		blocks_add_button(buttons, "restore_cancel", "❌ Cancel", r->row.id, "danger");
 	} else if (r->row.kind == REQUEST_KIND_CLEARANCE ||
 	           r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
+		add_meanings(blocks, options);
 		buttons = blocks_add_actions(blocks, "approval_", r->row.id);
 		if (!is_unseen)
 			blocks_add_button(buttons, "approve_accept", "Accept", r->row.id,

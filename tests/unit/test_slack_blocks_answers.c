@@ -107,13 +107,31 @@ START_TEST(a_button_in_an_agents_words_has_its_number_and_hides_nothing)
 }
 END_TEST
 
+START_TEST(what_accept_and_reject_answer_is_said_where_the_agent_calls_it_something_else)
+{
+	OWNED(request) struct request r = a_permission();
+
+	r.row.options = "[{\"id\":\"a\",\"name\":\"Delete\\u202e all\",\"kind\":\"allow_once\"},"
+	                "{\"id\":\"b\",\"name\":\"Keep\",\"kind\":\"reject_once\"}]";
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(
+	    json,
+	    "\"text\":\"Accept\",\"style\":{\"bold\":true}},{\"type\":\"text\",\"text\":\" answers "
+	    "\"},{\"type\":\"text\",\"text\":\"Delete\\\\u{202E} all\",\"style\":{\"code\":true}}");
+	holds(json, "\"text\":\"Keep\",\"style\":{\"code\":true}}");
+	holds(json, "\"action_id\":\"approve_accept\"");
+	holds(json, "\"action_id\":\"approve_reject\"");
+	lacks(json, "approve_option");
+}
+END_TEST
+
 START_TEST(an_answer_that_no_button_shows_whole_is_above_the_buttons)
 {
 	OWNED(request) struct request r = a_permission();
 
 	r.row.options = "[{\"id\":\"a\",\"name\":\"Yes, and auto-accept edits for the rest of this "
 	                "session without asking in src/ only\",\"kind\":\"allow_once\"},"
-	                "{\"id\":\"b\",\"name\":\"No\",\"kind\":\"reject_once\"}]";
+	                "{\"id\":\"b\",\"name\":\"No\",\"kind\":\"reject_always\"}]";
 	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
 	holds(json, "\"text\":\"Answers in full:\"");
 	holds(json, "\"text\":\"1. Yes, and auto-accept edits for the rest of this session without "
@@ -182,6 +200,8 @@ int main(void)
 	tcase_add_test(c, what_an_agent_says_on_a_card_has_the_bar_of_its_words);
 	tcase_add_test(c, what_we_say_of_a_tool_has_no_bar);
 	tcase_add_test(c, a_button_in_an_agents_words_has_its_number_and_hides_nothing);
+	tcase_add_test(
+	    c, what_accept_and_reject_answer_is_said_where_the_agent_calls_it_something_else);
 	tcase_add_test(c, an_answer_that_no_button_shows_whole_is_above_the_buttons);
 	tcase_add_test(c, many_long_answers_stay_within_every_limit);
 	tcase_add_test(c, a_folder_that_is_named_in_full_stays_on_its_line);

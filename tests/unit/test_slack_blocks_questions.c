@@ -410,7 +410,7 @@ START_TEST(what_slack_did_not_take_is_not_approved_there)
 	holds(restore, "restore_cancel");
 	r.row.kind = REQUEST_KIND_PERMISSION;
 	r.row.options = "[{\"id\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
-	                "{\"id\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"}]";
+	                "{\"id\":\"n\",\"name\":\"Never\",\"kind\":\"reject_always\"}]";
 	OWNED(char_ptr) char *permission = asked_without_file(&r);
 	lacks(permission, "approve_option_1");
 	holds(permission, "approve_option_2");
