@@ -34,6 +34,7 @@ finish() {
   system=$(head -n 1 "$db-instance" 2>/dev/null || true)
   if [ -n "$system" ]; then
     kill "$system" 2>/dev/null || true
+    while kill -0 "$system" 2>/dev/null; do sleep 0.1; done # until then it makes files there
   fi
   rm -rf "$scratch"
 }

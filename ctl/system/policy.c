@@ -256,16 +256,13 @@ static void tell_warnings(const struct check *c)
 /* Whether the system that runs takes the workspace for one that its configuration names. */
 static bool is_listed(const struct check *c, struct store *st)
 {
-	static const char *const NAMES[] = { "default_workspace_root", "workspace" };
+	OWNED(str) struct str usual = { 0 }, listed = { 0 };
 
-	for (size_t i = 0; i < COUNT(NAMES); i++) {
-		OWNED(str) struct str value = { 0 };
-
-		if (setting_get(st, NAMES[i], &value, NULL) > 0 &&
-		    names_workspace(c, NAMES[i], str_text(&value)))
-			return true;
-	}
-	return c->is_listed;
+	return (setting_named_workspace(st, &usual, NULL) > 0 &&
+	        names_workspace(c, "default_workspace_root", str_text(&usual))) ||
+	       (setting_get(st, "workspace", &listed, NULL) > 0 &&
+	        names_workspace(c, "workspace", str_text(&listed))) ||
+	       c->is_listed;
 }
 
 /* What was trusted of the workspace's file; without a database nobody has trusted anything yet. */

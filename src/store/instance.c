@@ -116,8 +116,8 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 	if (running == 1)
 		return err_set(e, ERR_AGAIN, "another one is just starting on %s", database);
 	return err_set(e, ERR_AGAIN,
-	               "already running (pid %d) on %s; stop it with `kill %d`, or use another "
-	               "database.path or --db",
+	               "already running (pid %d) on %s; stop it with `kill %d`, or start another "
+	               "system with --config (its own database.path and ipc_name)",
 	               running, database, running);
 }
 

@@ -97,6 +97,13 @@ bool setting_is_default(struct store *st, const char *name)
 	return sql_setting_get(st, name, &row, NULL) > 0 && row.source == SETTING_SOURCE_DEFAULT;
 }
 
+int setting_named_workspace(struct store *st, struct str *out, struct err *e)
+{
+	static const char NAME[] = "default_workspace_root";
+
+	return setting_is_default(st, NAME) ? 0 : setting_get(st, NAME, out, e);
+}
+
 int64_t setting_int(struct store *st, const char *name, int64_t otherwise)
 {
 	OWNED(str) struct str text = { 0 };

@@ -27,6 +27,10 @@ int setting_put_all(struct store *st, const struct config *config, struct err *e
 /* Whether nobody has set this setting, so that it has its built-in value. Errors count as no. */
 bool setting_is_default(struct store *st, const char *name);
 
+/* The default workspace if the configuration names it, which trusts its policy; not the folder in
+ * which the system was started, which only stands in for it. As setting_get. */
+int setting_named_workspace(struct store *st, struct str *out, struct err *e);
+
 /* The number in a setting; otherwise if it is missing or not a number. Errors count as missing. */
 int64_t setting_int(struct store *st, const char *name, int64_t otherwise);
 

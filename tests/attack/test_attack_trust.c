@@ -16,6 +16,7 @@ static struct site site;
 static struct relay agent;
 static char clone[160];
 
+static const char *const SOON[] = { "--wait", "1", NULL };
 static const char DOCS[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"]}}";
 static const char ALL[] = "{\"enabled\":true,\"commands\":[\"git push *\"],"
                           "\"file_patterns\":{\"write\":[\"docs/**\",\"**\"]}}";
@@ -35,8 +36,6 @@ static void given_policy_in(const char *folder, const char *text)
 /* A repository that was cloned somewhere, with its policy; an agent works in it. */
 static void given_clone(const char *more, const char *policy)
 {
-	static const char *const SOON[] = { "--wait", "1", NULL };
-
 	fresh_store();
 	site = site_make(more);
 	(void)snprintf(clone, sizeof(clone), "%s/clone", site.home);
@@ -221,6 +220,29 @@ START_TEST(where_the_configuration_names_the_folder_the_file_counts_at_once)
 }
 END_TEST
 
+START_TEST(a_folder_in_which_the_system_was_started_is_none_that_the_configuration_names)
+{
+	OWNED(str) struct str expected = { 0 };
+
+	fresh_store();
+	site = site_make("");
+	(void)snprintf(clone, sizeof(clone), "%s/clone", site.home);
+	ck_assert_int_eq(mkdir(clone, 0755), 0);
+	given_policy_in(clone, DOCS);
+	ck_assert_int_eq(shell(NULL, "sed -i /default_workspace_root/d '%s'", site.config), 0);
+	ck_assert_int_eq(chdir(clone), 0);
+	site_start(&site);
+	str_addf(&expected, "%s|default\n", clone);
+	expect("SELECT value, source FROM setting WHERE name = 'default_workspace_root'",
+	       expected.bytes);
+	relay_start(&agent, clone, NULL, SOON);
+	relay_hello(&agent);
+	clearance_is("docs/1", "pending");
+	expect("SELECT kind FROM request ORDER BY seq", "clearance\ntrust\n");
+	end();
+}
+END_TEST
+
 START_TEST(policy_trust_says_where_policies_are_trusted)
 {
 	struct agent a;
@@ -309,7 +331,6 @@ END_TEST
 
 START_TEST(what_becomes_of_one_folders_policy_is_no_answer_about_another)
 {
-	static const char *const SOON[] = { "--wait", "1", NULL };
 	OWNED(char_ptr) char *arguments = proposal("docs/1", "hello\n");
 	OWNED(char_ptr) char *answer = NULL;
 	struct relay other;
@@ -439,7 +460,6 @@ END_TEST
 
 START_TEST(a_policy_is_trusted_in_slack)
 {
-	static const char *const SOON[] = { "--wait", "1", NULL };
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *text = NULL;
@@ -495,6 +515,8 @@ int main(void)
 	tcase_add_test(c, a_version_that_was_rejected_is_not_asked_about_again_and_allows_nothing);
 	tcase_add_test(c, the_stop_of_a_session_is_no_answer_to_whether_its_policy_is_trusted);
 	tcase_add_test(c, where_the_configuration_names_the_folder_the_file_counts_at_once);
+	tcase_add_test(
+	    c, a_folder_in_which_the_system_was_started_is_none_that_the_configuration_names);
 	tcase_add_test(c, policy_trust_says_where_policies_are_trusted);
 	tcase_add_test(c, a_policy_is_trusted_on_the_command_line_with_what_it_would_have_done);
 	tcase_add_test(c, a_question_about_a_version_that_is_no_more_is_settled);

@@ -48,6 +48,7 @@ struct hands {
 	uint32_t number;
 	LIST_HEAD(, hand) all;
 	struct hand_queue queue;
+	struct str usual; /* the default workspace, if the configuration names it */
 	const char **listed; /* folders named in the configuration, */
 	size_t listed_count;
 	int64_t silent_ms; /* monotonic: until then folders on a silent disk are left out */

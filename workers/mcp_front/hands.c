@@ -719,7 +719,9 @@ int hands_start(struct front *f, struct err *e)
 		return -1;
 	if (!hands->fence.length)
 		str_add(&hands->fence, "auto");
-	hands->listed = hand_listed(str_text(&f->default_workspace), f->settings.workspaces.listed,
+	if (setting_named_workspace(&f->worker.store, &hands->usual, e) < 0)
+		return -1;
+	hands->listed = hand_listed(str_text(&hands->usual), f->settings.workspaces.listed,
 	                            &hands->listed_count);
 	if (paths_program("hand", &path, e))
 		return -1;
@@ -808,6 +810,7 @@ void hands_stop(struct front *f)
 	free(hands->path);
 	free(hands->owner_socket);
 	str_clear(&hands->fence);
+	str_clear(&hands->usual);
 	free(hands);
 	f->hands = NULL;
 }

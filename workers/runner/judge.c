@@ -119,7 +119,7 @@ static void open_judge(struct judge *j, struct runner *r)
 	if (cJSON_GetArraySize(j->always_ask) > 0)
 		json_canonical(&j->always, j->always_ask);
 	(void)setting_json(st, "workspace", &j->workspaces, NULL);
-	(void)setting_get(st, "default_workspace_root", &j->usual, NULL);
+	(void)setting_named_workspace(st, &j->usual, NULL);
 	j->listed = hand_listed(str_text(&j->usual), j->workspaces, &j->listed_count);
 }
 
