@@ -345,7 +345,7 @@ const struct command_spec cmd_session = {
 	    "WORD [SESSION] [PROMPT...]", "starts an agent; pauses, resumes or ends a session",
 	    "  start [--agent NAME] [--workspace ID] [--park SECONDS] PROMPT...   an agent starts "
 	    "here\n"
-	    "  pause SESSION     its calls, and answers to its questions, wait\n"
+	    "  pause SESSION     its next calls wait; over ACP, also answers to its questions\n"
 	    "  resume SESSION    it goes on; an agent that we started and lost is started again\n"
 	    "  clear SESSION     what it asks is answered with stop or reject, its later calls get "
 	    "an\n"

@@ -218,6 +218,8 @@ static bool is_harmless(const cJSON *item)
 		return texts_name(NUMBERS, item->string);
 	if (cJSON_IsFalse(item))
 		return strcmp(item->string, "replace_all") == 0;
+	if (cJSON_IsNull(item))
+		return true;
 	/* how codex reads its own command */
 	return cJSON_IsArray(item) && strcmp(item->string, "parsed_cmd") == 0;
 }

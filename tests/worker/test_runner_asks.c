@@ -83,17 +83,19 @@ START_TEST(what_the_policy_allows_is_answered_once_without_a_person)
 	             "status\"],\"file_patterns\":{\"write\":[\"docs/**\"]},"
 	             "\"log_auto_approved\":true}");
 	site_start(&site);
-	(void)given_talk("v1", STEPS("options:[{\"optionId\":\"always\",\"name\":\"Always\","
-	                             "\"kind\":\"allow_always\"},{\"optionId\":\"once\",\"name\":"
-	                             "\"Once\",\"kind\":\"allow_once\"}]",
-	                             EDIT("1", "docs/a.md", ""),
-	                             RUN("8", "\"git status\",\"description\":\"Look\""),
-	                             RUN("9", "[\"bash\",\"-lc\",\"git status\"],\"cwd\":\"%w\","
-	                                      "\"reason\":\"Look\",\"parsed_cmd\":[]"),
-	                             "permit:{\"toolCallId\":\"w\",\"kind\":\"edit\",\"content\":"
-	                             "[{\"type\":\"diff\",\"path\":\"%w/docs/b.md\",\"oldText\":"
-	                             "null,\"newText\":\"hi\"}],\"rawInput\":{\"file_path\":"
-	                             "\"%w/docs/b.md\",\"content\":\"hi\"}}"));
+	(void)given_talk(
+	    "v1",
+	    STEPS("options:[{\"optionId\":\"always\",\"name\":\"Always\","
+	          "\"kind\":\"allow_always\"},{\"optionId\":\"once\",\"name\":"
+	          "\"Once\",\"kind\":\"allow_once\"}]",
+	          EDIT("1", "docs/a.md", ""),
+	          RUN("8", "\"git status\",\"description\":\"Look\",\"reason\":null,\"env\":null"),
+	          RUN("9", "[\"bash\",\"-lc\",\"git status\"],\"cwd\":\"%w\","
+	                   "\"reason\":\"Look\",\"parsed_cmd\":[]"),
+	          "permit:{\"toolCallId\":\"w\",\"kind\":\"edit\",\"content\":"
+	          "[{\"type\":\"diff\",\"path\":\"%w/docs/b.md\",\"oldText\":"
+	          "null,\"newText\":\"hi\"}],\"rawInput\":{\"file_path\":"
+	          "\"%w/docs/b.md\",\"content\":\"hi\"}}"));
 	was_told("\"optionId\":\"once\"", 4);
 	was_told("always", 0);
 	expect_soon("SELECT r.state, r.decided_by, d.source, r.kind,"
