@@ -1,6 +1,7 @@
 /* What `agent-intercom acp` does not ask about again, because it was approved as a permission. */
 #include "acp_proxy_case.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -181,16 +182,28 @@ static struct trio given_folders(void)
 	return a;
 }
 
+/* The folder stands beside it meanwhile, and comes back: another would be another one. */
+static void folder_aside(const struct trio *a, const char *name, char aside[PATH_MAX])
+{
+	(void)snprintf(aside, PATH_MAX, "%s.aside", path_in(a, name));
+}
+
 static void becomes_a_link(const struct trio *a, const char *name, const char *target)
 {
-	(void)rmdir(path_in(a, name));
+	char aside[PATH_MAX];
+
+	folder_aside(a, name, aside);
+	(void)rename(path_in(a, name), aside);
 	ck_assert_int_eq(symlink(target, path_in(a, name)), 0);
 }
 
 static void becomes_a_folder(const struct trio *a, const char *name)
 {
+	char aside[PATH_MAX];
+
+	folder_aside(a, name, aside);
 	ck_assert_int_eq(unlink(path_in(a, name)), 0);
-	ck_assert_int_eq(mkdir(path_in(a, name), 0755), 0);
+	ck_assert_int_eq(rename(aside, path_in(a, name)), 0);
 }
 
 START_TEST(a_file_whose_folder_became_a_link_since_it_was_approved_is_asked_about)
