@@ -393,6 +393,19 @@ void asked_clear(struct asked *q)
 	str_clear(&q->bytes);
 }
 
+void is_asked_once_more(struct trio *a, struct asked *q, const char *line)
+{
+	struct asked again;
+
+	front_decides(q, "allow", "");
+	again = front_hears(a);
+	hears_nothing_but_marks(a);
+	front_decides(&again, "allow", "");
+	hears(&a->editor, line);
+	asked_clear(q);
+	asked_clear(&again);
+}
+
 /* ---- messages ---- */
 
 const char *permission(const char *id, const char *tool_call)

@@ -73,6 +73,8 @@ void front_takes(struct asked *q, const char *verdict, const char *outcome);
 /* The proxy has given the question up. */
 void front_sees_it_closed(struct asked *q);
 void asked_clear(struct asked *q);
+/* The front says yes to q, but asks again: the editor hears the line with the second yes. */
+void is_asked_once_more(struct trio *a, struct asked *q, const char *line);
 
 /* ---- messages; valid until the eighth call after ---- */
 

@@ -176,19 +176,13 @@ START_TEST(a_file_that_changes_meanwhile_is_asked_about_again)
 {
 	struct trio a = given_trio(NULL);
 	const char *line = write_of(&a, "8", "a.txt", "mine");
-	struct asked q, again;
+	struct asked q;
 
 	put_file(a.folder, "a.txt", "one");
 	party_say(&a.agent, line);
 	q = front_hears(&a);
 	put_file(a.folder, "a.txt", "two");
-	front_decides(&q, "allow", "");
-	again = front_hears(&a);
-	hears_nothing_but_marks(&a);
-	front_decides(&again, "allow", "");
-	hears(&a.editor, line);
-	asked_clear(&q);
-	asked_clear(&again);
+	is_asked_once_more(&a, &q, line);
 	trio_ends(&a, 0);
 }
 END_TEST

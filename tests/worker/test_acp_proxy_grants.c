@@ -307,18 +307,12 @@ START_TEST(a_write_whose_folder_becomes_a_link_meanwhile_is_asked_about_again)
 {
 	struct trio a = given_folders();
 	const char *line = write_of(&a, "2", "d/n.txt", "x");
-	struct asked q, again;
+	struct asked q;
 
 	party_say(&a.agent, line);
 	q = front_hears(&a);
 	becomes_a_link(&a, "d", "../e");
-	front_decides(&q, "allow", "");
-	again = front_hears(&a);
-	hears_nothing_but_marks(&a);
-	front_decides(&again, "allow", "");
-	hears(&a.editor, line);
-	asked_clear(&q);
-	asked_clear(&again);
+	is_asked_once_more(&a, &q, line);
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -328,20 +322,14 @@ START_TEST(a_file_too_large_to_be_read_that_changes_meanwhile_is_asked_about_aga
 	enum { TOO_LARGE = 33 << 20 };
 	struct trio a = given_folders();
 	const char *line = write_of(&a, "2", "n.txt", "x");
-	struct asked q, again;
+	struct asked q;
 
 	put_file(a.folder, "n.txt", "");
 	ck_assert_int_eq(truncate(path_in(&a, "n.txt"), TOO_LARGE), 0);
 	party_say(&a.agent, line);
 	q = front_hears(&a);
 	ck_assert_int_eq(truncate(path_in(&a, "n.txt"), TOO_LARGE + 1), 0);
-	front_decides(&q, "allow", "");
-	again = front_hears(&a);
-	hears_nothing_but_marks(&a);
-	front_decides(&again, "allow", "");
-	hears(&a.editor, line);
-	asked_clear(&q);
-	asked_clear(&again);
+	is_asked_once_more(&a, &q, line);
 	trio_ends(&a, 0);
 }
 END_TEST
