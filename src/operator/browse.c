@@ -108,10 +108,7 @@ int desk_browse(struct desk *d, struct err *e)
 	char session[ID_BYTES];
 	int got;
 
-	if (d->w->line)
-		verb_take_whole(d->w->line, &path);
-	else
-		str_add(&path, d->w->text ? d->w->text : "");
+	desk_add_value(d, &path);
 	got = find_place(d, session, e);
 	if (got > 0)
 		got = give(d, str_text(&path), session, e);

@@ -63,6 +63,14 @@ void desk_add_said(struct str *out, const char *text, size_t most)
 	str_add_shown(out, line, strlen(line), most);
 }
 
+void desk_add_value(const struct desk *d, struct str *out)
+{
+	if (d->w->line)
+		verb_take_whole(d->w->line, out);
+	else
+		str_add(out, d->w->text ? d->w->text : "");
+}
+
 void desk_add(struct desk *d, const char *name, const char *text)
 {
 	if (!d->out->json)

@@ -48,6 +48,8 @@ struct waiting {
 /* Appends which sessions of the channel are in local mode, and what can be done about that. asking:
  * only those that ask something. How many, -1 on error. */
 int desk_add_local(struct desk *d, bool asking, struct str *out, struct err *e);
+/* Appends the one value that the words have: a name or a path, which may have blanks. */
+void desk_add_value(const struct desk *d, struct str *out);
 /* Reports that no session is live where (said in Slack only), with those in local mode or, without
  * any, with what else there is to do (text that follows). Returns 0, -1 on error. */
 int desk_tell_none_live(struct desk *d, const char *where, const char *otherwise, struct err *e);

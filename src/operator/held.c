@@ -333,10 +333,7 @@ int desk_diff(struct desk *d, struct err *e)
 	bool whole, began;
 	int got;
 
-	if (d->w->line)
-		verb_take_whole(d->w->line, &name);
-	else
-		str_add(&name, d->w->text ? d->w->text : "");
+	desk_add_value(d, &name);
 	got = desk_find_held(d, str_text(&name), str_text(&name), id, &c, &whole, e);
 	if (got <= 0)
 		return got;

@@ -306,8 +306,11 @@ void verb_take_whole(const char *line, struct str *text)
 	const char *at = verb_skip_blanks(line);
 	size_t length = 0;
 
-	while (*verb_skip_blanks(at + length))
-		length++;
+	for (size_t i = 0, n; at[i]; i += n ? n : 1) {
+		n = blank(at + i);
+		if (!n)
+			length = i + 1;
+	}
 	for (size_t i = 0; i < COUNT(QUOTES); i++) {
 		size_t open = strlen(QUOTES[i][0]), close = strlen(QUOTES[i][1]);
 

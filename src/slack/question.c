@@ -344,18 +344,25 @@ static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 		add_file_note(blocks, a, shown);
 }
 
+/* Foreign text that is shown as it is, on one line. */
+static void add_exactly(cJSON *runs, const char *text, size_t units)
+{
+	OWNED(str) struct str shown = { 0 };
+
+	visible_add(&shown, text, strlen(text), false);
+	blocks_add_foreign(runs, str_text(&shown), shown.length, units, "code");
+}
+
 /* Its origin in full, until a request from there has been answered. */
 static void add_new_workspace(cJSON *blocks, const struct request *r)
 {
-	OWNED(str) struct str root = { 0 };
 	cJSON *runs;
 
 	if (!r->row.is_new_workspace || !r->row.workspace_root || !is_open(r))
 		return;
 	runs = blocks_add_rich(blocks, "rich_text_section");
 	blocks_add_run(runs, "📍 First question from this folder: ", NULL);
-	visible_add(&root, r->row.workspace_root, strlen(r->row.workspace_root), false);
-	blocks_add_foreign(runs, str_text(&root), root.length, BLOCKS_PATH, "code");
+	add_exactly(runs, r->row.workspace_root, BLOCKS_PATH);
 }
 
 static void add_where(cJSON *blocks, const struct request *r)
@@ -523,14 +530,12 @@ static bool is_pair(const cJSON *options)
 static void add_meaning(cJSON *runs, const char *button, const cJSON *option)
 {
 	const char *name = json_text(option, "name");
-	OWNED(str) struct str shown = { 0 };
 
 	if (!name)
 		return;
-	visible_add(&shown, name, strlen(name), false);
 	blocks_add_run(runs, button, "bold");
 	blocks_add_run(runs, " answers ", NULL);
-	blocks_add_foreign(runs, str_text(&shown), shown.length, ANSWER_UNITS, "code");
+	add_exactly(runs, name, ANSWER_UNITS);
 }
 
 /* What the agent calls that for which our buttons stand. */
