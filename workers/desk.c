@@ -19,6 +19,7 @@
 #include "shared.h"
 #include "signals.h"
 #include "user_name.h"
+#include "variables.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -106,15 +107,12 @@ static char **environment_for(const struct desk *d, const struct caller *c, bool
 	static char database[PATH_MAX + sizeof(DESK_LINE_DATABASE) + 1];
 	static char plain[] = "NO_COLOR=1";
 	char name[USER_OPERATOR_BYTES];
-	size_t count = 0, kept = 0;
 	char **out;
+	size_t kept;
 
-	while (environ[count])
-		count++;
-	out = xcalloc(count + 4, sizeof(*out));
-	for (size_t i = 0; i < count; i++)
-		if (strncmp(environ[i], "INTERCOM_PARENT=", 16) != 0)
-			out[kept++] = environ[i];
+	(void)unsetenv("INTERCOM_PARENT");
+	out = variables_pick(environ, NULL, 0, 3);
+	kept = variables_count(out);
 	user_operator_id(c->uid, name);
 	(void)snprintf(who, sizeof(who), "%s=%s", DESK_LINE_OPERATOR, name);
 	(void)snprintf(database, sizeof(database), "%s=%.4095s", DESK_LINE_DATABASE, d->w.db_path);

@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "str.h"
+#include "variables.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,16 +21,6 @@ static const char NEVER[] = "SLACK_";
 static bool is_never(const char *variable)
 {
 	return strncmp(variable, NEVER, sizeof(NEVER) - 1) == 0;
-}
-
-/* Whether a variable ("NAME=value") matches a name, which may end in '*'. */
-static bool is_meant(const char *variable, const char *name)
-{
-	size_t length = strcspn(variable, "="), n = strlen(name);
-	bool prefix = n > 0 && name[n - 1] == '*';
-
-	n -= prefix;
-	return strncmp(variable, name, n) == 0 && (prefix ? length >= n : length == n);
 }
 
 static void put(struct environment *e, char *variable)
@@ -71,7 +62,7 @@ void environment_set_all(struct environment *e, const char *json)
 static void pass(struct environment *e, char *const *from, const char *name)
 {
 	for (size_t i = 0; from[i]; i++)
-		if (is_meant(from[i], name) && !is_never(from[i]))
+		if (variable_is(from[i], name) && !is_never(from[i]))
 			put(e, xstrdup(from[i]));
 }
 
@@ -85,7 +76,7 @@ void environment_pass(struct environment *e, char *const *from, const char *json
 static bool is_every_agents(const char *variable)
 {
 	for (size_t i = 0; i < COUNT(EVERY_AGENT); i++)
-		if (is_meant(variable, EVERY_AGENT[i]))
+		if (variable_is(variable, EVERY_AGENT[i]))
 			return true;
 	return false;
 }
@@ -97,7 +88,7 @@ void environment_pass_named(struct environment *e, char *const *from, const char
 
 	cJSON_ArrayForEach (name, names)
 		for (size_t i = 0; cJSON_IsString(name) && from[i]; i++)
-			if (is_meant(from[i], name->valuestring) && !is_never(from[i]) &&
+			if (variable_is(from[i], name->valuestring) && !is_never(from[i]) &&
 			    !is_every_agents(from[i]))
 				put(e, xstrdup(from[i]));
 }

@@ -2,6 +2,7 @@
 
 #include "paths.h"
 #include "str.h"
+#include "variables.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -38,20 +39,12 @@ int start_program(char out[PATH_MAX], struct err *e)
 }
 
 /* Which of the agent's variables the system may see: locations, and its own settings. */
-static bool is_kept(const char *variable)
-{
-	static const char *const KEPT[] = {
-		"HOME=",         "PATH=",         "USER=",  "LOGNAME=",
-		"SHELL=",        "LANG=",         "LC_",    "TZ=",
-		"XDG_",          "INTERCOM_",     "SLACK_", "DBUS_SESSION_BUS_ADDRESS=",
-		"ASAN_OPTIONS=", "UBSAN_OPTIONS="
-	};
-
-	for (size_t i = 0; i < COUNT(KEPT); i++)
-		if (strncmp(variable, KEPT[i], strlen(KEPT[i])) == 0)
-			return strncmp(variable, "INTERCOM_SESSION_ID=", 20) != 0;
-	return false;
-}
+static const char *const KEPT[] = {
+	"HOME",         "PATH",          "USER",    "LOGNAME",
+	"SHELL",        "LANG",          "LC_*",    "TZ",
+	"XDG_*",        "INTERCOM_*",    "SLACK_*", "DBUS_SESSION_BUS_ADDRESS",
+	"ASAN_OPTIONS", "UBSAN_OPTIONS",
+};
 
 static off_t log_size(const char *database)
 {
@@ -60,20 +53,6 @@ static off_t log_size(const char *database)
 
 	str_addf(&path, "%s-log", database);
 	return stat(path.bytes, &about) == 0 ? about.st_size : 0;
-}
-
-static char **clean_environment(void)
-{
-	char **kept;
-	size_t count = 0, n = 0;
-
-	while (environ[count])
-		count++;
-	kept = xcalloc(count + 1, sizeof(*kept));
-	for (size_t i = 0; i < count; i++)
-		if (is_kept(environ[i]))
-			kept[n++] = environ[i];
-	return kept;
 }
 
 /* The child, which is told nothing but how the system ends, and of that only the beginning. */
@@ -116,7 +95,8 @@ static _Noreturn void become_system(const char *binary, const char *database, co
 		_exit(0);
 	system = fork();
 	if (system == 0) {
-		(void)execve(binary, argv, clean_environment());
+		(void)unsetenv("INTERCOM_SESSION_ID");
+		(void)execve(binary, argv, variables_pick(environ, KEPT, COUNT(KEPT), 0));
 		_exit(0);
 	}
 	watch(system);

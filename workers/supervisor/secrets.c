@@ -8,6 +8,7 @@
 #include "sql/setting.h"
 #include "str.h"
 #include "token.h"
+#include "variables.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -200,14 +201,10 @@ void slack_secrets_give_back(const struct slack_secrets *s)
 char **slack_environment(const struct slack_secrets *s, const char *child, char *const *common)
 {
 	bool listens = strcmp(child, "slack-listener") == 0;
-	size_t count = 0;
-	char **out;
-
-	while (common[count])
-		count++;
-	out = xcalloc(count + 3, sizeof(*out));
-	memcpy(out, common, count * sizeof(*out));
+	size_t count = variables_count(common);
+	char **out = variables_pick(common, NULL, 0, 2);
 	OWNED(str) struct str token = { 0 };
+
 	str_addf(&token, "%s=%s", listens ? "SLACK_APP_TOKEN" : "SLACK_BOT_TOKEN",
 	         listens ? s->app : s->bot);
 	out[count] = str_take(&token);
@@ -222,11 +219,7 @@ char **slack_environment(const struct slack_secrets *s, const char *child, char 
 
 void slack_environment_free(char **environment, char *const *common)
 {
-	size_t count = 0;
-
-	while (common[count])
-		count++;
-	for (size_t i = count; environment[i]; i++)
+	for (size_t i = variables_count(common); environment[i]; i++)
 		slack_secret_wipe(&environment[i]);
 	free(environment);
 }

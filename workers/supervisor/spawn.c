@@ -6,6 +6,7 @@
 #include "environment.h"
 #include "log.h"
 #include "str.h"
+#include "variables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A name that ends in '*' stands for all that begin so. */
 static const char *const PASSED[] = {
 	"PATH",
 	"HOME",
@@ -45,35 +45,13 @@ static const char *const PASSED[] = {
 	"LSAN_OPTIONS",
 };
 
-static bool is_passed(const char *variable)
-{
-	size_t length = strcspn(variable, "=");
-
-	for (size_t i = 0; i < COUNT(PASSED); i++) {
-		size_t n = strlen(PASSED[i]);
-		bool prefix = PASSED[i][n - 1] == '*';
-
-		n -= prefix;
-		if (strncmp(variable, PASSED[i], n) == 0 && (prefix ? length >= n : length == n))
-			return true;
-	}
-	return false;
-}
-
 char **spawn_environment(void)
 {
 	static char parent[40]; /* so that a worker knows whether it was orphaned as it began */
-	size_t count = 0, kept = 0;
-	char **out;
+	char **out = variables_pick(environ, PASSED, COUNT(PASSED), 1);
 
-	while (environ[count])
-		count++;
-	out = xcalloc(count + 2, sizeof(*out));
 	(void)snprintf(parent, sizeof(parent), "INTERCOM_PARENT=%d", (int)getpid());
-	out[kept++] = parent;
-	for (size_t i = 0; i < count; i++)
-		if (is_passed(environ[i]))
-			out[kept++] = environ[i];
+	out[variables_count(out)] = parent;
 	return out;
 }
 

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "log.h"
 #include "str.h"
+#include "variables.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -73,16 +74,11 @@ void systemd_give_back(const struct supervisor *s)
 char **systemd_front_environment(const struct supervisor *s)
 {
 	static char sockets[40]; /* by number alone: the front's pid is not known before it runs */
-	size_t count = 0;
-	char **out;
+	char **out = variables_pick(s->environment, NULL, 0, 1);
 
-	while (s->environment[count])
-		count++;
-	out = xcalloc(count + 2, sizeof(*out));
-	memcpy(out, s->environment, count * sizeof(*out));
 	(void)snprintf(sockets, sizeof(sockets), "LISTEN_FDS=%d", s->sockets);
 	if (s->sockets)
-		out[count] = sockets;
+		out[variables_count(out)] = sockets;
 	return out;
 }
 
