@@ -191,6 +191,30 @@ START_TEST(the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_
 }
 END_TEST
 
+START_TEST(the_words_of_an_approval_that_came_while_its_agent_was_away_are_told_once)
+{
+	static const struct {
+		const char *speaks, *yes;
+	} cases[] = { { "v1", "\"optionId\":\"yes\"" }, { "stream", "\"status\":\"approved\"" } };
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		setup();
+		int run = given_talk(cases[i].speaks, STEPS("ask:a.c", "resumable"));
+		expect_soon("SELECT state FROM request", "pending\n");
+		kill_runner(run);
+		given("INSERT INTO decision (request_id, verdict, instruction)"
+		      " SELECT id, 'approve', 'greet Eve' FROM request");
+		resume(run);
+		was_told("The operator has approved it, and said: greet Eve", 1);
+		was_told(cases[i].yes, 1);
+		given("INSERT INTO steering (session_id, text) SELECT id, 'and now' FROM session");
+		was_told("and now", 1);
+		was_told("greet Eve", 1);
+		ck_assert_int_eq(site_stop(&site), 0);
+	}
+}
+END_TEST
+
 START_TEST(the_words_of_an_answer_to_a_call_are_told_in_the_return_once)
 {
 	setup();
@@ -380,6 +404,8 @@ int main(void)
 	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
 	tcase_add_test(c,
 	               the_reason_of_a_rejection_that_came_while_its_agent_was_away_is_told_once);
+	tcase_add_test(c,
+	               the_words_of_an_approval_that_came_while_its_agent_was_away_are_told_once);
 	tcase_add_test(c, the_words_of_an_answer_to_a_call_are_told_in_the_return_once);
 	tcase_add_test(c, an_approval_is_not_for_another_command_that_is_asked_later);
 	tcase_add_test(c, a_question_that_is_open_is_told_as_open_and_asked_once);

@@ -266,7 +266,8 @@ void asks_written(struct asks *s, struct acp *a)
 
 static struct acp_answer answer_of(const struct agent_question_decided_row *q)
 {
-	struct acp_answer answer = { .verdict = ACP_NONE, .reason = q->reason };
+	const char *reason = q->is_told ? NULL : q->reason; /* a prompt has it */
+	struct acp_answer answer = { .verdict = ACP_NONE, .reason = reason };
 
 	if (q->kind == REQUEST_KIND_PROMPT) {
 		answer.decision = q->decision ? request_verdict_name(q->decision) : "continue";
@@ -277,7 +278,7 @@ static struct acp_answer answer_of(const struct agent_question_decided_row *q)
 	} else if (q->state == REQUEST_STATE_APPROVED) {
 		answer.verdict = q->choice ? ACP_OPTION : ACP_YES;
 		answer.option = q->choice;
-		answer.reason = q->instruction;
+		answer.reason = q->is_told ? NULL : q->instruction;
 	} else if (q->state == REQUEST_STATE_REJECTED) {
 		answer.verdict = q->choice ? ACP_OPTION : ACP_NO;
 		answer.option = q->choice;
