@@ -650,6 +650,7 @@ int doctor_look(const struct config_source *source)
 		check_shared(&d, source);
 		doctor_check_slack(&d);
 		check_system(&d);
+		doctor_check_hooks(&d);
 	}
 	return d.failures ? EXIT_FAILURE : EX_OK;
 }

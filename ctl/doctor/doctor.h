@@ -38,6 +38,11 @@ int doctor_look_at_gate(const struct config_source *source, const char *host);
 void doctor_tell(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* ---- doctor_gate.c ---- */
+
+/* Looks at the files that hold hooks of ours, and starts no host. Says nothing of hosts without. */
+void doctor_check_hooks(struct doctor *d);
+
 /* ---- doctor_gate_workspace.c ---- */
 
 /* Looks where the user is, and in each workspace with an open session, for files that keep the

@@ -11,6 +11,7 @@
 #include "others.h"
 #include "sql/gate_canary.h"
 #include "textfile.h"
+#include "texts.h"
 #include "toml_edit.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@ struct look {
 	const char *path;
 	const char *what; /* of the lines printed: "gate claude" */
 	int failures_before;
+	struct texts programs; /* of hooks in the file: those that were looked at */
+	bool is_plain; /* what has no hooks of ours is not looked at */
 };
 
 /* ---- the file ---- */
@@ -62,10 +65,15 @@ static void check_others(struct look *l, const char *path, mode_t wanted)
 
 static void check_program(struct look *l, const char *path)
 {
+	if (texts_has(&l->programs, path))
+		return;
+	texts_add(&l->programs, path);
 	if (access(path, X_OK) != 0)
 		doctor_tell(l->d, FAIL, l->what,
-		            "%s: its hooks start %s: %s; install the gate again", l->path, path,
-		            strerror(errno));
+		            "%s: its hooks start %s: %s; install the gate again: agent-intercom "
+		            "install %s --%s",
+		            l->path, path, strerror(errno), l->gate->host,
+		            l->place == &l->gate->system ? "managed" : "gate");
 	check_others(l, path, S_IXOTH);
 }
 
@@ -198,7 +206,8 @@ static bool check_file(struct look *l)
 		doctor_tell(l->d, FAIL, l->what, "%s", e.text);
 		return false;
 	}
-	if (!file.exists)
+	if (!file.exists ||
+	    (l->is_plain && !gate_hooks_are_ours(l->gate->host, str_text(&file.bytes))))
 		return false;
 	if (l->place->shape == GATE_PLUGIN)
 		return check_plugin(l, &file);
@@ -228,6 +237,7 @@ static bool check_place(struct look *l, const struct gate_place *place, bool man
 	l->place = place;
 	l->path = str_text(&path);
 	there = check_file(l);
+	texts_clear(&l->programs);
 	if (there)
 		check_others(l, l->path, S_IROTH);
 	if (there && l->d->failures == before)
@@ -296,6 +306,22 @@ static void check_gate(struct doctor *d, const char *host, bool asked)
 		            "there is none: its agent is asked for nothing that it does not ask of "
 		            "itself; agent-intercom install %s --gate",
 		            host);
+	}
+}
+
+void doctor_check_hooks(struct doctor *d)
+{
+	const char *host;
+
+	for (size_t i = 0; (host = gate_hooks_host(i)) != NULL; i++) {
+		OWNED(str) struct str what = { 0 };
+		struct look l = { .d = d, .gate = gate_find(host), .is_plain = true };
+
+		str_addf(&what, "gate %s", host);
+		l.what = str_text(&what);
+		if (paths_from_env("HOME"))
+			(void)check_place(&l, &l.gate->user, false);
+		(void)check_place(&l, &l.gate->system, true);
 	}
 }
 

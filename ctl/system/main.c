@@ -164,8 +164,8 @@ static int backup(const struct arguments *a)
 }
 
 static const char DOCTOR_MORE[] =
-    "Looks at the configuration, Slack, the database, the port and the workers, and prints a\n"
-    "line for each; what is wrong comes with what to do.\n\n"
+    "Looks at the configuration, Slack, the database, the port, the workers and our hooks in\n"
+    "hosts' files, and prints a line for each; what is wrong comes with what to do.\n\n"
     "  --gate [HOST]  whether the hooks of each installed host, or of one, are where it reads\n"
     "                 them, and start a program of ours; then whether the host heeds them: it is\n"
     "                 started, with a model of ours, in a folder of its own, and may do nothing\n"

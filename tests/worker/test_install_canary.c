@@ -157,6 +157,31 @@ START_TEST(hooks_that_would_let_a_tool_run_are_found)
 }
 END_TEST
 
+START_TEST(the_plain_doctor_finds_hooks_whose_program_is_gone)
+{
+	given(".claude/settings.json", "not JSON");
+	run("doctor");
+	ck_assert_ptr_null(strstr(str_text(&out), " gate "));
+	given(".claude/settings.json", "{}");
+	does("install claude --gate --yes");
+	run("doctor");
+	says("ok   gate claude: hooks are in ");
+	ck_assert(shell("mv '%s' '%s'", in("bin/hook"), in("bin/hook2")));
+	does("install claude --yes");
+	run("doctor");
+	says("FAIL gate claude: ");
+	says("/.claude/settings.json: its hooks start ");
+	says("/bin/hook: No such file or directory; install the gate again: agent-intercom install "
+	     "claude --gate\n");
+	ck_assert_int_eq(status, 1);
+	ck_assert_ptr_null(strstr(strstr(str_text(&out), "FAIL gate ") + 1, "FAIL gate "));
+	(void)unsetenv("HOME");
+	run("doctor");
+	ck_assert_ptr_null(strstr(str_text(&out), " gate "));
+	ck_assert(shell("mv '%s' '%s'", in("bin/hook2"), in("bin/hook")));
+}
+END_TEST
+
 START_TEST(a_gate_that_codex_does_not_trust_is_found)
 {
 	char key[PATH_MAX];
@@ -214,6 +239,7 @@ int main(void)
 	tcase_add_test(c, a_host_that_cannot_be_tried_is_not_called_closed);
 	tcase_add_test(c, a_workspace_that_opens_it_is_found_and_tried);
 	tcase_add_test(c, hooks_that_would_let_a_tool_run_are_found);
+	tcase_add_test(c, the_plain_doctor_finds_hooks_whose_program_is_gone);
 	tcase_add_test(c, a_gate_that_codex_does_not_trust_is_found);
 	tcase_add_test(c, a_gate_that_is_not_there_is_missed_by_whoever_asks_for_it);
 	tcase_add_test(c, a_gate_that_other_users_cannot_get_to_is_found_by_root);
