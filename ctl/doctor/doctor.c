@@ -125,11 +125,6 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 		            "no file, the defaults apply (`agent-intercom config sample`)");
 	for (size_t i = 0; i < d->config.warnings.count; i++)
 		doctor_tell(d, WARN, "config", "%s", d->config.warnings.items[i]);
-	doctor_tell(d, OK, "workspace", "%s",
-	            *d->config.default_workspace_root
-	                ? d->config.default_workspace_root
-	                : "no default: agents on stdio work where they are started; for the others "
-	                  "set default_workspace_root");
 	return true;
 }
 
@@ -557,6 +552,25 @@ static void check_is_read(struct doctor *d)
 		            d->config.file);
 }
 
+/* If none is configured, a system takes the folder in which it is started. */
+static void check_workspace(struct doctor *d)
+{
+	OWNED(str) struct str root = { 0 };
+
+	if (*d->config.default_workspace_root)
+		doctor_tell(d, OK, "workspace", "%s", d->config.default_workspace_root);
+	else if (d->pid > 0 && d->store.db &&
+	         setting_get(&d->store, "default_workspace_root", &root, NULL) > 0 && root.length)
+		doctor_tell(d, OK, "workspace",
+		            "%s, where the running system was started: agents that name no folder "
+		            "(over HTTP) work there; to choose another set default_workspace_root",
+		            root.bytes);
+	else
+		doctor_tell(d, OK, "workspace",
+		            "no default: agents on stdio work where they are started; for the "
+		            "others set default_workspace_root");
+}
+
 static void check_running(struct doctor *d)
 {
 	bool seen[CHILD_COUNT] = { false };
@@ -650,6 +664,7 @@ int doctor_look(const struct config_source *source)
 		check_shared(&d, source);
 		doctor_check_slack(&d);
 		check_system(&d);
+		check_workspace(&d);
 		doctor_check_hooks(&d);
 	}
 	return d.failures ? EXIT_FAILURE : EX_OK;

@@ -57,6 +57,24 @@ START_TEST(the_doctor_tells_that_a_changed_configuration_waits_for_a_start)
 }
 END_TEST
 
+START_TEST(the_doctor_names_the_folder_that_stands_in_for_a_default_workspace)
+{
+	char said[PATH_BYTES + 60];
+
+	doctor_says(0, in("workspace"));
+	write_file(in("config.toml"), "http_port = 0\n", 0600);
+	doctor_says(0, "ok   workspace: no default: ");
+	ck_assert_int_eq(chdir(in("workspace")), 0);
+	start_ready();
+	ck_assert_int_eq(chdir("/"), 0);
+	(void)snprintf(said, sizeof(said), "ok   workspace: %s, where the running system was",
+	               in("workspace"));
+	doctor_says(0, said);
+	stop();
+	doctor_says(0, "ok   workspace: no default: ");
+}
+END_TEST
+
 START_TEST(the_doctor_tells_who_is_missing)
 {
 	own_folder();
@@ -223,6 +241,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_makes_nothing);
 	tcase_add_test(c, the_doctor_tells_what_runs);
 	tcase_add_test(c, the_doctor_tells_that_a_changed_configuration_waits_for_a_start);
+	tcase_add_test(c, the_doctor_names_the_folder_that_stands_in_for_a_default_workspace);
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
