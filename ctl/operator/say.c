@@ -302,7 +302,11 @@ int say_mode(struct ctl *c, struct err *e)
 }
 
 const struct command_spec cmd_reject = {
-	"reject", HELP("ID [--option OPTION] [--reason TEXT]", "reject a proposed change", NULL),
+	"reject",
+	HELP("ID [--option OPTION] [--reason TEXT]", "reject a proposed change",
+	     "OPTION is the number or the name of one of the agent's own answers that rejects; "
+	     "choose takes\n"
+	     "any.\n"),
 	ARGUMENTS(1, 1, TAKES_REASON | TAKES_OPTION), .run = run_word
 };
 const struct command_spec cmd_choose = {

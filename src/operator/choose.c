@@ -59,6 +59,10 @@ int desk_must_choose(struct desk *d, const struct found *f, struct err *e)
 		allow += begins(json_text(option, "kind"), "allow_once");
 	if (!options || allow == 1)
 		return 0;
+	if (!options->child) {
+		(void)tell_none(d, f, true);
+		return 1;
+	}
 	add_names(&names, options);
 	(void)desk_tell(d, SAID_UNCLEAR,
 	                "%s: the agent offers answers of its own; choose one by its number "

@@ -560,6 +560,19 @@ static const char *note_told(const struct found *f)
 	                    : ", and told the agent";
 }
 
+/* Why an answer does not count, or which it could be instead. */
+static int tell_refused(struct desk *d, const struct found *f, enum decision_outcome outcome,
+                        const struct err *why, struct err *e)
+{
+	int must = outcome == DECISION_OUTCOME_WRONG_VERB ? desk_must_choose(d, f, e) : 0;
+
+	if (must)
+		return must < 0 ? -1 : 0;
+	return d->who->place.channel
+	           ? desk_tell(d, SAID_REFUSED, "%s: %s", str_text(&f->name), why->text)
+	           : desk_refuse(d, why);
+}
+
 /* choice: as in struct decision. */
 static int insert(struct desk *d, enum request_verdict verdict, const char *text,
                   const char *choice, struct found *f, struct err *e)
@@ -596,9 +609,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	if (is_elsewhere(d, f))
 		str_addf(&f->name, ", %s", str_text(&f->whose));
 	if (decision_check(&r, &refused))
-		return d->who->place.channel
-		           ? desk_tell(d, SAID_REFUSED, "%s: %s", str_text(&f->name), refused.text)
-		           : desk_refuse(d, &refused);
+		return tell_refused(d, f, r.is.outcome, &refused, e);
 	bool has_note = verdict == REQUEST_VERDICT_APPROVE && said;
 
 	/* A driven agent gets it from its runner, once. */
@@ -669,8 +680,12 @@ static int decide_choice(struct desk *d, const char *option, const char *text, s
 
 	if (got <= 0)
 		return got;
-	if (d->w->option)
-		verdict = request_verdict_of(d->w->verb->means[0]);
+	if (d->w->option && verdict != request_verdict_of(d->w->verb->means[0]))
+		return desk_tell(
+		    d, SAID_REFUSED, "nothing was done: %d. %s %s; to choose it: `choose %.*s %d.`",
+		    f->chosen_number, f->chosen.bytes,
+		    verdict == REQUEST_VERDICT_REJECT ? "is a rejection" : "does not reject",
+		    FIND_SHORT, f->id, f->chosen_number);
 	return insert(d, verdict, text, str_text(&choice), f, e);
 }
 

@@ -213,6 +213,26 @@ START_TEST(what_a_form_takes_where_nothing_is_said_is_shown_before)
 }
 END_TEST
 
+START_TEST(who_does_not_name_an_option_or_refuses_with_a_yes_is_told_what_to_choose)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS(MANY, RUN("o1", "\"make\"")));
+	ck_assert_int_ne(types(&said, 1, "--text approve", ""), 0);
+	says(said.bytes, "choose one by its number (`choose <number>`)");
+	says(said.bytes, "\n  1. Once\n  2. In a sandbox\n  3. No\n  4. Never");
+	ck_assert_int_ne(types(&said, 1, "--text reject", "--option 1"), 0);
+	says(said.bytes, "nothing was done: 1. Once does not reject; to choose it: `choose ");
+	says(said.bytes, " 1.`");
+	ck_assert_int_ne(types(&said, 1, "approve", "--option 3"), 0);
+	says(said.bytes, "nothing was done: 3. No is a rejection; to choose it: `choose ");
+	ck_assert_int_eq(types(&said, 1, "reject", "--option 4"), 0);
+	was_told("\"optionId\":\"never\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_number_is_that_of_the_list_whatever_the_agent_has_called_its_answers)
 {
 	static const char OPTIONS[] = "options:[" OPTION("3", "Yes", "allow_once") "," OPTION(
@@ -353,6 +373,7 @@ int main(void)
 
 	tcase_add_test(c, the_answer_is_the_option_that_was_chosen);
 	tcase_add_test(c, an_approval_that_names_none_of_several_options_is_refused);
+	tcase_add_test(c, who_does_not_name_an_option_or_refuses_with_a_yes_is_told_what_to_choose);
 	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
 	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
 	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
