@@ -111,9 +111,9 @@ int find_request(struct ctl *c, const char *text, struct request *r, struct err 
 int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e);
 /* The same of a session that may have ended. */
 int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err *e);
-/* Appends the shortest prefix of id (at least 8 characters) that no other session or question
- * shares: some commands take either. Ids begin with their time: those of the same minute begin
- * alike. */
+/* Appends the shortest prefix of id that no other session or question shares: some commands take
+ * either. It has FIND_SHORT characters at least, the instant, so that none of a later one begins
+ * so. */
 int add_short_id(struct ctl *c, const char *id, struct str *out, struct err *e);
 /* Fails once the database, its -wal or its -shm is another file than the one that we have open:
  * what is written here would reach nobody. */

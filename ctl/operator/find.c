@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_ID = 8 };
-
 /* Returns 0 if there is exactly one; else e says why not. */
 static int check_one(const struct found *f, int count, const char *text, const char *what,
                      const char *where, struct err *e)
@@ -100,10 +98,10 @@ static int with_prefix(struct store *st, const char *text, struct err *e)
 int add_short_id(struct ctl *c, const char *id, struct str *out, struct err *e)
 {
 	char prefix[ID_BYTES];
-	size_t n = SHORT_ID;
+	size_t n = FIND_SHORT;
 	int count = 2;
 
-	if (strlen(id) < SHORT_ID || strlen(id) >= ID_BYTES) {
+	if (strlen(id) < FIND_SHORT || strlen(id) >= ID_BYTES) {
 		str_add(out, id);
 		return 0;
 	}

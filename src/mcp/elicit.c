@@ -27,7 +27,7 @@ static void add_beginning(struct str *out, const struct str *text, const char *r
 
 	visible_add(out, str_text(text), n, true);
 	if (n < text->length)
-		str_addf(out, "\n(%zu bytes more: agent-intercom-ctl show %.8s)", text->length - n,
+		str_addf(out, "\n(%zu bytes more: agent-intercom-ctl show %.13s)", text->length - n,
 		         request_id);
 }
 

@@ -1,5 +1,6 @@
 #include "seen.h"
 
+#include "find.h"
 #include "summary.h"
 #include "visible.h"
 
@@ -84,8 +85,8 @@ int seen_in_inbox(struct store *st, const struct request *r, struct str *why, st
 		return 1;
 	str_addf(why,
 	         "the inbox does not show all of these %zu bytes: read them with "
-	         "`agent-intercom-ctl show %.8s`, then approve with the digest that it prints "
+	         "`agent-intercom-ctl show %.*s`, then approve with the digest that it prints "
 	         "(--digest)",
-	         r->body.length, r->row.id);
+	         r->body.length, FIND_SHORT, r->row.id);
 	return 0;
 }

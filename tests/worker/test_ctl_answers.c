@@ -18,8 +18,8 @@ START_TEST(list_has_the_json_of_the_seeds)
 	     "\"owner\":\"local:tester\",\"agent\":null,\"prompt\":null,\"usage\":null}]}\n");
 	ctl("--text list");
 	ck_assert_int_eq(status, 0);
-	says("ID          STATUS  MODE");
-	says("01900000-0  active  local  online");
+	says("ID             STATUS  MODE");
+	says("01900000-0000  active  local  online");
 	says("claude  local:tester        /ws/a");
 }
 END_TEST
@@ -47,15 +47,15 @@ START_TEST(list_says_of_a_session_of_hooks_what_is_known)
 	given_hooks_of(1, here);
 	given_hooks_of(2, NULL);
 	ctl("--text list");
-	says("01900000-0  active  local  online");
-	says("01900000-1  active  local  unknown");
+	says("01900000-0000  active  local  online");
+	says("01900000-1111  active  local  unknown");
 	given("UPDATE connection SET process = '1.1.elsewhere' WHERE session_seq = 1");
 	ctl("--text list");
-	says("01900000-0  active  local  gone");
+	says("01900000-0000  active  local  gone");
 	given("INSERT INTO connection (key, machine, transport, protocol_version, identity,"
 	      " session_seq, created_at) VALUES ('s', 'h', 'stdio', '', '{}', 1, '" T "')");
 	ctl("--text list");
-	says("01900000-0  active  local  online");
+	says("01900000-0000  active  local  online");
 }
 END_TEST
 
@@ -72,7 +72,7 @@ START_TEST(which_budget_has_paused_a_session_is_listed)
 	ctl("--text log");
 	says("session.paused        {\"from\":\"active\",\"why\":\"The budget is used up\"}\n");
 	ctl("--text health");
-	says("session 01900000-0");
+	says("session 01900000-0000");
 	says("The budget is used up\n");
 }
 END_TEST
@@ -105,7 +105,7 @@ START_TEST(the_inbox_tells_who_listens)
 	    " 'd', 'waiting', 1, 'w', '" T "')");
 	ctl("inbox --text");
 	ck_assert_int_eq(status, 0);
-	says("ID        KIND       AGE");
+	says("ID             KIND       AGE");
 	says("high  yes        a.c: Add a line\n");
 	says("low   no         b.c: A new file\n");
 	ctl("inbox --json");
@@ -535,7 +535,7 @@ START_TEST(mode_switches_and_tells)
 	done("{\"previous_mode\":\"local\",\"current_mode\":\"hybrid\"}\n");
 	ctl("mode --text");
 	done("hybrid\n");
-	ctl("mode remote --session 01900000-1 --text");
+	ctl("mode remote --session 01900000-1111 --text");
 	done("Session 01900000-1111 (agent in b) is in remote mode (before: hybrid).\n");
 	ctl("mode --session " SESSION_B);
 	done("{\"current_mode\":\"remote\"}\n");

@@ -6,6 +6,9 @@
 
 #define NEAR_CHANGE "01944444-3333-7000-8000-000000000006"
 
+/* Of the millisecond of STANDBY_A. */
+#define SAME_INSTANT "01944444-0000-7100-8000-000000000007"
+
 /* A third session, and a question about a change. */
 static void given_near(void)
 {
@@ -27,9 +30,15 @@ START_TEST(short_ids_are_as_long_as_they_must_be)
 	given_standby(STANDBY_B, 2);
 	given_changes();
 	ctl("inbox --text");
-	says("\n01944444-0  ");
-	says("\n01944444-1  ");
-	says("\n01911111  ");
+	says("\n01944444-0000  ");
+	says("\n01944444-1111  ");
+	says("\n01911111-0000  ");
+	given("INSERT INTO request (id, session_seq, kind, state, digest, title, body, prompt_type,"
+	      " created_at, updated_at) VALUES ('" SAME_INSTANT "', 1, 'prompt', 'pending',"
+	      " printf('%064d', 6), 'Go on?', '', 'continuation', '" T "', '" T "')");
+	ctl("inbox --text");
+	says("\n01944444-0000-70  ");
+	says("\n01944444-0000-71  ");
 }
 END_TEST
 
@@ -38,11 +47,11 @@ START_TEST(short_ids_of_a_session_and_of_a_question_tell_them_apart)
 	given_near();
 	given_standby(STANDBY_A, 1);
 	ctl("list --text");
-	says("\n01944444-2  ");
-	says("\n01900000-0  ");
+	says("\n01944444-2222  ");
+	says("\n01900000-0000  ");
 	ctl("inbox --text");
-	says("\n01944444-0  ");
-	says("\n01944444-3  ");
+	says("\n01944444-0000  ");
+	says("\n01944444-3333  ");
 	ctl("stop 01944444-2");
 	says("\"session_id\":\"" NEAR_SESSION "\",\"status\":\"done\"}\n");
 }

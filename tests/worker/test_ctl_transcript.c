@@ -244,7 +244,7 @@ START_TEST(watch_says_which_words_no_agent_was_told)
 	      " outcome = 'exited', exit_signal = 9, ended_at = '" AT(
 	          8) "'\";"
 	             " await seen 'use tabs'; exec 5>&-; wait $watching; cat $HOME/seen");
-	says("\nsession 01900000 ended before its agent was told:\n  | use tabs\n");
+	says("\nsession 01900000-0000 ended before its agent was told:\n  | use tabs\n");
 	expect("SELECT status FROM session", "terminated\n");
 }
 END_TEST
@@ -282,9 +282,9 @@ START_TEST(watch_shows_what_an_agent_says_and_the_end_of_its_turn)
 	                                   " await seen 'has ended its turn'; exec 5>&-; wait "
 	                                   "$watching; cat $HOME/seen");
 	ck_assert_msg(status == 0, "%s", str_text(&err_out));
-	says("\nagent of session 01900000: claude says\n  | It is <U+001B>[1mmended.\n");
-	says("\nagent of session 01900000: claude has ended its turn;"
-	     " agent-intercom-ctl steer 01900000 TEXT is its next prompt\n");
+	says("\nagent of session 01900000-0000: claude says\n  | It is <U+001B>[1mmended.\n");
+	says("\nagent of session 01900000-0000: claude has ended its turn;"
+	     " agent-intercom-ctl steer 01900000-0000 TEXT is its next prompt\n");
 	says_not("Long ago.");
 }
 END_TEST
