@@ -218,8 +218,8 @@ static const char HELP_MORE[] =
     "  --shared DIR       the folder of the sockets for other users of this machine\n"
     "  --help, --version\n\n"
     "One line on stdout says that the system is ready, and where. SIGTERM and SIGINT\n"
-    "stop it within 10 s, a second one at once; SIGHUP is ignored: a changed\n"
-    "configuration is read at the next start.\n\n"
+    "stop it within 10 s (kill \"$(agent-intercom where pid)\"), a second one at once; SIGHUP\n"
+    "is ignored: a changed configuration is read at the next start.\n\n"
     "Exit status: 0 stopped or in order, 1 the doctor found something, 64 wrong\n"
     "usage, 70 a bug, 74 the output could not be written, 75 try later (it runs\n"
     "already), 78 wrong configuration.\n";
