@@ -5,6 +5,10 @@
 -- row: instant
 SELECT max(heartbeat_at) AS at FROM worker;
 
+-- name: restore_open_request :number
+-- scan ok: what is open
+SELECT count(*) FROM request INDEXED BY request_open WHERE state IN ('pending', 'interrupted');
+
 -- name: restore_take_apply :exec
 -- Takes open writes away from everybody: an applier that still believes it owns one has the number
 -- of an earlier claim.

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "collect.h"
 #include "instance.h"
+#include "sql/restore.h"
 #include "yes_no.h"
 
 #include <fcntl.h>
@@ -111,7 +112,8 @@ static int help(void)
 {
 	(void)printf(
 	    "usage: %s restore FILE [OPTIONS]\n\n"
-	    "Replaces the database by the backup FILE; the system must be stopped. The previous\n"
+	    "Replaces the database by the backup FILE, after it has shown both and asked. The\n"
+	    "system must be stopped (kill \"$(%s where pid)\"). The previous\n"
 	    "database is kept next to it, under a name with the time. Sessions and questions of\n"
 	    "the backup become interrupted: questions can be answered and asked again. Writes in\n"
 	    "progress are not repeated. A backup of an older program is brought up to date.\n"
@@ -120,7 +122,7 @@ static int help(void)
 	    "  --config FILE, --db PATH\n\n"
 	    "Exit status: 0 restored; 1 you said no; 64 wrong usage; 75 the system runs, or\n"
 	    "another process has the database open; 78 FILE cannot be restored.\n",
-	    PROGRAM);
+	    PROGRAM, PROGRAM);
 	return EX_OK;
 }
 
@@ -139,6 +141,35 @@ static int make_ready(const struct staging *n, const char *file, int *ret_versio
 		             "again: %s\n",
 		             store_rules_found(&st));
 	return rows_at_restore(&st, rows, e);
+}
+
+/* What it replaces; -1: it is in use. */
+static int tell_present(const char *database, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(instant_row) struct instant_row last = { 0 };
+	struct err why = { 0 };
+	struct stat about;
+	int64_t open = -1;
+	int folded;
+
+	if (stat(database, &about) != 0) {
+		(void)printf("%s: there is none to be replaced\n", database);
+		return 0;
+	}
+	folded = store_fold(database, e); /* else looking would drop the log of a damaged one */
+	if (folded < 0)
+		return -1;
+	(void)printf("to be replaced: %s, %lld bytes", database, (long long)about.st_size);
+	if (folded > 0 && store_open(&st, database, NULL, &why) == 0 &&
+	    sql_restore_last_sign(&st, &last, &why) >= 0)
+		open = sql_restore_open_request(&st, &why);
+	if (open < 0)
+		(void)printf("; it cannot be read: %s\n", folded ? why.text : "it is damaged");
+	else
+		(void)printf(", last used %s, %lld question(s) open\n", last.at ? last.at : "never",
+		             (long long)open);
+	return 0;
 }
 
 static void tell(const char *file, int version, const struct rows_restored *rows)
@@ -169,7 +200,7 @@ static void name_kept(const char *database, struct str *out)
 			str_add_char(out, *c);
 }
 
-/* Returns 0, DECLINED or -1. */
+/* Returns 0, DECLINED, EX_USAGE or -1. */
 static int restore(struct supervisor *s, const struct cli_arguments *a, struct err *e)
 {
 	OWNED(staging) struct staging n = STAGING_INIT;
@@ -185,6 +216,15 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	if (staging_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
 		return -1;
 	tell(a->operand, version, &rows);
+	if (tell_present(database, e))
+		return -1;
+	if (!a->flag && !cli_has_terminal()) {
+		(void)fprintf(stderr,
+		              "%s: nothing is restored, because there is no terminal to ask on; "
+		              "add --yes\n",
+		              PROGRAM);
+		return EX_USAGE;
+	}
 	if (!a->flag && yes_no_ask("Replace the present database with it?") != YES_NO_YES) {
 		(void)puts("Nothing is changed.");
 		return DECLINED;
@@ -220,13 +260,6 @@ int intercom_restore(const struct config_source *source, int argc, char **argv)
 		(void)fprintf(stderr, "%s: which file? write restore FILE\n", PROGRAM);
 	if (result < 0 || !a.operand)
 		return EX_USAGE;
-	if (!a.flag && !cli_has_terminal()) {
-		(void)fprintf(stderr,
-		              "%s: nothing is restored, because there is no terminal to ask on; "
-		              "add --yes\n",
-		              PROGRAM);
-		return EX_USAGE;
-	}
 	(void)umask(NOT_FOR_OTHERS);
 	result = run_take(&s, &a.source, false, &e);
 	if (result == 0)

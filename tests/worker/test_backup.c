@@ -57,26 +57,20 @@ static void has_rows_soon(const char *text, const char *wanted)
 	db_expect_soon(site.database, text, wanted);
 }
 
-static int intercom(const char *arguments)
+static int intercom(const char *command, const char *path)
 {
-	return shell(&said, "%s/agent-intercom --config %s %s 2>&1 </dev/null",
-	             getenv("INTERCOM_BUILD"), site.config, arguments);
+	return shell(&said, "%s/agent-intercom --config %s %s %s 2>&1 </dev/null",
+	             getenv("INTERCOM_BUILD"), site.config, command, path);
 }
 
 static int back_up(void)
 {
-	char arguments[400];
-
-	(void)snprintf(arguments, sizeof(arguments), "backup %s", file);
-	return intercom(arguments);
+	return intercom("backup", file);
 }
 
 static int restore(const char *path)
 {
-	char arguments[400];
-
-	(void)snprintf(arguments, sizeof(arguments), "restore %s --yes", path);
-	return intercom(arguments);
+	return intercom("restore --yes", path);
 }
 
 static void succeeds(int status)
@@ -140,7 +134,7 @@ END_TEST
 START_TEST(what_is_there_is_not_overwritten)
 {
 	OWNED(char_ptr) char *text = NULL;
-	char dir[300], arguments[400];
+	char dir[300], path[400];
 
 	given_database();
 	(void)snprintf(dir, sizeof(dir), "%s", file);
@@ -153,10 +147,10 @@ START_TEST(what_is_there_is_not_overwritten)
 	ck_assert_int_eq(shell(NULL, "ln -sf /nowhere/at/all %s", file), 0);
 	fails(back_up(), EX_CONFIG, "already exists");
 
-	(void)snprintf(arguments, sizeof(arguments), "backup %s-wal", site.database);
-	fails(intercom(arguments), EX_CONFIG, "a part of the database");
-	(void)snprintf(arguments, sizeof(arguments), "backup %s/nowhere/copy.db", dir);
-	fails(intercom(arguments), EX_CONFIG, "No such file");
+	(void)snprintf(path, sizeof(path), "%s-wal", site.database);
+	fails(intercom("backup", path), EX_CONFIG, "a part of the database");
+	(void)snprintf(path, sizeof(path), "%s/nowhere/copy.db", dir);
+	fails(intercom("backup", path), EX_CONFIG, "No such file");
 	ck_assert_int_eq(count_files("part"), 0);
 }
 END_TEST
@@ -388,6 +382,7 @@ START_TEST(nothing_is_restored_while_the_system_runs)
 	site_start(&site);
 	(void)snprintf(part, sizeof(part), "stop it with `kill %d`", (int)site.pid);
 	fails(restore(file), EX_TEMPFAIL, part);
+	fails(intercom("restore", file), EX_TEMPFAIL, part); /* also before anybody is asked */
 	has_rows(site.database, "SELECT count(*) FROM event WHERE kind = 'database.restored'",
 	         "0\n");
 	ck_assert_int_eq(site_stop(&site), 0);
@@ -418,8 +413,10 @@ START_TEST(a_restore_asks_on_a_terminal_and_needs_yes_without)
 	given_database();
 	succeeds(back_up());
 	(void)snprintf(arguments, sizeof(arguments), "restore %s", file);
-	fails(intercom(arguments), EX_USAGE, "add --yes");
-	fails(intercom("restore --yes"), EX_USAGE, "which file");
+	fails(intercom("restore", file), EX_USAGE, "add --yes");
+	says(str_text(&said), "to be replaced: ");
+	says(str_text(&said), ", 0 question(s) open\n");
+	fails(intercom("restore --yes", ""), EX_USAGE, "which file");
 
 	ck_assert_int_eq(shell(&said,
 	                       "echo n | script -qec '%s/agent-intercom --config %s %s' /dev/null",
@@ -549,6 +546,7 @@ START_TEST(a_database_that_is_noise_is_kept_and_replaced)
 	                       site.database, site.database),
 	                 0);
 	succeeds(restore(file));
+	says(str_text(&said), " bytes; it cannot be read: it is damaged");
 	ck_assert_int_eq(count_files("before-restore-.*Z$"), 1);
 	ck_assert_int_eq(count_files("before-restore-.*Z-wal$"), 1);
 	is_whole(site.database);
@@ -562,6 +560,7 @@ START_TEST(a_backup_is_restored_where_there_is_no_database)
 	succeeds(back_up());
 	ck_assert_int_eq(shell(NULL, "rm %s", site.database), 0);
 	succeeds(restore(file));
+	says(str_text(&said), ": there is none to be replaced");
 	ck_assert_int_eq(count_files("before-restore"), 0);
 	site_start(&site);
 	ck_assert_int_eq(site_stop(&site), 0);
@@ -671,23 +670,23 @@ static void given_backup_of_a_write(char id[40])
 START_TEST(the_seals_go_on_after_a_restore)
 {
 	given_database();
-	succeeds(intercom("audit export >/dev/null"));
+	succeeds(intercom("audit export >/dev/null", ""));
 	succeeds(back_up());
 	(void)sql(site.database, "INSERT INTO event (at, kind) VALUES ('2026-01-01T09:00:00.000Z', "
 	                         "'lost')");
-	succeeds(intercom("audit export >/dev/null"));
+	succeeds(intercom("audit export >/dev/null", ""));
 	succeeds(restore(file));
 
-	succeeds(intercom("audit verify"));
+	succeeds(intercom("audit verify", ""));
 	says(str_text(&said), "1 not sealed yet"); /* that of the restore */
 	site_start(&site);
 	has_rows_soon("SELECT max(seq) = (SELECT max(seq) FROM event) AND max(seq) > 1000000 FROM "
 	              "seal",
 	              "1\n");
-	succeeds(intercom("audit verify"));
+	succeeds(intercom("audit verify", ""));
 	ck_assert_int_eq(site_stop(&site), 0);
-	succeeds(intercom("audit export >/dev/null"));
-	succeeds(intercom("audit verify"));
+	succeeds(intercom("audit export >/dev/null", ""));
+	succeeds(intercom("audit verify", ""));
 }
 END_TEST
 
@@ -707,6 +706,7 @@ START_TEST(an_old_question_can_be_answered_and_nothing_is_written_twice)
 
 	succeeds(restore(file));
 	says(str_text(&said), "2 session(s), 1 question(s); writes to be parked: 1");
+	says(str_text(&said), "Z, 1 question(s) open\n");
 	has_rows(
 	    site.database,
 	    "SELECT state, error_code FROM apply; SELECT state, remaining_ms > 0 FROM request; "
