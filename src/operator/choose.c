@@ -5,8 +5,10 @@
 #include "err.h"
 #include "json.h"
 #include "request.h"
+#include "texts.h"
 
 #include <string.h>
+#include <strings.h>
 
 static void add_names(struct str *out, const cJSON *options)
 {
@@ -34,6 +36,15 @@ static int refuse(struct desk *d, const char *why, const char *text, const cJSON
 static bool begins(const char *kind, const char *word)
 {
 	return kind && strncmp(kind, word, strlen(word)) == 0;
+}
+
+/* Whether an operator who says that refuses. */
+static bool says_no(const char *text)
+{
+	static const char *const WORDS[] = { "reject", "stop",    "no", "deny",
+		                             "cancel", "decline", NULL };
+
+	return texts_name(WORDS, verb_read(text).word);
 }
 
 static int tell_none(struct desk *d, const struct found *f, bool has_options)
@@ -93,6 +104,8 @@ int desk_choose(struct desk *d, struct found *f, const char *text, enum request_
 	kind = json_text(option, "kind");
 	*verdict = begins(kind, "reject") ? REQUEST_VERDICT_REJECT : REQUEST_VERDICT_APPROVE;
 	name = json_text(option, "name");
+	if (*verdict != REQUEST_VERDICT_REJECT && says_no(text) && strcasecmp(text, name) == 0)
+		return refuse(d, "the agent calls an answer that does not reject", text, options);
 	str_add_shown(&f->chosen, name, strlen(name), FIND_OPTION);
 	for (const cJSON *at = options->child; at; at = at == option ? NULL : at->next)
 		f->chosen_number++;

@@ -290,6 +290,33 @@ START_TEST(an_id_that_nobody_is_shown_is_never_what_a_person_means)
 }
 END_TEST
 
+START_TEST(a_yes_that_is_called_as_we_say_no_is_chosen_by_its_number_alone)
+{
+	static const char OPTIONS[] =
+	    "options:[" OPTION("a", "Reject, and say why", "allow_once") "," OPTION(
+	        "b", "STOP", "allow_once") "," OPTION("c", "Cancel",
+	                                              "other") "," OPTION("n", "No",
+	                                                                  "reject_"
+	                                                                  "once") "]";
+	static const char *const UNCLEAR[] = { "'Reject, and say why'", "reject, AND say why",
+		                               "stop", "cancel" };
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS(OPTIONS, RUN("y1", "\"make\""), RUN("y2", "\"make\"")));
+	for (size_t i = 0; i < COUNT(UNCLEAR); i++) {
+		ck_assert_int_ne(types(&said, 1, "choose", UNCLEAR[i]), 0);
+		says(said.bytes, "the agent calls an answer that does not reject '");
+		says(said.bytes, "1. Reject, and say why");
+	}
+	ck_assert_int_eq(types(&said, 1, "choose", "No"), 0);
+	was_told("\"optionId\":\"n\"", 1);
+	ck_assert_int_eq(types(&said, 2, "choose", "1"), 0);
+	was_told("\"optionId\":\"a\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_reject_without_words_tells_the_agent_no_and_nothing_else)
 {
 	OWNED(str) struct str said = { 0 };
@@ -379,6 +406,7 @@ int main(void)
 	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
 	tcase_add_test(c, what_a_form_takes_where_nothing_is_said_is_shown_before);
 	tcase_add_test(c, a_number_is_that_of_the_list_whatever_the_agent_has_called_its_answers);
+	tcase_add_test(c, a_yes_that_is_called_as_we_say_no_is_chosen_by_its_number_alone);
 	tcase_add_test(c, an_id_that_nobody_is_shown_is_never_what_a_person_means);
 	tcase_add_test(c, a_reject_without_words_tells_the_agent_no_and_nothing_else);
 	tcase_add_test(c, an_option_of_no_kind_is_a_choice_and_neither_a_yes_nor_a_no);
