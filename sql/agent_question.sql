@@ -58,8 +58,10 @@ UPDATE agent_question SET withdrawn_at = :now, why = 'asked again' WHERE seq = :
 
 -- name: agent_question_missed :many
 -- What earlier runs asked, as far as their agent may not know the answer: it has none yet, came
--- after their end, was sent in a turn that did not end, or is told in a return that was left.
+-- after their end, was sent in a turn that did not end, or is told in a return that was left. words:
+-- beside the answer, unless they are a prompt of their own.
 -- type: decision request_verdict
+-- type: words text
 -- type: chosen text
 -- type: is_sent bool
 WITH RECURSIVE lost (seq, is_sent) AS (
@@ -70,7 +72,9 @@ WITH RECURSIVE lost (seq, is_sent) AS (
    UNION ALL
   SELECT i.seq, l.is_sent OR i.sent_at IS NOT NULL
     FROM lost AS l CROSS JOIN agent_input AS i ON i.told_in = l.seq WHERE i.kind = 'return')
-SELECT q.seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
+SELECT q.seq, r.kind, r.title, r.state, r.decision,
+       CASE WHEN NOT EXISTS (SELECT 1 FROM agent_input WHERE request_seq = r.seq)
+            THEN coalesce(r.instruction, r.reason) END AS words,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        q.answered_at IS NOT NULL OR coalesce(l.is_sent, 0) AS is_sent
   FROM agent_run AS n CROSS JOIN agent_run AS p ON p.session_seq = n.session_seq AND p.seq < n.seq

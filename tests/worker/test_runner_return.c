@@ -82,7 +82,7 @@ START_TEST(what_several_interruptions_left_is_told_once_each_time)
 }
 END_TEST
 
-START_TEST(words_beside_an_answer_survive_the_runner)
+START_TEST(words_beside_an_answer_survive_the_runner_and_are_told_once)
 {
 	setup();
 	int run = given_talk("v1", STEPS("ask:a.c", "wait", "resumable"));
@@ -94,6 +94,8 @@ START_TEST(words_beside_an_answer_survive_the_runner)
 	resume(run);
 	was_told("The operator rejected \\\"Write a.c\\\" and said: not this file", 1);
 	was_told("\"method\":\"session/prompt\"", 2);
+	was_told("The operator has rejected it.\\nYou may have heard that already.", 1);
+	was_told("not this file", 1);
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -397,7 +399,7 @@ int main(void)
 	tcase_add_test(c, an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again);
 	tcase_add_test(c, an_agent_that_remembers_nothing_is_told_what_is_known);
 	tcase_add_test(c, what_several_interruptions_left_is_told_once_each_time);
-	tcase_add_test(c, words_beside_an_answer_survive_the_runner);
+	tcase_add_test(c, words_beside_an_answer_survive_the_runner_and_are_told_once);
 	tcase_add_test(c, words_beside_an_answer_are_reported_if_the_session_ends_before_the_turn);
 	tcase_add_test(
 	    c, the_reason_of_a_rejection_that_no_run_was_told_is_reported_when_the_session_ends);

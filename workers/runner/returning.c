@@ -77,8 +77,7 @@ static int add_questions(struct runner *r, struct str *out, struct told *told, s
 	sql_agent_question_missed(&r->w.store, r->w.row, &q);
 	while ((got = row_next(&q.row, e)) > 0) {
 		str_addf(out, "\nBefore that you asked: \"%s\". ", q.title);
-		add_decision(out, q.state, answer_of(q.state, q.decision, q.chosen),
-		             q.instruction ? q.instruction : q.reason);
+		add_decision(out, q.state, answer_of(q.state, q.decision, q.chosen), q.words);
 		if (q.is_sent)
 			str_add(out, "You may have heard that already.\n");
 		any = any || !q.is_sent;
