@@ -12,6 +12,9 @@ CREATE TABLE request (
   title           TEXT NOT NULL,            -- fixed: clearance: title; else the first line of the text
   description     TEXT,                     -- fixed
   description_seq INTEGER REFERENCES content (seq), -- fixed: description if it is over 2 KiB
+  notes_length    INTEGER NOT NULL DEFAULT 0 CHECK (notes_length >= 0), -- fixed: bytes at the end of the
+                                            -- description, of a prompt of the body, that are no words of
+                                            -- the agent but ours
   body            TEXT,                     -- fixed: the diff or content, the prompt, the standby message
   body_seq        INTEGER REFERENCES content (seq), -- fixed: body if it is over 2 KiB
   effect          TEXT,                     -- fixed: what the operator is shown instead of body: the diff

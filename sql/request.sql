@@ -88,11 +88,11 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
 
 -- name: request_insert :insert
 INSERT INTO request (id, session_seq, kind, state, digest, title, description, description_seq,
-  body, body_seq, effect, effect_seq, replaces_file, file_path, risk_level, original_hash,
+  notes_length, body, body_seq, effect, effect_seq, replaces_file, file_path, risk_level, original_hash,
   prompt_type, editable, elapsed_seconds, actions_taken, timeout_ms, deadline_at, previous_seq,
   created_at, updated_at)
 VALUES (:id, :session, :kind, 'pending', :digest, :title, :description, :description_seq,
-  :body, :body_seq, :effect, :effect_seq, :replaces_file, :file_path, :risk_level, :original_hash,
+  :notes_length, :body, :body_seq, :effect, :effect_seq, :replaces_file, :file_path, :risk_level, :original_hash,
   :prompt_type, :editable, :elapsed_seconds, :actions_taken, :timeout_ms, :deadline_at, :previous,
   :now, :now);
 
@@ -150,7 +150,7 @@ UPDATE request SET delivered_at = NULL
 -- type: withdrawn text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
-       r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
+       r.description_seq, r.notes_length, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
        r.risk_level, r.original_hash, r.prompt_type, r.editable, r.elapsed_seconds, r.actions_taken,
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,

@@ -240,6 +240,22 @@ void print_block(const struct ctl *c, const char *bytes, size_t length, bool dif
 	print_behind(c, "  | ", bytes, length, diff);
 }
 
+/* What follows the agent's words is ours, and has no sign beside it. */
+static void print_words(const struct ctl *c, const struct request *r, const char *margin,
+                        const char *text, size_t length)
+{
+	const struct request_parts p = request_split(r, text, length);
+
+	if (p.words) {
+		(void)putchar('\n');
+		print_behind(c, margin, text, p.words, false);
+	}
+	if (p.notes_length) {
+		(void)putchar('\n');
+		print_behind(c, "  ", p.notes, p.notes_length, false);
+	}
+}
+
 static void print_title(const struct ctl *c, const struct request *r)
 {
 	print_look(c, LOOK_BOLD);
@@ -351,13 +367,12 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 		warning(c, "rejected before at ", r->row.previous_at);
 	if (r->row.replaces_file)
 		warning(c, "replaces the whole file", "");
-	if (r->description) {
-		(void)putchar('\n');
-		/* a margin of its own: it must not pass for what is asked, nor "> " for the prompt
-		 */
-		print_behind(c, "  : ", r->description, strlen(r->description), false);
-	}
-	if (text->length) {
+	/* a margin of its own: it must not pass for what is asked, nor "> " for the prompt */
+	if (r->description)
+		print_words(c, r, "  : ", r->description, strlen(r->description));
+	if (text->length && r->row.kind == REQUEST_KIND_PROMPT) {
+		print_words(c, r, "  | ", text->bytes, text->length);
+	} else if (text->length) {
 		(void)putchar('\n');
 		print_block(c, text->bytes, text->length, diff && r->row.file_path);
 	}

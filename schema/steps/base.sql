@@ -710,6 +710,7 @@ CREATE TABLE request (
   title           TEXT NOT NULL,
   description     TEXT,
   description_seq INTEGER REFERENCES content (seq),
+  notes_length    INTEGER NOT NULL DEFAULT 0 CHECK (notes_length >= 0),
   body            TEXT,
   body_seq        INTEGER REFERENCES content (seq),
   effect          TEXT,

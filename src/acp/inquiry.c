@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { MEMBER_BYTES = 60 }; /* of a name, as it is shown */
+
 static const char *const OPTION_KINDS[] = {
 	[ACP_ALLOW_ONCE] = "allow_once",
 	[ACP_ALLOW_ALWAYS] = "allow_always",
@@ -206,6 +208,28 @@ static bool is_content(const struct acp_inquiry *ask, const struct input *in, co
 	       texts_name(NAMES, item->string);
 }
 
+static bool is_numbers(const cJSON *list)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, list)
+		if (!cJSON_IsNumber(item))
+			return false;
+	return cJSON_IsArray(list);
+}
+
+/* A list that does nothing by itself: which lines copilot reads; how codex reads its own command,
+ * and what else it could be answered, which we never do. */
+static bool is_harmless_list(const cJSON *item)
+{
+	if (strcmp(item->string, "view_range") == 0)
+		return is_numbers(item);
+	if (strcmp(item->string, "proposed_execpolicy_amendment") == 0)
+		return is_texts(item);
+	return cJSON_IsArray(item) && (strcmp(item->string, "parsed_cmd") == 0 ||
+	                               strcmp(item->string, "available_decisions") == 0);
+}
+
 /* A member that does nothing by itself. */
 static bool is_harmless(const cJSON *item)
 {
@@ -218,10 +242,7 @@ static bool is_harmless(const cJSON *item)
 		return texts_name(NUMBERS, item->string);
 	if (cJSON_IsFalse(item))
 		return strcmp(item->string, "replace_all") == 0;
-	if (cJSON_IsNull(item))
-		return true;
-	/* how codex reads its own command */
-	return cJSON_IsArray(item) && strcmp(item->string, "parsed_cmd") == 0;
+	return cJSON_IsNull(item) || is_harmless_list(item);
 }
 
 /* A kind that only looks does not write or run anything. */
@@ -236,16 +257,30 @@ static bool is_weighty(const cJSON *item)
 /* The arguments that are files, by the names that agents use. */
 static bool is_file(const cJSON *item)
 {
-	static const char *const NAMES[] = { "file_path",     "filePath",      "path", "abs_path",
-		                             "absolute_path", "notebook_path", NULL };
+	static const char *const NAMES[] = { "file_path", "filePath",      "filepath",      "path",
+		                             "abs_path",  "absolute_path", "notebook_path", NULL };
 
 	return cJSON_IsString(item) && item->valuestring[0] && texts_name(NAMES, item->string);
+}
+
+/* Says why a person is asked what a rule seems to allow. */
+static void add_unknown(struct acp_inquiry *ask, const struct str *names)
+{
+	static const char *const KINDS[] = { "read", "search",  "edit", "delete",
+		                             "move", "execute", NULL };
+
+	OWNED(str) struct str text = { 0 };
+
+	if (!names->length || !texts_name(KINDS, ask->tool_kind))
+		return;
+	str_addf(&text, "No rule allows this unasked; not understood: %s", names->bytes);
+	acp_inquiry_note(ask, text.bytes);
 }
 
 /* Each member that is not shown yet. */
 static void add_rest(struct acp_inquiry *ask, const char *root, const struct input *in)
 {
-	OWNED(str) struct str rest = { 0 };
+	OWNED(str) struct str rest = { 0 }, unknown = { 0 };
 	const cJSON *item;
 
 	json_object(&rest);
@@ -262,8 +297,11 @@ static void add_rest(struct acp_inquiry *ask, const char *root, const struct inp
 		}
 		if (is_shown(ask, in, item))
 			continue;
-		if (!is_harmless(item) && !is_content(ask, in, item))
+		if (!is_harmless(item) && !is_content(ask, in, item)) {
 			ask->is_unclear = true;
+			str_add(&unknown, unknown.length ? ", " : "");
+			str_add_shown(&unknown, item->string, strlen(item->string), MEMBER_BYTES);
+		}
 		text = cJSON_PrintUnformatted(item);
 		json_member_raw(&rest, item->string, text ? text : "null");
 		cJSON_free(text);
@@ -271,6 +309,7 @@ static void add_rest(struct acp_inquiry *ask, const char *root, const struct inp
 	json_object_end(&rest);
 	if (ask->diff.length && strcmp(rest.bytes, "{}") != 0)
 		describe_as(ask, "Also given: ", rest.bytes);
+	add_unknown(ask, &unknown);
 }
 
 static const cJSON *only_diff(const cJSON *content)
@@ -588,7 +627,7 @@ static void mark_unseen(struct acp_inquiry *ask)
 	if (ask->diff.length || !ask->tool_kind || strcmp(ask->tool_kind, "edit") != 0)
 		return;
 	ask->risk = ACP_RISK_CRITICAL;
-	acp_inquiry_describe(ask, "The agent does not show what it would write.");
+	acp_inquiry_note(ask, "The agent does not show what it would write.");
 }
 
 int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,

@@ -57,7 +57,8 @@ struct acp_inquiry {
 	char *prompt_type; /* ACP_INQUIRY_PROMPT: continuation, clarification, ...; else NULL */
 	struct str
 	    title; /* never empty, but of an ACP_INQUIRY_PROMPT, whose text is in description */
-	struct str description;
+	struct str description; /* in its words, and what it gives beside that */
+	struct str notes; /* what we say about it */
 	struct str diff; /* what it would change: a diff, a command, or the arguments of a tool */
 	bool is_diff; /* diff is a diff, or what the agent calls one */
 	char **paths; /* every path that it names, as the agent gives it */
@@ -90,8 +91,12 @@ int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e
 
 /* Whether a shell that reads this name as a command starts the program of this name. */
 bool acp_inquiry_is_program(const char *name);
-/* Adds a paragraph to the description: what is unclear of it, so that no rule fits it. */
+/* Adds a paragraph to what we say about it. */
+void acp_inquiry_note(struct acp_inquiry *ask, const char *text);
+/* The same of what is unclear of it, so that no rule fits it. */
 void acp_inquiry_doubt(struct acp_inquiry *ask, const char *text);
+/* Appends the description, and below it the notes. */
+void acp_inquiry_add_text(const struct acp_inquiry *ask, struct str *out);
 
 /* Remembers that it names this path. */
 void acp_inquiry_name(struct acp_inquiry *ask, const char *given);

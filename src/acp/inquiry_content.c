@@ -43,23 +43,40 @@ void acp_inquiry_clear(struct acp_inquiry *ask)
 	str_clear(&ask->input);
 	str_clear(&ask->title);
 	str_clear(&ask->description);
+	str_clear(&ask->notes);
 	str_clear(&ask->diff);
 	str_clear(&ask->path);
 	*ask = (struct acp_inquiry){ 0 };
 }
 
-void acp_inquiry_describe(struct acp_inquiry *ask, const char *text)
+static void add_paragraph(struct str *out, const char *text)
 {
 	if (!text || !text[0])
 		return;
-	if (ask->description.length)
-		str_add(&ask->description, "\n\n");
-	str_add(&ask->description, text);
+	if (out->length)
+		str_add(out, "\n\n");
+	str_add(out, text);
+}
+
+void acp_inquiry_describe(struct acp_inquiry *ask, const char *text)
+{
+	add_paragraph(&ask->description, text);
+}
+
+void acp_inquiry_note(struct acp_inquiry *ask, const char *text)
+{
+	add_paragraph(&ask->notes, text);
+}
+
+void acp_inquiry_add_text(const struct acp_inquiry *ask, struct str *out)
+{
+	add_paragraph(out, str_text(&ask->description));
+	add_paragraph(out, str_text(&ask->notes));
 }
 
 void acp_inquiry_doubt(struct acp_inquiry *ask, const char *text)
 {
-	acp_inquiry_describe(ask, text);
+	acp_inquiry_note(ask, text);
 	ask->is_unclear = ask->is_doubted = true;
 	if (ask->risk == ACP_RISK_LOW)
 		ask->risk = ACP_RISK_HIGH;
@@ -94,10 +111,11 @@ void acp_inquiry_leads(struct acp_inquiry *ask, const char *root, const char *gi
 	if (to.risk == ACP_RISK_CRITICAL) {
 		acp_inquiry_place(&from, root, given);
 		ask->risk = ACP_RISK_CRITICAL;
-		str_addf(&text, "%s leads to ", str_text(&from.path));
+		str_add_shown(&text, str_text(&from.path), from.path.length, SHOWN_BYTES);
+		str_add(&text, " leads to ");
 		str_add_shown(&text, target, strlen(target), SHOWN_BYTES);
-		if (!strstr(str_text(&ask->description), text.bytes))
-			acp_inquiry_describe(ask, text.bytes);
+		if (!strstr(str_text(&ask->notes), text.bytes))
+			acp_inquiry_note(ask, text.bytes);
 	}
 	acp_inquiry_clear(&from);
 	acp_inquiry_clear(&to);
@@ -143,7 +161,8 @@ void acp_inquiry_doubt_value(struct acp_inquiry *ask, const char *name, const cJ
 	json_member_raw(&text, name, shown ? shown : "null");
 	json_object_end(&text);
 	cJSON_free(shown);
-	acp_inquiry_doubt(ask, text.bytes);
+	acp_inquiry_describe(ask, text.bytes);
+	acp_inquiry_doubt(ask, NULL);
 }
 
 void acp_inquiry_doubt_others(struct acp_inquiry *ask, const cJSON *object,

@@ -167,21 +167,22 @@ static void describe_field(struct acp_inquiry *ask, const struct acp_field *fiel
                            const cJSON *schema, bool is_only)
 {
 	const char *more = json_text(schema, "description");
-	OWNED(str) struct str start = { 0 };
+	OWNED(str) struct str start = { 0 }, about = { 0 };
 
 	add_start(&start, field, json_get(schema, "default"));
-	if (!is_only)
-		str_addf(&ask->description, "\n\n%s%s%s%s", field->title,
-		         field->is_required ? " (required)" : "", more ? ": " : "",
-		         more ? more : "");
-	if (start.length)
-		str_addf(&ask->description, "%sDefault: %s", is_only ? "\n\n" : "\n", start.bytes);
-	for (size_t i = 0; i < field->choice_count; i++) {
-		str_add(&ask->description, i == 0 && is_only ? "\n\n" : "\n");
-		str_addf(&ask->description, "%zu. ", i + 1);
-		str_add_shown(&ask->description, field->choices[i].name,
-		              strlen(field->choices[i].name), CHOICE_BYTES);
+	if (!is_only) {
+		add_shown(&about, field->title);
+		str_addf(&about, "%s%s", field->is_required ? " (required)" : "", more ? ": " : "");
+		add_shown(&about, more ? more : "");
 	}
+	if (start.length)
+		str_addf(&about, "%sDefault: %s", about.length ? "\n" : "", start.bytes);
+	for (size_t i = 0; i < field->choice_count; i++) {
+		str_addf(&about, "%s%zu. ", about.length ? "\n" : "", i + 1);
+		str_add_shown(&about, field->choices[i].name, strlen(field->choices[i].name),
+		              CHOICE_BYTES);
+	}
+	acp_inquiry_note(ask, str_text(&about));
 }
 
 int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e)

@@ -83,6 +83,16 @@ bool request_is_change(const struct request *r)
 	       (r->row.kind == REQUEST_KIND_PERMISSION && r->file_count);
 }
 
+struct request_parts request_split(const struct request *r, const char *text, size_t length)
+{
+	size_t notes = (size_t)r->row.notes_length < length ? (size_t)r->row.notes_length : length;
+	size_t words = length - notes;
+
+	while (notes && words && text[words - 1] == '\n')
+		words--;
+	return (struct request_parts){ words, text + length - notes, notes };
+}
+
 void request_add_name(struct str *out, const struct request *r)
 {
 	for (size_t i = 0; i < r->file_count; i++)
@@ -211,6 +221,7 @@ static int64_t insert(struct store *st, const struct asker *who, const struct qu
 	        .title = q->title,
 	        .description = description.text,
 	        .description_seq = description.seq,
+	        .notes_length = (int64_t)q->notes_length,
 	        .body = body.text,
 	        .body_seq = body.seq,
 	        .effect = effect.text,

@@ -38,6 +38,15 @@ bool request_is_open(enum request_state state);
  * about to do with a tool of its own. */
 bool request_is_change(const struct request *r);
 
+/* A description, or the body of a prompt: what of it is not in the agent's words is behind them. */
+struct request_parts {
+	size_t words; /* bytes of the agent's, at its beginning */
+	const char *notes; /* ours */
+	size_t notes_length;
+};
+
+struct request_parts request_split(const struct request *r, const char *text, size_t length);
+
 /* The file that a clearance is about, as proposal_touched_add_name; nothing for other kinds. */
 void request_add_name(struct str *out, const struct request *r);
 
@@ -48,6 +57,8 @@ struct sha256 request_shown_digest(const struct request *r);
 struct question {
 	enum request_kind kind;
 	const char *digest, *title, *description;
+	size_t
+	    notes_length; /* bytes of ours at the end of the description, of a prompt of the body */
 	const char *body;
 	size_t body_length;
 	const char *effect; /* what is shown; a command's with its blanks marked. NULL: body */

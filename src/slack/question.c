@@ -331,6 +331,19 @@ static void add_edited(cJSON *blocks, const struct request *r)
 	blocks_add_context(blocks, str_text(&note));
 }
 
+/* What the agent says, and below it, without a bar, what we say about it. */
+static void add_words(cJSON *blocks, const struct request *r, const char *title, const char *text,
+                      size_t length, size_t most)
+{
+	const struct request_parts p = request_split(r, text, length);
+
+	if (title || p.words || !p.notes_length)
+		blocks_add_words(blocks, title, text, p.words, most);
+	if (p.notes_length)
+		blocks_add_text(blocks, NULL, p.notes, p.notes_length,
+		                slack_is_whole(r) ? most : SLACK_DESCRIPTION_UNITS);
+}
+
 /* A prompt or a standby: there is nothing to approve. */
 static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 {
@@ -339,7 +352,7 @@ static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 
 	if (!slack_is_inline(a->request))
 		(void)slack_beginning(a->request, &shown);
-	blocks_add_words(blocks, NULL, str_text(text), text->length, SLACK_PROMPT_UNITS);
+	add_words(blocks, a->request, NULL, str_text(text), text->length, SLACK_PROMPT_UNITS);
 	if (!slack_is_whole(a->request))
 		add_file_note(blocks, a, shown);
 }
@@ -657,8 +670,8 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 	add_fallback(&out->text, r);
 	add_heading(out->blocks, a);
 	if (request_is_change(r)) {
-		blocks_add_words(out->blocks, r->row.title, body, strlen(body),
-		                 SLACK_DESCRIPTION_UNITS);
+		add_words(out->blocks, r, r->row.title, body, strlen(body),
+		          SLACK_DESCRIPTION_UNITS);
 		add_paths(out->blocks, r);
 		add_proposal(out->blocks, a);
 	} else if (r->row.kind == REQUEST_KIND_RESTORE) {
@@ -667,8 +680,12 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 		add_proposal(out->blocks, a);
 	} else if (r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
 		add_proposal(out->blocks, a);
-		(is_told_of(r) ? blocks_add_text : blocks_add_words)(
-		    out->blocks, title_of(r), body, strlen(body), SLACK_DESCRIPTION_UNITS);
+		if (is_told_of(r))
+			blocks_add_text(out->blocks, title_of(r), body, strlen(body),
+			                SLACK_DESCRIPTION_UNITS);
+		else
+			add_words(out->blocks, r, title_of(r), body, strlen(body),
+			          SLACK_DESCRIPTION_UNITS);
 	} else {
 		add_prompt(out->blocks, a);
 	}

@@ -40,6 +40,16 @@ static bool text_fits(const char *text, size_t units)
 	return !text || fits(text, strlen(text), units, SLACK_RAW);
 }
 
+/* Each part of it is shown up to a limit of its own. */
+static bool description_fits(const struct request *r)
+{
+	const char *text = r->description ? r->description : "";
+	const struct request_parts p = request_split(r, text, strlen(text));
+
+	return fits(text, p.words, SLACK_DESCRIPTION_UNITS, SLACK_RAW) &&
+	       fits(p.notes, p.notes_length, SLACK_DESCRIPTION_UNITS, SLACK_RAW);
+}
+
 bool slack_is_inline(const struct request *r)
 {
 	const struct str *text = slack_proposal(r);
@@ -54,7 +64,7 @@ bool slack_is_whole(const struct request *r)
 {
 	bool has_title = request_is_change(r); /* others show the text's first line */
 
-	return slack_is_inline(r) && text_fits(r->description, SLACK_DESCRIPTION_UNITS) &&
+	return slack_is_inline(r) && description_fits(r) &&
 	       (!has_title || text_fits(r->row.title, SLACK_TITLE_UNITS));
 }
 
@@ -101,7 +111,7 @@ static void add_all(struct str *out, const char *text)
 void slack_add_file(struct str *out, const struct request *r)
 {
 	const struct str *text = slack_proposal(r);
-	bool all = !text_fits(r->description, SLACK_DESCRIPTION_UNITS) ||
+	bool all = !description_fits(r) ||
 	           (request_is_change(r) && !text_fits(r->row.title, SLACK_TITLE_UNITS));
 
 	if (all) {

@@ -149,7 +149,7 @@ START_TEST(an_edit_of_which_nothing_is_shown_is_critical_and_says_so)
 	     "\"locations\":[{\"path\":\"/srv/project/big.txt\"}]}," OPTIONS);
 
 	acp_case_told(&c, "asked 0 permission critical big.txt: Edit files\n");
-	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes,
+	ck_assert_str_eq(acp_find(&c.acp, "0")->notes.bytes,
 	                 "The agent does not show what it would write.");
 }
 END_TEST
@@ -684,12 +684,11 @@ START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
 {
 	static const char FORM[] =
 	    "\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\",\"sessionId\":\"S\","
-	    "\"message\":\"Which "
-	    "colour?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
-	    "\"q\":{\"type\":\"string\",\"title\":\"Colour\",\"oneOf\":[{\"const\":\"b\",\"title\":"
-	    "\"Blue\"},{\"const\":\"r\",\"title\":\"Red\"}]},\"n\":{\"type\":\"integer\"},\"m\":{"
-	    "\"type\":\"array\",\"items\":{\"enum\":[\"x\",\"y\"]}},\"k\":{\"type\":\"boolean\"}},"
-	    "\"required\":[\"q\"]}}}";
+	    "\"message\":\"Which colour?\",\"requestedSchema\":{\"type\":\"object\","
+	    "\"properties\":{\"q\":{\"type\":\"string\",\"title\":\"Colour\",\"oneOf\":["
+	    "{\"const\":\"b\",\"title\":\"Blue\"},{\"const\":\"r\",\"title\":\"Red\"}]},\"n\":{"
+	    "\"type\":\"integer\"},\"m\":{\"type\":\"array\",\"items\":{\"enum\":[\"x\",\"y\"]}},"
+	    "\"k\":{\"type\":\"boolean\"}},\"required\":[\"q\"]}}}";
 	OWNED(acp_case) struct acp_case c = { 0 };
 	const struct acp_inquiry *ask;
 
@@ -702,8 +701,9 @@ START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
 	}
 	acp_case_told(&c, "asked 0 form low -: -\nasked 1 form low -: -\nasked 2 form low -: -\n");
 	ask = acp_find(&c.acp, "0");
-	ck_assert_str_eq(ask->description.bytes, "Which colour?\n\nColour (required)\n1. Blue\n2. "
-	                                         "Red\n\nn\n\nm\n1. x\n2. y\n\nk\n1. Yes\n2. No");
+	ck_assert_str_eq(ask->description.bytes, "Which colour?");
+	ck_assert_str_eq(ask->notes.bytes, "Colour (required)\n1. Blue\n2. Red\n\nn\n\nm\n"
+	                                   "1. x\n2. y\n\nk\n1. Yes\n2. No");
 	ck_assert_uint_eq(ask->field_count, 4);
 	ck_assert_int_eq(ask->fields[0].kind, ACP_FIELD_ONE);
 	ck_assert(ask->fields[0].is_required && !ask->fields[1].is_required);

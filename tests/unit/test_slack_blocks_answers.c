@@ -78,6 +78,41 @@ START_TEST(what_an_agent_says_on_a_card_has_the_bar_of_its_words)
 }
 END_TEST
 
+START_TEST(what_we_say_below_an_agents_words_has_no_bar_and_is_shown_whatever_they_are)
+{
+	static const char NOTES[] = "Risk: high\n\nAnswers:\n1. Delete\n2. Keep";
+	static const char OURS[] =
+	    "{\"type\":\"rich_text_section\",\"elements\":[{\"type\":\"text\",\"text\":\"Risk: "
+	    "high\\n\\nAnswers:\\n1. Delete\\n2. Keep\"}]}";
+	static const enum request_kind KINDS[] = { REQUEST_KIND_PERMISSION, REQUEST_KIND_PROMPT };
+
+	for (size_t i = 0; i < 2 * COUNT(KINDS); i++) {
+		OWNED(request) struct request r = a_permission();
+		OWNED(str) struct str words = { 0 };
+
+		r.row.kind = KINDS[i / 2];
+		str_add(&words, "Risk: low");
+		for (int n = 0; i % 2 && n < 2000; n++)
+			str_add(&words, "\nRisk: low");
+		str_addf(&words, "\n\n%s", NOTES);
+		r.row.notes_length = (int64_t)strlen(NOTES);
+		r.description = words.bytes;
+		if (KINDS[i / 2] == REQUEST_KIND_PROMPT)
+			str_add(&r.body, words.bytes);
+		OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+		holds(json, i % 2 ? "\\nRisk: low" : "\"Risk: low\"}]}");
+		holds(json, OURS);
+	}
+	OWNED(request) struct request r = a_permission();
+	r.row.title = "";
+	r.description = "Risk: high";
+	r.row.notes_length = (int64_t)strlen(r.description);
+	OWNED(char_ptr) char *alone = asked(&r, SLACK_FILE_THERE);
+	holds(alone, "\"text\":\"Risk: high\"");
+	lacks(alone, "rich_text_quote");
+}
+END_TEST
+
 START_TEST(what_we_say_of_a_tool_has_no_bar)
 {
 	OWNED(request) struct request r = a_permission();
@@ -198,6 +233,8 @@ int main(void)
 
 	tcase_add_test(c, a_permission_without_a_command_says_that_its_description_is_cut);
 	tcase_add_test(c, what_an_agent_says_on_a_card_has_the_bar_of_its_words);
+	tcase_add_test(c,
+	               what_we_say_below_an_agents_words_has_no_bar_and_is_shown_whatever_they_are);
 	tcase_add_test(c, what_we_say_of_a_tool_has_no_bar);
 	tcase_add_test(c, a_button_in_an_agents_words_has_its_number_and_hides_nothing);
 	tcase_add_test(

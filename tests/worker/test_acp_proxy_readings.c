@@ -184,7 +184,9 @@ START_TEST(what_the_protocol_does_not_define_is_shown_and_fits_no_rule)
 		  "\"root\",\"rawInput\":{\"command\":\"ls\"}}," OPTIONS,
 		  "", "permission", "Also given: {\"as\":\"root\"}" },
 		{ "terminal/create", "\"sessionId\":\"s1\",\"command\":\"ls\",\"env\":\"A=b\"", "",
-		  "terminal", "Also given: {\"env\":\"A=b\"}" },
+		  "terminal",
+		  "Also given: {\"env\":\"A=b\"}\n\nNo rule allows this unasked; not understood: "
+		  "env" },
 	};
 	struct trio a = given_trio(NULL);
 

@@ -50,14 +50,17 @@ START_TEST(a_yes_that_is_called_something_else_is_offered_in_the_agents_words)
 
 	make_site();
 	site_start(&site);
-	(void)given_talk("v1", STEPS("options:[{\"optionId\":\"y\",\"name\":\"Allow once\","
-	                             "\"kind\":\"allow_once\"},{\"optionId\":\"n\",\"name\":\"No\","
-	                             "\"kind\":\"reject_once\"}]",
-	                             RUN("1", "\"ls\""),
-	                             "options:[{\"optionId\":\"y\",\"name\":\"Delete everything\","
-	                             "\"kind\":\"allow_once\"},{\"optionId\":\"n\",\"name\":\"No\","
-	                             "\"kind\":\"reject_once\"}]",
-	                             RUN("2", "\"ls -l\"")));
+	(void)given_talk("v1",
+	                 STEPS("options:[{\"optionId\":\"y\",\"name\":\"Allow once\","
+	                       "\"kind\":\"allow_once\"},{\"optionId\":\"n\",\"name\":\"No\","
+	                       "\"kind\":\"reject_once\"}]",
+	                       RUN("1", "\"ls\""),
+	                       "options:[{\"optionId\":\"y\",\"name\":\"Delete everything\","
+	                       "\"kind\":\"allow_once\"},{\"optionId\":\"n\",\"name\":\"No\","
+	                       "\"kind\":\"reject_once\"}]",
+	                       "permit:{\"toolCallId\":\"2\",\"kind\":\"execute\",\"rawInput\":"
+	                       "{\"command\":\"ls -l\"},\"content\":[{\"type\":\"content\","
+	                       "\"content\":{\"type\":\"text\",\"text\":\"Risk: low\"}}]}"));
 	expect_soon("SELECT options FROM agent_question ORDER BY seq", "\n");
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
 	expect_soon("SELECT json_extract(options, '$[0].name') FROM agent_question WHERE seq = 2",
@@ -66,6 +69,9 @@ START_TEST(a_yes_that_is_called_something_else_is_offered_in_the_agents_words)
 	id[strcspn(id, "\n")] = '\0';
 	ck_assert_int_eq(ctl(&shown, "show %s --text", id), 0);
 	says(str_text(&shown), "answers   1. Delete everything\n          2. No\n");
+	says(
+	    str_text(&shown),
+	    "\n\n  : Risk: low\n\n  Risk: high\n  \n  Answers:\n  1. Delete everything\n  2. No\n");
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
 	      " WHERE state = 'pending'");
 	was_told("\"optionId\":\"y\"", 2);
@@ -80,7 +86,7 @@ START_TEST(what_the_policy_allows_is_answered_once_without_a_person)
 {
 	make_site();
 	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\",\"commands\":[\"git "
-	             "status\"],\"file_patterns\":{\"write\":[\"docs/**\"]},"
+	             "status\"],\"file_patterns\":{\"write\":[\"docs/**\"],\"read\":[\"docs/**\"]},"
 	             "\"log_auto_approved\":true}");
 	site_start(&site);
 	(void)given_talk(
@@ -91,12 +97,16 @@ START_TEST(what_the_policy_allows_is_answered_once_without_a_person)
 	          EDIT("1", "docs/a.md", ""),
 	          RUN("8", "\"git status\",\"description\":\"Look\",\"reason\":null,\"env\":null"),
 	          RUN("9", "[\"bash\",\"-lc\",\"git status\"],\"cwd\":\"%w\","
-	                   "\"reason\":\"Look\",\"parsed_cmd\":[]"),
+	                   "\"reason\":\"Look\",\"parsed_cmd\":[],"
+	                   "\"proposed_execpolicy_amendment\":[\"git\"],"
+	                   "\"available_decisions\":[\"approved\",{\"a\":1}]"),
 	          "permit:{\"toolCallId\":\"w\",\"kind\":\"edit\",\"content\":"
 	          "[{\"type\":\"diff\",\"path\":\"%w/docs/b.md\",\"oldText\":"
 	          "null,\"newText\":\"hi\"}],\"rawInput\":{\"file_path\":"
-	          "\"%w/docs/b.md\",\"content\":\"hi\"}}"));
-	was_told("\"optionId\":\"once\"", 4);
+	          "\"%w/docs/b.md\",\"content\":\"hi\"}}",
+	          "permit:{\"toolCallId\":\"c\",\"kind\":\"read\",\"rawInput\":{\"filepath\":"
+	          "\"%w/docs/b.md\",\"view_range\":[1,20]}}"));
+	was_told("\"optionId\":\"once\"", 5);
 	was_told("always", 0);
 	expect_soon("SELECT r.state, r.decided_by, d.source, r.kind,"
 	            " r.reason LIKE a.rule || ' (policy ________)', a.rule, a.subject,"
@@ -108,6 +118,8 @@ START_TEST(what_the_policy_allows_is_answered_once_without_a_person)
 	            "approved|system:policy|policy|permission|1|command:git status|git status|1\n"
 	            "approved|system:policy|policy|permission|1|command:git status|git status|1\n"
 	            "approved|system:policy|policy|permission|1|file_pattern:write:docs/**|"
+	            "docs/b.md|1\n"
+	            "approved|system:policy|policy|permission|1|file_pattern:read:docs/**|"
 	            "docs/b.md|1\n");
 	expect("SELECT state FROM policy", "loaded\n");
 	ck_assert_int_eq(site_stop(&site), 0);
@@ -159,13 +171,19 @@ START_TEST(what_the_policy_does_not_allow_whole_is_asked)
 		EDIT("29", "docs/a.md", "],\"locations\":[\"%w/src/a.c\""),
 		EDIT("30", "docs/a.md", "],\"files\":[\"%w/src/a.c\""),
 		RUN("31", "\"git status\"},\"input\":{\"command\":\"rm -rf /\""),
+		RUN("32", "\"git status\",\"proposed_execpolicy_amendment\":[{\"a\":\"rm\"}]"),
+		"permit:{\"toolCallId\":\"33\",\"kind\":\"edit\",\"content\":[{\"type\":\"diff\","
+		"\"path\":\"%w/docs/a.md\",\"newText\":\"hi\"}],\"rawInput\":{\"filepath\":"
+		"\"%w/src/a.c\"}}",
+		"permit:{\"toolCallId\":\"34\",\"kind\":\"search\",\"rawInput\":{\"path\":"
+		"\"%w/docs\",\"pattern\":\"x\",\"a\\nb\":1}}",
 	};
 	const char *steps[COUNT(CASES) + 1] = { NULL };
 	OWNED(char_ptr) char *docs = NULL;
 
 	make_site();
 	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"high\",\"commands\":[\"git *\"],"
-	             "\"file_patterns\":{\"write\":[\"docs/**\"]}}");
+	             "\"file_patterns\":{\"write\":[\"docs/**\"],\"read\":[\"docs/**\"]}}");
 	docs = path_in(site.workspace, "docs");
 	ck_assert_int_eq(mkdir(docs, 0755), 0);
 	put_file(site.workspace, "a.c", "int a;\n");
@@ -182,6 +200,9 @@ START_TEST(what_the_policy_does_not_allow_whole_is_asked)
 		expect_soon(sql, "pending\n");
 		decide("reject", "NULL, NULL");
 	}
+	expect("SELECT description GLOB '*' || char(10) || 'No rule allows this unasked;"
+	       " not understood: pattern, a\\x0ab*' FROM request ORDER BY seq DESC LIMIT 1",
+	       "1\n");
 	was_told("\"optionId\":\"no\"", (int)COUNT(CASES));
 	was_told("\"optionId\":\"yes\"", 0);
 	expect("SELECT count(*) FROM decision WHERE source = 'policy'", "0\n");
@@ -209,7 +230,7 @@ START_TEST(a_link_that_leads_outside_is_critical_and_says_where_it_leads)
 		expect_soon(sql, "pending\n");
 		decide("reject", "NULL, NULL");
 	}
-	expect("SELECT risk_level, file_path, substr(description, instr(description, char(10)) + 1)"
+	expect("SELECT risk_level, file_path, substr(description, instr(description, ')') + 3)"
 	       " FROM request ORDER BY seq",
 	       "critical|link/passwd|link/passwd leads to /etc/passwd\n"
 	       "critical|link/new/x|link/new/x leads to /etc/new/x\n"

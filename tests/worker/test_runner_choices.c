@@ -62,7 +62,7 @@ START_TEST(the_answer_is_the_option_that_was_chosen)
 	       "{\"id\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"},"
 	       "{\"id\":\"never\",\"name\":\"Never\",\"kind\":\"reject_always\"}]\n");
 	expect("SELECT description FROM request WHERE seq = 1",
-	       "Risk: high\n\n\nAnswers:\n1. Once\n2. In a sandbox\n3. No\n4. Never\n");
+	       "Risk: high\n\nAnswers:\n1. Once\n2. In a sandbox\n3. No\n4. Never\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST

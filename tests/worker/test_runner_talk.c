@@ -42,7 +42,7 @@ START_TEST(a_question_is_a_request_with_its_diff_and_its_answer_is_told_once)
 		            " FROM request",
 		            "permission|pending|Write docs/notes.md|docs/notes.md|high|"
 		            "--- /dev/null\n+++ b/docs/notes.md\n@@ -0,0 +1 @@\n+hi\n|"
-		            "File: docs/notes.md (high risk)\n\n");
+		            "File: docs/notes.md (high risk)\n");
 		decide("approve", "NULL, NULL");
 		was_told("\"optionId\":\"yes\"", 1);
 		expect_soon("SELECT r.state, r.delivered_at IS NOT NULL, q.answered_at IS NOT NULL,"

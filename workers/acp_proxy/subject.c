@@ -46,11 +46,13 @@ static void end(struct subject *s)
 static void describe(struct subject *s, const char *session, const char *folder, const char *tool)
 {
 	const struct acp_inquiry *ask = &s->ask;
+	OWNED(str) struct str text = { 0 };
 
 	begin_at(s, session, folder, tool, acp_risk_name(ask->risk));
 	json_member(&s->input, "title", str_text(&ask->title));
-	if (ask->description.length)
-		json_member(&s->input, "description", str_text(&ask->description));
+	acp_inquiry_add_text(ask, &text);
+	if (text.length)
+		json_member(&s->input, "description", text.bytes);
 	if (ask->diff.length)
 		json_member(&s->input, "content", str_text(&ask->diff));
 	if (ask->path_count) {

@@ -111,14 +111,32 @@ static void add_offer(const struct acp_inquiry *q, struct str *out)
 	}
 }
 
-static void describe(const struct acp_inquiry *q, struct str *out)
+/* What we say about it. */
+static void add_notes(const struct acp_inquiry *q, struct str *out)
 {
-	if (q->path.length)
-		str_addf(out, "File: %s (%s risk)\n", q->path.bytes, acp_risk_name(q->risk));
-	else if (q->kind == ACP_INQUIRY_PERMISSION)
-		str_addf(out, "Risk: %s\n", acp_risk_name(q->risk));
-	str_add(out, str_text(&q->description));
+	if (q->path.length) {
+		str_add(out, "File: ");
+		str_add_shown(out, q->path.bytes, q->path.length, SIZE_MAX);
+		str_addf(out, " (%s risk)", acp_risk_name(q->risk));
+	} else if (q->kind == ACP_INQUIRY_PERMISSION) {
+		str_addf(out, "Risk: %s", acp_risk_name(q->risk));
+	}
+	if (q->notes.length)
+		str_addf(out, "%s%s", out->length ? "\n\n" : "", q->notes.bytes);
 	add_offer(q, out);
+}
+
+/* The agent's words, and behind them ours. */
+static void describe(const struct acp_inquiry *q, struct str *out, size_t *ret_notes)
+{
+	OWNED(str) struct str notes = { 0 };
+
+	add_notes(q, &notes);
+	str_add_bytes(out, str_text(&q->description), q->description.length);
+	if (q->description.length && notes.length)
+		str_add(out, "\n\n");
+	str_add_bytes(out, str_text(&notes), notes.length);
+	*ret_notes = notes.length;
 }
 
 /* Of what a person is shown and of all that the tool is called with; with r also of where the
@@ -150,7 +168,7 @@ static void add_title(struct str *out, const struct acp_inquiry *q)
 
 /* The row of the request; -1 error. */
 static int64_t ask(struct runner *r, const struct agent_talk_row *row, const struct acp_inquiry *q,
-                   const char *description, struct err *e)
+                   const struct str *text, size_t notes, struct err *e)
 {
 	OWNED(str) struct str title = { 0 };
 	bool is_prompt = q->kind != ACP_INQUIRY_PERMISSION;
@@ -158,8 +176,8 @@ static int64_t ask(struct runner *r, const struct agent_talk_row *row, const str
 	bool is_open;
 
 	add_title(&title, q);
-	const struct sha256 digest = digest_of(r, q, description);
-	const struct str *body = is_prompt ? &q->description : &q->diff;
+	const struct sha256 digest = digest_of(r, q, str_text(text));
+	const struct str *body = is_prompt ? text : &q->diff;
 	const struct asker who = { .session_seq = row->session_seq,
 		                   .machine = row->machine,
 		                   .workspace_root = row->workspace_root };
@@ -167,7 +185,8 @@ static int64_t ask(struct runner *r, const struct agent_talk_row *row, const str
 		.kind = is_prompt ? REQUEST_KIND_PROMPT : REQUEST_KIND_PERMISSION,
 		.digest = digest.text,
 		.title = str_text(&title),
-		.description = is_prompt ? NULL : description,
+		.description = is_prompt ? NULL : str_text(text),
+		.notes_length = notes,
 		.body = str_text(body),
 		.body_length = body->length,
 		.file_path = q->path.length ? q->path.bytes : NULL,
@@ -202,18 +221,19 @@ int asks_write(const struct asks *s, struct runner *r, const struct agent_talk_r
 {
 	const struct asked *one = find(s, q->id);
 	const struct verdict *v = one ? &one->verdict : NULL;
-	OWNED(str) struct str description = { 0 };
+	OWNED(str) struct str text = { 0 };
+	size_t notes;
 	int64_t seq;
 	int again;
 
 	if (v && v->file && write_policy(r, row, v, e))
 		return -1;
-	describe(q, &description);
-	const struct sha256 digest = digest_of(NULL, q, str_text(&description));
+	describe(q, &text, &notes);
+	const struct sha256 digest = digest_of(NULL, q, str_text(&text));
 	again = returning_ask_again(r, q, digest.text, e);
 	if (again)
 		return again < 0 ? -1 : 0;
-	seq = ask(r, row, q, str_text(&description), e);
+	seq = ask(r, row, q, &text, notes, e);
 	if (seq < 0 || returning_put_question(r, seq, q, digest.text, e))
 		return -1;
 	if (!v || !v->is.allowed)
