@@ -185,7 +185,9 @@ SELECT coalesce((SELECT g.reason FROM gate_call AS g
                    FROM workspace_restore AS w
                    LEFT JOIN workspace_restore AS v ON v.previous_seq = w.seq
                    LEFT JOIN request AS n ON n.seq = v.request_seq
-                  WHERE w.request_seq = :seq)) AS withheld,
+                  WHERE w.request_seq = :seq),
+                (SELECT 'its agent was not told: ' || why FROM answer_unheard WHERE request_seq = :seq))
+         AS withheld,
        EXISTS (SELECT 1 FROM apply
                 WHERE request_seq = :seq AND state = 'applied' AND forced = 1) AS was_forced,
        (SELECT updated_at FROM apply WHERE request_seq = :seq AND state = 'undone') AS undone_at,

@@ -164,6 +164,12 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE session_seq = NEW.seq AND kind IN ('session', 'restarted') AND state IN ('queued', 'sent')
      AND OLD.status <> NEW.status;
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
+   WHERE kind = 'ask' AND state IN ('queued', 'sent')
+     AND request_seq IN (SELECT q.request_seq FROM agent_run AS n CROSS JOIN agent_question AS q ON q.run_seq = n.seq
+                           JOIN answer_unheard AS u ON u.request_seq = q.request_seq
+                          WHERE n.session_seq = NEW.seq AND q.answered_at IS NULL AND q.withdrawn_at IS NULL)
+     AND OLD.status <> NEW.status AND NEW.status = 'terminated';
   -- Below its last turn it says how the session can go on.
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE turn_seq = (SELECT max(t.seq) FROM agent_run AS r CROSS JOIN agent_turn AS t ON t.run_seq = r.seq

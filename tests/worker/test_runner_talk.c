@@ -166,6 +166,27 @@ START_TEST(what_is_answered_while_a_session_is_paused_is_told_once_it_is_resumed
 }
 END_TEST
 
+START_TEST(of_an_answer_that_its_agent_did_not_get_it_is_said_that_it_did_not)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	OWNED(char_ptr) char *id = rows("SELECT id FROM request");
+	given("UPDATE session SET status = 'paused'");
+	ck_assert_int_eq(ctl(&said, "approve %.36s --text", id), 0);
+	OWNED(char_ptr) char *pid = rows("SELECT pid FROM agent_run");
+	ck_assert_int_eq(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
+	expect_soon("SELECT status FROM session", "terminated\n");
+	expect("SELECT state FROM request", "approved\n");
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "show %.36s --text", id), 0);
+	says(said.bytes, "not done  its agent was not told: ");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_stop_withdraws_what_waits)
 {
 	setup();
@@ -291,6 +312,7 @@ int main(void)
 	tcase_add_test(c, what_the_operator_says_is_told_in_order_one_turn_at_a_time);
 	tcase_add_test(c, a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt);
 	tcase_add_test(c, what_is_answered_while_a_session_is_paused_is_told_once_it_is_resumed);
+	tcase_add_test(c, of_an_answer_that_its_agent_did_not_get_it_is_said_that_it_did_not);
 	tcase_add_test(c, a_stop_withdraws_what_waits);
 	tcase_add_test(c, an_agent_that_dies_leaves_no_open_question);
 	tcase_add_test(c, an_agent_that_needs_a_login_says_so);
