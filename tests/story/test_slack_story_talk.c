@@ -137,6 +137,23 @@ static char *open_form(void)
 	return ask;
 }
 
+START_TEST(a_form_that_slack_cannot_show_is_filled_in_in_words_from_nothing)
+{
+	OWNED(char_ptr) char *ask = NULL;
+	OWNED(char_ptr) char *views = NULL;
+
+	a_system_with_an_agent(
+	    "mend <it>", "'form:{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"},"
+	                 "\"b\":{\"type\":\"array\",\"items\":{}}}}'");
+	all_is_said();
+	ask = open_form();
+	views = xstrdup(slack_ask("views"));
+	says(views, ": a line `name: value` for each field");
+	ck_assert(!strstr(views, "initial_value"));
+	end_system();
+}
+END_TEST
+
 START_TEST(a_form_of_several_fields_has_an_input_for_each)
 {
 	OWNED(char_ptr) char *ask = NULL;
@@ -292,6 +309,7 @@ int main(void)
 	tcase_add_test(c, an_agent_asks_and_is_answered_and_spoken_to_in_its_thread);
 	tcase_add_test(c, an_option_is_pressed_and_a_second_press_says_which_it_was);
 	tcase_add_test(c, a_choice_of_a_form_is_pressed_and_a_second_press_says_which_it_was);
+	tcase_add_test(c, a_form_that_slack_cannot_show_is_filled_in_in_words_from_nothing);
 	tcase_add_test(c, a_form_of_several_fields_has_an_input_for_each);
 	tcase_add_test(c, a_form_is_filled_in_in_words_too_with_its_defaults);
 	tcase_add_test(c, of_the_words_that_fill_in_a_form_none_is_left_out);

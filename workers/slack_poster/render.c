@@ -661,15 +661,17 @@ cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct e
 	}
 	if (read_session(p, session, &t, e) < 0)
 		return NULL;
-	if (i->view == SLACK_OUTBOX_VIEW_REFINE)
+	if (i->view == SLACK_OUTBOX_VIEW_REFINE && !r.row.form)
 		preset = t.prompt && *t.prompt ? t.prompt : str_text(&r.body);
 	if (i->view == SLACK_OUTBOX_VIEW_EDIT)
 		preset = str_text(&r.body);
 	if (!i->request_seq)
 		blocks_add_short_id(&about, t.id);
 	blocks_add_whose(&about, t.agent_user, t.workspace_root, t.client_name, t.label);
-	if (i->view == SLACK_OUTBOX_VIEW_REFINE && r.row.form)
+	if (i->view == SLACK_OUTBOX_VIEW_REFINE && r.row.form) {
 		modal = form_modal(&r, str_text(&about));
+		str_add(&about, ": a line `name: value` for each field");
+	}
 	return modal ? modal
 	             : slack_modal(i->view, r.row.id ? r.row.id : t.id, str_text(&about), preset);
 }
