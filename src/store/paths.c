@@ -2,6 +2,7 @@
 
 #include "instance.h"
 #include "io.h"
+#include "path.h"
 #include "sha256.h"
 
 #include <dirent.h>
@@ -100,26 +101,6 @@ static int make_base(const char *base, struct err *e)
 	return make_ours(base, NOT_FOR_OTHERS, e);
 }
 
-/* Appends the directory, resolved, and the last name of path; the file itself need not exist. */
-static int add_canonical_parent(const char *path, struct str *out, struct err *e)
-{
-	OWNED(str) struct str dir = { 0 };
-	OWNED(char_ptr) char *real = NULL;
-	struct stat about;
-
-	if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
-		return err_set(
-		    e, ERR_INPUT,
-		    "database %s: is a symbolic link to nothing; remove it or make its target",
-		    path);
-	add_parent(&dir, path);
-	real = realpath(str_text(&dir), NULL);
-	if (!real)
-		return err_errno(e, ERR_INPUT, "database %s: its directory", path);
-	str_addf(out, "%s%s", strcmp(real, "/") == 0 ? "" : real, strrchr(path, '/'));
-	return 0;
-}
-
 static int check_file_name(const char *path, struct err *e)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -134,6 +115,7 @@ static int check_file_name(const char *path, struct err *e)
 	return 0;
 }
 
+/* The file, and folders on the way, need not exist: what was lost is found by its name. */
 static int add_canonical(const char *path, struct str *out, struct err *e)
 {
 	OWNED(char_ptr) char *real = realpath(path, NULL);
@@ -141,11 +123,14 @@ static int add_canonical(const char *path, struct str *out, struct err *e)
 
 	if (!real && errno != ENOENT)
 		return err_errno(e, ERR_INPUT, "database %s", path);
-	if (!real)
-		return add_canonical_parent(path, out, e);
-	if (stat(real, &about) == 0 && !S_ISREG(about.st_mode))
+	if (!real && lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
+		return err_set(
+		    e, ERR_INPUT,
+		    "database %s: is a symbolic link to nothing; remove it or make its target",
+		    path);
+	if (real && stat(real, &about) == 0 && !S_ISREG(about.st_mode))
 		return err_set(e, ERR_INPUT, "database %s: is not a regular file", path);
-	str_add(out, real);
+	path_real(path, out);
 	return 0;
 }
 

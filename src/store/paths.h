@@ -35,8 +35,8 @@ struct paths {
 extern const char PATHS_RUN_LINK[]; /* what the link beside the database adds to its name */
 
 /* Fills out from the path of a database, which need not exist. create: makes the missing parents of
- * the database and the run directory (0700); otherwise nothing is changed, the database's directory
- * must exist, and the run directory may be missing. */
+ * the database and the run directory (0700); otherwise nothing is changed, and any of these may be
+ * missing. */
 int paths_open(const char *database, bool create, struct paths *out, struct err *e);
 void paths_clear(struct paths *p);
 

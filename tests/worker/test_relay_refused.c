@@ -198,6 +198,22 @@ START_TEST(no_agent_begins_anew_a_database_that_was_lost)
 }
 END_TEST
 
+/* The doctor and ctl find its run directory by its name. */
+START_TEST(who_looks_for_a_database_that_was_lost_with_its_folder_is_told)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+
+	given_loss(&r, "mv $(dirname $DB) $(dirname $DB).aside");
+	ck_assert_int_ne(shell(&said, "$INTERCOM_BUILD/agent-intercom-ctl --db $DB inbox 2>&1"), 0);
+	says(str_text(&said), LOST);
+	str_reset(&said);
+	ck_assert_int_ne(shell(&said, "$INTERCOM_BUILD/agent-intercom --db $DB doctor 2>&1"), 0);
+	says(str_text(&said), LOST);
+	ck_assert_int_eq(relay_stop(&r), 0);
+}
+END_TEST
+
 START_TEST(what_was_asked_is_there_again_with_the_database_that_was_put_back)
 {
 	OWNED(char_ptr) char *result = NULL;
@@ -309,6 +325,7 @@ int main(void)
 	tcase_add_loop_test(c, nothing_is_written_into_the_log_of_another_user, 0, COUNT(FOREIGN));
 	tcase_add_test(c, a_relay_outlives_a_system_that_refuses_to_start_again);
 	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost, 0, COUNT(LOSSES));
+	tcase_add_test(c, who_looks_for_a_database_that_was_lost_with_its_folder_is_told);
 	tcase_add_test(c, what_was_asked_is_there_again_with_the_database_that_was_put_back);
 	tcase_add_test(c, no_agent_begins_anew_a_database_that_was_lost_before_the_stop);
 	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost_with_all_processes, 0,

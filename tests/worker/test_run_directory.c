@@ -284,14 +284,16 @@ START_TEST(a_file_that_cannot_be_seen_is_not_taken_for_one_that_is_gone)
 	struct instance_files files;
 	char path[320];
 
-	(void)setenv("DB", test_db(), 1);
-	ck_assert_int_eq(shell(NULL, "mkdir $DB.d; touch $DB.d/db $DB.d/db-wal $DB.d/db-shm"), 0);
-	(void)snprintf(path, sizeof(path), "%.280s.d/db", test_db());
+	const char *in = scratch();
+
+	(void)setenv("IN", in, 1);
+	ck_assert_int_eq(shell(NULL, "mkdir $IN/d; touch $IN/d/db $IN/d/db-wal $IN/d/db-shm"), 0);
+	(void)snprintf(path, sizeof(path), "%.280s/d/db", in);
 	instance_look(path, &files);
 	ck_assert(instance_is_same(path, &files));
-	ck_assert_int_eq(shell(NULL, "mv $DB.d $DB.e; ln -s $DB.d $DB.d"), 0); /* ELOOP */
+	ck_assert_int_eq(shell(NULL, "mv $IN/d $IN/e; ln -s $IN/d $IN/d"), 0); /* ELOOP */
 	ck_assert(instance_is_same(path, &files));
-	ck_assert_int_eq(shell(NULL, "rm $DB.d"), 0);
+	ck_assert_int_eq(shell(NULL, "rm $IN/d"), 0);
 	ck_assert(!instance_is_same(path, &files));
 }
 END_TEST
