@@ -370,19 +370,6 @@ static void leave_attributes(struct apply_job *j)
 		j->changes[i].leave_attributes = leave;
 }
 
-static void tell_what(struct apply_job *j)
-{
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < j->count; i++)
-		bytes += j->changes[i].size;
-	if (j->count == 1)
-		str_addf(&j->report->what, "%s %s, %zu bytes", j->changes[0].action,
-		         str_text(&j->changes[0].path), bytes);
-	else
-		str_addf(&j->report->what, "%zu files, %zu bytes", j->count, bytes);
-}
-
 enum step apply_job_plan(struct apply_job *j, struct err *e)
 {
 	struct apply_job planned = APPLY_JOB_INIT;
@@ -407,6 +394,5 @@ enum step apply_job_plan(struct apply_job *j, struct err *e)
 	j->count = planned.count;
 	leave_attributes(j);
 	apply_job_note_forced(j);
-	tell_what(j);
 	return STEP_GO_ON;
 }

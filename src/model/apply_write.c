@@ -81,6 +81,19 @@ static int tidy_all(struct apply_job *j)
 	return 0;
 }
 
+static void tell_what(struct apply_job *j)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < j->count; i++)
+		bytes += j->changes[i].size;
+	if (j->count == 1)
+		str_addf(&j->report->what, "%s %s, %zu bytes", j->changes[0].action,
+		         str_text(&j->changes[0].path), bytes);
+	else
+		str_addf(&j->report->what, "%zu files, %zu bytes", j->count, bytes);
+}
+
 /* Everything is in place: makes it durable, removes the old files, and settles. No old file may be
  * removed before all new ones are safe. */
 static enum step finish(struct apply_job *j, struct err *e)
@@ -95,6 +108,7 @@ static enum step finish(struct apply_job *j, struct err *e)
 	if (!is_safe)
 		return apply_job_settle_unsafe(j, e) ? STEP_FAILED : STEP_SETTLED;
 	apply_job_note_forced(j);
+	tell_what(j);
 	return apply_job_settle_applied(j, e) ? STEP_FAILED : STEP_SETTLED;
 }
 
