@@ -32,7 +32,7 @@ INSERT INTO gate_client VALUES
 CREATE TABLE gate_lapse (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
   kind        TEXT NOT NULL CHECK (kind IN ( -- fixed
-    'switched_off',                         -- a file of a workspace keeps hooks from running
+    'switched_off',                         -- a workspace, or the user's own settings, keep hooks from running
     'removed',                              -- our hooks are no longer in the host's file
     'broken',                               -- the program that they start cannot be run
     'silent',                               -- its agent calls our tools, but its hooks never do

@@ -263,7 +263,7 @@ static void record(struct doctor *d, const struct canary *c)
 		doctor_tell(d, WARN, "gate", "cannot note what was seen: %s", e.text);
 }
 
-static void try_canary(struct look *l, bool managed)
+static enum gate_canary_state try_canary(struct look *l, bool managed)
 {
 	static const enum verdict VERDICTS[] = { [GATE_CANARY_STATE_CLOSED] = OK,
 		                                 [GATE_CANARY_STATE_OPEN] = FAIL,
@@ -283,6 +283,7 @@ static void try_canary(struct look *l, bool managed)
 	if (c.by_hand.length)
 		(void)printf("     %s\n", c.by_hand.bytes);
 	record(l->d, &c);
+	return c.state;
 }
 
 /* ---- all of it ---- */
@@ -299,7 +300,10 @@ static void check_gate(struct doctor *d, const char *host, bool asked)
 	there = check_place(&l, &l.gate->user, false);
 	managed = check_place(&l, &l.gate->system, true);
 	if (there || managed) {
-		try_canary(&l, managed);
+		enum gate_canary_state state = try_canary(&l, managed);
+
+		if (!managed)
+			doctor_check_own(d, host, state == GATE_CANARY_STATE_CLOSED);
 		doctor_check_workspaces(d, host, managed);
 	} else if (d->failures == l.failures_before) {
 		doctor_tell(d, asked ? FAIL : OK, l.what,
@@ -316,12 +320,13 @@ void doctor_check_hooks(struct doctor *d)
 	for (size_t i = 0; (host = gate_hooks_host(i)) != NULL; i++) {
 		OWNED(str) struct str what = { 0 };
 		struct look l = { .d = d, .gate = gate_find(host), .is_plain = true };
+		bool there;
 
 		str_addf(&what, "gate %s", host);
 		l.what = str_text(&what);
-		if (paths_from_env("HOME"))
-			(void)check_place(&l, &l.gate->user, false);
-		(void)check_place(&l, &l.gate->system, true);
+		there = paths_from_env("HOME") && check_place(&l, &l.gate->user, false);
+		if (!check_place(&l, &l.gate->system, true) && there)
+			doctor_check_own(d, host, false);
 	}
 }
 

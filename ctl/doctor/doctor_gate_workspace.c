@@ -1,4 +1,5 @@
-/* The doctor on workspaces: files of theirs that keep a host's hooks from running. */
+/* The doctor on what keeps a host's hooks from running: files of workspaces, and the user's own
+ * settings. */
 #include "canary.h"
 #include "doctor.h"
 #include "gate_switch.h"
@@ -18,6 +19,7 @@ struct search {
 	bool managed;
 	const char *what; /* of the lines printed */
 	const char *root;
+	bool is_closed; /* the host was seen to heed its hooks, with the user's own settings */
 };
 
 /* Whether the host, started where this file says so, is kept from acting by our hook all the same:
@@ -83,4 +85,28 @@ void doctor_check_workspaces(struct doctor *d, const char *host, bool managed)
 		s.root = roots.items[i];
 		gate_switch_look(host, s.root, tell, &s);
 	}
+}
+
+/* ---- the user's own settings ---- */
+
+static void tell_own(void *arg, const struct gate_switch_found *found)
+{
+	const struct search *s = arg;
+
+	if (s->is_closed)
+		doctor_tell(s->d, OK, s->what, "%s: %s, but its hooks run all the same",
+		            found->file, str_text(&found->what));
+	else
+		doctor_tell(s->d, FAIL, s->what, "%s: %s, so our hooks do not run; take that out",
+		            found->file, str_text(&found->what));
+}
+
+void doctor_check_own(struct doctor *d, const char *host, bool closed)
+{
+	OWNED(str) struct str what = { 0 };
+	struct search s = { .d = d, .host = host, .is_closed = closed };
+
+	str_addf(&what, "gate %s", host);
+	s.what = str_text(&what);
+	gate_switch_look_own(host, tell_own, &s);
 }

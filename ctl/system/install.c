@@ -5,6 +5,7 @@
 #include "system.h"
 
 #include "diff.h"
+#include "gate_switch.h"
 #include "json.h"
 #include "options.h"
 #include "port_holder.h"
@@ -712,6 +713,25 @@ static void tell_hints(const struct wish *w)
 	tell_next(w->host);
 }
 
+static void tell_off(void *arg, const struct gate_switch_found *found)
+{
+	bool *is_off = arg;
+
+	(void)printf("%s: %s, so these hooks do not run: take that out\n", found->file,
+	             str_text(&found->what));
+	*is_off = true;
+}
+
+/* The hooks of this user may be switched off in the user's own settings. 1 if so, else 0. */
+static int check_off(const struct wish *w)
+{
+	bool is_off = false;
+
+	if (w->gate && !w->remove)
+		gate_switch_look_own(w->host->name, tell_off, &is_off);
+	return is_off;
+}
+
 static int carry_out_request(struct request *r, struct err *e)
 {
 	int result;
@@ -728,6 +748,8 @@ static int carry_out_request(struct request *r, struct err *e)
 		tell_hints(&r->wish);
 	if (result == 0 && !r->wish.instructions && !r->wish.managed)
 		result = change_usual_instructions(&r->wish, e);
+	if (result == 0)
+		result = check_off(&r->wish);
 	if (result == 0 && r->wish.remove && !r->wish.managed)
 		install_tell_lines(&r->source, &r->wish);
 	return result;

@@ -8,19 +8,25 @@ struct hooks_file {
 	const char *host;
 	const char *variable, *home, *name;
 	const char *managed; /* for all users; NULL: no such file */
+	/* The user's own settings, in the same folder, which may switch hooks off; NULL: none */
+	const char *settings;
 };
 
 static const struct hooks_file FILES[] = {
 	{ "claude", "CLAUDE_CONFIG_DIR", ".claude/", "settings.json",
-	  "/etc/claude-code/managed-settings.d/agent-intercom.json" },
-	{ "codex", "CODEX_HOME", ".codex/", "hooks.json", "/etc/codex/requirements.toml" },
-	{ "gemini", NULL, "", ".gemini/settings.json", "/etc/gemini-cli/settings.json" },
+	  "/etc/claude-code/managed-settings.d/agent-intercom.json", "settings.json" },
+	{ "codex", "CODEX_HOME", ".codex/", "hooks.json", "/etc/codex/requirements.toml",
+	  "config.toml" },
+	{ "gemini", NULL, "", ".gemini/settings.json", "/etc/gemini-cli/settings.json",
+	  ".gemini/settings.json" },
 	{ "copilot", "COPILOT_HOME", ".copilot/", "hooks/agent-intercom.json",
-	  "/etc/github-copilot/policy.d/agent-intercom.json" },
-	{ "cursor", NULL, "", ".cursor/hooks.json", "/etc/cursor/hooks.json" },
-	{ "vscode", NULL, "", ".config/agent-intercom/vscode-hooks/gate.json", NULL },
-	{ "opencode", "XDG_CONFIG_HOME", ".config/", "opencode/plugins/agent-intercom.js", NULL },
-	{ "qwen", NULL, "", ".qwen/settings.json", "/etc/qwen-code/settings.json" },
+	  "/etc/github-copilot/policy.d/agent-intercom.json", "settings.json" },
+	{ "cursor", NULL, "", ".cursor/hooks.json", "/etc/cursor/hooks.json", NULL },
+	{ "vscode", NULL, "", ".config/agent-intercom/vscode-hooks/gate.json", NULL, NULL },
+	{ "opencode", "XDG_CONFIG_HOME", ".config/", "opencode/plugins/agent-intercom.js", NULL,
+	  NULL },
+	{ "qwen", NULL, "", ".qwen/settings.json", "/etc/qwen-code/settings.json",
+	  ".qwen/settings.json" },
 };
 
 const char *gate_hooks_host(size_t i)
@@ -50,23 +56,38 @@ static const char *folder_of(const char *variable)
 	return value && value[0] == '/' ? value : NULL;
 }
 
+/* A file of the user's. */
+static int add_path(const struct hooks_file *f, const char *name, struct str *out, struct err *e)
+{
+	const char *folder = folder_of(f->variable), *home = folder_of("HOME");
+
+	if (folder)
+		str_addf(out, "%s/%s", folder, name);
+	else if (home)
+		str_addf(out, "%s/%s%s", home, f->home, name);
+	else
+		return err_set(e, ERR_INPUT, "$HOME is not an absolute path; set it");
+	return 0;
+}
+
 int gate_hooks_path(const char *host, bool managed, const char *root, struct str *out,
                     struct err *e)
 {
 	const struct hooks_file *f = find(host);
-	const char *folder = f ? folder_of(f->variable) : NULL, *home = folder_of("HOME");
 
 	if (!f || (managed && !f->managed))
 		return err_set(e, ERR_INPUT, "%s reads no hooks there", host);
-	if (managed)
-		str_addf(out, "%s%s", root, f->managed);
-	else if (folder)
-		str_addf(out, "%s/%s", folder, f->name);
-	else if (home)
-		str_addf(out, "%s/%s%s", home, f->home, f->name);
-	else
-		return err_set(e, ERR_INPUT, "$HOME is not an absolute path; set it");
+	if (!managed)
+		return add_path(f, f->name, out, e);
+	str_addf(out, "%s%s", root, f->managed);
 	return 0;
+}
+
+bool gate_hooks_settings(const char *host, struct str *out)
+{
+	const struct hooks_file *f = find(host);
+
+	return f && f->settings && add_path(f, f->settings, out, NULL) == 0;
 }
 
 bool gate_hooks_are_ours(const char *host, const char *text)

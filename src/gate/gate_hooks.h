@@ -21,6 +21,10 @@ bool gate_hooks_exist(const char *host, bool managed);
 int gate_hooks_path(const char *host, bool managed, const char *root, struct str *out,
                     struct err *e);
 
+/* Appends the path of the user's own settings of that host if they may switch its hooks off,
+ * whether they are there or not; false: it has none, or $HOME is not set. */
+bool gate_hooks_settings(const char *host, struct str *out);
+
 /* Whether a command line, or the text of such a file, starts our hook for that host. The program
  * may have moved since it was installed, so only its name counts, and whom it is told that it
  * serves. */

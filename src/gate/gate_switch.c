@@ -1,6 +1,7 @@
 #include "gate_switch.h"
 
 #include "err.h"
+#include "gate_hooks.h"
 #include "json.h"
 #include "json_edit.h"
 #include "textfile.h"
@@ -113,7 +114,18 @@ static const char *find_line(const char *text)
 	return NULL;
 }
 
-static bool fits(const struct gate_switch *s, const cJSON *item)
+/* Whether a list of hooks that do not run has one of ours: a host calls it by its command. */
+static bool names_ours(const char *host, const cJSON *list)
+{
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, list)
+		if (cJSON_IsString(one) && gate_hooks_are_ours(host, one->valuestring))
+			return true;
+	return false;
+}
+
+static bool fits(const struct gate_switch *s, const cJSON *item, bool own)
 {
 	switch (s->says) {
 	case SAYS_TRUE:
@@ -121,7 +133,7 @@ static bool fits(const struct gate_switch *s, const cJSON *item)
 	case SAYS_FALSE:
 		return cJSON_IsFalse(item);
 	case SAYS_NAMES:
-		return cJSON_GetArraySize(item) > 0;
+		return own ? names_ours(s->host, item) : cJSON_GetArraySize(item) > 0;
 	case SAYS_LOADS:
 		return find_member(item) != NULL;
 	case SAYS_ASSIGNS:
@@ -168,8 +180,9 @@ static void add_words(const struct gate_switch *s, const cJSON *item, struct str
 	                                     : " is set");
 }
 
-/* Whether the text of the file keeps hooks from running; if so, found says how. */
-static bool judge(const struct gate_switch *s, const struct str *text,
+/* Whether the text of the file, or of the user's own settings, keeps hooks from running; if so,
+ * found says how. */
+static bool judge(const struct gate_switch *s, const struct str *text, bool own,
                   struct gate_switch_found *found)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
@@ -185,7 +198,7 @@ static bool judge(const struct gate_switch *s, const struct str *text,
 	}
 	root = parse(s, text);
 	item = root ? json_edit_find(root, place) : NULL;
-	if (!fits(s, item))
+	if (!fits(s, item, own))
 		return false;
 	add_words(s, item, &found->what);
 	add_proof(s, item, &found->proof);
@@ -212,9 +225,34 @@ void gate_switch_look(const char *host, const char *root,
 		}
 		if (got < 0)
 			str_add(&found.what, "is too large to be looked at");
-		if (got < 0 || (got > 0 && judge(s, &text, &found)))
+		if (got < 0 || (got > 0 && judge(s, &text, false, &found)))
 			each(arg, &found);
 		str_clear(&found.what);
 		str_clear(&found.proof);
 	}
+}
+
+/* What a host's files of a project say, its user's own say in the same words: the first of them
+ * that fits is enough. */
+void gate_switch_look_own(const char *host,
+                          void (*each)(void *arg, const struct gate_switch_found *found), void *arg)
+{
+	OWNED(str) struct str path = { 0 }, text = { 0 };
+	struct gate_switch_found found = { .host = host };
+	bool is_off = false;
+
+	if (!gate_hooks_settings(host, &path) ||
+	    textfile_look(str_text(&path), FILE_BYTES_MAX, &text) <= 0)
+		return;
+	found.file = str_text(&path);
+	for (size_t i = 0; i < COUNT(SWITCHES) && !is_off; i++) {
+		const struct gate_switch *s = &SWITCHES[i];
+
+		is_off = strcmp(s->host, host) == 0 && s->says != SAYS_LOADS &&
+		         s->says != SAYS_ASSIGNS && judge(s, &text, true, &found);
+	}
+	if (is_off)
+		each(arg, &found);
+	str_clear(&found.what);
+	str_clear(&found.proof);
 }

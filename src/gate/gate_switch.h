@@ -1,6 +1,6 @@
 /* gate_switch: the files of a workspace that keep the hooks of an agent's program from running,
- * without a word to its user. Hosts let a project do that, so whoever can write there can open the
- * gate.
+ * without a word to its user, and the user's own settings that do. Hosts let a project do that, so
+ * whoever can write there can open the gate.
  *
  * What is in the table was seen to open the versions that tests/hosts/README.md names. A project
  * that has hooks, plugins or servers of its own runs programs as its user, and those can do
@@ -12,7 +12,7 @@
 
 struct gate_switch_found {
 	const char *host; /* whose hooks it keeps from running */
-	const char *file; /* relative to the workspace */
+	const char *file; /* relative to the workspace; the user's own: its path */
 	struct str what; /* that is in it, in words */
 	/* A text of the file that has this and nothing else; empty: trying it would run what the
 	 * workspace brings along. */
@@ -23,5 +23,11 @@ struct gate_switch_found {
  * found. Links are followed, as the host follows them; only regular files are read. */
 void gate_switch_look(const char *host, const char *root,
                       void (*each)(void *arg, const struct gate_switch_found *found), void *arg);
+
+/* The same for the user's own settings of the host. Variables that load code are the user's there,
+ * and no finding. */
+void gate_switch_look_own(const char *host,
+                          void (*each)(void *arg, const struct gate_switch_found *found),
+                          void *arg);
 
 #endif

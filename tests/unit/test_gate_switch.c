@@ -135,6 +135,54 @@ START_TEST(odd_files_hold_nobody_up)
 }
 END_TEST
 
+/* What is found in the user's own settings of a host if they are this text. */
+static void finds_own(const char *host, const char *file, const char *text, const char *expected)
+{
+	OWNED(str) struct str whole = { 0 };
+
+	make(file, text);
+	str_reset(&found);
+	gate_switch_look_own(host, each, NULL);
+	if (*expected)
+		str_addf(&whole, "%s %s/%s %s\n", host, ws, file, expected);
+	ck_assert_str_eq(str_text(&found), str_text(&whole));
+}
+
+START_TEST(each_host_has_settings_of_its_user)
+{
+	(void)setenv("HOME", ws, 1);
+	(void)unsetenv("CLAUDE_CONFIG_DIR");
+	(void)unsetenv("CODEX_HOME");
+	(void)unsetenv("COPILOT_HOME");
+	finds_own("claude", ".claude/settings.json", "{\"disableAllHooks\": true}",
+	          "disableAllHooks is set");
+	finds_own("codex", ".codex/config.toml", "[features]\nhooks = false\n",
+	          "features.hooks is false");
+	finds_own("gemini", ".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}",
+	          "hooksConfig.enabled is false");
+	finds_own("copilot", ".copilot/settings.json", "{ // mine\n\"disableAllHooks\": true}",
+	          "disableAllHooks is set");
+	finds_own("qwen", ".qwen/settings.json", "{\"disableAllHooks\": true}",
+	          "disableAllHooks is set");
+	finds_own("cursor", ".cursor/settings.json", "{\"disableAllHooks\": true}", "");
+	(void)setenv("CODEX_HOME", "/nowhere", 1);
+	finds_own("codex", ".codex/config.toml", "[features]\nhooks = false\n", "");
+}
+END_TEST
+
+START_TEST(a_user_may_load_code_and_switch_other_hooks_off)
+{
+	(void)setenv("HOME", ws, 1);
+	(void)unsetenv("CLAUDE_CONFIG_DIR");
+	finds_own("claude", ".claude/settings.json", "{\"env\": {\"LD_PRELOAD\": \"x.so\"}}", "");
+	finds_own("gemini", ".gemini/settings.json",
+	          "{\"hooksConfig\": {\"disabled\": [\"lint\"]}}", "");
+	finds_own("gemini", ".gemini/settings.json",
+	          "{\"hooksConfig\": {\"disabled\": [\"lint\", \"/x/hook gemini BeforeTool\"]}}",
+	          "hooksConfig.disabled is not empty");
+}
+END_TEST
+
 START_TEST(our_hooks_are_known_by_their_command)
 {
 	ck_assert(gate_hooks_are_ours("claude", "{\"command\": \"/x/hook claude PreToolUse\"}"));
@@ -157,6 +205,8 @@ int main(void)
 	tcase_add_test(c, a_proof_has_the_switch_and_nothing_else);
 	tcase_add_test(c, variables_that_load_code_into_our_hook_are_found_and_never_tried);
 	tcase_add_test(c, odd_files_hold_nobody_up);
+	tcase_add_test(c, each_host_has_settings_of_its_user);
+	tcase_add_test(c, a_user_may_load_code_and_switch_other_hooks_off);
 	tcase_add_test(c, our_hooks_are_known_by_their_command);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -134,6 +134,28 @@ START_TEST(a_workspace_that_opens_it_is_found_and_tried)
 }
 END_TEST
 
+START_TEST(a_user_who_switches_hooks_off_is_told_by_install_and_both_doctors)
+{
+	static const char OFF[] = "/.claude/settings.json: disableAllHooks is set, so ";
+
+	given_host(HOST("touch canary-write; told=done\n", DENIED));
+	given(".claude/settings.json", "{\"disableAllHooks\": true}");
+	for (int i = 0; i < 2; i++) {
+		run("install claude --gate --yes");
+		ck_assert_int_eq(status, 1);
+		says(OFF);
+		says("these hooks do not run: take that out\n");
+	}
+	doctor_says("claude", 1, OFF);
+	run("doctor");
+	says(OFF);
+	given_host(HOST(DENIED, DENIED));
+	doctor_says("claude", 0, "disableAllHooks is set, but its hooks run all the same");
+	does("install claude --yes");
+	does("uninstall claude --yes");
+}
+END_TEST
+
 /* ---- the files ---- */
 
 START_TEST(hooks_that_would_let_a_tool_run_are_found)
@@ -238,6 +260,7 @@ int main(void)
 	tcase_add_test(c, what_something_else_denied_proves_nothing);
 	tcase_add_test(c, a_host_that_cannot_be_tried_is_not_called_closed);
 	tcase_add_test(c, a_workspace_that_opens_it_is_found_and_tried);
+	tcase_add_test(c, a_user_who_switches_hooks_off_is_told_by_install_and_both_doctors);
 	tcase_add_test(c, hooks_that_would_let_a_tool_run_are_found);
 	tcase_add_test(c, the_plain_doctor_finds_hooks_whose_program_is_gone);
 	tcase_add_test(c, a_gate_that_codex_does_not_trust_is_found);

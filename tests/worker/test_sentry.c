@@ -136,6 +136,33 @@ START_TEST(a_workspace_that_switches_the_hooks_of_codex_off_is_told)
 }
 END_TEST
 
+START_TEST(a_user_who_switches_hooks_off_is_told_until_they_are_on_or_uninstalled)
+{
+	OWNED(str) struct str hooks = { 0 };
+	char expected[1000];
+
+	str_addf(&hooks, "{\"command\": \"%s/hook codex PreToolUse\"}", home);
+	make(home, ".codex/hooks.json", str_text(&hooks));
+	make(home, ".codex/config.toml", "[features]\nhooks = false\n");
+	(void)snprintf(expected, sizeof(expected), "switched_off|codex|%s/.codex/config.toml|\n",
+	               home);
+	run_worker("sentry");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, expected);
+	make(home, ".codex/config.toml", "[features]\nhooks = true\n");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+
+	make(home, ".codex/config.toml", "[features]\nhooks = false\n");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, expected);
+	takes(home, ".codex/hooks.json");
+	given("DELETE FROM gate_install WHERE host = 'codex'");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+}
+END_TEST
+
 START_TEST(hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business)
 {
 	make(ws, ".claude/settings.json", "{\"disableAllHooks\": true}");
@@ -275,6 +302,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_test(c, a_workspace_that_switches_hooks_off_is_told_once_until_it_does_not);
 	tcase_add_test(c, a_workspace_that_switches_the_hooks_of_codex_off_is_told);
+	tcase_add_test(c, a_user_who_switches_hooks_off_is_told_until_they_are_on_or_uninstalled);
 	tcase_add_test(c,
 	               hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business);
 	tcase_add_test(c, a_file_that_is_left_behind_is_known_until_it_is_gone);

@@ -26,7 +26,7 @@ struct round {
 	struct texts switches; /* "host path": keeps hooks from running */
 	struct texts
 	    broken; /* "host path": a program that hooks of ours start, and cannot be run */
-	const char *root; /* that is looked at */
+	const char *root; /* that is looked at; NULL: the user's own settings */
 	struct err *e;
 	bool failed;
 };
@@ -222,10 +222,10 @@ static int look_at_installs(struct round *r)
 	return 0;
 }
 
-/* ---- files of workspaces ---- */
+/* ---- files that switch hooks off ---- */
 
-/* Whether the host has our hooks for all users: then a project's settings do not count, but for
- * what is loaded into every program (which has no proof). */
+/* Whether the host has our hooks for all users: then other settings do not count, but for what is
+ * loaded into every program (which has no proof). */
 static bool is_managed(const struct round *r, const char *host)
 {
 	OWNED(str) struct str path = { 0 };
@@ -242,12 +242,14 @@ static void note_switch(void *arg, const struct gate_switch_found *found)
 
 	if (found->proof.length && is_managed(r, found->host))
 		return;
-	str_addf(&path, "%s/%s", r->root, found->file);
+	if (r->root)
+		str_addf(&path, "%s/", r->root);
+	str_add(&path, found->file);
 	add_pair(&r->switches, found->host, str_text(&path));
 	str_addf(&detail,
-	         "%s keeps our hooks from running there (%s), so its agents are not asked; "
+	         "%s keeps our hooks from running%s (%s), so its agents are not asked; "
 	         "agent-intercom doctor --gate %s tries it",
-	         str_text(&path), str_text(&found->what), found->host);
+	         str_text(&path), r->root ? " there" : "", str_text(&found->what), found->host);
 	r->failed |= gates_note(r->w,
 	                        &(struct lapse){ .kind = GATE_LAPSE_KIND_SWITCHED_OFF,
 	                                         .host = found->host,
@@ -257,10 +259,13 @@ static void note_switch(void *arg, const struct gate_switch_found *found)
 	                        r->e) < 0;
 }
 
-static int look_at_workspaces(struct round *r)
+static int look_at_switches(struct round *r)
 {
 	const char *host;
 
+	for (size_t k = 0; !r->failed && (host = gate_hooks_host(k)) != NULL; k++)
+		if (has_host(&r->known, host))
+			gate_switch_look_own(host, note_switch, r);
 	for (size_t i = 0; i < r->roots->count; i++) {
 		r->root = r->roots->items[i];
 		for (size_t k = 0; !r->failed && (host = gate_hooks_host(k)) != NULL; k++)
@@ -346,6 +351,13 @@ static bool is_below(const struct texts *roots, const char *path)
 	return false;
 }
 
+static bool is_own(const char *host, const char *path)
+{
+	OWNED(str) struct str own = { 0 };
+
+	return gate_hooks_settings(host, &own) && strcmp(str_text(&own), path) == 0;
+}
+
 static bool is_over(const struct round *r, const struct gate_lapse_list_row *l)
 {
 	if (l->kind == GATE_LAPSE_KIND_REMOVED) /* back, or uninstalled */
@@ -355,7 +367,7 @@ static bool is_over(const struct round *r, const struct gate_lapse_list_row *l)
 		return !has_pair(&r->broken, l->host, l->subject);
 	if (l->kind != GATE_LAPSE_KIND_SWITCHED_OFF)
 		return false;
-	if (is_below(r->roots, l->subject))
+	if (is_below(r->roots, l->subject) || is_own(l->host, l->subject))
 		return !has_pair(&r->switches, l->host, l->subject);
 	return access(l->subject, F_OK) != 0 && errno == ENOENT;
 }
@@ -389,7 +401,7 @@ static int end_past(struct round *r)
 int gates_look(struct worker *w, const struct texts *roots, struct err *e)
 {
 	struct round r = { .w = w, .roots = roots, .e = e };
-	int failed = look_at_installs(&r) || look_at_workspaces(&r) ||
+	int failed = look_at_installs(&r) || look_at_switches(&r) ||
 	             note_all(&r, note_silent) < 0 || note_all(&r, note_untried) < 0 ||
 	             note_all(&r, end_found) < 0 || note_all(&r, end_past) < 0;
 

@@ -1,8 +1,8 @@
 /* sentry: notices gates that do not hold (the hooks of agents' own programs).
  *
- * Every LOOK_MS it looks whether our hooks are in the hosts' files, and whether a workspace in
- * which a session works has a file that keeps them from running (gates.c). Agents whose hooks
- * never call, and versions that no canary has tried, it finds in the rows.
+ * Every LOOK_MS it looks whether our hooks are in the hosts' files, and whether the user's own
+ * settings, or a workspace in which a session works, keep them from running (gates.c). Agents whose
+ * hooks never call, and versions that no canary has tried, it finds in the rows.
  *
  * In the same look it reads what hosts have added to their own transcripts: a command or an edit
  * that ran there, and that no hook had asked for (transcripts.c).
