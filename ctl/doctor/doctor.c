@@ -16,6 +16,7 @@
 #include "proof.h"
 #include "reach.h"
 #include "setting.h"
+#include "sql/setting.h"
 #include "sql/worker.h"
 #include "str.h"
 
@@ -33,6 +34,7 @@
 enum {
 	STARTING_MS = 10000, /* a worker may take so long, and a system until it starts it */
 	OWNER_MS = 2000, /* within which as-owner answers */
+	NOT_WRITTEN_BY_OTHERS = 022,
 };
 
 /* ---- environment ---- */
@@ -473,23 +475,30 @@ static bool serves_slack(struct doctor *d)
 	return setting_is_on(&d->store, "slack.configured", false);
 }
 
-/* Whether the running system serves several users. */
+/* Whether the running system serves several users; if none runs, whether the next will. */
 static bool is_shared(struct doctor *d)
 {
 	OWNED(str) struct str value = { 0 };
 
+	if (d->pid <= 0)
+		return *d->config.shared.directory;
 	return d->store.db && setting_get(&d->store, "shared.directory", &value, NULL) > 0 &&
 	       value.length;
 }
 
 /* One of the two units of as-owner, by the setting that names its socket, which must be ours. */
-static void check_as_owner(struct doctor *d, const char *setting, const char *what,
-                           const char *there, const char *missing, const char *unit)
+static void check_as_owner(struct doctor *d, const char *setting, const char *configured,
+                           const char *what, const char *there, const char *missing,
+                           const char *unit)
 {
 	OWNED(str) struct str socket = { 0 };
 	struct err e = { 0 };
 
-	if (!is_shared(d) || setting_get(&d->store, setting, &socket, NULL) < 0)
+	if (!is_shared(d))
+		return;
+	if (d->pid <= 0)
+		str_add(&socket, configured);
+	else if (setting_get(&d->store, setting, &socket, NULL) < 0)
 		return;
 	if (!socket.length || !owner_is_there(socket.bytes))
 		doctor_tell(d, WARN, what, "as-owner is not there (%s): %s.socket",
@@ -500,26 +509,57 @@ static void check_as_owner(struct doctor *d, const char *setting, const char *wh
 		doctor_tell(d, OK, what, "%s, by as-owner at %s", there, socket.bytes);
 }
 
-/* As the next start will. */
+/* That of the next start: whoever named it with --shared will do so again. */
+static void find_shared(struct doctor *d)
+{
+	OWNED(setting_get_row) struct setting_get_row row = { 0 };
+
+	if (d->store.db && sql_setting_get(&d->store, "shared.directory", &row, NULL) > 0 &&
+	    row.source == SETTING_SOURCE_FLAG)
+		xreplace(&d->config.shared.directory, row.value);
+}
+
+/* As the next start will; where /run is not ours, systemd makes the folder. */
+static void check_directory(struct doctor *d)
+{
+	OWNED(char_ptr) char *parent = xstrdup(d->config.shared.directory);
+	const char *dir = d->config.shared.directory;
+	struct err e = { 0 };
+
+	*strrchr(parent, '/') = '\0';
+	if (access(dir, F_OK) == 0)
+		(void)paths_check_ours(dir, NOT_WRITTEN_BY_OTHERS, &e);
+	else if (*parent && access(parent, F_OK) != 0)
+		(void)err_errno(&e, ERR_INPUT, "%s: cannot be created", dir);
+	if (e.text[0])
+		doctor_tell(d, FAIL, "groups",
+		            "shared.directory: %s; the next start ends with that", e.text);
+}
+
 static void check_group(struct doctor *d, const char *setting, const char *name)
 {
 	struct err e = { 0 };
 	gid_t group;
 
-	if (is_shared(d) && group_id_find(name, &group, &e))
+	if (group_id_find(name, &group, &e))
 		doctor_tell(d, FAIL, "groups", "%s: %s; the next start ends with that", setting,
 		            e.text);
 }
 
 static void check_owners(struct doctor *d)
 {
-	check_group(d, "shared.agents", d->config.shared.agents);
-	check_group(d, "shared.operators", d->config.shared.operators);
+	find_shared(d);
+	if (*d->config.shared.directory) {
+		check_directory(d);
+		check_group(d, "shared.agents", d->config.shared.agents);
+		check_group(d, "shared.operators", d->config.shared.operators);
+	}
 	check_as_owner(
-	    d, "shared.owner_socket", "owners", "files are read and written as their owner",
+	    d, "shared.owner_socket", d->config.shared.owner_socket, "owners",
+	    "files are read and written as their owner",
 	    "our own user needs access to the files of each workspace; start " OWNER_UNIT_FILES,
 	    OWNER_UNIT_FILES);
-	check_as_owner(d, "shared.start_socket", "starts",
+	check_as_owner(d, "shared.start_socket", d->config.shared.start_socket, "starts",
 	               "agents and commands run as the owners of their workspaces",
 	               "agents and commands are not started; start " OWNER_UNIT_AGENTS,
 	               OWNER_UNIT_AGENTS);
@@ -642,9 +682,9 @@ static void check_system(struct doctor *d)
 			check_database(d);
 			check_instance(d);
 			check_running(d);
-			check_owners(d);
 		}
 	}
+	check_owners(d);
 	doctor_check_port(d, is_shared(d));
 }
 

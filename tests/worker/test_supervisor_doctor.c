@@ -136,6 +136,38 @@ START_TEST(the_doctor_says_of_a_database_of_another_build_what_a_start_would_say
 }
 END_TEST
 
+static void given_shared(const char *directory, const char *group)
+{
+	char config[2 * PATH_BYTES];
+
+	(void)snprintf(config, sizeof(config),
+	               "[shared]\ndirectory = \"%s\"\nagents = \"%s\"\noperators = \"0\"\n",
+	               directory, group);
+	given_config(config);
+}
+
+START_TEST(the_doctor_says_of_several_users_what_the_next_start_would_say)
+{
+	given_shared(in("shared"), "no-such-group");
+	doctor_says(1, "FAIL groups: shared.agents: there is no group 'no-such-group'; the "
+	               "next start ends with that");
+	start();
+	ends_with(78, "shared.agents: there is no group 'no-such-group'");
+	given_shared(in("missing/shared"), "0");
+	doctor_says(1, "missing/shared: cannot be created: No such file or directory; the next");
+	start();
+	ends_with(78, "missing/shared: cannot be created: No such file or directory");
+	given_shared(in("shared"), "0");
+	doctor_says(0, "warn owners: as-owner is not there (");
+	given_config("");
+	given("INSERT OR REPLACE INTO setting VALUES ('shared.directory', '/nowhere', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	doctor_says(0, "ok   port: ");
+	given("UPDATE setting SET source = 'flag' WHERE name = 'shared.directory'");
+	doctor_says(1, "FAIL groups: shared.agents: there is no group 'agent-intercom-agents'");
+}
+END_TEST
+
 START_TEST(the_doctor_says_that_a_first_start_would_fail)
 {
 	SKIP_UNLESS(geteuid() == 0, "root");
@@ -246,6 +278,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
 	tcase_add_test(c, the_doctor_says_of_a_database_of_another_build_what_a_start_would_say);
+	tcase_add_test(c, the_doctor_says_of_several_users_what_the_next_start_would_say);
 	tcase_add_test(c, the_doctor_says_that_a_first_start_would_fail);
 	tcase_add_test(c, doctor_and_where_name_a_database_in_a_closed_folder);
 	tcase_add_test(c, root_makes_nothing_in_the_home_of_another_user);
