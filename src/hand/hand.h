@@ -93,6 +93,7 @@ struct hand_file {
 struct hand_found {
 	char *root; /* the real name of the workspace */
 	char *unfit; /* why it cannot be one, or NULL */
+	int64_t owner; /* its user, if ask.judge; -1: not known */
 	bool is_given; /* it is ask.given */
 	bool is_listed; /* the configuration names it */
 	char *within; /* the innermost folder of ask.listed that contains it, as written there, or
@@ -116,7 +117,7 @@ struct hand_found {
 
 #define HAND_FOUND_INIT                                                                            \
 	{                                                                                          \
-		.silent = -1, .policy = POLICY_LOOK_INIT                                           \
+		.owner = -1, .silent = -1, .policy = POLICY_LOOK_INIT                              \
 	}
 
 /* The folders of hand_ask.listed: usual ("": none), and the path of each [[workspace]]. The caller

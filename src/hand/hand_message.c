@@ -210,6 +210,7 @@ void hand_found_write(const struct hand_ask *ask, const struct hand_found *found
 	pack_add_text(out, found->root);
 	pack_add_text(out, found->unfit);
 	pack_add_int(out, found->is_given);
+	pack_add_int(out, found->owner);
 	pack_add_int(out, found->is_listed);
 	pack_add_text(out, found->within);
 	pack_add_int(out, found->silent);
@@ -479,6 +480,7 @@ int hand_found_read(const struct hand_ask *ask, struct str *message, struct hand
 	found->root = pack_some_text(&w, PATH_MAX);
 	found->unfit = take_line(&w);
 	found->is_given = pack_int_in(&w, 0, ask->given != NULL) != 0;
+	found->owner = pack_int_in(&w, -1, ask->judge ? (int64_t)UINT32_MAX : -1);
 	found->is_listed = pack_int_in(&w, 0, ask->listed_count > 0) != 0;
 	found->within = pack_text(&w, PATH_MAX);
 	if (found->within && !is_in_list(ask, found->within))

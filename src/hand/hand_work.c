@@ -148,16 +148,19 @@ static bool is_temporary(const char *path)
 }
 
 /* An agent of another user is not to read, by us, what its user may not. */
-static const char *unfit_for_user(const struct hand_ask *ask, const char *root)
+static const char *unfit_for_user(const struct hand_ask *ask, struct hand_found *found)
 {
 	struct stat about;
+	bool is_there = stat(found->root, &about) == 0;
 
+	if (is_there)
+		found->owner = about.st_uid;
 	if (!ask->has_user)
 		return NULL;
-	if (stat(root, &about) != 0)
-		return errno == EACCES      ? HAND_CLOSED
-		       : is_temporary(root) ? HAND_OTHER_TMP
-		                            : "missing";
+	if (!is_there)
+		return errno == EACCES             ? HAND_CLOSED
+		       : is_temporary(found->root) ? HAND_OTHER_TMP
+		                                   : "missing";
 	return about.st_uid == ask->user ? NULL : "the folder of another user";
 }
 
@@ -180,7 +183,7 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 	if (ask->judge) /* the real name: links to it may change */
 		unfit = workspace_unfit(found->root);
 	if (ask->judge && !unfit)
-		unfit = unfit_for_user(ask, found->root);
+		unfit = unfit_for_user(ask, found);
 	if (unfit)
 		found->unfit = xstrdup(unfit);
 	else

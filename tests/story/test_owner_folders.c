@@ -249,6 +249,36 @@ START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_s
 }
 END_TEST
 
+START_TEST(a_folder_that_the_systems_own_user_has_got_is_served_when_an_operator_says_so)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n"), *answer = NULL;
+	OWNED(str) struct str said = { 0 };
+	struct relay r;
+	char id[40];
+
+	NEEDS_ACCOUNTS();
+	r = users_relay(&users, AGENT);
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
+	free(relay_end(&r));
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(chown(users.project, USER_IDS[SERVICE], USER_IDS[SERVICE]), 0);
+
+	r = users_relay(&users, SERVICE);
+	relay_begin(&r, "check_clearance", arguments);
+	answer = relay_line(&r);
+	says(answer,
+	     "belonged to t-agent when agents first worked there, and belongs to t-service");
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "owner %s", users.project), 0);
+	(void)strcpy(id, users_ask(&users, &r, "b.txt", "two\n")); /* NOLINT: it fits */
+	approve(id);
+	users_is_written(&users, &r, id, "b.txt", "two\n");
+	belongs_to(SERVICE, "b.txt");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	users_end();
+}
+END_TEST
+
 START_TEST(nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "one\n");
@@ -485,6 +515,8 @@ int main(void)
 	tcase_add_test(c, who_has_left_the_operators_answers_nothing_more_from_a_login_of_before);
 	tcase_add_test(c, a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it);
 	tcase_add_test(c, a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so);
+	tcase_add_test(
+	    c, a_folder_that_the_systems_own_user_has_got_is_served_when_an_operator_says_so);
 	tcase_add_test(c,
 	               nothing_of_an_earlier_owner_is_asked_recovered_or_written_for_another_one);
 	tcase_add_test(c, an_open_session_asks_nothing_in_a_folder_that_is_another_users_by_now);
