@@ -23,16 +23,26 @@ static int port_of(const char *address)
 	return colon ? (int)strtol(colon + 1, NULL, 10) : 0;
 }
 
-/* Several users are served: each of them could pose as the system at its port. */
-static bool check_shared(struct doctor *d, int port, int failed)
+static void tell_other(struct doctor *d, int port, const char *next)
 {
 	OWNED(str) struct str who = { 0 };
 
+	port_holder_tell(port, &who);
+	doctor_tell(d, FAIL, "port",
+	            "%d on 127.0.0.1 is held by %s, who can pose as this system to agents that use "
+	            "HTTP; stop that program (`ss -ltnp`, as root, shows it) %s",
+	            port, str_text(&who), next);
+}
+
+/* Several users are served: each of them could pose as the system at its port. */
+static bool check_shared(struct doctor *d, int port, int failed)
+{
 	if (d->address && !is_roots(port_of(d->address))) {
 		doctor_tell(d, WARN, "port",
 		            "we serve %s, but systemd does not hold the port: any user of this "
 		            "machine can take it at a restart, and pose as this system; "
-		            "agent-intercom-http.socket holds it from the service's next start",
+		            "under systemd agent-intercom-http.socket holds it from the service's "
+		            "next start",
 		            d->address);
 		return true;
 	}
@@ -43,12 +53,7 @@ static bool check_shared(struct doctor *d, int port, int failed)
 		            port);
 		return true;
 	}
-	port_holder_tell(port, &who);
-	doctor_tell(d, FAIL, "port",
-	            "%d on 127.0.0.1 is held by %s, who can pose as this system to agents that use "
-	            "HTTP; stop that program (`ss -ltnp`, as root, shows it): we serve HTTP as "
-	            "soon as the port is free",
-	            port, str_text(&who));
+	tell_other(d, port, "and we serve HTTP as soon as the port is free");
 	return true;
 }
 
@@ -70,6 +75,8 @@ void doctor_check_port(struct doctor *d, bool shared)
 		doctor_tell(d, OK, "port", "any free one");
 	else if (failed == 0)
 		doctor_tell(d, OK, "port", "%d on 127.0.0.1 is free", port);
+	else if (failed == EADDRINUSE && port_holder_is_other(port))
+		tell_other(d, port, "or set another http_port");
 	else if (failed == EADDRINUSE)
 		doctor_tell(d, FAIL, "port",
 		            "%d on 127.0.0.1 is used by another program (`ss -ltnp`, as root, "

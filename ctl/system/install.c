@@ -708,8 +708,9 @@ static void tell_hints(const struct wish *w)
 		(void)puts(
 		    "Over HTTP, agent-intercom must be running already, and the workspace is "
 		    "the one that it was\nstarted with (?workspace_id= in the URL names "
-		    "another). Without --http, agent-intercom sees\nwhen the agent has ended, "
-		    "and in which folder it works: stdio is the better choice.");
+		    "another). While it is stopped, another user of this machine can\ntake its "
+		    "port and answer in its place. Without --http, agent-intercom sees\nwhen the "
+		    "agent has ended, and in which folder it works: stdio is the better choice.");
 	tell_next(w->host);
 }
 

@@ -57,6 +57,13 @@ bool port_holder(int port, uid_t *ret_uid)
 	return find_in("/proc/net/tcp", port, ret_uid) || find_in("/proc/net/tcp6", port, ret_uid);
 }
 
+bool port_holder_is_other(int port)
+{
+	uid_t uid;
+
+	return port_holder(port, &uid) && uid != 0 && uid != geteuid();
+}
+
 void port_holder_tell(int port, struct str *out)
 {
 	uid_t uid;

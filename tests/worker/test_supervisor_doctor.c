@@ -103,6 +103,29 @@ START_TEST(the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured)
 }
 END_TEST
 
+START_TEST(a_port_that_another_user_has_is_told_with_its_name)
+{
+	char config[40], said[160];
+	int port, fd;
+
+	SKIP_UNLESS(geteuid() == 0, "root");
+	ck_assert_int_eq(seteuid(1), 0);
+	fd = listen_somewhere(&port);
+	ck_assert_int_eq(seteuid(0), 0);
+	(void)snprintf(config, sizeof(config), "http_port = %d\n", port);
+	given_config(config);
+	(void)snprintf(said, sizeof(said),
+	               "FAIL port: %d on 127.0.0.1 is held by daemon, who can pose as this system",
+	               port);
+	doctor_says(1, said);
+	start();
+	log_has_soon("; it is held by daemon, who can pose as this system to agents that use HTTP");
+	doctor_says(1, said);
+	stop();
+	(void)close(fd);
+}
+END_TEST
+
 START_TEST(the_doctor_finds_what_is_wrong)
 {
 	char config[40], said[100];
@@ -276,6 +299,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_names_the_folder_that_stands_in_for_a_default_workspace);
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
+	tcase_add_test(c, a_port_that_another_user_has_is_told_with_its_name);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
 	tcase_add_test(c, the_doctor_says_of_a_database_of_another_build_what_a_start_would_say);
 	tcase_add_test(c, the_doctor_says_of_several_users_what_the_next_start_would_say);

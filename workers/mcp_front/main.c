@@ -171,6 +171,7 @@ static bool tell_holder(int64_t port, struct err *why)
  * pose as us, and nobody would notice if we served another one. */
 static bool start_http(struct front *f, struct err *e)
 {
+	bool is_shared = guests_are_served(f);
 	int64_t wanted = f->http_port;
 	int error;
 
@@ -178,10 +179,10 @@ static bool start_http(struct front *f, struct err *e)
 		return true;
 	error = errno;
 	http_stop(f);
-	if (error == EADDRINUSE && guests_are_served(f))
-		return tell_holder(wanted, e);
-	if (error != EADDRINUSE || !setting_is_default(&f->worker.store, "http_port"))
+	if (error != EADDRINUSE)
 		return false;
+	if (is_shared || !setting_is_default(&f->worker.store, "http_port"))
+		return (is_shared || port_holder_is_other((int)wanted)) && tell_holder(wanted, e);
 	f->http_port = 0;
 	if (http_start(f, e) == 0) {
 		log_warn("port %lld is in use; serving HTTP on port %lld; set http_port to choose "
