@@ -22,6 +22,10 @@ INSERT INTO operator (id, kind, user_id, is_default, created_at)
 VALUES (:id, 'local', :user_id, 1, :now)
 ON CONFLICT (id) DO UPDATE SET active = 1, is_default = 1;
 
+-- name: operator_fault_of_default :one
+-- Why what is typed by hand is refused.
+SELECT why FROM operator_fault WHERE id IS (SELECT id FROM operator WHERE is_default = 1);
+
 -- name: operator_only_default :exec
 UPDATE operator SET is_default = 0 WHERE is_default = 1 AND id <> :id;
 

@@ -417,6 +417,16 @@ static void check_database(struct doctor *d)
 	check_questions(d);
 }
 
+/* The next start makes the default operator, and makes it active. */
+static void check_operator(struct doctor *d)
+{
+	OWNED(operator_fault_of_default_row) struct operator_fault_of_default_row row = { 0 };
+
+	if (d->pid > 0 && d->store.db && sql_operator_fault_of_default(&d->store, &row, NULL) > 0)
+		doctor_tell(d, WARN, "operator", "answers typed on this machine are refused: %s",
+		            row.why);
+}
+
 /* ---- what runs ---- */
 
 static void check_instance(struct doctor *d)
@@ -681,6 +691,7 @@ static void check_system(struct doctor *d)
 			check_permissions(d);
 			check_database(d);
 			check_instance(d);
+			check_operator(d);
 			check_running(d);
 		}
 	}

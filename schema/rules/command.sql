@@ -43,7 +43,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE typeof(NEW.created_at) <> 'text'
                  OR NEW.created_at NOT GLOB '????-??-??T??:??:??.???Z'
              UNION ALL
-             SELECT 3, 'unauthorized', 'this operator may not give orders from this source', NULL
+             SELECT 3, 'unauthorized',
+                    coalesce((SELECT why FROM operator_fault
+                               WHERE id IS coalesce(NEW.operator_id,
+                                                    (SELECT id FROM operator WHERE is_default = 1))),
+                             'this operator may not give orders from this source'), NULL
               WHERE NOT EXISTS (
                 SELECT 1 FROM source AS f JOIN operator AS p ON p.kind = f.operator_kind
                  WHERE f.name = NEW.source AND f.orders IS NOT NULL AND p.active = 1

@@ -36,7 +36,11 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
               WHERE NOT EXISTS (SELECT 1 FROM source
                                  WHERE name = NEW.source AND decides IS NOT NULL)
              UNION ALL
-             SELECT 5, 'unauthorized', 'this operator may not decide from this source'
+             SELECT 5, 'unauthorized',
+                    coalesce((SELECT why FROM operator_fault
+                               WHERE id IS coalesce(NEW.operator_id,
+                                                    (SELECT id FROM operator WHERE is_default = 1))),
+                             'this operator may not decide from this source')
               WHERE NOT EXISTS (
                 SELECT 1 FROM source AS f JOIN operator AS p ON p.kind = f.operator_kind
                  WHERE f.name = NEW.source AND p.active = 1

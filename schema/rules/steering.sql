@@ -146,7 +146,11 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
               WHERE NOT EXISTS (SELECT 1 FROM source
                                  WHERE name = NEW.source AND steers IN ('*', NEW.kind))
              UNION ALL
-             SELECT 5, 'unauthorized', 'this operator may not steer from this source'
+             SELECT 5, 'unauthorized',
+                    coalesce((SELECT why FROM operator_fault
+                               WHERE id IS coalesce(NEW.operator_id,
+                                                    (SELECT id FROM operator WHERE is_default = 1))),
+                             'this operator may not steer from this source')
               WHERE NOT EXISTS (
                 SELECT 1 FROM source AS f JOIN operator AS p ON p.kind = f.operator_kind
                  WHERE f.name = NEW.source AND p.active = 1

@@ -126,7 +126,7 @@ START_TEST(an_operator_who_was_made_inactive_may_answer_no_more)
 	                           users.database),
 	                 0);
 	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "approve %s", id), 1);
-	says(said.bytes, "this operator may not decide");
+	says(said.bytes, "this operator is not active");
 	ck_assert_str_eq(users_sql(&users, "SELECT outcome FROM decision"), "unauthorized\n");
 	relay_kill(&r);
 	end();

@@ -296,9 +296,9 @@ START_TEST(a_stranger_may_not_decide)
 	given_questions();
 	given("UPDATE operator SET active = 0 WHERE id = 'local:tester'");
 	ctl("approve " CHANGE);
-	failed(1, "unauthorized: this operator may not decide from this source");
+	failed(1, "unauthorized: this operator is not active: operator.active is 0");
 	ctl("mode local");
-	failed(1, "unauthorized: this operator may not give orders from this source");
+	failed(1, "unauthorized: this operator is not active: operator.active is 0");
 	expect("SELECT state FROM request WHERE seq = 1", "pending\n");
 	expect("SELECT outcome FROM decision", "unauthorized\n");
 }

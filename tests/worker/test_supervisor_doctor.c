@@ -30,6 +30,12 @@ START_TEST(the_doctor_tells_what_runs)
 	doctor_says(0, "ok   worker: mcp-front is ready");
 	doctor_says(0, "ok   port: we serve http://127.0.0.1:");
 	doctor_says(0, "ok   integrity: quick_check found nothing");
+	given("UPDATE operator SET active = 0 WHERE is_default = 1");
+	doctor_says(0, "warn operator: answers typed on this machine are refused: this operator is "
+	               "not active: operator.active is 0");
+	given("DELETE FROM operator WHERE is_default = 1");
+	doctor_says(0, "warn operator: answers typed on this machine are refused: no operator is "
+	               "the default: the next start makes one");
 	(void)kill(pid_of("applier"), SIGSTOP);
 	advance(2 * MINUTE);
 	doctor_says(0, "it may hang");
