@@ -24,7 +24,7 @@ SELECT :now, 'security.forged', r.session_seq, r.seq, 'slack-listener',
 -- name: proof_notice :exec
 INSERT INTO slack_notice (kind, text, at)
 SELECT 'server', 'An answer that bears your name did not come from Slack: ' || d.verdict || ' of ' ||
-       substr(r.id, 1, 8) || ', ' || coalesce(r.title, r.kind) || ', at ' || d.created_at ||
+       substr(r.id, 1, 13) || ', ' || coalesce(r.title, r.kind) || ', at ' || d.created_at ||
        '. Somebody who can write the database of agent-intercom gave it.', :now
   FROM decision AS d JOIN request AS r ON r.id = d.request_id
  WHERE d.seq = :seq;
@@ -53,7 +53,7 @@ WITH told AS (
     FROM event
    WHERE request_seq IS NOT NULL AND kind GLOB 'request.*' AND kind <> 'request.adopted'
    GROUP BY request_seq)
-SELECT r.seq, substr(r.id, 1, 8) AS id, r.kind = 'clearance' AS has_digest,
+SELECT r.seq, substr(r.id, 1, 13) AS id, r.kind = 'clearance' AS has_digest,
        CASE
          WHEN t.lowest <> t.highest OR t.lowest <> r.digest THEN 'its digest'
          WHEN coalesce(t.has_asked, 0) = 0 THEN NULL

@@ -405,7 +405,7 @@ static bool try_one(const struct policy_past *past, void *arg)
 	if (!past->approved && t->rejected_allowed <= SHOWN_REJECTED) {
 		OWNED(str) struct str line = { 0 };
 
-		str_addf(&line, "you rejected %.8s (%s), which %s would allow", past->id,
+		str_addf(&line, "you rejected %.13s (%s), which %s would allow", past->id,
 		         past->what, str_text(&a.rule));
 		tell(&line);
 	}

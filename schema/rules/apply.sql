@@ -98,7 +98,7 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
                                   ELSE 'the folder ' || o.workspace_root END
          || ' back to a checkpoint ('
          || coalesce((SELECT nullif(label, '') FROM checkpoint WHERE id = w.checkpoint_id),
-                     substr(w.checkpoint_id, 1, 8))
+                     substr(w.checkpoint_id, 1, 13))
          || '). Of its paths, ' || w.modified || ' had been modified since then, ' || w.deleted
          || ' deleted (now back), ' || w.added || ' added (now gone): ' || w.named
          || '; read files again before you rely on them',

@@ -145,7 +145,7 @@ int64_t proof_forged(struct store *st, struct str *out, struct err *e)
 
 	sql_proof_forged(st, &row);
 	while ((got = row_next(&row.row, e)) > 0)
-		str_addf(out, "%s%.8s by %s at %s", count++ ? ", " : "", row.id, row.operator_id,
+		str_addf(out, "%s%.13s by %s at %s", count++ ? ", " : "", row.id, row.operator_id,
 		         row.created_at);
 	return got < 0 ? -1 : count;
 }

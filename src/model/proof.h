@@ -44,12 +44,12 @@ struct proof_look {
 int proof_look_on(struct proof_look *look, struct store *st, const struct proof_key *key,
                   struct err *e);
 
-/* Appends "01a202e3 by slack:T1:U1 at 2026-02-08T09:30:00.123Z" for each request that is known to
- * have such an answer, separated by ", ". Returns how many, -1 on error. Needs no key. */
+/* Appends "01a202e3-6b1f by slack:T1:U1 at 2026-02-08T09:30:00.123Z" for each request that is known
+ * to have such an answer, separated by ", ". Returns how many, -1 on error. Needs no key. */
 int64_t proof_forged(struct store *st, struct str *out, struct err *e);
 
 /* Appends the ids of the questions that are not what was asked and answered, by what the timeline
- * says of them, and what of them is not: "01a202e3 (its answer)"; as above. */
+ * says of them, and what of them is not: "01a202e3-6b1f (its answer)"; as above. */
 int64_t proof_swapped(struct store *st, struct str *out, struct err *e);
 
 #endif

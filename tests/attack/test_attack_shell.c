@@ -60,7 +60,7 @@ static char *press_accept(void)
 static void is_noticed(void)
 {
 	OWNED(str) struct str said = { 0 };
-	OWNED(char_ptr) char *id = rows("SELECT substr(id, 1, 8) FROM request");
+	OWNED(char_ptr) char *id = rows("SELECT substr(id, 1, 13) FROM request");
 
 	id[strcspn(id, "\n")] = '\0';
 	expect_soon("SELECT kind, actor FROM event WHERE kind = 'security.forged'",
@@ -146,7 +146,7 @@ START_TEST(a_question_that_was_swapped_after_its_answer_is_found_by_doctor_and_a
 	attack_begin_with_slack();
 	answer = attack_ask("a.txt", "one\n");
 	ts = press_accept();
-	id = rows("SELECT substr(id, 1, 8) FROM request");
+	id = rows("SELECT substr(id, 1, 13) FROM request");
 	id[strcspn(id, "\n")] = '\0';
 	ck_assert_int_eq(site_stop(&site), 0);
 	ck_assert_msg(intercom(&said, "audit verify") == 0, "%s", str_text(&said));
