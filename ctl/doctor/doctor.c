@@ -709,14 +709,14 @@ int doctor_look(const struct config_source *source)
 	check_xdg(&d);
 	check_kernel(&d);
 	check_workers(&d);
-	if (check_config(&d, source)) {
-		check_fence(&d);
-		check_agent(&d);
-		check_shared(&d, source);
-		doctor_check_slack(&d);
-		check_system(&d);
-		check_workspace(&d);
-		doctor_check_hooks(&d);
-	}
+	if (!check_config(&d, source))
+		return EX_CONFIG;
+	check_fence(&d);
+	check_agent(&d);
+	check_shared(&d, source);
+	doctor_check_slack(&d);
+	check_system(&d);
+	check_workspace(&d);
+	doctor_check_hooks(&d);
 	return d.failures ? EXIT_FAILURE : EX_OK;
 }

@@ -22,19 +22,23 @@ static int help(void)
 	    "hour, and lists it. The settings are those of the running system; of one that\n"
 	    "does not run, those of its configuration file, which are put in force, or,\n"
 	    "without a file, those of its last start.\n\n"
-	    "  --config FILE, --db PATH\n",
+	    "  --config FILE, --db PATH\n\n"
+	    "Exit status: 0 done; 75, 78 something stays or failed, as it says; 64 wrong usage.\n",
 	    PROGRAM);
 	return EX_OK;
 }
 
-static int purge_all(struct purge *p, struct err *e)
+/* stays: the last reason why something was kept, if any was. */
+static int purge_all(struct purge *p, struct err *stays, struct err *e)
 {
 	int did;
 
 	do {
 		did = purge_some(p, e);
-		if (p->stays.kind != ERR_NONE)
+		if (p->stays.kind != ERR_NONE) {
 			(void)fprintf(stderr, "%s: %s\n", PROGRAM, p->stays.text);
+			*stays = p->stays;
+		}
 		p->stays.kind = ERR_NONE;
 		if (did > 0 && p->batches % PURGE_CHECKPOINT_BATCHES == 0 &&
 		    store_checkpoint(p->store, true, PURGE_BUSY_MS, e) < 0)
@@ -60,7 +64,7 @@ static int put_in_force(const struct config *config, struct store *st, const cha
 	return failed ? -1 : 0;
 }
 
-static int run_once(const struct config *config, struct err *e)
+static int run_once(const struct config *config, struct err *stays, struct err *e)
 {
 	OWNED(paths) struct paths places = { 0 };
 	OWNED(store) struct store st = STORE_INIT;
@@ -76,7 +80,7 @@ static int run_once(const struct config *config, struct err *e)
 	if (put_in_force(config, &st, places.database, e))
 		return -1;
 	purge_begin(&p, &st);
-	if (purge_all(&p, e))
+	if (purge_all(&p, stays, e))
 		return -1;
 	purge_tell(&p, &what);
 	(void)printf("older than %.10s: %s\n", p.cutoff.text,
@@ -88,7 +92,7 @@ int intercom_retention(const struct config_source *source, int argc, char **argv
 {
 	struct cli_arguments a = { .source = *source };
 	struct config config = { 0 };
-	struct err e = { 0 };
+	struct err stays = { 0 }, e = { 0 };
 	int parsed = cli_parse(&a, "once", argc, argv);
 
 	if (parsed > 0)
@@ -101,7 +105,7 @@ int intercom_retention(const struct config_source *source, int argc, char **argv
 		return EX_USAGE;
 	(void)umask(NOT_FOR_OTHERS);
 	if (config_load(&a.source, &config, &e) == 0)
-		(void)run_once(&config, &e);
+		(void)run_once(&config, &stays, &e);
 	config_clear(&config);
-	return e.kind == ERR_NONE ? EX_OK : cli_say(&e);
+	return e.kind == ERR_NONE ? err_exit(&stays) : cli_say(&e);
 }

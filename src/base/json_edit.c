@@ -479,6 +479,9 @@ static int check_result(const struct str *before, const struct str *after, const
 		old = cJSON_CreateObject();
 	forget(old, place);
 	forget(new, place);
+	if (json_twice(old))
+		return err_set(e, ERR_INPUT, "%s: \"%s\" appears twice; remove one", name,
+		               json_twice(old));
 	if (!cJSON_Compare(old, new, 1))
 		return err_set(e, ERR_BUG, "%s: something else would change", name);
 	return 0;

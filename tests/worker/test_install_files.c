@@ -28,6 +28,7 @@ START_TEST(a_malformed_file_is_named_with_its_line_and_left)
 {
 	static const char JSON[] = "{\n  \"a\": 1\n  \"b\": 2\n}\n", TOML[] = "a = 1\nb = = 2\n";
 	static const char ARRAY[] = "[]\n", TWICE[] = "{\"mcpServers\": {},\n\"mcpServers\": {}}";
+	static const char ELSEWHERE[] = "{\"other\": {\"a\": 1, \"a\": 2}}";
 	static const char SCALAR[] = "{\n\"mcpServers\": 5}";
 
 	given(".gemini/settings.json", JSON);
@@ -43,6 +44,10 @@ START_TEST(a_malformed_file_is_named_with_its_line_and_left)
 	run("install gemini --yes");
 	fails(78, ".gemini/settings.json:2: \"mcpServers\" appears twice", ".gemini/settings.json",
 	      TWICE);
+	given(".gemini/settings.json", ELSEWHERE);
+	run("install gemini --yes");
+	fails(78, ".gemini/settings.json: \"a\" appears twice; remove one", ".gemini/settings.json",
+	      ELSEWHERE);
 	given(".gemini/settings.json", SCALAR);
 	run("install gemini --yes");
 	fails(78, ".gemini/settings.json:2: \"mcpServers\" is not an object",

@@ -219,7 +219,7 @@ START_TEST(what_cannot_be_exported_stays_and_that_is_told)
 	terminate(2, ago(30 * DAY + HOUR));
 	ck_assert_int_eq(rmdir(dir), 0);
 
-	told = run_once("--once", 0);
+	told = run_once("--once", 78);
 	says(told, "what undo needs is kept, because it cannot be exported");
 	says(told, "the timeline is not cut, because it cannot be exported");
 	expect("SELECT count(*) FROM session", "2\n");

@@ -149,7 +149,7 @@ START_TEST(the_doctor_finds_what_is_wrong)
 	given("PRAGMA user_version = 9999");
 	doctor_says(1, "FAIL database: ");
 	given_config("retention_days = 0\n");
-	doctor_says(1, "FAIL config: /");
+	doctor_says(78, "FAIL config: /");
 }
 END_TEST
 
