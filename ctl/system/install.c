@@ -21,7 +21,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-enum { DECLINED = 1 };
+enum { DECLINED = 1, NEW_FOLDER = 0755, PERMISSIONS = 0777 };
 
 static const char PROGRAM[] = "agent-intercom", DEFAULT_NAME[] = "intercom";
 
@@ -507,6 +507,20 @@ static void show(const struct plan *p)
 	(void)fflush(stdout);
 }
 
+/* Whether install can have made the folder: what its user made with another mode was there before.
+ */
+static bool is_as_made(const char *folder)
+{
+	mode_t mask = umask(NOT_FOR_OTHERS), mode;
+	struct stat about;
+
+	(void)umask(mask);
+	if (lstat(folder, &about) != 0)
+		return false;
+	mode = about.st_mode & PERMISSIONS;
+	return mode == NEW_FOLDER || mode == (NEW_FOLDER & ~mask);
+}
+
 /* Removes the folders that install made for a file, if nothing else is in them: up to the home, the
  * working directory, or the first that is not empty. */
 static void remove_empty_folders(const char *file)
@@ -526,7 +540,7 @@ static void remove_empty_folders(const char *file)
 		*slash = '\0';
 		folder.length = (size_t)(slash - folder.bytes);
 		if (strcmp(folder.bytes, cwd) == 0 || (home && strcmp(folder.bytes, home) == 0) ||
-		    rmdir(folder.bytes) != 0)
+		    !is_as_made(folder.bytes) || rmdir(folder.bytes) != 0)
 			return;
 	}
 }

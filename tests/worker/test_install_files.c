@@ -166,6 +166,19 @@ START_TEST(a_link_stays_and_its_file_is_changed)
 }
 END_TEST
 
+START_TEST(an_empty_folder_that_its_user_closed_stays)
+{
+	ck_assert(shell("mkdir -m 700 '%s'", in(".claude")));
+	does("install claude --yes");
+	does("uninstall claude --yes");
+	ck_assert_uint_eq(mode_of(".claude"), S_IFDIR | 0700);
+	ck_assert(shell("rmdir '%s'", in(".claude")));
+	does("install claude --yes");
+	does("uninstall claude --yes");
+	is_missing(".claude");
+}
+END_TEST
+
 START_TEST(a_folder_that_is_a_link_is_shown)
 {
 	ck_assert(shell("mkdir -p '%s' '%s'", in("mine"), in("ws/.claude")));
@@ -373,6 +386,7 @@ int main(void)
 	tcase_add_test(c, wrong_usage_says_what_is_right);
 	tcase_add_test(c, modes_are_kept_and_new_files_are_private_or_common);
 	tcase_add_test(c, a_link_stays_and_its_file_is_changed);
+	tcase_add_test(c, an_empty_folder_that_its_user_closed_stays);
 	tcase_add_test(c, a_folder_that_is_a_link_is_shown);
 	tcase_add_test(c, one_file_that_cannot_be_made_leaves_all_as_they_are);
 	tcase_add_test(c, root_makes_no_files_in_the_home_of_another_user);
