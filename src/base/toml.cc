@@ -379,6 +379,8 @@ const struct {
 } WORDS[] = {
 	{ "missing key-value separator", "expected '=' after the key" },
 	{ "invalid key value separator", "expected '=' after the key" },
+	{ "an invalid key appeared", "invalid key or table; write [table] or key = value" },
+	{ "empty key is not allowed", "a key is missing before '='" },
 	{ "missing value after", "expected a value" },
 	{ "unknown value appeared", "expected a value" },
 	{ "already exists", "this key or table is already defined" },

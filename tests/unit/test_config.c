@@ -578,6 +578,10 @@ END_TEST
 START_TEST(syntax_errors_have_line_and_reason)
 {
 	refuses("http_port 3000\n", ":3: expected '=' after the key");
+	refuses("[slack\n", ":3: ");
+	ck_assert_ptr_null(strstr(e.text, "appeared"));
+	refuses("= 1\n", ":3: ");
+	ck_assert_ptr_null(strstr(e.text, "allowed."));
 	refuses("\nhttp_port = \n", ":4: expected a value");
 	refuses("http_port = 1\nhttp_port = 2\n", ":4: this key or table is already defined");
 	refuses("[slack]\n[log]\n[slack]\n", ":5: this key or table is already defined");
