@@ -152,6 +152,32 @@ START_TEST(a_stream_belongs_to_its_session)
 }
 END_TEST
 
+/* As a client does that keeps its connections open for its next session. */
+START_TEST(the_end_of_a_session_ends_its_streams_and_another_session_takes_its_question)
+{
+	struct agent a, b;
+	struct wire old, w;
+	struct event e = { .id = "" };
+
+	given_front();
+	a = newcomer();
+	ask(&a, &old, "f", NULL);
+	(void)wire_head(&old);
+	ck_assert_int_eq(agent_exchange(&a, "DELETE", "", NULL, NULL), 204);
+	while (wire_event(&old, &e))
+		ck_assert_ptr_null(strstr(str_text(&e.data), "result"));
+	wire_close(&old);
+	event_clear(&e);
+	expect_soon("SELECT listener IS NULL, state FROM tool_call", "1|waiting\n");
+
+	b = newcomer();
+	ask(&b, &w, "f", NULL);
+	approve_all();
+	is_told_approved(&w);
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
 START_TEST(cancelling_ends_the_wait_and_not_the_question)
 {
 	struct agent a;
@@ -358,6 +384,8 @@ int main(void)
 	tcase_add_test(c, a_stream_is_resumed_on_another_front);
 	tcase_add_test(c, a_result_goes_to_the_stream_that_was_resumed_last);
 	tcase_add_test(c, a_stream_belongs_to_its_session);
+	tcase_add_test(
+	    c, the_end_of_a_session_ends_its_streams_and_another_session_takes_its_question);
 	tcase_add_test(c, cancelling_ends_the_wait_and_not_the_question);
 	tcase_add_test(c, another_session_cannot_cancel);
 	tcase_add_test(c, a_client_that_vanishes_leaves_its_question);

@@ -85,9 +85,26 @@ int connections_run_end(struct front *f, struct job *job, struct err *e)
 	return p->session_seq ? sql_session_offline(&f->worker.store, p->session_seq, e) : 0;
 }
 
+/* Over HTTP each of its streams is a sink of its own. Ending one forgets all waiters of its sink.
+ */
+static void end_streams(struct front *f, const struct sink *by)
+{
+	struct waiter *w = TAILQ_FIRST(&f->line), *next;
+
+	for (; w; w = next) {
+		struct sink *s = w->sink;
+
+		for (next = w; next && next->sink == s;)
+			next = TAILQ_NEXT(next, in_line);
+		if (s != by && s->peer->seq == by->peer->seq && s->by->finish)
+			s->by->finish(s, 202);
+	}
+}
+
 bool connections_reply_end(struct front *f, struct job *job)
 {
-	(void)f;
+	if (job->sink->peer->seq)
+		end_streams(f, job->sink);
 	if (job->sink->by->finish)
 		job->sink->by->finish(job->sink, 204);
 	return true;
