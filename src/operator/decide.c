@@ -585,7 +585,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	if (may > 0 && verdict == REQUEST_VERDICT_APPROVE)
 		may = read_edited(d, &shown, &edited);
 	bool why = verdict == REQUEST_VERDICT_REJECT || verdict == REQUEST_VERDICT_STOP;
-	bool rejects = verdict == REQUEST_VERDICT_REJECT;
+	bool rejects = verdict == REQUEST_VERDICT_REJECT && f->kind == REQUEST_KIND_CLEARANCE;
 	/* A driven agent is told what the operator says as its next prompt. */
 	const char *no_reason = rejects && !f->is_driven && !d->w->text ? d->who->no_reason : NULL;
 	const char *said = *verb_skip_blanks(text) ? text : no_reason;

@@ -27,8 +27,8 @@ struct speaker {
 	int (*was_asked)(struct store *st, const char *said_ts, int64_t request_seq, bool approves,
 	                 struct str *why, struct err *e);
 	const char *said_ts; /* when, in Slack's time; NULL: now */
-	const char *no_reason; /* the reason of a reject without words, for a caller of our tools;
-	                          NULL: none */
+	const char *no_reason; /* the reason of a reject without words, for a caller of
+	                          check_clearance; NULL: none */
 	struct place place;
 	const char *answer_channel, *answer_thread; /* where in Slack a worker answers; NULL:
 	                                               nowhere, or in the channel */

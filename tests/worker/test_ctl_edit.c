@@ -1,4 +1,5 @@
-/* agent-intercom-ctl approve --edit and --with: another text than was asked. */
+/* agent-intercom-ctl about an agent's own tool: approve --edit and --with, another text than was
+ * asked; and reject. */
 #include "ctl_case.h"
 
 #include "sha256.h"
@@ -229,6 +230,17 @@ START_TEST(a_file_that_has_changed_is_not_opened)
 }
 END_TEST
 
+/* Its hook is told "rejected"; a reason would be told to the next agent, as the operator's words.
+ */
+START_TEST(a_rejection_without_words_has_no_reason)
+{
+	given_command();
+	ctl("reject " COMMAND);
+	ck_assert_int_eq(status, 0);
+	expect("SELECT state, reason IS NULL FROM request", "rejected|1\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ctl_edit");
@@ -245,6 +257,7 @@ int main(void)
 	tcase_add_test(c, what_is_decided_is_not_opened);
 	tcase_add_test(c, the_new_content_of_a_file_is_opened_and_approved);
 	tcase_add_test(c, a_file_that_has_changed_is_not_opened);
+	tcase_add_test(c, a_rejection_without_words_has_no_reason);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
