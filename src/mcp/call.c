@@ -97,12 +97,26 @@ void call_clear(struct call *c)
 
 /* ---- preparing ---- */
 
+/* Appends the arguments that make the question what it is. */
+static void add_asked(struct str *out, const struct call *c)
+{
+	OWNED(cJSON_ptr) cJSON *asked = cJSON_Duplicate(c->arguments, true);
+
+	for (const char *const *name = c->tool->unbound; *name; name++)
+		cJSON_DeleteItemFromObjectCaseSensitive(asked, *name);
+	json_canonical(out, asked);
+}
+
 static void compute_digest(struct call *c)
 {
 	struct sha256_state *h = sha256_begin();
+	OWNED(str) struct str asked = { 0 };
+	const struct str *bound = c->tool->unbound ? &asked : &c->canonical;
 
+	if (c->tool->unbound)
+		add_asked(&asked, c);
 	sha256_add(h, c->tool->name, strlen(c->tool->name) + 1);
-	sha256_add(h, str_text(&c->canonical), c->canonical.length + 1);
+	sha256_add(h, str_text(bound), bound->length + 1);
 	sha256_add(h, "", 1); /* no path */
 	c->digest = sha256_end(h);
 }

@@ -29,6 +29,9 @@ struct tool {
 	const char *output; /* JSON Schema, including pending and errors */
 	bool read_only, destructive, idempotent, open_world; /* annotations */
 	bool recovers; /* it recovers what an earlier agent has left */
+	/* Arguments that may have changed when the same is asked again: not in the digest. The last
+	 * one is NULL. NULL: there are none. */
+	const char *const *unbound;
 
 	/* Fills ask with what must be known about files (hand.h), before anything else. A refusal
 	 * becomes the call's result. NULL: nothing. */

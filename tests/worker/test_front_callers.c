@@ -189,6 +189,30 @@ START_TEST(an_answer_that_came_after_pending_waits_for_its_agent)
 }
 END_TEST
 
+START_TEST(a_prompt_that_is_asked_again_with_newer_counts_is_the_same_question)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	OWNED(char_ptr) char *other = NULL;
+	struct agent a;
+
+	given_front();
+	(void)start_worker("watchdog");
+	a = agent_hello(port, "?wait=1", "2025-11-25");
+	first =
+	    agent_call(&a, "transmit",
+	               "{\"prompt_text\":\"go on?\",\"elapsed_seconds\":10,\"actions_taken\":1}");
+	second =
+	    agent_call(&a, "transmit",
+	               "{\"prompt_text\":\"go on?\",\"elapsed_seconds\":250,\"actions_taken\":2}");
+	has(second, "request_id", member(first, "request_id"));
+	other = agent_call(&a, "transmit",
+	                   "{\"prompt_text\":\"go on?\",\"prompt_type\":\"clarification\"}");
+	has(other, "decision", "pending");
+	expect("SELECT count(*) FROM request", "2\n");
+}
+END_TEST
+
 /* Between two looks of an agent over HTTP nobody listens; it is no orphan for that. */
 START_TEST(two_http_agents_that_ask_the_same_words_keep_their_own_questions)
 {
@@ -380,6 +404,7 @@ int main(void)
 	tcase_add_test(c, a_query_that_cannot_be_read_is_400);
 	tcase_add_test(c, callers_without_a_session_are_kept_apart_by_what_they_say);
 	tcase_add_test(c, an_answer_that_came_after_pending_waits_for_its_agent);
+	tcase_add_test(c, a_prompt_that_is_asked_again_with_newer_counts_is_the_same_question);
 	tcase_add_test(c, two_http_agents_that_ask_the_same_words_keep_their_own_questions);
 	tcase_add_test(c, a_stateless_caller_gets_a_new_session_when_its_old_one_was_terminated);
 	tcase_add_test(c, a_message_with_very_many_members_or_a_very_long_batch_holds_nobody_up);

@@ -54,6 +54,9 @@ static int result(struct store *st, int64_t request, struct telling *t, struct e
 	return ask_result(st, request, add_decision, t, e);
 }
 
+/* Both count from the last word of a person, so they grow while it waits. */
+static const char *const UNBOUND[] = { "elapsed_seconds", "actions_taken", NULL };
+
 const struct tool TOOL_TRANSMIT = {
 	.name = "transmit",
 	.title = "Transmit",
@@ -61,7 +64,7 @@ const struct tool TOOL_TRANSMIT = {
 	    "Asks the operator whether to go on, and waits. Decision 'continue': carry on; "
 	    "'refine': follow the instruction; 'stop': stop working. On 'pending' call it "
 	    "again "
-	    "with exactly the same arguments.",
+	    "with exactly the same arguments (elapsed_seconds and actions_taken may be newer).",
 	.input =
 	    "{\"type\":\"object\",\"properties\":{"
 	    "\"prompt_text\":{\"type\":\"string\",\"minLength\":1,\"description\":\"the "
@@ -81,6 +84,7 @@ const struct tool TOOL_TRANSMIT = {
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,
+	.unbound = UNBOUND,
 	.policy = policy,
 	.run = ask_run,
 	.question = question,
