@@ -59,13 +59,13 @@ static int decide_by_policy(struct store *st, struct call *c, const struct peer 
 	return approved < 0 ? -1 : 0;
 }
 
-static void show_to_client(struct call *c, const struct request *r)
+static void show_to_client(struct call *c, const struct request *r, const char *why)
 {
 	json_object(&c->elicitation);
 	json_member_object(&c->elicitation, r->row.id);
 	json_member(&c->elicitation, "method", "elicitation/create");
 	json_member_name(&c->elicitation, "params");
-	elicit_params(&c->elicitation, r, true);
+	elicit_params(&c->elicitation, r, true, why);
 	json_object_end(&c->elicitation);
 	json_object_end(&c->elicitation);
 }
@@ -76,6 +76,7 @@ static void show_to_client(struct call *c, const struct request *r)
 static int elicit(struct store *st, struct call *c, int64_t request, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
+	OWNED(str) struct str why = { 0 };
 	const cJSON *response;
 	const char *action;
 	bool decided = false;
@@ -87,10 +88,10 @@ static int elicit(struct store *st, struct call *c, int64_t request, struct err 
 		return 0;
 	response = cJSON_GetObjectItemCaseSensitive(c->responses, r.row.id);
 	action = json_text(response, "action");
-	if (action && elicit_take(st, &r, response, &decided, e))
+	if (action && elicit_take(st, &r, response, &decided, &why, e))
 		return -1;
 	if (!decided && (!action || strcmp(action, "accept") == 0))
-		show_to_client(c, &r);
+		show_to_client(c, &r, str_text(&why));
 	c->waiting = !decided && !c->elicitation.length;
 	return 0;
 }

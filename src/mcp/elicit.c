@@ -132,10 +132,15 @@ static void add_fields(struct str *out, const struct form *f, bool with_text)
 	json_object_end(out);
 }
 
-void elicit_params(struct str *out, const struct request *r, bool with_mode)
+void elicit_params(struct str *out, const struct request *r, bool with_mode, const char *why)
 {
 	OWNED(str) struct str message = { 0 };
 
+	if (*why) {
+		str_add(&message, "Your answer was not taken: ");
+		visible_add(&message, why, strlen(why), false);
+		str_add(&message, "\n\n");
+	}
 	add_message(&message, r);
 	json_object(out);
 	if (with_mode)
@@ -169,7 +174,7 @@ static bool settles(enum decision_outcome outcome)
 }
 
 int elicit_take(struct store *st, const struct request *r, const cJSON *response, bool *ret_decided,
-                struct err *e)
+                struct str *why, struct err *e)
 {
 	const cJSON *content = cJSON_GetObjectItemCaseSensitive(response, "content");
 	const char *action = json_text(response, "action");
@@ -187,5 +192,7 @@ int elicit_take(struct store *st, const struct request *r, const cJSON *response
 	if (decision_insert(st, &d, &result, e))
 		return -1;
 	*ret_decided = settles(result.is.outcome);
+	if (!*ret_decided)
+		str_add(why, result.is.why ? result.is.why : "");
 	return 0;
 }

@@ -15,13 +15,13 @@ enum { ELICIT_SHOWN_BYTES = 8 << 10 }; /* of a diff or a text; only ctl show has
 bool elicit_is_offered(const cJSON *capabilities);
 
 /* Appends the params of elicitation/create for a request. with_mode: the revision has modes
- * (2025-11-25 and later). */
-void elicit_params(struct str *out, const struct request *r, bool with_mode);
+ * (2025-11-25 and later). why: of elicit_take, if it is shown once more; or "". */
+void elicit_params(struct str *out, const struct request *r, bool with_mode, const char *why);
 
 /* Takes the answer of the client's user to r: {"action":..,"content":{..}}. An answer becomes a
- * decision row; *ret_decided: r is now decided, by it or before it. Inside a transaction. 0, or -1
- * if the database failed. */
+ * decision row; *ret_decided: r is now decided, by it or before it; otherwise why (empty before)
+ * says why it does not count. Inside a transaction. 0, or -1 if the database failed. */
 int elicit_take(struct store *st, const struct request *r, const cJSON *response, bool *ret_decided,
-                struct err *e);
+                struct str *why, struct err *e);
 
 #endif

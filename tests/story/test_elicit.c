@@ -376,6 +376,45 @@ START_TEST(a_legacy_client_is_asked_on_the_stream_of_the_call)
 }
 END_TEST
 
+START_TEST(a_legacy_client_is_asked_again_with_what_was_wrong_but_not_for_ever)
+{
+	static const char REFINE[] = "\"action\":\"accept\",\"content\":{\"decision\":\"refine\"}";
+	OWNED(char_ptr) char *before = NULL;
+	OWNED(char_ptr) char *result = NULL;
+	struct event e = { .id = "" };
+	struct agent a;
+	struct wire w;
+
+	given_elicitation("true");
+	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	reads_question(&w, &e, "2025-11-25");
+	for (int i = 0; i < 5; i++) {
+		OWNED(str) struct str response = { 0 };
+
+		respond(&response, str_text(&e.data), REFINE);
+		ck_assert_int_eq(agent_exchange(&a, "POST", "", response.bytes, NULL), 202);
+		if (i == 4)
+			break;
+		free(before);
+		before = strdup(member(str_text(&e.data), "id"));
+		ck_assert(wire_event(&w, &e));
+		has(str_text(&e.data), "method", "elicitation/create");
+		ck_assert_str_ne(member(str_text(&e.data), "id"), before);
+		has(str_text(&e.data), "params.message",
+		    "Your answer was not taken: refine needs an instruction\n\ngo on?");
+	}
+	expect_soon("SELECT count(*) FROM decision WHERE outcome = 'malformed'", "5\n");
+	decide_all("continue");
+	ck_assert(wire_event(&w, &e)); /* nothing is shown that could be withdrawn */
+	result = tool_result(str_text(&e.data));
+	has(result, "decision", "continue");
+	event_clear(&e);
+	wire_close(&w);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_question_that_was_answered_elsewhere_is_taken_off_the_screen)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
@@ -523,6 +562,7 @@ int main(void)
 	tcase_add_test(c, a_client_is_asked_only_where_it_can_and_may);
 	tcase_add_test(c, a_long_diff_is_shown_in_part_and_says_where_the_rest_is);
 	tcase_add_test(c, a_legacy_client_is_asked_on_the_stream_of_the_call);
+	tcase_add_test(c, a_legacy_client_is_asked_again_with_what_was_wrong_but_not_for_ever);
 	tcase_add_test(c, a_question_that_was_answered_elsewhere_is_taken_off_the_screen);
 	tcase_add_test(c, a_question_of_a_call_that_was_given_up_is_taken_off_the_screen);
 	tcase_add_test(c, one_client_cannot_answer_what_another_was_asked);

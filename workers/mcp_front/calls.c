@@ -450,7 +450,7 @@ static void reply_held(struct front *f, struct job *job)
 	            call->call.progress_token, modern);
 	editor_begin(f, job);
 	if (!modern && call->call.waiting) /* not a repeated one: its question was already shown */
-		elicitation_begin(f, job->sink, job->call_seq, job->version);
+		elicitation_begin(f, job->sink, job->call_seq);
 }
 
 bool calls_reply(struct front *f, struct job *job)

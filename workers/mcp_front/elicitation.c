@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char ID_HEAD[] = "\"intercom-"; /* followed by the call's seq and a quote */
+enum { MOST_FORMS = 5 }; /* of one call: a program may answer them */
 
-static void write_id(char out[ELICITATION_ID_BYTES], int64_t call_seq)
+static const char ID_HEAD[] = "\"intercom-"; /* followed by the call's seq, and which form it is */
+
+static void write_id(char out[ELICITATION_ID_BYTES], int64_t call_seq, int form)
 {
-	(void)snprintf(out, ELICITATION_ID_BYTES, "%s%lld\"", ID_HEAD, (long long)call_seq);
+	(void)snprintf(out, ELICITATION_ID_BYTES, "%s%lld.%d\"", ID_HEAD, (long long)call_seq,
+	               form);
 }
 
 /* The call that a response with this id is about; 0: not a response to one of our requests. */
@@ -26,7 +29,7 @@ static int64_t read_id(const char *id)
 	if (!id || strncmp(id, ID_HEAD, sizeof(ID_HEAD) - 1) != 0)
 		return 0;
 	call_seq = strtoll(id + sizeof(ID_HEAD) - 1, &end, 10);
-	return call_seq > 0 && strcmp(end, "\"") == 0 ? call_seq : 0;
+	return call_seq > 0 && strcmp(end + strspn(end, ".0123456789"), "\"") == 0 ? call_seq : 0;
 }
 
 bool elicitation_answers(const struct rpc_message *m)
@@ -48,19 +51,14 @@ int elicitation_question(struct front *f, int64_t call_seq, const struct peer *p
 	return request_read(&f->worker.store, row.request_seq, r, e);
 }
 
-static void mark(const struct sink *sink, int64_t call_seq)
-{
-	struct waiter *w;
-
-	LIST_FOREACH (w, &sink->waiters, of_sink)
-		if (w->held->seq == call_seq)
-			w->elicits = true;
-}
-
-void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, const char *version)
+/* why: as in elicit_params. */
+static void show(struct front *f, struct waiter *w, const char *why)
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(str) struct str message = { 0 };
+	struct sink *sink = w->sink;
+	const char *version = peer_version(sink->peer);
+	int64_t call_seq = w->held->seq;
 	struct err e = { 0 };
 	char id[ELICITATION_ID_BYTES];
 	int got;
@@ -73,24 +71,35 @@ void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, con
 		log_warn("call %lld: %s", (long long)call_seq, e.text);
 	if (got <= 0 || r.row.session_mode == SESSION_MODE_REMOTE)
 		return;
-	write_id(id, call_seq);
+	w->elicits = true;
+	write_id(id, call_seq, ++w->forms);
 	json_object(&message);
 	json_member(&message, "jsonrpc", "2.0");
 	json_member_raw(&message, "id", id);
 	json_member(&message, "method", "elicitation/create");
 	json_member_name(&message, "params");
-	elicit_params(&message, &r, strcmp(version, "2025-11-25") >= 0);
+	elicit_params(&message, &r, strcmp(version, "2025-11-25") >= 0, why);
 	json_object_end(&message);
-	mark(sink, call_seq);
 	sink->by->notify(sink, &message, NULL);
 }
 
-void elicitation_withdraw(struct sink *sink, int64_t call_seq)
+void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq)
+{
+	struct waiter *w;
+
+	LIST_FOREACH (w, &sink->waiters, of_sink)
+		if (w->held->seq == call_seq)
+			break;
+	if (w)
+		show(f, w, "");
+}
+
+void elicitation_withdraw(const struct waiter *w, int64_t call_seq)
 {
 	OWNED(str) struct str message = { 0 };
 	char id[ELICITATION_ID_BYTES];
 
-	write_id(id, call_seq);
+	write_id(id, call_seq, w->forms);
 	json_object(&message);
 	json_member(&message, "jsonrpc", "2.0");
 	json_member(&message, "method", "notifications/cancelled");
@@ -99,7 +108,7 @@ void elicitation_withdraw(struct sink *sink, int64_t call_seq)
 	json_member(&message, "reason", "the call has ended");
 	json_object_end(&message);
 	json_object_end(&message);
-	sink->by->notify(sink, &message, NULL);
+	w->sink->by->notify(w->sink, &message, NULL);
 }
 
 /* ---- the answer ---- */
@@ -111,20 +120,26 @@ int elicitation_run(struct front *f, struct job *job, struct err *e)
 	bool decided = false;
 	int got;
 
+	str_reset(&job->result);
 	job->call_seq = read_id(job->message.id);
 	got = elicitation_question(f, job->call_seq, job->sink->peer, &r, e);
 	if (got <= 0 || !f->settings.elicitation)
 		return got < 0 ? -1 : 0;
-	return elicit_take(&f->worker.store, &r, response, &decided, e);
+	return elicit_take(&f->worker.store, &r, response, &decided, &job->result, e);
 }
 
 bool elicitation_reply(struct front *f, struct job *job)
 {
 	struct held_call *held = hold_find(f, job->call_seq);
-	struct waiter *w;
+	struct waiter *w, *shows = NULL;
 
 	if (held)
-		LIST_FOREACH (w, &held->waiters, of_call)
+		LIST_FOREACH (w, &held->waiters, of_call) {
+			if (w->elicits)
+				shows = w;
 			w->elicits = false;
+		}
+	if (shows && job->result.length && shows->forms < MOST_FORMS)
+		show(f, shows, str_text(&job->result));
 	return true;
 }

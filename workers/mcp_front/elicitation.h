@@ -14,13 +14,14 @@ int elicitation_question(struct front *f, int64_t call_seq, const struct peer *p
                          struct err *e);
 
 /* Asks the client to show the question of a waiting call to its user, if it can and may. */
-void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, const char *version);
+void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq);
 /* Asks the client to take the question back. */
-void elicitation_withdraw(struct sink *sink, int64_t call_seq);
+void elicitation_withdraw(const struct waiter *w, int64_t call_seq);
 /* Whether a message from a client answers one of these requests. */
 bool elicitation_answers(const struct rpc_message *m);
 
-/* Stores what the client's user answered; nothing is left to withdraw. For JOBS. */
+/* Stores what the client's user answered; nothing is left to withdraw. What does not count is asked
+ * again. For JOBS. */
 int elicitation_run(struct front *f, struct job *job, struct err *e);
 bool elicitation_reply(struct front *f, struct job *job);
 

@@ -17,6 +17,7 @@ struct waiter {
 	bool modern; /* its stream has no event ids, and its end cancels the call */
 	bool subscription; /* is notified about a task, but does not keep the call waiting */
 	bool elicits; /* its client shows the question to its user */
+	int forms; /* how often it was asked to */
 	int64_t next_ms; /* monotonic: when the next keep-alive is due */
 };
 

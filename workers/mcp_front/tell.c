@@ -39,7 +39,7 @@ void tell_cancelled(struct front *f, int64_t call_seq)
 
 	while ((w = hold_take(f, call_seq)) != NULL) {
 		if (w->elicits)
-			elicitation_withdraw(w->sink, call_seq);
+			elicitation_withdraw(w, call_seq);
 		if (w->subscription)
 			tell_subscription(f, w->sink, w->rpc_id, call_seq, NULL);
 		else
@@ -73,7 +73,7 @@ static void hand_over(struct front *f, struct held_call *held, const struct tell
 
 	while ((w = hold_take(f, seq)) != NULL) {
 		if (w->elicits)
-			elicitation_withdraw(w->sink, seq);
+			elicitation_withdraw(w, seq);
 		if (w->subscription) {
 			tell_subscription(f, w->sink, w->rpc_id, seq, t);
 		} else {
