@@ -141,6 +141,36 @@ START_TEST(a_query_that_cannot_be_read_is_400)
 }
 END_TEST
 
+START_TEST(a_query_with_a_value_that_means_nothing_is_400)
+{
+	static const struct {
+		const char *query, *why;
+	} CASES[] = {
+		{ "?wait=abc", "wait in the URL" },     { "?wait=-1", "wait in the URL" },
+		{ "?wait=nan", "wait in the URL" },     { "?wait=1e3", "wait in the URL" },
+		{ "?wait=2s", "wait in the URL" },      { "?wait=999999999", "wait in the URL" },
+		{ "?tasks=maybe", "tasks in the URL" }, { "?stall=maybe", "stall in the URL" }
+	};
+	static const char *const FIT[] = { "?wait=3600&tasks=1&stall=off", "?tasks=true&stall=on",
+		                           "?wait=&tasks=&stall=", "?wait=0&tasks=0",
+		                           "?tasks=false" };
+
+	given_front();
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		struct agent a = agent_sessionless(port, CASES[i].query);
+		OWNED(str) struct str body = { 0 };
+
+		ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, &body), 400);
+		says(body.bytes, CASES[i].why);
+	}
+	for (size_t i = 0; i < COUNT(FIT); i++) {
+		struct agent a = agent_sessionless(port, FIT[i]);
+
+		ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, NULL), 200);
+	}
+}
+END_TEST
+
 START_TEST(callers_without_a_session_are_kept_apart_by_what_they_say)
 {
 	struct agent plain, red;
@@ -402,6 +432,7 @@ int main(void)
 	    c,
 	    an_agent_that_we_started_goes_on_with_its_session_from_any_workspace_and_no_other_does);
 	tcase_add_test(c, a_query_that_cannot_be_read_is_400);
+	tcase_add_test(c, a_query_with_a_value_that_means_nothing_is_400);
 	tcase_add_test(c, callers_without_a_session_are_kept_apart_by_what_they_say);
 	tcase_add_test(c, an_answer_that_came_after_pending_waits_for_its_agent);
 	tcase_add_test(c, a_prompt_that_is_asked_again_with_newer_counts_is_the_same_question);

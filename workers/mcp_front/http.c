@@ -394,9 +394,9 @@ static void on_request(struct evhttp_request *request, void *arg)
 		http_reply_error(s, 403, NULL, RPC_INVALID_REQUEST, guests_refusal(f));
 	else if (status)
 		http_reply_error(s, status, NULL, RPC_INVALID_REQUEST, why);
-	else if (!http_callers_take_query(&s->peer->identity, evhttp_request_get_uri(request)))
-		http_reply_error(s, 400, NULL, RPC_INVALID_REQUEST,
-		                 "the query of the URL is malformed, no UTF-8, or too long");
+	else if (!http_callers_take_query(&s->peer->identity, evhttp_request_get_uri(request),
+	                                  &why))
+		http_reply_error(s, 400, NULL, RPC_INVALID_REQUEST, why);
 	else if (http_token_take(s))
 		route(s, path ? path : "");
 	sink_drop(s);

@@ -86,13 +86,36 @@ static bool is_yes(const char *text)
 	return strcmp(text, "1") == 0 || strcmp(text, "true") == 0;
 }
 
-bool http_callers_take_query(struct identity *i, const char *uri)
+static bool is_no(const char *text)
+{
+	return !*text || strcmp(text, "0") == 0 || strcmp(text, "false") == 0;
+}
+
+/* NULL: all values have a meaning. */
+static const char *wrong_value(const cJSON *query)
+{
+	const char *wait = json_some_text(query, "wait");
+	const char *tasks = json_some_text(query, "tasks");
+	const char *stall = json_some_text(query, "stall");
+
+	if (strspn(wait, "0123456789") != strlen(wait) || strlen(wait) > 8)
+		return "wait in the URL takes seconds, as in ?wait=3600";
+	if (!is_yes(tasks) && !is_no(tasks))
+		return "tasks in the URL takes 1 or 0";
+	if (*stall && strcmp(stall, "off") != 0 && strcmp(stall, "on") != 0)
+		return "stall in the URL takes off or on";
+	return NULL;
+}
+
+bool http_callers_take_query(struct identity *i, const char *uri, const char **ret_why)
 {
 	OWNED(cJSON_ptr) cJSON *query = header_query(uri);
 	const char *wait = json_text(query, "wait");
 	const char *tasks = json_text(query, "tasks");
 
-	if (!query)
+	*ret_why =
+	    query ? wrong_value(query) : "the query of the URL is malformed, no UTF-8, or too long";
+	if (*ret_why)
 		return false;
 	cJSON_DeleteItemFromObjectCaseSensitive(query, "workspace");
 	if (wait)

@@ -7,8 +7,9 @@
 
 /* Returns 0 or the status to refuse with; *ret_why says why. */
 int http_callers_check(struct evhttp_request *request, const char **ret_why);
-/* Reads what the URL says about its caller; false: malformed. A URL cannot set a path. */
-bool http_callers_take_query(struct identity *i, const char *uri);
+/* Reads what the URL says about its caller. A URL cannot set a path. False: it cannot be read;
+ * *ret_why says why. */
+bool http_callers_take_query(struct identity *i, const char *uri, const char **ret_why);
 
 /* A request header, NULL if missing. */
 const char *http_callers_header(const struct sink *s, const char *name);
