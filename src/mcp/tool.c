@@ -113,8 +113,9 @@ static int check_bounds(const cJSON *value, const cJSON *schema, const char *at,
 		               maximum->valueint);
 	if (shortest && strlen(value->valuestring) < (size_t)shortest->valueint)
 		return err_set(e, ERR_INPUT, "'%s' must not be empty", at);
-	if (longest && strlen(value->valuestring) > (size_t)longest->valueint)
-		return err_set(e, ERR_INPUT, "'%s' must not be longer than %d bytes", at,
+	if (longest &&
+	    utf8_count(value->valuestring, strlen(value->valuestring)) > (size_t)longest->valueint)
+		return err_set(e, ERR_INPUT, "'%s' must not be longer than %d characters", at,
 		               longest->valueint);
 	return 0;
 }

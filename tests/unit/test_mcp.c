@@ -597,6 +597,22 @@ START_TEST(wrong_arguments_are_named)
 }
 END_TEST
 
+/* As in JSON Schema, and so as clients check it. */
+START_TEST(a_text_is_as_long_as_it_has_characters)
+{
+	OWNED(str) struct str title = { 0 }, fits = { 0 }, longer = { 0 };
+
+	for (int i = 0; i < 1000; i++)
+		str_add(&title, "ж");
+	str_addf(&fits, "{\"diff\":\"d\",\"file_path\":\"f\",\"title\":\"%s\"}", title.bytes);
+	check_takes("check_clearance", fits.bytes);
+	str_addf(&longer, "{\"diff\":\"d\",\"file_path\":\"f\",\"title\":\"%sx\"}", title.bytes);
+	check_refuses("check_clearance", longer.bytes,
+	              "invalid arguments for check_clearance: 'title' must not be longer than 1000 "
+	              "characters");
+}
+END_TEST
+
 START_TEST(the_place_of_a_wrong_item_is_named)
 {
 	struct err e = { 0 };
@@ -736,6 +752,7 @@ int main(void)
 	tcase_add_test(c, a_result_is_structured_where_the_revision_knows_that);
 	tcase_add_test(c, events_and_progress_have_their_shape);
 	tcase_add_test(c, wrong_arguments_are_named);
+	tcase_add_test(c, a_text_is_as_long_as_it_has_characters);
 	tcase_add_test(c, the_place_of_a_wrong_item_is_named);
 	tcase_add_test(c, what_is_optional_may_be_missing_or_null);
 	tcase_add_test(c, defaults_are_filled_in_and_nulls_dropped);
