@@ -40,6 +40,7 @@ enum {
 	MAX_LINE = 4 << 20, /* as the front's */
 	READ_BYTES = 64 << 10,
 	FIRST_MS = 5000, /* a host that has started us asks at once */
+	LAST_MS = 1000, /* for what was asked just before the end of stdin */
 };
 
 /* An unanswered request of the agent. */
@@ -47,6 +48,7 @@ struct request {
 	TAILQ_ENTRY(request) next;
 	char *id; /* JSON token, see json_add_id */
 	struct str line;
+	bool is_short; /* its answer waits for nobody */
 	bool is_sent; /* to the front that is connected */
 };
 
@@ -59,6 +61,7 @@ struct relay {
 	int signals;
 	struct lines from_agent, from_front;
 	TAILQ_HEAD(, request) open;
+	int64_t end_ms; /* monotonic: stdin has ended, and so do we then; 0: it has not */
 	bool over; /* the agent is gone, */
 	bool refused; /* or there will be no system for it */
 	struct str told; /* of a start that failed, until one succeeds */
@@ -66,13 +69,15 @@ struct relay {
 
 /* ---- unanswered requests ---- */
 
-static void remember(struct relay *r, const char *id, const char *line, size_t length)
+static void remember(struct relay *r, const struct rpc_message *m, const char *line, size_t length)
 {
 	struct request *q = xcalloc(1, sizeof(*q));
 	OWNED(str) struct str token = { 0 };
 
-	json_add_id_token(&token, id);
+	json_add_id_token(&token, m->id);
 	q->id = str_take(&token);
+	q->is_short =
+	    strcmp(m->method, "tools/call") != 0 && strcmp(m->method, "subscriptions/listen") != 0;
 	str_add_bytes(&q->line, line, length);
 	TAILQ_INSERT_TAIL(&r->open, q, next);
 }
@@ -105,7 +110,7 @@ static void note_message(struct relay *r, const struct rpc_message *m, const cha
 	OWNED(str) struct str token = { 0 };
 
 	if (m->kind == RPC_REQUEST) {
-		remember(r, m->id, bytes, length);
+		remember(r, m, bytes, length);
 	} else if (m->kind == RPC_NOTIFICATION &&
 	           strcmp(m->method, "notifications/cancelled") == 0) {
 		id = cJSON_GetObjectItemCaseSensitive(m->params, "requestId");
@@ -274,11 +279,18 @@ static int await(struct relay *r, int fd)
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
 		                { .fd = r->signals, .events = POLLIN },
 		                { .fd = STDIN_FILENO, .events = 0 } }; /* hang-up only */
+	int got, timeout_ms = -1;
 
-	while (poll(fds, COUNT(fds), -1) < 0 && errno == EINTR)
-		continue;
-	if (fds[0].revents)
-		return 0;
+	while ((got = poll(fds, COUNT(fds), timeout_ms)) > 0 || (got < 0 && errno == EINTR)) {
+		if (got < 0)
+			continue;
+		if (fds[0].revents)
+			return 0;
+		if (fds[1].revents)
+			break;
+		fds[2].fd = -1; /* what the agent has asked may still be answered */
+		timeout_ms = LAST_MS;
+	}
 	r->over = true;
 	return -1;
 }
@@ -383,7 +395,7 @@ static bool take_front(struct relay *r, int front)
 /* Waits for one of the descriptors, or timeout_ms. Handles lines from the agent and the front. */
 static void wait_once(struct relay *r, int timeout_ms)
 {
-	struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+	struct pollfd fds[] = { { .fd = r->end_ms ? -1 : STDIN_FILENO, .events = POLLIN },
 		                { .fd = r->signals, .events = POLLIN },
 		                { .fd = r->front, .events = POLLIN } };
 
@@ -395,7 +407,7 @@ static void wait_once(struct relay *r, int timeout_ms)
 		lose_front(r);
 	if (fds[0].revents && pump_agent(r)) {
 		(void)lines_end(&r->from_agent, line_of_agent, r);
-		r->over = true;
+		r->end_ms = clock_monotonic_ms() + LAST_MS;
 	}
 }
 
@@ -421,7 +433,7 @@ static void refuse_and_end(struct relay *r, const char *text)
 	int64_t end = clock_monotonic_ms() + FIRST_MS, left;
 
 	log_error("%s", text);
-	while (!r->over && TAILQ_EMPTY(&r->open) && !isatty(STDIN_FILENO) &&
+	while (!r->over && !r->end_ms && TAILQ_EMPTY(&r->open) && !isatty(STDIN_FILENO) &&
 	       (left = end - clock_monotonic_ms()) > 0)
 		wait_once(r, (int)left);
 	refuse_all(r, text);
@@ -447,11 +459,27 @@ static void give_up(struct relay *r, enum start_end end, const char *why)
 	str_move(&r->told, &text);
 }
 
+/* How long we still serve; -1: without end. After the end of stdin, only until what needs no person
+ * is answered. */
+static int left_ms(const struct relay *r)
+{
+	const struct request *q;
+	int64_t left = r->end_ms - clock_monotonic_ms();
+
+	if (r->over || !r->end_ms)
+		return r->over ? 0 : -1;
+	TAILQ_FOREACH (q, &r->open, next)
+		if (q->is_short)
+			return left > 0 ? (int)left : 0;
+	return 0;
+}
+
 /* Reaches a front, or waits a while before the next attempt. */
 static void seek_front(struct relay *r)
 {
 	OWNED(str) struct str why = { 0 };
 	enum start_end end;
+	int wait, left;
 
 	if (take_front(r, contact_connect(&r->system)))
 		return;
@@ -465,17 +493,21 @@ static void seek_front(struct relay *r)
 		give_up(r, end, str_text(&why));
 		return;
 	}
-	wait_once(r, contact_wait_ms(&r->system, clock_monotonic_ms()));
+	wait = contact_wait_ms(&r->system, clock_monotonic_ms());
+	left = left_ms(r);
+	wait_once(r, left >= 0 && left < wait ? left : wait);
 }
 
 static void serve(struct relay *r)
 {
-	while (!r->over) {
+	int left;
+
+	while ((left = left_ms(r)) != 0) {
 		if (r->front < 0) {
 			seek_front(r);
 			continue;
 		}
-		wait_once(r, -1);
+		wait_once(r, left);
 		if (r->front < 0)
 			contact_lost(&r->system, clock_monotonic_ms());
 	}

@@ -114,6 +114,34 @@ START_TEST(a_relay_leaves_at_the_end_of_its_input_and_when_asked_to)
 }
 END_TEST
 
+/* printf '...' | agent-intercom mcp: it was a race that was lost more often than not. */
+START_TEST(what_needs_no_person_is_answered_after_the_end_of_the_input)
+{
+	site = given_running_site();
+	for (int i = 0; i < 5; i++) {
+		OWNED(char_ptr) char *first = NULL;
+		OWNED(char_ptr) char *second = NULL;
+		struct relay r;
+		int status = -1;
+
+		relay_start(&r, site.workspace, site_environment(&site), NULL);
+		relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"
+		               "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}");
+		(void)close(r.in);
+		r.in = -1;
+		first = relay_line(&r);
+		second = relay_line(&r);
+		ck_assert(first && second);
+		has(first, "id", "1");
+		has(second, "id", "2");
+		ck_assert(ends_within(r.pid, 1000, &status));
+		ck_assert_int_eq(status, 0);
+		relay_clear(&r);
+	}
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* Claude Code and Copilot CLI begin with server/discover, and never send initialize. */
 START_TEST(a_client_of_2026_07_28_is_known_by_name)
 {
@@ -711,6 +739,7 @@ int main(void)
 	tcase_add_test(c, a_relay_starts_the_system_with_home_path_and_user_alone);
 	tcase_add_test(c, two_relays_at_once_start_one_system);
 	tcase_add_test(c, a_relay_leaves_at_the_end_of_its_input_and_when_asked_to);
+	tcase_add_test(c, what_needs_no_person_is_answered_after_the_end_of_the_input);
 	tcase_add_test(c, a_client_of_2026_07_28_is_known_by_name);
 	tcase_add_test(c, a_relay_leaves_also_while_the_front_does_not_answer);
 	tcase_add_test(c, a_line_over_4_mib_is_refused_by_its_id_and_the_next_is_served);
