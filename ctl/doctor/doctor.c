@@ -276,8 +276,21 @@ static bool is_closed(struct doctor *d, const char *path, bool must, mode_t want
 
 static void check_permissions(struct doctor *d)
 {
-	bool closed = is_closed(d, d->dir, true, 0700);
+	struct err e = { 0 };
+	struct stat about;
+	bool closed;
 
+	if (paths_check_beside(d->paths.database, &e)) {
+		doctor_tell(d, FAIL, "permissions", "%s", e.text);
+		return;
+	}
+	closed = stat(d->dir, &about) != 0 || !(about.st_mode & S_ISVTX);
+	if (!closed)
+		doctor_tell(d, WARN, "permissions",
+		            "%s has mode %04o: everybody may create files there; take a folder of "
+		            "your own with --db PATH or database.path",
+		            d->dir, about.st_mode & 07777U);
+	closed = closed && is_closed(d, d->dir, true, 0700);
 	for (const char *const *suffix = PATHS_FILES; *suffix; suffix++) {
 		OWNED(str) struct str name = { 0 };
 

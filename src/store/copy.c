@@ -2,6 +2,7 @@
 #include "store_core.h"
 
 #include "io.h"
+#include "paths.h"
 
 #include <sqlite3.h>
 #include <string.h>
@@ -14,6 +15,8 @@ static int open_any(struct store *st, const char *path, int flags, struct err *e
 
 	if (stat(path, &about) == 0 && io_special(about.st_mode))
 		return err_set(e, ERR_INPUT, "db: %s is %s", path, io_special(about.st_mode));
+	if (paths_check_beside(path, e))
+		return -1;
 	store_set_up_library();
 	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 

@@ -38,7 +38,8 @@ bool paths_name_fits(const char *ipc_name)
 	       strcmp(ipc_name, "..") != 0;
 }
 
-const char *const PATHS_FILES[] = { "", "-wal", "-shm", "-next", "-now", "-instance", NULL };
+const char *const PATHS_FILES[] = { "",      "-wal", "-shm",      "-journal",
+	                            "-next", "-now", "-instance", NULL };
 
 /* Makes dir and its missing parents, 0700 each, and makes their names durable: what is reported as
  * stored in a database there must be safe. dir is absolute. */
@@ -482,6 +483,37 @@ int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
 	    "no system is named '%s' (looked in %s%s%s); start agent-intercom or name the database",
 	    ipc_name, str_text(&runtime), runtime.length && state.length ? " and " : "",
 	    str_text(&state));
+}
+
+bool paths_is_of(const char *database, uid_t owner)
+{
+	struct stat about;
+
+	return owner == geteuid() || (stat(database, &about) == 0 && owner == about.st_uid);
+}
+
+int paths_check_beside(const char *database, struct err *e)
+{
+	OWNED(char_ptr) char *real = realpath(database, NULL);
+
+	for (const char *const *suffix = PATHS_FILES + 1; *suffix; suffix++) {
+		OWNED(str) struct str name = { 0 };
+		struct stat about;
+
+		str_addf(&name, "%s%s", real ? real : database, *suffix);
+		if (lstat(str_text(&name), &about) != 0)
+			continue;
+		if (!paths_is_of(database, about.st_uid))
+			return err_set(e, ERR_INPUT,
+			               "%s: belongs to uid %u, not to us (uid %u), and would be "
+			               "taken for a part of the database; remove it",
+			               str_text(&name), (unsigned)about.st_uid,
+			               (unsigned)geteuid());
+		if (!S_ISREG(about.st_mode))
+			return err_set(e, ERR_INPUT, "%s: is no regular file; remove it",
+			               str_text(&name));
+	}
+	return 0;
 }
 
 int paths_check_one_name(const char *database, struct err *e)

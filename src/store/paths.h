@@ -74,6 +74,12 @@ int paths_check_new(const char *path, struct err *e);
  * the end. */
 extern const char *const PATHS_FILES[];
 
+/* Whether a file of this owner may be one of them: it is ours, or that of the database's owner. */
+bool paths_is_of(const char *database, uid_t owner);
+/* Refuses what somebody else has put beside a database under such a name: SQLite would take it for
+ * a part of the database. */
+int paths_check_beside(const char *database, struct err *e);
+
 /* Refuses a database that has another name (a hard link), or had one when the system that runs
  * opened it (it was moved): a process that opens it under the other name uses another log, and the
  * two destroy the database. A missing one is fine. Not for a process that has it open: it would

@@ -3,6 +3,7 @@
 #include "doorbell.h"
 #include "instance.h"
 #include "io.h"
+#include "paths.h"
 #include "pulse.h"
 #include "store_core.h"
 
@@ -262,23 +263,54 @@ int store_cannot_open(const char *path, int rc, struct err *e)
 	               advice(rc));
 }
 
+/* What lies beside a database under the name of its journal is played back into it, and what has
+ * that of its log is read as a part of it: SQLite opens none that somebody else has put there, also
+ * after we have looked (paths_check_beside). */
+static int open_ours(const char *path, int flags, int mode)
+{
+	static const char *const SUFFIXES[] = { "-wal", "-shm", "-journal" };
+	int fd = open(path, flags, mode);
+	OWNED(char_ptr) char *database = fd < 0 ? NULL : xstrdup(path);
+	char *suffix = database ? strrchr(database, '-') : NULL;
+	struct stat about;
+
+	for (size_t i = 0; suffix && i < COUNT(SUFFIXES); i++) {
+		if (strcmp(suffix, SUFFIXES[i]) != 0)
+			continue;
+		*suffix = '\0';
+		if (fstat(fd, &about) == 0 && paths_is_of(database, about.st_uid))
+			break;
+		(void)close(fd);
+		errno = EACCES;
+		return -1;
+	}
+	return fd;
+}
+
 /* Statistics of its memory, which nobody reads, would cost a sixth of all that SQLite does: a mutex
  * for each allocation. */
 void store_set_up_library(void)
 {
 	static bool done;
+	sqlite3_vfs *files;
 
-	if (!done)
-		(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	if (done)
+		return;
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	files = sqlite3_vfs_find(NULL);
+	(void)files->xSetSystemCall(files, "open", (sqlite3_syscall_ptr)open_ours);
 	done = true;
 }
 
 int store_open_database(struct store *st, const char *path, const char *run_dir, int flags,
                         struct err *e)
 {
-	store_set_up_library();
-	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	int rc;
 
+	store_set_up_library();
+	if (paths_check_beside(path, e))
+		return -1;
+	rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc != SQLITE_OK) {
 		rc = store_code(st->db, rc);
 		(void)sqlite3_close(st->db);

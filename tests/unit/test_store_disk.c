@@ -119,8 +119,11 @@ START_TEST(a_log_that_the_disk_cannot_open_is_opened_later)
 		      { ENOSPC, "disk is full; free space" },
 		      { EDQUOT, "disk is full; free space" } };
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	struct store first = STORE_INIT;
 
 	fresh_store();
+	open_here(&first); /* which tells SQLite once how to open files */
+	store_clear(&first);
 	(void)vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_or_fail);
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		OWNED(store) struct store st = STORE_INIT;

@@ -168,24 +168,14 @@ static int prepare_shared(const char *dir, struct err *e)
 /* Whose database it is could change it behind our backs, whatever its mode. */
 static int check_files(const char *database, struct err *e)
 {
-	for (const char *const *suffix = PATHS_FILES; *suffix; suffix++) {
-		OWNED(str) struct str name = { 0 };
-		struct stat about;
+	struct stat about;
 
-		str_addf(&name, "%s%s", database, *suffix);
-		if (stat(str_text(&name), &about) != 0)
-			continue;
-		if (!S_ISREG(about.st_mode))
-			return err_set(e, ERR_INPUT, "%s: is no regular file; remove it",
-			               str_text(&name));
-		if (about.st_uid != geteuid())
-			return err_set(e, ERR_INPUT,
-			               "%s: belongs to uid %u, not to us (uid %u); run as its "
-			               "owner, or take another database",
-			               str_text(&name), (unsigned)about.st_uid,
-			               (unsigned)geteuid());
-	}
-	return 0;
+	if (stat(database, &about) == 0 && about.st_uid != geteuid())
+		return err_set(e, ERR_INPUT,
+		               "%s: belongs to uid %u, not to us (uid %u); run as its owner, or "
+		               "take another database",
+		               database, (unsigned)about.st_uid, (unsigned)geteuid());
+	return paths_check_beside(database, e);
 }
 
 /* What archivist keeps beside it: it follows no link there, since it deletes what nobody needs. */

@@ -1,0 +1,213 @@
+/* What another user puts beside a database, in a folder where everybody may create files, under the
+ * names of SQLite's own files: it is not taken for a part of the database, nor of a backup. */
+#include "agent.h"
+#include "sha256.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { SOMEBODY = 1 };
+
+static const char *folder; /* as /tmp */
+static char database[300], theirs[300];
+static struct str said;
+
+static int run(const char *program, const char *arguments)
+{
+	return shell(
+	    &said,
+	    "cd %s && HOME=$PWD XDG_RUNTIME_DIR= timeout 20 %s/%s --db %s %s 2>&1 </dev/null",
+	    folder, getenv("INTERCOM_BUILD"), program, database, arguments);
+}
+
+static int intercom(const char *arguments)
+{
+	return run("agent-intercom", arguments);
+}
+
+static void refuses(int status, int wanted, const char *words)
+{
+	ck_assert_msg(status == wanted, "exit %d: %s", status, str_text(&said));
+	says(str_text(&said), words);
+}
+
+/* A database of ours, not in use, and one of theirs that differs. */
+static void given_databases(void)
+{
+	fresh_store();
+	folder = short_scratch();
+	ck_assert_int_eq(chmod(folder, 01777), 0);
+	(void)snprintf(database, sizeof(database), "%.200s/x.db", folder);
+	(void)snprintf(theirs, sizeof(theirs), "%.200s/y.db", folder);
+	ck_assert_int_eq(shell(NULL,
+	                       "cd %s && mkdir -p .config/agent-intercom && echo 'http_port = 0' >"
+	                       ".config/agent-intercom/config.toml && sqlite3 %s 'VACUUM INTO "
+	                       "\"x.db\"' && chmod 600 x.db && cp x.db y.db && sqlite3 x.db "
+	                       "'PRAGMA journal_mode = WAL' && sqlite3 y.db \"INSERT INTO event "
+	                       "(at, kind) VALUES ('2026-01-01T09:00:00.000Z', 'theirs')\"",
+	                       folder, test_db()),
+	                 0);
+}
+
+static struct sha256 hash_of(const char *path)
+{
+	static char bytes[8 << 20];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, bytes, sizeof(bytes));
+
+	ck_assert_int_gt(n, 0);
+	(void)close(fd);
+	return sha256_of(bytes, (size_t)n);
+}
+
+static void is_unchanged(const char *path, const struct sha256 *before)
+{
+	ck_assert_str_eq(hash_of(path).text, before->text);
+}
+
+static const char *beside(const char *path, const char *suffix)
+{
+	static char name[400];
+
+	(void)snprintf(name, sizeof(name), "%.300s%s", path, suffix);
+	return name;
+}
+
+static void put_number(unsigned char *at, uint32_t n)
+{
+	for (int i = 0; i < 4; i++)
+		at[i] = (unsigned char)(n >> (24 - 8 * i));
+}
+
+/* A rollback journal, as a process would leave it that was killed: playing it back makes the
+ * database beside it theirs. */
+static void plant_journal(uid_t owner)
+{
+	enum { PAGE = 4096, SECTOR = 512, STEP = 200 };
+	static const unsigned char MAGIC[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+	unsigned char head[SECTOR] = { 0 }, page[PAGE + 8];
+	FILE *from = fopen(theirs, "re"), *to = fopen(beside(database, "-journal"), "we");
+	struct stat about;
+
+	ck_assert(from && to && fstat(fileno(from), &about) == 0);
+	memcpy(head, MAGIC, sizeof(MAGIC));
+	put_number(head + 8, (uint32_t)(about.st_size / PAGE));
+	put_number(head + 16, (uint32_t)(about.st_size / PAGE));
+	put_number(head + 20, SECTOR);
+	put_number(head + 24, PAGE);
+	ck_assert_uint_eq(fwrite(head, SECTOR, 1, to), 1);
+	for (uint32_t n = 1, sum = 0; fread(page + 4, PAGE, 1, from) == 1; n++, sum = 0) {
+		for (int i = PAGE - STEP; i > 0; i -= STEP)
+			sum += page[4 + i];
+		put_number(page, n);
+		put_number(page + 4 + PAGE, sum);
+		ck_assert_uint_eq(fwrite(page, sizeof(page), 1, to), 1);
+	}
+	ck_assert_int_eq(fchown(fileno(to), owner, owner) | fchmod(fileno(to), 0666), 0);
+	ck_assert_int_eq(fclose(from) | fclose(to), 0);
+}
+
+/* A log with all pages of theirs. */
+static void plant_log(const char *path, uid_t owner)
+{
+	ck_assert_int_eq(shell(NULL,
+	                       "sqlite3 %s 'PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = "
+	                       "0; VACUUM' '.shell cp %s-wal %s-wal' >/dev/null && chmod 666 "
+	                       "%s-wal && chown %u %s-wal",
+	                       theirs, theirs, path, path, (unsigned)owner, path),
+	                 0);
+}
+
+START_TEST(a_journal_of_another_user_is_played_back_by_nobody)
+{
+	static const struct {
+		const char *program, *arguments;
+		int status;
+	} LOOKS[] = {
+		{ "agent-intercom", "", EX_CONFIG },
+		{ "agent-intercom", "audit verify", EX_CONFIG },
+		{ "agent-intercom", "backup copy", EX_CONFIG },
+		{ "agent-intercom", "retention --once", EX_CONFIG },
+		{ "agent-intercom", "doctor", 1 },
+		{ "agent-intercom-ctl", "inbox", 1 },
+	};
+	struct sha256 before;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	given_databases();
+	before = hash_of(database);
+	plant_journal(SOMEBODY);
+	for (size_t i = 0; i < COUNT(LOOKS); i++) {
+		refuses(run(LOOKS[i].program, LOOKS[i].arguments), LOOKS[i].status,
+		        "x.db-journal: belongs to uid 1, not to us (uid 0)");
+		is_unchanged(database, &before);
+	}
+	ck_assert_int_eq(unlink(beside(database, "-journal")), 0);
+	plant_journal(0); /* what a process of ours leaves that is killed */
+	ck_assert_int_eq(intercom("audit verify"), 0);
+	ck_assert_str_ne(hash_of(database).text, before.text);
+	(void)intercom("doctor");
+	says(str_text(&said), "has mode 1777: everybody may create files there");
+}
+END_TEST
+
+/* One that comes after all checks, but before SQLite opens it. */
+START_TEST(sqlite_itself_opens_nothing_of_another_user_beside_a_database)
+{
+	static const char COUNT_EVENTS[] = "SELECT count(*) FROM event";
+	struct sha256 before;
+	int version;
+	sqlite3 *db;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	given_databases();
+	ck_assert_int_eq(store_examine(database, &version, NULL), 0); /* and SQLite is told */
+	before = hash_of(database);
+	plant_journal(SOMEBODY);
+	ck_assert_int_eq(sqlite3_open(database, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, COUNT_EVENTS, NULL, NULL, NULL), SQLITE_CANTOPEN);
+	(void)sqlite3_close(db);
+	ck_assert_int_eq(unlink(beside(database, "-journal")), 0);
+	plant_log(database, SOMEBODY);
+	ck_assert_int_eq(sqlite3_open(database, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, COUNT_EVENTS, NULL, NULL, NULL), SQLITE_CANTOPEN);
+	(void)sqlite3_close(db);
+	is_unchanged(database, &before);
+}
+END_TEST
+
+START_TEST(a_log_of_another_user_is_no_part_of_a_backup)
+{
+	struct sha256 copy, before;
+	char file[300];
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	given_databases();
+	(void)snprintf(file, sizeof(file), "%.200s/copy", folder);
+	ck_assert_int_eq(intercom("backup copy"), 0);
+	copy = hash_of(file);
+	before = hash_of(database);
+	plant_log(file, SOMEBODY);
+	refuses(intercom("restore copy --yes"), EX_CONFIG,
+	        "copy-wal: belongs to uid 1, not to us (uid 0)");
+	is_unchanged(file, &copy);
+	is_unchanged(database, &before);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("attack_beside");
+	TCase *c = store_case(s, "attack_beside", 60);
+
+	tcase_add_test(c, a_journal_of_another_user_is_played_back_by_nobody);
+	tcase_add_test(c, sqlite_itself_opens_nothing_of_another_user_beside_a_database);
+	tcase_add_test(c, a_log_of_another_user_is_no_part_of_a_backup);
+	return run_suite(s);
+}
