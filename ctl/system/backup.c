@@ -10,9 +10,11 @@
 #include "clock.h"
 #include "collect.h"
 #include "instance.h"
+#include "io.h"
 #include "sql/restore.h"
 #include "yes_no.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,18 +60,40 @@ static void tell_objects(const char *file, const struct collected *c)
 		             (unsigned long long)c->damaged);
 }
 
+/* Removes a folder of objects in which there is none. */
+static void drop_empty(const char *folder)
+{
+	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = dir < 0 ? NULL : open_listing(dir);
+	const struct dirent *entry;
+
+	while (d && (entry = readdir(d)) != NULL)
+		(void)unlinkat(dir, entry->d_name, AT_REMOVEDIR);
+	if (d)
+		(void)closedir(d);
+	io_shut(&dir);
+	(void)rmdir(folder);
+}
+
 /* Objects first, because there may be many, and once more: those that the rows name that were
  * written meanwhile. */
 static int write_both(const char *database, const char *file, struct err *e)
 {
+	OWNED(str) struct str folder = { 0 };
 	struct collected c = { 0 };
 	uint64_t first;
+	bool had;
 	int got;
 
 	if (faccessat(AT_FDCWD, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0) /* it is refused */
 		return backup_write(database, file, e);
-	if (bring_objects(database, file, &c, e) < 0 || backup_write(database, file, e))
+	objects_path(file, &folder);
+	had = access(str_text(&folder), F_OK) == 0;
+	if (bring_objects(database, file, &c, e) < 0 || backup_write(database, file, e)) {
+		if (!had)
+			drop_empty(str_text(&folder));
 		return -1;
+	}
 	first = c.bytes;
 	got = bring_objects(database, file, &c, e);
 	c.bytes += first;

@@ -155,6 +155,27 @@ int staging_publish(const struct staging *n, const char *file, struct err *e)
 
 /* ---- making a copy ---- */
 
+/* Refuses a name that is taken, or beside which a file lies that SQLite would take for a part of
+ * what gets that name. */
+static int check_free(const char *file, struct err *e)
+{
+	struct stat about;
+
+	if (lstat(file, &about) == 0)
+		return err_set(e, ERR_INPUT, "%s already exists; choose another name", file);
+	for (size_t i = 0; i < COUNT(COMPANIONS); i++) {
+		OWNED(str) struct str name = { 0 };
+
+		str_addf(&name, "%s%s", file, COMPANIONS[i]);
+		if (lstat(name.bytes, &about) == 0)
+			return err_set(e, ERR_INPUT,
+			               "%s is there, and would be taken for a part of %s; choose "
+			               "another name",
+			               name.bytes, file);
+	}
+	return 0;
+}
+
 /* Names that SQLite would treat as the database's own. */
 static bool is_companion(const struct staging *n, const char *database, const char *file)
 {
@@ -170,19 +191,16 @@ int backup_write(const char *database, const char *file, struct err *e)
 {
 	OWNED(staging) struct staging n = STAGING_INIT;
 	OWNED(str) struct str made = { 0 };
-	struct stat about;
 	int version;
 
-	if (lstat(file, &about) == 0)
-		return err_set(e, ERR_INPUT, "%s already exists; choose another name", file);
-	if (staging_open(&n, file, e))
+	if (check_free(file, e) || staging_open(&n, file, e))
 		return -1;
 	if (is_companion(&n, database, file))
 		return err_set(e, ERR_INPUT,
 		               "%s would be taken for a part of the database; choose another name",
 		               file);
 	str_addf(&made, "%s/%s", n.path, MADE);
-	if (make_empty(&n, e) || store_copy(database, made.bytes, e) ||
+	if (make_empty(&n, e) || store_copy(database, made.bytes, true, e) ||
 	    store_examine(made.bytes, &version, e))
 		return -1;
 	return staging_publish(&n, file, e);
@@ -197,7 +215,7 @@ int backup_fetch(const struct staging *n, const char *file, int *ret_version, st
 	str_addf(&made, "%s/%s", n->path, MADE);
 	if (store_examine(file, ret_version, e) || make_empty(n, e))
 		return -1;
-	return store_copy(file, made.bytes, e);
+	return store_copy(file, made.bytes, false, e);
 }
 
 /* The database and its companions get additional names; then the companions lose their old ones,

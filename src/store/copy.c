@@ -27,14 +27,14 @@ static int open_any(struct store *st, const char *path, int flags, struct err *e
 	return 0;
 }
 
-int store_copy(const char *path, const char *copy, struct err *e)
+int store_copy(const char *path, const char *copy, bool in_use, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	char *sql;
 	int rc;
 
-	if (open_any(&st, path, SQLITE_OPEN_READWRITE, e) || store_check_ours(&st, path, e) ||
-	    store_execute(&st, "PRAGMA synchronous = OFF", e))
+	if (open_any(&st, path, in_use ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, e) ||
+	    store_check_ours(&st, path, e) || store_execute(&st, "PRAGMA synchronous = OFF", e))
 		return -1;
 	sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
 	rc = sqlite3_exec(st.db, sql, NULL, NULL, NULL);

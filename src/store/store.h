@@ -79,8 +79,9 @@ int store_check_tables(struct store *st, const char *path, struct err *e);
 int store_migrate_copy(struct store *st, const char *path, struct err *e);
 
 /* Copies the database at path, of any version, as it is at one moment, into the empty file copy.
- * Others may read and write it meanwhile and do not wait. Nothing is flushed to disk. */
-int store_copy(const char *path, const char *copy, struct err *e);
+ * in_use: others may read and write it meanwhile and do not wait; otherwise it is not written, not
+ * even by SQLite. Nothing is flushed to disk. */
+int store_copy(const char *path, const char *copy, bool in_use, struct err *e);
 
 /* Reads all of the file at path: is it one of our databases, intact, and of a version that this
  * program knows or can migrate? Changes nothing. ret_version: its schema version. Errors

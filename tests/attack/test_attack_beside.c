@@ -201,6 +201,49 @@ START_TEST(a_log_of_another_user_is_no_part_of_a_backup)
 }
 END_TEST
 
+START_TEST(a_restore_does_not_write_the_backup)
+{
+	struct sha256 copy;
+	char file[300];
+
+	given_databases();
+	(void)snprintf(file, sizeof(file), "%.200s/copy", folder);
+	ck_assert_int_eq(intercom("backup copy"), 0);
+	plant_log(file, geteuid()); /* of ours: a part of it */
+	copy = hash_of(file);
+	ck_assert_int_eq(intercom("restore copy --yes"), 0);
+	is_unchanged(file, &copy);
+	ck_assert_int_eq(shell(&said,
+	                       "sqlite3 %s 'SELECT count(*) FROM event WHERE kind = "
+	                       "\"theirs\"'",
+	                       database),
+	                 0);
+	ck_assert_str_eq(said.bytes, "1\n");
+}
+END_TEST
+
+START_TEST(a_backup_gets_no_name_beside_which_another_files_log_or_journal_lies)
+{
+	static const char *const SUFFIXES[] = { "-wal", "-shm", "-journal" };
+
+	given_databases();
+	ck_assert_int_eq(mkdir(beside(database, "-objects"), 0700), 0);
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		OWNED(str) struct str words = { 0 };
+		char file[300];
+
+		(void)snprintf(file, sizeof(file), "%.200s/copy", folder);
+		ck_assert_int_eq(shell(NULL, ": >%s", beside(file, SUFFIXES[i])), 0);
+		str_addf(&words, "copy%s is there", SUFFIXES[i]);
+		refuses(intercom("backup copy"), EX_CONFIG, words.bytes);
+		ck_assert_int_eq(access(file, F_OK), -1);
+		ck_assert_int_eq(access(beside(file, "-objects"), F_OK), -1);
+		ck_assert_int_eq(unlink(beside(file, SUFFIXES[i])), 0);
+	}
+	ck_assert_int_eq(intercom("backup copy"), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack_beside");
@@ -209,5 +252,7 @@ int main(void)
 	tcase_add_test(c, a_journal_of_another_user_is_played_back_by_nobody);
 	tcase_add_test(c, sqlite_itself_opens_nothing_of_another_user_beside_a_database);
 	tcase_add_test(c, a_log_of_another_user_is_no_part_of_a_backup);
+	tcase_add_test(c, a_restore_does_not_write_the_backup);
+	tcase_add_test(c, a_backup_gets_no_name_beside_which_another_files_log_or_journal_lies);
 	return run_suite(s);
 }
