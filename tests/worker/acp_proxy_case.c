@@ -365,6 +365,12 @@ void front_decides(struct asked *q, const char *decision, const char *reason)
 	say(q->fd, line.bytes, line.length);
 }
 
+void front_says(struct asked *q, const char *line)
+{
+	say(q->fd, line, strlen(line));
+	say(q->fd, "\n", 1);
+}
+
 void front_takes(struct asked *q, const char *verdict, const char *outcome)
 {
 	OWNED(char_ptr) char *line = hear(q->fd, &q->bytes, "front");

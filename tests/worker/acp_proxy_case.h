@@ -68,6 +68,8 @@ struct asked front_hears(struct trio *a);
 /* A person is asked; editor: the editor may show it, too. */
 void front_asks(struct asked *q, bool editor);
 void front_decides(struct asked *q, const char *decision, const char *reason);
+/* This instead, in one line. */
+void front_says(struct asked *q, const char *line);
 /* The next verdict of the editor; answers it with this outcome. */
 void front_takes(struct asked *q, const char *verdict, const char *outcome);
 /* The proxy has given the question up. */

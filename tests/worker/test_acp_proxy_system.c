@@ -406,6 +406,62 @@ START_TEST(what_is_not_wholly_understood_has_the_risk_of_what_it_may_do)
 }
 END_TEST
 
+START_TEST(after_its_session_was_stopped_an_agent_is_denied_what_it_asks)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = NULL;
+	const char *line = permission("0", COMMAND);
+
+	party_say(&a.agent, line);
+	hears(&a.editor, line);
+	waits(1);
+	id = rows("SELECT id FROM session");
+	ck_assert_int_eq(ctl(&said, "session clear %.36s 2>&1", id), 0);
+	hears(&a.agent, chosen("0", "no"));
+	hears_part(&a.editor, "$/cancel_request");
+	party_say(&a.agent, permission("1", COMMAND));
+	hears(&a.agent, chosen("1", "no"));
+	party_say(&a.agent, terminal("2", "\"command\":\"npm\",\"args\":[\"test\"]"));
+	hears_part(&a.agent, "has been terminated");
+	hears_nothing_but_marks(&a);
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(what_is_too_large_or_too_deep_to_be_asked_is_denied)
+{
+	enum { LEVELS = 80, LONG = 5 << 20 };
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	OWNED(str) struct str deep = { 0 }, call = { 0 }, large = { 0 };
+
+	for (int i = 0; i < LEVELS; i++)
+		str_add_char(&deep, '[');
+	for (int i = 0; i < LEVELS; i++)
+		str_add_char(&deep, ']');
+	str_addf(&call, "{\"toolCallId\":\"c1\",\"kind\":\"edit\",\"rawInput\":{\"a\":%s}}",
+	         deep.bytes);
+	party_say(&a.agent, permission("0", call.bytes));
+	hears(&a.agent, chosen("0", "no"));
+	str_reset(&call);
+	str_addf(&call, "\"command\":\"id\",\"env\":%s", deep.bytes);
+	party_say(&a.agent, terminal("1", call.bytes));
+	hears_part(&a.agent, "nested deeper than 64 levels");
+	str_add(&large, "\"command\":\"");
+	for (int i = 0; i < LONG; i++)
+		str_add_char(&large, 'a');
+	str_add(&large, "\"");
+	party_say(&a.agent, terminal("2", large.bytes));
+	hears_part(&a.agent, "longer than 4 MiB");
+	hears_nothing_but_marks(&a);
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 /* The editor does not ask about a write: its agent hears at once why it is refused. */
 START_TEST(an_agent_is_told_why_the_system_refuses_to_start)
 {
@@ -439,6 +495,8 @@ int main(void)
 	tcase_add_test(c, a_session_that_a_restarted_editor_loads_goes_on);
 	tcase_add_test(c, a_session_that_is_loaded_elsewhere_or_twice_is_another_one);
 	tcase_add_test(c, what_is_not_wholly_understood_has_the_risk_of_what_it_may_do);
+	tcase_add_test(c, after_its_session_was_stopped_an_agent_is_denied_what_it_asks);
+	tcase_add_test(c, what_is_too_large_or_too_deep_to_be_asked_is_denied);
 	tcase_add_test(c, an_agent_is_told_why_the_system_refuses_to_start);
 	return run_suite(s);
 }

@@ -39,12 +39,12 @@ struct question {
 	bool is_asked; /* the front has a person asked */
 	bool in_editor; /* the editor shows it */
 	bool editor_may_not; /* the session is answered elsewhere only */
-	bool is_alone; /* the front is not asked: only the editor can answer */
 	int64_t show_ms; /* when the editor is shown it at the latest */
 	/* The editor's answer, and whether the front has been told: */
 	enum answer answer;
 	struct str answer_line;
-	int64_t answered_ms, decide_ms; /* decide_ms: not before */
+	int64_t answered_ms; /* or when the front was lost since */
+	int64_t decide_ms; /* not before */
 	bool is_told;
 	/* Of one that needs no answer any longer: */
 	bool is_over;
@@ -67,6 +67,14 @@ static void discard(struct proxy *p, struct question *q)
 	free(q->token);
 	free(q->id);
 	free(q);
+}
+
+/* A front that was there leaves the editor's answer to itself only after as long as any other. */
+static void hang_up(struct proxy *p, struct question *q)
+{
+	if (q->link.greeted)
+		q->answered_ms = clock_monotonic_ms();
+	uplink_close(&q->link, &p->system);
 }
 
 static struct question *find(struct proxy *p, const char *token)
@@ -244,7 +252,7 @@ static bool has_changed(struct proxy *p, struct question *q)
 		return false;
 	log_info("%s has changed since it was asked about: asking again", q->subject.path);
 	q->base = now;
-	uplink_close(&q->link, &p->system);
+	hang_up(p, q);
 	return true;
 }
 
@@ -279,7 +287,7 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 	finish(q, ANSWER_NONE);
 }
 
-/* The front cannot say what is to happen. The editor can, of what it shows. */
+/* Without a front: the editor can say what is to happen, of what it shows. */
 static void leave_to_editor(struct proxy *p, struct question *q, const char *why)
 {
 	if (q->kind != ENVELOPE_PERMISSION || p->when_down == IF_DOWN_DENY) {
@@ -287,29 +295,36 @@ static void leave_to_editor(struct proxy *p, struct question *q, const char *why
 		return;
 	}
 	log_warn("left to the editor alone: %s", why);
-	show(p, q);
 	if (q->answer == ANSWER_YES)
 		allow(p, q);
-	else if (q->answer == ANSWER_NO)
-		deny(p, q, NULL);
 	else
-		q->is_alone = true;
+		deny(p, q, NULL);
 }
 
 /* ---- what the front says ---- */
+
+/* A front that answers is there: whatever it answers, nobody has approved anything. */
+static void deny_unasked(struct proxy *p, struct question *q, const char *text)
+{
+	OWNED(str) struct str why = { 0 };
+
+	str_addf(&why, "agent-intercom could not ask: %s", text);
+	log_warn("denied: %s", why.bytes);
+	deny(p, q, why.bytes);
+}
 
 static void take_decision(struct proxy *p, struct question *q, const cJSON *result)
 {
 	const char *decision = json_text(result, "decision"), *reason = json_text(result, "reason");
 
 	if (cJSON_IsTrue(json_get(result, "again")))
-		uplink_close(&q->link, &p->system); /* it asks again */
+		hang_up(p, q); /* it asks again */
 	else if (!decision)
-		leave_to_editor(p, q, "agent-intercom's answer has no decision");
+		deny_unasked(p, q, "its answer has no decision");
 	else if (strcmp(decision, "deny") == 0)
 		deny(p, q, reason);
 	else if (strcmp(decision, "allow") != 0)
-		leave_to_editor(p, q, reason ? reason : "agent-intercom has no opinion");
+		deny_unasked(p, q, reason ? reason : "it has no opinion");
 	else if (cJSON_HasObjectItem(result, "input"))
 		deny(p, q, "approved with another content: ask again with that");
 	else
@@ -338,19 +353,11 @@ static void take_outcome(struct question *q, const cJSON *message)
 	}
 }
 
-static void take_error(struct proxy *p, struct question *q, const cJSON *error)
-{
-	const char *text = json_text(error, "message");
-	OWNED(str) struct str why = { 0 };
-
-	str_addf(&why, "agent-intercom could not ask: %s", text ? text : "no reason given");
-	leave_to_editor(p, q, str_text(&why));
-}
-
 static void take_message(struct proxy *p, struct question *q, const cJSON *message)
 {
 	const cJSON *id = json_get(message, "id");
 	const cJSON *error = json_get(message, "error");
+	const char *text = json_text(error, "message");
 	const cJSON *params = json_get(message, "params");
 	const char *method = json_text(message, "method");
 
@@ -362,8 +369,8 @@ static void take_message(struct proxy *p, struct question *q, const cJSON *messa
 		q->is_asked = true;
 		q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
 		show(p, q);
-	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID && error) {
-		take_error(p, q, error);
+	} else if (error) { /* its id may be missing: it was not read */
+		deny_unasked(p, q, text ? text : "no reason given");
 	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID) {
 		take_decision(p, q, json_get(message, "result"));
 	}
@@ -381,8 +388,8 @@ static bool take_line(void *arg, const char *line, size_t length)
 
 	if (cJSON_IsObject(message))
 		take_message(h->proxy, h->question, message);
-	else
-		log_warn("agent-intercom says something that is not understood");
+	else if (!h->question->is_over)
+		deny_unasked(h->proxy, h->question, "its answer is not understood");
 	return h->question->link.fd >= 0;
 }
 
@@ -568,8 +575,6 @@ static void take_answer(struct proxy *p, struct question *q, const char *line, s
 	if (q->answer == ANSWER_WITHDRAWN) {
 		forward_answer(p, q);
 		finish(q, ANSWER_WITHDRAWN);
-	} else if (q->is_alone) {
-		leave_to_editor(p, q, "answered");
 	}
 }
 
@@ -658,7 +663,7 @@ static void serve(struct proxy *p, struct question *q, short revents)
 		lost = q->link.fd >= 0 && uplink_read(&q->link, &p->system, take_line, &h) != 0;
 	if (!lost)
 		return;
-	uplink_close(&q->link, &p->system);
+	hang_up(p, q);
 	q->is_asked = q->is_told = false;
 	if (q->is_over)
 		q->end_ms = 0;
@@ -674,10 +679,11 @@ void question_serve(struct proxy *p, const struct pollfd *fds, size_t count)
 			serve(p, q, fds[i].revents);
 }
 
-/* The editor's answer stands where nobody says which was the first. */
-static bool is_unconfirmed(const struct question *q, int64_t now)
+/* When the editor's answer stands, as nobody is there to say which was the first. */
+static int64_t alone_at(const struct question *q)
 {
-	return q->answer != ANSWER_NONE && now - q->answered_ms >= UPLINK_DOWN_MS;
+	return q->answer == ANSWER_NONE || q->link.greeted ? INT64_MAX
+	                                                   : q->answered_ms + UPLINK_DOWN_MS;
 }
 
 static void tick_down(struct proxy *p, struct question *q, int64_t now)
@@ -686,14 +692,14 @@ static void tick_down(struct proxy *p, struct question *q, int64_t now)
 	bool waits = q->kind == ENVELOPE_PERMISSION && p->when_down == IF_DOWN_EDITOR &&
 	             q->answer == ANSWER_NONE;
 
-	if (is_unconfirmed(q, now) ||
-	    (!waits && !q->is_alone && q->link.fd < 0 && uplink_system_is_down(&p->system, now)))
+	if (now >= alone_at(q) ||
+	    (!waits && q->link.fd < 0 && uplink_system_is_down(&p->system, now)))
 		leave_to_editor(p, q, *refusal ? refusal : "agent-intercom cannot be reached");
 }
 
 static void tick(struct proxy *p, struct question *q, int64_t now)
 {
-	if (!q->is_alone && q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
+	if (q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
 		ask_front(p, q);
 	if (now >= q->show_ms && p->when_down == IF_DOWN_EDITOR)
 		show(p, q);
@@ -710,10 +716,10 @@ static int64_t due_of(const struct proxy *p, const struct question *q)
 		return q->end_ms;
 	if (!q->in_editor && q->kind == ENVELOPE_PERMISSION && !q->editor_may_not)
 		due = q->show_ms;
-	if (q->link.fd < 0 && !q->is_alone && p->system.try_ms < due)
+	if (q->link.fd < 0 && p->system.try_ms < due)
 		due = p->system.try_ms;
-	if (q->answer != ANSWER_NONE && q->answered_ms + UPLINK_DOWN_MS < due)
-		due = q->answered_ms + UPLINK_DOWN_MS;
+	if (alone_at(q) < due)
+		due = alone_at(q);
 	if (q->answer != ANSWER_NONE && !q->is_told && q->is_asked && q->decide_ms < due)
 		due = q->decide_ms;
 	return due;

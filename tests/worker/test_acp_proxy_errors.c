@@ -1,0 +1,98 @@
+/* `agent-intercom acp` and a front that is there, but asks nobody: nothing is approved by that. */
+#include "acp_proxy_case.h"
+
+static const char COMMAND[] =
+    "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{\"command\":"
+    "\"npm test\"}}";
+
+/* What a front says that is there, and has asked nobody. */
+static const char *const FAILURES[] = {
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"too late\"}}",
+	"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"too deep\"}}",
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":\"none\"}}",
+	"{\"jsonrpc\"",
+};
+
+START_TEST(what_the_front_answers_with_an_error_is_denied_though_the_editor_says_yes)
+{
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(FAILURES); i++) {
+		const char *line = permission("1", COMMAND);
+		struct asked q, other;
+
+		party_say(&a.agent, line);
+		q = front_hears(&a);
+		front_asks(&q, true);
+		hears(&a.editor, line);
+		party_say(&a.editor, chosen("1", "yes"));
+		front_takes(&q, "approve", "not_found");
+		front_says(&q, FAILURES[i]);
+		hears(&a.agent, chosen("1", "no"));
+		party_say(&a.agent, terminal("2", "\"command\":\"npm\",\"args\":[\"test\"]"));
+		other = front_hears(&a);
+		front_says(&other, FAILURES[i]);
+		hears_part(&a.agent, "agent-intercom could not ask: ");
+		hears_nothing_but_marks(&a);
+		asked_clear(&q);
+		asked_clear(&other);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_the_front_answers_with_an_error_is_not_left_to_the_editor)
+{
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(FAILURES); i++) {
+		struct asked q;
+
+		party_say(&a.agent, permission("1", COMMAND));
+		q = front_hears(&a);
+		front_says(&q, FAILURES[i]);
+		hears(&a.agent, chosen("1", "no"));
+		hears_nothing_but_marks(&a);
+		asked_clear(&q);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* It may be slow, and in remote mode the editor's answer does not count. */
+START_TEST(while_a_front_is_there_the_editors_answer_waits_for_it)
+{
+	struct trio a = given_trio(NULL);
+	const char *line = permission("1", COMMAND);
+	struct asked q;
+
+	party_say(&a.agent, line);
+	q = front_hears(&a);
+	hears(&a.editor, line);
+	party_say(&a.editor, chosen("1", "yes"));
+	front_leaves(&a); /* for others */
+	party_say(&a.agent, write_of(&a, "2", "x", "x"));
+	hears_part(&a.agent, "agent-intercom cannot be reached");
+	front_asks(&q, false);
+	front_takes(&q, "approve", "not_in_this_mode");
+	front_decides(&q, "deny", "no");
+	hears(&a.agent, chosen("1", "no"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("acp_proxy_errors");
+	TCase *c = tcase_create("acp_proxy_errors");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c,
+	               what_the_front_answers_with_an_error_is_denied_though_the_editor_says_yes);
+	tcase_add_test(c, what_the_front_answers_with_an_error_is_not_left_to_the_editor);
+	tcase_add_test(c, while_a_front_is_there_the_editors_answer_waits_for_it);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
