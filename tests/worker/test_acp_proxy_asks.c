@@ -187,6 +187,30 @@ START_TEST(a_file_that_changes_meanwhile_is_asked_about_again)
 }
 END_TEST
 
+/* The front shows the file as it is now with each question. */
+START_TEST(a_file_that_the_front_had_asked_about_again_is_not_asked_about_a_third_time)
+{
+	static const char AGAIN[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":\"deny\","
+	    "\"reason\":\"it has changed\",\"again\":true}}";
+	struct trio a = given_trio(NULL);
+	const char *line = write_of(&a, "8", "a.txt", "mine");
+	struct asked q, again;
+
+	put_file(a.folder, "a.txt", "one");
+	party_say(&a.agent, line);
+	q = front_hears(&a);
+	put_file(a.folder, "a.txt", "two");
+	front_says(&q, AGAIN);
+	again = front_hears(&a);
+	front_decides(&again, "allow", "");
+	hears(&a.editor, line);
+	asked_clear(&q);
+	asked_clear(&again);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 /* The front hears of an edit of a.txt with this beside it as the tool. */
 static void edit_is_told_as(struct trio *a, const char *id, const char *beside, const char *tool)
 {
@@ -677,6 +701,8 @@ int main(void)
 	tcase_add_test(c, a_write_is_held_and_passes_as_it_was);
 	tcase_add_test(c, a_write_that_is_rejected_is_an_error_with_the_reason);
 	tcase_add_test(c, a_file_that_changes_meanwhile_is_asked_about_again);
+	tcase_add_test(c,
+	               a_file_that_the_front_had_asked_about_again_is_not_asked_about_a_third_time);
 	tcase_add_test(c,
 	               a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_alone);
 	tcase_add_test(c, a_diff_is_all_of_an_edit_only_where_all_of_that_is_understood);

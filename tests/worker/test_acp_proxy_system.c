@@ -111,6 +111,29 @@ START_TEST(a_write_is_shown_as_its_effect_and_the_editor_writes_it)
 }
 END_TEST
 
+START_TEST(a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	const char *line = write_of(&a, "8", "a.txt", "three\\n");
+
+	put_file(s.workspace, "a.txt", "one\n");
+	party_say(&a.agent, line);
+	waits(1);
+	put_file(s.workspace, "a.txt", "two\n");
+	approve_all();
+	expect_soon("SELECT count(*) FROM request", "2\n");
+	expect("SELECT reason FROM gate_call WHERE withheld_at IS NOT NULL",
+	       "what it is about has changed since it was shown; it is asked again as it is now\n");
+	hears_nothing_but_marks(&a);
+	waits(1);
+	approve_all();
+	hears(&a.editor, line);
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(a_front_that_is_killed_while_a_question_waits_asks_nobody_twice)
 {
 	struct site s = given_running_site();
@@ -486,6 +509,7 @@ int main(void)
 	tcase_add_test(c, the_editor_answers_and_the_question_is_decided);
 	tcase_add_test(c, in_remote_mode_the_editor_is_not_asked);
 	tcase_add_test(c, a_write_is_shown_as_its_effect_and_the_editor_writes_it);
+	tcase_add_test(c, a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more);
 	tcase_add_test(c, a_front_that_is_killed_while_a_question_waits_asks_nobody_twice);
 	tcase_add_test(c, a_question_that_nobody_needs_is_gone);
 	tcase_add_test(c, what_the_editor_cancels_or_rejects_is_asked_again);

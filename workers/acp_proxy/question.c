@@ -34,7 +34,7 @@ struct question {
 	struct str line; /* the message, with its end */
 	struct subject subject;
 	struct grants grants; /* what a yes approves */
-	struct sha256 base; /* of a write: the file when it was asked about */
+	struct sha256 base; /* of a write: the file when it was last asked about */
 	struct uplink link;
 	bool is_asked; /* the front has a person asked */
 	bool in_editor; /* the editor shows it */
@@ -179,6 +179,8 @@ static void ask_front(const struct proxy *p, struct question *q)
 {
 	OWNED(str) struct str json = { 0 };
 
+	if (q->kind == ENVELOPE_WRITE)
+		q->base = grant_look(q->subject.path);
 	json_object(&json);
 	json_member(&json, "jsonrpc", "2.0");
 	json_member_int(&json, "id", ASKED_ID);
@@ -251,7 +253,6 @@ static bool has_changed(struct proxy *p, struct question *q)
 	if (strcmp(now.text, q->base.text) == 0)
 		return false;
 	log_info("%s has changed since it was asked about: asking again", q->subject.path);
-	q->base = now;
 	hang_up(p, q);
 	return true;
 }
@@ -463,8 +464,6 @@ static void prepare(struct proxy *p, struct question *q, const cJSON *params,
 		pass(p, q);
 		return;
 	}
-	if (q->kind == ENVELOPE_WRITE)
-		q->base = grant_look(q->subject.path);
 }
 
 static void begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,

@@ -189,8 +189,9 @@ static void on_found(struct front *f, struct hand_task *t, struct hand_found *fo
 	else if (read_bound(f, job_of(t), &bound, &e))
 		str_add(&told->changed, e.text);
 	else if (strcmp(c->digest.text, bound.text) != 0)
-		str_add(&told->changed, "what it is about has changed since it was shown; call it "
-		                        "again to have it shown as it is now");
+		str_addf(&told->changed, "what it is about has changed since it was shown; %s",
+		         c->hook->in.host->relays ? "it is asked again as it is now"
+		                                  : "call it again to have it shown as it is now");
 	go_on(f, t);
 }
 
