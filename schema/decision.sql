@@ -9,7 +9,8 @@ CREATE TABLE decision (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
   request_id  ANY,                          -- fixed: request.id
   verdict     ANY,                          -- fixed: see request_verdict
-  reason      ANY,                          -- fixed: why it was rejected or stopped
+  reason      ANY,                          -- fixed: why it was rejected or stopped, or how approved:
+                                            -- by which rule, or in the editor
   instruction ANY,                          -- fixed: what to do instead (refine) or next (resume), or
                                             -- a note with an approval
   choice      ANY,                          -- fixed: id of the agent's own option that it is, or the

@@ -24,6 +24,7 @@ static void print_json(const struct timeline_since_row *row)
 	json_add_text(o, "file_path", row->file_path);
 	json_add_text(o, "traceparent", row->traceparent);
 	json_add_given(o, "user", row->agent_user);
+	json_add_given(o, "how", row->how);
 	json_raw(o, "detail", row->detail);
 	json_print_line(o);
 }
@@ -60,6 +61,10 @@ static void print_text(const struct ctl *c, const struct timeline_since_row *row
 	if (row->actor) {
 		(void)fputs(row->title ? ", " : "", stdout);
 		print_visible(row->actor);
+	}
+	if (row->how) {
+		(void)fputs(": ", stdout);
+		print_visible(row->how);
 	}
 	if (row->title) {
 		print_why(row->detail);

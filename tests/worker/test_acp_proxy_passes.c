@@ -177,22 +177,38 @@ START_TEST(an_agents_message_that_some_editor_takes_for_another_does_not_reach_i
 }
 END_TEST
 
-START_TEST(an_option_of_an_unknown_kind_is_no_yes)
+/* Nobody is recorded to have said yes: the agent does not hear one either. */
+START_TEST(what_is_none_of_the_options_is_told_as_cancelled)
 {
+	static const char *const ANSWERS[] = {
+		"{\"outcome\":\"selected\",\"optionId\":\"odd\"}",
+		"{\"outcome\":\"selected\",\"optionId\":\"other\"}",
+		"{\"outcome\":\"cancelled\",\"optionId\":\"yes\"}",
+		"{\"outcome\":\"Selected\",\"optionId\":\"yes\"}",
+		"{\"optionId\":\"yes\"}",
+	};
 	static const char ASK[] =
 	    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"s1\","
 	    "\"toolCall\":{\"toolCallId\":\"c\"},\"options\":[{\"optionId\":\"yes\",\"name\":\"Y\","
 	    "\"kind\":\"allow_once\"},{\"optionId\":\"odd\",\"name\":\"O\",\"kind\":\"odd\"}]}}";
 	struct trio a = given_trio(NULL);
-	struct asked q;
 
-	party_say(&a.agent, ASK);
-	q = front_hears(&a);
-	front_asks(&q, true);
-	hears(&a.editor, ASK);
-	party_say(&a.editor, chosen("1", "odd"));
-	front_takes(&q, "withdraw", "applied");
-	asked_clear(&q);
+	for (size_t i = 0; i < COUNT(ANSWERS); i++) {
+		OWNED(str) struct str line = { 0 };
+		struct asked q;
+
+		party_say(&a.agent, ASK);
+		q = front_hears(&a);
+		front_asks(&q, true);
+		hears(&a.editor, ASK);
+		str_addf(&line, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"outcome\":%s}}",
+		         ANSWERS[i]);
+		party_say(&a.editor, line.bytes);
+		hears(&a.agent, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"outcome\":{"
+		                "\"outcome\":\"cancelled\"}}}");
+		front_takes(&q, "withdraw", "applied");
+		asked_clear(&q);
+	}
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -450,7 +466,7 @@ int main(void)
 	tcase_add_test(c, what_is_no_whole_message_does_not_reach_the_other_side);
 	tcase_add_test(c, an_editor_answers_only_what_it_was_asked_and_once);
 	tcase_add_test(c, an_agents_message_that_some_editor_takes_for_another_does_not_reach_it);
-	tcase_add_test(c, an_option_of_an_unknown_kind_is_no_yes);
+	tcase_add_test(c, what_is_none_of_the_options_is_told_as_cancelled);
 	tcase_add_test(c, a_line_of_ten_megabytes_passes_and_one_of_eighty);
 	tcase_add_test(c, a_half_line_waits_for_its_other_half_and_without_it_is_none);
 	tcase_add_test(c, who_is_not_read_has_to_wait);

@@ -69,6 +69,30 @@ START_TEST(the_editor_answers_and_the_question_is_decided)
 }
 END_TEST
 
+START_TEST(what_is_always_allowed_in_the_editor_is_seen_as_that)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = NULL;
+	const char *line = permission("0", COMMAND);
+
+	party_say(&a.agent, line);
+	hears(&a.editor, line);
+	party_say(&a.editor, chosen("0", "always"));
+	hears(&a.agent, chosen("0", "always"));
+	id = rows("SELECT id FROM request");
+	ck_assert_int_eq(ctl(&said, "show %.36s --text", id), 0);
+	says(str_text(&said), "reason    always, in the editor");
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "log --text"), 0);
+	says(str_text(&said), ": always, in the editor\n");
+	expect("SELECT count(*) FROM steering", "0\n"); /* no words of the operator's */
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(in_remote_mode_the_editor_is_not_asked)
 {
 	struct site s = given_running_site();
@@ -507,6 +531,7 @@ int main(void)
 
 	tcase_add_test(c, an_operator_answers_and_the_editor_is_told);
 	tcase_add_test(c, the_editor_answers_and_the_question_is_decided);
+	tcase_add_test(c, what_is_always_allowed_in_the_editor_is_seen_as_that);
 	tcase_add_test(c, in_remote_mode_the_editor_is_not_asked);
 	tcase_add_test(c, a_write_is_shown_as_its_effect_and_the_editor_writes_it);
 	tcase_add_test(c, a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more);

@@ -42,6 +42,7 @@ struct question {
 	int64_t show_ms; /* when the editor is shown it at the latest */
 	/* The editor's answer, and whether the front has been told: */
 	enum answer answer;
+	bool is_always; /* a yes after which the agent need not ask again */
 	struct str answer_line;
 	int64_t answered_ms; /* or when the front was lost since */
 	int64_t decide_ms; /* not before */
@@ -214,6 +215,8 @@ static void tell_answer(struct question *q)
 	json_member(&json, "method", "intercom/decide");
 	json_member_object(&json, "params");
 	json_member(&json, "verdict", VERDICTS[q->answer]);
+	if (q->is_always)
+		json_member_bool(&json, "always", true);
 	json_object_end(&json);
 	json_object_end(&json);
 	uplink_send(&q->link, json.bytes, json.length);
@@ -521,19 +524,20 @@ void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, 
 
 /* ---- the editor's answer ---- */
 
-/* What the editor's user chose. Whatever is none of the agent's options is no answer. */
-static enum answer answer_in(const struct question *q, const cJSON *message)
+/* What the editor's user chose, NULL: none of the agent's options. */
+static const struct acp_option *option_in(const struct question *q, const cJSON *message)
 {
-	const cJSON *result = json_get(message, "result");
-	const cJSON *outcome = json_get(result, "outcome");
+	const cJSON *outcome = json_get(json_get(message, "result"), "outcome");
 	const char *id = json_text(outcome, "optionId");
-	const struct acp_option *o = NULL;
 
-	if (id && json_says(outcome, "outcome", "selected"))
-		o = acp_inquiry_option(&q->subject.ask, id);
-	if (!o)
-		return ANSWER_WITHDRAWN;
-	switch (o->kind) {
+	return id && json_says(outcome, "outcome", "selected")
+	           ? acp_inquiry_option(&q->subject.ask, id)
+	           : NULL;
+}
+
+static enum answer answer_of(const struct acp_option *o)
+{
+	switch (o ? o->kind : ACP_OPTION_OTHER) {
 	case ACP_ALLOW_ONCE:
 	case ACP_ALLOW_ALWAYS:
 		return ANSWER_YES;
@@ -544,6 +548,15 @@ static enum answer answer_in(const struct question *q, const cJSON *message)
 		break;
 	}
 	return ANSWER_WITHDRAWN;
+}
+
+/* Whether an answer that chooses none of the options says nothing else. */
+static bool says_none(const cJSON *message)
+{
+	const cJSON *outcome = json_get(json_get(message, "result"), "outcome");
+
+	return json_get(message, "error") ||
+	       (json_says(outcome, "outcome", "cancelled") && !json_get(outcome, "optionId"));
 }
 
 /* NULL: the agent may take it for another answer than we do. The caller deletes it. */
@@ -560,6 +573,7 @@ static cJSON *read_answer(const char *line, size_t length, struct err *e)
 static void take_answer(struct proxy *p, struct question *q, const char *line, size_t length)
 {
 	OWNED(cJSON_ptr) cJSON *message = NULL;
+	const struct acp_option *option;
 	struct err e = { 0 };
 
 	message = read_answer(line, length, &e);
@@ -568,11 +582,16 @@ static void take_answer(struct proxy *p, struct question *q, const char *line, s
 		(void)due_add(p, q->token); /* still, for when the agent withdraws it */
 		return;
 	}
-	q->answer = answer_in(q, message);
+	option = option_in(q, message);
+	q->answer = answer_of(option);
+	q->is_always = option && option->kind == ACP_ALLOW_ALWAYS;
 	str_add_bytes(&q->answer_line, line, length);
 	q->answered_ms = clock_monotonic_ms();
 	if (q->answer == ANSWER_WITHDRAWN) {
-		forward_answer(p, q);
+		if (says_none(message))
+			forward_answer(p, q);
+		else
+			select_option(p, q, NULL);
 		finish(q, ANSWER_WITHDRAWN);
 	}
 }

@@ -51,12 +51,21 @@ static void set_outcome(struct job *job, const char *outcome, const char *why)
 	json_object_end(&job->result);
 }
 
+/* Of a no the reason would be told to the agent, as words of its operator. */
+static const char *how(const cJSON *params, const char *verdict)
+{
+	if (strcmp(verdict, "approve") != 0)
+		return NULL;
+	return cJSON_IsTrue(json_get(params, "always")) ? "always, in the editor" : "in the editor";
+}
+
 static int decide(struct front *f, struct job *job, const struct request *r, const char *verdict,
                   struct err *e)
 {
 	OWNED(decision_result) struct decision_result result = { 0 };
 	const struct decision d = { .request_id = r->row.id,
 		                    .verdict = verdict,
+		                    .reason = how(job->message.params, verdict),
 		                    .digest = r->row.digest,
 		                    .source = "editor" };
 
