@@ -5,7 +5,7 @@
 -- type: :version text
 -- type: :program text
 INSERT INTO gate_call (seq, call_seq, session_seq, host, version, helper, host_session, event, moment, tool, class,
-  tool_use_id, cwd, digest, pre_seq, request_seq, transcript, detail, parks, decision, reason, created_at,
+  tool_use_id, cwd, digest, pre_seq, request_seq, transcript, detail, options, parks, decision, reason, created_at,
   decided_at, took_ms)
 VALUES ((SELECT seq FROM gate_call_next), :call, :session, :host,
   coalesce(:version, (SELECT c.client_version FROM connection AS c
@@ -15,7 +15,7 @@ VALUES ((SELECT seq FROM gate_call_next), :call, :session, :host,
                                         AND c.client_name GLOB g.client)
                        ORDER BY c.seq DESC LIMIT 1)),
   :helper, :host_session, :event, :moment, :tool, :class,
-  :tool_use_id, :cwd, :digest, :pre, :request, :transcript, :detail, :parks, :decision, :reason, :now,
+  :tool_use_id, :cwd, :digest, :pre, :request, :transcript, :detail, :options, :parks, :decision, :reason, :now,
   :decided_at, :took_ms);
 
 -- name: gate_call_decide :rows

@@ -167,8 +167,7 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
   FROM request AS r
   JOIN session AS s ON s.seq = r.session_seq
   LEFT JOIN request AS p ON p.seq = r.previous_seq
-  LEFT JOIN agent_question AS q
-    ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
+  JOIN request_offer AS q ON q.request_seq = r.seq
  WHERE r.seq = :seq;
 
 -- name: request_outcome :one
@@ -210,7 +209,10 @@ SELECT path, target, action, other_path, mode, original_hash, result_hash
 -- What the caller is told; not what was asked, which may be large.
 -- row: request
 -- type: decision request_verdict
-SELECT id, kind, state, prompt_type, decision, reason, instruction FROM request WHERE seq = :seq;
+-- type: choice text
+SELECT id, kind, state, prompt_type, decision, reason, instruction,
+       (SELECT choice FROM decision WHERE seq = decision_seq) AS choice
+  FROM request WHERE seq = :seq;
 
 -- name: request_open_of_user :number
 -- scan ok: what is open

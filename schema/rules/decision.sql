@@ -133,15 +133,13 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              SELECT 15, 'malformed', 'the agent offers no such answer'
                FROM request AS r
               WHERE r.id = NEW.request_id AND NEW.choice IS NOT NULL
-                AND NOT EXISTS (SELECT 1 FROM agent_question AS q
-                                 WHERE q.seq = (SELECT max(seq) FROM agent_question
-                                                 WHERE request_seq = r.seq)
+                AND NOT EXISTS (SELECT 1 FROM request_offer AS q
+                                 WHERE q.request_seq = r.seq
                                    AND q.form IS NOT NULL AND NEW.verdict = 'refine'
                                    AND CASE WHEN json_valid(NEW.choice)
                                             THEN json_type(NEW.choice) = 'object' ELSE 0 END)
-                AND NOT EXISTS (SELECT 1 FROM agent_question AS q, json_each(q.options) AS o
-                                 WHERE q.seq = (SELECT max(seq) FROM agent_question
-                                                 WHERE request_seq = r.seq)
+                AND NOT EXISTS (SELECT 1 FROM request_offer AS q, json_each(q.options) AS o
+                                 WHERE q.request_seq = r.seq
                                    AND json_extract(o.value, '$.id') = NEW.choice
                                    AND (json_extract(o.value, '$.kind') GLOB 'reject*')
                                      = (NEW.verdict = 'reject'))
@@ -153,16 +151,14 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                                 FROM json_each(q.options) AS o
                                WHERE json_extract(o.value, '$.kind') NOT GLOB 'reject*'
                               HAVING count(*) > 0), 'no answer that allows this once: reject it, or allow it where the agent is set up')
-               FROM request AS r JOIN agent_question AS q
-                 ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
+               FROM request AS r JOIN request_offer AS q ON q.request_seq = r.seq
               WHERE r.id = NEW.request_id AND NEW.verdict = 'approve' AND NEW.choice IS NULL
-                AND q.options IS NOT NULL
+                AND q.options IS NOT NULL AND NEW.source <> 'editor' -- whose choice is with the agent
                 AND (SELECT count(*) FROM json_each(q.options) AS o
                       WHERE json_extract(o.value, '$.kind') = 'allow_once') <> 1
              UNION ALL
              SELECT 17, 'wrong_verb', 'the agent asks for values: refine with them, or stop'
-               FROM request AS r JOIN agent_question AS q
-                 ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
+               FROM request AS r JOIN request_offer AS q ON q.request_seq = r.seq
               WHERE r.id = NEW.request_id AND q.form IS NOT NULL
                 AND (NEW.verdict = 'continue' OR (NEW.verdict = 'refine' AND NEW.choice IS NULL))
              UNION ALL

@@ -238,6 +238,17 @@ SELECT r.id, s.id AS session_id,
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.kind = 'standby';
 
+-- What the agent offers to choose from, and its form.
+CREATE VIEW request_offer AS
+SELECT r.seq AS request_seq,
+       coalesce((SELECT options FROM agent_question
+                  WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)),
+                (SELECT options FROM gate_call WHERE request_seq = r.seq AND options IS NOT NULL
+                  ORDER BY seq DESC LIMIT 1)) AS options,
+       (SELECT form FROM agent_question
+         WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)) AS form
+  FROM request AS r;
+
 -- Which of its own answers the agent was given, in its words, of whatever kind; of a form what was
 -- filled in.
 CREATE VIEW request_answer AS
@@ -246,16 +257,15 @@ SELECT r.seq AS request_seq,
                   WHERE json_extract(o.value, '$.id') = d.choice),
                 CASE WHEN q.form IS NOT NULL THEN d.instruction END) AS name
   FROM request AS r JOIN decision AS d ON d.seq = r.decision_seq
-  JOIN agent_question AS q ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
- WHERE d.choice IS NOT NULL;
+  JOIN request_offer AS q ON q.request_seq = r.seq
+ WHERE d.choice IS NOT NULL AND coalesce(q.options, q.form) IS NOT NULL;
 
 -- What was chosen, in the agent's words, where the agent does not say whether that is a yes or a
 -- no: the verdict says approve only because it must say something.
 CREATE VIEW request_chosen AS
 SELECT r.seq AS request_seq, json_extract(o.value, '$.name') AS name
   FROM request AS r JOIN decision AS d ON d.seq = r.decision_seq
-  JOIN agent_question AS q ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq),
-       json_each(q.options) AS o
+  JOIN request_offer AS q ON q.request_seq = r.seq, json_each(q.options) AS o
  WHERE json_extract(o.value, '$.id') = d.choice
    AND coalesce(json_extract(o.value, '$.kind'), 'other') = 'other';
 

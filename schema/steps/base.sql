@@ -530,6 +530,7 @@ CREATE TABLE gate_call (
   request_seq  INTEGER REFERENCES request (seq),
   transcript   TEXT,
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)),
+  options      TEXT CHECK (options IS NULL OR json_valid(options)),
   parks        INTEGER NOT NULL DEFAULT 0 CHECK (parks IN (0, 1)),
   decision     TEXT NOT NULL DEFAULT 'open',
   reason       TEXT,

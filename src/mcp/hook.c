@@ -145,6 +145,29 @@ static const char *risk_of(const char *text)
 	return "critical";
 }
 
+static bool is_option(const cJSON *o)
+{
+	return json_text(o, "id") && json_text(o, "name") && json_text(o, "kind");
+}
+
+/* What a relayed agent offers, where an approval alone would not say which of it. */
+static int read_options(struct hook *h, struct err *e)
+{
+	const cJSON *options = json_get(h->in.tool_input, "options"), *o;
+	OWNED(str) struct str text = { 0 };
+
+	if (!options || !h->in.host->relays || h->in.event != GATE_PERMISSION)
+		return 0;
+	cJSON_ArrayForEach (o, options)
+		if (!is_option(o))
+			break;
+	if (!cJSON_IsArray(options) || o)
+		return err_set(e, ERR_INPUT, "options must be a list of {id, name, kind}");
+	json_canonical(&text, options);
+	h->options = str_take(&text);
+	return 0;
+}
+
 static int read_input(struct hook *h, const cJSON *params, struct err *e)
 {
 	const char *name = json_text(params, "host");
@@ -168,7 +191,7 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 	if (host->relays)
 		h->risk = risk_of(json_text(input, "risk"));
 	h->in.home = json_text(env, "HOME");
-	return gate_input_from(host, event, input, &h->in, e);
+	return gate_input_from(host, event, input, &h->in, e) || read_options(h, e) ? -1 : 0;
 }
 
 int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e)
@@ -212,6 +235,7 @@ void hook_free(struct hook *h)
 	for (size_t i = 0; i < h->named_count; i++)
 		free(h->named[i]);
 	free(h->named);
+	free(h->options);
 	free(h);
 }
 

@@ -3,7 +3,7 @@
  * waits, is told and survives a restart as they do; its row of gate_call is written with it.
  *
  * Its result is {"decision": allow, deny, defer or none, "reason", "request_id", "input",
- * "context", "continue", "again": call the same again for the answer}. */
+ * "context", "choice", "continue", "again": call the same again for the answer}. */
 #ifndef HOOK_H
 #define HOOK_H
 
@@ -49,6 +49,7 @@ struct hook {
 	struct str why; /* it is denied, or asked about */
 	struct str description; /* of the question: that, and what the policy says */
 	const char *risk;
+	char *options; /* JSON: what its agent offers to choose from, not one yes; or NULL */
 	struct sha256 digest; /* of tool, arguments and folder, as they are named: see hook_bind */
 	struct str folder; /* where the tool works: absolute; empty: unknown */
 	struct str real_folder; /* of a command: what that is; empty: not known */

@@ -71,10 +71,12 @@ static void add_permission(struct str *out, const struct request *r)
 	case REQUEST_STATE_CONSUMED:
 		json_member(out, "decision", "allow");
 		json_member(out, "context", r->row.instruction);
+		json_member(out, "choice", r->row.choice);
 		return;
 	case REQUEST_STATE_REJECTED:
 		add_words(out, "rejected by the operator", r->row.reason ? ": " : "",
 		          r->row.reason ? r->row.reason : "");
+		json_member(out, "choice", r->row.choice);
 		return;
 	case REQUEST_STATE_EXPIRED:
 		add_deny(out, "nobody has answered question %s in time", r->row.id);

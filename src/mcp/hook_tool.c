@@ -18,7 +18,7 @@ static bool policy(const struct call *c, struct policy_question *q)
 {
 	const struct hook *h = c->hook;
 
-	if (!hook_decides(h) || h->verdict != HOOK_POLICY)
+	if (!hook_decides(h) || h->verdict != HOOK_POLICY || h->options)
 		return false;
 	q->tool = h->question.tool;
 	q->is_command = h->question.is_command;
@@ -172,7 +172,7 @@ static int decide(struct store *st, struct call *c, const struct peer *p,
 		hook_set_result(&c->result, GATE_DENY, str_text(&h->why));
 		return 0;
 	}
-	if (h->verdict == HOOK_ALLOW)
+	if (h->verdict == HOOK_ALLOW && !h->options)
 		return allow(c);
 	if (!c->policy.allowed)
 		return ask(st, c, p, settings, e);
@@ -300,6 +300,7 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		.request = c->request_seq,
 		.transcript = h->in.tool ? NULL : h->in.transcript,
 		.detail = detail,
+		.options = h->options,
 		.parks = h->parks,
 		.decision = GATE_CALL_DECISION_OPEN,
 	};

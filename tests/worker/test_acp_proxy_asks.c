@@ -647,23 +647,6 @@ START_TEST(what_waits_is_given_up_when_editor_or_agent_are_gone)
 }
 END_TEST
 
-START_TEST(a_permission_with_several_answers_is_the_editors)
-{
-	static const char LINE[] =
-	    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"s1\","
-	    "\"toolCall\":{\"toolCallId\":\"c\"},\"options\":[{\"optionId\":\"a\",\"name\":\"A\","
-	    "\"kind\":\"allow_once\"},{\"optionId\":\"b\",\"name\":\"B\",\"kind\":\"allow_once\"}]}"
-	    "}";
-	struct trio a = given_trio(NULL);
-
-	party_say(&a.agent, LINE);
-	hears(&a.editor, LINE);
-	party_say(&a.editor, chosen("1", "b"));
-	hears(&a.agent, chosen("1", "b"));
-	trio_ends(&a, 0);
-}
-END_TEST
-
 START_TEST(what_was_told_of_a_call_belongs_to_its_permission)
 {
 	static const char UPDATE[] =
@@ -721,7 +704,6 @@ int main(void)
 	tcase_add_test(c, a_request_that_the_agent_cancels_is_given_up);
 	tcase_add_test(c, a_request_with_a_large_id_is_given_up_too);
 	tcase_add_test(c, what_waits_is_given_up_when_editor_or_agent_are_gone);
-	tcase_add_test(c, a_permission_with_several_answers_is_the_editors);
 	tcase_add_test(c, what_was_told_of_a_call_belongs_to_its_permission);
 	suite_add_tcase(s, c);
 	return run_suite(s);

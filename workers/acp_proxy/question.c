@@ -36,17 +36,20 @@ struct question {
 	struct grants grants; /* what a yes approves */
 	struct sha256 base; /* of a write: the file when it was last asked about */
 	struct uplink link;
+	const struct acp_option
+	    *operators; /* what the front says was chosen; NULL: just yes or no */
 	bool is_asked; /* the front has a person asked */
 	bool in_editor; /* the editor shows it */
 	bool editor_may_not; /* the session is answered elsewhere only */
 	int64_t show_ms; /* when the editor is shown it at the latest */
 	/* The editor's answer, and whether the front has been told: */
 	enum answer answer;
-	bool is_always; /* a yes after which the agent need not ask again */
+	const struct acp_option *chosen; /* NULL: none */
 	struct str answer_line;
 	int64_t answered_ms; /* or when the front was lost since */
 	int64_t decide_ms; /* not before */
 	bool is_told;
+	bool is_second; /* somebody else's was the first */
 	/* Of one that needs no answer any longer: */
 	bool is_over;
 	int64_t end_ms;
@@ -215,8 +218,10 @@ static void tell_answer(struct question *q)
 	json_member(&json, "method", "intercom/decide");
 	json_member_object(&json, "params");
 	json_member(&json, "verdict", VERDICTS[q->answer]);
-	if (q->is_always)
+	if (q->chosen && q->chosen->kind == ACP_ALLOW_ALWAYS)
 		json_member_bool(&json, "always", true);
+	if (q->chosen && q->subject.must_choose)
+		json_member(&json, "chosen", q->chosen->name);
 	json_object_end(&json);
 	json_object_end(&json);
 	uplink_send(&q->link, json.bytes, json.length);
@@ -269,7 +274,9 @@ static void allow(struct proxy *p, struct question *q)
 	} else {
 		grants_move(&q->grants, &q->session->grants);
 		close_dialog(p, q);
-		if (q->answer == ANSWER_YES)
+		if (q->operators)
+			select_option(p, q, q->operators);
+		else if (q->answer == ANSWER_YES && !q->is_second)
 			forward_answer(p, q);
 		else
 			select_option(p, q, acp_inquiry_yes(&q->subject.ask));
@@ -283,7 +290,9 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 		refuse(p, q->token, PROXY_REJECTED, reason && *reason ? reason : "rejected");
 	} else {
 		close_dialog(p, q);
-		if (q->answer == ANSWER_NO)
+		if (q->operators)
+			select_option(p, q, q->operators);
+		else if (q->answer == ANSWER_NO && !q->is_second)
 			forward_answer(p, q);
 		else
 			select_option(p, q, acp_inquiry_no(&q->subject.ask));
@@ -320,7 +329,9 @@ static void deny_unasked(struct proxy *p, struct question *q, const char *text)
 static void take_decision(struct proxy *p, struct question *q, const cJSON *result)
 {
 	const char *decision = json_text(result, "decision"), *reason = json_text(result, "reason");
+	const char *choice = json_text(result, "choice");
 
+	q->operators = choice ? acp_inquiry_option(&q->subject.ask, choice) : NULL;
 	if (cJSON_IsTrue(json_get(result, "again")))
 		hang_up(p, q); /* it asks again */
 	else if (!decision)
@@ -331,6 +342,8 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 		deny_unasked(p, q, reason ? reason : "it has no opinion");
 	else if (cJSON_HasObjectItem(result, "input"))
 		deny(p, q, "approved with another content: ask again with that");
+	else if (q->subject.must_choose && !q->operators && q->answer != ANSWER_YES)
+		deny_unasked(p, q, "it was approved, but none of the answers was chosen");
 	else
 		allow(p, q);
 }
@@ -348,10 +361,12 @@ static void take_outcome(struct question *q, const cJSON *message)
 	if (!outcome || strcmp(outcome, "not_found") == 0) {
 		q->is_told = false;
 		q->decide_ms = clock_monotonic_ms() + RETRY_MS;
-	} else if (strcmp(outcome, "applied") != 0 && strcmp(outcome, "duplicate") != 0 &&
-	           strcmp(outcome, "too_late") != 0) {
+	} else if (strcmp(outcome, "duplicate") == 0 || strcmp(outcome, "too_late") == 0) {
+		q->is_second = true;
+	} else if (strcmp(outcome, "applied") != 0) {
 		log_warn("the editor's answer does not count: %s", why ? why : outcome);
 		q->answer = ANSWER_NONE;
+		q->chosen = NULL;
 		q->in_editor = false;
 		q->editor_may_not = true;
 	}
@@ -445,12 +460,6 @@ static bool is_granted(const struct question *q, const cJSON *params)
 	       grant_take_command(g, ask->command.bytes, ask->cwd, q->session->folder);
 }
 
-/* Only the editor can answer a permission without exactly one yes. */
-static bool is_editors(const struct question *q)
-{
-	return q->kind == ENVELOPE_PERMISSION && !acp_inquiry_yes(&q->subject.ask);
-}
-
 static void pass(struct proxy *p, struct question *q)
 {
 	due_send(p, q->token, q->line.bytes, q->line.length);
@@ -460,13 +469,11 @@ static void pass(struct proxy *p, struct question *q)
 static void prepare(struct proxy *p, struct question *q, const cJSON *params,
                     const struct acp_tool_call *call)
 {
-	if (q->kind == ENVELOPE_PERMISSION)
+	if (q->kind != ENVELOPE_PERMISSION && is_granted(q, params))
+		pass(p, q);
+	else if (q->kind == ENVELOPE_PERMISSION && !q->subject.must_choose)
 		grant_add(&q->grants, &q->subject.ask, call ? call->fields : NULL,
 		          q->session->folder);
-	else if (is_granted(q, params)) {
-		pass(p, q);
-		return;
-	}
 }
 
 static void begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,
@@ -489,8 +496,6 @@ static void begin(struct proxy *p, enum envelope_kind kind, const char *line, si
 	if (subject_read(&q->subject, kind, root, call, s->id, s->folder, &e)) {
 		refuse(p, q->token, ACP_INVALID_PARAMS, e.text);
 		discard(p, q);
-	} else if (is_editors(q)) {
-		pass(p, q);
 	} else {
 		prepare(p, q, params, call);
 	}
@@ -573,7 +578,6 @@ static cJSON *read_answer(const char *line, size_t length, struct err *e)
 static void take_answer(struct proxy *p, struct question *q, const char *line, size_t length)
 {
 	OWNED(cJSON_ptr) cJSON *message = NULL;
-	const struct acp_option *option;
 	struct err e = { 0 };
 
 	message = read_answer(line, length, &e);
@@ -582,9 +586,8 @@ static void take_answer(struct proxy *p, struct question *q, const char *line, s
 		(void)due_add(p, q->token); /* still, for when the agent withdraws it */
 		return;
 	}
-	option = option_in(q, message);
-	q->answer = answer_of(option);
-	q->is_always = option && option->kind == ACP_ALLOW_ALWAYS;
+	q->chosen = option_in(q, message);
+	q->answer = answer_of(q->chosen);
 	str_add_bytes(&q->answer_line, line, length);
 	q->answered_ms = clock_monotonic_ms();
 	if (q->answer == ANSWER_WITHDRAWN) {

@@ -9,8 +9,7 @@
 
 #include <poll.h>
 
-/* Holds a message of a kind that is held. It is passed on instead if it was approved already, or if
- * only the editor can answer it. */
+/* Holds a message of a kind that is held. It is passed on instead if it was approved already. */
 void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,
                     const struct json_peek *peek);
 

@@ -46,8 +46,10 @@ static void end(struct subject *s)
 static void describe(struct subject *s, const char *session, const char *folder, const char *tool)
 {
 	const struct acp_inquiry *ask = &s->ask;
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str text = { 0 }, options = { 0 };
 
+	if (s->must_choose)
+		acp_inquiry_add_options(ask, &options);
 	begin_at(s, session, folder, tool, acp_risk_name(ask->risk));
 	json_member(&s->input, "title", str_text(&ask->title));
 	acp_inquiry_add_text(ask, &text);
@@ -63,6 +65,8 @@ static void describe(struct subject *s, const char *session, const char *folder,
 	}
 	if (ask->input.length)
 		json_member_raw(&s->input, "input", str_text(&ask->input));
+	if (options.length)
+		json_member_raw(&s->input, "options", options.bytes);
 	end(s);
 }
 
@@ -160,7 +164,10 @@ static int read_permission(struct subject *s, const cJSON *params, const struct 
 	if (acp_inquiry_permission(ask, params, call, folder, e))
 		return -1;
 	doubt_others(s);
-	if (is_all_diffs(ask, content, folder))
+	s->must_choose = !acp_inquiry_yes(ask);
+	if (s->must_choose)
+		describe(s, session, folder, "permission");
+	else if (is_all_diffs(ask, content, folder))
 		describe_diffs(s, content, session, folder);
 	else if (ask->command.length && !ask->is_unclear && !ask->is_diff)
 		describe_command(s, session, folder, "execute");

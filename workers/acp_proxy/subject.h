@@ -9,6 +9,7 @@
 
 struct subject {
 	struct acp_inquiry ask; /* of a permission or a command */
+	bool must_choose; /* a permission that has not one yes: whoever answers says with what */
 	char *path; /* of a write; absolute */
 	struct str others; /* JSON: what the protocol does not define; "": nothing */
 	struct str input; /* JSON: the hook's input */

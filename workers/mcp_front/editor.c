@@ -52,20 +52,30 @@ static void set_outcome(struct job *job, const char *outcome, const char *why)
 }
 
 /* Of a no the reason would be told to the agent, as words of its operator. */
-static const char *how(const cJSON *params, const char *verdict)
+static const char *how(const cJSON *params, const char *verdict, struct str *text)
 {
+	enum { NAME_BYTES = 200 };
+	const char *chosen = json_text(params, "chosen");
+
 	if (strcmp(verdict, "approve") != 0)
 		return NULL;
-	return cJSON_IsTrue(json_get(params, "always")) ? "always, in the editor" : "in the editor";
+	str_add(text, cJSON_IsTrue(json_get(params, "always")) ? "always, in the editor"
+	                                                       : "in the editor");
+	if (chosen) {
+		str_add(text, ": ");
+		str_add_shown(text, chosen, strlen(chosen), NAME_BYTES);
+	}
+	return text->bytes;
 }
 
 static int decide(struct front *f, struct job *job, const struct request *r, const char *verdict,
                   struct err *e)
 {
 	OWNED(decision_result) struct decision_result result = { 0 };
+	OWNED(str) struct str text = { 0 };
 	const struct decision d = { .request_id = r->row.id,
 		                    .verdict = verdict,
-		                    .reason = how(job->message.params, verdict),
+		                    .reason = how(job->message.params, verdict, &text),
 		                    .digest = r->row.digest,
 		                    .source = "editor" };
 

@@ -3,11 +3,12 @@
  *
  *   notification intercom/asked {"editor": bool}
  *     to the proxy: a person is asked. Unless false, the editor may show the question.
- *   request intercom/decide {"verdict": "approve" | "reject" | "withdraw", "always"?: bool}
- *     from the proxy: what the editor's user answered to the question of this connection (always:
- *     the agent need not ask again), or that nobody needs an answer. The result is {"outcome",
- * "why"?}: of the decision (schema/decision.sql; source "editor"), or not_found while nothing
- * waits. If it was applied, the reply to the question follows, as for every answer. */
+ *   request intercom/decide {"verdict": "approve" | "reject" | "withdraw", "always"?, "chosen"?}
+ *     from the proxy: what the editor's user answered to the question of this connection, or that
+ *     nobody needs an answer. always: true if the agent need not ask again; chosen: the name of the
+ *     answer, where several say yes. The result is {"outcome", "why"?}: of the decision
+ *     (schema/decision.sql; source "editor"), or not_found while nothing waits. If it was applied,
+ *     the reply to the question follows, as for every answer. */
 #ifndef EDITOR_H
 #define EDITOR_H
 

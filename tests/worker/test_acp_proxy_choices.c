@@ -1,0 +1,165 @@
+/* `agent-intercom acp`: permissions to which there is not one yes. */
+#include "acp_proxy_case.h"
+
+#include "site.h"
+
+#include <string.h>
+
+static const char LINE[] =
+    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"s1\","
+    "\"toolCall\":{\"toolCallId\":\"c\",\"kind\":\"execute\",\"rawInput\":{\"command\":\"make\"}},"
+    "\"options\":[{\"optionId\":\"a\",\"name\":\"Plan A\",\"kind\":\"allow_once\"},"
+    "{\"optionId\":\"b\",\"name\":\"Plan B\",\"kind\":\"allow_once\"},"
+    "{\"optionId\":\"c\",\"name\":\"Always\",\"kind\":\"allow_always\"},"
+    "{\"optionId\":\"n\",\"name\":\"Neither\",\"kind\":\"reject_once\"}]}}";
+
+static struct asked given_choice(struct trio *a)
+{
+	struct asked q;
+
+	party_say(&a->agent, LINE);
+	q = front_hears(a);
+	front_asks(&q, true);
+	hears(&a->editor, LINE);
+	return q;
+}
+
+static void front_chooses(struct asked *q, const char *decision, const char *choice)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line,
+	         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":\"%s\",\"choice\":%s}}",
+	         decision, choice);
+	front_says(q, line.bytes);
+}
+
+START_TEST(the_answer_that_was_chosen_reaches_the_agent)
+{
+	static const struct {
+		const char *decision, *choice, *heard;
+	} CASES[] = {
+		{ "allow", "\"b\"", "b" },     { "deny", "\"n\"", "n" },
+		{ "deny", "null", "n" },       { "allow", "null", "n" }, /* which one? */
+		{ "allow", "\"other\"", "n" },
+	};
+	struct trio a = given_trio(NULL);
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		struct asked q = given_choice(&a);
+
+		has(q.params, "params.input.tool_input.options.1.name", "Plan B");
+		front_chooses(&q, CASES[i].decision, CASES[i].choice);
+		hears(&a.agent, chosen("1", CASES[i].heard));
+		hears_part(&a.editor, "$/cancel_request");
+		party_say(&a.editor, chosen("1", "a")); /* too late */
+		asked_clear(&q);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_the_editor_chooses_counts_unless_it_was_the_second)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_choice(&a);
+
+	party_say(&a.editor, chosen("1", "b"));
+	front_takes(&q, "approve", "applied");
+	front_chooses(&q, "allow", "null");
+	hears(&a.agent, chosen("1", "b"));
+	asked_clear(&q);
+	q = given_choice(&a);
+	party_say(&a.editor, chosen("1", "b"));
+	front_takes(&q, "approve", "duplicate");
+	front_chooses(&q, "allow", "\"a\"");
+	hears(&a.agent, chosen("1", "a"));
+	asked_clear(&q);
+	q = given_choice(&a);
+	party_say(&a.editor, chosen("1", "c"));
+	front_takes(&q, "approve", "duplicate");
+	front_chooses(&q, "deny", "null");
+	hears(&a.agent, chosen("1", "n"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+static struct trio given_trio_that_asks(const struct site *s)
+{
+	struct trio a = trio_start(s->workspace, s->database, NULL);
+
+	opened(&a, a.folder, "s1");
+	party_say(&a.agent, LINE);
+	hears(&a.editor, LINE);
+	expect_soon("SELECT count(*) FROM gate_call WHERE decision = 'open'", "1\n");
+	return a;
+}
+
+START_TEST(an_operator_chooses_by_number)
+{
+	struct site s = given_site();
+	struct trio a;
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = NULL;
+
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s/.intercom'", s.workspace), 0);
+	put_file(s.workspace, ".intercom/settings.json", /* none of its rules says which */
+	         "{\"enabled\":true,\"commands\":[\"make\"],\"tools\":[\"permission\"]}");
+	site_start(&s);
+	a = given_trio_that_asks(&s);
+	id = rows("SELECT id FROM request");
+	ck_assert_int_ne(ctl(&said, "approve %.36s 2>&1", id), 0);
+	says(str_text(&said), "choose one by its number");
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "choose %.36s 2 2>&1", id), 0);
+	hears(&a.agent, chosen("1", "b"));
+	hears_part(&a.editor, "$/cancel_request");
+	expect("SELECT verdict, choice, outcome FROM decision WHERE outcome = 'applied'",
+	       "approve|b|applied\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(an_editor_chooses_also_what_no_operator_is_offered)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_that_asks(&s);
+
+	party_say(&a.editor, chosen("1", "c"));
+	hears(&a.agent, chosen("1", "c"));
+	expect("SELECT verdict, outcome, source, reason FROM decision",
+	       "approve|applied|editor|always, in the editor: Always\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(in_remote_mode_no_editor_chooses)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_that_asks(&s);
+
+	given_mode("remote");
+	party_say(&a.editor, chosen("1", "b"));
+	expect_soon("SELECT source, outcome FROM decision", "editor|not_in_this_mode\n");
+	hears_nothing_but_marks(&a);
+	expect("SELECT state FROM request", "pending\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("acp_proxy_choices");
+	TCase *c = store_case(s, "acp_proxy_choices", 90);
+
+	tcase_add_test(c, the_answer_that_was_chosen_reaches_the_agent);
+	tcase_add_test(c, what_the_editor_chooses_counts_unless_it_was_the_second);
+	tcase_add_test(c, an_operator_chooses_by_number);
+	tcase_add_test(c, an_editor_chooses_also_what_no_operator_is_offered);
+	tcase_add_test(c, in_remote_mode_no_editor_chooses);
+	return run_suite(s);
+}
