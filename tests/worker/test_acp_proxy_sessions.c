@@ -48,6 +48,20 @@ START_TEST(a_session_works_where_its_editor_opened_it)
 }
 END_TEST
 
+START_TEST(an_editor_that_opens_a_session_in_no_absolute_folder_is_told)
+{
+	struct trio a = given_trio_without_session(NULL);
+
+	party_say(&a.editor, "{\"id\":7,\"method\":\"session/new\",\"params\":{\"cwd\":\"src\","
+	                     "\"mcpServers\":[]}}");
+	hears_part(&a.editor, "\"message\":\"cwd must be an absolute path\"");
+	hears_nothing_but_marks(&a);
+	opened(&a, "/tmp", "s1");
+	is_judged_in(&a, "s1", "/tmp");
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(an_agent_cannot_act_for_a_session_that_no_editor_opened)
 {
 	static const char NONE[] =
@@ -239,6 +253,7 @@ int main(void)
 
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, a_session_works_where_its_editor_opened_it);
+	tcase_add_test(c, an_editor_that_opens_a_session_in_no_absolute_folder_is_told);
 	tcase_add_test(c, an_agent_cannot_act_for_a_session_that_no_editor_opened);
 	tcase_add_test(c, an_answer_that_hides_the_session_that_it_opens_does_not_reach_the_editor);
 	tcase_add_test(c, no_reader_finds_an_answer_to_an_opening_within_a_line);

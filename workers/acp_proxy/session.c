@@ -182,7 +182,16 @@ static void load(struct proxy *p, struct opening *o, const char *id)
 	place(p, id, o->folder)->is_loaded = true;
 }
 
-void session_note_editor(struct proxy *p, const char *line, size_t length,
+static bool refuse_folder(struct proxy *p, const char *token)
+{
+	OWNED(str) struct str json = { 0 };
+
+	acp_message_add_error(&json, token, ACP_INVALID_PARAMS, "cwd must be an absolute path");
+	channel_say(&p->to_editor, &json);
+	return false;
+}
+
+bool session_note_editor(struct proxy *p, const char *line, size_t length,
                          const struct json_peek *peek)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
@@ -191,21 +200,24 @@ void session_note_editor(struct proxy *p, const char *line, size_t length,
 	struct opening *o;
 
 	if (!peek->method[0] || !peek->id[0])
-		return;
+		return true;
 	o = find(p, peek->id);
 	if (o)
 		forget(p, o); /* its id is of another request now */
 	if (!opens(peek->method))
-		return;
+		return true;
 	root = cJSON_ParseWithLength(line, length);
 	params = cJSON_GetObjectItemCaseSensitive(root, "params");
 	folder = json_text(params, "cwd");
 	id = json_text(params, "sessionId");
-	if (!folder || folder[0] != '/')
-		return;
+	if (!folder)
+		return true;
+	if (folder[0] != '/')
+		return refuse_folder(p, peek->id);
 	o = remember(p, peek->id, folder);
 	if (id && loads(peek->method))
 		load(p, o, id);
+	return true;
 }
 
 /* ---- what the agent says ---- */

@@ -123,7 +123,8 @@ void traffic_take_editor(void *arg, const char *line, size_t length, const struc
 			return;
 		}
 	}
-	session_note_editor(p, line, length, peek);
+	if (!session_note_editor(p, line, length, peek))
+		return;
 	channel_send(&p->to_agent, line, length);
 	if (strcmp(peek->method, "session/cancel") == 0)
 		cancel_turn(p, line, length);
