@@ -546,14 +546,12 @@ START_TEST(what_does_more_than_the_tool_of_ours_that_it_is_called_is_asked)
 		     "\"b\"}]"),
 		OURS("o7", "\"content\":[{\"type\":\"Diff\",\"path\":\"a\"}]"),
 		OURS("o8", "\"files\":[\"a\"]"),
-		OURS("o10", "\"content\":[{\"type\":\"content\",\"content\":{\"type\":\"text\","
-		            "\"text\":\"rm -rf /\"}}]"),
 	};
 
 	setup();
-	(void)given_talk("v1", STEPS(OURS("o9", "\"rawInput\":{\"status_message\":\"x\"}"), MORE[0],
-	                             MORE[1], MORE[2], MORE[3], MORE[4], MORE[5], MORE[6], MORE[7],
-	                             MORE[8]));
+	(void)given_talk("v1",
+	                 STEPS(OURS("o9", "\"rawInput\":{\"status_message\":\"x\"}"), MORE[0],
+	                       MORE[1], MORE[2], MORE[3], MORE[4], MORE[5], MORE[6], MORE[7]));
 	for (size_t i = 1; i <= COUNT(MORE); i++) {
 		OWNED(str) struct str sql = { 0 };
 

@@ -43,8 +43,8 @@ static bool is_ours(const struct acp *a, const struct acp_inquiry *q)
 	OWNED(cJSON_ptr) cJSON *input = cJSON_Parse(str_text(&q->input));
 
 	return a->gives_tools && q->tool_kind && strcmp(q->tool_kind, "other") == 0 &&
-	       !q->is_more && !q->is_doubted && !q->description.length && acp_inquiry_yes(q) &&
-	       !q->input.length == !input && tool_name_is_call(str_text(&q->title), input);
+	       !q->is_more && !q->is_doubted && acp_inquiry_yes(q) && !q->input.length == !input &&
+	       tool_name_is_call(str_text(&q->title), input);
 }
 
 static void allow_ours(struct acp *a, const struct acp_inquiry *q)
