@@ -1,8 +1,8 @@
 -- The timeline only grows at its end; at its start, retention cuts off what is sealed.
 
+-- A number that is given with the row may be before what is sealed, or so high that later events could not be sealed.
 CREATE TRIGGER event_comes_last BEFORE INSERT ON event WHEN NEW.seq > 0 BEGIN
-  SELECT RAISE(ABORT, 'event: sealed: nothing is added before what is sealed')
-   WHERE NEW.seq <= (SELECT max(seq) FROM seal);
+  SELECT RAISE(ABORT, 'event: numbered: leave out its seq, it gets the next one');
 END;
 
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN
