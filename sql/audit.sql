@@ -27,6 +27,9 @@ SELECT seq, hash FROM seal WHERE seq = (SELECT max(seq) FROM seal WHERE seq < :s
 SELECT seq, at, kind, session_seq, request_seq, call_seq, actor, detail
   FROM event WHERE seq > :after ORDER BY seq LIMIT :limit;
 
+-- name: event_unsealed :number
+SELECT count(*) FROM event WHERE seq > (SELECT coalesce(max(seq), 0) FROM seal) AND at < :before;
+
 -- name: seal_insert :exec
 INSERT INTO seal (seq, hash) VALUES (:seq, :hash);
 

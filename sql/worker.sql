@@ -76,6 +76,10 @@ SELECT started_at AS at FROM worker WHERE id = :id;
 SELECT max(heartbeat_at) AS at FROM worker
  WHERE name = :name AND machine = :machine AND id <> :id AND ready_at IS NOT NULL;
 
+-- name: worker_newest :one
+-- scan ok: doctor, health and audit verify, which somebody asks for by hand
+SELECT started_at, heartbeat_at FROM worker WHERE name = :name ORDER BY seq DESC LIMIT 1;
+
 -- name: worker_bury_all :exec
 -- For the supervisor, while no worker is running except those named in :kept: rows that still claim
 -- to be alive are not.

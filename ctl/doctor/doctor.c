@@ -7,6 +7,7 @@
 #include "doctor.h"
 
 #include "clock.h"
+#include "event.h"
 #include "fence.h"
 #include "group_id.h"
 #include "instance.h"
@@ -397,6 +398,17 @@ static void check_questions(struct doctor *d)
 		            (long long)count, swapped.bytes);
 }
 
+static void check_seals(struct doctor *d)
+{
+	struct err e = { 0 };
+	int64_t late = event_late(&d->store, &e);
+
+	if (late < 0)
+		doctor_tell(d, FAIL, "seals", "%s", e.text);
+	else if (late)
+		doctor_tell(d, FAIL, "seals", EVENT_LATE, late);
+}
+
 static void check_database(struct doctor *d)
 {
 	struct err e = { 0 };
@@ -428,6 +440,7 @@ static void check_database(struct doctor *d)
 	check_rules(d);
 	check_answers(d);
 	check_questions(d);
+	check_seals(d);
 }
 
 /* The next start makes the default operator, and makes it active. */

@@ -2,6 +2,7 @@
 #include "ctl.h"
 #include "via_desk.h"
 
+#include "event.h"
 #include "instance.h"
 #include "owner.h"
 #include "setting.h"
@@ -32,6 +33,7 @@ struct findings {
 	bool damaged; /* the database failed its last integrity check */
 	bool impaired; /* a worker serves in part: HTTP is off, or Slack is not connected */
 	bool silent; /* as-owner does not answer */
+	bool unsealed; /* events stay without a seal */
 	bool full; /* there is no room for new questions */
 	cJSON *rows;
 	struct table table;
@@ -160,6 +162,19 @@ static void look_at_disk(struct ctl *c, struct findings *f)
 	add(f, "disk", f->full ? "full" : "short", detail.bytes, NULL);
 }
 
+static int look_at_seals(struct ctl *c, struct findings *f, struct err *e)
+{
+	OWNED(str) struct str detail = { 0 };
+	int64_t late = event_late(&c->store, e);
+
+	if (late <= 0)
+		return late < 0 ? -1 : 0;
+	f->unsealed = true;
+	str_addf(&detail, EVENT_LATE, late);
+	add(f, "seals", "late", detail.bytes, NULL);
+	return 0;
+}
+
 static int collect(struct ctl *c, struct findings *f, struct err *e)
 {
 	OWNED(health_list_row) struct health_list_row row = { 0 };
@@ -228,13 +243,13 @@ static int run_health(struct ctl *c, struct err *e)
 	table_begin(&f.table, HEADINGS, COUNT(HEADINGS));
 	status = collect(c, &f, e);
 	if (status == 0)
-		status = ask_owners(c, &f, e);
+		status = err_if(ask_owners(c, &f, e) || look_at_seals(c, &f, e));
 	if (status == 0) {
 		look_at_disk(c, &f);
-		status =
-		    missing(&f, names, starting) || f.damaged || f.impaired || f.silent || f.full
-		        ? 1
-		        : 0;
+		status = missing(&f, names, starting) || f.damaged || f.impaired || f.silent ||
+		                 f.full || f.unsealed
+		             ? 1
+		             : 0;
 	}
 	if (status >= 0 && c->json) {
 		cJSON *o = cJSON_CreateObject();
@@ -264,8 +279,9 @@ const struct command_spec cmd_health = {
 	    "", "what runs, and what is queued",
 	    "Exit status 1 if a worker that every system has does not serve: its row does not say\n"
 	    "ready, or nothing was heard of it for 90 seconds; if HTTP is off or Slack not\n"
-	    "connected; if the disk has no room for new questions; or if the database was damaged\n"
-	    "at the last weekly integrity check. In the first 10 s of a system, a\n"
+	    "connected; if the disk has no room for new questions; if events stay unsealed; or if\n"
+	    "the database was damaged at the last weekly integrity check. In the first 10 s of a "
+	    "system, a\n"
 	    "worker that is still starting is no fault.\n"),
 	ARGUMENTS(0, 0, 0), .run = run_health
 };

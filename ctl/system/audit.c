@@ -6,6 +6,7 @@
 #include "audit.h"
 #include "audit_verify.h"
 #include "backup.h"
+#include "event.h"
 #include "options.h"
 #include "proof.h"
 #include "sql/audit.h"
@@ -38,9 +39,11 @@ static int help(void)
 	    "which must be new, or to stdout. verify checks that the events of the database, or "
 	    "of\n"
 	    "an export, match their seals, and names the first one that does not. It reports what\n"
-	    "retention cut off, answers that only claim to be from Slack, and questions that "
-	    "are\n"
-	    "not what was shown, or not answered as their events tell. An answer that came with\n"
+	    "retention cut off, events that stay unsealed for more than a minute, answers that "
+	    "only\n"
+	    "claim to be from Slack, and questions that are not what was shown, or not answered "
+	    "as\n"
+	    "their events tell. An answer that came with\n"
 	    "its event is not told from yours, however it was written. Keep the head that "
 	    "verify\n"
 	    "prints elsewhere: it shows whether everything was resealed.\n\n"
@@ -204,15 +207,16 @@ static int tell(const struct audit_report *report, struct err *e)
 	return report->fault == AUDIT_WHOLE ? 0 : BROKEN;
 }
 
-/* Also lists answers in the name of Slack that did not come from there, and questions that are not
- * what the timeline says was asked and answered. */
+/* Also lists answers in the name of Slack that did not come from there, questions that are not what
+ * the timeline says was asked and answered, and events that nobody seals. */
 static int tell_all(struct store *st, const struct audit_report *report, struct err *e)
 {
 	OWNED(str) struct str forged = { 0 }, swapped = { 0 };
 	int64_t count = proof_forged(st, &forged, e), changed = proof_swapped(st, &swapped, e);
+	int64_t late = event_late(st, e);
 	int status;
 
-	if (count < 0 || changed < 0)
+	if (count < 0 || changed < 0 || late < 0)
 		return -1;
 	if (count)
 		(void)printf("%" PRId64 " answers in the name of Slack did not come from Slack: "
@@ -221,8 +225,10 @@ static int tell_all(struct store *st, const struct audit_report *report, struct 
 	if (changed)
 		(void)printf("%" PRId64 " questions were changed after they were asked: %s\n",
 		             changed, swapped.bytes);
+	if (late)
+		(void)printf(EVENT_LATE "\n", late);
 	status = tell(report, e);
-	return status == 0 && (count || changed) ? BROKEN : status;
+	return status == 0 && (count || changed || late) ? BROKEN : status;
 }
 
 /* ---- both ---- */

@@ -134,6 +134,35 @@ START_TEST(two_sealers_at_once_seal_each_event_once)
 }
 END_TEST
 
+START_TEST(events_that_the_watchdog_cannot_seal_fail_the_audit_of_a_system_that_runs_or_ran)
+{
+	static const char FOUND[] = "events were not sealed within a minute";
+	pid_t watchdog;
+
+	fresh_store();
+	watchdog = start_worker("watchdog");
+	given_events(9); /* and that it is ready */
+	advance(2 * SECOND);
+	expect_soon("SELECT count(*) FROM seal", "10\n");
+	given("UPDATE sqlite_sequence SET seq = 4611686018427387904 WHERE name = 'event'");
+	given_events(2); /* each of which is old */
+	is_whole("10"); /* it has just begun */
+	advance(100 * SECOND);
+	expect_soon("SELECT heartbeat_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '60 seconds') "
+	            "FROM worker WHERE name = 'watchdog'",
+	            "1\n");
+	fails(audit("verify"), 1, FOUND);
+	fails(shell(&said, "HOME=%s %s/agent-intercom --db %s doctor 2>&1", short_scratch(),
+	            getenv("INTERCOM_BUILD"), test_db()),
+	      1, "FAIL seals: ");
+	stop_worker(watchdog);
+	fails(audit("verify"), 1, FOUND);
+
+	(void)start_worker("watchdog");
+	is_whole("10"); /* the next one may seal them */
+}
+END_TEST
+
 /* ---- export ---- */
 
 START_TEST(an_export_is_one_private_file_that_both_verifiers_find_whole)
@@ -364,6 +393,8 @@ int main(void)
 	tcase_add_test(c, the_watchdog_seals_what_everybody_writes);
 	tcase_add_test(c, a_sealer_that_is_killed_leaves_a_chain_that_goes_on);
 	tcase_add_test(c, two_sealers_at_once_seal_each_event_once);
+	tcase_add_test(
+	    c, events_that_the_watchdog_cannot_seal_fail_the_audit_of_a_system_that_runs_or_ran);
 	tcase_add_test(c, an_export_is_one_private_file_that_both_verifiers_find_whole);
 	tcase_add_test(c, an_export_can_begin_later_and_still_verifies);
 	tcase_add_test(c, what_is_no_export_is_not_verified);

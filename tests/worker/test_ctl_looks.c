@@ -331,6 +331,21 @@ START_TEST(health_tells_that_the_database_is_damaged)
 }
 END_TEST
 
+START_TEST(health_is_not_ok_while_events_stay_unsealed)
+{
+	given_questions();
+	given_workers();
+	given(
+	    "UPDATE worker SET heartbeat_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '80 seconds');"
+	    "INSERT INTO event (at, kind) VALUES ('2026-01-01T09:00:00.000Z', 'old')");
+	ctl("health");
+	ck_assert_int_eq(status, 1);
+	says("{\"what\":\"seals\",\"state\":\"late\"");
+	ctl("health --text");
+	says("were not sealed within a minute");
+}
+END_TEST
+
 START_TEST(without_a_session_one_is_told_what_to_name_at_the_terminal)
 {
 	ctl("checkpoint create");
@@ -670,6 +685,7 @@ int main(void)
 	tcase_add_test(looks, a_question_and_what_became_of_it_name_the_trace_of_its_newest_call);
 	tcase_add_test(looks, log_follows);
 	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
+	tcase_add_test(looks, health_is_not_ok_while_events_stay_unsealed);
 	tcase_add_test(looks, without_a_session_one_is_told_what_to_name_at_the_terminal);
 	tcase_add_test(looks, health_misses_who_does_not_serve);
 	tcase_add_test(looks, a_worker_that_a_young_system_starts_is_not_missing);
