@@ -1,6 +1,7 @@
 #include "rpc.h"
 
 #include "err.h"
+#include "json_peek.h"
 #include "json_writer.h"
 
 #include <ctype.h>
@@ -251,6 +252,16 @@ static bool refuse_surrogate(const struct scan *s, struct rpc_message *m, struct
 	return true;
 }
 
+/* What is not even parsed may be a request, whose caller waits for an answer with its id. */
+static void keep_id(const struct scan *s, struct rpc_message *m)
+{
+	struct json_peek peek = { 0 };
+
+	json_peek_feed(&peek, s->bytes, s->length);
+	if (peek.method[0] && peek.id[0] && !peek.unclear)
+		m->id = xstrdup(peek.id);
+}
+
 int rpc_check(const char *bytes, size_t length, struct rpc_error *error)
 {
 	struct scan s = { .bytes = bytes, .length = length };
@@ -263,8 +274,10 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 	struct scan s = { .bytes = bytes, .length = length };
 	const char *end = NULL;
 
-	if (check(&s, error))
+	if (check(&s, error)) {
+		keep_id(&s, m);
 		return -1;
+	}
 	m->has_nul = s.has_nul;
 	m->length = length;
 	m->root = json_read(bytes, length, &end);

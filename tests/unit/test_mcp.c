@@ -229,6 +229,41 @@ START_TEST(a_request_with_half_a_surrogate_pair_is_refused_with_its_id)
 }
 END_TEST
 
+START_TEST(a_request_that_is_not_parsed_is_refused_with_its_id)
+{
+	enum { LEVELS = 80 };
+	static const struct {
+		const char *before, *after, *id;
+	} CASES[] = {
+		{ "\"id\":7,\"method\":\"x\",\"params\":{\"a\":", "}", "7" },
+		{ "\"method\":\"x\",\"params\":{\"a\":", "},\"id\":\"q\"", "\"q\"" },
+		/* no request, or of which one is not certain */
+		{ "\"id\":7,\"result\":{\"a\":", "}", NULL },
+		{ "\"method\":\"x\",\"params\":{\"id\":7,\"a\":", "}", NULL },
+		{ "\"id\":7,\"method\":\"x\",\"params\":{\"a\":", "},\"id\":8", NULL },
+		{ "\"id\":7x,\"method\":\"x\",\"params\":{\"a\":", "}", NULL },
+		{ "\"id\":\"\xff\",\"method\":\"x\",\"params\":{\"a\":", "}", NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str text = { 0 };
+		struct rpc_message m = { 0 };
+		struct rpc_error error = { .code = 0 };
+
+		str_addf(&text, "{\"jsonrpc\":\"2.0\",%s", CASES[i].before);
+		for (int n = 0; n < LEVELS; n++)
+			str_add_char(&text, '[');
+		for (int n = 0; n < LEVELS; n++)
+			str_add_char(&text, ']');
+		str_addf(&text, "%s}", CASES[i].after);
+		ck_assert_int_eq(parse(text.bytes, &m, &error), -1);
+		ck_assert_int_eq(error.code, RPC_PARSE_ERROR);
+		ck_assert_pstr_eq(m.id, CASES[i].id);
+		rpc_message_clear(&m);
+	}
+}
+END_TEST
+
 START_TEST(a_nul_byte_is_refused)
 {
 	static const char TEXT[] = "{\"jsonrpc\":\"2.0\",\"method\":\"a\0b\"}";
@@ -734,6 +769,7 @@ int main(void)
 	tcase_add_test(c, what_names_something_twice_is_refused_with_its_id_if_that_is_certain);
 	tcase_add_test(c, a_nul_in_a_string_is_noticed);
 	tcase_add_test(c, a_request_with_half_a_surrogate_pair_is_refused_with_its_id);
+	tcase_add_test(c, a_request_that_is_not_parsed_is_refused_with_its_id);
 	tcase_add_test(c, a_nul_byte_is_refused);
 	tcase_add_test(c, sixty_four_levels_are_taken_and_sixty_five_are_not);
 	tcase_add_test(c, brackets_in_strings_are_no_nesting);
