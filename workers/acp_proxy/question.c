@@ -284,13 +284,18 @@ static void allow(struct proxy *p, struct question *q)
 	finish(q, ANSWER_NONE);
 }
 
+static bool is_no(const struct acp_option *o)
+{
+	return o && (o->kind == ACP_REJECT_ONCE || o->kind == ACP_REJECT_ALWAYS);
+}
+
 static void deny(struct proxy *p, struct question *q, const char *reason)
 {
 	if (q->kind != ENVELOPE_PERMISSION) {
 		refuse(p, q->token, PROXY_REJECTED, reason && *reason ? reason : "rejected");
 	} else {
 		close_dialog(p, q);
-		if (q->operators)
+		if (is_no(q->operators))
 			select_option(p, q, q->operators);
 		else if (q->answer == ANSWER_NO && !q->is_second)
 			forward_answer(p, q);
@@ -308,7 +313,7 @@ static void leave_to_editor(struct proxy *p, struct question *q, const char *why
 		return;
 	}
 	log_warn("left to the editor alone: %s", why);
-	if (q->answer == ANSWER_YES)
+	if (q->answer == ANSWER_YES && !q->is_second)
 		allow(p, q);
 	else
 		deny(p, q, NULL);
