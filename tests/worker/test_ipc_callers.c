@@ -41,8 +41,8 @@ START_TEST(nonsense_is_answered_and_the_connection_goes_on)
 		{ "{\"command\":\"LIST\"}", "there are approve, reject, choose, continue" },
 		{ "{\"command\":\"drop\\u0000list\"}", "NUL character" },
 		{ "{\"command\":\"approve\"}", "id is missing" },
-		{ "{\"command\":\"approve\",\"id\":7}", "id is missing" },
-		{ "{\"command\":\"approve\",\"id\":[\"x\"]}", "id is missing" },
+		{ "{\"command\":\"approve\",\"id\":7}", "id must be a string" },
+		{ "{\"command\":\"approve\",\"id\":[\"x\"]}", "id must be a string" },
 		{ "{\"command\":\"approve\",\"id\":\"'; DROP TABLE request; --\"}", "no question" },
 		{ "{\"command\":\"task\",\"instruction\":\"\"}", "1 to 65536 characters" },
 	};

@@ -140,6 +140,20 @@ START_TEST(programs_take_compare_and_restore_checkpoints)
 }
 END_TEST
 
+START_TEST(what_should_be_a_text_and_is_none_is_not_taken_for_missing)
+{
+	given_front();
+	given_clearance();
+	is_refused(order("reject", value(NEWEST), ",\"reason\":5"), "reason must be a string");
+	is_refused(order("approve", value(NEWEST), ",\"digest\":12345678"),
+	           "digest must be a string");
+	is_refused(says_back("{\"command\":\"approve\",\"id\":7}"), "id must be a string");
+	expect("SELECT count(*) FROM decision", "0\n");
+	is_done(order("reject", value(NEWEST), ",\"reason\":null"), "rejected");
+	stop_worker(front);
+}
+END_TEST
+
 START_TEST(each_order_is_a_command_and_each_word_to_an_agent_a_steering)
 {
 	const char *session;
@@ -326,6 +340,7 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, each_answer_is_a_decision_from_the_socket);
+	tcase_add_test(c, what_should_be_a_text_and_is_none_is_not_taken_for_missing);
 	tcase_add_test(c, each_order_is_a_command_and_each_word_to_an_agent_a_steering);
 	tcase_add_test(c, a_look_is_answered_when_reader_has_settled_it);
 	tcase_add_test(c, programs_take_compare_and_restore_checkpoints);

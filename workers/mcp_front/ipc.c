@@ -92,6 +92,21 @@ static const struct verb *find_verb(const cJSON *line, struct err *e)
 	return NULL;
 }
 
+/* What is no text would count as not said: a reason would be lost, a digest would bind nothing. */
+static int check_texts(const cJSON *line, const struct verb *v, struct err *e)
+{
+	const char *const names[] = { "id",     text_member(v), "session",  "digest",
+		                      "edited", "agent",        "workspace" };
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const cJSON *item = cJSON_GetObjectItemCaseSensitive(line, names[i]);
+
+		if (item && !cJSON_IsString(item) && !cJSON_IsNull(item))
+			return err_set(e, ERR_INPUT, "ipc: %s must be a string", names[i]);
+	}
+	return 0;
+}
+
 /* A program must name its request or session, unless there is only one possibility. */
 static int check_members(const struct words *w, struct err *e)
 {
@@ -135,7 +150,7 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 	char depth[24], park[24];
 	int failed;
 
-	if (!w.verb)
+	if (!w.verb || check_texts(line, w.verb, e))
 		return -1;
 	w.text = json_text(line, text_member(w.verb));
 	w.session = json_text(line, "session");
