@@ -127,15 +127,22 @@ bool mcp_client_extends(const cJSON *params, const char *extension)
 
 static int check_meta(const cJSON *meta, struct mcp_fault *fault)
 {
-	const cJSON *client = json_get(meta, CLIENT_KEY);
 	char text[120];
 
 	if (!cJSON_IsObject(meta))
 		return fault_set(fault, 400, RPC_INVALID_PARAMS, "params._meta must be an object");
-	if (!json_text(meta, VERSION_KEY)) {
-		(void)snprintf(text, sizeof(text), "params._meta lacks %s (a string)", VERSION_KEY);
-		return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
-	}
+	if (json_text(meta, VERSION_KEY))
+		return 0;
+	(void)snprintf(text, sizeof(text), "params._meta lacks %s (a string)", VERSION_KEY);
+	return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
+}
+
+/* What else our revision requires there; another may have it otherwise. */
+static int check_client(const cJSON *meta, struct mcp_fault *fault)
+{
+	const cJSON *client = json_get(meta, CLIENT_KEY);
+	char text[120];
+
 	if (!cJSON_IsObject(json_get(meta, CAPABILITIES_KEY))) {
 		(void)snprintf(text, sizeof(text), "params._meta lacks %s (an object)",
 		               CAPABILITIES_KEY);
@@ -275,6 +282,8 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 		    "the header MCP-Protocol-Version is not the version in params._meta");
 	if (strcmp(version, MCP_MODERN) != 0)
 		return unsupported(version, fault);
+	if (check_client(meta, fault))
+		return -1;
 	if (headers && (!headers->method || strcmp(headers->method, m->method) != 0))
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
 		                 "the header Mcp-Method is not the method of the body");

@@ -212,6 +212,26 @@ START_TEST(a_batch_is_answered_in_the_one_revision_that_has_it)
 }
 END_TEST
 
+/* Whatever else it requires in _meta. */
+START_TEST(who_speaks_a_later_revision_is_told_which_we_know)
+{
+	struct agent a;
+	OWNED(str) struct str b = { 0 };
+
+	given_front();
+	a = agent_sessionless(port, "");
+	ck_assert_int_eq(
+	    agent_exchange(
+	        &a, "POST", "MCP-Protocol-Version: 2099-01-01\r\nMcp-Method: ping\r\n",
+	        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{"
+	        "\"io.modelcontextprotocol/protocolVersion\":\"2099-01-01\"}}}",
+	        &b),
+	    400);
+	has(b.bytes, "error.data.supported", "[\"2026-07-28\"]");
+	has(b.bytes, "error.data.requested", "2099-01-01");
+}
+END_TEST
+
 START_TEST(wrong_calls_are_told_what_is_wrong)
 {
 	struct agent a;
@@ -325,6 +345,7 @@ int main(void)
 	tcase_add_test(c, a_body_nested_too_deep_is_400);
 	tcase_add_test(c, an_id_whose_name_is_escaped_kills_nobody);
 	tcase_add_test(c, a_batch_is_answered_in_the_one_revision_that_has_it);
+	tcase_add_test(c, who_speaks_a_later_revision_is_told_which_we_know);
 	tcase_add_test(c, wrong_calls_are_told_what_is_wrong);
 	tcase_add_test(c, a_relay_whose_greeting_readers_may_understand_differently_is_cut);
 	tcase_add_test(c, no_name_is_taken_for_what_it_is_up_to_a_nul);
