@@ -4,6 +4,7 @@
 #include "sha256.h"
 #include "store_core.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -517,7 +518,9 @@ static int back_up_before(struct store *st, const char *path, struct err *e)
 	OWNED(str) struct str name = { 0 };
 
 	str_addf(&name, "%s.before-%d", path, store_schema_version());
-	(void)unlink(name.bytes);
+	if (unlink(name.bytes) != 0 && errno != ENOENT)
+		return err_errno(e, ERR_INPUT, "%s: is in the way, and cannot be removed",
+		                 name.bytes);
 	char *sql = sqlite3_mprintf("VACUUM INTO %Q", name.bytes);
 	int rc = sqlite3_exec(st->db, sql, NULL, NULL, NULL);
 	sqlite3_free(sql);
