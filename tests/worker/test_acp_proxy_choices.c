@@ -40,7 +40,8 @@ START_TEST(the_answer_that_was_chosen_reaches_the_agent)
 		const char *decision, *choice, *heard;
 	} CASES[] = {
 		{ "allow", "\"b\"", "b" },     { "deny", "\"n\"", "n" },
-		{ "deny", "null", "n" },       { "allow", "null", "n" }, /* which one? */
+		{ "deny", "null", "n" },       { "deny", "\"a\"", "n" },
+		{ "none", "\"a\"", "n" },      { "allow", "null", "n" }, /* which one? */
 		{ "allow", "\"other\"", "n" },
 	};
 	struct trio a = given_trio(NULL);

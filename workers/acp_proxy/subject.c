@@ -46,7 +46,7 @@ static void end(struct subject *s)
 static void describe(struct subject *s, const char *session, const char *folder, const char *tool)
 {
 	const struct acp_inquiry *ask = &s->ask;
-	OWNED(str) struct str text = { 0 }, options = { 0 };
+	OWNED(str) struct str options = { 0 }, text = { 0 };
 
 	if (s->must_choose)
 		acp_inquiry_add_options(ask, &options);
@@ -165,11 +165,9 @@ static int read_permission(struct subject *s, const cJSON *params, const struct 
 		return -1;
 	doubt_others(s);
 	s->must_choose = !acp_inquiry_yes(ask);
-	if (s->must_choose)
-		describe(s, session, folder, "permission");
-	else if (is_all_diffs(ask, content, folder))
+	if (!s->must_choose && is_all_diffs(ask, content, folder))
 		describe_diffs(s, content, session, folder);
-	else if (ask->command.length && !ask->is_unclear && !ask->is_diff)
+	else if (!s->must_choose && ask->command.length && !ask->is_unclear && !ask->is_diff)
 		describe_command(s, session, folder, "execute");
 	else if (!ask->is_doubted && ask->tool_kind && strcmp(ask->tool_kind, "fetch") == 0)
 		describe(s, session, folder, "fetch");
