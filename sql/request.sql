@@ -185,7 +185,9 @@ SELECT coalesce((SELECT g.reason FROM gate_call AS g
                    LEFT JOIN workspace_restore AS v ON v.previous_seq = w.seq
                    LEFT JOIN request AS n ON n.seq = v.request_seq
                   WHERE w.request_seq = :seq),
-                (SELECT 'its agent was not told: ' || why FROM answer_unheard WHERE request_seq = :seq))
+                CASE WHEN EXISTS (SELECT 1 FROM agent_question WHERE request_seq = :seq)
+                     THEN (SELECT 'its agent was not told: ' || why
+                             FROM answer_unheard WHERE request_seq = :seq) END)
          AS withheld,
        EXISTS (SELECT 1 FROM apply
                 WHERE request_seq = :seq AND state = 'applied' AND forced = 1) AS was_forced,
