@@ -57,8 +57,7 @@ struct sha256 request_shown_digest(const struct request *r);
 struct question {
 	enum request_kind kind;
 	const char *digest, *title, *description;
-	size_t
-	    notes_length; /* bytes of ours at the end of the description, of a prompt of the body */
+	size_t notes_length; /* bytes of ours at its end; of a prompt, at the body's */
 	const char *body;
 	size_t body_length;
 	const char *effect; /* what is shown; a command's with its blanks marked. NULL: body */
