@@ -28,7 +28,8 @@ SELECT 1 AS yes FROM request WHERE digest = :digest AND session_seq <> :session 
 
 -- name: request_orphan :one
 -- The same request, made in this workspace by a session of the same user to which nobody is
--- connected; preferably one with the same label, otherwise the only one.
+-- connected; preferably one with the same label, otherwise the only one. None of a session that has
+-- ended: who ends it means what it may do, too.
 -- Over HTTP there is no connection to check: a request is abandoned when its call waits or has its
 -- answer, nobody was told, and nobody listens; or, while it is open, when nobody has been told
 -- anything about it for a while (an agent that polls has), unless its process has ended (then its
@@ -47,7 +48,8 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
      AND (r.state IN ('pending', 'interrupted')
           OR (r.state IN ('approved', 'rejected', 'answered') AND r.delivered_at IS NULL)
           OR (r.state = 'approved' AND r.kind IN (SELECT kind FROM request_kind WHERE is_kept = 1)))
-     AND s.machine = :machine AND s.workspace_root = :workspace AND s.status <> 'parked'
+     AND s.machine = :machine AND s.workspace_root = :workspace
+     AND s.status NOT IN ('parked', 'terminated')
      AND s.agent_uid IS (SELECT agent_uid FROM session WHERE seq = :session)
      AND NOT EXISTS (SELECT 1 FROM workspace_owner_change AS w
                       WHERE w.machine = s.machine AND w.workspace_root = s.workspace_root

@@ -257,6 +257,25 @@ START_TEST(an_approval_of_another_users_agent_is_not_taken_over)
 }
 END_TEST
 
+START_TEST(an_approval_of_a_session_that_an_operator_has_ended_is_not_taken_over)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct agent a, b;
+
+	given_front();
+	(void)start_worker("watchdog"); /* ends waits */
+	a = newcomer("");
+	ask_and_leave(&a, "f");
+	decide("", "approve");
+	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
+	expect("SELECT status FROM session", "terminated\n");
+	b = agent_hello(port, "?wait=1", "2025-11-25");
+	answer = ask(&b, "f");
+	has(answer, "status", "pending");
+	expect("SELECT session_seq, state FROM request ORDER BY seq", "1|approved\n2|pending\n");
+}
+END_TEST
+
 START_TEST(of_two_that_left_the_one_with_the_same_label_has_its_own_answer)
 {
 	OWNED(char_ptr) char *one = NULL;
@@ -523,6 +542,7 @@ int main(void)
 	tcase_add_test(c, an_approval_that_was_written_is_asked_about_again);
 	tcase_add_test(c, the_approval_of_an_agent_that_may_be_there_is_nobody_elses);
 	tcase_add_test(c, an_approval_of_another_users_agent_is_not_taken_over);
+	tcase_add_test(c, an_approval_of_a_session_that_an_operator_has_ended_is_not_taken_over);
 	tcase_add_test(c, of_two_that_left_the_one_with_the_same_label_has_its_own_answer);
 	tcase_add_test(c, who_has_no_label_takes_no_answer_of_two);
 	tcase_add_test(c, who_waits_over_http_is_told_pending_when_the_system_stops);
