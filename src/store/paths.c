@@ -506,7 +506,8 @@ int paths_check_beside(const char *database, struct err *e)
 		if (!paths_is_of(database, about.st_uid))
 			return err_set(e, ERR_INPUT,
 			               "%s: belongs to uid %u, not to us (uid %u), and would be "
-			               "taken for a part of the database; remove it",
+			               "taken for a part of the database; remove it, or have it "
+			               "removed",
 			               str_text(&name), (unsigned)about.st_uid,
 			               (unsigned)geteuid());
 		if (!S_ISREG(about.st_mode))

@@ -196,6 +196,7 @@ START_TEST(a_log_of_another_user_is_no_part_of_a_backup)
 	plant_log(file, SOMEBODY);
 	refuses(intercom("restore copy --yes"), EX_CONFIG,
 	        "copy-wal: belongs to uid 1, not to us (uid 0)");
+	says(str_text(&said), "; remove it, or have it removed");
 	is_unchanged(file, &copy);
 	is_unchanged(database, &before);
 }
