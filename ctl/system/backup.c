@@ -145,7 +145,7 @@ static int help(void)
 	    "  --yes              do not ask\n"
 	    "  --config FILE, --db PATH\n\n"
 	    "Exit status: 0 restored; 1 you said no; 64 wrong usage; 75 the system runs, or\n"
-	    "another process has the database open; 78 FILE cannot be restored.\n",
+	    "another process has the database or FILE open; 78 FILE cannot be restored.\n",
 	    PROGRAM, PROGRAM);
 	return EX_OK;
 }

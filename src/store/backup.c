@@ -1,6 +1,7 @@
 #include "backup.h"
 
 #include "io.h"
+#include "paths.h"
 #include "store.h"
 #include "str.h"
 
@@ -15,6 +16,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { PIECE_BYTES = 256 << 10 }; /* of a file that is copied */
 
 static const char PREFIX[] = ".agent-intercom-part-";
 static const char MADE[] = "db"; /* in the staging directory */
@@ -111,14 +114,14 @@ void staging_clear(struct staging *n)
 
 /* ---- files ---- */
 
-static int make_empty(const struct staging *n, struct err *e)
+/* Returns its descriptor, or -1. */
+static int make_empty(const struct staging *n, const char *name, struct err *e)
 {
-	int fd = openat(n->fd, MADE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = openat(n->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0)
-		return err_errno(e, ERR_AGAIN, "cannot make a file in %s", n->parent);
-	(void)close(fd);
-	return 0;
+		(void)err_errno(e, ERR_AGAIN, "cannot make a file in %s", n->parent);
+	return fd;
 }
 
 static int flush_at(int dir, const char *name, int flags, const char *shown, struct err *e)
@@ -134,10 +137,10 @@ static int flush_at(int dir, const char *name, int flags, const char *shown, str
 
 FILE *staging_create(const struct staging *n, struct err *e)
 {
-	int fd = openat(n->fd, MADE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = make_empty(n, MADE, e);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
-	if (!file) {
+	if (fd >= 0 && !file) {
 		(void)err_errno(e, ERR_AGAIN, "cannot make a file in %s", n->parent);
 		io_shut(&fd);
 	}
@@ -191,7 +194,7 @@ int backup_write(const char *database, const char *file, struct err *e)
 {
 	OWNED(staging) struct staging n = STAGING_INIT;
 	OWNED(str) struct str made = { 0 };
-	int version;
+	int version, fd;
 
 	if (check_free(file, e) || staging_open(&n, file, e))
 		return -1;
@@ -200,22 +203,126 @@ int backup_write(const char *database, const char *file, struct err *e)
 		               "%s would be taken for a part of the database; choose another name",
 		               file);
 	str_addf(&made, "%s/%s", n.path, MADE);
-	if (make_empty(&n, e) || store_copy(database, made.bytes, true, e) ||
-	    store_examine(made.bytes, &version, e))
+	fd = make_empty(&n, MADE, e);
+	if (fd < 0)
+		return -1;
+	io_shut(&fd);
+	if (store_copy(database, made.bytes, e) ||
+	    store_examine(made.bytes, made.bytes, &version, e))
 		return -1;
 	return staging_publish(&n, file, e);
 }
 
 /* ---- restoring ---- */
 
+/* Opens a backup for reading. */
+static int open_backup(const char *file, struct err *e)
+{
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat about;
+
+	if (fd < 0 || fstat(fd, &about) != 0)
+		(void)err_errno(e, ERR_INPUT, "db: cannot open %s", file);
+	else if (io_special(about.st_mode))
+		(void)err_set(e, ERR_INPUT, "db: %s is %s", file, io_special(about.st_mode));
+	else if (!S_ISREG(about.st_mode))
+		(void)err_set(e, ERR_INPUT, "db: cannot open %s: it is a directory", file);
+	else
+		return fd;
+	io_shut(&fd);
+	return -1;
+}
+
+/* Keeps others from writing a database as long as fd is open, by SQLite's lock; those who use a
+ * log, and need none to write, hold it as long as they have the database open. */
+static int lock_backup(int fd, const char *file, struct err *e)
+{
+	enum { PENDING = 0x40000000, SHARED = PENDING + 2, SHARED_BYTES = 510 };
+	struct flock lock = { .l_type = F_RDLCK, .l_start = SHARED, .l_len = SHARED_BYTES };
+
+	if (fcntl(fd, F_OFD_SETLK, &lock) != 0 && errno != EAGAIN && errno != EACCES)
+		return 0; /* its file system has no locks: nobody uses a database there */
+	lock = (struct flock){ .l_type = F_WRLCK,
+		               .l_start = PENDING,
+		               .l_len = SHARED - PENDING + SHARED_BYTES };
+	if (fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
+		return 0;
+	return err_set(e, ERR_AGAIN,
+	               "%s is in use (`fuser %s` shows by what): stop that first, or make a backup "
+	               "of it",
+	               file, file);
+}
+
+/* Copies from the beginning to a new file of the staging directory. */
+static int copy_bytes(const struct staging *n, int from, const char *shown, const char *name,
+                      struct err *e)
+{
+	static char piece[PIECE_BYTES];
+	int fd = make_empty(n, name, e);
+	ssize_t length = 1;
+	bool failed = fd < 0;
+
+	while (!failed && length != 0) {
+		length = read(from, piece, sizeof(piece));
+		if (length < 0 && errno == EINTR)
+			continue;
+		failed = length < 0 || io_write_all(fd, piece, (size_t)length);
+		if (failed && length < 0)
+			(void)err_errno(e, ERR_INPUT, "cannot read %s", shown);
+		else if (failed)
+			(void)err_errno(e, ERR_AGAIN, "cannot copy %s to %s", shown, n->parent);
+	}
+	io_shut(&fd);
+	return failed ? -1 : 0;
+}
+
+/* Copies a companion of the backup, if it is there and nobody else's. */
+static int copy_companion(const struct staging *n, int backup, const char *real, const char *suffix,
+                          struct err *e)
+{
+	OWNED(str) struct str from = { 0 }, to = { 0 };
+	struct stat about, owner;
+	int fd, copied;
+
+	str_addf(&from, "%s%s", real, suffix);
+	str_addf(&to, "%s%s", MADE, suffix);
+	fd = open(from.bytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fstat(fd, &about) != 0 || fstat(backup, &owner) != 0)
+		copied = err_errno(e, ERR_INPUT, "cannot open %s", from.bytes);
+	else if (!S_ISREG(about.st_mode) ||
+	         (about.st_uid != geteuid() && about.st_uid != owner.st_uid))
+		copied = err_set(e, ERR_INPUT,
+		                 "%s is no part of the backup; remove it, or have it removed",
+		                 from.bytes);
+	else
+		copied = copy_bytes(n, fd, from.bytes, to.bytes, e);
+	io_shut(&fd);
+	return copied;
+}
+
+/* SQLite would write into the backup what lies beside it, and next to it what it needs itself. */
+static int copy_backup(const struct staging *n, const char *file, struct err *e)
+{
+	OWNED(char_ptr) char *real = realpath(file, NULL);
+	int fd = real ? open_backup(real, e) : err_errno(e, ERR_INPUT, "db: cannot open %s", file);
+	int copied = fd < 0 || paths_check_beside(real, e) || lock_backup(fd, file, e) ||
+	             copy_bytes(n, fd, file, MADE, e) || copy_companion(n, fd, real, "-wal", e) ||
+	             copy_companion(n, fd, real, "-journal", e);
+
+	io_shut(&fd);
+	return copied ? -1 : 0;
+}
+
 int backup_fetch(const struct staging *n, const char *file, int *ret_version, struct err *e)
 {
 	OWNED(str) struct str made = { 0 };
 
 	str_addf(&made, "%s/%s", n->path, MADE);
-	if (store_examine(file, ret_version, e) || make_empty(n, e))
+	if (copy_backup(n, file, e))
 		return -1;
-	return store_copy(file, made.bytes, false, e);
+	return store_examine(made.bytes, file, ret_version, e);
 }
 
 /* The database and its companions get additional names; then the companions lose their old ones,

@@ -35,8 +35,9 @@ void staging_clear(struct staging *n);
  * must not exist (ERR_INPUT). On failure no file is left. */
 int backup_write(const char *database, const char *file, struct err *e);
 
-/* Copies the backup at file into the staging directory, as "db", after examining all of it
- * (store_examine). ret_version: its original schema version. */
+/* Copies the backup at file, with the log or journal that is a part of it, into the staging
+ * directory, as "db", and examines all of that (store_examine). file is only read, and must not be
+ * in use. ret_version: its original schema version. */
 int backup_fetch(const struct staging *n, const char *file, int *ret_version, struct err *e);
 
 /* Flushes "db" of the staging directory and puts it in place of the database, which must not be in

@@ -9,17 +9,17 @@
 #include <sys/stat.h>
 
 /* Opens a file of any version, which may not even be ours. */
-static int open_any(struct store *st, const char *path, int flags, struct err *e)
+static int open_any(struct store *st, const char *path, struct err *e)
 {
 	struct stat about;
+	int rc;
 
 	if (stat(path, &about) == 0 && io_special(about.st_mode))
 		return err_set(e, ERR_INPUT, "db: %s is %s", path, io_special(about.st_mode));
 	if (paths_check_beside(path, e))
 		return -1;
 	store_set_up_library();
-	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
-
+	rc = sqlite3_open_v2(path, &st->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc != SQLITE_OK)
 		return store_cannot_open(path, rc, e);
 	(void)sqlite3_extended_result_codes(st->db, 1);
@@ -27,14 +27,14 @@ static int open_any(struct store *st, const char *path, int flags, struct err *e
 	return 0;
 }
 
-int store_copy(const char *path, const char *copy, bool in_use, struct err *e)
+int store_copy(const char *path, const char *copy, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	char *sql;
 	int rc;
 
-	if (open_any(&st, path, in_use ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, e) ||
-	    store_check_ours(&st, path, e) || store_execute(&st, "PRAGMA synchronous = OFF", e))
+	if (open_any(&st, path, e) || store_check_ours(&st, path, e) ||
+	    store_execute(&st, "PRAGMA synchronous = OFF", e))
 		return -1;
 	sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
 	rc = sqlite3_exec(st.db, sql, NULL, NULL, NULL);
@@ -45,28 +45,28 @@ int store_copy(const char *path, const char *copy, bool in_use, struct err *e)
 	return store_execute(&st, "PRAGMA synchronous = FULL", e);
 }
 
-int store_examine(const char *path, int *ret_version, struct err *e)
+int store_examine(const char *path, const char *name, int *ret_version, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	OWNED(str) struct str found = { 0 };
 	int64_t id;
 
-	if (open_any(&st, path, SQLITE_OPEN_READONLY, e))
+	if (open_any(&st, path, e))
 		return -1;
 	id = store_pragma(&st, "application_id");
 	if (id == -1 && store_kind_of(store_code(st.db, sqlite3_errcode(st.db))) != ERR_INPUT)
-		return store_failed(st.db, sqlite3_errcode(st.db), path, e);
+		return store_failed(st.db, sqlite3_errcode(st.db), name, e);
 	if (id == -1)
-		return err_set(e, ERR_INPUT, "db: %s: %s", path, sqlite3_errmsg(st.db));
+		return err_set(e, ERR_INPUT, "db: %s: %s", name, sqlite3_errmsg(st.db));
 	*ret_version = (int)store_pragma(&st, "user_version");
-	if (store_check_ours(&st, path, e) ||
+	if (store_check_ours(&st, name, e) ||
 	    ((*ret_version > SQL_SCHEMA_VERSION || *ret_version < SQL_BASE_VERSION) &&
-	     store_check_version(&st, path, e)))
+	     store_check_version(&st, name, e)))
 		return -1;
 	if (store_first_finding(&st, "PRAGMA integrity_check(1)", &found, e))
 		return -1;
 	if (strcmp(str_text(&found), "ok") != 0)
-		return err_set(e, ERR_INPUT, "db: %s is damaged: %s", path, str_text(&found));
+		return err_set(e, ERR_INPUT, "db: %s is damaged: %s", name, str_text(&found));
 	return 0;
 }
 
@@ -76,7 +76,7 @@ int store_fold(const char *path, struct err *e)
 	sqlite3_stmt *s = NULL;
 	int rc;
 
-	if (open_any(&st, path, SQLITE_OPEN_READWRITE, NULL))
+	if (open_any(&st, path, NULL))
 		return 0;
 	(void)sqlite3_busy_timeout(st.db, 0);
 	/* On failure, everything stays as it was found. */

@@ -79,14 +79,13 @@ int store_check_tables(struct store *st, const char *path, struct err *e);
 int store_migrate_copy(struct store *st, const char *path, struct err *e);
 
 /* Copies the database at path, of any version, as it is at one moment, into the empty file copy.
- * in_use: others may read and write it meanwhile and do not wait; otherwise it is not written, not
- * even by SQLite. Nothing is flushed to disk. */
-int store_copy(const char *path, const char *copy, bool in_use, struct err *e);
+ * Others may read and write it meanwhile and do not wait. Nothing is flushed to disk. */
+int store_copy(const char *path, const char *copy, struct err *e);
 
-/* Reads all of the file at path: is it one of our databases, intact, and of a version that this
- * program knows or can migrate? Changes nothing. ret_version: its schema version. Errors
- * (ERR_INPUT) name path. */
-int store_examine(const char *path, int *ret_version, struct err *e);
+/* Reads all of the file at path, a copy: is it one of our databases, intact, and of a version that
+ * this program knows or can migrate? Its rows stay as they are; the log or journal beside it is
+ * folded in. ret_version: its schema version. Errors (ERR_INPUT) call it name. */
+int store_examine(const char *path, const char *name, int *ret_version, struct err *e);
 
 /* Folds the log into a database that is not in use: 1 it is one file now, 0 impossible with this
  * file (damaged, not a database), -1 it is in use (ERR_AGAIN). */

@@ -86,13 +86,13 @@ static void put_number(unsigned char *at, uint32_t n)
 }
 
 /* A rollback journal, as a process would leave it that was killed: playing it back makes the
- * database beside it theirs. */
-static void plant_journal(uid_t owner)
+ * database at path theirs. */
+static void plant_journal(const char *path, uid_t owner)
 {
 	enum { PAGE = 4096, SECTOR = 512, STEP = 200 };
 	static const unsigned char MAGIC[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
 	unsigned char head[SECTOR] = { 0 }, page[PAGE + 8];
-	FILE *from = fopen(theirs, "re"), *to = fopen(beside(database, "-journal"), "we");
+	FILE *from = fopen(theirs, "re"), *to = fopen(beside(path, "-journal"), "we");
 	struct stat about;
 
 	ck_assert(from && to && fstat(fileno(from), &about) == 0);
@@ -142,14 +142,14 @@ START_TEST(a_journal_of_another_user_is_played_back_by_nobody)
 	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
 	given_databases();
 	before = hash_of(database);
-	plant_journal(SOMEBODY);
+	plant_journal(database, SOMEBODY);
 	for (size_t i = 0; i < COUNT(LOOKS); i++) {
 		refuses(run(LOOKS[i].program, LOOKS[i].arguments), LOOKS[i].status,
 		        "x.db-journal: belongs to uid 1, not to us (uid 0)");
 		is_unchanged(database, &before);
 	}
 	ck_assert_int_eq(unlink(beside(database, "-journal")), 0);
-	plant_journal(0); /* what a process of ours leaves that is killed */
+	plant_journal(database, 0); /* what a process of ours leaves that is killed */
 	ck_assert_int_eq(intercom("audit verify"), 0);
 	ck_assert_str_ne(hash_of(database).text, before.text);
 	(void)intercom("doctor");
@@ -167,9 +167,9 @@ START_TEST(sqlite_itself_opens_nothing_of_another_user_beside_a_database)
 
 	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
 	given_databases();
-	ck_assert_int_eq(store_examine(database, &version, NULL), 0); /* and SQLite is told */
+	ck_assert_int_eq(store_examine(database, "", &version, NULL), 0); /* and SQLite is told */
 	before = hash_of(database);
-	plant_journal(SOMEBODY);
+	plant_journal(database, SOMEBODY);
 	ck_assert_int_eq(sqlite3_open(database, &db), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(db, COUNT_EVENTS, NULL, NULL, NULL), SQLITE_CANTOPEN);
 	(void)sqlite3_close(db);
@@ -202,24 +202,84 @@ START_TEST(a_log_of_another_user_is_no_part_of_a_backup)
 }
 END_TEST
 
-START_TEST(a_restore_does_not_write_the_backup)
+/* A copy of ours with what lies beside it, in a folder of its own. */
+static const char *given_copy(void)
 {
-	struct sha256 copy;
-	char file[300];
+	static char file[300];
 
 	given_databases();
-	(void)snprintf(file, sizeof(file), "%.200s/copy", folder);
-	ck_assert_int_eq(intercom("backup copy"), 0);
-	plant_log(file, geteuid()); /* of ours: a part of it */
-	copy = hash_of(file);
-	ck_assert_int_eq(intercom("restore copy --yes"), 0);
-	is_unchanged(file, &copy);
+	(void)snprintf(file, sizeof(file), "%.200s/away/copy", folder);
+	ck_assert_int_eq(shell(NULL, "mkdir %s/away", folder), 0);
+	ck_assert_int_eq(intercom("backup away/copy"), 0);
+	return file;
+}
+
+static void restores_theirs(void)
+{
+	OWNED(str) struct str before = { 0 }, after = { 0 };
+	int status;
+
+	(void)shell(&before, "cd %s/away && sha256sum *", folder);
+	status = intercom("restore away/copy --yes");
+	ck_assert_msg(status == 0, "exit %d: %s", status, str_text(&said));
+	(void)shell(&after, "cd %s/away && sha256sum *", folder);
+	ck_assert_str_eq(before.bytes, after.bytes);
 	ck_assert_int_eq(shell(&said,
 	                       "sqlite3 %s 'SELECT count(*) FROM event WHERE kind = "
 	                       "\"theirs\"'",
 	                       database),
 	                 0);
 	ck_assert_str_eq(said.bytes, "1\n");
+}
+
+START_TEST(a_log_of_ours_is_a_part_of_the_backup_and_nothing_beside_it_is_written)
+{
+	plant_log(given_copy(), geteuid());
+	restores_theirs();
+}
+END_TEST
+
+START_TEST(a_journal_of_ours_is_played_back_into_what_is_restored_not_into_the_backup)
+{
+	plant_journal(given_copy(), geteuid());
+	restores_theirs();
+}
+END_TEST
+
+START_TEST(a_backup_on_a_disk_that_cannot_be_written_is_restored)
+{
+	SKIP_UNLESS(may_mount(), "root, who can mount");
+	plant_log(given_copy(), 0);
+	ck_assert_int_eq(shell(&said,
+	                       "cd %s && mount --bind away away && mount -o "
+	                       "remount,bind,ro away 2>&1",
+	                       folder),
+	                 0);
+	ck_assert_int_ne(shell(NULL, "touch %s/away/x 2>/dev/null", folder), 0);
+	restores_theirs();
+	ck_assert_int_eq(shell(NULL, "umount %s/away", folder), 0);
+}
+END_TEST
+
+/* Its parts, copied one after the other, would not be of one moment. */
+START_TEST(a_backup_that_somebody_writes_is_not_restored)
+{
+	const char *file = given_copy();
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(file, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	refuses(intercom("restore away/copy --yes"), EX_TEMPFAIL, "away/copy is in use");
+	ck_assert_int_eq(sqlite3_exec(db,
+	                              "ROLLBACK; PRAGMA journal_mode = WAL; INSERT INTO event (at, "
+	                              "kind) VALUES ('2026-01-01T09:00:00.000Z', 'theirs')",
+	                              NULL, NULL, NULL),
+	                 SQLITE_OK);
+	refuses(intercom("restore away/copy --yes"), EX_TEMPFAIL, "away/copy is in use");
+	(void)sqlite3_close(db);
+	ck_assert_int_eq(intercom("restore away/copy --yes"), 0);
+	ck_assert_int_eq(access(beside(file, "-wal"), F_OK), -1);
+	ck_assert_int_eq(access(beside(file, "-shm"), F_OK), -1);
 }
 END_TEST
 
@@ -253,7 +313,11 @@ int main(void)
 	tcase_add_test(c, a_journal_of_another_user_is_played_back_by_nobody);
 	tcase_add_test(c, sqlite_itself_opens_nothing_of_another_user_beside_a_database);
 	tcase_add_test(c, a_log_of_another_user_is_no_part_of_a_backup);
-	tcase_add_test(c, a_restore_does_not_write_the_backup);
+	tcase_add_test(c, a_log_of_ours_is_a_part_of_the_backup_and_nothing_beside_it_is_written);
+	tcase_add_test(c,
+	               a_journal_of_ours_is_played_back_into_what_is_restored_not_into_the_backup);
+	tcase_add_test(c, a_backup_on_a_disk_that_cannot_be_written_is_restored);
+	tcase_add_test(c, a_backup_that_somebody_writes_is_not_restored);
 	tcase_add_test(c, a_backup_gets_no_name_beside_which_another_files_log_or_journal_lies);
 	return run_suite(s);
 }
