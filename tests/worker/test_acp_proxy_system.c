@@ -158,6 +158,30 @@ START_TEST(a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more)
 }
 END_TEST
 
+START_TEST(an_approval_that_was_withheld_counts_for_nothing_later)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	put_file(s.workspace, "a.txt", "one\n");
+	party_say(&a.agent, write_of(&a, "8", "a.txt", "three\\n"));
+	waits(1);
+	put_file(s.workspace, "a.txt", "two\n");
+	approve_all();
+	expect_soon("SELECT count(*) FROM request", "2\n");
+	waits(1);
+	decide_all("reject");
+	hears_part(&a.agent, "rejected");
+	put_file(s.workspace, "a.txt", "one\n");
+	party_say(&a.agent, write_of(&a, "9", "a.txt", "three\\n"));
+	expect_soon("SELECT count(*) FROM request", "3\n");
+	waits(1);
+	hears_nothing_but_marks(&a);
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(a_front_that_is_killed_while_a_question_waits_asks_nobody_twice)
 {
 	struct site s = given_running_site();
@@ -535,6 +559,7 @@ int main(void)
 	tcase_add_test(c, in_remote_mode_the_editor_is_not_asked);
 	tcase_add_test(c, a_write_is_shown_as_its_effect_and_the_editor_writes_it);
 	tcase_add_test(c, a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more);
+	tcase_add_test(c, an_approval_that_was_withheld_counts_for_nothing_later);
 	tcase_add_test(c, a_front_that_is_killed_while_a_question_waits_asks_nobody_twice);
 	tcase_add_test(c, a_question_that_nobody_needs_is_gone);
 	tcase_add_test(c, what_the_editor_cancels_or_rejects_is_asked_again);

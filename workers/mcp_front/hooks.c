@@ -192,6 +192,8 @@ static void on_found(struct front *f, struct hand_task *t, struct hand_found *fo
 		str_addf(&told->changed, "what it is about has changed since it was shown; %s",
 		         c->hook->in.host->relays ? "it is asked again as it is now"
 		                                  : "call it again to have it shown as it is now");
+	/* The next question comes by itself, and takes its place. */
+	told->is_spent = c->hook->in.host->relays && told->changed.length > 0;
 	go_on(f, t);
 }
 
@@ -268,6 +270,7 @@ bool hooks_look(struct front *f, struct job *job)
 	}
 	call_clear(&told->call);
 	str_reset(&told->changed);
+	told->is_spent = false;
 	if (!hold_find(f, job->call_seq))
 		return false; /* its caller has left */
 	got = is_approved(f, job->call_seq, &e);
@@ -284,11 +287,12 @@ bool hooks_look(struct front *f, struct job *job)
 
 /* ---- what it is told ---- */
 
-/* An approval that was not used is there for whoever calls it again as it was shown. */
-static void tell_changed(struct telling *t, const char *why)
+/* An approval that was not used, nor is spent, is there for whoever calls it again as it was shown.
+ */
+static void tell_changed(struct telling *t, const struct job_hook *told)
 {
-	set_again(&t->result, why, true);
-	t->is_answer = false;
+	set_again(&t->result, told->changed.bytes, true);
+	t->is_answer = told->is_spent;
 }
 
 int hooks_run(struct front *f, struct job *job, struct err *e)
@@ -317,7 +321,7 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 	if (used && t->is_answer)
 		tell_used(t, row.request_id);
 	else if (told->changed.length && is_allow(t))
-		tell_changed(t, str_text(&told->changed));
+		tell_changed(t, told);
 	else if (row.parks && !t->is_answer && !t->is_error)
 		hook_defer(&t->result);
 	told->host = gate_host_named(row.host);

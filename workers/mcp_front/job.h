@@ -57,6 +57,7 @@ struct job_hook {
 	struct call call; /* that it is of */
 	bool looked; /* since it was last tried to record an answer */
 	struct str changed; /* why it is not allowed although it was approved; empty: it is */
+	bool is_spent; /* and that the approval does not count later, either */
 	struct telling telling;
 	const struct gate_host *host;
 	enum gate_event event;
