@@ -98,6 +98,20 @@ START_TEST(an_answer_of_the_editor_that_comes_second_does_not_count)
 }
 END_TEST
 
+START_TEST(an_always_of_the_editor_is_not_heard_before_it_is_known_to_be_the_first)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_question(&a, "3");
+
+	party_say(&a.editor, chosen("3", "always"));
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("3", "yes"));
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(an_editor_that_may_not_answer_is_not_asked_or_not_heard)
 {
 	struct trio a = given_trio(NULL);
@@ -168,45 +182,6 @@ START_TEST(a_write_that_is_rejected_is_an_error_with_the_reason)
 	                "\"rejected by the operator: not there\"}}");
 	hears_nothing_but_marks(&a);
 	asked_clear(&q);
-	trio_ends(&a, 0);
-}
-END_TEST
-
-START_TEST(a_file_that_changes_meanwhile_is_asked_about_again)
-{
-	struct trio a = given_trio(NULL);
-	const char *line = write_of(&a, "8", "a.txt", "mine");
-	struct asked q;
-
-	put_file(a.folder, "a.txt", "one");
-	party_say(&a.agent, line);
-	q = front_hears(&a);
-	put_file(a.folder, "a.txt", "two");
-	is_asked_once_more(&a, &q, line);
-	trio_ends(&a, 0);
-}
-END_TEST
-
-/* The front shows the file as it is now with each question. */
-START_TEST(a_file_that_the_front_had_asked_about_again_is_not_asked_about_a_third_time)
-{
-	static const char AGAIN[] =
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":\"deny\","
-	    "\"reason\":\"it has changed\",\"again\":true}}";
-	struct trio a = given_trio(NULL);
-	const char *line = write_of(&a, "8", "a.txt", "mine");
-	struct asked q, again;
-
-	put_file(a.folder, "a.txt", "one");
-	party_say(&a.agent, line);
-	q = front_hears(&a);
-	put_file(a.folder, "a.txt", "two");
-	front_says(&q, AGAIN);
-	again = front_hears(&a);
-	front_decides(&again, "allow", "");
-	hears(&a.editor, line);
-	asked_clear(&q);
-	asked_clear(&again);
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -679,13 +654,11 @@ int main(void)
 	tcase_add_test(c, a_no_of_the_front_is_the_no_that_was_offered);
 	tcase_add_test(c, the_editor_answers_first_in_its_own_words);
 	tcase_add_test(c, an_answer_of_the_editor_that_comes_second_does_not_count);
+	tcase_add_test(c, an_always_of_the_editor_is_not_heard_before_it_is_known_to_be_the_first);
 	tcase_add_test(c, an_editor_that_may_not_answer_is_not_asked_or_not_heard);
 	tcase_add_test(c, what_the_policy_decides_is_shown_to_nobody);
 	tcase_add_test(c, a_write_is_held_and_passes_as_it_was);
 	tcase_add_test(c, a_write_that_is_rejected_is_an_error_with_the_reason);
-	tcase_add_test(c, a_file_that_changes_meanwhile_is_asked_about_again);
-	tcase_add_test(c,
-	               a_file_that_the_front_had_asked_about_again_is_not_asked_about_a_third_time);
 	tcase_add_test(c,
 	               a_diff_beside_which_another_file_is_named_is_not_judged_by_its_path_alone);
 	tcase_add_test(c, a_diff_is_all_of_an_edit_only_where_all_of_that_is_understood);

@@ -31,6 +31,7 @@ struct question {
 	enum envelope_kind kind;
 	struct session *session;
 	char *token, *id; /* as it came; canonical */
+	char *shown_token, *shown_id; /* of the editor's dialog, if that is not its first one */
 	struct str line; /* the message, with its end */
 	struct subject subject;
 	struct grants grants; /* what a yes approves */
@@ -49,6 +50,7 @@ struct question {
 	int64_t answered_ms; /* or when the front was lost since */
 	int64_t decide_ms; /* not before */
 	bool is_told;
+	bool is_first; /* it is the one that counts */
 	bool is_second; /* somebody else's was the first */
 	/* Of one that needs no answer any longer: */
 	bool is_over;
@@ -70,6 +72,8 @@ static void discard(struct proxy *p, struct question *q)
 	str_clear(&q->answer_line);
 	free(q->token);
 	free(q->id);
+	free(q->shown_token);
+	free(q->shown_id);
 	free(q);
 }
 
@@ -81,7 +85,24 @@ static void hang_up(struct proxy *p, struct question *q)
 	uplink_close(&q->link, &p->system);
 }
 
-static struct question *find(struct proxy *p, const char *token)
+/* Of the editor's dialog. */
+static const char *shown_token(const struct question *q)
+{
+	return q->shown_token ? q->shown_token : q->token;
+}
+
+static const char *shown_id(const struct question *q)
+{
+	return q->shown_id ? q->shown_id : q->id;
+}
+
+static const char *own_id(const struct question *q)
+{
+	return q->id;
+}
+
+static struct question *find_by(struct proxy *p, const char *(*id_of)(const struct question *),
+                                const char *token)
 {
 	OWNED(str) struct str id = { 0 };
 	struct question *q;
@@ -90,9 +111,14 @@ static struct question *find(struct proxy *p, const char *token)
 		return NULL;
 	json_add_id_token(&id, token);
 	TAILQ_FOREACH (q, &p->questions, next)
-		if (!q->is_over && strcmp(q->id, str_text(&id)) == 0)
+		if (!q->is_over && strcmp(id_of(q), str_text(&id)) == 0)
 			return q;
 	return NULL;
+}
+
+static struct question *find(struct proxy *p, const char *token)
+{
+	return find_by(p, own_id, token);
 }
 
 /* ---- answers of the editor that come late ---- */
@@ -161,11 +187,24 @@ static void close_dialog(struct proxy *p, struct question *q)
 	if (!q->in_editor || q->answer != ANSWER_NONE)
 		return;
 	json_object(&params);
-	json_member_raw(&params, "requestId", q->token);
+	json_member_raw(&params, "requestId", shown_token(q));
 	json_object_end(&params);
 	acp_message_add_notification(&json, "$/cancel_request", params.bytes);
 	channel_say(&p->to_editor, &json);
-	expect_late(p, q->id);
+	expect_late(p, shown_id(q));
+}
+
+/* The message as it came, but for its id. */
+static void show_anew(struct proxy *p, const struct question *q)
+{
+	OWNED(cJSON_ptr) cJSON *message = json_read(q->line.bytes, q->line.length, NULL);
+	OWNED(str) struct str json = { 0 };
+
+	cJSON_DeleteItemFromObjectCaseSensitive(message, "id");
+	cJSON_AddItemToObject(message, "id",
+	                      json_read(q->shown_token, strlen(q->shown_token), NULL));
+	json_canonical(&json, message);
+	channel_say(&p->to_editor, &json);
 }
 
 static void show(struct proxy *p, struct question *q)
@@ -173,8 +212,32 @@ static void show(struct proxy *p, struct question *q)
 	if (q->in_editor || q->editor_may_not || q->kind != ENVELOPE_PERMISSION)
 		return;
 	q->in_editor = true;
-	(void)due_add(p, q->token); /* for when the agent withdraws it; else it is ours */
-	channel_send(&p->to_editor, q->line.bytes, q->line.length);
+	(void)due_add(p, shown_token(q)); /* for when the agent withdraws it; else it is ours */
+	if (q->shown_token)
+		show_anew(p, q);
+	else
+		channel_send(&p->to_editor, q->line.bytes, q->line.length);
+}
+
+/* What the editor has answered, or answers to the dialog that it has, is of a question that is no
+ * longer asked: the next one has a dialog of its own. */
+static void forget_dialog(struct proxy *p, struct question *q)
+{
+	OWNED(str) struct str token = { 0 }, id = { 0 };
+
+	if (!q->in_editor)
+		return;
+	close_dialog(p, q);
+	str_addf(&token, "\"%s\"", id_new().text);
+	json_add_id_token(&id, token.bytes);
+	free(q->shown_token);
+	free(q->shown_id);
+	q->shown_token = str_take(&token);
+	q->shown_id = str_take(&id);
+	str_reset(&q->answer_line);
+	q->answer = ANSWER_NONE;
+	q->chosen = NULL;
+	q->in_editor = q->is_first = q->is_second = false;
 }
 
 /* ---- the front ---- */
@@ -245,9 +308,13 @@ static void finish(struct question *q, enum answer answer)
 
 /* ---- the one answer ---- */
 
+/* In the editor's words, if they are an answer to the agent's message and not to ours. */
 static void forward_answer(struct proxy *p, struct question *q)
 {
-	channel_send(&p->to_agent, q->answer_line.bytes, q->answer_line.length);
+	if (q->shown_token)
+		select_option(p, q, q->chosen);
+	else
+		channel_send(&p->to_agent, q->answer_line.bytes, q->answer_line.length);
 }
 
 /* A file that has changed since it was shown is asked about again. */
@@ -276,7 +343,7 @@ static void allow(struct proxy *p, struct question *q)
 		close_dialog(p, q);
 		if (q->operators)
 			select_option(p, q, q->operators);
-		else if (q->answer == ANSWER_YES && !q->is_second)
+		else if (q->answer == ANSWER_YES && q->is_first)
 			forward_answer(p, q);
 		else
 			select_option(p, q, acp_inquiry_yes(&q->subject.ask));
@@ -297,7 +364,7 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 		close_dialog(p, q);
 		if (is_no(q->operators))
 			select_option(p, q, q->operators);
-		else if (q->answer == ANSWER_NO && !q->is_second)
+		else if (q->answer == ANSWER_NO && q->is_first)
 			forward_answer(p, q);
 		else
 			select_option(p, q, acp_inquiry_no(&q->subject.ask));
@@ -313,7 +380,8 @@ static void leave_to_editor(struct proxy *p, struct question *q, const char *why
 		return;
 	}
 	log_warn("left to the editor alone: %s", why);
-	if (q->answer == ANSWER_YES && !q->is_second)
+	q->is_first = !q->is_second;
+	if (q->answer == ANSWER_YES && q->is_first)
 		allow(p, q);
 	else
 		deny(p, q, NULL);
@@ -337,9 +405,10 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 	const char *choice = json_text(result, "choice");
 
 	q->operators = choice ? acp_inquiry_option(&q->subject.ask, choice) : NULL;
-	if (cJSON_IsTrue(json_get(result, "again")))
+	if (cJSON_IsTrue(json_get(result, "again"))) {
+		forget_dialog(p, q);
 		hang_up(p, q); /* it asks again */
-	else if (!decision)
+	} else if (!decision)
 		deny_unasked(p, q, "its answer has no decision");
 	else if (strcmp(decision, "deny") == 0)
 		deny(p, q, reason);
@@ -347,7 +416,8 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 		deny_unasked(p, q, reason ? reason : "it has no opinion");
 	else if (cJSON_HasObjectItem(result, "input"))
 		deny(p, q, "approved with another content: ask again with that");
-	else if (q->subject.must_choose && !q->operators && q->answer != ANSWER_YES)
+	else if (q->subject.must_choose && !q->operators &&
+	         !(q->answer == ANSWER_YES && q->is_first))
 		deny_unasked(p, q, "it was approved, but none of the answers was chosen");
 	else
 		allow(p, q);
@@ -368,7 +438,9 @@ static void take_outcome(struct question *q, const cJSON *message)
 		q->decide_ms = clock_monotonic_ms() + RETRY_MS;
 	} else if (strcmp(outcome, "duplicate") == 0 || strcmp(outcome, "too_late") == 0) {
 		q->is_second = true;
-	} else if (strcmp(outcome, "applied") != 0) {
+	} else if (strcmp(outcome, "applied") == 0) {
+		q->is_first = true;
+	} else {
 		log_warn("the editor's answer does not count: %s", why ? why : outcome);
 		q->answer = ANSWER_NONE;
 		q->chosen = NULL;
@@ -588,11 +660,12 @@ static void take_answer(struct proxy *p, struct question *q, const char *line, s
 	message = read_answer(line, length, &e);
 	if (!message) {
 		log_warn("an answer of the editor is not passed on: %s", e.text);
-		(void)due_add(p, q->token); /* still, for when the agent withdraws it */
+		(void)due_add(p, shown_token(q)); /* still, for when the agent withdraws it */
 		return;
 	}
 	q->chosen = option_in(q, message);
 	q->answer = answer_of(q->chosen);
+	str_reset(&q->answer_line);
 	str_add_bytes(&q->answer_line, line, length);
 	q->answered_ms = clock_monotonic_ms();
 	if (q->answer == ANSWER_WITHDRAWN) {
@@ -607,7 +680,7 @@ static void take_answer(struct proxy *p, struct question *q, const char *line, s
 bool question_take_answer(struct proxy *p, const char *line, size_t length,
                           const struct json_peek *peek)
 {
-	struct question *q = find(p, peek->id);
+	struct question *q = find_by(p, shown_id, peek->id);
 	struct late *l;
 
 	if (q && q->in_editor && q->answer == ANSWER_NONE) {
@@ -653,7 +726,9 @@ bool question_cancel(struct proxy *p, const cJSON *params)
 	q = find(p, str_text(&token));
 	if (!q)
 		return false;
-	if (q->in_editor) { /* whose answer is the one */
+	if (q->in_editor && q->shown_token) /* which does not know the agent's id */
+		close_dialog(p, q);
+	else if (q->in_editor) { /* whose answer is the one */
 		finish(q, ANSWER_WITHDRAWN);
 		return false;
 	}
