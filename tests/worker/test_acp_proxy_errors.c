@@ -69,15 +69,38 @@ START_TEST(while_a_front_is_there_the_editors_answer_waits_for_it)
 
 	party_say(&a.agent, line);
 	q = front_hears(&a);
+	front_asks(&q, true);
 	hears(&a.editor, line);
 	party_say(&a.editor, chosen("1", "yes"));
 	front_leaves(&a); /* for others */
 	party_say(&a.agent, write_of(&a, "2", "x", "x"));
 	hears_part(&a.agent, "agent-intercom cannot be reached");
-	front_asks(&q, false);
 	front_takes(&q, "approve", "not_in_this_mode");
 	front_decides(&q, "deny", "no");
 	hears(&a.agent, chosen("1", "no"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* For as long as another question takes to be left to the editor. Of a session that is paused, the
+ * front says nothing. */
+START_TEST(while_a_front_is_there_the_editor_shows_only_what_it_says)
+{
+	struct trio a = given_trio(NULL);
+	const char *line = permission("2", COMMAND);
+	struct asked q;
+
+	party_say(&a.agent, permission("1", COMMAND));
+	q = front_hears(&a);
+	front_leaves(&a); /* for others */
+	party_say(&a.agent, line);
+	hears(&a.editor, line);
+	hears_nothing_but_marks(&a);
+	front_asks(&q, false);
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("1", "yes"));
+	hears_nothing_but_marks(&a);
 	asked_clear(&q);
 	trio_ends(&a, 0);
 }
@@ -93,6 +116,7 @@ int main(void)
 	               what_the_front_answers_with_an_error_is_denied_though_the_editor_says_yes);
 	tcase_add_test(c, what_the_front_answers_with_an_error_is_not_left_to_the_editor);
 	tcase_add_test(c, while_a_front_is_there_the_editors_answer_waits_for_it);
+	tcase_add_test(c, while_a_front_is_there_the_editor_shows_only_what_it_says);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

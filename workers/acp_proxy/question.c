@@ -42,7 +42,7 @@ struct question {
 	bool is_asked; /* the front has a person asked */
 	bool in_editor; /* the editor shows it */
 	bool editor_may_not; /* the session is answered elsewhere only */
-	int64_t show_ms; /* when the editor is shown it at the latest */
+	int64_t show_ms; /* when the editor is shown it while no front is there */
 	/* The editor's answer, and whether the front has been told: */
 	enum answer answer;
 	const struct acp_option *chosen; /* NULL: none */
@@ -77,11 +77,16 @@ static void discard(struct proxy *p, struct question *q)
 	free(q);
 }
 
-/* A front that was there leaves the editor's answer to itself only after as long as any other. */
+/* A front that was there leaves the question to the editor, and its answer to itself, only after as
+ * long as any other. */
 static void hang_up(struct proxy *p, struct question *q)
 {
-	if (q->link.greeted)
-		q->answered_ms = clock_monotonic_ms();
+	int64_t now = clock_monotonic_ms();
+
+	if (q->link.greeted) {
+		q->answered_ms = now;
+		q->show_ms = now + PROXY_EDITOR_MS;
+	}
 	uplink_close(&q->link, &p->system);
 }
 
@@ -798,11 +803,20 @@ static void tick_down(struct proxy *p, struct question *q, int64_t now)
 		leave_to_editor(p, q, *refusal ? refusal : "agent-intercom cannot be reached");
 }
 
+/* When the editor shows it, as no front is there to say whether it may. */
+static int64_t shown_at(const struct proxy *p, const struct question *q)
+{
+	return q->in_editor || q->editor_may_not || q->kind != ENVELOPE_PERMISSION ||
+	               p->when_down != IF_DOWN_EDITOR || q->link.greeted
+	           ? INT64_MAX
+	           : q->show_ms;
+}
+
 static void tick(struct proxy *p, struct question *q, int64_t now)
 {
 	if (q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
 		ask_front(p, q);
-	if (now >= q->show_ms && p->when_down == IF_DOWN_EDITOR)
+	if (now >= shown_at(p, q))
 		show(p, q);
 	if (q->answer != ANSWER_NONE && q->is_asked && !q->is_told && now >= q->decide_ms)
 		tell_answer(q);
@@ -811,12 +825,11 @@ static void tick(struct proxy *p, struct question *q, int64_t now)
 
 static int64_t due_of(const struct proxy *p, const struct question *q)
 {
-	int64_t due = INT64_MAX;
+	int64_t due;
 
 	if (q->is_over)
 		return q->end_ms;
-	if (!q->in_editor && q->kind == ENVELOPE_PERMISSION && !q->editor_may_not)
-		due = q->show_ms;
+	due = shown_at(p, q);
 	if (q->link.fd < 0 && p->system.try_ms < due)
 		due = p->system.try_ms;
 	if (alone_at(q) < due)
