@@ -1,6 +1,9 @@
 /* `agent-intercom acp` and a front that is there, but asks nobody: nothing is approved by that. */
 #include "acp_proxy_case.h"
 
+#include <string.h>
+#include <unistd.h>
+
 static const char COMMAND[] =
     "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{\"command\":"
     "\"npm test\"}}";
@@ -106,6 +109,35 @@ START_TEST(while_a_front_is_there_the_editor_shows_only_what_it_says)
 }
 END_TEST
 
+/* The editor's log of the agent has this. */
+static void logs(const struct trio *a, const char *part)
+{
+	OWNED(str) struct str text = { 0 };
+	char piece[4096];
+
+	while (!text.length || !strstr(text.bytes, part)) {
+		ssize_t n = read(a->err, piece, sizeof(piece));
+
+		ck_assert_int_gt(n, 0);
+		str_add_bytes(&text, piece, (size_t)n);
+	}
+}
+
+START_TEST(why_a_permission_is_denied_is_in_the_editors_log)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, permission("1", COMMAND));
+	q = front_hears(&a);
+	front_decides(&q, "deny", "nobody would see it whole");
+	hears(&a.agent, chosen("1", "no"));
+	logs(&a, "denied: nobody would see it whole");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_errors");
@@ -117,6 +149,7 @@ int main(void)
 	tcase_add_test(c, what_the_front_answers_with_an_error_is_not_left_to_the_editor);
 	tcase_add_test(c, while_a_front_is_there_the_editors_answer_waits_for_it);
 	tcase_add_test(c, while_a_front_is_there_the_editor_shows_only_what_it_says);
+	tcase_add_test(c, why_a_permission_is_denied_is_in_the_editors_log);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -366,6 +366,8 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 	if (q->kind != ENVELOPE_PERMISSION) {
 		refuse(p, q->token, PROXY_REJECTED, reason && *reason ? reason : "rejected");
 	} else {
+		if (reason && *reason && !q->is_first) /* an option has no place for it */
+			log_warn("denied: %s", reason);
 		close_dialog(p, q);
 		if (is_no(q->operators))
 			select_option(p, q, q->operators);
@@ -400,7 +402,6 @@ static void deny_unasked(struct proxy *p, struct question *q, const char *text)
 	OWNED(str) struct str why = { 0 };
 
 	str_addf(&why, "agent-intercom could not ask: %s", text);
-	log_warn("denied: %s", why.bytes);
 	deny(p, q, why.bytes);
 }
 
