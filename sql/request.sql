@@ -164,6 +164,7 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT class FROM gate_call WHERE request_seq = r.seq ORDER BY seq LIMIT 1) AS gate_class,
+       EXISTS (SELECT 1 FROM decision WHERE seq = r.decision_seq AND source = 'editor') AS by_editor,
        NOT EXISTS (SELECT 1 FROM workspace AS w
                     WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r

@@ -155,6 +155,17 @@ static void add_choice(struct str *out, const struct request *r)
 	}
 }
 
+/* An editor's user is not at a terminal of ours. */
+static void add_decider(struct str *out, const struct request *r)
+{
+	const char *name = r->row.decided_by ? strrchr(r->row.decided_by, ':') : NULL;
+
+	if (r->row.by_editor && name)
+		blocks_add_escaped(out, name + 1, BLOCKS_NAME);
+	else
+		blocks_add_person(out, r->row.decided_by);
+}
+
 /* Who decided what and when, and in which words. */
 static void add_verdict(struct str *out, const struct request *r)
 {
@@ -169,7 +180,7 @@ static void add_verdict(struct str *out, const struct request *r)
 	add_choice(out, r);
 	if (!is_unanswered(r)) {
 		str_add(out, " by ");
-		blocks_add_person(out, r->row.decided_by);
+		add_decider(out, r);
 	}
 	str_add(out, ", ");
 	blocks_add_time(out, r->row.decided_at);
