@@ -123,6 +123,43 @@ START_TEST(an_operator_chooses_by_number)
 }
 END_TEST
 
+START_TEST(an_edit_to_which_there_are_several_yeses_is_shown_as_its_effect)
+{
+	struct site s = given_site();
+	OWNED(str) struct str line = { 0 }, said = { 0 };
+	OWNED(char_ptr) char *id = NULL;
+	struct trio a;
+
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s/.intercom'", s.workspace), 0);
+	put_file(s.workspace, ".intercom/settings.json",
+	         "{\"enabled\":true,\"file_patterns\":{\"write\":[\"**\"]},\"tools\":[\"*\"]}");
+	put_file(s.workspace, "a.txt", "one\ntwo\n");
+	site_start(&s);
+	a = trio_start(s.workspace, s.database, NULL);
+	opened(&a, a.folder, "s1");
+	str_addf(&line,
+	         "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":"
+	         "\"s1\",\"toolCall\":{\"toolCallId\":\"c\",\"kind\":\"edit\",\"title\":\"Edit\","
+	         "\"content\":[{\"type\":\"diff\",\"path\":\"%s/a.txt\",\"oldText\":\"two\","
+	         "\"newText\":\"three\"}]},"
+	         "\"options\":[{\"optionId\":\"a\",\"name\":\"Plan A\",\"kind\":\"allow_once\"},"
+	         "{\"optionId\":\"b\",\"name\":\"Plan B\",\"kind\":\"allow_once\"},"
+	         "{\"optionId\":\"n\",\"name\":\"Neither\",\"kind\":\"reject_once\"}]}}",
+	         s.workspace);
+	party_say(&a.agent, line.bytes);
+	hears(&a.editor, line.bytes);
+	expect_soon("SELECT file_path, risk_level, instr(effect, '-two') > 0,"
+	            " instr(effect, '+three') > 0, instr(effect, 'Plan') FROM request",
+	            "a.txt|low|1|1|0\n");
+	id = rows("SELECT id FROM request");
+	ck_assert_int_eq(ctl(&said, "choose %.36s 2 2>&1", id), 0);
+	hears(&a.agent, chosen("1", "b"));
+	expect("SELECT choice FROM decision", "b\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(an_editor_chooses_also_what_no_operator_is_offered)
 {
 	struct site s = given_running_site();
@@ -160,6 +197,7 @@ int main(void)
 	tcase_add_test(c, the_answer_that_was_chosen_reaches_the_agent);
 	tcase_add_test(c, what_the_editor_chooses_counts_unless_it_was_the_second);
 	tcase_add_test(c, an_operator_chooses_by_number);
+	tcase_add_test(c, an_edit_to_which_there_are_several_yeses_is_shown_as_its_effect);
 	tcase_add_test(c, an_editor_chooses_also_what_no_operator_is_offered);
 	tcase_add_test(c, in_remote_mode_no_editor_chooses);
 	return run_suite(s);

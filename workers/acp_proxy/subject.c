@@ -36,6 +36,17 @@ static void begin(struct subject *s, const char *session, const char *folder, co
 	begin_at(s, session, folder, tool, NULL);
 }
 
+/* What an answer has to choose from. */
+static void add_options(struct subject *s)
+{
+	OWNED(str) struct str options = { 0 };
+
+	if (!s->must_choose)
+		return;
+	acp_inquiry_add_options(&s->ask, &options);
+	json_member_raw(&s->input, "options", options.bytes);
+}
+
 static void end(struct subject *s)
 {
 	json_object_end(&s->input);
@@ -46,10 +57,8 @@ static void end(struct subject *s)
 static void describe(struct subject *s, const char *session, const char *folder, const char *tool)
 {
 	const struct acp_inquiry *ask = &s->ask;
-	OWNED(str) struct str options = { 0 }, text = { 0 };
+	OWNED(str) struct str text = { 0 };
 
-	if (s->must_choose)
-		acp_inquiry_add_options(ask, &options);
 	begin_at(s, session, folder, tool, acp_risk_name(ask->risk));
 	json_member(&s->input, "title", str_text(&ask->title));
 	acp_inquiry_add_text(ask, &text);
@@ -65,8 +74,7 @@ static void describe(struct subject *s, const char *session, const char *folder,
 	}
 	if (ask->input.length)
 		json_member_raw(&s->input, "input", str_text(&ask->input));
-	if (options.length)
-		json_member_raw(&s->input, "options", options.bytes);
+	add_options(s);
 	end(s);
 }
 
@@ -151,6 +159,7 @@ static void describe_diffs(struct subject *s, const cJSON *content, const char *
 		json_object_end(&s->input);
 	}
 	json_array_end(&s->input);
+	add_options(s);
 	end(s);
 }
 
@@ -165,7 +174,7 @@ static int read_permission(struct subject *s, const cJSON *params, const struct 
 		return -1;
 	doubt_others(s);
 	s->must_choose = !acp_inquiry_yes(ask);
-	if (!s->must_choose && is_all_diffs(ask, content, folder))
+	if (is_all_diffs(ask, content, folder))
 		describe_diffs(s, content, session, folder);
 	else if (!s->must_choose && ask->command.length && !ask->is_unclear && !ask->is_diff)
 		describe_command(s, session, folder, "execute");
