@@ -104,6 +104,7 @@ START_TEST(an_always_of_the_editor_is_not_heard_before_it_is_known_to_be_the_fir
 	struct asked q = given_question(&a, "3");
 
 	party_say(&a.editor, chosen("3", "always"));
+	front_takes(&q, "approve", "not_found");
 	front_decides(&q, "allow", "");
 	hears(&a.agent, chosen("3", "yes"));
 	hears_nothing_but_marks(&a);

@@ -87,6 +87,7 @@ static void hang_up(struct proxy *p, struct question *q)
 		q->answered_ms = now;
 		q->show_ms = now + PROXY_EDITOR_MS;
 	}
+	q->is_asked = q->is_told = false;
 	uplink_close(&q->link, &p->system);
 }
 
@@ -771,7 +772,6 @@ static void serve(struct proxy *p, struct question *q, short revents)
 	if (!lost)
 		return;
 	hang_up(p, q);
-	q->is_asked = q->is_told = false;
 	if (q->is_over)
 		q->end_ms = 0;
 }
