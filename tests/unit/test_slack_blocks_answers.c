@@ -226,6 +226,22 @@ START_TEST(an_approval_that_has_lapsed_says_why_and_keeps_who_approved_it_in_whi
 }
 END_TEST
 
+START_TEST(an_editors_user_has_answered_in_the_editor_only)
+{
+	OWNED(request) struct request r = a_permission();
+
+	r.row.state = REQUEST_STATE_APPROVED;
+	r.row.decision = REQUEST_VERDICT_APPROVE;
+	r.row.decided_by = "local:ann";
+	r.row.decided_at = "2026-02-08T09:30:00.000Z";
+	r.row.by_editor = true;
+	r.row.reason = "in the editor";
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "✅ *Approved* by ann, ");
+	holds(json, ": in the editor");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_blocks_answers");
@@ -244,6 +260,7 @@ int main(void)
 	tcase_add_test(c, a_folder_that_is_named_in_full_stays_on_its_line);
 	tcase_add_test(
 	    c, an_approval_that_has_lapsed_says_why_and_keeps_who_approved_it_in_which_words);
+	tcase_add_test(c, an_editors_user_has_answered_in_the_editor_only);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

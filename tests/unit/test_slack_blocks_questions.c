@@ -573,13 +573,6 @@ START_TEST(after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and
 	OWNED(char_ptr) char *approved = asked(&r, NOBODY);
 	holds(approved, "✅ *Approved* by ann at the terminal, ");
 	holds(approved, "🟢 *Approval* · low risk");
-	r.row.by_editor = true;
-	r.row.reason = "in the editor";
-	OWNED(char_ptr) char *edited = asked(&r, NOBODY);
-	holds(edited, "✅ *Approved* by ann, ");
-	holds(edited, ": in the editor");
-	r.row.by_editor = false;
-	r.row.reason = NULL;
 	r.row.instruction = "rename it, too";
 	OWNED(char_ptr) char *noted = asked(&r, NOBODY);
 	holds(noted, ", and told: rename it, too");
