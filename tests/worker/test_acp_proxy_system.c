@@ -182,6 +182,35 @@ START_TEST(an_approval_that_was_withheld_counts_for_nothing_later)
 }
 END_TEST
 
+START_TEST(a_yes_in_the_editor_to_what_has_changed_approves_nothing)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	OWNED(str) struct str call = { 0 };
+	const char *line;
+
+	put_file(s.workspace, "a.txt", "one\n");
+	str_addf(&call,
+	         "{\"toolCallId\":\"c1\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{"
+	         "\"type\":\"diff\",\"path\":\"%s/a.txt\",\"oldText\":\"one\","
+	         "\"newText\":\"three\"}]}",
+	         s.workspace);
+	line = permission("0", call.bytes);
+	party_say(&a.agent, line);
+	hears(&a.editor, line);
+	waits(1);
+	put_file(s.workspace, "a.txt", "one\ntwo\n");
+	party_say(&a.editor, chosen("0", "yes"));
+	hears_part(&a.editor, "session/request_permission"); /* a new dialog */
+	waits(1);
+	hears_nothing_but_marks(&a);
+	expect("SELECT count(*) FROM decision", "1\n");
+	expect("SELECT state FROM request ORDER BY seq", "approved\npending\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(a_front_that_is_killed_while_a_question_waits_asks_nobody_twice)
 {
 	struct site s = given_running_site();
@@ -560,6 +589,7 @@ int main(void)
 	tcase_add_test(c, a_write_is_shown_as_its_effect_and_the_editor_writes_it);
 	tcase_add_test(c, a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more);
 	tcase_add_test(c, an_approval_that_was_withheld_counts_for_nothing_later);
+	tcase_add_test(c, a_yes_in_the_editor_to_what_has_changed_approves_nothing);
 	tcase_add_test(c, a_front_that_is_killed_while_a_question_waits_asks_nobody_twice);
 	tcase_add_test(c, a_question_that_nobody_needs_is_gone);
 	tcase_add_test(c, what_the_editor_cancels_or_rejects_is_asked_again);
