@@ -66,12 +66,23 @@ static bool is_texts(const cJSON *list)
 	return cJSON_IsArray(list);
 }
 
-static void describe_as(struct acp_inquiry *ask, const char *how, const char *text)
+/* What would happen beside what is shown, before all other notes: none can push it away. */
+static void note_first(struct acp_inquiry *ask, const char *how, const char *text)
+{
+	OWNED(str) struct str notes = { 0 };
+
+	str_move(&notes, &ask->notes);
+	str_add(&ask->notes, how);
+	str_add_shown(&ask->notes, text, strlen(text), SIZE_MAX);
+	acp_inquiry_note(ask, notes.bytes);
+}
+
+static void note_given(struct acp_inquiry *ask, const char *json)
 {
 	OWNED(str) struct str line = { 0 };
 
-	str_addf(&line, "%s%s", how, text);
-	acp_inquiry_describe(ask, line.bytes);
+	str_addf(&line, "Also given: %s", json);
+	acp_inquiry_note(ask, line.bytes);
 }
 
 /* ---- what a tool is called with ---- */
@@ -101,7 +112,7 @@ static void show_command(struct acp_inquiry *ask, const struct str *run, const s
 	if (!ask->diff.length)
 		str_add(&ask->diff, shown->bytes);
 	else if (strcmp(ask->diff.bytes, shown->bytes) != 0)
-		describe_as(ask, "Runs: ", shown->bytes);
+		note_first(ask, "Runs: ", shown->bytes);
 }
 
 bool acp_inquiry_is_program(const char *name)
@@ -157,7 +168,7 @@ static void add_command(struct acp_inquiry *ask, struct input *in)
 	if (!in->cwd)
 		return;
 	xreplace(&ask->cwd, in->cwd->valuestring);
-	describe_as(ask, "in ", ask->cwd);
+	note_first(ask, "in ", ask->cwd);
 }
 
 static void add_patch(struct acp_inquiry *ask, struct input *in)
@@ -169,7 +180,7 @@ static void add_patch(struct acp_inquiry *ask, struct input *in)
 		return;
 	in->patch = patch;
 	if (ask->diff.length)
-		describe_as(ask, "", ask->diff.bytes);
+		acp_inquiry_describe(ask, ask->diff.bytes);
 	str_reset(&ask->diff);
 	acp_inquiry_add_patch(ask, patch->valuestring);
 }
@@ -308,7 +319,7 @@ static void add_rest(struct acp_inquiry *ask, const char *root, const struct inp
 	}
 	json_object_end(&rest);
 	if (ask->diff.length && strcmp(rest.bytes, "{}") != 0)
-		describe_as(ask, "Also given: ", rest.bytes);
+		note_given(ask, rest.bytes);
 	add_unknown(ask, &unknown);
 }
 
@@ -378,11 +389,11 @@ static void add_input(struct acp_inquiry *ask, const char *root, const cJSON *ra
 	if ((ask->diff.length && cJSON_IsObject(input)) ||
 	    (cJSON_GetArraySize(input) == 0 && (cJSON_IsObject(input) || cJSON_IsArray(input))))
 		return;
-	text = cJSON_Print(input);
+	text = ask->diff.length ? cJSON_PrintUnformatted(input) : cJSON_Print(input);
 	if (text && !ask->diff.length)
 		str_add(&ask->diff, text);
 	else if (text)
-		describe_as(ask, "Also given: ", text);
+		note_given(ask, text);
 	cJSON_free(text);
 }
 

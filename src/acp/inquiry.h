@@ -57,8 +57,8 @@ struct acp_inquiry {
 	char *prompt_type; /* ACP_INQUIRY_PROMPT: continuation, clarification, ...; else NULL */
 	struct str
 	    title; /* never empty, but of an ACP_INQUIRY_PROMPT, whose text is in description */
-	struct str description; /* in its words, and what it gives beside that */
-	struct str notes; /* what we say about it */
+	struct str description; /* in its words */
+	struct str notes; /* what we say about it, and what it gives beside that */
 	struct str diff; /* what it would change: a diff, a command, or the arguments of a tool */
 	bool is_diff; /* diff is a diff, or what the agent calls one */
 	char **paths; /* every path that it names, as the agent gives it */

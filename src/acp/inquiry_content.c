@@ -133,6 +133,7 @@ void acp_inquiry_name(struct acp_inquiry *ask, const char *given)
 void acp_inquiry_add_path(struct acp_inquiry *ask, const char *root, const char *given)
 {
 	struct acp_inquiry other = { .risk = ask->risk };
+	OWNED(str) struct str also = { 0 };
 	size_t before = ask->path_count;
 
 	if (!given)
@@ -146,8 +147,11 @@ void acp_inquiry_add_path(struct acp_inquiry *ask, const char *root, const char 
 	}
 	acp_inquiry_place(&other, root, given);
 	ask->risk = other.risk;
-	if (strcmp(str_text(&other.path), ask->path.bytes) != 0)
-		acp_inquiry_describe(ask, str_text(&other.path));
+	if (strcmp(str_text(&other.path), ask->path.bytes) != 0) {
+		str_add(&also, "Also names: ");
+		str_add_shown(&also, str_text(&other.path), other.path.length, SIZE_MAX);
+		acp_inquiry_note(ask, also.bytes);
+	}
 	acp_inquiry_clear(&other);
 }
 
@@ -161,8 +165,7 @@ void acp_inquiry_doubt_value(struct acp_inquiry *ask, const char *name, const cJ
 	json_member_raw(&text, name, shown ? shown : "null");
 	json_object_end(&text);
 	cJSON_free(shown);
-	acp_inquiry_describe(ask, text.bytes);
-	acp_inquiry_doubt(ask, NULL);
+	acp_inquiry_doubt(ask, text.bytes);
 }
 
 void acp_inquiry_doubt_others(struct acp_inquiry *ask, const cJSON *object,

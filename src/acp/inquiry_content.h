@@ -10,7 +10,7 @@ void acp_inquiry_add_content(struct acp_inquiry *ask, const char *root, const cJ
 
 /* Adds a paragraph to the description. */
 void acp_inquiry_describe(struct acp_inquiry *ask, const char *text);
-/* One more path that is touched: the first is the file, the others are in the description. */
+/* One more path that is touched: the first is the file, the others are noted. */
 void acp_inquiry_add_path(struct acp_inquiry *ask, const char *root, const char *given);
 /* A patch as the agent wrote it. Which files one in another language changes is not known, nor
  * whether what a diff has around it ("*** Begin Patch") is left out. */
