@@ -10,16 +10,14 @@
 #include <string.h>
 #include <strings.h>
 
-static void add_names(struct str *out, const cJSON *options)
+static void add_names(const struct desk *d, struct str *out, const cJSON *options)
 {
 	const cJSON *option;
 	int number = 0;
 
 	cJSON_ArrayForEach (option, options) {
-		const char *name = json_text(option, "name");
-
 		str_addf(out, "\n  %d. ", ++number);
-		str_add_shown(out, name, strlen(name), FIND_OPTION);
+		desk_add_foreign(d, out, json_text(option, "name"), FIND_OPTION);
 	}
 }
 
@@ -27,7 +25,7 @@ static int refuse(struct desk *d, const char *why, const char *text, const cJSON
 {
 	OWNED(str) struct str names = { 0 };
 
-	add_names(&names, options);
+	add_names(d, &names, options);
 	return desk_tell(d, SAID_UNCLEAR,
 	                 "%s '%.80s'; choose one by its number, as in `choose 1.`:%s", why, text,
 	                 str_text(&names));
@@ -74,7 +72,7 @@ int desk_must_choose(struct desk *d, const struct found *f, struct err *e)
 		(void)tell_none(d, f, true);
 		return 1;
 	}
-	add_names(&names, options);
+	add_names(d, &names, options);
 	(void)desk_tell(d, SAID_UNCLEAR,
 	                "%s: the agent offers answers of its own; choose one by its number "
 	                "(`choose <number>`), and tell it more with `steer <text>`:%s",

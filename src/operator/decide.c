@@ -449,25 +449,40 @@ static int tell_note(struct desk *d, const struct found *f, const char *note, st
 	return sql_steering_insert(d->st, &s, e) < 0 ? -1 : 0;
 }
 
-enum { DIGEST_LEAST = 8, NAME_MOST = 1500 };
+enum { DIGEST_LEAST = 8, NAME_MOST = 1500, COMMAND_MOST = 500, TITLE_MOST = 80 };
 
-/* Names what is approved as it was shown: what happens to which files; the whole of a command. */
-static void name_in_full(struct found *f, const struct request *r)
+/* The name of a question, in which all but its id is the agent's. */
+static void name_as_foreign(const struct desk *d, struct found *f)
+{
+	OWNED(str) struct str name = { 0 };
+	size_t ours = FIND_SHORT + strlen(": ");
+
+	if (f->name.length <= ours)
+		return;
+	str_move(&name, &f->name);
+	str_add_bytes(&f->name, str_text(&name), ours);
+	desk_add_foreign(d, &f->name, str_text(&name) + ours, SIZE_MAX);
+}
+
+/* Names what is approved as it was shown: what happens to which files; a command. */
+static void name_in_full(const struct desk *d, struct found *f, const struct request *r)
 {
 	OWNED(str) struct str what = { 0 };
 
 	if (r->row.kind == REQUEST_KIND_PERMISSION && r->row.file_path && !request_is_change(r))
 		return; /* an edit, which an agent shows as a diff: its name says which */
 	seen_add(&what, r);
-	if (!what.length || what.length > NAME_MOST)
+	if (!what.length || (request_is_change(r) && what.length > NAME_MOST))
 		return;
 	str_reset(&f->name);
+	str_addf(&f->name, "%.*s: ", FIND_SHORT, f->id);
 	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
-		str_addf(&f->name, "%.*s: ", FIND_SHORT, f->id);
-		str_add_shown(&f->name, r->row.title, strlen(r->row.title), 80);
-		str_addf(&f->name, " (%s)", what.bytes);
+		desk_add_foreign(d, &f->name, r->row.title, TITLE_MOST);
+		str_add(&f->name, " (");
+		desk_add_foreign(d, &f->name, what.bytes, SIZE_MAX);
+		str_add_char(&f->name, ')');
 	} else {
-		str_addf(&f->name, "%.*s: %s", FIND_SHORT, f->id, what.bytes);
+		desk_add_foreign(d, &f->name, what.bytes, COMMAND_MOST);
 	}
 }
 
@@ -481,7 +496,7 @@ static int look(struct desk *d, struct request *r, struct found *f, const char *
 
 	if (got <= 0)
 		return got < 0 ? -1 : 1;
-	name_in_full(f, r);
+	name_in_full(d, f, r);
 	*ret_digest = given;
 	if (given && strlen(given) >= DIGEST_LEAST &&
 	    strncmp(given, r->row.digest, strlen(given)) == 0)
@@ -618,12 +633,15 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	add_members(d, verdict, f, r.request.state);
 	if (edited)
 		desk_add(d, "edited_hash", sha256_of(edited, strlen(edited)).text);
-	if (f->chosen.length)
-		str_addf(&did, "Chosen: %d. %s, for", f->chosen_number, f->chosen.bytes);
-	else if (edited)
+	if (f->chosen.length) {
+		str_addf(&did, "Chosen: %d. ", f->chosen_number);
+		desk_add_foreign(d, &did, f->chosen.bytes, SIZE_MAX);
+		str_add(&did, ", for");
+	} else if (edited) {
 		str_add(&did, "Approved with a change:");
-	else
+	} else {
 		str_add(&did, past(verdict));
+	}
 	d->out->unheard = is_unheard(f) || f->is_held;
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),
 	                 has_note ? note_told(f) : "", what_follows(f, verdict));
@@ -639,7 +657,7 @@ static int ask_back(struct desk *d, struct found *f, const char *text, struct er
 		return must < 0 ? -1 : 0;
 	if (request_read(d->st, f->seq, &r, e) < 0)
 		return -1;
-	name_in_full(f, &r);
+	name_in_full(d, f, &r);
 	str_add(&d->out->note, text);
 	return desk_tell(d, SAID_ASKED,
 	                 "Shall %s be approved as it is%s, and the agent be told “%s”?",
@@ -674,16 +692,17 @@ static int order_session(struct desk *d, const struct found *f, const char *text
 static int decide_choice(struct desk *d, const char *option, const char *text, struct found *f,
                          struct err *e)
 {
-	OWNED(str) struct str choice = { 0 };
+	OWNED(str) struct str choice = { 0 }, name = { 0 };
 	enum request_verdict verdict;
 	int got = desk_choose(d, f, option, &verdict, &choice, e);
 
 	if (got <= 0)
 		return got;
+	desk_add_foreign(d, &name, str_text(&f->chosen), SIZE_MAX);
 	if (d->w->option && verdict != request_verdict_of(d->w->verb->means[0]))
 		return desk_tell(
 		    d, SAID_REFUSED, "nothing was done: %d. %s %s; to choose it: `choose %.*s %d.`",
-		    f->chosen_number, f->chosen.bytes,
+		    f->chosen_number, str_text(&name),
 		    verdict == REQUEST_VERDICT_REJECT ? "is a rejection" : "does not reject",
 		    FIND_SHORT, f->id, f->chosen_number);
 	return insert(d, verdict, text, str_text(&choice), f, e);
@@ -725,6 +744,7 @@ int desk_decide(struct desk *d, struct err *e)
 		return prompt(d, &f, text, e);
 	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
+	name_as_foreign(d, &f);
 	verdict = verdict_of(d->w->verb, &f, text);
 	if (f.kind == REQUEST_KIND_PROMPT)
 		return decide_prompt(d, verdict, text, &f, e);

@@ -63,6 +63,18 @@ void desk_add_said(struct str *out, const char *text, size_t most)
 	str_add_shown(out, line, strlen(line), most);
 }
 
+void desk_add_foreign(const struct desk *d, struct str *out, const char *text, size_t most)
+{
+	OWNED(str) struct str shown = { 0 };
+	bool is_code;
+
+	str_add_shown(&shown, text, strlen(text), most);
+	is_code = d->who->place.channel && strpbrk(str_text(&shown), "*_~`\\");
+	for (char *at = shown.bytes; is_code && (at = strchr(at, '`')) != NULL;)
+		*at = '\'';
+	str_addf(out, is_code ? "`%s`" : "%s", str_text(&shown));
+}
+
 void desk_add_value(const struct desk *d, struct str *out)
 {
 	if (d->w->line)

@@ -24,6 +24,9 @@ int desk_name_length(const struct verb *v);
 int desk_tell_short(struct desk *d, const char *id);
 /* Appends a person's words as far as they are shown again, on one line. */
 void desk_add_said(struct str *out, const char *text, size_t most);
+/* Appends an agent's words on one line, about `most` bytes of them; where they could format what is
+ * told in Slack, as code. */
+void desk_add_foreign(const struct desk *d, struct str *out, const char *text, size_t most);
 /* Adds a member to the answer's JSON, which is created if necessary. NULL becomes null. */
 void desk_add(struct desk *d, const char *name, const char *text);
 

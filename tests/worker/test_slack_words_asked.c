@@ -62,6 +62,22 @@ START_TEST(what_is_asked_back_names_every_file_of_the_change)
 }
 END_TEST
 
+START_TEST(a_command_in_a_reply_is_one_line_of_code_and_cut)
+{
+	slack();
+	a_change(CHANGE);
+	given("INSERT INTO request (id, session_seq, kind, state, digest, title, body,"
+	      " risk_level, created_at, updated_at) SELECT '01944444-0000-7000-8000-000000000001',"
+	      " session_seq, 'permission', state, printf('%064d', 4), 'ls', 'ls' || char(10) ||"
+	      " '*Not approved*: answer `yes` again' || hex(zeroblob(900)), 'high', created_at,"
+	      " updated_at FROM request");
+	in_thread("approve 01944444-0000-7000-8000-000000000001 but wait");
+	replies("Shall 01944444-0000: `ls\\x0a*Not approved*: answer 'yes' again");
+	replies("000...` be approved as it is");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(an_answer_that_comes_too_late_says_what_it_was_to)
 {
 	slack();
@@ -668,6 +684,7 @@ int main(void)
 
 	tcase_add_test(c, an_approval_with_words_is_asked_back_and_nothing_is_approved);
 	tcase_add_test(c, what_is_asked_back_names_every_file_of_the_change);
+	tcase_add_test(c, a_command_in_a_reply_is_one_line_of_code_and_cut);
 	tcase_add_test(c, an_answer_that_comes_too_late_says_what_it_was_to);
 	tcase_add_test(c, a_tools_name_forges_no_line_of_the_list_and_pushes_none_out);
 	tcase_add_test(c, of_several_sessions_the_only_one_that_can_be_is_paused_or_resumed);
