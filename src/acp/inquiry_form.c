@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHOICE_BYTES = 1000 }; /* of a name, as it is shown */
-
 static struct acp_option choice_of(const cJSON *item)
 {
 	const cJSON *value = cJSON_IsObject(item) ? json_get(item, "const") : item;
@@ -179,8 +177,7 @@ static void describe_field(struct acp_inquiry *ask, const struct acp_field *fiel
 		str_addf(&about, "%sDefault: %s", about.length ? "\n" : "", start.bytes);
 	for (size_t i = 0; i < field->choice_count; i++) {
 		str_addf(&about, "%s%zu. ", about.length ? "\n" : "", i + 1);
-		str_add_shown(&about, field->choices[i].name, strlen(field->choices[i].name),
-		              CHOICE_BYTES);
+		add_shown(&about, field->choices[i].name);
 	}
 	acp_inquiry_note(ask, str_text(&about));
 }

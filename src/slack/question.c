@@ -465,11 +465,12 @@ static void add_numbered(cJSON *buttons, int number, const cJSON *of, const char
 	blocks_add_foreign_button(buttons, action, name.bytes, id, style);
 }
 
-/* Those that no button shows whole. */
+/* Those that no button shows whole; they are whole in the question, or in its file. */
 static void add_long_names(cJSON *blocks, const cJSON *options)
 {
 	cJSON *runs = NULL;
 	const cJSON *option;
+	bool is_cut = false;
 	int number = 0;
 
 	cJSON_ArrayForEach (option, options) {
@@ -480,11 +481,15 @@ static void add_long_names(cJSON *blocks, const cJSON *options)
 			continue;
 		if (!runs) {
 			runs = blocks_add_rich(blocks, "rich_text_section");
-			blocks_add_run(runs, "Answers in full:", "bold");
+			blocks_add_run(runs, "Answers that the buttons cut:", "bold");
 		}
 		blocks_add_run(runs, "\n", NULL);
 		blocks_add_foreign(runs, name.bytes, name.length, ANSWER_UNITS, "code");
+		is_cut = is_cut || slack_units(name.bytes) > ANSWER_UNITS;
 	}
+	if (is_cut)
+		blocks_add_run(runs, "\nThe rest of … is in the question above, or in its file.",
+		               NULL);
 }
 
 /* The answers that the agent offers, in its words; to refuse with a reason there is a form. */

@@ -138,7 +138,7 @@ START_TEST(a_button_in_an_agents_words_has_its_number_and_hides_nothing)
 	holds(json, "\"text\":\"2. \\\\u{3164}\"");
 	holds(json, "\"text\":\"3. :x: Reject,\\\\u{A}and say why\",\"emoji\":false");
 	holds(json, "\"text\":\"Reject, and say why\"");
-	lacks(json, "Answers in full");
+	lacks(json, "Answers that the buttons cut");
 }
 END_TEST
 
@@ -168,12 +168,13 @@ START_TEST(an_answer_that_no_button_shows_whole_is_above_the_buttons)
 	                "session without asking in src/ only\",\"kind\":\"allow_once\"},"
 	                "{\"id\":\"b\",\"name\":\"No\",\"kind\":\"reject_always\"}]";
 	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
-	holds(json, "\"text\":\"Answers in full:\"");
+	holds(json, "\"text\":\"Answers that the buttons cut:\"");
 	holds(json, "\"text\":\"1. Yes, and auto-accept edits for the rest of this session without "
 	            "asking in src/ only\",\"style\":{\"code\":true}");
 	holds(json, "\"text\":\"1. Yes, and auto-accept edits for the rest of this session without "
 	            "ask…\",");
 	lacks(json, "\"text\":\"2. No\",\"style\"");
+	lacks(json, "The rest of");
 }
 END_TEST
 
@@ -194,6 +195,7 @@ START_TEST(many_long_answers_stay_within_every_limit)
 	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
 	holds(json, "\"20. word");
 	lacks(json, "\"21. word");
+	holds(json, "\\nThe rest of … is in the question above, or in its file.");
 }
 END_TEST
 

@@ -67,6 +67,21 @@ START_TEST(the_answer_is_the_option_that_was_chosen)
 }
 END_TEST
 
+START_TEST(a_long_option_is_described_to_its_end)
+{
+#define TEN(text) text text text text text text text text text text
+	setup();
+	(void)given_talk(
+	    "v1", STEPS("options:[" OPTION("a", TEN(TEN("look, ")) "then push",
+	                                   "allow_once") "," OPTION("b", "Once", "allow_once") "]",
+	                RUN("o1", "\"make\"")));
+	expect_soon("SELECT state FROM request", "pending\n");
+	expect("SELECT description LIKE '%look, then push' || char(10) || '2. Once' FROM request",
+	       "1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(an_approval_that_names_none_of_several_options_is_refused)
 {
 	setup();
@@ -399,6 +414,7 @@ int main(void)
 	TCase *c = store_case(s, "choices", 60);
 
 	tcase_add_test(c, the_answer_is_the_option_that_was_chosen);
+	tcase_add_test(c, a_long_option_is_described_to_its_end);
 	tcase_add_test(c, an_approval_that_names_none_of_several_options_is_refused);
 	tcase_add_test(c, who_does_not_name_an_option_or_refuses_with_a_yes_is_told_what_to_choose);
 	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);

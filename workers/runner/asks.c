@@ -14,7 +14,6 @@
 
 enum {
 	TITLE_BYTES = 500,
-	OPTION_BYTES = 200,
 	APPROVAL_SECONDS = 3600, /* settings that are missing */
 	PROMPT_SECONDS = 1800,
 };
@@ -95,7 +94,7 @@ void asks_judge(struct asks *s, struct runner *r, const struct agent_talk_row *r
 
 /* ---- asking ---- */
 
-/* What may be answered, in the agent's words, unless that is just yes or no. */
+/* What may be answered, in the agent's words to their end, unless that is just yes or no. */
 static void add_offer(const struct acp_inquiry *q, struct str *out)
 {
 	bool is_plain = acp_inquiry_is_plain(q);
@@ -107,7 +106,7 @@ static void add_offer(const struct acp_inquiry *q, struct str *out)
 		if (!number)
 			str_add(out, out->length ? "\n\nAnswers:" : "Answers:");
 		str_addf(out, "\n%d. ", ++number);
-		str_add_shown(out, q->options[i].name, strlen(q->options[i].name), OPTION_BYTES);
+		str_add_shown(out, q->options[i].name, strlen(q->options[i].name), SIZE_MAX);
 	}
 }
 
