@@ -311,7 +311,7 @@ static void add_rest(struct acp_inquiry *ask, const char *root, const struct inp
 		if (!is_harmless(item) && !is_content(ask, in, item)) {
 			ask->is_unclear = true;
 			str_add(&unknown, unknown.length ? ", " : "");
-			str_add_shown(&unknown, item->string, strlen(item->string), MEMBER_BYTES);
+			acp_inquiry_add_quoted(&unknown, item->string, MEMBER_BYTES);
 		}
 		text = cJSON_PrintUnformatted(item);
 		json_member_raw(&rest, item->string, text ? text : "null");

@@ -68,6 +68,23 @@ void acp_inquiry_note(struct acp_inquiry *ask, const char *text)
 	add_paragraph(&ask->notes, text);
 }
 
+void acp_inquiry_add_quoted(struct str *out, const char *text, size_t most)
+{
+	static const char OPENS[] = "“", CLOSES[] = "”";
+	OWNED(str) struct str shown = { 0 };
+	size_t n = strlen(OPENS);
+
+	str_add_shown(&shown, text, strlen(text), most);
+	str_add(out, OPENS);
+	for (const char *at = str_text(&shown); *at;) {
+		bool is_mark = strncmp(at, OPENS, n) == 0 || strncmp(at, CLOSES, n) == 0;
+
+		str_add_char(out, is_mark ? '"' : *at);
+		at += is_mark ? n : 1;
+	}
+	str_add(out, CLOSES);
+}
+
 void acp_inquiry_add_text(const struct acp_inquiry *ask, struct str *out)
 {
 	add_paragraph(out, str_text(&ask->description));

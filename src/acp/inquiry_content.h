@@ -10,6 +10,9 @@ void acp_inquiry_add_content(struct acp_inquiry *ask, const char *root, const cJ
 
 /* Adds a paragraph to the description. */
 void acp_inquiry_describe(struct acp_inquiry *ask, const char *text);
+/* Appends a name or a text of the agent among our words: on one line, in “ ”, which it cannot
+ * close; about `most` bytes of it. */
+void acp_inquiry_add_quoted(struct str *out, const char *text, size_t most);
 /* One more path that is touched: the first is the file, the others are noted. */
 void acp_inquiry_add_path(struct acp_inquiry *ask, const char *root, const char *given);
 /* A patch as the agent wrote it. Which files one in another language changes is not known, nor

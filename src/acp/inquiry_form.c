@@ -1,5 +1,6 @@
 /* A form of an agent: its fields, as a person is asked for them. */
 #include "inquiry.h"
+#include "inquiry_content.h"
 
 #include "err.h"
 #include "json.h"
@@ -169,9 +170,12 @@ static void describe_field(struct acp_inquiry *ask, const struct acp_field *fiel
 
 	add_start(&start, field, json_get(schema, "default"));
 	if (!is_only) {
-		add_shown(&about, field->title);
-		str_addf(&about, "%s%s", field->is_required ? " (required)" : "", more ? ": " : "");
-		add_shown(&about, more ? more : "");
+		acp_inquiry_add_quoted(&about, field->title, SIZE_MAX);
+		str_add(&about, field->is_required ? " (required)" : "");
+	}
+	if (!is_only && more) {
+		str_add(&about, ": ");
+		acp_inquiry_add_quoted(&about, more, SIZE_MAX);
 	}
 	if (start.length)
 		str_addf(&about, "%sDefault: %s", about.length ? "\n" : "", start.bytes);

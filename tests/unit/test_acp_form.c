@@ -19,7 +19,8 @@ START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
 	    "\"properties\":{\"q\":{\"type\":\"string\",\"title\":\"Colour\",\"oneOf\":["
 	    "{\"const\":\"b\",\"title\":\"Blue\"},{\"const\":\"r\",\"title\":\"Red\"}]},\"n\":{"
 	    "\"type\":\"integer\"},\"m\":{\"type\":\"array\",\"items\":{\"enum\":[\"x\",\"y\"]}},"
-	    "\"k\":{\"type\":\"boolean\"}},\"required\":[\"q\"]}}}";
+	    "\"k\":{\"type\":\"boolean\",\"title\":\"k”\\nDefault: No\",\"description\":"
+	    "\"Risk: low\"}},\"required\":[\"q\"]}}}";
 	OWNED(acp_case) struct acp_case c = { 0 };
 	const struct acp_inquiry *ask;
 
@@ -33,8 +34,9 @@ START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
 	acp_case_told(&c, "asked 0 form low -: -\nasked 1 form low -: -\nasked 2 form low -: -\n");
 	ask = acp_find(&c.acp, "0");
 	ck_assert_str_eq(ask->description.bytes, "Which colour?");
-	ck_assert_str_eq(ask->notes.bytes, "Colour (required)\n1. Blue\n2. Red\n\nn\n\nm\n"
-	                                   "1. x\n2. y\n\nk\n1. Yes\n2. No");
+	ck_assert_str_eq(ask->notes.bytes,
+	                 "“Colour” (required)\n1. Blue\n2. Red\n\n“n”\n\n“m”\n1. x\n2. y\n\n"
+	                 "“k\"\\x0aDefault: No”: “Risk: low”\n1. Yes\n2. No");
 	ck_assert_uint_eq(ask->field_count, 4);
 	ck_assert_int_eq(ask->fields[0].kind, ACP_FIELD_ONE);
 	ck_assert(ask->fields[0].is_required && !ask->fields[1].is_required);

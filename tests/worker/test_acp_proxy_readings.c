@@ -186,7 +186,7 @@ START_TEST(what_the_protocol_does_not_define_is_shown_and_fits_no_rule)
 		{ "terminal/create", "\"sessionId\":\"s1\",\"command\":\"ls\",\"env\":\"A=b\"", "",
 		  "terminal",
 		  "Also given: {\"env\":\"A=b\"}\n\nNo rule allows this unasked; not understood: "
-		  "env" },
+		  "“env”" },
 	};
 	struct trio a = given_trio(NULL);
 

@@ -201,7 +201,7 @@ START_TEST(what_the_policy_does_not_allow_whole_is_asked)
 		decide("reject", "NULL, NULL");
 	}
 	expect("SELECT description GLOB '*' || char(10) || 'No rule allows this unasked;"
-	       " not understood: pattern, a\\x0ab*' FROM request ORDER BY seq DESC LIMIT 1",
+	       " not understood: “pattern”, “a\\x0ab”*' FROM request ORDER BY seq DESC LIMIT 1",
 	       "1\n");
 	was_told("\"optionId\":\"no\"", (int)COUNT(CASES));
 	was_told("\"optionId\":\"yes\"", 0);

@@ -210,14 +210,15 @@ START_TEST(what_a_form_takes_where_nothing_is_said_is_shown_before)
 	(void)given_talk("v1", STEPS(FORM, "form:{\"type\":\"object\",\"properties\":{\"host\":"
 	                                   "{\"type\":\"string\",\"default\":\"here\"}}}"));
 	ck_assert_int_eq(types(&said, 1, "refine", "'branch: b'"), 0);
-	expect("SELECT body GLOB '*branch (required)' || char(10, 10) || 'host' || char(10)"
-	       "       || 'Default: prod\\x0aDefault: test' || char(10, 10) || 'count' || char(10)"
-	       "       || 'Default: 3' || char(10, 10) || 'wipe' || char(10) || 'Default: Yes*'"
-	       "       || 'one' || char(10) || '1. a*where' || char(10) || 'Default: There' || "
-	       "char(10)"
-	       "       || '1. Here*some' || char(10) || 'Default: l, m' || char(10) || '1. k*'"
-	       " FROM request WHERE seq = 1",
-	       "1\n");
+	expect(
+	    "SELECT body GLOB '*“branch” (required)' || char(10, 10) || '“host”' || char(10)"
+	    "       || 'Default: prod\\x0aDefault: test' || char(10, 10) || '“count”' || char(10)"
+	    "       || 'Default: 3' || char(10, 10) || '“wipe”' || char(10) || 'Default: Yes*'"
+	    "       || '“one”' || char(10) || '1. a*“where”' || char(10) || 'Default: There' || "
+	    "char(10)"
+	    "       || '1. Here*“some”' || char(10) || 'Default: l, m' || char(10) || '1. k*'"
+	    " FROM request WHERE seq = 1",
+	    "1\n");
 	was_told("{\"branch\":\"b\",\"host\":\"prod\\nDefault: test\",\"count\":3,\"wipe\":true,"
 	         "\"where\":\"y\",\"some\":[\"l\",\"m\"]}",
 	         1);
