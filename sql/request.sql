@@ -235,8 +235,12 @@ SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 6
 
 -- name: request_open_of_session :many
 SELECT r.id, r.kind, r.title, r.created_at,
-       EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file
+       EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file,
+       q.options IS NOT NULL AS has_options,
+       (SELECT count(*) FROM json_each(q.options) AS o
+         WHERE o.value ->> 'kind' = 'allow_once') AS yeses
   FROM request AS r
+  JOIN request_offer AS q ON q.request_seq = r.seq
  WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted') ORDER BY r.seq;
 
 -- name: request_left_of_session :many

@@ -45,6 +45,8 @@ int desk_take_options(struct desk *d, struct words *w, struct desk_line *l);
 struct waiting {
 	int clearances, prompts, standbys;
 	int files; /* of the clearances, those that are about a file which can be looked at */
+	int offers; /* of them, those whose agent offers answers of its own */
+	int several; /* of these, those that a plain yes does not answer */
 	char standby[ID_BYTES]; /* the first one */
 };
 

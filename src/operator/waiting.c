@@ -7,6 +7,14 @@
 
 #include <stdio.h>
 
+static void add_clearance(struct waiting *w, const struct request_open_of_session_row *row)
+{
+	w->clearances++;
+	w->files += row->has_file;
+	w->offers += row->has_options;
+	w->several += row->has_options && row->yeses != 1;
+}
+
 int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct err *e)
 {
 	OWNED(request_open_of_session_row) struct request_open_of_session_row row = { 0 };
@@ -17,7 +25,7 @@ int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct e
 		if (row.kind == REQUEST_KIND_PROMPT)
 			w->prompts++;
 		else if (row.kind != REQUEST_KIND_STANDBY)
-			w->clearances++, w->files += row.has_file;
+			add_clearance(w, &row);
 		else if (w->standbys++ == 0)
 			(void)snprintf(w->standby, ID_BYTES, "%s", row.id);
 	}
@@ -79,7 +87,8 @@ int operator_hint(struct store *st, const struct speaker *who, int64_t session_s
 		return count;
 	}
 	if (w.clearances)
-		str_addf(out, "`approve`, `reject [why]`%s", w.files ? ", `file`" : "");
+		str_addf(out, "%s%s`reject [why]`%s", w.several < w.clearances ? "`approve`, " : "",
+		         w.offers ? "`choose <number>`, " : "", w.files ? ", `file`" : "");
 	if (w.prompts)
 		str_addf(out, "%s`continue`, `refine <text>`", out->length ? ", " : "");
 	if (w.standbys)
