@@ -217,6 +217,11 @@ int desk_fill(struct desk *d, const struct found *f, const char *text, struct st
 	fields = cJSON_Parse(r.row.form);
 	int count = cJSON_GetArraySize(fields);
 
+	if (count && !d->w->form && !*verb_skip_blanks(text))
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "nothing was sent: give one value at least (%s); the question "
+		                 "lists the defaults that are sent for the rest",
+		                 count == 1 ? "`refine <value>`" : "`refine <name>: <value>`");
 	all.is_only = count == 1;
 	all.errors = cJSON_CreateObject();
 	all.values = xcalloc((size_t)count + 1, sizeof(*all.values));
