@@ -32,6 +32,10 @@ static const char *text_of(struct str *made)
 	return *at;
 }
 
+const char COMMAND[] =
+    "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{\"command\":"
+    "\"npm test\"}}";
+
 /* ---- the front's socket ---- */
 
 static int listen_at(const char *folder, const char *name)
@@ -397,6 +401,18 @@ void asked_clear(struct asked *q)
 		(void)close(q->fd);
 	free(q->params);
 	str_clear(&q->bytes);
+}
+
+struct asked given_permission(struct trio *a, const char *id)
+{
+	const char *line = permission(id, COMMAND);
+	struct asked q;
+
+	party_say(&a->agent, line);
+	q = front_hears(a);
+	front_asks(&q, true);
+	hears(&a->editor, line);
+	return q;
 }
 
 void is_asked_once_more(struct trio *a, struct asked *q, const char *line)

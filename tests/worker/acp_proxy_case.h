@@ -75,10 +75,14 @@ void front_takes(struct asked *q, const char *verdict, const char *outcome);
 /* The proxy has given the question up. */
 void front_sees_it_closed(struct asked *q);
 void asked_clear(struct asked *q);
+/* A permission for COMMAND that waits, shown by both. */
+struct asked given_permission(struct trio *a, const char *id);
 /* The front says yes to q, but asks again: the editor hears the line with the second yes. */
 void is_asked_once_more(struct trio *a, struct asked *q, const char *line);
 
 /* ---- messages; valid until the eighth call after ---- */
+
+extern const char COMMAND[]; /* a call that runs `npm test` */
 
 const char *permission(const char *id, const char *tool_call);
 const char *write_of(const struct trio *a, const char *id, const char *name, const char *content);

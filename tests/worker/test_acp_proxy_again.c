@@ -5,25 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char COMMAND[] =
-    "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{\"command\":"
-    "\"npm test\"}}";
-
 static const char AGAIN[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":\"deny\","
                             "\"reason\":\"it has changed\",\"again\":true}}";
-
-/* A permission that waits, shown by both. */
-static struct asked given_question(struct trio *a, const char *id)
-{
-	const char *line = permission(id, COMMAND);
-	struct asked q;
-
-	party_say(&a->agent, line);
-	q = front_hears(a);
-	front_asks(&q, true);
-	hears(&a->editor, line);
-	return q;
-}
 
 START_TEST(a_file_that_changes_meanwhile_is_asked_about_again)
 {
@@ -76,7 +59,7 @@ static const char *is_shown_anew(struct trio *a)
 START_TEST(an_answer_of_the_editor_is_not_one_to_what_is_asked_again)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "0"), again;
+	struct asked q = given_permission(&a, "0"), again;
 	const char *id;
 
 	party_say(&a.editor, chosen("0", "always"));
@@ -101,7 +84,7 @@ END_TEST
 START_TEST(what_is_asked_again_has_a_dialog_of_its_own)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "0"), again;
+	struct asked q = given_permission(&a, "0"), again;
 	const char *id;
 
 	front_says(&q, AGAIN);
@@ -124,7 +107,7 @@ END_TEST
 START_TEST(a_dialog_of_what_is_asked_again_is_closed_when_the_agent_cancels)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "0"), again;
+	struct asked q = given_permission(&a, "0"), again;
 	OWNED(str) struct str closed = { 0 };
 
 	front_says(&q, AGAIN);

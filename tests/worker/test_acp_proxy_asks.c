@@ -9,27 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char COMMAND[] =
-    "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{\"command\":"
-    "\"npm test\"}}";
-
-/* A permission that waits, shown by both. */
-static struct asked given_question(struct trio *a, const char *id)
-{
-	const char *line = permission(id, COMMAND);
-	struct asked q;
-
-	party_say(&a->agent, line);
-	q = front_hears(a);
-	front_asks(&q, true);
-	hears(&a->editor, line);
-	return q;
-}
-
 START_TEST(the_front_answers_first_and_the_dialog_is_closed)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "0");
+	struct asked q = given_permission(&a, "0");
 
 	has(q.params, "params.event", "session/request_permission");
 	has(q.params, "params.input.session_id", "s1");
@@ -51,7 +34,7 @@ END_TEST
 START_TEST(a_no_of_the_front_is_the_no_that_was_offered)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "\"p\\u0031\"");
+	struct asked q = given_permission(&a, "\"p\\u0031\"");
 
 	front_decides(&q, "deny", "not now");
 	hears(&a.agent, chosen("\"p\\u0031\"", "no"));
@@ -69,7 +52,7 @@ START_TEST(the_editor_answers_first_in_its_own_words)
 	static const char ANSWER[] = "{ \"result\" : {\"outcome\":{\"outcome\":\"selected\","
 	                             "\"optionId\":\"always\"}},\"id\":3,\"jsonrpc\":\"2.0\"}";
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "3");
+	struct asked q = given_permission(&a, "3");
 
 	party_say(&a.editor, ANSWER);
 	front_takes(&q, "approve", "applied");
@@ -85,7 +68,7 @@ END_TEST
 START_TEST(an_answer_of_the_editor_that_comes_second_does_not_count)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "3");
+	struct asked q = given_permission(&a, "3");
 
 	party_say(&a.editor, chosen("3", "always"));
 	front_takes(&q, "approve", "duplicate");
@@ -101,7 +84,7 @@ END_TEST
 START_TEST(an_always_of_the_editor_is_not_heard_before_it_is_known_to_be_the_first)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "3");
+	struct asked q = given_permission(&a, "3");
 
 	party_say(&a.editor, chosen("3", "always"));
 	front_takes(&q, "approve", "not_found");
@@ -116,7 +99,7 @@ END_TEST
 START_TEST(an_editor_that_may_not_answer_is_not_asked_or_not_heard)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "1"), other;
+	struct asked q = given_permission(&a, "1"), other;
 
 	party_say(&a.editor, chosen("1", "yes"));
 	front_takes(&q, "approve", "not_in_this_mode");
@@ -285,7 +268,7 @@ START_TEST(a_hundred_questions_wait_at_once)
 		char id[20];
 
 		(void)snprintf(id, sizeof(id), i % 2 ? "%d" : "\"%d\"", i);
-		q[i] = given_question(&a, id);
+		q[i] = given_permission(&a, id);
 	}
 	hears_nothing_but_marks(&a);
 	for (int i = COUNT_OF - 1; i >= 0; i--) {
@@ -308,7 +291,7 @@ START_TEST(ids_of_editor_and_agent_and_of_texts_and_numbers_are_apart)
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"stopReason\":\"end_turn\"}}";
 	static const char OTHER[] = "{\"id\":\"0\",\"method\":\"_choose\"}";
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "0");
+	struct asked q = given_permission(&a, "0");
 
 	party_say(&a.editor, PROMPT);
 	hears(&a.agent, PROMPT);
@@ -427,7 +410,7 @@ END_TEST
 START_TEST(a_front_that_dies_is_asked_again)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "4");
+	struct asked q = given_permission(&a, "4");
 
 	asked_clear(&q);
 	q = front_hears(&a);
@@ -448,7 +431,7 @@ END_TEST
 START_TEST(a_front_that_cannot_take_the_answer_yet_is_told_again)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "4");
+	struct asked q = given_permission(&a, "4");
 
 	party_say(&a.editor, chosen("4", "yes"));
 	front_takes(&q, "approve", "not_found");
@@ -463,7 +446,7 @@ END_TEST
 START_TEST(without_a_front_permissions_are_the_editors_and_nothing_is_written)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "1");
+	struct asked q = given_permission(&a, "1");
 	const char *line = permission("2", COMMAND);
 
 	front_leaves(&a);
@@ -484,7 +467,7 @@ END_TEST
 START_TEST(without_a_front_all_is_refused_if_so_wanted)
 {
 	struct trio a = given_trio("--when-down=deny");
-	struct asked q = given_question(&a, "1");
+	struct asked q = given_permission(&a, "1");
 
 	front_leaves(&a);
 	asked_clear(&q);
@@ -499,7 +482,7 @@ END_TEST
 START_TEST(a_front_that_returns_is_asked_what_waits)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "1");
+	struct asked q = given_permission(&a, "1");
 
 	front_leaves(&a);
 	asked_clear(&q);
@@ -537,7 +520,7 @@ START_TEST(a_cancelled_turn_gives_up_its_questions)
 	static const char CANCELLED[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"outcome\":{\"outcome\":\"cancelled\"}}}";
 	struct trio a = given_trio(NULL);
-	struct asked shown = given_question(&a, "1"), write;
+	struct asked shown = given_permission(&a, "1"), write;
 
 	party_say(&a.agent, write_of(&a, "2", "x", "x"));
 	write = front_hears(&a);
@@ -563,7 +546,7 @@ START_TEST(a_request_that_the_agent_cancels_is_given_up)
 	static const char CANCEL[] =
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}";
 	struct trio a = given_trio(NULL);
-	struct asked shown = given_question(&a, "1"), write;
+	struct asked shown = given_permission(&a, "1"), write;
 
 	party_say(&a.agent, CANCEL);
 	hears(&a.editor, CANCEL);
@@ -607,7 +590,7 @@ END_TEST
 START_TEST(what_waits_is_given_up_when_editor_or_agent_are_gone)
 {
 	struct trio a = given_trio(NULL);
-	struct asked q = given_question(&a, "1");
+	struct asked q = given_permission(&a, "1");
 
 	party_close(&a.editor);
 	front_takes(&q, "withdraw", "applied");
@@ -615,7 +598,7 @@ START_TEST(what_waits_is_given_up_when_editor_or_agent_are_gone)
 	asked_clear(&q);
 	trio_ends(&a, 0);
 	a = given_trio(NULL);
-	q = given_question(&a, "1");
+	q = given_permission(&a, "1");
 	party_close(&a.agent);
 	front_takes(&q, "withdraw", "applied");
 	asked_clear(&q);

@@ -4,10 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char COMMAND[] =
-    "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{\"command\":"
-    "\"npm test\"}}";
-
 /* What a front says that is there, and has asked nobody. */
 static const char *const FAILURES[] = {
 	"{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"too late\"}}",

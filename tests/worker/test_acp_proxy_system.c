@@ -10,10 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char COMMAND[] =
-    "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"title\":\"Run\",\"rawInput\":{\"command\":"
-    "\"npm test\"}}";
-
 static struct trio given_trio_on(const struct site *s)
 {
 	struct trio a = trio_start(s->workspace, s->database, NULL);
