@@ -150,6 +150,7 @@ UPDATE request SET delivered_at = NULL
 -- type: chosen text
 -- type: gate_class text
 -- type: withdrawn text
+-- type: by_editor bool
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.notes_length, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
@@ -159,17 +160,15 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
        s.client_name, s.label, s.agent_user, s.agent_uid, q.options, q.form,
        (SELECT why FROM request_withdrawn WHERE request_seq = r.seq) AS withdrawn,
-       (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
-       (SELECT edited FROM decision WHERE seq = r.decision_seq) AS edited,
-       (SELECT edited_seq FROM decision WHERE seq = r.decision_seq) AS edited_seq,
+       d.choice, d.edited, d.edited_seq, coalesce(d.source = 'editor', 0) AS by_editor,
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT class FROM gate_call WHERE request_seq = r.seq ORDER BY seq LIMIT 1) AS gate_class,
-       EXISTS (SELECT 1 FROM decision WHERE seq = r.decision_seq AND source = 'editor') AS by_editor,
        NOT EXISTS (SELECT 1 FROM workspace AS w
                     WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r
   JOIN session AS s ON s.seq = r.session_seq
   LEFT JOIN request AS p ON p.seq = r.previous_seq
+  LEFT JOIN decision AS d ON d.seq = r.decision_seq
   JOIN request_offer AS q ON q.request_seq = r.seq
  WHERE r.seq = :seq;
 
