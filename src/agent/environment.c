@@ -73,14 +73,6 @@ void environment_pass(struct environment *e, char *const *from, const char *json
 	environment_pass_named(e, from, json);
 }
 
-static bool is_every_agents(const char *variable)
-{
-	for (size_t i = 0; i < COUNT(EVERY_AGENT); i++)
-		if (variable_is(variable, EVERY_AGENT[i]))
-			return true;
-	return false;
-}
-
 void environment_pass_named(struct environment *e, char *const *from, const char *json)
 {
 	OWNED(cJSON_ptr) cJSON *names = cJSON_Parse(json);
@@ -89,7 +81,7 @@ void environment_pass_named(struct environment *e, char *const *from, const char
 	cJSON_ArrayForEach (name, names)
 		for (size_t i = 0; cJSON_IsString(name) && from[i]; i++)
 			if (variable_is(from[i], name->valuestring) && !is_never(from[i]) &&
-			    !is_every_agents(from[i]))
+			    !variable_is_one_of(from[i], EVERY_AGENT, COUNT(EVERY_AGENT)))
 				put(e, xstrdup(from[i]));
 }
 

@@ -22,7 +22,7 @@ size_t variables_count(char *const *list)
 	return count;
 }
 
-static bool is_one_of(const char *variable, const char *const *names, size_t count)
+bool variable_is_one_of(const char *variable, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (variable_is(variable, names[i]))
@@ -36,7 +36,7 @@ char **variables_pick(char *const *from, const char *const *names, size_t count,
 	size_t kept = 0;
 
 	for (; *from; from++)
-		if (!count || is_one_of(*from, names, count))
+		if (!count || variable_is_one_of(*from, names, count))
 			out[kept++] = *from;
 	return out;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 bool variable_is(const char *variable, const char *name);
+bool variable_is_one_of(const char *variable, const char *const *names, size_t count);
 /* How many there are before the NULL. */
 size_t variables_count(char *const *list);
 /* Those of `from` that have one of the names (count of them; 0: all), with room for so many more.

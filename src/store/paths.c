@@ -131,7 +131,10 @@ static int add_canonical(const char *path, struct str *out, struct err *e)
 		    path);
 	if (real && stat(real, &about) == 0 && !S_ISREG(about.st_mode))
 		return err_set(e, ERR_INPUT, "database %s: is not a regular file", path);
-	path_real(path, out);
+	if (real)
+		str_add(out, real);
+	else
+		path_real(path, out);
 	return 0;
 }
 
