@@ -208,6 +208,20 @@ START_TEST(a_folder_never_becomes_that_of_who_asks_first_and_does_not_own_it)
 }
 END_TEST
 
+/* After an agent of its owner was served there. */
+static void project_gets_owner(int user)
+{
+	OWNED(str) struct str said = { 0 };
+	struct relay r = users_relay(&users, AGENT);
+	char id[40];
+
+	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
+	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
+	free(relay_end(&r));
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(chown(users.project, USER_IDS[user], USER_IDS[user]), 0);
+}
+
 START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_so)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "text\n");
@@ -217,13 +231,7 @@ START_TEST(a_folder_that_has_got_another_owner_is_served_when_an_operator_says_s
 	char id[40];
 
 	NEEDS_ACCOUNTS();
-	r = users_relay(&users, AGENT);
-	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
-	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
-	free(relay_end(&r));
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(chown(users.project, USER_IDS[OTHER_AGENT], USER_IDS[OTHER_AGENT]), 0);
-
+	project_gets_owner(OTHER_AGENT);
 	r = users_relay(&users, OTHER_AGENT);
 	relay_begin(&r, "check_clearance", arguments);
 	answer = relay_line(&r);
@@ -257,13 +265,7 @@ START_TEST(a_folder_that_the_systems_own_user_has_got_is_served_when_an_operator
 	char id[40];
 
 	NEEDS_ACCOUNTS();
-	r = users_relay(&users, AGENT);
-	(void)strcpy(id, users_ask(&users, &r, "a.txt", "one\n")); /* NOLINT: it fits */
-	ck_assert_int_eq(users_ctl(&users, OPERATOR, &said, "reject %s", id), 0);
-	free(relay_end(&r));
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(chown(users.project, USER_IDS[SERVICE], USER_IDS[SERVICE]), 0);
-
+	project_gets_owner(SERVICE);
 	r = users_relay(&users, SERVICE);
 	relay_begin(&r, "check_clearance", arguments);
 	answer = relay_line(&r);

@@ -146,16 +146,25 @@ START_TEST(a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt)
 }
 END_TEST
 
-START_TEST(what_is_answered_while_a_session_is_paused_is_told_once_it_is_resumed)
+/* The id of its question; said: by ctl, of the answer. */
+static char *approved_while_paused(struct str *said)
 {
-	OWNED(str) struct str said = { 0 };
+	char *id;
 
 	setup();
 	(void)given_talk("v1", STEPS("ask:a.c"));
 	expect_soon("SELECT state FROM request", "pending\n");
-	OWNED(char_ptr) char *id = rows("SELECT id FROM request");
+	id = rows("SELECT id FROM request");
 	given("UPDATE session SET status = 'paused'");
-	ck_assert_int_eq(ctl(&said, "approve %.36s --text", id), 0);
+	ck_assert_int_eq(ctl(said, "approve %.36s --text", id), 0);
+	return id;
+}
+
+START_TEST(what_is_answered_while_a_session_is_paused_is_told_once_it_is_resumed)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = approved_while_paused(&said);
+
 	says(said.bytes, "Its session is paused: the agent gets it after `session-resume`.\n");
 	advance(1000); /* its runner has looked */
 	expect("SELECT state, delivered_at FROM request", "approved|\n");
@@ -169,13 +178,8 @@ END_TEST
 START_TEST(of_an_answer_that_its_agent_did_not_get_it_is_said_that_it_did_not)
 {
 	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = approved_while_paused(&said);
 
-	setup();
-	(void)given_talk("v1", STEPS("ask:a.c"));
-	expect_soon("SELECT state FROM request", "pending\n");
-	OWNED(char_ptr) char *id = rows("SELECT id FROM request");
-	given("UPDATE session SET status = 'paused'");
-	ck_assert_int_eq(ctl(&said, "approve %.36s --text", id), 0);
 	OWNED(char_ptr) char *pid = rows("SELECT pid FROM agent_run");
 	ck_assert_int_eq(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
 	expect_soon("SELECT status FROM session", "terminated\n");
