@@ -7,6 +7,9 @@
  *   subject    what a message that is held asks for, in the words of the gate (gate_host.h)
  *   uplink     connections to mcp-front, one for each question
  *   session    the agent's sessions, and where they work
+ *   due        the answers that the editor owes the agent
+ *   held       a message that waits for its answer
+ *   dialog     what the editor is shown of it, and what its user answers
  *   question   messages that are held, from the question to the one answer
  *   traffic    what happens to each line
  *   child      the agent's process

@@ -1,6 +1,7 @@
 #include "question.h"
 
 #include "clock.h"
+#include "dialog.h"
 #include "due.h"
 #include "gate_host.h"
 #include "instance.h"
@@ -8,7 +9,6 @@
 #include "json_writer.h"
 #include "log.h"
 #include "message.h"
-#include "names.h"
 #include "session.h"
 #include "subject.h"
 
@@ -24,58 +24,7 @@ enum {
 	DECIDE_ID, /* of the one with the editor's answer */
 };
 
-enum answer { ANSWER_NONE, ANSWER_YES, ANSWER_NO, ANSWER_WITHDRAWN };
-
-struct question {
-	TAILQ_ENTRY(question) next;
-	enum envelope_kind kind;
-	struct session *session;
-	char *token, *id; /* as it came; canonical */
-	char *shown_token, *shown_id; /* of the editor's dialog, if that is not its first one */
-	struct str line; /* the message, with its end */
-	struct subject subject;
-	struct grants grants; /* what a yes approves */
-	struct sha256 base; /* of a write: the file when it was last asked about */
-	struct uplink link;
-	const struct acp_option
-	    *operators; /* what the front says was chosen; NULL: just yes or no */
-	bool is_asked; /* the front has a person asked */
-	bool in_editor; /* the editor shows it */
-	bool editor_may_not; /* the session is answered elsewhere only */
-	int64_t show_ms; /* when the editor is shown it while no front is there */
-	/* The editor's answer, and whether the front has been told: */
-	enum answer answer;
-	const struct acp_option *chosen; /* NULL: none */
-	struct str answer_line;
-	int64_t answered_ms; /* or when the front was lost since */
-	int64_t decide_ms; /* not before */
-	bool is_told;
-	bool is_first; /* it is the one that counts */
-	bool is_second; /* somebody else's was the first */
-	/* Of one that needs no answer any longer: */
-	bool is_over;
-	int64_t end_ms;
-};
-
 /* ---- a question's life ---- */
-
-static void discard(struct proxy *p, struct question *q)
-{
-	TAILQ_REMOVE(&p->questions, q, next);
-	p->question_count--;
-	p->held_bytes -= q->line.length;
-	q->session->questions--;
-	uplink_close(&q->link, &p->system);
-	subject_clear(&q->subject);
-	grants_clear(&q->grants);
-	str_clear(&q->line);
-	str_clear(&q->answer_line);
-	free(q->token);
-	free(q->id);
-	free(q->shown_token);
-	free(q->shown_id);
-	free(q);
-}
 
 /* A front that was there leaves the question to the editor, and its answer to itself, only after as
  * long as any other. */
@@ -89,77 +38,6 @@ static void hang_up(struct proxy *p, struct question *q)
 	}
 	q->is_asked = q->is_told = false;
 	uplink_close(&q->link, &p->system);
-}
-
-/* Of the editor's dialog. */
-static const char *shown_token(const struct question *q)
-{
-	return q->shown_token ? q->shown_token : q->token;
-}
-
-static const char *shown_id(const struct question *q)
-{
-	return q->shown_id ? q->shown_id : q->id;
-}
-
-static const char *own_id(const struct question *q)
-{
-	return q->id;
-}
-
-static struct question *find_by(struct proxy *p, const char *(*id_of)(const struct question *),
-                                const char *token)
-{
-	OWNED(str) struct str id = { 0 };
-	struct question *q;
-
-	if (TAILQ_EMPTY(&p->questions))
-		return NULL;
-	json_add_id_token(&id, token);
-	TAILQ_FOREACH (q, &p->questions, next)
-		if (!q->is_over && strcmp(id_of(q), str_text(&id)) == 0)
-			return q;
-	return NULL;
-}
-
-static struct question *find(struct proxy *p, const char *token)
-{
-	return find_by(p, own_id, token);
-}
-
-/* ---- answers of the editor that come late ---- */
-
-static void forget_late(struct proxy *p, struct late *l)
-{
-	TAILQ_REMOVE(&p->lates, l, next);
-	p->late_count--;
-	free(l->id);
-	free(l);
-}
-
-static void expect_late(struct proxy *p, const char *id)
-{
-	struct late *l = xcalloc(1, sizeof(*l));
-
-	if (p->late_count == PROXY_LATE)
-		forget_late(p, TAILQ_FIRST(&p->lates));
-	l->id = xstrdup(id);
-	TAILQ_INSERT_TAIL(&p->lates, l, next);
-	p->late_count++;
-}
-
-static struct late *find_late(struct proxy *p, const char *token)
-{
-	OWNED(str) struct str id = { 0 };
-	struct late *l;
-
-	if (TAILQ_EMPTY(&p->lates))
-		return NULL;
-	json_add_id_token(&id, token);
-	TAILQ_FOREACH (l, &p->lates, next)
-		if (strcmp(l->id, str_text(&id)) == 0)
-			return l;
-	return NULL;
 }
 
 /* ---- what is said ---- */
@@ -182,68 +60,6 @@ static void select_option(struct proxy *p, const struct question *q,
 	acp_inquiry_add_outcome(&outcome, option);
 	acp_message_add_result(&json, q->token, outcome.bytes);
 	channel_say(&p->to_agent, &json);
-}
-
-/* The editor closes its dialog, if it knows of that; what it still answers is dropped. */
-static void close_dialog(struct proxy *p, struct question *q)
-{
-	OWNED(str) struct str params = { 0 };
-	OWNED(str) struct str json = { 0 };
-
-	if (!q->in_editor || q->answer != ANSWER_NONE)
-		return;
-	json_object(&params);
-	json_member_raw(&params, "requestId", shown_token(q));
-	json_object_end(&params);
-	acp_message_add_notification(&json, "$/cancel_request", params.bytes);
-	channel_say(&p->to_editor, &json);
-	expect_late(p, shown_id(q));
-}
-
-/* The message as it came, but for its id. */
-static void show_anew(struct proxy *p, const struct question *q)
-{
-	OWNED(cJSON_ptr) cJSON *message = json_read(q->line.bytes, q->line.length, NULL);
-	OWNED(str) struct str json = { 0 };
-
-	cJSON_DeleteItemFromObjectCaseSensitive(message, "id");
-	cJSON_AddItemToObject(message, "id",
-	                      json_read(q->shown_token, strlen(q->shown_token), NULL));
-	json_canonical(&json, message);
-	channel_say(&p->to_editor, &json);
-}
-
-static void show(struct proxy *p, struct question *q)
-{
-	if (q->in_editor || q->editor_may_not || q->kind != ENVELOPE_PERMISSION)
-		return;
-	q->in_editor = true;
-	(void)due_add(p, shown_token(q)); /* for when the agent withdraws it; else it is ours */
-	if (q->shown_token)
-		show_anew(p, q);
-	else
-		channel_send(&p->to_editor, q->line.bytes, q->line.length);
-}
-
-/* What the editor has answered, or answers to the dialog that it has, is of a question that is no
- * longer asked: the next one has a dialog of its own. */
-static void forget_dialog(struct proxy *p, struct question *q)
-{
-	OWNED(str) struct str token = { 0 }, id = { 0 };
-
-	if (!q->in_editor)
-		return;
-	close_dialog(p, q);
-	str_addf(&token, "\"%s\"", id_new().text);
-	json_add_id_token(&id, token.bytes);
-	free(q->shown_token);
-	free(q->shown_id);
-	q->shown_token = str_take(&token);
-	q->shown_id = str_take(&id);
-	str_reset(&q->answer_line);
-	q->answer = ANSWER_NONE;
-	q->chosen = NULL;
-	q->in_editor = q->is_first = q->is_second = false;
 }
 
 /* ---- the front ---- */
@@ -346,7 +162,7 @@ static void allow(struct proxy *p, struct question *q)
 		due_send(p, q->token, q->line.bytes, q->line.length);
 	} else {
 		grants_move(&q->grants, &q->session->grants);
-		close_dialog(p, q);
+		dialog_close(p, q);
 		if (q->operators)
 			select_option(p, q, q->operators);
 		else if (q->answer == ANSWER_YES && q->is_first)
@@ -369,7 +185,7 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 	} else {
 		if (reason && *reason && !q->is_first) /* an option has no place for it */
 			log_warn("denied: %s", reason);
-		close_dialog(p, q);
+		dialog_close(p, q);
 		if (is_no(q->operators))
 			select_option(p, q, q->operators);
 		else if (q->answer == ANSWER_NO && q->is_first)
@@ -413,7 +229,7 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 
 	q->operators = choice ? acp_inquiry_option(&q->subject.ask, choice) : NULL;
 	if (cJSON_IsTrue(json_get(result, "again"))) {
-		forget_dialog(p, q);
+		dialog_forget(p, q);
 		hang_up(p, q); /* it asks again */
 	} else if (!decision)
 		deny_unasked(p, q, "its answer has no decision");
@@ -471,7 +287,7 @@ static void take_message(struct proxy *p, struct question *q, const cJSON *messa
 	} else if (method && strcmp(method, "intercom/asked") == 0) {
 		q->is_asked = true;
 		q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
-		show(p, q);
+		dialog_show(p, q);
 	} else if (error) { /* its id may be missing: it was not read */
 		deny_unasked(p, q, text ? text : "no reason given");
 	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID) {
@@ -497,28 +313,6 @@ static bool take_line(void *arg, const char *line, size_t length)
 }
 
 /* ---- beginning ---- */
-
-static struct question *create(struct proxy *p, enum envelope_kind kind, const char *line,
-                               size_t length, const struct json_peek *peek)
-{
-	struct question *q = xcalloc(1, sizeof(*q));
-	OWNED(str) struct str id = { 0 };
-
-	json_add_id_token(&id, peek->id);
-	*q = (struct question){ .kind = kind,
-		                .token = xstrdup(peek->id),
-		                .id = str_take(&id),
-		                .link = UPLINK_INIT,
-		                .show_ms = clock_monotonic_ms() + PROXY_EDITOR_MS };
-	grants_init(&q->grants);
-	str_add_bytes(&q->line, line, length);
-	if (line[length - 1] != '\n')
-		str_add_char(&q->line, '\n');
-	TAILQ_INSERT_TAIL(&p->questions, q, next);
-	p->question_count++;
-	p->held_bytes += q->line.length;
-	return q;
-}
 
 /* What a permission's call is, as far as the agent has told, and what the request adds to that. */
 static const struct acp_tool_call *call_of(struct session *s, const cJSON *params)
@@ -547,7 +341,7 @@ static bool is_granted(const struct question *q, const cJSON *params)
 static void pass(struct proxy *p, struct question *q)
 {
 	due_send(p, q->token, q->line.bytes, q->line.length);
-	discard(p, q);
+	held_drop(p, q);
 }
 
 static void prepare(struct proxy *p, struct question *q, const cJSON *params,
@@ -574,12 +368,10 @@ static void begin(struct proxy *p, enum envelope_kind kind, const char *line, si
 		return;
 	}
 	call = kind == ENVELOPE_PERMISSION ? call_of(s, params) : NULL;
-	q = create(p, kind, line, length, peek);
-	q->session = s;
-	s->questions++;
+	q = held_add(p, kind, s, line, length, peek->id);
 	if (subject_read(&q->subject, kind, root, call, s->id, s->folder, &e)) {
 		refuse(p, q->token, ACP_INVALID_PARAMS, e.text);
-		discard(p, q);
+		held_drop(p, q);
 	} else {
 		prepare(p, q, params, call);
 	}
@@ -591,11 +383,11 @@ void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, 
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	struct err e = { 0 };
 
-	if (find(p, peek->id)) {
+	if (held_find(p, peek->id)) {
 		log_warn("the agent uses the id %s twice: its second request is dropped", peek->id);
 		return;
 	}
-	if (find_late(p, peek->id)) {
+	if (dialog_is_late(p, peek->id)) {
 		refuse(p, peek->id, ACP_INTERNAL_ERROR,
 		       "the id was used already, and the editor has not answered that yet");
 		return;
@@ -613,82 +405,29 @@ void question_begin(struct proxy *p, enum envelope_kind kind, const char *line, 
 
 /* ---- the editor's answer ---- */
 
-/* What the editor's user chose, NULL: none of the agent's options. */
-static const struct acp_option *option_in(const struct question *q, const cJSON *message)
-{
-	const cJSON *outcome = json_get(json_get(message, "result"), "outcome");
-	const char *id = json_text(outcome, "optionId");
-
-	return id && json_says(outcome, "outcome", "selected")
-	           ? acp_inquiry_option(&q->subject.ask, id)
-	           : NULL;
-}
-
-static enum answer answer_of(const struct acp_option *o)
-{
-	switch (o ? o->kind : ACP_OPTION_OTHER) {
-	case ACP_ALLOW_ONCE:
-	case ACP_ALLOW_ALWAYS:
-		return ANSWER_YES;
-	case ACP_REJECT_ONCE:
-	case ACP_REJECT_ALWAYS:
-		return ANSWER_NO;
-	case ACP_OPTION_OTHER:
-		break;
-	}
-	return ANSWER_WITHDRAWN;
-}
-
-/* Whether an answer that chooses none of the options says nothing else. */
-static bool says_none(const cJSON *message)
-{
-	const cJSON *outcome = json_get(json_get(message, "result"), "outcome");
-
-	return json_get(message, "error") ||
-	       (json_says(outcome, "outcome", "cancelled") && !json_get(outcome, "optionId"));
-}
-
-/* NULL: the agent may take it for another answer than we do. The caller deletes it. */
-static cJSON *read_answer(const char *line, size_t length, struct err *e)
-{
-	cJSON *message = json_read_strictly(line, length, "the answer", e);
-
-	if (message && names_check_choice(message, e) == 0)
-		return message;
-	cJSON_Delete(message);
-	return NULL;
-}
-
 static void take_answer(struct proxy *p, struct question *q, const char *line, size_t length)
 {
-	OWNED(cJSON_ptr) cJSON *message = NULL;
 	struct err e = { 0 };
+	int got = dialog_read(q, line, length, &e);
 
-	message = read_answer(line, length, &e);
-	if (!message) {
+	if (got < 0) {
 		log_warn("an answer of the editor is not passed on: %s", e.text);
-		(void)due_add(p, shown_token(q)); /* still, for when the agent withdraws it */
+		(void)due_add(p, held_shown_token(q)); /* still, for when the agent withdraws it */
 		return;
 	}
-	q->chosen = option_in(q, message);
-	q->answer = answer_of(q->chosen);
-	str_reset(&q->answer_line);
-	str_add_bytes(&q->answer_line, line, length);
-	q->answered_ms = clock_monotonic_ms();
-	if (q->answer == ANSWER_WITHDRAWN) {
-		if (says_none(message))
-			forward_answer(p, q);
-		else
-			select_option(p, q, NULL);
-		finish(q, ANSWER_WITHDRAWN);
-	}
+	if (q->answer != ANSWER_WITHDRAWN)
+		return;
+	if (got > 0)
+		select_option(p, q, NULL);
+	else
+		forward_answer(p, q);
+	finish(q, ANSWER_WITHDRAWN);
 }
 
 bool question_take_answer(struct proxy *p, const char *line, size_t length,
                           const struct json_peek *peek)
 {
-	struct question *q = find_by(p, shown_id, peek->id);
-	struct late *l;
+	struct question *q = held_find_shown(p, peek->id);
 
 	if (q && q->in_editor && q->answer == ANSWER_NONE) {
 		take_answer(p, q, line, length);
@@ -696,10 +435,7 @@ bool question_take_answer(struct proxy *p, const char *line, size_t length,
 	}
 	if (q)
 		return true; /* twice, or unasked */
-	l = find_late(p, peek->id);
-	if (l)
-		forget_late(p, l);
-	return l != NULL;
+	return dialog_take_late(p, peek->id);
 }
 
 /* ---- giving up ---- */
@@ -730,11 +466,11 @@ bool question_cancel(struct proxy *p, const cJSON *params)
 	if (!id)
 		return false;
 	json_add_id(&token, id);
-	q = find(p, str_text(&token));
+	q = held_find(p, str_text(&token));
 	if (!q)
 		return false;
 	if (q->in_editor && q->shown_token) /* which does not know the agent's id */
-		close_dialog(p, q);
+		dialog_close(p, q);
 	else if (q->in_editor) { /* whose answer is the one */
 		finish(q, ANSWER_WITHDRAWN);
 		return false;
@@ -818,7 +554,7 @@ static void tick(struct proxy *p, struct question *q, int64_t now)
 	if (q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
 		ask_front(p, q);
 	if (now >= shown_at(p, q))
-		show(p, q);
+		dialog_show(p, q);
 	if (q->answer != ANSWER_NONE && q->is_asked && !q->is_told && now >= q->decide_ms)
 		tell_answer(q);
 	tick_down(p, q, now);
@@ -850,7 +586,7 @@ int64_t question_tick(struct proxy *p, int64_t now)
 		if (!q->is_over)
 			tick(p, q, now);
 		if (q->is_over && now >= q->end_ms) {
-			discard(p, q);
+			held_drop(p, q);
 			continue;
 		}
 		if (due_of(p, q) < due)
@@ -875,15 +611,7 @@ bool question_is_quiet(const struct proxy *p)
 
 void question_clear_all(struct proxy *p)
 {
-	struct question *q, *next;
-	struct late *l, *after;
-
-	for (q = TAILQ_FIRST(&p->questions); q; q = next) {
-		next = TAILQ_NEXT(q, next);
-		discard(p, q);
-	}
-	for (l = TAILQ_FIRST(&p->lates); l; l = after) {
-		after = TAILQ_NEXT(l, next);
-		forget_late(p, l);
-	}
+	while (!TAILQ_EMPTY(&p->questions))
+		held_drop(p, TAILQ_FIRST(&p->questions));
+	dialog_clear_lates(p);
 }
