@@ -127,6 +127,37 @@ START_TEST(a_dialog_of_what_is_asked_again_is_closed_when_the_agent_cancels)
 }
 END_TEST
 
+START_TEST(an_answer_that_a_dying_front_did_not_take_is_not_one_to_another_question)
+{
+	static const char ASKED[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"intercom/asked\",\"params\":{"
+	    "\"editor\":true,\"digest\":\"%s\"}}";
+	struct trio a = given_trio(NULL);
+	struct asked q, again;
+	OWNED(str) struct str first = { 0 }, second = { 0 };
+	const char *id;
+
+	str_addf(&first, ASKED, "aa");
+	str_addf(&second, ASKED, "bb");
+	party_say(&a.agent, permission("0", COMMAND));
+	q = front_hears(&a);
+	front_says(&q, first.bytes);
+	hears(&a.editor, permission("0", COMMAND));
+	asked_clear(&q);
+	party_say(&a.editor, chosen("0", "yes"));
+	hears_nothing_but_marks(&a);
+	again = front_hears(&a);
+	front_says(&again, second.bytes);
+	id = is_shown_anew(&a);
+	party_say(&a.editor, chosen(id, "no"));
+	front_takes(&again, "reject", "applied");
+	front_decides(&again, "deny", "");
+	hears(&a.agent, chosen("0", "no"));
+	asked_clear(&again);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_again");
@@ -139,6 +170,7 @@ int main(void)
 	tcase_add_test(c, an_answer_of_the_editor_is_not_one_to_what_is_asked_again);
 	tcase_add_test(c, what_is_asked_again_has_a_dialog_of_its_own);
 	tcase_add_test(c, a_dialog_of_what_is_asked_again_is_closed_when_the_agent_cancels);
+	tcase_add_test(c, an_answer_that_a_dying_front_did_not_take_is_not_one_to_another_question);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -178,30 +178,54 @@ START_TEST(an_approval_that_was_withheld_counts_for_nothing_later)
 }
 END_TEST
 
-START_TEST(a_yes_in_the_editor_to_what_has_changed_approves_nothing)
+/* The editor shows an edit of a.txt that the front has asked about, and then the file changes. */
+static void given_edit_of_what_changes(struct trio *a, const struct site *s)
 {
-	struct site s = given_running_site();
-	struct trio a = given_trio_on(&s);
 	OWNED(str) struct str call = { 0 };
 	const char *line;
 
-	put_file(s.workspace, "a.txt", "one\n");
+	put_file(s->workspace, "a.txt", "one\n");
 	str_addf(&call,
 	         "{\"toolCallId\":\"c1\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{"
 	         "\"type\":\"diff\",\"path\":\"%s/a.txt\",\"oldText\":\"one\","
 	         "\"newText\":\"three\"}]}",
-	         s.workspace);
+	         s->workspace);
 	line = permission("0", call.bytes);
-	party_say(&a.agent, line);
-	hears(&a.editor, line);
+	party_say(&a->agent, line);
+	hears(&a->editor, line);
 	waits(1);
-	put_file(s.workspace, "a.txt", "one\ntwo\n");
+	put_file(s->workspace, "a.txt", "one\ntwo\n");
+}
+
+START_TEST(a_yes_in_the_editor_to_what_has_changed_approves_nothing)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	given_edit_of_what_changes(&a, &s);
 	party_say(&a.editor, chosen("0", "yes"));
 	hears_part(&a.editor, "session/request_permission"); /* a new dialog */
 	waits(1);
 	hears_nothing_but_marks(&a);
 	expect("SELECT count(*) FROM decision", "1\n");
 	expect("SELECT state FROM request ORDER BY seq", "approved\npending\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(a_dialog_of_what_changed_before_its_front_was_back_is_shown_anew)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	given_edit_of_what_changes(&a, &s);
+	kill_and_await("mcp-front");
+	hears_part(&a.editor, "{\"requestId\":0}");
+	hears_part(&a.editor, "session/request_permission");
+	party_say(&a.editor, chosen("0", "yes")); /* too late */
+	hears_nothing_but_marks(&a);
+	expect("SELECT count(*) FROM decision", "0\n");
 	trio_ends(&a, 0);
 	ck_assert_int_eq(site_stop(&s), 0);
 }
@@ -586,6 +610,7 @@ int main(void)
 	tcase_add_test(c, a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more);
 	tcase_add_test(c, an_approval_that_was_withheld_counts_for_nothing_later);
 	tcase_add_test(c, a_yes_in_the_editor_to_what_has_changed_approves_nothing);
+	tcase_add_test(c, a_dialog_of_what_changed_before_its_front_was_back_is_shown_anew);
 	tcase_add_test(c, a_front_that_is_killed_while_a_question_waits_asks_nobody_twice);
 	tcase_add_test(c, a_question_that_nobody_needs_is_gone);
 	tcase_add_test(c, what_the_editor_cancels_or_rejects_is_asked_again);

@@ -45,6 +45,7 @@ void held_drop(struct proxy *p, struct question *q)
 	free(q->id);
 	free(q->shown_token);
 	free(q->shown_id);
+	free(q->digest);
 	free(q);
 }
 

@@ -19,6 +19,7 @@ struct question {
 	struct grants grants; /* what a yes approves */
 	struct sha256 base; /* of a write: the file when it was last asked about */
 	struct uplink link;
+	char *digest; /* of what the front last had asked; NULL: nothing yet */
 	const struct acp_option
 	    *operators; /* what the front says was chosen; NULL: just yes or no */
 	bool is_asked; /* the front has a person asked */

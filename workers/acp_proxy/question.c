@@ -272,12 +272,25 @@ static void take_outcome(struct question *q, const cJSON *message)
 	}
 }
 
+/* A person is asked. A front that was away has forgotten what the editor was shown, and what it is
+ * about may have changed since. */
+static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
+{
+	const char *digest = json_text(params, "digest");
+
+	if (q->digest && (!digest || strcmp(q->digest, digest) != 0))
+		dialog_forget(p, q);
+	xreplace(&q->digest, digest);
+	q->is_asked = true;
+	q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
+	dialog_show(p, q);
+}
+
 static void take_message(struct proxy *p, struct question *q, const cJSON *message)
 {
 	const cJSON *id = json_get(message, "id");
 	const cJSON *error = json_get(message, "error");
 	const char *text = json_text(error, "message");
-	const cJSON *params = json_get(message, "params");
 	const char *method = json_text(message, "method");
 
 	if (cJSON_IsNumber(id) && id->valueint == DECIDE_ID) {
@@ -285,9 +298,7 @@ static void take_message(struct proxy *p, struct question *q, const cJSON *messa
 	} else if (q->is_over) {
 		return;
 	} else if (method && strcmp(method, "intercom/asked") == 0) {
-		q->is_asked = true;
-		q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
-		dialog_show(p, q);
+		take_asked(p, q, json_get(message, "params"));
 	} else if (error) { /* its id may be missing: it was not read */
 		deny_unasked(p, q, text ? text : "no reason given");
 	} else if (cJSON_IsNumber(id) && id->valueint == ASKED_ID) {

@@ -35,6 +35,7 @@ void editor_begin(struct front *f, const struct job *job)
 	json_member_object(&message, "params");
 	json_member_bool(&message, "editor",
 	                 r.row.session_mode != SESSION_MODE_REMOTE && f->guests.dir_fd < 0);
+	json_member(&message, "digest", r.row.digest);
 	json_object_end(&message);
 	json_object_end(&message);
 	job->sink->by->notify(job->sink, &message, NULL);

@@ -1,8 +1,9 @@
 /* editor: questions that an editor shows to its user, too (workers/acp_proxy). The proxy asks with
  * HOOK_METHOD, host "acp", one question on a connection. Beyond what a hook says and hears:
  *
- *   notification intercom/asked {"editor": bool}
- *     to the proxy: a person is asked. Unless false, the editor may show the question.
+ *   notification intercom/asked {"editor": bool, "digest"}
+ *     to the proxy: a person is asked. Unless false, the editor may show the question. digest: of
+ *     what is asked (request.digest): another one than before means that it has changed.
  *   request intercom/decide {"verdict": "approve" | "reject" | "withdraw", "always"?, "chosen"?}
  *     from the proxy: what the editor's user answered to the question of this connection, or that
  *     nobody needs an answer. always: true if the agent need not ask again; chosen: the name of the
