@@ -61,8 +61,12 @@ bool dialog_take_late(struct proxy *p, const char *token)
 
 void dialog_clear_lates(struct proxy *p)
 {
-	while (!TAILQ_EMPTY(&p->lates))
-		forget_late(p, TAILQ_FIRST(&p->lates));
+	struct late *l, *next;
+
+	for (l = TAILQ_FIRST(&p->lates); l; l = next) {
+		next = TAILQ_NEXT(l, next);
+		forget_late(p, l);
+	}
 }
 
 /* ---- what it is shown ---- */
