@@ -17,6 +17,8 @@
 
 static const char ENDS[] = ":=\n;"; /* of a field's name */
 
+enum { FILL_SHOWN = 80 }; /* bytes of a name or a value in a reply */
+
 /* Cut off at the blanks around it. */
 static char *trimmed(const char *text, size_t length)
 {
@@ -35,6 +37,7 @@ static char *trimmed(const char *text, size_t length)
 /* ---- all fields ---- */
 
 struct filling {
+	const struct desk *d;
 	const struct words *w;
 	const char *text;
 	int number; /* of the field, from 0 */
@@ -81,11 +84,22 @@ static void add_unnamed(struct filling *f, const cJSON *fields, const char *word
 {
 	const cJSON *field;
 
-	str_addf(&f->problems,
-	         "'%.80s' names no field; begin each with its name, as in `%s: ...`:", words,
+	str_add_char(&f->problems, '\'');
+	desk_add_said(&f->problems, words, FILL_SHOWN);
+	str_addf(&f->problems, "' names no field; begin each with its name, as in `%s: ...`:",
 	         called(fields->child));
-	cJSON_ArrayForEach (field, fields)
-		str_addf(&f->problems, "%s %s", field != fields->child ? "," : "", called(field));
+	cJSON_ArrayForEach (field, fields) {
+		str_add(&f->problems, field != fields->child ? ", " : " ");
+		desk_add_foreign(f->d, &f->problems, called(field), SIZE_MAX);
+	}
+}
+
+/* Begins a line about a field. */
+static void name_field(struct filling *f, const char *title)
+{
+	str_add(&f->problems, f->problems.length ? "\n'" : "'");
+	desk_add_foreign(f->d, &f->problems, title, FILL_SHOWN);
+	str_add(&f->problems, "' ");
 }
 
 /* The words of a field; number -1: those before the first name. */
@@ -98,9 +112,10 @@ static void give(struct filling *f, const cJSON *fields, int number, const char 
 		add_unnamed(f, fields, words);
 	if (number < 0)
 		return;
-	if (f->values[number])
-		str_addf(&f->problems, "%s'%.80s' is given twice", f->problems.length ? "\n" : "",
-		         json_text(cJSON_GetArrayItem(fields, number), "title"));
+	if (f->values[number]) {
+		name_field(f, json_text(cJSON_GetArrayItem(fields, number), "title"));
+		str_add(&f->problems, "is given twice");
+	}
 	free(f->values[number]);
 	f->values[number] = words;
 	words = NULL;
@@ -148,9 +163,13 @@ static void add_problem(struct filling *f, const char *title, const cJSON *given
 {
 	char number[16];
 
-	str_addf(&f->problems, "%s'%.80s' %s", f->problems.length ? "\n" : "", title, why);
-	if (cJSON_IsString(given))
-		str_addf(&f->problems, ", not '%.80s'", given->valuestring);
+	name_field(f, title);
+	str_add(&f->problems, why);
+	if (cJSON_IsString(given)) {
+		str_add(&f->problems, ", not '");
+		desk_add_said(&f->problems, given->valuestring, FILL_SHOWN);
+		str_add_char(&f->problems, '\'');
+	}
 	(void)snprintf(number, sizeof(number), "%d", f->number);
 	(void)cJSON_AddStringToObject(f->errors, number, why);
 }
@@ -204,7 +223,7 @@ int desk_fill(struct desk *d, const struct found *f, const char *text, struct st
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(cJSON_ptr) cJSON *fields = NULL;
-	struct filling all = { .w = d->w, .text = text, .content = content, .said = said };
+	struct filling all = { .d = d, .w = d->w, .text = text, .content = content, .said = said };
 	int got = request_read(d->st, f->seq, &r, e);
 
 	if (got < 0)
