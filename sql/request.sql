@@ -173,7 +173,9 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
  WHERE r.seq = :seq;
 
 -- name: request_outcome :one
--- What became of what was decided: why it was not done, or what doing it left behind.
+-- What became of what was decided: why it was not done, or what doing it left behind. has_ended: its
+-- session.
+-- type: :has_ended bool
 -- type: withheld text
 -- type: undone_at text
 -- type: checkpoint text
@@ -189,7 +191,8 @@ SELECT coalesce((SELECT g.reason FROM gate_call AS g
                   WHERE w.request_seq = :seq),
                 CASE WHEN EXISTS (SELECT 1 FROM agent_question WHERE request_seq = :seq)
                      THEN (SELECT 'its agent was not told: ' || why
-                             FROM answer_unheard WHERE request_seq = :seq) END)
+                             FROM answer_unheard WHERE request_seq = :seq) END,
+                CASE WHEN :has_ended THEN (SELECT why FROM approval_left WHERE request_seq = :seq) END)
          AS withheld,
        EXISTS (SELECT 1 FROM apply
                 WHERE request_seq = :seq AND state = 'applied' AND forced = 1) AS was_forced,

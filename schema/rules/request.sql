@@ -52,6 +52,14 @@ SELECT r.seq AS request_seq, n.seq AS again_seq
  WHERE NOT EXISTS (SELECT 1 FROM apply
                     WHERE request_seq = r.seq AND state IN ('queued', 'claimed'));
 
+-- What was approved in a session that has ended, and not written: that was for its agent.
+CREATE VIEW approval_left AS
+SELECT r.seq AS request_seq, r.session_seq, 'its session ended before it was written' AS why
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE s.status = 'terminated' AND r.kind = 'clearance' AND r.state = 'approved'
+   AND NOT EXISTS (SELECT 1 FROM apply
+                    WHERE request_seq = r.seq AND state IN ('queued', 'claimed'));
+
 -- A request changes hands only if nobody listens in its session.
 CREATE TRIGGER request_is_adopted BEFORE UPDATE OF session_seq ON request
 WHEN OLD.session_seq <> NEW.session_seq BEGIN

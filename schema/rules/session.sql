@@ -168,7 +168,9 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
    WHERE kind = 'ask' AND state IN ('queued', 'sent')
      AND request_seq IN (SELECT q.request_seq FROM agent_run AS n CROSS JOIN agent_question AS q ON q.run_seq = n.seq
                            JOIN answer_unheard AS u ON u.request_seq = q.request_seq
-                          WHERE n.session_seq = NEW.seq AND q.answered_at IS NULL AND q.withdrawn_at IS NULL)
+                          WHERE n.session_seq = NEW.seq AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
+                         UNION ALL
+                         SELECT request_seq FROM approval_left WHERE session_seq = NEW.seq)
      AND OLD.status <> NEW.status AND NEW.status = 'terminated';
   -- Below its last turn it says how the session can go on.
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at

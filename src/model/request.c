@@ -53,7 +53,9 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 	    read_text(st, NULL, row->description_seq, &r->big_description, e))
 		return -1;
 	r->description = row->description_seq ? str_text(&r->big_description) : row->description;
-	if (!request_is_open(row->state) && sql_request_outcome(st, seq, &r->outcome, e) < 0)
+	if (!request_is_open(row->state) &&
+	    sql_request_outcome(st, seq, row->session_status == SESSION_STATUS_TERMINATED,
+	                        &r->outcome, e) < 0)
 		return -1;
 	return 1;
 }

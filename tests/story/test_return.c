@@ -265,8 +265,14 @@ END_TEST
 
 START_TEST(an_approval_of_a_session_that_an_operator_has_ended_is_not_taken_over)
 {
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(str) struct str said = { 0 };
+
 	is_not_taken_over("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
 	expect("SELECT status FROM session WHERE seq = 1", "terminated\n");
+	id = rows("SELECT id FROM request WHERE seq = 1");
+	ck_assert_int_eq(ctl(&said, "show %.36s --text", id), 0);
+	says(said.bytes, "not done  its session ended before it was written");
 }
 END_TEST
 
