@@ -72,6 +72,7 @@ struct call {
 	struct str always_ask; /* JSON list: that of call_settings */
 	struct str links; /* check_clearance: its description, if files have several names */
 	struct plan plan; /* check_clearance: every path, in its current state */
+	bool is_conflict; /* check_clearance: its diff does not fit the files */
 	struct touched *files; /* its paths; what they point to belongs to the plan */
 	const char *named; /* auto_check: the file of its context; borrowed */
 	struct hand_name *names; /* files that it only names: owned */

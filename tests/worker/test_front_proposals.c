@@ -179,6 +179,25 @@ START_TEST(asking_again_about_a_file_that_has_changed_closes_the_question_about_
 }
 END_TEST
 
+START_TEST(asking_again_what_no_longer_fits_the_file_closes_the_question_too)
+{
+	OWNED(char_ptr)
+	char *arguments = proposal("f", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+two\n");
+	OWNED(char_ptr) char *answer = NULL;
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	asks_and_leaves(&a, arguments, "SELECT count(*) FROM inbox");
+	put_file(workspace, "f", "ONE\n");
+	answer = agent_call(&a, "check_clearance", arguments);
+	has(answer, "error_code", "patch_conflict");
+	expect("SELECT state, reason FROM request",
+	       "expired|a file of it has changed, and its agent has asked again\n");
+}
+END_TEST
+
 START_TEST(an_unused_yes_to_a_question_about_an_old_file_ends_when_it_is_asked_again)
 {
 	OWNED(char_ptr) char *arguments = proposal("f", "two\n");
@@ -645,6 +664,7 @@ int main(void)
 	tcase_add_test(
 	    c, asking_again_about_a_file_that_has_changed_closes_the_question_about_the_old_one);
 	tcase_add_test(c, a_question_about_an_old_file_that_somebody_waits_for_stays_open);
+	tcase_add_test(c, asking_again_what_no_longer_fits_the_file_closes_the_question_too);
 	tcase_add_test(c,
 	               an_unused_yes_to_a_question_about_an_old_file_ends_when_it_is_asked_again);
 	tcase_add_test(c, a_file_that_is_again_as_it_was_ends_the_yes_to_what_it_was_in_between);

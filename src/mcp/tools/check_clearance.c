@@ -79,7 +79,8 @@ static void seen(struct call *c, struct hand_found *found)
 	found->plan = (struct plan){ 0 };
 	c->effect = found->effect;
 	found->effect = (struct str){ 0 };
-	if (why->code && c->plan.is_diff && strcmp(why->code, "patch_conflict") == 0) {
+	c->is_conflict = why->code && strcmp(why->code, "patch_conflict") == 0;
+	if (c->is_conflict && c->plan.is_diff) {
 		result_refuse(c, why->code, "%s; read the file again and make a new diff",
 		              why->text);
 		return;
@@ -155,11 +156,11 @@ static int others(struct store *st, const struct call *c, const struct peer *p, 
 	return got < 0 ? -1 : count;
 }
 
-/* One question stands for the same arguments. */
+/* One question stands for the same arguments, none if they no longer fit the files. */
 static int note(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
 	int64_t found[AGAIN_CALLS];
-	int count = c->request_seq ? others(st, c, p, found, e) : 0;
+	int count = c->request_seq || c->is_conflict ? others(st, c, p, found, e) : 0;
 
 	for (int i = 0; i < count; i++)
 		if (outdate(st, found[i], e))
