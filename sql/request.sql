@@ -336,11 +336,13 @@ SELECT i.id, i.kind, i.title, i.file_path, i.state, i.created_at
  WHERE i.workspace_root = :workspace AND s.agent_uid IS :uid;
 
 -- name: request_expire :exec
--- Nobody needs the answer any longer, unless another call waits for it.
+-- Nobody needs the answer any longer, unless another call waits for it. (Those of a front that has
+-- died wait for nobody.)
 UPDATE request SET deadline_at = :now
  WHERE seq = :seq AND state = 'pending'
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
-                    WHERE t.request_seq = :seq AND t.state = 'waiting' AND t.seq <> :call);
+                    WHERE t.request_seq = :seq AND t.state = 'waiting' AND t.seq <> :call
+                      AND t.listener IS NOT NULL);
 
 -- name: request_withdrawn :exec
 -- Nobody is to be told that it has expired: the same call again is a new request.
@@ -352,10 +354,16 @@ SELECT id, 'timeout', 'system:clock', 'timeout', :reason, :now
   FROM request WHERE seq = :seq AND state = 'pending' AND deadline_at <= :now;
 
 -- name: request_outdated :one
--- A question about a file as it was, if it is open, or its agent was not told that the answer is no.
+-- A question about a file as it was, if it is open, or its agent was not told the answer. (A yes to a
+-- clearance is request_end_unused's.)
 SELECT state FROM request
- WHERE seq = :seq AND kind = 'clearance'
-   AND (state IN ('pending', 'interrupted') OR (state = 'rejected' AND delivered_at IS NULL));
+ WHERE seq = :seq AND kind IN ('clearance', 'permission')
+   AND (state IN ('pending', 'interrupted')
+        OR (delivered_at IS NULL
+            AND (state = 'rejected' OR (state = 'approved' AND kind = 'permission'))));
+
+-- name: request_of_digest :number
+SELECT seq FROM request WHERE session_seq = :session AND digest = :digest ORDER BY seq DESC LIMIT 1;
 
 -- name: request_again_any :any
 SELECT 1 AS yes FROM request_again WHERE again_seq = :seq LIMIT 1;

@@ -188,8 +188,11 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 	h->helper = xstrdup(helper);
 	gate_version_add(host, input, env, &version);
 	h->version = version.length ? str_take(&version) : NULL;
-	if (host->relays)
+	if (host->relays) {
 		h->risk = risk_of(json_text(input, "risk"));
+		h->before =
+		    json_text(params, "before") ? xstrdup(json_text(params, "before")) : NULL;
+	}
 	h->in.home = json_text(env, "HOME");
 	return gate_input_from(host, event, input, &h->in, e) || read_options(h, e) ? -1 : 0;
 }
@@ -236,6 +239,7 @@ void hook_free(struct hook *h)
 		free(h->named[i]);
 	free(h->named);
 	free(h->options);
+	free(h->before);
 	free(h);
 }
 

@@ -40,6 +40,7 @@ struct hook {
 	char *version; /* of the host, if it says (gate_version.h) */
 	int64_t began_ms; /* monotonic */
 	int64_t patience_ms; /* how long it waits; 0: it does not say */
+	char *before; /* digest of what its relay last had asked in its place, or NULL */
 	int64_t process; /* of its host: it can end instead of waiting; 0: it cannot */
 	bool parks; /* it will, */
 	int64_t park_after_ms; /* if the answer takes longer */

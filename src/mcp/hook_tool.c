@@ -6,6 +6,7 @@
 #include "hook_kept.h"
 #include "hook_rewrite.h"
 #include "sql/agent_run.h"
+#include "sql/request.h"
 #include "sql/session.h"
 #include "sql/stall.h"
 #include "sql/steering.h"
@@ -273,6 +274,16 @@ static int keep_reason(struct store *st, const struct gate_host *host, enum gate
 	           : 0;
 }
 
+/* What its relay had asked before, if that is another question by now. */
+static int outdate_before(struct store *st, const struct call *c, int64_t session, struct err *e)
+{
+	int64_t before = 0;
+
+	if (c->hook->before && strcmp(c->hook->before, c->digest.text) != 0)
+		before = sql_request_of_digest(st, session, c->hook->before, e);
+	return before > 0 ? ask_outdate(st, before, e) : (int)before;
+}
+
 static int note(struct store *st, const struct call *c, const struct peer *p, struct err *e)
 {
 	const struct hook *h = c->hook;
@@ -313,7 +324,7 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		args.took_ms = &took_ms;
 	}
 	seq = sql_gate_call_insert(st, &args, e);
-	if (seq < 0 || insert_files(st, seq, c, e))
+	if (seq < 0 || insert_files(st, seq, c, e) || outdate_before(st, c, p->session_seq, e))
 		return -1;
 	if (!c->waiting && note_approval(st, c->seq, str_text(&c->result), e))
 		return -1;

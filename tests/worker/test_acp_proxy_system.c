@@ -225,7 +225,54 @@ START_TEST(a_dialog_of_what_changed_before_its_front_was_back_is_shown_anew)
 	hears_part(&a.editor, "session/request_permission");
 	party_say(&a.editor, chosen("0", "yes")); /* too late */
 	hears_nothing_but_marks(&a);
-	expect("SELECT count(*) FROM decision", "0\n");
+	expect("SELECT state, decided_by FROM request ORDER BY seq",
+	       "expired|system:clock\npending|\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(an_approval_that_its_front_did_not_tell_is_spent_once_the_file_has_changed)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	given_edit_of_what_changes(&a, &s);
+	ck_assert_int_eq(kill(worker_pid("mcp-front"), SIGSTOP), 0);
+	approve_all();
+	kill_and_await("mcp-front");
+	expect_soon("SELECT state, delivered_at IS NOT NULL FROM request ORDER BY seq",
+	            "approved|1\npending|0\n");
+	hears_part(&a.editor, "{\"requestId\":0}");
+	party_say(&a.editor, chosen("0", "yes")); /* too late */
+	hears_part(&a.editor, "session/request_permission");
+	decide_all("reject");
+	hears_part(&a.editor, "$/cancel_request");
+	hears_part(&a.agent, "\"no\"");
+	given_edit_of_what_changes(&a, &s); /* it is asked about as it was shown then */
+	expect("SELECT state FROM request ORDER BY seq", "approved\nrejected\npending\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+/* Its call waits for ever, as far as the database knows. */
+START_TEST(what_the_editor_cancels_is_withdrawn_also_if_its_first_front_is_gone)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	const char *line = permission("0", COMMAND);
+
+	party_say(&a.agent, line);
+	hears(&a.editor, line);
+	waits(1);
+	kill_and_await("mcp-front");
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'"
+	            " AND listener IS NOT NULL",
+	            "1\n");
+	party_say(&a.editor, "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"outcome\":{"
+	                     "\"outcome\":\"cancelled\"}}}");
+	expect_soon("SELECT state FROM request", "expired\n");
 	trio_ends(&a, 0);
 	ck_assert_int_eq(site_stop(&s), 0);
 }
@@ -611,6 +658,9 @@ int main(void)
 	tcase_add_test(c, an_approval_that_was_withheld_counts_for_nothing_later);
 	tcase_add_test(c, a_yes_in_the_editor_to_what_has_changed_approves_nothing);
 	tcase_add_test(c, a_dialog_of_what_changed_before_its_front_was_back_is_shown_anew);
+	tcase_add_test(c,
+	               an_approval_that_its_front_did_not_tell_is_spent_once_the_file_has_changed);
+	tcase_add_test(c, what_the_editor_cancels_is_withdrawn_also_if_its_first_front_is_gone);
 	tcase_add_test(c, a_front_that_is_killed_while_a_question_waits_asks_nobody_twice);
 	tcase_add_test(c, a_question_that_nobody_needs_is_gone);
 	tcase_add_test(c, what_the_editor_cancels_or_rejects_is_asked_again);

@@ -82,6 +82,7 @@ static void ask_front(const struct proxy *p, struct question *q)
 	json_member(&json, "run", p->run.text);
 	json_member_bool(&json, "continues", q->session->is_loaded);
 	json_member_raw(&json, "input", str_text(&q->subject.input));
+	json_member(&json, "before", q->digest);
 	gate_host_add_variables(gate_host_named("acp"), &json);
 	json_object_end(&json);
 	json_object_end(&json);

@@ -1,6 +1,9 @@
 /* editor: questions that an editor shows to its user, too (workers/acp_proxy). The proxy asks with
  * HOOK_METHOD, host "acp", one question on a connection. Beyond what a hook says and hears:
  *
+ *   "before" in the params of HOOK_METHOD, optional
+ *     from the proxy: the digest (below) of what it last had asked in this one's place, by a front
+ *     that is gone. If this is another question, that one ends.
  *   notification intercom/asked {"editor": bool, "digest"}
  *     to the proxy: a person is asked. Unless false, the editor may show the question. digest: of
  *     what is asked (request.digest): another one than before means that it has changed.

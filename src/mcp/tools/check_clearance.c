@@ -124,24 +124,6 @@ static void question(const struct call *c, const struct call_settings *settings,
 	q->timeout_ms = settings->approval_ms;
 }
 
-/* Nobody asks this any longer, because a file of it has changed: what the operator has said with a
- * no goes with a result. (An unused yes has ended: request_ask.) */
-static int outdate(struct store *st, int64_t request, struct err *e)
-{
-	static const char WHY[] = "a file of it has changed, and its agent has asked again";
-	struct request_outdated_row q = { 0 };
-	int got = sql_request_outdated(st, request, &q, e);
-
-	if (got <= 0)
-		return got;
-	if (q.state == REQUEST_STATE_REJECTED)
-		return steering_repeat(st, request, e);
-	return err_if(sql_request_revive(st, NULL, request, e) ||
-	              sql_request_outdate(st, request, e) ||
-	              sql_request_settle_withdrawn(st, WHY, request, e) ||
-	              sql_request_withdrawn(st, request, e));
-}
-
 /* Which questions the last calls asked with the same arguments, when the files were others. */
 static int others(struct store *st, const struct call *c, const struct peer *p, int64_t *ret,
                   struct err *e)
@@ -163,7 +145,7 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 	int count = c->request_seq || c->is_conflict ? others(st, c, p, found, e) : 0;
 
 	for (int i = 0; i < count; i++)
-		if (outdate(st, found[i], e))
+		if (ask_outdate(st, found[i], e))
 			return -1;
 	return count < 0 ? -1 : 0;
 }
