@@ -43,12 +43,16 @@ enum {
 	LAST_MS = 1000, /* for what was asked just before the end of stdin */
 };
 
+/* Of the initialize that we repeat: its answer is not for the agent. */
+static const char OUR_ID[] = "\"agent-intercom again\"";
+
 /* An unanswered request of the agent. */
 struct request {
 	TAILQ_ENTRY(request) next;
 	char *id; /* JSON token, see json_add_id */
 	struct str line;
 	bool is_short; /* its answer waits for nobody */
+	bool is_first; /* initialize */
 	bool is_sent; /* to the front that is connected */
 };
 
@@ -61,7 +65,9 @@ struct relay {
 	int signals;
 	struct lines from_agent, from_front;
 	TAILQ_HEAD(, request) open;
+	struct str first; /* the initialize that was answered last, for a front that knows us not */
 	int64_t end_ms; /* monotonic: stdin has ended, and so do we then; 0: it has not */
+	bool is_unknown; /* to the front: its database is not the one that it was */
 	bool over; /* the agent is gone, */
 	bool refused; /* or there will be no system for it */
 	struct str told; /* of a start that failed, until one succeeds */
@@ -78,6 +84,7 @@ static void remember(struct relay *r, const struct rpc_message *m, const char *l
 	q->id = str_take(&token);
 	q->is_short =
 	    strcmp(m->method, "tools/call") != 0 && strcmp(m->method, "subscriptions/listen") != 0;
+	q->is_first = strcmp(m->method, "initialize") == 0;
 	str_add_bytes(&q->line, line, length);
 	TAILQ_INSERT_TAIL(&r->open, q, next);
 }
@@ -91,6 +98,8 @@ static void forget(struct relay *r, const char *id)
 	if (!q)
 		return;
 	TAILQ_REMOVE(&r->open, q, next);
+	if (q->is_first)
+		str_move(&r->first, &q->line);
 	free(q->id);
 	str_clear(&q->line);
 	free(q);
@@ -146,17 +155,21 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 	rpc_message_clear(&m);
 }
 
-static void note_from_front(struct relay *r, const char *line, size_t length)
+/* Whether it is for the agent. */
+static bool note_from_front(struct relay *r, const char *line, size_t length)
 {
 	struct rpc_message m = { 0 };
 	OWNED(str) struct str token = { 0 };
 	struct rpc_error ignored;
+	bool is_ours = false;
 
 	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id) {
 		json_add_id_token(&token, m.id);
 		forget(r, token.bytes);
+		is_ours = strcmp(m.id, OUR_ID) == 0;
 	}
 	rpc_message_clear(&m);
+	return !is_ours;
 }
 
 /* ---- bytes ---- */
@@ -171,9 +184,8 @@ static bool line_of_front(void *arg, const char *line, size_t length)
 {
 	struct relay *r = arg;
 
-	if (length == 0)
+	if (length == 0 || !note_from_front(r, line, length))
 		return true;
-	note_from_front(r, line, length);
 	if (io_write_all(STDOUT_FILENO, line, length) || io_write_all(STDOUT_FILENO, "\n", 1))
 		r->over = true;
 	return !r->over;
@@ -349,6 +361,7 @@ static int greet(struct relay *r, int fd)
 		leave_shared(r, json_text(reply, "error"));
 	if (!key)
 		return -1;
+	r->is_unknown = r->key[0] && strcmp(r->key, key) != 0;
 	(void)snprintf(r->key, sizeof(r->key), "%s", key);
 	contact_reached(&r->system);
 	str_clear(&r->told);
@@ -365,6 +378,24 @@ static struct request *first_unsent(struct relay *r)
 	return NULL;
 }
 
+/* Says once more how the agent has begun: with a database that was put back, or begun anew, the
+ * front knows nothing of it. */
+static void begin_again(struct relay *r)
+{
+	static const char INITIALIZED[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
+	OWNED(cJSON_ptr)
+	cJSON *message = cJSON_ParseWithLength(str_text(&r->first), r->first.length);
+	OWNED(str) struct str line = { 0 };
+
+	if (!message)
+		return;
+	cJSON_ReplaceItemInObjectCaseSensitive(message, "id", cJSON_Parse(OUR_ID));
+	json_canonical(&line, message);
+	to_front(r, line.bytes, line.length);
+	to_front(r, INITIALIZED, sizeof(INITIALIZED) - 1);
+}
+
 /* Introduces us to the front at the other end, and sends the unanswered requests again. */
 static bool take_front(struct relay *r, int front)
 {
@@ -377,6 +408,8 @@ static bool take_front(struct relay *r, int front)
 		lose_front(r);
 		return false;
 	}
+	if (r->is_unknown)
+		begin_again(r);
 	TAILQ_FOREACH (q, &r->open, next)
 		q->is_sent = false;
 	while (r->front >= 0 && !r->over && (q = first_unsent(r)) != NULL) {
@@ -665,6 +698,7 @@ static void close_relay(struct relay *r)
 	lose_front(r);
 	contact_clear(&r->system);
 	str_clear(&r->hello);
+	str_clear(&r->first);
 	str_clear(&r->told);
 	lines_clear(&r->from_agent);
 	lines_clear(&r->from_front);

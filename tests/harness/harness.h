@@ -29,7 +29,7 @@ void open_database_again(void);
 /* Kills the workers that still run, and removes the directory. */
 void close_store(void);
 /* Closes the harness's own connection: from here on the test puts database files there itself, and
- * must not use `given`, `rows` or `expect` until the next fresh_store. */
+ * must not use `given`, `rows` or `expect` until open_database_again or the next fresh_store. */
 void leave_store(void);
 /* A test case for tests that use the store, added to s; no test may take longer than seconds. */
 TCase *store_case(Suite *s, const char *name, int seconds);

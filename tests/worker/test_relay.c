@@ -554,6 +554,33 @@ START_TEST(a_question_outlives_a_stop_and_a_start)
 }
 END_TEST
 
+START_TEST(an_agent_that_the_restored_database_does_not_know_goes_on)
+{
+	static const char COMMAND[] =
+	    "$INTERCOM_BUILD/agent-intercom --db %s %s $(dirname %s)/b.db 2>&1";
+	struct relay r;
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *result = NULL;
+
+	site = given_running_site();
+	ck_assert_int_eq(shell(&said, COMMAND, test_db(), "backup", test_db()), 0);
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	leave_store();
+	ck_assert_msg(shell(&said, COMMAND, test_db(), "restore --yes", test_db()) == 0, "%s",
+	              said.bytes);
+	open_database_again();
+	site_start(&site);
+	expect_soon("SELECT count(*) FROM request WHERE state = 'pending'", "1\n");
+	approve_all();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(what_was_stopped_on_purpose_is_not_started_by_a_relay_that_waits)
 {
 	struct relay r;
@@ -754,6 +781,7 @@ int main(void)
 	tcase_add_test(c, an_answer_given_after_two_fronts_have_died_arrives_too);
 	tcase_add_test(c, a_write_that_was_under_way_is_told_as_applied);
 	tcase_add_test(c, a_question_outlives_a_stop_and_a_start);
+	tcase_add_test(c, an_agent_that_the_restored_database_does_not_know_goes_on);
 	tcase_add_test(c, what_was_stopped_on_purpose_is_not_started_by_a_relay_that_waits);
 	tcase_add_test(c, a_new_agent_of_the_workspace_adopts_what_was_asked);
 	tcase_add_test(c, a_relay_says_what_its_environment_says);

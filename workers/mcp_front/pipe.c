@@ -11,7 +11,6 @@
 #include "http_arrivals.h"
 #include "id.h"
 #include "log.h"
-#include "peer_user.h"
 #include "socket.h"
 #include "take.h"
 #include "unread.h"
@@ -112,8 +111,8 @@ static const struct transport PIPE = {
 
 /* ---- the first line ---- */
 
-/* With the key that its relay had before. Another user may use that one already: then the new one
- * stays. */
+/* With the key that its relay had before. If we do not know it, or another user has it, the new one
+ * stays, and the relay says once more how its agent has begun. */
 static int resume_as(struct sink *s, const char *resume, struct err *e)
 {
 	struct peer *p = s->peer;
@@ -125,7 +124,7 @@ static int resume_as(struct sink *s, const char *resume, struct err *e)
 	got = peer_load(&s->front->worker.store, p, e);
 	if (got < 0)
 		return -1;
-	if (!got && peer_only_of(p))
+	if (!got)
 		(void)snprintf(p->key, sizeof(p->key), "%s", ours);
 	p->transport = CONNECTION_TRANSPORT_STDIO;
 	p->resumed = true;
