@@ -4,6 +4,7 @@
 #include "json_writer.h"
 #include "texts.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,6 +220,38 @@ bool json_number(const cJSON *value, double *ret)
 		return false;
 	*ret = is_kept ? strtod(value->valuestring, NULL) : value->valuedouble;
 	return true;
+}
+
+/* ---- characters ---- */
+
+/* Whether bytes begin with \uD... whose second digit is one of these. */
+static bool is_surrogate(const char *bytes, size_t length, const char *digits)
+{
+	return length >= 6 && memcmp(bytes, "\\u", 2) == 0 && (bytes[2] | 0x20) == 'd' &&
+	       strchr(digits, bytes[3]) && isxdigit((unsigned char)bytes[4]) &&
+	       isxdigit((unsigned char)bytes[5]);
+}
+
+bool json_mend_surrogates(char *bytes, size_t length)
+{
+	static const char REPLACEMENT[] = { '\\', 'u', 'f', 'f', 'f', 'd' };
+	bool mended = false;
+
+	for (size_t at = 0; at < length; at++) {
+		if (bytes[at] != '\\')
+			continue;
+		if (is_surrogate(bytes + at, length - at, "89ABab") &&
+		    is_surrogate(bytes + at + 6, length - at - 6, "CDEFcdef")) {
+			at += 11;
+		} else if (is_surrogate(bytes + at, length - at, "89ABabCDEFcdef")) {
+			memcpy(bytes + at, REPLACEMENT, sizeof(REPLACEMENT));
+			mended = true;
+			at += 5;
+		} else {
+			at++;
+		}
+	}
+	return mended;
 }
 
 /* ---- lists ---- */

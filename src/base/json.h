@@ -20,6 +20,10 @@ cJSON *json_read(const char *bytes, size_t length, const char **ret_end);
  * that sentence, "the line". */
 cJSON *json_read_strictly(const char *bytes, size_t length, const char *what, struct err *e);
 
+/* Replaces each escape of half a surrogate pair, which programs write that cut texts, but which no
+ * text can hold and cJSON does not read. Returns whether there was one. */
+bool json_mend_surrogates(char *bytes, size_t length);
+
 typedef void json_take(void *arg, const char *bytes, size_t length);
 
 /* Hands the bytes of each item of an array that is valid JSON to take. */

@@ -159,41 +159,6 @@ static char *without_comments(const char *text)
 	return s;
 }
 
-enum { ESCAPE_BYTES = 6 }; /* \\uxxxx */
-
-/* The UTF-16 unit that is escaped at s; 0: none is. */
-static unsigned unit_at(const char *s)
-{
-	char digits[ESCAPE_BYTES - 1] = "";
-
-	if (s[0] != '\\' || s[1] != 'u')
-		return 0;
-	for (size_t i = 2; i < ESCAPE_BYTES; i++) {
-		if (!isxdigit((unsigned char)s[i]))
-			return 0;
-		digits[i - 2] = s[i];
-	}
-	return (unsigned)strtoul(digits, NULL, 16);
-}
-
-/* Half a character, as programs write it that cut texts, is legal in JSON, but not to cJSON. */
-static void mend_string(char *s, size_t end)
-{
-	for (size_t i = 0; i < end; i++) {
-		unsigned unit = unit_at(s + i);
-		bool is_first = unit >= 0xd800 && unit < 0xdc00;
-		unsigned next = is_first ? unit_at(s + i + ESCAPE_BYTES) : 0;
-
-		if (s[i] != '\\')
-			continue;
-		if (is_first && next >= 0xdc00 && next < 0xe000)
-			i += ESCAPE_BYTES;
-		else if (unit >= 0xd800 && unit < 0xe000)
-			memcpy(s + i, "\\ufffd", ESCAPE_BYTES);
-		i += unit ? ESCAPE_BYTES - 1 : 1;
-	}
-}
-
 /* A number that no double holds is not the same as itself. Returns where it ends. */
 static size_t mend_number(char *s, size_t i)
 {
@@ -209,16 +174,12 @@ static char *comparable(const char *text)
 {
 	char *s = xstrdup(text);
 
-	for (size_t i = 0; s[i];) {
-		if (s[i] == '"') {
-			size_t end = skip_string(s, i);
-
-			mend_string(s + i, end - i);
-			i = end;
-		} else {
+	(void)json_mend_surrogates(s, strlen(s));
+	for (size_t i = 0; s[i];)
+		if (s[i] == '"')
+			i = skip_string(s, i);
+		else
 			i = isdigit((unsigned char)s[i]) ? mend_number(s, i) : i + 1;
-		}
-	}
 	return s;
 }
 

@@ -4,7 +4,6 @@
 #include "json_peek.h"
 #include "json_writer.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,38 +194,6 @@ static int check(struct scan *s, struct rpc_error *error)
 	return 0;
 }
 
-/* Whether bytes begin with \uD... whose second digit is one of these. */
-static bool is_surrogate(const char *bytes, size_t length, const char *digits)
-{
-	return length >= 6 && memcmp(bytes, "\\u", 2) == 0 && (bytes[2] | 0x20) == 'd' &&
-	       strchr(digits, bytes[3]) && isxdigit((unsigned char)bytes[4]) &&
-	       isxdigit((unsigned char)bytes[5]);
-}
-
-/* Replaces every escape of half a surrogate pair, which no text can hold. Returns whether there was
- * one. */
-static bool mend_surrogates(char *bytes, size_t length)
-{
-	static const char REPLACEMENT[] = { '\\', 'u', 'f', 'f', 'f', 'd' };
-	bool mended = false;
-
-	for (size_t at = 0; at < length; at++) {
-		if (bytes[at] != '\\')
-			continue;
-		if (is_surrogate(bytes + at, length - at, "89ABab") &&
-		    is_surrogate(bytes + at + 6, length - at - 6, "CDEFcdef")) {
-			at += 11;
-		} else if (is_surrogate(bytes + at, length - at, "89ABabCDEFcdef")) {
-			memcpy(bytes + at, REPLACEMENT, sizeof(REPLACEMENT));
-			mended = true;
-			at += 5;
-		} else {
-			at++;
-		}
-	}
-	return mended;
-}
-
 /* A request that is wrong in nothing but such an escape: its caller waits for an answer with its
  * id, which m gets. */
 static bool refuse_surrogate(const struct scan *s, struct rpc_message *m, struct rpc_error *error)
@@ -237,7 +204,7 @@ static bool refuse_surrogate(const struct scan *s, struct rpc_message *m, struct
 
 	memcpy(copy, s->bytes, s->length);
 	copy[s->length] = '\0';
-	if (mend_surrogates(copy, s->length) &&
+	if (json_mend_surrogates(copy, s->length) &&
 	    rpc_parse(copy, s->length, &mended, &ignored) == 0 && mended.kind == RPC_REQUEST &&
 	    memcmp(copy + s->id_start, s->bytes + s->id_start, s->id_end - s->id_start) == 0) {
 		m->id = mended.id;
