@@ -22,7 +22,6 @@
 #include "io.h"
 #include "limit.h"
 #include "log.h"
-#include "pack.h"
 #include "refusals.h"
 #include "sha256.h"
 #include "workspace.h"
@@ -73,34 +72,6 @@ static void settle_down(bool is_big)
 		limit_memory(HAND_SMALL_MEMORY);
 }
 
-static bool read_all(int fd, char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = read(fd, bytes, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		length -= (size_t)n;
-	}
-	return true;
-}
-
-/* Reads a message of mcp-front, which is trusted. */
-static bool read_question(int fd, struct str *message)
-{
-	char head[PACK_HEAD_BYTES];
-
-	if (!read_all(fd, head, sizeof(head)))
-		return false;
-	message->length = pack_length(head);
-	message->capacity = message->length + 1;
-	message->bytes = xcalloc(1, message->capacity);
-	return read_all(fd, message->bytes, message->length);
-}
-
 /* From here on there is nothing but the workspace, which can only be read. */
 static bool raise_fence(const char *mode, const struct hand_found *found)
 {
@@ -135,7 +106,7 @@ static int do_job(int fd, int apart, const char *mode)
 	int status = EX_SOFTWARE;
 
 	confine();
-	if (!read_question(fd, &question))
+	if (!hand_ask_take(fd, &question))
 		return EX_OK; /* nobody waits for the answer */
 	if (hand_ask_read(&question, &ask) == 0 && map_body(apart, &ask)) {
 		settle_down(ask.is_big);

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PIECE_BYTES = 16 << 10, EXTENSION_MOST = 16 };
+enum { EXTENSION_MOST = 16 };
 
 /* ---- what was asked ---- */
 
@@ -58,37 +58,20 @@ static int read_asked(const struct request *r, struct str *out, struct err *e)
 
 /* ---- what is sent instead ---- */
 
-static int read_all(int fd, const char *name, struct str *out, struct err *e)
-{
-	char piece[PIECE_BYTES];
-	ssize_t n;
-
-	while ((n = read(fd, piece, sizeof(piece))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set(e, ERR_INPUT, "%s: %s", name, strerror(errno));
-		str_add_bytes(out, piece, (size_t)n);
-		if (out->length > OPERATOR_EDITED_BYTES)
-			return err_set(e, ERR_INPUT,
-			               "%s has more than %d bytes; nothing was approved", name,
-			               OPERATOR_EDITED_BYTES);
-	}
-	return 0;
-}
-
 static int read_file(const char *name, struct str *out, struct err *e)
 {
 	bool is_stdin = strcmp(name, "-") == 0;
 	int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	int failed;
+	int more = fd < 0 ? -1 : io_read_all(fd, OPERATOR_EDITED_BYTES, out);
 
-	if (fd < 0)
-		return err_set(e, ERR_INPUT, "%s: %s", name, strerror(errno));
-	failed = read_all(fd, is_stdin ? "stdin" : name, out, e);
+	name = is_stdin ? "stdin" : name;
 	if (!is_stdin)
 		io_shut(&fd);
-	return failed;
+	if (more < 0)
+		return err_set(e, ERR_INPUT, "%s: %s", name, strerror(errno));
+	return more ? err_set(e, ERR_INPUT, "%s has more than %d bytes; nothing was approved", name,
+	                      OPERATOR_EDITED_BYTES)
+	            : 0;
 }
 
 /* A folder of our own, and a file in it with the extension that editors go by. */

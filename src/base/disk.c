@@ -16,20 +16,8 @@
 
 enum { GRACE_S = 1 };
 
-/* Leaves open only these two; they may be the same. */
-static void close_all_but(int one, int other)
-{
-	int low = one < other ? one : other, high = one < other ? other : one;
-
-	if (low > 0)
-		(void)close_range(0, (unsigned)low - 1, 0);
-	if (high > low + 1)
-		(void)close_range((unsigned)low + 1, (unsigned)high - 1, 0);
-	(void)close_range((unsigned)high + 1, ~0U, 0);
-}
-
-/* Closes every other descriptor, so that it holds no lock or socket, and runs look. Its alarm kills
- * it, unless the disk blocks even that. */
+/* Has only its two descriptors, and runs look. Its alarm kills it, unless the disk blocks even
+ * that. */
 static void be_the_one(disk_look *look, const void *arg, int kept, int ms, int out)
 {
 	sigset_t none;
@@ -38,7 +26,7 @@ static void be_the_one(disk_look *look, const void *arg, int kept, int ms, int o
 	(void)signal(SIGALRM, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)alarm((unsigned)ms / 1000 + GRACE_S);
-	close_all_but(out, kept < 0 ? out : kept);
+	io_close_all_but(0, out, kept);
 	look(arg, out);
 	_exit(0);
 }

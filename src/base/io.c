@@ -39,6 +39,24 @@ int io_write_all(int fd, const void *bytes, size_t length)
 	return 0;
 }
 
+int io_read_all(int fd, size_t most, struct str *bytes)
+{
+	char piece[DRAIN_BYTES];
+	ssize_t n;
+
+	while ((n = read(fd, piece, sizeof(piece))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if ((size_t)n > most)
+			return 1;
+		str_add_bytes(bytes, piece, (size_t)n);
+		most -= (size_t)n;
+	}
+	return 0;
+}
+
 int io_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 {
 	int error;
@@ -208,6 +226,19 @@ void io_shut(int *fd)
 		(void)close(*fd);
 	errno = error;
 	*fd = -1;
+}
+
+void io_close_all_but(int first, int one, int other)
+{
+	const int kept[] = { one < other ? one : other, one < other ? other : one };
+
+	for (size_t i = 0; i < COUNT(kept); i++)
+		if (kept[i] >= first) {
+			if (kept[i] > first)
+				(void)close_range((unsigned)first, (unsigned)kept[i] - 1, 0);
+			first = kept[i] + 1;
+		}
+	(void)close_range((unsigned)first, ~0U, 0);
 }
 
 bool io_has_messages(int fd)

@@ -3,6 +3,7 @@
 #define IO_H
 
 #include "err.h"
+#include "str.h"
 
 #include <dirent.h>
 #include <stddef.h>
@@ -11,6 +12,10 @@
 
 /* Writes all bytes, in as many calls as it takes. 0, or -1 with errno. */
 int io_write_all(int fd, const void *bytes, size_t length);
+
+/* Appends what a descriptor has, up to its end, but at most so many bytes. 0 all, 1 there are more,
+ * -1 with errno. */
+int io_read_all(int fd, size_t most, struct str *bytes);
 
 /* Renames a file to an unused name; EEXIST if it is taken. 0, or -1 with errno. */
 int io_rename_new(int from_dir, const char *from, int to_dir, const char *to);
@@ -59,6 +64,9 @@ ssize_t io_receive_fds(int socket, void *bytes, size_t size, int *fds, size_t co
 /* Closes what *fd is (-1: nothing), which also takes it out of epoll; *fd is then -1,
  * errno what it was. */
 void io_shut(int *fd);
+/* In a child: closes every descriptor from `first` on but these two (-1: none), so that it holds
+ * no lock or socket of its parent's. */
+void io_close_all_but(int first, int one, int other);
 /* Whether fd is a socket of whole messages (SOCK_SEQPACKET). */
 bool io_has_messages(int fd);
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 enum {
-	READ_BYTES = 64 << 10,
 	PERMISSIONS = 07777,
 	FOR_READING = 0644, /* by others, at most: whatever the umask, they write nothing of ours */
 	DIRECTORY_FOR_READING = 0755,
@@ -22,25 +21,6 @@ enum {
 };
 
 /* ---- reading ---- */
-
-/* Appends at most so many bytes. 0 all, 1 there are more, -1 with errno. */
-static int read_all(int fd, size_t most, struct str *bytes)
-{
-	char piece[READ_BYTES];
-	ssize_t n;
-
-	while ((n = read(fd, piece, sizeof(piece))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		if ((size_t)n > most)
-			return 1;
-		str_add_bytes(bytes, piece, (size_t)n);
-		most -= (size_t)n;
-	}
-	return 0;
-}
 
 static int read_open(int fd, struct textfile *f, struct err *e)
 {
@@ -52,7 +32,7 @@ static int read_open(int fd, struct textfile *f, struct err *e)
 		return err_set(e, ERR_INPUT, "%s: is not a regular file", f->path);
 	f->exists = true;
 	f->mode = f->about.st_mode & PERMISSIONS;
-	more = read_all(fd, TEXTFILE_BYTES_MAX, &f->bytes);
+	more = io_read_all(fd, TEXTFILE_BYTES_MAX, &f->bytes);
 	if (more < 0)
 		return err_errno(e, ERR_AGAIN, "%s: cannot be read", f->path);
 	if (more)
@@ -67,7 +47,7 @@ int textfile_look(const char *path, size_t most, struct str *out)
 	struct stat about;
 
 	if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-		more = read_all(fd, most, out);
+		more = io_read_all(fd, most, out);
 	io_shut(&fd);
 	if (more < 0)
 		return 0;

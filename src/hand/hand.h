@@ -143,6 +143,9 @@ void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *foun
 void hand_ask_write(const struct hand_ask *ask, struct str *out);
 void hand_found_write(const struct hand_ask *ask, const struct hand_found *found, struct str *out);
 
+/* Takes a message without its length from a socket that blocks, whose other end is trusted. False:
+ * the other end is gone. */
+bool hand_ask_take(int fd, struct str *message);
 /* Parses a message without its length. What ask points to is in the message, or owned by it
  * (hand_ask_release). 0 or -1. */
 int hand_ask_read(const struct str *message, struct hand_ask *ask);

@@ -5,10 +5,12 @@
 #include "pack.h"
 #include "safe_path.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	MANY = HAND_LISTED, /* items in lists of the configuration */
@@ -78,6 +80,33 @@ static void take_known(struct pack *w, struct policy_known *known)
 		w->bad = true;
 	else
 		memcpy(&known->seen, seen, size);
+}
+
+static bool read_all(int fd, char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = read(fd, bytes, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return true;
+}
+
+bool hand_ask_take(int fd, struct str *message)
+{
+	char head[PACK_HEAD_BYTES];
+
+	if (!read_all(fd, head, sizeof(head)))
+		return false;
+	message->length = pack_length(head);
+	message->capacity = message->length + 1;
+	message->bytes = xcalloc(1, message->capacity);
+	return read_all(fd, message->bytes, message->length);
 }
 
 int hand_ask_read(const struct str *message, struct hand_ask *ask)

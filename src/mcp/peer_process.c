@@ -241,9 +241,7 @@ __attribute__((noreturn)) static void serve(int fd, pid_t parent)
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, "mcp-front-peer");
-	if (fd > 0)
-		(void)close_range(0, (unsigned)fd - 1, 0);
-	(void)close_range((unsigned)fd + 1, ~0U, 0);
+	io_close_all_but(0, fd, -1);
 	while (getppid() == parent && recv(fd, &q, sizeof(q), 0) == (ssize_t)sizeof(q)) {
 		const struct peer_process_hint found = search(&q);
 

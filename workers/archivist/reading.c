@@ -37,9 +37,7 @@ static void confine(const struct archive *a, int out)
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)signal(SIGINT, SIG_DFL);
 	pulse_show(-1);
-	if (out > 0)
-		(void)close_range(0, (unsigned)out - 1, 0);
-	(void)close_range((unsigned)out + 1, ~0U, 0);
+	io_close_all_but(0, out, -1);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + READER_NICE);
 	limit_to(RLIMIT_CORE, 0);

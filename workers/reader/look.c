@@ -246,18 +246,6 @@ static int answer(const struct look_order *o, int out, int tie)
 	return io_write_all(out, message.bytes, message.length) ? EX_IOERR : EX_OK;
 }
 
-/* Closes all but what goes to stderr, and these two; b: -1, there is one. */
-static void close_all_but(int a, int b)
-{
-	int first = b < 0 || a < b ? a : b, last = a > b ? a : b;
-
-	if (first > 3)
-		(void)close_range(3, (unsigned)first - 1, 0);
-	if (last > first + 1)
-		(void)close_range((unsigned)first + 1, (unsigned)last - 1, 0);
-	(void)close_range((unsigned)last + 1, ~0U, 0);
-}
-
 /* It can write no file, gain no privilege, and has nothing of ours but the pipes. */
 static void confine(pid_t parent, int out, int tie)
 {
@@ -266,7 +254,7 @@ static void confine(pid_t parent, int out, int tie)
 		_exit(EX_OK);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	pulse_show(-1);
-	close_all_but(out, tie);
+	io_close_all_but(STDERR_FILENO + 1, out, tie);
 	(void)alarm(LOOK_DEADLINE_MS / 1000 + GRACE_S);
 	limit_to(RLIMIT_CPU, LOOK_DEADLINE_MS / 1000);
 	limit_to(RLIMIT_FSIZE, 0);

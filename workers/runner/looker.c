@@ -3,10 +3,8 @@
 #include "clock.h"
 #include "io.h"
 #include "look_line.h"
-#include "pack.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,26 +12,13 @@
 
 /* ---- in the other process ---- */
 
-/* The next question; it is waited for without an end. */
-static bool next(int fd, struct str *message)
-{
-	char head[PACK_HEAD_BYTES];
-
-	if (recv(fd, head, sizeof(head), MSG_WAITALL) != (ssize_t)sizeof(head))
-		return false;
-	message->length = pack_length(head);
-	message->capacity = message->length + 1;
-	message->bytes = xcalloc(1, message->capacity);
-	return recv(fd, message->bytes, message->length, MSG_WAITALL) == (ssize_t)message->length;
-}
-
 static bool look(int fd)
 {
 	OWNED(str) struct str question = { 0 };
 	OWNED(str) struct str answer = { 0 };
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
 	struct hand_ask ask = { .given = NULL };
-	bool goes_on = next(fd, &question) && hand_ask_read(&question, &ask) == 0;
+	bool goes_on = hand_ask_take(fd, &question) && hand_ask_read(&question, &ask) == 0;
 
 	if (goes_on) {
 		hand_look_around(&ask, &found);
@@ -49,9 +34,7 @@ static bool look(int fd)
 __attribute__((noreturn)) static void serve(int fd, pid_t parent)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (fd > 3)
-		(void)close_range(3, (unsigned)fd - 1, 0);
-	(void)close_range((unsigned)fd + 1, ~0U, 0);
+	io_close_all_but(STDERR_FILENO + 1, fd, -1);
 	while (getppid() == parent && look(fd))
 		continue;
 	_exit(0);
