@@ -213,7 +213,7 @@ void json_print_line(cJSON *value);
 struct table {
 	size_t columns;
 	char **cells; /* row by row, headings first */
-	size_t count, capacity;
+	size_t count;
 };
 void table_begin(struct table *t, const char *const *headings, size_t columns);
 void table_add(struct table *t, const char *cell); /* NULL: empty */

@@ -258,10 +258,7 @@ void table_add(struct table *t, const char *cell)
 
 	if (cell)
 		add_visible(&visible, cell, strlen(cell), false);
-	if (t->count == t->capacity) {
-		t->capacity = t->capacity ? t->capacity * 2 : 64;
-		t->cells = xrealloc(t->cells, t->capacity * sizeof(*t->cells));
-	}
+	t->cells = xgrow(t->cells, t->count, sizeof(*t->cells));
 	t->cells[t->count++] = str_take(&visible);
 }
 

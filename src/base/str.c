@@ -43,6 +43,15 @@ void *xrealloc(void *old, size_t size)
 	return or_die(realloc(old, size ? size : 1));
 }
 
+void *xgrow(void *items, size_t count, size_t size)
+{
+	enum { FIRST = 16 };
+
+	if (count && (count < FIRST || (count & (count - 1))))
+		return items;
+	return xrealloc(items, (count ? 2 * count : FIRST) * size);
+}
+
 char *xstrdup(const char *text)
 {
 	return or_die(strdup(text));

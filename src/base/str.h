@@ -16,6 +16,9 @@ struct str {
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t size);
+/* A list that grows item by item, with room for one more behind its `count` items, of `size` bytes
+ * each: there is always room up to the next power of two. */
+void *xgrow(void *items, size_t count, size_t size);
 char *xstrdup(const char *text);
 /* The same; NULL of NULL. */
 char *xstrdup_if(const char *text);

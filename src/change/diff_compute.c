@@ -20,14 +20,11 @@ static const char NO_NEWLINE[] = "\\ No newline at end of file\n";
 
 static size_t split_lines(const char *bytes, size_t length, struct span **ret)
 {
-	size_t count = 0, capacity = 64;
-	struct span *lines = xmalloc(capacity * sizeof(*lines));
+	size_t count = 0;
+	struct span *lines = NULL;
 
 	for (size_t at = 0; at < length; at += lines[count++].size) {
-		if (count == capacity) {
-			capacity *= 2;
-			lines = xrealloc(lines, capacity * sizeof(*lines));
-		}
+		lines = xgrow(lines, count, sizeof(*lines));
 		lines[count] = line_at(bytes + at, length - at);
 	}
 	*ret = lines;

@@ -32,8 +32,6 @@ struct parser {
 	char *from; /* from "rename from" or "copy from" */
 	char *to;
 	struct diff diff;
-	size_t file_capacity;
-	size_t hunk_capacity;
 	struct err *e;
 };
 
@@ -109,11 +107,7 @@ static int fail(const struct parser *p, size_t line, const char *why)
 static struct diff_file *begin_file(struct parser *p)
 {
 	p->header = p->line;
-	if (p->diff.file_count == p->file_capacity) {
-		p->file_capacity = p->file_capacity ? 2 * p->file_capacity : 4;
-		p->diff.files = xrealloc(p->diff.files, p->file_capacity * sizeof(*p->diff.files));
-	}
-	p->hunk_capacity = 0;
+	p->diff.files = xgrow(p->diff.files, p->diff.file_count, sizeof(*p->diff.files));
 	p->place = PLACE_HEADER;
 	p->diff.files[p->diff.file_count++] = (struct diff_file){ .hunks = NULL };
 	return current_file(p);
@@ -510,12 +504,9 @@ static int fail_counts(struct parser *p, const struct diff_hunk *h, const char *
 	               p->line - blank);
 }
 
-static void add_line(struct diff_hunk *h, size_t *capacity, struct diff_line line)
+static void add_line(struct diff_hunk *h, struct diff_line line)
 {
-	if (h->line_count == *capacity) {
-		*capacity = *capacity ? 2 * *capacity : 16;
-		h->lines = xrealloc(h->lines, *capacity * sizeof(*h->lines));
-	}
+	h->lines = xgrow(h->lines, h->line_count, sizeof(*h->lines));
 	h->lines[h->line_count++] = line;
 }
 
@@ -562,7 +553,7 @@ static bool read_marker(struct parser *p, struct diff_hunk *h)
 
 static int read_body(struct parser *p, struct diff_hunk *h)
 {
-	size_t old_left = h->old_count, new_left = h->new_count, capacity = 0;
+	size_t old_left = h->old_count, new_left = h->new_count;
 	const char *body = p->at;
 
 	while (old_left + new_left > 0) {
@@ -576,7 +567,7 @@ static int read_body(struct parser *p, struct diff_hunk *h)
 			return fail_counts(p, h, body);
 		old_left -= line.kind != '+';
 		new_left -= line.kind != '-';
-		add_line(h, &capacity, line);
+		add_line(h, line);
 		skip_line(p);
 	}
 	(void)read_marker(p, h);
@@ -623,10 +614,7 @@ static int read_hunk(struct parser *p, struct span line)
 		free(h.lines);
 		return -1;
 	}
-	if (f->hunk_count == p->hunk_capacity) {
-		p->hunk_capacity = p->hunk_capacity ? 2 * p->hunk_capacity : 4;
-		f->hunks = xrealloc(f->hunks, p->hunk_capacity * sizeof(*f->hunks));
-	}
+	f->hunks = xgrow(f->hunks, f->hunk_count, sizeof(*f->hunks));
 	f->hunks[f->hunk_count++] = h;
 	p->place = PLACE_HUNK;
 	return 0;

@@ -90,10 +90,7 @@ uint32_t interner_number(struct interner *in, const char *text, size_t length, b
 		return *slot - 1;
 	if (!add)
 		return INTERNER_NONE;
-	if (in->count == in->capacity) {
-		in->capacity = in->capacity ? 2 * in->capacity : 64;
-		in->entries = xrealloc(in->entries, in->capacity * sizeof(*in->entries));
-	}
+	in->entries = xgrow(in->entries, in->count, sizeof(*in->entries));
 	in->entries[in->count++] = line;
 	*slot = in->count;
 	if (2 * (size_t)in->count > in->slot_count)

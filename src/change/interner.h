@@ -14,7 +14,6 @@ struct interner {
 	size_t slot_count;
 	struct entry *entries;
 	uint32_t count;
-	size_t capacity;
 };
 
 void interner_init(struct interner *in);

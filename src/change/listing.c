@@ -21,7 +21,7 @@ struct entry {
 
 struct entries {
 	struct entry *items;
-	size_t count, room;
+	size_t count;
 	size_t more; /* not kept: the folder is too big */
 };
 
@@ -72,10 +72,7 @@ static bool look_at(int dir, const char *name, struct entry *entry)
 
 static void add_entry(struct entries *list, const struct entry *entry, const char *name)
 {
-	if (list->count == list->room) {
-		list->room = list->room ? 2 * list->room : 64;
-		list->items = xrealloc(list->items, list->room * sizeof(*list->items));
-	}
+	list->items = xgrow(list->items, list->count, sizeof(*list->items));
 	list->items[list->count] = *entry;
 	list->items[list->count++].name = xstrdup(name);
 }

@@ -70,10 +70,7 @@ int tree_order(const char *a, const char *b)
 struct tree_step *tree_change_add(struct tree_change *t, const char *path,
                                   const struct thing *before, const struct thing *after)
 {
-	if (t->count == t->capacity) {
-		t->capacity = t->capacity ? 2 * t->capacity : 16;
-		t->steps = xrealloc(t->steps, t->capacity * sizeof(*t->steps));
-	}
+	t->steps = xgrow(t->steps, t->count, sizeof(*t->steps));
 	t->steps[t->count] =
 	    (struct tree_step){ .path = xstrdup(path), .before = *before, .after = *after };
 	return &t->steps[t->count++];

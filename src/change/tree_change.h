@@ -71,7 +71,6 @@ struct tree_change {
 	char stage_name[TREE_NAME_BYTES];
 	struct tree_step *steps; /* in the order of tree_order */
 	size_t count;
-	size_t capacity;
 	int stage_fd, new_fd, old_fd; /* -1: not open */
 };
 

@@ -67,10 +67,7 @@ static struct gate_patch_line trim(struct gate_patch_line line)
 
 static void add_line(struct gate_patch_lines *to, struct gate_patch_line line)
 {
-	if (to->count == to->capacity) {
-		to->capacity = to->capacity ? to->capacity * 2 : 16;
-		to->lines = xrealloc(to->lines, to->capacity * sizeof(*to->lines));
-	}
+	to->lines = xgrow(to->lines, to->count, sizeof(*to->lines));
 	to->lines[to->count++] = line;
 }
 
@@ -349,7 +346,7 @@ struct change {
 
 struct changes {
 	struct change *list;
-	size_t count, capacity;
+	size_t count;
 };
 
 struct search {
@@ -432,10 +429,7 @@ static void add_change(struct changes *to, struct change change)
 {
 	if (change.count == 0 && change.line_count == 0)
 		return;
-	if (to->count == to->capacity) {
-		to->capacity = to->capacity ? to->capacity * 2 : 16;
-		to->list = xrealloc(to->list, to->capacity * sizeof(*to->list));
-	}
+	to->list = xgrow(to->list, to->count, sizeof(*to->list));
 	change.order = to->count;
 	to->list[to->count++] = change;
 }

@@ -28,7 +28,7 @@ struct gate_patch_line {
 
 struct gate_patch_lines {
 	struct gate_patch_line *lines;
-	size_t count, capacity;
+	size_t count;
 };
 
 struct gate_patch_hunk {

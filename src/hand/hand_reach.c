@@ -18,7 +18,7 @@ struct file {
 struct reach {
 	const cJSON *entries;
 	struct file *files; /* with several names, that are read; owned */
-	size_t count, room;
+	size_t count;
 };
 
 static void reach_clear(struct reach *r)
@@ -49,10 +49,7 @@ static struct file file_of(const FTSENT *one)
 static bool is_read(const FTSENT *one, struct reach *r)
 {
 	if (has_names(one)) {
-		if (r->count == r->room) {
-			r->room = r->room ? 2 * r->room : 16;
-			r->files = xrealloc(r->files, r->room * sizeof(*r->files));
-		}
+		r->files = xgrow(r->files, r->count, sizeof(*r->files));
 		r->files[r->count++] = file_of(one);
 	}
 	return one->fts_level > FTS_ROOTLEVEL && always_ask_ends(one->fts_path, r->entries);

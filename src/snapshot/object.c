@@ -189,10 +189,7 @@ int objects_admit(const struct objects *o, uint64_t bytes, struct err *e)
 
 static void remember(struct objects *o, const struct sha256 *hash, uint64_t size)
 {
-	if (o->count == o->capacity) {
-		o->capacity = o->capacity ? 2 * o->capacity : FANS;
-		o->pending = xrealloc(o->pending, o->capacity * sizeof(*o->pending));
-	}
+	o->pending = xgrow(o->pending, o->count, sizeof(*o->pending));
 	o->pending[o->count++] = *hash;
 	o->pending_bytes += size;
 	o->added += size;

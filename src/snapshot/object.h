@@ -31,7 +31,7 @@ enum { OBJECT_NAME_BYTES = 64, OBJECT_MARK_BYTES = 33 };
 struct objects {
 	int dir; /* the folder */
 	struct sha256 *pending; /* put, and without a name yet: new/<prefix>-<index> */
-	size_t count, capacity;
+	size_t count;
 	uint64_t pending_bytes;
 	uint64_t added; /* bytes that were new, since it was opened */
 	uint64_t most_added; /* of them; 0: any number */
