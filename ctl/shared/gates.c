@@ -353,19 +353,18 @@ static const char PLUGIN[] =
 
 static void add_plugin(const struct gate *g, const struct wish *w, struct str *out)
 {
-	char *options = cJSON_PrintUnformatted(w->hook_args);
-
 	str_addf(out,
 	         "%swrote this file: install %s --gate. Uninstall it the same way.\nconst HOOK = ",
 	         gate_mark(GATE_PLUGIN), g->host);
 	json_quote(out, w->hook);
-	str_addf(out, ";\nconst OPTIONS = %s;\nconst EVENTS = {", options);
+	str_add(out, ";\nconst OPTIONS = ");
+	json_add(out, w->hook_args);
+	str_add(out, ";\nconst EVENTS = {");
 	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++)
 		str_addf(out, "%s \"%s\": %ld", i ? "," : "", g->hooks[i].event,
 		         gate_deadline(g, w, i));
 	str_add(out, " }; // and the seconds that each may take\n\n");
 	str_add(out, PLUGIN);
-	cJSON_free(options);
 }
 
 void gate_text(const struct gate *g, const struct gate_place *place, const struct wish *w,

@@ -296,8 +296,6 @@ static void add_rest(struct acp_inquiry *ask, const char *root, const struct inp
 
 	json_object(&rest);
 	cJSON_ArrayForEach (item, in->all) {
-		char *text;
-
 		if (is_weighty(item) && ask->risk == ACP_RISK_LOW) {
 			ask->risk = ACP_RISK_HIGH;
 			ask->is_unclear = true;
@@ -313,9 +311,7 @@ static void add_rest(struct acp_inquiry *ask, const char *root, const struct inp
 			str_add(&unknown, unknown.length ? ", " : "");
 			acp_inquiry_add_quoted(&unknown, item->string, MEMBER_BYTES);
 		}
-		text = cJSON_PrintUnformatted(item);
-		json_member_raw(&rest, item->string, text ? text : "null");
-		cJSON_free(text);
+		json_add_member(&rest, item->string, item);
 	}
 	json_object_end(&rest);
 	if (ask->diff.length && strcmp(rest.bytes, "{}") != 0)

@@ -2,6 +2,7 @@
 
 #include "diff.h"
 #include "err.h"
+#include "json.h"
 #include "json_writer.h"
 #include "safe_path.h"
 #include "texts.h"
@@ -175,13 +176,11 @@ void acp_inquiry_add_path(struct acp_inquiry *ask, const char *root, const char 
 void acp_inquiry_doubt_value(struct acp_inquiry *ask, const char *name, const cJSON *value)
 {
 	OWNED(str) struct str text = { 0 };
-	char *shown = cJSON_PrintUnformatted(value);
 
 	str_add(&text, "Also given: ");
 	json_object(&text);
-	json_member_raw(&text, name, shown ? shown : "null");
+	json_add_member(&text, name, value);
 	json_object_end(&text);
-	cJSON_free(shown);
 	acp_inquiry_doubt(ask, text.bytes);
 }
 

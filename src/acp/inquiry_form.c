@@ -90,7 +90,7 @@ static char *limits_of(const cJSON *schema)
 	const cJSON *start = json_get(schema, "default");
 	const char *type = json_text(schema, "type");
 	OWNED(cJSON_ptr) cJSON *limits = cJSON_CreateObject();
-	char *text, *copy;
+	struct str text = { 0 };
 
 	for (size_t i = 0; i < COUNT(NUMBERS); i++) {
 		const cJSON *number = json_get(schema, NUMBERS[i]);
@@ -108,10 +108,8 @@ static char *limits_of(const cJSON *schema)
 		(void)cJSON_AddItemToObject(limits, "default", cJSON_Duplicate(start, 1));
 	if (!limits->child)
 		return NULL;
-	text = cJSON_PrintUnformatted(limits);
-	copy = xstrdup(text);
-	cJSON_free(text);
-	return copy;
+	json_add(&text, limits);
+	return str_take(&text);
 }
 
 static void add_shown(struct str *out, const char *text)

@@ -300,6 +300,20 @@ void json_split(const char *bytes, size_t length, json_take *take, void *arg)
 
 /* ---- texts ---- */
 
+void json_add(struct str *out, const cJSON *value)
+{
+	char *text = cJSON_PrintUnformatted(value);
+
+	str_add(out, text ? text : "null");
+	cJSON_free(text);
+}
+
+void json_add_member(struct str *out, const char *name, const cJSON *value)
+{
+	json_member_name(out, name);
+	json_add(out, value);
+}
+
 struct member {
 	const cJSON *value;
 };
@@ -349,10 +363,7 @@ void json_canonical(struct str *out, const cJSON *value)
 	} else if (cJSON_IsString(value)) {
 		json_quote(out, value->valuestring);
 	} else {
-		char *text = cJSON_PrintUnformatted(value);
-
-		str_add(out, text ? text : "null");
-		cJSON_free(text);
+		json_add(out, value);
 	}
 }
 

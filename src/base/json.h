@@ -32,6 +32,10 @@ void json_split(const char *bytes, size_t length, json_take *take, void *arg);
 /* Whether value is a number, also one kept as text; *ret is the nearest double. */
 bool json_number(const cJSON *value, double *ret);
 
+/* Appends value without white space; null if it is NULL. */
+void json_add(struct str *out, const cJSON *value);
+/* The same as the member of that name of an object (json_writer.h). */
+void json_add_member(struct str *out, const char *name, const cJSON *value);
 /* Appends value without white space and with object members in byte order: equal values give equal
  * texts. */
 void json_canonical(struct str *out, const cJSON *value);

@@ -271,14 +271,6 @@ static bool is_short(const cJSON *value)
 	return cJSON_IsArray(value) || !value->child;
 }
 
-static void print_scalar(struct str *out, const cJSON *value)
-{
-	char *text = cJSON_PrintUnformatted(value);
-
-	str_add(out, text ? text : "null");
-	cJSON_free(text);
-}
-
 /* Appends value; indent is the indentation of the line in which it begins. */
 static void print(struct str *out, const cJSON *value, const struct layout *l, const char *indent)
 {
@@ -287,7 +279,7 @@ static void print(struct str *out, const cJSON *value, const struct layout *l, c
 	bool in_one_line = is_short(value) || !*l->unit;
 
 	if (!cJSON_IsObject(value) && !cJSON_IsArray(value)) {
-		print_scalar(out, value);
+		json_add(out, value);
 		return;
 	}
 	str_addf(&deeper, "%s%s", indent, l->unit);

@@ -207,7 +207,6 @@ static void print_key(struct str *out, const char *key)
 static void print_value(struct str *out, const cJSON *value)
 {
 	const cJSON *item;
-	char *text;
 
 	if (cJSON_IsString(value)) {
 		json_quote(out, value->valuestring);
@@ -220,9 +219,7 @@ static void print_value(struct str *out, const cJSON *value)
 		}
 		str_add_char(out, ']');
 	} else {
-		text = cJSON_PrintUnformatted(value);
-		str_add(out, text ? text : "");
-		cJSON_free(text);
+		json_add(out, value);
 	}
 }
 

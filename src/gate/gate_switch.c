@@ -147,7 +147,6 @@ static void add_proof(const struct gate_switch *s, const cJSON *item, struct str
 {
 	OWNED(cJSON_ptr) cJSON *root = cJSON_CreateObject();
 	cJSON *at = root;
-	char *text;
 
 	if (s->says == SAYS_LOADS)
 		return;
@@ -162,9 +161,8 @@ static void add_proof(const struct gate_switch *s, const cJSON *item, struct str
 		(void)cJSON_AddItemToObject(at, s->place[i], next);
 		at = next;
 	}
-	text = cJSON_PrintUnformatted(root);
-	str_addf(out, "%s\n", text ? text : "");
-	cJSON_free(text);
+	json_add(out, root);
+	str_add_char(out, '\n');
 }
 
 static void add_words(const struct gate_switch *s, const cJSON *item, struct str *out)

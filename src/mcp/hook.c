@@ -343,10 +343,7 @@ static void name_paths(struct hook *h, struct hand_ask *ask)
 
 static void look_at_edit(struct hook *h, const struct call_settings *settings, struct hand_ask *ask)
 {
-	char *all = cJSON_PrintUnformatted(h->in.root);
-
-	str_add(&h->input, all ? all : "{}");
-	cJSON_free(all);
+	json_add(&h->input, h->in.root);
 	name_paths(h, ask);
 	ask->edit = str_text(&h->input);
 	ask->edit_length = h->input.length;

@@ -1,12 +1,11 @@
 #include "audit.h"
 
+#include "json.h"
 #include "sql/audit.h"
 #include "sql/purge.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -116,12 +115,9 @@ static void add_text(struct str *line, const struct str *text)
 	const char *bytes = str_text(text);
 
 	if (!memchr(bytes, '\0', text->length) && utf8_valid(bytes, text->length)) {
-		cJSON *value = cJSON_CreateString(bytes);
-		char *printed = cJSON_PrintUnformatted(value);
+		OWNED(cJSON_ptr) cJSON *value = cJSON_CreateString(bytes);
 
-		str_add(line, printed);
-		free(printed);
-		cJSON_Delete(value);
+		json_add(line, value);
 		return;
 	}
 	str_add(line, "{\"hex\":\"");

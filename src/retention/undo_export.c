@@ -2,13 +2,12 @@
 
 #include "backup.h"
 #include "content.h"
+#include "json.h"
 #include "sha256.h"
 #include "sql/apply.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 enum { FEW = 20 }; /* images at a time: they may be large */
@@ -33,8 +32,8 @@ static void add_text(cJSON *o, const char *name, const char *text)
 
 static void add_line(struct str *lines, const struct file_change_images_row *row)
 {
-	cJSON *o = cJSON_CreateObject();
-	char mode[16], *text;
+	OWNED(cJSON_ptr) cJSON *o = cJSON_CreateObject();
+	char mode[16];
 
 	add_text(o, "workspace", row->workspace_root);
 	add_text(o, "path", row->path);
@@ -45,10 +44,8 @@ static void add_line(struct str *lines, const struct file_change_images_row *row
 	add_text(o, "written_at", row->updated_at);
 	(void)cJSON_AddNumberToObject(o, "size", (double)row->size);
 	add_text(o, "hash", row->hash);
-	text = cJSON_PrintUnformatted(o);
-	str_addf(lines, "%s\n", text);
-	free(text);
-	cJSON_Delete(o);
+	json_add(lines, o);
+	str_add_char(lines, '\n');
 }
 
 static int read_images(struct store *st, const struct instant *cutoff, struct images *images,

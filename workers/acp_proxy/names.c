@@ -1,5 +1,6 @@
 #include "names.h"
 
+#include "json.h"
 #include "json_writer.h"
 
 #include <string.h>
@@ -119,13 +120,8 @@ static int refuse(const char *name, const char *as, struct err *e)
 /* others: NULL if it is of no interest. */
 static void add_other(struct str *others, const cJSON *item)
 {
-	char *text;
-
-	if (!others)
-		return;
-	text = cJSON_PrintUnformatted(item);
-	json_member_raw(others, item->string, text ? text : "null");
-	cJSON_free(text);
+	if (others)
+		json_add_member(others, item->string, item);
 }
 
 static int read_value(const struct names *names, const cJSON *value, struct str *others,
