@@ -26,6 +26,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -689,7 +690,9 @@ static int find_system(struct relay *r, struct err *e)
 
 static int open_relay(struct relay *r, const struct waiting *how, struct err *e)
 {
-	return introduce(r, how, e) || signals_hear(&r->signals, e) || find_system(r, e) ? -1 : 0;
+	return introduce(r, how, e) || signals_hear(SIGHUP, &r->signals, e) || find_system(r, e)
+	           ? -1
+	           : 0;
 }
 
 static void close_relay(struct relay *r)

@@ -10,6 +10,7 @@
 #include "pulse.h"
 #include "refusals.h"
 #include "setting.h"
+#include "signals.h"
 #include "sql/fence_refusal.h"
 #include "sql/worker.h"
 
@@ -23,7 +24,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -133,22 +133,13 @@ static int take_lock(struct worker *w, struct err *e)
 static int hear_signals(struct worker *w, struct err *e)
 {
 	const char *parent = getenv("INTERCOM_PARENT");
-	sigset_t set;
 
 	if (!w->row)
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (!w->row && parent && strtol(parent, NULL, 10) != getppid())
 		return err_set(e, ERR_AGAIN, "the supervisor that started this is gone");
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* nothing that we start gains privileges */
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	(void)signal(SIGPIPE, SIG_IGN);
-	w->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (w->signal_fd < 0)
-		return err_errno(e, ERR_AGAIN, "cannot make a signalfd");
-	return 0;
+	return signals_hear(0, &w->signal_fd, e);
 }
 
 static int check_build(struct worker *w, struct err *e)

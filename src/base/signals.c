@@ -3,14 +3,15 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-int signals_hear(int *ret_fd, struct err *e)
+int signals_hear(int more, int *ret_fd, struct err *e)
 {
 	sigset_t set;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGHUP);
+	if (more)
+		(void)sigaddset(&set, more);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
 	*ret_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

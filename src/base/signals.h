@@ -4,9 +4,9 @@
 
 #include "err.h"
 
-/* From here on SIGTERM, SIGINT and SIGHUP come as a descriptor, which does not block, and SIGPIPE
- * not at all. 0 or -1. */
-int signals_hear(int *ret_fd, struct err *e);
+/* From here on SIGTERM, SIGINT and one more (0: none) come as a descriptor, which does not block,
+ * and SIGPIPE not at all. 0 or -1. */
+int signals_hear(int more, int *ret_fd, struct err *e);
 
 /* In a child, which is to become another program: all as at birth, and none blocked. */
 void signals_reset(void);

@@ -28,6 +28,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,7 +338,7 @@ static int open_run(struct run *r, const struct options *o, char folder[PATH_MAX
 	if (!realpath(o->folder ? o->folder : ".", folder))
 		return err_errno(e, ERR_INPUT, "the workspace %s", o->folder ? o->folder : ".");
 	r->proxy.when_down = o->when_down;
-	if (find_profile(o, &config, &profile, e) || signals_hear(&r->signals, e) ||
+	if (find_profile(o, &config, &profile, e) || signals_hear(SIGHUP, &r->signals, e) ||
 	    contact_find(&r->proxy.system.to, o->config, o->database, e) ||
 	    child_start(&r->child, o->command, profile, folder, &r->proxy.system.to.is, e))
 		return -1;

@@ -17,6 +17,7 @@
 #include "locate.h"
 #include "log.h"
 #include "setting.h"
+#include "signals.h"
 #include "str.h"
 #include "workspace.h"
 
@@ -296,21 +297,11 @@ static int prepare_rows(struct supervisor *s, struct err *e)
 /* From here on signals come as a descriptor. */
 static int hear(struct supervisor *s, struct err *e)
 {
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGCHLD);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	(void)signal(SIGHUP, SIG_IGN);
-	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGCHLD,
 	             SIG_DFL); /* ignored, as some parents leave it, nobody could be reaped */
-	s->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (s->signal_fd < 0)
-		return err_errno(e, ERR_AGAIN, "cannot make a signalfd");
-	return doorbell_open(&s->bell, s->run_fd, "agent-intercom", e);
+	return err_if(signals_hear(SIGCHLD, &s->signal_fd, e) ||
+	              doorbell_open(&s->bell, s->run_fd, "agent-intercom", e));
 }
 
 /* systemd starts us for whoever connects to its sockets: that is no person who wants an empty
