@@ -28,6 +28,18 @@ bool texts_name(const char *const *list, const char *text)
 	return false;
 }
 
+bool texts_has_word(const char *words, const char *word)
+{
+	size_t length = strcspn(word, " ");
+
+	if (!length || word[length])
+		return false;
+	for (const char *at = words; (at = strstr(at, word)); at += length)
+		if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+			return true;
+	return false;
+}
+
 bool texts_same(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);

@@ -18,6 +18,9 @@ bool texts_has(const struct texts *t, const char *text);
 /* Whether a NULL-terminated list contains the text (false for NULL). */
 bool texts_name(const char *const *list, const char *text);
 
+/* Whether a text of words, with a blank between each two, has this word; "" is none. */
+bool texts_has_word(const char *words, const char *word);
+
 /* Whether both have the same text, or are NULL. */
 bool texts_same(const char *a, const char *b);
 

@@ -1,6 +1,7 @@
 #include "calls.h"
 
 #include "arch.h"
+#include "texts.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -29,21 +30,10 @@ int calls_number(const char *name)
 	return -1;
 }
 
-/* Whether a list of words has this one. */
-static bool has_word(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *at = list; (at = strstr(at, word)); at += length)
-		if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ' '))
-			return true;
-	return false;
-}
-
 static bool is_for(const char *processes, const char *process)
 {
-	return strcmp(processes, "all") == 0 || has_word(processes, process) ||
-	       (has_word(processes, "workers") && strcmp(process, CALLS_LOOKER) != 0 &&
+	return strcmp(processes, "all") == 0 || texts_has_word(processes, process) ||
+	       (texts_has_word(processes, "workers") && strcmp(process, CALLS_LOOKER) != 0 &&
 	        strcmp(process, CALLS_FILER) != 0);
 }
 

@@ -67,8 +67,9 @@ struct gate_keys {
 	const char *pattern; /* of names of files that are searched, below each of the paths */
 };
 
+/* Tools of which the same is to be known. */
 struct gate_tool {
-	const char *name;
+	const char *names; /* with blanks between them */
 	enum gate_class class;
 	enum gate_form form;
 	const struct gate_keys *keys; /* NULL: no argument is a path or a text of a file */
@@ -137,7 +138,7 @@ struct gate_host {
 	                     for the end of another file's */
 	int wait_seconds_max; /* no hook may wait longer, whatever is configured; 0: no limit */
 	const struct gate_event_name *events; /* the last has no name */
-	const struct gate_tool *tools; /* the last has no name */
+	const struct gate_tool *tools; /* the last has no names */
 	const char *const *reads; /* arguments of those that read: paths; NULL at the end */
 	const char *const
 	    *variables; /* of its environment, that the front is told; NULL at the end */

@@ -4,10 +4,10 @@
 
 static const char COMMAND[] = "command";
 
-/* The host's tool that writes a whole file; NULL: it has none. */
+/* The host's tool that writes a whole file: its names are one name. NULL: it has none. */
 static const struct gate_tool *writing_tool(const struct gate_host *host)
 {
-	for (const struct gate_tool *t = host->tools; t->name; t++)
+	for (const struct gate_tool *t = host->tools; t->names; t++)
 		if (t->form == GATE_FORM_WRITE)
 			return t;
 	return NULL;
@@ -70,7 +70,7 @@ int gate_rewrite_make(const struct gate_input *in, const char *text, struct gate
 			replace(in, in->keys->content, text, out);
 			return 0;
 		}
-		out->tool = writes->name;
+		out->tool = writes->names;
 		out->is_told = true;
 		out->input = cJSON_CreateObject();
 		(void)cJSON_AddStringToObject(out->input, writes->keys->path, in->paths[0]);
