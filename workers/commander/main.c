@@ -3,10 +3,7 @@
  * that or its time is over, and settles the run.
  *
  * SIGTERM: all end, their runs are interrupted. SIGKILL: the keepers end all, and the next
- * incarnation interrupts the runs.
- *
- * Reads setting, stall; writes alias_run (whose triggers change Slack's message), content, and the
- * clocks in session and stall. */
+ * incarnation interrupts the runs. */
 #include "commander.h"
 
 #include "clock.h"

@@ -1,10 +1,5 @@
 /* mcp-front: speaks MCP with agents, over HTTP and, through relays, over a Unix socket.
  *
- * Reads:  setting, worker, ended_call, stall, request, apply, file_change, session, connection,
- *         content
- * Writes: connection, session, tool_call, request (asking, reviving, adopting), apply (queueing),
- *         stall (nudge sent), command (switch_freq), decision, command and steering (from the IPC
- *         socket), content; everything else follows from these by rules
  * Outside: 127.0.0.1:http_port, <run>/mcp.sock, <run>/ipc.sock, <shared.directory>/mcp.sock, files
  *          of workspaces (read only)
  *

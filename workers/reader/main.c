@@ -1,8 +1,6 @@
 /* reader: lists folders, shows files of workspaces and what has changed there, as operators order
  * it.
  *
- * Reads:   file_look, session, setting, workspace_owner, checkpoint and its objects (a diff)
- * Writes:  file_look (whose triggers answer in Slack and add to the timeline), content, command
  * Outside: files below workspaces, which it only reads; in those of other users by a hand of
  * theirs, which as-owner starts
  *

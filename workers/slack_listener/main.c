@@ -1,8 +1,5 @@
 /* slack-listener: receives what the operator does in Slack, over Socket Mode.
  *
- * Reads:   setting, operator, session, request, apply, slack_message, steering
- * Writes:  slack_envelope, decision, event, command, steering, slack_outbox and slack_message (what
- *          slack-poster is to say)
  * Outside: apps.connections.open with the app token, one WebSocket to Slack, response_urls
  *
  * Takes $SLACK_APP_TOKEN and $SLACK_API_URL from its environment and wipes them there. It runs
