@@ -3,6 +3,7 @@
  * prints the file's JSON Schema. `policy trust`: policy_trust_command.c. */
 #include "system.h"
 
+#include "io.h"
 #include "json.h"
 #include "machine.h"
 #include "options.h"
@@ -14,6 +15,7 @@
 #include "setting.h"
 #include "visible.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,15 +151,12 @@ static int read_given(struct check *c, struct err *e)
 {
 	OWNED(str) struct str bytes = { 0 };
 	struct err why = { 0 };
-	char part[4096];
-	FILE *f = fopen(c->file, "re");
-	size_t n;
+	int fd = open(c->file, O_RDONLY | O_CLOEXEC);
 
-	if (!f)
+	if (fd < 0)
 		return err_errno(e, ERR_INPUT, "cannot open %s", c->file);
-	while ((n = fread(part, 1, sizeof(part), f)) > 0 && bytes.length <= POLICY_MAX_BYTES)
-		str_add_bytes(&bytes, part, n);
-	(void)fclose(f);
+	(void)io_read_all(fd, POLICY_MAX_BYTES + 1, &bytes);
+	(void)close(fd);
 	if (policy_parse(str_text(&bytes), bytes.length, &c->policy, &why))
 		return err_set(e, ERR_INPUT, "%s allows nothing: %s", c->file, why.text);
 	return 0;

@@ -49,9 +49,9 @@ int io_read_all(int fd, size_t most, struct str *bytes)
 			continue;
 		if (n < 0)
 			return -1;
+		str_add_bytes(bytes, piece, (size_t)n < most ? (size_t)n : most);
 		if ((size_t)n > most)
 			return 1;
-		str_add_bytes(bytes, piece, (size_t)n);
 		most -= (size_t)n;
 	}
 	return 0;

@@ -145,12 +145,9 @@ static int look_and_open(const char *root, const struct policy_known *known,
 
 static int read_bytes(int fd, struct str *bytes, struct err *e)
 {
-	char part[4096];
-	ssize_t n;
-
-	while ((n = read(fd, part, sizeof(part))) > 0 && bytes->length <= POLICY_MAX_BYTES)
-		str_add_bytes(bytes, part, (size_t)n);
-	return n < 0 ? err_errno(e, ERR_AGAIN, "it cannot be read") : 0;
+	return io_read_all(fd, POLICY_MAX_BYTES + 1, bytes) < 0
+	           ? err_errno(e, ERR_AGAIN, "it cannot be read")
+	           : 0;
 }
 
 /* Watches the workspace itself, for a .intercom that appears, disappears or is replaced; and what
