@@ -170,7 +170,7 @@ static int find_subject(struct desk *d, const char *id, struct found *f, struct 
 	if (*id)
 		count = find_question(d->st, &APPROVAL, id, f, e);
 	else
-		count = undoes ? find_writes(d->st, where, NULL, f, e)
+		count = undoes ? find_writes(d->st, where, f, e)
 		               : find_questions(d->st, where, v, NULL, f, e);
 	if (count == 0 && *id)
 		return desk_give(d, v->means[0], NULL, id, e) < 0
@@ -215,6 +215,21 @@ static int order_about(struct desk *d, const char *id, struct err *e)
 
 /* ---- all of them ---- */
 
+/* Orders that are more than a verb and what it is about. */
+static const struct {
+	const char *word;
+	int (*give)(struct desk *d, struct err *e);
+} OTHERS[] = {
+	{ "session-start", desk_start },
+	{ "session-restart", desk_restart },
+	{ "session-cleanup", desk_clean_up },
+	{ "session-restore", desk_restore },
+	{ "session-checkpoint", desk_checkpoint },
+	{ "diff", desk_diff },
+	{ "run", desk_run },
+	{ "run-stop", desk_run_stop },
+};
+
 int desk_command(struct desk *d, struct err *e)
 {
 	const struct words *w = d->w;
@@ -222,24 +237,11 @@ int desk_command(struct desk *d, struct err *e)
 	const char *line = verb_skip_blanks(w->line ? w->line : "");
 	OWNED(str) struct str first = { 0 }, id = { 0 };
 
-	if (strcmp(v->word, "session-start") == 0)
-		return desk_start(d, e);
-	if (strcmp(v->word, "session-restart") == 0)
-		return desk_restart(d, e);
-	if (strcmp(v->word, "session-cleanup") == 0)
-		return desk_clean_up(d, e);
-	if (strcmp(v->word, "session-restore") == 0)
-		return desk_restore(d, e);
-	if (strcmp(v->word, "diff") == 0)
-		return desk_diff(d, e);
+	for (size_t i = 0; i < COUNT(OTHERS); i++)
+		if (strcmp(OTHERS[i].word, v->word) == 0)
+			return OTHERS[i].give(d, e);
 	if (v->about == ABOUT_FILES)
 		return desk_browse(d, e);
-	if (strcmp(v->word, "session-checkpoint") == 0)
-		return desk_checkpoint(d, e);
-	if (strcmp(v->word, "run") == 0)
-		return desk_run(d, e);
-	if (strcmp(v->word, "run-stop") == 0)
-		return desk_run_stop(d, e);
 	if (w->line && !*line && strcmp(v->word, "mode") == 0)
 		return show_mode(d, e);
 	if (w->line && v->text == TEXT_MUST) { /* what to switch to, then whom */

@@ -344,16 +344,14 @@ int find_last_question(struct store *st, int64_t session_seq, const struct verb 
 	return got;
 }
 
-int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
-                struct err *e)
+int find_writes(struct store *st, const struct place *where, struct found *f, struct err *e)
 {
 	OWNED(question_row) struct question_row q = { 0 };
 	int got;
 
-	sql_operator_writes(st, INT64_MAX, session_of(where, id), channel_of(where, id), &q);
+	sql_operator_writes(st, INT64_MAX, session_of(where, NULL), channel_of(where, NULL), &q);
 	while ((got = row_next(&q.row, e)) > 0)
-		if (!id || begins(q.id, id))
-			take_question(f, &q);
+		take_question(f, &q);
 	return got < 0 ? -1 : f->count;
 }
 

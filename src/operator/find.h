@@ -80,8 +80,7 @@ int find_question(struct store *st, const struct verb *v, const char *id, struct
 int find_last_question(struct store *st, int64_t session_seq, const struct verb *v, struct found *f,
                        struct err *e);
 /* Writes that can be undone; as find_questions. */
-int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
-                struct err *e);
+int find_writes(struct store *st, const struct place *where, struct found *f, struct err *e);
 /* The newest change that was approved after that of request write_seq (0: any), and is not written
  * yet: 1, 0, -1. */
 int find_unwritten(struct store *st, const struct place *where, int64_t write_seq, struct found *f,
