@@ -162,9 +162,6 @@ void ctl_print_reply(const struct ctl *c, struct ctl_reply *r);
 /* Orders what has changed since the checkpoint that what means (NULL: since the session began),
  * waits for it and prints it. Exit status, or -1. */
 int diff_since(struct ctl *c, const char *what, struct err *e);
-/* mode MODE [--session ID], stall on|off SESSION. */
-int say_mode(struct ctl *c, struct err *e);
-int say_stall(struct ctl *c, struct err *e);
 
 /* ---- putting a checkpoint back (restore.c) ---- */
 

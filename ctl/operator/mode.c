@@ -36,7 +36,11 @@ static int run_mode(struct ctl *c, struct err *e)
 	OWNED(char_ptr) char *session = NULL;
 
 	if (c->argc > 0)
-		return say_mode(c, e);
+		return ctl_say_and_print(c,
+		                         &(struct words){ .verb = verb_find("mode"),
+		                                          .id = c->session,
+		                                          .text = c->argv[0] },
+		                         e);
 	if (c->session && find_session(c, c->session, &session, e))
 		return -1;
 	return print_mode(c, session, e);

@@ -287,20 +287,6 @@ static int run_session(struct ctl *c, struct err *e)
 	return ctl_say_and_print(c, &w, e);
 }
 
-int say_stall(struct ctl *c, struct err *e)
-{
-	const struct words w = { .verb = verb_find("stall"), .id = c->argv[1], .text = c->argv[0] };
-
-	return ctl_say_and_print(c, &w, e);
-}
-
-int say_mode(struct ctl *c, struct err *e)
-{
-	const struct words w = { .verb = verb_find("mode"), .id = c->session, .text = c->argv[0] };
-
-	return ctl_say_and_print(c, &w, e);
-}
-
 const struct command_spec cmd_reject = {
 	"reject",
 	HELP("ID [--option OPTION] [--reason TEXT]", "reject a proposed change",

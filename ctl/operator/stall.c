@@ -67,11 +67,12 @@ static int list_alerts(struct ctl *c, struct err *e)
 
 static int run_stall(struct ctl *c, struct err *e)
 {
+	if (c->argc == 0)
+		return list_alerts(c, e);
 	if (c->argc == 1)
 		return err_set(e, ERR_INPUT, "stall %.40s needs a session", c->argv[0]);
-	if (c->argc == 2)
-		return say_stall(c, e);
-	return list_alerts(c, e);
+	const struct words w = { .verb = verb_find("stall"), .id = c->argv[1], .text = c->argv[0] };
+	return ctl_say_and_print(c, &w, e);
 }
 
 const struct command_spec cmd_stall = {

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "options.h"
 #include "str.h"
+#include "texts.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -92,29 +93,22 @@ static int become(const char *name, char **argv)
 
 static int become_doctor(const struct cli_arguments *a)
 {
-	OWNED(str) struct str config = { 0 }, database = { 0 }, workspace = { 0 }, host = { 0 };
-	char gate[] = "--gate", *argv[7] = { NULL };
-	int count = 1;
+	const char *const options[][2] = { { "--config", a->source.config },
+		                           { "--db", a->source.database },
+		                           { "--workspace", a->source.workspace } };
+	struct texts argv = { 0 }; /* until we are another program, or end */
 
-	if (a->source.config) {
-		str_addf(&config, "--config=%s", a->source.config);
-		argv[count++] = config.bytes;
-	}
-	if (a->source.database) {
-		str_addf(&database, "--db=%s", a->source.database);
-		argv[count++] = database.bytes;
-	}
-	if (a->source.workspace) {
-		str_addf(&workspace, "--workspace=%s", a->source.workspace);
-		argv[count++] = workspace.bytes;
-	}
+	texts_add(&argv, "doctor");
+	for (size_t i = 0; i < COUNT(options); i++)
+		if (options[i][1]) {
+			texts_add(&argv, options[i][0]);
+			texts_add(&argv, options[i][1]);
+		}
 	if (a->flag)
-		argv[count++] = gate;
-	if (a->operand) {
-		str_add(&host, a->operand);
-		argv[count++] = host.bytes;
-	}
-	return become("doctor", argv);
+		texts_add(&argv, "--gate");
+	if (a->operand)
+		texts_add(&argv, a->operand);
+	return become("doctor", argv.items);
 }
 
 static int doctor(const struct arguments *a)
