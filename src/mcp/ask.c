@@ -103,7 +103,7 @@ static int repeat_answer(struct store *st, struct call *c, struct err *e)
 {
 	OWNED(telling) struct telling t = { 0 };
 
-	if (c->tool->result(st, c->request_seq, &t, e))
+	if (ask_result(st, c->request_seq, c->tool->answer, &t, e))
 		return -1;
 	str_add(&c->result, str_text(&t.result));
 	c->is_error = t.is_error;

@@ -16,7 +16,7 @@ int64_t ask_number(const struct call *c, const char *name);
 int ask_run(struct store *st, struct call *c, const struct peer *p,
             const struct call_settings *settings, struct err *e);
 
-/* tool->result of such a tool: add_members adds the members of its result; r is the request. */
+/* The result of a call of such a tool; add_members: its tool->answer. */
 int ask_result(struct store *st, int64_t request_seq,
                void (*add_members)(struct str *out, const struct request *r), struct telling *t,
                struct err *e);

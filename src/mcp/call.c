@@ -451,7 +451,8 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
 	t->session_seq = row.session_seq;
 	t->traceparent = xstrdup_if(row.traceparent);
 	if (row.state != TOOL_CALL_STATE_DONE) {
-		if (tool->result(st, row.apply_seq ? row.apply_seq : row.request_seq, t, e))
+		if (tool->answer ? ask_result(st, row.request_seq, tool->answer, t, e)
+		                 : tool->result(st, row.apply_seq, t, e))
 			return -1;
 		return tool->amend && t->is_answer ? tool->amend(st, call_seq, t, e) : 0;
 	}

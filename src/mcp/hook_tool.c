@@ -211,11 +211,6 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	return c->hook->in.event == GATE_POST_TOOL ? hook_compare(st, c, p, e) : 0;
 }
 
-static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
-{
-	return ask_result(st, request, hook_add_answer, t, e);
-}
-
 /* ---- rows ---- */
 
 static int insert_files(struct store *st, int64_t gate, const struct call *c, struct err *e)
@@ -391,7 +386,7 @@ const struct tool TOOL_HOOK = {
 	.policy = policy,
 	.run = run,
 	.question = question,
-	.result = result,
+	.answer = hook_add_answer,
 	.amend = amend,
 	.note = note,
 	.finish = finish,

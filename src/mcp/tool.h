@@ -18,6 +18,7 @@ struct hand_found;
 struct peer;
 struct policy_question;
 struct question;
+struct request;
 struct store;
 struct telling;
 
@@ -48,9 +49,11 @@ struct tool {
 	/* Fills the rest of q with what a person is asked (ask.h). NULL: nobody is asked. */
 	void (*question)(const struct call *c, const struct call_settings *settings,
 	                 struct question *q);
-	/* Builds the result of a call that waits, or has waited, for the request or the apply with
-	 * this seq. NULL: it never waits. */
-	int (*result)(struct store *st, int64_t subject_seq, struct telling *t, struct err *e);
+	/* Adds the members of the result of a call that waits, or has waited, for this request.
+	 * NULL: it waits for none. */
+	void (*answer)(struct str *out, const struct request *r);
+	/* Builds the result of one that waits for the apply with this seq. NULL: it never does. */
+	int (*result)(struct store *st, int64_t apply_seq, struct telling *t, struct err *e);
 	/* Changes that result by what the call itself has said. NULL: nothing to change. */
 	int (*amend)(struct store *st, int64_t call_seq, struct telling *t, struct err *e);
 	/* Writes what else belongs to a call whose row is there. Inside the transaction. NULL:

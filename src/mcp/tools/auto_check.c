@@ -115,11 +115,6 @@ static void add_answer(struct str *out, const struct request *r)
 	result_add_verdict(out, r);
 }
 
-static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
-{
-	return ask_result(st, request, add_answer, t, e);
-}
-
 const struct tool TOOL_AUTO_CHECK = {
 	.name = "auto_check",
 	.title = "Auto check",
@@ -156,5 +151,5 @@ const struct tool TOOL_AUTO_CHECK = {
 	.policy = policy,
 	.run = run,
 	.question = question,
-	.result = result,
+	.answer = add_answer,
 };

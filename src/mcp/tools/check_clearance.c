@@ -150,11 +150,6 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 	return count < 0 ? -1 : 0;
 }
 
-static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
-{
-	return ask_result(st, request, result_add_verdict, t, e);
-}
-
 const struct tool TOOL_CHECK_CLEARANCE = {
 	.name = "check_clearance",
 	.title = "Check clearance",
@@ -195,6 +190,6 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	.policy = policy,
 	.run = ask_run,
 	.question = question,
-	.result = result,
+	.answer = result_add_verdict,
 	.note = note,
 };

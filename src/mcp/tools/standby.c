@@ -33,11 +33,6 @@ static void add_instruction(struct str *out, const struct request *r)
 	}
 }
 
-static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
-{
-	return ask_result(st, request, add_instruction, t, e);
-}
-
 const struct tool TOOL_STANDBY = {
 	.name = "standby",
 	.title = "Standby",
@@ -63,5 +58,5 @@ const struct tool TOOL_STANDBY = {
 	.open_world = true,
 	.run = ask_run,
 	.question = question,
-	.result = result,
+	.answer = add_instruction,
 };

@@ -49,11 +49,6 @@ static void add_decision(struct str *out, const struct request *r)
 		json_member(out, "reason", r->row.reason);
 }
 
-static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
-{
-	return ask_result(st, request, add_decision, t, e);
-}
-
 /* Both count from the last word of a person, so they grow while it waits. */
 static const char *const UNBOUND[] = { "elapsed_seconds", "actions_taken", NULL };
 
@@ -88,5 +83,5 @@ const struct tool TOOL_TRANSMIT = {
 	.policy = policy,
 	.run = ask_run,
 	.question = question,
-	.result = result,
+	.answer = add_decision,
 };
