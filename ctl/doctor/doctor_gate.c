@@ -151,28 +151,26 @@ static void check_trust(struct look *l, int group, int handler)
 static bool check_events(struct look *l, const cJSON *root)
 {
 	const cJSON *hooks = json_get(root, "hooks");
+	const struct gate_event_name *hook;
 	bool any = false;
 	int group, at;
 
-	for (int i = 0; i < GATE_HOOKS_MAX && l->gate->hooks[i].event; i++) {
-		const char *event = l->gate->hooks[i].event;
-		const cJSON *handler = find_handler(l, json_get(hooks, event), &group, &at);
+	for (int i = 0; (hook = gate_hook(l->gate, i)); i++) {
+		const cJSON *handler = find_handler(l, json_get(hooks, hook->name), &group, &at);
 
 		any = any || handler;
-		if (l->gate->hooks[i].patience != GATE_ASKS)
+		if (!gate_event_asks(hook->event))
 			continue;
 		if (handler)
-			check_handler(l, event, handler);
+			check_handler(l, hook->name, handler);
 		if (handler && i == 0)
 			check_trust(l, group, at);
 	}
-	for (int i = 0; any && i < GATE_HOOKS_MAX && l->gate->hooks[i].event; i++) {
-		const cJSON *list = json_get(hooks, l->gate->hooks[i].event);
-
-		if (l->gate->hooks[i].patience == GATE_ASKS && !find_handler(l, list, &group, &at))
+	for (int i = 0; any && (hook = gate_hook(l->gate, i)); i++)
+		if (gate_event_asks(hook->event) &&
+		    !find_handler(l, json_get(hooks, hook->name), &group, &at))
 			doctor_tell(l->d, FAIL, l->what, "%s: %s is gone; install the gate again",
-			            l->path, l->gate->hooks[i].event);
-	}
+			            l->path, hook->name);
 	return any;
 }
 

@@ -11,6 +11,7 @@
 #include "gate_hooks.h"
 #include "json.h"
 #include "json_writer.h"
+#include "texts.h"
 
 #include <string.h>
 
@@ -21,16 +22,6 @@ enum {
 	MARGIN_SECONDS = 5, /* between our answer and the host's limit, where that is fixed */
 	SHORT_MARGIN_SECONDS = 1,
 };
-
-#define EVERY_CLAUDE_EVENT                                                                         \
-	{ "PreToolUse", GATE_ASKS, true }, { "PermissionRequest", GATE_ASKS, true },               \
-	    { "PostToolUse", GATE_TELLS, true }, { "PostToolUseFailure", GATE_TELLS, true },       \
-	    { "UserPromptSubmit", GATE_TELLS, false }, { "Notification", GATE_TELLS, false },      \
-	    { "Stop", GATE_STOPS, false }, { "StopFailure", GATE_TELLS, false },                   \
-	    { "SessionStart", GATE_TELLS, false },                                                 \
-	{                                                                                          \
-		"SessionEnd", GATE_ENDS, false                                                     \
-	}
 
 static const struct gate GATES[] = {
 	{ .host = "claude",
@@ -45,8 +36,7 @@ static const struct gate GATES[] = {
 	                      "settings, and neither bypasses permissions nor decides by itself." },
 	  .command = "command",
 	  .matches = true,
-	  .timeout = { "timeout", 1, 0 },
-	  .hooks = { EVERY_CLAUDE_EVENT } },
+	  .timeout = { "timeout", 1, 0 } },
 	{ .host = "codex",
 	  .user = { .shape = GATE_GROUPS,
 	            .hint =
@@ -59,14 +49,7 @@ static const struct gate GATES[] = {
 	                  "Codex trusts these hooks without asking, runs no others, and does not "
 	                  "start without its sandbox." },
 	  .command = "command",
-	  .timeout = { "timeout", 1, 0 },
-	  .hooks = { { "PreToolUse", GATE_ASKS, true },
-	             { "PermissionRequest", GATE_ASKS, true },
-	             { "PostToolUse", GATE_TELLS, true },
-	             { "UserPromptSubmit", GATE_TELLS, false },
-	             { "Stop", GATE_STOPS, false },
-	             { "SessionStart", GATE_TELLS, false },
-	             { "SessionEnd", GATE_ENDS, false } } },
+	  .timeout = { "timeout", 1, 0 } },
 	{ .host = "gemini",
 	  .user = { .shape = GATE_GROUPS,
 	            .hint =
@@ -80,14 +63,7 @@ static const struct gate GATES[] = {
 	                      "its own dialogs stay." },
 	  .command = "command",
 	  .matches = true,
-	  .timeout = { "timeout", MS_PER_S, 0 },
-	  .hooks = { { "BeforeTool", GATE_ASKS, true },
-	             { "AfterTool", GATE_TELLS, true },
-	             { "BeforeAgent", GATE_TELLS, false },
-	             { "AfterAgent", GATE_STOPS, false },
-	             { "Notification", GATE_TELLS, false },
-	             { "SessionStart", GATE_TELLS, false },
-	             { "SessionEnd", GATE_ENDS, false } } },
+	  .timeout = { "timeout", MS_PER_S, 0 } },
 	{ .host = "copilot",
 	  .user = { .shape = GATE_FLAT, .root = "{\"version\":1}" },
 	  .system = { .shape = GATE_FLAT,
@@ -95,19 +71,10 @@ static const struct gate GATES[] = {
 	              .hint =
 	                  "Copilot CLI has no setting that forbids --allow-all-tools; its hooks "
 	                  "are asked before that counts." },
-	  /* Not permissionRequest: it comes after an allow of preToolUse, too, in other words. */
+	  .left_out = "permissionRequest", /* after an allow of preToolUse, too, in other words */
 	  .command = "bash",
 	  .members = "{\"type\":\"command\"}",
-	  .timeout = { "timeoutSec", 1, 0 },
-	  .hooks = { { "preToolUse", GATE_ASKS, true },
-	             { "postToolUse", GATE_TELLS, true },
-	             { "postToolUseFailure", GATE_TELLS, true },
-	             { "userPromptSubmitted", GATE_TELLS, false },
-	             { "notification", GATE_TELLS, false },
-	             { "agentStop", GATE_STOPS, false },
-	             { "errorOccurred", GATE_TELLS, false },
-	             { "sessionStart", GATE_TELLS, false },
-	             { "sessionEnd", GATE_ENDS, false } } },
+	  .timeout = { "timeoutSec", 1, 0 } },
 	{ .host = "cursor",
 	  .user = { .shape = GATE_FLAT, .root = "{\"version\":1}" },
 	  .system = { .shape = GATE_FLAT,
@@ -115,16 +82,10 @@ static const struct gate GATES[] = {
 	              .hint =
 	                  "Cursor has no setting in a file that forbids running everything; its "
 	                  "hooks are asked all the same." },
+	  .left_out = "beforeShellExecution beforeMCPExecution", /* preToolUse is asked, too */
 	  .command = "command",
 	  .members = "{\"failClosed\":true}",
-	  .timeout = { "timeout", 1, 0 },
-	  .hooks = { { "preToolUse", GATE_ASKS, true },
-	             { "postToolUse", GATE_TELLS, true },
-	             { "postToolUseFailure", GATE_TELLS, true },
-	             { "beforeSubmitPrompt", GATE_TELLS, false },
-	             { "stop", GATE_STOPS, false },
-	             { "sessionStart", GATE_TELLS, false },
-	             { "sessionEnd", GATE_ENDS, false } } },
+	  .timeout = { "timeout", 1, 0 } },
 	{ .host = "vscode",
 	  .user = { .shape = GATE_FLAT,
 	            .settings = { NULL, "XDG_CONFIG_HOME", ".config/", "Code/User/settings.json" },
@@ -138,25 +99,13 @@ static const struct gate GATES[] = {
 	                "chat.hookFilesLocations, else each call is judged twice." },
 	  .command = "command",
 	  .members = "{\"type\":\"command\"}",
-	  .timeout = { "timeout", 1, 0 },
-	  .hooks = { { "PreToolUse", GATE_ASKS, true },
-	             { "PostToolUse", GATE_TELLS, true },
-	             { "UserPromptSubmit", GATE_TELLS, false },
-	             { "Stop", GATE_STOPS, false },
-	             { "SessionStart", GATE_TELLS, false } } },
+	  .timeout = { "timeout", 1, 0 } },
 	{ .host = "opencode",
 	  .user = { .shape = GATE_PLUGIN,
 	            .hint =
 	                "opencode fetches its package @opencode-ai/plugin at its next start, and "
 	                "hangs then if it cannot. It skips a plugin that it cannot load without "
-	                "a word." },
-	  .hooks = { { "tool.execute.before", GATE_ASKS, true },
-	             { "tool.execute.after", GATE_TELLS, true },
-	             { "chat.message", GATE_TELLS, false },
-	             { "session.created", GATE_TELLS, false },
-	             { "session.error", GATE_TELLS, false },
-	             { "session.idle", GATE_TELLS, false },
-	             { "session.deleted", GATE_ENDS, false } } },
+	                "a word." } },
 	{ .host = "qwen",
 	  .user = { .shape = GATE_GROUPS,
 	            .hint =
@@ -170,8 +119,7 @@ static const struct gate GATES[] = {
 	                  "the same." },
 	  .command = "command",
 	  .matches = true,
-	  .timeout = { "timeout", 1, 60 },
-	  .hooks = { EVERY_CLAUDE_EVENT } },
+	  .timeout = { "timeout", 1, 60 } },
 };
 
 /* ---- what the table says ---- */
@@ -184,76 +132,68 @@ const struct gate *gate_find(const char *host)
 	return NULL;
 }
 
-/* Seconds after which the host gives hook number i up. */
-static long gate_timeout(const struct gate *g, const struct wish *w, int i)
+const struct gate_event_name *gate_hook(const struct gate *g, int i)
 {
-	long wait = w->wait > 0 ? w->wait : WAIT_SECONDS;
-
-	switch (g->hooks[i].patience) {
-	case GATE_ASKS:
-	case GATE_STOPS:
-		wait += SPARE_SECONDS;
-		return g->timeout.most > 0 && wait > g->timeout.most ? g->timeout.most : wait;
-	case GATE_TELLS:
-		return TELL_SECONDS;
-	case GATE_ENDS:
-		break;
-	}
-	return END_SECONDS;
+	for (const struct gate_event_name *n = gate_host_named(g->host)->events; n->name; n++)
+		if (!(g->left_out && texts_has_word(g->left_out, n->name)) && i-- == 0)
+			return n;
+	return NULL;
 }
 
-/* Seconds after which hook number i denies by itself. */
-static long gate_deadline(const struct gate *g, const struct wish *w, int i)
+/* Seconds after which the host gives a hook up; *ret_deadline: after which the hook itself does,
+ * and denies. opencode's plugin waits for none but that before a tool. */
+static long gate_timeout(const struct gate *g, const struct wish *w, enum gate_event event,
+                         long *ret_deadline)
 {
-	long wait = w->wait > 0 ? w->wait : WAIT_SECONDS;
+	long wait = w->wait > 0 ? w->wait : WAIT_SECONDS, most = g->timeout.most;
 
-	switch (g->hooks[i].patience) {
-	case GATE_ASKS:
-	case GATE_STOPS:
-		if (g->timeout.most > 0 && wait > g->timeout.most - MARGIN_SECONDS)
-			wait = g->timeout.most - MARGIN_SECONDS;
-		return wait;
-	case GATE_TELLS:
-		return TELL_SECONDS - SHORT_MARGIN_SECONDS;
-	case GATE_ENDS:
-		break;
+	if (gate_event_asks(event) || (event == GATE_STOP && g->user.shape != GATE_PLUGIN)) {
+		*ret_deadline =
+		    most > 0 && wait > most - MARGIN_SECONDS ? most - MARGIN_SECONDS : wait;
+		wait += SPARE_SECONDS;
+		return most > 0 && wait > most ? most : wait;
 	}
-	return END_SECONDS - SHORT_MARGIN_SECONDS;
+	wait = event == GATE_SESSION_END ? END_SECONDS : TELL_SECONDS;
+	*ret_deadline = wait - SHORT_MARGIN_SECONDS;
+	return wait;
 }
 
 /* ---- command lines ---- */
 
-/* The command line of hook number i, for a shell. */
-static void gate_command(const struct gate *g, const struct wish *w, int i, struct str *out)
+/* The command line of a hook, for a shell. Returns the seconds after which the host gives it up. */
+static long gate_command(const struct gate *g, const struct wish *w,
+                         const struct gate_event_name *hook, struct str *out)
 {
+	long deadline, timeout = gate_timeout(g, w, hook->event, &deadline);
 	const cJSON *one;
 
 	str_add_shell_word(out, w->hook);
-	str_addf(out, " %s %s --deadline %ld", g->host, g->hooks[i].event, gate_deadline(g, w, i));
+	str_addf(out, " %s %s --deadline %ld", g->host, hook->name, deadline);
 	cJSON_ArrayForEach (one, w->hook_args) {
 		str_add_char(out, ' ');
 		str_add_shell_word(out, one->valuestring);
 	}
+	return timeout;
 }
 
 /* ---- what is written ---- */
 
-cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish *w, int i)
+cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish *w,
+                 const struct gate_event_name *hook)
 {
 	OWNED(str) struct str line = { 0 };
 	cJSON *handler = g->members ? cJSON_Parse(g->members) : cJSON_CreateObject();
 	cJSON *group, *handlers;
+	long timeout = gate_command(g, w, hook, &line);
 
-	gate_command(g, w, i, &line);
 	if (shape == GATE_GROUPS)
 		(void)cJSON_AddStringToObject(handler, "type", "command");
 	(void)cJSON_AddStringToObject(handler, g->command, str_text(&line));
-	(void)cJSON_AddNumberToObject(handler, g->timeout.name,
-	                              (double)gate_timeout(g, w, i) * g->timeout.unit);
+	(void)cJSON_AddNumberToObject(handler, g->timeout.name, (double)timeout * g->timeout.unit);
 	if (shape != GATE_GROUPS)
 		return handler;
 	group = cJSON_CreateObject();
-	if (g->matches && g->hooks[i].is_tool)
+	if (g->matches && (gate_event_asks(hook->event) || hook->event == GATE_POST_TOOL))
 		(void)cJSON_AddStringToObject(group, "matcher", ".*");
 	handlers = cJSON_AddArrayToObject(group, "hooks");
 	(void)cJSON_AddItemToArray(handlers, handler);
@@ -268,6 +208,7 @@ const char *gate_mark(enum gate_shape shape)
 /* TOML. Its basic strings take what JSON's do, but for the escape of a slash, which is not used. */
 static void add_tables(const struct gate *g, const struct wish *w, struct str *out)
 {
+	const struct gate_event_name *hook;
 	OWNED(str) struct str folder = { 0 };
 
 	str_add(&folder, w->hook);
@@ -280,14 +221,14 @@ static void add_tables(const struct gate *g, const struct wish *w, struct str *o
 	         gate_mark(GATE_TABLES), g->host);
 	json_quote(out, folder.bytes);
 	str_add_char(out, '\n');
-	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++) {
+	for (int i = 0; (hook = gate_hook(g, i)); i++) {
 		OWNED(str) struct str line = { 0 };
+		long timeout = gate_command(g, w, hook, &line);
 
-		gate_command(g, w, i, &line);
 		str_addf(out, "\n[[hooks.%s]]\n[[hooks.%s.hooks]]\ntype = \"command\"\ncommand = ",
-		         g->hooks[i].event, g->hooks[i].event);
+		         hook->name, hook->name);
 		json_quote(out, str_text(&line));
-		str_addf(out, "\ntimeout = %ld\n", gate_timeout(g, w, i));
+		str_addf(out, "\ntimeout = %ld\n", timeout);
 	}
 }
 
@@ -353,6 +294,9 @@ static const char PLUGIN[] =
 
 static void add_plugin(const struct gate *g, const struct wish *w, struct str *out)
 {
+	const struct gate_event_name *hook;
+	long deadline;
+
 	str_addf(out,
 	         "%swrote this file: install %s --gate. Uninstall it the same way.\nconst HOOK = ",
 	         gate_mark(GATE_PLUGIN), g->host);
@@ -360,9 +304,10 @@ static void add_plugin(const struct gate *g, const struct wish *w, struct str *o
 	str_add(out, ";\nconst OPTIONS = ");
 	json_add(out, w->hook_args);
 	str_add(out, ";\nconst EVENTS = {");
-	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++)
-		str_addf(out, "%s \"%s\": %ld", i ? "," : "", g->hooks[i].event,
-		         gate_deadline(g, w, i));
+	for (int i = 0; (hook = gate_hook(g, i)); i++) {
+		(void)gate_timeout(g, w, hook->event, &deadline);
+		str_addf(out, "%s \"%s\": %ld", i ? "," : "", hook->name, deadline);
+	}
 	str_add(out, " }; // and the seconds that each may take\n\n");
 	str_add(out, PLUGIN);
 }

@@ -4,13 +4,14 @@
 #define HOSTS_H
 
 #include "err.h"
+#include "gate_host.h"
 #include "str.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
 enum { WAIT_SECONDS = 3600, WAIT_SECONDS_MAX = 86400, SPARE_SECONDS = 100 };
-enum { SETTINGS_MAX = 3, PLACE_MAX = 4, GATE_HOOKS_MAX = 10 };
+enum { SETTINGS_MAX = 3, PLACE_MAX = 4 };
 
 /* What the user asked for. */
 struct wish {
@@ -54,14 +55,6 @@ enum gate_shape {
 	GATE_PLUGIN, /* JavaScript: a file of our own */
 };
 
-/* What a hook may take its time for. */
-enum gate_patience {
-	GATE_ASKS, /* a person decides */
-	GATE_STOPS, /* a person may say what is next */
-	GATE_TELLS, /* nobody waits for it */
-	GATE_ENDS, /* the host is about to end */
-};
-
 /* A file that holds hooks (gate_hooks.h says where it is), and what else is set with it. */
 struct gate_place {
 	enum gate_shape shape;
@@ -79,17 +72,13 @@ struct gate {
 	const char *command; /* the member that holds the command line */
 	const char *members; /* JSON object: further constant members of a handler */
 	bool matches; /* events of tools need a matcher */
+	const char *left_out; /* its events that get no hook, with blanks between them; or NULL */
 	struct {
 		const char *name;
 		int unit; /* units per second */
 		long
 		    most; /* seconds that the host waits at most, whatever it is told; 0: as told */
 	} timeout;
-	struct {
-		const char *event; /* as the vendor calls it */
-		enum gate_patience patience;
-		bool is_tool;
-	} hooks[GATE_HOOKS_MAX];
 };
 
 struct host {
@@ -137,8 +126,11 @@ bool host_entry_is_ours(const cJSON *entry);
 
 /* The gate of a host; NULL: we know none. */
 const struct gate *gate_find(const char *host);
-/* What stands under the event of hook number i: a group or a handler; the caller deletes it. */
-cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish *w, int i);
+/* Its hook number i; NULL: behind the last. */
+const struct gate_event_name *gate_hook(const struct gate *g, int i);
+/* What stands under the event of a hook: a group or a handler; the caller deletes it. */
+cJSON *gate_item(const struct gate *g, enum gate_shape shape, const struct wish *w,
+                 const struct gate_event_name *hook);
 /* The whole of a file of our own (GATE_TABLES, GATE_PLUGIN); its first line begins with
  * gate_mark(). */
 void gate_text(const struct gate *g, const struct gate_place *place, const struct wish *w,

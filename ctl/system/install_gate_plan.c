@@ -11,13 +11,15 @@ enum { FOR_READING = 0644 }; /* of a file for all users */
 
 /* ---- JSON ---- */
 
-/* The number of our hook for an event, -1: we have none. */
-static int hook_for(const struct gate *g, const char *event)
+/* Our hook for an event, NULL: we have none. */
+static const struct gate_event_name *hook_for(const struct gate *g, const char *event)
 {
-	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++)
-		if (strcmp(g->hooks[i].event, event) == 0)
-			return i;
-	return -1;
+	const struct gate_event_name *hook;
+
+	for (int i = 0; (hook = gate_hook(g, i)); i++)
+		if (strcmp(hook->name, event) == 0)
+			return hook;
+	return NULL;
 }
 
 /* Makes the list of an event what it shall be. */
@@ -26,7 +28,7 @@ static int plan_event(struct change *c, const struct gate *g, const struct gate_
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL, *wanted = NULL, *before = NULL;
 	const char *const at[] = { "hooks", event, NULL };
-	int i = w->remove ? -1 : hook_for(g, event);
+	const struct gate_event_name *hook = w->remove ? NULL : hook_for(g, event);
 	const cJSON *there;
 
 	if (json_edit_parse(&c->after, c->file.path, &root, e) < 0)
@@ -38,8 +40,8 @@ static int plan_event(struct change *c, const struct gate *g, const struct gate_
 		               c->file.path, event);
 	wanted = there ? cJSON_Duplicate(there, 1) : cJSON_CreateArray();
 	found_clean_event(g, place->shape, wanted);
-	if (i >= 0)
-		(void)cJSON_AddItemToArray(wanted, gate_item(g, place->shape, w, i));
+	if (hook)
+		(void)cJSON_AddItemToArray(wanted, gate_item(g, place->shape, w, hook));
 	if (there ? cJSON_Compare(there, wanted, 1) : !wanted->child)
 		return 0;
 	(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
@@ -80,10 +82,11 @@ static int plan_root(struct change *c, const struct gate_place *place, bool remo
 static cJSON *all_events(const struct gate *g, const cJSON *root)
 {
 	cJSON *names = cJSON_CreateObject();
+	const struct gate_event_name *hook;
 	const cJSON *one;
 
-	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++)
-		(void)cJSON_AddNullToObject(names, g->hooks[i].event);
+	for (int i = 0; (hook = gate_hook(g, i)); i++)
+		(void)cJSON_AddNullToObject(names, hook->name);
 	cJSON_ArrayForEach (one, cJSON_GetObjectItemCaseSensitive(root, "hooks"))
 		if (!cJSON_HasObjectItem(names, one->string) && cJSON_IsArray(one))
 			(void)cJSON_AddNullToObject(names, one->string);
@@ -111,6 +114,7 @@ static void leave_to_hand(struct change *c, const struct gate *g, const struct g
                           const struct wish *w)
 {
 	OWNED(cJSON_ptr) cJSON *hooks = cJSON_CreateObject();
+	const struct gate_event_name *hook;
 	char *text;
 
 	str_addf(&c->by_hand, "%s has comments or trailing commas, so I do not change it. ",
@@ -120,11 +124,9 @@ static void leave_to_hand(struct change *c, const struct gate *g, const struct g
 		         g->host);
 		return;
 	}
-	for (int i = 0; i < GATE_HOOKS_MAX && g->hooks[i].event; i++) {
-		cJSON *list = cJSON_AddArrayToObject(hooks, g->hooks[i].event);
-
-		(void)cJSON_AddItemToArray(list, gate_item(g, place->shape, w, i));
-	}
+	for (int i = 0; (hook = gate_hook(g, i)); i++)
+		(void)cJSON_AddItemToArray(cJSON_AddArrayToObject(hooks, hook->name),
+		                           gate_item(g, place->shape, w, hook));
 	text = cJSON_Print(hooks);
 	str_addf(&c->by_hand, "Put this there:\n\n\"hooks\": %s\n", text ? text : "");
 	cJSON_free(text);

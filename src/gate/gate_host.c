@@ -252,9 +252,9 @@ static const struct gate_tool ACP_TOOLS[] = {
 /* Claude Code's, and Qwen Code's after it. */
 static const struct gate_event_name CLAUDE_EVENTS[] = {
 	{ "PreToolUse", GATE_PRE_TOOL },
+	{ "PermissionRequest", GATE_PERMISSION },
 	{ "PostToolUse", GATE_POST_TOOL },
 	{ "PostToolUseFailure", GATE_POST_TOOL },
-	{ "PermissionRequest", GATE_PERMISSION },
 	{ "UserPromptSubmit", GATE_PROMPT },
 	{ "Notification", GATE_NOTIFICATION },
 	{ "Stop", GATE_STOP },
@@ -266,8 +266,8 @@ static const struct gate_event_name CLAUDE_EVENTS[] = {
 
 static const struct gate_event_name CODEX_EVENTS[] = {
 	{ "PreToolUse", GATE_PRE_TOOL },
-	{ "PostToolUse", GATE_POST_TOOL },
 	{ "PermissionRequest", GATE_PERMISSION },
+	{ "PostToolUse", GATE_POST_TOOL },
 	{ "UserPromptSubmit", GATE_PROMPT },
 	{ "Stop", GATE_STOP },
 	{ "SessionStart", GATE_SESSION_START },
@@ -276,10 +276,10 @@ static const struct gate_event_name CODEX_EVENTS[] = {
 };
 
 static const struct gate_event_name GEMINI_EVENTS[] = {
-	{ "BeforeTool", GATE_PRE_TOOL },    { "AfterTool", GATE_POST_TOOL },
-	{ "BeforeAgent", GATE_PROMPT },     { "Notification", GATE_NOTIFICATION },
-	{ "AfterAgent", GATE_STOP },        { "SessionStart", GATE_SESSION_START },
-	{ "SessionEnd", GATE_SESSION_END }, END,
+	{ "BeforeTool", GATE_PRE_TOOL },       { "AfterTool", GATE_POST_TOOL },
+	{ "BeforeAgent", GATE_PROMPT },        { "AfterAgent", GATE_STOP },
+	{ "Notification", GATE_NOTIFICATION }, { "SessionStart", GATE_SESSION_START },
+	{ "SessionEnd", GATE_SESSION_END },    END,
 };
 
 static const struct gate_event_name COPILOT_EVENTS[] = {
@@ -317,8 +317,8 @@ static const struct gate_event_name VSCODE_EVENTS[] = {
 
 static const struct gate_event_name OPENCODE_EVENTS[] = {
 	{ "tool.execute.before", GATE_PRE_TOOL }, { "tool.execute.after", GATE_POST_TOOL },
-	{ "chat.message", GATE_PROMPT },          { "session.idle", GATE_STOP },
-	{ "session.error", GATE_STOP_FAILURE },   { "session.created", GATE_SESSION_START },
+	{ "chat.message", GATE_PROMPT },          { "session.created", GATE_SESSION_START },
+	{ "session.error", GATE_STOP_FAILURE },   { "session.idle", GATE_STOP },
 	{ "session.deleted", GATE_SESSION_END },  END,
 };
 
@@ -515,7 +515,7 @@ int gate_host_wait_seconds(const struct gate_host *host, enum gate_event event)
 {
 	int seconds = NOTE_SECONDS;
 
-	if (event == GATE_PRE_TOOL || event == GATE_PERMISSION)
+	if (gate_event_asks(event))
 		seconds = PERSON_SECONDS;
 	else if (event == GATE_STOP)
 		seconds = STOP_SECONDS;

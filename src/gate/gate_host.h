@@ -75,6 +75,12 @@ struct gate_tool {
 	const struct gate_keys *keys; /* NULL: no argument is a path or a text of a file */
 };
 
+/* Whether a person decides in it. */
+static inline bool gate_event_asks(enum gate_event event)
+{
+	return event == GATE_PRE_TOOL || event == GATE_PERMISSION;
+}
+
 struct gate_event_name {
 	const char *name; /* the host's own */
 	enum gate_event event;
