@@ -2,7 +2,7 @@
 
 #include "backup.h"
 #include "content.h"
-#include "json.h"
+#include "json_writer.h"
 #include "sha256.h"
 #include "sql/apply.h"
 
@@ -25,26 +25,21 @@ struct images {
 	char day[11];
 };
 
-static void add_text(cJSON *o, const char *name, const char *text)
-{
-	(void)cJSON_AddStringToObject(o, name, text ? text : "");
-}
-
 static void add_line(struct str *lines, const struct file_change_images_row *row)
 {
-	OWNED(cJSON_ptr) cJSON *o = cJSON_CreateObject();
 	char mode[16];
 
-	add_text(o, "workspace", row->workspace_root);
-	add_text(o, "path", row->path);
-	add_text(o, "action", file_change_action_name(row->action));
 	(void)snprintf(mode, sizeof(mode), "%04o", (unsigned)row->mode_before);
-	add_text(o, "mode", mode);
-	add_text(o, "request_id", row->request_id);
-	add_text(o, "written_at", row->updated_at);
-	(void)cJSON_AddNumberToObject(o, "size", (double)row->size);
-	add_text(o, "hash", row->hash);
-	json_add(lines, o);
+	json_object(lines);
+	json_member(lines, "workspace", row->workspace_root);
+	json_member(lines, "path", row->path);
+	json_member(lines, "action", file_change_action_name(row->action));
+	json_member(lines, "mode", mode);
+	json_member(lines, "request_id", row->request_id);
+	json_member(lines, "written_at", row->updated_at);
+	json_member_int(lines, "size", row->size);
+	json_member(lines, "hash", row->hash);
+	json_object_end(lines);
 	str_add_char(lines, '\n');
 }
 
