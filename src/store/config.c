@@ -277,7 +277,7 @@ void config_clear(struct config *c)
 {
 	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
 		config_field_clear(&CONFIG_FIELDS[i], c);
-	config_field_clear_texts(&c->warnings);
+	texts_clear(&c->warnings);
 	free(c->file);
 	*c = (struct config){ 0 };
 }

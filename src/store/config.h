@@ -10,6 +10,7 @@
 
 #include "err.h"
 #include "str.h"
+#include "texts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,11 +32,6 @@ enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 enum config_protocol { PROTOCOL_MCP, PROTOCOL_ACP, PROTOCOL_ACP_STREAM };
 enum config_framing { FRAMING_NDJSON, FRAMING_LSP };
 enum config_acp_offer { ACP_OFFER_1, ACP_OFFER_2, ACP_OFFER_AUTO };
-
-struct config_texts {
-	char **items;
-	size_t count;
-};
 
 struct config_numbers {
 	int64_t *items;
@@ -72,15 +68,15 @@ enum { CONFIG_NEVER = -1 };
 struct config_agent {
 	char *name;
 	char *command; /* a name without '/' for program_find, or an absolute path */
-	struct config_texts args;
+	struct texts args;
 	int protocol; /* enum config_protocol */
-	struct config_texts env_pass;
+	struct texts env_pass;
 	struct config_map env_set;
 	char *workspace; /* NULL: default_workspace_root */
 	int acp_version; /* enum config_acp_offer */
 	char *auth_method; /* NULL: no method is called */
 	char *asking; /* JSON object {option: text or boolean}, NULL: asks by itself */
-	struct config_texts refused_modes;
+	struct texts refused_modes;
 	char *fence; /* JSON object as in agent.fence, NULL: none */
 	int64_t startup_timeout_seconds;
 	int64_t max_line_length;
@@ -106,7 +102,7 @@ struct config {
 	char *default_workspace_root; /* "": an error says how to set it when one is needed */
 	int64_t max_concurrent_sessions;
 	char *host_cli; /* "": no agent can be started */
-	struct config_texts host_cli_args;
+	struct texts host_cli_args;
 	char *default_agent; /* "": `default`, if host_cli is set */
 	int64_t http_port;
 	char *ipc_name;
@@ -136,7 +132,7 @@ struct config {
 	} checkpoint;
 	struct {
 		char *channel_id;
-		struct config_texts channels;
+		struct texts channels;
 		int questions; /* enum config_questions */
 		int64_t reconnect_backoff_max_seconds;
 	} slack;
@@ -177,7 +173,7 @@ struct config {
 	} ipc;
 	struct {
 		bool require_global_allowlist;
-		struct config_texts always_ask;
+		struct texts always_ask;
 		int trust; /* enum config_trust */
 	} policy;
 	struct {
@@ -208,7 +204,7 @@ struct config {
 	struct config_workspaces workspaces;
 	struct config_agents agents;
 
-	struct config_texts warnings; /* "FILE:LINE: ...", for the log, one line each */
+	struct texts warnings; /* "FILE:LINE: ...", for the log, one line each */
 	unsigned char from[CONFIG_FIELDS_MAX]; /* enum config_from, in the order of the table */
 };
 
@@ -234,7 +230,7 @@ void config_settings(const struct config *c,
                      void *arg);
 
 /* Append a list or a table as JSON. */
-void config_add_texts(struct str *out, const struct config_texts *texts);
+void config_add_texts(struct str *out, const struct texts *texts);
 void config_add_map(struct str *out, const struct config_map *map);
 
 /* The names of these enums' values. */

@@ -258,10 +258,10 @@ static const struct builtin *find_program(const char *command)
 
 /* ---- profiles ---- */
 
-static void add_texts(struct config_texts *texts, const char *const *items, size_t most)
+static void add_texts(struct texts *texts, const char *const *items, size_t most)
 {
 	for (size_t i = 0; i < most && items[i]; i++)
-		config_field_add_text(texts, xstrdup(items[i]));
+		texts_add(texts, items[i]);
 }
 
 static void add_pair(struct config_map *map, const struct pair *pair)
@@ -294,7 +294,7 @@ static struct config_agent *add_agent(struct config_agents *all, const char *nam
 static void add_environment(struct config_agent *a, const struct builtin *b)
 {
 	for (size_t i = 0; b->passed[i]; i++)
-		config_field_add_text(&a->env_pass, xstrdup(b->passed[i]));
+		texts_add(&a->env_pass, b->passed[i]);
 	add_pair(&a->env_set, &b->set);
 }
 
@@ -323,7 +323,7 @@ static void add_host_cli(struct config *c)
 
 	a->command = xstrdup(c->host_cli);
 	for (size_t i = 0; i < c->host_cli_args.count; i++)
-		config_field_add_text(&a->args, xstrdup(c->host_cli_args.items[i]));
+		texts_add(&a->args, c->host_cli_args.items[i]);
 	if (!b)
 		return;
 	a->package = b->package;

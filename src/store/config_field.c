@@ -382,18 +382,6 @@ void config_field_add_cut(struct str *out, const char *text)
 		str_add(out, "...");
 }
 
-/* Appends a value as JSON, for settings and messages. */
-void config_field_add_json(struct str *out, const cJSON *json, bool cut)
-{
-	char *text = cJSON_PrintUnformatted(json);
-
-	if (text && cut)
-		config_field_add_cut(out, text);
-	else if (text)
-		str_add(out, text);
-	cJSON_free(text);
-}
-
 static void add_choices(struct str *out, const struct config_field *f)
 {
 	for (size_t i = 0; f->choices[i]; i++)
@@ -514,20 +502,7 @@ void config_field_add_pair(struct config_map *map, const char *name, const char 
 	    (struct config_pair){ .name = xstrdup(name), .value = xstrdup(value) };
 }
 
-void config_field_add_text(struct config_texts *texts, char *item)
-{
-	texts->items = xrealloc(texts->items, (texts->count + 1) * sizeof(*texts->items));
-	texts->items[texts->count++] = item;
-}
-
 /* ---- clearing ---- */
-
-void config_field_clear_texts(struct config_texts *texts)
-{
-	for (size_t i = 0; i < texts->count; i++)
-		free(texts->items[i]);
-	free(texts->items);
-}
 
 static void clear_map(struct config_map *map)
 {
@@ -559,9 +534,9 @@ static void agents_clear(struct config_agents *all)
 		free(a->auth_method);
 		free(a->asking);
 		free(a->fence);
-		config_field_clear_texts(&a->args);
-		config_field_clear_texts(&a->env_pass);
-		config_field_clear_texts(&a->refused_modes);
+		texts_clear(&a->args);
+		texts_clear(&a->env_pass);
+		texts_clear(&a->refused_modes);
 		clear_map(&a->env_set);
 	}
 	free(all->items);
@@ -574,7 +549,7 @@ void config_field_clear(const struct config_field *f, struct config *c)
 		free(*(char **)config_field_place(f, c));
 		break;
 	case KIND_TEXTS:
-		config_field_clear_texts(config_field_place(f, c));
+		texts_clear(config_field_place(f, c));
 		break;
 	case KIND_NUMBERS:
 		free(((struct config_numbers *)config_field_place(f, c))->items);

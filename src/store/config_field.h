@@ -65,15 +65,10 @@ void config_field_clear(const struct config_field *f, struct config *c);
 
 /* Adds a pair, or replaces the value of the name. */
 void config_field_add_pair(struct config_map *map, const char *name, const char *value);
-/* Takes ownership of item. */
-void config_field_add_text(struct config_texts *texts, char *item);
-void config_field_clear_texts(struct config_texts *texts);
 
 /* Appends what a value of the field must be. */
 void config_field_add_expected(struct str *out, const struct config_field *f);
 /* Appends text, cut at the end of a character to fit in a message. */
 void config_field_add_cut(struct str *out, const char *text);
-/* Appends a value as JSON. */
-void config_field_add_json(struct str *out, const cJSON *json, bool cut);
 
 #endif

@@ -1,68 +1,49 @@
 /* Shows settings: the rows of table `setting`, and the sample file. */
 #include "config_agent.h"
+#include "json_writer.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /* ---- settings ---- */
 
-static void add_list(struct str *out, cJSON *json)
+void config_add_texts(struct str *out, const struct texts *texts)
 {
-	config_field_add_json(out, json, false);
-	cJSON_Delete(json);
-}
-
-static cJSON *texts_json(const struct config_texts *texts)
-{
-	cJSON *json = cJSON_CreateArray();
-
+	json_array(out);
 	for (size_t i = 0; i < texts->count; i++)
-		(void)cJSON_AddItemToArray(json, cJSON_CreateString(texts->items[i]));
-	return json;
+		json_item(out, texts->items[i]);
+	json_array_end(out);
 }
 
-void config_add_texts(struct str *out, const struct config_texts *texts)
+static void add_numbers(struct str *out, const struct config_numbers *numbers)
 {
-	add_list(out, texts_json(texts));
-}
-
-static cJSON *numbers_json(const struct config_numbers *numbers)
-{
-	cJSON *json = cJSON_CreateArray();
-
+	json_array(out);
 	for (size_t i = 0; i < numbers->count; i++)
-		(void)cJSON_AddItemToArray(json, cJSON_CreateNumber((double)numbers->items[i]));
-	return json;
-}
-
-static cJSON *map_json(const struct config_map *map)
-{
-	cJSON *json = cJSON_CreateObject();
-
-	for (size_t i = 0; i < map->count; i++)
-		(void)cJSON_AddStringToObject(json, map->items[i].name, map->items[i].value);
-	return json;
+		str_addf(out, "%s%" PRId64, i ? "," : "", numbers->items[i]);
+	json_array_end(out);
 }
 
 void config_add_map(struct str *out, const struct config_map *map)
 {
-	add_list(out, map_json(map));
+	json_object(out);
+	for (size_t i = 0; i < map->count; i++)
+		json_member(out, map->items[i].name, map->items[i].value);
+	json_object_end(out);
 }
 
-static cJSON *workspaces_json(const struct config_workspaces *all)
+static void add_workspaces(struct str *out, const struct config_workspaces *all)
 {
-	cJSON *json = cJSON_CreateArray();
-
+	json_array(out);
 	for (size_t i = 0; i < all->count; i++) {
-		cJSON *one = cJSON_CreateObject();
+		const struct config_workspace *w = &all->items[i];
 
-		(void)cJSON_AddStringToObject(one, "id", all->items[i].id);
-		(void)cJSON_AddStringToObject(
-		    one, "channel_id", all->items[i].channel_id ? all->items[i].channel_id : "");
-		(void)cJSON_AddStringToObject(one, "path", all->items[i].path);
-		(void)cJSON_AddItemToArray(json, one);
+		json_object(out);
+		json_member(out, "id", w->id);
+		json_member(out, "channel_id", w->channel_id ? w->channel_id : "");
+		json_member(out, "path", w->path);
+		json_object_end(out);
 	}
-	return json;
+	json_array_end(out);
 }
 
 static void add_value(struct str *out, const struct config_field *f, const struct config *c)
@@ -86,13 +67,13 @@ static void add_value(struct str *out, const struct config_field *f, const struc
 		config_add_texts(out, value);
 		break;
 	case KIND_NUMBERS:
-		add_list(out, numbers_json(value));
+		add_numbers(out, value);
 		break;
 	case KIND_MAP:
 		config_add_map(out, value);
 		break;
 	case KIND_WORKSPACES:
-		add_list(out, workspaces_json(value));
+		add_workspaces(out, value);
 		break;
 	case KIND_AGENTS: /* rows of their own */
 		break;
@@ -123,13 +104,6 @@ void config_settings(const struct config *c,
 
 /* ---- the sample ---- */
 
-static void add_quoted(struct str *out, const char *text)
-{
-	cJSON *json = cJSON_CreateString(text); /* JSON text is also TOML text */
-
-	add_list(out, json);
-}
-
 static void add_sample_value(struct str *out, const struct config_field *f)
 {
 	const char *text = f->example ? f->example : f->preset;
@@ -137,7 +111,7 @@ static void add_sample_value(struct str *out, const struct config_field *f)
 	switch (f->kind) {
 	case KIND_TEXT:
 	case KIND_CHOICE:
-		add_quoted(out, text);
+		json_quote(out, text); /* JSON text is also TOML text */
 		break;
 	case KIND_TEXTS:
 	case KIND_NUMBERS:

@@ -30,20 +30,20 @@ static void warn_key(struct config_load *l, const cJSON *node)
 static int read_env(struct config_load *l, const struct config_field *f, struct config_agent *a,
                     const cJSON *node)
 {
-	struct config_texts env = { 0 };
+	struct texts env = { 0 };
 	int failed = config_read_value(l, f, &env, node);
 
 	for (size_t i = 0; !failed && i < env.count; i++) {
 		char *equals = strchr(env.items[i], '=');
 
 		if (!equals) {
-			config_field_add_text(&a->env_pass, xstrdup(env.items[i]));
+			texts_add(&a->env_pass, env.items[i]);
 			continue;
 		}
 		*equals = '\0';
 		config_field_add_pair(&a->env_set, env.items[i], equals + 1);
 	}
-	config_field_clear_texts(&env);
+	texts_clear(&env);
 	return failed;
 }
 
@@ -190,10 +190,8 @@ static int read_fence(struct config_load *l, const struct config_field *f, struc
 /* A list replaces that of the built-in profile. */
 static void forget(const struct config_field *f, void *place)
 {
-	if (f->kind != KIND_TEXTS)
-		return;
-	config_field_clear_texts(place);
-	*(struct config_texts *)place = (struct config_texts){ 0 };
+	if (f->kind == KIND_TEXTS)
+		texts_clear(place);
 }
 
 static int read_key(struct config_load *l, struct config_agent *a, const cJSON *node)

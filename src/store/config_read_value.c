@@ -2,6 +2,7 @@
 #include "config_guess.h"
 #include "config_read.h"
 
+#include "json.h"
 #include "toml.h"
 
 #include <stdarg.h>
@@ -41,17 +42,20 @@ void config_read_warn(struct config_load *l, int line, const char *format, ...)
 		str_addf(&text, "%d:", line);
 	str_addf(&text, " %s", why ? why : "");
 	free(why);
-	config_field_add_text(&l->c->warnings, str_take(&text));
+	texts_add(&l->c->warnings, str_text(&text));
 }
 
 void config_read_add_found(struct str *out, const cJSON *node)
 {
+	OWNED(str) struct str value = { 0 };
+
 	if (toml_is(node, TOML_TABLE) || toml_is(node, TOML_ARRAY)) {
 		str_addf(out, "%s %s", toml_is(node, TOML_ARRAY) ? "an" : "a", toml_type(node));
 		return;
 	}
 	str_addf(out, "the %s ", toml_type(node));
-	config_field_add_json(out, toml_value(node), true);
+	json_add(&value, toml_value(node));
+	config_field_add_cut(out, value.bytes);
 }
 
 int config_read_unfit(struct config_load *l, const struct config_field *f, const cJSON *node)
@@ -106,8 +110,8 @@ static int unfit_item(struct config_load *l, const struct config_field *f, const
 	                         f->rule->allowed);
 }
 
-static int read_texts(struct config_load *l, const struct config_field *f,
-                      struct config_texts *texts, const cJSON *node)
+static int read_texts(struct config_load *l, const struct config_field *f, struct texts *texts,
+                      const cJSON *node)
 {
 	const cJSON *item;
 
@@ -118,7 +122,7 @@ static int read_texts(struct config_load *l, const struct config_field *f,
 
 		if (!text)
 			return unfit_item(l, f, item);
-		config_field_add_text(texts, xstrdup(text));
+		texts_add(texts, text);
 	}
 	return 0;
 }

@@ -82,7 +82,7 @@ static const struct config_agent *agent(const char *name)
 	return found;
 }
 
-static void has_texts(const struct config_texts *texts, const char *json)
+static void has_texts(const struct texts *texts, const char *json)
 {
 	OWNED(str) struct str text = { 0 };
 
