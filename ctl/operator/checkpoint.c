@@ -24,10 +24,7 @@ static void tell_created(const cJSON *o)
 	const cJSON *label = cJSON_GetObjectItem(o, "label");
 
 	printf("checkpoint %s", cJSON_GetStringValue(cJSON_GetObjectItem(o, "checkpoint_id")));
-	if (cJSON_IsString(label)) {
-		(void)fputs(": ", stdout);
-		print_visible(label->valuestring);
-	}
+	print_between(": ", cJSON_GetStringValue(label), "");
 	double left_out = cJSON_GetNumberValue(cJSON_GetObjectItem(o, "left_out"));
 
 	printf("\n%.0f files, %.0f bytes; it takes %.0f more on disk; %.0f path%s left out\n",

@@ -183,8 +183,8 @@ enum look { LOOK_PLAIN, LOOK_BOLD, LOOK_DIM, LOOK_RED, LOOK_GREEN, LOOK_YELLOW, 
 void add_visible(struct str *out, const char *bytes, size_t length, bool lines);
 /* The same to stdout, on one line; NULL prints "-". */
 void print_visible(const char *text);
-/* "[user coder] ", before what an agent says of itself; NULL: nothing. */
-void print_user(const char *name);
+/* The same between words of ours; nothing at all if text is NULL. */
+void print_between(const char *before, const char *text, const char *behind);
 void print_look(const struct ctl *c, enum look look);
 
 enum { AGE_BYTES = 24 };

@@ -33,12 +33,8 @@ static void print_json(const struct timeline_since_row *row)
 static void print_why(const char *detail)
 {
 	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(detail ? detail : "");
-	const char *why = json_text(root, "why");
 
-	if (!why)
-		return;
-	(void)fputs(": ", stdout);
-	print_visible(why);
+	print_between(": ", json_text(root, "why"), "");
 }
 
 static void print_text(const struct ctl *c, const struct timeline_since_row *row)
@@ -48,30 +44,18 @@ static void print_text(const struct ctl *c, const struct timeline_since_row *row
 	print_look(c, LOOK_PLAIN);
 	(void)printf("%-20s", row->kind);
 	(void)putchar(' ');
-	print_user(row->agent_user);
-	if (row->title)
-		print_visible(row->title);
-	if (row->file_path) {
-		(void)fputs(" (", stdout);
-		print_visible(row->file_path);
-		(void)putchar(')');
-	}
+	print_between("[user ", row->agent_user, "] "); /* before what an agent says of itself */
+	print_between("", row->title, "");
+	print_between(" (", row->file_path, ")");
 	if (row->forced)
 		(void)fputs(", by force over a file that had changed", stdout);
-	if (row->actor) {
-		(void)fputs(row->title ? ", " : "", stdout);
-		print_visible(row->actor);
-	}
-	if (row->how) {
-		(void)fputs(": ", stdout);
-		print_visible(row->how);
-	}
+	print_between(row->title ? ", " : "", row->actor, "");
+	print_between(": ", row->how, "");
 	if (row->title) {
 		print_why(row->detail);
 	} else {
 		(void)putchar(' ');
-		if (row->detail)
-			print_visible(row->detail);
+		print_between("", row->detail, "");
 	}
 	(void)putchar('\n');
 }

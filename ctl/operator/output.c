@@ -76,13 +76,13 @@ void print_visible(const char *text)
 	(void)fputs(text ? str_text(&out) : "-", stdout);
 }
 
-void print_user(const char *name)
+void print_between(const char *before, const char *text, const char *behind)
 {
-	if (!name)
+	if (!text)
 		return;
-	(void)fputs("[user ", stdout);
-	print_visible(name);
-	(void)fputs("] ", stdout);
+	(void)fputs(before, stdout);
+	print_visible(text);
+	(void)fputs(behind, stdout);
 }
 
 void print_look(const struct ctl *c, enum look look)

@@ -219,10 +219,7 @@ static void print_text(const struct ctl *c, const struct entry *entry)
 	(void)printf("%s  ", entry->at);
 	print_look(c, LOOK_PLAIN);
 	print_visible(entry->head);
-	if (entry->who) {
-		(void)fputs(", ", stdout);
-		print_visible(entry->who);
-	}
+	print_between(", ", entry->who, "");
 	(void)putchar('\n');
 	for (size_t i = 0; i < ENTRY_BLOCKS; i++)
 		if (entry->blocks[i].bytes && entry->blocks[i].length)

@@ -21,11 +21,8 @@ static int run_undo(struct ctl *c, struct err *e)
 		ctl_print_reply(c, &reply);
 		return 0;
 	}
-	cJSON_ArrayForEach (path, cJSON_GetObjectItem(reply.json, "files")) {
-		(void)fputs("reverted  ", stdout);
-		print_visible(cJSON_GetStringValue(path));
-		(void)putchar('\n');
-	}
+	cJSON_ArrayForEach (path, cJSON_GetObjectItem(reply.json, "files"))
+		print_between("reverted  ", cJSON_GetStringValue(path), "\n");
 	return 0;
 }
 

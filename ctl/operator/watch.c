@@ -183,9 +183,7 @@ static void announce(const struct watch *w, const char *title)
 {
 	if (w->c->json)
 		return;
-	(void)fputs("\nalso waits: ", stdout);
-	print_visible(title);
-	(void)putchar('\n');
+	print_between("\nalso waits: ", title, "\n");
 	ask(w);
 }
 
@@ -280,14 +278,6 @@ static cJSON *run_json(const struct agent_run_since_row *r)
 	return o;
 }
 
-static void print_why(const char *why)
-{
-	if (!why)
-		return;
-	(void)fputs(": ", stdout);
-	print_visible(why);
-}
-
 /* How its process ended, and what can be done about it. */
 static void print_end(const struct watch *w, const struct agent_run_since_row *r, const char *id)
 {
@@ -315,7 +305,7 @@ static void print_end(const struct watch *w, const struct agent_run_since_row *r
 		(void)fputs(" was stopped\n", stdout);
 		return;
 	}
-	print_why(r->why);
+	print_between(": ", r->why, "");
 	(void)printf("; agent-intercom-ctl session %s %s\n", help, id);
 	if (r->stderr_tail && *r->stderr_tail)
 		print_block(w->c, r->stderr_tail, strlen(r->stderr_tail), false);
@@ -335,7 +325,7 @@ static int tell_run(const struct watch *w, const struct agent_run_since_row *r, 
 	print_visible(r->agent);
 	if (r->is_running) {
 		(void)fputs(" runs", stdout);
-		print_why(r->prompt);
+		print_between(": ", r->prompt, "");
 		(void)putchar('\n');
 	} else {
 		print_end(w, r, str_text(&id));
@@ -393,8 +383,7 @@ static void print_turn(const struct agent_line_since_row *l, const char *id)
 	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(l->detail ? l->detail : "{}");
 
 	(void)printf(" %s", stop_words(json_text(detail, "stop")));
-	if (l->text)
-		print_why(l->text);
+	print_between(": ", l->text, "");
 	if (!l->followed_at)
 		(void)printf("; agent-intercom-ctl steer %s TEXT is its next prompt", id);
 	(void)putchar('\n');
@@ -489,12 +478,8 @@ static int tell_gone(struct watch *w, struct err *e)
 	if (w->c->json) {
 		event("gone", request_json(&now, &calls));
 	} else {
-		(void)fputs("\nno longer waits: ", stdout);
-		print_visible(request_state_name(now.row.state));
-		if (now.row.decided_by) {
-			(void)fputs(" by ", stdout);
-			print_visible(now.row.decided_by);
-		}
+		print_between("\nno longer waits: ", request_state_name(now.row.state), "");
+		print_between(" by ", now.row.decided_by, "");
 		(void)putchar('\n');
 	}
 	request_clear(&w->shown);
@@ -541,13 +526,10 @@ static void tell_result(struct watch *w, const char *verdict, int status, const 
 		return;
 	}
 	if (status) {
-		(void)fputs("not taken: ", stdout);
-		print_visible(why->text);
-		(void)putchar('\n');
+		print_between("not taken: ", why->text, "\n");
 	} else if (withheld) {
-		(void)printf("%s: not done: ", verdict);
-		print_visible(withheld);
-		(void)putchar('\n');
+		(void)fputs(verdict, stdout);
+		print_between(": not done: ", withheld, "\n");
 	} else {
 		(void)printf("%s: done\n", verdict);
 	}
