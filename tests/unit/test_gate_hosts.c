@@ -1,6 +1,7 @@
 /* What each host sends to its hook and is answered: tests/unit/gate/HOST.txt, one case after
  * another. */
 #include "gate_answer.h"
+#include "gate_host.h"
 #include "gate_input.h"
 #include "suite.h"
 
@@ -237,6 +238,30 @@ START_TEST(a_tool_that_names_more_files_than_are_looked_at_is_refused)
 }
 END_TEST
 
+START_TEST(a_tool_is_known_by_one_whole_name_and_by_no_part_or_list_of_names)
+{
+	static const char *const NAMES[] = {
+		"", " ", "Rea", "ead", "Read ", " Read", "Read NotebookRead", "read"
+	};
+	const struct gate_host *claude = gate_host_named("claude");
+
+	ck_assert_int_eq(gate_host_tool(claude, "Read")->class, GATE_READ);
+	ck_assert_int_eq(gate_host_tool(claude, "NotebookRead")->class, GATE_READ);
+	ck_assert_int_eq(gate_host_tool(claude, "ReportFindings")->class, GATE_READ);
+	ck_assert_int_eq(gate_host_tool(claude, "PowerShell")->class, GATE_EXECUTE);
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		ck_assert_msg(!gate_host_tool(claude, NAMES[i]), "'%s'", NAMES[i]);
+}
+END_TEST
+
+START_TEST(of_the_tools_that_write_a_whole_file_each_stands_alone)
+{
+	for (size_t i = 0; i < GATE_HOST_COUNT; i++)
+		for (const struct gate_tool *t = GATE_HOSTS[i].tools; t->names; t++)
+			ck_assert(t->form != GATE_FORM_WRITE || !strchr(t->names, ' '));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("gate_hosts");
@@ -246,6 +271,8 @@ int main(void)
 	                    (int)GATE_HOST_COUNT);
 	tcase_add_test(c, what_cannot_become_an_input_is_refused_with_a_reason);
 	tcase_add_test(c, a_tool_that_names_more_files_than_are_looked_at_is_refused);
+	tcase_add_test(c, a_tool_is_known_by_one_whole_name_and_by_no_part_or_list_of_names);
+	tcase_add_test(c, of_the_tools_that_write_a_whole_file_each_stands_alone);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
