@@ -1,7 +1,6 @@
 #include "backup.h"
 
 #include "io.h"
-#include "paths.h"
 #include "store.h"
 #include "str.h"
 
@@ -294,7 +293,8 @@ static int copy_companion(const struct staging *n, int backup, const char *real,
 	else if (!S_ISREG(about.st_mode) ||
 	         (about.st_uid != geteuid() && about.st_uid != owner.st_uid))
 		copied = err_set(e, ERR_INPUT,
-		                 "%s is no part of the backup; remove it, or have it removed",
+		                 "%s: is another user's, or no regular file, and so no part of the "
+		                 "backup; remove it, or have it removed",
 		                 from.bytes);
 	else
 		copied = copy_bytes(n, fd, from.bytes, to.bytes, e);
@@ -307,8 +307,8 @@ static int copy_backup(const struct staging *n, const char *file, struct err *e)
 {
 	OWNED(char_ptr) char *real = realpath(file, NULL);
 	int fd = real ? open_backup(real, e) : err_errno(e, ERR_INPUT, "db: cannot open %s", file);
-	int copied = fd < 0 || paths_check_beside(real, e) || lock_backup(fd, file, e) ||
-	             copy_bytes(n, fd, file, MADE, e) || copy_companion(n, fd, real, "-wal", e) ||
+	int copied = fd < 0 || lock_backup(fd, file, e) || copy_bytes(n, fd, file, MADE, e) ||
+	             copy_companion(n, fd, real, "-wal", e) ||
 	             copy_companion(n, fd, real, "-journal", e);
 
 	io_shut(&fd);

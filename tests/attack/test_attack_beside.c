@@ -195,8 +195,8 @@ START_TEST(a_log_of_another_user_is_no_part_of_a_backup)
 	before = hash_of(database);
 	plant_log(file, SOMEBODY);
 	refuses(intercom("restore copy --yes"), EX_CONFIG,
-	        "copy-wal: belongs to uid 1, not to us (uid 0)");
-	says(str_text(&said), "; remove it, or have it removed");
+	        "copy-wal: is another user's, or no regular file, and so no part of the backup; "
+	        "remove it, or have it removed");
 	is_unchanged(file, &copy);
 	is_unchanged(database, &before);
 }
@@ -214,13 +214,13 @@ static const char *given_copy(void)
 	return file;
 }
 
-static void restores_theirs(void)
+static void restores_theirs_from(const char *arguments)
 {
 	OWNED(str) struct str before = { 0 }, after = { 0 };
 	int status;
 
 	(void)shell(&before, "cd %s/away && sha256sum *", folder);
-	status = intercom("restore away/copy --yes");
+	status = intercom(arguments);
 	ck_assert_msg(status == 0, "exit %d: %s", status, str_text(&said));
 	(void)shell(&after, "cd %s/away && sha256sum *", folder);
 	ck_assert_str_eq(before.bytes, after.bytes);
@@ -230,6 +230,11 @@ static void restores_theirs(void)
 	                       database),
 	                 0);
 	ck_assert_str_eq(said.bytes, "1\n");
+}
+
+static void restores_theirs(void)
+{
+	restores_theirs_from("restore away/copy --yes");
 }
 
 START_TEST(a_log_of_ours_is_a_part_of_the_backup_and_nothing_beside_it_is_written)
@@ -243,6 +248,44 @@ START_TEST(a_journal_of_ours_is_played_back_into_what_is_restored_not_into_the_b
 {
 	plant_journal(given_copy(), geteuid());
 	restores_theirs();
+}
+END_TEST
+
+START_TEST(a_backup_that_is_named_by_a_link_has_its_log_where_it_is_itself)
+{
+	plant_log(given_copy(), geteuid());
+	ck_assert_int_eq(shell(NULL, "ln -s away/copy %s/link", folder), 0);
+	restores_theirs_from("restore link --yes");
+}
+END_TEST
+
+START_TEST(a_backup_of_another_user_comes_with_the_log_of_that_user)
+{
+	const char *file;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	file = given_copy();
+	plant_log(file, SOMEBODY);
+	ck_assert_int_eq(chown(file, SOMEBODY, SOMEBODY), 0);
+	restores_theirs();
+}
+END_TEST
+
+START_TEST(what_is_no_file_or_is_a_link_is_no_log_of_a_backup)
+{
+	static const char *const PLANTS[] = { "mkdir away/copy-wal", "mkfifo away/copy-wal",
+		                              "ln -s ../log away/copy-wal" };
+	struct sha256 before;
+
+	plant_log(given_copy(), geteuid());
+	ck_assert_int_eq(shell(NULL, "cd %s && mv away/copy-wal log", folder), 0);
+	before = hash_of(database);
+	for (size_t i = 0; i < COUNT(PLANTS); i++) {
+		ck_assert_int_eq(shell(NULL, "cd %s && %s", folder, PLANTS[i]), 0);
+		refuses(intercom("restore away/copy --yes"), EX_CONFIG, "away/copy-wal");
+		is_unchanged(database, &before);
+		ck_assert_int_eq(shell(NULL, "rm -r %s/away/copy-wal", folder), 0);
+	}
 }
 END_TEST
 
@@ -270,6 +313,9 @@ START_TEST(a_backup_that_somebody_writes_is_not_restored)
 	ck_assert_int_eq(sqlite3_open(file, &db), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	refuses(intercom("restore away/copy --yes"), EX_TEMPFAIL, "away/copy is in use");
+	ck_assert_int_eq(sqlite3_exec(db, "ROLLBACK; BEGIN EXCLUSIVE", NULL, NULL, NULL),
+	                 SQLITE_OK);
+	refuses(intercom("restore away/copy --yes"), EX_TEMPFAIL, "away/copy is in use");
 	ck_assert_int_eq(sqlite3_exec(db,
 	                              "ROLLBACK; PRAGMA journal_mode = WAL; INSERT INTO event (at, "
 	                              "kind) VALUES ('2026-01-01T09:00:00.000Z', 'theirs')",
@@ -280,6 +326,24 @@ START_TEST(a_backup_that_somebody_writes_is_not_restored)
 	ck_assert_int_eq(intercom("restore away/copy --yes"), 0);
 	ck_assert_int_eq(access(beside(file, "-wal"), F_OK), -1);
 	ck_assert_int_eq(access(beside(file, "-shm"), F_OK), -1);
+}
+END_TEST
+
+START_TEST(nobody_writes_a_backup_while_it_is_copied)
+{
+	const char *file = given_copy();
+	int status =
+	    shell(&said,
+	          "cd %s && { strace -f -qq -o log -P %s -e trace=read -e "
+	          "inject=read:signal=SIGSTOP:when=1 env HOME=$PWD XDG_RUNTIME_DIR= "
+	          "%s/agent-intercom --db %s restore "
+	          "away/copy --yes >restored 2>&1 & } && until grep -q 'stopped by SIGSTOP' "
+	          "log; do kill -0 $! || exit 9; sleep 0.02; done; sqlite3 away/copy 'BEGIN "
+	          "EXCLUSIVE' 2>&1; kill -CONT $(sed -n 's/ .*stopped by.*//p' log) && "
+	          "wait $!",
+	          folder, file, getenv("INTERCOM_BUILD"), database);
+
+	refuses(status, 0, "database is locked");
 }
 END_TEST
 
@@ -316,8 +380,12 @@ int main(void)
 	tcase_add_test(c, a_log_of_ours_is_a_part_of_the_backup_and_nothing_beside_it_is_written);
 	tcase_add_test(c,
 	               a_journal_of_ours_is_played_back_into_what_is_restored_not_into_the_backup);
+	tcase_add_test(c, a_backup_that_is_named_by_a_link_has_its_log_where_it_is_itself);
+	tcase_add_test(c, a_backup_of_another_user_comes_with_the_log_of_that_user);
+	tcase_add_test(c, what_is_no_file_or_is_a_link_is_no_log_of_a_backup);
 	tcase_add_test(c, a_backup_on_a_disk_that_cannot_be_written_is_restored);
 	tcase_add_test(c, a_backup_that_somebody_writes_is_not_restored);
+	tcase_add_test(c, nobody_writes_a_backup_while_it_is_copied);
 	tcase_add_test(c, a_backup_gets_no_name_beside_which_another_files_log_or_journal_lies);
 	return run_suite(s);
 }
