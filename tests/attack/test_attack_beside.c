@@ -178,6 +178,11 @@ START_TEST(sqlite_itself_opens_nothing_of_another_user_beside_a_database)
 	ck_assert_int_eq(sqlite3_open(database, &db), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(db, COUNT_EVENTS, NULL, NULL, NULL), SQLITE_CANTOPEN);
 	(void)sqlite3_close(db);
+	plant_log(database, 0);
+	ck_assert_int_eq(shell(NULL, ": >%s-shm && chown 1 %s-shm", database, database), 0);
+	ck_assert_int_eq(sqlite3_open(database, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, COUNT_EVENTS, NULL, NULL, NULL), SQLITE_CANTOPEN);
+	(void)sqlite3_close(db);
 	is_unchanged(database, &before);
 }
 END_TEST

@@ -333,6 +333,45 @@ START_TEST(a_database_file_that_names_another_database_is_refused)
 }
 END_TEST
 
+START_TEST(what_is_no_file_is_not_taken_for_a_part_of_a_database)
+{
+	ck_assert_int_eq(symlink("real.db", in("link.db")), 0);
+	touch(in("real.db"));
+	ck_assert_int_eq(paths_check_beside(in("link.db"), &e), 0);
+
+	ck_assert_int_eq(mkdir(in("real.db-wal"), 0700), 0);
+	fails(paths_check_beside(in("link.db"), &e), "real.db-wal: is no regular file; remove it");
+	ck_assert_int_eq(rmdir(in("real.db-wal")), 0);
+
+	ck_assert_int_eq(symlink("real.db", in("real.db-journal")), 0);
+	fails(paths_check_beside(in("real.db"), &e),
+	      "real.db-journal: is no regular file; remove it");
+	ck_assert_int_eq(unlink(in("real.db-journal")), 0);
+	ck_assert_int_eq(paths_check_beside(in("real.db"), &e), 0);
+}
+END_TEST
+
+START_TEST(what_lies_beside_a_database_is_ours_or_its_owners)
+{
+	enum { OWNER = 1, SOMEBODY = 2 };
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	touch(in("x.db-wal"));
+	ck_assert_int_eq(chown(in("x.db-wal"), OWNER, OWNER), 0);
+	fails(paths_check_beside(in("x.db"), &e),
+	      "x.db-wal: belongs to uid 1, not to us"); /* it is still to be made */
+
+	touch(in("x.db"));
+	fails(paths_check_beside(in("x.db"), &e), "x.db-wal: belongs to uid");
+	ck_assert_int_eq(chown(in("x.db"), OWNER, OWNER), 0);
+	ck_assert_int_eq(paths_check_beside(in("x.db"), &e), 0);
+	ck_assert_int_eq(chown(in("x.db-wal"), 0, 0), 0);
+	ck_assert_int_eq(paths_check_beside(in("x.db"), &e), 0);
+	ck_assert_int_eq(chown(in("x.db-wal"), SOMEBODY, SOMEBODY), 0);
+	fails(paths_check_beside(in("x.db"), &e), "x.db-wal: belongs to uid");
+}
+END_TEST
+
 START_TEST(network_and_fuse_file_systems_are_refused_with_the_way_out)
 {
 	static const struct {
@@ -412,6 +451,8 @@ int main(void)
 	tcase_add_test(tests, a_name_that_is_a_directory_is_not_overwritten);
 	tcase_add_test(tests, names_cannot_leave_their_directory);
 	tcase_add_test(tests, a_database_file_that_names_another_database_is_refused);
+	tcase_add_test(tests, what_is_no_file_is_not_taken_for_a_part_of_a_database);
+	tcase_add_test(tests, what_lies_beside_a_database_is_ours_or_its_owners);
 	tcase_add_test(tests, network_and_fuse_file_systems_are_refused_with_the_way_out);
 	tcase_add_test(tests, worker_binaries_are_beside_the_program_or_in_libexec);
 	tcase_add_test(tests, relative_variables_count_as_unset);
