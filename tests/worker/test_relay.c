@@ -69,6 +69,24 @@ START_TEST(a_relay_starts_the_system_with_home_path_and_user_alone)
 }
 END_TEST
 
+START_TEST(a_system_that_a_relay_starts_has_no_sign_of_its_agents_session)
+{
+	OWNED(str) struct str said = { 0 };
+	char session[] = "INTERCOM_SESSION_ID=x", agent[] = "INTERCOM_AGENT=blue";
+	char *environment[6] = { session, agent };
+	struct relay r;
+
+	site = given_site();
+	memcpy(environment + 2, site_environment(&site), 3 * sizeof(*environment));
+	relay_start(&r, site.workspace, environment, NULL);
+	relay_hello(&r);
+	(void)shell(&said, "tr '\\0' '\\n' </proc/%d/environ | grep ^INTERCOM_", (int)supervisor());
+	ck_assert_str_eq(str_text(&said), "INTERCOM_AGENT=blue\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	stop_system();
+}
+END_TEST
+
 START_TEST(two_relays_at_once_start_one_system)
 {
 	struct relay a, b;
@@ -764,6 +782,7 @@ int main(void)
 	tcase_add_test(c,
 	               an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_next);
 	tcase_add_test(c, a_relay_starts_the_system_with_home_path_and_user_alone);
+	tcase_add_test(c, a_system_that_a_relay_starts_has_no_sign_of_its_agents_session);
 	tcase_add_test(c, two_relays_at_once_start_one_system);
 	tcase_add_test(c, a_relay_leaves_at_the_end_of_its_input_and_when_asked_to);
 	tcase_add_test(c, what_needs_no_person_is_answered_after_the_end_of_the_input);
