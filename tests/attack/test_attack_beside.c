@@ -147,6 +147,7 @@ START_TEST(a_journal_of_another_user_is_played_back_by_nobody)
 		refuses(run(LOOKS[i].program, LOOKS[i].arguments), LOOKS[i].status,
 		        "x.db-journal: belongs to uid 1, not to us (uid 0)");
 		is_unchanged(database, &before);
+		ck_assert_ptr_null(strstr(said.bytes, "chown it")); /* what they have put there */
 	}
 	ck_assert_int_eq(unlink(beside(database, "-journal")), 0);
 	plant_journal(database, 0); /* what a process of ours leaves that is killed */
@@ -154,6 +155,7 @@ START_TEST(a_journal_of_another_user_is_played_back_by_nobody)
 	ck_assert_str_ne(hash_of(database).text, before.text);
 	(void)intercom("doctor");
 	says(str_text(&said), "has mode 1777: everybody may create files there");
+	ck_assert_ptr_null(strstr(said.bytes, "chmod 700 it")); /* /tmp is for everybody */
 }
 END_TEST
 

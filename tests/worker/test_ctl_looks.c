@@ -343,6 +343,10 @@ START_TEST(health_is_not_ok_while_events_stay_unsealed)
 	says("{\"what\":\"seals\",\"state\":\"late\"");
 	ctl("health --text");
 	says("were not sealed within a minute");
+	given(
+	    "INSERT INTO seal (seq, hash) SELECT seq, printf('%064d', 1) FROM event ORDER BY seq");
+	ctl("health");
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 

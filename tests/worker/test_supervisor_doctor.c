@@ -41,7 +41,7 @@ START_TEST(the_doctor_tells_what_runs)
 	doctor_says(0, "it may hang");
 	(void)kill(pid_of("applier"), SIGCONT);
 	stop();
-	doctor_says(0, "ok   system: is stopped");
+	doctor_says(0, "ok   system: is stopped; `agent-intercom` starts it\nok   port: ");
 }
 END_TEST
 
