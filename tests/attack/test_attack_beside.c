@@ -370,6 +370,10 @@ START_TEST(a_backup_gets_no_name_beside_which_another_files_log_or_journal_lies)
 		refuses(intercom("backup copy"), EX_CONFIG, words.bytes);
 		ck_assert_int_eq(access(file, F_OK), -1);
 		ck_assert_int_eq(access(beside(file, "-objects"), F_OK), -1);
+		ck_assert_int_eq(mkdir(beside(file, "-objects"), 0700), 0);
+		ck_assert_int_eq(intercom("backup copy"), EX_CONFIG);
+		/* what was there before stays */
+		ck_assert_int_eq(shell(NULL, "rm -r %s", beside(file, "-objects")), 0);
 		ck_assert_int_eq(unlink(beside(file, SUFFIXES[i])), 0);
 	}
 	ck_assert_int_eq(intercom("backup copy"), 0);

@@ -184,6 +184,9 @@ START_TEST(the_plain_doctor_finds_hooks_whose_program_is_gone)
 	given(".claude/settings.json", "not JSON");
 	run("doctor");
 	ck_assert_ptr_null(strstr(str_text(&out), " gate "));
+	given(".claude/settings.json", "{\"disableAllHooks\": true}");
+	run("doctor");
+	ck_assert_ptr_null(strstr(str_text(&out), " gate "));
 	given(".claude/settings.json", "{}");
 	does("install claude --gate --yes");
 	run("doctor");
@@ -197,10 +200,16 @@ START_TEST(the_plain_doctor_finds_hooks_whose_program_is_gone)
 	     "claude --gate\n");
 	ck_assert_int_eq(status, 1);
 	ck_assert_ptr_null(strstr(strstr(str_text(&out), "FAIL gate ") + 1, "FAIL gate "));
-	(void)unsetenv("HOME");
+	ck_assert(shell("mv '%s' '%s' && chmod 644 '%s'", in("bin/hook2"), in("bin/hook"),
+	                in("bin/hook")));
 	run("doctor");
+	says("/bin/hook: Permission denied; install the gate again: ");
+	(void)unsetenv("HOME");
+	(void)setenv("XDG_CONFIG_HOME", in("config"), 1);
+	(void)setenv("XDG_STATE_HOME", in("state"), 1);
+	run("doctor");
+	says("ok   workspace: ");
 	ck_assert_ptr_null(strstr(str_text(&out), " gate "));
-	ck_assert(shell("mv '%s' '%s'", in("bin/hook2"), in("bin/hook")));
 }
 END_TEST
 
@@ -227,6 +236,28 @@ START_TEST(a_gate_that_is_not_there_is_missed_by_whoever_asks_for_it)
 	ck_assert_int_eq(status, 64);
 	run("doctor emacs");
 	ck_assert_int_eq(status, 64);
+}
+END_TEST
+
+START_TEST(the_gate_of_all_users_counts_whatever_a_user_switches_off)
+{
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	ck_assert(shell("mkdir '%s' && chmod 755 '%s' && mount --bind '%s' /etc", in("etc"), folder,
+	                in("etc")));
+	given_host(HOST(DENIED, DENIED));
+	given(".claude/settings.json", "{\"disableAllHooks\": true}");
+	run("install claude --gate --yes");
+	does("install claude --managed --yes");
+	doctor_says("claude", 0, "ok   gate claude: hooks are in /etc/claude-code/managed-");
+	ck_assert_ptr_null(strstr(str_text(&out), "disableAllHooks"));
+	run("doctor");
+	says("ok   gate claude: hooks are in /etc/claude-code/managed-");
+	ck_assert_ptr_null(strstr(str_text(&out), "disableAllHooks"));
+
+	ck_assert(shell("rm '%s'", in("bin/hook")));
+	run("doctor");
+	says("install the gate again: agent-intercom install claude --gate\n");
+	says("install the gate again: agent-intercom install claude --managed\n");
 }
 END_TEST
 
@@ -265,6 +296,7 @@ int main(void)
 	tcase_add_test(c, the_plain_doctor_finds_hooks_whose_program_is_gone);
 	tcase_add_test(c, a_gate_that_codex_does_not_trust_is_found);
 	tcase_add_test(c, a_gate_that_is_not_there_is_missed_by_whoever_asks_for_it);
+	tcase_add_test(c, the_gate_of_all_users_counts_whatever_a_user_switches_off);
 	tcase_add_test(c, a_gate_that_other_users_cannot_get_to_is_found_by_root);
 	suite_add_tcase(s, c);
 	return run_suite(s);

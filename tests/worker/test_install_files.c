@@ -174,6 +174,11 @@ START_TEST(an_empty_folder_that_its_user_closed_stays)
 	ck_assert_uint_eq(mode_of(".claude"), S_IFDIR | 0700);
 	ck_assert(shell("rmdir '%s'", in(".claude")));
 	does("install claude --yes");
+	(void)umask(077);
+	does("uninstall claude --yes");
+	is_missing(".claude");
+	does("install claude --yes");
+	ck_assert_uint_eq(mode_of(".claude"), S_IFDIR | 0700);
 	does("uninstall claude --yes");
 	is_missing(".claude");
 }
