@@ -11,7 +11,7 @@ SELECT r.seq AS request_seq, coalesce(q.why, 'its session has ended') AS why
 
 -- Its message says so. (The same of all that a session leaves: session_changed.)
 CREATE TRIGGER agent_question_is_withdrawn AFTER UPDATE OF withdrawn_at ON agent_question
-WHEN OLD.withdrawn_at IS NULL AND NEW.withdrawn_at IS NOT NULL BEGIN
+WHEN NEW.withdrawn_at IS NOT NULL BEGIN
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.withdrawn_at
    WHERE request_seq = NEW.request_seq AND kind = 'ask' AND state IN ('queued', 'sent')
      AND EXISTS (SELECT 1 FROM answer_unheard WHERE request_seq = NEW.request_seq);
