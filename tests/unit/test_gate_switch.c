@@ -177,6 +177,8 @@ START_TEST(a_user_may_load_code_and_switch_other_hooks_off)
 	finds_own("claude", ".claude/settings.json", "{\"env\": {\"LD_PRELOAD\": \"x.so\"}}", "");
 	finds_own("gemini", ".gemini/settings.json",
 	          "{\"hooksConfig\": {\"disabled\": [\"lint\"]}}", "");
+	finds_own("gemini", ".gemini/settings.json", "/*\nLD_PRELOAD=x.so\n*/ {}", "");
+	finds_own("gemini", ".gemini/settings.json", "{\"disableAllHooks\": true}", "");
 	finds_own("gemini", ".gemini/settings.json",
 	          "{\"hooksConfig\": {\"disabled\": [\"lint\", \"/x/hook gemini BeforeTool\"]}}",
 	          "hooksConfig.disabled is not empty");

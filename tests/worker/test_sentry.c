@@ -163,6 +163,27 @@ START_TEST(a_user_who_switches_hooks_off_is_told_until_they_are_on_or_uninstalle
 }
 END_TEST
 
+START_TEST(hooks_of_all_users_are_kept_from_running_only_by_what_is_loaded_into_them)
+{
+	OWNED(str) struct str hooks = { 0 };
+	char expected[1000];
+
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	given_session(1);
+	str_addf(&hooks, "{\"command\": \"%s/hook claude PreToolUse\"}", home);
+	make(home, "etc/claude-code/managed-settings.d/agent-intercom.json", str_text(&hooks));
+	ck_assert_int_eq(shell(NULL, "mount --bind '%s/etc' /etc", home), 0);
+	make(ws, ".claude/settings.json", "{\"disableAllHooks\": true}");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+	make(ws, ".claude/settings.json", "{\"env\": {\"LD_PRELOAD\": \"x.so\"}}");
+	run_worker("sentry");
+	(void)snprintf(expected, sizeof(expected),
+	               "switched_off|claude|%s/.claude/settings.json|1\n", ws);
+	expect(OPEN_LAPSES, expected);
+}
+END_TEST
+
 START_TEST(hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business)
 {
 	make(ws, ".claude/settings.json", "{\"disableAllHooks\": true}");
@@ -303,6 +324,8 @@ int main(void)
 	tcase_add_test(c, a_workspace_that_switches_hooks_off_is_told_once_until_it_does_not);
 	tcase_add_test(c, a_workspace_that_switches_the_hooks_of_codex_off_is_told);
 	tcase_add_test(c, a_user_who_switches_hooks_off_is_told_until_they_are_on_or_uninstalled);
+	tcase_add_test(c,
+	               hooks_of_all_users_are_kept_from_running_only_by_what_is_loaded_into_them);
 	tcase_add_test(c,
 	               hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business);
 	tcase_add_test(c, a_file_that_is_left_behind_is_known_until_it_is_gone);
