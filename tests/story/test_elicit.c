@@ -415,6 +415,62 @@ START_TEST(a_legacy_client_is_asked_again_with_what_was_wrong_but_not_for_ever)
 }
 END_TEST
 
+START_TEST(of_several_forms_of_a_question_the_last_one_is_taken_off_the_screen)
+{
+	OWNED(str) struct str response = { 0 };
+	OWNED(char_ptr) char *last = NULL;
+	struct event e = { .id = "" };
+	struct agent a;
+	struct wire w;
+
+	given_elicitation("true");
+	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	reads_question(&w, &e, "2025-11-25");
+	respond(&response, str_text(&e.data),
+	        "\"action\":\"accept\",\"content\":{\"decision\":\"refine\"}");
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", response.bytes, NULL), 202);
+	ck_assert(wire_event(&w, &e));
+	last = strdup(member(str_text(&e.data), "id"));
+	decide_all("continue");
+	ck_assert(wire_event(&w, &e));
+	has(str_text(&e.data), "method", "notifications/cancelled");
+	has(str_text(&e.data), "params.requestId", last);
+	event_clear(&e);
+	wire_close(&w);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_form_that_its_user_closes_is_not_shown_again)
+{
+	static const char OTHER[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"intercom-1x\",\"result\":{\"action\":\"accept\","
+	    "\"content\":{\"decision\":\"stop\"}}}";
+	OWNED(str) struct str response = { 0 };
+	OWNED(char_ptr) char *result = NULL;
+	struct event e = { .id = "" };
+	struct agent a;
+	struct wire w;
+
+	given_elicitation("true");
+	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	reads_question(&w, &e, "2025-11-25");
+	has(str_text(&e.data), "id", "intercom-1.1");
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", OTHER, NULL), 202);
+	respond(&response, str_text(&e.data), "\"action\":\"cancel\"");
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", response.bytes, NULL), 202);
+	decide_all("continue");
+	ck_assert(wire_event(&w, &e));
+	result = tool_result(str_text(&e.data));
+	has(result, "decision", "continue");
+	event_clear(&e);
+	wire_close(&w);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_question_that_was_answered_elsewhere_is_taken_off_the_screen)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
@@ -563,6 +619,8 @@ int main(void)
 	tcase_add_test(c, a_long_diff_is_shown_in_part_and_says_where_the_rest_is);
 	tcase_add_test(c, a_legacy_client_is_asked_on_the_stream_of_the_call);
 	tcase_add_test(c, a_legacy_client_is_asked_again_with_what_was_wrong_but_not_for_ever);
+	tcase_add_test(c, of_several_forms_of_a_question_the_last_one_is_taken_off_the_screen);
+	tcase_add_test(c, a_form_that_its_user_closes_is_not_shown_again);
 	tcase_add_test(c, a_question_that_was_answered_elsewhere_is_taken_off_the_screen);
 	tcase_add_test(c, a_question_of_a_call_that_was_given_up_is_taken_off_the_screen);
 	tcase_add_test(c, one_client_cannot_answer_what_another_was_asked);
