@@ -415,6 +415,51 @@ START_TEST(a_legacy_client_is_asked_again_with_what_was_wrong_but_not_for_ever)
 }
 END_TEST
 
+/* What the operator says is all that the agent hears. */
+static void hears_the_operator_alone(const struct agent *a, struct wire *w)
+{
+	static const char UNASKED[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"intercom-1.1\",\"result\":{\"action\":\"accept\","
+	    "\"content\":{\"decision\":\"continue\"}}}";
+	OWNED(char_ptr) char *result = NULL;
+	struct event e = { .id = "" };
+
+	expect_soon("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(agent_exchange(a, "POST", "", UNASKED, NULL), 202);
+	given("INSERT INTO command (verb, argument, session_id) SELECT 'mode', 'local', id FROM "
+	      "session");
+	decide_all("stop");
+	ck_assert_int_eq(wire_head(w), 200);
+	do
+		ck_assert(wire_event(w, &e));
+	while (!e.data.length);
+	result = tool_result(str_text(&e.data));
+	has(result, "decision", "stop");
+	event_clear(&e);
+	wire_close(w);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+
+START_TEST(a_legacy_client_that_may_not_be_asked_is_not_and_answers_nothing)
+{
+	struct agent a;
+	struct wire w;
+
+	given_elicitation("false");
+	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	hears_the_operator_alone(&a, &w);
+
+	close_store();
+	given_elicitation("true");
+	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
+	free(agent_call(&a, "ping", "{}"));
+	given_mode("remote");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	hears_the_operator_alone(&a, &w);
+}
+END_TEST
+
 START_TEST(of_several_forms_of_a_question_the_last_one_is_taken_off_the_screen)
 {
 	OWNED(str) struct str response = { 0 };
@@ -619,6 +664,7 @@ int main(void)
 	tcase_add_test(c, a_long_diff_is_shown_in_part_and_says_where_the_rest_is);
 	tcase_add_test(c, a_legacy_client_is_asked_on_the_stream_of_the_call);
 	tcase_add_test(c, a_legacy_client_is_asked_again_with_what_was_wrong_but_not_for_ever);
+	tcase_add_test(c, a_legacy_client_that_may_not_be_asked_is_not_and_answers_nothing);
 	tcase_add_test(c, of_several_forms_of_a_question_the_last_one_is_taken_off_the_screen);
 	tcase_add_test(c, a_form_that_its_user_closes_is_not_shown_again);
 	tcase_add_test(c, a_question_that_was_answered_elsewhere_is_taken_off_the_screen);
