@@ -155,11 +155,13 @@ END_TEST
 /* As a client does that keeps its connections open for its next session. */
 START_TEST(the_end_of_a_session_ends_its_streams_and_another_session_takes_its_question)
 {
-	struct agent a, b;
-	struct wire old, w;
+	struct agent a, b, other;
+	struct wire old, w, kept;
 	struct event e = { .id = "" };
 
 	given_front();
+	other = newcomer();
+	ask(&other, &kept, "g", NULL);
 	a = newcomer();
 	ask(&a, &old, "f", NULL);
 	(void)wire_head(&old);
@@ -168,13 +170,15 @@ START_TEST(the_end_of_a_session_ends_its_streams_and_another_session_takes_its_q
 		ck_assert_ptr_null(strstr(str_text(&e.data), "result"));
 	wire_close(&old);
 	event_clear(&e);
-	expect_soon("SELECT listener IS NULL, state FROM tool_call", "1|waiting\n");
+	expect_soon("SELECT listener IS NULL, state FROM tool_call ORDER BY seq",
+	            "0|waiting\n1|waiting\n");
 
 	b = newcomer();
 	ask(&b, &w, "f", NULL);
 	approve_all();
 	is_told_approved(&w);
-	expect("SELECT count(*) FROM request", "1\n");
+	is_told_approved(&kept);
+	expect("SELECT count(*) FROM request", "2\n");
 }
 END_TEST
 
