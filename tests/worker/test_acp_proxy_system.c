@@ -58,8 +58,24 @@ START_TEST(the_editor_answers_and_the_question_is_decided)
 	hears(&a.editor, line);
 	party_say(&a.editor, chosen("0", "no"));
 	hears(&a.agent, chosen("0", "no"));
-	expect("SELECT source, verdict, outcome FROM decision", "editor|reject|applied\n");
+	expect("SELECT source, verdict, outcome, reason FROM decision", "editor|reject|applied|\n");
 	expect("SELECT r.state FROM request AS r", "rejected\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(what_is_allowed_once_in_the_editor_is_not_seen_as_always)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	const char *line = permission("0", COMMAND);
+
+	party_say(&a.agent, line);
+	hears(&a.editor, line);
+	party_say(&a.editor, chosen("0", "yes"));
+	hears(&a.agent, chosen("0", "yes"));
+	expect("SELECT verdict, reason FROM decision", "approve|in the editor\n");
 	trio_ends(&a, 0);
 	ck_assert_int_eq(site_stop(&s), 0);
 }
@@ -651,6 +667,7 @@ int main(void)
 
 	tcase_add_test(c, an_operator_answers_and_the_editor_is_told);
 	tcase_add_test(c, the_editor_answers_and_the_question_is_decided);
+	tcase_add_test(c, what_is_allowed_once_in_the_editor_is_not_seen_as_always);
 	tcase_add_test(c, what_is_always_allowed_in_the_editor_is_seen_as_that);
 	tcase_add_test(c, in_remote_mode_the_editor_is_not_asked);
 	tcase_add_test(c, a_write_is_shown_as_its_effect_and_the_editor_writes_it);
