@@ -142,12 +142,21 @@ END_TEST
 
 START_TEST(what_should_be_a_text_and_is_none_is_not_taken_for_missing)
 {
+	static const char *const OTHERS[] = { "session", "edited", "agent", "workspace" };
+
 	given_front();
 	given_clearance();
 	is_refused(order("reject", value(NEWEST), ",\"reason\":5"), "reason must be a string");
 	is_refused(order("approve", value(NEWEST), ",\"digest\":12345678"),
 	           "digest must be a string");
 	is_refused(says_back("{\"command\":\"approve\",\"id\":7}"), "id must be a string");
+	for (size_t i = 0; i < COUNT(OTHERS); i++) {
+		OWNED(str) struct str more = { 0 }, why = { 0 };
+
+		str_addf(&more, ",\"%s\":7", OTHERS[i]);
+		str_addf(&why, "%s must be a string", OTHERS[i]);
+		is_refused(order("approve", value(NEWEST), more.bytes), why.bytes);
+	}
 	expect("SELECT count(*) FROM decision", "0\n");
 	is_done(order("reject", value(NEWEST), ",\"reason\":null"), "rejected");
 	stop_worker(front);
