@@ -372,6 +372,22 @@ START_TEST(what_lies_beside_a_database_is_ours_or_its_owners)
 }
 END_TEST
 
+START_TEST(a_directory_that_was_made_again_is_another_one)
+{
+	int fd;
+
+	ck_assert_int_eq(mkdir(in("run"), 0700), 0);
+	fd = open(in("run"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert(paths_is_there(fd, in("run")));
+	ck_assert_int_eq(rename(in("run"), in("moved")), 0);
+	ck_assert(!paths_is_there(fd, in("run")));
+	ck_assert_int_eq(mkdir(in("run"), 0700), 0);
+	ck_assert(!paths_is_there(fd, in("run")));
+	ck_assert(paths_is_there(fd, in("moved")));
+	(void)close(fd);
+}
+END_TEST
+
 START_TEST(network_and_fuse_file_systems_are_refused_with_the_way_out)
 {
 	static const struct {
@@ -453,6 +469,7 @@ int main(void)
 	tcase_add_test(tests, a_database_file_that_names_another_database_is_refused);
 	tcase_add_test(tests, what_is_no_file_is_not_taken_for_a_part_of_a_database);
 	tcase_add_test(tests, what_lies_beside_a_database_is_ours_or_its_owners);
+	tcase_add_test(tests, a_directory_that_was_made_again_is_another_one);
 	tcase_add_test(tests, network_and_fuse_file_systems_are_refused_with_the_way_out);
 	tcase_add_test(tests, worker_binaries_are_beside_the_program_or_in_libexec);
 	tcase_add_test(tests, relative_variables_count_as_unset);
