@@ -254,8 +254,6 @@ static int check_session(const struct ctl *c, struct err *e)
 		               "session takes start, pause, resume, clear, restart or cleanup, "
 		               "not '%.40s'",
 		               c->argv[0]);
-	if (c->argc < used)
-		return err_set(e, ERR_INPUT, "session %s needs the session's id", w->word);
 	if (c->argc > used && !w->takes_text)
 		return err_set(e, ERR_INPUT, "too many arguments for 'session %s': '%.40s'",
 		               w->word, c->argv[used]);
@@ -341,7 +339,8 @@ const struct command_spec cmd_session = {
 	    "an\n"
 	    "                    error, and the agent that we started is ended (stop is the same)\n"
 	    "  restart SESSION [--agent NAME] [PROMPT...]   ended, and begun afresh in its thread\n"
-	    "  cleanup           ends interrupted sessions whose agent we started\n"),
+	    "  cleanup           ends interrupted sessions whose agent we started\n"
+	    "Without SESSION, the only one to which it can be done is meant.\n"),
 	ARGUMENTS(1, -1, TAKES_AGENT),
 	.run = run_session,
 	.text_from_of = session_text_from,

@@ -194,6 +194,28 @@ START_TEST(blanks_around_an_id_are_no_part_of_it)
 }
 END_TEST
 
+START_TEST(an_order_without_an_id_is_for_the_only_session_that_takes_it)
+{
+	given_sessions();
+	ctl("session clear");
+	failed(1, "several sessions are live here; name one, `session-clear <id>`:\n"
+	          "  01900000-1111-7000, agent in b\n"
+	          "  01900000-0000-7000, claude in a\n");
+	expect("SELECT count(*) FROM command", "0\n");
+	ctl("session pause " SESSION_A);
+	ctl("session pause --text");
+	done("Session 01900000-1111 (agent in b) is paused.\n");
+	ctl("session resume " SESSION_A);
+	ctl("session resume --text");
+	done("Session 01900000-1111 (agent in b) is active again.\n");
+	ctl("session clear " SESSION_B);
+	ctl("session-clear --text");
+	done("Session 01900000-0000 (claude in a) is stopped.\n");
+	ctl("session restart");
+	failed(1, "no session is live; `session start PROMPT` starts one");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ctl_ids");
@@ -212,6 +234,7 @@ int main(void)
 	tcase_add_test(
 	    ids, who_says_something_to_a_question_is_told_that_it_is_one_and_of_which_session);
 	tcase_add_test(ids, blanks_around_an_id_are_no_part_of_it);
+	tcase_add_test(ids, an_order_without_an_id_is_for_the_only_session_that_takes_it);
 	suite_add_tcase(s, ids);
 	return run_suite(s);
 }
