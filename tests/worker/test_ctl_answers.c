@@ -304,12 +304,27 @@ START_TEST(a_stranger_may_not_decide)
 }
 END_TEST
 
-START_TEST(in_remote_mode_the_answer_belongs_to_slack)
+START_TEST(in_remote_mode_answers_and_orders_belong_to_slack)
 {
+	static const char *const REFUSED[] = {
+		"approve " CHANGE,
+		"session pause " SESSION_A,
+		"session resume " SESSION_A,
+		"session clear " SESSION_A,
+		"session restart " SESSION_A,
+		"nudge " SESSION_A,
+		"steer " SESSION_A " use tabs",
+		"stall off " SESSION_A,
+	};
+
 	given_questions();
 	given_remote_mode();
-	ctl("approve " CHANGE);
-	failed(1, "not in this mode: the session is in remote mode");
+	for (size_t i = 0; i < COUNT(REFUSED); i++) {
+		ctl(REFUSED[i]);
+		failed(1, "the session is in remote mode");
+	}
+	ctl("task do it");
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -758,7 +773,7 @@ int main(void)
 	tcase_add_test(answers, refine_needs_a_text);
 	tcase_add_test(answers, a_verb_of_another_kind_is_refused);
 	tcase_add_test(answers, a_stranger_may_not_decide);
-	tcase_add_test(answers, in_remote_mode_the_answer_belongs_to_slack);
+	tcase_add_test(answers, in_remote_mode_answers_and_orders_belong_to_slack);
 	tcase_add_test(answers, an_expired_question_is_too_late);
 	tcase_add_test(answers,
 	               an_interrupted_question_can_be_answered_while_the_system_is_stopped);
