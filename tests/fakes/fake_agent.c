@@ -18,6 +18,7 @@
  *   form            asks for a colour and waits; says "answered: ..."
  *   form:JSON       the same with this schema
  *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
+ *   proceed:TYPE    the same, with a prompt of this type
  *   wait            reads until it is told to stop; then the turn ends as cancelled
  *   stop:REASON     the turn ends with this reason
  *   fail:TEXT       the turn ends with an error
@@ -396,6 +397,14 @@ static void misbehave(const char *step)
 		(void)pause();
 }
 
+static bool ask_to_proceed(const char *type)
+{
+	OWNED(str) struct str params = { 0 };
+
+	str_addf(&params, "{\"text\":\"Go on?\",\"type\":\"%s\"}", *type ? type : "continuation");
+	return ask("prompt/forward", params.bytes);
+}
+
 static bool is_question(const char *step)
 {
 	static const char *const NAMES[] = { "ask",      "ask-once", "permit",
@@ -422,7 +431,7 @@ static bool ask_as(const char *step)
 		return ask_and_withdraw();
 	if ((of_what = of(step, "form")))
 		return ask_form(of_what);
-	return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}");
+	return ask_to_proceed(of(step, "proceed"));
 }
 
 /* One step; the stop reason if the turn is over with it, "error TEXT" for an error, else NULL. */

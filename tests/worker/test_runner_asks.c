@@ -400,6 +400,23 @@ START_TEST(a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names)
 }
 END_TEST
 
+START_TEST(a_prompt_of_acp_stream_is_judged_as_transmit_unless_the_agent_is_in_trouble)
+{
+	make_site();
+	given_policy(
+	    "{\"enabled\":true,\"tools\":[\"forward_prompt\"],\"log_auto_approved\":true}");
+	site_start(&site);
+	(void)given_talk("stream", STEPS("proceed", "proceed:error_recovery"));
+	was_told("\"decision\":\"continue\"", 1);
+	expect_soon("SELECT r.prompt_type, r.state, r.decided_by, a.rule, a.subject"
+	            " FROM request AS r LEFT JOIN auto_approval AS a ON a.request_seq = r.seq"
+	            " ORDER BY r.seq",
+	            "continuation|answered|system:policy|tool:forward_prompt|Go on?\n"
+	            "error_recovery|pending|||\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* It is asked about as where an agent started by itself, and so is the policy. */
 START_TEST(a_policy_that_nobody_has_trusted_allows_nothing_to_an_agent_that_we_start)
 {
@@ -579,6 +596,8 @@ int main(void)
 	tcase_add_test(c, a_path_that_an_agent_may_read_as_another_is_asked);
 	tcase_add_test(c, without_a_threshold_a_person_is_asked_about_edits);
 	tcase_add_test(c, a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names);
+	tcase_add_test(c,
+	               a_prompt_of_acp_stream_is_judged_as_transmit_unless_the_agent_is_in_trouble);
 	tcase_add_test(c,
 	               a_policy_that_nobody_has_trusted_allows_nothing_to_an_agent_that_we_start);
 	tcase_add_test(c, an_agent_calls_our_tools_with_its_token_while_it_runs);

@@ -238,7 +238,8 @@ int asks_write(const struct asks *s, struct runner *r, const struct agent_talk_r
 	if (!v || !v->is.allowed)
 		return 0;
 	/* If it is not applied, a person is asked. */
-	return policy_gate_approve(&r->w.store, &v->is, row->session_seq, seq, "approve", NULL,
+	return policy_gate_approve(&r->w.store, &v->is, row->session_seq, seq,
+	                           q->kind == ACP_INQUIRY_PROMPT ? "continue" : "approve", NULL,
 	                           str_text(&v->subject), e) < 0
 	           ? -1
 	           : 0;

@@ -16,7 +16,7 @@ enum { PATHS_MAX = 100 }; /* a question that names more is not judged */
 
 /* ---- what it is about ---- */
 
-enum subject { SUBJECT_UNKNOWN, SUBJECT_COMMAND, SUBJECT_WRITE, SUBJECT_READ };
+enum subject { SUBJECT_UNKNOWN, SUBJECT_COMMAND, SUBJECT_WRITE, SUBJECT_READ, SUBJECT_PROMPT };
 
 static enum subject subject_of(const struct acp_inquiry *q)
 {
@@ -24,6 +24,9 @@ static enum subject subject_of(const struct acp_inquiry *q)
 	static const char *const READS[] = { "read", "search", NULL };
 	bool is_stream = !q->options;
 
+	if (q->kind == ACP_INQUIRY_PROMPT) /* a person has to see an agent that is in trouble */
+		return texts_same(q->prompt_type, "error_recovery") ? SUBJECT_UNKNOWN
+		                                                    : SUBJECT_PROMPT;
 	if (q->kind != ACP_INQUIRY_PERMISSION || q->is_unclear)
 		return SUBJECT_UNKNOWN;
 	if (is_stream || texts_name(WRITES, q->tool_kind))
@@ -223,9 +226,10 @@ static void judge(struct judge *j, const char *root, const struct acp_inquiry *q
 {
 	bool is_at_root = !q->cwd || strcmp(q->cwd, root) == 0;
 	const struct policy_question question = {
-		.tool = subject == SUBJECT_COMMAND ? q->command.bytes
-		        : subject == SUBJECT_WRITE ? "check_clearance"
-		                                   : q->tool_kind,
+		.tool = subject == SUBJECT_COMMAND  ? q->command.bytes
+		        : subject == SUBJECT_WRITE  ? "check_clearance"
+		        : subject == SUBJECT_PROMPT ? "transmit"
+		                                    : q->tool_kind,
 		.is_command = subject == SUBJECT_COMMAND,
 		.folder = is_at_root ? NULL : q->cwd,
 		.risk_level = acp_risk_name(q->risk),
@@ -236,7 +240,9 @@ static void judge(struct judge *j, const char *root, const struct acp_inquiry *q
 		.always_ask = j->always_ask,
 	};
 
-	str_add(&v->subject, subject == SUBJECT_COMMAND ? q->command.bytes : str_text(&q->path));
+	str_add(&v->subject, subject == SUBJECT_COMMAND  ? q->command.bytes
+	                     : subject == SUBJECT_PROMPT ? str_text(&q->description)
+	                                                 : str_text(&q->path));
 	policy_gate_judge(v->file, &question, &v->is);
 }
 

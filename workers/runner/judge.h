@@ -2,10 +2,10 @@
  * asked. What it allows is answered with yes, once; about everything else a person is asked.
  *
  * A question can be judged if all that it touches is known: a command line, files to be written, or
- * files to be read. Names and what they stand for must be in the workspace and allowed, and nothing
- * beneath them, nor another name of theirs, may be in policy.always_ask. The files are looked at by
- * another process (looker.h), as the user of the agent; if it is not done in time, a person is
- * asked. */
+ * files to be read; and one how to proceed (acp-stream), as if transmit were called. Names and what
+ * they stand for must be in the workspace and allowed, and nothing beneath them, nor another name
+ * of theirs, may be in policy.always_ask. The files are looked at by another process (looker.h), as
+ * the user of the agent; if it is not done in time, a person is asked. */
 #ifndef JUDGE_H
 #define JUDGE_H
 
@@ -32,7 +32,7 @@ struct judge {
 /* What was said about one question. */
 struct verdict {
 	struct policy_verdict is;
-	struct str subject; /* the command, or the file */
+	struct str subject; /* the command, the file, or the prompt */
 	struct policy_file *file; /* NULL: it was not looked at. Of the judge */
 };
 
