@@ -149,6 +149,33 @@ START_TEST(auto_check_tells_the_rule_that_decides)
 }
 END_TEST
 
+/* An edit of a file is not allowed by this policy, because of this. */
+static void edit_is_asked(const char *policy, const char *context, const char *why)
+{
+	OWNED(str) struct str arguments = { 0 };
+	OWNED(char_ptr) char *answer = NULL;
+
+	str_addf(&arguments, "{\"tool_name\":\"edit\",\"context\":{%s}}", context);
+	given_policy(policy);
+	answer = agent_call(&agent, "auto_check", arguments.bytes);
+	has(answer, "auto_approved", "false");
+	has(answer, "reason", why);
+}
+
+START_TEST(auto_check_tells_why_a_file_is_asked_about)
+{
+	given_all(NULL);
+	edit_is_asked(DOCS, "\"file_path\":\"src/a.c\"", "no rule allows to write src/a.c");
+	edit_is_asked(DOCS, "\"file_path\":\"docs/a.md\",\"risk_level\":\"high\"",
+	              "the risk is above the policy's risk_level_threshold");
+	edit_is_asked("{\"enabled\":false}", "\"file_path\":\"docs/a.md\"",
+	              "the policy is not enabled");
+	edit_is_asked("{", "\"file_path\":\"docs/a.md\"",
+	              "there is no policy, or it cannot be read");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_prompt_that_the_policy_allows_goes_on_unless_the_agent_is_in_trouble)
 {
 	OWNED(char_ptr) char *goes_on = NULL;
@@ -739,6 +766,7 @@ int main(void)
 	tcase_add_test(c, what_the_policy_does_not_allow_is_asked);
 	tcase_add_test(c, each_path_that_a_diff_touches_must_be_allowed);
 	tcase_add_test(c, auto_check_tells_the_rule_that_decides);
+	tcase_add_test(c, auto_check_tells_why_a_file_is_asked_about);
 	tcase_add_test(c, a_prompt_that_the_policy_allows_goes_on_unless_the_agent_is_in_trouble);
 	tcase_add_test(
 	    c,

@@ -3,7 +3,6 @@
 #include "tools.h"
 
 #include "ask.h"
-#include "command_line.h"
 #include "gate_path.h"
 #include "hand.h"
 #include "json.h"
@@ -101,7 +100,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		return ask_run(st, c, p, settings, e);
 	json_object(&c->result);
 	add_verdict(&c->result, approved, str_text(&c->policy.rule));
-	if (!approved && command_line_is(json_text(c->arguments, "tool_name")))
+	if (!approved && c->policy.why.length)
 		json_member(&c->result, "reason", str_text(&c->policy.why));
 	json_object_end(&c->result);
 	return approved ? policy_gate_note(st, &c->policy, p->session_seq, 0,
