@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -63,7 +64,7 @@ static void check_clear(struct check *c)
 static int help(void)
 {
 	(void)printf(
-	    "usage: %s policy check [FILE] [OPTIONS]\n"
+	    "usage: %s policy check [FILE|WORKSPACE] [OPTIONS]\n"
 	    "       %s policy trust [WORKSPACE] [--yes]\n"
 	    "       %s policy schema        prints the JSON Schema of the file\n\n"
 	    "Reads " POLICY_FILE " of the workspace, or FILE, and says what is wrong with it.\n"
@@ -125,11 +126,10 @@ static int parse(struct check *c, int argc, char **argv)
 		return 0;
 	}
 	if (argc - optind < 1 || argc - optind > 2 || strcmp(argv[optind], "check") != 0) {
-		(void)fprintf(
-		    stderr,
-		    "%s: write policy check [FILE], policy trust [WORKSPACE], or policy schema; "
-		    "--help says more\n",
-		    PROGRAM);
+		(void)fprintf(stderr,
+		              "%s: write policy check [FILE|WORKSPACE], policy trust [WORKSPACE], "
+		              "or policy schema; --help says more\n",
+		              PROGRAM);
 		return -1;
 	}
 	c->file = argv[optind + 1];
@@ -137,6 +137,17 @@ static int parse(struct check *c, int argc, char **argv)
 }
 
 /* ---- the file ---- */
+
+/* A folder that is given for a file is the workspace. */
+static void take_folder(struct check *c)
+{
+	struct stat about;
+
+	if (!c->file || stat(c->file, &about) != 0 || !S_ISDIR(about.st_mode))
+		return;
+	c->source.workspace = c->file;
+	c->file = NULL;
+}
 
 static int find_workspace(struct check *c, struct err *e)
 {
@@ -445,6 +456,7 @@ static int check(struct check *c)
 	struct err e = { 0 };
 	int status;
 
+	take_folder(c);
 	if (cli_find(&c->source))
 		return EX_CONFIG;
 	if (find_workspace(c, &e) || config_load(&c->source, &c->config, &e))

@@ -616,6 +616,7 @@ START_TEST(policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do)
 	says(said.bytes, "no history");
 	ck_assert_int_eq(check(&said, "--explain heartbeat"), 0);
 	says(said.bytes, "allowed: allowed by tool:ping");
+	ck_assert_int_eq(check(&said, "../$(basename \"$PWD\")"), 0); /* its folder is as good */
 	ck_assert_int_eq(check(&said, "--explain heartbeat --risk high"), 1);
 	says(said.bytes, "asked: the risk is above");
 	ck_assert_int_eq(check(&said, "--explain edit --path docs/a --path src/b"), 1);
