@@ -9,16 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_NAMED = 5 };
+enum { PLACES_NAMED = 5, NAME_SHOWN = 200 };
 
 /* ---- the workspace ---- */
 
 /* Several workspaces have live sessions: they are named. */
 static int tell_places(struct desk *d, int count, const struct str *list)
 {
-	return desk_tell(
-	    d, SAID_UNCLEAR, "%s workspaces could be meant; name a session, `%s --session <id>`:%s",
-	    count > PLACES_NAMED ? "many" : "several", d->w->verb->word, str_text(list));
+	OWNED(str) struct str path = { 0 }, order = { 0 };
+
+	desk_add_value(d, &path);
+	str_addf(&order, "%s%s", d->w->verb->word, path.length ? " " : "");
+	str_add_shown(&order, str_text(&path), path.length, NAME_SHOWN);
+	return desk_tell(d, SAID_UNCLEAR,
+	                 "%s workspaces could be meant; name a session, `%s --session <id>`:%s",
+	                 count > PLACES_NAMED ? "many" : "several", order.bytes, str_text(list));
 }
 
 /* The session of the only workspace in which agents work here. 1, also if there is none (id is
@@ -36,7 +41,8 @@ static int find_only_place(struct desk *d, char id[ID_BYTES], struct err *e)
 			(void)snprintf(id, ID_BYTES, "%s", row.id);
 		if (count <= PLACES_NAMED) {
 			str_addf(&list, "\n  %.18s in ", row.id);
-			str_add_shown(&list, row.workspace_root, strlen(row.workspace_root), 200);
+			str_add_shown(&list, row.workspace_root, strlen(row.workspace_root),
+			              NAME_SHOWN);
 		}
 	}
 	if (got < 0)

@@ -323,7 +323,7 @@ START_TEST(what_looks_like_an_option_at_either_end_of_a_line_is_one_or_refused_f
 		{ "session-cleanup --all",
 		  "`session-cleanup` has no option `--all`: `session-cleanup`" },
 		{ "session-pause 01911111-aaaa please",
-		  "does not take 'please': `pause [session]`" },
+		  "does not take 'please': `session-pause [session]`" },
 		{ "sessions all", "`sessions` does not take 'all': `sessions`" },
 		{ "session-restart --agent x", "`session-restart` has no option `--agent`" },
 	};

@@ -341,6 +341,8 @@ START_TEST(where_several_workspaces_could_be_meant_one_must_be_named)
 	ck_assert_int_eq(ctl(&said, "--text files"), 1);
 	says(said.bytes, "several workspaces could be meant; name a session, "
 	                 "`list-files --session <id>`:\n  01911113-0000-7000 in ");
+	ck_assert_int_eq(ctl(&said, "--text file there"), 1);
+	says(said.bytes, "name a session, `show-file there --session <id>`:\n");
 	look("files --session 01911113",
 	     "other/\n└── there\n\n0 directories, 1 files, 0 others; depth 3 (--depth N)\n");
 	(void)snprintf(other, sizeof(other), "files --workspace '%s/.'", ws);

@@ -308,7 +308,8 @@ START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
 	says(command("stop"), "several sessions are live here; name one, `stop &lt;id&gt;`:\n  "
 	                      "01900000-1111-7000, claude in api\n  01900000-0000-7000, claude in "
 	                      "web");
-	says(command("pause"), "several sessions are live here; name one, `pause &lt;id&gt;`:");
+	says(command("pause"),
+	     "several sessions are live here; name one, `session-pause &lt;id&gt;`:");
 	says(command("session-clear"), "are live here; name one, `session-clear &lt;id&gt;`:");
 	expect("SELECT status FROM session", "active\nactive\n");
 	slack_stop();
@@ -574,7 +575,7 @@ START_TEST(help_has_categories_and_what_is_configured)
 	      " VALUES ('commands', '{\"status\":\"git status\"}', 'file', '" T "')");
 	says(command("help"), "*Answers*\n`approve [id]`");
 	says(command("help"), "*Custom commands*\n`status` — git status");
-	says(command("help files"), "*Files*\n`list-files [path] [--depth N]`");
+	says(command("help files"), "*Files*\n`list-files [path] [--depth N] [--session ID]`");
 	ck_assert_ptr_null(strstr(command("help files"), "approve [id]"));
 	says(command("help session"), "`mode [remote|local|hybrid [session]]`");
 	says(command("help checkpoint"), "*Checkpoints*\n`session-checkpoint [session] [label]`");
