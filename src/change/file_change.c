@@ -334,7 +334,7 @@ int file_change_refuse(struct refusal *why, const char *path)
 {
 	return refusal_set(why, "patch_conflict",
 	                   "patch conflict: %.300s: the file has changed since the proposal; read "
-	                   "it again and ask again, or use force",
+	                   "it again and ask again",
 	                   path);
 }
 

@@ -82,8 +82,6 @@ static int check_changed(struct apply_job *j, const struct plan *plan, size_t at
 	const struct touched *now = &plan->files[at].is;
 	int asked;
 
-	if (!j->force)
-		return file_change_refuse(&j->report->why, now->path);
 	if (apply_job_force(j) == FORCE_NOT)
 		return refuse_force(j, now->path,
 		                    "the operator does not let it be forced (apply.force)");
@@ -158,12 +156,43 @@ static int compare_results(struct apply_job *j, const struct plan *plan, bool ch
 	return 0;
 }
 
-static bool any_changed(const struct apply_job *j, const struct plan *plan)
+/* Checks that it does what was approved, also to files that have changed since. 0, -1 as
+ * plan_write. */
+static int check_plan(struct apply_job *j, struct proposal *p, struct plan *plan, struct err *e)
+{
+	bool changed = false;
+
+	if (compare(j, plan, &changed, e))
+		return -1;
+	p->unique = changed; /* nothing else tells where a hunk belongs */
+	return proposal_work(p, plan, &j->report->why) || compare_results(j, plan, changed) ? -1
+	                                                                                    : 0;
+}
+
+/* The first file that has changed; NULL: none has. */
+static const char *first_changed(const struct apply_job *j, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count && i < j->request.file_count; i++)
 		if (has_changed(&plan->files[i].is, &j->request.files[i]))
-			return true;
-	return false;
+			return plan->files[i].is.path;
+	return NULL;
+}
+
+/* Refuses to write over a file that has changed, and says whether force would do it. -1. */
+static int refuse_changed(struct apply_job *j, struct proposal *p, struct plan *plan,
+                          const char *path, struct err *e)
+{
+	bool fits;
+
+	j->force = true;
+	fits = check_plan(j, p, plan, e) == 0;
+	j->force = false;
+	if (e->kind)
+		return -1;
+	return refusal_set(&j->report->why, "patch_conflict",
+	                   "patch conflict: %.300s: the file has changed since the proposal; read "
+	                   "it again and ask again%s",
+	                   path, fits ? ", or use force" : "");
 }
 
 enum { PLANNED = 0, ASKED = 2 };
@@ -173,19 +202,19 @@ static int plan_write(struct apply_job *j, struct apply_job *into, struct err *e
 {
 	OWNED(plan) struct plan plan = { 0 };
 	struct proposal p = proposal_of(j);
-	bool changed = false;
+	const char *changed;
 
 	if (proposal_look(j->root_fd, &p, &plan, &j->report->why))
 		return -1;
-	if (apply_job_force(j) == FORCE_ASKS && any_changed(j, &plan)) {
+	changed = first_changed(j, &plan);
+	if (changed && !j->force)
+		return refuse_changed(j, &p, &plan, changed, e);
+	if (changed && apply_job_force(j) == FORCE_ASKS) {
 		if (proposal_work(&p, &plan, &j->report->why))
 			return -1;
 		return apply_job_ask(j, &plan, e) ? -1 : ASKED;
 	}
-	if (compare(j, &plan, &changed, e))
-		return -1;
-	p.unique = changed; /* nothing else tells where a hunk belongs */
-	if (proposal_work(&p, &plan, &j->report->why) || compare_results(j, &plan, changed))
+	if (check_plan(j, &p, &plan, e))
 		return -1;
 	take_plan(j, &plan, into);
 	return PLANNED;

@@ -199,7 +199,7 @@ static enum step somebody_else(struct apply_job *j, const struct file_change *f,
 {
 	(void)refusal_set(&j->report->why, "patch_conflict",
 	                  "patch conflict: %.300s: someone else has changed the file while it was "
-	                  "being written; read it again and ask again, or use force",
+	                  "being written; read it again and ask again",
 	                  str_text(&f->path));
 	roll_back(j);
 	return apply_job_refused(j, e);

@@ -36,12 +36,46 @@ START_TEST(a_conflict_tells_nothing_of_what_is_in_the_file)
 	run_worker("applier");
 	expect("SELECT why FROM apply",
 	       "patch conflict: a.txt: the file has changed since the proposal; read it again and "
-	       "ask again, or use force\n");
+	       "ask again\n");
 	call_check_diff(true);
 	run_worker("applier");
 	expect("SELECT why FROM apply WHERE seq = 2",
 	       "patch conflict: a.txt: the diff does not fit the file, or fits in more than one "
 	       "place\n");
+}
+END_TEST
+
+/* The change was approved, then this is in the file. */
+static void conflict_offers(const char *change, const char *now, const char *end)
+{
+	OWNED(str) struct str why = { 0 };
+
+	file("a.txt", "one\ntwo\nthree\n");
+	approve("a.txt", change);
+	file("a.txt", now);
+	call_check_diff(false);
+	run_worker("applier");
+	str_addf(&why,
+	         "patch conflict: a.txt: the file has changed since the proposal; read it again "
+	         "and ask again%s\n",
+	         end);
+	expect("SELECT why FROM apply ORDER BY seq DESC LIMIT 1", why.bytes);
+}
+
+START_TEST(a_conflict_offers_force_where_it_would_write)
+{
+	static const char DIFF[] = "--- a/a.txt\n+++ b/a.txt\n@@ -3 +3 @@\n-three\n+four\n";
+
+	begin();
+	conflict_offers("new\n", "mine\n", ", or use force");
+	conflict_offers(DIFF, "zero\none\ntwo\nthree\n", ", or use force");
+	call_check_diff(true);
+	run_worker("applier");
+	file_is("a.txt", "zero\none\ntwo\nfour\n");
+	conflict_offers(DIFF, "one\ntwo\n3\n", "");
+	given("INSERT INTO setting (name, value, source, updated_at)"
+	      " VALUES ('apply.force', 'never', 'file', '2026-02-08T09:30:00.123Z')");
+	conflict_offers("new\n", "mine\n", "");
 }
 END_TEST
 
@@ -449,6 +483,7 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, a_changed_file_is_a_conflict);
 	tcase_add_test(c, a_conflict_tells_nothing_of_what_is_in_the_file);
+	tcase_add_test(c, a_conflict_offers_force_where_it_would_write);
 	tcase_add_test(c, a_file_that_appeared_or_vanished_is_a_conflict);
 	tcase_add_test(c, force_overwrites_a_changed_file);
 	tcase_add_test(c, force_is_not_over_what_was_asked_about_since_under_another_name);
