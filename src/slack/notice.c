@@ -443,6 +443,17 @@ void slack_notice_write(const struct slack_write *said, struct slack_said *out)
 
 /* ---- texts ---- */
 
+/* Adds our own words: names of people become mentions, and instants are in the reader's time, which
+ * makes them longer. False: they were cut, or have become too long. */
+static bool add_named(struct str *out, const char *text, size_t length, size_t units)
+{
+	bool whole = slack_add(out, text, length, units, SLACK_MRKDWN);
+
+	slack_name_people(out);
+	slack_show_times(out);
+	return whole && slack_units(str_text(out)) <= units;
+}
+
 /* How many bytes of text fill a section: whole characters, and whole lines if there are any. */
 static size_t slice(const char *text, size_t left)
 {
@@ -456,8 +467,7 @@ static size_t slice(const char *text, size_t left)
 			take = (size_t)(line - text) + 1;
 		while (take > 1 && take < left && ((unsigned char)text[take] & 0xC0) == 0x80)
 			take--;
-		if (take <= SLICE_MIN ||
-		    slack_add(&shown, text, take, BLOCKS_SECTION - SIGN_MAX, SLACK_MRKDWN))
+		if (take <= SLICE_MIN || add_named(&shown, text, take, BLOCKS_SECTION - SIGN_MAX))
 			return take;
 		take /= 2;
 	}
@@ -472,7 +482,7 @@ static void add_sections(cJSON *blocks, const char *text)
 		OWNED(str) struct str part = { 0 };
 		size_t take = slice(text, left);
 
-		(void)slack_add(&part, text, take, BLOCKS_SECTION, SLACK_MRKDWN);
+		(void)add_named(&part, text, take, BLOCKS_SECTION);
 		used += slack_units(str_text(&part));
 		text += take;
 		left -= take;
@@ -483,17 +493,6 @@ static void add_sections(cJSON *blocks, const char *text)
 		if (part.length)
 			blocks_add_section(blocks, str_text(&part));
 	}
-}
-
-static void say(const char *text, struct slack_said *out)
-{
-	(void)slack_add(&out->text, text, strlen(text), FALLBACK_MAX, SLACK_MRKDWN);
-	if (out->text.length == 0)
-		str_add(&out->text, "(no text)");
-	out->blocks = cJSON_CreateArray();
-	add_sections(out->blocks, text);
-	if (cJSON_GetArraySize(out->blocks) == 0)
-		blocks_add_section(out->blocks, "(no text)");
 }
 
 /* What an agent says, whatever it looks like. */
@@ -533,27 +532,17 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 	quote(sign, message ? message : "", out);
 }
 
-/* In a section, names of people become mentions, and instants are in the reader's time. */
-static void name_in(cJSON *section)
-{
-	cJSON *text = cJSON_GetObjectItem(cJSON_GetObjectItem(section, "text"), "text");
-	OWNED(str) struct str named = { 0 };
-
-	str_add(&named, cJSON_GetStringValue(text) ? cJSON_GetStringValue(text) : "");
-	slack_name_people(&named);
-	slack_show_times(&named);
-	(void)cJSON_SetValuestring(text, str_text(&named));
-}
-
 void slack_notice_text(const char *text, struct slack_said *out)
 {
-	cJSON *section;
+	const char *words = text && *text ? text : "(no text)";
+	size_t length = strlen(words), first = slice(words, length);
 
-	say(text ? text : "", out);
-	slack_name_people(&out->text);
-	slack_show_times(&out->text);
-	cJSON_ArrayForEach (section, out->blocks)
-		name_in(section);
+	(void)add_named(&out->text, words, first, BLOCKS_SECTION);
+	str_add(&out->text, first < length ? "…" : "");
+	out->blocks = cJSON_CreateArray();
+	add_sections(out->blocks, words);
+	if (cJSON_GetArraySize(out->blocks) == 0)
+		blocks_add_section(out->blocks, "(no text)");
 }
 
 void slack_notice_agent(const char *text, struct slack_said *out)

@@ -241,6 +241,22 @@ START_TEST(a_text_that_fits_is_said_whole_however_much_of_it_is_escaped)
 }
 END_TEST
 
+START_TEST(a_text_with_many_instants_fits_its_sections_in_the_readers_time)
+{
+	OWNED(slack_said) struct slack_said s = { 0 };
+	OWNED(str) struct str text = { 0 };
+
+	while (text.length < 3700)
+		str_add(&text, "a session  started 2026-01-01T09:00:00.000Z  last activity at "
+		               "2026-01-01T09:30:00.000Z\n");
+	str_add(&text, "the end");
+	slack_notice_text(str_text(&text), &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "the end");
+	lacks(json, "09:30:00.000Z");
+}
+END_TEST
+
 START_TEST(an_empty_text_is_said_to_be_one)
 {
 	OWNED(slack_said) struct slack_said s = { 0 };
@@ -621,6 +637,7 @@ int main(void)
 	tcase_add_test(c, a_long_text_is_several_sections_and_says_what_it_left_out);
 	tcase_add_test(c, a_broadcast_as_long_as_agents_are_told_is_said_whole);
 	tcase_add_test(c, a_text_that_fits_is_said_whole_however_much_of_it_is_escaped);
+	tcase_add_test(c, a_text_with_many_instants_fits_its_sections_in_the_readers_time);
 	tcase_add_test(c, an_empty_text_is_said_to_be_one);
 	tcase_add_test(c, a_session_says_where_it_works_and_how_it_is);
 	tcase_add_test(c, a_session_that_we_started_tells_its_prompt_and_can_be_stopped);
