@@ -102,10 +102,12 @@ SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, 
  ORDER BY u.seq DESC LIMIT 1;
 
 -- name: operator_sessions :many
--- Live sessions, everywhere or those of one Slack channel that Slack may act on, most recently
--- active first.
+-- Live sessions, everywhere or those of one Slack channel that Slack may act on: those that are not
+-- interrupted first, then those that ask something, most recently active first. Last those that are
+-- left: their agents have gone, and no person has anything to do about them.
 -- scan ok: only those that live
 -- row: operator_session
+-- type: is_left bool
 -- type: parked_with text
 -- type: parked_open bool
 -- type: input_tokens integer
@@ -117,6 +119,9 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.label, 
        s.connectivity_status, s.last_tool, s.last_activity_at, s.owner_user_id, s.prompt, s.created_at, s.origin,
        (SELECT count(*) FROM request AS r
          WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions,
+       s.status = 'interrupted' AND s.origin <> 'started'
+         AND NOT EXISTS (SELECT 1 FROM request AS r
+                          WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS is_left,
        (SELECT request_id FROM parked_session WHERE session_seq = s.seq) AS parked_with,
        (SELECT is_open FROM parked_session WHERE session_seq = s.seq) AS parked_open,
        (SELECT sum(u.input_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS input_tokens,
@@ -134,7 +139,8 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.label, 
         OR (s.mode <> 'local'
             AND coalesce(nullif(s.channel_id, ''),
                          (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
- ORDER BY s.last_activity_at DESC, s.seq DESC LIMIT :limit;
+ ORDER BY is_left, s.status = 'interrupted', questions = 0, coalesce(s.last_activity_at, s.created_at) DESC,
+          s.seq DESC LIMIT :limit;
 
 -- name: operator_session :one
 -- row: operator_session

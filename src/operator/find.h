@@ -87,8 +87,9 @@ int find_unwritten(struct store *st, const struct place *where, int64_t write_se
                    struct err *e);
 /* The write that was last undone, or is about to be, with that as its story: 1, 0, -1. */
 int find_undone(struct store *st, const struct place *where, struct found *f, struct err *e);
-/* Live sessions, most recently active first. id: as above, with those that ended; NULL: that of the
- * thread, or else those of the place. status: only sessions with it; NONE: any. */
+/* Live sessions, those that run first (sql/operator.sql). id: as above, with those that ended;
+ * NULL: that of the thread, or else those of the place. status: only sessions with it; NONE: any.
+ */
 int find_sessions(struct store *st, const struct place *where, enum session_status status,
                   const char *id, struct found *f, struct err *e);
 /* The session of the thread, or else the live ones of the place that an order can be given to as

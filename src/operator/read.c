@@ -14,8 +14,9 @@
 
 enum {
 	ROWS_MOST = 1000, /* of a listing in JSON */
-	LISTED = 20, /* sessions, in words */
-	TEXT_MOST = 3800, /* characters, in words */
+	LISTED = 20, /* sessions or questions, in words */
+	TEXT_MOST = 3700, /* characters of a list, in words: what Slack takes, less its last line */
+	DATE_MORE = 47, /* what an instant has more in the reader's time */
 	TOOL_SHOWN = 80, /* bytes of a tool's name, which agents choose */
 	PROMPT_SHOWN = 80,
 };
@@ -75,12 +76,12 @@ static int add_shown(struct desk *d, cJSON *one, int64_t seq, struct err *e)
 	return 0;
 }
 
-static int inbox(struct desk *d, struct err *e)
+static int inbox_json(struct desk *d, struct err *e)
 {
 	OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
 	cJSON *questions = cJSON_AddArrayToObject(d->out->json, "questions");
 	bool room = true;
-	int got, count = 0;
+	int got;
 
 	sql_inbox_list(d->st, 0, &q);
 	while ((got = row_next(&q.row, e)) > 0 && room) {
@@ -101,24 +102,98 @@ static int inbox(struct desk *d, struct err *e)
 		room = add_row(d, questions, one);
 		if (room && add_shown(d, one, q.seq, e))
 			return -1;
-		if (count++ >= LISTED)
-			continue;
-		str_addf(&d->out->text, "%.*s  ", FIND_SHORT, q.id);
-		str_add_shown(&d->out->text, q.title, strlen(q.title), 100);
-		str_add(&d->out->text, "  of ");
-		find_add_whose(&d->out->text, q.agent_user, q.client_name, q.label,
-		               q.workspace_root);
-		str_add_char(&d->out->text, '\n');
 	}
-	if (count == 0)
-		str_add(&d->out->text, "nothing waits");
 	return got < 0 ? -1 : 0;
+}
+
+/* A list in words. */
+struct lines {
+	struct str *text;
+	int count, more; /* lines that are there, and that did not fit */
+};
+
+/* Adds a line of so many instants, unless the list is full. */
+static void add_line(struct lines *l, const struct str *line, size_t instants)
+{
+	if (l->more || l->count == LISTED ||
+	    l->text->length + line->length + (l->count + 1) * instants * DATE_MORE > TEXT_MOST) {
+		l->more++;
+		return;
+	}
+	str_add(l->text, str_text(line));
+	l->count++;
+}
+
+static void add_question(struct lines *l, const struct inbox_list_row *q)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line, "%.*s  %s", FIND_SHORT, q->id, request_kind_name(q->kind));
+	if (q->risk_level && q->risk_level != REQUEST_RISK_LEVEL_LOW)
+		str_addf(&line, ", %s risk", request_risk_level_name(q->risk_level));
+	str_add(&line, ": ");
+	str_add_shown(&line, q->title, strlen(q->title), 100);
+	str_add(&line, "  of ");
+	find_add_whose(&line, q->agent_user, q->client_name, q->label, q->workspace_root);
+	str_add(&line, q->listening ? "\n" : " (not listening)\n");
+	add_line(l, &line, 0);
+}
+
+/* First those whose agents listen. */
+static int inbox_text(struct desk *d, struct err *e)
+{
+	struct lines l = { .text = &d->out->text };
+	int got = 0;
+
+	for (int listening = 1; got >= 0 && listening >= 0; listening--) {
+		OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
+
+		sql_inbox_list(d->st, 0, &q);
+		while ((got = row_next(&q.row, e)) > 0)
+			if (q.listening == listening)
+				add_question(&l, &q);
+	}
+	if (l.more)
+		str_addf(l.text, "... and %d more; `agent-intercom-ctl inbox` lists all", l.more);
+	else if (l.count == 0)
+		str_add(l.text, "nothing waits");
+	return got < 0 ? -1 : 0;
+}
+
+static const char *sign_of(enum session_status status)
+{
+	switch (status) {
+	case SESSION_STATUS_INTERRUPTED:
+	case SESSION_STATUS_TERMINATED:
+		return "🔴";
+	case SESSION_STATUS_PAUSED:
+	case SESSION_STATUS_PARKED:
+		return "⏸️";
+	case SESSION_STATUS_CREATED:
+	case SESSION_STATUS_ACTIVE:
+	case SESSION_STATUS_NONE:
+		break;
+	}
+	return "🟢";
+}
+
+static void add_times(struct str *out, const struct operator_session_row *s)
+{
+	str_addf(out, "  started %s", s->created_at);
+	if (s->last_tool) {
+		str_add(out, "  last: ");
+		str_add_shown(out, s->last_tool, strlen(s->last_tool), TOOL_SHOWN);
+	} else if (s->last_activity_at) {
+		str_add(out, "  last activity");
+	}
+	if (s->last_activity_at)
+		str_addf(out, " at %s", s->last_activity_at);
 }
 
 static void add_session(struct str *out, const struct operator_session_row *s)
 {
-	str_addf(out, "%.*s  %s, %s", FIND_SHORT, s->id, session_status_name(s->status),
-	         session_mode_name(s->mode));
+	str_addf(out, "%s %.*s  %s, %s", sign_of(s->status), FIND_SHORT, s->id,
+	         session_status_name(s->status), session_mode_name(s->mode));
 	if (s->connectivity_status != SESSION_CONNECTIVITY_STATUS_ONLINE)
 		str_addf(out, ", %s", session_connectivity_status_name(s->connectivity_status));
 	if (s->agent_user)
@@ -129,12 +204,7 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 	}
 	str_add(out, "  ");
 	str_add_shown(out, s->workspace_root, strlen(s->workspace_root), 100);
-	if (s->last_tool) {
-		str_add(out, "  last: ");
-		str_add_shown(out, s->last_tool, strlen(s->last_tool), TOOL_SHOWN);
-	}
-	if (s->last_activity_at)
-		str_addf(out, " at %.16sZ", s->last_activity_at);
+	add_times(out, s);
 	if (s->owner_user_id)
 		str_addf(out, "  of %s", s->owner_user_id);
 	if (s->total_tokens || s->cost_micros || s->context_size) {
@@ -154,22 +224,33 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 	str_add_char(out, '\n');
 }
 
+/* Those that their agents left are only counted. */
 static int list_text(struct desk *d, struct err *e)
 {
 	OWNED(operator_session_row) struct operator_session_row s = { 0 };
-	struct str *text = &d->out->text;
-	int got, count = 0;
+	struct lines l = { .text = &d->out->text };
+	int got, left = 0;
 
-	sql_operator_sessions(d->st, NULL, LISTED + 1, &s);
+	sql_operator_sessions(d->st, NULL, ROWS_MOST, &s);
 	while ((got = row_next(&s.row, e)) > 0) {
-		if (count++ == LISTED || text->length > TEXT_MOST) {
-			str_add(text, "... and more; see `agent-intercom-ctl list`\n");
-			break;
-		}
-		add_session(text, &s);
+		OWNED(str) struct str line = { 0 };
+
+		left += s.is_left;
+		if (s.is_left)
+			continue;
+		add_session(&line, &s);
+		add_line(&l, &line, 2);
 	}
-	if (count == 0)
-		str_add(text, "no session is live");
+	if (l.count == 0)
+		str_add(l.text, left ? "no agent is at work\n" : "no session is live");
+	if (l.more)
+		str_addf(l.text, "... and %d more", l.more);
+	if (left)
+		str_addf(l.text, "%s%s%d that %s left", l.more ? ", and " : "... and ",
+		         l.count + l.more + left == ROWS_MOST ? "at least " : "", left,
+		         left == 1 ? "its agent" : "their agents");
+	if (l.more || left)
+		str_add(l.text, "; `agent-intercom-ctl list` shows them\n");
 	return got < 0 ? -1 : 0;
 }
 
@@ -234,7 +315,7 @@ int desk_read(struct desk *d, struct err *e)
 		return desk_list_checkpoints(d, e);
 	d->out->json = cJSON_CreateObject();
 	if (strcmp(word, "inbox") == 0)
-		return inbox(d, e);
+		return inbox_json(d, e) || inbox_text(d, e) ? -1 : 0;
 	if (strcmp(word, "runs") == 0)
 		return desk_runs(d, e);
 	return list_json(d, e) || list_text(d, e) ? -1 : 0;

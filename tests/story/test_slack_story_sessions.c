@@ -438,7 +438,8 @@ START_TEST(the_list_says_whose_sessions_they_are_and_what_they_are_to_do)
 	a_system_that_starts_agents();
 	(void)ordered("session-start --agent claude fix the tests");
 	list = ordered("sessions");
-	says(list, "created, remote  claude  /ws/web");
+	says(list, "🟢 ");
+	says(list, "created, remote  claude  /ws/web  started <!date^");
 	says(list, "of <@U01OP>");
 	says(list, "“fix the tests”");
 	end_system();

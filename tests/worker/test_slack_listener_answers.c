@@ -251,7 +251,7 @@ START_TEST(the_inbox_says_whose_each_question_is)
 	slack();
 	a_question_in_slack();
 	(void)listener_starts();
-	answers("inbox", "01900000-0000  Change a.c  of ");
+	answers("inbox", "01900000-0000  clearance: Change a.c  of agent in w (not listening)\n");
 	slack_stop();
 }
 END_TEST

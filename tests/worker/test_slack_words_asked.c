@@ -170,7 +170,7 @@ START_TEST(a_tools_name_forges_no_line_of_the_list_and_pushes_none_out)
 	given("UPDATE session SET last_tool = 'x' || char(10) || '01a2ffff-1c04  active, hybrid'"
 	      " || printf('%4000d', 1)");
 	says(command("sessions"), "  last: x\\x0a01a2ffff-1c04  active, hybrid[");
-	says(command("sessions"), "... at 2026");
+	says(command("sessions"), "... at <!date^1767258001^");
 	slack_stop();
 }
 END_TEST
