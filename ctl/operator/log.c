@@ -37,13 +37,18 @@ static void print_why(const char *detail)
 	print_between(": ", json_text(root, "why"), "");
 }
 
-static void print_text(const struct ctl *c, const struct timeline_since_row *row)
+/* The question that it is about, or else the session. */
+static int print_text(struct ctl *c, const struct timeline_since_row *row, struct err *e)
 {
+	const char *about = row->request_id ? row->request_id : row->session_id;
+	OWNED(str) struct str id = { 0 };
+
+	if (about && add_short_id(c, about, &id, e))
+		return -1;
 	print_look(c, LOOK_DIM);
 	(void)printf("%s  ", row->at);
 	print_look(c, LOOK_PLAIN);
-	(void)printf("%-20s", row->kind);
-	(void)putchar(' ');
+	(void)printf("%-20s %-*s ", row->kind, FIND_SHORT, str_text(&id));
 	print_between("[user ", row->agent_user, "] "); /* before what an agent says of itself */
 	print_between("", row->title, "");
 	print_between(" (", row->file_path, ")");
@@ -58,6 +63,7 @@ static void print_text(const struct ctl *c, const struct timeline_since_row *row
 		print_between("", row->detail, "");
 	}
 	(void)putchar('\n');
+	return 0;
 }
 
 /* Prints what follows *after and moves it. Returns 1 if there may be more, 0 if not, -1 on
@@ -73,8 +79,8 @@ static int print_batch(struct ctl *c, int64_t *after, struct err *e)
 		count++;
 		if (c->json)
 			print_json(&row);
-		else
-			print_text(c, &row);
+		else if (print_text(c, &row, e))
+			return -1;
 	}
 	return got < 0 ? -1 : count == LOG_BATCH;
 }

@@ -235,16 +235,19 @@ START_TEST(log_shows_the_last_events)
 	ctl("approve " CHANGE);
 	ctl("log -n 2 --text");
 	ck_assert_int_eq(status, 0);
-	says("request.asked        Ready\n");
-	says("request.approved     Add a line (a.c), local:tester\n");
+	says("request.asked        01944444-0000 Ready\n");
+	says("request.approved     01911111-0000 Add a line (a.c), local:tester\n");
 	says_not("Go on?");
 	ctl("log -n 1");
 	says("\"kind\":\"request.approved\",\"actor\":\"local:tester\"");
 	says("\"detail\":{\"from\":\"pending\",\"decision\":\"approve\"");
 	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'aprove')");
 	ctl("log -n 1 --text");
-	says("decision.wrong_verb  Add a line (a.c), local:tester: ");
+	says("decision.wrong_verb  01911111-0000 Add a line (a.c), local:tester: ");
 	says("approve, reject");
+	given("UPDATE session SET status = 'paused' WHERE id = '" SESSION_A "'");
+	ctl("log -n 1 --text");
+	says("session.paused       01900000-0000 ");
 	ctl("log -n x");
 	failed(64, "-n needs a number, not 'x'");
 }
@@ -288,8 +291,8 @@ START_TEST(log_follows)
 	shell("\"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log --follow -n 1 --text >$HOME/log &"
 	      " await log asked; ctl $DB approve " CHANGE " >/dev/null; await log approved;"
 	      " kill $!; cat $HOME/log");
-	says("request.asked        Ready\n");
-	says("request.approved     Add a line (a.c), local:tester\n");
+	says("request.asked        01944444-0000 Ready\n");
+	says("request.approved     01911111-0000 Add a line (a.c), local:tester\n");
 	says_not("Go on?");
 	shell(
 	    "timeout 20 \"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log -f -n 3 --text | head -n 1");
