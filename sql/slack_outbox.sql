@@ -314,19 +314,21 @@ UPDATE tool_call SET state = 'answered', answered_at = :now
 UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :head AND state = 'queued';
 
 -- name: slack_desk_at_stop :one
--- What a stop interrupts, if it is answered in Slack.
+-- What a stop interrupts, if it is answered in Slack; :local: also the rest.
 -- scan ok: once, at the stop
+-- type: :local bool
 -- type: clearances integer
 -- type: prompts integer
 -- type: standbys integer
 -- row: slack_desk
 SELECT (SELECT count(*) FROM session
-         WHERE machine = :machine AND mode <> 'local' AND status IN ('created', 'active', 'paused')) AS sessions,
+         WHERE machine = :machine AND (mode <> 'local' OR :local)
+           AND status IN ('created', 'active', 'paused')) AS sessions,
        coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
        coalesce(sum(r.kind = 'standby'), 0) AS standbys
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state = 'pending' AND s.machine = :machine AND s.mode <> 'local';
+ WHERE r.state = 'pending' AND s.machine = :machine AND (s.mode <> 'local' OR :local);
 
 -- name: slack_desk_at_start :one
 -- What has been waiting for an answer in Slack since the last stop, or crash, and the sessions to resume.
@@ -360,6 +362,16 @@ SELECT 1 AS one FROM session WHERE status <> 'terminated' AND mode <> 'local' LI
 SELECT 1 AS one FROM slack_message
  WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
    AND json_extract(detail, '$.about') IN ('stop', 'start') LIMIT 1;
+
+-- name: slack_stop_stands :any
+-- Whether the last word of a stop or a start that was told is that of a stop.
+-- scan ok: once, at the start
+SELECT 1 AS one
+  FROM (SELECT json_extract(detail, '$.about') AS about FROM slack_message
+         WHERE session_seq IS NULL AND kind = 'server' AND state <> 'dead'
+           AND json_extract(detail, '$.about') IN ('stop', 'start')
+         ORDER BY created_at DESC, seq DESC LIMIT 1)
+ WHERE about = 'stop';
 
 -- name: slack_drop_server :rows
 -- A stop or a start that was not announced in time is not announced later. What may have been sent

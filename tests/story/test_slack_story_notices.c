@@ -155,6 +155,54 @@ START_TEST(a_stop_and_the_next_start_are_told_once_each)
 }
 END_TEST
 
+START_TEST(a_stop_that_was_told_is_followed_by_the_start_though_nothing_waits)
+{
+	struct agent a;
+
+	a = an_agent_with_slack();
+	free(agent_call(&a, "ping", "{}"));
+	all_is_said();
+	advance(2 * SECOND);
+	ck_assert_int_eq(site_stop(&site), 0);
+	ck_assert_int_eq(times_shown("⚠️ Server shutting down. 1 session(s), 0 approval(s), 0 "
+	                             "prompt(s) interrupted."),
+	                 1);
+	for (int starts = 0; starts < 2; starts++) {
+		site_start(&site);
+		all_is_said();
+		ck_assert_int_eq(times_shown("🔄 Server restarted. Nothing waits for an answer."),
+		                 1);
+		ck_assert_int_eq(site_stop(&site), 0);
+	}
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'server'", "2\n");
+	site_start(&site);
+	end_system();
+}
+END_TEST
+
+START_TEST(the_start_says_how_an_agent_that_was_started_here_comes_back)
+{
+	(void)an_agent_with_slack();
+	given("INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
+	      " origin, created_at, updated_at)"
+	      " SELECT '01900000-0000-7000-8000-000000000009', value, 'slack:T01TEAM:U01OP', '/ws',"
+	      " 'active', 'remote', 'started', '2026-01-01T09:00:00.000Z',"
+	      " '2026-01-01T09:00:00.000Z' FROM setting WHERE name = 'system.machine'");
+	all_is_said();
+	advance(2 * SECOND);
+	ck_assert_int_eq(site_stop(&site), 0);
+	site_start(&site);
+	all_is_said();
+	ck_assert_int_eq(
+	    times_shown(
+	        "🔄 Server restarted. Found 1 interrupted session(s) with 0 pending "
+	        "approval(s) and 0 pending prompt(s). `session-resume` brings back an agent "
+	        "that was started here."),
+	    1);
+	end_system();
+}
+END_TEST
+
 START_TEST(a_stop_that_was_not_told_in_time_is_not_told_afterwards)
 {
 	struct wire w;
@@ -321,6 +369,8 @@ int main(void)
 	tcase_add_test(refusals, an_agent_whose_thread_slack_refuses_is_told_and_asks_again);
 	tcase_add_test(notices, a_project_that_switches_its_gate_off_is_told_once_in_the_thread);
 	tcase_add_test(notices, a_stop_and_the_next_start_are_told_once_each);
+	tcase_add_test(notices, a_stop_that_was_told_is_followed_by_the_start_though_nothing_waits);
+	tcase_add_test(notices, the_start_says_how_an_agent_that_was_started_here_comes_back);
 	tcase_add_test(notices, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
 	tcase_add_test(notices, a_start_after_a_crash_tells_what_waits);
 	tcase_add_test(notices, where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing);

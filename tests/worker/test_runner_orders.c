@@ -148,6 +148,7 @@ END_TEST
 
 START_TEST(a_session_is_resumed_after_the_system_was_stopped)
 {
+	OWNED(char_ptr) char *log = NULL;
 	char words[200];
 
 	setup();
@@ -156,6 +157,8 @@ START_TEST(a_session_is_resumed_after_the_system_was_stopped)
 	free(file_with_lines("started", 1));
 	ck_assert_int_eq(site_stop(&site), 0);
 	expect("SELECT outcome FROM agent_run", "interrupted\n");
+	log = get_file(site.home, "log");
+	says(log, "stopping: 1 session(s), 0 approval(s)");
 	site_start(&site);
 	(void)snprintf(words, sizeof(words), "resume %s", id_of("SELECT id FROM session"));
 	is_ordered(words);

@@ -53,20 +53,16 @@ int rows_begin(struct supervisor *s, struct err *e)
 
 /* ---- told in Slack ---- */
 
-struct tally {
-	int sessions, started, clearances, prompts, standbys;
-};
-
-static struct tally tally_of(const struct slack_desk_row *desk)
+static struct rows_tally tally_of(const struct slack_desk_row *desk)
 {
-	return (struct tally){ .sessions = (int)desk->sessions,
-		               .started = (int)desk->started,
-		               .clearances = (int)desk->clearances,
-		               .prompts = (int)desk->prompts,
-		               .standbys = (int)desk->standbys };
+	return (struct rows_tally){ .sessions = (int)desk->sessions,
+		                    .started = (int)desk->started,
+		                    .clearances = (int)desk->clearances,
+		                    .prompts = (int)desk->prompts,
+		                    .standbys = (int)desk->standbys };
 }
 
-static bool has_questions(const struct tally *t)
+static bool has_questions(const struct rows_tally *t)
 {
 	return t->clearances || t->prompts || t->standbys;
 }
@@ -75,9 +71,9 @@ static int say_stop(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
 	struct slack_desk_row desk = { 0 };
-	struct tally t;
+	struct rows_tally t;
 
-	if (sql_slack_desk_at_stop(&s->store, s->machine, &desk, e) < 0)
+	if (sql_slack_desk_at_stop(&s->store, s->machine, false, &desk, e) < 0)
 		return -1;
 	t = tally_of(&desk);
 	if (!t.sessions && !has_questions(&t))
@@ -100,32 +96,57 @@ static int drop_untold(struct store *st, struct err *e)
 	return waits > 0 && dropped >= 0 && sql_slack_drop_server_messages(st, e) ? -1 : dropped;
 }
 
-/* What the last stop could not tell any more is not told now: this is. */
+static void add_found(struct str *out, const struct rows_tally *t)
+{
+	str_addf(out,
+	         " Found %d interrupted session(s) with %d pending approval(s) and %d pending "
+	         "prompt(s)",
+	         t->sessions, t->clearances, t->prompts);
+	if (t->standbys)
+		str_addf(out, ", %d standby(s)", t->standbys);
+	if (has_questions(t))
+		str_add(out, ". Answers count");
+	if (t->sessions > t->started)
+		str_add(out, "; an agent that connects again finds them with `reboot`");
+	if (t->started)
+		str_addf(out, "%s`session-resume` brings back an agent that was started here",
+		         has_questions(t) ? "; " : ". ");
+	str_add_char(out, '.');
+}
+
+/* What the last stop could not tell any more is not told now: this is. What it did tell is not left
+ * as the last word. */
 static int say_start(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
 	struct slack_desk_row desk = { 0 };
-	int untold = drop_untold(&s->store, e);
-	struct tally t;
+	int untold = drop_untold(&s->store, e), stopped;
+	struct rows_tally t;
 
 	if (untold < 0 || sql_slack_desk_at_start(&s->store, s->machine, &desk, e) < 0)
 		return -1;
+	stopped = sql_slack_stop_stands(&s->store, e);
+	if (stopped < 0)
+		return -1;
 	t = tally_of(&desk);
-	if (!has_questions(&t) && !(untold && t.started))
+	if (!has_questions(&t) && !stopped && !(untold && t.started))
 		return 0;
-	str_addf(&text,
-	         "🔄 Server restarted. Found %d interrupted session(s) with %d pending approval(s) "
-	         "and %d pending prompt(s)",
-	         t.sessions, t.clearances, t.prompts);
-	if (t.standbys)
-		str_addf(&text, ", %d standby(s)", t.standbys);
-	str_add(&text, ". Answers count");
-	if (t.sessions > t.started)
-		str_add(&text, "; an agent that connects again finds them with `reboot`");
-	if (t.started)
-		str_add(&text, "; `session-resume` brings back an agent that was started here");
-	str_add_char(&text, '.');
+	str_add(&text, "🔄 Server restarted.");
+	if (t.sessions)
+		add_found(&text, &t);
+	else
+		str_add(&text, " Nothing waits for an answer.");
 	return sql_slack_say_server(&s->store, str_text(&text), "start", e);
+}
+
+int rows_count_stop(struct supervisor *s, struct err *e)
+{
+	struct slack_desk_row desk = { 0 };
+
+	if (sql_slack_desk_at_stop(&s->store, s->machine, true, &desk, e) < 0)
+		return -1;
+	s->at_stop = tally_of(&desk);
+	return 0;
 }
 
 int rows_tell_stop(struct supervisor *s, struct err *e)
@@ -235,7 +256,7 @@ enum {
 
 /* The next page of what waits. Returns how many there are, -1 on error. */
 static int read_page(struct store *st, const char *machine, int64_t after, struct pending *page,
-                     struct tally *t, struct err *e)
+                     struct rows_tally *t, struct err *e)
 {
 	OWNED(request_pending_row) struct request_pending_row row = { 0 };
 	int got = 0, count = 0;
@@ -260,7 +281,7 @@ static int interrupt_one(struct store *st, const struct pending *p, int64_t now_
 }
 
 static int interrupt_questions(struct store *st, const char *machine, int64_t now_ms,
-                               struct tally *t, struct err *e)
+                               struct rows_tally *t, struct err *e)
 {
 	struct pending page[PAGE];
 	int64_t after = 0;
@@ -278,8 +299,8 @@ static int interrupt_questions(struct store *st, const char *machine, int64_t no
 }
 
 /* What waits on machine, NULL: everywhere, is interrupted as of now_ms. */
-static int interrupt_all(struct store *st, const char *machine, int64_t now_ms, struct tally *t,
-                         struct err *e)
+static int interrupt_all(struct store *st, const char *machine, int64_t now_ms,
+                         struct rows_tally *t, struct err *e)
 {
 	if (interrupt_questions(st, machine, now_ms, t, e))
 		return -1;
@@ -289,7 +310,8 @@ static int interrupt_all(struct store *st, const char *machine, int64_t now_ms, 
 
 int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 {
-	struct tally t = { 0 };
+	struct rows_tally t = { 0 };
+	const struct rows_tally *told = s->status == 0 ? &s->at_stop : &t;
 
 	if (rows_begin(s, e))
 		return -1;
@@ -302,7 +324,7 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 	if (interrupt)
 		log_info("stopping: %d session(s), %d approval(s), %d prompt(s), %d standby(s) "
 		         "interrupted",
-		         t.sessions, t.clearances, t.prompts, t.standbys);
+		         told->sessions, told->clearances, told->prompts, told->standbys);
 	return 0;
 }
 
@@ -354,7 +376,7 @@ static int note_restore(struct store *st, const struct rows_restored *r, struct 
 
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
 {
-	struct tally t = { 0 };
+	struct rows_tally t = { 0 };
 
 	*ret = (struct rows_restored){ 0 };
 	if (store_begin(st, e))

@@ -466,6 +466,8 @@ static void stop(struct supervisor *s, int status, const char *why)
 		log_info("stopping: %s", why);
 	if (status == 0 || lost.length)
 		mark_stopped(s, str_text(&lost));
+	if (status == 0 && rows_count_stop(s, &e))
+		log_warn("what the stop interrupts could not be counted: %s", e.text);
 	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
 		log_warn("the stop is not reported in Slack: %s", e.text);
 }

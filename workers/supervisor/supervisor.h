@@ -97,6 +97,11 @@ struct installed {
  * status. */
 enum { SUPERVISOR_AGAIN = 256 };
 
+/* What waits, or is interrupted. */
+struct rows_tally {
+	int sessions, started, clearances, prompts, standbys;
+};
+
 struct supervisor {
 	struct config config;
 	struct slack_secrets slack;
@@ -125,7 +130,8 @@ struct supervisor {
 	bool stopping;
 	bool lost; /* the database: the run directory says so */
 	struct instance_files files; /* as we have them open */
-	int64_t stop_ms; /* when the stop began */
+	int64_t stop_ms; /* when the stop began, */
+	struct rows_tally at_stop; /* and what it was to interrupt; agents that end settle some */
 	int signals; /* how many times we were asked to stop */
 	int64_t signal_ms; /* when the last of them came */
 	int status; /* to exit with */
@@ -152,6 +158,8 @@ int rows_look_at_starts(struct supervisor *s, struct err *e);
 /* Settings, system rows and operators, in one transaction. slack: whether Slack is configured.
  * kept: JSON list of the workers that still run. */
 int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err *e);
+/* Counts what a wanted stop interrupts, for the log, before the agents that we started end. */
+int rows_count_stop(struct supervisor *s, struct err *e);
 /* Queues the word of the stop for Slack, while somebody still sends it; without waiting for another
  * writer. Nothing to tell is no error. */
 int rows_tell_stop(struct supervisor *s, struct err *e);
