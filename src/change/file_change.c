@@ -51,6 +51,32 @@ void file_change_clear(struct file_change *f)
 
 /* ---- making one ---- */
 
+/* Opens a file for reading, and fills st; -1: there is none. */
+static int open_at(int root_fd, const char *path, struct stat *st)
+{
+	OWNED(str) struct str name = { 0 };
+	int dir = -1, fd;
+
+	if (safe_path_parent(root_fd, path, false, &name, &dir, NULL))
+		return -1;
+	fd = regular_open(dir, str_text(&name), st);
+	(void)files_close(dir);
+	return fd;
+}
+
+mode_t file_change_common_mode(int root_fd, const char *path)
+{
+	struct stat st;
+	int fd = open_at(root_fd, path, &st);
+	mode_t common;
+
+	if (fd < 0)
+		return FILES_ALL_MODES;
+	common = files_common_mode(fd);
+	(void)files_close(fd);
+	return common;
+}
+
 void file_change_take(int root_fd, struct planned *p, const char *like, struct file_change *f)
 {
 	bool is_gone = strcmp(p->is.action, "delete") == 0;
@@ -64,6 +90,8 @@ void file_change_take(int root_fd, struct planned *p, const char *like, struct f
 	memcpy(f->hash_after, p->is.result_hash, sizeof(f->hash_after));
 	f->mode = is_gone ? -1 : (int)p->new_mode;
 	f->mode_before = p->exists ? (int)(p->st.st_mode & 07777) : -1;
+	if (p->exists && is_gone) /* if it comes back, then without an access list */
+		f->mode_before &= (int)file_change_common_mode(root_fd, p->is.target);
 	if (p->exists)
 		f->seen = p->st;
 	if (p->exists)
@@ -129,15 +157,7 @@ int file_change_open(int root_fd, struct file_change *f, struct refusal *why)
 /* Opens the file whose owner and attributes f takes over. -1: there is none. */
 static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 {
-	OWNED(str) struct str name = { 0 };
-	int dir = -1, fd;
-
-	if (f->like.length == 0 ||
-	    safe_path_parent(root_fd, str_text(&f->like), false, &name, &dir, NULL))
-		return -1;
-	fd = regular_open(dir, str_text(&name), st);
-	(void)files_close(dir);
-	return fd;
+	return f->like.length == 0 ? -1 : open_at(root_fd, str_text(&f->like), st);
 }
 
 void file_change_keep_mode(int root_fd, int written, struct file_change *f)
@@ -172,8 +192,10 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 		mode &= ~(mode_t)SET_ID_BITS;
 	if (from >= 0 && !f->leave_attributes)
 		files_copy_attributes(from, fd);
-	if (from >= 0)
+	if (from >= 0) {
+		mode = regular_copied_mode(from, old.st_mode, fd, mode);
 		(void)files_close(from);
+	}
 	return files_chmod(fd, mode);
 }
 

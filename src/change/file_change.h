@@ -76,6 +76,9 @@ bool file_change_is_temp(const char *name);
  * guess what is in it. */
 int file_change_refuse(struct refusal *why, const char *path);
 
+/* files_common_mode of the file with that resolved path. */
+mode_t file_change_common_mode(int root_fd, const char *path);
+
 /* Fills a fresh f from the plan; the texts of p move to f. like: as in struct file_change, or
  * NULL. */
 void file_change_take(int root_fd, struct planned *p, const char *like, struct file_change *f);

@@ -541,3 +541,11 @@ void files_copy_attributes(int from, int to)
 	call.fds[1] = (uint32_t)to - (uint32_t)hand.first;
 	(void)ask_for_nothing();
 }
+
+mode_t files_common_mode(int fd)
+{
+	if (!is_of_hand(fd))
+		return files_common_mode_here(fd);
+	begin_on(FILES_COMMON, fd);
+	return (mode_t)ask() & FILES_ALL_MODES; /* of a lost hand nothing is used */
+}

@@ -37,6 +37,7 @@ enum {
 	                                         is subtracted, */
 	FILES_CALL_MS = 20, /* and this much added, for large changes on slow disks */
 	FILES_FIRST = 1 << 24,
+	FILES_ALL_MODES = 07777,
 };
 
 /* Whether the user of a hand keeps it from running: it is lost then at once. line: what is_held
@@ -110,5 +111,8 @@ int files_chown(int fd, uid_t uid, gid_t gid);
 /* Copies extended attributes (access lists too, but not a program's capabilities), as far as
  * permitted. */
 void files_copy_attributes(int from, int to);
+/* The permissions that an access list (ACL) leaves to everybody alike: with them and without the
+ * list, nobody may more than with it. FILES_ALL_MODES: there is no list. */
+mode_t files_common_mode(int fd);
 
 #endif

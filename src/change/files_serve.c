@@ -4,10 +4,12 @@
 #include "files.h"
 #include "io.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/limits.h>
+#include <linux/posix_acl_xattr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,46 @@ int files_copy_attributes_here(int from, int to)
 	free(value);
 	free(names);
 	return 0;
+}
+
+/* Whom an entry is about, as in <linux/posix_acl.h>. */
+enum { LIST_USER = 2, LIST_GROUP_OBJ = 4, LIST_GROUP = 8, LIST_MASK = 16, LIST_OTHER = 32 };
+
+/* What each entry leaves to a file's group and to others. A user with an entry may be in the group,
+ * and without the list whoever has one is one of these. */
+static mode_t common_mode(const struct posix_acl_xattr_entry *entries, size_t count)
+{
+	mode_t group = 07, other = 07, mask = 07, named = 07, users = 07;
+
+	for (size_t i = 0; i < count; i++) {
+		const mode_t may = le16toh(entries[i].e_perm) & 07;
+		const unsigned tag = le16toh(entries[i].e_tag);
+
+		group = tag == LIST_GROUP_OBJ ? may : group;
+		other = tag == LIST_OTHER ? may : other;
+		mask = tag == LIST_MASK ? may : mask;
+		named &= tag == LIST_USER || tag == LIST_GROUP ? may : 07;
+		users &= tag == LIST_USER ? may : 07;
+	}
+	if (named != 07)
+		other &= named & mask;
+	return 07700 | (group & users & mask) << 3 | other;
+}
+
+mode_t files_common_mode_here(int fd)
+{
+	enum { ENTRIES = 512 }; /* one with more leaves nothing */
+	struct {
+		struct posix_acl_xattr_header head;
+		struct posix_acl_xattr_entry entries[ENTRIES];
+	} list;
+	ssize_t n = fgetxattr(fd, "system.posix_acl_access", &list, sizeof(list));
+
+	if (n < 0)
+		return errno == ERANGE ? 07700 : FILES_ALL_MODES;
+	if (n < (ssize_t)sizeof(list.head))
+		return 07700;
+	return common_mode(list.entries, ((size_t)n - sizeof(list.head)) / sizeof(*list.entries));
 }
 
 int files_reopen_here(int fd, int flags)
@@ -142,6 +184,7 @@ static const struct shape {
 	[FILES_FREE] = { 1, 0, false },    [FILES_NAME] = { 1, 0, false },
 	[FILES_NAMES] = { 1, 0, false },   [FILES_CHMOD] = { 1, 0, false },
 	[FILES_CHOWN] = { 1, 0, false },   [FILES_ATTRIBUTES] = { 2, 0, false },
+	[FILES_COMMON] = { 1, 0, false },
 };
 
 static int64_t give_bytes(ssize_t length, struct files_answer *a)
@@ -232,6 +275,8 @@ static int64_t call_on_open(const struct files_call *c, struct files_answer *a)
 		return fchown(fd, (uid_t)c->uid, (gid_t)c->gid);
 	case FILES_ATTRIBUTES:
 		return files_copy_attributes_here(fd, (int)c->fds[1]);
+	case FILES_COMMON:
+		return files_common_mode_here(fd);
 	default:
 		errno = ENOSYS;
 		return -1;

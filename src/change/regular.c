@@ -53,3 +53,14 @@ mode_t regular_set_id(mode_t mode)
 {
 	return mode & (S_ISUID | (mode & S_IXGRP ? S_ISGID : 0));
 }
+
+mode_t regular_copied_mode(int from, mode_t old, int to, mode_t mode)
+{
+	const mode_t common = files_common_mode(from);
+
+	if (common == FILES_ALL_MODES)
+		return mode;
+	if (files_common_mode(to) == FILES_ALL_MODES)
+		return mode & common;
+	return (mode & 0777) == (old & common & 0777) ? mode | (old & 0777) : mode;
+}

@@ -17,4 +17,10 @@ int regular_hash(int fd, char hash[SHA256_BYTES]);
  * with the group's execution. */
 mode_t regular_set_id(mode_t mode);
 
+/* The mode for a file `to` that is to have `mode` and that was given the attributes of file `from`,
+ * whose mode is old. If `from` has an access list: with the list, the mode that belongs to it if
+ * `mode` is what the list leaves to everybody alike (files_common_mode); without it no more than
+ * that. */
+mode_t regular_copied_mode(int from, mode_t old, int to, mode_t mode);
+
 #endif

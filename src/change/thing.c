@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PERMISSIONS = 07777 };
-
 static int look_at_link(int dir_fd, const char *name, struct thing *t)
 {
 	char target[PATH_MAX];
@@ -30,10 +28,21 @@ static int look_at_file(int dir_fd, const char *name, struct thing *t, struct st
 	if (fd < 0)
 		return -1;
 	t->kind = THING_FILE;
-	t->mode = (int)(st->st_mode & PERMISSIONS);
+	t->mode = (int)(st->st_mode & files_common_mode(fd));
 	failed = regular_hash(fd, t->hash);
 	files_close_quietly(fd);
 	return failed;
+}
+
+/* One that cannot be read has its list, if any, on its side. */
+static int mode_of_directory(int dir_fd, const char *name, const struct stat *st)
+{
+	int fd = files_open(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	mode_t common = fd < 0 ? FILES_ALL_MODES : files_common_mode(fd);
+
+	if (fd >= 0)
+		(void)files_close(fd);
+	return (int)(st->st_mode & common);
 }
 
 int thing_look(int dir_fd, const char *name, struct thing *t, struct stat *st)
@@ -49,7 +58,7 @@ int thing_look(int dir_fd, const char *name, struct thing *t, struct stat *st)
 	if (S_ISREG(st->st_mode))
 		return look_at_file(dir_fd, name, t, st);
 	t->kind = S_ISDIR(st->st_mode) ? THING_DIRECTORY : THING_OTHER;
-	t->mode = S_ISDIR(st->st_mode) ? (int)(st->st_mode & PERMISSIONS) : 0;
+	t->mode = S_ISDIR(st->st_mode) ? mode_of_directory(dir_fd, name, st) : 0;
 	return 0;
 }
 

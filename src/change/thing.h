@@ -12,7 +12,8 @@ enum thing_kind { THING_NONE, THING_FILE, THING_LINK, THING_DIRECTORY, THING_OTH
 
 struct thing {
 	enum thing_kind kind;
-	int mode; /* permissions of a file or directory, 0 of the others */
+	int mode; /* permissions of a file or directory, 0 of the others; if there is an access
+	             list, what that leaves to everybody alike (files_common_mode) */
 	char hash[SHA256_BYTES]; /* of a file's bytes, of a link's target; "" of the others */
 };
 

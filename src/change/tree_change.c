@@ -379,6 +379,7 @@ static int take_over(const struct tree_change *t, const struct tree_step *s, int
 		mode &= ~SET_ID_BITS;
 	if (!t->leave_attributes)
 		files_copy_attributes(from, fd);
+	mode = (int)regular_copied_mode(from, old.st_mode, fd, (mode_t)mode);
 	(void)files_close(from);
 	return mode;
 }

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 enum {
-	PERMISSIONS = 07777,
 	SHOWN_BYTES = 300,
 	NAMED = 3, /* paths in a line of them, each ... */
 	NAME_BYTES = 80,
@@ -316,7 +315,7 @@ static int set_mode(const struct tree_change *t, const struct tree_step *s, bool
 		           ? 0
 		           : refuse_errno(why, "set the permissions of", s->path);
 	failed = files_look(fd, &st);
-	mode = failed ? 0 : (int)(st.st_mode & PERMISSIONS);
+	mode = failed ? 0 : (int)(st.st_mode & files_common_mode(fd));
 	if (!failed && mode != s->after.mode &&
 	    (!if_new || (st.st_ino == s->staged && mode == TREE_STAGE_MODE)))
 		failed = files_chmod(fd, (mode_t)s->after.mode) || files_sync_dir(fd);

@@ -122,6 +122,13 @@ static const char *renamed_from(const struct plan *plan, const struct planned *f
 	return plan->files[f->from].is.target;
 }
 
+/* A copy takes no access list along: nobody may do more with it than with its source. */
+static void narrow_copy(int root_fd, const struct plan *plan, struct planned *f)
+{
+	if (f->by && f->by->is_copy && f->from != PLAN_NONE)
+		f->new_mode &= file_change_common_mode(root_fd, plan->files[f->from].is.target);
+}
+
 static void take_plan(struct apply_job *j, struct plan *plan, struct apply_job *into)
 {
 	size_t from_files = plan->count;
@@ -131,6 +138,7 @@ static void take_plan(struct apply_job *j, struct plan *plan, struct apply_job *
 		const char *path = renamed_from(plan, &plan->files[i]);
 
 		like[i] = path ? xstrdup(path) : NULL;
+		narrow_copy(j->root_fd, plan, &plan->files[i]);
 	}
 	for (size_t i = 0; i < plan->count; i++) {
 		if (!touches(&plan->files[i].is, "read"))

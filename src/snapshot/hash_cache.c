@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define FOLDER "cache"
-static const char HEAD[16] = "hash cache 2\n"; /* then the mark of the objects */
+static const char HEAD[16] = "hash cache 3\n"; /* then the mark of the objects */
 
 enum {
 	SETTLED_S = 2, /* the coarsest times of a file system (FAT) */
@@ -25,7 +25,7 @@ struct hash_cache_record {
 	uint64_t dev, ino, size;
 	int64_t mtime_s, ctime_s;
 	uint32_t mtime_ns, ctime_ns;
-	uint32_t path_bytes, zero;
+	uint32_t path_bytes, mode;
 	char hash[SHA256_BYTES + 7]; /* padded, so that records have no gaps */
 };
 
@@ -39,6 +39,7 @@ static void describe(const struct stat *st, struct hash_cache_record *r)
 		.ctime_s = st->st_ctim.tv_sec,
 		.mtime_ns = (uint32_t)st->st_mtim.tv_nsec,
 		.ctime_ns = (uint32_t)st->st_ctim.tv_nsec,
+		.mode = st->st_mode,
 	};
 }
 
@@ -110,8 +111,7 @@ void hash_cache_open(struct hash_cache *c, struct objects *o, const char *root)
 	read_next(c);
 }
 
-bool hash_cache_find(struct hash_cache *c, const char *path, const struct stat *st,
-                     struct sha256 *hash)
+bool hash_cache_find(struct hash_cache *c, const char *path, struct stat *st, struct sha256 *hash)
 {
 	struct hash_cache_record now;
 	int order = -1;
@@ -122,8 +122,10 @@ bool hash_cache_find(struct hash_cache *c, const char *path, const struct stat *
 	if (c->has && order == 0 && is_same(&now, c->record)) {
 		memcpy(hash->text, c->record->hash, sizeof(hash->text));
 		if (strlen(hash->text) == SHA256_BYTES - 1 &&
-		    (c->trusted || object_exists(c->objects, hash->text)))
+		    (c->trusted || object_exists(c->objects, hash->text))) {
+			st->st_mode = c->record->mode;
 			return true;
+		}
 	}
 	c->unknown++;
 	c->unknown_bytes += (uint64_t)st->st_size;

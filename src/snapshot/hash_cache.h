@@ -31,10 +31,9 @@ struct hash_cache {
 
 /* Opens the cache of a workspace; c must be fresh. */
 void hash_cache_open(struct hash_cache *c, struct objects *o, const char *root);
-/* The hash of a file, if it is as it was and its content is there. Paths must be asked in the order
- * of manifest_order. */
-bool hash_cache_find(struct hash_cache *c, const char *path, const struct stat *st,
-                     struct sha256 *hash);
+/* The hash of a file, if it is as it was and its content is there; st gets the mode that was added
+ * with it. Paths must be asked in the order of manifest_order. */
+bool hash_cache_find(struct hash_cache *c, const char *path, struct stat *st, struct sha256 *hash);
 /* Remembers a file; read_at: just before st was taken and the file was read. */
 void hash_cache_add(struct hash_cache *c, const char *path, const struct stat *st,
                     const struct sha256 *hash, const struct timespec *read_at);

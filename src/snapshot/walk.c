@@ -309,6 +309,7 @@ static int read_once(struct walk *w, int fd, struct stat *st, struct entry *entr
 	did = object_put(w->objects, fd, (uint64_t)st->st_size, &entry->hash, &entry->size, e);
 	if (did == OBJECT_FAILED)
 		return -2;
+	st->st_mode &= S_IFMT | files_common_mode(fd);
 	if (did == OBJECT_UNREADABLE || files_look(fd, &after) != 0)
 		return -1;
 	if (did != OBJECT_STORED || !is_as_before(st, &after) ||
@@ -342,10 +343,10 @@ static int add_file(struct walk *w, int dir, const char *name, struct stat *st, 
 	if (entry.size > w->options->most_bytes ||
 	    w->writer.sum.bytes > w->options->most_bytes - entry.size)
 		return refuse_bytes(w, e);
-	entry.mode = st->st_mode & PERMISSIONS;
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	if (hash_cache_find(&w->cache, str_text(&w->path), st, &entry.hash)) {
 		hash_cache_add(&w->cache, str_text(&w->path), st, &entry.hash, &now);
+		entry.mode = st->st_mode & PERMISSIONS;
 		return add_entry(w, &entry, e);
 	}
 	fd = open_below(dir, name, 0);
@@ -421,7 +422,7 @@ static int walk_dir(struct walk *w, int dir, struct err *e)
 
 	if (files_look(dir, &st) != 0 || list_names(dir, &n) != 0)
 		return leave_out_errno(w, e);
-	w->modes[w->depth] = st.st_mode & PERMISSIONS;
+	w->modes[w->depth] = st.st_mode & files_common_mode(dir);
 	if (w->path.length > 0 && (n.count == 0 || known) && name_dirs(w, w->depth, e))
 		return -1;
 	w->depth++;

@@ -7,10 +7,14 @@
 #include "sha256.h"
 #include "str.h"
 
+#include <endian.h>
+#include <linux/posix_acl_xattr.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 char ws[WORKSPACE_BYTES];
@@ -59,6 +63,30 @@ void file_is(const char *name, const char *text)
 	OWNED(char_ptr) char *have = content(name);
 
 	ck_assert_str_eq(have, text);
+}
+
+bool gets_access_list(const char *name)
+{
+	struct stat st;
+	const uint16_t may = stat(in(name), &st) == 0 && S_ISDIR(st.st_mode) ? 7 : 6;
+	struct {
+		struct posix_acl_xattr_header head;
+		struct posix_acl_xattr_entry owner, user, group, mask, other;
+	} list = {
+		.head = { htole32(POSIX_ACL_XATTR_VERSION) },
+		.owner = { htole16(0x01), htole16(may), htole32(UINT32_MAX) },
+		.user = { htole16(0x02), htole16(may), htole32(4242) },
+		.group = { htole16(0x04), 0, htole32(UINT32_MAX) },
+		.mask = { htole16(0x10), htole16(may), htole32(UINT32_MAX) },
+		.other = { htole16(0x20), 0, htole32(UINT32_MAX) },
+	};
+
+	return setxattr(in(name), "system.posix_acl_access", &list, sizeof(list), 0) == 0;
+}
+
+bool has_access_list(const char *name)
+{
+	return getxattr(in(name), "system.posix_acl_access", NULL, 0) > 0;
 }
 
 /* ---- rows ---- */

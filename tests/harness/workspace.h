@@ -22,6 +22,10 @@ void begin(void);
 const char *in(const char *name);
 void write_bytes(const char *name, const char *bytes, size_t length);
 void file(const char *name, const char *text);
+/* Gives a file or folder an access list: 4242 may read and write (in a folder, enter), its group
+ * nothing, which its mode does not show: 0660 (0770). Whether the file system has such lists. */
+bool gets_access_list(const char *name);
+bool has_access_list(const char *name);
 /* The content of a file, "(none)" if there is none. The caller frees. */
 char *content(const char *name);
 void file_is(const char *name, const char *text);

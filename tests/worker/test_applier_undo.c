@@ -331,6 +331,46 @@ START_TEST(show_says_that_a_change_was_written_by_force_and_undone)
 }
 END_TEST
 
+/* A list is not kept with the content, and the group's bits of the mode are its mask. */
+START_TEST(a_deleted_file_comes_back_with_no_more_than_its_access_list_left_to_everybody)
+{
+	begin();
+	file("a.txt", "old\n");
+	SKIP_UNLESS(gets_access_list("a.txt"), "access lists in $TMPDIR");
+	ck_assert_uint_eq(mode_of("a.txt"), 0660);
+	apply("a.txt", "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n");
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("a.txt", "old\n");
+	ck_assert_uint_eq(mode_of("a.txt"), 0600);
+}
+END_TEST
+
+START_TEST(an_access_list_stays_with_a_file_that_is_written_or_renamed_and_taken_back)
+{
+	static const char *const BODIES[] = {
+		"--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n",
+		"diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n",
+	};
+
+	begin();
+	file("a.txt", "old\n");
+	SKIP_UNLESS(gets_access_list("a.txt"), "access lists in $TMPDIR");
+	for (size_t i = 0; i < COUNT(BODIES); i++) {
+		const char *name = i == 0 ? "a.txt" : "b.txt";
+
+		apply(name, BODIES[i]);
+		ck_assert(has_access_list(name));
+		ck_assert_uint_eq(mode_of(name), 0660);
+		call_undo((int)i + 1);
+		expect(UNDO, UNDONE);
+		file_is("a.txt", "old\n");
+		ck_assert(has_access_list("a.txt"));
+		ck_assert_uint_eq(mode_of("a.txt"), 0660);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("applier_undo");
@@ -353,6 +393,10 @@ int main(void)
 	tcase_add_test(c, a_crashed_undo_is_finished_by_the_next_applier);
 	tcase_add_test(c, show_names_files_that_have_changed_since_they_were_asked_about);
 	tcase_add_test(c, show_says_that_a_change_was_written_by_force_and_undone);
+	tcase_add_test(
+	    c, a_deleted_file_comes_back_with_no_more_than_its_access_list_left_to_everybody);
+	tcase_add_test(c,
+	               an_access_list_stays_with_a_file_that_is_written_or_renamed_and_taken_back);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

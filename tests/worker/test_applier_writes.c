@@ -252,6 +252,23 @@ START_TEST(attributes_stay_behind_where_the_setting_says_so)
 }
 END_TEST
 
+START_TEST(what_gets_no_access_list_gets_no_more_than_the_list_left_to_everybody)
+{
+	begin();
+	file("a.txt", "old");
+	SKIP_UNLESS(gets_access_list("a.txt"), "access lists in $TMPDIR");
+	apply("b.txt", "diff --git a/a.txt b/b.txt\ncopy from a.txt\ncopy to b.txt\n");
+	file_is("b.txt", "old");
+	ck_assert_uint_eq(mode_of("b.txt"), 0600);
+	given("INSERT INTO setting VALUES ('apply.keep_attributes', 'false', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	apply("a.txt", "new");
+	file_is("a.txt", "new");
+	ck_assert(!has_access_list("a.txt"));
+	ck_assert_uint_eq(mode_of("a.txt"), 0600);
+}
+END_TEST
+
 START_TEST(context_that_differs_is_a_conflict_but_with_fuzz)
 {
 	static const char diff[] = "--- a/a.txt\n+++ b/a.txt\n@@ -1,5 +1,5 @@\n"
@@ -672,6 +689,7 @@ int main(void)
 	tcase_add_test(c, other_names_of_a_file_keep_the_old_content);
 	tcase_add_test(c, holes_are_filled_and_read_as_before);
 	tcase_add_test(c, attributes_stay_behind_where_the_setting_says_so);
+	tcase_add_test(c, what_gets_no_access_list_gets_no_more_than_the_list_left_to_everybody);
 	tcase_add_test(c, context_that_differs_is_a_conflict_but_with_fuzz);
 	tcase_add_test(c, a_big_file_and_ten_thousand_hunks_take_no_more_memory_than_is_said);
 	tcase_add_test(c, a_link_inside_the_workspace_is_followed);

@@ -291,6 +291,53 @@ START_TEST(one_file_that_is_not_utf8_keeps_none_of_the_others_from_being_shown)
 }
 END_TEST
 
+static int mode_of(const char *name)
+{
+	struct stat st;
+
+	ck_assert_int_eq(lstat(in(name), &st), 0);
+	return (int)(st.st_mode & 07777);
+}
+
+/* The group's bits of a mode are the mask of the list, which a checkpoint does not hold. */
+START_TEST(what_comes_back_without_its_access_list_is_open_to_nobody_else)
+{
+	OWNED(char_ptr) char *text = NULL;
+
+	begin();
+	publish_run();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
+	      " 'system', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = 'h'");
+	ck_assert_int_eq(mkdir(in("dir"), 0700), 0);
+	file("gone.txt", "gone\n");
+	file("changed.txt", "one\n");
+	file("dir/a.txt", "a\n");
+	SKIP_UNLESS(gets_access_list("gone.txt"), "access lists in $TMPDIR");
+	ck_assert(gets_access_list("changed.txt") && gets_access_list("dir"));
+	given("INSERT INTO command (verb, session_id, argument) VALUES"
+	      " ('session-checkpoint', 's', 'all')");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	text = rows("SELECT id FROM checkpoint");
+	(void)snprintf(id, sizeof(id), "%.36s", text);
+	ck_assert_int_eq(unlink(in("gone.txt")), 0);
+	file("changed.txt", "two\n");
+	ck_assert_int_eq(unlink(in("dir/a.txt")), 0);
+	ck_assert_int_eq(rmdir(in("dir")), 0);
+	order(NULL);
+	compare();
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("changed.txt", "one\n");
+	ck_assert(has_access_list("changed.txt"));
+	ck_assert_int_eq(mode_of("changed.txt"), 0660);
+	file_is("gone.txt", "gone\n");
+	ck_assert_int_eq(mode_of("gone.txt"), 0600);
+	ck_assert_int_eq(mode_of("dir"), 0700);
+}
+END_TEST
+
 /* An approved change of risk critical, whose write has been ordered. */
 static void given_critical(void)
 {
@@ -688,6 +735,7 @@ int main(void)
 	tcase_add_test(c,
 	               who_removes_the_hidden_folder_of_a_restore_learns_where_what_was_there_is);
 	tcase_add_test(c, a_name_with_a_line_break_is_quoted_as_in_other_diffs);
+	tcase_add_test(c, what_comes_back_without_its_access_list_is_open_to_nobody_else);
 	tcase_add_test(c, what_could_not_be_compared_is_named_and_nothing_more_is_claimed);
 	tcase_add_test(c, a_path_that_is_nowhere_is_named_and_nothing_is_put_back);
 	tcase_add_test(c, a_new_folder_with_nothing_but_ignored_files_is_left_alone);
