@@ -119,6 +119,23 @@ START_TEST(each_path_that_a_diff_touches_must_be_allowed)
 }
 END_TEST
 
+START_TEST(a_write_of_a_file_with_several_names_is_asked)
+{
+	OWNED(char_ptr) char *from = NULL, *to = NULL;
+
+	given_all(DOCS);
+	ck_assert_int_eq(mkdir(below(site.workspace, "docs"), 0755), 0);
+	put_file(site.workspace, "other", "old\n");
+	from = strdup(below(site.workspace, "other"));
+	to = strdup(below(site.workspace, "docs/a"));
+	ck_assert_int_eq(link(from, to), 0);
+	clearance_is("docs/a", "pending");
+	is_checked("{\"tool_name\":\"edit\",\"context\":{\"file_path\":\"docs/a\"}}", "false",
+	           "null");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(auto_check_tells_the_rule_that_decides)
 {
 	given_all("{\"enabled\":true,\"commands\":[\"cargo test *\"],\"tools\":[\"ping\"],"
@@ -766,6 +783,7 @@ int main(void)
 	tcase_add_test(c, a_file_that_the_policy_allows_is_approved_by_it_and_written);
 	tcase_add_test(c, what_the_policy_does_not_allow_is_asked);
 	tcase_add_test(c, each_path_that_a_diff_touches_must_be_allowed);
+	tcase_add_test(c, a_write_of_a_file_with_several_names_is_asked);
 	tcase_add_test(c, auto_check_tells_the_rule_that_decides);
 	tcase_add_test(c, auto_check_tells_why_a_file_is_asked_about);
 	tcase_add_test(c, a_prompt_that_the_policy_allows_goes_on_unless_the_agent_is_in_trouble);

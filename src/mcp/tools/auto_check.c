@@ -66,8 +66,9 @@ static bool policy(const struct call *c, struct policy_question *q)
 	q->reads = is_reading(q->tool);
 	q->is_command = is_command(c);
 	q->may_be_command = policy_may_be_command(q->tool, c->name_count);
-	return !c->name_count || (!c->names[0].is_other && !c->names[0].is_vast &&
-	                          !gate_path_doubt_any(c->named, q->reads));
+	return !c->name_count ||
+	       (!c->names[0].is_other && !c->names[0].is_vast && (q->reads || !c->names[0].links) &&
+	        !gate_path_doubt_any(c->named, q->reads));
 }
 
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)

@@ -17,6 +17,11 @@ static const struct touched *primary(const struct call *c)
 	return &c->files[c->plan.primary];
 }
 
+static bool is_unlinked(const struct planned *f)
+{
+	return f->links && strcmp(f->is.action, "read") != 0;
+}
+
 /* The applier replaces a file and does not write into it. What the agent says comes last: Slack
  * shows the beginning. */
 static void describe_links(struct call *c)
@@ -27,7 +32,7 @@ static void describe_links(struct call *c)
 	for (size_t i = 0; i < c->plan.count; i++) {
 		const struct planned *f = &c->plan.files[i];
 
-		if (!f->links || strcmp(f->is.action, "read") == 0)
+		if (!is_unlinked(f))
 			continue;
 		str_add(&c->links, c->links.length ? "\n" : "");
 		str_addf(&c->links,
@@ -98,11 +103,12 @@ static void seen(struct call *c, struct hand_found *found)
 
 /* ---- the question ---- */
 
+/* What becomes of other names of a file (hard links) a person is told. */
 static bool policy(const struct call *c, struct policy_question *q)
 {
 	q->risk_level = json_text(c->arguments, "risk_level");
 	for (size_t i = 0; i < c->plan.count; i++)
-		if (c->plan.files[i].is_vast)
+		if (c->plan.files[i].is_vast || is_unlinked(&c->plan.files[i]))
 			return false;
 	return true;
 }
