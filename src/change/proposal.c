@@ -1,5 +1,6 @@
 #include "proposal.h"
 
+#include "diff_almost.h"
 #include "files.h"
 #include "own_file.h"
 #include "pulse.h"
@@ -342,7 +343,8 @@ int proposal_look(int root_fd, const struct proposal *p, struct plan *plan, stru
 	plan->is_diff = diff_looks_like(p->body, p->body_length);
 	if (plan->is_diff)
 		return look_at_diff(root_fd, p, plan, why);
-	if (proposal_touch(root_fd, p, plan, p->file_path, &plan->primary, why))
+	if (proposal_touch(root_fd, p, plan, p->file_path, &plan->primary, why) ||
+	    diff_almost_refuse(p->body, p->body_length, plan->files[0].is.path, why))
 		return -1;
 	plan->replaces_file = plan->files[0].exists;
 	plan->files[0].is.action = plan->files[0].exists ? MODIFY : CREATE;

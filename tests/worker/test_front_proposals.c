@@ -97,6 +97,70 @@ START_TEST(a_diff_is_about_the_file_it_is_asked_for_and_fits_it)
 }
 END_TEST
 
+#define ONE_HUNK "@@ -1 +1 @@\n-one\n+ONE\n"
+#define HEADS "--- a/docs/f\n+++ b/docs/f\n"
+#define TEXT "a\n\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\n"
+
+/* What is meant as a diff but is none is not written over the file. */
+START_TEST(what_is_plainly_meant_as_a_diff_of_the_file_does_not_become_the_file)
+{
+	static const char *const BODIES[] = {
+		"```diff\n" HEADS ONE_HUNK "```\n",
+		"Here it is:\n\n" HEADS ONE_HUNK,
+		"Here it is:\n" ONE_HUNK,
+		"\xEF\xBB\xBF" HEADS ONE_HUNK,
+		"    --- a/docs/f\n    +++ b/docs/f\n    @@ -1 +1 @@\n    -one\n    +ONE\n",
+		"\ndiff --git a/docs/f b/docs/f\nold mode 100644\nnew mode 100755\n",
+		"*** docs/f\t2026-01-02\n--- docs/f\n***************\n*** 1 ****\n! one\n",
+		"*** Begin Patch\n*** Add File: x\n+x\n*** Update File: docs/f\n@@\n-one\n+1\n",
+	};
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	ck_assert_int_eq(mkdir(below(workspace, "docs"), 0755), 0);
+	put_file(workspace, "docs/f", "one\n");
+	for (size_t i = 0; i < COUNT(BODIES); i++)
+		refused(&a, "docs/f", BODIES[i], "invalid_diff",
+		        "or the whole new content of the file");
+	refused(&a, "docs/f", BODIES[0], "invalid_diff",
+	        "the content is not a diff, but a diff of this file begins in its line 2: send it "
+	        "alone");
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(a_text_that_holds_diffs_is_one)
+{
+	static const struct {
+		const char *path, *body;
+	} CASES[] = {
+		{ "a.md", "Use it so:\n```diff\n" HEADS ONE_HUNK "```\n" },
+		{ "b.md", "Use it so:\n```diff\n" ONE_HUNK "```\n" },
+		{ "fix.patch", "From 12ab Mon Sep 17 00:00:00 2001\n\n" HEADS ONE_HUNK },
+		{ "test.sh", "cat >p <<EOF\n" HEADS ONE_HUNK "EOF\n" },
+		{ "docs/f", TEXT HEADS ONE_HUNK },
+		{ "f.md", "*** Begin Patch\n*** Update File: x\n@@\n-one\n+1\n" },
+	};
+	OWNED(str) struct str sql = { 0 };
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(char_ptr) char *one = proposal(CASES[i].path, CASES[i].body);
+		struct wire w;
+
+		agent_begin(&a, &w, "check_clearance", one, NULL);
+		str_reset(&sql);
+		str_addf(&sql, "SELECT count(*) FROM request WHERE file_path = '%s'",
+		         CASES[i].path);
+		expect_soon(sql.bytes, "1\n");
+		wire_close(&w);
+	}
+}
+END_TEST
+
 START_TEST(every_path_of_a_diff_is_stored_with_what_becomes_of_it)
 {
 	static const char DIFF[] =
@@ -479,7 +543,8 @@ START_TEST(auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked)
 		const char *file, *reads, *writes;
 	} FILES[] = { { "secret.txt", "false", "false" },
 		      { "docs/same", "false", "false" },
-		      { "docs/plain", "true", "true" },
+		      { "docs/plain", "true", "false" }, /* it has two names */
+		      { "docs/new", "true", "true" },
 		      { ".mcp.json", "true", "false" } };
 	struct agent a;
 
@@ -509,6 +574,7 @@ START_TEST(in_a_workspace_whose_own_folder_is_always_asked_every_change_is)
 	struct agent a;
 
 	given_secret_with_two_names("intercom-test-*");
+	ck_assert_int_eq(unlink(below(workspace, "docs/plain2")), 0);
 	a = newcomer();
 	asks_and_leaves(&a, arguments, "SELECT count(*) FROM inbox WHERE file_path = 'docs/plain'");
 }
@@ -660,6 +726,8 @@ int main(void)
 	tcase_add_test(c, no_path_leads_out_of_the_workspace);
 	tcase_add_test(c, a_path_may_be_said_absolutely_or_with_dots);
 	tcase_add_test(c, a_diff_is_about_the_file_it_is_asked_for_and_fits_it);
+	tcase_add_test(c, what_is_plainly_meant_as_a_diff_of_the_file_does_not_become_the_file);
+	tcase_add_test(c, a_text_that_holds_diffs_is_one);
 	tcase_add_test(c, every_path_of_a_diff_is_stored_with_what_becomes_of_it);
 	tcase_add_test(
 	    c, asking_again_about_a_file_that_has_changed_closes_the_question_about_the_old_one);

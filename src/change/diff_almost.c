@@ -1,0 +1,173 @@
+#include "diff_almost.h"
+
+#include "line.h"
+#include "str.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+enum { OWN_LINES = 12 }; /* that are not blank, before a diff: more are a text */
+
+static const char BOM[] = "\xEF\xBB\xBF";
+
+static const char UNWRAP[] =
+    "send it alone, without indentation or a byte order mark, from its first line (\"diff --git \" "
+    "or \"--- \") on, or the whole new content of the file";
+static const char REWRITE[] =
+    "send a unified diff (\"--- a/path\", \"+++ b/path\", \"@@ -1,3 +1,3 @@\") or the whole new "
+    "content of the file";
+
+/* Lines without their indentation and what ends them. */
+struct reader {
+	const char *at, *end;
+	size_t line;
+};
+
+static bool next(struct reader *r, struct span *line)
+{
+	if (r->at == r->end)
+		return false;
+	*line = line_at(r->at, (size_t)(r->end - r->at));
+	r->at += line->size;
+	r->line++;
+	while (line->size > 0 && isspace((unsigned char)line->bytes[line->size - 1]))
+		line->size--;
+	while (line->size > 0 && isspace((unsigned char)*line->bytes)) {
+		line->bytes++;
+		line->size--;
+	}
+	return true;
+}
+
+/* Whether the line begins so; then rest is what follows. */
+static bool begins(struct span line, const char *with, struct span *rest)
+{
+	size_t length = strlen(with);
+
+	if (line.size < length || memcmp(line.bytes, with, length) != 0)
+		return false;
+	*rest = (struct span){ line.bytes + length, line.size - length };
+	return true;
+}
+
+static bool next_begins(struct reader *r, const char *with, struct span *rest)
+{
+	struct span line;
+
+	return next(r, &line) && begins(line, with, rest);
+}
+
+/* Whether a name, perhaps with a prefix as a/ and with a time behind it, is the path. */
+static bool is_path(struct span name, const char *path)
+{
+	const char *tab = name.size ? memchr(name.bytes, '\t', name.size) : NULL;
+	size_t size = tab ? (size_t)(tab - name.bytes) : name.size, length = strlen(path);
+
+	return size >= length && memcmp(name.bytes + size - length, path, length) == 0 &&
+	       (size == length || name.bytes[size - length - 1] == '/');
+}
+
+/* What of a diff begins at a line, and r stands behind it. */
+
+static bool is_unified(struct span line, struct reader r, const char *path)
+{
+	struct span old, new, rest;
+
+	if (begins(line, "diff --git ", &rest))
+		return is_path(rest, path);
+	return begins(line, "--- ", &old) && next_begins(&r, "+++ ", &new) &&
+	       next_begins(&r, "@@ -", &rest) && (is_path(old, path) || is_path(new, path));
+}
+
+static bool is_context(struct span line, struct reader r, const char *path)
+{
+	struct span old, new, rest;
+
+	return begins(line, "*** ", &old) && next_begins(&r, "--- ", &new) &&
+	       next_begins(&r, "***************", &rest) &&
+	       (is_path(old, path) || is_path(new, path));
+}
+
+/* As agents' apply_patch takes it. */
+static bool is_envelope(struct span line, struct reader r, const char *path)
+{
+	struct span rest;
+
+	if (!begins(line, "*** Begin Patch", &rest))
+		return false;
+	while (next(&r, &line))
+		if ((begins(line, "*** Update File: ", &rest) ||
+		     begins(line, "*** Add File: ", &rest) ||
+		     begins(line, "*** Delete File: ", &rest)) &&
+		    is_path(rest, path))
+			return true;
+	return false;
+}
+
+static bool skip_range(struct span *at, char sign)
+{
+	size_t digits = 0;
+
+	if (at->size == 0 || *at->bytes != sign)
+		return false;
+	do {
+		at->bytes++;
+		at->size--;
+		digits = at->size && (isdigit((unsigned char)*at->bytes) || *at->bytes == ',');
+	} while (digits);
+	return at->size && *at->bytes == ' ';
+}
+
+/* A hunk that follows no names. */
+static bool is_lone_hunk(struct span line, bool *has_names)
+{
+	struct span at, rest;
+
+	*has_names |= begins(line, "+++ ", &rest) || begins(line, "diff ", &rest);
+	if (*has_names || !begins(line, "@@ ", &at) || !skip_range(&at, '-'))
+		return false;
+	at.bytes++;
+	at.size--;
+	return skip_range(&at, '+') && begins(at, " @@", &rest);
+}
+
+static bool may_hold_hunks(const char *path)
+{
+	static const char *const ENDINGS[] = { ".md",   ".markdown", ".mdx",  ".rst",  ".txt",
+		                               ".adoc", ".org",      ".html", ".diff", ".patch",
+		                               ".rej",  ".eml",      ".mbox" };
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot && i < COUNT(ENDINGS); i++)
+		if (strcasecmp(dot, ENDINGS[i]) == 0)
+			return true;
+	return false;
+}
+
+static int refuse(struct refusal *why, size_t line, const char *what, const char *instead)
+{
+	return refusal_set(why, "invalid_diff",
+	                   "the content is not a diff, but %s in its line %zu: %s", what, line,
+	                   instead);
+}
+
+int diff_almost_refuse(const char *bytes, size_t length, const char *path, struct refusal *why)
+{
+	struct reader r = { bytes, bytes + length, 0 };
+	struct span line;
+	bool has_names = may_hold_hunks(path);
+
+	if (length >= sizeof(BOM) - 1 && memcmp(bytes, BOM, sizeof(BOM) - 1) == 0)
+		r.at += sizeof(BOM) - 1;
+	for (size_t own = 0; own <= OWN_LINES && next(&r, &line); own += line.size > 0) {
+		if (is_unified(line, r, path) || is_lone_hunk(line, &has_names))
+			return refuse(why, r.line, "a diff of this file begins", UNWRAP);
+		if (is_context(line, r, path))
+			return refuse(why, r.line, "a context diff of this file begins", REWRITE);
+		if (is_envelope(line, r, path))
+			return refuse(why, r.line, "a \"*** Begin Patch\" of this file begins",
+			              REWRITE);
+	}
+	return 0;
+}
