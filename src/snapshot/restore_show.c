@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { PATH_BYTES = 4096, FILE_TYPE = 0100000 };
+enum { PATH_BYTES = 4096, FILE_TYPE = 0100000, EXECUTABLE = 0111 };
 
 static void add_path(struct str *out, const char *path)
 {
@@ -38,6 +38,8 @@ static void add_how(const struct tree_step *s, struct str *out)
 	else if (is_modified(s) && s->before.mode != s->after.mode)
 		str_addf(out, " (permissions %04o, become %04o)", (unsigned)s->before.mode,
 		         (unsigned)s->after.mode);
+	else if (is_deleted(s) && s->after.kind == THING_FILE && (s->after.mode & EXECUTABLE))
+		str_addf(out, " (permissions %04o)", (unsigned)s->after.mode);
 	else if (is_added(s) && s->before.kind == THING_DIRECTORY)
 		str_add(out, "/ (unless something else is in it)");
 	else if (s->after.kind == THING_DIRECTORY || s->before.kind == THING_DIRECTORY)
@@ -138,7 +140,7 @@ static int read_text(const struct objects *objects, const struct thing *t, struc
 
 static unsigned git_mode(const struct thing *t)
 {
-	return FILE_TYPE | ((t->mode & 0111) ? 0755U : 0644U);
+	return FILE_TYPE | ((t->mode & EXECUTABLE) ? 0755U : 0644U);
 }
 
 static int add_file(const struct objects *objects, const struct tree_step *s, struct str *out,

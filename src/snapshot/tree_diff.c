@@ -3,6 +3,7 @@
 #include "diff.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { NAME_BYTES = 300 /* of a path in a line */ };
 
@@ -68,6 +69,17 @@ static int read_text(const struct tree *t, const struct entry *entry, struct str
 	return 0;
 }
 
+/* Whether there is more to say of a file than its text: another mode, or one that lets it be run.
+ */
+static bool has_mode_to_tell(const struct manifest_change *c)
+{
+	const mode_t to_run = S_ISUID | S_ISGID | S_IXUSR | S_IXGRP | S_IXOTH;
+
+	if (!c->after)
+		return false;
+	return c->before ? c->before->mode != c->after->mode : (c->after->mode & to_run) != 0;
+}
+
 static int add_change(const struct manifest_change *c, void *arg)
 {
 	struct tree *t = arg;
@@ -88,9 +100,9 @@ static int add_change(const struct manifest_change *c, void *arg)
 	}
 	if (read_text(t, c->before, &before, &unfit) || read_text(t, c->after, &after, &unfit))
 		return -1;
-	if (unfit)
-		add_line(t, c, unfit);
-	else
+	if (unfit || has_mode_to_tell(c))
+		add_line(t, c, unfit ? unfit : "");
+	if (!unfit)
 		diff_compute(named->path, c->before ? str_text(&before) : NULL, before.length,
 		             c->after ? str_text(&after) : NULL, after.length, t->out);
 	return 0;

@@ -81,6 +81,29 @@ START_TEST(text_is_a_diff_and_all_else_a_line)
 }
 END_TEST
 
+START_TEST(a_mode_is_told_where_it_changes_and_of_a_new_file_that_can_be_run)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct sha256 before, after;
+
+	fresh(&o);
+	sh("echo 1 >a; echo 1 >b; chmod 4755 b; echo 1 >gone; chmod 755 gone");
+	before = take(&o);
+	sh("echo 2 >a; chmod 755 a; echo 2 >b; chmod 755 b; rm gone; echo x >n; chmod 4777 n;"
+	   "echo x >plain; chmod 600 plain");
+	after = take(&o);
+	compare(&o, before, after, 10000,
+	        "a: a file of 2 bytes, mode 644 -> a file of 2 bytes, mode 755\n"
+	        "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n"
+	        "b: a file of 2 bytes, mode 4755 -> a file of 2 bytes, mode 755\n"
+	        "--- a/b\n+++ b/b\n@@ -1 +1 @@\n-1\n+2\n"
+	        "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"
+	        "n: nothing -> a file of 2 bytes, mode 4777\n"
+	        "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n"
+	        "--- /dev/null\n+++ b/plain\n@@ -0,0 +1 @@\n+x\n");
+}
+END_TEST
+
 /* git would read these names so. */
 START_TEST(what_is_not_utf8_is_escaped_in_names_and_not_shown_in_files)
 {
@@ -109,6 +132,7 @@ int main(void)
 	TCase *t = tcase_create("tree_diff");
 
 	tcase_add_test(t, text_is_a_diff_and_all_else_a_line);
+	tcase_add_test(t, a_mode_is_told_where_it_changes_and_of_a_new_file_that_can_be_run);
 	tcase_add_test(t, what_is_not_utf8_is_escaped_in_names_and_not_shown_in_files);
 	suite_add_tcase(s, t);
 	return run_suite(s);

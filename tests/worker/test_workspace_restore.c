@@ -72,7 +72,7 @@ static void given_changes(void)
 	file("kept.txt", "same\n");
 	file("changed.txt", "one\n");
 	file("gone.txt", "gone\n");
-	ck_assert_int_eq(chmod(in("gone.txt"), 04644), 0);
+	ck_assert_int_eq(chmod(in("gone.txt"), 04755), 0);
 	given("INSERT INTO command (verb, session_id, argument) VALUES ('session-checkpoint', 's',"
 	      " 'before the storm')");
 	(void)start_worker("archivist");
@@ -131,7 +131,8 @@ START_TEST(what_has_changed_is_shown_and_asked)
 	    "since checkpoint before the storm: changed.txt, gone.txt, new.txt. Proceeding will "
 	    "override local state. What is there now is kept as checkpoint ID.|Modified (1):\n  "
 	    "changed.txt\nDeleted (1), will be back:\n  "
-	    "gone.txt (without its set-id bits)\nAdded (1), will be removed:\n  new.txt\n\n--- "
+	    "gone.txt (permissions 0755) (without its set-id bits)\nAdded (1), will be removed:\n  "
+	    "new.txt\n\n--- "
 	    "a/changed.txt\n+++ "
 	    "b/changed.txt\n@@ -1 +1 @@\n-two\n+one\n--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 "
 	    "@@\n+gone\n--- a/new.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n\n");
@@ -173,6 +174,7 @@ START_TEST(nothing_is_asked_where_nothing_differs)
 	given_changes();
 	file("changed.txt", "one\n");
 	file("gone.txt", "gone\n");
+	ck_assert_int_eq(chmod(in("gone.txt"), 0755), 0);
 	ck_assert_int_eq(unlink(in("new.txt")), 0);
 	order(NULL);
 	compare();
