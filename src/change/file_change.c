@@ -149,6 +149,11 @@ int file_change_open(int root_fd, struct file_change *f, struct refusal *why)
 	if (safe_path_parent(root_fd, str_text(&f->path), file_change_is(f, "create"), &f->name,
 	                     &f->dir_fd, &e))
 		return refuse_err(why, &e);
+	if (files_is_append_only(f->dir_fd)) /* nor would the temporary file go again */
+		return refusal_set(why, "permission",
+		                   "%.300s: its folder is append-only (chattr +a): nothing in it "
+		                   "can be replaced, renamed or removed",
+		                   str_text(&f->path));
 	return 0;
 }
 

@@ -299,16 +299,25 @@ int files_stat(int dir, const char *name, struct stat *st, int flags)
 	return 0;
 }
 
-int files_type(int dir, const char *name, mode_t *type, bool *is_mount)
+int files_type(int dir, const char *name, mode_t *type, uint64_t *attributes)
 {
 	if (!is_of_hand(dir))
-		return files_type_here(dir, name, type, is_mount);
+		return files_type_here(dir, name, type, attributes);
 	begin_on(FILES_TYPE, dir);
 	if (!add_name(name) || ask_for_nothing())
 		return -1;
 	*type = answer.st.st_mode;
-	*is_mount = answer.is_mount;
+	*attributes = answer.attributes;
 	return 0;
+}
+
+bool files_is_append_only(int dir)
+{
+	mode_t type;
+	uint64_t attributes;
+
+	return files_type(dir, ".", &type, &attributes) == 0 &&
+	       (attributes & STATX_ATTR_APPEND) != 0;
 }
 
 ssize_t files_read_link(int dir, const char *name, char *target, size_t size)

@@ -73,9 +73,11 @@ int files_rename(int from_dir, const char *from, int to_dir, const char *to, uns
 int files_rename_new(int from_dir, const char *from, int to_dir, const char *to);
 int files_unlink(int dir, const char *name, int flags);
 int files_stat(int dir, const char *name, struct stat *st, int flags);
-/* What a name is (S_IFMT), and whether another file system is mounted there; nothing is followed,
- * mounted or woken. 0, or -1 with errno. */
-int files_type(int dir, const char *name, mode_t *type, bool *is_mount);
+/* What a name is (S_IFMT), and what else statx(2) says of it (STATX_ATTR_MOUNT_ROOT: another file
+ * system is mounted there); nothing is followed, mounted or woken. 0, or -1 with errno. */
+int files_type(int dir, const char *name, mode_t *type, uint64_t *attributes);
+/* Whether names in a directory can be added, but neither removed nor replaced (chattr +a). */
+bool files_is_append_only(int dir);
 ssize_t files_read_link(int dir, const char *name, char *target, size_t size);
 
 /* ---- what is open ---- */

@@ -58,7 +58,7 @@ struct files_answer {
 	uint32_t length;
 	int64_t value; /* what the call returned */
 	uint64_t free;
-	uint32_t is_mount;
+	uint64_t attributes;
 	struct stat st;
 	char bytes[FILES_BYTES];
 };
@@ -66,7 +66,7 @@ struct files_answer {
 /* The same on both sides: fills bytes with the next names in a directory, from where the last call
  * ended. How many bytes; 0 at the end; -1. */
 ssize_t files_next_names(int dir, char bytes[FILES_BYTES]);
-int files_type_here(int dir, const char *name, mode_t *type, bool *is_mount);
+int files_type_here(int dir, const char *name, mode_t *type, uint64_t *attributes);
 int files_free_here(int fd, uint64_t *ret);
 ssize_t files_name_here(int fd, char *name, size_t size);
 int files_reopen_here(int fd, int flags);

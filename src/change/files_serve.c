@@ -102,7 +102,7 @@ ssize_t files_name_here(int fd, char *name, size_t size)
 	return -1;
 }
 
-int files_type_here(int dir, const char *name, mode_t *type, bool *is_mount)
+int files_type_here(int dir, const char *name, mode_t *type, uint64_t *attributes)
 {
 	struct statx about;
 
@@ -110,7 +110,7 @@ int files_type_here(int dir, const char *name, mode_t *type, bool *is_mount)
 	          &about))
 		return -1;
 	*type = about.stx_mode;
-	*is_mount = (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+	*attributes = about.stx_attributes;
 	return 0;
 }
 
@@ -199,15 +199,6 @@ static int close_it(int fd)
 	return close(fd);
 }
 
-static int64_t give_type(int dir, const char *name, struct files_answer *a)
-{
-	bool is_mount = false;
-	int failed = files_type_here(dir, name, &a->st.st_mode, &is_mount);
-
-	a->is_mount = is_mount;
-	return failed;
-}
-
 static int64_t call_on_names(const struct files_call *c, int root, struct files_answer *a)
 {
 	const int flags = (int)c->flags, dir = (int)c->fds[0], other_dir = (int)c->fds[1];
@@ -236,7 +227,7 @@ static int64_t call_on_names(const struct files_call *c, int root, struct files_
 	case FILES_READLINK:
 		return give_bytes(readlinkat(dir, name, a->bytes, PATH_MAX), a);
 	case FILES_TYPE:
-		return give_type(dir, name, a);
+		return files_type_here(dir, name, &a->st.st_mode, &a->attributes);
 	default:
 		errno = ENOSYS;
 		return -1;

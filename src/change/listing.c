@@ -63,9 +63,12 @@ static bool is_left_out(const char *name)
 /* False: it is gone already. */
 static bool look_at(int dir, const char *name, struct entry *entry)
 {
+	uint64_t attributes;
+
 	*entry = (struct entry){ 0 };
-	if (files_type(dir, name, &entry->mode, &entry->is_mount))
+	if (files_type(dir, name, &entry->mode, &attributes))
 		return errno != ENOENT; /* of a type that is not known */
+	entry->is_mount = (attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 	entry->is_hidden = S_ISDIR(entry->mode) && is_left_out(name);
 	return true;
 }

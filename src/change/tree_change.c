@@ -321,6 +321,10 @@ static int check_step(struct tree_change *t, const struct tree_step *s, struct r
 
 int tree_change_check(struct tree_change *t, struct refusal *why)
 {
+	if (files_is_append_only(t->root_fd)) /* the hidden directory would stay */
+		return refusal_set(why, "permission",
+		                   "the workspace's folder is append-only (chattr +a): nothing in "
+		                   "it can be replaced, renamed or removed");
 	for (size_t i = 0; i < t->count; i++)
 		if (check_step(t, &t->steps[i], why))
 			return -1;

@@ -8,11 +8,14 @@
 #include "str.h"
 
 #include <endian.h>
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/posix_acl_xattr.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -87,6 +90,17 @@ bool gets_access_list(const char *name)
 bool has_access_list(const char *name)
 {
 	return getxattr(in(name), "system.posix_acl_access", NULL, 0) > 0;
+}
+
+bool set_append_only(const char *name, bool is)
+{
+	int fd = open(in(name), O_RDONLY | O_CLOEXEC), flags = 0;
+	bool can = fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0;
+
+	flags = is ? flags | FS_APPEND_FL : flags & ~FS_APPEND_FL;
+	can = can && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+	(void)close(fd);
+	return can;
 }
 
 /* ---- rows ---- */

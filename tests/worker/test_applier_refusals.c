@@ -399,6 +399,26 @@ START_TEST(missing_permission_is_told)
 }
 END_TEST
 
+START_TEST(in_an_append_only_folder_nothing_is_written_and_no_hidden_file_is_left)
+{
+	begin();
+	ck_assert_int_eq(mkdir(in("d"), 0755), 0);
+	file("d/a.txt", "old");
+	SKIP_UNLESS(set_append_only("d", true), "root and append-only folders in $TMPDIR");
+	approve("d/a.txt", "new");
+	call_check_diff(false);
+	approve("d/new.txt", "new");
+	call_check_diff(false);
+	run_worker("applier");
+	expect("SELECT state, error_code FROM apply ORDER BY seq",
+	       "refused|permission\nrefused|permission\n");
+	is_refused("permission", "d/new.txt: its folder is append-only (chattr +a)");
+	file_is("d/a.txt", "old");
+	ck_assert_int_eq(entries(), 2);
+	ck_assert(set_append_only("d", false));
+}
+END_TEST
+
 /* Nobody may write in the workspace, and cannot give a file back to root. */
 START_TEST(a_file_that_changes_its_owner_loses_its_set_id_bits)
 {
@@ -500,6 +520,7 @@ int main(void)
 	tcase_add_test(c, what_is_no_file_any_more_is_refused_without_waiting);
 	tcase_add_test(c, a_workspace_that_is_gone_is_told);
 	tcase_add_test(c, missing_permission_is_told);
+	tcase_add_test(c, in_an_append_only_folder_nothing_is_written_and_no_hidden_file_is_left);
 	tcase_add_test(c, a_file_that_changes_its_owner_loses_its_set_id_bits);
 	tcase_add_test(c, new_content_has_no_set_id_bits);
 	tcase_add_test(c, new_content_has_no_file_capabilities);

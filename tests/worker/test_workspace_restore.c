@@ -340,6 +340,26 @@ START_TEST(what_comes_back_without_its_access_list_is_open_to_nobody_else)
 }
 END_TEST
 
+START_TEST(an_append_only_workspace_is_not_restored_and_no_hidden_folder_is_left)
+{
+	OWNED(str) struct str line = { 0 };
+
+	given_changes();
+	SKIP_UNLESS(set_append_only("", true), "root and append-only folders in $TMPDIR");
+	order(NULL);
+	compare();
+	answer("approve");
+	run_worker("applier");
+	ck_assert(set_append_only("", false));
+	expect("SELECT state, error_code, why FROM workspace_restore",
+	       "refused|permission|the workspace's folder is append-only (chattr +a): nothing in "
+	       "it can be replaced, renamed or removed\n");
+	file_is("changed.txt", "two\n");
+	str_addf(&line, "ls -d '%s'/.intercom-*.tmp 2>/dev/null", in(""));
+	ck_assert_int_ne(system(line.bytes), 0);
+}
+END_TEST
+
 /* An approved change of risk critical, whose write has been ordered. */
 static void given_critical(void)
 {
@@ -736,6 +756,7 @@ int main(void)
 	tcase_add_test(c, a_changed_workspace_is_compared_and_asked_again);
 	tcase_add_test(c,
 	               who_removes_the_hidden_folder_of_a_restore_learns_where_what_was_there_is);
+	tcase_add_test(c, an_append_only_workspace_is_not_restored_and_no_hidden_folder_is_left);
 	tcase_add_test(c, a_name_with_a_line_break_is_quoted_as_in_other_diffs);
 	tcase_add_test(c, what_comes_back_without_its_access_list_is_open_to_nobody_else);
 	tcase_add_test(c, what_could_not_be_compared_is_named_and_nothing_more_is_claimed);
