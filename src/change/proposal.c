@@ -9,6 +9,7 @@
 #include "visible.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,9 @@ static int read_file(int root_fd, const struct proposal *p, struct planned *f, s
 	if (follow(root_fd, p, &f->is, why) ||
 	    check_place(root_fd, p, f->is.path, f->is.target, why))
 		return -1;
+	f->is_symlink = proposal_touched_is_link(&f->is) &&
+	                files_stat(root_fd, f->is.path, &f->st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	                S_ISLNK(f->st.st_mode);
 	errno = 0;
 	exists = safe_path_read(root_fd, f->is.target, most_of_file(p), &f->old, &f->st, &e);
 	if (exists < 0)

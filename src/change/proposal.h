@@ -70,6 +70,7 @@ struct planned {
 	bool exists;
 	struct stat st; /* if it exists */
 	int links; /* names of that file, if it has several (hard links); else 0 */
+	bool is_symlink; /* the path is one itself, not only behind one */
 	char *reaches; /* one of its names, relative to the workspace, that is always asked about
 	                  (always_ask.h); NULL: none; or: */
 	bool is_vast; /* the workspace has too many files to know all of its names */

@@ -199,6 +199,7 @@ static void add_plan(struct str *out, const struct plan *plan)
 		pack_add_text(out, t->hash);
 		pack_add_text(out, t->result_hash);
 		pack_add_int(out, plan->files[i].links);
+		pack_add_int(out, plan->files[i].is_symlink);
 		pack_add_text(out, plan->files[i].reaches);
 		pack_add_int(out, plan->files[i].is_vast);
 	}
@@ -354,6 +355,7 @@ static void take_plan(struct pack *w, const char *root, struct plan *plan)
 
 		take_touched(w, root, &f->is);
 		f->links = (int)pack_int_in(w, 0, INT_MAX);
+		f->is_symlink = pack_int_in(w, 0, 1) != 0;
 		f->reaches = pack_text(w, PATH_MAX);
 		f->is_vast = pack_int_in(w, 0, 1) != 0;
 		if (f->reaches && f->reaches[0] == '/')

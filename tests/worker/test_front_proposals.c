@@ -566,6 +566,41 @@ START_TEST(auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked)
 }
 END_TEST
 
+/* Though the policy allows both names. */
+START_TEST(who_deletes_or_renames_by_a_links_name_is_asked_and_told_that_it_will_lead_nowhere)
+{
+	OWNED(char_ptr) char *gone = NULL, *moved = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_secret_with_two_names("secret.txt");
+	a = newcomer();
+	put_file(workspace, "docs/solo", "one\n");
+	ck_assert_int_eq(symlink("solo", below(workspace, "docs/link")), 0);
+	gone = proposal("docs/link", "--- a/docs/link\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n");
+	agent_begin(&a, &w, "check_clearance", gone, NULL);
+	expect_soon("SELECT state, description FROM request",
+	            "pending|docs/link is a symlink and stays; it will lead nowhere, as docs/solo "
+	            "is what goes\n");
+	wire_close(&w);
+	moved = proposal("docs/new", "diff --git a/docs/link b/docs/new\nrename from docs/link\n"
+	                             "rename to docs/new\n");
+	agent_begin(&a, &w, "check_clearance", moved, NULL);
+	expect_soon("SELECT count(*) FROM request WHERE description LIKE 'docs/link is a symlink%'",
+	            "2\n");
+	wire_close(&w);
+	expect("SELECT count(*) FROM request", "2\n");
+	ck_assert_int_eq(symlink(".", below(workspace, "docs/here")), 0);
+	free(gone);
+	gone = proposal("docs/here/solo", "--- a/docs/here/solo\n+++ /dev/null\n@@ -1 +0,0 @@\n"
+	                                  "-one\n");
+	agent_begin(&a, &w, "check_clearance", gone, NULL); /* no link is left by this one */
+	expect_soon("SELECT state, description IS NULL FROM request WHERE file_path LIKE '%here%'",
+	            "approved|1\n");
+	wire_close(&w);
+}
+END_TEST
+
 START_TEST(in_a_workspace_whose_own_folder_is_always_asked_every_change_is)
 {
 	OWNED(char_ptr)
@@ -745,6 +780,8 @@ int main(void)
 	tcase_add_test(c, no_conflict_tells_of_a_workspace_whose_own_folder_is_always_asked);
 	tcase_add_test(c, by_the_policy_another_name_of_what_is_always_asked_is_asked);
 	tcase_add_test(c, auto_check_allows_neither_to_read_nor_to_write_what_is_always_asked);
+	tcase_add_test(
+	    c, who_deletes_or_renames_by_a_links_name_is_asked_and_told_that_it_will_lead_nowhere);
 	tcase_add_test(c, in_a_workspace_whose_own_folder_is_always_asked_every_change_is);
 	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);
 	tcase_add_test(c, the_database_and_its_run_directory_are_not_asked_about);

@@ -17,13 +17,25 @@ static const struct touched *primary(const struct call *c)
 	return &c->files[c->plan.primary];
 }
 
+/* Whether a file is replaced or deleted that has more names (hard links). */
 static bool is_unlinked(const struct planned *f)
 {
 	return f->links && strcmp(f->is.action, "read") != 0;
 }
 
-/* The applier replaces a file and does not write into it. What the agent says comes last: Slack
- * shows the beginning. */
+/* Whether a symlink stays of which the file that it leads to is deleted or renamed. */
+static bool leaves_link(const struct planned *f)
+{
+	return f->is_symlink && strcmp(f->is.action, "delete") == 0;
+}
+
+static void begin_line(struct str *out)
+{
+	str_add(out, out->length ? "\n" : "");
+}
+
+/* The applier replaces a file and does not write into it, nor does it touch a symlink. What the
+ * agent says comes last: Slack shows the beginning. */
 static void describe_links(struct call *c)
 {
 	const char *given = json_text(c->arguments, "description");
@@ -32,12 +44,20 @@ static void describe_links(struct call *c)
 	for (size_t i = 0; i < c->plan.count; i++) {
 		const struct planned *f = &c->plan.files[i];
 
-		if (!is_unlinked(f))
-			continue;
-		str_add(&c->links, c->links.length ? "\n" : "");
-		str_addf(&c->links,
-		         "%s has %d names (hard links): those not listed here keep the old content",
-		         f->is.path, f->links);
+		if (is_unlinked(f)) {
+			begin_line(&c->links);
+			str_addf(&c->links,
+			         "%s has %d names (hard links): those not listed here keep the old "
+			         "content",
+			         f->is.path, f->links);
+		}
+		if (leaves_link(f)) {
+			begin_line(&c->links);
+			str_addf(
+			    &c->links,
+			    "%s is a symlink and stays; it will lead nowhere, as %s is what goes",
+			    f->is.path, f->is.target);
+		}
 	}
 	if (c->links.length && given && *given)
 		str_addf(&c->links, "\n\n%s", given);
@@ -103,12 +123,13 @@ static void seen(struct call *c, struct hand_found *found)
 
 /* ---- the question ---- */
 
-/* What becomes of other names of a file (hard links) a person is told. */
+/* What becomes of other names of a file a person is told. */
 static bool policy(const struct call *c, struct policy_question *q)
 {
 	q->risk_level = json_text(c->arguments, "risk_level");
 	for (size_t i = 0; i < c->plan.count; i++)
-		if (c->plan.files[i].is_vast || is_unlinked(&c->plan.files[i]))
+		if (c->plan.files[i].is_vast || is_unlinked(&c->plan.files[i]) ||
+		    leaves_link(&c->plan.files[i]))
 			return false;
 	return true;
 }
