@@ -218,7 +218,7 @@ static void name_kept(const char *database, struct str *out)
 {
 	struct instant now = clock_now();
 
-	str_addf(out, "%s.before-restore-", database);
+	str_addf(out, "%s%s", database, PATHS_KEPT);
 	for (const char *c = now.text; *c; c++)
 		if (!strchr("-:.", *c))
 			str_add_char(out, *c);

@@ -372,3 +372,26 @@ int backup_place(const struct staging *n, const char *database, const char *kept
 		return err_errno(e, ERR_AGAIN, "cannot put the copy in the place of %s", database);
 	return flush_at(AT_FDCWD, n->parent, O_DIRECTORY, n->parent, e);
 }
+
+/* A file loses the name under which it was kept, once it has its own again. */
+static void rename_back(const char *kept, const char *database, const char *suffix)
+{
+	OWNED(str) struct str from = { 0 }, to = { 0 };
+	struct stat one, other;
+
+	str_addf(&from, "%s%s", kept, suffix);
+	str_addf(&to, "%s%s", database, suffix);
+	(void)!link(str_text(&from), str_text(&to));
+	if (lstat(str_text(&from), &one) == 0 && lstat(str_text(&to), &other) == 0 &&
+	    one.st_dev == other.st_dev && one.st_ino == other.st_ino)
+		(void)unlink(str_text(&from));
+}
+
+void backup_take_back(const char *database, struct str *ret_removed)
+{
+	if (!paths_kept_name(database, ret_removed))
+		return;
+	for (size_t i = 0; i < COUNT(COMPANIONS); i++)
+		rename_back(str_text(ret_removed), database, COMPANIONS[i]);
+	rename_back(str_text(ret_removed), database, ""); /* last: it shows what is to be done */
+}

@@ -7,6 +7,7 @@
 #define BACKUP_H
 
 #include "err.h"
+#include "str.h"
 
 #include <stdio.h>
 
@@ -44,5 +45,9 @@ int backup_fetch(const struct staging *n, const char *file, int *ret_version, st
  * use. The previous database is kept under the name kept, which must not exist (with its log, if it
  * is too damaged for the log to be folded in). */
 int backup_place(const struct staging *n, const char *database, const char *kept, struct err *e);
+
+/* Takes back what a backup_place that was killed has begun to keep, so that the database has one
+ * name again, and its log. Under the instance's lock. Appends what was removed. */
+void backup_take_back(const char *database, struct str *ret_removed);
 
 #endif

@@ -38,6 +38,8 @@ bool paths_name_fits(const char *ipc_name)
 	       strcmp(ipc_name, "..") != 0;
 }
 
+const char PATHS_KEPT[] = ".before-restore-";
+
 const char *const PATHS_FILES[] = { "",      "-wal", "-shm",      "-journal",
 	                            "-next", "-now", "-instance", NULL };
 
@@ -520,19 +522,49 @@ int paths_check_beside(const char *database, struct err *e)
 	return 0;
 }
 
+bool paths_kept_name(const char *database, struct str *kept)
+{
+	OWNED(str) struct str dir = { 0 }, begin = { 0 };
+	struct stat ours, there;
+	const struct dirent *entry;
+	bool found = false;
+	DIR *d;
+
+	if (lstat(database, &ours) != 0 || ours.st_nlink <= 1)
+		return false;
+	add_parent(&dir, database);
+	str_addf(&begin, "%s%s", strrchr(database, '/') + 1, PATHS_KEPT);
+	d = opendir(str_text(&dir));
+	while (!found && d && (entry = readdir(d)) != NULL)
+		found = strncmp(entry->d_name, str_text(&begin), begin.length) == 0 &&
+		        fstatat(dirfd(d), entry->d_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+		        there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
+	if (found)
+		str_addf(kept, "%s%s", database, entry->d_name + begin.length - strlen(PATHS_KEPT));
+	if (d)
+		(void)closedir(d);
+	return found;
+}
+
 int paths_check_one_name(const char *database, struct err *e)
 {
 	OWNED(char_ptr) char *real = realpath(database, NULL);
+	OWNED(str) struct str kept = { 0 };
 	struct stat about;
 
 	if (!real || stat(real, &about) != 0)
 		return 0;
 	if (about.st_nlink <= 1)
 		return instance_check_held(real, e);
+	if (paths_kept_name(real, &kept))
+		return err_set(e, ERR_INPUT,
+		               "database %s: a restore of it was interrupted; start agent-intercom "
+		               "or restore again: either removes %s, another name of this database",
+		               database, str_text(&kept));
 	return err_set(
 	    e, ERR_INPUT,
 	    "database %s: has %lu names (hard links), and is destroyed if it is used under "
-	    "two of them; `find / -xdev -inum %lu` shows them, remove all but one",
+	    "two of them; `find / -xdev -inum %lu` shows them, remove all but the one that is used",
 	    database, (unsigned long)about.st_nlink, (unsigned long)about.st_ino);
 }
 

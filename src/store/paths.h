@@ -80,6 +80,12 @@ bool paths_is_of(const char *database, uid_t owner);
  * a part of the database. */
 int paths_check_beside(const char *database, struct err *e);
 
+/* A database that was replaced by a backup keeps its name with this and the time. */
+extern const char PATHS_KEPT[];
+/* Appends such a name that the database itself has, too: a restore was killed before it replaced
+ * the database. False: it has none. database: canonical. */
+bool paths_kept_name(const char *database, struct str *kept);
+
 /* Refuses a database that has another name (a hard link), or had one when the system that runs
  * opened it (it was moved): a process that opens it under the other name uses another log, and the
  * two destroy the database. A missing one is fine. Not for a process that has it open: it would

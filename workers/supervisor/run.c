@@ -11,6 +11,7 @@
  * session. */
 #include "supervisor.h"
 
+#include "backup.h"
 #include "clock.h"
 #include "instance.h"
 #include "io.h"
@@ -264,11 +265,25 @@ static void close_files(const char *database)
 	}
 }
 
+/* A restore that was killed has left the database a second name. */
+static void take_back(const char *database)
+{
+	OWNED(str) struct str removed = { 0 };
+
+	backup_take_back(database, &removed);
+	if (removed.length)
+		log_info("a restore was interrupted before it replaced the database, which is as "
+		         "it was; its other name %s is removed",
+		         str_text(&removed));
+}
+
 int run_take(struct supervisor *s, const struct config_source *source, bool serve, struct err *e)
 {
 	if (load(s, source, e) || look_for_another(s, source, e) || prepare_places(s, e) ||
-	    instance_take(s->paths.database, &s->instance_fd, e) ||
-	    (serve && paths_check_one_name(s->paths.database, e)) ||
+	    instance_take(s->paths.database, &s->instance_fd, e))
+		return -1;
+	take_back(s->paths.database);
+	if ((serve && paths_check_one_name(s->paths.database, e)) ||
 	    instance_hold(s->paths.database, &s->database_fd, e) || await_predecessors(s, e) ||
 	    instance_check_alone(s->paths.database, e))
 		return -1;

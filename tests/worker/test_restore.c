@@ -1,0 +1,120 @@
+/* restore: what one that is killed or refused leaves, and what others are told meanwhile. */
+#include "agent.h"
+#include "db.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static struct site site; /* its database is not the harness's, which keeps its own open */
+static struct str said;
+
+/* A site with a database and a backup of it, $DB and $FILE; nothing runs. */
+static void given_backup(void)
+{
+	char database[200], file[200];
+
+	fresh_store();
+	(void)snprintf(database, sizeof(database), "%.150s-site", test_run());
+	ck_assert_int_eq(mkdir(database, 0700), 0);
+	(void)snprintf(file, sizeof(file), "%.160s/copy.db", database);
+	(void)strncat(database, "/intercom.db", sizeof(database) - strlen(database) - 1);
+	site = site_make_at(database, "");
+	(void)setenv("DB", site.database, 1);
+	(void)setenv("FILE", file, 1);
+	(void)setenv("CONFIG", site.config, 1);
+	site_start(&site);
+	ck_assert_int_eq(site_stop(&site), 0);
+	ck_assert_int_eq(
+	    shell(&said, "$INTERCOM_BUILD/agent-intercom --config $CONFIG backup $FILE"), 0);
+}
+
+static int run(const char *command)
+{
+	return shell(&said, "$INTERCOM_BUILD/%s 2>&1 </dev/null", command);
+}
+
+static void exits(int status, int wanted, const char *words)
+{
+	ck_assert_msg(status == wanted, "exit %d: %s", status, str_text(&said));
+	says(str_text(&said), words);
+}
+
+/* A restore, killed when it would for the n-th time do this. */
+static void given_killed_restore(const char *call, int n)
+{
+	ck_assert_int_eq(shell(&said,
+	                       "ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o /dev/null -e trace=%s "
+	                       "-e inject=%s:signal=SIGKILL:when=%d $INTERCOM_BUILD/agent-intercom "
+	                       "--config $CONFIG restore $FILE --yes 2>&1 </dev/null",
+	                       call, call, n),
+	                 128 + SIGKILL);
+}
+
+static int count(const char *command)
+{
+	OWNED(str) struct str out = { 0 };
+
+	(void)shell(&out, "%s | wc -l", command);
+	return atoi(str_text(&out));
+}
+
+#define KEPT "ls $DB.before-restore-* 2>/dev/null"
+
+START_TEST(after_a_restore_that_was_killed_a_start_needs_nobody)
+{
+	static const char *const LOOKS[] = {
+		"agent-intercom-ctl --config $CONFIG list",
+		"agent-intercom --config $CONFIG doctor",
+		"agent-intercom --config $CONFIG backup $FILE.2",
+	};
+	struct stat about;
+
+	given_backup();
+	given_killed_restore("renameat", 1);
+	ck_assert_int_eq(count(KEPT), 1);
+	for (size_t i = 0; i < COUNT(LOOKS); i++) {
+		ck_assert_int_ne(run(LOOKS[i]), 0);
+		says(str_text(&said), "a restore of it was interrupted; start agent-intercom");
+	}
+	site_start(&site);
+	ck_assert_int_eq(site_stop(&site), 0);
+	ck_assert_int_eq(count(KEPT), 0);
+	ck_assert_int_eq(stat(site.database, &about), 0);
+	ck_assert_uint_eq(about.st_nlink, 1);
+}
+END_TEST
+
+/* Its log could not be folded in, is kept beside it, and has lost its own name. */
+START_TEST(a_damaged_database_has_its_log_again_after_a_restore_that_was_killed)
+{
+	OWNED(str) struct str before = { 0 };
+	OWNED(str) struct str after = { 0 };
+
+	given_backup();
+	ck_assert_int_eq(shell(NULL, "head -c 50000 /dev/urandom >$DB && echo log >$DB-wal"), 0);
+	(void)shell(&before, "sha256sum $DB $DB-wal");
+	given_killed_restore("renameat", 1);
+	ck_assert_int_eq(shell(NULL, "test ! -e $DB-wal && test -e $DB.before-restore-*-wal"), 0);
+	ck_assert_int_ne(run("agent-intercom --config $CONFIG restore $FILE.none --yes"), 0);
+	says(str_text(&said), "is removed");
+	(void)shell(&after, "sha256sum $DB $DB-wal");
+	ck_assert_str_eq(str_text(&before), str_text(&after));
+	ck_assert_int_eq(count(KEPT), 0);
+	exits(run("agent-intercom --config $CONFIG restore $FILE --yes"), 0, "restored");
+	ck_assert_int_eq(count("ls $DB.before-restore-*Z"), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("restore");
+	TCase *c = store_case(s, "restore", 60);
+
+	tcase_add_test(c, after_a_restore_that_was_killed_a_start_needs_nobody);
+	tcase_add_test(c, a_damaged_database_has_its_log_again_after_a_restore_that_was_killed);
+	return run_suite(s);
+}
