@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
@@ -27,6 +28,17 @@ enum { DECLINED = 1 };
 static const char PROGRAM[] = "agent-intercom";
 
 /* ---- backup ---- */
+
+/* What another user has put there is no part of the database. */
+static int check_source(const char *database, const char *folder, struct err *e)
+{
+	struct stat about;
+
+	if (lstat(folder, &about) == 0 && S_ISDIR(about.st_mode) &&
+	    paths_is_of(database, about.st_uid))
+		return 0;
+	return paths_check_ours(folder, 0, e);
+}
 
 /* What checkpoints hold, from next to one database to next to another. 1 there is something, 0
  * nothing, -1. */
@@ -40,6 +52,8 @@ static int bring_objects(const char *from, const char *to, struct collected *ret
 	objects_path(to, &other);
 	if (access(str_text(&folder), F_OK) != 0)
 		return 0;
+	if (check_source(from, str_text(&folder), e))
+		return -1;
 	if (access(str_text(&other), F_OK) == 0 &&
 	    paths_check_ours(str_text(&other), S_IWGRP | S_IWOTH, e))
 		return -1;
@@ -142,7 +156,7 @@ static int help(void)
 	    "the backup become interrupted: questions can be answered and asked again. Writes in\n"
 	    "progress are not repeated. A backup of an older program is brought up to date.\n"
 	    "What checkpoints hold is taken from FILE-objects, if that is there.\n\n"
-	    "  --yes              do not ask\n"
+	    "  --yes              do not ask; refused if FILE is another user's, but not root's\n"
 	    "  --config FILE, --db PATH\n\n"
 	    "Exit status: 0 restored; 1 you said no; 64 wrong usage; 75 the system runs, or\n"
 	    "another process has the database or FILE open; 78 FILE cannot be restored.\n",
@@ -151,14 +165,15 @@ static int help(void)
 }
 
 /* The backup becomes "db" in the staging directory, ready to be renamed into place. */
-static int make_ready(const struct staging *n, const char *file, int *ret_version,
+static int make_ready(const struct staging *n, const char *file, int *ret_version, uid_t *ret_owner,
                       struct rows_restored *rows, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	OWNED(str) struct str path = { 0 };
 
 	str_addf(&path, "%s/db", n->path);
-	if (backup_fetch(n, file, ret_version, e) || store_migrate_copy(&st, path.bytes, e))
+	if (backup_fetch(n, file, ret_version, ret_owner, e) ||
+	    store_migrate_copy(&st, path.bytes, e))
 		return -1;
 	if (*store_rules_found(&st))
 		(void)printf("the rules of the backup were not as they had been made, and are made "
@@ -205,6 +220,24 @@ static void tell(const char *file, int version, const struct rows_restored *rows
 	             rows->sessions, rows->questions, rows->writes);
 }
 
+/* Who owns FILE decides what agents and operators will read. */
+static int tell_owner(const char *file, uid_t owner, bool asks, struct err *e)
+{
+	if (owner == geteuid() || owner == 0)
+		return 0;
+	if (!asks)
+		return err_set(
+		    e, ERR_INPUT,
+		    "%s: belongs to uid %u, not to us (uid %u), and holds what that user "
+		    "wanted; restore it without --yes, on a terminal, or restore a copy of "
+		    "your own",
+		    file, (unsigned)owner, (unsigned)geteuid());
+	(void)printf("WARNING: it belongs to uid %u, not to us (uid %u): that user decided what is "
+	             "in it\n",
+	             (unsigned)owner, (unsigned)geteuid());
+	return 0;
+}
+
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat one, other;
@@ -229,18 +262,22 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 {
 	OWNED(staging) struct staging n = STAGING_INIT;
 	OWNED(str) struct str kept = { 0 };
+	OWNED(char_ptr) char *file = realpath(a->operand, NULL);
 	const char *database = s->paths.database;
 	struct rows_restored rows;
 	struct collected c;
+	uid_t owner = 0;
 	int brought;
 	int version;
 
 	if (is_same_file(a->operand, database))
 		return err_set(e, ERR_INPUT, "%s is the database itself", a->operand);
-	if (staging_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
+	if (!file)
+		return err_errno(e, ERR_INPUT, "db: cannot open %s", a->operand);
+	if (staging_open(&n, database, e) || make_ready(&n, file, &version, &owner, &rows, e))
 		return -1;
-	tell(a->operand, version, &rows);
-	if (tell_present(database, e))
+	tell(file, version, &rows);
+	if (tell_owner(file, owner, !a->flag, e) || tell_present(database, e))
 		return -1;
 	if (!a->flag && !cli_has_terminal()) {
 		(void)fprintf(stderr,

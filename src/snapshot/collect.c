@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NAME_BYTES = 80 };
@@ -19,7 +20,7 @@ struct collecting {
 
 static int copy(struct collecting *c, const char *name, const char *hash)
 {
-	int fd = openat(c->from->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(c->from->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct sha256 found = { "" };
 	enum object_put did;
 	uint64_t size = 0;
@@ -43,10 +44,18 @@ static int copy(struct collecting *c, const char *name, const char *hash)
 	return 0;
 }
 
+/* What is not ours may be anything, also longer than the disk: it is read before it is copied. */
+static bool is_sound(const struct collecting *c, const char *hash, const struct stat *about)
+{
+	return S_ISREG(about->st_mode) &&
+	       (about->st_uid == geteuid() || object_check(c->from, hash, NULL) == 1);
+}
+
 static int take(const char *hash, uint64_t size, void *arg)
 {
 	struct collecting *c = arg;
 	char name[NAME_BYTES];
+	struct stat about;
 
 	pulse();
 	if (object_exists(c->to, hash)) {
@@ -54,14 +63,19 @@ static int take(const char *hash, uint64_t size, void *arg)
 		return 0;
 	}
 	(void)snprintf(name, sizeof(name), "%.2s/%s", hash, hash + 2);
-	if (linkat(c->from->dir, name, c->to->dir, name, 0) == 0) {
+	if (fstatat(c->from->dir, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT ? 0
+		                       : err_errno(c->e, ERR_AGAIN, "cannot read object %s", hash);
+	if (!is_sound(c, hash, &about)) {
+		c->sum->damaged++;
+		return 0;
+	}
+	if (about.st_uid == geteuid() && linkat(c->from->dir, name, c->to->dir, name, 0) == 0) {
 		c->sum->count++;
 		c->sum->added++;
 		c->sum->bytes += size;
 		return 0;
 	}
-	if (errno == ENOENT)
-		return 0;
 	return copy(c, name, hash);
 }
 

@@ -488,7 +488,7 @@ static int open_object(const struct objects *o, const char *hash, int *ret_fd, s
 
 	if (object_name(hash, name))
 		return err_set(e, ERR_INPUT, "\"%.70s\" is not a SHA-256", hash);
-	*ret_fd = openat(o->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	*ret_fd = openat(o->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*ret_fd >= 0)
 		return 1;
 	if (errno != ENOENT)

@@ -215,7 +215,7 @@ int backup_write(const char *database, const char *file, struct err *e)
 /* ---- restoring ---- */
 
 /* Opens a backup for reading. */
-static int open_backup(const char *file, struct err *e)
+static int open_backup(const char *file, uid_t *ret_owner, struct err *e)
 {
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
@@ -226,8 +226,10 @@ static int open_backup(const char *file, struct err *e)
 		(void)err_set(e, ERR_INPUT, "db: %s is %s", file, io_special(about.st_mode));
 	else if (!S_ISREG(about.st_mode))
 		(void)err_set(e, ERR_INPUT, "db: cannot open %s: it is a directory", file);
-	else
+	else {
+		*ret_owner = about.st_uid;
 		return fd;
+	}
 	io_shut(&fd);
 	return -1;
 }
@@ -276,11 +278,11 @@ static int copy_bytes(const struct staging *n, int from, const char *shown, cons
 }
 
 /* Copies a companion of the backup, if it is there and nobody else's. */
-static int copy_companion(const struct staging *n, int backup, const char *real, const char *suffix,
-                          struct err *e)
+static int copy_companion(const struct staging *n, uid_t owner, const char *real,
+                          const char *suffix, struct err *e)
 {
 	OWNED(str) struct str from = { 0 }, to = { 0 };
-	struct stat about, owner;
+	struct stat about;
 	int fd, copied;
 
 	str_addf(&from, "%s%s", real, suffix);
@@ -288,10 +290,9 @@ static int copy_companion(const struct staging *n, int backup, const char *real,
 	fd = open(from.bytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
-	if (fd < 0 || fstat(fd, &about) != 0 || fstat(backup, &owner) != 0)
+	if (fd < 0 || fstat(fd, &about) != 0)
 		copied = err_errno(e, ERR_INPUT, "cannot open %s", from.bytes);
-	else if (!S_ISREG(about.st_mode) ||
-	         (about.st_uid != geteuid() && about.st_uid != owner.st_uid))
+	else if (!S_ISREG(about.st_mode) || (about.st_uid != geteuid() && about.st_uid != owner))
 		copied = err_set(e, ERR_INPUT,
 		                 "%s: is another user's, or no regular file, and so no part of the "
 		                 "backup; remove it, or have it removed",
@@ -303,24 +304,26 @@ static int copy_companion(const struct staging *n, int backup, const char *real,
 }
 
 /* SQLite would write into the backup what lies beside it, and next to it what it needs itself. */
-static int copy_backup(const struct staging *n, const char *file, struct err *e)
+static int copy_backup(const struct staging *n, const char *file, uid_t *ret_owner, struct err *e)
 {
 	OWNED(char_ptr) char *real = realpath(file, NULL);
-	int fd = real ? open_backup(real, e) : err_errno(e, ERR_INPUT, "db: cannot open %s", file);
+	int fd = real ? open_backup(real, ret_owner, e)
+	              : err_errno(e, ERR_INPUT, "db: cannot open %s", file);
 	int copied = fd < 0 || lock_backup(fd, file, e) || copy_bytes(n, fd, file, MADE, e) ||
-	             copy_companion(n, fd, real, "-wal", e) ||
-	             copy_companion(n, fd, real, "-journal", e);
+	             copy_companion(n, *ret_owner, real, "-wal", e) ||
+	             copy_companion(n, *ret_owner, real, "-journal", e);
 
 	io_shut(&fd);
 	return copied ? -1 : 0;
 }
 
-int backup_fetch(const struct staging *n, const char *file, int *ret_version, struct err *e)
+int backup_fetch(const struct staging *n, const char *file, int *ret_version, uid_t *ret_owner,
+                 struct err *e)
 {
 	OWNED(str) struct str made = { 0 };
 
 	str_addf(&made, "%s/%s", n->path, MADE);
-	if (copy_backup(n, file, e))
+	if (copy_backup(n, file, ret_owner, e))
 		return -1;
 	return store_examine(made.bytes, file, ret_version, e);
 }

@@ -10,6 +10,7 @@
 #include "str.h"
 
 #include <stdio.h>
+#include <sys/types.h>
 
 /* A directory for incomplete files, locked so that nobody takes it for abandoned. */
 struct staging {
@@ -38,8 +39,9 @@ int backup_write(const char *database, const char *file, struct err *e);
 
 /* Copies the backup at file, with the log or journal that is a part of it, into the staging
  * directory, as "db", and examines all of that (store_examine). file is only read, and must not be
- * in use. ret_version: its original schema version. */
-int backup_fetch(const struct staging *n, const char *file, int *ret_version, struct err *e);
+ * in use. ret_version: its original schema version; ret_owner: whose file it is. */
+int backup_fetch(const struct staging *n, const char *file, int *ret_version, uid_t *ret_owner,
+                 struct err *e);
 
 /* Flushes "db" of the staging directory and puts it in place of the database, which must not be in
  * use. The previous database is kept under the name kept, which must not exist (with its log, if it

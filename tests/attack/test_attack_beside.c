@@ -380,6 +380,84 @@ START_TEST(a_backup_gets_no_name_beside_which_another_files_log_or_journal_lies)
 }
 END_TEST
 
+static void is_not_restored(void)
+{
+	ck_assert_int_ne(shell(NULL, "ls %s.before-restore-* 2>/dev/null", database), 0);
+}
+
+static int restore_on_a_terminal(const char *answer)
+{
+	return shell(&said,
+	             "cd %s && echo %s | HOME=$PWD XDG_RUNTIME_DIR= timeout 20 script -qec "
+	             "'%s/agent-intercom --db %s restore copy' /dev/null",
+	             folder, answer, getenv("INTERCOM_BUILD"), database);
+}
+
+START_TEST(a_backup_of_another_user_is_restored_only_by_somebody_who_was_told_whose_it_is)
+{
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	given_databases();
+	ck_assert_int_eq(
+	    shell(NULL, "cd %s && chmod 644 y.db && chown 1 y.db && ln -s y.db copy", folder), 0);
+	refuses(intercom("restore copy --yes"), EX_CONFIG,
+	        "/y.db: belongs to uid 1, not to us (uid 0)");
+	refuses(restore_on_a_terminal("n"), 1, "/y.db: schema version");
+	says(str_text(&said), "WARNING: it belongs to uid 1, not to us (uid 0)");
+	is_not_restored();
+	refuses(restore_on_a_terminal("y"), 0, "restored");
+}
+END_TEST
+
+/* The folder of a backup's objects, with what hangs or fails whoever opens it as a file. */
+static void given_objects(const char *hash)
+{
+	given_databases();
+	ck_assert_int_eq(intercom("backup copy"), 0);
+	ck_assert_int_eq(shell(NULL,
+	                       "cd %s && mkdir -p -m 755 copy-objects/ab copy-objects/ab/%s0 && "
+	                       "mkfifo -m 666 copy-objects/ab/%s1 && ln -s / copy-objects/ab/%s2 "
+	                       "&& truncate -s 9G copy-objects/ab/%s3",
+	                       folder, hash, hash, hash, hash),
+	                 0);
+}
+
+static const char MOST_OF_HASH[] =
+    "0123456789012345678901234567890123456789012345678901234567890"; /* 61 digits */
+
+START_TEST(objects_of_another_user_are_no_part_of_a_backup)
+{
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	given_objects(MOST_OF_HASH);
+	ck_assert_int_eq(shell(NULL, "chown -R 1 %s/copy-objects", folder), 0);
+	refuses(intercom("restore copy --yes"), EX_CONFIG,
+	        "copy-objects: belongs to uid 1, not to us (uid 0)");
+	is_not_restored();
+}
+END_TEST
+
+START_TEST(what_is_no_file_among_the_objects_of_a_backup_is_left_out)
+{
+	given_objects(MOST_OF_HASH);
+	ck_assert_int_eq(shell(NULL, "rm %s/copy-objects/ab/*3", folder), 0);
+	refuses(intercom("restore copy --yes"), 0, "3 objects are damaged, and left out");
+}
+END_TEST
+
+/* Also of one whose owner was accepted; it is read, and nothing as long as it gets onto the disk.
+ */
+START_TEST(an_object_that_is_not_what_its_name_says_is_not_copied)
+{
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
+	given_objects(MOST_OF_HASH);
+	ck_assert_int_eq(shell(NULL,
+	                       "cd %s && truncate -s 9M copy-objects/ab/*3 && chown -R 1 copy "
+	                       "copy-objects && mkdir -m 700 x.db-objects",
+	                       folder),
+	                 0);
+	refuses(restore_on_a_terminal("y"), 0, "4 objects are damaged, and left out");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack_beside");
@@ -398,5 +476,10 @@ int main(void)
 	tcase_add_test(c, a_backup_that_somebody_writes_is_not_restored);
 	tcase_add_test(c, nobody_writes_a_backup_while_it_is_copied);
 	tcase_add_test(c, a_backup_gets_no_name_beside_which_another_files_log_or_journal_lies);
+	tcase_add_test(
+	    c, a_backup_of_another_user_is_restored_only_by_somebody_who_was_told_whose_it_is);
+	tcase_add_test(c, objects_of_another_user_are_no_part_of_a_backup);
+	tcase_add_test(c, what_is_no_file_among_the_objects_of_a_backup_is_left_out);
+	tcase_add_test(c, an_object_that_is_not_what_its_name_says_is_not_copied);
 	return run_suite(s);
 }
