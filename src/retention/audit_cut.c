@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { BATCH = 200 }; /* events per transaction */
 
@@ -86,7 +87,8 @@ static int name_export(struct audit_cut *c, struct err *e)
 	if (wanted <= 0)
 		return wanted;
 	str_addf(&c->file, "/audit-%.10s-%.16s.jsonl", day.text, c->hash.text);
-	return lstat(c->file.bytes, &about) != 0;
+	return lstat(c->file.bytes, &about) != 0 || !S_ISREG(about.st_mode) ||
+	       about.st_uid != geteuid(); /* not ours: it is in the way, which is told */
 }
 
 /* 1 there is more, 0 it is on disk under its name, -1. */

@@ -2,15 +2,23 @@
 
 #include "backup.h"
 #include "content.h"
+#include "io.h"
 #include "json_writer.h"
 #include "sha256.h"
 #include "sql/apply.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { FEW = 20 }; /* images at a time: they may be large */
+enum {
+	FEW = 20, /* images at a time: they may be large */
+	PIECE_BYTES = 4096, /* of a file that is compared */
+};
 
 struct image {
 	int64_t content_seq, size;
@@ -67,15 +75,41 @@ static int read_images(struct store *st, const struct instant *cutoff, struct im
 	return got < 0 ? -1 : 0;
 }
 
-/* A file that exists under its name is complete: the name identifies its contents. */
+/* Whether it is a file of ours with these bytes: somebody else could change theirs later. */
+static bool is_written(const char *path, const char *bytes, size_t length)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char piece[PIECE_BYTES];
+	struct stat about;
+	size_t had = 0;
+	bool same = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+	            about.st_uid == geteuid() && (size_t)about.st_size == length;
+
+	while (same && had < length) {
+		ssize_t n = read(fd, piece, sizeof(piece));
+
+		same = n > 0 && (size_t)n <= length - had &&
+		       memcmp(piece, bytes + had, (size_t)n) == 0;
+		had += same ? (size_t)n : 0;
+	}
+	io_shut(&fd);
+	return same;
+}
+
+/* Its name says what is in it: an earlier run may have written it. */
 static int put(struct staging *n, const char *path, const void *bytes, size_t length, struct err *e)
 {
 	struct stat about;
 	FILE *out;
 	bool written;
 
-	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode) && (size_t)about.st_size == length)
+	if (is_written(path, bytes, length))
 		return 0;
+	if (lstat(path, &about) == 0)
+		return err_set(e, ERR_INPUT,
+		               "%s (of uid %u) is not what belongs there under that name; remove "
+		               "it, and let nobody else write in that folder",
+		               path, (unsigned)about.st_uid);
 	out = staging_create(n, e);
 	if (!out)
 		return -1;

@@ -153,6 +153,7 @@ static int settle_export_dir(struct config_load *l)
 {
 	size_t i = config_field_index("retention_export_dir");
 	char **path = &l->c->retention_export_dir;
+	struct stat about;
 
 	if (!**path)
 		return 0;
@@ -162,6 +163,11 @@ static int settle_export_dir(struct config_load *l)
 	        *path)) /* a disk that is not mounted; nothing is deleted until it is */
 		config_read_warn(l, l->lines[i], "retention_export_dir: %s is no directory now",
 		                 *path);
+	else if (stat(*path, &about) == 0 && (about.st_mode & (S_IWGRP | S_IWOTH)))
+		config_read_warn(l, l->lines[i],
+		                 "retention_export_dir: %s has mode %04o: others may put files "
+		                 "there; chmod 700 it",
+		                 *path, about.st_mode & 07777U);
 	return 0;
 }
 

@@ -696,6 +696,17 @@ START_TEST(an_export_folder_that_is_not_there_is_a_warning)
 }
 END_TEST
 
+START_TEST(an_export_folder_into_which_others_may_write_is_a_warning)
+{
+	given("retention_export_dir = \"none\"\n");
+	ck_assert_int_eq(mkdir(in("conf/none"), 0700) | chmod(in("conf/none"), 01777), 0);
+	load();
+	ck_assert_uint_eq(c.warnings.count, 1);
+	ck_assert_ptr_nonnull(strstr(c.warnings.items[0], "has mode 1777: others may put files"));
+	ck_assert_int_eq(rmdir(in("conf/none")), 0);
+}
+END_TEST
+
 START_TEST(the_sample_loads_and_shows_the_defaults)
 {
 	OWNED(str) struct str sample = { 0 };
@@ -767,6 +778,7 @@ int main(void)
 	tcase_add_test(tests, all_unknown_keys_are_told_in_the_order_of_the_file);
 	tcase_add_test(tests, a_workspace_path_that_is_not_there_is_a_warning);
 	tcase_add_test(tests, an_export_folder_that_is_not_there_is_a_warning);
+	tcase_add_test(tests, an_export_folder_into_which_others_may_write_is_a_warning);
 	tcase_add_test(tests, the_sample_loads_and_shows_the_defaults);
 	tcase_add_test(tests, clearing_leaves_a_config_that_can_be_filled_again);
 	suite_add_tcase(suite, tests);

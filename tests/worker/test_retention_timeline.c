@@ -207,6 +207,32 @@ START_TEST(what_undo_needs_is_exported_before_it_is_forgotten)
 }
 END_TEST
 
+/* An image's name in the folder can be guessed by whoever can read the file. */
+START_TEST(what_somebody_else_has_put_in_the_place_of_an_export_is_no_export)
+{
+	OWNED(char_ptr) char *hash = NULL;
+	OWNED(char_ptr) char *told = NULL;
+	const char *dir;
+
+	given_images(1, 1);
+	dir = given_export_dir();
+	terminate(1, ago(30 * DAY + HOUR));
+	hash = rows("SELECT hash FROM content WHERE seq IN (SELECT before_seq FROM file_change)");
+	hash[strcspn(hash, "\n")] = '\0';
+	succeeds(shell(&said,
+	               "head -c $(sqlite3 %s \"SELECT size FROM content WHERE hash = '%s'\") "
+	               "/dev/zero >%s/undo-%s",
+	               test_db(), hash, dir, hash));
+
+	told = run_once("--once", 78);
+	says(told, "is not what belongs there under that name; remove it");
+	expect("SELECT count(*) FROM file_change WHERE before_seq IS NOT NULL", "1\n");
+	succeeds(shell(&said, "rm %s/undo-%s", dir, hash));
+	free(run_once("--once", 0));
+	expect("SELECT count(*) FROM file_change WHERE before_seq IS NOT NULL", "0\n");
+}
+END_TEST
+
 START_TEST(what_cannot_be_exported_stays_and_that_is_told)
 {
 	OWNED(char_ptr) char *told = NULL;
@@ -302,6 +328,7 @@ int main(void)
 	tcase_add_test(c, a_cut_that_was_killed_before_its_last_event_is_finished);
 	tcase_add_test(c, the_timeline_is_exported_before_it_is_cut);
 	tcase_add_test(c, what_undo_needs_is_exported_before_it_is_forgotten);
+	tcase_add_test(c, what_somebody_else_has_put_in_the_place_of_an_export_is_no_export);
 	tcase_add_test(c, what_cannot_be_exported_stays_and_that_is_told);
 	tcase_add_test(c, a_purge_that_is_killed_has_deleted_nothing_that_was_not_exported);
 	suite_add_tcase(s, c);
