@@ -56,7 +56,7 @@ static int put_in_force(const struct config *config, struct store *st, const cha
 
 	if (!*config->file || instance_holder(database, e) > 0)
 		return 0;
-	failed = instance_take(database, &lock, e);
+	failed = instance_take(database, false, &lock, e);
 	if (failed)
 		return -1;
 	failed = store_begin(st, e) || store_end(st, setting_put_all(st, config, e), e);

@@ -34,7 +34,7 @@ bool instance_says_version(int argc, char **argv, const char *name)
 enum {
 	TAKE_MS = 100,
 	TRY_MS = 10,
-	PID_BYTES = 16,
+	PID_BYTES = 30, /* and RESTORES */
 	SIGN_BYTES = 100,
 	RUNNER_BYTES = 60,
 	LOST_BYTES = 2 * PATH_MAX,
@@ -47,6 +47,7 @@ enum {
 };
 
 static const char SUFFIX[] = "-instance";
+static const char RESTORES[] = " restore";
 static const char STOPPED[] = "stopped";
 static const char LOCK[] = ".lock";
 static const char RUNNER[] = "runner-";
@@ -68,10 +69,18 @@ static pid_t read_pid(int fd)
 	}
 }
 
-static int write_pid(int fd, struct err *e)
+static bool says_restores(int fd)
+{
+	char text[PID_BYTES] = "";
+
+	return pread(fd, text, sizeof(text) - 1, 0) > 0 && strstr(text, RESTORES);
+}
+
+static int write_pid(int fd, bool restores, struct err *e)
 {
 	char text[PID_BYTES];
-	int length = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	int length =
+	    snprintf(text, sizeof(text), "%d%s\n", (int)getpid(), restores ? RESTORES : "");
 
 	if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)length, 0) != length)
 		return err_errno(e, ERR_AGAIN, "cannot write the instance lock");
@@ -91,11 +100,11 @@ static bool take_lock(int fd)
 	return true;
 }
 
-int instance_take(const char *database, int *ret_fd, struct err *e)
+int instance_take(const char *database, bool restores, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
 	int fd, running;
-	bool held;
+	bool held, is_restore;
 
 	str_addf(&name, "%s%s", database, SUFFIX);
 	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -105,16 +114,23 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 		                 "another with database.path or --db: %s",
 		                 str_text(&name));
 	held = take_lock(fd);
-	if (held && write_pid(fd, e) == 0) {
+	if (held && write_pid(fd, restores, e) == 0) {
 		*ret_fd = fd;
 		return 0;
 	}
 	running = held ? 0 : (int)read_pid(fd);
+	is_restore = says_restores(fd);
 	(void)close(fd);
 	if (held)
 		return -1;
 	if (running == 1)
 		return err_set(e, ERR_AGAIN, "another one is just starting on %s", database);
+	if (is_restore)
+		return err_set(
+		    e, ERR_AGAIN,
+		    "agent-intercom restore (pid %d) is at work on %s, or waits for your "
+		    "yes; let it end first",
+		    running, database);
 	return err_set(e, ERR_AGAIN,
 	               "already running (pid %d) on %s; stop it with `kill %d`, or start another "
 	               "system with --config (its own database.path and ipc_name)",

@@ -1,7 +1,8 @@
 /* instance: one supervisor per database, and what others may know of it. Opens nothing with SQLite,
  * of which it knows only what it locks.
  *
- *   <database>-instance   held with flock by the supervisor as long as it lives; holds its pid
+ *   <database>-instance   held with flock by the supervisor as long as it lives; holds its pid,
+ *                         and "restore" if it is a restore
  *   <database>            held like it: whoever finds it under another name sees that it is in use
  *   <run>/NAME.lock       held by each worker as long as it lives
  *   <run>/NAME-SEQ.lock   the same of a worker that serves one row and outlives its supervisor
@@ -31,9 +32,9 @@ extern const char INSTANCE_BUILD[];
 /* Whether --version is all that a program is asked for: then its name and build are printed. */
 bool instance_says_version(int argc, char **argv, const char *name);
 
-/* Takes the lock of a database for as long as *ret_fd is open. ERR_AGAIN: another process holds
- * it. */
-int instance_take(const char *database, int *ret_fd, struct err *e);
+/* Takes the lock of a database for as long as *ret_fd is open. restores: not to run a system on it.
+ * ERR_AGAIN: another process holds it. */
+int instance_take(const char *database, bool restores, int *ret_fd, struct err *e);
 
 /* The pid of the supervisor that serves this database; 0: none; 1: it has not written its pid yet;
  * -1 on error. Changes nothing. */

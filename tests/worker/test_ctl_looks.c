@@ -390,7 +390,8 @@ START_TEST(health_misses_who_does_not_serve)
 	    " VALUES ('old', 'desk', 'h', 8, 'x', 'starting', '" T "', '" T "')");
 	ctl("health --text");
 	says("missing: archivist does not serve\nstart the system with: agent-intercom\n");
-	ck_assert_msg(!instance_take(database, &system, &e) && !instance_hold(database, &held, &e),
+	ck_assert_msg(!instance_take(database, false, &system, &e) &&
+	                  !instance_hold(database, &held, &e),
 	              "%s", e.text);
 	ctl("health --text");
 	ck_assert_int_eq(status, 1);

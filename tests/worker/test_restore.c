@@ -1,10 +1,12 @@
 /* restore: what one that is killed or refused leaves, and what others are told meanwhile. */
 #include "agent.h"
 #include "db.h"
+#include "instance.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -109,6 +111,27 @@ START_TEST(a_damaged_database_has_its_log_again_after_a_restore_that_was_killed)
 }
 END_TEST
 
+START_TEST(while_a_restore_is_at_work_nobody_is_told_to_kill_it)
+{
+	static const char *const OTHERS[] = { "agent-intercom --config $CONFIG",
+		                              "agent-intercom --config $CONFIG restore $FILE" };
+	int lock = -1;
+
+	given_backup();
+	given_killed_restore("renameat", 1);
+	ck_assert_int_eq(shell(NULL, "grep -q restore $DB-instance"), 0);
+	ck_assert_int_eq(instance_take(site.database, true, &lock, NULL), 0);
+	for (size_t i = 0; i < COUNT(OTHERS); i++) {
+		exits(run(OTHERS[i]), EX_TEMPFAIL, "agent-intercom restore (pid ");
+		ck_assert_ptr_null(strstr(str_text(&said), "kill"));
+	}
+	(void)close(lock);
+	site_start(&site);
+	ck_assert_int_eq(shell(NULL, "grep -q restore $DB-instance"), 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("restore");
@@ -116,5 +139,6 @@ int main(void)
 
 	tcase_add_test(c, after_a_restore_that_was_killed_a_start_needs_nobody);
 	tcase_add_test(c, a_damaged_database_has_its_log_again_after_a_restore_that_was_killed);
+	tcase_add_test(c, while_a_restore_is_at_work_nobody_is_told_to_kill_it);
 	return run_suite(s);
 }

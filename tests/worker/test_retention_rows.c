@@ -535,7 +535,8 @@ START_TEST(of_a_system_that_runs_they_are_those_of_its_start)
 	given_for("INSERT INTO setting (name, value, source, updated_at)"
 	          " VALUES ('retention_days', '25', 'file', '%1$s')",
 	          clock_now(), 0);
-	ck_assert_msg(!instance_take(test_db(), &lock, &e) && !instance_hold(test_db(), &held, &e),
+	ck_assert_msg(!instance_take(test_db(), false, &lock, &e) &&
+	                  !instance_hold(test_db(), &held, &e),
 	              "%s", e.text);
 
 	free(run_once(once_with_days(15), 0));

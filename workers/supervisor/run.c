@@ -280,7 +280,7 @@ static void take_back(const char *database)
 int run_take(struct supervisor *s, const struct config_source *source, bool serve, struct err *e)
 {
 	if (load(s, source, e) || look_for_another(s, source, e) || prepare_places(s, e) ||
-	    instance_take(s->paths.database, &s->instance_fd, e))
+	    instance_take(s->paths.database, !serve, &s->instance_fd, e))
 		return -1;
 	take_back(s->paths.database);
 	if ((serve && paths_check_one_name(s->paths.database, e)) ||
