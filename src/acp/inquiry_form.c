@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static struct acp_option choice_of(const cJSON *item)
 {
@@ -184,6 +185,30 @@ static void describe_field(struct acp_inquiry *ask, const struct acp_field *fiel
 	acp_inquiry_note(ask, str_text(&about));
 }
 
+static const char *title_in(const cJSON *property)
+{
+	const char *title = json_text(property, "title");
+
+	return title ? title : property->string;
+}
+
+/* What a person calls a field: by its title, with its name behind that if another one is called so,
+ * too. The caller frees it. */
+static char *title_of(const cJSON *properties, const cJSON *property)
+{
+	const char *title = title_in(property);
+	OWNED(str) struct str out = { 0 };
+	const cJSON *other;
+	int count = 0;
+
+	cJSON_ArrayForEach (other, properties)
+		count += strcasecmp(title_in(other), title) == 0;
+	str_add(&out, title);
+	if (count > 1)
+		str_addf(&out, " (%s)", property->string);
+	return str_take(&out);
+}
+
 int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e)
 {
 	const char *mode = json_text(params, "mode"), *message = json_text(params, "message");
@@ -206,10 +231,9 @@ int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e
 	ask->fields = xcalloc((size_t)cJSON_GetArraySize(properties) + 1, sizeof(*ask->fields));
 	cJSON_ArrayForEach (property, properties) {
 		struct acp_field *field = &ask->fields[ask->field_count++];
-		const char *title = json_text(property, "title");
 
 		field->name = xstrdup(property->string);
-		field->title = xstrdup(title ? title : property->string);
+		field->title = title_of(properties, property);
 		field->is_required = json_has_text(required, property->string);
 		add_kind(field, property);
 		field->limits = limits_of(property);

@@ -59,6 +59,24 @@ START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
 }
 END_TEST
 
+START_TEST(fields_with_the_same_title_are_told_apart_by_their_names)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	const struct acp_inquiry *ask;
+
+	acp_case_open_session(&c);
+	acp_case_hears(
+	    &c, "{\"id\":0,\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\","
+	        "\"sessionId\":\"S\",\"message\":\"m\",\"requestedSchema\":{\"properties\":{"
+	        "\"from\":{\"title\":\"Host\"},\"host\":{},\"port\":{\"title\":\"Port\"}}}}}");
+	ask = acp_find(&c.acp, "0");
+	ck_assert_str_eq(ask->fields[0].title, "Host (from)");
+	ck_assert_str_eq(ask->fields[1].title, "host (host)");
+	ck_assert_str_eq(ask->fields[2].title, "Port");
+	ck_assert_str_eq(ask->notes.bytes, "“Host (from)”\n\n“host (host)”\n\n“Port”");
+}
+END_TEST
+
 START_TEST(a_form_of_a_mode_that_was_not_offered_is_refused)
 {
 	OWNED(acp_case) struct acp_case c = { 0 };
@@ -78,6 +96,7 @@ int main(void)
 	TCase *c = tcase_create("acp_form");
 
 	tcase_add_test(c, a_form_is_its_fields_and_is_accepted_declined_or_cancelled);
+	tcase_add_test(c, fields_with_the_same_title_are_told_apart_by_their_names);
 	tcase_add_test(c, a_form_of_a_mode_that_was_not_offered_is_refused);
 	suite_add_tcase(s, c);
 	return run_suite(s);
