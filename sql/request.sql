@@ -240,7 +240,9 @@ SELECT r.id, r.kind, r.title, r.created_at,
        EXISTS (SELECT 1 FROM request_with_file AS f WHERE f.seq = r.seq) AS has_file,
        q.options IS NOT NULL AS has_options,
        (SELECT count(*) FROM json_each(q.options) AS o
-         WHERE o.value ->> 'kind' = 'allow_once') AS yeses
+         WHERE o.value ->> 'kind' = 'allow_once') AS yeses,
+       q.form IS NOT NULL AS is_form, json_array_length(q.form) > 1 AS is_wide,
+       json_array_length(q.form) = 1 AND json_array_length(q.form, '$[0].choices') > 0 AS is_list
   FROM request AS r
   JOIN request_offer AS q ON q.request_seq = r.seq
  WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted') ORDER BY r.seq;

@@ -25,6 +25,8 @@ enum target {
 	TARGET_NOTHING, /* it is not an id */
 };
 
+enum { VALUE_DIGITS = 8 }; /* fewer are a number, so many the first part of an id */
+
 /* ---- finding it ---- */
 
 static int several(struct desk *d, const char *what, const struct found *f)
@@ -52,6 +54,8 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 	(void)desk_tell(d, SAID_REFUSED,
 	                "not found: no question has an id that begins with '%.40s'%s%s", id,
 	                count ? "; waiting for this:" : "", str_text(&all.list));
+	if (count && !d->w->id && v->text == TEXT_MUST)
+		str_addf(&d->out->text, "\nIf that is your answer: `%s <id> %.40s`", v->word, id);
 	return TARGET_TOLD;
 }
 
@@ -369,6 +373,14 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 	                                    : nothing_waits(d, *text != '\0', e);
 }
 
+/* "refine 8080": a number that begins no id is a value, unless it may be a mistyped id: those are
+ * longer, or begin with 0. */
+static bool is_value(const struct verb *v, const char *word, size_t length)
+{
+	return v->text == TEXT_MUST && length < VALUE_DIGITS && *word != '0' &&
+	       strspn(word, "0123456789") == length;
+}
+
 /* Finds what is meant; *ret_text: the remaining words, "" if there are none. */
 static int find_target(struct desk *d, const char **ret_text, struct found *f, struct err *e)
 {
@@ -387,7 +399,8 @@ static int find_target(struct desk *d, const char **ret_text, struct found *f, s
 	}
 	if (length) {
 		(void)snprintf(id, sizeof(id), "%.*s", (int)length, line);
-		target = by_id(d, id, verb_is_only_an_id(line), f, e);
+		target = by_id(d, id, verb_is_only_an_id(line) && !is_value(w->verb, line, length),
+		               f, e);
 		if (target != TARGET_NOTHING) {
 			*ret_text = verb_skip_blanks(line + length);
 			return target;
@@ -643,8 +656,9 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		str_add(&did, past(verdict));
 	}
 	d->out->unheard = is_unheard(f) || f->is_held;
-	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),
-	                 has_note ? note_told(f) : "", what_follows(f, verdict));
+	return desk_tell(d, SAID_DONE, "%s %s%s%s%s", did.bytes, str_text(&f->name),
+	                 has_note ? note_told(f) : "", str_text(&f->filled),
+	                 what_follows(f, verdict));
 }
 
 /* "approve but rename it" does not approve the proposal as it is: asks back. */

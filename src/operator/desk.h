@@ -45,7 +45,10 @@ int desk_take_options(struct desk *d, struct words *w, struct desk_line *l);
 struct waiting {
 	int clearances, prompts, standbys;
 	int files; /* of the clearances, those that are about a file which can be looked at */
-	int offers; /* of them, those whose agent offers answers of its own */
+	int forms; /* of the prompts, those that ask for values */
+	int wide; /* of the forms, those with several fields */
+	int lists; /* of the forms, those whose only field has numbered choices */
+	int offers; /* of the clearances, those whose agent offers answers of its own */
 	int several; /* of these, those that a plain yes does not answer */
 	char standby[ID_BYTES]; /* the first one */
 };
@@ -77,9 +80,10 @@ int desk_choose(struct desk *d, struct found *f, const char *text, enum request_
  * has been told which there are; 0; -1. */
 int desk_must_choose(struct desk *d, const struct found *f, struct err *e);
 
-/* The content of the form that a request is, from words, and what it says in words. 1 filled in, or
+/* The content of the form that a request is, from words, and what it says in words; f->filled shows
+ * it. 1 filled in, or
  * it is no form and content stays empty; 0 the person has been told what does not fit; -1. */
-int desk_fill(struct desk *d, const struct found *f, const char *text, struct str *content,
+int desk_fill(struct desk *d, struct found *f, const char *text, struct str *content,
               struct str *said, struct err *e);
 
 /* Stores an order and adds its outcome to the JSON. 1 done, or queued for a worker; 0 refused, and

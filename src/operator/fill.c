@@ -1,7 +1,7 @@
 /* Forms that an agent asks to have filled in: words become their content, a JSON object. One field
- * takes all the words. Of several, "name: value" or "name=value" begins one, at the beginning of a
- * line or behind ';', and it goes on to the next such name: no word is left out. Or each field has
- * a value of its own (words.form). */
+ * takes all the words, without its own name if they begin with that. Of several, "name: value" or
+ * "name=value" begins one, at the beginning of a line or behind ';', and it goes on to the next
+ * such name: no word is left out. Or each field has a value of its own (words.form). */
 #include "desk.h"
 
 #include "err.h"
@@ -44,6 +44,7 @@ struct filling {
 	bool is_only;
 	char **values; /* of each field, from the text; NULL: not said */
 	struct str *content, *said;
+	struct str *shown; /* a line for each field that is filled in */
 	struct str problems; /* a line for each field that does not fit */
 	cJSON *errors; /* {"0": "must be ..."} */
 };
@@ -182,6 +183,10 @@ static void fill_field(struct filling *f, const cJSON *field)
 
 	switch (field_fit(field, given, f->content, &said, &why)) {
 	case FIELD_FITS:
+		str_add_char(f->shown, '\n');
+		desk_add_foreign(f->d, f->shown, title, FILL_SHOWN);
+		str_add(f->shown, ": ");
+		desk_add_foreign(f->d, f->shown, str_text(&said), FILL_SHOWN);
 		if (f->is_only)
 			str_add(f->said, str_text(&said));
 		else
@@ -218,25 +223,36 @@ static int fill_all(struct desk *d, struct filling *f, const cJSON *fields)
 	return desk_tell(d, SAID_UNCLEAR, "%s", f->problems.bytes);
 }
 
-int desk_fill(struct desk *d, const struct found *f, const char *text, struct str *content,
+/* The words of the only field, which may stand behind its name. */
+static const char *value_of(const cJSON *fields, const char *text)
+{
+	const char *value;
+
+	return named_at(fields, text, &value) == 0 ? value : text;
+}
+
+int desk_fill(struct desk *d, struct found *f, const char *text, struct str *content,
               struct str *said, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(cJSON_ptr) cJSON *fields = NULL;
-	struct filling all = { .d = d, .w = d->w, .text = text, .content = content, .said = said };
+	struct filling all = {
+		.d = d, .w = d->w, .content = content, .said = said, .shown = &f->filled
+	};
 	int got = request_read(d->st, f->seq, &r, e);
 
 	if (got < 0)
 		return -1;
 	if (!r.row.form && strcmp(d->w->verb->word, "choose") == 0)
-		return desk_tell(d, SAID_UNCLEAR, "%s offers nothing to choose from: `refine`",
+		return desk_tell(d, SAID_UNCLEAR, "%s takes an answer in words: `refine <text>`",
 		                 str_text(&f->name));
 	if (!r.row.form)
 		return 1;
 	fields = cJSON_Parse(r.row.form);
 	int count = cJSON_GetArraySize(fields);
 
-	if (count && !d->w->form && !*verb_skip_blanks(text))
+	all.text = count == 1 ? value_of(fields, text) : text;
+	if (count && !d->w->form && !*verb_skip_blanks(all.text))
 		return desk_tell(d, SAID_UNCLEAR,
 		                 "nothing was sent: give one value at least (%s); the question "
 		                 "lists the defaults that are sent for the rest",

@@ -23,6 +23,7 @@ void found_clear(struct found *f)
 	str_clear(&f->list);
 	str_clear(&f->story);
 	str_clear(&f->chosen);
+	str_clear(&f->filled);
 	*f = (struct found){ 0 };
 }
 

@@ -15,6 +15,14 @@ static void add_clearance(struct waiting *w, const struct request_open_of_sessio
 	w->several += row->has_options && row->yeses != 1;
 }
 
+static void add_prompt(struct waiting *w, const struct request_open_of_session_row *row)
+{
+	w->prompts++;
+	w->forms += row->is_form;
+	w->wide += row->is_wide;
+	w->lists += row->is_list;
+}
+
 int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct err *e)
 {
 	OWNED(request_open_of_session_row) struct request_open_of_session_row row = { 0 };
@@ -23,7 +31,7 @@ int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct e
 	sql_request_open_of_session(st, session_seq, &row);
 	while ((got = row_next(&row.row, e)) > 0) {
 		if (row.kind == REQUEST_KIND_PROMPT)
-			w->prompts++;
+			add_prompt(w, &row);
 		else if (row.kind != REQUEST_KIND_STANDBY)
 			add_clearance(w, &row);
 		else if (w->standbys++ == 0)
@@ -67,6 +75,12 @@ int desk_tell_none_live(struct desk *d, const char *where, const char *otherwise
 	return desk_tell(d, SAID_UNCLEAR, "no session is live %s%s", where, otherwise);
 }
 
+static void add_word(struct str *out, const char *word, bool takes)
+{
+	if (takes)
+		str_addf(out, "%s%s", out->length ? ", " : "", word);
+}
+
 int operator_hint(struct store *st, const struct speaker *who, int64_t session_seq, struct str *out,
                   bool *ret_stands_by, struct err *e)
 {
@@ -89,11 +103,11 @@ int operator_hint(struct store *st, const struct speaker *who, int64_t session_s
 	if (w.clearances)
 		str_addf(out, "%s%s`reject [why]`%s", w.several < w.clearances ? "`approve`, " : "",
 		         w.offers ? "`choose <number>`, " : "", w.files ? ", `file`" : "");
-	if (w.prompts)
-		str_addf(out, "%s`continue`, `refine <text>`", out->length ? ", " : "");
-	if (w.standbys)
-		str_addf(out, "%s`resume [text]`", out->length ? ", " : "");
-	if (w.prompts || w.standbys)
-		str_add(out, ", `stop [why]`");
+	add_word(out, "`continue`, `refine <text>`", w.prompts > w.forms);
+	add_word(out, "`choose <number>`", w.lists && !w.offers);
+	add_word(out, "`refine <value>`", w.forms > w.wide);
+	add_word(out, "`refine <name>: <value>`", w.wide);
+	add_word(out, "`resume [text]`", w.standbys);
+	add_word(out, "`stop [why]`", w.prompts || w.standbys);
 	return count;
 }

@@ -78,80 +78,6 @@ START_TEST(a_command_in_a_reply_is_one_line_of_code_and_cut)
 }
 END_TEST
 
-START_TEST(a_question_with_several_yeses_takes_a_number_and_one_with_a_yes_either)
-{
-	static const char *const CASES[][2] = {
-		{ "allow_once", "takes `choose <number>`, `reject [why]`. To" },
-		{ "reject_always", "takes `approve`, `choose <number>`, `reject [why]`. To" },
-	};
-
-	for (size_t i = 0; i < COUNT(CASES); i++) {
-		OWNED(str) struct str sql = { 0 };
-
-		slack();
-		a_change(CHANGE);
-		str_addf(
-		    &sql,
-		    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent,"
-		    " protocol, state, created_at) VALUES (1, 1, 1, 'h', 'claude', 'acp',"
-		    " 'wanted', '2026-01-01T09:00:00.000Z');"
-		    "INSERT INTO agent_question (request_seq, run_seq, rpc_id, digest, options)"
-		    " SELECT seq, 1, '1', printf('%%064d', 1),"
-		    " '[{\"id\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
-		    "{\"id\":\"b\",\"name\":\"Other\",\"kind\":\"%s\"},"
-		    "{\"id\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"}]' FROM request",
-		    CASES[i][0]);
-		given(sql.bytes);
-		in_thread("2");
-		replies(CASES[i][1]);
-		slack_stop();
-	}
-}
-END_TEST
-
-/* A question whose answer fills in these fields. */
-static void a_form(const char *fields)
-{
-	OWNED(str) struct str sql = { 0 };
-
-	a_prompt();
-	str_addf(&sql,
-	         "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol,"
-	         " state, created_at) VALUES (1, 1, 1, 'h', 'claude', 'acp', 'wanted',"
-	         " '2026-01-01T09:00:00.000Z');"
-	         "INSERT INTO agent_question (request_seq, run_seq, rpc_id, digest, form)"
-	         " SELECT seq, 1, '1', printf('%%064d', 1), '%s' FROM request",
-	         fields);
-	given(sql.bytes);
-}
-
-START_TEST(a_form_is_not_sent_with_its_defaults_alone)
-{
-	slack();
-	a_form("[{\"name\":\"c\",\"title\":\"C\",\"kind\":\"text\",\"required\":false,"
-	       "\"choices\":[],\"limits\":{\"default\":\"wipe\"}}]");
-	in_thread("refine");
-	replies("nothing was sent: give one value at least (`refine <value>`); the question lists");
-	expect("SELECT state FROM request", "pending\n");
-	in_thread("refine keep");
-	expect("SELECT state FROM request", "answered\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(a_fields_title_in_a_reply_is_one_line_of_code)
-{
-	slack();
-	a_form("[{\"name\":\"n\",\"title\":\"n\\n*Approved*\",\"kind\":\"number\","
-	       "\"required\":true},{\"name\":\"m\",\"title\":\"m\",\"kind\":\"text\"}]");
-	in_thread("refine m: ok");
-	replies("'`n\\x0a*Approved*`' is missing");
-	in_thread("refine _ok_");
-	replies("names no field; begin each with its name, as in `n: ...`: n, m");
-	slack_stop();
-}
-END_TEST
-
 START_TEST(an_answer_that_comes_too_late_says_what_it_was_to)
 {
 	slack();
@@ -759,9 +685,6 @@ int main(void)
 	tcase_add_test(c, an_approval_with_words_is_asked_back_and_nothing_is_approved);
 	tcase_add_test(c, what_is_asked_back_names_every_file_of_the_change);
 	tcase_add_test(c, a_command_in_a_reply_is_one_line_of_code_and_cut);
-	tcase_add_test(c, a_question_with_several_yeses_takes_a_number_and_one_with_a_yes_either);
-	tcase_add_test(c, a_form_is_not_sent_with_its_defaults_alone);
-	tcase_add_test(c, a_fields_title_in_a_reply_is_one_line_of_code);
 	tcase_add_test(c, an_answer_that_comes_too_late_says_what_it_was_to);
 	tcase_add_test(c, a_tools_name_forges_no_line_of_the_list_and_pushes_none_out);
 	tcase_add_test(c, of_several_sessions_the_only_one_that_can_be_is_paused_or_resumed);
