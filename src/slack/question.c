@@ -107,6 +107,8 @@ static const char *verdict_words(const struct request *r)
 {
 	if (is_unanswered(r) && r->row.withdrawn)
 		return "🚫 *No longer needed*";
+	if (is_unanswered(r) && r->row.form)
+		return "⏰ *Cancelled*: nobody answered in time";
 	if (is_unanswered(r))
 		return r->row.kind == REQUEST_KIND_PROMPT
 		           ? "⏰ *Auto-continued*: nobody answered in time"
@@ -413,8 +415,9 @@ static void add_where(cJSON *blocks, const struct request *r)
 	if (r->row.has_actions_taken)
 		str_addf(&text, " · %lld actions", (long long)r->row.actions_taken);
 	if (is_open(r) && r->row.deadline_at) {
-		str_add(&text, r->row.kind == REQUEST_KIND_PROMPT ? " · continues by itself "
-		                                                  : " · expires ");
+		str_add(&text, r->row.form                          ? " · is cancelled "
+		               : r->row.kind == REQUEST_KIND_PROMPT ? " · continues by itself "
+		                                                    : " · expires ");
 		blocks_add_time(&text, r->row.deadline_at);
 	}
 	if (r->row.previous_at) {
@@ -732,6 +735,8 @@ void slack_question_say_plain(const struct request *r, struct slack_said *out)
 	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
 	    r->row.kind == REQUEST_KIND_TRUST || r->row.kind == REQUEST_KIND_RESTORE)
 		str_add(&out->text, "\nAnswer in the thread: approve, or reject and why");
+	else if (r->row.form)
+		str_add(&out->text, "\nAnswer in the thread: refine and the values, or stop");
 	else if (r->row.kind == REQUEST_KIND_PROMPT)
 		str_add(&out->text, "\nAnswer in the thread: continue, stop, or refine and how");
 	else
@@ -741,7 +746,8 @@ void slack_question_say_plain(const struct request *r, struct slack_said *out)
 
 void slack_question_say_line(const struct request *r, struct slack_said *out)
 {
-	const char *verb = r->row.kind == REQUEST_KIND_PROMPT    ? "continue"
+	const char *verb = r->row.form                           ? "refine"
+	                   : r->row.kind == REQUEST_KIND_PROMPT  ? "continue"
 	                   : r->row.kind == REQUEST_KIND_STANDBY ? "resume"
 	                                                         : "approve";
 
@@ -756,7 +762,9 @@ void slack_question_say_line(const struct request *r, struct slack_said *out)
 
 void slack_question_say_expired(const struct request *r, struct slack_said *out)
 {
-	if (r->row.kind == REQUEST_KIND_PROMPT)
+	if (r->row.form)
+		str_add(&out->text, "⏰ Question cancelled: nobody answered in time");
+	else if (r->row.kind == REQUEST_KIND_PROMPT)
 		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout");
 	else
 		str_add(&out->text, "⏰ Nobody answered in time");

@@ -244,6 +244,41 @@ START_TEST(an_editors_user_has_answered_in_the_editor_only)
 }
 END_TEST
 
+START_TEST(a_form_that_nobody_answers_is_cancelled)
+{
+	OWNED(request) struct request r = a_permission();
+	OWNED(slack_said) struct slack_said pushed = { 0 };
+
+	r.row.kind = REQUEST_KIND_PROMPT;
+	r.row.prompt_type = REQUEST_PROMPT_TYPE_CLARIFICATION;
+	r.row.form = "[{\"name\":\"a\",\"title\":\"A\",\"kind\":\"text\",\"choices\":[]}]";
+	r.row.deadline_at = "2026-01-01T10:00:00.000Z";
+	OWNED(char_ptr) char *open = asked(&r, SLACK_FILE_THERE);
+	holds(open, " · is cancelled <!date^1767261600^");
+	r.row.state = REQUEST_STATE_EXPIRED;
+	r.row.decision = REQUEST_VERDICT_TIMEOUT;
+	r.row.decided_at = r.row.deadline_at;
+	OWNED(char_ptr) char *closed = asked(&r, SLACK_FILE_THERE);
+	holds(closed, "⏰ *Cancelled*: nobody answered in time, ");
+	slack_question_say_expired(&r, &pushed);
+	holds(str_text(&pushed.text), "⏰ Question cancelled: nobody answered in time");
+}
+END_TEST
+
+START_TEST(where_a_form_cannot_be_shown_it_is_not_said_that_it_can_be_continued)
+{
+	OWNED(request) struct request r = a_permission();
+	OWNED(slack_said) struct slack_said plain = { 0 }, line = { 0 };
+
+	r.row.kind = REQUEST_KIND_PROMPT;
+	r.row.form = "[{\"name\":\"a\",\"title\":\"A\",\"kind\":\"text\",\"choices\":[]}]";
+	slack_question_say_plain(&r, &plain);
+	holds(str_text(&plain.text), "Answer in the thread: refine and the values, or stop");
+	slack_question_say_line(&r, &line);
+	holds(str_text(&line.text), "in the thread: refine ");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_blocks_answers");
@@ -263,6 +298,8 @@ int main(void)
 	tcase_add_test(
 	    c, an_approval_that_has_lapsed_says_why_and_keeps_who_approved_it_in_which_words);
 	tcase_add_test(c, an_editors_user_has_answered_in_the_editor_only);
+	tcase_add_test(c, a_form_that_nobody_answers_is_cancelled);
+	tcase_add_test(c, where_a_form_cannot_be_shown_it_is_not_said_that_it_can_be_continued);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
