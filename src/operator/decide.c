@@ -4,6 +4,7 @@
 #include "command.h"
 #include "decision.h"
 #include "err.h"
+#include "json.h"
 #include "seen.h"
 #include "sha256.h"
 #include "sql/agent_turn.h"
@@ -601,6 +602,20 @@ static int tell_refused(struct desk *d, const struct found *f, enum decision_out
 	           : desk_refuse(d, why);
 }
 
+/* What the agent calls the yes that it is given, if it offers one of its own. */
+static void add_yes(const struct desk *d, const struct request *r, struct str *out)
+{
+	OWNED(cJSON_ptr) cJSON *options = cJSON_Parse(r->row.options ? r->row.options : "");
+	const cJSON *option;
+
+	cJSON_ArrayForEach (option, options) {
+		if (!json_says(option, "kind", "allow_once") || !json_text(option, "name"))
+			continue;
+		str_add(out, "\nThe agent is answered: ");
+		desk_add_foreign(d, out, json_text(option, "name"), FIND_OPTION);
+	}
+}
+
 /* choice: as in struct decision. */
 static int insert(struct desk *d, enum request_verdict verdict, const char *text,
                   const char *choice, struct found *f, struct err *e)
@@ -639,6 +654,9 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	if (decision_check(&r, &refused))
 		return tell_refused(d, f, r.is.outcome, &refused, e);
 	bool has_note = verdict == REQUEST_VERDICT_APPROVE && said;
+
+	if (!choice)
+		add_yes(d, &shown, &f->filled);
 
 	/* A driven agent gets it from its runner, once. */
 	if (has_note && !f->is_driven && tell_note(d, f, said, e))

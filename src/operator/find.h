@@ -43,7 +43,7 @@ struct found {
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str chosen; /* the name of the option that was; "": none */
 	int chosen_number; /* in the list that a person sees, from 1: long names are cut */
-	struct str filled; /* what was filled in, if it is a form: a line for each value */
+	struct str filled; /* how its agent is answered: the values of a form, its name of a yes */
 	struct str story; /* how a closed request ended: "expired at ..." */
 	bool unwritten; /* it is approved, and its agent may write it at any moment */
 	bool expired; /* its agent asked, and has to ask again */

@@ -137,24 +137,45 @@ static const char *verdict_words(const struct request *r)
 	return "*Decided*";
 }
 
+/* The only option of a kind, or NULL. */
+static const cJSON *only(const cJSON *options, const char *kind)
+{
+	const cJSON *option, *found = NULL;
+
+	cJSON_ArrayForEach (option, options)
+		if (json_says(option, "kind", kind)) {
+			if (found)
+				return NULL;
+			found = option;
+		}
+	return found;
+}
+
+/* A plain yes is the only one that allows it once; an editor's user has chosen in the editor. */
+static const cJSON *option_given(const struct request *r, const cJSON *options)
+{
+	const cJSON *option;
+	bool is_yes = r->row.decision == REQUEST_VERDICT_APPROVE && !r->row.by_editor;
+
+	if (!r->row.choice)
+		return is_yes ? only(options, "allow_once") : NULL;
+	cJSON_ArrayForEach (option, options)
+		if (json_says(option, "id", r->row.choice))
+			return option;
+	return NULL;
+}
+
 /* Which of the answers that the agent offered it was. */
 static void add_choice(struct str *out, const struct request *r)
 {
-	OWNED(cJSON_ptr) cJSON *options = NULL;
-	const cJSON *option;
+	OWNED(cJSON_ptr) cJSON *options = cJSON_Parse(r->row.options ? r->row.options : "");
+	const cJSON *option = option_given(r, options);
 
-	if (!r->row.choice)
+	if (!option)
 		return;
-	options = cJSON_Parse(r->row.options ? r->row.options : "");
-	cJSON_ArrayForEach (option, options) {
-		const char *id = json_text(option, "id");
-
-		if (!id || strcmp(id, r->row.choice) != 0)
-			continue;
-		str_add(out, " “");
-		blocks_add_escaped(out, json_text(option, "name"), BLOCKS_NAME);
-		str_add(out, "”");
-	}
+	str_add(out, " “");
+	blocks_add_escaped(out, json_text(option, "name"), BLOCKS_NAME);
+	str_add(out, "”");
 }
 
 /* An editor's user is not at a terminal of ours. */
@@ -536,20 +557,6 @@ static void add_form(cJSON *blocks, const struct request *r)
 	if (!is_simple || !number)
 		blocks_add_button(buttons, "prompt_refine", "Answer", r->row.id, "primary");
 	blocks_add_button(buttons, "prompt_stop", "Decline", r->row.id, "danger");
-}
-
-/* The only option of a kind, or NULL. */
-static const cJSON *only(const cJSON *options, const char *kind)
-{
-	const cJSON *option, *found = NULL;
-
-	cJSON_ArrayForEach (option, options)
-		if (json_says(option, "kind", kind)) {
-			if (found)
-				return NULL;
-			found = option;
-		}
-	return found;
 }
 
 /* Whether it offers a yes and a no, though called something else. */

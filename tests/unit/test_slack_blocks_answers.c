@@ -279,6 +279,24 @@ START_TEST(where_a_form_cannot_be_shown_it_is_not_said_that_it_can_be_continued)
 }
 END_TEST
 
+START_TEST(an_approval_says_which_of_the_agents_answers_it_gave)
+{
+	OWNED(request) struct request r = a_permission();
+
+	r.row.options = "[{\"id\":\"y\",\"name\":\"No thanks, skip\",\"kind\":\"allow_once\"},"
+	                "{\"id\":\"n\",\"name\":\"Yes, delete\",\"kind\":\"reject_once\"}]";
+	r.row.state = REQUEST_STATE_APPROVED;
+	r.row.decision = REQUEST_VERDICT_APPROVE;
+	r.row.decided_by = "slack:T1:U01OP";
+	r.row.decided_at = "2026-01-01T09:30:00.000Z";
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "✅ *Approved* “No thanks, skip” by <@U01OP>, ");
+	r.row.by_editor = true;
+	OWNED(char_ptr) char *there = asked(&r, SLACK_FILE_THERE);
+	holds(there, "✅ *Approved* by U01OP, ");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_blocks_answers");
@@ -300,6 +318,7 @@ int main(void)
 	tcase_add_test(c, an_editors_user_has_answered_in_the_editor_only);
 	tcase_add_test(c, a_form_that_nobody_answers_is_cancelled);
 	tcase_add_test(c, where_a_form_cannot_be_shown_it_is_not_said_that_it_can_be_continued);
+	tcase_add_test(c, an_approval_says_which_of_the_agents_answers_it_gave);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -184,6 +184,23 @@ START_TEST(choose_where_the_answers_are_only_words_says_how_to_give_one)
 }
 END_TEST
 
+START_TEST(the_reply_to_a_yes_names_the_answer_that_the_agent_is_given)
+{
+	slack();
+	a_change(CHANGE);
+	given("INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol,"
+	      " state, created_at) VALUES (1, 1, 1, 'h', 'claude', 'acp', 'wanted', '" T "');"
+	      "INSERT INTO agent_question (request_seq, run_seq, rpc_id, digest, options)"
+	      " SELECT seq, 1, '1', printf('%064d', 1),"
+	      " '[{\"id\":\"y\",\"name\":\"No thanks, _skip_\",\"kind\":\"allow_once\"},"
+	      "{\"id\":\"n\",\"name\":\"Yes, delete\",\"kind\":\"reject_once\"}]' FROM request");
+	in_thread("yes");
+	replies(
+	    "Approved 01911111-0000: Change a.c (a.c)\nThe agent is answered: `No thanks, _skip_`");
+	slack_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_words_forms");
@@ -198,5 +215,6 @@ int main(void)
 	tcase_add_test(c, a_number_that_begins_an_id_is_that);
 	tcase_add_test(c, what_is_no_answer_to_a_form_is_told_what_its_fields_take);
 	tcase_add_test(c, choose_where_the_answers_are_only_words_says_how_to_give_one);
+	tcase_add_test(c, the_reply_to_a_yes_names_the_answer_that_the_agent_is_given);
 	return run_suite(s);
 }
