@@ -97,11 +97,19 @@ SELECT seq, detail FROM slack_message
  ORDER BY seq LIMIT 1;
 
 -- name: slack_reply_settle :exec
--- Its outcome: the buttons are removed.
+-- Its outcome: the buttons are removed. told: its words, with a plain answer.
 -- type: :answer text
+-- type: :told bool
 UPDATE slack_message
-   SET detail = json_set(detail, '$.answer', :answer), generation = generation + 1, updated_at = :now
+   SET detail = json_set(detail, '$.answer', :answer, '$.told', :told), generation = generation + 1, updated_at = :now
  WHERE seq = :seq AND kind = 'reply';
+
+-- name: slack_also_told :many
+-- What a plain answer told its agent besides: words that operators were asked back about.
+-- type: words text
+-- type: by text
+SELECT detail ->> 'words' AS words, detail ->> 'by' AS by FROM slack_message
+ WHERE request_seq = :request AND kind = 'reply' AND detail ->> 'told' = 1 ORDER BY seq LIMIT 5;
 
 -- name: slack_asked_anew :exec
 -- What this operator was asked back about the request before is settled by what they say now.

@@ -45,7 +45,7 @@ static int settle_asked(struct slack_talk *t, int64_t seq, const struct said *sa
 	str_add(&answer, str_text(&said->text));
 	if (said->outcome == SAID_DONE)
 		str_addf(&answer, "\nby %s", t->operator_id);
-	return sql_slack_reply_settle(t->st, str_text(&answer), seq, e);
+	return sql_slack_reply_settle(t->st, str_text(&answer), false, seq, e);
 }
 
 /* "Approve and tell", "Reject with this". */
@@ -60,7 +60,7 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 
 	if (sql_slack_reply_read(t->st, seq, t->intent->channel, &asked, e) < 0)
 		return -1;
-	/* {"by", "request", "words", "answer"}; the last one once it is settled */
+	/* {"by", "request", "words", "answer", "told"}; the last two once it is settled */
 	detail = cJSON_Parse(asked.detail ? asked.detail : "");
 	w.id = json_text(detail, "request");
 	w.text = json_text(detail, "words");

@@ -687,6 +687,15 @@ static void add_fallback(struct str *out, const struct request *r)
 		add_names(out, r, &g);
 }
 
+void slack_question_add_told(struct str *out, const char *words, const char *by)
+{
+	str_add(out, out->length ? "\nAlso told, as " : "Also told, as ");
+	blocks_add_person(out, by);
+	str_add(out, " wrote: “");
+	blocks_add_escaped(out, words, TITLE_MAX);
+	str_add(out, "”");
+}
+
 void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 {
 	const struct request *r = a->request;
@@ -695,6 +704,8 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 	out->blocks = cJSON_CreateArray();
 	add_fallback(&out->text, r);
 	add_heading(out->blocks, a);
+	if (a->told)
+		blocks_add_context(out->blocks, a->told);
 	if (request_is_change(r)) {
 		add_words(out->blocks, r, r->row.title, body, strlen(body),
 		          SLACK_DESCRIPTION_UNITS);

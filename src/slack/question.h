@@ -11,9 +11,13 @@
 struct slack_ask {
 	const struct request *request;
 	const char *const *mentions;
+	const char *told; /* slack_question_add_told; NULL: nothing */
 	bool diff_above; /* the long part is in a file before the request, not below */
 	enum slack_file diff; /* without it, the request cannot be approved there */
 };
+
+/* Appends words that its answer told the agent besides, and who wrote them. */
+void slack_question_add_told(struct str *out, const char *words, const char *by);
 
 void slack_question_say(const struct slack_ask *a, struct slack_said *out);
 /* The same without blocks, in case Slack refuses them: says how to answer in words, too. */

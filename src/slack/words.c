@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WORDS_SHOWN = 300 }; /* bytes of what was asked back, which shows them all */
+
 #define UNSEEN_FILE                                                                                \
 	"is not shown in Slack in full yet: its file is missing. Answer it when that is there"
 
@@ -179,13 +181,12 @@ static bool says_something(const struct words *w)
 	       *verb_skip_blanks(line + verb_id_length(line));
 }
 
-/* Tells the agent of the request words that its operator was asked back about, unless something was
- * said in their place. *ret_told: they are told. */
-static int tell_words(struct slack_talk *t, const char *detail, const struct words *w,
+/* Tells the agent of the request words that an operator was asked back about, as theirs, unless
+ * something was said in their place. *ret_told: they are told. */
+static int tell_words(struct slack_talk *t, const cJSON *asked, const struct words *w,
                       const struct said *decided, bool *ret_told, struct err *e)
 {
-	const struct speaker who = slack_speaker(t);
-	OWNED(cJSON_ptr) cJSON *asked = cJSON_Parse(detail);
+	struct speaker who = slack_speaker(t);
 	const struct words steer = { .verb = verb_find("steer"),
 		                     .id = decided->session_id,
 		                     .text = json_text(asked, "words"),
@@ -195,10 +196,26 @@ static int tell_words(struct slack_talk *t, const char *detail, const struct wor
 	*ret_told = false;
 	if (says_something(w))
 		return 0;
+	who.operator_id = json_text(asked, "by");
 	if (operator_say(t->st, &who, &steer, &said, e))
 		return -1;
 	*ret_told = said.outcome == SAID_DONE;
 	return 0;
+}
+
+static void add_told(struct str *out, const cJSON *asked, bool told)
+{
+	const char *words = json_text(asked, "words"), *by = json_text(asked, "by");
+
+	if (told)
+		str_addf(out, "\nThe agent is also told what %s wrote: “", by);
+	else
+		str_add(out, "\nThe agent was not told “");
+	str_add_shown(out, words, strlen(words), WORDS_SHOWN);
+	if (told)
+		str_add(out, "”");
+	else
+		str_addf(out, "”, which %s wrote: `steer <text>` does that", by);
 }
 
 /* A request that is decided, while words about it are still asked back about: in its thread or on
@@ -210,17 +227,15 @@ static int settle_asked(struct slack_talk *t, const struct words *w, struct said
 	int got = session < 0 ? -1 : sql_slack_asked(t->st, session, s->request_id, &asked, e);
 
 	for (; got > 0; got = sql_slack_asked(t->st, session, s->request_id, &asked, e)) {
+		OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(asked.detail);
 		OWNED(str) struct str answer = { 0 };
 		bool told;
 
-		if (tell_words(t, asked.detail, w, s, &told, e))
+		if (tell_words(t, detail, w, s, &told, e))
 			return -1;
-		str_addf(
-		    &s->text, "\n%s",
-		    told ? "The agent is told your words, too"
-		         : "The agent was not told your earlier words: `steer <text>` does that");
+		add_told(&s->text, detail, told);
 		str_addf(&answer, "%s\nby %s", str_text(&s->text), t->operator_id);
-		if (sql_slack_reply_settle(t->st, str_text(&answer), asked.seq, e))
+		if (sql_slack_reply_settle(t->st, str_text(&answer), told, asked.seq, e))
 			return -1;
 		slack_asked_row_clear(&asked);
 	}

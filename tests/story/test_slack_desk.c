@@ -146,6 +146,38 @@ START_TEST(what_another_operator_was_asked_back_has_no_buttons_once_the_question
 }
 END_TEST
 
+START_TEST(an_answer_shows_on_its_card_what_another_operator_wrote_and_the_agent_is_told)
+{
+	struct wire w;
+	OWNED(char_ptr) char *thread = a_question_in_its_thread(&w);
+
+	(void)slack_acked("{'message':{'text':'approve but add a <test>','user':'U02OP',"
+	                  "'thread_ts':'%s'}}",
+	                  thread);
+	free(ts_of("reply"));
+	(void)slack_acked("{'message':{'text':'approve','thread_ts':'%s'}}", thread);
+	free(agent_end(&w));
+	shows_soon("The agent is also told what <@U02OP> wrote: “but add a &lt;test&gt;”\\nby");
+	shows_soon("\"Also told, as <@U02OP> wrote: “but add a &lt;test&gt;”\"");
+	end();
+}
+END_TEST
+
+START_TEST(words_about_a_question_whose_session_was_ended_are_not_for_its_agent)
+{
+	struct wire w;
+	OWNED(char_ptr) char *thread = a_question_in_its_thread(&w);
+
+	(void)slack_acked("{'message':{'text':'approve but add a test','thread_ts':'%s'}}", thread);
+	free(ts_of("reply"));
+	(void)slack_acked("{'message':{'text':'session-clear','thread_ts':'%s'}}", thread);
+	free(agent_end(&w));
+	shows_soon("The agent was not told these words, and its session has ended: `task "
+	           "&lt;text&gt;` tells the next agent that starts here");
+	end();
+}
+END_TEST
+
 START_TEST(what_was_written_is_undone_by_its_button_and_told_as_undone)
 {
 	OWNED(char_ptr) char *arguments = proposal("hello.txt", "hello\n");
@@ -301,6 +333,9 @@ int main(void)
 	    c, words_with_an_approval_reach_the_agent_as_a_note_and_as_what_the_operator_says);
 	tcase_add_test(
 	    c, what_another_operator_was_asked_back_has_no_buttons_once_the_question_is_answered);
+	tcase_add_test(
+	    c, an_answer_shows_on_its_card_what_another_operator_wrote_and_the_agent_is_told);
+	tcase_add_test(c, words_about_a_question_whose_session_was_ended_are_not_for_its_agent);
 	tcase_add_test(c, what_was_written_is_undone_by_its_button_and_told_as_undone);
 	tcase_add_test(
 	    c, undo_in_the_thread_is_refused_with_its_reason_where_the_file_was_changed_since);

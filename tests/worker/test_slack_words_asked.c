@@ -125,7 +125,9 @@ START_TEST(a_bare_yes_or_a_click_on_the_card_tells_the_words_that_were_asked_bac
 		expect("SELECT state FROM request", "approved\n");
 		expect(STEERED, "steer|but rename the variable|accepted\n");
 		closed = rows(CLOSED);
-		says(closed, "The agent is told your words, too\nby slack:T01TEAM:U01OP");
+		says(closed,
+		     "The agent is also told what slack:T01TEAM:U01OP wrote: “but rename the "
+		     "variable”\nby slack:T01TEAM:U01OP");
 		click("U01OP", "tell_approve", seq);
 		expect("SELECT user_id, text FROM slack_outbox WHERE kind = 'ephemeral'"
 		       " ORDER BY seq DESC LIMIT 1",
@@ -136,13 +138,18 @@ START_TEST(a_bare_yes_or_a_click_on_the_card_tells_the_words_that_were_asked_bac
 }
 END_TEST
 
+static void other_operator_says(const char *text)
+{
+	(void)slack_acked("{'message':{'text':'%s','user':'U02OP','thread_ts':'" THREAD "'}}",
+	                  text);
+}
+
 START_TEST(a_bare_no_tells_of_each_operator_the_last_words_that_were_asked_back)
 {
 	slack();
 	a_change(CHANGE);
 	in_thread("approve but rename the variable");
-	(void)slack_acked("{'message':{'text':'approve but add a test','user':'U02OP',"
-	                  "'thread_ts':'" THREAD "'}}");
+	other_operator_says("approve but add a test");
 	in_thread("approve if the tests pass");
 	expect(CLOSED, "Your later words about it count instead\n\n\n");
 	in_thread("no");
@@ -150,6 +157,30 @@ START_TEST(a_bare_no_tells_of_each_operator_the_last_words_that_were_asked_back)
 	expect(STEERED, "steer|but add a test|accepted\n"
 	                "steer|if the tests pass|accepted\n");
 	slack_stop();
+}
+END_TEST
+
+START_TEST(words_that_another_operator_was_asked_back_about_are_told_as_theirs)
+{
+	static const char AUTHOR[] = "SELECT operator_id, text FROM steering";
+
+	for (int clicks = 0; clicks < 2; clicks++) {
+		slack();
+		a_change(CHANGE);
+		other_operator_says("approve but add a test");
+		if (clicks)
+			click("U01OP", "approve_accept", CHANGE);
+		else
+			in_thread("approve");
+		expect("SELECT state, decided_by FROM request", "approved|slack:T01TEAM:U01OP\n");
+		expect(AUTHOR, "slack:T01TEAM:U02OP|but add a test\n");
+		expect("SELECT actor FROM event WHERE kind = 'steering.accepted'",
+		       "slack:T01TEAM:U02OP\n");
+		if (!clicks)
+			replies("\nThe agent is also told what slack:T01TEAM:U02OP wrote: “but "
+			        "add a test”");
+		slack_stop();
+	}
 }
 END_TEST
 
@@ -162,8 +193,10 @@ START_TEST(other_words_in_their_place_are_told_alone_and_that_is_said)
 	expect("SELECT state, reason FROM request", "rejected|start over\n");
 	expect("SELECT count(*) FROM steering", "0\n");
 	OWNED(char_ptr) char *closed = rows(CLOSED);
-	says(closed, "The agent was not told your earlier words");
-	replies("The agent was not told your earlier words: `steer <text>` does that");
+	says(closed, "The agent was not told “but rename the variable”");
+	replies(
+	    "The agent was not told “but rename the variable”, which slack:T01TEAM:U01OP wrote: "
+	    "`steer <text>` does that");
 	slack_stop();
 }
 END_TEST
@@ -692,6 +725,7 @@ int main(void)
 	tcase_add_test(c, approve_and_tell_approves_it_as_it_is_and_tells_the_words);
 	tcase_add_test(c, a_bare_yes_or_a_click_on_the_card_tells_the_words_that_were_asked_back);
 	tcase_add_test(c, a_bare_no_tells_of_each_operator_the_last_words_that_were_asked_back);
+	tcase_add_test(c, words_that_another_operator_was_asked_back_about_are_told_as_theirs);
 	tcase_add_test(c, other_words_in_their_place_are_told_alone_and_that_is_said);
 	tcase_add_test(c, words_that_come_too_late_to_be_told_are_said_not_to_be_told);
 	tcase_add_test(c, reject_with_this_rejects_with_the_words);

@@ -11,6 +11,7 @@
 #include "sql/apply.h"
 #include "sql/auto_approval.h"
 #include "sql/file_look.h"
+#include "sql/slack_envelope.h"
 #include "turn.h"
 
 #include <stdio.h>
@@ -59,18 +60,32 @@ static int read_request(struct poster *p, const struct slack_intent_row *i, stru
 	return there(request_read(&p->w.store, i->request_seq, r, e), "the question", e);
 }
 
+static int read_told(struct poster *p, int64_t request_seq, struct str *out, struct err *e)
+{
+	OWNED(slack_also_told_row) struct slack_also_told_row row = { 0 };
+	int got;
+
+	sql_slack_also_told(&p->w.store, request_seq, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		slack_question_add_told(out, row.words, row.by);
+	return got;
+}
+
 static int render_ask(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
                       struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(names) struct names operators = { .name = { NULL } };
+	OWNED(str) struct str told = { 0 };
 	struct slack_ask a = { .request = &r,
 		               .mentions = (const char *const *)operators.name,
 		               .diff_above = i->root_seq != 0 };
 
 	if (slack_file_find(&p->w.store, i->request_seq, &a.diff, e) ||
-	    read_request(p, i, &r, e) < 0 || read_operators(p, &operators, e))
+	    read_request(p, i, &r, e) < 0 || read_operators(p, &operators, e) ||
+	    read_told(p, i->request_seq, &told, e))
 		return -1;
+	a.told = told.bytes;
 	switch (i->form) {
 	case SLACK_OUTBOX_FORM_LINE:
 		slack_question_say_line(&r, out);
@@ -462,7 +477,10 @@ static int render_asked(struct poster *p, const struct slack_intent_row *i, cons
 	if (!answer && i->request_seq) {
 		if (read_request(p, i, &r, e) < 0)
 			return -1;
-		if (!request_is_open(r.row.state))
+		if (r.row.session_status == SESSION_STATUS_TERMINATED)
+			answer = "The agent was not told these words, and its session has ended: "
+			         "`task <text>` tells the next agent that starts here";
+		else if (!request_is_open(r.row.state))
 			answer = "Its question is settled. The agent was not told these words: "
 			         "`steer <text>` does that";
 	}
