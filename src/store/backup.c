@@ -1,6 +1,7 @@
 #include "backup.h"
 
 #include "io.h"
+#include "paths.h"
 #include "store.h"
 #include "str.h"
 
