@@ -41,7 +41,7 @@ static void add_how(const struct tree_step *s, struct str *out)
 	else if (is_deleted(s) && s->after.kind == THING_FILE && (s->after.mode & EXECUTABLE))
 		str_addf(out, " (permissions %04o)", (unsigned)s->after.mode);
 	else if (is_added(s) && s->before.kind == THING_DIRECTORY)
-		str_add(out, "/ (unless something else is in it)");
+		str_add(out, "/ (unless something else is in it, such as a .git)");
 	else if (s->after.kind == THING_DIRECTORY || s->before.kind == THING_DIRECTORY)
 		str_add(out, "/");
 	if (s->leaves_set_id)

@@ -307,7 +307,6 @@ START_TEST(what_comes_back_without_its_access_list_is_open_to_nobody_else)
 	OWNED(char_ptr) char *text = NULL;
 
 	begin();
-	publish_run();
 	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
 	      " 'system', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = 'h'");
 	ck_assert_int_eq(mkdir(in("dir"), 0700), 0);
@@ -334,9 +333,28 @@ START_TEST(what_comes_back_without_its_access_list_is_open_to_nobody_else)
 	file_is("changed.txt", "one\n");
 	ck_assert(has_access_list("changed.txt"));
 	ck_assert_int_eq(mode_of("changed.txt"), 0660);
-	file_is("gone.txt", "gone\n");
 	ck_assert_int_eq(mode_of("gone.txt"), 0600);
 	ck_assert_int_eq(mode_of("dir"), 0700);
+}
+END_TEST
+
+START_TEST(a_repository_that_was_made_since_keeps_its_git_and_the_question_says_so)
+{
+	OWNED(char_ptr) char *body = NULL;
+
+	given_changes();
+	ck_assert_int_eq(mkdir(in("d"), 0755) | mkdir(in("d/.git"), 0755), 0);
+	file("d/f", "y\n");
+	file("d/.git/config", "z\n");
+	order(NULL);
+	compare();
+	body = rows("SELECT body FROM request");
+	contains(body, "\n  d/ (unless something else is in it, such as a .git)\n  d/f\n");
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("d/f", "(none)");
+	file_is("d/.git/config", "z\n");
 }
 END_TEST
 
@@ -354,7 +372,6 @@ START_TEST(an_append_only_workspace_is_not_restored_and_no_hidden_folder_is_left
 	expect("SELECT state, error_code, why FROM workspace_restore",
 	       "refused|permission|the workspace's folder is append-only (chattr +a): nothing in "
 	       "it can be replaced, renamed or removed\n");
-	file_is("changed.txt", "two\n");
 	str_addf(&line, "ls -d '%s'/.intercom-*.tmp 2>/dev/null", in(""));
 	ck_assert_int_ne(system(line.bytes), 0);
 }
@@ -756,6 +773,7 @@ int main(void)
 	tcase_add_test(c, a_changed_workspace_is_compared_and_asked_again);
 	tcase_add_test(c,
 	               who_removes_the_hidden_folder_of_a_restore_learns_where_what_was_there_is);
+	tcase_add_test(c, a_repository_that_was_made_since_keeps_its_git_and_the_question_says_so);
 	tcase_add_test(c, an_append_only_workspace_is_not_restored_and_no_hidden_folder_is_left);
 	tcase_add_test(c, a_name_with_a_line_break_is_quoted_as_in_other_diffs);
 	tcase_add_test(c, what_comes_back_without_its_access_list_is_open_to_nobody_else);
