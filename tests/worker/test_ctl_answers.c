@@ -70,7 +70,8 @@ START_TEST(which_budget_has_paused_a_session_is_listed)
 	ctl("--text list");
 	says("The budget is used up  /ws/a");
 	ctl("--text log");
-	says("session.paused        {\"from\":\"active\",\"why\":\"The budget is used up\"}\n");
+	says("session.paused       01900000-0000  {\"from\":\"active\",\"why\":\"The budget is "
+	     "used up\"}\n");
 	ctl("--text health");
 	says("session 01900000-0000");
 	says("The budget is used up\n");
