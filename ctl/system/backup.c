@@ -99,8 +99,8 @@ static int write_both(const char *database, const char *file, struct err *e)
 	bool had;
 	int got;
 
-	if (faccessat(AT_FDCWD, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0) /* it is refused */
-		return backup_write(database, file, e);
+	if (backup_check_name(database, file, e))
+		return -1;
 	objects_path(file, &folder);
 	had = access(str_text(&folder), F_OK) == 0;
 	if (bring_objects(database, file, &c, e) < 0 || backup_write(database, file, e)) {

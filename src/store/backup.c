@@ -179,15 +179,29 @@ static int check_free(const char *file, struct err *e)
 	return 0;
 }
 
-/* Names that SQLite would treat as the database's own. */
-static bool is_companion(const struct staging *n, const char *database, const char *file)
+/* Refuses names that SQLite would treat as the database's own. */
+static int check_place(const char *database, const char *file, struct err *e)
 {
-	OWNED(char_ptr) char *copy = xstrdup(file);
+	OWNED(char_ptr) char *copy = xstrdup(file), *again = xstrdup(file);
+	OWNED(char_ptr) char *parent = realpath(dirname(copy), NULL);
 	OWNED(str) struct str full = { 0 };
 
-	str_addf(&full, "%s/%s", n->parent, basename(copy));
-	return strncmp(full.bytes, database, strlen(database)) == 0 &&
-	       full.bytes[strlen(database)] == '-';
+	if (!*file || file[strlen(file) - 1] == '/')
+		return err_set(e, ERR_INPUT, "\"%s\" names no file", file);
+	if (!parent)
+		return err_errno(e, ERR_INPUT, "the directory of %s", file);
+	str_addf(&full, "%s/%s", parent, basename(again));
+	if (strncmp(str_text(&full), database, strlen(database)) == 0 &&
+	    full.bytes[strlen(database)] == '-')
+		return err_set(e, ERR_INPUT,
+		               "%s would be taken for a part of the database; choose another name",
+		               file);
+	return 0;
+}
+
+int backup_check_name(const char *database, const char *file, struct err *e)
+{
+	return check_place(database, file, e) || check_free(file, e) ? -1 : 0;
 }
 
 int backup_write(const char *database, const char *file, struct err *e)
@@ -196,12 +210,8 @@ int backup_write(const char *database, const char *file, struct err *e)
 	OWNED(str) struct str made = { 0 };
 	int version, fd;
 
-	if (check_free(file, e) || staging_open(&n, file, e))
+	if (backup_check_name(database, file, e) || staging_open(&n, file, e))
 		return -1;
-	if (is_companion(&n, database, file))
-		return err_set(e, ERR_INPUT,
-		               "%s would be taken for a part of the database; choose another name",
-		               file);
 	str_addf(&made, "%s/%s", n.path, MADE);
 	fd = make_empty(&n, MADE, e);
 	if (fd < 0)

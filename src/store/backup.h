@@ -33,6 +33,8 @@ int staging_publish(const struct staging *n, const char *file, struct err *e);
 /* Removes the directory with its contents. */
 void staging_clear(struct staging *n);
 
+/* Refuses a name that a backup of the database cannot get. */
+int backup_check_name(const char *database, const char *file, struct err *e);
 /* Writes a copy of the database, which may be in use, to file: mode 0600, checked, flushed. file
  * must not exist (ERR_INPUT). On failure no file is left. */
 int backup_write(const char *database, const char *file, struct err *e);

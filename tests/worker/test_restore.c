@@ -132,6 +132,27 @@ START_TEST(while_a_restore_is_at_work_nobody_is_told_to_kill_it)
 }
 END_TEST
 
+START_TEST(a_name_that_a_backup_cannot_get_gets_no_objects)
+{
+	static const struct {
+		const char *name, *words;
+	} NAMES[] = { { "$DB-x", "would be taken for a part of the database" },
+		      { "''", "names no file" },
+		      { "$DB.folder/", "names no file" },
+		      { "$DB.nowhere/copy.db", "No such file or directory" } };
+	char command[300];
+
+	given_backup();
+	ck_assert_int_eq(shell(NULL, "mkdir -p $DB-objects $DB.folder"), 0);
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		(void)snprintf(command, sizeof(command),
+		               "agent-intercom --config $CONFIG backup %s", NAMES[i].name);
+		exits(run(command), EX_CONFIG, NAMES[i].words);
+	}
+	ck_assert_int_eq(count("find $(dirname $DB) . -maxdepth 1 -name '*-objects'"), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("restore");
@@ -140,5 +161,6 @@ int main(void)
 	tcase_add_test(c, after_a_restore_that_was_killed_a_start_needs_nobody);
 	tcase_add_test(c, a_damaged_database_has_its_log_again_after_a_restore_that_was_killed);
 	tcase_add_test(c, while_a_restore_is_at_work_nobody_is_told_to_kill_it);
+	tcase_add_test(c, a_name_that_a_backup_cannot_get_gets_no_objects);
 	return run_suite(s);
 }
