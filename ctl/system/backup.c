@@ -173,7 +173,7 @@ static int make_ready(const struct staging *n, const char *file, int *ret_versio
 
 	str_addf(&path, "%s/db", n->path);
 	if (backup_fetch(n, file, ret_version, ret_owner, e) ||
-	    store_migrate_copy(&st, path.bytes, e))
+	    store_migrate_copy(&st, path.bytes, file, e))
 		return -1;
 	if (*store_rules_found(&st))
 		(void)printf("the rules of the backup were not as they had been made, and are made "

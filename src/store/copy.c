@@ -60,9 +60,13 @@ int store_examine(const char *path, const char *name, int *ret_version, struct e
 		return err_set(e, ERR_INPUT, "db: %s: %s", name, sqlite3_errmsg(st.db));
 	*ret_version = (int)store_pragma(&st, "user_version");
 	if (store_check_ours(&st, name, e) ||
-	    ((*ret_version > SQL_SCHEMA_VERSION || *ret_version < SQL_BASE_VERSION) &&
-	     store_check_version(&st, name, e)))
+	    (*ret_version > SQL_SCHEMA_VERSION && store_check_version(&st, name, e)))
 		return -1;
+	if (*ret_version < SQL_BASE_VERSION)
+		return err_set(e, ERR_INPUT,
+		               "db: %s has schema version %d, of an agent-intercom before release "
+		               "0.2.0, which cannot be brought up to date",
+		               name, *ret_version);
 	if (store_first_finding(&st, "PRAGMA integrity_check(1)", &found, e))
 		return -1;
 	if (strcmp(str_text(&found), "ok") != 0)

@@ -561,13 +561,14 @@ static int bring_up_to_date(struct store *st, const char *path, bool keep, struc
 	return store_end(st, renew(st, path, have, e), e);
 }
 
-static int migrate(struct store *st, const char *path, const char *run_dir, bool keep,
-                   struct err *e)
+/* name: what messages call it. */
+static int migrate(struct store *st, const char *path, const char *name, const char *run_dir,
+                   bool keep, struct err *e)
 {
 	mode_t before = umask(0177); /* the database, its log and its locks are 0600 */
 	int done =
 	    store_open_database(st, path, run_dir, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
-	    bring_up_to_date(st, path, keep, e);
+	    bring_up_to_date(st, name, keep, e);
 
 	(void)umask(before);
 	if (done == 0)
@@ -578,10 +579,10 @@ static int migrate(struct store *st, const char *path, const char *run_dir, bool
 
 int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
 {
-	return migrate(st, path, run_dir, true, e);
+	return migrate(st, path, path, run_dir, true, e);
 }
 
-int store_migrate_copy(struct store *st, const char *path, struct err *e)
+int store_migrate_copy(struct store *st, const char *path, const char *name, struct err *e)
 {
-	return migrate(st, path, NULL, false, e);
+	return migrate(st, path, name, NULL, false, e);
 }

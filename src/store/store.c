@@ -756,6 +756,8 @@ static void show_progress(struct store *st, bool shows)
 	sqlite3_progress_handler(st->db, shows ? STEPS : 0, shows ? on_progress : NULL, NULL);
 }
 
+static const char HEADING[] = "*** in database main ***\n"; /* SQLite's, before what it finds */
+
 int store_first_finding(struct store *st, const char *sql, struct str *out, struct err *e)
 {
 	sqlite3_stmt *s = NULL;
@@ -763,7 +765,10 @@ int store_first_finding(struct store *st, const char *sql, struct str *out, stru
 
 	show_progress(st, true);
 	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		str_add(out, (const char *)sqlite3_column_text(s, 0));
+		const char *text = (const char *)sqlite3_column_text(s, 0);
+		size_t n = sizeof(HEADING) - 1;
+
+		str_add(out, strncmp(text, HEADING, n) == 0 ? text + n : text);
 		rc = SQLITE_OK;
 	}
 	(void)sqlite3_finalize(s);

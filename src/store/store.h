@@ -75,8 +75,9 @@ int store_check_rules(struct store *st, struct str *found, struct err *e);
  * (ERR_INPUT). */
 int store_check_tables(struct store *st, const char *path, struct err *e);
 
-/* Like store_migrate, for a file that is already a copy: makes no copy of it. */
-int store_migrate_copy(struct store *st, const char *path, struct err *e);
+/* Like store_migrate, for a file that is already a copy: makes no copy of it. name: what messages
+ * call it. */
+int store_migrate_copy(struct store *st, const char *path, const char *name, struct err *e);
 
 /* Copies the database at path, of any version, as it is at one moment, into the empty file copy.
  * Others may read and write it meanwhile and do not wait. Nothing is flushed to disk. */

@@ -182,7 +182,7 @@ int64_t history_fill(const char *path, int64_t from, int64_t count, int days)
 		                   at.text);
 	run(db, "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
 	(void)sqlite3_close(db);
-	if (store_migrate_copy(&st, path, &e))
+	if (store_migrate_copy(&st, path, path, &e))
 		die("%s", e.text);
 	store_clear(&st);
 	return rows;

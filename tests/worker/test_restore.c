@@ -153,6 +153,32 @@ START_TEST(a_name_that_a_backup_cannot_get_gets_no_objects)
 }
 END_TEST
 
+/* The words are about FILE: not about the copy that is looked at, nor about a database in use. */
+START_TEST(what_cannot_be_restored_is_told_of_by_its_name)
+{
+	static const struct {
+		const char *spoils, *words;
+	} CASES[] = {
+		{ "sqlite3 $FILE 'DROP TABLE steering'",
+		  "/copy.db: was made by another build of agent-intercom: its table steering" },
+		{ "sqlite3 $FILE 'PRAGMA user_version = 1'",
+		  "before release 0.2.0, which cannot be brought up to date\n" },
+		{ "dd if=/dev/urandom of=$FILE bs=4096 conv=notrunc count=1 seek=$(sqlite3 $FILE "
+		  "\"SELECT rootpage - 1 FROM sqlite_schema WHERE name = 'command'\") 2>/dev/null",
+		  "/copy.db is damaged: " },
+	};
+
+	given_backup();
+	ck_assert_int_eq(shell(NULL, "cp $FILE $FILE.whole"), 0);
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		ck_assert_int_eq(shell(NULL, "cp $FILE.whole $FILE; %s", CASES[i].spoils), 0);
+		exits(run("agent-intercom --config $CONFIG restore $FILE --yes"), EX_CONFIG,
+		      CASES[i].words);
+		ck_assert_ptr_null(strstr(str_text(&said), "***"));
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("restore");
@@ -162,5 +188,6 @@ int main(void)
 	tcase_add_test(c, a_damaged_database_has_its_log_again_after_a_restore_that_was_killed);
 	tcase_add_test(c, while_a_restore_is_at_work_nobody_is_told_to_kill_it);
 	tcase_add_test(c, a_name_that_a_backup_cannot_get_gets_no_objects);
+	tcase_add_test(c, what_cannot_be_restored_is_told_of_by_its_name);
 	return run_suite(s);
 }
