@@ -85,6 +85,13 @@ static const char *words_of(enum agent_turn_stop stop)
 	return "🏁 *The agent has ended its turn*, it does not say why.";
 }
 
+/* An order to stop has ended its process. */
+static bool was_stopped(const struct slack_turn_row *turn)
+{
+	return turn->stop == AGENT_TURN_STOP_ERROR && turn->stop_wanted_at && turn->ended_at &&
+	       strcmp(turn->stop_wanted_at, turn->ended_at) <= 0;
+}
+
 static bool has_ended(const struct slack_turn_row *turn)
 {
 	return turn->run_ended_at || turn->stop_wanted_at ||
@@ -145,8 +152,8 @@ void slack_turn_end(const struct slack_turn_row *turn, struct slack_said *out)
 	OWNED(str) struct str next = { 0 };
 	bool waits = !turn->followed_at && !has_ended(turn);
 
-	str_add(&out->text, words_of(turn->stop));
-	if (turn->why) {
+	str_add(&out->text, words_of(was_stopped(turn) ? AGENT_TURN_STOP_CANCELLED : turn->stop));
+	if (turn->why && !was_stopped(turn)) {
 		str_add(&out->text, ": ");
 		blocks_add_escaped(&out->text, turn->why, BLOCKS_REASON);
 	}

@@ -3,6 +3,33 @@
 #include "slack_blocks_case.h"
 #include "turn.h"
 
+/* ---- the end of a turn ---- */
+
+START_TEST(a_turn_whose_process_was_stopped_did_not_fail)
+{
+	static const struct {
+		const char *wanted, *shown;
+	} CASES[] = {
+		{ "2026-01-01T09:00:01.000Z", "\"⏹️ *The turn was cancelled.*\"" },
+		{ "2026-01-01T09:00:03.000Z",
+		  "\"❌ *The turn ended with an error*: stream closed\"" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(slack_said) struct slack_said s = { 0 };
+		struct slack_turn_row row = { .stop = AGENT_TURN_STOP_ERROR,
+			                      .why = "stream closed",
+			                      .ended_at = "2026-01-01T09:00:02.000Z",
+			                      .stop_wanted_at = CASES[i].wanted,
+			                      .is_last = true };
+
+		slack_turn_end(&row, &s);
+		OWNED(char_ptr) char *json = said(&s);
+		holds(json, CASES[i].shown);
+	}
+}
+END_TEST
+
 /* ---- the rest ---- */
 
 START_TEST(a_write_is_told_with_its_files)
@@ -628,6 +655,7 @@ int main(void)
 	Suite *s = suite_create("slack_blocks_notices");
 	TCase *c = tcase_create("slack_blocks");
 
+	tcase_add_test(c, a_turn_whose_process_was_stopped_did_not_fail);
 	tcase_add_test(c, a_write_is_told_with_its_files);
 	tcase_add_test(c, whom_we_name_is_mentioned_and_nobody_else);
 	tcase_add_test(c, a_broadcast_carries_the_sign_of_its_level);
