@@ -13,6 +13,7 @@
 #include "texts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -374,6 +375,22 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 	                                    : nothing_waits(d, *text != '\0', e);
 }
 
+/* Where answers have numbers, it may be meant as one of these. */
+static int too_short(struct desk *d, const char *line, struct err *e)
+{
+	int64_t session = d->who->place.session_seq;
+	long number = strtol(line, NULL, 10);
+	struct waiting w = { .clearances = 0 };
+
+	(void)desk_tell_short(d, line);
+	if (session && desk_look(d->st, session, &w, e) < 0)
+		return TARGET_FAILED;
+	if (w.offers && number > 0)
+		str_addf(&d->out->text, ". To choose an answer by its number: `choose %ld`",
+		         number);
+	return TARGET_TOLD;
+}
+
 /* "refine 8080": a number that begins no id is a value, unless it may be a mistyped id: those are
  * longer, or begin with 0. */
 static bool is_value(const struct verb *v, const char *word, size_t length)
@@ -394,10 +411,8 @@ static int find_target(struct desk *d, const char **ret_text, struct found *f, s
 	*ret_text = w->text ? w->text : line;
 	if (w->id)
 		return by_id(d, w->id, true, f, e);
-	if (verb_is_too_short(w->verb, line)) {
-		(void)desk_tell_short(d, line);
-		return TARGET_TOLD;
-	}
+	if (verb_is_too_short(w->verb, line))
+		return too_short(d, line, e);
 	if (length) {
 		(void)snprintf(id, sizeof(id), "%.*s", (int)length, line);
 		target = by_id(d, id, verb_is_only_an_id(line) && !is_value(w->verb, line, length),

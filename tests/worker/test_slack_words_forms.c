@@ -29,6 +29,10 @@ START_TEST(a_question_with_several_yeses_takes_a_number_and_one_with_a_yes_eithe
 		given(sql.bytes);
 		in_thread("2");
 		replies(CASES[i][1]);
+		in_thread("reject 2");
+		replies(
+		    "give 4 characters at least. To choose an answer by its number: `choose 2`");
+		expect("SELECT state FROM request", "pending\n");
 		slack_stop();
 	}
 }
