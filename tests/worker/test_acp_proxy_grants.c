@@ -34,6 +34,27 @@ static void is_approved(struct trio *a, const char *call)
 	is_allowed(a, &q);
 }
 
+static void add_edit(struct str *out, const struct trio *a, const char *old, const char *new)
+{
+	str_addf(
+	    out,
+	    "{\"toolCallId\":\"c2\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{\"type\":"
+	    "\"diff\",\"path\":\"%s/a.txt\",\"oldText\":\"%s\",\"newText\":\"%s\"}]}",
+	    a->folder, old, new);
+}
+
+/* A person is asked, with what the digest stands for. */
+static void front_asks_of(struct asked *q, bool editor, const char *digest)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line,
+	         "{\"jsonrpc\":\"2.0\",\"method\":\"intercom/asked\",\"params\":{\"editor\":%s,"
+	         "\"digest\":\"%s\"}}",
+	         editor ? "true" : "false", digest);
+	front_says(q, line.bytes);
+}
+
 /* Asks to change "one" to "two" in a.txt, and is approved. */
 static void given_approved_edit(struct trio *a, const char *answers)
 {
@@ -42,11 +63,7 @@ static void given_approved_edit(struct trio *a, const char *answers)
 	const char *line;
 
 	put_file(a->folder, "a.txt", "one and one half\n");
-	str_addf(
-	    &call,
-	    "{\"toolCallId\":\"c2\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{\"type\":"
-	    "\"diff\",\"path\":\"%s/a.txt\",\"oldText\":\"one half\",\"newText\":\"two\"}]}",
-	    a->folder);
+	add_edit(&call, a, "one half", "two");
 	line = permission("1", call.bytes);
 	party_say(&a->agent, line);
 	q = front_hears(a);
@@ -99,6 +116,44 @@ START_TEST(what_was_approved_as_a_permission_is_written_unasked_once)
 	front_decides(&q, "deny", "again?");
 	hears_part(&a.agent, "again?");
 	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+/* With an editor that shows it or not, and whether the front says so or was away meanwhile. */
+START_TEST(what_was_approved_when_it_was_asked_again_is_written_unasked)
+{
+	static const char AGAIN[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":"
+	                            "\"deny\",\"reason\":\"it has changed\",\"again\":true}}";
+	struct trio a = given_trio(NULL);
+	OWNED(str) struct str call = { 0 };
+	const char *write = write_of(&a, "2", "a.txt", "top\\ntwo\\n");
+	bool is_shown = _i & 1, is_told = _i & 2;
+	struct asked q, again;
+
+	put_file(a.folder, "a.txt", "one\n");
+	add_edit(&call, &a, "one", "two");
+	q = given_question(&a, call.bytes);
+	front_asks_of(&q, is_shown, "aa");
+	if (is_shown)
+		hears_part(&a.editor, "request_permission");
+	put_file(a.folder, "a.txt", "top\none\n");
+	if (is_told)
+		front_says(&q, AGAIN);
+	asked_clear(&q);
+	if (is_told && is_shown)
+		hears_part(&a.editor, "$/cancel_request");
+	again = front_hears(&a);
+	front_asks_of(&again, is_shown, "bb");
+	if (!is_told && is_shown)
+		hears_part(&a.editor, "$/cancel_request");
+	if (is_shown)
+		hears_part(&a.editor, "request_permission");
+	is_allowed(&a, &again);
+	if (is_shown)
+		hears_part(&a.editor, "$/cancel_request");
+	party_say(&a.agent, write);
+	hears(&a.editor, write);
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -357,6 +412,7 @@ int main(void)
 
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, what_was_approved_as_a_permission_is_written_unasked_once);
+	tcase_add_loop_test(c, what_was_approved_when_it_was_asked_again_is_written_unasked, 0, 4);
 	tcase_add_test(c, what_is_not_what_was_approved_is_asked_about);
 	tcase_add_test(c, the_same_bytes_of_another_file_or_of_two_names_are_asked_about);
 	tcase_add_test(c, a_command_for_the_editor_is_held_unless_it_was_approved_there);

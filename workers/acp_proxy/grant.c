@@ -161,12 +161,12 @@ static struct sha256 place_of(const char *folder)
 
 /* ---- */
 
-void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *call,
+void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *content,
                const char *folder)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach (item, json_get(call, "content"))
+	cJSON_ArrayForEach (item, content)
 		if (json_says(item, "type", "diff"))
 			add_diff(g, item);
 	if (ask->command.length && !ask->is_unclear) {

@@ -29,9 +29,9 @@ void grants_clear(struct grants *g);
  * there is none, or, of one that is not looked at, what changes when it is written. */
 struct sha256 grant_look(const char *path);
 
-/* What a yes to this permission would approve, of the files as they are now. call: the tool call
- * that it is about, as far as it is known, or NULL. */
-void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *call,
+/* What a yes to this permission would approve, of the files as they are now. content: of the tool
+ * call that it is about, as far as it is known, or NULL. */
+void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *content,
                const char *folder);
 
 /* The yes was said, of what is still as it was. */

@@ -15,6 +15,7 @@ struct question *held_add(struct proxy *p, enum envelope_kind kind, struct sessi
 	json_add_id_token(&id, token);
 	*q = (struct question){ .kind = kind,
 		                .session = s,
+		                .folder = xstrdup(s->folder),
 		                .token = xstrdup(token),
 		                .id = str_take(&id),
 		                .link = UPLINK_INIT,
@@ -38,9 +39,11 @@ void held_drop(struct proxy *p, struct question *q)
 	q->session->questions--;
 	uplink_close(&q->link, &p->system);
 	subject_clear(&q->subject);
+	cJSON_Delete(q->content);
 	grants_clear(&q->grants);
 	str_clear(&q->line);
 	str_clear(&q->answer_line);
+	free(q->folder);
 	free(q->token);
 	free(q->id);
 	free(q->shown_token);

@@ -12,10 +12,12 @@ struct question {
 	TAILQ_ENTRY(question) next;
 	enum envelope_kind kind;
 	struct session *session;
+	char *folder; /* of the session, when it was asked */
 	char *token, *id; /* as it came; canonical */
 	char *shown_token, *shown_id; /* of the editor's dialog, if that is not its first one */
 	struct str line; /* the message, with its end */
 	struct subject subject;
+	cJSON *content; /* of a permission's call, then; or NULL */
 	struct grants grants; /* what a yes approves */
 	struct sha256 base; /* of a write: the file when it was last asked about */
 	struct uplink link;

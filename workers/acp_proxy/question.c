@@ -64,12 +64,22 @@ static void select_option(struct proxy *p, const struct question *q,
 
 /* ---- the front ---- */
 
+/* A yes approves what it would do to the files as they are when somebody is asked. */
+static void renew_grants(struct question *q)
+{
+	grants_clear(&q->grants);
+	if (q->kind == ENVELOPE_PERMISSION && !q->subject.must_choose)
+		grant_add(&q->grants, &q->subject.ask, q->content, q->folder);
+}
+
 static void ask_front(const struct proxy *p, struct question *q)
 {
 	OWNED(str) struct str json = { 0 };
 
 	if (q->kind == ENVELOPE_WRITE)
 		q->base = grant_look(q->subject.path);
+	if (!q->in_editor) /* whose answer may be to the files as they were */
+		renew_grants(q);
 	json_object(&json);
 	json_member(&json, "jsonrpc", "2.0");
 	json_member_int(&json, "id", ASKED_ID);
@@ -279,8 +289,10 @@ static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 {
 	const char *digest = json_text(params, "digest");
 
-	if (q->digest && (!digest || strcmp(q->digest, digest) != 0))
+	if (q->digest && (!digest || strcmp(q->digest, digest) != 0)) {
 		dialog_forget(p, q);
+		renew_grants(q);
+	}
 	xreplace(&q->digest, digest);
 	q->is_asked = true;
 	q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
@@ -356,16 +368,6 @@ static void pass(struct proxy *p, struct question *q)
 	held_drop(p, q);
 }
 
-static void prepare(struct proxy *p, struct question *q, const cJSON *params,
-                    const struct acp_tool_call *call)
-{
-	if (q->kind != ENVELOPE_PERMISSION && is_granted(q, params))
-		pass(p, q);
-	else if (q->kind == ENVELOPE_PERMISSION && !q->subject.must_choose)
-		grant_add(&q->grants, &q->subject.ask, call ? call->fields : NULL,
-		          q->session->folder);
-}
-
 static void begin(struct proxy *p, enum envelope_kind kind, const char *line, size_t length,
                   const struct json_peek *peek, const cJSON *root)
 {
@@ -384,8 +386,11 @@ static void begin(struct proxy *p, enum envelope_kind kind, const char *line, si
 	if (subject_read(&q->subject, kind, root, call, s->id, s->folder, &e)) {
 		refuse(p, q->token, ACP_INVALID_PARAMS, e.text);
 		held_drop(p, q);
-	} else {
-		prepare(p, q, params, call);
+	} else if (kind != ENVELOPE_PERMISSION) {
+		if (is_granted(q, params))
+			pass(p, q);
+	} else if (call) { /* of which the agent may say something else later */
+		q->content = cJSON_Duplicate(json_get(call->fields, "content"), true);
 	}
 }
 
@@ -565,8 +570,10 @@ static void tick(struct proxy *p, struct question *q, int64_t now)
 {
 	if (q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
 		ask_front(p, q);
-	if (now >= shown_at(p, q))
+	if (now >= shown_at(p, q)) {
+		renew_grants(q);
 		dialog_show(p, q);
+	}
 	if (q->answer != ANSWER_NONE && q->is_asked && !q->is_told && now >= q->decide_ms)
 		tell_answer(q);
 	tick_down(p, q, now);
