@@ -308,6 +308,7 @@ static void describe(struct hook *h)
 {
 	const struct gate_input *in = &h->in;
 	const cJSON *first = in->tool_input ? in->tool_input->child : NULL;
+	OWNED(str) struct str path = { 0 };
 
 	if (in->class == GATE_EXECUTE && in->command) {
 		str_add(&h->subject, in->command);
@@ -316,10 +317,9 @@ static void describe(struct hook *h)
 	if (describe_prompt(h))
 		return;
 	print_input(&h->subject, in);
-	if (in->path_count)
-		make_title(h, in->paths[0]);
-	else
-		make_title(h, cJSON_GetStringValue(first));
+	if (in->path_count) /* on one line, whatever it has */
+		str_add_shown(&path, in->paths[0], strlen(in->paths[0]), TITLE_BYTES);
+	make_title(h, in->path_count ? str_text(&path) : cJSON_GetStringValue(first));
 }
 
 static void add_named(struct hook *h, const char *path)
@@ -458,13 +458,26 @@ static void deny(struct hook *h, const char *before, const char *what, const cha
 	h->verdict = HOOK_DENY;
 }
 
-/* What does not lead where its text says; behind a folder that is not there, nobody knows where. */
-static const char *why_other(const char *real, bool is_inside)
+static bool has_control(const char *path)
 {
-	if (!is_inside)
+	while ((unsigned char)*path >= 0x20 && *path != 0x7F)
+		path++;
+	return *path;
+}
+
+/* Why it is not known what becomes of it; behind a folder that is not there, nobody knows where it
+ * leads. */
+static const char *why_other(const char *real, const char *root)
+{
+	if (!path_is_within(real, root))
 		return "outside of the workspace";
-	return strstr(real, "/../") ? "goes up from a folder that is not there"
-	                            : "leads elsewhere than its path says, behind a link";
+	if (has_control(real))
+		return "has a line break or another control character in its path";
+	if (strcmp(real, root) == 0)
+		return "is the folder of the workspace itself";
+	if (strstr(real, "/../"))
+		return "goes up from a folder that is not there";
+	return "leads elsewhere than its path says, behind a link";
 }
 
 /* Whether a file is not in the workspace, or not where its path says: then nothing is computed. */
@@ -485,7 +498,7 @@ static bool leads_elsewhere(struct call *c, const char *root)
 			deny(h, "path violation: ", real, " is protected: no agent writes there");
 			return true;
 		}
-		str_addf(&why, "%s: %s", why_other(real, is_inside), real);
+		str_addf(&why, "%s: %s", why_other(real, root), real);
 		is_outside = is_outside || !is_inside;
 		ask_about(h, is_outside ? "critical" : "high", str_text(&why));
 	}

@@ -147,6 +147,37 @@ START_TEST(a_write_is_shown_as_its_effect_and_the_editor_writes_it)
 }
 END_TEST
 
+START_TEST(a_path_that_can_be_no_files_is_said_to_be_behind_no_link)
+{
+	static const struct {
+		const char *name, *why;
+	} CASES[] = {
+		{ "x\\ny",
+		  "has a line break or another control character in its path: /%/x\\x0ay" },
+		{ ".", "is the folder of the workspace itself: /%/%" },
+	};
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str query = { 0 };
+
+		party_say(&a.agent, write_of(&a, "8", CASES[i].name, "mine"));
+		waits(1);
+		str_addf(&query,
+		         "SELECT risk_level, description LIKE '%s',"
+		         " instr(description, 'link'), instr(title, '(+') FROM request WHERE state "
+		         "= 'pending'",
+		         CASES[i].why);
+		expect(query.bytes, "high|1|0|0\n");
+		decide_all("reject");
+		hears_part(&a.agent, "rejected");
+	}
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more)
 {
 	struct site s = given_running_site();
@@ -671,6 +702,7 @@ int main(void)
 	tcase_add_test(c, what_is_always_allowed_in_the_editor_is_seen_as_that);
 	tcase_add_test(c, in_remote_mode_the_editor_is_not_asked);
 	tcase_add_test(c, a_write_is_shown_as_its_effect_and_the_editor_writes_it);
+	tcase_add_test(c, a_path_that_can_be_no_files_is_said_to_be_behind_no_link);
 	tcase_add_test(c, a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more);
 	tcase_add_test(c, an_approval_that_was_withheld_counts_for_nothing_later);
 	tcase_add_test(c, a_yes_in_the_editor_to_what_has_changed_approves_nothing);
