@@ -72,13 +72,12 @@ static void take_state(struct acp *a, enum acp_turn turn, const char *stop)
 
 static void take_update(struct acp *a, const cJSON *params)
 {
-	const char *session = json_text(params, "sessionId"), *stop = NULL, *kind;
+	const char *stop = NULL, *kind;
 	const cJSON *update = cJSON_GetObjectItemCaseSensitive(params, "update");
 	enum acp_turn turn;
 
 	kind = json_text(update, "sessionUpdate");
-	if (a->replaying || !kind ||
-	    (session && a->session_id.length && strcmp(session, a->session_id.bytes) != 0)) {
+	if (a->replaying || !kind || acp_talk_is_other(a, params)) {
 		acp_tell(&a->sink, &(struct acp_event){ .kind = ACP_ALIVE });
 		return;
 	}

@@ -142,9 +142,13 @@ void acp_pending_add(struct acp *a, struct acp_inquiry *ask)
 /* Whether a request can be shown; it is answered if not. */
 static bool may_ask(struct acp *a, const struct acp_message *m)
 {
-	if (m->peek.has_nul)
-		acp_talk_error(a, m->id, ACP_INVALID_PARAMS, "a text contains a NUL");
-	return !m->peek.has_nul;
+	const char *why = m->peek.has_nul                   ? "a text contains a NUL"
+	                  : acp_talk_is_other(a, m->params) ? "no such session is open"
+	                                                    : NULL;
+
+	if (why)
+		acp_talk_error(a, m->id, ACP_INVALID_PARAMS, why);
+	return !why;
 }
 
 static void take(struct acp *a, const struct acp_message *m, struct acp_inquiry *ask, int failed,

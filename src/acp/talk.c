@@ -1,6 +1,7 @@
 #include "talk.h"
 
 #include "err.h"
+#include "json.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,6 +55,13 @@ void acp_talk_error(struct acp *a, const char *id, int code, const char *text)
 
 	acp_message_add_error(&json, id, code, text);
 	acp_talk_send(a, json.bytes);
+}
+
+bool acp_talk_is_other(const struct acp *a, const cJSON *params)
+{
+	const char *session = json_text(params, "sessionId");
+
+	return session && a->session_id.length && strcmp(session, a->session_id.bytes) != 0;
 }
 
 enum acp_call_kind acp_talk_answered(struct acp *a, const char *id)

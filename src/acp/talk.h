@@ -23,6 +23,9 @@ void acp_talk_notify(struct acp *a, const char *method, const char *params);
 void acp_talk_result(struct acp *a, const char *id, const char *result);
 void acp_talk_error(struct acp *a, const char *id, int code, const char *text);
 
+/* Whether params name another session than the one that we have opened. */
+bool acp_talk_is_other(const struct acp *a, const cJSON *params);
+
 /* Which call an answer with this id is for; it waits no longer. */
 enum acp_call_kind acp_talk_answered(struct acp *a, const char *id);
 void acp_talk_forget(struct acp *a);

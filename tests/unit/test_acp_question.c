@@ -500,6 +500,28 @@ START_TEST(a_question_that_cannot_be_shown_is_an_error_to_the_agent)
 }
 END_TEST
 
+START_TEST(a_question_of_a_session_that_is_not_open_is_an_error_to_the_agent)
+{
+	static const char *const METHODS[] = { "session/request_permission", "elicitation/create" };
+
+	for (size_t i = 0; i < COUNT(METHODS); i++) {
+		OWNED(acp_case) struct acp_case c = { 0 };
+		OWNED(str) struct str line = { 0 };
+
+		acp_case_open_session(&c);
+		c.acp.how.forms = true;
+		str_addf(&line,
+		         "{\"id\":0,\"method\":\"%s\",\"params\":{\"sessionId\":\"other\","
+		         "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS "}}",
+		         METHODS[i]);
+		acp_case_hears(&c, line.bytes);
+		acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32602,"
+		                  "\"message\":\"no such session is open\"}}\n");
+		acp_case_told(&c, "");
+	}
+}
+END_TEST
+
 /* ---- what is answered ---- */
 
 START_TEST(yes_is_for_this_once_and_never_the_first_option)
@@ -731,6 +753,7 @@ int main(void)
 	tcase_add_test(c, what_agents_send_beside_a_diff_is_not_in_doubt);
 	tcase_add_test(c, a_question_whose_title_is_not_the_calls_is_more_than_the_call);
 	tcase_add_test(c, a_question_that_cannot_be_shown_is_an_error_to_the_agent);
+	tcase_add_test(c, a_question_of_a_session_that_is_not_open_is_an_error_to_the_agent);
 	tcase_add_test(c, yes_is_for_this_once_and_never_the_first_option);
 	tcase_add_test(c, a_question_is_answered_once);
 	tcase_add_test(c, a_yes_that_is_not_offered_is_not_given);
