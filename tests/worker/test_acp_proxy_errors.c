@@ -119,6 +119,69 @@ static void logs(const struct trio *a, const char *part)
 	}
 }
 
+/* The front ends whenever it reads the question. */
+static void front_fails(struct trio *a)
+{
+	enum { TIMES = 10 };
+
+	for (int i = 0; i < TIMES; i++) {
+		struct asked q = front_hears(a);
+
+		asked_clear(&q);
+	}
+}
+
+START_TEST(what_no_front_survives_is_not_asked_for_ever)
+{
+	static const char *const OPTIONS[] = { NULL, "--when-down=deny" };
+
+	for (size_t i = 0; i < COUNT(OPTIONS); i++) {
+		struct trio a = given_trio(OPTIONS[i]);
+		struct asked q;
+
+		party_say(&a.agent, write_of(&a, "8", "a.txt", "mine"));
+		front_fails(&a);
+		hears_part(&a.agent, "agent-intercom fails whenever it is asked this");
+		party_say(&a.agent, permission("1", COMMAND));
+		front_fails(&a);
+		if (!OPTIONS[i]) { /* the editor is asked alone */
+			hears(&a.editor, permission("1", COMMAND));
+			party_say(&a.editor, chosen("1", "yes"));
+		}
+		hears(&a.agent, chosen("1", OPTIONS[i] ? "no" : "yes"));
+		party_say(&a.agent, permission("2", COMMAND)); /* others are asked as ever */
+		q = front_hears(&a);
+		front_decides(&q, "allow", "");
+		hears(&a.agent, chosen("2", "yes"));
+		asked_clear(&q);
+		trio_ends(&a, 0);
+	}
+}
+END_TEST
+
+START_TEST(a_front_that_had_a_person_asked_may_be_lost_as_often_as_it_likes)
+{
+	enum { TIMES = 12 };
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, permission("1", COMMAND));
+	for (int i = 0; i < TIMES; i++) {
+		q = front_hears(&a);
+		front_asks(&q, true);
+		if (i == 0)
+			hears(&a.editor, permission("1", COMMAND));
+		hears_nothing_but_marks(&a);
+		asked_clear(&q);
+	}
+	q = front_hears(&a);
+	front_decides(&q, "allow", "");
+	hears(&a.agent, chosen("1", "yes"));
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(why_a_permission_is_denied_is_in_the_editors_log)
 {
 	struct trio a = given_trio(NULL);
@@ -145,6 +208,8 @@ int main(void)
 	tcase_add_test(c, what_the_front_answers_with_an_error_is_not_left_to_the_editor);
 	tcase_add_test(c, while_a_front_is_there_the_editors_answer_waits_for_it);
 	tcase_add_test(c, while_a_front_is_there_the_editor_shows_only_what_it_says);
+	tcase_add_test(c, what_no_front_survives_is_not_asked_for_ever);
+	tcase_add_test(c, a_front_that_had_a_person_asked_may_be_lost_as_often_as_it_likes);
 	tcase_add_test(c, why_a_permission_is_denied_is_in_the_editors_log);
 	suite_add_tcase(s, c);
 	return run_suite(s);

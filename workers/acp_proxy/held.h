@@ -27,6 +27,7 @@ struct question {
 	bool is_asked; /* the front has a person asked */
 	bool in_editor; /* the editor shows it */
 	bool editor_may_not; /* the session is answered elsewhere only */
+	int losses; /* fronts that were lost since one had a person asked */
 	int64_t show_ms; /* when the editor is shown it while no front is there */
 	/* The editor's answer, and whether the front has been told: */
 	enum answer answer;

@@ -30,6 +30,8 @@ enum {
 	PROXY_SESSIONS = 1000, /* of the agent; the oldest is forgotten, and refused */
 	PROXY_QUESTIONS = 500, /* held at once */
 	PROXY_EDITOR_MS = 2000, /* when no front is there, the editor is asked */
+	PROXY_LOSSES = 10, /* fronts in a row that were lost before they had a person asked: then
+	                    * the question counts as the cause, and no other is asked */
 	PROXY_LINGER_MS = 2000, /* to tell the front that a question needs no answer */
 	PROXY_REJECTED = -32001, /* JSON-RPC code of a write or a command that a person refused */
 	PROXY_HELD_BYTES = 64 << 20, /* of all of them; then the agent waits to be read */

@@ -295,6 +295,7 @@ static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 	}
 	xreplace(&q->digest, digest);
 	q->is_asked = true;
+	q->losses = 0;
 	q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
 	dialog_show(p, q);
 }
@@ -524,6 +525,8 @@ static void serve(struct proxy *p, struct question *q, short revents)
 		lost = q->link.fd >= 0 && uplink_read(&q->link, &p->system, take_line, &h) != 0;
 	if (!lost)
 		return;
+	if (q->link.greeted && !q->is_asked)
+		q->losses++;
 	hang_up(p, q);
 	if (q->is_over)
 		q->end_ms = 0;
@@ -539,22 +542,32 @@ void question_serve(struct proxy *p, const struct pollfd *fds, size_t count)
 			serve(p, q, fds[i].revents);
 }
 
+/* No front survives it, as it seems: then it is as if none were there. */
+static bool is_fatal(const struct question *q)
+{
+	return q->losses >= PROXY_LOSSES;
+}
+
 /* When the editor's answer stands, as nobody is there to say which was the first. */
 static int64_t alone_at(const struct question *q)
 {
-	return q->answer == ANSWER_NONE || q->link.greeted ? INT64_MAX
-	                                                   : q->answered_ms + UPLINK_DOWN_MS;
+	if (q->answer == ANSWER_NONE || q->link.greeted)
+		return INT64_MAX;
+	return q->answered_ms + (is_fatal(q) ? 0 : UPLINK_DOWN_MS);
 }
 
 static void tick_down(struct proxy *p, struct question *q, int64_t now)
 {
 	const char *refusal = str_text(&p->system.refusal);
 	bool waits = q->kind == ENVELOPE_PERMISSION && p->when_down == IF_DOWN_EDITOR &&
-	             q->answer == ANSWER_NONE;
+	             q->answer == ANSWER_NONE && !(is_fatal(q) && q->editor_may_not);
 
 	if (now >= alone_at(q) ||
-	    (!waits && q->link.fd < 0 && uplink_system_is_down(&p->system, now)))
-		leave_to_editor(p, q, *refusal ? refusal : "agent-intercom cannot be reached");
+	    (!waits && q->link.fd < 0 && (is_fatal(q) || uplink_system_is_down(&p->system, now))))
+		leave_to_editor(p, q,
+		                *refusal      ? refusal
+		                : is_fatal(q) ? "agent-intercom fails whenever it is asked this"
+		                              : "agent-intercom cannot be reached");
 }
 
 /* When the editor shows it, as no front is there to say whether it may. */
@@ -568,7 +581,7 @@ static int64_t shown_at(const struct proxy *p, const struct question *q)
 
 static void tick(struct proxy *p, struct question *q, int64_t now)
 {
-	if (q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
+	if (q->link.fd < 0 && !is_fatal(q) && uplink_open(&q->link, &p->system, now))
 		ask_front(p, q);
 	if (now >= shown_at(p, q)) {
 		renew_grants(q);
@@ -586,7 +599,7 @@ static int64_t due_of(const struct proxy *p, const struct question *q)
 	if (q->is_over)
 		return q->end_ms;
 	due = shown_at(p, q);
-	if (q->link.fd < 0 && p->system.try_ms < due)
+	if (q->link.fd < 0 && !is_fatal(q) && p->system.try_ms < due)
 		due = p->system.try_ms;
 	if (alone_at(q) < due)
 		due = alone_at(q);
