@@ -26,8 +26,8 @@ CREATE TABLE gate_call (
   transcript   TEXT,                        -- fixed: if it is about no tool: the file in which the host writes
                                             -- down what its agent does
   detail       TEXT CHECK (detail IS NULL OR json_valid(detail)), -- fixed: what else the event said: {"type": ..}
-  options      TEXT CHECK (options IS NULL OR json_valid(options)), -- fixed: what may be chosen, where that is
-                                            -- not one yes: as in agent_question
+  options      TEXT CHECK (options IS NULL OR json_valid(options)), -- fixed: what may be chosen, unless that
+                                            -- is plainly yes or no: as in agent_question
   parks        INTEGER NOT NULL DEFAULT 0 CHECK (parks IN (0, 1)), -- fixed: if nobody answers in time, its
                                             -- program ends, and is started again for the answer
   decision     TEXT NOT NULL DEFAULT 'open', -- free: see gate_call_move

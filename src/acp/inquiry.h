@@ -95,8 +95,11 @@ bool acp_inquiry_is_program(const char *name);
 void acp_inquiry_note(struct acp_inquiry *ask, const char *text);
 /* The same of what is unclear of it, so that no rule fits it. */
 void acp_inquiry_doubt(struct acp_inquiry *ask, const char *text);
-/* Appends the description, and below it the notes. */
-void acp_inquiry_add_text(const struct acp_inquiry *ask, struct str *out);
+/* Appends what we say about it to a person: file and risk, the notes, and its offer. */
+void acp_inquiry_add_notes(const struct acp_inquiry *ask, struct str *out);
+/* Appends what may be answered, numbered, in the agent's words to their end, unless that is just
+ * yes or no. */
+void acp_inquiry_add_offer(const struct acp_inquiry *ask, struct str *out);
 
 /* Remembers that it names this path. */
 void acp_inquiry_name(struct acp_inquiry *ask, const char *given);

@@ -86,12 +86,6 @@ void acp_inquiry_add_quoted(struct str *out, const char *text, size_t most)
 	str_add(out, CLOSES);
 }
 
-void acp_inquiry_add_text(const struct acp_inquiry *ask, struct str *out)
-{
-	add_paragraph(out, str_text(&ask->description));
-	add_paragraph(out, str_text(&ask->notes));
-}
-
 void acp_inquiry_doubt(struct acp_inquiry *ask, const char *text)
 {
 	acp_inquiry_note(ask, text);

@@ -10,6 +10,7 @@
 #include "policy_tool.h"
 #include "result.h"
 #include "safe_path.h"
+#include "texts.h"
 #include "visible.h"
 
 #include <inttypes.h>
@@ -150,21 +151,25 @@ static bool is_option(const cJSON *o)
 	return json_text(o, "id") && json_text(o, "name") && json_text(o, "kind");
 }
 
-/* What a relayed agent offers, where an approval alone would not say which of it. */
+/* What a relayed agent offers. */
 static int read_options(struct hook *h, struct err *e)
 {
 	const cJSON *options = json_get(h->in.tool_input, "options"), *o;
 	OWNED(str) struct str text = { 0 };
+	int yeses = 0;
 
 	if (!options || !h->in.host->relays || h->in.event != GATE_PERMISSION)
 		return 0;
-	cJSON_ArrayForEach (o, options)
+	cJSON_ArrayForEach (o, options) {
 		if (!is_option(o))
 			break;
+		yeses += json_says(o, "kind", "allow_once");
+	}
 	if (!cJSON_IsArray(options) || o)
 		return err_set(e, ERR_INPUT, "options must be a list of {id, name, kind}");
 	json_canonical(&text, options);
 	h->options = str_take(&text);
+	h->must_choose = yeses != 1;
 	return 0;
 }
 
@@ -229,6 +234,7 @@ void hook_free(struct hook *h)
 	free(h->version);
 	str_clear(&h->why);
 	str_clear(&h->description);
+	str_clear(&h->words);
 	str_clear(&h->folder);
 	str_clear(&h->real_folder);
 	str_clear(&h->subject);
@@ -303,6 +309,36 @@ static bool describe_prompt(struct hook *h)
 	return h->subject.length > 0;
 }
 
+static bool has_others(const cJSON *object, const char *const *names)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, object)
+		if (!texts_name(names, item->string))
+			return true;
+	return false;
+}
+
+/* A permission as its relay has read it (workers/acp_proxy/subject.c): what is shown of paths and
+ * input is in its other members. What no title holds is above the agent's words. */
+static bool describe_relayed(struct hook *h)
+{
+	static const char *const NAMES[] = { "title", "description", "notes",   "content",
+		                             "paths", "input",       "options", NULL };
+	const cJSON *input = h->in.tool_input;
+	const char *title = json_text(input, "title"), *content = json_text(input, "content");
+	const char *words = json_text(input, "description");
+
+	if (!title || !h->notes || has_others(input, NAMES))
+		return false;
+	str_add(&h->subject, content ? content : "");
+	make_title(h, title);
+	if (strlen(title) > TITLE_BYTES || strchr(title, '\n'))
+		str_addf(&h->words, "%s%s", title, words ? "\n\n" : "");
+	str_add(&h->words, words ? words : "");
+	return true;
+}
+
 /* The texts for a person. The title of a command is its first line (ask.c). */
 static void describe(struct hook *h)
 {
@@ -310,11 +346,13 @@ static void describe(struct hook *h)
 	const cJSON *first = in->tool_input ? in->tool_input->child : NULL;
 	OWNED(str) struct str path = { 0 };
 
+	if (in->host->relays)
+		h->notes = json_text(in->tool_input, "notes");
 	if (in->class == GATE_EXECUTE && in->command) {
 		str_add(&h->subject, in->command);
 		return;
 	}
-	if (describe_prompt(h))
+	if (describe_prompt(h) || describe_relayed(h))
 		return;
 	print_input(&h->subject, in);
 	if (in->path_count) /* on one line, whatever it has */
@@ -407,7 +445,10 @@ static void look_at_tool(struct call *c, const struct call_settings *settings, s
 	                                       &h->why)];
 	if (gate_input_escalates(&h->in))
 		h->risk = "high";
-	if (h->subject.length + h->why.length > HOOK_BODY_BYTES && h->in.class != GATE_EDIT) {
+	if (h->subject.length + h->why.length + h->words.length +
+	            (h->notes ? strlen(h->notes) : 0) >
+	        HOOK_BODY_BYTES &&
+	    h->in.class != GATE_EDIT) {
 		result_refuse(c, "too_large",
 		              "its input has more than %d bytes: nobody would see it whole",
 		              (int)HOOK_BODY_BYTES);

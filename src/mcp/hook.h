@@ -50,7 +50,12 @@ struct hook {
 	struct str why; /* it is denied, or asked about */
 	struct str description; /* of the question: that, and what the policy says */
 	const char *risk;
-	char *options; /* JSON: what its agent offers to choose from, not one yes; or NULL */
+	char *options; /* JSON: what its agent offers to choose from, unless that is plainly yes or
+	                * no; or NULL */
+	bool must_choose; /* an approval would not say which of them */
+	struct str words; /* what a relayed agent says of it, */
+	const char *notes; /* and what its relay says to a person; NULL: nothing */
+	bool is_guest; /* the relay is another user's: its notes are no more ours than the words */
 	struct sha256 digest; /* of tool, arguments and folder, as they are named: see hook_bind */
 	struct str folder; /* where the tool works: absolute; empty: unknown */
 	struct str real_folder; /* of a command: what that is; empty: not known */

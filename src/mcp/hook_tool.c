@@ -19,7 +19,7 @@ static bool policy(const struct call *c, struct policy_question *q)
 {
 	const struct hook *h = c->hook;
 
-	if (!hook_decides(h) || h->verdict != HOOK_POLICY || h->options)
+	if (!hook_decides(h) || h->verdict != HOOK_POLICY || h->must_choose)
 		return false;
 	q->tool = h->question.tool;
 	q->is_command = h->question.is_command;
@@ -71,17 +71,34 @@ static void add_files(const struct call *c, struct question *q)
 	q->effect_length = c->effect.length;
 }
 
-static const char *describe(const struct call *c)
+static void add_part(struct str *out, const char *text)
+{
+	if (!text || !*text)
+		return;
+	if (out->length)
+		str_add(out, "\n\n");
+	str_add(out, text);
+}
+
+/* The agent's words, if it is relayed, and behind them ours, of which there are some then. */
+static void describe(const struct call *c, struct question *q)
 {
 	struct hook *h = c->hook;
 	const char *policy = h->verdict == HOOK_POLICY ? str_text(&c->policy.why) : "";
+	OWNED(str) struct str ours = { 0 };
 
-	str_reset(&h->description);
-	str_add(&h->description, str_text(&h->why));
+	str_add(&ours, str_text(&h->why));
 	if (h->why.length && *policy)
-		str_add(&h->description, "; ");
-	str_add(&h->description, policy);
-	return str_text(&h->description);
+		str_add(&ours, "; ");
+	str_add(&ours, policy);
+	str_reset(&h->description);
+	str_add(&h->description, str_text(&h->words));
+	add_part(h->is_guest ? &h->description : &ours, h->notes);
+	if (h->notes && !ours.length)
+		str_addf(&ours, "Risk: %s", h->risk);
+	add_part(&h->description, str_text(&ours));
+	q->description = str_text(&h->description);
+	q->notes_length = h->notes ? ours.length : 0;
 }
 
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)
@@ -99,7 +116,7 @@ static void question(const struct call *c, const struct call_settings *settings,
 	q->kind = REQUEST_KIND_PERMISSION;
 	q->title = h->title.length ? h->title.bytes : NULL;
 	q->body = str_text(&h->subject);
-	q->description = describe(c);
+	describe(c, q);
 	q->risk_level = h->risk;
 	q->timeout_ms = settings->approval_ms;
 	q->editable = hook_editable(c);
@@ -152,6 +169,7 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 {
 	int told = hook_was_told(st, c, p, e);
 
+	c->hook->is_guest = p->has_user;
 	if (told)
 		return told < 0 ? -1 : allow(c);
 	if (ask_run(st, c, p, settings, e) || (c->waiting && look_for_parking(st, c->hook, p, e)))
@@ -173,7 +191,7 @@ static int decide(struct store *st, struct call *c, const struct peer *p,
 		hook_set_result(&c->result, GATE_DENY, str_text(&h->why));
 		return 0;
 	}
-	if (h->verdict == HOOK_ALLOW && !h->options)
+	if (h->verdict == HOOK_ALLOW && !h->must_choose)
 		return allow(c);
 	if (!c->policy.allowed)
 		return ask(st, c, p, settings, e);

@@ -500,6 +500,8 @@ static void name_in_full(const struct desk *d, struct found *f, const struct req
 
 	if (r->row.kind == REQUEST_KIND_PERMISSION && r->row.file_path && !request_is_change(r))
 		return; /* an edit, which an agent shows as a diff: its name says which */
+	if (seen_is_described(r))
+		return; /* its name says what it is, and is shorter */
 	seen_add(&what, r);
 	if (!what.length || (request_is_change(r) && what.length > NAME_MOST))
 		return;

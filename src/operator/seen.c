@@ -14,13 +14,23 @@ static bool is_command(const struct request *r)
 	       (r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST);
 }
 
+bool seen_is_described(const struct request *r)
+{
+	return r->row.gate_class && r->row.notes_length &&
+	       strcmp(r->row.gate_class, "execute") != 0 && !request_is_change(r);
+}
+
 /* A command as shown, and how many bytes of that the inbox shows. */
 static size_t show(const struct request *r, struct str *text)
 {
 	const struct str *command = r->effect.length ? &r->effect : &r->body;
+	const char *words = seen_is_described(r) && r->description ? r->description : "";
 	size_t length = 0;
 
 	visible_add(text, str_text(command), command->length, true);
+	if (command->length && *words)
+		str_add_char(text, '\n');
+	visible_add(text, words, strlen(words), true);
 	for (int lines = 0; lines < SEEN_LINES && length < text->length; lines++) {
 		const char *rest = text->bytes + length;
 		const char *newline = memchr(rest, '\n', text->length - length);
@@ -79,14 +89,16 @@ void seen_add_members(cJSON *row, const struct request *r)
 
 int seen_in_inbox(struct store *st, const struct request *r, struct str *why, struct err *e)
 {
+	OWNED(str) struct str text = { 0 };
+
 	(void)st;
 	(void)e;
-	if (seen_is_whole(r))
+	if (!is_command(r) || show(r, &text) == text.length)
 		return 1;
 	str_addf(why,
 	         "the inbox does not show all of these %zu bytes: read them with "
 	         "`agent-intercom-ctl show %.*s`, then approve with the digest that it prints "
 	         "(--digest)",
-	         r->body.length, FIND_SHORT, r->row.id);
+	         text.length, FIND_SHORT, r->row.id);
 	return 0;
 }

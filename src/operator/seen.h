@@ -21,6 +21,10 @@ void seen_add_members(cJSON *row, const struct request *r);
 /* Whether the inbox shows a command in full. Of changes it names the files. */
 bool seen_is_whole(const struct request *r);
 
+/* Whether it is what an agent behind an editor asks for that is no command and no change: what that
+ * is, its description says, too. */
+bool seen_is_described(const struct request *r);
+
 /* For struct speaker, for people who answer what the inbox shows. */
 int seen_in_inbox(struct store *st, const struct request *r, struct str *why, struct err *e);
 

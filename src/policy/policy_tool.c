@@ -8,16 +8,19 @@
 
 enum { ARGUMENT_BYTES = 1 << 20 }; /* no more is shown to a person: hook.h refuses it */
 
-/* Arguments of tools that change nothing about what a command or a patch does. */
-static bool is_harmless(const char *name)
+/* Arguments of tools that change nothing about what a command or a patch does. Beside a command
+ * that is relayed stands what may be answered. */
+static bool is_harmless(const struct gate_host *host, const char *name)
 {
+	static const char *const RELAYED[] = { "options", "notes", NULL };
+
 	static const char *const NAMES[] = {
 		"description",       "timeout",           "timeout_ms",      "is_background",
 		"run_in_background", "max_output_tokens", "yield_time_ms",   "initial_wait",
 		"explanation",       "max_events",        "idle_timeout_ms", NULL
 	};
 
-	return texts_name(NAMES, name);
+	return texts_name(NAMES, name) || (host->relays && texts_name(RELAYED, name));
 }
 
 /* The argument by which this tool of this host says where it works. What another host calls
@@ -73,7 +76,7 @@ static enum policy_tool take_others(const struct gate_input *in, struct str *why
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, in->tool_input) {
-		if (is_harmless(one->string) || strcmp(one->string, patch) == 0 ||
+		if (is_harmless(in->host, one->string) || strcmp(one->string, patch) == 0 ||
 		    is_own_folder(in, one) || cJSON_IsNull(one) || cJSON_IsFalse(one))
 			continue;
 		add_argument(why, one);

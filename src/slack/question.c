@@ -62,7 +62,7 @@ static bool is_tool(const struct request *r)
 /* Whether we say what it is about, not the agent. */
 static bool is_told_of(const struct request *r)
 {
-	return r->row.kind == REQUEST_KIND_TRUST || r->row.gate_class;
+	return r->row.kind == REQUEST_KIND_TRUST || (r->row.gate_class && !r->row.notes_length);
 }
 
 /* Its title, unless that is only the beginning of what is shown anyway. */
@@ -516,6 +516,17 @@ static void add_long_names(cJSON *blocks, const cJSON *options)
 		               NULL);
 }
 
+static void add_more(cJSON *blocks, const struct request *r, int count)
+{
+	OWNED(str) struct str text = { 0 };
+
+	str_addf(&text, "%d of the %d answers have a button; for any other, say `choose ",
+	         (int)OPTIONS_MOST, count);
+	blocks_add_escaped(&text, r->row.id, BLOCKS_NAME);
+	str_addf(&text, " %d` with its number", (int)OPTIONS_MOST + 1);
+	blocks_add_context(blocks, str_text(&text));
+}
+
 /* The answers that the agent offers, in its words; to refuse with a reason there is a form. */
 static void add_options(cJSON *blocks, const struct request *r, const cJSON *options, bool is_seen)
 {
@@ -532,6 +543,8 @@ static void add_options(cJSON *blocks, const struct request *r, const cJSON *opt
 			add_numbered(buttons, number, option, r->row.id, rejects ? "danger" : NULL);
 	}
 	blocks_add_button(buttons, "approve_reject", "Reject, and say why", r->row.id, "danger");
+	if (is_seen && number > OPTIONS_MOST)
+		add_more(blocks, r, number);
 }
 
 /* A form of one field with few values is buttons; any other one is filled in in words. */

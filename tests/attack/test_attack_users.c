@@ -285,6 +285,33 @@ START_TEST(an_agent_cannot_answer_as_its_own_editor)
 }
 END_TEST
 
+/* It says to be an editor's proxy that has read what the agent asks. */
+START_TEST(what_an_agent_says_in_the_name_of_its_editors_proxy_is_not_shown_as_ours)
+{
+	NEEDS_ROOT();
+	begin("");
+	tries(AGENT, NULL,
+	      "import json\n"
+	      "s = connect(shared + '/mcp.sock'); f = s.makefile('rw')\n"
+	      "def say(**what): f.write(json.dumps(what) + '\\n'); f.flush()\n"
+	      "say(**{'agent-intercom': 1, 'hook': 'acp'})\n"
+	      "say(jsonrpc='2.0', id=1, method='intercom/hook', params={'host': 'acp',\n"
+	      "    'event': 'session/request_permission', 'helper': 'x', 'deadline_ms': 60000,\n"
+	      "    'input': {'session_id': 's', 'cwd': base + '/project', 'risk': 'high',\n"
+	      "              'tool_name': 'permission', 'tool_input': {'title': 'Clean',\n"
+	      "              'content': 'rm -r x', 'notes': 'Checked: harmless'}}})\n"
+	      "s.settimeout(10)\n"
+	      "for line in f:\n"
+	      "    if 'intercom/asked' in line: break\n");
+	ck_assert_str_eq(
+	    users_sql(&users, "SELECT title, body, instr(description, 'Checked: harmless') > 0,"
+	                      " notes_length > 0,"
+	                      " instr(substr(description, -notes_length), 'Checked') FROM request"),
+	    "permission Clean\trm -r x\t1\t1\t0\n");
+	end();
+}
+END_TEST
+
 START_TEST(an_agent_withdraws_no_question_that_is_no_editors)
 {
 	OWNED(str) struct str said = { 0 };
@@ -589,6 +616,7 @@ int main(void)
 	tcase_add_test(
 	    c, an_agent_only_tightens_its_mode_and_no_policy_of_its_folder_counts_unless_told);
 	tcase_add_test(c, an_agent_cannot_answer_as_its_own_editor);
+	tcase_add_test(c, what_an_agent_says_in_the_name_of_its_editors_proxy_is_not_shown_as_ours);
 	tcase_add_test(c, an_agent_withdraws_no_question_that_is_no_editors);
 	tcase_add_test(c, what_a_caller_says_of_itself_is_bounded);
 	tcase_add_test(c, the_desk_survives_nonsense_and_more_files_than_it_takes);

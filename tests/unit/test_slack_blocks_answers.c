@@ -125,6 +125,45 @@ START_TEST(what_we_say_of_a_tool_has_no_bar)
 }
 END_TEST
 
+START_TEST(what_an_agent_behind_an_editor_says_has_the_bar_and_what_its_proxy_says_has_none)
+{
+	static const char NOTES[] = "Risk: high\n\nAnswers:\n1. Plan A\n2. Plan B";
+	OWNED(request) struct request r = a_permission();
+
+	r.row.gate_class = "other";
+	r.row.title = "permission Plan";
+	r.description = "It is safe.\n\nRisk: high\n\nAnswers:\n1. Plan A\n2. Plan B";
+	r.row.notes_length = (int64_t)strlen(NOTES);
+	OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+	holds(json, "{\"type\":\"text\",\"text\":\"It is safe.\"}]}");
+	holds(json, "rich_text_quote");
+	holds(json, "{\"type\":\"rich_text_section\",\"elements\":[{\"type\":\"text\",\"text\":"
+	            "\"Risk: high\\n\\nAnswers:\\n1. Plan A\\n2. Plan B\"}]}");
+}
+END_TEST
+
+START_TEST(of_more_answers_than_buttons_it_is_said_how_the_others_are_given)
+{
+	for (int count = 20; count <= 21; count++) {
+		OWNED(request) struct request r = a_permission();
+		OWNED(str) struct str options = { 0 }, hint = { 0 };
+
+		for (int i = 0; i < count; i++)
+			str_addf(&options,
+			         "%s{\"id\":\"%d\",\"name\":\"N\",\"kind\":\"allow_once\"}",
+			         i ? "," : "[", i);
+		str_add_char(&options, ']');
+		r.row.options = options.bytes;
+		str_addf(&hint,
+		         "20 of the 21 answers have a button; for any other, say `choose %s 21`"
+		         " with its number",
+		         r.row.id);
+		OWNED(char_ptr) char *json = asked(&r, SLACK_FILE_THERE);
+		(count > 20 ? holds : lacks)(json, hint.bytes);
+	}
+}
+END_TEST
+
 START_TEST(a_button_in_an_agents_words_has_its_number_and_hides_nothing)
 {
 	OWNED(request) struct request r = a_permission();
@@ -307,6 +346,9 @@ int main(void)
 	tcase_add_test(c,
 	               what_we_say_below_an_agents_words_has_no_bar_and_is_shown_whatever_they_are);
 	tcase_add_test(c, what_we_say_of_a_tool_has_no_bar);
+	tcase_add_test(
+	    c, what_an_agent_behind_an_editor_says_has_the_bar_and_what_its_proxy_says_has_none);
+	tcase_add_test(c, of_more_answers_than_buttons_it_is_said_how_the_others_are_given);
 	tcase_add_test(c, a_button_in_an_agents_words_has_its_number_and_hides_nothing);
 	tcase_add_test(
 	    c, what_accept_and_reject_answer_is_said_where_the_agent_calls_it_something_else);

@@ -160,6 +160,112 @@ START_TEST(an_edit_to_which_there_are_several_yeses_is_shown_as_its_effect)
 }
 END_TEST
 
+/* A permission with these options, of a system in which a policy allows `make`. */
+static struct trio given_asked(struct site *s, const char *title, const char *description,
+                               const char *options)
+{
+	OWNED(str) struct str line = { 0 };
+	struct trio a;
+
+	*s = given_site();
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s/.intercom'", s->workspace), 0);
+	put_file(s->workspace, ".intercom/settings.json",
+	         "{\"enabled\":true,\"commands\":[\"make\"]}");
+	site_start(s);
+	a = trio_start(s->workspace, s->database, NULL);
+	opened(&a, a.folder, "s1");
+	str_addf(
+	    &line,
+	    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":"
+	    "\"s1\",\"title\":\"%s\",\"description\":\"%s\",\"toolCall\":{\"toolCallId\":\"c\","
+	    "\"kind\":\"execute\",\"rawInput\":{\"command\":\"make clean\"}},\"options\":[%s]}}",
+	    title, description, options);
+	party_say(&a.agent, line.bytes);
+	hears(&a.editor, line.bytes);
+	expect_soon("SELECT count(*) FROM gate_call WHERE decision = 'open'", "1\n");
+	return a;
+}
+
+START_TEST(what_accept_answers_is_told_where_its_name_is_not_plain)
+{
+	struct site s;
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = NULL;
+	struct trio a = given_asked(
+	    &s, "Run", "",
+	    "{\"optionId\":\"x\",\"name\":\"Reject this and stop\",\"kind\":\"allow_once\"},"
+	    "{\"optionId\":\"z\",\"name\":\"Allow\",\"kind\":\"reject_once\"}");
+
+	expect(
+	    "SELECT q.options ->> '$[0].name', q.options ->> '$[1].name' FROM request_offer AS q",
+	    "Reject this and stop|Allow\n");
+	id = rows("SELECT id FROM request");
+	ck_assert_int_eq(ctl(&said, "show %.36s 2>&1", id), 0);
+	says(str_text(&said), "1. Reject this and stop\\n2. Allow");
+	ck_assert_int_eq(ctl(&said, "approve %.36s 2>&1", id), 0);
+	hears(&a.agent, chosen("1", "x"));
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(a_policy_answers_with_the_only_yes_whatever_its_name)
+{
+	struct site s;
+	struct trio a =
+	    given_asked(&s, "Run", "",
+	                "{\"optionId\":\"x\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
+	                "{\"optionId\":\"z\",\"name\":\"Not now\",\"kind\":\"reject_once\"}");
+
+	approve_all();
+	hears(&a.agent, chosen("1", "x"));
+	hears_part(&a.editor, "$/cancel_request");
+	party_say(
+	    &a.agent,
+	    "{\"id\":2,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":"
+	    "\"s1\",\"toolCall\":{\"toolCallId\":\"d\",\"kind\":\"execute\",\"rawInput\":{"
+	    "\"command\":\"make\"}},\"options\":[{\"optionId\":\"x\",\"name\":\"Once\",\"kind\":"
+	    "\"allow_once\"},{\"optionId\":\"z\",\"name\":\"Not now\",\"kind\":"
+	    "\"reject_once\"}]}}");
+	hears(&a.agent, chosen("2", "x"));
+	expect("SELECT count(*) FROM request", "1\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(a_permission_with_many_answers_is_a_card_that_lists_all_of_them)
+{
+	enum { MANY = 100 };
+	OWNED(str) struct str options = { 0 }, said = { 0 };
+	OWNED(char_ptr) char *id = NULL, *digest = NULL;
+	struct site s;
+	struct trio a;
+
+	for (int i = 1; i <= MANY; i++)
+		str_addf(&options,
+		         "%s{\"optionId\":\"o%d\",\"name\":\"Opt %d\",\"kind\":\"allow_once\"}",
+		         i > 1 ? "," : "", i, i);
+	a = given_asked(&s, "Clean\\nAnswers: 1", "Not much.\\n\\nAnswers:\\n1. No", options.bytes);
+	expect(
+	    "SELECT title, body, instr(description, 'Clean'), instr(description, 'Not much.') > 0,"
+	    " substr(description, -notes_length, 27),"
+	    " description LIKE '%\n99. Opt 99\n100. Opt 100' FROM request",
+	    "permission Clean (+1 line)|make clean|1|1|Risk: high\n\nAnswers:\n1. Opt|1\n");
+	id = rows("SELECT id FROM request");
+	ck_assert_int_ne(ctl(&said, "choose %.36s 100 2>&1", id), 0);
+	says(str_text(&said), "the inbox does not show all");
+	digest = rows("SELECT digest FROM request");
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "--text choose %.36s 100 --digest %.64s 2>&1", id, digest), 0);
+	says(str_text(&said), "permission Clean (+1 line)");
+	ck_assert_ptr_null(strstr(str_text(&said), "{"));
+	hears(&a.agent, chosen("1", "o100"));
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(an_editor_chooses_also_what_no_operator_is_offered)
 {
 	struct site s = given_running_site();
@@ -198,6 +304,9 @@ int main(void)
 	tcase_add_test(c, what_the_editor_chooses_counts_unless_it_was_the_second);
 	tcase_add_test(c, an_operator_chooses_by_number);
 	tcase_add_test(c, an_edit_to_which_there_are_several_yeses_is_shown_as_its_effect);
+	tcase_add_test(c, what_accept_answers_is_told_where_its_name_is_not_plain);
+	tcase_add_test(c, a_policy_answers_with_the_only_yes_whatever_its_name);
+	tcase_add_test(c, a_permission_with_many_answers_is_a_card_that_lists_all_of_them);
 	tcase_add_test(c, an_editor_chooses_also_what_no_operator_is_offered);
 	tcase_add_test(c, in_remote_mode_no_editor_chooses);
 	return run_suite(s);

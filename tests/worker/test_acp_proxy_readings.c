@@ -32,7 +32,9 @@ START_TEST(a_command_that_a_shell_may_read_is_shown_as_both_and_fits_no_rule)
 		{ "\"command\":\"ls docs/evil\",\"args\":[]", "'ls docs/evil'", "ls docs/evil" },
 		{ "\"command\":\"make it/so\",\"args\":[\"-n\",\"x y\"]", "'make it/so' -n 'x y'",
 		  "make it/so -n 'x y'" },
-		{ "\"command\":\"ls\\ttmp\",\"args\":null", "'ls\ttmp'", "ls\ttmp" },
+		{ "\"command\":\"ls\\ttmp\",\"args\":null", "'ls\ttmp'", "ls\\ttmp" },
+		{ "\"command\":\"ls\\n\\nRisk: low\"", "'ls\n\nRisk: low'",
+		  "ls\\x0a\\x0aRisk: low" },
 		{ "\"command\":\"ls;id\"", "'ls;id'", "ls;id" },
 		{ "\"command\":\"~/ls\"", "'~/ls'", "~/ls" },
 		{ "\"command\":\"A=b\",\"args\":[\"ls\"]", "A=b ls", "A=b ls" },
@@ -51,7 +53,7 @@ START_TEST(a_command_that_a_shell_may_read_is_shown_as_both_and_fits_no_rule)
 		has(q.params, "params.input.risk", "high");
 		has(q.params, "params.input.tool_input.content", CASES[i][1]);
 		str_addf(&reading, "Or, where the editor has a shell read it: %s", CASES[i][2]);
-		has(q.params, "params.input.tool_input.description", reading.bytes);
+		says(member(q.params, "params.input.tool_input.notes"), reading.bytes);
 		rejects(&a, &q);
 	}
 	asks_for(&a, "2", "\"command\":\"./ls\",\"args\":[\"a b\"]");
@@ -198,7 +200,7 @@ START_TEST(what_the_protocol_does_not_define_is_shown_and_fits_no_rule)
 		q = front_hears(&a);
 		has(q.params, "params.input.tool_name", CASES[i][3]);
 		has(q.params, "params.input.risk", i < 2 ? "critical" : "high"); /* /x is outside */
-		has(q.params, "params.input.tool_input.description", CASES[i][4]);
+		says(member(q.params, "params.input.tool_input.notes"), CASES[i][4]);
 		has(q.params, "params.input.tool_input.content", i < 2 ? "nice" : "ls");
 		if (i < 2)
 			has(q.params, "params.input.tool_input.paths.0", "/x");
@@ -310,7 +312,7 @@ START_TEST(a_permission_for_two_things_or_of_an_unknown_type_is_shown_whole_and_
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		OWNED(str) struct str params = { 0 };
-		const char *description;
+		const char *notes;
 		struct asked q;
 
 		str_addf(&params, "\"sessionId\":\"s1\",\"title\":\"T\",%s," OPTIONS, CASES[i][0]);
@@ -318,9 +320,9 @@ START_TEST(a_permission_for_two_things_or_of_an_unknown_type_is_shown_whole_and_
 		q = front_hears(&a);
 		has(q.params, "params.input.tool_name", "permission");
 		has(q.params, "params.input.risk", CASES[i][3] ? CASES[i][3] : "high");
-		description = member(q.params, "params.input.tool_input.description");
-		says(description, "Also given: ");
-		says(description, CASES[i][1]);
+		notes = member(q.params, "params.input.tool_input.notes");
+		says(notes, "Also given: ");
+		says(notes, CASES[i][1]);
 		says(q.params, CASES[i][2]);
 		front_decides(&q, "deny", "no");
 		hears(&a.agent, chosen("1", "no"));

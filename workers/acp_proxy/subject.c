@@ -5,6 +5,7 @@
 #include "names.h"
 #include "texts.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,15 +37,25 @@ static void begin(struct subject *s, const char *session, const char *folder, co
 	begin_at(s, session, folder, tool, NULL);
 }
 
-/* What an answer has to choose from. */
+/* What may be answered, unless that is just yes or no. */
 static void add_options(struct subject *s)
 {
 	OWNED(str) struct str options = { 0 };
 
-	if (!s->must_choose)
+	if (acp_inquiry_is_plain(&s->ask))
 		return;
 	acp_inquiry_add_options(&s->ask, &options);
 	json_member_raw(&s->input, "options", options.bytes);
+}
+
+/* The same of what is described by itself, and as a person is told of it. */
+static void add_offer(struct subject *s)
+{
+	OWNED(str) struct str notes = { 0 };
+
+	add_options(s);
+	acp_inquiry_add_offer(&s->ask, &notes);
+	json_member(&s->input, "notes", notes.bytes);
 }
 
 static void end(struct subject *s)
@@ -57,13 +68,13 @@ static void end(struct subject *s)
 static void describe(struct subject *s, const char *session, const char *folder, const char *tool)
 {
 	const struct acp_inquiry *ask = &s->ask;
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str notes = { 0 };
 
 	begin_at(s, session, folder, tool, acp_risk_name(ask->risk));
 	json_member(&s->input, "title", str_text(&ask->title));
-	acp_inquiry_add_text(ask, &text);
-	if (text.length)
-		json_member(&s->input, "description", text.bytes);
+	json_member(&s->input, "description", ask->description.bytes);
+	acp_inquiry_add_notes(ask, &notes);
+	json_member(&s->input, "notes", notes.bytes);
 	if (ask->diff.length)
 		json_member(&s->input, "content", str_text(&ask->diff));
 	if (ask->path_count) {
@@ -84,6 +95,7 @@ static void describe_command(struct subject *s, const char *session, const char 
 	begin(s, session, folder, tool);
 	json_member(&s->input, "command", str_text(&s->ask.command));
 	json_member(&s->input, "cwd", s->ask.cwd);
+	add_offer(s);
 	end(s);
 }
 
@@ -159,7 +171,7 @@ static void describe_diffs(struct subject *s, const cJSON *content, const char *
 		json_object_end(&s->input);
 	}
 	json_array_end(&s->input);
-	add_options(s);
+	add_offer(s);
 	end(s);
 }
 
@@ -250,6 +262,7 @@ static cJSON *as_permission(const cJSON *params)
 	const cJSON *env = json_get(params, "env");
 
 	(void)cJSON_AddStringToObject(option, "optionId", "yes");
+	(void)cJSON_AddStringToObject(option, "kind", "allow_once");
 	cJSON_AddItemToArray(options, option);
 	(void)cJSON_AddStringToObject(subject, "type", "command");
 	cJSON_AddItemToObject(subject, "command", words_of(params));
@@ -267,16 +280,18 @@ static cJSON *as_permission(const cJSON *params)
 static void doubt_program(struct acp_inquiry *ask, const cJSON *params)
 {
 	const char *command = json_text(params, "command");
-	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str line = { 0 }, text = { 0 };
 	const cJSON *word;
 
 	if (acp_inquiry_is_program(command))
 		return;
-	str_addf(&text, "Or, where the editor has a shell read it: %s", command);
+	str_add(&line, command);
 	cJSON_ArrayForEach (word, json_get(params, "args")) {
-		str_add_char(&text, ' ');
-		str_add_shell_word(&text, cJSON_IsString(word) ? word->valuestring : "?");
+		str_add_char(&line, ' ');
+		str_add_shell_word(&line, cJSON_IsString(word) ? word->valuestring : "?");
 	}
+	str_add(&text, "Or, where the editor has a shell read it: ");
+	str_add_shown(&text, str_text(&line), line.length, SIZE_MAX);
 	acp_inquiry_doubt(ask, text.bytes);
 }
 

@@ -94,43 +94,12 @@ void asks_judge(struct asks *s, struct runner *r, const struct agent_talk_row *r
 
 /* ---- asking ---- */
 
-/* What may be answered, in the agent's words to their end, unless that is just yes or no. */
-static void add_offer(const struct acp_inquiry *q, struct str *out)
-{
-	bool is_plain = acp_inquiry_is_plain(q);
-	int number = 0;
-
-	for (size_t i = 0; i < q->option_count && !is_plain; i++) {
-		if (q->options[i].kind == ACP_ALLOW_ALWAYS)
-			continue;
-		if (!number)
-			str_add(out, out->length ? "\n\nAnswers:" : "Answers:");
-		str_addf(out, "\n%d. ", ++number);
-		str_add_shown(out, q->options[i].name, strlen(q->options[i].name), SIZE_MAX);
-	}
-}
-
-/* What we say about it. */
-static void add_notes(const struct acp_inquiry *q, struct str *out)
-{
-	if (q->path.length) {
-		str_add(out, "File: ");
-		str_add_shown(out, q->path.bytes, q->path.length, SIZE_MAX);
-		str_addf(out, " (%s risk)", acp_risk_name(q->risk));
-	} else if (q->kind == ACP_INQUIRY_PERMISSION) {
-		str_addf(out, "Risk: %s", acp_risk_name(q->risk));
-	}
-	if (q->notes.length)
-		str_addf(out, "%s%s", out->length ? "\n\n" : "", q->notes.bytes);
-	add_offer(q, out);
-}
-
 /* The agent's words, and behind them ours. */
 static void describe(const struct acp_inquiry *q, struct str *out, size_t *ret_notes)
 {
 	OWNED(str) struct str notes = { 0 };
 
-	add_notes(q, &notes);
+	acp_inquiry_add_notes(q, &notes);
 	str_add_bytes(out, str_text(&q->description), q->description.length);
 	if (q->description.length && notes.length)
 		str_add(out, "\n\n");
