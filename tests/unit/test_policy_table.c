@@ -507,6 +507,44 @@ START_TEST(globs_of_paths)
 END_TEST
 /* clang-format on */
 
+static struct policy *given_policy(const char *json)
+{
+	struct policy *p = NULL;
+	struct err e = { 0 };
+
+	ck_assert_msg(policy_parse(json, strlen(json), &p, &e) == 0, "%s", e.text);
+	return p;
+}
+
+START_TEST(a_report_that_ends_or_comes_later_hides_what_is_allowed)
+{
+	static const char REPORTS[] =
+	    "{\"enabled\":true,\"log_auto_approved\":true,\"summary_interval_seconds\":60}";
+	static const char SILENT[] = "{\"enabled\":true,\"log_auto_approved\":false}";
+	static const char OFF[] = "{\"enabled\":false,\"log_auto_approved\":true}";
+	static const char LATER[] =
+	    "{\"enabled\":true,\"log_auto_approved\":true,\"summary_interval_seconds\":61}";
+	static const struct {
+		const char *before, *now;
+		bool hides;
+	} CASES[] = { { REPORTS, SILENT, true },   { REPORTS, LATER, true },
+		      { REPORTS, REPORTS, false }, { LATER, REPORTS, false },
+		      { SILENT, SILENT, false },   { SILENT, LATER, false },
+		      { OFF, SILENT, false },      { OFF, LATER, false } };
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		struct policy *before = given_policy(CASES[i].before);
+		struct policy *now = given_policy(CASES[i].now);
+
+		ck_assert_msg(policy_hides(now, before) == CASES[i].hides, "%s after %s",
+		              CASES[i].now, CASES[i].before);
+		ck_assert(!policy_hides(now, NULL));
+		policy_free(before);
+		policy_free(now);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy table");
@@ -517,6 +555,7 @@ int main(void)
 	tcase_add_test(c, denials_of_commands);
 	tcase_add_test(c, names_of_tools);
 	tcase_add_test(c, globs_of_paths);
+	tcase_add_test(c, a_report_that_ends_or_comes_later_hides_what_is_allowed);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

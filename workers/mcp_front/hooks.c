@@ -193,7 +193,7 @@ static void on_found(struct front *f, struct hand_task *t, struct hand_found *fo
 		         c->hook->in.host->relays ? "it is asked again as it is now"
 		                                  : "call it again to have it shown as it is now");
 	/* The next question comes by itself, and takes its place. */
-	told->is_spent = c->hook->in.host->relays && told->changed.length > 0;
+	told->is_spent = c->hook->in.host->relays;
 	go_on(f, t);
 }
 
@@ -270,7 +270,6 @@ bool hooks_look(struct front *f, struct job *job)
 	}
 	call_clear(&told->call);
 	str_reset(&told->changed);
-	told->is_spent = false;
 	if (!hold_find(f, job->call_seq))
 		return false; /* its caller has left */
 	got = is_approved(f, job->call_seq, &e);
