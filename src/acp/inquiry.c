@@ -435,20 +435,14 @@ const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const
 	return NULL;
 }
 
-static bool is_same_member(const cJSON *a, const cJSON *b, const char *name)
+/* Whether its id stands for something of another kind, too: an answer would be either. */
+static bool is_ambiguous(const cJSON *options, const char *id, enum acp_option_kind kind)
 {
-	return cJSON_Compare(json_get(a, name), json_get(b, name), true) ||
-	       (!json_get(a, name) && !json_get(b, name));
-}
+	const cJSON *option;
 
-/* Whether its id stands for something of another kind or name, too: an answer would be either. */
-static bool is_ambiguous(const cJSON *options, const cJSON *one)
-{
-	const cJSON *other;
-
-	cJSON_ArrayForEach (other, options)
-		if (json_says(other, "optionId", json_text(one, "optionId")) &&
-		    !(is_same_member(one, other, "kind") && is_same_member(one, other, "name")))
+	cJSON_ArrayForEach (option, options)
+		if (json_says(option, "optionId", id) &&
+		    option_kind_of(json_text(option, "kind")) != kind)
 			return true;
 	return false;
 }
@@ -460,13 +454,14 @@ static void add_options(struct acp_inquiry *ask, const cJSON *options)
 	ask->options = xcalloc((size_t)cJSON_GetArraySize(options) + 1, sizeof(*ask->options));
 	cJSON_ArrayForEach (option, options) {
 		const char *id = json_text(option, "optionId"), *name = json_text(option, "name");
+		enum acp_option_kind kind = option_kind_of(json_text(option, "kind"));
 
-		if (!id || !id[0] || acp_inquiry_option(ask, id) || is_ambiguous(options, option))
+		if (!id || !id[0] || acp_inquiry_option(ask, id) || is_ambiguous(options, id, kind))
 			continue; /* it cannot be answered with, or not told apart */
 		ask->options[ask->option_count++] = (struct acp_option){
 			.id = xstrdup(id),
 			.name = xstrdup(name && name[0] ? name : id),
-			.kind = option_kind_of(json_text(option, "kind")),
+			.kind = kind,
 		};
 	}
 }
