@@ -1,8 +1,6 @@
 /* `agent-intercom mcp`: what an agent on stdin and stdout sees, whatever happens behind it. */
 #include "agent.h"
-#include "doorbell.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -667,52 +665,6 @@ START_TEST(a_relay_says_what_its_environment_says)
 }
 END_TEST
 
-/* Rings a worker of the site. */
-static void ring(const char *name)
-{
-	OWNED(str) struct str said = { 0 };
-	int run;
-
-	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom where run_directory"), 0);
-	said.bytes[strcspn(said.bytes, "\n")] = '\0';
-	run = open(said.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ck_assert_int_ge(run, 0);
-	doorbell_ring(run, name);
-	(void)close(run);
-}
-
-/* The front stood still while the operator answered and, after its bell had been rung, the agent
- * ended: it looks at the answer before it is told of the end. */
-START_TEST(an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_next)
-{
-	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
-	OWNED(char_ptr) char *answer = NULL;
-	struct relay first, second;
-	pid_t front;
-
-	site = given_running_site();
-	first = given_relay(&site);
-	relay_begin(&first, "transmit", QUESTION);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
-	front = worker_pid("mcp-front");
-	halt_worker(front);
-	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM request");
-	ring("mcp-front");
-	relay_kill(&first);
-	relay_clear(&first);
-	(void)kill(front, SIGCONT);
-	expect_soon("SELECT listener IS NULL FROM tool_call", "1\n");
-	expect("SELECT told_answer FROM tool_call", "0\n");
-	expect("SELECT delivered_at IS NULL FROM request", "1\n");
-	second = given_relay(&site);
-	answer = relay_call(&second, "transmit", QUESTION);
-	has(answer, "decision", "continue");
-	expect("SELECT count(*) FROM request", "1\n");
-	ck_assert_int_eq(relay_stop(&second), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-}
-END_TEST
-
 /* ---- many requests ---- */
 
 enum { MANY = 1500 };
@@ -779,8 +731,6 @@ int main(void)
 
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
-	tcase_add_test(c,
-	               an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_next);
 	tcase_add_test(c, a_relay_starts_the_system_with_home_path_and_user_alone);
 	tcase_add_test(c, a_system_that_a_relay_starts_has_no_sign_of_its_agents_session);
 	tcase_add_test(c, two_relays_at_once_start_one_system);

@@ -1,8 +1,11 @@
 /* An answer that a relay has not passed on when it ends is not told: whoever asks next is. */
 #include "agent.h"
+#include "doorbell.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
@@ -151,6 +154,51 @@ START_TEST(what_was_read_stays_told_whatever_comes_after_it_unread)
 }
 END_TEST
 
+/* Rings a worker of the site. */
+static void ring(const char *name)
+{
+	OWNED(str) struct str said = { 0 };
+	int run;
+
+	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom where run_directory"), 0);
+	said.bytes[strcspn(said.bytes, "\n")] = '\0';
+	run = open(said.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(run, 0);
+	doorbell_ring(run, name);
+	(void)close(run);
+}
+
+/* The front stood still while the operator answered and, after its bell had been rung, the agent
+ * ended: it looks at the answer before it is told of the end. */
+START_TEST(an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_next)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct relay first, second;
+	pid_t front;
+
+	site = given_running_site();
+	first = given_relay(&site);
+	relay_begin(&first, "transmit", QUESTION);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	front = worker_pid("mcp-front");
+	halt_worker(front);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM request");
+	ring("mcp-front");
+	relay_kill(&first);
+	relay_clear(&first);
+	(void)kill(front, SIGCONT);
+	expect_soon("SELECT listener IS NULL FROM tool_call", "1\n");
+	expect("SELECT told_answer FROM tool_call", "0\n");
+	expect("SELECT delivered_at IS NULL FROM request", "1\n");
+	second = given_relay(&site);
+	answer = relay_call(&second, "transmit", QUESTION);
+	has(answer, "decision", "continue");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(relay_stop(&second), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("relay_unread");
@@ -164,6 +212,8 @@ int main(void)
 	tcase_add_test(c, what_a_relay_reads_after_the_system_has_stopped_is_told_once);
 	tcase_add_test(c, what_an_agent_that_has_closed_its_input_is_not_given_is_told_to_the_next);
 	tcase_add_test(c, what_was_read_stays_told_whatever_comes_after_it_unread);
+	tcase_add_test(c,
+	               an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_next);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
