@@ -221,13 +221,21 @@ static const char *given_copy(void)
 	return file;
 }
 
-static void restores_theirs_from(const char *arguments)
+static int restore_on_a_terminal(const char *file, const char *answer)
+{
+	return shell(&said,
+	             "cd %s && echo %s | HOME=$PWD XDG_RUNTIME_DIR= timeout 20 script -qec "
+	             "'%s/agent-intercom --db %s restore %s' /dev/null",
+	             folder, answer, getenv("INTERCOM_BUILD"), database, file);
+}
+
+static void restores_theirs_from(const char *file)
 {
 	OWNED(str) struct str before = { 0 }, after = { 0 };
 	int status;
 
 	(void)shell(&before, "cd %s/away && sha256sum *", folder);
-	status = intercom(arguments);
+	status = restore_on_a_terminal(file, "y");
 	ck_assert_msg(status == 0, "exit %d: %s", status, str_text(&said));
 	(void)shell(&after, "cd %s/away && sha256sum *", folder);
 	ck_assert_str_eq(before.bytes, after.bytes);
@@ -241,7 +249,7 @@ static void restores_theirs_from(const char *arguments)
 
 static void restores_theirs(void)
 {
-	restores_theirs_from("restore away/copy --yes");
+	restores_theirs_from("away/copy");
 }
 
 START_TEST(a_log_of_ours_is_a_part_of_the_backup_and_nothing_beside_it_is_written)
@@ -262,7 +270,7 @@ START_TEST(a_backup_that_is_named_by_a_link_has_its_log_where_it_is_itself)
 {
 	plant_log(given_copy(), geteuid());
 	ck_assert_int_eq(shell(NULL, "ln -s away/copy %s/link", folder), 0);
-	restores_theirs_from("restore link --yes");
+	restores_theirs_from("link");
 }
 END_TEST
 
@@ -385,14 +393,6 @@ static void is_not_restored(void)
 	ck_assert_int_ne(shell(NULL, "ls %s.before-restore-* 2>/dev/null", database), 0);
 }
 
-static int restore_on_a_terminal(const char *answer)
-{
-	return shell(&said,
-	             "cd %s && echo %s | HOME=$PWD XDG_RUNTIME_DIR= timeout 20 script -qec "
-	             "'%s/agent-intercom --db %s restore copy' /dev/null",
-	             folder, answer, getenv("INTERCOM_BUILD"), database);
-}
-
 START_TEST(a_backup_of_another_user_is_restored_only_by_somebody_who_was_told_whose_it_is)
 {
 	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
@@ -401,10 +401,10 @@ START_TEST(a_backup_of_another_user_is_restored_only_by_somebody_who_was_told_wh
 	    shell(NULL, "cd %s && chmod 644 y.db && chown 1 y.db && ln -s y.db copy", folder), 0);
 	refuses(intercom("restore copy --yes"), EX_CONFIG,
 	        "/y.db: belongs to uid 1, not to us (uid 0)");
-	refuses(restore_on_a_terminal("n"), 1, "/y.db: schema version");
+	refuses(restore_on_a_terminal("copy", "n"), 1, "/y.db: schema version");
 	says(str_text(&said), "WARNING: it belongs to uid 1, not to us (uid 0)");
 	is_not_restored();
-	refuses(restore_on_a_terminal("y"), 0, "restored");
+	refuses(restore_on_a_terminal("copy", "y"), 0, "restored");
 }
 END_TEST
 
@@ -454,7 +454,7 @@ START_TEST(an_object_that_is_not_what_its_name_says_is_not_copied)
 	                       "copy-objects && mkdir -m 700 x.db-objects",
 	                       folder),
 	                 0);
-	refuses(restore_on_a_terminal("y"), 0, "4 objects are damaged, and left out");
+	refuses(restore_on_a_terminal("copy", "y"), 0, "4 objects are damaged, and left out");
 }
 END_TEST
 
