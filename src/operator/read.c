@@ -8,6 +8,7 @@
 #include "sql/operator.h"
 #include "sql/request.h"
 #include "sql/session.h"
+#include "texts.h"
 #include "usage.h"
 
 #include <string.h>
@@ -76,36 +77,6 @@ static int add_shown(struct desk *d, cJSON *one, int64_t seq, struct err *e)
 	return 0;
 }
 
-static int inbox_json(struct desk *d, struct err *e)
-{
-	OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
-	cJSON *questions = cJSON_AddArrayToObject(d->out->json, "questions");
-	bool room = true;
-	int got;
-
-	sql_inbox_list(d->st, 0, &q);
-	while ((got = row_next(&q.row, e)) > 0 && room) {
-		cJSON *one = cJSON_CreateObject();
-
-		json_put_text(one, "request_id", q.id);
-		json_put_text(one, "kind", request_kind_name(q.kind));
-		json_put_text(one, "title", q.title);
-		json_put_text(one, "file_path", q.file_path);
-		json_put_text(one, "risk_level", request_risk_level_name(q.risk_level));
-		json_put_text(one, "session_id", q.session_id);
-		json_put_text(one, "workspace_root", q.workspace_root);
-		json_put_given(one, "user", q.agent_user);
-		json_put_given(one, "label", q.label);
-		json_put_text(one, "state", request_state_name(q.state));
-		json_put_text(one, "created_at", q.created_at);
-		json_put_text(one, "deadline_at", q.deadline_at);
-		room = add_row(d, questions, one);
-		if (room && add_shown(d, one, q.seq, e))
-			return -1;
-	}
-	return got < 0 ? -1 : 0;
-}
-
 /* A list in words. */
 struct lines {
 	struct str *text;
@@ -113,50 +84,89 @@ struct lines {
 };
 
 /* Adds a line of so many instants, unless the list is full. */
-static void add_line(struct lines *l, const struct str *line, size_t instants)
+static void add_line(struct lines *l, const char *line, size_t instants)
 {
 	if (l->more || l->count == LISTED ||
-	    l->text->length + line->length + (l->count + 1) * instants * DATE_MORE > TEXT_MOST) {
+	    l->text->length + strlen(line) + (l->count + 1) * instants * DATE_MORE > TEXT_MOST) {
 		l->more++;
 		return;
 	}
-	str_add(l->text, str_text(line));
+	str_add(l->text, line);
 	l->count++;
 }
 
-static void add_question(struct lines *l, const struct inbox_list_row *q)
+static void describe_question(struct str *line, const struct inbox_list_row *q)
+{
+	str_addf(line, "%.*s  %s", FIND_SHORT, q->id, request_kind_name(q->kind));
+	if (q->risk_level && q->risk_level != REQUEST_RISK_LEVEL_LOW)
+		str_addf(line, ", %s risk", request_risk_level_name(q->risk_level));
+	str_add(line, ": ");
+	str_add_shown(line, q->title, strlen(q->title), 100);
+	str_add(line, "  of ");
+	find_add_whose(line, q->agent_user, q->client_name, q->label, q->workspace_root);
+	str_add(line, q->listening ? "\n" : " (not listening)\n");
+}
+
+/* In words first those whose agents listen; the others wait in later. */
+static void add_question(struct lines *l, struct texts *later, const struct inbox_list_row *q)
 {
 	OWNED(str) struct str line = { 0 };
 
-	str_addf(&line, "%.*s  %s", FIND_SHORT, q->id, request_kind_name(q->kind));
-	if (q->risk_level && q->risk_level != REQUEST_RISK_LEVEL_LOW)
-		str_addf(&line, ", %s risk", request_risk_level_name(q->risk_level));
-	str_add(&line, ": ");
-	str_add_shown(&line, q->title, strlen(q->title), 100);
-	str_add(&line, "  of ");
-	find_add_whose(&line, q->agent_user, q->client_name, q->label, q->workspace_root);
-	str_add(&line, q->listening ? "\n" : " (not listening)\n");
-	add_line(l, &line, 0);
+	describe_question(&line, q);
+	if (q->listening)
+		add_line(l, line.bytes, 0);
+	else
+		texts_add(later, line.bytes);
 }
 
-/* First those whose agents listen. */
-static int inbox_text(struct desk *d, struct err *e)
+static cJSON *question_json(const struct inbox_list_row *q)
 {
+	cJSON *one = cJSON_CreateObject();
+
+	json_put_text(one, "request_id", q->id);
+	json_put_text(one, "kind", request_kind_name(q->kind));
+	json_put_text(one, "title", q->title);
+	json_put_text(one, "file_path", q->file_path);
+	json_put_text(one, "risk_level", request_risk_level_name(q->risk_level));
+	json_put_text(one, "session_id", q->session_id);
+	json_put_text(one, "workspace_root", q->workspace_root);
+	json_put_given(one, "user", q->agent_user);
+	json_put_given(one, "label", q->label);
+	json_put_text(one, "state", request_state_name(q->state));
+	json_put_text(one, "created_at", q->created_at);
+	json_put_text(one, "deadline_at", q->deadline_at);
+	return one;
+}
+
+static void end_inbox(struct lines *l, const struct texts *later)
+{
+	for (size_t i = 0; i < later->count; i++)
+		add_line(l, later->items[i], 0);
+	if (l->more)
+		str_addf(l->text, "... and %d more; `agent-intercom-ctl inbox` lists all", l->more);
+	else if (l->count == 0)
+		str_add(l->text, "nothing waits");
+}
+
+static int inbox(struct desk *d, struct err *e)
+{
+	OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
+	OWNED(texts) struct texts later = { 0 };
+	cJSON *questions = cJSON_AddArrayToObject(d->out->json, "questions");
 	struct lines l = { .text = &d->out->text };
-	int got = 0;
+	bool room = true;
+	int got;
 
-	for (int listening = 1; got >= 0 && listening >= 0; listening--) {
-		OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
+	sql_inbox_list(d->st, 0, &q);
+	while ((got = row_next(&q.row, e)) > 0) {
+		cJSON *one = room ? question_json(&q) : NULL;
 
-		sql_inbox_list(d->st, 0, &q);
-		while ((got = row_next(&q.row, e)) > 0)
-			if (q.listening == listening)
-				add_question(&l, &q);
+		add_question(&l, &later, &q);
+		room = room && add_row(d, questions, one);
+		if (room && add_shown(d, one, q.seq, e))
+			return -1;
 	}
-	if (l.more)
-		str_addf(l.text, "... and %d more; `agent-intercom-ctl inbox` lists all", l.more);
-	else if (l.count == 0)
-		str_add(l.text, "nothing waits");
+	end_inbox(&l, &later);
 	return got < 0 ? -1 : 0;
 }
 
@@ -239,7 +249,7 @@ static int list_text(struct desk *d, struct err *e)
 		if (s.is_left)
 			continue;
 		add_session(&line, &s);
-		add_line(&l, &line, 2);
+		add_line(&l, str_text(&line), 2);
 	}
 	if (l.count == 0)
 		str_add(l.text, left ? "no agent is at work\n" : "no session is live");
@@ -315,7 +325,7 @@ int desk_read(struct desk *d, struct err *e)
 		return desk_list_checkpoints(d, e);
 	d->out->json = cJSON_CreateObject();
 	if (strcmp(word, "inbox") == 0)
-		return inbox_json(d, e) || inbox_text(d, e) ? -1 : 0;
+		return inbox(d, e);
 	if (strcmp(word, "runs") == 0)
 		return desk_runs(d, e);
 	return list_json(d, e) || list_text(d, e) ? -1 : 0;
