@@ -81,8 +81,8 @@ int desk_choose(struct desk *d, struct found *f, const char *text, enum request_
 int desk_must_choose(struct desk *d, const struct found *f, struct err *e);
 
 /* The content of the form that a request is, from words, and what it says in words; f->filled shows
- * it. 1 filled in, or
- * it is no form and content stays empty; 0 the person has been told what does not fit; -1. */
+ * it. 1 filled in, or it is no form and content stays empty; 0 the person has been told what does
+ * not fit; -1. */
 int desk_fill(struct desk *d, struct found *f, const char *text, struct str *content,
               struct str *said, struct err *e);
 

@@ -38,7 +38,6 @@ static char *trimmed(const char *text, size_t length)
 
 struct filling {
 	const struct desk *d;
-	const struct words *w;
 	const char *text;
 	int number; /* of the field, from 0 */
 	bool is_only;
@@ -151,9 +150,9 @@ static cJSON *given_of(const struct filling *f, const cJSON *field)
 	OWNED(char_ptr) char *said = NULL;
 	char number[16];
 
-	if (f->w->form) {
+	if (f->d->w->form) {
 		(void)snprintf(number, sizeof(number), "%d", f->number);
-		return cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(f->w->form, number), 1);
+		return cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(f->d->w->form, number), 1);
 	}
 	said = f->is_only ? trimmed(f->text, strlen(f->text))
 	                  : xstrdup(f->values[f->number] ? f->values[f->number] : "");
@@ -205,7 +204,7 @@ static int fill_all(struct desk *d, struct filling *f, const cJSON *fields)
 {
 	const cJSON *field;
 
-	if (!f->w->form && !f->is_only)
+	if (!f->d->w->form && !f->is_only)
 		divide(f, fields);
 	json_object(f->content);
 	cJSON_ArrayForEach (field, fields) {
@@ -236,9 +235,7 @@ int desk_fill(struct desk *d, struct found *f, const char *text, struct str *con
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(cJSON_ptr) cJSON *fields = NULL;
-	struct filling all = {
-		.d = d, .w = d->w, .content = content, .said = said, .shown = &f->filled
-	};
+	struct filling all = { .d = d, .content = content, .said = said, .shown = &f->filled };
 	int got = request_read(d->st, f->seq, &r, e);
 
 	if (got < 0)

@@ -43,11 +43,17 @@ static size_t show(const struct request *r, struct str *text)
 	return length;
 }
 
+/* Whether the inbox shows all of it; text: all that there is of a command. */
+static bool is_whole(const struct request *r, struct str *text)
+{
+	return !is_command(r) || show(r, text) == text->length;
+}
+
 bool seen_is_whole(const struct request *r)
 {
 	OWNED(str) struct str text = { 0 };
 
-	return !is_command(r) || show(r, &text) == text.length;
+	return is_whole(r, &text);
 }
 
 void seen_add(struct str *out, const struct request *r)
@@ -93,7 +99,7 @@ int seen_in_inbox(struct store *st, const struct request *r, struct str *why, st
 
 	(void)st;
 	(void)e;
-	if (!is_command(r) || show(r, &text) == text.length)
+	if (is_whole(r, &text))
 		return 1;
 	str_addf(why,
 	         "the inbox does not show all of these %zu bytes: read them with "
