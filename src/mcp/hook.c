@@ -195,8 +195,7 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 	h->version = version.length ? str_take(&version) : NULL;
 	if (host->relays) {
 		h->risk = risk_of(json_text(input, "risk"));
-		h->before =
-		    json_text(params, "before") ? xstrdup(json_text(params, "before")) : NULL;
+		h->before = xstrdup_if(json_text(params, "before"));
 	}
 	h->in.home = json_text(env, "HOME");
 	return gate_input_from(host, event, input, &h->in, e) || read_options(h, e) ? -1 : 0;

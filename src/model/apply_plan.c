@@ -137,7 +137,7 @@ static void take_plan(struct apply_job *j, struct plan *plan, struct apply_job *
 	for (size_t i = 0; i < plan->count; i++) {
 		const char *path = renamed_from(plan, &plan->files[i]);
 
-		like[i] = path ? xstrdup(path) : NULL;
+		like[i] = xstrdup_if(path);
 		narrow_copy(j->root_fd, plan, &plan->files[i]);
 	}
 	for (size_t i = 0; i < plan->count; i++) {
@@ -273,7 +273,7 @@ static void invert(const struct file_change_list_row *row, struct file_change *f
 {
 	str_add(&f->path, row->path);
 	f->action = inverse(row->action);
-	f->other = row->other_path ? xstrdup(row->other_path) : NULL;
+	f->other = xstrdup_if(row->other_path);
 	(void)snprintf(f->hash_before, sizeof(f->hash_before), "%s", row->hash_after);
 	if (row->has_mode_after)
 		f->mode_before = (int)row->mode_after;

@@ -22,7 +22,7 @@ int request_read_files(struct store *st, int64_t seq, struct request *r, struct 
 		*f = (struct touched){ .path = xstrdup(row.path),
 			               .target = xstrdup(row.target),
 			               .action = request_file_action_name(row.action),
-			               .other = row.other_path ? xstrdup(row.other_path) : NULL,
+			               .other = xstrdup_if(row.other_path),
 			               .mode = (unsigned)row.mode };
 		(void)snprintf(f->hash, sizeof(f->hash), "%s", row.original_hash);
 		(void)snprintf(f->result_hash, sizeof(f->result_hash), "%s", row.result_hash);

@@ -311,7 +311,7 @@ struct config_agent *config_agent_add(struct config_agents *all, const char *nam
 	a->protocol = b->protocol;
 	add_texts(&a->args, b->args, ARGS_MAX);
 	add_environment(a, b);
-	a->asking = b->asking ? xstrdup(b->asking) : NULL;
+	a->asking = xstrdup_if(b->asking);
 	add_texts(&a->refused_modes, b->refused, REFUSED_MAX);
 	return a;
 }
