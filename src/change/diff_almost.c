@@ -107,15 +107,12 @@ static bool is_envelope(struct span line, struct reader r, const char *path)
 
 static bool skip_range(struct span *at, char sign)
 {
-	size_t digits = 0;
-
 	if (at->size == 0 || *at->bytes != sign)
 		return false;
 	do {
 		at->bytes++;
 		at->size--;
-		digits = at->size && (isdigit((unsigned char)*at->bytes) || *at->bytes == ',');
-	} while (digits);
+	} while (at->size && (isdigit((unsigned char)*at->bytes) || *at->bytes == ','));
 	return at->size && *at->bytes == ' ';
 }
 
