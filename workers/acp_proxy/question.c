@@ -289,7 +289,7 @@ static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 {
 	const char *digest = json_text(params, "digest");
 
-	if (q->digest && (!digest || strcmp(q->digest, digest) != 0)) {
+	if (q->in_editor && q->digest && (!digest || strcmp(q->digest, digest) != 0)) {
 		dialog_forget(p, q);
 		renew_grants(q);
 	}
