@@ -376,6 +376,15 @@ START_TEST(a_legacy_client_is_asked_on_the_stream_of_the_call)
 }
 END_TEST
 
+/* A legacy client shows a form that asks how to go on. */
+static void given_form(struct agent *a, struct wire *w, struct event *e)
+{
+	given_elicitation("true");
+	*a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
+	agent_begin(a, w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	reads_question(w, e, "2025-11-25");
+}
+
 START_TEST(a_legacy_client_is_asked_again_with_what_was_wrong_but_not_for_ever)
 {
 	static const char REFINE[] = "\"action\":\"accept\",\"content\":{\"decision\":\"refine\"}";
@@ -385,10 +394,7 @@ START_TEST(a_legacy_client_is_asked_again_with_what_was_wrong_but_not_for_ever)
 	struct agent a;
 	struct wire w;
 
-	given_elicitation("true");
-	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
-	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
-	reads_question(&w, &e, "2025-11-25");
+	given_form(&a, &w, &e);
 	for (int i = 0; i < 5; i++) {
 		OWNED(str) struct str response = { 0 };
 
@@ -468,10 +474,7 @@ START_TEST(of_several_forms_of_a_question_the_last_one_is_taken_off_the_screen)
 	struct agent a;
 	struct wire w;
 
-	given_elicitation("true");
-	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
-	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
-	reads_question(&w, &e, "2025-11-25");
+	given_form(&a, &w, &e);
 	respond(&response, str_text(&e.data),
 	        "\"action\":\"accept\",\"content\":{\"decision\":\"refine\"}");
 	ck_assert_int_eq(agent_exchange(&a, "POST", "", response.bytes, NULL), 202);
@@ -498,10 +501,7 @@ START_TEST(a_form_that_its_user_closes_is_not_shown_again)
 	struct agent a;
 	struct wire w;
 
-	given_elicitation("true");
-	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
-	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
-	reads_question(&w, &e, "2025-11-25");
+	given_form(&a, &w, &e);
 	has(str_text(&e.data), "id", "intercom-1.1");
 	ck_assert_int_eq(agent_exchange(&a, "POST", "", OTHER, NULL), 202);
 	respond(&response, str_text(&e.data), "\"action\":\"cancel\"");

@@ -283,14 +283,21 @@ START_TEST(an_editors_user_has_answered_in_the_editor_only)
 }
 END_TEST
 
-START_TEST(a_form_that_nobody_answers_is_cancelled)
+static struct request a_form(void)
 {
-	OWNED(request) struct request r = a_permission();
-	OWNED(slack_said) struct slack_said pushed = { 0 };
+	struct request r = a_permission();
 
 	r.row.kind = REQUEST_KIND_PROMPT;
 	r.row.prompt_type = REQUEST_PROMPT_TYPE_CLARIFICATION;
 	r.row.form = "[{\"name\":\"a\",\"title\":\"A\",\"kind\":\"text\",\"choices\":[]}]";
+	return r;
+}
+
+START_TEST(a_form_that_nobody_answers_is_cancelled)
+{
+	OWNED(request) struct request r = a_form();
+	OWNED(slack_said) struct slack_said pushed = { 0 };
+
 	r.row.deadline_at = "2026-01-01T10:00:00.000Z";
 	OWNED(char_ptr) char *open = asked(&r, SLACK_FILE_THERE);
 	holds(open, " · is cancelled <!date^1767261600^");
@@ -306,11 +313,9 @@ END_TEST
 
 START_TEST(where_a_form_cannot_be_shown_it_is_not_said_that_it_can_be_continued)
 {
-	OWNED(request) struct request r = a_permission();
+	OWNED(request) struct request r = a_form();
 	OWNED(slack_said) struct slack_said plain = { 0 }, line = { 0 };
 
-	r.row.kind = REQUEST_KIND_PROMPT;
-	r.row.form = "[{\"name\":\"a\",\"title\":\"A\",\"kind\":\"text\",\"choices\":[]}]";
 	slack_question_say_plain(&r, &plain);
 	holds(str_text(&plain.text), "Answer in the thread: refine and the values, or stop");
 	slack_question_say_line(&r, &line);

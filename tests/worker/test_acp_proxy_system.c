@@ -28,15 +28,22 @@ static void waits(int count)
 	            text);
 }
 
+/* A command that the agent wants to run waits, in the editor, too. */
+static void given_command_that_waits(struct trio *a)
+{
+	const char *line = permission("0", COMMAND);
+
+	party_say(&a->agent, line);
+	hears(&a->editor, line);
+	waits(1);
+}
+
 START_TEST(an_operator_answers_and_the_editor_is_told)
 {
 	struct site s = given_running_site();
 	struct trio a = given_trio_on(&s);
-	const char *line = permission("0", COMMAND);
 
-	party_say(&a.agent, line);
-	hears(&a.editor, line);
-	waits(1);
+	given_command_that_waits(&a);
 	expect("SELECT kind, title, body FROM request", "permission|npm test|npm test\n");
 	approve_all();
 	hears(&a.agent, chosen("0", "yes"));
@@ -308,11 +315,8 @@ START_TEST(what_the_editor_cancels_is_withdrawn_also_if_its_first_front_is_gone)
 {
 	struct site s = given_running_site();
 	struct trio a = given_trio_on(&s);
-	const char *line = permission("0", COMMAND);
 
-	party_say(&a.agent, line);
-	hears(&a.editor, line);
-	waits(1);
+	given_command_that_waits(&a);
 	kill_and_await("mcp-front");
 	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'"
 	            " AND listener IS NOT NULL",
@@ -329,11 +333,8 @@ START_TEST(a_front_that_is_killed_while_a_question_waits_asks_nobody_twice)
 {
 	struct site s = given_running_site();
 	struct trio a = given_trio_on(&s);
-	const char *line = permission("0", COMMAND);
 
-	party_say(&a.agent, line);
-	hears(&a.editor, line);
-	waits(1);
+	given_command_that_waits(&a);
 	kill_and_await("mcp-front");
 	waits(1);
 	expect("SELECT count(*) FROM request", "1\n");
@@ -626,11 +627,8 @@ START_TEST(after_its_session_was_stopped_an_agent_is_denied_what_it_asks)
 	struct trio a = given_trio_on(&s);
 	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *id = NULL;
-	const char *line = permission("0", COMMAND);
 
-	party_say(&a.agent, line);
-	hears(&a.editor, line);
-	waits(1);
+	given_command_that_waits(&a);
 	id = rows("SELECT id FROM session");
 	ck_assert_int_eq(ctl(&said, "session clear %.36s 2>&1", id), 0);
 	hears(&a.agent, chosen("0", "no"));

@@ -51,34 +51,44 @@ static void contains(const char *text, const char *part)
 
 static char id[40]; /* of the checkpoint */
 
-/* As the supervisor does, so that ctl finds the bells of the workers. */
-static void publish_run(void)
+/* With what the supervisor does, so that ctl finds the bells of the workers. */
+static void begin_on_machine(void)
 {
 	OWNED(str) struct str link = { 0 };
 
+	begin();
 	str_addf(&link, "%s-run", test_db());
 	ck_assert_int_eq(symlink(test_run(), link.bytes), 0);
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
+	      " 'system', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = 'h'");
+}
+
+/* Of the workspace as it is; its id is in id. */
+static void take_checkpoint(const char *label)
+{
+	OWNED(str) struct str order = { 0 };
+	OWNED(char_ptr) char *text = NULL;
+
+	str_addf(&order,
+	         "INSERT INTO command (verb, session_id, argument) VALUES ('session-checkpoint',"
+	         " 's', '%s')",
+	         label);
+	given(order.bytes);
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	text = rows("SELECT id FROM checkpoint");
+	(void)snprintf(id, sizeof(id), "%.36s", text);
 }
 
 /* A workspace with a checkpoint of it, and changes since. */
 static void given_changes(void)
 {
-	OWNED(char_ptr) char *text = NULL;
-
-	begin();
-	publish_run();
-	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
-	      " 'system', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = 'h'");
+	begin_on_machine();
 	file("kept.txt", "same\n");
 	file("changed.txt", "one\n");
 	file("gone.txt", "gone\n");
 	ck_assert_int_eq(chmod(in("gone.txt"), 04755), 0);
-	given("INSERT INTO command (verb, session_id, argument) VALUES ('session-checkpoint', 's',"
-	      " 'before the storm')");
-	(void)start_worker("archivist");
-	expect_soon("SELECT state FROM checkpoint", "done\n");
-	text = rows("SELECT id FROM checkpoint");
-	(void)snprintf(id, sizeof(id), "%.36s", text);
+	take_checkpoint("before the storm");
 	file("changed.txt", "two\n");
 	ck_assert_int_eq(unlink(in("gone.txt")), 0);
 	file("new.txt", "new\n");
@@ -304,23 +314,14 @@ static int mode_of(const char *name)
 /* The group's bits of a mode are the mask of the list, which a checkpoint does not hold. */
 START_TEST(what_comes_back_without_its_access_list_is_open_to_nobody_else)
 {
-	OWNED(char_ptr) char *text = NULL;
-
-	begin();
-	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
-	      " 'system', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = 'h'");
+	begin_on_machine();
 	ck_assert_int_eq(mkdir(in("dir"), 0700), 0);
 	file("gone.txt", "gone\n");
 	file("changed.txt", "one\n");
 	file("dir/a.txt", "a\n");
 	SKIP_UNLESS(gets_access_list("gone.txt"), "access lists in $TMPDIR");
 	ck_assert(gets_access_list("changed.txt") && gets_access_list("dir"));
-	given("INSERT INTO command (verb, session_id, argument) VALUES"
-	      " ('session-checkpoint', 's', 'all')");
-	(void)start_worker("archivist");
-	expect_soon("SELECT state FROM checkpoint", "done\n");
-	text = rows("SELECT id FROM checkpoint");
-	(void)snprintf(id, sizeof(id), "%.36s", text);
+	take_checkpoint("all");
 	ck_assert_int_eq(unlink(in("gone.txt")), 0);
 	file("changed.txt", "two\n");
 	ck_assert_int_eq(unlink(in("dir/a.txt")), 0);
@@ -380,11 +381,8 @@ END_TEST
 /* An approved change of risk critical, whose write has been ordered. */
 static void given_critical(void)
 {
-	begin();
-	publish_run();
-	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
-	      " 'system', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = 'h';"
-	      "INSERT INTO setting (name, value, source, updated_at) VALUES ('checkpoint.auto',"
+	begin_on_machine();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('checkpoint.auto',"
 	      " 'true', 'file', '2026-01-01T00:00:00.000Z')");
 	file("a.txt", "old\n");
 	risk = "critical";
