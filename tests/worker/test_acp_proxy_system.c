@@ -232,8 +232,7 @@ START_TEST(an_approval_that_was_withheld_counts_for_nothing_later)
 }
 END_TEST
 
-/* The editor shows an edit of a.txt that the front has asked about, and then the file changes. */
-static void given_edit_of_what_changes(struct trio *a, const struct site *s)
+static void editor_shows_edit(struct trio *a, const struct site *s)
 {
 	OWNED(str) struct str call = { 0 };
 	const char *line;
@@ -247,6 +246,12 @@ static void given_edit_of_what_changes(struct trio *a, const struct site *s)
 	line = permission("0", call.bytes);
 	party_say(&a->agent, line);
 	hears(&a->editor, line);
+}
+
+/* The editor shows an edit of a.txt that the front has asked about, and then the file changes. */
+static void given_edit_of_what_changes(struct trio *a, const struct site *s)
+{
+	editor_shows_edit(a, s);
 	waits(1);
 	put_file(s->workspace, "a.txt", "one\ntwo\n");
 }
@@ -281,6 +286,50 @@ START_TEST(a_dialog_of_what_changed_before_its_front_was_back_is_shown_anew)
 	hears_nothing_but_marks(&a);
 	expect("SELECT state, decided_by FROM request ORDER BY seq",
 	       "expired|system:clock\npending|\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+/* No front is there while the editor begins to show it; then, it asks. */
+static void given_edit_that_is_shown_before_a_front_asks(struct trio *a, const struct site *s,
+                                                         const char *changed)
+{
+	const pid_t front = worker_pid("mcp-front");
+
+	ck_assert_int_eq(kill(front, SIGSTOP), 0);
+	editor_shows_edit(a, s);
+	if (changed)
+		put_file(s->workspace, "a.txt", changed);
+	ck_assert_int_eq(kill(front, SIGCONT), 0);
+	waits(1);
+}
+
+START_TEST(a_dialog_of_what_changed_before_any_front_was_there_is_shown_anew)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	given_edit_that_is_shown_before_a_front_asks(&a, &s, "one\ntwo\n");
+	hears_part(&a.editor, "{\"requestId\":0}");
+	hears_part(&a.editor, "session/request_permission");
+	party_say(&a.editor, chosen("0", "yes")); /* too late */
+	hears_nothing_but_marks(&a);
+	expect("SELECT state FROM request", "pending\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(a_dialog_that_was_shown_before_any_front_was_there_stays)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	given_edit_that_is_shown_before_a_front_asks(&a, &s, NULL);
+	party_say(&a.editor, chosen("0", "yes"));
+	hears_part(&a.agent, "\"yes\"");
+	expect_soon("SELECT state FROM request", "approved\n");
 	trio_ends(&a, 0);
 	ck_assert_int_eq(site_stop(&s), 0);
 }
@@ -704,6 +753,8 @@ int main(void)
 	tcase_add_test(c, a_file_that_has_changed_since_it_was_shown_is_asked_about_once_more);
 	tcase_add_test(c, an_approval_that_was_withheld_counts_for_nothing_later);
 	tcase_add_test(c, a_yes_in_the_editor_to_what_has_changed_approves_nothing);
+	tcase_add_test(c, a_dialog_of_what_changed_before_any_front_was_there_is_shown_anew);
+	tcase_add_test(c, a_dialog_that_was_shown_before_any_front_was_there_stays);
 	tcase_add_test(c, a_dialog_of_what_changed_before_its_front_was_back_is_shown_anew);
 	tcase_add_test(c,
 	               an_approval_that_its_front_did_not_tell_is_spent_once_the_file_has_changed);

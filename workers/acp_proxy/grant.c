@@ -190,6 +190,16 @@ static bool is_as_before(const struct grant *one)
 	return is_same(&one->before, &now);
 }
 
+bool grants_stand(const struct grants *g)
+{
+	const struct grant *one;
+
+	STAILQ_FOREACH (one, &g->all, next)
+		if (!is_as_before(one))
+			return false;
+	return true;
+}
+
 void grants_move(struct grants *from, struct grants *to)
 {
 	struct grant *one;

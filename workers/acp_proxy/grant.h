@@ -34,6 +34,9 @@ struct sha256 grant_look(const char *path);
 void grant_add(struct grants *g, const struct acp_inquiry *ask, const cJSON *content,
                const char *folder);
 
+/* Whether everything is as it was when a yes would have approved it. */
+bool grants_stand(const struct grants *g);
+
 /* The yes was said, of what is still as it was. */
 void grants_move(struct grants *from, struct grants *to);
 

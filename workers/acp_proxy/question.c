@@ -283,13 +283,19 @@ static void take_outcome(struct question *q, const cJSON *message)
 	}
 }
 
-/* A person is asked. A front that was away has forgotten what the editor was shown, and what it is
- * about may have changed since. */
+/* Whether the editor shows something else than what a person is asked now: it may have changed
+ * while no front was there, or before the first was. */
+static bool is_outdated(const struct question *q, const char *digest)
+{
+	return q->in_editor &&
+	       (q->digest ? !digest || strcmp(q->digest, digest) != 0 : !grants_stand(&q->grants));
+}
+
 static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 {
 	const char *digest = json_text(params, "digest");
 
-	if (q->in_editor && q->digest && (!digest || strcmp(q->digest, digest) != 0)) {
+	if (is_outdated(q, digest)) {
 		dialog_forget(p, q);
 		renew_grants(q);
 	}
