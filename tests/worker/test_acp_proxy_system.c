@@ -359,6 +359,15 @@ START_TEST(an_approval_that_its_front_did_not_tell_is_spent_once_the_file_has_ch
 }
 END_TEST
 
+static void editor_cancels(struct trio *a)
+{
+	static const char ANSWER[] = "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"outcome\":{"
+	                             "\"outcome\":\"cancelled\"}}}";
+
+	party_say(&a->editor, ANSWER);
+	hears(&a->agent, ANSWER);
+}
+
 /* Its call waits for ever, as far as the database knows. */
 START_TEST(what_the_editor_cancels_is_withdrawn_also_if_its_first_front_is_gone)
 {
@@ -367,11 +376,24 @@ START_TEST(what_the_editor_cancels_is_withdrawn_also_if_its_first_front_is_gone)
 
 	given_command_that_waits(&a);
 	kill_and_await("mcp-front");
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'"
-	            " AND listener IS NOT NULL",
-	            "1\n");
-	party_say(&a.editor, "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"outcome\":{"
-	                     "\"outcome\":\"cancelled\"}}}");
+	editor_cancels(&a);
+	expect_soon("SELECT state FROM request", "expired\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
+START_TEST(what_the_editor_cancels_while_no_front_is_there_is_withdrawn_once_one_is)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	given_command_that_waits(&a);
+	ck_assert_int_eq(kill(s.pid, SIGSTOP), 0); /* it would start another front */
+	ck_assert_int_eq(kill(worker_pid("mcp-front"), SIGKILL), 0);
+	editor_cancels(&a);
+	expect("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(kill(s.pid, SIGCONT), 0);
 	expect_soon("SELECT state FROM request", "expired\n");
 	trio_ends(&a, 0);
 	ck_assert_int_eq(site_stop(&s), 0);
@@ -759,6 +781,7 @@ int main(void)
 	tcase_add_test(c,
 	               an_approval_that_its_front_did_not_tell_is_spent_once_the_file_has_changed);
 	tcase_add_test(c, what_the_editor_cancels_is_withdrawn_also_if_its_first_front_is_gone);
+	tcase_add_test(c, what_the_editor_cancels_while_no_front_is_there_is_withdrawn_once_one_is);
 	tcase_add_test(c, a_front_that_is_killed_while_a_question_waits_asks_nobody_twice);
 	tcase_add_test(c, a_question_that_nobody_needs_is_gone);
 	tcase_add_test(c, what_the_editor_cancels_or_rejects_is_asked_again);

@@ -124,19 +124,32 @@ static void tell_answer(struct question *q)
 	q->is_told = true;
 }
 
-/* Nobody needs an answer any longer; the front is told if a person has been asked there. */
+/* No front survives it, as it seems: then it is as if none were there. */
+static bool is_fatal(const struct question *q)
+{
+	return q->losses >= PROXY_LOSSES;
+}
+
+/* Nobody needs an answer any longer; the front is told if a person has been asked there, or may
+ * have been, by one that is gone: the next one is asked again, to hear it. */
 static void finish(struct question *q, enum answer answer)
 {
 	int64_t now = clock_monotonic_ms();
 
 	q->is_over = true;
 	q->end_ms = now;
-	if (q->link.fd < 0 || !q->is_asked || answer == ANSWER_NONE)
+	if (answer == ANSWER_NONE || (!q->is_asked && !q->digest && !q->losses))
 		return;
 	q->answer = answer;
-	if (!q->is_told)
+	if (q->is_asked && !q->is_told)
 		tell_answer(q);
-	q->end_ms = now + PROXY_LINGER_MS;
+	q->end_ms = now + (q->is_asked ? PROXY_LINGER_MS : UPLINK_DOWN_MS);
+}
+
+/* For its answer, or to say that it is withdrawn. */
+static bool needs_front(const struct question *q)
+{
+	return !is_fatal(q) && (!q->is_over || (q->answer == ANSWER_WITHDRAWN && !q->is_told));
 }
 
 /* ---- the one answer ---- */
@@ -263,10 +276,6 @@ static void take_outcome(struct question *q, const cJSON *message)
 	const cJSON *result = json_get(message, "result");
 	const char *outcome = json_text(result, "outcome"), *why = json_text(result, "why");
 
-	if (q->is_over) {
-		q->end_ms = 0;
-		return;
-	}
 	if (!outcome || strcmp(outcome, "not_found") == 0) {
 		q->is_told = false;
 		q->decide_ms = clock_monotonic_ms() + RETRY_MS;
@@ -306,6 +315,18 @@ static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 	dialog_show(p, q);
 }
 
+/* Of a question that is over: once it has heard that it is asked, the front is told. */
+static void take_last(struct question *q, const cJSON *message)
+{
+	q->is_asked = json_says(message, "method", "intercom/asked");
+	if (q->is_asked && needs_front(q)) {
+		tell_answer(q);
+		q->end_ms = clock_monotonic_ms() + PROXY_LINGER_MS;
+	} else if (!q->is_asked) {
+		q->end_ms = 0;
+	}
+}
+
 static void take_message(struct proxy *p, struct question *q, const cJSON *message)
 {
 	const cJSON *id = json_get(message, "id");
@@ -313,10 +334,10 @@ static void take_message(struct proxy *p, struct question *q, const cJSON *messa
 	const char *text = json_text(error, "message");
 	const char *method = json_text(message, "method");
 
-	if (cJSON_IsNumber(id) && id->valueint == DECIDE_ID) {
+	if (q->is_over) {
+		take_last(q, message);
+	} else if (cJSON_IsNumber(id) && id->valueint == DECIDE_ID) {
 		take_outcome(q, message);
-	} else if (q->is_over) {
-		return;
 	} else if (method && strcmp(method, "intercom/asked") == 0) {
 		take_asked(p, q, json_get(message, "params"));
 	} else if (error) { /* its id may be missing: it was not read */
@@ -535,7 +556,7 @@ static void serve(struct proxy *p, struct question *q, short revents)
 		q->losses++;
 	hang_up(p, q);
 	if (q->is_over)
-		q->end_ms = 0;
+		q->end_ms = needs_front(q) ? clock_monotonic_ms() + UPLINK_DOWN_MS : 0;
 }
 
 /* fds are those of question_watch: questions that came since are behind them. */
@@ -546,12 +567,6 @@ void question_serve(struct proxy *p, const struct pollfd *fds, size_t count)
 	for (size_t i = 0; i < count && q; i++, q = TAILQ_NEXT(q, next))
 		if (fds[i].fd >= 0 && fds[i].fd == q->link.fd && fds[i].revents)
 			serve(p, q, fds[i].revents);
-}
-
-/* No front survives it, as it seems: then it is as if none were there. */
-static bool is_fatal(const struct question *q)
-{
-	return q->losses >= PROXY_LOSSES;
 }
 
 /* When the editor's answer stands, as nobody is there to say which was the first. */
@@ -587,8 +602,10 @@ static int64_t shown_at(const struct proxy *p, const struct question *q)
 
 static void tick(struct proxy *p, struct question *q, int64_t now)
 {
-	if (q->link.fd < 0 && !is_fatal(q) && uplink_open(&q->link, &p->system, now))
+	if (needs_front(q) && q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
 		ask_front(p, q);
+	if (q->is_over)
+		return;
 	if (now >= shown_at(p, q)) {
 		renew_grants(q);
 		dialog_show(p, q);
@@ -600,13 +617,12 @@ static void tick(struct proxy *p, struct question *q, int64_t now)
 
 static int64_t due_of(const struct proxy *p, const struct question *q)
 {
-	int64_t due;
+	int64_t due = q->is_over ? q->end_ms : shown_at(p, q);
 
-	if (q->is_over)
-		return q->end_ms;
-	due = shown_at(p, q);
-	if (q->link.fd < 0 && !is_fatal(q) && p->system.try_ms < due)
+	if (needs_front(q) && q->link.fd < 0 && p->system.try_ms < due)
 		due = p->system.try_ms;
+	if (q->is_over)
+		return due;
 	if (alone_at(q) < due)
 		due = alone_at(q);
 	if (q->answer != ANSWER_NONE && !q->is_told && q->is_asked && q->decide_ms < due)
@@ -621,8 +637,7 @@ int64_t question_tick(struct proxy *p, int64_t now)
 
 	for (q = TAILQ_FIRST(&p->questions); q; q = next) {
 		next = TAILQ_NEXT(q, next);
-		if (!q->is_over)
-			tick(p, q, now);
+		tick(p, q, now);
 		if (q->is_over && now >= q->end_ms) {
 			held_drop(p, q);
 			continue;
