@@ -58,14 +58,51 @@ static bool next_begins(struct reader *r, const char *with, struct span *rest)
 	return next(r, &line) && begins(line, with, rest);
 }
 
-/* Whether a name, perhaps with a prefix as a/ and with a time behind it, is the path. */
+/* Before the time that diff writes behind a name: after a tab, or a blank where that was copied. */
+static size_t find_time(struct span name)
+{
+	for (size_t i = 0; i < name.size; i++) {
+		const char *at = name.bytes + i;
+
+		if (*at == '\t' || (*at == ' ' && i + 5 < name.size && at[5] == '-' &&
+		                    strspn(at + 1, "0123456789") == 4))
+			return i;
+	}
+	return name.size;
+}
+
+static bool ends_with_path(struct span name, struct span path)
+{
+	size_t rest = name.size - path.size;
+
+	return path.size && name.size >= path.size &&
+	       memcmp(name.bytes + rest, path.bytes, path.size) == 0 &&
+	       (rest == 0 || name.bytes[rest - 1] == '/');
+}
+
+/* Whether a name, perhaps in quotes, with a prefix as a/ and a time behind it, is the path, from
+ * above its workspace or from a folder in it. */
 static bool is_path(struct span name, const char *path)
 {
-	const char *tab = name.size ? memchr(name.bytes, '\t', name.size) : NULL;
-	size_t size = tab ? (size_t)(tab - name.bytes) : name.size, length = strlen(path);
+	const struct span whole = { path, strlen(path) };
 
-	return size >= length && memcmp(name.bytes + size - length, path, length) == 0 &&
-	       (size == length || name.bytes[size - length - 1] == '/');
+	name.size = find_time(name);
+	if (name.size >= 2 && name.bytes[0] == '"' && name.bytes[name.size - 1] == '"')
+		name = (struct span){ name.bytes + 1, name.size - 2 };
+	if (ends_with_path(name, whole))
+		return true;
+	if (name.size > 2 && (name.bytes[0] == 'a' || name.bytes[0] == 'b') && name.bytes[1] == '/')
+		name = (struct span){ name.bytes + 2, name.size - 2 };
+	return ends_with_path(whole, name);
+}
+
+static struct span last_word(struct span line)
+{
+	size_t at = line.size;
+
+	while (at > 0 && line.bytes[at - 1] != ' ')
+		at--;
+	return (struct span){ line.bytes + at, line.size - at };
 }
 
 /* What of a diff begins at a line, and r stands behind it. */
@@ -74,8 +111,8 @@ static bool is_unified(struct span line, struct reader r, const char *path)
 {
 	struct span old, new, rest;
 
-	if (begins(line, "diff --git ", &rest))
-		return is_path(rest, path);
+	if (begins(line, "diff --git ", &rest)) /* names may hold blanks */
+		return is_path(rest, path) || is_path(last_word(rest), path);
 	return begins(line, "--- ", &old) && next_begins(&r, "+++ ", &new) &&
 	       next_begins(&r, "@@ -", &rest) && (is_path(old, path) || is_path(new, path));
 }

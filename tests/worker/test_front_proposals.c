@@ -113,6 +113,9 @@ START_TEST(what_is_plainly_meant_as_a_diff_of_the_file_does_not_become_the_file)
 		"\ndiff --git a/docs/f b/docs/f\nold mode 100644\nnew mode 100755\n",
 		"*** docs/f\t2026-01-02\n--- docs/f\n***************\n*** 1 ****\n! one\n",
 		"*** Begin Patch\n*** Add File: x\n+x\n*** Update File: docs/f\n@@\n-one\n+1\n",
+		"Here:\n--- f 2026-01-02\n+++ f 2026-01-02\n" ONE_HUNK,
+		"Here:\n--- \"a/docs/f\"\n+++ \"b/docs/f\"\n" ONE_HUNK,
+		"Here:\ndiff --git a/f b/f\nnew mode 100755\n",
 	};
 	struct agent a;
 
