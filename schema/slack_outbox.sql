@@ -102,11 +102,14 @@ CREATE TABLE slack_lane (
   state      TEXT NOT NULL CHECK (state IN ('ready', 'waiting', 'busy')), -- free
   head       INTEGER,                       -- free: slack_outbox.seq that is next
   priority   INTEGER NOT NULL,              -- free: of the most urgent one queued in it
-  due_at     TEXT NOT NULL                  -- free: of the head; '' at once
+  due_at     TEXT NOT NULL,                 -- free: of the head; '' at once
+  turn_at    TEXT NOT NULL                  -- free: when something of it was sent last, or it began:
+                                            -- lanes take turns, however much is queued in one
 ) STRICT;
 -- refuses: exists: there is a lane for this already
 CREATE UNIQUE INDEX slack_lane_of ON slack_lane (gate, channel_id, thread);
-CREATE INDEX slack_lane_ready ON slack_lane (gate, priority, due_at, head) WHERE state = 'ready';
+CREATE INDEX slack_lane_ready ON slack_lane (gate, priority, due_at, turn_at, head)
+ WHERE state = 'ready';
 CREATE INDEX slack_lane_due ON slack_lane (gate, due_at) WHERE state = 'ready';
 CREATE INDEX slack_lane_waiting ON slack_lane (waits_for) WHERE state = 'waiting';
 

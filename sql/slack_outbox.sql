@@ -9,18 +9,18 @@ SELECT 1 AS heard FROM session AS s
                                             WHERE name = 'slack.channel_id')) IS NOT NULL;
 
 -- name: slack_lane_next :number
--- The next intent for a slot: of the lanes whose gate is open, the most urgent one, then the
--- oldest. A modal does not wait for a gate that opens later.
+-- The next intent for a slot: of the lanes whose gate is open, the most urgent one, then the one
+-- that has waited longest for its turn. A modal does not wait for a gate that opens later.
 SELECT l.head
   FROM slack_gate AS g
   JOIN slack_lane AS l ON l.seq = (
          SELECT x.seq FROM slack_lane AS x
           WHERE x.gate = g.name AND x.state = 'ready' AND x.due_at <= :now
-          ORDER BY x.priority, x.due_at, x.head LIMIT 1)
+          ORDER BY x.priority, x.due_at, x.turn_at, x.head LIMIT 1)
  WHERE g.slot = :slot AND g.not_before <= :now
    AND (g.slot = 'view' OR NOT EXISTS (SELECT 1 FROM slack_gate
                                         WHERE name = 'slack' AND not_before > :now))
- ORDER BY l.priority, l.head LIMIT 1;
+ ORDER BY l.priority, l.turn_at, l.head LIMIT 1;
 
 -- name: slack_lane_due :one
 -- When to look again, '' for at once; NULL: at a bell.

@@ -180,12 +180,12 @@ CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
       FROM slack_kind AS k LEFT JOIN slack_message AS m ON m.seq = NEW.message_seq
      WHERE k.kind = NEW.kind) AS g
    WHERE NOT EXISTS (SELECT 1 FROM slack_gate WHERE name = g.name);
-  INSERT INTO slack_lane (gate, channel_id, thread, waits_for, state, head, priority, due_at)
+  INSERT INTO slack_lane (gate, channel_id, thread, waits_for, state, head, priority, due_at, turn_at)
   SELECT l.gate, l.channel_id, l.thread, l.waits_for,
          CASE WHEN l.waits_for IS NULL
                 OR (SELECT ts FROM slack_message WHERE seq = l.waits_for) IS NOT NULL
               THEN 'ready' ELSE 'waiting' END,
-         NEW.seq, coalesce(l.priority, NEW.priority), coalesce(NEW.due_at, '')
+         NEW.seq, coalesce(l.priority, NEW.priority), coalesce(NEW.due_at, ''), NEW.created_at
     FROM (SELECT CASE k.slot WHEN 'post' THEN k.gate || ' ' || m.channel_id ELSE k.gate END AS gate,
                  coalesce(m.channel_id, '') AS channel_id,
                  CASE WHEN NEW.kind IN ('update', 'delete') THEN 'm' || m.seq
@@ -242,12 +242,13 @@ CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state, priority ON slack_outbo
    WHERE seq = NEW.lane_seq;
   DELETE FROM slack_lane WHERE seq = NEW.lane_seq AND head IS NULL;
   UPDATE slack_lane
-     SET (state, due_at) = (
+     SET (state, due_at, turn_at) = (
            SELECT CASE WHEN o.state IN ('sending', 'doubtful') THEN 'busy'
                        WHEN slack_lane.waits_for IS NULL
                          OR (SELECT ts FROM slack_message WHERE seq = slack_lane.waits_for) IS NOT NULL
                        THEN 'ready' ELSE 'waiting' END,
-                  coalesce(o.due_at, '')
+                  coalesce(o.due_at, ''),
+                  coalesce(CASE NEW.state WHEN 'sending' THEN NEW.started_at END, slack_lane.turn_at)
              FROM slack_outbox AS o WHERE o.seq = slack_lane.head)
    WHERE seq = NEW.lane_seq;
   INSERT INTO slack_urgency (lane_seq) VALUES (NEW.lane_seq);

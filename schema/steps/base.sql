@@ -1046,10 +1046,12 @@ CREATE TABLE slack_lane (
   state      TEXT NOT NULL CHECK (state IN ('ready', 'waiting', 'busy')),
   head       INTEGER,
   priority   INTEGER NOT NULL,
-  due_at     TEXT NOT NULL
+  due_at     TEXT NOT NULL,
+  turn_at    TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX slack_lane_of ON slack_lane (gate, channel_id, thread);
-CREATE INDEX slack_lane_ready ON slack_lane (gate, priority, due_at, head) WHERE state = 'ready';
+CREATE INDEX slack_lane_ready ON slack_lane (gate, priority, due_at, turn_at, head)
+ WHERE state = 'ready';
 CREATE INDEX slack_lane_due ON slack_lane (gate, due_at) WHERE state = 'ready';
 CREATE INDEX slack_lane_waiting ON slack_lane (waits_for) WHERE state = 'waiting';
 CREATE TABLE slack_gate (

@@ -310,7 +310,25 @@ START_TEST(the_open_question_of_a_new_session_comes_before_all_that_is_queued_of
 	let_it_speak();
 
 	expect("SELECT kind, session_seq FROM slack_message WHERE ts IS NOT NULL ORDER BY ts",
-	       "session|3\nask|3\nserver|\nsession|1\nask|1\nsession|2\n");
+	       "session|3\nask|3\nserver|\nsession|1\nsession|2\nask|1\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_session_that_asks_much_does_not_keep_others_waiting)
+{
+	desk();
+	session(1);
+	session(2);
+	for (int n = 1; n <= 4; n++)
+		question(n, 1, "One of many", SHORT_DIFF);
+	question(5, 2, "Of another", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	expect("SELECT request_seq FROM slack_message WHERE kind = 'ask' ORDER BY ts",
+	       "1\n5\n2\n3\n4\n");
 	desk_is_left();
 }
 END_TEST
@@ -669,6 +687,7 @@ int main(void)
 	tcase_add_test(c, posts_keep_their_order_and_a_second_between_them);
 	tcase_add_test(
 	    c, the_open_question_of_a_new_session_comes_before_all_that_is_queued_of_others);
+	tcase_add_test(c, a_session_that_asks_much_does_not_keep_others_waiting);
 	tcase_add_test(c, what_an_operator_has_just_said_is_answered_before_what_is_reported);
 	tcase_add_test(c, many_edits_keep_to_what_slack_allows_in_a_minute);
 	tcase_add_test(c, a_burst_of_broadcasts_is_few_messages_and_none_is_left_out);
