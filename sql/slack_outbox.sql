@@ -453,6 +453,12 @@ SELECT a.state, a.kind, a.forced, a.error_code, a.why, r.id, r.file_path, r.repl
 -- name: slack_call_read :one
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :seq;
 
+-- name: slack_said_elsewhere :one
+-- Whose message it is, if it stands in a thread that is not its session's.
+SELECT s.id AS session_id, s.agent_user, s.workspace_root, s.client_name, s.label
+  FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
+ WHERE m.seq = :message AND m.root_seq IS NULL AND m.thread_ts IS NOT s.thread_ts;
+
 -- name: slack_call_size :number
 -- type: size integer
 SELECT coalesce((SELECT length(arguments) FROM tool_call WHERE seq = :seq), 1 << 30) AS size;

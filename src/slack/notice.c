@@ -532,6 +532,16 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 	quote(sign, message ? message : "", out);
 }
 
+void slack_notice_origin(const struct slack_said_elsewhere_row *whose, struct slack_said *out)
+{
+	str_add(&out->text, "Said by another session, ");
+	blocks_add_short_id(&out->text, whose->session_id);
+	blocks_add_whose(&out->text, whose->agent_user, whose->workspace_root, whose->client_name,
+	                 whose->label);
+	str_add(&out->text, ", not by this thread's:");
+	blocks_add_section(out->blocks, str_text(&out->text));
+}
+
 void slack_notice_text(const char *text, struct slack_said *out)
 {
 	const char *words = text && *text ? text : "(no text)";

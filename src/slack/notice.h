@@ -55,6 +55,8 @@ void slack_notice_add_progress(cJSON *blocks, const cJSON *progress, bool quoted
 void slack_notice_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out);
 /* Likewise. level: info, success, warning, error; anything else is info. */
 void slack_notice_broadcast(const char *level, const char *message, struct slack_said *out);
+/* Above what an agent says in a thread that is not its session's: whose it is. */
+void slack_notice_origin(const struct slack_said_elsewhere_row *whose, struct slack_said *out);
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here; people whom we name
  * (slack:<team>:<user>) are mentioned, under their names in Slack. */
 void slack_notice_text(const char *text, struct slack_said *out);

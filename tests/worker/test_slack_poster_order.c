@@ -257,6 +257,45 @@ START_TEST(what_an_agent_asks_is_shown_and_its_answer_is_shown_too)
 }
 END_TEST
 
+static void says_in(struct agent *a, const char *thread, const char *text)
+{
+	OWNED(str) struct str arguments = { 0 };
+
+	str_addf(&arguments, "{\"message\":\"%s\",\"thread_ts\":\"%.*s\"}", text,
+	         (int)strcspn(thread, "\n"), thread);
+	free(agent_call(a, "broadcast", arguments.bytes));
+	let_it_speak();
+}
+
+START_TEST(an_agent_that_speaks_in_anothers_thread_is_named)
+{
+	OWNED(char_ptr) char *own = NULL, *other = NULL;
+	char workspace[600];
+	struct agent a;
+
+	desk();
+	given_front_settings(workspace);
+	given("UPDATE setting SET value = 'hybrid' WHERE name = 'mode'");
+	(void)start_worker("mcp-front");
+	(void)start_worker("slack-poster");
+	a = agent_hello(front_port(), "", "2025-06-18");
+	free(agent_call(&a, "broadcast", "{\"message\":\"hello\"}"));
+	session(20);
+	given("INSERT INTO slack_notice (kind, session_seq, text) VALUES ('note', 20, 'x')");
+	let_it_speak();
+	own = rows("SELECT ts FROM slack_message WHERE kind = 'session' AND session_seq <> 20");
+	other = rows("SELECT ts FROM slack_message WHERE kind = 'session' AND session_seq = 20");
+
+	says_in(&a, own, "here");
+	says_in(&a, other, "there");
+
+	holds(slack_ask("messages?channel=C01AGENTS"), "\"text\":\"Said by another session, `");
+	ck_assert_int_eq(times_said("ℹ️ here"), 1);
+	ck_assert_int_eq(times_said("ℹ️ there"), 0);
+	desk_is_left();
+}
+END_TEST
+
 /* ---- order and pace ---- */
 
 START_TEST(posts_keep_their_order_and_a_second_between_them)
@@ -684,6 +723,7 @@ int main(void)
 	               a_question_in_the_channel_whose_file_slack_refuses_cannot_be_approved_there);
 	tcase_add_test(c, nothing_is_posted_in_local_mode);
 	tcase_add_test(c, what_an_agent_asks_is_shown_and_its_answer_is_shown_too);
+	tcase_add_test(c, an_agent_that_speaks_in_anothers_thread_is_named);
 	tcase_add_test(c, posts_keep_their_order_and_a_second_between_them);
 	tcase_add_test(
 	    c, the_open_question_of_a_new_session_comes_before_all_that_is_queued_of_others);

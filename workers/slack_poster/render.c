@@ -337,6 +337,17 @@ static int add_broadcast(struct poster *p, int64_t call, struct slack_said *out,
 	return 0;
 }
 
+/* An agent may name a thread: in another session's, its words are not that one's. */
+static int add_origin(struct poster *p, int64_t message, struct slack_said *out, struct err *e)
+{
+	OWNED(slack_said_elsewhere_row) struct slack_said_elsewhere_row row = { 0 };
+	int got = sql_slack_said_elsewhere(&p->w.store, message, &row, e);
+
+	if (got > 0)
+		slack_notice_origin(&row, out);
+	return got < 0 ? -1 : 0;
+}
+
 static int render_said(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
                        struct err *e)
 {
@@ -344,7 +355,7 @@ static int render_said(struct poster *p, const struct slack_intent_row *i, struc
 	int got;
 
 	out->blocks = cJSON_CreateArray();
-	if (add_broadcast(p, i->call_seq, out, e))
+	if (add_origin(p, i->message_seq, out, e) || add_broadcast(p, i->call_seq, out, e))
 		return -1;
 	sql_slack_outbox_led(&p->w.store, i->seq, &row);
 	while ((got = row_next(&row.row, e)) > 0)
