@@ -34,8 +34,10 @@ UPDATE gate_call SET withheld_at = :now WHERE call_seq = :call AND withheld_at I
 SELECT 1 FROM gate_call WHERE request_seq = :request AND decision = 'open';
 
 -- name: gate_call_of_call :one
+-- type: is_subagents bool
 SELECT g.seq, g.session_seq, g.host, g.event, g.moment, g.class, g.tool_use_id, g.request_seq, g.parks,
-       r.id AS request_id, g.created_at
+       coalesce(g.detail ->> 'subagent' IS NOT NULL, 0) AS is_subagents, r.id AS request_id,
+       g.created_at
   FROM gate_call AS g LEFT JOIN request AS r ON r.seq = g.request_seq
  WHERE g.call_seq = :call;
 

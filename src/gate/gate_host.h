@@ -126,6 +126,8 @@ struct gate_host {
 	bool fails_untold; /* except after a tool that has failed */
 	bool keeps_shell; /* a command may leave its shell in another folder, and its hook after the
 	                     tool is told that one */
+	bool names_subagents; /* its hooks say of a subagent's tool that it is one's: what is told
+	                         there never reaches the agent that it works for */
 	const char *script_uses; /* how its id of a use begins where a script of its model's uses
 	                            the tool, and may keep from it why that was denied; NULL: it
 	                            runs none */

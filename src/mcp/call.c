@@ -373,7 +373,7 @@ static bool is_telling(const struct call *c)
 	const struct gate_input *in = c->hook ? &c->hook->in : NULL;
 
 	return !in || (hook_tells(in->host, in->event, in->tool_use_id, str_text(&c->result)) &&
-	               !(in->failed && in->host->fails_untold));
+	               !hook_is_subagents(in) && !(in->failed && in->host->fails_untold));
 }
 
 static bool is_activity(const struct call *c)

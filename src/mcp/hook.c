@@ -27,6 +27,11 @@ bool hook_decides(const struct hook *h)
 	return h->in.event == GATE_PRE_TOOL || h->in.event == GATE_PERMISSION;
 }
 
+bool hook_is_subagents(const struct gate_input *in)
+{
+	return in->host->names_subagents && in->agent;
+}
+
 /* A while before its own deadline. */
 static int64_t patience_ms(const cJSON *params)
 {

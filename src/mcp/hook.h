@@ -87,6 +87,8 @@ struct sha256 hook_bind(const struct call *c, const char *digest);
 
 /* Whether it must be answered with allow or deny. */
 bool hook_decides(const struct hook *h);
+/* Whether it is told where the agent that the operator speaks to does not hear it. */
+bool hook_is_subagents(const struct gate_input *in);
 
 /* The functions of struct tool. */
 void hook_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask);

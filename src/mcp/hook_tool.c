@@ -256,11 +256,15 @@ static char *detail_of(const struct hook *h)
 	OWNED(cJSON_ptr) cJSON *all = cJSON_CreateObject();
 	OWNED(str) struct str text = { 0 };
 
-	if (h->in.tool || (!h->in.kind && !h->in.message))
+	const bool is_subagents = hook_is_subagents(&h->in);
+
+	if (!is_subagents && (h->in.tool || (!h->in.kind && !h->in.message)))
 		return NULL;
-	if (h->in.kind)
+	if (is_subagents)
+		(void)cJSON_AddStringToObject(all, "subagent", h->in.agent);
+	if (h->in.kind && !h->in.tool)
 		(void)cJSON_AddStringToObject(all, "kind", h->in.kind);
-	if (h->in.message) {
+	if (h->in.message && !h->in.tool) {
 		str_add_shown(&text, h->in.message, strlen(h->in.message), HOOK_REASON_BYTES);
 		(void)cJSON_AddStringToObject(all, "message", str_text(&text));
 		str_reset(&text);

@@ -242,6 +242,58 @@ END_TEST
 
 static const char MAKE[] = "{\"command\":\"make\"}";
 
+/* As Claude Code says of a subagent's tool. */
+static const char *by_subagent(const char *tool, const char *arguments)
+{
+	static char text[2000];
+
+	(void)snprintf(text, sizeof(text), "{\"agent_id\":\"a1\",%s",
+	               tool_of("s1", workspace, tool, arguments) + 1);
+	return text;
+}
+
+START_TEST(words_wait_for_the_agent_that_a_subagent_works_for)
+{
+	OWNED(char_ptr) char *allowed = NULL;
+	OWNED(char_ptr) char *read = NULL;
+	OWNED(char_ptr) char *own = NULL;
+	struct gate_client h;
+
+	given_hooks();
+	h = begin_of("claude", "PreToolUse", by_subagent("Bash", MAKE));
+	asked(1);
+	given("INSERT INTO steering (session_id, text) SELECT id, 'be quick' FROM session");
+	decide("approve", "instruction", "but carefully");
+	allowed = gate_end(&h);
+	decides(allowed, "allow", NULL);
+	ck_assert_str_eq(member(allowed, "context"), "but carefully");
+	read = ask_of("claude", "PreToolUse", by_subagent("Read", "{\"file_path\":\"a.c\"}"));
+	decides(read, "allow", NULL);
+	ck_assert_str_eq(member(read, "context"), "");
+	expect("SELECT count(delivered_at) FROM steering WHERE text = 'be quick'", "0\n");
+	own = ask_of("claude", "PostToolUse", tool_of("s1", workspace, "Bash", MAKE));
+	says_once(member(own, "context"), "be quick");
+}
+END_TEST
+
+START_TEST(more_words_than_a_host_shows_its_model_go_with_several_results)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+
+	given_hooks();
+	free(ask_of("claude", "PostToolUse", tool_of("s1", workspace, "Bash", MAKE)));
+	given("INSERT INTO steering (session_id, text) SELECT session.id, value || "
+	      "printf('%.2500c', 'x')"
+	      " FROM session, json_each('[\"one\",\"two\",\"three\",\"four\"]')");
+	first = ask_of("claude", "PostToolUse", tool_of("s1", workspace, "Bash", MAKE));
+	second = ask_of("claude", "PostToolUse", tool_of("s1", workspace, "Bash", MAKE));
+	says_once(member(first, "context"), "threex");
+	ck_assert_ptr_null(strstr(member(first, "context"), "fourx"));
+	says_once(member(second, "context"), "fourx");
+}
+END_TEST
+
 /* Words that wait are told with the next result that works, and not with one that failed. */
 static void waits_for_success(const char *host, const char *event, const char *failure,
                               const char *failed_use)
@@ -433,6 +485,8 @@ int main(void)
 	tcase_add_test(c, a_host_that_shows_words_only_after_a_tool_is_told_then);
 	tcase_add_test(c, words_do_not_go_with_a_denial_that_a_script_of_codex_may_swallow);
 	tcase_add_test(c, words_go_with_another_denial_of_codex);
+	tcase_add_test(c, words_wait_for_the_agent_that_a_subagent_works_for);
+	tcase_add_test(c, more_words_than_a_host_shows_its_model_go_with_several_results);
 	tcase_add_test(c, a_tool_that_failed_tells_copilot_nothing);
 	tcase_add_test(c, a_tool_that_failed_tells_qwen_nothing);
 	tcase_add_test(c, a_tool_that_ended_in_an_error_tells_gemini_nothing);

@@ -328,7 +328,8 @@ int hooks_run(struct front *f, struct job *job, struct err *e)
 	told->event = event ? event->event : GATE_PRE_TOOL;
 	if (row.class == GATE_CALL_CLASS_PLAN && read_input(st, told, job->call_seq, e))
 		return -1;
-	if (hook_tells(told->host, told->event, row.tool_use_id, str_text(&t->result)) &&
+	if (!row.is_subagents &&
+	    hook_tells(told->host, told->event, row.tool_use_id, str_text(&t->result)) &&
 	    call_steer(st, t, 0, e))
 		return -1;
 	if (call_finish(st, job->call_seq, t, e))
