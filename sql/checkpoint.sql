@@ -8,20 +8,24 @@ SELECT seq, workspace_root, state, attempts FROM checkpoint
  ORDER BY seq LIMIT 1;
 
 -- name: checkpoint_compared :one
--- What is put back in a workspace, if one of those that wait is taken to be compared with it.
-SELECT w.to_hash
-  FROM workspace_restore AS w
-  JOIN checkpoint AS b ON b.id = w.before_id AND b.machine = :machine
-   AND b.workspace_root = :workspace_root
- WHERE w.state = 'wanted' ORDER BY w.seq LIMIT 1;
+-- What the oldest of those that wait in a workspace is compared with, if one is.
+SELECT p.manifest
+  FROM checkpoint AS c JOIN comparison AS p ON p.now_id = c.id
+ WHERE c.machine = :machine AND c.state IN ('queued', 'claimed')
+   AND c.workspace_root = :workspace_root
+ ORDER BY c.seq LIMIT 1;
 
 -- name: checkpoint_claim :rows
--- All of a workspace: what is read from now on is true for each of them.
+-- All of a workspace: what is read from now on is true for each of them. Those that are compared with
+-- another manifest than :compared need a reading of their own.
+-- type: :compared text
 UPDATE checkpoint
    SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
        updated_at = :now
  WHERE machine = :machine AND state IN ('queued', 'claimed') AND workspace_root = :workspace_root
-   AND (state = 'queued' OR worker_id IS NOT :worker);
+   AND (state = 'queued' OR worker_id IS NOT :worker)
+   AND NOT EXISTS (SELECT 1 FROM comparison AS p
+                    WHERE p.now_id = checkpoint.id AND p.manifest IS NOT :compared);
 
 -- name: checkpoint_settle :rows
 -- What was read, for those that this archivist has in hand.

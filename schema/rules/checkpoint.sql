@@ -35,6 +35,13 @@ WHEN NEW.kind NOT IN ('start', 'apply')
     LEFT JOIN session AS s ON s.id = NEW.session_id;
 END;
 
+-- Checkpoints that are taken to be compared with another one: how it all is now, and that manifest.
+CREATE VIEW comparison AS
+SELECT before_id AS now_id, to_hash AS manifest FROM workspace_restore WHERE state = 'wanted'
+UNION ALL
+SELECT l.now_id, c.manifest FROM file_look AS l JOIN checkpoint AS c ON c.id = l.checkpoint_id
+ WHERE l.state IN ('queued', 'claimed') AND l.what = 'diff' AND c.manifest IS NOT NULL;
+
 CREATE TRIGGER checkpoint_settled AFTER UPDATE OF state ON checkpoint
 WHEN NEW.state IN ('done', 'refused', 'lost') BEGIN
   INSERT INTO event (at, kind, session_seq, actor, detail)

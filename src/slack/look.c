@@ -245,6 +245,8 @@ static void add_diff_facts(struct str *out, const cJSON *detail)
 	str_addf(out, "📊 %lld modified, %lld added, %lld deleted",
 	         (long long)number(detail, "modified"), (long long)number(detail, "added"),
 	         (long long)number(detail, "deleted"));
+	if (number(detail, "not_compared") > 0)
+		str_addf(out, ", %lld not compared", (long long)number(detail, "not_compared"));
 	if (at && strlen(at) > 16)
 		str_addf(out, " since %.10s %.5s UTC", at, at + 11);
 	str_addf(out, " | 💡 `session-restore %.13s` puts it back", id ? id : "?");

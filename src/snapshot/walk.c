@@ -3,7 +3,7 @@
 #include "file_change.h"
 #include "files.h"
 #include "hash_cache.h"
-#include "ignore.h"
+#include "ignored.h"
 #include "io.h"
 #include "pulse.h"
 #include "safe_path.h"
@@ -22,7 +22,8 @@
 
 enum {
 	SHOWN_BYTES = 200, /* of a path in a refusal */
-	PERMISSIONS = 07777
+	PERMISSIONS = 07777,
+	UNNAMED_BYTES = 1 << 20, /* of paths that wait for the entry of their folder */
 };
 
 #define GITIGNORE ".gitignore"
@@ -43,6 +44,9 @@ struct walk {
 	struct manifest also;
 	struct entry known; /* of it: the next one */
 	bool has_known;
+	struct ignored then; /* what its .gitignore files ignored */
+	const char *why_hidden; /* what they did not, and ours do; NULL: nobody asks */
+	struct str unnamed; /* paths of that, each with its NUL: their folder has no entry yet */
 	struct str root; /* ends with '/', for the names of ours; empty: none lies in it */
 };
 
@@ -127,6 +131,17 @@ static bool is_ignored(struct walk *w, bool is_dir)
 	return false;
 }
 
+/* Whether the current path, which is ignored, was not when options->also was taken. Of
+ * .git/info/exclude nobody knows what it was then. */
+static bool is_hidden_since(struct walk *w, bool is_dir)
+{
+	const char *path = str_text(&w->path);
+	struct err e = { 0 };
+
+	return w->why_hidden && ignore_judge(&w->ignores[0], path, is_dir) != IGNORE_IT &&
+	       ignored_judge(&w->then, path, is_dir, &e) == 0;
+}
+
 /* Reads a file of patterns; what cannot be read says nothing. */
 static void read_ignore(struct walk *w, int dir)
 {
@@ -186,6 +201,27 @@ static int add_path(struct walk *w, struct entry *entry, struct err *e)
 	return manifest_add(&w->writer, entry, e);
 }
 
+/* The entries of what is unnamed and not behind a path; NULL: of all of it. */
+static int name_hidden(struct walk *w, const char *path, struct err *e)
+{
+	struct entry entry = { .kind = ENTRY_LEFT_OUT, .text = w->why_hidden };
+	OWNED(str) struct str all = { 0 };
+	size_t at = 0;
+
+	if (w->unnamed.length == 0)
+		return 0;
+	str_move(&all, &w->unnamed);
+	for (; at < all.length; at += strlen(entry.path) + 1) {
+		entry.path = all.bytes + at;
+		if (path && manifest_order(entry.path, path) > 0)
+			break;
+		if (add_path(w, &entry, e))
+			return -1;
+	}
+	str_add_bytes(&w->unnamed, str_text(&all) + at, all.length - at);
+	return 0;
+}
+
 /* The entries of the directories on the way, down to the depth-th. */
 static int name_dirs(struct walk *w, int depth, struct err *e)
 {
@@ -202,10 +238,10 @@ static int name_dirs(struct walk *w, int depth, struct err *e)
 		              (size_t)(at - str_text(&w->path)) + strcspn(at, "/"));
 		entry.path = str_text(&path);
 		entry.mode = w->modes[w->named + 1];
-		if (add_path(w, &entry, e))
+		if (name_hidden(w, entry.path, e) || add_path(w, &entry, e))
 			return -1;
 	}
-	return 0;
+	return name_hidden(w, NULL, e);
 }
 
 /* Of the current path; its directories come first. */
@@ -220,6 +256,15 @@ static int leave_out(struct walk *w, const char *why, struct err *e)
 	struct entry entry = { .kind = ENTRY_LEFT_OUT, .text = why };
 
 	return add_entry(w, &entry, e);
+}
+
+/* Names the current path as left out: with the first entry of its folder, if it gets one. */
+static int hide(struct walk *w, struct err *e)
+{
+	if (w->named >= w->depth - 1 || w->unnamed.length > UNNAMED_BYTES)
+		return leave_out(w, w->why_hidden, e);
+	str_add_bytes(&w->unnamed, str_text(&w->path), w->path.length + 1);
+	return 0;
 }
 
 /* What failed to open or read: gone is as if it had never been there. */
@@ -412,11 +457,12 @@ static bool has_name(const struct names *n, const char *name)
 static int walk_names(struct walk *w, int dir, const struct names *n, struct err *e);
 
 /* What is in an open directory. Its entry comes with the first of it, so that one with nothing but
- * what is ignored has none, unless it is known. */
+ * what is ignored has none, unless it is known; if some of that is hidden, it is, as a whole. */
 static int walk_dir(struct walk *w, int dir, struct err *e)
 {
 	OWNED(names) struct names n = { 0 };
 	bool known = w->path.length > 0 && is_known(w);
+	size_t unnamed = w->unnamed.length;
 	struct stat st;
 	int failed;
 
@@ -433,7 +479,10 @@ static int walk_dir(struct walk *w, int dir, struct err *e)
 	w->depth--;
 	if (w->named >= w->depth)
 		w->named = w->depth > 0 ? w->depth - 1 : 0;
-	return failed;
+	if (failed || w->unnamed.length <= unnamed)
+		return failed;
+	w->unnamed.length = unnamed;
+	return hide(w, e);
 }
 
 static int add_dir(struct walk *w, int dir, const char *name, struct err *e)
@@ -476,6 +525,8 @@ static int add_name(struct walk *w, int dir, const char *name, struct err *e)
 		return leave_out_errno(w, e);
 	if (!is_ignored(w, S_ISDIR(st.st_mode)))
 		failed = add_found(w, dir, name, &st, e);
+	else if (is_hidden_since(w, S_ISDIR(st.st_mode)))
+		failed = hide(w, e);
 	w->hidden = above;
 	return failed;
 }
@@ -502,12 +553,15 @@ static int walk_names(struct walk *w, int dir, const struct names *n, struct err
 
 static void open_known(struct walk *w)
 {
+	const char *also = w->options->ignored ? NULL : w->options->also;
 	struct err e = { 0 };
 
 	w->writer.sum.ignored = w->options->ignored;
-	w->has_known = w->options->also && !w->options->ignored &&
-	               manifest_open(w->objects, w->options->also, &w->also, &e) == 0 &&
+	w->has_known = also && manifest_open(w->objects, also, &w->also, &e) == 0 &&
 	               manifest_next(&w->also, &w->known, &e) > 0;
+	if (also && ignored_open(&w->then, w->objects, also, &e) == 0)
+		w->why_hidden = w->then.m.sum.ignored ? "is ignored"
+		                                      : "is hidden by a new or changed .gitignore";
 }
 
 static int walk_root(struct walk *w, const char *root, struct err *e)
@@ -547,9 +601,11 @@ int walk_workspace(const char *root, struct objects *o, const struct walk_option
 	hash_cache_clear(&w->cache);
 	manifest_writer_clear(&w->writer);
 	manifest_clear(&w->also);
+	ignored_clear(&w->then);
 	for (int i = 0; i < WALK_DEPTH + 2; i++)
 		ignore_clear(&w->ignores[i]);
 	str_clear(&w->path);
+	str_clear(&w->unnamed);
 	str_clear(&w->root);
 	free(w);
 	return failed;

@@ -29,7 +29,7 @@ enum {
 struct walk_options {
 	bool ignored; /* hold what .gitignore ignores, too */
 	const char *also; /* a manifest in the same objects: what it holds is held, too, ignored or
-	                     not; or NULL */
+	                     not, and what is ignored since is left out by name; or NULL */
 	uint64_t most_files; /* entries of any kind */
 	uint64_t most_bytes; /* of all files */
 	const struct own_places *ours; /* are left out; or NULL */

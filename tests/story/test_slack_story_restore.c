@@ -187,10 +187,12 @@ START_TEST(what_has_changed_is_shown_in_the_thread)
 	expect("SELECT m.thread_ts = s.thread_ts FROM slack_message AS m, session AS s"
 	       " WHERE m.kind = 'look'",
 	       "1\n");
+	put_file(site.workspace, ".gitignore", "*ignore\n");
 	say_in_thread("diff");
 	begun = last_look("2\n");
 	says(begun, "+++ b/notes.txt");
-	says(begun, "0 modified, 2 added, 0 deleted");
+	says(begun, ".gitignore: now it is hidden by a new or changed .gitignore");
+	says(begun, "0 modified, 2 added, 0 deleted, 1 not compared since");
 	says(slash("session-checkpoints"), "before lunch");
 	is_not_in(slash("session-checkpoints"), " diff ");
 	says(slash("diff nothing like it"), "none is called that");

@@ -77,6 +77,8 @@ static void expect_list(const struct objects *o, const struct walk_result *r, co
 	ck_assert_str_eq(str_text(&found), expected);
 }
 
+#define HIDDEN "is hidden by a new or changed .gitignore\n"
+
 START_TEST(files_links_and_folders_are_held_with_their_modes)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
@@ -243,8 +245,32 @@ START_TEST(of_what_is_ignored_only_what_an_earlier_manifest_holds_is_held)
 	   "rm pipe.o; : >pipe.o");
 	r = take(&o);
 	expect_list(&o, &r,
-	            "f 644 11 .gitignore\nf 644 0 a.o\nd 755 build\nf 644 0 build/a\n"
+	            "f 644 11 .gitignore\nf 644 0 a.o\nx b.o: " HIDDEN "d 755 build\n"
+	            "f 644 0 build/a\nx build/b: " HIDDEN "x pipe.o: " HIDDEN
 	            "f 644 0 z\nf 644 0 zz\n");
+}
+END_TEST
+
+/* A folder that has nothing else, as a whole; not what .git/info/exclude hides, or hid before. */
+START_TEST(what_is_ignored_since_an_earlier_manifest_is_named)
+{
+	OWNED(objects) struct objects o = OBJECTS_INIT;
+	struct walk_result before, r;
+
+	fresh_workspace(&o);
+	sh("mkdir -p docs .git/info; : >docs/a; echo '*.o' >.gitignore; : >x.o");
+	before = take(&o);
+	options.also = before.manifest.text;
+	sh("mkdir -p docs/sub far/er venv/lib; echo '*' | tee docs/.gitignore >venv/.gitignore;"
+	   "printf '%s\\n' '*' '!er' '!z' >far/.gitignore; echo mine >.git/info/exclude;"
+	   ": >docs/new; : >docs/sub/x; : >docs/mine; : >docs/y.o; : >mine; : >far/a; : >far/er/a;"
+	   ": >far/er/z; : >venv/cfg; : >venv/lib/x");
+	r = take(&o);
+	expect_list(&o, &r,
+	            "f 644 4 .gitignore\nd 755 docs\nx docs/.gitignore: " HIDDEN
+	            "f 644 0 docs/a\nx docs/new: " HIDDEN "x docs/sub: " HIDDEN
+	            "d 755 far\nx far/.gitignore: " HIDDEN "x far/a: " HIDDEN "d 755 far/er\n"
+	            "x far/er/a: " HIDDEN "f 644 0 far/er/z\nx venv: " HIDDEN);
 }
 END_TEST
 
@@ -586,6 +612,7 @@ int main(void)
 	tcase_add_test(t, content_that_was_lost_is_stored_again);
 	tcase_add_test(t, what_git_ignores_is_held_only_on_request);
 	tcase_add_test(t, of_what_is_ignored_only_what_an_earlier_manifest_holds_is_held);
+	tcase_add_test(t, what_is_ignored_since_an_earlier_manifest_is_named);
 	tcase_add_test(t, what_is_no_file_is_named_and_not_followed);
 	tcase_add_test(t, only_so_many_patterns_judge_a_path_however_many_files_have_them);
 	tcase_add_test(t, a_device_is_named_and_not_opened);

@@ -1,4 +1,5 @@
-/* Which checkpoint, and what of it, an operator of agent-intercom-ctl means. */
+/* Which checkpoint, and what of it, an operator of agent-intercom-ctl means, and what it is
+ * compared with. */
 #include "harness.h"
 #include "process.h"
 #include "str.h"
@@ -209,6 +210,33 @@ START_TEST(a_list_of_several_workspaces_says_of_which_each_is)
 }
 END_TEST
 
+/* Two at once are compared with different checkpoints. */
+START_TEST(a_gitignore_that_was_written_since_hides_nothing_from_a_diff)
+{
+	static const char HIDDEN[] = ": now it is hidden by a new or changed .gitignore\n";
+	OWNED(str) struct str shown = { 0 };
+
+	given_two();
+	ck_assert_int_eq(shell(NULL, "echo more >'%s/more.txt'", other), 0);
+	order_checkpoint("abcd-other", "more");
+	expect_soon("SELECT state FROM checkpoint WHERE label = 'more'", "done\n");
+	ck_assert_int_eq(
+	    shell(NULL, "cd '%s' && echo '*' >.gitignore && echo evil >new.txt", other), 0);
+	given("INSERT INTO command (verb, argument) SELECT 'diff', id FROM checkpoint"
+	      " WHERE label IN ('theirs', 'more') ORDER BY seq");
+	(void)start_worker("reader");
+	expect_soon("SELECT json_extract(reply, '$.label', '$.modified', '$.added', '$.deleted',"
+	            " '$.not_compared') FROM command WHERE verb = 'diff' ORDER BY seq",
+	            "[\"theirs\",1,0,0,3]\n[\"more\",0,0,0,2]\n");
+	str_addf(&shown, "-one\n+two\n\nNot compared (3):\n  .gitignore%s  more.txt%s  new.txt%s",
+	         HIDDEN, HIDDEN, HIDDEN);
+	says(0, "diff theirs", shown.bytes);
+	says(0, "diff more", "Nothing has changed, as far as it could be compared.\n");
+	says(0, "checkpoint restore more --yes",
+	     "not compared, and left as they are (2): .gitignore");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("checkpoint_choice");
@@ -220,5 +248,6 @@ int main(void)
 	tcase_add_test(c, a_name_with_a_line_break_can_be_chosen);
 	tcase_add_test(c, a_label_wins_over_ids_and_a_session_among_them_is_named);
 	tcase_add_test(c, a_list_of_several_workspaces_says_of_which_each_is);
+	tcase_add_test(c, a_gitignore_that_was_written_since_hides_nothing_from_a_diff);
 	return run_suite(s);
 }

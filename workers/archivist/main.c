@@ -12,8 +12,8 @@
  *
  * Weekly, all objects that are needed are looked through, some at a time.
  *
- * Reads checkpoint, workspace_restore, setting; writes checkpoint, command (the outcome of the
- * order), upkeep, and objects. */
+ * Reads checkpoint, workspace_restore, file_look, setting; writes checkpoint, command (the outcome
+ * of the order), upkeep, and objects. */
 #include "archive.h"
 #include "clock.h"
 #include "json.h"
@@ -417,13 +417,13 @@ static int next_root(struct archive *a, struct checkpoint_next_row *row, struct 
 	return got;
 }
 
-/* What is to be put back there: whatever it holds is looked at. 0 or -1. */
+/* What is compared with what is there now: whatever it holds is looked at. 0 or -1. */
 static int find_compared(struct archive *a, const char *root, struct err *e)
 {
 	OWNED(checkpoint_compared_row) struct checkpoint_compared_row row = { 0 };
 	int got = sql_checkpoint_compared(&a->w->store, a->w->machine, root, &row, e);
 
-	(void)snprintf(a->compared, sizeof(a->compared), "%s", got > 0 ? row.to_hash : "");
+	(void)snprintf(a->compared, sizeof(a->compared), "%s", got > 0 ? row.manifest : "");
 	a->options.also = a->compared[0] ? a->compared : NULL;
 	return got < 0 ? -1 : 0;
 }
@@ -454,7 +454,7 @@ static int claim(struct archive *a, const char *root, struct err *e)
 
 	if (store_begin(st, e))
 		return -1;
-	count = sql_checkpoint_claim(st, a->w->id.text, a->w->machine, root, e);
+	count = sql_checkpoint_claim(st, a->w->id.text, a->w->machine, root, a->options.also, e);
 	return store_end(st, count < 0, e) ? -1 : count;
 }
 

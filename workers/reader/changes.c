@@ -9,7 +9,7 @@
 enum { DIFF_BYTES = 4 << 20 /* nobody reads more */ };
 
 struct counts {
-	int64_t modified, added, deleted;
+	int64_t modified, added, deleted, not_compared;
 };
 
 static int count(const struct manifest_change *change, void *arg)
@@ -35,7 +35,7 @@ static int compare(const struct objects *o, const struct file_look_sides_row *s,
 }
 
 static int add_left_out(const struct objects *o, const struct file_look_sides_row *s,
-                        struct str *text, struct err *e)
+                        struct counts *n, struct str *text, struct err *e)
 {
 	struct restore_left left = { 0 };
 	int failed = restore_left_out(o, s->after, s->before, &left, e);
@@ -45,6 +45,7 @@ static int add_left_out(const struct objects *o, const struct file_look_sides_ro
 		         text->length ? ""
 		                      : "Nothing has changed, as far as it could be compared.\n",
 		         left.count, str_text(&left.list));
+	n->not_compared = (int64_t)left.count;
 	restore_left_clear(&left);
 	return failed;
 }
@@ -61,7 +62,7 @@ int changes_show(const struct file_look_sides_row *s, const char *folder, const 
 		               : s->why   ? s->why
 		                          : "the workspace could not be read");
 	if (objects_open(folder, false, &o, e) || compare(&o, s, &n, NULL, e) ||
-	    compare(&o, s, NULL, &found->text, e) || add_left_out(&o, s, &found->text, e))
+	    compare(&o, s, NULL, &found->text, e) || add_left_out(&o, s, &n, &found->text, e))
 		return -1;
 	json_object(detail);
 	json_member(detail, "workspace_root", root);
@@ -73,6 +74,7 @@ int changes_show(const struct file_look_sides_row *s, const char *folder, const 
 	json_member_int(detail, "modified", n.modified);
 	json_member_int(detail, "added", n.added);
 	json_member_int(detail, "deleted", n.deleted);
+	json_member_int(detail, "not_compared", n.not_compared);
 	json_member(detail, "file_name", "changes.diff");
 	json_object_end(detail);
 	return 0;
