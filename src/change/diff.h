@@ -55,6 +55,9 @@ struct diff {
  * is refused and not written as text). Leading blank lines are not skipped. */
 bool diff_looks_like(const char *bytes, size_t length);
 
+/* Appends the name in the C string that begins at text[0] == '"'. The bytes used; 0: malformed. */
+size_t diff_unquote(const char *text, size_t length, struct str *name);
+
 /* Reads a diff of one or more files. Text before the first header is skipped, and so is text
  * between files that follows a "-- ", "From ", "commit ", "Index: " or "Only in " line; any other
  * text after a hunk means that its counts are wrong. The prefixes a/ and b/ are removed from the

@@ -1,5 +1,6 @@
 #include "diff_almost.h"
 
+#include "diff.h"
 #include "line.h"
 #include "str.h"
 
@@ -9,20 +10,48 @@
 
 enum { OWN_LINES = 12 }; /* that are not blank, before a diff: more are a text */
 
-static const char BOM[] = "\xEF\xBB\xBF";
+/* What stands in front of a line, besides blanks: a mail's ">", and what nobody sees: no-break
+ * space, zero-width space and joiners, word joiner, byte order mark. */
+static const char *const MARKS[] = {
+	">",           "\xC2\xA0", "\xE2\x80\x8B", "\xE2\x80\x8C", "\xE2\x80\x8D", "\xE2\x81\xA0",
+	"\xEF\xBB\xBF"
+};
 
 static const char UNWRAP[] =
-    "send it alone, without indentation or a byte order mark, from its first line (\"diff --git \" "
-    "or \"--- \") on, or the whole new content of the file";
+    "send it alone, with nothing in front of its lines, from its first line (\"diff --git \" or "
+    "\"--- \") on, or the whole new content of the file";
 static const char REWRITE[] =
     "send a unified diff (\"--- a/path\", \"+++ b/path\", \"@@ -1,3 +1,3 @@\") or the whole new "
     "content of the file";
 
-/* Lines without their indentation and what ends them. */
+/* Lines without what is in front of them and what ends them. */
 struct reader {
 	const char *at, *end;
 	size_t line;
 };
+
+/* Whether the line begins so; then rest is what follows. */
+static bool begins(struct span line, const char *with, struct span *rest)
+{
+	size_t length = strlen(with);
+
+	if (line.size < length || memcmp(line.bytes, with, length) != 0)
+		return false;
+	*rest = (struct span){ line.bytes + length, line.size - length };
+	return true;
+}
+
+static bool skip_mark(struct span *line)
+{
+	if (line->size > 0 && isspace((unsigned char)*line->bytes)) {
+		*line = (struct span){ line->bytes + 1, line->size - 1 };
+		return true;
+	}
+	for (size_t i = 0; i < COUNT(MARKS); i++)
+		if (begins(*line, MARKS[i], line))
+			return true;
+	return false;
+}
 
 static bool next(struct reader *r, struct span *line)
 {
@@ -33,21 +62,8 @@ static bool next(struct reader *r, struct span *line)
 	r->line++;
 	while (line->size > 0 && isspace((unsigned char)line->bytes[line->size - 1]))
 		line->size--;
-	while (line->size > 0 && isspace((unsigned char)*line->bytes)) {
-		line->bytes++;
-		line->size--;
-	}
-	return true;
-}
-
-/* Whether the line begins so; then rest is what follows. */
-static bool begins(struct span line, const char *with, struct span *rest)
-{
-	size_t length = strlen(with);
-
-	if (line.size < length || memcmp(line.bytes, with, length) != 0)
-		return false;
-	*rest = (struct span){ line.bytes + length, line.size - length };
+	while (skip_mark(line))
+		;
 	return true;
 }
 
@@ -85,10 +101,11 @@ static bool ends_with_path(struct span name, struct span path)
 static bool is_path(struct span name, const char *path)
 {
 	const struct span whole = { path, strlen(path) };
+	OWNED(str) struct str plain = { 0 };
 
 	name.size = find_time(name);
-	if (name.size >= 2 && name.bytes[0] == '"' && name.bytes[name.size - 1] == '"')
-		name = (struct span){ name.bytes + 1, name.size - 2 };
+	if (name.size > 0 && *name.bytes == '"' && diff_unquote(name.bytes, name.size, &plain))
+		name = (struct span){ str_text(&plain), plain.length };
 	if (ends_with_path(name, whole))
 		return true;
 	if (name.size > 2 && (name.bytes[0] == 'a' || name.bytes[0] == 'b') && name.bytes[1] == '/')
@@ -109,12 +126,20 @@ static struct span last_word(struct span line)
 
 static bool is_unified(struct span line, struct reader r, const char *path)
 {
-	struct span old, new, rest;
+	static const char *const HEADS[] = { "--- ", "+++ " };
+	struct span name;
+	bool is = false;
 
-	if (begins(line, "diff --git ", &rest)) /* names may hold blanks */
-		return is_path(rest, path) || is_path(last_word(rest), path);
-	return begins(line, "--- ", &old) && next_begins(&r, "+++ ", &new) &&
-	       next_begins(&r, "@@ -", &rest) && (is_path(old, path) || is_path(new, path));
+	if (begins(line, "diff --git ", &name)) /* names may hold blanks */
+		return is_path(name, path) || is_path(last_word(name), path);
+	for (size_t i = 0; i < COUNT(HEADS); i++) {
+		if (!begins(line, HEADS[i], &name))
+			continue;
+		is = is_path(name, path) || is;
+		if (!next(&r, &line))
+			return false;
+	}
+	return is && begins(line, "@@ -", &name);
 }
 
 static bool is_context(struct span line, struct reader r, const char *path)
@@ -126,19 +151,19 @@ static bool is_context(struct span line, struct reader r, const char *path)
 	       (is_path(old, path) || is_path(new, path));
 }
 
-/* As agents' apply_patch takes it. */
+/* As agents' apply_patch takes it, or a part of that. */
 static bool is_envelope(struct span line, struct reader r, const char *path)
 {
 	struct span rest;
+	bool is_whole = begins(line, "*** Begin Patch", &rest);
 
-	if (!begins(line, "*** Begin Patch", &rest))
-		return false;
-	while (next(&r, &line))
+	do
 		if ((begins(line, "*** Update File: ", &rest) ||
 		     begins(line, "*** Add File: ", &rest) ||
 		     begins(line, "*** Delete File: ", &rest)) &&
 		    is_path(rest, path))
 			return true;
+	while (is_whole && next(&r, &line));
 	return false;
 }
 
@@ -192,15 +217,13 @@ int diff_almost_refuse(const char *bytes, size_t length, const char *path, struc
 	struct span line;
 	bool has_names = may_hold_hunks(path);
 
-	if (length >= sizeof(BOM) - 1 && memcmp(bytes, BOM, sizeof(BOM) - 1) == 0)
-		r.at += sizeof(BOM) - 1;
 	for (size_t own = 0; own <= OWN_LINES && next(&r, &line); own += line.size > 0) {
 		if (is_unified(line, r, path) || is_lone_hunk(line, &has_names))
 			return refuse(why, r.line, "a diff of this file begins", UNWRAP);
 		if (is_context(line, r, path))
 			return refuse(why, r.line, "a context diff of this file begins", REWRITE);
 		if (is_envelope(line, r, path))
-			return refuse(why, r.line, "a \"*** Begin Patch\" of this file begins",
+			return refuse(why, r.line, "a patch of this file for apply_patch begins",
 			              REWRITE);
 	}
 	return 0;

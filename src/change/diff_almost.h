@@ -1,5 +1,6 @@
 /* diff_almost: what is not a diff, so that it would become a file as it stands, but was plainly
- * meant as one: in a code fence, behind a sentence, indented, or in a form that is not ours. */
+ * meant as one: in a code fence, behind a sentence, indented, quoted as in a mail, behind what
+ * nobody sees, or in a form that is not ours. */
 #ifndef DIFF_ALMOST_H
 #define DIFF_ALMOST_H
 

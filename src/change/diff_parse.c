@@ -134,8 +134,7 @@ static char unescape(const char *text, size_t left, size_t *used)
 	return (char)((text[0] - '0') * 64 + (text[1] - '0') * 8 + (text[2] - '0'));
 }
 
-/* Decodes the C string that begins at text[0] == '"'; returns the bytes used, 0: malformed. */
-static size_t unquote(const char *text, size_t length, struct str *name)
+size_t diff_unquote(const char *text, size_t length, struct str *name)
 {
 	size_t at = 1;
 
@@ -162,7 +161,7 @@ static int read_name(const struct parser *p, const char *text, size_t length, ch
 	const char *tab = memchr(text, '\t', length);
 
 	if (length > 0 && text[0] == '"') {
-		if (unquote(text, length, &name) == 0)
+		if (diff_unquote(text, length, &name) == 0)
 			return fail(p, p->line, "malformed quoted file name");
 	} else {
 		str_add_bytes(&name, text, tab ? (size_t)(tab - text) : length);
@@ -214,7 +213,7 @@ static size_t split_names(struct span rest, struct str *first)
 	size_t half = rest.size / 2, used = half;
 
 	if (rest.size > 0 && rest.bytes[0] == '"')
-		used = unquote(rest.bytes, rest.size, first);
+		used = diff_unquote(rest.bytes, rest.size, first);
 	else if (rest.size % 2 == 1 && rest.bytes[half] == ' ')
 		str_add_bytes(first, rest.bytes, half);
 	else

@@ -1,4 +1,5 @@
 /* diff: reading, applying and computing unified diffs; git, diff and patch are asked as well. */
+#include "diff_almost.h"
 #include "diff_case.h"
 
 static void expect_applied(const char *old, const char *text, const char *want)
@@ -33,6 +34,51 @@ START_TEST(three_beginnings_look_like_a_diff)
 	ck_assert(!diff_looks_like("---", 3));
 	ck_assert(!diff_looks_like("--- a", 3));
 	ck_assert(!diff_looks_like(NULL, 0));
+}
+END_TEST
+
+#define HUNK "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"
+
+/* Of docs/p or docs/\303\244. */
+START_TEST(what_names_the_file_and_is_almost_a_diff_is_no_new_content_of_it)
+{
+	static const char *const ALMOST[] = {
+		"```\n--- \"a/docs/p\"\n+++ \"b/docs/p\"\n" HUNK,
+		"```\ndiff --git \"a/docs/p\" \"b/docs/p\"\n",
+		"x\n--- docs/p 2020-01-01 00:00:00\n+++ docs/p 2020-01-01 00:00:00\n" HUNK,
+		"x\n--- docs/p.orig 2020-01-01 00:00:00\n+++ docs/p 2020-01-01 00:00:00\n" HUNK,
+		"x\n--- docs/p.orig\t2020-01-01\n+++ docs/p\t2020-01-01\n" HUNK,
+		"> --- a/docs/p\n> +++ b/docs/p\n> @@ -1,3 +1,3 @@\n>  a\n> -b\n",
+		">> --- a/docs/p\n>> +++ b/docs/p\n>> @@ -1,3 +1,3 @@\n>>  a\n>> -b\n",
+		"\xE2\x80\x8B--- a/docs/p\n+++ b/docs/p\n" HUNK,
+		"\xC2\xA0--- a/docs/p\n+++ b/docs/p\n" HUNK,
+		"x\n\xEF\xBB\xBF \xE2\x81\xA0--- a/docs/p\n+++ b/docs/p\n" HUNK,
+		"+++ b/docs/p\n" HUNK,
+		"x\n--- a/docs/p\n" HUNK,
+		"*** Update File: docs/p\n@@\n-b\n+B\n",
+		"```\n*** Begin Patch\n*** Update File: \"docs/p\"\n@@\n-b\n+B\n",
+		"x\n--- \"a/docs/\\303\\244\"\n+++ \"b/docs/\\303\\244\"\n" HUNK,
+		"x\n--- \"a/docs/\\303\\244\"\t2020\n+++ \"b/docs/\\303\\244\"\t2020\n" HUNK,
+	};
+	static const char *const TEXTS[] = {
+		"x\n--- a/docs/q\n+++ b/docs/q\n" HUNK,
+		"> --- a/docs/q\n> +++ b/docs/q\n> @@ -1,3 +1,3 @@\n",
+		"--\n+++ b/docs/p\nplus\n",
+		"*** Update File: docs/q\n@@\n-b\n+B\n",
+		">\n> \n\xE2\x80\x8B",
+	};
+	struct refusal why = { 0 };
+
+	for (size_t i = 0; i < COUNT(ALMOST); i++) {
+		const char *path = strstr(ALMOST[i], "303") ? "docs/\303\244" : "docs/p";
+
+		ck_assert_msg(diff_almost_refuse(ALMOST[i], strlen(ALMOST[i]), path, &why) != 0,
+		              "taken: %s", ALMOST[i]);
+		ck_assert_str_eq(why.code, "invalid_diff");
+	}
+	for (size_t i = 0; i < COUNT(TEXTS); i++)
+		ck_assert_msg(diff_almost_refuse(TEXTS[i], strlen(TEXTS[i]), "docs/p", &why) == 0,
+		              "refused: %s", TEXTS[i]);
 }
 END_TEST
 
@@ -474,6 +520,7 @@ int main(void)
 	TCase *applying = tcase_create("applying");
 
 	tcase_add_test(reading, three_beginnings_look_like_a_diff);
+	tcase_add_test(reading, what_names_the_file_and_is_almost_a_diff_is_no_new_content_of_it);
 	tcase_add_test(reading, a_plain_diff_gives_names_and_hunks);
 	tcase_add_test(reading, a_git_diff_of_many_files_says_what_happens_to_each);
 	tcase_add_test(reading, quoted_names_are_decoded);
