@@ -5,6 +5,7 @@
 #include "reach.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum {
 	TRY_MS = 50, /* between two attempts, initially */
@@ -25,6 +26,7 @@ int contact_find(struct contact *c, const char *config, const char *database, st
 	int failed = 0;
 
 	c->named = locate_is_named(&source);
+	c->fixed = database;
 	c->shared = !c->named && reach_shared_is_open(REACH_AGENTS) &&
 	            locate_usual(&source, &c->is, &note, NULL) == 0;
 	if (!c->shared)
@@ -58,6 +60,23 @@ int contact_leave_shared(struct contact *c, struct err *e)
 
 /* ---- where it is ---- */
 
+/* One whose database was moved while it was stopped: where its configuration says by now, once a
+ * system runs there. Only a person knows when all is in place. */
+static void look_where_moved(struct contact *c)
+{
+	const struct config_source source = { .config = c->is.config && *c->is.config ? c->is.config
+		                                                                      : NULL };
+	OWNED(located) struct located found = { 0 };
+	OWNED(str) struct str note = { 0 };
+
+	if (locate_meant(&source, false, &found, &note, NULL) ||
+	    instance_holder(found.paths.database, NULL) <= 0)
+		return;
+	located_clear(&c->is);
+	c->is = found;
+	found = (struct located){ 0 };
+}
+
 /* It may have been started from another environment, or have a new run directory. */
 static void look_up(struct contact *c)
 {
@@ -70,6 +89,9 @@ static void look_up(struct contact *c)
 		located_clear(&c->is);
 		c->is = found;
 		c->shared = false;
+	} else if (c->reached && !c->shared && !c->fixed &&
+	           access(c->is.paths.database, F_OK) != 0) {
+		look_where_moved(c);
 	} else if (!c->shared && paths_open(c->is.paths.database, false, &fresh, NULL) == 0) {
 		paths_clear(&c->is.paths);
 		c->is.paths = fresh;
@@ -115,8 +137,7 @@ void contact_lost(struct contact *c, int64_t now_ms)
 static bool is_to_be_left(const struct contact *c, int64_t now_ms)
 {
 	return c->reached && (now_ms - c->lost_ms < START_AFTER_MS ||
-	                      (!c->shared && instance_is_stopped(c->is.paths.run) &&
-	                       !instance_is_lost(c->is.paths.run, c->is.paths.database, NULL)));
+	                      (!c->shared && instance_is_stopped_on_purpose(c->is.paths.run)));
 }
 
 /* The next attempt is not before START_AGAIN_MS. */

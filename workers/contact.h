@@ -14,6 +14,7 @@ struct contact {
 	struct located is; /* the system that we connect to, or would start */
 	bool shared; /* it is that of the machine, for several users: we never start it */
 	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other one will do */
+	bool fixed; /* its database, by --db: the configuration does not say where it is */
 	bool reached; /* once, at least: we stay with it, as it knows what we asked */
 	int64_t lost_ms; /* since when it cannot be reached, 0: it can, as far as is known */
 	int64_t started_ms; /* when it was started by us */

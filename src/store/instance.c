@@ -449,6 +449,15 @@ bool instance_is_stopped(const char *run)
 	return access(str_text(&name), F_OK) == 0;
 }
 
+bool instance_is_stopped_on_purpose(const char *run)
+{
+	OWNED(str) struct str name = { 0 };
+	struct stat about;
+
+	str_addf(&name, "%s/%s", run, STOPPED);
+	return stat(str_text(&name), &about) == 0 && about.st_size == 0;
+}
+
 /* Appends the start of a file of the run directory. */
 static void add_file(const char *run, const char *file, struct str *out)
 {
@@ -467,12 +476,15 @@ static void add_file(const char *run, const char *file, struct str *out)
 		str_add_bytes(out, words, (size_t)n);
 }
 
-/* Whether a system had a database, which is not there; path gets its name. */
+/* Whether a system had a database, which is not there; path gets its name. One that was moved with
+ * the link to the run directory is at database. */
 static bool is_gone(const char *run, const char *database, struct str *path)
 {
 	OWNED(str) struct str link = { 0 };
 	struct stat about;
 
+	if (database && stat(database, &about) == 0 && about.st_size > 0)
+		return false;
 	add_file(run, "database", path);
 	if (path->length) {
 		path->length = strcspn(path->bytes, "\n");
@@ -493,10 +505,11 @@ bool instance_is_lost(const char *run, const char *database, struct str *why)
 
 	add_file(run, STOPPED, &words);
 	if (!words.length && is_gone(run, database, &path))
-		str_addf(&words,
-		         "%s is not there any more: a system had it open, and was killed; put it "
-		         "back" INSTANCE_BACK,
-		         path.bytes);
+		str_addf(&words, "%s is not there any more: %s; put it back" INSTANCE_BACK,
+		         path.bytes,
+		         instance_is_stopped(run)
+		             ? "it was moved or removed while its system was stopped"
+		             : "a system had it open, and was killed");
 	if (why)
 		str_add(why, str_text(&words));
 	return words.length > 0;

@@ -94,14 +94,15 @@ int instance_mark_stopped(int run_fd, const char *lost, struct err *e);
 int instance_unmark_stopped(int run_fd, struct err *e);
 /* Whether it is stopped, for either reason. */
 bool instance_is_stopped(const char *run);
+bool instance_is_stopped_on_purpose(const char *run);
 /* What helps then: "put it back" and this. */
 #define INSTANCE_BACK                                                                              \
 	", beside its -wal, and start agent-intercom again, or agent-intercom restore FILE puts "  \
 	"a copy there; started without, it goes on with what is there, or begins with an empty "   \
 	"one"
 /* Whether it has lost its database; appends its words, or ours: its last system published its run
- * directory (paths.h), was killed, and there is no database now. database: NULL if only the run
- * directory is known. why may be NULL. */
+ * directory (paths.h), and there is no database now, neither where it had it nor at database (NULL
+ * if only the run directory is known). why may be NULL. */
 bool instance_is_lost(const char *run, const char *database, struct str *why);
 
 #endif

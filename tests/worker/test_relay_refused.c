@@ -3,7 +3,9 @@
 #include "process.h"
 #include "relay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char HELLO[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"initialize\",\"params\":{"
@@ -312,6 +314,94 @@ START_TEST(nothing_is_written_into_a_copy_in_the_place_of_the_database)
 }
 END_TEST
 
+/* ---- a database that was moved while the system was stopped ---- */
+
+/* With the link to the run directory, or without it. */
+static const char *const MOVES[] = {
+	"mv $DB* $NEW",
+	"mv $DB* $NEW && rm $NEW/*-run",
+};
+
+/* The configuration is changed with it. */
+static void move_database(const char *how)
+{
+	OWNED(str) struct str folder = { 0 };
+
+	str_addf(&folder, "%s/new", site.home);
+	(void)setenv("NEW", folder.bytes, 1);
+	(void)setenv("C", site.config, 1);
+	on_database("mkdir $NEW");
+	on_database(how);
+	on_database("sed -i \"s|$DB|$NEW/$(basename $DB)|\" $C");
+	(void)snprintf(site.database, sizeof(site.database), "%s%s", folder.bytes,
+	               strrchr(test_db(), '/'));
+}
+
+static void approve_in_new_place(void)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_int_eq(shell(&said,
+	                       "$INTERCOM_BUILD/agent-intercom-ctl --config $C approve"
+	                       " $(sqlite3 $NEW/$(basename $DB) 'SELECT id FROM request') 2>&1"),
+	                 0);
+}
+
+/* It waits, named or not, and starts nothing: only the operator knows when all is in place. */
+START_TEST(an_agent_that_is_connected_goes_on_with_the_database_that_was_moved)
+{
+	OWNED(char_ptr) char *result = NULL, *pong = NULL;
+	const char *named[] = { "--config", NULL, NULL };
+	struct relay r;
+
+	site = given_running_site();
+	named[1] = site.config;
+	relay_start(&r, site.workspace, NULL, _i < 2 ? NULL : named);
+	relay_hello(&r);
+	begin_asking(&r, "f", "hello\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	move_database(MOVES[_i % 2]);
+	/* longer than a relay waits for a front that was killed */
+	ck_assert(!ends_within(r.pid, 2800, NULL));
+	on_database("test ! -e $DB && ! fuser -s $NEW/$(basename $DB)");
+	site_start(&site);
+	approve_in_new_place();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	pong = relay_call(&r, "ping", "{}");
+	has(pong, "acknowledged", "true");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_that_is_new_starts_the_system_on_the_database_that_was_moved)
+{
+	struct relay r;
+
+	site = given_running_site();
+	ck_assert_int_eq(site_stop(&site), 0);
+	move_database(MOVES[_i]);
+	r = given_relay(&site);
+	on_database("test ! -e $DB && fuser -s $NEW/$(basename $DB)");
+	ck_assert_int_eq(relay_stop(&r), 0);
+}
+END_TEST
+
+START_TEST(a_database_that_is_gone_after_a_stop_is_not_said_to_be_lost_by_a_kill)
+{
+	struct relay r;
+
+	site = given_running_site();
+	ck_assert_int_eq(site_stop(&site), 0);
+	on_database("rm $DB");
+	relay_start(&r, site.workspace, NULL, NULL);
+	is_refused(
+	    &r, "is not there any more: it was moved or removed while its system was stopped", 78);
+	on_database("test ! -e $DB");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("relay_refused");
@@ -331,6 +421,12 @@ int main(void)
 	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost_with_all_processes, 0,
 	                    2);
 	tcase_add_test(c, nothing_is_written_into_a_copy_in_the_place_of_the_database);
+	tcase_add_loop_test(c, an_agent_that_is_connected_goes_on_with_the_database_that_was_moved,
+	                    0, 4);
+	tcase_add_loop_test(c,
+	                    an_agent_that_is_new_starts_the_system_on_the_database_that_was_moved,
+	                    0, COUNT(MOVES));
+	tcase_add_test(c, a_database_that_is_gone_after_a_stop_is_not_said_to_be_lost_by_a_kill);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
