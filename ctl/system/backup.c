@@ -29,15 +29,27 @@ static const char PROGRAM[] = "agent-intercom";
 
 /* ---- backup ---- */
 
-/* What another user has put there is no part of the database. */
-static int check_source(const char *database, const char *folder, struct err *e)
+/* Also a link to nothing, which is not ours either. */
+static bool is_there(const char *folder)
 {
 	struct stat about;
 
-	if (lstat(folder, &about) == 0 && S_ISDIR(about.st_mode) &&
-	    paths_is_of(database, about.st_uid))
-		return 0;
-	return paths_check_ours(folder, 0, e);
+	return lstat(folder, &about) == 0;
+}
+
+/* What another user has put there is no part of the database. */
+static int check_source(const char *database, const char *folder, struct err *e)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat about;
+	bool fits = fd >= 0 && fstat(fd, &about) == 0 && paths_is_of(database, about.st_uid);
+	bool shared = fits && backup_others_write(fd, &about);
+
+	io_shut(&fd);
+	if (shared)
+		return err_set(e, ERR_INPUT,
+		               "%s: other users may write in it; run chmod go-w on it", folder);
+	return fits ? 0 : paths_check_ours(folder, 0, e);
 }
 
 /* What checkpoints hold, from next to one database to next to another. 1 there is something, 0
@@ -50,12 +62,11 @@ static int bring_objects(const char *from, const char *to, struct collected *ret
 
 	objects_path(from, &folder);
 	objects_path(to, &other);
-	if (access(str_text(&folder), F_OK) != 0)
+	if (!is_there(str_text(&folder)))
 		return 0;
 	if (check_source(from, str_text(&folder), e))
 		return -1;
-	if (access(str_text(&other), F_OK) == 0 &&
-	    paths_check_ours(str_text(&other), S_IWGRP | S_IWOTH, e))
+	if (is_there(str_text(&other)) && paths_check_ours(str_text(&other), S_IWGRP | S_IWOTH, e))
 		return -1;
 	if (objects_open(str_text(&folder), false, &source, e) ||
 	    objects_open(str_text(&other), true, &target, e) ||
@@ -102,7 +113,7 @@ static int write_both(const char *database, const char *file, struct err *e)
 	if (backup_check_name(database, file, e))
 		return -1;
 	objects_path(file, &folder);
-	had = access(str_text(&folder), F_OK) == 0;
+	had = is_there(str_text(&folder));
 	if (bring_objects(database, file, &c, e) < 0 || backup_write(database, file, e)) {
 		if (!had)
 			drop_empty(str_text(&folder));
@@ -156,7 +167,8 @@ static int help(void)
 	    "the backup become interrupted: questions can be answered and asked again. Writes in\n"
 	    "progress are not repeated. A backup of an older program is brought up to date.\n"
 	    "What checkpoints hold is taken from FILE-objects, if that is there.\n\n"
-	    "  --yes              do not ask; refused if FILE is another user's, but not root's\n"
+	    "  --yes              do not ask; refused if FILE is another user's, but not root's,\n"
+	    "                     or can be written by others\n"
 	    "  --config FILE, --db PATH\n\n"
 	    "Exit status: 0 restored; 1 you said no; 64 wrong usage; 75 the system runs, or\n"
 	    "another process has the database or FILE open; 78 FILE cannot be restored.\n",
@@ -165,14 +177,14 @@ static int help(void)
 }
 
 /* The backup becomes "db" in the staging directory, ready to be renamed into place. */
-static int make_ready(const struct staging *n, const char *file, int *ret_version, uid_t *ret_owner,
-                      struct rows_restored *rows, struct err *e)
+static int make_ready(const struct staging *n, const char *file, int *ret_version,
+                      struct backup_writers *ret, struct rows_restored *rows, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	OWNED(str) struct str path = { 0 };
 
 	str_addf(&path, "%s/db", n->path);
-	if (backup_fetch(n, file, ret_version, ret_owner, e) ||
+	if (backup_fetch(n, file, ret_version, ret, e) ||
 	    store_migrate_copy(&st, path.bytes, file, e))
 		return -1;
 	if (*store_rules_found(&st))
@@ -220,21 +232,24 @@ static void tell(const char *file, int version, const struct rows_restored *rows
 	             rows->sessions, rows->questions, rows->writes);
 }
 
-/* Who owns FILE decides what agents and operators will read. */
-static int tell_owner(const char *file, uid_t owner, bool asks, struct err *e)
+/* Who writes FILE decides what agents and operators will read. */
+static int tell_writers(const char *file, const struct backup_writers *w, bool asks, struct err *e)
 {
-	if (owner == geteuid() || owner == 0)
+	OWNED(str) struct str why = { 0 };
+
+	if (w->owner != geteuid() && w->owner != 0)
+		str_addf(&why, "belongs to uid %u, not to us (uid %u)", (unsigned)w->owner,
+		         (unsigned)geteuid());
+	else if (w->others)
+		str_add(&why, "can be written by other users");
+	else
 		return 0;
 	if (!asks)
-		return err_set(
-		    e, ERR_INPUT,
-		    "%s: belongs to uid %u, not to us (uid %u), and holds what that user "
-		    "wanted; restore it without --yes, on a terminal, or restore a copy of "
-		    "your own",
-		    file, (unsigned)owner, (unsigned)geteuid());
-	(void)printf("WARNING: it belongs to uid %u, not to us (uid %u): that user decided what is "
-	             "in it\n",
-	             (unsigned)owner, (unsigned)geteuid());
+		return err_set(e, ERR_INPUT,
+		               "%s: %s, and may hold what they wanted; restore it on a terminal, "
+		               "without --yes, or restore a copy of your own",
+		               file, why.bytes);
+	(void)printf("WARNING: it %s: they may have decided what is in it\n", why.bytes);
 	return 0;
 }
 
@@ -257,6 +272,23 @@ static void name_kept(const char *database, struct str *out)
 			str_add_char(out, *c);
 }
 
+/* As this one was named: another command would start another system. */
+static void tell_start(const struct config_source *source)
+{
+	OWNED(str) struct str command = { 0 };
+
+	str_add(&command, PROGRAM);
+	if (source->config) {
+		str_add(&command, " --config ");
+		str_add_shell_word(&command, source->config);
+	}
+	if (source->database) {
+		str_add(&command, " --db ");
+		str_add_shell_word(&command, source->database);
+	}
+	(void)printf("start the system with: %s\n", str_text(&command));
+}
+
 /* Returns 0, DECLINED, EX_USAGE or -1. */
 static int restore(struct supervisor *s, const struct cli_arguments *a, struct err *e)
 {
@@ -266,7 +298,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	const char *database = s->paths.database;
 	struct rows_restored rows;
 	struct collected c;
-	uid_t owner = 0;
+	struct backup_writers writers = { 0 };
 	int brought;
 	int version;
 
@@ -274,10 +306,11 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 		return err_set(e, ERR_INPUT, "%s is the database itself", a->operand);
 	if (!file)
 		return err_errno(e, ERR_INPUT, "db: cannot open %s", a->operand);
-	if (staging_open(&n, database, e) || make_ready(&n, file, &version, &owner, &rows, e))
+	if (staging_open(&n, database, e) || make_ready(&n, file, &version, &writers, &rows, e))
 		return -1;
 	tell(file, version, &rows);
-	if (tell_owner(file, owner, !a->flag, e) || tell_present(database, e))
+	if (tell_writers(file, &writers, !a->flag && cli_has_terminal(), e) ||
+	    tell_present(database, e))
 		return -1;
 	if (!a->flag && !cli_has_terminal()) {
 		(void)fprintf(stderr,
@@ -304,7 +337,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	(void)printf("restored %s\n", database);
 	if (had_one)
 		(void)printf("the previous database is %s\n", kept.bytes);
-	(void)printf("start the system with: %s\n", PROGRAM);
+	tell_start(&a->source);
 	return 0;
 }
 

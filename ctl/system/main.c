@@ -307,8 +307,8 @@ static int exec_beside(const char *program, int argc, char **argv, int place)
 
 /* ---- arguments ---- */
 
-/* Parses options up to the first operand; optind is its index. */
-static int parse(struct arguments *a, int argc, char **argv)
+/* Parses options, with order "+" up to the first operand; optind is its index. */
+static int parse(struct arguments *a, const char *order, int argc, char **argv)
 {
 	const struct options_row rows[] = {
 		{ "config", .text = &a->source.config },
@@ -321,7 +321,7 @@ static int parse(struct arguments *a, int argc, char **argv)
 		{ NULL },
 	};
 
-	if (options_read(rows, "+", NULL, argc, argv, NULL) == 0)
+	if (options_read(rows, order, NULL, argc, argv, NULL) == 0)
 		return 0;
 	(void)fprintf(stderr, "see %s --help\n", PROGRAM);
 	return -1;
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
 
 	given = argv;
 	occupy_standard_files();
-	if (parse(&a, argc, argv))
+	if (parse(&a, "+", argc, argv))
 		return EX_USAGE;
 	if (optind < argc) {
 		turn_help(argc, argv);
@@ -387,8 +387,10 @@ int main(int argc, char **argv)
 		if (!c->run && !c->own)
 			return exec_beside(strcmp(c->name, "acp") == 0 ? "acp-proxy" : "mcp-stdio",
 			                   argc, argv, optind);
-		optind += c->count >= 0;
-		if (c->count >= 0 && parse(&a, argc, argv))
+		argc -= optind;
+		argv += optind;
+		optind = 0; /* from the beginning */
+		if (c->count >= 0 && parse(&a, "", argc, argv))
 			return EX_USAGE;
 	}
 	a.argc = argc - optind;

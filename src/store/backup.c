@@ -1,5 +1,6 @@
 #include "backup.h"
 
+#include "group_id.h"
 #include "io.h"
 #include "paths.h"
 #include "store.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { PIECE_BYTES = 256 << 10 }; /* of a file that is copied */
@@ -225,8 +227,17 @@ int backup_write(const char *database, const char *file, struct err *e)
 
 /* ---- restoring ---- */
 
+/* The bits of the group are also what an access list lets others do at most. */
+bool backup_others_write(int fd, const struct stat *about)
+{
+	return (about->st_mode & S_IWOTH) ||
+	       ((about->st_mode & S_IWGRP) &&
+	        (!group_id_is_private(about->st_gid, about->st_uid) ||
+	         fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0));
+}
+
 /* Opens a backup for reading. */
-static int open_backup(const char *file, uid_t *ret_owner, struct err *e)
+static int open_backup(const char *file, struct backup_writers *ret, struct err *e)
 {
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
@@ -234,11 +245,13 @@ static int open_backup(const char *file, uid_t *ret_owner, struct err *e)
 	if (fd < 0 || fstat(fd, &about) != 0)
 		(void)err_errno(e, ERR_INPUT, "db: cannot open %s", file);
 	else if (io_special(about.st_mode))
-		(void)err_set(e, ERR_INPUT, "db: %s is %s", file, io_special(about.st_mode));
+		(void)err_set(e, ERR_INPUT,
+		              "db: %s is %s; name a file that agent-intercom backup has made", file,
+		              io_special(about.st_mode));
 	else if (!S_ISREG(about.st_mode))
 		(void)err_set(e, ERR_INPUT, "db: cannot open %s: it is a directory", file);
 	else {
-		*ret_owner = about.st_uid;
+		*ret = (struct backup_writers){ about.st_uid, backup_others_write(fd, &about) };
 		return fd;
 	}
 	io_shut(&fd);
@@ -289,11 +302,11 @@ static int copy_bytes(const struct staging *n, int from, const char *shown, cons
 }
 
 /* Copies a companion of the backup, if it is there and nobody else's. */
-static int copy_companion(const struct staging *n, uid_t owner, const char *real,
+static int copy_companion(const struct staging *n, struct backup_writers *w, const char *real,
                           const char *suffix, struct err *e)
 {
 	OWNED(str) struct str from = { 0 }, to = { 0 };
-	struct stat about;
+	struct stat about = { 0 };
 	int fd, copied;
 
 	str_addf(&from, "%s%s", real, suffix);
@@ -301,40 +314,42 @@ static int copy_companion(const struct staging *n, uid_t owner, const char *real
 	fd = open(from.bytes, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
-	if (fd < 0 || fstat(fd, &about) != 0)
+	if (fd < 0 ? errno != ELOOP && errno != ENXIO : fstat(fd, &about) != 0)
 		copied = err_errno(e, ERR_INPUT, "cannot open %s", from.bytes);
-	else if (!S_ISREG(about.st_mode) || (about.st_uid != geteuid() && about.st_uid != owner))
+	else if (!S_ISREG(about.st_mode) || (about.st_uid != geteuid() && about.st_uid != w->owner))
 		copied = err_set(e, ERR_INPUT,
 		                 "%s: is another user's, or no regular file, and so no part of the "
 		                 "backup; remove it, or have it removed",
 		                 from.bytes);
 	else
 		copied = copy_bytes(n, fd, from.bytes, to.bytes, e);
+	w->others |= fd >= 0 && backup_others_write(fd, &about);
 	io_shut(&fd);
 	return copied;
 }
 
 /* SQLite would write into the backup what lies beside it, and next to it what it needs itself. */
-static int copy_backup(const struct staging *n, const char *file, uid_t *ret_owner, struct err *e)
+static int copy_backup(const struct staging *n, const char *file, struct backup_writers *ret,
+                       struct err *e)
 {
 	OWNED(char_ptr) char *real = realpath(file, NULL);
-	int fd = real ? open_backup(real, ret_owner, e)
-	              : err_errno(e, ERR_INPUT, "db: cannot open %s", file);
+	int fd =
+	    real ? open_backup(real, ret, e) : err_errno(e, ERR_INPUT, "db: cannot open %s", file);
 	int copied = fd < 0 || lock_backup(fd, file, e) || copy_bytes(n, fd, file, MADE, e) ||
-	             copy_companion(n, *ret_owner, real, "-wal", e) ||
-	             copy_companion(n, *ret_owner, real, "-journal", e);
+	             copy_companion(n, ret, real, "-wal", e) ||
+	             copy_companion(n, ret, real, "-journal", e);
 
 	io_shut(&fd);
 	return copied ? -1 : 0;
 }
 
-int backup_fetch(const struct staging *n, const char *file, int *ret_version, uid_t *ret_owner,
-                 struct err *e)
+int backup_fetch(const struct staging *n, const char *file, int *ret_version,
+                 struct backup_writers *ret, struct err *e)
 {
 	OWNED(str) struct str made = { 0 };
 
 	str_addf(&made, "%s/%s", n->path, MADE);
-	if (copy_backup(n, file, ret_owner, e))
+	if (copy_backup(n, file, ret, e))
 		return -1;
 	return store_examine(made.bytes, file, ret_version, e);
 }

@@ -9,7 +9,9 @@
 #include "err.h"
 #include "str.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* A directory for incomplete files, locked so that nobody takes it for abandoned. */
@@ -39,11 +41,20 @@ int backup_check_name(const char *database, const char *file, struct err *e);
  * must not exist (ERR_INPUT). On failure no file is left. */
 int backup_write(const char *database, const char *file, struct err *e);
 
+/* Whether its mode or an access list lets other users write an open file or folder. */
+bool backup_others_write(int fd, const struct stat *about);
+
+/* Who may have written a backup. */
+struct backup_writers {
+	uid_t owner;
+	bool others; /* may write it, or its log or journal */
+};
+
 /* Copies the backup at file, with the log or journal that is a part of it, into the staging
  * directory, as "db", and examines all of that (store_examine). file is only read, and must not be
- * in use. ret_version: its original schema version; ret_owner: whose file it is. */
-int backup_fetch(const struct staging *n, const char *file, int *ret_version, uid_t *ret_owner,
-                 struct err *e);
+ * in use. ret_version: its original schema version. */
+int backup_fetch(const struct staging *n, const char *file, int *ret_version,
+                 struct backup_writers *ret, struct err *e);
 
 /* Flushes "db" of the staging directory and puts it in place of the database, which must not be in
  * use. The previous database is kept under the name kept, which must not exist (with its log, if it

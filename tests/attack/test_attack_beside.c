@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -297,7 +298,9 @@ START_TEST(what_is_no_file_or_is_a_link_is_no_log_of_a_backup)
 	before = hash_of(database);
 	for (size_t i = 0; i < COUNT(PLANTS); i++) {
 		ck_assert_int_eq(shell(NULL, "cd %s && %s", folder, PLANTS[i]), 0);
-		refuses(intercom("restore away/copy --yes"), EX_CONFIG, "away/copy-wal");
+		refuses(intercom("restore away/copy --yes"), EX_CONFIG,
+		        "away/copy-wal: is another user's, or no regular file, and so no part of "
+		        "the backup; remove it");
 		is_unchanged(database, &before);
 		ck_assert_int_eq(shell(NULL, "rm -r %s/away/copy-wal", folder), 0);
 	}
@@ -408,6 +411,39 @@ START_TEST(a_backup_of_another_user_is_restored_only_by_somebody_who_was_told_wh
 }
 END_TEST
 
+/* user::rw-, user:1:rw-, group::---, mask::rw-, other::---: an access list, as setfacl makes it */
+static const unsigned char MAY_WRITE[] = {
+	2, 0, 0,   0,   1,   0,   6,  0, 255, 255, 255, 255, 2,   0,   6,
+	0, 1, 0,   0,   0,   4,   0,  0, 0,   255, 255, 255, 255, 16,  0,
+	6, 0, 255, 255, 255, 255, 32, 0, 0,   0,   255, 255, 255, 255,
+};
+
+/* Who may write it may have put anything there, and its owner is still we. */
+START_TEST(a_backup_that_others_may_write_is_restored_only_by_somebody_who_was_told)
+{
+	static const char *const OPENS[] = { "chmod 606 copy", "chmod 620 copy && chgrp 1 copy",
+		                             "true", "chmod 602 log && cp -p log copy-wal" };
+	char file[300];
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a group away");
+	given_databases();
+	(void)snprintf(file, sizeof(file), "%.200s/copy", folder);
+	plant_log(file, geteuid());
+	ck_assert_int_eq(shell(NULL, "cd %s && mv copy-wal log", folder), 0);
+	ck_assert_int_eq(intercom("backup copy"), 0);
+	ck_assert_int_eq(shell(NULL, "cd %s && %s", folder, OPENS[_i]), 0);
+	if (_i == 2)
+		ck_assert_int_eq(
+		    setxattr(file, "system.posix_acl_access", MAY_WRITE, sizeof(MAY_WRITE), 0), 0);
+	refuses(intercom("restore copy --yes"), EX_CONFIG, "/copy: can be written by other users");
+	refuses(intercom("restore copy"), EX_CONFIG, "restore it on a terminal, without --yes");
+	refuses(restore_on_a_terminal("copy", "n"), 1, "WARNING: it can be written by other users");
+	is_not_restored();
+	ck_assert_int_eq(shell(NULL, "cd %s && chmod go-w copy*", folder), 0);
+	refuses(intercom("restore copy --yes"), 0, "restored");
+}
+END_TEST
+
 /* The folder of a backup's objects, with what hangs or fails whoever opens it as a file. */
 static void given_objects(const char *hash)
 {
@@ -432,6 +468,27 @@ START_TEST(objects_of_another_user_are_no_part_of_a_backup)
 	refuses(intercom("restore copy --yes"), EX_CONFIG,
 	        "copy-objects: belongs to uid 1, not to us (uid 0)");
 	is_not_restored();
+}
+END_TEST
+
+START_TEST(what_others_may_put_or_have_put_in_place_of_the_objects_is_no_part_of_a_backup)
+{
+	static const char *const PUTS[][2] = {
+		{ "mkdir -m 777 copy-objects",
+		  "copy-objects: other users may write in it; run chmod go-w on it" },
+		{ "ln -s nothing copy-objects", "copy-objects: is not a directory; remove it" },
+		{ "mkdir there && ln -s there copy-objects",
+		  "copy-objects: is not a directory; remove it" },
+	};
+
+	given_databases();
+	ck_assert_int_eq(intercom("backup copy"), 0);
+	for (size_t i = 0; i < COUNT(PUTS); i++) {
+		ck_assert_int_eq(shell(NULL, "cd %s && %s", folder, PUTS[i][0]), 0);
+		refuses(intercom("restore copy --yes"), EX_CONFIG, PUTS[i][1]);
+		is_not_restored();
+		ck_assert_int_eq(shell(NULL, "rm -r %s/copy-objects", folder), 0);
+	}
 }
 END_TEST
 
@@ -478,7 +535,11 @@ int main(void)
 	tcase_add_test(c, a_backup_gets_no_name_beside_which_another_files_log_or_journal_lies);
 	tcase_add_test(
 	    c, a_backup_of_another_user_is_restored_only_by_somebody_who_was_told_whose_it_is);
+	tcase_add_loop_test(
+	    c, a_backup_that_others_may_write_is_restored_only_by_somebody_who_was_told, 0, 4);
 	tcase_add_test(c, objects_of_another_user_are_no_part_of_a_backup);
+	tcase_add_test(
+	    c, what_others_may_put_or_have_put_in_place_of_the_objects_is_no_part_of_a_backup);
 	tcase_add_test(c, what_is_no_file_among_the_objects_of_a_backup_is_left_out);
 	tcase_add_test(c, an_object_that_is_not_what_its_name_says_is_not_copied);
 	return run_suite(s);

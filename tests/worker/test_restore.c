@@ -179,6 +179,32 @@ START_TEST(what_cannot_be_restored_is_told_of_by_its_name)
 }
 END_TEST
 
+/* Another command would start another system. */
+START_TEST(a_restore_says_how_to_start_the_system_that_it_was_told_of)
+{
+	OWNED(str) struct str words = { 0 };
+
+	given_backup();
+	str_addf(&words, "start the system with: agent-intercom --config %s\n", site.config);
+	exits(run("agent-intercom --config $CONFIG restore $FILE --yes"), 0, words.bytes);
+	str_reset(&words);
+	str_addf(&words, "start the system with: agent-intercom --db %s\n", site.database);
+	exits(run("agent-intercom restore $FILE --yes --db $DB"), 0, words.bytes);
+	exits(run("agent-intercom restore $FILE --yes"), 0,
+	      "start the system with: agent-intercom\n");
+}
+END_TEST
+
+START_TEST(options_of_a_backup_may_follow_its_file)
+{
+	given_backup();
+	exits(run("agent-intercom backup $FILE.two --config $CONFIG"), 0, "is a backup of");
+	exits(run("agent-intercom backup $FILE.three --db $DB"), 0, "is a backup of");
+	exits(run("agent-intercom backup $FILE.four $FILE.five --db $DB"), EX_USAGE, "usage: ");
+	exits(run("agent-intercom backup"), EX_USAGE, "usage: ");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("restore");
@@ -189,5 +215,7 @@ int main(void)
 	tcase_add_test(c, while_a_restore_is_at_work_nobody_is_told_to_kill_it);
 	tcase_add_test(c, a_name_that_a_backup_cannot_get_gets_no_objects);
 	tcase_add_test(c, what_cannot_be_restored_is_told_of_by_its_name);
+	tcase_add_test(c, a_restore_says_how_to_start_the_system_that_it_was_told_of);
+	tcase_add_test(c, options_of_a_backup_may_follow_its_file);
 	return run_suite(s);
 }
