@@ -219,17 +219,20 @@ static void follow_published(struct paths *p)
 	*strrchr(p->base, '/') = '\0';
 }
 
-/* Points <database>-run to the run directory. */
+/* Points <database>-run to the run directory. One system at a time does that on a database, so the
+ * draft of one that was killed is replaced by the next. */
 static int link_run(const struct paths *p, struct err *e)
 {
 	OWNED(str) struct str draft = { 0 }, link = { 0 };
 
 	str_addf(&link, "%s%s", p->database, PATHS_RUN_LINK);
-	str_addf(&draft, "%s.%d", str_text(&link), (int)getpid());
+	str_addf(&draft, "%s.new", str_text(&link));
 	(void)unlink(str_text(&draft));
 	if (symlink(p->run, str_text(&draft)) != 0 ||
 	    rename(str_text(&draft), str_text(&link)) != 0) {
-		(void)err_errno(e, ERR_AGAIN, "%s: cannot be created", str_text(&link));
+		(void)err_errno(e, ERR_AGAIN,
+		                "the directory of the database must be writable for us: %s",
+		                str_text(&link));
 		(void)unlink(str_text(&draft));
 		return -1;
 	}

@@ -94,6 +94,18 @@ static bool is_unreadable(struct sqlite3 *db)
 	return of_file == EIO || of_file == ENXIO || of_log == EIO || of_log == ENXIO;
 }
 
+/* What is not there yet is made in its folder. */
+static bool is_denied(char *path)
+{
+	int denied = access(path, W_OK);
+
+	if (denied && errno == ENOENT) {
+		*strrchr(path, '/') = '\0';
+		denied = *path ? access(path, W_OK) : 0;
+	}
+	return denied && errno != ENOENT && err_kind_of_file(errno) == ERR_INPUT;
+}
+
 /* Whether nothing forbids writing. SQLite opens what it cannot open for writing, whatever the
  * reason, for reading. No file is opened here: to close it would give up SQLite's locks. */
 static bool is_writable(struct sqlite3 *db)
@@ -101,11 +113,10 @@ static bool is_writable(struct sqlite3 *db)
 	const char *path = sqlite3_db_filename(db, NULL);
 	OWNED(str) struct str name = { 0 };
 
-	for (size_t i = 0; path && i < INSTANCE_FILES; i++) {
+	for (size_t i = 0; path && *path && i < INSTANCE_FILES; i++) {
 		str_reset(&name);
 		str_addf(&name, "%s%s", path, INSTANCE_SUFFIXES[i]);
-		if (access(str_text(&name), W_OK) && errno != ENOENT &&
-		    err_kind_of_file(errno) == ERR_INPUT)
+		if (is_denied(name.bytes))
 			return false;
 	}
 	return path && *path;

@@ -114,7 +114,7 @@ static int end_of(pid_t pid)
 }
 
 /* Opens and writes as somebody who may do less; what went wrong is left in `told`. */
-static void write_as_nobody(char told[ERR_TEXT_BYTES])
+static void write_to_as_nobody(const char *database, char told[ERR_TEXT_BYTES])
 {
 	int fds[2];
 	pid_t pid;
@@ -124,7 +124,7 @@ static void write_as_nobody(char told[ERR_TEXT_BYTES])
 	pid = fork();
 	if (pid == 0) {
 		(void)dup2(fds[1], STDOUT_FILENO);
-		(void)execl("/proc/self/exe", "nobody", test_db(), (char *)NULL);
+		(void)execl("/proc/self/exe", "nobody", database, (char *)NULL);
 		_exit(127);
 	}
 	(void)close(fds[1]);
@@ -132,6 +132,11 @@ static void write_as_nobody(char told[ERR_TEXT_BYTES])
 	told[got > 0 ? got : 0] = '\0';
 	(void)close(fds[0]);
 	ck_assert_msg(end_of(pid) == EX_CONFIG, "not refused as wrong input: %s", told);
+}
+
+static void write_as_nobody(char told[ERR_TEXT_BYTES])
+{
+	write_to_as_nobody(test_db(), told);
 }
 
 /* ---- opening ---- */
@@ -236,6 +241,26 @@ START_TEST(a_read_only_file_is_refused_with_the_way_out)
 	write_as_nobody(told);
 	ck_assert_msg(strstr(told, "writable for this user") || strstr(told, "Permission denied"),
 	              "%s", told);
+}
+END_TEST
+
+/* SQLite, which makes its files there, calls it a failure of the disk. */
+START_TEST(a_folder_that_cannot_be_written_is_refused_with_the_way_out)
+{
+	OWNED(str) struct str path = { 0 }, command = { 0 };
+	char told[ERR_TEXT_BYTES];
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can be two users");
+	fresh_store();
+	str_addf(&path, "%s/x.db", short_scratch());
+	str_addf(&command,
+	         "cd %.*s && sqlite3 %s 'VACUUM INTO \"x.db\"' && sqlite3 x.db 'PRAGMA "
+	         "journal_mode = WAL' >&2 && touch x.db-next x.db-now && chown -R 65534:65534 . "
+	         "&& chmod 500 .",
+	         (int)path.length - 5, path.bytes, test_db());
+	ck_assert_int_eq(system(command.bytes), 0);
+	write_to_as_nobody(path.bytes, told);
+	ck_assert_msg(strstr(told, "its directory writable for this user"), "%s", told);
 }
 END_TEST
 
@@ -698,6 +723,7 @@ int main(int argc, char **argv)
 	tcase_add_test(c, a_schema_from_before_the_first_release_is_refused_with_the_way_out);
 	tcase_add_test(c, a_schema_of_another_build_is_refused_with_the_way_out_and_left_alone);
 	tcase_add_test(c, a_read_only_file_is_refused_with_the_way_out);
+	tcase_add_test(c, a_folder_that_cannot_be_written_is_refused_with_the_way_out);
 	tcase_add_test(c, a_file_of_another_user_is_refused_by_name);
 	tcase_add_test(c, a_directory_without_permission_is_refused_by_name);
 	tcase_add_test(c, every_file_of_the_database_is_private);
