@@ -46,10 +46,18 @@ static bool one_word(const char *text)
 	return true;
 }
 
-/* Names separated by slashes. */
+/* Names separated by slashes, as a path in a workspace has them. */
 static bool file_name(const char *text)
 {
-	return *text && *text != '/' && text[strlen(text) - 1] != '/' && !strstr(text, "//");
+	for (;; text++) {
+		size_t length = strcspn(text, "/");
+
+		if (length == 0 || (length <= 2 && strncmp(text, "..", length) == 0))
+			return false;
+		text += length;
+		if (!*text)
+			return true;
+	}
 }
 
 const struct config_rule CONFIG_NOT_EMPTY = { not_empty, "a text that is not empty" };
@@ -58,7 +66,8 @@ static const struct config_rule IPC_NAME = {
 	paths_name_fits, "1 to 64 characters of A-Z a-z 0-9 . _ -, not '.' or '..'"
 };
 static const struct config_rule FILE_NAME = {
-	file_name, "a name, or names with '/' between them, where * ? [a-z] stand within a name"
+	file_name, "a name, or names with '/' between them, not '.' or '..', where * ? [a-z] stand "
+	           "within a name"
 };
 const struct config_rule CONFIG_CHANNEL = { slack_channel,
 	                                    "a channel id: C or G, then letters A-Z and digits" };

@@ -533,6 +533,12 @@ START_TEST(a_text_that_breaks_its_rule_is_refused)
 {
 	refuses("ipc_name = \"a/b\"\n", ":3: ipc_name: is the text \"a/b\"; write 1 to 64");
 	refuses("ipc_name = \"..\"\n", ":3: ipc_name: is the text \"..\"");
+	refuses("[policy]\nalways_ask = [\"..x\", \"../x\"]\n",
+	        ":4: policy.always_ask: is the text \"../x\"; write a name, or names");
+	refuses("[policy]\nalways_ask = [\"a/./x\"]\n",
+	        ":4: policy.always_ask: is the text \"a/./x\"");
+	refuses("[policy]\nalways_ask = [\"/abs\"]\n",
+	        ":4: policy.always_ask: is the text \"/abs\"");
 	refuses("[slack]\nquestions = \"dm\"\n",
 	        ":4: slack.questions: is the text \"dm\"; write \"thread\" or \"channel\"");
 	refuses("[log]\nformat = \"xml\"\n", ":4: log.format: is the text \"xml\"");

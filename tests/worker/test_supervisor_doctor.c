@@ -63,6 +63,14 @@ START_TEST(the_doctor_tells_that_a_changed_configuration_waits_for_a_start)
 }
 END_TEST
 
+/* A terminal would do what it says. */
+START_TEST(the_doctor_shows_what_cannot_be_seen_in_a_path)
+{
+	given_config("retention_export_dir = \"/x\\u001b[31m\\nok   port: free\"\n");
+	doctor_says(0, "retention_export_dir: /x\\u{1B}[31m\\u{A}ok   port: free is no directory");
+}
+END_TEST
+
 START_TEST(the_doctor_names_the_folder_that_stands_in_for_a_default_workspace)
 {
 	char said[PATH_BYTES + 60];
@@ -302,6 +310,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_makes_nothing);
 	tcase_add_test(c, the_doctor_tells_what_runs);
 	tcase_add_test(c, the_doctor_tells_that_a_changed_configuration_waits_for_a_start);
+	tcase_add_test(c, the_doctor_shows_what_cannot_be_seen_in_a_path);
 	tcase_add_test(c, the_doctor_names_the_folder_that_stands_in_for_a_default_workspace);
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
