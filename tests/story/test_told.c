@@ -369,6 +369,42 @@ START_TEST(an_agent_that_was_told_to_call_again_is_told_of_its_write_as_one_that
 }
 END_TEST
 
+/* Its host may take an error for a write that has failed, and try something else. */
+START_TEST(
+    an_agent_that_was_cut_off_while_its_change_was_written_is_told_of_it_as_one_that_was_done)
+{
+	OWNED(char_ptr) char *asked = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	OWNED(char_ptr) char *check = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, &w, "check_clearance",
+	            "{\"title\":\"Say hello\",\"description\":\"d\",\"diff\":\"hello\\n\","
+	            "\"file_path\":\"hello.txt\"}",
+	            NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM inbox");
+	asked = agent_end(&w);
+	check = diff_of(member(asked, "request_id"));
+	agent_begin(&a, &w, "check_diff", check, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	wire_close(&w);
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+	(void)start_worker("applier");
+	expect_soon("SELECT state FROM apply", "applied\n");
+	written = agent_write(&a, check);
+	has(written, "status", "applied");
+	has(written, "files_written.0.path", "hello.txt");
+	again = agent_call(&a, "check_diff", check);
+	has(again, "error_code", "already_consumed");
+	expect("SELECT count(*) FROM apply", "1\n");
+}
+END_TEST
+
 START_TEST(an_agent_is_told_once_that_what_it_wrote_was_undone)
 {
 	OWNED(char_ptr) char *asked = NULL;
@@ -587,6 +623,9 @@ int main(void)
 	tcase_add_test(c, an_agent_that_has_written_what_was_approved_is_not_told_the_words_again);
 	tcase_add_test(
 	    c, an_agent_that_was_told_to_call_again_is_told_of_its_write_as_one_that_was_done);
+	tcase_add_test(
+	    c,
+	    an_agent_that_was_cut_off_while_its_change_was_written_is_told_of_it_as_one_that_was_done);
 	tcase_add_test(c, an_agent_is_told_once_that_what_it_wrote_was_undone);
 	tcase_add_test(c, words_of_an_answer_that_was_cancelled_late_go_with_the_next_call);
 	tcase_add_test(c, an_answer_that_was_cancelled_late_is_not_given_to_a_later_question);

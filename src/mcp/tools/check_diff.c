@@ -109,8 +109,8 @@ static int result(struct store *st, int64_t apply, struct telling *t, struct err
 
 /* ---- the call ---- */
 
-/* Its end, for a caller that was told only that it goes on. Returns 1, or 0 if its end has been
- * told. */
+/* Its end, for a caller that was told only that it goes on, or was cut off. Returns 1, or 0 if its
+ * end has been told. */
 static int tell_end(struct store *st, struct call *c, int64_t request, struct err *e)
 {
 	OWNED(telling) struct telling t = { 0 };
