@@ -48,7 +48,7 @@ static int check_source(const char *database, const char *folder, struct err *e)
 	io_shut(&fd);
 	if (shared)
 		return err_set(e, ERR_INPUT,
-		               "%s: other users may write in it; run chmod go-w on it", folder);
+		               "%s: other users may write in it; run chmod -R go-w on it", folder);
 	return fits ? 0 : paths_check_ours(folder, 0, e);
 }
 

@@ -44,11 +44,17 @@ static int copy(struct collecting *c, const char *name, const char *hash)
 	return 0;
 }
 
+/* Whether only we can have written it, or can write it after it has got another name. */
+static bool is_ours(const struct stat *about)
+{
+	return about->st_uid == geteuid() && !(about->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 /* What is not ours may be anything, also longer than the disk: it is read before it is copied. */
 static bool is_sound(const struct collecting *c, const char *hash, const struct stat *about)
 {
 	return S_ISREG(about->st_mode) &&
-	       (about->st_uid == geteuid() || object_check(c->from, hash, NULL) == 1);
+	       (is_ours(about) || object_check(c->from, hash, NULL) == 1);
 }
 
 static int take(const char *hash, uint64_t size, void *arg)
@@ -70,7 +76,7 @@ static int take(const char *hash, uint64_t size, void *arg)
 		c->sum->damaged++;
 		return 0;
 	}
-	if (about.st_uid == geteuid() && linkat(c->from->dir, name, c->to->dir, name, 0) == 0) {
+	if (is_ours(&about) && linkat(c->from->dir, name, c->to->dir, name, 0) == 0) {
 		c->sum->count++;
 		c->sum->added++;
 		c->sum->bytes += size;

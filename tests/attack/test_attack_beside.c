@@ -460,6 +460,9 @@ static void given_objects(const char *hash)
 static const char MOST_OF_HASH[] =
     "0123456789012345678901234567890123456789012345678901234567890"; /* 61 digits */
 
+static const char HASH_OF_X[] = /* and a newline */
+    "73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac";
+
 START_TEST(objects_of_another_user_are_no_part_of_a_backup)
 {
 	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
@@ -475,7 +478,7 @@ START_TEST(what_others_may_put_or_have_put_in_place_of_the_objects_is_no_part_of
 {
 	static const char *const PUTS[][2] = {
 		{ "mkdir -m 777 copy-objects",
-		  "copy-objects: other users may write in it; run chmod go-w on it" },
+		  "copy-objects: other users may write in it; run chmod -R go-w on it" },
 		{ "ln -s nothing copy-objects", "copy-objects: is not a directory; remove it" },
 		{ "mkdir there && ln -s there copy-objects",
 		  "copy-objects: is not a directory; remove it" },
@@ -497,6 +500,24 @@ START_TEST(what_is_no_file_among_the_objects_of_a_backup_is_left_out)
 	given_objects(MOST_OF_HASH);
 	ck_assert_int_eq(shell(NULL, "rm %s/copy-objects/ab/*3", folder), 0);
 	refuses(intercom("restore copy --yes"), 0, "3 objects are damaged, and left out");
+}
+END_TEST
+
+/* Who can write it could do so afterwards, in what was restored. */
+START_TEST(an_object_that_others_may_write_is_copied_and_not_linked)
+{
+	given_databases();
+	ck_assert_int_eq(intercom("backup copy"), 0);
+	ck_assert_int_eq(shell(NULL,
+	                       "cd %s && mkdir -p -m 755 copy-objects/%.2s && echo x >object && "
+	                       "chmod 666 object && mv object copy-objects/%.2s/%s",
+	                       folder, HASH_OF_X, HASH_OF_X, HASH_OF_X + 2),
+	                 0);
+	refuses(intercom("restore copy --yes"), 0, "1 objects, 2 bytes new in it");
+	ck_assert_int_eq(
+	    shell(&said, "cd %s && cat x.db-objects/*/* && stat -c %%h x.db-objects/*/*", folder),
+	    0);
+	ck_assert_str_eq(str_text(&said), "x\n1\n");
 }
 END_TEST
 
@@ -541,6 +562,7 @@ int main(void)
 	tcase_add_test(
 	    c, what_others_may_put_or_have_put_in_place_of_the_objects_is_no_part_of_a_backup);
 	tcase_add_test(c, what_is_no_file_among_the_objects_of_a_backup_is_left_out);
+	tcase_add_test(c, an_object_that_others_may_write_is_copied_and_not_linked);
 	tcase_add_test(c, an_object_that_is_not_what_its_name_says_is_not_copied);
 	return run_suite(s);
 }
