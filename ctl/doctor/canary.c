@@ -263,7 +263,10 @@ static int make_files(const struct trial *t, struct err *e)
 static void set_environment(const struct trial *t, struct environment *e)
 {
 	static const char PASSED[] = "[\"SHELL\",\"XDG_*\",\"CLAUDE_CONFIG_DIR\",\"CODEX_HOME\","
-	                             "\"COPILOT_HOME\",\"INTERCOM_CONFIG\"]";
+	                             "\"COPILOT_HOME\",\"INTERCOM_CONFIG\","
+	                             /* without hooks (gate_switch.h) */
+	                             "\"CLAUDE_CODE_SAFE_MODE\",\"CLAUDE_CODE_SIMPLE\","
+	                             "\"QWEN_CODE_SAFE_MODE\",\"QWEN_CODE_SIMPLE\"]";
 	OWNED(str) struct str path = { 0 };
 
 	environment_pass(e, environ, PASSED);

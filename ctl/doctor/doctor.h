@@ -49,9 +49,10 @@ void doctor_check_hooks(struct doctor *d);
  * host's hooks from running, and tries each with the host. managed: its gate is that of all users.
  */
 void doctor_check_workspaces(struct doctor *d, const char *host, bool managed);
-/* Looks whether the user's own settings keep them from running. closed: the host was seen to heed
- * its hooks all the same. */
-void doctor_check_own(struct doctor *d, const char *host, bool closed);
+/* Looks whether the user's own settings, or our environment, keep them from running. managed: only
+ * what keeps those of all users from it. closed: the host was seen to heed its hooks all the same.
+ */
+void doctor_check_own(struct doctor *d, const char *host, bool managed, bool closed);
 
 /* ---- doctor_gate_hand.c ---- */
 

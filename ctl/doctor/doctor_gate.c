@@ -300,8 +300,7 @@ static void check_gate(struct doctor *d, const char *host, bool asked)
 	if (there || managed) {
 		enum gate_canary_state state = try_canary(&l, managed);
 
-		if (!managed)
-			doctor_check_own(d, host, state == GATE_CANARY_STATE_CLOSED);
+		doctor_check_own(d, host, managed, state == GATE_CANARY_STATE_CLOSED);
 		doctor_check_workspaces(d, host, managed);
 	} else if (d->failures == l.failures_before) {
 		doctor_tell(d, asked ? FAIL : OK, l.what,
@@ -318,13 +317,14 @@ void doctor_check_hooks(struct doctor *d)
 	for (size_t i = 0; (host = gate_hooks_host(i)) != NULL; i++) {
 		OWNED(str) struct str what = { 0 };
 		struct look l = { .d = d, .gate = gate_find(host), .is_plain = true };
-		bool there;
+		bool there, managed;
 
 		str_addf(&what, "gate %s", host);
 		l.what = str_text(&what);
 		there = paths_from_env("HOME") && check_place(&l, &l.gate->user, false);
-		if (!check_place(&l, &l.gate->system, true) && there)
-			doctor_check_own(d, host, false);
+		managed = check_place(&l, &l.gate->system, true);
+		if (there || managed)
+			doctor_check_own(d, host, managed, false);
 	}
 }
 

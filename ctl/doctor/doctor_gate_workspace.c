@@ -29,7 +29,7 @@ static bool still_closed(const struct search *s, const struct gate_switch_found 
 	OWNED(canary)
 	struct canary c = { .host = s->host,
 		            .managed = s->managed,
-		            .file = found->file,
+		            .file = found->tried_as,
 		            .text = str_text(&found->proof) };
 
 	if (!found->proof.length)
@@ -42,14 +42,15 @@ static bool still_closed(const struct search *s, const struct gate_switch_found 
 static void tell(void *arg, const struct gate_switch_found *found)
 {
 	const struct search *s = arg;
+	const char *colon = *found->file ? ": " : "";
 
 	if (still_closed(s, found))
 		doctor_tell(s->d, OK, s->what, "%s/%s: %s, but its hooks run all the same", s->root,
 		            found->file, str_text(&found->what));
 	else
 		doctor_tell(s->d, FAIL, s->what,
-		            "OPEN in %s: %s: %s, so our hooks do not run there", s->root,
-		            found->file, str_text(&found->what));
+		            "OPEN in %s: %s%s%s, so our hooks do not run there", s->root,
+		            found->file, colon, str_text(&found->what));
 }
 
 /* Where the user is, and where sessions work. */
@@ -93,7 +94,9 @@ static void tell_own(void *arg, const struct gate_switch_found *found)
 {
 	const struct search *s = arg;
 
-	if (s->is_closed)
+	if (s->managed && !found->for_all)
+		return;
+	if (s->is_closed && found->proof.length)
 		doctor_tell(s->d, OK, s->what, "%s: %s, but its hooks run all the same",
 		            found->file, str_text(&found->what));
 	else
@@ -101,12 +104,13 @@ static void tell_own(void *arg, const struct gate_switch_found *found)
 		            found->file, str_text(&found->what));
 }
 
-void doctor_check_own(struct doctor *d, const char *host, bool closed)
+void doctor_check_own(struct doctor *d, const char *host, bool managed, bool closed)
 {
 	OWNED(str) struct str what = { 0 };
-	struct search s = { .d = d, .host = host, .is_closed = closed };
+	struct search s = { .d = d, .host = host, .managed = managed, .is_closed = closed };
 
 	str_addf(&what, "gate %s", host);
 	s.what = str_text(&what);
 	gate_switch_look_own(host, tell_own, &s);
+	gate_switch_look_environment(host, tell_own, &s);
 }

@@ -737,13 +737,16 @@ static void tell_off(void *arg, const struct gate_switch_found *found)
 	*is_off = true;
 }
 
-/* The hooks of this user may be switched off in the user's own settings. 1 if so, else 0. */
+/* The hooks of this user may be switched off in the user's own settings, or by the environment. 1
+ * if so, else 0. */
 static int check_off(const struct wish *w)
 {
 	bool is_off = false;
 
-	if (w->gate && !w->remove)
+	if (w->gate && !w->remove) {
 		gate_switch_look_own(w->host->name, tell_off, &is_off);
+		gate_switch_look_environment(w->host->name, tell_off, &is_off);
+	}
 	return is_off;
 }
 

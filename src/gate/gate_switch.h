@@ -10,12 +10,17 @@
 
 #include "str.h"
 
+#include <stdbool.h>
+
 struct gate_switch_found {
 	const char *host; /* whose hooks it keeps from running */
-	const char *file; /* relative to the workspace; the user's own: its path */
+	const char *file; /* relative to the workspace, "": the folder itself; the user's own: its
+	                     path, or "the environment" */
+	const char *tried_as; /* the name of such a file in a folder of its own */
 	struct str what; /* that is in it, in words */
+	bool for_all; /* also the hooks of all users do not run */
 	/* A text of the file that has this and nothing else; empty: trying it would run what the
-	 * workspace brings along. */
+	 * workspace brings along, or a canary does not heed it. */
 	struct str proof;
 };
 
@@ -29,5 +34,11 @@ void gate_switch_look(const char *host, const char *root,
 void gate_switch_look_own(const char *host,
                           void (*each)(void *arg, const struct gate_switch_found *found),
                           void *arg);
+/* Whether that looks into the file at path. */
+bool gate_switch_is_own(const char *host, const char *path);
+/* The same for our own environment, which may be that of the host. */
+void gate_switch_look_environment(const char *host,
+                                  void (*each)(void *arg, const struct gate_switch_found *found),
+                                  void *arg);
 
 #endif

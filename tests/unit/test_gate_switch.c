@@ -114,6 +114,86 @@ START_TEST(variables_that_load_code_into_our_hook_are_found_and_never_tried)
 }
 END_TEST
 
+START_TEST(variables_that_switch_the_hooks_of_qwen_off_are_found_and_tried)
+{
+	finds("qwen", ".qwen/settings.json",
+	      "{\"env\": {\"A\": \"1\", \"QWEN_CODE_SAFE_MODE\": \"1\"}}",
+	      "qwen .qwen/settings.json env has QWEN_CODE_SAFE_MODE=1\n");
+	ck_assert_str_eq(str_text(&proofs), "{\"env\":{\"QWEN_CODE_SAFE_MODE\":\"1\"}}\n");
+	finds("qwen", ".qwen/settings.json", "{\"env\": {\"LD_PRELOAD\": \"x.so\"}}", "");
+	finds("qwen", ".qwen/.env", "QWEN_CODE_SAFE_MODE=0\nQWEN_CODE_SIMPLE=2\n", "");
+	finds("qwen", ".qwen/.env", "QWEN_CODE_SAFE_MODE=\n# QWEN_CODE_SIMPLE=1\n", "");
+	finds("qwen", ".qwen/.env", "export QWEN_CODE_SIMPLE: 'Yes' # so\n",
+	      "qwen .qwen/.env QWEN_CODE_SIMPLE=Yes\n");
+	ck_assert_str_eq(str_text(&proofs), "QWEN_CODE_SIMPLE=Yes\n");
+	finds("qwen", ".qwen/.env", "A=b\nQWEN_CODE_SAFE_MODE = true # so\n",
+	      "qwen .qwen/.env QWEN_CODE_SAFE_MODE=true\n");
+}
+END_TEST
+
+START_TEST(a_project_takes_the_trust_from_a_folder_of_gemini)
+{
+	finds("gemini", ".gemini/.env", "GEMINI_CLI_TRUST_WORKSPACE=true\n", "");
+	finds("gemini", ".gemini/.env", "GEMINI_CLI_TRUST_WORKSPACE=\"false\"\n",
+	      "gemini .gemini/.env GEMINI_CLI_TRUST_WORKSPACE=false\n");
+	finds("gemini", ".gemini/.env", "GEMINI_RESTRICTED_MODE=true\n",
+	      "gemini .gemini/.env GEMINI_RESTRICTED_MODE=true\n");
+	ck_assert_str_eq(str_text(&proofs), "");
+}
+END_TEST
+
+/* A project may begin above the folder in which an agent works. */
+START_TEST(a_file_of_variables_counts_in_the_folders_above_too)
+{
+	OWNED(char_ptr) char *above = xstrdup(ws);
+
+	(void)setenv("HOME", "/nowhere", 1);
+	make("a/b/x", "");
+	make(".env", "QWEN_CODE_SAFE_MODE=1\n");
+	ck_assert_int_lt(snprintf(ws, sizeof(ws), "%s/a/b", above), (int)sizeof(ws));
+	gate_switch_look("qwen", ws, each, NULL);
+	ck_assert_str_eq(str_text(&found), "qwen ../../.env QWEN_CODE_SAFE_MODE=1\n");
+	str_reset(&found);
+	(void)setenv("HOME", above, 1); /* the user's own are no project's */
+	gate_switch_look("qwen", ws, each, NULL);
+	ck_assert_str_eq(str_text(&found), "");
+	gate_switch_look_own("qwen", each, NULL);
+	ck_assert_ptr_nonnull(strstr(str_text(&found), "/.env QWEN_CODE_SAFE_MODE=1\n"));
+}
+END_TEST
+
+/* What gemini finds in the workspace if its user trusts folders so; @ stands for the workspace. */
+static void trusts(const char *rules, const char *expected)
+{
+	OWNED(str) struct str text = { 0 };
+
+	for (const char *at = rules; *at; at++)
+		if (*at == '@')
+			str_add(&text, ws);
+		else
+			str_add_char(&text, *at);
+	finds("gemini", ".gemini/trustedFolders.json", str_text(&text), expected);
+}
+
+START_TEST(a_folder_that_gemini_does_not_trust_has_no_hooks)
+{
+	static const char NO[] =
+	    "gemini  Gemini CLI does not trust this folder (/permissions in gemini)\n";
+
+	(void)setenv("HOME", ws, 1);
+	trusts("{}", "");
+	trusts("{\"@\": \"TRUST_FOLDER\", \"@/x\": \"DO_NOT_TRUST\"}", "");
+	trusts("{\"@x\": \"DO_NOT_TRUST\"}", "");
+	trusts("{ // mine\n\"@\": \"DO_NOT_TRUST\"}", NO);
+	trusts("{\"/\": \"DO_NOT_TRUST\"}", NO);
+	trusts("{\"/\": \"DO_NOT_TRUST\", \"@\": \"TRUST_FOLDER\"}", "");
+	trusts("{\"/\": \"DO_NOT_TRUST\", \"@/x\": \"TRUST_PARENT\"}", "");
+	trusts("{\"@\": \"DO_NOT_TRUST\"}", NO);
+	finds("gemini", ".gemini/settings.json",
+	      "{\"security\": {\"folderTrust\": {\"enabled\": false}}}", "");
+}
+END_TEST
+
 START_TEST(odd_files_hold_nobody_up)
 {
 	ck_assert_int_eq(
@@ -185,6 +265,35 @@ START_TEST(a_user_may_load_code_and_switch_other_hooks_off)
 }
 END_TEST
 
+START_TEST(claude_takes_variables_without_hooks_from_its_user_alone)
+{
+	static const char SET[] = "{\"env\": {\"CLAUDE_CODE_SIMPLE\": \"true\"}}";
+
+	finds("claude", ".claude/settings.json", SET, "");
+	(void)setenv("HOME", ws, 1);
+	(void)unsetenv("CLAUDE_CONFIG_DIR");
+	finds_own("claude", ".claude/settings.json", SET, "env has CLAUDE_CODE_SIMPLE=true");
+	finds_own("claude", ".claude/settings.json", "{\"env\": {\"CLAUDE_CODE_SAFE_MODE\": 1}}",
+	          "env has CLAUDE_CODE_SAFE_MODE=1");
+	finds_own("claude", ".claude/settings.json", "{\"env\": {\"CLAUDE_CODE_SAFE_MODE\": \"\"}}",
+	          "");
+	finds_own("qwen", ".qwen/.env", "QWEN_CODE_SAFE_MODE=1\n", "QWEN_CODE_SAFE_MODE=1");
+}
+END_TEST
+
+START_TEST(the_environment_may_switch_hooks_off)
+{
+	(void)setenv("CLAUDE_CODE_SAFE_MODE", "1", 1);
+	(void)setenv("QWEN_CODE_SIMPLE", "0", 1);
+	(void)setenv("LD_LIBRARY_PATH", "/lib", 1);
+	gate_switch_look_environment("claude", each, NULL);
+	ck_assert_str_eq(str_text(&found), "claude the environment CLAUDE_CODE_SAFE_MODE=1\n");
+	gate_switch_look_environment("qwen", each, NULL);
+	gate_switch_look_environment("gemini", each, NULL);
+	ck_assert_str_eq(str_text(&found), "claude the environment CLAUDE_CODE_SAFE_MODE=1\n");
+}
+END_TEST
+
 START_TEST(our_hooks_are_known_by_their_command)
 {
 	ck_assert(gate_hooks_are_ours("claude", "{\"command\": \"/x/hook claude PreToolUse\"}"));
@@ -206,9 +315,15 @@ int main(void)
 	tcase_add_test(c, comments_do_not_hide_it);
 	tcase_add_test(c, a_proof_has_the_switch_and_nothing_else);
 	tcase_add_test(c, variables_that_load_code_into_our_hook_are_found_and_never_tried);
+	tcase_add_test(c, variables_that_switch_the_hooks_of_qwen_off_are_found_and_tried);
+	tcase_add_test(c, a_project_takes_the_trust_from_a_folder_of_gemini);
+	tcase_add_test(c, a_file_of_variables_counts_in_the_folders_above_too);
+	tcase_add_test(c, a_folder_that_gemini_does_not_trust_has_no_hooks);
 	tcase_add_test(c, odd_files_hold_nobody_up);
 	tcase_add_test(c, each_host_has_settings_of_its_user);
 	tcase_add_test(c, a_user_may_load_code_and_switch_other_hooks_off);
+	tcase_add_test(c, claude_takes_variables_without_hooks_from_its_user_alone);
+	tcase_add_test(c, the_environment_may_switch_hooks_off);
 	tcase_add_test(c, our_hooks_are_known_by_their_command);
 	suite_add_tcase(s, c);
 	return run_suite(s);

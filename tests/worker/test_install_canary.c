@@ -156,6 +156,66 @@ START_TEST(a_user_who_switches_hooks_off_is_told_by_install_and_both_doctors)
 }
 END_TEST
 
+/* A host that has no hooks if the environment says so, as Claude Code does. */
+#define SAFE(otherwise)                                                                            \
+	"if [ \"$CLAUDE_CODE_SAFE_MODE\" = 1 ]; then touch canary-write; told=done; "              \
+	"else " otherwise "fi\n"
+
+START_TEST(variables_without_hooks_are_told_and_tried)
+{
+	given_host(HOST(SAFE(DENIED), DENIED));
+	does("install claude --gate --yes");
+	(void)setenv("CLAUDE_CODE_SAFE_MODE", "1", 1);
+	run("install claude --gate --yes");
+	ck_assert_int_eq(status, 1);
+	says(
+	    "the environment: CLAUDE_CODE_SAFE_MODE=1, so these hooks do not run: take that out\n");
+	doctor_says("claude", 1, "FAIL gate claude: OPEN (9.9 (fake)): it wrote a file unasked");
+	says("FAIL gate claude: the environment: CLAUDE_CODE_SAFE_MODE=1, so our hooks do not run");
+	given_host(HOST(DENIED, DENIED));
+	doctor_says("claude", 0, "CLAUDE_CODE_SAFE_MODE=1, but its hooks run all the same");
+	(void)unsetenv("CLAUDE_CODE_SAFE_MODE");
+	does("uninstall claude --yes");
+
+	given(".claude/settings.json", "{\"env\": {\"CLAUDE_CODE_SIMPLE\": \"1\"}}");
+	run("install claude --gate --yes");
+	ck_assert_int_eq(status, 1);
+	says("/.claude/settings.json: env has CLAUDE_CODE_SIMPLE=1, so these hooks do not run");
+	run("doctor");
+	says("/.claude/settings.json: env has CLAUDE_CODE_SIMPLE=1, so our hooks do not run");
+	given("ws/.claude/settings.json", "{\"env\": {\"CLAUDE_CODE_SAFE_MODE\": \"1\"}}");
+	doctor_says("claude", 0, "");
+	ck_assert_ptr_null(strstr(str_text(&out), "OPEN in "));
+}
+END_TEST
+
+START_TEST(a_file_of_variables_opens_qwen_for_its_project_or_its_user)
+{
+	does("install qwen --gate --yes");
+	given("ws/.env", "QWEN_CODE_SAFE_MODE=1\n");
+	doctor_says("qwen", 1, "FAIL gate qwen: OPEN in ");
+	says("ws: .env: QWEN_CODE_SAFE_MODE=1, so our hooks do not run there");
+	ck_assert(shell("rm '%s'", in("ws/.env")));
+	given(".env", "QWEN_CODE_SAFE_MODE=1\n");
+	doctor_says("qwen", 1, "/.env: QWEN_CODE_SAFE_MODE=1, so our hooks do not run; take that");
+	ck_assert_ptr_null(strstr(str_text(&out), "OPEN in "));
+}
+END_TEST
+
+START_TEST(a_folder_that_gemini_does_not_trust_is_open)
+{
+	OWNED(str) struct str rules = { 0 };
+
+	does("install gemini --gate --yes");
+	doctor_says("gemini", 0, "ok   gate gemini: hooks are in ");
+	str_addf(&rules, "{\"%s\": \"DO_NOT_TRUST\"}", in("ws"));
+	given(".gemini/trustedFolders.json", str_text(&rules));
+	doctor_says("gemini", 1,
+	            "/ws: Gemini CLI does not trust this folder (/permissions in "
+	            "gemini), so our hooks do not run there");
+}
+END_TEST
+
 /* ---- the files ---- */
 
 START_TEST(hooks_that_would_let_a_tool_run_are_found)
@@ -292,6 +352,9 @@ int main(void)
 	tcase_add_test(c, a_host_that_cannot_be_tried_is_not_called_closed);
 	tcase_add_test(c, a_workspace_that_opens_it_is_found_and_tried);
 	tcase_add_test(c, a_user_who_switches_hooks_off_is_told_by_install_and_both_doctors);
+	tcase_add_test(c, variables_without_hooks_are_told_and_tried);
+	tcase_add_test(c, a_file_of_variables_opens_qwen_for_its_project_or_its_user);
+	tcase_add_test(c, a_folder_that_gemini_does_not_trust_is_open);
 	tcase_add_test(c, hooks_that_would_let_a_tool_run_are_found);
 	tcase_add_test(c, the_plain_doctor_finds_hooks_whose_program_is_gone);
 	tcase_add_test(c, a_gate_that_codex_does_not_trust_is_found);

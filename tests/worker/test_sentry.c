@@ -184,6 +184,71 @@ START_TEST(hooks_of_all_users_are_kept_from_running_only_by_what_is_loaded_into_
 }
 END_TEST
 
+START_TEST(hooks_of_all_users_of_qwen_are_kept_from_running_by_a_variable_too)
+{
+	OWNED(str) struct str hooks = { 0 };
+	char expected[1000];
+
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
+	given_session(1);
+	str_addf(&hooks, "{\"command\": \"%s/hook qwen PreToolUse\"}", home);
+	make(home, "etc/qwen-code/settings.json", str_text(&hooks));
+	ck_assert_int_eq(shell(NULL, "mount --bind '%s/etc' /etc", home), 0);
+	make(ws, ".qwen/settings.json", "{\"disableAllHooks\": true}");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+	make(ws, ".env", "QWEN_CODE_SAFE_MODE=1\n");
+	run_worker("sentry");
+	(void)snprintf(expected, sizeof(expected), "switched_off|qwen|%s/.env|1\n", ws);
+	expect(OPEN_LAPSES, expected);
+	takes(ws, ".env");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+}
+END_TEST
+
+START_TEST(a_workspace_that_gemini_does_not_trust_is_told_until_it_is_trusted_or_left)
+{
+	OWNED(str) struct str hooks = { 0 }, rules = { 0 };
+	char expected[1000];
+
+	given_session(1);
+	str_addf(&hooks, "{\"command\": \"%s/hook gemini BeforeTool\"}", home);
+	make(home, ".gemini/settings.json", str_text(&hooks));
+	str_addf(&rules, "{\"%s\": \"DO_NOT_TRUST\"}", ws);
+	make(home, ".gemini/trustedFolders.json", str_text(&rules));
+	(void)snprintf(expected, sizeof(expected), "switched_off|gemini|%s|1\n", ws);
+	run_worker("sentry");
+	expect(OPEN_LAPSES, expected);
+	make(home, ".gemini/trustedFolders.json", "{}");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+	make(home, ".gemini/trustedFolders.json", str_text(&rules));
+	run_worker("sentry");
+	expect(OPEN_LAPSES, expected);
+	given("UPDATE session SET status = 'terminated', terminated_at = updated_at");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+}
+END_TEST
+
+START_TEST(variables_of_a_user_are_told_until_they_are_gone)
+{
+	OWNED(str) struct str hooks = { 0 };
+	char expected[1000];
+
+	str_addf(&hooks, "{\"command\": \"%s/hook qwen PreToolUse\"}", home);
+	make(home, ".qwen/settings.json", str_text(&hooks));
+	make(home, ".qwen/.env", "QWEN_CODE_SIMPLE=1\n");
+	(void)snprintf(expected, sizeof(expected), "switched_off|qwen|%s/.qwen/.env|\n", home);
+	run_worker("sentry");
+	expect(OPEN_LAPSES, expected);
+	make(home, ".qwen/.env", "");
+	run_worker("sentry");
+	expect(OPEN_LAPSES, "");
+}
+END_TEST
+
 START_TEST(hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business)
 {
 	make(ws, ".claude/settings.json", "{\"disableAllHooks\": true}");
@@ -326,6 +391,10 @@ int main(void)
 	tcase_add_test(c, a_user_who_switches_hooks_off_is_told_until_they_are_on_or_uninstalled);
 	tcase_add_test(c,
 	               hooks_of_all_users_are_kept_from_running_only_by_what_is_loaded_into_them);
+	tcase_add_test(c, hooks_of_all_users_of_qwen_are_kept_from_running_by_a_variable_too);
+	tcase_add_test(c,
+	               a_workspace_that_gemini_does_not_trust_is_told_until_it_is_trusted_or_left);
+	tcase_add_test(c, variables_of_a_user_are_told_until_they_are_gone);
 	tcase_add_test(c,
 	               hosts_without_our_hooks_and_folders_without_sessions_are_nobodys_business);
 	tcase_add_test(c, a_file_that_is_left_behind_is_known_until_it_is_gone);

@@ -224,8 +224,7 @@ static int look_at_installs(struct round *r)
 
 /* ---- files that switch hooks off ---- */
 
-/* Whether the host has our hooks for all users: then other settings do not count, but for what is
- * loaded into every program (which has no proof). */
+/* Whether the host has our hooks for all users: then most other settings do not count. */
 static bool is_managed(const struct round *r, const char *host)
 {
 	OWNED(str) struct str path = { 0 };
@@ -240,10 +239,10 @@ static void note_switch(void *arg, const struct gate_switch_found *found)
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str detail = { 0 };
 
-	if (found->proof.length && is_managed(r, found->host))
+	if (!found->for_all && is_managed(r, found->host))
 		return;
 	if (r->root)
-		str_addf(&path, "%s/", r->root);
+		str_addf(&path, "%s%s", r->root, *found->file ? "/" : "");
 	str_add(&path, found->file);
 	add_pair(&r->switches, found->host, str_text(&path));
 	str_addf(&detail,
@@ -340,26 +339,23 @@ static int note_all(struct round *r, int (*note)(struct round *r))
 
 /* ---- the end of lapses ---- */
 
+/* Whether it is one of these folders, or in it. */
 static bool is_below(const struct texts *roots, const char *path)
 {
 	for (size_t i = 0; i < roots->count; i++) {
 		size_t length = strlen(roots->items[i]);
 
-		if (strncmp(path, roots->items[i], length) == 0 && path[length] == '/')
+		if (strncmp(path, roots->items[i], length) == 0 &&
+		    (path[length] == '/' || !path[length]))
 			return true;
 	}
 	return false;
 }
 
-static bool is_own(const char *host, const char *path)
-{
-	OWNED(str) struct str own = { 0 };
-
-	return gate_hooks_settings(host, &own) && strcmp(str_text(&own), path) == 0;
-}
-
 static bool is_over(const struct round *r, const struct gate_lapse_list_row *l)
 {
+	struct stat about;
+
 	if (l->kind == GATE_LAPSE_KIND_REMOVED) /* back, or uninstalled */
 		return has_pair(&r->installs, l->host, l->subject) ||
 		       !has_pair(&r->known, l->host, l->subject);
@@ -367,9 +363,9 @@ static bool is_over(const struct round *r, const struct gate_lapse_list_row *l)
 		return !has_pair(&r->broken, l->host, l->subject);
 	if (l->kind != GATE_LAPSE_KIND_SWITCHED_OFF)
 		return false;
-	if (is_below(r->roots, l->subject) || is_own(l->host, l->subject))
+	if (is_below(r->roots, l->subject) || gate_switch_is_own(l->host, l->subject))
 		return !has_pair(&r->switches, l->host, l->subject);
-	return access(l->subject, F_OK) != 0 && errno == ENOENT;
+	return stat(l->subject, &about) != 0 ? errno == ENOENT : S_ISDIR(about.st_mode);
 }
 
 static int end_found(struct round *r)
