@@ -14,13 +14,29 @@ static bool is_harmless(const struct gate_host *host, const char *name)
 {
 	static const char *const RELAYED[] = { "options", "notes", NULL };
 
-	static const char *const NAMES[] = {
-		"description",       "timeout",           "timeout_ms",      "is_background",
-		"run_in_background", "max_output_tokens", "yield_time_ms",   "initial_wait",
-		"explanation",       "max_events",        "idle_timeout_ms", NULL
-	};
+	static const char *const NAMES[] = { "description",
+		                             "timeout",
+		                             "timeout_ms",
+		                             "is_background",
+		                             "run_in_background",
+		                             "max_output_tokens",
+		                             "yield_time_ms",
+		                             "initial_wait",
+		                             "explanation",
+		                             "max_events",
+		                             "idle_timeout_ms",
+		                             "delay_ms",
+		                             NULL };
 
 	return texts_name(NAMES, name) || (host->relays && texts_name(RELAYED, name));
+}
+
+/* What Copilot CLI does without it as well. Not so its shellId: what ran in that shell before may
+ * have changed what a command means. */
+static bool is_default(const struct gate_host *host, const cJSON *argument)
+{
+	return host->dialect == GATE_DIALECT_COPILOT && strcmp(argument->string, "mode") == 0 &&
+	       cJSON_IsString(argument) && strcmp(argument->valuestring, "sync") == 0;
 }
 
 /* The argument by which this tool of this host says where it works. What another host calls
@@ -77,7 +93,8 @@ static enum policy_tool take_others(const struct gate_input *in, struct str *why
 
 	cJSON_ArrayForEach (one, in->tool_input) {
 		if (is_harmless(in->host, one->string) || strcmp(one->string, patch) == 0 ||
-		    is_own_folder(in, one) || cJSON_IsNull(one) || cJSON_IsFalse(one))
+		    is_own_folder(in, one) || is_default(in->host, one) || cJSON_IsNull(one) ||
+		    cJSON_IsFalse(one))
 			continue;
 		add_argument(why, one);
 		as = POLICY_TOOL_ASKED;

@@ -24,6 +24,8 @@ static const char *event_of(const struct use *u)
 {
 	if (strcmp(u->host, "acp") == 0)
 		return strcmp(u->tool, "execute") == 0 ? "session/request_permission" : u->tool;
+	if (strcmp(u->host, "copilot") == 0)
+		return "preToolUse";
 	return strcmp(u->host, "gemini") == 0 ? "BeforeTool" : "PreToolUse";
 }
 
@@ -227,6 +229,29 @@ START_TEST(a_rule_for_commands_counts_in_the_root_of_the_workspace_alone)
 }
 END_TEST
 
+START_TEST(what_changes_nothing_about_a_command_is_no_reason_to_ask)
+{
+	static const struct use ALLOWED[] = {
+		{ "copilot", "bash", "{\"command\":\"git status\",\"mode\":\"sync\"}" },
+		{ "copilot", "bash",
+		  "{\"command\":\"git status\",\"initial_wait\":30,\"detach\":false}" },
+		{ "gemini", "run_shell_command", "{\"command\":\"git status\",\"delay_ms\":10}" },
+	};
+	static const struct use ASKED[] = {
+		{ "copilot", "bash", "{\"command\":\"git status\",\"mode\":\"async\"}" },
+		/* what runs in a shell that is there may be called otherwise in it */
+		{ "copilot", "bash", "{\"command\":\"git status\",\"shellId\":\"s1\"}" },
+		{ "claude", "Bash", "{\"command\":\"git status\",\"mode\":\"sync\"}" },
+	};
+
+	given_tools("");
+	given_policy("{\"enabled\":true,\"risk_level_threshold\":\"low\","
+	             "\"commands\":[\"git status\"]}");
+	are(ALLOWED, COUNT(ALLOWED), "allow");
+	are_asked(ASKED, COUNT(ASKED));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_rules");
@@ -240,6 +265,7 @@ int main(void)
 	    a_rule_for_a_tool_that_is_not_known_allows_no_command_and_no_file_that_is_always_asked);
 	tcase_add_test(c, a_rule_for_a_tool_that_is_not_known_allows_no_file_with_several_names);
 	tcase_add_test(c, a_relative_path_that_gemini_would_search_for_is_refused);
+	tcase_add_test(c, what_changes_nothing_about_a_command_is_no_reason_to_ask);
 	tcase_add_test(c, a_rule_for_commands_counts_in_the_root_of_the_workspace_alone);
 	return run_suite(s);
 }
