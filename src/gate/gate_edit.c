@@ -306,6 +306,7 @@ static int run(const struct work *w)
 	case GATE_FORM_NONE:
 	case GATE_FORM_SEARCH:
 	case GATE_FORM_GLOB:
+	case GATE_FORM_SKILL:
 		break;
 	}
 	return cannot(w, "the tool does not say what it writes");

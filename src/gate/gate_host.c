@@ -115,6 +115,7 @@ static const struct gate_tool CLAUDE_TOOLS[] = {
 	{ "WebFetch WebSearch", GATE_NETWORK, GATE_FORM_NONE, NULL },
 	{ "ReadMcpResourceTool", GATE_MCP, GATE_FORM_NONE, NULL },
 	{ "Task Agent", GATE_AGENT, GATE_FORM_NONE, NULL },
+	{ "Skill SlashCommand", GATE_OTHER, GATE_FORM_SKILL, NULL },
 	{ "AskUserQuestion", GATE_QUESTION, GATE_FORM_NONE, NULL },
 	{ "ExitPlanMode", GATE_PLAN, GATE_FORM_NONE, NULL },
 	END,

@@ -54,6 +54,7 @@ enum gate_form {
 	GATE_FORM_PATCH, /* a text "*** Begin Patch" */
 	GATE_FORM_SEARCH, /* it reads what lies beneath its paths, or beneath where it works */
 	GATE_FORM_GLOB, /* the same, but without paths only what its pattern names */
+	GATE_FORM_SKILL, /* what it loads may run commands, of which no hook is told */
 };
 
 /* The names of a tool's arguments; NULL: it has none of the kind. */

@@ -25,6 +25,7 @@ static bool replaces_text(const struct gate_input *in)
 	case GATE_FORM_WRITE:
 	case GATE_FORM_NONE:
 	case GATE_FORM_NOTEBOOK:
+	case GATE_FORM_SKILL:
 	case GATE_FORM_DELETE:
 	case GATE_FORM_PATCH:
 	case GATE_FORM_SEARCH:

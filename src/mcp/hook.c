@@ -447,7 +447,7 @@ static void look_at_tool(struct call *c, const struct call_settings *settings, s
 	describe(h);
 	h->verdict = VERDICTS[policy_tool_take(&h->in, settings->gate_reads_by_policy, &h->question,
 	                                       &h->why)];
-	if (gate_input_escalates(&h->in))
+	if (gate_input_escalates(&h->in) || h->in.form == GATE_FORM_SKILL)
 		h->risk = "high";
 	if (h->subject.length + h->why.length + h->words.length +
 	            (h->notes ? strlen(h->notes) : 0) >

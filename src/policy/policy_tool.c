@@ -154,7 +154,12 @@ static enum policy_tool take_unknown(const struct gate_input *in, struct str *wh
 {
 	const cJSON *command = json_get(in->tool_input, "command");
 
-	if (in->unplaced)
+	if (in->form == GATE_FORM_SKILL)
+		str_add(why,
+		        "what it loads may run commands at once (its lines with !`...`), and no "
+		        "hook is told of these: read it first, in .claude/skills, .claude/commands "
+		        "or a plugin");
+	else if (in->unplaced)
 		str_add(why, in->unplaced);
 	else if (command && !cJSON_IsNull(command))
 		str_add(why, "it has a command, and what this tool does is not known");

@@ -252,6 +252,22 @@ START_TEST(what_changes_nothing_about_a_command_is_no_reason_to_ask)
 }
 END_TEST
 
+START_TEST(a_skill_is_always_asked_about_because_it_may_run_commands)
+{
+	static const struct use ASKED[] = {
+		{ "claude", "Skill", "{\"skill\":\"sk\"}" },
+		{ "claude", "SlashCommand", "{\"command\":\"/sk x\"}" },
+	};
+
+	given_tools("\"Skill\",\"SlashCommand\"");
+	are_asked(ASKED, COUNT(ASKED));
+	expect(
+	    "SELECT DISTINCT risk_level, description FROM request",
+	    "high|what it loads may run commands at once (its lines with !`...`), and no hook is "
+	    "told of these: read it first, in .claude/skills, .claude/commands or a plugin\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tool_use_rules");
@@ -266,6 +282,7 @@ int main(void)
 	tcase_add_test(c, a_rule_for_a_tool_that_is_not_known_allows_no_file_with_several_names);
 	tcase_add_test(c, a_relative_path_that_gemini_would_search_for_is_refused);
 	tcase_add_test(c, what_changes_nothing_about_a_command_is_no_reason_to_ask);
+	tcase_add_test(c, a_skill_is_always_asked_about_because_it_may_run_commands);
 	tcase_add_test(c, a_rule_for_commands_counts_in_the_root_of_the_workspace_alone);
 	return run_suite(s);
 }
