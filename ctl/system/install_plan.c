@@ -432,6 +432,12 @@ int plan_host(struct plan *p, const struct wish *w, struct err *e)
 		return 0;
 	if (host_path(&w->host->settings, w->project, &settings, e))
 		return -1;
+	/* Without the entry, uninstall would take them for the user's own. */
+	if (!w->remove && c->by_hand.length && strcmp(c->file.path, str_text(&settings)) != 0) {
+		str_addf(&c->by_hand, "Then run this again, for what goes with it into %s.\n",
+		         str_text(&settings));
+		return 0;
+	}
 	return plan_settings(p, w, &found, str_text(&settings), e);
 }
 

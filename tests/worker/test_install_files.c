@@ -103,6 +103,32 @@ START_TEST(a_file_with_comments_is_for_the_user_to_change)
 }
 END_TEST
 
+START_TEST(what_goes_with_an_entry_is_written_once_that_is_there)
+{
+	OWNED(str) struct str by_hand = { 0 };
+	const char *settings;
+
+	given(".claude.json", "{ // mine\n}\n");
+	run("install claude --yes");
+	ck_assert_int_eq(status, 1);
+	says("Then run this again, for what goes with it into ");
+	is_missing(".claude/settings.json");
+	does("uninstall claude --yes");
+	is_missing(".claude/settings.json");
+
+	does("install claude --print");
+	settings = strstr(str_text(&out), "}\n{");
+	ck_assert_ptr_nonnull(settings);
+	str_addf(&by_hand, "// mine\n%.*s", (int)(settings + 2 - str_text(&out)), str_text(&out));
+	given(".claude.json", str_text(&by_hand));
+	does("install claude --yes");
+	ck_assert(shell("grep -q mcp__intercom '%s'", in(".claude/settings.json")));
+	run("uninstall claude --yes");
+	ck_assert_int_eq(status, 1);
+	is_missing(".claude/settings.json");
+}
+END_TEST
+
 START_TEST(opencode_jsonc_is_the_file_if_it_is_there)
 {
 	given(".config/opencode/opencode.jsonc", "{\n}\n");
@@ -387,6 +413,7 @@ int main(void)
 	tcase_add_test(c, an_entry_in_another_toml_form_is_refused);
 	tcase_add_test(c, another_server_of_that_name_is_left_alone);
 	tcase_add_test(c, a_file_with_comments_is_for_the_user_to_change);
+	tcase_add_test(c, what_goes_with_an_entry_is_written_once_that_is_there);
 	tcase_add_test(c, opencode_jsonc_is_the_file_if_it_is_there);
 	tcase_add_test(c, wrong_usage_says_what_is_right);
 	tcase_add_test(c, modes_are_kept_and_new_files_are_private_or_common);
