@@ -470,6 +470,12 @@ int plan_instructions(struct plan *p, const struct wish *w, const char *path, st
 
 	if (!c)
 		return -1;
+	if (!w->remove && c->after.length != strlen(str_text(&c->after)))
+		return !w->instructions ? 0 /* they were only offered */
+		                        : err_set(e, ERR_INPUT,
+		                                  "%s: it holds a NUL byte, so it is no UTF-8 "
+		                                  "text; save it as UTF-8",
+		                                  path);
 	begin_mark = strstr(str_text(&c->after), INSTRUCTIONS_BEGIN);
 	end_mark = begin_mark ? strstr(begin_mark, "<!-- /agent-intercom -->") : NULL;
 	if (begin_mark && !end_mark)

@@ -402,6 +402,21 @@ START_TEST(an_older_block_is_replaced_where_it_stands)
 }
 END_TEST
 
+START_TEST(a_file_that_is_no_text_gets_no_lines)
+{
+	ck_assert(shell("printf '\\377\\376h\\0i\\0' >'%s'", in("ws/CLAUDE.md")));
+	run("install claude --yes --instructions CLAUDE.md");
+	ck_assert_int_eq(status, 78);
+	ck_assert_ptr_nonnull(strstr(str_text(&err_out),
+	                             "/ws/CLAUDE.md: it holds a NUL byte, so it is no UTF-8 text; "
+	                             "save it as UTF-8"));
+	ck_assert(shell("test \"$(stat -c %%s '%s')\" = 6", in("ws/CLAUDE.md")));
+	is_missing(".claude.json");
+	does("install claude --yes");
+	does("uninstall claude --yes");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("install_files");
@@ -430,6 +445,7 @@ int main(void)
 	tcase_add_test(c, on_a_terminal_it_asks_and_offers_the_lines);
 	tcase_add_test(c, the_lines_are_a_marked_block_that_goes_as_it_came);
 	tcase_add_test(c, an_older_block_is_replaced_where_it_stands);
+	tcase_add_test(c, a_file_that_is_no_text_gets_no_lines);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
