@@ -306,7 +306,12 @@ trust_level = "trusted"
       run: (command) => ({ tool: "run_shell_command", args: { command } }),
       pause: { tool: "ping", args: {} },
       hooks: ".qwen/settings.json",
-      switches: [[".qwen/settings.json", '{"disableAllHooks": true}']],
+      switches: [
+        [".qwen/settings.json", '{"disableAllHooks": true}'],
+        [".qwen/settings.json", '{"env": {"QWEN_CODE_SIMPLE": "1"}}'],
+        [".qwen/.env", "QWEN_CODE_SAFE_MODE=1\n"],
+        [".env", "QWEN_CODE_SAFE_MODE=1\n"],
+      ],
       lost: "open",
       missing: "open",
       seen: "same",
