@@ -127,11 +127,10 @@ DELETE FROM $ WHERE seq IN (
   SELECT x.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value
     CROSS JOIN $ AS x ON x.run_seq = r.seq LIMIT :limit);
 
--- name: $_delete :rows
--- for: apply request_file
-DELETE FROM $ WHERE seq IN (
-  SELECT x.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
-    CROSS JOIN $ AS x ON x.request_seq = r.seq LIMIT :limit);
+-- name: apply_delete :rows
+DELETE FROM apply WHERE seq IN (
+  SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+    CROSS JOIN apply AS a ON a.request_seq = r.seq LIMIT :limit);
 
 -- name: slack_outbox_delete_of :rows
 DELETE FROM slack_outbox WHERE seq IN (
@@ -185,11 +184,25 @@ DELETE FROM decision WHERE seq IN (
    CROSS JOIN decision AS d ON (d.request_id = +r.id AND d.outcome = 'applied')
                             OR (d.request_id = +r.id AND d.outcome <> 'applied') LIMIT :limit);
 
+-- name: request_newest :number
+-- The first of the newest requests that go together, with their files: about :limit rows. Newest
+-- first, because a request may refer to the same one asked before.
+SELECT min(seq) FROM (
+  SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+    LEFT JOIN request_file AS f ON f.request_seq = r.seq
+   ORDER BY r.seq DESC LIMIT :limit);
+
+-- name: request_file_delete :rows
+-- type: :first integer
+DELETE FROM request_file WHERE seq IN (
+  SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+    CROSS JOIN request_file AS f ON f.request_seq = r.seq WHERE r.seq >= :first);
+
 -- name: request_delete :rows
--- Newest first, because a request may refer to the same one asked before.
+-- type: :first integer
 DELETE FROM request WHERE seq IN (
   SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
-   ORDER BY r.seq DESC LIMIT :limit);
+   WHERE r.seq >= :first);
 
 -- name: session_delete :rows
 DELETE FROM session
@@ -229,6 +242,12 @@ SELECT b.seq,
                          JOIN file_change AS f ON f.apply_seq = a.seq
                         WHERE r.session_seq = b.seq AND f.before_seq IS NOT NULL) AS is_old
   FROM bound AS b CROSS JOIN session AS s ON s.seq = b.seq;
+
+-- name: session_cut_off :any
+-- Whether a purge has begun to delete a session that ended before :cutoff: an answer of it is gone.
+SELECT 1 AS yes FROM session AS s CROSS JOIN request AS r ON r.session_seq = s.seq
+ WHERE s.terminated_at IS NOT NULL AND s.terminated_at < :cutoff AND r.decision_seq IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM decision WHERE seq = r.decision_seq) LIMIT 1;
 
 -- name: session_old :one
 -- The next session that ended before :cutoff, in the order of their ends.

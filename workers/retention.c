@@ -8,7 +8,8 @@
  *   left 60 MB). The WAL is never truncated: overwriting is cheaper than growing. LONG_PAGES is
  *   half of that at which the writers copy it themselves, and make their callers wait.
  * - It counts rows for the metrics (metric.h) when METRIC_BACKLOG of them are new.
- * - Hourly, first an hour after the start: a purge (purge.h), and upkeep that is due (upkeep.h).
+ * - Hourly, first an hour after the start, or at once if the last one was cut off in a session: a
+ *   purge (purge.h), and upkeep that is due (upkeep.h).
  *
  * A kill leaves a batch undone; the next purge continues there. */
 #include "log.h"
@@ -32,6 +33,7 @@ struct retention {
 	int64_t restart_ms; /* monotonic: not before */
 	int64_t log_bytes; /* size of the WAL file at the last RESTART */
 	int64_t purge_ms; /* monotonic: when the next purge starts */
+	bool has_looked; /* whether the last one was cut off */
 	struct purge purge;
 	bool upkeep_open; /* upkeep that is due follows the purge */
 	struct upkeep upkeep;
@@ -129,6 +131,16 @@ static int count_rows(struct worker *w, struct err *e)
 	return metric_count(&w->store, e) ? -1 : 1;
 }
 
+static int look_back(struct retention *me, struct worker *w, int64_t now, struct err *e)
+{
+	int cut_off = me->has_looked ? 0 : purge_was_cut_off(&w->store, e);
+
+	me->has_looked = true;
+	if (cut_off > 0)
+		me->purge_ms = now;
+	return cut_off < 0 ? -1 : 0;
+}
+
 static struct retention r = { .purge = PURGE_INIT };
 
 static int step(struct worker *w, struct err *e)
@@ -143,7 +155,7 @@ static int step(struct worker *w, struct err *e)
 	}
 	if (r.upkeep_open)
 		return keep_up(&r, w, e);
-	if (checkpoint(&r, w, e))
+	if (checkpoint(&r, w, e) || look_back(&r, w, now, e))
 		return -1;
 	if (now >= r.purge_ms) {
 		r.purge_ms = now + PURGE_MS;

@@ -61,8 +61,22 @@ static int end_change(struct purge *p, int n, struct err *e)
 
 /* ---- sessions ---- */
 
-/* Deletes the rows of the current sessions, children first. Returns how many; BATCH: there may be
- * more. */
+/* The newest requests with their files, because a question is compared with what was shown as long
+ * as it is there (proof.h). Returns how many rows. */
+static int delete_requests(struct store *st, const char *sessions, int64_t limit, struct err *e)
+{
+	int64_t first = sql_request_newest(st, sessions, limit, e);
+	int files, n;
+
+	if (first <= 0)
+		return (int)first;
+	files = sql_request_file_delete(st, sessions, first, e);
+	n = files < 0 ? -1 : sql_request_delete(st, sessions, first, e);
+	return n < 0 ? -1 : files + n;
+}
+
+/* Deletes the rows of the current sessions, children first. Returns how many; BATCH or more: there
+ * may be more. */
 static int delete_belongings(struct purge *p, struct err *e)
 {
 	static int (*const ORDER[])(struct store * st, const char *sessions, int64_t limit,
@@ -88,9 +102,8 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_checkpoint_delete,
 		sql_apply_delete,
 		sql_decision_delete,
-		sql_request_file_delete,
 		sql_workspace_restore_delete,
-		sql_request_delete,
+		delete_requests,
 		sql_connection_delete,
 		sql_alias_run_delete,
 		sql_file_look_delete,
@@ -326,14 +339,24 @@ static int purge_timeline(struct purge *p, struct err *e)
 
 /* ---- all of it ---- */
 
-void purge_begin(struct purge *p, struct store *st)
+static struct instant cutoff_of(struct store *st)
 {
 	int64_t days = days_of(st, "retention_days", DEFAULT_DAYS);
 
+	return clock_instant(clock_now_ms() - days * DAY_MS);
+}
+
+void purge_begin(struct purge *p, struct store *st)
+{
 	purge_clear(p);
 	p->store = st;
 	p->phase = 1;
-	p->cutoff = clock_instant(clock_now_ms() - days * DAY_MS);
+	p->cutoff = cutoff_of(st);
+}
+
+int purge_was_cut_off(struct store *st, struct err *e)
+{
+	return sql_session_cut_off(st, cutoff_of(st).text, e);
 }
 
 /* What is there now is counted: later rows are too young to be deleted. */

@@ -15,7 +15,8 @@
  * there before they are deleted. What cannot be exported stays, and so does what depends on it;
  * this is reported.
  *
- * A kill leaves one batch undone; the next purge continues from there. */
+ * A kill leaves one batch undone; the next purge continues from there. After each batch a question
+ * is whole or gone. */
 #ifndef PURGE_H
 #define PURGE_H
 
@@ -73,6 +74,9 @@ struct purge {
 
 /* Begins: the setting retention_days determines now what is old. */
 void purge_begin(struct purge *p, struct store *st);
+/* Whether the last one has left a session without answers of its questions, which this one would
+ * delete. 1, 0, -1. */
+int purge_was_cut_off(struct store *st, struct err *e);
 /* One batch of a purge that is under way. 1 continue, 0 done, -1. */
 int purge_some(struct purge *p, struct err *e);
 /* How long to leave the database to others after a batch: twice as long as it took, so that most

@@ -1,4 +1,7 @@
 /* retention: what is old goes, whole and only that; the log stays short. */
+#include "proof.h"
+#include "purge.h"
+#include "request.h"
 #include "retention_case.h"
 #include "sql/content.h"
 
@@ -258,6 +261,104 @@ START_TEST(a_session_silent_for_long_is_terminated_unless_its_process_runs_or_a_
 }
 END_TEST
 
+/* A question about two files, and its answer. */
+static void ask_and_answer(struct store *st, int n, struct err *e)
+{
+	char a[] = "a", b[] = "b";
+	struct touched files[] = {
+		{ .path = a, .target = a, .action = "create", .hash = "new_file" },
+		{ .path = b, .target = b, .action = "create", .hash = "new_file" },
+	};
+	const struct asker who = { .session_seq = 1, .machine = "h", .workspace_root = "/w" };
+	char title[20], answer[200];
+	struct shown shown = { .title = title,
+		               .risk_level = "low",
+		               .file_path = "a",
+		               .body = "x",
+		               .body_length = 1,
+		               .files = files,
+		               .file_count = COUNT(files) };
+	struct question q = { .kind = REQUEST_KIND_CLEARANCE,
+		              .title = title,
+		              .body = "x",
+		              .body_length = 1,
+		              .file_path = "a",
+		              .risk_level = "low",
+		              .original_hash = "new_file",
+		              .files = files,
+		              .file_count = COUNT(files) };
+	struct sha256 digest;
+	int64_t seq;
+
+	(void)snprintf(title, sizeof(title), "change %d", n);
+	digest = proposal_digest(&shown);
+	q.digest = digest.text;
+	ck_assert_int_eq(store_begin(st, e), 0);
+	seq = request_ask_new(st, &who, &q, e);
+	ck_assert_msg(!store_end(st, seq < 0, e), "%s", e->text);
+	(void)snprintf(answer, sizeof(answer),
+	               "INSERT INTO decision (request_id, verdict, operator_id, source) SELECT id,"
+	               " 'approve', 'local:ann', 'ctl' FROM request WHERE seq = %lld",
+	               (long long)seq);
+	given(answer);
+}
+
+/* An old session with more than goes in a batch; st is open. */
+static void given_a_long_session(struct store *st, struct err *e)
+{
+	begin();
+	given_silent_session(1, ago(60 * DAY));
+	ck_assert_msg(!store_open(st, test_db(), test_run(), e), "%s", e->text);
+	for (int n = 0; n < 250; n++)
+		ask_and_answer(st, n, e);
+	terminate(1, ago(40 * DAY));
+}
+
+static void nothing_seems_forged(struct store *st, struct err *e)
+{
+	OWNED(str) struct str named = { 0 };
+
+	ck_assert_int_eq(proof_swapped(st, &named, e), 0);
+}
+
+START_TEST(between_two_batches_each_question_is_as_it_was_asked_or_gone)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(purge) struct purge p = PURGE_INIT;
+	struct err e = { 0 };
+
+	given_a_long_session(&st, &e);
+	nothing_seems_forged(&st, &e);
+	purge_begin(&p, &st);
+	while (purge_some(&p, &e) > 0) {
+		nothing_seems_forged(&st, &e);
+		expect("SELECT count(*) FROM request AS r WHERE 2 <> (SELECT count(*) FROM "
+		       "request_file WHERE request_seq = r.seq)",
+		       "0\n");
+	}
+	ck_assert_int_eq(p.sessions, 1);
+}
+END_TEST
+
+START_TEST(a_purge_that_was_cut_off_goes_on_at_the_next_start)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(purge) struct purge p = PURGE_INIT;
+	struct err e = { 0 };
+
+	given_a_long_session(&st, &e);
+	purge_begin(&p, &st);
+	do
+		ck_assert_int_eq(purge_some(&p, &e), 1);
+	while (p.belongings == 0);
+	expect("SELECT count(*) FROM session", "1\n");
+
+	(void)start_worker("retention");
+
+	expect_soon("SELECT count(*) FROM session", "0\n");
+}
+END_TEST
+
 START_TEST(what_agents_have_read_in_slack_goes_with_the_next_purge)
 {
 	begin();
@@ -404,6 +505,8 @@ int main(void)
 	tcase_add_test(c, a_session_interrupted_for_long_is_terminated_and_goes_later);
 	tcase_add_test(
 	    c, a_session_silent_for_long_is_terminated_unless_its_process_runs_or_a_call_waits);
+	tcase_add_test(c, between_two_batches_each_question_is_as_it_was_asked_or_gone);
+	tcase_add_test(c, a_purge_that_was_cut_off_goes_on_at_the_next_start);
 	tcase_add_test(c, what_agents_have_read_in_slack_goes_with_the_next_purge);
 	tcase_add_test(c, connections_that_never_called_a_tool_go);
 	tcase_add_test(c, the_log_stays_short_under_a_busy_writer);
