@@ -20,12 +20,46 @@ UPDATE file_change SET state = 'undone', updated_at = :now
  WHERE state IN ('planned', 'staged') AND apply_seq IN (SELECT seq FROM apply WHERE state IN ('queued', 'claimed'));
 
 -- name: restore_park_apply :rows
--- They may have been done since the backup. The approval stays: a new check_diff only writes if the
--- file is still the one on which the approval was based.
+-- They may have been done since the backup.
 UPDATE apply SET state = 'dead', error_code = 'restored', updated_at = :now,
   why = 'restored: the database is that of an earlier time, and since then this change '
-    || 'may have been written; look at the file, and call check_diff again if it is not there'
+    || 'may have been written; look at the file, and ask for it again if it is not there'
  WHERE state IN ('queued', 'claimed');
+
+-- name: restore_refuse_restore :rows
+-- As restore_park_apply: those of which the applier had not made a job yet.
+UPDATE workspace_restore SET state = 'refused', error_code = 'restored', updated_at = :now,
+  why = 'the database was restored from a backup, and this may have been done since then; order it again'
+ WHERE state = 'approved';
+
+-- name: restore_note_approval :exec
+-- scan ok: nobody else has this database open
+-- What was approved, and may have been used since the backup.
+INSERT INTO event (at, kind, session_seq, request_seq, actor)
+SELECT :now, 'approval.lapsed', session_seq, request_seq, 'restore' FROM approval_unused
+ ORDER BY request_seq;
+
+-- name: restore_end_approval :rows
+-- scan ok: nobody else has this database open
+-- Nobody is told that nobody has answered in time: the same call again is a new question.
+UPDATE request SET state = 'expired', delivered_at = :now, updated_at = :now
+ WHERE seq IN (SELECT request_seq FROM approval_unused);
+
+-- name: restore_doubt_input :exec
+-- scan ok: nobody else has this database open
+-- What was to be sent to an agent may have been, by its last run.
+UPDATE agent_input
+   SET sent_at = :now, run_seq = (SELECT max(seq) FROM agent_run WHERE session_seq = agent_input.session_seq)
+ WHERE sent_at IS NULL AND told_in IS NULL AND kind <> 'task'
+   AND EXISTS (SELECT 1 FROM agent_run WHERE session_seq = agent_input.session_seq);
+
+-- name: restore_untold :number
+-- scan ok: nobody else has this database open
+-- What agents had not been told when the backup was made, and will be told.
+SELECT (SELECT count(*) FROM steering_untold AS t LEFT JOIN session AS s ON s.seq = t.session_seq
+         WHERE s.status IS NOT 'terminated')
+     + (SELECT count(*) FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+         WHERE r.state = 'answered' AND r.delivered_at IS NULL AND s.status <> 'terminated') AS count;
 
 -- name: restore_take_file_look :exec
 UPDATE file_look SET state = 'claimed', claim = claim + 1, worker_id = NULL
@@ -93,6 +127,8 @@ UPDATE seq_floor
 -- name: restore_event :exec
 -- type: :last_sign text
 -- type: :writes integer
+-- type: :approvals integer
 INSERT INTO event (at, kind, actor, detail)
 VALUES (:now, 'database.restored', (SELECT id FROM operator WHERE is_default = 1),
-        json_object('last_sign', :last_sign, 'parked_writes', :writes));
+        json_object('last_sign', :last_sign, 'parked_writes', :writes,
+                    'lapsed_approvals', :approvals));

@@ -165,7 +165,8 @@ static int help(void)
 	    "system must be stopped (kill \"$(%s where pid)\"). The previous\n"
 	    "database is kept next to it, under a name with the time. Sessions and questions of\n"
 	    "the backup become interrupted: questions can be answered and asked again. Writes in\n"
-	    "progress are not repeated. A backup of an older program is brought up to date.\n"
+	    "progress are not repeated, and unused approvals lapse, because they may have been\n"
+	    "used since: agents ask again. A backup of an older program is brought up to date.\n"
 	    "What checkpoints hold is taken from FILE-objects, if that is there.\n\n"
 	    "  --yes              do not ask; refused if FILE is another user's, but not root's,\n"
 	    "                     or can be written by others\n"
@@ -230,6 +231,10 @@ static void tell(const char *file, int version, const struct rows_restored *rows
 	             *rows->last_sign.text ? rows->last_sign.text : "never");
 	(void)printf("to be interrupted: %d session(s), %d question(s); writes to be parked: %d\n",
 	             rows->sessions, rows->questions, rows->writes);
+	(void)printf(
+	    "unused approvals that lapse, because they may have been used since: %d; words "
+	    "that agents may be told twice: %d\n",
+	    rows->approvals, rows->words);
 }
 
 /* Who writes FILE decides what agents and operators will read. */

@@ -17,12 +17,13 @@ ON request BEGIN
           OR OLD.reason IS NOT NEW.reason OR OLD.instruction IS NOT NEW.instruction
           OR OLD.decided_by IS NOT NEW.decided_by OR OLD.decided_at IS NOT NEW.decided_at
           OR (OLD.consumed_at IS NOT NULL AND OLD.consumed_at IS NOT NEW.consumed_at));
-  SELECT RAISE(ABORT, 'request: decided: an approval ends unused only if its folder gets another owner, or if a file of it has changed and is asked about')
+  SELECT RAISE(ABORT, 'request: decided: an approval ends unused only if its folder gets another owner, if a file of it has changed and is asked about, or if a backup is restored')
    WHERE OLD.state = 'approved' AND NEW.state = 'expired'
      AND NOT EXISTS (SELECT 1 FROM request_again WHERE request_seq = OLD.seq)
      AND NOT EXISTS (SELECT 1 FROM session AS s JOIN workspace_owner_change AS w
                          ON w.machine = s.machine AND w.workspace_root = s.workspace_root
-                      WHERE s.seq = OLD.session_seq AND w.at = NEW.updated_at);
+                      WHERE s.seq = OLD.session_seq AND w.at = NEW.updated_at)
+     AND NOT EXISTS (SELECT 1 FROM event WHERE request_seq = OLD.seq AND kind = 'approval.lapsed');
   SELECT RAISE(ABORT, 'request: undecided: insert a row into decision to answer a request')
    WHERE OLD.decision_seq IS NULL
      AND (NEW.state NOT IN ('pending', 'interrupted') OR NEW.decision_seq IS NOT NULL
@@ -37,6 +38,11 @@ ON request BEGIN
      AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied')
      AND NOT EXISTS (SELECT 1 FROM apply WHERE question_seq = OLD.seq AND state = 'applied');
 END;
+
+-- What was approved, and not used yet.
+CREATE VIEW approval_unused AS
+SELECT seq AS request_seq, session_seq FROM request
+ WHERE state = 'approved' AND (kind = 'clearance' OR (kind = 'permission' AND delivered_at IS NULL));
 
 -- Which questions of the same workspace are about a file that an unused yes names, but with another
 -- content. Before or after: an older question is found again when the file is as it was then.
@@ -289,5 +295,8 @@ SELECT r.seq AS request_seq,
                                      AND w.workspace_root = s.workspace_root
                                    WHERE s.seq = r.session_seq AND w.at = r.updated_at)
                      THEN 'the folder has another owner'
+                     WHEN EXISTS (SELECT 1 FROM event
+                                   WHERE request_seq = r.seq AND kind = 'approval.lapsed')
+                     THEN 'the database was restored from a backup, and this may have been done since then'
                      ELSE 'a file of it has changed, and was asked about since' END) AS why
   FROM request AS r;

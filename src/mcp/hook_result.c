@@ -79,7 +79,11 @@ static void add_permission(struct str *out, const struct request *r)
 		json_member(out, "choice", r->row.choice);
 		return;
 	case REQUEST_STATE_EXPIRED:
-		add_deny(out, "nobody has answered question %s in time", r->row.id);
+		add_deny(out,
+		         r->row.decision == REQUEST_VERDICT_APPROVE
+		             ? "the approval of question %s has lapsed; call the same again"
+		             : "nobody has answered question %s in time",
+		         r->row.id);
 		return;
 	case REQUEST_STATE_ANSWERED:
 	case REQUEST_STATE_PENDING:

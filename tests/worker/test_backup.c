@@ -705,21 +705,21 @@ START_TEST(an_old_question_can_be_answered_and_nothing_is_written_twice)
 	ck_assert_int_eq(stat(path, &before), 0);
 
 	succeeds(restore(file));
-	says(str_text(&said), "2 session(s), 1 question(s); writes to be parked: 1");
+	says(str_text(&said), "2 session(s), 1 question(s); writes to be parked: 1\nunused appr");
 	says(str_text(&said), "Z, 1 question(s) open\n");
 	has_rows(
 	    site.database,
 	    "SELECT state, error_code FROM apply; SELECT state, remaining_ms > 0 FROM request; "
 	    "SELECT DISTINCT status FROM session; SELECT state FROM tool_call WHERE tool = "
 	    "'check_diff'; SELECT actor, listening FROM event e, inbox WHERE e.kind = 'apply.dead'",
-	    "dead|restored\napproved|\ninterrupted|1\ninterrupted\nanswered\nrestore|0\n");
+	    "dead|restored\nexpired|\ninterrupted|1\ninterrupted\nanswered\nrestore|0\n");
 
 	site_start(&site);
 	has_rows_soon("SELECT count(*) FROM worker WHERE state = 'ready'", SITE_WORKERS "\n");
 	r = given_relay(&site);
 	begin_writing(&r, id);
 	again = relay_end(&r);
-	has(again, "error_code", "patch_conflict");
+	has(again, "error_code", "not_approved");
 	ck_assert_int_eq(stat(path, &after), 0);
 	ck_assert_uint_eq(before.st_ino, after.st_ino);
 	text = get_file(site.workspace, "f");

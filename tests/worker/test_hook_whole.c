@@ -5,6 +5,7 @@
 #include "hook_case.h"
 #include "relay.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,47 @@ START_TEST(a_hook_waits_on_when_everything_is_killed_and_started_again)
 }
 END_TEST
 
+static void agent_intercom(const char *words)
+{
+	OWNED(str) struct str said = { 0 };
+
+	ck_assert_msg(shell(&said,
+	                    "$INTERCOM_BUILD/agent-intercom --db %s %s $(dirname %s)/b.db 2>&1",
+	                    site.database, words, site.database) == 0,
+	              "%s", str_text(&said));
+}
+
+START_TEST(what_was_approved_before_a_backup_is_asked_again_after_its_restore)
+{
+	struct hook h;
+
+	site = given_running_site();
+	h = writing("PreToolUse", "one\\n");
+	is_asked();
+	ck_assert_int_eq(kill(h.pid, SIGKILL), 0);
+	(void)hook_end(&h);
+	hook_clear(&h);
+	expect_soon("SELECT count(*) FROM gate_call WHERE decision = 'open'", "0\n");
+	approve_all();
+	agent_intercom("backup");
+	h = writing("PreToolUse", "one\\n");
+	is_allowed(&h);
+	ck_assert_int_eq(site_stop(&site), 0);
+	leave_store();
+
+	agent_intercom("restore --yes");
+
+	open_database_again();
+	site_start(&site);
+	h = writing("PreToolUse", "one\\n");
+	is_asked();
+	expect("SELECT state, delivered_at IS NOT NULL FROM request", "expired|1\npending|0\n");
+	approve_all();
+	is_allowed(&h);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("hook_whole");
@@ -184,5 +226,6 @@ int main(void)
 	tcase_add_test(c, a_rejection_reaches_the_agent);
 	tcase_add_test(c, a_hook_waits_on_when_the_front_is_killed);
 	tcase_add_test(c, a_hook_waits_on_when_everything_is_killed_and_started_again);
+	tcase_add_test(c, what_was_approved_before_a_backup_is_asked_again_after_its_restore);
 	return run_suite(s);
 }

@@ -205,6 +205,47 @@ START_TEST(options_of_a_backup_may_follow_its_file)
 }
 END_TEST
 
+#define AT "'2026-01-01T09:00:00.000Z'"
+
+/* In the backup: a checkpoint that may be put back, a command that may be run, what was said to an
+ * agent and what is to be its next prompt. */
+static const char OF_THEN[] =
+    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode, "
+    "created_at, updated_at) SELECT 9, 's', 'h', id, '/w', 'active', 'local', " AT ", " AT
+    " FROM operator WHERE is_default = 1;"
+    "INSERT INTO request (id, session_seq, kind, state, digest, title, prompt_type, created_at, "
+    "updated_at) VALUES ('back', 9, 'restore', 'pending', printf('%064d', 1), 't', NULL, " AT
+    ", " AT "), ('run', 9, 'permission', 'pending', printf('%064d', 2), 't', NULL, " AT ", " AT
+    "), ('on', 9, 'prompt', 'pending', printf('%064d', 3), 't', 'continuation', " AT ", " AT ");"
+    "INSERT INTO workspace_restore (session_seq, checkpoint_id, to_hash, state, created_at, "
+    "updated_at) VALUES (9, 'c', printf('%064d', 1), 'wanted', " AT ", " AT ");"
+    "UPDATE workspace_restore SET state = 'asked', from_hash = printf('%064d', 2), "
+    "request_seq = (SELECT seq FROM request WHERE id = 'back');"
+    "INSERT INTO decision (request_id, verdict) VALUES ('back', 'approve'), ('run', 'approve'), "
+    "('on', 'continue');"
+    "INSERT INTO steering (session_id, text) VALUES ('s', 'not there');"
+    "INSERT INTO steering (kind, text) VALUES ('task', 'mend it');"
+    "INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, state, created_at) "
+    "VALUES (9, 1, 'h', 'a', 'acp', 'wanted', " AT ");"
+    "INSERT INTO agent_input (session_seq, kind, text, created_at) VALUES (9, 'words', 'x', " AT
+    ")";
+
+START_TEST(what_may_have_been_used_or_told_since_the_backup_is_counted_and_is_not_used_again)
+{
+	given_backup();
+	(void)setenv("SQL", OF_THEN, 1);
+	ck_assert_msg(shell(&said, "sqlite3 $FILE \"$SQL\" 2>&1") == 0, "%s", str_text(&said));
+	exits(run("agent-intercom --config $CONFIG restore $FILE --yes"), 0,
+	      "used since: 2; words that agents may be told twice: 3\n");
+	(void)shell(&said, "sqlite3 $DB \"SELECT state, error_code FROM workspace_restore; SELECT "
+	                   "state, delivered_at IS NOT NULL FROM request WHERE id = 'run'; SELECT "
+	                   "run_seq, sent_at IS NOT NULL FROM agent_input; SELECT json_extract("
+	                   "detail, '$.lapsed_approvals') FROM event WHERE kind = "
+	                   "'database.restored'\" 2>&1");
+	ck_assert_str_eq(str_text(&said), "refused|restored\nexpired|1\n1|1\n2\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("restore");
@@ -217,5 +258,7 @@ int main(void)
 	tcase_add_test(c, what_cannot_be_restored_is_told_of_by_its_name);
 	tcase_add_test(c, a_restore_says_how_to_start_the_system_that_it_was_told_of);
 	tcase_add_test(c, options_of_a_backup_may_follow_its_file);
+	tcase_add_test(
+	    c, what_may_have_been_used_or_told_since_the_backup_is_counted_and_is_not_used_again);
 	return run_suite(s);
 }

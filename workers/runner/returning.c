@@ -36,12 +36,16 @@ static const char *answer_of(enum request_state state, enum request_verdict deci
 	return state == REQUEST_STATE_ANSWERED ? request_verdict_name(decision) : chosen;
 }
 
-/* What became of a question, as a sentence. answer: as above. */
-static void add_decision(struct str *out, enum request_state state, const char *answer,
-                         const char *words)
+/* What became of a question, as a sentence. chosen, words: NULL: none. */
+static void add_decision(struct str *out, enum request_state state, enum request_verdict decision,
+                         const char *chosen, const char *words)
 {
+	const char *answer = answer_of(state, decision, chosen);
+
 	if (request_is_open(state))
 		str_add(out, "The operator has not decided it yet");
+	else if (state == REQUEST_STATE_EXPIRED && decision == REQUEST_VERDICT_APPROVE)
+		str_add(out, "The operator had approved it, but that approval has lapsed");
 	else if (state == REQUEST_STATE_EXPIRED)
 		str_add(out, "The operator did not answer in time");
 	else if (answer)
@@ -77,7 +81,7 @@ static int add_questions(struct runner *r, struct str *out, struct told *told, s
 	sql_agent_question_missed(&r->w.store, r->w.row, &q);
 	while ((got = row_next(&q.row, e)) > 0) {
 		str_addf(out, "\nBefore that you asked: \"%s\". ", q.title);
-		add_decision(out, q.state, answer_of(q.state, q.decision, q.chosen), q.words);
+		add_decision(out, q.state, q.decision, q.chosen, q.words);
 		if (q.is_sent)
 			str_add(out, "You may have heard that already.\n");
 		any = any || !q.is_sent;
@@ -100,7 +104,7 @@ static int add_calls(struct runner *r, struct str *out, struct err *e)
 	sql_agent_call_missed(&r->w.store, r->w.row, &c);
 	while ((got = row_next(&c.row, e)) > 0) {
 		str_addf(out, "\nBefore that you asked: \"%s\". ", c.title);
-		add_decision(out, c.state, answer_of(c.state, c.decision, NULL), c.text);
+		add_decision(out, c.state, c.decision, NULL, c.text);
 	}
 	return got;
 }
@@ -230,7 +234,7 @@ static int write_late(struct runner *r, const struct agent_talk_row *row,
 	int64_t input;
 
 	str_addf(&text, "Before the interruption you asked: \"%s\". ", q->title);
-	add_decision(&text, q->state, answer_of(q->state, q->decision, q->chosen),
+	add_decision(&text, q->state, q->decision, q->chosen,
 	             q->instruction ? q->instruction : q->reason);
 	str_add(&text, "Ask again if you still need it.");
 	input = insert(st, row, AGENT_INPUT_KIND_DECISION, &text, e);

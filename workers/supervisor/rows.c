@@ -363,13 +363,36 @@ static int park(struct store *st, struct rows_restored *r, struct err *e)
 	return r->writes < 0 ? -1 : 0;
 }
 
+/* What was approved is asked again: the backup does not say whether it has been used since. */
+static int lapse(struct store *st, struct rows_restored *r, struct err *e)
+{
+	int restores = sql_restore_refuse_restore(st, e);
+
+	if (restores < 0 || sql_restore_note_approval(st, e))
+		return -1;
+	r->approvals = sql_restore_end_approval(st, e);
+	if (r->approvals < 0)
+		return -1;
+	r->approvals += restores;
+	return 0;
+}
+
+/* What agents were to be told, they may have been told since. */
+static int doubt_words(struct store *st, struct rows_restored *r, struct err *e)
+{
+	int64_t words = sql_restore_untold(st, e);
+
+	r->words = (int)words;
+	return words < 0 ? -1 : sql_restore_doubt_input(st, e);
+}
+
 static int note_restore(struct store *st, const struct rows_restored *r, struct err *e)
 {
 	const char *last_sign = *r->last_sign.text ? r->last_sign.text : NULL;
 
 	return sql_restore_skip_numbers(st, NUMBER_GAP, e) ||
 	               sql_restore_skip_call_numbers(st, NUMBER_GAP, e) ||
-	               sql_restore_event(st, last_sign, r->writes, e)
+	               sql_restore_event(st, last_sign, r->writes, r->approvals, e)
 	           ? -1
 	           : 0;
 }
@@ -384,7 +407,8 @@ int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
 	if (store_end(st,
 	              read_last_sign(st, &ret->last_sign, e) ||
 	                  interrupt_all(st, NULL, stood_still_ms(&ret->last_sign), &t, e) ||
-	                  park(st, ret, e) || note_restore(st, ret, e),
+	                  park(st, ret, e) || lapse(st, ret, e) || doubt_words(st, ret, e) ||
+	                  note_restore(st, ret, e),
 	              e))
 		return -1;
 	ret->sessions = t.sessions;

@@ -166,9 +166,12 @@ int rows_tell_stop(struct supervisor *s, struct err *e);
 /* All workers have ended. interrupt: everything that waits is interrupted; logs how much. */
 int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
 /* What a restore makes of the rows of a backup: what waits is interrupted as it was when the system
- * was last heard of, open writes are parked. Nobody else has that database open. */
+ * was last heard of, open writes are parked, unused approvals lapse. Nobody else has that database
+ * open. */
 struct rows_restored {
 	int sessions, questions, writes;
+	int approvals; /* that were not used, and have lapsed */
+	int words; /* that agents may be told twice */
 	struct instant last_sign; /* of the system that was backed up; "" if there never was one */
 };
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e);
