@@ -180,13 +180,16 @@ void file_change_keep_mode(int root_fd, int written, struct file_change *f)
 }
 
 /* Sets owner, mode and attributes. If the owner cannot be set, or is not known any more since
- * nothing is there, the file gets no set-id bits. */
+ * nothing is there, the file gets no set-id bits. Only a new file, which is no copy, keeps the
+ * access list that its folder gave it: it would open the others to more people. */
 static int take_over(int root_fd, const struct file_change *f, int fd)
 {
 	mode_t mode = (mode_t)f->mode;
 	struct stat st, old;
 	int from;
 
+	if ((f->exact_mode || f->other) && files_drop_lists(fd))
+		return -1;
 	if (!f->exact_mode)
 		return 0;
 	if (files_look(fd, &st))

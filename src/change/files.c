@@ -551,6 +551,14 @@ void files_copy_attributes(int from, int to)
 	(void)ask_for_nothing();
 }
 
+int files_drop_lists(int fd)
+{
+	if (!is_of_hand(fd))
+		return files_drop_lists_here(fd);
+	begin_on(FILES_UNLIST, fd);
+	return ask_for_nothing();
+}
+
 mode_t files_common_mode(int fd)
 {
 	if (!is_of_hand(fd))

@@ -113,6 +113,9 @@ int files_chown(int fd, uid_t uid, gid_t gid);
 /* Copies extended attributes (access lists too, but not a program's capabilities), as far as
  * permitted. */
 void files_copy_attributes(int from, int to);
+/* Removes the access lists of a file or folder that was just made: what its folder gave it, and
+ * what it would give. 0, or -1 with errno. */
+int files_drop_lists(int fd);
 /* The permissions that an access list (ACL) leaves to everybody alike: with them and without the
  * list, nobody may more than with it. FILES_ALL_MODES: there is no list. */
 mode_t files_common_mode(int fd);

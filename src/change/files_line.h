@@ -36,6 +36,7 @@ enum files_op {
 	FILES_CHMOD,
 	FILES_CHOWN,
 	FILES_ATTRIBUTES,
+	FILES_UNLIST,
 	FILES_COMMON,
 	FILES_OPS
 };
@@ -71,6 +72,7 @@ int files_free_here(int fd, uint64_t *ret);
 ssize_t files_name_here(int fd, char *name, size_t size);
 int files_reopen_here(int fd, int flags);
 int files_copy_attributes_here(int from, int to);
+int files_drop_lists_here(int fd);
 mode_t files_common_mode_here(int fd);
 
 #endif

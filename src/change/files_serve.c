@@ -41,6 +41,18 @@ int files_copy_attributes_here(int from, int to)
 	return 0;
 }
 
+static const char ACCESS_LIST[] = "system.posix_acl_access";
+
+int files_drop_lists_here(int fd)
+{
+	static const char *const LISTS[] = { ACCESS_LIST, "system.posix_acl_default" };
+
+	for (size_t i = 0; i < COUNT(LISTS); i++)
+		if (fgetxattr(fd, LISTS[i], NULL, 0) >= 0 && fremovexattr(fd, LISTS[i]))
+			return -1;
+	return 0;
+}
+
 /* Whom an entry is about, as in <linux/posix_acl.h>. */
 enum { LIST_USER = 2, LIST_GROUP_OBJ = 4, LIST_GROUP = 8, LIST_MASK = 16, LIST_OTHER = 32 };
 
@@ -72,7 +84,7 @@ mode_t files_common_mode_here(int fd)
 		struct posix_acl_xattr_header head;
 		struct posix_acl_xattr_entry entries[ENTRIES];
 	} list;
-	ssize_t n = fgetxattr(fd, "system.posix_acl_access", &list, sizeof(list));
+	ssize_t n = fgetxattr(fd, ACCESS_LIST, &list, sizeof(list));
 
 	if (n < 0)
 		return errno == ERANGE ? 07700 : FILES_ALL_MODES;
@@ -184,7 +196,7 @@ static const struct shape {
 	[FILES_FREE] = { 1, 0, false },    [FILES_NAME] = { 1, 0, false },
 	[FILES_NAMES] = { 1, 0, false },   [FILES_CHMOD] = { 1, 0, false },
 	[FILES_CHOWN] = { 1, 0, false },   [FILES_ATTRIBUTES] = { 2, 0, false },
-	[FILES_COMMON] = { 1, 0, false },
+	[FILES_UNLIST] = { 1, 0, false },  [FILES_COMMON] = { 1, 0, false },
 };
 
 static int64_t give_bytes(ssize_t length, struct files_answer *a)
@@ -266,6 +278,8 @@ static int64_t call_on_open(const struct files_call *c, struct files_answer *a)
 		return fchown(fd, (uid_t)c->uid, (gid_t)c->gid);
 	case FILES_ATTRIBUTES:
 		return files_copy_attributes_here(fd, (int)c->fds[1]);
+	case FILES_UNLIST:
+		return files_drop_lists_here(fd);
 	case FILES_COMMON:
 		return files_common_mode_here(fd);
 	default:

@@ -354,11 +354,13 @@ static int make_and_open(int dir_fd, const char *name, int *ret_fd)
 	return *ret_fd < 0 ? -1 : 0;
 }
 
+/* In it nothing gets the access list of the workspace's folder: it would open what comes back to
+ * more people. */
 static int make_stage(struct tree_change *t, struct refusal *why)
 {
 	close_stage(t);
 	if (make_and_open(t->root_fd, t->stage_name, &t->stage_fd) ||
-	    make_and_open(t->stage_fd, "new", &t->new_fd) ||
+	    files_drop_lists(t->stage_fd) || make_and_open(t->stage_fd, "new", &t->new_fd) ||
 	    make_and_open(t->stage_fd, "old", &t->old_fd))
 		return refuse_errno(why, "make the directory", t->stage_name);
 	return 0;

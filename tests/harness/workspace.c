@@ -68,7 +68,7 @@ void file_is(const char *name, const char *text)
 	ck_assert_str_eq(have, text);
 }
 
-bool gets_access_list(const char *name)
+static bool gets_list(const char *name, const char *kind)
 {
 	struct stat st;
 	const uint16_t may = stat(in(name), &st) == 0 && S_ISDIR(st.st_mode) ? 7 : 6;
@@ -84,7 +84,17 @@ bool gets_access_list(const char *name)
 		.other = { htole16(0x20), 0, htole32(UINT32_MAX) },
 	};
 
-	return setxattr(in(name), "system.posix_acl_access", &list, sizeof(list), 0) == 0;
+	return setxattr(in(name), kind, &list, sizeof(list), 0) == 0;
+}
+
+bool gets_access_list(const char *name)
+{
+	return gets_list(name, "system.posix_acl_access");
+}
+
+bool gives_access_list(const char *folder)
+{
+	return gets_list(folder, "system.posix_acl_default");
 }
 
 bool has_access_list(const char *name)

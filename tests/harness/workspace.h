@@ -26,6 +26,8 @@ void file(const char *name, const char *text);
  * nothing, which its mode does not show: 0660 (0770). Whether the file system has such lists. */
 bool gets_access_list(const char *name);
 bool has_access_list(const char *name);
+/* Has a folder give such a list to what is made in it. */
+bool gives_access_list(const char *folder);
 /* As chattr +a or -a does. Whether that can be done here. */
 bool set_append_only(const char *name, bool is);
 /* The content of a file, "(none)" if there is none. The caller frees. */

@@ -371,6 +371,44 @@ START_TEST(an_access_list_stays_with_a_file_that_is_written_or_renamed_and_taken
 }
 END_TEST
 
+/* What its folder gives a new file would open it to more people than it was. */
+START_TEST(what_had_no_access_list_gets_none_of_its_folder)
+{
+	static const struct {
+		const char *name, *body;
+	} DIFFS[] = {
+		{ "a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n" },
+		{ "a.txt", "diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n" },
+		{ "b.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n" },
+		{ "c.txt", "diff --git a/a.txt b/c.txt\ncopy from a.txt\ncopy to c.txt\n" },
+		{ "a.txt", "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n" },
+	};
+	struct stat st;
+
+	begin();
+	file("a.txt", "old\n");
+	ck_assert_int_eq(chmod(in("a.txt"), 0660), 0);
+	SKIP_UNLESS(gives_access_list("."), "access lists in $TMPDIR");
+	for (size_t i = 0; i < COUNT(DIFFS); i++) {
+		const char *name = DIFFS[i].name;
+
+		apply(name, DIFFS[i].body);
+		expect(OUTCOME, APPLIED);
+		if (stat(in(name), &st) == 0) {
+			ck_assert(!has_access_list(name));
+			ck_assert_uint_eq(mode_of(name) & 0666, 0660);
+		}
+		call_undo((int)i + 1);
+		expect(UNDO, UNDONE);
+		file_is("a.txt", "old\n");
+		ck_assert(!has_access_list("a.txt"));
+		ck_assert_uint_eq(mode_of("a.txt"), 0660);
+	}
+	apply("new.txt", "new\n");
+	ck_assert(has_access_list("new.txt"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("applier_undo");
@@ -397,6 +435,7 @@ int main(void)
 	    c, a_deleted_file_comes_back_with_no_more_than_its_access_list_left_to_everybody);
 	tcase_add_test(c,
 	               an_access_list_stays_with_a_file_that_is_written_or_renamed_and_taken_back);
+	tcase_add_test(c, what_had_no_access_list_gets_none_of_its_folder);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -321,6 +321,7 @@ START_TEST(what_comes_back_without_its_access_list_is_open_to_nobody_else)
 	file("dir/a.txt", "a\n");
 	SKIP_UNLESS(gets_access_list("gone.txt"), "access lists in $TMPDIR");
 	ck_assert(gets_access_list("changed.txt") && gets_access_list("dir"));
+	ck_assert(gives_access_list("."));
 	take_checkpoint("all");
 	ck_assert_int_eq(unlink(in("gone.txt")), 0);
 	file("changed.txt", "two\n");
@@ -336,6 +337,7 @@ START_TEST(what_comes_back_without_its_access_list_is_open_to_nobody_else)
 	ck_assert_int_eq(mode_of("changed.txt"), 0660);
 	ck_assert_int_eq(mode_of("gone.txt"), 0600);
 	ck_assert_int_eq(mode_of("dir"), 0700);
+	ck_assert(!has_access_list("gone.txt") && !has_access_list("dir"));
 }
 END_TEST
 
