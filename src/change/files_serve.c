@@ -61,6 +61,7 @@ enum { LIST_USER = 2, LIST_GROUP_OBJ = 4, LIST_GROUP = 8, LIST_MASK = 16, LIST_O
 static mode_t common_mode(const struct posix_acl_xattr_entry *entries, size_t count)
 {
 	mode_t group = 07, other = 07, mask = 07, named = 07, users = 07;
+	bool has_named = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const mode_t may = le16toh(entries[i].e_perm) & 07;
@@ -69,10 +70,13 @@ static mode_t common_mode(const struct posix_acl_xattr_entry *entries, size_t co
 		group = tag == LIST_GROUP_OBJ ? may : group;
 		other = tag == LIST_OTHER ? may : other;
 		mask = tag == LIST_MASK ? may : mask;
-		named &= tag == LIST_USER || tag == LIST_GROUP ? may : 07;
+		if (tag == LIST_USER || tag == LIST_GROUP) {
+			named &= may;
+			has_named = true;
+		}
 		users &= tag == LIST_USER ? may : 07;
 	}
-	if (named != 07)
+	if (has_named)
 		other &= named & mask;
 	return 07700 | (group & users & mask) << 3 | other;
 }

@@ -68,20 +68,21 @@ void file_is(const char *name, const char *text)
 	ck_assert_str_eq(have, text);
 }
 
-static bool gets_list(const char *name, const char *kind)
+static const char ACCESS[] = "system.posix_acl_access";
+
+static bool gets_list(const char *name, const char *kind, uint16_t user, uint16_t mask,
+                      uint16_t other)
 {
-	struct stat st;
-	const uint16_t may = stat(in(name), &st) == 0 && S_ISDIR(st.st_mode) ? 7 : 6;
 	struct {
 		struct posix_acl_xattr_header head;
 		struct posix_acl_xattr_entry owner, user, group, mask, other;
 	} list = {
 		.head = { htole32(POSIX_ACL_XATTR_VERSION) },
-		.owner = { htole16(0x01), htole16(may), htole32(UINT32_MAX) },
-		.user = { htole16(0x02), htole16(may), htole32(4242) },
+		.owner = { htole16(0x01), htole16(user), htole32(UINT32_MAX) },
+		.user = { htole16(0x02), htole16(user), htole32(4242) },
 		.group = { htole16(0x04), 0, htole32(UINT32_MAX) },
-		.mask = { htole16(0x10), htole16(may), htole32(UINT32_MAX) },
-		.other = { htole16(0x20), 0, htole32(UINT32_MAX) },
+		.mask = { htole16(0x10), htole16(mask), htole32(UINT32_MAX) },
+		.other = { htole16(0x20), htole16(other), htole32(UINT32_MAX) },
 	};
 
 	return setxattr(in(name), kind, &list, sizeof(list), 0) == 0;
@@ -89,17 +90,25 @@ static bool gets_list(const char *name, const char *kind)
 
 bool gets_access_list(const char *name)
 {
-	return gets_list(name, "system.posix_acl_access");
+	struct stat st;
+	const uint16_t may = stat(in(name), &st) == 0 && S_ISDIR(st.st_mode) ? 7 : 6;
+
+	return gets_list(name, ACCESS, may, may, 0);
+}
+
+bool gets_masked_list(const char *name)
+{
+	return gets_list(name, ACCESS, 7, 4, 6);
 }
 
 bool gives_access_list(const char *folder)
 {
-	return gets_list(folder, "system.posix_acl_default");
+	return gets_list(folder, "system.posix_acl_default", 7, 7, 0);
 }
 
 bool has_access_list(const char *name)
 {
-	return getxattr(in(name), "system.posix_acl_access", NULL, 0) > 0;
+	return getxattr(in(name), ACCESS, NULL, 0) > 0;
 }
 
 bool set_append_only(const char *name, bool is)

@@ -25,6 +25,9 @@ void file(const char *name, const char *text);
 /* Gives a file or folder an access list: 4242 may read and write (in a folder, enter), its group
  * nothing, which its mode does not show: 0660 (0770). Whether the file system has such lists. */
 bool gets_access_list(const char *name);
+/* Gives a file one in which 4242 has all permissions, of which a mask leaves reading, and others
+ * may read and write: 0746. */
+bool gets_masked_list(const char *name);
 bool has_access_list(const char *name);
 /* Has a folder give such a list to what is made in it. */
 bool gives_access_list(const char *folder);

@@ -343,6 +343,12 @@ START_TEST(a_deleted_file_comes_back_with_no_more_than_its_access_list_left_to_e
 	expect(UNDO, UNDONE);
 	file_is("a.txt", "old\n");
 	ck_assert_uint_eq(mode_of("a.txt"), 0600);
+	ck_assert(gets_masked_list("a.txt"));
+	ck_assert_uint_eq(mode_of("a.txt"), 0746);
+	apply("a.txt", "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n");
+	call_undo(2);
+	expect(UNDO, UNDONE);
+	ck_assert_uint_eq(mode_of("a.txt"), 0704); /* 4242 is one of the others now */
 }
 END_TEST
 
