@@ -20,16 +20,6 @@ enum {
 
 static const char TEMP_PREFIX[] = ".intercom-";
 
-bool file_change_is_temp(const char *name)
-{
-	enum { DIGITS = 16 };
-	const char *digits = name + sizeof(TEMP_PREFIX) - 1;
-
-	return strncmp(name, TEMP_PREFIX, sizeof(TEMP_PREFIX) - 1) == 0 &&
-	       strspn(digits, "0123456789abcdef") == DIGITS &&
-	       (strcmp(digits + DIGITS, ".tmp") == 0 || strcmp(digits + DIGITS, ".old") == 0);
-}
-
 static void file_change_close(struct file_change *f)
 {
 	if (f->dir_fd >= 0)

@@ -68,10 +68,6 @@ static inline bool file_change_is(const struct file_change *f, const char *actio
 
 void file_change_clear(struct file_change *f);
 
-/* Whether a name is one that a write, or the restore of a checkpoint, has in hand:
- * ".intercom-", 16 hex digits, ".tmp" or ".old". */
-bool file_change_is_temp(const char *name);
-
 /* The refusal of a file that has changed since the request. It tells no hash, with which one could
  * guess what is in it. */
 int file_change_refuse(struct refusal *why, const char *path);

@@ -94,6 +94,18 @@ static bool is_component(const char *text, size_t length, const char *name)
 	return length == strlen(name) && strncasecmp(text, name, length) == 0;
 }
 
+bool safe_path_is_temp(const char *name, size_t length)
+{
+	enum { BEFORE = 10, DIGITS = 16, AFTER = 4 };
+	const char *ending;
+
+	if (length != BEFORE + DIGITS + AFTER || memcmp(name, ".intercom-", BEFORE) != 0)
+		return false;
+	ending = name + BEFORE + DIGITS;
+	return strspn(name + BEFORE, "0123456789abcdef") == DIGITS &&
+	       (memcmp(ending, ".tmp", AFTER) == 0 || memcmp(ending, ".old", AFTER) == 0);
+}
+
 /* Why a path, relative or absolute, is protected, NULL if it is not. */
 static const char *protection(const char *path)
 {
@@ -104,6 +116,9 @@ static const char *protection(const char *path)
 			return "is inside .git, which is protected";
 		if (is_component(at, length, ".intercom"))
 			return "is inside .intercom, which is protected";
+		if (safe_path_is_temp(at, length))
+			return "is named like a temporary file of agent-intercom, which is "
+			       "protected";
 		at += length;
 		at += *at == '/';
 	}

@@ -3,8 +3,8 @@
  * Two walls: safe_path_clean judges the text; the kernel (openat2(2): RESOLVE_BENEATH,
  * RESOLVE_NO_MAGICLINKS) judges where the text leads at the moment of opening, so that no symlink
  * race escapes. In addition, the real name of what was opened, from /proc/self/fd, must not be
- * protected. Protected are `.git` and `.intercom`, in upper or lower case, anywhere on the real
- * absolute path, above the workspace too.
+ * protected. Protected are `.git` and `.intercom`, in upper or lower case, and names of temporary
+ * files (safe_path_is_temp), anywhere on the real absolute path, above the workspace too.
  *
  * Only safe_path_resolve follows symlinks, if they are relative and stay inside; an absolute one is
  * refused wherever it leads. Its result is opened without following any (RESOLVE_NO_SYMLINKS), so
@@ -59,6 +59,10 @@ int safe_path_open_dir(int root_fd, const char *relative, int *ret_fd, struct er
 
 /* Whether a path is or lies in a protected place, by its text. */
 bool safe_path_is_protected(const char *path);
+
+/* Whether a name is of the form that a write, and the restore of a checkpoint, give what they have
+ * in hand: ".intercom-", 16 hex digits, ".tmp" or ".old". */
+bool safe_path_is_temp(const char *name, size_t length);
 
 /* Whether two resolved paths have the same directory. */
 bool safe_path_is_beside(const char *a, const char *b);

@@ -1,6 +1,5 @@
 #include "walk.h"
 
-#include "file_change.h"
 #include "files.h"
 #include "hash_cache.h"
 #include "ignored.h"
@@ -68,8 +67,7 @@ static void names_clear(struct names *n)
 
 static bool is_protected(const char *name)
 {
-	return strcasecmp(name, ".git") == 0 || strcasecmp(name, ".intercom") == 0 ||
-	       file_change_is_temp(name);
+	return strcasecmp(name, ".git") == 0 || strcasecmp(name, ".intercom") == 0;
 }
 
 static bool is_ours(struct walk *w, const struct stat *st)
@@ -505,6 +503,8 @@ static int add_found(struct walk *w, int dir, const char *name, struct stat *st,
 {
 	if (is_ours(w, st))
 		return leave_out(w, "belongs to agent-intercom", e);
+	if (safe_path_is_temp(name, strlen(name)))
+		return leave_out(w, "is named like a temporary file of agent-intercom", e);
 	if (S_ISDIR(st->st_mode))
 		return add_dir(w, dir, name, e);
 	if (S_ISREG(st->st_mode))

@@ -1,11 +1,11 @@
 /* walk: reads a workspace into objects and a manifest.
  *
  * Every regular file, tracked by git or not, every symbolic link (as a link) and every directory,
- * except `.git` and `.intercom` in any case, what a write has in hand (file_change_is_temp), and
- * what .gitignore files (and .git/info/exclude) ignore, unless it is asked for. A directory that
- * has nothing but what is ignored is ignored, too. What cannot be held is named in the manifest
- * with the reason (ENTRY_LEFT_OUT) and not followed: FIFOs, sockets, devices, mount points, what
- * cannot be read, what belongs to agent-intercom, what keeps changing while it is read. Owners,
+ * except `.git` and `.intercom` in any case, and what .gitignore files (and .git/info/exclude)
+ * ignore, unless it is asked for. A directory that has nothing but what is ignored is ignored, too.
+ * What cannot be held is named in the manifest with the reason (ENTRY_LEFT_OUT) and not followed:
+ * FIFOs, sockets, devices, mount points, what cannot be read, what belongs to agent-intercom, what
+ * a write may have in hand (safe_path_is_temp), what keeps changing while it is read. Owners,
  * times, extended attributes, hard links and holes (sparse files are read whole) are not kept.
  *
  * Everything is opened below the descriptor of its directory, without following links. A file that

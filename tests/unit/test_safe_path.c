@@ -165,6 +165,9 @@ END_TEST
 
 START_TEST(protected_places_are_refused)
 {
+	static const char like_ours[] =
+	    "is named like a temporary file of agent-intercom, which is protected";
+
 	expect_violation(".git/config", "is inside .git, which is protected");
 	expect_violation(".GIT/hooks/x", "is inside .git, which is protected");
 	expect_violation("sub/.Git/config", "is inside .git, which is protected");
@@ -173,6 +176,10 @@ START_TEST(protected_places_are_refused)
 	expect_violation(".intercom/settings.json", "is inside .intercom, which is protected");
 	expect_violation("src/.InterCom/x", "is inside .intercom, which is protected");
 	expect_violation("./.Intercom/x", "is inside .intercom, which is protected");
+	expect_violation("docs/.intercom-0123456789abcdef.tmp", like_ours);
+	expect_violation(".intercom-0123456789abcdef.old/x", like_ours);
+	expect_clean(".intercom-0123456789abcdef0.tmp", ".intercom-0123456789abcdef0.tmp");
+	expect_clean(".intercom-notes/x.tmp", ".intercom-notes/x.tmp");
 }
 END_TEST
 

@@ -104,7 +104,7 @@ START_TEST(files_links_and_folders_are_held_with_their_modes)
 }
 END_TEST
 
-START_TEST(what_a_write_has_in_hand_is_not_held)
+START_TEST(what_is_named_as_what_a_write_has_in_hand_is_named_and_not_held)
 {
 	OWNED(objects) struct objects o = OBJECTS_INIT;
 	struct walk_result r;
@@ -113,7 +113,14 @@ START_TEST(what_a_write_has_in_hand_is_not_held)
 	sh("mkdir -p a .intercom-0123456789abcdef.tmp/old; : >.intercom-0123456789abcdef.tmp/old/0;"
 	   ": >a/.intercom-0123456789abcdef.old; : >a/.intercom-notes.tmp; : >.intercom-0.old");
 	r = take(&o);
-	expect_list(&o, &r, "f 644 0 .intercom-0.old\nd 755 a\nf 644 0 a/.intercom-notes.tmp\n");
+	expect_list(&o, &r,
+	            "f 644 0 .intercom-0.old\n"
+	            "x .intercom-0123456789abcdef.tmp: is named like a temporary file of "
+	            "agent-intercom\n"
+	            "d 755 a\n"
+	            "x a/.intercom-0123456789abcdef.old: is named like a temporary file of "
+	            "agent-intercom\n"
+	            "f 644 0 a/.intercom-notes.tmp\n");
 }
 END_TEST
 
@@ -604,7 +611,7 @@ int main(void)
 	TCase *t = tcase_create("walk");
 
 	tcase_add_test(t, files_links_and_folders_are_held_with_their_modes);
-	tcase_add_test(t, what_a_write_has_in_hand_is_not_held);
+	tcase_add_test(t, what_is_named_as_what_a_write_has_in_hand_is_named_and_not_held);
 	tcase_add_test(t, what_has_not_changed_is_neither_read_nor_stored_again);
 	tcase_add_test(t, a_change_that_keeps_size_and_mtime_is_noticed);
 	tcase_add_test(t, what_is_deleted_gives_the_folder_another_mark);

@@ -14,6 +14,7 @@ START_TEST(no_path_leads_out_of_the_workspace)
 		"sub/.GIT/hooks/x",
 		".intercom/settings.json",
 		".Intercom/x",
+		"dir/.intercom-0123456789abcdef.tmp",
 		"link/new.txt",
 		"link/sub/new.txt",
 		"dir/../link/new.txt",

@@ -357,7 +357,8 @@ END_TEST
 START_TEST(nothing_is_written_where_no_agent_writes)
 {
 	static const char *const PATHS[] = { ".git/hooks/pre-commit", ".intercom/settings.json",
-		                             "sub/../.git/config" };
+		                             "sub/../.git/config",
+		                             "docs/.intercom-0123456789abcdef.tmp" };
 
 	given_hooks();
 	for (size_t i = 0; i < COUNT(PATHS); i++) {
