@@ -306,7 +306,7 @@ static void set_actions(struct plan *plan)
 		if (from == f)
 			continue;
 		xreplace(&f->is.other, from->is.path);
-		if (from->is.action == DELETE)
+		if (from->is.action == DELETE && from->taken_by == f->by)
 			xreplace(&from->is.other, f->is.path);
 	}
 }

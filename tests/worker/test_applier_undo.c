@@ -377,6 +377,22 @@ START_TEST(an_access_list_stays_with_a_file_that_is_written_or_renamed_and_taken
 }
 END_TEST
 
+/* The copy has the same source as the renamed file. */
+START_TEST(a_file_that_is_renamed_and_copied_becomes_the_renamed_one)
+{
+	begin();
+	file("a.txt", "old\n");
+	apply("b.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n"
+	               "diff --git a/a.txt b/c.txt\ncopy from a.txt\ncopy to c.txt\n");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT path, action, other_path FROM file_change ORDER BY seq",
+	       "a.txt|delete|b.txt\nb.txt|create|a.txt\nc.txt|create|a.txt\n");
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("a.txt", "old\n");
+}
+END_TEST
+
 /* What its folder gives a new file would open it to more people than it was. */
 START_TEST(what_had_no_access_list_gets_none_of_its_folder)
 {
@@ -441,6 +457,7 @@ int main(void)
 	    c, a_deleted_file_comes_back_with_no_more_than_its_access_list_left_to_everybody);
 	tcase_add_test(c,
 	               an_access_list_stays_with_a_file_that_is_written_or_renamed_and_taken_back);
+	tcase_add_test(c, a_file_that_is_renamed_and_copied_becomes_the_renamed_one);
 	tcase_add_test(c, what_had_no_access_list_gets_none_of_its_folder);
 	suite_add_tcase(s, c);
 	return run_suite(s);
