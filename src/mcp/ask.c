@@ -13,9 +13,11 @@
 
 int64_t ask_number(const struct call *c, const char *name)
 {
-	const cJSON *n = cJSON_GetObjectItemCaseSensitive(c->arguments, name);
+	double number;
 
-	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
+	return json_number(cJSON_GetObjectItemCaseSensitive(c->arguments, name), &number)
+	           ? (int64_t)number
+	           : -1;
 }
 
 /* Shows a command with its invisible blanks marked, if it has any. */

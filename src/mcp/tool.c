@@ -60,10 +60,12 @@ static const cJSON *input_schema(const struct tool *tool)
 
 static bool has_type(const cJSON *value, const char *type)
 {
+	double number;
+
 	if (strcmp(type, "string") == 0)
 		return cJSON_IsString(value);
 	if (strcmp(type, "integer") == 0)
-		return cJSON_IsNumber(value) && floor(value->valuedouble) == value->valuedouble;
+		return json_number(value, &number) && floor(number) == number;
 	if (strcmp(type, "boolean") == 0)
 		return cJSON_IsBool(value);
 	if (strcmp(type, "array") == 0)
@@ -73,9 +75,11 @@ static bool has_type(const cJSON *value, const char *type)
 
 static const char *type_of(const cJSON *value)
 {
+	double number;
+
 	if (cJSON_IsString(value))
 		return "a string";
-	if (cJSON_IsNumber(value))
+	if (json_number(value, &number))
 		return "a number";
 	if (cJSON_IsBool(value))
 		return "a boolean";
@@ -104,11 +108,13 @@ static int check_bounds(const cJSON *value, const cJSON *schema, const char *at,
 	const cJSON *maximum = cJSON_GetObjectItemCaseSensitive(schema, "maximum");
 	const cJSON *shortest = cJSON_GetObjectItemCaseSensitive(schema, "minLength");
 	const cJSON *longest = cJSON_GetObjectItemCaseSensitive(schema, "maxLength");
+	double number = 0;
 
-	if (minimum && value->valuedouble < minimum->valuedouble)
+	(void)json_number(value, &number);
+	if (minimum && number < minimum->valuedouble)
 		return err_set(e, ERR_INPUT, "'%s' must not be less than %d", at,
 		               minimum->valueint);
-	if (maximum && value->valuedouble > maximum->valuedouble)
+	if (maximum && number > maximum->valuedouble)
 		return err_set(e, ERR_INPUT, "'%s' must not be more than %d", at,
 		               maximum->valueint);
 	if (shortest && strlen(value->valuestring) < (size_t)shortest->valueint)

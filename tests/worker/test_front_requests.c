@@ -234,6 +234,9 @@ END_TEST
 
 START_TEST(wrong_calls_are_told_what_is_wrong)
 {
+	static const char *const TOO_MUCH[] = { "2147483648", "9007199254740991",
+		                                "9007199254740993",
+		                                "1000000000000000000000000000000" };
 	struct agent a;
 	OWNED(str) struct str b = { 0 };
 
@@ -271,6 +274,18 @@ START_TEST(wrong_calls_are_told_what_is_wrong)
 	         &b);
 	has(b.bytes, "result.isError", "true");
 	says(b.bytes, "invalid arguments for broadcast: they name 'message' twice");
+	for (size_t i = 0; i < COUNT(TOO_MUCH); i++) {
+		char call[300];
+
+		(void)snprintf(call, sizeof(call),
+		               "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
+		               "{\"name\":\"transmit\",\"arguments\":{\"prompt_text\":\"go on?\","
+		               "\"actions_taken\":%s}}}",
+		               TOO_MUCH[i]);
+		exchange(&a, call, &b);
+		has(b.bytes, "result.isError", "true");
+		says(b.bytes, "'actions_taken' must not be more than 2147483647");
+	}
 	exchange(&a, PING, &b);
 	has(b.bytes, "result", "{}");
 	exchange(

@@ -66,10 +66,10 @@ const struct tool TOOL_TRANSMIT = {
 	    "question\"},"
 	    "\"prompt_type\":{\"type\":\"string\",\"enum\":[\"continuation\",\"clarification\","
 	    "\"error_recovery\",\"resource_warning\"],\"default\":\"continuation\"},"
-	    "\"elapsed_seconds\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"since "
-	    "the last word from a person\"},"
-	    "\"actions_taken\":{\"type\":\"integer\",\"minimum\":0}},\"required\":[\"prompt_"
-	    "text\"]}",
+	    "\"elapsed_seconds\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":2147483647,"
+	    "\"description\":\"since the last word from a person\"},"
+	    "\"actions_taken\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":2147483647}},"
+	    "\"required\":[\"prompt_text\"]}",
 	.output =
 	    TOOL_OUTPUT("\"decision\":{\"type\":\"string\",\"enum\":[\"continue\",\"refine\","
 	                "\"stop\",\"pending\"]},"
