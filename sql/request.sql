@@ -173,10 +173,11 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
  WHERE r.seq = :seq;
 
 -- name: request_outcome :one
--- What became of what was decided: why it was not done, or what doing it left behind. has_ended: its
--- session.
+-- What became of what was decided: why it was not done, or was in spite of it, or what doing it left
+-- behind. has_ended: its session.
 -- type: :has_ended bool
 -- type: withheld text
+-- type: overruled text
 -- type: undone_at text
 -- type: checkpoint text
 SELECT coalesce((SELECT g.reason FROM gate_call AS g
@@ -194,6 +195,9 @@ SELECT coalesce((SELECT g.reason FROM gate_call AS g
                              FROM answer_unheard WHERE request_seq = :seq) END,
                 CASE WHEN :has_ended THEN (SELECT why FROM approval_left WHERE request_seq = :seq) END)
          AS withheld,
+       (SELECT reason FROM gate_call
+         WHERE request_seq = :seq AND decision = 'noted' AND moment = 'permission'
+         ORDER BY seq DESC LIMIT 1) AS overruled,
        EXISTS (SELECT 1 FROM apply
                 WHERE request_seq = :seq AND state = 'applied' AND forced = 1) AS was_forced,
        (SELECT updated_at FROM apply WHERE request_seq = :seq AND state = 'undone') AS undone_at,
@@ -366,6 +370,13 @@ SELECT state FROM request
 
 -- name: request_of_digest :number
 SELECT seq FROM request WHERE session_seq = :session AND digest = :digest ORDER BY seq DESC LIMIT 1;
+
+-- name: request_unsettled :number
+-- What a call with this digest has asked, if it waits for an answer, or was not told it.
+SELECT seq FROM request
+ WHERE session_seq = :session AND digest = :digest AND kind = 'permission'
+   AND (state IN ('pending', 'interrupted') OR delivered_at IS NULL)
+ ORDER BY seq DESC LIMIT 1;
 
 -- name: request_again_any :any
 SELECT 1 AS yes FROM request_again WHERE again_seq = :seq LIMIT 1;

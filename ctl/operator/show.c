@@ -115,6 +115,7 @@ cJSON *request_json(const struct request *r, const struct request_calls_row *cal
 		{ "undone_at", r->outcome.undone_at },
 		{ "checkpoint", r->outcome.checkpoint },
 		{ "withheld", r->outcome.withheld },
+		{ "overruled", r->outcome.overruled },
 		{ "traceparent", calls->traceparent },
 	};
 
@@ -346,6 +347,7 @@ static void print_decided(const struct ctl *c, const struct request *r)
 	instant_field(c, "undone", r->outcome.undone_at, true);
 	field(c, "checkpoint", r->outcome.checkpoint);
 	field(c, "not done", r->outcome.withheld);
+	field(c, "allowed", r->outcome.overruled);
 }
 
 static void warning(const struct ctl *c, const char *text, const char *at)

@@ -57,6 +57,19 @@ WHEN NEW.moment = 'post_tool' AND NEW.pre_seq IS NULL AND NEW.class <> 'read'
           ' without asking: no hook told us before it ran', NEW.created_at);
 END;
 
+-- An editor's agent was told yes although a person has said no: no front was there.
+CREATE TRIGGER gate_call_overrules AFTER INSERT ON gate_call
+WHEN NEW.decision = 'noted' AND NEW.moment = 'permission' AND NEW.request_seq IS NOT NULL BEGIN
+  INSERT INTO event (at, kind, session_seq, request_seq, call_seq, actor, detail)
+  VALUES (NEW.created_at, 'gate.overruled', NEW.session_seq, NEW.request_seq, NEW.call_seq, NEW.host,
+          json_object('tool', NEW.tool, 'digest', NEW.digest));
+  INSERT INTO slack_notice (kind, session_seq, text, at)
+  SELECT 'gate', NEW.session_seq, 'Rejected, but allowed: ' || title || ': ' || NEW.reason, NEW.created_at
+    FROM request WHERE seq = NEW.request_seq;
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.created_at
+   WHERE request_seq = NEW.request_seq AND kind = 'ask';
+END;
+
 -- It was done otherwise than allowed, or not at all although it was approved; or what was approved and
 -- denied first is allowed after all: its message says so.
 CREATE TRIGGER gate_call_told AFTER UPDATE OF decision, seen, withheld_at ON gate_call

@@ -234,9 +234,8 @@ int ask_result(struct store *st, int64_t request_seq,
 	return 0;
 }
 
-int ask_outdate(struct store *st, int64_t request_seq, struct err *e)
+int ask_outdate(struct store *st, int64_t request_seq, const char *why, struct err *e)
 {
-	static const char WHY[] = "a file of it has changed, and its agent has asked again";
 	struct request_outdated_row q = { 0 };
 	int got = sql_request_outdated(st, request_seq, &q, e);
 
@@ -248,6 +247,6 @@ int ask_outdate(struct store *st, int64_t request_seq, struct err *e)
 		return err_if(sql_request_delivered(st, request_seq, e));
 	return err_if(sql_request_revive(st, NULL, request_seq, e) ||
 	              sql_request_outdate(st, request_seq, e) ||
-	              sql_request_settle_withdrawn(st, WHY, request_seq, e) ||
+	              sql_request_settle_withdrawn(st, why, request_seq, e) ||
 	              sql_request_withdrawn(st, request_seq, e));
 }

@@ -21,9 +21,11 @@ int ask_result(struct store *st, int64_t request_seq,
                void (*add_members)(struct str *out, const struct request *r), struct telling *t,
                struct err *e);
 
-/* Nobody asks this any longer, because a file of it has changed: an open question ends, a
- * permission that was not told is spent, and the words of a no go with a result. (An unused yes to
- * a clearance has ended: ask_run.) Inside the transaction. */
-int ask_outdate(struct store *st, int64_t request_seq, struct err *e);
+#define ASK_CHANGED "a file of it has changed, and its agent has asked again"
+
+/* Nobody asks this any longer; why: ASK_CHANGED, for example. An open question ends, a permission
+ * that was not told is spent, and the words of a no go with a result. (An unused yes to a clearance
+ * has ended: ask_run.) Inside the transaction. */
+int ask_outdate(struct store *st, int64_t request_seq, const char *why, struct err *e);
 
 #endif

@@ -133,7 +133,7 @@ static bool asks_policy(const struct call *c)
 
 bool call_is_parked(const struct call *c)
 {
-	return !c->hook || hook_decides(c->hook);
+	return !c->hook || (hook_decides(c->hook) && !c->hook->told);
 }
 
 /* Adds a path, and the file that it stands for if that is another one: both must be allowed. */
@@ -372,8 +372,9 @@ static bool is_telling(const struct call *c)
 {
 	const struct gate_input *in = c->hook ? &c->hook->in : NULL;
 
-	return !in || (hook_tells(in->host, in->event, in->tool_use_id, str_text(&c->result)) &&
-	               !hook_is_subagents(in) && !(in->failed && in->host->fails_untold));
+	return !in || (!c->hook->told && !hook_is_subagents(in) &&
+	               hook_tells(in->host, in->event, in->tool_use_id, str_text(&c->result)) &&
+	               !(in->failed && in->host->fails_untold));
 }
 
 static bool is_activity(const struct call *c)

@@ -5,6 +5,7 @@
 #include "gate_defer.h"
 #include "gate_version.h"
 #include "hand_reach.h"
+#include "hook_settle.h"
 #include "json.h"
 #include "path.h"
 #include "policy_tool.h"
@@ -203,7 +204,10 @@ static int read_input(struct hook *h, const cJSON *params, struct err *e)
 		h->before = xstrdup_if(json_text(params, "before"));
 	}
 	h->in.home = json_text(env, "HOME");
-	return gate_input_from(host, event, input, &h->in, e) || read_options(h, e) ? -1 : 0;
+	return gate_input_from(host, event, input, &h->in, e) || read_options(h, e) ||
+	               hook_settle_read(h, params, e)
+	           ? -1
+	           : 0;
 }
 
 int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e)
@@ -224,6 +228,8 @@ int hook_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	json_canonical(&c->canonical, c->arguments);
 	hook_identify(h);
 	c->digest = h->digest;
+	if (h->told && h->before)
+		(void)snprintf(c->digest.text, sizeof(c->digest.text), "%s", h->before);
 	if (has_nul)
 		result_refuse(c, "invalid_arguments", "the input holds a NUL byte (\\u0000)");
 	return 0;
@@ -250,6 +256,7 @@ void hook_free(struct hook *h)
 	free(h->named);
 	free(h->options);
 	free(h->before);
+	free(h->how);
 	free(h);
 }
 
@@ -473,6 +480,8 @@ void hook_look(struct call *c, const struct call_settings *settings, struct hand
 	struct hook *h = c->hook;
 
 	h->settings = settings;
+	if (h->told && h->before)
+		return; /* it is known what that was */
 	if (hook_decides(h))
 		look_at_tool(c, settings, ask);
 	else if (h->in.event == GATE_POST_TOOL && h->in.class == GATE_EDIT)

@@ -34,6 +34,15 @@ enum hook_verdict {
 	HOOK_DENY,
 };
 
+/* What an editor's agent was told while no front was there: see hook_settle.h. */
+enum hook_told {
+	HOOK_TOLD_NOTHING, /* it waits for an answer */
+	HOOK_TOLD_APPROVE,
+	HOOK_TOLD_REJECT,
+	HOOK_TOLD_REFUSE,
+	HOOK_TOLD_WITHDRAW,
+};
+
 struct hook {
 	struct gate_input in;
 	char *helper; /* version of the program */
@@ -41,6 +50,8 @@ struct hook {
 	int64_t began_ms; /* monotonic */
 	int64_t patience_ms; /* how long it waits; 0: it does not say */
 	char *before; /* digest of what its relay last had asked in its place, or NULL */
+	enum hook_told told; /* what its relay has answered it with by itself */
+	char *how; /* an editor's user chose that; or NULL */
 	int64_t process; /* of its host: it can end instead of waiting; 0: it cannot */
 	bool parks; /* it will, */
 	int64_t park_after_ms; /* if the answer takes longer */

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "hook_kept.h"
 #include "hook_rewrite.h"
+#include "hook_settle.h"
 #include "sql/agent_run.h"
 #include "sql/request.h"
 #include "sql/session.h"
@@ -19,7 +20,7 @@ static bool policy(const struct call *c, struct policy_question *q)
 {
 	const struct hook *h = c->hook;
 
-	if (!hook_decides(h) || h->verdict != HOOK_POLICY || h->must_choose)
+	if (!hook_decides(h) || h->told || h->verdict != HOOK_POLICY || h->must_choose)
 		return false;
 	q->tool = h->question.tool;
 	q->is_command = h->question.is_command;
@@ -220,7 +221,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {
 	if (hook_decides(c->hook))
-		return decide(st, c, p, settings, e);
+		return c->hook->told ? hook_settle(st, c, p, e) : decide(st, c, p, settings, e);
 	if (asks_at_end(c, settings))
 		return ask_run(st, c, p, settings, e);
 	hook_set_result(&c->result, GATE_NONE, NULL);
@@ -298,7 +299,7 @@ static int outdate_before(struct store *st, const struct call *c, int64_t sessio
 
 	if (c->hook->before && strcmp(c->hook->before, c->digest.text) != 0)
 		before = sql_request_of_digest(st, session, c->hook->before, e);
-	return before > 0 ? ask_outdate(st, before, e) : (int)before;
+	return before > 0 ? ask_outdate(st, before, ASK_CHANGED, e) : (int)before;
 }
 
 static int note(struct store *st, const struct call *c, const struct peer *p, struct err *e)
@@ -345,7 +346,8 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 		return -1;
 	if (!c->waiting && note_approval(st, c->seq, str_text(&c->result), e))
 		return -1;
-	if (c->is_answer && keep_reason(st, h->in.host, args.moment, c->request_seq, e))
+	if (c->is_answer && args.decision != GATE_CALL_DECISION_NOTED &&
+	    keep_reason(st, h->in.host, args.moment, c->request_seq, e))
 		return -1;
 	/* The turn has ended, and it is nobody's silence. */
 	return h->in.event == GATE_STOP && !c->waiting && !c->steering.count

@@ -219,6 +219,10 @@ static void add_verdict(struct str *out, const struct request *r)
 		str_add(out, "\n⚠️ *But not done*: ");
 		blocks_add_escaped(out, r->outcome.withheld, BLOCKS_REASON);
 	}
+	if (r->outcome.overruled) {
+		str_add(out, "\n⚠️ *But allowed*: ");
+		blocks_add_escaped(out, r->outcome.overruled, BLOCKS_REASON);
+	}
 }
 
 /* The heading of the request; once it is answered, it comes after the verdict. */

@@ -428,6 +428,35 @@ void is_asked_once_more(struct trio *a, struct asked *q, const char *line)
 	asked_clear(&again);
 }
 
+/* ---- a whole system ---- */
+
+struct trio given_trio_on(const struct site *s)
+{
+	struct trio a = trio_start(s->workspace, s->database, NULL);
+
+	opened(&a, a.folder, "s1");
+	return a;
+}
+
+void waits(int count)
+{
+	char text[20];
+
+	(void)snprintf(text, sizeof(text), "%d\n", count);
+	expect_soon("SELECT count(*) FROM request AS r JOIN tool_call AS t ON t.request_seq = r.seq"
+	            " WHERE r.state = 'pending' AND t.state = 'waiting'",
+	            text);
+}
+
+void given_command_that_waits(struct trio *a)
+{
+	const char *line = permission("0", COMMAND);
+
+	party_say(&a->agent, line);
+	hears(&a->editor, line);
+	waits(1);
+}
+
 /* ---- messages ---- */
 
 const char *permission(const char *id, const char *tool_call)

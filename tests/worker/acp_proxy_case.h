@@ -6,6 +6,7 @@
 #include "agent.h"
 #include "harness.h"
 #include "process.h"
+#include "site.h"
 
 #include <sys/types.h>
 
@@ -79,6 +80,14 @@ void asked_clear(struct asked *q);
 struct asked given_permission(struct trio *a, const char *id);
 /* The front says yes to q, but asks again: the editor hears the line with the second yes. */
 void is_asked_once_more(struct trio *a, struct asked *q, const char *line);
+
+/* ---- a whole system in place of the front ---- */
+
+struct trio given_trio_on(const struct site *s);
+/* So many questions wait. */
+void waits(int count);
+/* COMMAND waits, in the editor, too. */
+void given_command_that_waits(struct trio *a);
 
 /* ---- messages; valid until the eighth call after ---- */
 

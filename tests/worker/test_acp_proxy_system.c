@@ -10,34 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct trio given_trio_on(const struct site *s)
-{
-	struct trio a = trio_start(s->workspace, s->database, NULL);
-
-	opened(&a, a.folder, "s1");
-	return a;
-}
-
-static void waits(int count)
-{
-	char text[20];
-
-	(void)snprintf(text, sizeof(text), "%d\n", count);
-	expect_soon("SELECT count(*) FROM request AS r JOIN tool_call AS t ON t.request_seq = r.seq"
-	            " WHERE r.state = 'pending' AND t.state = 'waiting'",
-	            text);
-}
-
-/* A command that the agent wants to run waits, in the editor, too. */
-static void given_command_that_waits(struct trio *a)
-{
-	const char *line = permission("0", COMMAND);
-
-	party_say(&a->agent, line);
-	hears(&a->editor, line);
-	waits(1);
-}
-
 START_TEST(an_operator_answers_and_the_editor_is_told)
 {
 	struct site s = given_running_site();

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LIGHT_BYTES = 64 << 10 };
+
 struct question *held_add(struct proxy *p, enum envelope_kind kind, struct session *s,
                           const char *line, size_t length, const char *token)
 {
@@ -50,6 +52,26 @@ void held_drop(struct proxy *p, struct question *q)
 	free(q->shown_id);
 	free(q->digest);
 	free(q);
+}
+
+bool held_lighten(struct proxy *p, struct question *q)
+{
+	struct str *input = &q->subject.input;
+	cJSON *all;
+
+	p->held_bytes -= q->line.length;
+	str_clear(&q->line);
+	cJSON_Delete(q->content);
+	q->content = NULL;
+	grants_clear(&q->grants);
+	if (q->digest) { /* that says what it was */
+		all = json_read(input->bytes, input->length, NULL);
+		cJSON_ReplaceItemInObjectCaseSensitive(all, "tool_input", cJSON_CreateObject());
+		str_reset(input);
+		json_canonical(input, all);
+		cJSON_Delete(all);
+	}
+	return input->length <= LIGHT_BYTES;
 }
 
 const char *held_shown_token(const struct question *q)

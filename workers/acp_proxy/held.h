@@ -40,6 +40,7 @@ struct question {
 	bool is_second; /* somebody else's was the first */
 	/* Of one that needs no answer any longer: */
 	bool is_over;
+	bool owes; /* the front does not know what the agent was told: answer; none: refused */
 	int64_t end_ms;
 };
 
@@ -47,6 +48,8 @@ struct question {
 struct question *held_add(struct proxy *p, enum envelope_kind kind, struct session *s,
                           const char *line, size_t length, const char *token);
 void held_drop(struct proxy *p, struct question *q);
+/* Lets go of what is not needed to tell a front how it ended. False: that would be too much. */
+bool held_lighten(struct proxy *p, struct question *q);
 
 /* The one that needs an answer, by the id of the agent's request, as it came; NULL: none. */
 struct question *held_find(struct proxy *p, const char *token);

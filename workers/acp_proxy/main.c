@@ -232,15 +232,17 @@ static void say_goodbye(struct run *r)
 	for (;;) {
 		struct pollfd fds[1 + PROXY_QUESTIONS];
 		int64_t now = clock_monotonic_ms();
+		int64_t due = question_tick(&r->proxy, now);
 		size_t count;
 
-		(void)question_tick(&r->proxy, now);
 		if (now >= until ||
 		    (question_is_quiet(&r->proxy) && (channel_is_empty(out) || out->is_broken)))
 			return;
 		fds[0] = watch(out->is_broken ? -1 : out->to, false, !channel_is_empty(out));
 		count = question_watch(&r->proxy, fds + 1);
-		if (poll(fds, 1 + count, (int)(until - now)) <= 0)
+		if (due > until)
+			due = until;
+		if (poll(fds, 1 + count, due > now ? (int)(due - now) : 0) <= 0)
 			continue;
 		write_out(out, &fds[0]);
 		question_serve(&r->proxy, fds + 1, count);

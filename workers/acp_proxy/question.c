@@ -72,13 +72,34 @@ static void renew_grants(struct question *q)
 		grant_add(&q->grants, &q->subject.ask, q->content, q->folder);
 }
 
+/* Which answer of the editor's it is. */
+static void add_choice(const struct question *q, struct str *json)
+{
+	if (q->chosen && q->chosen->kind == ACP_ALLOW_ALWAYS)
+		json_member_bool(json, "always", true);
+	if (q->chosen && q->subject.must_choose)
+		json_member(json, "chosen", q->chosen->name);
+}
+
+/* What the agent was told while no front was there. */
+static void add_told(const struct question *q, struct str *json)
+{
+	static const char *const VERDICTS[] = { [ANSWER_NONE] = "refuse",
+		                                [ANSWER_YES] = "approve",
+		                                [ANSWER_NO] = "reject",
+		                                [ANSWER_WITHDRAWN] = "withdraw" };
+
+	json_member(json, "told", VERDICTS[q->answer]);
+	add_choice(q, json);
+}
+
 static void ask_front(const struct proxy *p, struct question *q)
 {
 	OWNED(str) struct str json = { 0 };
 
-	if (q->kind == ENVELOPE_WRITE)
+	if (q->kind == ENVELOPE_WRITE && !q->is_over)
 		q->base = grant_look(q->subject.path);
-	if (!q->in_editor) /* whose answer may be to the files as they were */
+	if (!q->in_editor && !q->is_over) /* whose answer may be to the files as they were */
 		renew_grants(q);
 	json_object(&json);
 	json_member(&json, "jsonrpc", "2.0");
@@ -93,6 +114,8 @@ static void ask_front(const struct proxy *p, struct question *q)
 	json_member_bool(&json, "continues", q->session->is_loaded);
 	json_member_raw(&json, "input", str_text(&q->subject.input));
 	json_member(&json, "before", q->digest);
+	if (q->is_over)
+		add_told(q, &json);
 	gate_host_add_variables(gate_host_named("acp"), &json);
 	json_object_end(&json);
 	json_object_end(&json);
@@ -104,7 +127,10 @@ static void ask_front(const struct proxy *p, struct question *q)
 static void tell_answer(struct question *q)
 {
 	static const char *const VERDICTS[] = {
-		[ANSWER_YES] = "approve", [ANSWER_NO] = "reject", [ANSWER_WITHDRAWN] = "withdraw"
+		[ANSWER_NONE] = "withdraw",
+		[ANSWER_YES] = "approve",
+		[ANSWER_NO] = "reject",
+		[ANSWER_WITHDRAWN] = "withdraw",
 	};
 	OWNED(str) struct str json = { 0 };
 
@@ -114,10 +140,7 @@ static void tell_answer(struct question *q)
 	json_member(&json, "method", "intercom/decide");
 	json_member_object(&json, "params");
 	json_member(&json, "verdict", VERDICTS[q->answer]);
-	if (q->chosen && q->chosen->kind == ACP_ALLOW_ALWAYS)
-		json_member_bool(&json, "always", true);
-	if (q->chosen && q->subject.must_choose)
-		json_member(&json, "chosen", q->chosen->name);
+	add_choice(q, &json);
 	json_object_end(&json);
 	json_object_end(&json);
 	uplink_send(&q->link, json.bytes, json.length);
@@ -130,26 +153,35 @@ static bool is_fatal(const struct question *q)
 	return q->losses >= PROXY_LOSSES;
 }
 
-/* Nobody needs an answer any longer; the front is told if a person has been asked there, or may
- * have been, by one that is gone: the next one is asked again, to hear it. */
-static void finish(struct question *q, enum answer answer)
-{
-	int64_t now = clock_monotonic_ms();
-
-	q->is_over = true;
-	q->end_ms = now;
-	if (answer == ANSWER_NONE || (!q->is_asked && !q->digest && !q->losses))
-		return;
-	q->answer = answer;
-	if (q->is_asked && !q->is_told)
-		tell_answer(q);
-	q->end_ms = now + (q->is_asked ? PROXY_LINGER_MS : UPLINK_DOWN_MS);
-}
-
-/* For its answer, or to say that it is withdrawn. */
 static bool needs_front(const struct question *q)
 {
-	return !is_fatal(q) && (!q->is_over || (q->answer == ANSWER_WITHDRAWN && !q->is_told));
+	return !is_fatal(q) && (!q->is_over || q->owes);
+}
+
+/* The agent has the front's answer. */
+static void finish(struct question *q)
+{
+	q->is_over = true;
+	q->end_ms = clock_monotonic_ms();
+}
+
+/* The agent has another answer than the front's, or needs none. The front is told if a person has
+ * been asked there, or may have been; where none is there, once one is. */
+static void finish_alone(struct proxy *p, struct question *q, enum answer answer)
+{
+	bool was_asked = q->link.fd >= 0 || q->digest || q->losses;
+
+	finish(q);
+	q->answer = answer;
+	q->owes = was_asked && held_lighten(p, q);
+	if (q->is_asked) {
+		if (!q->is_told)
+			tell_answer(q);
+		q->end_ms += PROXY_LINGER_MS;
+	} else if (needs_front(q)) {
+		hang_up(p, q); /* it would still be asked there */
+		q->end_ms = INT64_MAX;
+	}
 }
 
 /* ---- the one answer ---- */
@@ -178,10 +210,8 @@ static bool has_changed(struct proxy *p, struct question *q)
 	return true;
 }
 
-static void allow(struct proxy *p, struct question *q)
+static void say_yes(struct proxy *p, struct question *q)
 {
-	if (has_changed(p, q))
-		return;
 	if (q->kind != ENVELOPE_PERMISSION) {
 		due_send(p, q->token, q->line.bytes, q->line.length);
 	} else {
@@ -194,7 +224,14 @@ static void allow(struct proxy *p, struct question *q)
 		else
 			select_option(p, q, acp_inquiry_yes(&q->subject.ask));
 	}
-	finish(q, ANSWER_NONE);
+}
+
+static void allow(struct proxy *p, struct question *q)
+{
+	if (has_changed(p, q))
+		return;
+	say_yes(p, q);
+	finish(q);
 }
 
 static bool is_no(const struct acp_option *o)
@@ -202,7 +239,7 @@ static bool is_no(const struct acp_option *o)
 	return o && (o->kind == ACP_REJECT_ONCE || o->kind == ACP_REJECT_ALWAYS);
 }
 
-static void deny(struct proxy *p, struct question *q, const char *reason)
+static void say_no(struct proxy *p, struct question *q, const char *reason)
 {
 	if (q->kind != ENVELOPE_PERMISSION) {
 		refuse(p, q->token, PROXY_REJECTED, reason && *reason ? reason : "rejected");
@@ -217,22 +254,29 @@ static void deny(struct proxy *p, struct question *q, const char *reason)
 		else
 			select_option(p, q, acp_inquiry_no(&q->subject.ask));
 	}
-	finish(q, ANSWER_NONE);
+}
+
+static void deny(struct proxy *p, struct question *q, const char *reason)
+{
+	say_no(p, q, reason);
+	finish(q);
 }
 
 /* Without a front: the editor can say what is to happen, of what it shows. */
 static void leave_to_editor(struct proxy *p, struct question *q, const char *why)
 {
 	if (q->kind != ENVELOPE_PERMISSION || p->when_down == IF_DOWN_DENY) {
-		deny(p, q, why);
+		say_no(p, q, why);
+		finish_alone(p, q, ANSWER_NONE);
 		return;
 	}
 	log_warn("left to the editor alone: %s", why);
 	q->is_first = !q->is_second;
 	if (q->answer == ANSWER_YES && q->is_first)
-		allow(p, q);
+		say_yes(p, q);
 	else
-		deny(p, q, NULL);
+		say_no(p, q, NULL);
+	finish_alone(p, q, q->is_first ? q->answer : ANSWER_NONE);
 }
 
 /* ---- what the front says ---- */
@@ -315,16 +359,16 @@ static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 	dialog_show(p, q);
 }
 
-/* Of a question that is over: once it has heard that it is asked, the front is told. */
+/* Of a question that is over: the front knows. (One of another build may ask all the same.) */
 static void take_last(struct question *q, const cJSON *message)
 {
-	q->is_asked = json_says(message, "method", "intercom/asked");
-	if (q->is_asked && needs_front(q)) {
-		tell_answer(q);
-		q->end_ms = clock_monotonic_ms() + PROXY_LINGER_MS;
-	} else if (!q->is_asked) {
+	if (!json_says(message, "method", "intercom/asked")) {
 		q->end_ms = 0;
+		return;
 	}
+	q->is_asked = true;
+	tell_answer(q);
+	q->end_ms = clock_monotonic_ms() + PROXY_LINGER_MS;
 }
 
 static void take_message(struct proxy *p, struct question *q, const cJSON *message)
@@ -466,7 +510,7 @@ static void take_answer(struct proxy *p, struct question *q, const char *line, s
 		select_option(p, q, NULL);
 	else
 		forward_answer(p, q);
-	finish(q, ANSWER_WITHDRAWN);
+	finish_alone(p, q, ANSWER_WITHDRAWN);
 }
 
 bool question_take_answer(struct proxy *p, const char *line, size_t length,
@@ -498,7 +542,7 @@ void question_cancel_session(struct proxy *p, const cJSON *params)
 			select_option(p, q, NULL);
 		else
 			refuse(p, q->token, ACP_CANCELLED, "the turn was cancelled");
-		finish(q, ANSWER_WITHDRAWN);
+		finish_alone(p, q, ANSWER_WITHDRAWN);
 	}
 }
 
@@ -517,11 +561,11 @@ bool question_cancel(struct proxy *p, const cJSON *params)
 	if (q->in_editor && q->shown_token) /* which does not know the agent's id */
 		dialog_close(p, q);
 	else if (q->in_editor) { /* whose answer is the one */
-		finish(q, ANSWER_WITHDRAWN);
+		finish_alone(p, q, ANSWER_WITHDRAWN);
 		return false;
 	}
 	refuse(p, q->token, ACP_CANCELLED, "cancelled");
-	finish(q, ANSWER_WITHDRAWN);
+	finish_alone(p, q, ANSWER_WITHDRAWN);
 	return true;
 }
 
@@ -556,7 +600,7 @@ static void serve(struct proxy *p, struct question *q, short revents)
 		q->losses++;
 	hang_up(p, q);
 	if (q->is_over)
-		q->end_ms = needs_front(q) ? clock_monotonic_ms() + UPLINK_DOWN_MS : 0;
+		q->end_ms = needs_front(q) ? INT64_MAX : 0;
 }
 
 /* fds are those of question_watch: questions that came since are behind them. */
@@ -602,7 +646,7 @@ static int64_t shown_at(const struct proxy *p, const struct question *q)
 
 static void tick(struct proxy *p, struct question *q, int64_t now)
 {
-	if (needs_front(q) && q->link.fd < 0 && uplink_open(&q->link, &p->system, now))
+	if (needs_front(q) && uplink_open(&q->link, &p->system, !q->is_over, now))
 		ask_front(p, q);
 	if (q->is_over)
 		return;
@@ -619,7 +663,7 @@ static int64_t due_of(const struct proxy *p, const struct question *q)
 {
 	int64_t due = q->is_over ? q->end_ms : shown_at(p, q);
 
-	if (needs_front(q) && q->link.fd < 0 && p->system.try_ms < due)
+	if (needs_front(q) && uplink_may_open(&q->link, &p->system) && p->system.try_ms < due)
 		due = p->system.try_ms;
 	if (q->is_over)
 		return due;
@@ -654,7 +698,7 @@ void question_end_all(struct proxy *p)
 
 	TAILQ_FOREACH (q, &p->questions, next)
 		if (!q->is_over)
-			finish(q, ANSWER_WITHDRAWN);
+			finish_alone(p, q, ANSWER_WITHDRAWN);
 }
 
 bool question_is_quiet(const struct proxy *p)

@@ -48,27 +48,32 @@ static void note_lost(struct uplink_system *s, int64_t now)
 
 /* ---- a connection ---- */
 
-static int connect_or_start(struct uplink_system *s, int64_t now)
+static int connect_or_start(struct uplink_system *s, bool starts, int64_t now)
 {
 	int fd = contact_connect(&s->to);
 
 	if (fd >= 0)
 		return fd;
 	contact_lost(&s->to, now);
-	fd = contact_start(&s->to, now);
-	if (fd < 0)
-		note_refusal(s);
+	if (starts) {
+		fd = contact_start(&s->to, now);
+		if (fd < 0)
+			note_refusal(s);
+	}
 	s->try_ms = now + contact_wait_ms(&s->to, now);
 	return fd;
 }
 
-bool uplink_open(struct uplink *l, struct uplink_system *s, int64_t now)
+bool uplink_may_open(const struct uplink *l, const struct uplink_system *s)
 {
-	if (l->fd >= 0)
-		return true;
-	if (now < s->try_ms || s->opening >= UPLINK_OPENING)
+	return l->fd < 0 && s->opening < UPLINK_OPENING;
+}
+
+bool uplink_open(struct uplink *l, struct uplink_system *s, bool starts, int64_t now)
+{
+	if (!uplink_may_open(l, s) || now < s->try_ms)
 		return false;
-	l->fd = connect_or_start(s, now);
+	l->fd = connect_or_start(s, starts, now);
 	if (l->fd < 0)
 		return false;
 	(void)fcntl(l->fd, F_SETFL, O_NONBLOCK);

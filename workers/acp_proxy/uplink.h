@@ -40,9 +40,11 @@ struct uplink {
 bool uplink_system_is_down(const struct uplink_system *s, int64_t now_ms);
 void uplink_system_clear(struct uplink_system *s);
 
-/* Connects and greets, if it is time to try; starts the system if it does not run. Whether it is
- * connected. */
-bool uplink_open(struct uplink *l, struct uplink_system *s, int64_t now_ms);
+/* Connects and greets, if it is time to try; starts: the system, if it does not run. Whether it has
+ * connected now. */
+bool uplink_open(struct uplink *l, struct uplink_system *s, bool starts, int64_t now_ms);
+/* Whether it would, at try_ms. */
+bool uplink_may_open(const struct uplink *l, const struct uplink_system *s);
 void uplink_close(struct uplink *l, struct uplink_system *s);
 
 /* Sends a line, which has no newline. */

@@ -4,6 +4,7 @@
 #include "elicitation.h"
 #include "front.h"
 #include "hook.h"
+#include "hook_settle.h"
 #include "json.h"
 #include "json_writer.h"
 #include "log.h"
@@ -55,17 +56,9 @@ static void set_outcome(struct job *job, const char *outcome, const char *why)
 /* Of a no the reason would be told to the agent, as words of its operator. */
 static const char *how(const cJSON *params, const char *verdict, struct str *text)
 {
-	enum { NAME_BYTES = 200 };
-	const char *chosen = json_text(params, "chosen");
-
 	if (strcmp(verdict, "approve") != 0)
 		return NULL;
-	str_add(text, cJSON_IsTrue(json_get(params, "always")) ? "always, in the editor"
-	                                                       : "in the editor");
-	if (chosen) {
-		str_add(text, ": ");
-		str_add_shown(text, chosen, strlen(chosen), NAME_BYTES);
-	}
+	hook_settle_add_how(text, params);
 	return text->bytes;
 }
 

@@ -4,6 +4,8 @@
  *   "before" in the params of HOOK_METHOD, optional
  *     from the proxy: the digest (below) of what it last had asked in this one's place, by a front
  *     that is gone. If this is another question, that one ends.
+ *   "told" in the params of HOOK_METHOD, optional
+ *     from the proxy: what the agent was told while no front was there (mcp/hook_settle.h).
  *   notification intercom/asked {"editor": bool, "digest"}
  *     to the proxy: a person is asked. Unless false, the editor may show the question. digest: of
  *     what is asked (request.digest): another one than before means that it has changed.

@@ -172,7 +172,7 @@ static int note(struct store *st, const struct call *c, const struct peer *p, st
 	int count = c->request_seq || c->is_conflict ? others(st, c, p, found, e) : 0;
 
 	for (int i = 0; i < count; i++)
-		if (ask_outdate(st, found[i], e))
+		if (ask_outdate(st, found[i], ASK_CHANGED, e))
 			return -1;
 	return count < 0 ? -1 : 0;
 }
