@@ -86,6 +86,35 @@ START_TEST(what_the_editor_chooses_counts_unless_it_was_the_second)
 }
 END_TEST
 
+/* It is not known what such an answer allows: so not what the editor is asked for next. */
+START_TEST(an_answer_of_another_kind_is_passed_on_as_the_editor_gives_it)
+{
+	static const char OTHER[] =
+	    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":"
+	    "\"s1\",\"toolCall\":{\"toolCallId\":\"c\",\"kind\":\"execute\",\"rawInput\":{"
+	    "\"command\":\"make\"}},\"options\":["
+	    "{\"optionId\":\"y\",\"name\":\"Yes\",\"kind\":\"allow_once\"},"
+	    "{\"optionId\":\"q\",\"name\":\"Quietly\",\"kind\":\"quiet\"},"
+	    "{\"optionId\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"}]}}";
+	struct trio a = given_trio(NULL);
+	struct asked q, next;
+
+	party_say(&a.agent, OTHER);
+	q = front_hears(&a);
+	front_asks(&q, true);
+	hears(&a.editor, OTHER);
+	party_say(&a.editor, chosen("1", "q"));
+	front_takes(&q, "approve", "applied");
+	front_chooses(&q, "allow", "null");
+	hears(&a.agent, chosen("1", "q"));
+	party_say(&a.agent, terminal("2", "\"command\":\"make\""));
+	next = front_hears(&a);
+	asked_clear(&q);
+	asked_clear(&next);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 static struct trio given_trio_that_asks(const struct site *s)
 {
 	struct trio a = trio_start(s->workspace, s->database, NULL);
@@ -302,6 +331,7 @@ int main(void)
 
 	tcase_add_test(c, the_answer_that_was_chosen_reaches_the_agent);
 	tcase_add_test(c, what_the_editor_chooses_counts_unless_it_was_the_second);
+	tcase_add_test(c, an_answer_of_another_kind_is_passed_on_as_the_editor_gives_it);
 	tcase_add_test(c, an_operator_chooses_by_number);
 	tcase_add_test(c, an_edit_to_which_there_are_several_yeses_is_shown_as_its_effect);
 	tcase_add_test(c, what_accept_answers_is_told_where_its_name_is_not_plain);

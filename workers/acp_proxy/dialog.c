@@ -144,19 +144,12 @@ static const struct acp_option *option_in(const struct question *q, const cJSON 
 	           : NULL;
 }
 
+/* What is no rejection counts as a yes, as where an operator chooses it. */
 static enum answer answer_of(const struct acp_option *o)
 {
-	switch (o ? o->kind : ACP_OPTION_OTHER) {
-	case ACP_ALLOW_ONCE:
-	case ACP_ALLOW_ALWAYS:
-		return ANSWER_YES;
-	case ACP_REJECT_ONCE:
-	case ACP_REJECT_ALWAYS:
-		return ANSWER_NO;
-	case ACP_OPTION_OTHER:
-		break;
-	}
-	return ANSWER_WITHDRAWN;
+	if (!o)
+		return ANSWER_WITHDRAWN;
+	return o->kind == ACP_REJECT_ONCE || o->kind == ACP_REJECT_ALWAYS ? ANSWER_NO : ANSWER_YES;
 }
 
 /* Whether an answer that chooses none of the options says nothing else. */

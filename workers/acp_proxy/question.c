@@ -77,7 +77,7 @@ static void add_choice(const struct question *q, struct str *json)
 {
 	if (q->chosen && q->chosen->kind == ACP_ALLOW_ALWAYS)
 		json_member_bool(json, "always", true);
-	if (q->chosen && q->subject.must_choose)
+	if (q->chosen && (q->subject.must_choose || q->chosen->kind == ACP_OPTION_OTHER))
 		json_member(json, "chosen", q->chosen->name);
 }
 
@@ -215,14 +215,18 @@ static void say_yes(struct proxy *p, struct question *q)
 	if (q->kind != ENVELOPE_PERMISSION) {
 		due_send(p, q->token, q->line.bytes, q->line.length);
 	} else {
-		grants_move(&q->grants, &q->session->grants);
+		bool is_editors = !q->operators && q->answer == ANSWER_YES && q->is_first;
+		const struct acp_option *o = is_editors     ? q->chosen
+		                             : q->operators ? q->operators
+		                                            : acp_inquiry_yes(&q->subject.ask);
+
+		if (o && o->kind != ACP_OPTION_OTHER) /* nobody knows what that allows */
+			grants_move(&q->grants, &q->session->grants);
 		dialog_close(p, q);
-		if (q->operators)
-			select_option(p, q, q->operators);
-		else if (q->answer == ANSWER_YES && q->is_first)
+		if (is_editors)
 			forward_answer(p, q);
 		else
-			select_option(p, q, acp_inquiry_yes(&q->subject.ask));
+			select_option(p, q, o);
 	}
 }
 
