@@ -21,14 +21,16 @@ static void add_names(const struct desk *d, struct str *out, const cJSON *option
 	}
 }
 
-static int refuse(struct desk *d, const char *why, const char *text, const cJSON *options)
+/* number: how to write one, also where it is another one's name. */
+static int refuse(struct desk *d, const char *why, const char *text, const char *number,
+                  const cJSON *options)
 {
 	OWNED(str) struct str names = { 0 };
 
 	add_names(d, &names, options);
 	return desk_tell(d, SAID_UNCLEAR,
-	                 "%s '%.80s'; choose one by its number, as in `choose 1.`:%s", why, text,
-	                 str_text(&names));
+	                 "%s '%.80s'; choose one by its number, as in `choose %s`:%s", why, text,
+	                 number, str_text(&names));
 }
 
 static bool begins(const char *kind, const char *word)
@@ -97,13 +99,14 @@ int desk_choose(struct desk *d, struct found *f, const char *text, enum request_
 		return tell_none(d, f, options != NULL);
 	option = choice_find(options, text, &many);
 	if (!option)
-		return refuse(d, many ? "several answers are called" : "there is no answer", text,
-		              options);
+		return many ? refuse(d, "several answers are called", text, "1.", options)
+		            : refuse(d, "there is no answer", text, "1", options);
 	kind = json_text(option, "kind");
 	*verdict = begins(kind, "reject") ? REQUEST_VERDICT_REJECT : REQUEST_VERDICT_APPROVE;
 	name = json_text(option, "name");
 	if (*verdict != REQUEST_VERDICT_REJECT && says_no(text) && strcasecmp(text, name) == 0)
-		return refuse(d, "the agent calls an answer that does not reject", text, options);
+		return refuse(d, "the agent calls an answer that does not reject", text, "1",
+		              options);
 	str_add_shown(&f->chosen, name, strlen(name), FIND_OPTION);
 	for (const cJSON *at = options->child; at; at = at == option ? NULL : at->next)
 		f->chosen_number++;
