@@ -405,12 +405,41 @@ START_TEST(a_link_that_leads_where_it_led_is_no_reason_to_ask_again)
 }
 END_TEST
 
+/* As many as a question may name, and more. */
+START_TEST(a_yes_to_many_files_counts_for_each)
+{
+	enum { FILES = 450 };
+	struct trio a = given_trio(NULL);
+	OWNED(str) struct str call = { 0 };
+
+	str_add(&call, "{\"toolCallId\":\"c2\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[");
+	for (int i = 0; i < FILES; i++)
+		str_addf(&call,
+		         "%s{\"type\":\"diff\",\"path\":\"%s/f%d\",\"oldText\":null,"
+		         "\"newText\":\"x\"}",
+		         i ? "," : "", a.folder, i);
+	str_add(&call, "]}");
+	is_approved(&a, call.bytes);
+	for (int i = 0; i < FILES; i += FILES - 1) {
+		char name[20];
+		const char *line;
+
+		(void)snprintf(name, sizeof(name), "f%d", i);
+		line = write_of(&a, "2", name, "x");
+		party_say(&a.agent, line);
+		hears(&a.editor, line);
+	}
+	trio_ends(&a, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_grants");
 	TCase *c = tcase_create("acp_proxy_grants");
 
 	tcase_set_timeout(c, 60);
+	tcase_add_test(c, a_yes_to_many_files_counts_for_each);
 	tcase_add_test(c, what_was_approved_as_a_permission_is_written_unasked_once);
 	tcase_add_loop_test(c, what_was_approved_when_it_was_asked_again_is_written_unasked, 0, 4);
 	tcase_add_test(c, what_is_not_what_was_approved_is_asked_about);

@@ -11,7 +11,7 @@
 #include <sys/queue.h>
 
 enum {
-	GRANTS_MAX = 100, /* the oldest is forgotten: then it is asked about */
+	GRANTS_MAX = 1000, /* the oldest is forgotten: then it is asked about */
 	GRANT_FILE_BYTES = 32 << 20, /* of a file that is looked at */
 };
 
