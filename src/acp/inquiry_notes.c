@@ -4,6 +4,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Whoever sees only what says no is told that there is a yes, elsewhere. */
+static void add_only_always(const struct acp_inquiry *ask, struct str *out)
+{
+	const struct acp_option *always = NULL;
+
+	for (size_t i = 0; i < ask->option_count; i++) {
+		const struct acp_option *o = &ask->options[i];
+
+		if (o->kind == ACP_ALLOW_ONCE || o->kind == ACP_OPTION_OTHER)
+			return;
+		if (o->kind == ACP_ALLOW_ALWAYS)
+			always = o;
+	}
+	if (!always)
+		return;
+	str_add(out, "\nIts only yes allows it always, and is not offered here: ");
+	str_add_shown(out, always->name, strlen(always->name), SIZE_MAX);
+}
+
 void acp_inquiry_add_offer(const struct acp_inquiry *ask, struct str *out)
 {
 	bool is_plain = acp_inquiry_is_plain(ask);
@@ -17,6 +36,7 @@ void acp_inquiry_add_offer(const struct acp_inquiry *ask, struct str *out)
 		str_addf(out, "\n%d. ", ++number);
 		str_add_shown(out, ask->options[i].name, strlen(ask->options[i].name), SIZE_MAX);
 	}
+	add_only_always(ask, out);
 }
 
 void acp_inquiry_add_notes(const struct acp_inquiry *ask, struct str *out)

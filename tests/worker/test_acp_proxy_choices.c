@@ -115,6 +115,26 @@ START_TEST(an_answer_of_another_kind_is_passed_on_as_the_editor_gives_it)
 }
 END_TEST
 
+START_TEST(who_is_not_offered_the_only_yes_is_told_that_it_exists)
+{
+	static const char ALWAYS[] =
+	    "{\"id\":1,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":"
+	    "\"s1\",\"toolCall\":{\"toolCallId\":\"c\",\"kind\":\"execute\",\"rawInput\":{"
+	    "\"command\":\"make\"}},\"options\":["
+	    "{\"optionId\":\"a\",\"name\":\"For good\",\"kind\":\"allow_always\"},"
+	    "{\"optionId\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"}]}}";
+	struct trio a = given_trio(NULL);
+	struct asked q;
+
+	party_say(&a.agent, ALWAYS);
+	q = front_hears(&a);
+	says(q.params,
+	     "1. No\\nIts only yes allows it always, and is not offered here: For good\"");
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 static struct trio given_trio_that_asks(const struct site *s)
 {
 	struct trio a = trio_start(s->workspace, s->database, NULL);
@@ -332,6 +352,7 @@ int main(void)
 	tcase_add_test(c, the_answer_that_was_chosen_reaches_the_agent);
 	tcase_add_test(c, what_the_editor_chooses_counts_unless_it_was_the_second);
 	tcase_add_test(c, an_answer_of_another_kind_is_passed_on_as_the_editor_gives_it);
+	tcase_add_test(c, who_is_not_offered_the_only_yes_is_told_that_it_exists);
 	tcase_add_test(c, an_operator_chooses_by_number);
 	tcase_add_test(c, an_edit_to_which_there_are_several_yeses_is_shown_as_its_effect);
 	tcase_add_test(c, what_accept_answers_is_told_where_its_name_is_not_plain);
