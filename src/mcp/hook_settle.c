@@ -62,7 +62,7 @@ static int decide(struct store *st, const struct hook *h, const struct request *
 	OWNED(decision_result) struct decision_result result = { 0 };
 	const struct decision d = { .request_id = r->row.id,
 		                    .verdict = TOLD[h->told].verdict,
-		                    .reason = h->told == HOOK_TOLD_APPROVE ? h->how : NULL,
+		                    .reason = h->how,
 		                    .digest = r->row.digest,
 		                    .source = "editor" };
 

@@ -52,7 +52,7 @@ START_TEST(what_the_editor_alone_has_answered_is_decided_once_a_front_is_back)
 {
 	static const char *const OPTIONS[] = { "always", "no" };
 	static const char *const DECIDED[] = { "approved|approve|editor|always, in the editor\n",
-		                               "rejected|reject|editor|\n" };
+		                               "rejected|reject|editor|in the editor\n" };
 	struct site s = given_running_site();
 	struct trio a = given_trio_on(&s);
 

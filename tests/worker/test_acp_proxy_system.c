@@ -37,8 +37,10 @@ START_TEST(the_editor_answers_and_the_question_is_decided)
 	hears(&a.editor, line);
 	party_say(&a.editor, chosen("0", "no"));
 	hears(&a.agent, chosen("0", "no"));
-	expect("SELECT source, verdict, outcome, reason FROM decision", "editor|reject|applied|\n");
+	expect("SELECT source, verdict, outcome, reason FROM decision",
+	       "editor|reject|applied|in the editor\n");
 	expect("SELECT r.state FROM request AS r", "rejected\n");
+	expect("SELECT count(*) FROM steering", "0\n"); /* no words of the operator's */
 	trio_ends(&a, 0);
 	ck_assert_int_eq(site_stop(&s), 0);
 }

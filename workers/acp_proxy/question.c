@@ -75,9 +75,11 @@ static void renew_grants(struct question *q)
 /* Which answer of the editor's it is. */
 static void add_choice(const struct question *q, struct str *json)
 {
-	if (q->chosen && q->chosen->kind == ACP_ALLOW_ALWAYS)
+	if (!q->chosen)
+		return;
+	if (q->chosen->kind == ACP_ALLOW_ALWAYS || q->chosen->kind == ACP_REJECT_ALWAYS)
 		json_member_bool(json, "always", true);
-	if (q->chosen && (q->subject.must_choose || q->chosen->kind == ACP_OPTION_OTHER))
+	if (q->subject.must_choose || q->chosen->kind == ACP_OPTION_OTHER)
 		json_member(json, "chosen", q->chosen->name);
 }
 

@@ -53,26 +53,18 @@ static void set_outcome(struct job *job, const char *outcome, const char *why)
 	json_object_end(&job->result);
 }
 
-/* Of a no the reason would be told to the agent, as words of its operator. */
-static const char *how(const cJSON *params, const char *verdict, struct str *text)
-{
-	if (strcmp(verdict, "approve") != 0)
-		return NULL;
-	hook_settle_add_how(text, params);
-	return text->bytes;
-}
-
 static int decide(struct front *f, struct job *job, const struct request *r, const char *verdict,
                   struct err *e)
 {
 	OWNED(decision_result) struct decision_result result = { 0 };
-	OWNED(str) struct str text = { 0 };
-	const struct decision d = { .request_id = r->row.id,
-		                    .verdict = verdict,
-		                    .reason = how(job->message.params, verdict, &text),
-		                    .digest = r->row.digest,
-		                    .source = "editor" };
+	OWNED(str) struct str how = { 0 };
+	struct decision d = { .request_id = r->row.id,
+		              .verdict = verdict,
+		              .digest = r->row.digest,
+		              .source = "editor" };
 
+	hook_settle_add_how(&how, job->message.params);
+	d.reason = how.bytes;
 	if (decision_insert(&f->worker.store, &d, &result, e))
 		return -1;
 	set_outcome(job, decision_outcome_name(result.is.outcome), result.is.why);

@@ -11,8 +11,8 @@
  *     what is asked (request.digest): another one than before means that it has changed.
  *   request intercom/decide {"verdict": "approve" | "reject" | "withdraw", "always"?, "chosen"?}
  *     from the proxy: what the editor's user answered to the question of this connection, or that
- *     nobody needs an answer. always: true if the agent need not ask again; chosen: the name of the
- *     answer, where several say yes. The result is {"outcome", "why"?}: of the decision
+ *     nobody needs an answer. always: true if the agent need not ask again, or will not; chosen:
+ * the name of the answer, where several say yes. The result is {"outcome", "why"?}: of the decision
  *     (schema/decision.sql; source "editor"), or not_found while nothing waits. If it was applied,
  *     the reply to the question follows, as for every answer. */
 #ifndef EDITOR_H
