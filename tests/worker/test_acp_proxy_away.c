@@ -155,6 +155,30 @@ START_TEST(a_write_that_is_refused_as_nobody_can_be_asked_is_withdrawn_once_a_fr
 }
 END_TEST
 
+START_TEST(what_was_answered_or_cancelled_while_the_system_was_stopped_is_open_no_longer)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+
+	given_command_that_waits(&a);
+	party_say(&a.agent, write_of(&a, "7", "x", "x"));
+	waits(2);
+	ck_assert_int_eq(site_stop(&s), 0);
+	party_say(&a.agent, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{"
+	                    "\"requestId\":7}}");
+	hears_part(&a.agent, "-32800");
+	editor_answers_alone(&a, "no");
+	expect("SELECT count(*) FROM request WHERE decision IS NULL", "2\n");
+	site_start(&s);
+	expect_soon("SELECT state, reason FROM request ORDER BY seq",
+	            "expired|its editor's user refused it while agent-intercom could not be "
+	            "reached\n"
+	            "expired|its editor or its agent has gone, or cancelled it\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 /* Of which it is told, since then, the file is what its yes has made of it. */
 START_TEST(what_has_become_of_the_file_since_is_no_other_question)
 {
@@ -217,6 +241,8 @@ int main(void)
 	tcase_add_test(c, a_yes_that_is_the_same_as_the_editors_is_used_up);
 	tcase_add_test(
 	    c, a_write_that_is_refused_as_nobody_can_be_asked_is_withdrawn_once_a_front_is_back);
+	tcase_add_test(
+	    c, what_was_answered_or_cancelled_while_the_system_was_stopped_is_open_no_longer);
 	tcase_add_test(c, what_has_become_of_the_file_since_is_no_other_question);
 	tcase_add_test(c, what_was_answered_alone_before_any_front_was_there_is_told_to_none);
 	return run_suite(s);
