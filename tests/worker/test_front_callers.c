@@ -416,6 +416,86 @@ START_TEST(a_front_whose_process_that_looks_for_callers_is_killed_makes_way_at_o
 }
 END_TEST
 
+/* ---- a call that comes in with the end ---- */
+
+/* An agent on stdio, by a socket of ours, that has a session. */
+static struct relay given_socket(void)
+{
+	struct relay r = { .in = front_socket() };
+
+	r.out = fcntl(r.in, F_DUPFD_CLOEXEC, 0);
+	relay_send(&r, "{\"agent-intercom\":1}");
+	free(relay_line(&r));
+	relay_hello(&r);
+	free(relay_call(&r, "ping", "{}"));
+	return r;
+}
+
+/* What is sent until it goes on comes in together, in that order. */
+static void halt_front(void)
+{
+	siginfo_t how;
+
+	(void)kill(front, SIGSTOP);
+	ck_assert_int_eq(waitid(P_PID, (id_t)front, &how, WSTOPPED), 0);
+}
+
+static void close_socket(struct relay *r)
+{
+	(void)close(r->in);
+	(void)close(r->out);
+	relay_clear(r);
+}
+
+/* The relay repeats the call. */
+START_TEST(a_front_that_stops_leaves_what_comes_in_meanwhile_to_the_next)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+	struct relay r;
+
+	given_front();
+	r = given_socket();
+	(void)newcomer(); /* what was sent before is done with */
+	halt_front();
+	(void)kill(front, SIGTERM);
+	relay_begin(&r, "check_clearance", arguments);
+	(void)kill(front, SIGCONT);
+	stop_worker(front);
+	expect("SELECT tool FROM tool_call", "ping\n");
+	close_socket(&r);
+}
+END_TEST
+
+/* It was cut short, died, and the words stayed marked as delivered. */
+START_TEST(a_front_that_is_to_stop_twice_has_told_its_callers_what_it_notes)
+{
+	OWNED(char_ptr) char *arguments = proposal("g", "hello\n");
+	OWNED(char_ptr) char *message = NULL;
+	struct relay r;
+	struct wire w;
+	struct agent a;
+
+	given_front();
+	r = given_socket();
+	a = newcomer();
+	ask(&a, &w, "f", NULL);
+	given("INSERT INTO steering (session_id, text) SELECT id, 'mind the gap' FROM session"
+	      " ORDER BY seq DESC LIMIT 1");
+	halt_front();
+	(void)kill(searcher(), SIGKILL);
+	(void)kill(front, SIGTERM);
+	relay_begin(&r, "check_clearance", arguments);
+	(void)kill(front, SIGCONT);
+	message = agent_message(&w);
+	has(message, "result.structuredContent.status", "pending");
+	says(message, "mind the gap");
+	wire_close(&w);
+	front_makes_way();
+	expect("SELECT delivered_at IS NOT NULL FROM steering", "1\n");
+	close_socket(&r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("front_callers");
@@ -445,6 +525,8 @@ int main(void)
 	    c, a_caller_is_taken_for_no_other_once_the_process_that_looks_for_callers_is_killed);
 	tcase_add_test(c, a_process_that_looks_for_callers_and_hangs_holds_nobody_up_for_long);
 	tcase_add_test(c, a_front_whose_process_that_looks_for_callers_is_killed_makes_way_at_once);
+	tcase_add_test(c, a_front_that_stops_leaves_what_comes_in_meanwhile_to_the_next);
+	tcase_add_test(c, a_front_that_is_to_stop_twice_has_told_its_callers_what_it_notes);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -142,6 +142,10 @@ static bool ask_hand(struct front *f, struct job *job)
 	t->by = &IN_HAND;
 	t->bytes = job->message.length;
 	name_asker(t, p);
+	if (!f->hands) { /* the last turn: its caller is cut off already */
+		on_dropped(f, t);
+		return true;
+	}
 	if (f->worker.stopping && is_told(t)) {
 		refuse_hand(job, HANDS_STOPPING);
 		return false;

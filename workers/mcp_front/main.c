@@ -296,6 +296,8 @@ static void stop(struct front *f, bool flush)
 {
 	static const struct timeval FLUSH = { .tv_usec = FLUSH_MS * 1000 };
 
+	if (f->worker.stopping)
+		return; /* what was told then has its time to leave */
 	f->worker.stopping = true;
 	flush |= tell_of_the_stop(f);
 	(void)event_base_update_cache_time(f->base);
