@@ -115,16 +115,28 @@ UPDATE slack_outbox SET state = 'dead', why = :why, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'sending', 'doubtful');
 
 -- name: slack_outbox_doubtful :number
--- What to look for in Slack; the place is only known once the head of its thread is.
+-- What to look for in Slack, where it may be read now; the place is only known once the head of its
+-- thread is.
 SELECT seq FROM slack_outbox
  WHERE state = 'doubtful' AND due_at <= :now
+   AND NOT EXISTS (SELECT 1 FROM slack_gate WHERE slot = 'read' AND not_before > :now)
    AND NOT EXISTS (SELECT 1 FROM slack_message AS m JOIN slack_message AS h ON h.seq = m.root_seq
                     WHERE m.seq = slack_outbox.message_seq AND h.state = 'queued')
  ORDER BY due_at, seq LIMIT 1;
 
+-- name: slack_outbox_doubtful_beside :number
+-- type: :from text
+-- type: :after integer
+-- The next one that the same look was for, as it was not begun before :from.
+SELECT seq FROM slack_outbox
+ WHERE lane_seq = :lane AND seq > :after AND state = 'doubtful' AND due_at <= :now
+   AND started_at >= :from
+ ORDER BY seq LIMIT 1;
+
 -- name: slack_outbox_doubt_due :one
 -- row: instant
-SELECT min(due_at) AS at FROM slack_outbox
+SELECT max(min(due_at), (SELECT max(not_before) FROM slack_gate WHERE slot = 'read')) AS at
+  FROM slack_outbox
  WHERE state = 'doubtful'
    AND NOT EXISTS (SELECT 1 FROM slack_message AS m JOIN slack_message AS h ON h.seq = m.root_seq
                     WHERE m.seq = slack_outbox.message_seq AND h.state = 'queued');
@@ -401,6 +413,10 @@ UPDATE slack_gate
 
 -- name: slack_gate_gap :exec
 UPDATE slack_gate SET not_before = max(not_before, :not_before) WHERE name = :name;
+
+-- name: slack_gate_close_read :exec
+INSERT INTO slack_gate (name, slot, not_before) VALUES (:name, 'read', :not_before)
+ON CONFLICT (name) DO UPDATE SET not_before = max(slack_gate.not_before, excluded.not_before);
 
 -- name: slack_gate_close_posts :exec
 -- Refused again at once: applies to the method, not only to the channel.

@@ -494,6 +494,15 @@ int slack_settle_missing(struct store *st, const struct slack_intent_row *i, str
 	return settle(&(struct settlement){ .st = st, .i = i }, settle_missing, e);
 }
 
+/* Nothing is looked for until then. */
+static int close_read(const struct settlement *t, int64_t wait_ms, struct err *e)
+{
+	struct instant until = clock_instant(clock_now_ms() + wait_ms);
+
+	return sql_slack_gate_close_read(
+	    t->st, t->i->thread ? "conversations.replies" : "conversations.history", until.text, e);
+}
+
 /* A request shown twice is a nuisance, one never shown is a hang: only requests are repeated. */
 static int settle_blind(const struct settlement *t, struct err *e)
 {
@@ -509,6 +518,8 @@ static int settle_blind(const struct settlement *t, struct err *e)
 		               i->part == SLACK_PART_KIND_ESCALATED
 		           ? put_back(t, 0, true, t->c->why, e)
 		           : dies(t, NEVER_CLEAR, NULL, e);
+	if (t->c->class == SLACK_RATE && close_read(t, wait_ms, e))
+		return -1;
 	return doubt(t, now_ms + wait_ms, i->lookups, t->c->why, e);
 }
 

@@ -564,6 +564,43 @@ START_TEST(what_a_poster_died_with_long_ago_is_said_after_two_looks_too)
 }
 END_TEST
 
+/* As after a restore. */
+START_TEST(what_is_looked_for_waits_as_long_as_slack_says_and_a_thread_is_read_for_all_of_it)
+{
+	pid_t poster;
+
+	desk();
+	session(1);
+	reply(1, "first");
+	poster = start_worker("slack-poster");
+	let_it_speak();
+	stop_worker(poster);
+	for (int i = 1; i <= 5; i++)
+		question(i, 1, "Fix", SHORT_DIFF);
+	given("UPDATE slack_outbox SET state = 'sending', claim = 1, worker_id = 'gone',"
+	      " started_at = '2026-01-01T00:00:00.000Z' WHERE state = 'queued'");
+	slack_mark();
+	slack_fault("{'name': 'conversations.replies', 'what': 'rate', 'retry_after': 30,"
+	            " 'times': 1}");
+	poster = start_worker("slack-poster");
+	expect_soon("SELECT count(*) FROM slack_gate WHERE name = 'conversations.replies'"
+	            " AND not_before > strftime('%Y')",
+	            "1\n");
+	kill_worker(poster);
+	(void)start_worker("slack-poster");
+	advance(28 * SECOND);
+	expect("SELECT count(*), sum(lookups) FROM slack_outbox WHERE state = 'doubtful'", "5|0\n");
+
+	let_it_speak();
+
+	slack_expect_calls("auth.test\nconversations.info\nconversations.replies\nauth.test\n"
+	                   "conversations.info\nconversations.replies\nconversations.replies\n"
+	                   "chat.postMessage\nchat.postMessage\nchat.postMessage\n"
+	                   "chat.postMessage\nchat.postMessage\n");
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(a_poster_killed_while_it_sends_leaves_one_message)
 {
 	static const char *const WHEN[] = { "before", "after" };
@@ -737,6 +774,8 @@ int main(void)
 	tcase_add_test(c, a_post_whose_answer_does_not_say_which_message_is_looked_for);
 	tcase_add_test(c, a_post_that_never_arrived_is_said_after_two_looks);
 	tcase_add_test(c, what_a_poster_died_with_long_ago_is_said_after_two_looks_too);
+	tcase_add_test(
+	    c, what_is_looked_for_waits_as_long_as_slack_says_and_a_thread_is_read_for_all_of_it);
 	tcase_add_test(c, a_poster_killed_while_it_sends_leaves_one_message);
 	tcase_add_test(c, of_a_message_that_was_said_twice_the_younger_goes);
 	tcase_add_test(c, a_post_in_doubt_is_found_behind_all_that_was_said_since);

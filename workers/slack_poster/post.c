@@ -227,22 +227,27 @@ static int read_page(struct poster *p, const struct slack_intent_row *i, const c
 	                   &form, e);
 }
 
-/* Returns 1 if it has looked everywhere, 0 if c says why not, -1 on error. */
-static int look(struct poster *p, const struct slack_intent_row *i, struct found *f,
+/* Adds to ours what we have said there. Returns 1 if it has looked everywhere, 0 if c says why not,
+ * -1 on error. */
+static int look(struct poster *p, const struct slack_intent_row *i, cJSON *ours,
                 struct slack_call *c, struct err *e)
 {
 	OWNED(str) struct str cursor = { 0 };
 
 	for (int page = 0; page < PAGES_MAX; page++) {
-		const cJSON *message, *next;
+		const cJSON *next;
+		cJSON *all, *message;
 
 		if (read_page(p, i, str_text(&cursor), c, e))
 			return -1;
 		if (c->class != SLACK_OK)
 			return 0;
-		cJSON_ArrayForEach (message, cJSON_GetObjectItemCaseSensitive(c->json, "messages"))
-			if (is_ours(p, message) && is_it(i, message))
-				take(f, json_some_text(message, "ts"));
+		all = cJSON_GetObjectItemCaseSensitive(c->json, "messages");
+		while ((message = cJSON_DetachItemFromArray(all, 0)) != NULL)
+			if (is_ours(p, message))
+				(void)cJSON_AddItemToArray(ours, message);
+			else
+				cJSON_Delete(message);
 		next = cJSON_GetObjectItemCaseSensitive(c->json, "response_metadata");
 		if (!*json_some_text(next, "next_cursor"))
 			break;
@@ -263,18 +268,51 @@ static int drop(struct poster *p, const struct slack_intent_row *i, const char *
 	return poster_call(p, &c, "chat.delete", &form, e);
 }
 
+static int settle(struct poster *p, const struct slack_intent_row *i, const cJSON *ours,
+                  struct err *e)
+{
+	struct found f = { .ts = "" };
+	const cJSON *message;
+
+	cJSON_ArrayForEach (message, ours)
+		if (is_it(i, message))
+			take(&f, json_some_text(message, "ts"));
+	if (*f.other && i->kind != SLACK_KIND_FILE && drop(p, i, f.other, e))
+		return -1;
+	return *f.ts ? slack_settle_sent(&p->w.store, i, f.ts, e)
+	             : slack_settle_missing(&p->w.store, i, e);
+}
+
+/* After a restore all that waited is in doubt: a thread is read once for all of it. */
+static int settle_beside(struct poster *p, const struct slack_intent_row *i, const cJSON *ours,
+                         struct err *e)
+{
+	struct store *st = &p->w.store;
+	int64_t seq = 0;
+
+	while ((seq = sql_slack_outbox_doubtful_beside(st, i->lane_seq, seq, i->started_at, e)) >
+	       0) {
+		OWNED(slack_intent_row) struct slack_intent_row beside = { 0 };
+
+		if (sql_slack_intent_read(st, seq, &beside, e) < 0)
+			return -1;
+		if (settle(p, &beside, ours, e))
+			poster_refused(p, &beside, e);
+		if (e->kind != ERR_NONE)
+			return -1;
+	}
+	return err_if(seq < 0);
+}
+
 int poster_look_for(struct poster *p, struct slack_intent_row *i, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = { 0 };
-	struct found f = { .ts = "" };
-	int got = look(p, i, &f, &c, e);
+	OWNED(cJSON_ptr) cJSON *ours = cJSON_CreateArray();
+	int got = look(p, i, ours, &c, e);
 
 	if (got < 0)
 		return -1;
-	if (*f.other && i->kind != SLACK_KIND_FILE && drop(p, i, f.other, e))
-		return -1;
-	if (*f.ts)
-		return slack_settle_sent(&p->w.store, i, f.ts, e);
-	return got ? slack_settle_missing(&p->w.store, i, e)
-	           : slack_settle_blind(&p->w.store, i, &c, e);
+	if (got == 0)
+		return slack_settle_blind(&p->w.store, i, &c, e);
+	return err_if(settle(p, i, ours, e) || settle_beside(p, i, ours, e));
 }
