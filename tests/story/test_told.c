@@ -332,40 +332,71 @@ END_TEST
 
 /* ---- what happened to what it wrote ---- */
 
-START_TEST(an_agent_that_was_told_to_call_again_is_told_of_its_write_as_one_that_was_done)
+/* An agent whose call check_diff waits for an applier; *ret_check: its arguments. */
+static struct agent given_writer(struct wire *w, char **ret_check)
 {
 	OWNED(char_ptr) char *asked = NULL;
-	OWNED(char_ptr) char *waits = NULL;
-	OWNED(char_ptr) char *written = NULL;
-	OWNED(char_ptr) char *again = NULL;
-	OWNED(char_ptr) char *check = NULL;
 	struct agent a;
-	struct wire w;
 
 	given_front();
 	(void)start_worker("watchdog"); /* ends waits */
 	a = newcomer();
-	agent_begin(&a, &w, "check_clearance",
+	agent_begin(&a, w, "check_clearance",
 	            "{\"title\":\"Say hello\",\"description\":\"d\",\"diff\":\"hello\\n\","
 	            "\"file_path\":\"hello.txt\"}",
 	            NULL);
 	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM inbox");
-	asked = agent_end(&w);
-	check = diff_of(member(asked, "request_id"));
-	agent_begin(&a, &w, "check_diff", check, NULL);
+	asked = agent_end(w);
+	*ret_check = diff_of(member(asked, "request_id"));
+	agent_begin(&a, w, "check_diff", *ret_check, NULL);
 	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	return a;
+}
+
+/* It asks again, and then once more. */
+static void is_told_applied_once(struct agent *a, const char *check)
+{
+	OWNED(char_ptr) char *written = agent_write(a, check);
+	OWNED(char_ptr) char *again = agent_call(a, "check_diff", check);
+
+	has(written, "status", "applied");
+	has(written, "files_written.0.path", "hello.txt");
+	has(again, "error_code", "already_consumed");
+	expect("SELECT count(*) FROM apply", "1\n");
+}
+
+START_TEST(an_agent_that_was_told_to_call_again_is_told_of_its_write_as_one_that_was_done)
+{
+	OWNED(char_ptr) char *waits = NULL;
+	OWNED(char_ptr) char *check = NULL;
+	struct agent a;
+	struct wire w;
+
+	a = given_writer(&w, &check);
 	advance(60 * 60000);
 	waits = agent_end(&w);
 	has(waits, "status", "pending");
 	(void)start_worker("applier");
 	expect_soon("SELECT state FROM apply", "applied\n");
-	written = agent_write(&a, check);
-	has(written, "status", "applied");
-	has(written, "files_written.0.path", "hello.txt");
-	again = agent_call(&a, "check_diff", check);
-	has(again, "error_code", "already_consumed");
-	expect("SELECT count(*) FROM apply", "1\n");
+	is_told_applied_once(&a, check);
+}
+END_TEST
+
+START_TEST(an_agent_that_was_not_told_the_result_of_its_write_is_told_when_it_calls_again)
+{
+	OWNED(char_ptr) char *check = NULL;
+	struct agent a;
+	struct wire w;
+
+	a = given_writer(&w, &check);
+	kill_worker(front);
+	wire_close(&w);
+	(void)start_worker("applier");
+	expect_soon("SELECT state FROM apply", "applied\n");
+	front = start_worker("mcp-front");
+	a.port = front_port();
+	is_told_applied_once(&a, check);
 }
 END_TEST
 
@@ -626,6 +657,8 @@ int main(void)
 	tcase_add_test(
 	    c,
 	    an_agent_that_was_cut_off_while_its_change_was_written_is_told_of_it_as_one_that_was_done);
+	tcase_add_test(
+	    c, an_agent_that_was_not_told_the_result_of_its_write_is_told_when_it_calls_again);
 	tcase_add_test(c, an_agent_is_told_once_that_what_it_wrote_was_undone);
 	tcase_add_test(c, words_of_an_answer_that_was_cancelled_late_go_with_the_next_call);
 	tcase_add_test(c, an_answer_that_was_cancelled_late_is_not_given_to_a_later_question);
