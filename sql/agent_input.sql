@@ -24,13 +24,14 @@ UPDATE agent_input SET run_seq = :run, sent_at = :now WHERE seq = :seq AND sent_
 UPDATE agent_input SET ended_at = :now WHERE run_seq = :run AND ended_at IS NULL;
 
 -- name: agent_input_history :many
--- What a session was told, oldest first.
+-- What a session was told, oldest first: what it began with, and the newest. place: in all of it.
 -- type: text text
-SELECT seq, text FROM (
-  SELECT i.seq, coalesce(i.text, t.text) AS text
+-- type: place integer
+SELECT text, place FROM (
+  SELECT coalesce(i.text, t.text) AS text, row_number() OVER (ORDER BY i.seq) AS place, count(*) OVER () AS count
     FROM agent_input AS i LEFT JOIN steering AS t ON t.seq = i.steering_seq
-   WHERE i.session_seq = :session AND i.sent_at IS NOT NULL AND i.kind <> 'return'
-   ORDER BY i.seq DESC LIMIT :limit) ORDER BY seq;
+   WHERE i.session_seq = :session AND i.sent_at IS NOT NULL AND i.kind <> 'return')
+ WHERE place = 1 OR place > count - :limit ORDER BY place;
 
 -- name: agent_input_left :many
 -- What earlier runs left unsent, or in doubt. A return that was left is not repeated, but what it

@@ -58,6 +58,22 @@ START_TEST(an_agent_that_remembers_nothing_is_told_what_is_known)
 }
 END_TEST
 
+START_TEST(an_agent_that_remembers_nothing_is_told_its_task_however_much_was_said_since)
+{
+	setup();
+	int run = given_talk("v1", STEPS("text:Done", "forgetful"));
+	was_told("\"text\":\"mend it\"", 1);
+	given("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 32)"
+	      " INSERT INTO steering (session_id, text) SELECT id, 'word ' || i FROM n, session"
+	      " ORDER BY i");
+	was_told("\"text\":\"word 32\"", 1);
+	kill_runner(run);
+	resume(run);
+	was_told("in order:\\n- mend it\\n- [2 left out]\\n- word 3\\n- word 4\\n", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(what_several_interruptions_left_is_told_once_each_time)
 {
 	setup();
@@ -398,6 +414,8 @@ int main(void)
 
 	tcase_add_test(c, an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again);
 	tcase_add_test(c, an_agent_that_remembers_nothing_is_told_what_is_known);
+	tcase_add_test(
+	    c, an_agent_that_remembers_nothing_is_told_its_task_however_much_was_said_since);
 	tcase_add_test(c, what_several_interruptions_left_is_told_once_each_time);
 	tcase_add_test(c, words_beside_an_answer_survive_the_runner_and_are_told_once);
 	tcase_add_test(c, words_beside_an_answer_are_reported_if_the_session_ends_before_the_turn);

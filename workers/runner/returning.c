@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	TOLD_MOST = 30, /* prompts that are repeated to an agent that remembers nothing, */
+	TOLD_MOST = 30, /* prompts, beside the first, that one that remembers nothing is told, */
 	TOLD_BYTES = 4000, /* of which each may be so long */
 };
 
@@ -151,11 +151,15 @@ static int add_history(struct runner *r, const struct agent_talk_row *row, struc
                        struct err *e)
 {
 	OWNED(agent_input_history_row) struct agent_input_history_row told = { 0 };
+	int64_t count = 0;
 	int got;
 
 	sql_agent_input_history(&r->w.store, row->session_seq, TOLD_MOST, &told);
 	while ((got = row_next(&told.row, e)) > 0) {
 		str_add(out, out->length ? "\n- " : "\nWhat its agent was told, in order:\n- ");
+		if (told.place > ++count)
+			str_addf(out, "[%lld left out]\n- ", (long long)(told.place - count));
+		count = told.place;
 		add_text(out, told.text);
 	}
 	if (out->length)
