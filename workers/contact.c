@@ -19,6 +19,18 @@ enum {
 	    3, /* so many starts are no accident: hosts wait 10 s or more for an answer */
 };
 
+/* A database that was lost is to be put back, folder and all: nothing is made in its place. */
+static int find_meant(struct contact *c, const struct config_source *source, struct str *note,
+                      struct err *e)
+{
+	OWNED(located) struct located found = { 0 };
+	OWNED(str) struct str said = { 0 };
+	bool is_lost = locate_meant(source, false, &found, &said, NULL) == 0 &&
+	               instance_is_lost(found.paths.run, found.paths.database, NULL);
+
+	return locate_meant(source, !is_lost, &c->is, note, e);
+}
+
 int contact_find(struct contact *c, const char *config, const char *database, struct err *e)
 {
 	const struct config_source source = { .config = config, .database = database };
@@ -30,7 +42,7 @@ int contact_find(struct contact *c, const char *config, const char *database, st
 	c->shared = !c->named && reach_shared_is_open(REACH_AGENTS) &&
 	            locate_usual(&source, &c->is, &note, NULL) == 0;
 	if (!c->shared)
-		failed = locate_meant(&source, true, &c->is, &note, e);
+		failed = find_meant(c, &source, &note, e);
 	c->pause_ms = TRY_MS;
 	c->started_ms = INT64_MIN / 2;
 	if (note.length)
@@ -52,7 +64,7 @@ int contact_leave_shared(struct contact *c, struct err *e)
 	int failed;
 
 	c->shared = false;
-	failed = locate_meant(&source, true, &c->is, &note, e);
+	failed = find_meant(c, &source, &note, e);
 	if (note.length)
 		log_warn("%s", str_text(&note));
 	return failed;

@@ -204,7 +204,7 @@ END_TEST
 START_TEST(who_looks_for_a_database_that_was_lost_with_its_folder_is_told)
 {
 	OWNED(str) struct str said = { 0 };
-	struct relay r;
+	struct relay r, fresh;
 
 	given_loss(&r, "mv $(dirname $DB) $(dirname $DB).aside");
 	ck_assert_int_ne(shell(&said, "$INTERCOM_BUILD/agent-intercom-ctl --db $DB inbox 2>&1"), 0);
@@ -212,6 +212,9 @@ START_TEST(who_looks_for_a_database_that_was_lost_with_its_folder_is_told)
 	str_reset(&said);
 	ck_assert_int_ne(shell(&said, "$INTERCOM_BUILD/agent-intercom --db $DB doctor 2>&1"), 0);
 	says(str_text(&said), LOST);
+	relay_start(&fresh, site.workspace, NULL, NULL);
+	is_refused(&fresh, LOST, 78);
+	on_database("test ! -e $(dirname $DB)"); /* where it will be put back */
 	ck_assert_int_eq(relay_stop(&r), 0);
 }
 END_TEST
