@@ -469,7 +469,7 @@ static void is_told_of_the_stop(struct wire *w)
 	wire_close(w);
 	has(result, "status", "error");
 	has(result, "error_code", "busy");
-	says(result, "agent-intercom is stopping; nothing was done; call again");
+	says(result, "agent-intercom is stopping or restarting; nothing was done; call again");
 }
 
 START_TEST(callers_over_http_are_told_of_a_stop_while_their_files_are_read)
@@ -511,7 +511,7 @@ START_TEST(a_first_call_over_http_is_told_of_a_stop_while_its_workspace_is_looke
 	message = agent_message(&w);
 	wire_close(&w);
 	has(message, "error.code", "-32603");
-	says(message, "agent-intercom is stopping; nothing was done; call again");
+	says(message, "agent-intercom is stopping or restarting; nothing was done; call again");
 	nothing_was_asked();
 }
 END_TEST

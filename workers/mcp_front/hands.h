@@ -16,7 +16,7 @@ struct hands;
 
 enum { HANDS_ASKER_BYTES = 100 };
 
-#define HANDS_STOPPING "agent-intercom is stopping; nothing was done; call again"
+#define HANDS_STOPPING "agent-intercom is stopping or restarting; nothing was done; call again"
 
 /* How a task ends: exactly one of done, failed and dropped is called, once, and never from within
  * hands_ask. */
