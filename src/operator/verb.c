@@ -459,12 +459,20 @@ static bool is_id(const char *word)
 	return n > 0 && !*verb_skip_blanks(word + n);
 }
 
-/* "approve", "approve 01911111": as our own answers name a command. */
+static bool is_number(const char *word)
+{
+	size_t digits = strspn(word, "0123456789");
+
+	return digits && !word[digits + (word[digits] == '.')];
+}
+
+/* "approve", "approve 01911111", "choose 2": as our own answers name a command. */
 static bool is_whole(const char *text)
 {
 	struct verb_line l = verb_read(text);
 
-	return l.verb && (!*l.rest || is_id(l.rest));
+	return l.verb && (!*l.rest || is_id(l.rest) ||
+	                  (strcmp(l.verb->word, "choose") == 0 && is_number(l.rest)));
 }
 
 /* Whether words after the verb are its own although it stands in signs. Only of verbs that permit

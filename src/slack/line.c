@@ -220,7 +220,8 @@ static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err
 
 	if (l->verb->row != VERB_DECISION)
 		return 0;
-	if (who.place.request_id || is_verb(l, "approve") || is_verb(l, "reject"))
+	if (who.place.request_id || is_verb(l, "approve") || is_verb(l, "reject") ||
+	    is_verb(l, "choose"))
 		return 1;
 	if (find_questions(t->st, &who.place, l->verb, NULL, &f, e) < 0)
 		return -1;

@@ -38,6 +38,28 @@ START_TEST(a_question_with_several_yeses_takes_a_number_and_one_with_a_yes_eithe
 }
 END_TEST
 
+START_TEST(a_choice_after_the_answer_is_told_how_it_stands_and_is_no_prompt)
+{
+	static const char *const LATE[] = { "choose 1", "choose 1.", "choose Once",
+		                            "<@U0BOT> choose 1", "`choose 1`" };
+
+	slack();
+	a_change(CHANGE);
+	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve')");
+	for (size_t i = 0; i < COUNT(LATE); i++) {
+		OWNED(str) struct str count = { 0 };
+
+		in_thread(LATE[i]);
+		replies("nothing waits for `choose`: 01911111-0000: Change a.c (a.c) was approved");
+		replies("To tell the agent something: `steer <text>`");
+		str_addf(&count, "%zu\n", i + 1);
+		expect("SELECT count(*) FROM slack_message WHERE kind = 'reply'", count.bytes);
+	}
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
 /* A question whose answer fills in these fields. */
 static void a_form(const char *fields)
 {
@@ -211,6 +233,7 @@ int main(void)
 	TCase *c = store_case(s, "slack_words_forms", 60);
 
 	tcase_add_test(c, a_question_with_several_yeses_takes_a_number_and_one_with_a_yes_either);
+	tcase_add_test(c, a_choice_after_the_answer_is_told_how_it_stands_and_is_no_prompt);
 	tcase_add_test(c, a_form_is_not_sent_with_its_defaults_alone);
 	tcase_add_test(c, a_fields_title_in_a_reply_is_one_line_of_code);
 	tcase_add_test(c, a_single_value_may_stand_behind_its_fields_name);
