@@ -123,6 +123,19 @@ static bool is_of_workspace(const struct verb *verb)
 	return strcmp(verb->category, "checkpoint") == 0;
 }
 
+/* Whether it makes no difference which of several sessions is meant: all are in one folder, and it
+ * is the one that was active last. In Slack it says in whose thread the answer comes, unless none
+ * has an agent; and a diff and a restore begin at how that session began. */
+static bool is_any_of_them(const struct desk *d, const struct found *f)
+{
+	const struct verb *v = d->w->verb;
+
+	if (f->elsewhere || !is_of_workspace(v))
+		return false;
+	return !d->who->place.channel ||
+	       (strcmp(v->word, "session-checkpoint") == 0 && f->connected == 0);
+}
+
 /* What is left to do where no session is live. */
 static const char *without_session(const struct desk *d)
 {
@@ -142,8 +155,8 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 
 	if (count > 1 && !*id)
 		count = prefer_connected(d, f, e);
-	if (count > 1 && !*id && !f->elsewhere && is_of_workspace(d->w->verb))
-		count = 1; /* whose session, the one that was active last, makes no difference */
+	if (count > 1 && !*id && is_any_of_them(d, f))
+		count = 1;
 	if (count <= 0 && *id) {
 		OWNED(found) struct found all = { 0 };
 		const struct place anywhere = { .channel = where->channel };

@@ -328,8 +328,8 @@ int desk_diff(struct desk *d, struct err *e)
 {
 	OWNED(held_row) struct held_row c = { 0 };
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
-	OWNED(str) struct str name = { 0 };
-	const char *id = d->w->id ? d->w->id : "", *label;
+	OWNED(str) struct str name = { 0 }, what = { 0 }, where = { 0 };
+	const char *id = d->w->id ? d->w->id : "";
 	bool whole, began;
 	int got;
 
@@ -348,10 +348,15 @@ int desk_diff(struct desk *d, struct err *e)
 		return got;
 	desk_add(d, "checkpoint_id", c.id);
 	desk_add(d, "status", "ordered");
-	began = !c.label && c.kind == CHECKPOINT_KIND_START;
-	label = began ? "it was when the session began" : c.label ? c.label : c.id;
-	return desk_tell(d, SAID_DONE, "Comparing %s with %s%s: the answer comes %s.",
-	                 c.workspace_root, began ? "what " : "checkpoint ", label,
-	                 d->who->answer_channel && c.session_id ? "in the thread of its session"
-	                                                        : "here in a moment");
+	began = !c.label && c.kind == CHECKPOINT_KIND_START && c.session_id;
+	if (began)
+		str_addf(&what, "what it was when session %.*s began", FIND_SHORT, c.session_id);
+	else
+		str_addf(&what, "checkpoint %s", c.label ? c.label : c.id);
+	if (d->who->answer_channel && c.session_id)
+		str_addf(&where, "in the thread of session %.*s", FIND_SHORT, c.session_id);
+	else
+		str_add(&where, "here in a moment");
+	return desk_tell(d, SAID_DONE, "Comparing %s with %s: the answer comes %s.",
+	                 c.workspace_root, str_text(&what), str_text(&where));
 }

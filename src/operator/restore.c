@@ -72,10 +72,12 @@ static int tell_ordered(struct desk *d, const struct held_row *c)
 
 		str_add(&where, " of ");
 		str_add_shown(&where, root, strlen(root), ROOT_SHOWN);
-	} else if (*d->out->session_id && strcmp(d->out->session_id, c->session_id) != 0) {
+	} else {
+		str_addf(&where, " of session %.*s", FIND_SHORT, c->session_id);
+	}
+	if (c->session_id && *d->out->session_id && strcmp(d->out->session_id, c->session_id) != 0)
 		str_addf(&where, "; it is asked in session %.*s, which works there now", FIND_SHORT,
 		         d->out->session_id);
-	}
 	desk_add(d, "status", "ordered");
 	return desk_tell(d, SAID_DONE,
 	                 "Comparing the workspace with checkpoint %s%s; what would change is asked "

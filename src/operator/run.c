@@ -83,9 +83,12 @@ static int tell_several(struct desk *d, const struct wish *w, const struct found
 	                 str_text(&f->list));
 }
 
-/* The session that it is for; none: session_id stays "". 1, 0 the person has been told, -1. */
+/* The session that it is for; none: session_id stays "". Of several in one folder any, but for the
+ * thread in which Slack shows it: that of the one with an agent. 1, 0 the person has been told, -1.
+ */
 static int find_session(struct desk *d, const struct wish *w, struct found *f, struct err *e)
 {
+	bool in_slack = d->who->place.channel != NULL;
 	int count;
 
 	if (*w->session)
@@ -95,7 +98,9 @@ static int find_session(struct desk *d, const struct wish *w, struct found *f, s
 	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e);
 	if (count < 0)
 		return -1;
-	return count > 1 && f->elsewhere ? tell_several(d, w, f) : 1; /* it runs in a workspace */
+	if (count > 1 && (f->elsewhere || (in_slack && f->connected > 1)))
+		return tell_several(d, w, f);
+	return count > 1 && in_slack && find_connected(d->st, &d->who->place, f, e) < 0 ? -1 : 1;
 }
 
 /* As desk_give. */
@@ -111,8 +116,8 @@ static int give(struct desk *d, const struct wish *w, const struct found *f, str
 	return desk_give_json(d, "run", *f->session_id ? f->session_id : NULL, argument, e);
 }
 
-/* What the order has become. */
-static int tell_ordered(struct desk *d, struct err *e)
+/* What the order has become. f: its session, if it has one. */
+static int tell_ordered(struct desk *d, const struct found *f, struct err *e)
 {
 	OWNED(alias_run_row) struct alias_run_row run = { 0 };
 	OWNED(str) struct str text = { 0 };
@@ -133,6 +138,9 @@ static int tell_ordered(struct desk *d, struct err *e)
 	              40);
 	str_add(&text, ": ");
 	str_add_shown(&text, run.command, strlen(run.command), COMMAND_SHOWN);
+	if (d->who->place.channel && !d->who->place.session_id && f->name.length)
+		str_addf(&text, "\nIts output comes in the thread of session %s.",
+		         str_text(&f->name));
 	return desk_tell(d, SAID_DONE, "%s", str_text(&text));
 }
 
@@ -176,7 +184,7 @@ int desk_run(struct desk *d, struct err *e)
 		return got;
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
 	got = give(d, &w, &f, e);
-	return got <= 0 ? got : tell_ordered(d, e);
+	return got <= 0 ? got : tell_ordered(d, &f, e);
 }
 
 /* ---- run-stop ---- */

@@ -127,6 +127,53 @@ START_TEST(the_inbox_names_first_those_whose_agent_listens_and_counts_the_rest)
 }
 END_TEST
 
+START_TEST(of_several_agents_in_one_folder_none_is_meant_in_silence)
+{
+	static const char *const ORDERS[][2] = {
+		{ "run test", "name the one to run it in, `run test &lt;id&gt;`:" },
+		{ "test", "name the one to run it in, `run test &lt;id&gt;`:" },
+		{ "diff", "several sessions are live here; name one, `diff &lt;id&gt;`:" },
+		{ "session-checkpoint", "name one, `session-checkpoint &lt;id&gt;`:" },
+		{ "session-restore start", "name one, `session-restore &lt;id&gt;`:" },
+	};
+
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/web");
+	given(
+	    "INSERT INTO setting (name, value, source, updated_at)"
+	    " VALUES ('commands', '{\"test\":\"make test\"}', 'file', '" T "'),"
+	    " ('system.machine', 'h', 'system', '" T "') ON CONFLICT DO UPDATE SET value = 'h';"
+	    "INSERT INTO checkpoint (id, session_id, session_state, workspace_root, kind, machine,"
+	    " state, created_at, updated_at) VALUES ('c1', '" SESSION "', '{}', '/ws/web',"
+	    " 'start', 'h', 'queued', '" T "', '" T "');"
+	    "UPDATE checkpoint SET state = 'claimed', claim = 1, worker_id = 'w';"
+	    "UPDATE checkpoint SET state = 'done', manifest = printf('%064d', 1), files = 1");
+	for (size_t i = 0; i < COUNT(ORDERS); i++) {
+		const char *said = command(ORDERS[i][0]);
+
+		says(said, ORDERS[i][1]);
+		says(said,
+		     "01900000-1111-7000, claude in web\n  01900000-0000-7000, claude in web");
+	}
+	expect("SELECT count(*) FROM command", "0\n");
+
+	given("UPDATE session SET connectivity_status = 'offline' WHERE seq = 2");
+	says(command("test"),
+	     "\nIts output comes in the thread of session 01900000-0000 (claude in "
+	     "web).");
+	says(command("diff"),
+	     "Comparing /ws/web with what it was when session 01900000-0000 began: "
+	     "the answer comes in the thread of session 01900000-0000.");
+	says(command("session-checkpoint"), "of session 01900000-0000 (claude in web).");
+	says(command("session-restore start"), " of session 01900000-0000; what would change");
+
+	given("UPDATE session SET connectivity_status = 'offline'");
+	says(command("diff"), "several sessions are live here");
+	says(command("session-checkpoint"), "of session 01900000-1111 (claude in web).");
+	slack_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_words_lists");
@@ -135,6 +182,7 @@ int main(void)
 	tcase_add_test(c, sessions_that_their_agents_left_hide_none_that_runs);
 	tcase_add_test(c, an_interrupted_session_is_named_if_it_asks_something_or_can_be_resumed);
 	tcase_add_test(c, more_sessions_than_fit_are_counted_within_what_a_reply_may_have);
+	tcase_add_test(c, of_several_agents_in_one_folder_none_is_meant_in_silence);
 	tcase_add_test(c, the_inbox_names_first_those_whose_agent_listens_and_counts_the_rest);
 	return run_suite(s);
 }
