@@ -156,6 +156,10 @@ SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idl
        (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at
   FROM stall AS t JOIN session AS s ON s.seq = t.session_seq WHERE t.id = :id;
 
+-- name: stall_is_open :any
+-- Its agent is silent, and an alert says so.
+SELECT 1 AS one FROM stall WHERE session_seq = :session AND ended_at IS NULL;
+
 -- name: stall_list :many
 -- scan ok: those that are open, for a person
 SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.cause, t.nudge_count,

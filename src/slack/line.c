@@ -6,6 +6,7 @@
 #include "setting.h"
 #include "sql/agent_turn.h"
 #include "sql/slack_envelope.h"
+#include "sql/stall.h"
 #include "texts.h"
 #include "words.h"
 
@@ -294,6 +295,17 @@ static int is_not_for_form(struct slack_talk *t, const struct verb_line *l, cons
 	return names_question(t, l, e);
 }
 
+/* What is told whether or not a question waits. "nudge the button to the left" is a sentence,
+ * unless the agent is silent: then it is what its alert says to write. 1, 0, -1. */
+static int is_steering(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	if (is_verb(l, "steer") || is_verb(l, "task"))
+		return 1;
+	if (!is_verb(l, "nudge") || verb_is_only_an_id(l->rest))
+		return is_verb(l, "nudge");
+	return sql_stall_is_open(t->st, t->thread->seq, e);
+}
+
 /* Words around a look, and a "list" alone, are for the agent. */
 static bool is_for_agent(const struct slack_talk *t, const struct verb_line *l, bool order)
 {
@@ -309,11 +321,12 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 	bool order = l.verb && (is_order(&l) || is_run(t, &l));
 	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
 	int missed = slack_form_missed(t, &form, e), answers, other;
+	int steers = is_steering(t, &l, e);
 	const char *view = slack_outbox_view_name(form.view);
 
-	if (missed < 0)
+	if (missed < 0 || steers < 0)
 		return -1;
-	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task")) {
+	if (missed && !order && !steers) {
 		other = is_not_for_form(t, &l, view, e);
 		if (other < 0)
 			return -1;
@@ -326,7 +339,7 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 		return free_text(t, text, e);
 	if (order)
 		return say_order(t, &l, e);
-	if (is_verb(&l, "steer") || is_verb(&l, "task"))
+	if (steers)
 		return say_line(t, &l, e);
 	answers = l.verb ? is_answer(t, &l, e) : 0;
 	if (answers < 0)

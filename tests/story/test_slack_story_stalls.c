@@ -101,6 +101,29 @@ START_TEST(a_nudge_with_instructions_says_what_the_operator_typed)
 }
 END_TEST
 
+/* As its form says to do who does not see it. */
+START_TEST(a_nudge_in_words_is_one_where_an_agent_is_silent_and_a_sentence_elsewhere)
+{
+	struct agent a = a_silent_agent("");
+	OWNED(char_ptr) char *ts = alert_ts("stall");
+	OWNED(char_ptr) char *head = ts_of("session");
+	OWNED(char_ptr) char *id = rows("SELECT substr(id, 1, 13) FROM session");
+
+	id[strcspn(id, "\n")] = '\0';
+	(void)slack_acked("{'message':{'text':'nudge skip the docs','thread_ts':'%s'}}", head);
+	expect("SELECT kind, text, outcome FROM steering", "nudge|skip the docs|accepted\n");
+	all_is_said();
+	shows_no_buttons(ts, "Nudged by <@U01OP>");
+	free(agent_call(&a, "ping", "{}"));
+	(void)slack_acked("{'message':{'text':'nudge it to the left','thread_ts':'%s'}}", head);
+	(void)slack_acked("{'message':{'text':'nudge %s go on','thread_ts':'%s'}}", id, head);
+	expect("SELECT kind, text, outcome FROM steering",
+	       "nudge|skip the docs|accepted\nsteer|nudge it to the left|accepted\n"
+	       "nudge|go on|accepted\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(the_stop_button_of_an_alert_ends_the_session)
 {
 	struct agent a = a_silent_agent("");
@@ -386,6 +409,8 @@ int main(void)
 	tcase_add_test(
 	    stalls, a_silent_agent_is_told_of_in_slack_and_a_nudge_reaches_it_with_its_next_call);
 	tcase_add_test(stalls, a_nudge_with_instructions_says_what_the_operator_typed);
+	tcase_add_test(stalls,
+	               a_nudge_in_words_is_one_where_an_agent_is_silent_and_a_sentence_elsewhere);
 	tcase_add_test(stalls, the_stop_button_of_an_alert_ends_the_session);
 	tcase_add_test(
 	    stalls,
