@@ -185,22 +185,12 @@ static void add_alias(const struct verb_line *l, const char *line, const cJSON *
 		str_add(out, "`run <alias>`; `help custom` lists them");
 }
 
-/* "diff first label", if there is such a label. 0 or -1. */
-static int add_label(struct store *st, const struct verb_line *l, struct str *out, struct err *e)
+int operator_is_label(struct store *st, const char *text, struct err *e)
 {
 	OWNED(held_row) struct held_row row = { 0 };
-	OWNED(str) struct str quoted = { 0 };
-	int got;
 
-	if (!*l->rest || strcmp(l->word, "diff") != 0)
-		return 0;
-	sql_checkpoint_labelled(st, l->rest, NULL, NULL, &row);
-	got = row_next(&row.row, e);
-	if (got <= 0)
-		return got;
-	str_addf(&quoted, "\"%s\"", l->rest);
-	add(out, l->word, quoted.bytes);
-	return 0;
+	sql_checkpoint_labelled(st, text, NULL, NULL, &row);
+	return row_next(&row.row, e);
 }
 
 int operator_meant(struct store *st, const char *line, struct str *out, struct err *e)
@@ -208,10 +198,9 @@ int operator_meant(struct store *st, const char *line, struct str *out, struct e
 	const struct verb_line l = verb_read(line);
 	OWNED(cJSON_ptr) cJSON *commands = NULL;
 
-	if (setting_json(st, "commands", &commands, e) < 0 || add_label(st, &l, out, e))
+	if (setting_json(st, "commands", &commands, e) < 0)
 		return -1;
-	if (!out->length)
-		add_alias(&l, line, commands, out);
+	add_alias(&l, line, commands, out);
 	if (!out->length && *l.word)
 		add_parted(&l, out);
 	if (!out->length)

@@ -109,6 +109,9 @@ int operator_unknown(struct store *st, const char *word, bool of_ours, struct st
  * it is none; nothing if it is only text. 0, -1. */
 int operator_meant(struct store *st, const char *line, struct str *out, struct err *e);
 
+/* Whether a checkpoint is called so. 1, 0, -1. */
+int operator_is_label(struct store *st, const char *text, struct err *e);
+
 /* Appends what may be said to what waits in a session: "`approve`, `reject [why]`, `file`"; if its
  * mode shuts out who speaks, where that may be said. Nothing if nothing waits. *ret_stands_by: all
  * that waits is one agent on standby. Returns the number of waiting requests, -1 on error. */

@@ -117,7 +117,7 @@ static const struct verb VERBS[] = {
 	  .syntax = "file [id]", .help = "the file that a change is about, whole, as it is now" },
 	{ "run", VERB_COMMAND, MEANS("run"), ABOUT_NOTHING, .text = TEXT_MUST, .text_name = "alias",
 	  .takes_name = true, .category = CUSTOM, .syntax = "run <alias>",
-	  .help = "run a command of [commands]; `<alias>` alone does, too" },
+	  .help = "run a command of [commands]; `/intercom <alias>` does, too" },
 	{ "run-stop", VERB_COMMAND, MEANS("run-stop"), ABOUT_RUN, .takes_name = true,
 	  .category = CUSTOM, .syntax = "run-stop [number]", .help = "end a command that runs" },
 	{ "runs", VERB_READING, MEANS("runs"), ABOUT_NOTHING, .takes_name = true,

@@ -70,6 +70,8 @@ static bool is_order(const struct verb_line *l)
 		       strspn(rest, "\"'`\xE2") > 0;
 	if (strcmp(l->verb->word, "help") == 0)
 		return strcspn(rest, " \t\r\n") == strlen(rest);
+	if (strcmp(l->verb->word, "runs") == 0)
+		return strspn(rest, "0123456789") == strlen(rest);
 	if (l->verb->row == VERB_STEERING && l->verb->text == TEXT_MUST)
 		return !*rest;
 	if (verb_is_too_short(l->verb, rest))
@@ -139,6 +141,14 @@ static bool is_run(struct slack_talk *t, const struct verb_line *l)
 	return alias && is_id_or_nothing(verb_skip_blanks(l->rest + strcspn(l->rest, " \t\r\n")));
 }
 
+/* Whether a line in a conversation is an order, also by what the rows know. 1, 0, -1. */
+static int is_known_order(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	if (!l->verb || is_order(l) || is_run(t, l))
+		return l->verb != NULL;
+	return strcmp(l->word, "diff") == 0 ? operator_is_label(t->st, l->rest, e) : 0;
+}
+
 int slack_line_of_command(struct slack_talk *t, struct err *e)
 {
 	OWNED(str) struct str plain = { 0 };
@@ -172,16 +182,17 @@ int slack_line_of_mention(struct slack_talk *t, struct err *e)
 {
 	OWNED(str) struct str plain = { 0 };
 	struct verb_line l = read_line(t, &plain);
-	int named = names_question(t, &l, e);
+	int named, order;
 
-	if (named < 0)
-		return -1;
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
+	named = names_question(t, &l, e);
+	order = is_known_order(t, &l, e);
+	if (named < 0 || order < 0)
+		return -1;
 	if (named > 0 || (is_verb(&l, "steer") && verb_is_only_an_id(l.rest))) /* the session's */
 		return say_line(t, &l, e);
-	return l.verb && (is_order(&l) || is_run(t, &l)) ? say_order(t, &l, e)
-	                                                 : say_to_agent(t, t->intent->text, e);
+	return order ? say_order(t, &l, e) : say_to_agent(t, t->intent->text, e);
 }
 
 /* ---- threads ---- */
@@ -318,13 +329,13 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 	const char *text = t->intent->text;
 	OWNED(str) struct str plain = { 0 };
 	const struct verb_line l = read_line(t, &plain);
-	bool order = l.verb && (is_order(&l) || is_run(t, &l));
+	int order = is_known_order(t, &l, e);
 	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
 	int missed = slack_form_missed(t, &form, e), answers, other;
 	int steers = is_steering(t, &l, e);
 	const char *view = slack_outbox_view_name(form.view);
 
-	if (missed < 0 || steers < 0)
+	if (order < 0 || missed < 0 || steers < 0)
 		return -1;
 	if (missed && !order && !steers) {
 		other = is_not_for_form(t, &l, view, e);

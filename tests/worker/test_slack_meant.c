@@ -67,7 +67,6 @@ START_TEST(what_was_probably_a_command_is_told_to_the_agent_and_said_to_be)
 		{ "session pause", "`session-pause`" },
 		{ "sesion-checkpoint before it", "`session-checkpoint before it`" },
 		{ "run-sotp 3", "`run-stop 3`" },
-		{ "diff first label", "`diff \"first label\"`" },
 	};
 
 	slack();
@@ -88,6 +87,23 @@ START_TEST(what_was_probably_a_command_is_told_to_the_agent_and_said_to_be)
 }
 END_TEST
 
+START_TEST(a_diff_with_a_label_and_runs_with_a_number_are_orders)
+{
+	static const char *const TEXTS[] = { "diff first label", "Diff First Label",
+		                             "<@U0BOT> diff first label" };
+	OWNED(char_ptr) char *reply = NULL;
+
+	slack();
+	for (size_t i = 0; i < COUNT(TEXTS); i++)
+		free(in_thread(TEXTS[i]));
+	expect("SELECT count(*) FROM command WHERE verb = 'diff'", "3\n");
+	reply = in_thread("runs 12");
+	says(reply, "there is no run 12");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(a_sentence_is_only_told)
 {
 	static const char *const TEXTS[] = {
@@ -97,6 +113,8 @@ START_TEST(a_sentence_is_only_told)
 		"session handling is broken",
 		"session-stops are what we need now",
 		"diff looks wrong",
+		"diff first labels",
+		"runs 12 times now",
 		"list the files",
 		"please run test",
 		"list-comprehensions are fine",
@@ -151,6 +169,7 @@ int main(void)
 	TCase *c = store_case(s, "meant", 60);
 
 	tcase_add_test(c, what_was_probably_a_command_is_told_to_the_agent_and_said_to_be);
+	tcase_add_test(c, a_diff_with_a_label_and_runs_with_a_number_are_orders);
 	tcase_add_test(c, a_sentence_is_only_told);
 	tcase_add_test(c, where_a_question_waits_nothing_is_told_and_the_command_is_named);
 	tcase_add_test(c, a_mistyped_word_after_intercom_is_guessed);
