@@ -7,13 +7,17 @@
 #include "json_writer.h"
 #include "shown.h"
 #include "sql/file_view.h"
+#include "sql/request.h"
 #include "sql/slack_envelope.h"
 #include "sql/slack_outbox.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_SHOWN = 300 }; /* bytes of what was asked back, which shows them all */
+enum {
+	WORDS_SHOWN = 300, /* bytes of what was asked back, which shows them all */
+	TITLE_SHOWN = 80,
+};
 
 #define UNSEEN_FILE                                                                                \
 	"is not shown in Slack in full yet: its file is missing. Answer it when that is there"
@@ -181,21 +185,43 @@ static bool says_something(const struct words *w)
 	       *verb_skip_blanks(line + verb_id_length(line));
 }
 
+/* What was asked back, for an agent that may have asked several things: with its question. */
+static int add_about(struct store *st, const char *words, const struct said *decided,
+                     struct str *out, struct err *e)
+{
+	OWNED(request) struct request r = { 0 };
+	OWNED(request_by_id_row) struct request_by_id_row row = { 0 };
+
+	int got = sql_request_by_id(st, decided->request_id, &row, e);
+
+	if (got > 0)
+		got = request_read(st, row.seq, &r, e);
+	if (got <= 0)
+		return got;
+	str_add(out, "About \"");
+	str_add_shown(out, r.row.title, strlen(r.row.title), TITLE_SHOWN);
+	str_addf(out, "\", which was %s: %s", request_state_name(row.state), words);
+	return 0;
+}
+
 /* Tells the agent of the request words that an operator was asked back about, as theirs, unless
  * something was said in their place. *ret_told: they are told. */
 static int tell_words(struct slack_talk *t, const cJSON *asked, const struct words *w,
                       const struct said *decided, bool *ret_told, struct err *e)
 {
 	struct speaker who = slack_speaker(t);
-	const struct words steer = { .verb = verb_find("steer"),
-		                     .id = decided->session_id,
-		                     .text = json_text(asked, "words"),
-		                     .certain = true };
+	struct words steer = { .verb = verb_find("steer"),
+		               .id = decided->session_id,
+		               .certain = true };
 	OWNED(said) struct said said = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	*ret_told = false;
 	if (says_something(w))
 		return 0;
+	if (add_about(t->st, json_text(asked, "words"), decided, &text, e))
+		return -1;
+	steer.text = str_text(&text);
 	who.operator_id = json_text(asked, "by");
 	if (operator_say(t->st, &who, &steer, &said, e))
 		return -1;

@@ -123,7 +123,8 @@ START_TEST(a_bare_yes_or_a_click_on_the_card_tells_the_words_that_were_asked_bac
 		else
 			click("U01OP", "approve_accept", CHANGE);
 		expect("SELECT state FROM request", "approved\n");
-		expect(STEERED, "steer|but rename the variable|accepted\n");
+		expect(STEERED, "steer|About \"Change a.c\", which was approved: but rename the "
+		                "variable|accepted\n");
 		closed = rows(CLOSED);
 		says(closed,
 		     "The agent is also told what slack:T01TEAM:U01OP wrote: “but rename the "
@@ -154,8 +155,9 @@ START_TEST(a_bare_no_tells_of_each_operator_the_last_words_that_were_asked_back)
 	expect(CLOSED, "Your later words about it count instead\n\n\n");
 	in_thread("no");
 	expect("SELECT state FROM request", "rejected\n");
-	expect(STEERED, "steer|but add a test|accepted\n"
-	                "steer|if the tests pass|accepted\n");
+	expect(STEERED,
+	       "steer|About \"Change a.c\", which was rejected: but add a test|accepted\n"
+	       "steer|About \"Change a.c\", which was rejected: if the tests pass|accepted\n");
 	slack_stop();
 }
 END_TEST
@@ -173,7 +175,8 @@ START_TEST(words_that_another_operator_was_asked_back_about_are_told_as_theirs)
 		else
 			in_thread("approve");
 		expect("SELECT state, decided_by FROM request", "approved|slack:T01TEAM:U01OP\n");
-		expect(AUTHOR, "slack:T01TEAM:U02OP|but add a test\n");
+		expect(AUTHOR, "slack:T01TEAM:U02OP|About \"Change a.c\", which was approved: "
+		               "but add a test\n");
 		expect("SELECT actor FROM event WHERE kind = 'steering.accepted'",
 		       "slack:T01TEAM:U02OP\n");
 		if (!clicks)
