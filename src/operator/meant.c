@@ -185,6 +185,19 @@ static void add_alias(const struct verb_line *l, const char *line, const cJSON *
 		str_add(out, "`run <alias>`; `help custom` lists them");
 }
 
+bool operator_seems_answer(const char *line)
+{
+	static const char *const ALONE[] = { "yes", "okay", "lgtm", NULL };
+	const struct verb_line l = verb_read(line);
+	struct config_guess near = CONFIG_GUESS_INIT;
+
+	config_guess_try(&near, l.word, "approve", strlen("approve"));
+	for (size_t i = 0; !*l.rest && ALONE[i]; i++)
+		config_guess_try(&near, l.word, ALONE[i], strlen(ALONE[i]));
+	return near.distance < SWAPPED ||
+	       (near.distance == SWAPPED && has_same_letters(l.word, near.name));
+}
+
 int operator_is_label(struct store *st, const char *text, struct err *e)
 {
 	OWNED(held_row) struct held_row row = { 0 };

@@ -109,6 +109,9 @@ int operator_unknown(struct store *st, const char *word, bool of_ours, struct st
  * it is none; nothing if it is only text. 0, -1. */
 int operator_meant(struct store *st, const char *line, struct str *out, struct err *e);
 
+/* Whether a line begins with a mistyped "approve", or is one other word that nearly says yes. */
+bool operator_seems_answer(const char *line);
+
 /* Whether a checkpoint is called so. 1, 0, -1. */
 int operator_is_label(struct store *st, const char *text, struct err *e);
 

@@ -299,11 +299,48 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 static int is_not_for_form(struct slack_talk *t, const struct verb_line *l, const char *view,
                            struct err *e)
 {
-	if ((is_verb(l, "approve") || is_verb(l, "reject")) && !is_verb(l, view))
+	if ((is_verb(l, "approve") || is_verb(l, "reject") || is_verb(l, "choose")) &&
+	    !is_verb(l, view))
 		return 1;
 	if (is_verb(l, view) && verb_is_only_an_id(l->rest))
 		return 1;
 	return names_question(t, l, e);
+}
+
+/* Whether words are probably none of the form's: a mistyped answer or command. 1, 0, -1. */
+static int may_be_for_form(struct slack_talk *t, const struct verb_line *l, const char *view,
+                           struct err *e)
+{
+	OWNED(str) struct str meant = { 0 };
+
+	if (is_verb(l, view))
+		return 1;
+	if (operator_meant(t->st, t->intent->text, &meant, e))
+		return -1;
+	return !meant.length && !operator_seems_answer(t->intent->text);
+}
+
+/* Words of somebody who has a form open. 1 they are dealt with, 0 they are none of the form's, -1.
+ */
+static int say_form(struct slack_talk *t, const struct verb_line *l,
+                    const struct slack_form_missed_row *form, struct err *e)
+{
+	const char *view = slack_outbox_view_name(form->view);
+	const char *text = is_verb(l, view) ? l->rest : t->intent->text;
+	int other = is_not_for_form(t, l, view, e), may, did;
+
+	if (other >= 0 && (!verb_find(view) || (other && !is_verb(l, view))))
+		return 0; /* nothing in words takes the place of *Edit* */
+	may = other ? other : may_be_for_form(t, l, view, e);
+	if (other < 0 || may < 0)
+		return -1;
+	if (other)
+		did = say_line(t, l, e);
+	else if (may)
+		did = slack_say_of(t, view, form->id, text, e);
+	else
+		did = free_text(t, text, e);
+	return did ? -1 : 1;
 }
 
 /* What is told whether or not a question waits. "nudge the button to the left" is a sentence,
@@ -331,21 +368,13 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 	const struct verb_line l = read_line(t, &plain);
 	int order = is_known_order(t, &l, e);
 	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
-	int missed = slack_form_missed(t, &form, e), answers, other;
-	int steers = is_steering(t, &l, e);
-	const char *view = slack_outbox_view_name(form.view);
+	int missed = slack_form_missed(t, &form, e), steers = is_steering(t, &l, e), answers;
 
 	if (order < 0 || missed < 0 || steers < 0)
 		return -1;
-	if (missed && !order && !steers) {
-		other = is_not_for_form(t, &l, view, e);
-		if (other < 0)
-			return -1;
-		if (!other)
-			return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
-		if (is_verb(&l, view))
-			return say_line(t, &l, e);
-	}
+	answers = missed && !order && !steers ? say_form(t, &l, &form, e) : 0;
+	if (answers)
+		return answers < 0 ? -1 : 0;
 	if (is_for_agent(t, &l, order))
 		return free_text(t, text, e);
 	if (order)

@@ -227,6 +227,61 @@ START_TEST(the_reply_to_a_yes_names_the_answer_that_the_agent_is_given)
 }
 END_TEST
 
+/* What they wrote while their form was open, as far as Slack says. */
+static void said_with_a_form_open(const char *view, const char *text)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	slack();
+	a_change(CHANGE);
+	str_addf(
+	    &sql,
+	    "INSERT INTO slack_outbox (kind, view, request_seq, trigger_id, user_id, channel_id,"
+	    " thread_ts, expires_at, created_at) VALUES ('view_open', '%s', 1, '1.2',"
+	    " 'U01OP', 'C01AGENTS', '" THREAD "', '2999-01-01T09:00:00.000Z',"
+	    " strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ', 'now'));"
+	    "UPDATE slack_outbox SET state = 'dead', why = 'it came too late', settled_at = '" T
+	    "' WHERE kind = 'view_open'",
+	    view);
+	given(sql.bytes);
+	in_thread(text);
+}
+
+START_TEST(a_mistyped_yes_or_a_command_is_no_reason_to_reject_although_that_form_is_open)
+{
+	static const char *const TEXTS[][2] = {
+		{ "aprove", "" },
+		{ "apporve but quietly", "" },
+		{ "approve?", "" },
+		{ "yse", "" },
+		{ "list-fiels src", "\nIf you meant the command: `list-files src`" },
+	};
+
+	for (size_t i = 0; i < COUNT(TEXTS); i++) {
+		said_with_a_form_open("reject", TEXTS[i][0]);
+		replies("A question waits here, and that is no answer to it; nothing was done.");
+		replies(TEXTS[i][1]);
+		expect("SELECT state FROM request", "pending\n");
+		slack_stop();
+	}
+	said_with_a_form_open("reject", "choose 2");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+	said_with_a_form_open("reject", "improve the names");
+	expect("SELECT state, reason FROM request", "rejected|improve the names\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(words_beside_a_form_that_edits_are_answered)
+{
+	said_with_a_form_open("edit", "use tabs");
+	replies("A question waits here, and that is no answer to it; nothing was done.");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_words_forms");
@@ -234,6 +289,9 @@ int main(void)
 
 	tcase_add_test(c, a_question_with_several_yeses_takes_a_number_and_one_with_a_yes_either);
 	tcase_add_test(c, a_choice_after_the_answer_is_told_how_it_stands_and_is_no_prompt);
+	tcase_add_test(
+	    c, a_mistyped_yes_or_a_command_is_no_reason_to_reject_although_that_form_is_open);
+	tcase_add_test(c, words_beside_a_form_that_edits_are_answered);
 	tcase_add_test(c, a_form_is_not_sent_with_its_defaults_alone);
 	tcase_add_test(c, a_fields_title_in_a_reply_is_one_line_of_code);
 	tcase_add_test(c, a_single_value_may_stand_behind_its_fields_name);
