@@ -34,7 +34,7 @@ INSERT INTO slack_part VALUES
   ('output', 'file', 5, 6, 1),  -- its whole output, if that does not fit in 'alias'
   ('file', 'file', 3, 6, 1),    -- a whole file, on request: content_seq, file_name
   ('look', 'post', 3, 6, 1),    -- a folder or a file, or why it is not shown; detail: look
-  ('reply', 'post', 3, 6, 1),   -- text for an operator, in a thread
+  ('reply', 'post', 2, 6, 1),   -- text for an operator, in a thread, who waits for it: before questions
   ('server', 'post', 5, 6, 1);  -- text about agent-intercom itself, in the default channel
 
 -- One row per known Slack message.

@@ -24,6 +24,10 @@ SELECT r.seq, r.alias, r.command, r.workspace_root, r.state, r.outcome, r.exit_c
   FROM alias_run AS r LEFT JOIN session AS s ON s.seq = r.session_seq
  WHERE r.seq = :seq;
 
+-- name: alias_run_count :number
+-- scan ok: for a person
+SELECT count(*) FROM alias_run;
+
 -- name: alias_run_list :many
 -- The newest, last first.
 -- scan ok: by its key, up to the limit

@@ -331,8 +331,11 @@ static int list(struct desk *d, struct err *e)
 	OWNED(alias_run_row) struct alias_run_row run = { 0 };
 	cJSON *runs = cJSON_AddArrayToObject(d->out->json, "runs");
 	struct str *text = &d->out->text;
+	int64_t more = sql_alias_run_count(d->st, e);
 	int got;
 
+	if (more < 0)
+		return -1;
 	sql_alias_run_list(d->st, LISTED, &run);
 	while ((got = row_next(&run.row, e)) > 0) {
 		cJSON *one = cJSON_CreateObject();
@@ -345,7 +348,10 @@ static int list(struct desk *d, struct err *e)
 		str_add(text, ", ");
 		add_state(text, &run);
 		str_add_char(text, '\n');
+		more--;
 	}
+	if (more > 0)
+		str_addf(text, "... and %" PRId64 " more: `runs <number>` shows one", more);
 	if (!cJSON_GetArraySize(runs))
 		str_add(text, "no command was run");
 	return got < 0 ? -1 : 0;

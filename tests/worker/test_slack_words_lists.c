@@ -174,6 +174,22 @@ START_TEST(of_several_agents_in_one_folder_none_is_meant_in_silence)
 }
 END_TEST
 
+START_TEST(runs_that_are_not_listed_are_counted)
+{
+	const char *said;
+
+	slack();
+	given("WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 25)"
+	      " INSERT INTO alias_run (alias, command, workspace_root, lane, machine, operator_id,"
+	      " created_at) SELECT 'test', 'make test', '/ws/web', '/ws/web', 'h', 'local:tester',"
+	      " '" T "' FROM n");
+	said = command("runs");
+	says(said, "25: test in web, queued since ");
+	says(said, "\n... and 5 more: `runs &lt;number&gt;` shows one");
+	slack_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_words_lists");
@@ -183,6 +199,7 @@ int main(void)
 	tcase_add_test(c, an_interrupted_session_is_named_if_it_asks_something_or_can_be_resumed);
 	tcase_add_test(c, more_sessions_than_fit_are_counted_within_what_a_reply_may_have);
 	tcase_add_test(c, of_several_agents_in_one_folder_none_is_meant_in_silence);
+	tcase_add_test(c, runs_that_are_not_listed_are_counted);
 	tcase_add_test(c, the_inbox_names_first_those_whose_agent_listens_and_counts_the_rest);
 	return run_suite(s);
 }
