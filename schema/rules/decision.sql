@@ -157,7 +157,7 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                 AND (SELECT count(*) FROM json_each(q.options) AS o
                       WHERE json_extract(o.value, '$.kind') = 'allow_once') <> 1
              UNION ALL
-             SELECT 17, 'wrong_verb', 'the agent asks for values: refine with them, or stop'
+             SELECT 17, 'wrong_verb', 'the agent asks for values: `choose` or `refine` with them, or `stop`'
                FROM request AS r JOIN request_offer AS q ON q.request_seq = r.seq
               WHERE r.id = NEW.request_id AND q.form IS NOT NULL
                 AND (NEW.verdict = 'continue' OR (NEW.verdict = 'refine' AND NEW.choice IS NULL))

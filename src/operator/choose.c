@@ -49,6 +49,8 @@ static bool says_no(const char *text)
 
 static int tell_none(struct desk *d, const struct found *f, bool has_options)
 {
+	if (f->story.length)
+		return desk_tell(d, SAID_REFUSED, "%s %s", str_text(&f->name), f->story.bytes);
 	return desk_tell(d, SAID_UNCLEAR, "%s offers no %s", str_text(&f->name),
 	                 has_options ? "answer that allows this once: `reject` it, or allow it "
 	                               "where the agent is set up"

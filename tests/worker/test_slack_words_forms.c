@@ -55,6 +55,8 @@ START_TEST(a_choice_after_the_answer_is_told_how_it_stands_and_is_no_prompt)
 		str_addf(&count, "%zu\n", i + 1);
 		expect("SELECT count(*) FROM slack_message WHERE kind = 'reply'", count.bytes);
 	}
+	in_thread("choose 01911111-0000 1");
+	replies("01911111-0000: Change a.c (a.c) was approved by ");
 	expect("SELECT count(*) FROM steering", "0\n");
 	slack_stop();
 }
