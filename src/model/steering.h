@@ -10,8 +10,8 @@
 enum {
 	STEERING_ROWS = 20, /* per result */
 	/* About as much text; the rest goes with the next one. Hosts show their models 10,000
-	 * characters of a hook's and 12,000 of a result, and cut what is longer. */
-	STEERING_BYTES = 8 << 10,
+	 * characters of a hook's and 12,000 of a result, in which it may stand twice. */
+	STEERING_BYTES = 5 << 10,
 };
 
 /* The steering of one result. */
