@@ -10,22 +10,21 @@ SELECT seq, workspace_root, state, attempts FROM checkpoint
 -- name: checkpoint_compared :one
 -- What the oldest of those that wait in a workspace is compared with, if one is.
 SELECT p.manifest
-  FROM checkpoint AS c JOIN comparison AS p ON p.now_id = c.id
+  FROM checkpoint AS c LEFT JOIN comparison AS p ON p.now_id = c.id
  WHERE c.machine = :machine AND c.state IN ('queued', 'claimed')
    AND c.workspace_root = :workspace_root
  ORDER BY c.seq LIMIT 1;
 
 -- name: checkpoint_claim :rows
 -- All of a workspace: what is read from now on is true for each of them. Those that are compared with
--- another manifest than :compared need a reading of their own.
+-- another manifest than :compared, or with none, need a reading of their own.
 -- type: :compared text
 UPDATE checkpoint
    SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
        updated_at = :now
  WHERE machine = :machine AND state IN ('queued', 'claimed') AND workspace_root = :workspace_root
    AND (state = 'queued' OR worker_id IS NOT :worker)
-   AND NOT EXISTS (SELECT 1 FROM comparison AS p
-                    WHERE p.now_id = checkpoint.id AND p.manifest IS NOT :compared);
+   AND (SELECT p.manifest FROM comparison AS p WHERE p.now_id = checkpoint.id) IS :compared;
 
 -- name: checkpoint_settle :rows
 -- What was read, for those that this archivist has in hand.

@@ -2,9 +2,11 @@
  * compared with. */
 #include "harness.h"
 #include "process.h"
+#include "site.h"
 #include "str.h"
 #include "workspace.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,6 +239,26 @@ START_TEST(a_gitignore_that_was_written_since_hides_nothing_from_a_diff)
 }
 END_TEST
 
+START_TEST(a_checkpoint_beside_a_diff_holds_what_it_holds_alone)
+{
+	pid_t archivist;
+
+	given_two();
+	ck_assert_int_eq(shell(NULL, "cd '%s' && echo '*' >.gitignore", other), 0);
+	archivist = worker_pid("archivist");
+	ck_assert_int_eq(kill(archivist, SIGSTOP), 0);
+	given("INSERT INTO command (verb, argument) SELECT 'diff', id FROM checkpoint"
+	      " WHERE label = 'theirs'");
+	(void)start_worker("reader");
+	expect_soon("SELECT count(*) FROM checkpoint WHERE kind = 'diff'", "1\n");
+	order_checkpoint("abcd-other", "beside");
+	ck_assert_int_eq(kill(archivist, SIGCONT), 0);
+	expect_soon("SELECT state FROM checkpoint WHERE label = 'beside'", "done\n");
+	expect("SELECT files FROM checkpoint WHERE label = 'beside'", "0\n");
+	expect_soon("SELECT state FROM checkpoint WHERE kind = 'diff'", "done\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("checkpoint_choice");
@@ -249,5 +271,6 @@ int main(void)
 	tcase_add_test(c, a_label_wins_over_ids_and_a_session_among_them_is_named);
 	tcase_add_test(c, a_list_of_several_workspaces_says_of_which_each_is);
 	tcase_add_test(c, a_gitignore_that_was_written_since_hides_nothing_from_a_diff);
+	tcase_add_test(c, a_checkpoint_beside_a_diff_holds_what_it_holds_alone);
 	return run_suite(s);
 }

@@ -423,7 +423,8 @@ static int find_compared(struct archive *a, const char *root, struct err *e)
 	OWNED(checkpoint_compared_row) struct checkpoint_compared_row row = { 0 };
 	int got = sql_checkpoint_compared(&a->w->store, a->w->machine, root, &row, e);
 
-	(void)snprintf(a->compared, sizeof(a->compared), "%s", got > 0 ? row.manifest : "");
+	(void)snprintf(a->compared, sizeof(a->compared), "%s",
+	               got > 0 && row.manifest ? row.manifest : "");
 	a->options.also = a->compared[0] ? a->compared : NULL;
 	return got < 0 ? -1 : 0;
 }
