@@ -13,16 +13,16 @@ SELECT seq, state, force FROM apply WHERE request_seq = :request ORDER BY seq DE
 SELECT seq FROM apply WHERE request_seq = :request AND state = 'applied';
 
 -- name: apply_untold :number
--- The one that succeeded, if the last that a caller was told is that it goes on, or all who waited
--- for it were gone.
+-- The one that succeeded, if all that a caller was told is that it goes on, or all who waited for it
+-- were gone.
 SELECT a.seq FROM apply AS a
  WHERE a.request_seq = :request AND a.state = 'applied'
    AND EXISTS (SELECT 1 FROM tool_call
                 WHERE apply_seq = a.seq
-                  AND (answered_at < a.updated_at
-                       OR (state IN ('answered', 'cancelled') AND listener IS NULL)))
+                  AND (state = 'done' OR (state IN ('answered', 'cancelled') AND listener IS NULL)))
    AND NOT EXISTS (SELECT 1 FROM tool_call
-                    WHERE apply_seq = a.seq AND state = 'done' AND answered_at >= a.updated_at)
+                    WHERE apply_seq = a.seq AND state = 'done'
+                      AND result ->> '$.status' IS NOT 'pending')
    AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = :request AND state = 'undone');
 
 -- name: apply_undone :one

@@ -379,6 +379,9 @@ START_TEST(an_agent_that_was_told_to_call_again_is_told_of_its_write_as_one_that
 	has(waits, "status", "pending");
 	(void)start_worker("applier");
 	expect_soon("SELECT state FROM apply", "applied\n");
+	/* both in one millisecond */
+	given("UPDATE apply SET updated_at = (SELECT answered_at FROM tool_call WHERE apply_seq ="
+	      " apply.seq)");
 	is_told_applied_once(&a, check);
 }
 END_TEST
