@@ -72,21 +72,25 @@ int contact_leave_shared(struct contact *c, struct err *e)
 
 /* ---- where it is ---- */
 
-/* One whose database was moved while it was stopped: where its configuration says by now, once a
- * system runs there. Only a person knows when all is in place. */
-static void look_where_moved(struct contact *c)
+/* One whose database was moved, or copied, while it was stopped: where its configuration says by
+ * now, once a system runs there. Only a person knows when all is in place. */
+static bool look_where_moved(struct contact *c)
 {
 	const struct config_source source = { .config = c->is.config && *c->is.config ? c->is.config
 		                                                                      : NULL };
 	OWNED(located) struct located found = { 0 };
 	OWNED(str) struct str note = { 0 };
 
+	if (!c->reached || c->shared || c->fixed ||
+	    (!source.config && access(c->is.paths.database, F_OK) == 0))
+		return false;
 	if (locate_meant(&source, false, &found, &note, NULL) ||
 	    instance_holder(found.paths.database, NULL) <= 0)
-		return;
+		return false;
 	located_clear(&c->is);
 	c->is = found;
 	found = (struct located){ 0 };
+	return true;
 }
 
 /* It may have been started from another environment, or have a new run directory. */
@@ -101,10 +105,8 @@ static void look_up(struct contact *c)
 		located_clear(&c->is);
 		c->is = found;
 		c->shared = false;
-	} else if (c->reached && !c->shared && !c->fixed &&
-	           access(c->is.paths.database, F_OK) != 0) {
-		look_where_moved(c);
-	} else if (!c->shared && paths_open(c->is.paths.database, false, &fresh, NULL) == 0) {
+	} else if (!look_where_moved(c) && !c->shared &&
+	           paths_open(c->is.paths.database, false, &fresh, NULL) == 0) {
 		paths_clear(&c->is.paths);
 		c->is.paths = fresh;
 	}
