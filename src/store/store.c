@@ -68,7 +68,8 @@ static const char *advice(int rc)
 	case SQLITE_FULL:
 		return "; free space on the database's disk";
 	case SQLITE_READONLY:
-		return "; make the database file and its directory writable for this user";
+		return "; make the database file, those beside it whose names begin with its own, "
+		       "and its directory writable for this user";
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return "; restore it from a backup";
