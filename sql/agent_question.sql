@@ -35,6 +35,14 @@ SELECT 1 AS yes FROM session WHERE seq = :session AND status = 'paused';
 -- type: :session integer
 SELECT seq, kind, text FROM steering_untold WHERE session_seq = :session ORDER BY seq LIMIT 1;
 
+-- name: agent_talk_nudged :any
+-- Whether it was nudged since its last turn began, and has not been told.
+-- type: :session integer
+SELECT 1 AS yes FROM steering_untold AS u
+ WHERE u.session_seq = :session AND u.kind = 'nudge'
+   AND u.created_at >= (SELECT began_at FROM agent_turn WHERE run_seq = :run
+                         ORDER BY number DESC LIMIT 1) LIMIT 1;
+
 -- name: agent_talk_tell :rows
 UPDATE steering SET run_seq = :run, delivered_at = :now WHERE seq = :seq AND delivered_at IS NULL;
 

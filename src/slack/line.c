@@ -302,6 +302,8 @@ static int is_not_for_form(struct slack_talk *t, const struct verb_line *l, cons
 	if ((is_verb(l, "approve") || is_verb(l, "reject") || is_verb(l, "choose")) &&
 	    !is_verb(l, view))
 		return 1;
+	if (is_verb(l, "stop") && (strcmp(view, "refine") == 0 || strcmp(view, "resume") == 0))
+		return 1;
 	if (is_verb(l, view) && verb_is_only_an_id(l->rest))
 		return 1;
 	return names_question(t, l, e);

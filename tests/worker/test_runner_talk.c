@@ -146,6 +146,22 @@ START_TEST(a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt)
 }
 END_TEST
 
+START_TEST(a_nudge_behind_other_words_ends_the_turn_that_hangs_and_no_later_one)
+{
+	setup();
+	(void)given_talk("v1", STEPS("wait"));
+	was_told("mend it", 1);
+	given("INSERT INTO steering (kind, session_id, text) SELECT k.value, session.id, k.value "
+	      "|| ' it'"
+	      " FROM session, json_each('[\"steer\",\"nudge\"]') AS k ORDER BY k.key");
+	was_told("session/cancel", 1);
+	was_told("steer it", 1);
+	expect("SELECT kind FROM steering WHERE delivered_at IS NULL", "nudge\n");
+	was_told("session/cancel", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* The id of its question; said: by ctl, of the answer. */
 static char *approved_while_paused(struct str *said)
 {
@@ -315,6 +331,7 @@ int main(void)
 	tcase_add_test(c, a_question_that_nobody_answers_in_time_is_a_no);
 	tcase_add_test(c, what_the_operator_says_is_told_in_order_one_turn_at_a_time);
 	tcase_add_test(c, a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt);
+	tcase_add_test(c, a_nudge_behind_other_words_ends_the_turn_that_hangs_and_no_later_one);
 	tcase_add_test(c, what_is_answered_while_a_session_is_paused_is_told_once_it_is_resumed);
 	tcase_add_test(c, of_an_answer_that_its_agent_did_not_get_it_is_said_that_it_did_not);
 	tcase_add_test(c, a_stop_withdraws_what_waits);

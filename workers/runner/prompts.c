@@ -116,13 +116,16 @@ static int send_said(struct runner *r, const struct agent_talk_row *row, struct 
 	return told;
 }
 
-/* A turn that hangs is ended for a nudge; anything else waits for its end. */
-static int wait_for_turn(struct acp *a, const struct agent_talk_next_row *said)
+/* A turn that hangs is ended for a nudge, also one behind other words; anything else waits for its
+ * end, and so does a nudge of an earlier turn. */
+static int wait_for_turn(struct runner *r, int64_t session, struct acp *a, struct err *e)
 {
-	if (strcmp(said->kind, "nudge") != 0 || a->asks || a->cancelled)
-		return 0;
-	acp_cancel(a, "nudged", clock_monotonic_ms());
-	return 1;
+	int nudged =
+	    a->asks || a->cancelled ? 0 : sql_agent_talk_nudged(&r->w.store, session, r->w.row, e);
+
+	if (nudged > 0)
+		acp_cancel(a, "nudged", clock_monotonic_ms());
+	return nudged;
 }
 
 /* What waits to be told, in rows of `agent_input`, then in those of `steering`. */
@@ -138,7 +141,8 @@ static int send_next(struct runner *r, const struct agent_talk_row *row, struct 
 	got = sql_agent_talk_next(&r->w.store, row->session_seq, &said, e);
 	if (got <= 0)
 		return got;
-	return a->turn_open ? wait_for_turn(a, &said) : send_said(r, row, a, s, &said, e);
+	return a->turn_open ? wait_for_turn(r, row->session_seq, a, e)
+	                    : send_said(r, row, a, s, &said, e);
 }
 
 /* Whether the agent waits for an answer, and takes nothing else. acp-stream takes words any time.
