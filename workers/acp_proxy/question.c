@@ -369,6 +369,7 @@ static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 static void take_last(struct question *q, const cJSON *message)
 {
 	if (!json_says(message, "method", "intercom/asked")) {
+		q->owes = false;
 		q->end_ms = 0;
 		return;
 	}
@@ -688,6 +689,10 @@ int64_t question_tick(struct proxy *p, int64_t now)
 	for (q = TAILQ_FIRST(&p->questions); q; q = next) {
 		next = TAILQ_NEXT(q, next);
 		tick(p, q, now);
+		if (q->is_over && now >= q->end_ms && needs_front(q)) {
+			hang_up(p, q); /* that one hangs: the next is told */
+			q->end_ms = INT64_MAX;
+		}
 		if (q->is_over && now >= q->end_ms) {
 			held_drop(p, q);
 			continue;

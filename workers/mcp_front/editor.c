@@ -9,6 +9,7 @@
 #include "json_writer.h"
 #include "log.h"
 #include "sql/request.h"
+#include "sql/tool_call.h"
 
 #include <string.h>
 
@@ -79,7 +80,8 @@ static int withdraw(struct front *f, struct job *job, const struct request *r, s
 	int64_t seq = r->row.seq;
 
 	set_outcome(job, decision_outcome_name(DECISION_OUTCOME_APPLIED), NULL);
-	return sql_request_expire(st, seq, job->call_seq, e) ||
+	return sql_tool_call_unlisten(st, job->call_seq, e) || /* for another that is withdrawn */
+	               sql_request_expire(st, seq, job->call_seq, e) ||
 	               sql_request_settle_withdrawn(st, WITHDRAWN, seq, e) ||
 	               sql_request_withdrawn(st, seq, e)
 	           ? -1
