@@ -169,16 +169,28 @@ void file_change_keep_mode(int root_fd, int written, struct file_change *f)
 	f->mode &= ~(int)regular_set_id((mode_t)f->mode);
 }
 
+/* Only a new file, which is no copy, keeps the access list that its folder gave it: it would open
+ * the others to more people. Nor is a copy opened to those whom the list shuts out. */
+static int drop_lists(const struct file_change *f, int fd)
+{
+	const mode_t common = files_common_mode(fd);
+	struct stat st;
+
+	if (!f->exact_mode && common != FILES_ALL_MODES &&
+	    (files_look(fd, &st) || files_chmod(fd, st.st_mode & common)))
+		return -1;
+	return files_drop_lists(fd);
+}
+
 /* Sets owner, mode and attributes. If the owner cannot be set, or is not known any more since
- * nothing is there, the file gets no set-id bits. Only a new file, which is no copy, keeps the
- * access list that its folder gave it: it would open the others to more people. */
+ * nothing is there, the file gets no set-id bits. */
 static int take_over(int root_fd, const struct file_change *f, int fd)
 {
 	mode_t mode = (mode_t)f->mode;
 	struct stat st, old;
 	int from;
 
-	if ((f->exact_mode || f->other) && files_drop_lists(fd))
+	if ((f->exact_mode || f->other) && drop_lists(f, fd))
 		return -1;
 	if (!f->exact_mode)
 		return 0;

@@ -393,17 +393,20 @@ START_TEST(a_file_that_is_renamed_and_copied_becomes_the_renamed_one)
 }
 END_TEST
 
-/* What its folder gives a new file would open it to more people than it was. */
+/* What its folder gives a new file would open it to more people than it was, as a copy would be
+ * without what its folder shuts out. */
 START_TEST(what_had_no_access_list_gets_none_of_its_folder)
 {
 	static const struct {
 		const char *name, *body;
+		unsigned group;
 	} DIFFS[] = {
-		{ "a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n" },
-		{ "a.txt", "diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n" },
-		{ "b.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n" },
-		{ "c.txt", "diff --git a/a.txt b/c.txt\ncopy from a.txt\ncopy to c.txt\n" },
-		{ "a.txt", "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n" },
+		{ "a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n", 060 },
+		{ "a.txt", "diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n", 060 },
+		{ "b.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n",
+		  060 },
+		{ "c.txt", "diff --git a/a.txt b/c.txt\ncopy from a.txt\ncopy to c.txt\n", 0 },
+		{ "a.txt", "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n", 0 },
 	};
 	struct stat st;
 
@@ -418,7 +421,7 @@ START_TEST(what_had_no_access_list_gets_none_of_its_folder)
 		expect(OUTCOME, APPLIED);
 		if (stat(in(name), &st) == 0) {
 			ck_assert(!has_access_list(name));
-			ck_assert_uint_eq(mode_of(name) & 0666, 0660);
+			ck_assert_uint_eq(mode_of(name) & 0666, 0600 | DIFFS[i].group);
 		}
 		call_undo((int)i + 1);
 		expect(UNDO, UNDONE);
