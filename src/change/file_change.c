@@ -182,30 +182,23 @@ static int drop_lists(const struct file_change *f, int fd)
 	return files_drop_lists(fd);
 }
 
-/* Sets owner, mode and attributes. If the owner cannot be set, or is not known any more since
- * nothing is there, the file gets no set-id bits. */
+/* Sets owner, mode and attributes. If the owner is not known any more since nothing is there, the
+ * file gets no set-id bits. */
 static int take_over(int root_fd, const struct file_change *f, int fd)
 {
 	mode_t mode = (mode_t)f->mode;
-	struct stat st, old;
+	struct stat old;
 	int from;
 
 	if ((f->exact_mode || f->other) && drop_lists(f, fd))
 		return -1;
 	if (!f->exact_mode)
 		return 0;
-	if (files_look(fd, &st))
-		return -1;
 	from = open_like(root_fd, f, &old);
-	if (from < 0 || ((st.st_uid != old.st_uid || st.st_gid != old.st_gid) &&
-	                 files_chown(fd, old.st_uid, old.st_gid)))
-		mode &= ~(mode_t)SET_ID_BITS;
-	if (from >= 0 && !f->leave_attributes)
-		files_copy_attributes(from, fd);
-	if (from >= 0) {
-		mode = regular_copied_mode(from, old.st_mode, fd, mode);
-		(void)files_close(from);
-	}
+	if (from < 0)
+		return files_chmod(fd, mode & ~(mode_t)SET_ID_BITS);
+	mode = regular_take_over(from, &old, fd, mode, !f->leave_attributes);
+	(void)files_close(from);
 	return files_chmod(fd, mode);
 }
 

@@ -54,13 +54,38 @@ mode_t regular_set_id(mode_t mode)
 	return mode & (S_ISUID | (mode & S_IXGRP ? S_ISGID : 0));
 }
 
-mode_t regular_copied_mode(int from, mode_t old, int to, mode_t mode)
+/* The mode of a file whose group has become another one: its old group's members are others now. */
+static mode_t without_group(mode_t mode)
 {
-	const mode_t common = files_common_mode(from);
+	const mode_t both = mode >> 3 & mode & 07;
 
+	return (mode & ~(mode_t)077) | both << 3 | both;
+}
+
+/* The mode that goes with the access lists that both have now. */
+static mode_t copied_mode(mode_t common, mode_t old, int to, mode_t mode)
+{
 	if (common == FILES_ALL_MODES)
 		return mode;
 	if (files_common_mode(to) == FILES_ALL_MODES)
 		return mode & common;
 	return (mode & 0777) == (old & common & 0777) ? mode | (old & 0777) : mode;
+}
+
+mode_t regular_take_over(int from, const struct stat *old, int to, mode_t mode, bool attributes)
+{
+	const mode_t common = files_common_mode(from);
+	struct stat st;
+	bool known = files_look(to, &st) == 0, has_group = true;
+
+	if ((!known || st.st_uid != old->st_uid || st.st_gid != old->st_gid) &&
+	    files_chown(to, old->st_uid, old->st_gid)) {
+		mode &= ~(mode_t)(S_ISUID | S_ISGID);
+		has_group = (known && st.st_gid == old->st_gid) ||
+		            files_chown(to, (uid_t)-1, old->st_gid) == 0;
+	}
+	if (attributes)
+		files_copy_attributes(from, to);
+	return has_group ? copied_mode(common, old->st_mode, to, mode)
+	                 : without_group(mode & common);
 }

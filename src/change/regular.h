@@ -4,6 +4,7 @@
 
 #include "sha256.h"
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /* Opens a regular file that is not a symlink for reading, and fills st. -1 with errno; EEXIST if
@@ -17,10 +18,12 @@ int regular_hash(int fd, char hash[SHA256_BYTES]);
  * with the group's execution. */
 mode_t regular_set_id(mode_t mode);
 
-/* The mode for a file `to` that is to have `mode` and that was given the attributes of file `from`,
- * whose mode is old. If `from` has an access list: with the list, the mode that belongs to it if
- * `mode` is what the list leaves to everybody alike (files_common_mode); without it no more than
- * that. */
-mode_t regular_copied_mode(int from, mode_t old, int to, mode_t mode);
+/* Gives file `to`, which is to have `mode`, the owner and group of file `from`, as far as
+ * permitted, and, if it is to have them, its extended attributes. old is what `from` is. Returns
+ * the mode for `to`, with which nobody may more than `mode` lets them: without that owner or group
+ * no set-id bits, and without the group what the file's group and others have in common. If `from`
+ * has an access list: with the list, the mode that belongs to it if `mode` is what the list leaves
+ * to everybody alike (files_common_mode); without it no more than that. */
+mode_t regular_take_over(int from, const struct stat *old, int to, mode_t mode, bool attributes);
 
 #endif

@@ -18,7 +18,6 @@
 enum {
 	SHOWN_BYTES = 300, /* of a path in a text */
 	LIST_BYTES_MAX = 64 << 20, /* of the file list: 50,000 steps have 2 MiB */
-	SET_ID_BITS = S_ISUID | S_ISGID,
 };
 
 static const char LIST[] = "list";
@@ -371,7 +370,7 @@ static int take_over(const struct tree_change *t, const struct tree_step *s, int
 {
 	OWNED(str) struct str name = { 0 };
 	struct refusal why;
-	struct stat old, new;
+	struct stat old;
 	int dir = -1, from, mode = s->after.mode;
 
 	if (s->before.kind != THING_FILE || tree_parent(t, s->path, &name, &dir, &why) <= 0)
@@ -380,12 +379,7 @@ static int take_over(const struct tree_change *t, const struct tree_step *s, int
 	(void)files_close(dir);
 	if (from < 0)
 		return mode;
-	if (files_look(fd, &new) == 0 && (new.st_uid != old.st_uid || new.st_gid != old.st_gid) &&
-	    files_chown(fd, old.st_uid, old.st_gid))
-		mode &= ~SET_ID_BITS;
-	if (!t->leave_attributes)
-		files_copy_attributes(from, fd);
-	mode = (int)regular_copied_mode(from, old.st_mode, fd, (mode_t)mode);
+	mode = (int)regular_take_over(from, &old, fd, (mode_t)mode, !t->leave_attributes);
 	(void)files_close(from);
 	return mode;
 }

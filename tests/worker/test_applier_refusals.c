@@ -442,6 +442,41 @@ START_TEST(a_file_that_changes_its_owner_loses_its_set_id_bits)
 }
 END_TEST
 
+/* Nobody may give a file to their own group, which is not what the folder gives, but to no other.
+ */
+START_TEST(a_file_that_changes_its_owner_keeps_its_group_or_is_open_to_no_more_of_the_new_one)
+{
+	enum { FOLDERS = 4242, FILES = 4343 };
+	struct stat st;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	begin();
+	file("kept", "old");
+	file("lost", "old");
+	ck_assert_int_eq(chown(in("kept"), 0, NOBODY_ID), 0);
+	ck_assert_int_eq(chown(in("lost"), 0, FILES), 0);
+	ck_assert_int_eq(chmod(in("kept"), 0660), 0);
+	ck_assert_int_eq(chmod(in("lost"), 0674), 0);
+	approve("kept", "new");
+	call_check_diff(false);
+	approve("lost", "new");
+	call_check_diff(false);
+	bring_worker_along();
+	ck_assert_int_eq(chown(ws, 0, FOLDERS), 0);
+	ck_assert_int_eq(chmod(ws, 02777), 0);
+	leave_the_workspace_to_root();
+	run_worker("applier");
+	file_is("kept", "new");
+	ck_assert_int_eq(stat(in("kept"), &st), 0);
+	ck_assert_uint_eq(st.st_gid, NOBODY_ID);
+	ck_assert_uint_eq(mode_of("kept"), 0660);
+	file_is("lost", "new");
+	ck_assert_int_eq(stat(in("lost"), &st), 0);
+	ck_assert_uint_eq(st.st_gid, FOLDERS);
+	ck_assert_uint_eq(mode_of("lost"), 0644);
+}
+END_TEST
+
 /* They were given to the old content, and write(2) would drop them. */
 START_TEST(new_content_has_no_set_id_bits)
 {
@@ -522,6 +557,8 @@ int main(void)
 	tcase_add_test(c, missing_permission_is_told);
 	tcase_add_test(c, in_an_append_only_folder_nothing_is_written_and_no_hidden_file_is_left);
 	tcase_add_test(c, a_file_that_changes_its_owner_loses_its_set_id_bits);
+	tcase_add_test(
+	    c, a_file_that_changes_its_owner_keeps_its_group_or_is_open_to_no_more_of_the_new_one);
 	tcase_add_test(c, new_content_has_no_set_id_bits);
 	tcase_add_test(c, new_content_has_no_file_capabilities);
 	tcase_add_test(c, a_name_that_is_too_long_leaves_no_directories);

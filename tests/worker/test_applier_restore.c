@@ -341,7 +341,7 @@ START_TEST(who_lost_its_claim_settles_no_restore)
 }
 END_TEST
 
-/* As nobody, who may write in the workspace and cannot give a file back to root. */
+/* As nobody, who cannot give a file back to root or its group: what only that had goes, too. */
 START_TEST(a_file_that_changes_its_owner_comes_back_without_its_set_id_bits)
 {
 	struct stat st;
@@ -349,7 +349,7 @@ START_TEST(a_file_that_changes_its_owner_comes_back_without_its_set_id_bits)
 	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
 	begin();
 	file("tool", "same\n");
-	ck_assert_int_eq(chmod(in("tool"), 04755), 0);
+	ck_assert_int_eq(chmod(in("tool"), 04775), 0);
 	checkpoint_it();
 	ck_assert_int_eq(chmod(in("tool"), 04744), 0);
 	ask_restore(NULL);
