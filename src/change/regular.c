@@ -72,17 +72,29 @@ static mode_t copied_mode(mode_t common, mode_t old, int to, mode_t mode)
 	return (mode & 0777) == (old & common & 0777) ? mode | (old & 0777) : mode;
 }
 
+static bool gets_group(int fd, gid_t group)
+{
+	struct stat st;
+
+	return (files_look(fd, &st) == 0 && st.st_gid == group) ||
+	       files_chown(fd, (uid_t)-1, group) == 0;
+}
+
+mode_t regular_take_group(int fd, gid_t group, mode_t mode)
+{
+	return gets_group(fd, group) ? mode : without_group(mode);
+}
+
 mode_t regular_take_over(int from, const struct stat *old, int to, mode_t mode, bool attributes)
 {
 	const mode_t common = files_common_mode(from);
 	struct stat st;
-	bool known = files_look(to, &st) == 0, has_group = true;
+	bool has_group = true;
 
-	if ((!known || st.st_uid != old->st_uid || st.st_gid != old->st_gid) &&
+	if ((files_look(to, &st) || st.st_uid != old->st_uid || st.st_gid != old->st_gid) &&
 	    files_chown(to, old->st_uid, old->st_gid)) {
 		mode &= ~(mode_t)(S_ISUID | S_ISGID);
-		has_group = (known && st.st_gid == old->st_gid) ||
-		            files_chown(to, (uid_t)-1, old->st_gid) == 0;
+		has_group = gets_group(to, old->st_gid);
 	}
 	if (attributes)
 		files_copy_attributes(from, to);

@@ -18,6 +18,10 @@ int regular_hash(int fd, char hash[SHA256_BYTES]);
  * with the group's execution. */
 mode_t regular_set_id(mode_t mode);
 
+/* Gives a file or folder a group, if that is permitted. Returns the mode for it if it is to have
+ * `mode`: without the group what the group and others have in common. */
+mode_t regular_take_group(int fd, gid_t group, mode_t mode);
+
 /* Gives file `to`, which is to have `mode`, the owner and group of file `from`, as far as
  * permitted, and, if it is to have them, its extended attributes. old is what `from` is. Returns
  * the mode for `to`, with which nobody may more than `mode` lets them: without that owner or group

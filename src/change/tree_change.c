@@ -365,6 +365,28 @@ static int make_stage(struct tree_change *t, struct refusal *why)
 	return 0;
 }
 
+/* What was made for a new name gets the group that its folder gives, or will give once it is there
+ * again. Returns its mode. */
+static mode_t take_group(const struct tree_change *t, const char *path, int fd, mode_t mode)
+{
+	OWNED(str) struct str above = { 0 }, name = { 0 };
+	const char *slash = strrchr(path, '/');
+	const struct tree_step *s;
+	struct refusal why;
+	struct stat st;
+	int dir = -1, failed;
+
+	str_add_bytes(&above, path, slash ? (size_t)(slash - path) : 0);
+	s = slash ? tree_change_step(t, str_text(&above)) : NULL;
+	if (s && s->before.kind != THING_DIRECTORY)
+		return s->after.mode & S_ISGID ? take_group(t, str_text(&above), fd, mode) : mode;
+	if (tree_parent(t, path, &name, &dir, &why) <= 0)
+		return mode;
+	failed = files_look(dir, &st);
+	(void)files_close(dir);
+	return failed || !(st.st_mode & S_ISGID) ? mode : regular_take_group(fd, st.st_gid, mode);
+}
+
 /* Gives a staged file the owner and attributes of the one that it replaces. Returns its mode. */
 static int take_over(const struct tree_change *t, const struct tree_step *s, int fd)
 {
@@ -373,7 +395,9 @@ static int take_over(const struct tree_change *t, const struct tree_step *s, int
 	struct stat old;
 	int dir = -1, from, mode = s->after.mode;
 
-	if (s->before.kind != THING_FILE || tree_parent(t, s->path, &name, &dir, &why) <= 0)
+	if (s->before.kind != THING_FILE)
+		return (int)take_group(t, s->path, fd, (mode_t)mode);
+	if (tree_parent(t, s->path, &name, &dir, &why) <= 0)
 		return mode;
 	from = regular_open(dir, str_text(&name), &old);
 	(void)files_close(dir);
@@ -434,8 +458,12 @@ static int stage_link(struct tree_change *t, struct tree_step *s, const char *na
 static int stage_directory(struct tree_change *t, struct tree_step *s, const char *name,
                            struct refusal *why)
 {
-	if (files_make_dir(t->new_fd, name, TREE_STAGE_MODE))
+	int fd = -1;
+
+	if (make_and_open(t->new_fd, name, &fd))
 		return refuse_errno(why, "make a directory for", s->path);
+	(void)take_group(t, s->path, fd, TREE_STAGE_MODE);
+	(void)files_close(fd);
 	return 0;
 }
 

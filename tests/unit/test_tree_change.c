@@ -604,6 +604,49 @@ START_TEST(content_that_is_missing_is_named_and_nothing_is_written)
 }
 END_TEST
 
+/* As if it were made there. */
+START_TEST(what_comes_back_has_the_group_of_its_set_gid_folder)
+{
+	enum { TEAM = 4242 };
+	static const struct {
+		const char *path;
+		gid_t group;
+	} NAMES[] = { { "team/a", TEAM },  { "team/in", TEAM },        { "team/in/a", TEAM },
+		      { "team/own/a", 0 }, { "team/in/deep/a", TEAM }, { "plain/a", 0 } };
+	struct tree_change t = TREE_CHANGE_INIT;
+	struct refusal why = { .code = NULL };
+	struct stat st;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a folder away");
+	ck_assert_int_eq(mkdir("plain", 0755), 0);
+	ck_assert_int_eq(mkdir("team", 0755), 0);
+	ck_assert_int_eq(chown("team", 0, TEAM), 0);
+	ck_assert_int_eq(chmod("team", 02770), 0);
+	ck_assert_int_eq(mkdir("team/in", 0770), 0);
+	ck_assert_int_eq(mkdir("team/in/deep", 0770), 0);
+	ck_assert_int_eq(mkdir("team/own", 0755), 0);
+	ck_assert_int_eq(chmod("team/own", 0755), 0);
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i].path, "team/in") != 0)
+			write_file(NAMES[i].path, "a");
+	look_at_tree(&to);
+	ck_assert(remove_tree("team/in") && remove_tree("team/own"));
+	ck_assert_int_eq(unlink("team/a"), 0);
+	ck_assert_int_eq(unlink("plain/a"), 0);
+	look_at_tree(&from);
+	plan(&t, &from, &to);
+	stage(&t);
+	MUST(tree_change_place(&t, &why) == 0, "place: %s", why.text);
+	MUST(tree_change_finish(&t, &why) == 0, "finish: %s", why.text);
+	must_be(&to, "afterwards");
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		ck_assert_int_eq(lstat(NAMES[i].path, &st), 0);
+		MUST(st.st_gid == NAMES[i].group, "%s: %u", NAMES[i].path, st.st_gid);
+	}
+	tree_change_clear(&t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tree_change");
@@ -624,6 +667,7 @@ int main(void)
 	tcase_add_test(c, what_is_protected_is_never_written);
 	tcase_add_test(c, what_is_ours_is_never_written);
 	tcase_add_test(c, content_that_is_missing_is_named_and_nothing_is_written);
+	tcase_add_test(c, what_comes_back_has_the_group_of_its_set_gid_folder);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
