@@ -44,6 +44,11 @@ struct diff_file {
 	size_t hunk_count; /* 0 only in git style: a rename, a mode change, an empty file */
 };
 
+/* The way out, where what looks like a diff is refused. */
+#define DIFF_AS_CONTENT                                                                            \
+	"if this is the content itself, send it as a diff that adds its lines (--- /dev/null, "    \
+	"+++ b/path)"
+
 /* A parsed diff text. Owns everything it points to (the lines point into `text`, a copy). */
 struct diff {
 	struct diff_file *files;
@@ -51,8 +56,9 @@ struct diff {
 	char *text;
 };
 
-/* Whether content starts like a diff: "--- ", "diff ", or "@@ -" (a diff without its file, which
- * is refused and not written as text). Leading blank lines are not skipped. */
+/* Whether content starts like a diff: "--- " with "+++ " in the next line, "diff " with a line of a
+ * diff somewhere behind it, or "@@ -" (a diff without its file, which is refused and not written as
+ * text). Leading blank lines are not skipped. */
 bool diff_looks_like(const char *bytes, size_t length);
 
 /* Appends the name in the C string that begins at text[0] == '"'. The bytes used; 0: malformed. */

@@ -19,10 +19,10 @@ static const char *const MARKS[] = {
 
 static const char UNWRAP[] =
     "send it alone, with nothing in front of its lines, from its first line (\"diff --git \" or "
-    "\"--- \") on, or the whole new content of the file";
+    "\"--- \") on, or the whole new content of the file; " DIFF_AS_CONTENT;
 static const char REWRITE[] =
     "send a unified diff (\"--- a/path\", \"+++ b/path\", \"@@ -1,3 +1,3 @@\") or the whole new "
-    "content of the file";
+    "content of the file; " DIFF_AS_CONTENT;
 
 /* Lines without what is in front of them and what ends them. */
 struct reader {

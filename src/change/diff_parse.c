@@ -274,42 +274,34 @@ static int read_mode(const struct parser *p, struct span rest, bool is_old, unsi
 	return 0;
 }
 
+/* The lines of a git header. */
+static const char *const EXTENDED[] = {
+	"index ",         "similarity index ",  "dissimilarity index ", "old mode ",  "new mode ",
+	"new file mode ", "deleted file mode ", "rename from ",         "rename to ", "copy from ",
+	"copy to "
+};
+enum { INDEX, SIMILAR, DIFFERENT, OLD, NEW, CREATE, DELETE, RENAME, RENAME_TO, COPY, COPY_TO };
+
+/* Which of them it is; COUNT(EXTENDED): none. */
+static size_t extended_word(struct span line)
+{
+	size_t word = 0;
+
+	while (word < COUNT(EXTENDED) && !starts(line, EXTENDED[word]))
+		word++;
+	return word;
+}
+
 /* Reads a line of a git header; false: it is not one. Hashes and similarity are ignored. */
 static bool read_extended(struct parser *p, struct span line, int *result)
 {
-	static const char *const words[] = { "index ",
-		                             "similarity index ",
-		                             "dissimilarity index ",
-		                             "old mode ",
-		                             "new mode ",
-		                             "new file mode ",
-		                             "deleted file mode ",
-		                             "rename from ",
-		                             "rename to ",
-		                             "copy from ",
-		                             "copy to " };
-	enum {
-		INDEX,
-		SIMILAR,
-		DIFFERENT,
-		OLD,
-		NEW,
-		CREATE,
-		DELETE,
-		RENAME,
-		RENAME_TO,
-		COPY,
-		COPY_TO
-	};
 	struct diff_file *f = current_file(p);
 	struct span rest;
-	size_t word = 0;
+	size_t word = extended_word(line);
 
-	while (word < COUNT(words) && !starts(line, words[word]))
-		word++;
-	if (word == COUNT(words))
+	if (word == COUNT(EXTENDED))
 		return false;
-	rest = rest_of(line, words[word]);
+	rest = rest_of(line, EXTENDED[word]);
 	f->is_create |= word == CREATE;
 	f->is_delete |= word == DELETE;
 	f->is_rename |= word == RENAME || word == RENAME_TO;
@@ -467,12 +459,16 @@ static int read_hunk_line(const struct parser *p, struct span line, struct diff_
 	return 0;
 }
 
-static bool begins_file(const struct parser *p, struct span line)
+static bool begins_names(const struct parser *p, struct span line)
 {
 	struct span second;
 
-	return starts(line, "diff ") ||
-	       (starts(line, "--- ") && peek_second(p, &second) && starts(second, "+++ "));
+	return starts(line, "--- ") && peek_second(p, &second) && starts(second, "+++ ");
+}
+
+static bool begins_file(const struct parser *p, struct span line)
+{
+	return starts(line, "diff ") || begins_names(p, line);
 }
 
 /* Reports the real counts of a hunk, for the model that has to correct its header. */
@@ -673,11 +669,27 @@ static int read_line(struct parser *p, struct span line)
 	return result;
 }
 
+/* Whether a line of a diff follows: names, a hunk, or a line of a git header. */
+static bool holds_diff(struct parser p)
+{
+	struct span line;
+
+	for (skip_line(&p); peek(&p, &line); skip_line(&p))
+		if (begins_names(&p, line) || starts(line, "@@ -") || is_binary(line) ||
+		    extended_word(line) < COUNT(EXTENDED))
+			return true;
+	return false;
+}
+
 bool diff_looks_like(const char *bytes, size_t length)
 {
-	struct span text = { bytes, length };
+	const struct parser p = { .at = bytes, .end = bytes + length };
+	struct span line;
 
-	return starts(text, "--- ") || starts(text, "diff ") || starts(text, "@@ -");
+	if (!peek(&p, &line))
+		return false;
+	return starts(line, "@@ -") || begins_names(&p, line) ||
+	       (starts(line, "diff ") && holds_diff(p));
 }
 
 int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e)

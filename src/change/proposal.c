@@ -315,10 +315,12 @@ static int find_primary(struct plan *plan, const char *path, struct refusal *why
 {
 	if (find(plan, path, &plan->primary))
 		return 0;
-	return refuse_paths(why, "invalid_diff",
-	                    plan->count == 1 ? "the diff is about %s, file_path is %s"
-	                                     : "the diff is about %s and others, but not about %s",
-	                    plan->files[0].is.path, path);
+	return refuse_paths(
+	    why, "invalid_diff",
+	    plan->count == 1
+	        ? "the diff is about %s, file_path is %s; " DIFF_AS_CONTENT
+	        : "the diff is about %s and others, but not about %s; " DIFF_AS_CONTENT,
+	    plan->files[0].is.path, path);
 }
 
 static int look_at_diff(int root_fd, const struct proposal *p, struct plan *plan,
@@ -332,7 +334,7 @@ static int look_at_diff(int root_fd, const struct proposal *p, struct plan *plan
 	if (safe_path_clean(p->workspace_root, p->file_path, strlen(p->file_path), &path, &e))
 		return refuse_err(why, &e);
 	if (diff_parse(p->body, p->body_length, &plan->diff, &e))
-		return refusal_set(why, "invalid_diff", "%s", e.text);
+		return refusal_set(why, "invalid_diff", "%s; " DIFF_AS_CONTENT, e.text);
 	for (size_t i = 0; i < plan->diff.file_count; i++)
 		if (take_part(root_fd, p, plan, &plan->diff.files[i], why))
 			return -1;

@@ -25,14 +25,34 @@ static void expect_refused(const char *old, const char *text, const char *why)
 
 START_TEST(three_beginnings_look_like_a_diff)
 {
-	ck_assert(diff_looks_like("--- a", 5));
-	ck_assert(diff_looks_like("diff --git a/x b/x", 18));
-	ck_assert(diff_looks_like("@@ -1 +1 @@\n", 12));
-	ck_assert(!diff_looks_like("\n--- a", 6));
-	ck_assert(!diff_looks_like("Index: x", 8));
-	ck_assert(!diff_looks_like("*** x", 5));
-	ck_assert(!diff_looks_like("---", 3));
-	ck_assert(!diff_looks_like("--- a", 3));
+	static const char *const DIFFS[] = {
+		"--- a\n+++ b",
+		"--- a\r\n+++ b\r\n",
+		"diff --git a/x b/x\nnew mode 100755",
+		"diff --git a/x b/x\n\n--- a/x\n+++ b/x\n",
+		"diff --git a/x b/x\nindex 1..2\nBinary files a/x and b/x differ\n",
+		"diff --git a/x b/x\n@@ -1 +1 @@\n",
+		"diff -ru a b\nOnly in a: y\ndiff -ru a/x b/x\n--- a/x\n+++ b/x\n",
+		"@@ -1 +1 @@\n",
+	};
+	static const char *const OTHERS[] = {
+		"",
+		"\n--- a\n+++ b\n",
+		"Index: x",
+		"*** x",
+		"---",
+		"--- a",
+		"--- a\n-b",
+		"--- a\n\n+++ b\n",
+		"diff a\n-b\n",
+		"diff --git a/x b/x",
+	};
+
+	for (size_t i = 0; i < COUNT(DIFFS); i++)
+		ck_assert_msg(diff_looks_like(DIFFS[i], strlen(DIFFS[i])), "%s", DIFFS[i]);
+	for (size_t i = 0; i < COUNT(OTHERS); i++)
+		ck_assert_msg(!diff_looks_like(OTHERS[i], strlen(OTHERS[i])), "%s", OTHERS[i]);
+	ck_assert(!diff_looks_like("--- a\n+++ b", 3));
 	ck_assert(!diff_looks_like(NULL, 0));
 }
 END_TEST
@@ -54,6 +74,9 @@ START_TEST(what_names_the_file_and_is_almost_a_diff_is_no_new_content_of_it)
 		"\xC2\xA0--- a/docs/p\n+++ b/docs/p\n" HUNK,
 		"x\n\xEF\xBB\xBF \xE2\x81\xA0--- a/docs/p\n+++ b/docs/p\n" HUNK,
 		"+++ b/docs/p\n" HUNK,
+		"--- a/docs/p\n" HUNK,
+		"--- a/docs/p\n\n+++ b/docs/p\n" HUNK,
+		"diff --git a/docs/p b/docs/p\n-b\n+B\n",
 		"x\n--- a/docs/p\n" HUNK,
 		"*** Update File: docs/p\n@@\n-b\n+B\n",
 		"```\n*** Begin Patch\n*** Update File: \"docs/p\"\n@@\n-b\n+B\n",
@@ -66,6 +89,7 @@ START_TEST(what_names_the_file_and_is_almost_a_diff_is_no_new_content_of_it)
 		"--\n+++ b/docs/p\nplus\n",
 		"*** Update File: docs/q\n@@\n-b\n+B\n",
 		">\n> \n\xE2\x80\x8B",
+		"--- Module for maps.\n-- @module maps\nlocal M = {}\n",
 	};
 	struct refusal why = { 0 };
 

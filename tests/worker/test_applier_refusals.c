@@ -181,16 +181,41 @@ START_TEST(force_does_not_make_a_diff_fit)
 }
 END_TEST
 
+#define WAY_OUT                                                                                    \
+	"; if this is the content itself, send it as a diff that adds its lines (--- /dev/null, "  \
+	"+++ b/path)"
+
 START_TEST(what_begins_like_a_diff_must_be_one)
 {
 	begin();
-	apply("a.txt", "--- \nthe front matter\n---\n");
-	is_refused("invalid_diff", "");
-	apply("b.txt", "diff is a program\n");
-	is_refused("invalid_diff", "");
-	apply("c.txt", "---\ntitle: three dashes and no blank are content\n---\n");
-	expect(OUTCOME, APPLIED);
-	ck_assert_int_eq(entries(), 1);
+	apply("a.txt", "--- a/a.txt\n+++ b/a.txt\nthe front matter\n");
+	is_refused("invalid_diff", "invalid diff: line 3: expected \"@@ -start,count "
+	                           "+start,count @@\"" WAY_OUT);
+	apply("b.txt", "diff --git a/b.txt b/b.txt\nindex 1..2\nGIT binary patch\n");
+	is_refused("invalid_diff",
+	           "invalid diff: line 3: binary patches are not supported" WAY_OUT);
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+START_TEST(what_only_begins_with_three_dashes_or_the_word_diff_is_content)
+{
+	static const char *const TEXTS[] = {
+		"---\ntitle: three dashes and no blank\n---\n",
+		"--- \nthe front matter\n---\n",
+		"--- Module for maps.\n-- @module maps\nlocal M = {}\n",
+		"--- # Playbook\n- hosts: all\n",
+		"--- Title ---",
+		"diff is a program\n",
+		"diff --git is a command\n",
+	};
+
+	begin();
+	for (size_t i = 0; i < COUNT(TEXTS); i++) {
+		apply("c.txt", TEXTS[i]);
+		expect(OUTCOME, APPLIED);
+		file_is("c.txt", TEXTS[i]);
+	}
 }
 END_TEST
 
@@ -199,7 +224,7 @@ START_TEST(a_diff_about_other_files_is_invalid)
 	begin();
 	file("a.txt", "one\n");
 	apply("a.txt", "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n");
-	is_refused("invalid_diff", "the diff is about b.txt, file_path is a.txt");
+	is_refused("invalid_diff", "the diff is about b.txt, file_path is a.txt" WAY_OUT);
 	apply("c.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n"
 	               "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n");
 	is_refused("invalid_diff", "the diff is about a.txt and others, but not about c.txt");
@@ -545,6 +570,7 @@ int main(void)
 	tcase_add_test(c, force_is_not_over_what_a_later_question_is_about);
 	tcase_add_test(c, force_does_not_make_a_diff_fit);
 	tcase_add_test(c, what_begins_like_a_diff_must_be_one);
+	tcase_add_test(c, what_only_begins_with_three_dashes_or_the_word_diff_is_content);
 	tcase_add_test(c, a_diff_about_other_files_is_invalid);
 	tcase_add_test(c, an_applied_request_has_no_second_job);
 	tcase_add_test(c, a_proposal_that_lost_its_hash_is_corrupt);
