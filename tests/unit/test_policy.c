@@ -598,6 +598,8 @@ START_TEST(some_files_are_asked_whatever_the_patterns_say)
 	    "a/.exrc .devcontainer/devcontainer.json .devcontainer.json .vimrc a/_vimrc "
 	    ".gvimrc a/_exrc a/.rules .windsurfrules .roorules .roomodes .hg/hgrc "
 	    ".circleci/config.yml .gitea/workflows/ci.yml .forgejo/workflows/ci.yml "
+	    "_gvimrc .drone.yml .appveyor.yml .cirrus.yml .buildkite/pipeline.yml "
+	    "azure-pipelines.yml bitbucket-pipelines.yml "
 	    ".travis.yml .woodpecker.yml .woodpecker.yaml .woodpecker/ci.yml a/Jenkinsfile";
 	static const char *const ALLOWED[] = {
 		".gitignore", "git/x", "docs/AGENTS.md.txt", "envrc",
