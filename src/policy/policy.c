@@ -800,6 +800,7 @@ static bool judge_command(const struct policy *p, const struct policy_question *
 /* Why nothing is allowed, whatever the rules say; NULL: the rules decide. */
 static const char *refusal(const struct policy *p, const struct policy_question *q)
 {
+	static const char *const SKILLS[] = { "Skill", "SlashCommand", NULL }; /* GATE_FORM_SKILL */
 	enum risk risk = q->risk_level ? risk_of(q->risk_level) : RISK_LOW;
 
 	if (!p)
@@ -814,6 +815,8 @@ static const char *refusal(const struct policy *p, const struct policy_question 
 		return "the risk is above the policy's risk_level_threshold";
 	if (strlen(q->tool) > POLICY_MAX_LINE)
 		return "the command line is too long to be judged";
+	if (!q->is_command && texts_name(SKILLS, q->tool))
+		return "what a skill loads may run commands at once, so it is always asked about";
 	return NULL;
 }
 

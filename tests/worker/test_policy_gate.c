@@ -131,6 +131,19 @@ START_TEST(auto_check_tells_the_rule_that_decides)
 }
 END_TEST
 
+/* As its hook is told. */
+START_TEST(auto_check_allows_no_skill_because_it_may_run_commands)
+{
+	given_all("{\"enabled\":true,\"commands\":[\"*\"],\"tools\":[\"Skill\",\"SlashCommand\"],"
+	          "\"file_patterns\":{\"write\":[\"**\"],\"read\":[\"**\"]}}");
+	is_checked("{\"tool_name\":\"Skill\"}", "false", "null");
+	is_checked("{\"tool_name\":\"SlashCommand\",\"context\":{\"file_path\":\"a\"}}", "false",
+	           "null");
+	is_checked("{\"tool_name\":\"Skill\",\"kind\":\"terminal_command\"}", "true", "command:*");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* An edit of a file is not allowed by this policy, because of this. */
 static void edit_is_asked(const char *policy, const char *context, const char *why)
 {
@@ -577,6 +590,7 @@ int main(void)
 	tcase_add_test(c, each_path_that_a_diff_touches_must_be_allowed);
 	tcase_add_test(c, a_write_of_a_file_with_several_names_is_asked);
 	tcase_add_test(c, auto_check_tells_the_rule_that_decides);
+	tcase_add_test(c, auto_check_allows_no_skill_because_it_may_run_commands);
 	tcase_add_test(c, auto_check_tells_why_a_file_is_asked_about);
 	tcase_add_test(c, a_prompt_that_the_policy_allows_goes_on_unless_the_agent_is_in_trouble);
 	tcase_add_test(
