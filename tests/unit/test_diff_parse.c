@@ -99,6 +99,7 @@ START_TEST(what_names_the_file_and_is_almost_a_diff_is_no_new_content_of_it)
 		ck_assert_msg(diff_almost_refuse(ALMOST[i], strlen(ALMOST[i]), path, &why) != 0,
 		              "taken: %s", ALMOST[i]);
 		ck_assert_str_eq(why.code, "invalid_diff");
+		ck_assert_ptr_nonnull(strstr(why.text, DIFF_AS_CONTENT));
 	}
 	for (size_t i = 0; i < COUNT(TEXTS); i++)
 		ck_assert_msg(diff_almost_refuse(TEXTS[i], strlen(TEXTS[i]), "docs/p", &why) == 0,
