@@ -42,30 +42,25 @@ WHEN OLD.seen IS NULL AND NEW.seen IS NOT NULL BEGIN
    WHERE OLD.moment <> 'pre_tool' OR OLD.decision <> 'allow';
 END;
 
--- A tool ended of which no hook had told us before it ran. And no row has the seq of an earlier one.
+-- A tool ended of which no hook had told us before it ran; or an editor's agent was told yes although
+-- a person has said no: no front was there. And no row has the seq of an earlier one.
 CREATE TRIGGER gate_call_came AFTER INSERT ON gate_call
 WHEN NEW.moment = 'post_tool' AND NEW.pre_seq IS NULL AND NEW.class <> 'read'
+  OR NEW.moment = 'permission' AND NEW.decision = 'noted' AND NEW.request_seq IS NOT NULL
   OR NEW.seq <= (SELECT seq FROM seq_floor WHERE noun = 'gate_call') BEGIN
   SELECT RAISE(ABORT, 'gate_call: given: a row that was deleted had this seq; take that of gate_call_next')
    WHERE NEW.seq <= (SELECT seq FROM seq_floor WHERE noun = 'gate_call');
-  INSERT INTO event (at, kind, session_seq, call_seq, actor, detail)
-  VALUES (NEW.created_at, 'gate.unasked', NEW.session_seq, NEW.call_seq, NEW.host,
+  INSERT INTO event (at, kind, session_seq, request_seq, call_seq, actor, detail)
+  VALUES (NEW.created_at, CASE NEW.moment WHEN 'permission' THEN 'gate.overruled' ELSE 'gate.unasked' END,
+          NEW.session_seq, NEW.request_seq, NEW.call_seq, NEW.host,
           json_object('tool', NEW.tool, 'digest', NEW.digest));
   INSERT INTO slack_notice (kind, session_seq, text, at)
   VALUES ('gate', NEW.session_seq,
-          NEW.host || ' has used ' || coalesce(NEW.tool, 'a tool') ||
-          ' without asking: no hook told us before it ran', NEW.created_at);
-END;
-
--- An editor's agent was told yes although a person has said no: no front was there.
-CREATE TRIGGER gate_call_overrules AFTER INSERT ON gate_call
-WHEN NEW.decision = 'noted' AND NEW.moment = 'permission' AND NEW.request_seq IS NOT NULL BEGIN
-  INSERT INTO event (at, kind, session_seq, request_seq, call_seq, actor, detail)
-  VALUES (NEW.created_at, 'gate.overruled', NEW.session_seq, NEW.request_seq, NEW.call_seq, NEW.host,
-          json_object('tool', NEW.tool, 'digest', NEW.digest));
-  INSERT INTO slack_notice (kind, session_seq, text, at)
-  SELECT 'gate', NEW.session_seq, 'Rejected, but allowed: ' || title || ': ' || NEW.reason, NEW.created_at
-    FROM request WHERE seq = NEW.request_seq;
+          CASE NEW.moment WHEN 'permission'
+               THEN 'Rejected, but allowed: ' || (SELECT title FROM request WHERE seq = NEW.request_seq)
+                    || ': ' || NEW.reason
+               ELSE NEW.host || ' has used ' || coalesce(NEW.tool, 'a tool')
+                    || ' without asking: no hook told us before it ran' END, NEW.created_at);
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.created_at
    WHERE request_seq = NEW.request_seq AND kind = 'ask';
 END;
