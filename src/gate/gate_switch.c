@@ -4,6 +4,7 @@
 #include "gate_hooks.h"
 #include "json.h"
 #include "json_edit.h"
+#include "path.h"
 #include "textfile.h"
 #include "texts.h"
 #include "toml_edit.h"
@@ -338,14 +339,6 @@ static void found_clear(struct gate_switch_found *found)
 
 /* ---- folders that Gemini CLI does not trust ---- */
 
-static bool is_in(const char *folder, const char *path)
-{
-	size_t length = strlen(folder);
-
-	return strncmp(folder, path, length) == 0 &&
-	       (path[length] == '/' || !path[length] || strcmp(folder, "/") == 0);
-}
-
 /* Whether a rule is about a folder, whose real path this is. */
 static bool is_about(const cJSON *rule, const char *path)
 {
@@ -354,7 +347,7 @@ static bool is_about(const cJSON *rule, const char *path)
 
 	if (slash && slash > of && strcmp(rule->valuestring, "TRUST_PARENT") == 0)
 		*slash = '\0';
-	return is_in(realpath(of, real) ? real : of, path);
+	return path_is_within(path, realpath(of, real) ? real : of);
 }
 
 /* What the longest rule about it says. */
