@@ -567,6 +567,33 @@ START_TEST(a_request_that_the_agent_cancels_is_given_up)
 }
 END_TEST
 
+START_TEST(what_was_answered_before_it_was_given_up_is_told_as_what_the_agent_heard)
+{
+	static const char *const OUTCOMES[] = { "too_late", "not_found" };
+	struct trio a = given_trio(NULL);
+	struct asked write, told;
+
+	party_say(&a.agent, write_of(&a, "1", "x", "x"));
+	write = front_hears(&a);
+	front_asks(&write, true);
+	hears_nothing_but_marks(&a);
+	party_say(
+	    &a.agent,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}");
+	hears_part(&a.agent, "-32800");
+	front_takes(&write, "withdraw", OUTCOMES[_i]);
+	front_sees_it_closed(&write);
+	told = front_hears(&a);
+	has(told.params, "params.told", "withdraw");
+	front_decides(&told, "none", NULL);
+	front_sees_it_closed(&told);
+	hears_nothing_but_marks(&a);
+	asked_clear(&write);
+	asked_clear(&told);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 /* A double does not hold it. */
 START_TEST(a_request_with_a_large_id_is_given_up_too)
 {
@@ -659,6 +686,8 @@ int main(void)
 	tcase_add_test(c, where_systemd_holds_a_socket_for_the_system_no_other_is_started);
 	tcase_add_test(c, a_cancelled_turn_gives_up_its_questions);
 	tcase_add_test(c, a_request_that_the_agent_cancels_is_given_up);
+	tcase_add_loop_test(
+	    c, what_was_answered_before_it_was_given_up_is_told_as_what_the_agent_heard, 0, 2);
 	tcase_add_test(c, a_request_with_a_large_id_is_given_up_too);
 	tcase_add_test(c, what_waits_is_given_up_when_editor_or_agent_are_gone);
 	tcase_add_test(c, what_was_told_of_a_call_belongs_to_its_permission);

@@ -365,9 +365,22 @@ static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 	dialog_show(p, q);
 }
 
-/* Of a question that is over: the front knows. (One of another build may ask all the same.) */
-static void take_last(struct question *q, const cJSON *message)
+/* Whether a person's answer was there before the agent's end of it. */
+static bool comes_second(const cJSON *message)
 {
+	const char *outcome = json_text(json_get(message, "result"), "outcome");
+
+	return outcome && (strcmp(outcome, "too_late") == 0 || strcmp(outcome, "not_found") == 0);
+}
+
+/* Of a question that is over: the front knows. (One of another build may ask all the same.) */
+static void take_last(struct proxy *p, struct question *q, const cJSON *message)
+{
+	if (q->owes && comes_second(message)) {
+		hang_up(p, q); /* on the next line it hears what the agent was told */
+		q->end_ms = INT64_MAX;
+		return;
+	}
 	if (!json_says(message, "method", "intercom/asked")) {
 		q->owes = false;
 		q->end_ms = 0;
@@ -386,7 +399,7 @@ static void take_message(struct proxy *p, struct question *q, const cJSON *messa
 	const char *method = json_text(message, "method");
 
 	if (q->is_over) {
-		take_last(q, message);
+		take_last(p, q, message);
 	} else if (cJSON_IsNumber(id) && id->valueint == DECIDE_ID) {
 		take_outcome(q, message);
 	} else if (method && strcmp(method, "intercom/asked") == 0) {

@@ -72,13 +72,19 @@ static int decide(struct front *f, struct job *job, const struct request *r, con
 	return 0;
 }
 
-/* Nobody needs the answer, unless another call waits for it, too: it expires now. */
+/* Nobody needs the answer, unless another call waits for it, too: it expires now. A person's answer
+ * that came before is too late for its agent: its editor's side, which says so, says it again as
+ * what the agent was told (hook_settle.h). */
 static int withdraw(struct front *f, struct job *job, const struct request *r, struct err *e)
 {
 	static const char WITHDRAWN[] = "its editor or its agent has gone, or cancelled it";
 	struct store *st = &f->worker.store;
 	int64_t seq = r->row.seq;
 
+	if (r->row.state == REQUEST_STATE_APPROVED || r->row.state == REQUEST_STATE_REJECTED) {
+		set_outcome(job, decision_outcome_name(DECISION_OUTCOME_TOO_LATE), NULL);
+		return 0;
+	}
 	set_outcome(job, decision_outcome_name(DECISION_OUTCOME_APPLIED), NULL);
 	return sql_tool_call_unlisten(st, job->call_seq, e) || /* for another that is withdrawn */
 	               sql_request_expire(st, seq, job->call_seq, e) ||
