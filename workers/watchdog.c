@@ -10,10 +10,11 @@
  * - While somebody writes to the WAL, it reads PRAGMA data_version every LOOK_MS, and at once when
  *   a process closes the WAL (IN_CLOSE_WRITE, as a shell does after its commit). Once nobody has
  *   written for QUIET_MS it sleeps until the next write (IN_MODIFY); it listens for that only then,
- *   so that a busy system does not wake it with every commit. If the version changed, every worker
- *   is rung, at most once per LOOK_MS. Commits of our own workers thus ring a second time; the
- *   workers find nothing to do and write nothing, so it ends there. Of the runners, each of which
- *   would open the database for that, those are rung for which there is something to do.
+ *   so that a busy system does not wake it with every commit. Without inotify (the kernel gives a
+ *   user only so much) it goes on reading. If the version changed, every worker is rung, at most
+ *   once per LOOK_MS. Commits of our own workers thus ring a second time; the workers find nothing
+ *   to do and write nothing, so it ends there. Of the runners, each of which would open the
+ *   database for that, those are rung for which there is something to do.
  * - An agent that has been silent for too long is the next due row of stall.h, handled likewise. A
  *   summary of what a policy allowed (auto_notice) is sent when it is due.
  * - Every SEAL_MS it seals new events (audit.h).
@@ -24,6 +25,7 @@
  * and the next incarnation finds them. */
 #include "audit.h"
 #include "deadline.h"
+#include "inotify_limit.h"
 #include "log.h"
 #include "sql/agent_run.h"
 #include "sql/store.h"
@@ -43,6 +45,7 @@
 
 enum {
 	LOOK_MS = 250, /* between checks for foreign writers, while somebody writes */
+	DEAF_MS = 10000, /* without inotify: until it tries again */
 	QUIET_MS = 2000, /* after the last write; a commit may take so long to be flushed */
 	GRACE_MS = 60000, /* nothing expires this soon after a start */
 	SEAL_AGAIN_MS = 10000, /* after the rules refused a seal */
@@ -54,6 +57,7 @@ struct watch {
 	int inotify_fd, clock_fd; /* both in w->extra_fd */
 	char folder[PATH_MAX]; /* of the WAL; watched */
 	bool sleeps; /* until the WAL is written to */
+	bool is_deaf; /* the kernel tells of no writes */
 	int64_t awake_ms; /* monotonic: until then somebody may be writing */
 	char log_name[NAME_MAX + 1];
 	int64_t version; /* PRAGMA data_version */
@@ -68,31 +72,50 @@ struct watch {
 
 /* ---- other things that wake it ---- */
 
-/* Whether it is woken by writes to the WAL, or only by its being closed. */
-static int listen_for_writes(struct watch *d, bool writes, struct err *e)
+static int add(struct worker *w, int fd, struct err *e)
 {
-	uint32_t mask = writes ? IN_CLOSE_WRITE | IN_MODIFY : IN_CLOSE_WRITE;
+	struct epoll_event event = { .events = EPOLLIN };
 
-	if (inotify_add_watch(d->inotify_fd, d->folder, mask) < 0)
-		return err_errno(e, ERR_AGAIN, "cannot watch %s", d->folder);
-	d->sleeps = writes;
+	if (fd < 0 || epoll_ctl(w->extra_fd, EPOLL_CTL_ADD, fd, &event) != 0)
+		return err_errno(e, ERR_AGAIN, "cannot wait for changes");
 	return 0;
 }
 
-static int watch_log(struct watch *d, const char *db_path, struct err *e)
+static bool open_inotify(struct watch *d, struct worker *w)
+{
+	if (d->inotify_fd < 0) {
+		d->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+		if (d->inotify_fd >= 0)
+			(void)add(w, d->inotify_fd, NULL);
+	}
+	return d->inotify_fd >= 0;
+}
+
+/* Whether it is woken by writes to the WAL, or only by its being closed. While the kernel tells of
+ * neither, it does not sleep. */
+static void listen_for_writes(struct watch *d, struct worker *w, bool writes)
+{
+	uint32_t mask = writes ? IN_CLOSE_WRITE | IN_MODIFY : IN_CLOSE_WRITE;
+	bool hears = open_inotify(d, w) && inotify_add_watch(d->inotify_fd, d->folder, mask) >= 0;
+
+	if (!hears && !d->is_deaf)
+		log_warn("it looks at the database every %d ms, because it cannot watch %s: %s",
+		         LOOK_MS, d->folder, inotify_limit(errno));
+	d->is_deaf = !hears;
+	d->sleeps = hears && writes;
+}
+
+/* SQLite, too, resolves symlinks and puts the WAL there. */
+static int find_log(struct watch *d, const char *db_path, struct err *e)
 {
 	char *slash;
 
-	/* SQLite, too, resolves symlinks and puts the WAL there. */
 	if (!realpath(db_path, d->folder))
 		return err_errno(e, err_kind_of_file(errno), "cannot find %s", db_path);
 	slash = strrchr(d->folder, '/');
 	(void)snprintf(d->log_name, sizeof(d->log_name), "%.240s-wal", slash + 1);
 	slash[1] = '\0';
-	d->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (d->inotify_fd < 0)
-		return err_errno(e, ERR_AGAIN, "cannot watch %s", d->folder);
-	return listen_for_writes(d, false, e);
+	return 0;
 }
 
 /* The year 2242. */
@@ -108,22 +131,14 @@ static void arm_clock(struct watch *d)
 	                      NULL);
 }
 
-static int add(struct worker *w, int fd, struct err *e)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	if (fd < 0 || epoll_ctl(w->extra_fd, EPOLL_CTL_ADD, fd, &event) != 0)
-		return err_errno(e, ERR_AGAIN, "cannot wait for changes");
-	return 0;
-}
-
 static int watch_open(struct watch *d, struct worker *w, struct err *e)
 {
-	if (watch_log(d, w->db_path, e))
-		return -1;
 	d->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	w->extra_fd = epoll_create1(EPOLL_CLOEXEC);
-	return add(w, d->inotify_fd, e) || add(w, d->clock_fd, e) ? -1 : 0;
+	if (find_log(d, w->db_path, e) || add(w, d->clock_fd, e))
+		return -1;
+	listen_for_writes(d, w, false);
+	return 0;
 }
 
 struct heard {
@@ -176,7 +191,7 @@ static int has_changed(struct watch *d, struct store *st, struct err *e)
 
 /* Falls asleep when nobody has written for long, and wakes up when somebody does. Between listening
  * and sleeping is one more look: no write goes unnoticed. */
-static int mind_writers(struct watch *d, bool active, struct err *e)
+static void mind_writers(struct watch *d, struct worker *w, bool active)
 {
 	int64_t now = clock_monotonic_ms();
 
@@ -184,12 +199,16 @@ static int mind_writers(struct watch *d, bool active, struct err *e)
 		d->awake_ms = now + QUIET_MS;
 		if (d->look_ms > now + LOOK_MS)
 			d->look_ms = now + LOOK_MS;
-		return d->sleeps ? listen_for_writes(d, false, e) : 0;
+		if (d->sleeps)
+			listen_for_writes(d, w, false);
+		return;
 	}
 	if (d->sleeps || now < d->awake_ms)
-		return 0;
+		return;
 	d->look_ms = now + LOOK_MS;
-	return listen_for_writes(d, true, e);
+	listen_for_writes(d, w, true);
+	if (d->is_deaf)
+		d->awake_ms = now + DEAF_MS;
 }
 
 static int ring_runners(struct worker *w, struct err *e)
@@ -342,8 +361,10 @@ static int step(struct worker *w, struct err *e)
 	int sealed = changed < 0 ? -1 : seal(d, w, e);
 	int more = 0;
 
-	if (sealed < 0 || mind_writers(d, heard.written || changed, e) ||
-	    ring_for_others(d, w, heard.closed, e) < 0)
+	if (sealed < 0)
+		return -1;
+	mind_writers(d, w, heard.written || changed);
+	if (ring_for_others(d, w, heard.closed, e) < 0)
 		return -1;
 	if (gap || changed || d->question_ms <= now_ms || d->call_ms <= now_ms ||
 	    d->stall_ms <= now_ms || d->notice_ms <= now_ms) {

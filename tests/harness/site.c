@@ -145,6 +145,19 @@ char *const *site_environment(const struct site *s)
 	return environment;
 }
 
+/* strace is our grandchild, so that the supervisor is our child. */
+static void exec_failing(const struct site *s, const char *path)
+{
+	char trace[60], inject[100];
+
+	(void)snprintf(trace, sizeof(trace), "trace=%.*s", (int)strcspn(s->fails, ":"), s->fails);
+	(void)snprintf(inject, sizeof(inject), "inject=%s", s->fails);
+	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 0); /* it does not work under strace */
+	(void)execlp("strace", "strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", trace, "-e",
+	             inject, path, "--config", s->config, (char *)NULL);
+	_exit(127);
+}
+
 /* Starts a supervisor whose stdout is a pipe; returns the read end. */
 static int spawn_site(struct site *s, bool with_stderr)
 {
@@ -167,6 +180,8 @@ static int spawn_site(struct site *s, bool with_stderr)
 			(void)snprintf(log, sizeof(log), "%s/log", s->home);
 			(void)dup2(open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), 2);
 		}
+		if (s->fails)
+			exec_failing(s, path);
 		(void)execl(path, path, "--config", s->config, (char *)NULL);
 		_exit(127);
 	}

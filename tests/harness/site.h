@@ -16,6 +16,8 @@ struct site {
 	char database[200];
 	int port;
 	pid_t pid; /* of the supervisor, 0 while none of ours runs */
+	const char *fails; /* "inotify_init1:error=EMFILE": a call that fails in all of its
+	                      processes, by strace; NULL: none */
 };
 
 /* On the harness's database: call fresh_store first. more: lines of config.toml. */

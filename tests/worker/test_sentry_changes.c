@@ -2,10 +2,12 @@
 #include "harness.h"
 #include "process.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char ws[400];
@@ -70,17 +72,24 @@ static void begin(const char *mode, const char *watch)
 	given_hook(1, "prompt", "NULL", "noted");
 }
 
-/* Starts it, and waits until it watches what is in the folder too. */
-static void watches(void)
+/* Whether it watches what is in the folder, too. */
+static bool watches_below(int pid)
 {
 	char path[sizeof(ws) + 5];
 	struct stat below;
-	pid_t pid = start_worker("sentry");
 
 	(void)snprintf(path, sizeof(path), "%s/sub", ws);
 	ck_assert_int_eq(stat(path, &below), 0);
-	while (shell(NULL, "grep -qs '^inotify wd:.* ino:%lx ' /proc/%d/fdinfo/*",
-	             (unsigned long)below.st_ino, (int)pid) != 0)
+	return shell(NULL, "grep -qs '^inotify wd:.* ino:%lx ' /proc/%d/fdinfo/*",
+	             (unsigned long)below.st_ino, pid) == 0;
+}
+
+/* Starts it, and waits until it does. */
+static void watches(void)
+{
+	pid_t pid = start_worker("sentry");
+
+	while (!watches_below((int)pid))
 		(void)usleep(20000);
 }
 
@@ -205,6 +214,24 @@ START_TEST(an_operators_command_explains_it)
 }
 END_TEST
 
+START_TEST(without_inotify_it_tries_again_at_its_next_look)
+{
+	OWNED(char_ptr) char *pid = NULL;
+	pid_t tracer;
+
+	begin("remote", "remote");
+	tracer = start_traced("sentry", "inotify_init1", "error=EMFILE:when=1", "/dev/null");
+	expect_soon("SELECT state FROM worker WHERE name = 'sentry'", "ready\n");
+	pid = rows("SELECT pid FROM worker");
+	while (!watches_below(atoi(pid))) /* NOLINT(cert-err34-c) */
+		advance(1000);
+	make("touch sub/a");
+	expect_soon(LAPSES, ONE);
+	(void)kill(-tracer, SIGKILL);
+	(void)waitpid(tracer, NULL, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("sentry_changes");
@@ -221,6 +248,7 @@ int main(void)
 	tcase_add_test(c, always_means_in_every_mode);
 	tcase_add_test(c, too_many_changes_at_once_are_noticed_too);
 	tcase_add_test(c, an_operators_command_explains_it);
+	tcase_add_test(c, without_inotify_it_tries_again_at_its_next_look);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

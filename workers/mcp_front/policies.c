@@ -1,11 +1,14 @@
 #include "policies.h"
 
 #include "front.h"
+#include "inotify_limit.h"
 #include "log.h"
 #include "policy_gate.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -142,8 +145,14 @@ static void on_change(evutil_socket_t fd, short what, void *arg)
 int policies_start(struct front *f, struct err *e)
 {
 	f->policy_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (f->policy_fd < 0) {
+		log_warn("a change of a policy is reported only once somebody asks there: %s",
+		         inotify_limit(errno));
+		/* A hand of our user gets a descriptor; this one tells of nothing. */
+		f->policy_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	}
 	if (f->policy_fd < 0)
-		return err_errno(e, ERR_AGAIN, "inotify");
+		return err_errno(e, ERR_AGAIN, "eventfd");
 	f->policy_event = event_new(f->base, f->policy_fd, EV_READ | EV_PERSIST, on_change, f);
 	(void)event_add(f->policy_event, NULL);
 	return 0;

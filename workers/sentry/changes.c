@@ -2,10 +2,12 @@
 #include "tree.h"
 
 #include "clock.h"
+#include "inotify_limit.h"
 #include "log.h"
 #include "setting.h"
 #include "sql/gate_lapse.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -31,21 +33,32 @@ struct watched {
 };
 
 struct changes {
-	int inotify; /* also w->extra_fd */
+	int inotify; /* also w->extra_fd; -1: the kernel gives us none */
+	bool has_told; /* of that */
 	struct watched watched[TREES_MAX];
 	int count;
 };
 
-int changes_open(struct changes **ret, struct worker *w, struct err *e)
+struct changes *changes_new(void)
 {
 	struct changes *c = xcalloc(1, sizeof(*c));
 
-	*ret = c;
+	c->inotify = -1;
+	return c;
+}
+
+static bool open_inotify(struct changes *c, struct worker *w)
+{
+	if (c->inotify >= 0)
+		return true;
 	c->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (c->inotify < 0)
-		return err_errno(e, ERR_AGAIN, "cannot watch folders");
+	if (c->inotify < 0 && !c->has_told)
+		log_warn("changes in workspaces that no tool explains go unnoticed (gate.watch): "
+		         "%s",
+		         inotify_limit(errno));
+	c->has_told = c->inotify < 0;
 	w->extra_fd = c->inotify; /* worker_close closes it */
-	return 0;
+	return c->inotify >= 0;
 }
 
 static void drop(struct changes *c, int i)
@@ -98,7 +111,9 @@ static void begin(struct changes *c, struct worker *w, const char *root)
 	count = tree_count(tree, &more);
 	c->watched[c->count++] = (struct watched){ .tree = tree, .wanted = true };
 	if (more)
-		log_warn("%s: only %zu folders are watched (gate.watch_folders)", root, count);
+		log_warn("%s: only %zu folders are watched (gate.watch_folders, or sysctl "
+		         "fs.inotify.max_user_watches)",
+		         root, count);
 }
 
 int changes_watch(struct changes *c, struct worker *w, struct err *e)
@@ -114,7 +129,7 @@ int changes_watch(struct changes *c, struct worker *w, struct err *e)
 
 		if (one)
 			one->wanted = true;
-		else
+		else if (open_inotify(c, w))
 			begin(c, w, row.workspace_root);
 	}
 	for (int i = c->count; i-- > 0;)

@@ -78,8 +78,7 @@ int main(int argc, char **argv)
 	    did = worker_open(&w, "sentry", "Notices gates that do not hold.", argc, argv, &e);
 
 	watch.transcripts = transcripts_new();
-	if (did == 0)
-		did = changes_open(&watch.changes, &w, &e);
+	watch.changes = changes_new();
 	status = worker_serve(&w, did, step, &e);
 	changes_free(watch.changes);
 	transcripts_free(watch.transcripts);

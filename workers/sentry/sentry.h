@@ -44,10 +44,12 @@ int transcripts_look(struct transcripts *t, struct worker *w, struct err *e);
 
 struct changes;
 
-/* Makes w->extra_fd the descriptor of its events. 0 or -1; the caller frees it either way. */
-int changes_open(struct changes **ret, struct worker *w, struct err *e);
+/* The caller frees it. */
+struct changes *changes_new(void);
 void changes_free(struct changes *c);
-/* Watches the workspaces that the rows say, and no others. 0 or -1. */
+/* Watches the workspaces that the rows say, and no others; w->extra_fd is the descriptor of their
+ * events, -1 while there are none, or the kernel gives no more of them (which is logged). 0 or -1.
+ */
 int changes_watch(struct changes *c, struct worker *w, struct err *e);
 /* Takes in what has changed; what changed a while ago and nothing explains is noted. 0 or -1. */
 int changes_step(struct changes *c, struct worker *w, struct err *e);
