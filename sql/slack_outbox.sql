@@ -435,6 +435,15 @@ UPDATE slack_gate SET not_before = '', strikes = 0, why = NULL
 INSERT INTO slack_gate (name, slot, why) VALUES (:name, 'note', :why)
 ON CONFLICT (name) DO UPDATE SET why = excluded.why WHERE slack_gate.why IS NOT excluded.why;
 
+-- name: slack_gate_refusal :one
+-- What Slack refuses us until a person has put it right: everything, or a channel for which something
+-- waits.
+-- type: why text
+SELECT group_concat(why, '; ') AS why FROM slack_gate AS g
+ WHERE why GLOB 'Slack refuses *'
+   AND (SELECT value FROM setting WHERE name = 'slack.configured') = 'true'
+   AND (slot = 'all' OR EXISTS (SELECT 1 FROM slack_lane WHERE gate = g.name));
+
 -- name: slack_operators :many
 -- Who is called to a request.
 SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY created_at, id LIMIT 20;

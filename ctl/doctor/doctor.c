@@ -18,6 +18,7 @@
 #include "reach.h"
 #include "setting.h"
 #include "sql/setting.h"
+#include "sql/slack_outbox.h"
 #include "sql/worker.h"
 #include "str.h"
 
@@ -647,6 +648,17 @@ static void check_workspace(struct doctor *d)
 		            "others set default_workspace_root");
 }
 
+/* Its tokens may be others than those here. */
+static void check_slack_serves(struct doctor *d)
+{
+	OWNED(slack_gate_refusal_row) struct slack_gate_refusal_row row = { 0 };
+
+	if (sql_slack_gate_refusal(&d->store, &row, NULL) > 0 && row.why)
+		doctor_tell(d, FAIL, "worker",
+		            "slack-poster: %s; what the running system has to say there waits",
+		            row.why);
+}
+
 static void check_running(struct doctor *d)
 {
 	bool seen[CHILD_COUNT] = { false };
@@ -671,6 +683,7 @@ static void check_running(struct doctor *d)
 	is_young = clock_now_ms() - started_ms < STARTING_MS;
 	if (got < 0)
 		doctor_tell(d, FAIL, "worker", "%s", e.text);
+	check_slack_serves(d);
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
 		if (!seen[i] && is_wanted(d, i))
 			doctor_tell(d, is_young ? OK : FAIL, "worker", "%s %s", CHILD_NAMES[i],

@@ -6,6 +6,7 @@
 #include "instance.h"
 #include "owner.h"
 #include "setting.h"
+#include "sql/slack_outbox.h"
 #include "sql/worker.h"
 
 #include "clock.h"
@@ -31,7 +32,7 @@ struct findings {
 	bool serves[COUNT(EXPECTED)];
 	bool is_young; /* the system was started a moment ago */
 	bool damaged; /* the database failed its last integrity check */
-	bool impaired; /* a worker serves in part: HTTP is off, or Slack is not connected */
+	bool impaired; /* HTTP is off, or Slack is not connected, or refuses us */
 	bool silent; /* as-owner does not answer */
 	bool unsealed; /* events stay without a seal */
 	bool full; /* there is no room for new questions */
@@ -175,6 +176,16 @@ static int look_at_seals(struct ctl *c, struct findings *f, struct err *e)
 	return 0;
 }
 
+/* What it is, the row of Slack says already. */
+static int look_at_slack(struct ctl *c, struct findings *f, struct err *e)
+{
+	OWNED(slack_gate_refusal_row) struct slack_gate_refusal_row row = { 0 };
+	int got = sql_slack_gate_refusal(&c->store, &row, e);
+
+	f->impaired |= got > 0 && row.why;
+	return got < 0 ? -1 : 0;
+}
+
 static int collect(struct ctl *c, struct findings *f, struct err *e)
 {
 	OWNED(health_list_row) struct health_list_row row = { 0 };
@@ -243,7 +254,8 @@ static int run_health(struct ctl *c, struct err *e)
 	table_begin(&f.table, HEADINGS, COUNT(HEADINGS));
 	status = collect(c, &f, e);
 	if (status == 0)
-		status = err_if(ask_owners(c, &f, e) || look_at_seals(c, &f, e));
+		status = err_if(ask_owners(c, &f, e) || look_at_seals(c, &f, e) ||
+		                look_at_slack(c, &f, e));
 	if (status == 0) {
 		look_at_disk(c, &f);
 		status = missing(&f, names, starting) || f.damaged || f.impaired || f.silent ||
@@ -278,10 +290,11 @@ const struct command_spec cmd_health = {
 	HELP(
 	    "", "what runs, and what is queued",
 	    "Exit status 1 if a worker that every system has does not serve: its row does not say\n"
-	    "ready, or nothing was heard of it for 90 seconds; if HTTP is off or Slack not\n"
-	    "connected; if the disk has no room for new questions; if events stay unsealed; or if\n"
-	    "the database was damaged at the last weekly integrity check. In the first 10 s of a "
-	    "system, a\n"
-	    "worker that is still starting is no fault.\n"),
+	    "ready, or nothing was heard of it for 90 seconds; if HTTP is off; if Slack is not\n"
+	    "connected, or refuses the bot or a channel; if the disk has no room for new "
+	    "questions;\n"
+	    "if events stay unsealed; or if the database was damaged at the last weekly integrity\n"
+	    "check. In the first 10 s of a system, a worker that is still starting is no "
+	    "fault.\n"),
 	ARGUMENTS(0, 0, 0), .run = run_health
 };

@@ -101,6 +101,36 @@ START_TEST(a_project_that_switches_its_gate_off_is_told_once_in_the_thread)
 }
 END_TEST
 
+START_TEST(health_and_doctor_say_that_slack_refuses_the_bot)
+{
+	static const char WHY[] = "Slack refuses the bot token: invalid_auth";
+	OWNED(str) struct str health = { 0 }, doctor = { 0 };
+	char command[400];
+
+	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n");
+	slack_set("{'bot_error': 'invalid_auth'}");
+	site_start(&site);
+	expect_soon("SELECT why FROM slack_gate WHERE name = 'slack'", "Slack refuses the bot "
+	                                                               "token: invalid_auth\n");
+	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'", "connected\n");
+	ck_assert_int_eq(ctl(&health, "--text health"), 1);
+	says(str_text(&health), WHY);
+	(void)snprintf(command, sizeof(command),
+	               "env -u SLACK_APP_TOKEN -u SLACK_BOT_TOKEN '%s/agent-intercom' --config "
+	               "'%s' doctor",
+	               getenv("INTERCOM_BUILD"), site.config);
+	ck_assert_int_eq(shell(&doctor, "%s", command), 1);
+	says(str_text(&doctor), "FAIL worker: slack-poster: Slack refuses the bot token");
+
+	slack_set("{'bot_error': null}");
+	advance(MINUTE + SECOND);
+	expect_soon("SELECT why FROM slack_gate WHERE name = 'slack'", "\n");
+	str_reset(&health);
+	ck_assert_msg(ctl(&health, "--text health") == 0, "%s", str_text(&health));
+	end_system();
+}
+END_TEST
+
 /* ---- stops and starts ---- */
 
 static const char STOPPED[] =
@@ -366,6 +396,7 @@ int main(void)
 	TCase *broadcasts = store_case(s, "slack_broadcasts", 60);
 
 	tcase_add_test(refusals, an_agent_whose_question_slack_refuses_is_told_and_asks_again);
+	tcase_add_test(refusals, health_and_doctor_say_that_slack_refuses_the_bot);
 	tcase_add_test(refusals, an_agent_whose_thread_slack_refuses_is_told_and_asks_again);
 	tcase_add_test(notices, a_project_that_switches_its_gate_off_is_told_once_in_the_thread);
 	tcase_add_test(notices, a_stop_and_the_next_start_are_told_once_each);
