@@ -13,10 +13,8 @@ SELECT b.ts, b.refused,
 -- name: broadcast_wait_delete :exec
 DELETE FROM broadcast_wait WHERE call_seq = :call;
 
--- name: broadcast_wait_delete_all :exec
--- A front starts: no caller is waiting.
--- scan ok: those of seconds
-DELETE FROM broadcast_wait;
+-- name: broadcast_wait_first :number
+SELECT min(call_seq) AS call_seq FROM broadcast_wait;
 
 -- name: tool_call_said :exec
 -- The result as told, with what was unknown when the call was recorded.

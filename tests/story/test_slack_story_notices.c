@@ -349,6 +349,28 @@ START_TEST(a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without)
 }
 END_TEST
 
+/* Its result is recorded before its place in Slack is known, and sent after. */
+START_TEST(words_that_were_to_be_told_with_a_broadcast_outlive_a_front_that_is_killed)
+{
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a = an_agent_in_its_thread();
+	struct wire w;
+
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	(void)slack_deliver("{'slash':{'text':'steer mind the gap'}}");
+	expect_soon("SELECT count(*) FROM steering WHERE outcome = 'accepted'", "1\n");
+	agent_begin(&a, &w, "broadcast", "{\"message\":\"on it\"}", NULL);
+	expect_soon("SELECT count(*) FROM broadcast_wait", "1\n");
+	expect("SELECT delivered_at IS NOT NULL FROM steering", "1\n");
+	kill_and_await("mcp-front");
+	wire_close(&w);
+	message = call_for_message(&a, "ping", "{}");
+	says(member(message, "result.content.1.text"), "mind the gap");
+	expect("SELECT count(*) FROM broadcast_wait", "0\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(a_broadcast_that_slack_refuses_is_told_so)
 {
 	OWNED(char_ptr) char *told = NULL;
@@ -408,6 +430,8 @@ int main(void)
 	tcase_add_test(broadcasts, a_broadcast_is_told_where_it_stands_in_slack);
 	tcase_add_test(broadcasts,
 	               a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without);
+	tcase_add_test(broadcasts,
+	               words_that_were_to_be_told_with_a_broadcast_outlive_a_front_that_is_killed);
 	tcase_add_test(broadcasts, a_broadcast_that_slack_refuses_is_told_so);
 	tcase_add_test(broadcasts, a_broadcast_for_a_thread_that_is_gone_is_said_in_the_sessions);
 	return run_suite(s);

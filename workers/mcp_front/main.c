@@ -226,16 +226,28 @@ static void try_http_again(struct front *f)
 
 /* ---- rows at the start ---- */
 
+/* Broadcasts whose callers still waited for their place in Slack: what was to be told with that has
+ * not been. */
+static int untell_broadcasts(struct store *st, struct err *e)
+{
+	int64_t call;
+
+	while ((call = sql_broadcast_wait_first(st, e)) > 0)
+		if (call_untell(st, call, e) || sql_broadcast_wait_delete(st, call, e))
+			return -1;
+	return call < 0 ? -1 : 0;
+}
+
 /* No caller of a predecessor is held any longer; from here on this process delivers the answers. */
 static int take_over(struct front *f, struct err *e)
 {
 	struct store *st = &f->worker.store;
 
-	if (store_begin(st, e) || store_end(st,
-	                                    sql_tool_call_unlisten_dead(st, f->worker.id.text, e) ||
-	                                        departed_of_relays(st, f->worker.machine, e) ||
-	                                        sql_broadcast_wait_delete_all(st, e),
-	                                    e))
+	if (store_begin(st, e) ||
+	    store_end(st,
+	              sql_tool_call_unlisten_dead(st, f->worker.id.text, e) ||
+	                  departed_of_relays(st, f->worker.machine, e) || untell_broadcasts(st, e),
+	              e))
 		return -1;
 	f->answer_seq = sql_answer_last(st, e);
 	return f->answer_seq < 0 ? -1 : 0;
