@@ -1,7 +1,9 @@
 /* `agent-intercom acp` while no front is there: what the agent was told is known once one is back.
  */
 #include "acp_proxy_case.h"
+#include "hung.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +142,50 @@ START_TEST(a_yes_that_came_just_before_the_editor_cancels_is_used_up)
 }
 END_TEST
 
+/* An edit of a file that takes its time; the process that reads it stands still from here on. */
+static pid_t given_edit_that_is_read(struct trio *a, const char *id)
+{
+	OWNED(str) struct str text = { 0 }, call = { 0 };
+	pid_t job;
+
+	for (int i = 0; text.length < 16 << 20; i++)
+		str_addf(&text, "this is line %d of a file that takes its time\n", i);
+	put_file(a->folder, "big.txt", text.bytes);
+	str_addf(&call,
+	         "{\"toolCallId\":\"c1\",\"kind\":\"edit\",\"title\":\"Edit\",\"content\":[{"
+	         "\"type\":\"diff\",\"path\":\"%s/big.txt\",\"oldText\":\"line 7 of\","
+	         "\"newText\":\"changed\"}]}",
+	         a->folder);
+	party_say(&a->agent, permission(id, call.bytes));
+	job = hand_job_of(worker_pid("mcp-front"));
+	ck_assert_int_eq(kill(job, SIGSTOP), 0);
+	return job;
+}
+
+/* The front reads of both at once. */
+START_TEST(what_is_cancelled_before_it_was_asked_about_is_not_asked_about)
+{
+	struct site s = given_running_site();
+	struct trio a = given_trio_on(&s);
+	const pid_t front = worker_pid("mcp-front");
+	pid_t job = given_edit_that_is_read(&a, "7");
+
+	ck_assert_int_eq(kill(front, SIGSTOP), 0);
+	party_say(&a.agent, "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{"
+	                    "\"requestId\":7}}");
+	hears_part(&a.agent, "-32800");
+	hears_nothing_but_marks(&a); /* it has told the front, too */
+	ck_assert_int_eq(kill(job, SIGCONT), 0);
+	while (kill(job, 0) == 0)
+		(void)poll(NULL, 0, 1);
+	ck_assert_int_eq(kill(front, SIGCONT), 0);
+	given_command_that_waits(&a);
+	expect("SELECT count(*) FROM request", "1\n");
+	trio_ends(&a, 0);
+	ck_assert_int_eq(site_stop(&s), 0);
+}
+END_TEST
+
 START_TEST(a_yes_that_is_the_same_as_the_editors_is_used_up)
 {
 	struct site s = given_running_site();
@@ -261,6 +307,7 @@ int main(void)
 	                    0, 2);
 	tcase_add_test(c, a_yes_that_came_before_the_editors_no_is_used_up_and_says_so);
 	tcase_add_test(c, a_yes_that_came_just_before_the_editor_cancels_is_used_up);
+	tcase_add_test(c, what_is_cancelled_before_it_was_asked_about_is_not_asked_about);
 	tcase_add_test(c, a_yes_that_is_the_same_as_the_editors_is_used_up);
 	tcase_add_test(
 	    c, a_write_that_is_refused_as_nobody_can_be_asked_is_withdrawn_once_a_front_is_back);

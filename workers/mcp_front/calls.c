@@ -338,13 +338,27 @@ static bool may_wait(struct job *job, struct err *e)
 	return true;
 }
 
+/* An editor's side that has hung up may have withdrawn its question on another connection already
+ * (hook_settle.h): nobody would do that again. */
+static bool is_withdrawn(const struct job *job)
+{
+	const struct hook *h = job->as.call.call.hook;
+
+	return h && h->in.host->relays && !h->told && sink_has_hung_up(job->sink);
+}
+
 int calls_run(struct front *f, struct job *job, struct err *e)
 {
 	struct store *st = &f->worker.store;
 	struct peer *p = job->sink->peer;
 	int64_t seq = p->seq, session = p->session_seq; /* restored if this part fails */
-	int again = find_again(f, job, e);
+	int again;
 
+	if (is_withdrawn(job)) {
+		job_refuse(job, RPC_INVALID_REQUEST, "its caller has gone");
+		return 0;
+	}
+	again = find_again(f, job, e);
 	if (again < 0)
 		return -1;
 	if (again && job->as.call.waits)
