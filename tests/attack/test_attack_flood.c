@@ -117,6 +117,50 @@ START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
 }
 END_TEST
 
+static void its_jobs_are_killed(int count)
+{
+	ck_assert_int_eq(
+	    shell(NULL,
+	          "for i in $(seq 2000); do n=$(grep -lE '^ShdPnd:.*1..$' $(pgrep -P %d | "
+	          "sed 's|.*|/proc/&/status|') | wc -l); [ $n = %d ] && exit 0; sleep 0.01; done; "
+	          "exit 1",
+	          (int)hand_of(worker_pid("mcp-front")), count),
+	    0);
+}
+
+/* Two that are tried have been given up. Their disk may be slow only, but not for long. */
+START_TEST(who_waits_behind_jobs_that_were_given_up_is_refused_once_they_do_not_end)
+{
+	enum { QUICK_MS = 1000, STUCK_MS = 5000 };
+	struct agent stuck = { 0 };
+	struct wire wires[3];
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "x\n"), *message = NULL;
+
+	SKIP_UNLESS(given_hung_workspace(false), "/dev/fuse and the right to mount");
+	for (int i = 0; i < 3; i++) {
+		stuck = agent_hello(site.port, "?wait=1&workspace_id=hung", "2025-11-25");
+		agent_begin(&stuck, &wires[i], "check_clearance", arguments, NULL);
+	}
+	advance(QUICK_MS);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(wire_head(&wires[i]), 200);
+		wire_close(&wires[i]);
+	}
+	its_jobs_are_killed(2);
+	if (_i == 0)
+		hung_unmount();
+	else
+		advance(STUCK_MS);
+	message = agent_message(&wires[2]);
+	ck_assert_msg((strstr(message, "other calls wait for it already") != NULL) == (_i == 1),
+	              "%s", message);
+	if (_i == 1)
+		hung_unmount();
+	wire_close(&wires[2]);
+	attack_end();
+}
+END_TEST
+
 START_TEST(big_requests_that_wait_for_a_workspace_whose_disk_hangs_are_limited)
 {
 	enum { MANY = 5 }; /* two are tried, two wait */
@@ -462,6 +506,8 @@ int main(void)
 
 	tcase_add_test(c, a_workspace_whose_disk_hangs_does_not_hold_up_the_start);
 	tcase_add_test(c, a_workspace_whose_disk_hangs_stops_nobody_else);
+	tcase_add_loop_test(
+	    c, who_waits_behind_jobs_that_were_given_up_is_refused_once_they_do_not_end, 0, 2);
 	tcase_add_test(c, big_requests_that_wait_for_a_workspace_whose_disk_hangs_are_limited);
 	tcase_add_test(c, forty_workspaces_whose_disks_hang_stop_nobody_else);
 	tcase_add_test(c, a_flood_of_connections_stops_nobody_else);

@@ -11,6 +11,7 @@ enum {
 	SLOW_MAX = 512, /* slow or unkillable processes in total: one hanging disk may hold many
 	                 * workspaces; */
 	SLOW_OF_ONE = 2, /* per workspace */
+	STUCK_MS = 5000, /* a killed process that has not ended after so long waits for a disk */
 };
 
 const char *hand_places_root(const struct hand_task *t)
@@ -65,7 +66,7 @@ bool hand_places_have_room(const struct hands *hands, bool is_big)
 
 /* The jobs of a workspace, by what they do. */
 struct jobs_of_one {
-	int all, slow, stuck; /* stuck: killed, and not ended */
+	int all, slow, stuck; /* stuck: killed, and did not end */
 };
 
 static struct jobs_of_one count_jobs(const struct hands *hands, const char *root)
@@ -78,7 +79,7 @@ static struct jobs_of_one count_jobs(const struct hands *hands, const char *root
 			continue;
 		n.all += h->task || h->is_killed;
 		n.slow += is_slow(h) || (h->is_big && rests(h));
-		n.stuck += h->is_killed;
+		n.stuck += h->is_killed && clock_monotonic_ms() - h->killed_ms >= STUCK_MS;
 	}
 	return n;
 }

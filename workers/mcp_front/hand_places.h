@@ -21,7 +21,7 @@ struct hand {
 	struct hand_task *task; /* NULL: done, or given up */
 	char *root; /* the workspace it works in */
 	bool is_big, is_begun, is_killed;
-	int64_t began_ms; /* monotonic */
+	int64_t began_ms, killed_ms; /* monotonic */
 	pid_t pid; /* 0: not yet known */
 	int64_t worked_ns; /* its processor time when last looked at */
 	int64_t moved_ms; /* monotonic: when that had last grown */

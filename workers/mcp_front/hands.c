@@ -104,6 +104,7 @@ static struct hand_task *give_up(struct hand *h)
 
 	h->task = NULL;
 	h->is_killed = true;
+	h->killed_ms = clock_monotonic_ms();
 	kill_job(h->first, h->number, h->pidfd);
 	if (h->first->is_foreign) {
 		str_clear(&h->out);
