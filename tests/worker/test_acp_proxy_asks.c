@@ -551,8 +551,9 @@ START_TEST(a_request_that_the_agent_cancels_is_given_up)
 	party_say(&a.agent, CANCEL);
 	hears(&a.editor, CANCEL);
 	front_takes(&shown, "withdraw", "applied");
-	party_say(&a.editor, "{\"id\":1,\"error\":{\"code\":-32800,\"message\":\"cancelled\"}}");
-	hears(&a.agent, "{\"id\":1,\"error\":{\"code\":-32800,\"message\":\"cancelled\"}}");
+	hears_part(&a.agent, "-32800");
+	party_say(&a.editor, chosen("1", "yes")); /* pressed meanwhile */
+	hears_nothing_but_marks(&a);
 	party_say(&a.agent, write_of(&a, "1", "x", "x"));
 	write = front_hears(&a);
 	front_asks(&write, true);
@@ -563,6 +564,27 @@ START_TEST(a_request_that_the_agent_cancels_is_given_up)
 	hears_nothing_but_marks(&a);
 	asked_clear(&write);
 	asked_clear(&shown);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_the_agent_cancels_while_the_editors_yes_is_on_its_way_is_told_as_withdrawn)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_permission(&a, "1"), told;
+
+	party_say(&a.editor, chosen("1", "yes"));
+	hears_nothing_but_marks(&a);
+	party_say(
+	    &a.agent,
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}");
+	hears_part(&a.agent, "-32800");
+	told = front_hears(&a);
+	has(told.params, "params.told", "withdraw");
+	front_decides(&told, "none", NULL);
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	asked_clear(&told);
 	trio_ends(&a, 0);
 }
 END_TEST
@@ -686,6 +708,8 @@ int main(void)
 	tcase_add_test(c, where_systemd_holds_a_socket_for_the_system_no_other_is_started);
 	tcase_add_test(c, a_cancelled_turn_gives_up_its_questions);
 	tcase_add_test(c, a_request_that_the_agent_cancels_is_given_up);
+	tcase_add_test(
+	    c, what_the_agent_cancels_while_the_editors_yes_is_on_its_way_is_told_as_withdrawn);
 	tcase_add_loop_test(
 	    c, what_was_answered_before_it_was_given_up_is_told_as_what_the_agent_heard, 0, 2);
 	tcase_add_test(c, a_request_with_a_large_id_is_given_up_too);

@@ -1,7 +1,6 @@
 #include "dialog.h"
 
 #include "clock.h"
-#include "due.h"
 #include "json.h"
 #include "json_writer.h"
 #include "message.h"
@@ -104,8 +103,6 @@ void dialog_show(struct proxy *p, struct question *q)
 	if (q->in_editor || q->editor_may_not || q->kind != ENVELOPE_PERMISSION)
 		return;
 	q->in_editor = true;
-	/* For when the agent withdraws it; else it is ours. */
-	(void)due_add(p, held_shown_token(q));
 	if (q->shown_token)
 		show_anew(p, q);
 	else

@@ -176,12 +176,11 @@ static void finish_alone(struct proxy *p, struct question *q, enum answer answer
 	finish(q);
 	q->answer = answer;
 	q->owes = was_asked && held_lighten(p, q);
-	if (q->is_asked) {
-		if (!q->is_told)
-			tell_answer(q);
+	if (q->is_asked && !q->is_told) {
+		tell_answer(q);
 		q->end_ms += PROXY_LINGER_MS;
 	} else if (needs_front(q)) {
-		hang_up(p, q); /* it would still be asked there */
+		hang_up(p, q); /* it would still be asked there, or heard the editor's answer */
 		q->end_ms = INT64_MAX;
 	}
 }
@@ -521,7 +520,6 @@ static void take_answer(struct proxy *p, struct question *q, const char *line, s
 
 	if (got < 0) {
 		log_warn("an answer of the editor is not passed on: %s", e.text);
-		(void)due_add(p, held_shown_token(q)); /* still, for when the agent withdraws it */
 		return;
 	}
 	if (q->answer != ANSWER_WITHDRAWN)
@@ -578,12 +576,7 @@ bool question_cancel(struct proxy *p, const cJSON *params)
 	q = held_find(p, str_text(&token));
 	if (!q)
 		return false;
-	if (q->in_editor && q->shown_token) /* which does not know the agent's id */
-		dialog_close(p, q);
-	else if (q->in_editor) { /* whose answer is the one */
-		finish_alone(p, q, ANSWER_WITHDRAWN);
-		return false;
-	}
+	dialog_close(p, q); /* a yes that comes nonetheless is one to nothing */
 	refuse(p, q->token, ACP_CANCELLED, "cancelled");
 	finish_alone(p, q, ANSWER_WITHDRAWN);
 	return true;
