@@ -246,6 +246,74 @@ START_TEST(a_cancelled_turn_gives_up_no_question_of_another_session)
 }
 END_TEST
 
+static const char CANCEL[] =
+    "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s1\"}}";
+static const char CANCELLED[] =
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"outcome\":{\"outcome\":\"cancelled\"}}}";
+
+static void turn_is_cancelled(struct trio *a)
+{
+	party_say(&a->editor, CANCEL);
+	hears(&a->agent, CANCEL);
+}
+
+START_TEST(after_its_turn_was_cancelled_an_answer_that_does_not_count_is_told_as_cancelled)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_permission(&a, "1");
+
+	if (_i == 0)
+		turn_is_cancelled(&a);
+	party_say(&a.editor, chosen("1", "yes"));
+	if (_i == 1)
+		turn_is_cancelled(&a);
+	hears_nothing_but_marks(&a);
+	front_takes(&q, "approve", "not_in_this_mode");
+	hears(&a.agent, CANCELLED);
+	front_takes(&q, "withdraw", "applied");
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(after_its_turn_was_cancelled_an_answer_that_is_unclear_is_told_as_cancelled)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_permission(&a, "1");
+
+	if (_i == 0)
+		turn_is_cancelled(&a);
+	party_say(&a.editor, "{\"id\":1,\"result\":{\"outcome\":{\"outcome\":\"selected\","
+	                     "\"optionId\":\"yes\",\"OptionId\":\"no\"}}}");
+	if (_i == 1)
+		turn_is_cancelled(&a);
+	hears(&a.agent, CANCELLED);
+	hears_part(&a.editor, "$/cancel_request");
+	front_takes(&q, "withdraw", "applied");
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
+START_TEST(what_would_be_asked_again_is_not_after_its_turn_was_cancelled)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_permission(&a, "1");
+
+	turn_is_cancelled(&a);
+	front_says(&q, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"decision\":\"deny\","
+	               "\"reason\":\"it has changed\",\"again\":true}}");
+	hears(&a.agent, CANCELLED);
+	hears_part(&a.editor, "$/cancel_request");
+	front_takes(&q, "withdraw", "applied");
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("acp_proxy_sessions");
@@ -264,5 +332,11 @@ int main(void)
 	tcase_add_test(c, an_opening_that_the_agent_refuses_is_told_as_it_is);
 	tcase_add_test(c, a_cancelled_turn_gives_up_no_question_of_another_session);
 	suite_add_tcase(s, c);
+	tcase_add_loop_test(
+	    c, after_its_turn_was_cancelled_an_answer_that_does_not_count_is_told_as_cancelled, 0,
+	    2);
+	tcase_add_loop_test(
+	    c, after_its_turn_was_cancelled_an_answer_that_is_unclear_is_told_as_cancelled, 0, 2);
+	tcase_add_test(c, what_would_be_asked_again_is_not_after_its_turn_was_cancelled);
 	return run_suite(s);
 }

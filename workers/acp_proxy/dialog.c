@@ -125,7 +125,7 @@ void dialog_forget(struct proxy *p, struct question *q)
 	str_reset(&q->answer_line);
 	q->answer = ANSWER_NONE;
 	q->chosen = NULL;
-	q->in_editor = q->is_first = q->is_second = false;
+	q->in_editor = q->is_unclear = q->is_first = q->is_second = false;
 }
 
 /* ---- what its user answers ---- */

@@ -38,6 +38,8 @@ struct question {
 	bool is_told;
 	bool is_first; /* it is the one that counts */
 	bool is_second; /* somebody else's was the first */
+	bool is_unclear; /* it has answered, and nobody knows what */
+	bool is_cancelled; /* its turn was: its answer is the last one */
 	/* Of one that needs no answer any longer: */
 	bool is_over;
 	bool owes; /* the front does not know what the agent was told: answer; none: refused */

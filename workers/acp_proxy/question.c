@@ -284,6 +284,17 @@ static void leave_to_editor(struct proxy *p, struct question *q, const char *why
 	finish_alone(p, q, q->is_first ? q->answer : ANSWER_NONE);
 }
 
+/* Its turn was cancelled. */
+static void cancel(struct proxy *p, struct question *q)
+{
+	dialog_close(p, q);
+	if (q->kind == ENVELOPE_PERMISSION)
+		select_option(p, q, NULL);
+	else
+		refuse(p, q->token, ACP_CANCELLED, "the turn was cancelled");
+	finish_alone(p, q, ANSWER_WITHDRAWN);
+}
+
 /* ---- what the front says ---- */
 
 /* A front that answers is there: whatever it answers, nobody has approved anything. */
@@ -295,6 +306,16 @@ static void deny_unasked(struct proxy *p, struct question *q, const char *text)
 	deny(p, q, why.bytes);
 }
 
+static void ask_again(struct proxy *p, struct question *q)
+{
+	if (q->is_cancelled) {
+		cancel(p, q);
+		return;
+	}
+	dialog_forget(p, q);
+	hang_up(p, q);
+}
+
 static void take_decision(struct proxy *p, struct question *q, const cJSON *result)
 {
 	const char *decision = json_text(result, "decision"), *reason = json_text(result, "reason");
@@ -302,8 +323,7 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 
 	q->operators = choice ? acp_inquiry_option(&q->subject.ask, choice) : NULL;
 	if (cJSON_IsTrue(json_get(result, "again"))) {
-		dialog_forget(p, q);
-		hang_up(p, q); /* it asks again */
+		ask_again(p, q);
 	} else if (!decision)
 		deny_unasked(p, q, "its answer has no decision");
 	else if (strcmp(decision, "deny") == 0)
@@ -320,7 +340,7 @@ static void take_decision(struct proxy *p, struct question *q, const cJSON *resu
 }
 
 /* The outcome of the editor's answer. If it counts, or came second, the decision follows. */
-static void take_outcome(struct question *q, const cJSON *message)
+static void take_outcome(struct proxy *p, struct question *q, const cJSON *message)
 {
 	const cJSON *result = json_get(message, "result");
 	const char *outcome = json_text(result, "outcome"), *why = json_text(result, "why");
@@ -336,8 +356,10 @@ static void take_outcome(struct question *q, const cJSON *message)
 		log_warn("the editor's answer does not count: %s", why ? why : outcome);
 		q->answer = ANSWER_NONE;
 		q->chosen = NULL;
-		q->in_editor = false;
+		q->in_editor = q->is_told = false;
 		q->editor_may_not = true;
+		if (q->is_cancelled)
+			cancel(p, q);
 	}
 }
 
@@ -352,14 +374,19 @@ static bool is_outdated(const struct question *q, const char *digest)
 static void take_asked(struct proxy *p, struct question *q, const cJSON *params)
 {
 	const char *digest = json_text(params, "digest");
+	bool was_outdated = is_outdated(q, digest);
 
-	if (is_outdated(q, digest)) {
-		dialog_forget(p, q);
-		renew_grants(q);
-	}
 	xreplace(&q->digest, digest);
 	q->is_asked = true;
 	q->losses = 0;
+	if (was_outdated && q->is_cancelled) {
+		cancel(p, q);
+		return;
+	}
+	if (was_outdated) {
+		dialog_forget(p, q);
+		renew_grants(q);
+	}
 	q->editor_may_not = cJSON_IsFalse(json_get(params, "editor"));
 	dialog_show(p, q);
 }
@@ -400,7 +427,7 @@ static void take_message(struct proxy *p, struct question *q, const cJSON *messa
 	if (q->is_over) {
 		take_last(p, q, message);
 	} else if (cJSON_IsNumber(id) && id->valueint == DECIDE_ID) {
-		take_outcome(q, message);
+		take_outcome(p, q, message);
 	} else if (method && strcmp(method, "intercom/asked") == 0) {
 		take_asked(p, q, json_get(message, "params"));
 	} else if (error) { /* its id may be missing: it was not read */
@@ -518,8 +545,11 @@ static void take_answer(struct proxy *p, struct question *q, const char *line, s
 	struct err e = { 0 };
 	int got = dialog_read(q, line, length, &e);
 
+	q->is_unclear = got < 0;
 	if (got < 0) {
 		log_warn("an answer of the editor is not passed on: %s", e.text);
+		if (q->is_cancelled)
+			cancel(p, q);
 		return;
 	}
 	if (q->answer != ANSWER_WITHDRAWN)
@@ -547,20 +577,18 @@ bool question_take_answer(struct proxy *p, const char *line, size_t length,
 
 /* ---- giving up ---- */
 
-/* The editor answers itself what it shows. */
+/* The editor answers itself what it shows, and has not answered unclearly. */
 void question_cancel_session(struct proxy *p, const cJSON *params)
 {
 	const char *id = json_text(params, "sessionId");
 	struct question *q;
 
 	TAILQ_FOREACH (q, &p->questions, next) {
-		if (q->is_over || q->in_editor || !id || strcmp(q->session->id, id) != 0)
+		if (q->is_over || !id || strcmp(q->session->id, id) != 0)
 			continue;
-		if (q->kind == ENVELOPE_PERMISSION)
-			select_option(p, q, NULL);
-		else
-			refuse(p, q->token, ACP_CANCELLED, "the turn was cancelled");
-		finish_alone(p, q, ANSWER_WITHDRAWN);
+		q->is_cancelled = true;
+		if (!q->in_editor || q->is_unclear)
+			cancel(p, q);
 	}
 }
 
