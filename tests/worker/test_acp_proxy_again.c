@@ -81,6 +81,27 @@ START_TEST(an_answer_of_the_editor_is_not_one_to_what_is_asked_again)
 }
 END_TEST
 
+/* Another call that is the same has used up the yes. */
+START_TEST(a_no_of_the_editor_is_one_to_the_same_that_is_asked_again)
+{
+	struct trio a = given_trio(NULL);
+	struct asked q = given_permission(&a, "0"), again;
+
+	party_say(&a.editor, chosen("0", "no"));
+	front_takes(&q, "reject", "duplicate");
+	front_says(&q, AGAIN);
+	again = front_hears(&a);
+	front_asks(&again, true);
+	front_takes(&again, "reject", "applied");
+	front_decides(&again, "deny", "");
+	hears(&a.agent, chosen("0", "no"));
+	hears_nothing_but_marks(&a);
+	asked_clear(&q);
+	asked_clear(&again);
+	trio_ends(&a, 0);
+}
+END_TEST
+
 START_TEST(what_is_asked_again_has_a_dialog_of_its_own)
 {
 	struct trio a = given_trio(NULL);
@@ -168,6 +189,7 @@ int main(void)
 	tcase_add_test(c,
 	               a_file_that_the_front_had_asked_about_again_is_not_asked_about_a_third_time);
 	tcase_add_test(c, an_answer_of_the_editor_is_not_one_to_what_is_asked_again);
+	tcase_add_test(c, a_no_of_the_editor_is_one_to_the_same_that_is_asked_again);
 	tcase_add_test(c, what_is_asked_again_has_a_dialog_of_its_own);
 	tcase_add_test(c, a_dialog_of_what_is_asked_again_is_closed_when_the_agent_cancels);
 	tcase_add_test(c, an_answer_that_a_dying_front_did_not_take_is_not_one_to_another_question);

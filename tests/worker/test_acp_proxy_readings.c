@@ -393,6 +393,9 @@ START_TEST(a_choice_that_readers_may_understand_differently_is_none)
 	static const char *const BESIDE[] = {
 		",\"Outcome\":{\"outcome\":\"selected\",\"optionId\":\"yes\"}", ""
 	};
+	static const char BOTH[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-1,\"message\":\"x\"},"
+	    "\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"yes\"}}}";
 	struct trio a = given_trio(NULL);
 	const char *line =
 	    permission("3", "{\"toolCallId\":\"c1\",\"kind\":\"execute\",\"rawInput\":{"
@@ -413,7 +416,10 @@ START_TEST(a_choice_that_readers_may_understand_differently_is_none)
 		party_say(&a.editor, answer.bytes);
 		hears_nothing_but_marks(&a);
 	}
-	str_addf(&good, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"outcome\":%s}}", CHOICE);
+	party_say(&a.editor, BOTH);
+	hears_nothing_but_marks(&a);
+	str_addf(&good, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":null,\"result\":{\"outcome\":%s}}",
+	         CHOICE);
 	party_say(&a.editor, good.bytes);
 	front_takes(&q, "reject", "applied");
 	front_decides(&q, "deny", "");

@@ -149,12 +149,17 @@ static enum answer answer_of(const struct acp_option *o)
 	return o->kind == ACP_REJECT_ONCE || o->kind == ACP_REJECT_ALWAYS ? ANSWER_NO : ANSWER_YES;
 }
 
+static bool is_given(const cJSON *member)
+{
+	return member && !cJSON_IsNull(member);
+}
+
 /* Whether an answer that chooses none of the options says nothing else. */
 static bool says_none(const cJSON *message)
 {
 	const cJSON *outcome = json_get(json_get(message, "result"), "outcome");
 
-	return json_get(message, "error") ||
+	return is_given(json_get(message, "error")) ||
 	       (json_says(outcome, "outcome", "cancelled") && !json_get(outcome, "optionId"));
 }
 
@@ -164,6 +169,8 @@ int dialog_read(struct question *q, const char *line, size_t length, struct err 
 
 	if (!message || names_check_choice(message, e))
 		return -1;
+	if (is_given(json_get(message, "result")) && is_given(json_get(message, "error")))
+		return err_set(e, ERR_INPUT, "it has both a result and an error");
 	q->chosen = option_in(q, message);
 	q->answer = answer_of(q->chosen);
 	str_reset(&q->answer_line);

@@ -312,7 +312,9 @@ static void ask_again(struct proxy *p, struct question *q)
 		cancel(p, q);
 		return;
 	}
-	dialog_forget(p, q);
+	if (q->answer != ANSWER_NO) /* which is one to what is asked next, if that is the same */
+		dialog_forget(p, q);
+	q->is_second = false;
 	hang_up(p, q);
 }
 
