@@ -436,11 +436,23 @@ const char *json_text(const cJSON *object, const char *name)
 	return cJSON_GetStringValue(json_get(object, name));
 }
 
-const char *json_some_text(const cJSON *object, const char *name)
+const char *json_text_or(const cJSON *object, const char *name, const char *other)
 {
 	const char *text = json_text(object, name);
 
-	return text ? text : "";
+	return text ? text : other;
+}
+
+const char *json_some_text(const cJSON *object, const char *name)
+{
+	return json_text_or(object, name, "");
+}
+
+int64_t json_integer(const cJSON *object, const char *name)
+{
+	const cJSON *item = json_get(object, name);
+
+	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
 }
 
 bool json_says(const cJSON *object, const char *name, const char *text)

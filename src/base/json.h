@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Parses JSON that is shown, bound or passed on: a number that a double does not hold exactly
  * (9007199254740993, 1e400) becomes a cJSON_Raw with its text, so that it is printed as it came;
@@ -61,8 +62,12 @@ void cJSON_ptr_clear(cJSON **value);
 const cJSON *json_get(const cJSON *object, const char *name);
 /* The text of a string member; NULL if it is missing or not a string. */
 const char *json_text(const cJSON *object, const char *name);
+/* The same, but another text instead of NULL. */
+const char *json_text_or(const cJSON *object, const char *name, const char *other);
 /* The same, but "" instead of NULL. */
 const char *json_some_text(const cJSON *object, const char *name);
+/* A member that is a number, as an integer; 0 if it is missing or no number. */
+int64_t json_integer(const cJSON *object, const char *name);
 /* Whether there is such a member with this text. */
 bool json_says(const cJSON *object, const char *name, const char *text);
 /* Whether the list has this text. */

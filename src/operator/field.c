@@ -201,11 +201,10 @@ static enum field_fit name_choices(const struct fitting *f, const char *words)
 	int count = 0;
 
 	cJSON_ArrayForEach (choice, choices_of(f->field)) {
-		const char *name = json_text(choice, "name");
-
 		if (++count > NAMED_MOST)
 			break;
-		str_addf(&names, "%s%d. %.60s", count > 1 ? ", " : "", count, name ? name : "?");
+		str_addf(&names, "%s%d. %.60s", count > 1 ? ", " : "", count,
+		         json_text_or(choice, "name", "?"));
 	}
 	if (count > NAMED_MOST)
 		str_add(&names, ", …");

@@ -49,14 +49,13 @@ static const char *prompt_of(const struct words *w)
 /* "01a2052f-b931: claude in web", for the session that the order started. */
 static void add_began(const struct desk *d, struct str *out)
 {
-	const char *id = json_text(d->out->json, "session_id");
-	const char *agent = json_text(d->out->json, "agent");
-	const char *root = path_name(json_text(d->out->json, "workspace_root"));
+	const char *agent = json_text_or(d->out->json, "agent", "?");
+	const char *root = path_name(json_text_or(d->out->json, "workspace_root", "?"));
 
-	str_addf(out, "%.*s: ", FIND_SHORT, id ? id : "?");
-	str_add_shown(out, agent ? agent : "?", strlen(agent ? agent : "?"), 40);
+	str_addf(out, "%.*s: ", FIND_SHORT, json_text_or(d->out->json, "session_id", "?"));
+	str_add_shown(out, agent, strlen(agent), 40);
 	str_add(out, " in ");
-	str_add_shown(out, root ? root : "?", strlen(root ? root : "?"), 40);
+	str_add_shown(out, root, strlen(root), 40);
 }
 
 int desk_start(struct desk *d, struct err *e)
@@ -115,13 +114,11 @@ int desk_restart(struct desk *d, struct err *e)
 int desk_clean_up(struct desk *d, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
-	const cJSON *count;
 	int got = desk_give(d, "session-cleanup", NULL, NULL, e), n;
 
 	if (got <= 0)
 		return got;
-	count = cJSON_GetObjectItemCaseSensitive(d->out->json, "terminated");
-	n = cJSON_IsNumber(count) ? count->valueint : 0;
+	n = (int)json_integer(d->out->json, "terminated");
 	if (n == 0)
 		return desk_tell(d, SAID_DONE, "No session that was started here is interrupted.");
 	str_addf(&text, "%d interrupted session%s ended.", n, n == 1 ? "" : "s");

@@ -104,13 +104,6 @@ const char *slack_file_type(const char *name)
 
 /* ---- words ---- */
 
-static int64_t number(const cJSON *o, const char *name)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, name);
-
-	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
-}
-
 /* "8,412" */
 static void add_number(struct str *out, int64_t n)
 {
@@ -135,9 +128,9 @@ static void add_count(struct str *out, int64_t n, const char *one, const char *m
 /* "src/", "a.c", "notes.md → src/auth.c" */
 static void add_name(struct str *out, const cJSON *detail, bool is_folder)
 {
-	const char *path = json_text(detail, "path"), *target = json_text(detail, "target");
+	const char *target = json_text(detail, "target");
 
-	str_add(out, path ? path : "?");
+	str_add(out, json_text_or(detail, "path", "?"));
 	if (is_folder)
 		str_add_char(out, '/');
 	if (target)
@@ -147,15 +140,15 @@ static void add_name(struct str *out, const cJSON *detail, bool is_folder)
 static void add_folder_facts(struct str *out, const cJSON *detail)
 {
 	str_add(out, "📊 ");
-	add_count(out, number(detail, "directories"), "directory", "directories");
+	add_count(out, json_integer(detail, "directories"), "directory", "directories");
 	str_add(out, ", ");
-	add_count(out, number(detail, "files"), "file", "files");
-	if (number(detail, "others")) {
+	add_count(out, json_integer(detail, "files"), "file", "files");
+	if (json_integer(detail, "others")) {
 		str_add(out, ", ");
-		add_count(out, number(detail, "others"), "other", "others");
+		add_count(out, json_integer(detail, "others"), "other", "others");
 	}
 	str_addf(out, " | Depth: %lld | 💡 Use `--depth N` to adjust",
-	         (long long)number(detail, "depth"));
+	         (long long)json_integer(detail, "depth"));
 }
 
 static void add_file_facts(struct str *out, const struct file_look_read_row *l, const cJSON *detail)
@@ -164,11 +157,11 @@ static void add_file_facts(struct str *out, const struct file_look_read_row *l, 
 
 	str_add(out, "📊 ");
 	if (l->first_line)
-		str_addf(out, "Lines %lld–%lld of ", (long long)number(detail, "first"),
-		         (long long)number(detail, "last"));
-	add_count(out, number(detail, "lines"), "line", "lines");
+		str_addf(out, "Lines %lld–%lld of ", (long long)json_integer(detail, "first"),
+		         (long long)json_integer(detail, "last"));
+	add_count(out, json_integer(detail, "lines"), "line", "lines");
 	str_add(out, " | ");
-	add_count(out, number(detail, "bytes"), "byte", "bytes");
+	add_count(out, json_integer(detail, "bytes"), "byte", "bytes");
 	if (at && strlen(at) > 16)
 		str_addf(out, " | Last modified: %.10s %.5s UTC", at, at + 11);
 	if (l->is_long && !l->first_line)
@@ -223,11 +216,9 @@ static void say_refused(const struct file_look_read_row *l, struct slack_said *o
 
 static void add_diff_title(struct str *out, const cJSON *detail)
 {
-	const char *label = json_text(detail, "label"), *id = json_text(detail, "checkpoint_id");
+	const char *label = json_text(detail, "label");
 
-	const char *kind = json_text(detail, "kind");
-
-	if (!label && kind && strcmp(kind, "start") == 0) {
+	if (!label && json_says(detail, "kind", "start")) {
 		str_add(out, "🔀 Changes since the session began");
 		return;
 	}
@@ -235,21 +226,24 @@ static void add_diff_title(struct str *out, const cJSON *detail)
 	if (label)
 		str_add(out, label);
 	else
-		str_addf(out, "%.13s", id ? id : "?");
+		str_addf(out, "%.13s", json_text_or(detail, "checkpoint_id", "?"));
 }
 
 static void add_diff_facts(struct str *out, const cJSON *detail)
 {
-	const char *at = json_text(detail, "taken_at"), *id = json_text(detail, "checkpoint_id");
+	const char *at = json_text(detail, "taken_at");
 
 	str_addf(out, "📊 %lld modified, %lld added, %lld deleted",
-	         (long long)number(detail, "modified"), (long long)number(detail, "added"),
-	         (long long)number(detail, "deleted"));
-	if (number(detail, "not_compared") > 0)
-		str_addf(out, ", %lld not compared", (long long)number(detail, "not_compared"));
+	         (long long)json_integer(detail, "modified"),
+	         (long long)json_integer(detail, "added"),
+	         (long long)json_integer(detail, "deleted"));
+	if (json_integer(detail, "not_compared") > 0)
+		str_addf(out, ", %lld not compared",
+		         (long long)json_integer(detail, "not_compared"));
 	if (at && strlen(at) > 16)
 		str_addf(out, " since %.10s %.5s UTC", at, at + 11);
-	str_addf(out, " | 💡 `session-restore %.13s` puts it back", id ? id : "?");
+	str_addf(out, " | 💡 `session-restore %.13s` puts it back",
+	         json_text_or(detail, "checkpoint_id", "?"));
 }
 
 /* "📁 Directory: src/", "📄 a.c", "🔀 Changes since ..." */

@@ -20,13 +20,6 @@ enum {
 	STDERR_MAX = 1500, /* of the last lines of an agent that ended */
 };
 
-static const char *member_text(const cJSON *o, const char *name)
-{
-	const char *text = cJSON_GetStringValue(json_get(o, name));
-
-	return text ? text : "?";
-}
-
 /* ---- sessions ---- */
 
 static const char *status_words(enum session_status status)
@@ -280,7 +273,8 @@ static int64_t add_allowed(struct str *out, const struct slack_auto *a)
 			str_add_char(out, '\n');
 		if (n > 1)
 			str_addf(out, "%lld × ", (long long)n);
-		str_addf(out, "%s (%s)", member_text(one, "subject"), member_text(one, "rule"));
+		str_addf(out, "%s (%s)", json_text_or(one, "subject", "?"),
+		         json_text_or(one, "rule", "?"));
 		named += n;
 	}
 	return named;
@@ -313,17 +307,14 @@ static void add_files(struct str *out, const struct slack_write *w)
 		blocks_add_escaped(out, w->apply->file_path, BLOCKS_PATH);
 	for (int i = 0; i < count && i < SLACK_PATHS_MAX; i++) {
 		const cJSON *f = cJSON_GetArrayItem(w->files, i);
-		const char *action = cJSON_GetStringValue(cJSON_GetObjectItem(f, "action"));
-		const cJSON *old = cJSON_GetObjectItem(f, "overwrote");
+		const cJSON *old = json_get(f, "overwrote");
 
 		str_add(out, i ? ", " : "");
-		blocks_add_escaped(out, cJSON_GetStringValue(cJSON_GetObjectItem(f, "path")),
-		                   BLOCKS_PATH / 2);
-		if (action && strcmp(action, "delete") == 0)
+		blocks_add_escaped(out, json_text(f, "path"), BLOCKS_PATH / 2);
+		if (json_says(f, "action", "delete"))
 			str_add(out, " (deleted)");
 		else
-			str_addf(out, " (%lld bytes written)",
-			         (long long)cJSON_GetNumberValue(cJSON_GetObjectItem(f, "bytes")));
+			str_addf(out, " (%lld bytes written)", (long long)json_integer(f, "bytes"));
 		if (old)
 			str_addf(out, ", %s %lld bytes that nobody had seen",
 			         w->apply->replaces_file ? "over" : "merged into",
@@ -652,18 +643,16 @@ void slack_notice_add_progress(cJSON *blocks, const cJSON *progress, bool quoted
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, progress) {
-		const char *label = cJSON_GetStringValue(json_get(item, "label"));
-		const char *status = cJSON_GetStringValue(json_get(item, "status"));
 		const char *sign = "⬜";
 
 		for (size_t i = 0; i < COUNT(SIGNS); i++)
-			if (status && strcmp(status, SIGNS[i][0]) == 0)
+			if (json_says(item, "status", SIGNS[i][0]))
 				sign = SIGNS[i][1];
 		if (slack_units(str_text(&text)) + STEP_MAX + SIGN_MAX > BLOCKS_SECTION)
 			break;
 		str_addf(&text, "%s%s ", text.length ? "\n" : "", sign);
-		(quoted ? blocks_add_literal : blocks_add_escaped)(&text, label ? label : "?",
-		                                                   STEP_MAX);
+		(quoted ? blocks_add_literal
+		        : blocks_add_escaped)(&text, json_text_or(item, "label", "?"), STEP_MAX);
 	}
 	if (text.length)
 		(quoted ? blocks_add_quote : blocks_add_section)(blocks, str_text(&text));

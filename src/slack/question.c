@@ -476,10 +476,10 @@ static bool is_edited_here(const struct request *r)
 /* "2. Keep", in the agent's words: nothing in its text has these numbers. */
 static void add_name(struct str *out, int number, const cJSON *of)
 {
-	const char *name = json_text(of, "name");
+	const char *name = json_text_or(of, "name", "?");
 
 	str_addf(out, "%d. ", number);
-	visible_add(out, name ? name : "?", name ? strlen(name) : 1, false);
+	visible_add(out, name, strlen(name), false);
 }
 
 static void add_numbered(cJSON *buttons, int number, const cJSON *of, const char *id,

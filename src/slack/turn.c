@@ -1,5 +1,6 @@
 #include "turn.h"
 
+#include "json.h"
 #include "notice.h"
 
 #include <stdio.h>
@@ -29,11 +30,8 @@ static void add_calls(struct str *out, const struct slack_activity *a)
 	if (before > 0)
 		str_addf(out, "… %lld before\n", (long long)before);
 	cJSON_ArrayForEach (call, a->last) {
-		const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(call, "text"));
-		const char *status = cJSON_GetStringValue(cJSON_GetObjectItem(call, "status"));
-
-		str_addf(out, "%s ", mark_of(status, a->turn->ended_at != NULL));
-		blocks_add_literal(out, text ? text : "a tool", TITLE_MAX);
+		str_addf(out, "%s ", mark_of(json_text(call, "status"), a->turn->ended_at != NULL));
+		blocks_add_literal(out, json_text_or(call, "text", "a tool"), TITLE_MAX);
 		str_add_char(out, '\n');
 	}
 	if (out->length)

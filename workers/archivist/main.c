@@ -118,20 +118,13 @@ static struct reader *free_reader(struct archive *a)
 
 /* ---- settling ---- */
 
-static int64_t number_of(const cJSON *json, const char *name)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
-
-	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
-}
-
 static int settle_done(struct archive *a, const char *root, const cJSON *json, struct err *e)
 {
 	const cJSON *hashes = cJSON_GetObjectItemCaseSensitive(json, "hashes");
 	char *text = hashes ? cJSON_PrintUnformatted(hashes) : NULL;
-	int64_t files = number_of(json, "files"), links = number_of(json, "links");
-	int64_t folders = number_of(json, "folders"), left_out = number_of(json, "left_out");
-	int64_t bytes = number_of(json, "bytes"), added = number_of(json, "added");
+	int64_t files = json_integer(json, "files"), links = json_integer(json, "links");
+	int64_t folders = json_integer(json, "folders"), left_out = json_integer(json, "left_out");
+	int64_t bytes = json_integer(json, "bytes"), added = json_integer(json, "added");
 	const struct checkpoint_settle_args args = {
 		.manifest = json_text(json, "manifest"),
 		.file_hashes = text,
@@ -182,7 +175,7 @@ static int settle_kept(struct archive *a, const struct reader *r, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *json = cJSON_Parse(str_text(&r->answer));
 	const char *damaged = json_text(json, "damaged"), *how = json_text(json, "how");
-	int64_t deleted = number_of(json, "deleted");
+	int64_t deleted = json_integer(json, "deleted");
 	int lost;
 
 	if (json_text(json, "why"))
@@ -285,7 +278,7 @@ static int settle(struct archive *a, const char *root, const cJSON *json, const 
 /* What a reading has stored in vain is its user's until it is deleted. */
 static void note_left(struct archive *a, const struct reader *r, const cJSON *json)
 {
-	uint64_t bytes = json ? (uint64_t)number_of(json, "left") : a->most_added;
+	uint64_t bytes = json ? (uint64_t)json_integer(json, "left") : a->most_added;
 	size_t i = 0;
 
 	if (!r->owner.is_other || bytes == 0)

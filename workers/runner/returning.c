@@ -139,10 +139,10 @@ static void add_plan(struct str *out, const char *progress)
 	if (cJSON_GetArraySize(plan) > 0)
 		str_add(out, "\nThe plan was:\n");
 	cJSON_ArrayForEach (one, plan) {
-		const char *label = json_text(one, "label"), *status = json_text(one, "status");
+		const char *label = json_text(one, "label");
 
 		if (label)
-			str_addf(out, "- %s (%s)\n", label, status ? status : "pending");
+			str_addf(out, "- %s (%s)\n", label, json_text_or(one, "status", "pending"));
 	}
 }
 

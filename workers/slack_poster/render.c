@@ -146,11 +146,11 @@ static int render_ended(struct poster *p, const struct slack_intent_row *i, stru
 }
 
 /* A number of what is told; 0 if it is missing. */
-static int64_t number_in(const cJSON *detail, const char *name)
+static int64_t number_in(const struct slack_intent_row *i, const char *name)
 {
-	const cJSON *number = json_get(detail, name);
+	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 
-	return cJSON_IsNumber(number) ? (int64_t)number->valuedouble : 0;
+	return json_integer(detail, name);
 }
 
 static int render_run(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
@@ -158,21 +158,12 @@ static int render_run(struct poster *p, const struct slack_intent_row *i, struct
 {
 	OWNED(slack_session_row) struct slack_session_row session = { 0 };
 	OWNED(slack_run_row) struct slack_run_row run = { 0 };
-	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 
 	if (read_session(p, i->session_seq, &session, e) < 0 ||
-	    there(sql_slack_run_read(&p->w.store, number_in(detail, "run"), &run, e), "the run",
-	          e) < 0)
+	    there(sql_slack_run_read(&p->w.store, number_in(i, "run"), &run, e), "the run", e) < 0)
 		return -1;
 	slack_notice_run(&session, &run, out);
 	return 0;
-}
-
-static const char *member(const cJSON *o, const char *name)
-{
-	const char *text = json_text(o, name);
-
-	return text ? text : "?";
 }
 
 static int render_mode(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
@@ -186,7 +177,7 @@ static int render_mode(struct poster *p, const struct slack_intent_row *i, struc
 	const struct slack_mode mode = { .session_id = session.id,
 		                         .from = session_mode_of(json_text(detail, "from")),
 		                         .to = session_mode_of(json_text(detail, "to")),
-		                         .by = member(detail, "by"),
+		                         .by = json_text_or(detail, "by", "?"),
 		                         .present = session.mode };
 	slack_notice_mode(&mode, out);
 	return 0;
@@ -201,8 +192,8 @@ static int render_stall(struct poster *p, const struct slack_intent_row *i, stru
 	OWNED(names) struct names operators = { .name = { NULL } };
 	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 	OWNED(cJSON_ptr) cJSON *progress = NULL;
-	int64_t nudge = number_in(detail, "nudge");
-	int got = sql_stall_by_id(&p->w.store, member(detail, "alert_id"), &row, e);
+	int64_t nudge = json_integer(detail, "nudge");
+	int got = sql_stall_by_id(&p->w.store, json_text_or(detail, "alert_id", "?"), &row, e);
 
 	if (there(got, "the alert", e) < 0 || read_operators(p, &operators, e))
 		return -1;
@@ -239,9 +230,8 @@ static int read_allowed(struct poster *p, int64_t notice, cJSON *shown, struct e
 static int render_auto(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
                        struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 	OWNED(cJSON_ptr) cJSON *shown = cJSON_CreateArray();
-	int64_t seq = number_in(detail, "notice");
+	int64_t seq = number_in(i, "notice");
 	struct slack_auto a = { .shown = shown,
 		                .count = sql_auto_approval_count(&p->w.store, seq, e) };
 
@@ -280,7 +270,7 @@ static int read_overwritten(struct poster *p, int64_t apply, cJSON *files, struc
 		cJSON *file;
 
 		cJSON_ArrayForEach (file, files)
-			if (strcmp(member(file, "path"), row.path) == 0)
+			if (json_says(file, "path", row.path))
 				(void)cJSON_AddNumberToObject(file, "overwrote", (double)row.size);
 	}
 	return got;
@@ -371,10 +361,9 @@ static int render_agent(struct poster *p, const struct slack_intent_row *i, stru
                         struct err *e)
 {
 	OWNED(agent_line_text_row) struct agent_line_text_row line = { 0 };
-	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
-	int64_t seq = number_in(detail, "line");
 
-	if (there(sql_agent_line_text(&p->w.store, seq, &line, e), "what the agent said", e) < 0)
+	if (there(sql_agent_line_text(&p->w.store, number_in(i, "line"), &line, e),
+	          "what the agent said", e) < 0)
 		return -1;
 	if (line.kind == AGENT_LINE_KIND_NOTE)
 		slack_notice_note(&line, out);
@@ -449,11 +438,10 @@ static int render_look(struct poster *p, const struct slack_intent_row *i, struc
                        struct err *e)
 {
 	OWNED(file_look_read_row) struct file_look_read_row look = { 0 };
-	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 	OWNED(str) struct str text = { 0 };
-	int64_t seq = number_in(detail, "look");
 
-	if (there(sql_file_look_read(&p->w.store, seq, &look, e), "what was found", e) < 0)
+	if (there(sql_file_look_read(&p->w.store, number_in(i, "look"), &look, e), "what was found",
+	          e) < 0)
 		return -1;
 	if (look.content_seq && !look.is_long &&
 	    content_get(&p->w.store, look.content_seq, &text, e))
