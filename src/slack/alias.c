@@ -124,8 +124,7 @@ void slack_alias_say(const struct alias_run_row *run, struct slack_said *out)
 	char id[24];
 
 	add_title(&out->text, run);
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 	add_output(out->blocks, run);
 	add_context(&context, run);
 	blocks_add_context(out->blocks, str_text(&context));

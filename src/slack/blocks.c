@@ -65,6 +65,14 @@ void blocks_add_section(cJSON *blocks, const char *text)
 	(void)cJSON_AddItemToArray(blocks, block);
 }
 
+cJSON *blocks_of_section(const char *text)
+{
+	cJSON *blocks = cJSON_CreateArray();
+
+	blocks_add_section(blocks, text);
+	return blocks;
+}
+
 void blocks_add_context(cJSON *blocks, const char *text)
 {
 	cJSON *block = blocks_object("context");

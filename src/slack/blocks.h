@@ -41,6 +41,8 @@ cJSON *blocks_plain(const char *text);
 cJSON *blocks_plain_foreign(const char *text, size_t units);
 /* text is already escaped. */
 void blocks_add_section(cJSON *blocks, const char *text);
+/* The blocks of a message, which begin with this section. */
+cJSON *blocks_of_section(const char *text);
 void blocks_add_context(cJSON *blocks, const char *text);
 /* Adds a rich_text block with one element of a type, whose elements are returned. */
 cJSON *blocks_add_rich(cJSON *blocks, const char *type);

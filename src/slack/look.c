@@ -210,8 +210,7 @@ static void say_refused(const struct file_look_read_row *l, struct slack_said *o
 {
 	str_add(&out->text, "🚫 ");
 	blocks_add_escaped(&out->text, l->why ? l->why : "?", BLOCKS_REASON);
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 }
 
 static void add_diff_title(struct str *out, const cJSON *detail)

@@ -96,8 +96,7 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 	OWNED(str) struct str line = { 0 };
 
 	add_begun(s, &out->text);
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 	str_addf(&out->text, " in ");
 	blocks_add_escaped(&out->text, path_name(s->workspace_root), BLOCKS_NAME);
 	if (ours && prompted)
@@ -185,8 +184,7 @@ void slack_notice_ended(const struct slack_session_row *s, const struct slack_ru
 		str_add(&out->text, " · ");
 		blocks_add_span(&out->text, (to - from) / 1000);
 	}
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 	if (!run)
 		return;
 	if (by_itself)
@@ -208,8 +206,7 @@ void slack_notice_run(const struct slack_session_row *s, const struct slack_run_
 	                    : in_order ? " is interrupted"
 	                               : " lost its agent");
 	add_why(&out->text, run);
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 	add_stderr(out->blocks, run);
 	buttons = blocks_add_actions(out->blocks, "session_", s->id);
 	add_session_button(buttons, "resume", "▶️ Resume", s->id, "primary");
@@ -252,8 +249,7 @@ void slack_notice_mode(const struct slack_mode *m, struct slack_said *out)
 	        by_agent ? "⚠️ *The agent switched its mode*: " : "ℹ️ *Mode changed*: ");
 	str_addf(&out->text, "%s → %s\n%s", session_mode_name(m->from), session_mode_name(m->to),
 	         asked_in(m->to));
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 	add_switch_back(out->blocks, m);
 }
 
@@ -286,8 +282,7 @@ void slack_notice_auto(const struct slack_auto *a, struct slack_said *out)
 	int64_t left = a->count - add_allowed(&lines, a);
 
 	str_addf(&out->text, "🤖 *Auto-approved*: %lld", (long long)a->count);
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 	str_add(&out->text, "\n");
 	(void)slack_add(&out->text, str_text(&lines), lines.length, BLOCKS_PLAIN, SLACK_MRKDWN);
 	blocks_add_text(out->blocks, NULL, str_text(&lines), lines.length, SLACK_PROMPT_UNITS);
@@ -423,8 +418,7 @@ void slack_notice_write(const struct slack_write *said, struct slack_said *out)
 		str_add(&text, " (undone since)");
 	str_add(&out->text, str_text(&text));
 	blocks_sign(&out->text, w->agent_user, w->workspace_root, w->client_name, w->label);
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&text));
+	out->blocks = blocks_of_section(str_text(&text));
 	if (applied && w->unkept)
 		add_unkept(w->unkept, out);
 	if (applied && !w->undone && w->id)
@@ -742,8 +736,7 @@ void slack_notice_stall(const struct slack_stall *s, const char *const *mentions
 	if (takes_clicks(s) && s->row->is_there)
 		blocks_add_mentions(&heading, mentions, s->is_call);
 	add_stall_heading(&heading, s);
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&heading));
+	out->blocks = blocks_of_section(str_text(&heading));
 	if (s->row->ended_at)
 		return;
 	add_cause(out->blocks, s);
@@ -772,6 +765,5 @@ void slack_notice_nudged(const struct slack_stall *s, int64_t nudge, struct slac
 	else
 		str_add(&text, "It is told with the result of its next call.");
 	str_add(&out->text, str_text(&text));
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&text));
+	out->blocks = blocks_of_section(str_text(&text));
 }

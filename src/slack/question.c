@@ -809,6 +809,5 @@ void slack_question_say_expired(const struct request *r, struct slack_said *out)
 	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION)
 		str_add(&out->text,
 		        "\nTo have it asked again, tell its agent: `steer &lt;text&gt;`");
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 }

@@ -155,8 +155,7 @@ void slack_turn_end(const struct slack_turn_row *turn, struct slack_said *out)
 		str_add(&out->text, ": ");
 		blocks_add_escaped(&out->text, turn->why, BLOCKS_REASON);
 	}
-	out->blocks = cJSON_CreateArray();
-	blocks_add_section(out->blocks, str_text(&out->text));
+	out->blocks = blocks_of_section(str_text(&out->text));
 	blocks_sign(&out->text, turn->agent_user, turn->workspace_root, turn->client_name,
 	            turn->label);
 	if (waits)
