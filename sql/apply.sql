@@ -153,12 +153,9 @@ UPDATE file_change SET state = 'staged', updated_at = :now
                      WHERE seq = :apply AND claim = :claim AND state = 'claimed')
    AND state = 'planned';
 
--- name: file_change_done :rows
-UPDATE file_change SET state = 'done', updated_at = :now
- WHERE apply_seq = :apply AND state IN ('planned', 'staged');
-
--- name: file_change_undone :rows
-UPDATE file_change SET state = 'undone', updated_at = :now
+-- name: file_change_settle :rows
+-- type: :state file_change_state
+UPDATE file_change SET state = :state, updated_at = :now
  WHERE apply_seq = :apply AND state IN ('planned', 'staged');
 
 -- name: apply_applied :rows

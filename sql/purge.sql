@@ -41,16 +41,14 @@ DELETE FROM worker
                     WHERE n.seq > worker.seq AND n.name = worker.name AND n.machine = worker.machine
                       AND n.heartbeat_at > n.started_at));
 
--- name: time_gap_delete_old :rows
--- Deadlines were moved when it was recorded.
-DELETE FROM time_gap WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
+-- name: $_delete_old :rows
+-- for: time_gap gate_lapse
+-- (Deadlines were moved when a gap was recorded.)
+DELETE FROM $ WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
 
 -- name: file_look_delete_old :rows
 DELETE FROM file_look
  WHERE seq > :after AND seq <= :upto AND settled_at < :cutoff;
-
--- name: gate_lapse_delete_old :rows
-DELETE FROM gate_lapse WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
 
 -- name: fence_refusal_delete_old :rows
 DELETE FROM fence_refusal WHERE seq > :after AND seq <= :upto AND created_at < :cutoff;

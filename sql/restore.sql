@@ -79,15 +79,10 @@ UPDATE command
  WHERE outcome IS NULL
    AND EXISTS (SELECT 1 FROM file_look AS l WHERE l.command_seq = command.seq);
 
--- name: restore_end_agent_run :exec
--- The processes of agents are not those of that time.
-UPDATE agent_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,
-       why = 'restored: the database is that of an earlier time'
- WHERE ended_at IS NULL;
-
--- name: restore_end_alias_run :exec
--- Nor are those of commands.
-UPDATE alias_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,
+-- name: restore_end_$ :exec
+-- for: agent_run alias_run
+-- The processes of agents and commands are not those of that time.
+UPDATE $ SET state = 'ended', outcome = 'interrupted', ended_at = :now,
        why = 'restored: the database is that of an earlier time'
  WHERE ended_at IS NULL;
 

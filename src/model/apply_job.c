@@ -119,7 +119,7 @@ int apply_job_settle_applied(struct apply_job *j, struct err *e)
 
 	if (store_begin(st, e))
 		return -1;
-	changed = sql_file_change_done(st, j->seq, e);
+	changed = sql_file_change_settle(st, FILE_CHANGE_STATE_DONE, j->seq, e);
 	if (changed >= 0)
 		changed = sql_apply_applied(st, state, j->report->forced, j->seq, j->claim, e);
 	return apply_job_commit(j, changed, apply_state_name(state), e);
@@ -137,7 +137,7 @@ static int settle_failed(struct apply_job *j, enum apply_state state, struct err
 
 	if (store_begin(st, e))
 		return -1;
-	changed = sql_file_change_undone(st, j->seq, e);
+	changed = sql_file_change_settle(st, FILE_CHANGE_STATE_UNDONE, j->seq, e);
 	if (changed >= 0)
 		changed = sql_apply_failed(st, &args, e);
 	return apply_job_commit(j, changed, apply_state_name(state), e);

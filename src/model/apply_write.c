@@ -267,7 +267,9 @@ static enum step begin_anew(struct apply_job *j, struct err *e)
 	if (j->report->why.again || files_is_lost())
 		return apply_job_refused(j, e);
 	if (store_begin(j->a->store, e) ||
-	    store_end(j->a->store, sql_file_change_undone(j->a->store, j->seq, e) < 0, e))
+	    store_end(j->a->store,
+	              sql_file_change_settle(j->a->store, FILE_CHANGE_STATE_UNDONE, j->seq, e) < 0,
+	              e))
 		return STEP_FAILED;
 	apply_job_changes_clear(j);
 	return STEP_GO_ON;
