@@ -208,10 +208,8 @@ void base_check(const struct schema *schema, const struct sources *steps, bool w
 	const char *mark = base ? strstr(base, FROZEN) : NULL;
 	bool frozen = mark && strncmp(mark + strlen(FROZEN), "no", 2) != 0;
 	OWNED(str) struct str want = { 0 };
-	char path[4096];
 
 	base_text(schema, &want);
-	(void)snprintf(path, sizeof(path), "%s/%s", source_dir, BASE);
 	check_numbers(steps);
 	if (frozen) {
 		int before = failures;
@@ -226,7 +224,7 @@ void base_check(const struct schema *schema, const struct sources *steps, bool w
 		complain("%s: release 0.2.0 is not made yet: change the noun, and run %s",
 		         steps->file[0].path, REWRITE);
 	} else if (write) {
-		source_write(path, want.bytes);
+		source_write(source_dir, BASE, want.bytes);
 	} else if (!base || strcmp(base, want.bytes) != 0) {
 		complain("%s is not the schema as it is; until release 0.2.0, %s rewrites it", BASE,
 		         REWRITE);

@@ -15,15 +15,6 @@ static void upper(struct str *out, const char *text)
 		str_add_char(out, isalnum((unsigned char)*text) ? (char)toupper(*text) : '_');
 }
 
-static void put(const char *folder, const char *name, struct str *text)
-{
-	char path[4096];
-
-	(void)snprintf(path, sizeof(path), "%s/sql/%s.h", folder, name);
-	source_write(path, str_text(text));
-	str_clear(text);
-}
-
 /* ---- sets ---- */
 
 static void declare_set(struct str *out, const struct set *set)
@@ -68,7 +59,7 @@ static void declare_sets(const char *folder, const struct schema *s)
 		if (s->set[i].used)
 			declare_set(&out, &s->set[i]);
 	str_add(&out, "#endif\n");
-	put(folder, "sets", &out);
+	source_write(folder, "sql/sets.h", str_text(&out));
 }
 
 /* ---- types ---- */
@@ -346,7 +337,7 @@ static void include_rows(struct str *out, const struct statements *list, const c
 static void declare_noun(const char *folder, const struct statements *list, int from)
 {
 	const char *noun = list->one[from].noun;
-	OWNED(str) struct str out = { 0 };
+	OWNED(str) struct str out = { 0 }, name = { 0 };
 
 	str_addf(&out, "/* Made by sqlgen from sql/%s.sql. */\n#ifndef SQL_", noun);
 	upper(&out, noun);
@@ -359,7 +350,8 @@ static void declare_noun(const char *folder, const struct statements *list, int 
 		if (list->one[i].answer != ANSWER_NONE)
 			declare_function(&out, list, &list->one[i]);
 	str_add(&out, "#endif\n");
-	put(folder, noun, &out);
+	str_addf(&name, "sql/%s.h", noun);
+	source_write(folder, name.bytes, str_text(&out));
 }
 
 void calls_declare(const char *folder, const struct schema *s, const struct statements *list)

@@ -23,15 +23,6 @@ static void quote(struct str *out, const char *text)
 	str_add_char(out, '"');
 }
 
-static void put(const char *folder, const char *name, struct str *text)
-{
-	char path[4096];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-	source_write(path, str_text(text));
-	str_clear(text);
-}
-
 static void emit_bells(struct str *out, const struct schema *s)
 {
 	struct bells *bells = xcalloc(1, sizeof(*bells));
@@ -49,7 +40,7 @@ static void emit_bells(struct str *out, const struct schema *s)
 
 static void emit_header(const char *folder, const struct statements *list, int steps)
 {
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 
 	str_add(&out, MADE);
 	str_addf(&out,
@@ -79,7 +70,7 @@ static void emit_header(const char *folder, const struct statements *list, int s
 	        "these; the bytes\n * between them are 0. */\n"
 	        "extern const unsigned char sql_image[];\n"
 	        "extern const int sql_image_pages, sql_image_page_bytes;\n\n#endif\n");
-	put(folder, "sql.h", &out);
+	source_write(folder, "sql.h", str_text(&out));
 }
 
 /* ---- sql.c ---- */
@@ -125,7 +116,7 @@ static void emit_rules(struct str *out, const struct schema *schema)
 static void emit_source(const char *folder, const struct schema *s, const struct statements *list,
                         const struct sources *steps)
 {
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 
 	str_add(&out, MADE);
 	str_add(&out,
@@ -139,16 +130,16 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 	emit_bells(&out, s);
 	emit_texts(&out, "sql_steps", steps);
 	emit_rules(&out, s);
-	put(folder, "sql.c", &out);
+	source_write(folder, "sql.c", str_text(&out));
 }
 
 static void emit_calls(const char *folder, const struct schema *s, const struct statements *list)
 {
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 
 	str_add(&out, MADE);
 	calls_define(&out, s, list);
-	put(folder, "calls.c", &out);
+	source_write(folder, "calls.c", str_text(&out));
 }
 
 /* ---- a new database ---- */
@@ -226,7 +217,7 @@ static void emit_schema(struct str *out, sqlite3 *db, const char *type, const ch
 /* What SQLite makes of the schema, so that no start has to make it again. */
 static void emit_image(const char *folder, const struct str *schema)
 {
-	struct str out = { 0 };
+	OWNED(str) struct str out = { 0 };
 	sqlite3 *db = NULL;
 	sqlite3_int64 size = 0;
 	unsigned char *image = NULL;
@@ -251,7 +242,7 @@ static void emit_image(const char *folder, const struct str *schema)
 	str_add(&out, ";\n");
 	emit_schema(&out, db, "table", "sql_tables");
 	emit_schema(&out, db, "index", "sql_indexes");
-	put(folder, "image.c", &out);
+	source_write(folder, "image.c", str_text(&out));
 	free(page_bytes);
 	sqlite3_free(image);
 	(void)sqlite3_close(db);
@@ -260,7 +251,7 @@ static void emit_image(const char *folder, const struct str *schema)
 void emit(const char *folder, const struct schema *s, const struct statements *list,
           const struct sources *steps)
 {
-	struct str schema = { 0 };
+	OWNED(str) struct str schema = { 0 };
 
 	emit_header(folder, list, steps->count);
 	calls_declare(folder, s, list);
@@ -268,5 +259,5 @@ void emit(const char *folder, const struct schema *s, const struct statements *l
 	emit_calls(folder, s, list);
 	write_schema(&schema, s, steps->count);
 	emit_image(folder, &schema);
-	put(folder, "schema.sql", &schema);
+	source_write(folder, "schema.sql", str_text(&schema));
 }

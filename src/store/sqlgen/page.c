@@ -7,7 +7,7 @@
 
 void page_put(const char *page, const char *name, const char *text, bool write)
 {
-	char begin[NAME_BYTES], end[NAME_BYTES], path[4096];
+	char begin[NAME_BYTES], end[NAME_BYTES];
 	char *old = source_text(page), *from, *to;
 	OWNED(str) struct str new = { 0 };
 
@@ -25,9 +25,8 @@ void page_put(const char *page, const char *name, const char *text, bool write)
 	str_add_bytes(&new, old, (size_t)(from - old));
 	str_add(&new, text);
 	str_add(&new, to);
-	(void)snprintf(path, sizeof(path), "%s/%s", source_dir, page);
 	if (write)
-		source_write(path, new.bytes);
+		source_write(source_dir, page, new.bytes);
 	else if (strcmp(old, new.bytes) != 0)
 		complain("%s: the %s is out of date; `cmake --build --preset dev --target schema` "
 		         "rewrites it",

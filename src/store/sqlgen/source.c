@@ -55,12 +55,15 @@ char *source_text(const char *relative)
 	return read_path(path);
 }
 
-void source_write(const char *path, const char *text)
+void source_write(const char *folder, const char *name, const char *text)
 {
-	char *before = read_path(path);
-	bool same = before && strcmp(before, text) == 0;
+	char path[4096], *before;
+	bool same;
 	FILE *f;
 
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	before = read_path(path);
+	same = before && strcmp(before, text) == 0;
 	free(before);
 	if (same)
 		return;

@@ -63,8 +63,8 @@ void sources_read(struct sources *s, const char *folder);
 void sources_clear(struct sources *s);
 /* The text of a file below the source directory; the caller frees it. NULL: no such file. */
 char *source_text(const char *relative);
-/* Writes a file only if its text differs, so that nothing is rebuilt needlessly. */
-void source_write(const char *path, const char *text);
+/* Writes a file of a folder only if its text differs, so that nothing is rebuilt needlessly. */
+void source_write(const char *folder, const char *name, const char *text);
 /* Whether c may be in a name. */
 bool source_is_word(char c);
 bool source_ends_with(const char *text, const char *end);
