@@ -58,14 +58,21 @@ void config_read_add_found(struct str *out, const cJSON *node)
 	config_field_add_cut(out, value.bytes);
 }
 
-int config_read_unfit(struct config_load *l, const struct config_field *f, const cJSON *node)
+static int is_not(struct config_load *l, const char *name, const cJSON *node, const char *expected)
 {
-	OWNED(str) struct str found = { 0 }, expected = { 0 };
+	OWNED(str) struct str found = { 0 };
 
 	config_read_add_found(&found, node);
+	return config_read_wrong(l, toml_line(node), name, "is %s; write %s", str_text(&found),
+	                         expected);
+}
+
+int config_read_unfit(struct config_load *l, const struct config_field *f, const cJSON *node)
+{
+	OWNED(str) struct str expected = { 0 };
+
 	config_field_add_expected(&expected, f);
-	return config_read_wrong(l, toml_line(node), f->name, "is %s; write %s", str_text(&found),
-	                         str_text(&expected));
+	return is_not(l, f->name, node, str_text(&expected));
 }
 
 void config_read_warn_key(struct config_load *l, const char *table, const char *const *known,
@@ -98,18 +105,6 @@ static const char *fitting(const cJSON *node, const struct config_rule *rule)
 	return !rule || rule->fits(text) ? text : NULL;
 }
 
-/* Reports an item that is a text, but not one that the rule allows. */
-static int unfit_item(struct config_load *l, const struct config_field *f, const cJSON *item)
-{
-	OWNED(str) struct str found = { 0 };
-
-	if (!f->rule || !toml_is(item, TOML_TEXT))
-		return config_read_unfit(l, f, item);
-	config_read_add_found(&found, item);
-	return config_read_wrong(l, toml_line(item), f->name, "is %s; write %s", str_text(&found),
-	                         f->rule->allowed);
-}
-
 static int read_texts(struct config_load *l, const struct config_field *f, struct texts *texts,
                       const cJSON *node)
 {
@@ -121,7 +116,9 @@ static int read_texts(struct config_load *l, const struct config_field *f, struc
 		const char *text = fitting(item, f->rule);
 
 		if (!text)
-			return unfit_item(l, f, item);
+			return f->rule && toml_is(item, TOML_TEXT)
+			           ? is_not(l, f->name, item, f->rule->allowed)
+			           : config_read_unfit(l, f, item);
 		texts_add(texts, text);
 	}
 	return 0;
@@ -149,7 +146,7 @@ static int read_pair(struct config_load *l, const struct config_field *f, struct
                      const cJSON *node)
 {
 	const char *text = fitting(node, f->rule);
-	OWNED(str) struct str name = { 0 }, found = { 0 };
+	OWNED(str) struct str name = { 0 };
 
 	str_addf(&name, "%s.", f->name);
 	config_field_add_cut(&name, node->string);
@@ -157,10 +154,8 @@ static int read_pair(struct config_load *l, const struct config_field *f, struct
 		return config_read_wrong(
 		    l, toml_line(node), f->name, "the name '%s' does not fit; write %s",
 		    str_text(&name) + strlen(f->name) + 1, CONFIG_ALIAS.allowed);
-	config_read_add_found(&found, node);
 	if (!text)
-		return config_read_wrong(l, toml_line(node), str_text(&name), "is %s; write %s",
-		                         str_text(&found), f->rule->allowed);
+		return is_not(l, str_text(&name), node, f->rule->allowed);
 	config_field_add_pair(map, node->string, text);
 	return 0;
 }

@@ -138,9 +138,7 @@ int reach_shared(const char *name, int type)
 static bool names_a_system(void)
 {
 	OWNED(str) struct str path = { 0 }, text = { 0 };
-	char piece[4096];
-	ssize_t n;
-	int fd;
+	int fd, got;
 
 	if (paths_config_home(&path, NULL))
 		return true;
@@ -148,11 +146,10 @@ static bool names_a_system(void)
 	fd = open(str_text(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno != ENOENT && errno != ENOTDIR;
-	while ((n = read(fd, piece, sizeof(piece))) > 0 && text.length < CONFIG_BYTES_MAX)
-		str_add_bytes(&text, piece, (size_t)n);
+	got = io_read_all(fd, CONFIG_BYTES_MAX, &text);
 	(void)close(fd);
 	/* A key may be written with escapes, too. */
-	return n != 0 || memmem(str_text(&text), text.length, "ipc_name", 8) ||
+	return got != 0 || memmem(str_text(&text), text.length, "ipc_name", 8) ||
 	       memchr(str_text(&text), '\\', text.length);
 }
 
