@@ -20,7 +20,7 @@
 /* What the id and the words refer to. */
 enum target {
 	TARGET_FAILED = -1,
-	TARGET_TOLD, /* the person has been told why nothing is done */
+	TARGET_TOLD = 0, /* as desk_tell: the person has been told why nothing is done */
 	TARGET_QUESTION,
 	TARGET_SESSION, /* of `stop` and `resume`: no request accepts it */
 	TARGET_TURN, /* an agent has ended its turn: the words are its next prompt */
@@ -33,9 +33,8 @@ enum { VALUE_DIGITS = 8 }; /* fewer are a number, so many the first part of an i
 
 static int several(struct desk *d, const char *what, const struct found *f)
 {
-	(void)desk_tell(d, SAID_UNCLEAR, "several %s; name one, `%s <id>`:%s", what,
-	                d->w->verb->word, str_text(&f->list));
-	return TARGET_TOLD;
+	return desk_tell(d, SAID_UNCLEAR, "several %s; name one, `%s <id>`:%s", what,
+	                 d->w->verb->word, str_text(&f->list));
 }
 
 /* No request has this id: lists what waits, and keeps the refusal as a row. */
@@ -81,11 +80,10 @@ static int ended_turn(struct desk *d, const struct found *f, struct err *e)
 /* A part of an id that questions and sessions share does not say which list it was read off. */
 static int both(struct desk *d, const struct found *questions, const struct found *sessions)
 {
-	(void)desk_tell(d, SAID_UNCLEAR,
-	                "sessions and questions have an id that begins with this; name one, "
-	                "`%s <id>`:\nsessions:%s\nquestions:%s",
-	                d->w->verb->word, str_text(&sessions->list), str_text(&questions->list));
-	return TARGET_TOLD;
+	return desk_tell(d, SAID_UNCLEAR,
+	                 "sessions and questions have an id that begins with this; name one, "
+	                 "`%s <id>`:\nsessions:%s\nquestions:%s",
+	                 d->w->verb->word, str_text(&sessions->list), str_text(&questions->list));
 }
 
 /* The session with this id, if the verb may be about it: TARGET_TURN or TARGET_SESSION; of a
@@ -135,10 +133,8 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 	size_t n = strlen(id);
 	int count, target;
 
-	if (n < FIND_LEAST && certain) {
-		(void)desk_tell_short(d, id);
-		return TARGET_TOLD;
-	}
+	if (n < FIND_LEAST && certain)
+		return desk_tell_short(d, id);
 	count = find_questions(d->st, &d->who->place, v, id, f, e);
 	if (count == 0 || (count > 0 && !is_whole(id, f))) {
 		target = session_by_id(d, id, f, e);
@@ -149,12 +145,10 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 		count = find_question(d->st, v, id, f, e);
 	if (count < 0)
 		return TARGET_FAILED;
-	if (count > 1 && f->verdict == REQUEST_VERDICT_NONE) {
-		(void)desk_tell(d, SAID_UNCLEAR,
-		                "no question with an id that begins with this takes `%s`:%s",
-		                v->word, str_text(&f->list));
-		return TARGET_TOLD;
-	}
+	if (count > 1 && f->verdict == REQUEST_VERDICT_NONE)
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "no question with an id that begins with this takes `%s`:%s",
+		                 v->word, str_text(&f->list));
 	if (count > 1)
 		return several(d, "questions have an id that begins with this", f);
 	if (count == 1)
@@ -191,8 +185,7 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 		str_add(&text, ". To have it asked again, tell its agent: `steer <text>`");
 	else if ((words && !local.length) || turn)
 		str_add(&text, ". To tell the agent something: `steer <text>`");
-	(void)desk_tell(d, SAID_UNCLEAR, "%s", str_text(&text));
-	return TARGET_TOLD;
+	return desk_tell(d, SAID_UNCLEAR, "%s", str_text(&text));
 }
 
 /* "stop frontend-agent": no request accepts it, and no session has that id. */
@@ -212,12 +205,11 @@ static int no_such_session(struct desk *d, const char *text, struct err *e)
 		return TARGET_FAILED;
 	if (find_sessions(d->st, &here, SESSION_STATUS_NONE, NULL, &all, e) < 0)
 		return TARGET_FAILED;
-	(void)desk_tell(d, SAID_UNCLEAR,
-	                "nothing waits for `%s`, and no session has an id that begins with "
-	                "'%.*s'%s%s",
-	                d->w->verb->word, (int)strcspn(text, " \t\r\n"), text,
-	                all.count ? "; live are:" : "", str_text(&all.list));
-	return TARGET_TOLD;
+	return desk_tell(d, SAID_UNCLEAR,
+	                 "nothing waits for `%s`, and no session has an id that begins with "
+	                 "'%.*s'%s%s",
+	                 d->w->verb->word, (int)strcspn(text, " \t\r\n"), text,
+	                 all.count ? "; live are:" : "", str_text(&all.list));
 }
 
 /* Of a "resume", bare or with words that no question takes: the one session that is paused here. */
@@ -276,13 +268,12 @@ static int tell_shut(struct desk *d, const struct found *f, struct err *e)
 
 	if (got <= 0)
 		return got < 0 ? TARGET_FAILED : TARGET_QUESTION;
-	(void)desk_tell(d, SAID_REFUSED,
-	                "nothing was done: the session of %s is in %s mode: answer %s, or switch "
-	                "with `mode hybrid %.*s` first",
-	                str_text(&f->name), session_mode_name(shut.mode),
-	                shut.mode == SESSION_MODE_LOCAL ? "at its machine" : "in Slack", FIND_SHORT,
-	                f->session_id);
-	return TARGET_TOLD;
+	return desk_tell(d, SAID_REFUSED,
+	                 "nothing was done: the session of %s is in %s mode: answer %s, or switch "
+	                 "with `mode hybrid %.*s` first",
+	                 str_text(&f->name), session_mode_name(shut.mode),
+	                 shut.mode == SESSION_MODE_LOCAL ? "at its machine" : "in Slack",
+	                 FIND_SHORT, f->session_id);
 }
 
 /* The verdict that the verb means for this request, with these words. */
@@ -338,9 +329,8 @@ static int if_asked(struct desk *d, const struct found *f, struct err *e)
 	named = is_enough_to_name(d, f, e);
 	if (named <= 0)
 		return named < 0 ? TARGET_FAILED : TARGET_TOLD;
-	(void)desk_tell(d, SAID_UNCLEAR, "nothing was done: %s %s, or name it: `%s %.*s`",
-	                str_text(&f->name), str_text(&why), d->w->verb->word, FIND_SHORT, f->id);
-	return TARGET_TOLD;
+	return desk_tell(d, SAID_UNCLEAR, "nothing was done: %s %s, or name it: `%s %.*s`",
+	                 str_text(&f->name), str_text(&why), d->w->verb->word, FIND_SHORT, f->id);
 }
 
 /* Without an id: the request whose thread this is, or else the only one that waits here. */
