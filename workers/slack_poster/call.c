@@ -39,12 +39,13 @@ int poster_call_at(struct poster *p, struct slack_call *c, const char *url, cons
 	return finish_call(p, c, e);
 }
 
-int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e)
+int poster_call_of(struct poster *p, struct slack_call *c, const char *method, const char *channel,
+                   struct err *e)
 {
 	OWNED(str) struct str form = { 0 };
 
 	slack_form_add(&form, "channel", channel);
-	return poster_call(p, c, "conversations.join", &form, e);
+	return poster_call(p, c, method, &form, e);
 }
 
 void poster_heed(struct poster *p, const struct slack_call *c)

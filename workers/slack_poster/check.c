@@ -3,6 +3,7 @@
 #include "poster.h"
 
 #include "app.h"
+#include "json.h"
 #include "log.h"
 #include "setting.h"
 #include "sql/slack_check.h"
@@ -64,7 +65,7 @@ static int join(struct poster *p, const char *channel, struct str *why, struct e
 {
 	OWNED(slack_call) struct slack_call c = { 0 };
 
-	if (poster_join(p, &c, channel, e))
+	if (poster_call_of(p, &c, "conversations.join", channel, e))
 		return -1;
 	if (slack_app_joined(why, channel, &c))
 		log_info("joined the channel %s", channel);
@@ -76,14 +77,12 @@ static int look_at_channel(struct poster *p, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = { 0 };
 	OWNED(str) struct str channel = { 0 };
-	OWNED(str) struct str form = { 0 };
 	OWNED(str) struct str why = { 0 };
 	enum slack_place place;
 
 	if (setting_get(&p->w.store, "slack.channel_id", &channel, NULL) <= 0 || !channel.length)
 		return 1;
-	slack_form_add(&form, "channel", channel.bytes);
-	if (poster_call(p, &c, "conversations.info", &form, e))
+	if (poster_call_of(p, &c, "conversations.info", channel.bytes, e))
 		return -1;
 	place = slack_app_place(&why, channel.bytes, &c);
 	if (place == SLACK_PLACE_UNKNOWN) {
@@ -108,14 +107,12 @@ int poster_check_channel(struct poster *p, struct err *e)
 {
 	OWNED(slack_check_next_row) struct slack_check_next_row check = { 0 };
 	OWNED(slack_call) struct slack_call c = { 0 };
-	OWNED(str) struct str form = { 0 };
 	OWNED(str) struct str why = { 0 };
 	int got = sql_slack_check_next(&p->w.store, &check, e);
 
 	if (got <= 0)
 		return got;
-	slack_form_add(&form, "channel", check.channel_id);
-	if (poster_call(p, &c, "conversations.info", &form, e))
+	if (poster_call_of(p, &c, "conversations.info", check.channel_id, e))
 		return -1;
 	if (slack_app_place(&why, check.channel_id, &c) == SLACK_PLACE_JOINABLE)
 		str_addf(&why, "the app is not in the channel %s; /invite it there",
@@ -127,9 +124,7 @@ int poster_check_channel(struct poster *p, struct err *e)
 
 static void take_name(char out[POSTER_ID_BYTES], const cJSON *json, const char *name)
 {
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
-
-	(void)snprintf(out, POSTER_ID_BYTES, "%s", text ? text : "");
+	(void)snprintf(out, POSTER_ID_BYTES, "%s", json_some_text(json, name));
 }
 
 /* The token is valid; c: the answer to auth.test. */

@@ -126,7 +126,7 @@ static int join(struct poster *p, const char *channel, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = { 0 };
 
-	if (poster_join(p, &c, channel, e))
+	if (poster_call_of(p, &c, "conversations.join", channel, e))
 		return -1;
 	return c.class == SLACK_OK;
 }

@@ -55,9 +55,9 @@ int poster_call(struct poster *p, struct slack_call *c, const char *method, cons
                 struct err *e);
 int poster_call_at(struct poster *p, struct slack_call *c, const char *url, const void *body,
                    size_t length, struct err *e);
-/* Joins a public channel, where we may invite ourselves; c is the answer. -1: the database
- * failed. */
-int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e);
+/* The same of a method that takes nothing but a channel. */
+int poster_call_of(struct poster *p, struct slack_call *c, const char *method, const char *channel,
+                   struct err *e);
 /* Takes note of the outcome of any call: a rejected token is checked again. */
 void poster_heed(struct poster *p, const struct slack_call *c);
 /* Settles an intent that can no longer be sent, with the reason in why; only a database failure
