@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -48,15 +47,13 @@ static int show(struct ctl *c, int64_t seq, struct err *e)
 {
 	OWNED(char_ptr) char *number = NULL;
 	OWNED(said) struct said said = { 0 };
-	const char *state;
 
 	if (asprintf(&number, "%" PRId64, seq) < 0)
 		return err_errno(e, ERR_AGAIN, "cannot show the run");
 	const struct words w = { .verb = verb_find("runs"), .id = number };
 	if (ctl_say(c, &w, &said, e))
 		return -1;
-	state = json_text(said.json, "state");
-	int status = state && strcmp(state, "done") == 0 ? EX_OK : EXIT_FAILURE;
+	int status = json_says(said.json, "state", "done") ? EX_OK : EXIT_FAILURE;
 	print_said(c, &said);
 	return status;
 }
@@ -68,7 +65,6 @@ static int run_run(struct ctl *c, struct err *e)
 	OWNED(char_ptr) char *workspace = NULL;
 	OWNED(char_ptr) char *line = join_arguments(c, 0);
 	OWNED(said) struct said said = { 0 };
-	const cJSON *run;
 
 	if (ctl_workspace(c, &workspace, e))
 		return -1;
@@ -77,10 +73,9 @@ static int run_run(struct ctl *c, struct err *e)
 	};
 	if (ctl_say(c, &w, &said, e))
 		return -1;
-	run = cJSON_GetObjectItemCaseSensitive(said.json, "run");
 	if (!c->json)
 		(void)fprintf(stderr, "%s\n", str_text(&said.text));
-	int64_t seq = run ? (int64_t)run->valuedouble : 0;
+	int64_t seq = json_integer(said.json, "run");
 	return wait_for(c, seq, e) ? -1 : show(c, seq, e);
 }
 

@@ -83,13 +83,6 @@ static int is_before(const struct tree_step *s, int dir_fd, const char *name)
 	return below < 0 ? -1 : below == 0;
 }
 
-/* 1 found, 0 there is no such directory, -1. */
-static int place_of(const struct tree_change *t, const struct tree_step *s, struct place *p,
-                    struct refusal *why)
-{
-	return tree_parent(t, s->path, &p->name, &p->dir, why);
-}
-
 /* Moves what is at the name to old/, and checks it there; back again if it is something else. */
 static int take(struct tree_change *t, size_t index, const struct place *p, struct refusal *why)
 {
@@ -116,7 +109,7 @@ static int take(struct tree_change *t, size_t index, const struct place *p, stru
 static int take_step(struct tree_change *t, size_t index, struct refusal *why)
 {
 	OWNED(place) struct place p = { .dir = -1 };
-	int there = place_of(t, &t->steps[index], &p, why);
+	int there = tree_parent(t, t->steps[index].path, &p.name, &p.dir, why);
 
 	if (there < 0)
 		return -1;
@@ -135,7 +128,7 @@ static int clear_way(struct tree_change *t, size_t index, struct refusal *why)
 
 	if (s->placed && !s->taken)
 		return 0;
-	there = place_of(t, s, &p, why);
+	there = tree_parent(t, s->path, &p.name, &p.dir, why);
 	if (there <= 0)
 		return there;
 	if (!s->taken && files_stat(p.dir, str_text(&p.name), &st, AT_SYMLINK_NOFOLLOW))
@@ -230,7 +223,7 @@ static int put_step(struct tree_change *t, size_t index, struct refusal *why)
 	if (s->placed && !tree_is_exchange(s))
 		return 0;
 	tree_index_name(name, index);
-	there = place_of(t, s, &p, why);
+	there = tree_parent(t, s->path, &p.name, &p.dir, why);
 	if (there <= 0)
 		return there < 0 ? -1 : changed(s, why);
 	if (tree_is_exchange(s) && s->taken && take(t, index, &p, why))
@@ -304,7 +297,7 @@ static int set_mode(const struct tree_change *t, const struct tree_step *s, bool
 {
 	OWNED(place) struct place p = { .dir = -1 };
 	struct stat st;
-	int there = place_of(t, s, &p, why), fd, mode, failed;
+	int there = tree_parent(t, s->path, &p.name, &p.dir, why), fd, mode, failed;
 
 	if (there <= 0)
 		return there;
@@ -378,7 +371,7 @@ static int unput_step(struct tree_change *t, size_t index, struct refusal *why)
 {
 	OWNED(place) struct place p = { .dir = -1 };
 	struct tree_step *s = &t->steps[index];
-	int there = place_of(t, s, &p, why);
+	int there = tree_parent(t, s->path, &p.name, &p.dir, why);
 	int ours = there > 0 ? is_ours(s, &p) : there;
 
 	if (there >= 0 && ours < 0)
@@ -399,7 +392,7 @@ static int untake_step(struct tree_change *t, size_t index, struct refusal *why)
 	struct tree_step *s = &t->steps[index];
 	char name[INDEX_NAME_BYTES];
 	struct stat st = { .st_mode = 0 };
-	int there = place_of(t, s, &p, why), failed;
+	int there = tree_parent(t, s->path, &p.name, &p.dir, why), failed;
 
 	if (there < 0)
 		return -1;
@@ -501,7 +494,7 @@ void tree_change_name_gone(const struct tree_change *t, struct str *out)
 static int remove_empty(const struct tree_change *t, const struct tree_step *s, struct refusal *why)
 {
 	OWNED(place) struct place p = { .dir = -1 };
-	int there = place_of(t, s, &p, why);
+	int there = tree_parent(t, s->path, &p.name, &p.dir, why);
 
 	if (there <= 0 || files_unlink(p.dir, str_text(&p.name), AT_REMOVEDIR) == 0)
 		return there < 0 ? -1 : 0;

@@ -198,7 +198,7 @@ static int open_list(struct objects *o, const char *manifests, const struct keep
 			(void)err_errno(e, ERR_AGAIN, "cannot write the list of objects");
 	}
 	free(h.items);
-	if (failed && fd >= 0)
+	if (failed)
 		io_shut(&fd);
 	return fd;
 }
@@ -261,8 +261,7 @@ int keep_look(struct objects *o, const char *manifests, int ms, struct keep_look
 	int list = open_list(o, manifests, l, damaged, e);
 	int failed = list < 0 ? -1 : look_from(o, list, until_ms, l, e);
 
-	if (list >= 0)
-		io_shut(&list);
+	io_shut(&list);
 	if (!failed && l->bad.length > 0)
 		find_lost(o, manifests, l);
 	return failed;
