@@ -96,16 +96,36 @@ static void check_kernel(struct doctor *d)
 	}
 }
 
+/* Programs that workers, relays, editors and hosts start: how many there are. */
+static int count_others(struct doctor *d)
+{
+	static const char *const OTHERS[] = { "hand",      "mcp-stdio", "acp-proxy", "hook",
+		                              "hook-ends", "keeper",    "filer",     "as-owner" };
+	int count = 0;
+
+	for (size_t i = 0; i < COUNT(OTHERS); i++) {
+		OWNED(str) struct str path = { 0 };
+		struct err e = { 0 };
+
+		if (paths_program(OTHERS[i], &path, &e))
+			doctor_tell(d, FAIL, "binaries", "%s", e.text);
+		else
+			count++;
+	}
+	return count;
+}
+
 static void check_workers(struct doctor *d)
 {
 	struct supervisor s = SUPERVISOR_INIT;
 	struct err e = { 0 };
+	int others = count_others(d);
 
 	if (workers_find(&s, &e)) /* all of them, including those for Slack */
 		doctor_tell(d, FAIL, "binaries", "%s", e.text);
 	else
-		doctor_tell(d, OK, "binaries", "%d workers beside %s", CHILD_COUNT,
-		            s.children[0].path);
+		doctor_tell(d, OK, "binaries", "%d workers and %d other programs beside %s",
+		            CHILD_COUNT, others, s.children[0].path);
 	workers_clear(&s);
 }
 

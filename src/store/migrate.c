@@ -450,7 +450,8 @@ static int check_build(struct store *st, const char *path, struct err *e)
 	           ? -1
 	           : err_set(e, ERR_AGAIN,
 	                     "%s was last used by another build of agent-intercom; start "
-	                     "agent-intercom, which brings it up to date",
+	                     "agent-intercom, or restart the one that runs: that brings it "
+	                     "up to date",
 	                     path);
 }
 

@@ -17,8 +17,6 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-static const char PREFIX[] = " agent-intercom: "; /* of a line of its log */
-
 enum {
 	WATCH_MS = 15000, /* a start that fails does so within it */
 	LEAST_FREE_BYTES = 64 << 10, /* with less, no line of the log is certain */
@@ -151,12 +149,31 @@ int start_detached(const char *database, const char *config, struct started *ret
 
 /* ---- how it ended ---- */
 
-/* Appends the text of the last line that the system has written, without time, level and name. */
+/* The text of the last error, or of the last line if there is none, without time, level and name.
+ * That the system stops for the reason above is no reason. */
+static const char *last_word(char *lines)
+{
+	static const char ERROR[] = " error ", STOPS[] = "stopping everything: ";
+	const char *last = NULL, *text = lines;
+	char *rest = NULL;
+
+	for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		const char *level = strchr(line, ' ');
+		const char *name = strstr(line, ": ");
+		bool is_error = level && strncmp(level, ERROR, strlen(ERROR)) == 0;
+
+		text = name ? name + 2 : line;
+		if (is_error && !(last && strncmp(text, STOPS, strlen(STOPS)) == 0))
+			last = text;
+	}
+	return last ? last : text;
+}
+
+/* Appends what the system has written last. */
 static void add_last_word(struct str *out, const char *database, off_t from)
 {
 	OWNED(str) struct str path = { 0 };
 	char bytes[LAST_BYTES + 1];
-	const char *line, *text;
 	off_t size = log_size(database), begin = size - LAST_BYTES;
 	ssize_t n = -1;
 	int fd;
@@ -170,10 +187,7 @@ static void add_last_word(struct str *out, const char *database, off_t from)
 	while (n > 0 && bytes[n - 1] == '\n')
 		n--;
 	bytes[n > 0 ? n : 0] = '\0';
-	line = strrchr(bytes, '\n');
-	line = line ? line + 1 : bytes;
-	text = strstr(line, PREFIX);
-	str_add(out, text ? text + strlen(PREFIX) : line);
+	str_add(out, last_word(bytes));
 }
 
 /* What can be told of a system whose log says nothing: on a full disk there is none. */

@@ -276,11 +276,12 @@ pid_t pid_of(const char *worker)
 
 void own_folder(void)
 {
-	static const char *const COPIED[] = { "agent-intercom", "watchdog",  "applier",
-		                              "retention",      "mcp-front", "slack-poster",
-		                              "slack-listener", "hand",      "runner",
-		                              "commander",      "archivist", "reader",
-		                              "sentry",         "doctor",    "desk" };
+	static const char *const COPIED[] = {
+		"agent-intercom", "watchdog", "applier", "retention", "mcp-front", "slack-poster",
+		"slack-listener", "hand",     "runner",  "commander", "archivist", "reader",
+		"sentry",         "doctor",   "desk",    "mcp-stdio", "acp-proxy", "hook",
+		"hook-ends",      "keeper",   "filer",   "as-owner"
+	};
 	char command[3 * PATH_BYTES];
 
 	ck_assert_int_eq(mkdir(in("bin"), 0755), 0);

@@ -101,6 +101,26 @@ static const char *const FOREIGN[][2] = {
 	{ "chown 1 $DB", "test ! -e $DB-log" },
 };
 
+/* The workers end first, and the log with what was stopped. */
+START_TEST(an_agent_is_told_the_error_and_not_the_last_line_of_the_log)
+{
+	static const char *const NONE[] = { NULL };
+	char folder[150];
+	struct relay r;
+
+	site = given_site();
+	(void)snprintf(folder, sizeof(folder), "%s/bin", site.home);
+	ck_assert_int_eq(shell(NULL,
+	                       "mkdir '%s' && cd \"$INTERCOM_BUILD\" && cp $(find . -maxdepth 1 "
+	                       "-type f -perm -u+x ! -name hand) '%s'",
+	                       folder, folder),
+	                 0);
+	(void)setenv("INTERCOM_BUILD", folder, 1);
+	relay_start(&r, site.workspace, NULL, NONE);
+	is_refused(&r, "/bin/hand", 78);
+}
+END_TEST
+
 START_TEST(nothing_is_written_into_the_log_of_another_user)
 {
 	struct relay r;
@@ -418,6 +438,7 @@ int main(void)
 	tcase_add_test(c, a_relay_that_cannot_work_says_why);
 	tcase_add_test(c, a_relay_that_cannot_work_and_is_asked_nothing_ends_with_its_input);
 	tcase_add_test(c, an_agent_is_told_why_the_system_refuses_to_start);
+	tcase_add_test(c, an_agent_is_told_the_error_and_not_the_last_line_of_the_log);
 	tcase_add_loop_test(c, nothing_is_written_into_the_log_of_another_user, 0, COUNT(FOREIGN));
 	tcase_add_test(c, a_relay_outlives_a_system_that_refuses_to_start_again);
 	tcase_add_loop_test(c, no_agent_begins_anew_a_database_that_was_lost, 0, COUNT(LOSSES));

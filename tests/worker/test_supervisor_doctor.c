@@ -103,6 +103,17 @@ START_TEST(the_doctor_tells_who_is_missing)
 }
 END_TEST
 
+START_TEST(the_doctor_tells_which_program_is_missing)
+{
+	own_folder();
+	doctor_says(0, "ok   binaries: 11 workers and 8 other programs beside ");
+	replace("hand", NULL);
+	doctor_says(1, "bin/hand; install agent-intercom again");
+	replace("acp-proxy", NULL);
+	doctor_says(1, "bin/acp-proxy; install agent-intercom again");
+}
+END_TEST
+
 START_TEST(the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured)
 {
 	char config[40];
@@ -313,6 +324,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_shows_what_cannot_be_seen_in_a_path);
 	tcase_add_test(c, the_doctor_names_the_folder_that_stands_in_for_a_default_workspace);
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
+	tcase_add_test(c, the_doctor_tells_which_program_is_missing);
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, a_port_that_another_user_has_is_told_with_its_name);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
