@@ -61,6 +61,10 @@ SELECT (SELECT count(*) FROM steering_untold AS t LEFT JOIN session AS s ON s.se
      + (SELECT count(*) FROM request AS r JOIN session AS s ON s.seq = r.session_seq
          WHERE r.state = 'answered' AND r.delivered_at IS NULL AND s.status <> 'terminated') AS count;
 
+-- name: restore_checkpoints :number
+-- scan ok: nobody else has this database open
+SELECT count(*) AS count FROM checkpoint WHERE state = 'done';
+
 -- name: restore_take_file_look :exec
 UPDATE file_look SET state = 'claimed', claim = claim + 1, worker_id = NULL
  WHERE state IN ('queued', 'claimed');

@@ -22,6 +22,6 @@ int main(int argc, char **argv)
 		            parsed > 0 ? stdout : stderr);
 		return parsed > 0 ? EX_OK : EX_USAGE;
 	}
-	return args.flag ? doctor_look_at_gate(&args.source, args.operand)
-	                 : doctor_look(&args.source);
+	return cli_end("agent-intercom", args.flag ? doctor_look_at_gate(&args.source, args.operand)
+	                                           : doctor_look(&args.source));
 }

@@ -8,6 +8,7 @@
 #include "setting.h"
 #include "sql/slack_outbox.h"
 #include "sql/worker.h"
+#include "start.h"
 
 #include "clock.h"
 #include "io.h"
@@ -219,6 +220,17 @@ static int missing(const struct findings *f, cJSON *names, cJSON *starting)
 	return count;
 }
 
+static void tell_start(const struct ctl *c)
+{
+	OWNED(str) struct str command = { 0 };
+
+	start_command(c->config, c->database, &command);
+	if (instance_holder(c->paths.database, NULL) > 0)
+		(void)puts("the system runs and restarts what has ended; its log says why");
+	else
+		(void)printf("start the system with: %s\n", str_text(&command));
+}
+
 static void print_text(const struct ctl *c, const struct findings *f, const cJSON *names,
                        const cJSON *starting)
 {
@@ -233,9 +245,7 @@ static void print_text(const struct ctl *c, const struct findings *f, const cJSO
 		print_look(c, LOOK_PLAIN);
 	}
 	if (cJSON_GetArraySize(names) > 0)
-		(void)puts(instance_holder(c->paths.database, NULL) > 0
-		               ? "the system runs and restarts what has ended; its log says why"
-		               : "start the system with: agent-intercom");
+		tell_start(c);
 	if (f->damaged) {
 		print_look(c, LOOK_RED);
 		(void)puts("the database is damaged: stop the system, then agent-intercom restore "

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 static const char PROGRAM[] = "agent-intercom";
@@ -106,4 +107,12 @@ void cli_become(const char *name, char **argv, struct err *e)
 	argv[0] = path.bytes;
 	(void)execv(path.bytes, argv);
 	(void)err_errno(e, ERR_INPUT, "cannot run %s", path.bytes);
+}
+
+int cli_end(const char *program, int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	(void)fprintf(stderr, "%s: the output could not be written\n", program);
+	return status == EX_OK ? EX_IOERR : status;
 }

@@ -32,4 +32,8 @@ void cli_become(const char *name, char **argv, struct err *e);
 /* Prints the error on stderr; returns the matching exit status. */
 int cli_say(const struct err *e);
 
+/* At the end of a program: its exit status, or, if what it printed could not be written, another
+ * than 0 (and says so). */
+int cli_end(const char *program, int status);
+
 #endif

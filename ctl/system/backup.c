@@ -12,6 +12,7 @@
 #include "instance.h"
 #include "io.h"
 #include "sql/restore.h"
+#include "start.h"
 #include "yes_no.h"
 
 #include <dirent.h>
@@ -237,6 +238,18 @@ static void tell(const char *file, int version, const struct rows_restored *rows
 	    rows->approvals, rows->words);
 }
 
+/* Before it is asked about. */
+static void tell_lacking(const char *file, const char *database, const struct rows_restored *rows)
+{
+	OWNED(str) struct str folder = { 0 };
+
+	objects_path(file, &folder);
+	if (rows->checkpoints > 0 && !is_there(str_text(&folder)))
+		(void)printf("WARNING: %s is not there: what %d checkpoint(s) hold is lost, unless "
+		             "it is in %s-objects\n",
+		             str_text(&folder), rows->checkpoints, database);
+}
+
 /* Who writes FILE decides what agents and operators will read. */
 static int tell_writers(const char *file, const struct backup_writers *w, bool asks, struct err *e)
 {
@@ -277,28 +290,11 @@ static void name_kept(const char *database, struct str *out)
 			str_add_char(out, *c);
 }
 
-/* As this one was named: another command would start another system. */
-static void tell_start(const struct config_source *source)
-{
-	OWNED(str) struct str command = { 0 };
-
-	str_add(&command, PROGRAM);
-	if (source->config) {
-		str_add(&command, " --config ");
-		str_add_shell_word(&command, source->config);
-	}
-	if (source->database) {
-		str_add(&command, " --db ");
-		str_add_shell_word(&command, source->database);
-	}
-	(void)printf("start the system with: %s\n", str_text(&command));
-}
-
 /* Returns 0, DECLINED, EX_USAGE or -1. */
 static int restore(struct supervisor *s, const struct cli_arguments *a, struct err *e)
 {
 	OWNED(staging) struct staging n = STAGING_INIT;
-	OWNED(str) struct str kept = { 0 };
+	OWNED(str) struct str kept = { 0 }, command = { 0 };
 	OWNED(char_ptr) char *file = realpath(a->operand, NULL);
 	const char *database = s->paths.database;
 	struct rows_restored rows;
@@ -314,6 +310,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	if (staging_open(&n, database, e) || make_ready(&n, file, &version, &writers, &rows, e))
 		return -1;
 	tell(file, version, &rows);
+	tell_lacking(a->operand, database, &rows);
 	if (tell_writers(file, &writers, !a->flag && cli_has_terminal(), e) ||
 	    tell_present(database, e))
 		return -1;
@@ -342,7 +339,8 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	(void)printf("restored %s\n", database);
 	if (had_one)
 		(void)printf("the previous database is %s\n", kept.bytes);
-	tell_start(&a->source);
+	start_command(a->source.config, a->source.database, &command);
+	(void)printf("start the system with: %s\n", str_text(&command));
 	return 0;
 }
 

@@ -371,7 +371,6 @@ int main(int argc, char **argv)
 {
 	struct arguments a = { .argc = 0 };
 	const struct subcommand *c = &SUBCOMMANDS[0];
-	int status;
 
 	given = argv;
 	occupy_standard_files();
@@ -395,9 +394,5 @@ int main(int argc, char **argv)
 	}
 	a.argc = argc - optind;
 	a.argv = argv + optind;
-	status = run_subcommand(c, &a);
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	(void)fprintf(stderr, "%s: the output could not be written\n", PROGRAM);
-	return status == EX_OK ? EX_IOERR : status;
+	return cli_end(PROGRAM, run_subcommand(c, &a));
 }

@@ -36,6 +36,19 @@ int start_program(char out[PATH_MAX], struct err *e)
 	                     "cannot find the program agent-intercom beside this one");
 }
 
+void start_command(const char *config, const char *database, struct str *out)
+{
+	str_add(out, "agent-intercom");
+	if (config) {
+		str_add(out, " --config ");
+		str_add_shell_word(out, config);
+	}
+	if (database) {
+		str_add(out, " --db ");
+		str_add_shell_word(out, database);
+	}
+}
+
 /* Which of the agent's variables the system may see: locations, and its own settings. */
 static const char *const KEPT[] = {
 	"HOME",         "PATH",          "USER",    "LOGNAME",

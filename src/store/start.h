@@ -20,6 +20,10 @@ enum start_end {
 	START_REFUSED, /* none can succeed until somebody mends something (EX_CONFIG) */
 };
 
+/* Appends the command that starts the system which these options named (NULL: not given): another
+ * command would start another one. */
+void start_command(const char *config, const char *database, struct str *out);
+
 /* Writes the path, without links, of agent-intercom, the program beside ours. 0 or -1. */
 int start_program(char out[PATH_MAX], struct err *e);
 

@@ -389,7 +389,7 @@ START_TEST(health_misses_who_does_not_serve)
 	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " VALUES ('old', 'desk', 'h', 8, 'x', 'starting', '" T "', '" T "')");
 	ctl("health --text");
-	says("missing: archivist does not serve\nstart the system with: agent-intercom\n");
+	says("missing: archivist does not serve\nstart the system with: agent-intercom --");
 	ck_assert_msg(!instance_take(database, false, &system, &e) &&
 	                  !instance_hold(database, &held, &e),
 	              "%s", e.text);

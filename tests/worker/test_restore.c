@@ -132,6 +132,29 @@ START_TEST(while_a_restore_is_at_work_nobody_is_told_to_kill_it)
 }
 END_TEST
 
+START_TEST(a_restore_says_how_many_checkpoints_lose_what_they_hold)
+{
+	static const char RESTORE[] = "agent-intercom --config $CONFIG restore $FILE.2 --yes";
+	char create[300];
+
+	given_backup();
+	site_start(&site);
+	(void)snprintf(create, sizeof(create),
+	               "agent-intercom-ctl --config $CONFIG checkpoint create --workspace '%s'",
+	               site.workspace);
+	exits(run(create), 0, "checkpoint");
+	db_expect_soon(site.database, "SELECT state FROM checkpoint", "done\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	exits(run("agent-intercom --config $CONFIG backup $FILE.2"), 0, "-objects holds what");
+	exits(run(RESTORE), 0, "restored");
+	ck_assert_ptr_null(strstr(str_text(&said), "WARNING"));
+	ck_assert_int_eq(shell(NULL, "rm -r $FILE.2-objects"), 0);
+	exits(run(RESTORE), 0,
+	      ".2-objects is not there: what 1 checkpoint(s) hold is lost, unless "
+	      "it is in ");
+}
+END_TEST
+
 START_TEST(a_name_that_a_backup_cannot_get_gets_no_objects)
 {
 	static const struct {
@@ -254,6 +277,7 @@ int main(void)
 	tcase_add_test(c, after_a_restore_that_was_killed_a_start_needs_nobody);
 	tcase_add_test(c, a_damaged_database_has_its_log_again_after_a_restore_that_was_killed);
 	tcase_add_test(c, while_a_restore_is_at_work_nobody_is_told_to_kill_it);
+	tcase_add_test(c, a_restore_says_how_many_checkpoints_lose_what_they_hold);
 	tcase_add_test(c, a_name_that_a_backup_cannot_get_gets_no_objects);
 	tcase_add_test(c, what_cannot_be_restored_is_told_of_by_its_name);
 	tcase_add_test(c, a_restore_says_how_to_start_the_system_that_it_was_told_of);

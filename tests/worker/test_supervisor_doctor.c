@@ -2,6 +2,8 @@
  * Where a worker has to misbehave, the system is run from a folder in which one is replaced. */
 #include "supervisor_case.h"
 
+#include <sysexits.h>
+
 /* ---- doctor ---- */
 
 START_TEST(the_doctor_makes_nothing)
@@ -111,6 +113,24 @@ START_TEST(the_doctor_tells_which_program_is_missing)
 	doctor_says(1, "bin/hand; install agent-intercom again");
 	replace("acp-proxy", NULL);
 	doctor_says(1, "bin/acp-proxy; install agent-intercom again");
+}
+END_TEST
+
+START_TEST(a_doctor_whose_findings_cannot_be_written_fails)
+{
+	static const char *const KINDS[] = { "", "--gate" };
+	OWNED(str) struct str said = { 0 };
+
+	for (size_t i = 0; i < COUNT(KINDS); i++) {
+		str_reset(&said);
+		ck_assert_int_eq(shell(&said,
+		                       "'%s/agent-intercom' --config '%s' doctor %s 2>&1 "
+		                       ">/dev/full",
+		                       bin, in("config.toml"), KINDS[i]),
+		                 EX_IOERR);
+		ck_assert_str_eq(str_text(&said),
+		                 "agent-intercom: the output could not be written\n");
+	}
 }
 END_TEST
 
@@ -325,6 +345,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_names_the_folder_that_stands_in_for_a_default_workspace);
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
 	tcase_add_test(c, the_doctor_tells_which_program_is_missing);
+	tcase_add_test(c, a_doctor_whose_findings_cannot_be_written_fails);
 	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, a_port_that_another_user_has_is_told_with_its_name);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);

@@ -386,6 +386,14 @@ static int doubt_words(struct store *st, struct rows_restored *r, struct err *e)
 	return words < 0 ? -1 : sql_restore_doubt_input(st, e);
 }
 
+static int count_checkpoints(struct store *st, struct rows_restored *r, struct err *e)
+{
+	int64_t count = sql_restore_checkpoints(st, e);
+
+	r->checkpoints = (int)count;
+	return count < 0 ? -1 : 0;
+}
+
 static int note_restore(struct store *st, const struct rows_restored *r, struct err *e)
 {
 	const char *last_sign = *r->last_sign.text ? r->last_sign.text : NULL;
@@ -408,7 +416,7 @@ int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
 	              read_last_sign(st, &ret->last_sign, e) ||
 	                  interrupt_all(st, NULL, stood_still_ms(&ret->last_sign), &t, e) ||
 	                  park(st, ret, e) || lapse(st, ret, e) || doubt_words(st, ret, e) ||
-	                  note_restore(st, ret, e),
+	                  count_checkpoints(st, ret, e) || note_restore(st, ret, e),
 	              e))
 		return -1;
 	ret->sessions = t.sessions;

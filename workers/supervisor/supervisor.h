@@ -172,6 +172,7 @@ struct rows_restored {
 	int sessions, questions, writes;
 	int approvals; /* that were not used, and have lapsed */
 	int words; /* that agents may be told twice */
+	int checkpoints;
 	struct instant last_sign; /* of the system that was backed up; "" if there never was one */
 };
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e);
