@@ -101,17 +101,17 @@ static void reply_errors(struct slack_talk *t, const cJSON *errors)
 	const cJSON *one;
 
 	str_reset(t->reply);
-	str_add(t->reply, "{\"response_action\":\"errors\",\"errors\":{");
+	json_object(t->reply);
+	json_member(t->reply, "response_action", "errors");
+	json_member_object(t->reply, "errors");
 	cJSON_ArrayForEach (one, errors) {
 		OWNED(str) struct str block = { 0 };
 
 		str_addf(&block, SLACK_FIELD "%s", one->string);
-		str_add(t->reply, one == errors->child ? "" : ",");
-		json_quote(t->reply, block.bytes);
-		str_add_char(t->reply, ':');
-		json_quote(t->reply, one->valuestring);
+		json_member(t->reply, block.bytes, one->valuestring);
 	}
-	str_add(t->reply, "}}");
+	json_object_end(t->reply);
+	json_object_end(t->reply);
 }
 
 int slack_form_fill(struct slack_talk *t, struct err *e)

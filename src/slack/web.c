@@ -265,8 +265,7 @@ static enum slack_class class_of(const char *error)
 /* Slack's error, and its detail: the missing scope, the place in the blocks. */
 static void explain(struct slack_call *c)
 {
-	const cJSON *notes = cJSON_GetObjectItemCaseSensitive(
-	    cJSON_GetObjectItemCaseSensitive(c->json, "response_metadata"), "messages");
+	const cJSON *notes = json_get(json_get(c->json, "response_metadata"), "messages");
 	OWNED(str) struct str why = { 0 };
 
 	str_add_shown(&why, c->error, strlen(c->error), sizeof(c->error));

@@ -114,13 +114,11 @@ static int ask_back(struct slack_talk *t, const struct said *s, struct err *e)
 
 	if (session < 0 || sql_slack_asked_anew(t->st, s->request_id, t->operator_id, e))
 		return -1;
-	str_add(&detail, "{\"by\":");
-	json_quote(&detail, t->operator_id);
-	str_add(&detail, ",\"request\":");
-	json_quote(&detail, s->request_id);
-	str_add(&detail, ",\"words\":");
-	json_quote(&detail, str_text(&s->note));
-	str_add_char(&detail, '}');
+	json_object(&detail);
+	json_member(&detail, "by", t->operator_id);
+	json_member(&detail, "request", s->request_id);
+	json_member(&detail, "words", str_text(&s->note));
+	json_object_end(&detail);
 	return slack_tell_buttons(t, session, str_text(&s->text), str_text(&detail), e);
 }
 

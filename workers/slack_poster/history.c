@@ -43,8 +43,7 @@ static char *resource(const cJSON *answer)
 
 	cJSON_ArrayForEach (m, cJSON_GetObjectItemCaseSensitive(answer, "messages"))
 		(void)cJSON_AddItemToArray(messages, shown(m));
-	(void)cJSON_AddBoolToObject(
-	    out, "has_more", cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "has_more")));
+	(void)cJSON_AddBoolToObject(out, "has_more", cJSON_IsTrue(json_get(answer, "has_more")));
 	text = cJSON_PrintUnformatted(out);
 	cJSON_Delete(out);
 	return text;
