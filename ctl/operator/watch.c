@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "doorbell.h"
 #include "find.h"
+#include "io.h"
 #include "json.h"
 #include "sql/agent_run.h"
 #include "sql/stall.h"
@@ -796,8 +797,7 @@ static int run_watch(struct ctl *c, struct err *e)
 	w.line = sql_agent_line_last(&c->store, e);
 	status = w.event < 0 || w.line < 0 ? -1 : watch(&w, e);
 	doorbell_clear(&w.bell);
-	if (w.run_fd >= 0)
-		(void)close(w.run_fd);
+	io_shut(&w.run_fd);
 	request_clear(&w.shown);
 	str_clear(&w.input);
 	free(w.later);

@@ -235,7 +235,6 @@ static int restrict_calls(const char *process, const char *mode, struct err *e)
 
 	refusals_listen();
 	done = calls_restrict(process, e);
-
 	return done < 0 && strcmp(mode, "require") != 0 ? 0 : done;
 }
 
@@ -285,17 +284,14 @@ int fence_workspace(const char *setting, const struct fence_view *view, struct e
 {
 	const char *mode = mode_of(setting);
 	struct fence f = { .moves = view->is_kept };
-	int abi;
 
 	if (strcmp(mode, "off") == 0)
 		return 0;
 	allow_system(&f);
 	fence_allow(&f, view->root, FENCE_READ);
 	fence_allow(&f, view->objects, view->is_kept ? FENCE_WRITE : FENCE_READ);
-	abi = raise_it(&f, mode, "the process that reads a workspace", e);
-	if (abi >= 0 && !recorder_is_looker() && restrict_calls(CALLS_LOOKER, mode, e) < 0)
-		return -1;
-	return abi < 0 ? -1 : 0;
+	return err_if(raise_it(&f, mode, "the process that reads a workspace", e) < 0 ||
+	              (!recorder_is_looker() && restrict_calls(CALLS_LOOKER, mode, e) < 0));
 }
 
 int fence_files(const char *setting, int root, struct err *e)
@@ -303,17 +299,14 @@ int fence_files(const char *setting, int root, struct err *e)
 	const char *mode = mode_of(setting);
 	struct fence f = { .moves = true };
 	char path[LINK_BYTES];
-	int abi;
 
 	if (strcmp(mode, "off") == 0)
 		return 0;
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", root);
 	allow_system(&f);
 	fence_allow(&f, path, FENCE_WRITE);
-	abi = raise_it(&f, mode, "the process that changes files", e);
-	if (abi >= 0 && restrict_calls(CALLS_FILER, mode, e) < 0)
-		return -1;
-	return abi < 0 ? -1 : 0;
+	return err_if(raise_it(&f, mode, "the process that changes files", e) < 0 ||
+	              restrict_calls(CALLS_FILER, mode, e) < 0);
 }
 
 const char *fence_mode_of_child(void)

@@ -2,6 +2,7 @@
 
 #ifdef INTERCOM_TEST_CLOCK
 #include "err.h"
+#include "io.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -100,11 +101,9 @@ static int with_socket(int (*call)(int, const struct sockaddr *, socklen_t),
                        const struct sockaddr *address, socklen_t size)
 {
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int failed = fd < 0 ? -1 : call(fd, address, size), error = errno;
+	int failed = fd < 0 ? -1 : call(fd, address, size);
 
-	if (fd >= 0)
-		(void)close(fd);
-	errno = error;
+	io_shut(&fd);
 	return failed;
 }
 
