@@ -127,11 +127,9 @@ static int start_as_us(struct commander *c, struct job *j, const struct recipe *
 {
 	OWNED(made) struct made made = { .plan = { .argv = NULL } };
 
-	return recipe_follow(recipe, &made, e) ||
-	               keeper_hold(&j->keeper, &j->process, &made.plan, e) ||
-	               rows_process(c, j, e) || launch_go(&j->process, &made.plan, e)
-	           ? -1
-	           : 0;
+	return err_if(recipe_follow(recipe, &made, e) ||
+	              keeper_hold(&j->keeper, &j->process, &made.plan, e) ||
+	              rows_process(c, j, e) || launch_go(&j->process, &made.plan, e));
 }
 
 static int start(struct commander *c, struct job *j, struct err *e)

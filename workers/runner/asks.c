@@ -226,11 +226,9 @@ int asks_withdraw(struct runner *r, const char *rpc_id, const char *why, struct 
 
 	if (will_return(r))
 		return 0;
-	return sql_agent_question_expire(st, r->w.row, rpc_id, e) ||
-	               sql_agent_question_withdraw(st, why, r->w.row, rpc_id, e) ||
-	               sql_agent_question_settle(st, r->w.row, rpc_id, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_agent_question_expire(st, r->w.row, rpc_id, e) ||
+	              sql_agent_question_withdraw(st, why, r->w.row, rpc_id, e) ||
+	              sql_agent_question_settle(st, r->w.row, rpc_id, e));
 }
 
 void asks_written(struct asks *s, struct acp *a)
@@ -292,12 +290,10 @@ static int write_answer(struct runner *r, const struct agent_talk_row *row,
 {
 	struct store *st = &r->w.store;
 
-	return sql_agent_question_answer(st, q->seq, e) ||
-	               sql_agent_question_delivered(st, q->request_seq, e) ||
-	               prompts_add_words(r, row, q, e) ||
-	               (working && sql_agent_talk_heard(st, true, NULL, NULL, row->session_seq, e))
-	           ? -1
-	           : 0;
+	return err_if(sql_agent_question_answer(st, q->seq, e) ||
+	              sql_agent_question_delivered(st, q->request_seq, e) ||
+	              prompts_add_words(r, row, q, e) ||
+	              (working && sql_agent_talk_heard(st, true, NULL, NULL, row->session_seq, e)));
 }
 
 int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *a, bool *works,

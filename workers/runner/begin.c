@@ -117,9 +117,8 @@ static int write_recipe(struct runner *r, struct recipe *out, struct err *e)
 	out->run_dir = xstrdup(r->w.run_dir);
 	out->config = xstrdup(str_text(&config));
 	out->talks = r->driver->talks;
-	return make_arguments(r, &out->arguments, e) || make_environment(r, out->url, &out->set, e)
-	           ? -1
-	           : 0;
+	return err_if(make_arguments(r, &out->arguments, e) ||
+	              make_environment(r, out->url, &out->set, e));
 }
 
 static void take_fence(struct runner *r, const struct str *holds)
@@ -143,9 +142,8 @@ static int start_as_owner(struct runner *r, const struct recipe *recipe, struct 
 	if (workspace_owner_meet(st, r->w.machine, workspace, r->uid, r->user, e))
 		return -1;
 	take_fence(r, &holds);
-	return pipes_open(r, e) || run_note_process(r, e) || keeper_owner_go(&r->agent, recipe, e)
-	           ? -1
-	           : 0;
+	return err_if(pipes_open(r, e) || run_note_process(r, e) ||
+	              keeper_owner_go(&r->agent, recipe, e));
 }
 
 static int start_as_us(struct runner *r, const struct recipe *recipe, struct err *e)
@@ -158,10 +156,8 @@ static int start_as_us(struct runner *r, const struct recipe *recipe, struct err
 	take_fence(r, &made.fenced.holds);
 	if (group_adopt(system))
 		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");
-	return launch_hold(&r->agent, &made.plan, e) || pipes_open(r, e) ||
-	               run_note_process(r, e) || launch_go(&r->agent, &made.plan, e)
-	           ? -1
-	           : 0;
+	return err_if(launch_hold(&r->agent, &made.plan, e) || pipes_open(r, e) ||
+	              run_note_process(r, e) || launch_go(&r->agent, &made.plan, e));
 }
 
 static int start(struct runner *r, struct err *e)

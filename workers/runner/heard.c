@@ -126,10 +126,8 @@ static int write_one(struct heard_list *h, const struct heard *one, const struct
 	if (q) /* else it was withdrawn before anybody saw it */
 		return asks_write(asks, r, row, q, e);
 	if (one->kind == ACP_OPENED)
-		return (one->id[0] && sql_agent_talk_opened(st, one->id, r->w.row, e)) ||
-		               prompts_begin(r, row, a->is_new, e)
-		           ? -1
-		           : 0;
+		return err_if((one->id[0] && sql_agent_talk_opened(st, one->id, r->w.row, e)) ||
+		              prompts_begin(r, row, a->is_new, e));
 	if (one->line.what == SAID_TURN_ENDED && !is_over && prompts_ended(r, e))
 		return -1; /* (one that broke off with the agent has no end) */
 	if (one->line.what)

@@ -29,11 +29,9 @@ int pipes_open(struct runner *r, struct err *e)
 	if (r->epoll < 0)
 		return err_errno(e, ERR_AGAIN, "cannot watch the agent's pipes");
 	r->w.extra_fd = r->epoll;
-	return watch(r, r->agent.out, e) || watch(r, r->agent.err, e) ||
-	               watch(r, r->agent.ended, e) || watch(r, r->keeper.line, e) ||
-	               watch(r, r->keeper.ended, e)
-	           ? -1
-	           : 0;
+	return err_if(watch(r, r->agent.out, e) || watch(r, r->agent.err, e) ||
+	              watch(r, r->agent.ended, e) || watch(r, r->keeper.line, e) ||
+	              watch(r, r->keeper.ended, e));
 }
 
 static int hear(void *runner, const char *bytes, size_t length, struct err *e)

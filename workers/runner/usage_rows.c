@@ -103,10 +103,8 @@ int usage_rows_write(struct usage_rows *u, struct runner *r, struct err *e)
 		                                   .context_size = u->size,
 		                                   .run = r->w.row,
 		                                   .day = day };
-	return sql_agent_usage_begin(&r->w.store, r->w.row, day, e) ||
-	               sql_agent_usage_add(&r->w.store, &args, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_agent_usage_begin(&r->w.store, r->w.row, day, e) ||
+	              sql_agent_usage_add(&r->w.store, &args, e));
 }
 
 void usage_rows_written(struct usage_rows *u)

@@ -28,12 +28,10 @@ static int put_all(struct poster *p, const char *team, const struct str *scopes,
 {
 	struct store *st = &p->w.store;
 
-	return setting_put(st, "slack.team_id", team, "system", e) ||
-	               setting_put(st, "slack.bot_user_id", p->user_id, "system", e) ||
-	               setting_put(st, "slack.bot_id", p->bot_id, "system", e) ||
-	               put_note(p, "slack.scopes", scopes, e)
-	           ? -1
-	           : 0;
+	return err_if(setting_put(st, "slack.team_id", team, "system", e) ||
+	              setting_put(st, "slack.bot_user_id", p->user_id, "system", e) ||
+	              setting_put(st, "slack.bot_id", p->bot_id, "system", e) ||
+	              put_note(p, "slack.scopes", scopes, e));
 }
 
 static int note_identity(struct poster *p, const char *team, const struct str *scopes,

@@ -182,10 +182,8 @@ static int put_operator(struct store *st, struct err *e)
 
 	user_operator_id(geteuid(), id);
 	/* First: there is one default at most. */
-	return sql_operator_only_default(st, id, e) ||
-	               sql_operator_put(st, id, id + USER_OPERATOR_HEAD, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_operator_only_default(st, id, e) ||
+	              sql_operator_put(st, id, id + USER_OPERATOR_HEAD, e));
 }
 
 /* Sessions that cannot be resumed do not count towards limits. Looks first, as drop_untold does. */
@@ -398,11 +396,9 @@ static int note_restore(struct store *st, const struct rows_restored *r, struct 
 {
 	const char *last_sign = *r->last_sign.text ? r->last_sign.text : NULL;
 
-	return sql_restore_skip_numbers(st, NUMBER_GAP, e) ||
-	               sql_restore_skip_call_numbers(st, NUMBER_GAP, e) ||
-	               sql_restore_event(st, last_sign, r->writes, r->approvals, e)
-	           ? -1
-	           : 0;
+	return err_if(sql_restore_skip_numbers(st, NUMBER_GAP, e) ||
+	              sql_restore_skip_call_numbers(st, NUMBER_GAP, e) ||
+	              sql_restore_event(st, last_sign, r->writes, r->approvals, e));
 }
 
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)

@@ -332,10 +332,8 @@ static int look_after(struct supervisor *s, struct runner_child *c, struct err *
 	char why[80];
 
 	(void)snprintf(why, sizeof(why), "its runner ended: %s", c->detail);
-	return (c->pid > 1 && rows_note_death(s, c->pid, c->detail, e)) ||
-	               settle_one(s, c->run, why, e) < 0
-	           ? -1
-	           : 0;
+	return err_if((c->pid > 1 && rows_note_death(s, c->pid, c->detail, e)) ||
+	              settle_one(s, c->run, why, e) < 0);
 }
 
 static void bury(struct supervisor *s)
