@@ -5,10 +5,11 @@
 #include "sql/proof.h"
 #include "sql/purge.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BATCH = 200 };
+enum { BATCH = 200, NAMED_MAX = 100 };
 
 struct proof_key proof_key_of(const char *token)
 {
@@ -137,6 +138,13 @@ int proof_look_on(struct proof_look *look, struct store *st, const struct proof_
 	return 1;
 }
 
+/* Those behind the first ones are counted. */
+static void add_left(struct str *out, int64_t count)
+{
+	if (count > NAMED_MAX)
+		str_addf(out, " and %" PRId64 " more", count - NAMED_MAX);
+}
+
 int64_t proof_forged(struct store *st, struct str *out, struct err *e)
 {
 	OWNED(proof_forged_row) struct proof_forged_row row = { 0 };
@@ -145,8 +153,10 @@ int64_t proof_forged(struct store *st, struct str *out, struct err *e)
 
 	sql_proof_forged(st, &row);
 	while ((got = row_next(&row.row, e)) > 0)
-		str_addf(out, "%s%.13s by %s at %s", count++ ? ", " : "", row.id, row.operator_id,
-		         row.created_at);
+		if (count++ < NAMED_MAX)
+			str_addf(out, "%s%.13s by %s at %s", count > 1 ? ", " : "", row.id,
+			         row.operator_id, row.created_at);
+	add_left(out, count);
 	return got < 0 ? -1 : count;
 }
 
@@ -178,8 +188,9 @@ int64_t proof_swapped(struct store *st, struct str *out, struct err *e)
 				return -1;
 			why = same ? NULL : "what was shown";
 		}
-		if (why)
-			str_addf(out, "%s%s (%s)", count++ ? ", " : "", row.id, why);
+		if (why && count++ < NAMED_MAX)
+			str_addf(out, "%s%s (%s)", count > 1 ? ", " : "", row.id, why);
 	}
+	add_left(out, count);
 	return got < 0 ? -1 : count;
 }

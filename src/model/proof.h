@@ -45,7 +45,8 @@ int proof_look_on(struct proof_look *look, struct store *st, const struct proof_
                   struct err *e);
 
 /* Appends "01a202e3-6b1f by slack:T1:U1 at 2026-02-08T09:30:00.123Z" for each request that is known
- * to have such an answer, separated by ", ". Returns how many, -1 on error. Needs no key. */
+ * to have such an answer, separated by ", ", up to 100, and how many more there are. Returns how
+ * many there are in all, -1 on error. Needs no key. */
 int64_t proof_forged(struct store *st, struct str *out, struct err *e);
 
 /* Appends the ids of the questions that are not what was asked and answered, by what the timeline

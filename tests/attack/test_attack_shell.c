@@ -163,6 +163,26 @@ START_TEST(a_question_that_was_swapped_after_its_answer_is_found_by_doctor_and_a
 }
 END_TEST
 
+/* What tells of questions that are not there: they were deleted. */
+START_TEST(of_many_changed_questions_the_first_hundred_are_named)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *answer = NULL;
+
+	attack_begin_with_slack();
+	answer = attack_ask("a.txt", "one\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	sqlite("WITH RECURSIVE n(i) AS (SELECT 1001 UNION ALL SELECT i + 1 FROM n WHERE i < 1150)"
+	       " INSERT INTO event (at, kind, session_seq, request_seq)"
+	       " SELECT '2026-01-01T09:00:00.000Z', 'request.asked', 1, i FROM n");
+	ck_assert_int_eq(intercom(&said, "audit verify"), 1);
+	says(str_text(&said), "150 questions were changed after they were asked");
+	says(str_text(&said), "(1100) (it is gone) and 50 more\n");
+	site_start(&site);
+	attack_end();
+}
+END_TEST
+
 /* By somebody who takes the rules away, and leaves digests and events as they are. */
 static const struct {
 	const char *how;
@@ -356,6 +376,7 @@ int main(void)
 	tcase_add_test(c, what_was_forged_while_nothing_ran_is_found_at_the_next_start);
 	tcase_add_test(c,
 	               a_question_that_was_swapped_after_its_answer_is_found_by_doctor_and_audit);
+	tcase_add_test(c, of_many_changed_questions_the_first_hundred_are_named);
 	tcase_add_test(c, a_forged_question_or_answer_is_found_by_audit_and_doctor);
 	tcase_add_test(c, true_answers_are_found_whole_and_so_are_those_that_a_stop_gives);
 	tcase_add_test(c, a_cut_of_what_was_too_young_for_it_fails_the_audit);
