@@ -371,6 +371,19 @@ static int listen_for_owner(const char *path)
 	return fd;
 }
 
+/* What it has started, and its user has stopped, outlives a test that fails: it must not hold the
+ * test's output open, for whose end ctest waits. */
+static void say_to(const struct users *u, const char *file)
+{
+	char log[200];
+	int to;
+
+	(void)snprintf(log, sizeof(log), "%s/%s", u->base, file);
+	to = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	(void)dup2(to, STDOUT_FILENO);
+	(void)dup2(to, STDERR_FILENO);
+}
+
 static pid_t start_owner(const struct users *u, const char *path, const char *kinds)
 {
 	static const char RIGHTS[] = "-all,+setuid,+setgid";
@@ -395,6 +408,7 @@ static pid_t start_owner(const struct users *u, const char *path, const char *ki
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		say_to(u, "owner.log");
 		if (listener != 3)
 			(void)dup2(listener, 3);
 		(void)execvp(w.word[0], (char *const *)w.word);
