@@ -198,15 +198,17 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 	case INTENT_STRAY:
 		return stray(&t, e);
 	case INTENT_EDITED:
-		return slack_tell(&t,
-		                  "What you have changed is not read again; what you wrote first "
-		                  "counts. Write a new message.",
-		                  e);
+		return slack_tell(
+		    &t,
+		    "What you change is not read again: what came of it before stands. "
+		    "Write a new message.",
+		    e);
 	case INTENT_DELETED:
-		return slack_tell(&t,
-		                  "What you have deleted is not taken back: what you wrote "
-		                  "counts. Write a new message.",
-		                  e);
+		return slack_tell(
+		    &t,
+		    "What you delete is not taken back: what came of it stands. Write a "
+		    "new message.",
+		    e);
 	case INTENT_NOTHING:
 	case INTENT_UNKNOWN:
 		break;

@@ -182,8 +182,8 @@ START_TEST(who_edits_what_was_said_in_a_thread_is_told_that_it_is_not_read_again
 	edited("see https://x.org", "see https://x.org");
 	expect(WHISPER, "");
 	edited("use tabs", "use blanks");
-	expect(WHISPER, "What you have changed is not read again; what you wrote first counts. "
-	                "Write a new message.\n");
+	expect(WHISPER, "What you change is not read again: what came of it before stands. Write a "
+	                "new message.\n");
 	expect("SELECT count(*) FROM steering", "0\n");
 	slack_stop();
 }
@@ -206,8 +206,8 @@ START_TEST(who_deletes_what_was_said_in_a_thread_is_told_that_it_counts_all_the_
 	deleted("'user':'U01OP'", "");
 	expect(WHISPER, "");
 	deleted("'user':'U01OP'", "use tabs");
-	expect(WHISPER, "What you have deleted is not taken back: what you wrote counts. Write a "
-	                "new message.\n");
+	expect(WHISPER, "What you delete is not taken back: what came of it stands. Write a new "
+	                "message.\n");
 	slack_stop();
 }
 END_TEST
