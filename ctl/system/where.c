@@ -119,7 +119,8 @@ static void find_log(struct places *p)
 	str_addf(&link, "/proc/%d/fd/2", (int)p->system.pid);
 	length = readlink(str_text(&link), target, sizeof(target) - 1);
 	target[length < 0 ? 0 : length] = '\0';
-	if (target[0] == '/' && stat(str_text(&link), &about) == 0 && S_ISREG(about.st_mode))
+	if (target[0] == '/' && stat(str_text(&link), &about) == 0 && S_ISREG(about.st_mode) &&
+	    about.st_nlink > 0)
 		p->log = xstrdup(target);
 	else
 		str_addf(&p->log_why, "standard error of pid %d%s%s", (int)p->system.pid,

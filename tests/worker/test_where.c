@@ -90,6 +90,22 @@ START_TEST(where_prints_all_places_of_the_system_that_runs)
 }
 END_TEST
 
+START_TEST(where_names_no_log_that_was_removed)
+{
+	OWNED(str) struct str said = { 0 };
+
+	site = given_hidden_site();
+	ck_assert_int_eq(shell(NULL, "rm '%s/log'", site.home), 0);
+	ck_assert_int_eq(intercom(&said, "where --json"), 0);
+	has(str_text(&said), "log", "null");
+	str_reset(&said);
+	ck_assert_int_eq(intercom(&said, "where"), 0);
+	says(str_text(&said), "standard error of pid ");
+	says(str_text(&said), "/log (deleted)");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(where_says_why_http_is_off)
 {
 	OWNED(str) struct str said = { 0 };
@@ -399,6 +415,7 @@ int main(void)
 	TCase *c = store_case(s, "where", 60);
 
 	tcase_add_test(c, where_prints_all_places_of_the_system_that_runs);
+	tcase_add_test(c, where_names_no_log_that_was_removed);
 	tcase_add_test(c, where_says_why_http_is_off);
 	tcase_add_test(c, an_entry_for_http_has_the_port_that_the_running_system_serves);
 	tcase_add_test(c, where_before_the_first_start_prints_what_will_be_and_makes_nothing);
