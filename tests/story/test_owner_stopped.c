@@ -159,6 +159,7 @@ END_TEST
 static const char STOPPER[] = "import os, sys\n"
                               "def newest(): return int(open('/proc/loadavg').read().split()[-1])\n"
                               "owner, last, seen = sys.argv[1], newest(), set()\n"
+                              "open(os.environ['HOME'] + '/ready', 'w')\n"
                               "while True:\n"
                               "  now = newest()\n"
                               "  for pid in range(last + 1, now + 1):\n"
@@ -196,7 +197,8 @@ START_TEST(who_stops_what_writes_for_them_keeps_no_other_user_waiting)
 	put_file(users.project, "stopper.py", STOPPER);
 	ck_assert_int_eq(users_run(&users, AGENT, NULL,
 	                           "{ python3 stopper.py %d >/dev/null 2>&1 & } && echo $! "
-	                           ">\"$HOME/pid\"",
+	                           ">\"$HOME/pid\"; until test -e \"$HOME/ready\"; do sleep 0.01; "
+	                           "done",
 	                           (int)users.owner_pid),
 	                 0);
 	work_in_home(OTHER_AGENT);
